@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "control/config.h"
+#include "engine/engine.h"
+#include "packet/fate.h"
+
+namespace tributary::control {
+
+// What the control protocol can ask of a running data plane. Implemented by the data plane, and by
+// a fake in tests. All methods are called from the control thread; they take what they need from
+// the packet cores at a quiescent point and never stop them for longer than that.
+
+struct CoreStatus {
+  unsigned cpu = 0;
+  std::uint64_t loops = 0;
+  std::uint64_t busy_loops = 0;       // loops that found something to do
+  std::uint64_t sleeps = 0;
+  std::uint64_t handed_over = 0;      // packets given to their owning core
+  std::uint64_t handover_full = 0;    // packets lost because its ring was full
+};
+
+struct DaemonStatus {
+  std::string version;
+  double uptime_s = 0;
+  std::uint64_t resident_bytes = 0;
+  std::uint32_t packets_total = 0;
+  std::uint32_t packets_free = 0;
+  std::string idle;
+  bool hugepages = false;
+  std::vector<CoreStatus> cores;
+};
+
+struct SwitchStatus {
+  std::string name;
+  std::uint16_t id = 0;
+  wire::Ipv4Address address;
+  std::size_t ports = 0;
+  std::size_t routes = 0;
+  std::size_t fdb_entries = 0;
+  std::size_t arp_entries = 0;
+  std::vector<std::string> engines;
+  Ledger ledger;
+};
+
+struct PortCounters {
+  std::uint64_t rx_packets = 0;
+  std::uint64_t rx_bytes = 0;
+  std::uint64_t rx_missed = 0;               // lost by the device before we saw them
+  std::uint64_t rx_unfinished_checksums = 0; // from veth or TAP without `ethtool -K DEV tx off`
+  std::uint64_t tx_offered = 0;              // packets that the switch wanted to send
+  std::uint64_t tx_packets = 0;
+  std::uint64_t tx_bytes = 0;
+  std::uint64_t tx_device_dropped = 0;       // the device refused them
+  std::uint64_t queue_tail_dropped = 0;
+  std::uint64_t queue_ecn_marked = 0;
+  std::uint64_t impaired_lost = 0;
+  std::uint64_t impaired_duplicated = 0;
+  std::uint64_t impaired_reordered = 0;
+  std::uint64_t impaired_corrupted = 0;
+  std::uint64_t impaired_delayed = 0;
+};
+
+struct PortStatus {
+  std::string switch_name;
+  std::string name;
+  PortIndex index = 0;
+  std::string device;  // "af_packet veth0", "link spine1:leaf1"
+  wire::MacAddress mac;
+  std::optional<forwarding::InterfaceAddress> address;
+  std::uint16_t mtu = 0;
+  bool up = false;
+  unsigned cpu = 0;  // of the core that polls it and owns its queue
+  std::uint64_t rate_bps = 0;
+  std::uint64_t queue_packets = 0;
+  std::uint64_t queue_bytes = 0;
+  std::uint64_t queue_capacity_bytes = 0;
+  PortCounters counters;
+};
+
+struct NextHopStatus {
+  wire::Ipv4Address address;
+  std::string port;
+  bool up = false;
+};
+struct RouteStatus {
+  std::string switch_name;
+  forwarding::Prefix prefix;
+  bool connected = false;
+  std::vector<NextHopStatus> next_hops;
+};
+struct FdbStatus {
+  std::string switch_name;
+  wire::MacAddress mac;
+  std::string port;
+  bool is_static = false;
+  double age_s = 0;
+};
+struct ArpStatus {
+  std::string switch_name;
+  wire::Ipv4Address address;
+  wire::MacAddress mac;
+  std::string port;
+  std::string state;  // static, reachable, resolving
+  double age_s = 0;
+};
+struct EngineStatus {
+  std::string switch_name;
+  std::string engine;
+  std::vector<std::pair<std::string, std::uint64_t>> figures;
+};
+struct JobRow {
+  std::string switch_name;
+  std::string engine;
+  engine::JobStatus job;
+};
+struct DescriptorRow {
+  std::string switch_name;
+  std::string engine;
+  engine::DescriptorStatus descriptor;
+};
+
+using Outcome = tl::expected<void, std::string>;  // the error says what to do
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  virtual DaemonStatus status() = 0;
+  virtual std::vector<SwitchStatus> switches() = 0;
+  virtual std::vector<PortStatus> ports() = 0;
+  virtual std::vector<RouteStatus> routes() = 0;
+  virtual std::vector<FdbStatus> fdb() = 0;
+  virtual std::vector<ArpStatus> arp() = 0;
+  virtual std::vector<EngineStatus> engines() = 0;
+  virtual std::vector<JobRow> jobs() = 0;
+  virtual std::vector<DescriptorRow> descriptors(std::size_t limit) = 0;
+
+  // The configuration that is in force.
+  virtual const DaemonConfig& config() const = 0;
+  // Puts `next` in force: routes, static entries, queues, impairments, engine settings, log level.
+  // Anything else that differs (cores, switches, ports, devices) is refused and nothing changes.
+  virtual Outcome reload(const DaemonConfig& next) = 0;
+  // Administrative state of a port.
+  virtual Outcome set_port(const std::string& switch_name, const std::string& port, bool up) = 0;
+  virtual void shutdown() = 0;
+};
+
+}  // namespace tributary::control

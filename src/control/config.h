@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "switch/config.h"
+
+namespace tributary::control {
+
+// What a port is attached to. One alternative per kind; EAL arguments never show.
+struct InterfaceDevice {  // an existing network interface of the host
+  enum class Driver : std::uint8_t { af_packet, af_xdp };
+  std::string interface;
+  Driver driver = Driver::af_packet;
+};
+struct TapDevice {  // a TAP interface that the daemon makes
+  std::string interface;
+};
+struct MemifDevice {
+  std::string socket;
+  std::uint32_t id = 0;
+  bool server = false;
+};
+struct PciDevice {
+  std::string address;
+};
+struct RingDevice {  // net_ring of this name: a loop inside the process
+  std::string name;
+};
+struct PcapDevice {
+  std::string rx;         // file or empty
+  std::string tx;         // file or empty
+  bool infinite = false;  // replay rx for ever
+};
+struct RawDevice {  // DPDK device arguments as they are
+  std::string arguments;
+};
+struct InternalLink {  // joined to another logical switch of this daemon
+  std::string peer_switch;
+  std::string peer_port;
+};
+using DeviceConfig = std::variant<InterfaceDevice, TapDevice, MemifDevice, PciDevice, RingDevice,
+                                  PcapDevice, RawDevice, InternalLink>;
+
+enum class IdlePolicy : std::uint8_t { adaptive, poll };
+enum class Hugepages : std::uint8_t { automatic, never, always };
+
+struct SwitchSection {
+  switching::SwitchConfig config;
+  std::vector<DeviceConfig> devices;  // one per port, in the order of config.ports
+};
+
+struct DaemonConfig {
+  std::vector<unsigned> cores = {0};  // CPU numbers of the packet cores
+  IdlePolicy idle = IdlePolicy::adaptive;
+  Hugepages hugepages = Hugepages::automatic;
+  std::uint32_t packets = 16384;  // buffers shared by all ports
+  std::string control_socket = "/run/tributary/control.sock";
+  std::string control_group;  // group that may use the socket; empty: the daemon's own
+  std::string log_level = "info";
+  std::vector<SwitchSection> switches;
+};
+
+}  // namespace tributary::control

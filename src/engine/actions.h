@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "packet/fate.h"
+#include "packet/packet.h"
+
+namespace tributary::engine {
+
+// A packet that an engine wants sent.
+struct Departure {
+  PacketPtr packet;
+  // A port: the frame is complete and leaves by that port. no_port: the switch routes (or bridges)
+  // the frame by its destination, and writes the link-layer addresses where it routes.
+  PortIndex port = no_port;
+  // Chooses among equal next hops. Derived from the aggregation key and the leader, not from the
+  // sender, so that all switches of a level pick the same root for one block.
+  std::uint32_t path_hash = 0;
+  // The packet was received in this burst: the switch counts it as forwarded or dropped.
+  // Otherwise it was originated: the switch counts it as sent or lost.
+  bool received = false;
+};
+
+// What an engine decided in one burst. Every packet handed to it ends in exactly one of absorb,
+// drop and forward; packets that it makes, or had kept, are sent by originate. The switch takes the
+// departures after the burst, routes them and settles their account.
+class Actions {
+ public:
+  explicit Actions(Ledger& ledger) : ledger_(ledger) {}
+
+  // Consumed. An engine that keeps the packet moves it away first and calls this with null.
+  void absorb(PacketPtr packet) {
+    ++ledger_.absorbed;
+    packet.reset();
+  }
+  void drop(PacketPtr packet, DropReason reason) {
+    ledger_.drop(reason);
+    packet.reset();
+  }
+  // A received packet goes on towards its destination.
+  void forward(PacketPtr packet, std::uint32_t path_hash) {
+    departures_.push_back({std::move(packet), no_port, path_hash, true});
+  }
+
+  // A packet made here, or kept before, is routed towards its destination ...
+  void originate(PacketPtr packet, std::uint32_t path_hash) {
+    ++ledger_.originated;
+    departures_.push_back({std::move(packet), no_port, path_hash, false});
+  }
+  // ... or is a complete frame that leaves by one port ...
+  void originate_on(PortIndex port, PacketPtr packet) {
+    ++ledger_.originated;
+    departures_.push_back({std::move(packet), port, 0, false});
+  }
+  // ... or could not be made or sent.
+  void lose(DropReason reason) {
+    ++ledger_.originated;
+    ledger_.lose(reason);
+  }
+
+  // For the switch; cleared by it after use, so that the storage is kept.
+  std::vector<Departure>& departures() { return departures_; }
+
+ private:
+  Ledger& ledger_;
+  std::vector<Departure> departures_;
+};
+
+}  // namespace tributary::engine

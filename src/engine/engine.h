@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/actions.h"
+#include "engine/frame.h"
+#include "packet/pool.h"
+#include "packet/clock.h"
+#include "wire/ethernet.h"
+#include "wire/ipv4.h"
+
+namespace tributary::engine {
+
+// One received packet with its parsed headers; the frame points into the packet.
+struct Arrival {
+  PacketPtr packet;
+  Frame frame;
+};
+
+// Who the switch is, for packets that an engine originates.
+struct SwitchIdentity {
+  std::uint16_t id = 0;        // the paper's Switch Address
+  wire::Ipv4Address address;   // where leaders reach it; source of what it originates
+  wire::MacAddress mac;
+  PortIndex ports = 0;
+};
+
+// A named figure of an engine, for counters and metrics: "collisions_total", "descriptors_in_use".
+struct Figure {
+  std::string_view name;
+  std::uint64_t value = 0;
+};
+
+// One job as an engine sees it.
+struct JobStatus {
+  std::uint32_t job = 0;
+  std::uint64_t contributions = 0;
+  std::uint64_t results = 0;
+  std::uint64_t descriptors = 0;  // in use now
+};
+
+// One block that is held, for `tributaryctl descriptor` and for diagnosis.
+struct DescriptorStatus {
+  std::uint32_t job = 0;
+  std::uint32_t id = 0;
+  std::uint32_t counter = 0;
+  std::uint32_t hosts = 0;
+  bool sent = false;  // the partial sum has gone on; only the children are remembered
+  Duration age{};
+  wire::Ipv4Address leader;
+  std::vector<PortIndex> children;
+};
+
+// An aggregation engine on one core of one logical switch. It never touches a socket, a clock, a
+// thread, a lock or an mbuf; it is handed bursts and the time. One virtual call per burst.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  // Handles packets that the engine's protocol claimed (see registry.h). Takes every packet of
+  // `burst`; each ends in one action.
+  virtual void process(std::span<Arrival> burst, Time now, Actions& actions) = 0;
+
+  // The earliest time at which expire() has something to do; `never` if there is none.
+  virtual Time deadline() const = 0;
+  virtual void expire(Time now, Actions& actions) = 0;
+
+  // Introspection, called on the engine's core between bursts.
+  virtual std::vector<Figure> figures() const = 0;
+  virtual std::vector<JobStatus> jobs() const = 0;
+  virtual std::vector<DescriptorStatus> descriptors(Time now, std::size_t limit) const = 0;
+};
+
+}  // namespace tributary::engine

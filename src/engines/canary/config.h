@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "packet/clock.h"
+
+namespace tributary::canary {
+
+// Settings of the Canary engine on one logical switch ([switch.canary] in the configuration).
+struct CanaryConfig {
+  // Slots of the static descriptor array, per core; a power of two.
+  std::uint32_t descriptors = 4096;
+  // How long a switch waits for contributions before it sends the partial sum on (3.1.1, 4.3).
+  Duration timeout = std::chrono::milliseconds(1);
+  // Soft state: a descriptor whose result never came is freed this long after its allocation.
+  Duration age_max = std::chrono::seconds(5);
+  // Seed of the slot hash, so that a stranger cannot aim at a slot; 0 draws one at start-up.
+  std::uint64_t hash_seed = 0;
+};
+
+}  // namespace tributary::canary

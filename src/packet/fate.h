@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <numeric>
+#include <string_view>
+
+namespace tributary {
+
+// Why a packet went no further. The names are what operators see; a new reason gets a line here and
+// nothing else.
+#define TRIBUTARY_DROP_REASONS(X)                                                     \
+  X(truncated)             /* frame shorter than its headers say */                   \
+  X(source_group_mac)      /* Ethernet source is a group address */                   \
+  X(bridge_same_port)      /* destination is where the frame came from */             \
+  X(bridge_no_port)        /* nowhere to flood to */                                  \
+  X(unknown_ethertype)     /* for the router itself, but not IPv4 or ARP */           \
+  X(ip_malformed)          /* version, header length, total length */                 \
+  X(ip_checksum)           /* IPv4 header checksum */                                 \
+  X(ip_martian)            /* source or destination that cannot be routed */          \
+  X(ip_not_for_us)         /* group or broadcast that the router does not serve */    \
+  X(no_route)              /* no prefix matches */                                    \
+  X(next_hops_down)        /* every next hop's port is down */                        \
+  X(ttl_exceeded)          /* answered with ICMP time exceeded */                     \
+  X(fragmentation_needed)  /* larger than the egress MTU */                           \
+  X(arp_malformed)         /* not IPv4 over Ethernet */                               \
+  X(arp_unresolved)        /* next hop did not answer in time */                      \
+  X(arp_queue_full)        /* too many packets wait for the same answer */            \
+  X(local_unserved)        /* addressed to the switch, no service there */            \
+  X(port_down)             /* egress port has no link */                              \
+  X(no_buffer)             /* packet pool exhausted */                                \
+  X(handover_full)         /* ring to the owning core full */                         \
+  X(canary_truncated)      /* Canary: shorter than header and elements */             \
+  X(canary_oversized)      /* Canary: longer than header and elements */              \
+  X(canary_version)        /* Canary: version of the header */                        \
+  X(canary_malformed)      /* Canary: impossible field */                             \
+  X(canary_crc)            /* Canary: damaged on the way */                           \
+  X(canary_mismatch)       /* Canary: same block, other type, operator or length */   \
+  X(canary_overcount)      /* Canary: more contributions than hosts */                \
+  X(canary_children_full)  /* Canary: no room to record another child */              \
+  X(canary_no_descriptor)  /* Canary: result for a block that is not held */          \
+  X(canary_bad_port)       /* Canary: restoration for a port that does not exist */   \
+  X(canary_not_served)     /* Canary: no engine configured on this switch */
+
+enum class DropReason : std::uint8_t {
+#define TRIBUTARY_ENUMERATOR(reason) reason,
+  TRIBUTARY_DROP_REASONS(TRIBUTARY_ENUMERATOR)
+#undef TRIBUTARY_ENUMERATOR
+};
+
+inline constexpr std::string_view drop_reason_names[] = {
+#define TRIBUTARY_NAME(reason) #reason,
+    TRIBUTARY_DROP_REASONS(TRIBUTARY_NAME)
+#undef TRIBUTARY_NAME
+};
+inline constexpr std::size_t drop_reason_count = std::size(drop_reason_names);
+
+constexpr std::string_view name(DropReason reason) {
+  return drop_reason_names[static_cast<std::size_t>(reason)];
+}
+
+using DropCounts = std::array<std::uint64_t, drop_reason_count>;
+
+// What became of the packets of one core of one logical switch, in two accounts.
+// Received packets meet exactly one fate: received = forwarded + absorbed + dropped(). A packet
+// that is kept (aggregated, or waiting for ARP) counts as absorbed; what comes of it later belongs
+// to the second account.
+// Originated packets are made here or released after being kept: sums, results for children, ARP,
+// ICMP, flood copies. They are sent, or lost for a reason: originated = sent + lost().
+// What leaves a port after that, and what its queue drops, is the port's own account.
+struct Ledger {
+  std::uint64_t received = 0;
+  std::uint64_t forwarded = 0;  // went on their way; a flooded packet counts once
+  std::uint64_t absorbed = 0;   // consumed, kept, or answered by the switch itself
+  DropCounts drops{};           // of received packets
+  std::uint64_t originated = 0;
+  std::uint64_t sent = 0;
+  DropCounts losses{};          // of originated packets
+
+  void drop(DropReason reason) { ++drops[static_cast<std::size_t>(reason)]; }
+  void lose(DropReason reason) { ++losses[static_cast<std::size_t>(reason)]; }
+  std::uint64_t dropped() const { return total(drops); }
+  std::uint64_t lost() const { return total(losses); }
+  bool balanced() const {
+    return received == forwarded + absorbed + dropped() && originated == sent + lost();
+  }
+
+  Ledger& operator+=(const Ledger& other) {
+    received += other.received;
+    forwarded += other.forwarded;
+    absorbed += other.absorbed;
+    originated += other.originated;
+    sent += other.sent;
+    for (std::size_t i = 0; i < drop_reason_count; ++i) {
+      drops[i] += other.drops[i];
+      losses[i] += other.losses[i];
+    }
+    return *this;
+  }
+
+ private:
+  static std::uint64_t total(const DropCounts& counts) {
+    return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+  }
+};
+
+}  // namespace tributary

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "wire/cursor.h"
+
+namespace tributary {
+
+class PacketPool;
+
+// Index of a port within its logical switch, in the order of the configuration.
+using PortIndex = std::uint16_t;
+inline constexpr PortIndex no_port = 0xffff;
+
+// A frame in one contiguous buffer, and its metadata. Trivial on purpose: the data plane places it
+// in the private area of an mbuf, so that turning one into the other is pointer arithmetic.
+// Ownership is always a PacketPtr (or the intrusive list of a pool or queue, through `next`).
+struct Packet {
+  PacketPool* pool;         // where the packet returns to; of the core that holds it
+  std::byte* buffer;        // storage, `capacity` bytes
+  Packet* next;             // link of the pool or queue that owns the packet
+  std::uint32_t capacity;   // bytes of storage
+  std::uint32_t offset;     // where the frame starts in `buffer`: the headroom
+  std::uint32_t length;     // bytes of the frame, without check sequence
+  PortIndex ingress;        // port of the logical switch it came in by
+  PortIndex egress;         // port it leaves by, once that is decided
+  std::uint64_t driver_tag; // for whoever drives the switch; never read below the data plane
+
+  std::byte* data() { return buffer + offset; }
+  const std::byte* data() const { return buffer + offset; }
+  wire::MutableBytes bytes() { return {data(), length}; }
+  wire::Bytes bytes() const { return {data(), length}; }
+  std::uint32_t tailroom() const { return capacity - offset - length; }
+};
+static_assert(sizeof(Packet) <= 64, "the metadata fits one cache line of an mbuf's private area");
+
+struct ReturnToPool {
+  void operator()(Packet* packet) const noexcept;
+};
+using PacketPtr = std::unique_ptr<Packet, ReturnToPool>;
+
+}  // namespace tributary

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "packet/packet.h"
+
+namespace tributary {
+
+// One core's stock of packets: a free list without locks, and a backing store that is asked once
+// per batch. Packets that change core are re-homed by setting Packet::pool.
+class PacketPool {
+ public:
+  static constexpr std::size_t batch = 64;
+
+  PacketPool() = default;
+  PacketPool(const PacketPool&) = delete;
+  PacketPool& operator=(const PacketPool&) = delete;
+  virtual ~PacketPool() = default;
+
+  // An empty packet (length 0, default headroom, no ports), or null when the store is exhausted.
+  PacketPtr allocate();
+
+  // A copy with the same frame and ports, or null when the store is exhausted.
+  PacketPtr clone(const Packet& original);
+
+  void release(Packet* packet) noexcept {
+    packet->next = free_;
+    free_ = packet;
+    if (++free_count_ >= 2 * batch) {
+      give_back(batch);
+    }
+  }
+
+  // Room for headers that are put in front of a frame later.
+  static constexpr std::uint32_t default_headroom = 128;
+
+ protected:
+  // Fetches up to `count` packets from the store into `out`; returns how many came. Their buffer,
+  // capacity and pool are set.
+  virtual std::size_t fetch(Packet** out, std::size_t count) = 0;
+  virtual void store(Packet** packets, std::size_t count) noexcept = 0;
+
+  // For destructors of derived pools: everything in the free list goes back to the store.
+  void give_back_all() noexcept { give_back(free_count_); }
+
+ private:
+  void give_back(std::size_t count) noexcept;
+
+  Packet* free_ = nullptr;
+  std::size_t free_count_ = 0;
+};
+
+// A pool on the heap with a fixed number of packets, for tests and simulators.
+class HeapPacketPool final : public PacketPool {
+ public:
+  HeapPacketPool(std::size_t packets, std::uint32_t frame_bytes_max);
+  ~HeapPacketPool() override;
+
+  // Packets that are out: allocated and neither released nor cached. Zero proves that none leaked.
+  std::size_t outstanding() noexcept;
+
+ private:
+  std::size_t fetch(Packet** out, std::size_t count) override;
+  void store(Packet** packets, std::size_t count) noexcept override;
+
+  std::vector<Packet> packets_;
+  std::unique_ptr<std::byte[]> storage_;
+  std::vector<Packet*> stock_;
+};
+
+inline void ReturnToPool::operator()(Packet* packet) const noexcept {
+  packet->pool->release(packet);
+}
+
+}  // namespace tributary

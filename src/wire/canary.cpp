@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "wire/canary.h"
+
+#include <array>
+#include <cstddef>
+
+#include "wire/checksum.h"
+
+namespace tributary::wire {
+namespace {
+
+bool is_known(CanaryKind kind) {
+  return kind >= CanaryKind::contribution && kind <= CanaryKind::restoration;
+}
+
+// Any sum misses at least the leader's own contribution, so a counter never reaches `hosts` before
+// the result, where it equals it.
+bool is_counter_possible(const CanaryHeader& header) {
+  const auto counter = header.counter.value();
+  const auto hosts = header.hosts.value();
+  if (header.kind == CanaryKind::contribution) {
+    return counter >= 1 && counter < hosts;
+  }
+  return counter == hosts && hosts >= 2;
+}
+
+bool is_well_formed(const CanaryHeader& header) {
+  return is_known(header.kind) && is_valid(header.element_type, header.op) &&
+         is_counter_possible(header) && header.reserved.value() == 0 &&
+         header.multicast() == (header.kind != CanaryKind::contribution);
+}
+
+std::uint32_t crc_of(const CanaryHeader& header, Bytes payload) {
+  const auto covered = std::as_bytes(std::span(&header, 1)).first(offsetof(CanaryHeader, crc));
+  return crc32(crc32(0, covered), payload);
+}
+
+}  // namespace
+
+std::string_view name(CanaryError error) {
+  constexpr std::array<std::string_view, 6> names = {"none",    "truncated", "oversized",
+                                                     "version", "malformed", "crc"};
+  return names[static_cast<std::size_t>(error)];
+}
+
+CanaryView parse_canary(MutableBytes bytes, Encapsulation encapsulation) {
+  MutableCursor cursor(bytes);
+  CanaryView view;
+  auto* header = cursor.take<CanaryHeader>();
+  if (header == nullptr) {
+    return view;
+  }
+  view.header = header;
+  const auto fail = [&view](CanaryError error) {
+    view.error = error;
+    return view;
+  };
+  if (header->version() != CanaryHeader::current_version) {
+    return fail(CanaryError::version);
+  }
+  if (!is_well_formed(*header)) {
+    return fail(CanaryError::malformed);
+  }
+  const std::size_t expected = header->elements.value() * element_bytes(header->element_type);
+  if (cursor.rest().size() < expected) {
+    return fail(CanaryError::truncated);
+  }
+  if (cursor.rest().size() > expected && encapsulation == Encapsulation::udp) {
+    return fail(CanaryError::oversized);
+  }
+  const auto payload = cursor.rest().first(expected);
+  if (header->crc.value() != crc_of(*header, payload)) {
+    return fail(CanaryError::crc);
+  }
+  view.payload = payload;
+  view.error = CanaryError::none;
+  return view;
+}
+
+std::uint64_t peek_canary_key(Bytes bytes) {
+  const auto* header = Cursor(bytes).take<CanaryHeader>();
+  return header == nullptr ? 0 : header->key();
+}
+
+void seal(CanaryHeader& header, Bytes payload) { header.crc = crc_of(header, payload); }
+
+}  // namespace tributary::wire

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "wire/cursor.h"
+#include "wire/element.h"
+#include "wire/endian.h"
+#include "wire/ethernet.h"
+#include "wire/ipv4.h"
+
+namespace tributary::wire {
+
+// What a Canary packet is for. The paper tells the phases apart by the multicast bit; naming the
+// kinds leaves room for the messages of section 3.3.
+enum class CanaryKind : std::uint8_t {
+  contribution = 1,  // towards the leader (reduce phase, 3.1.1)
+  result = 2,        // down the recorded children (broadcast phase, 3.1.2)
+  restoration = 3,   // from the leader to a switch that had a collision (tree restoration, 3.2.1)
+};
+
+// The header of "Canary: Congestion-Aware In-Network Allreduce Using Dynamic Trees": first the 19
+// bytes of section 4.1, then Tributary's extension. Integers are big-endian, elements
+// little-endian. docs/wire.md describes every byte.
+struct [[gnu::packed]] CanaryHeader {
+  // Section 4.1.
+  Ipv4Address destination;  // leader; for result and restoration the host or switch addressed
+  be32 id;                  // block of the job (the low half of the concatenated id, 3.4)
+  be16 counter;             // contributions summed up in this packet
+  be16 hosts;               // hosts that take part, the leader included
+  be32 children;            // collision: one-hot port; restoration: bitmap of ports (see shard)
+  be16 switch_address;      // collision, restoration: the switch's 16-bit id
+  std::uint8_t flags = 0;   // bypass, multicast, and the version in the paper's padding
+
+  // Extension.
+  CanaryKind kind = CanaryKind::contribution;
+  ElementType element_type = ElementType::f32;
+  Operator op = Operator::sum;
+  std::uint8_t attempt = 0;    // how often the block was reduced before; 0 at first
+  std::uint8_t shard = 0;      // `children` covers ports 32 * shard .. 32 * shard + 31 (4.2)
+  be32 job;                    // the high half of the concatenated id (3.4)
+  be16 elements;               // in the payload
+  be16 child_port;             // UDP port of the child; 0 directly over Ethernet
+  be64 fingerprint;            // sum of the contributors' tags, modulo 2^64
+  Ipv4Address child_address;   // who sent this packet last: a worker, or a switch that aggregates
+  Ipv4Address switch_ipv4;     // collision, restoration: where the switch can be reached
+  MacAddress child_mac;        // collision, restoration: the child's link-layer address
+  be16 rank;                   // contribution: of the worker; no_rank once aggregated
+  be32 reserved;               // 0
+  be32 crc;                    // CRC-32 over the 60 bytes before it and the payload
+
+  static constexpr std::uint8_t bypass_bit = 0x80;
+  static constexpr std::uint8_t multicast_bit = 0x40;
+  static constexpr std::uint8_t version_mask = 0x3f;
+  static constexpr std::uint8_t current_version = 1;
+  static constexpr std::uint16_t no_rank = 0xffff;
+  static constexpr std::uint32_t ports_per_shard = 32;
+
+  constexpr bool bypass() const { return (flags & bypass_bit) != 0; }
+  constexpr bool multicast() const { return (flags & multicast_bit) != 0; }
+  constexpr std::uint8_t version() const { return flags & version_mask; }
+  // Application identifier and block identifier, concatenated (3.4).
+  constexpr std::uint64_t key() const {
+    return (std::uint64_t{job.value()} << 32) | id.value();
+  }
+};
+static_assert(sizeof(CanaryHeader) == 64 && alignof(CanaryHeader) == 1);
+
+// UDP destination ports that mean Canary; the range lets several workers share one host. Below
+// Linux's ephemeral ports.
+inline constexpr std::uint16_t canary_udp_port_first = 17000;
+inline constexpr std::uint16_t canary_udp_port_last = 17255;
+constexpr bool is_canary_udp_port(std::uint16_t port) {
+  return port >= canary_udp_port_first && port <= canary_udp_port_last;
+}
+
+// Destination MAC of Canary directly over Ethernet from a host: "the next Tributary switch". A
+// locally administered group address.
+inline constexpr MacAddress canary_group_mac{{0x03, 'C', 'a', 'n', 'r', 'y'}};
+
+enum class CanaryError : std::uint8_t {
+  none,
+  truncated,   // shorter than header and elements
+  oversized,   // longer than header and elements (UDP; Ethernet pads short frames)
+  version,     // not current_version
+  malformed,   // unknown kind, type, operator; impossible counter; reserved bits
+  crc,         // damaged on the way
+};
+std::string_view name(CanaryError error);
+
+struct CanaryView {
+  CanaryError error = CanaryError::truncated;
+  CanaryHeader* header = nullptr;  // set whenever 64 bytes were there; trust it if error == none
+  MutableBytes payload;            // elements * element_bytes; empty unless error == none
+};
+
+enum class Encapsulation : std::uint8_t { udp, ethernet };
+
+// Checks every field and the CRC. `bytes` is everything behind the UDP or Ethernet header.
+CanaryView parse_canary(MutableBytes bytes, Encapsulation encapsulation);
+
+// The 64-bit key without further checks, for choosing the owning core; 0 if truncated.
+std::uint64_t peek_canary_key(Bytes bytes);
+
+// Fills in the CRC over `header` and `payload`.
+void seal(CanaryHeader& header, Bytes payload);
+
+// Mixes a key into 64 well-spread bits, seeded: descriptor index, owning core, up-port.
+constexpr std::uint64_t mix_key(std::uint64_t key, std::uint64_t seed) {
+  std::uint64_t x = key ^ seed;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+
+// UDP source port of everything that concerns one key, so that a NIC's RSS (and ECMP of ordinary
+// switches) keeps a block together.
+constexpr std::uint16_t source_port_of(std::uint64_t key) {
+  return static_cast<std::uint16_t>(0xc000u | (mix_key(key, 0) & 0x3fffu));
+}
+
+}  // namespace tributary::wire

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "wire/checksum.h"
+
+#include <cstring>
+
+#include <isa-l/crc.h>
+
+namespace tributary::wire {
+namespace {
+
+// Sums big-endian 16-bit words as native ones; RFC 1071 (section 2 B) shows that the result only
+// has to be swapped once at the end.
+std::uint64_t native_sum(Bytes bytes) {
+  std::uint64_t sum = 0;
+  std::size_t at = 0;
+  for (; at + 4 <= bytes.size(); at += 4) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, bytes.data() + at, sizeof word);
+    sum += word;
+  }
+  std::uint32_t tail = 0;
+  if (at < bytes.size()) {
+    std::memcpy(&tail, bytes.data() + at, bytes.size() - at);
+  }
+  return sum + tail;
+}
+
+std::uint16_t fold(std::uint64_t sum) {
+  while ((sum >> 16) != 0) {
+    sum = (sum & 0xffff) + (sum >> 16);
+  }
+  return byte_swap(static_cast<std::uint16_t>(sum));
+}
+
+std::uint64_t native_pseudo_sum(const Ipv4Header& ip, std::uint16_t l4_bytes) {
+  struct [[gnu::packed]] Pseudo {
+    Ipv4Address source;
+    Ipv4Address destination;
+    std::uint8_t zero = 0;
+    std::uint8_t protocol;
+    be16 length;
+  };
+  const Pseudo pseudo{ip.source, ip.destination, 0, ip.protocol, be16{l4_bytes}};
+  return native_sum(std::as_bytes(std::span(&pseudo, 1)));
+}
+
+}  // namespace
+
+std::uint16_t internet_checksum(Bytes bytes) {
+  return static_cast<std::uint16_t>(~fold(native_sum(bytes)));
+}
+
+std::uint16_t pseudo_header_sum(const Ipv4Header& ip, std::uint16_t l4_bytes) {
+  return fold(native_pseudo_sum(ip, l4_bytes));
+}
+
+std::uint16_t transport_checksum(const Ipv4Header& ip, Bytes l4) {
+  const auto sum = native_pseudo_sum(ip, static_cast<std::uint16_t>(l4.size())) + native_sum(l4);
+  return static_cast<std::uint16_t>(~fold(sum));
+}
+
+void finish_ipv4(Ipv4Header& ip) {
+  ip.checksum = 0;
+  ip.checksum = internet_checksum(std::as_bytes(std::span(&ip, 1)));
+}
+
+std::uint16_t update_checksum(std::uint16_t checksum, std::uint16_t before, std::uint16_t after) {
+  std::uint32_t sum = static_cast<std::uint16_t>(~checksum);
+  sum += static_cast<std::uint16_t>(~before);
+  sum += after;
+  sum = (sum & 0xffff) + (sum >> 16);
+  sum = (sum & 0xffff) + (sum >> 16);
+  return static_cast<std::uint16_t>(~sum);
+}
+
+std::uint32_t crc32(std::uint32_t crc, Bytes bytes) {
+  return crc32_gzip_refl(crc, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+}
+
+}  // namespace tributary::wire

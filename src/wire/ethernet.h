@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+
+#include "wire/endian.h"
+
+namespace tributary::wire {
+
+struct [[gnu::packed]] MacAddress {
+  std::array<std::uint8_t, 6> octets{};
+
+  constexpr bool is_group() const { return (octets[0] & 1) != 0; }
+  constexpr bool is_zero() const { return *this == MacAddress{}; }
+  friend constexpr auto operator<=>(const MacAddress&, const MacAddress&) = default;
+};
+
+inline constexpr MacAddress broadcast_mac{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
+
+namespace ethertype {
+inline constexpr std::uint16_t ipv4 = 0x0800;
+inline constexpr std::uint16_t arp = 0x0806;
+inline constexpr std::uint16_t vlan = 0x8100;
+inline constexpr std::uint16_t ipv6 = 0x86dd;
+inline constexpr std::uint16_t canary = 0x88b5;  // IEEE 802 local experimental EtherType 1
+}  // namespace ethertype
+
+// IEEE 802.3 clause 3, without the frame check sequence.
+struct [[gnu::packed]] EthernetHeader {
+  MacAddress destination;
+  MacAddress source;
+  be16 type;
+};
+static_assert(sizeof(EthernetHeader) == 14 && alignof(EthernetHeader) == 1);
+
+// What a frame occupies on the line beyond its bytes: preamble and start delimiter (8), frame
+// check sequence (4), inter-packet gap (12). Shapers and efficiency figures count it.
+inline constexpr std::uint32_t ethernet_line_overhead_bytes = 24;
+inline constexpr std::uint32_t ethernet_min_frame_bytes = 60;
+
+}  // namespace tributary::wire
