@@ -33,7 +33,7 @@ struct ImpairmentConfig {
   double reorder = 0;  // held back until `reorder_gap` later packets have passed
   double corrupt = 0;  // one random bit flipped
   Duration delay{};
-  Duration jitter{};   // uniform, added to delay
+  Duration jitter{};  // uniform, added to delay
   std::uint64_t seed = 1;
   std::uint32_t reorder_gap = 3;
 

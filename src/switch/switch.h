@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "engine/engine.h"
+#include "forwarding/rows.h"
+#include "packet/clock.h"
+#include "packet/fate.h"
+#include "packet/list.h"
+#include "packet/pool.h"
+#include "switch/config.h"
+
+namespace tributary::switching {
+
+// Which core of how many this is.
+struct CoreShare {
+  unsigned core = 0;
+  unsigned cores = 1;
+};
+
+struct Output {
+  // Complete frames, Packet::egress set, for that port's Port::enqueue(). The account of a packet
+  // is settled (forwarded or sent) when it is put here.
+  PacketList departures;
+  // Copies of frames that taught this core something (FDB, ARP), for learn() on the other cores.
+  // Empty if there is one core only.
+  PacketList lessons;
+};
+
+struct EngineView {
+  std::string_view name;
+  const engine::Engine* engine = nullptr;
+};
+
+// One core's share of one logical switch: bridge, router, aggregation engines. No I/O, no clock,
+// no locks. All ports are up until set_port_up() says otherwise.
+class Switch {
+ public:
+  Switch(const SwitchConfig& config, CoreShare share, PacketPool& pool);
+  ~Switch();
+  Switch(const Switch&) = delete;
+  Switch& operator=(const Switch&) = delete;
+
+  // Takes every packet of `burst`; Packet::ingress is set and Packet::pool is this core's pool.
+  void receive(PacketList burst, Time now, Output& out);
+  // What another core learned from `lesson`. Packets that waited for it leave by the next
+  // expire(), which is then due at once.
+  void learn(const Packet& lesson, Time now);
+
+  // Timers of tables and engines. deadline() may lie in the past: then expire() is due now.
+  void expire(Time now, Output& out);
+  Time deadline() const;
+
+  // Next hops behind a port that is down leave their groups at once.
+  void set_port_up(PortIndex port, bool up);
+
+  // Puts routes, static FDB and ARP entries, ageing and ECMP seed of `config` in force. Learned
+  // entries, packets that wait and the jobs that engines hold are kept. The ports must be the same.
+  void reconfigure(const SwitchConfig& config);
+
+  const Ledger& ledger() const;
+  std::vector<forwarding::FdbRow> fdb(Time now) const;
+  std::vector<forwarding::ArpRow> arp(Time now) const;
+  std::vector<forwarding::RouteRow> routes() const;
+  std::vector<EngineView> engines() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// The core that owns the block of this packet (hash of its aggregation key), or `here` when any
+// core may handle it. Packet::ingress need not be set.
+unsigned owner_core(Packet& packet, const SwitchConfig& config, unsigned here, unsigned cores);
+
+}  // namespace tributary::switching
