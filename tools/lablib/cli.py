@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command line of tools/lab."""
+
+import argparse
+import os
+import pathlib
+import shutil
+import signal
+import sys
+
+from . import ROOT, LabError, daemon_config, description, lifecycle, processes, state, workers
+from .description import SWITCH
+
+_EPILOG = """\
+LAB is the name of a file in conf/labs without .toml, or any such file.
+  tools/lab run fat-tree-8 -- allreduce -b 4K -e 16M     up, one worker per host, down
+  tools/lab up star-4 --rate 1Gbit
+  tools/lab exec star-4 h1 -- ping -c 1 10.0.0.2
+  tools/lab exec star-4 switch -- tcpdump -ni h1
+"""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="lab", description="Network namespaces, veth pairs, tributaryd daemons and workers "
+        "on one machine.", epilog=_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    up = commands.add_parser("up", help="make a lab")
+    run = commands.add_parser("run", help="run tributary-bench (or --program) in every host",
+                              usage="lab run LAB [options] -- ARGUMENTS")
+    for command in (up, run):
+        command.add_argument("lab", metavar="LAB")
+        command.add_argument("--build-dir", type=pathlib.Path, default=os.environ.get(
+            "TRIBUTARY_BUILD", ROOT / "build"), help="where the programs are (default: build)")
+        command.add_argument("--rate", help="of every port, as in 200Mbit; none: not shaped")
+        command.add_argument("--cores", help="CPU numbers of the packet cores, as in 0,1")
+        command.add_argument("--idle", choices=["adaptive", "poll"])
+        command.add_argument("--timeout", help="of Canary, as in 2ms")
+        command.add_argument("--descriptors", type=int, help="of Canary")
+    up.add_argument("--bind-to", type=int, metavar="PID", help="take it down when PID ends")
+    run.add_argument("--workers", type=int, metavar="N", help="only on the first N hosts")
+    run.add_argument("--hosts", help="only on these, as in h1,h3; rank 0 first")
+    run.add_argument("--port", type=int, default=29500, help="of the rendezvous (MASTER_PORT)")
+    run.add_argument("--delay", action="append", default=[], metavar="HOST=SECONDS",
+                     help="start one worker later")
+    run.add_argument("--time-limit", type=float, metavar="SECONDS", help="end all workers then")
+    run.add_argument("--program", help="run this instead of tributary-bench")
+
+    down = commands.add_parser("down", help="end a lab, also what is left of a killed one")
+    down.add_argument("lab", metavar="LAB", nargs="?", help="default: all that are up")
+    execute = commands.add_parser("exec", help=f"run a command in a host, or in '{SWITCH}'",
+                                  usage="lab exec LAB HOST -- COMMAND")
+    execute.add_argument("lab", metavar="LAB")
+    execute.add_argument("host", metavar="HOST")
+    status = commands.add_parser("status", help="what is up")
+    status.add_argument("lab", metavar="LAB", nargs="?")
+    guard = commands.add_parser("guard")  # see lifecycle.guard; not for people
+    guard.add_argument("lab")
+    guard.add_argument("owner", type=int)
+    return parser
+
+
+def _overrides(arguments: argparse.Namespace) -> daemon_config.Overrides:
+    return daemon_config.Overrides(
+        rate=arguments.rate, cores=arguments.cores, idle=arguments.idle,
+        timeout=arguments.timeout, descriptors=arguments.descriptors)
+
+
+def _up(arguments: argparse.Namespace) -> int:
+    lab = description.load(description.find(arguments.lab))
+    build = pathlib.Path(arguments.build_dir).resolve()
+    lifecycle.up(lab, build, _overrides(arguments), arguments.bind_to)
+    print(f"lab {lab.name} is up: {len(lab.hosts)} hosts, {len(lab.daemons)} daemons")
+    return 0
+
+
+def _hosts(lab: description.Lab, arguments: argparse.Namespace) -> list[str]:
+    if arguments.hosts:
+        return [lab.host(name).name for name in arguments.hosts.split(",")]
+    names = [host.name for host in lab.hosts]
+    if arguments.workers is not None and not 1 <= arguments.workers <= len(names):
+        raise LabError(f"--workers {arguments.workers}: lab {lab.name} has {len(names)} hosts")
+    return names[:arguments.workers]
+
+
+def _delays(lab: description.Lab, arguments: argparse.Namespace) -> dict[str, float]:
+    delays = {}
+    for text in arguments.delay:
+        host, _, seconds = text.partition("=")
+        try:
+            delays[lab.host(host).name] = float(seconds)
+        except ValueError as error:
+            raise LabError(f"--delay {text}: give HOST=SECONDS, as in h3=1.5") from error
+    return delays
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    lab = description.load(description.find(arguments.lab))
+    build = pathlib.Path(arguments.build_dir).resolve()
+    hosts, delays = _hosts(lab, arguments), _delays(lab, arguments)
+    argv = workers.bench(build, arguments.program) + arguments.arguments
+    ours = not lifecycle.is_up(lab.name)
+    if ours:
+        lifecycle.up(lab, build, _overrides(arguments), os.getpid())
+    elif _overrides(arguments) != daemon_config.Overrides():
+        raise LabError(f"lab {lab.name} is up already: its settings cannot be changed by 'run'")
+    try:
+        return workers.run(lab, argv, hosts, arguments.port, delays, arguments.time_limit)
+    finally:
+        if ours:
+            lifecycle.down(lab.name, lab)
+
+
+def _down(arguments: argparse.Namespace) -> int:
+    if arguments.lab is None:
+        lifecycle.require_root()
+        for name in state.labs():
+            lifecycle.down(name)
+            print(f"lab {name} is down")
+        return 0
+    name, lab = arguments.lab, None
+    if state.read(name) is None:  # by its file, or what is left without a state file
+        lab = description.load(description.find(name))
+        name = lab.name
+    found = lifecycle.down(name, lab)
+    print(f"lab {name} is down" if found else f"lab {name} was not up")
+    return 0
+
+
+def _exec(arguments: argparse.Namespace) -> int:
+    lab = description.load(description.find(arguments.lab))
+    lifecycle.require_root()
+    record = state.read(lab.name)
+    if record is None:
+        raise LabError(f"lab {lab.name} is not up; try 'tools/lab up {arguments.lab}'")
+    if arguments.host != SWITCH:
+        lab.host(arguments.host)
+    elif len(record["sockets"]) == 1:
+        os.environ["TRIBUTARY_CONTROL"] = next(iter(record["sockets"].values()))
+    if shutil.which(arguments.arguments[0]) is None:
+        raise LabError(f"no command '{arguments.arguments[0]}'")
+    return workers.execute(lab, arguments.host, arguments.arguments)
+
+
+def _status(arguments: argparse.Namespace) -> int:
+    names = [arguments.lab] if arguments.lab else state.labs()
+    healthy = True
+    for name in names:
+        record = state.read(name)
+        if record is None:
+            print(f"lab {name} is not up")
+            healthy = False
+            continue
+        print(f"lab {name}")
+        for process in record["processes"]:
+            alive = processes.alive(process)
+            healthy = healthy and alive
+            print(f"  {process['role']:<12} {'pid ' + str(process['pid']) if alive else 'DEAD':<12}"
+                  f" {record['sockets'][process['role']]}")
+        for host, address in record["hosts"].items():
+            print(f"  {host:<12} {address:<12} namespace trib-{name}-{host}")
+    if not names:
+        print("no lab is up")
+    return 0 if healthy else 1
+
+
+def _guard(arguments: argparse.Namespace) -> int:
+    lifecycle.guard(arguments.lab, arguments.owner)
+    return 0
+
+
+def _on_signal(number, _frame):
+    raise SystemExit(128 + number)
+
+
+def main(argv: list[str]) -> int:
+    # What stands behind -- is for the program that is run.
+    ours, theirs = argv, []
+    if "--" in argv:
+        ours, theirs = argv[:argv.index("--")], argv[argv.index("--") + 1:]
+    parser = _parser()
+    arguments = parser.parse_args(ours)
+    if theirs and arguments.command not in ("run", "exec"):
+        parser.error(f"'{arguments.command}' takes nothing behind --")
+    if not theirs and arguments.command == "exec":
+        parser.error("give a command behind --, as in: exec star-4 h1 -- ip route")
+    arguments.arguments = theirs
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _on_signal)
+    commands = {"up": _up, "run": _run, "down": _down, "exec": _exec, "status": _status,
+                "guard": _guard}
+    try:
+        return commands[arguments.command](arguments)
+    except LabError as error:
+        print(f"lab: {error}", file=sys.stderr)
+        return 1

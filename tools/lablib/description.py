@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a lab consists of: reads and checks LAB.toml."""
+
+import dataclasses
+import ipaddress
+import pathlib
+import re
+import tomllib
+
+from . import ROOT, LabError
+
+LABS = ROOT / "conf" / "labs"
+
+# A namespace is called trib-<lab>-<host>; host names without a hyphen keep that unambiguous.
+_LAB_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+_HOST_NAME = re.compile(r"[a-z0-9]{1,15}")
+_INTERFACE = re.compile(r"[A-Za-z0-9_.-]{1,15}")
+SWITCH = "switch"  # the namespace of the daemons
+
+
+@dataclasses.dataclass(frozen=True)
+class Host:
+    name: str
+    interface: str  # in the host's namespace
+    switch_interface: str  # its other end, in the namespace of the switches
+    address: ipaddress.IPv4Interface
+    gateway: ipaddress.IPv4Address | None = None
+    mtu: int = 1500
+
+
+@dataclasses.dataclass(frozen=True)
+class Cable:
+    """A veth pair between two switches that live in different daemons."""
+
+    a: str
+    b: str
+    mtu: int = 1500
+
+
+@dataclasses.dataclass(frozen=True)
+class Daemon:
+    name: str
+    config: pathlib.Path
+
+
+@dataclasses.dataclass(frozen=True)
+class Lab:
+    name: str
+    daemons: tuple[Daemon, ...]
+    hosts: tuple[Host, ...]
+    cables: tuple[Cable, ...]
+
+    def host(self, name: str) -> Host:
+        for host in self.hosts:
+            if host.name == name:
+                return host
+        known = " ".join(host.name for host in self.hosts)
+        raise LabError(f"lab {self.name} has no host '{name}' (it has: {known} {SWITCH})")
+
+    def namespace(self, host: str) -> str:
+        return f"trib-{self.name}-{host}"
+
+    def namespaces(self) -> list[str]:
+        return [self.namespace(name) for name in [SWITCH, *(host.name for host in self.hosts)]]
+
+
+def find(lab: str) -> pathlib.Path:
+    """LAB is a file, or the name of one in conf/labs."""
+    for path in (pathlib.Path(lab), LABS / f"{lab}.toml"):
+        if path.is_file():
+            return path.resolve()
+    known = " ".join(sorted(path.stem for path in LABS.glob("*.toml")))
+    raise LabError(f"no lab '{lab}': give a file, or one of: {known}")
+
+
+def load(path: pathlib.Path) -> Lab:
+    try:
+        with path.open("rb") as file:
+            table = tomllib.load(file)
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise LabError(f"{path}: {error}") from error
+    return _Reader(path).lab(table)
+
+
+class _Reader:
+    def __init__(self, path: pathlib.Path):
+        self._path = path
+
+    def _fail(self, what: str):
+        raise LabError(f"{self._path}: {what}")
+
+    def _take(self, table: dict, where: str, required: set[str], optional: set[str]) -> dict:
+        for key in sorted(required - table.keys()):
+            self._fail(f"{where}: '{key}' is missing")
+        for key in sorted(table.keys() - required - optional):
+            known = ", ".join(sorted(required | optional))
+            self._fail(f"{where}: unknown key '{key}' (known: {known})")
+        return table
+
+    def _name(self, text, pattern: re.Pattern, what: str) -> str:
+        if not isinstance(text, str) or not pattern.fullmatch(text):
+            self._fail(f"'{text}' is not a name for {what} ({pattern.pattern})")
+        return text
+
+    def _mtu(self, table: dict) -> int:
+        mtu = table.get("mtu", 1500)
+        if not isinstance(mtu, int) or not 576 <= mtu <= 9216:
+            self._fail(f"mtu {mtu} is not between 576 and 9216")
+        return mtu
+
+    def lab(self, table: dict) -> Lab:
+        self._take(table, "lab", {"name", "daemon", "host"}, {"cable"})
+        lab = Lab(
+            name=self._name(table["name"], _LAB_NAME, "a lab"),
+            daemons=tuple(self._daemon(entry) for entry in table["daemon"]),
+            hosts=tuple(self._host(entry) for entry in table["host"]),
+            cables=tuple(self._cable(entry) for entry in table.get("cable", [])),
+        )
+        self._unique("host", [host.name for host in lab.hosts] + [SWITCH])
+        self._unique("daemon", [daemon.name for daemon in lab.daemons])
+        ends = [host.switch_interface for host in lab.hosts]
+        ends += [end for cable in lab.cables for end in (cable.a, cable.b)]
+        self._unique("switch-side interface", ends)
+        return lab
+
+    def _unique(self, what: str, names: list[str]) -> None:
+        for name in names:
+            if names.count(name) > 1:
+                self._fail(f"{what} '{name}' is named twice")
+
+    def _daemon(self, table: dict) -> Daemon:
+        self._take(table, "[[daemon]]", {"config"}, {"name"})
+        config = (self._path.parent / table["config"]).resolve()
+        if not config.is_file():
+            self._fail(f"[[daemon]]: there is no {config}")
+        return Daemon(self._name(table.get("name", config.stem), _LAB_NAME, "a daemon"), config)
+
+    def _host(self, table: dict) -> Host:
+        self._take(table, "[[host]]", {"name", "switch_interface", "address"},
+                   {"interface", "gateway", "mtu"})
+        try:
+            address = ipaddress.IPv4Interface(table["address"])
+            gateway = ipaddress.IPv4Address(table["gateway"]) if "gateway" in table else None
+        except ValueError as error:
+            self._fail(f"[[host]] {table['name']}: {error}")
+        if gateway and gateway not in address.network:
+            self._fail(f"[[host]] {table['name']}: gateway {gateway} is outside {address.network}")
+        return Host(
+            name=self._name(table["name"], _HOST_NAME, "a host"),
+            interface=self._name(table.get("interface", "eth0"), _INTERFACE, "an interface"),
+            switch_interface=self._name(table["switch_interface"], _INTERFACE, "an interface"),
+            address=address, gateway=gateway, mtu=self._mtu(table))
+
+    def _cable(self, table: dict) -> Cable:
+        self._take(table, "[[cable]]", {"a", "b"}, {"mtu"})
+        return Cable(self._name(table["a"], _INTERFACE, "an interface"),
+                     self._name(table["b"], _INTERFACE, "an interface"), self._mtu(table))

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Brings labs up and takes them down, whatever happens in between."""
+
+import os
+import pathlib
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+from . import ROOT, LabError, daemon_config, description, namespaces, processes, state
+from .description import SWITCH, Lab
+
+_START_TIMEOUT_S = 30.0
+_LOG_LINES = 15
+
+
+def require_root() -> None:
+    if os.geteuid() != 0:
+        raise LabError("labs make network namespaces: run this as root (sudo tools/lab ...)")
+    namespaces.require_tools()
+
+
+def program(build: pathlib.Path, name: str) -> pathlib.Path:
+    path = build / "apps" / name / name
+    if not path.is_file():
+        path = build / "apps" / name
+    if not path.is_file():
+        raise LabError(f"{name} is not built in {build}: try 'meson setup {build} && "
+                       f"ninja -C {build}', or name another directory with --build-dir")
+    return path
+
+
+def is_up(name: str) -> bool:
+    return state.read(name) is not None
+
+
+def up(lab: Lab, build: pathlib.Path, overrides: daemon_config.Overrides,
+       owner: int | None = None) -> None:
+    """Makes everything, or nothing. With `owner`, the lab ends when that process does."""
+    require_root()
+    tributaryd = program(build, "tributaryd")
+    with state.lock():
+        if is_up(lab.name):
+            raise LabError(f"lab {lab.name} is up already; 'tools/lab down {lab.name}' ends it")
+        for name in lab.namespaces():
+            if namespaces.exists(name):
+                raise LabError(f"namespace {name} is there, but not from a lab that is up; "
+                               f"'tools/lab down {lab.name}' removes it")
+        try:
+            _make(lab, tributaryd, build, overrides)
+        except BaseException:
+            _end(lab.name, lab)
+            raise
+    if owner is not None:
+        _guard(lab.name, owner)
+
+
+def _make(lab: Lab, tributaryd: pathlib.Path, build: pathlib.Path,
+          overrides: daemon_config.Overrides) -> None:
+    directory = state.directory(lab.name)
+    record = {
+        "lab": lab.name,
+        "build": str(build),
+        "namespaces": lab.namespaces(),
+        "sockets": {daemon.name: str(directory / f"{daemon.name}.sock") for daemon in lab.daemons},
+        "hosts": {host.name: str(host.address.ip) for host in lab.hosts},
+        "processes": [],
+    }
+    state.write(lab.name, record)
+    for name in lab.namespaces():
+        namespaces.add(name)
+    switch = lab.namespace(SWITCH)
+    for host in lab.hosts:
+        own = lab.namespace(host.name)
+        namespaces.veth((own, host.interface), (switch, host.switch_interface), host.mtu)
+        namespaces.address(own, host.interface, str(host.address),
+                           str(host.gateway) if host.gateway else None)
+    for cable in lab.cables:
+        namespaces.veth((switch, cable.a), (switch, cable.b), cable.mtu)
+    namespaces.await_carriers(switch)
+    for daemon in lab.daemons:
+        config = directory / f"{daemon.name}.toml"
+        config.write_text(daemon_config.derive(
+            daemon.config, pathlib.Path(record["sockets"][daemon.name]), overrides))
+        with (directory / f"{daemon.name}.log").open("wb") as log:
+            child = subprocess.Popen(
+                namespaces.command(switch, str(tributaryd), "--config", str(config)),
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd="/")
+        record["processes"].append(processes.record(child.pid, daemon.name))
+        state.write(lab.name, record)
+    _await_daemons(lab, record)
+
+
+def _await_daemons(lab: Lab, record: dict) -> None:
+    until = time.monotonic() + _START_TIMEOUT_S
+    for process in record["processes"]:
+        path = record["sockets"][process["role"]]
+        while not _answers(path):
+            processes._reap([process])
+            if not processes.alive(process):
+                raise LabError(f"tributaryd ({process['role']}) ended while it started:\n"
+                               + last_lines(lab.name, process["role"]))
+            if time.monotonic() > until:
+                raise LabError(f"tributaryd ({process['role']}) does not answer on {path} after "
+                               f"{_START_TIMEOUT_S:.0f} s:\n" + last_lines(lab.name, process["role"]))
+            time.sleep(0.05)
+
+
+def _answers(path: str) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+        try:
+            client.connect(path)
+        except OSError:
+            return False
+    return True
+
+
+def last_lines(lab: str, daemon: str) -> str:
+    log = state.directory(lab) / f"{daemon}.log"
+    try:
+        lines = log.read_text(errors="replace").splitlines()[-_LOG_LINES:]
+    except OSError:
+        lines = []
+    return "\n".join(f"  {line}" for line in lines) or "  (it logged nothing)"
+
+
+def down(name: str, lab: Lab | None = None) -> bool:
+    """Ends a lab; False if there was nothing of it. `lab` helps where the state file is gone."""
+    require_root()
+    with state.lock():
+        return _end(name, lab)
+
+
+def _end(name: str, lab: Lab | None) -> bool:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)  # a second Ctrl-C must not stop the cleaning
+    record = state.read(name) or {"namespaces": [], "processes": []}
+    names = list(dict.fromkeys(record["namespaces"] + (lab.namespaces() if lab else [])))
+    found = state.directory(name).exists() or any(namespaces.exists(n) for n in names)
+    processes.end(record["processes"])
+    # Whatever else lives in the lab's own namespaces ends with them: workers, captures, shells.
+    processes.end([p for n in names for p in processes.in_namespace(namespaces.NETNS / n)
+                   if p["pid"] != os.getpid()], grace_s=2.0)
+    _keep_logs(name)
+    for namespace in names:
+        namespaces.remove(namespace)
+    state.remove(name)
+    namespaces.remove_directory()
+    return found
+
+
+def _keep_logs(name: str) -> None:
+    keep = os.environ.get("TRIBUTARY_LAB_LOGS")
+    if keep:
+        target = pathlib.Path(keep) / name
+        target.mkdir(parents=True, exist_ok=True)
+        for path in state.directory(name).glob("*.log"):
+            shutil.copy(path, target)
+
+
+def _guard(name: str, owner: int) -> None:
+    """A process of its own session that outlives `owner` and takes the lab down after it."""
+    subprocess.Popen([sys.executable, str(ROOT / "tools" / "lab"), "guard", name, str(owner)],
+                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                     stderr=subprocess.DEVNULL, start_new_session=True, cwd="/")
+
+
+def guard(name: str, owner: int) -> None:
+    mine = state.read(name)
+    try:
+        fd = os.pidfd_open(owner)
+    except ProcessLookupError:
+        fd = None
+    while fd is not None and not select.select([fd], [], [], 1.0)[0]:
+        if state.read(name) is None:
+            return  # taken down in the ordinary way
+    current = state.read(name)
+    if mine and current and current["processes"] == mine["processes"]:
+        down(name)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Processes: known by pid and start time, so that a recycled pid is never signalled."""
+
+import os
+import pathlib
+import signal
+import time
+
+
+def start_time(pid: int) -> int | None:
+    """In clock ticks since boot; None if there is no such process."""
+    try:
+        stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return None
+    fields = stat[stat.rindex(")") + 2:].split()
+    return None if fields[0] in "ZX" else int(fields[19])
+
+
+def alive(process: dict) -> bool:
+    return start_time(process["pid"]) == process["start_time"]
+
+
+def record(pid: int, role: str) -> dict:
+    return {"pid": pid, "start_time": start_time(pid), "role": role}
+
+
+def in_namespace(path: pathlib.Path) -> list[dict]:
+    """Processes whose network namespace is the one bound at `path`."""
+    try:
+        wanted = os.stat(path)
+    except OSError:
+        return []
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            own = os.stat(entry / "ns" / "net")
+        except OSError:
+            continue
+        if (own.st_dev, own.st_ino) == (wanted.st_dev, wanted.st_ino):
+            found.append(record(int(entry.name), "namespace"))
+    return found
+
+
+def end(processes: list[dict], grace_s: float = 5.0) -> None:
+    """SIGTERM, and SIGKILL to those that have not ended within the grace."""
+    for how, patience in ((signal.SIGTERM, grace_s), (signal.SIGKILL, 5.0)):
+        living = [process for process in processes if alive(process)]
+        for process in living:
+            _signal(process, how)
+        until = time.monotonic() + patience
+        while any(alive(process) for process in living) and time.monotonic() < until:
+            _reap(living)
+            time.sleep(0.02)
+
+
+def _signal(process: dict, how: signal.Signals) -> None:
+    try:
+        # The pidfd pins the process; the start time is checked behind it.
+        fd = os.pidfd_open(process["pid"])
+    except OSError:
+        return
+    try:
+        if alive(process):
+            signal.pidfd_send_signal(fd, how)
+    except OSError:
+        pass
+    finally:
+        os.close(fd)
+
+
+def _reap(processes: list[dict]) -> None:
+    for process in processes:
+        try:
+            os.waitpid(process["pid"], os.WNOHANG)
+        except ChildProcessError:
+            pass  # not ours

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a running lab has made, on disk before it is made: `down` needs nothing else."""
+
+import contextlib
+import fcntl
+import json
+import os
+import pathlib
+import shutil
+
+RUN = pathlib.Path("/run/tributary-lab")
+# There if the first lab made the directory of named namespaces; the last one takes it away.
+_MADE_NETNS = RUN / ".made-netns"
+
+
+def directory(lab: str) -> pathlib.Path:
+    return RUN / lab
+
+
+def labs() -> list[str]:
+    return sorted(path.parent.name for path in RUN.glob("*/state.json"))
+
+
+def read(lab: str) -> dict | None:
+    try:
+        return json.loads((directory(lab) / "state.json").read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def write(lab: str, state: dict) -> None:
+    directory(lab).mkdir(parents=True, exist_ok=True)
+    new = directory(lab) / "state.json.new"
+    new.write_text(json.dumps(state, indent=1) + "\n")
+    new.rename(directory(lab) / "state.json")
+
+
+def remove(lab: str) -> None:
+    shutil.rmtree(directory(lab), ignore_errors=True)
+
+
+@contextlib.contextmanager
+def lock():
+    """One lab is made or ended at a time. The lock is the directory; the last to leave removes it."""
+    while True:
+        RUN.mkdir(mode=0o755, exist_ok=True)
+        fd = os.open(RUN, os.O_RDONLY | os.O_DIRECTORY)
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        with contextlib.suppress(OSError):
+            if os.stat(RUN).st_ino == os.fstat(fd).st_ino:
+                break
+        os.close(fd)  # removed while we waited
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            RUN.rmdir()
+        os.close(fd)
+
+
+def remember_netns_made() -> None:
+    _MADE_NETNS.touch()
+
+
+def forget_netns_made() -> bool:
+    """True if the directory of namespaces was ours and no lab is left."""
+    if labs() or not _MADE_NETNS.exists():
+        return False
+    _MADE_NETNS.unlink()
+    return True
