@@ -21,10 +21,10 @@ namespace tributary::control {
 struct CoreStatus {
   unsigned cpu = 0;
   std::uint64_t loops = 0;
-  std::uint64_t busy_loops = 0;       // loops that found something to do
+  std::uint64_t busy_loops = 0;  // loops that found something to do
   std::uint64_t sleeps = 0;
-  std::uint64_t handed_over = 0;      // packets given to their owning core
-  std::uint64_t handover_full = 0;    // packets lost because its ring was full
+  std::uint64_t handed_over = 0;    // packets given to their owning core
+  std::uint64_t handover_full = 0;  // packets lost because its ring was full
 };
 
 struct DaemonStatus {
@@ -53,12 +53,12 @@ struct SwitchStatus {
 struct PortCounters {
   std::uint64_t rx_packets = 0;
   std::uint64_t rx_bytes = 0;
-  std::uint64_t rx_missed = 0;               // lost by the device before we saw them
-  std::uint64_t rx_unfinished_checksums = 0; // from veth or TAP without `ethtool -K DEV tx off`
-  std::uint64_t tx_offered = 0;              // packets that the switch wanted to send
+  std::uint64_t rx_missed = 0;                // lost by the device before we saw them
+  std::uint64_t rx_unfinished_checksums = 0;  // from veth or TAP without `ethtool -K DEV tx off`
+  std::uint64_t tx_offered = 0;               // packets that the switch wanted to send
   std::uint64_t tx_packets = 0;
   std::uint64_t tx_bytes = 0;
-  std::uint64_t tx_device_dropped = 0;       // the device refused them
+  std::uint64_t tx_device_dropped = 0;  // the device refused them
   std::uint64_t queue_tail_dropped = 0;
   std::uint64_t queue_ecn_marked = 0;
   std::uint64_t impaired_lost = 0;

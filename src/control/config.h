@@ -45,6 +45,14 @@ struct InternalLink {  // joined to another logical switch of this daemon
 using DeviceConfig = std::variant<InterfaceDevice, TapDevice, MemifDevice, PciDevice, RingDevice,
                                   PcapDevice, RawDevice, InternalLink>;
 
+// What DPDK as packaged by Debian can drive in one process (RTE_MAX_ETHPORTS); internal links do
+// not count.
+inline constexpr std::size_t devices_max = 32;
+inline constexpr std::size_t ports_per_switch_max = 256;
+// Jumbo frames with their Ethernet header still fit one buffer of the data plane.
+inline constexpr std::uint16_t mtu_min = 576;
+inline constexpr std::uint16_t mtu_max = 9000;
+
 enum class IdlePolicy : std::uint8_t { adaptive, poll };
 enum class Hugepages : std::uint8_t { automatic, never, always };
 
@@ -54,7 +62,8 @@ struct SwitchSection {
 };
 
 struct DaemonConfig {
-  std::vector<unsigned> cores = {0};  // CPU numbers of the packet cores
+  // CPU numbers of the packet cores; empty: "auto", see automatic_cores().
+  std::vector<unsigned> cores = {0};
   IdlePolicy idle = IdlePolicy::adaptive;
   Hugepages hugepages = Hugepages::automatic;
   std::uint32_t packets = 16384;  // buffers shared by all ports

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Contradictions within one logical switch.
+#include <algorithm>
+#include <set>
+
+#include "control/config_draft.h"
+
+namespace tributary::control {
+namespace {
+
+using forwarding::InterfaceAddress;
+using switching::SwitchConfig;
+
+struct Interface {
+  std::string_view name;  // of the port; "the bridge"
+  InterfaceAddress address;
+  Position where;
+};
+
+std::vector<Interface> interfaces_of(const SwitchDraft& draft) {
+  std::vector<Interface> interfaces;
+  if (draft.config.bridge_address) {
+    interfaces.push_back(
+        {"the bridge", *draft.config.bridge_address, position_of(*draft.source, "bridge_address")});
+  }
+  for (std::size_t i = 0; i < draft.config.ports.size(); ++i) {
+    const auto& port = draft.config.ports[i];
+    if (port.address) {
+      interfaces.push_back({port.name, *port.address, position_of(*draft.ports[i], "address")});
+    }
+  }
+  return interfaces;
+}
+
+void check_overlaps(const std::vector<Interface>& interfaces, Diagnostics& diagnostics) {
+  for (std::size_t i = 0; i < interfaces.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const auto& a = interfaces[j];
+      const auto& b = interfaces[i];
+      const auto length = std::min(a.address.length, b.address.length);
+      if (contains(a.address.address, length, b.address.address)) {
+        diagnostics.error(b.where,
+                          "prefix of " + to_string(b.address) + " overlaps that of " +
+                              std::string(a.name) + " (" + to_string(a.address) + ")",
+                          "each interface of a switch needs a prefix of its own");
+        break;
+      }
+    }
+  }
+}
+
+std::string connected_text(const std::vector<Interface>& interfaces) {
+  std::string text;
+  for (const auto& interface : interfaces) {
+    const auto& [address, length] = interface.address;
+    const forwarding::Prefix prefix{wire::Ipv4Address(address.value() & prefix_mask(length)),
+                                    length};
+    text += (text.empty() ? "connected: " : ", ") + to_string(prefix);
+  }
+  return text.empty() ? "no port of this switch has an address" : text;
+}
+
+void check_reachable(const std::vector<Interface>& interfaces, wire::Ipv4Address address,
+                     Position where, Diagnostics& diagnostics) {
+  const auto near = std::find_if(interfaces.begin(), interfaces.end(), [&](const Interface& i) {
+    return contains(i.address.address, i.address.length, address);
+  });
+  if (near == interfaces.end()) {
+    diagnostics.error(where, to_string(address) + " is on no connected prefix",
+                      connected_text(interfaces));
+  } else if (near->address.address == address) {
+    diagnostics.error(where, to_string(address) + " is the switch's own address",
+                      "name the neighbour's address");
+  }
+}
+
+void check_routes(const SwitchDraft& draft, const std::vector<Interface>& interfaces,
+                  Diagnostics& diagnostics) {
+  std::set<std::pair<std::uint32_t, std::uint8_t>> seen;
+  for (std::size_t i = 0; i < draft.config.routes.size(); ++i) {
+    const auto& route = draft.config.routes[i];
+    const Position via = position_of(*draft.routes[i], "via");
+    if (!seen.emplace(route.prefix.network.value(), route.prefix.length).second) {
+      diagnostics.error(position_of(*draft.routes[i], "prefix"),
+                        "a route for " + to_string(route.prefix) + " was given before",
+                        "put all its next hops into one `via`");
+    }
+    std::set<wire::Ipv4Address> hops;
+    for (const wire::Ipv4Address& hop : route.via) {
+      if (!hops.insert(hop).second) {
+        diagnostics.error(via, "next hop " + to_string(hop) + " is named twice");
+      }
+      check_reachable(interfaces, hop, via, diagnostics);
+    }
+  }
+}
+
+std::string port_names(const SwitchConfig& config) {
+  std::vector<std::string_view> names;
+  for (const auto& port : config.ports) {
+    names.push_back(port.name);
+  }
+  return "ports: " + joined(names);
+}
+
+void check_fdb(const SwitchDraft& draft, Diagnostics& diagnostics) {
+  const auto& config = draft.config;
+  std::set<wire::MacAddress> seen;
+  for (std::size_t i = 0; i < config.fdb.size(); ++i) {
+    const auto& entry = config.fdb[i];
+    const toml::table& source = *draft.fdb[i];
+    if (!seen.insert(entry.mac).second) {
+      diagnostics.error(position_of(source, "mac"),
+                        "an entry for " + to_string(entry.mac) + " was given before");
+    }
+    const auto port =
+        std::find_if(config.ports.begin(), config.ports.end(),
+                     [&](const switching::PortConfig& p) { return p.name == entry.port; });
+    if (port == config.ports.end()) {
+      diagnostics.error(position_of(source, "port"),
+                        "no port `" + entry.port + "` on switch `" + config.name + "`",
+                        port_names(config));
+    } else if (port->address) {
+      diagnostics.error(position_of(source, "port"), "port `" + entry.port + "` is routed",
+                        "bridge entries point to ports without an address");
+    }
+  }
+  if (config.fdb.size() > config.fdb_capacity) {
+    diagnostics.error(position_of(*draft.source, "fdb_capacity"),
+                      "more static entries than `fdb_capacity`");
+  }
+}
+
+void check_arp(const SwitchDraft& draft, const std::vector<Interface>& interfaces,
+               Diagnostics& diagnostics) {
+  std::set<wire::Ipv4Address> seen;
+  for (std::size_t i = 0; i < draft.config.arp.size(); ++i) {
+    const wire::Ipv4Address address = draft.config.arp[i].address;
+    const Position where = position_of(*draft.arp[i], "address");
+    if (!seen.insert(address).second) {
+      diagnostics.error(where, "an entry for " + to_string(address) + " was given before");
+    }
+    check_reachable(interfaces, address, where, diagnostics);
+  }
+}
+
+void check_ports(const SwitchDraft& draft, Diagnostics& diagnostics) {
+  const auto& ports = draft.config.ports;
+  if (ports.empty() || ports.size() > ports_per_switch_max) {
+    diagnostics.error(position_of(*draft.source, "port"),
+                      "a switch has 1 to " + std::to_string(ports_per_switch_max) + " ports, not " +
+                          std::to_string(ports.size()));
+  }
+  std::set<std::string_view> names;
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    if (!ports[i].name.empty() && !names.insert(ports[i].name).second) {
+      diagnostics.error(position_of(*draft.ports[i], "name"),
+                        "another port of this switch is called `" + ports[i].name + "`");
+    }
+  }
+}
+
+}  // namespace
+
+void check_switch(const SwitchDraft& draft, Diagnostics& diagnostics) {
+  const auto& config = draft.config;
+  const auto interfaces = interfaces_of(draft);
+  check_ports(draft, diagnostics);
+  check_overlaps(interfaces, diagnostics);
+  if (config.canary && config.address.is_unspecified() && !draft.source->contains("address")) {
+    diagnostics.error(position_of(*draft.source, "canary"),
+                      "[switch.canary] needs the switch's own address",
+                      "add, say, address = \"10.1.255.1\" to [[switch]] `" + config.name + "`");
+  }
+  const bool bridged = std::any_of(config.ports.begin(), config.ports.end(),
+                                   [](const auto& port) { return !port.address; });
+  if (config.bridge_address && !bridged && !config.ports.empty()) {
+    diagnostics.error(position_of(*draft.source, "bridge_address"),
+                      "`bridge_address`, but every port is routed",
+                      "a port without `address` belongs to the bridge");
+  }
+  if (draft.sound) {  // else a reference may only seem to lead nowhere
+    check_routes(draft, interfaces, diagnostics);
+    check_fdb(draft, diagnostics);
+    check_arp(draft, interfaces, diagnostics);
+  }
+}
+
+}  // namespace tributary::control

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "control/config.h"
+#include "control/config_reader.h"
+
+namespace tributary::control {
+
+// A configuration between reading and checking: entries remember the table they were read from, so
+// that a contradiction found later still has a place. Tables are owned by the parsed document.
+struct SwitchDraft {
+  switching::SwitchConfig config;
+  std::vector<std::optional<DeviceConfig>> devices;  // one per port; none until a link names it
+  const toml::table* source = nullptr;
+  std::vector<const toml::table*> ports, routes, fdb, arp;  // in the order of config's lists
+  bool sound = true;  // every value was readable, so that references can be judged
+};
+
+struct PortReference {  // "leaf1:up1"
+  std::string switch_name;
+  std::string port;
+};
+struct LinkDraft {
+  PortReference a, b;
+  const toml::table* source = nullptr;
+};
+
+struct ConfigDraft {
+  DaemonConfig daemon;  // without its switches
+  std::vector<SwitchDraft> switches;
+  std::vector<LinkDraft> links;
+};
+
+void read_daemon(Reader& reader, DaemonConfig& out);
+void read_switch(Reader& reader, SwitchDraft& out);
+void read_port(Reader& reader, SwitchDraft& out);
+std::optional<DeviceConfig> read_device(Reader& reader);
+void read_link(Reader& reader, LinkDraft& out);
+
+void check_switch(const SwitchDraft& draft, Diagnostics& diagnostics);
+void check_fabric(const ConfigDraft& draft, Diagnostics& diagnostics);
+// Joins the ports of each link; complains about ports with two attachments or none.
+void connect_links(ConfigDraft& draft, Diagnostics& diagnostics);
+
+}  // namespace tributary::control

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
+#include "control/config_draft.h"
+
+namespace tributary::control {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr std::size_t interface_bytes_max = 15;  // IFNAMSIZ, less the terminating zero
+
+void read_impairment(Reader& reader, forwarding::ImpairmentConfig& out) {
+  constexpr Range<double> probability{0, 1};
+  constexpr Range<Duration> delays{Duration{0}, seconds(10)};
+  reader.number("loss", out.loss, probability);
+  reader.number("duplicate", out.duplicate, probability);
+  reader.number("reorder", out.reorder, probability);
+  reader.number("corrupt", out.corrupt, probability);
+  reader.quantity("delay", out.delay, as_duration, delays);
+  reader.quantity("jitter", out.jitter, as_duration, delays);
+  reader.integer<std::uint64_t>("seed", out.seed, {0, 0x7fffffffffffffff});
+  reader.integer("reorder_gap", out.reorder_gap, {1u, 64u});
+}
+
+void read_impairments(Reader& reader, switching::PortConfig& port) {
+  reader.table("impair", [&](Reader& child) {
+    read_impairment(child, port.impair_in);
+    port.impair_out = port.impair_in;
+  });
+  reader.table("impair_in", [&](Reader& child) { read_impairment(child, port.impair_in); });
+  reader.table("impair_out", [&](Reader& child) { read_impairment(child, port.impair_out); });
+  if (reader.has("impair") && (reader.has("impair_in") || reader.has("impair_out"))) {
+    reader.error("impair", "`impair` is both directions, beside a table for one of them",
+                 "keep either `impair`, or `impair_in` and `impair_out`");
+  }
+}
+
+// A name that the kernel takes for an interface (dev_valid_name).
+void read_interface(Reader& reader, std::string_view key, std::string& out) {
+  reader.text(key, out, interface_bytes_max);
+  if (out == "." || out == ".." || out.find_first_of("/: ,") != std::string::npos) {
+    reader.error(key, "`" + out + "` is no name of an interface");
+  }
+}
+
+DeviceConfig read_interface_device(Reader& reader) {
+  InterfaceDevice device;
+  read_interface(reader, "interface", device.interface);
+  reader.choice("driver", device.driver,
+                {{"af_packet", InterfaceDevice::Driver::af_packet},
+                 {"af_xdp", InterfaceDevice::Driver::af_xdp}});
+  return device;
+}
+
+DeviceConfig read_tap(Reader& reader) {
+  TapDevice device;
+  read_interface(reader, "tap", device.interface);
+  return device;
+}
+
+// Device arguments are separated by commas: a comma in a path would become another argument.
+void read_path(Reader& reader, std::string_view key, std::string& out) {
+  reader.text(key, out);
+  if (out.find(',') != std::string::npos) {
+    reader.error(key, "`" + std::string(key) + "` cannot contain a comma");
+  }
+}
+
+DeviceConfig read_memif(Reader& reader) {
+  MemifDevice device;
+  read_path(reader, "memif", device.socket);
+  reader.integer("memif_id", device.id, {0u, 0xffffffffu});
+  reader.choice("memif_role", device.server, {{"server", true}, {"client", false}});
+  return device;
+}
+
+Parsed<std::string> parse_pci(std::string_view text) {
+  constexpr std::string_view shape = "0000:00:00.0";
+  bool fits = text.size() == shape.size();
+  for (std::size_t i = 0; fits && i < shape.size(); ++i) {
+    const char c = text[i];
+    const bool hex = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+    fits = shape[i] == '0' ? hex : c == shape[i];
+  }
+  if (!fits) {
+    return tl::unexpected(Complaint{"`" + std::string(text).substr(0, 64) + "` is no PCI address",
+                                    "write it like \"0000:01:00.0\", see `lspci -D`"});
+  }
+  return std::string(text);
+}
+
+DeviceConfig read_pci(Reader& reader) {
+  PciDevice device;
+  reader.parsed("pci", device.address, parse_pci);
+  return device;
+}
+
+DeviceConfig read_ring(Reader& reader) {
+  RingDevice device;
+  reader.name("ring", device.name);
+  return device;
+}
+
+DeviceConfig read_pcap(Reader& reader) {
+  PcapDevice device;
+  reader.table("pcap", [&](Reader& child) {
+    read_path(child, "rx", device.rx);
+    read_path(child, "tx", device.tx);
+    child.boolean("infinite", device.infinite);
+    if (device.infinite && device.rx.empty()) {
+      child.error("infinite", "`infinite` replays `rx`, which is missing");
+    }
+  });
+  if (device.rx.empty() && device.tx.empty()) {
+    reader.error("pcap", "`pcap` names no file", "pcap = { rx = \"in.pcap\", tx = \"out.pcap\" }");
+  }
+  return device;
+}
+
+DeviceConfig read_raw(Reader& reader) {
+  RawDevice device;
+  reader.text("device", device.arguments, 1024);
+  return device;
+}
+
+struct Kind {
+  std::string_view key;
+  DeviceConfig (*read)(Reader&);
+};
+constexpr Kind kinds[] = {
+    {"interface", read_interface_device},
+    {"tap", read_tap},
+    {"memif", read_memif},
+    {"pci", read_pci},
+    {"ring", read_ring},
+    {"pcap", read_pcap},
+    {"device", read_raw},
+};
+
+// Keys that belong to one kind of device.
+constexpr std::pair<std::string_view, std::string_view> companions[] = {
+    {"driver", "interface"}, {"memif_id", "memif"}, {"memif_role", "memif"}};
+
+}  // namespace
+
+std::optional<DeviceConfig> read_device(Reader& reader) {
+  std::optional<DeviceConfig> device;
+  std::string_view first;
+  for (const Kind& kind : kinds) {
+    reader.know(kind.key);
+    if (!reader.has(kind.key)) {
+      continue;
+    }
+    if (device) {
+      reader.error(kind.key, "`" + std::string(kind.key) + "` beside `" + std::string(first) + "`",
+                   "a port is attached to one thing");
+      continue;
+    }
+    first = kind.key;
+    device = kind.read(reader);
+  }
+  for (const auto& [key, owner] : companions) {
+    reader.know(key);
+    if (reader.has(key) && !reader.has(owner)) {
+      reader.error(key, "`" + std::string(key) + "` without `" + std::string(owner) + "`");
+    }
+  }
+  return device;
+}
+
+void read_port(Reader& reader, SwitchDraft& out) {
+  auto& port = out.config.ports.emplace_back();
+  out.ports.push_back(&reader.source());
+  reader.require({"name"});
+  reader.name("name", port.name);
+  out.devices.push_back(read_device(reader));
+  reader.parsed("address", port.address, parse_interface_address);
+  reader.parsed("mac", port.mac, parse_mac);
+  reader.integer<std::uint16_t>("mtu", port.mtu, {mtu_min, mtu_max});
+  reader.quantity("rate", port.queue.rate_bps, as_rate,
+                  Range<std::uint64_t>{10'000, 1'000'000'000'000});
+  reader.quantity("queue", port.queue.capacity_bytes, as_size,
+                  Range<std::uint64_t>{2 * 1024, 1024 * 1024 * 1024});
+  if (port.queue.capacity_bytes < port.mtu + 14u) {
+    reader.error("queue", "`queue` cannot hold one frame of the port's MTU",
+                 "at least " + std::to_string(port.mtu + 14) + "B");
+  }
+  reader.integer("ecn_threshold", port.queue.ecn_threshold_packets, {0u, 1u << 20});
+  read_impairments(reader, port);
+}
+
+}  // namespace tributary::control

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <toml++/toml.h>
+
+#include "control/loader.h"
+#include "control/text.h"
+
+namespace tributary::control {
+
+using Position = toml::source_position;
+
+// Of the value of `key`; of the table itself if it has no such key.
+Position position_of(const toml::table& table, std::string_view key);
+
+// Collects what is wrong with one file.
+class Diagnostics {
+ public:
+  static constexpr std::size_t errors_max = 100;
+
+  explicit Diagnostics(std::string file) : file_(std::move(file)) {}
+
+  void error(Position position, std::string message, std::string hint = {});
+  std::size_t count() const { return errors_.size(); }
+  ConfigErrors take();  // in the order of the file
+
+ private:
+  std::string file_;
+  ConfigErrors errors_;
+};
+
+template <class T>
+struct Range {
+  T min;
+  T max;
+};
+
+// A quantity as text: how it is read, and how its limits are shown.
+template <class T>
+struct Quantity {
+  Parsed<T> (*parse)(std::string_view);
+  std::string (*text)(T);
+};
+inline constexpr Quantity<Duration> as_duration{parse_duration, duration_text};
+inline constexpr Quantity<std::uint64_t> as_rate{parse_rate, rate_text};
+inline constexpr Quantity<std::uint64_t> as_size{parse_size, size_text};
+
+// Reads the keys of one table. Every key is named once, where it is read; finish() complains about
+// the keys that nobody named. A key that is absent or wrong leaves its variable alone.
+class Reader {
+ public:
+  Reader(const toml::table& table, std::string where, Diagnostics& diagnostics)
+      : table_(table), where_(std::move(where)), diagnostics_(diagnostics) {}
+
+  const toml::table& source() const { return table_; }
+  bool has(std::string_view key) const { return table_.contains(key); }
+  void error(std::string_view key, std::string message, std::string hint = {}) {
+    diagnostics_.error(position_of(table_, key), std::move(message), std::move(hint));
+  }
+  std::size_t errors() const { return diagnostics_.count(); }
+
+  // For keys that are read only beside others.
+  void know(std::string_view key) { find(key); }
+  void require(std::initializer_list<std::string_view> keys);
+  void boolean(std::string_view key, bool& out);
+  void text(std::string_view key, std::string& out, std::size_t length_max = 255);
+  // Names of switches and ports: they appear in tables, paths and links.
+  void name(std::string_view key, std::string& out);
+  void number(std::string_view key, double& out, Range<double> range);
+
+  template <std::unsigned_integral T>
+  void integer(std::string_view key, T& out, Range<T> range) {
+    if (const auto value = read_integer(key, range.min, range.max)) {
+      out = static_cast<T>(*value);
+    }
+  }
+
+  // Text that `parse` understands.
+  template <class T, class Out>
+  void parsed(std::string_view key, Out& out, Parsed<T> (*parse)(std::string_view)) {
+    if (const auto value = string_at(key)) {
+      take(parse(*value), position_of(table_, key), out);
+    }
+  }
+
+  template <class T, class Out>
+  void quantity(std::string_view key, Out& out, const Quantity<T>& kind, Range<T> range) {
+    const auto value = string_at(key);
+    T result{};
+    if (!value || !take(kind.parse(*value), position_of(table_, key), result)) {
+      return;
+    }
+    if (result < range.min || result > range.max) {
+      error(key, "`" + std::string(key) + "` is out of range",
+            "from " + kind.text(range.min) + " to " + kind.text(range.max));
+      return;
+    }
+    out = static_cast<Out>(result);
+  }
+
+  // One of a few words.
+  template <class T>
+  void choice(std::string_view key, T& out,
+              std::initializer_list<std::pair<std::string_view, T>> choices) {
+    const auto value = string_at(key);
+    if (!value) {
+      return;
+    }
+    std::string words;
+    for (const auto& [word, meaning] : choices) {
+      if (word == *value) {
+        out = meaning;
+        return;
+      }
+      words += (words.empty() ? "\"" : ", \"") + std::string(word) + "\"";
+    }
+    error(key, "`" + *value + "` is no value of `" + std::string(key) + "`", "one of " + words);
+  }
+
+  // A string or an array of strings.
+  template <class T>
+  void list(std::string_view key, std::vector<T>& out, Parsed<T> (*parse)(std::string_view)) {
+    for (const auto& [value, where] : strings_at(key)) {
+      T item{};
+      if (take(parse(value), where, item)) {
+        out.push_back(item);
+      }
+    }
+  }
+
+  void integers(std::string_view key, std::vector<unsigned>& out, Range<unsigned> range);
+
+  // A subtable, or each of an array of tables: `read(Reader&)`, then finish().
+  template <class F>
+  void table(std::string_view key, F&& read) {
+    if (const toml::table* child = table_at(key)) {
+      Reader reader(*child, path(key), diagnostics_);
+      read(reader);
+      reader.finish();
+    }
+  }
+  template <class F>
+  void tables(std::string_view key, F&& read) {
+    for (const toml::table* child : tables_at(key)) {
+      Reader reader(*child, path(key), diagnostics_);
+      read(reader);
+      reader.finish();
+    }
+  }
+
+  void finish();
+
+ private:
+  std::string path(std::string_view key) const;
+  const toml::node* find(std::string_view key);
+  void expected(std::string_view key, std::string_view type);
+  std::optional<std::string> string_at(std::string_view key);
+  std::optional<std::int64_t> read_integer(std::string_view key, std::uint64_t min,
+                                           std::uint64_t max);
+  std::vector<std::pair<std::string, Position>> strings_at(std::string_view key);
+  const toml::table* table_at(std::string_view key);
+  std::vector<const toml::table*> tables_at(std::string_view key);
+
+  template <class T, class Out>
+  bool take(Parsed<T> value, Position where, Out& out) {
+    if (!value) {
+      diagnostics_.error(where, std::move(value.error().message), std::move(value.error().hint));
+      return false;
+    }
+    out = *value;
+    return true;
+  }
+
+  const toml::table& table_;
+  std::string where_;  // "switch.port"; empty for the file
+  Diagnostics& diagnostics_;
+  std::vector<std::string_view> known_;
+};
+
+// The word of `words` that `word` may be a misspelling of; empty if none is near.
+std::string nearest(std::string_view word, const std::vector<std::string_view>& words);
+// "a, b, c", cut where it gets long.
+std::string joined(const std::vector<std::string_view>& words);
+
+}  // namespace tributary::control

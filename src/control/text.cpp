@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "control/text.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <span>
+
+namespace tributary::control {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  std::uint64_t factor;
+};
+
+// Smallest first.
+constexpr Unit duration_units[] = {
+    {"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}, {"min", 60'000'000'000}};
+constexpr Unit rate_units[] = {
+    {"bit", 1}, {"kbit", 1'000}, {"Mbit", 1'000'000}, {"Gbit", 1'000'000'000}};
+constexpr Unit size_units[] = {{"B", 1},
+                               {"kB", 1'000},
+                               {"KiB", 1024},
+                               {"MB", 1'000'000},
+                               {"MiB", 1024 * 1024},
+                               {"GB", 1'000'000'000},
+                               {"GiB", 1024 * 1024 * 1024}};
+
+std::string quoted(std::string_view text) {
+  return "`" + std::string(text) + "`";
+}
+
+// Values beyond this lose precision on the way through double, and nothing needs them.
+constexpr double quantity_max = 9e15;
+
+Parsed<std::uint64_t> parse_quantity(std::string_view text, std::span<const Unit> units,
+                                     std::string_view what, std::string_view example) {
+  std::string names;
+  for (const Unit& unit : units) {
+    names += (names.empty() ? "" : ", ") + std::string(unit.name);
+  }
+  const std::string hint =
+      "write a number and a unit (" + names + "), for example \"" + std::string(example) + "\"";
+  double number = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+  if (error != std::errc{} || !std::isfinite(number)) {
+    return tl::unexpected(Complaint{quoted(text) + " is not a " + std::string(what), hint});
+  }
+  std::string_view name(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  while (name.starts_with(' ')) {
+    name.remove_prefix(1);
+  }
+  for (const Unit& unit : units) {
+    if (unit.name == name) {
+      const double value = number * static_cast<double>(unit.factor);
+      if (value < 0 || value > quantity_max) {
+        return tl::unexpected(Complaint{quoted(text) + " is out of range", hint});
+      }
+      return static_cast<std::uint64_t>(std::llround(value));
+    }
+  }
+  if (name.empty() && number == 0 && text.find_first_not_of("0") == std::string_view::npos) {
+    return std::uint64_t{0};
+  }
+  return tl::unexpected(
+      Complaint{quoted(text) + (name.empty() ? " has no unit" : " has an unknown unit"), hint});
+}
+
+std::string quantity_text(std::uint64_t value, std::span<const Unit> units) {
+  const Unit* best = &units.front();
+  for (const Unit& unit : units) {
+    if (value != 0 && value % unit.factor == 0) {
+      best = &unit;
+    }
+  }
+  return std::to_string(value / best->factor) + std::string(best->name);
+}
+
+bool parse_octets(std::string_view text, std::uint32_t& value) {
+  value = 0;
+  for (int octet = 0; octet < 4; ++octet) {
+    const std::size_t dot = octet < 3 ? text.find('.') : text.size();
+    if (dot == std::string_view::npos || dot == 0 || dot > 3 || (dot > 1 && text[0] == '0')) {
+      return false;  // empty, too long, or a leading zero (octal to some)
+    }
+    unsigned number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + dot, number);
+    if (error != std::errc{} || end != text.data() + dot || number > 255) {
+      return false;
+    }
+    value = (value << 8) | number;
+    text.remove_prefix(octet < 3 ? dot + 1 : dot);
+  }
+  return true;
+}
+
+struct AddressAndLength {
+  wire::Ipv4Address address;
+  std::uint8_t length = 0;
+};
+
+Parsed<AddressAndLength> parse_with_length(std::string_view text, std::string_view example) {
+  const std::string hint = "write it like \"" + std::string(example) + "\"";
+  const std::size_t slash = text.find('/');
+  if (slash == std::string_view::npos) {
+    return tl::unexpected(Complaint{quoted(text) + " has no prefix length", hint});
+  }
+  std::uint32_t value = 0;
+  unsigned length = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data() + slash + 1, last, length);
+  if (!parse_octets(text.substr(0, slash), value)) {
+    return tl::unexpected(Complaint{quoted(text) + " is not an IPv4 address with length", hint});
+  }
+  if (error != std::errc{} || end != last || length > 32) {
+    return tl::unexpected(Complaint{"prefix length of " + quoted(text) + " is not 0 to 32", hint});
+  }
+  return AddressAndLength{wire::Ipv4Address(value), static_cast<std::uint8_t>(length)};
+}
+
+// Why no host can have this address; empty if one can.
+std::string unusable(wire::Ipv4Address address) {
+  const std::uint32_t first = address.value() >> 24;
+  if (first == 0) {
+    return "0.0.0.0/8 means \"this host\"";
+  }
+  if (first == 127) {
+    return "127.0.0.0/8 is loopback";
+  }
+  if (first >= 224) {
+    return address.is_multicast() ? "it is a multicast address" : "240.0.0.0/4 is reserved";
+  }
+  return {};
+}
+
+}  // namespace
+
+Parsed<Duration> parse_duration(std::string_view text) {
+  return parse_quantity(text, duration_units, "duration", "1ms").map([](std::uint64_t value) {
+    return Duration(static_cast<Duration::rep>(value));
+  });
+}
+
+Parsed<std::uint64_t> parse_rate(std::string_view text) {
+  return parse_quantity(text, rate_units, "rate", "200Mbit");
+}
+
+Parsed<std::uint64_t> parse_size(std::string_view text) {
+  return parse_quantity(text, size_units, "size", "1MiB");
+}
+
+Parsed<wire::MacAddress> parse_mac(std::string_view text) {
+  const std::string hint = "write six octets, for example \"02:00:00:01:00:01\"";
+  wire::MacAddress mac;
+  const Complaint malformed{quoted(text) + " is not a MAC address", hint};
+  if (text.size() != 17) {
+    return tl::unexpected(malformed);
+  }
+  for (std::size_t i = 0; i < 6; ++i) {
+    const char* const first = text.data() + 3 * i;
+    const auto [end, error] = std::from_chars(first, first + 2, mac.octets[i], 16);
+    if (error != std::errc{} || end != first + 2 || (i < 5 && *end != ':')) {
+      return tl::unexpected(malformed);
+    }
+  }
+  if (mac.is_group()) {
+    return tl::unexpected(Complaint{quoted(text) + " is a group address",
+                                    "the first octet of a station's address is even"});
+  }
+  if (mac.is_zero()) {
+    return tl::unexpected(Complaint{"a station's MAC address cannot be zero", hint});
+  }
+  return mac;
+}
+
+Parsed<wire::Ipv4Address> parse_ipv4(std::string_view text) {
+  std::uint32_t value = 0;
+  const std::string hint = "write it like \"10.1.1.1\"";
+  if (!parse_octets(text, value)) {
+    const bool length = text.find('/') != std::string_view::npos;
+    return tl::unexpected(Complaint{quoted(text) + " is not an IPv4 address",
+                                    length ? "without a prefix length here" : hint});
+  }
+  const std::string why = unusable(wire::Ipv4Address(value));
+  if (!why.empty()) {
+    return tl::unexpected(Complaint{quoted(text) + " cannot be a host's address", why});
+  }
+  return wire::Ipv4Address(value);
+}
+
+Parsed<forwarding::Prefix> parse_prefix(std::string_view text) {
+  const auto parsed = parse_with_length(text, "10.1.0.0/16");
+  if (!parsed) {
+    return tl::unexpected(parsed.error());
+  }
+  const wire::Ipv4Address network(parsed->address.value() & prefix_mask(parsed->length));
+  const forwarding::Prefix prefix{network, parsed->length};
+  if (network != parsed->address) {
+    return tl::unexpected(Complaint{quoted(text) + " has host bits set",
+                                    "did you mean \"" + to_string(prefix) + "\"?"});
+  }
+  return prefix;
+}
+
+Parsed<forwarding::InterfaceAddress> parse_interface_address(std::string_view text) {
+  const auto parsed = parse_with_length(text, "10.1.1.1/24");
+  if (!parsed) {
+    return tl::unexpected(parsed.error());
+  }
+  if (const std::string why = unusable(parsed->address); !why.empty()) {
+    return tl::unexpected(Complaint{quoted(text) + " cannot be an interface's address", why});
+  }
+  if (parsed->length < 4) {
+    return tl::unexpected(Complaint{"prefix of " + quoted(text) + " is too wide",
+                                    "an interface's prefix has 4 to 32 bits"});
+  }
+  const std::uint32_t host = parsed->address.value() & ~prefix_mask(parsed->length);
+  if (parsed->length < 31 && (host == 0 || host == ~prefix_mask(parsed->length))) {
+    return tl::unexpected(Complaint{quoted(text) + " is the " +
+                                        (host == 0 ? "network" : "broadcast") +
+                                        " address of its prefix",
+                                    "choose an address between the two"});
+  }
+  return forwarding::InterfaceAddress{parsed->address, parsed->length};
+}
+
+std::string to_string(wire::Ipv4Address address) {
+  const std::uint32_t value = address.value();
+  return std::to_string(value >> 24) + '.' + std::to_string((value >> 16) & 0xff) + '.' +
+         std::to_string((value >> 8) & 0xff) + '.' + std::to_string(value & 0xff);
+}
+
+std::string to_string(const wire::MacAddress& mac) {
+  std::array<char, 18> text{};
+  const auto& o = mac.octets;
+  std::snprintf(text.data(), text.size(), "%02x:%02x:%02x:%02x:%02x:%02x", o[0], o[1], o[2], o[3],
+                o[4], o[5]);
+  return text.data();
+}
+
+std::string to_string(const forwarding::Prefix& prefix) {
+  return to_string(prefix.network) + '/' + std::to_string(prefix.length);
+}
+
+std::string to_string(const forwarding::InterfaceAddress& address) {
+  return to_string(address.address) + '/' + std::to_string(address.length);
+}
+
+std::string duration_text(Duration duration) {
+  return quantity_text(static_cast<std::uint64_t>(duration.count()), duration_units);
+}
+
+std::string rate_text(std::uint64_t bits_per_second) {
+  return quantity_text(bits_per_second, rate_units);
+}
+
+std::string size_text(std::uint64_t bytes) {
+  return quantity_text(bytes, size_units);
+}
+
+}  // namespace tributary::control

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <tl/expected.hpp>
+
+#include "forwarding/config.h"
+#include "packet/clock.h"
+#include "wire/ethernet.h"
+#include "wire/ipv4.h"
+
+namespace tributary::control {
+
+// What is wrong with a piece of text that an operator wrote, and what would be right.
+struct Complaint {
+  std::string message;
+  std::string hint;
+};
+template <class T>
+using Parsed = tl::expected<T, Complaint>;
+
+// Quantities always carry their unit: "1ms", "200Mbit", "1MiB". Fractions are allowed.
+Parsed<Duration> parse_duration(std::string_view text);       // ns us ms s min
+Parsed<std::uint64_t> parse_rate(std::string_view text);      // bit kbit Mbit Gbit, per second
+Parsed<std::uint64_t> parse_size(std::string_view text);      // B kB MB GB KiB MiB GiB
+Parsed<wire::MacAddress> parse_mac(std::string_view text);    // of one station: no group, not zero
+Parsed<wire::Ipv4Address> parse_ipv4(std::string_view text);  // of one host
+Parsed<forwarding::Prefix> parse_prefix(std::string_view text);  // no host bits set
+Parsed<forwarding::InterfaceAddress> parse_interface_address(std::string_view text);
+
+std::string to_string(wire::Ipv4Address address);
+std::string to_string(const wire::MacAddress& mac);
+std::string to_string(const forwarding::Prefix& prefix);
+std::string to_string(const forwarding::InterfaceAddress& address);
+// In the largest unit that divides the value.
+std::string duration_text(Duration duration);
+std::string rate_text(std::uint64_t bits_per_second);
+std::string size_text(std::uint64_t bytes);
+
+constexpr std::uint32_t prefix_mask(std::uint8_t length) {
+  return length == 0 ? 0 : ~std::uint32_t{0} << (32u - length);
+}
+constexpr bool contains(wire::Ipv4Address network, std::uint8_t length, wire::Ipv4Address address) {
+  return ((network.value() ^ address.value()) & prefix_mask(length)) == 0;
+}
+
+}  // namespace tributary::control
