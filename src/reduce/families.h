@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "reduce/kernel.h"
+
+namespace tributary::reduce {
+
+// The families of kernels, one translation unit each, chosen at run time for this CPU. `op` and
+// `type` are valid for the family.
+const Kernel& integer_kernel(wire::ElementType type, wire::Operator op);
+const Kernel& float_kernel(wire::ElementType type, wire::Operator op);
+const Kernel& float16_kernel(wire::ElementType type, wire::Operator op);
+
+}  // namespace tributary::reduce

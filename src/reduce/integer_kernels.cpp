@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "reduce/families.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "reduce/integer_kernels.cpp"
+#include <hwy/foreach_target.h>
+// foreach_target.h comes before what is compiled per target.
+#include <hwy/highway.h>
+
+#include "reduce/loops-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tributary::reduce::HWY_NAMESPACE {
+
+// In the order of wire::Operator. Wrapping and bitwise operators are the same for signed and
+// unsigned lanes, and only unsigned ones may wrap in C++.
+template <class Signed, class Unsigned>
+constexpr Kernel integer_kernels[wire::operator_count] = {
+    make_kernel<Plain<Unsigned>, Sum>(),    make_kernel<Plain<Signed>, Minimum>(),
+    make_kernel<Plain<Signed>, Maximum>(),  make_kernel<Plain<Unsigned>, Prod>(),
+    make_kernel<Plain<Unsigned>, BitAnd>(), make_kernel<Plain<Unsigned>, BitOr>(),
+    make_kernel<Plain<Unsigned>, BitXor>()};
+
+const Kernel& find_integer_kernel(wire::ElementType type, wire::Operator op) {
+  const auto index = static_cast<std::size_t>(op);
+  switch (type) {
+    case wire::ElementType::i8:
+      return integer_kernels<std::int8_t, std::uint8_t>[index];
+    case wire::ElementType::i16:
+      return integer_kernels<std::int16_t, std::uint16_t>[index];
+    case wire::ElementType::i32:
+      return integer_kernels<std::int32_t, std::uint32_t>[index];
+    default:
+      return integer_kernels<std::int64_t, std::uint64_t>[index];
+  }
+}
+
+}  // namespace tributary::reduce::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tributary::reduce {
+
+HWY_EXPORT(find_integer_kernel);
+
+const Kernel& integer_kernel(wire::ElementType type, wire::Operator op) {
+  return HWY_DYNAMIC_DISPATCH(find_integer_kernel)(type, op);
+}
+
+}  // namespace tributary::reduce
+#endif

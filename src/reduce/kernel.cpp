@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "reduce/kernel.h"
+
+#include <cassert>
+
+#include "reduce/families.h"
+
+namespace tributary::reduce {
+
+const Kernel& kernel(wire::ElementType type, wire::Operator op) {
+  assert(wire::is_valid(type, op));
+  switch (type) {
+    case wire::ElementType::f32:
+    case wire::ElementType::f64:
+      return float_kernel(type, op);
+    case wire::ElementType::f16:
+    case wire::ElementType::bf16:
+      return float16_kernel(type, op);
+    default:
+      return integer_kernel(type, op);
+  }
+}
+
+}  // namespace tributary::reduce

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+
+#include "wire/element.h"
+
+namespace tributary::reduce {
+
+// How payloads of one element type are reduced with one operator, by the SIMD code that is best on
+// this CPU. `n` counts elements and may be 0; nothing need be aligned; nothing outside the n
+// elements is read or written; the two buffers do not overlap (load and store: or are the same).
+//
+// The accumulator of a 16-bit float is an f32, of everything else the element itself. Integers wrap
+// in sum and prod. min and max of floats yield NaN as soon as one operand is NaN; of two zeros
+// with different signs either may come out.
+struct Kernel {
+  void (*load)(void* accumulator, const void* elements, std::size_t n);        // first contribution
+  void (*accumulate)(void* accumulator, const void* elements, std::size_t n);  // acc = acc op elem
+  void (*store)(void* elements, const void* accumulator, std::size_t n);  // rounds to the element
+  std::size_t accumulator_bytes;                                          // per element
+  bool in_place;  // the accumulator has the element's own format
+};
+
+// The kernel of a valid pair (wire::is_valid). The reference holds for ever.
+const Kernel& kernel(wire::ElementType type, wire::Operator op);
+
+}  // namespace tributary::reduce
