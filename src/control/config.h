@@ -53,6 +53,9 @@ inline constexpr std::size_t ports_per_switch_max = 256;
 inline constexpr std::uint16_t mtu_min = 576;
 inline constexpr std::uint16_t mtu_max = 9000;
 
+// "af_packet veth0", "link spine1:leaf1": what operators see as a port's device.
+std::string to_string(const DeviceConfig& device);
+
 enum class IdlePolicy : std::uint8_t { adaptive, poll };
 enum class Hugepages : std::uint8_t { automatic, never, always };
 

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "control/config_diff.h"
+
+#include <algorithm>
+#include <map>
+
+#include "control/text.h"
+
+namespace tributary::control {
+namespace {
+
+struct Value {
+  std::string text;
+  bool restart = false;
+};
+// Settings by their path. What has its default value is listed too, so that both sides name the
+// same settings.
+using Settings = std::map<std::string, Value>;
+
+struct DeviceText {
+  std::string operator()(const InterfaceDevice& d) const {
+    const bool xdp = d.driver == InterfaceDevice::Driver::af_xdp;
+    return (xdp ? "af_xdp " : "af_packet ") + d.interface;
+  }
+  std::string operator()(const TapDevice& d) const { return "tap " + d.interface; }
+  std::string operator()(const MemifDevice& d) const {
+    return "memif " + d.socket + " id " + std::to_string(d.id) + (d.server ? " server" : " client");
+  }
+  std::string operator()(const PciDevice& d) const { return "pci " + d.address; }
+  std::string operator()(const RingDevice& d) const { return "ring " + d.name; }
+  std::string operator()(const PcapDevice& d) const {
+    return "pcap rx " + d.rx + " tx " + d.tx + (d.infinite ? " infinite" : "");
+  }
+  std::string operator()(const RawDevice& d) const { return "device " + d.arguments; }
+  std::string operator()(const InternalLink& d) const {
+    return "link " + d.peer_switch + ":" + d.peer_port;
+  }
+};
+
+std::string optional_text(const std::optional<forwarding::InterfaceAddress>& address) {
+  return address ? to_string(*address) : std::string("none");
+}
+
+void list_impairment(Settings& out, const std::string& path,
+                     const forwarding::ImpairmentConfig& i) {
+  const auto put = [&](const char* key, std::string text) { out[path + key] = {std::move(text)}; };
+  put(" loss", std::to_string(i.loss));
+  put(" duplicate", std::to_string(i.duplicate));
+  put(" reorder", std::to_string(i.reorder));
+  put(" reorder_gap", std::to_string(i.reorder_gap));
+  put(" corrupt", std::to_string(i.corrupt));
+  put(" delay", duration_text(i.delay));
+  put(" jitter", duration_text(i.jitter));
+  put(" seed", std::to_string(i.seed));
+}
+
+void list_port(Settings& out, const std::string& path, const switching::PortConfig& port,
+               const DeviceConfig& device, std::size_t index) {
+  out[path + " index"] = {std::to_string(index), true};
+  out[path + " device"] = {to_string(device), true};
+  out[path + " address"] = {optional_text(port.address), true};
+  out[path + " mac"] = {port.mac.is_zero() ? "automatic" : to_string(port.mac), true};
+  out[path + " mtu"] = {std::to_string(port.mtu), true};
+  out[path + " rate"] = {port.queue.rate_bps == 0 ? "unlimited" : rate_text(port.queue.rate_bps)};
+  out[path + " queue"] = {size_text(port.queue.capacity_bytes)};
+  out[path + " ecn_threshold"] = {std::to_string(port.queue.ecn_threshold_packets)};
+  list_impairment(out, path + " impair_in", port.impair_in);
+  list_impairment(out, path + " impair_out", port.impair_out);
+}
+
+void list_tables(Settings& out, const std::string& path, const switching::SwitchConfig& config) {
+  for (const auto& route : config.routes) {
+    std::string hops;
+    for (const wire::Ipv4Address& hop : route.via) {
+      hops += (hops.empty() ? "" : ", ") + to_string(hop);
+    }
+    out[path + " route " + to_string(route.prefix)] = {"via " + hops};
+  }
+  for (const auto& entry : config.fdb) {
+    out[path + " fdb " + to_string(entry.mac)] = {"port " + entry.port};
+  }
+  for (const auto& entry : config.arp) {
+    out[path + " arp " + to_string(entry.address)] = {to_string(entry.mac)};
+  }
+}
+
+void list_switch(Settings& out, const SwitchSection& section) {
+  const auto& config = section.config;
+  const std::string path = "switch " + config.name;
+  out[path + " id"] = {std::to_string(config.id), true};
+  out[path + " address"] = {to_string(config.address), true};
+  out[path + " bridge_address"] = {optional_text(config.bridge_address), true};
+  out[path + " fdb_ageing"] = {duration_text(config.fdb_ageing)};
+  out[path + " fdb_capacity"] = {std::to_string(config.fdb_capacity), true};
+  out[path + " arp_timeout"] = {duration_text(config.arp_timeout)};
+  out[path + " ecmp_seed"] = {std::to_string(config.ecmp_seed)};
+  out[path + " canary"] = {config.canary ? "on" : "off"};
+  if (config.canary) {
+    out[path + " canary descriptors"] = {std::to_string(config.canary->descriptors)};
+    out[path + " canary timeout"] = {duration_text(config.canary->timeout)};
+    out[path + " canary age_max"] = {duration_text(config.canary->age_max)};
+    out[path + " canary hash_seed"] = {std::to_string(config.canary->hash_seed)};
+  }
+  for (std::size_t i = 0; i < config.ports.size(); ++i) {
+    list_port(out, path + " port " + config.ports[i].name, config.ports[i], section.devices[i], i);
+  }
+  list_tables(out, path, config);
+}
+
+constexpr const char* idle_names[] = {"adaptive", "poll"};
+constexpr const char* hugepages_names[] = {"auto", "never", "always"};
+
+Settings list(const DaemonConfig& config) {
+  Settings out;
+  std::string cores;
+  for (const unsigned core : config.cores) {
+    cores += (cores.empty() ? "" : ", ") + std::to_string(core);
+  }
+  out["daemon cores"] = {cores.empty() ? "auto" : cores, true};
+  out["daemon idle"] = {idle_names[static_cast<std::size_t>(config.idle)], true};
+  out["daemon hugepages"] = {hugepages_names[static_cast<std::size_t>(config.hugepages)], true};
+  out["daemon packets"] = {std::to_string(config.packets), true};
+  out["daemon control"] = {config.control_socket, true};
+  out["daemon control_group"] = {config.control_group.empty() ? "none" : config.control_group,
+                                 true};
+  out["daemon log_level"] = {config.log_level};
+  for (std::size_t i = 0; i < config.switches.size(); ++i) {
+    const SwitchSection& section = config.switches[i];
+    out["switch " + section.config.name + " index"] = {std::to_string(i), true};
+    list_switch(out, section);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string to_string(const DeviceConfig& device) {
+  return std::visit(DeviceText{}, device);
+}
+
+std::vector<ConfigChange> diff(const DaemonConfig& before, const DaemonConfig& after) {
+  const Settings old_settings = list(before);
+  const Settings new_settings = list(after);
+  std::vector<ConfigChange> changes;
+  for (const auto& [path, value] : old_settings) {
+    const auto other = new_settings.find(path);
+    if (other == new_settings.end()) {
+      changes.push_back({path, value.text, {}, value.restart});
+    } else if (other->second.text != value.text) {
+      changes.push_back({path, value.text, other->second.text, value.restart});
+    }
+  }
+  for (const auto& [path, value] : new_settings) {
+    if (!old_settings.contains(path)) {
+      changes.push_back({path, {}, value.text, value.restart});
+    }
+  }
+  std::sort(changes.begin(), changes.end(),
+            [](const auto& a, const auto& b) { return a.setting < b.setting; });
+  return changes;
+}
+
+std::string to_string(const ConfigChange& change) {
+  std::string text;
+  if (change.before.empty()) {
+    text = "+ " + change.setting + ": " + change.after;
+  } else if (change.after.empty()) {
+    text = "- " + change.setting + ": " + change.before;
+  } else {
+    text = "~ " + change.setting + ": " + change.before + " -> " + change.after;
+  }
+  return change.restart ? text + "  (needs a restart)" : text;
+}
+
+bool needs_restart(const std::vector<ConfigChange>& changes) {
+  return std::any_of(changes.begin(), changes.end(),
+                     [](const ConfigChange& change) { return change.restart; });
+}
+
+}  // namespace tributary::control
