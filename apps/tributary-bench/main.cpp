@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cstdio>
+#include <exception>
+#include <memory>
+
+#include "measure.h"
+#include "options.h"
+#include "report.h"
+#include "wire/canary.h"
+#include "wire/ethernet.h"
+#include "wire/ipv4.h"
+#include "wire/transport.h"
+
+namespace tributary::bench {
+namespace {
+
+constexpr int exit_failed = 1;
+
+Setting setting_of(const Communicator& communicator, const Options& options) {
+  std::size_t headers = sizeof(wire::EthernetHeader) + sizeof(wire::CanaryHeader) +
+                        wire::ethernet_line_overhead_bytes;
+  if (options.communicator.encapsulation == wire::Encapsulation::udp) {
+    headers += sizeof(wire::Ipv4Header) + sizeof(wire::UdpHeader);
+  }
+  const std::size_t payload = communicator.payload_bytes_max();
+  return {communicator.world_size(), payload, payload + headers, options.line_rate_bps};
+}
+
+// Element counts of one type, in order.
+std::vector<std::size_t> counts_of(const Options& options, wire::ElementType type) {
+  if (!options.counts.empty()) {
+    return options.counts;
+  }
+  std::vector<std::size_t> counts;
+  for (const std::size_t size : options.sizes) {
+    counts.push_back(size / wire::element_bytes(type));
+  }
+  return counts;
+}
+
+class Run {
+ public:
+  Run(const Options& options, Communicator& communicator)
+      : options_(options), communicator_(communicator) {
+    if (communicator.rank() == 0) {
+      report_ = Report::make(options, setting_of(communicator, options));
+    }
+  }
+
+  Result<void> all() {
+    if (report_) {
+      report_->begin();
+    }
+    for (const wire::ElementType type : options_.types) {
+      for (const wire::Operator op : options_.operators) {
+        if (!wire::is_valid(type, op)) {
+          continue;  // and, or, xor of floats, by way of "all"
+        }
+        for (const std::size_t count : counts_of(options_, type)) {
+          if (auto done = size(type, op, count); !done) {
+            return done;
+          }
+        }
+      }
+    }
+    if (report_) {
+      report_->end();
+    }
+    return {};
+  }
+
+  std::uint64_t wrong() const { return wrong_; }
+
+ private:
+  Result<void> size(wire::ElementType type, wire::Operator op, std::size_t count) {
+    const Problem problem{type, op, count, communicator_.rank(), communicator_.world_size()};
+    const auto sample = options_.check ? Sample::make(problem) : nullptr;
+    for (const Algorithm algorithm : options_.algorithms) {
+      auto row = measure(communicator_, options_, algorithm, problem, sample.get());
+      if (!row) {
+        return tl::unexpected(row.error());
+      }
+      wrong_ += row->out_of_place.wrong + row->in_place.wrong;
+      if (report_) {
+        report_->row(*row);
+      }
+    }
+    return {};
+  }
+
+  const Options& options_;
+  Communicator& communicator_;
+  std::unique_ptr<Report> report_;  // rank 0 only
+  std::uint64_t wrong_ = 0;
+};
+
+int failed(const Error& error) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "tributary-bench: %s\n", error.message.c_str());
+  return exit_failed;
+}
+
+int bench(int argc, char** argv) {
+  const Parsed parsed = parse(argc, argv);
+  if (!parsed.options) {
+    return parsed.exit_code;
+  }
+  auto communicator = Communicator::create(parsed.options->communicator);
+  if (!communicator) {
+    return failed(communicator.error());
+  }
+  Run run(*parsed.options, *communicator);
+  if (auto done = run.all(); !done) {
+    return failed(done.error());
+  }
+  return run.wrong() == 0 ? 0 : exit_failed;
+}
+
+}  // namespace
+}  // namespace tributary::bench
+
+int main(int argc, char** argv) {
+  try {
+    return tributary::bench::bench(argc, argv);
+  } catch (const std::exception& error) {  // memory for the buffers, mostly
+    std::fprintf(stderr, "tributary-bench: %s\n", error.what());
+    return tributary::bench::exit_failed;
+  }
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "options.h"
+
+#include <charconv>
+#include <iostream>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+
+namespace tributary::bench {
+namespace {
+
+constexpr int exit_usage = 2;
+
+// "4K", "4KiB", "16M": powers of 1024, as in nccl-tests.
+std::size_t bytes_of(const std::string& text) {
+  std::uint64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  std::string_view unit(rest, static_cast<std::size_t>(end - rest));
+  if (error != std::errc{} || value > (std::uint64_t{1} << 40)) {
+    throw CLI::ValidationError(text, "is not a size such as 4096, 4K or 16M");
+  }
+  for (const auto& [letter, shift] : {std::pair{'K', 10}, {'M', 20}, {'G', 30}}) {
+    if (!unit.empty() && (unit[0] == letter || unit[0] == letter + ('a' - 'A'))) {
+      value <<= shift;
+      unit.remove_prefix(1);
+      break;
+    }
+  }
+  if (unit != "" && unit != "B" && unit != "iB") {
+    throw CLI::ValidationError(text, "is not a size such as 4096, 4K or 16M");
+  }
+  return value;
+}
+
+// "200Mbit": powers of 1000.
+std::uint64_t rate_of(const std::string& text) {
+  std::uint64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  const std::string_view unit(rest, static_cast<std::size_t>(end - rest));
+  if (error == std::errc{} && value > 0 && value < 1000000000) {
+    for (const auto& [suffix, factor] :
+         {std::pair{"kbit", 1000u}, {"Mbit", 1000000u}, {"Gbit", 1000000000u}}) {
+      if (unit == suffix) {
+        return value * factor;
+      }
+    }
+  }
+  throw CLI::ValidationError(text, "is not a rate such as 200Mbit or 1Gbit");
+}
+
+std::vector<wire::ElementType> types_of(const std::vector<std::string>& names) {
+  constexpr std::pair<std::string_view, wire::ElementType> nccl_names[] = {
+      {"float", wire::ElementType::f32}, {"double", wire::ElementType::f64},
+      {"half", wire::ElementType::f16},  {"bfloat16", wire::ElementType::bf16},
+      {"int8", wire::ElementType::i8},   {"int16", wire::ElementType::i16},
+      {"int32", wire::ElementType::i32}, {"int64", wire::ElementType::i64}};
+  std::vector<wire::ElementType> types;
+  for (const std::string& text : names) {
+    auto type = wire::element_type_of(text);
+    for (const auto& [alias, meant] : nccl_names) {
+      type = text == alias ? meant : type;
+    }
+    if (text == "all") {
+      for (std::size_t i = 0; i < wire::element_type_count; ++i) {
+        types.push_back(static_cast<wire::ElementType>(i));
+      }
+    } else if (type) {
+      types.push_back(*type);
+    } else {
+      throw CLI::ValidationError(text, "is no type: f32 f64 f16 bf16 i8 i16 i32 i64 or all");
+    }
+  }
+  return types;
+}
+
+std::vector<wire::Operator> operators_of(const std::vector<std::string>& names) {
+  std::vector<wire::Operator> operators;
+  for (const std::string& text : names) {
+    if (text == "all") {
+      for (std::size_t i = 0; i < wire::operator_count; ++i) {
+        operators.push_back(static_cast<wire::Operator>(i));
+      }
+    } else if (const auto op = wire::operator_of(text)) {
+      operators.push_back(*op);
+    } else {
+      throw CLI::ValidationError(text, "is no operator: sum min max prod and or xor or all");
+    }
+  }
+  return operators;
+}
+
+std::vector<Algorithm> algorithms_of(const std::vector<std::string>& names) {
+  std::vector<Algorithm> algorithms;
+  for (const std::string& text : names) {
+    if (text != "canary" && text != "ring") {
+      throw CLI::ValidationError(text, "is no algorithm: canary or ring");
+    }
+    algorithms.push_back(text == "canary" ? Algorithm::canary : Algorithm::ring);
+  }
+  return algorithms;
+}
+
+// What stands on the command line, before it means anything.
+struct Raw {
+  std::string minimum = "4K";
+  std::string maximum = "16M";
+  std::size_t factor = 2;
+  std::string increment;
+  std::vector<std::size_t> counts;
+  std::vector<std::string> types = {"f32"};
+  std::vector<std::string> operators = {"sum"};
+  std::vector<std::string> algorithms = {"canary"};
+  int check = 1;
+  bool csv = false;
+  bool json = false;
+  std::string layout = "nccl";
+  std::string line_rate;
+  std::optional<std::uint32_t> rank;
+  std::optional<std::uint32_t> world;
+  std::string rendezvous;
+  double deadline_s = 0;
+  std::uint32_t window = 0;
+  std::uint16_t mtu = 0;
+  std::string encapsulation;
+};
+
+void declare(CLI::App& app, Raw& raw, Options& options) {
+  app.add_option("-b,--minbytes", raw.minimum, "smallest size")->capture_default_str();
+  app.add_option("-e,--maxbytes", raw.maximum, "largest size")->capture_default_str();
+  auto* factor = app.add_option("-f,--stepfactor", raw.factor, "factor between sizes")
+                     ->check(CLI::Range(2, 1024))
+                     ->capture_default_str();
+  app.add_option("-i,--stepbytes", raw.increment, "difference between sizes")->excludes(factor);
+  app.add_option("--counts", raw.counts, "element counts instead of sizes")->delimiter(',');
+  app.add_option("-n,--iters", options.iterations, "timed iterations")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  app.add_option("-w,--warmup_iters", options.warmups, "iterations before those")
+      ->check(CLI::Range(0, 1000000))
+      ->capture_default_str();
+  app.add_option("-d,--datatype", raw.types, "f32 f64 f16 bf16 i8 i16 i32 i64, all")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("-o,--op", raw.operators, "sum min max prod and or xor, all")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--algorithm", raw.algorithms, "canary, ring, or both as a list")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("-c,--check", raw.check, "1: verify every element of every iteration; 0: do not")
+      ->check(CLI::Range(0, 1))
+      ->capture_default_str();
+  app.add_option("--misalign", options.misalignment, "bytes by which buffers miss alignment")
+      ->check(CLI::Range(0, 63));
+  auto* csv = app.add_flag("--csv", raw.csv, "comma-separated values");
+  app.add_flag("--json", raw.json, "one JSON document")->excludes(csv);
+  app.add_option("--layout", raw.layout, "nccl or osu")->check(CLI::IsMember({"nccl", "osu"}));
+  app.add_option("--line-rate", raw.line_rate,
+                 "of the links, as in 200Mbit: adds the share of line-rate goodput");
+  app.add_option("--rank", raw.rank, "default: the variable RANK");
+  app.add_option("--world", raw.world, "number of ranks; default: WORLD_SIZE");
+  app.add_option("--rendezvous", raw.rendezvous,
+                 "address:port of rank 0; default: MASTER_ADDR and MASTER_PORT");
+  app.add_option("--deadline", raw.deadline_s, "seconds after which a reduction has failed")
+      ->check(CLI::Range(0.001, 86400.0));
+  app.add_option("--window", raw.window, "blocks in flight per rank");
+  app.add_option("--mtu", raw.mtu, "default: that of the interface");
+  app.add_option("--encapsulation", raw.encapsulation, "udp or ethernet")
+      ->check(CLI::IsMember({"udp", "ethernet"}));
+}
+
+std::vector<std::size_t> sizes_of(const Raw& raw) {
+  const std::size_t first = bytes_of(raw.minimum);
+  const std::size_t last = bytes_of(raw.maximum);
+  const std::size_t increment = raw.increment.empty() ? 0 : bytes_of(raw.increment);
+  if (first > last) {
+    throw CLI::ValidationError("--minbytes", raw.minimum + " is more than " + raw.maximum);
+  }
+  if (!raw.increment.empty() && increment == 0) {
+    throw CLI::ValidationError("--stepbytes", "must not be 0");
+  }
+  std::vector<std::size_t> sizes;
+  for (std::size_t size = first; size <= last;) {
+    sizes.push_back(size);
+    if (size == 0 && increment == 0) {
+      size = 1;
+    } else {
+      size = increment > 0 ? size + increment : size * raw.factor;
+    }
+  }
+  return sizes;
+}
+
+CommunicatorOptions communicator_of(const Raw& raw) {
+  CommunicatorOptions options;
+  auto environment = CommunicatorOptions::from_environment();
+  if (environment) {
+    options = *environment;
+  } else if (!raw.rank || !raw.world || raw.rendezvous.empty()) {
+    throw CLI::ValidationError("--rank, --world, --rendezvous", environment.error().message);
+  }
+  options.rank = raw.rank.value_or(options.rank);
+  options.world_size = raw.world.value_or(options.world_size);
+  if (!raw.rendezvous.empty()) {
+    options.rendezvous = raw.rendezvous;
+  }
+  if (raw.deadline_s > 0) {
+    options.deadline = std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double>(raw.deadline_s));
+  }
+  if (raw.window > 0) {
+    options.window = raw.window;
+  }
+  if (raw.mtu > 0) {
+    options.mtu = raw.mtu;
+  }
+  if (!raw.encapsulation.empty()) {
+    options.encapsulation =
+        raw.encapsulation == "udp" ? wire::Encapsulation::udp : wire::Encapsulation::ethernet;
+  }
+  return options;
+}
+
+void interpret(const Raw& raw, Options& options) {
+  options.sizes = sizes_of(raw);
+  options.counts = raw.counts;
+  options.types = types_of(raw.types);
+  options.operators = operators_of(raw.operators);
+  options.algorithms = algorithms_of(raw.algorithms);
+  options.check = raw.check != 0;
+  options.layout = raw.json              ? Layout::json
+                   : raw.csv             ? Layout::csv
+                   : raw.layout == "osu" ? Layout::osu
+                                         : Layout::nccl;
+  options.line_rate_bps = raw.line_rate.empty() ? 0 : rate_of(raw.line_rate);
+  options.communicator = communicator_of(raw);
+}
+
+}  // namespace
+
+Parsed parse(int argc, char** argv) {
+  CLI::App app("Measures collectives of Tributary and verifies every element.", "tributary-bench");
+  app.set_version_flag("--version", TRIBUTARY_VERSION);
+  app.require_subcommand(1);
+  Raw raw;
+  Options options;
+  CLI::App* allreduce = app.add_subcommand(
+      "allreduce",
+      "One process per rank, started as torchrun does (RANK, WORLD_SIZE, MASTER_ADDR, "
+      "MASTER_PORT) or told with --rank, --world, --rendezvous.");
+  declare(*allreduce, raw, options);
+  try {
+    app.parse(argc, argv);
+    interpret(raw, options);
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error);
+    return {std::nullopt, code == 0 ? 0 : exit_usage};
+  }
+  return {std::move(options), 0};
+}
+
+}  // namespace tributary::bench

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/communicator.h"
+#include "wire/element.h"
+
+namespace tributary::bench {
+
+enum class Algorithm : std::uint8_t { canary, ring };
+enum class Layout : std::uint8_t { nccl, osu, csv, json };
+
+inline const char* name(Algorithm algorithm) {
+  return algorithm == Algorithm::canary ? "canary" : "ring";
+}
+
+struct Options {
+  std::vector<std::size_t> sizes;   // bytes per rank
+  std::vector<std::size_t> counts;  // elements per rank; if not empty, instead of sizes
+  std::vector<wire::ElementType> types;
+  std::vector<wire::Operator> operators;
+  std::vector<Algorithm> algorithms;
+  std::size_t iterations = 5;
+  std::size_t warmups = 1;
+  std::size_t misalignment = 0;  // bytes by which buffers miss an aligned address
+  bool check = true;
+  Layout layout = Layout::nccl;
+  std::uint64_t line_rate_bps = 0;  // 0: not given
+  CommunicatorOptions communicator;
+};
+
+// The options, or the exit code with which to end (after a message, or after --help).
+struct Parsed {
+  std::optional<Options> options;
+  int exit_code = 0;
+};
+Parsed parse(int argc, char** argv);
+
+}  // namespace tributary::bench

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sample.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "reduce/float16.h"
+
+namespace tributary::bench {
+namespace {
+
+using reduce::bfloat16;
+using reduce::half;
+
+// Pseudo-random bits of one element of one rank.
+std::uint64_t bits_of(std::uint32_t rank, std::size_t index) {
+  std::uint64_t x = index * 0x9e3779b97f4a7c15ULL + (rank + 1) * 0xd1b54a32d192ed03ULL;
+  x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93ULL;
+  return x ^ (x >> 29);
+}
+
+// What a reference is computed in, and what its bounds are kept in.
+template <typename T>
+struct Format {  // integers: modulo 2^64 is modulo 2^bits in the low bits
+  using Wide = std::uint64_t;
+  using Bound = T;
+};
+template <typename Float, int significand_bits>
+struct FloatFormat {
+  using Wide = std::conditional_t<significand_bits == 53, long double, double>;
+  using Bound = Float;
+  // Unit roundoff of everything that one step of a reduction may round to: the element, and the
+  // f32 in which 16-bit floats are accumulated.
+  static double roundoff() {
+    const double element = std::ldexp(1.0, -significand_bits);
+    return significand_bits < 24 ? element + std::ldexp(1.0, -24) : element;
+  }
+};
+template <>
+struct Format<float> : FloatFormat<float, 24> {};
+template <>
+struct Format<double> : FloatFormat<double, 53> {};
+template <>
+struct Format<half> : FloatFormat<float, 11> {};
+template <>
+struct Format<bfloat16> : FloatFormat<float, 8> {};
+
+// Relative to the sum of the magnitudes (sum) or to the result (prod), in any order of reduction: a
+// contribution passes through at most n - 1 operations, each of which multiplies it by 1 + d with
+// |d| <= u, hence gamma = (n - 1) u / (1 - (n - 1) u). (Higham, Accuracy and Stability of Numerical
+// Algorithms, 3.1 and 4.2.) One more step covers the reference's own rounding.
+template <typename T>
+double tolerance(std::uint32_t world_size) {
+  const double nu = world_size * Format<T>::roundoff();
+  return nu < 0.5 ? nu / (1 - nu) : 1;
+}
+
+template <typename T>
+T element(wire::Operator op, std::uint32_t rank, std::size_t index) {
+  const std::uint64_t bits = bits_of(rank, index);
+  if constexpr (std::is_integral_v<T>) {
+    switch (op) {
+      case wire::Operator::prod:
+        return static_cast<T>(bits | 1);  // an even factor would soon leave nothing but zeros
+      case wire::Operator::bit_and:
+        return static_cast<T>(bits | (bits >> 17) | (bits >> 35));
+      case wire::Operator::bit_or:
+        return static_cast<T>(bits & (bits >> 17) & (bits >> 35));
+      default:
+        return static_cast<T>(bits);
+    }
+  } else {
+    const float fraction = static_cast<float>(bits >> 40) * 0x1p-24f;  // [0, 1)
+    const float sign = (bits & 1) != 0 ? -1.0f : 1.0f;
+    // Factors around 1 keep a product far from overflow and from the subnormal numbers.
+    const float magnitude = op == wire::Operator::prod ? 0.75f + 0.58f * fraction : fraction;
+    return T(sign * magnitude);
+  }
+}
+
+template <typename T>
+auto widen(T value) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
+  } else if constexpr (std::is_same_v<T, double>) {
+    return static_cast<long double>(value);
+  } else {
+    return static_cast<double>(static_cast<float>(value));
+  }
+}
+
+template <typename Wide>
+Wide combine(wire::Operator op, Wide a, Wide b) {
+  if constexpr (std::is_integral_v<Wide>) {
+    const auto signed_less = [](Wide x, Wide y) {
+      return static_cast<std::int64_t>(x) < static_cast<std::int64_t>(y);
+    };
+    switch (op) {
+      case wire::Operator::sum:
+        return a + b;
+      case wire::Operator::prod:
+        return a * b;
+      case wire::Operator::min:
+        return signed_less(b, a) ? b : a;
+      case wire::Operator::max:
+        return signed_less(a, b) ? b : a;
+      case wire::Operator::bit_and:
+        return a & b;
+      case wire::Operator::bit_or:
+        return a | b;
+      case wire::Operator::bit_xor:
+        return a ^ b;
+    }
+  } else {
+    switch (op) {
+      case wire::Operator::sum:
+        return a + b;
+      case wire::Operator::prod:
+        return a * b;
+      case wire::Operator::min:
+        return std::min(a, b);
+      case wire::Operator::max:
+        return std::max(a, b);
+      default:
+        break;
+    }
+  }
+  return a;
+}
+
+template <typename T>
+class TypedSample final : public Sample {
+  using Wide = typename Format<T>::Wide;
+  using Bound = typename Format<T>::Bound;
+
+ public:
+  explicit TypedSample(const Problem& problem) : problem_(problem) {
+    input_.resize(problem.count);
+    low_.resize(problem.count);
+    if (!exact()) {
+      high_.resize(problem.count);
+    }
+    for (std::size_t i = 0; i < problem.count; ++i) {
+      input_[i] = element<T>(problem.op, problem.rank, i);
+    }
+    constexpr std::size_t chunk = 1024;  // the reference of one chunk stays in the cache
+    for (std::size_t i = 0; i < problem.count; i += chunk) {
+      expect(i, std::min(chunk, problem.count - i));
+    }
+  }
+
+  void fill(std::size_t iteration, void* buffer) const override {
+    const std::size_t shift = rotation(iteration);
+    const std::size_t head = problem_.count - shift;
+    if (problem_.count > 0) {
+      std::memcpy(buffer, input_.data() + shift, head * sizeof(T));
+      std::memcpy(static_cast<std::byte*>(buffer) + head * sizeof(T), input_.data(),
+                  shift * sizeof(T));
+    }
+  }
+
+  std::uint64_t wrong_results(std::size_t iteration, const void* result) const override {
+    return count_if(iteration, result, [this](std::size_t i, T got) {
+      if constexpr (std::is_integral_v<T>) {
+        return got != low_[i];
+      } else {
+        const auto value = static_cast<Bound>(got);
+        const Bound high = exact() ? low_[i] : high_[i];
+        return !(low_[i] <= value && value <= high);  // a NaN is wrong, too
+      }
+    });
+  }
+
+  std::uint64_t wrong_inputs(std::size_t iteration, const void* input) const override {
+    return count_if(iteration, input, [this](std::size_t i, T got) {
+      return std::memcmp(&got, &input_[i], sizeof(T)) != 0;
+    });
+  }
+
+ private:
+  bool exact() const {
+    return std::is_integral_v<T> || problem_.op == wire::Operator::min ||
+           problem_.op == wire::Operator::max;
+  }
+
+  std::size_t rotation(std::size_t iteration) const {
+    return problem_.count == 0 ? 0 : iteration % problem_.count;
+  }
+
+  // Elements of `buffer` for which wrong(index into the unrotated sample, element) holds.
+  template <typename Wrong>
+  std::uint64_t count_if(std::size_t iteration, const void* buffer, Wrong wrong) const {
+    const auto* bytes = static_cast<const std::byte*>(buffer);
+    std::size_t i = rotation(iteration);
+    std::uint64_t found = 0;
+    for (std::size_t position = 0; position < problem_.count; ++position) {
+      T value;
+      std::memcpy(&value, bytes + position * sizeof(T), sizeof(T));
+      found += wrong(i, value) ? 1 : 0;
+      i = i + 1 == problem_.count ? 0 : i + 1;
+    }
+    return found;
+  }
+
+  // The reference for `n` elements from `first` on.
+  void expect(std::size_t first, std::size_t n) {
+    reference_.assign(n, Wide{});
+    magnitude_.assign(n, Wide{});
+    for (std::uint32_t rank = 0; rank < problem_.world_size; ++rank) {
+      for (std::size_t i = 0; i < n; ++i) {
+        const Wide value = widen(element<T>(problem_.op, rank, first + i));
+        reference_[i] = rank == 0 ? value : combine(problem_.op, reference_[i], value);
+        if constexpr (!std::is_integral_v<T>) {
+          magnitude_[i] += std::abs(value);
+        }
+      }
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      bound(first + i, reference_[i], magnitude_[i]);
+    }
+  }
+
+  void bound(std::size_t i, Wide reference, Wide magnitude) {
+    low_[i] = static_cast<Bound>(reference);
+    if constexpr (!std::is_integral_v<T>) {
+      if (!exact()) {
+        const Wide scale = problem_.op == wire::Operator::sum ? magnitude : std::abs(reference);
+        const Wide slack = problem_.world_size > 1
+                               ? scale * static_cast<Wide>(tolerance<T>(problem_.world_size))
+                               : Wide{};
+        constexpr Bound infinity = std::numeric_limits<Bound>::infinity();
+        // Outward by one step, for the rounding to Bound; not where nothing is reduced.
+        low_[i] = static_cast<Bound>(reference - slack);
+        high_[i] = static_cast<Bound>(reference + slack);
+        if (problem_.world_size > 1) {
+          low_[i] = std::nextafter(low_[i], -infinity);
+          high_[i] = std::nextafter(high_[i], infinity);
+        }
+      }
+    }
+  }
+
+  Problem problem_;
+  std::vector<T> input_;
+  std::vector<Bound> low_;       // the least right result; the only one if exact()
+  std::vector<Bound> high_;      // the greatest; empty if exact()
+  std::vector<Wide> reference_;  // of one chunk
+  std::vector<Wide> magnitude_;  // sum of the magnitudes, of one chunk
+};
+
+}  // namespace
+
+std::unique_ptr<Sample> Sample::make(const Problem& problem) {
+  switch (problem.type) {
+    case wire::ElementType::f32:
+      return std::make_unique<TypedSample<float>>(problem);
+    case wire::ElementType::f64:
+      return std::make_unique<TypedSample<double>>(problem);
+    case wire::ElementType::f16:
+      return std::make_unique<TypedSample<half>>(problem);
+    case wire::ElementType::bf16:
+      return std::make_unique<TypedSample<bfloat16>>(problem);
+    case wire::ElementType::i8:
+      return std::make_unique<TypedSample<std::int8_t>>(problem);
+    case wire::ElementType::i16:
+      return std::make_unique<TypedSample<std::int16_t>>(problem);
+    case wire::ElementType::i32:
+      return std::make_unique<TypedSample<std::int32_t>>(problem);
+    case wire::ElementType::i64:
+      return std::make_unique<TypedSample<std::int64_t>>(problem);
+  }
+  return nullptr;
+}
+
+}  // namespace tributary::bench

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "wire/element.h"
+
+namespace tributary::bench {
+
+// What an allreduce is to add up.
+struct Problem {
+  wire::ElementType type = wire::ElementType::f32;
+  wire::Operator op = wire::Operator::sum;
+  std::size_t count = 0;
+  std::uint32_t rank = 0;
+  std::uint32_t world_size = 1;
+};
+
+// The input of one rank, pseudo-random, and what must come out. Every rank can compute everybody's
+// input, so the outcome is known without communication: integers exactly (modulo 2^bits), min and
+// max exactly, float sums and products computed in a wider format with the bound that holds for
+// every order of reduction (see tolerance in sample.cpp).
+//
+// Iterations use the same numbers rotated by one element each, so that what is left of an earlier
+// iteration, or a block in the wrong place, does not pass for the right result.
+class Sample {
+ public:
+  static std::unique_ptr<Sample> make(const Problem& problem);
+  virtual ~Sample() = default;
+
+  // Writes this rank's input; `buffer` needs no alignment.
+  virtual void fill(std::size_t iteration, void* buffer) const = 0;
+  // Elements of `result` that are not what the reduction must give.
+  virtual std::uint64_t wrong_results(std::size_t iteration, const void* result) const = 0;
+  // Elements of `input` that are no longer what fill() wrote.
+  virtual std::uint64_t wrong_inputs(std::size_t iteration, const void* input) const = 0;
+};
+
+}  // namespace tributary::bench

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sample.h"
+
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "reduce/kernel.h"
+
+namespace tributary::bench {
+namespace {
+
+using wire::ElementType;
+using wire::Operator;
+
+std::vector<std::byte> input(Problem problem, std::uint32_t rank, std::size_t iteration) {
+  problem.rank = rank;
+  std::vector<std::byte> bytes(problem.count * wire::element_bytes(problem.type));
+  Sample::make(problem)->fill(iteration, bytes.data());
+  return bytes;
+}
+
+// Reduces the inputs of `ranks` in that order, rounding to the element type after every step.
+std::vector<std::byte> reduced(const Problem& problem, const std::vector<std::uint32_t>& ranks,
+                               std::size_t iteration = 0) {
+  const reduce::Kernel& kernel = reduce::kernel(problem.type, problem.op);
+  std::vector<std::byte> result = input(problem, ranks[0], iteration);
+  std::vector<std::byte> accumulator(problem.count * kernel.accumulator_bytes);
+  for (std::size_t i = 1; i < ranks.size(); ++i) {
+    kernel.load(accumulator.data(), result.data(), problem.count);
+    kernel.accumulate(accumulator.data(), input(problem, ranks[i], iteration).data(),
+                      problem.count);
+    kernel.store(result.data(), accumulator.data(), problem.count);
+  }
+  return result;
+}
+
+std::vector<std::uint32_t> all_ranks(std::uint32_t world_size) {
+  std::vector<std::uint32_t> ranks(world_size);
+  std::iota(ranks.begin(), ranks.end(), 0u);
+  return ranks;
+}
+
+struct SampleOf : testing::TestWithParam<std::tuple<int, int>> {
+  void SetUp() override {
+    if (!wire::is_valid(problem.type, problem.op)) {
+      GTEST_SKIP() << "and, or, xor are for integers";
+    }
+  }
+  Problem problem{static_cast<ElementType>(std::get<0>(GetParam())),
+                  static_cast<Operator>(std::get<1>(GetParam())), 1501, 0, 8};
+};
+
+TEST_P(SampleOf, AcceptsEveryOrderOfReduction) {
+  for (const std::uint32_t world_size : {1u, 2u, 5u, 8u}) {
+    problem.world_size = world_size;
+    const auto sample = Sample::make(problem);
+    auto ranks = all_ranks(world_size);
+    EXPECT_EQ(sample->wrong_results(0, reduced(problem, ranks).data()), 0u);
+    std::reverse(ranks.begin(), ranks.end());
+    EXPECT_EQ(sample->wrong_results(0, reduced(problem, ranks).data()), 0u);
+  }
+}
+
+TEST_P(SampleOf, NoticesAnotherIteration) {
+  const auto sample = Sample::make(problem);
+  const auto result = reduced(problem, all_ranks(8), 3);
+  EXPECT_EQ(sample->wrong_results(3, result.data()), 0u);
+  EXPECT_GT(sample->wrong_results(4, result.data()), problem.count / 10);
+}
+
+TEST_P(SampleOf, NoticesAMissingContribution) {
+  const auto sample = Sample::make(problem);
+  EXPECT_GT(sample->wrong_results(0, reduced(problem, all_ranks(7)).data()), 10u);
+}
+
+TEST_P(SampleOf, NoticesADuplicateUnlessItIsIdempotent) {
+  auto ranks = all_ranks(8);
+  ranks.push_back(3);
+  const std::uint64_t wrong =
+      Sample::make(problem)->wrong_results(0, reduced(problem, ranks).data());
+  const bool idempotent = problem.op == Operator::min || problem.op == Operator::max ||
+                          problem.op == Operator::bit_and || problem.op == Operator::bit_or;
+  if (idempotent) {
+    EXPECT_EQ(wrong, 0u);
+  } else {
+    EXPECT_GT(wrong, problem.count / 10);
+  }
+}
+
+std::string case_name(const testing::TestParamInfo<std::tuple<int, int>>& info) {
+  return std::string(wire::name(static_cast<ElementType>(std::get<0>(info.param)))) + "_" +
+         std::string(wire::name(static_cast<Operator>(std::get<1>(info.param))));
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryTypeAndOperator, SampleOf,
+                         testing::Combine(testing::Range(0, int{wire::element_type_count}),
+                                          testing::Range(0, int{wire::operator_count})),
+                         case_name);
+
+TEST(Sample, CountsEveryWrongElement) {
+  const Problem problem{ElementType::i32, Operator::sum, 100, 0, 2};
+  auto result = reduced(problem, all_ranks(2));
+  result[0] ^= std::byte{1};
+  result[396] ^= std::byte{1};
+  EXPECT_EQ(Sample::make(problem)->wrong_results(0, result.data()), 2u);
+}
+
+TEST(Sample, NoticesANotANumber) {
+  const Problem problem{ElementType::f32, Operator::max, 10, 0, 2};
+  auto result = reduced(problem, all_ranks(2));
+  std::memset(result.data() + 8, 0xff, 4);
+  EXPECT_EQ(Sample::make(problem)->wrong_results(0, result.data()), 1u);
+}
+
+TEST(Sample, NoticesAChangedInput) {
+  const Problem problem{ElementType::f16, Operator::sum, 10, 1, 2};
+  auto bytes = input(problem, 1, 7);
+  const auto sample = Sample::make(problem);
+  EXPECT_EQ(sample->wrong_inputs(7, bytes.data()), 0u);
+  bytes[3] ^= std::byte{1};
+  EXPECT_EQ(sample->wrong_inputs(7, bytes.data()), 1u);
+}
+
+TEST(Sample, CanBeEmpty) {
+  const auto sample = Sample::make({ElementType::f64, Operator::prod, 0, 0, 3});
+  sample->fill(5, nullptr);
+  EXPECT_EQ(sample->wrong_results(5, nullptr), 0u);
+}
+
+}  // namespace
+}  // namespace tributary::bench
