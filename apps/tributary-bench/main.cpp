@@ -2,6 +2,8 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "measure.h"
 #include "options.h"
@@ -41,15 +43,14 @@ std::vector<std::size_t> counts_of(const Options& options, wire::ElementType typ
 class Run {
  public:
   Run(const Options& options, Communicator& communicator)
-      : options_(options), communicator_(communicator) {
-    if (communicator.rank() == 0) {
-      report_ = Report::make(options, setting_of(communicator, options));
-    }
-  }
+      : options_(options), communicator_(communicator) {}
 
   Result<void> all() {
-    if (report_) {
-      report_->begin();
+    if (auto ready = open_reports(); !ready) {
+      return ready;
+    }
+    for (const auto& report : reports_) {
+      report->begin();
     }
     for (const wire::ElementType type : options_.types) {
       for (const wire::Operator op : options_.operators) {
@@ -63,8 +64,8 @@ class Run {
         }
       }
     }
-    if (report_) {
-      report_->end();
+    for (const auto& report : reports_) {
+      report->end();
     }
     return {};
   }
@@ -72,6 +73,21 @@ class Run {
   std::uint64_t wrong() const { return wrong_; }
 
  private:
+  Result<void> open_reports() {
+    if (communicator_.rank() != 0) {
+      return {};
+    }
+    const Setting setting = setting_of(communicator_, options_);
+    reports_.push_back(Report::make(options_, setting));
+    if (!options_.record.empty()) {
+      reports_.push_back(Report::make_record(options_, setting));
+      if (!reports_.back()) {
+        return fail(Error::Code::invalid_argument, "cannot write --record " + options_.record);
+      }
+    }
+    return {};
+  }
+
   Result<void> size(wire::ElementType type, wire::Operator op, std::size_t count) {
     const Problem problem{type, op, count, communicator_.rank(), communicator_.world_size()};
     const auto sample = options_.check ? Sample::make(problem) : nullptr;
@@ -81,8 +97,8 @@ class Run {
         return tl::unexpected(row.error());
       }
       wrong_ += row->out_of_place.wrong + row->in_place.wrong;
-      if (report_) {
-        report_->row(*row);
+      for (const auto& report : reports_) {
+        report->row(*row);
       }
     }
     return {};
@@ -90,7 +106,7 @@ class Run {
 
   const Options& options_;
   Communicator& communicator_;
-  std::unique_ptr<Report> report_;  // rank 0 only
+  std::vector<std::unique_ptr<Report>> reports_;  // none but on rank 0
   std::uint64_t wrong_ = 0;
 };
 

@@ -158,6 +158,7 @@ void declare(CLI::App& app, Raw& raw, Options& options) {
   auto* csv = app.add_flag("--csv", raw.csv, "comma-separated values");
   app.add_flag("--json", raw.json, "one JSON document")->excludes(csv);
   app.add_option("--layout", raw.layout, "nccl or osu")->check(CLI::IsMember({"nccl", "osu"}));
+  app.add_option("--record", options.record, "also write the JSON document to this file");
   app.add_option("--line-rate", raw.line_rate,
                  "of the links, as in 200Mbit: adds the share of line-rate goodput");
   app.add_option("--rank", raw.rank, "default: the variable RANK");

@@ -30,6 +30,7 @@ struct Options {
   std::size_t misalignment = 0;  // bytes by which buffers miss an aligned address
   bool check = true;
   Layout layout = Layout::nccl;
+  std::string record;               // file for the JSON document besides; empty: none
   std::uint64_t line_rate_bps = 0;  // 0: not given
   CommunicatorOptions communicator;
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <string>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -170,8 +171,8 @@ class CsvReport final : public Report {
 
 class JsonReport final : public Report {
  public:
-  JsonReport(const Options& options, const Setting& setting)
-      : options_(options), setting_(setting) {
+  JsonReport(const Options& options, const Setting& setting, std::unique_ptr<std::ofstream> file)
+      : options_(options), setting_(setting), file_(std::move(file)) {
     document_["version"] = 1;
     document_["collective"] = "allreduce";
     document_["ranks"] = setting.ranks;
@@ -195,7 +196,10 @@ class JsonReport final : public Report {
                                  {"out_of_place", figures(row, row.out_of_place)},
                                  {"in_place", figures(row, row.in_place)}});
   }
-  void end() override { std::printf("%s\n", document_.dump(1).c_str()); }
+  void end() override {
+    std::ostream& out = file_ ? *file_ : std::cout;
+    out << document_.dump(1) << std::endl;
+  }
 
  private:
   nlohmann::ordered_json figures(const Row& row, const Series& series) const {
@@ -216,6 +220,7 @@ class JsonReport final : public Report {
 
   const Options& options_;
   const Setting setting_;
+  std::unique_ptr<std::ofstream> file_;  // null: standard output
   nlohmann::ordered_json document_;
 };
 
@@ -241,11 +246,19 @@ std::unique_ptr<Report> Report::make(const Options& options, const Setting& sett
     case Layout::csv:
       return std::make_unique<CsvReport>(options, setting);
     case Layout::json:
-      return std::make_unique<JsonReport>(options, setting);
+      return std::make_unique<JsonReport>(options, setting, nullptr);
     case Layout::nccl:
       break;
   }
   return std::make_unique<NcclReport>(options, setting);
+}
+
+std::unique_ptr<Report> Report::make_record(const Options& options, const Setting& setting) {
+  auto file = std::make_unique<std::ofstream>(options.record);
+  if (!*file) {
+    return nullptr;
+  }
+  return std::make_unique<JsonReport>(options, setting, std::move(file));
 }
 
 }  // namespace tributary::bench

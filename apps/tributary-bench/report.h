@@ -26,10 +26,13 @@ struct Setting {
   double share(const Row& row, const Series& series) const;  // of line-rate goodput
 };
 
-// Prints to standard output; on rank 0 only.
+// Where rows go; on rank 0 only.
 class Report {
  public:
+  // To standard output, in the layout asked for.
   static std::unique_ptr<Report> make(const Options& options, const Setting& setting);
+  // The JSON document to a file; null if that cannot be written.
+  static std::unique_ptr<Report> make_record(const Options& options, const Setting& setting);
   virtual ~Report() = default;
   virtual void begin() {}
   virtual void row(const Row& row) = 0;
