@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "wire/element.h"
+
+#include <gtest/gtest.h>
+
+namespace tributary::wire {
+namespace {
+
+TEST(Element, numbers_are_those_of_the_wire_format) {
+  EXPECT_EQ(static_cast<int>(ElementType::f32), 0);
+  EXPECT_EQ(static_cast<int>(ElementType::bf16), 3);
+  EXPECT_EQ(static_cast<int>(ElementType::i64), 7);
+  EXPECT_EQ(static_cast<int>(Operator::sum), 0);
+  EXPECT_EQ(static_cast<int>(Operator::bit_xor), 6);
+}
+
+TEST(Element, bytes_per_element) {
+  EXPECT_EQ(element_bytes(ElementType::f32), 4U);
+  EXPECT_EQ(element_bytes(ElementType::f64), 8U);
+  EXPECT_EQ(element_bytes(ElementType::f16), 2U);
+  EXPECT_EQ(element_bytes(ElementType::bf16), 2U);
+  EXPECT_EQ(element_bytes(ElementType::i8), 1U);
+  EXPECT_EQ(element_bytes(ElementType::i16), 2U);
+  EXPECT_EQ(element_bytes(ElementType::i32), 4U);
+  EXPECT_EQ(element_bytes(ElementType::i64), 8U);
+}
+
+TEST(Element, is_valid_over_all_pairs_of_bytes) {
+  int valid = 0;
+  for (int type = 0; type < 256; ++type) {
+    for (int op = 0; op < 256; ++op) {
+      valid += is_valid(static_cast<ElementType>(type), static_cast<Operator>(op)) ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(valid, 8 * 4 + 4 * 3);
+  EXPECT_TRUE(is_valid(ElementType::i8, Operator::bit_and));
+  EXPECT_FALSE(is_valid(ElementType::bf16, Operator::bit_and));
+}
+
+TEST(Element, names_lead_back_to_their_values) {
+  for (std::size_t i = 0; i < element_type_count; ++i) {
+    const auto type = static_cast<ElementType>(i);
+    EXPECT_EQ(element_type_of(name(type)), type);
+  }
+  for (std::size_t i = 0; i < operator_count; ++i) {
+    const auto op = static_cast<Operator>(i);
+    EXPECT_EQ(operator_of(name(op)), op);
+  }
+  EXPECT_EQ(element_type_of("f8"), std::nullopt);
+  EXPECT_EQ(operator_of(""), std::nullopt);
+}
+
+}  // namespace
+}  // namespace tributary::wire
