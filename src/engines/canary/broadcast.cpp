@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The broadcast phase of the engine (3.1.2) and tree restoration (3.2.1).
+#include <bit>
+#include <utility>
+
+#include "engines/canary/engine.h"
+
+namespace tributary::canary {
+namespace {
+
+// A result names the child it is for where a contribution names the leader.
+bool is_result_of(const Message& message, const BlockShape& block) {
+  auto shape = shape_of(message);
+  shape.leader = block.leader;
+  shape.leader_port = block.leader_port;
+  return shape == block;
+}
+
+wire::Encapsulation encapsulation_of(const Message& message) {
+  return message.is_udp() ? wire::Encapsulation::udp : wire::Encapsulation::ethernet;
+}
+
+}  // namespace
+
+void CanaryEngine::broadcast(PacketPtr packet, const Message& message, engine::Actions& actions) {
+  auto* block = table_.find(message.header->key());
+  if (block == nullptr) {
+    return actions.drop(std::move(packet), DropReason::canary_no_descriptor);
+  }
+  if (!is_result_of(message, block->shape)) {
+    return actions.drop(std::move(packet), DropReason::canary_mismatch);
+  }
+  ++counters_.results;
+  jobs_.add_result(block->job);
+  actions.absorb(nullptr);
+  const auto encapsulation = block->shape.encapsulation;
+  const auto children = children_.of(table_.slot_of(*block), block->children);
+  for (const auto& child : children.first(children.size() - 1)) {
+    send_copy(pool_.clone(*packet), encapsulation, child, actions);
+  }
+  send_copy(std::move(packet), encapsulation, children.back(), actions);
+  release(*block);
+}
+
+void CanaryEngine::restore(PacketPtr packet, const Message& message, engine::Actions& actions) {
+  const auto& header = *message.header;
+  const auto bit = static_cast<unsigned>(std::countr_zero(header.children.value()));
+  const auto port = header.shard * wire::CanaryHeader::ports_per_shard + bit;
+  if (port >= self_.ports) {
+    return actions.drop(std::move(packet), DropReason::canary_bad_port);
+  }
+  ++counters_.restorations;
+  actions.absorb(nullptr);
+  const Child child{header.child_address, header.child_port.value(), static_cast<PortIndex>(port),
+                    header.child_mac};
+  send_copy(std::move(packet), encapsulation_of(message), child, actions);
+}
+
+void CanaryEngine::send_copy(PacketPtr packet, wire::Encapsulation encapsulation,
+                             const Child& child, engine::Actions& actions) {
+  if (packet == nullptr) {
+    return actions.lose(DropReason::no_buffer);
+  }
+  ++counters_.copies;
+  address_result(*packet, message_of(*packet, encapsulation), self_, child);
+  actions.originate_on(child.port, std::move(packet));
+}
+
+}  // namespace tributary::canary

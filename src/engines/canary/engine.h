@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/engine.h"
+#include "engines/canary/children.h"
+#include "engines/canary/config.h"
+#include "engines/canary/descriptor_table.h"
+#include "engines/canary/job_table.h"
+#include "engines/canary/message.h"
+#include "engines/canary/wide_store.h"
+#include "packet/pool.h"
+#include "wire/canary.h"
+
+namespace tributary::canary {
+
+// What the engine did since it was made. A contribution is stored, passes as a straggler, or goes
+// to the leader for one of three reasons; the others were drops.
+struct Counters {
+  std::uint64_t contributions = 0;  // accepted, whatever became of them
+  std::uint64_t stragglers = 0;
+  std::uint64_t collisions = 0;             // the slots are held by other blocks
+  std::uint64_t children_overflows = 0;     // no room for another child: treated as a collision
+  std::uint64_t accumulator_overflows = 0;  // too wide an accumulator: treated as a collision
+  std::uint64_t sums_complete = 0;          // partial sums sent because all contributions were in
+  std::uint64_t sums_timeout = 0;           // partial sums sent because the time was up
+  std::uint64_t results = 0;                // that freed a descriptor
+  std::uint64_t restorations = 0;
+  std::uint64_t copies = 0;  // results sent to children
+  std::uint64_t passed = 0;  // for others: forwarded untouched
+  std::uint64_t aged = 0;    // descriptors whose result never came
+};
+
+// The switch's part of Canary (sections 3.1 and 3.2 without loss handling, 4.1 to 4.3) on one core.
+// All memory is taken at construction. A failed allocation of a copy loses that copy, nothing else.
+class CanaryEngine final : public engine::Engine {
+ public:
+  // Bounds the work of one expire(), so that a flood of blocks cannot stall the core.
+  static constexpr int expirations_max = 64;
+
+  CanaryEngine(const CanaryConfig& config, const engine::SwitchIdentity& self, PacketPool& pool);
+
+  void process(std::span<engine::Arrival> burst, Time now, engine::Actions& actions) override;
+  Time deadline() const override;
+  void expire(Time now, engine::Actions& actions) override;
+
+  std::vector<engine::Figure> figures() const override;
+  std::vector<engine::JobStatus> jobs() const override;
+  std::vector<engine::DescriptorStatus> descriptors(Time now, std::size_t limit) const override;
+
+  // Puts timeout and age in force, also for the blocks that are held; false if `config` differs in
+  // what is fixed at construction (then nothing changes).
+  bool reconfigure(const CanaryConfig& config);
+
+ private:
+  void handle(engine::Arrival& arrival, Time now, engine::Actions& actions);
+  void handle_checked(PacketPtr packet, const Message& message, Time now, engine::Actions& actions);
+  void pass(PacketPtr packet, const wire::CanaryHeader& header, engine::Actions& actions);
+
+  // Reduce (3.1.1).
+  void contribute(PacketPtr packet, const Message& message, Time now, engine::Actions& actions);
+  void begin_block(PacketPtr packet, const Message& message, Time now, engine::Actions& actions);
+  void join_block(Descriptor& block, PacketPtr packet, const Message& message,
+                  engine::Actions& actions);
+  void bypass(PacketPtr packet, const Message& message, std::uint64_t& reason,
+              engine::Actions& actions);
+  void* accumulator_of(Descriptor& block);
+  void send_sum(Descriptor& block, std::uint64_t& reason, engine::Actions& actions);
+
+  // Broadcast (3.1.2) and restoration (3.2.1).
+  void broadcast(PacketPtr packet, const Message& message, engine::Actions& actions);
+  void restore(PacketPtr packet, const Message& message, engine::Actions& actions);
+  void send_copy(PacketPtr packet, wire::Encapsulation encapsulation, const Child& child,
+                 engine::Actions& actions);
+
+  void release(Descriptor& block);
+  Duration age_max() const;
+
+  CanaryConfig config_;
+  engine::SwitchIdentity self_;
+  PacketPool& pool_;
+  std::uint64_t seed_;
+  DescriptorTable table_;
+  ChildrenTable children_;
+  WideStore wide_;
+  JobTable jobs_;
+  Counters counters_;
+};
+
+}  // namespace tributary::canary

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the engine tells operators. Not on the packet path: allocates freely.
+#include "engines/canary/engine.h"
+
+namespace tributary::canary {
+
+std::vector<engine::Figure> CanaryEngine::figures() const {
+  return {
+      {"contributions_total", counters_.contributions},
+      {"partial_sums_total", counters_.sums_complete + counters_.sums_timeout},
+      {"partial_sums_complete_total", counters_.sums_complete},
+      {"partial_sums_timeout_total", counters_.sums_timeout},
+      {"stragglers_total", counters_.stragglers},
+      {"collisions_total", counters_.collisions},
+      {"children_overflows_total", counters_.children_overflows},
+      {"accumulator_overflows_total", counters_.accumulator_overflows},
+      {"results_total", counters_.results},
+      {"result_copies_total", counters_.copies},
+      {"restorations_total", counters_.restorations},
+      {"passed_total", counters_.passed},
+      {"aged_total", counters_.aged},
+      {"jobs_untracked_total", jobs_.untracked_total()},
+      {"descriptors", table_.size()},
+      {"descriptors_in_use", table_.in_use()},
+      {"descriptors_high_water", table_.high_water()},
+  };
+}
+
+std::vector<engine::JobStatus> CanaryEngine::jobs() const {
+  return jobs_.status();
+}
+
+std::vector<engine::DescriptorStatus> CanaryEngine::descriptors(Time now, std::size_t limit) const {
+  std::vector<engine::DescriptorStatus> blocks;
+  for (const auto* block = table_.first(); block != nullptr && blocks.size() < limit;
+       block = table_.after(*block)) {
+    engine::DescriptorStatus status;
+    status.job = static_cast<std::uint32_t>(block->key >> 32);
+    status.id = static_cast<std::uint32_t>(block->key);
+    status.counter = block->counter;
+    status.hosts = block->shape.hosts;
+    status.sent = block->state == Descriptor::State::sent;
+    status.age = now - block->born;
+    status.leader = block->shape.leader;
+    for (const auto& child : children_.of(table_.slot_of(*block), block->children)) {
+      status.children.push_back(child.port);
+    }
+    blocks.push_back(std::move(status));
+  }
+  return blocks;
+}
+
+}  // namespace tributary::canary

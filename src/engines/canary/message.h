@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "engine/engine.h"
+#include "engines/canary/children.h"
+#include "packet/packet.h"
+#include "wire/canary.h"
+#include "wire/ethernet.h"
+#include "wire/ipv4.h"
+#include "wire/transport.h"
+
+namespace tributary::canary {
+
+// The headers of a Canary packet that passed every check and that this switch may rewrite: no IP
+// options, hence at fixed places. Points into the packet, which somebody else owns.
+struct Message {
+  wire::EthernetHeader* ethernet = nullptr;
+  wire::Ipv4Header* ipv4 = nullptr;  // null directly over Ethernet
+  wire::UdpHeader* udp = nullptr;    // null directly over Ethernet
+  wire::CanaryHeader* header = nullptr;
+  wire::MutableBytes payload;
+
+  bool is_udp() const { return udp != nullptr; }
+  std::uint16_t udp_port() const {
+    return is_udp() ? udp->destination_port.value() : std::uint16_t{0};
+  }
+};
+
+// The message in a packet that was checked before and kept.
+Message message_of(Packet& packet, wire::Encapsulation encapsulation);
+
+// The child that sent `message` here.
+Child child_of(const Message& message, PortIndex ingress);
+
+// Rewriting. Each leaves a complete packet: lengths, IPv4 checksum and CRC, no trailing bytes.
+
+// A contribution goes on as this switch's own (3.1.1): a straggler, whose Time To Live is left
+// alone so that no routing loop keeps it going for ever, or a partial sum, a packet of our making.
+void address_straggler(Packet& packet, const Message& message, const engine::SwitchIdentity& self);
+void address_partial_sum(Packet& packet, const Message& message,
+                         const engine::SwitchIdentity& self);
+
+// A contribution that cannot be stored goes to the leader, with what it needs to restore the
+// subtree (3.2.1). Who the child is stays as the child wrote it.
+void mark_collision(Packet& packet, const Message& message, const engine::SwitchIdentity& self,
+                    PortIndex ingress);
+
+// A result (or the result in a restoration) becomes the copy for one child.
+void address_result(Packet& packet, const Message& message, const engine::SwitchIdentity& self,
+                    const Child& child);
+
+// Chooses among equal next hops. Depends on the block and the leader only, so that all switches of
+// a level meet at the same root.
+std::uint32_t path_hash(const wire::CanaryHeader& header);
+
+}  // namespace tributary::canary

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The reduce phase of the engine (3.1.1) and collisions (3.2.1).
+#include <utility>
+
+#include "engines/canary/engine.h"
+#include "reduce/kernel.h"
+
+namespace tributary::canary {
+namespace {
+
+const reduce::Kernel& kernel_of(const wire::CanaryHeader& header) {
+  return reduce::kernel(header.element_type, header.op);
+}
+
+// The leader adds its own contribution last, so that all others make one less than `hosts`.
+std::uint32_t contributions_max(const wire::CanaryHeader& header) {
+  return header.hosts.value() - 1u;
+}
+
+}  // namespace
+
+void CanaryEngine::contribute(PacketPtr packet, const Message& message, Time now,
+                              engine::Actions& actions) {
+  auto* block = table_.find(message.header->key());
+  if (block == nullptr) {
+    return begin_block(std::move(packet), message, now, actions);
+  }
+  if (block->shape != shape_of(message)) {
+    return actions.drop(std::move(packet), DropReason::canary_mismatch);
+  }
+  if (block->counter + message.header->counter.value() > contributions_max(*message.header)) {
+    return actions.drop(std::move(packet), DropReason::canary_overcount);
+  }
+  join_block(*block, std::move(packet), message, actions);
+}
+
+// The first packet of a block is kept: it is the accumulator, and carries the sum out.
+void CanaryEngine::begin_block(PacketPtr packet, const Message& message, Time now,
+                               engine::Actions& actions) {
+  const auto& header = *message.header;
+  const auto& kernel = kernel_of(header);
+  const std::size_t elements = header.elements.value();
+  if (!kernel.in_place && elements * kernel.accumulator_bytes > WideStore::accumulator_bytes_max) {
+    return bypass(std::move(packet), message, counters_.accumulator_overflows, actions);
+  }
+  auto* block = table_.allocate(header.key(), now);
+  if (block == nullptr) {
+    return bypass(std::move(packet), message, counters_.collisions, actions);
+  }
+  block->shape = shape_of(message);
+  block->counter = header.counter.value();
+  block->fingerprint = header.fingerprint.value();
+  block->job = jobs_.find_or_add(header.job.value(), seed_);
+  jobs_.add_descriptor(block->job);
+  jobs_.add_contribution(block->job);
+  ++counters_.contributions;
+  children_.record(table_.slot_of(*block), block->children, child_of(message, packet->ingress));
+  if (!kernel.in_place) {
+    block->wide = wide_.take();
+    kernel.load(wide_.at(block->wide), message.payload.data(), elements);
+  }
+  block->packet = std::move(packet);
+  actions.absorb(nullptr);
+  if (block->counter == contributions_max(header)) {
+    send_sum(*block, counters_.sums_complete, actions);
+  }
+}
+
+void CanaryEngine::join_block(Descriptor& block, PacketPtr packet, const Message& message,
+                              engine::Actions& actions) {
+  const auto& header = *message.header;
+  const auto child = child_of(message, packet->ingress);
+  if (children_.record(table_.slot_of(block), block.children, child) == Recorded::full) {
+    return bypass(std::move(packet), message, counters_.children_overflows, actions);
+  }
+  ++counters_.contributions;
+  jobs_.add_contribution(block.job);
+  block.counter += header.counter.value();
+  if (block.state == Descriptor::State::sent) {
+    ++counters_.stragglers;
+    address_straggler(*packet, message, self_);
+    return actions.forward(std::move(packet), path_hash(header));
+  }
+  block.fingerprint += header.fingerprint.value();
+  kernel_of(header).accumulate(accumulator_of(block), message.payload.data(),
+                               header.elements.value());
+  actions.absorb(std::move(packet));
+  if (block.counter == block.shape.hosts - 1u) {
+    send_sum(block, counters_.sums_complete, actions);
+  }
+}
+
+void* CanaryEngine::accumulator_of(Descriptor& block) {
+  if (block.wide != WideStore::none) {
+    return wide_.at(block.wide);
+  }
+  return message_of(*block.packet, block.shape.encapsulation).payload.data();
+}
+
+// The leader gets the packet as it is, and restores the child behind it.
+void CanaryEngine::bypass(PacketPtr packet, const Message& message, std::uint64_t& reason,
+                          engine::Actions& actions) {
+  // `shard` has eight bits; a switch with more ports than that cannot name this one.
+  constexpr unsigned ports_max = 256 * wire::CanaryHeader::ports_per_shard;
+  if (packet->ingress >= ports_max) {
+    return actions.drop(std::move(packet), DropReason::canary_bad_port);
+  }
+  ++counters_.contributions;
+  ++reason;
+  jobs_.add_contribution(jobs_.find_or_add(message.header->job.value(), seed_));
+  mark_collision(*packet, message, self_, packet->ingress);
+  actions.forward(std::move(packet), path_hash(*message.header));
+}
+
+// Ends the gathering; the descriptor stays, holding the children (3.1.1).
+void CanaryEngine::send_sum(Descriptor& block, std::uint64_t& reason, engine::Actions& actions) {
+  ++reason;
+  const auto message = message_of(*block.packet, block.shape.encapsulation);
+  auto& header = *message.header;
+  header.counter = static_cast<std::uint16_t>(block.counter);
+  header.fingerprint = block.fingerprint;
+  if (block.wide != WideStore::none) {
+    kernel_of(header).store(message.payload.data(), wide_.at(block.wide), header.elements.value());
+    wide_.give(block.wide);
+    block.wide = WideStore::none;
+  }
+  table_.mark_sent(block);
+  address_partial_sum(*block.packet, message, self_);
+  actions.originate(std::move(block.packet), path_hash(header));
+}
+
+}  // namespace tributary::canary
