@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include "engines/canary/children.h"
+#include "engines/canary/descriptor_table.h"
+#include "engines/canary/job_table.h"
+#include "engines/canary/slot_fifo.h"
+#include "engines/canary/wide_store.h"
+
+namespace tributary::canary {
+namespace {
+
+TEST(SlotFifo, KeepsTheOrderWhenSlotsLeaveTheMiddle) {
+  SlotFifo fifo(4);
+  EXPECT_TRUE(fifo.empty());
+  for (const std::uint32_t slot : {2u, 0u, 3u, 1u}) {
+    fifo.push(slot);
+  }
+  fifo.remove(0);
+  EXPECT_EQ(fifo.front(), 2u);
+  EXPECT_EQ(fifo.next(2), 3u);
+  fifo.remove(2);
+  fifo.remove(1);
+  fifo.push(0);
+  EXPECT_EQ(fifo.front(), 3u);
+  EXPECT_EQ(fifo.next(3), 0u);
+  fifo.remove(3);
+  fifo.remove(0);
+  EXPECT_TRUE(fifo.empty());
+}
+
+TEST(ChildrenTable, EndpointIsRecordedOnceAndOverflowIsTold) {
+  ChildrenTable table(2);
+  std::uint8_t count = 0;
+  Child child{wire::Ipv4Address(1), 17000, 3, {}};
+  EXPECT_EQ(table.record(1, count, child), Recorded::added);
+  child.port = 4;
+  EXPECT_EQ(table.record(1, count, child), Recorded::known);
+  EXPECT_EQ(table.of(1, count)[0].port, 3u);
+  for (std::uint32_t i = 2; i <= ChildrenTable::children_max; ++i) {
+    child.address = wire::Ipv4Address(i);
+    EXPECT_EQ(table.record(1, count, child), Recorded::added);
+  }
+  child.address = wire::Ipv4Address(0);
+  EXPECT_EQ(table.record(1, count, child), Recorded::full);
+  EXPECT_EQ(count, ChildrenTable::children_max);
+}
+
+TEST(WideStore, HandsOutEveryAccumulatorOnceAndTheLastUsedFirst) {
+  WideStore store(3);
+  EXPECT_EQ(store.take(), 0u);
+  EXPECT_EQ(store.take(), 1u);
+  store.give(0);
+  EXPECT_EQ(store.take(), 0u);
+  EXPECT_EQ(store.take(), 2u);
+  EXPECT_EQ(store.at(1) - store.at(0),
+            static_cast<std::ptrdiff_t>(WideStore::accumulator_bytes_max));
+}
+
+TEST(DescriptorTable, FindsWhatItAllocatedAndNothingElse) {
+  DescriptorTable table(8, 1);
+  auto* descriptor = table.allocate(5, Time{});
+  ASSERT_NE(descriptor, nullptr);
+  EXPECT_EQ(table.find(5), descriptor);
+  EXPECT_EQ(table.find(5 + 8), nullptr) << "same slot, other block";
+  table.release(*descriptor);
+  EXPECT_EQ(table.find(5), nullptr);
+  EXPECT_EQ(table.find(0), nullptr) << "a free slot holds no key";
+  EXPECT_EQ(table.in_use(), 0u);
+  EXPECT_EQ(table.high_water(), 1u);
+}
+
+TEST(DescriptorTable, SizeIsAPowerOfTwo) {
+  EXPECT_EQ(DescriptorTable(0, 1).size(), 1u);
+  EXPECT_EQ(DescriptorTable(5, 1).size(), 8u);
+  EXPECT_EQ(DescriptorTable(4096, 1).size(), 4096u);
+}
+
+TEST(DescriptorTable, FirstSlotTakenUsesTheSecond) {
+  DescriptorTable table(1024, 99);
+  std::uint32_t stored = 0;
+  for (std::uint64_t i = 0; i < 512; ++i) {
+    stored += table.allocate(wire::mix_key(i + 1, 7), Time{}) != nullptr ? 1u : 0u;
+  }
+  // One choice would lose about 21 % of 512 keys in 1,024 slots, two choices about 8 %.
+  EXPECT_GT(stored, 450u);
+}
+
+TEST(DescriptorTable, AllocationOrderIsKeptPerState) {
+  DescriptorTable table(8, 1);
+  auto* first = table.allocate(1, Time{});
+  auto* second = table.allocate(2, Time{});
+  table.mark_sent(*first);
+  EXPECT_EQ(table.first_gathering(), second);
+  EXPECT_EQ(table.first(), first);
+  EXPECT_EQ(table.after(*first), second);
+  table.release(*second);
+  EXPECT_EQ(table.first_gathering(), nullptr);
+  EXPECT_EQ(table.after(*first), nullptr);
+  table.release(*first);
+  EXPECT_EQ(table.first(), nullptr);
+}
+
+TEST(JobTable, SilentJobMakesRoomAndBusyOnesStay) {
+  JobTable table;
+  const auto busy = table.find_or_add(1, 0);
+  table.add_descriptor(busy);
+  table.add_contribution(busy);
+  for (std::uint32_t job = 2; job < 5000; ++job) {
+    table.find_or_add(job, 0);
+  }
+  EXPECT_EQ(table.find_or_add(1, 0), busy);
+  EXPECT_LE(table.status().size(), JobTable::sets * JobTable::ways);
+  EXPECT_EQ(table.untracked_total(), 0u);
+}
+
+TEST(JobTable, FullOfBusyJobsLeavesTheNewcomerUncounted) {
+  JobTable table;
+  std::uint32_t untracked = 0;
+  for (std::uint32_t job = 0; job < 5000; ++job) {
+    const auto at = table.find_or_add(job, 0);
+    untracked += at == JobTable::untracked ? 1u : 0u;
+    table.add_descriptor(at);
+    table.add_contribution(at);
+    table.add_result(at);
+  }
+  EXPECT_EQ(untracked, 5000 - JobTable::sets * JobTable::ways);
+  EXPECT_EQ(table.untracked_total(), untracked);
+  table.remove_descriptor(JobTable::untracked);
+}
+
+}  // namespace
+}  // namespace tributary::canary
