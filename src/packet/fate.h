@@ -15,6 +15,8 @@ namespace tributary {
 #define TRIBUTARY_DROP_REASONS(X)                                                     \
   X(truncated)             /* frame shorter than its headers say */                   \
   X(source_group_mac)      /* Ethernet source is a group address */                   \
+  X(other_mac)             /* routed port: the frame is for somebody else */          \
+  X(bridge_reserved)       /* 01:80:c2:00:00:0x is not forwarded */                   \
   X(bridge_same_port)      /* destination is where the frame came from */             \
   X(bridge_no_port)        /* nowhere to flood to */                                  \
   X(unknown_ethertype)     /* for the router itself, but not IPv4 or ARP */           \
@@ -26,6 +28,7 @@ namespace tributary {
   X(next_hops_down)        /* every next hop's port is down */                        \
   X(ttl_exceeded)          /* answered with ICMP time exceeded */                     \
   X(fragmentation_needed)  /* larger than the egress MTU */                           \
+  X(icmp_malformed)        /* echo request too short or with a wrong checksum */      \
   X(arp_malformed)         /* not IPv4 over Ethernet */                               \
   X(arp_unresolved)        /* next hop did not answer in time */                      \
   X(arp_queue_full)        /* too many packets wait for the same answer */            \

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "forwarding/arp_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "packet/pool.h"
+
+namespace tributary::forwarding {
+
+ArpTable::ArpTable(Duration timeout, std::uint64_t seed, const Limits& limits)
+    : limits_(limits), timeout_(timeout), table_(limits.entries, seed) {
+  resolving_.reserve(limits.entries);
+  released_.reserve(limits.entries);
+}
+
+ArpTable::Answer ArpTable::find(const wire::Ipv4Address& address, Time now) {
+  auto* entry = table_.find(address.value());
+  if (entry == nullptr || entry->state == ArpState::resolving || is_aged(*entry, now)) {
+    return {};
+  }
+  Answer answer{&entry->mac, false};
+  if (entry->state == ArpState::reachable && now - entry->updated > timeout_ / 4 * 3 &&
+      now >= entry->ask_at) {
+    answer.ask = true;
+    entry->ask_at = now + limits_.retry * limits_.questions;
+  }
+  return answer;
+}
+
+void ArpTable::begin_resolution(std::uint64_t key, Entry& entry, PortIndex interface, Time now) {
+  entry.state = ArpState::resolving;
+  entry.interface = interface;
+  entry.questions = 1;
+  entry.updated = now;
+  entry.ask_at = now + limits_.retry;
+  resolving_.push_back(key);
+}
+
+ArpTable::Wait ArpTable::wait(PacketPtr& packet, const wire::Ipv4Address& address,
+                              PortIndex interface, Time now) {
+  const std::uint64_t key = address.value();
+  auto* entry = table_.find(key);
+  bool asked = false;
+  if (packet && waiting_ >= limits_.waiting) {
+    return Wait::full;
+  }
+  if (entry == nullptr || is_aged(*entry, now)) {
+    entry = entry == nullptr ? table_.insert(key) : entry;
+    if (entry == nullptr) {
+      return Wait::full;
+    }
+    begin_resolution(key, *entry, interface, now);
+    asked = true;
+  }
+  if (packet) {
+    if (entry->waiting.size() >= limits_.waiting_per_entry) {
+      return Wait::full;
+    }
+    ++waiting_;
+    entry->waiting.push(std::move(packet));
+  }
+  return asked ? Wait::asked : Wait::waiting;
+}
+
+bool ArpTable::learn(const wire::Ipv4Address& address, const wire::MacAddress& mac,
+                     PortIndex interface, bool create, Time now) {
+  const std::uint64_t key = address.value();
+  auto* entry = table_.find(key);
+  if (entry == nullptr && create) {
+    entry = table_.insert(key);
+  }
+  if (entry == nullptr || entry->state == ArpState::fixed) {
+    return false;
+  }
+  const bool fresh = entry->state != ArpState::reachable || entry->mac != mac ||
+                     entry->interface != interface || now - entry->taught >= timeout_ / 4;
+  entry->state = ArpState::reachable;
+  entry->mac = mac;
+  entry->interface = interface;
+  entry->updated = now;
+  entry->ask_at = now;
+  if (fresh) {
+    entry->taught = now;
+  }
+  if (!entry->waiting.empty()) {
+    released_.push_back(key);
+  }
+  std::erase(resolving_, key);
+  if (sweep_at_ == never) {
+    sweep_at_ = now + timeout_;
+  }
+  return fresh;
+}
+
+bool ArpTable::add_static(const wire::Ipv4Address& address, const wire::MacAddress& mac,
+                          PortIndex interface) {
+  const std::uint64_t key = address.value();
+  auto* entry = table_.find(key);
+  if (entry == nullptr) {
+    entry = table_.insert(key);
+  }
+  if (entry == nullptr) {
+    return false;
+  }
+  entry->state = ArpState::fixed;
+  entry->mac = mac;
+  entry->interface = interface;
+  std::erase(resolving_, key);
+  if (!entry->waiting.empty()) {
+    released_.push_back(key);
+  }
+  return true;
+}
+
+void ArpTable::clear_static() {
+  table_.erase_if([](std::uint64_t, const Entry& entry) { return entry.state == ArpState::fixed; });
+}
+
+Time ArpTable::deadline() const {
+  auto earliest = sweep_at_;
+  for (const auto key : resolving_) {
+    if (const auto* entry = table_.find(key); entry != nullptr) {
+      earliest = std::min(earliest, entry->ask_at);
+    }
+  }
+  return earliest;
+}
+
+void ArpTable::expire(Time now, std::vector<ArpQuestion>& questions, PacketList& unresolved) {
+  std::erase_if(resolving_, [&](std::uint64_t key) {
+    auto* entry = table_.find(key);
+    if (entry == nullptr) {
+      return true;
+    }
+    if (now < entry->ask_at) {
+      return false;
+    }
+    if (entry->questions >= limits_.questions) {
+      waiting_ -= entry->waiting.size();
+      unresolved.append(std::move(entry->waiting));
+      table_.erase(key);
+      return true;
+    }
+    ++entry->questions;
+    entry->ask_at = now + limits_.retry;
+    questions.push_back({wire::Ipv4Address(static_cast<std::uint32_t>(key)), entry->interface});
+    return false;
+  });
+  if (now >= sweep_at_) {
+    sweep(now);
+  }
+}
+
+void ArpTable::sweep(Time now) {
+  bool left = false;
+  table_.erase_if([&](std::uint64_t, const Entry& entry) {
+    const bool aged = is_aged(entry, now) && entry.waiting.empty();
+    left = left || (!aged && entry.state == ArpState::reachable);
+    return aged;
+  });
+  sweep_at_ = left ? now + timeout_ / 4 : never;
+}
+
+std::vector<ArpRow> ArpTable::rows(Time now) const {
+  std::vector<ArpRow> rows;
+  rows.reserve(table_.size());
+  table_.for_each([&](std::uint64_t key, const Entry& entry) {
+    if (!is_aged(entry, now)) {
+      const auto age = entry.state == ArpState::fixed ? Duration{} : now - entry.updated;
+      rows.push_back({wire::Ipv4Address(static_cast<std::uint32_t>(key)), entry.mac,
+                      entry.interface, entry.state, age});
+    }
+  });
+  return rows;
+}
+
+}  // namespace tributary::forwarding

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "forwarding/probe_table.h"
+#include "forwarding/rows.h"
+#include "packet/clock.h"
+#include "packet/list.h"
+#include "wire/ethernet.h"
+#include "wire/ipv4.h"
+
+namespace tributary::forwarding {
+
+// A question to broadcast: who has `address`?
+struct ArpQuestion {
+  wire::Ipv4Address address;
+  PortIndex interface = no_port;
+};
+
+// Link-layer addresses of neighbours, and the packets that wait for them. Bounded in entries, in
+// packets per entry and in packets altogether. Makes no packets itself.
+class ArpTable {
+ public:
+  struct Limits {
+    std::uint32_t entries = 2048;
+    // Enough for a whole window of a collective that begins before the neighbour is known.
+    std::size_t waiting_per_entry = 512;
+    std::size_t waiting = 4096;
+    Duration retry = std::chrono::milliseconds(200);
+    std::uint32_t questions = 5;  // without an answer: unresolved
+  };
+
+  ArpTable(Duration timeout, std::uint64_t seed) : ArpTable(timeout, seed, Limits{}) {}
+  ArpTable(Duration timeout, std::uint64_t seed, const Limits& limits);
+
+  struct Answer {
+    const wire::MacAddress* mac = nullptr;  // null: not known
+    bool ask = false;                       // known, but about to time out: ask again
+  };
+  Answer find(const wire::Ipv4Address& address, Time now);
+
+  enum class Wait : std::uint8_t {
+    asked,    // kept; the caller asks now
+    waiting,  // kept; somebody asked already
+    full,     // `packet` was not taken
+  };
+  // Keeps `packet` until the address is known. A null packet only begins the resolution.
+  Wait wait(PacketPtr& packet, const wire::Ipv4Address& address, PortIndex interface, Time now);
+
+  // What a neighbour said about itself. `create`: it talked to us; otherwise only a known entry is
+  // brought up to date. True if the entry is new or changed, or a quarter of the timeout has passed
+  // since the last time this was true.
+  bool learn(const wire::Ipv4Address& address, const wire::MacAddress& mac, PortIndex interface,
+             bool create, Time now);
+
+  bool add_static(const wire::Ipv4Address& address, const wire::MacAddress& mac,
+                  PortIndex interface);
+  void clear_static();
+  void set_timeout(Duration timeout) { timeout_ = timeout; }
+
+  // Packets whose neighbour became known since the last call are handed out entry by entry:
+  // `emit(packets, mac, interface)`.
+  bool has_released() const { return !released_.empty(); }
+  template <typename Emit>
+  void release(Emit emit) {
+    for (const auto key : released_) {
+      if (auto* entry = table_.find(key); entry != nullptr && !entry->waiting.empty()) {
+        waiting_ -= entry->waiting.size();
+        emit(std::move(entry->waiting), entry->mac, entry->interface);
+      }
+    }
+    released_.clear();
+  }
+
+  Time deadline() const;
+  // Repeats questions (appended to `questions`) and gives up on the unanswered; their packets go to
+  // `unresolved`.
+  void expire(Time now, std::vector<ArpQuestion>& questions, PacketList& unresolved);
+
+  std::size_t size() const { return table_.size(); }
+  std::vector<ArpRow> rows(Time now) const;
+
+ private:
+  struct Entry {
+    ArpState state = ArpState::resolving;
+    wire::MacAddress mac;
+    PortIndex interface = no_port;
+    std::uint32_t questions = 0;
+    Time updated{};  // reachable: when learned; resolving: when begun
+    Time taught{};
+    Time ask_at{};  // the next question is not sent before
+    PacketList waiting;
+  };
+
+  void begin_resolution(std::uint64_t key, Entry& entry, PortIndex interface, Time now);
+  void sweep(Time now);
+  bool is_aged(const Entry& entry, Time now) const {
+    return entry.state == ArpState::reachable && now - entry.updated > timeout_;
+  }
+
+  Limits limits_;
+  Duration timeout_;
+  ProbeTable<Entry> table_;
+  std::size_t waiting_ = 0;
+  std::vector<std::uint64_t> resolving_;
+  std::vector<std::uint64_t> released_;
+  Time sweep_at_ = never;
+};
+
+}  // namespace tributary::forwarding

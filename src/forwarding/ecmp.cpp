@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "forwarding/ecmp.h"
+
+#include "wire/canary.h"
+
+namespace tributary::forwarding {
+
+std::uint32_t EcmpHash::operator()(const wire::Ipv4Header& ip, wire::Bytes l4) const {
+  const auto addresses = (std::uint64_t{ip.source.value()} << 32) | ip.destination.value();
+  std::uint64_t rest = ip.protocol;
+  const bool has_ports =
+      ip.protocol == wire::ip_protocol::tcp || ip.protocol == wire::ip_protocol::udp;
+  if (has_ports && !ip.is_fragment()) {
+    wire::Cursor cursor(l4);
+    if (const auto* ports = cursor.take<wire::be32>(); ports != nullptr) {
+      rest |= std::uint64_t{ports->value()} << 8;
+    }
+  }
+  return static_cast<std::uint32_t>(wire::mix_key(wire::mix_key(addresses, seed_), rest) >> 32);
+}
+
+}  // namespace tributary::forwarding

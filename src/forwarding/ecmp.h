@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "wire/cursor.h"
+#include "wire/ipv4.h"
+
+namespace tributary::forwarding {
+
+// Maps a 32-bit hash to 0..n-1 without a division: the high half of hash * n.
+constexpr std::size_t pick(std::uint32_t hash, std::size_t n) {
+  return static_cast<std::size_t>((std::uint64_t{hash} * n) >> 32);
+}
+
+// The 5-tuple hash that spreads flows over equal next hops. Seeded, or all switches of a fabric
+// would choose alike and leave links idle. Fragments are hashed without ports, so that all of one
+// datagram take one path.
+class EcmpHash {
+ public:
+  explicit EcmpHash(std::uint64_t seed) : seed_(seed) {}
+
+  // `l4`: what follows the IP header; may be short or empty.
+  std::uint32_t operator()(const wire::Ipv4Header& ip, wire::Bytes l4) const;
+
+ private:
+  std::uint64_t seed_;
+};
+
+}  // namespace tributary::forwarding

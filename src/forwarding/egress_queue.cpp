@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "forwarding/egress_queue.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "packet/pool.h"
+#include "wire/checksum.h"
+#include "wire/ethernet.h"
+#include "wire/ipv4.h"
+
+namespace tributary::forwarding {
+namespace {
+
+constexpr std::uint64_t nanoseconds_per_second = 1'000'000'000;
+
+}  // namespace
+
+std::uint64_t line_bytes(std::uint64_t frame_bytes) {
+  return std::max<std::uint64_t>(frame_bytes, wire::ethernet_min_frame_bytes) +
+         wire::ethernet_line_overhead_bytes;
+}
+
+bool mark_congestion(Packet& frame) {
+  wire::MutableCursor cursor(frame.bytes());
+  const auto* ethernet = cursor.take<wire::EthernetHeader>();
+  if (ethernet == nullptr || ethernet->type.value() != wire::ethertype::ipv4) {
+    return false;
+  }
+  auto* ip = cursor.take<wire::Ipv4Header>();
+  if (ip == nullptr || ip->version() != 4 || (ip->tos & wire::ecn::mask) == wire::ecn::not_ect) {
+    return false;
+  }
+  const auto first_word = [ip] {
+    return static_cast<std::uint16_t>((ip->version_ihl << 8) | ip->tos);
+  };
+  const auto before = first_word();
+  ip->tos = static_cast<std::uint8_t>(ip->tos | wire::ecn::ce);
+  ip->checksum = wire::update_checksum(ip->checksum.value(), before, first_word());
+  return true;
+}
+
+void EgressQueue::configure(const QueueConfig& config) {
+  config_ = config;
+  remainder_ = 0;
+  if (config_.rate_bps > 0) {
+    constexpr std::uint64_t two_frames_bits = 2 * 8 * (1514 + wire::ethernet_line_overhead_bytes);
+    const auto two_frames = two_frames_bits * nanoseconds_per_second / config_.rate_bps;
+    allowance_ = std::max<Duration>(std::chrono::milliseconds(1),
+                                    Duration(static_cast<Duration::rep>(two_frames)));
+  }
+}
+
+void EgressQueue::enqueue(PacketPtr packet) {
+  if (bytes_ + packet->length > config_.capacity_bytes) {
+    ++tail_dropped_;
+    return;
+  }
+  if (config_.ecn_threshold_packets > 0 && waiting_.size() > config_.ecn_threshold_packets &&
+      mark_congestion(*packet)) {
+    ++ecn_marked_;
+  }
+  bytes_ += packet->length;
+  waiting_.push(std::move(packet));
+}
+
+void EgressQueue::occupy_line(const Packet& frame, Time now) {
+  const auto scaled = line_bytes(frame.length) * 8 * nanoseconds_per_second + remainder_;
+  remainder_ = scaled % config_.rate_bps;
+  line_free_ =
+      std::max(line_free_, now) + Duration(static_cast<Duration::rep>(scaled / config_.rate_bps));
+}
+
+void EgressQueue::dequeue(Time now, PacketList& out, std::size_t max) {
+  const bool shaped = config_.rate_bps > 0;
+  for (std::size_t i = 0; i < max && !waiting_.empty(); ++i) {
+    if (shaped) {
+      if (line_free_ - allowance_ > now) {
+        return;
+      }
+      occupy_line(*waiting_.front(), now);
+    }
+    bytes_ -= waiting_.front()->length;
+    out.push(waiting_.pop());
+  }
+}
+
+Time EgressQueue::deadline() const {
+  if (waiting_.empty()) {
+    return never;
+  }
+  return config_.rate_bps > 0 ? line_free_ - allowance_ : Time{};
+}
+
+void EgressQueue::clear() {
+  waiting_.clear();
+  bytes_ = 0;
+}
+
+}  // namespace tributary::forwarding

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "forwarding/config.h"
+#include "packet/clock.h"
+#include "packet/list.h"
+
+namespace tributary::forwarding {
+
+// The egress queue of a port: a FIFO with a bound in bytes, ECN marking, and a shaper that counts
+// what a frame occupies on the line. Without a rate it passes through whatever is asked for.
+//
+// The shaper keeps the time at which the line will have sent all it was given. A frame goes when
+// that time is no more than the allowance ahead of the clock: a driver that wakes every few hundred
+// microseconds still reaches the full rate, and the long-run rate is exact to the remainder.
+class EgressQueue {
+ public:
+  explicit EgressQueue(const QueueConfig& config) { configure(config); }
+
+  void configure(const QueueConfig& config);
+  void enqueue(PacketPtr packet);
+  // Appends up to `max` frames that may go now.
+  void dequeue(Time now, PacketList& out, std::size_t max);
+  // When the frame at the head may go; the past if unshaped; `never` if empty.
+  Time deadline() const;
+  void clear();
+
+  std::size_t packets() const { return waiting_.size(); }
+  std::uint64_t bytes() const { return bytes_; }
+  std::uint64_t tail_dropped() const { return tail_dropped_; }
+  std::uint64_t ecn_marked() const { return ecn_marked_; }
+
+ private:
+  void occupy_line(const Packet& frame, Time now);
+
+  QueueConfig config_;
+  PacketList waiting_;
+  std::uint64_t bytes_ = 0;
+  Time line_free_{};             // when the line has sent all it was given
+  std::uint64_t remainder_ = 0;  // of the division bits * 1e9 / rate, carried to the next frame
+  Duration allowance_{};
+  std::uint64_t tail_dropped_ = 0;
+  std::uint64_t ecn_marked_ = 0;
+};
+
+// What `frame_bytes` (without check sequence) occupy on an Ethernet line.
+std::uint64_t line_bytes(std::uint64_t frame_bytes);
+
+// Sets "congestion experienced" if the frame is IPv4 and its endpoints understand it (RFC 3168).
+bool mark_congestion(Packet& frame);
+
+}  // namespace tributary::forwarding

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "switch/aggregation.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tributary::switching {
+namespace {
+
+engine::EngineConfigs configs_of(const SwitchConfig& config) {
+  return {config.canary ? &*config.canary : nullptr};
+}
+
+}  // namespace
+
+Aggregation::Aggregation(const SwitchConfig& config, const Interfaces& interfaces, PacketPool& pool)
+    : self_{config.id, config.address, interfaces.bridge_mac(), interfaces.count()}, pool_(pool) {
+  reconfigure(config);
+}
+
+Aggregation::Slot* Aggregation::claimed_by(const engine::Frame& frame) {
+  for (auto& slot : slots_) {
+    if (slot.kind->protocol.claims(frame)) {
+      return &slot;
+    }
+  }
+  return nullptr;
+}
+
+void Aggregation::process(Time now, engine::Actions& actions) {
+  for (auto& slot : slots_) {
+    if (!slot.burst.empty()) {
+      slot.engine->process(slot.burst, now, actions);
+      slot.burst.clear();
+    }
+  }
+}
+
+void Aggregation::expire(Time now, engine::Actions& actions) {
+  for (auto& slot : slots_) {
+    if (slot.engine->deadline() <= now) {
+      slot.engine->expire(now, actions);
+    }
+  }
+}
+
+// An engine whose settings cannot change while it holds blocks is made anew.
+void Aggregation::reconfigure(const SwitchConfig& config) {
+  const auto configs = configs_of(config);
+  std::vector<Slot> next;
+  for (const auto& kind : engine::engine_kinds()) {
+    const auto old = std::find_if(slots_.begin(), slots_.end(),
+                                  [&](const Slot& slot) { return slot.kind == &kind; });
+    if (old != slots_.end() && kind.reconfigure(*old->engine, configs)) {
+      next.push_back(std::move(*old));
+    } else if (auto engine = kind.make(configs, self_, pool_)) {
+      next.push_back({&kind, std::move(engine), {}});
+      next.back().burst.reserve(burst_reserve);
+    }
+  }
+  slots_ = std::move(next);
+}
+
+Time Aggregation::deadline() const {
+  auto earliest = never;
+  for (const auto& slot : slots_) {
+    earliest = std::min(earliest, slot.engine->deadline());
+  }
+  return earliest;
+}
+
+std::vector<EngineView> Aggregation::views() const {
+  std::vector<EngineView> views;
+  for (const auto& slot : slots_) {
+    views.push_back({slot.kind->protocol.name, slot.engine.get()});
+  }
+  return views;
+}
+
+}  // namespace tributary::switching

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engine/actions.h"
+#include "engine/engine.h"
+#include "engines/registry.h"
+#include "packet/pool.h"
+#include "switch/config.h"
+#include "switch/interfaces.h"
+#include "switch/switch.h"
+
+namespace tributary::switching {
+
+// The aggregation engines of one core of a switch, and the packets of the current burst that they
+// claimed: each engine is called once per burst.
+class Aggregation {
+ public:
+  Aggregation(const SwitchConfig& config, const Interfaces& interfaces, PacketPool& pool);
+
+  struct Slot {
+    const engine::EngineKind* kind = nullptr;
+    std::unique_ptr<engine::Engine> engine;
+    std::vector<engine::Arrival> burst;
+  };
+  // The engine that claims this frame; null if none.
+  Slot* claimed_by(const engine::Frame& frame);
+
+  void process(Time now, engine::Actions& actions);
+  void expire(Time now, engine::Actions& actions);
+  Time deadline() const;
+  // Blocks that engines hold are kept, unless an engine has to be made anew for its settings.
+  void reconfigure(const SwitchConfig& config);
+  std::vector<EngineView> views() const;
+
+ private:
+  static constexpr std::size_t burst_reserve = 512;
+
+  engine::SwitchIdentity self_;
+  PacketPool& pool_;
+  std::vector<Slot> slots_;
+};
+
+}  // namespace tributary::switching

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "switch/bridge.h"
+
+#include <utility>
+
+#include "wire/ethernet.h"
+
+namespace tributary::switching {
+
+Bridge::Bridge(const SwitchConfig& config, const Interfaces& interfaces, Outlet& outlet,
+               std::uint64_t seed)
+    : interfaces_(interfaces),
+      outlet_(outlet),
+      // Static and own addresses must never be refused for what strangers made it learn.
+      fdb_(config.fdb_capacity + static_cast<std::uint32_t>(config.fdb.size()) + interfaces.count(),
+           config.fdb_ageing, seed) {
+  add_static(config);
+}
+
+void Bridge::add_static(const SwitchConfig& config) {
+  for (const auto& entry : config.fdb) {
+    for (PortIndex port = 0; port < interfaces_.count(); ++port) {
+      if (config.ports[port].name == entry.port && interfaces_.port(port).bridged()) {
+        fdb_.add_static(entry.mac, port);
+      }
+    }
+  }
+  for (const auto port : interfaces_.bridged_ports()) {
+    fdb_.add_static(interfaces_.port(port).mac, forwarding::bridge_interface);
+  }
+}
+
+void Bridge::reconfigure(const SwitchConfig& config) {
+  fdb_.set_ageing(config.fdb_ageing);
+  fdb_.clear_static();
+  add_static(config);
+}
+
+void Bridge::learn(const Packet& frame, const wire::MacAddress& source, Time now) {
+  if (fdb_.learn(source, frame.ingress, now) == forwarding::Fdb::Lesson::taught) {
+    outlet_.teach(frame);
+  }
+}
+
+void Bridge::learn_quietly(const wire::MacAddress& source, PortIndex port, Time now) {
+  fdb_.learn(source, port, now);
+}
+
+PortIndex Bridge::find(const wire::MacAddress& mac, Time now) const {
+  return fdb_.find(mac, now);
+}
+
+void Bridge::forward(PacketPtr frame, PortIndex from, Account account, Time now) {
+  wire::Cursor cursor(std::as_const(*frame).bytes());
+  const auto* ethernet = cursor.take<wire::EthernetHeader>();
+  const auto port =
+      ethernet->destination.is_group() ? no_port : fdb_.find(ethernet->destination, now);
+  if (port == no_port) {
+    flood(std::move(frame), from, account);
+  } else if (port == from) {
+    outlet_.drop(std::move(frame), DropReason::bridge_same_port, account);
+  } else if (port == forwarding::bridge_interface) {
+    outlet_.drop(std::move(frame), DropReason::local_unserved, account);
+  } else {
+    outlet_.send(std::move(frame), port, account);
+  }
+}
+
+// The frame itself leaves by the last port, copies by the others: one fate, and copies that are
+// originated here.
+void Bridge::flood(PacketPtr frame, PortIndex from, Account account) {
+  PortIndex last = no_port;
+  for (const auto port : interfaces_.bridged_ports()) {
+    if (port == from || !interfaces_.port(port).up) {
+      continue;
+    }
+    if (last != no_port) {
+      if (auto copy = outlet_.originate_copy(*frame)) {
+        outlet_.send(std::move(copy), last, Account::originated);
+      }
+    }
+    last = port;
+  }
+  if (last == no_port) {
+    outlet_.drop(std::move(frame), DropReason::bridge_no_port, account);
+  } else {
+    outlet_.send(std::move(frame), last, account);
+  }
+}
+
+}  // namespace tributary::switching

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "switch/neighbours.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "wire/ethernet.h"
+
+namespace tributary::switching {
+
+using forwarding::bridge_interface;
+
+Neighbours::Neighbours(const SwitchConfig& config, const Interfaces& interfaces, Bridge& bridge,
+                       Outlet& outlet, CoreShare share, std::uint64_t seed)
+    : interfaces_(interfaces),
+      bridge_(bridge),
+      outlet_(outlet),
+      keeps_gateways_(share.core == 0),
+      table_(config.arp_timeout, seed) {
+  add_static(config);
+}
+
+void Neighbours::add_static(const SwitchConfig& config) {
+  for (const auto& entry : config.arp) {
+    const auto interface = interfaces_.connected_to(entry.address);
+    if (interface != no_port) {
+      table_.add_static(entry.address, entry.mac, interface);
+    }
+  }
+}
+
+void Neighbours::reconfigure(const SwitchConfig& config) {
+  table_.set_timeout(config.arp_timeout);
+  table_.clear_static();
+  add_static(config);
+}
+
+void Neighbours::set_gateways(std::vector<forwarding::NextHop> gateways) {
+  gateways_ = std::move(gateways);
+  gateway_check_at_ = keeps_gateways_ && !gateways_.empty() ? Time{} : never;
+}
+
+void Neighbours::send(PacketPtr frame, PortIndex interface, const wire::Ipv4Address& address,
+                      Account account, Time now) {
+  const auto [mac, ask_again] = table_.find(address, now);
+  if (mac != nullptr) {
+    transmit(std::move(frame), interface, *mac, account, now);
+    if (ask_again) {
+      ask({address, interface}, now);
+    }
+    return;
+  }
+  switch (table_.wait(frame, address, interface, now)) {
+    case forwarding::ArpTable::Wait::asked:
+      outlet_.keep(account);
+      ask({address, interface}, now);
+      break;
+    case forwarding::ArpTable::Wait::waiting:
+      outlet_.keep(account);
+      break;
+    case forwarding::ArpTable::Wait::full:
+      outlet_.drop(std::move(frame), DropReason::arp_queue_full, account);
+      break;
+  }
+}
+
+void Neighbours::transmit(PacketPtr frame, PortIndex interface, const wire::MacAddress& destination,
+                          Account account, Time now) {
+  wire::MutableCursor cursor(frame->bytes());
+  auto* ethernet = cursor.take<wire::EthernetHeader>();
+  ethernet->destination = destination;
+  ethernet->source = interfaces_.mac(interface);
+  if (interface == bridge_interface) {
+    bridge_.forward(std::move(frame), no_port, account, now);
+  } else {
+    outlet_.send(std::move(frame), interface, account);
+  }
+}
+
+void Neighbours::send_arp(const wire::ArpHeader& arp, PortIndex interface,
+                          const wire::MacAddress& destination, Time now) {
+  auto packet = outlet_.originate();
+  if (!packet) {
+    return;
+  }
+  if (packet->tailroom() < wire::ethernet_min_frame_bytes) {
+    outlet_.drop(std::move(packet), DropReason::no_buffer, Account::originated);
+    return;
+  }
+  packet->length = wire::ethernet_min_frame_bytes;
+  std::memset(packet->data(), 0, packet->length);
+  wire::MutableCursor cursor(packet->bytes());
+  cursor.take<wire::EthernetHeader>()->type = wire::ethertype::arp;
+  *cursor.take<wire::ArpHeader>() = arp;
+  transmit(std::move(packet), interface, destination, Account::originated, now);
+}
+
+void Neighbours::ask(const forwarding::ArpQuestion& question, Time now) {
+  const auto& own = interfaces_.address(question.interface);
+  if (!own || !interfaces_.is_up(question.interface)) {
+    return;
+  }
+  wire::ArpHeader arp;
+  arp.operation = wire::ArpHeader::request;
+  arp.sender_mac = interfaces_.mac(question.interface);
+  arp.sender_address = own->address;
+  arp.target_address = question.address;
+  send_arp(arp, question.interface, wire::broadcast_mac, now);
+}
+
+void Neighbours::answer(const wire::ArpHeader& request, PortIndex interface, Time now) {
+  wire::ArpHeader arp;
+  arp.operation = wire::ArpHeader::reply;
+  arp.sender_mac = interfaces_.mac(interface);
+  arp.sender_address = request.target_address;
+  arp.target_mac = request.sender_mac;
+  arp.target_address = request.sender_address;
+  send_arp(arp, interface, request.sender_mac, now);
+}
+
+bool Neighbours::learn(const wire::ArpHeader& arp, PortIndex interface, Time now) {
+  const auto& own = interfaces_.address(interface);
+  const auto sender = arp.sender_address;
+  const bool credible = own && !arp.sender_mac.is_group() && !arp.sender_mac.is_zero() &&
+                        sender != own->address && sender != interfaces_.switch_address() &&
+                        forwarding::contains(forwarding::prefix_of(*own), sender);
+  if (!credible) {
+    return false;
+  }
+  const bool for_us = interfaces_.answers(interface, arp.target_address);
+  return table_.learn(sender, arp.sender_mac, interface, for_us, now);
+}
+
+bool Neighbours::receive(const Packet& frame, const wire::ArpHeader& arp, PortIndex interface,
+                         Time now) {
+  const bool fresh = learn(arp, interface, now);
+  const bool for_us = interfaces_.answers(interface, arp.target_address);
+  const bool is_reply = arp.operation.value() == wire::ArpHeader::reply;
+  // A reply may answer the question of another core, which this one cannot know.
+  if (fresh || (for_us && is_reply)) {
+    outlet_.teach(frame);
+  }
+  if (for_us && arp.operation.value() == wire::ArpHeader::request && !arp.sender_mac.is_group()) {
+    answer(arp, interface, now);
+  }
+  return for_us;
+}
+
+void Neighbours::learn_quietly(const wire::ArpHeader& arp, PortIndex interface, Time now) {
+  learn(arp, interface, now);
+}
+
+void Neighbours::flush(Time now) {
+  if (!table_.has_released()) {
+    return;
+  }
+  table_.release([&](PacketList packets, const wire::MacAddress& mac, PortIndex interface) {
+    while (auto packet = packets.pop()) {
+      outlet_.count_originated();
+      transmit(std::move(packet), interface, mac, Account::originated, now);
+    }
+  });
+}
+
+void Neighbours::expire(Time now) {
+  PacketList unresolved;
+  questions_.clear();
+  table_.expire(now, questions_, unresolved);
+  for (const auto& question : questions_) {
+    ask(question, now);
+  }
+  while (auto packet = unresolved.pop()) {
+    outlet_.count_originated();
+    outlet_.drop(std::move(packet), DropReason::arp_unresolved, Account::originated);
+  }
+  if (now >= gateway_check_at_) {
+    check_gateways(now);
+  }
+  flush(now);
+}
+
+void Neighbours::check_gateways(Time now) {
+  for (const auto& [address, interface] : gateways_) {
+    if (!interfaces_.is_up(interface)) {
+      continue;
+    }
+    const auto known = table_.find(address, now);
+    PacketPtr none;
+    if (known.ask || (known.mac == nullptr && table_.wait(none, address, interface, now) ==
+                                                  forwarding::ArpTable::Wait::asked)) {
+      ask({address, interface}, now);
+    }
+  }
+  gateway_check_at_ = now + gateway_check_interval;
+}
+
+Time Neighbours::deadline() const {
+  if (table_.has_released()) {
+    return Time{};
+  }
+  return std::min(table_.deadline(), gateway_check_at_);
+}
+
+}  // namespace tributary::switching

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "switch/outlet.h"
+
+namespace tributary::switching {
+
+PacketPtr Outlet::originate() {
+  ++ledger_.originated;
+  auto packet = pool_.allocate();
+  if (!packet) {
+    ledger_.lose(DropReason::no_buffer);
+  }
+  return packet;
+}
+
+PacketPtr Outlet::originate_copy(const Packet& original) {
+  ++ledger_.originated;
+  auto packet = pool_.clone(original);
+  if (!packet) {
+    ledger_.lose(DropReason::no_buffer);
+  }
+  return packet;
+}
+
+void Outlet::send(PacketPtr packet, PortIndex port, Account account) {
+  if (port >= interfaces_.count() || !interfaces_.port(port).up) {
+    drop(std::move(packet), DropReason::port_down, account);
+    return;
+  }
+  ++(account == Account::received ? ledger_.forwarded : ledger_.sent);
+  packet->egress = port;
+  out_->departures.push(std::move(packet));
+}
+
+void Outlet::drop(PacketPtr packet, DropReason reason, Account account) {
+  if (account == Account::received) {
+    ledger_.drop(reason);
+  } else {
+    ledger_.lose(reason);
+  }
+  packet.reset();
+}
+
+void Outlet::absorb(PacketPtr packet) {
+  ++ledger_.absorbed;
+  packet.reset();
+}
+
+// An originated packet that has to wait was counted in this very burst; it is counted again when it
+// goes on, so that the account balances between bursts.
+void Outlet::keep(Account account) {
+  if (account == Account::received) {
+    ++ledger_.absorbed;
+  } else {
+    --ledger_.originated;
+  }
+}
+
+void Outlet::teach(const Packet& frame) {
+  if (!teaches_) {
+    return;
+  }
+  if (auto lesson = pool_.clone(frame)) {
+    out_->lessons.push(std::move(lesson));
+  }
+}
+
+}  // namespace tributary::switching

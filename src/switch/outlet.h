@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <utility>
+
+#include "packet/fate.h"
+#include "packet/pool.h"
+#include "switch/interfaces.h"
+#include "switch/switch.h"
+
+namespace tributary::switching {
+
+// In which account of the ledger a packet is settled.
+enum class Account : std::uint8_t { received, originated };
+
+// Where packets leave the logic of a switch, one way or another; keeps the ledger. During a burst
+// an Output is bound; between bursts nothing is sent.
+class Outlet {
+ public:
+  Outlet(const Interfaces& interfaces, PacketPool& pool, CoreShare share)
+      : interfaces_(interfaces), pool_(pool), teaches_(share.cores > 1) {}
+
+  void bind(Output* out) { out_ = out; }
+  Ledger& ledger() { return ledger_; }
+  const Ledger& ledger() const { return ledger_; }
+
+  // A packet that is made here. Null, and counted, if there is no buffer.
+  PacketPtr originate();
+  // A copy of a packet, originated here.
+  PacketPtr originate_copy(const Packet& original);
+  // A packet that was absorbed earlier, or is turned into an answer, enters the second account.
+  void count_originated() { ++ledger_.originated; }
+
+  void send(PacketPtr packet, PortIndex port, Account account);
+  void drop(PacketPtr packet, DropReason reason, Account account);
+  void absorb(PacketPtr packet);
+  // The switch keeps the packet; count_originated() when it goes on.
+  void keep(Account account);
+
+  // Other cores are to learn from this frame too.
+  void teach(const Packet& frame);
+
+ private:
+  const Interfaces& interfaces_;
+  PacketPool& pool_;
+  Output* out_ = nullptr;
+  Ledger ledger_;
+  bool teaches_;
+};
+
+}  // namespace tributary::switching

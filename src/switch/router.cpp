@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "switch/router.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "switch/routes.h"
+#include "wire/checksum.h"
+#include "wire/ethernet.h"
+
+namespace tributary::switching {
+namespace {
+
+using forwarding::Route;
+
+std::uint64_t ecmp_seed_of(const SwitchConfig& config) {
+  return config.ecmp_seed != 0 ? config.ecmp_seed : wire::mix_key(config.id, 0x7472696275746172);
+}
+
+bool is_loopback(const wire::Ipv4Address& address) {
+  return (address.value() >> 24) == 127;
+}
+bool is_reserved(const wire::Ipv4Address& address) {  // 0/8 and 240/4
+  return (address.value() >> 24) == 0 || (address.value() >> 28) == 0xf;
+}
+
+// RFC 1812, 5.3.7.
+bool is_martian(const wire::Ipv4Header& ip) {
+  return is_reserved(ip.source) || is_loopback(ip.source) || ip.source.is_multicast() ||
+         is_loopback(ip.destination) || (ip.destination.value() >> 24) == 0;
+}
+
+void decrement_ttl(wire::Ipv4Header& ip) {
+  const auto word = [&ip] { return static_cast<std::uint16_t>((ip.ttl << 8) | ip.protocol); };
+  const auto before = word();
+  --ip.ttl;
+  ip.checksum = wire::update_checksum(ip.checksum.value(), before, word());
+}
+
+// Bytes behind the IP packet are Ethernet padding; more than padding is not carried along.
+void trim(Packet& packet, const wire::Ipv4Header& ip) {
+  const auto frame_bytes =
+      static_cast<std::uint32_t>(sizeof(wire::EthernetHeader)) + ip.total_length.value();
+  packet.length = std::min(packet.length, std::max(frame_bytes, wire::ethernet_min_frame_bytes));
+}
+
+wire::Bytes l4_of(const engine::Frame& frame) {
+  const auto* start = reinterpret_cast<const std::byte*>(frame.ipv4) + frame.ipv4->header_bytes();
+  return {start, frame.ipv4->total_length.value() - frame.ipv4->header_bytes()};
+}
+
+}  // namespace
+
+bool has_right_ip_checksum(const engine::Frame& frame) {
+  const auto* start = reinterpret_cast<const std::byte*>(frame.ipv4);
+  return wire::internet_checksum({start, frame.ipv4->header_bytes()}) == 0;
+}
+
+Router::Router(const SwitchConfig& config, const Interfaces& interfaces, Neighbours& neighbours,
+               Outlet& outlet)
+    : interfaces_(interfaces),
+      neighbours_(neighbours),
+      outlet_(outlet),
+      ecmp_(ecmp_seed_of(config)) {
+  reconfigure(config);
+}
+
+void Router::reconfigure(const SwitchConfig& config) {
+  auto routes = routes_of(config, interfaces_);
+  neighbours_.set_gateways(gateways_of(routes));
+  routes_ = forwarding::RouteTable(std::move(routes));
+  ecmp_ = forwarding::EcmpHash(ecmp_seed_of(config));
+  for (PortIndex port = 0; port < interfaces_.count(); ++port) {
+    if (!interfaces_.port(port).up) {
+      routes_.set_interface_up(port, false);
+    }
+  }
+}
+
+void Router::receive(PacketPtr packet, const engine::Frame& frame, PortIndex interface, Time now) {
+  if (!interfaces_.address(interface)) {
+    outlet_.drop(std::move(packet), DropReason::local_unserved, Account::received);
+    return;
+  }
+  if (const auto type = frame.ethernet->type.value(); type != wire::ethertype::ipv4) {
+    const bool canary = type == wire::ethertype::canary;
+    outlet_.drop(std::move(packet),
+                 canary ? DropReason::canary_not_served : DropReason::unknown_ethertype,
+                 Account::received);
+    return;
+  }
+  if (frame.ipv4 == nullptr) {
+    outlet_.drop(std::move(packet), DropReason::ip_malformed, Account::received);
+    return;
+  }
+  if (!has_right_ip_checksum(frame)) {
+    outlet_.drop(std::move(packet), DropReason::ip_checksum, Account::received);
+    return;
+  }
+  if (is_martian(*frame.ipv4)) {
+    outlet_.drop(std::move(packet), DropReason::ip_martian, Account::received);
+    return;
+  }
+  const auto& destination = frame.ipv4->destination;
+  if (frame.ethernet->destination.is_group() || destination.is_multicast() ||
+      is_reserved(destination)) {
+    outlet_.drop(std::move(packet), DropReason::ip_not_for_us, Account::received);
+    return;
+  }
+  forward(std::move(packet), frame, std::nullopt, Account::received, now);
+}
+
+void Router::forward(PacketPtr packet, const engine::Frame& frame,
+                     std::optional<std::uint32_t> path_hash, Account account, Time now) {
+  auto& ip = *frame.ipv4;
+  const auto* group = routes_.find(ip.destination);
+  if (group == nullptr) {
+    reject(std::move(packet), frame, DropReason::no_route, icmp_error::net_unreachable, account,
+           now);
+    return;
+  }
+  if (group->route.kind == Route::Kind::local && account == Account::received) {
+    deliver(std::move(packet), frame, now);
+    return;
+  }
+  if (group->route.kind == Route::Kind::local || group->route.kind == Route::Kind::broadcast) {
+    outlet_.drop(std::move(packet), DropReason::ip_not_for_us, account);
+    return;
+  }
+  if (account == Account::received && ip.ttl <= 1) {
+    reject(std::move(packet), frame, DropReason::ttl_exceeded, icmp_error::ttl_exceeded, account,
+           now);
+    return;
+  }
+  if (group->live.empty()) {
+    reject(std::move(packet), frame, DropReason::next_hops_down, icmp_error::net_unreachable,
+           account, now);
+    return;
+  }
+  std::size_t choice = 0;
+  if (group->live.size() > 1) {
+    choice = forwarding::pick(path_hash ? *path_hash : ecmp_(ip, l4_of(frame)), group->live.size());
+  }
+  const auto hop = group->live[choice];
+  // There is no fragmentation; without "don't fragment" the sender is told all the same.
+  if (const auto mtu = interfaces_.mtu(hop.interface); ip.total_length.value() > mtu) {
+    reject(std::move(packet), frame, DropReason::fragmentation_needed,
+           icmp_error::fragmentation_needed(mtu), account, now);
+    return;
+  }
+  if (account == Account::received) {
+    decrement_ttl(ip);
+  }
+  trim(*packet, ip);
+  const auto neighbour = hop.via.is_unspecified() ? ip.destination : hop.via;
+  neighbours_.send(std::move(packet), hop.interface, neighbour, account, now);
+}
+
+void Router::forward_raw(PacketPtr packet, const wire::Ipv4Address& destination,
+                         std::uint32_t path_hash, Account account, Time now) {
+  const auto* group = routes_.find(destination);
+  auto reason = DropReason::no_route;
+  if (group != nullptr && !group->live.empty()) {
+    const auto hop = group->live[forwarding::pick(path_hash, group->live.size())];
+    const auto bytes = packet->length - sizeof(wire::EthernetHeader);
+    if (bytes <= interfaces_.mtu(hop.interface)) {
+      const auto neighbour = hop.via.is_unspecified() ? destination : hop.via;
+      neighbours_.send(std::move(packet), hop.interface, neighbour, account, now);
+      return;
+    }
+    reason = DropReason::fragmentation_needed;
+  } else if (group != nullptr && group->route.kind == Route::Kind::local) {
+    reason = DropReason::local_unserved;
+  } else if (group != nullptr && group->route.kind == Route::Kind::broadcast) {
+    reason = DropReason::ip_not_for_us;
+  } else if (group != nullptr) {
+    reason = DropReason::next_hops_down;
+  }
+  outlet_.drop(std::move(packet), reason, account);
+}
+
+void Router::deliver(PacketPtr packet, const engine::Frame& frame, Time now) {
+  const auto& ip = *frame.ipv4;
+  if (ip.is_fragment() || ip.protocol != wire::ip_protocol::icmp) {
+    reject(std::move(packet), frame, DropReason::local_unserved, icmp_error::port_unreachable,
+           Account::received, now);
+    return;
+  }
+  if (!is_echo_request(frame)) {
+    const bool other =
+        !frame.payload.empty() && frame.payload[0] != std::byte{wire::IcmpHeader::echo_request};
+    outlet_.drop(std::move(packet), other ? DropReason::local_unserved : DropReason::icmp_malformed,
+                 Account::received);
+    return;
+  }
+  turn_into_echo_reply(frame);
+  outlet_.keep(Account::received);
+  outlet_.count_originated();
+  forward(std::move(packet), frame, std::nullopt, Account::originated, now);
+}
+
+void Router::reject(PacketPtr packet, const engine::Frame& frame, DropReason reason,
+                    const IcmpError& error, Account account, Time now) {
+  if (account == Account::received && may_answer_with_error(frame) && icmp_limiter_.allow(now)) {
+    send_error(*packet, frame, error, now);
+  }
+  outlet_.drop(std::move(packet), reason, account);
+}
+
+wire::Ipv4Address Router::own_address_for(const Packet& packet) const {
+  if (packet.ingress < interfaces_.count()) {
+    if (const auto& own = interfaces_.address(interfaces_.interface_of(packet.ingress))) {
+      return own->address;
+    }
+  }
+  return interfaces_.switch_address();
+}
+
+void Router::send_error(const Packet& packet, const engine::Frame& frame, const IcmpError& error,
+                        Time now) {
+  auto message = outlet_.originate();
+  if (!message) {
+    return;
+  }
+  if (!make_icmp_error(*message, frame, error, own_address_for(packet))) {
+    outlet_.drop(std::move(message), DropReason::no_buffer, Account::originated);
+    return;
+  }
+  const auto parsed = engine::parse_frame(*message);
+  forward(std::move(message), parsed, std::nullopt, Account::originated, now);
+}
+
+}  // namespace tributary::switching

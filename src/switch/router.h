@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "engine/frame.h"
+#include "forwarding/ecmp.h"
+#include "forwarding/route_table.h"
+#include "switch/icmp.h"
+#include "switch/interfaces.h"
+#include "switch/neighbours.h"
+#include "switch/outlet.h"
+
+namespace tributary::switching {
+
+// The IPv4 router of a logical switch (RFC 1812): its interfaces are the routed ports and, if it
+// has an address, the bridge.
+class Router {
+ public:
+  Router(const SwitchConfig& config, const Interfaces& interfaces, Neighbours& neighbours,
+         Outlet& outlet);
+
+  // A frame that is addressed to the switch on the link layer; not ARP.
+  void receive(PacketPtr packet, const engine::Frame& frame, PortIndex interface, Time now);
+
+  // Sends an IPv4 packet on: TTL (of received ones), route, MTU. `path_hash` chooses among equal
+  // next hops; without it the 5-tuple does.
+  void forward(PacketPtr packet, const engine::Frame& frame, std::optional<std::uint32_t> path_hash,
+               Account account, Time now);
+  // Sends a frame without an IP header towards `destination`.
+  void forward_raw(PacketPtr packet, const wire::Ipv4Address& destination, std::uint32_t path_hash,
+                   Account account, Time now);
+
+  void set_port_up(PortIndex port, bool up) { routes_.set_interface_up(port, up); }
+  void reconfigure(const SwitchConfig& config);
+  const forwarding::RouteTable& routes() const { return routes_; }
+
+ private:
+  void deliver(PacketPtr packet, const engine::Frame& frame, Time now);
+  void reject(PacketPtr packet, const engine::Frame& frame, DropReason reason,
+              const IcmpError& error, Account account, Time now);
+  void send_error(const Packet& packet, const engine::Frame& frame, const IcmpError& error,
+                  Time now);
+  wire::Ipv4Address own_address_for(const Packet& packet) const;
+
+  const Interfaces& interfaces_;
+  Neighbours& neighbours_;
+  Outlet& outlet_;
+  forwarding::RouteTable routes_;
+  forwarding::EcmpHash ecmp_;
+  IcmpLimiter icmp_limiter_;
+};
+
+// True if the header's checksum, options included, is right. `frame.ipv4` is set.
+bool has_right_ip_checksum(const engine::Frame& frame);
+
+}  // namespace tributary::switching

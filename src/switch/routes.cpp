@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "switch/routes.h"
+
+#include <algorithm>
+
+namespace tributary::switching {
+namespace {
+
+using forwarding::NextHop;
+using forwarding::Route;
+
+Route host_route(const wire::Ipv4Address& address, Route::Kind kind) {
+  return {{address, 32}, kind, {}};
+}
+
+void add_interface(std::vector<Route>& routes, const forwarding::InterfaceAddress& own,
+                   PortIndex interface) {
+  const auto prefix = forwarding::prefix_of(own);
+  routes.push_back(host_route(own.address, Route::Kind::local));
+  routes.push_back({prefix, Route::Kind::connected, {{wire::Ipv4Address{}, interface}}});
+  if (own.length < 31) {  // RFC 3021: a /31 has neither
+    const wire::Ipv4Address last(prefix.network.value() | ~forwarding::prefix_mask(own.length));
+    routes.push_back(host_route(prefix.network, Route::Kind::broadcast));
+    routes.push_back(host_route(last, Route::Kind::broadcast));
+  }
+}
+
+}  // namespace
+
+std::vector<Route> routes_of(const SwitchConfig& config, const Interfaces& interfaces) {
+  std::vector<Route> routes;
+  if (!config.address.is_unspecified()) {
+    routes.push_back(host_route(config.address, Route::Kind::local));
+  }
+  for (PortIndex port = 0; port < interfaces.count(); ++port) {
+    if (const auto& own = interfaces.address(port)) {
+      add_interface(routes, *own, port);
+    }
+  }
+  if (config.bridge_address) {
+    add_interface(routes, *config.bridge_address, forwarding::bridge_interface);
+  }
+  for (const auto& route : config.routes) {
+    Route group{route.prefix, Route::Kind::gateway, {}};
+    for (const auto& via : route.via) {
+      if (const auto interface = interfaces.connected_to(via); interface != no_port) {
+        group.next_hops.push_back({via, interface});
+      }
+    }
+    routes.push_back(std::move(group));
+  }
+  return routes;
+}
+
+std::vector<NextHop> gateways_of(const std::vector<Route>& routes) {
+  std::vector<NextHop> gateways;
+  for (const auto& route : routes) {
+    if (route.kind != Route::Kind::gateway) {
+      continue;
+    }
+    for (const auto& hop : route.next_hops) {
+      const auto same = [&](const NextHop& known) { return known.via == hop.via; };
+      if (std::none_of(gateways.begin(), gateways.end(), same)) {
+        gateways.push_back(hop);
+      }
+    }
+  }
+  return gateways;
+}
+
+}  // namespace tributary::switching

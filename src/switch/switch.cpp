@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "switch/switch.h"
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+#include "switch/aggregation.h"
+#include "switch/bridge.h"
+#include "switch/interfaces.h"
+#include "switch/neighbours.h"
+#include "switch/outlet.h"
+#include "switch/router.h"
+#include "wire/canary.h"
+
+namespace tributary::switching {
+namespace {
+
+using forwarding::bridge_interface;
+
+// Table seeds are drawn: what a stranger can compute, he can aim at. They change no decision unless
+// a table overflows.
+std::uint64_t draw_seed() {
+  std::random_device device;
+  return (std::uint64_t{device()} << 32) | device();
+}
+
+// The ARP message in a frame, or null.
+const wire::ArpHeader* arp_of(const Packet& packet) {
+  wire::Cursor cursor(packet.bytes());
+  const auto* ethernet = cursor.take<wire::EthernetHeader>();
+  if (ethernet == nullptr || ethernet->type.value() != wire::ethertype::arp) {
+    return nullptr;
+  }
+  const auto* arp = cursor.take<wire::ArpHeader>();
+  return arp != nullptr && arp->is_ethernet_ipv4() ? arp : nullptr;
+}
+
+}  // namespace
+
+class Switch::Impl {
+ public:
+  Impl(const SwitchConfig& config, CoreShare share, PacketPool& pool)
+      : interfaces_(config),
+        outlet_(interfaces_, pool, share),
+        bridge_(config, interfaces_, outlet_, draw_seed()),
+        neighbours_(config, interfaces_, bridge_, outlet_, share, draw_seed()),
+        router_(config, interfaces_, neighbours_, outlet_),
+        aggregation_(config, interfaces_, pool),
+        actions_(outlet_.ledger()) {
+    actions_.departures().reserve(1024);
+  }
+
+  void receive(PacketList burst, Time now, Output& out) {
+    outlet_.bind(&out);
+    outlet_.ledger().received += burst.size();
+    while (auto packet = burst.pop()) {
+      accept(std::move(packet), now);
+    }
+    aggregation_.process(now, actions_);
+    finish(now);
+  }
+
+  void expire(Time now, Output& out) {
+    outlet_.bind(&out);
+    aggregation_.expire(now, actions_);
+    bridge_.fdb().expire(now);
+    neighbours_.expire(now);
+    finish(now);
+  }
+
+  Time deadline() const {
+    return std::min({aggregation_.deadline(), bridge_.fdb().deadline(), neighbours_.deadline()});
+  }
+
+  void learn(const Packet& lesson, Time now) {
+    wire::Cursor cursor(lesson.bytes());
+    const auto* ethernet = cursor.take<wire::EthernetHeader>();
+    if (ethernet == nullptr || lesson.ingress >= interfaces_.count()) {
+      return;
+    }
+    if (interfaces_.port(lesson.ingress).bridged()) {
+      bridge_.learn_quietly(ethernet->source, lesson.ingress, now);
+    }
+    if (const auto* arp = arp_of(lesson)) {
+      neighbours_.learn_quietly(*arp, interfaces_.interface_of(lesson.ingress), now);
+    }
+  }
+
+  void set_port_up(PortIndex port, bool up) {
+    if (port >= interfaces_.count() || interfaces_.port(port).up == up) {
+      return;
+    }
+    interfaces_.set_up(port, up);
+    router_.set_port_up(port, up);
+    if (!up) {
+      bridge_.forget(port);
+    }
+  }
+
+  void reconfigure(const SwitchConfig& config) {
+    bridge_.reconfigure(config);
+    neighbours_.reconfigure(config);
+    router_.reconfigure(config);
+    aggregation_.reconfigure(config);
+  }
+
+  const Ledger& ledger() const { return outlet_.ledger(); }
+  const Bridge& bridge() const { return bridge_; }
+  const Neighbours& neighbours() const { return neighbours_; }
+  const Router& router() const { return router_; }
+  const Aggregation& aggregation() const { return aggregation_; }
+
+ private:
+  void drop(PacketPtr packet, DropReason reason) {
+    outlet_.drop(std::move(packet), reason, Account::received);
+  }
+
+  void accept(PacketPtr packet, Time now) {
+    const auto frame = engine::parse_frame(*packet);
+    const auto ingress = packet->ingress;
+    if (frame.ethernet == nullptr) {
+      drop(std::move(packet), DropReason::truncated);
+    } else if (ingress >= interfaces_.count() || !interfaces_.port(ingress).up) {
+      drop(std::move(packet), DropReason::port_down);
+    } else if (frame.ethernet->source.is_group()) {
+      drop(std::move(packet), DropReason::source_group_mac);
+    } else if (interfaces_.port(ingress).bridged()) {
+      accept_bridged(std::move(packet), frame, now);
+    } else {
+      accept_routed(std::move(packet), frame, now);
+    }
+  }
+
+  // Engines see what is intact on the way: a damaged IP header would misdirect the sum.
+  bool aggregate(PacketPtr& packet, const engine::Frame& frame) {
+    auto* slot = aggregation_.claimed_by(frame);
+    if (slot == nullptr) {
+      return false;
+    }
+    if (frame.ipv4 != nullptr && !has_right_ip_checksum(frame)) {
+      drop(std::move(packet), DropReason::ip_checksum);
+    } else {
+      slot->burst.push_back({std::move(packet), frame});
+    }
+    return true;
+  }
+
+  void accept_bridged(PacketPtr packet, const engine::Frame& frame, Time now) {
+    const auto ingress = packet->ingress;
+    const auto destination = frame.ethernet->destination;
+    bridge_.learn(*packet, frame.ethernet->source, now);
+    if (is_reserved_group(destination)) {
+      drop(std::move(packet), DropReason::bridge_reserved);
+      return;
+    }
+    if (aggregate(packet, frame)) {
+      return;
+    }
+    const bool ours = !destination.is_group() && bridge_.find(destination, now) == bridge_interface;
+    const auto* arp = arp_of(*packet);
+    if (arp != nullptr && neighbours_.receive(*packet, *arp, bridge_interface, now)) {
+      outlet_.absorb(std::move(packet));
+    } else if (!ours) {
+      bridge_.forward(std::move(packet), ingress, Account::received, now);
+    } else if (frame.ethernet->type.value() == wire::ethertype::arp) {
+      drop(std::move(packet),
+           arp == nullptr ? DropReason::arp_malformed : DropReason::local_unserved);
+    } else {
+      router_.receive(std::move(packet), frame, bridge_interface, now);
+    }
+  }
+
+  void accept_routed(PacketPtr packet, const engine::Frame& frame, Time now) {
+    const auto ingress = packet->ingress;
+    const auto& destination = frame.ethernet->destination;
+    const bool ours = destination == interfaces_.mac(ingress);
+    const bool raw_canary = frame.ethernet->type.value() == wire::ethertype::canary;
+    if ((ours || raw_canary) && aggregate(packet, frame)) {
+      return;
+    }
+    if (!ours && !destination.is_group()) {
+      drop(std::move(packet), DropReason::other_mac);
+    } else if (frame.ethernet->type.value() != wire::ethertype::arp) {
+      router_.receive(std::move(packet), frame, ingress, now);
+    } else if (const auto* arp = arp_of(*packet); arp == nullptr) {
+      drop(std::move(packet), DropReason::arp_malformed);
+    } else {
+      neighbours_.receive(*packet, *arp, ingress, now);
+      outlet_.absorb(std::move(packet));
+    }
+  }
+
+  // Sends what the engines want sent, and what waited for a neighbour.
+  void finish(Time now) {
+    for (auto& departure : actions_.departures()) {
+      depart(departure, now);
+    }
+    actions_.departures().clear();
+    neighbours_.flush(now);
+  }
+
+  void depart(engine::Departure& departure, Time now) {
+    auto& packet = departure.packet;
+    const auto account = departure.received ? Account::received : Account::originated;
+    const auto frame = engine::parse_frame(*packet);
+    if (frame.ethernet == nullptr) {
+      outlet_.drop(std::move(packet), DropReason::truncated, account);
+    } else if (departure.port != no_port) {
+      frame.ethernet->source = interfaces_.mac(departure.port);
+      outlet_.send(std::move(packet), departure.port, account);
+    } else if (frame.ethernet->type.value() == wire::ethertype::canary) {
+      depart_raw(departure, frame, account, now);
+    } else if (frame.ipv4 == nullptr) {
+      outlet_.drop(std::move(packet), DropReason::ip_malformed, account);
+    } else if (is_bridged(*packet, frame, now)) {
+      // Unchanged transit keeps its source address, as on any bridge.
+      const bool rewritten = frame.ipv4->source == interfaces_.switch_address();
+      if (rewritten || account == Account::originated) {
+        frame.ethernet->source = interfaces_.bridge_mac();
+      }
+      const auto from = account == Account::received ? packet->ingress : no_port;
+      bridge_.forward(std::move(packet), from, account, now);
+    } else {
+      router_.forward(std::move(packet), frame, departure.path_hash, account, now);
+    }
+  }
+
+  // Directly over Ethernet the header's destination is what the IP tables look up.
+  void depart_raw(engine::Departure& departure, const engine::Frame& frame, Account account,
+                  Time now) {
+    wire::MutableCursor cursor(frame.payload);
+    const auto* header = cursor.take<wire::CanaryHeader>();
+    if (header == nullptr) {
+      outlet_.drop(std::move(departure.packet), DropReason::canary_truncated, account);
+      return;
+    }
+    router_.forward_raw(std::move(departure.packet), header->destination, departure.path_hash,
+                        account, now);
+  }
+
+  // A frame that came in by the bridge for another host's MAC address stays on the bridge.
+  bool is_bridged(const Packet& packet, const engine::Frame& frame, Time now) const {
+    return packet.ingress < interfaces_.count() && interfaces_.port(packet.ingress).bridged() &&
+           bridge_.find(frame.ethernet->destination, now) != bridge_interface;
+  }
+
+  Interfaces interfaces_;
+  Outlet outlet_;
+  Bridge bridge_;
+  Neighbours neighbours_;
+  Router router_;
+  Aggregation aggregation_;
+  engine::Actions actions_;
+};
+
+Switch::Switch(const SwitchConfig& config, CoreShare share, PacketPool& pool)
+    : impl_(std::make_unique<Impl>(config, share, pool)) {}
+Switch::~Switch() = default;
+
+void Switch::receive(PacketList burst, Time now, Output& out) {
+  impl_->receive(std::move(burst), now, out);
+}
+void Switch::learn(const Packet& lesson, Time now) {
+  impl_->learn(lesson, now);
+}
+void Switch::expire(Time now, Output& out) {
+  impl_->expire(now, out);
+}
+Time Switch::deadline() const {
+  return impl_->deadline();
+}
+void Switch::set_port_up(PortIndex port, bool up) {
+  impl_->set_port_up(port, up);
+}
+void Switch::reconfigure(const SwitchConfig& config) {
+  impl_->reconfigure(config);
+}
+const Ledger& Switch::ledger() const {
+  return impl_->ledger();
+}
+std::vector<forwarding::FdbRow> Switch::fdb(Time now) const {
+  return impl_->bridge().fdb().rows(now);
+}
+std::vector<forwarding::ArpRow> Switch::arp(Time now) const {
+  return impl_->neighbours().table().rows(now);
+}
+std::vector<forwarding::RouteRow> Switch::routes() const {
+  return impl_->router().routes().rows();
+}
+std::vector<EngineView> Switch::engines() const {
+  return impl_->aggregation().views();
+}
+
+}  // namespace tributary::switching

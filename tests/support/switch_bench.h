@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <initializer_list>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "packet/list.h"
+#include "packet/pool.h"
+#include "support/frames.h"
+#include "switch/switch.h"
+
+namespace tributary::test {
+
+// One core of a switch on a virtual clock. After every burst the ledger must balance; at the end
+// every packet must be back in the pool.
+class SwitchBench {
+ public:
+  explicit SwitchBench(switching::SwitchConfig config, switching::CoreShare share = {},
+                       std::size_t packets = 8192)
+      : pool(packets, 9216), config_(std::move(config)), device(config_, share, pool) {}
+
+  ~SwitchBench() {
+    lessons.clear();
+    EXPECT_TRUE(device.ledger().balanced());
+  }
+
+  // Hands in one packet and returns what left because of it.
+  std::vector<PacketPtr> send(PortIndex port, PacketPtr packet) {
+    PacketList burst;
+    packet->ingress = port;
+    burst.push(std::move(packet));
+    return send_burst(std::move(burst));
+  }
+  std::vector<PacketPtr> send_burst(PacketList burst) {
+    switching::Output out;
+    device.receive(std::move(burst), now, out);
+    return collect(std::move(out));
+  }
+  std::vector<PacketPtr> advance(Duration by) {
+    now += by;
+    switching::Output out;
+    device.expire(now, out);
+    return collect(std::move(out));
+  }
+  std::uint64_t drops(DropReason reason) const {
+    return device.ledger().drops[static_cast<std::size_t>(reason)];
+  }
+  std::uint64_t losses(DropReason reason) const {
+    return device.ledger().losses[static_cast<std::size_t>(reason)];
+  }
+
+  HeapPacketPool pool;
+
+ private:
+  switching::SwitchConfig config_;
+
+ public:
+  switching::Switch device;
+  Time now = Time{} + std::chrono::seconds(1000);
+  std::vector<PacketPtr> lessons;
+
+ private:
+  std::vector<PacketPtr> collect(switching::Output out) {
+    EXPECT_TRUE(device.ledger().balanced());
+    while (auto lesson = out.lessons.pop()) {
+      lessons.push_back(std::move(lesson));
+    }
+    std::vector<PacketPtr> packets;
+    while (auto packet = out.departures.pop()) {
+      EXPECT_NE(packet->egress, no_port);
+      packets.push_back(std::move(packet));
+    }
+    return packets;
+  }
+};
+
+inline switching::PortConfig bridged_port(std::string name, std::uint8_t number) {
+  switching::PortConfig port;
+  port.name = std::move(name);
+  port.mac = mac(number, 0xee);
+  return port;
+}
+
+inline switching::PortConfig routed_port(std::string name, std::uint8_t number, Ip address,
+                                         std::uint8_t length = 24) {
+  auto port = bridged_port(std::move(name), number);
+  port.address = forwarding::InterfaceAddress{address, length};
+  return port;
+}
+
+}  // namespace tributary::test
