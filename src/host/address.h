@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <netinet/in.h>
+#include <string>
+
+#include "host/error.h"
+#include "host/job.h"
+#include "wire/ipv4.h"
+
+namespace tributary::host {
+
+// "address:port" or "name:port".
+Result<Endpoint> resolve(const std::string& host_and_port);
+Result<wire::Ipv4Address> parse_address(const std::string& text);
+
+sockaddr_in to_sockaddr(const Endpoint& endpoint);
+Endpoint from_sockaddr(const sockaddr_in& address);
+
+// The local address that packets to `destination` leave from.
+Result<wire::Ipv4Address> local_address_towards(const Endpoint& destination);
+
+// The interface that owns a local address.
+struct Interface {
+  std::string name;
+  int index = 0;
+  std::uint32_t mtu = 0;
+};
+Result<Interface> interface_of(wire::Ipv4Address local);
+
+// "what: Reason" with errno's text.
+std::string errno_text(const std::string& what);
+
+}  // namespace tributary::host

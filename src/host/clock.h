@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <chrono>
+
+namespace tributary::host {
+
+// Machines are handed points of this clock; only drivers read it, tests invent it.
+using Clock = std::chrono::steady_clock;
+using Time = Clock::time_point;
+using Duration = Clock::duration;
+
+inline constexpr Time never = Time::max();
+
+}  // namespace tributary::host

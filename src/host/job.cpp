@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/job.h"
+
+#include <cstring>
+
+#include <sodium/crypto_shorthash.h>
+
+#include "wire/transport.h"
+
+namespace tributary::host {
+
+static_assert(crypto_shorthash_KEYBYTES == sizeof(JobKey));
+
+std::string to_string(wire::Ipv4Address address) {
+  const auto value = address.value();
+  std::string text;
+  for (int shift = 24; shift >= 0; shift -= 8) {
+    text += std::to_string((value >> shift) & 0xff);
+    if (shift != 0) {
+      text += '.';
+    }
+  }
+  return text;
+}
+
+std::string to_string(const Endpoint& endpoint) {
+  return to_string(endpoint.address) + ":" + std::to_string(endpoint.port);
+}
+
+std::uint32_t payload_bytes_for(std::uint32_t mtu, wire::Encapsulation encapsulation) {
+  constexpr std::uint32_t granule = 32;
+  std::uint32_t headers = sizeof(wire::CanaryHeader);
+  if (encapsulation == wire::Encapsulation::udp) {
+    headers += sizeof(wire::Ipv4Header) + sizeof(wire::UdpHeader);
+  }
+  return mtu < headers ? 0 : (mtu - headers) / granule * granule;
+}
+
+std::uint64_t contribution_tag(const JobKey& key, std::uint32_t id, std::uint8_t attempt,
+                               std::uint32_t rank) {
+  struct [[gnu::packed]] Input {
+    wire::be32 id;
+    wire::be32 rank;
+    std::uint8_t attempt;
+  };
+  const Input input{wire::be32{id}, wire::be32{rank}, attempt};
+  std::uint64_t tag = 0;
+  unsigned char hash[crypto_shorthash_BYTES];
+  static_assert(sizeof hash == sizeof tag);
+  crypto_shorthash(hash, reinterpret_cast<const unsigned char*>(&input), sizeof input, key.data());
+  std::memcpy(&tag, hash, sizeof tag);
+  return tag;
+}
+
+}  // namespace tributary::host

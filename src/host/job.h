@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "wire/canary.h"
+#include "wire/ipv4.h"
+
+namespace tributary::host {
+
+// Where a worker listens for Canary packets (UDP; the port is 0 directly over Ethernet).
+struct Endpoint {
+  wire::Ipv4Address address;
+  std::uint16_t port = 0;
+
+  friend bool operator==(const Endpoint&, const Endpoint&) = default;
+};
+std::string to_string(wire::Ipv4Address address);
+std::string to_string(const Endpoint& endpoint);
+
+// Secret of one job; whoever does not have it cannot forge fingerprints.
+using JobKey = std::array<std::uint8_t, 16>;
+
+// What the ranks of a communicator agreed on when they met.
+struct Job {
+  std::uint32_t id = 0;
+  JobKey key{};
+  std::uint32_t rank = 0;           // of this process
+  std::vector<Endpoint> peers;      // by rank, this one included
+  std::uint32_t payload_bytes = 0;  // of a full block; a multiple of every element's size
+  std::uint32_t window = 1;         // blocks in flight per worker; the same on all ranks
+  wire::Encapsulation encapsulation = wire::Encapsulation::udp;
+
+  std::uint32_t world_size() const { return static_cast<std::uint32_t>(peers.size()); }
+  const Endpoint& self() const { return peers[rank]; }
+};
+
+// Bytes of elements that fit into one packet, a multiple of 32 so that no element is cut.
+std::uint32_t payload_bytes_for(std::uint32_t mtu, wire::Encapsulation encapsulation);
+
+// The tag that `rank` adds to the fingerprint of a block: SipHash-2-4 under the job's key.
+std::uint64_t contribution_tag(const JobKey& key, std::uint32_t id, std::uint8_t attempt,
+                               std::uint32_t rank);
+
+}  // namespace tributary::host

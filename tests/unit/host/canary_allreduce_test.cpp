@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/canary_allreduce.h"
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <string>
+#include <tuple>
+
+#include <gtest/gtest.h>
+
+#include "memory_network.h"
+#include "values.h"
+
+namespace tributary::host::test {
+namespace {
+
+using wire::ElementType;
+using wire::Operator;
+
+constexpr auto deadline_after = std::chrono::seconds(10);
+
+// All ranks' vectors of one collective, with room for an unaligned start.
+struct Vectors {
+  Vectors(std::uint32_t ranks, std::size_t element_count, ElementType element_type,
+          Operator reduced, std::size_t misalignment = 0)
+      : count(element_count), type(element_type), op(reduced), shift(misalignment) {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      auto values = input(rank, count, type, op);
+      values.insert(values.begin(), shift, std::byte{0xee});
+      in.push_back(values);
+      out.emplace_back(values.size(), std::byte{0xee});
+    }
+  }
+  Buffers apart(std::uint32_t rank) {
+    return {in[rank].data() + shift, out[rank].data() + shift, count, type, op};
+  }
+  Buffers in_place(std::uint32_t rank) {
+    out[rank] = in[rank];
+    return {out[rank].data() + shift, out[rank].data() + shift, count, type, op};
+  }
+  std::size_t wrong() const {
+    std::size_t sum = 0;
+    for (const auto& vector : out) {
+      const Elements values(vector.begin() + static_cast<std::ptrdiff_t>(shift), vector.end());
+      sum += wrong_elements(values, static_cast<std::uint32_t>(out.size()), count, type, op);
+    }
+    return sum;
+  }
+  std::size_t count;
+  ElementType type;
+  Operator op;
+  std::size_t shift;
+  std::vector<Elements> in;
+  std::vector<Elements> out;
+};
+
+void begin_all(MemoryNetwork& network, Vectors& vectors) {
+  for (std::uint32_t rank = 0; rank < network.size(); ++rank) {
+    network[rank].begin(vectors.apart(rank), network.now + deadline_after);
+  }
+}
+
+void expect_all_done(MemoryNetwork& network) {
+  for (std::uint32_t rank = 0; rank < network.size(); ++rank) {
+    EXPECT_FALSE(network[rank].running()) << "rank " << rank;
+    EXPECT_FALSE(network[rank].failure()) << network[rank].failure()->message;
+  }
+}
+
+class WorldSizes : public testing::TestWithParam<std::uint32_t> {};
+INSTANTIATE_TEST_SUITE_P(Ranks, WorldSizes, testing::Values(2, 3, 5, 7, 8));
+
+TEST_P(WorldSizes, ReduceEveryLength) {
+  MemoryNetwork network(GetParam());
+  constexpr std::size_t packet = 64 / sizeof(float);
+  for (const std::size_t count :
+       {std::size_t{0}, std::size_t{1}, packet - 1, packet, packet + 1, std::size_t{997}}) {
+    Vectors vectors(GetParam(), count, ElementType::f32, Operator::sum);
+    begin_all(network, vectors);
+    network.settle();
+    expect_all_done(network);
+    EXPECT_EQ(vectors.wrong(), 0u) << count << " elements";
+  }
+}
+
+TEST_P(WorldSizes, ReduceInPlaceUnaligned) {
+  MemoryNetwork network(GetParam());
+  Vectors vectors(GetParam(), 1009, ElementType::f64, Operator::sum, 3);
+  for (std::uint32_t rank = 0; rank < network.size(); ++rank) {
+    network[rank].begin(vectors.in_place(rank), network.now + deadline_after);
+  }
+  network.settle();
+  expect_all_done(network);
+  EXPECT_EQ(vectors.wrong(), 0u);
+}
+
+TEST(CanaryAllreduce, ReducesEveryTypeWithEveryOperator) {
+  MemoryNetwork network(5, 96);
+  for (std::size_t type = 0; type < wire::element_type_count; ++type) {
+    for (std::size_t op = 0; op < wire::operator_count; ++op) {
+      const auto element_type = static_cast<ElementType>(type);
+      const auto reduced = static_cast<Operator>(op);
+      if (!wire::is_valid(element_type, reduced)) {
+        continue;
+      }
+      Vectors vectors(5, 211, element_type, reduced, 1);
+      begin_all(network, vectors);
+      network.settle();
+      expect_all_done(network);
+      EXPECT_EQ(vectors.wrong(), 0u) << name(element_type) << " " << name(reduced);
+    }
+  }
+}
+
+TEST(CanaryAllreduce, IdsMayWrap) {
+  // Two collectives of 2^31 - 1 blocks would take a while; a window's worth of ids does it as well.
+  MemoryNetwork network(3);
+  Vectors vectors(3, 4096, ElementType::i32, Operator::sum);
+  for (int i = 0; i < 3; ++i) {
+    begin_all(network, vectors);
+    network.settle();
+    expect_all_done(network);
+    EXPECT_EQ(vectors.wrong(), 0u);
+  }
+  EXPECT_EQ(network[0].statistics().ignored(), 0u);
+}
+
+TEST(CanaryAllreduce, ReorderedPacketsAreFine) {
+  std::mt19937 random(7);
+  MemoryNetwork network(7);
+  network.on_wire = [&](InFlight datagram, std::deque<InFlight>& queue) {
+    queue.insert(queue.begin() + static_cast<std::ptrdiff_t>(random() % (queue.size() + 1)),
+                 std::move(datagram));
+  };
+  Vectors vectors(7, 2003, ElementType::i64, Operator::sum);
+  begin_all(network, vectors);
+  network.settle();
+  expect_all_done(network);
+  EXPECT_EQ(vectors.wrong(), 0u);
+}
+
+TEST(CanaryAllreduce, LateRankFindsWhatCameEarly) {
+  MemoryNetwork network(3);
+  Vectors vectors(3, 997, ElementType::f32, Operator::sum);
+  for (int collective = 0; collective < 2; ++collective) {
+    network[0].begin(vectors.apart(0), network.now + deadline_after);
+    network[1].begin(vectors.apart(1), network.now + deadline_after);
+    network.settle();
+    EXPECT_TRUE(network[0].running());
+    EXPECT_GT(network[2].statistics().stashed, 0u);
+    network[2].begin(vectors.apart(2), network.now + deadline_after);
+    network.settle();
+    expect_all_done(network);
+    EXPECT_EQ(vectors.wrong(), 0u);
+  }
+  EXPECT_EQ(network[2].statistics().ignored(), 0u);
+}
+
+TEST(CanaryAllreduce, LostContributionIsNamedByItsLeader) {
+  MemoryNetwork network(3);
+  network.on_wire = [](InFlight datagram, std::deque<InFlight>& queue) {
+    if (datagram.header().id.value() != 4 || datagram.header().rank.value() != 2) {
+      queue.push_back(std::move(datagram));
+    }
+  };
+  Vectors vectors(3, 96, ElementType::f32, Operator::sum);
+  begin_all(network, vectors);
+  network.settle();
+  EXPECT_TRUE(network[1].running());
+  EXPECT_EQ(network[1].deadline(), network.now + deadline_after);
+  network[1].expire(network.now + deadline_after - std::chrono::nanoseconds(1));
+  EXPECT_TRUE(network[1].running());
+
+  network[1].expire(network.now + deadline_after);
+  network[2].expire(network.now + deadline_after);
+  ASSERT_TRUE(network[1].failure());
+  EXPECT_EQ(network[1].failure()->code, Error::Code::timeout);
+  EXPECT_NE(
+      network[1].failure()->message.find("block 4 (led by rank 1): 1 of 2 contributions missing"),
+      std::string::npos)
+      << network[1].failure()->message;
+  ASSERT_TRUE(network[2].failure());
+  EXPECT_NE(network[2].failure()->message.find("block 4 (led by rank 1): no result"),
+            std::string::npos)
+      << network[2].failure()->message;
+}
+
+TEST(CanaryAllreduce, WorksAgainAfterATimeout) {
+  MemoryNetwork network(3);
+  const auto reliable = network.on_wire;
+  network.on_wire = [](InFlight, std::deque<InFlight>&) {};
+  Vectors vectors(3, 96, ElementType::f32, Operator::sum);
+  begin_all(network, vectors);
+  network.settle();
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    network[rank].expire(network.now + deadline_after);
+  }
+  network.on_wire = reliable;
+  begin_all(network, vectors);
+  network.settle();
+  expect_all_done(network);
+  EXPECT_EQ(vectors.wrong(), 0u);
+}
+
+// One contribution comes twice while another is lost: the counter is right, the sum is not.
+TEST(CanaryAllreduce, DuplicateInPlaceOfALostContributionIsAnError) {
+  MemoryNetwork network(4);
+  network.on_wire = [](InFlight datagram, std::deque<InFlight>& queue) {
+    const auto& header = datagram.header();
+    if (header.kind == wire::CanaryKind::contribution && header.id.value() == 0) {
+      if (header.rank.value() == 3) {
+        return;
+      }
+      if (header.rank.value() == 1) {
+        queue.push_back(datagram);
+      }
+    }
+    queue.push_back(std::move(datagram));
+  };
+  Vectors vectors(4, 8, ElementType::f32, Operator::sum);
+  begin_all(network, vectors);
+  network.settle();
+  ASSERT_TRUE(network[0].failure());
+  EXPECT_EQ(network[0].failure()->code, Error::Code::mismatch);
+  EXPECT_NE(network[0].failure()->message.find("block 0"), std::string::npos);
+  EXPECT_TRUE(network[1].running());  // it never gets a wrong result
+}
+
+TEST(CanaryAllreduce, DuplicatesOfFinishedBlocksAreIgnored) {
+  MemoryNetwork network(2);
+  network.on_wire = [](InFlight datagram, std::deque<InFlight>& queue) {
+    queue.push_back(datagram);
+    queue.push_back(std::move(datagram));
+  };
+  Vectors vectors(2, 160, ElementType::i32, Operator::sum);
+  begin_all(network, vectors);
+  network.settle();
+  expect_all_done(network);
+  EXPECT_EQ(vectors.wrong(), 0u);
+  EXPECT_GT(network[0].statistics().ignored_duplicate + network[0].statistics().ignored_stale, 0u);
+}
+
+TEST(CanaryAllreduce, ForeignAndBrokenPacketsAreCountedAndIgnored) {
+  MemoryNetwork network(2);
+  network.on_wire = [](InFlight datagram, std::deque<InFlight>& queue) {
+    const auto twist = [&](auto change) {
+      auto twisted = datagram;
+      change(twisted.header());
+      seal(twisted.header(), twisted.payload());
+      queue.push_back(std::move(twisted));
+    };
+    twist([](auto& header) { header.job = 0x1234; });
+    twist([](auto& header) { header.id = header.id.value() - 1000; });
+    twist([](auto& header) { header.element_type = ElementType::f32; });
+    twist([](auto& header) {
+      header.hosts = 9;
+      header.counter = header.multicast() ? 9 : 1;
+    });
+    twist([](auto& header) { header.destination = wire::Ipv4Address(1, 2, 3, 4); });
+    auto damaged = datagram;
+    damaged.bytes.back() ^= std::byte{1};
+    queue.push_back(std::move(damaged));
+    auto cut = datagram;
+    cut.bytes.resize(cut.bytes.size() / 2);
+    queue.push_back(std::move(cut));
+    queue.push_back(std::move(datagram));
+  };
+  Vectors vectors(2, 160, ElementType::i32, Operator::sum);
+  begin_all(network, vectors);
+  network.settle();
+  expect_all_done(network);
+  EXPECT_EQ(vectors.wrong(), 0u);
+  const auto& statistics = network[0].statistics();
+  const auto taken = statistics.contributions_received + statistics.results_received;
+  EXPECT_EQ(statistics.ignored_malformed, 2 * taken);
+  EXPECT_EQ(statistics.ignored_foreign, 2 * taken);
+  EXPECT_EQ(statistics.ignored_stale, taken);
+  EXPECT_EQ(statistics.ignored_mismatch, 2 * taken);
+}
+
+TEST(CanaryAllreduce, AnswersEverySenderOnceAndRestoresCollisions) {
+  MemoryNetwork network(4);
+  const wire::Ipv4Address switch_address(10, 9, 9, 9);
+  std::vector<InFlight> answers;
+  network.on_wire = [&](InFlight datagram, std::deque<InFlight>& queue) {
+    if (datagram.header().kind != wire::CanaryKind::contribution) {
+      answers.push_back(datagram);
+      return;
+    }
+    auto& header = datagram.header();
+    if (header.rank.value() == 2) {  // met a collision at a switch
+      header.flags |= wire::CanaryHeader::bypass_bit;
+      header.switch_ipv4 = switch_address;
+      header.switch_address = 77;
+      header.children = 1u << 5;
+      header.shard = 1;
+    } else {  // summed up, or passed on, by one and the same switch
+      header.child_address = switch_address;
+      header.child_port = 17003;
+    }
+    seal(header, datagram.payload());
+    queue.push_back(std::move(datagram));
+  };
+  Vectors vectors(4, 8, ElementType::f32, Operator::sum);
+  begin_all(network, vectors);
+  network.settle();
+  EXPECT_FALSE(network[0].running());
+  ASSERT_EQ(answers.size(), 2u);
+  std::sort(answers.begin(), answers.end(),
+            [](auto& a, auto& b) { return a.header().kind < b.header().kind; });
+  auto& result = answers[0].header();
+  EXPECT_EQ(result.kind, wire::CanaryKind::result);
+  EXPECT_EQ(answers[0].destination, (Endpoint{switch_address, 17003}));
+  EXPECT_TRUE(result.destination == switch_address);
+  EXPECT_TRUE(result.multicast());
+  EXPECT_FALSE(result.bypass());
+  auto& restoration = answers[1].header();
+  EXPECT_EQ(restoration.kind, wire::CanaryKind::restoration);
+  EXPECT_TRUE(restoration.destination == switch_address);
+  EXPECT_EQ(restoration.children.value(), 1u << 5);
+  EXPECT_EQ(restoration.shard, 1);
+  EXPECT_EQ(restoration.switch_address.value(), 77);
+  EXPECT_TRUE(restoration.child_address == MemoryNetwork::address_of(2).address);
+  EXPECT_EQ(restoration.child_port.value(), 17000);
+  for (auto& answer : answers) {
+    EXPECT_EQ(wire::parse_canary(answer.bytes, wire::Encapsulation::udp).error,
+              wire::CanaryError::none);
+  }
+}
+
+}  // namespace
+}  // namespace tributary::host::test

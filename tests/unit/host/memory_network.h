@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "host/canary_allreduce.h"
+#include "host/outbox.h"
+
+namespace tributary::host::test {
+
+// A datagram on the way, as bytes.
+struct InFlight {
+  Endpoint destination;
+  std::vector<std::byte> bytes;
+
+  wire::CanaryHeader& header() { return *reinterpret_cast<wire::CanaryHeader*>(bytes.data()); }
+  wire::MutableBytes payload() {
+    return wire::MutableBytes(bytes).subspan(sizeof(wire::CanaryHeader));
+  }
+};
+
+// Ranks whose machines are joined by memory, in virtual time. `on_wire` sees every datagram and may
+// put none, one or several (changed) ones into the queue.
+class MemoryNetwork {
+ public:
+  using Wire = std::function<void(InFlight, std::deque<InFlight>&)>;
+
+  explicit MemoryNetwork(std::uint32_t ranks, std::uint32_t payload_bytes = 64,
+                         std::uint32_t window = 4) {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      Job job;
+      job.id = 0xabcd;
+      job.key = {1, 2, 3};
+      job.rank = rank;
+      job.payload_bytes = payload_bytes;
+      job.window = window;
+      for (std::uint32_t peer = 0; peer < ranks; ++peer) {
+        job.peers.push_back(address_of(peer));
+      }
+      machines_.push_back(std::make_unique<CanaryAllreduce>(job));
+    }
+  }
+
+  static Endpoint address_of(std::uint32_t rank) {
+    return {wire::Ipv4Address(0x0a000001u + rank), 17000};
+  }
+  CanaryAllreduce& operator[](std::uint32_t rank) { return *machines_[rank]; }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(machines_.size()); }
+
+  Wire on_wire = [](InFlight datagram, std::deque<InFlight>& queue) {
+    queue.push_back(std::move(datagram));
+  };
+  Time now{std::chrono::seconds(1)};
+
+  // Takes what `rank` wants sent.
+  void collect(std::uint32_t rank) {
+    Outbox outbox(3);  // small, so that machines have to stop and go on
+    for (;;) {
+      machines_[rank]->poll(outbox);
+      if (outbox.empty()) {
+        return;
+      }
+      for (; !outbox.empty(); outbox.pop()) {
+        on_wire(fly(outbox.front()), queue_);
+      }
+    }
+  }
+
+  // Delivers one datagram; false if there is none.
+  bool deliver() {
+    if (queue_.empty()) {
+      return false;
+    }
+    auto datagram = std::move(queue_.front());
+    queue_.pop_front();
+    for (std::uint32_t rank = 0; rank < size(); ++rank) {
+      if (address_of(rank) == datagram.destination) {
+        machines_[rank]->receive(datagram.bytes);
+      }
+    }
+    return true;
+  }
+
+  // Until nothing moves any more.
+  void settle() {
+    do {
+      for (std::uint32_t rank = 0; rank < size(); ++rank) {
+        collect(rank);
+      }
+    } while (deliver());
+  }
+
+  std::deque<InFlight>& queue() { return queue_; }
+
+ private:
+  static InFlight fly(const Datagram& datagram) {
+    InFlight flying{datagram.destination, {}};
+    const auto header = std::as_bytes(std::span(&datagram.header, 1));
+    flying.bytes.assign(header.begin(), header.end());
+    flying.bytes.insert(flying.bytes.end(), datagram.payload.begin(), datagram.payload.end());
+    return flying;
+  }
+
+  std::vector<std::unique_ptr<CanaryAllreduce>> machines_;
+  std::deque<InFlight> queue_;
+};
+
+}  // namespace tributary::host::test
