@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "wire/canary.h"
+#include "wire/endian.h"
+#include "wire/ipv4.h"
+
+namespace tributary::host {
+
+inline constexpr std::uint32_t rendezvous_magic = 0x54524942;  // "TRIB"
+inline constexpr std::uint16_t rendezvous_version = 1;
+
+// What every rank tells rank 0 on a TCP connection. Integers are big-endian.
+struct [[gnu::packed]] RendezvousHello {
+  wire::be32 magic{rendezvous_magic};
+  wire::be16 version{rendezvous_version};
+  wire::Encapsulation encapsulation = wire::Encapsulation::udp;
+  std::uint8_t reserved = 0;
+  wire::be32 rank;
+  wire::be32 world_size;
+  wire::Ipv4Address address;
+  wire::be16 canary_port;
+  wire::be16 ring_port;
+  wire::be32 payload_bytes;
+  wire::be32 window;
+};
+static_assert(sizeof(RendezvousHello) == 32);
+
+// What rank 0 answers when all have come, or when they do not agree. `bytes` follow: an error text,
+// or RendezvousAgreement and one RendezvousPeer for each rank.
+struct [[gnu::packed]] RendezvousReply {
+  wire::be32 magic{rendezvous_magic};
+  wire::be16 version{rendezvous_version};
+  wire::be16 failed;
+  wire::be32 bytes;
+};
+static_assert(sizeof(RendezvousReply) == 12);
+
+struct [[gnu::packed]] RendezvousAgreement {
+  wire::be32 job;
+  std::array<std::uint8_t, 16> key{};
+  wire::be32 payload_bytes;
+  wire::be32 window;
+};
+static_assert(sizeof(RendezvousAgreement) == 28);
+
+struct [[gnu::packed]] RendezvousPeer {
+  wire::Ipv4Address address;
+  wire::be16 canary_port;
+  wire::be16 ring_port;
+};
+static_assert(sizeof(RendezvousPeer) == 8);
+
+}  // namespace tributary::host

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/rendezvous_table.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tributary::host {
+namespace {
+
+template <typename T>
+void append(std::vector<std::byte>& bytes, const T& value) {
+  const auto* const start = reinterpret_cast<const std::byte*>(&value);
+  bytes.insert(bytes.end(), start, start + sizeof value);
+}
+
+// Whoever comes from the network may claim anything.
+constexpr std::uint32_t payload_bytes_max = 65504;
+constexpr std::uint32_t window_max = 65536;
+
+}  // namespace
+
+RendezvousTable::RendezvousTable(const RendezvousHello& host) : entries_(host.world_size.value()) {
+  entries_[0] = host;
+  present_ = 1;
+}
+
+std::optional<std::string> RendezvousTable::add(const RendezvousHello& hello) {
+  const auto rank = hello.rank.value();
+  const auto who = "rank " + std::to_string(rank);
+  const auto& host = *entries_[0];
+  if (hello.version.value() != rendezvous_version) {
+    return who + " speaks version " + std::to_string(hello.version.value()) +
+           " of the rendezvous, rank 0 version " + std::to_string(rendezvous_version) +
+           "; install the same Tributary everywhere";
+  }
+  if (hello.world_size.value() != host.world_size.value()) {
+    return who + " was started with world size " + std::to_string(hello.world_size.value()) +
+           ", rank 0 with " + std::to_string(host.world_size.value());
+  }
+  if (rank >= entries_.size()) {
+    return who + " does not exist in a world of " + std::to_string(entries_.size());
+  }
+  if (entries_[rank]) {
+    return who + " came twice: from " + to_string(entries_[rank]->address) + " and from " +
+           to_string(hello.address);
+  }
+  if (hello.encapsulation != host.encapsulation) {
+    return who + " and rank 0 differ in the encapsulation (udp or ethernet)";
+  }
+  if (hello.payload_bytes.value() == 0 || hello.payload_bytes.value() > payload_bytes_max ||
+      hello.payload_bytes.value() % 32 != 0 || hello.window.value() == 0 ||
+      hello.window.value() > window_max) {
+    return who + " asks for an impossible packet size or window";
+  }
+  entries_[rank] = hello;
+  ++present_;
+  return std::nullopt;
+}
+
+void RendezvousTable::remove(std::uint32_t rank) {
+  entries_[rank].reset();
+  --present_;
+}
+
+std::string RendezvousTable::missing() const {
+  constexpr int shown_max = 16;
+  std::string text;
+  int shown = 0;
+  for (std::size_t rank = 0; rank < entries_.size(); ++rank) {
+    if (entries_[rank]) {
+      continue;
+    }
+    if (++shown > shown_max) {
+      return text + " ...";
+    }
+    text += (text.empty() ? "" : ", ") + std::to_string(rank);
+  }
+  return text;
+}
+
+std::vector<std::byte> RendezvousTable::agreement(std::uint32_t job, const JobKey& key) const {
+  RendezvousAgreement agreement{wire::be32{job}, key, entries_[0]->payload_bytes,
+                                entries_[0]->window};
+  RendezvousReply reply;
+  reply.bytes =
+      static_cast<std::uint32_t>(sizeof agreement + entries_.size() * sizeof(RendezvousPeer));
+  for (const auto& entry : entries_) {
+    agreement.payload_bytes =
+        std::min(agreement.payload_bytes.value(), entry->payload_bytes.value());
+    agreement.window = std::min(agreement.window.value(), entry->window.value());
+  }
+  std::vector<std::byte> bytes;
+  append(bytes, reply);
+  append(bytes, agreement);
+  for (const auto& entry : entries_) {
+    append(bytes, RendezvousPeer{entry->address, entry->canary_port, entry->ring_port});
+  }
+  return bytes;
+}
+
+std::vector<std::byte> refusal(const std::string& reason) {
+  RendezvousReply reply;
+  reply.failed = 1;
+  reply.bytes = static_cast<std::uint32_t>(reason.size());
+  std::vector<std::byte> bytes;
+  append(bytes, reply);
+  for (const char letter : reason) {
+    bytes.push_back(static_cast<std::byte>(letter));
+  }
+  return bytes;
+}
+
+Result<Meeting> parse_agreement(wire::Bytes body, const RendezvousHello& mine) {
+  wire::Cursor cursor(body);
+  const auto* const agreement = cursor.take<RendezvousAgreement>();
+  const auto world_size = mine.world_size.value();
+  if (agreement == nullptr || cursor.rest().size() != world_size * sizeof(RendezvousPeer) ||
+      agreement->payload_bytes.value() == 0 || agreement->payload_bytes.value() % 32 != 0 ||
+      agreement->payload_bytes.value() > mine.payload_bytes.value() ||
+      agreement->window.value() == 0 || agreement->window.value() > mine.window.value()) {
+    return fail(Error::Code::rendezvous, "the answer of rank 0 makes no sense");
+  }
+  Meeting meeting;
+  meeting.job.id = agreement->job.value();
+  meeting.job.key = agreement->key;
+  meeting.job.rank = mine.rank.value();
+  meeting.job.payload_bytes = agreement->payload_bytes.value();
+  meeting.job.window = agreement->window.value();
+  meeting.job.encapsulation = mine.encapsulation;
+  while (const auto* peer = cursor.take<RendezvousPeer>()) {
+    meeting.job.peers.push_back({peer->address, peer->canary_port.value()});
+    meeting.ring.push_back({peer->address, peer->ring_port.value()});
+  }
+  return meeting;
+}
+
+}  // namespace tributary::host

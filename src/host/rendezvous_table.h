@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/error.h"
+#include "host/job.h"
+#include "host/rendezvous.h"
+#include "host/rendezvous_messages.h"
+#include "wire/cursor.h"
+
+namespace tributary::host {
+
+// Rank 0's list of who has come, without I/O.
+class RendezvousTable {
+ public:
+  // `host` is rank 0's own hello.
+  explicit RendezvousTable(const RendezvousHello& host);
+
+  // The reason why the ranks do not agree, if `hello` shows that. It holds for all of them.
+  std::optional<std::string> add(const RendezvousHello& hello);
+  // A rank went away again before all had come.
+  void remove(std::uint32_t rank);
+
+  bool complete() const { return present_ == entries_.size(); }
+  std::string missing() const;
+
+  // The answer to all, as bytes. Precondition: complete().
+  std::vector<std::byte> agreement(std::uint32_t job, const JobKey& key) const;
+
+ private:
+  std::vector<std::optional<RendezvousHello>> entries_;
+  std::size_t present_ = 0;
+};
+
+std::vector<std::byte> refusal(const std::string& reason);
+
+// What follows a reply that did not fail.
+Result<Meeting> parse_agreement(wire::Bytes body, const RendezvousHello& mine);
+
+}  // namespace tributary::host

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/tcp.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <thread>
+
+#include "host/address.h"
+
+namespace tributary::host {
+namespace {
+
+constexpr int backlog = 1024;
+constexpr auto retry_pause = std::chrono::milliseconds(20);
+
+void set_option(int fd, int level, int option, int value) {
+  ::setsockopt(fd, level, option, &value, sizeof value);
+}
+
+FileDescriptor new_socket() {
+  return FileDescriptor(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+}
+
+// One attempt; the error is errno's.
+int try_connect(int fd, const Endpoint& remote, Time until) {
+  const auto address = to_sockaddr(remote);
+  if (::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
+    return 0;
+  }
+  if (errno != EINPROGRESS) {
+    return errno;
+  }
+  if (!wait_for(fd, POLLOUT, until)) {
+    return ETIMEDOUT;
+  }
+  int error = 0;
+  socklen_t size = sizeof error;
+  ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
+  return error;
+}
+
+Error timed_out(const char* what) {
+  return Error{Error::Code::timeout, std::string(what) + ": the deadline passed"};
+}
+
+Error broken(const char* what) {
+  return Error{Error::Code::network, errno_text(what)};
+}
+
+}  // namespace
+
+int poll_timeout(Time until) {
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(until - std::min(Clock::now(), until));
+  return static_cast<int>(std::min<std::int64_t>(left.count(), 1'000'000));
+}
+
+bool wait_for(int fd, short events, Time until) {
+  pollfd entry{fd, events, 0};
+  for (;;) {
+    const int ready = ::poll(&entry, 1, poll_timeout(until));
+    if (ready > 0) {
+      return true;
+    }
+    if ((ready == 0 || errno != EINTR) && Clock::now() >= until) {
+      return false;
+    }
+  }
+}
+
+Result<Listener> listen_on(const Endpoint& local) {
+  Listener listener{new_socket(), local};
+  const int fd = listener.fd.get();
+  set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+  auto address = to_sockaddr(local);
+  socklen_t size = sizeof address;
+  if (::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::listen(fd, backlog) != 0 ||
+      ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    return fail(Error::Code::network, errno_text("cannot listen on " + to_string(local)));
+  }
+  listener.local.port = from_sockaddr(address).port;
+  return listener;
+}
+
+Result<FileDescriptor> accept_until(const Listener& listener, Time until) {
+  for (;;) {
+    FileDescriptor accepted(
+        ::accept4(listener.fd.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (accepted) {
+      set_option(accepted.get(), IPPROTO_TCP, TCP_NODELAY, 1);
+      return accepted;
+    }
+    if (!wait_for(listener.fd.get(), POLLIN, until)) {
+      return tl::make_unexpected(timed_out("accept"));
+    }
+  }
+}
+
+Result<FileDescriptor> connect_until(const Endpoint& remote, wire::Ipv4Address local, Time until) {
+  for (;;) {
+    auto fd = new_socket();
+    set_option(fd.get(), IPPROTO_TCP, TCP_NODELAY, 1);
+    const auto source = to_sockaddr(Endpoint{local, 0});
+    if (!fd || ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&source), sizeof source) != 0) {
+      return tl::make_unexpected(broken("TCP socket"));
+    }
+    const int error = try_connect(fd.get(), remote, until);
+    if (error == 0) {
+      return fd;
+    }
+    if (Clock::now() + retry_pause >= until) {
+      errno = error;
+      return fail(Error::Code::timeout, errno_text("no connection to " + to_string(remote)));
+    }
+    std::this_thread::sleep_for(retry_pause);
+  }
+}
+
+Result<void> send_all(int fd, wire::Bytes bytes, Time until) {
+  while (!bytes.empty()) {
+    const auto sent = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent > 0) {
+      bytes = bytes.subspan(static_cast<std::size_t>(sent));
+    } else if (errno != EAGAIN && errno != EINTR) {
+      return tl::make_unexpected(broken("send"));
+    } else if (!wait_for(fd, POLLOUT, until)) {
+      return tl::make_unexpected(timed_out("send"));
+    }
+  }
+  return {};
+}
+
+Result<void> receive_all(int fd, wire::MutableBytes bytes, Time until) {
+  while (!bytes.empty()) {
+    const auto received = ::recv(fd, bytes.data(), bytes.size(), 0);
+    if (received > 0) {
+      bytes = bytes.subspan(static_cast<std::size_t>(received));
+    } else if (received == 0) {
+      return fail(Error::Code::network, "the other side closed the connection");
+    } else if (errno != EAGAIN && errno != EINTR) {
+      return tl::make_unexpected(broken("receive"));
+    } else if (!wait_for(fd, POLLIN, until)) {
+      return tl::make_unexpected(timed_out("receive"));
+    }
+  }
+  return {};
+}
+
+}  // namespace tributary::host
