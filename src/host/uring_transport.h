@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "host/clock.h"
+#include "host/datagram_socket.h"
+#include "host/error.h"
+#include "host/outbox.h"
+#include "wire/cursor.h"
+
+namespace tributary::host {
+
+// Moves datagrams between machines and one socket with io_uring: one multishot receive into a ring
+// of provided buffers, sends submitted in batches, payloads taken from where they lie. It sleeps
+// when there is nothing to do.
+class UringTransport {
+ public:
+  static Result<UringTransport> create(DatagramSocket socket, std::size_t payload_bytes);
+  UringTransport(UringTransport&&) noexcept;
+  UringTransport& operator=(UringTransport&&) noexcept;
+  ~UringTransport();
+
+  // Sends from `outbox` as far as there are free slots, then waits until a datagram arrives, a slot
+  // becomes free for what is left, or `until`. Yields what arrived; valid until the next call.
+  Result<std::span<const wire::MutableBytes>> exchange(Outbox& outbox, Time until);
+
+  // Waits until no payload is needed any more. What arrives meanwhile is kept for exchange().
+  Result<void> flush(Time until);
+
+  const DatagramSocket& socket() const;
+  // Datagrams that the kernel refused, and why the last one was; empty if none.
+  std::string trouble() const;
+
+ private:
+  struct Ring;
+  explicit UringTransport(std::unique_ptr<Ring> ring);
+  std::unique_ptr<Ring> ring_;
+};
+
+}  // namespace tributary::host
