@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/ring.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <poll.h>
+#include <span>
+#include <sys/socket.h>
+#include <utility>
+
+#include "host/address.h"
+#include "host/ring_schedule.h"
+#include "wire/endian.h"
+
+namespace tributary::host {
+namespace {
+
+constexpr std::uint32_t greeting_magic = 0x54525247;  // "TRRG"
+constexpr std::size_t burst_bytes = 256 * 1024;       // per system call
+
+// First on every connection, from a rank to the next one.
+struct [[gnu::packed]] Greeting {
+  wire::be32 magic{greeting_magic};
+  wire::be32 job;
+  wire::be32 rank;
+};
+
+enum class Collective : std::uint8_t { allreduce = 1, barrier = 2 };
+
+template <typename T>
+wire::Bytes bytes_of(const T& value) {
+  return std::as_bytes(std::span(&value, 1));
+}
+template <typename T>
+wire::MutableBytes writable_bytes_of(T& value) {
+  return std::as_writable_bytes(std::span(&value, 1));
+}
+
+// Strangers that connect are turned away.
+Result<FileDescriptor> accept_previous(const Listener& listener, const Greeting& expected,
+                                       Time until) {
+  for (;;) {
+    auto accepted = accept_until(listener, until);
+    if (!accepted) {
+      return accepted;
+    }
+    Greeting greeting;
+    const auto read = receive_all(accepted->get(), writable_bytes_of(greeting), until);
+    if (read && greeting.magic == expected.magic && greeting.job == expected.job &&
+        greeting.rank == expected.rank) {
+      return accepted;
+    }
+  }
+}
+
+}  // namespace
+
+// Goes before the data of every collective, so that ranks that disagree find out.
+struct [[gnu::packed]] Ring::Announcement {
+  wire::be32 sequence;
+  Collective collective = Collective::barrier;
+  wire::ElementType type = wire::ElementType::f32;
+  wire::Operator op = wire::Operator::sum;
+  std::uint8_t reserved = 0;
+  wire::be64 count;  // elements, or the round of a barrier
+};
+
+Result<Ring> Ring::connect(const Meeting& meeting, Listener listener, Time until) {
+  const auto world_size = meeting.job.world_size();
+  const auto rank = meeting.job.rank;
+  const auto next_rank = (rank + 1) % world_size;
+  const auto previous_rank = (rank + world_size - 1) % world_size;
+  auto next = connect_until(meeting.ring[next_rank], meeting.job.self().address, until);
+  if (!next) {
+    return fail(Error::Code::rendezvous,
+                "ring to rank " + std::to_string(next_rank) + ": " + next.error().message);
+  }
+  Greeting greeting;
+  greeting.job = meeting.job.id;
+  greeting.rank = rank;
+  if (auto sent = send_all(next->get(), bytes_of(greeting), until); !sent) {
+    return fail(Error::Code::rendezvous,
+                "ring to rank " + std::to_string(next_rank) + ": " + sent.error().message);
+  }
+  greeting.rank = previous_rank;
+  auto previous = accept_previous(listener, greeting, until);
+  if (!previous) {
+    return fail(Error::Code::rendezvous, "ring from rank " + std::to_string(previous_rank) + ": " +
+                                             previous.error().message);
+  }
+  return Ring(rank, world_size, std::move(*next), std::move(*previous));
+}
+
+std::string Ring::next_name() const {
+  return "ring to rank " + std::to_string((rank_ + 1) % world_size_) + ": ";
+}
+
+std::string Ring::previous_name() const {
+  return "ring from rank " + std::to_string((rank_ + world_size_ - 1) % world_size_) + ": ";
+}
+
+Result<void> Ring::guard(Result<void> result) {
+  if (!result) {
+    broken_ = result.error().message;
+  }
+  return result;
+}
+
+Result<void> Ring::announce(const Announcement& mine, Time until) {
+  return send_all(next_.get(), bytes_of(mine), until).map_error([&](Error error) {
+    return Error{error.code, next_name() + error.message};
+  });
+}
+
+Result<void> Ring::expect(const Announcement& mine, Time until) {
+  Announcement theirs;
+  if (auto read = receive_all(previous_.get(), writable_bytes_of(theirs), until); !read) {
+    return fail(read.error().code,
+                previous_name() + read.error().message + " before it joined this collective");
+  }
+  if (std::memcmp(&theirs, &mine, sizeof mine) != 0) {
+    return fail(Error::Code::mismatch,
+                previous_name() + "it is in another collective (its number " +
+                    std::to_string(theirs.sequence.value()) + " with " +
+                    std::to_string(theirs.count.value()) + " elements, here number " +
+                    std::to_string(mine.sequence.value()) + " with " +
+                    std::to_string(mine.count.value()) +
+                    "), or type or operator differ; all ranks must call the same");
+  }
+  return {};
+}
+
+Result<void> Ring::allreduce(const Buffers& buffers, Time until) {
+  if (!broken_.empty()) {
+    return fail(Error::Code::network, "the ring is broken since an earlier error: " + broken_);
+  }
+  Announcement mine;
+  mine.sequence = sequence_++;
+  mine.collective = Collective::allreduce;
+  mine.type = buffers.type;
+  mine.op = buffers.op;
+  mine.count = buffers.count;
+  RingSchedule schedule(buffers, rank_, world_size_);
+  return guard(announce(mine, until).and_then([&] { return expect(mine, until); }).and_then([&] {
+    return pump(schedule, until);
+  }));
+}
+
+// A token goes round twice: once it is back at rank 0, all have come; the second time tells them.
+Result<void> Ring::barrier(Time until) {
+  if (!broken_.empty()) {
+    return fail(Error::Code::network, "the ring is broken since an earlier error: " + broken_);
+  }
+  ++sequence_;
+  return guard(pass_token(1, until).and_then([&] { return pass_token(2, until); }));
+}
+
+Result<void> Ring::pass_token(std::uint64_t round, Time until) {
+  Announcement token;
+  token.sequence = sequence_;
+  token.count = round;
+  if (rank_ == 0) {
+    return announce(token, until).and_then([&] { return expect(token, until); });
+  }
+  return expect(token, until).and_then([&] { return announce(token, until); });
+}
+
+Result<void> Ring::pump(RingSchedule& schedule, Time until) {
+  const auto failed = [](const std::string& who) {
+    return fail(Error::Code::network, errno_text(who + "connection"));
+  };
+  while (!schedule.finished()) {
+    bool moved = false;
+    const auto out = schedule.sendable();
+    if (!out.empty()) {
+      const auto n = ::send(next_.get(), out.data(), std::min(out.size(), burst_bytes),
+                            MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (n < 0 && errno != EAGAIN && errno != EINTR) {
+        return failed(next_name());
+      }
+      if (n > 0) {
+        schedule.sent(static_cast<std::size_t>(n));
+        moved = true;
+      }
+    }
+    const auto in = schedule.receivable();
+    if (!in.empty()) {
+      const auto n =
+          ::recv(previous_.get(), in.data(), std::min(in.size(), burst_bytes), MSG_DONTWAIT);
+      if (n == 0) {
+        return fail(Error::Code::network, previous_name() + "it closed the connection");
+      }
+      if (n < 0 && errno != EAGAIN && errno != EINTR) {
+        return failed(previous_name());
+      }
+      if (n > 0) {
+        schedule.received(static_cast<std::size_t>(n));
+        moved = true;
+      }
+    }
+    if (moved) {
+      continue;
+    }
+    pollfd entries[2] = {{next_.get(), short(out.empty() ? 0 : POLLOUT), 0},
+                         {previous_.get(), short(in.empty() ? 0 : POLLIN), 0}};
+    ::poll(entries, 2, poll_timeout(until));
+    if (Clock::now() >= until) {
+      return fail(Error::Code::timeout,
+                  previous_name() + std::to_string(schedule.bytes_received()) + " of " +
+                      std::to_string(schedule.bytes_expected()) + " bytes came by the deadline");
+    }
+  }
+  return {};
+}
+
+}  // namespace tributary::host

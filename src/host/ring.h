@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "host/blocks.h"
+#include "host/clock.h"
+#include "host/error.h"
+#include "host/file_descriptor.h"
+#include "host/rendezvous.h"
+#include "host/tcp.h"
+
+namespace tributary::host {
+
+class RingSchedule;
+
+// TCP connections to the two neighbours in the order of ranks, and the collectives over them. All
+// ranks call the same ones in the same order. After an error the streams are out of step, and every
+// further call fails.
+class Ring {
+ public:
+  // `listener` is where this rank told the others that it listens.
+  static Result<Ring> connect(const Meeting& meeting, Listener listener, Time until);
+
+  Result<void> allreduce(const Buffers& buffers, Time until);
+  Result<void> barrier(Time until);
+
+ private:
+  Ring(std::uint32_t rank, std::uint32_t world_size, FileDescriptor next, FileDescriptor previous)
+      : rank_(rank),
+        world_size_(world_size),
+        next_(std::move(next)),
+        previous_(std::move(previous)) {}
+
+  struct Announcement;
+  Result<void> announce(const Announcement& mine, Time until);
+  Result<void> expect(const Announcement& mine, Time until);
+  Result<void> pass_token(std::uint64_t round, Time until);
+  Result<void> pump(RingSchedule& schedule, Time until);
+  Result<void> guard(Result<void> result);
+  std::string next_name() const;
+  std::string previous_name() const;
+
+  std::uint32_t rank_;
+  std::uint32_t world_size_;
+  FileDescriptor next_;      // sent to
+  FileDescriptor previous_;  // received from
+  std::uint32_t sequence_ = 0;
+  std::string broken_;  // why, if a collective failed
+};
+
+}  // namespace tributary::host

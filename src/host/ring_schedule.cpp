@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/ring_schedule.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tributary::host {
+namespace {
+
+constexpr std::size_t staging_bytes = 128 * 1024;  // a multiple of every element's size
+
+}  // namespace
+
+RingSchedule::RingSchedule(const Buffers& buffers, std::uint32_t rank, std::uint32_t world_size)
+    : buffers_(buffers),
+      kernel_(reduce::kernel(buffers.type, buffers.op)),
+      element_bytes_(wire::element_bytes(buffers.type)),
+      send_(stream(rank, world_size)),
+      receive_(stream((rank + world_size - 1) % world_size, world_size)),
+      staging_(staging_bytes) {
+  if (buffers.in != buffers.out && buffers.count != 0) {
+    std::memcpy(buffers.out, buffers.in, buffers.bytes());
+  }
+  if (!kernel_.in_place) {
+    widened_.resize(staging_bytes / element_bytes_ * kernel_.accumulator_bytes);
+  }
+  // Leading chunks may be empty.
+  sent(0);
+  received(0);
+}
+
+std::vector<RingSchedule::Piece> RingSchedule::stream(std::uint32_t first_chunk,
+                                                      std::uint32_t world_size) const {
+  const std::size_t share = buffers_.count / world_size;
+  const std::size_t longer = buffers_.count % world_size;  // chunks with one element more
+  std::vector<Piece> pieces;
+  std::uint64_t start = 0;
+  for (std::uint32_t step = 0; step < 2 * (world_size - 1); ++step) {
+    const std::size_t chunk = (first_chunk + 2 * world_size - step) % world_size;
+    const std::size_t first = chunk * share + std::min(chunk, longer);
+    const std::size_t count = share + (chunk < longer ? 1 : 0);
+    pieces.push_back({start, first * element_bytes_, count * element_bytes_});
+    start += count * element_bytes_;
+  }
+  return pieces;
+}
+
+wire::Bytes RingSchedule::sendable() const {
+  const auto& piece = send_[send_step_];
+  // Step s + 1 sends what step s received, byte for byte.
+  const auto available = send_.front().bytes + (received_ - staged_);
+  const auto end = std::min(piece.start + piece.bytes, available);
+  if (end <= sent_) {
+    return {};
+  }
+  return {buffers_.out + piece.offset + (sent_ - piece.start), end - sent_};
+}
+
+void RingSchedule::sent(std::size_t bytes) {
+  sent_ += bytes;
+  while (send_step_ + 1 < send_.size() && sent_ == send_[send_step_ + 1].start) {
+    ++send_step_;
+  }
+}
+
+wire::MutableBytes RingSchedule::receivable() {
+  const auto& piece = receive_[receive_step_];
+  const auto left = piece.start + piece.bytes - received_;
+  if (is_reduced(receive_step_)) {
+    return {staging_.data() + staged_, std::min<std::size_t>(left, staging_.size() - staged_)};
+  }
+  return {buffers_.out + piece.offset + (received_ - piece.start), left};
+}
+
+void RingSchedule::received(std::size_t bytes) {
+  const auto& piece = receive_[receive_step_];
+  if (is_reduced(receive_step_)) {
+    const auto done = piece.offset + (received_ - piece.start) - staged_;
+    staged_ += bytes;
+    reduce(done, staged_ / element_bytes_);
+  }
+  received_ += bytes;
+  while (receive_step_ + 1 < receive_.size() && received_ == receive_[receive_step_ + 1].start) {
+    ++receive_step_;
+  }
+}
+
+// Adds the whole elements in the staging buffer to the vector; an element that is cut stays.
+void RingSchedule::reduce(std::size_t offset, std::size_t elements) {
+  auto* const target = buffers_.out + offset;
+  if (kernel_.in_place) {
+    kernel_.accumulate(target, staging_.data(), elements);
+  } else {
+    kernel_.load(widened_.data(), target, elements);
+    kernel_.accumulate(widened_.data(), staging_.data(), elements);
+    kernel_.store(target, widened_.data(), elements);
+  }
+  const auto used = elements * element_bytes_;
+  staged_ -= used;
+  std::memmove(staging_.data(), staging_.data() + used, staged_);
+}
+
+}  // namespace tributary::host
