@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "host/communicator.h"
+
+namespace tributary {
+namespace {
+
+std::optional<std::string> variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
+}
+
+Result<std::string> required(const char* name) {
+  if (auto value = variable(name)) {
+    return *value;
+  }
+  return fail(Error::Code::invalid_argument,
+              std::string(name) +
+                  " is not set; start with torchrun or set RANK, WORLD_SIZE, MASTER_ADDR and "
+                  "MASTER_PORT");
+}
+
+Result<std::uint32_t> number(const char* name, const std::string& text, std::uint32_t max) {
+  std::uint32_t value = 0;
+  const auto* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, value);
+  if (parsed.ec != std::errc{} || parsed.ptr != end || value > max) {
+    return fail(
+        Error::Code::invalid_argument,
+        std::string(name) + "=" + text + " is not a number from 0 to " + std::to_string(max));
+  }
+  return value;
+}
+
+Result<std::uint32_t> required_number(const char* name, std::uint32_t max) {
+  return required(name).and_then([&](const std::string& text) { return number(name, text, max); });
+}
+
+Result<std::uint32_t> optional_number(const char* name, std::uint32_t otherwise,
+                                      std::uint32_t max) {
+  const auto text = variable(name);
+  return text ? number(name, *text, max) : Result<std::uint32_t>(otherwise);
+}
+
+Result<std::chrono::nanoseconds> deadline_or(std::chrono::nanoseconds otherwise) {
+  constexpr auto name = "TRIBUTARY_DEADLINE";
+  const auto text = variable(name);
+  if (!text) {
+    return otherwise;
+  }
+  char* end = nullptr;
+  const double seconds = std::strtod(text->c_str(), &end);
+  constexpr double seconds_max = 1e8;
+  if (*end != '\0' || !(seconds > 0) || seconds > seconds_max) {
+    return fail(Error::Code::invalid_argument,
+                std::string(name) + "=" + *text + " is not a positive number of seconds");
+  }
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+      std::chrono::duration<double>(seconds));
+}
+
+Result<wire::Encapsulation> encapsulation_or(wire::Encapsulation otherwise) {
+  const auto text = variable("TRIBUTARY_ENCAPSULATION");
+  if (!text) {
+    return otherwise;
+  }
+  if (*text == "udp") {
+    return wire::Encapsulation::udp;
+  }
+  if (*text == "ethernet") {
+    return wire::Encapsulation::ethernet;
+  }
+  return fail(Error::Code::invalid_argument,
+              "TRIBUTARY_ENCAPSULATION=" + *text + " is neither udp nor ethernet");
+}
+
+// Puts the value into `target`, or remembers the first error.
+template <typename T, typename Target>
+void take(Result<T> value, Target& target, std::optional<Error>& error) {
+  if (value) {
+    target = static_cast<Target>(*value);
+  } else if (!error) {
+    error = value.error();
+  }
+}
+
+}  // namespace
+
+Result<CommunicatorOptions> CommunicatorOptions::from_environment() {
+  constexpr auto any = std::numeric_limits<std::uint32_t>::max();
+  constexpr std::uint32_t sixteen_bits = 65535;
+  CommunicatorOptions options;
+  std::optional<Error> error;
+  std::string address;
+  std::uint32_t port = 0;
+  take(required_number("RANK", any), options.rank, error);
+  take(required_number("WORLD_SIZE", any), options.world_size, error);
+  take(required("MASTER_ADDR"), address, error);
+  take(required_number("MASTER_PORT", sixteen_bits), port, error);
+  take(optional_number("TRIBUTARY_MTU", 0, sixteen_bits), options.mtu, error);
+  take(optional_number("TRIBUTARY_WINDOW", 0, any), options.window, error);
+  take(deadline_or(options.deadline), options.deadline, error);
+  take(encapsulation_or(options.encapsulation), options.encapsulation, error);
+  if (error) {
+    return tl::make_unexpected(*error);
+  }
+  options.rendezvous = address + ":" + std::to_string(port);
+  options.local_address = variable("TRIBUTARY_LOCAL_ADDRESS").value_or("");
+  return options;
+}
+
+}  // namespace tributary

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <chrono>
+
+#include "host/clock.h"
+#include "host/communicator.h"
+#include "host/error.h"
+#include "host/job.h"
+#include "host/ring.h"
+#include "host/uring_transport.h"
+
+namespace tributary::host {
+
+// Beyond that the arithmetic of clocks ends.
+inline constexpr std::chrono::hours deadline_max{24 * 365};
+
+// What a communicator of several ranks stands on.
+struct Connections {
+  Job job;
+  UringTransport transport;
+  Ring ring;
+};
+
+Result<void> check(const CommunicatorOptions& options);
+
+// Opens the sockets, meets the other ranks, and joins the ring.
+Result<Connections> connect(const CommunicatorOptions& options, Time until);
+
+}  // namespace tributary::host

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/communicator.h"
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "values.h"
+
+// On real sockets, between addresses of the loopback interface.
+namespace tributary::host::test {
+namespace {
+
+using wire::ElementType;
+using wire::Operator;
+using namespace std::chrono_literals;
+
+std::uint16_t next_port() {
+  static std::atomic<std::uint16_t> port{static_cast<std::uint16_t>(21000 + ::getpid() % 8000)};
+  return port++;
+}
+
+CommunicatorOptions options_of(std::uint32_t rank, std::uint32_t world_size, std::uint16_t port) {
+  CommunicatorOptions options;
+  options.rank = rank;
+  options.world_size = world_size;
+  options.rendezvous = "127.0.0.1:" + std::to_string(port);
+  options.local_address = "127.0.0." + std::to_string(rank + 1);
+  options.mtu = 1500;
+  options.deadline = 10s;
+  return options;
+}
+
+// Runs `body` as every rank, each in a thread with its own communicator.
+void run_world(std::uint32_t world_size, const std::function<void(Communicator&)>& body) {
+  const auto port = next_port();
+  std::vector<std::jthread> threads;
+  for (std::uint32_t rank = 0; rank < world_size; ++rank) {
+    threads.emplace_back([=, &body] {
+      auto communicator = Communicator::create(options_of(rank, world_size, port));
+      ASSERT_TRUE(communicator) << communicator.error().message;
+      body(*communicator);
+    });
+  }
+}
+
+void expect_reduced(Communicator& communicator, std::size_t count, bool ring) {
+  const auto rank = communicator.rank();
+  const auto in = input(rank, count, ElementType::f32, Operator::sum);
+  Elements out(in.size());
+  const auto done =
+      ring ? communicator.ring_allreduce(in.data(), out.data(), count, ElementType::f32,
+                                         Operator::sum)
+           : communicator.allreduce(in.data(), out.data(), count, ElementType::f32, Operator::sum);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(wrong_elements(out, communicator.world_size(), count, ElementType::f32, Operator::sum),
+            0u);
+}
+
+class Worlds : public testing::TestWithParam<std::uint32_t> {};
+INSTANTIATE_TEST_SUITE_P(Ranks, Worlds, testing::Values(1, 2, 3, 8));
+
+TEST_P(Worlds, AllreduceOverSockets) {
+  run_world(GetParam(), [](Communicator& communicator) {
+    for (const std::size_t count : {0, 1, 351, 352, 353, 100003}) {
+      expect_reduced(communicator, count, false);
+    }
+  });
+}
+
+TEST_P(Worlds, RingAllreduceOverSockets) {
+  run_world(GetParam(), [](Communicator& communicator) {
+    for (const std::size_t count : {0, 1, 5, 353, 300007}) {
+      expect_reduced(communicator, count, true);
+    }
+  });
+}
+
+TEST(Communicator, LateRankIsWaitedFor) {
+  run_world(3, [](Communicator& communicator) {
+    if (communicator.rank() == 1) {
+      std::this_thread::sleep_for(300ms);
+    }
+    expect_reduced(communicator, 50000, false);
+    if (communicator.rank() == 2) {
+      std::this_thread::sleep_for(300ms);
+    }
+    expect_reduced(communicator, 50000, true);
+  });
+}
+
+TEST(Communicator, BarrierWaitsForTheLast) {
+  std::atomic<int> arrived = 0;
+  run_world(4, [&](Communicator& communicator) {
+    std::this_thread::sleep_for(communicator.rank() * 30ms);
+    ++arrived;
+    ASSERT_TRUE(communicator.barrier());
+    EXPECT_EQ(arrived.load(), 4);
+  });
+}
+
+TEST(Communicator, TwoAtOnce) {
+  const auto port = next_port();
+  const auto other_port = next_port();
+  std::vector<std::jthread> threads;
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    for (const auto place : {port, other_port}) {
+      threads.emplace_back([=] {
+        auto communicator = Communicator::create(options_of(rank, 3, place));
+        ASSERT_TRUE(communicator) << communicator.error().message;
+        for (int i = 0; i < 5; ++i) {
+          expect_reduced(*communicator, 20011, false);
+        }
+        EXPECT_EQ(communicator->statistics().ignored(), 0u);
+      });
+    }
+  }
+}
+
+TEST(Communicator, MissingRankEndsInATimeoutThatNamesTheBlock) {
+  const auto port = next_port();
+  std::vector<std::jthread> threads;
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    threads.emplace_back([=] {
+      auto options = options_of(rank, 3, port);
+      options.deadline = 1s;
+      auto communicator = Communicator::create(options);
+      ASSERT_TRUE(communicator) << communicator.error().message;
+      if (rank == 2) {
+        std::this_thread::sleep_for(1500ms);
+        return;
+      }
+      std::vector<float> values(5000);
+      const auto done = communicator->allreduce(std::span(values));
+      ASSERT_FALSE(done);
+      EXPECT_EQ(done.error().code, Error::Code::timeout);
+      const auto expected = "block " + std::to_string(rank) + " (led by rank " +
+                            std::to_string(rank) + "): 1 of 2 contributions missing";
+      EXPECT_NE(done.error().message.find(expected), std::string::npos) << done.error().message;
+    });
+  }
+}
+
+TEST(Communicator, RefusesWhatCannotBe) {
+  CommunicatorOptions options;
+  options.rank = 3;
+  options.world_size = 3;
+  EXPECT_EQ(Communicator::create(options).error().code, Error::Code::invalid_argument);
+  options.rank = 0;
+  options.rendezvous = "nowhere";
+  EXPECT_EQ(Communicator::create(options).error().code, Error::Code::invalid_argument);
+
+  auto alone = Communicator::create({});
+  ASSERT_TRUE(alone);
+  std::vector<float> values(8);
+  EXPECT_EQ(alone->allreduce(values.data(), values.data() + 1, 4, ElementType::f32, Operator::sum)
+                .error()
+                .code,
+            Error::Code::invalid_argument);
+  EXPECT_EQ(alone->allreduce(values.data(), values.data(), 4, ElementType::f32, Operator::bit_xor)
+                .error()
+                .code,
+            Error::Code::invalid_argument);
+}
+
+}  // namespace
+}  // namespace tributary::host::test
