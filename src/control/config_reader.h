@@ -14,6 +14,7 @@
 
 #include "control/loader.h"
 #include "control/text.h"
+#include "control/words.h"
 
 namespace tributary::control {
 
@@ -185,10 +186,5 @@ class Reader {
   Diagnostics& diagnostics_;
   std::vector<std::string_view> known_;
 };
-
-// The word of `words` that `word` may be a misspelling of; empty if none is near.
-std::string nearest(std::string_view word, const std::vector<std::string_view>& words);
-// "a, b, c", cut where it gets long.
-std::string joined(const std::vector<std::string_view>& words);
 
 }  // namespace tributary::control

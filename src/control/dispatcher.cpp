@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "control/dispatcher.h"
+
+#include <algorithm>
+#include <exception>
+#include <initializer_list>
+
+#include <spdlog/spdlog.h>
+
+#include "control/json.h"
+#include "control/protocol.h"
+#include "control/words.h"
+
+namespace tributary::control {
+namespace {
+
+using nlohmann::json;
+using Answer = tl::expected<json, Failure>;
+
+constexpr std::size_t rows_default = 1000;
+constexpr std::size_t rows_max = 10000;
+
+tl::unexpected<Failure> failure(ErrorCode code, std::string message, json details = nullptr) {
+  return tl::unexpected(Failure{code, std::move(message), std::move(details)});
+}
+
+// Typed access to the members of `params`. The first problem is kept; further reads are harmless.
+class Params {
+ public:
+  explicit Params(const json& params) : params_(params) {}
+
+  std::string text(const char* key) { return get<std::string>(key, &json::is_string, "text"); }
+  bool flag(const char* key) { return get<bool>(key, &json::is_boolean, "true or false"); }
+  std::size_t limit() {
+    known_.push_back("limit");
+    const auto found = params_.find("limit");
+    if (found == params_.end()) {
+      return rows_default;
+    }
+    const std::uint64_t value = found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
+    if (value < 1 || value > rows_max) {
+      complain("`limit` is to be 1 to " + std::to_string(rows_max));
+      return rows_default;
+    }
+    return static_cast<std::size_t>(value);
+  }
+
+  // Complains about members that nobody read. To be called before anything is done.
+  tl::expected<void, Failure> finish() {
+    for (const auto& [key, value] : params_.items()) {
+      if (std::find(known_.begin(), known_.end(), key) == known_.end()) {
+        complain("unknown parameter `" + key.substr(0, 64) + "`");
+      }
+    }
+    if (!problem_.empty()) {
+      return failure(ErrorCode::invalid_params, problem_);
+    }
+    return {};
+  }
+
+ private:
+  template <class T>
+  T get(const char* key, bool (json::*is)() const noexcept, const char* type) {
+    known_.push_back(key);
+    const auto found = params_.find(key);
+    if (found == params_.end() || !((*found).*is)()) {
+      complain("`" + std::string(key) + "` is to be " + type);
+      return T{};
+    }
+    return found->template get<T>();
+  }
+  void complain(std::string problem) {
+    if (problem_.empty()) {
+      problem_ = std::move(problem);
+    }
+  }
+
+  const json& params_;
+  std::vector<std::string_view> known_;
+  std::string problem_;
+};
+
+// At most `limit` rows, and how many there are.
+template <class Row>
+json rows(const std::vector<Row>& all, std::size_t limit) {
+  json list = json::array();
+  for (std::size_t i = 0; i < std::min(limit, all.size()); ++i) {
+    list.push_back(to_json(all[i]));
+  }
+  return {{"rows", std::move(list)}, {"rows_total", all.size()}};
+}
+
+template <class Row, std::vector<Row> (Backend::*query)()>
+Answer list(Backend& backend, const json& given) {
+  Params params(given);
+  const std::size_t limit = params.limit();
+  if (const auto ok = params.finish(); !ok) {
+    return tl::unexpected(ok.error());
+  }
+  return rows((backend.*query)(), limit);
+}
+
+Answer list_descriptors(Backend& backend, const json& given) {
+  Params params(given);
+  const std::size_t limit = params.limit();
+  if (const auto ok = params.finish(); !ok) {
+    return tl::unexpected(ok.error());
+  }
+  return rows(backend.descriptors(limit), limit);
+}
+
+Answer daemon_status(Backend& backend, const json& given) {
+  if (const auto ok = Params(given).finish(); !ok) {
+    return tl::unexpected(ok.error());
+  }
+  json status = to_json(backend.status());
+  status["protocol_version"] = protocol_version;
+  status["switches"] = backend.config().switches.size();
+  status["log_level"] = std::string(spdlog::level::to_string_view(spdlog::get_level()).data(),
+                                    spdlog::level::to_string_view(spdlog::get_level()).size());
+  return status;
+}
+
+Answer daemon_shutdown(Backend& backend, const json& given) {
+  if (const auto ok = Params(given).finish(); !ok) {
+    return tl::unexpected(ok.error());
+  }
+  backend.shutdown();
+  return json::object();
+}
+
+Answer list_drops(Backend& backend, const json& given) {
+  if (const auto ok = Params(given).finish(); !ok) {
+    return tl::unexpected(ok.error());
+  }
+  json list = drop_rows(backend.switches(), backend.ports(), backend.status().cores);
+  const std::size_t count = list.size();
+  return json{{"rows", std::move(list)}, {"rows_total", count}};
+}
+
+Answer list_counters(Backend& backend, const json& given) {
+  if (const auto ok = Params(given).finish(); !ok) {
+    return tl::unexpected(ok.error());
+  }
+  json list = json::array();
+  Ledger sum;
+  for (const SwitchStatus& sw : backend.switches()) {
+    json row = to_json(sw.ledger);
+    row["switch"] = sw.name;
+    list.push_back(std::move(row));
+    sum += sw.ledger;
+  }
+  const std::size_t count = list.size();
+  return json{{"rows", std::move(list)}, {"rows_total", count}, {"all", to_json(sum)}};
+}
+
+Answer set_port(Backend& backend, const json& given) {
+  Params params(given);
+  const std::string switch_name = params.text("switch");
+  const std::string port = params.text("port");
+  const bool up = params.flag("up");
+  if (const auto ok = params.finish(); !ok) {
+    return tl::unexpected(ok.error());
+  }
+  if (const auto outcome = backend.set_port(switch_name, port, up); !outcome) {
+    return failure(ErrorCode::refused, outcome.error());
+  }
+  return json{{"switch", switch_name}, {"port", port}, {"up", up}};
+}
+
+constexpr std::string_view log_levels[] = {"trace", "debug",    "info", "warning",
+                                           "error", "critical", "off"};
+
+Answer set_log_level(Backend&, const json& given) {
+  Params params(given);
+  const std::string level = params.text("level");
+  if (const auto ok = params.finish(); !ok) {
+    return tl::unexpected(ok.error());
+  }
+  if (std::find(std::begin(log_levels), std::end(log_levels), level) == std::end(log_levels)) {
+    return failure(ErrorCode::invalid_params,
+                   "`level` is to be trace, debug, info, warning, error, critical or off");
+  }
+  spdlog::set_level(spdlog::level::from_str(level));
+  return json{{"level", level}};
+}
+
+// The configuration that came with the request. `name` is what errors call the file.
+tl::expected<DaemonConfig, Failure> sent_config(const json& given) {
+  Params params(given);
+  const std::string name = params.text("name");
+  const std::string text = params.text("text");
+  if (const auto ok = params.finish(); !ok) {
+    return tl::unexpected(ok.error());
+  }
+  auto loaded = parse_config(text, name);
+  if (!loaded) {
+    return failure(ErrorCode::configuration, "the configuration is wrong; nothing was changed",
+                   to_json(loaded.error()));
+  }
+  return std::move(*loaded);
+}
+
+json changes_json(const std::vector<ConfigChange>& changes) {
+  json list = json::array();
+  for (const ConfigChange& change : changes) {
+    list.push_back(to_json(change));
+  }
+  return {{"changes", std::move(list)}, {"needs_restart", needs_restart(changes)}};
+}
+
+Answer diff_config(Backend& backend, const json& given) {
+  const auto next = sent_config(given);
+  if (!next) {
+    return tl::unexpected(next.error());
+  }
+  return changes_json(diff(backend.config(), *next));
+}
+
+Answer reload_config(Backend& backend, const json& given) {
+  const auto next = sent_config(given);
+  if (!next) {
+    return tl::unexpected(next.error());
+  }
+  const auto changes = diff(backend.config(), *next);
+  json answer = changes_json(changes);
+  if (needs_restart(changes)) {
+    return failure(ErrorCode::refused,
+                   "some changes need a restart of the daemon; nothing was changed",
+                   std::move(answer));
+  }
+  const bool level_changed = next->log_level != backend.config().log_level;
+  if (const auto outcome = backend.reload(*next); !outcome) {
+    return failure(ErrorCode::refused, outcome.error());
+  }
+  if (level_changed) {  // else one that was set by hand stays
+    spdlog::set_level(spdlog::level::from_str(next->log_level));
+  }
+  return answer;
+}
+
+struct Method {
+  std::string_view name;
+  Answer (*handle)(Backend&, const json& params);
+  bool changes_state;
+};
+constexpr Method methods[] = {
+    {"daemon.status", daemon_status, false},
+    {"daemon.shutdown", daemon_shutdown, true},
+    {"switch.list", list<SwitchStatus, &Backend::switches>, false},
+    {"port.list", list<PortStatus, &Backend::ports>, false},
+    {"port.set", set_port, true},
+    {"route.list", list<RouteStatus, &Backend::routes>, false},
+    {"fdb.list", list<FdbStatus, &Backend::fdb>, false},
+    {"arp.list", list<ArpStatus, &Backend::arp>, false},
+    {"engine.list", list<EngineStatus, &Backend::engines>, false},
+    {"job.list", list<JobRow, &Backend::jobs>, false},
+    {"descriptor.list", list_descriptors, false},
+    {"drop.list", list_drops, false},
+    {"counter.list", list_counters, false},
+    {"log.set", set_log_level, true},
+    {"config.diff", diff_config, false},
+    {"config.reload", reload_config, true},
+};
+
+const Method* find_method(std::string_view name) {
+  const auto found = std::find_if(std::begin(methods), std::end(methods),
+                                  [&](const Method& m) { return m.name == name; });
+  return found == std::end(methods) ? nullptr : found;
+}
+
+Answer answer(const Request& request, Backend& backend) {
+  const Method* const method = find_method(request.method);
+  if (method != nullptr) {
+    return method->handle(backend, request.params);
+  }
+  std::vector<std::string_view> names;
+  for (const Method& known : methods) {
+    names.push_back(known.name);
+  }
+  const std::string guess = nearest(request.method, names);
+  return failure(ErrorCode::unknown_method,
+                 "no method `" + request.method.substr(0, 64) + "`" +
+                     (guess.empty() ? std::string() : "; did you mean `" + guess + "`?"));
+}
+
+}  // namespace
+
+bool changes_state(std::string_view method) {
+  const Method* const found = find_method(method);
+  return found != nullptr && found->changes_state;
+}
+
+std::string dispatch(std::string_view text, Backend& backend) {
+  std::uint64_t id = 0;
+  try {
+    const auto request = parse_request(text);
+    if (!request) {
+      return reply_text(0, request.error());
+    }
+    id = request->id;
+    const Answer result = answer(*request, backend);
+    const std::string reply = result ? reply_text(id, *result) : reply_text(id, result.error());
+    if (reply.size() <= reply_bytes_max) {
+      return reply;
+    }
+    return reply_text(id, Failure{ErrorCode::refused, "the reply is too long; lower `limit`", {}});
+  } catch (const std::exception& error) {  // memory, and what JSON may still throw
+    return reply_text(id, Failure{ErrorCode::internal, error.what(), {}});
+  }
+}
+
+}  // namespace tributary::control

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "control/json.h"
+
+#include "control/text.h"
+
+namespace tributary::control {
+namespace {
+
+using nlohmann::json;
+
+double seconds(Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+json optional_address(const std::optional<forwarding::InterfaceAddress>& address) {
+  return address ? json(to_string(*address)) : json(nullptr);
+}
+
+json to_json(const CoreStatus& core) {
+  return {{"cpu", core.cpu},
+          {"loops_total", core.loops},
+          {"busy_loops_total", core.busy_loops},
+          {"sleeps_total", core.sleeps},
+          {"handed_over_packets_total", core.handed_over},
+          {"handover_full_packets_total", core.handover_full}};
+}
+
+json to_json(const PortCounters& c) {
+  return {{"rx_packets_total", c.rx_packets},
+          {"rx_bytes_total", c.rx_bytes},
+          {"rx_missed_packets_total", c.rx_missed},
+          {"rx_unfinished_checksum_packets_total", c.rx_unfinished_checksums},
+          {"tx_offered_packets_total", c.tx_offered},
+          {"tx_packets_total", c.tx_packets},
+          {"tx_bytes_total", c.tx_bytes},
+          {"tx_device_dropped_packets_total", c.tx_device_dropped},
+          {"queue_tail_dropped_packets_total", c.queue_tail_dropped},
+          {"queue_ecn_marked_packets_total", c.queue_ecn_marked},
+          {"impaired_lost_packets_total", c.impaired_lost},
+          {"impaired_duplicated_packets_total", c.impaired_duplicated},
+          {"impaired_reordered_packets_total", c.impaired_reordered},
+          {"impaired_corrupted_packets_total", c.impaired_corrupted},
+          {"impaired_delayed_packets_total", c.impaired_delayed}};
+}
+
+json port_list(const std::vector<PortIndex>& ports) {
+  json list = json::array();
+  for (const PortIndex port : ports) {
+    list.push_back(port);
+  }
+  return list;
+}
+
+}  // namespace
+
+json to_json(const Ledger& ledger) {
+  return {{"received_packets_total", ledger.received},
+          {"forwarded_packets_total", ledger.forwarded},
+          {"absorbed_packets_total", ledger.absorbed},
+          {"dropped_packets_total", ledger.dropped()},
+          {"originated_packets_total", ledger.originated},
+          {"sent_packets_total", ledger.sent},
+          {"lost_packets_total", ledger.lost()},
+          {"balanced", ledger.balanced()}};
+}
+
+json to_json(const DaemonStatus& status) {
+  json cores = json::array();
+  for (const CoreStatus& core : status.cores) {
+    cores.push_back(to_json(core));
+  }
+  return {{"version", status.version},
+          {"uptime_seconds", status.uptime_s},
+          {"resident_bytes", status.resident_bytes},
+          {"packet_buffers", status.packets_total},
+          {"packet_buffers_free", status.packets_free},
+          {"idle", status.idle},
+          {"hugepages", status.hugepages},
+          {"cores", std::move(cores)}};
+}
+
+json to_json(const SwitchStatus& status) {
+  return {{"switch", status.name},
+          {"id", status.id},
+          {"address",
+           status.address.is_unspecified() ? json(nullptr) : json(to_string(status.address))},
+          {"ports", status.ports},
+          {"routes", status.routes},
+          {"fdb_entries", status.fdb_entries},
+          {"arp_entries", status.arp_entries},
+          {"engines", status.engines},
+          {"ledger", to_json(status.ledger)}};
+}
+
+json to_json(const PortStatus& status) {
+  return {{"switch", status.switch_name},
+          {"port", status.name},
+          {"index", status.index},
+          {"device", status.device},
+          {"mac", to_string(status.mac)},
+          {"address", optional_address(status.address)},
+          {"mtu_bytes", status.mtu},
+          {"up", status.up},
+          {"cpu", status.cpu},
+          {"rate_bits_per_second", status.rate_bps},
+          {"queue_packets", status.queue_packets},
+          {"queue_bytes", status.queue_bytes},
+          {"queue_capacity_bytes", status.queue_capacity_bytes},
+          {"counters", to_json(status.counters)}};
+}
+
+json to_json(const RouteStatus& status) {
+  json hops = json::array();
+  for (const NextHopStatus& hop : status.next_hops) {
+    hops.push_back(
+        {{"address", hop.address.is_unspecified() ? json(nullptr) : json(to_string(hop.address))},
+         {"port", hop.port},
+         {"up", hop.up}});
+  }
+  return {{"switch", status.switch_name},
+          {"prefix", to_string(status.prefix)},
+          {"connected", status.connected},
+          {"next_hops", std::move(hops)}};
+}
+
+json to_json(const FdbStatus& status) {
+  return {{"switch", status.switch_name},
+          {"mac", to_string(status.mac)},
+          {"port", status.port},
+          {"static", status.is_static},
+          {"age_seconds", status.age_s}};
+}
+
+json to_json(const ArpStatus& status) {
+  return {{"switch", status.switch_name},
+          {"address", to_string(status.address)},
+          {"mac", status.mac.is_zero() ? json(nullptr) : json(to_string(status.mac))},
+          {"port", status.port},
+          {"state", status.state},
+          {"age_seconds", status.age_s}};
+}
+
+json to_json(const EngineStatus& status) {
+  json figures = json::object();
+  for (const auto& [name, value] : status.figures) {
+    figures[name] = value;
+  }
+  return {
+      {"switch", status.switch_name}, {"engine", status.engine}, {"figures", std::move(figures)}};
+}
+
+json to_json(const JobRow& row) {
+  return {{"switch", row.switch_name},
+          {"engine", row.engine},
+          {"job", row.job.job},
+          {"contributions_total", row.job.contributions},
+          {"results_total", row.job.results},
+          {"descriptors", row.job.descriptors}};
+}
+
+json to_json(const DescriptorRow& row) {
+  const auto& d = row.descriptor;
+  return {{"switch", row.switch_name},
+          {"engine", row.engine},
+          {"job", d.job},
+          {"id", d.id},
+          {"counter", d.counter},
+          {"hosts", d.hosts},
+          {"sent", d.sent},
+          {"age_seconds", seconds(d.age)},
+          {"leader", to_string(d.leader)},
+          {"children_ports", port_list(d.children)}};
+}
+
+json to_json(const ConfigChange& change) {
+  return {{"setting", change.setting},
+          {"before", change.before.empty() ? json(nullptr) : json(change.before)},
+          {"after", change.after.empty() ? json(nullptr) : json(change.after)},
+          {"needs_restart", change.restart},
+          {"line", to_string(change)}};
+}
+
+json to_json(const ConfigErrors& errors) {
+  json list = json::array();
+  for (const ConfigError& error : errors) {
+    list.push_back({{"file", error.file},
+                    {"line", error.line},
+                    {"column", error.column},
+                    {"message", error.message},
+                    {"hint", error.hint}});
+  }
+  return list;
+}
+
+json drop_rows(const std::vector<SwitchStatus>& switches, const std::vector<PortStatus>& ports,
+               const std::vector<CoreStatus>& cores) {
+  json rows = json::array();
+  const auto add = [&](const char* scope, const std::string& where, std::string_view reason,
+                       std::uint64_t packets) {
+    rows.push_back(
+        {{"scope", scope}, {"where", where}, {"reason", reason}, {"packets_total", packets}});
+  };
+  for (const SwitchStatus& sw : switches) {
+    for (std::size_t i = 0; i < drop_reason_count; ++i) {
+      add("received", sw.name, drop_reason_names[i], sw.ledger.drops[i]);
+    }
+    for (std::size_t i = 0; i < drop_reason_count; ++i) {
+      add("originated", sw.name, drop_reason_names[i], sw.ledger.losses[i]);
+    }
+  }
+  for (const PortStatus& port : ports) {
+    const std::string where = port.switch_name + ":" + port.name;
+    add("port", where, "rx_missed", port.counters.rx_missed);
+    add("port", where, "queue_tail", port.counters.queue_tail_dropped);
+    add("port", where, "tx_device", port.counters.tx_device_dropped);
+    add("port", where, "impaired_lost", port.counters.impaired_lost);
+  }
+  for (const CoreStatus& core : cores) {
+    add("core", "cpu " + std::to_string(core.cpu), "handover_full", core.handover_full);
+  }
+  return rows;
+}
+
+}  // namespace tributary::control

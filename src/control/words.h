@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tributary::control {
+
+// The word of `words` that `word` may be a misspelling of; empty if none is near.
+std::string nearest(std::string_view word, const std::vector<std::string_view>& words);
+// "a, b, c", cut where it gets long.
+std::string joined(const std::vector<std::string_view>& words);
+
+}  // namespace tributary::control

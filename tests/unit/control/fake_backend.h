@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "control/backend.h"
+
+namespace tributary::control {
+
+// A data plane that answers with what it was given, and remembers what it was told to do.
+class FakeBackend final : public Backend {
+ public:
+  FakeBackend() {
+    SwitchSection& section = running.switches.emplace_back();
+    section.config.name = "leaf1";
+    section.config.id = 1;
+    section.config.ports.emplace_back().name = "h1";
+    section.devices.emplace_back(InterfaceDevice{"veth-h1"});
+  }
+
+  DaemonStatus status() override {
+    DaemonStatus status;
+    status.version = "0.1.0";
+    status.uptime_s = 1.5;
+    status.resident_bytes = 64 << 20;
+    status.idle = "adaptive";
+    status.cores = {{.cpu = 3, .loops = 10, .busy_loops = 4, .handover_full = 2}};
+    return status;
+  }
+  std::vector<SwitchStatus> switches() override {
+    SwitchStatus status;
+    status.name = "leaf1";
+    status.id = 1;
+    status.address = wire::Ipv4Address(10, 1, 255, 1);
+    status.ports = 1;
+    status.engines = {"canary"};
+    status.ledger.received = 10;
+    status.ledger.forwarded = 6;
+    status.ledger.absorbed = 3;
+    status.ledger.drop(DropReason::no_route);
+    return {status};
+  }
+  std::vector<PortStatus> ports() override {
+    PortStatus status;
+    status.switch_name = "leaf1";
+    status.name = "h1";
+    status.device = "af_packet veth-h1";
+    status.address = forwarding::InterfaceAddress{wire::Ipv4Address(10, 1, 1, 1), 24};
+    status.mtu = 1500;
+    status.up = port_up;
+    status.counters.rx_packets = 10;
+    status.counters.queue_tail_dropped = 5;
+    return {status};
+  }
+  std::vector<RouteStatus> routes() override {
+    const wire::Ipv4Address hop(10, 100, 1, 2);
+    return {{"leaf1", {wire::Ipv4Address(10, 2, 0, 0), 16}, false, {{hop, "h1", true}}}};
+  }
+  std::vector<FdbStatus> fdb() override {
+    FdbStatus entry{"leaf1", {{2, 0, 0, 0, 0, 1}}, "h1", false, 0.5};
+    return std::vector<FdbStatus>(fdb_entries, entry);
+  }
+  std::vector<ArpStatus> arp() override {
+    return {{"leaf1", wire::Ipv4Address(10, 1, 1, 2), {{2, 0, 0, 0, 0, 2}}, "h1", "reachable", 3}};
+  }
+  std::vector<EngineStatus> engines() override {
+    return {{"leaf1", "canary", {{"collisions_total", 7}}}};
+  }
+  std::vector<JobRow> jobs() override { return {{"leaf1", "canary", {9, 70, 10, 1}}}; }
+  std::vector<DescriptorRow> descriptors(std::size_t limit) override {
+    descriptor_limit = limit;
+    engine::DescriptorStatus descriptor;
+    descriptor.job = 9;
+    descriptor.id = 42;
+    descriptor.counter = 3;
+    descriptor.hosts = 8;
+    descriptor.age = std::chrono::milliseconds(2);
+    descriptor.leader = wire::Ipv4Address(10, 2, 1, 2);
+    descriptor.children = {0};
+    return {{"leaf1", "canary", descriptor}};
+  }
+
+  const DaemonConfig& config() const override { return running; }
+  Outcome reload(const DaemonConfig& next) override {
+    running = next;
+    ++reloads;
+    return {};
+  }
+  Outcome set_port(const std::string& switch_name, const std::string& port, bool up) override {
+    if (switch_name != "leaf1" || port != "h1") {
+      return tl::unexpected("no port `" + switch_name + ":" + port + "`");
+    }
+    port_up = up;
+    return {};
+  }
+  void shutdown() override { ++shutdowns; }
+
+  DaemonConfig running;
+  std::size_t fdb_entries = 1;
+  std::size_t descriptor_limit = 0;
+  bool port_up = true;
+  int reloads = 0;
+  int shutdowns = 0;
+};
+
+}  // namespace tributary::control
