@@ -37,9 +37,9 @@ class UringTransport {
   std::string trouble() const;
 
  private:
-  struct Ring;
-  explicit UringTransport(std::unique_ptr<Ring> ring);
-  std::unique_ptr<Ring> ring_;
+  struct State;
+  explicit UringTransport(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace tributary::host

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/uring_sender.h"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "host/address.h"
+#include "wire/ethernet.h"
+
+namespace tributary::host {
+namespace {
+
+bool is_transient(int error) {
+  return error == EAGAIN || error == ENOBUFS || error == ENOMEM || error == EINTR;
+}
+
+sockaddr_ll next_switch_on(int interface_index) {
+  sockaddr_ll link{};
+  link.sll_family = AF_PACKET;
+  link.sll_protocol = std::bit_cast<std::uint16_t>(wire::be16{wire::ethertype::canary});
+  link.sll_ifindex = interface_index;
+  link.sll_halen = sizeof(wire::MacAddress);
+  std::copy(wire::canary_group_mac.octets.begin(), wire::canary_group_mac.octets.end(),
+            link.sll_addr);
+  return link;
+}
+
+}  // namespace
+
+UringSender::UringSender(io_uring& ring, const DatagramSocket& socket)
+    : ring_(ring), socket_(socket), slots_(slot_count) {
+  for (unsigned slot = slot_count; slot-- > 0;) {
+    free_slots_.push_back(slot);
+  }
+}
+
+void UringSender::queue(Outbox& outbox) {
+  while (!retries_.empty() && prepare(retries_.back())) {
+    retries_.pop_back();
+  }
+  while (!outbox.empty() && !free_slots_.empty()) {
+    const auto slot = free_slots_.back();
+    fill(slots_[slot], outbox.front());
+    if (!prepare(slot)) {
+      return;
+    }
+    free_slots_.pop_back();
+    outbox.pop();
+  }
+}
+
+void UringSender::fill(Slot& slot, const Datagram& datagram) const {
+  slot.header = datagram.header;
+  slot.parts[0] = {&slot.header, sizeof slot.header};
+  // sendmsg does not write there; iovec serves both directions.
+  slot.parts[1] = {const_cast<std::byte*>(datagram.payload.data()), datagram.payload.size()};
+  slot.message = {};
+  slot.message.msg_iov = slot.parts;
+  slot.message.msg_iovlen = std::size(slot.parts);
+  slot.message.msg_name = &slot.destination;
+  if (socket_.interface_index == 0) {
+    slot.destination.internet = to_sockaddr(datagram.destination);
+    slot.message.msg_namelen = sizeof slot.destination.internet;
+  } else {
+    slot.destination.link = next_switch_on(socket_.interface_index);
+    slot.message.msg_namelen = sizeof slot.destination.link;
+  }
+}
+
+// False if the submission queue is full.
+bool UringSender::prepare(unsigned slot) {
+  auto* const sqe = io_uring_get_sqe(&ring_);
+  if (sqe == nullptr) {
+    return false;
+  }
+  io_uring_prep_sendmsg(sqe, socket_.fd.get(), &slots_[slot].message, 0);
+  io_uring_sqe_set_data64(sqe, slot);
+  return true;
+}
+
+Result<void> UringSender::complete(unsigned slot, int result) {
+  if (result < 0 && is_transient(-result)) {
+    retries_.push_back(slot);
+    return {};
+  }
+  free_slots_.push_back(slot);
+  if (result >= 0) {
+    return {};
+  }
+  ++refused_;
+  last_refusal_ = -result;
+  if (result == -EMSGSIZE) {
+    return fail(Error::Code::network,
+                "a packet is larger than the MTU of the path; set the MTU of the communicator "
+                "(TRIBUTARY_MTU) to the smallest one on the way");
+  }
+  return {};  // it counts as lost; the deadline tells
+}
+
+std::string UringSender::trouble() const {
+  if (refused_ == 0) {
+    return {};
+  }
+  return std::to_string(refused_) + " packets could not be sent (" +
+         std::generic_category().message(last_refusal_) + ")";
+}
+
+}  // namespace tributary::host

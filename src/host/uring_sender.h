@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <linux/if_packet.h>
+#include <netinet/in.h>
+#include <string>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <vector>
+
+#include <liburing.h>
+
+#include "host/datagram_socket.h"
+#include "host/error.h"
+#include "host/outbox.h"
+
+namespace tributary::host {
+
+// Sends datagrams, each as one sendmsg of header and payload. Until a send completes, its payload
+// is in use.
+class UringSender {
+ public:
+  static constexpr unsigned slot_count = 256;
+
+  // User data of its completions are the slots, below slot_count. The socket outlives the sender.
+  UringSender(io_uring& ring, const DatagramSocket& socket);
+
+  // Prepares sends from `outbox` as far as there are free slots; the caller submits.
+  void queue(Outbox& outbox);
+  Result<void> complete(unsigned slot, int result);
+
+  bool idle() const { return free_slots_.size() == slot_count; }
+  bool has_room() const { return !free_slots_.empty(); }
+  // Sends to be tried again by queue().
+  bool retries() const { return !retries_.empty(); }
+  // Datagrams that the kernel refused, and why the last one was; empty if none.
+  std::string trouble() const;
+
+ private:
+  struct Slot {
+    wire::CanaryHeader header;
+    iovec parts[2];
+    union {
+      sockaddr_in internet;
+      sockaddr_ll link;
+    } destination;
+    msghdr message;
+  };
+
+  void fill(Slot& slot, const Datagram& datagram) const;
+  bool prepare(unsigned slot);
+
+  io_uring& ring_;
+  const DatagramSocket& socket_;
+  std::vector<Slot> slots_;
+  std::vector<unsigned> free_slots_;
+  std::vector<unsigned> retries_;
+  std::uint64_t refused_ = 0;
+  int last_refusal_ = 0;
+};
+
+}  // namespace tributary::host

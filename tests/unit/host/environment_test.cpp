@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cstdlib>
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "host/communicator.h"
+
+namespace tributary::host::test {
+namespace {
+
+constexpr const char* names[] = {"RANK",
+                                 "WORLD_SIZE",
+                                 "MASTER_ADDR",
+                                 "MASTER_PORT",
+                                 "TRIBUTARY_LOCAL_ADDRESS",
+                                 "TRIBUTARY_MTU",
+                                 "TRIBUTARY_WINDOW",
+                                 "TRIBUTARY_DEADLINE",
+                                 "TRIBUTARY_ENCAPSULATION"};
+
+class Environment : public testing::Test {
+ protected:
+  void SetUp() override {
+    clear();
+    set({{"RANK", "2"},
+         {"WORLD_SIZE", "4"},
+         {"MASTER_ADDR", "10.0.0.1"},
+         {"MASTER_PORT", "29500"}});
+  }
+  void TearDown() override { clear(); }
+
+  static void clear() {
+    for (const auto* name : names) {
+      ::unsetenv(name);
+    }
+  }
+  static void set(std::initializer_list<std::pair<const char*, const char*>> variables) {
+    for (const auto& [name, value] : variables) {
+      ::setenv(name, value, 1);
+    }
+  }
+  static std::string message() {
+    const auto options = CommunicatorOptions::from_environment();
+    return options ? "" : options.error().message;
+  }
+};
+
+TEST_F(Environment, IsReadAsTorchrunSetsIt) {
+  const auto options = CommunicatorOptions::from_environment();
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(options->rank, 2u);
+  EXPECT_EQ(options->world_size, 4u);
+  EXPECT_EQ(options->rendezvous, "10.0.0.1:29500");
+  EXPECT_EQ(options->deadline, std::chrono::seconds(30));
+  EXPECT_EQ(options->encapsulation, wire::Encapsulation::udp);
+}
+
+TEST_F(Environment, OverridesAreRead) {
+  set({{"TRIBUTARY_LOCAL_ADDRESS", "10.0.0.7"},
+       {"TRIBUTARY_MTU", "9000"},
+       {"TRIBUTARY_WINDOW", "32"},
+       {"TRIBUTARY_DEADLINE", "2.5"},
+       {"TRIBUTARY_ENCAPSULATION", "ethernet"}});
+  const auto options = CommunicatorOptions::from_environment();
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(options->local_address, "10.0.0.7");
+  EXPECT_EQ(options->mtu, 9000);
+  EXPECT_EQ(options->window, 32u);
+  EXPECT_EQ(options->deadline, std::chrono::milliseconds(2500));
+  EXPECT_EQ(options->encapsulation, wire::Encapsulation::ethernet);
+}
+
+TEST_F(Environment, ErrorsNameTheVariable) {
+  for (const auto* name : {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}) {
+    SetUp();
+    ::unsetenv(name);
+    EXPECT_NE(message().find(std::string(name) + " is not set"), std::string::npos) << message();
+  }
+  for (const auto& [name, value] : {std::pair{"RANK", "two"},
+                                    {"WORLD_SIZE", "-1"},
+                                    {"MASTER_PORT", "65536"},
+                                    {"TRIBUTARY_MTU", "1e3"},
+                                    {"TRIBUTARY_WINDOW", "x"},
+                                    {"TRIBUTARY_DEADLINE", "nan"},
+                                    {"TRIBUTARY_DEADLINE", "-3"},
+                                    {"TRIBUTARY_ENCAPSULATION", "vxlan"}}) {
+    SetUp();
+    ::setenv(name, value, 1);
+    EXPECT_NE(message().find(std::string(name) + "=" + value), std::string::npos) << message();
+  }
+}
+
+}  // namespace
+}  // namespace tributary::host::test

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/job.h"
+
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "wire/element.h"
+
+namespace tributary::host::test {
+namespace {
+
+TEST(PayloadBytesFor, FitsThePacketAndCutsNoElement) {
+  for (std::uint32_t mtu = 0; mtu <= 65535; ++mtu) {
+    const auto udp = payload_bytes_for(mtu, wire::Encapsulation::udp);
+    const auto ethernet = payload_bytes_for(mtu, wire::Encapsulation::ethernet);
+    ASSERT_EQ(udp % 32, 0u);
+    ASSERT_TRUE(udp == 0 || udp + 92 <= mtu);
+    ASSERT_TRUE(ethernet == 0 || ethernet + 64 <= mtu);
+    ASSERT_TRUE(mtu < 92 || udp + 92 + 32 > mtu);
+    ASSERT_LE(ethernet, 65535u);  // i8 elements are counted in 16 bits
+  }
+  EXPECT_EQ(payload_bytes_for(1500, wire::Encapsulation::udp), 1408u);
+}
+
+TEST(ContributionTag, DependsOnEverything) {
+  std::set<std::uint64_t> tags;
+  for (const JobKey key : {JobKey{1}, JobKey{2}}) {
+    for (const std::uint32_t id : {0u, 1u, 0xffffffffu}) {
+      for (const std::uint8_t attempt : {std::uint8_t{0}, std::uint8_t{1}}) {
+        for (std::uint32_t rank = 0; rank < 5; ++rank) {
+          tags.insert(contribution_tag(key, id, attempt, rank));
+        }
+      }
+    }
+  }
+  EXPECT_EQ(tags.size(), 60u);
+}
+
+TEST(Endpoint, ReadsAsPeopleWriteIt) {
+  EXPECT_EQ(to_string(Endpoint{wire::Ipv4Address(10, 1, 0, 255), 17000}), "10.1.0.255:17000");
+}
+
+}  // namespace
+}  // namespace tributary::host::test
