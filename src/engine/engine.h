@@ -10,8 +10,8 @@
 
 #include "engine/actions.h"
 #include "engine/frame.h"
-#include "packet/pool.h"
 #include "packet/clock.h"
+#include "packet/pool.h"
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
 
@@ -25,8 +25,8 @@ struct Arrival {
 
 // Who the switch is, for packets that an engine originates.
 struct SwitchIdentity {
-  std::uint16_t id = 0;        // the paper's Switch Address
-  wire::Ipv4Address address;   // where leaders reach it; source of what it originates
+  std::uint16_t id = 0;       // the paper's Switch Address
+  wire::Ipv4Address address;  // where leaders reach it; source of what it originates
   wire::MacAddress mac;
   PortIndex ports = 0;
 };

@@ -12,41 +12,41 @@ namespace tributary {
 
 // Why a packet went no further. The names are what operators see; a new reason gets a line here and
 // nothing else.
-#define TRIBUTARY_DROP_REASONS(X)                                                     \
-  X(truncated)             /* frame shorter than its headers say */                   \
-  X(source_group_mac)      /* Ethernet source is a group address */                   \
-  X(other_mac)             /* routed port: the frame is for somebody else */          \
-  X(bridge_reserved)       /* 01:80:c2:00:00:0x is not forwarded */                   \
-  X(bridge_same_port)      /* destination is where the frame came from */             \
-  X(bridge_no_port)        /* nowhere to flood to */                                  \
-  X(unknown_ethertype)     /* for the router itself, but not IPv4 or ARP */           \
-  X(ip_malformed)          /* version, header length, total length */                 \
-  X(ip_checksum)           /* IPv4 header checksum */                                 \
-  X(ip_martian)            /* source or destination that cannot be routed */          \
-  X(ip_not_for_us)         /* group or broadcast that the router does not serve */    \
-  X(no_route)              /* no prefix matches */                                    \
-  X(next_hops_down)        /* every next hop's port is down */                        \
-  X(ttl_exceeded)          /* answered with ICMP time exceeded */                     \
-  X(fragmentation_needed)  /* larger than the egress MTU */                           \
-  X(icmp_malformed)        /* echo request too short or with a wrong checksum */      \
-  X(arp_malformed)         /* not IPv4 over Ethernet */                               \
-  X(arp_unresolved)        /* next hop did not answer in time */                      \
-  X(arp_queue_full)        /* too many packets wait for the same answer */            \
-  X(local_unserved)        /* addressed to the switch, no service there */            \
-  X(port_down)             /* egress port has no link */                              \
-  X(no_buffer)             /* packet pool exhausted */                                \
-  X(handover_full)         /* ring to the owning core full */                         \
-  X(canary_truncated)      /* Canary: shorter than header and elements */             \
-  X(canary_oversized)      /* Canary: longer than header and elements */              \
-  X(canary_version)        /* Canary: version of the header */                        \
-  X(canary_malformed)      /* Canary: impossible field */                             \
-  X(canary_crc)            /* Canary: damaged on the way */                           \
-  X(canary_mismatch)       /* Canary: same block, other type, operator or length */   \
-  X(canary_overcount)      /* Canary: more contributions than hosts */                \
-  X(canary_children_full)  /* Canary: no room to record another child */              \
-  X(canary_no_descriptor)  /* Canary: result for a block that is not held */          \
-  X(canary_bad_port)       /* Canary: restoration for a port that does not exist */   \
-  X(canary_not_served)     /* Canary: no engine configured on this switch */
+#define TRIBUTARY_DROP_REASONS(X)                                                  \
+  X(truncated)            /* frame shorter than its headers say */                 \
+  X(source_group_mac)     /* Ethernet source is a group address */                 \
+  X(other_mac)            /* routed port: the frame is for somebody else */        \
+  X(bridge_reserved)      /* 01:80:c2:00:00:0x is not forwarded */                 \
+  X(bridge_same_port)     /* destination is where the frame came from */           \
+  X(bridge_no_port)       /* nowhere to flood to */                                \
+  X(unknown_ethertype)    /* for the router itself, but not IPv4 or ARP */         \
+  X(ip_malformed)         /* version, header length, total length */               \
+  X(ip_checksum)          /* IPv4 header checksum */                               \
+  X(ip_martian)           /* source or destination that cannot be routed */        \
+  X(ip_not_for_us)        /* group or broadcast that the router does not serve */  \
+  X(no_route)             /* no prefix matches */                                  \
+  X(next_hops_down)       /* every next hop's port is down */                      \
+  X(ttl_exceeded)         /* answered with ICMP time exceeded */                   \
+  X(fragmentation_needed) /* larger than the egress MTU */                         \
+  X(icmp_malformed)       /* echo request too short or with a wrong checksum */    \
+  X(arp_malformed)        /* not IPv4 over Ethernet */                             \
+  X(arp_unresolved)       /* next hop did not answer in time */                    \
+  X(arp_queue_full)       /* too many packets wait for the same answer */          \
+  X(local_unserved)       /* addressed to the switch, no service there */          \
+  X(port_down)            /* egress port has no link */                            \
+  X(no_buffer)            /* packet pool exhausted */                              \
+  X(handover_full)        /* ring to the owning core full */                       \
+  X(canary_truncated)     /* Canary: shorter than header and elements */           \
+  X(canary_oversized)     /* Canary: longer than header and elements */            \
+  X(canary_version)       /* Canary: version of the header */                      \
+  X(canary_malformed)     /* Canary: impossible field */                           \
+  X(canary_crc)           /* Canary: damaged on the way */                         \
+  X(canary_mismatch)      /* Canary: same block, other type, operator or length */ \
+  X(canary_overcount)     /* Canary: more contributions than hosts */              \
+  X(canary_children_full) /* Canary: no room to record another child */            \
+  X(canary_no_descriptor) /* Canary: result for a block that is not held */        \
+  X(canary_bad_port)      /* Canary: restoration for a port that does not exist */ \
+  X(canary_not_served)    /* Canary: no engine configured on this switch */
 
 enum class DropReason : std::uint8_t {
 #define TRIBUTARY_ENUMERATOR(reason) reason,
@@ -81,7 +81,7 @@ struct Ledger {
   DropCounts drops{};           // of received packets
   std::uint64_t originated = 0;
   std::uint64_t sent = 0;
-  DropCounts losses{};          // of originated packets
+  DropCounts losses{};  // of originated packets
 
   void drop(DropReason reason) { ++drops[static_cast<std::size_t>(reason)]; }
   void lose(DropReason reason) { ++losses[static_cast<std::size_t>(reason)]; }

@@ -19,15 +19,15 @@ inline constexpr PortIndex no_port = 0xffff;
 // in the private area of an mbuf, so that turning one into the other is pointer arithmetic.
 // Ownership is always a PacketPtr (or the intrusive list of a pool or queue, through `next`).
 struct Packet {
-  PacketPool* pool;         // where the packet returns to; of the core that holds it
-  std::byte* buffer;        // storage, `capacity` bytes
-  Packet* next;             // link of the pool or queue that owns the packet
-  std::uint32_t capacity;   // bytes of storage
-  std::uint32_t offset;     // where the frame starts in `buffer`: the headroom
-  std::uint32_t length;     // bytes of the frame, without check sequence
-  PortIndex ingress;        // port of the logical switch it came in by
-  PortIndex egress;         // port it leaves by, once that is decided
-  std::uint64_t driver_tag; // for whoever drives the switch; never read below the data plane
+  PacketPool* pool;          // where the packet returns to; of the core that holds it
+  std::byte* buffer;         // storage, `capacity` bytes
+  Packet* next;              // link of the pool or queue that owns the packet
+  std::uint32_t capacity;    // bytes of storage
+  std::uint32_t offset;      // where the frame starts in `buffer`: the headroom
+  std::uint32_t length;      // bytes of the frame, without check sequence
+  PortIndex ingress;         // port of the logical switch it came in by
+  PortIndex egress;          // port it leaves by, once that is decided
+  std::uint64_t driver_tag;  // for whoever drives the switch; never read below the data plane
 
   std::byte* data() { return buffer + offset; }
   const std::byte* data() const { return buffer + offset; }

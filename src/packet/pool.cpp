@@ -72,7 +72,9 @@ HeapPacketPool::HeapPacketPool(std::size_t packets, std::uint32_t frame_bytes_ma
   }
 }
 
-HeapPacketPool::~HeapPacketPool() { give_back_all(); }
+HeapPacketPool::~HeapPacketPool() {
+  give_back_all();
+}
 
 std::size_t HeapPacketPool::outstanding() noexcept {
   give_back_all();

@@ -82,6 +82,8 @@ std::uint64_t peek_canary_key(Bytes bytes) {
   return header == nullptr ? 0 : header->key();
 }
 
-void seal(CanaryHeader& header, Bytes payload) { header.crc = crc_of(header, payload); }
+void seal(CanaryHeader& header, Bytes payload) {
+  header.crc = crc_of(header, payload);
+}
 
 }  // namespace tributary::wire

@@ -37,18 +37,18 @@ struct [[gnu::packed]] CanaryHeader {
   CanaryKind kind = CanaryKind::contribution;
   ElementType element_type = ElementType::f32;
   Operator op = Operator::sum;
-  std::uint8_t attempt = 0;    // how often the block was reduced before; 0 at first
-  std::uint8_t shard = 0;      // `children` covers ports 32 * shard .. 32 * shard + 31 (4.2)
-  be32 job;                    // the high half of the concatenated id (3.4)
-  be16 elements;               // in the payload
-  be16 child_port;             // UDP port of the child; 0 directly over Ethernet
-  be64 fingerprint;            // sum of the contributors' tags, modulo 2^64
-  Ipv4Address child_address;   // who sent this packet last: a worker, or a switch that aggregates
-  Ipv4Address switch_ipv4;     // collision, restoration: where the switch can be reached
-  MacAddress child_mac;        // collision, restoration: the child's link-layer address
-  be16 rank;                   // contribution: of the worker; no_rank once aggregated
-  be32 reserved;               // 0
-  be32 crc;                    // CRC-32 over the 60 bytes before it and the payload
+  std::uint8_t attempt = 0;   // how often the block was reduced before; 0 at first
+  std::uint8_t shard = 0;     // `children` covers ports 32 * shard .. 32 * shard + 31 (4.2)
+  be32 job;                   // the high half of the concatenated id (3.4)
+  be16 elements;              // in the payload
+  be16 child_port;            // UDP port of the child; 0 directly over Ethernet
+  be64 fingerprint;           // sum of the contributors' tags, modulo 2^64
+  Ipv4Address child_address;  // who sent this packet last: a worker, or a switch that aggregates
+  Ipv4Address switch_ipv4;    // collision, restoration: where the switch can be reached
+  MacAddress child_mac;       // collision, restoration: the child's link-layer address
+  be16 rank;                  // contribution: of the worker; no_rank once aggregated
+  be32 reserved;              // 0
+  be32 crc;                   // CRC-32 over the 60 bytes before it and the payload
 
   static constexpr std::uint8_t bypass_bit = 0x80;
   static constexpr std::uint8_t multicast_bit = 0x40;
@@ -61,9 +61,7 @@ struct [[gnu::packed]] CanaryHeader {
   constexpr bool multicast() const { return (flags & multicast_bit) != 0; }
   constexpr std::uint8_t version() const { return flags & version_mask; }
   // Application identifier and block identifier, concatenated (3.4).
-  constexpr std::uint64_t key() const {
-    return (std::uint64_t{job.value()} << 32) | id.value();
-  }
+  constexpr std::uint64_t key() const { return (std::uint64_t{job.value()} << 32) | id.value(); }
 };
 static_assert(sizeof(CanaryHeader) == 64 && alignof(CanaryHeader) == 1);
 
@@ -81,11 +79,11 @@ inline constexpr MacAddress canary_group_mac{{0x03, 'C', 'a', 'n', 'r', 'y'}};
 
 enum class CanaryError : std::uint8_t {
   none,
-  truncated,   // shorter than header and elements
-  oversized,   // longer than header and elements (UDP; Ethernet pads short frames)
-  version,     // not current_version
-  malformed,   // unknown kind, type, operator; impossible counter; reserved bits
-  crc,         // damaged on the way
+  truncated,  // shorter than header and elements
+  oversized,  // longer than header and elements (UDP; Ethernet pads short frames)
+  version,    // not current_version
+  malformed,  // unknown kind, type, operator; impossible counter; reserved bits
+  crc,        // damaged on the way
 };
 std::string_view name(CanaryError error);
 

@@ -21,7 +21,9 @@ constexpr std::size_t element_bytes(ElementType type) {
   return bytes[static_cast<std::size_t>(type)];
 }
 
-constexpr bool is_integer(ElementType type) { return type >= ElementType::i8; }
+constexpr bool is_integer(ElementType type) {
+  return type >= ElementType::i8;
+}
 
 // and, or and xor exist for integers only.
 constexpr bool is_valid(ElementType type, Operator op) {

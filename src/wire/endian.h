@@ -9,10 +9,18 @@ namespace tributary::wire {
 static_assert(std::endian::native == std::endian::little,
               "element payloads are little-endian and handled in place");
 
-constexpr std::uint8_t byte_swap(std::uint8_t value) { return value; }
-constexpr std::uint16_t byte_swap(std::uint16_t value) { return __builtin_bswap16(value); }
-constexpr std::uint32_t byte_swap(std::uint32_t value) { return __builtin_bswap32(value); }
-constexpr std::uint64_t byte_swap(std::uint64_t value) { return __builtin_bswap64(value); }
+constexpr std::uint8_t byte_swap(std::uint8_t value) {
+  return value;
+}
+constexpr std::uint16_t byte_swap(std::uint16_t value) {
+  return __builtin_bswap16(value);
+}
+constexpr std::uint32_t byte_swap(std::uint32_t value) {
+  return __builtin_bswap32(value);
+}
+constexpr std::uint64_t byte_swap(std::uint64_t value) {
+  return __builtin_bswap64(value);
+}
 
 // A big-endian unsigned integer as it stands in a packet: alignment 1, and no conversion unless
 // asked for. The packed member (not a std::array behind bit_cast) keeps GCC 12 vectorising loops.

@@ -15,7 +15,8 @@ struct [[gnu::packed]] Ipv4Address {
   constexpr Ipv4Address() = default;
   constexpr explicit Ipv4Address(std::uint32_t host_order) : network(host_order) {}
   constexpr Ipv4Address(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::uint8_t d)
-      : network((std::uint32_t{a} << 24) | (std::uint32_t{b} << 16) | (std::uint32_t{c} << 8) | d) {}
+      : network((std::uint32_t{a} << 24) | (std::uint32_t{b} << 16) | (std::uint32_t{c} << 8) | d) {
+  }
 
   constexpr std::uint32_t value() const { return network.value(); }
   constexpr bool is_unspecified() const { return value() == 0; }

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""check-layers goes red on planted violations, names file and line, and stays green otherwise."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOL = pathlib.Path(__file__).resolve().parents[1] / "check-layers"
+
+
+def run(files):
+    """Runs the tool on a tree of {path: text}; returns (exit code, messages)."""
+    with tempfile.TemporaryDirectory() as directory:
+        root = pathlib.Path(directory)
+        for path, text in files.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(text)
+        done = subprocess.run([sys.executable, TOOL, directory], capture_output=True, text=True,
+                              check=False)
+        return done.returncode, done.stderr
+
+
+class CheckLayers(unittest.TestCase):
+
+    def expect_red(self, path, text, line, words):
+        code, messages = run({path: text})
+        self.assertEqual(code, 1, messages)
+        self.assertTrue(messages.startswith(f"{path}:{line}: "), messages)
+        self.assertIn(words, messages)
+
+    def test_arrows_down_are_green(self):
+        code, messages = run({
+            "src/wire/a.h": "#include <cstdint>\n",
+            "src/engines/canary/a.cpp": '#include "engines/canary/a.h"\n#include "reduce/k.h"\n',
+            "src/engines/registry.cpp": '#include "engines/canary/a.h"\n',
+            "src/dataplane/a.cpp": '#include <rte_mbuf.h>\n#include "control/backend.h"\n',
+            "apps/tributaryd/main.cpp": '#include "dataplane/a.h"\n#include <thread>\n',
+        })
+        self.assertEqual((code, messages), (0, ""))
+
+    def test_arrow_up(self):
+        self.expect_red("src/wire/a.h", '#pragma once\n#include "packet/list.h"\n', 2,
+                        "wire may include nothing")
+
+    def test_arrow_aside(self):
+        self.expect_red("src/host/a.cpp", '#include "engine/engine.h"\n', 1, "not engine")
+
+    def test_dpdk_outside_the_data_plane(self):
+        for path in ("src/switch/a.h", "apps/x/main.cpp", "tests/unit/wire/a_test.cpp"):
+            self.expect_red(path, "\n\n  #  include <rte_mbuf.h>\n", 3, "DPDK")
+
+    def test_io_in_sans_io_layers(self):
+        for header in ("sys/socket.h", "thread", "mutex", "spdlog/spdlog.h", "atomic"):
+            self.expect_red("src/engine/a.cpp", f"#include <{header}>\n", 1, "no I/O")
+
+    def test_engine_that_includes_another(self):
+        self.expect_red("src/engines/panama/a.cpp", '#include "engines/canary/a.h"\n', 1,
+                        "another engine")
+
+    def test_unknown_layer(self):
+        self.expect_red("src/utils/a.h", "#include <cstdint>\n", 1, "not a layer")
+
+
+if __name__ == "__main__":
+    unittest.main()

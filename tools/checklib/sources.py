@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""First-party C++ files. Found by walking, not by git: the checks also hold in an archive."""
+
+import pathlib
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DIRECTORIES = ("src", "apps", "tests")
+
+
+def cpp_files(root=ROOT, directories=DIRECTORIES, suffixes=(".h", ".cpp")):
+    """Sorted paths below `directories`, relative to `root`."""
+    return sorted(
+        path.relative_to(root)
+        for directory in directories
+        for path in (root / directory).rglob("*")
+        if path.suffix in suffixes and path.is_file())
