@@ -43,7 +43,6 @@ namespace tributary {
   X(canary_crc)           /* Canary: damaged on the way */                         \
   X(canary_mismatch)      /* Canary: same block, other type, operator or length */ \
   X(canary_overcount)     /* Canary: more contributions than hosts */              \
-  X(canary_children_full) /* Canary: no room to record another child */            \
   X(canary_no_descriptor) /* Canary: result for a block that is not held */        \
   X(canary_bad_port)      /* Canary: restoration for a port that does not exist */ \
   X(canary_not_served)    /* Canary: no engine configured on this switch */
