@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "support/canary_packets.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "engine/frame.h"
@@ -92,7 +93,7 @@ PacketPtr make_canary(PacketPool& pool, const CanarySpec& spec,
   }
   wire::seal(header, payload);
   append(*packet, header);
-  std::memcpy(packet->data() + packet->length, payload.data(), payload.size());
+  std::copy(payload.begin(), payload.end(), packet->data() + packet->length);
   packet->length += static_cast<std::uint32_t>(payload.size());
   packet->ingress = spec.ingress;
   return packet;

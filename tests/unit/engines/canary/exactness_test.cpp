@@ -56,14 +56,10 @@ int expected(Operator op) {
 }
 
 class Exactness : public CanaryTest,
-                  public ::testing::WithParamInterface<std::tuple<std::size_t, std::size_t>> {};
+                  public ::testing::WithParamInterface<std::pair<ElementType, Operator>> {};
 
 TEST_P(Exactness, ThreeContributionsAreReducedAtEveryLength) {
-  const auto type = static_cast<ElementType>(std::get<0>(GetParam()));
-  const auto op = static_cast<Operator>(std::get<1>(GetParam()));
-  if (!wire::is_valid(type, op)) {
-    GTEST_SKIP() << "no such pair";
-  }
+  const auto [type, op] = GetParam();
   std::uint32_t id = 1;
   for (const std::size_t count : {0u, 1u, 3u, 17u, 359u, 1113u}) {
     ++id;
@@ -80,16 +76,27 @@ TEST_P(Exactness, ThreeContributionsAreReducedAtEveryLength) {
   }
 }
 
-std::string pair_name(const ::testing::TestParamInfo<std::tuple<std::size_t, std::size_t>>& info) {
-  return std::string(wire::name(static_cast<ElementType>(std::get<0>(info.param)))) + "_" +
-         std::string(wire::name(static_cast<Operator>(std::get<1>(info.param))));
+using Pair = std::pair<ElementType, Operator>;
+
+std::vector<Pair> valid_pairs() {
+  std::vector<Pair> pairs;
+  for (std::size_t type = 0; type < wire::element_type_count; ++type) {
+    for (std::size_t op = 0; op < wire::operator_count; ++op) {
+      const Pair pair{static_cast<ElementType>(type), static_cast<Operator>(op)};
+      if (wire::is_valid(pair.first, pair.second)) {
+        pairs.push_back(pair);
+      }
+    }
+  }
+  return pairs;
 }
 
-INSTANTIATE_TEST_SUITE_P(AllPairs, Exactness,
-                         ::testing::Combine(::testing::Range<std::size_t>(0,
-                                                                          wire::element_type_count),
-                                            ::testing::Range<std::size_t>(0, wire::operator_count)),
-                         pair_name);
+std::string pair_name(const ::testing::TestParamInfo<Pair>& info) {
+  return std::string(wire::name(info.param.first)) + "_" +
+         std::string(wire::name(info.param.second));
+}
+
+INSTANTIATE_TEST_SUITE_P(ValidPairs, Exactness, ::testing::ValuesIn(valid_pairs()), pair_name);
 
 class HalfPrecision : public CanaryTest {};
 

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The Canary engine fed with a sequence of packets and time steps. An input is a list of commands
+// of a few bytes each; the blocks, workers and descriptors are few, so that they meet.
+#include <algorithm>
+#include <cassert>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "engines/canary/engine.h"
+#include "engines/canary/protocol.h"
+#include "support/canary_packets.h"
+#include "support/engine_harness.h"
+
+namespace {
+
+using namespace tributary;
+
+class Input {
+ public:
+  Input(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
+  bool empty() const { return at_ == size_; }
+  std::uint8_t byte() { return empty() ? std::uint8_t{0} : data_[at_++]; }
+
+ private:
+  const std::uint8_t* data_;
+  std::size_t size_;
+  std::size_t at_ = 0;
+};
+
+constexpr std::size_t packets = 24;  // so few that copies find no buffer now and then
+constexpr std::size_t held_max = 12;
+
+const engine::SwitchIdentity self{42, wire::Ipv4Address{10, 0, 255, 1}, {}, 8};
+
+canary::CanaryConfig config_of(std::uint8_t choice) {
+  canary::CanaryConfig config;
+  config.descriptors = 4;
+  config.timeout = std::chrono::microseconds(1 + (choice & 0xf) * 50);
+  config.age_max = std::chrono::microseconds(1 + (choice >> 4) * 100);
+  config.hash_seed = 1;
+  return config;
+}
+
+class Session {
+ public:
+  explicit Session(Input input) : input_(input) {}
+
+  void run() {
+    while (!input_.empty()) {
+      step(input_.byte());
+      assert(harness_.ledger.balanced());
+      assert(engine_.deadline() == never || harness_.figure("descriptors_in_use") > 0);
+    }
+    drain();
+    held_.clear();
+    assert(pool_.outstanding() == 0);
+  }
+
+ private:
+  void step(std::uint8_t command) {
+    switch (command % 8) {
+      case 0:
+        now_ += std::chrono::microseconds(input_.byte());
+        return hold(harness_.expire(now_));
+      case 1:
+        return feed(make(wire::CanaryKind::result));
+      case 2:
+        return feed(make(wire::CanaryKind::restoration));
+      case 3:
+        return feed(tampered(true));
+      case 4:
+        return feed(tampered(false));
+      case 5:
+        return feed_back();
+      case 6:
+        engine_.reconfigure(config_of(input_.byte()));
+        return;
+      default:
+        return feed(make(wire::CanaryKind::contribution));
+    }
+  }
+
+  test::CanarySpec spec_of(wire::CanaryKind kind) {
+    test::CanarySpec spec;
+    const auto block = input_.byte();
+    const auto who = input_.byte();
+    const auto shape = input_.byte();
+    spec.kind = kind;
+    spec.id = block & 7u;
+    spec.job = (block >> 3) & 3u;
+    spec.encapsulation =
+        (block & 0x80) != 0 ? wire::Encapsulation::ethernet : wire::Encapsulation::udp;
+    spec.child_address = wire::Ipv4Address(0x0a000001u + (who & 7u));
+    spec.child_port = static_cast<std::uint16_t>(17000 + (who >> 6));
+    spec.ingress = (who >> 3) & 7u;
+    spec.type = static_cast<wire::ElementType>(shape & 7u);
+    spec.op = static_cast<wire::Operator>((shape >> 3) & 7u);
+    spec.hosts = static_cast<std::uint16_t>(2 + (shape >> 6) * 2);
+    spec.counter = kind == wire::CanaryKind::contribution ? std::uint16_t{1} : spec.hosts;
+    if (kind != wire::CanaryKind::contribution) {
+      spec.destination = self.address;
+      spec.switch_address = self.id;
+      spec.children = 1u << spec.ingress;
+    }
+    return spec;
+  }
+
+  PacketPtr make(wire::CanaryKind kind) {
+    const auto spec = spec_of(kind);
+    const std::vector<std::byte> payload(wire::element_bytes(spec.type) * (input_.byte() % 16u),
+                                         std::byte{input_.byte()});
+    return test::make_canary(pool_, spec, payload);
+  }
+
+  // Some bytes changed, the length as well, and the CRC right again or not.
+  PacketPtr tampered(bool sealed) {
+    auto packet = make(static_cast<wire::CanaryKind>(1 + input_.byte() % 3));
+    if (packet == nullptr) {
+      return packet;
+    }
+    for (auto changes = input_.byte() % 8; changes > 0; --changes) {
+      packet->data()[input_.byte() % packet->length] = std::byte{input_.byte()};
+    }
+    if (const auto cut = input_.byte(); (cut & 1) != 0) {
+      packet->length -= cut % packet->length;
+    }
+    if (sealed) {
+      test::reseal(*packet);
+    }
+    return packet;
+  }
+
+  void feed(PacketPtr packet) {
+    if (packet != nullptr && canary::claims(engine::parse_frame(*packet))) {
+      hold(harness_.process(std::move(packet), now_));
+    }
+  }
+
+  // What left comes in again, as from the next switch.
+  void feed_back() {
+    if (held_.empty()) {
+      return;
+    }
+    auto packet = std::move(held_.back());
+    held_.pop_back();
+    packet->ingress = input_.byte() & 7u;
+    feed(std::move(packet));
+  }
+
+  void hold(std::vector<engine::Departure> departures) {
+    for (auto& departure : departures) {
+      check(departure);
+      held_.push_back(std::move(departure.packet));
+    }
+    if (held_.size() > held_max) {
+      held_.erase(held_.begin(), held_.end() - held_max);
+    }
+  }
+
+  // Whatever leaves is a whole packet that the next switch takes.
+  static void check(const engine::Departure& departure) {
+    const auto frame = engine::parse_frame(*departure.packet);
+    assert(canary::claims(frame));
+    const auto view =
+        wire::parse_canary(frame.payload, frame.udp != nullptr ? wire::Encapsulation::udp
+                                                               : wire::Encapsulation::ethernet);
+    assert(view.error == wire::CanaryError::none);
+    assert(departure.port == no_port || departure.port < self.ports);
+    static_cast<void>(view);
+  }
+
+  void drain() {
+    while (engine_.deadline() != never) {
+      now_ = std::max(now_, engine_.deadline());
+      hold(harness_.expire(now_));
+      assert(harness_.ledger.balanced());
+    }
+    assert(harness_.figure("descriptors_in_use") == 0);
+    assert(engine_.descriptors(now_, 8).empty());
+  }
+
+  Input input_;
+  HeapPacketPool pool_{packets, 512};
+  canary::CanaryEngine engine_{config_of(0x42), self, pool_};
+  test::EngineHarness harness_{engine_};
+  Time now_{};
+  std::vector<PacketPtr> held_;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Session(Input(data, size)).run();
+  return 0;
+}
