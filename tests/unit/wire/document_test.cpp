@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// docs/wire.md is the authority on the formats: its table and its worked example must be what the
+// code does, byte for byte.
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "wire/canary.h"
+#include "wire/checksum.h"
+#include "wire/transport.h"
+
+namespace tributary::wire {
+namespace {
+
+// The lines between the markers <!-- NAME --> and <!-- end -->.
+std::vector<std::string> section(const std::string& name) {
+  std::ifstream document(WIRE_DOCUMENT);
+  EXPECT_TRUE(document) << "cannot open " WIRE_DOCUMENT;
+  std::vector<std::string> lines;
+  bool inside = false;
+  for (std::string line; std::getline(document, line);) {
+    if (line == "<!-- end -->") {
+      inside = false;
+    } else if (inside) {
+      lines.push_back(line);
+    }
+    inside = inside || line == "<!-- " + name + " -->";
+  }
+  EXPECT_FALSE(lines.empty()) << "no section " << name;
+  return lines;
+}
+
+// "0010  45 00 ...  remark": an offset, up to 16 bytes, and remarks behind a '#'.
+std::vector<std::byte> hex_of(const std::vector<std::string>& lines) {
+  std::vector<std::byte> bytes;
+  for (const auto& line : lines) {
+    if (line.starts_with("```")) {
+      continue;
+    }
+    std::istringstream words(line.substr(0, line.find('#')));
+    std::string offset;
+    words >> offset;
+    EXPECT_EQ(std::strtoul(offset.c_str(), nullptr, 16), bytes.size()) << line;
+    for (std::string word; words >> word;) {
+      bytes.push_back(static_cast<std::byte>(std::strtoul(word.c_str(), nullptr, 16)));
+    }
+  }
+  return bytes;
+}
+
+std::string to_hex(Bytes bytes) {
+  std::string text;
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    char buffer[32];
+    if (at % 16 == 0) {
+      std::snprintf(buffer, sizeof buffer, "%s%04zx ", at == 0 ? "" : "\n", at);
+      text += buffer;
+    }
+    std::snprintf(buffer, sizeof buffer, " %02x", std::to_integer<unsigned>(bytes[at]));
+    text += buffer;
+  }
+  return text;
+}
+
+struct [[gnu::packed]] Example {
+  EthernetHeader ethernet;
+  Ipv4Header ip;
+  UdpHeader udp;
+  CanaryHeader canary;
+  float elements[4];
+};
+
+// Worker 2 of 4 contributes 1, 2, 3, 4 to block 7 of job 0x1234.
+Example example() {
+  Example frame{};
+  frame.ethernet.destination = MacAddress{{0x02, 0, 0, 1, 0, 1}};
+  frame.ethernet.source = MacAddress{{0x02, 0, 0, 0, 0, 2}};
+  frame.ethernet.type = ethertype::ipv4;
+  frame.ip.total_length = sizeof frame - sizeof frame.ethernet;
+  frame.ip.fragment = Ipv4Header::dont_fragment;
+  frame.ip.protocol = ip_protocol::udp;
+  frame.ip.source = Ipv4Address(10, 1, 2, 2);
+  frame.ip.destination = Ipv4Address(10, 1, 1, 2);
+  finish_ipv4(frame.ip);
+  auto& header = frame.canary;
+  header.destination = frame.ip.destination;
+  header.id = 7;
+  header.counter = 1;
+  header.hosts = 4;
+  header.flags = CanaryHeader::current_version;
+  header.job = 0x1234;
+  header.elements = 4;
+  header.child_port = canary_udp_port_first;
+  header.fingerprint = 0x20393076adfdc07fULL;
+  header.child_address = frame.ip.source;
+  header.rank = 2;
+  frame.udp.source_port = source_port_of(header.key());
+  frame.udp.destination_port = canary_udp_port_first;
+  frame.udp.length = sizeof frame.udp + sizeof header + sizeof frame.elements;
+  const float elements[4] = {1, 2, 3, 4};
+  std::memcpy(&frame.elements, elements, sizeof elements);
+  Bytes bytes = std::as_bytes(std::span(&frame, 1));
+  seal(header, bytes.last(sizeof elements));
+  return frame;
+}
+
+TEST(WireDocument, example_is_the_frame_that_the_code_makes) {
+  const auto frame = example();
+  EXPECT_EQ(to_hex(hex_of(section("example: contribution"))),
+            to_hex(std::as_bytes(std::span(&frame, 1))));
+}
+
+TEST(WireDocument, example_parses) {
+  auto bytes = hex_of(section("example: contribution"));
+  ASSERT_EQ(bytes.size(), sizeof(Example));
+  const auto canary = MutableBytes(bytes).subspan(offsetof(Example, canary));
+  const auto view = parse_canary(canary, Encapsulation::udp);
+  EXPECT_EQ(view.error, CanaryError::none);
+  EXPECT_EQ(view.header->rank.value(), 2);
+}
+
+TEST(WireDocument, table_has_the_offset_and_size_of_every_field) {
+#define TRIBUTARY_FIELD(field)                                   \
+  {                                                              \
+#field, {                                                    \
+      offsetof(CanaryHeader, field), sizeof(CanaryHeader::field) \
+    }                                                            \
+  }
+  const std::map<std::string, std::pair<std::size_t, std::size_t>> fields = {
+      TRIBUTARY_FIELD(destination),   TRIBUTARY_FIELD(id),
+      TRIBUTARY_FIELD(counter),       TRIBUTARY_FIELD(hosts),
+      TRIBUTARY_FIELD(children),      TRIBUTARY_FIELD(switch_address),
+      TRIBUTARY_FIELD(flags),         TRIBUTARY_FIELD(kind),
+      TRIBUTARY_FIELD(element_type),  TRIBUTARY_FIELD(op),
+      TRIBUTARY_FIELD(attempt),       TRIBUTARY_FIELD(shard),
+      TRIBUTARY_FIELD(job),           TRIBUTARY_FIELD(elements),
+      TRIBUTARY_FIELD(child_port),    TRIBUTARY_FIELD(fingerprint),
+      TRIBUTARY_FIELD(child_address), TRIBUTARY_FIELD(switch_ipv4),
+      TRIBUTARY_FIELD(child_mac),     TRIBUTARY_FIELD(rank),
+      TRIBUTARY_FIELD(reserved),      TRIBUTARY_FIELD(crc)};
+#undef TRIBUTARY_FIELD
+  std::map<std::string, std::pair<std::size_t, std::size_t>> documented;
+  for (const auto& line : section("table: canary header")) {
+    std::istringstream words(line);
+    std::string bar;
+    std::size_t offset = 0;
+    std::size_t size = 0;
+    std::string name;
+    if (words >> bar >> offset >> bar >> size >> bar >> name) {
+      documented[name.substr(1, name.size() - 2)] = {offset, size};  // without the backquotes
+    }
+  }
+  EXPECT_EQ(documented, fields);
+}
+
+}  // namespace
+}  // namespace tributary::wire
