@@ -37,20 +37,23 @@ struct Plain {
 };
 
 // Runs `step(i)` over whole vectors, four at a time: enough independent work to hide latencies.
-// What is left over, fewer than `lanes` elements from `i` on, is the caller's.
-#define TRIBUTARY_FOR_VECTORS(i, lanes, n, STEP)     \
-  std::size_t i = 0;                                 \
-  if ((n) >= 4 * (lanes)) {                          \
-    for (; i <= (n)-4 * (lanes); i += 4 * (lanes)) { \
-      STEP(i);                                       \
-      STEP(i + (lanes));                             \
-      STEP(i + 2 * (lanes));                         \
-      STEP(i + 3 * (lanes));                         \
-    }                                                \
-  }                                                  \
-  for (; i + (lanes) <= (n); i += (lanes)) {         \
-    STEP(i);                                         \
+// Returns the first element that is left over, of fewer than `lanes`: the caller's.
+template <class Step>
+HWY_INLINE std::size_t for_vectors(std::size_t lanes, std::size_t n, Step step) {
+  std::size_t i = 0;
+  if (n >= 4 * lanes) {
+    for (; i <= n - 4 * lanes; i += 4 * lanes) {
+      step(i);
+      step(i + lanes);
+      step(i + 2 * lanes);
+      step(i + 3 * lanes);
+    }
   }
+  for (; i + lanes <= n; i += lanes) {
+    step(i);
+  }
+  return i;
+}
 
 template <class Format, class Op>
 void accumulate(void* accumulator, const void* elements, std::size_t n) {
@@ -63,7 +66,7 @@ void accumulate(void* accumulator, const void* elements, std::size_t n) {
   const auto step = [=](std::size_t at) HWY_ATTR {
     hn::StoreU(Op::apply(d, hn::LoadU(d, to + at), Format::widen(d, from + at)), d, to + at);
   };
-  TRIBUTARY_FOR_VECTORS(i, lanes, n, step)
+  const std::size_t i = for_vectors(lanes, n, step);
   if (i < n) {
     Lane a[hn::MaxLanes(d)] = {};
     Element b[hn::MaxLanes(d)] = {};
@@ -87,7 +90,7 @@ void load(void* accumulator, const void* elements, std::size_t n) {
     const auto* HWY_RESTRICT from = static_cast<const Element*>(elements);
     const auto step = [=](std::size_t at)
                           HWY_ATTR { hn::StoreU(Format::widen(d, from + at), d, to + at); };
-    TRIBUTARY_FOR_VECTORS(i, lanes, n, step)
+    const std::size_t i = for_vectors(lanes, n, step);
     if (i < n) {
       Lane a[hn::MaxLanes(d)] = {};
       Element b[hn::MaxLanes(d)] = {};
@@ -111,7 +114,7 @@ void store(void* elements, const void* accumulator, std::size_t n) {
     const auto* HWY_RESTRICT from = static_cast<const Lane*>(accumulator);
     const auto step = [=](std::size_t at)
                           HWY_ATTR { Format::narrow(d, hn::LoadU(d, from + at), to + at); };
-    TRIBUTARY_FOR_VECTORS(i, lanes, n, step)
+    const std::size_t i = for_vectors(lanes, n, step);
     if (i < n) {
       Lane a[hn::MaxLanes(d)] = {};
       Element b[hn::MaxLanes(d)] = {};
@@ -121,8 +124,6 @@ void store(void* elements, const void* accumulator, std::size_t n) {
     }
   }
 }
-
-#undef TRIBUTARY_FOR_VECTORS
 
 template <class Format, class Op>
 constexpr Kernel make_kernel() {
