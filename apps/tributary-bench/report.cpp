@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
+#include <iostream>
 #include <string>
 #include <utility>
 
@@ -236,7 +238,8 @@ double Setting::busbw(const Row& row, const Series& series) const {
 }
 
 double Setting::share(const Row& row, const Series& series) const {
-  return algbw(row, series) * 8 / (payload_efficiency() * static_cast<double>(line_rate_bps));
+  const double goodput = payload_efficiency() * static_cast<double>(line_rate_bps);
+  return goodput > 0 ? algbw(row, series) * 8 / goodput : 0;  // a single rank sends nothing
 }
 
 std::unique_ptr<Report> Report::make(const Options& options, const Setting& setting) {
