@@ -31,6 +31,7 @@ def _parser() -> argparse.ArgumentParser:
                               usage="lab run LAB [options] -- ARGUMENTS")
     for command in (up, run):
         command.add_argument("lab", metavar="LAB")
+        command.add_argument("--name", help="call it so, to have a second one of its kind")
         command.add_argument("--build-dir", type=pathlib.Path, default=os.environ.get(
             "TRIBUTARY_BUILD", ROOT / "build"), help="where the programs are (default: build)")
         command.add_argument("--rate", help="of every port, as in 200Mbit; none: not shaped")
@@ -67,8 +68,16 @@ def _overrides(arguments: argparse.Namespace) -> daemon_config.Overrides:
         timeout=arguments.timeout, descriptors=arguments.descriptors)
 
 
+def _lab(name: str) -> description.Lab:
+    """A lab that is up, by the name under which it is; or the description that `name` means."""
+    record = state.read(name)
+    if record is not None:
+        return description.load(pathlib.Path(record["description"]), name)
+    return description.load(description.find(name))
+
+
 def _up(arguments: argparse.Namespace) -> int:
-    lab = description.load(description.find(arguments.lab))
+    lab = description.load(description.find(arguments.lab), arguments.name)
     build = pathlib.Path(arguments.build_dir).resolve()
     lifecycle.up(lab, build, _overrides(arguments), arguments.bind_to)
     print(f"lab {lab.name} is up: {len(lab.hosts)} hosts, {len(lab.daemons)} daemons")
@@ -96,7 +105,10 @@ def _delays(lab: description.Lab, arguments: argparse.Namespace) -> dict[str, fl
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    lab = description.load(description.find(arguments.lab))
+    if arguments.name:
+        lab = description.load(description.find(arguments.lab), arguments.name)
+    else:
+        lab = _lab(arguments.lab)
     build = pathlib.Path(arguments.build_dir).resolve()
     hosts, delays = _hosts(lab, arguments), _delays(lab, arguments)
     argv = workers.bench(build, arguments.program) + arguments.arguments
@@ -119,17 +131,16 @@ def _down(arguments: argparse.Namespace) -> int:
             lifecycle.down(name)
             print(f"lab {name} is down")
         return 0
-    name, lab = arguments.lab, None
-    if state.read(name) is None:  # by its file, or what is left without a state file
-        lab = description.load(description.find(name))
-        name = lab.name
+    # Also by its file, and also what is left without a state file.
+    lab = _lab(arguments.lab)
+    name = lab.name
     found = lifecycle.down(name, lab)
     print(f"lab {name} is down" if found else f"lab {name} was not up")
     return 0
 
 
 def _exec(arguments: argparse.Namespace) -> int:
-    lab = description.load(description.find(arguments.lab))
+    lab = _lab(arguments.lab)
     lifecycle.require_root()
     record = state.read(lab.name)
     if record is None:
@@ -195,3 +206,6 @@ def main(argv: list[str]) -> int:
     except LabError as error:
         print(f"lab: {error}", file=sys.stderr)
         return 1
+    except BrokenPipeError:  # as in 'lab status | head'
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE

@@ -46,6 +46,7 @@ class Daemon:
 @dataclasses.dataclass(frozen=True)
 class Lab:
     name: str
+    source: pathlib.Path
     daemons: tuple[Daemon, ...]
     hosts: tuple[Host, ...]
     cables: tuple[Cable, ...]
@@ -73,13 +74,14 @@ def find(lab: str) -> pathlib.Path:
     raise LabError(f"no lab '{lab}': give a file, or one of: {known}")
 
 
-def load(path: pathlib.Path) -> Lab:
+def load(path: pathlib.Path, name: str | None = None) -> Lab:
+    """The lab that `path` describes, under its own name or another one."""
     try:
         with path.open("rb") as file:
             table = tomllib.load(file)
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise LabError(f"{path}: {error}") from error
-    return _Reader(path).lab(table)
+    return _Reader(path).lab(table if name is None else table | {"name": name})
 
 
 class _Reader:
@@ -112,6 +114,7 @@ class _Reader:
         self._take(table, "lab", {"name", "daemon", "host"}, {"cable"})
         lab = Lab(
             name=self._name(table["name"], _LAB_NAME, "a lab"),
+            source=self._path,
             daemons=tuple(self._daemon(entry) for entry in table["daemon"]),
             hosts=tuple(self._host(entry) for entry in table["host"]),
             cables=tuple(self._cable(entry) for entry in table.get("cable", [])),

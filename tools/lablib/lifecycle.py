@@ -64,6 +64,7 @@ def _make(lab: Lab, tributaryd: pathlib.Path, build: pathlib.Path,
     directory = state.directory(lab.name)
     record = {
         "lab": lab.name,
+        "description": str(lab.source),
         "build": str(build),
         "namespaces": lab.namespaces(),
         "sockets": {daemon.name: str(directory / f"{daemon.name}.sock") for daemon in lab.daemons},
