@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Labs leave nothing behind, whatever is killed; and what a killed daemon means to workers."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import unittest
+
+import support
+
+LONG = ("-b", "4M", "-e", "4M", "-n", "200", "-w", "0")
+
+
+def leftovers(name: str) -> list[str]:
+    """What there is of a lab: namespaces, run directory, daemons."""
+    found = [str(path) for path in pathlib.Path("/run/netns").glob(f"trib-{name}-*")]
+    found += [str(path) for path in pathlib.Path("/run/tributary-lab").glob(f"{name}*")]
+    for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if f"/tributary-lab/{name}/" in path.read_bytes().decode(errors="replace"):
+                found.append(str(path))
+        except OSError:
+            pass  # ended meanwhile
+    return found
+
+
+def hugepages() -> list[str]:
+    return sorted(str(path) for path in pathlib.Path("/dev/hugepages").glob("*"))
+
+
+class CleanUp(unittest.TestCase):
+    def setUp(self):
+        self.hugepages = hugepages()
+
+    def assert_gone(self, name: str) -> None:
+        support.until(lambda: not leftovers(name), 15.0, f"clean-up ({leftovers(name)})")
+        self.assertEqual(hugepages(), self.hugepages)
+
+    def test_down_is_complete_and_can_be_repeated(self):
+        with support.Lab("star-4") as lab:
+            self.assertTrue(leftovers(lab.name))
+            self.assertEqual(support.run(support.LAB, "down", lab.name).returncode, 0)
+            self.assertEqual(leftovers(lab.name), [])
+        self.assertEqual(support.run(support.LAB, "down", "star-4").returncode, 0)
+
+    def test_two_labs_of_a_kind_coexist(self):
+        with support.Lab("star-4") as one:
+            other = support.run(support.LAB, "up", "star-4", "--name", one.name + "-b",
+                                "--build-dir", support.BUILD, "--bind-to", os.getpid())
+            self.assertEqual(other.returncode, 0, other.stderr)
+            self.assertEqual(support.run(support.LAB, "down", one.name + "-b").returncode, 0)
+            self.assertEqual(one.exec("h1", "ping", "-c", "1", "10.0.0.2").returncode, 0)
+        self.assert_gone(one.name)
+
+    def test_a_second_up_is_refused(self):
+        with support.Lab("star-4") as lab:
+            again = support.run(support.LAB, "up", "star-4", "--name", lab.name,
+                                "--build-dir", support.BUILD)
+            self.assertEqual(again.returncode, 1)
+            self.assertIn("is up already", again.stderr)
+            self.assertEqual(lab.exec("h1", "ping", "-c", "1", "10.0.0.2").returncode, 0)
+
+    def test_a_daemon_that_does_not_start_is_explained(self):
+        name = f"t{os.getpid()}-broken"
+        done = support.run(support.LAB, "up", "star-4", "--name", name, "--rate", "fast",
+                           "--build-dir", support.BUILD)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("rate", done.stderr)
+        self.assertEqual(leftovers(name), [])
+
+    def test_after_kill_of_a_daemon(self):
+        with support.Lab("fat-tree-8") as lab:
+            bench = lab.bench(*LONG, deadline_s=3)
+            support.until(lambda: sum(row["originated_packets_total"]
+                                      for row in lab.rows("counters")) > 1000, what="a reduction")
+            os.kill(lab.state["processes"][0]["pid"], signal.SIGKILL)
+            self.assertEqual(bench.end(), 1, bench.output)  # an error, by the deadline
+            self.assertIn("tributary-bench:", bench.output)
+            status = support.run(support.LAB, "status", lab.name)
+            self.assertEqual(status.returncode, 1)
+            self.assertIn("DEAD", status.stdout)
+        self.assert_gone(lab.name)
+
+    def killed_run(self, how: signal.Signals):
+        name = f"t{os.getpid()}-killed"
+        child = subprocess.Popen(
+            [str(arg) for arg in (support.LAB, "run", "star-4", "--name", name, "--build-dir",
+                                  support.BUILD, "--", "allreduce", *LONG)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.addCleanup(child.stdout.close)
+        self.addCleanup(child.wait)
+        self.addCleanup(child.kill)
+        child.stdout.readline()  # the bench has begun
+        child.send_signal(how)
+        child.wait(timeout=20)
+        self.assert_gone(name)
+
+    def test_after_kill_of_the_tool(self):
+        self.killed_run(signal.SIGKILL)
+
+    def test_after_ctrl_c(self):
+        self.killed_run(signal.SIGINT)
+
+    def test_after_sigterm(self):
+        self.killed_run(signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Broken, lying and foreign packets cost other jobs nothing, and every one of them is counted."""
+
+import pathlib
+import sys
+import unittest
+
+import support
+
+SENDER = pathlib.Path(__file__).resolve().parent / "hostile_sender.py"
+BUSY = "l1h1,l2h1,l3h1,l4h1,l2h2,l3h2,l4h2"  # l1h2 is the stranger
+LEADER = "10.4.1.2"
+
+
+class Hostile(unittest.TestCase):
+    def setUp(self):
+        self.lab = support.Lab("fat-tree-8").__enter__()
+        self.addCleanup(self.lab.__exit__)
+
+    def send(self, *arguments, timeout: float = 90):
+        done = self.lab.exec("l1h2", sys.executable, SENDER, *arguments, timeout=timeout)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def reductions_survive(self, attack):
+        bench = self.lab.bench("-b", "256K", "-e", "256K", "-n", "25", "-d", "f32,i32",
+                               hosts=BUSY)
+        try:
+            attack()
+        finally:
+            document = bench.finish()
+        self.assertEqual(support.wrong(document), 0)
+        self.lab.assert_balanced(self)
+
+    def test_truncated_packets(self):
+        self.reductions_survive(lambda: self.send("truncated", LEADER))
+        self.assertGreater(self.lab.drops().get("canary_truncated", 0), 100)
+
+    def test_every_field_at_zero_and_maximum(self):
+        self.reductions_survive(lambda: self.send("fields", LEADER))
+        drops = self.lab.drops()
+        for reason in ("canary_version", "canary_malformed", "canary_crc"):
+            self.assertGreater(drops.get(reason, 0), 0, (reason, drops))
+
+    def test_oversized_packets(self):
+        self.reductions_survive(lambda: self.send("oversized", LEADER))
+        self.assertGreater(self.lab.drops().get("canary_oversized", 0), 0)
+
+    def test_random_bytes(self):
+        self.reductions_survive(lambda: self.send("random", LEADER))
+
+    def test_foreign_ids_while_reductions_run(self):
+        self.reductions_survive(lambda: self.send("ids", LEADER, "--count", "20000",
+                                                  "--rate", "4000"))
+
+    def test_a_million_ids(self):
+        self.send("ids", LEADER, "--count", "1000000", "--rate", "0", timeout=120)
+        document = self.lab.reduce("-b", "256K", "-e", "256K", "-n", "3", hosts=BUSY)
+        self.assertEqual(support.wrong(document), 0)
+        self.lab.assert_balanced(self)
+
+
+if __name__ == "__main__":
+    support.main()

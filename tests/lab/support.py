@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the lab tests share: labs, workers in them, and the programs under test."""
+
+import contextlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("TRIBUTARY_BUILD", ROOT / "build")).resolve()
+LAB = ROOT / "tools" / "lab"
+CTL = BUILD / "apps" / "tributaryctl" / "tributaryctl"
+DAEMON = BUILD / "apps" / "tributaryd" / "tributaryd"
+
+_MESON_SKIP = 77
+
+
+def main() -> None:
+    if os.geteuid() != 0:
+        print("lab tests make network namespaces: run them as root")
+        sys.exit(_MESON_SKIP)
+    unittest.main(verbosity=2)
+
+
+def run(*argv, timeout: float = 60.0, **more) -> subprocess.CompletedProcess:
+    return subprocess.run([str(arg) for arg in argv], stdin=subprocess.DEVNULL, text=True,
+                          capture_output=True, timeout=timeout, **more)
+
+
+class Lab:
+    """A lab that is up under a name of its own, so that it meets no other of its kind."""
+
+    def __init__(self, kind: str, *options: str):
+        self.kind = kind
+        self.name = f"t{os.getpid()}-{kind}"
+        self.options = options
+
+    def __enter__(self) -> "Lab":
+        done = run(LAB, "up", self.kind, "--name", self.name, "--build-dir", BUILD,
+                   "--bind-to", os.getpid(), *self.options)
+        if done.returncode != 0:
+            raise AssertionError(f"lab up {self.kind} failed: {done.stderr}")
+        return self
+
+    def __exit__(self, *_) -> None:
+        run(LAB, "down", self.name)
+
+    @property
+    def directory(self) -> pathlib.Path:
+        return pathlib.Path("/run/tributary-lab") / self.name
+
+    @property
+    def state(self) -> dict:
+        return json.loads((self.directory / "state.json").read_text())
+
+    def exec(self, host: str, *argv, timeout: float = 60.0) -> subprocess.CompletedProcess:
+        return run(LAB, "exec", self.name, host, "--", *argv, timeout=timeout)
+
+    @contextlib.contextmanager
+    def background(self, host: str, *argv):
+        """Runs `argv` in a host meanwhile."""
+        child = subprocess.Popen(
+            [str(arg) for arg in (LAB, "exec", self.name, host, "--", *argv)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            yield child
+        finally:
+            child.kill()
+            child.wait()
+
+    def bench(self, *arguments, **where) -> "Bench":
+        return Bench(self, arguments, **where)
+
+    def reduce(self, *arguments, **where) -> dict:
+        """The JSON document of a run that must succeed."""
+        return self.bench(*arguments, **where).finish()
+
+    def ctl(self, *arguments, daemon: str | None = None) -> subprocess.CompletedProcess:
+        sockets = self.state["sockets"]
+        path = sockets[daemon] if daemon else next(iter(sockets.values()))
+        return run(CTL, "--socket", path, *arguments)
+
+    def ctl_json(self, *arguments, daemon: str | None = None):
+        done = self.ctl(*arguments, "--json", daemon=daemon)
+        if done.returncode != 0:
+            raise AssertionError(f"tributaryctl {arguments}: {done.returncode} {done.stderr}")
+        return json.loads(done.stdout)
+
+    def rows(self, *arguments, daemon: str | None = None) -> list[dict]:
+        """The rows of what tributaryctl lists; of all daemons, unless one is named."""
+        daemons = [daemon] if daemon else list(self.state["sockets"])
+        return [row for name in daemons
+                for row in self.ctl_json(*arguments, daemon=name)["rows"]]
+
+    def assert_balanced(self, case) -> None:
+        """received = forwarded + absorbed + dropped, and originated = sent + lost."""
+        for row in self.rows("counters"):
+            def count(what: str) -> int:
+                return row[f"{what}_packets_total"]
+            case.assertEqual(count("received"),
+                             count("forwarded") + count("absorbed") + count("dropped"), row)
+            case.assertEqual(count("originated"), count("sent") + count("lost"), row)
+            case.assertTrue(row["balanced"], row)
+
+    def drops(self) -> dict[str, int]:
+        """Reasons for which switches dropped received packets, with their number."""
+        found: dict[str, int] = {}
+        for row in self.rows("drops"):
+            if row["scope"] == "received" and row["packets_total"] > 0:
+                found[row["reason"]] = found.get(row["reason"], 0) + row["packets_total"]
+        return found
+
+
+class Bench:
+    """A run of tributary-bench allreduce in a lab, started at once."""
+
+    def __init__(self, lab: Lab, arguments, workers: int | None = None, hosts: str | None = None,
+                 port: int = 29500, delay: str | None = None, deadline_s: float = 20,
+                 time_limit_s: float = 120):
+        self._record = tempfile.NamedTemporaryFile(suffix=".json")
+        where = ["--port", port, "--time-limit", time_limit_s]
+        for option, value in (("--workers", workers), ("--hosts", hosts), ("--delay", delay)):
+            if value is not None:
+                where += [option, value]
+        self._argv = [LAB, "run", lab.name, "--build-dir", BUILD, *where, "--", "allreduce",
+                      "--deadline", deadline_s, "--record", self._record.name, *arguments]
+        self.process = subprocess.Popen([str(arg) for arg in self._argv],
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                        stderr=subprocess.STDOUT, text=True)
+        self.output = ""
+
+    def running(self) -> bool:
+        return self.process.poll() is None
+
+    def end(self) -> int:
+        """Waits; the exit code."""
+        self.output, _ = self.process.communicate(timeout=180)
+        return self.process.returncode
+
+    def finish(self) -> dict:
+        code = self.end()
+        if code != 0:
+            raise AssertionError(f"{' '.join(map(str, self._argv))}\nended with {code}:\n"
+                                 f"{self.output}")
+        return json.loads(pathlib.Path(self._record.name).read_text())
+
+
+def wrong(document: dict) -> int:
+    return sum(row[place]["wrong"] for row in document["rows"]
+               for place in ("out_of_place", "in_place"))
+
+
+def until(condition, timeout_s: float = 10.0, what: str = "it") -> None:
+    end = time.monotonic() + timeout_s
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError(f"{what} did not happen within {timeout_s} s")
+        time.sleep(0.05)
