@@ -34,6 +34,7 @@ void ArpTable::begin_resolution(std::uint64_t key, Entry& entry, PortIndex inter
   entry.questions = 1;
   entry.updated = now;
   entry.ask_at = now + limits_.retry;
+  ask_at_ = resolving_.empty() ? entry.ask_at : std::min(ask_at_, entry.ask_at);
   resolving_.push_back(key);
 }
 
@@ -46,7 +47,12 @@ ArpTable::Wait ArpTable::wait(PacketPtr& packet, const wire::Ipv4Address& addres
     return Wait::full;
   }
   if (entry == nullptr || is_aged(*entry, now)) {
-    entry = entry == nullptr ? table_.insert(key) : entry;
+    if (resolving_.size() >= limits_.entries / 2) {
+      return Wait::full;
+    }
+    if (entry == nullptr) {
+      entry = table_.full() ? nullptr : table_.insert(key);
+    }
     if (entry == nullptr) {
       return Wait::full;
     }
@@ -67,7 +73,7 @@ bool ArpTable::learn(const wire::Ipv4Address& address, const wire::MacAddress& m
                      PortIndex interface, bool create, Time now) {
   const std::uint64_t key = address.value();
   auto* entry = table_.find(key);
-  if (entry == nullptr && create) {
+  if (entry == nullptr && create && !table_.full()) {
     entry = table_.insert(key);
   }
   if (entry == nullptr || entry->state == ArpState::fixed) {
@@ -75,6 +81,9 @@ bool ArpTable::learn(const wire::Ipv4Address& address, const wire::MacAddress& m
   }
   const bool fresh = entry->state != ArpState::reachable || entry->mac != mac ||
                      entry->interface != interface || now - entry->taught >= timeout_ / 4;
+  if (entry->state == ArpState::resolving) {
+    std::erase(resolving_, key);
+  }
   entry->state = ArpState::reachable;
   entry->mac = mac;
   entry->interface = interface;
@@ -86,7 +95,6 @@ bool ArpTable::learn(const wire::Ipv4Address& address, const wire::MacAddress& m
   if (!entry->waiting.empty()) {
     released_.push_back(key);
   }
-  std::erase(resolving_, key);
   if (sweep_at_ == never) {
     sweep_at_ = now + timeout_;
   }
@@ -113,43 +121,57 @@ bool ArpTable::add_static(const wire::Ipv4Address& address, const wire::MacAddre
   return true;
 }
 
+// Packets that a static entry was to release, and has not yet, wait for an answer again.
 void ArpTable::clear_static() {
-  table_.erase_if([](std::uint64_t, const Entry& entry) { return entry.state == ArpState::fixed; });
+  table_.erase_if([](std::uint64_t, const Entry& entry) {
+    return entry.state == ArpState::fixed && entry.waiting.empty();
+  });
+  for (const auto key : released_) {
+    if (auto* entry = table_.find(key); entry != nullptr && entry->state == ArpState::fixed) {
+      begin_resolution(key, *entry, entry->interface, Time{});
+    }
+  }
+  std::erase_if(released_, [this](std::uint64_t key) {
+    const auto* entry = table_.find(key);
+    return entry == nullptr || entry->state == ArpState::resolving;
+  });
 }
 
 Time ArpTable::deadline() const {
-  auto earliest = sweep_at_;
-  for (const auto key : resolving_) {
-    if (const auto* entry = table_.find(key); entry != nullptr) {
-      earliest = std::min(earliest, entry->ask_at);
-    }
-  }
-  return earliest;
+  return resolving_.empty() ? sweep_at_ : std::min(sweep_at_, ask_at_);
 }
 
 void ArpTable::expire(Time now, std::vector<ArpQuestion>& questions, PacketList& unresolved) {
-  std::erase_if(resolving_, [&](std::uint64_t key) {
-    auto* entry = table_.find(key);
-    if (entry == nullptr) {
-      return true;
-    }
-    if (now < entry->ask_at) {
-      return false;
-    }
+  if (!resolving_.empty() && now >= ask_at_) {
+    ask_at_ = never;
+    std::erase_if(resolving_,
+                  [&](std::uint64_t key) { return !ask_again(key, now, questions, unresolved); });
+  }
+  if (now >= sweep_at_) {
+    sweep(now);
+  }
+}
+
+// False when the resolution is over.
+bool ArpTable::ask_again(std::uint64_t key, Time now, std::vector<ArpQuestion>& questions,
+                         PacketList& unresolved) {
+  auto* entry = table_.find(key);
+  if (entry == nullptr) {
+    return false;
+  }
+  if (now >= entry->ask_at) {
     if (entry->questions >= limits_.questions) {
       waiting_ -= entry->waiting.size();
       unresolved.append(std::move(entry->waiting));
       table_.erase(key);
-      return true;
+      return false;
     }
     ++entry->questions;
     entry->ask_at = now + limits_.retry;
     questions.push_back({wire::Ipv4Address(static_cast<std::uint32_t>(key)), entry->interface});
-    return false;
-  });
-  if (now >= sweep_at_) {
-    sweep(now);
   }
+  ask_at_ = std::min(ask_at_, entry->ask_at);
+  return true;
 }
 
 void ArpTable::sweep(Time now) {

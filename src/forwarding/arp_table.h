@@ -45,7 +45,7 @@ class ArpTable {
   enum class Wait : std::uint8_t {
     asked,    // kept; the caller asks now
     waiting,  // kept; somebody asked already
-    full,     // `packet` was not taken
+    full,     // `packet` was not taken; not more than half of the entries may be unanswered
   };
   // Keeps `packet` until the address is known. A null packet only begins the resolution.
   Wait wait(PacketPtr& packet, const wire::Ipv4Address& address, PortIndex interface, Time now);
@@ -96,6 +96,8 @@ class ArpTable {
   };
 
   void begin_resolution(std::uint64_t key, Entry& entry, PortIndex interface, Time now);
+  bool ask_again(std::uint64_t key, Time now, std::vector<ArpQuestion>& questions,
+                 PacketList& unresolved);
   void sweep(Time now);
   bool is_aged(const Entry& entry, Time now) const {
     return entry.state == ArpState::reachable && now - entry.updated > timeout_;
@@ -106,6 +108,7 @@ class ArpTable {
   ProbeTable<Entry> table_;
   std::size_t waiting_ = 0;
   std::vector<std::uint64_t> resolving_;
+  Time ask_at_ = never;  // no later than the first of theirs
   std::vector<std::uint64_t> released_;
   Time sweep_at_ = never;
 };

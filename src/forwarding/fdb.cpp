@@ -29,7 +29,7 @@ Fdb::Lesson Fdb::learn(const wire::MacAddress& mac, PortIndex port, Time now) {
   const auto key = key_of(mac);
   auto* entry = table_.find(key);
   if (entry == nullptr) {
-    entry = table_.insert(key);
+    entry = table_.full() ? nullptr : table_.insert(key);
     if (entry == nullptr) {
       ++refused_;
       return Lesson::full;

@@ -13,7 +13,7 @@ namespace tributary::forwarding {
 
 // A hash table of fixed size with open addressing: a key lies within `window` slots of its home, so
 // that every operation is bounded, and nothing allocates after construction. The seed keeps
-// strangers from aiming at a window. At most `capacity` entries, in at least twice as many slots.
+// strangers from aiming at a window. Meant for `capacity` entries, in at least twice as many slots.
 // Keys have 63 bits.
 template <typename Value>
 class ProbeTable {
@@ -36,11 +36,9 @@ class ProbeTable {
     return slot == nowhere ? nullptr : &values_[slot];
   }
 
-  // A default value under a key that is not there yet; null when the table or the window is full.
+  // A default value under a key that is not there yet; null when the window is full. Callers keep
+  // to the capacity; what the operator configured may exceed it.
   Value* insert(std::uint64_t key) {
-    if (size_ >= capacity_) {
-      return nullptr;
-    }
     const auto home = home_of(key | occupied);
     for (std::size_t i = 0; i < window; ++i) {
       const auto slot = (home + i) & mask_;
@@ -79,6 +77,7 @@ class ProbeTable {
   }
 
   std::size_t size() const { return size_; }
+  bool full() const { return size_ >= capacity_; }
 
  private:
   static constexpr std::uint64_t occupied = std::uint64_t{1} << 63;

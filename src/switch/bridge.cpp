@@ -9,11 +9,7 @@ namespace tributary::switching {
 
 Bridge::Bridge(const SwitchConfig& config, const Interfaces& interfaces, Outlet& outlet,
                std::uint64_t seed)
-    : interfaces_(interfaces),
-      outlet_(outlet),
-      // Static and own addresses must never be refused for what strangers made it learn.
-      fdb_(config.fdb_capacity + static_cast<std::uint32_t>(config.fdb.size()) + interfaces.count(),
-           config.fdb_ageing, seed) {
+    : interfaces_(interfaces), outlet_(outlet), fdb_(config.fdb_capacity, config.fdb_ageing, seed) {
   add_static(config);
 }
 

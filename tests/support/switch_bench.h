@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <initializer_list>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -18,14 +18,19 @@ namespace tributary::test {
 // every packet must be back in the pool.
 class SwitchBench {
  public:
-  explicit SwitchBench(switching::SwitchConfig config, switching::CoreShare share = {},
-                       std::size_t packets = 8192)
-      : pool(packets, 9216), config_(std::move(config)), device(config_, share, pool) {}
+  explicit SwitchBench(const switching::SwitchConfig& config, switching::CoreShare share = {},
+                       std::size_t packets = 2048)
+      : pool(packets, 2048), switch_(std::make_unique<switching::Switch>(config, share, pool)) {}
 
   ~SwitchBench() {
+    EXPECT_TRUE(switch_->ledger().balanced());
+    switch_.reset();
     lessons.clear();
-    EXPECT_TRUE(device.ledger().balanced());
+    EXPECT_EQ(pool.outstanding(), 0u);
   }
+
+  switching::Switch& device() { return *switch_; }
+  const Ledger& ledger() const { return switch_->ledger(); }
 
   // Hands in one packet and returns what left because of it.
   std::vector<PacketPtr> send(PortIndex port, PacketPtr packet) {
@@ -36,35 +41,29 @@ class SwitchBench {
   }
   std::vector<PacketPtr> send_burst(PacketList burst) {
     switching::Output out;
-    device.receive(std::move(burst), now, out);
+    switch_->receive(std::move(burst), now, out);
     return collect(std::move(out));
   }
   std::vector<PacketPtr> advance(Duration by) {
     now += by;
     switching::Output out;
-    device.expire(now, out);
+    switch_->expire(now, out);
     return collect(std::move(out));
   }
   std::uint64_t drops(DropReason reason) const {
-    return device.ledger().drops[static_cast<std::size_t>(reason)];
+    return ledger().drops[static_cast<std::size_t>(reason)];
   }
   std::uint64_t losses(DropReason reason) const {
-    return device.ledger().losses[static_cast<std::size_t>(reason)];
+    return ledger().losses[static_cast<std::size_t>(reason)];
   }
 
   HeapPacketPool pool;
-
- private:
-  switching::SwitchConfig config_;
-
- public:
-  switching::Switch device;
   Time now = Time{} + std::chrono::seconds(1000);
   std::vector<PacketPtr> lessons;
 
  private:
   std::vector<PacketPtr> collect(switching::Output out) {
-    EXPECT_TRUE(device.ledger().balanced());
+    EXPECT_TRUE(ledger().balanced());
     while (auto lesson = out.lessons.pop()) {
       lessons.push_back(std::move(lesson));
     }
@@ -75,6 +74,8 @@ class SwitchBench {
     }
     return packets;
   }
+
+  std::unique_ptr<switching::Switch> switch_;
 };
 
 inline switching::PortConfig bridged_port(std::string name, std::uint8_t number) {

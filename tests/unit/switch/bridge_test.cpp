@@ -22,8 +22,8 @@ TEST(Bridge, FloodsUnknownThenForwardsLearned) {
   ASSERT_EQ(flooded.size(), 2u);
   EXPECT_EQ(flooded[0]->egress, 1);
   EXPECT_EQ(flooded[1]->egress, 2);
-  EXPECT_EQ(bench.device.ledger().forwarded, 1u);
-  EXPECT_EQ(bench.device.ledger().sent, 1u);
+  EXPECT_EQ(bench.ledger().forwarded, 1u);
+  EXPECT_EQ(bench.ledger().sent, 1u);
 
   const auto answer = bench.send(2, make_udp(bench.pool, between(2, 1), 6, 5));
   ASSERT_EQ(answer.size(), 1u);

@@ -46,7 +46,7 @@ TEST(Router, ResolvesThenForwardsWhatWaited) {
   ASSERT_EQ(question.size(), 1u);
   EXPECT_EQ(question[0]->egress, 1);
   EXPECT_EQ(arp_of(*question[0]).target_address, Ip(10, 1, 2, 9));
-  EXPECT_EQ(bench.device.ledger().absorbed, 1u);
+  EXPECT_EQ(bench.ledger().absorbed, 1u);
 
   const Endpoints reply{mac(2), mac(1, 0xee), Ip(10, 1, 2, 9), own_b};
   const auto released = bench.send(1, make_arp(bench.pool, wire::ArpHeader::reply, reply));

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "forwarding/arp_table.h"
+
+#include <gtest/gtest.h>
+
+#include "packet/pool.h"
+
+namespace tributary::forwarding {
+namespace {
+
+using namespace std::chrono_literals;
+using Ip = wire::Ipv4Address;
+using Wait = ArpTable::Wait;
+
+const Time start = Time{} + 100s;
+const Ip neighbour(10, 0, 0, 7);
+const wire::MacAddress mac_a{{2, 0, 0, 0, 0, 1}};
+const wire::MacAddress mac_b{{2, 0, 0, 0, 0, 2}};
+
+class ArpTableTest : public testing::Test {
+ protected:
+  Wait wait(ArpTable& table, Ip address, Time now) {
+    auto packet = pool_.allocate();
+    return table.wait(packet, address, 3, now);
+  }
+  std::size_t release(ArpTable& table) {
+    std::size_t released = 0;
+    table.release([&](PacketList packets, const wire::MacAddress&, PortIndex) {
+      released += packets.size();
+    });
+    return released;
+  }
+  ~ArpTableTest() override { EXPECT_EQ(pool_.outstanding(), 0u); }
+
+  HeapPacketPool pool_{64, 128};
+};
+
+TEST_F(ArpTableTest, ResolvesAndReleasesInOrderOfWaiting) {
+  ArpTable table(600s, 1);
+  EXPECT_EQ(table.find(neighbour, start).mac, nullptr);
+  EXPECT_EQ(wait(table, neighbour, start), Wait::asked);
+  EXPECT_EQ(wait(table, neighbour, start), Wait::waiting);
+  EXPECT_TRUE(table.learn(neighbour, mac_a, 3, true, start + 1ms));
+  EXPECT_TRUE(table.has_released());
+  EXPECT_EQ(release(table), 2u);
+  EXPECT_FALSE(table.has_released());
+  ASSERT_NE(table.find(neighbour, start + 1ms).mac, nullptr);
+  EXPECT_EQ(*table.find(neighbour, start + 1ms).mac, mac_a);
+}
+
+TEST_F(ArpTableTest, RepeatsTheQuestionThenGivesUp) {
+  ArpTable table(600s, 1);
+  wait(table, neighbour, start);
+  std::vector<ArpQuestion> questions;
+  PacketList unresolved;
+  auto now = start;
+  for (int repeat = 0; repeat < 4; ++repeat) {
+    EXPECT_EQ(table.deadline(), now + 200ms);
+    now = table.deadline();
+    table.expire(now - 1ns, questions, unresolved);
+    EXPECT_EQ(questions.size(), static_cast<std::size_t>(repeat));
+    table.expire(now, questions, unresolved);
+    EXPECT_EQ(questions.size(), static_cast<std::size_t>(repeat) + 1);
+  }
+  EXPECT_TRUE(unresolved.empty());
+  table.expire(now + 200ms, questions, unresolved);
+  EXPECT_EQ(unresolved.size(), 1u);
+  EXPECT_EQ(table.size(), 0u);
+  EXPECT_EQ(table.deadline(), never);
+}
+
+TEST_F(ArpTableTest, BoundsWhatWaits) {
+  ArpTable::Limits limits;
+  limits.waiting_per_entry = 2;
+  limits.waiting = 3;
+  ArpTable table(600s, 1, limits);
+  EXPECT_EQ(wait(table, neighbour, start), Wait::asked);
+  EXPECT_EQ(wait(table, neighbour, start), Wait::waiting);
+  EXPECT_EQ(wait(table, neighbour, start), Wait::full);
+  EXPECT_EQ(wait(table, Ip(10, 0, 0, 8), start), Wait::asked);
+  EXPECT_EQ(wait(table, Ip(10, 0, 0, 9), start), Wait::full);
+  table.learn(neighbour, mac_a, 3, true, start);
+  EXPECT_EQ(release(table), 2u);
+  EXPECT_EQ(wait(table, Ip(10, 0, 0, 9), start), Wait::asked);
+}
+
+TEST_F(ArpTableTest, AScanLeavesRoomForNeighboursThatTalk) {
+  ArpTable::Limits limits;
+  limits.entries = 16;
+  ArpTable table(600s, 1, limits);
+  for (std::uint8_t host = 1; host <= 40; ++host) {
+    wait(table, Ip(10, 0, 1, host), start);
+  }
+  EXPECT_EQ(table.size(), 8u);
+  EXPECT_TRUE(table.learn(neighbour, mac_a, 3, true, start));
+}
+
+TEST_F(ArpTableTest, AsksAgainBeforeTheTimeoutAndForgetsAfterIt) {
+  ArpTable table(600s, 1);
+  table.learn(neighbour, mac_a, 3, true, start);
+  EXPECT_FALSE(table.find(neighbour, start + 450s).ask);
+  EXPECT_TRUE(table.find(neighbour, start + 451s).ask);
+  EXPECT_FALSE(table.find(neighbour, start + 451s).ask) << "not with every packet";
+  EXPECT_NE(table.find(neighbour, start + 600s).mac, nullptr);
+  EXPECT_EQ(table.find(neighbour, start + 601s).mac, nullptr);
+  EXPECT_EQ(wait(table, neighbour, start + 601s), Wait::asked);
+}
+
+TEST_F(ArpTableTest, UnaskedNewsOnlyUpdatesWhatIsKnown) {
+  ArpTable table(600s, 1);
+  EXPECT_FALSE(table.learn(neighbour, mac_a, 3, false, start));
+  EXPECT_EQ(table.size(), 0u);
+  table.learn(neighbour, mac_a, 3, true, start);
+  EXPECT_FALSE(table.learn(neighbour, mac_a, 3, false, start + 1s));
+  EXPECT_TRUE(table.learn(neighbour, mac_b, 3, false, start + 1s));
+  EXPECT_EQ(*table.find(neighbour, start + 1s).mac, mac_b);
+}
+
+TEST_F(ArpTableTest, StaticEntriesDoNotChangeAndReleaseAtOnce) {
+  ArpTable table(600s, 1);
+  wait(table, neighbour, start);
+  EXPECT_TRUE(table.add_static(neighbour, mac_a, 3));
+  EXPECT_EQ(release(table), 1u);
+  EXPECT_FALSE(table.learn(neighbour, mac_b, 3, true, start));
+  EXPECT_EQ(*table.find(neighbour, start + 10000s).mac, mac_a);
+  EXPECT_EQ(table.rows(start)[0].state, ArpState::fixed);
+  table.clear_static();
+  EXPECT_EQ(table.size(), 0u);
+}
+
+TEST_F(ArpTableTest, WithdrawnStaticEntryLosesNothingThatWaits) {
+  ArpTable table(600s, 1);
+  wait(table, neighbour, start);
+  table.add_static(neighbour, mac_a, 3);
+  table.clear_static();
+  EXPECT_EQ(release(table), 0u);
+  table.learn(neighbour, mac_b, 3, true, start);
+  EXPECT_EQ(release(table), 1u);
+}
+
+}  // namespace
+}  // namespace tributary::forwarding

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "forwarding/egress_queue.h"
+
+#include <gtest/gtest.h>
+
+#include "support/frames.h"
+
+namespace tributary::forwarding {
+namespace {
+
+using namespace std::chrono_literals;
+
+const Time start = Time{} + 100s;
+
+class EgressQueueTest : public testing::Test {
+ protected:
+  PacketPtr frame(std::uint32_t bytes, std::uint8_t tos = wire::ecn::ect0) {
+    const test::Endpoints ends{test::mac(1), test::mac(2), test::Ip(10, 0, 0, 1),
+                               test::Ip(10, 0, 0, 2)};
+    auto packet = test::make_udp(pool_, ends, 1, 2, bytes - 14 - 20 - 8);
+    test::ip_of(*packet).tos = tos;
+    wire::finish_ipv4(test::ip_of(*packet));
+    return packet;
+  }
+  std::size_t drain(EgressQueue& queue, Time now, std::size_t max = 1000) {
+    PacketList out;
+    queue.dequeue(now, out, max);
+    return out.size();
+  }
+  ~EgressQueueTest() override { EXPECT_EQ(pool_.outstanding(), 0u); }
+
+  HeapPacketPool pool_{4096, 1600};
+};
+
+TEST_F(EgressQueueTest, PassesThroughWithoutARate) {
+  EgressQueue queue({});
+  EXPECT_EQ(queue.deadline(), never);
+  for (int i = 0; i < 10; ++i) {
+    queue.enqueue(frame(1000));
+  }
+  EXPECT_LE(queue.deadline(), start);
+  EXPECT_EQ(drain(queue, start, 4), 4u);
+  EXPECT_EQ(drain(queue, start), 6u);
+  EXPECT_EQ(queue.bytes(), 0u);
+}
+
+// 200 Mbit/s and frames of 1226 bytes, 1250 on the line: 50 us each, 20,000 per second.
+TEST_F(EgressQueueTest, KeepsTheRateAndTellsExactlyWhen) {
+  EgressQueue queue({200'000'000, 1 << 20, 0});
+  std::size_t sent = 0;
+  auto now = start;
+  const auto end = start + 1s;
+  while (now <= end) {
+    while (queue.packets() < 40) {
+      queue.enqueue(frame(1226));
+    }
+    sent += drain(queue, now);
+    const auto due = queue.deadline();
+    ASSERT_EQ(drain(queue, due - 1ns), 0u);
+    ASSERT_GT(due, now);
+    now = due;
+  }
+  // A millisecond's allowance ahead, and the frame that begins it.
+  EXPECT_NEAR(static_cast<double>(sent), 20'000 + 20, 2);
+  queue.clear();
+}
+
+TEST_F(EgressQueueTest, ReachesTheRateWhenServedEvery500Microseconds) {
+  EgressQueue queue({200'000'000, 1 << 20, 0});
+  std::size_t sent = 0;
+  for (auto now = start; now < start + 1s; now += 500us) {
+    while (queue.packets() < 60) {
+      queue.enqueue(frame(1226));
+    }
+    sent += drain(queue, now);
+  }
+  EXPECT_GE(sent, 20'000u);
+  EXPECT_LE(sent, 20'030u);
+  queue.clear();
+}
+
+TEST_F(EgressQueueTest, CarriesTheRemainderOfTheDivision) {
+  EgressQueue queue({7'777'777'777, 1 << 20, 0});  // 672 bits take 86.4 ns
+  std::size_t sent = 0;
+  for (auto now = start; now < start + 1ms; now += 100ns) {
+    while (queue.packets() < 20) {
+      queue.enqueue(frame(60));
+    }
+    sent += drain(queue, now, 20);
+  }
+  // After the first millisecond's allowance of 1e6 ns: twice the rate's worth in one millisecond.
+  EXPECT_NEAR(static_cast<double>(sent), 2e6 / (672e9 / 7'777'777'777.0), 30);
+  queue.clear();
+}
+
+TEST_F(EgressQueueTest, SlowRateStillLetsOneFrameGoAtATime) {
+  EgressQueue queue({64'000, 1 << 20, 0});
+  for (int i = 0; i < 5; ++i) {
+    queue.enqueue(frame(1226));
+  }
+  EXPECT_GE(drain(queue, start), 1u);
+  EXPECT_LE(drain(queue, start + 1ms), 2u);
+  EXPECT_EQ(drain(queue, queue.deadline()), 1u);
+  queue.clear();
+}
+
+TEST_F(EgressQueueTest, DropsTheTailBeyondItsCapacity) {
+  EgressQueue queue({1'000'000, 2500, 0});
+  for (int i = 0; i < 4; ++i) {
+    queue.enqueue(frame(1000));
+  }
+  EXPECT_EQ(queue.packets(), 2u);
+  EXPECT_EQ(queue.bytes(), 2000u);
+  EXPECT_EQ(queue.tail_dropped(), 2u);
+  queue.clear();
+}
+
+TEST_F(EgressQueueTest, MarksThoseThatFindMoreThanTheThreshold) {
+  EgressQueue queue({200'000'000, 1 << 20, 3});
+  for (int i = 0; i < 6; ++i) {
+    queue.enqueue(frame(200));
+  }
+  queue.enqueue(frame(200, wire::ecn::not_ect));
+  EXPECT_EQ(queue.ecn_marked(), 2u);
+  PacketList out;
+  queue.dequeue(start, out, 10);
+  for (int i = 0; i < 7; ++i) {
+    auto packet = out.pop();
+    ASSERT_TRUE(packet);
+    auto& ip = test::ip_of(*packet);
+    EXPECT_EQ(ip.tos & wire::ecn::mask, i < 4   ? wire::ecn::ect0
+                                        : i < 6 ? wire::ecn::ce
+                                                : wire::ecn::not_ect);
+    EXPECT_EQ(wire::internet_checksum(std::as_bytes(std::span(&ip, 1))), 0);
+  }
+}
+
+TEST_F(EgressQueueTest, MarksNothingThatIsNotWholeIpv4) {
+  auto packet = frame(100);
+  packet->length = 20;
+  EXPECT_FALSE(mark_congestion(*packet));
+  packet->length = 5;
+  EXPECT_FALSE(mark_congestion(*packet));
+}
+
+}  // namespace
+}  // namespace tributary::forwarding

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "forwarding/fdb.h"
+
+#include <gtest/gtest.h>
+
+namespace tributary::forwarding {
+namespace {
+
+using namespace std::chrono_literals;
+using Lesson = Fdb::Lesson;
+
+const Time start = Time{} + 100s;
+
+wire::MacAddress mac(unsigned number) {
+  return {{0x02, 0, 0, 0, static_cast<std::uint8_t>(number >> 8),
+           static_cast<std::uint8_t>(number & 0xff)}};
+}
+
+TEST(Fdb, LearnsMovesAndAges) {
+  Fdb fdb(16, 300s, 1);
+  EXPECT_EQ(fdb.find(mac(1), start), no_port);
+  EXPECT_EQ(fdb.learn(mac(1), 3, start), Lesson::taught);
+  EXPECT_EQ(fdb.find(mac(1), start), 3);
+  EXPECT_EQ(fdb.learn(mac(1), 4, start + 1s), Lesson::taught);
+  EXPECT_EQ(fdb.find(mac(1), start + 1s), 4);
+  EXPECT_EQ(fdb.moves(), 1u);
+  EXPECT_EQ(fdb.find(mac(1), start + 301s), 4);
+  EXPECT_EQ(fdb.find(mac(1), start + 302s), no_port);
+}
+
+TEST(Fdb, TeachesAgainOnlyAfterAQuarterOfTheAgeing) {
+  Fdb fdb(16, 400s, 1);
+  fdb.learn(mac(1), 3, start);
+  EXPECT_EQ(fdb.learn(mac(1), 3, start + 99s), Lesson::known);
+  EXPECT_EQ(fdb.learn(mac(1), 3, start + 100s), Lesson::taught);
+  EXPECT_EQ(fdb.learn(mac(1), 3, start + 101s), Lesson::known);
+}
+
+TEST(Fdb, SweepFreesTheRoomOfAgedEntries) {
+  Fdb fdb(4, 10s, 1);
+  EXPECT_EQ(fdb.deadline(), never);
+  for (unsigned i = 0; i < 4; ++i) {
+    fdb.learn(mac(i), 0, start);
+  }
+  EXPECT_EQ(fdb.learn(mac(9), 0, start), Lesson::full);
+  EXPECT_EQ(fdb.refused(), 1u);
+  EXPECT_EQ(fdb.deadline(), start + 10s);
+  fdb.expire(start + 11s);
+  EXPECT_EQ(fdb.size(), 0u);
+  EXPECT_EQ(fdb.deadline(), never);
+  EXPECT_EQ(fdb.learn(mac(9), 0, start + 11s), Lesson::taught);
+}
+
+TEST(Fdb, StaticEntriesStayAndNeverMove) {
+  Fdb fdb(2, 10s, 1);
+  fdb.learn(mac(1), 5, start);
+  fdb.learn(mac(2), 5, start);
+  EXPECT_TRUE(fdb.add_static(mac(1), 7));
+  EXPECT_TRUE(fdb.add_static(mac(3), 8)) << "what strangers taught must not keep it out";
+  EXPECT_EQ(fdb.learn(mac(1), 5, start), Lesson::known);
+  fdb.forget(7);
+  fdb.expire(start + 1000s);
+  EXPECT_EQ(fdb.find(mac(1), start + 1000s), 7);
+  EXPECT_EQ(fdb.rows(start + 1000s).size(), 2u);
+  fdb.clear_static();
+  EXPECT_EQ(fdb.size(), 0u);
+}
+
+TEST(Fdb, ForgetsWhatIsBehindAPort) {
+  Fdb fdb(8, 10s, 1);
+  fdb.learn(mac(1), 5, start);
+  fdb.learn(mac(2), 6, start);
+  fdb.forget(5);
+  EXPECT_EQ(fdb.find(mac(1), start), no_port);
+  EXPECT_EQ(fdb.find(mac(2), start), 6);
+}
+
+TEST(Fdb, HoldsNearlyItsCapacityWhateverTheSeed) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Fdb fdb(8192, 10s, seed);
+    for (unsigned i = 0; i < 8192; ++i) {
+      fdb.learn(mac(i), static_cast<PortIndex>(i % 7), start);
+    }
+    EXPECT_GT(fdb.size(), 8192u * 97 / 100);
+    for (const auto& row : fdb.rows(start)) {
+      const auto number = unsigned{row.mac.octets[4]} << 8 | row.mac.octets[5];
+      ASSERT_EQ(row.port, number % 7);
+      ASSERT_EQ(fdb.find(row.mac, start), row.port);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tributary::forwarding
