@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <array>
+#include <set>
+
 #include "support/switch_bench.h"
 
 namespace tributary::test {
@@ -8,54 +11,245 @@ using namespace std::chrono_literals;
 
 const Ip own_a(10, 1, 1, 1);
 const Ip own_b(10, 1, 2, 1);
+const Ip host_a(10, 1, 1, 9);
+const Ip host_b(10, 1, 2, 9);
+const auto mac_a = mac(0, 0xee);
+const auto mac_b = mac(1, 0xee);
+const Endpoints a_to_b{mac(1), mac_a, host_a, host_b};
 
-switching::SwitchConfig two_routed_ports() {
+// Hosts behind a and b are known; a second uplink d beside c shares the default route.
+switching::SwitchConfig four_routed_ports() {
   switching::SwitchConfig config;
   config.name = "router";
   config.id = 1;
   config.address = Ip(10, 1, 255, 1);
-  config.ports = {routed_port("a", 0, own_a), routed_port("b", 1, own_b)};
+  config.ports = {routed_port("a", 0, own_a), routed_port("b", 1, own_b),
+                  routed_port("c", 2, Ip(10, 9, 1, 1), 30),
+                  routed_port("d", 3, Ip(10, 9, 2, 1), 30)};
+  config.routes = {{{Ip(), 0}, {Ip(10, 9, 1, 2), Ip(10, 9, 2, 2)}}};
+  config.arp = {
+      {host_a, mac(1)}, {host_b, mac(2)}, {Ip(10, 9, 1, 2), mac(3)}, {Ip(10, 9, 2, 2), mac(4)}};
   return config;
 }
 
-TEST(Router, AnswersArpAndEcho) {
-  SwitchBench bench(two_routed_ports());
-  const Endpoints ask{mac(1), wire::broadcast_mac, Ip(10, 1, 1, 9), own_a};
-  const auto answers = bench.send(0, make_arp(bench.pool, wire::ArpHeader::request, ask));
-  ASSERT_EQ(answers.size(), 1u);
-  EXPECT_EQ(answers[0]->egress, 0);
-  EXPECT_EQ(arp_of(*answers[0]).sender_mac, mac(0, 0xee));
-  EXPECT_EQ(arp_of(*answers[0]).sender_address, own_a);
-  EXPECT_EQ(ethernet_of(*answers[0]).destination, mac(1));
+bool has_right_checksum(Packet& packet) {
+  return wire::internet_checksum(std::as_bytes(std::span(&ip_of(packet), 1))) == 0;
+}
 
+TEST(Router, ForwardsBetweenItsPorts) {
+  SwitchBench bench(four_routed_ports());
+  const auto out = bench.send(0, make_udp(bench.pool, a_to_b, 5, 6));
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(out[0]->egress, 1);
+  EXPECT_EQ(ethernet_of(*out[0]).destination, mac(2));
+  EXPECT_EQ(ethernet_of(*out[0]).source, mac_b);
+  EXPECT_EQ(ip_of(*out[0]).ttl, 63);
+  EXPECT_TRUE(has_right_checksum(*out[0]));
+  EXPECT_EQ(bench.ledger().forwarded, 1u);
+}
+
+TEST(Router, IgnoresFramesForOtherMacAddresses) {
+  SwitchBench bench(four_routed_ports());
+  auto ends = a_to_b;
+  ends.destination_mac = mac(77);
+  EXPECT_TRUE(bench.send(0, make_udp(bench.pool, ends, 5, 6)).empty());
+  EXPECT_EQ(bench.drops(DropReason::other_mac), 1u);
+}
+
+TEST(Router, AnswersEchoAtAllItsAddresses) {
+  SwitchBench bench(four_routed_ports());
   for (const auto target : {own_a, own_b, Ip(10, 1, 255, 1)}) {
-    const Endpoints ping{mac(1), mac(0, 0xee), Ip(10, 1, 1, 9), target};
-    const auto replies = bench.send(0, make_echo(bench.pool, ping));
+    const Endpoints ping{mac(1), mac_a, host_a, target};
+    const auto replies = bench.send(0, make_echo(bench.pool, ping, 57));
     ASSERT_EQ(replies.size(), 1u);
     auto& reply = *replies[0];
     EXPECT_EQ(reply.egress, 0);
     EXPECT_EQ(ip_of(reply).source, target);
+    EXPECT_EQ(ip_of(reply).destination, host_a);
+    EXPECT_EQ(ip_of(reply).ttl, 64);
+    EXPECT_EQ(l4_header<wire::IcmpHeader>(reply).type, wire::IcmpHeader::echo_reply);
     EXPECT_EQ(wire::internet_checksum(l4_of(reply)), 0);
+    EXPECT_TRUE(has_right_checksum(reply));
   }
+  EXPECT_EQ(bench.ledger().absorbed, 3u);
+  EXPECT_EQ(bench.ledger().sent, 3u);
 }
 
-TEST(Router, ResolvesThenForwardsWhatWaited) {
-  SwitchBench bench(two_routed_ports());
-  const Endpoints ends{mac(1), mac(0, 0xee), Ip(10, 1, 1, 9), Ip(10, 1, 2, 9)};
-  const auto question = bench.send(0, make_udp(bench.pool, ends, 5, 6));
-  ASSERT_EQ(question.size(), 1u);
-  EXPECT_EQ(question[0]->egress, 1);
-  EXPECT_EQ(arp_of(*question[0]).target_address, Ip(10, 1, 2, 9));
-  EXPECT_EQ(bench.ledger().absorbed, 1u);
+TEST(Router, DropsDamagedEcho) {
+  SwitchBench bench(four_routed_ports());
+  auto echo = make_echo(bench.pool, {mac(1), mac_a, host_a, own_a});
+  l4_of(*echo).back() ^= std::byte{1};
+  EXPECT_TRUE(bench.send(0, std::move(echo)).empty());
+  EXPECT_EQ(bench.drops(DropReason::icmp_malformed), 1u);
+}
 
-  const Endpoints reply{mac(2), mac(1, 0xee), Ip(10, 1, 2, 9), own_b};
-  const auto released = bench.send(1, make_arp(bench.pool, wire::ArpHeader::reply, reply));
-  ASSERT_EQ(released.size(), 1u);
-  EXPECT_EQ(released[0]->egress, 1);
-  EXPECT_EQ(ethernet_of(*released[0]).destination, mac(2));
-  EXPECT_EQ(ethernet_of(*released[0]).source, mac(1, 0xee));
-  EXPECT_EQ(ip_of(*released[0]).ttl, 63);
-  EXPECT_EQ(wire::internet_checksum(std::as_bytes(std::span(&ip_of(*released[0]), 1))), 0);
+TEST(Router, ExpiredTtlIsAnsweredWithTimeExceeded) {
+  SwitchBench bench(four_routed_ports());
+  for (const auto ttl : {std::uint8_t{0}, std::uint8_t{1}}) {
+    auto packet = make_udp(bench.pool, a_to_b, 5, 6);
+    ip_of(*packet).ttl = ttl;
+    wire::finish_ipv4(ip_of(*packet));
+    const auto out = bench.send(0, std::move(packet));
+    ASSERT_EQ(out.size(), 1u);
+    auto& error = *out[0];
+    EXPECT_EQ(error.egress, 0);
+    EXPECT_EQ(ip_of(error).source, own_a);
+    EXPECT_EQ(ip_of(error).destination, host_a);
+    EXPECT_TRUE(has_right_checksum(error));
+    EXPECT_EQ(l4_header<wire::IcmpHeader>(error).type, wire::IcmpHeader::time_exceeded);
+    EXPECT_EQ(wire::internet_checksum(l4_of(error)), 0);
+    const auto& quoted =
+        *reinterpret_cast<wire::Ipv4Header*>(l4_of(error).data() + sizeof(wire::IcmpHeader));
+    EXPECT_EQ(quoted.destination, host_b);
+  }
+  EXPECT_EQ(bench.drops(DropReason::ttl_exceeded), 2u);
+}
+
+TEST(Router, ErrorsAreLimitedInRateAndNeverAboutErrors) {
+  SwitchBench bench(four_routed_ports());
+  std::size_t answered = 0;
+  for (int i = 0; i < 200; ++i) {
+    auto packet = make_udp(bench.pool, a_to_b, 5, 6);
+    ip_of(*packet).ttl = 1;
+    wire::finish_ipv4(ip_of(*packet));
+    answered += bench.send(0, std::move(packet)).size();
+  }
+  EXPECT_EQ(answered, 50u);
+  bench.advance(1s);
+  auto error = make_echo(bench.pool, a_to_b);
+  l4_header<wire::IcmpHeader>(*error).type = wire::IcmpHeader::time_exceeded;
+  ip_of(*error).ttl = 1;
+  wire::finish_ipv4(ip_of(*error));
+  EXPECT_TRUE(bench.send(0, std::move(error)).empty());
+}
+
+TEST(Router, DropsWhatMayNotBeRouted) {
+  SwitchBench bench(four_routed_ports());
+  const auto send = [&](Ip source, Ip destination) {
+    EXPECT_TRUE(
+        bench.send(0, make_udp(bench.pool, {mac(1), mac_a, source, destination}, 5, 6)).empty());
+  };
+  send(Ip(127, 0, 0, 1), host_b);
+  send(Ip(0, 0, 0, 0), host_b);
+  send(Ip(224, 0, 0, 1), host_b);
+  send(Ip(255, 255, 255, 255), host_b);
+  send(host_a, Ip(127, 0, 0, 1));
+  send(host_a, Ip(0, 1, 2, 3));
+  EXPECT_EQ(bench.drops(DropReason::ip_martian), 6u);
+  send(host_a, Ip(224, 0, 0, 5));
+  send(host_a, Ip(255, 255, 255, 255));
+  send(host_a, Ip(10, 1, 2, 255));
+  send(host_a, Ip(10, 1, 2, 0));
+  EXPECT_EQ(bench.drops(DropReason::ip_not_for_us), 4u);
+}
+
+TEST(Router, DropsDamagedHeaders) {
+  SwitchBench bench(four_routed_ports());
+  auto wrong_sum = make_udp(bench.pool, a_to_b, 5, 6);
+  ip_of(*wrong_sum).tos = 4;
+  EXPECT_TRUE(bench.send(0, std::move(wrong_sum)).empty());
+  EXPECT_EQ(bench.drops(DropReason::ip_checksum), 1u);
+  auto too_long = make_udp(bench.pool, a_to_b, 5, 6);
+  ip_of(*too_long).total_length = std::uint16_t{4000};
+  EXPECT_TRUE(bench.send(0, std::move(too_long)).empty());
+  auto version = make_udp(bench.pool, a_to_b, 5, 6);
+  ip_of(*version).version_ihl = 0x65;
+  EXPECT_TRUE(bench.send(0, std::move(version)).empty());
+  EXPECT_EQ(bench.drops(DropReason::ip_malformed), 2u);
+  auto stub = make_udp(bench.pool, a_to_b, 5, 6);
+  stub->length = 9;
+  EXPECT_TRUE(bench.send(0, std::move(stub)).empty());
+  EXPECT_EQ(bench.drops(DropReason::truncated), 1u);
+  EXPECT_TRUE(
+      bench.send(0, make_frame(bench.pool, mac_a, mac(1), wire::ethertype::ipv6, 60)).empty());
+  EXPECT_EQ(bench.drops(DropReason::unknown_ethertype), 1u);
+  EXPECT_TRUE(
+      bench.send(0, make_frame(bench.pool, mac_a, mac(1), wire::ethertype::canary, 60)).empty());
+  EXPECT_EQ(bench.drops(DropReason::canary_not_served), 1u);
+}
+
+TEST(Router, TellsTheSenderWhatIsTooLarge) {
+  auto config = four_routed_ports();
+  config.ports[1].mtu = 600;
+  SwitchBench bench(config);
+  const auto out = bench.send(0, make_udp(bench.pool, a_to_b, 5, 6, 601));
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(l4_header<wire::IcmpHeader>(*out[0]).type, wire::IcmpHeader::destination_unreachable);
+  EXPECT_EQ(l4_header<wire::IcmpHeader>(*out[0]).code, 4);
+  EXPECT_EQ(l4_header<wire::IcmpHeader>(*out[0]).rest.value(), 600u);
+  EXPECT_EQ(bench.drops(DropReason::fragmentation_needed), 1u);
+  EXPECT_EQ(bench.send(0, make_udp(bench.pool, a_to_b, 5, 6, 600 - 28)).at(0)->egress, 1);
+}
+
+TEST(Router, TrimsWhatLiesBehindTheIpPacket) {
+  SwitchBench bench(four_routed_ports());
+  auto packet = make_udp(bench.pool, a_to_b, 5, 6, 100);
+  packet->length += 200;
+  EXPECT_EQ(bench.send(0, std::move(packet)).at(0)->length, 14u + 20 + 8 + 100);
+  auto padded = make_udp(bench.pool, a_to_b, 5, 6, 1);
+  padded->length = 60;
+  EXPECT_EQ(bench.send(0, std::move(padded)).at(0)->length, 60u);
+}
+
+TEST(Router, UnservedTrafficForItselfIsAnsweredWithUnreachable) {
+  SwitchBench bench(four_routed_ports());
+  const auto out = bench.send(0, make_udp(bench.pool, {mac(1), mac_a, host_a, own_b}, 5, 6));
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(l4_header<wire::IcmpHeader>(*out[0]).code, 3);
+  EXPECT_EQ(bench.drops(DropReason::local_unserved), 1u);
+}
+
+TEST(Router, SpreadsFlowsOverTheGroupAndKeepsEachTogether) {
+  SwitchBench bench(four_routed_ports());
+  std::array<unsigned, 4> hits{};
+  for (std::uint16_t port = 1; port <= 400; ++port) {
+    const Endpoints ends{mac(1), mac_a, host_a, Ip(8, 8, 8, 8)};
+    const auto first = bench.send(0, make_udp(bench.pool, ends, port, 6)).at(0)->egress;
+    EXPECT_EQ(bench.send(0, make_udp(bench.pool, ends, port, 6)).at(0)->egress, first);
+    ++hits.at(first);
+  }
+  EXPECT_EQ(hits[0] + hits[1], 0u);
+  EXPECT_NEAR(hits[2], 200, 60);
+}
+
+TEST(Router, NextHopBehindADownPortLeavesTheGroupAtOnce) {
+  SwitchBench bench(four_routed_ports());
+  const Endpoints ends{mac(1), mac_a, host_a, Ip(8, 8, 8, 8)};
+  bench.device().set_port_up(2, false);
+  for (std::uint16_t port = 1; port <= 50; ++port) {
+    EXPECT_EQ(bench.send(0, make_udp(bench.pool, ends, port, 6)).at(0)->egress, 3);
+  }
+  bench.device().set_port_up(3, false);
+  const auto error = bench.send(0, make_udp(bench.pool, ends, 1, 6));
+  ASSERT_EQ(error.size(), 1u);
+  EXPECT_EQ(l4_header<wire::IcmpHeader>(*error[0]).type, wire::IcmpHeader::destination_unreachable);
+  EXPECT_EQ(bench.drops(DropReason::next_hops_down), 1u);
+  bench.device().set_port_up(2, true);
+  EXPECT_EQ(bench.send(0, make_udp(bench.pool, ends, 1, 6)).at(0)->egress, 2);
+}
+
+TEST(Router, NoRouteIsAnswered) {
+  auto config = four_routed_ports();
+  config.routes.clear();
+  SwitchBench bench(config);
+  const Endpoints ends{mac(1), mac_a, host_a, Ip(8, 8, 8, 8)};
+  EXPECT_EQ(bench.send(0, make_udp(bench.pool, ends, 1, 6)).size(), 1u);
+  EXPECT_EQ(bench.drops(DropReason::no_route), 1u);
+}
+
+TEST(Router, ReconfigurationChangesRoutesAndKeepsWhatWasLearned) {
+  auto config = four_routed_ports();
+  config.arp.erase(config.arp.begin() + 1);
+  SwitchBench bench(config);
+  const Endpoints hello{mac(2), wire::broadcast_mac, host_b, own_b};
+  bench.send(1, make_arp(bench.pool, wire::ArpHeader::request, hello));
+  config.routes = {{{Ip(8, 0, 0, 0), 8}, {Ip(10, 9, 2, 2)}}};
+  bench.device().set_port_up(2, false);
+  bench.device().reconfigure(config);
+  const Endpoints ends{mac(1), mac_a, host_a, Ip(8, 8, 8, 8)};
+  EXPECT_EQ(bench.send(0, make_udp(bench.pool, ends, 1, 6)).at(0)->egress, 3);
+  EXPECT_EQ(bench.send(0, make_udp(bench.pool, a_to_b, 1, 6)).at(0)->egress, 1);
+  EXPECT_EQ(bench.device().routes().size(), 5u);
 }
 
 }  // namespace
