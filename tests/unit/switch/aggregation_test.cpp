@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <array>
+
+#include "support/canary_packets.h"
+#include "support/switch_bench.h"
+
+namespace tributary::test {
+namespace {
+
+using namespace std::chrono_literals;
+using Elements = std::vector<std::int32_t>;
+
+const Ip switch_ip(10, 0, 255, 1);
+
+Ip host(std::uint8_t number) {
+  return {10, 0, number, 9};
+}
+
+// Host n is behind port n; host 2 leads.
+switching::SwitchConfig routed() {
+  switching::SwitchConfig config;
+  config.id = 1;
+  config.address = switch_ip;
+  config.canary = canary::CanaryConfig{};
+  for (std::uint8_t i = 0; i < 3; ++i) {
+    config.ports.push_back(
+        routed_port(std::string(1, static_cast<char>('a' + i)), i, Ip(10, 0, i, 1)));
+    config.arp.push_back({host(i), mac(i)});
+  }
+  return config;
+}
+
+// The same hosts on one segment; the switch is a host of it.
+switching::SwitchConfig bridged() {
+  auto config = routed();
+  config.arp.clear();
+  config.address = Ip(10, 0, 0, 254);
+  config.bridge_address = forwarding::InterfaceAddress{config.address, 16};
+  for (auto& port : config.ports) {
+    port.address.reset();
+  }
+  return config;
+}
+
+CanarySpec contribution(std::uint8_t from, const wire::MacAddress& to) {
+  CanarySpec spec;
+  spec.hosts = 3;
+  spec.rank = from;
+  spec.destination = host(2);
+  spec.child_address = host(from);
+  spec.source_mac = mac(from);
+  spec.destination_mac = to;
+  spec.fingerprint = 100u + from;
+  return spec;
+}
+
+std::int32_t first_element(Packet& packet) {
+  std::int32_t value = 0;
+  std::memcpy(&value, reinterpret_cast<const std::byte*>(canary_header(packet) + 1), sizeof value);
+  return value;
+}
+
+void expect_sum(Packet& sum, std::int32_t value, const Ip& from) {
+  EXPECT_EQ(sum.egress, 2);
+  EXPECT_EQ(ethernet_of(sum).destination, mac(2));
+  EXPECT_EQ(ip_of(sum).source, from);
+  EXPECT_EQ(ip_of(sum).destination, host(2));
+  EXPECT_EQ(ip_of(sum).ttl, 64);
+  EXPECT_EQ(wire::internet_checksum(std::as_bytes(std::span(&ip_of(sum), 1))), 0);
+  EXPECT_EQ(canary_header(sum)->counter.value(), 2);
+  EXPECT_EQ(canary_header(sum)->fingerprint.value(), 201u);
+  EXPECT_EQ(first_element(sum), value);
+}
+
+TEST(Aggregation, SumsBetweenRoutedPortsAndBroadcastsTheResult) {
+  SwitchBench bench(routed());
+  EXPECT_TRUE(
+      bench.send(0, make_canary(bench.pool, contribution(0, mac(0, 0xee)), Elements{3})).empty());
+  const auto out =
+      bench.send(1, make_canary(bench.pool, contribution(1, mac(1, 0xee)), Elements{4}));
+  ASSERT_EQ(out.size(), 1u);
+  expect_sum(*out[0], 7, switch_ip);
+  EXPECT_EQ(ethernet_of(*out[0]).source, mac(2, 0xee));
+
+  CanarySpec result;
+  result.kind = wire::CanaryKind::result;
+  result.hosts = 3;
+  result.counter = 3;
+  result.destination = switch_ip;
+  result.child_address = host(2);
+  result.source_mac = mac(2);
+  result.destination_mac = mac(2, 0xee);
+  const auto copies = bench.send(2, make_canary(bench.pool, result, Elements{12}));
+  ASSERT_EQ(copies.size(), 2u);
+  for (const auto& copy : copies) {
+    const auto child = static_cast<std::uint8_t>(copy->egress);
+    EXPECT_LT(child, 2);
+    EXPECT_EQ(ethernet_of(*copy).destination, mac(child));
+    EXPECT_EQ(ethernet_of(*copy).source, mac(child, 0xee));
+    EXPECT_EQ(ip_of(*copy).destination, host(child));
+    EXPECT_EQ(first_element(*copy), 12);
+  }
+  EXPECT_EQ(bench.ledger().absorbed, 3u);
+  EXPECT_EQ(bench.ledger().sent, 3u);
+}
+
+TEST(Aggregation, SumsOnABridgeByTheFramesOwnDestination) {
+  SwitchBench bench(bridged());
+  bench.send(2, make_udp(bench.pool, {mac(2), mac(9), host(2), host(9)}, 5, 6));
+  EXPECT_TRUE(bench.send(0, make_canary(bench.pool, contribution(0, mac(2)), Elements{3})).empty());
+  const auto out = bench.send(1, make_canary(bench.pool, contribution(1, mac(2)), Elements{4}));
+  ASSERT_EQ(out.size(), 1u);
+  expect_sum(*out[0], 7, Ip(10, 0, 0, 254));
+  EXPECT_EQ(ethernet_of(*out[0]).source, mac(0, 0xee)) << "the bridge's";
+}
+
+TEST(Aggregation, TransitOnABridgeKeepsItsSourceAddress) {
+  SwitchBench bench(bridged());
+  auto spec = contribution(0, mac(2));
+  spec.bypass = true;
+  const auto out = bench.send(0, make_canary(bench.pool, spec, Elements{3}));
+  ASSERT_EQ(out.size(), 2u) << "leader's port not known yet";
+  EXPECT_EQ(ethernet_of(*out[0]).source, mac(0));
+}
+
+TEST(Aggregation, DirectlyOverEthernetRoutesByTheHeadersDestination) {
+  SwitchBench bench(routed());
+  PacketPtr sum;
+  for (std::uint8_t from = 0; from < 2; ++from) {
+    auto spec = contribution(from, wire::canary_group_mac);
+    spec.encapsulation = wire::Encapsulation::ethernet;
+    spec.child_port = 0;
+    for (auto& packet : bench.send(from, make_canary(bench.pool, spec, Elements{5}))) {
+      sum = std::move(packet);
+    }
+  }
+  ASSERT_TRUE(sum);
+  EXPECT_EQ(sum->egress, 2);
+  EXPECT_EQ(ethernet_of(*sum).destination, mac(2));
+  EXPECT_EQ(ethernet_of(*sum).source, mac(2, 0xee));
+  EXPECT_EQ(first_element(*sum), 10);
+}
+
+TEST(Aggregation, TimeoutSendsThePartialSum) {
+  SwitchBench bench(routed());
+  bench.send(0, make_canary(bench.pool, contribution(0, mac(0, 0xee)), Elements{3}));
+  EXPECT_EQ(bench.device().deadline(), bench.now + 1ms);
+  const auto out = bench.advance(1ms);
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(out[0]->egress, 2);
+  EXPECT_EQ(canary_header(*out[0])->counter.value(), 1);
+}
+
+TEST(Aggregation, EnginesSeeNothingThatWasDamagedOrIsForOthers) {
+  SwitchBench bench(routed());
+  auto damaged = make_canary(bench.pool, contribution(0, mac(0, 0xee)), Elements{3});
+  ip_of(*damaged).ttl = 9;
+  EXPECT_TRUE(bench.send(0, std::move(damaged)).empty());
+  EXPECT_EQ(bench.drops(DropReason::ip_checksum), 1u);
+  EXPECT_TRUE(
+      bench.send(0, make_canary(bench.pool, contribution(0, mac(77)), Elements{3})).empty());
+  EXPECT_EQ(bench.drops(DropReason::other_mac), 1u);
+  EXPECT_EQ(bench.device().deadline(), never) << "nothing is gathered";
+}
+
+TEST(Aggregation, WithoutAnEngineItIsOrdinaryTraffic) {
+  auto config = routed();
+  config.canary.reset();
+  SwitchBench bench(config);
+  const auto out =
+      bench.send(0, make_canary(bench.pool, contribution(0, mac(0, 0xee)), Elements{3}));
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(ip_of(*out[0]).ttl, 62);
+  EXPECT_TRUE(bench.device().engines().empty());
+}
+
+TEST(Aggregation, AllLeavesChooseTheSameUplinkForABlock) {
+  auto config = routed();
+  config.routes = {{{Ip(10, 7, 0, 0), 16}, {host(1), host(2)}}};
+  auto other = config;
+  other.id = 2;
+  SwitchBench leaf(config);
+  SwitchBench second(other);
+  std::array<unsigned, 3> hits{};
+  for (std::uint32_t id = 0; id < 200; ++id) {
+    auto spec = contribution(0, mac(0, 0xee));
+    spec.id = id;
+    spec.hosts = 2;
+    spec.destination = Ip(10, 7, 0, 1);
+    const auto one = leaf.send(0, make_canary(leaf.pool, spec, Elements{1}));
+    const auto two = second.send(0, make_canary(second.pool, spec, Elements{1}));
+    ASSERT_EQ(one.size(), 1u);
+    ASSERT_EQ(two.size(), 1u);
+    EXPECT_EQ(one[0]->egress, two[0]->egress);
+    ++hits.at(one[0]->egress);
+  }
+  EXPECT_NEAR(hits[1], 100, 40);
+}
+
+TEST(Aggregation, ReconfigurationKeepsTheBlocksThatAreHeld) {
+  auto config = routed();
+  SwitchBench bench(config);
+  bench.send(0, make_canary(bench.pool, contribution(0, mac(0, 0xee)), Elements{3}));
+  config.canary->timeout = 5ms;
+  bench.device().reconfigure(config);
+  EXPECT_EQ(bench.device().deadline(), bench.now + 5ms);
+  const auto out =
+      bench.send(1, make_canary(bench.pool, contribution(1, mac(1, 0xee)), Elements{4}));
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(first_element(*out[0]), 7);
+}
+
+}  // namespace
+}  // namespace tributary::test

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <array>
+
+#include "support/canary_packets.h"
+#include "support/switch_bench.h"
+
+namespace tributary::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+switching::SwitchConfig bridged() {
+  switching::SwitchConfig config;
+  config.id = 1;
+  config.ports = {bridged_port("a", 0), bridged_port("b", 1), bridged_port("c", 2)};
+  return config;
+}
+
+switching::SwitchConfig routed() {
+  switching::SwitchConfig config;
+  config.id = 1;
+  config.address = Ip(10, 0, 255, 1);
+  config.canary = canary::CanaryConfig{};
+  for (std::uint8_t i = 0; i < 3; ++i) {
+    config.ports.push_back(
+        routed_port(std::string(1, static_cast<char>('a' + i)), i, Ip(10, 0, i, 1)));
+  }
+  return config;
+}
+
+TEST(OwnerCore, FollowsTheKeyAndSpreadsBlocks) {
+  HeapPacketPool pool(4, 512);
+  const auto config = routed();
+  std::array<unsigned, 3> hits{};
+  for (std::uint32_t id = 0; id < 600; ++id) {
+    CanarySpec spec;
+    spec.id = id;
+    auto one = make_canary(pool, spec, std::vector<std::int32_t>{1});
+    const auto owner = switching::owner_core(*one, config, 0, 3);
+    spec.source_mac = mac(55);
+    spec.encapsulation = wire::Encapsulation::ethernet;
+    auto other = make_canary(pool, spec, std::vector<std::int32_t>{2});
+    EXPECT_EQ(switching::owner_core(*other, config, 2, 3), owner);
+    ++hits.at(owner);
+  }
+  for (const auto count : hits) {
+    EXPECT_NEAR(count, 200, 60);
+  }
+}
+
+TEST(OwnerCore, EverythingElseStays) {
+  HeapPacketPool pool(4, 512);
+  auto config = routed();
+  auto udp = make_udp(pool, {mac(1), mac(2), Ip(1, 1, 1, 1), Ip(2, 2, 2, 2)}, 5, 6);
+  EXPECT_EQ(switching::owner_core(*udp, config, 1, 2), 1u);
+  auto canary = make_canary(pool, {}, std::vector<std::int32_t>{1});
+  EXPECT_EQ(switching::owner_core(*canary, config, 0, 1), 0u);
+  config.canary.reset();
+  for (unsigned here = 0; here < 4; ++here) {
+    EXPECT_EQ(switching::owner_core(*canary, config, here, 4), here);
+  }
+  udp->length = 3;
+  EXPECT_EQ(switching::owner_core(*udp, routed(), 1, 2), 1u);
+}
+
+TEST(Lessons, TeachTheOtherCoreWhereHostsAre) {
+  SwitchBench first(bridged(), {0, 2});
+  SwitchBench second(bridged(), {1, 2});
+  const Endpoints hello{mac(1), mac(9), Ip(10, 0, 0, 1), Ip(10, 0, 0, 9)};
+  first.send(2, make_udp(first.pool, hello, 5, 6));
+  ASSERT_EQ(first.lessons.size(), 1u);
+  second.device().learn(*first.lessons[0], second.now);
+  const Endpoints back{mac(9), mac(1), Ip(10, 0, 0, 9), Ip(10, 0, 0, 1)};
+  const auto out = second.send(0, make_udp(second.pool, back, 5, 6));
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(out[0]->egress, 2);
+
+  first.send(2, make_udp(first.pool, hello, 5, 6));
+  EXPECT_EQ(first.lessons.size(), 1u) << "nothing new";
+  first.now += 75s;
+  first.send(2, make_udp(first.pool, hello, 5, 6));
+  EXPECT_EQ(first.lessons.size(), 2u) << "a quarter of the ageing time later";
+}
+
+TEST(Lessons, NoneWithOneCore) {
+  SwitchBench bench(bridged());
+  bench.send(2, make_udp(bench.pool, {mac(1), mac(9), Ip(10, 0, 0, 1), Ip(10, 0, 0, 9)}, 5, 6));
+  EXPECT_TRUE(bench.lessons.empty());
+}
+
+TEST(Lessons, ReplySeenByOneCoreReleasesWhatWaitsOnAnother) {
+  SwitchBench first(routed(), {0, 2});
+  SwitchBench second(routed(), {1, 2});
+  const Endpoints through{mac(1), mac(0, 0xee), Ip(10, 0, 0, 9), Ip(10, 0, 1, 9)};
+  EXPECT_EQ(second.send(0, make_udp(second.pool, through, 5, 6)).size(), 1u);
+  const Endpoints reply{mac(2), mac(1, 0xee), Ip(10, 0, 1, 9), Ip(10, 0, 1, 1)};
+  // The first core knows the neighbour already; the second one's question is answered all the same.
+  for (int i = 0; i < 2; ++i) {
+    first.lessons.clear();
+    first.send(1, make_arp(first.pool, wire::ArpHeader::reply, reply));
+    ASSERT_EQ(first.lessons.size(), 1u);
+  }
+  second.device().learn(*first.lessons[0], second.now);
+  EXPECT_LE(second.device().deadline(), second.now);
+  const auto out = second.advance(0s);
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(out[0]->egress, 1);
+  EXPECT_EQ(ethernet_of(*out[0]).destination, mac(2));
+}
+
+// What a fabric of `cores` cores sends when two of three hosts contribute to many blocks.
+std::vector<std::vector<std::byte>> sums_of(unsigned cores) {
+  auto config = routed();
+  config.arp = {{Ip(10, 0, 2, 9), mac(2)}};
+  std::vector<std::unique_ptr<SwitchBench>> benches;
+  for (unsigned core = 0; core < cores; ++core) {
+    benches.push_back(std::make_unique<SwitchBench>(config, switching::CoreShare{core, cores}));
+  }
+  std::vector<std::vector<std::byte>> sums;
+  for (std::uint8_t from = 0; from < 2; ++from) {
+    for (std::uint32_t id = 0; id < 100; ++id) {
+      CanarySpec spec;
+      spec.id = id;
+      spec.hosts = 3;
+      spec.destination = Ip(10, 0, 2, 9);
+      spec.child_address = Ip(10, 0, from, 9);
+      spec.source_mac = mac(from);
+      spec.destination_mac = mac(from, 0xee);
+      auto probe = make_canary(benches[0]->pool, spec, std::vector<std::int32_t>{from + 1, 7});
+      auto& bench = *benches[switching::owner_core(*probe, config, from % cores, cores)];
+      auto packet = make_canary(bench.pool, spec, std::vector<std::int32_t>{from + 1, 7});
+      for (const auto& out : bench.send(from, std::move(packet))) {
+        EXPECT_EQ(out->egress, 2);
+        sums.emplace_back(out->bytes().begin(), out->bytes().end());
+      }
+    }
+  }
+  std::sort(sums.begin(), sums.end());
+  return sums;
+}
+
+TEST(Cores, TwoSendTheSameSumsAsOne) {
+  const auto one = sums_of(1);
+  EXPECT_EQ(one.size(), 100u);
+  EXPECT_EQ(one, sums_of(2));
+}
+
+}  // namespace
+}  // namespace tributary::test
