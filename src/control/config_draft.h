@@ -33,6 +33,7 @@ struct ConfigDraft {
   DaemonConfig daemon;  // without its switches
   std::vector<SwitchDraft> switches;
   std::vector<LinkDraft> links;
+  bool links_sound = true;  // as SwitchDraft::sound
 };
 
 void read_daemon(Reader& reader, DaemonConfig& out);

@@ -178,6 +178,7 @@ void check_fabric(const ConfigDraft& draft, Diagnostics& diagnostics) {
 }
 
 void connect_links(ConfigDraft& draft, Diagnostics& diagnostics) {
+  const std::size_t errors_before = diagnostics.count();
   for (const LinkDraft& link : draft.links) {
     if (link.a.port.empty() || link.b.port.empty()) {
       continue;  // unreadable, reported
@@ -201,6 +202,9 @@ void connect_links(ConfigDraft& draft, Diagnostics& diagnostics) {
     }
     attach(*a, link.b, link, "a", diagnostics);
     attach(*b, link.a, link, "b", diagnostics);
+  }
+  if (!draft.links_sound || diagnostics.count() != errors_before) {
+    return;  // a port may only seem to be left out
   }
   for (const SwitchDraft& sw : draft.switches) {
     for (std::size_t i = 0; i < sw.devices.size(); ++i) {

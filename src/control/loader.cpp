@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 
+#include "control/config_depth.h"
 #include "control/config_draft.h"
 
 namespace tributary::control {
@@ -13,9 +14,6 @@ namespace {
 
 constexpr std::uint32_t config_version = 1;
 constexpr std::size_t file_bytes_max = 4 * 1024 * 1024;
-
-// toml++ recurses with the document; deeper nesting than this is refused before it starts.
-constexpr std::size_t depth_max = 32;
 
 void read_root(Reader& reader, ConfigDraft& out) {
   std::uint32_t version = 0;
@@ -27,7 +25,9 @@ void read_root(Reader& reader, ConfigDraft& out) {
   }
   reader.table("daemon", [&](Reader& child) { read_daemon(child, out.daemon); });
   reader.tables("switch", [&](Reader& child) { read_switch(child, out.switches.emplace_back()); });
+  const std::size_t errors_before = reader.errors();
   reader.tables("link", [&](Reader& child) { read_link(child, out.links.emplace_back()); });
+  out.links_sound = reader.errors() == errors_before;
 }
 
 void check(ConfigDraft& draft, Diagnostics& diagnostics) {
@@ -52,23 +52,6 @@ DaemonConfig assemble(ConfigDraft draft) {
     }
   }
   return config;
-}
-
-// An upper bound of the nesting of arrays and inline tables, blind to strings and comments.
-bool too_deep(std::string_view text) {
-  std::size_t depth = 0;
-  for (const char c : text) {
-    if (c == '[' || c == '{') {
-      if (++depth > depth_max) {
-        return true;
-      }
-    } else if (c == ']' || c == '}') {
-      depth -= depth > 0 ? 1 : 0;
-    } else if (c == '\n') {
-      depth = std::min(depth, depth_max / 2);  // stray brackets in comments do not add up
-    }
-  }
-  return false;
 }
 
 ConfigErrors whole_file(const std::string& name, std::string message, std::string hint = {}) {
@@ -98,8 +81,8 @@ Loaded parse_config(std::string_view text, const std::string& name) {
   if (text.size() > file_bytes_max) {
     return tl::unexpected(whole_file(name, "file is larger than " + size_text(file_bytes_max)));
   }
-  if (too_deep(text)) {
-    return tl::unexpected(whole_file(name, "brackets are nested too deep"));
+  if (nested_too_deep(text)) {
+    return tl::unexpected(whole_file(name, "brackets or dotted keys are nested too deep"));
   }
   Diagnostics diagnostics(name);
   toml::table document;

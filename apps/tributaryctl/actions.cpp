@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "actions.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "control/json.h"
+#include "control/loader.h"
+#include "lists.h"
+
+namespace tributary::ctl {
+namespace {
+
+using nlohmann::json;
+
+// Calls a method that changes something; `done` is what people read.
+ExitCode act(const Options& options, const std::string& method, json params,
+             const std::string& done) {
+  const auto result = call_daemon(options, method, std::move(params));
+  if (!result) {
+    return report(options, result.error());
+  }
+  if (options.json) {
+    print_json(*result);
+  } else {
+    std::printf("%s\n", done.c_str());
+  }
+  return ExitCode::ok;
+}
+
+// The checked text of a configuration, sent to the daemon so that it need not see the file.
+tl::expected<std::string, ExitCode> readable_config(const Options& options,
+                                                    const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::stringstream text;
+  text << stream.rdbuf();
+  const std::string content = text.str();
+  const auto loaded = stream ? control::parse_config(content, file) : control::load_config(file);
+  if (!loaded) {
+    return tl::unexpected(report(options, ExitCode::failed, "configuration",
+                                 "the configuration is wrong; nothing was changed",
+                                 control::to_json(loaded.error())));
+  }
+  return content;
+}
+
+ExitCode send_config(const Options& options, const std::string& method, const std::string& file,
+                     const char* none, const char* done) {
+  const auto text = readable_config(options, file);
+  if (!text) {
+    return text.error();
+  }
+  const auto result = call_daemon(options, method, {{"name", file}, {"text", *text}});
+  if (!result) {
+    return report(options, result.error());
+  }
+  if (options.json) {
+    print_json(*result);
+    return ExitCode::ok;
+  }
+  const json changes = result->value("changes", json::array());
+  for (const json& change : changes) {
+    std::printf("%s\n", change.value("line", "").c_str());
+  }
+  std::printf("%s\n", changes.empty() ? none : done);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+ExitCode set_port(const Options& options, const std::string& switch_name, const std::string& port,
+                  bool up) {
+  return act(options, "port.set", {{"switch", switch_name}, {"port", port}, {"up", up}},
+             switch_name + ":" + port + " is " + (up ? "up" : "down"));
+}
+
+ExitCode log_level(const Options& options, const std::string& level) {
+  if (!level.empty()) {
+    return act(options, "log.set", {{"level", level}}, "log level is " + level);
+  }
+  const auto status = call_daemon(options, "daemon.status", json::object());
+  if (!status) {
+    return report(options, status.error());
+  }
+  const std::string current = status->value("log_level", "?");
+  if (options.json) {
+    print_json({{"level", current}});
+  } else {
+    std::printf("%s\n", current.c_str());
+  }
+  return ExitCode::ok;
+}
+
+ExitCode stop_daemon(const Options& options) {
+  return act(options, "daemon.shutdown", json::object(), "the daemon drains and ends");
+}
+
+ExitCode show_version(const Options& options) {
+  if (options.json) {
+    print_json({{"version", TRIBUTARY_VERSION}, {"protocol_version", control::protocol_version}});
+  } else {
+    std::printf("tributaryctl %s (control protocol %d)\n", TRIBUTARY_VERSION,
+                control::protocol_version);
+  }
+  return ExitCode::ok;
+}
+
+ExitCode check_config(const Options& options, const std::string& file) {
+  const auto loaded = control::load_config(file);
+  if (!loaded) {
+    return report(options, ExitCode::failed, "configuration", "the configuration is wrong",
+                  control::to_json(loaded.error()));
+  }
+  std::size_t ports = 0;
+  for (const auto& section : loaded->switches) {
+    ports += section.config.ports.size();
+  }
+  if (options.json) {
+    print_json({{"file", file}, {"switches", loaded->switches.size()}, {"ports", ports}});
+  } else {
+    std::printf("%s: ok, %zu switches, %zu ports\n", file.c_str(), loaded->switches.size(), ports);
+  }
+  return ExitCode::ok;
+}
+
+ExitCode diff_config(const Options& options, const std::string& file) {
+  return send_config(options, "config.diff", file, "no difference",
+                     "`tributaryctl config reload` puts it in force");
+}
+
+ExitCode reload_config(const Options& options, const std::string& file) {
+  return send_config(options, "config.reload", file, "nothing changed", "in force");
+}
+
+}  // namespace tributary::ctl

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "output.h"
+
+namespace tributary::ctl {
+
+// Looks at this host and says what is missing, and the line that mends it. Needs no daemon. Fails
+// only if something is missing without which the daemon cannot work.
+ExitCode doctor(const Options& options);
+
+}  // namespace tributary::ctl

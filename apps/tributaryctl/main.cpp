@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tributaryctl: an ordinary client of the control protocol.
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+
+#include "actions.h"
+#include "doctor.h"
+#include "lists.h"
+
+namespace {
+
+using namespace tributary::ctl;
+
+// Everything the command line can say, and what is then to be done.
+struct CommandLine {
+  CLI::App app{"Looks into a running tributaryd, and steers it", "tributaryctl"};
+  Options options;
+  ListOptions list;
+  bool all = false;
+  std::string switch_name, port, level, file;
+  double interval_s = 1;
+  std::uint64_t count = 0;
+  std::function<ExitCode()> run;
+
+  CommandLine() {
+    app.require_subcommand(1);
+    app.fallthrough();  // global options are taken behind a subcommand too
+    app.set_version_flag("--version", "tributaryctl " TRIBUTARY_VERSION);
+    app.add_option("--socket", options.socket, "Control socket of the daemon")
+        ->envname("TRIBUTARY_SOCKET")
+        ->capture_default_str();
+    app.add_flag("-j,--json", options.json, "JSON for programs; errors too");
+    app.add_option("--timeout", options.timeout_s, "Seconds to wait for an answer")
+        ->check(CLI::Range(0.001, 3600.0))
+        ->capture_default_str();
+    add_lists();
+    add_figures();
+    add_config();
+    add_actions();
+  }
+
+  CLI::App* add(CLI::App& parent, const std::string& name, const std::string& help,
+                std::function<ExitCode()> action) {
+    CLI::App* const command = parent.add_subcommand(name, help);
+    command->callback([this, action = std::move(action)] {
+      if (!run) {  // the innermost subcommand comes first
+        run = action;
+      }
+    });
+    return command;
+  }
+
+  void add_list_options(CLI::App& command) {
+    command.add_option("--switch", list.switch_name, "Only rows of this switch");
+    command.add_option("--limit", list.limit, "At most so many rows")
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{10000}))
+        ->capture_default_str();
+  }
+
+  void add_lists() {
+    for (const ListCommand& each : list_commands) {
+      CLI::App* const command =
+          add(app, each.name, each.help, [this, &each] { return show_list(options, each, list); });
+      add_list_options(*command);
+      if (each.name == std::string_view("port")) {
+        command->require_subcommand(0, 1);
+        add_port_state(*command, "up", "Lets a port take part again", true);
+        add_port_state(*command, "down", "Takes a port out", false);
+      }
+    }
+    add_list_options(*add(app, "engine", "Figures of the aggregation engines",
+                          [this] { return show_engines(options, list); }));
+  }
+
+  void add_port_state(CLI::App& parent, const char* name, const char* help, bool up) {
+    CLI::App* const command =
+        add(parent, name, help, [this, up] { return set_port(options, switch_name, port, up); });
+    command->add_option("SWITCH", switch_name)->required();
+    command->add_option("PORT", port)->required();
+  }
+
+  void add_figures() {
+    add(app, "status", "The daemon and its cores", [this] { return show_status(options); });
+    add(app, "counters", "The account of every packet", [this] { return show_counters(options); });
+    add(app, "drops", "Where packets end, and why", [this] {
+      return show_drops(options, all);
+    })->add_flag("--all", all, "Reasons that have not occurred too");
+    CLI::App* const watching =
+        add(app, "watch", "Rates per port", [this] { return watch(options, interval_s, count); });
+    watching->add_option("--interval", interval_s, "Seconds between lines")
+        ->check(CLI::Range(0.05, 240.0))
+        ->capture_default_str();
+    watching->add_option("--count", count, "How often; 0: until interrupted");
+    add(app, "doctor", "What this host lacks, and how to mend it; needs no daemon",
+        [this] { return doctor(options); });
+  }
+
+  void add_config() {
+    CLI::App* const config = app.add_subcommand("config", "Configuration files");
+    config->require_subcommand(1);
+    const auto with_file = [&](const char* name, const char* help,
+                               ExitCode (*action)(const Options&, const std::string&)) {
+      add(*config, name, help, [this, action] { return action(options, file); })
+          ->add_option("FILE", file)
+          ->required();
+    };
+    with_file("check", "Says what is wrong with a file; needs no daemon", check_config);
+    with_file("diff", "How a file differs from what is in force", diff_config);
+    with_file("reload", "Puts a file in force, or changes nothing", reload_config);
+  }
+
+  void add_actions() {
+    add(app, "log-level", "Shows or sets how much the daemon logs",
+        [this] { return log_level(options, level); })
+        ->add_option("LEVEL", level)
+        ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error", "critical", "off"}));
+    add(app, "shutdown", "Ends the daemon", [this] { return stop_daemon(options); });
+    add(app, "version", "Of this program", [this] { return show_version(options); });
+  }
+};
+
+int finish(ExitCode code) {
+  return std::fflush(stdout) == 0 ? static_cast<int>(code) : static_cast<int>(ExitCode::failed);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CommandLine line;
+  try {
+    line.app.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    return line.app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    line.options.json = std::any_of(argv + 1, argv + argc, [](std::string_view argument) {
+      return argument == "--json" || argument == "-j";
+    });
+    return finish(
+        report(line.options, ExitCode::usage, "usage", std::string(error.what()) + "; see --help"));
+  }
+  try {
+    return finish(line.run());
+  } catch (const std::exception& error) {  // an answer of a shape that no daemon sends
+    return finish(report(line.options, ExitCode::failed, "failed", error.what()));
+  }
+}

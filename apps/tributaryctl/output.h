@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "control/client.h"
+
+namespace tributary::ctl {
+
+// What the process ends with (docs/control.md).
+enum class ExitCode { ok = 0, failed = 1, usage = 2, no_daemon = 3, denied = 4, timeout = 5 };
+
+// The global options.
+struct Options {
+  std::string socket = "/run/tributary/control.sock";
+  bool json = false;
+  double timeout_s = 5;
+
+  std::chrono::milliseconds timeout() const {
+    return std::chrono::milliseconds(static_cast<std::int64_t>(timeout_s * 1000));
+  }
+};
+
+// One JSON document, indented, on standard output.
+void print_json(const nlohmann::json& value);
+
+// An error for people on standard error, or for programs on standard output.
+ExitCode report(const Options& options, ExitCode code, const std::string& name,
+                const std::string& message, const nlohmann::json& details = nullptr);
+ExitCode report(const Options& options, const control::CallError& error);
+
+using Cells = std::vector<std::string>;
+struct Heading {
+  std::string title;
+  bool right = false;  // numbers are aligned to the right
+};
+// Columns as wide as their widest cell.
+void print_table(const std::vector<Heading>& headings, const std::vector<Cells>& rows);
+
+// For people: "1.5 Gbit/s", "64 MiB", "3 min 2 s".
+std::string rate_for_people(double bits_per_second);
+std::string bytes_for_people(double bytes);
+std::string seconds_for_people(double seconds);
+
+}  // namespace tributary::ctl

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "control/loader.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "control/cores.h"
+
+namespace tributary::control {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Two routers and a link; each test damages it.
+constexpr std::string_view good = R"(version = 1
+[[switch]]
+name = "leaf1"
+id = 1
+address = "10.1.255.1"
+[switch.canary]
+descriptors = 4096
+timeout = "1ms"
+[[switch.port]]
+name = "h1"
+interface = "veth-h1"
+address = "10.1.1.1/24"
+mac = "02:00:00:01:00:01"
+[[switch.port]]
+name = "up1"
+address = "10.100.1.1/30"
+rate = "200Mbit"
+queue = "1MiB"
+[[switch.port]]
+name = "b1"
+tap = "tap0"
+[[switch.route]]
+prefix = "0.0.0.0/0"
+via = ["10.100.1.2"]
+[[switch.fdb]]
+mac = "02:00:00:00:00:01"
+port = "b1"
+[[switch.arp]]
+address = "10.1.1.2"
+mac = "02:00:00:00:00:02"
+[[switch]]
+name = "spine1"
+id = 2
+[[switch.port]]
+name = "leaf1"
+address = "10.100.1.2/30"
+[[link]]
+a = "leaf1:up1"
+b = "spine1:leaf1"
+)";
+
+struct Case {
+  const char* name;
+  const char* find;     // in `good`, replaced by ...
+  const char* replace;  // ... this
+  std::uint32_t line;
+  std::uint32_t column;
+  const char* message;  // part of it
+  const char* hint;     // part of it
+};
+
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.name;
+}
+
+constexpr Case cases[] = {
+    {"unknown_key", "mac = \"02:00:00:01:00:01\"", "adress = \"x\"", 13, 1, "unknown key `adress`",
+     "did you mean `address`?"},
+    {"unknown_key_at_the_root", "[[link]]", "[[lnik]]", 37, 3, "unknown key `lnik`", "`link`"},
+    {"syntax", "id = 1", "id = ", 4, 6, "", ""},
+    {"version_missing", "version = 1\n", "\n", 1, 1, "`version` is missing", ""},
+    {"version_of_the_future", "version = 1", "version = 2", 1, 11, "configuration format",
+     "version = 1"},
+    {"switch_without_id", "id = 2\n", "\n", 31, 1, "`id` is missing in [switch]", ""},
+    {"id_zero", "id = 2", "id = 0", 33, 6, "`id` is out of range", "from 1 to 65535"},
+    {"id_negative", "id = 2", "id = -1", 33, 6, "`id` is out of range", "from 1 to 65535"},
+    {"id_of_wrong_type", "id = 2", "id = \"2\"", 33, 6, "a whole number", ""},
+    {"id_twice", "id = 2", "id = 1", 33, 6, "id 1 is that of switch `leaf1`", ""},
+    {"name_of_switch_twice", "name = \"spine1\"", "name = \"leaf1\"", 32, 8,
+     "name `leaf1` is that of another switch", ""},
+    {"name_with_a_colon", "name = \"spine1\"", "name = \"sp:1\"", 32, 8, "is not a name",
+     "letters"},
+    {"port_twice", "name = \"b1\"", "name = \"h1\"", 20, 8, "another port of this switch", ""},
+    {"port_without_name", "name = \"b1\"\n", "\n", 19, 1, "`name` is missing in [switch.port]", ""},
+    {"port_unattached", "tap = \"tap0\"\n", "\n", 19, 1, "`leaf1:b1` is attached to nothing",
+     "[[link]]"},
+    {"port_with_two_devices", "tap = \"tap0\"", "tap = \"tap0\"\nring = \"r\"", 22, 8,
+     "`ring` beside `tap`", "one thing"},
+    {"port_with_device_and_link", "name = \"up1\"", "name = \"up1\"\ntap = \"t\"", 39, 5,
+     "has a device already", "one thing"},
+    {"driver_without_interface", "tap = \"tap0\"", "tap = \"tap0\"\ndriver = \"af_xdp\"", 22, 10,
+     "`driver` without `interface`", ""},
+    {"driver_unknown", "interface = \"veth-h1\"", "interface = \"veth-h1\"\ndriver = \"xdp\"", 12,
+     10, "`xdp` is no value of `driver`", "\"af_packet\", \"af_xdp\""},
+    {"interface_twice", "tap = \"tap0\"", "interface = \"veth-h1\"", 19, 1,
+     "interface veth-h1 is in use by port `leaf1:h1`", ""},
+    {"interface_name_too_long", "veth-h1", "veth-h1-is-too-long", 11, 13, "`interface` is empty",
+     "1 to 15"},
+    {"address_of_the_network", "10.1.1.1/24", "10.1.1.0/24", 12, 11, "network address",
+     "between the two"},
+    {"address_broadcast", "10.1.1.1/24", "10.1.1.255/24", 12, 11, "broadcast address", ""},
+    {"address_without_length", "10.1.1.1/24", "10.1.1.1", 12, 11, "no prefix length",
+     "10.1.1.1/24"},
+    {"address_loopback", "10.1.1.1/24", "127.0.0.1/8", 12, 11, "cannot be an interface's",
+     "loopback"},
+    {"address_twice", "address = \"10.100.1.2/30\"", "address = \"10.100.1.1/30\"", 36, 11,
+     "address 10.100.1.1 is that of port `leaf1:up1`", ""},
+    {"prefixes_overlap", "10.100.1.1/30", "10.1.1.99/25", 16, 11, "overlaps that of h1",
+     "prefix of its own"},
+    {"mac_of_a_group", "02:00:00:01:00:01", "03:00:00:01:00:01", 13, 7, "group address", "even"},
+    {"mac_malformed", "02:00:00:01:00:01", "02-00-00-01-00-01", 13, 7, "not a MAC address",
+     "six octets"},
+    {"mtu_too_small", "tap = \"tap0\"", "tap = \"tap0\"\nmtu = 100", 22, 7, "`mtu` is out of range",
+     "from 576 to 9000"},
+    {"rate_without_unit", "200Mbit", "200", 17, 8, "`200` has no unit", "Mbit"},
+    {"rate_in_bytes", "200Mbit", "200MB", 17, 8, "unknown unit", "Mbit"},
+    {"rate_as_a_number", "rate = \"200Mbit\"", "rate = 200", 17, 8, "text in quotes, with its unit",
+     ""},
+    {"queue_too_small", "1MiB", "1kB", 18, 9, "`queue` is out of range", "from 2KiB to 1GiB"},
+    {"queue_below_a_frame", "queue = \"1MiB\"", "queue = \"2KiB\"\nmtu = 9000", 18, 9,
+     "cannot hold one frame", "at least 9014B"},
+    {"canary_without_address", "address = \"10.1.255.1\"\n", "\n", 6, 1,
+     "needs the switch's own address", "address ="},
+    {"canary_not_a_power_of_two", "descriptors = 4096", "descriptors = 1000", 7, 15,
+     "not a power of two", "512 or 1024"},
+    {"canary_timeout_bad_unit", "timeout = \"1ms\"", "timeout = \"1msec\"", 8, 11, "unknown unit",
+     "ns, us, ms"},
+    {"canary_ages_before_timeout", "timeout = \"1ms\"", "timeout = \"6s\"", 6, 1,
+     "`age_max` is shorter", "6s"},
+    {"route_with_host_bits", "0.0.0.0/0", "10.2.3.4/16", 23, 10, "has host bits set",
+     "did you mean \"10.2.0.0/16\"?"},
+    {"route_without_via", "via = [\"10.100.1.2\"]\n", "\n", 22, 1,
+     "`via` is missing in [switch.route]", ""},
+    {"route_with_empty_via", "via = [\"10.100.1.2\"]", "via = []", 24, 7, "1 to 64 next hops", ""},
+    {"route_via_nowhere", "via = [\"10.100.1.2\"]", "via = [\"10.9.9.9\"]", 24, 7,
+     "10.9.9.9 is on no connected prefix", "connected: 10.1.1.0/24, 10.100.1.0/30"},
+    {"route_via_itself", "via = [\"10.100.1.2\"]", "via = [\"10.100.1.1\"]", 24, 7,
+     "the switch's own address", "neighbour"},
+    {"fdb_to_a_missing_port", "port = \"b1\"", "port = \"b2\"", 27, 8,
+     "no port `b2` on switch `leaf1`", "ports: h1, up1, b1"},
+    {"fdb_to_a_routed_port", "port = \"b1\"", "port = \"h1\"", 27, 8, "is routed",
+     "without an address"},
+    {"arp_on_no_prefix", "10.1.1.2", "10.7.1.2", 29, 11, "on no connected prefix", "connected:"},
+    {"link_to_a_missing_switch", "a = \"leaf1:up1\"", "a = \"leaf9:up1\"", 38, 5,
+     "no switch `leaf9`", "leaf1, spine1"},
+    {"link_to_a_missing_port", "a = \"leaf1:up1\"", "a = \"leaf1:up9\"", 38, 5,
+     "no port `up9` on switch `leaf1`", "h1, up1, b1"},
+    {"link_malformed", "a = \"leaf1:up1\"", "a = \"up1\"", 38, 5, "names no port", "switch:port"},
+    {"link_with_two_mtus", "name = \"up1\"", "name = \"up1\"\nmtu = 9000", 40, 5,
+     "the ends of the link have MTU 9000 and 1500", "same `mtu`"},
+    {"impairment_above_one", "tap = \"tap0\"", "tap = \"tap0\"\nimpair = { loss = 1.5 }", 22, 19,
+     "`loss` is out of range", "from 0.0 to 1.0"},
+    {"impairment_not_a_number", "tap = \"tap0\"", "tap = \"tap0\"\nimpair = { loss = nan }", 22, 19,
+     "`loss` is out of range", ""},
+    {"impairment_twice", "tap = \"tap0\"", "tap = \"tap0\"\nimpair = {}\nimpair_in = {}", 22, 10,
+     "both directions", "keep either"},
+    {"cores_twice", "version = 1", "version = 1\ndaemon = { cores = [1, 1] }", 2, 20,
+     "names a CPU twice", ""},
+    {"cores_none", "version = 1", "version = 1\ndaemon = { cores = [] }", 2, 20, "names no CPU",
+     "auto"},
+    {"packets_too_few", "version = 1", "version = 1\ndaemon = { packets = 5 }", 2, 22,
+     "`packets` is out of range", "from 1024"},
+    {"log_level_unknown", "version = 1", "version = 1\ndaemon = { log_level = \"loud\" }", 2, 24,
+     "`loud` is no value of `log_level`", "\"info\""},
+    {"table_where_an_array_belongs", "[[link]]", "[link]", 37, 1, "array of tables", "[[link]]"},
+};
+
+class LoaderErrorTest : public testing::TestWithParam<Case> {};
+
+TEST_P(LoaderErrorTest, is_placed_and_explained) {
+  const Case& c = GetParam();
+  std::string text(good);
+  const std::size_t at = text.find(c.find);
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, std::string_view(c.find).size(), c.replace);
+  const Loaded loaded = parse_config(text, "test.toml");
+  ASSERT_FALSE(loaded);
+  const bool found =
+      std::any_of(loaded.error().begin(), loaded.error().end(), [&](const ConfigError& error) {
+        return error.file == "test.toml" && error.line == c.line && error.column == c.column &&
+               error.message.find(c.message) != std::string::npos &&
+               error.hint.find(c.hint) != std::string::npos;
+      });
+  EXPECT_TRUE(found) << "expected " << c.line << ":" << c.column << ": " << c.message << " ("
+                     << c.hint << "), got\n"
+                     << to_string(loaded.error());
+}
+INSTANTIATE_TEST_SUITE_P(each, LoaderErrorTest, testing::ValuesIn(cases),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+TEST(LoaderTest, a_good_file_fills_every_field) {
+  const Loaded loaded = parse_config(good, "good.toml");
+  ASSERT_TRUE(loaded) << to_string(loaded.error());
+  ASSERT_EQ(loaded->switches.size(), 2u);
+  const SwitchSection& leaf = loaded->switches[0];
+  EXPECT_EQ(leaf.config.name, "leaf1");
+  EXPECT_EQ(leaf.config.address, wire::Ipv4Address(10, 1, 255, 1));
+  ASSERT_TRUE(leaf.config.canary);
+  EXPECT_EQ(leaf.config.canary->timeout, 1ms);
+  ASSERT_EQ(leaf.config.ports.size(), 3u);
+  EXPECT_EQ(leaf.config.ports[1].queue.rate_bps, 200'000'000u);
+  EXPECT_EQ(leaf.config.ports[1].queue.capacity_bytes, 1u << 20);
+  EXPECT_FALSE(leaf.config.ports[2].address);
+  ASSERT_EQ(leaf.devices.size(), 3u);
+  EXPECT_EQ(to_string(leaf.devices[0]), "af_packet veth-h1");
+  EXPECT_EQ(to_string(leaf.devices[1]), "link spine1:leaf1");
+  EXPECT_EQ(to_string(loaded->switches[1].devices[0]), "link leaf1:up1");
+  ASSERT_EQ(leaf.config.routes.size(), 1u);
+  EXPECT_EQ(leaf.config.routes[0].via[0], wire::Ipv4Address(10, 100, 1, 2));
+}
+
+TEST(LoaderTest, all_errors_come_at_once_and_in_order) {
+  std::string text(good);
+  text.replace(text.find("id = 2"), 6, "id = 0");
+  text.replace(text.find("200Mbit"), 7, "fast");
+  text.replace(text.find("4096"), 4, "4095");
+  const Loaded loaded = parse_config(text, "f");
+  ASSERT_FALSE(loaded);
+  ASSERT_EQ(loaded.error().size(), 3u) << to_string(loaded.error());
+  EXPECT_EQ(loaded.error()[0].line, 7u);
+  EXPECT_EQ(loaded.error()[1].line, 17u);
+  EXPECT_EQ(loaded.error()[2].line, 33u);
+}
+
+TEST(LoaderTest, errors_read_like_those_of_a_compiler) {
+  const ConfigError error{"a.toml", 3, 7, "wrong", "do right"};
+  EXPECT_EQ(to_string(error), "a.toml:3:7: wrong (do right)");
+  EXPECT_EQ(to_string(ConfigError{"a.toml", 0, 0, "No such file", ""}), "a.toml: No such file");
+}
+
+TEST(LoaderTest, cores_auto_is_no_list) {
+  std::string text(good);
+  text.insert(12, "daemon = { cores = \"auto\" }\n");
+  const Loaded loaded = parse_config(text, "f");
+  ASSERT_TRUE(loaded) << to_string(loaded.error());
+  EXPECT_TRUE(loaded->cores.empty());
+  EXPECT_FALSE(automatic_cores().empty());
+}
+
+TEST(LoaderTest, more_devices_than_the_daemon_can_drive_are_refused) {
+  std::string text = "version = 1\n[[switch]]\nname = \"s\"\nid = 1\n";
+  for (int i = 0; i < 33; ++i) {
+    const std::string n = std::to_string(i);
+    text += "[[switch.port]]\nname = \"p" + n + "\"\ntap = \"tap" + n + "\"\n";
+  }
+  const Loaded loaded = parse_config(text, "f");
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error()[0].message, "more than 32 ports with a device in one daemon");
+  EXPECT_EQ(loaded.error()[0].line, 4u + 32 * 3 + 1);
+}
+
+TEST(LoaderTest, hostile_nesting_is_an_error) {
+  const std::string prefix = "version = 1\n";
+  EXPECT_FALSE(parse_config(prefix + "a = " + std::string(100000, '['), "f"));
+  std::string dotted = prefix;
+  for (int i = 0; i < 500000; ++i) {
+    dotted += "a.";
+  }
+  EXPECT_FALSE(parse_config(dotted + "a = 1\n", "f"));
+  EXPECT_FALSE(parse_config(prefix + "[" + dotted.substr(prefix.size()) + "a]\n", "f"));
+}
+
+TEST(LoaderTest, a_missing_file_or_a_directory_is_an_error) {
+  const Loaded missing = load_config("/nonexistent/a.toml");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(to_string(missing.error()[0]), "/nonexistent/a.toml: No such file or directory");
+  EXPECT_FALSE(load_config("/"));
+}
+
+TEST(LoaderTest, every_sample_loads) {
+  int samples = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(TRIBUTARY_CONF)) {
+    const std::string path = entry.path();
+    if (entry.path().extension() != ".toml" || path.find("/labs/") != std::string::npos) {
+      continue;  // labs describe hosts and are read by tools/lab
+    }
+    const Loaded loaded = load_config(path);
+    EXPECT_TRUE(loaded) << to_string(loaded.error());
+    ++samples;
+  }
+  EXPECT_GE(samples, 5);
+}
+
+}  // namespace
+}  // namespace tributary::control
