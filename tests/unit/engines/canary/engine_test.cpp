@@ -67,10 +67,14 @@ TEST_F(EngineTest, AgeShorterThanTheTimeoutLosesNoContribution) {
   auto config = config_with(64);
   config.age_max = 1us;
   restart(config);
-  feed(block(1), Ints{4});
+  for (std::uint32_t id = 0; id < 64; ++id) {
+    feed(block(id), Ints{4}, Time{id * 1us});
+  }
+  EXPECT_EQ(engine->deadline(), Time{1ms});
   EXPECT_TRUE(harness->expire(Time{999us}).empty());
-  const auto sums = harness->expire(Time{1ms});
-  ASSERT_EQ(sums.size(), 1u);
+  EXPECT_EQ(harness->expire(Time{1031us}).size(), 32u);
+  EXPECT_EQ(harness->figure("descriptors_in_use"), 32u);
+  EXPECT_EQ(harness->expire(Time{2ms}).size(), 32u);
   EXPECT_EQ(harness->figure("descriptors_in_use"), 0u);
 }
 

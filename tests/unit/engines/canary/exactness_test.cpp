@@ -130,5 +130,15 @@ TEST_F(HalfPrecision, BlocksThatGatherAtOnceDoNotShareAnAccumulator) {
   }
 }
 
+TEST_F(HalfPrecision, AccumulatorsAreGivenBackWhenTheSumIsSentOn) {
+  auto spec = worker(0);
+  spec.type = ElementType::bf16;
+  spec.hosts = 2;
+  for (int round = 0; round < 200; ++round) {
+    EXPECT_EQ(feed(spec, std::vector<std::uint16_t>{0x3f80}).size(), 1u);
+    EXPECT_EQ(feed(as_result(spec), std::vector<std::uint16_t>{0x4000}).size(), 1u);
+  }
+}
+
 }  // namespace
 }  // namespace tributary::canary
