@@ -8,7 +8,7 @@ import shutil
 import signal
 import sys
 
-from . import ROOT, LabError, daemon_config, description, lifecycle, processes, state, workers
+from . import LabError, daemon_config, description, lifecycle, processes, state, workers
 from .description import SWITCH
 
 _EPILOG = """\
@@ -32,13 +32,15 @@ def _parser() -> argparse.ArgumentParser:
     for command in (up, run):
         command.add_argument("lab", metavar="LAB")
         command.add_argument("--name", help="call it so, to have a second one of its kind")
-        command.add_argument("--build-dir", type=pathlib.Path, default=os.environ.get(
-            "TRIBUTARY_BUILD", ROOT / "build"), help="where the programs are (default: build)")
+        command.add_argument("--build-dir", type=pathlib.Path,
+                             default=lifecycle.default_build(),
+                             help="where the programs are (default: $TRIBUTARY_BUILD or build)")
         command.add_argument("--rate", help="of every port, as in 200Mbit; none: not shaped")
         command.add_argument("--cores", help="CPU numbers of the packet cores, as in 0,1")
         command.add_argument("--idle", choices=["adaptive", "poll"])
         command.add_argument("--timeout", help="of Canary, as in 2ms")
         command.add_argument("--descriptors", type=int, help="of Canary")
+        command.add_argument("--mtu", type=int, help="of every host and port")
     up.add_argument("--bind-to", type=int, metavar="PID", help="take it down when PID ends")
     run.add_argument("--workers", type=int, metavar="N", help="only on the first N hosts")
     run.add_argument("--hosts", help="only on these, as in h1,h3; rank 0 first")
@@ -65,7 +67,7 @@ def _parser() -> argparse.ArgumentParser:
 def _overrides(arguments: argparse.Namespace) -> daemon_config.Overrides:
     return daemon_config.Overrides(
         rate=arguments.rate, cores=arguments.cores, idle=arguments.idle,
-        timeout=arguments.timeout, descriptors=arguments.descriptors)
+        timeout=arguments.timeout, descriptors=arguments.descriptors, mtu=arguments.mtu)
 
 
 def _lab(name: str) -> description.Lab:
@@ -148,7 +150,7 @@ def _exec(arguments: argparse.Namespace) -> int:
     if arguments.host != SWITCH:
         lab.host(arguments.host)
     elif len(record["sockets"]) == 1:
-        os.environ["TRIBUTARY_CONTROL"] = next(iter(record["sockets"].values()))
+        os.environ["TRIBUTARY_SOCKET"] = next(iter(record["sockets"].values()))
     if shutil.which(arguments.arguments[0]) is None:
         raise LabError(f"no command '{arguments.arguments[0]}'")
     return workers.execute(lab, arguments.host, arguments.arguments)

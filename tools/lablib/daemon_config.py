@@ -18,6 +18,7 @@ class Overrides:
     idle: str | None = None
     timeout: str | None = None  # of Canary
     descriptors: int | None = None
+    mtu: int | None = None  # of every port; hosts follow
 
 
 def derive(source: pathlib.Path, control: pathlib.Path, overrides: Overrides) -> str:
@@ -42,6 +43,9 @@ def _override_switch(switch: dict, overrides: Overrides) -> None:
             port.pop("rate", None)
             if overrides.rate != "none":
                 port["rate"] = overrides.rate
+    if overrides.mtu is not None:
+        for port in switch.get("port", []):
+            port["mtu"] = overrides.mtu
     if "canary" in switch:
         if overrides.timeout is not None:
             switch["canary"]["timeout"] = overrides.timeout

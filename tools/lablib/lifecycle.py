@@ -24,6 +24,10 @@ def require_root() -> None:
     namespaces.require_tools()
 
 
+def default_build() -> pathlib.Path:
+    return pathlib.Path(os.environ.get("TRIBUTARY_BUILD", ROOT / "build")).resolve()
+
+
 def program(build: pathlib.Path, name: str) -> pathlib.Path:
     path = build / "apps" / name / name
     if not path.is_file():
@@ -77,23 +81,37 @@ def _make(lab: Lab, tributaryd: pathlib.Path, build: pathlib.Path,
     switch = lab.namespace(SWITCH)
     for host in lab.hosts:
         own = lab.namespace(host.name)
-        namespaces.veth((own, host.interface), (switch, host.switch_interface), host.mtu)
+        namespaces.veth((own, host.interface), (switch, host.switch_interface),
+                        overrides.mtu or host.mtu)
         namespaces.address(own, host.interface, str(host.address),
                            str(host.gateway) if host.gateway else None)
     for cable in lab.cables:
-        namespaces.veth((switch, cable.a), (switch, cable.b), cable.mtu)
+        namespaces.veth((switch, cable.a), (switch, cable.b), overrides.mtu or cable.mtu)
     namespaces.await_carriers(switch)
     for daemon in lab.daemons:
-        config = directory / f"{daemon.name}.toml"
-        config.write_text(daemon_config.derive(
+        (directory / f"{daemon.name}.toml").write_text(daemon_config.derive(
             daemon.config, pathlib.Path(record["sockets"][daemon.name]), overrides))
-        with (directory / f"{daemon.name}.log").open("wb") as log:
+    start_daemons(lab, tributaryd, record)
+
+
+def start_daemons(lab: Lab, tributaryd: pathlib.Path, record: dict) -> None:
+    """Starts what stop_daemons() ended, or what was never there."""
+    directory = state.directory(lab.name)
+    for daemon in lab.daemons:
+        with (directory / f"{daemon.name}.log").open("ab") as log:
             child = subprocess.Popen(
-                namespaces.command(switch, str(tributaryd), "--config", str(config)),
+                namespaces.command(lab.namespace(SWITCH), str(tributaryd), "--config",
+                                   str(directory / f"{daemon.name}.toml")),
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd="/")
         record["processes"].append(processes.record(child.pid, daemon.name))
         state.write(lab.name, record)
     _await_daemons(lab, record)
+
+
+def stop_daemons(lab: Lab, record: dict) -> None:
+    processes.end(record["processes"])
+    record["processes"] = []
+    state.write(lab.name, record)
 
 
 def _await_daemons(lab: Lab, record: dict) -> None:
