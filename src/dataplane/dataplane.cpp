@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "dataplane/dataplane.h"
+
+#include <thread>
+#include <utility>
+
+#include <rte_launch.h>
+#include <spdlog/spdlog.h>
+
+#include "dataplane/reload.h"
+
+namespace tributary::dataplane {
+namespace {
+
+constexpr std::chrono::milliseconds core_timeout{1000};
+
+int run_core(void* core) {
+  static_cast<Core*>(core)->run();
+  return 0;
+}
+
+// The EAL's number of packet core `index`; 0 is the control thread.
+unsigned lcore_of(std::size_t index) {
+  return static_cast<unsigned>(index) + 1;
+}
+
+}  // namespace
+
+tl::expected<std::unique_ptr<Dataplane>, std::string> Dataplane::start(
+    const control::DaemonConfig& config, std::string version) {
+  std::unique_ptr<Dataplane> dataplane(new Dataplane(config, std::move(version)));
+  if (auto opened = dataplane->open(); !opened) {
+    return tl::unexpected(opened.error());
+  }
+  dataplane->make_cores();
+  dataplane->poll_links();
+  dataplane->launch();
+  return dataplane;
+}
+
+Dataplane::Dataplane(const control::DaemonConfig& config, std::string version)
+    : config_(config),
+      version_(std::move(version)),
+      memory_(plan_memory(config, free_hugepage_megabytes())),
+      topology_(plan_topology(config)),
+      pulses_(config.cores.size()) {}
+
+Dataplane::~Dataplane() {
+  stop();
+}
+
+control::Outcome Dataplane::open() {
+  auto eal = Eal::start(config_, memory_);
+  if (!eal) {
+    return tl::unexpected(eal.error());
+  }
+  eal_ = std::move(*eal);
+  auto store = MbufStore::create(memory_);
+  if (!store) {
+    return tl::unexpected(store.error());
+  }
+  store_ = std::make_unique<MbufStore>(std::move(*store));
+  auto rings = HandoverRings::create(static_cast<unsigned>(config_.cores.size()));
+  if (!rings) {
+    return tl::unexpected(rings.error());
+  }
+  rings_ = std::make_unique<HandoverRings>(std::move(*rings));
+  return open_devices();
+}
+
+control::Outcome Dataplane::open_devices() {
+  for (std::uint32_t number = 0; number < topology_.ports.size(); ++number) {
+    const auto& place = topology_.ports[number];
+    auto& section = config_.switches[place.switch_index];
+    auto& port = section.config.ports[place.port];
+    const auto& device = section.devices[place.port];
+    const auto fail = [&](const std::string& what) {
+      return tl::unexpected("switch \"" + section.config.name + "\", port \"" + port.name +
+                            "\": " + what);
+    };
+    auto arguments = device_arguments(device, number, port.mtu);
+    if (!arguments) {
+      return fail(arguments.error());
+    }
+    devices_.push_back(nullptr);
+    if (*arguments) {
+      auto opened = PortDevice::open(device, **arguments, port.mtu, store_->mempool());
+      if (!opened) {
+        return fail(opened.error());
+      }
+      devices_.back() = std::move(*opened);
+    } else if (place.peer == no_peer) {
+      return fail("there is no port at the other end, \"" + describe(device) + "\"");
+    }
+    if (port.mac.is_zero()) {
+      port.mac =
+          devices_.back() ? devices_.back()->mac() : derived_mac(section.config.id, place.port);
+    }
+  }
+  return {};
+}
+
+void Dataplane::make_cores() {
+  links_.resize(topology_.ports.size());
+  for (unsigned core = 0; core < config_.cores.size(); ++core) {
+    cores_.push_back(std::make_unique<Core>(
+        Core::Setup{core, static_cast<unsigned>(config_.cores.size()), config_.cores[core],
+                    &topology_, rings_.get(), store_->mempool(), &pulses_},
+        config_, devices_));
+  }
+}
+
+void Dataplane::launch() {
+  for (std::size_t i = 0; i < cores_.size(); ++i) {
+    rte_eal_remote_launch(run_core, cores_[i].get(), lcore_of(i));
+  }
+  running_ = true;
+}
+
+void Dataplane::stop() {
+  if (!running_) {
+    return;
+  }
+  for (auto& core : cores_) {
+    core->stop();
+  }
+  for (std::size_t i = 0; i < cores_.size(); ++i) {
+    rte_eal_wait_lcore(lcore_of(i));
+  }
+  running_ = false;
+}
+
+void Dataplane::on_cores(const std::function<void(Core&, Time)>& action) {
+  for (auto& core : cores_) {
+    const auto bound = [&](Time now) { action(*core, now); };
+    if (!running_) {
+      bound(Time{});
+    } else if (!core->mailbox().run(bound, core_timeout)) {
+      spdlog::error("CPU {} did not answer within {} ms", core->status().cpu, core_timeout.count());
+    }
+  }
+}
+
+void Dataplane::drain(std::chrono::milliseconds bound) {
+  const std::lock_guard lock(mutex_);
+  on_cores([](Core& core, Time) { core.stop_receiving(); });
+  const auto end = std::chrono::steady_clock::now() + bound;
+  bool empty = false;
+  while (!empty && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    empty = true;
+    on_cores([&](Core& core, Time) { empty = empty && core.queues_empty(); });
+  }
+}
+
+void Dataplane::poll_links() {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t number = 0; number < devices_.size(); ++number) {
+    if (devices_[number]) {
+      links_[number].device_up = devices_[number]->link_up();
+    }
+  }
+  apply_links();
+}
+
+// A port is up when it may be, its device has a link, and the same holds for the far end.
+void Dataplane::apply_links() {
+  const auto able = [&](std::size_t number) {
+    return links_[number].admin_up && links_[number].device_up;
+  };
+  for (std::uint32_t number = 0; number < links_.size(); ++number) {
+    const auto& place = topology_.ports[number];
+    const bool up = able(number) && (place.peer == no_peer || able(place.peer));
+    if (up == links_[number].applied) {
+      continue;
+    }
+    links_[number].applied = up;
+    on_cores([&](Core& core, Time) {
+      core.shares()[place.switch_index].logical->set_port_up(place.port, up);
+      core.refresh_deadlines();
+    });
+    spdlog::info("{}:{} is {}", config_.switches[place.switch_index].config.name,
+                 port_name(place.switch_index, place.port), up ? "up" : "down");
+  }
+}
+
+control::Outcome Dataplane::set_port(const std::string& switch_name, const std::string& port,
+                                     bool up) {
+  const std::lock_guard lock(mutex_);
+  for (std::uint32_t number = 0; number < topology_.ports.size(); ++number) {
+    const auto& place = topology_.ports[number];
+    if (config_.switches[place.switch_index].config.name == switch_name &&
+        port_name(place.switch_index, place.port) == port) {
+      links_[number].admin_up = up;
+      apply_links();
+      return {};
+    }
+  }
+  return tl::unexpected("there is no port \"" + switch_name + ":" + port +
+                        "\"; `tributaryctl port` lists them");
+}
+
+control::Outcome Dataplane::reload(const control::DaemonConfig& next) {
+  const std::lock_guard lock(mutex_);
+  auto merged = merge_reload(config_, next);
+  if (!merged) {
+    return tl::unexpected(merged.error());
+  }
+  on_cores([&](Core& core, Time) {
+    for (std::size_t s = 0; s < merged->switches.size(); ++s) {
+      auto& share = core.shares()[s];
+      share.config = merged->switches[s].config;
+      share.logical->reconfigure(share.config);
+    }
+    for (auto& home : core.ports()) {
+      home.port.reconfigure(
+          merged->switches[home.place.switch_index].config.ports[home.place.port]);
+    }
+    core.refresh_deadlines();
+  });
+  config_ = std::move(*merged);
+  return {};
+}
+
+std::string Dataplane::port_name(std::uint32_t switch_index, PortIndex port) const {
+  const auto& ports = config_.switches[switch_index].config.ports;
+  return port < ports.size() ? ports[port].name : "bridge";
+}
+
+}  // namespace tributary::dataplane

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "control/backend.h"
+#include "dataplane/core.h"
+#include "dataplane/eal.h"
+
+namespace tributary::dataplane {
+
+// The running switch: EAL, devices, packet cores. The methods may be called from several control
+// threads; the packet cores never wait for them.
+class Dataplane final : public control::Backend {
+ public:
+  // Opens every device, then starts the cores. On error nothing runs; the error names the switch
+  // and the port and says what to do.
+  static tl::expected<std::unique_ptr<Dataplane>, std::string> start(
+      const control::DaemonConfig& config, std::string version);
+  ~Dataplane() override;
+
+  // Follows the devices' link state; to be called about ten times a second.
+  void poll_links();
+  // Somebody asked for shutdown() over the control socket.
+  bool shutdown_requested() const { return shutdown_requested_.load(); }
+  // Stops receiving and waits until the queues are empty, for at most `bound`.
+  void drain(std::chrono::milliseconds bound);
+
+  control::DaemonStatus status() override;
+  std::vector<control::SwitchStatus> switches() override;
+  std::vector<control::PortStatus> ports() override;
+  std::vector<control::RouteStatus> routes() override;
+  std::vector<control::FdbStatus> fdb() override;
+  std::vector<control::ArpStatus> arp() override;
+  std::vector<control::EngineStatus> engines() override;
+  std::vector<control::JobRow> jobs() override;
+  std::vector<control::DescriptorRow> descriptors(std::size_t limit) override;
+  const control::DaemonConfig& config() const override { return config_; }
+  control::Outcome reload(const control::DaemonConfig& next) override;
+  control::Outcome set_port(const std::string& switch_name, const std::string& port,
+                            bool up) override;
+  void shutdown() override { shutdown_requested_.store(true); }
+
+ private:
+  struct LinkState {
+    bool admin_up = true;
+    bool device_up = true;
+    bool applied = true;  // what the cores know; a Switch begins with all ports up
+  };
+
+  Dataplane(const control::DaemonConfig& config, std::string version);
+  control::Outcome open();
+  control::Outcome open_devices();
+  void make_cores();
+  void launch();
+  void stop();
+  // Runs `action` for every core, on its own thread and between its bursts; or here, while the
+  // cores do not run.
+  void on_cores(const std::function<void(Core&, Time)>& action);
+  void apply_links();
+  std::string port_name(std::uint32_t switch_index, PortIndex port) const;
+
+  std::mutex mutex_;  // control threads only
+  control::DaemonConfig config_;
+  std::string version_;
+  std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+  MemoryPlan memory_;
+  Topology topology_;
+  // In the order of construction: cores return their packets before the devices close, devices
+  // before the store goes.
+  std::unique_ptr<Eal> eal_;
+  std::unique_ptr<MbufStore> store_;
+  std::unique_ptr<HandoverRings> rings_;
+  std::vector<std::unique_ptr<PortDevice>> devices_;  // by port number; null for internal links
+  std::vector<CorePulse> pulses_;
+  std::vector<std::unique_ptr<Core>> cores_;
+  std::vector<LinkState> links_;  // by port number
+  bool running_ = false;
+  std::atomic<bool> shutdown_requested_{false};
+};
+
+}  // namespace tributary::dataplane

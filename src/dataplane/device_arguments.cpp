@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "dataplane/device_arguments.h"
+
+#include <algorithm>
+
+#include "dataplane/memory_plan.h"
+
+namespace tributary::dataplane {
+namespace {
+
+using control::InterfaceDevice;
+using Result = tl::expected<std::optional<DeviceArguments>, std::string>;
+
+template <typename... Visitors>
+struct Overloaded : Visitors... {
+  using Visitors::operator()...;
+};
+template <typename... Visitors>
+Overloaded(Visitors...) -> Overloaded<Visitors...>;
+
+// One megabyte of slots in each direction, and at least 128 of them.
+std::string packet_socket_ring(std::uint16_t mtu) {
+  const auto slot = slot_bytes_for(mtu);
+  const auto block = std::max<std::uint32_t>(slot, 65536);
+  const auto slots = std::max<std::uint32_t>((1u << 20) / slot, 128);
+  return ",blocksz=" + std::to_string(block) + ",framesz=" + std::to_string(slot) +
+         ",framecnt=" + std::to_string(slots);
+}
+
+// AF_XDP keeps a frame, 256 bytes of its own and our headroom in one page.
+constexpr std::uint16_t af_xdp_mtu_max = 3400;
+
+Result interface_arguments(const InterfaceDevice& device, const std::string& suffix,
+                           std::uint16_t mtu) {
+  if (device.driver == InterfaceDevice::Driver::af_packet) {
+    return DeviceArguments{
+        "vdev", "net_af_packet" + suffix,
+        "iface=" + device.interface + ",qdisc_bypass=1" + packet_socket_ring(mtu)};
+  }
+  if (mtu > af_xdp_mtu_max) {
+    return tl::unexpected("driver \"af_xdp\" carries an MTU of at most " +
+                          std::to_string(af_xdp_mtu_max) + ", not " + std::to_string(mtu) +
+                          "; use driver = \"af_packet\" or a smaller mtu");
+  }
+  return DeviceArguments{"vdev", "net_af_xdp" + suffix, "iface=" + device.interface};
+}
+
+std::string pcap_arguments(const control::PcapDevice& device) {
+  std::string arguments;
+  const auto add = [&](const std::string& argument) {
+    arguments += (arguments.empty() ? "" : ",") + argument;
+  };
+  if (!device.rx.empty()) {
+    add("rx_pcap=" + device.rx);
+  }
+  if (!device.tx.empty()) {
+    add("tx_pcap=" + device.tx);
+  }
+  if (device.infinite) {
+    add("infinite_rx=1");
+  }
+  return arguments;
+}
+
+DeviceArguments memif_arguments(const control::MemifDevice& device, const std::string& suffix,
+                                std::uint16_t mtu) {
+  return {"vdev", "net_memif" + suffix,
+          "role=" + std::string(device.server ? "server" : "client") +
+              ",id=" + std::to_string(device.id) + ",socket=" + device.socket +
+              ",socket-abstract=no,bsize=" + std::to_string(slot_bytes_for(mtu))};
+}
+
+// "net_null0,size=64": the name ends at the first comma.
+DeviceArguments raw_arguments(const control::RawDevice& device) {
+  const auto comma = device.arguments.find(',');
+  return {"vdev", device.arguments.substr(0, comma),
+          comma == std::string::npos ? "" : device.arguments.substr(comma + 1)};
+}
+
+}  // namespace
+
+Result device_arguments(const control::DeviceConfig& device, unsigned number, std::uint16_t mtu) {
+  const auto suffix = std::to_string(number);
+  return std::visit(
+      Overloaded{
+          [&](const InterfaceDevice& d) { return interface_arguments(d, suffix, mtu); },
+          [&](const control::TapDevice& d) -> Result {
+            return DeviceArguments{"vdev", "net_tap" + suffix, "iface=" + d.interface};
+          },
+          [&](const control::MemifDevice& d) -> Result { return memif_arguments(d, suffix, mtu); },
+          [&](const control::PciDevice& d) -> Result {
+            return DeviceArguments{"pci", d.address, ""};
+          },
+          [&](const control::RingDevice& d) -> Result {
+            return DeviceArguments{"vdev", "net_ring_" + d.name, ""};
+          },
+          [&](const control::PcapDevice& d) -> Result {
+            return DeviceArguments{"vdev", "net_pcap" + suffix, pcap_arguments(d)};
+          },
+          [&](const control::RawDevice& d) -> Result { return raw_arguments(d); },
+          [&](const control::InternalLink&) -> Result { return std::nullopt; },
+      },
+      device);
+}
+
+std::string describe(const control::DeviceConfig& device) {
+  return std::visit(
+      Overloaded{
+          [](const InterfaceDevice& d) {
+            return (d.driver == InterfaceDevice::Driver::af_xdp ? "af_xdp " : "af_packet ") +
+                   d.interface;
+          },
+          [](const control::TapDevice& d) { return "tap " + d.interface; },
+          [](const control::MemifDevice& d) {
+            return "memif " + d.socket + " id " + std::to_string(d.id) +
+                   (d.server ? " server" : " client");
+          },
+          [](const control::PciDevice& d) { return "pci " + d.address; },
+          [](const control::RingDevice& d) { return "ring " + d.name; },
+          [](const control::PcapDevice& d) {
+            return "pcap " + (d.rx.empty() ? std::string("-") : d.rx) + " " +
+                   (d.tx.empty() ? std::string("-") : d.tx);
+          },
+          [](const control::RawDevice& d) { return "device " + d.arguments; },
+          [](const control::InternalLink& d) {
+            return "link " + d.peer_switch + ":" + d.peer_port;
+          },
+      },
+      device);
+}
+
+}  // namespace tributary::dataplane

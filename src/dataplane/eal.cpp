@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "dataplane/eal.h"
+
+#include <algorithm>
+#include <sched.h>
+#include <unistd.h>
+#include <vector>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+
+#include "dataplane/eal_arguments.h"
+#include "dataplane/log.h"
+
+namespace tributary::dataplane {
+namespace {
+
+std::vector<unsigned> allowed_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<unsigned> cpus;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) {
+    for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+      if (CPU_ISSET(cpu, &set)) {
+        cpus.push_back(cpu);
+      }
+    }
+  }
+  return cpus;
+}
+
+std::string list(const std::vector<unsigned>& cpus) {
+  std::string text;
+  for (const auto cpu : cpus) {
+    text += (text.empty() ? "" : ", ") + std::to_string(cpu);
+  }
+  return text;
+}
+
+}  // namespace
+
+tl::expected<std::unique_ptr<Eal>, std::string> Eal::start(const control::DaemonConfig& config,
+                                                           const MemoryPlan& memory) {
+  const auto cpus = allowed_cpus();
+  for (const auto core : config.cores) {
+    if (std::find(cpus.begin(), cpus.end(), core) == cpus.end()) {
+      return tl::unexpected("daemon.cores: this process may not use CPU " + std::to_string(core) +
+                            "; it may use " + list(cpus));
+    }
+  }
+  redirect_eal_log();
+  auto arguments = eal_arguments(config, memory, cpus, std::to_string(getpid()));
+  std::vector<char*> argv;
+  for (auto& argument : arguments) {
+    argv.push_back(argument.data());
+  }
+  argv.push_back(nullptr);
+  if (rte_eal_init(static_cast<int>(arguments.size()), argv.data()) < 0) {
+    return tl::unexpected(
+        std::string("DPDK did not start: ") + rte_strerror(rte_errno) +
+        (memory.hugepages ? "; set daemon.hugepages = \"never\" or provide more huge pages" : "") +
+        "; log_level = \"debug\" shows its messages");
+  }
+  // Nothing lives in it without shared configuration, and nobody removes it after SIGKILL.
+  rmdir(rte_eal_get_runtime_dir());
+  return std::unique_ptr<Eal>(new Eal());
+}
+
+Eal::~Eal() {
+  rte_eal_cleanup();
+}
+
+}  // namespace tributary::dataplane

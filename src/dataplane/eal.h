@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <tl/expected.hpp>
+
+#include "control/config.h"
+#include "dataplane/memory_plan.h"
+
+namespace tributary::dataplane {
+
+// DPDK's environment: memory and pinned threads. One per process, and once.
+class Eal {
+ public:
+  static tl::expected<std::unique_ptr<Eal>, std::string> start(const control::DaemonConfig& config,
+                                                               const MemoryPlan& memory);
+  ~Eal();
+  Eal(const Eal&) = delete;
+  Eal& operator=(const Eal&) = delete;
+
+ private:
+  Eal() = default;
+};
+
+}  // namespace tributary::dataplane

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "dataplane/handover.h"
+
+#include <rte_errno.h>
+#include <rte_ring.h>
+
+namespace tributary::dataplane {
+namespace {
+
+constexpr unsigned ring_packets = 2048;
+
+}  // namespace
+
+void HandoverRings::Free::operator()(rte_ring* ring) const noexcept {
+  rte_ring_free(ring);
+}
+
+tl::expected<HandoverRings, std::string> HandoverRings::create(unsigned cores) {
+  HandoverRings rings;
+  rings.cores_ = cores;
+  rings.rings_.resize(std::size_t{cores} * cores);
+  for (unsigned from = 0; from < cores; ++from) {
+    for (unsigned to = 0; to < cores; ++to) {
+      if (from == to) {
+        continue;
+      }
+      const auto name = "handover-" + std::to_string(from) + "-" + std::to_string(to);
+      auto* ring =
+          rte_ring_create(name.c_str(), ring_packets, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
+      if (ring == nullptr) {
+        return tl::unexpected(std::string("cannot make the rings between cores: ") +
+                              rte_strerror(rte_errno));
+      }
+      rings.rings_[from * cores + to].reset(ring);
+    }
+  }
+  return rings;
+}
+
+Handover::Handover(const HandoverRings& rings, unsigned core, unsigned cores, PacketPool& pool)
+    : pool_(pool), lanes_(cores) {
+  for (unsigned other = 0; other < cores; ++other) {
+    if (other != core) {
+      lanes_[other].out = rings.between(core, other);
+      lanes_[other].in = rings.between(other, core);
+    }
+  }
+}
+
+// The threads have ended: what nobody took returns to the store by this core's pool.
+Handover::~Handover() {
+  PacketList left;
+  for (auto& lane : lanes_) {
+    for (unsigned i = 0; i < lane.count; ++i) {
+      left.push(PacketPtr(static_cast<Packet*>(lane.staged[i])));
+    }
+  }
+  while (receive(left) > 0) {
+  }
+}
+
+void Handover::send(PacketPtr packet, unsigned to, PacketList& refused) {
+  Lane& lane = lanes_[to];
+  if (lane.count == burst) {
+    flush(lane, refused);
+  }
+  lane.staged[lane.count++] = packet.release();
+}
+
+void Handover::flush(PacketList& refused) {
+  for (auto& lane : lanes_) {
+    if (lane.count > 0) {
+      flush(lane, refused);
+    }
+  }
+}
+
+void Handover::flush(Lane& lane, PacketList& refused) {
+  const auto sent = rte_ring_sp_enqueue_burst(lane.out, lane.staged.data(), lane.count, nullptr);
+  handed_over_ += sent;
+  for (unsigned i = sent; i < lane.count; ++i) {
+    refused.push(PacketPtr(static_cast<Packet*>(lane.staged[i])));
+  }
+  lane.count = 0;
+}
+
+std::size_t Handover::receive(PacketList& out) {
+  std::size_t total = 0;
+  for (auto& lane : lanes_) {
+    if (lane.in == nullptr) {
+      continue;
+    }
+    std::array<void*, burst> taken;
+    const auto count = rte_ring_sc_dequeue_burst(lane.in, taken.data(), burst, nullptr);
+    for (unsigned i = 0; i < count; ++i) {
+      auto* packet = static_cast<Packet*>(taken[i]);
+      packet->pool = &pool_;
+      out.push(PacketPtr(packet));
+    }
+    total += count;
+  }
+  return total;
+}
+
+}  // namespace tributary::dataplane

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "packet/list.h"
+#include "packet/pool.h"
+
+struct rte_ring;
+
+namespace tributary::dataplane {
+
+// What the core that takes a handed-over packet does with it.
+enum class Errand : std::uint32_t {
+  receive,  // it owns the block: Switch::receive on switch `index`
+  depart,   // it owns the egress port: Port::enqueue on port `index`
+  arrive,   // it owns the far end of an internal link: Port::arrive on port `index`
+  learn,    // Switch::learn on switch `index`
+};
+
+// An errand travels in Packet::driver_tag.
+constexpr std::uint64_t errand_tag(Errand errand, std::uint32_t index) {
+  return (std::uint64_t{static_cast<std::uint32_t>(errand)} << 32) | index;
+}
+constexpr Errand errand_of(std::uint64_t tag) {
+  return static_cast<Errand>(tag >> 32);
+}
+constexpr std::uint32_t index_of(std::uint64_t tag) {
+  return static_cast<std::uint32_t>(tag);
+}
+
+// The rings between the cores: one single-producer, single-consumer ring for each ordered pair.
+class HandoverRings {
+ public:
+  static tl::expected<HandoverRings, std::string> create(unsigned cores);
+  rte_ring* between(unsigned from, unsigned to) const { return rings_[from * cores_ + to].get(); }
+
+ private:
+  struct Free {
+    void operator()(rte_ring* ring) const noexcept;
+  };
+  unsigned cores_ = 0;
+  std::vector<std::unique_ptr<rte_ring, Free>> rings_;  // null on the diagonal
+};
+
+// One core's end of the rings. Packets are collected and handed over in bursts.
+class Handover {
+ public:
+  static constexpr std::size_t burst = 32;
+
+  // `pool` is the core's own.
+  Handover(const HandoverRings& rings, unsigned core, unsigned cores, PacketPool& pool);
+  ~Handover();
+  Handover(const Handover&) = delete;
+  Handover& operator=(const Handover&) = delete;
+
+  // Takes the packet. What does not fit its ring at the next flush is appended to `refused`.
+  void send(PacketPtr packet, unsigned to, PacketList& refused);
+  void flush(PacketList& refused);
+
+  // Packets that the other cores sent here, now of this core's pool; at most a burst from each.
+  std::size_t receive(PacketList& out);
+
+  std::uint64_t handed_over() const { return handed_over_; }
+
+ private:
+  struct Lane {
+    rte_ring* out = nullptr;
+    rte_ring* in = nullptr;
+    std::array<void*, burst> staged{};
+    unsigned count = 0;
+  };
+  void flush(Lane& lane, PacketList& refused);
+
+  PacketPool& pool_;
+  std::vector<Lane> lanes_;  // by core; the core's own is unused
+  std::uint64_t handed_over_ = 0;
+};
+
+}  // namespace tributary::dataplane

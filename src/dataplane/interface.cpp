@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "dataplane/interface.h"
+
+#include <cerrno>
+#include <cstring>
+#include <net/if.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace tributary::dataplane {
+namespace {
+
+class Socket {
+ public:
+  Socket(int domain, int type, int protocol)
+      : descriptor_(socket(domain, type | SOCK_CLOEXEC, protocol)) {}
+  ~Socket() {
+    if (descriptor_ >= 0) {
+      close(descriptor_);
+    }
+  }
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+  int get() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+ifreq request_for(const std::string& name) {
+  ifreq request = {};
+  std::strncpy(request.ifr_name, name.c_str(), IFNAMSIZ - 1);
+  return request;
+}
+
+}  // namespace
+
+tl::expected<void, std::string> set_interface_mtu(const std::string& name, std::uint16_t mtu) {
+  const Socket socket(AF_INET, SOCK_DGRAM, 0);
+  ifreq request = request_for(name);
+  if (ioctl(socket.get(), SIOCGIFMTU, &request) == 0 && request.ifr_mtu == mtu) {
+    return {};
+  }
+  request = request_for(name);
+  request.ifr_mtu = mtu;
+  if (ioctl(socket.get(), SIOCSIFMTU, &request) != 0) {
+    return tl::unexpected("interface \"" + name + "\" does not take an MTU of " +
+                          std::to_string(mtu) + " (" + std::strerror(errno) +
+                          "); set the port's mtu to what the interface can carry");
+  }
+  return {};
+}
+
+tl::expected<void, std::string> check_interface(const std::string& name) {
+  if (name.size() >= IFNAMSIZ || if_nametoindex(name.c_str()) == 0) {
+    return tl::unexpected("there is no interface \"" + name +
+                          "\" in this network namespace; `ip link` lists those that exist");
+  }
+  if (const Socket packets(AF_PACKET, SOCK_RAW, 0); packets.get() < 0) {
+    return tl::unexpected("packet sockets are not allowed (" + std::string(std::strerror(errno)) +
+                          "); run as root or give the daemon CAP_NET_RAW and CAP_NET_ADMIN");
+  }
+  return {};
+}
+
+bool interface_running(const std::string& name) {
+  const Socket socket(AF_INET, SOCK_DGRAM, 0);
+  ifreq request = request_for(name);
+  constexpr int wanted = IFF_UP | IFF_RUNNING;
+  return ioctl(socket.get(), SIOCGIFFLAGS, &request) == 0 && (request.ifr_flags & wanted) == wanted;
+}
+
+}  // namespace tributary::dataplane

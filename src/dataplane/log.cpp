@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "dataplane/log.h"
+
+#include <cstdio>
+#include <string_view>
+
+#include <rte_log.h>
+#include <spdlog/spdlog.h>
+
+namespace tributary::dataplane {
+namespace {
+
+// The stream is line-buffered: one call is one message.
+ssize_t write_message(void* /*cookie*/, const char* text, std::size_t size) {
+  std::string_view message(text, size);
+  while (!message.empty() && (message.back() == '\n' || message.back() == ' ')) {
+    message.remove_suffix(1);
+  }
+  if (!message.empty()) {
+    const int level = rte_log_cur_msg_loglevel();
+    const bool bad = level > 0 && level <= static_cast<int>(RTE_LOG_ERR);
+    spdlog::log(bad ? spdlog::level::warn : spdlog::level::debug, "dpdk: {}", message);
+  }
+  return static_cast<ssize_t>(size);
+}
+
+}  // namespace
+
+void redirect_eal_log() {
+  cookie_io_functions_t functions = {};
+  functions.write = write_message;
+  if (FILE* stream = fopencookie(nullptr, "w", functions)) {
+    setvbuf(stream, nullptr, _IOLBF, BUFSIZ);
+    rte_openlog_stream(stream);
+  }
+}
+
+}  // namespace tributary::dataplane

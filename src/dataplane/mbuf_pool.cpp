@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "dataplane/mbuf_pool.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include <rte_errno.h>
+#include <rte_lcore.h>
+#include <rte_mempool.h>
+
+namespace tributary::dataplane {
+namespace {
+
+constexpr std::uint32_t private_bytes = 64;
+static_assert(sizeof(Packet) <= private_bytes);
+constexpr unsigned cache_packets_max = 256;
+
+void initialise_packet(rte_mempool* /*mempool*/, void* /*argument*/, void* object,
+                       unsigned /*index*/) {
+  auto* mbuf = static_cast<rte_mbuf*>(object);
+  auto* packet = new (packet_of(mbuf)) Packet{};
+  packet->buffer = static_cast<std::byte*>(mbuf->buf_addr);
+  packet->capacity = mbuf->buf_len;
+}
+
+}  // namespace
+
+void MbufStore::Free::operator()(rte_mempool* mempool) const noexcept {
+  rte_mempool_free(mempool);
+}
+
+// By hand what rte_pktmbuf_pool_create does, because that aligns every buffer to pages when there
+// are no huge pages: twice the memory, and nobody here needs contiguous physical addresses.
+tl::expected<MbufStore, std::string> MbufStore::create(const MemoryPlan& plan) {
+  if (plan.buffer_bytes > std::numeric_limits<std::uint16_t>::max()) {
+    return tl::unexpected("an MTU needs buffers of " + std::to_string(plan.buffer_bytes) +
+                          " bytes; 65535 is the most");
+  }
+  const auto fail = [&](const char* what) {
+    return tl::unexpected(std::string("cannot ") + what + " " + std::to_string(plan.packets) +
+                          " buffers of " + std::to_string(plan.buffer_bytes) + " bytes (" +
+                          rte_strerror(rte_errno) + "); make daemon.packets smaller");
+  };
+  const auto cache = std::min(cache_packets_max, plan.packets / 16);
+  const unsigned flags = plan.hugepages ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG;
+  MbufStore store(rte_mempool_create_empty(
+      "packets", plan.packets,
+      static_cast<unsigned>(sizeof(rte_mbuf)) + private_bytes + plan.buffer_bytes, cache,
+      sizeof(rte_pktmbuf_pool_private), SOCKET_ID_ANY, flags));
+  if (store.mempool() == nullptr) {
+    return fail("reserve");
+  }
+  // Last in, first out: a quiet switch keeps using the buffers that are in the CPU's cache.
+  if (rte_mempool_set_ops_byname(store.mempool(), "lf_stack", nullptr) != 0) {
+    return fail("manage");
+  }
+  rte_pktmbuf_pool_private settings = {};
+  settings.mbuf_data_room_size = static_cast<std::uint16_t>(plan.buffer_bytes);
+  settings.mbuf_priv_size = private_bytes;
+  rte_pktmbuf_pool_init(store.mempool(), &settings);
+  if (rte_mempool_populate_default(store.mempool()) < 0) {
+    return fail("allocate");
+  }
+  rte_mempool_obj_iter(store.mempool(), rte_pktmbuf_init, nullptr);
+  rte_mempool_obj_iter(store.mempool(), initialise_packet, nullptr);
+  return store;
+}
+
+std::uint32_t MbufStore::packets_total() const {
+  return mempool_->size;
+}
+std::uint32_t MbufStore::packets_free() const {
+  return rte_mempool_avail_count(mempool_.get());
+}
+
+std::size_t MbufPool::fetch(Packet** out, std::size_t count) {
+  std::array<void*, batch> objects;
+  count = std::min(count, objects.size());
+  // All or nothing: ask for less while the store runs dry.
+  while (count > 0 &&
+         rte_mempool_get_bulk(mempool_, objects.data(), static_cast<unsigned>(count)) != 0) {
+    count /= 2;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    out[i] = packet_of(static_cast<rte_mbuf*>(objects[i]));
+    out[i]->pool = this;
+  }
+  return count;
+}
+
+void MbufPool::store(Packet** packets, std::size_t count) noexcept {
+  std::array<void*, batch> objects;
+  while (count > 0) {
+    const auto chunk = std::min(count, objects.size());
+    for (std::size_t i = 0; i < chunk; ++i) {
+      objects[i] = mbuf_of(packets[i]);
+    }
+    rte_mempool_put_bulk(mempool_, objects.data(), static_cast<unsigned>(chunk));
+    packets += chunk;
+    count -= chunk;
+  }
+}
+
+}  // namespace tributary::dataplane

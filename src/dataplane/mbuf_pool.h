@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include <rte_mbuf.h>
+#include <tl/expected.hpp>
+
+#include "dataplane/memory_plan.h"
+#include "packet/pool.h"
+
+namespace tributary::dataplane {
+
+// The metadata of a packet lies in the private area, directly behind the mbuf's own header.
+inline Packet* packet_of(rte_mbuf* mbuf) {
+  return static_cast<Packet*>(rte_mbuf_to_priv(mbuf));
+}
+inline rte_mbuf* mbuf_of(Packet* packet) {
+  return reinterpret_cast<rte_mbuf*>(reinterpret_cast<std::byte*>(packet) - sizeof(rte_mbuf));
+}
+
+// All buffers of the process. Drivers take theirs from here too.
+class MbufStore {
+ public:
+  static tl::expected<MbufStore, std::string> create(const MemoryPlan& plan);
+
+  rte_mempool* mempool() const { return mempool_.get(); }
+  std::uint32_t packets_total() const;
+  std::uint32_t packets_free() const;
+
+ private:
+  struct Free {
+    void operator()(rte_mempool* mempool) const noexcept;
+  };
+  explicit MbufStore(rte_mempool* mempool) : mempool_(mempool) {}
+  std::unique_ptr<rte_mempool, Free> mempool_;
+};
+
+// One core's stock, backed by the store. Used by that core's thread only.
+class MbufPool final : public PacketPool {
+ public:
+  explicit MbufPool(rte_mempool* mempool) : mempool_(mempool) {}
+  ~MbufPool() override { give_back_all(); }
+
+ private:
+  std::size_t fetch(Packet** out, std::size_t count) override;
+  void store(Packet** packets, std::size_t count) noexcept override;
+
+  rte_mempool* mempool_;
+};
+
+}  // namespace tributary::dataplane

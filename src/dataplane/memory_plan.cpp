@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "dataplane/memory_plan.h"
+
+#include <algorithm>
+#include <bit>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace tributary::dataplane {
+namespace {
+
+// What stands before a frame in a slot of a packet socket: tpacket2_hdr, sockaddr_ll and alignment
+// (packet(7)); an Ethernet header and a VLAN tag belong to the frame.
+constexpr std::uint32_t slot_header_bytes = 96;
+constexpr std::uint32_t frame_header_bytes = 14 + 4;
+constexpr std::uint32_t slot_bytes_min = 2048;
+
+constexpr std::uint32_t headroom_bytes = 128;       // RTE_PKTMBUF_HEADROOM
+constexpr std::uint32_t mbuf_overhead_bytes = 320;  // rte_mbuf, private area, object header
+constexpr std::uint64_t base_megabytes = 16;        // ethdev, rings, mempool caches
+constexpr std::uint64_t megabytes_per_port = 1;
+constexpr std::uint64_t megabytes_per_core = 2;
+
+}  // namespace
+
+std::uint64_t free_hugepage_megabytes(const char* root) {
+  std::uint64_t kilobytes = 0;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(root, error)) {
+    const auto name = entry.path().filename().string();  // hugepages-2048kB
+    const auto dash = name.find('-');
+    if (dash == std::string::npos) {
+      continue;
+    }
+    std::uint64_t pages = 0;
+    std::ifstream(entry.path() / "free_hugepages") >> pages;
+    kilobytes += pages * std::strtoull(name.c_str() + dash + 1, nullptr, 10);
+  }
+  return kilobytes / 1024;
+}
+
+std::uint16_t largest_mtu(const control::DaemonConfig& config) {
+  std::uint16_t mtu = 1500;
+  for (const auto& section : config.switches) {
+    for (const auto& port : section.config.ports) {
+      mtu = std::max(mtu, port.mtu);
+    }
+  }
+  return mtu;
+}
+
+std::uint32_t slot_bytes_for(std::uint16_t mtu) {
+  return std::max(slot_bytes_min, std::bit_ceil(mtu + frame_header_bytes + slot_header_bytes));
+}
+
+MemoryPlan plan_memory(const control::DaemonConfig& config, std::uint64_t hugepage_megabytes_free) {
+  MemoryPlan plan;
+  plan.packets = config.packets;
+  plan.slot_bytes = slot_bytes_for(largest_mtu(config));
+  plan.buffer_bytes = plan.slot_bytes + headroom_bytes;
+  std::uint64_t ports = 0;
+  for (const auto& section : config.switches) {
+    ports += section.devices.size();
+  }
+  const std::uint64_t pool_bytes =
+      std::uint64_t{plan.packets} * (plan.buffer_bytes + mbuf_overhead_bytes);
+  plan.megabytes = static_cast<std::uint32_t>((pool_bytes >> 20) + 1 + base_megabytes +
+                                              ports * megabytes_per_port +
+                                              config.cores.size() * megabytes_per_core);
+  plan.hugepages = config.hugepages == control::Hugepages::always ||
+                   (config.hugepages == control::Hugepages::automatic &&
+                    hugepage_megabytes_free >= plan.megabytes);
+  return plan;
+}
+
+}  // namespace tributary::dataplane

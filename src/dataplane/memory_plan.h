@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "control/config.h"
+
+namespace tributary::dataplane {
+
+// How large buffers are and how much memory the EAL needs; decided before the EAL starts, because
+// without hugepages it takes all of its memory at once.
+struct MemoryPlan {
+  std::uint32_t packets = 0;
+  std::uint32_t slot_bytes = 0;    // a device's slot for one frame and its own headers
+  std::uint32_t buffer_bytes = 0;  // of one packet, headroom included
+  std::uint32_t megabytes = 0;     // for the EAL
+  bool hugepages = false;
+};
+
+// Free huge pages of all sizes together, in megabytes, as the kernel tells below `root`.
+std::uint64_t free_hugepage_megabytes(const char* root = "/sys/kernel/mm/hugepages");
+
+std::uint16_t largest_mtu(const control::DaemonConfig& config);
+
+// Bytes of a packet-socket ring slot that a frame of this MTU fits in; a power of two, so that the
+// slots of a ring follow each other without gaps.
+std::uint32_t slot_bytes_for(std::uint16_t mtu);
+
+MemoryPlan plan_memory(const control::DaemonConfig& config, std::uint64_t hugepage_megabytes_free);
+
+}  // namespace tributary::dataplane

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "dataplane/port_device.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <utility>
+
+#include <rte_dev.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+
+#include "dataplane/interface.h"
+#include "dataplane/mbuf_pool.h"
+
+namespace tributary::dataplane {
+namespace {
+
+constexpr std::uint16_t ring_descriptors = 512;
+
+std::string kernel_name(const control::DeviceConfig& config) {
+  if (const auto* interface = std::get_if<control::InterfaceDevice>(&config)) {
+    return interface->interface;
+  }
+  if (const auto* tap = std::get_if<control::TapDevice>(&config)) {
+    return tap->interface;
+  }
+  return {};
+}
+
+std::string reason(int error) {
+  return std::strerror(error < 0 ? -error : error);
+}
+
+tl::expected<std::uint16_t, std::string> probe(const DeviceArguments& arguments) {
+  std::uint16_t port = 0;
+  if (arguments.bus == "pci") {
+    // The bus was scanned with this address allowed when the EAL started.
+    if (rte_eth_dev_get_port_by_name(arguments.name.c_str(), &port) != 0) {
+      return tl::unexpected(
+          "no DPDK driver took the device; bind it to vfio-pci "
+          "(dpdk-devbind.py --bind=vfio-pci " +
+          arguments.name + ")");
+    }
+    return port;
+  }
+  const int result = rte_eal_hotplug_add(arguments.bus.c_str(), arguments.name.c_str(),
+                                         arguments.arguments.c_str());
+  if (result != 0) {
+    return tl::unexpected("cannot make " + arguments.name + " (" + reason(result) +
+                          "); log_level = \"debug\" shows the driver's messages");
+  }
+  if (rte_eth_dev_get_port_by_name(arguments.name.c_str(), &port) != 0) {
+    return tl::unexpected(arguments.name + " is not an Ethernet device");
+  }
+  return port;
+}
+
+}  // namespace
+
+PortDevice::PortDevice(std::uint16_t port, std::string interface, DeviceArguments arguments)
+    : port_(port), interface_(std::move(interface)), arguments_(std::move(arguments)) {}
+
+tl::expected<std::unique_ptr<PortDevice>, std::string> PortDevice::open(
+    const control::DeviceConfig& config, const DeviceArguments& arguments, std::uint16_t mtu,
+    rte_mempool* mempool) {
+  if (const auto* interface = std::get_if<control::InterfaceDevice>(&config)) {
+    if (auto usable = check_interface(interface->interface); !usable) {
+      return tl::unexpected(usable.error());
+    }
+  }
+  const auto port = probe(arguments);
+  if (!port) {
+    return tl::unexpected(port.error());
+  }
+  std::unique_ptr<PortDevice> device(new PortDevice(*port, kernel_name(config), arguments));
+  auto ready = device->configure(mtu, mempool);
+  if (ready && !device->interface_.empty()) {
+    ready = set_interface_mtu(device->interface_, mtu);
+  }
+  if (!ready) {
+    return tl::unexpected(ready.error());
+  }
+  return device;
+}
+
+tl::expected<void, std::string> PortDevice::configure(std::uint16_t mtu, rte_mempool* mempool) {
+  const auto check = [](int result, const char* what) -> tl::expected<void, std::string> {
+    if (result != 0) {
+      return tl::unexpected(std::string("cannot ") + what + ": " + reason(result));
+    }
+    return {};
+  };
+  rte_eth_dev_info info = {};
+  if (auto ok = check(rte_eth_dev_info_get(port_, &info), "read the device's abilities"); !ok) {
+    return ok;
+  }
+  // The kernel's interfaces and virtual devices carry what fits a buffer; ask hardware for it.
+  rte_eth_conf settings = {};
+  if (arguments_.bus == "pci") {
+    settings.rxmode.mtu = mtu;
+  }
+  std::uint16_t receive = ring_descriptors;
+  std::uint16_t send = ring_descriptors;
+  rte_ether_addr address = {};
+  auto ok =
+      check(rte_eth_dev_configure(port_, 1, 1, &settings), "configure the device")
+          .and_then([&] {
+            return check(rte_eth_dev_adjust_nb_rx_tx_desc(port_, &receive, &send),
+                         "size the device's rings");
+          })
+          .and_then([&] {
+            return check(rte_eth_rx_queue_setup(port_, 0, receive, SOCKET_ID_ANY, nullptr, mempool),
+                         "set up the receive queue");
+          })
+          .and_then([&] {
+            return check(rte_eth_tx_queue_setup(port_, 0, send, SOCKET_ID_ANY, nullptr),
+                         "set up the transmit queue");
+          })
+          .and_then([&] { return check(rte_eth_dev_start(port_), "start the device"); })
+          .and_then(
+              [&] { return check(rte_eth_macaddr_get(port_, &address), "read the MAC address"); });
+  if (!ok) {
+    return ok;
+  }
+  started_ = true;
+  std::copy(std::begin(address.addr_bytes), std::end(address.addr_bytes), mac_.octets.begin());
+  // A bridge hears everything. Devices that cannot be told (ring, pcap, memif) hear it anyway.
+  rte_eth_promiscuous_enable(port_);
+  return {};
+}
+
+PortDevice::~PortDevice() {
+  drop_waiting();
+  if (started_) {
+    rte_eth_dev_stop(port_);
+  }
+  rte_eth_dev_close(port_);
+}
+
+std::size_t PortDevice::receive(PacketPool& pool, PortIndex ingress, PacketList& out) {
+  std::array<rte_mbuf*, burst> mbufs;
+  const auto count = rte_eth_rx_burst(port_, 0, mbufs.data(), burst);
+  for (std::uint16_t i = 0; i < count; ++i) {
+    rte_mbuf* mbuf = mbufs[i];
+    if (mbuf->nb_segs > 1 && rte_pktmbuf_linearize(mbuf) != 0) {
+      ++refused_;
+      rte_pktmbuf_free(mbuf);
+      continue;
+    }
+    Packet* packet = packet_of(mbuf);
+    packet->pool = &pool;
+    packet->offset = mbuf->data_off;
+    packet->length = mbuf->data_len;
+    packet->ingress = ingress;
+    packet->egress = no_port;
+    out.push(PacketPtr(packet));
+  }
+  return count;
+}
+
+std::size_t PortDevice::transmit(PacketList& packets, Time now) {
+  if (waiting_ == 0) {
+    waiting_since_ = now;
+  }
+  while (waiting_ < burst && !packets.empty()) {
+    Packet* packet = packets.pop().release();
+    rte_mbuf* mbuf = mbuf_of(packet);
+    mbuf->data_off = static_cast<std::uint16_t>(packet->offset);
+    mbuf->data_len = static_cast<std::uint16_t>(packet->length);
+    mbuf->pkt_len = packet->length;
+    mbuf->ol_flags = 0;
+    pending_[waiting_++] = mbuf;
+  }
+  const auto sent = rte_eth_tx_burst(port_, 0, pending_.data(), waiting_);
+  std::copy(pending_.begin() + sent, pending_.begin() + waiting_, pending_.begin());
+  waiting_ = static_cast<std::uint16_t>(waiting_ - sent);
+  if (sent > 0) {
+    waiting_since_ = now;
+  } else if (waiting_ > 0 && now - waiting_since_ >= patience) {
+    drop_waiting();
+  }
+  return sent;
+}
+
+void PortDevice::drop_waiting() {
+  dropped_ += waiting_;
+  rte_pktmbuf_free_bulk(pending_.data(), waiting_);
+  waiting_ = 0;
+}
+
+bool PortDevice::link_up() const {
+  if (!interface_.empty()) {
+    return interface_running(interface_);
+  }
+  rte_eth_link link = {};
+  return rte_eth_link_get_nowait(port_, &link) == 0 && link.link_status != 0;
+}
+
+std::uint64_t PortDevice::missed() const {
+  rte_eth_stats statistics = {};
+  if (rte_eth_stats_get(port_, &statistics) != 0) {
+    return refused_;
+  }
+  return statistics.imissed + statistics.rx_nombuf + refused_;
+}
+
+}  // namespace tributary::dataplane

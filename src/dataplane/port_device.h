@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <tl/expected.hpp>
+
+#include "control/config.h"
+#include "dataplane/device_arguments.h"
+#include "packet/clock.h"
+#include "packet/list.h"
+#include "packet/pool.h"
+#include "wire/ethernet.h"
+
+struct rte_mbuf;
+struct rte_mempool;
+
+namespace tributary::dataplane {
+
+// The device behind a port: one receive and one transmit queue of an ethdev. Opened and closed by
+// the control thread; receive() and transmit() belong to the core that the port is homed on.
+class PortDevice {
+ public:
+  static constexpr std::uint16_t burst = 32;
+
+  static tl::expected<std::unique_ptr<PortDevice>, std::string> open(
+      const control::DeviceConfig& config, const DeviceArguments& arguments, std::uint16_t mtu,
+      rte_mempool* mempool);
+  ~PortDevice();
+  PortDevice(const PortDevice&) = delete;
+  PortDevice& operator=(const PortDevice&) = delete;
+
+  // Up to one burst, owned by `pool` from now on. Returns how many came.
+  std::size_t receive(PacketPool& pool, PortIndex ingress, PacketList& out);
+
+  // How many packets transmit() takes at most.
+  std::size_t room() const { return burst - waiting_; }
+  // Takes all of `packets`. What the device has no room for waits for the next call, for up to
+  // `patience`; then it is dropped and counted. Returns how many the device took.
+  std::size_t transmit(PacketList& packets, Time now);
+  bool waiting() const { return waiting_ > 0; }
+  std::uint64_t dropped() const { return dropped_; }
+
+  // Control thread.
+  wire::MacAddress mac() const { return mac_; }
+  bool link_up() const;
+  std::uint64_t missed() const;  // lost by the device before receive() saw them
+
+ private:
+  static constexpr Duration patience = std::chrono::milliseconds(10);
+
+  PortDevice(std::uint16_t port, std::string interface, DeviceArguments arguments);
+  tl::expected<void, std::string> configure(std::uint16_t mtu, rte_mempool* mempool);
+  void drop_waiting();
+
+  std::uint16_t port_;
+  bool started_ = false;
+  std::string interface_;  // the kernel's name; empty if the device is none of the kernel's
+  DeviceArguments arguments_;
+  wire::MacAddress mac_;
+  std::array<rte_mbuf*, burst> pending_{};
+  std::uint16_t waiting_ = 0;
+  Time waiting_since_{};
+  std::uint64_t dropped_ = 0;
+  std::uint64_t refused_ = 0;  // in several segments that do not fit one buffer
+};
+
+}  // namespace tributary::dataplane

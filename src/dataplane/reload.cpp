@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "dataplane/reload.h"
+
+#include <optional>
+
+#include "dataplane/device_arguments.h"
+
+namespace tributary::dataplane {
+namespace {
+
+using control::DaemonConfig;
+using control::SwitchSection;
+
+bool same(const std::optional<forwarding::InterfaceAddress>& a,
+          const std::optional<forwarding::InterfaceAddress>& b) {
+  return a.has_value() == b.has_value() &&
+         (!a || (a->address == b->address && a->length == b->length));
+}
+
+bool same(const std::optional<canary::CanaryConfig>& a,
+          const std::optional<canary::CanaryConfig>& b) {
+  return a.has_value() == b.has_value() &&
+         (!a || (a->descriptors == b->descriptors && a->timeout == b->timeout &&
+                 a->age_max == b->age_max && a->hash_seed == b->hash_seed));
+}
+
+// The first thing that differs and must not; empty if there is none.
+std::string fixed_difference(const DaemonConfig& a, const DaemonConfig& b) {
+  if (a.cores != b.cores) {
+    return "daemon.cores";
+  }
+  if (a.idle != b.idle) {
+    return "daemon.idle";
+  }
+  if (a.hugepages != b.hugepages || a.packets != b.packets) {
+    return "daemon.hugepages or daemon.packets";
+  }
+  if (a.control_socket != b.control_socket || a.control_group != b.control_group) {
+    return "daemon.control or daemon.control_group";
+  }
+  if (a.switches.size() != b.switches.size()) {
+    return "the number of switches";
+  }
+  return {};
+}
+
+std::string fixed_difference(const switching::PortConfig& a, const switching::PortConfig& b) {
+  if (a.name != b.name) {
+    return "its name";
+  }
+  if (!same(a.address, b.address)) {
+    return "its address";
+  }
+  if (a.mtu != b.mtu) {
+    return "its mtu";
+  }
+  if (!b.mac.is_zero() && a.mac != b.mac) {
+    return "its mac";
+  }
+  return {};
+}
+
+std::string fixed_difference(const SwitchSection& a, const SwitchSection& b) {
+  if (a.config.name != b.config.name || a.config.id != b.config.id) {
+    return "its name or id";
+  }
+  if (a.config.address != b.config.address ||
+      !same(a.config.bridge_address, b.config.bridge_address)) {
+    return "its address or bridge_address";
+  }
+  if (a.config.fdb_capacity != b.config.fdb_capacity) {
+    return "fdb_capacity";
+  }
+  if (!same(a.config.canary, b.config.canary)) {
+    return "its canary section";
+  }
+  if (a.config.ports.size() != b.config.ports.size()) {
+    return "the number of its ports";
+  }
+  for (std::size_t p = 0; p < a.config.ports.size(); ++p) {
+    auto difference = fixed_difference(a.config.ports[p], b.config.ports[p]);
+    if (difference.empty() && describe(a.devices[p]) != describe(b.devices[p])) {
+      difference = "its device";
+    }
+    if (!difference.empty()) {
+      return "port \"" + a.config.ports[p].name + "\": " + difference;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+tl::expected<DaemonConfig, std::string> merge_reload(const DaemonConfig& current,
+                                                     const DaemonConfig& next) {
+  const auto refuse = [](const std::string& what) {
+    return tl::unexpected(what +
+                          " cannot change while the daemon runs; restart it. Nothing has "
+                          "been changed");
+  };
+  if (const auto difference = fixed_difference(current, next); !difference.empty()) {
+    return refuse(difference);
+  }
+  DaemonConfig merged = next;
+  for (std::size_t s = 0; s < current.switches.size(); ++s) {
+    const auto& before = current.switches[s];
+    auto& after = merged.switches[s];
+    if (const auto difference = fixed_difference(before, after); !difference.empty()) {
+      return refuse("switch \"" + before.config.name + "\": " + difference);
+    }
+    for (std::size_t p = 0; p < before.config.ports.size(); ++p) {
+      after.config.ports[p].mac = before.config.ports[p].mac;
+    }
+  }
+  return merged;
+}
+
+}  // namespace tributary::dataplane

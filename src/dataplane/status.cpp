@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What Dataplane tells about itself: each core's part, fetched between two of its bursts, merged.
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <tuple>
+#include <unistd.h>
+#include <utility>
+
+#include "dataplane/dataplane.h"
+
+namespace tributary::dataplane {
+namespace {
+
+double seconds(Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+std::uint64_t resident_bytes() {
+  std::uint64_t total = 0;
+  std::uint64_t resident = 0;
+  std::ifstream("/proc/self/statm") >> total >> resident;
+  return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+control::PortCounters counters_of(const Core::HomePort& home) {
+  const auto from = home.port.counters();
+  control::PortCounters to;
+  to.rx_packets = from.rx_packets;
+  to.rx_bytes = from.rx_bytes;
+  to.rx_missed = home.device != nullptr ? home.device->missed() : 0;
+  to.rx_unfinished_checksums = from.rx_unfinished_checksums;
+  to.tx_offered = from.tx_offered;
+  to.tx_packets = from.tx_packets;
+  to.tx_bytes = from.tx_bytes;
+  to.tx_device_dropped = home.device != nullptr ? home.device->dropped() : 0;
+  to.queue_tail_dropped = from.queue_tail_dropped;
+  to.queue_ecn_marked = from.queue_ecn_marked;
+  to.impaired_lost = from.impaired_lost;
+  to.impaired_duplicated = from.impaired_duplicated;
+  to.impaired_reordered = from.impaired_reordered;
+  to.impaired_corrupted = from.impaired_corrupted;
+  to.impaired_delayed = from.impaired_delayed;
+  return to;
+}
+
+const char* text(forwarding::ArpState state) {
+  switch (state) {
+    case forwarding::ArpState::fixed:
+      return "static";
+    case forwarding::ArpState::reachable:
+      return "reachable";
+    case forwarding::ArpState::resolving:
+      break;
+  }
+  return "resolving";
+}
+
+// Every core has learned for itself: of two entries for one key the better is kept.
+template <typename Key, typename Row, typename Better>
+void keep_better(std::map<Key, Row>& rows, const Key& key, const Row& row, Better better) {
+  const auto [position, inserted] = rows.emplace(key, row);
+  if (!inserted && better(row, position->second)) {
+    position->second = row;
+  }
+}
+
+using FdbKey = std::pair<std::size_t, wire::MacAddress>;
+using ArpKey = std::pair<std::size_t, wire::Ipv4Address>;
+
+bool better(const forwarding::FdbRow& a, const forwarding::FdbRow& b) {
+  return std::make_tuple(!a.is_static, a.age) < std::make_tuple(!b.is_static, b.age);
+}
+bool better(const forwarding::ArpRow& a, const forwarding::ArpRow& b) {
+  return std::make_tuple(a.state, a.age) < std::make_tuple(b.state, b.age);
+}
+
+}  // namespace
+
+control::DaemonStatus Dataplane::status() {
+  const std::lock_guard lock(mutex_);
+  control::DaemonStatus status;
+  status.version = version_;
+  status.uptime_s =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
+  status.resident_bytes = resident_bytes();
+  status.packets_total = store_->packets_total();
+  status.packets_free = store_->packets_free();
+  status.idle = config_.idle == control::IdlePolicy::poll ? "poll" : "adaptive";
+  status.hugepages = memory_.hugepages;
+  on_cores([&](Core& core, Time) { status.cores.push_back(core.status()); });
+  return status;
+}
+
+std::vector<control::SwitchStatus> Dataplane::switches() {
+  const std::lock_guard lock(mutex_);
+  std::vector<control::SwitchStatus> rows(config_.switches.size());
+  std::map<FdbKey, bool> macs;
+  std::map<ArpKey, bool> addresses;
+  on_cores([&](Core& core, Time now) {
+    for (std::size_t s = 0; s < rows.size(); ++s) {
+      const auto& share = core.shares()[s];
+      rows[s].ledger += share.logical->ledger();
+      rows[s].ledger += share.handover;
+      rows[s].routes = share.logical->routes().size();
+      rows[s].engines.clear();
+      for (const auto& view : share.logical->engines()) {
+        rows[s].engines.emplace_back(view.name);
+      }
+      for (const auto& row : share.logical->fdb(now)) {
+        rows[s].fdb_entries += macs.emplace(FdbKey{s, row.mac}, true).second ? 1 : 0;
+      }
+      for (const auto& row : share.logical->arp(now)) {
+        rows[s].arp_entries += addresses.emplace(ArpKey{s, row.address}, true).second ? 1 : 0;
+      }
+    }
+  });
+  for (std::size_t s = 0; s < rows.size(); ++s) {
+    const auto& config = config_.switches[s].config;
+    rows[s].name = config.name;
+    rows[s].id = config.id;
+    rows[s].address = config.address;
+    rows[s].ports = config.ports.size();
+  }
+  return rows;
+}
+
+std::vector<control::PortStatus> Dataplane::ports() {
+  const std::lock_guard lock(mutex_);
+  std::vector<control::PortStatus> rows(topology_.ports.size());
+  on_cores([&](Core& core, Time) {
+    for (const auto& home : core.ports()) {
+      auto& row = rows[home.number];
+      row.cpu = core.status().cpu;
+      row.queue_packets = home.port.queue_packets();
+      row.queue_bytes = home.port.queue_bytes();
+      row.counters = counters_of(home);
+    }
+  });
+  for (std::size_t number = 0; number < rows.size(); ++number) {
+    const auto& place = topology_.ports[number];
+    const auto& section = config_.switches[place.switch_index];
+    const auto& port = section.config.ports[place.port];
+    auto& row = rows[number];
+    row.switch_name = section.config.name;
+    row.name = port.name;
+    row.index = place.port;
+    row.device = describe(section.devices[place.port]);
+    row.mac = port.mac;
+    row.address = port.address;
+    row.mtu = port.mtu;
+    row.up = links_[number].applied;
+    row.rate_bps = port.queue.rate_bps;
+    row.queue_capacity_bytes = port.queue.capacity_bytes;
+  }
+  return rows;
+}
+
+std::vector<control::RouteStatus> Dataplane::routes() {
+  const std::lock_guard lock(mutex_);
+  std::vector<control::RouteStatus> rows;
+  std::vector<std::vector<forwarding::RouteRow>> tables(config_.switches.size());
+  // All cores have the same routes.
+  on_cores([&](Core& core, Time) {
+    for (std::size_t s = 0; s < tables.size(); ++s) {
+      tables[s] = core.shares()[s].logical->routes();
+    }
+  });
+  for (std::uint32_t s = 0; s < tables.size(); ++s) {
+    for (const auto& route : tables[s]) {
+      control::RouteStatus row{config_.switches[s].config.name, route.prefix, route.connected, {}};
+      for (const auto& hop : route.next_hops) {
+        row.next_hops.push_back({hop.via, port_name(s, hop.interface), hop.up});
+      }
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+std::vector<control::FdbStatus> Dataplane::fdb() {
+  const std::lock_guard lock(mutex_);
+  std::map<FdbKey, forwarding::FdbRow> merged;
+  on_cores([&](Core& core, Time now) {
+    for (std::size_t s = 0; s < core.shares().size(); ++s) {
+      for (const auto& row : core.shares()[s].logical->fdb(now)) {
+        keep_better(merged, FdbKey{s, row.mac}, row,
+                    [](const auto& a, const auto& b) { return better(a, b); });
+      }
+    }
+  });
+  std::vector<control::FdbStatus> rows;
+  for (const auto& [key, row] : merged) {
+    rows.push_back({config_.switches[key.first].config.name, row.mac,
+                    port_name(static_cast<std::uint32_t>(key.first), row.port), row.is_static,
+                    seconds(row.age)});
+  }
+  return rows;
+}
+
+std::vector<control::ArpStatus> Dataplane::arp() {
+  const std::lock_guard lock(mutex_);
+  std::map<ArpKey, forwarding::ArpRow> merged;
+  on_cores([&](Core& core, Time now) {
+    for (std::size_t s = 0; s < core.shares().size(); ++s) {
+      for (const auto& row : core.shares()[s].logical->arp(now)) {
+        keep_better(merged, ArpKey{s, row.address}, row,
+                    [](const auto& a, const auto& b) { return better(a, b); });
+      }
+    }
+  });
+  std::vector<control::ArpStatus> rows;
+  for (const auto& [key, row] : merged) {
+    rows.push_back({config_.switches[key.first].config.name, row.address, row.mac,
+                    port_name(static_cast<std::uint32_t>(key.first), row.interface),
+                    text(row.state), seconds(row.age)});
+  }
+  return rows;
+}
+
+std::vector<control::EngineStatus> Dataplane::engines() {
+  const std::lock_guard lock(mutex_);
+  std::map<std::pair<std::size_t, std::string>, control::EngineStatus> merged;
+  on_cores([&](Core& core, Time) {
+    for (std::size_t s = 0; s < core.shares().size(); ++s) {
+      for (const auto& view : core.shares()[s].logical->engines()) {
+        auto& row = merged[{s, std::string(view.name)}];
+        row.switch_name = config_.switches[s].config.name;
+        row.engine = view.name;
+        for (const auto& figure : view.engine->figures()) {
+          const auto known =
+              std::find_if(row.figures.begin(), row.figures.end(),
+                           [&](const auto& pair) { return pair.first == figure.name; });
+          if (known == row.figures.end()) {
+            row.figures.emplace_back(figure.name, figure.value);
+          } else {
+            known->second += figure.value;
+          }
+        }
+      }
+    }
+  });
+  std::vector<control::EngineStatus> rows;
+  for (auto& [key, row] : merged) {
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::vector<control::JobRow> Dataplane::jobs() {
+  const std::lock_guard lock(mutex_);
+  std::map<std::tuple<std::size_t, std::string, std::uint32_t>, engine::JobStatus> merged;
+  on_cores([&](Core& core, Time) {
+    for (std::size_t s = 0; s < core.shares().size(); ++s) {
+      for (const auto& view : core.shares()[s].logical->engines()) {
+        for (const auto& job : view.engine->jobs()) {
+          auto& row = merged[{s, std::string(view.name), job.job}];
+          row.job = job.job;
+          row.contributions += job.contributions;
+          row.results += job.results;
+          row.descriptors += job.descriptors;
+        }
+      }
+    }
+  });
+  std::vector<control::JobRow> rows;
+  for (const auto& [key, job] : merged) {
+    rows.push_back({config_.switches[std::get<0>(key)].config.name, std::get<1>(key), job});
+  }
+  return rows;
+}
+
+std::vector<control::DescriptorRow> Dataplane::descriptors(std::size_t limit) {
+  const std::lock_guard lock(mutex_);
+  std::vector<control::DescriptorRow> rows;
+  on_cores([&](Core& core, Time now) {
+    for (std::size_t s = 0; s < core.shares().size() && rows.size() < limit; ++s) {
+      for (const auto& view : core.shares()[s].logical->engines()) {
+        for (auto& descriptor : view.engine->descriptors(now, limit - rows.size())) {
+          rows.push_back(
+              {config_.switches[s].config.name, std::string(view.name), std::move(descriptor)});
+        }
+      }
+    }
+  });
+  return rows;
+}
+
+}  // namespace tributary::dataplane

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "dataplane/device_arguments.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tributary::dataplane {
+namespace {
+
+using control::InterfaceDevice;
+using testing::HasSubstr;
+
+DeviceArguments made(const control::DeviceConfig& device, unsigned number = 3,
+                     std::uint16_t mtu = 1500) {
+  const auto arguments = device_arguments(device, number, mtu);
+  EXPECT_TRUE(arguments.has_value());
+  EXPECT_TRUE(arguments->has_value());
+  return arguments->value();
+}
+
+TEST(DeviceArguments, AfPacketNamesItsInterface) {
+  const auto arguments = made(InterfaceDevice{"veth0"});
+  EXPECT_EQ(arguments.bus, "vdev");
+  EXPECT_EQ(arguments.name, "net_af_packet3");
+  EXPECT_THAT(arguments.arguments, HasSubstr("iface=veth0,"));
+  EXPECT_THAT(arguments.arguments, HasSubstr("blocksz=65536,framesz=2048,framecnt=512"));
+}
+
+TEST(DeviceArguments, AfPacketSlotsGrowWithTheMtu) {
+  EXPECT_THAT(made(InterfaceDevice{"veth0"}, 0, 4200).arguments,
+              HasSubstr("blocksz=65536,framesz=8192,framecnt=128"));
+  EXPECT_THAT(made(InterfaceDevice{"veth0"}, 0, 9000).arguments, HasSubstr("framesz=16384"));
+}
+
+TEST(DeviceArguments, AfXdpRefusesAnMtuBeyondAPage) {
+  const InterfaceDevice device{"veth0", InterfaceDevice::Driver::af_xdp};
+  EXPECT_EQ(made(device).arguments, "iface=veth0");
+  const auto refused = device_arguments(device, 0, 9000);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_THAT(refused.error(), HasSubstr("af_packet"));
+}
+
+TEST(DeviceArguments, TapMemifRingPcapPci) {
+  EXPECT_EQ(made(control::TapDevice{"tap0"}).arguments, "iface=tap0");
+  EXPECT_THAT(made(control::MemifDevice{"/run/x.sock", 4, true}).arguments,
+              HasSubstr("role=server,id=4,socket=/run/x.sock,socket-abstract=no,bsize=2048"));
+  EXPECT_EQ(made(control::RingDevice{"loop"}).name, "net_ring_loop");
+  EXPECT_EQ(made(control::PcapDevice{"a.pcap", "b.pcap", true}).arguments,
+            "rx_pcap=a.pcap,tx_pcap=b.pcap,infinite_rx=1");
+  EXPECT_EQ(made(control::PcapDevice{"", "b.pcap", false}).arguments, "tx_pcap=b.pcap");
+  EXPECT_EQ(made(control::PciDevice{"0000:01:00.0"}).bus, "pci");
+}
+
+TEST(DeviceArguments, RawArgumentsAreSplitAtTheFirstComma) {
+  const auto arguments = made(control::RawDevice{"net_null0,size=64,copy=1"});
+  EXPECT_EQ(arguments.name, "net_null0");
+  EXPECT_EQ(arguments.arguments, "size=64,copy=1");
+  EXPECT_EQ(made(control::RawDevice{"net_null0"}).arguments, "");
+}
+
+TEST(DeviceArguments, InternalLinkHasNoDevice) {
+  const auto arguments = device_arguments(control::InternalLink{"spine1", "leaf1"}, 0, 1500);
+  ASSERT_TRUE(arguments.has_value());
+  EXPECT_FALSE(arguments->has_value());
+}
+
+TEST(Describe, SaysWhatOperatorsKnow) {
+  EXPECT_EQ(describe(InterfaceDevice{"veth0"}), "af_packet veth0");
+  EXPECT_EQ(describe(control::InternalLink{"spine1", "leaf1"}), "link spine1:leaf1");
+}
+
+}  // namespace
+}  // namespace tributary::dataplane

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "dataplane/memory_plan.h"
+
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+namespace tributary::dataplane {
+namespace {
+
+control::DaemonConfig with_mtu(std::uint16_t mtu) {
+  control::DaemonConfig config;
+  control::SwitchSection section;
+  section.config.ports.resize(2);
+  section.config.ports[1].mtu = mtu;
+  section.devices.resize(2);
+  config.switches.push_back(section);
+  return config;
+}
+
+TEST(SlotBytes, HoldFrameTagAndSlotHeader) {
+  EXPECT_EQ(slot_bytes_for(1500), 2048u);
+  EXPECT_EQ(slot_bytes_for(1934), 2048u);
+  EXPECT_EQ(slot_bytes_for(1935), 4096u);
+  EXPECT_EQ(slot_bytes_for(9000), 16384u);
+}
+
+TEST(PlanMemory, TheLargestMtuSizesAllBuffers) {
+  const auto plan = plan_memory(with_mtu(4200), 0);
+  EXPECT_EQ(plan.slot_bytes, 8192u);
+  EXPECT_EQ(plan.buffer_bytes, 8192u + 128u);
+}
+
+TEST(PlanMemory, IsModestForALab) {
+  const auto plan = plan_memory(with_mtu(1500), 0);
+  EXPECT_GE(plan.megabytes, 16384ull * (2048 + 128 + 128 + 64) >> 20);
+  EXPECT_LE(plan.megabytes, 80u);
+}
+
+TEST(PlanMemory, AutomaticUsesHugepagesOnlyWhenEnoughAreFree) {
+  auto config = with_mtu(1500);
+  EXPECT_FALSE(plan_memory(config, 10).hugepages);
+  EXPECT_TRUE(plan_memory(config, 1000).hugepages);
+  config.hugepages = control::Hugepages::never;
+  EXPECT_FALSE(plan_memory(config, 1000).hugepages);
+  config.hugepages = control::Hugepages::always;
+  EXPECT_TRUE(plan_memory(config, 0).hugepages);
+}
+
+TEST(FreeHugepageMegabytes, AddsUpAllSizes) {
+  const auto root =
+      std::filesystem::temp_directory_path() / ("hugepages-test-" + std::to_string(getpid()));
+  std::filesystem::create_directories(root / "hugepages-2048kB");
+  std::filesystem::create_directories(root / "hugepages-1048576kB");
+  std::ofstream(root / "hugepages-2048kB" / "free_hugepages") << 5;
+  std::ofstream(root / "hugepages-1048576kB" / "free_hugepages") << 1;
+  EXPECT_EQ(free_hugepage_megabytes(root.c_str()), 1034u);
+  std::filesystem::remove_all(root);
+  EXPECT_EQ(free_hugepage_megabytes(root.c_str()), 0u);
+}
+
+}  // namespace
+}  // namespace tributary::dataplane

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "dataplane/reload.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tributary::dataplane {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr wire::MacAddress device_mac{{2, 0, 0, 0, 0, 9}};
+
+control::DaemonConfig one_switch() {
+  control::DaemonConfig config;
+  control::SwitchSection section;
+  section.config.name = "leaf1";
+  section.config.ports.resize(1);
+  section.config.ports[0].name = "h1";
+  section.devices = {control::InterfaceDevice{"veth0"}};
+  config.switches.push_back(section);
+  return config;
+}
+
+TEST(MergeReload, KeepsTheMacsOfDevices) {
+  auto current = one_switch();
+  current.switches[0].config.ports[0].mac = device_mac;
+  auto next = one_switch();
+  next.switches[0].config.ports[0].queue.rate_bps = 1000000;
+  const auto merged = merge_reload(current, next);
+  ASSERT_TRUE(merged.has_value());
+  EXPECT_EQ(merged->switches[0].config.ports[0].mac, device_mac);
+  EXPECT_EQ(merged->switches[0].config.ports[0].queue.rate_bps, 1000000u);
+}
+
+TEST(MergeReload, RefusesWhatIsBuiltIn) {
+  const auto current = one_switch();
+  const auto refused = [&](auto change) {
+    auto next = one_switch();
+    change(next);
+    const auto merged = merge_reload(current, next);
+    return merged ? std::string() : merged.error();
+  };
+  EXPECT_THAT(refused([](auto& next) { next.cores = {0, 1}; }), HasSubstr("daemon.cores"));
+  EXPECT_THAT(refused([](auto& next) { next.switches.clear(); }), HasSubstr("switches"));
+  EXPECT_THAT(refused([](auto& next) { next.switches[0].config.ports[0].mtu = 9000; }),
+              HasSubstr("switch \"leaf1\": port \"h1\": its mtu"));
+  EXPECT_THAT(
+      refused([](auto& next) { next.switches[0].devices[0] = control::InterfaceDevice{"veth1"}; }),
+      HasSubstr("its device"));
+  EXPECT_THAT(refused([](auto& next) { next.switches[0].config.canary.emplace(); }),
+              HasSubstr("canary"));
+}
+
+}  // namespace
+}  // namespace tributary::dataplane

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "dataplane/topology.h"
+
+#include <gtest/gtest.h>
+
+namespace tributary::dataplane {
+namespace {
+
+control::SwitchSection section(const std::string& name, std::vector<std::string> ports,
+                               std::vector<control::DeviceConfig> devices) {
+  control::SwitchSection made;
+  made.config.name = name;
+  for (auto& port : ports) {
+    made.config.ports.emplace_back().name = std::move(port);
+  }
+  made.devices = std::move(devices);
+  return made;
+}
+
+control::DaemonConfig leaf_and_spine(std::vector<unsigned> cores) {
+  control::DaemonConfig config;
+  config.cores = std::move(cores);
+  config.switches = {
+      section("leaf", {"h1", "h2", "up"},
+              {control::InterfaceDevice{"veth1"}, control::InterfaceDevice{"veth2"},
+               control::InternalLink{"spine", "down"}}),
+      section("spine", {"down"}, {control::InternalLink{"leaf", "up"}}),
+  };
+  return config;
+}
+
+TEST(PlanTopology, NumbersPortsSwitchBySwitch) {
+  const auto topology = plan_topology(leaf_and_spine({0}));
+  ASSERT_EQ(topology.ports.size(), 4u);
+  EXPECT_EQ(topology.number(1, 0), 3u);
+  EXPECT_EQ(topology.ports[3].switch_index, 1u);
+  EXPECT_EQ(topology.ports[3].port, 0u);
+}
+
+TEST(PlanTopology, JoinsTheEndsOfALink) {
+  const auto topology = plan_topology(leaf_and_spine({0}));
+  EXPECT_EQ(topology.ports[0].peer, no_peer);
+  EXPECT_EQ(topology.ports[2].peer, 3u);
+  EXPECT_EQ(topology.ports[3].peer, 2u);
+}
+
+TEST(PlanTopology, DealsDevicesToCoresAndKeepsLinksOnOne) {
+  const auto topology = plan_topology(leaf_and_spine({0, 1}));
+  EXPECT_NE(topology.ports[0].core, topology.ports[1].core);
+  EXPECT_EQ(topology.ports[2].core, topology.ports[3].core);
+}
+
+TEST(PlanTopology, AnUnknownFarEndHasNoPeer) {
+  auto config = leaf_and_spine({0});
+  config.switches[0].devices[2] = control::InternalLink{"spine", "nowhere"};
+  EXPECT_EQ(plan_topology(config).ports[2].peer, no_peer);
+}
+
+TEST(DerivedMac, IsLocalUnicastAndUnique) {
+  const auto mac = derived_mac(0x1234, 5);
+  EXPECT_FALSE(mac.is_group());
+  EXPECT_EQ(mac.octets[0] & 2, 2);
+  EXPECT_NE(mac, derived_mac(0x1234, 6));
+  EXPECT_NE(mac, derived_mac(0x1235, 5));
+}
+
+}  // namespace
+}  // namespace tributary::dataplane
