@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "control/loader.h"
+#include "logging.h"
+#include "serve.h"
+
+namespace {
+
+int run(int argc, char** argv) {
+  CLI::App app("Software switch with in-network allreduce.", "tributaryd");
+  std::string file;
+  std::string log_level;
+  bool check = false;
+  app.add_option("--config,-c", file, "Configuration (TOML)")->required()->type_name("FILE");
+  app.add_flag("--check", check, "Check the configuration and exit: 0 if it is good, else 1");
+  app.add_option("--log-level", log_level, "Instead of the configuration's")
+      ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
+  app.set_version_flag("--version", "tributaryd " TRIBUTARY_VERSION);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int status = app.exit(error);
+    return status == 0 ? 0 : 2;
+  }
+  auto config = tributary::control::load_config(file);
+  if (!config) {
+    std::fprintf(stderr, "%s\n", tributary::control::to_string(config.error()).c_str());
+    return 1;
+  }
+  if (check) {
+    std::printf("%s: good\n", file.c_str());
+    return 0;
+  }
+  if (!log_level.empty()) {
+    config->log_level = log_level;
+  }
+  tributary::daemon::start_logging(config->log_level);
+  return tributary::daemon::serve(*config);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "tributaryd: %s\n", error.what());
+    return 1;
+  }
+}

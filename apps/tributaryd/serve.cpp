@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "serve.h"
+
+#include <chrono>
+#include <csignal>
+#include <unistd.h>
+
+#include <spdlog/spdlog.h>
+
+#include "control/server.h"
+#include "dataplane/dataplane.h"
+
+namespace tributary::daemon {
+namespace {
+
+constexpr std::chrono::milliseconds tick{100};
+constexpr std::chrono::milliseconds drain_bound{500};
+
+volatile std::sig_atomic_t signals_received = 0;
+
+extern "C" void on_signal(int number) {
+  if (signals_received > 0) {
+    _exit(128 + number);
+  }
+  signals_received = 1;
+}
+
+void catch_signals() {
+  struct sigaction action = {};
+  action.sa_handler = on_signal;
+  sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGINT, &action, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+void log_ledgers(dataplane::Dataplane& dataplane) {
+  for (const auto& row : dataplane.switches()) {
+    const auto& ledger = row.ledger;
+    spdlog::info(
+        "switch {}: received {} = forwarded {} + absorbed {} + dropped {}; "
+        "originated {} = sent {} + lost {}",
+        row.name, ledger.received, ledger.forwarded, ledger.absorbed, ledger.dropped(),
+        ledger.originated, ledger.sent, ledger.lost());
+  }
+}
+
+}  // namespace
+
+int serve(const control::DaemonConfig& config) {
+  catch_signals();
+  auto started = dataplane::Dataplane::start(config, TRIBUTARY_VERSION);
+  if (!started) {
+    spdlog::error("{}", started.error());
+    return 1;
+  }
+  auto& dataplane = **started;
+  control::ServerOptions options;
+  options.socket = config.control_socket;
+  options.group = config.control_group;
+  auto server = control::Server::create(options, dataplane);
+  if (!server) {
+    spdlog::error("{}", server.error());
+    return 1;
+  }
+  spdlog::info("tributaryd {}: switches {}, packet cores {}, control socket {}", TRIBUTARY_VERSION,
+               config.switches.size(), config.cores.size(), config.control_socket);
+  while (signals_received == 0 && !dataplane.shutdown_requested()) {
+    (*server)->run_once(tick);
+    dataplane.poll_links();
+  }
+  spdlog::info("draining");
+  dataplane.drain(drain_bound);
+  log_ledgers(dataplane);
+  return 0;
+}
+
+}  // namespace tributary::daemon
