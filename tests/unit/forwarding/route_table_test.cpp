@@ -50,18 +50,21 @@ TEST(RouteTable, FirstOfEqualPrefixesWins) {
   EXPECT_EQ(port_for(table, Ip(10, 3, 3, 3)), 1);
 }
 
+// A sparse space, and one of 256 addresses in which every edge of a prefix is met.
 TEST(RouteTable, AgreesWithALinearSearch) {
   std::mt19937 random(7);
-  for (int round = 0; round < 50; ++round) {
+  for (int round = 0; round < 100; ++round) {
+    const std::uint32_t space = round % 2 == 0 ? 0x0f0f00ff : 0xff;
+    const std::uint32_t shortest = round % 2 == 0 ? 0 : 24;
     std::vector<Route> routes;
     for (PortIndex i = 0; i < 60; ++i) {
-      const auto length = static_cast<std::uint8_t>(random() % 33);
-      routes.push_back(route(Ip(static_cast<std::uint32_t>(random() & 0x0f0f00ff)), length,
-                             {{Ip(1, 1, 1, 1), i}}));
+      const auto length = static_cast<std::uint8_t>(shortest + random() % (33 - shortest));
+      routes.push_back(
+          route(Ip(static_cast<std::uint32_t>(random() & space)), length, {{Ip(1, 1, 1, 1), i}}));
     }
     const RouteTable table(routes);
     for (int probe = 0; probe < 400; ++probe) {
-      const Ip address(static_cast<std::uint32_t>(random() & 0x0f0f00ff));
+      const Ip address(static_cast<std::uint32_t>(random() & space));
       const Route* best = nullptr;
       for (const auto& candidate : routes) {
         if (contains(candidate.prefix, address) &&
