@@ -166,44 +166,63 @@ Result<void> Ring::pass_token(std::uint64_t round, Time until) {
   return expect(token, until).and_then([&] { return announce(token, until); });
 }
 
+Result<void> Ring::send_some(RingSchedule& schedule, bool& moved) {
+  const auto out = schedule.sendable();
+  if (out.empty()) {
+    return {};
+  }
+  const auto n = ::send(next_.get(), out.data(), std::min(out.size(), burst_bytes),
+                        MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (n > 0) {
+    schedule.sent(static_cast<std::size_t>(n));
+    moved = true;
+  } else if (errno != EAGAIN && errno != EINTR) {
+    return fail(Error::Code::network, errno_text(next_name() + "connection"));
+  }
+  return {};
+}
+
+Result<void> Ring::receive_some(RingSchedule& schedule, bool& moved) {
+  const auto in = schedule.receivable();
+  if (in.empty()) {
+    return {};
+  }
+  const auto n = ::recv(previous_.get(), in.data(), std::min(in.size(), burst_bytes), MSG_DONTWAIT);
+  if (n > 0) {
+    schedule.received(static_cast<std::size_t>(n));
+    moved = true;
+  } else if (n == 0) {
+    return fail(Error::Code::network, previous_name() + "it closed the connection");
+  } else if (errno != EAGAIN && errno != EINTR) {
+    return fail(Error::Code::network, errno_text(previous_name() + "connection"));
+  }
+  return {};
+}
+
+// Waking up for every segment would cost more than adding it.
+void Ring::wake_at(std::size_t bytes) {
+  if (wake_bytes_ != bytes) {
+    const int value = static_cast<int>(bytes);
+    ::setsockopt(previous_.get(), SOL_SOCKET, SO_RCVLOWAT, &value, sizeof value);
+    wake_bytes_ = bytes;
+  }
+}
+
 Result<void> Ring::pump(RingSchedule& schedule, Time until) {
-  const auto failed = [](const std::string& who) {
-    return fail(Error::Code::network, errno_text(who + "connection"));
-  };
   while (!schedule.finished()) {
     bool moved = false;
-    const auto out = schedule.sendable();
-    if (!out.empty()) {
-      const auto n = ::send(next_.get(), out.data(), std::min(out.size(), burst_bytes),
-                            MSG_NOSIGNAL | MSG_DONTWAIT);
-      if (n < 0 && errno != EAGAIN && errno != EINTR) {
-        return failed(next_name());
-      }
-      if (n > 0) {
-        schedule.sent(static_cast<std::size_t>(n));
-        moved = true;
-      }
-    }
-    const auto in = schedule.receivable();
-    if (!in.empty()) {
-      const auto n =
-          ::recv(previous_.get(), in.data(), std::min(in.size(), burst_bytes), MSG_DONTWAIT);
-      if (n == 0) {
-        return fail(Error::Code::network, previous_name() + "it closed the connection");
-      }
-      if (n < 0 && errno != EAGAIN && errno != EINTR) {
-        return failed(previous_name());
-      }
-      if (n > 0) {
-        schedule.received(static_cast<std::size_t>(n));
-        moved = true;
-      }
+    auto done = send_some(schedule, moved).and_then([&] { return receive_some(schedule, moved); });
+    if (!done) {
+      return done;
     }
     if (moved) {
       continue;
     }
-    pollfd entries[2] = {{next_.get(), short(out.empty() ? 0 : POLLOUT), 0},
-                         {previous_.get(), short(in.empty() ? 0 : POLLIN), 0}};
+    wake_at(schedule.worthwhile());
+    const bool sending = !schedule.sendable().empty();
+    const bool receiving = !schedule.receivable().empty();
+    pollfd entries[2] = {{next_.get(), static_cast<short>(sending ? POLLOUT : 0), 0},
+                         {previous_.get(), static_cast<short>(receiving ? POLLIN : 0), 0}};
     ::poll(entries, 2, poll_timeout(until));
     if (Clock::now() >= until) {
       return fail(Error::Code::timeout,
@@ -211,6 +230,7 @@ Result<void> Ring::pump(RingSchedule& schedule, Time until) {
                       std::to_string(schedule.bytes_expected()) + " bytes came by the deadline");
     }
   }
+  wake_at(1);
   return {};
 }
 

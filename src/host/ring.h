@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -37,6 +38,9 @@ class Ring {
   Result<void> announce(const Announcement& mine, Time until);
   Result<void> expect(const Announcement& mine, Time until);
   Result<void> pass_token(std::uint64_t round, Time until);
+  Result<void> send_some(RingSchedule& schedule, bool& moved);
+  Result<void> receive_some(RingSchedule& schedule, bool& moved);
+  void wake_at(std::size_t bytes);
   Result<void> pump(RingSchedule& schedule, Time until);
   Result<void> guard(Result<void> result);
   std::string next_name() const;
@@ -47,7 +51,8 @@ class Ring {
   FileDescriptor next_;      // sent to
   FileDescriptor previous_;  // received from
   std::uint32_t sequence_ = 0;
-  std::string broken_;  // why, if a collective failed
+  std::size_t wake_bytes_ = 1;  // received bytes that end a wait
+  std::string broken_;          // why, if a collective failed
 };
 
 }  // namespace tributary::host

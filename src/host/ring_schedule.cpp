@@ -7,7 +7,8 @@
 namespace tributary::host {
 namespace {
 
-constexpr std::size_t staging_bytes = 128 * 1024;  // a multiple of every element's size
+constexpr std::size_t worthwhile_max = 8192;
+constexpr std::size_t staging_bytes = 131072;  // a multiple of every element's size
 
 }  // namespace
 
@@ -83,6 +84,14 @@ void RingSchedule::received(std::size_t bytes) {
   while (receive_step_ + 1 < receive_.size() && received_ == receive_[receive_step_ + 1].start) {
     ++receive_step_;
   }
+}
+
+// All ranks together have as many bytes under way as there are ranks times a chunk, until a rank
+// has sent everything: then what is left is wholly on its way.
+std::size_t RingSchedule::worthwhile() const {
+  const auto shortest = buffers_.count / (receive_.size() / 2 + 1) * element_bytes_;
+  const auto wanted = std::clamp<std::size_t>(shortest, 1, worthwhile_max);
+  return bytes_expected() - received_ < wanted ? 1 : wanted;
 }
 
 // Adds the whole elements in the staging buffer to the vector; an element that is cut stays.

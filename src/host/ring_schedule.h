@@ -29,6 +29,10 @@ class RingSchedule {
   wire::MutableBytes receivable();
   void received(std::size_t bytes);
 
+  // How many received bytes it is worth waking up for: fewer than the shortest chunk, so that some
+  // rank of the ring always has enough, and small, so that the streams keep flowing.
+  std::size_t worthwhile() const;
+
   bool finished() const { return sent_ == total(send_) && received_ == total(receive_); }
   std::uint64_t bytes_sent() const { return sent_; }
   std::uint64_t bytes_received() const { return received_; }

@@ -37,6 +37,15 @@ TEST(ContributionTag, DependsOnEverything) {
   EXPECT_EQ(tags.size(), 60u);
 }
 
+// The example of docs/wire.md.
+TEST(ContributionTag, IsSipHashAsDocumented) {
+  JobKey key{};
+  for (std::uint8_t i = 0; i < key.size(); ++i) {
+    key[i] = i;
+  }
+  EXPECT_EQ(contribution_tag(key, 7, 0, 2), 0x20393076adfdc07fu);
+}
+
 TEST(Endpoint, ReadsAsPeopleWriteIt) {
   EXPECT_EQ(to_string(Endpoint{wire::Ipv4Address(10, 1, 0, 255), 17000}), "10.1.0.255:17000");
 }
