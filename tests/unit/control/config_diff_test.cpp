@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "control/config_diff.h"
+
+#include <gtest/gtest.h>
+
+#include "control/loader.h"
+
+namespace tributary::control {
+namespace {
+
+constexpr std::string_view base = R"(version = 1
+[[switch]]
+name = "s"
+id = 1
+address = "10.0.0.254"
+[switch.canary]
+timeout = "1ms"
+[[switch.port]]
+name = "a"
+tap = "tap0"
+address = "10.0.0.1/24"
+rate = "200Mbit"
+[[switch.route]]
+prefix = "10.1.0.0/16"
+via = ["10.0.0.2"]
+)";
+
+std::vector<std::string> lines(std::string_view from, std::string_view to) {
+  std::string text(base);
+  text.replace(text.find(from), from.size(), to);
+  const auto before = parse_config(base, "before");
+  const auto after = parse_config(text, "after");
+  EXPECT_TRUE(before && after) << to_string(after ? ConfigErrors{} : after.error());
+  std::vector<std::string> result;
+  for (const ConfigChange& change : diff(*before, *after)) {
+    result.push_back(to_string(change));
+  }
+  return result;
+}
+
+using Lines = std::vector<std::string>;
+
+TEST(ConfigDiffTest, equal_configurations_do_not_differ) {
+  EXPECT_EQ(lines("200Mbit", "0.2Gbit"), Lines{});
+}
+
+TEST(ConfigDiffTest, a_changed_value_shows_both) {
+  EXPECT_EQ(lines("200Mbit", "100Mbit"), Lines{"~ switch s port a rate: 200Mbit -> 100Mbit"});
+  EXPECT_EQ(lines("\"1ms\"", "\"2ms\""), Lines{"~ switch s canary timeout: 1ms -> 2ms"});
+}
+
+TEST(ConfigDiffTest, what_is_new_or_gone_shows_once) {
+  EXPECT_EQ(lines("10.1.0.0/16", "10.2.0.0/16"),
+            (Lines{"- switch s route 10.1.0.0/16: via 10.0.0.2",
+                   "+ switch s route 10.2.0.0/16: via 10.0.0.2"}));
+}
+
+TEST(ConfigDiffTest, ports_and_devices_need_a_restart) {
+  EXPECT_EQ(lines("tap = \"tap0\"", "tap = \"tap1\""),
+            Lines{"~ switch s port a device: tap tap0 -> tap tap1  (needs a restart)"});
+  EXPECT_EQ(lines("address = \"10.0.0.1/24\"", "address = \"10.0.0.9/24\""),
+            Lines{"~ switch s port a address: 10.0.0.1/24 -> 10.0.0.9/24  (needs a restart)"});
+}
+
+}  // namespace
+}  // namespace tributary::control

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tributaryctl as a program: what it prints, and what it exits with.
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <spdlog/spdlog.h>
+
+#include "control/listener.h"
+#include "control/server.h"
+#include "fake_backend.h"
+
+namespace tributary::control {
+namespace {
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+
+struct Outcome {
+  int code = -1;
+  std::string output;  // standard output and error
+};
+
+class CtlTest : public testing::Test {
+ protected:
+  CtlTest() {
+    spdlog::set_level(spdlog::level::off);
+    std::string pattern = (std::filesystem::temp_directory_path() / "ctl-XXXXXX").string();
+    directory_ = mkdtemp(pattern.data());
+    options_.socket = directory_ + "/control.sock";
+  }
+  ~CtlTest() override {
+    stop_ = true;
+    if (thread_.joinable()) {
+      thread_.join();
+    }
+    std::filesystem::remove_all(directory_);
+  }
+  void start() {
+    auto server = Server::create(options_, backend_);
+    ASSERT_TRUE(server) << server.error();
+    thread_ = std::thread([this, server = std::move(*server)]() mutable {
+      while (!stop_) {
+        server->run_once(10ms);
+      }
+      server.reset();
+    });
+  }
+  Outcome run(const std::string& arguments, const std::string& prefix = "") const {
+    const std::string command =
+        prefix + TRIBUTARYCTL + " --socket " + options_.socket + " " + arguments + " 2>&1";
+    Outcome outcome;
+    std::FILE* const pipe = popen(command.c_str(), "r");
+    std::array<char, 4096> chunk{};
+    while (const std::size_t size = std::fread(chunk.data(), 1, chunk.size(), pipe)) {
+      outcome.output.append(chunk.data(), size);
+    }
+    outcome.code = WEXITSTATUS(pclose(pipe));
+    return outcome;
+  }
+  std::string file(const std::string& text) const {
+    const std::string path = directory_ + "/c.toml";
+    std::ofstream(path) << text;
+    return path;
+  }
+
+  std::string directory_;
+  ServerOptions options_;
+  FakeBackend backend_;
+  std::atomic<bool> stop_ = false;
+  std::thread thread_;
+};
+
+constexpr const char* running =
+    "version = 1\n[[switch]]\nname = \"leaf1\"\nid = 1\n[[switch.port]]\nname = \"h1\"\n"
+    "interface = \"veth-h1\"\n";
+
+TEST_F(CtlTest, every_view_exits_with_0_for_people_and_for_programs) {
+  start();
+  for (const char* command :
+       {"status", "switch", "port", "route", "fdb", "arp", "engine", "job", "descriptor --limit 5",
+        "drops", "drops --all", "counters", "log-level", "watch --count 1 --interval 0.05",
+        "port --switch leaf1", "version"}) {
+    const Outcome people = run(command);
+    EXPECT_EQ(people.code, 0) << command << "\n" << people.output;
+    EXPECT_FALSE(people.output.empty()) << command;
+    const Outcome program = run(std::string("--json ") + command);
+    EXPECT_EQ(program.code, 0) << command << "\n" << program.output;
+    EXPECT_FALSE(json::parse(program.output, nullptr, false).is_discarded()) << program.output;
+  }
+}
+
+TEST_F(CtlTest, tables_are_aligned) {
+  start();
+  EXPECT_EQ(run("arp").output,
+            "SWITCH  ADDRESS   MAC                PORT  STATE        AGE\n"
+            "leaf1   10.1.1.2  02:00:00:00:00:02  h1    reachable  3.0 s\n");
+}
+
+TEST_F(CtlTest, counters_show_the_identity) {
+  start();
+  const Outcome outcome = run("counters");
+  EXPECT_NE(outcome.output.find("received 10 = forwarded 6 + absorbed 3 + dropped 1"),
+            std::string::npos)
+      << outcome.output;
+  EXPECT_EQ(json::parse(run("-j counters").output)["balanced"], true);
+}
+
+TEST_F(CtlTest, drops_hide_what_has_not_occurred) {
+  start();
+  EXPECT_EQ(json::parse(run("-j drops").output).size(), 3u);
+  EXPECT_GT(json::parse(run("-j drops --all").output).size(), drop_reason_count);
+}
+
+TEST_F(CtlTest, port_down_reaches_the_daemon) {
+  start();
+  EXPECT_EQ(run("port down leaf1 h1").code, 0);
+  EXPECT_FALSE(backend_.port_up);
+  EXPECT_EQ(run("port up leaf1 h1").code, 0);
+  EXPECT_TRUE(backend_.port_up);
+}
+
+TEST_F(CtlTest, refusals_exit_with_1) {
+  start();
+  const Outcome outcome = run("port down leaf1 nothing");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_NE(outcome.output.find("no port `leaf1:nothing`"), std::string::npos) << outcome.output;
+  EXPECT_EQ(json::parse(run("-j port down leaf1 nothing").output)["error"]["code"], "refused");
+}
+
+TEST_F(CtlTest, usage_exits_with_2) {
+  for (const char* command : {"", "bogus", "port up", "log-level loud", "config", "config check",
+                              "--timeout 0 status", "fdb --limit 0"}) {
+    EXPECT_EQ(run(command).code, 2) << command;
+  }
+  EXPECT_EQ(json::parse(run("--json bogus").output)["error"]["code"], "usage");
+  EXPECT_EQ(run("--help").code, 0);
+}
+
+TEST_F(CtlTest, no_daemon_exits_with_3) {
+  EXPECT_EQ(run("status").code, 3);
+  EXPECT_EQ(json::parse(run("-j status").output)["error"]["code"], "no_daemon");
+}
+
+TEST_F(CtlTest, denied_exits_with_4) {
+  start();
+  chmod(directory_.c_str(), 0755);
+  chmod(options_.socket.c_str(), 0);
+  // Root is never denied: become somebody else.
+  const Outcome outcome =
+      geteuid() != 0 ? run("status")
+                     : run("status", "setpriv --reuid=65534 --regid=65534 --clear-groups ");
+  if (outcome.code == 126 || outcome.code == 127) {
+    GTEST_SKIP() << "nobody cannot run the program: " << outcome.output;
+  }
+  EXPECT_EQ(outcome.code, 4) << outcome.output;
+}
+
+TEST_F(CtlTest, a_deaf_daemon_exits_with_5) {
+  const auto listener = Listener::create(options_.socket, "");
+  ASSERT_TRUE(listener) << listener.error();
+  EXPECT_EQ(run("--timeout 0.1 status").code, 5);
+}
+
+TEST_F(CtlTest, config_check_needs_no_daemon) {
+  EXPECT_EQ(run("config check " + file(running)).code, 0);
+  const std::string path = file(std::string(running) + "mtuu = 5\n");
+  const Outcome wrong = run("config check " + path);
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_NE(wrong.output.find(path + ":8:1: unknown key `mtuu`"), std::string::npos)
+      << wrong.output;
+  EXPECT_EQ(json::parse(run("-j config check " + path).output)["error"]["details"][0]["line"], 8);
+}
+
+TEST_F(CtlTest, config_diff_and_reload_work_on_the_client_s_file) {
+  start();
+  const std::string path = file(std::string(running) + "rate = \"10Mbit\"\n");
+  EXPECT_NE(run("config diff " + path).output.find("rate: unlimited -> 10Mbit"), std::string::npos);
+  EXPECT_EQ(backend_.reloads, 0);
+  EXPECT_EQ(run("config reload " + path).code, 0);
+  EXPECT_EQ(backend_.reloads, 1);
+  const Outcome restart = run("config reload " + file(std::string(running) + "mtu = 9000\n"));
+  EXPECT_EQ(restart.code, 1);
+  EXPECT_NE(restart.output.find("needs a restart"), std::string::npos) << restart.output;
+  EXPECT_EQ(backend_.reloads, 1);
+}
+
+TEST_F(CtlTest, shutdown_reaches_the_daemon) {
+  start();
+  EXPECT_EQ(run("shutdown").code, 0);
+  EXPECT_EQ(backend_.shutdowns, 1);
+}
+
+TEST_F(CtlTest, doctor_needs_no_daemon) {
+  const json findings = json::parse(run("-j doctor").output);
+  EXPECT_GE(findings.size(), 8u);
+  for (const json& finding : findings) {
+    EXPECT_EQ(finding["remedy"].is_null(), finding["verdict"] == "ok") << finding.dump();
+  }
+}
+
+}  // namespace
+}  // namespace tributary::control

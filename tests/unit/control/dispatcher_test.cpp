@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "control/dispatcher.h"
+
+#include <gtest/gtest.h>
+#include <spdlog/spdlog.h>
+
+#include "control/protocol.h"
+#include "fake_backend.h"
+
+namespace tributary::control {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view running = R"(version = 1
+[[switch]]
+name = "leaf1"
+id = 1
+[[switch.port]]
+name = "h1"
+interface = "veth-h1"
+)";
+
+class DispatcherTest : public testing::Test {
+ protected:
+  tl::expected<json, Failure> call(const std::string& method, json params = json::object()) {
+    return parse_reply(dispatch(request_text({1, method, std::move(params)}), backend_), 1);
+  }
+  ErrorCode error(const std::string& method, json params = json::object()) {
+    const auto result = call(method, std::move(params));
+    EXPECT_FALSE(result) << method;
+    return result ? ErrorCode::internal : result.error().code;
+  }
+
+  FakeBackend backend_;
+};
+
+TEST_F(DispatcherTest, every_list_has_rows) {
+  for (const char* method : {"switch.list", "port.list", "route.list", "fdb.list", "arp.list",
+                             "engine.list", "job.list", "descriptor.list", "counter.list"}) {
+    const auto result = call(method);
+    ASSERT_TRUE(result) << method << ": " << result.error().message;
+    EXPECT_EQ((*result)["rows"].size(), 1u) << method;
+    EXPECT_EQ((*result)["rows"][0]["switch"], "leaf1") << method;
+    EXPECT_EQ((*result)["rows_total"], 1) << method;
+  }
+}
+
+TEST_F(DispatcherTest, rows_carry_base_units_in_their_names) {
+  const auto port = (*call("port.list"))["rows"][0];
+  EXPECT_EQ(port["counters"]["rx_packets_total"], 10);
+  EXPECT_EQ(port["address"], "10.1.1.1/24");
+  const auto descriptor = (*call("descriptor.list"))["rows"][0];
+  EXPECT_DOUBLE_EQ(descriptor["age_seconds"], 0.002);
+  EXPECT_EQ(descriptor["leader"], "10.2.1.2");
+}
+
+TEST_F(DispatcherTest, limit_bounds_the_rows_and_total_says_how_many_there_are) {
+  backend_.fdb_entries = 50;
+  const auto result = call("fdb.list", {{"limit", 7}});
+  EXPECT_EQ((*result)["rows"].size(), 7u);
+  EXPECT_EQ((*result)["rows_total"], 50);
+  EXPECT_TRUE(call("descriptor.list", {{"limit", 3}}));
+  EXPECT_EQ(backend_.descriptor_limit, 3u);
+  EXPECT_EQ(error("fdb.list", {{"limit", 0}}), ErrorCode::invalid_params);
+  EXPECT_EQ(error("fdb.list", {{"limit", 10001}}), ErrorCode::invalid_params);
+  EXPECT_EQ(error("fdb.list", {{"limit", "7"}}), ErrorCode::invalid_params);
+}
+
+TEST_F(DispatcherTest, counters_show_the_identity) {
+  const auto result = *call("counter.list");
+  const json& row = result["rows"][0];
+  EXPECT_EQ(row["received_packets_total"], 10);
+  EXPECT_EQ(row["dropped_packets_total"], 1);
+  EXPECT_EQ(row["balanced"], true);
+  EXPECT_EQ(result["all"]["balanced"], true);
+}
+
+TEST_F(DispatcherTest, drops_cover_switches_ports_and_cores) {
+  const auto result = *call("drop.list");
+  std::map<std::string, std::uint64_t> found;
+  for (const json& row : result["rows"]) {
+    if (row["packets_total"] != 0) {
+      found[row.value("scope", "") + " " + row.value("reason", "")] = row["packets_total"];
+    }
+  }
+  EXPECT_EQ(found,
+            (std::map<std::string, std::uint64_t>{
+                {"received no_route", 1}, {"port queue_tail", 5}, {"core handover_full", 2}}));
+}
+
+TEST_F(DispatcherTest, port_set_changes_a_port_or_says_why_not) {
+  EXPECT_TRUE(call("port.set", {{"switch", "leaf1"}, {"port", "h1"}, {"up", false}}));
+  EXPECT_FALSE(backend_.port_up);
+  EXPECT_EQ(error("port.set", {{"switch", "leaf1"}, {"port", "x"}, {"up", true}}),
+            ErrorCode::refused);
+  EXPECT_EQ(error("port.set", {{"switch", "leaf1"}, {"port", "h1"}, {"up", 1}}),
+            ErrorCode::invalid_params);
+  EXPECT_EQ(error("port.set", {{"port", "h1"}, {"up", true}}), ErrorCode::invalid_params);
+  EXPECT_FALSE(backend_.port_up);
+}
+
+TEST_F(DispatcherTest, unknown_parameters_change_nothing) {
+  EXPECT_EQ(error("daemon.shutdown", {{"force", true}}), ErrorCode::invalid_params);
+  EXPECT_EQ(backend_.shutdowns, 0);
+  EXPECT_TRUE(call("daemon.shutdown"));
+  EXPECT_EQ(backend_.shutdowns, 1);
+}
+
+TEST_F(DispatcherTest, unknown_methods_get_a_guess) {
+  const auto result = call("port.lst");
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::unknown_method);
+  EXPECT_NE(result.error().message.find("did you mean `port.list`?"), std::string::npos);
+}
+
+TEST_F(DispatcherTest, log_set_sets_the_level) {
+  const auto before = spdlog::get_level();
+  EXPECT_TRUE(call("log.set", {{"level", "error"}}));
+  EXPECT_EQ(spdlog::get_level(), spdlog::level::err);
+  EXPECT_EQ((*call("daemon.status"))["log_level"], "error");
+  EXPECT_EQ(error("log.set", {{"level", "loud"}}), ErrorCode::invalid_params);
+  EXPECT_EQ(spdlog::get_level(), spdlog::level::err);
+  spdlog::set_level(before);
+}
+
+TEST_F(DispatcherTest, config_diff_lists_changes_and_changes_nothing) {
+  const std::string text = std::string(running) + "rate = \"10Mbit\"\n";
+  const auto result = call("config.diff", {{"name", "f"}, {"text", text}});
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_EQ((*result)["changes"].size(), 1u);
+  EXPECT_EQ((*result)["changes"][0]["line"], "~ switch leaf1 port h1 rate: unlimited -> 10Mbit");
+  EXPECT_EQ((*result)["needs_restart"], false);
+  EXPECT_EQ(backend_.reloads, 0);
+}
+
+TEST_F(DispatcherTest, config_reload_puts_what_can_change_in_force) {
+  const std::string text = std::string(running) + "rate = \"10Mbit\"\n";
+  EXPECT_TRUE(call("config.reload", {{"name", "f"}, {"text", text}}));
+  EXPECT_EQ(backend_.reloads, 1);
+  EXPECT_EQ(backend_.running.switches[0].config.ports[0].queue.rate_bps, 10'000'000u);
+}
+
+TEST_F(DispatcherTest, config_reload_refuses_what_needs_a_restart) {
+  const std::string text = std::string(running) + "mtu = 9000\n";
+  const auto result = call("config.reload", {{"name", "f"}, {"text", text}});
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::refused);
+  EXPECT_EQ(result.error().details["changes"][0]["setting"], "switch leaf1 port h1 mtu");
+  EXPECT_EQ(backend_.reloads, 0);
+}
+
+TEST_F(DispatcherTest, config_reload_of_a_wrong_file_names_line_and_column) {
+  const auto result = call("config.reload", {{"name", "f.toml"}, {"text", "version = 1\nx = 1"}});
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::configuration);
+  EXPECT_EQ(result.error().details[1]["file"], "f.toml");
+  EXPECT_EQ(result.error().details[1]["line"], 2);
+  EXPECT_EQ(backend_.reloads, 0);
+}
+
+TEST_F(DispatcherTest, names_that_are_not_utf8_do_not_break_the_reply) {
+  backend_.running.log_level = "info";
+  const auto result =
+      parse_json(dispatch("{\"version\":1,\"id\":1,\"method\":\"\\ud800\"}", backend_));
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(result->contains("error"));
+}
+
+}  // namespace
+}  // namespace tributary::control
