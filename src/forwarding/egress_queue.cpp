@@ -44,7 +44,8 @@ void EgressQueue::configure(const QueueConfig& config) {
   config_ = config;
   remainder_ = 0;
   if (config_.rate_bps > 0) {
-    constexpr std::uint64_t two_frames_bits = 2 * 8 * (1514 + wire::ethernet_line_overhead_bytes);
+    constexpr std::uint64_t two_frames_bits =
+        std::uint64_t{2 * 8} * (1514 + wire::ethernet_line_overhead_bytes);
     const auto two_frames = two_frames_bits * nanoseconds_per_second / config_.rate_bps;
     allowance_ = std::max<Duration>(std::chrono::milliseconds(1),
                                     Duration(static_cast<Duration::rep>(two_frames)));
