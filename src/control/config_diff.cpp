@@ -98,6 +98,7 @@ void list_switch(Settings& out, const SwitchSection& section) {
   if (config.canary) {
     out[path + " canary descriptors"] = {std::to_string(config.canary->descriptors)};
     out[path + " canary timeout"] = {duration_text(config.canary->timeout)};
+    out[path + " canary root_timeout"] = {duration_text(config.canary->root_timeout)};
     out[path + " canary age_max"] = {duration_text(config.canary->age_max)};
     out[path + " canary hash_seed"] = {std::to_string(config.canary->hash_seed)};
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -23,12 +24,27 @@ struct Arrival {
   Frame frame;
 };
 
+// An IPv4 segment that the switch is connected to by a routed port.
+struct Segment {
+  std::uint32_t network = 0;  // host order
+  std::uint32_t mask = 0;
+
+  bool contains(wire::Ipv4Address address) const { return (address.value() & mask) == network; }
+};
+
 // Who the switch is, for packets that an engine originates.
 struct SwitchIdentity {
   std::uint16_t id = 0;       // the paper's Switch Address
   wire::Ipv4Address address;  // where leaders reach it; source of what it originates
   wire::MacAddress mac;
   PortIndex ports = 0;
+  std::vector<Segment> segments;
+
+  // No router lies between the switch and `host`.
+  bool is_last_hop(wire::Ipv4Address host) const {
+    return std::any_of(segments.begin(), segments.end(),
+                       [host](const Segment& segment) { return segment.contains(host); });
+  }
 };
 
 // A named figure of an engine, for counters and metrics: "collisions_total", "descriptors_in_use".

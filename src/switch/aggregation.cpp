@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "forwarding/route_table.h"
+
 namespace tributary::switching {
 namespace {
 
@@ -11,10 +13,23 @@ engine::EngineConfigs configs_of(const SwitchConfig& config) {
   return {config.canary ? &*config.canary : nullptr};
 }
 
+std::vector<engine::Segment> segments_of(const SwitchConfig& config) {
+  std::vector<engine::Segment> segments;
+  for (const auto& port : config.ports) {
+    if (port.address) {
+      const auto mask = forwarding::prefix_mask(port.address->length);
+      segments.push_back({port.address->address.value() & mask, mask});
+    }
+  }
+  return segments;
+}
+
 }  // namespace
 
 Aggregation::Aggregation(const SwitchConfig& config, const Interfaces& interfaces, PacketPool& pool)
-    : self_{config.id, config.address, interfaces.bridge_mac(), interfaces.count()}, pool_(pool) {
+    : self_{config.id, config.address, interfaces.bridge_mac(), interfaces.count(),
+            segments_of(config)},
+      pool_(pool) {
   reconfigure(config);
 }
 

@@ -13,6 +13,10 @@ struct CanaryConfig {
   std::uint32_t descriptors = 4096;
   // How long a switch waits for contributions before it sends the partial sum on (3.1.1, 4.3).
   Duration timeout = std::chrono::milliseconds(1);
+  // The same on the leader's last hop, the root. All packets of the block come by here and the
+  // leader cannot finish without the last of them, so waiting saves it packets and delays nothing;
+  // the root sends when it has seen all contributions.
+  Duration root_timeout = std::chrono::milliseconds(50);
   // Soft state: a descriptor whose result never came is freed this long after its allocation.
   Duration age_max = std::chrono::seconds(5);
   // Seed of the slot hash, so that a stranger cannot aim at a slot; 0 draws one at start-up.

@@ -22,7 +22,7 @@ DescriptorTable::DescriptorTable(std::uint32_t descriptors, std::uint64_t seed)
     : mask_(std::bit_ceil(std::clamp(descriptors, 1u, 1u << 24)) - 1),
       seed_(seed),
       slots_(size()),
-      gathering_(size()),
+      gathering_{SlotFifo(size()), SlotFifo(size())},
       living_(size()) {}
 
 std::uint32_t DescriptorTable::first_slot(std::uint64_t key) const {
@@ -46,7 +46,7 @@ Descriptor* DescriptorTable::find(std::uint64_t key) {
   return holds(second) ? &second : nullptr;
 }
 
-Descriptor* DescriptorTable::allocate(std::uint64_t key, Time now) {
+Descriptor* DescriptorTable::allocate(std::uint64_t key, bool root, Time now) {
   auto* descriptor = &slots_[first_slot(key)];
   if (descriptor->state != Descriptor::State::free) {
     descriptor = &slots_[second_slot(key)];
@@ -55,9 +55,10 @@ Descriptor* DescriptorTable::allocate(std::uint64_t key, Time now) {
     return nullptr;
   }
   descriptor->state = Descriptor::State::gathering;
+  descriptor->root = root;
   descriptor->key = key;
   descriptor->born = now;
-  gathering_.push(slot_of(*descriptor));
+  gathering_[root].push(slot_of(*descriptor));
   living_.push(slot_of(*descriptor));
   high_water_ = std::max(high_water_, ++in_use_);
   return descriptor;
@@ -65,12 +66,12 @@ Descriptor* DescriptorTable::allocate(std::uint64_t key, Time now) {
 
 void DescriptorTable::mark_sent(Descriptor& descriptor) {
   descriptor.state = Descriptor::State::sent;
-  gathering_.remove(slot_of(descriptor));
+  gathering_[descriptor.root].remove(slot_of(descriptor));
 }
 
 void DescriptorTable::release(Descriptor& descriptor) {
   if (descriptor.state == Descriptor::State::gathering) {
-    gathering_.remove(slot_of(descriptor));
+    gathering_[descriptor.root].remove(slot_of(descriptor));
   }
   living_.remove(slot_of(descriptor));
   --in_use_;

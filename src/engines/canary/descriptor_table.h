@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -37,6 +38,7 @@ struct Descriptor {
     sent,       // the partial sum has gone on; knows the children, waits for the result
   };
   State state = State::free;
+  bool root = false;  // on the leader's last hop: has a timeout of its own
   std::uint8_t children = 0;
   std::uint16_t job = JobTable::untracked;  // where the job is accounted
   std::uint32_t wide = WideStore::none;     // accumulator outside of the packet
@@ -58,15 +60,16 @@ class DescriptorTable {
   // The descriptor of `key`, or null.
   Descriptor* find(std::uint64_t key);
   // Occupies a free slot for `key`, which is not in the table; null is a collision.
-  Descriptor* allocate(std::uint64_t key, Time now);
+  Descriptor* allocate(std::uint64_t key, bool root, Time now);
   // The partial sum has been sent: the timer no longer runs.
   void mark_sent(Descriptor& descriptor);
   void release(Descriptor& descriptor);
 
-  // The gathering descriptor, and the descriptor of any state, that was allocated first; or null.
-  Descriptor* first_gathering() { return at(gathering_.front()); }
+  // The gathering descriptor (at roots, or elsewhere), and the descriptor of any state, that was
+  // allocated first; or null.
+  Descriptor* first_gathering(bool root) { return at(gathering_[root].front()); }
   Descriptor* first() { return at(living_.front()); }
-  const Descriptor* first_gathering() const { return at(gathering_.front()); }
+  const Descriptor* first_gathering(bool root) const { return at(gathering_[root].front()); }
   const Descriptor* first() const { return at(living_.front()); }
   // Allocated next after `descriptor`, or null.
   const Descriptor* after(const Descriptor& descriptor) const {
@@ -91,7 +94,7 @@ class DescriptorTable {
   std::uint32_t mask_;
   std::uint64_t seed_;
   std::vector<Descriptor> slots_;
-  SlotFifo gathering_;
+  std::array<SlotFifo, 2> gathering_;  // elsewhere, at roots: each in order of its expiry
   SlotFifo living_;
   std::uint32_t in_use_ = 0;
   std::uint32_t high_water_ = 0;

@@ -80,13 +80,19 @@ void CanaryEngine::pass(PacketPtr packet, const wire::CanaryHeader& header,
 
 // A block that still gathers is never freed: its time to send comes first.
 Duration CanaryEngine::age_max() const {
-  return std::max(config_.age_max, config_.timeout);
+  return std::max({config_.age_max, config_.timeout, config_.root_timeout});
+}
+
+Duration CanaryEngine::timeout(bool root) const {
+  return root ? config_.root_timeout : config_.timeout;
 }
 
 Time CanaryEngine::deadline() const {
   auto due = never;
-  if (const auto* block = table_.first_gathering()) {
-    due = block->born + config_.timeout;
+  for (const bool root : {false, true}) {
+    if (const auto* block = table_.first_gathering(root)) {
+      due = std::min(due, block->born + timeout(root));
+    }
   }
   if (const auto* block = table_.first()) {
     due = std::min(due, block->born + age_max());
@@ -95,12 +101,14 @@ Time CanaryEngine::deadline() const {
 }
 
 void CanaryEngine::expire(Time now, engine::Actions& actions) {
-  for (int i = 0; i < expirations_max; ++i) {
-    auto* block = table_.first_gathering();
-    if (block == nullptr || block->born + config_.timeout > now) {
-      break;
+  for (const bool root : {false, true}) {
+    for (int i = 0; i < expirations_max; ++i) {
+      auto* block = table_.first_gathering(root);
+      if (block == nullptr || block->born + timeout(root) > now) {
+        break;
+      }
+      send_sum(*block, counters_.sums_timeout, actions);
     }
-    send_sum(*block, counters_.sums_timeout, actions);
   }
   for (int i = 0; i < expirations_max; ++i) {
     auto* block = table_.first();

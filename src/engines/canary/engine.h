@@ -78,6 +78,7 @@ class CanaryEngine final : public engine::Engine {
 
   void release(Descriptor& block);
   Duration age_max() const;
+  Duration timeout(bool root) const;
 
   CanaryConfig config_;
   engine::SwitchIdentity self_;

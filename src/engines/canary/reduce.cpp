@@ -43,7 +43,7 @@ void CanaryEngine::begin_block(PacketPtr packet, const Message& message, Time no
   if (!kernel.in_place && elements * kernel.accumulator_bytes > WideStore::accumulator_bytes_max) {
     return bypass(std::move(packet), message, counters_.accumulator_overflows, actions);
   }
-  auto* block = table_.allocate(header.key(), now);
+  auto* block = table_.allocate(header.key(), self_.is_last_hop(header.destination), now);
   if (block == nullptr) {
     return bypass(std::move(packet), message, counters_.collisions, actions);
   }

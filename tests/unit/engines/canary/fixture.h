@@ -23,6 +23,7 @@ inline CanaryConfig config_with(std::uint32_t descriptors) {
   CanaryConfig config;
   config.descriptors = descriptors;
   config.timeout = 1ms;
+  config.root_timeout = 1ms;
   config.age_max = 5s;
   config.hash_seed = 1;
   return config;

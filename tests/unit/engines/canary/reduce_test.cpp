@@ -19,6 +19,25 @@ TEST_F(Reduce, FirstPacketIsKeptUntilTheTimeout) {
   EXPECT_EQ(engine->deadline(), Time{5us} + 5s);
 }
 
+// The leader cannot finish without the last contribution, and all of them come by here.
+TEST_F(Reduce, TheLeadersLastHopWaitsLonger) {
+  auto config = config_with(64);
+  config.root_timeout = 20ms;
+  auto root = self;
+  root.segments.push_back({0x0a000000, 0xffffff00});  // 10.0.0.0/24, where the leader is
+  harness.reset();
+  engine = std::make_unique<CanaryEngine>(config, root, pool);
+  harness = std::make_unique<test::EngineHarness>(*engine);
+  feed(CanarySpec{.id = 1}, std::vector<std::int32_t>{1, 2});
+  CanarySpec elsewhere{.id = 2};
+  elsewhere.destination = wire::Ipv4Address{10, 9, 9, 9};
+  feed(elsewhere, std::vector<std::int32_t>{1, 2});
+  EXPECT_EQ(engine->deadline(), Time{} + 1ms);
+  EXPECT_EQ(harness->expire(Time{} + 19ms).size(), 1u);
+  EXPECT_EQ(engine->deadline(), Time{} + 20ms);
+  EXPECT_EQ(harness->expire(Time{} + 20ms).size(), 1u);
+}
+
 TEST_F(Reduce, AllContributionsSeenSendsAtOnce) {
   EXPECT_TRUE(feed(worker(0), Ints{1, 2}).empty());
   EXPECT_TRUE(feed(worker(1), Ints{10, 20}).empty());

@@ -59,7 +59,7 @@ TEST(WideStore, HandsOutEveryAccumulatorOnceAndTheLastUsedFirst) {
 
 TEST(DescriptorTable, FindsWhatItAllocatedAndNothingElse) {
   DescriptorTable table(8, 1);
-  auto* descriptor = table.allocate(5, Time{});
+  auto* descriptor = table.allocate(5, false, Time{});
   ASSERT_NE(descriptor, nullptr);
   EXPECT_EQ(table.find(5), descriptor);
   EXPECT_EQ(table.find(5 + 8), nullptr) << "same slot, other block";
@@ -80,7 +80,7 @@ TEST(DescriptorTable, FirstSlotTakenUsesTheSecond) {
   DescriptorTable table(1024, 99);
   std::uint32_t stored = 0;
   for (std::uint64_t i = 0; i < 512; ++i) {
-    stored += table.allocate(wire::mix_key(i + 1, 7), Time{}) != nullptr ? 1u : 0u;
+    stored += table.allocate(wire::mix_key(i + 1, 7), false, Time{}) != nullptr ? 1u : 0u;
   }
   // One choice would lose about 21 % of 512 keys in 1,024 slots, two choices about 8 %.
   EXPECT_GT(stored, 450u);
@@ -88,14 +88,14 @@ TEST(DescriptorTable, FirstSlotTakenUsesTheSecond) {
 
 TEST(DescriptorTable, AllocationOrderIsKeptPerState) {
   DescriptorTable table(8, 1);
-  auto* first = table.allocate(1, Time{});
-  auto* second = table.allocate(2, Time{});
+  auto* first = table.allocate(1, false, Time{});
+  auto* second = table.allocate(2, false, Time{});
   table.mark_sent(*first);
-  EXPECT_EQ(table.first_gathering(), second);
+  EXPECT_EQ(table.first_gathering(false), second);
   EXPECT_EQ(table.first(), first);
   EXPECT_EQ(table.after(*first), second);
   table.release(*second);
-  EXPECT_EQ(table.first_gathering(), nullptr);
+  EXPECT_EQ(table.first_gathering(false), nullptr);
   EXPECT_EQ(table.after(*first), nullptr);
   table.release(*first);
   EXPECT_EQ(table.first(), nullptr);
