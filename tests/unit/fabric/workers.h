@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "support/virtual_fabric.h"
+
+namespace tributary::test {
+
+// The workers of one communicator on the first `world_size` hosts of a fabric, with vectors of i32
+// whose sum is computed here, from the inputs alone.
+class Workers {
+ public:
+  struct Options {
+    std::uint32_t world_size = 8;
+    std::uint32_t payload_bytes = 256;
+    std::uint32_t window = 32;
+    std::uint32_t job = 1;
+    std::uint16_t udp_port = 17000;
+    std::uint64_t seed = 1;
+  };
+
+  Workers(VirtualFabric& fabric, const Options& options) : fabric_(fabric), options_(options) {
+    host::Job job;
+    job.id = options.job;
+    std::memcpy(job.key.data(), &options.seed, sizeof options.seed);
+    job.payload_bytes = options.payload_bytes;
+    job.window = options.window;
+    for (std::uint32_t rank = 0; rank < options.world_size; ++rank) {
+      job.peers.push_back(fabric.endpoint(rank, options.udp_port));
+    }
+    for (std::uint32_t rank = 0; rank < options.world_size; ++rank) {
+      job.rank = rank;
+      machines_.push_back(std::make_unique<host::CanaryAllreduce>(job));
+      fabric.attach(rank, options.udp_port, *machines_.back());
+    }
+  }
+
+  void begin(std::size_t count, Duration allowed = std::chrono::seconds(10)) {
+    std::mt19937_64 random(options_.seed);
+    inputs_.assign(options_.world_size, std::vector<std::int32_t>(count));
+    outputs_.assign(options_.world_size, std::vector<std::int32_t>(count));
+    expected_.assign(count, 0);
+    for (std::uint32_t rank = 0; rank < options_.world_size; ++rank) {
+      for (std::size_t i = 0; i < count; ++i) {
+        inputs_[rank][i] = static_cast<std::int32_t>(random() % 2'000'001) - 1'000'000;
+        expected_[i] += inputs_[rank][i];
+      }
+    }
+    for (std::uint32_t rank = 0; rank < options_.world_size; ++rank) {
+      machines_[rank]->begin(buffers(rank), fabric_.host_now() + allowed);
+    }
+  }
+
+  bool none_running() const {
+    for (const auto& machine : machines_) {
+      if (machine->running()) {
+        return false;
+      }
+    }
+    return true;
+  }
+  bool all_done() const {
+    for (const auto& machine : machines_) {
+      if (machine->failure()) {
+        return false;
+      }
+    }
+    return none_running();
+  }
+  // Every machine that does not report a failure has the exact sum.
+  bool never_wrong() const {
+    for (std::uint32_t rank = 0; rank < options_.world_size; ++rank) {
+      if (!machines_[rank]->failure() && outputs_[rank] != expected_) {
+        return false;
+      }
+    }
+    return true;
+  }
+  const host::CanaryAllreduce& machine(std::uint32_t rank) const { return *machines_[rank]; }
+  const std::vector<std::int32_t>& output(std::uint32_t rank) const { return outputs_[rank]; }
+
+ private:
+  host::Buffers buffers(std::uint32_t rank) {
+    return {reinterpret_cast<const std::byte*>(inputs_[rank].data()),
+            reinterpret_cast<std::byte*>(outputs_[rank].data()), inputs_[rank].size(),
+            wire::ElementType::i32, wire::Operator::sum};
+  }
+
+  VirtualFabric& fabric_;
+  Options options_;
+  std::vector<std::unique_ptr<host::CanaryAllreduce>> machines_;
+  std::vector<std::vector<std::int32_t>> inputs_;
+  std::vector<std::vector<std::int32_t>> outputs_;
+  std::vector<std::int32_t> expected_;
+};
+
+}  // namespace tributary::test
