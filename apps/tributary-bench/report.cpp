@@ -57,6 +57,7 @@ class NcclReport final : public Report {
       std::printf("  %10s %8s%s %8s %8s", "(us)", "(GB/s)", share_unit, "(GB/s)", "");
     }
     std::printf("\n");
+    std::fflush(stdout);
   }
 
   void row(const Row& row) override {

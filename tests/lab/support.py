@@ -39,6 +39,7 @@ class Lab:
         self.kind = kind
         self.name = f"t{os.getpid()}-{kind}"
         self.options = options
+        self._benches: list[Bench] = []
 
     def __enter__(self) -> "Lab":
         done = run(LAB, "up", self.kind, "--name", self.name, "--build-dir", BUILD,
@@ -48,6 +49,8 @@ class Lab:
         return self
 
     def __exit__(self, *_) -> None:
+        for bench in self._benches:
+            bench.stop()
         run(LAB, "down", self.name)
 
     @property
@@ -74,7 +77,8 @@ class Lab:
             child.wait()
 
     def bench(self, *arguments, **where) -> "Bench":
-        return Bench(self, arguments, **where)
+        self._benches.append(Bench(self, arguments, **where))
+        return self._benches[-1]
 
     def reduce(self, *arguments, **where) -> dict:
         """The JSON document of a run that must succeed."""
@@ -94,8 +98,11 @@ class Lab:
     def rows(self, *arguments, daemon: str | None = None) -> list[dict]:
         """The rows of what tributaryctl lists; of all daemons, unless one is named."""
         daemons = [daemon] if daemon else list(self.state["sockets"])
-        return [row for name in daemons
-                for row in self.ctl_json(*arguments, daemon=name)["rows"]]
+        rows = []
+        for name in daemons:
+            answer = self.ctl_json(*arguments, daemon=name)
+            rows += answer["switches"] if isinstance(answer, dict) else answer  # counters add "all"
+        return rows
 
     def assert_balanced(self, case) -> None:
         """received = forwarded + absorbed + dropped, and originated = sent + lost."""
@@ -141,6 +148,14 @@ class Bench:
         """Waits; the exit code."""
         self.output, _ = self.process.communicate(timeout=180)
         return self.process.returncode
+
+    def stop(self) -> None:
+        """Whatever a failed test left."""
+        if self.running():
+            self.process.terminate()
+        self.process.wait()
+        self.process.stdout.close()
+        self._record.close()
 
     def finish(self) -> dict:
         code = self.end()
