@@ -23,8 +23,12 @@ bool is_answerable(const wire::CanaryHeader& header, wire::Encapsulation encapsu
 
 }  // namespace
 
-CanaryAllreduce::CanaryAllreduce(Job job)
-    : job_(std::move(job)), worker_(job_), leader_(job_), progress_(job_.window) {}
+CanaryAllreduce::CanaryAllreduce(Job job, std::uint32_t first_id)
+    : job_(std::move(job)),
+      worker_(job_),
+      leader_(job_),
+      progress_(job_.window),
+      next_id_(first_id) {}
 
 void CanaryAllreduce::begin(const Buffers& buffers, Time deadline) {
   blocks_ = Blocks(buffers, job_, next_id_);

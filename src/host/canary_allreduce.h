@@ -25,8 +25,9 @@ namespace tributary::host {
 // are done with this one, are kept, and those of earlier ones are ignored.
 class CanaryAllreduce {
  public:
-  // Precondition: at least two ranks, which agreed on everything in `job`.
-  explicit CanaryAllreduce(Job job);
+  // Precondition: at least two ranks, which agreed on everything in `job` and on the first block
+  // id.
+  explicit CanaryAllreduce(Job job, std::uint32_t first_id = 0);
   CanaryAllreduce(const CanaryAllreduce&) = delete;
   CanaryAllreduce& operator=(const CanaryAllreduce&) = delete;
 
@@ -73,7 +74,7 @@ class CanaryAllreduce {
   Blocks blocks_;
   Progress progress_;
   bool running_ = false;
-  std::uint32_t next_id_ = 0;  // first of the next collective
+  std::uint32_t next_id_;  // first of the next collective
   Time deadline_ = never;
   std::optional<Error> failure_;
   std::string trouble_;

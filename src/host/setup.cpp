@@ -17,8 +17,8 @@ namespace {
 constexpr std::uint32_t world_size_max = 65534;  // `hosts` has 16 bits, rank 65535 means none
 constexpr std::uint32_t mtu_min = 256;
 constexpr std::uint32_t mtu_auto_max = 9216;  // loopback claims 64 KiB
-// Enough for 10 Gbit/s within 150 us. A wider window spreads the ranks over more blocks than switches
-// wait for: more partial sums reach the leader.
+// Enough for 10 Gbit/s within 150 us. A wider window spreads the ranks over more blocks than
+// switches wait for: more partial sums reach the leader.
 constexpr std::uint32_t window_auto_max = 128;
 constexpr std::uint32_t window_max = 65536;
 

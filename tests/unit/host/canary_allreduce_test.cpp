@@ -114,11 +114,14 @@ TEST(CanaryAllreduce, ReducesEveryTypeWithEveryOperator) {
 }
 
 TEST(CanaryAllreduce, IdsMayWrap) {
-  // Two collectives of 2^31 - 1 blocks would take a while; a window's worth of ids does it as well.
-  MemoryNetwork network(3);
-  Vectors vectors(3, 4096, ElementType::i32, Operator::sum);
+  MemoryNetwork network(3, 64, 4, 0xffffff80u);
+  Vectors vectors(3, 1600, ElementType::i32, Operator::sum);  // 100 blocks
   for (int i = 0; i < 3; ++i) {
-    begin_all(network, vectors);
+    // One rank is late, so that packets of the next collective are kept across the wrap, too.
+    network[0].begin(vectors.apart(0), network.now + deadline_after);
+    network[1].begin(vectors.apart(1), network.now + deadline_after);
+    network.settle();
+    network[2].begin(vectors.apart(2), network.now + deadline_after);
     network.settle();
     expect_all_done(network);
     EXPECT_EQ(vectors.wrong(), 0u);

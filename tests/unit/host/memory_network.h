@@ -29,7 +29,7 @@ class MemoryNetwork {
   using Wire = std::function<void(InFlight, std::deque<InFlight>&)>;
 
   explicit MemoryNetwork(std::uint32_t ranks, std::uint32_t payload_bytes = 64,
-                         std::uint32_t window = 4) {
+                         std::uint32_t window = 4, std::uint32_t first_id = 0) {
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
       Job job;
       job.id = 0xabcd;
@@ -40,7 +40,7 @@ class MemoryNetwork {
       for (std::uint32_t peer = 0; peer < ranks; ++peer) {
         job.peers.push_back(address_of(peer));
       }
-      machines_.push_back(std::make_unique<CanaryAllreduce>(job));
+      machines_.push_back(std::make_unique<CanaryAllreduce>(job, first_id));
     }
   }
 
