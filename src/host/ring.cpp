@@ -17,7 +17,7 @@ namespace tributary::host {
 namespace {
 
 constexpr std::uint32_t greeting_magic = 0x54525247;  // "TRRG"
-constexpr std::size_t burst_bytes = 256 * 1024;       // per system call
+constexpr std::size_t burst_bytes = 262144;           // per system call
 
 // First on every connection, from a rank to the next one.
 struct [[gnu::packed]] Greeting {
@@ -108,7 +108,7 @@ Result<void> Ring::guard(Result<void> result) {
 }
 
 Result<void> Ring::announce(const Announcement& mine, Time until) {
-  return send_all(next_.get(), bytes_of(mine), until).map_error([&](Error error) {
+  return send_all(next_.get(), bytes_of(mine), until).map_error([&](const Error& error) {
     return Error{error.code, next_name() + error.message};
   });
 }
