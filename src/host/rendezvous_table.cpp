@@ -9,8 +9,9 @@ namespace {
 
 template <typename T>
 void append(std::vector<std::byte>& bytes, const T& value) {
-  const auto* const start = reinterpret_cast<const std::byte*>(&value);
-  bytes.insert(bytes.end(), start, start + sizeof value);
+  const std::size_t end = bytes.size();
+  bytes.resize(end + sizeof value);
+  std::memcpy(bytes.data() + end, &value, sizeof value);
 }
 
 // Whoever comes from the network may claim anything.
