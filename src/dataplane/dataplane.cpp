@@ -7,6 +7,7 @@
 #include <rte_launch.h>
 #include <spdlog/spdlog.h>
 
+#include "dataplane/interface.h"
 #include "dataplane/reload.h"
 
 namespace tributary::dataplane {
@@ -50,6 +51,9 @@ Dataplane::~Dataplane() {
 }
 
 control::Outcome Dataplane::open() {
+  if (auto usable = check_interfaces(); !usable) {
+    return usable;
+  }
   auto eal = Eal::start(config_, memory_);
   if (!eal) {
     return tl::unexpected(eal.error());
@@ -68,36 +72,53 @@ control::Outcome Dataplane::open() {
   return open_devices();
 }
 
+// Before anything is started.
+control::Outcome Dataplane::check_interfaces() const {
+  for (const auto& place : topology_.ports) {
+    const auto& device = config_.switches[place.switch_index].devices[place.port];
+    if (const auto* interface = std::get_if<control::InterfaceDevice>(&device)) {
+      if (const auto usable = check_interface(interface->interface); !usable) {
+        return port_error(place, usable.error());
+      }
+    }
+    if (std::holds_alternative<control::InternalLink>(device) && place.peer == no_peer) {
+      return port_error(place, "there is no port at the other end, \"" + describe(device) + "\"");
+    }
+  }
+  return {};
+}
+
 control::Outcome Dataplane::open_devices() {
   for (std::uint32_t number = 0; number < topology_.ports.size(); ++number) {
     const auto& place = topology_.ports[number];
     auto& section = config_.switches[place.switch_index];
     auto& port = section.config.ports[place.port];
     const auto& device = section.devices[place.port];
-    const auto fail = [&](const std::string& what) {
-      return tl::unexpected("switch \"" + section.config.name + "\", port \"" + port.name +
-                            "\": " + what);
-    };
-    auto arguments = device_arguments(device, number, port.mtu);
+    const auto arguments = device_arguments(device, number, port.mtu);
     if (!arguments) {
-      return fail(arguments.error());
+      return port_error(place, arguments.error());
     }
     devices_.push_back(nullptr);
     if (*arguments) {
       auto opened = PortDevice::open(device, **arguments, port.mtu, store_->mempool());
       if (!opened) {
-        return fail(opened.error());
+        return port_error(place, opened.error());
       }
       devices_.back() = std::move(*opened);
-    } else if (place.peer == no_peer) {
-      return fail("there is no port at the other end, \"" + describe(device) + "\"");
     }
     if (port.mac.is_zero()) {
-      port.mac =
-          devices_.back() ? devices_.back()->mac() : derived_mac(section.config.id, place.port);
+      const auto given = devices_.back() ? devices_.back()->mac() : std::nullopt;
+      port.mac = given.value_or(derived_mac(section.config.id, place.port));
     }
   }
   return {};
+}
+
+tl::unexpected<std::string> Dataplane::port_error(const PortPlace& place,
+                                                  const std::string& what) const {
+  const auto& config = config_.switches[place.switch_index].config;
+  return tl::unexpected("switch \"" + config.name + "\", port \"" + config.ports[place.port].name +
+                        "\": " + what);
 }
 
 void Dataplane::make_cores() {

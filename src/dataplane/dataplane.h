@@ -58,7 +58,9 @@ class Dataplane final : public control::Backend {
 
   Dataplane(const control::DaemonConfig& config, std::string version);
   control::Outcome open();
+  control::Outcome check_interfaces() const;
   control::Outcome open_devices();
+  tl::unexpected<std::string> port_error(const PortPlace& place, const std::string& what) const;
   void make_cores();
   void launch();
   void stop();

@@ -12,7 +12,7 @@ namespace tributary::dataplane {
 // last round found, it answers how long to sleep before the next.
 class IdleGovernor {
  public:
-  static constexpr Duration sleep_first = std::chrono::microseconds(5);
+  static constexpr Duration sleep_first = std::chrono::microseconds(50);
   static constexpr Duration sleep_max = std::chrono::milliseconds(1);
   // A deadline that is nearer than this is met late by as much: several cores' worth of processes
   // share a lab machine, and a wake-up for every packet of a shaped port costs more than the
@@ -26,6 +26,7 @@ class IdleGovernor {
   // `worked`: the round moved a packet. `deadline`: the earliest thing that is due on this core.
   // Zero means: do not sleep.
   Duration after_round(bool worked, Time now, Time deadline);
+  bool sleeps() const { return policy_ == control::IdlePolicy::adaptive; }
 
  private:
   control::IdlePolicy policy_;

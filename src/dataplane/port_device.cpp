@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::uint16_t ring_descriptors = 512;
 
+// The kernel's name of the device; empty if it is none of the kernel's.
 std::string kernel_name(const control::DeviceConfig& config) {
   if (const auto* interface = std::get_if<control::InterfaceDevice>(&config)) {
     return interface->interface;
@@ -58,25 +59,21 @@ tl::expected<std::uint16_t, std::string> probe(const DeviceArguments& arguments)
 
 }  // namespace
 
-PortDevice::PortDevice(std::uint16_t port, std::string interface, DeviceArguments arguments)
-    : port_(port), interface_(std::move(interface)), arguments_(std::move(arguments)) {}
+PortDevice::PortDevice(std::uint16_t port, const control::DeviceConfig& config,
+                       DeviceArguments arguments)
+    : port_(port), config_(config), arguments_(std::move(arguments)) {}
 
 tl::expected<std::unique_ptr<PortDevice>, std::string> PortDevice::open(
     const control::DeviceConfig& config, const DeviceArguments& arguments, std::uint16_t mtu,
     rte_mempool* mempool) {
-  if (const auto* interface = std::get_if<control::InterfaceDevice>(&config)) {
-    if (auto usable = check_interface(interface->interface); !usable) {
-      return tl::unexpected(usable.error());
-    }
-  }
   const auto port = probe(arguments);
   if (!port) {
     return tl::unexpected(port.error());
   }
-  std::unique_ptr<PortDevice> device(new PortDevice(*port, kernel_name(config), arguments));
+  std::unique_ptr<PortDevice> device(new PortDevice(*port, config, arguments));
   auto ready = device->configure(mtu, mempool);
-  if (ready && !device->interface_.empty()) {
-    ready = set_interface_mtu(device->interface_, mtu);
+  if (const auto name = kernel_name(config); ready && !name.empty()) {
+    ready = set_interface_mtu(name, mtu);
   }
   if (!ready) {
     return tl::unexpected(ready.error());
@@ -189,9 +186,20 @@ void PortDevice::drop_waiting() {
   waiting_ = 0;
 }
 
+std::optional<wire::MacAddress> PortDevice::mac() const {
+  // That of a TAP belongs to the host behind it.
+  if (mac_.is_zero() || std::holds_alternative<control::TapDevice>(config_)) {
+    return std::nullopt;
+  }
+  return mac_;
+}
+
 bool PortDevice::link_up() const {
-  if (!interface_.empty()) {
-    return interface_running(interface_);
+  if (const auto* interface = std::get_if<control::InterfaceDevice>(&config_)) {
+    return interface_running(interface->interface);
+  }
+  if (std::holds_alternative<control::TapDevice>(config_)) {
+    return true;  // we are its cable; it may have been moved to another network namespace
   }
   rte_eth_link link = {};
   return rte_eth_link_get_nowait(port_, &link) == 0 && link.link_status != 0;

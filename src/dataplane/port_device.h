@@ -47,20 +47,21 @@ class PortDevice {
   std::uint64_t dropped() const { return dropped_; }
 
   // Control thread.
-  wire::MacAddress mac() const { return mac_; }
+  // Of the port, if the device has one to give.
+  std::optional<wire::MacAddress> mac() const;
   bool link_up() const;
   std::uint64_t missed() const;  // lost by the device before receive() saw them
 
  private:
   static constexpr Duration patience = std::chrono::milliseconds(10);
 
-  PortDevice(std::uint16_t port, std::string interface, DeviceArguments arguments);
+  PortDevice(std::uint16_t port, const control::DeviceConfig& config, DeviceArguments arguments);
   tl::expected<void, std::string> configure(std::uint16_t mtu, rte_mempool* mempool);
   void drop_waiting();
 
   std::uint16_t port_;
   bool started_ = false;
-  std::string interface_;  // the kernel's name; empty if the device is none of the kernel's
+  control::DeviceConfig config_;
   DeviceArguments arguments_;
   wire::MacAddress mac_;
   std::array<rte_mbuf*, burst> pending_{};
