@@ -7,7 +7,7 @@ import unittest
 import support
 
 # Enough to keep the links busy while other hosts talk.
-LONG = ("-b", "1M", "-e", "1M", "-n", "12", "-w", "0")
+LONG = ("-b", "1M", "-e", "1M", "-n", "60", "-w", "0")
 BUSY = "l1h1,l2h1,l3h1,l4h1"
 
 

@@ -52,7 +52,8 @@ def _parser() -> argparse.ArgumentParser:
 
     down = commands.add_parser("down", help="end a lab, also what is left of a killed one")
     down.add_argument("lab", metavar="LAB", nargs="?", help="default: all that are up")
-    execute = commands.add_parser("exec", help=f"run a command in a host, or in '{SWITCH}'",
+    execute = commands.add_parser("exec", help=f"run a command in a host, or in '{SWITCH}' (a daemon's "
+                                  "name if there are several)",
                                   usage="lab exec LAB HOST -- COMMAND")
     execute.add_argument("lab", metavar="LAB")
     execute.add_argument("host", metavar="HOST")
@@ -147,10 +148,12 @@ def _exec(arguments: argparse.Namespace) -> int:
     record = state.read(lab.name)
     if record is None:
         raise LabError(f"lab {lab.name} is not up; try 'tools/lab up {arguments.lab}'")
-    if arguments.host != SWITCH:
+    for daemon in lab.daemons:
+        if arguments.host == lab.daemon_host(daemon):
+            os.environ["TRIBUTARY_SOCKET"] = record["sockets"][daemon.name]
+            break
+    else:
         lab.host(arguments.host)
-    elif len(record["sockets"]) == 1:
-        os.environ["TRIBUTARY_SOCKET"] = next(iter(record["sockets"].values()))
     if shutil.which(arguments.arguments[0]) is None:
         raise LabError(f"no command '{arguments.arguments[0]}'")
     return workers.execute(lab, arguments.host, arguments.arguments)

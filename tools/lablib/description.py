@@ -15,7 +15,7 @@ LABS = ROOT / "conf" / "labs"
 _LAB_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 _HOST_NAME = re.compile(r"[a-z0-9]{1,15}")
 _INTERFACE = re.compile(r"[A-Za-z0-9_.-]{1,15}")
-SWITCH = "switch"  # the namespace of the daemons
+SWITCH = "switch"  # the namespace of the daemon, if there is only one
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Host:
 
 @dataclasses.dataclass(frozen=True)
 class Cable:
-    """A veth pair between two switches that live in different daemons."""
+    """A veth pair between switches of different daemons."""
 
     a: str
     b: str
@@ -41,6 +41,7 @@ class Cable:
 class Daemon:
     name: str
     config: pathlib.Path
+    interfaces: frozenset[str]  # that its configuration names
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,18 +52,33 @@ class Lab:
     hosts: tuple[Host, ...]
     cables: tuple[Cable, ...]
 
+    def daemon_host(self, daemon: Daemon) -> str:
+        """Daemons live in namespaces of their own, as if each were a machine: DPDK's AF_PACKET
+        driver numbers its fanout groups by pid, and neighbours in one namespace may clash."""
+        return SWITCH if len(self.daemons) == 1 else daemon.name
+
+    def switch_hosts(self) -> list[str]:
+        return [self.daemon_host(daemon) for daemon in self.daemons]
+
+    def attachment(self, interface: str) -> tuple[str, str]:
+        """Namespace and name of a switch-side interface."""
+        for daemon in self.daemons:
+            if interface in daemon.interfaces:
+                return self.namespace(self.daemon_host(daemon)), interface
+        raise LabError(f"{self.source}: no daemon's configuration has a port on '{interface}'")
+
     def host(self, name: str) -> Host:
         for host in self.hosts:
             if host.name == name:
                 return host
-        known = " ".join(host.name for host in self.hosts)
-        raise LabError(f"lab {self.name} has no host '{name}' (it has: {known} {SWITCH})")
+        known = " ".join([host.name for host in self.hosts] + self.switch_hosts())
+        raise LabError(f"lab {self.name} has no host '{name}' (it has: {known})")
 
     def namespace(self, host: str) -> str:
         return f"trib-{self.name}-{host}"
 
     def namespaces(self) -> list[str]:
-        return [self.namespace(name) for name in [SWITCH, *(host.name for host in self.hosts)]]
+        return [self.namespace(name) for name in self.switch_hosts() + [h.name for h in self.hosts]]
 
 
 def find(lab: str) -> pathlib.Path:
@@ -119,8 +135,7 @@ class _Reader:
             hosts=tuple(self._host(entry) for entry in table["host"]),
             cables=tuple(self._cable(entry) for entry in table.get("cable", [])),
         )
-        self._unique("host", [host.name for host in lab.hosts] + [SWITCH])
-        self._unique("daemon", [daemon.name for daemon in lab.daemons])
+        self._unique("host or daemon", [host.name for host in lab.hosts] + lab.switch_hosts())
         ends = [host.switch_interface for host in lab.hosts]
         ends += [end for cable in lab.cables for end in (cable.a, cable.b)]
         self._unique("switch-side interface", ends)
@@ -136,7 +151,16 @@ class _Reader:
         config = (self._path.parent / table["config"]).resolve()
         if not config.is_file():
             self._fail(f"[[daemon]]: there is no {config}")
-        return Daemon(self._name(table.get("name", config.stem), _LAB_NAME, "a daemon"), config)
+        return Daemon(self._name(table.get("name", config.stem), _LAB_NAME, "a daemon"), config,
+                      self._interfaces(config))
+
+    def _interfaces(self, config: pathlib.Path) -> frozenset[str]:
+        try:
+            table = tomllib.loads(config.read_text())
+        except (OSError, tomllib.TOMLDecodeError) as error:
+            raise LabError(f"{config}: {error}") from error
+        return frozenset(port["interface"] for switch in table.get("switch", [])
+                         for port in switch.get("port", []) if "interface" in port)
 
     def _host(self, table: dict) -> Host:
         self._take(table, "[[host]]", {"name", "switch_interface", "address"},

@@ -12,7 +12,7 @@ import sys
 import time
 
 from . import ROOT, LabError, daemon_config, description, namespaces, processes, state
-from .description import SWITCH, Lab
+from .description import Lab
 
 _START_TIMEOUT_S = 30.0
 _LOG_LINES = 15
@@ -78,16 +78,17 @@ def _make(lab: Lab, tributaryd: pathlib.Path, build: pathlib.Path,
     state.write(lab.name, record)
     for name in lab.namespaces():
         namespaces.add(name)
-    switch = lab.namespace(SWITCH)
     for host in lab.hosts:
         own = lab.namespace(host.name)
-        namespaces.veth((own, host.interface), (switch, host.switch_interface),
+        namespaces.veth((own, host.interface), lab.attachment(host.switch_interface),
                         overrides.mtu or host.mtu)
         namespaces.address(own, host.interface, str(host.address),
                            str(host.gateway) if host.gateway else None)
     for cable in lab.cables:
-        namespaces.veth((switch, cable.a), (switch, cable.b), overrides.mtu or cable.mtu)
-    namespaces.await_carriers(switch)
+        namespaces.veth(lab.attachment(cable.a), lab.attachment(cable.b),
+                        overrides.mtu or cable.mtu)
+    for name in lab.switch_hosts():
+        namespaces.await_carriers(lab.namespace(name))
     for daemon in lab.daemons:
         (directory / f"{daemon.name}.toml").write_text(daemon_config.derive(
             daemon.config, pathlib.Path(record["sockets"][daemon.name]), overrides))
@@ -100,8 +101,8 @@ def start_daemons(lab: Lab, tributaryd: pathlib.Path, record: dict) -> None:
     for daemon in lab.daemons:
         with (directory / f"{daemon.name}.log").open("ab") as log:
             child = subprocess.Popen(
-                namespaces.command(lab.namespace(SWITCH), str(tributaryd), "--config",
-                                   str(directory / f"{daemon.name}.toml")),
+                namespaces.command(lab.namespace(lab.daemon_host(daemon)), str(tributaryd),
+                                   "--config", str(directory / f"{daemon.name}.toml")),
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd="/")
         record["processes"].append(processes.record(child.pid, daemon.name))
         state.write(lab.name, record)
