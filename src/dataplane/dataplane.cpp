@@ -40,7 +40,8 @@ tl::expected<std::unique_ptr<Dataplane>, std::string> Dataplane::start(
 }
 
 Dataplane::Dataplane(const control::DaemonConfig& config, std::string version)
-    : config_(config),
+    : given_(config),
+      config_(config),
       version_(std::move(version)),
       memory_(plan_memory(config, free_hugepage_megabytes())),
       topology_(plan_topology(config)),
@@ -240,6 +241,7 @@ control::Outcome Dataplane::reload(const control::DaemonConfig& next) {
     core.refresh_deadlines();
   });
   config_ = std::move(*merged);
+  given_ = next;
   return {};
 }
 

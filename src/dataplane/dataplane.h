@@ -43,7 +43,7 @@ class Dataplane final : public control::Backend {
   std::vector<control::EngineStatus> engines() override;
   std::vector<control::JobRow> jobs() override;
   std::vector<control::DescriptorRow> descriptors(std::size_t limit) override;
-  const control::DaemonConfig& config() const override { return config_; }
+  const control::DaemonConfig& config() const override { return given_; }
   control::Outcome reload(const control::DaemonConfig& next) override;
   control::Outcome set_port(const std::string& switch_name, const std::string& port,
                             bool up) override;
@@ -70,8 +70,9 @@ class Dataplane final : public control::Backend {
   void apply_links();
   std::string port_name(std::uint32_t switch_index, PortIndex port) const;
 
-  std::mutex mutex_;  // control threads only
-  control::DaemonConfig config_;
+  std::mutex mutex_;              // control threads only
+  control::DaemonConfig given_;   // as the operator wrote it: what a reload is compared with
+  control::DaemonConfig config_;  // with the MAC addresses that were automatic
   std::string version_;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
   MemoryPlan memory_;
