@@ -110,14 +110,14 @@ TEST(Lessons, ReplySeenByOneCoreReleasesWhatWaitsOnAnother) {
 }
 
 // What a fabric of `cores` cores sends when two of three hosts contribute to many blocks.
-std::vector<std::vector<std::byte>> sums_of(unsigned cores) {
+std::vector<std::string> sums_of(unsigned cores) {
   auto config = routed();
   config.arp = {{Ip(10, 0, 2, 9), mac(2)}};
   std::vector<std::unique_ptr<SwitchBench>> benches;
   for (unsigned core = 0; core < cores; ++core) {
     benches.push_back(std::make_unique<SwitchBench>(config, switching::CoreShare{core, cores}));
   }
-  std::vector<std::vector<std::byte>> sums;
+  std::vector<std::string> sums;
   for (std::uint8_t from = 0; from < 2; ++from) {
     for (std::uint32_t id = 0; id < 100; ++id) {
       CanarySpec spec;
@@ -132,7 +132,7 @@ std::vector<std::vector<std::byte>> sums_of(unsigned cores) {
       auto packet = make_canary(bench.pool, spec, std::vector<std::int32_t>{from + 1, 7});
       for (const auto& out : bench.send(from, std::move(packet))) {
         EXPECT_EQ(out->egress, 2);
-        sums.emplace_back(out->bytes().begin(), out->bytes().end());
+        sums.emplace_back(reinterpret_cast<const char*>(out->data()), out->length);
       }
     }
   }
