@@ -52,7 +52,7 @@ void EgressQueue::configure(const QueueConfig& config) {
   }
 }
 
-void EgressQueue::enqueue(PacketPtr packet) {
+void EgressQueue::enqueue(PacketPtr packet, Time now) {
   if (bytes_ + packet->length > config_.capacity_bytes) {
     ++tail_dropped_;
     return;
@@ -62,14 +62,15 @@ void EgressQueue::enqueue(PacketPtr packet) {
     ++ecn_marked_;
   }
   bytes_ += packet->length;
+  packet->queued_at = now;
   waiting_.push(std::move(packet));
 }
 
-void EgressQueue::occupy_line(const Packet& frame, Time now) {
+void EgressQueue::occupy_line(const Packet& frame) {
   const auto scaled = line_bytes(frame.length) * 8 * nanoseconds_per_second + remainder_;
   remainder_ = scaled % config_.rate_bps;
-  line_free_ =
-      std::max(line_free_, now) + Duration(static_cast<Duration::rep>(scaled / config_.rate_bps));
+  line_free_ = std::max(line_free_, frame.queued_at) +
+               Duration(static_cast<Duration::rep>(scaled / config_.rate_bps));
 }
 
 void EgressQueue::dequeue(Time now, PacketList& out, std::size_t max) {
@@ -79,7 +80,7 @@ void EgressQueue::dequeue(Time now, PacketList& out, std::size_t max) {
       if (line_free_ - allowance_ > now) {
         return;
       }
-      occupy_line(*waiting_.front(), now);
+      occupy_line(*waiting_.front());
     }
     bytes_ -= waiting_.front()->length;
     out.push(waiting_.pop());

@@ -13,15 +13,17 @@ namespace tributary::forwarding {
 // The egress queue of a port: a FIFO with a bound in bytes, ECN marking, and a shaper that counts
 // what a frame occupies on the line. Without a rate it passes through whatever is asked for.
 //
-// The shaper keeps the time at which the line will have sent all it was given. A frame goes when
-// that time is no more than the allowance ahead of the clock: a driver that wakes every few hundred
-// microseconds still reaches the full rate, and the long-run rate is exact to the remainder.
+// The shaper keeps the time at which the line will have sent all it was given; a line with frames
+// waiting is busy without a gap, however late the driver looks: what a real line would have sent in
+// the meantime goes at once. Beyond that, a frame may go when the line is no more than the
+// allowance ahead of the clock, so that frames that the driver brought late find it idle no longer
+// than they must. The long-run rate is exact to the remainder.
 class EgressQueue {
  public:
   explicit EgressQueue(const QueueConfig& config) { configure(config); }
 
   void configure(const QueueConfig& config);
-  void enqueue(PacketPtr packet);
+  void enqueue(PacketPtr packet, Time now);
   // Appends up to `max` frames that may go now.
   void dequeue(Time now, PacketList& out, std::size_t max);
   // When the frame at the head may go; the past if unshaped; `never` if empty.
@@ -34,7 +36,7 @@ class EgressQueue {
   std::uint64_t ecn_marked() const { return ecn_marked_; }
 
  private:
-  void occupy_line(const Packet& frame, Time now);
+  void occupy_line(const Packet& frame);
 
   QueueConfig config_;
   PacketList waiting_;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "packet/clock.h"
 #include "wire/cursor.h"
 
 namespace tributary {
@@ -27,6 +28,7 @@ struct Packet {
   std::uint32_t length;      // bytes of the frame, without check sequence
   PortIndex ingress;         // port of the logical switch it came in by
   PortIndex egress;          // port it leaves by, once that is decided
+  Time queued_at;            // when it joined the queue that it waits in
   std::uint64_t driver_tag;  // for whoever drives the switch; never read below the data plane
 
   std::byte* data() { return buffer + offset; }

@@ -14,9 +14,9 @@ struct Port::State {
   explicit State(const PortConfig& config)
       : impair_in(config.impair_in), impair_out(config.impair_out), queue(config.queue) {}
 
-  void enqueue_all(PacketList frames) {
+  void enqueue_all(PacketList frames, Time now) {
     while (auto frame = frames.pop()) {
-      queue.enqueue(std::move(frame));
+      queue.enqueue(std::move(frame), now);
     }
   }
 
@@ -54,19 +54,19 @@ void Port::poll_arrivals(Time now, PacketList& ready) {
 void Port::enqueue(PacketPtr packet, Time now) {
   ++state_->counters.tx_offered;
   if (!state_->impair_out.active()) {
-    state_->queue.enqueue(std::move(packet));
+    state_->queue.enqueue(std::move(packet), now);
     return;
   }
   PacketList ready;
   state_->impair_out.pass(std::move(packet), now, ready);
-  state_->enqueue_all(std::move(ready));
+  state_->enqueue_all(std::move(ready), now);
 }
 
 void Port::dequeue(Time now, PacketList& out, std::size_t max) {
   if (state_->impair_out.active()) {
     PacketList ready;
     state_->impair_out.poll(now, ready);
-    state_->enqueue_all(std::move(ready));
+    state_->enqueue_all(std::move(ready), now);
   }
   const auto packets_before = state_->queue.packets();
   const auto bytes_before = state_->queue.bytes();

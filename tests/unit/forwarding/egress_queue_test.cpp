@@ -36,7 +36,7 @@ TEST_F(EgressQueueTest, PassesThroughWithoutARate) {
   EgressQueue queue({});
   EXPECT_EQ(queue.deadline(), never);
   for (int i = 0; i < 10; ++i) {
-    queue.enqueue(frame(1000));
+    queue.enqueue(frame(1000), start);
   }
   EXPECT_LE(queue.deadline(), start);
   EXPECT_EQ(drain(queue, start, 4), 4u);
@@ -52,7 +52,7 @@ TEST_F(EgressQueueTest, KeepsTheRateAndTellsExactlyWhen) {
   const auto end = start + 1s;
   while (now <= end) {
     while (queue.packets() < 40) {
-      queue.enqueue(frame(1226));
+      queue.enqueue(frame(1226), now);
     }
     sent += drain(queue, now);
     const auto due = queue.deadline();
@@ -70,7 +70,7 @@ TEST_F(EgressQueueTest, ReachesTheRateWhenServedEvery500Microseconds) {
   std::size_t sent = 0;
   for (auto now = start; now < start + 1s; now += 500us) {
     while (queue.packets() < 60) {
-      queue.enqueue(frame(1226));
+      queue.enqueue(frame(1226), now);
     }
     sent += drain(queue, now);
   }
@@ -79,12 +79,29 @@ TEST_F(EgressQueueTest, ReachesTheRateWhenServedEvery500Microseconds) {
   queue.clear();
 }
 
+// A real line does not pause because nobody looks.
+TEST_F(EgressQueueTest, LineStaysBusyWhileTheDriverIsLate) {
+  EgressQueue queue({200'000'000, 1 << 20, 0});
+  for (int i = 0; i < 400; ++i) {
+    queue.enqueue(frame(1226), start);
+  }
+  drain(queue, start);
+  EXPECT_NEAR(static_cast<double>(drain(queue, start + 10ms)), 200, 1);
+  // Nothing was waiting in this gap: the line has no time to make up for.
+  drain(queue, start + 1s);
+  for (int i = 0; i < 400; ++i) {
+    queue.enqueue(frame(1226), start + 2s);
+  }
+  EXPECT_NEAR(static_cast<double>(drain(queue, start + 2s)), 20, 1);
+  queue.clear();
+}
+
 TEST_F(EgressQueueTest, CarriesTheRemainderOfTheDivision) {
   EgressQueue queue({7'777'777'777, 1 << 20, 0});  // 672 bits take 86.4 ns
   std::size_t sent = 0;
   for (auto now = start; now < start + 1ms; now += 100ns) {
     while (queue.packets() < 20) {
-      queue.enqueue(frame(60));
+      queue.enqueue(frame(60), now);
     }
     sent += drain(queue, now, 20);
   }
@@ -96,7 +113,7 @@ TEST_F(EgressQueueTest, CarriesTheRemainderOfTheDivision) {
 TEST_F(EgressQueueTest, SlowRateStillLetsOneFrameGoAtATime) {
   EgressQueue queue({64'000, 1 << 20, 0});
   for (int i = 0; i < 5; ++i) {
-    queue.enqueue(frame(1226));
+    queue.enqueue(frame(1226), start);
   }
   EXPECT_GE(drain(queue, start), 1u);
   EXPECT_LE(drain(queue, start + 1ms), 2u);
@@ -107,7 +124,7 @@ TEST_F(EgressQueueTest, SlowRateStillLetsOneFrameGoAtATime) {
 TEST_F(EgressQueueTest, DropsTheTailBeyondItsCapacity) {
   EgressQueue queue({1'000'000, 2500, 0});
   for (int i = 0; i < 4; ++i) {
-    queue.enqueue(frame(1000));
+    queue.enqueue(frame(1000), start);
   }
   EXPECT_EQ(queue.packets(), 2u);
   EXPECT_EQ(queue.bytes(), 2000u);
@@ -118,9 +135,9 @@ TEST_F(EgressQueueTest, DropsTheTailBeyondItsCapacity) {
 TEST_F(EgressQueueTest, MarksThoseThatFindMoreThanTheThreshold) {
   EgressQueue queue({200'000'000, 1 << 20, 3});
   for (int i = 0; i < 6; ++i) {
-    queue.enqueue(frame(200));
+    queue.enqueue(frame(200), start);
   }
-  queue.enqueue(frame(200, wire::ecn::not_ect));
+  queue.enqueue(frame(200, wire::ecn::not_ect), start);
   EXPECT_EQ(queue.ecn_marked(), 2u);
   PacketList out;
   queue.dequeue(start, out, 10);
