@@ -99,6 +99,8 @@ void list_switch(Settings& out, const SwitchSection& section) {
     out[path + " canary descriptors"] = {std::to_string(config.canary->descriptors)};
     out[path + " canary timeout"] = {duration_text(config.canary->timeout)};
     out[path + " canary root_timeout"] = {duration_text(config.canary->root_timeout)};
+    out[path + " canary learn_contributions"] = {config.canary->learn_contributions ? "true"
+                                                                                    : "false"};
     out[path + " canary age_max"] = {duration_text(config.canary->age_max)};
     out[path + " canary hash_seed"] = {std::to_string(config.canary->hash_seed)};
   }

@@ -28,6 +28,7 @@ void read_canary(Reader& reader, std::optional<canary::CanaryConfig>& out) {
                   Range<Duration>{microseconds(1), seconds(10)});
   reader.quantity("root_timeout", canary.root_timeout, as_duration,
                   Range<Duration>{microseconds(1), seconds(10)});
+  reader.boolean("learn_contributions", canary.learn_contributions);
   reader.quantity("age_max", canary.age_max, as_duration,
                   Range<Duration>{milliseconds(1), hours(1)});
   if (canary.age_max < canary.timeout) {

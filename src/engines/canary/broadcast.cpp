@@ -32,6 +32,8 @@ void CanaryEngine::broadcast(PacketPtr packet, const Message& message, engine::A
   }
   ++counters_.results;
   jobs_.add_result(block->job);
+  expectations_.learn(static_cast<std::uint32_t>(block->key >> 32), block->shape.leader,
+                      block->counter);
   actions.absorb(nullptr);
   const auto encapsulation = block->shape.encapsulation;
   const auto children = children_.of(table_.slot_of(*block), block->children);

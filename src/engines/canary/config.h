@@ -17,6 +17,9 @@ struct CanaryConfig {
   // leader cannot finish without the last of them, so waiting saves it packets and delays nothing;
   // the root sends when it has seen all contributions.
   Duration root_timeout = std::chrono::milliseconds(50);
+  // Send a partial sum as soon as as many contributions are in as the block before got here,
+  // instead of waiting for the timeout every time. Off: the paper's timeouts alone.
+  bool learn_contributions = true;
   // Soft state: a descriptor whose result never came is freed this long after its allocation.
   Duration age_max = std::chrono::seconds(5);
   // Seed of the slot hash, so that a stranger cannot aim at a slot; 0 draws one at start-up.

@@ -43,6 +43,7 @@ struct Descriptor {
   std::uint16_t job = JobTable::untracked;  // where the job is accounted
   std::uint32_t wide = WideStore::none;     // accumulator outside of the packet
   std::uint32_t counter = 0;                // contributions seen, stragglers included
+  std::uint32_t expected = 0;               // that many are all that come by here; 0: unknown
   std::uint64_t key = 0;
   std::uint64_t fingerprint = 0;
   Time born{};

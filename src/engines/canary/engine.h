@@ -9,6 +9,7 @@
 #include "engines/canary/children.h"
 #include "engines/canary/config.h"
 #include "engines/canary/descriptor_table.h"
+#include "engines/canary/expectations.h"
 #include "engines/canary/job_table.h"
 #include "engines/canary/message.h"
 #include "engines/canary/wide_store.h"
@@ -26,6 +27,7 @@ struct Counters {
   std::uint64_t children_overflows = 0;     // no room for another child: treated as a collision
   std::uint64_t accumulator_overflows = 0;  // too wide an accumulator: treated as a collision
   std::uint64_t sums_complete = 0;          // partial sums sent because all contributions were in
+  std::uint64_t sums_expected = 0;          // ... because as many as last time were in
   std::uint64_t sums_timeout = 0;           // partial sums sent because the time was up
   std::uint64_t results = 0;                // that freed a descriptor
   std::uint64_t restorations = 0;
@@ -68,6 +70,7 @@ class CanaryEngine final : public engine::Engine {
   void bypass(PacketPtr packet, const Message& message, std::uint64_t& reason,
               engine::Actions& actions);
   void* accumulator_of(Descriptor& block);
+  void send_if_complete(Descriptor& block, engine::Actions& actions);
   void send_sum(Descriptor& block, std::uint64_t& reason, engine::Actions& actions);
 
   // Broadcast (3.1.2) and restoration (3.2.1).
@@ -88,6 +91,7 @@ class CanaryEngine final : public engine::Engine {
   ChildrenTable children_;
   WideStore wide_;
   JobTable jobs_;
+  Expectations expectations_;
   Counters counters_;
 };
 

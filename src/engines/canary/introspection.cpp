@@ -7,8 +7,10 @@ namespace tributary::canary {
 std::vector<engine::Figure> CanaryEngine::figures() const {
   return {
       {"contributions_total", counters_.contributions},
-      {"partial_sums_total", counters_.sums_complete + counters_.sums_timeout},
+      {"partial_sums_total",
+       counters_.sums_complete + counters_.sums_expected + counters_.sums_timeout},
       {"partial_sums_complete_total", counters_.sums_complete},
+      {"partial_sums_expected_total", counters_.sums_expected},
       {"partial_sums_timeout_total", counters_.sums_timeout},
       {"stragglers_total", counters_.stragglers},
       {"collisions_total", counters_.collisions},

@@ -61,9 +61,10 @@ void CanaryEngine::begin_block(PacketPtr packet, const Message& message, Time no
   }
   block->packet = std::move(packet);
   actions.absorb(nullptr);
-  if (block->counter == contributions_max(header)) {
-    send_sum(*block, counters_.sums_complete, actions);
+  if (config_.learn_contributions) {
+    block->expected = expectations_.of(header.job.value(), header.destination);
   }
+  send_if_complete(*block, actions);
 }
 
 void CanaryEngine::join_block(Descriptor& block, PacketPtr packet, const Message& message,
@@ -85,8 +86,14 @@ void CanaryEngine::join_block(Descriptor& block, PacketPtr packet, const Message
   kernel_of(header).accumulate(accumulator_of(block), message.payload.data(),
                                header.elements.value());
   actions.absorb(std::move(packet));
+  send_if_complete(block, actions);
+}
+
+void CanaryEngine::send_if_complete(Descriptor& block, engine::Actions& actions) {
   if (block.counter == block.shape.hosts - 1u) {
     send_sum(block, counters_.sums_complete, actions);
+  } else if (block.expected != 0 && block.counter >= block.expected) {
+    send_sum(block, counters_.sums_expected, actions);
   }
 }
 

@@ -24,6 +24,7 @@ inline CanaryConfig config_with(std::uint32_t descriptors) {
   config.descriptors = descriptors;
   config.timeout = 1ms;
   config.root_timeout = 1ms;
+  config.learn_contributions = false;
   config.age_max = 5s;
   config.hash_seed = 1;
   return config;

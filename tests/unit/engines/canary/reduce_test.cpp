@@ -19,6 +19,33 @@ TEST_F(Reduce, FirstPacketIsKeptUntilTheTimeout) {
   EXPECT_EQ(engine->deadline(), Time{5us} + 5s);
 }
 
+// A block before got two contributions here: the next does not wait for the timeout.
+TEST_F(Reduce, AsManyContributionsAsLastTimeAreSentAtOnce) {
+  auto config = config_with(64);
+  config.learn_contributions = true;
+  restart(config);
+  const std::vector<std::int32_t> one{1};
+  const auto from = [](std::uint32_t id, std::uint8_t worker) {
+    CanarySpec spec{.id = id};
+    spec.child_address = wire::Ipv4Address{10, 0, 0, worker};
+    return spec;
+  };
+  feed(from(1, 1), one);
+  EXPECT_TRUE(feed(from(1, 2), one).empty()) << "nothing is known yet";
+  EXPECT_EQ(harness->expire(Time{} + 1ms).size(), 1u);
+  CanarySpec result{.kind = wire::CanaryKind::result, .id = 1, .counter = 4};
+  result.destination = self.address;
+  result.child_address = self.address;
+  EXPECT_EQ(feed(result, one).size(), 2u);
+
+  EXPECT_TRUE(feed(from(2, 1), one).empty());
+  EXPECT_EQ(feed(from(2, 2), one).size(), 1u);
+  EXPECT_EQ(harness->figure("partial_sums_expected_total"), 1u);
+  // A third one is a straggler, not lost.
+  EXPECT_EQ(feed(from(2, 3), one).size(), 1u);
+  EXPECT_EQ(harness->figure("stragglers_total"), 1u);
+}
+
 // The leader cannot finish without the last contribution, and all of them come by here.
 TEST_F(Reduce, TheLeadersLastHopWaitsLonger) {
   auto config = config_with(64);
