@@ -94,15 +94,15 @@ void list_switch(Settings& out, const SwitchSection& section) {
   out[path + " fdb_capacity"] = {std::to_string(config.fdb_capacity), true};
   out[path + " arp_timeout"] = {duration_text(config.arp_timeout)};
   out[path + " ecmp_seed"] = {std::to_string(config.ecmp_seed)};
-  out[path + " canary"] = {config.canary ? "on" : "off"};
+  out[path + " canary"] = {config.canary ? "on" : "off", true};
   if (config.canary) {
-    out[path + " canary descriptors"] = {std::to_string(config.canary->descriptors)};
+    out[path + " canary descriptors"] = {std::to_string(config.canary->descriptors), true};
     out[path + " canary timeout"] = {duration_text(config.canary->timeout)};
     out[path + " canary root_timeout"] = {duration_text(config.canary->root_timeout)};
     out[path + " canary learn_contributions"] = {config.canary->learn_contributions ? "true"
                                                                                     : "false"};
     out[path + " canary age_max"] = {duration_text(config.canary->age_max)};
-    out[path + " canary hash_seed"] = {std::to_string(config.canary->hash_seed)};
+    out[path + " canary hash_seed"] = {std::to_string(config.canary->hash_seed), true};
   }
   for (std::size_t i = 0; i < config.ports.size(); ++i) {
     list_port(out, path + " port " + config.ports[i].name, config.ports[i], section.devices[i], i);

@@ -17,11 +17,11 @@ bool same(const std::optional<forwarding::InterfaceAddress>& a,
          (!a || (a->address == b->address && a->length == b->length));
 }
 
+// Timeouts change under running jobs; a new descriptor array would lose the blocks in the old one.
 bool same(const std::optional<canary::CanaryConfig>& a,
           const std::optional<canary::CanaryConfig>& b) {
   return a.has_value() == b.has_value() &&
-         (!a || (a->descriptors == b->descriptors && a->timeout == b->timeout &&
-                 a->age_max == b->age_max && a->hash_seed == b->hash_seed));
+         (!a || (a->descriptors == b->descriptors && a->hash_seed == b->hash_seed));
 }
 
 // The first thing that differs and must not; empty if there is none.
@@ -72,7 +72,7 @@ std::string fixed_difference(const SwitchSection& a, const SwitchSection& b) {
     return "fdb_capacity";
   }
   if (!same(a.config.canary, b.config.canary)) {
-    return "its canary section";
+    return "whether canary is on, its descriptors or its hash_seed";
   }
   if (a.config.ports.size() != b.config.ports.size()) {
     return "the number of its ports";
