@@ -4,14 +4,12 @@
 #include <algorithm>
 #include <ctime>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 
 namespace tributary::dataplane {
 namespace {
 
 // With others at work, a packet may be handed over at any time: doze no longer than this.
 constexpr Duration doze_max = std::chrono::microseconds(50);
-constexpr int priority_when_sleeping = -10;  // nice(1)
 constexpr Duration quiet_after = std::chrono::microseconds(200);
 
 Time read_clock() {
@@ -53,11 +51,6 @@ Core::~Core() = default;
 
 void Core::run() {
   prctl(PR_SET_TIMERSLACK, 1UL);  // nanosecond: sleeps end when they should
-  if (idle_.sleeps()) {
-    // It gives way whenever it has nothing to do, so it may go first when it has: behind busy
-    // workers on its CPU it would wake too late for its shapers. Not permitted: it does without.
-    setpriority(PRIO_PROCESS, 0, priority_when_sleeping);
-  }
   auto& pulse = (*setup_.pulses)[setup_.core].busy;
   while (!stop_.load(std::memory_order_relaxed)) {
     const Time now = read_clock();

@@ -26,7 +26,6 @@ class IdleGovernor {
   // `worked`: the round moved a packet. `deadline`: the earliest thing that is due on this core.
   // Zero means: do not sleep.
   Duration after_round(bool worked, Time now, Time deadline);
-  bool sleeps() const { return policy_ == control::IdlePolicy::adaptive; }
 
  private:
   control::IdlePolicy policy_;
