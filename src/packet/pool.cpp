@@ -60,7 +60,8 @@ void PacketPool::give_back(std::size_t count) noexcept {
 
 HeapPacketPool::HeapPacketPool(std::size_t packets, std::uint32_t frame_bytes_max)
     : packets_(packets),
-      storage_(std::make_unique_for_overwrite<std::byte[]>(packets * (frame_bytes_max + default_headroom))) {
+      storage_(std::make_unique_for_overwrite<std::byte[]>(packets *
+                                                           (frame_bytes_max + default_headroom))) {
   const std::uint32_t capacity = frame_bytes_max + default_headroom;
   stock_.reserve(packets);
   for (std::size_t i = 0; i < packets; ++i) {
