@@ -111,7 +111,8 @@ Verdict CanaryAllreduce::stash(const wire::CanaryHeader& header, wire::MutableBy
     return Verdict::foreign;
   }
   // Direct contributions of all others to all blocks that fit into a window.
-  if (stash_.size() >= progress_.span()) {
+  const std::size_t others = job_.world_size() - 1;
+  if (stash_.size() >= (progress_.span() / job_.world_size() + 1) * others) {
     return Verdict::early;
   }
   stash_.emplace_back(datagram.begin(), datagram.end());

@@ -44,6 +44,15 @@ void CanaryWorker::poll(const Blocks& blocks, const Progress& progress, Outbox& 
   }
 }
 
+// The fingerprint of a sum to which every rank contributed once.
+std::uint64_t CanaryWorker::total_tag(const wire::CanaryHeader& header) const {
+  std::uint64_t total = 0;
+  for (std::uint32_t rank = 0; rank < job_.world_size(); ++rank) {
+    total += contribution_tag(job_.key, header.id.value(), header.attempt, rank);
+  }
+  return total;
+}
+
 Verdict CanaryWorker::take_result(const wire::CanaryHeader& header, wire::Bytes payload,
                                   std::uint32_t block, const Blocks& blocks, Progress& progress) {
   if (progress.done(block)) {
@@ -55,6 +64,10 @@ Verdict CanaryWorker::take_result(const wire::CanaryHeader& header, wire::Bytes 
   }
   if (!agrees(header, job_, blocks, block)) {
     return Verdict::mismatch;
+  }
+  // Without the job's key nobody can make up a result.
+  if (header.fingerprint.value() != total_tag(header)) {
+    return Verdict::foreign;
   }
   std::memcpy(blocks.out(block).data(), payload.data(), payload.size());
   progress.complete(block);

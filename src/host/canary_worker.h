@@ -45,6 +45,8 @@ class CanaryWorker {
                       const Blocks& blocks, Progress& progress);
 
  private:
+  std::uint64_t total_tag(const wire::CanaryHeader& header) const;
+
   const Job& job_;
   std::uint32_t next_ = 0;  // the first block that was not looked at yet
 };

@@ -85,6 +85,9 @@ Result<void> Communicator::State::drive(Time until) {
   auto& canary = network->canary;
   for (;;) {
     canary.poll(network->outbox);
+    if (canary.failure()) {  // what came early may already have made begin() fail
+      return tl::make_unexpected(*canary.failure());
+    }
     if (!canary.running() && network->outbox.empty()) {
       return {};
     }
@@ -99,8 +102,8 @@ Result<void> Communicator::State::drive(Time until) {
     }
     canary.note_trouble(network->transport.trouble());
     canary.expire(Clock::now());
-    if (canary.failure()) {
-      return tl::make_unexpected(*canary.failure());
+    if (!canary.running() && Clock::now() >= until + std::chrono::seconds(1)) {
+      return fail(Error::Code::timeout, "the socket does not take the last results of this rank");
     }
   }
 }

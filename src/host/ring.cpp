@@ -45,8 +45,10 @@ Result<FileDescriptor> accept_previous(const Listener& listener, const Greeting&
     if (!accepted) {
       return accepted;
     }
+    // The true peer greets as soon as it is connected; a stranger may say nothing for ever.
+    const auto patience = std::min(until, Clock::now() + std::chrono::seconds(1));
     Greeting greeting;
-    const auto read = receive_all(accepted->get(), writable_bytes_of(greeting), until);
+    const auto read = receive_all(accepted->get(), writable_bytes_of(greeting), patience);
     if (read && greeting.magic == expected.magic && greeting.job == expected.job &&
         greeting.rank == expected.rank) {
       return accepted;

@@ -95,7 +95,10 @@ Result<FileDescriptor> accept_until(const Listener& listener, Time until) {
       set_option(accepted.get(), IPPROTO_TCP, TCP_NODELAY, 1);
       return accepted;
     }
-    if (!wait_for(listener.fd.get(), POLLIN, until)) {
+    if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
+      return fail(Error::Code::network, errno_text("cannot accept connections"));
+    }
+    if (Clock::now() >= until || !wait_for(listener.fd.get(), POLLIN, until)) {
       return tl::make_unexpected(timed_out("accept"));
     }
   }
