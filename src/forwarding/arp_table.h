@@ -28,7 +28,7 @@ class ArpTable {
     std::uint32_t entries = 2048;
     // Enough for a whole window of a collective that begins before the neighbour is known.
     std::size_t waiting_per_entry = 512;
-    std::size_t waiting = 4096;
+    std::size_t waiting = 1024;
     Duration retry = std::chrono::milliseconds(200);
     std::uint32_t questions = 5;  // without an answer: unresolved
   };

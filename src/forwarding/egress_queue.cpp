@@ -13,6 +13,8 @@ namespace tributary::forwarding {
 namespace {
 
 constexpr std::uint64_t nanoseconds_per_second = 1'000'000'000;
+// A frame occupies a buffer of the pool however short it is: tiny frames must not take them all.
+constexpr std::uint32_t buffer_bytes_min = 256;
 
 }  // namespace
 
@@ -53,7 +55,9 @@ void EgressQueue::configure(const QueueConfig& config) {
 }
 
 void EgressQueue::enqueue(PacketPtr packet, Time now) {
-  if (bytes_ + packet->length > config_.capacity_bytes) {
+  const std::uint64_t buffers = waiting_.size() + 1;
+  if (bytes_ + packet->length > config_.capacity_bytes ||
+      buffers * buffer_bytes_min > std::max(config_.capacity_bytes, 64 * buffer_bytes_min)) {
     ++tail_dropped_;
     return;
   }
