@@ -30,6 +30,14 @@ bool is_martian(const wire::Ipv4Header& ip) {
          is_loopback(ip.destination) || (ip.destination.value() >> 24) == 0;
 }
 
+}  // namespace
+
+bool is_unroutable(const wire::Ipv4Header& ip) {
+  return is_martian(ip) || ip.destination.is_multicast() || is_reserved(ip.destination);
+}
+
+namespace {
+
 void decrement_ttl(wire::Ipv4Header& ip) {
   const auto word = [&ip] { return static_cast<std::uint16_t>((ip.ttl << 8) | ip.protocol); };
   const auto before = word();

@@ -14,6 +14,10 @@
 
 namespace tributary::switching {
 
+// A source or destination that must not be routed (RFC 1812, 5.3.7), or a group, which the router
+// does not serve.
+bool is_unroutable(const wire::Ipv4Header& ip);
+
 // The IPv4 router of a logical switch (RFC 1812): its interfaces are the routed ports and, if it
 // has an address, the bridge.
 class Router {

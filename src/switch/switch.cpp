@@ -140,6 +140,8 @@ class Switch::Impl {
     }
     if (frame.ipv4 != nullptr && !has_right_ip_checksum(frame)) {
       drop(std::move(packet), DropReason::ip_checksum);
+    } else if (frame.ipv4 != nullptr && is_unroutable(*frame.ipv4)) {
+      drop(std::move(packet), DropReason::ip_martian);
     } else {
       slot->burst.push_back({std::move(packet), frame});
     }
