@@ -20,8 +20,9 @@ struct CanaryConfig {
   // Send a partial sum as soon as as many contributions are in as the block before got here,
   // instead of waiting for the timeout every time. Off: the paper's timeouts alone.
   bool learn_contributions = true;
-  // Soft state: a descriptor whose result never came is freed this long after its allocation.
-  Duration age_max = std::chrono::seconds(5);
+  // Soft state: a descriptor whose result never came is freed this long after its allocation. Not
+  // below the workers' deadline, or a worker that is late loses the others their children.
+  Duration age_max = std::chrono::seconds(60);
   // Seed of the slot hash, so that a stranger cannot aim at a slot; 0 draws one at start-up.
   std::uint64_t hash_seed = 0;
 };
