@@ -87,7 +87,11 @@ Parsed<std::string> parse_pci(std::string_view text) {
     return tl::unexpected(Complaint{"`" + std::string(text).substr(0, 64) + "` is no PCI address",
                                     "write it like \"0000:01:00.0\", see `lspci -D`"});
   }
-  return std::string(text);
+  std::string address(text);  // DPDK knows devices by their names in lower case
+  std::transform(address.begin(), address.end(), address.begin(), [](char c) {
+    return c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return address;
 }
 
 DeviceConfig read_pci(Reader& reader) {
