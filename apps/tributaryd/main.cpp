@@ -19,7 +19,7 @@ int run(int argc, char** argv) {
   app.add_option("--config,-c", file, "Configuration (TOML)")->required()->type_name("FILE");
   app.add_flag("--check", check, "Check the configuration and exit: 0 if it is good, else 1");
   app.add_option("--log-level", log_level, "Instead of the configuration's")
-      ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
+      ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error", "critical", "off"}));
   app.set_version_flag("--version", "tributaryd " TRIBUTARY_VERSION);
   try {
     app.parse(argc, argv);
@@ -36,10 +36,7 @@ int run(int argc, char** argv) {
     std::printf("%s: good\n", file.c_str());
     return 0;
   }
-  if (!log_level.empty()) {
-    config->log_level = log_level;
-  }
-  tributary::daemon::start_logging(config->log_level);
+  tributary::daemon::start_logging(log_level.empty() ? config->log_level : log_level);
   return tributary::daemon::serve(*config);
 }
 

@@ -48,12 +48,12 @@ void log_ledgers(dataplane::Dataplane& dataplane) {
 
 int serve(const control::DaemonConfig& config) {
   catch_signals();
-  auto started = dataplane::Dataplane::start(config, TRIBUTARY_VERSION);
-  if (!started) {
-    spdlog::error("{}", started.error());
+  auto opened = dataplane::Dataplane::open(config, TRIBUTARY_VERSION);
+  if (!opened) {
+    spdlog::error("{}", opened.error());
     return 1;
   }
-  auto& dataplane = **started;
+  auto& dataplane = **opened;
   control::ServerOptions options;
   options.socket = config.control_socket;
   options.group = config.control_group;
@@ -62,6 +62,8 @@ int serve(const control::DaemonConfig& config) {
     spdlog::error("{}", server.error());
     return 1;
   }
+  // Not before: another daemon may have these ports, and would see every packet forwarded twice.
+  dataplane.launch();
   spdlog::info("tributaryd {}: switches {}, packet cores {}, control socket {}", TRIBUTARY_VERSION,
                config.switches.size(), config.cores.size(), config.control_socket);
   while (signals_received == 0 && !dataplane.shutdown_requested()) {

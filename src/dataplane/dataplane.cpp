@@ -27,15 +27,14 @@ unsigned lcore_of(std::size_t index) {
 
 }  // namespace
 
-tl::expected<std::unique_ptr<Dataplane>, std::string> Dataplane::start(
+tl::expected<std::unique_ptr<Dataplane>, std::string> Dataplane::open(
     const control::DaemonConfig& config, std::string version) {
   std::unique_ptr<Dataplane> dataplane(new Dataplane(config, std::move(version)));
-  if (auto opened = dataplane->open(); !opened) {
+  if (auto opened = dataplane->open_all(); !opened) {
     return tl::unexpected(opened.error());
   }
   dataplane->make_cores();
   dataplane->poll_links();
-  dataplane->launch();
   return dataplane;
 }
 
@@ -51,7 +50,7 @@ Dataplane::~Dataplane() {
   stop();
 }
 
-control::Outcome Dataplane::open() {
+control::Outcome Dataplane::open_all() {
   if (auto usable = check_interfaces(); !usable) {
     return usable;
   }

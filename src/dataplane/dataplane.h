@@ -21,12 +21,14 @@ namespace tributary::dataplane {
 // threads; the packet cores never wait for them.
 class Dataplane final : public control::Backend {
  public:
-  // Opens every device, then starts the cores. On error nothing runs; the error names the switch
-  // and the port and says what to do.
-  static tl::expected<std::unique_ptr<Dataplane>, std::string> start(
+  // Opens every device; the cores wait for launch(). On error nothing is left open; the error names
+  // the switch and the port and says what to do.
+  static tl::expected<std::unique_ptr<Dataplane>, std::string> open(
       const control::DaemonConfig& config, std::string version);
   ~Dataplane() override;
 
+  // Starts the packet cores.
+  void launch();
   // Follows the devices' link state; to be called about ten times a second.
   void poll_links();
   // Somebody asked for shutdown() over the control socket.
@@ -57,12 +59,11 @@ class Dataplane final : public control::Backend {
   };
 
   Dataplane(const control::DaemonConfig& config, std::string version);
-  control::Outcome open();
+  control::Outcome open_all();
   control::Outcome check_interfaces() const;
   control::Outcome open_devices();
   tl::unexpected<std::string> port_error(const PortPlace& place, const std::string& what) const;
   void make_cores();
-  void launch();
   void stop();
   // Runs `action` for every core, on its own thread and between its bursts; or here, while the
   // cores do not run.

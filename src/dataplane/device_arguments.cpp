@@ -85,14 +85,19 @@ Result device_arguments(const control::DeviceConfig& device, unsigned number, st
       Overloaded{
           [&](const InterfaceDevice& d) { return interface_arguments(d, suffix, mtu); },
           [&](const control::TapDevice& d) -> Result {
+            if (mtu > 1500) {
+              return tl::unexpected(std::string(
+                  "a TAP carries an mtu of at most 1500; use a smaller mtu, or an interface = "
+                  "on a veth pair"));
+            }
             return DeviceArguments{"vdev", "net_tap" + suffix, "iface=" + d.interface};
           },
           [&](const control::MemifDevice& d) -> Result { return memif_arguments(d, suffix, mtu); },
           [&](const control::PciDevice& d) -> Result {
             return DeviceArguments{"pci", d.address, ""};
           },
-          [&](const control::RingDevice& d) -> Result {
-            return DeviceArguments{"vdev", "net_ring_" + d.name, ""};
+          [&](const control::RingDevice&) -> Result {
+            return DeviceArguments{"vdev", "net_ring" + suffix, ""};
           },
           [&](const control::PcapDevice& d) -> Result {
             return DeviceArguments{"vdev", "net_pcap" + suffix, pcap_arguments(d)};

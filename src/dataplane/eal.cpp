@@ -55,14 +55,16 @@ tl::expected<std::unique_ptr<Eal>, std::string> Eal::start(const control::Daemon
     argv.push_back(argument.data());
   }
   argv.push_back(nullptr);
-  if (rte_eal_init(static_cast<int>(arguments.size()), argv.data()) < 0) {
+  const bool initialised = rte_eal_init(static_cast<int>(arguments.size()), argv.data()) >= 0;
+  const int error = rte_errno;
+  // Nothing lives in it without shared configuration, and nobody removes it after SIGKILL.
+  rmdir(rte_eal_get_runtime_dir());
+  if (!initialised) {
     return tl::unexpected(
-        std::string("DPDK did not start: ") + rte_strerror(rte_errno) +
+        std::string("DPDK did not start: ") + rte_strerror(error) +
         (memory.hugepages ? "; set daemon.hugepages = \"never\" or provide more huge pages" : "") +
         "; log_level = \"debug\" shows its messages");
   }
-  // Nothing lives in it without shared configuration, and nobody removes it after SIGKILL.
-  rmdir(rte_eal_get_runtime_dir());
   return std::unique_ptr<Eal>(new Eal());
 }
 

@@ -188,7 +188,7 @@ void PortDevice::drop_waiting() {
 
 std::optional<wire::MacAddress> PortDevice::mac() const {
   // That of a TAP belongs to the host behind it.
-  if (mac_.is_zero() || std::holds_alternative<control::TapDevice>(config_)) {
+  if (mac_.is_zero() || arguments_.name.starts_with("net_tap")) {
     return std::nullopt;
   }
   return mac_;

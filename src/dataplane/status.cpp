@@ -31,9 +31,9 @@ control::PortCounters counters_of(const Core::HomePort& home) {
   to.rx_missed = home.device != nullptr ? home.device->missed() : 0;
   to.rx_unfinished_checksums = from.rx_unfinished_checksums;
   to.tx_offered = from.tx_offered;
-  to.tx_packets = from.tx_packets;
   to.tx_bytes = from.tx_bytes;
   to.tx_device_dropped = home.device != nullptr ? home.device->dropped() : 0;
+  to.tx_packets = from.tx_packets - to.tx_device_dropped;
   to.queue_tail_dropped = from.queue_tail_dropped;
   to.queue_ecn_marked = from.queue_ecn_marked;
   to.impaired_lost = from.impaired_lost;

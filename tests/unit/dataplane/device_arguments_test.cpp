@@ -44,7 +44,7 @@ TEST(DeviceArguments, TapMemifRingPcapPci) {
   EXPECT_EQ(made(control::TapDevice{"tap0"}).arguments, "iface=tap0");
   EXPECT_THAT(made(control::MemifDevice{"/run/x.sock", 4, true}).arguments,
               HasSubstr("role=server,id=4,socket=/run/x.sock,socket-abstract=no,bsize=2048"));
-  EXPECT_EQ(made(control::RingDevice{"loop"}).name, "net_ring_loop");
+  EXPECT_EQ(made(control::RingDevice{"loop"}).name, "net_ring3");
   EXPECT_EQ(made(control::PcapDevice{"a.pcap", "b.pcap", true}).arguments,
             "rx_pcap=a.pcap,tx_pcap=b.pcap,infinite_rx=1");
   EXPECT_EQ(made(control::PcapDevice{"", "b.pcap", false}).arguments, "tx_pcap=b.pcap");
