@@ -134,6 +134,10 @@ def _down(arguments: argparse.Namespace) -> int:
             lifecycle.down(name)
             print(f"lab {name} is down")
         return 0
+    if state.read(arguments.lab) is not None:  # needs no description, which may be gone
+        lifecycle.down(arguments.lab)
+        print(f"lab {arguments.lab} is down")
+        return 0
     # Also by its file, and also what is left without a state file.
     lab = _lab(arguments.lab)
     name = lab.name

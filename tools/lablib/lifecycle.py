@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import secrets
 import select
 import shutil
 import signal
@@ -55,18 +56,17 @@ def up(lab: Lab, build: pathlib.Path, overrides: daemon_config.Overrides,
                 raise LabError(f"namespace {name} is there, but not from a lab that is up; "
                                f"'tools/lab down {lab.name}' removes it")
         try:
-            _make(lab, tributaryd, build, overrides)
+            _make(lab, tributaryd, build, overrides, owner)
         except BaseException:
             _end(lab.name, lab)
             raise
-    if owner is not None:
-        _guard(lab.name, owner)
 
 
 def _make(lab: Lab, tributaryd: pathlib.Path, build: pathlib.Path,
-          overrides: daemon_config.Overrides) -> None:
+          overrides: daemon_config.Overrides, owner: int | None) -> None:
     directory = state.directory(lab.name)
     record = {
+        "id": secrets.token_hex(8),
         "lab": lab.name,
         "description": str(lab.source),
         "build": str(build),
@@ -76,6 +76,8 @@ def _make(lab: Lab, tributaryd: pathlib.Path, build: pathlib.Path,
         "processes": [],
     }
     state.write(lab.name, record)
+    if owner is not None:
+        _guard(lab.name, owner)
     for name in lab.namespaces():
         namespaces.add(name)
     for host in lab.hosts:
@@ -199,5 +201,5 @@ def guard(name: str, owner: int) -> None:
         if state.read(name) is None:
             return  # taken down in the ordinary way
     current = state.read(name)
-    if mine and current and current["processes"] == mine["processes"]:
+    if mine and current and current["id"] == mine["id"]:
         down(name)
