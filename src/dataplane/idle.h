@@ -12,14 +12,14 @@ namespace tributary::dataplane {
 // last round found, it answers how long to sleep before the next.
 class IdleGovernor {
  public:
-  static constexpr Duration sleep_first = std::chrono::microseconds(50);
+  static constexpr Duration sleep_first = std::chrono::microseconds(5);
   static constexpr Duration sleep_max = std::chrono::milliseconds(1);
   // A deadline that is nearer than this is met late by as much: several cores' worth of processes
   // share a lab machine, and a wake-up for every packet of a shaped port costs more than the
   // packet.
   static constexpr Duration sleep_min_to_deadline = std::chrono::microseconds(50);
   // Empty rounds in a row before the first sleep.
-  static constexpr unsigned empty_rounds_before_sleep = 16;
+  static constexpr unsigned empty_rounds_before_sleep = 400;
 
   explicit IdleGovernor(control::IdlePolicy policy) : policy_(policy) {}
 
