@@ -230,6 +230,26 @@ TEST(CanaryAllreduce, DuplicateInPlaceOfALostContributionIsAnError) {
   EXPECT_TRUE(network[1].running());  // it never gets a wrong result
 }
 
+// Whoever does not have the job's key cannot make up a result that comes before the true one.
+TEST(CanaryAllreduce, ForgedResultsAreIgnored) {
+  MemoryNetwork network(3);
+  network.on_wire = [](InFlight datagram, std::deque<InFlight>& queue) {
+    if (datagram.header().kind == wire::CanaryKind::result) {
+      auto forged = datagram;
+      forged.header().fingerprint = forged.header().fingerprint.value() + 1;
+      std::fill(forged.payload().begin(), forged.payload().end(), std::byte{0x55});
+      seal(forged.header(), forged.payload());
+      queue.push_back(std::move(forged));
+    }
+    queue.push_back(std::move(datagram));
+  };
+  Vectors vectors(3, 160, ElementType::i32, Operator::sum);
+  begin_all(network, vectors);
+  network.settle();
+  expect_all_done(network);
+  EXPECT_EQ(vectors.wrong(), 0u);
+}
+
 TEST(CanaryAllreduce, DuplicatesOfFinishedBlocksAreIgnored) {
   MemoryNetwork network(2);
   network.on_wire = [](InFlight datagram, std::deque<InFlight>& queue) {
