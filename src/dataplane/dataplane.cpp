@@ -151,15 +151,18 @@ void Dataplane::stop() {
   running_ = false;
 }
 
-void Dataplane::on_cores(const std::function<void(Core&, Time)>& action) {
+bool Dataplane::on_cores(const std::function<void(Core&, Time)>& action) {
+  bool all = true;
   for (auto& core : cores_) {
     const auto bound = [&](Time now) { action(*core, now); };
     if (!running_) {
       bound(Time{});
     } else if (!core->mailbox().run(bound, core_timeout)) {
       spdlog::error("CPU {} did not answer within {} ms", core->status().cpu, core_timeout.count());
+      all = false;
     }
   }
+  return all;
 }
 
 void Dataplane::drain(std::chrono::milliseconds bound) {
@@ -195,11 +198,14 @@ void Dataplane::apply_links() {
     if (up == links_[number].applied) {
       continue;
     }
-    links_[number].applied = up;
-    on_cores([&](Core& core, Time) {
+    const bool told = on_cores([&](Core& core, Time) {
       core.shares()[place.switch_index].logical->set_port_up(place.port, up);
       core.refresh_deadlines();
     });
+    if (!told) {
+      continue;  // a core missed it: the next poll tells them again
+    }
+    links_[number].applied = up;
     spdlog::info("{}:{} is {}", config_.switches[place.switch_index].config.name,
                  port_name(place.switch_index, place.port), up ? "up" : "down");
   }
@@ -227,7 +233,7 @@ control::Outcome Dataplane::reload(const control::DaemonConfig& next) {
   if (!merged) {
     return tl::unexpected(merged.error());
   }
-  on_cores([&](Core& core, Time) {
+  const bool told = on_cores([&](Core& core, Time) {
     for (std::size_t s = 0; s < merged->switches.size(); ++s) {
       auto& share = core.shares()[s];
       share.config = merged->switches[s].config;
@@ -239,6 +245,10 @@ control::Outcome Dataplane::reload(const control::DaemonConfig& next) {
     }
     core.refresh_deadlines();
   });
+  if (!told) {
+    return tl::unexpected(
+        std::string("a packet core did not take up the configuration; reload it again"));
+  }
   config_ = std::move(*merged);
   given_ = next;
   return {};

@@ -95,8 +95,9 @@ control::DaemonStatus Dataplane::status() {
 std::vector<control::SwitchStatus> Dataplane::switches() {
   const std::lock_guard lock(mutex_);
   std::vector<control::SwitchStatus> rows(config_.switches.size());
-  std::map<FdbKey, bool> macs;
-  std::map<ArpKey, bool> addresses;
+  // Copied on the packet cores, counted here: they must not wait for a big table.
+  std::vector<std::pair<std::size_t, std::vector<forwarding::FdbRow>>> fdbs;
+  std::vector<std::pair<std::size_t, std::vector<forwarding::ArpRow>>> arps;
   on_cores([&](Core& core, Time now) {
     for (std::size_t s = 0; s < rows.size(); ++s) {
       const auto& share = core.shares()[s];
@@ -107,14 +108,22 @@ std::vector<control::SwitchStatus> Dataplane::switches() {
       for (const auto& view : share.logical->engines()) {
         rows[s].engines.emplace_back(view.name);
       }
-      for (const auto& row : share.logical->fdb(now)) {
-        rows[s].fdb_entries += macs.emplace(FdbKey{s, row.mac}, true).second ? 1 : 0;
-      }
-      for (const auto& row : share.logical->arp(now)) {
-        rows[s].arp_entries += addresses.emplace(ArpKey{s, row.address}, true).second ? 1 : 0;
-      }
+      fdbs.emplace_back(s, share.logical->fdb(now));
+      arps.emplace_back(s, share.logical->arp(now));
     }
   });
+  std::map<FdbKey, bool> macs;
+  for (const auto& [s, table] : fdbs) {
+    for (const auto& row : table) {
+      rows[s].fdb_entries += macs.emplace(FdbKey{s, row.mac}, true).second ? 1 : 0;
+    }
+  }
+  std::map<ArpKey, bool> addresses;
+  for (const auto& [s, table] : arps) {
+    for (const auto& row : table) {
+      rows[s].arp_entries += addresses.emplace(ArpKey{s, row.address}, true).second ? 1 : 0;
+    }
+  }
   for (std::size_t s = 0; s < rows.size(); ++s) {
     const auto& config = config_.switches[s].config;
     rows[s].name = config.name;
