@@ -106,7 +106,13 @@ Answer list_descriptors(Backend& backend, const json& given) {
   if (const auto ok = params.finish(); !ok) {
     return tl::unexpected(ok.error());
   }
-  return rows(backend.descriptors(limit), limit);
+  auto answer = rows(backend.descriptors(limit), limit);
+  std::size_t held = 0;
+  for (const auto& row : backend.jobs()) {
+    held += row.job.descriptors;
+  }
+  answer["rows_total"] = std::max(held, answer["rows"].size());
+  return answer;
 }
 
 Answer daemon_status(Backend& backend, const json& given) {
