@@ -55,7 +55,7 @@ struct VirtualFabric::HostNode {
 };
 
 VirtualFabric::VirtualFabric(FabricSpec spec)
-    : spec_(std::move(spec)), pool_(pool_packets, frame_bytes_max), random_(spec_.seed) {
+    : spec_(std::move(spec)), pool_(pool_packets, frame_bytes_max) {
   const auto find_switch = [this](const std::string& name) {
     for (std::size_t i = 0; i < spec_.switches.size(); ++i) {
       if (spec_.switches[i].config.name == name) {
@@ -74,13 +74,14 @@ VirtualFabric::VirtualFabric(FabricSpec spec)
     throw std::invalid_argument("no port " + name);
   };
 
+  std::mt19937_64 random(spec_.seed);
   for (std::size_t index = 0; index < spec_.switches.size(); ++index) {
     auto node = std::make_unique<SwitchNode>();
     node->config = spec_.switches[index].config;
     for (std::size_t port = 0; port < node->config.ports.size(); ++port) {
       node->config.ports[port].mac = mac_of(1, index, port);
-      node->config.ports[port].impair_in.seed = random_();
-      node->config.ports[port].impair_out.seed = random_();
+      node->config.ports[port].impair_in.seed = random();
+      node->config.ports[port].impair_out.seed = random();
       node->ports.emplace_back(node->config.ports[port]);
     }
     for (unsigned core = 0; core < spec_.cores; ++core) {
@@ -354,14 +355,6 @@ std::vector<Ledger> VirtualFabric::ledgers() const {
     }
   }
   return all;
-}
-
-Ledger VirtualFabric::ledger() const {
-  Ledger sum;
-  for (const auto& ledger : ledgers()) {
-    sum += ledger;
-  }
-  return sum;
 }
 
 std::uint64_t VirtualFabric::figure(std::string_view name) const {

@@ -69,8 +69,7 @@ class VirtualFabric {
   Time now() const { return now_; }
   // The same point of time for the host machines, which have a clock type of their own.
   host::Time host_now() const { return host::Time(now_.time_since_epoch()); }
-  Ledger ledger() const;  // of all switches and cores
-  std::vector<Ledger> ledgers() const;
+  std::vector<Ledger> ledgers() const;                // of all switches and cores
   std::uint64_t figure(std::string_view name) const;  // of all engines, added up
 
  private:
@@ -96,7 +95,6 @@ class VirtualFabric {
   std::priority_queue<Flight, std::vector<Flight>, std::greater<>> flights_;
   std::uint64_t next_order_ = 0;
   Time now_{std::chrono::seconds(1)};
-  std::mt19937_64 random_;
 };
 
 }  // namespace tributary::test
