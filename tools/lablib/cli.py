@@ -15,6 +15,9 @@ _EPILOG = """\
 LAB is the name of a file in conf/labs without .toml, or any such file.
   tools/lab run fat-tree-8 -- allreduce -b 4K -e 16M     up, one worker per host, down
   tools/lab up star-4 --rate 1Gbit
+  tools/lab reload star-4 --set switch.port.queue=64KiB
+  tools/lab kill fat-tree-8-split spine1                 as a crash would; restart mends it
+  tools/lab link fat-tree-8-split l1h1 down              pulls a cable
   tools/lab exec star-4 h1 -- ping -c 1 10.0.0.2
   tools/lab exec star-4 switch -- tcpdump -ni h1
 """
@@ -29,18 +32,24 @@ def _parser() -> argparse.ArgumentParser:
     up = commands.add_parser("up", help="make a lab")
     run = commands.add_parser("run", help="run tributary-bench (or --program) in every host",
                               usage="lab run LAB [options] -- ARGUMENTS")
+    reload = commands.add_parser("reload", help="change settings of a lab that is up; the daemons "
+                                 "go on running")
     for command in (up, run):
-        command.add_argument("lab", metavar="LAB")
         command.add_argument("--name", help="call it so, to have a second one of its kind")
         command.add_argument("--build-dir", type=pathlib.Path,
                              default=lifecycle.default_build(),
                              help="where the programs are (default: $TRIBUTARY_BUILD or build)")
+        command.add_argument("--mtu", type=int, help="of every host and port")
+    for command in (up, run, reload):
+        command.add_argument("lab", metavar="LAB")
         command.add_argument("--rate", help="of every port, as in 200Mbit; none: not shaped")
         command.add_argument("--cores", help="CPU numbers of the packet cores, as in 0,1")
         command.add_argument("--idle", choices=["adaptive", "poll"])
         command.add_argument("--timeout", help="of Canary, as in 2ms")
         command.add_argument("--descriptors", type=int, help="of Canary")
-        command.add_argument("--mtu", type=int, help="of every host and port")
+        command.add_argument("--set", action="append", default=[], metavar="KEY=VALUE",
+                             dest="settings", help="any key of the daemons' configuration, as in "
+                             "switch.selection.reduction=adaptive; [[tables]] all get it")
     up.add_argument("--bind-to", type=int, metavar="PID", help="take it down when PID ends")
     run.add_argument("--workers", type=int, metavar="N", help="only on the first N hosts")
     run.add_argument("--hosts", help="only on these, as in h1,h3; rank 0 first")
@@ -57,6 +66,15 @@ def _parser() -> argparse.ArgumentParser:
                                   usage="lab exec LAB HOST -- COMMAND")
     execute.add_argument("lab", metavar="LAB")
     execute.add_argument("host", metavar="HOST")
+    kill = commands.add_parser("kill", help="end a daemon as a crash would (SIGKILL)")
+    restart = commands.add_parser("restart", help="start a daemon that was killed, or start one anew")
+    for command in (kill, restart):
+        command.add_argument("lab", metavar="LAB")
+        command.add_argument("daemon", metavar="DAEMON")
+    link = commands.add_parser("link", help="pull a cable, or plug it in")
+    link.add_argument("lab", metavar="LAB")
+    link.add_argument("end", metavar="HOST|INTERFACE", help="a host, or a switch-side interface")
+    link.add_argument("state", choices=["down", "up"])
     status = commands.add_parser("status", help="what is up")
     status.add_argument("lab", metavar="LAB", nargs="?")
     guard = commands.add_parser("guard")  # see lifecycle.guard; not for people
@@ -68,7 +86,8 @@ def _parser() -> argparse.ArgumentParser:
 def _overrides(arguments: argparse.Namespace) -> daemon_config.Overrides:
     return daemon_config.Overrides(
         rate=arguments.rate, cores=arguments.cores, idle=arguments.idle,
-        timeout=arguments.timeout, descriptors=arguments.descriptors, mtu=arguments.mtu)
+        timeout=arguments.timeout, descriptors=arguments.descriptors,
+        mtu=getattr(arguments, "mtu", None), settings=tuple(arguments.settings))
 
 
 def _lab(name: str) -> description.Lab:
@@ -125,6 +144,28 @@ def _run(arguments: argparse.Namespace) -> int:
     finally:
         if ours:
             lifecycle.down(lab.name, lab)
+
+
+def _reload(arguments: argparse.Namespace) -> int:
+    lab = _lab(arguments.lab)
+    lifecycle.reload(lab, _overrides(arguments))
+    print(f"lab {lab.name} runs with the new settings")
+    return 0
+
+
+def _kill(arguments: argparse.Namespace) -> int:
+    lifecycle.kill_daemon(_lab(arguments.lab), arguments.daemon)
+    return 0
+
+
+def _restart(arguments: argparse.Namespace) -> int:
+    lifecycle.restart_daemon(_lab(arguments.lab), arguments.daemon)
+    return 0
+
+
+def _link(arguments: argparse.Namespace) -> int:
+    lifecycle.set_link(_lab(arguments.lab), arguments.end, arguments.state == "up")
+    return 0
 
 
 def _down(arguments: argparse.Namespace) -> int:
@@ -209,7 +250,7 @@ def main(argv: list[str]) -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _on_signal)
     commands = {"up": _up, "run": _run, "down": _down, "exec": _exec, "status": _status,
-                "guard": _guard}
+                "guard": _guard, "reload": _reload, "kill": _kill, "restart": _restart, "link": _link}
     try:
         return commands[arguments.command](arguments)
     except LabError as error:

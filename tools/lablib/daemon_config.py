@@ -4,6 +4,7 @@
 import dataclasses
 import json
 import pathlib
+import re
 import tomllib
 
 from . import LabError
@@ -19,6 +20,14 @@ class Overrides:
     timeout: str | None = None  # of Canary
     descriptors: int | None = None
     mtu: int | None = None  # of every port; hosts follow
+    settings: tuple[str, ...] = ()  # "switch.port.queue=64KiB": any key; these come last
+
+    def merged(self, other: "Overrides") -> "Overrides":
+        """These, with what `other` has to say on top."""
+        changes = {field.name: getattr(other, field.name) for field in dataclasses.fields(other)
+                   if getattr(other, field.name) is not None}
+        keys = {setting.partition("=")[0]: setting for setting in self.settings + other.settings}
+        return dataclasses.replace(self, **changes | {"settings": tuple(keys.values())})
 
 
 def derive(source: pathlib.Path, control: pathlib.Path, overrides: Overrides) -> str:
@@ -34,6 +43,8 @@ def derive(source: pathlib.Path, control: pathlib.Path, overrides: Overrides) ->
         daemon["idle"] = overrides.idle
     for switch in config.get("switch", []):
         _override_switch(switch, overrides)
+    for setting in overrides.settings:
+        _set(config, setting)
     return f"# Derived from {source} by tools/lab.\n" + _table(config, [])
 
 
@@ -51,6 +62,35 @@ def _override_switch(switch: dict, overrides: Overrides) -> None:
             switch["canary"]["timeout"] = overrides.timeout
         if overrides.descriptors is not None:
             switch["canary"]["descriptors"] = overrides.descriptors
+
+
+_STEP = re.compile(r"(\w+)(?:\[(\w+)\])?")
+
+
+def _set(config: dict, setting: str) -> None:
+    """Sets a key in every table that the path means; tables in between are made. `port[mac]` are
+    the ports that have a mac; {n} in the value is the number of the table, from 1."""
+    path, equals, text = setting.partition("=")
+    steps = [_STEP.fullmatch(step) for step in path.split(".")]
+    if not equals or not all(steps):
+        raise LabError(f"--set {setting}: give KEY=VALUE, as in switch.selection.trees=4")
+    tables = [config]
+    for name, needed in (step.groups() for step in steps[:-1]):
+        below = [table.setdefault(name, {}) for table in tables]
+        tables = [table for entry in below
+                  for table in (entry if isinstance(entry, list) else [entry])]
+        if not all(isinstance(table, dict) for table in tables):
+            raise LabError(f"--set {setting}: '{name}' is not a table")
+        tables = [table for table in tables if needed is None or needed in table]
+    for number, table in enumerate(tables, 1):
+        table[steps[-1][1]] = _parsed(text.replace("{n}", str(number)))
+
+
+def _parsed(text: str):
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text  # a word or a quantity needs no quotes
 
 
 def _cores(text: str) -> list[int]:

@@ -74,6 +74,13 @@ class Lab:
         known = " ".join([host.name for host in self.hosts] + self.switch_hosts())
         raise LabError(f"lab {self.name} has no host '{name}' (it has: {known})")
 
+    def daemon(self, name: str) -> Daemon:
+        for daemon in self.daemons:
+            if daemon.name == name:
+                return daemon
+        known = " ".join(daemon.name for daemon in self.daemons)
+        raise LabError(f"lab {self.name} has no daemon '{name}' (it has: {known})")
+
     def namespace(self, host: str) -> str:
         return f"trib-{self.name}-{host}"
 

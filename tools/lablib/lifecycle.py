@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Brings labs up and takes them down, whatever happens in between."""
 
+import dataclasses
 import os
 import pathlib
 import secrets
@@ -74,6 +75,7 @@ def _make(lab: Lab, tributaryd: pathlib.Path, build: pathlib.Path,
         "sockets": {daemon.name: str(directory / f"{daemon.name}.sock") for daemon in lab.daemons},
         "hosts": {host.name: str(host.address.ip) for host in lab.hosts},
         "processes": [],
+        "overrides": dataclasses.asdict(overrides),
     }
     state.write(lab.name, record)
     if owner is not None:
@@ -91,24 +93,98 @@ def _make(lab: Lab, tributaryd: pathlib.Path, build: pathlib.Path,
                         overrides.mtu or cable.mtu)
     for name in lab.switch_hosts():
         namespaces.await_carriers(lab.namespace(name))
-    for daemon in lab.daemons:
-        (directory / f"{daemon.name}.toml").write_text(daemon_config.derive(
-            daemon.config, pathlib.Path(record["sockets"][daemon.name]), overrides))
+    _write_configurations(lab, record, overrides)
     start_daemons(lab, tributaryd, record)
+
+
+def _write_configurations(lab: Lab, record: dict, overrides: daemon_config.Overrides) -> None:
+    for daemon in lab.daemons:
+        (state.directory(lab.name) / f"{daemon.name}.toml").write_text(daemon_config.derive(
+            daemon.config, pathlib.Path(record["sockets"][daemon.name]), overrides))
+
+
+def reload(lab: Lab, overrides: daemon_config.Overrides) -> None:
+    """Changes the configuration of running daemons; settings of `up` that are not named stay."""
+    record = _running(lab)
+    tributaryctl = program(pathlib.Path(record["build"]), "tributaryctl")
+    merged = _overrides_of(record).merged(overrides)
+    _write_configurations(lab, record, merged)
+    for daemon in lab.daemons:
+        done = subprocess.run(
+            [str(tributaryctl), "--socket", record["sockets"][daemon.name], "config", "reload",
+             str(state.directory(lab.name) / f"{daemon.name}.toml")],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        if done.returncode != 0:
+            _write_configurations(lab, record, _overrides_of(record))
+            said = (done.stderr or done.stdout).strip()
+            raise LabError(f"{daemon.name} keeps its old settings: {said}")
+    record["overrides"] = dataclasses.asdict(merged)
+    state.write(lab.name, record)
+
+
+def _overrides_of(record: dict) -> daemon_config.Overrides:
+    stored = record["overrides"]
+    return daemon_config.Overrides(**stored | {"settings": tuple(stored["settings"])})
 
 
 def start_daemons(lab: Lab, tributaryd: pathlib.Path, record: dict) -> None:
     """Starts what stop_daemons() ended, or what was never there."""
+    started = [_start_daemon(lab, daemon, tributaryd, record) for daemon in lab.daemons]
+    _await_daemons(lab, record, started)
+
+
+def _start_daemon(lab: Lab, daemon: description.Daemon, tributaryd: pathlib.Path,
+                  record: dict) -> dict:
     directory = state.directory(lab.name)
-    for daemon in lab.daemons:
-        with (directory / f"{daemon.name}.log").open("ab") as log:
-            child = subprocess.Popen(
-                namespaces.command(lab.namespace(lab.daemon_host(daemon)), str(tributaryd),
-                                   "--config", str(directory / f"{daemon.name}.toml")),
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd="/")
-        record["processes"].append(processes.record(child.pid, daemon.name))
+    with (directory / f"{daemon.name}.log").open("ab") as log:
+        child = subprocess.Popen(
+            namespaces.command(lab.namespace(lab.daemon_host(daemon)), str(tributaryd),
+                               "--config", str(directory / f"{daemon.name}.toml")),
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd="/")
+    process = processes.record(child.pid, daemon.name)
+    record["processes"].append(process)
+    state.write(lab.name, record)
+    return process
+
+
+def kill_daemon(lab: Lab, name: str) -> None:
+    """Ends a daemon as a crash would: SIGKILL. Its interfaces stay, and stay up."""
+    with state.lock():
+        record = _running(lab)
+        _forget(lab.daemon(name), record, grace_s=0.0)
         state.write(lab.name, record)
-    _await_daemons(lab, record)
+
+
+def restart_daemon(lab: Lab, name: str) -> None:
+    """Starts a daemon that was killed; one that runs is ended in the ordinary way before."""
+    with state.lock():
+        record = _running(lab)
+        daemon = lab.daemon(name)
+        _forget(daemon, record, grace_s=5.0)
+        tributaryd = program(pathlib.Path(record["build"]), "tributaryd")
+        _await_daemons(lab, record, [_start_daemon(lab, daemon, tributaryd, record)])
+
+
+def _running(lab: Lab) -> dict:
+    require_root()
+    record = state.read(lab.name)
+    if record is None:
+        raise LabError(f"lab {lab.name} is not up")
+    return record
+
+
+def _forget(daemon: description.Daemon, record: dict, grace_s: float) -> None:
+    own = [process for process in record["processes"] if process["role"] == daemon.name]
+    processes.end(own, grace_s)
+    record["processes"] = [process for process in record["processes"] if process not in own]
+
+
+def set_link(lab: Lab, end: str, up: bool) -> None:
+    """Plugs or pulls a host's cable, or that of a switch-side interface: this end of it is set down,
+    the other one loses its carrier."""
+    _running(lab)
+    interface = next((host.switch_interface for host in lab.hosts if host.name == end), end)
+    namespaces.set_link(*lab.attachment(interface), up)
 
 
 def stop_daemons(lab: Lab, record: dict) -> None:
@@ -117,9 +193,9 @@ def stop_daemons(lab: Lab, record: dict) -> None:
     state.write(lab.name, record)
 
 
-def _await_daemons(lab: Lab, record: dict) -> None:
+def _await_daemons(lab: Lab, record: dict, started: list[dict]) -> None:
     until = time.monotonic() + _START_TIMEOUT_S
-    for process in record["processes"]:
+    for process in started:
         path = record["sockets"][process["role"]]
         while not _answers(path):
             processes._reap([process])

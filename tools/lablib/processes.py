@@ -45,8 +45,10 @@ def in_namespace(path: pathlib.Path) -> list[dict]:
 
 
 def end(processes: list[dict], grace_s: float = 5.0) -> None:
-    """SIGTERM, and SIGKILL to those that have not ended within the grace."""
+    """SIGTERM, and SIGKILL to those that have not ended within the grace; at once if there is none."""
     for how, patience in ((signal.SIGTERM, grace_s), (signal.SIGKILL, 5.0)):
+        if patience == 0.0:
+            continue
         living = [process for process in processes if alive(process)]
         for process in living:
             _signal(process, how)
