@@ -3,8 +3,10 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "background.h"
 #include "measure.h"
 #include "options.h"
 #include "report.h"
@@ -25,7 +27,8 @@ Setting setting_of(const Communicator& communicator, const Options& options) {
     headers += sizeof(wire::Ipv4Header) + sizeof(wire::UdpHeader);
   }
   const std::size_t payload = communicator.payload_bytes_max();
-  return {communicator.world_size(), payload, payload + headers, options.line_rate_bps};
+  return {options.collective, communicator.world_size(), payload, payload + headers,
+          options.line_rate_bps};
 }
 
 // Element counts of one type, in order.
@@ -64,8 +67,12 @@ class Run {
         }
       }
     }
+    const auto statistics = total_statistics(communicator_);
+    if (!statistics) {
+      return tl::unexpected(statistics.error());
+    }
     for (const auto& report : reports_) {
-      report->end();
+      report->end(*statistics);
     }
     return {};
   }
@@ -90,13 +97,13 @@ class Run {
 
   Result<void> size(wire::ElementType type, wire::Operator op, std::size_t count) {
     const Problem problem{type, op, count, communicator_.rank(), communicator_.world_size()};
-    const auto sample = options_.check ? Sample::make(problem) : nullptr;
+    const auto sample = sample_of(options_, problem);
     for (const Algorithm algorithm : options_.algorithms) {
       auto row = measure(communicator_, options_, algorithm, problem, sample.get());
       if (!row) {
         return tl::unexpected(row.error());
       }
-      wrong_ += row->out_of_place.wrong + row->in_place.wrong;
+      wrong_ += row->wrong();
       for (const auto& report : reports_) {
         report->row(*row);
       }
@@ -117,6 +124,9 @@ int failed(const Error& error) {
 }
 
 int bench(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "background") {
+    return background(argc - 1, argv + 1);  // needs no communicator
+  }
   const Parsed parsed = parse(argc, argv);
   if (!parsed.options) {
     return parsed.exit_code;

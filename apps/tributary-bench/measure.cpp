@@ -2,10 +2,13 @@
 #include "measure.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <chrono>
 #include <cstring>
 #include <numeric>
 #include <span>
+#include <thread>
 
 namespace tributary::bench {
 namespace {
@@ -24,11 +27,46 @@ class Buffer {
   std::size_t offset_ = 0;
 };
 
-Result<void> reduce(Communicator& communicator, Algorithm algorithm, const Problem& problem,
-                    const void* in, void* out) {
-  return algorithm == Algorithm::canary
-             ? communicator.allreduce(in, out, problem.count, problem.type, problem.op)
-             : communicator.ring_allreduce(in, out, problem.count, problem.type, problem.op);
+// One rank's arguments of one collective.
+struct Arguments {
+  const Options& options;
+  const Problem& problem;
+  Algorithm algorithm;
+  const void* in;
+  void* out;
+};
+
+Result<void> call_ring(Communicator& communicator, const Arguments& with) {
+  const auto& [type, op, count, rank, world_size] = with.problem;
+  switch (with.options.collective) {
+    case Collective::allreduce:
+      return communicator.ring_allreduce(with.in, with.out, count, type, op);
+    case Collective::reduce:
+      return communicator.ring_reduce(with.in, with.out, count, type, op, with.options.root);
+    case Collective::broadcast:
+      return communicator.ring_broadcast(with.out, count, type, with.options.root);
+    case Collective::barrier:
+      break;
+  }
+  return communicator.ring_barrier();
+}
+
+Result<void> call(Communicator& communicator, const Arguments& with) {
+  if (with.algorithm == Algorithm::ring) {
+    return call_ring(communicator, with);
+  }
+  const auto& [type, op, count, rank, world_size] = with.problem;
+  switch (with.options.collective) {
+    case Collective::allreduce:
+      return communicator.allreduce(with.in, with.out, count, type, op);
+    case Collective::reduce:
+      return communicator.reduce(with.in, with.out, count, type, op, with.options.root);
+    case Collective::broadcast:
+      return communicator.broadcast(with.out, count, type, with.options.root);
+    case Collective::barrier:
+      break;
+  }
+  return communicator.barrier();
 }
 
 // The times of the slowest rank and the wrong elements of all.
@@ -43,25 +81,76 @@ Result<void> agree(Communicator& communicator, Series& series) {
   return done;
 }
 
+constexpr int untouched = 0xa5;
+
+// One placement of one rank: its buffers, and what is to be in them.
+class Placement {
+ public:
+  Placement(const Options& options, const Problem& problem, const Sample* sample, bool in_place)
+      : options_(options),
+        sample_(sample),
+        bytes_(problem.count * wire::element_bytes(problem.type)),
+        in_place_(in_place),
+        is_root_(problem.rank == options.root),
+        input_(bytes_, options.misalignment),
+        output_(in_place ? 0 : bytes_, options.misalignment) {}
+
+  std::byte* in() { return input_.data(); }
+  std::byte* out() { return in_place_ ? input_.data() : output_.data(); }
+
+  void prepare(std::size_t iteration) {
+    if (sample_ == nullptr || bytes_ == 0) {
+      return;
+    }
+    std::memset(out(), untouched, bytes_);
+    if (options_.collective != Collective::broadcast || is_root_) {
+      sample_->fill(iteration, in());
+    }
+  }
+  std::uint64_t wrong(std::size_t iteration) {
+    if (sample_ == nullptr) {
+      return 0;
+    }
+    if (options_.collective == Collective::broadcast) {
+      return sample_->wrong_inputs(iteration, out());
+    }
+    const bool has_result = options_.collective == Collective::allreduce || is_root_;
+    const bool keeps_input = !in_place_ || !has_result;
+    return (has_result ? sample_->wrong_results(iteration, out()) : wrongly_touched()) +
+           (keeps_input ? sample_->wrong_inputs(iteration, in()) : 0);
+  }
+
+ private:
+  // Bytes of the output of a rank to which nothing is to be written.
+  std::uint64_t wrongly_touched() {
+    if (in_place_) {
+      return 0;
+    }
+    const auto same = std::count(out(), out() + bytes_, static_cast<std::byte>(untouched));
+    return bytes_ - static_cast<std::size_t>(same);
+  }
+
+  const Options& options_;
+  const Sample* sample_;
+  std::size_t bytes_;
+  bool in_place_;
+  bool is_root_;
+  Buffer input_;
+  Buffer output_;
+};
+
 Result<Series> run(Communicator& communicator, const Options& options, Algorithm algorithm,
                    const Problem& problem, const Sample* sample, bool in_place) {
-  const std::size_t bytes = problem.count * wire::element_bytes(problem.type);
-  Buffer input(bytes, options.misalignment);
-  Buffer output(in_place ? 0 : bytes, options.misalignment);
-  std::byte* result = in_place ? input.data() : output.data();
+  Placement placement(options, problem, sample, in_place);
+  const Arguments arguments{options, problem, algorithm, placement.in(), placement.out()};
   Series series;
   for (std::size_t i = 0; i < options.warmups + options.iterations; ++i) {
-    if (sample != nullptr) {
-      sample->fill(i, input.data());
-      if (!in_place && bytes > 0) {
-        std::memset(result, 0xa5, bytes);
-      }
-    }
-    if (auto ready = communicator.barrier(); !ready) {
+    placement.prepare(i);
+    if (auto ready = communicator.ring_barrier(); !ready) {
       return tl::unexpected(ready.error());
     }
     const auto start = std::chrono::steady_clock::now();
-    auto done = reduce(communicator, algorithm, problem, input.data(), result);
+    auto done = call(communicator, arguments);
     const auto time = std::chrono::steady_clock::now() - start;
     if (!done) {
       return tl::unexpected(done.error());
@@ -69,15 +158,31 @@ Result<Series> run(Communicator& communicator, const Options& options, Algorithm
     if (i >= options.warmups) {
       series.times_ns.push_back(std::chrono::duration_cast<std::chrono::nanoseconds>(time).count());
     }
-    if (sample != nullptr) {
-      series.wrong += sample->wrong_results(i, result);
-      series.wrong += in_place ? 0 : sample->wrong_inputs(i, input.data());
-    }
-  }
-  if (auto agreed = agree(communicator, series); !agreed) {
-    return tl::unexpected(agreed.error());
+    series.wrong += placement.wrong(i);
   }
   return series;
+}
+
+// Of a barrier: whether this rank leaves before one that comes late has come. No clock need be
+// compared: the late one comes `delay` after all have entered the ring's barrier.
+Result<std::uint64_t> too_early(Communicator& communicator, const Arguments& with) {
+  constexpr auto delay = std::chrono::milliseconds(20);
+  constexpr std::uint32_t late_max = 8;
+  std::uint64_t wrong = 0;
+  for (std::uint32_t late = 0; late < std::min(communicator.world_size(), late_max); ++late) {
+    const auto start = std::chrono::steady_clock::now();
+    if (auto ready = communicator.ring_barrier(); !ready) {
+      return tl::unexpected(ready.error());
+    }
+    if (communicator.rank() == late) {
+      std::this_thread::sleep_for(delay);
+    }
+    if (auto done = call(communicator, with); !done) {
+      return tl::unexpected(done.error());
+    }
+    wrong += std::chrono::steady_clock::now() - start < delay ? 1 : 0;
+  }
+  return wrong;
 }
 
 }  // namespace
@@ -94,17 +199,55 @@ double Series::median_s() const {
   return static_cast<double>(sorted[(n - 1) / 2] + sorted[n / 2]) / 2 * 1e-9;
 }
 
+double Series::least_s() const {
+  return static_cast<double>(*std::min_element(times_ns.begin(), times_ns.end())) * 1e-9;
+}
+
+double Series::most_s() const {
+  return static_cast<double>(*std::max_element(times_ns.begin(), times_ns.end())) * 1e-9;
+}
+
 Result<Row> measure(Communicator& communicator, const Options& options, Algorithm algorithm,
                     const Problem& problem, const Sample* sample) {
-  Row row{algorithm, problem.type, problem.op, problem.count, {}, {}};
+  const auto ran = algorithm == Algorithm::automatic ? communicator.algorithm() : algorithm;
+  Row row{ran, problem.type, problem.op, problem.count, options.root, {}, {}};
   for (const bool in_place : {false, true}) {
+    if (!in_place && !options.has_out_of_place()) {
+      continue;
+    }
     auto series = run(communicator, options, algorithm, problem, sample, in_place);
+    if (series && options.check && options.collective == Collective::barrier) {
+      const auto early = too_early(communicator, {options, problem, algorithm, nullptr, nullptr});
+      if (!early) {
+        return tl::unexpected(early.error());
+      }
+      series->wrong = *early;
+    }
     if (!series) {
       return tl::unexpected(series.error());
+    }
+    if (auto agreed = agree(communicator, *series); !agreed) {
+      return tl::unexpected(agreed.error());
     }
     (in_place ? row.in_place : row.out_of_place) = std::move(*series);
   }
   return row;
+}
+
+std::unique_ptr<Sample> sample_of(const Options& options, const Problem& problem) {
+  if (!options.check || options.collective == Collective::barrier) {
+    return nullptr;
+  }
+  Problem known = problem;
+  known.rank = options.collective == Collective::broadcast ? options.root : problem.rank;
+  return Sample::make(known);
+}
+
+Result<CommunicatorStatistics> total_statistics(Communicator& communicator) {
+  using Figures = std::array<std::int64_t, sizeof(CommunicatorStatistics) / sizeof(std::int64_t)>;
+  auto figures = std::bit_cast<Figures>(communicator.statistics());
+  return communicator.ring_allreduce(std::span<std::int64_t>(figures), wire::Operator::sum)
+      .map([&] { return std::bit_cast<CommunicatorStatistics>(figures); });
 }
 
 }  // namespace tributary::bench

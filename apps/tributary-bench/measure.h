@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "host/communicator.h"
@@ -18,6 +19,8 @@ struct Series {
 
   double mean_s() const;
   double median_s() const;
+  double least_s() const;
+  double most_s() const;
 };
 
 struct Row {
@@ -25,14 +28,22 @@ struct Row {
   wire::ElementType type = wire::ElementType::f32;
   wire::Operator op = wire::Operator::sum;
   std::size_t count = 0;
-  Series out_of_place;
+  std::uint32_t root = 0;
+  Series out_of_place;  // empty where there is no such thing
   Series in_place;
 
+  std::uint64_t wrong() const { return out_of_place.wrong + in_place.wrong; }
   std::size_t bytes() const { return count * wire::element_bytes(type); }
 };
 
-// Runs one row on this rank, together with all others.
+// Runs one row on this rank, together with all others. `sample` as sample_of() makes it.
 Result<Row> measure(Communicator& communicator, const Options& options, Algorithm algorithm,
                     const Problem& problem, const Sample* sample);
+
+// What is verified; null if nothing is. The ranks of a broadcast all know what its root has.
+std::unique_ptr<Sample> sample_of(const Options& options, const Problem& problem);
+
+// The sum over all ranks.
+Result<CommunicatorStatistics> total_statistics(Communicator& communicator);
 
 }  // namespace tributary::bench

@@ -1,55 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "options.h"
 
-#include <charconv>
 #include <iostream>
 #include <string_view>
 
 #include <CLI/CLI.hpp>
 
+#include "units.h"
+
 namespace tributary::bench {
 namespace {
 
 constexpr int exit_usage = 2;
-
-// "4K", "4KiB", "16M": powers of 1024, as in nccl-tests.
-std::size_t bytes_of(const std::string& text) {
-  std::uint64_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, value);
-  std::string_view unit(rest, static_cast<std::size_t>(end - rest));
-  if (error != std::errc{} || value > (std::uint64_t{1} << 40)) {
-    throw CLI::ValidationError(text, "is not a size such as 4096, 4K or 16M");
-  }
-  for (const auto& [letter, shift] : {std::pair{'K', 10}, {'M', 20}, {'G', 30}}) {
-    if (!unit.empty() && (unit[0] == letter || unit[0] == letter + ('a' - 'A'))) {
-      value <<= shift;
-      unit.remove_prefix(1);
-      break;
-    }
-  }
-  if (unit != "" && unit != "B" && unit != "iB") {
-    throw CLI::ValidationError(text, "is not a size such as 4096, 4K or 16M");
-  }
-  return value;
-}
-
-// "200Mbit": powers of 1000.
-std::uint64_t rate_of(const std::string& text) {
-  std::uint64_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, value);
-  const std::string_view unit(rest, static_cast<std::size_t>(end - rest));
-  if (error == std::errc{} && value > 0 && value < 1000000000) {
-    for (const auto& [suffix, factor] :
-         {std::pair{"kbit", 1000u}, {"Mbit", 1000000u}, {"Gbit", 1000000000u}}) {
-      if (unit == suffix) {
-        return value * factor;
-      }
-    }
-  }
-  throw CLI::ValidationError(text, "is not a rate such as 200Mbit or 1Gbit");
-}
 
 std::vector<wire::ElementType> types_of(const std::vector<std::string>& names) {
   constexpr std::pair<std::string_view, wire::ElementType> nccl_names[] = {
@@ -95,12 +57,24 @@ std::vector<wire::Operator> operators_of(const std::vector<std::string>& names) 
 std::vector<Algorithm> algorithms_of(const std::vector<std::string>& names) {
   std::vector<Algorithm> algorithms;
   for (const std::string& text : names) {
-    if (text != "canary" && text != "ring") {
-      throw CLI::ValidationError(text, "is no algorithm: canary or ring");
+    const auto algorithm = algorithm_of(text);
+    if (!algorithm) {
+      throw CLI::ValidationError(text, "is no algorithm: auto, canary or ring");
     }
-    algorithms.push_back(text == "canary" ? Algorithm::canary : Algorithm::ring);
+    algorithms.push_back(*algorithm);
   }
   return algorithms;
+}
+
+// That of the communicator, with which all that are measured can be run.
+Algorithm common_algorithm(const std::vector<Algorithm>& measured) {
+  auto common = Algorithm::ring;
+  for (const auto algorithm : measured) {
+    if (common == Algorithm::ring || algorithm == Algorithm::canary) {
+      common = algorithm;
+    }
+  }
+  return common;
 }
 
 // What stands on the command line, before it means anything.
@@ -125,9 +99,12 @@ struct Raw {
   std::uint32_t window = 0;
   std::uint16_t mtu = 0;
   std::string encapsulation;
+  std::string fallback;
+  std::uint32_t attempts = 0;
+  std::uint32_t job = 0;
 };
 
-void declare(CLI::App& app, Raw& raw, Options& options) {
+void declare_vector(CLI::App& app, Raw& raw, Options& options) {
   app.add_option("-b,--minbytes", raw.minimum, "smallest size")->capture_default_str();
   app.add_option("-e,--maxbytes", raw.maximum, "largest size")->capture_default_str();
   auto* factor = app.add_option("-f,--stepfactor", raw.factor, "factor between sizes")
@@ -135,26 +112,37 @@ void declare(CLI::App& app, Raw& raw, Options& options) {
                      ->capture_default_str();
   app.add_option("-i,--stepbytes", raw.increment, "difference between sizes")->excludes(factor);
   app.add_option("--counts", raw.counts, "element counts instead of sizes")->delimiter(',');
+  app.add_option("-d,--datatype", raw.types, "f32 f64 f16 bf16 i8 i16 i32 i64, all")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--misalign", options.misalignment, "bytes by which buffers miss alignment")
+      ->check(CLI::Range(0, 63));
+}
+
+void declare_operator(CLI::App& app, Raw& raw) {
+  app.add_option("-o,--op", raw.operators, "sum min max prod and or xor, all")
+      ->delimiter(',')
+      ->capture_default_str();
+}
+
+void declare_root(CLI::App& app, Options& options) {
+  app.add_option("-r,--root", options.root, "rank")->capture_default_str();
+}
+
+void declare_run(CLI::App& app, Raw& raw, Options& options) {
   app.add_option("-n,--iters", options.iterations, "timed iterations")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   app.add_option("-w,--warmup_iters", options.warmups, "iterations before those")
       ->check(CLI::Range(0, 1000000))
       ->capture_default_str();
-  app.add_option("-d,--datatype", raw.types, "f32 f64 f16 bf16 i8 i16 i32 i64, all")
-      ->delimiter(',')
-      ->capture_default_str();
-  app.add_option("-o,--op", raw.operators, "sum min max prod and or xor, all")
-      ->delimiter(',')
-      ->capture_default_str();
-  app.add_option("--algorithm", raw.algorithms, "canary, ring, or both as a list")
+  app.add_option("--algorithm", raw.algorithms,
+                 "canary, ring, auto (as the communicator chooses), or a list of them")
       ->delimiter(',')
       ->capture_default_str();
   app.add_option("-c,--check", raw.check, "1: verify every element of every iteration; 0: do not")
       ->check(CLI::Range(0, 1))
       ->capture_default_str();
-  app.add_option("--misalign", options.misalignment, "bytes by which buffers miss alignment")
-      ->check(CLI::Range(0, 63));
   auto* csv = app.add_flag("--csv", raw.csv, "comma-separated values");
   app.add_flag("--json", raw.json, "one JSON document")->excludes(csv);
   app.add_option("--layout", raw.layout, "nccl or osu")->check(CLI::IsMember({"nccl", "osu"}));
@@ -171,6 +159,13 @@ void declare(CLI::App& app, Raw& raw, Options& options) {
   app.add_option("--mtu", raw.mtu, "default: that of the interface");
   app.add_option("--encapsulation", raw.encapsulation, "udp or ethernet")
       ->check(CLI::IsMember({"udp", "ethernet"}));
+  app.add_option("--fallback", raw.fallback,
+                 "where the switches do not reduce: allow (the hosts do) or error")
+      ->check(CLI::IsMember({"allow", "error"}));
+  app.add_option("--attempts", raw.attempts,
+                 "how often a block is tried in the network before the hosts reduce it; default: 4")
+      ->check(CLI::Range(1u, CommunicatorOptions::attempts_max));
+  app.add_option("--job", raw.job, "for the switches; default: drawn");
 }
 
 std::vector<std::size_t> sizes_of(const Raw& raw) {
@@ -222,6 +217,9 @@ CommunicatorOptions communicator_of(const Raw& raw) {
     options.encapsulation =
         raw.encapsulation == "udp" ? wire::Encapsulation::udp : wire::Encapsulation::ethernet;
   }
+  options.fallback = fallback_of(raw.fallback).value_or(options.fallback);
+  options.attempts = raw.attempts > 0 ? raw.attempts : options.attempts;
+  options.job = raw.job > 0 ? raw.job : options.job;
   return options;
 }
 
@@ -238,6 +236,13 @@ void interpret(const Raw& raw, Options& options) {
                                          : Layout::nccl;
   options.line_rate_bps = raw.line_rate.empty() ? 0 : rate_of(raw.line_rate);
   options.communicator = communicator_of(raw);
+  options.communicator.algorithm = common_algorithm(options.algorithms);
+  if (options.root >= options.communicator.world_size) {
+    throw CLI::ValidationError("--root", "is not a rank");
+  }
+  if (options.collective == Collective::barrier) {
+    options.counts = {0};
+  }
 }
 
 }  // namespace
@@ -245,14 +250,28 @@ void interpret(const Raw& raw, Options& options) {
 Parsed parse(int argc, char** argv) {
   CLI::App app("Measures collectives of Tributary and verifies every element.", "tributary-bench");
   app.set_version_flag("--version", TRIBUTARY_VERSION);
+  app.footer("Background traffic: tributary-bench background --help");
   app.require_subcommand(1);
   Raw raw;
   Options options;
-  CLI::App* allreduce = app.add_subcommand(
-      "allreduce",
-      "One process per rank, started as torchrun does (RANK, WORLD_SIZE, MASTER_ADDR, "
-      "MASTER_PORT) or told with --rank, --world, --rendezvous.");
-  declare(*allreduce, raw, options);
+  for (const auto collective :
+       {Collective::allreduce, Collective::reduce, Collective::broadcast, Collective::barrier}) {
+    CLI::App* command = app.add_subcommand(
+        name(collective),
+        "One process per rank, started as torchrun does (RANK, WORLD_SIZE, MASTER_ADDR, "
+        "MASTER_PORT) or told with --rank, --world, --rendezvous.");
+    command->callback([&options, collective] { options.collective = collective; });
+    if (collective != Collective::barrier) {
+      declare_vector(*command, raw, options);
+    }
+    if (collective == Collective::allreduce || collective == Collective::reduce) {
+      declare_operator(*command, raw);
+    }
+    if (collective == Collective::reduce || collective == Collective::broadcast) {
+      declare_root(*command, options);
+    }
+    declare_run(*command, raw, options);
+  }
   try {
     app.parse(argc, argv);
     interpret(raw, options);

@@ -12,19 +12,22 @@
 
 namespace tributary::bench {
 
-enum class Algorithm : std::uint8_t { canary, ring };
+enum class Collective : std::uint8_t { allreduce, reduce, broadcast, barrier };
 enum class Layout : std::uint8_t { nccl, osu, csv, json };
 
-inline const char* name(Algorithm algorithm) {
-  return algorithm == Algorithm::canary ? "canary" : "ring";
+inline const char* name(Collective collective) {
+  constexpr const char* names[] = {"allreduce", "reduce", "broadcast", "barrier"};
+  return names[static_cast<std::size_t>(collective)];
 }
 
 struct Options {
+  Collective collective = Collective::allreduce;
   std::vector<std::size_t> sizes;   // bytes per rank
   std::vector<std::size_t> counts;  // elements per rank; if not empty, instead of sizes
   std::vector<wire::ElementType> types;
   std::vector<wire::Operator> operators;
-  std::vector<Algorithm> algorithms;
+  std::vector<Algorithm> algorithms;  // automatic: as the communicator chooses
+  std::uint32_t root = 0;             // of reduce and broadcast
   std::size_t iterations = 5;
   std::size_t warmups = 1;
   std::size_t misalignment = 0;  // bytes by which buffers miss an aligned address
@@ -33,6 +36,17 @@ struct Options {
   std::string record;               // file for the JSON document besides; empty: none
   std::uint64_t line_rate_bps = 0;  // 0: not given
   CommunicatorOptions communicator;
+
+  bool has_root() const {
+    return collective == Collective::reduce || collective == Collective::broadcast;
+  }
+  bool has_operator() const {
+    return collective == Collective::allreduce || collective == Collective::reduce;
+  }
+  // A broadcast has one buffer, a barrier none.
+  bool has_out_of_place() const {
+    return collective == Collective::allreduce || collective == Collective::reduce;
+  }
 };
 
 // The options, or the exit code with which to end (after a message, or after --help).

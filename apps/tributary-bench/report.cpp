@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -10,119 +9,38 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report_nccl.h"
+
 namespace tributary::bench {
 namespace {
 
-double least_s(const Series& series) {
-  return static_cast<double>(*std::min_element(series.times_ns.begin(), series.times_ns.end())) *
-         1e-9;
-}
-double most_s(const Series& series) {
-  return static_cast<double>(*std::max_element(series.times_ns.begin(), series.times_ns.end())) *
-         1e-9;
+// What a row was reduced with; broadcasts and barriers reduce nothing.
+const char* redop(const Options& options, const Row& row) {
+  return options.has_operator() ? text(wire::name(row.op)) : "none";
 }
 
-const char* text(std::string_view name) {
-  return name.data();
-}  // all are literals
-
-// The table of nccl-tests, with a column for the algorithm and, if the line rate is known, one for
-// the share of line-rate goodput.
-class NcclReport final : public Report {
- public:
-  NcclReport(const Options& options, const Setting& setting)
-      : options_(options), setting_(setting), with_share_(setting.line_rate_bps > 0) {}
-
-  void begin() override {
-    std::printf("# tributary-bench allreduce: ranks %u, iterations %zu, warm-up %zu, check %d\n",
-                setting_.ranks, options_.iterations, options_.warmups, options_.check ? 1 : 0);
-    std::printf("# payload efficiency %.4f (%zu of %zu bytes on the line)",
-                setting_.payload_efficiency(), setting_.payload_bytes_max, setting_.line_bytes);
-    if (with_share_) {
-      std::printf(", line rate %.0f Mbit/s", static_cast<double>(setting_.line_rate_bps) * 1e-6);
-    }
-    std::printf("\n# time: mean over iterations of the slowest rank; busbw: ring-equivalent%s\n",
-                with_share_ ? "; share: algbw / (payload efficiency x line rate)" : "");
-    const char* share_name = with_share_ ? "   share" : "";
-    const char* share_unit = with_share_ ? "     (%)" : "";
-    const int half = with_share_ ? 46 : 38;
-    std::printf("#\n# %9s %10s %12s %6s %6s  %*s  %*s\n", "", "", "", "", "", half, "out-of-place",
-                half, "in-place");
-    std::printf("# %9s %10s %12s %6s %6s", "algorithm", "size", "count", "type", "redop");
-    for (int i = 0; i < 2; ++i) {
-      std::printf("  %10s %8s%s %8s %8s", "time", "algbw", share_name, "busbw", "#wrong");
-    }
-    std::printf("\n# %9s %10s %12s %6s %6s", "", "(B)", "(elements)", "", "");
-    for (int i = 0; i < 2; ++i) {
-      std::printf("  %10s %8s%s %8s %8s", "(us)", "(GB/s)", share_unit, "(GB/s)", "");
-    }
-    std::printf("\n");
-    std::fflush(stdout);
-  }
-
-  void row(const Row& row) override {
-    std::printf("  %9s %10zu %12zu %6s %6s", name(row.algorithm), row.bytes(), row.count,
-                text(wire::name(row.type)), text(wire::name(row.op)));
-    half(row, row.out_of_place);
-    half(row, row.in_place);
-    std::printf("\n");
-    std::fflush(stdout);  // a row a time, also into a pipe
-  }
-
-  void end() override {
-    if (options_.check) {
-      std::printf("# Out of bounds values : %llu %s\n", static_cast<unsigned long long>(wrong_),
-                  wrong_ == 0 ? "OK" : "FAILED");
-    }
-    std::printf("# Avg bus bandwidth    : %.4f (ring-equivalent)\n",
-                series_ == 0 ? 0.0 : busbw_ / static_cast<double>(series_) * 1e-9);
-    std::fflush(stdout);
-  }
-
- private:
-  void half(const Row& row, const Series& series) {
-    std::printf("  %10.1f %8.5f", series.mean_s() * 1e6, setting_.algbw(row, series) * 1e-9);
-    if (with_share_) {
-      std::printf(" %7.1f", setting_.share(row, series) * 100);
-    }
-    std::printf(" %8.5f ", setting_.busbw(row, series) * 1e-9);
-    if (options_.check) {
-      std::printf("%8llu", static_cast<unsigned long long>(series.wrong));
-    } else {
-      std::printf("%8s", "N/A");
-    }
-    wrong_ += series.wrong;
-    busbw_ += setting_.busbw(row, series);
-    ++series_;
-  }
-
-  const Options& options_;
-  const Setting setting_;
-  const bool with_share_;
-  std::uint64_t wrong_ = 0;
-  double busbw_ = 0;
-  std::size_t series_ = 0;
-};
-
-// As osu_allreduce -f prints it; out of place, as there.
+// As osu_allreduce -f prints it; out of place, as there, if there is such a thing.
 class OsuReport final : public Report {
  public:
   explicit OsuReport(const Options& options) : options_(options) {}
 
   void row(const Row& row) override {
     const std::string title = std::string(name(row.algorithm)) + ", " + text(wire::name(row.type)) +
-                              ", " + text(wire::name(row.op));
+                              ", " + redop(options_, row);
     if (title != title_) {
       title_ = title;
-      std::printf("\n# Tributary Allreduce Latency Test (%s), OSU layout\n", title.c_str());
+      std::string collective = name(options_.collective);
+      collective[0] = static_cast<char>(collective[0] - 'a' + 'A');
+      std::printf("\n# Tributary %s Latency Test (%s), OSU layout\n", collective.c_str(),
+                  title.c_str());
       std::printf("%-10s%18s%18s%18s%12s%10s\n", "# Size", "Avg Latency(us)", "Min Latency(us)",
                   "Max Latency(us)", "Iterations", "#wrong");
     }
-    const Series& series = row.out_of_place;
+    const Series& series = options_.has_out_of_place() ? row.out_of_place : row.in_place;
     std::printf("%-10zu%18.2f%18.2f%18.2f%12zu", row.bytes(), series.mean_s() * 1e6,
-                least_s(series) * 1e6, most_s(series) * 1e6, series.times_ns.size());
+                series.least_s() * 1e6, series.most_s() * 1e6, series.times_ns.size());
     if (options_.check) {
-      std::printf("%10llu\n", static_cast<unsigned long long>(series.wrong + row.in_place.wrong));
+      std::printf("%10llu\n", static_cast<unsigned long long>(row.wrong()));
     } else {
       std::printf("%10s\n", "N/A");
     }
@@ -141,23 +59,28 @@ class CsvReport final : public Report {
 
   void begin() override {
     std::printf(
-        "algorithm,ranks,size,count,type,redop,placement,iterations,time_us,time_min_us,"
+        "collective,algorithm,ranks,size,count,type,redop,root,placement,iterations,time_us,time_"
+        "min_us,"
         "time_median_us,time_max_us,algbw_gbytes_per_s,busbw_ring_equivalent_gbytes_per_s,"
         "share_of_line_rate_goodput,wrong\n");
   }
   void row(const Row& row) override {
-    line(row, row.out_of_place, "out-of-place");
+    if (options_.has_out_of_place()) {
+      line(row, row.out_of_place, "out-of-place");
+    }
     line(row, row.in_place, "in-place");
     std::fflush(stdout);
   }
 
  private:
   void line(const Row& row, const Series& series, const char* placement) {
-    std::printf("%s,%u,%zu,%zu,%s,%s,%s,%zu,%.3f,%.3f,%.3f,%.3f,%.6f,%.6f,", name(row.algorithm),
-                setting_.ranks, row.bytes(), row.count, text(wire::name(row.type)),
-                text(wire::name(row.op)), placement, series.times_ns.size(), series.mean_s() * 1e6,
-                least_s(series) * 1e6, series.median_s() * 1e6, most_s(series) * 1e6,
-                setting_.algbw(row, series) * 1e-9, setting_.busbw(row, series) * 1e-9);
+    const auto root = options_.has_root() ? std::to_string(row.root) : "";
+    std::printf("%s,%s,%u,%zu,%zu,%s,%s,%s,%s,%zu,%.3f,%.3f,%.3f,%.3f,%.6f,%.6f,",
+                name(options_.collective), text(name(row.algorithm)), setting_.ranks, row.bytes(),
+                row.count, text(wire::name(row.type)), redop(options_, row), root.c_str(),
+                placement, series.times_ns.size(), series.mean_s() * 1e6, series.least_s() * 1e6,
+                series.median_s() * 1e6, series.most_s() * 1e6, setting_.algbw(row, series) * 1e-9,
+                setting_.busbw(row, series) * 1e-9);
     if (setting_.line_rate_bps > 0) {
       std::printf("%.4f", setting_.share(row, series));
     }
@@ -172,12 +95,37 @@ class CsvReport final : public Report {
   const Setting setting_;
 };
 
+nlohmann::ordered_json json_of(const CommunicatorStatistics& of) {
+  return {{"collectives_by_canary", of.collectives_by_canary},
+          {"collectives_by_ring", of.collectives_by_ring},
+          {"blocks_in_network", of.blocks_in_network},
+          {"blocks_by_hosts", of.blocks_by_hosts},
+          {"blocks_reissued", of.blocks_reissued},
+          {"requests_sent", of.requests_sent},
+          {"replays_sent", of.replays_sent},
+          {"failures_sent", of.failures_sent},
+          {"pendings_sent", of.pendings_sent},
+          {"releases_sent", of.releases_sent},
+          {"fingerprint_rejections", of.fingerprint_rejections},
+          {"contributions_sent", of.contributions_sent},
+          {"contributions_direct_sent", of.contributions_direct_sent},
+          {"contributions_received", of.contributions_received},
+          {"collisions_received", of.collisions_received},
+          {"switch_sums_seen", of.switch_sums_seen},
+          {"results_sent", of.results_sent},
+          {"results_received", of.results_received},
+          {"restorations_sent", of.restorations_sent},
+          {"bytes_sent", of.bytes_sent},
+          {"bytes_received", of.bytes_received},
+          {"ignored", of.ignored()}};
+}
+
 class JsonReport final : public Report {
  public:
   JsonReport(const Options& options, const Setting& setting, std::unique_ptr<std::ofstream> file)
       : options_(options), setting_(setting), file_(std::move(file)) {
     document_["version"] = 1;
-    document_["collective"] = "allreduce";
+    document_["collective"] = name(options.collective);
     document_["ranks"] = setting.ranks;
     document_["iterations"] = options.iterations;
     document_["warmup_iterations"] = options.warmups;
@@ -191,17 +139,25 @@ class JsonReport final : public Report {
   }
 
   void row(const Row& row) override {
-    document_["rows"].push_back({{"algorithm", name(row.algorithm)},
-                                 {"size", row.bytes()},
-                                 {"count", row.count},
-                                 {"type", wire::name(row.type)},
-                                 {"redop", wire::name(row.op)},
-                                 {"out_of_place", figures(row, row.out_of_place)},
-                                 {"in_place", figures(row, row.in_place)}});
+    nlohmann::ordered_json entry = {{"algorithm", name(row.algorithm)},
+                                    {"size", row.bytes()},
+                                    {"count", row.count},
+                                    {"type", wire::name(row.type)},
+                                    {"redop", redop(options_, row)}};
+    if (options_.has_root()) {
+      entry["root"] = row.root;
+    }
+    if (options_.has_out_of_place()) {
+      entry["out_of_place"] = figures(row, row.out_of_place);
+    }
+    entry["in_place"] = figures(row, row.in_place);
+    document_["rows"].push_back(std::move(entry));
   }
-  void end() override {
-    std::ostream& out = file_ ? *file_ : std::cout;
-    out << document_.dump(1) << std::endl;
+
+  void end(const CommunicatorStatistics& statistics) override {
+    document_["statistics"] = json_of(statistics);
+    auto& stream = file_ ? static_cast<std::ostream&>(*file_) : std::cout;
+    stream << document_.dump(1) << std::endl;
   }
 
  private:
@@ -235,7 +191,8 @@ double Setting::algbw(const Row& row, const Series& series) const {
 }
 
 double Setting::busbw(const Row& row, const Series& series) const {
-  return algbw(row, series) * 2 * (ranks - 1) / ranks;
+  const bool twice = collective == Collective::allreduce;
+  return algbw(row, series) * (twice ? 2.0 * (ranks - 1) / ranks : 1.0);
 }
 
 double Setting::share(const Row& row, const Series& series) const {
@@ -254,7 +211,7 @@ std::unique_ptr<Report> Report::make(const Options& options, const Setting& sett
     case Layout::nccl:
       break;
   }
-  return std::make_unique<NcclReport>(options, setting);
+  return make_nccl_report(options, setting);
 }
 
 std::unique_ptr<Report> Report::make_record(const Options& options, const Setting& setting) {

@@ -4,14 +4,21 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 #include "measure.h"
 #include "options.h"
 
 namespace tributary::bench {
 
+// Of names that are literals.
+inline const char* text(std::string_view name) {
+  return name.data();
+}
+
 // What the figures of a run are related to.
 struct Setting {
+  Collective collective = Collective::allreduce;
   std::uint32_t ranks = 1;
   std::size_t payload_bytes_max = 0;
   std::size_t line_bytes = 0;  // that a packet with this payload occupies on the line
@@ -21,7 +28,8 @@ struct Setting {
     return static_cast<double>(payload_bytes_max) / static_cast<double>(line_bytes);
   }
   double algbw(const Row& row, const Series& series) const;  // bytes per second
-  // What a ring would need its links to carry for the same time (nccl-tests, PERFORMANCE.md).
+  // What the best host-based algorithm would need its links to carry for the same time
+  // (nccl-tests, PERFORMANCE.md).
   double busbw(const Row& row, const Series& series) const;
   double share(const Row& row, const Series& series) const;  // of line-rate goodput
 };
@@ -36,7 +44,8 @@ class Report {
   virtual ~Report() = default;
   virtual void begin() {}
   virtual void row(const Row& row) = 0;
-  virtual void end() {}
+  // Once, with the statistics of all ranks together.
+  virtual void end(const CommunicatorStatistics& /*statistics*/) {}
 };
 
 }  // namespace tributary::bench

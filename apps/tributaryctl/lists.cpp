@@ -40,6 +40,24 @@ constexpr Column route_columns[] = {
     {"PREFIX", "/prefix"},
     {"CONNECTED", "/connected", Show::flag},
     {"NEXT-HOPS", "/next_hops", Show::hops},
+    {"ORDINARY", "/selection/ordinary"},
+    {"REDUCTION", "/selection/reduction"},
+    {"EVADED", "/selection/evaded_packets_total", Show::plain, true},
+    {"FLOWLETS", "/selection/flowlets_total", Show::plain, true},
+    {"MOVED", "/selection/flowlets_moved_total", Show::plain, true},
+};
+constexpr Column bfd_columns[] = {
+    {"SWITCH", "/switch"},
+    {"NEIGHBOUR", "/neighbour"},
+    {"PORT", "/port"},
+    {"IN-USE", "/alive", Show::flag},
+    {"STATE", "/state"},
+    {"REMOTE", "/remote_state"},
+    {"INTERVAL", "/transmit_interval_seconds", Show::age, true},
+    {"DETECTION", "/detection_time_seconds", Show::age, true},
+    {"RECEIVED", "/received_packets_total", Show::plain, true},
+    {"SENT", "/sent_packets_total", Show::plain, true},
+    {"FAILURES", "/failures_total", Show::plain, true},
 };
 constexpr Column fdb_columns[] = {
     {"SWITCH", "/switch"},
@@ -64,7 +82,10 @@ constexpr Column job_columns[] = {
     {"JOB", "/job", Show::plain, true},
     {"CONTRIBUTIONS", "/contributions_total", Show::plain, true},
     {"RESULTS", "/results_total", Show::plain, true},
+    {"BYPASSED", "/bypassed_total", Show::plain, true},
     {"DESCRIPTORS", "/descriptors", Show::plain, true},
+    {"HIGH-WATER", "/descriptors_high_water", Show::plain, true},
+    {"TIMEOUT", "/timeout_seconds", Show::age, true},
 };
 constexpr Column descriptor_columns[] = {
     {"SWITCH", "/switch"},
@@ -76,6 +97,17 @@ constexpr Column descriptor_columns[] = {
     {"AGE", "/age_seconds", Show::age, true},
     {"LEADER", "/leader"},
     {"CHILDREN-PORTS", "/children_ports", Show::list},
+};
+constexpr Column stalled_columns[] = {
+    {"SWITCH", "/switch"},
+    {"JOB", "/job", Show::plain, true},
+    {"BLOCK", "/block", Show::plain, true},
+    {"ATTEMPT", "/attempt", Show::plain, true},
+    {"LEADER", "/leader"},
+    {"WAITING", "/waiting_seconds", Show::age, true},
+    {"CONTRIBUTIONS", "/contributions", Show::plain, true},
+    {"HOSTS", "/hosts", Show::plain, true},
+    {"MISSING-RANKS", "/missing_ranks", Show::known_list},
 };
 constexpr Column drop_columns[] = {
     {"SCOPE", "/scope"},
@@ -98,6 +130,7 @@ constexpr Column counter_columns[] = {
 constexpr ListCommand commands[] = {
     {"switch", "Logical switches", "switch.list", switch_columns},
     {"route", "Routes and their next hops", "route.list", route_columns},
+    {"bfd", "Sessions with next hops", "bfd.list", bfd_columns},
     {"fdb", "Stations that the bridges know", "fdb.list", fdb_columns},
     {"arp", "Neighbours", "arp.list", arp_columns},
     {"job", "Jobs that the engines have seen", "job.list", job_columns},
@@ -147,6 +180,8 @@ std::string shown(const json& value, Show show) {
       return seconds_for_people(number);
     case Show::list:
       return value.is_array() ? joined(value) : plain(value);
+    case Show::known_list:
+      return value.is_array() ? joined(value) : "unknown";
     case Show::hops:
       return value.is_array() ? hops(value) : plain(value);
     case Show::plain:
@@ -247,6 +282,19 @@ ExitCode show_engines(const Options& options, const ListOptions& list) {
   }
   print_rows(rows, engine_columns);
   return ExitCode::ok;
+}
+
+ExitCode show_stalled(const Options& options, const ListOptions& list) {
+  const auto result = call_daemon(options, "stalled.list", {{"limit", list.limit}});
+  if (!result) {
+    return report(options, result.error());
+  }
+  const json rows = rows_of(*result, list.switch_name);
+  if (rows.empty() && !options.json) {
+    std::printf("nothing is stalled\n");
+    return ExitCode::ok;
+  }
+  return print_list(options, *result, rows, stalled_columns);
 }
 
 ExitCode show_drops(const Options& options, bool all) {

@@ -16,8 +16,9 @@ enum class Show {
   bytes,
   rate,
   age,
-  list,  // joined by commas
-  hops,  // next hops of a route
+  list,        // joined by commas
+  known_list,  // the same, "unknown" where it is not known
+  hops,        // next hops of a route
 };
 
 struct Column {
@@ -44,6 +45,7 @@ struct ListOptions {
 
 ExitCode show_list(const Options& options, const ListCommand& command, const ListOptions& list);
 ExitCode show_engines(const Options& options, const ListOptions& list);
+ExitCode show_stalled(const Options& options, const ListOptions& list);
 ExitCode show_drops(const Options& options, bool all);
 ExitCode show_counters(const Options& options);
 ExitCode show_status(const Options& options);

@@ -74,6 +74,8 @@ struct CommandLine {
     }
     add_list_options(*add(app, "engine", "Figures of the aggregation engines",
                           [this] { return show_engines(options, list); }));
+    add_list_options(*add(app, "stalled", "Blocks that wait, and the ranks they wait for",
+                          [this] { return show_stalled(options, list); }));
   }
 
   void add_port_state(CLI::App& parent, const char* name, const char* help, bool up) {

@@ -10,6 +10,7 @@
 
 #include "control/config.h"
 #include "engine/engine.h"
+#include "forwarding/rows.h"
 #include "packet/fate.h"
 
 namespace tributary::control {
@@ -61,6 +62,7 @@ struct PortCounters {
   std::uint64_t tx_device_dropped = 0;  // the device refused them
   std::uint64_t queue_tail_dropped = 0;
   std::uint64_t queue_ecn_marked = 0;
+  std::uint64_t link_down_dropped = 0;  // waited when the link went, or came while it was down
   std::uint64_t impaired_lost = 0;
   std::uint64_t impaired_duplicated = 0;
   std::uint64_t impaired_reordered = 0;
@@ -95,6 +97,14 @@ struct RouteStatus {
   forwarding::Prefix prefix;
   bool connected = false;
   std::vector<NextHopStatus> next_hops;
+  forwarding::Policies policies;  // how one of several next hops is chosen
+  forwarding::SelectionCounters selection;
+};
+// A session with a next hop; src/forwarding/bfd_session.h.
+struct BfdStatus {
+  std::string switch_name;
+  std::string port;
+  forwarding::BfdRow row;
 };
 struct FdbStatus {
   std::string switch_name;
@@ -127,6 +137,12 @@ struct DescriptorRow {
   engine::DescriptorStatus descriptor;
 };
 
+struct StallRow {
+  std::string switch_name;
+  std::string engine;
+  engine::StallStatus stall;
+};
+
 using Outcome = tl::expected<void, std::string>;  // the error says what to do
 
 class Backend {
@@ -137,11 +153,14 @@ class Backend {
   virtual std::vector<SwitchStatus> switches() = 0;
   virtual std::vector<PortStatus> ports() = 0;
   virtual std::vector<RouteStatus> routes() = 0;
+  virtual std::vector<BfdStatus> bfd() = 0;
   virtual std::vector<FdbStatus> fdb() = 0;
   virtual std::vector<ArpStatus> arp() = 0;
   virtual std::vector<EngineStatus> engines() = 0;
   virtual std::vector<JobRow> jobs() = 0;
   virtual std::vector<DescriptorRow> descriptors(std::size_t limit) = 0;
+  // Blocks that wait unusually long, one row for each switch that knows of one.
+  virtual std::vector<StallRow> stalled(std::size_t limit) = 0;
 
   // The configuration that is in force.
   virtual const DaemonConfig& config() const = 0;

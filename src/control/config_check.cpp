@@ -95,14 +95,6 @@ void check_routes(const SwitchDraft& draft, const std::vector<Interface>& interf
   }
 }
 
-std::string port_names(const SwitchConfig& config) {
-  std::vector<std::string_view> names;
-  for (const auto& port : config.ports) {
-    names.push_back(port.name);
-  }
-  return "ports: " + joined(names);
-}
-
 void check_fdb(const SwitchDraft& draft, Diagnostics& diagnostics) {
   const auto& config = draft.config;
   std::set<wire::MacAddress> seen;
@@ -161,6 +153,14 @@ void check_ports(const SwitchDraft& draft, Diagnostics& diagnostics) {
 }
 
 }  // namespace
+
+std::string port_names(const SwitchConfig& config) {
+  std::vector<std::string_view> names;
+  for (const auto& port : config.ports) {
+    names.push_back(port.name);
+  }
+  return "ports: " + joined(names);
+}
 
 void check_switch(const SwitchDraft& draft, Diagnostics& diagnostics) {
   const auto& config = draft.config;

@@ -74,7 +74,12 @@ void list_tables(Settings& out, const std::string& path, const switching::Switch
     for (const wire::Ipv4Address& hop : route.via) {
       hops += (hops.empty() ? "" : ", ") + to_string(hop);
     }
-    out[path + " route " + to_string(route.prefix)] = {"via " + hops};
+    const auto selected = [](const std::optional<forwarding::Policy>& policy, const char* packets) {
+      return policy ? std::string(" ") + packets + " " + std::string(name(*policy)) : std::string();
+    };
+    out[path + " route " + to_string(route.prefix)] = {"via " + hops +
+                                                       selected(route.ordinary, "ordinary") +
+                                                       selected(route.reduction, "reduction")};
   }
   for (const auto& entry : config.fdb) {
     out[path + " fdb " + to_string(entry.mac)] = {"port " + entry.port};
@@ -82,6 +87,48 @@ void list_tables(Settings& out, const std::string& path, const switching::Switch
   for (const auto& entry : config.arp) {
     out[path + " arp " + to_string(entry.address)] = {to_string(entry.mac)};
   }
+}
+
+void list_canary_job(Settings& out, const std::string& path, const canary::JobRule& job,
+                     const switching::SwitchConfig& config) {
+  std::string ports;
+  for (const PortIndex port : job.ports) {
+    ports += (ports.empty() ? "" : ", ") + config.ports[port].name;
+  }
+  out[path] = {"ports " + (ports.empty() ? "all" : ports) + " quota " +
+               (job.quota == 0 ? "default" : std::to_string(job.quota))};
+}
+
+void list_canary(Settings& out, const std::string& path, const canary::CanaryConfig& canary,
+                 const switching::SwitchConfig& config) {
+  const auto put = [&](const char* key, std::string text) { out[path + key] = {std::move(text)}; };
+  const auto put_fixed = [&](const char* key, std::uint64_t value) {
+    out[path + key] = {std::to_string(value), true};
+  };
+  put_fixed(" descriptors", canary.descriptors);
+  put_fixed(" partitions", canary.partitions);
+  put_fixed(" hash_seed", canary.hash_seed);
+  put(" timeout", canary.timeout ? duration_text(*canary.timeout) : "adaptive");
+  put(" timeout_min", duration_text(canary.timeout_min));
+  put(" timeout_max", duration_text(canary.timeout_max));
+  put(" root_timeout", duration_text(canary.root_timeout));
+  put(" learn_contributions", canary.learn_contributions ? "true" : "false");
+  put(" reclaim_after", duration_text(canary.reclaim_after));
+  put(" age_max", duration_text(canary.age_max));
+  put(" job_quota", std::to_string(canary.job_quota));
+  put(" port_quota", std::to_string(canary.port_quota));
+  for (const auto& job : canary.jobs) {
+    list_canary_job(out, path + " job " + std::to_string(job.job), job, config);
+  }
+}
+
+void list_selection(Settings& out, const std::string& path,
+                    const forwarding::SelectionConfig& selection) {
+  out[path + " ordinary"] = {std::string(name(selection.policies.ordinary))};
+  out[path + " reduction"] = {std::string(name(selection.policies.reduction))};
+  out[path + " flowlet_gap"] = {duration_text(selection.flowlet_gap)};
+  out[path + " trees"] = {std::to_string(selection.trees)};
+  out[path + " tree_seed"] = {std::to_string(selection.tree_seed)};
 }
 
 void list_switch(Settings& out, const SwitchSection& section) {
@@ -94,15 +141,13 @@ void list_switch(Settings& out, const SwitchSection& section) {
   out[path + " fdb_capacity"] = {std::to_string(config.fdb_capacity), true};
   out[path + " arp_timeout"] = {duration_text(config.arp_timeout)};
   out[path + " ecmp_seed"] = {std::to_string(config.ecmp_seed)};
+  list_selection(out, path + " selection", config.selection);
+  out[path + " bfd"] = {config.bfd ? duration_text(config.bfd->interval) + " x " +
+                                         std::to_string(config.bfd->multiplier)
+                                   : std::string("off")};
   out[path + " canary"] = {config.canary ? "on" : "off", true};
   if (config.canary) {
-    out[path + " canary descriptors"] = {std::to_string(config.canary->descriptors), true};
-    out[path + " canary timeout"] = {duration_text(config.canary->timeout)};
-    out[path + " canary root_timeout"] = {duration_text(config.canary->root_timeout)};
-    out[path + " canary learn_contributions"] = {config.canary->learn_contributions ? "true"
-                                                                                    : "false"};
-    out[path + " canary age_max"] = {duration_text(config.canary->age_max)};
-    out[path + " canary hash_seed"] = {std::to_string(config.canary->hash_seed), true};
+    list_canary(out, path + " canary", *config.canary, config);
   }
   for (std::size_t i = 0; i < config.ports.size(); ++i) {
     list_port(out, path + " port " + config.ports[i].name, config.ports[i], section.devices[i], i);

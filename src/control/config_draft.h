@@ -10,6 +10,12 @@
 
 namespace tributary::control {
 
+// [[switch.canary.job]]: the ports that it names, before they are looked up.
+struct CanaryJobDraft {
+  const toml::table* source = nullptr;
+  std::vector<std::pair<std::string, Position>> ports;
+};
+
 // A configuration between reading and checking: entries remember the table they were read from, so
 // that a contradiction found later still has a place. Tables are owned by the parsed document.
 struct SwitchDraft {
@@ -17,6 +23,7 @@ struct SwitchDraft {
   std::vector<std::optional<DeviceConfig>> devices;  // one per port; none until a link names it
   const toml::table* source = nullptr;
   std::vector<const toml::table*> ports, routes, fdb, arp;  // in the order of config's lists
+  std::vector<CanaryJobDraft> canary_jobs;                  // in the order of config.canary->jobs
   bool sound = true;  // every value was readable, so that references can be judged
 };
 
@@ -38,10 +45,17 @@ struct ConfigDraft {
 
 void read_daemon(Reader& reader, DaemonConfig& out);
 void read_switch(Reader& reader, SwitchDraft& out);
+void read_canary(Reader& reader, SwitchDraft& out);
 void read_port(Reader& reader, SwitchDraft& out);
+void read_selection(Reader& reader, forwarding::SelectionConfig& out);
+void read_route_selection(Reader& reader, switching::RouteConfig& out);
 std::optional<DeviceConfig> read_device(Reader& reader);
 void read_link(Reader& reader, LinkDraft& out);
 
+// Turns the names of ports in [[switch.canary.job]] into indices.
+void resolve_canary_jobs(SwitchDraft& draft, Diagnostics& diagnostics);
+// "ports: h1, h2": for hints.
+std::string port_names(const switching::SwitchConfig& config);
 void check_switch(const SwitchDraft& draft, Diagnostics& diagnostics);
 void check_fabric(const ConfigDraft& draft, Diagnostics& diagnostics);
 // Joins the ports of each link; complains about ports with two attachments or none.

@@ -140,6 +140,16 @@ class Reader {
 
   void integers(std::string_view key, std::vector<unsigned>& out, Range<unsigned> range);
 
+  // Whether the key has just this text, where other values than quantities are allowed.
+  bool is_text(std::string_view key, std::string_view text) {
+    const auto* node = find(key);
+    return node != nullptr && node->value_exact<std::string_view>() == text;
+  }
+  // A string or an array of strings, with their places: names to be looked up later.
+  std::vector<std::pair<std::string, Position>> names(std::string_view key) {
+    return strings_at(key);
+  }
+
   // A subtable, or each of an array of tables: `read(Reader&)`, then finish().
   template <class F>
   void table(std::string_view key, F&& read) {

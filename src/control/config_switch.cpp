@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <bit>
 #include <limits>
 
 #include "control/config_draft.h"
@@ -8,7 +7,6 @@ namespace tributary::control {
 namespace {
 
 using std::chrono::hours;
-using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
@@ -16,26 +14,11 @@ using std::chrono::seconds;
 constexpr std::uint64_t seed_max = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t next_hops_max = 64;
 
-void read_canary(Reader& reader, std::optional<canary::CanaryConfig>& out) {
-  canary::CanaryConfig& canary = out.emplace();
-  reader.integer("descriptors", canary.descriptors, {1u, 1u << 20});
-  if (!std::has_single_bit(canary.descriptors)) {
-    const auto below = std::bit_floor(canary.descriptors);
-    reader.error("descriptors", "`descriptors` is not a power of two",
-                 "for example " + std::to_string(below) + " or " + std::to_string(below * 2));
-  }
-  reader.quantity("timeout", canary.timeout, as_duration,
-                  Range<Duration>{microseconds(1), seconds(10)});
-  reader.quantity("root_timeout", canary.root_timeout, as_duration,
-                  Range<Duration>{microseconds(1), seconds(10)});
-  reader.boolean("learn_contributions", canary.learn_contributions);
-  reader.quantity("age_max", canary.age_max, as_duration,
-                  Range<Duration>{milliseconds(1), hours(1)});
-  if (canary.age_max < canary.timeout) {
-    reader.error("age_max", "`age_max` is shorter than `timeout`",
-                 "a descriptor outlives its timeout of " + duration_text(canary.timeout));
-  }
-  reader.integer("hash_seed", canary.hash_seed, {std::uint64_t{0}, seed_max});
+void read_bfd(Reader& reader, std::optional<forwarding::BfdConfig>& out) {
+  auto& bfd = out.emplace();
+  reader.quantity("interval", bfd.interval, as_duration,
+                  Range<Duration>{milliseconds(10), seconds(60)});
+  reader.integer<std::uint8_t>("multiplier", bfd.multiplier, {1, 255});
 }
 
 void read_route(Reader& reader, SwitchDraft& out) {
@@ -47,6 +30,7 @@ void read_route(Reader& reader, SwitchDraft& out) {
   if (reader.has("via") && (route.via.empty() || route.via.size() > next_hops_max)) {
     reader.error("via", "`via` is to name 1 to " + std::to_string(next_hops_max) + " next hops");
   }
+  read_route_selection(reader, route);
 }
 
 void read_fdb(Reader& reader, SwitchDraft& out) {
@@ -82,7 +66,9 @@ void read_switch(Reader& reader, SwitchDraft& out) {
   reader.quantity("arp_timeout", config.arp_timeout, as_duration,
                   Range<Duration>{seconds(1), hours(24 * 30)});
   reader.integer("ecmp_seed", config.ecmp_seed, {std::uint64_t{0}, seed_max});
-  reader.table("canary", [&](Reader& child) { read_canary(child, config.canary); });
+  reader.table("bfd", [&](Reader& child) { read_bfd(child, config.bfd); });
+  reader.table("selection", [&](Reader& child) { read_selection(child, config.selection); });
+  reader.table("canary", [&](Reader& child) { read_canary(child, out); });
   reader.tables("port", [&](Reader& child) { read_port(child, out); });
   reader.tables("route", [&](Reader& child) { read_route(child, out); });
   reader.tables("fdb", [&](Reader& child) { read_fdb(child, out); });

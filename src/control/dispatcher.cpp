@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <exception>
 #include <initializer_list>
+#include <utility>
 
 #include <spdlog/spdlog.h>
 
@@ -113,6 +114,22 @@ Answer list_descriptors(Backend& backend, const json& given) {
   }
   answer["rows_total"] = std::max(held, answer["rows"].size());
   return answer;
+}
+
+// Those whose missing ranks are known first, then those that wait longest.
+Answer list_stalled(Backend& backend, const json& given) {
+  Params params(given);
+  const std::size_t limit = params.limit();
+  if (const auto ok = params.finish(); !ok) {
+    return tl::unexpected(ok.error());
+  }
+  // One more than is shown, so that rows_total tells whether there are more.
+  auto all = backend.stalled(limit + 1);
+  std::stable_sort(all.begin(), all.end(), [](const StallRow& a, const StallRow& b) {
+    return std::make_pair(a.stall.missing.empty(), b.stall.waiting) <
+           std::make_pair(b.stall.missing.empty(), a.stall.waiting);
+  });
+  return rows(all, limit);
 }
 
 Answer daemon_status(Backend& backend, const json& given) {
@@ -257,11 +274,13 @@ constexpr Method methods[] = {
     {"port.list", list<PortStatus, &Backend::ports>, false},
     {"port.set", set_port, true},
     {"route.list", list<RouteStatus, &Backend::routes>, false},
+    {"bfd.list", list<BfdStatus, &Backend::bfd>, false},
     {"fdb.list", list<FdbStatus, &Backend::fdb>, false},
     {"arp.list", list<ArpStatus, &Backend::arp>, false},
     {"engine.list", list<EngineStatus, &Backend::engines>, false},
     {"job.list", list<JobRow, &Backend::jobs>, false},
     {"descriptor.list", list_descriptors, false},
+    {"stalled.list", list_stalled, false},
     {"drop.list", list_drops, false},
     {"counter.list", list_counters, false},
     {"log.set", set_log_level, true},

@@ -12,6 +12,8 @@ double seconds(Duration duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
+constexpr const char* bfd_state_names[] = {"admin-down", "down", "init", "up"};
+
 json optional_address(const std::optional<forwarding::InterfaceAddress>& address) {
   return address ? json(to_string(*address)) : json(nullptr);
 }
@@ -36,6 +38,7 @@ json to_json(const PortCounters& c) {
           {"tx_device_dropped_packets_total", c.tx_device_dropped},
           {"queue_tail_dropped_packets_total", c.queue_tail_dropped},
           {"queue_ecn_marked_packets_total", c.queue_ecn_marked},
+          {"link_down_dropped_packets_total", c.link_down_dropped},
           {"impaired_lost_packets_total", c.impaired_lost},
           {"impaired_duplicated_packets_total", c.impaired_duplicated},
           {"impaired_reordered_packets_total", c.impaired_reordered},
@@ -120,7 +123,31 @@ json to_json(const RouteStatus& status) {
   return {{"switch", status.switch_name},
           {"prefix", to_string(status.prefix)},
           {"connected", status.connected},
-          {"next_hops", std::move(hops)}};
+          {"next_hops", std::move(hops)},
+          {"selection",
+           {{"ordinary", name(status.policies.ordinary)},
+            {"reduction", name(status.policies.reduction)},
+            {"evaded_packets_total", status.selection.evaded},
+            {"flowlets_total", status.selection.flowlets},
+            {"flowlets_moved_total", status.selection.flowlets_moved}}}};
+}
+
+json to_json(const BfdStatus& status) {
+  const auto& row = status.row;
+  return {{"switch", status.switch_name},
+          {"port", status.port},
+          {"neighbour", to_string(row.neighbour)},
+          {"alive", row.alive},
+          {"state", bfd_state_names[static_cast<std::size_t>(row.state)]},
+          {"remote_state", bfd_state_names[static_cast<std::size_t>(row.remote_state)]},
+          {"diagnostic", static_cast<unsigned>(row.diagnostic)},
+          {"discriminator", row.discriminator},
+          {"remote_discriminator", row.remote_discriminator},
+          {"transmit_interval_seconds", seconds(row.transmit_interval)},
+          {"detection_time_seconds", seconds(row.detection_time)},
+          {"received_packets_total", row.received},
+          {"sent_packets_total", row.sent},
+          {"failures_total", row.failures}};
 }
 
 json to_json(const FdbStatus& status) {
@@ -155,7 +182,10 @@ json to_json(const JobRow& row) {
           {"job", row.job.job},
           {"contributions_total", row.job.contributions},
           {"results_total", row.job.results},
-          {"descriptors", row.job.descriptors}};
+          {"bypassed_total", row.job.bypassed},
+          {"descriptors", row.job.descriptors},
+          {"descriptors_high_water", row.job.descriptors_high_water},
+          {"timeout_seconds", seconds(row.job.timeout)}};
 }
 
 json to_json(const DescriptorRow& row) {
@@ -170,6 +200,20 @@ json to_json(const DescriptorRow& row) {
           {"age_seconds", seconds(d.age)},
           {"leader", to_string(d.leader)},
           {"children_ports", port_list(d.children)}};
+}
+
+json to_json(const StallRow& row) {
+  const auto& s = row.stall;
+  return {{"switch", row.switch_name},
+          {"engine", row.engine},
+          {"job", s.job},
+          {"block", s.block},
+          {"attempt", s.attempt},
+          {"leader", to_string(s.leader)},
+          {"waiting_seconds", seconds(s.waiting)},
+          {"contributions", s.contributions},
+          {"hosts", s.hosts},
+          {"missing_ranks", s.missing.empty() ? json(nullptr) : json(s.missing)}};
 }
 
 json to_json(const ConfigChange& change) {
@@ -212,6 +256,7 @@ json drop_rows(const std::vector<SwitchStatus>& switches, const std::vector<Port
     const std::string where = port.switch_name + ":" + port.name;
     add("port", where, "rx_missed", port.counters.rx_missed);
     add("port", where, "queue_tail", port.counters.queue_tail_dropped);
+    add("port", where, "link_down", port.counters.link_down_dropped);
     add("port", where, "tx_device", port.counters.tx_device_dropped);
     add("port", where, "impaired_lost", port.counters.impaired_lost);
   }

@@ -14,11 +14,13 @@ nlohmann::json to_json(const DaemonStatus& status);
 nlohmann::json to_json(const SwitchStatus& status);
 nlohmann::json to_json(const PortStatus& status);
 nlohmann::json to_json(const RouteStatus& status);
+nlohmann::json to_json(const BfdStatus& status);
 nlohmann::json to_json(const FdbStatus& status);
 nlohmann::json to_json(const ArpStatus& status);
 nlohmann::json to_json(const EngineStatus& status);
 nlohmann::json to_json(const JobRow& row);
 nlohmann::json to_json(const DescriptorRow& row);
+nlohmann::json to_json(const StallRow& row);
 nlohmann::json to_json(const ConfigChange& change);
 nlohmann::json to_json(const ConfigErrors& errors);
 nlohmann::json to_json(const Ledger& ledger);  // the account without its reasons

@@ -32,7 +32,10 @@ void read_root(Reader& reader, ConfigDraft& out) {
 
 void check(ConfigDraft& draft, Diagnostics& diagnostics) {
   bool ports_sound = true;
-  for (const SwitchDraft& sw : draft.switches) {
+  for (SwitchDraft& sw : draft.switches) {
+    if (sw.sound) {
+      resolve_canary_jobs(sw, diagnostics);
+    }
     check_switch(sw, diagnostics);
     ports_sound = ports_sound && sw.sound;
   }

@@ -32,17 +32,20 @@ Core::Core(const Setup& setup, const control::DaemonConfig& config,
     const auto& place = places[number];
     if (place.core == setup.core) {
       const auto& port = config.switches[place.switch_index].config.ports[place.port];
-      ports_.push_back({switching::Port(port), devices[number].get(), number, place});
+      auto& gauge = (*setup.gauges)[place.switch_index][place.port];
+      ports_.push_back({switching::Port(port, &gauge), devices[number].get(), number, place});
     }
   }
   home_.resize(places.size());
   for (auto& home : ports_) {
     home_[home.number] = &home;
   }
-  for (const auto& section : config.switches) {
-    shares_.push_back({std::make_unique<switching::Switch>(
-                           section.config, switching::CoreShare{setup.core, setup.cores}, pool_),
-                       section.config});
+  for (std::size_t s = 0; s < config.switches.size(); ++s) {
+    const auto& settings = config.switches[s].config;
+    shares_.push_back(
+        {std::make_unique<switching::Switch>(
+             settings, switching::CoreShare{setup.core, setup.cores}, pool_, (*setup.gauges)[s]),
+         settings});
   }
   refresh_deadlines();
 }
@@ -86,7 +89,9 @@ void Core::rest(Duration sleep) {
 }
 
 bool Core::round(Time now) {
-  bool worked = receiving_ && receive_from_devices(now);
+  // Ports first as well: choices of an up-port look at what the lines have not yet sent.
+  bool worked = run_ports(now);
+  worked |= receiving_ && receive_from_devices(now);
   worked |= receive_from_cores(now);
   worked |= run_switches(now);
   worked |= run_ports(now);

@@ -23,6 +23,9 @@ struct alignas(64) CorePulse {
   std::atomic<bool> busy{false};
 };
 
+// How full every egress queue is, by switch and port: written by the cores that own the queues.
+using Gauges = std::vector<std::vector<forwarding::QueueGauge>>;
+
 // One packet core: its ports, its share of every logical switch, and the loop that drives them.
 // Everything here belongs to the core's thread; the control thread comes in by the mailbox only.
 class Core {
@@ -35,6 +38,7 @@ class Core {
     const HandoverRings* rings = nullptr;
     rte_mempool* mempool = nullptr;
     std::vector<CorePulse>* pulses = nullptr;
+    Gauges* gauges = nullptr;
   };
   // A port that is homed here.
   struct HomePort {
@@ -67,6 +71,8 @@ class Core {
 
   // For actions in the mailbox.
   std::vector<HomePort>& ports() { return ports_; }
+  // Null if the port of this number is homed elsewhere.
+  HomePort* home(std::uint32_t number) { return home_[number]; }
   std::vector<Share>& shares() { return shares_; }
   control::CoreStatus status() const;
   void stop_receiving() { receiving_ = false; }

@@ -44,7 +44,11 @@ Dataplane::Dataplane(const control::DaemonConfig& config, std::string version)
       version_(std::move(version)),
       memory_(plan_memory(config, free_hugepage_megabytes())),
       topology_(plan_topology(config)),
-      pulses_(config.cores.size()) {}
+      pulses_(config.cores.size()) {
+  for (const auto& section : config.switches) {
+    gauges_.emplace_back(section.config.ports.size());
+  }
+}
 
 Dataplane::~Dataplane() {
   stop();
@@ -126,7 +130,7 @@ void Dataplane::make_cores() {
   for (unsigned core = 0; core < config_.cores.size(); ++core) {
     cores_.push_back(std::make_unique<Core>(
         Core::Setup{core, static_cast<unsigned>(config_.cores.size()), config_.cores[core],
-                    &topology_, rings_.get(), store_->mempool(), &pulses_},
+                    &topology_, rings_.get(), store_->mempool(), &pulses_, &gauges_},
         config_, devices_));
   }
 }
@@ -200,6 +204,9 @@ void Dataplane::apply_links() {
     }
     const bool told = on_cores([&](Core& core, Time) {
       core.shares()[place.switch_index].logical->set_port_up(place.port, up);
+      if (auto* home = core.home(number)) {
+        home->port.set_up(up);
+      }
       core.refresh_deadlines();
     });
     if (!told) {

@@ -40,11 +40,13 @@ class Dataplane final : public control::Backend {
   std::vector<control::SwitchStatus> switches() override;
   std::vector<control::PortStatus> ports() override;
   std::vector<control::RouteStatus> routes() override;
+  std::vector<control::BfdStatus> bfd() override;
   std::vector<control::FdbStatus> fdb() override;
   std::vector<control::ArpStatus> arp() override;
   std::vector<control::EngineStatus> engines() override;
   std::vector<control::JobRow> jobs() override;
   std::vector<control::DescriptorRow> descriptors(std::size_t limit) override;
+  std::vector<control::StallRow> stalled(std::size_t limit) override;
   const control::DaemonConfig& config() const override { return given_; }
   control::Outcome reload(const control::DaemonConfig& next) override;
   control::Outcome set_port(const std::string& switch_name, const std::string& port,
@@ -85,6 +87,7 @@ class Dataplane final : public control::Backend {
   std::unique_ptr<HandoverRings> rings_;
   std::vector<std::unique_ptr<PortDevice>> devices_;  // by port number; null for internal links
   std::vector<CorePulse> pulses_;
+  Gauges gauges_;
   std::vector<std::unique_ptr<Core>> cores_;
   std::vector<LinkState> links_;  // by port number
   bool running_ = false;

@@ -3,6 +3,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -64,11 +66,29 @@ tl::expected<void, std::string> check_interface(const std::string& name) {
   return {};
 }
 
-bool interface_running(const std::string& name) {
+unsigned interface_index(const std::string& name) {
+  return if_nametoindex(name.c_str());
+}
+
+bool interface_running(const std::string& name, unsigned index) {
   const Socket socket(AF_INET, SOCK_DGRAM, 0);
   ifreq request = request_for(name);
-  constexpr int wanted = IFF_UP | IFF_RUNNING;
-  return ioctl(socket.get(), SIOCGIFFLAGS, &request) == 0 && (request.ifr_flags & wanted) == wanted;
+  if (ioctl(socket.get(), SIOCGIFINDEX, &request) != 0 ||
+      static_cast<unsigned>(request.ifr_ifindex) != index) {
+    return false;
+  }
+  ifreq flags = request_for(name);
+  if (ioctl(socket.get(), SIOCGIFFLAGS, &flags) != 0 || (flags.ifr_flags & IFF_UP) == 0) {
+    return false;
+  }
+  // When a carrier flaps, the kernel may be a second late with IFF_RUNNING; the driver is not.
+  ethtool_value link = {ETHTOOL_GLINK, 0};
+  request = request_for(name);
+  request.ifr_data = reinterpret_cast<char*>(&link);
+  if (ioctl(socket.get(), SIOCETHTOOL, &request) == 0) {
+    return link.data != 0;
+  }
+  return (flags.ifr_flags & IFF_RUNNING) != 0;
 }
 
 }  // namespace tributary::dataplane

@@ -61,7 +61,10 @@ tl::expected<std::uint16_t, std::string> probe(const DeviceArguments& arguments)
 
 PortDevice::PortDevice(std::uint16_t port, const control::DeviceConfig& config,
                        DeviceArguments arguments)
-    : port_(port), config_(config), arguments_(std::move(arguments)) {}
+    : port_(port),
+      config_(config),
+      arguments_(std::move(arguments)),
+      interface_index_(interface_index(kernel_name(config))) {}
 
 tl::expected<std::unique_ptr<PortDevice>, std::string> PortDevice::open(
     const control::DeviceConfig& config, const DeviceArguments& arguments, std::uint16_t mtu,
@@ -196,7 +199,7 @@ std::optional<wire::MacAddress> PortDevice::mac() const {
 
 bool PortDevice::link_up() const {
   if (const auto* interface = std::get_if<control::InterfaceDevice>(&config_)) {
-    return interface_running(interface->interface);
+    return interface_running(interface->interface, interface_index_);
   }
   if (std::holds_alternative<control::TapDevice>(config_)) {
     return true;  // we are its cable; it may have been moved to another network namespace

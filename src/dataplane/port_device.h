@@ -63,6 +63,7 @@ class PortDevice {
   bool started_ = false;
   control::DeviceConfig config_;
   DeviceArguments arguments_;
+  unsigned interface_index_;  // of the kernel's interface behind it; 0: none
   wire::MacAddress mac_;
   std::array<rte_mbuf*, burst> pending_{};
   std::uint16_t waiting_ = 0;

@@ -21,7 +21,8 @@ bool same(const std::optional<forwarding::InterfaceAddress>& a,
 bool same(const std::optional<canary::CanaryConfig>& a,
           const std::optional<canary::CanaryConfig>& b) {
   return a.has_value() == b.has_value() &&
-         (!a || (a->descriptors == b->descriptors && a->hash_seed == b->hash_seed));
+         (!a || (a->descriptors == b->descriptors && a->hash_seed == b->hash_seed &&
+                 a->partitions == b->partitions));
 }
 
 // The first thing that differs and must not; empty if there is none.
@@ -72,7 +73,7 @@ std::string fixed_difference(const SwitchSection& a, const SwitchSection& b) {
     return "fdb_capacity";
   }
   if (!same(a.config.canary, b.config.canary)) {
-    return "whether canary is on, its descriptors or its hash_seed";
+    return "whether canary is on, its descriptors, its partitions or its hash_seed";
   }
   if (a.config.ports.size() != b.config.ports.size()) {
     return "the number of its ports";

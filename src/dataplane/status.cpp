@@ -36,6 +36,7 @@ control::PortCounters counters_of(const Core::HomePort& home) {
   to.tx_packets = from.tx_packets - to.tx_device_dropped;
   to.queue_tail_dropped = from.queue_tail_dropped;
   to.queue_ecn_marked = from.queue_ecn_marked;
+  to.link_down_dropped = from.link_down_dropped;
   to.impaired_lost = from.impaired_lost;
   to.impaired_duplicated = from.impaired_duplicated;
   to.impaired_reordered = from.impaired_reordered;
@@ -73,6 +74,10 @@ bool better(const forwarding::FdbRow& a, const forwarding::FdbRow& b) {
 }
 bool better(const forwarding::ArpRow& a, const forwarding::ArpRow& b) {
   return std::make_tuple(a.state, a.age) < std::make_tuple(b.state, b.age);
+}
+bool better(const engine::StallStatus& a, const engine::StallStatus& b) {
+  return std::make_tuple(a.missing.empty(), b.attempt) <
+         std::make_tuple(b.missing.empty(), a.attempt);
 }
 
 }  // namespace
@@ -169,20 +174,46 @@ std::vector<control::RouteStatus> Dataplane::routes() {
   const std::lock_guard lock(mutex_);
   std::vector<control::RouteStatus> rows;
   std::vector<std::vector<forwarding::RouteRow>> tables(config_.switches.size());
-  // All cores have the same routes.
+  // All cores have the same routes, and each its own counters.
   on_cores([&](Core& core, Time) {
     for (std::size_t s = 0; s < tables.size(); ++s) {
-      tables[s] = core.shares()[s].logical->routes();
+      auto table = core.shares()[s].logical->routes();
+      for (std::size_t i = 0; i < std::min(table.size(), tables[s].size()); ++i) {
+        table[i].counters += tables[s][i].counters;
+      }
+      tables[s] = std::move(table);
     }
   });
   for (std::uint32_t s = 0; s < tables.size(); ++s) {
     for (const auto& route : tables[s]) {
-      control::RouteStatus row{config_.switches[s].config.name, route.prefix, route.connected, {}};
+      control::RouteStatus row{config_.switches[s].config.name,
+                               route.prefix,
+                               route.connected,
+                               {},
+                               route.policies,
+                               route.counters};
       for (const auto& hop : route.next_hops) {
         row.next_hops.push_back({hop.via, port_name(s, hop.interface), hop.up});
       }
       rows.push_back(std::move(row));
     }
+  }
+  return rows;
+}
+
+std::vector<control::BfdStatus> Dataplane::bfd() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::pair<std::uint32_t, forwarding::BfdRow>> found;
+  on_cores([&](Core& core, Time) {
+    for (std::uint32_t s = 0; s < core.shares().size(); ++s) {
+      for (const auto& row : core.shares()[s].logical->bfd()) {
+        found.emplace_back(s, row);
+      }
+    }
+  });
+  std::vector<control::BfdStatus> rows;
+  for (const auto& [s, row] : found) {
+    rows.push_back({config_.switches[s].config.name, port_name(s, row.interface), row});
   }
   return rows;
 }
@@ -267,7 +298,10 @@ std::vector<control::JobRow> Dataplane::jobs() {
           row.job = job.job;
           row.contributions += job.contributions;
           row.results += job.results;
+          row.bypassed += job.bypassed;
           row.descriptors += job.descriptors;
+          row.descriptors_high_water += job.descriptors_high_water;
+          row.timeout = std::max(row.timeout, job.timeout);
         }
       }
     }
@@ -292,6 +326,28 @@ std::vector<control::DescriptorRow> Dataplane::descriptors(std::size_t limit) {
       }
     }
   });
+  return rows;
+}
+
+std::vector<control::StallRow> Dataplane::stalled(std::size_t limit) {
+  const std::lock_guard lock(mutex_);
+  // Attempts at one block may belong to different cores.
+  std::map<std::tuple<std::size_t, std::string, std::uint32_t, std::uint32_t>, engine::StallStatus>
+      merged;
+  on_cores([&](Core& core, Time now) {
+    for (std::size_t s = 0; s < core.shares().size(); ++s) {
+      for (const auto& view : core.shares()[s].logical->engines()) {
+        for (const auto& stall : view.engine->stalled(now, limit)) {
+          keep_better(merged, std::tuple{s, std::string(view.name), stall.job, stall.block}, stall,
+                      [](const auto& a, const auto& b) { return better(a, b); });
+        }
+      }
+    }
+  });
+  std::vector<control::StallRow> rows;
+  for (const auto& [key, stall] : merged) {
+    rows.push_back({config_.switches[std::get<0>(key)].config.name, std::get<1>(key), stall});
+  }
   return rows;
 }
 

@@ -10,15 +10,20 @@
 
 namespace tributary::engine {
 
+// What chooses among equal next hops of a packet that the switch routes. The same for all senders
+// of a block, so that all switches of a level pick the same root for it.
+struct Path {
+  std::uint32_t hash = 0;   // of the aggregation key and the leader
+  std::uint32_t block = 0;  // sequence number of the block in its job
+};
+
 // A packet that an engine wants sent.
 struct Departure {
   PacketPtr packet;
   // A port: the frame is complete and leaves by that port. no_port: the switch routes (or bridges)
   // the frame by its destination, and writes the link-layer addresses where it routes.
   PortIndex port = no_port;
-  // Chooses among equal next hops. Derived from the aggregation key and the leader, not from the
-  // sender, so that all switches of a level pick the same root for one block.
-  std::uint32_t path_hash = 0;
+  Path path;
   // The packet was received in this burst: the switch counts it as forwarded or dropped.
   // Otherwise it was originated: the switch counts it as sent or lost.
   bool received = false;
@@ -41,19 +46,19 @@ class Actions {
     packet.reset();
   }
   // A received packet goes on towards its destination.
-  void forward(PacketPtr packet, std::uint32_t path_hash) {
-    departures_.push_back({std::move(packet), no_port, path_hash, true});
+  void forward(PacketPtr packet, const Path& path) {
+    departures_.push_back({std::move(packet), no_port, path, true});
   }
 
   // A packet made here, or kept before, is routed towards its destination ...
-  void originate(PacketPtr packet, std::uint32_t path_hash) {
+  void originate(PacketPtr packet, const Path& path) {
     ++ledger_.originated;
-    departures_.push_back({std::move(packet), no_port, path_hash, false});
+    departures_.push_back({std::move(packet), no_port, path, false});
   }
   // ... or is a complete frame that leaves by one port ...
   void originate_on(PortIndex port, PacketPtr packet) {
     ++ledger_.originated;
-    departures_.push_back({std::move(packet), port, 0, false});
+    departures_.push_back({std::move(packet), port, {}, false});
   }
   // ... or could not be made or sent.
   void lose(DropReason reason) {

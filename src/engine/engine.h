@@ -58,7 +58,10 @@ struct JobStatus {
   std::uint32_t job = 0;
   std::uint64_t contributions = 0;
   std::uint64_t results = 0;
+  std::uint64_t bypassed = 0;     // contributions that went to their leader as they were
   std::uint64_t descriptors = 0;  // in use now
+  std::uint64_t descriptors_high_water = 0;
+  Duration timeout{};  // of the latest block; zero: it began none, or only at its leader's last hop
 };
 
 // One block that is held, for `tributaryctl descriptor` and for diagnosis.
@@ -71,6 +74,18 @@ struct DescriptorStatus {
   Duration age{};
   wire::Ipv4Address leader;
   std::vector<PortIndex> children;
+};
+
+// One block that waits unusually long, as far as is known here.
+struct StallStatus {
+  std::uint32_t job = 0;
+  std::uint32_t block = 0;
+  std::uint32_t attempt = 0;
+  std::uint32_t contributions = 0;  // that are in, at the leader if it has said so
+  std::uint32_t hosts = 0;
+  Duration waiting{};
+  wire::Ipv4Address leader;
+  std::vector<std::uint16_t> missing;  // ranks that have not contributed; empty: unknown
 };
 
 // An aggregation engine on one core of one logical switch. It never touches a socket, a clock, a
@@ -91,6 +106,7 @@ class Engine {
   virtual std::vector<Figure> figures() const = 0;
   virtual std::vector<JobStatus> jobs() const = 0;
   virtual std::vector<DescriptorStatus> descriptors(Time now, std::size_t limit) const = 0;
+  virtual std::vector<StallStatus> stalled(Time now, std::size_t limit) const = 0;
 };
 
 }  // namespace tributary::engine

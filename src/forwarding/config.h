@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "packet/clock.h"
 #include "wire/ipv4.h"
@@ -19,11 +22,49 @@ struct InterfaceAddress {
   std::uint8_t length = 0;  // bits
 };
 
+// How often neighbours are to hear from each other (RFC 5880), and how many packets in a row may
+// fail to come before the neighbour is taken for dead.
+struct BfdConfig {
+  Duration interval = std::chrono::milliseconds(100);
+  std::uint8_t multiplier = 3;
+};
+
 // Egress queue of a port.
 struct QueueConfig {
   std::uint64_t rate_bps = 0;                  // on the line, overhead included; 0: not shaped
   std::uint32_t capacity_bytes = 1024 * 1024;  // frames that wait; beyond it the tail is dropped
   std::uint32_t ecn_threshold_packets = 85;    // mark ECT packets that find more waiting; 0: never
+};
+
+// How one of several next hops is chosen; forwarding/policy.h says by which function.
+enum class Policy : std::uint8_t { ecmp, flowlet, adaptive, static_trees };
+
+// What operators call them, in the order of the enumerators.
+struct PolicyName {
+  std::string_view text;
+  bool ordinary;  // serves ordinary packets too, not only those of reductions
+};
+inline constexpr std::array policy_names{
+    PolicyName{"ecmp", true},
+    PolicyName{"flowlet", true},
+    PolicyName{"adaptive", true},
+    PolicyName{"static", false},
+};
+constexpr std::string_view name(Policy policy) {
+  return policy_names[static_cast<std::size_t>(policy)].text;
+}
+
+// Packets of reductions are told apart from all others.
+struct Policies {
+  Policy ordinary = Policy::ecmp;
+  Policy reduction = Policy::ecmp;
+};
+
+struct SelectionConfig {
+  Policies policies;  // of groups that do not have their own
+  Duration flowlet_gap = std::chrono::microseconds(500);
+  std::uint32_t trees = 1;      // static: how many trees the blocks take in turn; not 0
+  std::uint64_t tree_seed = 1;  // static: draws their roots
 };
 
 // What a lab cable does to packets. Probabilities are per packet, 0 to 1.

@@ -19,4 +19,8 @@ std::uint32_t EcmpHash::operator()(const wire::Ipv4Header& ip, wire::Bytes l4) c
   return static_cast<std::uint32_t>(wire::mix_key(wire::mix_key(addresses, seed_), rest) >> 32);
 }
 
+std::uint32_t EcmpHash::operator()(const wire::Ipv4Address& destination) const {
+  return static_cast<std::uint32_t>(wire::mix_key(destination.value(), seed_) >> 32);
+}
+
 }  // namespace tributary::forwarding

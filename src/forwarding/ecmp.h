@@ -23,6 +23,8 @@ class EcmpHash {
 
   // `l4`: what follows the IP header; may be short or empty.
   std::uint32_t operator()(const wire::Ipv4Header& ip, wire::Bytes l4) const;
+  // By the destination alone.
+  std::uint32_t operator()(const wire::Ipv4Address& destination) const;
 
  private:
   std::uint64_t seed_;

@@ -15,6 +15,19 @@ namespace {
 constexpr std::uint64_t nanoseconds_per_second = 1'000'000'000;
 // A frame occupies a buffer of the pool however short it is: tiny frames must not take them all.
 constexpr std::uint32_t buffer_bytes_min = 256;
+// Longer frames need no look into their headers.
+constexpr std::uint32_t network_control_bytes_max = 128;
+
+// Only the switch's own words: the class of what hosts send is their own claim.
+bool is_network_control(const Packet& frame) {
+  if (frame.ingress != no_port || frame.length > network_control_bytes_max) {
+    return false;
+  }
+  wire::Cursor cursor(frame.bytes());
+  const auto* ethernet = cursor.take<wire::EthernetHeader>();
+  const auto* ip = cursor.take<wire::Ipv4Header>();
+  return ip != nullptr && ethernet->type.value() == wire::ethertype::ipv4 && ip->tos >= 0xc0;
+}
 
 }  // namespace
 
@@ -55,6 +68,12 @@ void EgressQueue::configure(const QueueConfig& config) {
 }
 
 void EgressQueue::enqueue(PacketPtr packet, Time now) {
+  if (is_network_control(*packet)) {
+    bytes_ += packet->length;
+    packet->queued_at = now;
+    waiting_.push_front(std::move(packet));
+    return;
+  }
   const std::uint64_t buffers = waiting_.size() + 1;
   if (bytes_ + packet->length > config_.capacity_bytes ||
       buffers * buffer_bytes_min > std::max(config_.capacity_bytes, 64 * buffer_bytes_min)) {

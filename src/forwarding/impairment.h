@@ -34,6 +34,7 @@ class Impairment {
   void poll(Time now, PacketList& ready);
   Time deadline() const;
   void clear();
+  std::size_t packets() const { return held_.size() + delayed_.size(); }
 
   const Counters& counters() const { return counters_; }
 

@@ -2,6 +2,8 @@
 #include "forwarding/route_table.h"
 
 #include <algorithm>
+#include <numeric>
+#include <random>
 #include <utility>
 
 namespace tributary::forwarding {
@@ -12,7 +14,7 @@ std::uint32_t first_of(const Prefix& prefix) {
 }
 
 // Outer prefixes before those inside them; equal ones next to each other, in the given order.
-bool before(const Route& a, const Route& b) {
+bool precedes(const Route& a, const Route& b) {
   return std::pair(first_of(a.prefix), a.prefix.length) <
          std::pair(first_of(b.prefix), b.prefix.length);
 }
@@ -20,15 +22,30 @@ bool same_prefix(const Route& a, const Route& b) {
   return first_of(a.prefix) == first_of(b.prefix) && a.prefix.length == b.prefix.length;
 }
 
+// Fisher-Yates by hand: what the standard library's shuffle does with a generator differs between
+// implementations, and all switches of a fabric must agree.
+std::vector<std::uint16_t> draw_order(std::size_t count, std::uint64_t seed) {
+  std::vector<std::uint16_t> order(count);
+  std::iota(order.begin(), order.end(), std::uint16_t{0});
+  std::mt19937_64 random(seed);
+  for (std::size_t left = count; left > 1; --left) {
+    std::swap(order[left - 1], order[random() % left]);
+  }
+  return order;
+}
+
 }  // namespace
 
-RouteTable::RouteTable(std::vector<Route> routes) {
-  std::stable_sort(routes.begin(), routes.end(), before);
+RouteTable::RouteTable(std::vector<Route> routes, std::uint64_t tree_seed) {
+  std::stable_sort(routes.begin(), routes.end(), precedes);
   routes.erase(std::unique(routes.begin(), routes.end(), same_prefix), routes.end());
   groups_.reserve(routes.size());
   for (auto& route : routes) {
-    auto live = route.next_hops;
-    groups_.push_back({std::move(route), std::move(live)});
+    NextHopGroup group;
+    group.tree_order = draw_order(route.next_hops.size(), tree_seed);
+    group.route = std::move(route);
+    refresh(group);
+    groups_.push_back(std::move(group));
   }
   flatten();
 }
@@ -72,14 +89,22 @@ void RouteTable::flatten() {
   }
 }
 
-const RouteTable::Group* RouteTable::find(const wire::Ipv4Address& destination) const {
+const NextHopGroup* RouteTable::find(const wire::Ipv4Address& destination) const {
   const auto after = std::upper_bound(firsts_.begin(), firsts_.end(), destination.value());
   const auto group = range_groups_[static_cast<std::size_t>(after - firsts_.begin()) - 1];
   return group == no_group ? nullptr : &groups_[group];
 }
 
-bool RouteTable::is_up(PortIndex interface) const {
-  return std::find(down_.begin(), down_.end(), interface) == down_.end();
+RouteTable::Fitness RouteTable::fitness(const NextHop& hop) const {
+  if (std::find(down_.begin(), down_.end(), hop.interface) != down_.end()) {
+    return Fitness::none;
+  }
+  const auto ailing = std::find_if(ailing_.begin(), ailing_.end(),
+                                   [&](const Ailing& each) { return each.neighbour == hop.via; });
+  if (ailing == ailing_.end()) {
+    return Fitness::good;
+  }
+  return ailing->dead ? Fitness::none : Fitness::poor;
 }
 
 void RouteTable::set_interface_up(PortIndex interface, bool up) {
@@ -87,23 +112,65 @@ void RouteTable::set_interface_up(PortIndex interface, bool up) {
   if (!up) {
     down_.push_back(interface);
   }
+  refresh();
+}
+
+void RouteTable::set_ailing(const std::vector<Ailing>& neighbours) {
+  ailing_ = neighbours;
+  refresh();
+}
+
+bool RouteTable::cut_off() const {
+  return std::any_of(groups_.begin(), groups_.end(), [](const NextHopGroup& group) {
+    return group.route.kind == Route::Kind::gateway && group.live.empty();
+  });
+}
+
+void RouteTable::refresh() {
   for (auto& group : groups_) {
-    group.live.clear();
-    std::copy_if(group.route.next_hops.begin(), group.route.next_hops.end(),
-                 std::back_inserter(group.live),
-                 [this](const NextHop& hop) { return is_up(hop.interface); });
+    refresh(group);
+  }
+}
+
+void RouteTable::refresh(NextHopGroup& group) const {
+  auto best = Fitness::poor;
+  for (const auto& hop : group.route.next_hops) {
+    best = std::max(best, fitness(hop));
+  }
+  group.live.clear();
+  group.up.clear();
+  for (const auto& hop : group.route.next_hops) {
+    group.up.push_back(fitness(hop) == best);
+    if (group.up.back()) {
+      group.live.push_back(hop);
+    }
+  }
+}
+
+void RouteTable::continue_counters(const RouteTable& before) {
+  auto old = before.groups_.begin();
+  for (auto& group : groups_) {
+    old = std::find_if(old, before.groups_.end(), [&](const NextHopGroup& candidate) {
+      return !precedes(candidate.route, group.route);
+    });
+    if (old != before.groups_.end() && same_prefix(old->route, group.route)) {
+      group.counters = old->counters;
+    }
   }
 }
 
 std::vector<RouteRow> RouteTable::rows() const {
   std::vector<RouteRow> rows;
-  for (const auto& [route, live] : groups_) {
+  for (const auto& group : groups_) {
+    const auto& route = group.route;
     if (route.kind != Route::Kind::connected && route.kind != Route::Kind::gateway) {
       continue;
     }
-    RouteRow row{route.prefix, route.kind == Route::Kind::connected, {}};
-    for (const auto& hop : route.next_hops) {
-      row.next_hops.push_back({hop.via, hop.interface, is_up(hop.interface)});
+    RouteRow row{
+        route.prefix, route.kind == Route::Kind::connected, {}, route.policies, group.counters};
+    for (std::size_t i = 0; i < route.next_hops.size(); ++i) {
+      const auto& hop = route.next_hops[i];
+      row.next_hops.push_back({hop.via, hop.interface, group.up[i]});
     }
     rows.push_back(std::move(row));
   }

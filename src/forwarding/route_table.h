@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "forwarding/config.h"
@@ -36,6 +37,24 @@ struct Route {
   Prefix prefix;
   Kind kind = Kind::gateway;
   std::vector<NextHop> next_hops;
+  Policies policies;  // how one of several next hops is chosen
+};
+
+// A neighbour that is not to be used like others.
+struct Ailing {
+  wire::Ipv4Address neighbour;
+  bool dead = false;  // if not: it works, but something behind it is cut off
+};
+
+// A route in use: which of its next hops can be chosen, and what chose them.
+struct NextHopGroup {
+  Route route;
+  std::vector<NextHop> live;  // next hops that can be chosen, in their order
+  std::vector<bool> up;       // whether each of route.next_hops can
+  // A permutation of route.next_hops that depends on the seed and their number only: the roots of
+  // static trees.
+  std::vector<std::uint16_t> tree_order;
+  SelectionCounters counters;
 };
 
 // Longest-prefix match. The prefixes are flattened into ranges that do not overlap, so that a
@@ -43,21 +62,27 @@ struct Route {
 // the configuration changes, never by packets. Among equal prefixes the first wins.
 class RouteTable {
  public:
-  struct Group {
-    Route route;
-    std::vector<NextHop> live;  // next hops whose interface is up, in their order
-  };
-
   RouteTable() : RouteTable(std::vector<Route>{}) {}
-  explicit RouteTable(std::vector<Route> routes);
+  explicit RouteTable(std::vector<Route> routes, std::uint64_t tree_seed = 1);
 
   // Null: no prefix matches.
-  const Group* find(const wire::Ipv4Address& destination) const;
+  const NextHopGroup* find(const wire::Ipv4Address& destination) const;
+  NextHopGroup* find(const wire::Ipv4Address& destination) {
+    return const_cast<NextHopGroup*>(std::as_const(*this).find(destination));
+  }
 
   // Takes the next hops behind an interface out of their groups, or puts them back.
   void set_interface_up(PortIndex interface, bool up);
+  // Those that are out of their groups from now on: the dead ones in any case, the others where a
+  // group has better ones.
+  void set_ailing(const std::vector<Ailing>& neighbours);
+  // A gateway route has no next hop that can be chosen.
+  bool cut_off() const;
 
-  const std::vector<Group>& groups() const { return groups_; }
+  // Counts on where `before`, the table that this one replaces, ends.
+  void continue_counters(const RouteTable& before);
+
+  const std::vector<NextHopGroup>& groups() const { return groups_; }
   std::vector<RouteRow> rows() const;  // connected and gateway routes
 
  private:
@@ -66,12 +91,16 @@ class RouteTable {
   void flatten();
   void start_range(std::uint64_t first, std::uint32_t group);
   std::uint64_t last_of(std::uint32_t group) const;
-  bool is_up(PortIndex interface) const;
+  enum class Fitness : std::uint8_t { none, poor, good };
+  Fitness fitness(const NextHop& hop) const;
+  void refresh();
+  void refresh(NextHopGroup& group) const;
 
-  std::vector<Group> groups_;
+  std::vector<NextHopGroup> groups_;         // in the order of their prefixes
   std::vector<std::uint32_t> firsts_;        // sorted; firsts_[0] == 0
   std::vector<std::uint32_t> range_groups_;  // of the range that starts at firsts_[i]
   std::vector<PortIndex> down_;
+  std::vector<Ailing> ailing_;
 };
 
 }  // namespace tributary::forwarding

@@ -7,6 +7,7 @@
 #include "forwarding/config.h"
 #include "packet/clock.h"
 #include "packet/packet.h"
+#include "wire/bfd.h"
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
 
@@ -40,10 +41,42 @@ struct NextHopRow {
   bool up = true;
 };
 
+// What the choice among next hops came to, where it is more than a hash.
+struct SelectionCounters {
+  std::uint64_t evaded = 0;          // adaptive: packets that left their default port
+  std::uint64_t flowlets = 0;        // flowlet: choices made for a flow
+  std::uint64_t flowlets_moved = 0;  // flowlet: ... that took it to another port than before
+
+  SelectionCounters& operator+=(const SelectionCounters& other) {
+    evaded += other.evaded;
+    flowlets += other.flowlets;
+    flowlets_moved += other.flowlets_moved;
+    return *this;
+  }
+};
+
+struct BfdRow {
+  wire::Ipv4Address neighbour;
+  PortIndex interface = no_port;
+  bool alive = true;  // the next hop is in use
+  wire::BfdState state = wire::BfdState::down;
+  wire::BfdState remote_state = wire::BfdState::down;
+  wire::BfdDiagnostic diagnostic = wire::BfdDiagnostic::none;
+  std::uint32_t discriminator = 0;
+  std::uint32_t remote_discriminator = 0;
+  Duration transmit_interval{};
+  Duration detection_time{};
+  std::uint64_t received = 0;
+  std::uint64_t sent = 0;
+  std::uint64_t failures = 0;
+};
+
 struct RouteRow {
   Prefix prefix;
   bool connected = false;
   std::vector<NextHopRow> next_hops;
+  Policies policies;
+  SelectionCounters counters;
 };
 
 }  // namespace tributary::forwarding

@@ -4,108 +4,126 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include "host/call.h"
 #include "host/job.h"
+#include "wire/canary.h"
 #include "wire/cursor.h"
 #include "wire/element.h"
 
 namespace tributary::host {
 
-// The arguments of one collective. `in` and `out` are the same or do not overlap; unaligned is
-// fine.
-struct Buffers {
-  const std::byte* in = nullptr;
-  std::byte* out = nullptr;
-  std::size_t count = 0;  // elements
-  wire::ElementType type = wire::ElementType::f32;
-  wire::Operator op = wire::Operator::sum;
-
-  std::size_t bytes() const { return count * wire::element_bytes(type); }
-};
-
-// How one collective is cut into blocks, one packet each (3.1.3), and who leads which.
+// How one collective is cut into blocks, one packet each (3.1.3), and who leads which. Large ones
+// end with a block of no elements, the explicit notification of completion (3.3): nobody
+// contributes to it before all its other blocks are done.
 class Blocks {
  public:
+  // Beyond that, what lies ahead cannot be told from what lies behind: sequence numbers wrap.
+  static constexpr std::uint32_t count_max = 1u << (wire::canary_sequence_bits - 1);
+
   Blocks() = default;
-  Blocks(const Buffers& buffers, const Job& job, std::uint32_t first_id)
-      : buffers_(buffers),
+  Blocks(const Call& call, const Job& job, std::uint32_t first_sequence,
+         std::size_t implicit_release_max)
+      : call_(call),
+        data_bytes_(call.collective == Collective::barrier ? 0 : call.buffers.bytes()),
         block_bytes_(job.payload_bytes),
         world_size_(job.world_size()),
-        first_id_(first_id),
-        count_(count_of(buffers.bytes(), job.payload_bytes)) {}
-
-  static std::uint32_t count_of(std::size_t bytes, std::uint32_t block_bytes) {
-    return static_cast<std::uint32_t>((bytes + block_bytes - 1) / block_bytes);
-  }
+        first_(first_sequence & wire::canary_sequence_mask),
+        completion_(data_bytes_ > implicit_release_max),
+        count_(data_blocks() + (completion_ ? 1 : 0)) {}
 
   std::uint32_t count() const { return count_; }
-  std::uint32_t leader(std::uint32_t block) const { return block % world_size_; }
-  std::uint32_t first_id() const { return first_id_; }
-  // Ids wrap; an id before the first block yields a number beyond the last.
-  std::uint32_t id(std::uint32_t block) const { return first_id_ + block; }
-  std::uint32_t block_of(std::uint32_t id) const { return id - first_id_; }
+  std::uint32_t block_bytes() const { return block_bytes_; }  // of all but the last with data
+  bool has_completion() const { return completion_; }
+  bool is_completion(std::uint32_t block) const { return completion_ && block + 1 == count_; }
 
-  wire::ElementType type() const { return buffers_.type; }
-  wire::Operator op() const { return buffers_.op; }
-  std::size_t bytes(std::uint32_t block) const {
-    return std::min<std::size_t>(block_bytes_, buffers_.bytes() - offset(block));
+  // The root leads all blocks of a reduce or broadcast (6).
+  bool rooted() const {
+    return call_.collective == Collective::reduce || call_.collective == Collective::broadcast;
   }
-  std::uint16_t elements(std::uint32_t block) const {
-    return static_cast<std::uint16_t>(bytes(block) / wire::element_bytes(buffers_.type));
+  std::uint32_t leader(std::uint32_t block) const {
+    return rooted() ? call_.root : block % world_size_;
   }
-  wire::Bytes in(std::uint32_t block) const { return {buffers_.in + offset(block), bytes(block)}; }
+  // Number of a block among those of its leader.
+  std::uint32_t led_index(std::uint32_t block) const {
+    return rooted() ? block : block / world_size_;
+  }
+  // How many blocks `rank` leads.
+  std::uint32_t led_count(std::uint32_t rank) const {
+    if (rooted()) {
+      return rank == call_.root ? count_ : 0;
+    }
+    return count_ / world_size_ + (rank < count_ % world_size_ ? 1 : 0);
+  }
+  std::uint32_t led_block(std::uint32_t rank, std::uint32_t index) const {
+    return rooted() ? index : index * world_size_ + rank;
+  }
+
+  std::uint32_t sequence(std::uint32_t block) const {
+    return (first_ + block) & wire::canary_sequence_mask;
+  }
+  std::uint32_t next_first() const { return sequence(count_); }
+  std::uint32_t id(std::uint32_t block, std::uint32_t attempt) const {
+    return wire::canary_id(sequence(block), attempt);
+  }
+  // Of a block of another collective: count() or more; and is_past() or not.
+  std::uint32_t block_of_sequence(std::uint32_t sequence) const {
+    return (sequence - first_) & wire::canary_sequence_mask;
+  }
+  std::uint32_t block_of(std::uint32_t id) const {
+    return block_of_sequence(wire::canary_sequence(id));
+  }
+  static bool is_past(std::uint32_t block) { return block >= count_max; }
+
+  const Call& call() const { return call_; }
+  wire::ElementType type() const { return call_.buffers.type; }
+  wire::Operator op() const { return call_.buffers.op; }
+
+  // The caller's data of a block.
+  wire::Bytes in(std::uint32_t block) const {
+    return {call_.buffers.in + offset(block), bytes(block)};
+  }
   wire::MutableBytes out(std::uint32_t block) const {
-    return {buffers_.out + offset(block), bytes(block)};
+    return {call_.buffers.out + offset(block), bytes(block)};
+  }
+  // What contributions and results carry of it.
+  bool data_goes_up() const {
+    return call_.collective == Collective::allreduce || call_.collective == Collective::reduce;
+  }
+  bool data_goes_down() const {
+    return call_.collective == Collective::allreduce || call_.collective == Collective::broadcast;
+  }
+  std::size_t bytes_up(std::uint32_t block) const { return data_goes_up() ? bytes(block) : 0; }
+  std::size_t bytes_down(std::uint32_t block) const { return data_goes_down() ? bytes(block) : 0; }
+  wire::Bytes up(std::uint32_t block) const { return data_goes_up() ? in(block) : wire::Bytes{}; }
+  wire::MutableBytes down(std::uint32_t block) const {
+    return data_goes_down() ? out(block) : wire::MutableBytes{};
+  }
+  std::uint16_t elements(std::size_t of_bytes) const {
+    return static_cast<std::uint16_t>(of_bytes / wire::element_bytes(type()));
   }
 
  private:
-  std::size_t offset(std::uint32_t block) const { return std::size_t{block} * block_bytes_; }
+  std::uint32_t data_blocks() const {
+    if (call_.collective == Collective::barrier) {
+      return 1;
+    }
+    return static_cast<std::uint32_t>((data_bytes_ + block_bytes_ - 1) / block_bytes_);
+  }
+  std::size_t offset(std::uint32_t block) const {
+    return std::min(std::size_t{block} * block_bytes_, data_bytes_);
+  }
+  std::size_t bytes(std::uint32_t block) const {
+    return std::min<std::size_t>(block_bytes_, data_bytes_ - offset(block));
+  }
 
-  Buffers buffers_;
+  Call call_;
+  std::size_t data_bytes_ = 0;
   std::uint32_t block_bytes_ = 1;
   std::uint32_t world_size_ = 1;
-  std::uint32_t first_id_ = 0;
+  std::uint32_t first_ = 0;
+  bool completion_ = false;
   std::uint32_t count_ = 0;
-};
-
-// Which blocks are done on this rank: a window that slides over the lowest unfinished block.
-//
-// A peer's window can be at most window + 1 blocks ahead of this one, for its blocks do not get
-// done without this rank's contribution. So contributions concern blocks below base + span().
-class Progress {
- public:
-  explicit Progress(std::uint32_t window) : window_(window), done_(span()) {}
-
-  void begin(std::uint32_t blocks) {
-    blocks_ = blocks;
-    base_ = 0;
-    std::fill(done_.begin(), done_.end(), false);
-  }
-  std::uint32_t window() const { return window_; }
-  std::uint32_t span() const { return 2 * window_ + 2; }
-  std::uint32_t base() const { return base_; }
-  std::uint32_t blocks() const { return blocks_; }
-  // Blocks below this one may be in flight.
-  std::uint32_t limit() const { return std::min(blocks_, base_ + window_); }
-  bool finished() const { return base_ == blocks_; }
-  bool done(std::uint32_t block) const {
-    return block < base_ || (block < base_ + span() && done_[block % span()]);
-  }
-  // Precondition: base() <= block < base() + span().
-  void complete(std::uint32_t block) {
-    done_[block % span()] = true;
-    while (base_ < blocks_ && done_[base_ % span()]) {
-      done_[base_ % span()] = false;
-      ++base_;
-    }
-  }
-
- private:
-  std::uint32_t window_;
-  std::uint32_t blocks_ = 0;
-  std::uint32_t base_ = 0;
-  std::vector<bool> done_;
 };
 
 }  // namespace tributary::host

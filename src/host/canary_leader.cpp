@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <string>
 
 namespace tributary::host {
 namespace {
@@ -13,171 +12,271 @@ constexpr std::size_t accumulator_growth = 2;
 
 }  // namespace
 
-CanaryLeader::CanaryLeader(const Job& job)
-    : job_(job),
-      slots_(Progress(job.window).span() / job.world_size() + 2),
-      accumulator_stride_(job.payload_bytes * accumulator_growth),
-      accumulators_(slots_.size() * accumulator_stride_) {
-  answering_.reserve(slots_.size());
+CanaryLeader::CanaryLeader(CollectiveState& state, Errands& errands)
+    : state_(state),
+      errands_(errands),
+      accumulator_stride_(state.job.payload_bytes * accumulator_growth) {
+  grow(state.progress.span() / state.job.world_size() + 2);
 }
 
-void CanaryLeader::begin(const Blocks& blocks) {
-  for (auto& slot : slots_) {
-    slot.state = State::free;
+void CanaryLeader::grow(std::size_t slots) {
+  slots_.assign(slots, Slot(state_.job.world_size()));
+  // Not initialised: what is never used should not take memory.
+  accumulators_ = std::make_unique_for_overwrite<std::byte[]>(slots * accumulator_stride_);
+  answering_.reserve(slots);
+  notifying_.reserve(slots);
+  suspects_.reserve(slots);
+  free_accumulators_.reserve(slots);
+}
+
+void CanaryLeader::begin() {
+  const auto& blocks = state_.blocks;
+  const auto led = blocks.led_count(state_.job.rank);
+  const auto needed = std::min<std::size_t>(led, state_.progress.span());
+  if (blocks.rooted() && needed > slots_.size()) {
+    grow(needed);
   }
+  free_accumulators_.clear();
+  for (std::size_t i = slots_.size(); i > 0; --i) {
+    slots_[i - 1].state = State::free;
+    free_accumulators_.push_back(static_cast<std::uint32_t>(i - 1));
+  }
+  attempts_done_.assign(led, not_done);
   answering_.clear();
+  notifying_.clear();
+  suspects_.clear();
+  next_check_ = never;
   failure_.reset();
   kernel_ = &reduce::kernel(blocks.type(), blocks.op());
 }
 
+// The slot of a block that is not done; null if it belongs to another block, for no honest peer is
+// that far ahead.
+CanaryLeader::Slot* CanaryLeader::open(std::uint32_t block, Time now) {
+  auto& slot = slots_[state_.blocks.led_index(block) % slots_.size()];
+  if (slot.state != State::free) {
+    return slot.block == block ? &slot : nullptr;
+  }
+  slot.state = State::collecting;
+  slot.block = block;
+  slot.attempt = 0;
+  slot.accumulator = free_accumulators_.back();
+  free_accumulators_.pop_back();
+  slot.notified = state_.job.world_size();
+  slot.releases.clear();
+  slot.suspect = false;
+  clear(slot, now);
+  return &slot;
+}
+
+void CanaryLeader::clear(Slot& slot, Time now) {
+  slot.contributions = 0;
+  slot.fingerprint = 0;
+  slot.contributors.clear();
+  slot.answered = 0;
+  slot.counted.clear();
+  slot.heard.clear();
+  slot.all_known = false;
+  slot.quiet_since = now;
+}
+
 Verdict CanaryLeader::take(const wire::CanaryHeader& header, wire::Bytes payload,
-                           std::uint32_t block, const Blocks& blocks) {
-  auto& slot = slots_[slot_index(block)];
-  if (slot.state != State::free && slot.block != block) {
-    return Verdict::early;  // no honest peer is that far ahead
-  }
-  if (slot.state == State::answering) {
-    return Verdict::duplicate;
-  }
-  if (!agrees(header, job_, blocks, block)) {
+                           std::uint32_t block, Time now) {
+  if (!agrees(header, state_.job, state_.blocks, state_.blocks.bytes_up(block))) {
     return Verdict::mismatch;
   }
-  if (slot.state == State::free) {
-    slot.state = State::collecting;
-    slot.block = block;
-    slot.contributions = 0;
-    slot.fingerprint = 0;
-    slot.replies.clear();
-    slot.sent = 0;
+  const std::uint32_t rank = header.rank.value();
+  const bool alone = rank != wire::CanaryHeader::no_rank;
+  const auto attempt = wire::canary_attempt(header.id.value());
+  // Whose contribution was not summed up yet can be told from a stranger's.
+  if (alone ? rank >= state_.job.world_size() || rank == state_.job.rank ||
+                  header.counter.value() != 1 ||
+                  header.fingerprint.value() !=
+                      contribution_tag(state_.job.key, header.id.value(), rank)
+            : attempt == wire::canary_direct_attempt) {
+    ++state_.statistics.fingerprint_rejections;
+    return Verdict::foreign;
   }
-  add(slot, header, payload);
-  if (slot.contributions >= job_.world_size() - 1) {
-    finish(slot, blocks);
+  if (alone) {
+    state_.presence.has_sent(rank, block + 1);
   }
+  if (attempt_done(block) != not_done) {
+    return take_late(header, block);
+  }
+  auto* const slot = open(block, now);
+  if (slot == nullptr) {
+    return Verdict::early;
+  }
+  if (attempt != slot->attempt) {
+    return attempt < slot->attempt ? take_stale(header, *slot) : Verdict::foreign;
+  }
+  if (is_counted(*slot, header)) {
+    return Verdict::duplicate;
+  }
+  if (alone) {
+    slot->counted.add(rank);
+    slot->heard.add(rank);
+  }
+  state_.statistics.switch_sums_seen += alone ? 0 : 1;
+  slot->quiet_since = now;
+  add(*slot, header, payload);
+  finish_if_complete(*slot, now);
   return Verdict::taken;
 }
 
-void CanaryLeader::add(Slot& slot, const wire::CanaryHeader& header, wire::Bytes payload) {
-  const bool first = slot.contributions == 0;
-  const auto apply = first ? kernel_->load : kernel_->accumulate;
-  apply(accumulator(slot.block), payload.data(), header.elements.value());
-  slot.contributions += header.counter.value();
-  slot.fingerprint += header.fingerprint.value();
-  slot.replies.push_back(reply_to(header));
+// To a block that is done: its sender has no result, or this is a copy.
+Verdict CanaryLeader::take_late(const wire::CanaryHeader& header, std::uint32_t block) {
+  const bool by_switch = header.rank.value() == wire::CanaryHeader::no_rank;
+  const bool same_attempt = wire::canary_attempt(header.id.value()) == attempt_done(block);
+  const auto kind = by_switch && !same_attempt ? Errand::Kind::release : Errand::Kind::replay;
+  errands_.push({kind, header.id.value(), 0, reply_to(header)});
+  return Verdict::duplicate;
 }
 
-CanaryLeader::Reply CanaryLeader::reply_to(const wire::CanaryHeader& header) {
-  Reply reply;
-  reply.child_address = header.child_address;
-  reply.child_port = header.child_port;
-  if (!header.bypass()) {
-    reply.destination = header.child_address;
-    reply.port = header.child_port;
-    return reply;
+// Of an attempt that was given up.
+Verdict CanaryLeader::take_stale(const wire::CanaryHeader& header, const Slot& slot) {
+  const std::uint32_t rank = header.rank.value();
+  if (rank == wire::CanaryHeader::no_rank) {
+    errands_.push({Errand::Kind::release, header.id.value(), 0, reply_to(header)});
+  } else {
+    errands_.push({Errand::Kind::failure, state_.blocks.id(slot.block, slot.attempt), rank, {}});
   }
-  reply.kind = wire::CanaryKind::restoration;
-  reply.destination = header.switch_ipv4;
-  reply.port = wire::canary_udp_port_first;  // a switch takes any port of the range
-  reply.shard = header.shard;
-  reply.children = header.children;
-  reply.switch_address = header.switch_address;
-  reply.child_mac = header.child_mac;
-  return reply;
+  return Verdict::stale;
+}
+
+bool CanaryLeader::is_counted(const Slot& slot, const wire::CanaryHeader& header) const {
+  const std::uint32_t rank = header.rank.value();
+  if (rank != wire::CanaryHeader::no_rank) {
+    return slot.counted.contains(rank);
+  }
+  return std::any_of(slot.contributors.begin(), slot.contributors.end(), [&](const auto& known) {
+    return known.fingerprint == header.fingerprint.value() &&
+           known.reply.child_address == header.child_address &&
+           known.reply.child_port.value() == header.child_port.value();
+  });
+}
+
+void CanaryLeader::add(Slot& slot, const wire::CanaryHeader& header, wire::Bytes payload) {
+  if (state_.blocks.data_goes_up()) {
+    const auto apply = slot.contributions == 0 ? kernel_->load : kernel_->accumulate;
+    apply(accumulator(slot), payload.data(), header.elements.value());
+  }
+  slot.contributions += header.counter.value();
+  slot.fingerprint += header.fingerprint.value();
+  slot.contributors.push_back({reply_to(header), header.fingerprint.value(),
+                               header.rank.value() == wire::CanaryHeader::no_rank});
+}
+
+void CanaryLeader::finish_if_complete(Slot& slot, Time now) {
+  if (slot.contributions < state_.job.world_size() - 1) {
+    return;
+  }
+  if (!is_complete(slot)) {
+    ++state_.statistics.fingerprint_rejections;
+    fail(slot, now);
+    return;
+  }
+  // The leader's own part in the last block: that it is done with the others.
+  if (!state_.blocks.is_completion(slot.block) || state_.progress.only_completion_left()) {
+    finish(slot);
+  }
 }
 
 // Each of the other ranks must be in the sum exactly once; a counter alone would not notice one
 // packet that came twice and another that was lost.
-bool CanaryLeader::is_complete(const Slot& slot, const Blocks& blocks) {
-  const auto expected_count = job_.world_size() - 1;
-  if (slot.contributions != expected_count) {
-    reject(slot.block, std::to_string(slot.contributions) + " contributions of " +
-                           std::to_string(expected_count) + " ranks");
-    return false;
-  }
-  std::uint64_t expected = 0;
-  for (std::uint32_t rank = 0; rank < job_.world_size(); ++rank) {
-    if (rank != job_.rank) {
-      expected += contribution_tag(job_.key, blocks.id(slot.block), 0, rank);
-    }
-  }
-  if (slot.fingerprint != expected) {
-    reject(slot.block, "fingerprint of the contributions is wrong");
-    return false;
-  }
-  return true;
+bool CanaryLeader::is_complete(const Slot& slot) const {
+  return slot.contributions == state_.job.world_size() - 1 &&
+         slot.fingerprint == total_tag_without(state_.job,
+                                               state_.blocks.id(slot.block, slot.attempt),
+                                               state_.job.rank);
 }
 
-void CanaryLeader::reject(std::uint32_t block, const std::string& reason) {
-  failure_ = Error{Error::Code::mismatch,
-                   "block " + std::to_string(block) + " (led by rank " + std::to_string(job_.rank) +
-                       "): " + reason + "; a contribution was duplicated, or a foreign one added"};
-}
-
-void CanaryLeader::finish(Slot& slot, const Blocks& blocks) {
-  if (!is_complete(slot, blocks)) {
-    return;
-  }
-  const auto elements = blocks.elements(slot.block);
-  auto* sum = accumulator(slot.block);
-  kernel_->accumulate(sum, blocks.in(slot.block).data(), elements);
-  kernel_->store(blocks.out(slot.block).data(), sum, elements);
-
-  const auto bytes_less = [](const Reply& a, const Reply& b) {
-    return std::memcmp(&a, &b, sizeof(Reply)) < 0;
-  };
-  const auto bytes_equal = [](const Reply& a, const Reply& b) {
-    return std::memcmp(&a, &b, sizeof(Reply)) == 0;
-  };
-  auto& replies = slot.replies;
-  std::sort(replies.begin(), replies.end(), bytes_less);
-  replies.erase(std::unique(replies.begin(), replies.end(), bytes_equal), replies.end());
+void CanaryLeader::finish(Slot& slot) {
+  store(slot);
+  choose_answers(slot);
   slot.state = State::answering;
+  free_accumulators_.push_back(slot.accumulator);
+  attempts_done_[state_.blocks.led_index(slot.block)] = slot.attempt;
+  const bool by_hosts = slot.attempt == wire::canary_direct_attempt;
+  state_.statistics.blocks_by_hosts += by_hosts ? 1 : 0;
+  state_.statistics.blocks_in_network += by_hosts ? 0 : 1;
   answering_.push_back(slot.block);
 }
 
-Datagram CanaryLeader::answer(const Slot& slot, const Reply& reply, const Blocks& blocks) const {
-  Datagram datagram{Endpoint{reply.destination, reply.port.value()},
-                    header_of(job_, blocks, slot.block), blocks.out(slot.block)};
-  auto& header = datagram.header;
-  header.destination = reply.destination;
-  header.counter = header.hosts;
-  header.kind = reply.kind;
-  header.flags |= wire::CanaryHeader::multicast_bit;
-  header.fingerprint =
-      slot.fingerprint + contribution_tag(job_.key, header.id.value(), header.attempt, job_.rank);
-  if (reply.kind == wire::CanaryKind::restoration) {
-    header.child_address = reply.child_address;
-    header.child_port = reply.child_port;
-    header.children = reply.children;
-    header.shard = reply.shard;
-    header.switch_address = reply.switch_address;
-    header.switch_ipv4 = reply.destination;
-    header.child_mac = reply.child_mac;
+void CanaryLeader::store(const Slot& slot) {
+  const auto in = state_.blocks.in(slot.block);
+  const auto out = state_.blocks.out(slot.block);
+  if (in.empty()) {
+    return;
   }
-  seal(header, datagram.payload);
-  return datagram;
+  if (!state_.blocks.data_goes_up()) {
+    std::memmove(out.data(), in.data(), in.size());
+    return;
+  }
+  auto* const sum = accumulator(slot);
+  const auto elements = state_.blocks.elements(in.size());
+  kernel_->accumulate(sum, in.data(), elements);
+  kernel_->store(out.data(), sum, elements);
 }
 
-void CanaryLeader::poll(const Blocks& blocks, Progress& progress, Outbox& outbox) {
+// One answer for each sender.
+void CanaryLeader::choose_answers(Slot& slot) {
+  const auto bytes_less = [](const Contributor& a, const Contributor& b) {
+    return std::memcmp(&a.reply, &b.reply, sizeof(Reply)) < 0;
+  };
+  const auto bytes_equal = [](const Contributor& a, const Contributor& b) {
+    return std::memcmp(&a.reply, &b.reply, sizeof(Reply)) == 0;
+  };
+  auto& senders = slot.contributors;
+  std::sort(senders.begin(), senders.end(), bytes_less);
+  senders.erase(std::unique(senders.begin(), senders.end(), bytes_equal), senders.end());
+}
+
+void CanaryLeader::poll(Outbox& outbox) {
+  if (state_.progress.only_completion_left()) {
+    const auto block = state_.progress.base();
+    if (state_.blocks.leader(block) == state_.job.rank) {
+      auto& slot = slot_of(block);
+      if (holds(slot, block) && slot.state == State::collecting && is_complete(slot)) {
+        finish(slot);
+      }
+    }
+  }
   std::size_t answered = 0;
-  for (const auto block : answering_) {
-    auto& slot = slots_[slot_index(block)];
-    for (; slot.sent < slot.replies.size() && !outbox.full(); ++slot.sent) {
-      outbox.push(answer(slot, slot.replies[slot.sent], blocks));
-    }
-    if (slot.sent < slot.replies.size()) {
-      break;
-    }
-    slot.state = State::free;
-    progress.complete(block);
+  while (answered < answering_.size() && answer_all(slot_of(answering_[answered]), outbox)) {
     ++answered;
   }
   answering_.erase(answering_.begin(), answering_.begin() + static_cast<std::ptrdiff_t>(answered));
+  while (!notifying_.empty() && notify_all(slot_of(notifying_.back()), outbox)) {
+    notifying_.pop_back();
+  }
+}
+
+// Whether all answers to a block that is done are in the outbox.
+bool CanaryLeader::answer_all(Slot& slot, Outbox& outbox) {
+  const auto id = state_.blocks.id(slot.block, slot.attempt);
+  const auto payload = state_.blocks.down(slot.block);
+  const auto total = slot.fingerprint + contribution_tag(state_.job.key, id, state_.job.rank);
+  for (; slot.answered < slot.contributors.size() && !outbox.full(); ++slot.answered) {
+    outbox.push(answer(state_.job, state_.blocks, id, slot.contributors[slot.answered].reply,
+                       payload, total));
+  }
+  if (slot.answered < slot.contributors.size()) {
+    return false;
+  }
+  slot.state = State::free;
+  state_.complete(slot.block);
+  return true;
+}
+
+std::uint8_t CanaryLeader::attempt(std::uint32_t block) const {
+  const auto& slot = slot_of(block);
+  return holds(slot, block) ? slot.attempt : std::uint8_t{0};
 }
 
 std::uint32_t CanaryLeader::contributions(std::uint32_t block) const {
-  const auto& slot = slots_[slot_index(block)];
-  return slot.state == State::collecting && slot.block == block ? slot.contributions : 0;
+  const auto& slot = slot_of(block);
+  return holds(slot, block) ? slot.contributions : 0;
 }
 
 }  // namespace tributary::host

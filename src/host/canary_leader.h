@@ -3,86 +3,138 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
-#include "host/blocks.h"
-#include "host/canary_worker.h"
+#include "host/canary_packets.h"
+#include "host/collective_state.h"
+#include "host/errands.h"
 #include "host/error.h"
-#include "host/job.h"
 #include "host/outbox.h"
+#include "host/rank_set.h"
+#include "host/verdict.h"
 #include "reduce/kernel.h"
 #include "wire/canary.h"
 
 namespace tributary::host {
 
-// The leader's side (3.1.4, 3.2.1): adds up the contributions to the blocks that this rank leads,
-// then its own, checks that each rank is in the sum once, and answers every sender.
+// The leader's side (3.1.4, 3.2.1, 3.3): adds up the contributions to the blocks that this rank
+// leads, then its own, checks that each rank is in the sum once, and answers every sender. What
+// cannot become a right sum any more is reduced again under the next attempt, at last by the
+// leader alone. A block that is done stays done: its result is all that is ever sent.
 class CanaryLeader {
  public:
-  // The job outlives the leader.
-  explicit CanaryLeader(const Job& job);
+  static constexpr std::uint8_t not_done = 0xff;
 
-  void begin(const Blocks& blocks);
+  // The state and the errands outlive the leader.
+  CanaryLeader(CollectiveState& state, Errands& errands);
 
-  // A sound contribution of this job to `block`, which this rank leads and which is not done.
+  void begin();
+
+  // A sound contribution of this job to `block`, which this rank leads.
   Verdict take(const wire::CanaryHeader& header, wire::Bytes payload, std::uint32_t block,
-               const Blocks& blocks);
+               Time now);
+  // A sound request about `block`, which this rank leads.
+  Verdict take_request(const wire::CanaryHeader& header, std::uint32_t block, Time now);
 
-  // Puts results and restorations into `outbox` as far as it has room. A block is complete when
-  // all its answers were put there.
-  void poll(const Blocks& blocks, Progress& progress, Outbox& outbox);
+  // Puts results, restorations and failures into `outbox` as far as it has room. A block is
+  // complete when all its answers were put there.
+  void poll(Outbox& outbox);
 
-  // Set when a sum cannot be right.
+  Time deadline() const { return next_check_; }
+  void expire(Time now);
+
+  // Set when a block could not be reduced and the hosts must not do it.
   const std::optional<Error>& failure() const { return failure_; }
 
-  // How many contributions to `block` came so far.
+  // The attempt by which `block`, which this rank leads, was reduced; or not_done.
+  std::uint8_t attempt_done(std::uint32_t block) const {
+    return attempts_done_[state_.blocks.led_index(block)];
+  }
+  const std::vector<std::uint8_t>& attempts_done() const { return attempts_done_; }
+  std::uint8_t attempt(std::uint32_t block) const;
+  // How many contributions to `block` are in.
   std::uint32_t contributions(std::uint32_t block) const;
+  // The ranks that are not known to have contributed to `block`; at most `most`.
+  std::vector<std::uint32_t> missing(std::uint32_t block, std::size_t most) const;
+  // Fills in the payload of a pending packet; yields its bytes.
+  std::size_t list_missing(std::uint32_t block, wire::MutableBytes list) const;
 
  private:
-  // A packet that the reduced block is sent in: to a child (result), or to a switch that had a
-  // collision, with what it needs to reach the child that it could not record (restoration).
-  struct [[gnu::packed]] Reply {
-    wire::CanaryKind kind = wire::CanaryKind::result;
-    std::uint8_t shard = 0;
-    wire::Ipv4Address destination;
-    wire::be16 port;
-    wire::Ipv4Address child_address;
-    wire::be16 child_port;
-    wire::be32 children;
-    wire::be16 switch_address;
-    wire::MacAddress child_mac;
-  };
   enum class State : std::uint8_t { free, collecting, answering };
+  struct Contributor {
+    Reply reply;
+    std::uint64_t fingerprint = 0;
+    bool is_switch = false;
+  };
   struct Slot {
+    explicit Slot(std::uint32_t ranks) : counted(ranks), heard(ranks) {}
     State state = State::free;
+    std::uint8_t attempt = 0;
+    bool suspect = false;    // somebody asked about it
+    bool all_known = false;  // all are known to have sent
     std::uint32_t block = 0;
     std::uint32_t contributions = 0;
+    std::uint32_t accumulator = 0;
     std::uint64_t fingerprint = 0;
-    std::vector<Reply> replies;  // not more than contributions
-    std::size_t sent = 0;        // replies that are in the outbox
+    RankSet counted;  // came by themselves, under this attempt
+    RankSet heard;    // are known to have sent, under this attempt
+    Time quiet_since{};
+    std::vector<Contributor> contributors;  // not more than contributions
+    std::size_t answered = 0;               // of contributors, in the outbox
+    // Told to contribute again: all ranks below this one. Before that, releases go out.
+    std::uint32_t notified = 0;
+    std::uint32_t released_attempt = 0;
+    std::vector<Reply> releases;
   };
 
-  std::size_t slot_index(std::uint32_t block) const {
-    return block / job_.world_size() % slots_.size();
+  Slot& slot_of(std::uint32_t block) {
+    return slots_[state_.blocks.led_index(block) % slots_.size()];
   }
-  std::byte* accumulator(std::uint32_t block) {
-    return accumulators_.data() + slot_index(block) * accumulator_stride_;
+  const Slot& slot_of(std::uint32_t block) const {
+    return slots_[state_.blocks.led_index(block) % slots_.size()];
   }
-  static Reply reply_to(const wire::CanaryHeader& header);
-  void add(Slot& slot, const wire::CanaryHeader& header, wire::Bytes payload);
-  void finish(Slot& slot, const Blocks& blocks);
-  bool is_complete(const Slot& slot, const Blocks& blocks);
-  Datagram answer(const Slot& slot, const Reply& reply, const Blocks& blocks) const;
-  void reject(std::uint32_t block, const std::string& reason);
+  bool holds(const Slot& slot, std::uint32_t block) const {
+    return slot.state != State::free && slot.block == block;
+  }
+  Slot* open(std::uint32_t block, Time now);
+  void clear(Slot& slot, Time now);
+  void grow(std::size_t slots);
+  std::byte* accumulator(const Slot& slot) const {
+    return accumulators_.get() + slot.accumulator * accumulator_stride_;
+  }
 
-  const Job& job_;
+  Verdict take_late(const wire::CanaryHeader& header, std::uint32_t block);
+  Verdict take_stale(const wire::CanaryHeader& header, const Slot& slot);
+  bool is_counted(const Slot& slot, const wire::CanaryHeader& header) const;
+  void add(Slot& slot, const wire::CanaryHeader& header, wire::Bytes payload);
+  void finish_if_complete(Slot& slot, Time now);
+  bool is_complete(const Slot& slot) const;
+  void finish(Slot& slot);
+  void store(const Slot& slot);
+  void choose_answers(Slot& slot);
+  bool answer_all(Slot& slot, Outbox& outbox);
+
+  bool knows_sent(const Slot& slot, std::uint32_t rank) const;
+  bool all_sent(const Slot& slot) const;
+  void suspect(Slot& slot, Time now);
+  void fail_if_quiet(Slot& slot, Time now);
+  void fail(Slot& slot, Time now);
+  bool notify_all(Slot& slot, Outbox& outbox);
+
+  CollectiveState& state_;
+  Errands& errands_;
   std::vector<Slot> slots_;  // by number among the blocks that this rank leads
   std::size_t accumulator_stride_;
-  std::vector<std::byte> accumulators_;
+  std::unique_ptr<std::byte[]> accumulators_;
+  std::vector<std::uint32_t> free_accumulators_;  // the last one is still in the cache
   const reduce::Kernel* kernel_ = nullptr;
-  std::vector<std::uint32_t> answering_;  // blocks, in the order in which they were reduced
+  std::vector<std::uint8_t> attempts_done_;  // by number among the blocks that this rank leads
+  std::vector<std::uint32_t> answering_;     // blocks, in the order in which they were reduced
+  std::vector<std::uint32_t> notifying_;     // blocks that failed
+  std::vector<std::uint32_t> suspects_;
+  Time next_check_ = never;
   std::optional<Error> failure_;
 };
 

@@ -9,6 +9,7 @@ namespace tributary {
 // Every datagram received is counted in exactly one of the *_received and ignored_* figures.
 struct CanaryStatistics {
   std::uint64_t contributions_sent = 0;
+  std::uint64_t contributions_direct_sent = 0;  // of these: to be reduced by the leader alone
   std::uint64_t results_sent = 0;
   std::uint64_t restorations_sent = 0;
   std::uint64_t bytes_sent = 0;
@@ -17,6 +18,23 @@ struct CanaryStatistics {
   std::uint64_t collisions_received = 0;     // of these: passed by a switch that had no room
   std::uint64_t results_received = 0;
   std::uint64_t bytes_received = 0;
+
+  std::uint64_t failures_received = 0;
+  std::uint64_t pendings_received = 0;
+  std::uint64_t releases_received = 0;
+
+  // Loss and faults (3.3).
+  std::uint64_t requests_sent = 0;  // a timer ran out
+  std::uint64_t requests_received = 0;
+  std::uint64_t replays_sent = 0;       // results, again, for who asked
+  std::uint64_t pendings_sent = 0;      // "not all have contributed yet"
+  std::uint64_t failures_sent = 0;      // "contribute again under a new id"
+  std::uint64_t releases_sent = 0;      // to switches whose descriptor nobody needs any more
+  std::uint64_t blocks_reissued = 0;    // of those that this rank leads: once per attempt given up
+  std::uint64_t blocks_in_network = 0;  // finished: reduced by the switches on the way,
+  std::uint64_t blocks_by_hosts = 0;    // or by the leader alone after too many attempts
+  std::uint64_t fingerprint_rejections = 0;  // sums refused although all contributions seemed in
+  std::uint64_t switch_sums_seen = 0;        // contributions that a switch summed up or passed on
 
   std::uint64_t ignored_malformed = 0;  // not a sound Canary packet
   std::uint64_t ignored_foreign = 0;    // another job, another host, or not for hosts

@@ -1,77 +1,259 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/canary_worker.h"
 
+#include <algorithm>
 #include <cstring>
 
+#include "host/canary_packets.h"
+
 namespace tributary::host {
+namespace {
 
-wire::CanaryHeader header_of(const Job& job, const Blocks& blocks, std::uint32_t block) {
-  wire::CanaryHeader header;
-  header.id = blocks.id(block);
-  header.hosts = static_cast<std::uint16_t>(job.world_size());
-  header.flags = wire::CanaryHeader::current_version;
-  header.element_type = blocks.type();
-  header.op = blocks.op();
-  header.job = job.id;
-  header.elements = blocks.elements(block);
-  header.child_address = job.self().address;
-  header.child_port = job.self().port;
-  header.rank = wire::CanaryHeader::no_rank;
-  return header;
+// Requests that may leave at once, and how soon after that the next. Bounds what a rank adds to a
+// network that is in trouble.
+constexpr std::size_t requests_at_once = 16;
+constexpr auto request_pause = std::chrono::milliseconds(1);
+
+}  // namespace
+
+CanaryWorker::CanaryWorker(CollectiveState& state)
+    : state_(state), entries_(state.progress.reach()) {
+  again_.reserve(entries_.size());
+  asking_.reserve(requests_at_once);
 }
 
-bool agrees(const wire::CanaryHeader& header, const Job& job, const Blocks& blocks,
-            std::uint32_t block) {
-  return header.hosts.value() == job.world_size() && header.element_type == blocks.type() &&
-         header.op == blocks.op() && header.elements.value() == blocks.elements(block);
+void CanaryWorker::begin() {
+  std::fill(entries_.begin(), entries_.end(), Entry{});
+  again_.clear();
+  asking_.clear();
+  newest_ = request_pause_until_ = Time{};
+  next_check_ = never;
+  awaited_ = {};
 }
 
-void CanaryWorker::poll(const Blocks& blocks, const Progress& progress, Outbox& outbox) {
-  for (; next_ < progress.limit() && !outbox.full(); ++next_) {
-    const auto leader = blocks.leader(next_);
-    if (leader == job_.rank) {
+bool CanaryWorker::in_flight(std::uint32_t block) const {
+  return block < state_.progress.next() && !state_.progress.done(block) &&
+         state_.blocks.leader(block) != state_.job.rank;
+}
+
+void CanaryWorker::poll(Outbox& outbox, Time now) {
+  while (!again_.empty() && !outbox.full()) {
+    const auto block = again_.back();
+    again_.pop_back();
+    entry(block).again = false;
+    if (in_flight(block)) {
+      contribute(block, outbox, now);
+    }
+  }
+  while (!asking_.empty() && !outbox.full()) {
+    const auto block = asking_.back();
+    asking_.pop_back();
+    entry(block).asking = false;
+    if (in_flight(block)) {
+      request(block, outbox, now);
+    }
+  }
+  while (!outbox.full() && state_.progress.may_open()) {
+    const auto block = state_.progress.open_next();
+    if (in_flight(block)) {
+      contribute(block, outbox, now);
+    }
+  }
+}
+
+void CanaryWorker::contribute(std::uint32_t block, Outbox& outbox, Time now) {
+  const auto& blocks = state_.blocks;
+  const auto& job = state_.job;
+  auto& mine = entry(block);
+  const auto leader = blocks.leader(block);
+  Datagram datagram{job.peers[leader], header_of(job, blocks, blocks.id(block, mine.attempt)),
+                    blocks.up(block)};
+  auto& header = datagram.header;
+  header.destination = job.peers[leader].address;
+  header.counter = 1;
+  header.kind = wire::CanaryKind::contribution;
+  header.elements = blocks.elements(datagram.payload.size());
+  header.fingerprint = contribution_tag(job.key, header.id.value(), job.rank);
+  header.rank = static_cast<std::uint16_t>(job.rank);
+  if (mine.attempt == wire::canary_direct_attempt) {
+    header.flags |= wire::CanaryHeader::bypass_bit;
+  }
+  seal(header, datagram.payload);
+  outbox.push(datagram);
+  mine.sent_at = mine.timer_from = now;
+  next_check_ = std::min(next_check_, due(mine));
+}
+
+void CanaryWorker::request(std::uint32_t block, Outbox& outbox, Time now) {
+  auto& mine = entry(block);
+  auto datagram = control(state_.job, state_.blocks, wire::CanaryKind::request,
+                          state_.blocks.id(block, mine.attempt), state_.blocks.leader(block));
+  datagram.header.children = state_.blocks.sequence(state_.progress.next());
+  seal(datagram.header, {});
+  outbox.push(datagram);
+  mine.timer_from = now;
+  mine.asked = true;
+  mine.expirations = static_cast<std::uint8_t>(std::min(mine.expirations + 1, 255));
+  next_check_ = std::min(next_check_, due(mine));
+}
+
+// What was overtaken by the result of a later contribution is asked about early, and again: the
+// network works. The timer backs off only while nothing comes, by a share that differs from rank to
+// rank: ranks in step would overflow the same queue each time.
+Time CanaryWorker::due(const Entry& entry) const {
+  auto wait = state_.rtt.timeout(entry.expirations);
+  if (entry.expirations > 0) {
+    const auto draw = wire::mix_key(
+        static_cast<std::uint64_t>(entry.timer_from.time_since_epoch().count()), state_.job.rank);
+    wait -= wait / 1024 * static_cast<Duration::rep>(draw % 256);
+  }
+  const auto timeout = entry.timer_from + wait;
+  if (entry.timer_from < newest_) {
+    return std::min(timeout, entry.timer_from + state_.rtt.reordering_patience());
+  }
+  return timeout;
+}
+
+void CanaryWorker::expire(Time now) {
+  if (now < next_check_) {
+    return;
+  }
+  if (now < request_pause_until_) {
+    next_check_ = request_pause_until_;
+    return;
+  }
+  next_check_ = never;
+  for (auto block = state_.progress.base(); block < state_.progress.next(); ++block) {
+    auto& mine = entry(block);
+    if (!in_flight(block) || mine.again || mine.asking) {
       continue;
     }
-    Datagram datagram{job_.peers[leader], header_of(job_, blocks, next_), blocks.in(next_)};
-    auto& header = datagram.header;
-    header.destination = job_.peers[leader].address;
-    header.counter = 1;
-    header.kind = wire::CanaryKind::contribution;
-    header.fingerprint = contribution_tag(job_.key, header.id.value(), header.attempt, job_.rank);
-    header.rank = static_cast<std::uint16_t>(job_.rank);
-    seal(header, datagram.payload);
-    outbox.push(datagram);
+    const auto when = due(mine);
+    if (when > now) {
+      next_check_ = std::min(next_check_, when);
+    } else if (asking_.size() < requests_at_once) {
+      mine.asking = true;
+      asking_.push_back(block);
+    } else {
+      next_check_ = now;  // after the pause
+      break;
+    }
   }
-}
-
-// The fingerprint of a sum to which every rank contributed once.
-std::uint64_t CanaryWorker::total_tag(const wire::CanaryHeader& header) const {
-  std::uint64_t total = 0;
-  for (std::uint32_t rank = 0; rank < job_.world_size(); ++rank) {
-    total += contribution_tag(job_.key, header.id.value(), header.attempt, rank);
+  if (!asking_.empty()) {
+    request_pause_until_ = now + request_pause;
+    next_check_ = std::max(next_check_, request_pause_until_);
   }
-  return total;
 }
 
 Verdict CanaryWorker::take_result(const wire::CanaryHeader& header, wire::Bytes payload,
-                                  std::uint32_t block, const Blocks& blocks, Progress& progress) {
-  if (progress.done(block)) {
+                                  std::uint32_t block, Time now) {
+  if (state_.progress.done(block)) {
     return Verdict::duplicate;
   }
   // Nobody can know the result of a block that lacks this rank's data.
-  if (blocks.leader(block) == job_.rank || block >= next_) {
+  if (!in_flight(block)) {
     return Verdict::foreign;
   }
-  if (!agrees(header, job_, blocks, block)) {
+  if (!agrees(header, state_.job, state_.blocks, state_.blocks.bytes_down(block))) {
     return Verdict::mismatch;
   }
   // Without the job's key nobody can make up a result.
-  if (header.fingerprint.value() != total_tag(header)) {
+  if (header.fingerprint.value() != total_tag(state_.job, header.id.value())) {
     return Verdict::foreign;
   }
-  std::memcpy(blocks.out(block).data(), payload.data(), payload.size());
-  progress.complete(block);
+  if (!payload.empty()) {
+    std::memcpy(state_.blocks.out(block).data(), payload.data(), payload.size());
+  }
+  auto& mine = entry(block);
+  if (!mine.asked && wire::canary_attempt(header.id.value()) == mine.attempt) {
+    state_.rtt.sample(now - mine.sent_at);
+    newest_ = std::max(newest_, mine.sent_at);
+  }
+  const bool queued_again = mine.again;
+  const bool queued_asking = mine.asking;
+  if (queued_again) {
+    std::erase(again_, block);
+  }
+  if (queued_asking) {
+    std::erase(asking_, block);
+  }
+  mine = Entry{};
+  state_.complete(block);
+  look_at_base();
   return Verdict::taken;
+}
+
+// The lowest block is the one that was most probably overtaken.
+void CanaryWorker::look_at_base() {
+  const auto base = state_.progress.base();
+  if (base < state_.progress.blocks() && in_flight(base) && !entry(base).again &&
+      !entry(base).asking) {
+    next_check_ = std::min(next_check_, due(entry(base)));
+  }
+}
+
+Verdict CanaryWorker::take_failure(const wire::CanaryHeader& header, std::uint32_t block) {
+  const auto attempt = static_cast<std::uint8_t>(wire::canary_attempt(header.id.value()));
+  if (header.rank.value() != state_.blocks.leader(block) || !is_authentic(header, state_.job)) {
+    return Verdict::foreign;
+  }
+  if (state_.progress.done(block)) {
+    return Verdict::duplicate;
+  }
+  if (block >= state_.progress.base() + state_.progress.reach()) {
+    return Verdict::early;
+  }
+  auto& mine = entry(block);
+  // Only directly the same id may be used twice: there each rank is counted by itself.
+  const bool once_more =
+      attempt == mine.attempt && attempt == wire::canary_direct_attempt && in_flight(block);
+  if (attempt <= mine.attempt && !once_more) {
+    return Verdict::duplicate;
+  }
+  mine.attempt = attempt;
+  mine.expirations = 0;
+  mine.asked = once_more;
+  mine.answered = true;
+  if (in_flight(block) && !mine.again) {
+    mine.again = true;
+    again_.push_back(block);
+  }
+  return Verdict::taken;
+}
+
+Verdict CanaryWorker::take_pending(const wire::CanaryHeader& header, wire::Bytes payload,
+                                   std::uint32_t block) {
+  if (header.rank.value() != state_.blocks.leader(block) || !is_authentic(header, state_.job) ||
+      header.element_type != wire::ElementType::i16) {
+    return Verdict::foreign;
+  }
+  if (!in_flight(block)) {
+    return Verdict::duplicate;
+  }
+  entry(block).answered = true;
+  if (awaited_.count != 0 && !state_.progress.done(awaited_.block) && awaited_.block < block) {
+    return Verdict::taken;
+  }
+  awaited_.block = block;
+  awaited_.count = std::min(payload.size() / sizeof(std::uint16_t), Awaited::ranks_max);
+  for (std::size_t i = 0; i < awaited_.count; ++i) {
+    awaited_.ranks[i] =
+        static_cast<std::uint16_t>(std::to_integer<unsigned>(payload[2 * i]) |
+                                   std::to_integer<unsigned>(payload[2 * i + 1]) << 8);
+  }
+  return Verdict::taken;
+}
+
+bool CanaryWorker::is_unanswered(std::uint32_t block) const {
+  return in_flight(block) && entry(block).asked && !entry(block).answered;
+}
+
+std::vector<std::uint32_t> CanaryWorker::awaited(std::uint32_t block) const {
+  if (awaited_.block != block) {
+    return {};
+  }
+  return {awaited_.ranks.begin(),
+          awaited_.ranks.begin() + static_cast<std::ptrdiff_t>(awaited_.count)};
 }
 
 }  // namespace tributary::host

@@ -1,54 +1,80 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <vector>
 
-#include "host/blocks.h"
-#include "host/job.h"
+#include "host/collective_state.h"
 #include "host/outbox.h"
+#include "host/verdict.h"
 #include "wire/canary.h"
 
 namespace tributary::host {
 
-// What became of a packet that a machine was handed.
-enum class Verdict : std::uint8_t {
-  taken,
-  malformed,
-  foreign,
-  stale,
-  duplicate,
-  mismatch,
-  early,
-};
-
-// Header of a packet of `block`; the caller sets what differs and seals it.
-wire::CanaryHeader header_of(const Job& job, const Blocks& blocks, std::uint32_t block);
-
-// Whether a packet says the same about `block` as this rank does.
-bool agrees(const wire::CanaryHeader& header, const Job& job, const Blocks& blocks,
-            std::uint32_t block);
-
-// The contributor's side (3.1): sends this rank's data of every block that another rank leads,
-// at most a window ahead, and takes the results.
+// The contributor's side (3.1, 3.3): sends this rank's data of every block that another rank leads,
+// takes the results, asks the leader when one does not come, and contributes again when told so.
 class CanaryWorker {
  public:
-  // The job outlives the worker.
-  explicit CanaryWorker(const Job& job) : job_(job) {}
+  // The state outlives the worker.
+  explicit CanaryWorker(CollectiveState& state);
 
-  void begin() { next_ = 0; }
+  void begin();
 
-  // Puts contributions into `outbox` as far as it and the window have room.
-  void poll(const Blocks& blocks, const Progress& progress, Outbox& outbox);
+  // Puts contributions and requests into `outbox` as far as it and the window have room.
+  void poll(Outbox& outbox, Time now);
 
-  // A sound result packet of this job for `block`.
+  // Sound packets of this job for `block` of the collective that runs.
   Verdict take_result(const wire::CanaryHeader& header, wire::Bytes payload, std::uint32_t block,
-                      const Blocks& blocks, Progress& progress);
+                      Time now);
+  Verdict take_failure(const wire::CanaryHeader& header, std::uint32_t block);
+  Verdict take_pending(const wire::CanaryHeader& header, wire::Bytes payload, std::uint32_t block);
+
+  Time deadline() const { return next_check_; }
+  void expire(Time now);
+
+  // For what is said at the deadline. Whether the leader was asked about `block` and did not say
+  // anything.
+  bool is_unanswered(std::uint32_t block) const;
+  // The ranks that the leader of `block` waits for, as it told; empty if it told nothing.
+  std::vector<std::uint32_t> awaited(std::uint32_t block) const;
 
  private:
-  std::uint64_t total_tag(const wire::CanaryHeader& header) const;
+  // A block in flight; by block modulo reach.
+  struct Entry {
+    std::uint8_t attempt = 0;
+    std::uint8_t expirations = 0;
+    bool again = false;   // waits in again_
+    bool asking = false;  // waits in asking_
+    bool answered = false;
+    bool asked = false;  // under this attempt: then a result tells nothing about the time it takes
+    Time sent_at{};
+    Time timer_from{};
+  };
+  // The last `pending` about the lowest block.
+  struct Awaited {
+    static constexpr std::size_t ranks_max = 64;
+    std::uint32_t block = 0;
+    std::size_t count = 0;
+    std::array<std::uint16_t, ranks_max> ranks{};
+  };
 
-  const Job& job_;
-  std::uint32_t next_ = 0;  // the first block that was not looked at yet
+  Entry& entry(std::uint32_t block) { return entries_[block % entries_.size()]; }
+  const Entry& entry(std::uint32_t block) const { return entries_[block % entries_.size()]; }
+  bool in_flight(std::uint32_t block) const;
+  Time due(const Entry& entry) const;
+  void contribute(std::uint32_t block, Outbox& outbox, Time now);
+  void request(std::uint32_t block, Outbox& outbox, Time now);
+  void look_at_base();
+
+  CollectiveState& state_;
+  std::vector<Entry> entries_;
+  std::vector<std::uint32_t> again_;   // to be contributed again
+  std::vector<std::uint32_t> asking_;  // to be asked about
+  Time newest_{};                      // when the latest contribution was sent whose result is in
+  Time next_check_ = never;            // not later than the first timer
+  Time request_pause_until_{};
+  Awaited awaited_;
 };
 
 }  // namespace tributary::host

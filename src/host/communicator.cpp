@@ -2,17 +2,19 @@
 #include "host/communicator.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <limits>
+#include <thread>
 #include <utility>
 
-#include "host/address.h"
-#include "host/canary_allreduce.h"
+#include "host/blocks.h"
+#include "host/call.h"
 #include "host/clock.h"
-#include "host/outbox.h"
+#include "host/driver.h"
 #include "host/ring.h"
+#include "host/selection.h"
 #include "host/setup.h"
-#include "host/uring_transport.h"
 
 namespace tributary {
 namespace {
@@ -21,32 +23,53 @@ using host::Buffers;
 using host::Clock;
 using host::Time;
 
-constexpr std::size_t outbox_datagrams = 256;
-constexpr std::size_t blocks_max = std::size_t{1} << 31;  // ids of two collectives must differ
+using host::Call;
+using host::Collective;
 
-Result<void> check(const Buffers& buffers) {
-  if (!wire::is_valid(buffers.type, buffers.op)) {
-    return fail(Error::Code::invalid_argument,
-                "and, or and xor are for integers; type and operator must be known ones");
+// How long a destructor waits for the others', and how long it goes on answering when one of them
+// is gone: as long as the longest pause between two requests of a worker.
+constexpr auto farewell_patience = std::chrono::seconds(2);
+constexpr auto farewell_grace = std::chrono::milliseconds(500);
+
+bool writes_out(const Call& call, std::uint32_t rank) {
+  return call.collective != Collective::reduce || call.root == rank;
+}
+
+Result<void> check(const Call& call, const CommunicatorOptions& options) {
+  const auto invalid = [](const char* why) { return fail(Error::Code::invalid_argument, why); };
+  const auto& buffers = call.buffers;
+  if (call.root >= options.world_size) {
+    return invalid("there is no such root among the ranks");
   }
-  if (buffers.count != 0 && (buffers.in == nullptr || buffers.out == nullptr)) {
-    return fail(Error::Code::invalid_argument, "null buffer");
+  if (!wire::is_valid(buffers.type, buffers.op)) {
+    return invalid("and, or and xor are for integers; type and operator must be known ones");
+  }
+  const bool has_out = writes_out(call, options.rank);
+  if (buffers.count != 0 && (buffers.in == nullptr || (has_out && buffers.out == nullptr))) {
+    return invalid("null buffer");
   }
   if (buffers.count > std::numeric_limits<std::size_t>::max() / 16) {
-    return fail(Error::Code::invalid_argument, "the count is impossible");
+    return invalid("the count is impossible");
   }
   const auto distance = buffers.in < buffers.out
                             ? static_cast<std::size_t>(buffers.out - buffers.in)
                             : static_cast<std::size_t>(buffers.in - buffers.out);
-  if (distance != 0 && distance < buffers.bytes()) {
-    return fail(Error::Code::invalid_argument, "in and out overlap without being the same");
+  if (has_out && distance != 0 && distance < buffers.bytes()) {
+    return invalid("in and out overlap without being the same");
   }
   return {};
 }
 
-Buffers buffers_of(const void* in, void* out, std::size_t count, wire::ElementType type,
-                   wire::Operator op) {
-  return Buffers{static_cast<const std::byte*>(in), static_cast<std::byte*>(out), count, type, op};
+Call call_of(Collective collective, const void* in, void* out, std::size_t count,
+             wire::ElementType type, wire::Operator op, std::uint32_t root) {
+  return Call{
+      collective,
+      Buffers{static_cast<const std::byte*>(in), static_cast<std::byte*>(out), count, type, op},
+      root};
+}
+
+Call broadcast_of(void* inout, std::size_t count, wire::ElementType type, std::uint32_t root) {
+  return call_of(Collective::broadcast, inout, inout, count, type, wire::Operator::sum, root);
 }
 
 void copy(const Buffers& buffers) {
@@ -55,71 +78,142 @@ void copy(const Buffers& buffers) {
   }
 }
 
+host::CanaryTuning tuning_of(const CommunicatorOptions& options) {
+  host::CanaryTuning tuning;
+  tuning.attempts_max = options.attempts;
+  tuning.host_fallback = options.fallback == Fallback::allow;
+  return tuning;
+}
+
 }  // namespace
 
 struct Communicator::State {
   // Of two and more ranks.
   struct Network {
-    explicit Network(host::Connections connections)
-        : canary(std::move(connections.job)),
-          transport(std::move(connections.transport)),
+    Network(host::Connections connections, const CommunicatorOptions& options)
+        : driver(std::move(connections.job), tuning_of(options), std::move(connections.transport)),
           ring(std::move(connections.ring)) {}
-    host::CanaryAllreduce canary;
-    host::Outbox outbox{outbox_datagrams};
-    host::UringTransport transport;
+    host::Driver driver;
     host::Ring ring;
   };
 
-  CommunicatorOptions options;
-  std::unique_ptr<Network> network;
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() { farewell(); }
 
   Time deadline() const {
     return Clock::now() + std::min<std::chrono::nanoseconds>(options.deadline, host::deadline_max);
   }
-  Result<void> run(const Buffers& buffers);
-  Result<void> drive(Time until);
+  Result<void> select(Time until);
+  void notify(const std::string& line) const;
+  Result<void> run(const Call& call);
+  Result<void> run_by(Algorithm by, const Call& call);
+  Result<void> run_canary(const Call& call);
+  Result<void> run_ring(const Call& call);
+  void farewell();
+
+  CommunicatorOptions options;
+  std::unique_ptr<Network> network;
+  Algorithm algorithm = Algorithm::ring;
+  std::uint64_t by_canary = 0;
+  std::uint64_t by_ring = 0;
+  bool hosts_helped = false;  // and it was said
+  bool failed = false;        // the last collective
 };
 
-// Drives the machine until it has an answer.
-Result<void> Communicator::State::drive(Time until) {
-  auto& canary = network->canary;
-  for (;;) {
-    canary.poll(network->outbox);
-    if (canary.failure()) {  // what came early may already have made begin() fail
-      return tl::make_unexpected(*canary.failure());
-    }
-    if (!canary.running() && network->outbox.empty()) {
-      return {};
-    }
-    // Once the machine is done there are only its last packets to send, and nothing to wait for.
-    const auto wait_until = canary.running() ? until : Clock::now();
-    const auto arrived = network->transport.exchange(network->outbox, wait_until);
-    if (!arrived) {
-      return tl::make_unexpected(arrived.error());
-    }
-    for (const auto datagram : *arrived) {
-      canary.receive(datagram);
-    }
-    canary.note_trouble(network->transport.trouble());
-    canary.expire(Clock::now());
-    if (!canary.running() && Clock::now() >= until + std::chrono::seconds(1)) {
-      return fail(Error::Code::timeout, "the socket does not take the last results of this rank");
-    }
+Result<void> Communicator::State::select(Time until) {
+  const auto job = network->driver.job().id;
+  if (options.algorithm == Algorithm::ring) {
+    notify(host::choose_ring(options, job).notice);
+    return {};
+  }
+  const auto choice = network->driver.start()
+                          .and_then([&] { return observe(network->driver, network->ring, until); })
+                          .and_then([&](const host::Observation& observation) {
+                            return choose(options, job, observation);
+                          });
+  if (!choice) {
+    return tl::make_unexpected(choice.error());
+  }
+  algorithm = choice->algorithm;
+  notify(choice->notice);
+  return {};
+}
+
+void Communicator::State::notify(const std::string& line) const {
+  if (options.on_notice) {
+    options.on_notice(line);
+  } else if (options.rank == 0) {
+    std::fprintf(stderr, "tributary: %s\n", line.c_str());
   }
 }
 
-Result<void> Communicator::State::run(const Buffers& buffers) {
-  const auto until = deadline();
-  network->canary.begin(buffers, until);
-  auto result = drive(until);
-  if (!result) {
-    network->canary.abandon();
-    network->outbox.clear();
+Result<void> Communicator::State::run(const Call& call) {
+  auto done = run_by(algorithm, call);
+  if (done && network) {
+    ++(algorithm == Algorithm::canary ? by_canary : by_ring);
   }
-  // The caller may reuse its buffers as soon as this returns.
-  const auto flushed =
-      network->transport.flush(std::max(until, Clock::now()) + std::chrono::seconds(1));
-  return result ? flushed : result;
+  return done;
+}
+
+Result<void> Communicator::State::run_by(Algorithm by, const Call& call) {
+  if (auto checked = check(call, options); !checked) {
+    return checked;
+  }
+  if (!network) {
+    copy(call.buffers);
+    return {};
+  }
+  if (call.buffers.count == 0 && call.collective != Collective::barrier) {
+    return {};
+  }
+  auto done = by == Algorithm::canary ? run_canary(call) : run_ring(call);
+  failed = !done;
+  return done;
+}
+
+Result<void> Communicator::State::run_canary(const Call& call) {
+  if (call.buffers.bytes() / network->driver.job().payload_bytes + 2 >= host::Blocks::count_max) {
+    return fail(Error::Code::invalid_argument, "too many elements for one collective; split it");
+  }
+  auto done = network->driver.run(call, deadline());
+  if (!hosts_helped && network->driver.hosts_helped()) {
+    hosts_helped = true;
+    notify("job " + std::to_string(network->driver.job().id) +
+           ": hosts had to reduce blocks themselves that the network failed to reduce in " +
+           std::to_string(options.attempts) +
+           " attempts; 'tributaryctl drops' on the switches tells where packets are lost (this is "
+           "said once)");
+  }
+  return done;
+}
+
+Result<void> Communicator::State::run_ring(const Call& call) {
+  auto& ring = network->ring;
+  switch (call.collective) {
+    case Collective::allreduce:
+      return ring.allreduce(call.buffers, deadline());
+    case Collective::reduce:
+      return ring.reduce(call.buffers, call.root, deadline());
+    case Collective::broadcast:
+      return ring.broadcast(call.buffers, call.root, deadline());
+    case Collective::barrier:
+      break;
+  }
+  return ring.barrier(deadline());
+}
+
+// Whoever lost what this rank sent last would ask in vain once it is gone. So nobody goes before
+// all have come here; the caretaker answers meanwhile. After an error there is nothing to wait for.
+void Communicator::State::farewell() {
+  if (!network || algorithm != Algorithm::canary || failed) {
+    return;
+  }
+  const auto together = network->ring.barrier(Clock::now() + farewell_patience);
+  if (!together && together.error().code != Error::Code::timeout && network->driver.retaining()) {
+    std::this_thread::sleep_for(farewell_grace);
+  }
 }
 
 Communicator::Communicator(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -134,46 +228,56 @@ Result<Communicator> Communicator::create(const CommunicatorOptions& options) {
   auto state = std::make_unique<State>();
   state->options = options;
   if (options.world_size > 1) {
-    auto connections = host::connect(options, state->deadline());
+    const auto until = state->deadline();
+    auto connections = host::connect(options, until);
     if (!connections) {
       return tl::make_unexpected(connections.error());
     }
-    state->network = std::make_unique<State::Network>(std::move(*connections));
+    state->network = std::make_unique<State::Network>(std::move(*connections), options);
+    if (auto selected = state->select(until); !selected) {
+      return tl::make_unexpected(selected.error());
+    }
   }
   return Communicator(std::move(state));
 }
 
+Algorithm Communicator::algorithm() const {
+  return state_->algorithm;
+}
+
 Result<void> Communicator::allreduce(const void* in, void* out, std::size_t count,
                                      wire::ElementType type, wire::Operator op) {
-  const auto buffers = buffers_of(in, out, count, type, op);
-  if (auto checked = check(buffers); !checked) {
-    return checked;
-  }
-  if (!state_->network) {
-    copy(buffers);
-    return {};
-  }
-  if (buffers.bytes() / payload_bytes_max() >= blocks_max) {
-    return fail(Error::Code::invalid_argument, "too many elements for one allreduce; split it");
-  }
-  return count == 0 ? Result<void>{} : state_->run(buffers);
+  return state_->run(call_of(Collective::allreduce, in, out, count, type, op, 0));
+}
+Result<void> Communicator::reduce(const void* in, void* out, std::size_t count,
+                                  wire::ElementType type, wire::Operator op, std::uint32_t root) {
+  return state_->run(call_of(Collective::reduce, in, out, count, type, op, root));
+}
+Result<void> Communicator::broadcast(void* inout, std::size_t count, wire::ElementType type,
+                                     std::uint32_t root) {
+  return state_->run(broadcast_of(inout, count, type, root));
+}
+Result<void> Communicator::barrier() {
+  return state_->run(Call{Collective::barrier, {}, 0});
 }
 
 Result<void> Communicator::ring_allreduce(const void* in, void* out, std::size_t count,
                                           wire::ElementType type, wire::Operator op) {
-  const auto buffers = buffers_of(in, out, count, type, op);
-  if (auto checked = check(buffers); !checked) {
-    return checked;
-  }
-  if (!state_->network) {
-    copy(buffers);
-    return {};
-  }
-  return count == 0 ? Result<void>{} : state_->network->ring.allreduce(buffers, state_->deadline());
+  return state_->run_by(Algorithm::ring,
+                        call_of(Collective::allreduce, in, out, count, type, op, 0));
 }
-
-Result<void> Communicator::barrier() {
-  return state_->network ? state_->network->ring.barrier(state_->deadline()) : Result<void>{};
+Result<void> Communicator::ring_reduce(const void* in, void* out, std::size_t count,
+                                       wire::ElementType type, wire::Operator op,
+                                       std::uint32_t root) {
+  return state_->run_by(Algorithm::ring,
+                        call_of(Collective::reduce, in, out, count, type, op, root));
+}
+Result<void> Communicator::ring_broadcast(void* inout, std::size_t count, wire::ElementType type,
+                                          std::uint32_t root) {
+  return state_->run_by(Algorithm::ring, broadcast_of(inout, count, type, root));
+}
+Result<void> Communicator::ring_barrier() {
+  return state_->run_by(Algorithm::ring, Call{Collective::barrier, {}, 0});
 }
 
 std::uint32_t Communicator::rank() const {
@@ -182,15 +286,23 @@ std::uint32_t Communicator::rank() const {
 std::uint32_t Communicator::world_size() const {
   return state_->options.world_size;
 }
-
+std::uint32_t Communicator::job() const {
+  return state_->network ? state_->network->driver.job().id : 0;
+}
 std::uint32_t Communicator::payload_bytes_max() const {
-  return state_->network ? state_->network->canary.job().payload_bytes : 0;
+  return state_->network ? state_->network->driver.job().payload_bytes : 0;
 }
 std::uint32_t Communicator::window() const {
-  return state_->network ? state_->network->canary.job().window : 0;
+  return state_->network ? state_->network->driver.job().window : 0;
 }
-CanaryStatistics Communicator::statistics() const {
-  return state_->network ? state_->network->canary.statistics() : CanaryStatistics{};
+CommunicatorStatistics Communicator::statistics() const {
+  CommunicatorStatistics statistics;
+  if (state_->network) {
+    static_cast<CanaryStatistics&>(statistics) = state_->network->driver.statistics();
+  }
+  statistics.collectives_by_canary = state_->by_canary;
+  statistics.collectives_by_ring = state_->by_ring;
+  return statistics;
 }
 
 }  // namespace tributary

@@ -10,29 +10,13 @@
 #include <type_traits>
 
 #include "host/canary_statistics.h"
+#include "host/communicator_options.h"
 #include "host/error.h"
 #include "reduce/float16.h"
 #include "wire/canary.h"
 #include "wire/element.h"
 
 namespace tributary {
-
-struct CommunicatorOptions {
-  std::uint32_t rank = 0;
-  std::uint32_t world_size = 1;
-  std::string rendezvous;     // "address:port"; rank 0 listens there
-  std::string local_address;  // IPv4; empty: the one that routes to the rendezvous
-  std::uint16_t mtu = 0;     // IP bytes; 0: that of the interface. The smallest of all ranks counts
-  std::uint32_t window = 0;  // blocks in flight per worker; 0: chosen from the receive buffer
-  // For create() and for every collective.
-  std::chrono::nanoseconds deadline = std::chrono::seconds(30);
-  wire::Encapsulation encapsulation = wire::Encapsulation::udp;
-
-  // RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun sets them; and, if they are there,
-  // TRIBUTARY_LOCAL_ADDRESS, TRIBUTARY_MTU, TRIBUTARY_WINDOW, TRIBUTARY_DEADLINE (seconds) and
-  // TRIBUTARY_ENCAPSULATION ("udp" or "ethernet").
-  static Result<CommunicatorOptions> from_environment();
-};
 
 // The wire's name of a C++ element type.
 template <typename T>
@@ -59,10 +43,20 @@ constexpr wire::ElementType element_type_for() {
   }
 }
 
+struct CommunicatorStatistics : CanaryStatistics {
+  // Collectives that succeeded, but for those that name the ring.
+  std::uint64_t collectives_by_canary = 0;
+  std::uint64_t collectives_by_ring = 0;
+};
+
 // A group of ranks that reduce vectors together. All ranks call the same collectives in the same
-// order with the same count, type and operator. Calls block; one thread at a time. A call ends with
-// the sum of all contributions, each once, or with an error by the deadline; after an error the
-// contents of `out` are undefined.
+// order with the same count, type, operator and root. Calls block; one thread at a time. A call
+// ends with the exact outcome, every contribution in it once, or with an error by the deadline;
+// after an error the contents of `out` are undefined.
+//
+// Between calls a thread of the library answers ranks that lost what this one sent last; it sleeps
+// while there is nothing to answer. The destructor waits for the other ranks' destructors, up to
+// two seconds, so that nobody is left without an answer.
 class Communicator {
  public:
   static Result<Communicator> create(const CommunicatorOptions& options);
@@ -70,14 +64,31 @@ class Communicator {
   Communicator& operator=(Communicator&&) noexcept;
   ~Communicator();
 
-  // Reduced in the network by Canary, or by the leaders where no switch aggregates. `in` and `out`
-  // are the same or do not overlap; nothing need be aligned. 16-bit floats are added in f32 and
-  // rounded where a partial sum is sent on.
+  // By which algorithm the following run, as was found out at creation: canary (in the network) or
+  // ring (by the hosts alone, over TCP).
+  Algorithm algorithm() const;
+
+  // `in` and `out` are the same or do not overlap; nothing need be aligned. 16-bit floats are added
+  // in f32 and rounded where a partial sum is sent on.
   Result<void> allreduce(const void* in, void* out, std::size_t count, wire::ElementType type,
                          wire::Operator op);
-  // Reduced by the hosts alone, over TCP; 16-bit floats are rounded at every hop.
+  // The result is in `out` of `root`; that of other ranks is left alone and may be null.
+  Result<void> reduce(const void* in, void* out, std::size_t count, wire::ElementType type,
+                      wire::Operator op, std::uint32_t root);
+  // From `inout` of `root` to that of all others.
+  Result<void> broadcast(void* inout, std::size_t count, wire::ElementType type,
+                         std::uint32_t root);
+  // Returns when all ranks have called it.
+  Result<void> barrier();
+
+  // By the ring, whatever algorithm() is.
   Result<void> ring_allreduce(const void* in, void* out, std::size_t count, wire::ElementType type,
                               wire::Operator op);
+  Result<void> ring_reduce(const void* in, void* out, std::size_t count, wire::ElementType type,
+                           wire::Operator op, std::uint32_t root);
+  Result<void> ring_broadcast(void* inout, std::size_t count, wire::ElementType type,
+                              std::uint32_t root);
+  Result<void> ring_barrier();
 
   template <typename T>
   Result<void> allreduce(std::span<T> inout, wire::Operator op = wire::Operator::sum) {
@@ -99,15 +110,26 @@ class Communicator {
     return ring_allreduce(in.data(), out.data(), in.size(), element_type_for<T>(), op);
   }
 
-  // Returns when all ranks have called it.
-  Result<void> barrier();
+  // Precondition: `out` has the size of `in` at the root.
+  template <typename T>
+  Result<void> reduce(std::span<const T> in, std::span<T> out, std::uint32_t root,
+                      wire::Operator op = wire::Operator::sum) {
+    return reduce(in.data(), out.data(), in.size(), element_type_for<T>(), op, root);
+  }
+  template <typename T>
+  Result<void> broadcast(std::span<T> inout, std::uint32_t root) {
+    return broadcast(inout.data(), inout.size(), element_type_for<T>(), root);
+  }
 
   std::uint32_t rank() const;
   std::uint32_t world_size() const;
+  // As chosen or drawn; 0 for a single rank.
+  std::uint32_t job() const;
   // Of a full packet, as the ranks agreed; 0 for a single rank.
   std::uint32_t payload_bytes_max() const;
   std::uint32_t window() const;
-  CanaryStatistics statistics() const;
+  // Packets include those with which creation found out about the network.
+  CommunicatorStatistics statistics() const;
 
  private:
   struct State;

@@ -5,8 +5,9 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 
-#include "host/communicator.h"
+#include "host/communicator_options.h"
 
 namespace tributary {
 namespace {
@@ -65,19 +66,24 @@ Result<std::chrono::nanoseconds> deadline_or(std::chrono::nanoseconds otherwise)
       std::chrono::duration<double>(seconds));
 }
 
-Result<wire::Encapsulation> encapsulation_or(wire::Encapsulation otherwise) {
-  const auto text = variable("TRIBUTARY_ENCAPSULATION");
+std::optional<wire::Encapsulation> encapsulation_of(std::string_view text) {
+  if (text == "udp") {
+    return wire::Encapsulation::udp;
+  }
+  return text == "ethernet" ? std::optional(wire::Encapsulation::ethernet) : std::nullopt;
+}
+
+// One of a few words. `parse` knows them, `words` names them.
+template <typename T, typename Parse>
+Result<T> word_or(T otherwise, const char* name, Parse parse, const char* words) {
+  const auto text = variable(name);
   if (!text) {
     return otherwise;
   }
-  if (*text == "udp") {
-    return wire::Encapsulation::udp;
+  if (const std::optional<T> value = parse(*text)) {
+    return *value;
   }
-  if (*text == "ethernet") {
-    return wire::Encapsulation::ethernet;
-  }
-  return fail(Error::Code::invalid_argument,
-              "TRIBUTARY_ENCAPSULATION=" + *text + " is neither udp nor ethernet");
+  return fail(Error::Code::invalid_argument, std::string(name) + "=" + *text + " is not " + words);
 }
 
 // Puts the value into `target`, or remembers the first error.
@@ -91,6 +97,40 @@ void take(Result<T> value, Target& target, std::optional<Error>& error) {
 }
 
 }  // namespace
+
+std::string_view name(Algorithm algorithm) {
+  switch (algorithm) {
+    case Algorithm::automatic:
+      return "auto";
+    case Algorithm::canary:
+      return "canary";
+    case Algorithm::ring:
+      break;
+  }
+  return "ring";
+}
+
+std::optional<Algorithm> algorithm_of(std::string_view text) {
+  for (const auto algorithm : {Algorithm::automatic, Algorithm::canary, Algorithm::ring}) {
+    if (name(algorithm) == text) {
+      return algorithm;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string_view name(Fallback fallback) {
+  return fallback == Fallback::allow ? "allow" : "error";
+}
+
+std::optional<Fallback> fallback_of(std::string_view text) {
+  for (const auto fallback : {Fallback::allow, Fallback::error}) {
+    if (name(fallback) == text) {
+      return fallback;
+    }
+  }
+  return std::nullopt;
+}
 
 Result<CommunicatorOptions> CommunicatorOptions::from_environment() {
   constexpr auto any = std::numeric_limits<std::uint32_t>::max();
@@ -106,7 +146,16 @@ Result<CommunicatorOptions> CommunicatorOptions::from_environment() {
   take(optional_number("TRIBUTARY_MTU", 0, sixteen_bits), options.mtu, error);
   take(optional_number("TRIBUTARY_WINDOW", 0, any), options.window, error);
   take(deadline_or(options.deadline), options.deadline, error);
-  take(encapsulation_or(options.encapsulation), options.encapsulation, error);
+  take(word_or(options.encapsulation, "TRIBUTARY_ENCAPSULATION", encapsulation_of,
+               "udp or ethernet"),
+       options.encapsulation, error);
+  take(optional_number("TRIBUTARY_JOB", 0, any), options.job, error);
+  take(word_or(options.algorithm, "TRIBUTARY_ALGORITHM", algorithm_of, "auto, canary or ring"),
+       options.algorithm, error);
+  take(word_or(options.fallback, "TRIBUTARY_FALLBACK", fallback_of, "allow or error"),
+       options.fallback, error);
+  take(optional_number("TRIBUTARY_ATTEMPTS", options.attempts, CommunicatorOptions::attempts_max),
+       options.attempts, error);
   if (error) {
     return tl::make_unexpected(*error);
   }

@@ -36,20 +36,24 @@ std::uint32_t payload_bytes_for(std::uint32_t mtu, wire::Encapsulation encapsula
   return mtu < headers ? 0 : (mtu - headers) / granule * granule;
 }
 
-std::uint64_t contribution_tag(const JobKey& key, std::uint32_t id, std::uint8_t attempt,
-                               std::uint32_t rank) {
+std::uint64_t control_tag(const JobKey& key, wire::CanaryKind kind, std::uint32_t id,
+                          std::uint32_t rank) {
   struct [[gnu::packed]] Input {
     wire::be32 id;
     wire::be32 rank;
-    std::uint8_t attempt;
+    wire::CanaryKind kind;
   };
-  const Input input{wire::be32{id}, wire::be32{rank}, attempt};
+  const Input input{wire::be32{id}, wire::be32{rank}, kind};
   std::uint64_t tag = 0;
   unsigned char hash[crypto_shorthash_BYTES];
   static_assert(sizeof hash == sizeof tag);
   crypto_shorthash(hash, reinterpret_cast<const unsigned char*>(&input), sizeof input, key.data());
   std::memcpy(&tag, hash, sizeof tag);
   return tag;
+}
+
+std::uint64_t contribution_tag(const JobKey& key, std::uint32_t id, std::uint32_t rank) {
+  return control_tag(key, wire::CanaryKind::contribution, id, rank);
 }
 
 }  // namespace tributary::host

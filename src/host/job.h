@@ -42,7 +42,9 @@ struct Job {
 std::uint32_t payload_bytes_for(std::uint32_t mtu, wire::Encapsulation encapsulation);
 
 // The tag that `rank` adds to the fingerprint of a block: SipHash-2-4 under the job's key.
-std::uint64_t contribution_tag(const JobKey& key, std::uint32_t id, std::uint8_t attempt,
-                               std::uint32_t rank);
+std::uint64_t contribution_tag(const JobKey& key, std::uint32_t id, std::uint32_t rank);
+// Proves that a request, failure or pending was made by a rank of the job.
+std::uint64_t control_tag(const JobKey& key, wire::CanaryKind kind, std::uint32_t id,
+                          std::uint32_t rank);
 
 }  // namespace tributary::host

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <poll.h>
 #include <string>
 #include <sys/socket.h>
@@ -18,15 +19,18 @@
 namespace tributary::host {
 namespace {
 
-constexpr std::size_t visitors_max = 70'000;  // more than there can be ranks
+// Ranks say who they are as soon as they are connected; those who do not are strangers.
+constexpr std::size_t strangers_max = 256;
+constexpr auto patience = std::chrono::seconds(2);
+constexpr auto look_around = std::chrono::milliseconds(500);
 
 // A connection to rank 0, until its hello is whole and after.
 struct Visitor {
   FileDescriptor fd;
   RendezvousHello hello;
   std::size_t received = 0;
+  Time since;
   bool registered = false;
-
   bool gone = false;
 };
 
@@ -40,7 +44,9 @@ class Host {
 
  private:
   bool wait(Time until);
-  void accept_visitors();
+  bool accept_visitors();
+  bool turn_away_a_stranger();
+  void turn_away_the_silent();
   std::optional<std::string> listen_to(Visitor& visitor);
   void answer_all(const std::vector<std::byte>& bytes, Time until);
   Result<Meeting> refuse_all(const std::string& reason, Time until);
@@ -66,8 +72,10 @@ Result<Meeting> Host::run(Time until) {
         return refuse_all(*reason, until);
       }
     }
-    std::erase_if(visitors_, [](const Visitor& visitor) { return visitor.gone; });
-    accept_visitors();
+    turn_away_the_silent();
+    if (!accept_visitors()) {
+      return refuse_all("rank 0 is out of file descriptors; raise 'ulimit -n'", until);
+    }
   }
   return agree(until);
 }
@@ -78,21 +86,50 @@ bool Host::wait(Time until) {
   for (const auto& visitor : visitors_) {
     polled_.push_back({visitor.fd.get(), POLLIN, 0});
   }
-  ::poll(polled_.data(), polled_.size(), poll_timeout(until));
+  const auto wake_at = visitors_.empty() ? until : std::min(until, Clock::now() + look_around);
+  ::poll(polled_.data(), polled_.size(), poll_timeout(wake_at));
   return Clock::now() < until;
 }
 
-void Host::accept_visitors() {
-  while (visitors_.size() < visitors_max) {
+// False if there are no descriptors left, not even those of strangers.
+bool Host::accept_visitors() {
+  constexpr int burst = 64;  // so that they are heard before many more come
+  for (int i = 0; i < burst; ++i) {
     FileDescriptor fd(
         ::accept4(listener_.fd.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!fd) {
-      return;
+      const bool exhausted = errno == EMFILE || errno == ENFILE;
+      return !exhausted || turn_away_a_stranger();
     }
     Visitor visitor;
     visitor.fd = std::move(fd);
+    visitor.since = Clock::now();
     visitors_.push_back(std::move(visitor));
+    const auto strangers = std::count_if(visitors_.begin(), visitors_.end(),
+                                         [](const Visitor& one) { return !one.registered; });
+    if (static_cast<std::size_t>(strangers) > strangers_max) {
+      turn_away_a_stranger();
+    }
   }
+  return true;
+}
+
+// The one that has been here longest. A rank that this befalls comes again.
+bool Host::turn_away_a_stranger() {
+  const auto found = std::find_if(visitors_.begin(), visitors_.end(),
+                                  [](const Visitor& visitor) { return !visitor.registered; });
+  if (found == visitors_.end()) {
+    return false;
+  }
+  visitors_.erase(found);
+  return true;
+}
+
+void Host::turn_away_the_silent() {
+  const auto latest = Clock::now() - patience;
+  std::erase_if(visitors_, [&](const Visitor& visitor) {
+    return visitor.gone || (!visitor.registered && visitor.since < latest);
+  });
 }
 
 std::optional<std::string> Host::listen_to(Visitor& visitor) {
@@ -142,7 +179,11 @@ Result<Meeting> Host::refuse_all(const std::string& reason, Time until) {
 Result<Meeting> Host::agree(Time until) {
   JobKey key{};
   randombytes_buf(key.data(), key.size());
-  const auto bytes = table_.agreement(randombytes_random(), key);
+  const auto chosen = mine_.job.value();
+  // Drawn ones never are 0, which stands for none.
+  const auto job =
+      chosen != 0 ? chosen : 1 + randombytes_uniform(std::numeric_limits<std::uint32_t>::max());
+  const auto bytes = table_.agreement(job, key);
   answer_all(bytes, until);
   return parse_agreement(wire::Bytes(bytes).subspan(sizeof(RendezvousReply)), mine_);
 }

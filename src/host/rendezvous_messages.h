@@ -11,14 +11,14 @@
 namespace tributary::host {
 
 inline constexpr std::uint32_t rendezvous_magic = 0x54524942;  // "TRIB"
-inline constexpr std::uint16_t rendezvous_version = 1;
+inline constexpr std::uint16_t rendezvous_version = 2;
 
 // What every rank tells rank 0 on a TCP connection. Integers are big-endian.
 struct [[gnu::packed]] RendezvousHello {
   wire::be32 magic{rendezvous_magic};
   wire::be16 version{rendezvous_version};
   wire::Encapsulation encapsulation = wire::Encapsulation::udp;
-  std::uint8_t reserved = 0;
+  std::uint8_t preferences = 0;  // algorithm in the low half, fallback in the high one
   wire::be32 rank;
   wire::be32 world_size;
   wire::Ipv4Address address;
@@ -26,8 +26,9 @@ struct [[gnu::packed]] RendezvousHello {
   wire::be16 ring_port;
   wire::be32 payload_bytes;
   wire::be32 window;
+  wire::be32 job;  // 0: rank 0 draws one
 };
-static_assert(sizeof(RendezvousHello) == 32);
+static_assert(sizeof(RendezvousHello) == 36);
 
 // What rank 0 answers when all have come, or when they do not agree. `bytes` follow: an error text,
 // or RendezvousAgreement and one RendezvousPeer for each rank.

@@ -48,6 +48,13 @@ std::optional<std::string> RendezvousTable::add(const RendezvousHello& hello) {
   if (hello.encapsulation != host.encapsulation) {
     return who + " and rank 0 differ in the encapsulation (udp or ethernet)";
   }
+  if (hello.job != host.job) {
+    return who + " was started with job " + std::to_string(hello.job.value()) + ", rank 0 with " +
+           std::to_string(host.job.value()) + " (0: to be drawn)";
+  }
+  if (hello.preferences != host.preferences) {
+    return who + " and rank 0 differ in the algorithm or in the fallback";
+  }
   if (hello.payload_bytes.value() == 0 || hello.payload_bytes.value() > payload_bytes_max ||
       hello.payload_bytes.value() % 32 != 0 || hello.window.value() == 0 ||
       hello.window.value() > window_max) {

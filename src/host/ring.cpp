@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "host/address.h"
+#include "host/ring_chain.h"
 #include "host/ring_schedule.h"
 #include "wire/endian.h"
 
@@ -26,7 +27,7 @@ struct [[gnu::packed]] Greeting {
   wire::be32 rank;
 };
 
-enum class Collective : std::uint8_t { allreduce = 1, barrier = 2 };
+enum class Kind : std::uint8_t { allreduce = 1, barrier = 2, reduce = 3, broadcast = 4 };
 
 template <typename T>
 wire::Bytes bytes_of(const T& value) {
@@ -61,11 +62,22 @@ Result<FileDescriptor> accept_previous(const Listener& listener, const Greeting&
 // Goes before the data of every collective, so that ranks that disagree find out.
 struct [[gnu::packed]] Ring::Announcement {
   wire::be32 sequence;
-  Collective collective = Collective::barrier;
+  Kind kind = Kind::barrier;
   wire::ElementType type = wire::ElementType::f32;
   wire::Operator op = wire::Operator::sum;
   std::uint8_t reserved = 0;
   wire::be64 count;  // elements, or the round of a barrier
+  wire::be32 root;
+
+  static Announcement of(Kind kind, const Buffers& buffers, std::uint32_t root) {
+    Announcement mine;
+    mine.kind = kind;
+    mine.type = buffers.type;
+    mine.op = buffers.op;
+    mine.count = buffers.count;
+    mine.root = root;
+    return mine;
+  }
 };
 
 Result<Ring> Ring::connect(const Meeting& meeting, Listener listener, Time until) {
@@ -102,6 +114,10 @@ std::string Ring::previous_name() const {
   return "ring from rank " + std::to_string((rank_ + world_size_ - 1) % world_size_) + ": ";
 }
 
+std::string Ring::broken_text() const {
+  return "the ring is broken since an earlier error: " + broken_;
+}
+
 Result<void> Ring::guard(Result<void> result) {
   if (!result) {
     broken_ = result.error().message;
@@ -128,55 +144,21 @@ Result<void> Ring::expect(const Announcement& mine, Time until) {
                     std::to_string(theirs.count.value()) + " elements, here number " +
                     std::to_string(mine.sequence.value()) + " with " +
                     std::to_string(mine.count.value()) +
-                    "), or type or operator differ; all ranks must call the same");
+                    "), or type, operator or root differ; all ranks must call the same");
   }
   return {};
 }
 
-Result<void> Ring::allreduce(const Buffers& buffers, Time until) {
-  if (!broken_.empty()) {
-    return fail(Error::Code::network, "the ring is broken since an earlier error: " + broken_);
-  }
-  Announcement mine;
-  mine.sequence = sequence_++;
-  mine.collective = Collective::allreduce;
-  mine.type = buffers.type;
-  mine.op = buffers.op;
-  mine.count = buffers.count;
-  RingSchedule schedule(buffers, rank_, world_size_);
-  return guard(announce(mine, until).and_then([&] { return expect(mine, until); }).and_then([&] {
-    return pump(schedule, until);
-  }));
-}
-
-// A token goes round twice: once it is back at rank 0, all have come; the second time tells them.
-Result<void> Ring::barrier(Time until) {
-  if (!broken_.empty()) {
-    return fail(Error::Code::network, "the ring is broken since an earlier error: " + broken_);
-  }
-  ++sequence_;
-  return guard(pass_token(1, until).and_then([&] { return pass_token(2, until); }));
-}
-
-Result<void> Ring::pass_token(std::uint64_t round, Time until) {
-  Announcement token;
-  token.sequence = sequence_;
-  token.count = round;
-  if (rank_ == 0) {
-    return announce(token, until).and_then([&] { return expect(token, until); });
-  }
-  return expect(token, until).and_then([&] { return announce(token, until); });
-}
-
-Result<void> Ring::send_some(RingSchedule& schedule, bool& moved) {
-  const auto out = schedule.sendable();
+template <typename Stream>
+Result<void> Ring::send_some(Stream& stream, bool& moved) {
+  const auto out = stream.sendable();
   if (out.empty()) {
     return {};
   }
   const auto n = ::send(next_.get(), out.data(), std::min(out.size(), burst_bytes),
                         MSG_NOSIGNAL | MSG_DONTWAIT);
   if (n > 0) {
-    schedule.sent(static_cast<std::size_t>(n));
+    stream.sent(static_cast<std::size_t>(n));
     moved = true;
   } else if (errno != EAGAIN && errno != EINTR) {
     return fail(Error::Code::network, errno_text(next_name() + "connection"));
@@ -184,14 +166,15 @@ Result<void> Ring::send_some(RingSchedule& schedule, bool& moved) {
   return {};
 }
 
-Result<void> Ring::receive_some(RingSchedule& schedule, bool& moved) {
-  const auto in = schedule.receivable();
+template <typename Stream>
+Result<void> Ring::receive_some(Stream& stream, bool& moved) {
+  const auto in = stream.receivable();
   if (in.empty()) {
     return {};
   }
   const auto n = ::recv(previous_.get(), in.data(), std::min(in.size(), burst_bytes), MSG_DONTWAIT);
   if (n > 0) {
-    schedule.received(static_cast<std::size_t>(n));
+    stream.received(static_cast<std::size_t>(n));
     moved = true;
   } else if (n == 0) {
     return fail(Error::Code::network, previous_name() + "it closed the connection");
@@ -210,30 +193,79 @@ void Ring::wake_at(std::size_t bytes) {
   }
 }
 
-Result<void> Ring::pump(RingSchedule& schedule, Time until) {
-  while (!schedule.finished()) {
+template <typename Stream>
+Result<void> Ring::pump(Stream& stream, Time until) {
+  while (!stream.finished()) {
     bool moved = false;
-    auto done = send_some(schedule, moved).and_then([&] { return receive_some(schedule, moved); });
+    auto done = send_some(stream, moved).and_then([&] { return receive_some(stream, moved); });
     if (!done) {
       return done;
     }
     if (moved) {
       continue;
     }
-    wake_at(schedule.worthwhile());
-    const bool sending = !schedule.sendable().empty();
-    const bool receiving = !schedule.receivable().empty();
+    wake_at(stream.worthwhile());
+    const bool sending = !stream.sendable().empty();
+    const bool receiving = !stream.receivable().empty();
     pollfd entries[2] = {{next_.get(), static_cast<short>(sending ? POLLOUT : 0), 0},
                          {previous_.get(), static_cast<short>(receiving ? POLLIN : 0), 0}};
     ::poll(entries, 2, poll_timeout(until));
     if (Clock::now() >= until) {
-      return fail(Error::Code::timeout,
-                  previous_name() + std::to_string(schedule.bytes_received()) + " of " +
-                      std::to_string(schedule.bytes_expected()) + " bytes came by the deadline");
+      return fail(Error::Code::timeout, previous_name() + std::to_string(stream.bytes_received()) +
+                                            " of " + std::to_string(stream.bytes_expected()) +
+                                            " bytes came by the deadline");
     }
   }
   wake_at(1);
   return {};
+}
+
+// Every rank announces a collective to the next one and expects the same from the previous one.
+Result<void> Ring::join(Announcement mine, Time until) {
+  if (!broken_.empty()) {
+    return fail(Error::Code::network, broken_text());
+  }
+  mine.sequence = sequence_++;
+  return announce(mine, until).and_then([&] { return expect(mine, until); });
+}
+
+Result<void> Ring::allreduce(const Buffers& buffers, Time until) {
+  RingSchedule schedule(buffers, rank_, world_size_);
+  const auto mine = Announcement::of(Kind::allreduce, buffers, 0);
+  return guard(join(mine, until).and_then([&] { return pump(schedule, until); }));
+}
+
+Result<void> Ring::reduce(const Buffers& buffers, std::uint32_t root, Time until) {
+  RingChain chain(RingChain::Direction::to_root, buffers,
+                  (rank_ + world_size_ - root) % world_size_, world_size_);
+  const auto mine = Announcement::of(Kind::reduce, buffers, root);
+  return guard(join(mine, until).and_then([&] { return pump(chain, until); }));
+}
+
+Result<void> Ring::broadcast(const Buffers& buffers, std::uint32_t root, Time until) {
+  RingChain chain(RingChain::Direction::from_root, buffers,
+                  (rank_ + world_size_ - root) % world_size_, world_size_);
+  const auto mine = Announcement::of(Kind::broadcast, buffers, root);
+  return guard(join(mine, until).and_then([&] { return pump(chain, until); }));
+}
+
+// A token goes round twice: once it is back at rank 0, all have come; the second time tells them.
+Result<void> Ring::barrier(Time until) {
+  if (!broken_.empty()) {
+    return fail(Error::Code::network, broken_text());
+  }
+  ++sequence_;
+  return guard(pass_token(1, until).and_then([&] { return pass_token(2, until); }));
+}
+
+Result<void> Ring::pass_token(std::uint64_t round, Time until) {
+  Announcement token;
+  token.sequence = sequence_;
+  token.count = round;
+  if (rank_ == 0) {
+    return announce(token, until).and_then([&] { return expect(token, until); });
+  }
+  return expect(token, until).and_then([&] { return announce(token, until); });
 }
 
 }  // namespace tributary::host

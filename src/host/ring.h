@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "host/blocks.h"
+#include "host/call.h"
 #include "host/clock.h"
 #include "host/error.h"
 #include "host/file_descriptor.h"
@@ -13,8 +13,6 @@
 #include "host/tcp.h"
 
 namespace tributary::host {
-
-class RingSchedule;
 
 // TCP connections to the two neighbours in the order of ranks, and the collectives over them. All
 // ranks call the same ones in the same order. After an error the streams are out of step, and every
@@ -25,6 +23,10 @@ class Ring {
   static Result<Ring> connect(const Meeting& meeting, Listener listener, Time until);
 
   Result<void> allreduce(const Buffers& buffers, Time until);
+  // As chains that end or begin at `root`; `out` of a reduce only matters there, `in` of a
+  // broadcast likewise.
+  Result<void> reduce(const Buffers& buffers, std::uint32_t root, Time until);
+  Result<void> broadcast(const Buffers& buffers, std::uint32_t root, Time until);
   Result<void> barrier(Time until);
 
  private:
@@ -38,11 +40,17 @@ class Ring {
   Result<void> announce(const Announcement& mine, Time until);
   Result<void> expect(const Announcement& mine, Time until);
   Result<void> pass_token(std::uint64_t round, Time until);
-  Result<void> send_some(RingSchedule& schedule, bool& moved);
-  Result<void> receive_some(RingSchedule& schedule, bool& moved);
+  Result<void> join(Announcement mine, Time until);
+  // Of a RingSchedule or a RingChain.
+  template <typename Stream>
+  Result<void> send_some(Stream& stream, bool& moved);
+  template <typename Stream>
+  Result<void> receive_some(Stream& stream, bool& moved);
   void wake_at(std::size_t bytes);
-  Result<void> pump(RingSchedule& schedule, Time until);
+  template <typename Stream>
+  Result<void> pump(Stream& stream, Time until);
   Result<void> guard(Result<void> result);
+  std::string broken_text() const;
   std::string next_name() const;
   std::string previous_name() const;
 

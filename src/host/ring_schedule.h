@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "host/blocks.h"
+#include "host/call.h"
 #include "reduce/kernel.h"
 #include "wire/cursor.h"
 

@@ -72,6 +72,15 @@ Result<void> check(const CommunicatorOptions& options) {
     return invalid("window " + std::to_string(options.window) + " is above " +
                    std::to_string(window_max));
   }
+  if (options.attempts == 0 || options.attempts > CommunicatorOptions::attempts_max) {
+    return invalid(std::to_string(options.attempts) + " attempts are not within 1 to " +
+                   std::to_string(CommunicatorOptions::attempts_max));
+  }
+  if (options.algorithm == Algorithm::ring && options.fallback == Fallback::error) {
+    return invalid(
+        "the ring never uses the switches: choose another algorithm, or allow the "
+        "fallback to the hosts");
+  }
   if (options.deadline <= std::chrono::nanoseconds::zero()) {
     return invalid("the deadline must be positive");
   }
@@ -104,6 +113,8 @@ Result<Connections> connect(const CommunicatorOptions& options, Time until) {
   const auto payload_bytes = payload_bytes_for(*mtu, options.encapsulation);
   RendezvousHello hello;
   hello.encapsulation = options.encapsulation;
+  hello.preferences = static_cast<std::uint8_t>(static_cast<unsigned>(options.algorithm) |
+                                                static_cast<unsigned>(options.fallback) << 4);
   hello.rank = options.rank;
   hello.world_size = options.world_size;
   hello.address = *local;
@@ -112,6 +123,7 @@ Result<Connections> connect(const CommunicatorOptions& options, Time until) {
   hello.payload_bytes = payload_bytes;
   hello.window = options.window != 0 ? options.window
                                      : window_for(socket->receive_buffer_bytes, payload_bytes);
+  hello.job = options.job;
   // Before the others learn of this rank: they may send as soon as they do.
   auto transport = UringTransport::create(std::move(*socket), payload_bytes);
   if (!transport) {

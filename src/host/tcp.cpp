@@ -25,11 +25,23 @@ FileDescriptor new_socket() {
   return FileDescriptor(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 }
 
+// While nobody listens on a port from which connections leave, too, the kernel may connect a socket
+// to itself.
+bool is_own_peer(int fd) {
+  sockaddr_in local{};
+  sockaddr_in remote{};
+  socklen_t local_size = sizeof local;
+  socklen_t remote_size = sizeof remote;
+  return ::getsockname(fd, reinterpret_cast<sockaddr*>(&local), &local_size) == 0 &&
+         ::getpeername(fd, reinterpret_cast<sockaddr*>(&remote), &remote_size) == 0 &&
+         from_sockaddr(local) == from_sockaddr(remote);
+}
+
 // One attempt; the error is errno's.
 int try_connect(int fd, const Endpoint& remote, Time until) {
   const auto address = to_sockaddr(remote);
   if (::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
-    return 0;
+    return is_own_peer(fd) ? ECONNREFUSED : 0;
   }
   if (errno != EINPROGRESS) {
     return errno;
@@ -40,7 +52,7 @@ int try_connect(int fd, const Endpoint& remote, Time until) {
   int error = 0;
   socklen_t size = sizeof error;
   ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
-  return error;
+  return error == 0 && is_own_peer(fd) ? ECONNREFUSED : error;
 }
 
 Error timed_out(const char* what) {

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <sys/socket.h>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <liburing.h>
 
@@ -46,12 +48,15 @@ struct UringTransport::State {
   Result<void> submit();
   Result<void> reap();
   Result<void> wait(Time until);
+  void read_socket();
 
   DatagramSocket socket;
   io_uring ring{};
   bool opened = false;
   UringSender sender;
   UringReceiver receiver;
+  std::vector<std::byte> buffer;  // for one datagram, of attend()
+  std::vector<wire::MutableBytes> attended;
 };
 
 // The kernel must have let go of buffers and payloads before they are freed.
@@ -83,6 +88,8 @@ Result<void> UringTransport::State::open(std::size_t payload_bytes) {
                     "container's seccomp profile must allow it");
   }
   opened = true;
+  constexpr std::size_t slack = 64;  // so that an oversized datagram is seen as such
+  buffer.resize(sizeof(wire::CanaryHeader) + payload_bytes + slack);
   return receiver.open(payload_bytes).and_then([this] {
     receiver.arm();
     return submit();
@@ -163,6 +170,34 @@ Result<std::span<const wire::MutableBytes>> UringTransport::exchange(Outbox& out
     return tl::make_unexpected(done.error());
   }
   return state.receiver.take();
+}
+
+void UringTransport::State::read_socket() {
+  attended.clear();
+  const auto length = ::recv(socket.fd.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+  if (length > 0) {
+    attended.emplace_back(buffer.data(), static_cast<std::size_t>(length));
+  }
+}
+
+// The multishot receive belongs to the thread that started it: the kernel goes on with it only when
+// that thread enters the kernel. So the socket is read here, and the receive is not armed.
+Result<std::span<const wire::MutableBytes>> UringTransport::attend(Outbox& outbox) {
+  auto& state = *state_;
+  state.receiver.recycle();
+  state.sender.queue(outbox);
+  if (auto done = state.submit().and_then([&] { return state.reap(); }); !done) {
+    return tl::make_unexpected(done.error());
+  }
+  if (!state.receiver.empty()) {
+    return state.receiver.take();
+  }
+  state.read_socket();
+  return state.attended;
+}
+
+std::array<int, 2> UringTransport::descriptors() const {
+  return {state_->socket.fd.get(), state_->ring.ring_fd};
 }
 
 Result<void> UringTransport::flush(Time until) {

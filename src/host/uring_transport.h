@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -31,6 +32,13 @@ class UringTransport {
 
   // Waits until no payload is needed any more. What arrives meanwhile is kept for exchange().
   Result<void> flush(Time until);
+
+  // The same without waiting, for a thread that stands in for the usual one, which gets along
+  // without: nothing is left with the kernel that needs this thread to go on. The datagrams that
+  // the usual thread was notified of come first; others are read from the socket.
+  Result<std::span<const wire::MutableBytes>> attend(Outbox& outbox);
+  // One of these is readable when attend() finds something.
+  std::array<int, 2> descriptors() const;
 
   const DatagramSocket& socket() const;
   // Datagrams that the kernel refused, and why the last one was; empty if none.

@@ -29,9 +29,12 @@ namespace tributary {
   X(ttl_exceeded)         /* answered with ICMP time exceeded */                   \
   X(fragmentation_needed) /* larger than the egress MTU */                         \
   X(icmp_malformed)       /* echo request too short or with a wrong checksum */    \
-  X(arp_malformed)        /* not IPv4 over Ethernet */                             \
+  X(arp_malformed)        /* not IPv4 over Ethernet, or not from its sender */     \
   X(arp_unresolved)       /* next hop did not answer in time */                    \
   X(arp_queue_full)       /* too many packets wait for the same answer */          \
+  X(bfd_malformed)        /* BFD: not what RFC 5880 accepts */                     \
+  X(bfd_ttl)              /* BFD: TTL below 255, so from further than a hop */     \
+  X(bfd_no_session)       /* BFD: from nobody that is watched */                   \
   X(local_unserved)       /* addressed to the switch, no service there */          \
   X(port_down)            /* egress port has no link */                            \
   X(no_buffer)            /* packet pool exhausted */                              \
@@ -43,8 +46,10 @@ namespace tributary {
   X(canary_crc)           /* Canary: damaged on the way */                         \
   X(canary_mismatch)      /* Canary: same block, other type, operator or length */ \
   X(canary_overcount)     /* Canary: more contributions than hosts */              \
+  X(canary_duplicate)     /* Canary: contribution that this child sent before */   \
   X(canary_no_descriptor) /* Canary: result for a block that is not held */        \
   X(canary_bad_port)      /* Canary: restoration for a port that does not exist */ \
+  X(canary_not_allowed)   /* Canary: the job may not speak on this port */         \
   X(canary_not_served)    /* Canary: no engine configured on this switch */
 
 enum class DropReason : std::uint8_t {

@@ -29,6 +29,9 @@ struct PortConfig {
 struct RouteConfig {
   forwarding::Prefix prefix;
   std::vector<wire::Ipv4Address> via;  // next-hop group, in order; each on a connected prefix
+  // How one of the group is chosen; without a value as SwitchConfig::selection says.
+  std::optional<forwarding::Policy> ordinary{};
+  std::optional<forwarding::Policy> reduction{};
 };
 
 struct FdbEntryConfig {
@@ -50,7 +53,12 @@ struct SwitchConfig {
   Duration fdb_ageing = std::chrono::seconds(300);
   std::uint32_t fdb_capacity = 8192;
   Duration arp_timeout = std::chrono::seconds(600);
-  std::uint64_t ecmp_seed = 0;  // of the 5-tuple hash; 0: derived from id
+  // The next hops of static routes are watched; without it they are believed.
+  std::optional<forwarding::BfdConfig> bfd;
+  std::uint32_t arp_capacity = 2048;  // neighbours; not a setting of the file
+  std::uint64_t table_seed = 0;       // of the hashes of both tables; 0: drawn
+  std::uint64_t ecmp_seed = 0;        // of the 5-tuple hash; 0: derived from id
+  forwarding::SelectionConfig selection;
   std::vector<PortConfig> ports;
   std::vector<RouteConfig> routes;
   std::vector<FdbEntryConfig> fdb;

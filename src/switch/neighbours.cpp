@@ -17,7 +17,7 @@ Neighbours::Neighbours(const SwitchConfig& config, const Interfaces& interfaces,
       bridge_(bridge),
       outlet_(outlet),
       keeps_gateways_(share.core == 0),
-      table_(config.arp_timeout, seed) {
+      table_(config.arp_timeout, seed, {.entries = config.arp_capacity}) {
   add_static(config);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "switch/outlet.h"
 
+#include <algorithm>
+
 namespace tributary::switching {
 
 PacketPtr Outlet::originate() {
@@ -28,6 +30,7 @@ void Outlet::send(PacketPtr packet, PortIndex port, Account account) {
   }
   ++(account == Account::received ? ledger_.forwarded : ledger_.sent);
   packet->egress = port;
+  queues_.add(port, packet->length);
   out_->departures.push(std::move(packet));
 }
 
@@ -60,6 +63,17 @@ void Outlet::teach(const Packet& frame) {
     return;
   }
   if (auto lesson = pool_.clone(frame)) {
+    out_->lessons.push(std::move(lesson));
+  }
+}
+
+void Outlet::teach_word(wire::Bytes word) {
+  if (!teaches_) {
+    return;
+  }
+  if (auto lesson = pool_.allocate(); lesson && lesson->tailroom() >= word.size()) {
+    lesson->length = static_cast<std::uint32_t>(word.size());
+    std::copy(word.begin(), word.end(), lesson->data());
     out_->lessons.push(std::move(lesson));
   }
 }

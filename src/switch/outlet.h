@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <span>
 #include <utility>
 
+#include "forwarding/occupancy.h"
 #include "packet/fate.h"
 #include "packet/pool.h"
 #include "switch/interfaces.h"
@@ -17,10 +19,18 @@ enum class Account : std::uint8_t { received, originated };
 // an Output is bound; between bursts nothing is sent.
 class Outlet {
  public:
-  Outlet(const Interfaces& interfaces, PacketPool& pool, CoreShare share)
-      : interfaces_(interfaces), pool_(pool), teaches_(share.cores > 1) {}
+  Outlet(const Interfaces& interfaces, PacketPool& pool, CoreShare share,
+         std::span<const forwarding::QueueGauge> gauges)
+      : interfaces_(interfaces),
+        pool_(pool),
+        queues_(gauges, interfaces.count()),
+        teaches_(share.cores > 1) {}
 
-  void bind(Output* out) { out_ = out; }
+  void bind(Output* out) {
+    out_ = out;
+    queues_.begin_burst();
+  }
+  const forwarding::Occupancy& queues() const { return queues_; }
   Ledger& ledger() { return ledger_; }
   const Ledger& ledger() const { return ledger_; }
 
@@ -39,11 +49,14 @@ class Outlet {
 
   // Other cores are to learn from this frame too.
   void teach(const Packet& frame);
+  // The same for what was in no frame: a lesson with these bytes and no ingress port.
+  void teach_word(wire::Bytes word);
 
  private:
   const Interfaces& interfaces_;
   PacketPool& pool_;
   Output* out_ = nullptr;
+  forwarding::Occupancy queues_;
   Ledger ledger_;
   bool teaches_;
 };

@@ -11,8 +11,24 @@
 namespace tributary::switching {
 
 struct Port::State {
-  explicit State(const PortConfig& config)
-      : impair_in(config.impair_in), impair_out(config.impair_out), queue(config.queue) {}
+  State(const PortConfig& config, forwarding::QueueGauge* kept)
+      : impair_in(config.impair_in),
+        impair_out(config.impair_out),
+        queue(config.queue),
+        gauge(kept) {
+    publish_capacity(config);
+  }
+
+  void publish_bytes() {
+    if (gauge != nullptr) {
+      gauge->publish_bytes(queue.bytes());
+    }
+  }
+  void publish_capacity(const PortConfig& config) {
+    if (gauge != nullptr) {
+      gauge->publish_capacity(config.queue.capacity_bytes);
+    }
+  }
 
   void enqueue_all(PacketList frames, Time now) {
     while (auto frame = frames.pop()) {
@@ -23,10 +39,13 @@ struct Port::State {
   forwarding::Impairment impair_in;
   forwarding::Impairment impair_out;
   forwarding::EgressQueue queue;
+  forwarding::QueueGauge* gauge;
   PortCounters counters;
+  bool up = true;
 };
 
-Port::Port(const PortConfig& config) : state_(std::make_unique<State>(config)) {}
+Port::Port(const PortConfig& config, forwarding::QueueGauge* gauge)
+    : state_(std::make_unique<State>(config, gauge)) {}
 Port::~Port() = default;
 Port::Port(Port&&) noexcept = default;
 Port& Port::operator=(Port&&) noexcept = default;
@@ -53,13 +72,18 @@ void Port::poll_arrivals(Time now, PacketList& ready) {
 
 void Port::enqueue(PacketPtr packet, Time now) {
   ++state_->counters.tx_offered;
-  if (!state_->impair_out.active()) {
-    state_->queue.enqueue(std::move(packet), now);
+  if (!state_->up) {
+    ++state_->counters.link_down_dropped;
     return;
   }
-  PacketList ready;
-  state_->impair_out.pass(std::move(packet), now, ready);
-  state_->enqueue_all(std::move(ready), now);
+  if (!state_->impair_out.active()) {
+    state_->queue.enqueue(std::move(packet), now);
+  } else {
+    PacketList ready;
+    state_->impair_out.pass(std::move(packet), now, ready);
+    state_->enqueue_all(std::move(ready), now);
+  }
+  state_->publish_bytes();
 }
 
 void Port::dequeue(Time now, PacketList& out, std::size_t max) {
@@ -73,6 +97,16 @@ void Port::dequeue(Time now, PacketList& out, std::size_t max) {
   state_->queue.dequeue(now, out, max);
   state_->counters.tx_packets += packets_before - state_->queue.packets();
   state_->counters.tx_bytes += bytes_before - state_->queue.bytes();
+  state_->publish_bytes();
+}
+
+void Port::set_up(bool up) {
+  state_->up = up;
+  if (!up) {
+    state_->counters.link_down_dropped += state_->queue.packets() + state_->impair_out.packets();
+    state_->impair_out.clear();
+    state_->queue.clear();
+  }
 }
 
 Time Port::deadline() const {
@@ -84,12 +118,14 @@ void Port::reconfigure(const PortConfig& config) {
   state_->impair_in.configure(config.impair_in);
   state_->impair_out.configure(config.impair_out);
   state_->queue.configure(config.queue);
+  state_->publish_capacity(config);
 }
 
 void Port::clear() {
   state_->impair_in.clear();
   state_->impair_out.clear();
   state_->queue.clear();
+  state_->publish_bytes();
 }
 
 PortCounters Port::counters() const {

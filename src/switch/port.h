@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "forwarding/occupancy.h"
 #include "packet/clock.h"
 #include "packet/list.h"
 #include "switch/config.h"
@@ -20,7 +21,8 @@ struct PortCounters {
   std::uint64_t tx_bytes = 0;
   std::uint64_t queue_tail_dropped = 0;
   std::uint64_t queue_ecn_marked = 0;
-  std::uint64_t impaired_lost = 0;  // both directions
+  std::uint64_t link_down_dropped = 0;  // waited when the link went, or came while it was down
+  std::uint64_t impaired_lost = 0;      // both directions
   std::uint64_t impaired_duplicated = 0;
   std::uint64_t impaired_reordered = 0;
   std::uint64_t impaired_corrupted = 0;
@@ -31,7 +33,8 @@ struct PortCounters {
 // shaped egress queue, and counters. The device behind it belongs to the data plane.
 class Port {
  public:
-  explicit Port(const PortConfig& config);
+  // Keeps `gauge`, if there is one, up to date about the queue; it outlives the port.
+  explicit Port(const PortConfig& config, forwarding::QueueGauge* gauge = nullptr);
   ~Port();
   Port(Port&&) noexcept;
   Port& operator=(Port&&) noexcept;
@@ -46,6 +49,10 @@ class Port {
   void enqueue(PacketPtr packet, Time now);
   // Appends to `out` up to `max` frames that the shaper lets go.
   void dequeue(Time now, PacketList& out, std::size_t max);
+
+  // Without a link nothing leaves: what waits to do so, and what still comes, is dropped and
+  // counted. Up at first.
+  void set_up(bool up);
 
   // The earliest time at which poll_arrivals() or dequeue() has something to do; `never` if idle.
   // In the past when an unshaped frame waits.

@@ -57,6 +57,12 @@ wire::Bytes l4_of(const engine::Frame& frame) {
   return {start, frame.ipv4->total_length.value() - frame.ipv4->header_bytes()};
 }
 
+bool uses(const forwarding::RouteTable& routes, forwarding::Policy policy) {
+  return std::any_of(routes.groups().begin(), routes.groups().end(), [&](const auto& group) {
+    return group.route.policies.ordinary == policy || group.route.policies.reduction == policy;
+  });
+}
+
 }  // namespace
 
 bool has_right_ip_checksum(const engine::Frame& frame) {
@@ -65,9 +71,10 @@ bool has_right_ip_checksum(const engine::Frame& frame) {
 }
 
 Router::Router(const SwitchConfig& config, const Interfaces& interfaces, Neighbours& neighbours,
-               Outlet& outlet)
+               Liveness& liveness, Outlet& outlet)
     : interfaces_(interfaces),
       neighbours_(neighbours),
+      liveness_(liveness),
       outlet_(outlet),
       ecmp_(ecmp_seed_of(config)) {
   reconfigure(config);
@@ -75,13 +82,36 @@ Router::Router(const SwitchConfig& config, const Interfaces& interfaces, Neighbo
 
 void Router::reconfigure(const SwitchConfig& config) {
   auto routes = routes_of(config, interfaces_);
-  neighbours_.set_gateways(gateways_of(routes));
-  routes_ = forwarding::RouteTable(std::move(routes));
+  auto gateways = gateways_of(routes);
+  liveness_.reconfigure(config.bfd, gateways);
+  neighbours_.set_gateways(std::move(gateways));
+  forwarding::RouteTable table(std::move(routes), config.selection.tree_seed);
+  table.continue_counters(routes_);
+  routes_ = std::move(table);
   ecmp_ = forwarding::EcmpHash(ecmp_seed_of(config));
+  selection_ = config.selection;
+  flowlets_.reset(uses(routes_, forwarding::Policy::flowlet));
   for (PortIndex port = 0; port < interfaces_.count(); ++port) {
     if (!interfaces_.port(port).up) {
       routes_.set_interface_up(port, false);
     }
+  }
+  follow_liveness();
+  liveness_.set_cut_off(routes_.cut_off());
+}
+
+void Router::follow_liveness() {
+  if (liveness_.take_change()) {
+    routes_.set_ailing(liveness_.ailing());
+    liveness_.set_cut_off(routes_.cut_off());
+  }
+}
+
+void Router::set_port_up(PortIndex port, bool up) {
+  routes_.set_interface_up(port, up);
+  liveness_.set_cut_off(routes_.cut_off());
+  if (up) {
+    liveness_.hurry(port);
   }
 }
 
@@ -118,10 +148,38 @@ void Router::receive(PacketPtr packet, const engine::Frame& frame, PortIndex int
   forward(std::move(packet), frame, std::nullopt, Account::received, now);
 }
 
+forwarding::NextHop Router::choose(forwarding::NextHopGroup& group, const engine::Path& path,
+                                   Time now) {
+  return choose(group, group.route.policies.reduction, {path.hash, path.block}, now);
+}
+
+forwarding::NextHop Router::choose(forwarding::NextHopGroup& group, const engine::Frame& frame,
+                                   Time now) {
+  if (group.live.size() == 1) {
+    return group.live.front();  // spares the hash
+  }
+  using Spread = forwarding::PolicyRow::Spread;
+  const auto policy = group.route.policies.ordinary;
+  const bool by_destination = row_of(policy).spread == Spread::destination;
+  const auto hash =
+      by_destination ? ecmp_(frame.ipv4->destination) : ecmp_(*frame.ipv4, l4_of(frame));
+  return choose(group, policy, {hash, 0}, now);
+}
+
+forwarding::NextHop Router::choose(forwarding::NextHopGroup& group, forwarding::Policy policy,
+                                   const forwarding::Flow& flow, Time now) {
+  if (group.live.size() == 1) {
+    return group.live.front();
+  }
+  const auto hop =
+      row_of(policy).choose({group, flow, now, selection_, outlet_.queues(), flowlets_});
+  return group.route.next_hops[hop];
+}
+
 void Router::forward(PacketPtr packet, const engine::Frame& frame,
-                     std::optional<std::uint32_t> path_hash, Account account, Time now) {
+                     const std::optional<engine::Path>& path, Account account, Time now) {
   auto& ip = *frame.ipv4;
-  const auto* group = routes_.find(ip.destination);
+  auto* group = routes_.find(ip.destination);
   if (group == nullptr) {
     reject(std::move(packet), frame, DropReason::no_route, icmp_error::net_unreachable, account,
            now);
@@ -145,11 +203,7 @@ void Router::forward(PacketPtr packet, const engine::Frame& frame,
            account, now);
     return;
   }
-  std::size_t choice = 0;
-  if (group->live.size() > 1) {
-    choice = forwarding::pick(path_hash ? *path_hash : ecmp_(ip, l4_of(frame)), group->live.size());
-  }
-  const auto hop = group->live[choice];
+  const auto hop = path ? choose(*group, *path, now) : choose(*group, frame, now);
   // There is no fragmentation; without "don't fragment" the sender is told all the same.
   if (const auto mtu = interfaces_.mtu(hop.interface); ip.total_length.value() > mtu) {
     reject(std::move(packet), frame, DropReason::fragmentation_needed,
@@ -165,11 +219,11 @@ void Router::forward(PacketPtr packet, const engine::Frame& frame,
 }
 
 void Router::forward_raw(PacketPtr packet, const wire::Ipv4Address& destination,
-                         std::uint32_t path_hash, Account account, Time now) {
-  const auto* group = routes_.find(destination);
+                         const engine::Path& path, Account account, Time now) {
+  auto* group = routes_.find(destination);
   auto reason = DropReason::no_route;
   if (group != nullptr && !group->live.empty()) {
-    const auto hop = group->live[forwarding::pick(path_hash, group->live.size())];
+    const auto hop = choose(*group, path, now);
     const auto bytes = packet->length - sizeof(wire::EthernetHeader);
     if (bytes <= interfaces_.mtu(hop.interface)) {
       const auto neighbour = hop.via.is_unspecified() ? destination : hop.via;
@@ -189,6 +243,10 @@ void Router::forward_raw(PacketPtr packet, const wire::Ipv4Address& destination,
 
 void Router::deliver(PacketPtr packet, const engine::Frame& frame, Time now) {
   const auto& ip = *frame.ipv4;
+  if (liveness_.serves(frame)) {
+    liveness_.receive(std::move(packet), frame, now);
+    return;
+  }
   if (ip.is_fragment() || ip.protocol != wire::ip_protocol::icmp) {
     reject(std::move(packet), frame, DropReason::local_unserved, icmp_error::port_unreachable,
            Account::received, now);

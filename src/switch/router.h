@@ -4,11 +4,15 @@
 #include <cstdint>
 #include <optional>
 
+#include "engine/actions.h"
 #include "engine/frame.h"
 #include "forwarding/ecmp.h"
+#include "forwarding/flowlet_table.h"
+#include "forwarding/policy.h"
 #include "forwarding/route_table.h"
 #include "switch/icmp.h"
 #include "switch/interfaces.h"
+#include "switch/liveness.h"
 #include "switch/neighbours.h"
 #include "switch/outlet.h"
 
@@ -23,20 +27,22 @@ bool is_unroutable(const wire::Ipv4Header& ip);
 class Router {
  public:
   Router(const SwitchConfig& config, const Interfaces& interfaces, Neighbours& neighbours,
-         Outlet& outlet);
+         Liveness& liveness, Outlet& outlet);
 
   // A frame that is addressed to the switch on the link layer; not ARP.
   void receive(PacketPtr packet, const engine::Frame& frame, PortIndex interface, Time now);
 
-  // Sends an IPv4 packet on: TTL (of received ones), route, MTU. `path_hash` chooses among equal
-  // next hops; without it the 5-tuple does.
-  void forward(PacketPtr packet, const engine::Frame& frame, std::optional<std::uint32_t> path_hash,
-               Account account, Time now);
+  // Sends an IPv4 packet on: TTL (of received ones), route, MTU. Among several next hops, one is
+  // chosen by `path` as for a reduction; without it as for ordinary traffic.
+  void forward(PacketPtr packet, const engine::Frame& frame,
+               const std::optional<engine::Path>& path, Account account, Time now);
   // Sends a frame without an IP header towards `destination`.
-  void forward_raw(PacketPtr packet, const wire::Ipv4Address& destination, std::uint32_t path_hash,
+  void forward_raw(PacketPtr packet, const wire::Ipv4Address& destination, const engine::Path& path,
                    Account account, Time now);
 
-  void set_port_up(PortIndex port, bool up) { routes_.set_interface_up(port, up); }
+  void set_port_up(PortIndex port, bool up);
+  // Next hops that died leave their groups, and return when they are alive again.
+  void follow_liveness();
   void reconfigure(const SwitchConfig& config);
   const forwarding::RouteTable& routes() const { return routes_; }
 
@@ -48,11 +54,19 @@ class Router {
                   Time now);
   wire::Ipv4Address own_address_for(const Packet& packet) const;
 
+  forwarding::NextHop choose(forwarding::NextHopGroup& group, const engine::Path& path, Time now);
+  forwarding::NextHop choose(forwarding::NextHopGroup& group, const engine::Frame& frame, Time now);
+  forwarding::NextHop choose(forwarding::NextHopGroup& group, forwarding::Policy policy,
+                             const forwarding::Flow& flow, Time now);
+
   const Interfaces& interfaces_;
   Neighbours& neighbours_;
+  Liveness& liveness_;
   Outlet& outlet_;
   forwarding::RouteTable routes_;
   forwarding::EcmpHash ecmp_;
+  forwarding::SelectionConfig selection_;
+  forwarding::FlowletTable flowlets_;
   IcmpLimiter icmp_limiter_;
 };
 

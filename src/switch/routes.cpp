@@ -10,14 +10,14 @@ using forwarding::NextHop;
 using forwarding::Route;
 
 Route host_route(const wire::Ipv4Address& address, Route::Kind kind) {
-  return {{address, 32}, kind, {}};
+  return {{address, 32}, kind, {}, {}};
 }
 
 void add_interface(std::vector<Route>& routes, const forwarding::InterfaceAddress& own,
                    PortIndex interface) {
   const auto prefix = forwarding::prefix_of(own);
   routes.push_back(host_route(own.address, Route::Kind::local));
-  routes.push_back({prefix, Route::Kind::connected, {{wire::Ipv4Address{}, interface}}});
+  routes.push_back({prefix, Route::Kind::connected, {{wire::Ipv4Address{}, interface}}, {}});
   if (own.length < 31) {  // RFC 3021: a /31 has neither
     const wire::Ipv4Address last(prefix.network.value() | ~forwarding::prefix_mask(own.length));
     routes.push_back(host_route(prefix.network, Route::Kind::broadcast));
@@ -41,7 +41,12 @@ std::vector<Route> routes_of(const SwitchConfig& config, const Interfaces& inter
     add_interface(routes, *config.bridge_address, forwarding::bridge_interface);
   }
   for (const auto& route : config.routes) {
-    Route group{route.prefix, Route::Kind::gateway, {}};
+    const auto& usual = config.selection.policies;
+    Route group{
+        route.prefix,
+        Route::Kind::gateway,
+        {},
+        {route.ordinary.value_or(usual.ordinary), route.reduction.value_or(usual.reduction)}};
     for (const auto& via : route.via) {
       if (const auto interface = interfaces.connected_to(via); interface != no_port) {
         group.next_hops.push_back({via, interface});

@@ -8,6 +8,7 @@
 #include "switch/aggregation.h"
 #include "switch/bridge.h"
 #include "switch/interfaces.h"
+#include "switch/liveness.h"
 #include "switch/neighbours.h"
 #include "switch/outlet.h"
 #include "switch/router.h"
@@ -20,12 +21,16 @@ using forwarding::bridge_interface;
 
 // Table seeds are drawn: what a stranger can compute, he can aim at. They change no decision unless
 // a table overflows.
-std::uint64_t draw_seed() {
+std::uint64_t draw_seed(const SwitchConfig& config) {
+  if (config.table_seed != 0) {
+    return config.table_seed;
+  }
   std::random_device device;
   return (std::uint64_t{device()} << 32) | device();
 }
 
-// The ARP message in a frame, or null.
+// The ARP message in a frame, or null. One whose sender gives another address than its frame came
+// from was damaged or forged: it would be believed for minutes.
 const wire::ArpHeader* arp_of(const Packet& packet) {
   wire::Cursor cursor(packet.bytes());
   const auto* ethernet = cursor.take<wire::EthernetHeader>();
@@ -33,19 +38,23 @@ const wire::ArpHeader* arp_of(const Packet& packet) {
     return nullptr;
   }
   const auto* arp = cursor.take<wire::ArpHeader>();
-  return arp != nullptr && arp->is_ethernet_ipv4() ? arp : nullptr;
+  const bool is_sound =
+      arp != nullptr && arp->is_ethernet_ipv4() && arp->sender_mac == ethernet->source;
+  return is_sound ? arp : nullptr;
 }
 
 }  // namespace
 
 class Switch::Impl {
  public:
-  Impl(const SwitchConfig& config, CoreShare share, PacketPool& pool)
+  Impl(const SwitchConfig& config, CoreShare share, PacketPool& pool,
+       std::span<const forwarding::QueueGauge> gauges)
       : interfaces_(config),
-        outlet_(interfaces_, pool, share),
-        bridge_(config, interfaces_, outlet_, draw_seed()),
-        neighbours_(config, interfaces_, bridge_, outlet_, share, draw_seed()),
-        router_(config, interfaces_, neighbours_, outlet_),
+        outlet_(interfaces_, pool, share, gauges),
+        bridge_(config, interfaces_, outlet_, draw_seed(config)),
+        neighbours_(config, interfaces_, bridge_, outlet_, share, draw_seed(config)),
+        liveness_(interfaces_, neighbours_, outlet_, share, draw_seed(config)),
+        router_(config, interfaces_, neighbours_, liveness_, outlet_),
         aggregation_(config, interfaces_, pool),
         actions_(outlet_.ledger()) {
     actions_.departures().reserve(1024);
@@ -66,14 +75,21 @@ class Switch::Impl {
     aggregation_.expire(now, actions_);
     bridge_.fdb().expire(now);
     neighbours_.expire(now);
+    liveness_.expire(now);
     finish(now);
   }
 
   Time deadline() const {
-    return std::min({aggregation_.deadline(), bridge_.fdb().deadline(), neighbours_.deadline()});
+    return std::min({aggregation_.deadline(), bridge_.fdb().deadline(), neighbours_.deadline(),
+                     liveness_.deadline()});
   }
 
   void learn(const Packet& lesson, Time now) {
+    if (lesson.ingress == no_port) {
+      liveness_.learn(lesson);
+      router_.follow_liveness();
+      return;
+    }
     wire::Cursor cursor(lesson.bytes());
     const auto* ethernet = cursor.take<wire::EthernetHeader>();
     if (ethernet == nullptr || lesson.ingress >= interfaces_.count()) {
@@ -109,6 +125,7 @@ class Switch::Impl {
   const Bridge& bridge() const { return bridge_; }
   const Neighbours& neighbours() const { return neighbours_; }
   const Router& router() const { return router_; }
+  const Liveness& liveness() const { return liveness_; }
   const Aggregation& aggregation() const { return aggregation_; }
 
  private:
@@ -195,6 +212,7 @@ class Switch::Impl {
 
   // Sends what the engines want sent, and what waited for a neighbour.
   void finish(Time now) {
+    router_.follow_liveness();
     for (auto& departure : actions_.departures()) {
       depart(departure, now);
     }
@@ -224,7 +242,7 @@ class Switch::Impl {
       const auto from = account == Account::received ? packet->ingress : no_port;
       bridge_.forward(std::move(packet), from, account, now);
     } else {
-      router_.forward(std::move(packet), frame, departure.path_hash, account, now);
+      router_.forward(std::move(packet), frame, departure.path, account, now);
     }
   }
 
@@ -237,8 +255,8 @@ class Switch::Impl {
       outlet_.drop(std::move(departure.packet), DropReason::canary_truncated, account);
       return;
     }
-    router_.forward_raw(std::move(departure.packet), header->destination, departure.path_hash,
-                        account, now);
+    router_.forward_raw(std::move(departure.packet), header->destination, departure.path, account,
+                        now);
   }
 
   // A frame that came in by the bridge for another host's MAC address stays on the bridge.
@@ -251,13 +269,15 @@ class Switch::Impl {
   Outlet outlet_;
   Bridge bridge_;
   Neighbours neighbours_;
+  Liveness liveness_;
   Router router_;
   Aggregation aggregation_;
   engine::Actions actions_;
 };
 
-Switch::Switch(const SwitchConfig& config, CoreShare share, PacketPool& pool)
-    : impl_(std::make_unique<Impl>(config, share, pool)) {}
+Switch::Switch(const SwitchConfig& config, CoreShare share, PacketPool& pool,
+               std::span<const forwarding::QueueGauge> gauges)
+    : impl_(std::make_unique<Impl>(config, share, pool, gauges)) {}
 Switch::~Switch() = default;
 
 void Switch::receive(PacketList burst, Time now, Output& out) {
@@ -289,6 +309,9 @@ std::vector<forwarding::ArpRow> Switch::arp(Time now) const {
 }
 std::vector<forwarding::RouteRow> Switch::routes() const {
   return impl_->router().routes().rows();
+}
+std::vector<forwarding::BfdRow> Switch::bfd() const {
+  return impl_->liveness().rows();
 }
 std::vector<EngineView> Switch::engines() const {
   return impl_->aggregation().views();

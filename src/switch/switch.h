@@ -2,10 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "engine/engine.h"
+#include "forwarding/occupancy.h"
 #include "forwarding/rows.h"
 #include "packet/clock.h"
 #include "packet/fate.h"
@@ -39,7 +41,10 @@ struct EngineView {
 // no locks. All ports are up until set_port_up() says otherwise.
 class Switch {
  public:
-  Switch(const SwitchConfig& config, CoreShare share, PacketPool& pool);
+  // `gauges`, by port, are what choices by occupancy look at; they outlive the switch. Without them
+  // all queues seem empty.
+  Switch(const SwitchConfig& config, CoreShare share, PacketPool& pool,
+         std::span<const forwarding::QueueGauge> gauges = {});
   ~Switch();
   Switch(const Switch&) = delete;
   Switch& operator=(const Switch&) = delete;
@@ -57,14 +62,17 @@ class Switch {
   // Next hops behind a port that is down leave their groups at once.
   void set_port_up(PortIndex port, bool up);
 
-  // Puts routes, static FDB and ARP entries, ageing and ECMP seed of `config` in force. Learned
-  // entries, packets that wait and the jobs that engines hold are kept. The ports must be the same.
+  // Puts routes, up-port selection, static FDB and ARP entries, ageing and ECMP seed of `config` in
+  // force. Learned entries, packets that wait and the jobs that engines hold are kept. The ports
+  // must be the same.
   void reconfigure(const SwitchConfig& config);
 
   const Ledger& ledger() const;
   std::vector<forwarding::FdbRow> fdb(Time now) const;
   std::vector<forwarding::ArpRow> arp(Time now) const;
   std::vector<forwarding::RouteRow> routes() const;
+  // Sessions with next hops; they live on one core, the others have none.
+  std::vector<forwarding::BfdRow> bfd() const;
   std::vector<EngineView> engines() const;
 
  private:
@@ -72,8 +80,8 @@ class Switch {
   std::unique_ptr<Impl> impl_;
 };
 
-// The core that owns the block of this packet (hash of its aggregation key), or `here` when any
-// core may handle it. Packet::ingress need not be set.
+// The core that owns the block of this packet (hash of its aggregation key) or the sessions with
+// neighbours, or `here` when any core may handle it. Packet::ingress need not be set.
 unsigned owner_core(Packet& packet, const SwitchConfig& config, unsigned here, unsigned cores);
 
 }  // namespace tributary::switching

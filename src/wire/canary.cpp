@@ -10,7 +10,7 @@ namespace tributary::wire {
 namespace {
 
 bool is_known(CanaryKind kind) {
-  return kind >= CanaryKind::contribution && kind <= CanaryKind::restoration;
+  return kind >= CanaryKind::contribution && kind <= CanaryKind::release;
 }
 
 // Any sum misses at least the leader's own contribution, so a counter never reaches `hosts` before
@@ -18,16 +18,44 @@ bool is_known(CanaryKind kind) {
 bool is_counter_possible(const CanaryHeader& header) {
   const auto counter = header.counter.value();
   const auto hosts = header.hosts.value();
-  if (header.kind == CanaryKind::contribution) {
-    return counter >= 1 && counter < hosts;
+  switch (header.kind) {
+    case CanaryKind::contribution:
+      return counter >= 1 && counter < hosts;
+    case CanaryKind::result:
+    case CanaryKind::restoration:
+      return counter == hosts && hosts >= 2;
+    case CanaryKind::pending:
+      return counter < hosts && hosts >= 2;
+    case CanaryKind::request:
+    case CanaryKind::failure:
+    case CanaryKind::release:
+      return counter == 0 && hosts >= 2;
   }
-  return counter == hosts && hosts >= 2;
+  return false;
+}
+
+// These have nothing to say but their header.
+bool is_length_possible(const CanaryHeader& header) {
+  switch (header.kind) {
+    case CanaryKind::request:
+    case CanaryKind::failure:
+    case CanaryKind::release:
+      return header.elements.value() == 0;
+    default:
+      return true;
+  }
+}
+
+// They go down the tree.
+bool is_multicast(CanaryKind kind) {
+  return kind == CanaryKind::result || kind == CanaryKind::restoration ||
+         kind == CanaryKind::release;
 }
 
 bool is_well_formed(const CanaryHeader& header) {
   return is_known(header.kind) && is_valid(header.element_type, header.op) &&
-         is_counter_possible(header) && header.reserved.value() == 0 &&
-         header.multicast() == (header.kind != CanaryKind::contribution);
+         is_counter_possible(header) && is_length_possible(header) && header.unused == 0 &&
+         header.reserved.value() == 0 && header.multicast() == is_multicast(header.kind);
 }
 
 std::uint32_t crc_of(const CanaryHeader& header, Bytes payload) {

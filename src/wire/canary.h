@@ -12,12 +12,16 @@
 
 namespace tributary::wire {
 
-// What a Canary packet is for. The paper tells the phases apart by the multicast bit; naming the
-// kinds leaves room for the messages of section 3.3.
+// What a Canary packet is for. The paper tells the phases apart by the multicast bit alone.
 enum class CanaryKind : std::uint8_t {
   contribution = 1,  // towards the leader (reduce phase, 3.1.1)
   result = 2,        // down the recorded children (broadcast phase, 3.1.2)
   restoration = 3,   // from the leader to a switch that had a collision (tree restoration, 3.2.1)
+  // Loss and faults (3.3).
+  request = 4,  // retransmission request of a worker to the leader
+  failure = 5,  // from the leader to a worker: contribute again, under the id given
+  pending = 6,  // from the leader to a worker that asked: wait; the payload lists missing ranks
+  release = 7,  // down the recorded children: this id will have no result
 };
 
 // The header of "Canary: Congestion-Aware In-Network Allreduce Using Dynamic Trees": first the 19
@@ -26,10 +30,11 @@ enum class CanaryKind : std::uint8_t {
 struct [[gnu::packed]] CanaryHeader {
   // Section 4.1.
   Ipv4Address destination;  // leader; for result and restoration the host or switch addressed
-  be32 id;                  // block of the job (the low half of the concatenated id, 3.4)
+  be32 id;                  // block of the job and attempt (low half of the concatenated id, 3.4)
   be16 counter;             // contributions summed up in this packet
   be16 hosts;               // hosts that take part, the leader included
-  be32 children;            // collision: one-hot port; restoration: bitmap of ports (see shard)
+  be32 children;            // collision: one-hot port; restoration: bitmap of ports (see shard);
+                            // request: sequence number behind the last block contributed to
   be16 switch_address;      // collision, restoration: the switch's 16-bit id
   std::uint8_t flags = 0;   // bypass, multicast, and the version in the paper's padding
 
@@ -37,16 +42,17 @@ struct [[gnu::packed]] CanaryHeader {
   CanaryKind kind = CanaryKind::contribution;
   ElementType element_type = ElementType::f32;
   Operator op = Operator::sum;
-  std::uint8_t attempt = 0;   // how often the block was reduced before; 0 at first
+  std::uint8_t unused = 0;    // 0
   std::uint8_t shard = 0;     // `children` covers ports 32 * shard .. 32 * shard + 31 (4.2)
   be32 job;                   // the high half of the concatenated id (3.4)
   be16 elements;              // in the payload
   be16 child_port;            // UDP port of the child; 0 directly over Ethernet
-  be64 fingerprint;           // sum of the contributors' tags, modulo 2^64
+  be64 fingerprint;           // sum of the contributors' tags, modulo 2^64; the sender's own tag
+                              // in request, failure and pending
   Ipv4Address child_address;  // who sent this packet last: a worker, or a switch that aggregates
   Ipv4Address switch_ipv4;    // collision, restoration: where the switch can be reached
   MacAddress child_mac;       // collision, restoration: the child's link-layer address
-  be16 rank;                  // contribution: of the worker; no_rank once aggregated
+  be16 rank;                  // of the worker or leader that sends; no_rank once aggregated
   be32 reserved;              // 0
   be32 crc;                   // CRC-32 over the 60 bytes before it and the payload
 
@@ -65,6 +71,23 @@ struct [[gnu::packed]] CanaryHeader {
 };
 static_assert(sizeof(CanaryHeader) == 64 && alignof(CanaryHeader) == 1);
 
+// An id is the attempt (4 bits) and the block's sequence number in the job (28 bits, which wrap). A
+// block that failed is reduced again under a new id (3.3): the same sequence number, the next
+// attempt. To a switch that is another block.
+inline constexpr std::uint32_t canary_sequence_bits = 28;
+inline constexpr std::uint32_t canary_sequence_mask = (1u << canary_sequence_bits) - 1;
+// Not reduced in the network any more: contributions go past the switches to the leader.
+inline constexpr std::uint32_t canary_direct_attempt = 15;
+constexpr std::uint32_t canary_id(std::uint32_t sequence, std::uint32_t attempt) {
+  return (attempt << canary_sequence_bits) | (sequence & canary_sequence_mask);
+}
+constexpr std::uint32_t canary_sequence(std::uint32_t id) {
+  return id & canary_sequence_mask;
+}
+constexpr std::uint32_t canary_attempt(std::uint32_t id) {
+  return id >> canary_sequence_bits;
+}
+
 // UDP destination ports that mean Canary; the range lets several workers share one host. Below
 // Linux's ephemeral ports.
 inline constexpr std::uint16_t canary_udp_port_first = 17000;
@@ -82,7 +105,7 @@ enum class CanaryError : std::uint8_t {
   truncated,  // shorter than header and elements
   oversized,  // longer than header and elements (UDP; Ethernet pads short frames)
   version,    // not current_version
-  malformed,  // unknown kind, type, operator; impossible counter; reserved bits
+  malformed,  // unknown kind, type, operator; impossible counter or length; reserved bits
   crc,        // damaged on the way
 };
 std::string_view name(CanaryError error);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -33,13 +34,26 @@ class Input {
 constexpr std::size_t packets = 24;  // so few that copies find no buffer now and then
 constexpr std::size_t held_max = 12;
 
+constexpr wire::CanaryKind answers[] = {wire::CanaryKind::result, wire::CanaryKind::release,
+                                        wire::CanaryKind::request, wire::CanaryKind::failure,
+                                        wire::CanaryKind::pending};
+
 const engine::SwitchIdentity self{42, wire::Ipv4Address{10, 0, 255, 1}, {}, 8};
 
 canary::CanaryConfig config_of(std::uint8_t choice) {
   canary::CanaryConfig config;
   config.descriptors = 4;
-  config.timeout = std::chrono::microseconds(1 + (choice & 0xf) * 50);
+  config.timeout.reset();  // adaptive
+  if ((choice & 0xf) != 0) {
+    config.timeout = std::chrono::microseconds((choice & 0xf) * 50);
+  }
+  config.timeout_min = std::chrono::microseconds(1);
+  config.timeout_max = std::chrono::microseconds(800);
+  config.partitions = choice & 2 ? 2 : 0;
+  config.job_quota = choice & 4 ? 2 : 0;
+  config.port_quota = choice & 8 ? 3 : 0;
   config.age_max = std::chrono::microseconds(1 + (choice >> 4) * 100);
+  config.reclaim_after = config.age_max / 2;
   config.hash_seed = 1;
   return config;
 }
@@ -52,6 +66,7 @@ class Session {
     while (!input_.empty()) {
       step(input_.byte());
       assert(harness_.ledger.balanced());
+      assert(engine_.stalled(now_, 4).size() <= 4);
       assert(engine_.deadline() == never || harness_.figure("descriptors_in_use") > 0);
     }
     drain();
@@ -66,7 +81,7 @@ class Session {
         now_ += std::chrono::microseconds(input_.byte());
         return hold(harness_.expire(now_));
       case 1:
-        return feed(make(wire::CanaryKind::result));
+        return feed(make(answers[(command >> 3) % std::size(answers)]));
       case 2:
         return feed(make(wire::CanaryKind::restoration));
       case 3:
@@ -89,7 +104,7 @@ class Session {
     const auto who = input_.byte();
     const auto shape = input_.byte();
     spec.kind = kind;
-    spec.id = block & 7u;
+    spec.id = wire::canary_id(block & 7u, (block >> 5) & 3u);
     spec.job = (block >> 3) & 3u;
     spec.encapsulation =
         (block & 0x80) != 0 ? wire::Encapsulation::ethernet : wire::Encapsulation::udp;
@@ -99,8 +114,10 @@ class Session {
     spec.type = static_cast<wire::ElementType>(shape & 7u);
     spec.op = static_cast<wire::Operator>((shape >> 3) & 7u);
     spec.hosts = static_cast<std::uint16_t>(2 + (shape >> 6) * 2);
-    spec.counter = kind == wire::CanaryKind::contribution ? std::uint16_t{1} : spec.hosts;
-    if (kind != wire::CanaryKind::contribution) {
+    spec.fingerprint = shape;
+    spec.counter = test::valid_counter(kind, spec.hosts);
+    if (kind == wire::CanaryKind::result || kind == wire::CanaryKind::restoration ||
+        kind == wire::CanaryKind::release) {
       spec.destination = self.address;
       spec.switch_address = self.id;
       spec.children = 1u << spec.ingress;
@@ -110,14 +127,16 @@ class Session {
 
   PacketPtr make(wire::CanaryKind kind) {
     const auto spec = spec_of(kind);
-    const std::vector<std::byte> payload(wire::element_bytes(spec.type) * (input_.byte() % 16u),
-                                         std::byte{input_.byte()});
+    const auto elements = input_.byte() % 16u;
+    const std::byte value{input_.byte()};
+    const std::vector<std::byte> payload(
+        test::is_without_payload(kind) ? 0 : wire::element_bytes(spec.type) * elements, value);
     return test::make_canary(pool_, spec, payload);
   }
 
   // Some bytes changed, the length as well, and the CRC right again or not.
   PacketPtr tampered(bool sealed) {
-    auto packet = make(static_cast<wire::CanaryKind>(1 + input_.byte() % 3));
+    auto packet = make(static_cast<wire::CanaryKind>(1 + input_.byte() % 7));
     if (packet == nullptr) {
       return packet;
     }

@@ -29,13 +29,13 @@ wire::CanaryHeader header_of(const CanarySpec& spec, std::size_t payload_bytes) 
   if (spec.bypass) {
     header.flags |= wire::CanaryHeader::bypass_bit;
   }
-  if (spec.kind != wire::CanaryKind::contribution) {
+  if (spec.kind == wire::CanaryKind::result || spec.kind == wire::CanaryKind::restoration ||
+      spec.kind == wire::CanaryKind::release) {
     header.flags |= wire::CanaryHeader::multicast_bit;
   }
   header.kind = spec.kind;
   header.element_type = spec.type;
   header.op = spec.op;
-  header.attempt = spec.attempt;
   header.shard = spec.shard;
   header.job = spec.job;
   header.elements = static_cast<std::uint16_t>(payload_bytes / wire::element_bytes(spec.type));
@@ -74,6 +74,23 @@ std::size_t headers_before_canary(const Packet& packet) {
 }
 
 }  // namespace
+
+std::uint16_t valid_counter(wire::CanaryKind kind, std::uint16_t hosts) {
+  switch (kind) {
+    case wire::CanaryKind::contribution:
+      return 1;
+    case wire::CanaryKind::result:
+    case wire::CanaryKind::restoration:
+      return hosts;
+    default:
+      return 0;
+  }
+}
+
+bool is_without_payload(wire::CanaryKind kind) {
+  return kind == wire::CanaryKind::request || kind == wire::CanaryKind::failure ||
+         kind == wire::CanaryKind::release;
+}
 
 PacketPtr make_canary(PacketPool& pool, const CanarySpec& spec,
                       std::span<const std::byte> payload) {

@@ -24,7 +24,6 @@ struct CanarySpec {
   std::uint32_t id = 1;
   std::uint16_t counter = 1;
   std::uint16_t hosts = 4;
-  std::uint8_t attempt = 0;
   bool bypass = false;
   std::uint64_t fingerprint = 0;
   std::uint16_t rank = 0;
@@ -42,6 +41,11 @@ struct CanarySpec {
   std::uint8_t ttl = 63;
   PortIndex ingress = 0;
 };
+
+// The counter that a packet of this kind may carry; of several the lowest.
+std::uint16_t valid_counter(wire::CanaryKind kind, std::uint16_t hosts);
+// Kinds that have nothing to say but their header.
+bool is_without_payload(wire::CanaryKind kind);
 
 // A complete, sealed frame, or null if the pool is empty. `payload` is whole elements.
 PacketPtr make_canary(PacketPool& pool, const CanarySpec& spec, std::span<const std::byte> payload);

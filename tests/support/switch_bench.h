@@ -20,7 +20,13 @@ class SwitchBench {
  public:
   explicit SwitchBench(const switching::SwitchConfig& config, switching::CoreShare share = {},
                        std::size_t packets = 2048)
-      : pool(packets, 2048), switch_(std::make_unique<switching::Switch>(config, share, pool)) {}
+      : pool(packets, 2048),
+        gauges(config.ports.size()),
+        switch_(std::make_unique<switching::Switch>(config, share, pool, gauges)) {
+    for (std::size_t port = 0; port < gauges.size(); ++port) {
+      gauges[port].publish_capacity(config.ports[port].queue.capacity_bytes);
+    }
+  }
 
   ~SwitchBench() {
     EXPECT_TRUE(switch_->ledger().balanced());
@@ -60,6 +66,7 @@ class SwitchBench {
   HeapPacketPool pool;
   Time now = Time{} + std::chrono::seconds(1000);
   std::vector<PacketPtr> lessons;
+  std::vector<forwarding::QueueGauge> gauges;  // by port, for tests to fill
 
  private:
   std::vector<PacketPtr> collect(switching::Output out) {

@@ -112,10 +112,11 @@ class SwitchStorm {
     const auto choice = byte();
     spec.encapsulation =
         (choice & 1) != 0 ? wire::Encapsulation::ethernet : wire::Encapsulation::udp;
-    spec.kind = static_cast<wire::CanaryKind>(1 + ((choice >> 1) & 3) % 3);
+    spec.kind = static_cast<wire::CanaryKind>(1 + ((choice >> 1) & 3) + (choice >> 7) * 3);
     spec.bypass = (choice & 8) != 0;
     spec.id = choice >> 4;
     spec.hosts = static_cast<std::uint16_t>(2 + byte() % 4);
+    spec.counter = valid_counter(spec.kind, spec.hosts);
     spec.destination = address();
     spec.child_address = address();
     spec.switch_ipv4 = address();
@@ -124,7 +125,9 @@ class SwitchStorm {
     spec.children = byte();
     spec.switch_address = 3;
     spec.ttl = byte();
-    return make_canary(pool_, spec, std::vector<std::int32_t>(byte() % 64));
+    const std::size_t elements = byte() % 64;
+    return make_canary(pool_, spec,
+                       std::vector<std::int32_t>(is_without_payload(spec.kind) ? 0 : elements));
   }
 
   PacketPtr frame() {

@@ -4,211 +4,334 @@
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
-#include "wire/arp.h"
-#include "wire/checksum.h"
-#include "wire/transport.h"
+#include "engines/canary/protocol.h"
+#include "support/virtual_nodes.h"
 
 namespace tributary::test {
 namespace {
-
-constexpr std::uint32_t frame_bytes_max = 2048;
-constexpr std::size_t pool_packets = 16384;
 
 wire::MacAddress mac_of(std::uint8_t kind, std::size_t index, std::size_t port) {
   return {{0x02, kind, 0, 0, static_cast<std::uint8_t>(index), static_cast<std::uint8_t>(port)}};
 }
 
-template <typename Header>
-void append(std::vector<std::byte>& frame, const Header& header) {
-  const auto bytes = std::as_bytes(std::span(&header, 1));
-  frame.insert(frame.end(), bytes.begin(), bytes.end());
-}
+// For heaps with the earliest on top.
+constexpr auto later = [](const auto& a, const auto& b) {
+  return std::pair(a.arrival, a.order) > std::pair(b.arrival, b.order);
+};
+constexpr auto acts_later = [](const auto& a, const auto& b) {
+  return std::pair(a.when, a.order) > std::pair(b.when, b.order);
+};
 
 }  // namespace
 
-struct VirtualFabric::SwitchNode {
-  switching::SwitchConfig config;
-  std::vector<std::unique_ptr<switching::Switch>> shares;  // one per core
-  std::vector<switching::Port> ports;
-  struct Peer {
-    std::size_t switch_index = Flight::no_switch;
-    std::size_t host_index = 0;
-    PortIndex port = 0;
-    bool connected = false;
-  };
-  std::vector<Peer> peers;
-};
+VirtualFabric::VirtualFabric(FabricSpec spec, HeapPacketPool* pool)
+    : spec_(std::move(spec)),
+      own_pool_(pool == nullptr ? std::make_unique<HeapPacketPool>(pool_packets, frame_bytes_max)
+                                : nullptr),
+      pool_(pool == nullptr ? *own_pool_ : *pool),
+      random_(spec_.seed) {
+  build_switches();
+  build_hosts();
+  due_.assign(switches_.size() + hosts_.size(), now_);
+}
 
-struct VirtualFabric::HostNode {
-  HostSpec spec;
-  wire::MacAddress mac;
-  wire::MacAddress gateway_mac;
-  std::size_t switch_index = 0;
-  PortIndex port = 0;
-  Time silent_until{};
-  struct Socket {
-    std::uint16_t port;
-    host::CanaryAllreduce* machine;
-  };
-  std::vector<Socket> sockets;
-};
+VirtualFabric::~VirtualFabric() = default;
 
-VirtualFabric::VirtualFabric(FabricSpec spec)
-    : spec_(std::move(spec)), pool_(pool_packets, frame_bytes_max) {
-  const auto find_switch = [this](const std::string& name) {
-    for (std::size_t i = 0; i < spec_.switches.size(); ++i) {
-      if (spec_.switches[i].config.name == name) {
-        return i;
-      }
+std::size_t VirtualFabric::find_switch(std::string_view name) const {
+  for (std::size_t i = 0; i < spec_.switches.size(); ++i) {
+    if (spec_.switches[i].config.name == name) {
+      return i;
     }
-    throw std::invalid_argument("no switch " + name);
-  };
-  const auto find_port = [this](std::size_t index, const std::string& name) {
-    const auto& ports = spec_.switches[index].config.ports;
-    for (std::size_t i = 0; i < ports.size(); ++i) {
-      if (ports[i].name == name) {
-        return static_cast<PortIndex>(i);
-      }
-    }
-    throw std::invalid_argument("no port " + name);
-  };
+  }
+  throw std::invalid_argument("no switch " + std::string(name));
+}
 
-  std::mt19937_64 random(spec_.seed);
+PortIndex VirtualFabric::find_port(std::size_t switch_index, std::string_view name) const {
+  const auto& ports = spec_.switches[switch_index].config.ports;
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    if (ports[i].name == name) {
+      return static_cast<PortIndex>(i);
+    }
+  }
+  throw std::invalid_argument("no port " + std::string(name));
+}
+
+void VirtualFabric::build_switches() {
   for (std::size_t index = 0; index < spec_.switches.size(); ++index) {
     auto node = std::make_unique<SwitchNode>();
+    node->index = index;
     node->config = spec_.switches[index].config;
-    for (std::size_t port = 0; port < node->config.ports.size(); ++port) {
-      node->config.ports[port].mac = mac_of(1, index, port);
-      node->config.ports[port].impair_in.seed = random();
-      node->config.ports[port].impair_out.seed = random();
-      node->ports.emplace_back(node->config.ports[port]);
-    }
-    for (unsigned core = 0; core < spec_.cores; ++core) {
-      node->shares.push_back(std::make_unique<switching::Switch>(
-          node->config, switching::CoreShare{core, spec_.cores}, pool_));
-    }
+    node->gauges = std::vector<forwarding::QueueGauge>(node->config.ports.size());
     node->peers.resize(node->config.ports.size());
     for (std::size_t port = 0; port < node->peers.size(); ++port) {
+      auto& config = node->config.ports[port];
+      config.mac = mac_of(1, index, port);
+      config.impair_in.seed = random_();
+      config.impair_out.seed = random_();
+      node->ports.emplace_back(config, &node->gauges[port]);
       const auto& device = spec_.switches[index].devices[port];
       if (const auto* link = std::get_if<control::InternalLink>(&device)) {
         const auto peer = find_switch(link->peer_switch);
-        node->peers[port] = {peer, 0, find_port(peer, link->peer_port), true};
+        node->peers[port] = {peer, find_port(peer, link->peer_port), true, true};
       }
     }
+    make_shares(*node);
     switches_.push_back(std::move(node));
   }
+}
+
+void VirtualFabric::make_shares(SwitchNode& node) {
+  node.shares.clear();
+  for (unsigned core = 0; core < spec_.cores; ++core) {
+    node.shares.push_back(std::make_unique<switching::Switch>(
+        node.config, switching::CoreShare{core, spec_.cores}, pool_, node.gauges));
+  }
+}
+
+void VirtualFabric::build_hosts() {
   for (std::size_t index = 0; index < spec_.hosts.size(); ++index) {
     auto node = std::make_unique<HostNode>();
+    node->index = index;
     node->spec = spec_.hosts[index];
     node->mac = mac_of(2, index, 0);
     node->switch_index = find_switch(node->spec.switch_name);
     node->port = find_port(node->switch_index, node->spec.port_name);
-    node->gateway_mac = switches_[node->switch_index]->config.ports[node->port].mac;
-    switches_[node->switch_index]->peers[node->port] = {Flight::no_switch, index, 0, true};
+    auto& neighbour = *switches_[node->switch_index];
+    // A bridge answers under the address of its first bridged port.
+    const auto& ports = neighbour.config.ports;
+    const auto bridged = std::find_if(ports.begin(), ports.end(),
+                                      [](const auto& port) { return !port.address.has_value(); });
+    const bool on_bridge = !ports[node->port].address.has_value();
+    node->gateway_mac = on_bridge ? bridged->mac : ports[node->port].mac;
+    neighbour.peers[node->port] = {switches_.size() + index, 0, true, true};
     hosts_.push_back(std::move(node));
   }
 }
-
-VirtualFabric::~VirtualFabric() = default;
 
 host::Endpoint VirtualFabric::endpoint(std::size_t host, std::uint16_t udp_port) const {
   return {hosts_[host]->spec.address, udp_port};
 }
 
-void VirtualFabric::attach(std::size_t host, std::uint16_t udp_port,
-                           host::CanaryAllreduce& machine) {
-  hosts_[host]->sockets.push_back({udp_port, &machine});
+void VirtualFabric::attach(std::size_t host, std::uint16_t udp_port, Machine& machine,
+                           std::function<void()> idle) {
+  hosts_[host]->sockets.push_back({udp_port, &machine, std::move(idle)});
+  wake(host);
+}
+
+void VirtualFabric::detach(const Machine& machine) {
+  for (auto& node : hosts_) {
+    std::erase_if(node->sockets,
+                  [&machine](const auto& socket) { return socket.machine == &machine; });
+  }
 }
 
 void VirtualFabric::hold_back(std::size_t host, Time until) {
   hosts_[host]->silent_until = until;
+  wake(host);
 }
 
-bool VirtualFabric::any_running() const {
-  return std::any_of(hosts_.begin(), hosts_.end(), [](const auto& node) {
-    return std::any_of(node->sockets.begin(), node->sockets.end(),
-                       [](const auto& socket) { return socket.machine->running(); });
-  });
+void VirtualFabric::wake(std::size_t host) {
+  due_[switches_.size() + host] = now_;
+}
+
+void VirtualFabric::at(Time when, std::function<void()> action) {
+  actions_.push_back({when, next_action_++, std::move(action)});
+  std::push_heap(actions_.begin(), actions_.end(), acts_later);
+}
+
+void VirtualFabric::bury(const SwitchNode& node) {
+  for (const auto& share : node.shares) {
+    past_ledgers_.push_back(share->ledger());
+    for (const auto& view : share->engines()) {
+      const auto figures = view.engine->figures();
+      past_figures_.insert(past_figures_.end(), figures.begin(), figures.end());
+    }
+  }
+}
+
+void VirtualFabric::restart_switch(std::size_t switch_index) {
+  auto& node = *switches_[switch_index];
+  bury(node);
+  node.ready.clear();
+  for (auto& port : node.ports) {
+    port.clear();
+  }
+  make_shares(node);
+  for (std::size_t port = 0; port < node.peers.size(); ++port) {
+    for (auto& share : node.shares) {
+      share->set_port_up(static_cast<PortIndex>(port), node.peers[port].up);
+    }
+  }
+  due_[switch_index] = now_;
+}
+
+void VirtualFabric::set_link_up(const LinkEnd& end, bool up) {
+  const auto set = [this, up](std::size_t switch_index, PortIndex port) {
+    auto& node = *switches_[switch_index];
+    node.peers[port].up = up;
+    for (auto& share : node.shares) {
+      share->set_port_up(port, up);
+    }
+    due_[switch_index] = now_;
+  };
+  const auto& peer = switches_[end.switch_index]->peers[end.port];
+  set(end.switch_index, end.port);
+  if (peer.connected && peer.node < switches_.size()) {
+    set(peer.node, peer.port);
+  }
+}
+
+std::vector<LinkEnd> VirtualFabric::links() const {
+  std::vector<LinkEnd> ends;
+  for (const auto& node : switches_) {
+    for (std::size_t port = 0; port < node->peers.size(); ++port) {
+      const auto& peer = node->peers[port];
+      if (peer.connected && peer.node < switches_.size() && node->index < peer.node) {
+        ends.push_back({node->index, static_cast<PortIndex>(port)});
+      }
+    }
+  }
+  return ends;
 }
 
 void VirtualFabric::run(Duration limit) {
+  run_while(
+      [this] {
+        return std::any_of(hosts_.begin(), hosts_.end(), [](const auto& node) {
+          return std::any_of(node->sockets.begin(), node->sockets.end(),
+                             [](const auto& socket) { return socket.machine->running(); });
+        });
+      },
+      limit);
+}
+
+void VirtualFabric::run_while(const std::function<bool()>& wanted, Duration limit) {
   const Time end = now_ + limit;
-  while (any_running() && now_ <= end) {
-    for (auto& node : hosts_) {
-      service(*node);
-    }
-    for (auto& node : switches_) {
-      service(*node);
-    }
+  std::fill(due_.begin(), due_.end(), now_);  // machines may have been told to begin
+  while (wanted()) {
+    service_due();
     const Time next = next_time();
-    if (next == never || !any_running()) {
+    if (next == never || !wanted()) {
       return;
     }
-    now_ = std::max(now_, next);
-    while (!flights_.empty() && flights_.top().arrival <= now_) {
-      const Flight flight = flights_.top();
-      flights_.pop();
-      deliver(flight);
+    if (next > end) {
+      now_ = end;
+      return;
+    }
+    advance(std::max(now_, next));
+  }
+}
+
+void VirtualFabric::service_due() {
+  for (auto& node : hosts_) {
+    auto& due = due_[switches_.size() + node->index];
+    if (due <= now_) {
+      service(*node);
+      due = due_of(*node);
+    }
+  }
+  for (auto& node : switches_) {
+    if (due_[node->index] <= now_) {
+      service(*node);
+      due_[node->index] = due_of(*node);
     }
   }
 }
 
 Time VirtualFabric::next_time() const {
-  Time next = flights_.empty() ? never : flights_.top().arrival;
-  for (const auto& node : switches_) {
-    for (const auto& share : node->shares) {
-      next = std::min(next, share->deadline());
-    }
-    for (const auto& port : node->ports) {
-      next = std::min(next, port.deadline());
-    }
+  Time next = *std::min_element(due_.begin(), due_.end());
+  if (!flights_.empty()) {
+    next = std::min(next, flights_.front().arrival);
   }
-  for (const auto& node : hosts_) {
-    if (node->silent_until > now_) {
-      next = std::min(next, node->silent_until);
-    }
-    for (const auto& socket : node->sockets) {
-      next = std::min(next, Time(socket.machine->deadline().time_since_epoch()));
-    }
+  if (!actions_.empty()) {
+    next = std::min(next, actions_.front().when);
   }
   return next;
 }
 
-void VirtualFabric::launch(Flight flight) {
-  flight.order = next_order_++;
-  flights_.push(std::move(flight));
-}
-
-void VirtualFabric::deliver(const Flight& flight) {
-  if (flight.switch_index == Flight::no_switch) {
-    auto frame = *flight.frame;
-    deliver_to_host(*hosts_[flight.host_index], frame);
-  } else {
-    deliver_to_switch(*switches_[flight.switch_index], flight.port, *flight.frame);
+void VirtualFabric::advance(Time next) {
+  now_ = next;
+  while (!actions_.empty() && actions_.front().when <= now_) {
+    std::pop_heap(actions_.begin(), actions_.end(), acts_later);
+    const auto act = std::move(actions_.back().act);
+    actions_.pop_back();
+    act();
+  }
+  while (!flights_.empty() && flights_.front().arrival <= now_) {
+    std::pop_heap(flights_.begin(), flights_.end(), later);
+    auto flight = std::move(flights_.back());
+    flights_.pop_back();
+    deliver(std::move(flight));
   }
 }
 
-void VirtualFabric::deliver_to_switch(SwitchNode& node, PortIndex port,
-                                      const std::vector<std::byte>& frame) {
-  auto packet = pool_.allocate();
-  if (!packet) {
-    throw std::runtime_error("the fabric's pool is empty: packets leak");
+// A stray copy is not itself copied.
+void VirtualFabric::launch(PacketPtr frame, std::size_t node, PortIndex port) {
+  if (spec_.stray > 0 && static_cast<double>(random_() >> 11) * 0x1p-53 < spec_.stray) {
+    const auto delay = static_cast<std::uint64_t>(spec_.stray_delay.count()) + 1;
+    if (auto copy = pool_.clone(*frame)) {
+      put_on_cable(std::move(copy), node, port,
+                   Duration(static_cast<Duration::rep>(random_() % delay)));
+    }
   }
-  std::memcpy(packet->data(), frame.data(), frame.size());
-  packet->length = static_cast<std::uint32_t>(frame.size());
-  packet->ingress = port;
-  PacketList ready;
-  node.ports[port].arrive(std::move(packet), now_, ready);
-  switch_burst(node, std::move(ready));
+  put_on_cable(std::move(frame), node, port, Duration{});
+}
+
+void VirtualFabric::put_on_cable(PacketPtr frame, std::size_t node, PortIndex port,
+                                 Duration delay) {
+  flights_.push_back(
+      {now_ + spec_.cable_delay + delay, next_order_++, node, port, std::move(frame)});
+  std::push_heap(flights_.begin(), flights_.end(), later);
+}
+
+void VirtualFabric::note(const Flight& flight) {
+  const auto bytes = std::as_const(*flight.frame).bytes();
+  const auto* last = bytes.data() + bytes.size() - std::min<std::size_t>(bytes.size(), 8);
+  std::uint64_t tail = 0;
+  std::memcpy(&tail, last, std::min<std::size_t>(bytes.size(), 8));
+  digest_ = wire::mix_key(
+      digest_ + tail,
+      static_cast<std::uint64_t>(flight.arrival.time_since_epoch().count()) + flight.node);
+  if (trace_) {
+    const bool to_switch = flight.node < switches_.size();
+    const auto& host = hosts_[to_switch ? 0 : flight.node - switches_.size()];
+    trace_({now_,
+            to_switch ? std::string_view(switches_[flight.node]->config.name)
+                      : std::string_view(host->spec.switch_name),
+            to_switch ? std::string_view(switches_[flight.node]->config.ports[flight.port].name)
+                      : std::string_view(host->spec.port_name),
+            !to_switch, bytes});
+  }
+}
+
+void VirtualFabric::deliver(Flight flight) {
+  note(flight);
+  if (flight.node >= switches_.size()) {
+    auto& host = *hosts_[flight.node - switches_.size()];
+    due_[flight.node] = now_;
+    return deliver_to_host(host, *flight.frame);
+  }
+  auto& node = *switches_[flight.node];
+  if (!node.peers[flight.port].up) {
+    return;  // the cable is pulled
+  }
+  flight.frame->ingress = flight.port;
+  node.ports[flight.port].arrive(std::move(flight.frame), now_, node.ready);
+  due_[flight.node] = now_;
 }
 
 // What the data plane does with a burst: every packet to the core that owns its block.
 void VirtualFabric::switch_burst(SwitchNode& node, PacketList ready) {
+  if (ready.empty()) {
+    return;
+  }
   std::vector<PacketList> by_core(spec_.cores);
   while (auto packet = ready.pop()) {
     const unsigned here = packet->ingress % spec_.cores;
     const auto owner = switching::owner_core(*packet, node.config, here, spec_.cores);
+    claimed_ += node.config.canary && canary::claims(engine::parse_frame(*packet)) ? 1 : 0;
     by_core[owner].push(std::move(packet));
   }
   for (unsigned core = 0; core < spec_.cores; ++core) {
@@ -234,6 +357,7 @@ void VirtualFabric::absorb_output(SwitchNode& node, unsigned core, switching::Ou
 }
 
 void VirtualFabric::service(SwitchNode& node) {
+  switch_burst(node, std::move(node.ready));
   for (unsigned core = 0; core < spec_.cores; ++core) {
     if (node.shares[core]->deadline() <= now_) {
       switching::Output output;
@@ -252,103 +376,26 @@ void VirtualFabric::service(SwitchNode& node) {
     node.ports[port].dequeue(now_, leaving, 64);
     const auto& peer = node.peers[port];
     while (auto packet = leaving.pop()) {
-      if (!peer.connected) {
-        continue;
-      }
-      const auto bytes = std::as_const(*packet).bytes();
-      launch({now_ + spec_.cable_delay, 0, peer.switch_index, peer.host_index, peer.port,
-              std::make_shared<std::vector<std::byte>>(bytes.begin(), bytes.end())});
-    }
-  }
-}
-
-void VirtualFabric::service(HostNode& node) {
-  if (node.silent_until > now_) {
-    return;
-  }
-  host::Outbox outbox(64);
-  for (auto& socket : node.sockets) {
-    if (socket.machine->deadline() <= host_now()) {
-      socket.machine->expire(host_now());
-    }
-    bool more = true;
-    while (more) {
-      socket.machine->poll(outbox);
-      more = outbox.full();
-      while (!outbox.empty()) {
-        send(node, outbox.front(), socket.port);
-        outbox.pop();
+      if (peer.connected && peer.up) {
+        launch(std::move(packet), peer.node, peer.port);
       }
     }
   }
 }
 
-void VirtualFabric::send(HostNode& node, const host::Datagram& datagram,
-                         std::uint16_t source_port) {
-  std::vector<std::byte> frame;
-  const auto udp_bytes = static_cast<std::uint16_t>(
-      sizeof(wire::UdpHeader) + sizeof(wire::CanaryHeader) + datagram.payload.size());
-  wire::Ipv4Header ip;
-  ip.total_length = static_cast<std::uint16_t>(sizeof ip + udp_bytes);
-  ip.protocol = wire::ip_protocol::udp;
-  ip.tos = wire::ecn::ect0;
-  ip.source = node.spec.address;
-  ip.destination = datagram.destination.address;
-  wire::finish_ipv4(ip);
-  append(frame,
-         wire::EthernetHeader{node.gateway_mac, node.mac, wire::be16{wire::ethertype::ipv4}});
-  append(frame, ip);
-  append(frame, wire::UdpHeader{wire::be16{source_port}, wire::be16{datagram.destination.port},
-                                wire::be16{udp_bytes}, wire::be16{}});
-  append(frame, datagram.header);
-  frame.insert(frame.end(), datagram.payload.begin(), datagram.payload.end());
-  launch({now_ + spec_.cable_delay, 0, node.switch_index, 0, node.port,
-          std::make_shared<std::vector<std::byte>>(std::move(frame))});
-}
-
-void VirtualFabric::deliver_to_host(HostNode& node, std::vector<std::byte>& frame) {
-  wire::MutableCursor cursor(frame);
-  const auto* ethernet = cursor.take<wire::EthernetHeader>();
-  if (ethernet == nullptr) {
-    return;
+Time VirtualFabric::due_of(const SwitchNode& node) const {
+  Time due = node.ready.empty() ? never : now_;
+  for (const auto& share : node.shares) {
+    due = std::min(due, share->deadline());
   }
-  if (ethernet->type.value() == wire::ethertype::arp) {
-    const auto* request = cursor.take<wire::ArpHeader>();
-    if (request == nullptr || request->operation.value() != wire::ArpHeader::request ||
-        request->target_address != node.spec.address) {
-      return;
-    }
-    std::vector<std::byte> answer;
-    append(answer,
-           wire::EthernetHeader{request->sender_mac, node.mac, wire::be16{wire::ethertype::arp}});
-    wire::ArpHeader arp;
-    arp.operation = wire::ArpHeader::reply;
-    arp.sender_mac = node.mac;
-    arp.sender_address = node.spec.address;
-    arp.target_mac = request->sender_mac;
-    arp.target_address = request->sender_address;
-    append(answer, arp);
-    launch({now_ + spec_.cable_delay, 0, node.switch_index, 0, node.port,
-            std::make_shared<std::vector<std::byte>>(std::move(answer))});
-    return;
+  for (const auto& port : node.ports) {
+    due = std::min(due, port.deadline());
   }
-  const auto* ip = cursor.take<wire::Ipv4Header>();
-  const auto* udp = cursor.take<wire::UdpHeader>();
-  if (udp == nullptr || ethernet->destination != node.mac || ip->destination != node.spec.address ||
-      wire::internet_checksum(std::as_bytes(std::span(ip, 1))) != 0 ||
-      udp->length.value() < sizeof *udp ||
-      udp->length.value() - sizeof *udp > cursor.rest().size()) {
-    return;
-  }
-  for (auto& socket : node.sockets) {
-    if (socket.port == udp->destination_port.value()) {
-      socket.machine->receive(cursor.rest().first(udp->length.value() - sizeof *udp));
-    }
-  }
+  return due;
 }
 
 std::vector<Ledger> VirtualFabric::ledgers() const {
-  std::vector<Ledger> all;
+  auto all = past_ledgers_;
   for (const auto& node : switches_) {
     for (const auto& share : node->shares) {
       all.push_back(share->ledger());
@@ -358,6 +405,14 @@ std::vector<Ledger> VirtualFabric::ledgers() const {
 }
 
 std::uint64_t VirtualFabric::figure(std::string_view name) const {
+  std::uint64_t sum = figure_now(name);
+  for (const auto& figure : past_figures_) {
+    sum += figure.name == name ? figure.value : 0;
+  }
+  return sum;
+}
+
+std::uint64_t VirtualFabric::figure_now(std::string_view name) const {
   std::uint64_t sum = 0;
   for (const auto& node : switches_) {
     for (const auto& share : node->shares) {

@@ -2,15 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <optional>
-#include <queue>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "control/config.h"
-#include "host/canary_allreduce.h"
+#include "host/canary_collectives.h"
 #include "packet/pool.h"
 #include "switch/port.h"
 #include "switch/switch.h"
@@ -19,12 +19,14 @@
 // joined by cables with a delay. One seed replays everything.
 namespace tributary::test {
 
+using Machine = host::CanaryCollectives;
+
 // A worker's host: one address behind one port of one switch.
 struct HostSpec {
   std::string switch_name;
   std::string port_name;
   wire::Ipv4Address address;
-  wire::Ipv4Address gateway;  // equal to `address`: peers are on the same segment
+  wire::Ipv4Address gateway;  // equal to `address`: the port is bridged, peers are on the segment
 };
 
 struct FabricSpec {
@@ -32,68 +34,148 @@ struct FabricSpec {
   std::vector<HostSpec> hosts;
   unsigned cores = 1;  // per switch
   Duration cable_delay = std::chrono::microseconds(5);
+  // Stray frames: this share of all frames on cables comes a second time, up to `stray_delay`
+  // later.
+  double stray = 0;
+  Duration stray_delay{};
   std::uint64_t seed = 1;
 };
 
-// One frame on a cable arrives; ordered by time, then by when it was sent.
-struct Flight {
-  Time arrival{};
-  std::uint64_t order = 0;
-  std::size_t switch_index = 0;  // no_switch: `host_index` receives it
-  std::size_t host_index = 0;
-  PortIndex port = 0;
-  std::shared_ptr<std::vector<std::byte>> frame;
+// A frame that comes out of a cable.
+struct Hop {
+  Time at{};
+  std::string_view switch_name;
+  std::string_view port;
+  bool at_host = false;  // at the host behind this port, not at the switch
+  wire::Bytes frame;
+};
 
-  static constexpr std::size_t no_switch = ~std::size_t{0};
-  friend bool operator>(const Flight& a, const Flight& b) {
-    return a.arrival != b.arrival ? a.arrival > b.arrival : a.order > b.order;
-  }
+// An end of a cable between two switches.
+struct LinkEnd {
+  std::size_t switch_index = 0;
+  PortIndex port = 0;
 };
 
 class VirtualFabric {
  public:
-  explicit VirtualFabric(FabricSpec spec);
+  static constexpr std::size_t pool_packets = 16384;
+  static constexpr std::uint32_t frame_bytes_max = 2048;
+
+  // With a pool of the caller's, who saves the making of one per fabric; it outlives the fabric.
+  explicit VirtualFabric(FabricSpec spec, HeapPacketPool* pool = nullptr);
   ~VirtualFabric();
+  VirtualFabric(const VirtualFabric&) = delete;
+  VirtualFabric& operator=(const VirtualFabric&) = delete;
 
   // Endpoints by host, for the jobs of the machines.
   host::Endpoint endpoint(std::size_t host, std::uint16_t udp_port = 17000) const;
 
   // Plugs a machine in at a host; it receives what is sent to (host's address, udp_port).
-  void attach(std::size_t host, std::uint16_t udp_port, host::CanaryAllreduce& machine);
+  // `idle` is called whenever the host was looked at and the machine has no collective to run.
+  void attach(std::size_t host, std::uint16_t udp_port, Machine& machine,
+              std::function<void()> idle = {});
+  // The worker dies: its machine is not looked at any more.
+  void detach(const Machine& machine);
+  // A host whose workers do not send before this time.
+  void hold_back(std::size_t host, Time until);
+  // A machine of this host was told to do something.
+  void wake(std::size_t host);
+
+  // From now on no frame comes a second time; those on their way still arrive.
+  void stop_strays() { spec_.stray = 0; }
+
+  // Does something at a point of time, before anything else that happens then.
+  void at(Time when, std::function<void()> action);
+
+  // The daemon of a switch is killed and comes up again: all soft state and all queues are lost.
+  void restart_switch(std::size_t switch_index);
+  // Pulls the cable at a port, or plugs it in again; both ends notice.
+  void set_link_up(const LinkEnd& end, bool up);
+  // One end of every cable between two switches.
+  std::vector<LinkEnd> links() const;
+  std::size_t switch_count() const { return spec_.switches.size(); }
+  std::size_t host_count() const { return spec_.hosts.size(); }
 
   // Runs until no machine is running, or `limit` of virtual time has passed.
   void run(Duration limit);
-  // A host whose workers do not send before this time.
-  void hold_back(std::size_t host, Time until);
+  // Runs while `wanted`, for `limit` of virtual time, as long as there is anything to do.
+  void run_while(const std::function<bool()>& wanted, Duration limit);
 
   Time now() const { return now_; }
   // The same point of time for the host machines, which have a clock type of their own.
   host::Time host_now() const { return host::Time(now_.time_since_epoch()); }
-  std::vector<Ledger> ledgers() const;                // of all switches and cores
-  std::uint64_t figure(std::string_view name) const;  // of all engines, added up
+  std::vector<Ledger> ledgers() const;                    // of all switches, cores and lives
+  std::uint64_t figure(std::string_view name) const;      // of all engines and lives, added up
+  std::uint64_t figure_now(std::string_view name) const;  // of the engines that live
+  // Frames that engines had to take, as far as nothing damaged them on the way.
+  std::uint64_t claimed() const { return claimed_; }
+  std::uint64_t frames() const { return next_order_; }  // that were put on cables
+  std::uint64_t digest() const { return digest_; }      // of all that came out of cables
+
+  void trace(std::function<void(const Hop&)> sink) { trace_ = std::move(sink); }
 
  private:
   struct SwitchNode;
   struct HostNode;
+  // A frame on a cable; ordered by time, then by when it was sent.
+  struct Flight {
+    Time arrival{};
+    std::uint64_t order = 0;
+    std::size_t node = 0;  // switches first, then hosts
+    PortIndex port = 0;
+    PacketPtr frame;
+  };
+  struct Action {
+    Time when{};
+    std::uint64_t order = 0;
+    std::function<void()> act;
+  };
 
-  void deliver(const Flight& flight);
-  void deliver_to_switch(SwitchNode& node, PortIndex port, const std::vector<std::byte>& frame);
-  void deliver_to_host(HostNode& node, std::vector<std::byte>& frame);
-  void absorb_output(SwitchNode& node, unsigned core, switching::Output& output);
-  void switch_burst(SwitchNode& node, PacketList ready);
+  void build_switches();
+  void build_hosts();
+  void make_shares(SwitchNode& node);
+  void bury(const SwitchNode& node);
+  std::size_t find_switch(std::string_view name) const;
+  PortIndex find_port(std::size_t switch_index, std::string_view name) const;
+
+  void service_due();
   void service(SwitchNode& node);
   void service(HostNode& node);
-  void send(HostNode& node, const host::Datagram& datagram, std::uint16_t source_port);
-  void launch(Flight flight);
+  Time due_of(const SwitchNode& node) const;
+  Time due_of(const HostNode& node) const;
   Time next_time() const;
-  bool any_running() const;
+  void advance(Time next);
+
+  void launch(PacketPtr frame, std::size_t node, PortIndex port);
+  void put_on_cable(PacketPtr frame, std::size_t node, PortIndex port, Duration delay);
+  void deliver(Flight flight);
+  void note(const Flight& flight);
+  void switch_burst(SwitchNode& node, PacketList ready);
+  void absorb_output(SwitchNode& node, unsigned core, switching::Output& output);
+
+  void send(HostNode& node, const host::Datagram& datagram, const Machine& machine,
+            std::uint16_t udp_port);
+  wire::MacAddress next_hop(const HostNode& node, wire::Ipv4Address destination) const;
+  void deliver_to_host(HostNode& node, Packet& frame);
+  void answer_arp(const HostNode& node, wire::MutableCursor cursor);
+  PacketPtr allocate();
 
   FabricSpec spec_;
-  HeapPacketPool pool_;
+  std::unique_ptr<HeapPacketPool> own_pool_;
+  HeapPacketPool& pool_;
+  std::mt19937_64 random_;
   std::vector<std::unique_ptr<SwitchNode>> switches_;
   std::vector<std::unique_ptr<HostNode>> hosts_;
-  std::priority_queue<Flight, std::vector<Flight>, std::greater<>> flights_;
+  std::vector<Time> due_;        // by node: when it has to be looked at next
+  std::vector<Flight> flights_;  // a heap, earliest first
+  std::vector<Action> actions_;  // a heap, earliest first
   std::uint64_t next_order_ = 0;
+  std::uint64_t next_action_ = 0;
+  std::uint64_t digest_ = 0;
+  std::uint64_t claimed_ = 0;
+  std::vector<Ledger> past_ledgers_;  // of the lives before a restart
+  std::vector<engine::Figure> past_figures_;
+  std::function<void(const Hop&)> trace_;
   Time now_{std::chrono::seconds(1)};
 };
 

@@ -3,8 +3,8 @@
 
 _tributaryctl() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local commands="status switch port route fdb arp engine job descriptor drops counters watch
-    log-level doctor config shutdown version"
+  local commands="status switch port route bfd fdb arp engine job descriptor stalled drops
+    counters watch log-level doctor config shutdown version"
   case $previous in
     --socket) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     --timeout | --interval | --count | --limit | --switch) return ;;

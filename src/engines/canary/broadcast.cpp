@@ -8,32 +8,40 @@
 namespace tributary::canary {
 namespace {
 
-// A result names the child it is for where a contribution names the leader.
-bool is_result_of(const Message& message, const BlockShape& block) {
-  auto shape = shape_of(message);
-  shape.leader = block.leader;
-  shape.leader_port = block.leader_port;
-  return shape == block;
-}
-
 wire::Encapsulation encapsulation_of(const Message& message) {
   return message.is_udp() ? wire::Encapsulation::udp : wire::Encapsulation::ethernet;
+}
+
+// A result names the child it is for where a contribution names the leader, and may be longer or
+// shorter: a reduce ends with results without data, a broadcast begins with such contributions. A
+// release has no data to go wrong; its sender may know no more of the block than its id.
+bool is_answer_to(const Message& message, const BlockShape& block) {
+  const auto& header = *message.header;
+  if (encapsulation_of(message) != block.encapsulation || header.hosts.value() != block.hosts) {
+    return false;
+  }
+  return header.kind == wire::CanaryKind::release ||
+         (header.element_type == block.type && header.op == block.op);
 }
 
 }  // namespace
 
 void CanaryEngine::broadcast(PacketPtr packet, const Message& message, engine::Actions& actions) {
+  settle(*message.header);
   auto* block = table_.find(message.header->key());
   if (block == nullptr) {
     return actions.drop(std::move(packet), DropReason::canary_no_descriptor);
   }
-  if (!is_result_of(message, block->shape)) {
+  if (!is_answer_to(message, block->shape)) {
     return actions.drop(std::move(packet), DropReason::canary_mismatch);
   }
-  ++counters_.results;
-  jobs_.add_result(block->job);
-  expectations_.learn(static_cast<std::uint32_t>(block->key >> 32), block->shape.leader,
-                      block->counter);
+  if (message.header->kind == wire::CanaryKind::release) {
+    ++counters_.releases;
+  } else {
+    ++counters_.results;
+    jobs_.add_result(block->job);
+    learn(*block);
+  }
   actions.absorb(nullptr);
   const auto encapsulation = block->shape.encapsulation;
   const auto children = children_.of(table_.slot_of(*block), block->children);
@@ -52,6 +60,7 @@ void CanaryEngine::restore(PacketPtr packet, const Message& message, engine::Act
     return actions.drop(std::move(packet), DropReason::canary_bad_port);
   }
   ++counters_.restorations;
+  settle(header);
   actions.absorb(nullptr);
   const Child child{header.child_address, header.child_port.value(), static_cast<PortIndex>(port),
                     header.child_mac};

@@ -54,7 +54,7 @@ std::optional<DropReason> find_fault(const engine::Frame& frame, const wire::Can
   if (!is_ip_plain(frame, header)) {
     return DropReason::canary_malformed;
   }
-  if (header.kind == wire::CanaryKind::result) {
+  if (header.kind == wire::CanaryKind::result || header.kind == wire::CanaryKind::release) {
     return std::nullopt;
   }
   if (frame.ethernet->source.is_group()) {

@@ -5,20 +5,21 @@
 
 namespace tributary::canary {
 
-Recorded ChildrenTable::record(std::uint32_t slot, std::uint8_t& count, const Child& child) {
-  const auto known = of(slot, count);
-  const auto is_same = [&child](const Child& other) {
+Child* ChildrenTable::find(std::uint32_t slot, std::uint8_t count, const Child& child) {
+  const std::span<Child> known{children_.at(std::size_t{slot} * children_max), count};
+  const auto found = std::find_if(known.begin(), known.end(), [&child](const Child& other) {
     return other.address == child.address && other.udp_port == child.udp_port;
-  };
-  if (std::any_of(known.begin(), known.end(), is_same)) {
-    return Recorded::known;
-  }
+  });
+  return found == known.end() ? nullptr : &*found;
+}
+
+bool ChildrenTable::add(std::uint32_t slot, std::uint8_t& count, const Child& child) {
   if (count == children_max) {
-    return Recorded::full;
+    return false;
   }
   *children_.at(std::size_t{slot} * children_max + count) = child;
   ++count;
-  return Recorded::added;
+  return true;
 }
 
 }  // namespace tributary::canary

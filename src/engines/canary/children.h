@@ -20,9 +20,11 @@ struct Child {
   std::uint16_t udp_port = 0;  // where it listens; 0 directly over Ethernet
   PortIndex port = no_port;
   wire::MacAddress mac;
+  // The low half of the fingerprint of what it sent last for this block: the same again is a
+  // duplicate. Half of it keeps the table small, and what is missed or mistaken once in 2^32 times
+  // is found by the leader, who compares whole fingerprints.
+  std::uint32_t last_fingerprint = 0;
 };
-
-enum class Recorded : std::uint8_t { added, known, full };
 
 // The children of every slot of the descriptor array; the number of a slot's children is kept in
 // its descriptor.
@@ -32,9 +34,11 @@ class ChildrenTable {
 
   explicit ChildrenTable(std::uint32_t slots) : children_(std::size_t{slots} * children_max) {}
 
-  // An endpoint is recorded once, by the path it was first seen on: whoever sends twice
-  // (duplicates, a straggler after the partial sum) still gets one copy of the result.
-  Recorded record(std::uint32_t slot, std::uint8_t& count, const Child& child);
+  // The endpoint of `child` as it was recorded for the slot, or null. It is recorded once, by the
+  // path it was first seen on: whoever sends twice still gets one copy of the result.
+  Child* find(std::uint32_t slot, std::uint8_t count, const Child& child);
+  // Records a child that the slot does not know yet; false if there is no room.
+  bool add(std::uint32_t slot, std::uint8_t& count, const Child& child);
 
   std::span<const Child> of(std::uint32_t slot, std::uint8_t count) const {
     return {children_.at(std::size_t{slot} * children_max), count};

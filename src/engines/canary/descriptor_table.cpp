@@ -5,6 +5,20 @@
 #include <bit>
 
 namespace tributary::canary {
+namespace {
+
+// Attempt 1 half an array away from attempt 0, attempts 2 and 3 in the middle between them, and so
+// on: the bits of the attempt in reverse, as a fraction of the array.
+std::uint32_t attempt_offset(std::uint32_t attempt, std::uint32_t slots) {
+  std::uint32_t offset = 0;
+  for (; attempt != 0; attempt >>= 1) {
+    slots /= 2;
+    offset += (attempt & 1) * slots;
+  }
+  return offset;
+}
+
+}  // namespace
 
 BlockShape shape_of(const Message& message) {
   const auto& header = *message.header;
@@ -14,68 +28,119 @@ BlockShape shape_of(const Message& message) {
           header.elements.value(),
           header.element_type,
           header.op,
-          header.attempt,
           message.is_udp() ? wire::Encapsulation::udp : wire::Encapsulation::ethernet};
 }
 
-DescriptorTable::DescriptorTable(std::uint32_t descriptors, std::uint64_t seed)
+DescriptorTable::DescriptorTable(std::uint32_t descriptors, std::uint64_t seed,
+                                 std::uint32_t partitions)
     : mask_(std::bit_ceil(std::clamp(descriptors, 1u, 1u << 24)) - 1),
       seed_(seed),
+      partitions_(partitions, size()),
       slots_(size()),
-      gathering_{SlotFifo(size()), SlotFifo(size())},
+      timers_(size()),
       living_(size()) {}
 
-std::uint32_t DescriptorTable::first_slot(std::uint64_t key) const {
-  const auto origin = wire::mix_key(key >> 32, seed_);
-  return static_cast<std::uint32_t>(origin + key) & mask_;
-}
-
-std::uint32_t DescriptorTable::second_slot(std::uint64_t key) const {
-  return static_cast<std::uint32_t>(wire::mix_key(key, seed_)) & mask_;
+DescriptorTable::Places DescriptorTable::places_of(std::uint64_t key) const {
+  const auto job = job_of(key);
+  Places places;
+  if (partitions_.enabled()) {
+    places.slots[0] = partitions_.slot_of(job, static_cast<std::uint32_t>(key));
+    places.count = places.slots[0] == Partitions::none ? 0 : 1;
+    return places;
+  }
+  const auto id = static_cast<std::uint32_t>(key);
+  const auto origin = wire::mix_key(job, seed_) + attempt_offset(wire::canary_attempt(id), size());
+  places.slots[places.count++] =
+      static_cast<std::uint32_t>(origin + wire::canary_sequence(id)) & mask_;
+  const auto bucket = static_cast<std::uint32_t>(wire::mix_key(key, seed_)) & ~(bucket_slots - 1);
+  for (std::uint32_t i = 0; i < bucket_slots; ++i) {
+    places.slots[places.count++] = (bucket + i) & mask_;
+  }
+  return places;
 }
 
 Descriptor* DescriptorTable::find(std::uint64_t key) {
-  const auto holds = [key](const Descriptor& slot) {
-    return slot.state != Descriptor::State::free && slot.key == key;
-  };
-  auto& first = slots_[first_slot(key)];
-  if (holds(first)) {
-    return &first;
+  const auto places = places_of(key);
+  for (std::uint32_t i = 0; i < places.count; ++i) {
+    auto& slot = slots_[places.slots[i]];
+    if (slot.state != Descriptor::State::free && slot.key == key) {
+      return &slot;
+    }
   }
-  auto& second = slots_[second_slot(key)];
-  return holds(second) ? &second : nullptr;
+  return nullptr;
 }
 
-Descriptor* DescriptorTable::allocate(std::uint64_t key, bool root, Time now) {
-  auto* descriptor = &slots_[first_slot(key)];
-  if (descriptor->state != Descriptor::State::free) {
-    descriptor = &slots_[second_slot(key)];
+Descriptor* DescriptorTable::allocate(std::uint64_t key, Time now, Time expiry) {
+  const auto places = places_of(key);
+  std::uint32_t i = 0;
+  while (i < places.count && slots_[places.slots[i]].state != Descriptor::State::free) {
+    ++i;
   }
-  if (descriptor->state != Descriptor::State::free) {
+  if (i == places.count) {
     return nullptr;
   }
+  const auto slot = places.slots[i];
+  if (partitions_.enabled()) {
+    partitions_.add(slot, now);
+  }
+  auto* descriptor = &slots_[slot];
   descriptor->state = Descriptor::State::gathering;
-  descriptor->root = root;
   descriptor->key = key;
   descriptor->born = now;
-  gathering_[root].push(slot_of(*descriptor));
-  living_.push(slot_of(*descriptor));
+  descriptor->last = now;
+  timers_.start(slot, expiry);
+  living_.push(slot);
   high_water_ = std::max(high_water_, ++in_use_);
   return descriptor;
 }
 
+Descriptor* DescriptorTable::oldest_sent(std::uint64_t key) {
+  const auto places = places_of(key);
+  Descriptor* oldest = nullptr;
+  for (std::uint32_t i = 0; i < places.count; ++i) {
+    auto& slot = slots_[places.slots[i]];
+    if (slot.state == Descriptor::State::sent && (oldest == nullptr || slot.born < oldest->born)) {
+      oldest = &slot;
+    }
+  }
+  return oldest;
+}
+
 void DescriptorTable::mark_sent(Descriptor& descriptor) {
   descriptor.state = Descriptor::State::sent;
-  gathering_[descriptor.root].remove(slot_of(descriptor));
+  timers_.stop(slot_of(descriptor));
+}
+
+void DescriptorTable::set_expiry(Descriptor& descriptor, Time expiry) {
+  timers_.stop(slot_of(descriptor));
+  timers_.start(slot_of(descriptor), expiry);
 }
 
 void DescriptorTable::release(Descriptor& descriptor) {
+  const auto slot = slot_of(descriptor);
   if (descriptor.state == Descriptor::State::gathering) {
-    gathering_[descriptor.root].remove(slot_of(descriptor));
+    timers_.stop(slot);
   }
-  living_.remove(slot_of(descriptor));
+  if (partitions_.enabled()) {
+    partitions_.remove(slot);
+  }
+  living_.remove(slot);
   --in_use_;
   descriptor = Descriptor{};
+}
+
+Descriptor* DescriptorTable::superseded_by(std::uint64_t key) {
+  const auto places = partitions_.enabled() ? places_of(key) : Places{};
+  if (places.count == 0) {
+    return nullptr;
+  }
+  auto& slot = slots_[places.slots[0]];
+  const auto id = static_cast<std::uint32_t>(key);
+  const auto old = static_cast<std::uint32_t>(slot.key);
+  const bool is_earlier = slot.state != Descriptor::State::free && slot.key >> 32 == key >> 32 &&
+                          wire::canary_sequence(old) == wire::canary_sequence(id) &&
+                          wire::canary_attempt(old) < wire::canary_attempt(id);
+  return is_earlier ? &slot : nullptr;
 }
 
 }  // namespace tributary::canary

@@ -7,7 +7,9 @@
 
 #include "engines/canary/job_table.h"
 #include "engines/canary/message.h"
+#include "engines/canary/partitions.h"
 #include "engines/canary/slot_fifo.h"
+#include "engines/canary/slot_timers.h"
 #include "engines/canary/wide_store.h"
 #include "packet/clock.h"
 #include "packet/packet.h"
@@ -23,12 +25,16 @@ struct BlockShape {
   std::uint16_t elements = 0;
   wire::ElementType type = wire::ElementType::f32;
   wire::Operator op = wire::Operator::sum;
-  std::uint8_t attempt = 0;
   wire::Encapsulation encapsulation = wire::Encapsulation::udp;
 
   friend bool operator==(const BlockShape&, const BlockShape&) = default;
 };
 BlockShape shape_of(const Message& message);
+
+// The job in an aggregation key.
+constexpr std::uint32_t job_of(std::uint64_t key) {
+  return static_cast<std::uint32_t>(key >> 32);
+}
 
 // The paper's descriptor (3.1.1) of one block.
 struct Descriptor {
@@ -38,41 +44,64 @@ struct Descriptor {
     sent,       // the partial sum has gone on; knows the children, waits for the result
   };
   State state = State::free;
-  bool root = false;  // on the leader's last hop: has a timeout of its own
+  bool root = false;      // on the leader's last hop: has a timeout of its own
+  bool answered = false;  // the leader is done with this id, as was overheard
   std::uint8_t children = 0;
+  PortIndex ingress = no_port;              // of the packet that began it: whose quota it is in
   std::uint16_t job = JobTable::untracked;  // where the job is accounted
   std::uint32_t wide = WideStore::none;     // accumulator outside of the packet
+  std::uint32_t bytes = 0;                  // gathering: of its accumulators
   std::uint32_t counter = 0;                // contributions seen, stragglers included
   std::uint32_t expected = 0;               // that many are all that come by here; 0: unknown
   std::uint64_t key = 0;
   std::uint64_t fingerprint = 0;
   Time born{};
+  Time last{};  // when the latest contribution came
   BlockShape shape;
   PacketPtr packet;  // gathering: the first contribution, which carries the sum out
 };
 
-// The static array of descriptors (3.2). A block may live in one of two slots. The first follows
-// the block's number from an origin that is hashed per job, so that the blocks a job has in flight
-// never collide with each other; the second is a hash of the whole key.
+// The static array of descriptors (3.2). Unless it is partitioned among jobs, a block may live in
+// one of five slots. The first follows the block's number from an origin that is hashed per job, so
+// that the blocks a job has in flight never collide with each other; numbers wrap at a multiple of
+// the array's size. Attempts start far apart, so that a block's next attempt does not meet what is
+// left of the last. The other slots are a bucket that is chosen by a hash of the whole key, so that
+// few blocks of several jobs collide, up to a load of a half (at which one block in thirty finds
+// all five taken).
 class DescriptorTable {
  public:
-  DescriptorTable(std::uint32_t descriptors, std::uint64_t seed);
+  // `partitions` > 0: so many jobs have a part of their own, and a block one slot in it.
+  DescriptorTable(std::uint32_t descriptors, std::uint64_t seed, std::uint32_t partitions = 0);
 
   // The descriptor of `key`, or null.
   Descriptor* find(std::uint64_t key);
-  // Occupies a free slot for `key`, which is not in the table; null is a collision.
-  Descriptor* allocate(std::uint64_t key, bool root, Time now);
+  // Occupies a free slot for `key`, which is not in the table, and starts its timer; null is a
+  // collision.
+  Descriptor* allocate(std::uint64_t key, Time now, Time expiry);
+  // Of the descriptors in the slots of `key` the one that has been sent and is oldest; or null.
+  Descriptor* oldest_sent(std::uint64_t key);
   // The partial sum has been sent: the timer no longer runs.
   void mark_sent(Descriptor& descriptor);
+  // The timer of a gathering descriptor is set anew.
+  void set_expiry(Descriptor& descriptor, Time expiry);
   void release(Descriptor& descriptor);
 
-  // The gathering descriptor (at roots, or elsewhere), and the descriptor of any state, that was
-  // allocated first; or null.
-  Descriptor* first_gathering(bool root) { return at(gathering_[root].front()); }
+  // Whether blocks of `job` may have slots at all: always, without partitions.
+  bool admit(std::uint32_t job, std::uint32_t reserved, Time now, Duration silence) {
+    return !partitions_.enabled() || partitions_.admit(job, reserved, now, silence);
+  }
+  // In a partition: the descriptor of an earlier attempt of the same block, which stands in the way
+  // of this one and is of no use any more; or null.
+  Descriptor* superseded_by(std::uint64_t key);
+
+  // The gathering descriptor whose timer expires first, and when; null and `never` if none gathers.
+  Descriptor* first_due() { return at(timers_.first()); }
+  Time first_expiry() const { return timers_.first_expiry(); }
+  // The descriptor of any state that was allocated first, or null ...
   Descriptor* first() { return at(living_.front()); }
-  const Descriptor* first_gathering(bool root) const { return at(gathering_[root].front()); }
   const Descriptor* first() const { return at(living_.front()); }
-  // Allocated next after `descriptor`, or null.
+  // ... and the one allocated next after `descriptor`.
+  Descriptor* after(const Descriptor& descriptor) { return at(living_.next(slot_of(descriptor))); }
   const Descriptor* after(const Descriptor& descriptor) const {
     return at(living_.next(slot_of(descriptor)));
   }
@@ -85,8 +114,13 @@ class DescriptorTable {
   std::uint32_t high_water() const { return high_water_; }
 
  private:
-  std::uint32_t first_slot(std::uint64_t key) const;
-  std::uint32_t second_slot(std::uint64_t key) const;
+  static constexpr std::uint32_t bucket_slots = 4;
+  struct Places {
+    std::array<std::uint32_t, 1 + bucket_slots> slots{};
+    std::uint32_t count = 0;
+  };
+  // Where the block of `key` may live.
+  Places places_of(std::uint64_t key) const;
   Descriptor* at(std::uint32_t slot) { return slot == SlotFifo::none ? nullptr : &slots_[slot]; }
   const Descriptor* at(std::uint32_t slot) const {
     return slot == SlotFifo::none ? nullptr : &slots_[slot];
@@ -94,8 +128,9 @@ class DescriptorTable {
 
   std::uint32_t mask_;
   std::uint64_t seed_;
+  Partitions partitions_;
   std::vector<Descriptor> slots_;
-  std::array<SlotFifo, 2> gathering_;  // elsewhere, at roots: each in order of its expiry
+  SlotTimers timers_;  // of those that gather
   SlotFifo living_;
   std::uint32_t in_use_ = 0;
   std::uint32_t high_water_ = 0;

@@ -2,7 +2,6 @@
 #include "engines/canary/engine.h"
 
 #include <algorithm>
-#include <cassert>
 #include <random>
 #include <utility>
 
@@ -10,6 +9,9 @@
 
 namespace tributary::canary {
 namespace {
+
+// Waited for while nothing is known of a job.
+constexpr Duration timeout_initial = std::chrono::milliseconds(1);
 
 std::uint64_t draw_seed() {
   std::random_device device;
@@ -24,9 +26,10 @@ CanaryEngine::CanaryEngine(const CanaryConfig& config, const engine::SwitchIdent
       self_(self),
       pool_(pool),
       seed_(config.hash_seed != 0 ? config.hash_seed : draw_seed()),
-      table_(config.descriptors, seed_),
+      table_(config.descriptors, seed_, config.partitions),
       children_(table_.size()),
-      wide_(table_.size()) {}
+      wide_(table_.size()),
+      tenants_(config, table_.size(), self.ports, seed_) {}
 
 void CanaryEngine::process(std::span<engine::Arrival> burst, Time now, engine::Actions& actions) {
   for (auto& arrival : burst) {
@@ -43,13 +46,18 @@ void CanaryEngine::handle(engine::Arrival& arrival, Time now, engine::Actions& a
     return actions.drop(std::move(arrival.packet), drop_reason_of(view.error));
   }
   const auto& header = *view.header;
+  const bool is_for_switches = header.multicast();
   const bool is_contribution = header.kind == wire::CanaryKind::contribution;
+  if (is_contribution && !tenants_.may_speak(header.job.value(), arrival.packet->ingress)) {
+    return actions.drop(std::move(arrival.packet), DropReason::canary_not_allowed);
+  }
   const bool is_for_us = (is_udp ? frame.ipv4->destination : header.destination) == self_.address;
-  // Leaders are hosts; what the switch marked as "bypass" is for a leader as well.
-  if (is_for_us && (is_contribution || header.bypass())) {
+  // Leaders and workers are hosts; what a switch marked as "bypass" is for a leader as well.
+  if (is_for_us && (!is_for_switches || header.bypass())) {
     return actions.drop(std::move(arrival.packet), DropReason::local_unserved);
   }
   if (header.bypass() || (!is_contribution && !is_for_us)) {
+    overhear(frame, view, now);
     return pass(std::move(arrival.packet), header, actions);
   }
   if (const auto fault = find_fault(frame, header, self_)) {
@@ -66,34 +74,49 @@ void CanaryEngine::handle_checked(PacketPtr packet, const Message& message, Time
     case wire::CanaryKind::contribution:
       return contribute(std::move(packet), message, now, actions);
     case wire::CanaryKind::result:
+    case wire::CanaryKind::release:
       return broadcast(std::move(packet), message, actions);
     case wire::CanaryKind::restoration:
       return restore(std::move(packet), message, actions);
+    case wire::CanaryKind::request:
+    case wire::CanaryKind::failure:
+    case wire::CanaryKind::pending:
+      break;  // from host to host: passed on
   }
 }
 
 void CanaryEngine::pass(PacketPtr packet, const wire::CanaryHeader& header,
                         engine::Actions& actions) {
   ++counters_.passed;
-  actions.forward(std::move(packet), path_hash(header));
+  actions.forward(std::move(packet), path_of(header));
 }
 
 // A block that still gathers is never freed: its time to send comes first.
 Duration CanaryEngine::age_max() const {
-  return std::max({config_.age_max, config_.timeout, config_.root_timeout});
+  return std::max(
+      {config_.age_max, config_.timeout.value_or(config_.timeout_max), config_.root_timeout});
 }
 
-Duration CanaryEngine::timeout(bool root) const {
-  return root ? config_.root_timeout : config_.timeout;
+Duration CanaryEngine::timeout(bool root, const Expectation& expectation) const {
+  if (root) {
+    return config_.root_timeout;
+  }
+  if (config_.timeout) {
+    return *config_.timeout;
+  }
+  const auto& spread = expectation.spread;
+  return std::clamp(spread.known() ? spread.bound() : timeout_initial, config_.timeout_min,
+                    config_.timeout_max);
+}
+
+// A contribution that comes later than any timeout says no more than that.
+void CanaryEngine::learn(const Descriptor& block) {
+  expectations_.learn(job_of(block.key), block.shape.leader, block.root, block.counter,
+                      std::min(block.last - block.born, config_.timeout_max));
 }
 
 Time CanaryEngine::deadline() const {
-  auto due = never;
-  for (const bool root : {false, true}) {
-    if (const auto* block = table_.first_gathering(root)) {
-      due = std::min(due, block->born + timeout(root));
-    }
-  }
+  auto due = table_.first_expiry();
   if (const auto* block = table_.first()) {
     due = std::min(due, block->born + age_max());
   }
@@ -101,22 +124,16 @@ Time CanaryEngine::deadline() const {
 }
 
 void CanaryEngine::expire(Time now, engine::Actions& actions) {
-  for (const bool root : {false, true}) {
-    for (int i = 0; i < expirations_max; ++i) {
-      auto* block = table_.first_gathering(root);
-      if (block == nullptr || block->born + timeout(root) > now) {
-        break;
-      }
-      send_sum(*block, counters_.sums_timeout, actions);
-    }
+  for (int i = 0; i < expirations_max && table_.first_expiry() <= now; ++i) {
+    send_sum(*table_.first_due(), counters_.sums_timeout, actions);
   }
   for (int i = 0; i < expirations_max; ++i) {
     auto* block = table_.first();
-    if (block == nullptr || block->born + age_max() > now) {
+    // A timeout is never longer than the age: what still gathers is due, and next time's work.
+    if (block == nullptr || block->born + age_max() > now ||
+        block->state == Descriptor::State::gathering) {
       break;
     }
-    // Both run in the order of allocation, and a timeout is never longer than the age.
-    assert(block->state == Descriptor::State::sent);
     ++counters_.aged;
     release(*block);
   }
@@ -124,6 +141,10 @@ void CanaryEngine::expire(Time now, engine::Actions& actions) {
 
 void CanaryEngine::release(Descriptor& block) {
   jobs_.remove_descriptor(block.job);
+  tenants_.give(job_of(block.key), block.ingress);
+  if (block.state == Descriptor::State::gathering) {
+    occupancy_.remove(block.bytes);
+  }
   if (block.wide != WideStore::none) {
     wide_.give(block.wide);
   }
@@ -131,10 +152,20 @@ void CanaryEngine::release(Descriptor& block) {
 }
 
 bool CanaryEngine::reconfigure(const CanaryConfig& config) {
-  if (config.descriptors != config_.descriptors || config.hash_seed != config_.hash_seed) {
+  if (config.descriptors != config_.descriptors || config.hash_seed != config_.hash_seed ||
+      config.partitions != config_.partitions) {
     return false;
   }
   config_ = config;
+  tenants_ = Tenants(config, table_.size(), self_.ports, seed_);
+  for (auto* block = table_.first(); block != nullptr; block = table_.after(*block)) {
+    const auto job = job_of(block->key);
+    tenants_.take(job, block->ingress);
+    if (block->state == Descriptor::State::gathering) {
+      const auto expectation = expectations_.of(job, block->shape.leader);
+      table_.set_expiry(*block, block->born + timeout(block->root, expectation));
+    }
+  }
   return true;
 }
 

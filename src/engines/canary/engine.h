@@ -12,6 +12,9 @@
 #include "engines/canary/expectations.h"
 #include "engines/canary/job_table.h"
 #include "engines/canary/message.h"
+#include "engines/canary/occupancy.h"
+#include "engines/canary/stall_table.h"
+#include "engines/canary/tenants.h"
 #include "engines/canary/wide_store.h"
 #include "packet/pool.h"
 #include "wire/canary.h"
@@ -22,21 +25,33 @@ namespace tributary::canary {
 // to the leader for one of three reasons; the others were drops.
 struct Counters {
   std::uint64_t contributions = 0;  // accepted, whatever became of them
+  std::uint64_t blocks = 0;         // that got a descriptor with a contribution
+  std::uint64_t joined = 0;         // added to a block that gathers
   std::uint64_t stragglers = 0;
   std::uint64_t collisions = 0;             // the slots are held by other blocks
+  std::uint64_t quota_job = 0;              // the job's share is taken: treated as a collision
+  std::uint64_t quota_port = 0;             // the port's share is taken: treated as a collision
+  std::uint64_t partition_none = 0;         // the job has no partition: treated as a collision
   std::uint64_t children_overflows = 0;     // no room for another child: treated as a collision
   std::uint64_t accumulator_overflows = 0;  // too wide an accumulator: treated as a collision
   std::uint64_t sums_complete = 0;          // partial sums sent because all contributions were in
   std::uint64_t sums_expected = 0;          // ... because as many as last time were in
   std::uint64_t sums_timeout = 0;           // partial sums sent because the time was up
   std::uint64_t results = 0;                // that freed a descriptor
+  std::uint64_t releases = 0;               // the same without data
   std::uint64_t restorations = 0;
-  std::uint64_t copies = 0;  // results sent to children
-  std::uint64_t passed = 0;  // for others: forwarded untouched
-  std::uint64_t aged = 0;    // descriptors whose result never came
+  std::uint64_t copies = 0;    // results and releases sent to children
+  std::uint64_t passed = 0;    // for others: forwarded untouched
+  std::uint64_t requests = 0;  // of those, by kind
+  std::uint64_t failures = 0;
+  std::uint64_t pendings = 0;
+  std::uint64_t reclaimed = 0;   // descriptors whose result never came, for another block
+  std::uint64_t aged = 0;        // the same, because their time was up
+  std::uint64_t superseded = 0;  // ... for a later attempt of their block
 };
 
-// The switch's part of Canary (sections 3.1 and 3.2 without loss handling, 4.1 to 4.3) on one core.
+// The switch's part of Canary (sections 3.1 to 3.3, 4.1 to 4.3) on one core. What is lost, doubled
+// or given up here costs time: hosts ask again, and the leader decides about every sum.
 // All memory is taken at construction. A failed allocation of a copy loses that copy, nothing else.
 class CanaryEngine final : public engine::Engine {
  public:
@@ -52,9 +67,10 @@ class CanaryEngine final : public engine::Engine {
   std::vector<engine::Figure> figures() const override;
   std::vector<engine::JobStatus> jobs() const override;
   std::vector<engine::DescriptorStatus> descriptors(Time now, std::size_t limit) const override;
+  std::vector<engine::StallStatus> stalled(Time now, std::size_t limit) const override;
 
-  // Puts timeout and age in force, also for the blocks that are held; false if `config` differs in
-  // what is fixed at construction (then nothing changes).
+  // Puts timeouts and ages in force, also for the blocks that are held; false if `config` differs
+  // in what is fixed at construction (then nothing changes).
   bool reconfigure(const CanaryConfig& config);
 
  private:
@@ -65,7 +81,7 @@ class CanaryEngine final : public engine::Engine {
   // Reduce (3.1.1).
   void contribute(PacketPtr packet, const Message& message, Time now, engine::Actions& actions);
   void begin_block(PacketPtr packet, const Message& message, Time now, engine::Actions& actions);
-  void join_block(Descriptor& block, PacketPtr packet, const Message& message,
+  void join_block(Descriptor& block, PacketPtr packet, const Message& message, Time now,
                   engine::Actions& actions);
   void bypass(PacketPtr packet, const Message& message, std::uint64_t& reason,
               engine::Actions& actions);
@@ -73,15 +89,26 @@ class CanaryEngine final : public engine::Engine {
   void send_if_complete(Descriptor& block, engine::Actions& actions);
   void send_sum(Descriptor& block, std::uint64_t& reason, engine::Actions& actions);
 
+  // Which blocks get a descriptor (3.2, 3.4).
+  std::uint64_t* refusal(const wire::CanaryHeader& header, PortIndex port, Time now);
+  bool reclaim_oldest(std::uint32_t job, PortIndex port, Time now);
+  Descriptor* occupy(std::uint64_t key, Time now, Time expiry);
+
   // Broadcast (3.1.2) and restoration (3.2.1).
   void broadcast(PacketPtr packet, const Message& message, engine::Actions& actions);
   void restore(PacketPtr packet, const Message& message, engine::Actions& actions);
   void send_copy(PacketPtr packet, wire::Encapsulation encapsulation, const Child& child,
                  engine::Actions& actions);
 
+  // Stalled blocks, for operators.
+  void overhear(const engine::Frame& frame, const wire::CanaryView& view, Time now);
+  void settle(const wire::CanaryHeader& header);
+  void answered(std::uint64_t key);
+
   void release(Descriptor& block);
   Duration age_max() const;
-  Duration timeout(bool root) const;
+  Duration timeout(bool root, const Expectation& expectation) const;
+  void learn(const Descriptor& block);
 
   CanaryConfig config_;
   engine::SwitchIdentity self_;
@@ -91,7 +118,10 @@ class CanaryEngine final : public engine::Engine {
   ChildrenTable children_;
   WideStore wide_;
   JobTable jobs_;
+  Tenants tenants_;
   Expectations expectations_;
+  StallTable stalls_;
+  Occupancy occupancy_;
   Counters counters_;
 };
 

@@ -5,40 +5,67 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engines/canary/spread.h"
+#include "packet/clock.h"
 #include "wire/canary.h"
 #include "wire/ipv4.h"
 
 namespace tributary::canary {
 
-// How many contributions to a block of one job come by here on their way to one leader: as many as
-// came for the block before. A switch that has seen that many need not wait for its timeout. When
-// the guess is wrong (paths or workers changed), late ones pass as stragglers and correct it, and
-// missing ones are waited for until the timeout: it saves time and never decides about a sum.
+// What a switch knows of the blocks of a job before they come.
+struct Expectation {
+  std::uint32_t contributions = 0;  // as many as came for the block before; 0: nothing is known
+  Spread spread;
+};
+
+// Learns what comes by here of the blocks of one job on their way to one leader. A switch that has
+// seen as many contributions as the block before got need not wait for its timeout. When the guess
+// is wrong (paths or workers changed), late ones pass as stragglers and correct it, and missing
+// ones are waited for until the timeout: it saves time and never decides about a sum.
+//
+// Of a leader that it has not met a switch expects what it learned of the job's other leaders: it
+// stands between as many workers and the fabric for all of them, unless they are its own hosts.
 class Expectations {
  public:
-  // 0 if nothing is known.
-  std::uint32_t of(std::uint32_t job, wire::Ipv4Address leader) const {
-    const auto key = key_of(job, leader);
-    const auto& entry = entries_[slot_of(key)];
-    return entry.key == key ? entry.contributions : 0;
+  Expectation of(std::uint32_t job, wire::Ipv4Address leader) const {
+    const auto* entry = find(key_of(job, leader));
+    entry = entry != nullptr ? entry : find(key_of(job, any_leader));
+    return entry != nullptr ? entry->expectation : Expectation{};
   }
 
-  void learn(std::uint32_t job, wire::Ipv4Address leader, std::uint32_t contributions) {
-    const auto key = key_of(job, leader);
-    entries_[slot_of(key)] = {key, contributions};
+  // `last_hop`: `leader` is a host of this switch, so that all contributions come by here.
+  void learn(std::uint32_t job, wire::Ipv4Address leader, bool last_hop,
+             std::uint32_t contributions, Duration spread) {
+    learn(key_of(job, leader), contributions, spread);
+    if (!last_hop) {
+      learn(key_of(job, any_leader), contributions, spread);
+    }
   }
 
  private:
   static constexpr std::size_t slots = 1024;
+  static constexpr wire::Ipv4Address any_leader{};
   struct Entry {
     std::uint64_t key = 0;
-    std::uint32_t contributions = 0;
+    Expectation expectation;
   };
 
   static std::uint64_t key_of(std::uint32_t job, wire::Ipv4Address leader) {
     return (std::uint64_t{job} << 32) | leader.value();
   }
   static std::size_t slot_of(std::uint64_t key) { return wire::mix_key(key, slots) % slots; }
+  const Entry* find(std::uint64_t key) const {
+    const auto& entry = entries_[slot_of(key)];
+    return entry.key == key && entry.expectation.contributions != 0 ? &entry : nullptr;
+  }
+  void learn(std::uint64_t key, std::uint32_t contributions, Duration spread) {
+    auto& entry = entries_[slot_of(key)];
+    if (entry.key != key) {
+      entry = {key, {}};
+    }
+    entry.expectation.contributions = contributions;
+    entry.expectation.spread.add(spread);
+  }
 
   std::array<Entry, slots> entries_{};
 };

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engines/canary/job_table.h"
 
+#include <algorithm>
 #include <span>
+#include <utility>
 
 #include "wire/canary.h"
 
@@ -15,8 +17,11 @@ std::uint16_t JobTable::find_or_add(std::uint32_t job, std::uint64_t seed) {
       candidate.last_used = ++uses_;
       return static_cast<std::uint16_t>(&candidate - entries_.data());
     }
+    const auto worth = [](const Entry& entry) {
+      return std::pair(entry.status.results != 0, entry.last_used);
+    };
     const bool can_go = candidate.status.descriptors == 0;
-    if (can_go && (victim == nullptr || candidate.last_used < victim->last_used)) {
+    if (can_go && (victim == nullptr || worth(candidate) < worth(*victim))) {
       victim = &candidate;
     }
   }
@@ -42,9 +47,17 @@ void JobTable::add_result(std::uint16_t at) {
   }
 }
 
-void JobTable::add_descriptor(std::uint16_t at) {
+void JobTable::add_bypassed(std::uint16_t at) {
   if (auto* job = entry(at)) {
-    ++job->status.descriptors;
+    ++job->status.bypassed;
+  }
+}
+
+void JobTable::add_descriptor(std::uint16_t at, Duration timeout) {
+  if (auto* job = entry(at)) {
+    auto& status = job->status;
+    status.descriptors_high_water = std::max(status.descriptors_high_water, ++status.descriptors);
+    status.timeout = timeout != Duration{} ? timeout : status.timeout;
   }
 }
 

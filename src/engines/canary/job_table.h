@@ -7,11 +7,13 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "packet/clock.h"
 
 namespace tributary::canary {
 
 // What each job did here, for operators. Bounded: when its set is full, a job that holds no
-// descriptor and has been silent longest makes room; if all hold some, the newcomer goes uncounted.
+// descriptor makes room, one without a result before others and the one that has been silent
+// longest, so that a flood of ids drives out itself; if all hold some, the newcomer goes uncounted.
 class JobTable {
  public:
   static constexpr std::uint16_t untracked = 0xffff;
@@ -23,8 +25,10 @@ class JobTable {
   std::uint16_t find_or_add(std::uint32_t job, std::uint64_t seed);
 
   void add_contribution(std::uint16_t at);
+  void add_bypassed(std::uint16_t at);
   void add_result(std::uint16_t at);
-  void add_descriptor(std::uint16_t at);
+  // A descriptor was begun; zero: its timeout says nothing about the job.
+  void add_descriptor(std::uint16_t at, Duration timeout);
   void remove_descriptor(std::uint16_t at);
 
   std::uint64_t untracked_total() const { return untracked_total_; }

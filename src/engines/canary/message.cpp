@@ -65,8 +65,9 @@ Message message_of(Packet& packet, wire::Encapsulation encapsulation) {
 }
 
 Child child_of(const Message& message, PortIndex ingress) {
-  return {message.header->child_address, message.header->child_port.value(), ingress,
-          message.ethernet->source};
+  const auto& header = *message.header;
+  return {header.child_address, header.child_port.value(), ingress, message.ethernet->source,
+          static_cast<std::uint32_t>(header.fingerprint.value())};
 }
 
 void address_straggler(Packet& packet, const Message& message, const engine::SwitchIdentity& self) {
@@ -105,7 +106,9 @@ void address_result(Packet& packet, const Message& message, const engine::Switch
                     const Child& child) {
   auto& header = *message.header;
   clear_restoration(header);
-  header.kind = wire::CanaryKind::result;
+  if (header.kind == wire::CanaryKind::restoration) {
+    header.kind = wire::CanaryKind::result;
+  }
   header.destination = child.address;
   header.child_address = child.address;
   header.child_port = child.udp_port;
@@ -120,9 +123,10 @@ void address_result(Packet& packet, const Message& message, const engine::Switch
   finish(packet, message);
 }
 
-std::uint32_t path_hash(const wire::CanaryHeader& header) {
+engine::Path path_of(const wire::CanaryHeader& header) {
   const auto mixed = wire::mix_key(header.key(), header.destination.value());
-  return static_cast<std::uint32_t>(mixed ^ (mixed >> 32));
+  return {static_cast<std::uint32_t>(mixed ^ (mixed >> 32)),
+          wire::canary_sequence(header.id.value())};
 }
 
 }  // namespace tributary::canary

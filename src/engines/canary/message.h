@@ -47,12 +47,12 @@ void address_partial_sum(Packet& packet, const Message& message,
 void mark_collision(Packet& packet, const Message& message, const engine::SwitchIdentity& self,
                     PortIndex ingress);
 
-// A result (or the result in a restoration) becomes the copy for one child.
+// A result, the result in a restoration, or a release becomes the copy for one child.
 void address_result(Packet& packet, const Message& message, const engine::SwitchIdentity& self,
                     const Child& child);
 
 // Chooses among equal next hops. Depends on the block and the leader only, so that all switches of
 // a level meet at the same root.
-std::uint32_t path_hash(const wire::CanaryHeader& header);
+engine::Path path_of(const wire::CanaryHeader& header);
 
 }  // namespace tributary::canary

@@ -28,10 +28,20 @@ void CanaryEngine::contribute(PacketPtr packet, const Message& message, Time now
   if (block->shape != shape_of(message)) {
     return actions.drop(std::move(packet), DropReason::canary_mismatch);
   }
+  const auto child = child_of(message, packet->ingress);
+  auto* known = children_.find(table_.slot_of(*block), block->children, child);
+  if (known != nullptr && known->last_fingerprint == child.last_fingerprint) {
+    return actions.drop(std::move(packet), DropReason::canary_duplicate);
+  }
   if (block->counter + message.header->counter.value() > contributions_max(*message.header)) {
     return actions.drop(std::move(packet), DropReason::canary_overcount);
   }
-  join_block(*block, std::move(packet), message, actions);
+  if (known != nullptr) {
+    known->last_fingerprint = child.last_fingerprint;
+  } else if (!children_.add(table_.slot_of(*block), block->children, child)) {
+    return bypass(std::move(packet), message, counters_.children_overflows, actions);
+  }
+  join_block(*block, std::move(packet), message, now, actions);
 }
 
 // The first packet of a block is kept: it is the accumulator, and carries the sum out.
@@ -43,45 +53,57 @@ void CanaryEngine::begin_block(PacketPtr packet, const Message& message, Time no
   if (!kernel.in_place && elements * kernel.accumulator_bytes > WideStore::accumulator_bytes_max) {
     return bypass(std::move(packet), message, counters_.accumulator_overflows, actions);
   }
-  auto* block = table_.allocate(header.key(), self_.is_last_hop(header.destination), now);
+  const auto job = header.job.value();
+  if (auto* reason = refusal(header, packet->ingress, now)) {
+    return bypass(std::move(packet), message, *reason, actions);
+  }
+  const bool root = self_.is_last_hop(header.destination);
+  const auto expectation = expectations_.of(job, header.destination);
+  const auto patience = timeout(root, expectation);
+  auto* block = occupy(header.key(), now, now + patience);
   if (block == nullptr) {
     return bypass(std::move(packet), message, counters_.collisions, actions);
   }
+  block->root = root;
+  block->ingress = packet->ingress;
   block->shape = shape_of(message);
   block->counter = header.counter.value();
   block->fingerprint = header.fingerprint.value();
-  block->job = jobs_.find_or_add(header.job.value(), seed_);
-  jobs_.add_descriptor(block->job);
+  block->job = jobs_.find_or_add(job, seed_);
+  jobs_.add_descriptor(block->job, root ? Duration{} : patience);
+  tenants_.take(job, block->ingress);
   jobs_.add_contribution(block->job);
   ++counters_.contributions;
-  children_.record(table_.slot_of(*block), block->children, child_of(message, packet->ingress));
-  if (!kernel.in_place) {
+  ++counters_.blocks;
+  block->bytes = packet->length;
+  children_.add(table_.slot_of(*block), block->children, child_of(message, packet->ingress));
+  if (!kernel.in_place && elements > 0) {
     block->wide = wide_.take();
+    block->bytes += static_cast<std::uint32_t>(elements * kernel.accumulator_bytes);
     kernel.load(wide_.at(block->wide), message.payload.data(), elements);
   }
   block->packet = std::move(packet);
+  occupancy_.add(block->bytes);
   actions.absorb(nullptr);
   if (config_.learn_contributions) {
-    block->expected = expectations_.of(header.job.value(), header.destination);
+    block->expected = expectation.contributions;
   }
   send_if_complete(*block, actions);
 }
 
-void CanaryEngine::join_block(Descriptor& block, PacketPtr packet, const Message& message,
+void CanaryEngine::join_block(Descriptor& block, PacketPtr packet, const Message& message, Time now,
                               engine::Actions& actions) {
   const auto& header = *message.header;
-  const auto child = child_of(message, packet->ingress);
-  if (children_.record(table_.slot_of(block), block.children, child) == Recorded::full) {
-    return bypass(std::move(packet), message, counters_.children_overflows, actions);
-  }
   ++counters_.contributions;
   jobs_.add_contribution(block.job);
   block.counter += header.counter.value();
+  block.last = now;
   if (block.state == Descriptor::State::sent) {
     ++counters_.stragglers;
     address_straggler(*packet, message, self_);
-    return actions.forward(std::move(packet), path_hash(header));
+    return actions.forward(std::move(packet), path_of(header));
   }
+  ++counters_.joined;
   block.fingerprint += header.fingerprint.value();
   kernel_of(header).accumulate(accumulator_of(block), message.payload.data(),
                                header.elements.value());
@@ -114,9 +136,11 @@ void CanaryEngine::bypass(PacketPtr packet, const Message& message, std::uint64_
   }
   ++counters_.contributions;
   ++reason;
-  jobs_.add_contribution(jobs_.find_or_add(message.header->job.value(), seed_));
+  const auto job = jobs_.find_or_add(message.header->job.value(), seed_);
+  jobs_.add_contribution(job);
+  jobs_.add_bypassed(job);
   mark_collision(*packet, message, self_, packet->ingress);
-  actions.forward(std::move(packet), path_hash(*message.header));
+  actions.forward(std::move(packet), path_of(*message.header));
 }
 
 // Ends the gathering; the descriptor stays, holding the children (3.1.1).
@@ -132,8 +156,9 @@ void CanaryEngine::send_sum(Descriptor& block, std::uint64_t& reason, engine::Ac
     block.wide = WideStore::none;
   }
   table_.mark_sent(block);
+  occupancy_.remove(block.bytes);
   address_partial_sum(*block.packet, message, self_);
-  actions.originate(std::move(block.packet), path_hash(header));
+  actions.originate(std::move(block.packet), path_of(header));
 }
 
 }  // namespace tributary::canary

@@ -49,6 +49,30 @@ TEST(ConfigDiffTest, a_changed_value_shows_both) {
   EXPECT_EQ(lines("\"1ms\"", "\"2ms\""), Lines{"~ switch s canary timeout: 1ms -> 2ms"});
 }
 
+TEST(ConfigDiffTest, soft_state_s_ages_can_be_reloaded) {
+  EXPECT_EQ(lines("\"1ms\"", "\"1ms\"\nreclaim_after = \"200ms\"\nage_max = \"2s\""),
+            (Lines{"~ switch s canary age_max: 5s -> 2s",
+                   "~ switch s canary reclaim_after: 500ms -> 200ms"}));
+}
+
+TEST(ConfigDiffTest, jobs_of_canary_are_settings_too) {
+  EXPECT_EQ(lines("timeout = \"1ms\"", "timeout = \"1ms\"\njob = [{ id = 7, ports = \"a\" }]"),
+            Lines{"+ switch s canary job 7: ports a quota default"});
+  EXPECT_EQ(lines("timeout = \"1ms\"", "timeout = \"adaptive\"\npartitions = 2"),
+            (Lines{"~ switch s canary partitions: 0 -> 2  (needs a restart)",
+                   "~ switch s canary timeout: 1ms -> adaptive"}));
+}
+
+TEST(ConfigDiffTest, selection_can_be_reloaded) {
+  EXPECT_EQ(lines("[[switch.route]]",
+                  "[switch.selection]\nreduction = \"adaptive\"\ntrees = 4\n"
+                  "[[switch.route]]\nselection = \"flowlet\""),
+            (Lines{"~ switch s route 10.1.0.0/16: via 10.0.0.2 -> via 10.0.0.2 ordinary flowlet "
+                   "reduction flowlet",
+                   "~ switch s selection reduction: ecmp -> adaptive",
+                   "~ switch s selection trees: 1 -> 4"}));
+}
+
 TEST(ConfigDiffTest, what_is_new_or_gone_shows_once) {
   EXPECT_EQ(lines("10.1.0.0/16", "10.2.0.0/16"),
             (Lines{"- switch s route 10.1.0.0/16: via 10.0.0.2",

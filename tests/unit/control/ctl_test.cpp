@@ -87,8 +87,8 @@ TEST_F(CtlTest, every_view_exits_with_0_for_people_and_for_programs) {
   start();
   for (const char* command :
        {"status", "switch", "port", "route", "fdb", "arp", "engine", "job", "descriptor --limit 5",
-        "drops", "drops --all", "counters", "log-level", "watch --count 1 --interval 0.05",
-        "port --switch leaf1", "version"}) {
+        "stalled", "stalled --switch leaf9", "drops", "drops --all", "counters", "log-level",
+        "watch --count 1 --interval 0.05", "port --switch leaf1", "version"}) {
     const Outcome people = run(command);
     EXPECT_EQ(people.code, 0) << command << "\n" << people.output;
     EXPECT_FALSE(people.output.empty()) << command;
@@ -103,6 +103,23 @@ TEST_F(CtlTest, tables_are_aligned) {
   EXPECT_EQ(run("arp").output,
             "SWITCH  ADDRESS   MAC                PORT  STATE        AGE\n"
             "leaf1   10.1.1.2  02:00:00:00:00:02  h1    reachable  3.0 s\n");
+}
+
+TEST_F(CtlTest, stalled_names_what_waits_and_for_whom) {
+  start();
+  EXPECT_EQ(run("stalled").output,
+            "SWITCH  JOB  BLOCK  ATTEMPT  LEADER    WAITING  CONTRIBUTIONS  HOSTS  MISSING-RANKS\n"
+            "leaf1     9     42        0  10.2.1.2    1.2 s              6      8  3,5\n");
+  EXPECT_EQ(json::parse(run("-j stalled").output)[0]["missing_ranks"], json::parse("[3, 5]"));
+  EXPECT_EQ(run("stalled --switch leaf9").output, "nothing is stalled\n");
+  EXPECT_EQ(json::parse(run("-j stalled --switch leaf9").output), json::array());
+}
+
+TEST_F(CtlTest, stalled_does_not_guess_ranks) {
+  backend_.stalls[0].stall.missing.clear();
+  start();
+  EXPECT_NE(run("stalled").output.find("8  unknown\n"), std::string::npos);
+  EXPECT_TRUE(json::parse(run("-j stalled").output)[0]["missing_ranks"].is_null());
 }
 
 TEST_F(CtlTest, counters_show_the_identity) {

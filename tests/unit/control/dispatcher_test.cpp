@@ -36,8 +36,9 @@ class DispatcherTest : public testing::Test {
 };
 
 TEST_F(DispatcherTest, every_list_has_rows) {
-  for (const char* method : {"switch.list", "port.list", "route.list", "fdb.list", "arp.list",
-                             "engine.list", "job.list", "descriptor.list", "counter.list"}) {
+  for (const char* method :
+       {"switch.list", "port.list", "route.list", "fdb.list", "arp.list", "engine.list", "job.list",
+        "descriptor.list", "stalled.list", "counter.list"}) {
     const auto result = call(method);
     ASSERT_TRUE(result) << method << ": " << result.error().message;
     EXPECT_EQ((*result)["rows"].size(), 1u) << method;
@@ -65,6 +66,26 @@ TEST_F(DispatcherTest, limit_bounds_the_rows_and_total_says_how_many_there_are) 
   EXPECT_EQ(error("fdb.list", {{"limit", 0}}), ErrorCode::invalid_params);
   EXPECT_EQ(error("fdb.list", {{"limit", 10001}}), ErrorCode::invalid_params);
   EXPECT_EQ(error("fdb.list", {{"limit", "7"}}), ErrorCode::invalid_params);
+}
+
+TEST_F(DispatcherTest, stalled_names_block_and_ranks_and_the_known_come_first) {
+  backend_.stalls = {FakeBackend::stall(1, {}, std::chrono::seconds(9)),
+                     FakeBackend::stall(2, {3}, std::chrono::seconds(1)),
+                     FakeBackend::stall(3, {3, 5}, std::chrono::seconds(2))};
+  const auto result = *call("stalled.list");
+  ASSERT_EQ(result["rows"].size(), 3u);
+  EXPECT_EQ(result["rows"][0],
+            json::parse(R"({"switch": "leaf1", "engine": "canary", "job": 9, "block": 3,
+                            "attempt": 0, "leader": "10.2.1.2", "waiting_seconds": 2.0,
+                            "contributions": 6, "hosts": 8, "missing_ranks": [3, 5]})"));
+  EXPECT_EQ(result["rows"][1]["block"], 2);
+  EXPECT_EQ(result["rows"][2]["block"], 1);
+  EXPECT_TRUE(result["rows"][2]["missing_ranks"].is_null());
+  const auto cut = *call("stalled.list", {{"limit", 2}});
+  EXPECT_EQ(cut["rows"].size(), 2u);
+  EXPECT_EQ(cut["rows_total"], 3) << "there are more";
+  EXPECT_EQ(error("stalled.list", {{"limit", 0}}), ErrorCode::invalid_params);
+  EXPECT_EQ(error("stalled.list", {{"job", 9}}), ErrorCode::invalid_params);
 }
 
 TEST_F(DispatcherTest, counters_show_the_identity) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -55,7 +56,19 @@ class FakeBackend final : public Backend {
   }
   std::vector<RouteStatus> routes() override {
     const wire::Ipv4Address hop(10, 100, 1, 2);
-    return {{"leaf1", {wire::Ipv4Address(10, 2, 0, 0), 16}, false, {{hop, "h1", true}}}};
+    return {{"leaf1",
+             {wire::Ipv4Address(10, 2, 0, 0), 16},
+             false,
+             {{hop, "h1", true}},
+             {forwarding::Policy::ecmp, forwarding::Policy::adaptive},
+             {3, 0, 0}}};
+  }
+  std::vector<BfdStatus> bfd() override {
+    BfdStatus status{"leaf1", "h1", {}};
+    status.row.neighbour = wire::Ipv4Address(10, 100, 1, 2);
+    status.row.state = wire::BfdState::up;
+    status.row.detection_time = std::chrono::milliseconds(300);
+    return {status};
   }
   std::vector<FdbStatus> fdb() override {
     FdbStatus entry{"leaf1", {{2, 0, 0, 0, 0, 1}}, "h1", false, 0.5};
@@ -81,6 +94,11 @@ class FakeBackend final : public Backend {
     return {{"leaf1", "canary", descriptor}};
   }
 
+  std::vector<StallRow> stalled(std::size_t limit) override {
+    return {stalls.begin(),
+            stalls.begin() + static_cast<std::ptrdiff_t>(std::min(limit, stalls.size()))};
+  }
+
   const DaemonConfig& config() const override { return running; }
   Outcome reload(const DaemonConfig& next) override {
     running = next;
@@ -96,6 +114,19 @@ class FakeBackend final : public Backend {
   }
   void shutdown() override { ++shutdowns; }
 
+  static StallRow stall(std::uint32_t block, std::vector<std::uint16_t> missing, Duration waiting) {
+    StallRow row{"leaf1", "canary", {}};
+    row.stall.job = 9;
+    row.stall.block = block;
+    row.stall.contributions = 6;
+    row.stall.hosts = 8;
+    row.stall.waiting = waiting;
+    row.stall.leader = wire::Ipv4Address(10, 2, 1, 2);
+    row.stall.missing = std::move(missing);
+    return row;
+  }
+
+  std::vector<StallRow> stalls = {stall(42, {3, 5}, std::chrono::milliseconds(1200))};
   DaemonConfig running;
   std::size_t fdb_entries = 1;
   std::size_t descriptor_limit = 0;

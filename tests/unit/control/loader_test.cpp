@@ -133,11 +133,50 @@ constexpr Case cases[] = {
      "ns, us, ms"},
     {"canary_ages_before_timeout", "timeout = \"1ms\"", "timeout = \"2s\"\nage_max = \"1s\"", 9, 11,
      "`age_max` is shorter", "2s"},
+    {"canary_reclaims_at_once", "timeout = \"1ms\"", "reclaim_after = \"1us\"", 8, 17,
+     "`reclaim_after` is out of range", "from 1ms to 60min"},
+    {"canary_timeout_bounds_crossed", "timeout = \"1ms\"",
+     "timeout = \"adaptive\"\ntimeout_min = \"2ms\"\ntimeout_max = \"1ms\"", 10, 15,
+     "`timeout_max` is shorter than `timeout_min`", "at least 2ms"},
+    {"canary_timeout_other_word", "timeout = \"1ms\"", "timeout = \"clever\"", 8, 11, "`clever`",
+     "\"adaptive\""},
+    {"canary_ages_before_longest_timeout", "timeout = \"1ms\"",
+     "timeout = \"adaptive\"\ntimeout_max = \"2s\"\nage_max = \"1s\"", 10, 11,
+     "`age_max` is shorter", "2s"},
+    {"canary_more_partitions_than_slots", "descriptors = 4096", "descriptors = 8\npartitions = 9",
+     8, 14, "more `partitions` than `descriptors`", "at most 8"},
+    {"canary_too_many_partitions", "timeout = \"1ms\"", "partitions = 65", 8, 14,
+     "`partitions` is out of range", "from 0 to 64"},
+    {"canary_job_without_id", "timeout = \"1ms\"", "job = [{ quota = 4 }]", 8, 8,
+     "`id` is missing in [switch.canary.job]", ""},
+    {"canary_job_on_a_missing_port", "timeout = \"1ms\"",
+     "job = [{ id = 7, ports = [\"h1\", \"h9\"] }]", 8, 33, "no port `h9` on switch `leaf1`",
+     "ports: h1, up1, b1"},
+    {"canary_job_on_no_port", "timeout = \"1ms\"", "job = [{ id = 7, ports = [] }]", 8, 26,
+     "`ports` names no port", "leave it out"},
+    {"canary_job_twice", "timeout = \"1ms\"", "job = [{ id = 7 }, { id = 7 }]", 8, 27,
+     "job 7 was given before", "one [[switch.canary.job]]"},
     {"route_with_host_bits", "0.0.0.0/0", "10.2.3.4/16", 23, 10, "has host bits set",
      "did you mean \"10.2.0.0/16\"?"},
     {"route_without_via", "via = [\"10.100.1.2\"]\n", "\n", 22, 1,
      "`via` is missing in [switch.route]", ""},
     {"route_with_empty_via", "via = [\"10.100.1.2\"]", "via = []", 24, 7, "1 to 64 next hops", ""},
+    {"selection_of_a_route_unknown", "via = [\"10.100.1.2\"]",
+     "via = [\"10.100.1.2\"]\nselection = \"fastest\"", 25, 13, "`fastest` is no way to select",
+     "ecmp, flowlet, adaptive"},
+    {"selection_of_ordinary_traffic_static", "via = [\"10.100.1.2\"]",
+     "via = [\"10.100.1.2\"]\nselection = \"static\"", 25, 13, "`static` serves reductions only",
+     "{ reduction = \"static\" }"},
+    {"selection_of_a_route_misspelt", "via = [\"10.100.1.2\"]",
+     "via = [\"10.100.1.2\"]\nselection = { reductions = \"ecmp\" }", 25, 15,
+     "unknown key `reductions` in [switch.route.selection]", "`reduction`"},
+    {"selection_of_a_route_no_text", "via = [\"10.100.1.2\"]",
+     "via = [\"10.100.1.2\"]\nselection = 3", 25, 13, "`selection` is to be", ""},
+    {"selection_without_trees", "[switch.canary]", "[switch.selection]\ntrees = 0\n[switch.canary]",
+     7, 9, "`trees` is out of range", "from 1 to 64"},
+    {"selection_gap_of_nothing", "[switch.canary]",
+     "[switch.selection]\nflowlet_gap = \"0us\"\n[switch.canary]", 7, 15,
+     "`flowlet_gap` is out of range", "from 1us to 10s"},
     {"route_via_nowhere", "via = [\"10.100.1.2\"]", "via = [\"10.9.9.9\"]", 24, 7,
      "10.9.9.9 is on no connected prefix", "connected: 10.1.1.0/24, 10.100.1.0/30"},
     {"route_via_itself", "via = [\"10.100.1.2\"]", "via = [\"10.100.1.1\"]", 24, 7,
@@ -194,6 +233,33 @@ TEST_P(LoaderErrorTest, is_placed_and_explained) {
 INSTANTIATE_TEST_SUITE_P(each, LoaderErrorTest, testing::ValuesIn(cases),
                          [](const auto& test) { return std::string(test.param.name); });
 
+TEST(LoaderTest, canary_jobs_name_ports_by_their_index) {
+  std::string text(good);
+  constexpr std::string_view timeout = "timeout = \"1ms\"";
+  text.replace(text.find(timeout), timeout.size(), R"(timeout = "adaptive"
+job_quota = 100
+port_quota = 200
+partitions = 4
+[[switch.canary.job]]
+id = 4294967295
+ports = ["b1", "h1"]
+quota = 64
+[[switch.canary.job]]
+id = 0)");
+  const Loaded loaded = parse_config(text, "good.toml");
+  ASSERT_TRUE(loaded) << to_string(loaded.error());
+  const auto& canary = *loaded->switches[0].config.canary;
+  EXPECT_FALSE(canary.timeout);
+  EXPECT_EQ(canary.job_quota, 100u);
+  EXPECT_EQ(canary.port_quota, 200u);
+  EXPECT_EQ(canary.partitions, 4u);
+  ASSERT_EQ(canary.jobs.size(), 2u);
+  EXPECT_EQ(canary.jobs[0].job, 4294967295u);
+  EXPECT_EQ(canary.jobs[0].ports, (std::vector<PortIndex>{2, 0}));
+  EXPECT_EQ(canary.jobs[0].quota, 64u);
+  EXPECT_TRUE(canary.jobs[1].ports.empty());
+}
+
 TEST(LoaderTest, a_good_file_fills_every_field) {
   const Loaded loaded = parse_config(good, "good.toml");
   ASSERT_TRUE(loaded) << to_string(loaded.error());
@@ -213,6 +279,38 @@ TEST(LoaderTest, a_good_file_fills_every_field) {
   EXPECT_EQ(to_string(loaded->switches[1].devices[0]), "link leaf1:up1");
   ASSERT_EQ(leaf.config.routes.size(), 1u);
   EXPECT_EQ(leaf.config.routes[0].via[0], wire::Ipv4Address(10, 100, 1, 2));
+}
+
+TEST(LoaderTest, routes_differ_from_their_switch_in_selection_where_they_say_so) {
+  using forwarding::Policy;
+  std::string text(good);
+  text.replace(text.find("via = [\"10.100.1.2\"]"), 20, R"(via = ["10.100.1.2"]
+[[switch.route]]
+prefix = "10.2.0.0/16"
+via = ["10.100.1.2"]
+selection = "flowlet"
+[[switch.route]]
+prefix = "10.3.0.0/16"
+via = ["10.100.1.2"]
+selection = { reduction = "static" }
+[switch.selection]
+ordinary = "adaptive"
+flowlet_gap = "2ms"
+trees = 4
+tree_seed = 9)");
+  const Loaded loaded = parse_config(text, "f");
+  ASSERT_TRUE(loaded) << to_string(loaded.error());
+  const auto& config = loaded->switches[0].config;
+  EXPECT_EQ(config.selection.policies.ordinary, Policy::adaptive);
+  EXPECT_EQ(config.selection.policies.reduction, Policy::ecmp);
+  EXPECT_EQ(config.selection.flowlet_gap, 2ms);
+  EXPECT_EQ(config.selection.trees, 4u);
+  EXPECT_EQ(config.selection.tree_seed, 9u);
+  EXPECT_EQ(config.routes[0].ordinary, std::nullopt);
+  EXPECT_EQ(config.routes[1].ordinary, Policy::flowlet);
+  EXPECT_EQ(config.routes[1].reduction, Policy::flowlet);
+  EXPECT_EQ(config.routes[2].ordinary, std::nullopt);
+  EXPECT_EQ(config.routes[2].reduction, Policy::static_trees);
 }
 
 TEST(LoaderTest, all_errors_come_at_once_and_in_order) {

@@ -30,7 +30,7 @@ TEST(Registry, ReconfiguresInPlaceWherePossible) {
   const auto& kind = engine_kinds()[0];
   canary::CanaryConfig config;
   const auto engine = kind.make({&config}, identity, pool);
-  config.timeout *= 2;
+  config.timeout = std::chrono::milliseconds(2);
   EXPECT_TRUE(kind.reconfigure(*engine, {&config}));
   config.descriptors *= 2;
   EXPECT_FALSE(kind.reconfigure(*engine, {&config}));

@@ -35,7 +35,7 @@ class Workers {
     }
     for (std::uint32_t rank = 0; rank < options.world_size; ++rank) {
       job.rank = rank;
-      machines_.push_back(std::make_unique<host::CanaryAllreduce>(job));
+      machines_.push_back(std::make_unique<host::CanaryCollectives>(job));
       fabric.attach(rank, options.udp_port, *machines_.back());
     }
   }
@@ -52,7 +52,8 @@ class Workers {
       }
     }
     for (std::uint32_t rank = 0; rank < options_.world_size; ++rank) {
-      machines_[rank]->begin(buffers(rank), fabric_.host_now() + allowed);
+      machines_[rank]->begin({host::Collective::allreduce, buffers(rank)}, fabric_.host_now(),
+                             fabric_.host_now() + allowed);
     }
   }
 
@@ -81,7 +82,7 @@ class Workers {
     }
     return true;
   }
-  const host::CanaryAllreduce& machine(std::uint32_t rank) const { return *machines_[rank]; }
+  const host::CanaryCollectives& machine(std::uint32_t rank) const { return *machines_[rank]; }
   const std::vector<std::int32_t>& output(std::uint32_t rank) const { return outputs_[rank]; }
 
  private:
@@ -93,7 +94,7 @@ class Workers {
 
   VirtualFabric& fabric_;
   Options options_;
-  std::vector<std::unique_ptr<host::CanaryAllreduce>> machines_;
+  std::vector<std::unique_ptr<host::CanaryCollectives>> machines_;
   std::vector<std::vector<std::int32_t>> inputs_;
   std::vector<std::vector<std::int32_t>> outputs_;
   std::vector<std::int32_t> expected_;

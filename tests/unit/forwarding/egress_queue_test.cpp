@@ -160,5 +160,30 @@ TEST_F(EgressQueueTest, MarksNothingThatIsNotWholeIpv4) {
   EXPECT_FALSE(mark_congestion(*packet));
 }
 
+// A full queue must not look like a dead neighbour.
+TEST_F(EgressQueueTest, OwnNetworkControlGoesFirstAndIsNeverDropped) {
+  EgressQueue queue({200'000'000, 2000, 0});
+  queue.enqueue(frame(1000), start);
+  queue.enqueue(frame(1000), start);
+  queue.enqueue(frame(66, 0xc0), start);
+  EXPECT_EQ(queue.tail_dropped(), 0u);
+  EXPECT_EQ(queue.bytes(), 2066u);
+  PacketList out;
+  queue.dequeue(start, out, 1);
+  EXPECT_EQ(out.front()->length, 66u);
+}
+
+TEST_F(EgressQueueTest, TheClaimsOfOthersAreNotBelieved) {
+  EgressQueue queue({200'000'000, 2000, 0});
+  queue.enqueue(frame(1000), start);
+  auto pretender = frame(66, 0xc0);
+  pretender->ingress = 1;
+  queue.enqueue(std::move(pretender), start);
+  queue.enqueue(frame(100, 0xb8), start);
+  PacketList out;
+  queue.dequeue(start, out, 1);
+  EXPECT_EQ(out.front()->length, 1000u);
+}
+
 }  // namespace
 }  // namespace tributary::forwarding

@@ -3,12 +3,14 @@
 
 #include <atomic>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "host/clock.h"
 #include "values.h"
 
 // On real sockets, between addresses of the loopback interface.
@@ -32,16 +34,24 @@ CommunicatorOptions options_of(std::uint32_t rank, std::uint32_t world_size, std
   options.local_address = "127.0.0." + std::to_string(rank + 1);
   options.mtu = 1500;
   options.deadline = 10s;
+  options.algorithm = Algorithm::canary;  // the loopback has no switch that aggregates
+  options.on_notice = [](const std::string&) {};
   return options;
 }
 
-// Runs `body` as every rank, each in a thread with its own communicator.
-void run_world(std::uint32_t world_size, const std::function<void(Communicator&)>& body) {
+// Runs `body` as every rank, each in a thread with its own communicator, with options that `change`
+// has changed.
+void run_world(std::uint32_t world_size, const std::function<void(Communicator&)>& body,
+               const std::function<void(CommunicatorOptions&)>& change = {}) {
   const auto port = next_port();
   std::vector<std::jthread> threads;
   for (std::uint32_t rank = 0; rank < world_size; ++rank) {
-    threads.emplace_back([=, &body] {
-      auto communicator = Communicator::create(options_of(rank, world_size, port));
+    threads.emplace_back([=, &body, &change] {
+      auto options = options_of(rank, world_size, port);
+      if (change) {
+        change(options);
+      }
+      auto communicator = Communicator::create(options);
       ASSERT_TRUE(communicator) << communicator.error().message;
       body(*communicator);
     });
@@ -80,6 +90,37 @@ TEST_P(Worlds, RingAllreduceOverSockets) {
   });
 }
 
+void expect_rooted(Communicator& communicator, std::size_t count, std::uint32_t root, bool ring) {
+  const auto ranks = communicator.world_size();
+  const auto in = input(communicator.rank(), count, ElementType::f32, Operator::sum);
+  Elements out(in.size());
+  const auto reduced = ring ? communicator.ring_reduce(in.data(), out.data(), count,
+                                                       ElementType::f32, Operator::sum, root)
+                            : communicator.reduce(in.data(), out.data(), count, ElementType::f32,
+                                                  Operator::sum, root);
+  ASSERT_TRUE(reduced) << reduced.error().message;
+  const auto wrong = wrong_elements(out, ranks, count, ElementType::f32, Operator::sum);
+  EXPECT_TRUE(communicator.rank() != root || wrong == 0);
+  const auto sent = ring ? communicator.ring_broadcast(out.data(), count, ElementType::f32, root)
+                         : communicator.broadcast(out.data(), count, ElementType::f32, root);
+  ASSERT_TRUE(sent) << sent.error().message;
+  EXPECT_EQ(wrong_elements(out, ranks, count, ElementType::f32, Operator::sum), 0u);
+}
+
+TEST_P(Worlds, ReduceAndBroadcastOverSockets) {
+  run_world(GetParam(), [](Communicator& communicator) {
+    for (const bool ring : {false, true}) {
+      for (const std::size_t count : {0, 1, 353, 100007}) {
+        for (const auto root : {0u, communicator.world_size() - 1}) {
+          expect_rooted(communicator, count, root, ring);
+        }
+      }
+    }
+    EXPECT_TRUE(communicator.barrier());
+    EXPECT_TRUE(communicator.ring_barrier());
+  });
+}
+
 TEST(Communicator, LateRankIsWaitedFor) {
   run_world(3, [](Communicator& communicator) {
     if (communicator.rank() == 1) {
@@ -115,7 +156,7 @@ TEST(Communicator, TwoAtOnce) {
         for (int i = 0; i < 5; ++i) {
           expect_reduced(*communicator, 20011, false);
         }
-        EXPECT_EQ(communicator->statistics().ignored(), 0u);
+        EXPECT_EQ(communicator->statistics().ignored_foreign, 0u);
       });
     }
   }
@@ -145,6 +186,136 @@ TEST(Communicator, MissingRankEndsInATimeoutThatNamesTheBlock) {
   }
 }
 
+class Notices {
+ public:
+  void add(const std::string& line) {
+    const std::lock_guard lock(mutex_);
+    lines_.push_back(line);
+  }
+  std::vector<std::string> lines() const { return lines_; }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::string> lines_;
+};
+
+TEST(Communicator, WithoutASwitchTheRingIsUsedAndOneLineSaysSo) {
+  Notices notices;
+  run_world(
+      3,
+      [](Communicator& communicator) {
+        EXPECT_EQ(communicator.algorithm(), Algorithm::ring);
+        EXPECT_EQ(communicator.job(), 77u);
+        expect_reduced(communicator, 5000, false);
+        EXPECT_TRUE(communicator.barrier());
+        EXPECT_EQ(communicator.statistics().collectives_by_ring, 2u);
+        EXPECT_EQ(communicator.statistics().collectives_by_canary, 0u);
+      },
+      [&](CommunicatorOptions& options) {
+        options.algorithm = Algorithm::automatic;
+        options.job = 77;
+        options.on_notice = [&](const std::string& line) { notices.add(line); };
+      });
+  ASSERT_EQ(notices.lines().size(), 3u);  // on every rank
+  for (const auto& line : notices.lines()) {
+    EXPECT_EQ(
+        line.find("job 77, 3 ranks: ring, the hosts reduce alone: no switch between the ranks "
+                  "aggregates; put [switch.canary]"),
+        0u)
+        << line;
+    EXPECT_EQ(line.find('\n'), std::string::npos);
+  }
+}
+
+TEST(Communicator, CanaryCanBeForcedWithoutASwitch) {
+  Notices notices;
+  run_world(
+      2,
+      [](Communicator& communicator) {
+        EXPECT_EQ(communicator.algorithm(), Algorithm::canary);
+        expect_reduced(communicator, 5000, false);
+        EXPECT_EQ(communicator.statistics().collectives_by_canary, 1u);
+      },
+      [&](CommunicatorOptions& options) {
+        options.on_notice = [&](const std::string& line) { notices.add(line); };
+      });
+  ASSERT_EQ(notices.lines().size(), 2u);
+  EXPECT_NE(notices.lines()[0].find("canary without switches"), std::string::npos);
+}
+
+TEST(Communicator, FallbackCanBeAnError) {
+  const auto port = next_port();
+  std::vector<std::jthread> threads;
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    threads.emplace_back([=] {
+      for (const auto algorithm : {Algorithm::automatic, Algorithm::canary}) {
+        auto options = options_of(rank, 3, port);
+        options.algorithm = algorithm;
+        options.fallback = Fallback::error;
+        const auto communicator = Communicator::create(options);
+        ASSERT_FALSE(communicator);
+        for (const auto* part : {"no switch", "[switch.canary]", "TRIBUTARY_FALLBACK=allow"}) {
+          EXPECT_NE(communicator.error().message.find(part), std::string::npos)
+              << communicator.error().message;
+        }
+      }
+    });
+  }
+}
+
+TEST(Communicator, RanksMustAgreeOnTheJob) {
+  const auto port = next_port();
+  std::vector<std::jthread> threads;
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    threads.emplace_back([=] {
+      auto options = options_of(rank, 2, port);
+      options.job = 5 + rank;
+      const auto communicator = Communicator::create(options);
+      ASSERT_FALSE(communicator);
+      EXPECT_NE(communicator.error().message.find("rank 1 was started with job 6, rank 0 with 5"),
+                std::string::npos)
+          << communicator.error().message;
+    });
+  }
+}
+
+TEST(Communicator, IsNotDestroyedBeforeTheOthers) {
+  std::atomic<int> arrived = 0;
+  const auto port = next_port();
+  std::vector<std::jthread> threads;
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    threads.emplace_back([=, &arrived] {
+      {
+        auto communicator = Communicator::create(options_of(rank, 3, port));
+        ASSERT_TRUE(communicator) << communicator.error().message;
+        expect_reduced(*communicator, 5000, false);
+        std::this_thread::sleep_for(rank * 200ms);
+        ++arrived;
+      }
+      EXPECT_EQ(arrived.load(), 3);
+    });
+  }
+}
+
+// Neither somebody who keeps the others waiting nor somebody who is gone delays an end for long.
+TEST(Communicator, DestructionEndsWithoutTheOthers) {
+  const auto port = next_port();
+  std::vector<std::jthread> threads;
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    threads.emplace_back([=] {
+      auto start = Clock::now();
+      {
+        auto communicator = Communicator::create(options_of(rank, 3, port));
+        ASSERT_TRUE(communicator) << communicator.error().message;
+        expect_reduced(*communicator, 5000, false);
+        std::this_thread::sleep_for(rank == 2 ? 4s : 0s);
+        start = Clock::now();
+      }
+      EXPECT_LT(Clock::now() - start, rank == 2 ? 1s : 3s);
+    });
+  }
+}
+
 TEST(Communicator, RefusesWhatCannotBe) {
   CommunicatorOptions options;
   options.rank = 3;
@@ -152,6 +323,13 @@ TEST(Communicator, RefusesWhatCannotBe) {
   EXPECT_EQ(Communicator::create(options).error().code, Error::Code::invalid_argument);
   options.rank = 0;
   options.rendezvous = "nowhere";
+  EXPECT_EQ(Communicator::create(options).error().code, Error::Code::invalid_argument);
+  options = {};
+  options.attempts = 16;
+  EXPECT_EQ(Communicator::create(options).error().code, Error::Code::invalid_argument);
+  options = {};
+  options.algorithm = Algorithm::ring;
+  options.fallback = Fallback::error;
   EXPECT_EQ(Communicator::create(options).error().code, Error::Code::invalid_argument);
 
   auto alone = Communicator::create({});
@@ -162,6 +340,10 @@ TEST(Communicator, RefusesWhatCannotBe) {
                 .code,
             Error::Code::invalid_argument);
   EXPECT_EQ(alone->allreduce(values.data(), values.data(), 4, ElementType::f32, Operator::bit_xor)
+                .error()
+                .code,
+            Error::Code::invalid_argument);
+  EXPECT_EQ(alone->reduce(values.data(), values.data(), 4, ElementType::f32, Operator::sum, 1)
                 .error()
                 .code,
             Error::Code::invalid_argument);

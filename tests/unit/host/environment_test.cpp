@@ -19,7 +19,11 @@ constexpr const char* names[] = {"RANK",
                                  "TRIBUTARY_MTU",
                                  "TRIBUTARY_WINDOW",
                                  "TRIBUTARY_DEADLINE",
-                                 "TRIBUTARY_ENCAPSULATION"};
+                                 "TRIBUTARY_ENCAPSULATION",
+                                 "TRIBUTARY_JOB",
+                                 "TRIBUTARY_ALGORITHM",
+                                 "TRIBUTARY_FALLBACK",
+                                 "TRIBUTARY_ATTEMPTS"};
 
 class Environment : public testing::Test {
  protected:
@@ -56,6 +60,10 @@ TEST_F(Environment, IsReadAsTorchrunSetsIt) {
   EXPECT_EQ(options->rendezvous, "10.0.0.1:29500");
   EXPECT_EQ(options->deadline, std::chrono::seconds(30));
   EXPECT_EQ(options->encapsulation, wire::Encapsulation::udp);
+  EXPECT_EQ(options->job, 0u);
+  EXPECT_EQ(options->algorithm, Algorithm::automatic);
+  EXPECT_EQ(options->fallback, Fallback::allow);
+  EXPECT_EQ(options->attempts, 4u);
 }
 
 TEST_F(Environment, OverridesAreRead) {
@@ -63,7 +71,11 @@ TEST_F(Environment, OverridesAreRead) {
        {"TRIBUTARY_MTU", "9000"},
        {"TRIBUTARY_WINDOW", "32"},
        {"TRIBUTARY_DEADLINE", "2.5"},
-       {"TRIBUTARY_ENCAPSULATION", "ethernet"}});
+       {"TRIBUTARY_ENCAPSULATION", "ethernet"},
+       {"TRIBUTARY_JOB", "7"},
+       {"TRIBUTARY_ALGORITHM", "canary"},
+       {"TRIBUTARY_FALLBACK", "error"},
+       {"TRIBUTARY_ATTEMPTS", "2"}});
   const auto options = CommunicatorOptions::from_environment();
   ASSERT_TRUE(options) << options.error().message;
   EXPECT_EQ(options->local_address, "10.0.0.7");
@@ -71,6 +83,10 @@ TEST_F(Environment, OverridesAreRead) {
   EXPECT_EQ(options->window, 32u);
   EXPECT_EQ(options->deadline, std::chrono::milliseconds(2500));
   EXPECT_EQ(options->encapsulation, wire::Encapsulation::ethernet);
+  EXPECT_EQ(options->job, 7u);
+  EXPECT_EQ(options->algorithm, Algorithm::canary);
+  EXPECT_EQ(options->fallback, Fallback::error);
+  EXPECT_EQ(options->attempts, 2u);
 }
 
 TEST_F(Environment, ErrorsNameTheVariable) {
@@ -86,7 +102,11 @@ TEST_F(Environment, ErrorsNameTheVariable) {
                                     {"TRIBUTARY_WINDOW", "x"},
                                     {"TRIBUTARY_DEADLINE", "nan"},
                                     {"TRIBUTARY_DEADLINE", "-3"},
-                                    {"TRIBUTARY_ENCAPSULATION", "vxlan"}}) {
+                                    {"TRIBUTARY_ENCAPSULATION", "vxlan"},
+                                    {"TRIBUTARY_JOB", "seven"},
+                                    {"TRIBUTARY_ALGORITHM", "tree"},
+                                    {"TRIBUTARY_FALLBACK", "no"},
+                                    {"TRIBUTARY_ATTEMPTS", "16"}}) {
     SetUp();
     ::setenv(name, value, 1);
     EXPECT_NE(message().find(std::string(name) + "=" + value), std::string::npos) << message();

@@ -27,10 +27,9 @@ TEST(ContributionTag, DependsOnEverything) {
   std::set<std::uint64_t> tags;
   for (const JobKey key : {JobKey{1}, JobKey{2}}) {
     for (const std::uint32_t id : {0u, 1u, 0xffffffffu}) {
-      for (const std::uint8_t attempt : {std::uint8_t{0}, std::uint8_t{1}}) {
-        for (std::uint32_t rank = 0; rank < 5; ++rank) {
-          tags.insert(contribution_tag(key, id, attempt, rank));
-        }
+      for (std::uint32_t rank = 0; rank < 5; ++rank) {
+        tags.insert(contribution_tag(key, id, rank));
+        tags.insert(control_tag(key, wire::CanaryKind::request, id, rank));
       }
     }
   }
@@ -43,7 +42,7 @@ TEST(ContributionTag, IsSipHashAsDocumented) {
   for (std::uint8_t i = 0; i < key.size(); ++i) {
     key[i] = i;
   }
-  EXPECT_EQ(contribution_tag(key, 7, 0, 2), 0x20393076adfdc07fu);
+  EXPECT_EQ(contribution_tag(key, 7, 2), 0xf16ed269d0242990u);
 }
 
 TEST(Endpoint, ReadsAsPeopleWriteIt) {

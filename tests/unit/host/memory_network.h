@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <vector>
 
-#include "host/canary_allreduce.h"
+#include "host/canary_collectives.h"
 #include "host/outbox.h"
 
 namespace tributary::host::test {
@@ -17,6 +18,9 @@ struct InFlight {
   std::vector<std::byte> bytes;
 
   wire::CanaryHeader& header() { return *reinterpret_cast<wire::CanaryHeader*>(bytes.data()); }
+  const wire::CanaryHeader& header() const {
+    return *reinterpret_cast<const wire::CanaryHeader*>(bytes.data());
+  }
   wire::MutableBytes payload() {
     return wire::MutableBytes(bytes).subspan(sizeof(wire::CanaryHeader));
   }
@@ -29,7 +33,8 @@ class MemoryNetwork {
   using Wire = std::function<void(InFlight, std::deque<InFlight>&)>;
 
   explicit MemoryNetwork(std::uint32_t ranks, std::uint32_t payload_bytes = 64,
-                         std::uint32_t window = 4, std::uint32_t first_id = 0) {
+                         std::uint32_t window = 4, std::uint32_t first_sequence = 0,
+                         const CanaryTuning& tuning = {}) {
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
       Job job;
       job.id = 0xabcd;
@@ -40,14 +45,14 @@ class MemoryNetwork {
       for (std::uint32_t peer = 0; peer < ranks; ++peer) {
         job.peers.push_back(address_of(peer));
       }
-      machines_.push_back(std::make_unique<CanaryAllreduce>(job, first_id));
+      machines_.push_back(std::make_unique<CanaryCollectives>(job, tuning, first_sequence));
     }
   }
 
   static Endpoint address_of(std::uint32_t rank) {
     return {wire::Ipv4Address(0x0a000001u + rank), 17000};
   }
-  CanaryAllreduce& operator[](std::uint32_t rank) { return *machines_[rank]; }
+  CanaryCollectives& operator[](std::uint32_t rank) { return *machines_[rank]; }
   std::uint32_t size() const { return static_cast<std::uint32_t>(machines_.size()); }
 
   Wire on_wire = [](InFlight datagram, std::deque<InFlight>& queue) {
@@ -59,7 +64,7 @@ class MemoryNetwork {
   void collect(std::uint32_t rank) {
     Outbox outbox(3);  // small, so that machines have to stop and go on
     for (;;) {
-      machines_[rank]->poll(outbox);
+      machines_[rank]->poll(outbox, now);
       if (outbox.empty()) {
         return;
       }
@@ -78,10 +83,28 @@ class MemoryNetwork {
     queue_.pop_front();
     for (std::uint32_t rank = 0; rank < size(); ++rank) {
       if (address_of(rank) == datagram.destination) {
-        machines_[rank]->receive(datagram.bytes);
+        machines_[rank]->receive(datagram.bytes, now);
       }
     }
     return true;
+  }
+
+  // Until no machine runs any more, or `limit` has passed. A delivery takes no time.
+  void run(Duration limit = std::chrono::seconds(60)) {
+    const auto end = now + limit;
+    for (settle(); now < end; settle()) {
+      auto next = never;
+      for (auto& machine : machines_) {
+        next = std::min(next, machine->deadline());
+      }
+      if (next == never) {
+        return;
+      }
+      now = std::min(std::max(now, next), end);
+      for (auto& machine : machines_) {
+        machine->expire(now);
+      }
+    }
   }
 
   // Until nothing moves any more.
@@ -104,7 +127,7 @@ class MemoryNetwork {
     return flying;
   }
 
-  std::vector<std::unique_ptr<CanaryAllreduce>> machines_;
+  std::vector<std::unique_ptr<CanaryCollectives>> machines_;
   std::deque<InFlight> queue_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <poll.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -47,6 +48,12 @@ TEST(RendezvousTable, NamesEveryDisagreement) {
   hello = hello_of(2, 3);
   hello.encapsulation = wire::Encapsulation::ethernet;
   EXPECT_NE(complaint(hello).find("encapsulation"), std::string::npos);
+  hello = hello_of(2, 3);
+  hello.job = 5;
+  EXPECT_NE(complaint(hello).find("started with job 5, rank 0 with 0"), std::string::npos);
+  hello = hello_of(2, 3);
+  hello.preferences = 1;
+  EXPECT_NE(complaint(hello).find("algorithm"), std::string::npos);
   for (const std::uint32_t bytes : {0u, 31u, 1409u, 0xffffffffu, 0xffffffe0u}) {
     hello = hello_of(2, 3);
     hello.payload_bytes = bytes;
@@ -133,6 +140,17 @@ TEST(Rendezvous, AllLearnTheSame) {
   }
 }
 
+TEST(Rendezvous, AChosenJobIsKept) {
+  auto hellos = std::vector{hello_of(0, 2), hello_of(1, 2)};
+  for (auto& hello : hellos) {
+    hello.job = 7;
+  }
+  for (const auto& meeting : meet_all(hellos, 5s)) {
+    ASSERT_TRUE(meeting) << meeting.error().message;
+    EXPECT_EQ(meeting->job.id, 7u);
+  }
+}
+
 TEST(Rendezvous, AllLearnOfADisagreement) {
   const auto meetings = meet_all({hello_of(0, 2), hello_of(1, 3)}, 5s);
   for (const auto& meeting : meetings) {
@@ -173,6 +191,27 @@ TEST(Rendezvous, StrangersAreIgnored) {
   });
   EXPECT_TRUE(meetings[0]) << meetings[0].error().message;
   EXPECT_TRUE(meetings[1]) << meetings[1].error().message;
+}
+
+// Connections that say nothing do not take all of rank 0's descriptors.
+TEST(Rendezvous, IdleStrangersAreTurnedAway) {
+  const auto place = free_place();
+  const auto until = Clock::now() + 10s;
+  Result<Meeting> host;
+  std::jthread thread([&] { host = meet(place, hello_of(0, 2), until); });
+  std::vector<FileDescriptor> strangers;
+  for (int i = 0; i < 400; ++i) {
+    auto stranger = connect_until(place, {}, until);
+    ASSERT_TRUE(stranger);
+    strangers.push_back(std::move(*stranger));
+  }
+  for (int i = 0; i < 100; ++i) {  // the first ones made room
+    EXPECT_TRUE(wait_for(strangers[static_cast<std::size_t>(i)].get(), POLLIN, until));
+  }
+  const auto guest = meet(place, hello_of(1, 2), until);
+  EXPECT_TRUE(guest) << guest.error().message;
+  thread.join();
+  EXPECT_TRUE(host) << host.error().message;
 }
 
 }  // namespace

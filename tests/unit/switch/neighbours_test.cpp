@@ -120,6 +120,16 @@ TEST(Neighbours, DropMalformedArp) {
   EXPECT_EQ(bench.drops(DropReason::arp_malformed), 2u);
 }
 
+// One flipped bit would blackhole a neighbour until its entry times out.
+TEST(Neighbours, BelieveNoSenderThatTheFrameDoesNotComeFrom) {
+  SwitchBench bench(two_routed_ports());
+  auto damaged = make_arp(bench.pool, wire::ArpHeader::reply, {mac(1), mac_a, host_a, own_a});
+  reinterpret_cast<wire::ArpHeader*>(damaged->data() + 14)->sender_mac = mac(3);
+  bench.send(0, std::move(damaged));
+  EXPECT_TRUE(bench.device().arp(bench.now).empty());
+  EXPECT_EQ(bench.drops(DropReason::arp_malformed), 1u);
+}
+
 TEST(Neighbours, BoundWhatWaits) {
   SwitchBench bench(two_routed_ports());
   for (int i = 0; i < 520; ++i) {

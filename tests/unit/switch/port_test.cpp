@@ -135,5 +135,29 @@ TEST_F(PortTest, ClearReturnsEverythingToThePool) {
   EXPECT_EQ(port.deadline(), never);
 }
 
+TEST_F(PortTest, WithoutALinkWhatWaitsAndWhatComesIsCounted) {
+  PortConfig config;
+  config.queue.rate_bps = 1'000'000;
+  config.impair_out.delay = 1s;
+  Port port(config);
+  port.enqueue(frame(), start);
+  port.enqueue(frame(), start);
+  PacketList out;
+  port.dequeue(start + 1s, out, 1);
+  port.enqueue(frame(), start + 1s);  // in the cable; one is in the queue, one has left
+  port.set_up(false);
+  EXPECT_EQ(port.counters().link_down_dropped, 2u);
+  port.enqueue(frame(), start + 1s);
+  port.dequeue(start + 5s, out, 32);
+  EXPECT_EQ(port.deadline(), never);
+  auto counters = port.counters();
+  EXPECT_EQ(counters.link_down_dropped, 3u);
+  EXPECT_EQ(counters.tx_offered, counters.tx_packets + counters.link_down_dropped);
+  port.set_up(true);
+  port.enqueue(frame(), start + 5s);
+  port.dequeue(start + 6s, out, 32);
+  EXPECT_EQ(port.counters().tx_packets, 2u);
+}
+
 }  // namespace
 }  // namespace tributary::switching

@@ -78,7 +78,7 @@ TEST(CanaryHeader, fields_lie_where_the_paper_and_the_extension_put_them) {
   EXPECT_EQ(offsetof(CanaryHeader, kind), 19U);
   EXPECT_EQ(offsetof(CanaryHeader, element_type), 20U);
   EXPECT_EQ(offsetof(CanaryHeader, op), 21U);
-  EXPECT_EQ(offsetof(CanaryHeader, attempt), 22U);
+  EXPECT_EQ(offsetof(CanaryHeader, unused), 22U);
   EXPECT_EQ(offsetof(CanaryHeader, shard), 23U);
   EXPECT_EQ(offsetof(CanaryHeader, job), 24U);
   EXPECT_EQ(offsetof(CanaryHeader, elements), 28U);
@@ -92,9 +92,61 @@ TEST(CanaryHeader, fields_lie_where_the_paper_and_the_extension_put_them) {
   EXPECT_EQ(offsetof(CanaryHeader, crc), 60U);
 }
 
+// Request, failure, pending, release.
+CanaryHeader control(CanaryKind kind) {
+  auto header = contribution();
+  header.kind = kind;
+  header.counter = 0;
+  header.elements = 0;
+  if (kind == CanaryKind::release) {
+    header.flags |= CanaryHeader::multicast_bit;
+  }
+  return header;
+}
+
+constexpr CanaryKind headers_only[] = {CanaryKind::request, CanaryKind::failure,
+                                       CanaryKind::release};
+
+TEST(CanaryId, is_attempt_and_sequence) {
+  EXPECT_EQ(canary_id(7, 0), 7U);
+  EXPECT_EQ(canary_id(7, canary_direct_attempt), 0xf0000007U);
+  EXPECT_EQ(canary_id(0x10000007, 1), 0x10000007U) << "sequence numbers wrap";
+  EXPECT_EQ(canary_sequence(0xf0000007U), 7U);
+  EXPECT_EQ(canary_attempt(0xf0000007U), canary_direct_attempt);
+}
+
+TEST(ParseCanary, control_messages_say_nothing_but_their_header) {
+  for (const auto kind : headers_only) {
+    auto counting = control(kind);
+    counting.counter = 1;
+    EXPECT_EQ(error_of(counting), CanaryError::malformed);
+    auto lonely = control(kind);
+    lonely.hosts = 1;
+    EXPECT_EQ(error_of(lonely), CanaryError::malformed);
+    auto long_one = control(kind);
+    long_one.elements = 1;
+    EXPECT_EQ(error_of(long_one), CanaryError::malformed);
+    auto misdirected = control(kind);
+    misdirected.flags ^= CanaryHeader::multicast_bit;
+    EXPECT_EQ(error_of(misdirected), CanaryError::malformed);
+  }
+}
+
+TEST(ParseCanary, pending_lists_ranks_and_misses_some) {
+  auto header = control(CanaryKind::pending);
+  header.element_type = ElementType::i16;
+  header.elements = 3;
+  for (const unsigned counter : {0U, 3U, 4U}) {
+    header.counter = static_cast<std::uint16_t>(counter);
+    EXPECT_EQ(error_of(header), counter < hosts ? CanaryError::none : CanaryError::malformed);
+  }
+}
+
 TEST(ParseCanary, accepts_each_kind_over_both_encapsulations) {
   for (const auto& header :
-       {contribution(), downwards(CanaryKind::result), downwards(CanaryKind::restoration)}) {
+       {contribution(), downwards(CanaryKind::result), downwards(CanaryKind::restoration),
+        control(CanaryKind::request), control(CanaryKind::failure), control(CanaryKind::pending),
+        control(CanaryKind::release)}) {
     EXPECT_EQ(error_of(packet_of(header), Encapsulation::udp), CanaryError::none);
     EXPECT_EQ(error_of(packet_of(header), Encapsulation::ethernet), CanaryError::none);
   }
@@ -222,6 +274,11 @@ TEST(ParseCanary, any_reserved_bit_is_refused) {
     header.reserved = 1U << bit;
     EXPECT_EQ(error_of(header), CanaryError::malformed);
   }
+  for (unsigned bit = 0; bit < 8; ++bit) {
+    auto header = contribution();
+    header.unused = static_cast<std::uint8_t>(1U << bit);
+    EXPECT_EQ(error_of(header), CanaryError::malformed);
+  }
 }
 
 // Fields that the parser does not interpret may hold anything.
@@ -234,7 +291,6 @@ TEST(ParseCanary, free_fields_at_zero_and_maximum) {
         [=](CanaryHeader& h) { h.children = fill; },
         [=](CanaryHeader& h) { h.switch_address = static_cast<std::uint16_t>(fill); },
         [=](CanaryHeader& h) { h.flags = maximum ? h.flags | CanaryHeader::bypass_bit : h.flags; },
-        [=](CanaryHeader& h) { h.attempt = static_cast<std::uint8_t>(fill); },
         [=](CanaryHeader& h) { h.shard = static_cast<std::uint8_t>(fill); },
         [=](CanaryHeader& h) { h.job = fill; },
         [=](CanaryHeader& h) { h.child_port = static_cast<std::uint16_t>(fill); },

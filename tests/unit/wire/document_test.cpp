@@ -99,7 +99,7 @@ Example example() {
   header.job = 0x1234;
   header.elements = 4;
   header.child_port = canary_udp_port_first;
-  header.fingerprint = 0x20393076adfdc07fULL;
+  header.fingerprint = 0xf16ed269d0242990ULL;
   header.child_address = frame.ip.source;
   header.rank = 2;
   frame.udp.source_port = source_port_of(header.key());
@@ -140,7 +140,7 @@ TEST(WireDocument, table_has_the_offset_and_size_of_every_field) {
       TRIBUTARY_FIELD(children),      TRIBUTARY_FIELD(switch_address),
       TRIBUTARY_FIELD(flags),         TRIBUTARY_FIELD(kind),
       TRIBUTARY_FIELD(element_type),  TRIBUTARY_FIELD(op),
-      TRIBUTARY_FIELD(attempt),       TRIBUTARY_FIELD(shard),
+      TRIBUTARY_FIELD(unused),        TRIBUTARY_FIELD(shard),
       TRIBUTARY_FIELD(job),           TRIBUTARY_FIELD(elements),
       TRIBUTARY_FIELD(child_port),    TRIBUTARY_FIELD(fingerprint),
       TRIBUTARY_FIELD(child_address), TRIBUTARY_FIELD(switch_ipv4),

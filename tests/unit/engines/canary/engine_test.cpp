@@ -109,7 +109,7 @@ TEST_F(EngineTest, PathDependsOnBlockAndLeaderOnly) {
     CanaryEngine other(config_with(4), {9, wire::Ipv4Address{10, 0, 255, 9}, {}, 4}, pool);
     test::EngineHarness switch_(other);
     switch_.process(test::make_canary(pool, spec, Ints{1}), Time{});
-    return switch_.expire(Time{1ms}).at(0).path_hash;
+    return switch_.expire(Time{1ms}).at(0).path.hash;
   };
   EXPECT_EQ(path_of(block(1)), path_of([] {
               auto spec = worker(3);

@@ -26,6 +26,8 @@ inline CanaryConfig config_with(std::uint32_t descriptors) {
   config.root_timeout = 1ms;
   config.learn_contributions = false;
   config.age_max = 5s;
+  config.job_quota = descriptors;
+  config.port_quota = descriptors;
   config.hash_seed = 1;
   return config;
 }

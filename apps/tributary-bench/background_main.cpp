@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <arpa/inet.h>
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <ifaddrs.h>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "background.h"
+#include "background_flows.h"
+#include "units.h"
+#include "wire/canary.h"
+#include "wire/ipv4.h"
+#include "wire/transport.h"
+
+namespace tributary::bench {
+namespace {
+
+constexpr int exit_failed = 1;
+constexpr int exit_usage = 2;
+
+// What stands on the command line, before it means anything.
+struct Raw {
+  std::vector<std::string> peers;
+  std::string address;
+  std::string rate;
+  double share = 1;
+  std::string pattern = "uniform";
+  std::string message = "64K";
+  double period_s = 0;
+  double duration_s = 10;
+};
+
+void declare(CLI::App& app, Raw& raw, BackgroundOptions& options) {
+  app.add_option("--peers", raw.peers,
+                 "IPv4 addresses of all hosts that take part, the same list "
+                 "on each")
+      ->delimiter(',')
+      ->required();
+  app.add_option("--address", raw.address, "this host's among them; default: the one it has");
+  app.add_option("--rate", raw.rate, "of the line, as in 50Mbit, all overhead counted")->required();
+  app.add_option("--share", raw.share, "of that rate which is sent")
+      ->check(CLI::Range(0.001, 1.0))
+      ->capture_default_str();
+  app.add_option("--pattern", raw.pattern,
+                 "uniform: each host draws its peer by itself; permutation: all draw one together, "
+                 "so that each host receives from exactly one")
+      ->check(CLI::IsMember({"uniform", "permutation"}))
+      ->capture_default_str();
+  auto* message = app.add_option("--message", raw.message, "bytes after which a new peer is drawn")
+                      ->capture_default_str();
+  app.add_option("--period", raw.period_s,
+                 "seconds after which a new peer is drawn, by all hosts at once; instead of "
+                 "--message, and 0.05 for permutations")
+      ->check(CLI::Range(0.001, 3600.0))
+      ->excludes(message);
+  app.add_option("--mtu", options.mtu, "bytes of IP in each packet")
+      ->check(CLI::Range(64, 9000))
+      ->capture_default_str();
+  options.port = 18000;
+  app.add_option("--port", options.port, "of UDP, on all hosts; not 17000 to 17255")
+      ->check(CLI::Range(1, 65535))
+      ->capture_default_str();
+  app.add_option("--seed", options.seed, "the same seed on all hosts draws the same peers")
+      ->capture_default_str();
+  app.add_option("--duration", raw.duration_s, "seconds")
+      ->check(CLI::Range(0.01, 86400.0))
+      ->capture_default_str();
+  app.add_flag("--json", options.json, "one JSON document");
+}
+
+in_addr address_of(const std::string& text) {
+  in_addr address{};
+  if (::inet_pton(AF_INET, text.c_str(), &address) != 1) {
+    throw CLI::ValidationError(text, "is not an IPv4 address such as 10.1.1.2");
+  }
+  return address;
+}
+
+bool is_own(in_addr address) {
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) {
+    return false;
+  }
+  bool found = false;
+  for (const ifaddrs* entry = list; entry != nullptr && !found; entry = entry->ifa_next) {
+    sockaddr_in own{};
+    if (entry->ifa_addr != nullptr && entry->ifa_addr->sa_family == AF_INET) {
+      std::memcpy(&own, entry->ifa_addr, sizeof(own));
+      found = own.sin_addr.s_addr == address.s_addr;
+    }
+  }
+  ::freeifaddrs(list);
+  return found;
+}
+
+std::size_t place_of_self(const Raw& raw, const std::vector<in_addr>& peers) {
+  for (std::size_t i = 0; i < peers.size(); ++i) {
+    const bool self =
+        raw.address.empty() ? is_own(peers[i]) : peers[i].s_addr == address_of(raw.address).s_addr;
+    if (self) {
+      return i;
+    }
+  }
+  if (!raw.address.empty()) {
+    throw CLI::ValidationError("--address", raw.address + " is not among --peers");
+  }
+  throw CLI::ValidationError("--peers",
+                             "does not have any address of this host; add it, or say --address");
+}
+
+void interpret(const Raw& raw, BackgroundOptions& options) {
+  for (const std::string& text : raw.peers) {
+    const in_addr address = address_of(text);
+    for (const in_addr& other : options.peers) {
+      if (other.s_addr == address.s_addr) {
+        throw CLI::ValidationError("--peers", text + " is named twice");
+      }
+    }
+    options.peers.push_back(address);
+  }
+  if (options.peers.size() < 2) {
+    throw CLI::ValidationError("--peers", "give at least two addresses: a host sends to others");
+  }
+  if (wire::is_canary_udp_port(options.port)) {
+    throw CLI::ValidationError(
+        "--port", std::to_string(options.port) + " is one of Canary's (17000 to 17255)");
+  }
+  options.self = place_of_self(raw, options.peers);
+  options.rate_bps = static_cast<std::uint64_t>(static_cast<double>(rate_of(raw.rate)) * raw.share);
+  if (options.rate_bps == 0) {
+    throw CLI::ValidationError("--share", "leaves nothing of the rate");
+  }
+  options.pattern = raw.pattern == "uniform" ? Pattern::uniform : Pattern::permutation;
+  const bool periodic = raw.period_s > 0 || options.pattern == Pattern::permutation;
+  const std::size_t payload = options.mtu - sizeof(wire::Ipv4Header) - sizeof(wire::UdpHeader);
+  options.message_packets = periodic ? 0 : (bytes_of(raw.message) + payload - 1) / payload;
+  if (!periodic && options.message_packets == 0) {
+    throw CLI::ValidationError("--message", "must not be 0");
+  }
+  const auto in_ns = [](double seconds) {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double>(seconds));
+  };
+  options.period = in_ns(raw.period_s > 0 ? raw.period_s : 0.05);
+  options.duration = in_ns(raw.duration_s);
+}
+
+double line_bps(std::uint64_t packets, const BackgroundOptions& options,
+                const BackgroundCounts& counts) {
+  return static_cast<double>(packets * options.line_bytes()) * 8 / std::max(counts.seconds, 1e-3);
+}
+
+void report(const BackgroundOptions& options, const BackgroundCounts& counts) {
+  const double sent = line_bps(counts.sent, options, counts);
+  const double received = line_bps(counts.received, options, counts);
+  if (options.json) {
+    std::array<char, INET_ADDRSTRLEN> self{};
+    ::inet_ntop(AF_INET, &options.peers[options.self], self.data(), self.size());
+    const nlohmann::ordered_json document = {
+        {"address", self.data()},
+        {"pattern", options.pattern == Pattern::uniform ? "uniform" : "permutation"},
+        {"seconds", counts.seconds},
+        {"line_bytes_per_packet", options.line_bytes()},
+        {"sent_packets", counts.sent},
+        {"unsent_packets", counts.unsent},
+        {"sent_line_bps", sent},
+        {"peer_changes", counts.peer_changes},
+        {"received_packets", counts.received},
+        {"received_line_bps", received},
+        {"lost_packets", counts.lost},
+        {"foreign_packets", counts.foreign},
+    };
+    std::printf("%s\n", document.dump(1).c_str());
+    return;
+  }
+  const auto expected =
+      static_cast<double>(std::max<std::uint64_t>(counts.received + counts.lost, 1));
+  std::printf(
+      "sent %llu packets in %.1f s (%.1f Mbit/s on the line) to %llu peers in turn\n"
+      "received %llu packets (%.1f Mbit/s), lost %llu (%.2f %%)\n",
+      static_cast<unsigned long long>(counts.sent), counts.seconds, sent * 1e-6,
+      static_cast<unsigned long long>(counts.peer_changes),
+      static_cast<unsigned long long>(counts.received), received * 1e-6,
+      static_cast<unsigned long long>(counts.lost),
+      static_cast<double>(counts.lost) / expected * 100);
+}
+
+}  // namespace
+
+int background(int argc, char** argv) {
+  CLI::App app(
+      "Congestion as in section 5.2 of the Canary paper: every host sends UDP at line rate "
+      "to a random peer of a list, and draws a new one again and again.",
+      "tributary-bench background");
+  Raw raw;
+  BackgroundOptions options;
+  declare(app, raw, options);
+  try {
+    app.parse(argc, argv);
+    interpret(raw, options);
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error);
+    return code == 0 ? 0 : exit_usage;
+  }
+  const auto counts = run_background(options);
+  if (!counts) {
+    std::fprintf(stderr, "tributary-bench: %s\n", counts.error().message.c_str());
+    return exit_failed;
+  }
+  report(options, *counts);
+  return 0;
+}
+
+}  // namespace tributary::bench

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "forwarding/config.h"
+#include "packet/clock.h"
+#include "wire/bfd.h"
+
+namespace tributary::forwarding {
+
+// One BFD session (RFC 5880) in asynchronous mode, active role, without authentication, demand mode
+// and echo. Knows no addresses and no sockets: it is handed packets and the time, and says what is
+// to be sent.
+class BfdSession {
+ public:
+  struct Counters {
+    std::uint64_t received = 0;
+    std::uint64_t sent = 0;
+    std::uint64_t failures = 0;  // times that a session that was up failed
+  };
+
+  // `discriminator` is not 0 and that of no other session; `seed` is of the jitter.
+  BfdSession(const BfdConfig& config, std::uint32_t discriminator, std::uint64_t seed);
+
+  // A packet of this session that parse_bfd() passed.
+  void receive(const wire::BfdHeader& packet, Time now);
+  // Notices silence.
+  void expire(Time now);
+  // What is to be sent now; to be asked until there is nothing.
+  std::optional<wire::BfdHeader> poll(Time now);
+  // When expire() or poll() has something to do.
+  Time deadline() const;
+
+  void configure(const BfdConfig& config);
+  // Tells the neighbour that silence will be no failure.
+  void disable();
+
+  // Says, while the session is up, that something behind us is cut off (RFC 5880, 6.8.17).
+  void set_cut_off(bool cut_off);
+  // What the neighbour says of itself in that respect.
+  bool neighbour_cut_off() const;
+  // Does not wait for the slow timer of a session that is not up.
+  void hurry();
+
+  // False: the session was up and has failed since. A neighbour that never spoke, or that says that
+  // it is to be left alone (AdminDown), has not failed (RFC 5882, 3.2 and 4.1).
+  bool alive() const { return !failed_; }
+
+  std::uint32_t discriminator() const { return discriminator_; }
+  std::uint32_t remote_discriminator() const { return remote_discriminator_; }
+  wire::BfdState state() const { return state_; }
+  wire::BfdState remote_state() const { return remote_state_; }
+  wire::BfdDiagnostic diagnostic() const { return diagnostic_; }
+  // Between two packets of ours, before jitter. Zero: the neighbour wants none.
+  Duration transmit_interval() const;
+  // Zero until the neighbour has spoken.
+  Duration detection_time() const;
+  const Counters& counters() const { return counters_; }
+
+ private:
+  void enter(wire::BfdState state, wire::BfdDiagnostic diagnostic, Time now);
+  void fail(wire::BfdDiagnostic diagnostic, Time now);
+  void follow(wire::BfdState remote, Time now);
+  void end_poll();
+  void hear(const wire::BfdHeader& packet, Time now);
+  void schedule(Time now);
+  Duration desired_min_tx() const;
+  bool may_transmit() const;
+  wire::BfdHeader packet(std::uint8_t flags);
+
+  BfdConfig config_;
+  // What RFC 5880, 6.8.3 keeps until the neighbour has confirmed a change.
+  Duration interval_in_force_;
+  Duration required_in_force_;
+  std::uint32_t discriminator_;
+  std::uint64_t seed_;
+  std::uint64_t drawn_ = 0;
+
+  wire::BfdState state_ = wire::BfdState::down;
+  wire::BfdDiagnostic diagnostic_ = wire::BfdDiagnostic::none;
+  bool failed_ = false;
+  bool cut_off_ = false;
+  bool polling_ = false;        // until a packet with the Final bit comes
+  bool final_pending_ = false;  // the neighbour polled
+
+  wire::BfdState remote_state_ = wire::BfdState::down;
+  wire::BfdDiagnostic remote_diagnostic_ = wire::BfdDiagnostic::none;
+  std::uint32_t remote_discriminator_ = 0;
+  bool remote_demand_ = false;
+  std::uint8_t remote_multiplier_ = 0;  // 0: never heard
+  Duration remote_min_tx_{};
+  Duration remote_min_rx_ = std::chrono::microseconds(1);
+
+  Time transmit_at_{};
+  // What is told at once is told once: two neighbours that answer each other's old news without a
+  // pause may do so for ever.
+  Time not_before_{};
+  Time detect_at_ = never;
+  bool looked_again_ = false;
+  Counters counters_;
+};
+
+}  // namespace tributary::forwarding

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "packet/packet.h"
+
+namespace tributary::forwarding {
+
+// How full one egress queue is: written by the core that owns the queue, read by every core of the
+// switch when it chooses an up-port. A reader may be behind by what the owner did since; nothing
+// but a choice depends on it. On a cache line of its own, as owners differ.
+struct alignas(64) QueueGauge {
+  std::atomic<std::uint64_t> bytes{0};
+  std::atomic<std::uint64_t> capacity{0};
+
+  void publish_bytes(std::uint64_t waiting) { bytes.store(waiting, std::memory_order_relaxed); }
+  void publish_capacity(std::uint64_t most) { capacity.store(most, std::memory_order_relaxed); }
+};
+
+// What one core of a switch knows of the egress queues: their gauges, and what it has itself sent
+// to them since the burst began, which no queue has got yet. Without the second, a whole burst
+// would run to the queue that was the emptiest before it.
+class Occupancy {
+ public:
+  // `gauges` are by port, and outlive this; ports without one seem empty.
+  Occupancy(std::span<const QueueGauge> gauges, std::size_t ports)
+      : gauges_(gauges.first(std::min(gauges.size(), ports))), sent_(ports) {}
+
+  void begin_burst() { std::fill(sent_.begin(), sent_.end(), 0); }
+  void add(PortIndex port, std::uint32_t bytes) { sent_[port] += bytes; }
+
+  // `port` may be an interface that is no port (the bridge): its queues are not looked at.
+  std::uint64_t bytes(PortIndex port) const {
+    if (port >= sent_.size()) {
+      return 0;
+    }
+    const auto waiting =
+        port < gauges_.size() ? gauges_[port].bytes.load(std::memory_order_relaxed) : 0;
+    return waiting + sent_[port];
+  }
+  bool above_half(PortIndex port) const {
+    return port < gauges_.size() &&
+           2 * bytes(port) > gauges_[port].capacity.load(std::memory_order_relaxed);
+  }
+
+ private:
+  std::span<const QueueGauge> gauges_;
+  std::vector<std::uint64_t> sent_;  // by port
+};
+
+}  // namespace tributary::forwarding

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "forwarding/policy.h"
+
+#include "forwarding/ecmp.h"
+
+namespace tributary::forwarding {
+namespace {
+
+// The multiplier moves the low bits of a hash, which pick() does not look at, to the top.
+constexpr std::uint32_t second_choice = 0x9e3779b1;
+
+std::size_t nth_live(const NextHopGroup& group, std::size_t n) {
+  std::size_t hop = 0;
+  while (!group.up[hop] || n-- > 0) {
+    ++hop;
+  }
+  return hop;
+}
+
+}  // namespace
+
+std::size_t default_hop(const NextHopGroup& group, std::uint32_t hash) {
+  const auto hop = pick(hash, group.up.size());
+  return group.up[hop] ? hop : nth_live(group, pick(hash * second_choice, group.live.size()));
+}
+
+std::size_t least_filled(const Choosing& choosing, std::size_t preferred) {
+  const auto& group = choosing.group;
+  const auto& hops = group.route.next_hops;
+  auto best = preferred;
+  auto fewest = choosing.queues.bytes(hops[preferred].interface);
+  for (std::size_t step = 1; step < hops.size(); ++step) {
+    const auto hop = (preferred + step) % hops.size();
+    if (!group.up[hop]) {
+      continue;
+    }
+    if (const auto bytes = choosing.queues.bytes(hops[hop].interface); bytes < fewest) {
+      best = hop;
+      fewest = bytes;
+    }
+  }
+  return best;
+}
+
+}  // namespace tributary::forwarding

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "forwarding/config.h"
+#include "forwarding/flowlet_table.h"
+#include "forwarding/occupancy.h"
+#include "forwarding/route_table.h"
+#include "packet/clock.h"
+
+namespace tributary::forwarding {
+
+// By what packets are told apart.
+struct Flow {
+  std::uint32_t hash =
+      0;  // of what PolicyRow::spread says; for reduction packets of block and leader
+  std::uint32_t block = 0;  // sequence number of a reduction's block; 0 for ordinary packets
+};
+
+// One choice among the next hops of a group, at least one of which is up.
+struct Choosing {
+  NextHopGroup& group;
+  Flow flow;
+  Time now;
+  const SelectionConfig& config;
+  const Occupancy& queues;
+  FlowletTable& flowlets;
+};
+
+// Which of Route::next_hops; it is up. No policy allocates or keeps a reference.
+using Choose = std::size_t (*)(const Choosing&);
+
+std::size_t choose_ecmp(const Choosing& choosing);
+std::size_t choose_flowlet(const Choosing& choosing);
+std::size_t choose_adaptive(const Choosing& choosing);
+std::size_t choose_static_tree(const Choosing& choosing);
+
+struct PolicyRow {
+  enum class Spread : std::uint8_t { five_tuple, destination };
+  Choose choose;
+  Spread spread;  // what Flow::hash of an ordinary packet is made of
+};
+
+// In the order of Policy. A new policy is an enumerator and its name (forwarding/config.h), a
+// function in a file of its own, and a row here.
+inline constexpr std::array policies{
+    PolicyRow{choose_ecmp, PolicyRow::Spread::five_tuple},
+    PolicyRow{choose_flowlet, PolicyRow::Spread::five_tuple},
+    PolicyRow{choose_adaptive, PolicyRow::Spread::destination},
+    PolicyRow{choose_static_tree, PolicyRow::Spread::destination},
+};
+static_assert(policies.size() == policy_names.size());
+constexpr const PolicyRow& row_of(Policy policy) {
+  return policies[static_cast<std::size_t>(policy)];
+}
+
+// For policies. The hop that the hash names; if it is down, another one by the same hash, so that
+// the traffic of the others stays where it is.
+std::size_t default_hop(const NextHopGroup& group, std::uint32_t hash);
+// The live hop whose queue holds the fewest bytes: `preferred` if no other holds fewer, among
+// others the first after it in the order of the group.
+std::size_t least_filled(const Choosing& choosing, std::size_t preferred);
+
+}  // namespace tributary::forwarding

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "wire/element.h"
+
+namespace tributary::host {
+
+// The arguments of one collective. `in` and `out` are the same or do not overlap; unaligned is
+// fine.
+struct Buffers {
+  const std::byte* in = nullptr;
+  std::byte* out = nullptr;
+  std::size_t count = 0;  // elements
+  wire::ElementType type = wire::ElementType::f32;
+  wire::Operator op = wire::Operator::sum;
+
+  std::size_t bytes() const { return count * wire::element_bytes(type); }
+};
+
+enum class Collective : std::uint8_t { allreduce, reduce, broadcast, barrier };
+
+// A collective as all ranks call it: the same but for the buffers' addresses.
+struct Call {
+  Collective collective = Collective::allreduce;
+  Buffers buffers;
+  std::uint32_t root = 0;  // of reduce and broadcast
+};
+
+}  // namespace tributary::host

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/canary_collectives.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "host/diagnosis.h"
+
+namespace tributary::host {
+namespace {
+
+constexpr std::size_t errands_max = 1024;
+
+// An answer goes to the address that a contribution names; only unicast makes sense there.
+bool is_plausible_host(wire::Ipv4Address address) {
+  return !address.is_unspecified() && !address.is_multicast() && !address.is_broadcast();
+}
+
+bool is_answerable(const wire::CanaryHeader& header, wire::Encapsulation encapsulation) {
+  if (encapsulation == wire::Encapsulation::udp &&
+      !wire::is_canary_udp_port(header.child_port.value())) {
+    return false;
+  }
+  return is_plausible_host(header.child_address) &&
+         (!header.bypass() || is_direct(header) || is_plausible_host(header.switch_ipv4));
+}
+
+}  // namespace
+
+CanaryCollectives::CanaryCollectives(Job job, const CanaryTuning& tuning,
+                                     std::uint32_t first_sequence)
+    : state_(job, tuning),
+      errands_(errands_max),
+      worker_(state_),
+      leader_(state_, errands_),
+      retention_(tuning.implicit_release_max),
+      next_sequence_(first_sequence & wire::canary_sequence_mask) {}
+
+void CanaryCollectives::begin(const Call& call, Time now, Time deadline) {
+  const Blocks blocks(call, state_.job, next_sequence_, state_.tuning.implicit_release_max);
+  failure_.reset();
+  trouble_.clear();
+  running_ = blocks.count() != 0;
+  if (!running_) {
+    return;  // nothing to do: what is stashed belongs to the next one
+  }
+  state_.begin(blocks);
+  next_sequence_ = blocks.next_first();
+  worker_.begin();
+  leader_.begin();
+  deadline_ = deadline;
+  auto early = std::exchange(stash_, {});
+  for (auto& datagram : early) {
+    receive(datagram, now);
+  }
+}
+
+void CanaryCollectives::receive(wire::MutableBytes datagram, Time now) {
+  state_.statistics.bytes_received += datagram.size();
+  count(examine(datagram, now));
+  if (running_ && state_.presence.all_began()) {
+    retention_.release();
+  }
+  if (running_ && leader_.failure()) {
+    stop(leader_.failure());
+  }
+}
+
+Verdict CanaryCollectives::examine(wire::MutableBytes datagram, Time now) {
+  const auto view = wire::parse_canary(datagram, state_.job.encapsulation);
+  if (view.error != wire::CanaryError::none) {
+    return Verdict::malformed;
+  }
+  const auto& header = *view.header;
+  if (header.job.value() != state_.job.id || header.destination != state_.job.self().address ||
+      header.kind == wire::CanaryKind::restoration) {
+    return Verdict::foreign;
+  }
+  const auto ahead =
+      (wire::canary_sequence(header.id.value()) - next_sequence_) & wire::canary_sequence_mask;
+  if (!Blocks::is_past(ahead)) {
+    return stash(header, datagram);
+  }
+  const auto block = state_.blocks.block_of(header.id.value());
+  if (!running_ || block >= state_.blocks.count()) {
+    return take_past(header);
+  }
+  return dispatch(header, view.payload, block, now);
+}
+
+Verdict CanaryCollectives::dispatch(const wire::CanaryHeader& header, wire::Bytes payload,
+                                    std::uint32_t block, Time now) {
+  auto& statistics = state_.statistics;
+  auto verdict = Verdict::foreign;
+  switch (header.kind) {
+    case wire::CanaryKind::contribution:
+      return take_contribution(header, payload, block, now);
+    case wire::CanaryKind::request:
+      if (state_.blocks.leader(block) == state_.job.rank &&
+          block < state_.progress.base() + state_.progress.span()) {
+        verdict = leader_.take_request(header, block, now);
+      }
+      statistics.requests_received += verdict == Verdict::taken ? 1 : 0;
+      return verdict;
+    case wire::CanaryKind::result:
+      verdict = worker_.take_result(header, payload, block, now);
+      statistics.results_received += verdict == Verdict::taken ? 1 : 0;
+      return verdict;
+    case wire::CanaryKind::failure:
+      verdict = worker_.take_failure(header, block);
+      statistics.failures_received += verdict == Verdict::taken ? 1 : 0;
+      return verdict;
+    case wire::CanaryKind::pending:
+      verdict = worker_.take_pending(header, payload, block);
+      statistics.pendings_received += verdict == Verdict::taken ? 1 : 0;
+      return verdict;
+    case wire::CanaryKind::release:  // meant for the switches on the way
+      ++statistics.releases_received;
+      return Verdict::taken;
+    case wire::CanaryKind::restoration:
+      break;
+  }
+  return verdict;
+}
+
+Verdict CanaryCollectives::take_contribution(const wire::CanaryHeader& header, wire::Bytes payload,
+                                             std::uint32_t block, Time now) {
+  if (state_.blocks.leader(block) != state_.job.rank) {
+    return Verdict::foreign;
+  }
+  if (!is_answerable(header, state_.job.encapsulation)) {
+    return Verdict::malformed;
+  }
+  if (block >= state_.progress.base() + state_.progress.span()) {
+    return Verdict::early;
+  }
+  const auto verdict = leader_.take(header, payload, block, now);
+  if (verdict == Verdict::taken) {
+    ++state_.statistics.contributions_received;
+    state_.statistics.collisions_received += header.bypass() && !is_direct(header) ? 1 : 0;
+  }
+  return verdict;
+}
+
+// Of a collective that is over. Who asks gets what is kept; a switch that still holds a descriptor
+// learns that it need not.
+Verdict CanaryCollectives::take_past(const wire::CanaryHeader& header) {
+  const std::uint32_t rank = header.rank.value();
+  if (header.kind == wire::CanaryKind::request && is_authentic(header, state_.job) &&
+      retention_.find(wire::canary_sequence(header.id.value()))) {
+    errands_.push(
+        {Errand::Kind::replay, header.id.value(), rank, reply_to(state_.job.peers[rank])});
+    ++state_.statistics.requests_received;
+    return Verdict::taken;
+  }
+  if (header.kind == wire::CanaryKind::contribution && rank == wire::CanaryHeader::no_rank &&
+      is_answerable(header, state_.job.encapsulation)) {
+    errands_.push({Errand::Kind::release, header.id.value(), 0, reply_to(header)});
+  }
+  return Verdict::stale;
+}
+
+// Only contributions can be early: the others follow upon something that this rank did.
+Verdict CanaryCollectives::stash(const wire::CanaryHeader& header, wire::MutableBytes datagram) {
+  if (header.kind != wire::CanaryKind::contribution) {
+    return header.kind == wire::CanaryKind::request ? Verdict::early : Verdict::foreign;
+  }
+  // Contributions of all others to all blocks that fit into a window.
+  const std::size_t others = state_.job.world_size() - 1;
+  if (stash_.size() >= (state_.progress.window() + 1) * others) {
+    return Verdict::early;
+  }
+  stash_.emplace_back(datagram.begin(), datagram.end());
+  ++state_.statistics.stashed;
+  state_.statistics.bytes_received -= datagram.size();  // counted again when it is taken up
+  return Verdict::taken;
+}
+
+void CanaryCollectives::poll(Outbox& outbox, Time now) {
+  const auto before = outbox.size();
+  if (running_) {
+    leader_.poll(outbox);  // first: these unblock others
+  }
+  run_errands(outbox);
+  if (running_) {
+    worker_.poll(outbox, now);
+  }
+  for (auto i = before; i < outbox.size(); ++i) {
+    count_sent(outbox.at(i));
+  }
+  if (running_ && state_.presence.all_began()) {
+    retention_.release();
+  }
+  if (running_ && state_.progress.finished()) {
+    stop(std::nullopt);
+  }
+}
+
+void CanaryCollectives::run_errands(Outbox& outbox) {
+  for (; !errands_.empty() && !outbox.full(); errands_.pop()) {
+    run(errands_.front(), outbox);
+  }
+}
+
+void CanaryCollectives::run(const Errand& errand, Outbox& outbox) {
+  const auto& job = state_.job;
+  switch (errand.kind) {
+    case Errand::Kind::replay:
+      replay(errand, outbox);
+      break;
+    case Errand::Kind::failure: {
+      auto datagram =
+          control(job, state_.blocks, wire::CanaryKind::failure, errand.id, errand.rank);
+      seal(datagram.header, {});
+      outbox.push(datagram);
+      break;
+    }
+    case Errand::Kind::pending:
+      tell_pending(errand, outbox);
+      break;
+    case Errand::Kind::release:
+      outbox.push(release(job, state_.blocks, errand.id, errand.reply));
+      break;
+  }
+}
+
+// Once more what became of a block, from where it lies now.
+void CanaryCollectives::replay(const Errand& errand, Outbox& outbox) {
+  const auto& job = state_.job;
+  const auto block = state_.blocks.block_of(errand.id);
+  if (running_ && block < state_.blocks.count()) {
+    const auto id = state_.blocks.id(block, leader_.attempt_done(block));
+    outbox.push(answer(job, state_.blocks, id, errand.reply, state_.blocks.down(block),
+                       total_tag(job, id)));
+  } else if (const auto kept = retention_.find(wire::canary_sequence(errand.id))) {
+    outbox.push(answer(job, retention_.blocks(), kept->id, errand.reply, kept->payload,
+                       total_tag(job, kept->id)));
+  } else {
+    return;
+  }
+  ++state_.statistics.replays_sent;
+}
+
+void CanaryCollectives::tell_pending(const Errand& errand, Outbox& outbox) {
+  const auto block = state_.blocks.block_of(errand.id);
+  if (!running_ || block >= state_.blocks.count()) {
+    return;
+  }
+  auto& bytes = lists_[next_list_++ % pending_lists];
+  auto datagram =
+      control(state_.job, state_.blocks, wire::CanaryKind::pending, errand.id, errand.rank);
+  auto& header = datagram.header;
+  datagram.payload = wire::Bytes(bytes).first(leader_.list_missing(block, bytes));
+  header.counter = static_cast<std::uint16_t>(
+      std::min(leader_.contributions(block), state_.job.world_size() - 1));
+  header.element_type = wire::ElementType::i16;
+  header.op = wire::Operator::sum;
+  header.elements = static_cast<std::uint16_t>(datagram.payload.size() / sizeof(std::uint16_t));
+  seal(header, datagram.payload);
+  outbox.push(datagram);
+}
+
+Time CanaryCollectives::deadline() const {
+  return running_ ? std::min({deadline_, worker_.deadline(), leader_.deadline()}) : never;
+}
+
+void CanaryCollectives::expire(Time now) {
+  if (!running_) {
+    return;
+  }
+  if (now >= deadline_) {
+    auto text = diagnose(state_, worker_, leader_);
+    text += trouble_.empty() ? "" : "; " + trouble_;
+    stop(Error{Error::Code::timeout, std::move(text)});
+    return;
+  }
+  worker_.expire(now);
+  leader_.expire(now);
+  if (leader_.failure()) {
+    stop(leader_.failure());
+  }
+}
+
+void CanaryCollectives::stop(std::optional<Error> failure) {
+  running_ = false;
+  failure_ = std::move(failure);
+  if (!failure_) {
+    retention_.keep(state_.job, state_.blocks, leader_.attempts_done());
+  }
+}
+
+}  // namespace tributary::host

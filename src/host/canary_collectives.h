@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/call.h"
+#include "host/canary_leader.h"
+#include "host/canary_statistics.h"
+#include "host/canary_tuning.h"
+#include "host/canary_worker.h"
+#include "host/clock.h"
+#include "host/collective_state.h"
+#include "host/errands.h"
+#include "host/error.h"
+#include "host/job.h"
+#include "host/outbox.h"
+#include "host/retention.h"
+#include "host/verdict.h"
+
+namespace tributary::host {
+
+// One rank's part in the Canary collectives of one job, one after the other: contributor of most
+// blocks, leader of some. Without I/O: it is handed datagrams and the time, and says what is to be
+// sent. Sequence numbers of blocks go up over collectives; packets of the next one, which come
+// early from peers that are done with this one, are kept, and of earlier ones what this rank led
+// can still be asked for.
+class CanaryCollectives {
+ public:
+  // Precondition: at least two ranks, which agreed on everything in `job` and on the number of the
+  // first block.
+  explicit CanaryCollectives(Job job, const CanaryTuning& tuning = {},
+                             std::uint32_t first_sequence = 0);
+  CanaryCollectives(const CanaryCollectives&) = delete;
+  CanaryCollectives& operator=(const CanaryCollectives&) = delete;
+
+  // Starts a collective of less than Blocks::count_max blocks. The buffers stay alive, and `in`
+  // unchanged, until running() is false and the driver has sent all that it took from the outbox.
+  // After a failure `out` is undefined.
+  void begin(const Call& call, Time now, Time deadline);
+
+  // A datagram as it came: checked here. Allowed between collectives, too.
+  void receive(wire::MutableBytes datagram, Time now);
+
+  // Puts what may be sent now into `outbox`, as far as it has room. Payloads lie in the caller's
+  // buffers or in this object.
+  void poll(Outbox& outbox, Time now);
+
+  // When expire() has something to do: it asks for what is late, has blocks reduced again, and ends
+  // the collective with an error at its deadline. Then poll() may have something to send.
+  Time deadline() const;
+  void expire(Time now);
+
+  // The driver failed: the collective ends here.
+  void abandon() { running_ = false; }
+
+  bool running() const { return running_; }
+  // Whether other ranks may still ask for what this one led in a collective that is over: until it
+  // is false, somebody has to go on handing over datagrams and polling.
+  bool retaining() const { return retention_.active(); }
+  // Why the last collective failed, if it did.
+  const std::optional<Error>& failure() const { return failure_; }
+
+  const Job& job() const { return state_.job; }
+  const CanaryTuning& tuning() const { return state_.tuning; }
+  const CanaryStatistics& statistics() const { return state_.statistics; }
+  // Of the driver, to be put into the error message: why datagrams could not be sent.
+  void note_trouble(std::string trouble) { trouble_ = std::move(trouble); }
+
+ private:
+  Verdict examine(wire::MutableBytes datagram, Time now);
+  Verdict dispatch(const wire::CanaryHeader& header, wire::Bytes payload, std::uint32_t block,
+                   Time now);
+  Verdict take_contribution(const wire::CanaryHeader& header, wire::Bytes payload,
+                            std::uint32_t block, Time now);
+  Verdict take_past(const wire::CanaryHeader& header);
+  Verdict stash(const wire::CanaryHeader& header, wire::MutableBytes datagram);
+  void count(Verdict verdict);
+  void count_sent(const Datagram& datagram);
+  void run_errands(Outbox& outbox);
+  void run(const Errand& errand, Outbox& outbox);
+  void replay(const Errand& errand, Outbox& outbox);
+  void tell_pending(const Errand& errand, Outbox& outbox);
+  void stop(std::optional<Error> failure);
+
+  CollectiveState state_;
+  Errands errands_;
+  CanaryWorker worker_;
+  CanaryLeader leader_;
+  Retention retention_;
+  bool running_ = false;
+  std::uint32_t next_sequence_;  // first of the next collective
+  Time deadline_ = never;
+  std::optional<Error> failure_;
+  std::string trouble_;
+  std::vector<std::vector<std::byte>> stash_;  // contributions to the next collective, as they came
+  // Payloads of pending packets, used in turn.
+  static constexpr std::size_t pending_lists = 64;
+  static constexpr std::size_t pending_bytes = 128;
+  std::array<std::array<std::byte, pending_bytes>, pending_lists> lists_{};
+  std::size_t next_list_ = 0;
+};
+
+}  // namespace tributary::host

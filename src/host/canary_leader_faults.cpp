@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a leader does when contributions are missing or wrong (3.3).
+#include <algorithm>
+
+#include "host/canary_leader.h"
+
+namespace tributary::host {
+
+Verdict CanaryLeader::take_request(const wire::CanaryHeader& header, std::uint32_t block,
+                                   Time now) {
+  if (!is_authentic(header, state_.job)) {
+    return Verdict::foreign;
+  }
+  const std::uint32_t rank = header.rank.value();
+  const auto attempt = wire::canary_attempt(header.id.value());
+  const auto sent_end = state_.blocks.block_of_sequence(header.children.value());
+  if (sent_end <= state_.blocks.count()) {
+    state_.presence.has_sent(rank, sent_end);
+  }
+  if (attempt_done(block) != not_done) {
+    errands_.push(
+        {Errand::Kind::replay, header.id.value(), rank, reply_to(state_.job.peers[rank])});
+    return Verdict::taken;
+  }
+  auto* const slot = open(block, now);
+  if (slot == nullptr || slot->state != State::collecting) {
+    return Verdict::early;
+  }
+  // It does not know of the new attempt; or its contribution, which can be told from the others,
+  // did not come.
+  if (attempt < slot->attempt ||
+      (attempt == wire::canary_direct_attempt && !slot->counted.contains(rank))) {
+    errands_.push({Errand::Kind::failure, state_.blocks.id(block, slot->attempt), rank, {}});
+    return Verdict::taken;
+  }
+  if (attempt > slot->attempt) {
+    return Verdict::foreign;
+  }
+  slot->heard.add(rank);
+  if (attempt == wire::canary_direct_attempt || !all_sent(*slot)) {
+    errands_.push({Errand::Kind::pending, header.id.value(), rank, {}});
+    return Verdict::taken;
+  }
+  suspect(*slot, now);
+  fail_if_quiet(*slot, now);
+  return Verdict::taken;
+}
+
+bool CanaryLeader::knows_sent(const Slot& slot, std::uint32_t rank) const {
+  if (slot.attempt == wire::canary_direct_attempt) {
+    return slot.counted.contains(rank);
+  }
+  return slot.heard.contains(rank) ||
+         (slot.attempt == 0 && state_.presence.knows_sent(rank, slot.block));
+}
+
+bool CanaryLeader::all_sent(const Slot& slot) const {
+  for (std::uint32_t rank = 0; rank < state_.job.world_size(); ++rank) {
+    if (rank != state_.job.rank && !knows_sent(slot, rank)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Precondition: all_sent(). What is on the way has a little time to come.
+void CanaryLeader::suspect(Slot& slot, Time now) {
+  if (!slot.all_known) {
+    slot.all_known = true;
+    slot.quiet_since = now;
+  }
+  if (!slot.suspect) {
+    slot.suspect = true;
+    suspects_.push_back(slot.block);
+  }
+  next_check_ = std::min(next_check_, slot.quiet_since + state_.rtt.quiet());
+}
+
+void CanaryLeader::fail_if_quiet(Slot& slot, Time now) {
+  // All contributions are in, but the leader's own.
+  const bool waits_for_itself = slot.contributions >= state_.job.world_size() - 1;
+  if (slot.all_known && !waits_for_itself && now >= slot.quiet_since + state_.rtt.quiet()) {
+    fail(slot, now);
+  }
+}
+
+void CanaryLeader::expire(Time now) {
+  if (now < next_check_) {
+    return;
+  }
+  next_check_ = never;
+  std::erase_if(suspects_, [&](std::uint32_t block) {
+    auto& slot = slot_of(block);
+    if (!holds(slot, block)) {
+      return true;
+    }
+    if (slot.state == State::collecting) {
+      fail_if_quiet(slot, now);
+    }
+    slot.suspect = slot.state == State::collecting && slot.all_known;
+    if (slot.suspect) {
+      next_check_ = std::min(next_check_, std::max(slot.quiet_since, now) + state_.rtt.quiet());
+    }
+    return !slot.suspect;
+  });
+}
+
+// The block is to be reduced under a new id; nobody has a result of it.
+void CanaryLeader::fail(Slot& slot, Time now) {
+  const auto next = slot.attempt + 1u;
+  if (next >= state_.tuning.attempts_max && !state_.tuning.host_fallback) {
+    failure_ = Error{
+        Error::Code::network,
+        "block " + std::to_string(slot.block) + " (led by rank " + std::to_string(state_.job.rank) +
+            ") could not be reduced in the network: " + std::to_string(next) +
+            " attempts lost contributions, and a fallback to the hosts is not allowed"};
+    return;
+  }
+  slot.releases.clear();
+  for (const auto& sender : slot.contributors) {
+    if (sender.is_switch) {
+      slot.releases.push_back(sender.reply);
+    }
+  }
+  slot.released_attempt = slot.attempt;
+  slot.attempt = static_cast<std::uint8_t>(
+      next < state_.tuning.attempts_max ? next : wire::canary_direct_attempt);
+  clear(slot, now);
+  ++state_.statistics.blocks_reissued;
+  if (slot.notified == state_.job.world_size()) {
+    notifying_.push_back(slot.block);
+  }
+  slot.notified = 0;
+}
+
+// Whether all that a failed block entails is in the outbox.
+bool CanaryLeader::notify_all(Slot& slot, Outbox& outbox) {
+  const auto& blocks = state_.blocks;
+  for (; slot.notified < state_.job.world_size() && !outbox.full(); ++slot.notified) {
+    if (slot.notified != state_.job.rank) {
+      auto datagram = control(state_.job, blocks, wire::CanaryKind::failure,
+                              blocks.id(slot.block, slot.attempt), slot.notified);
+      seal(datagram.header, {});
+      outbox.push(datagram);
+    }
+  }
+  for (; !slot.releases.empty() && !outbox.full(); slot.releases.pop_back()) {
+    outbox.push(release(state_.job, blocks, blocks.id(slot.block, slot.released_attempt),
+                        slot.releases.back()));
+  }
+  return slot.notified == state_.job.world_size() && slot.releases.empty();
+}
+
+std::vector<std::uint32_t> CanaryLeader::missing(std::uint32_t block, std::size_t most) const {
+  std::vector<std::uint32_t> ranks;
+  const auto& slot = slot_of(block);
+  for (std::uint32_t rank = 0; rank < state_.job.world_size() && ranks.size() < most; ++rank) {
+    const bool known =
+        holds(slot, block) ? knows_sent(slot, rank) : state_.presence.knows_sent(rank, block);
+    if (rank != state_.job.rank && !known) {
+      ranks.push_back(rank);
+    }
+  }
+  return ranks;
+}
+
+std::size_t CanaryLeader::list_missing(std::uint32_t block, wire::MutableBytes list) const {
+  std::size_t bytes = 0;
+  const auto& slot = slot_of(block);
+  for (std::uint32_t rank = 0; rank < state_.job.world_size() && bytes + 2 <= list.size(); ++rank) {
+    const bool known =
+        holds(slot, block) ? knows_sent(slot, rank) : state_.presence.knows_sent(rank, block);
+    if (rank != state_.job.rank && !known) {
+      list[bytes++] = static_cast<std::byte>(rank & 0xff);
+      list[bytes++] = static_cast<std::byte>(rank >> 8);
+    }
+  }
+  return bytes;
+}
+
+}  // namespace tributary::host

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "host/blocks.h"
+#include "host/job.h"
+#include "host/outbox.h"
+#include "wire/canary.h"
+
+namespace tributary::host {
+
+// Where an answer goes: to a child (result, release), or to a switch that had a collision, with
+// what it needs to reach the child that it could not record (restoration). Compared as bytes.
+struct [[gnu::packed]] Reply {
+  wire::CanaryKind kind = wire::CanaryKind::result;
+  std::uint8_t shard = 0;
+  wire::Ipv4Address destination;
+  wire::be16 port;
+  wire::Ipv4Address child_address;
+  wire::be16 child_port;
+  wire::be32 children;
+  wire::be16 switch_address;
+  wire::MacAddress child_mac;
+};
+
+// A worker's contribution for the leader alone; its bypass bit does not tell of a collision.
+inline bool is_direct(const wire::CanaryHeader& contribution) {
+  return wire::canary_attempt(contribution.id.value()) == wire::canary_direct_attempt;
+}
+
+// The answer to whoever sent this contribution.
+Reply reply_to(const wire::CanaryHeader& contribution);
+Reply reply_to(const Endpoint& worker);
+
+// Header of a packet of `id`, without elements; the caller sets what differs and seals it.
+wire::CanaryHeader header_of(const Job& job, const Blocks& blocks, std::uint32_t id);
+
+// Whether a packet says the same about its block as this rank does.
+bool agrees(const wire::CanaryHeader& header, const Job& job, const Blocks& blocks,
+            std::size_t payload_bytes);
+
+// The fingerprint of a sum under `id` to which all ranks contributed once; without one of them.
+std::uint64_t total_tag(const Job& job, std::uint32_t id);
+std::uint64_t total_tag_without(const Job& job, std::uint32_t id, std::uint32_t rank);
+
+// A result or restoration, with the total_tag() of its id.
+Datagram answer(const Job& job, const Blocks& blocks, std::uint32_t id, const Reply& reply,
+                wire::Bytes payload, std::uint64_t fingerprint);
+// A result that will not come: to a switch that sent a contribution to `id`.
+Datagram release(const Job& job, const Blocks& blocks, std::uint32_t id, const Reply& reply);
+// Request, failure or pending to another rank, which can check that this rank made it. Not sealed.
+Datagram control(const Job& job, const Blocks& blocks, wire::CanaryKind kind, std::uint32_t id,
+                 std::uint32_t to);
+// Whether the rank that the packet names made it.
+bool is_authentic(const wire::CanaryHeader& header, const Job& job);
+
+}  // namespace tributary::host

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+#include "host/clock.h"
+
+namespace tributary::host {
+
+// What of the machines' behaviour is a choice. The same on all ranks.
+struct CanaryTuning {
+  // How often a block is reduced in the network before the hosts do it; 1 to 15.
+  unsigned attempts_max = 4;
+  // Whether the hosts reduce a block themselves when the network could not; otherwise that is an
+  // error.
+  bool host_fallback = true;
+  // Bytes of a collective up to which a leader keeps a copy of its results until the next one;
+  // larger ones end with a block that tells that all have finished (3.3).
+  std::size_t implicit_release_max = 256 * 1024;
+  // Bounds of a worker's timer, and its value until something was measured.
+  Duration rto_min = std::chrono::milliseconds(5);
+  Duration rto_max = std::chrono::milliseconds(500);
+  Duration rto_initial = std::chrono::milliseconds(100);
+};
+
+}  // namespace tributary::host

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/caretaker.h"
+
+#include <algorithm>
+#include <csignal>
+#include <poll.h>
+#include <pthread.h>
+#include <string>
+#include <sys/eventfd.h>
+#include <system_error>
+#include <unistd.h>
+
+#include "host/address.h"
+
+namespace tributary::host {
+namespace {
+
+// How long an owner may be away before its ward is looked after. Less than the shortest time after
+// which a worker asks for a result again.
+constexpr auto absence = std::chrono::milliseconds(2);
+
+int milliseconds_until(Time until) {
+  if (until == never) {
+    return -1;
+  }
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+  return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 60'000));
+}
+
+}  // namespace
+
+Caretaker::~Caretaker() {
+  if (!thread_.joinable()) {
+    return;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  signal();
+  thread_.join();
+}
+
+Result<void> Caretaker::start() {
+  bell_ = FileDescriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!bell_) {
+    return fail(Error::Code::internal, errno_text("eventfd"));
+  }
+  // The application's signals are none of this thread's business.
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  Result<void> started;
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error& error) {
+    started = fail(Error::Code::internal, std::string("no thread: ") + error.what());
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return started;
+}
+
+void Caretaker::enter() {
+  bool call_off = false;
+  {
+    const std::lock_guard lock(mutex_);
+    owner_present_ = true;
+    call_off = posture_ == Posture::watching;
+  }
+  if (call_off) {
+    signal();  // or every arrival would wake it
+  }
+}
+
+void Caretaker::leave() {
+  bool wake = false;
+  {
+    const std::lock_guard lock(mutex_);
+    owner_present_ = false;
+    ++absences_;
+    wake = posture_ == Posture::resting && ward_.needs_care();
+  }
+  if (wake) {
+    signal();
+  }
+}
+
+void Caretaker::run() {
+  std::unique_lock lock(mutex_);
+  std::uint64_t seen = 0;
+  Time long_gone{};
+  while (!ending_) {
+    if (absences_ != seen) {
+      seen = absences_;
+      long_gone = Clock::now() + absence;
+    }
+    if (owner_present_ || !ward_.needs_care()) {
+      sleep(lock, Posture::resting, never);
+    } else if (Clock::now() < long_gone) {  // the bell may end a pause early
+      sleep(lock, Posture::pausing, long_gone);
+    } else {
+      ward_.tend();
+      sleep(lock, Posture::watching, ward_.next());
+    }
+  }
+}
+
+void Caretaker::sleep(std::unique_lock<std::mutex>& lock, Posture posture, Time until) {
+  const auto watched = ward_.descriptors();
+  posture_ = posture;
+  lock.unlock();
+  pollfd entries[] = {{bell_.get(), POLLIN, 0}, {watched[0], POLLIN, 0}, {watched[1], POLLIN, 0}};
+  ::poll(entries, posture == Posture::watching ? std::size(entries) : 1, milliseconds_until(until));
+  std::uint64_t rings = 0;
+  (void)!::read(bell_.get(), &rings, sizeof rings);
+  lock.lock();
+  posture_ = Posture::awake;
+}
+
+void Caretaker::signal() {
+  const std::uint64_t once = 1;
+  (void)!::write(bell_.get(), &once, sizeof once);  // cannot fail before 2^64 rings
+}
+
+}  // namespace tributary::host

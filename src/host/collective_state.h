@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "host/blocks.h"
+#include "host/canary_statistics.h"
+#include "host/canary_tuning.h"
+#include "host/job.h"
+#include "host/presence.h"
+#include "host/progress.h"
+#include "host/rtt_estimator.h"
+
+namespace tributary::host {
+
+// What the worker and the leader of one rank share about the collective that runs.
+struct CollectiveState {
+  CollectiveState(const Job& of, const CanaryTuning& tuned)
+      : job(of), tuning(tuned), progress(of.window), presence(of.world_size()), rtt(tuned) {}
+
+  void begin(const Blocks& begun) {
+    blocks = begun;
+    progress.begin(blocks.count(), blocks.has_completion());
+    presence.begin();
+  }
+  void complete(std::uint32_t block) {
+    progress.complete(block);
+    presence.finished(block);
+  }
+
+  const Job job;
+  const CanaryTuning tuning;
+  Blocks blocks;
+  Progress progress;
+  Presence presence;
+  RttEstimator rtt;
+  CanaryStatistics statistics;
+};
+
+}  // namespace tributary::host

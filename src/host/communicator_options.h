@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "host/error.h"
+#include "wire/canary.h"
+
+namespace tributary {
+
+// How a communicator carries out its collectives.
+enum class Algorithm : std::uint8_t {
+  automatic,  // Canary where a switch between the ranks aggregates, otherwise the ring
+  canary,     // also where none does: then the leaders add up everything themselves
+  ring,       // by the hosts alone, over TCP
+};
+
+// What happens when the switches do not do their part.
+enum class Fallback : std::uint8_t {
+  allow,  // the hosts do it; said once, and counted
+  error,  // create(), or the collective, fails
+};
+
+std::string_view name(Algorithm algorithm);
+std::optional<Algorithm> algorithm_of(std::string_view name);
+std::string_view name(Fallback fallback);
+std::optional<Fallback> fallback_of(std::string_view name);
+
+struct CommunicatorOptions {
+  std::uint32_t rank = 0;
+  std::uint32_t world_size = 1;
+  std::string rendezvous;     // "address:port"; rank 0 listens there
+  std::string local_address;  // IPv4; empty: the one that routes to the rendezvous
+  std::uint16_t mtu = 0;     // IP bytes; 0: that of the interface. The smallest of all ranks counts
+  std::uint32_t window = 0;  // blocks in flight per worker; 0: chosen from the receive buffer
+  // For create() and for every collective.
+  std::chrono::nanoseconds deadline = std::chrono::seconds(30);
+  wire::Encapsulation encapsulation = wire::Encapsulation::udp;
+
+  // Identifies the job to the switches (their [[switch.canary.job]]); 0: rank 0 draws one.
+  // This and the next two are the same on all ranks.
+  std::uint32_t job = 0;
+  Algorithm algorithm = Algorithm::automatic;
+  Fallback fallback = Fallback::allow;
+  // How often a block is tried in the network before the hosts reduce it; 1 to attempts_max.
+  static constexpr std::uint32_t attempts_max = 15;
+  std::uint32_t attempts = 4;
+  // Is told, on every rank, what people should know: one line by which algorithm the communicator
+  // runs and why, and at most one more when hosts had to help out. Called from within create() and
+  // collectives. Empty: rank 0 writes the lines to standard error.
+  std::function<void(const std::string&)> on_notice;
+
+  // RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun sets them; and, if they are there,
+  // TRIBUTARY_LOCAL_ADDRESS, TRIBUTARY_MTU, TRIBUTARY_WINDOW, TRIBUTARY_DEADLINE (seconds),
+  // TRIBUTARY_ENCAPSULATION ("udp" or "ethernet"), TRIBUTARY_JOB, TRIBUTARY_ALGORITHM ("auto",
+  // "canary" or "ring"), TRIBUTARY_FALLBACK ("allow" or "error") and TRIBUTARY_ATTEMPTS.
+  static Result<CommunicatorOptions> from_environment();
+};
+
+}  // namespace tributary

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "host/canary_leader.h"
+#include "host/canary_worker.h"
+#include "host/collective_state.h"
+
+namespace tributary::host {
+
+std::string_view name(Collective collective);
+
+// What a collective that is not done waits for, for people: which ranks did not contribute, which
+// leaders do not answer, and how far it came.
+std::string diagnose(const CollectiveState& state, const CanaryWorker& worker,
+                     const CanaryLeader& leader);
+
+}  // namespace tributary::host

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/driver.h"
+
+#include <algorithm>
+
+namespace tributary::host {
+namespace {
+
+constexpr auto send_patience = std::chrono::seconds(1);
+
+class Attendance {
+ public:
+  explicit Attendance(Caretaker& caretaker) : caretaker_(caretaker) { caretaker_.enter(); }
+  Attendance(const Attendance&) = delete;
+  Attendance& operator=(const Attendance&) = delete;
+  ~Attendance() { caretaker_.leave(); }
+
+ private:
+  Caretaker& caretaker_;
+};
+
+}  // namespace
+
+Result<void> Driver::run(const Call& call, Time until) {
+  const Attendance here(caretaker_);
+  machine_.begin(call, Clock::now(), until);
+  auto result = drive(until);
+  if (!result) {
+    machine_.abandon();
+    outbox_.clear();
+  }
+  // The caller may reuse its buffers as soon as this returns.
+  const auto flushed = transport_.flush(std::max(until, Clock::now()) + send_patience);
+  return result ? flushed : result;
+}
+
+// Until the machine has an answer.
+Result<void> Driver::drive(Time until) {
+  auto now = Clock::now();
+  for (;;) {
+    machine_.poll(outbox_, now);
+    if (machine_.failure()) {  // what came early may already have made begin() fail
+      return tl::make_unexpected(*machine_.failure());
+    }
+    if (!machine_.running() && outbox_.empty()) {
+      return {};
+    }
+    // Once the machine is done there are only its last packets to send, and nothing to wait for.
+    const auto wait_until = machine_.running() ? std::min(until, machine_.deadline()) : now;
+    const auto arrived = transport_.exchange(outbox_, wait_until);
+    if (!arrived) {
+      return tl::make_unexpected(arrived.error());
+    }
+    now = Clock::now();
+    for (const auto datagram : *arrived) {
+      machine_.receive(datagram, now);
+    }
+    machine_.note_trouble(transport_.trouble());
+    machine_.expire(now);
+    if (!machine_.running() && now >= until + send_patience) {
+      return fail(Error::Code::timeout, "the socket does not take the last results of this rank");
+    }
+  }
+}
+
+CanaryStatistics Driver::statistics() {
+  const Attendance here(caretaker_);
+  return machine_.statistics();
+}
+
+bool Driver::hosts_helped() {
+  const Attendance here(caretaker_);
+  const auto& statistics = machine_.statistics();
+  return statistics.blocks_by_hosts != 0 || statistics.contributions_direct_sent != 0;
+}
+
+bool Driver::retaining() {
+  const Attendance here(caretaker_);
+  return machine_.retaining();
+}
+
+void Driver::tend() {
+  lost_ = !answer();
+}
+
+// Takes what came and sends what the machine says to it. What is sent lies in the machine, so that
+// it must be gone before the machine is used again.
+Result<void> Driver::answer() {
+  constexpr int rounds_max = 64;  // the owner may be waiting
+  auto now = Clock::now();
+  machine_.expire(now);
+  for (int round = 0; round < rounds_max; ++round) {
+    machine_.poll(outbox_, now);
+    const auto arrived = transport_.attend(outbox_);
+    if (!arrived) {
+      return tl::make_unexpected(arrived.error());
+    }
+    now = Clock::now();
+    for (const auto datagram : *arrived) {
+      machine_.receive(datagram, now);
+    }
+    if (auto sent = transport_.flush(now + send_patience); !sent) {
+      return sent;
+    }
+    if (arrived->empty() && outbox_.empty()) {
+      return {};
+    }
+  }
+  return {};
+}
+
+}  // namespace tributary::host

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <utility>
+
+#include "host/call.h"
+#include "host/canary_collectives.h"
+#include "host/canary_statistics.h"
+#include "host/caretaker.h"
+#include "host/clock.h"
+#include "host/error.h"
+#include "host/outbox.h"
+#include "host/uring_transport.h"
+
+namespace tributary::host {
+
+// Moves the Canary machine: on the caller's thread during a collective; on a caretaker's in
+// between, while other ranks may still ask for results that this one led (3.3).
+class Driver final : private Ward {
+ public:
+  Driver(Job job, const CanaryTuning& tuning, UringTransport transport)
+      : machine_(std::move(job), tuning), transport_(std::move(transport)) {}
+
+  Result<void> start() { return caretaker_.start(); }
+
+  // Returns when the collective is over; the buffers are not needed any more.
+  Result<void> run(const Call& call, Time until);
+
+  const Job& job() const { return machine_.job(); }
+  CanaryStatistics statistics();
+  // Whether a block that the network failed to reduce was reduced by the hosts; all ranks notice.
+  bool hosts_helped();
+  bool retaining();
+
+ private:
+  Result<void> drive(Time until);
+  Result<void> answer();
+
+  bool needs_care() const override { return !lost_ && machine_.retaining(); }
+  void tend() override;
+  Time next() const override { return machine_.deadline(); }
+  std::array<int, 2> descriptors() const override { return transport_.descriptors(); }
+
+  CanaryCollectives machine_;
+  Outbox outbox_{256};
+  UringTransport transport_;
+  bool lost_ = false;           // the caretaker cannot use the socket
+  Caretaker caretaker_{*this};  // last: its thread uses the others
+};
+
+}  // namespace tributary::host

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/ring_chain.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tributary::host {
+namespace {
+
+constexpr std::size_t worthwhile_max = 8192;
+constexpr std::size_t staging_bytes = 131072;  // a multiple of every element's size
+
+}  // namespace
+
+RingChain::RingChain(Direction direction, const Buffers& buffers, std::uint32_t distance,
+                     std::uint32_t world_size)
+    : direction_(direction),
+      buffers_(buffers),
+      kernel_(reduce::kernel(buffers.type, buffers.op)),
+      element_bytes_(wire::element_bytes(buffers.type)) {
+  const bool is_root = distance == 0;
+  if (direction_ == Direction::to_root) {
+    to_send_ = is_root ? 0 : buffers_.bytes();
+    to_receive_ = distance == 1 % world_size ? 0 : buffers_.bytes();
+  } else {
+    to_send_ = distance == world_size - 1 ? 0 : buffers_.bytes();
+    to_receive_ = is_root ? 0 : buffers_.bytes();
+  }
+  if (adds()) {
+    staging_.resize(staging_bytes);
+    widened_.resize(staging_bytes / element_bytes_ * kernel_.accumulator_bytes);
+  }
+}
+
+wire::Bytes RingChain::sendable() const {
+  if (to_send_ == 0) {
+    return {};
+  }
+  if (adds()) {
+    return {staging_.data() + sendable_, added_ - sendable_};
+  }
+  if (to_receive_ == 0) {  // where the chain begins
+    return {buffers_.in + sent_, to_send_ - sent_};
+  }
+  return {buffers_.out + sent_, received_ - sent_};
+}
+
+void RingChain::sent(std::size_t bytes) {
+  sent_ += bytes;
+  if (!adds()) {
+    return;
+  }
+  sendable_ += bytes;
+  if (sendable_ == added_) {  // at most an element that is cut is left
+    std::memmove(staging_.data(), staging_.data() + added_, staged_ - added_);
+    staged_ -= added_;
+    sendable_ = added_ = 0;
+  }
+}
+
+wire::MutableBytes RingChain::receivable() {
+  const auto left = to_receive_ - received_;
+  if (!adds()) {
+    return {buffers_.out + received_, left};
+  }
+  return {staging_.data() + staged_, std::min(left, staging_.size() - staged_)};
+}
+
+void RingChain::received(std::size_t bytes) {
+  received_ += bytes;
+  if (adds()) {
+    staged_ += bytes;
+    add();
+  }
+}
+
+std::size_t RingChain::worthwhile() {
+  return std::clamp<std::size_t>(receivable().size(), 1, worthwhile_max);
+}
+
+// Adds this rank's part to the whole elements that came: in place, to be sent on, or at the root.
+void RingChain::add() {
+  const auto elements = (staged_ - added_) / element_bytes_;
+  const auto bytes = elements * element_bytes_;
+  const auto offset = received_ - (staged_ - added_);  // of the first of them in the vector
+  kernel_.load(widened_.data(), buffers_.in + offset, elements);
+  kernel_.accumulate(widened_.data(), staging_.data() + added_, elements);
+  if (to_send_ != 0) {
+    kernel_.store(staging_.data() + added_, widened_.data(), elements);
+    added_ += bytes;
+    return;
+  }
+  kernel_.store(buffers_.out + offset, widened_.data(), elements);
+  staged_ -= bytes;
+  std::memmove(staging_.data(), staging_.data() + bytes, staged_);
+}
+
+}  // namespace tributary::host

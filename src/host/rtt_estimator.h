@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+#include "host/canary_tuning.h"
+#include "host/clock.h"
+
+namespace tributary::host {
+
+// How long it takes from a contribution to its result, and how long to wait for one: RFC 6298.
+class RttEstimator {
+ public:
+  explicit RttEstimator(const CanaryTuning& tuning) : tuning_(tuning) {}
+
+  // The caller applies Karn's rule: nothing that was asked for again.
+  void sample(Duration rtt) {
+    if (!measured()) {
+      smoothed_ = std::max(rtt, Duration(1));
+      variation_ = rtt / 2;
+      return;
+    }
+    const Duration error = rtt > smoothed_ ? rtt - smoothed_ : smoothed_ - rtt;
+    variation_ += (error - variation_) / 4;
+    smoothed_ = std::max(smoothed_ + (rtt - smoothed_) / 8, Duration(1));
+  }
+
+  bool measured() const { return smoothed_ != Duration::zero(); }
+  Duration smoothed() const { return measured() ? smoothed_ : tuning_.rto_initial; }
+
+  // After `expirations` timers in a row ran out: doubled each time.
+  Duration timeout(unsigned expirations) const {
+    const Duration plain =
+        measured() ? smoothed_ + std::max(4 * variation_, granularity) : tuning_.rto_initial;
+    const Duration bounded = std::clamp(plain, tuning_.rto_min, tuning_.rto_max);
+    constexpr unsigned doublings_max = 10;
+    return std::min(bounded * (1 << std::min(expirations, doublings_max)), tuning_.rto_max);
+  }
+  // When a result that should have come before another one is suspected to be lost (as RACK, RFC
+  // 8985, does it).
+  Duration reordering_patience() const {
+    return std::min(smoothed() + std::max(smoothed() / 4, 2 * variation_), timeout(0));
+  }
+  // How long nothing must have come before what is missing is taken for lost.
+  Duration quiet() const {
+    return std::clamp<Duration>(smoothed() / 4, std::chrono::microseconds(500),
+                                std::chrono::milliseconds(50));
+  }
+
+ private:
+  // How much later than asked for a driver may look at its timers.
+  static constexpr Duration granularity = std::chrono::milliseconds(1);
+
+  CanaryTuning tuning_;
+  Duration smoothed_{};
+  Duration variation_{};
+};
+
+}  // namespace tributary::host

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/selection.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <vector>
+
+namespace tributary::host {
+namespace {
+
+constexpr std::uint32_t probe_blocks_max = 64;
+// Long enough for some lost packets; a network that drops all of Canary's is not waited for longer,
+// and the exchange of what was seen needs time, too.
+constexpr auto probe_patience = std::chrono::seconds(5);
+constexpr int probe_share = 2;  // of the time there is
+
+constexpr auto advice =
+    "put [switch.canary] into the configuration of a switch on the paths between the hosts, and "
+    "see "
+    "that the switches take UDP ports 17000 to 17255 and packets as large as the hosts' MTU "
+    "(TRIBUTARY_MTU)";
+
+Result<void> probe(Driver& driver, Time until) {
+  const auto& job = driver.job();
+  const auto blocks = std::min(job.world_size(), probe_blocks_max);
+  std::vector<std::byte> vector(std::size_t{blocks} * job.payload_bytes);
+  Call call;
+  call.buffers = {vector.data(), vector.data(), vector.size(), wire::ElementType::i8,
+                  wire::Operator::sum};
+  const auto now = Clock::now();
+  const auto patience = std::min<Duration>(probe_patience, (until - now) / probe_share);
+  return driver.run(call, now + patience);
+}
+
+std::string who(const CommunicatorOptions& options, std::uint32_t job) {
+  return "job " + std::to_string(job) + ", " + std::to_string(options.world_size) + " ranks: ";
+}
+
+std::string of(std::uint32_t some, std::uint32_t all) {
+  return std::to_string(some) + " of " + std::to_string(all) + " ranks";
+}
+
+Result<Choice> without_switches(const CommunicatorOptions& options, const std::string& start,
+                                const std::string& why) {
+  if (options.fallback == Fallback::error) {
+    return fail(Error::Code::network,
+                start + why + ", and the fallback to the hosts is switched off; " + advice +
+                    ", or allow the fallback "
+                    "(TRIBUTARY_FALLBACK=allow)");
+  }
+  if (options.algorithm == Algorithm::canary) {
+    return Choice{Algorithm::canary, start + "canary without switches, the leaders reduce alone: " +
+                                         why + "; " + advice};
+  }
+  return Choice{Algorithm::ring, start + "ring, the hosts reduce alone: " + why + "; " + advice};
+}
+
+}  // namespace
+
+Result<Observation> observe(Driver& driver, Ring& ring, Time until) {
+  const auto probed = probe(driver, until);
+  std::array<std::int64_t, 2> seen{probed ? 0 : 1,
+                                   driver.statistics().switch_sums_seen != 0 ? 1 : 0};
+  auto* const bytes = std::as_writable_bytes(std::span(seen)).data();
+  const Buffers buffers{bytes, bytes, seen.size(), wire::ElementType::i64, wire::Operator::sum};
+  if (auto told = ring.allreduce(buffers, until); !told) {
+    return tl::make_unexpected(told.error());
+  }
+  Observation observation;
+  observation.ranks = driver.job().world_size();
+  observation.failed = static_cast<std::uint32_t>(seen[0]);
+  observation.summed = static_cast<std::uint32_t>(seen[1]);
+  observation.reason = probed ? "" : probed.error().message;
+  return observation;
+}
+
+Result<Choice> choose(const CommunicatorOptions& options, std::uint32_t job,
+                      const Observation& observation) {
+  const auto start = who(options, job);
+  if (observation.failed != 0) {
+    auto why = "Canary's packets do not pass for " + of(observation.failed, observation.ranks);
+    why += observation.reason.empty() ? "" : " (" + observation.reason + ")";
+    if (options.algorithm == Algorithm::canary && options.fallback == Fallback::allow) {
+      return fail(Error::Code::network, start + why + "; " + advice +
+                                            ", or let the ring be used "
+                                            "(TRIBUTARY_ALGORITHM=auto)");
+    }
+    return without_switches(options, start, why);
+  }
+  if (observation.summed == 0) {
+    return without_switches(options, start, "no switch between the ranks aggregates");
+  }
+  return Choice{Algorithm::canary, start + "canary, switches reduce on the way (seen by " +
+                                       of(observation.summed, observation.ranks) + ")"};
+}
+
+Choice choose_ring(const CommunicatorOptions& options, std::uint32_t job) {
+  return {Algorithm::ring, who(options, job) + "ring, the hosts reduce alone: as asked for"};
+}
+
+}  // namespace tributary::host

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "host/clock.h"
+#include "host/communicator_options.h"
+#include "host/driver.h"
+#include "host/error.h"
+#include "host/ring.h"
+
+namespace tributary::host {
+
+// What the ranks found out about the network between them; the same on all of them, but for the
+// text.
+struct Observation {
+  std::uint32_t ranks = 0;
+  std::uint32_t summed = 0;  // ranks that were handed contributions which a switch had added up
+  std::uint32_t failed = 0;  // ranks for which Canary did not work at all
+  std::string reason;        // why, where it is known
+};
+
+// A tiny allreduce, in which each rank (of the first few) leads one full packet, and an exchange of
+// what was seen over the ring, which works in any case.
+Result<Observation> observe(Driver& driver, Ring& ring, Time until);
+
+struct Choice {
+  Algorithm algorithm = Algorithm::ring;  // not automatic
+  std::string notice;                     // one line: by what, and why
+};
+
+// By which algorithm a communicator runs, or why it must not.
+Result<Choice> choose(const CommunicatorOptions& options, std::uint32_t job,
+                      const Observation& observation);
+// Where the ring was asked for, nothing need be observed.
+Choice choose_ring(const CommunicatorOptions& options, std::uint32_t job);
+
+}  // namespace tributary::host

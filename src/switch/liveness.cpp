@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "switch/liveness.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "wire/canary.h"
+#include "wire/checksum.h"
+
+namespace tributary::switching {
+namespace {
+
+constexpr std::uint8_t network_control = 0xc0;  // class selector 6: what keeps the network running
+
+// What one core tells the others about a next hop. Both ends are this process.
+struct [[gnu::packed]] Word {
+  wire::Ipv4Address neighbour;
+  std::uint8_t health = 0;
+};
+
+struct [[gnu::packed]] BfdFrame {
+  wire::EthernetHeader ethernet;
+  wire::Ipv4Header ip;
+  wire::UdpHeader udp;
+  wire::BfdHeader bfd;
+};
+
+constexpr std::uint16_t udp_bytes = sizeof(wire::UdpHeader) + sizeof(wire::BfdHeader);
+
+bool has_right_checksum(const engine::Frame& frame) {
+  const auto* start = reinterpret_cast<const std::byte*>(frame.udp);
+  return frame.udp->checksum.value() == 0 ||
+         wire::transport_checksum(*frame.ipv4, {start, frame.udp->length.value()}) == 0;
+}
+
+}  // namespace
+
+bool is_bfd(const engine::Frame& frame) {
+  return frame.udp != nullptr && frame.udp->destination_port.value() == wire::bfd_port;
+}
+
+Liveness::Liveness(const Interfaces& interfaces, Neighbours& neighbours, Outlet& outlet,
+                   CoreShare share, std::uint64_t seed)
+    : interfaces_(interfaces),
+      neighbours_(neighbours),
+      outlet_(outlet),
+      keeps_sessions_(share.core == core),
+      seed_(seed) {}
+
+void Liveness::reconfigure(const std::optional<forwarding::BfdConfig>& config,
+                           const std::vector<forwarding::NextHop>& gateways) {
+  config_ = config;
+  const auto wanted = [&](const wire::Ipv4Address& neighbour) {
+    return config && std::any_of(gateways.begin(), gateways.end(),
+                                 [&](const auto& hop) { return hop.via == neighbour; });
+  };
+  std::erase_if(ailing_, [&](const auto& each) { return !wanted(each.neighbour); });
+  ailing_.reserve(gateways.size());
+  changed_ = true;
+  if (!keeps_sessions_) {
+    return;
+  }
+  // One that was leaving and is wanted again begins anew.
+  std::erase_if(watches_, [&](const Watch& each) { return each.leaving && wanted(each.hop.via); });
+  for (auto& each : watches_) {
+    if (wanted(each.hop.via)) {
+      each.session.configure(*config);
+    } else if (!each.leaving) {
+      each.leaving = true;
+      each.session.disable();
+    }
+  }
+  for (const auto& hop : gateways) {
+    const bool watched = std::any_of(watches_.begin(), watches_.end(),
+                                     [&](const Watch& each) { return each.hop.via == hop.via; });
+    if (config && !watched) {
+      watch(hop);
+    }
+  }
+}
+
+void Liveness::watch(const forwarding::NextHop& hop) {
+  const auto taken = [this](std::uint32_t discriminator) {
+    return std::any_of(watches_.begin(), watches_.end(), [=](const Watch& each) {
+      return each.session.discriminator() == discriminator;
+    });
+  };
+  std::uint32_t discriminator = 0;
+  while (discriminator == 0 || taken(discriminator)) {
+    discriminator = static_cast<std::uint32_t>(wire::mix_key(++drawn_, seed_));
+  }
+  const auto port = wire::bfd_source_port_first + drawn_ % (65536 - wire::bfd_source_port_first);
+  watches_.push_back({hop, forwarding::BfdSession(*config_, discriminator, seed_ ^ discriminator),
+                      static_cast<std::uint16_t>(port)});
+  watches_.back().session.set_cut_off(cut_off_);
+}
+
+// RFC 5880, 6.8.6: by our discriminator, or by the interface and address that it came from; these
+// have to be right in any case, since sessions of a single hop do not wander.
+Liveness::Watch* Liveness::find(const wire::BfdHeader& header, const wire::Ipv4Address& source,
+                                PortIndex interface) {
+  const auto discriminator = header.your_discriminator.value();
+  const auto found = std::find_if(watches_.begin(), watches_.end(), [&](const Watch& each) {
+    return each.hop.via == source && each.hop.interface == interface &&
+           (discriminator == 0 || each.session.discriminator() == discriminator);
+  });
+  return found == watches_.end() ? nullptr : &*found;
+}
+
+void Liveness::receive(PacketPtr packet, const engine::Frame& frame, Time now) {
+  auto reason = DropReason::bfd_malformed;
+  const auto* header = has_right_checksum(frame) ? wire::parse_bfd(frame.payload) : nullptr;
+  if (frame.ipv4->ttl != wire::bfd_ttl) {
+    reason = DropReason::bfd_ttl;
+  } else if (header != nullptr) {
+    auto* found = find(*header, frame.ipv4->source, interfaces_.interface_of(packet->ingress));
+    if (found != nullptr) {
+      found->session.receive(*header, now);
+      outlet_.absorb(std::move(packet));
+      serve(*found, now);
+      return;
+    }
+    reason = DropReason::bfd_no_session;
+  }
+  outlet_.drop(std::move(packet), reason, Account::received);
+}
+
+void Liveness::expire(Time now) {
+  for (auto& each : watches_) {
+    if (each.session.deadline() <= now) {
+      each.session.expire(now);
+      serve(each, now);
+    }
+    if (each.leaving && each.gone_at == never) {
+      each.gone_at = now + farewell;
+    }
+  }
+  std::erase_if(watches_, [&](const Watch& each) { return each.gone_at <= now; });
+}
+
+void Liveness::serve(Watch& watch, Time now) {
+  const auto health = health_of(watch.session);
+  if (note(watch.hop.via, health)) {
+    tell(watch.hop.via, health);
+  }
+  while (const auto header = watch.session.poll(now)) {
+    send(watch, *header, now);
+    tell(watch.hop.via, health);
+  }
+}
+
+// Built by hand and not routed: it has to leave by this interface or not at all.
+void Liveness::send(const Watch& watch, const wire::BfdHeader& header, Time now) {
+  const auto& own = interfaces_.address(watch.hop.interface);
+  if (!own || !interfaces_.is_up(watch.hop.interface)) {
+    return;
+  }
+  auto packet = outlet_.originate();
+  if (!packet) {
+    return;
+  }
+  if (packet->tailroom() < sizeof(BfdFrame)) {
+    outlet_.drop(std::move(packet), DropReason::no_buffer, Account::originated);
+    return;
+  }
+  packet->length = sizeof(BfdFrame);
+  wire::MutableCursor cursor(packet->bytes());
+  auto& frame = *cursor.take<BfdFrame>();
+  frame = {};
+  frame.ethernet.type = wire::ethertype::ipv4;
+  frame.ip.tos = network_control;
+  frame.ip.total_length = static_cast<std::uint16_t>(sizeof(wire::Ipv4Header) + udp_bytes);
+  frame.ip.ttl = wire::bfd_ttl;
+  frame.ip.protocol = wire::ip_protocol::udp;
+  frame.ip.source = own->address;
+  frame.ip.destination = watch.hop.via;
+  wire::finish_ipv4(frame.ip);
+  frame.udp.source_port = watch.source_port;
+  frame.udp.destination_port = wire::bfd_port;
+  frame.udp.length = udp_bytes;
+  frame.bfd = header;
+  const auto sum =
+      wire::transport_checksum(frame.ip, packet->bytes().subspan(sizeof(BfdFrame) - udp_bytes));
+  frame.udp.checksum = sum != 0 ? sum : std::uint16_t{0xffff};
+  neighbours_.send(std::move(packet), watch.hop.interface, watch.hop.via, Account::originated, now);
+}
+
+Liveness::Health Liveness::health_of(const forwarding::BfdSession& session) {
+  if (!session.alive()) {
+    return Health::dead;
+  }
+  return session.neighbour_cut_off() ? Health::cut_off : Health::whole;
+}
+
+bool Liveness::note(const wire::Ipv4Address& neighbour, Health health) {
+  const auto known = std::find_if(ailing_.begin(), ailing_.end(),
+                                  [&](const auto& each) { return each.neighbour == neighbour; });
+  const bool dead = health == Health::dead;
+  if (known == ailing_.end()) {
+    if (health == Health::whole) {
+      return false;
+    }
+    ailing_.push_back({neighbour, dead});
+  } else if (health == Health::whole) {
+    ailing_.erase(known);
+  } else if (known->dead == dead) {
+    return false;
+  } else {
+    known->dead = dead;
+  }
+  changed_ = true;
+  return true;
+}
+
+void Liveness::tell(const wire::Ipv4Address& neighbour, Health health) {
+  const Word word{neighbour, static_cast<std::uint8_t>(health)};
+  outlet_.teach_word(std::as_bytes(std::span(&word, 1)));
+}
+
+void Liveness::learn(const Packet& lesson) {
+  wire::Cursor cursor(lesson.bytes());
+  const auto* word = cursor.take<Word>();
+  if (word != nullptr && config_ && !keeps_sessions_) {
+    note(word->neighbour, static_cast<Health>(word->health));
+  }
+}
+
+void Liveness::set_cut_off(bool cut_off) {
+  cut_off_ = cut_off;
+  for (auto& each : watches_) {
+    each.session.set_cut_off(cut_off);
+  }
+}
+
+void Liveness::hurry(PortIndex port) {
+  for (auto& each : watches_) {
+    if (each.hop.interface == port) {
+      each.session.hurry();
+    }
+  }
+}
+
+Time Liveness::deadline() const {
+  Time earliest = never;
+  for (const auto& each : watches_) {
+    const auto end = each.leaving && each.gone_at == never ? Time{} : each.gone_at;
+    earliest = std::min({earliest, each.session.deadline(), end});
+  }
+  return earliest;
+}
+
+bool Liveness::take_change() {
+  return std::exchange(changed_, false);
+}
+
+std::vector<forwarding::BfdRow> Liveness::rows() const {
+  std::vector<forwarding::BfdRow> rows;
+  for (const auto& [hop, session, port, leaving, gone_at] : watches_) {
+    const auto& counters = session.counters();
+    rows.push_back({hop.via, hop.interface, session.alive(), session.state(),
+                    session.remote_state(), session.diagnostic(), session.discriminator(),
+                    session.remote_discriminator(), session.transmit_interval(),
+                    session.detection_time(), counters.received, counters.sent, counters.failures});
+  }
+  return rows;
+}
+
+}  // namespace tributary::switching

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The hosts of a virtual fabric: what a kernel and a driver do around a machine.
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include "support/virtual_nodes.h"
+#include "wire/arp.h"
+#include "wire/checksum.h"
+#include "wire/transport.h"
+
+namespace tributary::test {
+namespace {
+
+template <typename Header>
+void append(Packet& frame, const Header& header) {
+  std::memcpy(frame.data() + frame.length, &header, sizeof header);
+  frame.length += static_cast<std::uint32_t>(sizeof header);
+}
+
+}  // namespace
+
+PacketPtr VirtualFabric::allocate() {
+  auto packet = pool_.allocate();
+  if (!packet) {
+    throw std::runtime_error("the fabric's pool is empty: packets leak");
+  }
+  return packet;
+}
+
+void VirtualFabric::service(HostNode& node) {
+  if (node.silent_until > now_) {
+    return;
+  }
+  auto& outbox = node.outbox;
+  for (auto& socket : node.sockets) {
+    auto& machine = *socket.machine;
+    if (machine.deadline() <= host_now()) {
+      machine.expire(host_now());
+    }
+    bool more = true;
+    while (more) {
+      machine.poll(outbox, host_now());
+      more = outbox.full();
+      while (!outbox.empty()) {
+        send(node, outbox.front(), machine, socket.port);
+        outbox.pop();
+      }
+    }
+  }
+  // The callbacks may begin the next collective; nobody attaches or detaches here.
+  for (auto& socket : node.sockets) {
+    if (!socket.machine->running() && socket.idle) {
+      socket.idle();
+    }
+  }
+}
+
+Time VirtualFabric::due_of(const HostNode& node) const {
+  if (node.silent_until > now_) {
+    return node.silent_until;
+  }
+  Time due = never;
+  for (const auto& socket : node.sockets) {
+    due = std::min(due, Time(socket.machine->deadline().time_since_epoch()));
+  }
+  return due;
+}
+
+// On a bridge the hosts know each other and the switch (static ARP); else all goes to the router.
+wire::MacAddress VirtualFabric::next_hop(const HostNode& node,
+                                         wire::Ipv4Address destination) const {
+  if (destination == node.spec.address) {
+    return node.mac;
+  }
+  if (node.spec.gateway == node.spec.address) {
+    for (const auto& peer : hosts_) {
+      if (peer->switch_index == node.switch_index && peer->spec.address == destination) {
+        return peer->mac;
+      }
+    }
+  }
+  return node.gateway_mac;
+}
+
+void VirtualFabric::send(HostNode& node, const host::Datagram& datagram, const Machine& machine,
+                         std::uint16_t udp_port) {
+  auto frame = allocate();
+  const auto canary_bytes = sizeof(wire::CanaryHeader) + datagram.payload.size();
+  if (machine.job().encapsulation == wire::Encapsulation::ethernet) {
+    append(*frame, wire::EthernetHeader{wire::canary_group_mac, node.mac,
+                                        wire::be16{wire::ethertype::canary}});
+  } else {
+    const auto udp_bytes = static_cast<std::uint16_t>(sizeof(wire::UdpHeader) + canary_bytes);
+    wire::Ipv4Header ip;
+    ip.total_length = static_cast<std::uint16_t>(sizeof ip + udp_bytes);
+    ip.protocol = wire::ip_protocol::udp;
+    ip.tos = wire::ecn::ect0;
+    ip.source = node.spec.address;
+    ip.destination = datagram.destination.address;
+    wire::finish_ipv4(ip);
+    append(*frame, wire::EthernetHeader{next_hop(node, datagram.destination.address), node.mac,
+                                        wire::be16{wire::ethertype::ipv4}});
+    append(*frame, ip);
+    append(*frame, wire::UdpHeader{wire::be16{udp_port}, wire::be16{datagram.destination.port},
+                                   wire::be16{udp_bytes}, wire::be16{}});
+  }
+  append(*frame, datagram.header);
+  if (!datagram.payload.empty()) {
+    std::memcpy(frame->data() + frame->length, datagram.payload.data(), datagram.payload.size());
+    frame->length += static_cast<std::uint32_t>(datagram.payload.size());
+  }
+  // What is for the host itself never leaves it.
+  if (datagram.destination.address == node.spec.address &&
+      machine.job().encapsulation == wire::Encapsulation::udp) {
+    put_on_cable(std::move(frame), switches_.size() + node.index, 0, Duration{});
+  } else {
+    launch(std::move(frame), node.switch_index, node.port);
+  }
+}
+
+void VirtualFabric::answer_arp(const HostNode& node, wire::MutableCursor cursor) {
+  const auto* request = cursor.take<wire::ArpHeader>();
+  if (request == nullptr || request->operation.value() != wire::ArpHeader::request ||
+      request->target_address != node.spec.address) {
+    return;
+  }
+  auto answer = allocate();
+  append(*answer,
+         wire::EthernetHeader{request->sender_mac, node.mac, wire::be16{wire::ethertype::arp}});
+  wire::ArpHeader arp;
+  arp.operation = wire::ArpHeader::reply;
+  arp.sender_mac = node.mac;
+  arp.sender_address = node.spec.address;
+  arp.target_mac = request->sender_mac;
+  arp.target_address = request->sender_address;
+  append(*answer, arp);
+  launch(std::move(answer), node.switch_index, node.port);
+}
+
+void VirtualFabric::deliver_to_host(HostNode& node, Packet& frame) {
+  wire::MutableCursor cursor(frame.bytes());
+  const auto* ethernet = cursor.take<wire::EthernetHeader>();
+  if (ethernet == nullptr) {
+    return;
+  }
+  if (ethernet->type.value() == wire::ethertype::arp) {
+    return answer_arp(node, cursor);
+  }
+  if (ethernet->destination != node.mac) {
+    return;
+  }
+  if (ethernet->type.value() == wire::ethertype::canary) {
+    for (auto& socket : node.sockets) {
+      if (socket.machine->job().encapsulation == wire::Encapsulation::ethernet) {
+        socket.machine->receive(cursor.rest(), host_now());
+      }
+    }
+    return;
+  }
+  const auto* ip = cursor.take<wire::Ipv4Header>();
+  const auto* udp = cursor.take<wire::UdpHeader>();
+  if (udp == nullptr || ethernet->type.value() != wire::ethertype::ipv4 ||
+      ip->destination != node.spec.address ||
+      wire::internet_checksum(std::as_bytes(std::span(ip, 1))) != 0 ||
+      udp->length.value() < sizeof *udp ||
+      udp->length.value() - sizeof *udp > cursor.rest().size()) {
+    return;
+  }
+  for (auto& socket : node.sockets) {
+    if (socket.port == udp->destination_port.value() &&
+        socket.machine->job().encapsulation == wire::Encapsulation::udp) {
+      socket.machine->receive(cursor.rest().first(udp->length.value() - sizeof *udp), host_now());
+    }
+  }
+}
+
+}  // namespace tributary::test

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "support/virtual_fabric.h"
+
+// What stands at the ends of the cables of a virtual fabric.
+namespace tributary::test {
+
+struct VirtualFabric::SwitchNode {
+  std::size_t index = 0;
+  switching::SwitchConfig config;
+  std::vector<std::unique_ptr<switching::Switch>> shares;  // one per core
+  std::vector<forwarding::QueueGauge> gauges;  // by port; outlive those who fill and read them
+  std::vector<switching::Port> ports;
+  struct Peer {
+    std::size_t node = 0;
+    PortIndex port = 0;
+    bool connected = false;
+    bool up = true;
+  };
+  std::vector<Peer> peers;
+  PacketList ready;  // arrived since the node was looked at
+};
+
+struct VirtualFabric::HostNode {
+  std::size_t index = 0;
+  HostSpec spec;
+  wire::MacAddress mac;
+  wire::MacAddress gateway_mac;
+  std::size_t switch_index = 0;
+  PortIndex port = 0;
+  Time silent_until{};
+  struct Socket {
+    std::uint16_t port;
+    Machine* machine;
+    std::function<void()> idle;
+  };
+  std::vector<Socket> sockets;
+  host::Outbox outbox{64};
+};
+
+}  // namespace tributary::test

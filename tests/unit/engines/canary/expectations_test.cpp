@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engines/canary/expectations.h"
+
+#include <gtest/gtest.h>
+
+namespace tributary::canary {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr wire::Ipv4Address leader{10, 0, 0, 1};
+constexpr wire::Ipv4Address other{10, 0, 1, 1};
+
+TEST(Spread, FollowsRfc6298) {
+  Spread spread;
+  EXPECT_FALSE(spread.known());
+  spread.add(800us);
+  EXPECT_TRUE(spread.known());
+  EXPECT_EQ(spread.bound(), 800us + 4 * 400us);
+  spread.add(1600us);  // deviation 3/4 * 400 + 1/4 * 800, mean 7/8 * 800 + 1/8 * 1600
+  EXPECT_EQ(spread.bound(), 900us + 4 * 500us);
+}
+
+TEST(Spread, SettlesOnWhatDoesNotChange) {
+  Spread spread;
+  spread.add(10ms);
+  for (int i = 0; i < 100; ++i) {
+    spread.add(1ms);
+  }
+  EXPECT_NEAR(static_cast<double>(spread.bound().count()), 1e6, 5e3);
+}
+
+TEST(Expectations, NothingIsExpectedOfAStranger) {
+  const Expectations expectations;
+  EXPECT_EQ(expectations.of(0, wire::Ipv4Address{}).contributions, 0u);
+  EXPECT_EQ(expectations.of(1, leader).contributions, 0u);
+  EXPECT_FALSE(expectations.of(1, leader).spread.known());
+}
+
+TEST(Expectations, LearnsPerJobAndLeader) {
+  Expectations expectations;
+  expectations.learn(1, leader, false, 3, 5us);
+  expectations.learn(1, other, false, 4, 5us);
+  EXPECT_EQ(expectations.of(1, leader).contributions, 3u);
+  EXPECT_EQ(expectations.of(1, other).contributions, 4u);
+  EXPECT_EQ(expectations.of(2, leader).contributions, 0u);
+}
+
+TEST(Expectations, UnknownLeaderIsExpectedToBeLikeTheOthersButNotLikeAnOwnHost) {
+  Expectations expectations;
+  expectations.learn(1, leader, true, 7, 5us);
+  EXPECT_EQ(expectations.of(1, other).contributions, 0u);
+  expectations.learn(1, leader, false, 3, 5us);
+  EXPECT_EQ(expectations.of(1, other).contributions, 3u);
+}
+
+}  // namespace
+}  // namespace tributary::canary

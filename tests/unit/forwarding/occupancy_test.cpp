@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "forwarding/occupancy.h"
+
+#include <gtest/gtest.h>
+
+#include "forwarding/rows.h"
+
+namespace tributary::forwarding {
+namespace {
+
+TEST(Occupancy, WithoutGaugesOnlyTheBurstIsSeen) {
+  Occupancy queues({}, 2);
+  queues.add(1, 5000);
+  EXPECT_EQ(queues.bytes(0), 0u);
+  EXPECT_EQ(queues.bytes(1), 5000u);
+  EXPECT_FALSE(queues.above_half(1));
+  queues.begin_burst();
+  EXPECT_EQ(queues.bytes(1), 0u);
+}
+
+TEST(Occupancy, WhatTheBurstSentComesOnTopOfTheGauge) {
+  std::vector<QueueGauge> gauges(1);
+  gauges[0].publish_capacity(1000);
+  gauges[0].publish_bytes(400);
+  Occupancy queues(gauges, 1);
+  queues.add(0, 100);
+  EXPECT_EQ(queues.bytes(0), 500u);
+  EXPECT_FALSE(queues.above_half(0));
+  queues.add(0, 1);
+  EXPECT_TRUE(queues.above_half(0));
+}
+
+TEST(Occupancy, TheBridgeSeemsEmpty) {
+  std::vector<QueueGauge> gauges(1);
+  const Occupancy queues(gauges, 1);
+  EXPECT_EQ(queues.bytes(bridge_interface), 0u);
+  EXPECT_FALSE(queues.above_half(bridge_interface));
+}
+
+}  // namespace
+}  // namespace tributary::forwarding

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Loss, duplicates and ranks that are late or dead: each mechanism by its name.
+#include <map>
+#include <random>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "memory_network.h"
+#include "vectors.h"
+
+namespace tributary::host::test {
+namespace {
+
+using namespace std::chrono_literals;
+using wire::CanaryKind;
+using wire::ElementType;
+using wire::Operator;
+
+// Drops or doubles datagrams, each rule as often as it says.
+struct Script {
+  using Match = std::function<bool(const InFlight&)>;
+  struct Rule {
+    Match match;
+    int times = 1;
+    int copies = 0;
+  };
+  std::vector<Rule> rules;
+
+  void drop(Match match, int times = 1) { rules.push_back({std::move(match), times, 0}); }
+  void twice(Match match) { rules.push_back({std::move(match), 1, 2}); }
+  void operator()(InFlight datagram, std::deque<InFlight>& queue) {
+    for (auto& rule : rules) {
+      if (rule.times > 0 && rule.match(datagram)) {
+        --rule.times;
+        for (int i = 0; i < rule.copies; ++i) {
+          queue.push_back(datagram);
+        }
+        return;
+      }
+    }
+    queue.push_back(std::move(datagram));
+  }
+};
+
+Script::Match kind_is(CanaryKind kind, std::uint32_t sequence) {
+  return [=](const InFlight& datagram) {
+    return datagram.header().kind == kind &&
+           wire::canary_sequence(datagram.header().id.value()) == sequence;
+  };
+}
+Script::Match contribution_of(std::uint32_t rank, std::uint32_t sequence) {
+  return [=](const InFlight& datagram) {
+    return kind_is(CanaryKind::contribution, sequence)(datagram) &&
+           datagram.header().rank.value() == rank;
+  };
+}
+
+struct Faults : testing::Test {
+  // Blocks of 16 elements; rank r leads block r, r + 4, and so on.
+  void make(std::uint32_t ranks = 4, std::size_t count = 16 * 12, const CanaryTuning& tuning = {}) {
+    network = std::make_unique<MemoryNetwork>(ranks, 64, 4, 0, tuning);
+    network->on_wire = [this](InFlight datagram, std::deque<InFlight>& queue) {
+      script(std::move(datagram), queue);
+    };
+    vectors = std::make_unique<Vectors>(ranks, count, ElementType::i32, Operator::sum);
+  }
+  void reduce() {
+    begin_all(*network, *vectors);
+    network->run();
+    expect_all_done(*network);
+    EXPECT_EQ(vectors->wrong(), 0u);
+  }
+  const CanaryStatistics& of(std::uint32_t rank) { return (*network)[rank].statistics(); }
+  std::uint64_t sum(std::uint64_t CanaryStatistics::*figure) {
+    std::uint64_t total = 0;
+    for (std::uint32_t rank = 0; rank < network->size(); ++rank) {
+      total += of(rank).*figure;
+    }
+    return total;
+  }
+
+  Script script;
+  std::unique_ptr<MemoryNetwork> network;
+  std::unique_ptr<Vectors> vectors;
+};
+
+TEST_F(Faults, NothingIsAskedForWhenNothingIsLost) {
+  make();
+  reduce();
+  EXPECT_EQ(sum(&CanaryStatistics::requests_sent), 0u);
+  EXPECT_EQ(sum(&CanaryStatistics::blocks_reissued), 0u);
+  EXPECT_EQ(sum(&CanaryStatistics::blocks_in_network), 12u);
+}
+
+TEST_F(Faults, ALostResultIsReplayed) {
+  make();
+  script.drop(kind_is(CanaryKind::result, 5));
+  reduce();
+  EXPECT_EQ(of(1).replays_sent, 1u);
+  EXPECT_EQ(sum(&CanaryStatistics::blocks_reissued), 0u);
+}
+
+TEST_F(Faults, ALostRequestIsRepeated) {
+  make();
+  script.drop(kind_is(CanaryKind::result, 5));
+  script.drop(kind_is(CanaryKind::request, 5), 3);
+  reduce();
+  EXPECT_EQ(of(1).replays_sent, 1u);
+  EXPECT_EQ(sum(&CanaryStatistics::requests_sent), 4u);
+}
+
+TEST_F(Faults, ALostContributionHasTheBlockReducedAgainUnderANewId) {
+  make();
+  script.drop(contribution_of(3, 5));
+  std::map<std::uint32_t, int> ids;
+  script.drop([&](const InFlight& datagram) {
+    if (kind_is(CanaryKind::contribution, 5)(datagram)) {
+      ++ids[datagram.header().id.value()];
+    }
+    return false;
+  });
+  reduce();
+  EXPECT_EQ(of(1).blocks_reissued, 1u);
+  EXPECT_EQ(sum(&CanaryStatistics::failures_sent), 3u);
+  EXPECT_EQ(ids[wire::canary_id(5, 1)], 3);
+  EXPECT_EQ(sum(&CanaryStatistics::blocks_by_hosts), 0u);
+}
+
+TEST_F(Faults, ALostFailureIsRepeatedToWhoDoesNotKnowOfIt) {
+  make();
+  script.drop(contribution_of(3, 5));
+  script.drop(kind_is(CanaryKind::failure, 5), 2);
+  reduce();
+  EXPECT_EQ(of(1).blocks_reissued, 1u);
+  EXPECT_EQ(of(1).failures_sent, 5u);
+}
+
+// The counter of the paper alone would accept this sum: four hosts, three contributions.
+TEST_F(Faults, OneLostAndOneDoubledContributionNeverBecomeASum) {
+  make();
+  script.drop(contribution_of(3, 0));
+  script.twice([](const InFlight& datagram) {
+    return contribution_of(1, 0)(datagram) && datagram.header().id.value() == 0;
+  });
+  // As if a switch had passed both on, so that the leader cannot tell whose they are.
+  network->on_wire = {};
+  const auto as_by_switch = [this](InFlight datagram, std::deque<InFlight>& queue) {
+    auto& header = datagram.header();
+    if (header.kind == CanaryKind::contribution && header.id.value() == 0) {
+      static int number = 0;
+      const auto rank = header.rank.value();
+      if (rank == 3) {
+        return;
+      }
+      for (int copy = 0; copy < (rank == 1 ? 2 : 1); ++copy) {
+        header.rank = wire::CanaryHeader::no_rank;
+        header.child_address = wire::Ipv4Address(0x0a090900u + static_cast<unsigned>(++number));
+        seal(header, datagram.payload());
+        queue.push_back(datagram);
+      }
+      return;
+    }
+    queue.push_back(std::move(datagram));
+  };
+  network->on_wire = as_by_switch;
+  reduce();
+  EXPECT_EQ(of(0).fingerprint_rejections, 1u);
+  EXPECT_EQ(of(0).blocks_reissued, 1u);
+  EXPECT_EQ(of(0).releases_sent, 3u);
+}
+
+TEST_F(Faults, ADuplicateIsCountedOnce) {
+  make();
+  script.twice(contribution_of(1, 0));
+  script.twice(contribution_of(2, 4));
+  reduce();
+  EXPECT_EQ(sum(&CanaryStatistics::blocks_reissued), 0u);
+  EXPECT_EQ(of(0).ignored_duplicate, 2u);
+}
+
+TEST_F(Faults, ABlockThatFailsTooOftenIsReducedByItsLeaderAlone) {
+  make(4, 16 * 12, {.attempts_max = 3});
+  script.drop(
+      [](const InFlight& datagram) {
+        return contribution_of(2, 5)(datagram) &&
+               wire::canary_attempt(datagram.header().id.value()) != wire::canary_direct_attempt;
+      },
+      1000);
+  reduce();
+  EXPECT_EQ(of(1).blocks_reissued, 3u);
+  EXPECT_EQ(of(1).blocks_by_hosts, 1u);
+}
+
+TEST_F(Faults, DirectContributionsAreSentAgainOneByOne) {
+  make(4, 16 * 12, {.attempts_max = 1});
+  std::map<std::uint32_t, int> direct;
+  script.drop(contribution_of(2, 5));
+  script.drop([&](const InFlight& datagram) {
+    if (kind_is(CanaryKind::contribution, 5)(datagram) && datagram.header().bypass()) {
+      ++direct[datagram.header().rank.value()];
+    }
+    return false;
+  });
+  script.drop(contribution_of(3, 5), 0);
+  script.drop(
+      [](const InFlight& datagram) {
+        return contribution_of(3, 5)(datagram) && datagram.header().bypass();
+      },
+      2);
+  script.twice([](const InFlight& datagram) {
+    return contribution_of(0, 5)(datagram) && datagram.header().bypass();
+  });
+  reduce();
+  EXPECT_EQ(direct[0], 1);
+  EXPECT_EQ(direct[2], 1);
+  EXPECT_EQ(direct[3], 3);
+  EXPECT_EQ(of(1).blocks_by_hosts, 1u);
+}
+
+TEST_F(Faults, AnErrorInsteadOfAFallbackThatIsNotAllowed) {
+  make(4, 16 * 12, {.attempts_max = 2, .host_fallback = false});
+  script.drop(contribution_of(2, 5), 1000);
+  begin_all(*network, *vectors);
+  network->run();
+  ASSERT_TRUE((*network)[1].failure());
+  EXPECT_EQ((*network)[1].failure()->code, Error::Code::network);
+  EXPECT_NE((*network)[1].failure()->message.find("block 5 (led by rank 1)"), std::string::npos)
+      << (*network)[1].failure()->message;
+}
+
+TEST_F(Faults, ALateRankCostsNoAttempt) {
+  make();
+  for (const std::uint32_t rank : {0u, 1u, 2u}) {
+    (*network)[rank].begin(vectors->apart(rank), network->now, network->now + deadline_after);
+  }
+  network->run(3s);
+  EXPECT_GT(sum(&CanaryStatistics::requests_sent), 0u);
+  EXPECT_GT(sum(&CanaryStatistics::pendings_sent), 0u);
+  EXPECT_LT(sum(&CanaryStatistics::requests_sent), 200u);
+  (*network)[3].begin(vectors->apart(3), network->now, network->now + deadline_after);
+  network->run();
+  expect_all_done(*network);
+  EXPECT_EQ(vectors->wrong(), 0u);
+  EXPECT_EQ(sum(&CanaryStatistics::blocks_reissued), 0u);
+}
+
+TEST_F(Faults, ADeadRankIsNamedInTheErrorsOfAllOthers) {
+  for (const std::uint32_t dies : {0u, 2u, 3u}) {
+    make();
+    script = {};
+    bool dead = false;
+    network->on_wire = [&](InFlight datagram, std::deque<InFlight>& queue) {
+      const auto from = datagram.header().child_address;
+      dead = dead || datagram.header().id.value() == 6;
+      if (!dead || (from != MemoryNetwork::address_of(dies).address &&
+                    datagram.destination != MemoryNetwork::address_of(dies))) {
+        queue.push_back(std::move(datagram));
+      }
+    };
+    begin_all(*network, *vectors);
+    network->run();
+    for (std::uint32_t rank = 0; rank < 4; ++rank) {
+      if (rank == dies) {
+        continue;
+      }
+      ASSERT_TRUE((*network)[rank].failure()) << rank;
+      const auto& message = (*network)[rank].failure()->message;
+      const auto name = "rank " + std::to_string(dies);
+      const bool silent = message.find(name + " does not answer") != std::string::npos;
+      const bool missing = message.find("no contribution of " + name) != std::string::npos;
+      EXPECT_TRUE(silent || missing) << message;
+      for (std::uint32_t other = 0; other < 4; ++other) {
+        if (other != dies) {
+          EXPECT_EQ(message.find("no contribution of rank " + std::to_string(other)),
+                    std::string::npos)
+              << message;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(Faults, ALeaderThatIsDoneAnswersFromItsCopy) {
+  make();
+  // The last results of rank 0, for rank 3, which asks when rank 0's caller has left.
+  script.drop([](const InFlight& datagram) {
+    return kind_is(CanaryKind::result, 8)(datagram) &&
+           datagram.destination == MemoryNetwork::address_of(3);
+  });
+  begin_all(*network, *vectors);
+  network->settle();
+  ASSERT_FALSE((*network)[0].running());
+  ASSERT_TRUE((*network)[3].running());
+  EXPECT_TRUE((*network)[0].retaining());
+  EXPECT_EQ((*network)[0].deadline(), never);
+  const auto kept = vectors->out[0];
+  std::fill(vectors->out[0].begin(), vectors->out[0].end(), std::byte{0x77});
+  network->run();
+  vectors->out[0] = kept;
+  expect_all_done(*network);
+  EXPECT_EQ(vectors->wrong(), 0u);
+  EXPECT_EQ(of(0).replays_sent, 1u);
+}
+
+TEST_F(Faults, WhatIsKeptIsReleasedByABlockOfTheNextCollective) {
+  make();
+  reduce();
+  EXPECT_TRUE((*network)[0].retaining());
+  for (const std::uint32_t rank : {0u, 1u, 2u}) {
+    (*network)[rank].begin(vectors->apart(rank), network->now, network->now + deadline_after);
+  }
+  network->settle();
+  EXPECT_TRUE((*network)[0].retaining());
+  (*network)[3].begin(vectors->apart(3), network->now, network->now + deadline_after);
+  bool released = false;
+  for (int step = 0; step < 10'000 && (*network)[0].running(); ++step) {
+    for (std::uint32_t rank = 0; rank < 4; ++rank) {
+      network->collect(rank);
+    }
+    network->deliver();
+    released |= !(*network)[0].retaining();
+  }
+  EXPECT_TRUE(released);
+  network->run();
+  expect_all_done(*network);
+  EXPECT_EQ(vectors->wrong(), 0u);
+}
+
+TEST_F(Faults, ALargeCollectiveEndsWithAnExplicitCompletion) {
+  make(4, 16 * 12, {.implicit_release_max = 16});
+  // Block 12, of rank 0, is the completion; rank 2 lacks a data block of rank 1 for a while.
+  script.drop([](const InFlight& datagram) {
+    return kind_is(CanaryKind::result, 9)(datagram) &&
+           datagram.destination == MemoryNetwork::address_of(2);
+  });
+  begin_all(*network, *vectors);
+  network->settle();
+  EXPECT_TRUE((*network)[2].running());
+  EXPECT_TRUE((*network)[1].running()) << "a leader left before all had its results";
+  network->run();
+  expect_all_done(*network);
+  EXPECT_EQ(vectors->wrong(), 0u);
+  EXPECT_TRUE((*network)[0].retaining());
+  EXPECT_FALSE((*network)[1].retaining());
+}
+
+TEST_F(Faults, TheLeaderOfTheCompletionAnswersForItAfterwards) {
+  make(4, 16 * 12, {.implicit_release_max = 16});
+  script.drop(kind_is(CanaryKind::result, 12), 2);
+  reduce();
+  EXPECT_EQ(of(0).replays_sent, 2u);
+}
+
+TEST_F(Faults, InPlaceVectorsSurviveLossOfEverything) {
+  make(5, 16 * 40);
+  std::mt19937 random(3);
+  script.drop([&](const InFlight&) { return random() % 5 == 0; }, 1'000'000);
+  for (std::uint32_t rank = 0; rank < 5; ++rank) {
+    (*network)[rank].begin(vectors->in_place(rank), network->now, network->now + 60s);
+  }
+  network->run(100s);
+  expect_all_done(*network);
+  EXPECT_EQ(vectors->wrong(), 0u);
+  EXPECT_GT(sum(&CanaryStatistics::blocks_reissued), 0u);
+}
+
+TEST_F(Faults, IdsWrapAlsoWhenBlocksAreReducedAgain) {
+  make();
+  network = std::make_unique<MemoryNetwork>(4, 64, 4, wire::canary_sequence_mask - 5);
+  std::mt19937 random(5);
+  network->on_wire = [&](InFlight datagram, std::deque<InFlight>& queue) {
+    if (random() % 10 != 0) {
+      queue.push_back(std::move(datagram));
+    }
+  };
+  for (int collective = 0; collective < 3; ++collective) {
+    reduce();
+  }
+}
+
+// Loss, duplicates, reordering and damage at once, over several collectives.
+TEST_F(Faults, EveryCollectiveEndsExactlyWhateverTheNetworkDoes) {
+  for (std::uint32_t seed = 1; seed <= 60; ++seed) {
+    std::mt19937 random(seed);
+    const std::uint32_t ranks = 2 + seed % 6;
+    make(ranks, 1 + random() % 600,
+         {.attempts_max = 1 + seed % 4, .implicit_release_max = seed % 2 == 0 ? 64u : 1u << 20});
+    network->on_wire = [&](InFlight datagram, std::deque<InFlight>& queue) {
+      const auto dice = random() % 100;
+      if (dice < 8) {
+        return;
+      }
+      if (dice < 16) {
+        queue.push_back(datagram);
+      }
+      if (dice < 18) {
+        datagram.bytes[random() % datagram.bytes.size()] ^= std::byte{4};
+      }
+      if (dice < 40) {
+        queue.insert(queue.begin() + static_cast<std::ptrdiff_t>(random() % (queue.size() + 1)),
+                     std::move(datagram));
+      } else {
+        queue.push_back(std::move(datagram));
+      }
+    };
+    for (int collective = 0; collective < 3; ++collective) {
+      reduce();
+      ASSERT_FALSE(HasFailure()) << "seed " << seed << " collective " << collective;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tributary::host::test

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/caretaker.h"
+
+#include <atomic>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+namespace tributary::host::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+// What arrives is what is written to an eventfd.
+class Letters final : public Ward {
+ public:
+  Letters() : box_(::eventfd(0, EFD_NONBLOCK)) {}
+
+  void deliver() const {
+    const std::uint64_t one = 1;
+    ASSERT_EQ(::write(box_.get(), &one, sizeof one), 8);
+  }
+  bool needs_care() const override { return needy; }
+  void tend() override {
+    ++tended;
+    std::uint64_t count = 0;
+    if (::read(box_.get(), &count, sizeof count) == sizeof count) {
+      answered += static_cast<int>(count);
+    }
+  }
+  Time next() const override { return due; }
+  std::array<int, 2> descriptors() const override { return {box_.get(), box_.get()}; }
+
+  // Not atomic: the caretaker's lock must do.
+  bool needy = true;
+  Time due = never;
+  std::atomic<int> tended = 0;
+  std::atomic<int> answered = 0;
+
+ private:
+  FileDescriptor box_;
+};
+
+bool eventually(const std::atomic<int>& value, int wanted) {
+  for (const auto until = Clock::now() + 2s; Clock::now() < until;) {
+    if (value >= wanted) {
+      return true;
+    }
+    std::this_thread::sleep_for(1ms);
+  }
+  return false;
+}
+
+TEST(Caretaker, AnswersOnlyWhileTheOwnerIsAway) {
+  Letters letters;
+  Caretaker caretaker(letters);
+  ASSERT_TRUE(caretaker.start());
+  letters.deliver();
+  std::this_thread::sleep_for(50ms);
+  EXPECT_EQ(letters.tended, 0);  // the owner is there to begin with
+
+  caretaker.leave();
+  EXPECT_TRUE(eventually(letters.answered, 1));
+  letters.deliver();
+  EXPECT_TRUE(eventually(letters.answered, 2));
+
+  caretaker.enter();
+  const auto before = letters.tended.load();
+  letters.deliver();
+  std::this_thread::sleep_for(50ms);
+  EXPECT_EQ(letters.tended, before);
+  caretaker.leave();
+  EXPECT_TRUE(eventually(letters.answered, 3));
+}
+
+TEST(Caretaker, SleepsWhileThereIsNothingToDo) {
+  Letters letters;
+  letters.needy = false;
+  Caretaker caretaker(letters);
+  ASSERT_TRUE(caretaker.start());
+  caretaker.leave();
+  letters.deliver();
+  std::this_thread::sleep_for(50ms);
+  EXPECT_EQ(letters.tended, 0);
+
+  caretaker.enter();
+  letters.needy = true;
+  caretaker.leave();
+  EXPECT_TRUE(eventually(letters.answered, 1));
+  std::this_thread::sleep_for(50ms);
+  EXPECT_LE(letters.tended, 3);
+}
+
+TEST(Caretaker, LooksWhenItIsTime) {
+  Letters letters;
+  letters.due = Clock::now() + 30ms;
+  Caretaker caretaker(letters);
+  ASSERT_TRUE(caretaker.start());
+  caretaker.leave();
+  EXPECT_TRUE(eventually(letters.tended, 2));
+  EXPECT_GE(Clock::now(), letters.due);
+  caretaker.enter();
+}
+
+// An owner that only looks away for a moment is not bothered.
+TEST(Caretaker, LeavesABusyOwnerAlone) {
+  Letters letters;
+  Caretaker caretaker(letters);
+  ASSERT_TRUE(caretaker.start());
+  int visits = 0;
+  for (const auto until = Clock::now() + 200ms; Clock::now() < until; ++visits) {
+    caretaker.leave();
+    caretaker.enter();
+    letters.needy = visits % 2 == 0;
+  }
+  EXPECT_LT(letters.tended, 20);
+  EXPECT_GT(visits, 1000);
+}
+
+TEST(Caretaker, EndsWhateverItIsDoing) {
+  for (int i = 0; i < 100; ++i) {
+    Letters letters;
+    letters.due = Clock::now() + 1ms;
+    Caretaker caretaker(letters);
+    ASSERT_TRUE(caretaker.start());
+    if (i % 2 == 0) {
+      caretaker.leave();
+      std::this_thread::sleep_for(i * 50us);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tributary::host::test

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/driver.h"
+
+#include <algorithm>
+#include <cstring>
+#include <sys/socket.h>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "host/address.h"
+#include "host/datagram_socket.h"
+
+// One rank on a real socket, driven as applications have it, and one that the test drives by hand.
+namespace tributary::host::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint32_t payload_bytes = 1408;
+
+DatagramSocket socket_of(std::uint8_t rank) {
+  auto socket = open_udp_socket(wire::Ipv4Address(127, 0, 0, static_cast<std::uint8_t>(rank + 1)));
+  EXPECT_TRUE(socket) << socket.error().message;
+  return std::move(*socket);
+}
+
+Job job_of(std::uint32_t rank, const DatagramSocket& first, const DatagramSocket& second) {
+  Job job;
+  job.id = 7;
+  job.key = {1, 2, 3};
+  job.rank = rank;
+  job.peers = {first.local, second.local};
+  job.payload_bytes = payload_bytes;
+  job.window = 8;
+  return job;
+}
+
+class ByHand {
+ public:
+  ByHand(const Job& job, const DatagramSocket& socket) : machine_(job), socket_(socket.fd.get()) {}
+
+  void begin(const Call& call, Time deadline) { machine_.begin(call, Clock::now(), deadline); }
+
+  // Until the collective is over, or `until`. `deaf`: whatever comes is lost.
+  void drive(Time until, bool deaf) {
+    while (machine_.running() && Clock::now() < until) {
+      machine_.poll(outbox_, Clock::now());
+      for (; !outbox_.empty(); outbox_.pop()) {
+        send(outbox_.front());
+      }
+      std::byte buffer[2048];
+      const auto length = ::recv(socket_, buffer, sizeof buffer, MSG_DONTWAIT);
+      if (length > 0 && !deaf) {
+        machine_.receive({buffer, static_cast<std::size_t>(length)}, Clock::now());
+      }
+      machine_.expire(Clock::now());
+      std::this_thread::sleep_for(length > 0 ? 0ms : 1ms);
+    }
+  }
+  bool finished() const { return !machine_.running() && !machine_.failure(); }
+  const CanaryStatistics& statistics() const { return machine_.statistics(); }
+
+ private:
+  void send(const Datagram& datagram) const {
+    std::vector<std::byte> bytes(sizeof datagram.header + datagram.payload.size());
+    std::memcpy(bytes.data(), &datagram.header, sizeof datagram.header);
+    std::copy(datagram.payload.begin(), datagram.payload.end(),
+              bytes.begin() + sizeof datagram.header);
+    const auto to = to_sockaddr(datagram.destination);
+    ::sendto(socket_, bytes.data(), bytes.size(), 0, reinterpret_cast<const sockaddr*>(&to),
+             sizeof to);
+  }
+
+  CanaryCollectives machine_;
+  Outbox outbox_{64};
+  int socket_;
+};
+
+Call sum_of(std::vector<std::int32_t>& values) {
+  auto* const bytes = reinterpret_cast<std::byte*>(values.data());
+  return {Collective::allreduce,
+          {bytes, bytes, values.size(), wire::ElementType::i32, wire::Operator::sum},
+          0};
+}
+
+// Rank 0 leads the only block and has its result at once, overwrites its buffer, and does not call
+// the library again; rank 1 loses every packet of the result that was sent unasked.
+TEST(Driver, AnswersAfterTheCollectiveIsOver) {
+  auto first = socket_of(0);
+  const auto second = socket_of(1);
+  const auto job = job_of(0, first, second);
+  ByHand other(job_of(1, first, second), second);
+  auto transport = UringTransport::create(std::move(first), payload_bytes);
+  ASSERT_TRUE(transport) << transport.error().message;
+  Driver driver(job, {}, std::move(*transport));
+  ASSERT_TRUE(driver.start());
+
+  const auto deadline = Clock::now() + 10s;
+  std::vector<std::int32_t> mine(8, 40);
+  std::vector<std::int32_t> theirs(8, 2);
+  other.begin(sum_of(theirs), deadline);
+  std::jthread peer([&] {
+    other.drive(Clock::now() + 300ms, true);
+    other.drive(deadline, false);
+  });
+  const auto done = driver.run(sum_of(mine), deadline);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(mine, std::vector<std::int32_t>(8, 42));
+  mine.assign(8, -1);
+  EXPECT_TRUE(driver.retaining());
+  peer.join();
+  EXPECT_TRUE(other.finished());
+  EXPECT_EQ(theirs, std::vector<std::int32_t>(8, 42));
+  EXPECT_GT(other.statistics().requests_sent, 0u);
+  EXPECT_GT(driver.statistics().replays_sent, 0u);
+}
+
+}  // namespace
+}  // namespace tributary::host::test

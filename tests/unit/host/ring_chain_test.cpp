@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/ring_chain.h"
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "values.h"
+
+namespace tributary::host::test {
+namespace {
+
+using wire::ElementType;
+using wire::Operator;
+using Direction = RingChain::Direction;
+
+// A ring of memory; every transfer moves a random number of bytes, so that elements are cut
+// anywhere.
+class MemoryChain {
+ public:
+  MemoryChain(Direction direction, std::uint32_t root, std::uint32_t ranks, std::size_t count,
+              ElementType type, Operator op)
+      : pipes_(ranks) {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      in_.push_back(input(rank, count, type, op));
+      out_.push_back(direction == Direction::from_root && rank == root
+                         ? in_.back()
+                         : Elements(in_.back().size()));
+    }
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      ranks_.push_back(std::make_unique<RingChain>(
+          direction, Buffers{in_[rank].data(), out_[rank].data(), count, type, op},
+          (rank + ranks - root) % ranks, ranks));
+    }
+  }
+
+  bool run(std::size_t piece_max) {
+    std::mt19937 random(11);
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+        moved |= send(rank, 1 + random() % piece_max);
+        moved |= receive(rank, 1 + random() % piece_max);
+      }
+    }
+    return std::all_of(ranks_.begin(), ranks_.end(),
+                       [](const auto& rank) { return rank->finished(); });
+  }
+
+  const Elements& in(std::size_t rank) const { return in_[rank]; }
+  const Elements& out(std::size_t rank) const { return out_[rank]; }
+  const RingChain& rank(std::size_t rank) const { return *ranks_[rank]; }
+
+ private:
+  bool send(std::size_t rank, std::size_t most) {
+    const auto bytes = ranks_[rank]->sendable();
+    const auto n = std::min(most, bytes.size());
+    auto& pipe = pipes_[(rank + 1) % ranks_.size()];
+    pipe.insert(pipe.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(n));
+    if (n != 0) {
+      ranks_[rank]->sent(n);
+    }
+    return n != 0;
+  }
+  bool receive(std::size_t rank, std::size_t most) {
+    auto& pipe = pipes_[rank];
+    const auto room = ranks_[rank]->receivable();
+    const auto n = std::min({most, room.size(), pipe.size()});
+    std::copy_n(pipe.begin(), n, room.begin());
+    pipe.erase(pipe.begin(), pipe.begin() + static_cast<std::ptrdiff_t>(n));
+    if (n != 0) {
+      ranks_[rank]->received(n);
+    }
+    return n != 0;
+  }
+
+  std::vector<std::deque<std::byte>> pipes_;  // to each rank
+  std::vector<Elements> in_;
+  std::vector<Elements> out_;
+  std::vector<std::unique_ptr<RingChain>> ranks_;
+};
+
+class ChainWorlds : public testing::TestWithParam<std::uint32_t> {};
+INSTANTIATE_TEST_SUITE_P(Ranks, ChainWorlds, testing::Values(2, 3, 5, 8));
+
+TEST_P(ChainWorlds, ReduceToEveryRoot) {
+  const auto ranks = GetParam();
+  for (std::uint32_t root = 0; root < ranks; ++root) {
+    for (const std::size_t count : {0, 1, 2, 9, 997}) {
+      MemoryChain chain(Direction::to_root, root, ranks, count, ElementType::f32, Operator::sum);
+      EXPECT_TRUE(chain.run(13)) << count;
+      EXPECT_EQ(wrong_elements(chain.out(root), ranks, count, ElementType::f32, Operator::sum), 0u);
+    }
+  }
+}
+
+TEST_P(ChainWorlds, BroadcastFromEveryRoot) {
+  const auto ranks = GetParam();
+  for (std::uint32_t root = 0; root < ranks; ++root) {
+    for (const std::size_t count : {0, 1, 2, 9, 997}) {
+      MemoryChain chain(Direction::from_root, root, ranks, count, ElementType::i16, Operator::sum);
+      EXPECT_TRUE(chain.run(13)) << count;
+      for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        EXPECT_EQ(chain.out(rank), chain.in(root));
+      }
+    }
+  }
+}
+
+TEST_P(ChainWorlds, EveryLinkButOneCarriesTheVectorOnce) {
+  const auto ranks = GetParam();
+  MemoryChain chain(Direction::to_root, 1, ranks, 1000, ElementType::f32, Operator::sum);
+  ASSERT_TRUE(chain.run(500));
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    EXPECT_EQ(chain.rank(rank).bytes_sent(), rank == 1 ? 0 : 4000u);
+  }
+}
+
+TEST(RingChain, ReducesEveryTypeWithEveryOperator) {
+  for (std::size_t type = 0; type < wire::element_type_count; ++type) {
+    for (std::size_t op = 0; op < wire::operator_count; ++op) {
+      const auto element_type = static_cast<ElementType>(type);
+      const auto reduced = static_cast<Operator>(op);
+      if (wire::is_valid(element_type, reduced)) {
+        MemoryChain chain(Direction::to_root, 3, 5, 211, element_type, reduced);
+        EXPECT_TRUE(chain.run(29));
+        EXPECT_EQ(wrong_elements(chain.out(3), 5, 211, element_type, reduced), 0u)
+            << name(element_type) << " " << name(reduced);
+      }
+    }
+  }
+}
+
+// More than the staging buffers hold, in pieces that fill them.
+TEST(RingChain, LongVectorsPassThroughBoundedBuffers) {
+  constexpr std::size_t count = 300'007;
+  MemoryChain chain(Direction::to_root, 0, 3, count, ElementType::f64, Operator::sum);
+  EXPECT_TRUE(chain.run(200'000));
+  EXPECT_EQ(wrong_elements(chain.out(0), 3, count, ElementType::f64, Operator::sum), 0u);
+}
+
+}  // namespace
+}  // namespace tributary::host::test

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/rtt_estimator.h"
+
+#include <gtest/gtest.h>
+
+namespace tributary::host {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(RttEstimator, StartsWithTheInitialTimeout) {
+  const RttEstimator rtt({.rto_initial = 70ms});
+  EXPECT_FALSE(rtt.measured());
+  EXPECT_EQ(rtt.timeout(0), 70ms);
+}
+
+TEST(RttEstimator, FollowsRfc6298) {
+  RttEstimator rtt({.rto_min = 1ms, .rto_max = 10s});
+  rtt.sample(80ms);
+  EXPECT_EQ(rtt.smoothed(), 80ms);
+  EXPECT_EQ(rtt.timeout(0), 80ms + 4 * 40ms);
+  rtt.sample(120ms);
+  EXPECT_EQ(rtt.smoothed(), 85ms);             // 7/8 * 80 + 1/8 * 120
+  EXPECT_EQ(rtt.timeout(0), 85ms + 4 * 40ms);  // 3/4 * 40 + 1/4 * |80 - 120|
+}
+
+TEST(RttEstimator, BacksOffWithinItsBounds) {
+  RttEstimator rtt({.rto_min = 5ms, .rto_max = 50ms});
+  for (int i = 0; i < 100; ++i) {
+    rtt.sample(100us);
+  }
+  EXPECT_EQ(rtt.timeout(0), 5ms);
+  EXPECT_EQ(rtt.timeout(1), 10ms);
+  EXPECT_EQ(rtt.timeout(3), 40ms);
+  EXPECT_EQ(rtt.timeout(4), 50ms);
+  EXPECT_EQ(rtt.timeout(255), 50ms);
+}
+
+TEST(RttEstimator, ReorderingIsAQuarterOfTheTimeOrWhatItVariesAndNeverLaterThanTheTimeout) {
+  RttEstimator rtt({.rto_min = 100ms});
+  for (int i = 0; i < 100; ++i) {
+    rtt.sample(8ms);
+  }
+  EXPECT_EQ(rtt.reordering_patience(), 8ms + 2ms);
+  RttEstimator shaky({.rto_min = 1ms});
+  shaky.sample(8ms);
+  EXPECT_EQ(shaky.reordering_patience(), 8ms + 8ms);
+  RttEstimator steady({.rto_min = 5ms});
+  for (int i = 0; i < 100; ++i) {
+    steady.sample(8ms);
+  }
+  EXPECT_EQ(steady.reordering_patience(), steady.timeout(0));
+}
+
+}  // namespace
+}  // namespace tributary::host

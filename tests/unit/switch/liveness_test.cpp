@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "switch/liveness.h"
+
+#include <cstring>
+#include <optional>
+#include <set>
+
+#include "support/switch_bench.h"
+
+namespace tributary::test {
+namespace {
+
+using namespace std::chrono_literals;
+using wire::BfdState;
+
+const Ip here(10, 9, 1, 1);
+const Ip there(10, 9, 1, 2);
+const Ip elsewhere(10, 9, 2, 2);
+const auto our_mac = mac(1, 0xee);
+const auto their_mac = mac(1, 0xdd);
+
+// Hosts behind port 0, and a default route over two next hops on ports 1 and 2.
+switching::SwitchConfig two_ways(std::optional<forwarding::BfdConfig> bfd) {
+  switching::SwitchConfig config;
+  config.id = 1;
+  config.ports = {routed_port("h", 0, Ip(10, 1, 1, 1)), routed_port("a", 1, here, 30),
+                  routed_port("b", 2, Ip(10, 9, 2, 1), 30)};
+  config.routes = {{{Ip(), 0}, {there, elsewhere}}};
+  config.arp = {{there, their_mac}, {elsewhere, mac(2, 0xdd)}};
+  config.bfd = bfd;
+  return config;
+}
+const forwarding::BfdConfig usual{100ms, 3};
+
+// The neighbour at `there`: a session of its own, and what it makes of the switch's packets.
+class Neighbour {
+ public:
+  explicit Neighbour(SwitchBench& bench) : bench_(bench) {}
+
+  PacketPtr frame(const wire::BfdHeader& header) {
+    auto packet = make_udp(bench_.pool, {their_mac, our_mac, there, here}, 50000, wire::bfd_port,
+                           sizeof header);
+    std::memcpy(l4_of(*packet).data() + sizeof(wire::UdpHeader), &header, sizeof header);
+    set_ttl(*packet, 255);
+    return packet;
+  }
+  static void set_ttl(Packet& packet, std::uint8_t ttl) {
+    ip_of(packet).ttl = ttl;
+    wire::finish_ipv4(ip_of(packet));
+    auto& udp = l4_header<wire::UdpHeader>(packet);
+    udp.checksum = std::uint16_t{0};
+    udp.checksum = wire::transport_checksum(ip_of(packet), l4_of(packet));
+  }
+
+  // Lets time pass for both; `speaks`: the neighbour's packets arrive.
+  void run(Duration time, bool speaks = true) {
+    for (const auto end = bench_.now + time; bench_.now < end;) {
+      hear(bench_.advance(1ms));
+      session.expire(bench_.now);
+      while (const auto packet = session.poll(bench_.now)) {
+        if (speaks) {
+          hear(bench_.send(1, frame(*packet)));
+        }
+      }
+    }
+  }
+  void hear(std::vector<PacketPtr> packets) {
+    for (auto& packet : packets) {
+      if (packet->egress == 1 && ip_of(*packet).protocol == wire::ip_protocol::udp &&
+          l4_header<wire::UdpHeader>(*packet).destination_port.value() == wire::bfd_port) {
+        session.receive(*wire::parse_bfd(l4_of(*packet).subspan(sizeof(wire::UdpHeader))),
+                        bench_.now);
+        last = std::move(packet);
+      }
+    }
+  }
+
+  forwarding::BfdSession session{usual, 77, 5};
+  PacketPtr last;
+
+ private:
+  SwitchBench& bench_;
+};
+
+class LivenessTest : public testing::Test {
+ protected:
+  forwarding::BfdRow row() { return bench.device().bfd().at(0); }
+
+  // Which ports the switch sends to when many flows ask for the default route.
+  std::set<PortIndex> ways(SwitchBench& from) {
+    std::set<PortIndex> ports;
+    for (std::uint16_t flow = 0; flow < 40; ++flow) {
+      const Endpoints ends{mac(1), mac(0, 0xee), Ip(10, 1, 1, 9), Ip(10, 50, 0, 1)};
+      for (const auto& packet : from.send(0, make_udp(from.pool, ends, flow, 6))) {
+        ports.insert(packet->egress);
+      }
+    }
+    return ports;
+  }
+
+  SwitchBench bench{two_ways(usual)};
+  Neighbour neighbour{bench};
+};
+
+TEST_F(LivenessTest, ComesUpWithANeighbourThatSpeaksIt) {
+  neighbour.run(2s);
+  EXPECT_EQ(row().state, BfdState::up);
+  EXPECT_EQ(neighbour.session.state(), BfdState::up);
+  EXPECT_EQ(row().neighbour, there);
+  EXPECT_EQ(row().detection_time, 300ms);
+  EXPECT_EQ(bench.device().bfd().size(), 2u);
+}
+
+TEST_F(LivenessTest, PacketsAreThoseOfASingleHop) {
+  neighbour.run(2s);
+  auto& packet = *neighbour.last;
+  EXPECT_EQ(ip_of(packet).ttl, 255);
+  EXPECT_EQ(ip_of(packet).source, here);
+  EXPECT_EQ(ip_of(packet).destination, there);
+  EXPECT_EQ(ip_of(packet).tos, 0xc0);
+  EXPECT_EQ(ethernet_of(packet).destination, their_mac);
+  EXPECT_GE(l4_header<wire::UdpHeader>(packet).source_port.value(), 49152);
+  EXPECT_EQ(wire::transport_checksum(ip_of(packet), l4_of(packet)), 0);
+  EXPECT_EQ(wire::internet_checksum(packet.bytes().subspan(14, 20)), 0);
+}
+
+TEST_F(LivenessTest, ASilentNextHopLeavesItsGroupAndReturns) {
+  neighbour.run(2s);
+  EXPECT_EQ(ways(bench), (std::set<PortIndex>{1, 2}));
+  neighbour.run(301ms, false);
+  EXPECT_EQ(ways(bench), (std::set<PortIndex>{2}));
+  EXPECT_FALSE(row().alive);
+  EXPECT_EQ(row().failures, 1u);
+  neighbour.run(3s);
+  EXPECT_EQ(ways(bench), (std::set<PortIndex>{1, 2}));
+}
+
+TEST_F(LivenessTest, RoutesShowWhoIsDead) {
+  neighbour.run(2s);
+  neighbour.run(301ms, false);
+  for (const auto& route : bench.device().routes()) {
+    for (const auto& hop : route.next_hops) {
+      EXPECT_EQ(hop.up, hop.via != there);
+    }
+  }
+}
+
+TEST_F(LivenessTest, WhoIsCutOffIsTakenLast) {
+  neighbour.session.set_cut_off(true);
+  neighbour.run(2s);
+  EXPECT_EQ(ways(bench), (std::set<PortIndex>{2}));
+  bench.device().set_port_up(2, false);
+  EXPECT_EQ(ways(bench), (std::set<PortIndex>{1}));
+  bench.device().set_port_up(2, true);
+  neighbour.session.set_cut_off(false);
+  neighbour.run(200ms);
+  EXPECT_EQ(ways(bench), (std::set<PortIndex>{1, 2}));
+}
+
+TEST_F(LivenessTest, TheNeighbourHearsThatARouteHasNowhereToGo) {
+  auto config = two_ways(usual);
+  config.routes.push_back({{Ip(10, 60, 0, 0), 16}, {elsewhere}, {}, {}});
+  bench.device().reconfigure(config);
+  neighbour.run(2s);
+  EXPECT_FALSE(neighbour.session.neighbour_cut_off());
+  bench.device().set_port_up(2, false);
+  neighbour.run(15ms);
+  EXPECT_TRUE(neighbour.session.neighbour_cut_off());
+  bench.device().set_port_up(2, true);
+  neighbour.run(15ms);
+  EXPECT_FALSE(neighbour.session.neighbour_cut_off());
+}
+
+TEST_F(LivenessTest, WhoNeverSpokeStaysInUse) {
+  for (int i = 0; i < 100; ++i) {
+    bench.advance(100ms);
+  }
+  EXPECT_EQ(ways(bench), (std::set<PortIndex>{1, 2}));
+  EXPECT_EQ(row().state, BfdState::down);
+}
+
+TEST_F(LivenessTest, AReloadKeepsTheDeadOut) {
+  neighbour.run(2s);
+  neighbour.run(301ms, false);
+  bench.device().reconfigure(two_ways(usual));
+  EXPECT_EQ(ways(bench), (std::set<PortIndex>{2}));
+}
+
+TEST_F(LivenessTest, TurnedOffTheDeadReturnAndTheNeighbourIsNotAlarmed) {
+  neighbour.run(2s);
+  bench.device().reconfigure(two_ways(std::nullopt));
+  neighbour.run(15ms);
+  EXPECT_EQ(neighbour.session.remote_state(), BfdState::admin_down);
+  EXPECT_TRUE(neighbour.session.alive());
+  for (int i = 0; i < 40; ++i) {
+    bench.advance(100ms);
+  }
+  EXPECT_TRUE(bench.device().bfd().empty());
+  EXPECT_EQ(bench.device().deadline() - bench.now > 100ms, true) << "no timer is left";
+}
+
+TEST_F(LivenessTest, ADeadNextHopReturnsWhenNobodyWatches) {
+  neighbour.run(2s);
+  neighbour.run(301ms, false);
+  bench.device().reconfigure(two_ways(std::nullopt));
+  EXPECT_EQ(ways(bench), (std::set<PortIndex>{1, 2}));
+}
+
+TEST_F(LivenessTest, AShortLinkFailureDoesNotEndTheSession) {
+  neighbour.run(2s);
+  bench.device().set_port_up(1, false);
+  EXPECT_EQ(ways(bench), (std::set<PortIndex>{2}));
+  bench.advance(100ms);
+  bench.device().set_port_up(1, true);
+  neighbour.run(1s);
+  EXPECT_EQ(row().failures, 0u);
+  EXPECT_EQ(ways(bench), (std::set<PortIndex>{1, 2}));
+}
+
+TEST_F(LivenessTest, HostilePacketsAreCountedAndChangeNothing) {
+  neighbour.run(2s);
+  const auto header = [&](BfdState state) {
+    wire::BfdHeader forged;
+    forged.state_flags = static_cast<std::uint8_t>(static_cast<unsigned>(state) << 6);
+    forged.detect_multiplier = 3;
+    forged.my_discriminator = std::uint32_t{77};
+    forged.your_discriminator = row().discriminator;
+    return forged;
+  };
+  auto far = neighbour.frame(header(BfdState::down));
+  Neighbour::set_ttl(*far, 254);
+  bench.send(1, std::move(far));
+  EXPECT_EQ(bench.drops(DropReason::bfd_ttl), 1u);
+
+  auto short_one = header(BfdState::down);
+  short_one.length = 25;
+  bench.send(1, neighbour.frame(short_one));
+  auto damaged = neighbour.frame(header(BfdState::down));
+  damaged->data()[damaged->length - 1] ^= std::byte{1};
+  bench.send(1, std::move(damaged));
+  EXPECT_EQ(bench.drops(DropReason::bfd_malformed), 2u);
+
+  auto stranger = header(BfdState::down);
+  stranger.your_discriminator = row().discriminator + 1;
+  bench.send(1, neighbour.frame(stranger));
+  auto wrong_port = neighbour.frame(header(BfdState::down));
+  ethernet_of(*wrong_port).destination = mac(2, 0xee);
+  bench.send(2, std::move(wrong_port));
+  auto wrong_source = neighbour.frame(header(BfdState::down));
+  ip_of(*wrong_source).source = Ip(10, 9, 1, 3);
+  Neighbour::set_ttl(*wrong_source, 255);
+  bench.send(1, std::move(wrong_source));
+  EXPECT_EQ(bench.drops(DropReason::bfd_no_session), 3u);
+
+  EXPECT_EQ(row().state, BfdState::up);
+  bench.send(1, neighbour.frame(header(BfdState::down)));
+  EXPECT_EQ(row().state, BfdState::down) << "the unforged one is believed";
+}
+
+TEST_F(LivenessTest, WithoutItTheirPacketsAreServedByNobody) {
+  SwitchBench plain(two_ways(std::nullopt));
+  Neighbour other(plain);
+  wire::BfdHeader header;
+  header.my_discriminator = std::uint32_t{1};
+  header.detect_multiplier = 3;
+  plain.send(1, other.frame(header));
+  EXPECT_EQ(plain.drops(DropReason::local_unserved), 1u);
+  EXPECT_TRUE(plain.device().bfd().empty());
+}
+
+class LivenessCores : public LivenessTest {
+ protected:
+  void teach() {
+    for (const auto& lesson : first.lessons) {
+      second.device().learn(*lesson, first.now);
+    }
+    first.lessons.clear();
+  }
+
+  SwitchBench first{two_ways(usual), {0, 2}};
+  SwitchBench second{two_ways(usual), {1, 2}};
+  Neighbour peer{first};
+};
+
+TEST_F(LivenessCores, OneHasTheSessionsAndGetsTheirPackets) {
+  EXPECT_EQ(first.device().bfd().size(), 2u);
+  EXPECT_TRUE(second.device().bfd().empty());
+  auto packet = peer.frame({});
+  EXPECT_EQ(switching::owner_core(*packet, two_ways(usual), 1, 2), 0u);
+  EXPECT_EQ(switching::owner_core(*packet, two_ways(std::nullopt), 1, 2), 1u);
+}
+
+TEST_F(LivenessCores, TheOthersAreTold) {
+  peer.run(2s);
+  peer.run(301ms, false);
+  EXPECT_EQ(ways(first), (std::set<PortIndex>{2}));
+  EXPECT_EQ(ways(second), (std::set<PortIndex>{1, 2}));
+  teach();
+  EXPECT_EQ(ways(second), (std::set<PortIndex>{2}));
+  peer.run(2s);
+  teach();
+  EXPECT_EQ(ways(second), (std::set<PortIndex>{1, 2}));
+}
+
+TEST_F(LivenessCores, ALostLessonIsRepeated) {
+  peer.run(2s);
+  peer.run(301ms, false);
+  first.lessons.clear();
+  peer.run(1100ms, false);
+  teach();
+  EXPECT_EQ(ways(second), (std::set<PortIndex>{2}));
+}
+
+}  // namespace
+}  // namespace tributary::test

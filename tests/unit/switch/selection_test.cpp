@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Up-port selection in a whole switch, with queues that tests fill by hand.
+#include <array>
+#include <set>
+
+#include "support/canary_packets.h"
+#include "support/switch_bench.h"
+#include "switch/port.h"
+
+namespace tributary::test {
+namespace {
+
+using namespace std::chrono_literals;
+using forwarding::Policies;
+using forwarding::Policy;
+
+const Ip own(10, 1, 1, 1);
+const Ip host(10, 1, 1, 9);
+const Ip far(8, 8, 8, 8);
+constexpr std::uint64_t more_than_half = 512 * 1024 + 1;
+constexpr std::uint64_t half = 512 * 1024;
+constexpr PortIndex first_up = 1;
+constexpr PortIndex last_up = 4;
+
+// One host behind port 0, four up-ports.
+switching::SwitchConfig leaf(Policies policies, std::uint16_t id = 1) {
+  switching::SwitchConfig config;
+  config.id = id;
+  config.address = Ip(10, 1, 255, 1);
+  config.canary = canary::CanaryConfig{};
+  config.selection.policies = policies;
+  config.ports = {routed_port("host", 0, own)};
+  config.arp = {{host, mac(0)}};
+  config.routes = {{{Ip(), 0}, {}}};
+  for (std::uint8_t up = first_up; up <= last_up; ++up) {
+    config.ports.push_back(routed_port("up" + std::to_string(up), up, Ip(10, 100, up, 1), 30));
+    const Ip spine(10, 100, up, 2);
+    config.routes[0].via.push_back(spine);
+    config.arp.push_back({spine, mac(up)});
+  }
+  return config;
+}
+
+PortIndex ordinary(SwitchBench& bench, Ip destination = far, std::uint16_t port = 5) {
+  const Endpoints ends{mac(0), mac(0, 0xee), host, destination};
+  return bench.send(0, make_udp(bench.pool, ends, port, 6)).at(0)->egress;
+}
+
+// Of two hosts one leads, so that the other's contribution is the sum and leaves at once. Once per
+// block and switch.
+PortIndex reduction(SwitchBench& bench, std::uint32_t block) {
+  CanarySpec spec;
+  spec.id = block;
+  spec.hosts = 2;
+  spec.rank = 1;
+  spec.destination = far;
+  spec.child_address = host;
+  spec.source_mac = mac(0);
+  spec.destination_mac = mac(0, 0xee);
+  const auto out = bench.send(0, make_canary(bench.pool, spec, std::vector<std::int32_t>{1}));
+  return out.at(0)->egress;
+}
+
+// Where a switch with empty queues sends it.
+PortIndex default_of(std::uint32_t block) {
+  SwitchBench bench(leaf({Policy::ecmp, Policy::ecmp}));
+  return reduction(bench, block);
+}
+
+TEST(Selection, AdaptiveKeepsOrdinaryTrafficOnThePortOfItsDestination) {
+  SwitchBench bench(leaf({Policy::adaptive, Policy::ecmp}));
+  std::set<PortIndex> of_one;
+  std::set<PortIndex> of_all;
+  for (std::uint16_t i = 1; i <= 64; ++i) {
+    of_one.insert(ordinary(bench, far, i));
+    of_all.insert(ordinary(bench, Ip(8, 8, 8, static_cast<std::uint8_t>(i))));
+  }
+  EXPECT_EQ(of_one.size(), 1u);
+  EXPECT_EQ(of_all.size(), 4u);
+}
+
+TEST(Selection, AdaptiveEvadesAFullQueueForOrdinaryTraffic) {
+  SwitchBench bench(leaf({Policy::adaptive, Policy::ecmp}));
+  const auto usual = ordinary(bench);
+  bench.gauges[usual].publish_bytes(half);
+  EXPECT_EQ(ordinary(bench), usual);
+  bench.gauges[usual].publish_bytes(more_than_half);
+  EXPECT_NE(ordinary(bench), usual);
+  bench.gauges[default_of(7)].publish_bytes(more_than_half);
+  EXPECT_EQ(reduction(bench, 7), default_of(7)) << "reductions have a setting of their own";
+  EXPECT_EQ(bench.device().routes().back().counters.evaded, 0u) << "of another prefix";
+  EXPECT_EQ(bench.device().routes().front().counters.evaded, 1u);
+}
+
+TEST(Selection, AdaptiveEvadesAFullQueueForReductions) {
+  SwitchBench bench(leaf({Policy::ecmp, Policy::adaptive}));
+  std::set<PortIndex> defaults;
+  for (std::uint32_t block = 0; block < 64; ++block) {
+    const auto usual = default_of(block);
+    EXPECT_EQ(reduction(bench, block), usual);
+    defaults.insert(usual);
+    const auto empty = usual == last_up ? first_up : static_cast<PortIndex>(usual + 1);
+    for (auto port = first_up; port <= last_up; ++port) {
+      bench.gauges[port].publish_bytes(port == empty ? 0 : more_than_half);
+    }
+    for (std::uint32_t other = 1000 * (block + 1); other < 1000 * (block + 1) + 8; ++other) {
+      EXPECT_EQ(reduction(bench, other), empty);
+    }
+    for (auto& gauge : bench.gauges) {
+      gauge.publish_bytes(0);
+    }
+  }
+  EXPECT_EQ(defaults.size(), 4u);
+}
+
+TEST(Selection, ABurstCountsWhatItSendsItself) {
+  SwitchBench bench(leaf({Policy::adaptive, Policy::ecmp}));
+  const auto usual = ordinary(bench);
+  bench.gauges[usual].publish_bytes(more_than_half);
+  PacketList burst;
+  for (std::uint16_t i = 0; i < 30; ++i) {
+    auto packet = make_udp(bench.pool, {mac(0), mac(0, 0xee), host, far}, i, 6, 1000);
+    packet->ingress = 0;
+    burst.push(std::move(packet));
+  }
+  std::array<unsigned, 5> hits{};
+  for (const auto& packet : bench.send_burst(std::move(burst))) {
+    ++hits.at(packet->egress);
+  }
+  for (auto port = first_up; port <= last_up; ++port) {
+    EXPECT_EQ(hits.at(port), port == usual ? 0u : 10u) << port;
+  }
+}
+
+TEST(Selection, AllLeavesAgreeAboutDefaultsAndStaticTrees) {
+  for (const auto policy : {Policy::ecmp, Policy::adaptive, Policy::static_trees}) {
+    auto one = leaf({Policy::ecmp, policy}, 1);
+    auto other = leaf({Policy::ecmp, policy}, 2);
+    one.selection.trees = other.selection.trees = 2;
+    SwitchBench first(one);
+    SwitchBench second(other);
+    std::set<PortIndex> roots;
+    for (std::uint32_t block = 0; block < 64; ++block) {
+      const auto root = reduction(first, block);
+      EXPECT_EQ(reduction(second, block), root);
+      roots.insert(root);
+    }
+    EXPECT_EQ(roots.size(), policy == Policy::static_trees ? 2u : 4u);
+  }
+}
+
+TEST(Selection, EveryPolicyLeavesADownPortAtOnce) {
+  for (const auto policy : {Policy::ecmp, Policy::flowlet, Policy::adaptive}) {
+    SwitchBench bench(leaf({policy, policy == Policy::ecmp ? Policy::static_trees : policy}));
+    const auto usual = ordinary(bench);
+    const auto root = reduction(bench, 2);
+    bench.device().set_port_up(usual, false);
+    bench.device().set_port_up(root, false);
+    const auto refuge = ordinary(bench);
+    EXPECT_NE(refuge, usual);
+    EXPECT_NE(refuge, root);
+    for (std::uint32_t block = 100; block < 140; ++block) {
+      const auto next = reduction(bench, block);
+      EXPECT_NE(next, usual);
+      EXPECT_NE(next, root);
+    }
+  }
+}
+
+TEST(Selection, ARouteMayDifferFromItsSwitchAndAReloadChangesIt) {
+  auto config = leaf({Policy::adaptive, Policy::adaptive});
+  config.routes[0].ordinary = Policy::ecmp;
+  SwitchBench bench(config);
+  const auto row = [&bench] { return bench.device().routes().front(); };
+  EXPECT_EQ(row().policies.ordinary, Policy::ecmp);
+  EXPECT_EQ(row().policies.reduction, Policy::adaptive);
+  bench.gauges[default_of(1)].publish_bytes(more_than_half);
+  EXPECT_NE(reduction(bench, 1), default_of(1));
+  const auto evaded = row().counters.evaded;
+  EXPECT_EQ(evaded, 1u);
+
+  config.selection.policies.reduction = Policy::static_trees;
+  bench.device().reconfigure(config);
+  EXPECT_EQ(row().policies.reduction, Policy::static_trees);
+  EXPECT_EQ(row().counters.evaded, evaded) << "counters go on";
+  const auto root = reduction(bench, 3);
+  EXPECT_EQ(reduction(bench, 4), root);
+  EXPECT_EQ(reduction(bench, 5), root);
+}
+
+TEST(Selection, FlowletsMoveOrdinaryTrafficBetweenPausesOnly) {
+  auto config = leaf({Policy::flowlet, Policy::ecmp});
+  config.selection.flowlet_gap = 500us;
+  SwitchBench bench(config);
+  const auto port = ordinary(bench);
+  bench.gauges[port].publish_bytes(1);
+  bench.now += 400us;
+  EXPECT_EQ(ordinary(bench), port);
+  bench.now += 501us;
+  EXPECT_NE(ordinary(bench), port);
+  EXPECT_EQ(bench.device().routes().front().counters.flowlets_moved, 1u);
+}
+
+TEST(Selection, APortPublishesWhatItsQueueHolds) {
+  HeapPacketPool pool(8, 2048);
+  switching::PortConfig config;
+  config.queue.rate_bps = 8'000'000;
+  config.queue.capacity_bytes = 5000;
+  forwarding::QueueGauge gauge;
+  switching::Port port(config, &gauge);
+  EXPECT_EQ(gauge.capacity, 5000u);
+  const Time now{1s};
+  for (int i = 0; i < 3; ++i) {
+    port.enqueue(make_frame(pool, mac(1), mac(2), 0x0800, 1000), now);
+  }
+  EXPECT_EQ(gauge.bytes, port.queue_bytes());
+  EXPECT_EQ(gauge.bytes, 3 * 1014u);
+  PacketList out;
+  port.dequeue(now + 2ms, out, 1);
+  EXPECT_EQ(gauge.bytes, 2 * 1014u);
+  config.queue.capacity_bytes = 9000;
+  port.reconfigure(config);
+  EXPECT_EQ(gauge.capacity, 9000u);
+  port.clear();
+  EXPECT_EQ(gauge.bytes, 0u);
+}
+
+}  // namespace
+}  // namespace tributary::test
