@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "property/describe.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "engine/frame.h"
+#include "host/job.h"
+#include "wire/arp.h"
+#include "wire/canary.h"
+
+namespace tributary::test {
+namespace {
+
+const char* name_of(wire::CanaryKind kind) {
+  switch (kind) {
+    case wire::CanaryKind::contribution:
+      return "contribution";
+    case wire::CanaryKind::result:
+      return "result";
+    case wire::CanaryKind::restoration:
+      return "restoration";
+    case wire::CanaryKind::request:
+      return "request";
+    case wire::CanaryKind::failure:
+      return "failure";
+    case wire::CanaryKind::pending:
+      return "pending";
+    case wire::CanaryKind::release:
+      return "release";
+  }
+  return "?";
+}
+
+std::string describe(const wire::CanaryHeader& header, wire::CanaryError error) {
+  char text[256];
+  const auto id = header.id.value();
+  std::snprintf(
+      text, sizeof text,
+      "%s%s job %x block %u.%u -> %s counter %u/%u elements %u rank %d child %s:%u%s%s fp %016llx",
+      error == wire::CanaryError::none ? "" : (std::string(wire::name(error)) + "! ").c_str(),
+      name_of(header.kind), header.job.value(), wire::canary_sequence(id), wire::canary_attempt(id),
+      host::to_string(header.destination).c_str(), header.counter.value(), header.hosts.value(),
+      header.elements.value(),
+      header.rank.value() == wire::CanaryHeader::no_rank ? -1 : int{header.rank.value()},
+      host::to_string(header.child_address).c_str(), header.child_port.value(),
+      header.bypass() ? " bypass " : "",
+      header.bypass() ? host::to_string(header.switch_ipv4).c_str() : "",
+      static_cast<unsigned long long>(header.fingerprint.value()));
+  return text;
+}
+
+}  // namespace
+
+void print_hop(const Hop& hop) {
+  std::vector<std::byte> bytes(hop.frame.begin(), hop.frame.end());
+  Packet packet{};
+  packet.buffer = bytes.data();
+  packet.capacity = packet.length = static_cast<std::uint32_t>(bytes.size());
+  const auto frame = engine::parse_frame(packet);
+  std::string what = "short frame";
+  if (frame.ethernet != nullptr) {
+    const auto type = frame.ethernet->type.value();
+    const bool raw = type == wire::ethertype::canary;
+    what = type == wire::ethertype::arp ? "ARP" : "type " + std::to_string(type);
+    if ((raw || frame.udp != nullptr) && frame.payload.size() >= sizeof(wire::CanaryHeader)) {
+      const auto view = wire::parse_canary(
+          frame.payload, raw ? wire::Encapsulation::ethernet : wire::Encapsulation::udp);
+      what = describe(*view.header, view.error);
+    }
+  }
+  std::printf("%12.3f us  %.*s:%.*s%s  %s\n",
+              static_cast<double>(hop.at.time_since_epoch().count()) / 1e3 - 1e6,
+              static_cast<int>(hop.switch_name.size()), hop.switch_name.data(),
+              static_cast<int>(hop.port.size()), hop.port.data(), hop.at_host ? " host" : "",
+              what.c_str());
+}
+
+}  // namespace tributary::test

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "property/shrink.h"
+
+#include "property/trial.h"
+
+namespace tributary::test {
+namespace {
+
+struct Field {
+  std::uint64_t Shape::*value;
+  std::uint64_t harmless;
+};
+
+constexpr Field fields[] = {
+#define TRIBUTARY_ENTRY(name, harmless) {&Shape::name, harmless},
+    TRIBUTARY_SHAPE(TRIBUTARY_ENTRY)
+#undef TRIBUTARY_ENTRY
+};
+
+bool is_possible(const Shape& shape) {
+  const auto leaves = shape.levels > 1 ? shape.leaves * (shape.levels > 2 ? shape.pods : 1) : 1;
+  const auto hosts = shape.hosts * leaves;
+  return shape.world >= 2 && (shape.crowd != 0 || shape.world <= hosts) && hosts >= 1;
+}
+
+bool fails(const Shape& shape, HeapPacketPool& pool) {
+  return is_possible(shape) && !run_trial(shape, pool).fault.empty();
+}
+
+}  // namespace
+
+Shape shrink(const Shape& shape, HeapPacketPool& pool) {
+  auto best = shape;
+  for (bool better = true; better;) {
+    better = false;
+    for (const auto& field : fields) {
+      const auto now = best.*field.value;
+      if (field.value == &Shape::seed || now == field.harmless) {
+        continue;
+      }
+      const auto towards = now > field.harmless ? field.harmless + (now - field.harmless) / 2 : now;
+      for (const auto candidate : {field.harmless, towards, now - (now > field.harmless ? 1 : 0)}) {
+        auto simpler = best;
+        simpler.*field.value = candidate;
+        if (candidate != now && fails(simpler, pool)) {
+          best = simpler;
+          better = true;
+          break;
+        }
+      }
+    }
+  }
+  return best;
+}
+
+}  // namespace tributary::test

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "packet/pool.h"
+#include "property/shape.h"
+
+namespace tributary::test {
+
+// A simpler shape that fails as well, by trying harmless and smaller values of one field after the
+// other.
+Shape shrink(const Shape& shape, HeapPacketPool& pool);
+
+}  // namespace tributary::test

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "property/shape.h"
+#include "support/virtual_fabric.h"
+
+namespace tributary::test {
+
+struct Outcome {
+  std::string fault;         // empty: everything held
+  std::string state;         // of the workers, if something did not
+  std::string drops;         // by switches: reason=packets
+  std::uint64_t digest = 0;  // of everything that happened; the same whenever the shape is the same
+  std::uint64_t frames = 0;
+  Duration longest{};  // collective
+  std::uint64_t succeeded = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t switch_sums = 0;
+  std::uint64_t requests = 0;
+  std::uint64_t reissues = 0;
+  std::uint64_t direct_blocks = 0;
+  std::uint64_t collisions = 0;
+};
+
+// Runs a shape to its end and checks every invariant of docs/testing.md. `pool` is whole before and
+// after.
+Outcome run_trial(const Shape& shape, HeapPacketPool& pool,
+                  std::function<void(const Hop&)> trace = {});
+
+}  // namespace tributary::test
