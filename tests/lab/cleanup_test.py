@@ -2,7 +2,6 @@
 """Labs leave nothing behind, whatever is killed; and what a killed daemon means to workers."""
 
 import os
-import pathlib
 import signal
 import subprocess
 import unittest
@@ -12,36 +11,20 @@ import support
 LONG = ("-b", "4M", "-e", "4M", "-n", "200", "-w", "0")
 
 
-def leftovers(name: str) -> list[str]:
-    """What there is of a lab: namespaces, run directory, daemons."""
-    found = [str(path) for path in pathlib.Path("/run/netns").glob(f"trib-{name}-*")]
-    found += [str(path) for path in pathlib.Path("/run/tributary-lab").glob(f"{name}*")]
-    for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if f"/tributary-lab/{name}/" in path.read_bytes().decode(errors="replace"):
-                found.append(str(path))
-        except OSError:
-            pass  # ended meanwhile
-    return found
-
-
-def hugepages() -> list[str]:
-    return sorted(str(path) for path in pathlib.Path("/dev/hugepages").glob("*"))
-
-
 class CleanUp(unittest.TestCase):
     def setUp(self):
-        self.hugepages = hugepages()
+        self.hugepages = support.hugepages()
 
     def assert_gone(self, name: str) -> None:
-        support.until(lambda: not leftovers(name), 15.0, f"clean-up ({leftovers(name)})")
-        self.assertEqual(hugepages(), self.hugepages)
+        support.until(lambda: not support.leftovers(name), 15.0,
+                      f"clean-up ({support.leftovers(name)})")
+        self.assertEqual(support.hugepages(), self.hugepages)
 
     def test_down_is_complete_and_can_be_repeated(self):
         with support.Lab("star-4") as lab:
-            self.assertTrue(leftovers(lab.name))
+            self.assertTrue(support.leftovers(lab.name))
             self.assertEqual(support.run(support.LAB, "down", lab.name).returncode, 0)
-            self.assertEqual(leftovers(lab.name), [])
+            self.assertEqual(support.leftovers(lab.name), [])
         self.assertEqual(support.run(support.LAB, "down", "star-4").returncode, 0)
 
     def test_two_labs_of_a_kind_coexist(self):
@@ -67,7 +50,7 @@ class CleanUp(unittest.TestCase):
                            "--build-dir", support.BUILD)
         self.assertEqual(done.returncode, 1)
         self.assertIn("rate", done.stderr)
-        self.assertEqual(leftovers(name), [])
+        self.assertEqual(support.leftovers(name), [])
 
     def test_after_kill_of_a_daemon(self):
         with support.Lab("fat-tree-8") as lab:

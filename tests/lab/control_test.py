@@ -22,7 +22,7 @@ class Control(unittest.TestCase):
 
     def test_every_question_is_answered_in_both_forms(self):
         for question in ("status", "switch", "port", "route", "fdb", "arp", "engine", "job",
-                         "descriptor", "drops", "counters"):
+                         "descriptor", "stalled", "drops", "counters"):
             with self.subTest(question=question):
                 self.assertEqual(self.lab.ctl(question).returncode, OK)
                 self.lab.ctl_json(question)

@@ -15,7 +15,7 @@ PORT = 17000
 # Name and format of every field, in order; the CRC follows.
 FIELDS = (("destination", "I"), ("id", "I"), ("counter", "H"), ("hosts", "H"), ("children", "I"),
           ("switch_address", "H"), ("flags", "B"), ("kind", "B"), ("element_type", "B"),
-          ("op", "B"), ("attempt", "B"), ("shard", "B"), ("job", "I"), ("elements", "H"),
+          ("op", "B"), ("unused", "B"), ("shard", "B"), ("job", "I"), ("elements", "H"),
           ("child_port", "H"), ("fingerprint", "Q"), ("child_address", "I"), ("switch_ipv4", "I"),
           ("child_mac", "6s"), ("rank", "H"), ("reserved", "I"))
 LAYOUT = struct.Struct(">" + "".join(form for _, form in FIELDS))
@@ -31,7 +31,7 @@ def honest(leader: str, own: str) -> dict:
     """A contribution as a worker sends it."""
     number = lambda address: struct.unpack(">I", socket.inet_aton(address))[0]  # noqa: E731
     return {"destination": number(leader), "id": 1, "counter": 1, "hosts": 8, "children": 0,
-            "switch_address": 0, "flags": 1, "kind": 1, "element_type": 0, "op": 0, "attempt": 0,
+            "switch_address": 0, "flags": 1, "kind": 1, "element_type": 0, "op": 0, "unused": 0,
             "shard": 0, "job": random.getrandbits(32), "elements": 16, "child_port": PORT,
             "fingerprint": random.getrandbits(64), "child_address": number(own),
             "switch_ipv4": 0, "child_mac": bytes(6), "rank": 3, "reserved": 0}
@@ -73,9 +73,22 @@ def ids(fields: dict, count: int):
         yield packet(fields | {"id": i & 0xffffffff, "job": 7000 + (i >> 12)}, payload)
 
 
+def messages(fields: dict, count: int):
+    """The messages between leaders, workers and switches, well formed and forged."""
+    for i in range(count):
+        kind = 2 + i % 6
+        down = kind in (2, 3, 7)
+        ranks = struct.pack("<2h", 1, 2) if kind == 6 else b""
+        yield packet(fields | {"kind": kind, "flags": 0x41 if down else 1, "id": i & 0xffffffff,
+                               "counter": 8 if kind in (2, 3) else 0,
+                               "element_type": 5 if kind == 6 else 0,
+                               "elements": len(ranks) // 2, "children": 1}, ranks)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("kind", choices=["truncated", "oversized", "fields", "random", "ids"])
+    parser.add_argument("kind", choices=["truncated", "oversized", "fields", "random", "ids",
+                                         "messages"])
     parser.add_argument("address")
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--rate", type=int, default=2000, help="packets per second; 0: no pause")
@@ -84,7 +97,8 @@ def main() -> None:
     out.connect((arguments.address, PORT))
     fields = honest(arguments.address, out.getsockname()[0])
     packets = {"truncated": truncated, "oversized": oversized, "fields": lying,
-               "random": noise}.get(arguments.kind, lambda f: ids(f, arguments.count))(fields)
+               "random": noise, "ids": lambda f: ids(f, arguments.count),
+               "messages": lambda f: messages(f, arguments.count)}[arguments.kind](fields)
     start = time.monotonic()
     for sent, data in enumerate(packets):
         try:

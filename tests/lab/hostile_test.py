@@ -52,6 +52,18 @@ class Hostile(unittest.TestCase):
         self.reductions_survive(lambda: self.send("ids", LEADER, "--count", "20000",
                                                   "--rate", "4000"))
 
+    def test_forged_messages_of_every_kind(self):
+        self.reductions_survive(lambda: self.send("messages", LEADER, "--count", "6000"))
+        figures = {}
+        for row in self.lab.rows("engine"):
+            for name, value in row["figures"].items():
+                figures[name] = figures.get(name, 0) + value
+        for name in ("requests_total", "failures_total", "pendings_total"):
+            self.assertGreaterEqual(figures[name], 1000, figures)
+        # Hearsay, but bounded, and it does not stay.
+        self.assertLessEqual(len(self.lab.rows("stalled", "--limit", "10000")), 6 * 256)
+        support.until(lambda: not self.lab.rows("stalled"), 8, "an end of the forged stalls")
+
     def test_a_million_ids(self):
         self.send("ids", LEADER, "--count", "1000000", "--rate", "0", timeout=120)
         document = self.lab.reduce("-b", "256K", "-e", "256K", "-n", "3", hosts=BUSY)

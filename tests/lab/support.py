@@ -35,9 +35,9 @@ def run(*argv, timeout: float = 60.0, **more) -> subprocess.CompletedProcess:
 class Lab:
     """A lab that is up under a name of its own, so that it meets no other of its kind."""
 
-    def __init__(self, kind: str, *options: str):
-        self.kind = kind
-        self.name = f"t{os.getpid()}-{kind}"
+    def __init__(self, kind: str, *options: str, name: str | None = None):
+        self.kind = kind  # a file, or the name of one in conf/labs
+        self.name = f"t{os.getpid()}-{name or kind}"
         self.options = options
         self._benches: list[Bench] = []
 
@@ -60,6 +60,24 @@ class Lab:
     @property
     def state(self) -> dict:
         return json.loads((self.directory / "state.json").read_text())
+
+    def tool(self, command: str, *arguments) -> None:
+        """`tools/lab COMMAND` on this lab, which must succeed."""
+        done = run(LAB, command, self.name, *arguments)
+        if done.returncode != 0:
+            raise AssertionError(f"lab {command} {arguments}: {done.stderr}")
+
+    def processes(self, host: str, program: str) -> list[int]:
+        """The pids of a program in a host."""
+        done = run("ip", "netns", "pids", f"trib-{self.name}-{host}")
+        found = []
+        for pid in map(int, done.stdout.split()):
+            try:
+                if pathlib.Path(f"/proc/{pid}/comm").read_text().strip() == program[:15]:
+                    found.append(pid)
+            except OSError:
+                pass  # ended meanwhile
+        return found
 
     def exec(self, host: str, *argv, timeout: float = 60.0) -> subprocess.CompletedProcess:
         return run(LAB, "exec", self.name, host, "--", *argv, timeout=timeout)
@@ -124,17 +142,17 @@ class Lab:
 
 
 class Bench:
-    """A run of tributary-bench allreduce in a lab, started at once."""
+    """A run of tributary-bench in a lab, started at once."""
 
     def __init__(self, lab: Lab, arguments, workers: int | None = None, hosts: str | None = None,
                  port: int = 29500, delay: str | None = None, deadline_s: float = 20,
-                 time_limit_s: float = 120):
+                 time_limit_s: float = 120, collective: str = "allreduce"):
         self._record = tempfile.NamedTemporaryFile(suffix=".json")
         where = ["--port", port, "--time-limit", time_limit_s]
         for option, value in (("--workers", workers), ("--hosts", hosts), ("--delay", delay)):
             if value is not None:
                 where += [option, value]
-        self._argv = [LAB, "run", lab.name, "--build-dir", BUILD, *where, "--", "allreduce",
+        self._argv = [LAB, "run", lab.name, "--build-dir", BUILD, *where, "--", collective,
                       "--deadline", deadline_s, "--record", self._record.name, *arguments]
         self.process = subprocess.Popen([str(arg) for arg in self._argv],
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -165,9 +183,26 @@ class Bench:
         return json.loads(pathlib.Path(self._record.name).read_text())
 
 
+def leftovers(name: str) -> list[str]:
+    """What there is of a lab: namespaces, run directory, daemons."""
+    found = [str(path) for path in pathlib.Path("/run/netns").glob(f"trib-{name}-*")]
+    found += [str(path) for path in pathlib.Path("/run/tributary-lab").glob(f"{name}*")]
+    for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if f"/tributary-lab/{name}/" in path.read_bytes().decode(errors="replace"):
+                found.append(str(path))
+        except OSError:
+            pass  # ended meanwhile
+    return found
+
+
+def hugepages() -> list[str]:
+    return sorted(str(path) for path in pathlib.Path("/dev/hugepages").glob("*"))
+
+
 def wrong(document: dict) -> int:
     return sum(row[place]["wrong"] for row in document["rows"]
-               for place in ("out_of_place", "in_place"))
+               for place in ("out_of_place", "in_place") if place in row)
 
 
 def until(condition, timeout_s: float = 10.0, what: str = "it") -> None:

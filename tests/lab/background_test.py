@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The background traffic: what one host sends arrives at another, and bad input is refused."""
+
+import json
+import signal
+import subprocess
+import time
+import unittest
+
+import support
+
+HOSTS = ("l1h1", "l2h2", "l3h1", "l4h2")
+BENCH = support.BUILD / "apps" / "tributary-bench" / "tributary-bench"
+
+
+class Background(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = support.Lab("fat-tree-8").__enter__()
+        cls.addClassCleanup(cls.lab.__exit__)
+        cls.peers = ",".join(cls.lab.state["hosts"][host] for host in HOSTS)
+
+    def start(self, *options) -> dict[str, subprocess.Popen]:
+        children = {}
+        for host in HOSTS:
+            argv = [support.LAB, "exec", self.lab.name, host, "--", BENCH, "background", "--peers",
+                    self.peers, "--json", *options]
+            children[host] = subprocess.Popen(
+                [str(arg) for arg in argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                text=True)
+            self.addCleanup(children[host].kill)
+        return children
+
+    def documents(self, children) -> dict[str, dict]:
+        found = {}
+        for host, child in children.items():
+            text, _ = child.communicate(timeout=60)
+            self.assertEqual(child.returncode, 0, host)
+            found[host] = json.loads(text)
+        return found
+
+    def total(self, documents, what: str) -> int:
+        return sum(document[what] for document in documents.values())
+
+    def test_uniform_traffic_arrives_and_changes_peers(self):
+        # 30 Mbit/s on links of 200: nothing is lost but what comes before a receiver has begun or
+        # after it has ended.
+        documents = self.documents(self.start("--rate", "30Mbit", "--duration", "3"))
+        sent = self.total(documents, "sent_packets")
+        received = self.total(documents, "received_packets")
+        self.assertLessEqual(received, sent)
+        self.assertGreater(received, sent / 2)
+        self.assertEqual(self.total(documents, "foreign_packets"), 0)
+        for host, document in documents.items():
+            self.assertGreater(document["peer_changes"], 20, host)
+            self.assertLess(document["sent_line_bps"], 31e6, host)
+
+    def test_in_a_permutation_everybody_receives_what_one_sends(self):
+        children = self.start("--rate", "30Mbit", "--pattern", "permutation", "--period", "3600",
+                              "--share", "0.5", "--duration", "3")
+        for host, document in self.documents(children).items():
+            self.assertGreater(document["received_packets"], 100, host)
+            self.assertLess(document["received_line_bps"], 16e6, host)
+
+    def test_sigterm_ends_it_with_a_report(self):
+        children = self.start("--rate", "5Mbit", "--duration", "600")
+        time.sleep(2)
+        for child in children.values():
+            child.send_signal(signal.SIGTERM)
+        for host, document in self.documents(children).items():
+            self.assertGreater(document["sent_packets"], 10, host)
+            self.assertLess(document["seconds"], 60, host)
+
+    def refused(self, *arguments) -> str:
+        done = self.lab.exec(HOSTS[0], BENCH, "background", *arguments)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        return done.stderr
+
+    def test_bad_input_is_refused(self):
+        peers, rate = ("--peers", self.peers), ("--rate", "5Mbit")
+        self.assertIn("--peers is required", self.refused(*rate))
+        self.assertIn("--rate is required", self.refused(*peers))
+        self.assertIn("is not a rate", self.refused(*peers, "--rate", "5MB"))
+        self.assertIn("is not an IPv4 address", self.refused("--peers", "h1,h2", *rate))
+        self.assertIn("any address of this host", self.refused("--peers", "1.1.1.1,2.2.2.2", *rate))
+        self.assertIn("named twice", self.refused("--peers", "1.1.1.1,1.1.1.1", *rate))
+        self.assertIn("one of Canary's", self.refused(*peers, *rate, "--port", "17000"))
+        self.assertIn("--share", self.refused(*peers, *rate, "--share", "2"))
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""reduce, broadcast and barrier through switches; and what is said and done where none aggregates."""
+
+import os
+import pathlib
+import re
+import tempfile
+import time
+import unittest
+
+import support
+
+COUNTS = "0,1,352,353,1409,10007"
+ONCE = ("-n", "1", "-w", "0")
+
+
+class ThroughSwitches(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = support.Lab("fat-tree-8").__enter__()
+        cls.addClassCleanup(cls.lab.__exit__)
+
+    def check(self, collective: str, *arguments: str, **where) -> dict:
+        document = self.lab.reduce(*arguments, collective=collective, **where)
+        self.assertEqual(document["collective"], collective)
+        self.assertEqual(support.wrong(document), 0)
+        self.assertGreater(document["statistics"]["switch_sums_seen"], 0)
+        self.assertEqual(document["statistics"]["blocks_by_hosts"], 0)
+        return document
+
+    def test_reduce_of_every_type_and_operator(self):
+        document = self.check("reduce", "-d", "all", "-o", "all", "--counts", COUNTS, *ONCE,
+                              "--algorithm", "canary,ring", "-r", "3")
+        self.assertEqual(len(document["rows"]), 44 * len(COUNTS.split(",")) * 2)
+
+    def test_broadcast_of_every_type(self):
+        self.check("broadcast", "-d", "all", "--counts", COUNTS, *ONCE, "--algorithm",
+                   "canary,ring", "-r", "5")
+
+    def test_every_root(self):
+        for root in range(8):
+            for collective in ("reduce", "broadcast"):
+                with self.subTest(collective=collective, root=root):
+                    self.check(collective, "--counts", "1,10007", *ONCE, "-r", str(root))
+
+    def test_large_vectors(self):
+        for collective in ("reduce", "broadcast"):
+            self.check(collective, "-b", "2M", "-e", "2M", "-d", "i32", "-n", "2", "-r", "1")
+
+    def test_barrier_lets_nobody_pass_before_the_last_came(self):
+        document = self.check("barrier", "-n", "20", "--algorithm", "canary,ring")
+        self.assertEqual([row["algorithm"] for row in document["rows"]], ["canary", "ring"])
+
+    def test_the_communicator_says_by_what_it_runs(self):
+        bench = self.lab.bench("--counts", "100", *ONCE, "--algorithm", "auto", "--job", "77",
+                               "--fallback", "error")
+        self.assertEqual([row["algorithm"] for row in bench.finish()["rows"]], ["canary"])
+        lines = re.findall("tributary: .*", bench.output)
+        self.assertEqual(len(lines), 1, bench.output)
+        self.assertIn("job 77, 8 ranks: canary, switches reduce on the way", lines[0])
+
+    def test_a_worker_that_dies_ends_the_collective_and_is_named(self):
+        bench = self.lab.bench("-b", "4M", "-e", "4M", "-n", "1000", "-c", "0", deadline_s=4)
+        support.until(lambda: self.lab.processes("l2h1", "tributary-bench"), what="a worker")
+        time.sleep(2)
+        start = time.monotonic()
+        os.kill(self.lab.processes("l2h1", "tributary-bench")[0], 9)
+        self.assertNotEqual(bench.end(), 0)
+        self.assertLess(time.monotonic() - start, 10)
+        self.assertRegex(bench.output, r"tributary-bench: .*rank 2\b")
+
+
+class WithoutSwitches(unittest.TestCase):
+    """A lab whose switch does not aggregate."""
+
+    @classmethod
+    def setUpClass(cls):
+        directory = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(directory.cleanup)
+        here = pathlib.Path(directory.name)
+        (here / "labs").mkdir()
+        conf = support.ROOT / "conf"
+        plain = re.sub(r"\[switch\.canary\]\n([^\[\n].*\n|\n)*", "", (conf / "star-4.toml").read_text())
+        (here / "star-4.toml").write_text(plain)
+        file = here / "labs" / "plain.toml"
+        file.write_text((conf / "labs" / "star-4.toml").read_text())
+        lab = support.Lab(str(file))
+        lab.name = f"t{os.getpid()}-plain"
+        cls.lab = lab.__enter__()
+        cls.addClassCleanup(cls.lab.__exit__)
+
+    def test_the_hosts_reduce_and_say_so(self):
+        bench = self.lab.bench("--counts", "1,10007", *ONCE, "--algorithm", "auto")
+        document = bench.finish()
+        self.assertEqual({row["algorithm"] for row in document["rows"]}, {"ring"})
+        self.assertEqual(support.wrong(document), 0)
+        lines = re.findall("tributary: .*", bench.output)
+        self.assertEqual(len(lines), 1, bench.output)
+        self.assertIn("ring, the hosts reduce alone: no switch", lines[0])
+        self.assertGreater(document["statistics"]["collectives_by_ring"], 0)
+
+    def test_canary_without_switches_is_exact_too(self):
+        for collective in ("allreduce", "reduce", "broadcast"):
+            bench = self.lab.bench("--counts", "1,10007", *ONCE, collective=collective)
+            self.assertEqual(support.wrong(bench.finish()), 0)
+            self.assertIn("canary without switches", bench.output)
+
+    def test_or_it_is_an_error_that_says_what_to_do(self):
+        bench = self.lab.bench("--counts", "1", *ONCE, "--fallback", "error")
+        self.assertEqual(bench.end(), 1)
+        for part in ("no switch between the ranks aggregates", "[switch.canary]",
+                     "TRIBUTARY_FALLBACK=allow"):
+            self.assertIn(part, bench.output)
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The experiments run from end to end, in a small way, and write what they promise."""
+
+import json
+import os
+import pathlib
+import tempfile
+import unittest
+
+import support
+
+TOOLS = support.ROOT / "tools"
+
+
+class Experiments(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.output = pathlib.Path(directory.name)
+
+    def run_tool(self, name: str, *arguments) -> str:
+        done = support.run(TOOLS / name, *arguments, timeout=120,
+                           env=os.environ | {"TRIBUTARY_BUILD": str(support.BUILD)})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def test_congestion(self):
+        said = self.run_tool("experiment-congestion", "--seeds", 1, "--size", "128K", "--policies",
+                             "adaptive,static-1,ring", "--shares", "0.25", "--load", 0.2,
+                             "--output", self.output)
+        self.assertIn("adaptive / static-1", said)
+        samples = json.loads((self.output / "results.json").read_text())["samples"]
+        self.assertEqual(len(samples), 6)
+        for sample in samples:
+            self.assertEqual(sample["failure"], "")
+            self.assertGreater(min(sample["goodputs"]), 0)
+        self.assertEqual(len((self.output / "results.csv").read_text().splitlines()), 7)
+
+    def test_loss(self):
+        self.run_tool("bench-loss", "--runs", 1, "--iterations", 1, "--size", "64K", "--losses",
+                      "0.001", "--json", self.output / "loss.json")
+        samples = json.loads((self.output / "loss.json").read_text())
+        self.assertEqual([sample["loss"] for sample in samples], [0, 0.001])
+        self.assertEqual([len(sample["goodputs_bps"]) for sample in samples], [2, 2])
+
+    def test_jobs(self):
+        self.run_tool("bench-jobs", "--jobs", 2, "--runs", 1, "--iterations", 1, "--size", "64K",
+                      "--json", self.output / "jobs.json")
+        runs = json.loads((self.output / "jobs.json").read_text())
+        for kind in ("alone", "flooded"):
+            self.assertEqual(len(runs[kind][0]["shares"]), 2)
+
+    def test_bad_input_is_refused(self):
+        for name, *arguments in (("experiment-congestion", "--policies", "best"),
+                                 ("experiment-congestion", "--shares", "half"),
+                                 ("bench-loss", "--losses", "much"),
+                                 ("bench-jobs", "--jobs", "9")):
+            done = support.run(TOOLS / name, *arguments)
+            self.assertEqual(done.returncode, 2, name)
+            self.assertIn(arguments[0], done.stderr)
+
+
+if __name__ == "__main__":
+    support.main()

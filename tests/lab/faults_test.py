@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Links and switches that fail, and what workers notice of it: nothing, or an error that says why."""
+
+import os
+import signal
+import time
+import unittest
+
+import faults
+import support
+
+
+class Paths(unittest.TestCase):
+    """What leaf1 of the split fat tree thinks of its way over spine1."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = support.Lab("fat-tree-8-split").__enter__()
+        cls.addClassCleanup(cls.lab.__exit__)
+        faults.await_sessions(cls.lab)
+
+    def tearDown(self):
+        faults.await_paths(self.lab)
+
+    def uses_spine1(self) -> bool:
+        return faults.next_hops(self.lab, "leaf1")["10.101.1.2"]
+
+    def ping_across(self) -> None:
+        done = self.lab.exec("l1h1", "ping", "-c", "10", "-i", "0.05", "-W", "2", "10.3.1.2")
+        self.assertIn(" 0% packet loss", done.stdout)
+
+    def noticed_within(self, limit_s: float, begin) -> None:
+        begin()
+        start = time.monotonic()
+        support.until(lambda: not self.uses_spine1(), limit_s, "that the next hop left its groups")
+        print(f"noticed after {time.monotonic() - start:.2f} s, asking included")
+        self.ping_across()
+
+    def test_a_port_that_is_set_down_by_hand(self):
+        self.lab.ctl("port", "down", "leaf1", "spine1", daemon="leaf1")
+        self.assertFalse(self.uses_spine1())
+        self.ping_across()
+        self.lab.ctl("port", "up", "leaf1", "spine1", daemon="leaf1")
+        support.until(self.uses_spine1, what="that the next hop is used again")
+
+    def test_a_cable_that_is_pulled_at_this_end(self):
+        self.noticed_within(2, lambda: self.lab.tool("link", "leaf1-spine1", "down"))
+        self.lab.tool("link", "leaf1-spine1", "up")
+        support.until(self.uses_spine1, what="that the next hop is used again")
+
+    def test_a_cable_that_is_pulled_at_the_other_end(self):
+        self.noticed_within(2, lambda: self.lab.tool("link", "spine1-leaf1", "down"))
+        self.lab.tool("link", "spine1-leaf1", "up")
+        support.until(self.uses_spine1, what="that the next hop is used again")
+
+    def test_a_switch_that_is_killed_leaves_its_links_up(self):
+        self.noticed_within(3, lambda: self.lab.tool("kill", "spine1"))
+        ports = {row["port"]: row["up"] for row in self.lab.rows("port", daemon="leaf1")}
+        self.assertTrue(ports["spine1"], "it is the session that failed, not the link")
+        self.lab.tool("restart", "spine1")
+
+    def test_a_neighbour_that_stops_watching_is_not_taken_for_dead(self):
+        config = self.lab.directory / "spine1.toml"
+        text = config.read_text()
+        quiet = self.lab.directory / "quiet.toml"
+        quiet.write_text("\n".join(line for line in text.splitlines()
+                                   if not line.startswith("bfd")))
+        self.assertEqual(self.lab.ctl("config", "reload", quiet, daemon="spine1").returncode, 0)
+        time.sleep(1.0)
+        self.assertTrue(self.uses_spine1())
+        self.assertEqual(self.lab.ctl("config", "reload", config, daemon="spine1").returncode, 0)
+
+
+class VanishedInterface(unittest.TestCase):
+    def test_costs_its_port_and_nothing_else(self):
+        with support.Lab("star-4") as lab:
+            lab.exec("switch", "ip", "link", "del", "h4")
+            support.until(lambda: not {row["port"]: row["up"] for row in lab.rows("port")}["h4"],
+                          what="that the port is down")
+            done = lab.exec("h1", "ping", "-c", "5", "-i", "0.05", "-W", "2", "10.0.0.2")
+            self.assertIn(" 0% packet loss", done.stdout)
+            lab.assert_balanced(self)
+
+
+class Reductions(unittest.TestCase):
+    """Every element of every reduction, whatever happens to the packets."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = support.Lab("fat-tree-8-split").__enter__()
+        cls.addClassCleanup(cls.lab.__exit__)
+        faults.await_sessions(cls.lab)
+
+    def tearDown(self):
+        self.lab.assert_balanced(self)
+
+    def assert_exact(self, documents: list[dict]) -> None:
+        self.assertEqual([support.wrong(document) for document in documents], [0] * len(documents))
+
+    def test_bad_cables(self):
+        for name, impairment in faults.IMPAIRMENTS.items():
+            with self.subTest(name):
+                self.assert_exact(faults.over_bad_cables(self.lab, impairment))
+
+    def test_a_cable_between_switches_that_stays_pulled(self):
+        self.assert_exact(faults.over_a_pulled_cable(self.lab))
+
+    def test_a_flapping_link(self):
+        self.assert_exact(faults.over_a_flapping_link(self.lab))
+
+    def test_switches_that_are_killed_and_start_again(self):
+        for daemon in ("spine1", "leaf3"):
+            with self.subTest(daemon):
+                self.assert_exact(faults.through_a_crash(self.lab, daemon))
+
+    def test_a_worker_that_dies_is_named(self):
+        bench = self.lab.bench(*faults.LONG, deadline_s=3)
+        support.until(lambda: self.lab.processes("l3h1", "tributary-bench"), what="the worker")
+        time.sleep(1.0)
+        for pid in self.lab.processes("l3h1", "tributary-bench"):
+            os.kill(pid, signal.SIGKILL)
+        start = time.monotonic()
+        self.assertNotEqual(bench.end(), 0)
+        self.assertLess(time.monotonic() - start, 3 + 3, "the others end by the deadline")
+        self.assertRegex(bench.output, r"\brank(s)? 4\b", "l3h1 is rank 4")
+
+
+if __name__ == "__main__":
+    support.main()

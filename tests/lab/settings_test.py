@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""tools/lab --set and reload: what daemons run with can be changed without editing conf/."""
+
+import unittest
+
+import support
+
+
+class Settings(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = support.Lab("star-4", "--rate", "20Mbit",
+                              "--set", "switch.port.queue=64KiB").__enter__()
+        cls.addClassCleanup(cls.lab.__exit__)
+
+    def reload(self, *options: str):
+        return support.run(support.LAB, "reload", self.lab.name, *options)
+
+    def ports(self) -> set[tuple[int, int]]:
+        return {(row["rate_bits_per_second"], row["queue_capacity_bytes"])
+                for row in self.lab.rows("port")}
+
+    def test_settings_of_up_stay_unless_reload_names_them(self):
+        self.assertEqual(self.ports(), {(20_000_000, 65536)})
+        self.assertEqual(self.reload("--rate", "30Mbit").returncode, 0)
+        self.assertEqual(self.ports(), {(30_000_000, 65536)})
+        self.assertEqual(self.reload("--rate", "20Mbit", "--set",
+                                     'switch.port.queue="32KiB"').returncode, 0)
+        self.assertEqual(self.ports(), {(20_000_000, 32768)})
+        self.assertEqual(self.reload("--set", "switch.port.queue=64KiB").returncode, 0)
+        self.assertEqual(self.ports(), {(20_000_000, 65536)})
+
+    def test_what_the_daemon_refuses_changes_nothing(self):
+        before = self.ports()
+        done = self.reload("--rate", "1Gbit", "--set", "switch.port.qeue=32KiB")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("did you mean `queue`", done.stderr)
+        self.assertEqual(self.reload().returncode, 0)
+        self.assertEqual(self.ports(), before)
+
+    def test_only_some_tables_and_each_with_its_number(self):
+        self.assertEqual(self.reload("--set", "switch.port[interface].impair_in.seed={n}")
+                         .returncode, 0)
+        derived = (self.lab.directory / "star-4.toml").read_text()
+        for number in range(1, 5):
+            self.assertEqual(derived.count(f"seed = {number}\n"), 1, derived)
+        self.assertEqual(self.reload("--set", "switch.port[tap].mtu=900").returncode, 0)
+
+    def test_settings_that_name_no_key_are_refused(self):
+        for setting in ("queue", "daemon.cores.first=1", ".=1"):
+            done = self.reload("--set", setting)
+            self.assertEqual(done.returncode, 1, setting)
+            self.assertIn(f"--set {setting}", done.stderr)
+
+
+if __name__ == "__main__":
+    support.main()

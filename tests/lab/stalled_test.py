@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`tributaryctl stalled` names job, block and rank of what waits, within a second."""
+
+import os
+import signal
+import time
+import unittest
+
+import support
+
+HOSTS = "l1h1,l1h2,l2h1,l2h2,l3h1,l3h2,l4h1,l4h2"
+VICTIM = "l3h1"
+RANK = HOSTS.split(",").index(VICTIM)
+
+
+class Stalled(unittest.TestCase):
+    def setUp(self):
+        self.lab = support.Lab("fat-tree-8").__enter__()
+        self.addCleanup(self.lab.__exit__)
+
+    def contributions(self) -> int:
+        return sum(row["contributions_total"] for row in self.lab.rows("job"))
+
+    def named(self) -> list[dict]:
+        """Rows that blame the victim alone."""
+        return [row for row in self.lab.rows("stalled") if row["missing_ranks"] == [RANK]]
+
+    def test_nothing_is_stalled_where_nothing_runs(self):
+        self.assertEqual(self.lab.rows("stalled"), [])
+        self.assertEqual(self.lab.ctl("stalled").stdout, "nothing is stalled\n")
+
+    def test_a_stopped_worker_is_named_within_a_second_and_the_rest_is_exact(self):
+        bench = self.lab.bench("-b", "1M", "-e", "1M", "-n", "40", hosts=HOSTS)
+        support.until(lambda: self.contributions() > 20000, 30, "a reduction")
+        pid = self.lab.processes(VICTIM, "tributary-bench")[0]
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            stopped = time.monotonic()
+            support.until(self.named, 5, "a row that names the rank")
+            took = time.monotonic() - stopped
+            rows = self.named()
+            people = self.lab.ctl("stalled").stdout
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        self.assertLess(took, 1.0, rows)
+        jobs = {row["job"] for row in self.lab.rows("job")}
+        for row in rows:
+            self.assertIn(row["job"], jobs)
+            self.assertEqual(row["hosts"], 8)
+            self.assertLess(row["contributions"], 8)
+            self.assertLess(row["waiting_seconds"], 3)
+        self.assertIn("MISSING-RANKS", people)
+        self.assertEqual(support.wrong(bench.finish()), 0)
+        support.until(lambda: not self.lab.rows("stalled"), 8, "an end of the stall")
+        self.lab.assert_balanced(self)
+
+
+if __name__ == "__main__":
+    support.main()
