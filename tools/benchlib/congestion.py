@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Background traffic on some hosts of a fabric (tributary-bench background)."""
+
+import json
+import subprocess
+import time
+
+from lablib import LabError
+
+from .fabric import ended
+
+_LONGEST_S = 900  # it is told to end long before
+_SETTLE_S = 0.5   # until queues are as they stay
+
+
+class Background:
+    """Runs while the context does; `counts` are there behind it."""
+
+    def __init__(self, fabric, hosts: list[str], rate: str, *options):
+        self._fabric, self._hosts, self._rate, self._options = fabric, hosts, rate, options
+        self.counts: list[dict] = []
+
+    def __enter__(self) -> "Background":
+        peers = ",".join(self._fabric.address(host) for host in self._hosts)
+        self._children = [
+            self._fabric.start(host, self._fabric.program("tributary-bench"), "background",
+                               "--peers", peers, "--rate", self._rate, "--duration", _LONGEST_S,
+                               "--json", *self._options,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            for host in self._hosts]
+        time.sleep(_SETTLE_S)
+        self.require_running()
+        return self
+
+    def require_running(self) -> None:
+        for host, child in zip(self._hosts, self._children):
+            if child.poll() is not None:
+                raise LabError(f"background traffic of {host} ended: {child.stderr.read().strip()}")
+
+    def __exit__(self, *_) -> None:
+        with ended(*self._children):
+            for child in self._children:
+                child.terminate()
+            for child in self._children:
+                try:
+                    text, _ = child.communicate(timeout=10)
+                    self.counts.append(json.loads(text))
+                except (subprocess.TimeoutExpired, ValueError):
+                    pass  # killed with us: there is nothing to count

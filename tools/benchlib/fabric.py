@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A lab that a benchmark has to itself."""
+
+import contextlib
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+
+from lablib import LabError, daemon_config, description, lifecycle, namespaces, state
+
+LINE_OVERHEAD_BYTES = 24  # preamble, frame check sequence, gap: what counters do not count
+
+
+class Fabric:
+    def __init__(self, kind: str, name: str, *settings: str, rate: str | None = None):
+        self.lab = description.load(description.find(kind), name)
+        self.name = name
+        self.build = lifecycle.default_build()
+        self._overrides = daemon_config.Overrides(rate=rate, settings=settings)
+
+    def __enter__(self) -> "Fabric":
+        lifecycle.up(self.lab, self.build, self._overrides, os.getpid())
+        self._sockets = state.read(self.name)["sockets"]
+        return self
+
+    def __exit__(self, *_) -> None:
+        lifecycle.down(self.name, self.lab)
+
+    @property
+    def hosts(self) -> list[str]:
+        return [host.name for host in self.lab.hosts]
+
+    def address(self, host: str) -> str:
+        return str(self.lab.host(host).address.ip)
+
+    def program(self, name: str) -> str:
+        return str(lifecycle.program(self.build, name))
+
+    def set(self, *settings: str) -> None:
+        """Of all daemons, while they run."""
+        lifecycle.reload(self.lab, daemon_config.Overrides(settings=settings))
+
+    def rows(self, *question: str) -> list[dict]:
+        """What tributaryctl lists, of all daemons."""
+        rows = []
+        for path in self._sockets.values():
+            done = subprocess.run(
+                [self.program("tributaryctl"), "--socket", path, *question, "--json"],
+                stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30)
+            if done.returncode != 0:
+                raise LabError(f"tributaryctl {' '.join(question)}: {done.stderr.strip()}")
+            answer = json.loads(done.stdout)
+            rows += answer["switches"] if isinstance(answer, dict) else answer
+        return rows
+
+    def start(self, host: str, *argv, **streams) -> subprocess.Popen:
+        """A program in a host; it ends with us, even if we are killed."""
+        command = namespaces.command(self.lab.namespace(host), *(str(arg) for arg in argv))
+        return subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *command],
+                                stdin=subprocess.DEVNULL, text=True, **streams)
+
+    def require_balance(self) -> None:
+        for row in self.rows("counters"):
+            if not row["balanced"]:
+                raise LabError(f"the counters of {row['switch']} do not account for every packet")
+
+
+def main(body) -> None:
+    """Runs a benchmark: signals end it in order, and errors are one line."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda got, _frame: sys.exit(128 + got))
+    name = pathlib.Path(sys.argv[0]).name
+    try:
+        sys.exit(body())
+    except LabError as error:
+        sys.exit(f"{name}: {error}")
+    except subprocess.TimeoutExpired as error:
+        sys.exit(f"{name}: no end after {error.timeout:.0f} s: {error.cmd}")
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+@contextlib.contextmanager
+def ended(*children: subprocess.Popen):
+    """Whatever happens, none of them is left."""
+    try:
+        yield children
+    finally:
+        for child in children:
+            if child.poll() is None:
+                child.kill()
+            child.wait()
+            for stream in (child.stdout, child.stderr):
+                if stream:
+                    stream.close()

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How full the links were, from the counters of the ports that send into them."""
+
+import threading
+import time
+
+from .fabric import LINE_OVERHEAD_BYTES, Fabric
+
+
+class Sampler:
+    """Asks for the ports every half second, in a thread, while the context runs."""
+
+    def __init__(self, fabric: Fabric, interval_s: float = 0.5):
+        self._fabric, self._interval_s = fabric, interval_s
+        self._samples: list[tuple[float, dict]] = []
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> "Sampler":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._end.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while True:
+            rows = self._fabric.rows("port")
+            self._samples.append((time.monotonic(), {
+                (row["switch"], row["port"]): (_line_bits(row), row["rate_bits_per_second"])
+                for row in rows}))
+            if self._end.wait(self._interval_s):
+                return
+
+    def utilisation(self, busy: list[tuple[str, str]]) -> dict[str, float]:
+        """Share of its rate that each link carried, over the intervals in which the ports `busy`
+        carried more than a quarter of what they did at their best: while the reductions ran, and
+        not while their workers started, met or checked."""
+        pairs = list(zip(self._samples, self._samples[1:]))
+        carried = [sum(after[port][0] - before[port][0] for port in busy) / (late - early)
+                   for (early, before), (late, after) in pairs]
+        wanted = [pair for pair, rate in zip(pairs, carried) if rate > max(carried) / 4]
+        seconds = sum(late - early for (early, _), (late, _) in wanted)
+        if seconds == 0:
+            return {}
+        return {f"{port[0]}:{port[1]}":
+                sum(after[port][0] - before[port][0] for (_, before), (_, after) in wanted)
+                / seconds / rate
+                for port, (_, rate) in self._samples[0][1].items()}
+
+
+def _line_bits(row: dict) -> int:
+    counters = row["counters"]
+    return 8 * (counters["tx_bytes_total"]
+                + LINE_OVERHEAD_BYTES * counters["tx_packets_total"])
