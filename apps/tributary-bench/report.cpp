@@ -102,6 +102,7 @@ nlohmann::ordered_json json_of(const CommunicatorStatistics& of) {
           {"blocks_by_hosts", of.blocks_by_hosts},
           {"blocks_reissued", of.blocks_reissued},
           {"requests_sent", of.requests_sent},
+          {"requests_needless", of.requests_needless},
           {"replays_sent", of.replays_sent},
           {"failures_sent", of.failures_sent},
           {"pendings_sent", of.pendings_sent},

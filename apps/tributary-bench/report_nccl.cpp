@@ -14,10 +14,10 @@ void print_statistics(const CommunicatorStatistics& of) {
   std::printf("# Blocks, all ranks     : %llu in the network, %llu by hosts\n",
               Count{of.blocks_in_network}, Count{of.blocks_by_hosts});
   std::printf(
-      "# Loss, all ranks       : %llu requests, %llu replays, %llu blocks reissued, "
-      "%llu sums refused\n",
-      Count{of.requests_sent}, Count{of.replays_sent}, Count{of.blocks_reissued},
-      Count{of.fingerprint_rejections});
+      "# Loss, all ranks       : %llu requests (%llu needless), %llu replays, "
+      "%llu blocks reissued, %llu sums refused\n",
+      Count{of.requests_sent}, Count{of.requests_needless}, Count{of.replays_sent},
+      Count{of.blocks_reissued}, Count{of.fingerprint_rejections});
 }
 
 void print_head(const Options& options, const Setting& setting) {

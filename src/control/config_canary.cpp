@@ -105,8 +105,9 @@ void resolve_canary_jobs(SwitchDraft& draft, Diagnostics& diagnostics) {
     }
     for (const auto& [name, where] : draft.canary_jobs[i].ports) {
       // Spelled out: clang 14 does not capture structured bindings.
-      const auto at = std::find_if(ports.begin(), ports.end(),
-                                   [&wanted = name](const auto& port) { return port.name == wanted; });
+      const auto at = std::find_if(ports.begin(), ports.end(), [&wanted = name](const auto& port) {
+        return port.name == wanted;
+      });
       if (at == ports.end()) {
         diagnostics.error(where, "no port `" + name + "` on switch `" + draft.config.name + "`",
                           port_names(draft.config));

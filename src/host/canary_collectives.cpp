@@ -229,13 +229,15 @@ void CanaryCollectives::run(const Errand& errand, Outbox& outbox) {
 void CanaryCollectives::replay(const Errand& errand, Outbox& outbox) {
   const auto& job = state_.job;
   const auto block = state_.blocks.block_of(errand.id);
+  const auto rank =
+      errand.rank == wire::CanaryHeader::no_rank ? wire::CanaryHeader::no_rank : job.rank;
   if (running_ && block < state_.blocks.count()) {
     const auto id = state_.blocks.id(block, leader_.attempt_done(block));
     outbox.push(answer(job, state_.blocks, id, errand.reply, state_.blocks.down(block),
-                       total_tag(job, id)));
+                       total_tag(job, id), rank));
   } else if (const auto kept = retention_.find(wire::canary_sequence(errand.id))) {
     outbox.push(answer(job, retention_.blocks(), kept->id, errand.reply, kept->payload,
-                       total_tag(job, kept->id)));
+                       total_tag(job, kept->id), rank));
   } else {
     return;
   }

@@ -129,7 +129,7 @@ Verdict CanaryLeader::take_late(const wire::CanaryHeader& header, std::uint32_t 
   const bool by_switch = header.rank.value() == wire::CanaryHeader::no_rank;
   const bool same_attempt = wire::canary_attempt(header.id.value()) == attempt_done(block);
   const auto kind = by_switch && !same_attempt ? Errand::Kind::release : Errand::Kind::replay;
-  errands_.push({kind, header.id.value(), 0, reply_to(header)});
+  errands_.push({kind, header.id.value(), wire::CanaryHeader::no_rank, reply_to(header)});
   return Verdict::duplicate;
 }
 

@@ -62,7 +62,7 @@ std::uint64_t total_tag_without(const Job& job, std::uint32_t id, std::uint32_t 
 }
 
 Datagram answer(const Job& job, const Blocks& blocks, std::uint32_t id, const Reply& reply,
-                wire::Bytes payload, std::uint64_t fingerprint) {
+                wire::Bytes payload, std::uint64_t fingerprint, std::uint32_t rank) {
   Datagram datagram{Endpoint{reply.destination, reply.port.value()}, header_of(job, blocks, id),
                     payload};
   auto& header = datagram.header;
@@ -72,6 +72,7 @@ Datagram answer(const Job& job, const Blocks& blocks, std::uint32_t id, const Re
   header.flags |= wire::CanaryHeader::multicast_bit;
   header.elements = blocks.elements(payload.size());
   header.fingerprint = fingerprint;
+  header.rank = static_cast<std::uint16_t>(rank);
   if (reply.kind == wire::CanaryKind::restoration) {
     header.child_address = reply.child_address;
     header.child_port = reply.child_port;

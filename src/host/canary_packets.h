@@ -44,9 +44,11 @@ bool agrees(const wire::CanaryHeader& header, const Job& job, const Blocks& bloc
 std::uint64_t total_tag(const Job& job, std::uint32_t id);
 std::uint64_t total_tag_without(const Job& job, std::uint32_t id, std::uint32_t rank);
 
-// A result or restoration, with the total_tag() of its id.
+// A result or restoration, with the total_tag() of its id. `rank` is this one's in what was asked
+// for, which does not come down the tree.
 Datagram answer(const Job& job, const Blocks& blocks, std::uint32_t id, const Reply& reply,
-                wire::Bytes payload, std::uint64_t fingerprint);
+                wire::Bytes payload, std::uint64_t fingerprint,
+                std::uint32_t rank = wire::CanaryHeader::no_rank);
 // A result that will not come: to a switch that sent a contribution to `id`.
 Datagram release(const Job& job, const Blocks& blocks, std::uint32_t id, const Reply& reply);
 // Request, failure or pending to another rank, which can check that this rank made it. Not sealed.

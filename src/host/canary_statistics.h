@@ -24,7 +24,8 @@ struct CanaryStatistics {
   std::uint64_t releases_received = 0;
 
   // Loss and faults (3.3).
-  std::uint64_t requests_sent = 0;  // a timer ran out
+  std::uint64_t requests_sent = 0;      // a timer ran out
+  std::uint64_t requests_needless = 0;  // of these: the result was on its way
   std::uint64_t requests_received = 0;
   std::uint64_t replays_sent = 0;       // results, again, for who asked
   std::uint64_t pendings_sent = 0;      // "not all have contributed yet"

@@ -14,16 +14,22 @@ namespace {
 constexpr std::size_t requests_at_once = 16;
 constexpr auto request_pause = std::chrono::milliseconds(1);
 
+// Came because it was asked for.
+bool is_replay(const wire::CanaryHeader& header) {
+  return header.rank.value() != wire::CanaryHeader::no_rank;
+}
+
 }  // namespace
 
 CanaryWorker::CanaryWorker(CollectiveState& state)
-    : state_(state), entries_(state.progress.reach()) {
+    : state_(state), entries_(state.progress.reach()), overdue_(state.progress.reach()) {
   again_.reserve(entries_.size());
   asking_.reserve(requests_at_once);
 }
 
 void CanaryWorker::begin() {
   std::fill(entries_.begin(), entries_.end(), Entry{});
+  std::fill(overdue_.begin(), overdue_.end(), Overdue{});
   again_.clear();
   asking_.clear();
   newest_ = request_pause_until_ = Time{};
@@ -148,6 +154,7 @@ void CanaryWorker::expire(Time now) {
 Verdict CanaryWorker::take_result(const wire::CanaryHeader& header, wire::Bytes payload,
                                   std::uint32_t block, Time now) {
   if (state_.progress.done(block)) {
+    measure_overdue(header, block, now);
     return Verdict::duplicate;
   }
   // Nobody can know the result of a block that lacks this rank's data.
@@ -165,10 +172,7 @@ Verdict CanaryWorker::take_result(const wire::CanaryHeader& header, wire::Bytes 
     std::memcpy(state_.blocks.out(block).data(), payload.data(), payload.size());
   }
   auto& mine = entry(block);
-  if (!mine.asked && wire::canary_attempt(header.id.value()) == mine.attempt) {
-    state_.rtt.sample(now - mine.sent_at);
-    newest_ = std::max(newest_, mine.sent_at);
-  }
+  measure(header, mine, now);
   const bool queued_again = mine.again;
   const bool queued_asking = mine.asking;
   if (queued_again) {
@@ -181,6 +185,38 @@ Verdict CanaryWorker::take_result(const wire::CanaryHeader& header, wire::Bytes 
   state_.complete(block);
   look_at_base();
   return Verdict::taken;
+}
+
+// Neither a replay nor waiting for ranks that are late tells how long the network takes. (Karn's
+// rule would leave out all that was asked about: only the fast ones would be left.)
+void CanaryWorker::measure(const wire::CanaryHeader& header, const Entry& entry, Time now) {
+  const auto attempt = wire::canary_attempt(header.id.value());
+  if (attempt != entry.attempt || attempt == wire::canary_direct_attempt) {
+    return;
+  }
+  if (is_replay(header)) {
+    const auto block = state_.blocks.block_of(header.id.value());
+    overdue_[block % overdue_.size()] = {header.id.value(), entry.sent_at};
+    return;
+  }
+  if (!entry.answered) {
+    state_.statistics.requests_needless += entry.asked ? 1 : 0;
+    state_.rtt.sample(now - entry.sent_at);
+  }
+  newest_ = std::max(newest_, entry.sent_at);
+}
+
+// It was not lost, only asked about too early.
+void CanaryWorker::measure_overdue(const wire::CanaryHeader& header, std::uint32_t block,
+                                   Time now) {
+  auto& overdue = overdue_[block % overdue_.size()];
+  if (is_replay(header) || overdue.sent_at == never || overdue.id != header.id.value() ||
+      header.fingerprint.value() != total_tag(state_.job, header.id.value())) {
+    return;
+  }
+  ++state_.statistics.requests_needless;
+  state_.rtt.sample(now - overdue.sent_at);
+  overdue = Overdue{};
 }
 
 // The lowest block is the one that was most probably overtaken.

@@ -47,9 +47,14 @@ class CanaryWorker {
     bool again = false;   // waits in again_
     bool asking = false;  // waits in asking_
     bool answered = false;
-    bool asked = false;  // under this attempt: then a result tells nothing about the time it takes
+    bool asked = false;  // under this attempt
     Time sent_at{};
     Time timer_from{};
+  };
+  // A block that is done because the leader was asked; its result may still be on the way.
+  struct Overdue {
+    std::uint32_t id = 0;
+    Time sent_at = never;
   };
   // The last `pending` about the lowest block.
   struct Awaited {
@@ -66,9 +71,12 @@ class CanaryWorker {
   void contribute(std::uint32_t block, Outbox& outbox, Time now);
   void request(std::uint32_t block, Outbox& outbox, Time now);
   void look_at_base();
+  void measure(const wire::CanaryHeader& header, const Entry& entry, Time now);
+  void measure_overdue(const wire::CanaryHeader& header, std::uint32_t block, Time now);
 
   CollectiveState& state_;
   std::vector<Entry> entries_;
+  std::vector<Overdue> overdue_;       // by block modulo reach
   std::vector<std::uint32_t> again_;   // to be contributed again
   std::vector<std::uint32_t> asking_;  // to be asked about
   Time newest_{};                      // when the latest contribution was sent whose result is in

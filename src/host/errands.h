@@ -14,7 +14,7 @@ struct Errand {
   enum class Kind : std::uint8_t { replay, failure, pending, release };
   Kind kind = Kind::replay;
   std::uint32_t id = 0;
-  std::uint32_t rank = 0;  // failure, pending: to whom
+  std::uint32_t rank = 0;  // failure, pending: to whom; replay: who asked, or no_rank
   Reply reply;             // the others: to whom
 };
 

@@ -14,7 +14,7 @@ class RttEstimator {
  public:
   explicit RttEstimator(const CanaryTuning& tuning) : tuning_(tuning) {}
 
-  // The caller applies Karn's rule: nothing that was asked for again.
+  // From a contribution to the result that it caused, not to one that was asked for.
   void sample(Duration rtt) {
     if (!measured()) {
       smoothed_ = std::max(rtt, Duration(1));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Loss, duplicates and ranks that are late or dead: each mechanism by its name.
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 
@@ -99,6 +100,36 @@ TEST_F(Faults, ALostResultIsReplayed) {
   reduce();
   EXPECT_EQ(of(1).replays_sent, 1u);
   EXPECT_EQ(sum(&CanaryStatistics::blocks_reissued), 0u);
+}
+
+// It was only late: what was asked for comes first, then the result itself.
+TEST_F(Faults, ARequestIsNeedlessIfTheResultComesWithoutIt) {
+  make(4, 16 * 40);
+  std::optional<InFlight> late;
+  network->on_wire = [&](InFlight datagram, std::deque<InFlight>& queue) {
+    const bool is_it = kind_is(CanaryKind::result, 5)(datagram) &&
+                       datagram.destination == MemoryNetwork::address_of(3);
+    if (is_it && !late) {
+      late = std::move(datagram);
+      return;
+    }
+    queue.push_back(std::move(datagram));
+    if (is_it) {
+      queue.push_back(*late);
+    }
+  };
+  reduce();
+  EXPECT_EQ(of(3).requests_sent, 1u);
+  EXPECT_EQ(of(3).requests_needless, 1u);
+  EXPECT_EQ(of(3).ignored_duplicate, 1u);
+}
+
+TEST_F(Faults, ARequestForWhatWasLostIsNotNeedless) {
+  make();
+  script.drop(kind_is(CanaryKind::result, 5));
+  reduce();
+  EXPECT_EQ(sum(&CanaryStatistics::requests_sent), 1u);
+  EXPECT_EQ(sum(&CanaryStatistics::requests_needless), 0u);
 }
 
 TEST_F(Faults, ALostRequestIsRepeated) {
