@@ -52,6 +52,7 @@ struct Descriptor {
   std::uint32_t wide = WideStore::none;     // accumulator outside of the packet
   std::uint32_t bytes = 0;                  // gathering: of its accumulators
   std::uint32_t counter = 0;                // contributions seen, stragglers included
+  std::uint32_t passed = 0;                 // that went by untouched, with the bypass bit
   std::uint32_t expected = 0;               // that many are all that come by here; 0: unknown
   std::uint64_t key = 0;
   std::uint64_t fingerprint = 0;

@@ -57,7 +57,7 @@ void CanaryEngine::handle(engine::Arrival& arrival, Time now, engine::Actions& a
     return actions.drop(std::move(arrival.packet), DropReason::local_unserved);
   }
   if (header.bypass() || (!is_contribution && !is_for_us)) {
-    overhear(frame, view, now);
+    overhear(frame, view, now, actions);
     return pass(std::move(arrival.packet), header, actions);
   }
   if (const auto fault = find_fault(frame, header, self_)) {
@@ -111,7 +111,8 @@ Duration CanaryEngine::timeout(bool root, const Expectation& expectation) const 
 
 // A contribution that comes later than any timeout says no more than that.
 void CanaryEngine::learn(const Descriptor& block) {
-  expectations_.learn(job_of(block.key), block.shape.leader, block.root, block.counter,
+  expectations_.learn(job_of(block.key), block.shape.leader, block.root,
+                      block.counter + block.passed,
                       std::min(block.last - block.born, config_.timeout_max));
 }
 

@@ -101,7 +101,9 @@ class CanaryEngine final : public engine::Engine {
                  engine::Actions& actions);
 
   // Stalled blocks, for operators.
-  void overhear(const engine::Frame& frame, const wire::CanaryView& view, Time now);
+  void overhear(const engine::Frame& frame, const wire::CanaryView& view, Time now,
+                engine::Actions& actions);
+  void count_passed(const wire::CanaryHeader& header, engine::Actions& actions);
   void settle(const wire::CanaryHeader& header);
   void answered(std::uint64_t key);
 

@@ -50,9 +50,13 @@ bool is_same_block(const engine::StallStatus& a, const engine::StallStatus& b) {
 }  // namespace
 
 // What passes on its way between hosts.
-void CanaryEngine::overhear(const engine::Frame& frame, const wire::CanaryView& view, Time now) {
+void CanaryEngine::overhear(const engine::Frame& frame, const wire::CanaryView& view, Time now,
+                            engine::Actions& actions) {
   const auto& header = *view.header;
   switch (header.kind) {
+    case wire::CanaryKind::contribution:
+      count_passed(header, actions);
+      break;
     case wire::CanaryKind::request:
       ++counters_.requests;
       break;
@@ -70,7 +74,7 @@ void CanaryEngine::overhear(const engine::Frame& frame, const wire::CanaryView& 
       settle(header);
       answered(header.key());
       break;
-    default:
+    case wire::CanaryKind::release:
       break;
   }
 }

@@ -76,6 +76,20 @@ TEST_F(Reduce, AllContributionsSeenSendsAtOnce) {
   EXPECT_EQ(harness->ledger.originated, 1u);
 }
 
+// A switch below had no room for it: it goes to the leader untouched, and nothing else is to come.
+TEST_F(Reduce, WhatPassesUntouchedIsNotWaitedFor) {
+  feed(worker(0), Ints{1});
+  auto passing = worker(1);
+  passing.bypass = true;
+  const auto one = feed(passing, Ints{2});
+  ASSERT_EQ(one.size(), 1u);
+  EXPECT_EQ(Seen(one[0]).elements<std::int32_t>(), (Ints{2}));
+  const auto all = feed(worker(2), Ints{4});
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(Seen(all[0]).elements<std::int32_t>(), (Ints{5}));
+  EXPECT_EQ(Seen(all[0]).header().counter.value(), 2u);
+}
+
 TEST_F(Reduce, OnlyOneContributionPossibleGoesStraightOn) {
   auto spec = worker(0);
   spec.hosts = 2;
