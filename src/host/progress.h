@@ -19,7 +19,7 @@ class Progress {
  public:
   static constexpr std::uint32_t reach_windows = 4;
 
-  explicit Progress(std::uint32_t window) : window_(window), allowed_(window), done_(span()) {}
+  explicit Progress(std::uint32_t window) : window_(window), done_(span()) {}
 
   // With `completion`, the last block opens when all others are done.
   void begin(std::uint32_t blocks, bool completion) {
@@ -32,9 +32,6 @@ class Progress {
   std::uint32_t window() const { return window_; }
   std::uint32_t reach() const { return reach_windows * window_; }
   std::uint32_t span() const { return 2 * reach() + 2; }
-  // How many blocks may be open: at most the window.
-  std::uint32_t allowed() const { return allowed_; }
-  void allow(std::uint32_t open_blocks) { allowed_ = std::clamp(open_blocks, 1u, window_); }
 
   std::uint32_t blocks() const { return blocks_; }
   std::uint32_t base() const { return base_; }  // the lowest block that is not done
@@ -49,7 +46,7 @@ class Progress {
   bool may_open() const {
     const bool all_but_completion = completion_ && !only_completion_left() && !finished();
     const auto end = std::min(blocks_ - (all_but_completion ? 1 : 0), base_ + reach());
-    return next_ < end && (open_ < allowed_ || done(next_));
+    return next_ < end && (open_ < window_ || done(next_));
   }
   // Precondition: may_open().
   std::uint32_t open_next() {
@@ -68,7 +65,6 @@ class Progress {
 
  private:
   std::uint32_t window_;
-  std::uint32_t allowed_;
   std::uint32_t blocks_ = 0;
   bool completion_ = false;
   std::uint32_t base_ = 0;

@@ -17,8 +17,7 @@ constexpr int probe_share = 2;  // of the time there is
 
 constexpr auto advice =
     "put [switch.canary] into the configuration of a switch on the paths between the hosts, and "
-    "see "
-    "that the switches take UDP ports 17000 to 17255 and packets as large as the hosts' MTU "
+    "see that the switches take UDP ports 17000 to 17255 and packets as large as the hosts' MTU "
     "(TRIBUTARY_MTU)";
 
 Result<void> probe(Driver& driver, Time until) {
