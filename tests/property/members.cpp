@@ -254,10 +254,12 @@ std::string Members::fault() const {
   return {};
 }
 
-// Where nothing else can be the reason, somebody says who is missing.
+// Where nothing else can be the reason, all that miss a rank say which: the one that contributed
+// nothing or does not answer. Other ranks may be named besides, for they wait as well.
 bool Members::names_the_dead() const {
   const bool calm =
-      shape_.loss + shape_.corrupt + shape_.restarts + shape_.flaps + shape_.cuts == 0 &&
+      shape_.loss + shape_.corrupt + shape_.forged + shape_.restarts + shape_.flaps + shape_.cuts ==
+          0 &&
       shape_.queue_kib >= 1024;
   const auto dead = std::find_if(workers_.begin(), workers_.end(),
                                  [](const auto& worker) { return !worker->alive; });
@@ -266,9 +268,11 @@ bool Members::names_the_dead() const {
   if (!calm || shape_.deaths != 1 || dead == workers_.end() || !failed) {
     return true;
   }
-  const std::regex name("\\branks? ([0-9]+, )*" + std::to_string((*dead)->rank) + "\\b");
-  return std::any_of(workers_.begin(), workers_.end(), [&name](const auto& worker) {
-    return worker->machine->failure() &&
+  const auto rank = std::to_string((*dead)->rank);
+  const std::regex name("(no contribution of|waits for) ranks? ([0-9]+, )*" + rank +
+                        "\\b|\\brank " + rank + " does not answer");
+  return std::all_of(workers_.begin(), workers_.end(), [&name](const auto& worker) {
+    return !worker->alive || !worker->machine->failure() ||
            std::regex_search(worker->machine->failure()->message, name);
   });
 }

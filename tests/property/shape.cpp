@@ -144,6 +144,12 @@ void draw_events(Shape& shape, Dice& dice) {
   }
 }
 
+void draw_strangers(Shape& shape, Dice& dice) {
+  if (dice.one_in(4)) {
+    shape.forged = dice.spread(1, 1000);
+  }
+}
+
 }  // namespace
 
 Shape random_shape(std::uint64_t seed) {
@@ -157,6 +163,7 @@ Shape random_shape(std::uint64_t seed) {
   draw_events(shape, dice);
   draw_selection(shape, dice);
   draw_tenants(shape, dice);
+  draw_strangers(shape, dice);
   return shape;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engines/canary/protocol.h"
+#include "support/stranger.h"
 #include "support/virtual_nodes.h"
 
 namespace tributary::test {
@@ -267,9 +268,18 @@ void VirtualFabric::advance(Time next) {
   }
 }
 
-// A stray copy is not itself copied.
+bool VirtualFabric::happens(double share) {
+  return share > 0 && static_cast<double>(random_() >> 11) * 0x1p-53 < share;
+}
+
+// Neither stray copies nor forgeries are themselves copied.
 void VirtualFabric::launch(PacketPtr frame, std::size_t node, PortIndex port) {
-  if (spec_.stray > 0 && static_cast<double>(random_() >> 11) * 0x1p-53 < spec_.stray) {
+  if (happens(spec_.forged)) {
+    if (auto copy = pool_.clone(*frame); copy != nullptr && forge(*copy, random_)) {
+      put_on_cable(std::move(copy), node, port, Duration{});
+    }
+  }
+  if (happens(spec_.stray)) {
     const auto delay = static_cast<std::uint64_t>(spec_.stray_delay.count()) + 1;
     if (auto copy = pool_.clone(*frame)) {
       put_on_cable(std::move(copy), node, port,

@@ -38,6 +38,7 @@ struct FabricSpec {
   // later.
   double stray = 0;
   Duration stray_delay{};
+  double forged = 0;  // share of all frames on cables that a stranger's forgery follows
   std::uint64_t seed = 1;
 };
 
@@ -81,8 +82,8 @@ class VirtualFabric {
   // A machine of this host was told to do something.
   void wake(std::size_t host);
 
-  // From now on no frame comes a second time; those on their way still arrive.
-  void stop_strays() { spec_.stray = 0; }
+  // From now on nothing is on a cable that was not sent; what is on its way still arrives.
+  void stop_strays() { spec_.stray = spec_.forged = 0; }
 
   // Does something at a point of time, before anything else that happens then.
   void at(Time when, std::function<void()> action);
@@ -146,6 +147,7 @@ class VirtualFabric {
   Time next_time() const;
   void advance(Time next);
 
+  bool happens(double share);
   void launch(PacketPtr frame, std::size_t node, PortIndex port);
   void put_on_cable(PacketPtr frame, std::size_t node, PortIndex port, Duration delay);
   void deliver(Flight flight);

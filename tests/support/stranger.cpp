@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "support/stranger.h"
+
+#include <cstdint>
+
+#include "engine/frame.h"
+#include "wire/canary.h"
+
+namespace tributary::test {
+namespace {
+
+void change_kind(wire::CanaryHeader& header, std::uint64_t draw) {
+  header.kind = static_cast<wire::CanaryKind>(1 + draw % 7);
+  const bool answers =
+      header.kind == wire::CanaryKind::result || header.kind == wire::CanaryKind::restoration;
+  const bool goes_down = answers || header.kind == wire::CanaryKind::release;
+  header.flags = static_cast<std::uint8_t>(
+      wire::CanaryHeader::current_version | (goes_down ? wire::CanaryHeader::multicast_bit : 0) |
+      (header.flags & (goes_down ? 0 : wire::CanaryHeader::bypass_bit)));
+  header.counter = answers                                         ? header.hosts.value()
+                   : header.kind == wire::CanaryKind::contribution ? std::uint16_t{1}
+                                                                   : std::uint16_t{0};
+}
+
+}  // namespace
+
+bool forge(Packet& frame, std::mt19937_64& random) {
+  const auto parsed = engine::parse_frame(frame);
+  const auto encapsulation =
+      parsed.udp != nullptr ? wire::Encapsulation::udp : wire::Encapsulation::ethernet;
+  const auto view = wire::parse_canary(parsed.payload, encapsulation);
+  if (view.error != wire::CanaryError::none) {
+    return false;
+  }
+  auto& header = *view.header;
+  header.fingerprint = random();
+  const auto draw = random();
+  if (draw % 2 == 0) {
+    change_kind(header, draw >> 8);
+  }
+  if (draw % 3 == 0) {
+    header.rank = static_cast<std::uint16_t>((draw >> 16) % header.hosts.value());
+  } else if (draw % 3 == 1) {
+    header.rank = wire::CanaryHeader::no_rank;
+  }
+  if (draw % 5 == 0) {
+    header.id = wire::canary_id(header.id.value(), static_cast<std::uint32_t>(draw >> 24) % 16);
+  } else if (draw % 5 == 1) {
+    header.id = header.id.value() + (static_cast<std::uint32_t>(draw >> 24) % 64);
+  }
+  if (!view.payload.empty()) {
+    view.payload[0] ^= std::byte{0x55};
+  }
+  seal(header, view.payload);
+  return true;
+}
+
+}  // namespace tributary::test
