@@ -22,9 +22,11 @@ class Blocks {
   static constexpr std::uint32_t count_max = 1u << (wire::canary_sequence_bits - 1);
 
   Blocks() = default;
-  Blocks(const Call& call, const Job& job, std::uint32_t first_sequence,
+  // `key`: of this call.
+  Blocks(const Call& call, const Job& job, const JobKey& key, std::uint32_t first_sequence,
          std::size_t implicit_release_max)
       : call_(call),
+        key_(key),
         data_bytes_(call.collective == Collective::barrier ? 0 : call.buffers.bytes()),
         block_bytes_(job.payload_bytes),
         world_size_(job.world_size()),
@@ -76,6 +78,7 @@ class Blocks {
   static bool is_past(std::uint32_t block) { return block >= count_max; }
 
   const Call& call() const { return call_; }
+  const JobKey& key() const { return key_; }
   wire::ElementType type() const { return call_.buffers.type; }
   wire::Operator op() const { return call_.buffers.op; }
 
@@ -118,6 +121,7 @@ class Blocks {
   }
 
   Call call_;
+  JobKey key_{};
   std::size_t data_bytes_ = 0;
   std::uint32_t block_bytes_ = 1;
   std::uint32_t world_size_ = 1;

@@ -26,6 +26,18 @@ bool is_answerable(const wire::CanaryHeader& header, wire::Encapsulation encapsu
          (!header.bypass() || is_direct(header) || is_plausible_host(header.switch_ipv4));
 }
 
+wire::Bytes write_ranks(const std::vector<std::uint32_t>& ranks, wire::MutableBytes bytes) {
+  std::size_t written = 0;
+  for (const auto rank : ranks) {
+    if (written + sizeof(std::uint16_t) > bytes.size()) {
+      break;
+    }
+    bytes[written++] = static_cast<std::byte>(rank & 0xff);
+    bytes[written++] = static_cast<std::byte>(rank >> 8);
+  }
+  return bytes.first(written);
+}
+
 }  // namespace
 
 CanaryCollectives::CanaryCollectives(Job job, const CanaryTuning& tuning,
@@ -35,10 +47,26 @@ CanaryCollectives::CanaryCollectives(Job job, const CanaryTuning& tuning,
       worker_(state_),
       leader_(state_, errands_),
       retention_(tuning.implicit_release_max),
-      next_sequence_(first_sequence & wire::canary_sequence_mask) {}
+      next_sequence_(first_sequence & wire::canary_sequence_mask),
+      lists_(pending_lists) {}
+
+Blocks CanaryCollectives::blocks_of(const Call& call) const {
+  return Blocks(call, state_.job, key_of_call(state_.job.key, next_call_), next_sequence_,
+                state_.tuning.implicit_release_max);
+}
+
+void CanaryCollectives::skip(const Call& call) {
+  if (call.buffers.count == 0 && call.collective != Collective::barrier) {
+    return;
+  }
+  if (wire::is_valid(call.buffers.type, call.buffers.op)) {
+    next_sequence_ = blocks_of(call).next_first();
+  }
+  ++next_call_;
+}
 
 void CanaryCollectives::begin(const Call& call, Time now, Time deadline) {
-  const Blocks blocks(call, state_.job, next_sequence_, state_.tuning.implicit_release_max);
+  const auto blocks = blocks_of(call);
   failure_.reset();
   trouble_.clear();
   running_ = blocks.count() != 0;
@@ -47,6 +75,7 @@ void CanaryCollectives::begin(const Call& call, Time now, Time deadline) {
   }
   state_.begin(blocks);
   next_sequence_ = blocks.next_first();
+  ++next_call_;
   worker_.begin();
   leader_.begin();
   deadline_ = deadline;
@@ -62,9 +91,13 @@ void CanaryCollectives::receive(wire::MutableBytes datagram, Time now) {
   if (running_ && state_.presence.all_began()) {
     retention_.release();
   }
-  if (running_ && leader_.failure()) {
-    stop(leader_.failure());
+  if (running_ && fault()) {
+    stop(fault());
   }
+}
+
+const std::optional<Error>& CanaryCollectives::fault() const {
+  return leader_.failure() ? leader_.failure() : worker_.failure();
 }
 
 Verdict CanaryCollectives::examine(wire::MutableBytes datagram, Time now) {
@@ -147,7 +180,8 @@ Verdict CanaryCollectives::take_contribution(const wire::CanaryHeader& header, w
 // learns that it need not.
 Verdict CanaryCollectives::take_past(const wire::CanaryHeader& header) {
   const std::uint32_t rank = header.rank.value();
-  if (header.kind == wire::CanaryKind::request && is_authentic(header, state_.job) &&
+  if (header.kind == wire::CanaryKind::request &&
+      is_authentic(header, state_.job, retention_.blocks().key()) &&
       retention_.find(wire::canary_sequence(header.id.value()))) {
     errands_.push(
         {Errand::Kind::replay, header.id.value(), rank, reply_to(state_.job.peers[rank])});
@@ -161,10 +195,22 @@ Verdict CanaryCollectives::take_past(const wire::CanaryHeader& header) {
   return Verdict::stale;
 }
 
+// Nobody can be further ahead than a span; and who sends alone can be told.
+bool CanaryCollectives::is_stranger(const wire::CanaryHeader& header) const {
+  const auto ahead =
+      (wire::canary_sequence(header.id.value()) - next_sequence_) & wire::canary_sequence_mask;
+  return ahead >= state_.progress.span() ||
+         (header.rank.value() != wire::CanaryHeader::no_rank &&
+          !is_authentic_contribution(header, state_.job, key_of_call(state_.job.key, next_call_)));
+}
+
 // Only contributions can be early: the others follow upon something that this rank did.
 Verdict CanaryCollectives::stash(const wire::CanaryHeader& header, wire::MutableBytes datagram) {
   if (header.kind != wire::CanaryKind::contribution) {
     return header.kind == wire::CanaryKind::request ? Verdict::early : Verdict::foreign;
+  }
+  if (is_stranger(header)) {
+    return Verdict::foreign;
   }
   // Contributions of all others to all blocks that fit into a window.
   const std::size_t others = state_.job.world_size() - 1;
@@ -192,8 +238,8 @@ void CanaryCollectives::poll(Outbox& outbox, Time now) {
   if (running_ && state_.presence.all_began()) {
     retention_.release();
   }
-  if (running_ && state_.progress.finished()) {
-    stop(std::nullopt);
+  if (running_ && (fault() || state_.progress.finished())) {
+    stop(fault());
   }
 }
 
@@ -232,12 +278,14 @@ void CanaryCollectives::replay(const Errand& errand, Outbox& outbox) {
   const auto rank =
       errand.rank == wire::CanaryHeader::no_rank ? wire::CanaryHeader::no_rank : job.rank;
   if (running_ && block < state_.blocks.count()) {
-    const auto id = state_.blocks.id(block, leader_.attempt_done(block));
-    outbox.push(answer(job, state_.blocks, id, errand.reply, state_.blocks.down(block),
-                       total_tag(job, id), rank));
+    const auto& blocks = state_.blocks;
+    const auto id = blocks.id(block, leader_.attempt_done(block));
+    outbox.push(answer(job, blocks, id, errand.reply, blocks.down(block),
+                       total_tag(job, blocks.key(), id), rank));
   } else if (const auto kept = retention_.find(wire::canary_sequence(errand.id))) {
-    outbox.push(answer(job, retention_.blocks(), kept->id, errand.reply, kept->payload,
-                       total_tag(job, kept->id), rank));
+    const auto& blocks = retention_.blocks();
+    outbox.push(answer(job, blocks, kept->id, errand.reply, kept->payload,
+                       total_tag(job, blocks.key(), kept->id), rank));
   } else {
     return;
   }
@@ -250,10 +298,13 @@ void CanaryCollectives::tell_pending(const Errand& errand, Outbox& outbox) {
     return;
   }
   auto& bytes = lists_[next_list_++ % pending_lists];
+  // Where all have contributed but this rank: whom it waits for itself.
+  auto ranks = leader_.missing(block, pending_bytes / sizeof(std::uint16_t));
+  ranks = ranks.empty() ? worker_.silent_leaders() : ranks;
   auto datagram =
       control(state_.job, state_.blocks, wire::CanaryKind::pending, errand.id, errand.rank);
   auto& header = datagram.header;
-  datagram.payload = wire::Bytes(bytes).first(leader_.list_missing(block, bytes));
+  datagram.payload = write_ranks(ranks, bytes);
   header.counter = static_cast<std::uint16_t>(
       std::min(leader_.contributions(block), state_.job.world_size() - 1));
   header.element_type = wire::ElementType::i16;
@@ -279,8 +330,8 @@ void CanaryCollectives::expire(Time now) {
   }
   worker_.expire(now);
   leader_.expire(now);
-  if (leader_.failure()) {
-    stop(leader_.failure());
+  if (fault()) {
+    stop(fault());
   }
 }
 

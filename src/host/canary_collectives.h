@@ -44,6 +44,12 @@ class CanaryCollectives {
   // After a failure `out` is undefined.
   void begin(const Call& call, Time now, Time deadline);
 
+  // Another rank may have made this call, which here was refused: what comes of it is not taken for
+  // part of the next one.
+  void skip(const Call& call);
+  // From now on a block that the hosts reduced without any switch is a failure.
+  void require_switches() { state_.switches_required = true; }
+
   // A datagram as it came: checked here. Allowed between collectives, too.
   void receive(wire::MutableBytes datagram, Time now);
 
@@ -67,7 +73,6 @@ class CanaryCollectives {
   const std::optional<Error>& failure() const { return failure_; }
 
   const Job& job() const { return state_.job; }
-  const CanaryTuning& tuning() const { return state_.tuning; }
   const CanaryStatistics& statistics() const { return state_.statistics; }
   // Of the driver, to be put into the error message: why datagrams could not be sent.
   void note_trouble(std::string trouble) { trouble_ = std::move(trouble); }
@@ -82,6 +87,9 @@ class CanaryCollectives {
   Verdict stash(const wire::CanaryHeader& header, wire::MutableBytes datagram);
   void count(Verdict verdict);
   void count_sent(const Datagram& datagram);
+  bool is_stranger(const wire::CanaryHeader& header) const;
+  Blocks blocks_of(const Call& call) const;
+  const std::optional<Error>& fault() const;
   void run_errands(Outbox& outbox);
   void run(const Errand& errand, Outbox& outbox);
   void replay(const Errand& errand, Outbox& outbox);
@@ -95,14 +103,16 @@ class CanaryCollectives {
   Retention retention_;
   bool running_ = false;
   std::uint32_t next_sequence_;  // first of the next collective
+  std::uint64_t next_call_ = 0;  // its number
   Time deadline_ = never;
   std::optional<Error> failure_;
   std::string trouble_;
   std::vector<std::vector<std::byte>> stash_;  // contributions to the next collective, as they came
-  // Payloads of pending packets, used in turn.
-  static constexpr std::size_t pending_lists = 64;
+  // Payloads of pending packets, used in turn: more than can be in an outbox and on their way to
+  // the socket.
+  static constexpr std::size_t pending_lists = 1024;
   static constexpr std::size_t pending_bytes = 128;
-  std::array<std::array<std::byte, pending_bytes>, pending_lists> lists_{};
+  std::vector<std::array<std::byte, pending_bytes>> lists_;
   std::size_t next_list_ = 0;
 };
 

@@ -47,6 +47,7 @@ void CanaryLeader::begin() {
   suspects_.clear();
   next_check_ = never;
   failure_.reset();
+  given_up_.reset();
   kernel_ = &reduce::kernel(blocks.type(), blocks.op());
 }
 
@@ -72,6 +73,7 @@ CanaryLeader::Slot* CanaryLeader::open(std::uint32_t block, Time now) {
 void CanaryLeader::clear(Slot& slot, Time now) {
   slot.contributions = 0;
   slot.fingerprint = 0;
+  slot.switched = false;
   slot.contributors.clear();
   slot.answered = 0;
   slot.counted.clear();
@@ -89,10 +91,7 @@ Verdict CanaryLeader::take(const wire::CanaryHeader& header, wire::Bytes payload
   const bool alone = rank != wire::CanaryHeader::no_rank;
   const auto attempt = wire::canary_attempt(header.id.value());
   // Whose contribution was not summed up yet can be told from a stranger's.
-  if (alone ? rank >= state_.job.world_size() || rank == state_.job.rank ||
-                  header.counter.value() != 1 ||
-                  header.fingerprint.value() !=
-                      contribution_tag(state_.job.key, header.id.value(), rank)
+  if (alone ? !is_authentic_contribution(header, state_.job, state_.blocks.key())
             : attempt == wire::canary_direct_attempt) {
     ++state_.statistics.fingerprint_rejections;
     return Verdict::foreign;
@@ -101,7 +100,7 @@ Verdict CanaryLeader::take(const wire::CanaryHeader& header, wire::Bytes payload
     state_.presence.has_sent(rank, block + 1);
   }
   if (attempt_done(block) != not_done) {
-    return take_late(header, block);
+    return take_late(header);
   }
   auto* const slot = open(block, now);
   if (slot == nullptr) {
@@ -118,17 +117,18 @@ Verdict CanaryLeader::take(const wire::CanaryHeader& header, wire::Bytes payload
     slot->heard.add(rank);
   }
   state_.statistics.switch_sums_seen += alone ? 0 : 1;
+  slot->switched |= !alone || (header.bypass() && !is_direct(header));
   slot->quiet_since = now;
   add(*slot, header, payload);
   finish_if_complete(*slot, now);
   return Verdict::taken;
 }
 
-// To a block that is done: its sender has no result, or this is a copy.
-Verdict CanaryLeader::take_late(const wire::CanaryHeader& header, std::uint32_t block) {
+// To a block that is done. A worker that sends again has no result. From a switch it is a copy, or
+// a stranger's: no data for those.
+Verdict CanaryLeader::take_late(const wire::CanaryHeader& header) {
   const bool by_switch = header.rank.value() == wire::CanaryHeader::no_rank;
-  const bool same_attempt = wire::canary_attempt(header.id.value()) == attempt_done(block);
-  const auto kind = by_switch && !same_attempt ? Errand::Kind::release : Errand::Kind::replay;
+  const auto kind = by_switch ? Errand::Kind::release : Errand::Kind::replay;
   errands_.push({kind, header.id.value(), wire::CanaryHeader::no_rank, reply_to(header)});
   return Verdict::duplicate;
 }
@@ -176,6 +176,10 @@ void CanaryLeader::finish_if_complete(Slot& slot, Time now) {
     fail(slot, now);
     return;
   }
+  if (state_.switches_required && !slot.switched) {
+    give_up(slot, now, "no switch took part");
+    return;
+  }
   // The leader's own part in the last block: that it is done with the others.
   if (!state_.blocks.is_completion(slot.block) || state_.progress.only_completion_left()) {
     finish(slot);
@@ -186,7 +190,7 @@ void CanaryLeader::finish_if_complete(Slot& slot, Time now) {
 // packet that came twice and another that was lost.
 bool CanaryLeader::is_complete(const Slot& slot) const {
   return slot.contributions == state_.job.world_size() - 1 &&
-         slot.fingerprint == total_tag_without(state_.job,
+         slot.fingerprint == total_tag_without(state_.job, state_.blocks.key(),
                                                state_.blocks.id(slot.block, slot.attempt),
                                                state_.job.rank);
 }
@@ -197,9 +201,8 @@ void CanaryLeader::finish(Slot& slot) {
   slot.state = State::answering;
   free_accumulators_.push_back(slot.accumulator);
   attempts_done_[state_.blocks.led_index(slot.block)] = slot.attempt;
-  const bool by_hosts = slot.attempt == wire::canary_direct_attempt;
-  state_.statistics.blocks_by_hosts += by_hosts ? 1 : 0;
-  state_.statistics.blocks_in_network += by_hosts ? 0 : 1;
+  state_.statistics.blocks_by_hosts += slot.switched ? 0 : 1;
+  state_.statistics.blocks_in_network += slot.switched ? 1 : 0;
   answering_.push_back(slot.block);
 }
 
@@ -250,13 +253,16 @@ void CanaryLeader::poll(Outbox& outbox) {
   while (!notifying_.empty() && notify_all(slot_of(notifying_.back()), outbox)) {
     notifying_.pop_back();
   }
+  if (given_up_ && notifying_.empty()) {
+    failure_ = given_up_;
+  }
 }
 
 // Whether all answers to a block that is done are in the outbox.
 bool CanaryLeader::answer_all(Slot& slot, Outbox& outbox) {
   const auto id = state_.blocks.id(slot.block, slot.attempt);
   const auto payload = state_.blocks.down(slot.block);
-  const auto total = slot.fingerprint + contribution_tag(state_.job.key, id, state_.job.rank);
+  const auto total = slot.fingerprint + contribution_tag(state_.blocks.key(), id, state_.job.rank);
   for (; slot.answered < slot.contributors.size() && !outbox.full(); ++slot.answered) {
     outbox.push(answer(state_.job, state_.blocks, id, slot.contributors[slot.answered].reply,
                        payload, total));

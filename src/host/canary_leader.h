@@ -58,8 +58,6 @@ class CanaryLeader {
   std::uint32_t contributions(std::uint32_t block) const;
   // The ranks that are not known to have contributed to `block`; at most `most`.
   std::vector<std::uint32_t> missing(std::uint32_t block, std::size_t most) const;
-  // Fills in the payload of a pending packet; yields its bytes.
-  std::size_t list_missing(std::uint32_t block, wire::MutableBytes list) const;
 
  private:
   enum class State : std::uint8_t { free, collecting, answering };
@@ -78,8 +76,9 @@ class CanaryLeader {
     std::uint32_t contributions = 0;
     std::uint32_t accumulator = 0;
     std::uint64_t fingerprint = 0;
-    RankSet counted;  // came by themselves, under this attempt
-    RankSet heard;    // are known to have sent, under this attempt
+    bool switched = false;  // a switch added up, or would have if it had had room
+    RankSet counted;        // came by themselves, under this attempt
+    RankSet heard;          // are known to have sent, under this attempt
     Time quiet_since{};
     std::vector<Contributor> contributors;  // not more than contributions
     std::size_t answered = 0;               // of contributors, in the outbox
@@ -105,7 +104,7 @@ class CanaryLeader {
     return accumulators_.get() + slot.accumulator * accumulator_stride_;
   }
 
-  Verdict take_late(const wire::CanaryHeader& header, std::uint32_t block);
+  Verdict take_late(const wire::CanaryHeader& header);
   Verdict take_stale(const wire::CanaryHeader& header, const Slot& slot);
   bool is_counted(const Slot& slot, const wire::CanaryHeader& header) const;
   void add(Slot& slot, const wire::CanaryHeader& header, wire::Bytes payload);
@@ -121,6 +120,9 @@ class CanaryLeader {
   void suspect(Slot& slot, Time now);
   void fail_if_quiet(Slot& slot, Time now);
   void fail(Slot& slot, Time now);
+  void give_up(Slot& slot, Time now, const std::string& why);
+  void reissue(Slot& slot, std::uint32_t attempt, Time now);
+  bool waits_for_itself(const Slot& slot) const;
   bool notify_all(Slot& slot, Outbox& outbox);
 
   CollectiveState& state_;
@@ -135,6 +137,7 @@ class CanaryLeader {
   std::vector<std::uint32_t> notifying_;     // blocks that failed
   std::vector<std::uint32_t> suspects_;
   Time next_check_ = never;
+  std::optional<Error> given_up_;  // the failure, while the others are being told
   std::optional<Error> failure_;
 };
 

@@ -8,7 +8,7 @@ namespace tributary::host {
 
 Verdict CanaryLeader::take_request(const wire::CanaryHeader& header, std::uint32_t block,
                                    Time now) {
-  if (!is_authentic(header, state_.job)) {
+  if (!is_authentic(header, state_.job, state_.blocks.key())) {
     return Verdict::foreign;
   }
   const std::uint32_t rank = header.rank.value();
@@ -37,7 +37,7 @@ Verdict CanaryLeader::take_request(const wire::CanaryHeader& header, std::uint32
     return Verdict::foreign;
   }
   slot->heard.add(rank);
-  if (attempt == wire::canary_direct_attempt || !all_sent(*slot)) {
+  if (attempt == wire::canary_direct_attempt || !all_sent(*slot) || waits_for_itself(*slot)) {
     errands_.push({Errand::Kind::pending, header.id.value(), rank, {}});
     return Verdict::taken;
   }
@@ -76,10 +76,13 @@ void CanaryLeader::suspect(Slot& slot, Time now) {
   next_check_ = std::min(next_check_, slot.quiet_since + state_.rtt.quiet());
 }
 
+// All contributions are in, but the leader's own: to the completion.
+bool CanaryLeader::waits_for_itself(const Slot& slot) const {
+  return slot.contributions >= state_.job.world_size() - 1;
+}
+
 void CanaryLeader::fail_if_quiet(Slot& slot, Time now) {
-  // All contributions are in, but the leader's own.
-  const bool waits_for_itself = slot.contributions >= state_.job.world_size() - 1;
-  if (slot.all_known && !waits_for_itself && now >= slot.quiet_since + state_.rtt.quiet()) {
+  if (slot.all_known && !waits_for_itself(slot) && now >= slot.quiet_since + state_.rtt.quiet()) {
     fail(slot, now);
   }
 }
@@ -108,14 +111,25 @@ void CanaryLeader::expire(Time now) {
 // The block is to be reduced under a new id; nobody has a result of it.
 void CanaryLeader::fail(Slot& slot, Time now) {
   const auto next = slot.attempt + 1u;
-  if (next >= state_.tuning.attempts_max && !state_.tuning.host_fallback) {
-    failure_ = Error{
-        Error::Code::network,
-        "block " + std::to_string(slot.block) + " (led by rank " + std::to_string(state_.job.rank) +
-            ") could not be reduced in the network: " + std::to_string(next) +
-            " attempts lost contributions, and a fallback to the hosts is not allowed"};
-    return;
+  if (next < state_.tuning.attempts_max) {
+    reissue(slot, next, now);
+  } else if (state_.tuning.host_fallback) {
+    reissue(slot, wire::canary_direct_attempt, now);
+  } else {
+    give_up(slot, now, std::to_string(next) + " attempts lost contributions");
   }
+}
+
+// Where the hosts must not reduce a block themselves, being told to do so ends it for the others.
+void CanaryLeader::give_up(Slot& slot, Time now, const std::string& why) {
+  given_up_ = Error{Error::Code::network, "block " + std::to_string(slot.block) + " (led by rank " +
+                                              std::to_string(state_.job.rank) +
+                                              ") could not be reduced in the network: " + why +
+                                              ", and a fallback to the hosts is not allowed"};
+  reissue(slot, wire::canary_direct_attempt, now);
+}
+
+void CanaryLeader::reissue(Slot& slot, std::uint32_t attempt, Time now) {
   slot.releases.clear();
   for (const auto& sender : slot.contributors) {
     if (sender.is_switch) {
@@ -123,8 +137,7 @@ void CanaryLeader::fail(Slot& slot, Time now) {
     }
   }
   slot.released_attempt = slot.attempt;
-  slot.attempt = static_cast<std::uint8_t>(
-      next < state_.tuning.attempts_max ? next : wire::canary_direct_attempt);
+  slot.attempt = static_cast<std::uint8_t>(attempt);
   clear(slot, now);
   ++state_.statistics.blocks_reissued;
   if (slot.notified == state_.job.world_size()) {
@@ -162,20 +175,6 @@ std::vector<std::uint32_t> CanaryLeader::missing(std::uint32_t block, std::size_
     }
   }
   return ranks;
-}
-
-std::size_t CanaryLeader::list_missing(std::uint32_t block, wire::MutableBytes list) const {
-  std::size_t bytes = 0;
-  const auto& slot = slot_of(block);
-  for (std::uint32_t rank = 0; rank < state_.job.world_size() && bytes + 2 <= list.size(); ++rank) {
-    const bool known =
-        holds(slot, block) ? knows_sent(slot, rank) : state_.presence.knows_sent(rank, block);
-    if (rank != state_.job.rank && !known) {
-      list[bytes++] = static_cast<std::byte>(rank & 0xff);
-      list[bytes++] = static_cast<std::byte>(rank >> 8);
-    }
-  }
-  return bytes;
 }
 
 }  // namespace tributary::host

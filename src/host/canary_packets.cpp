@@ -49,16 +49,17 @@ bool agrees(const wire::CanaryHeader& header, const Job& job, const Blocks& bloc
          header.op == blocks.op() && header.elements.value() == blocks.elements(payload_bytes);
 }
 
-std::uint64_t total_tag(const Job& job, std::uint32_t id) {
+std::uint64_t total_tag(const Job& job, const JobKey& key, std::uint32_t id) {
   std::uint64_t total = 0;
   for (std::uint32_t rank = 0; rank < job.world_size(); ++rank) {
-    total += contribution_tag(job.key, id, rank);
+    total += contribution_tag(key, id, rank);
   }
   return total;
 }
 
-std::uint64_t total_tag_without(const Job& job, std::uint32_t id, std::uint32_t rank) {
-  return total_tag(job, id) - contribution_tag(job.key, id, rank);
+std::uint64_t total_tag_without(const Job& job, const JobKey& key, std::uint32_t id,
+                                std::uint32_t rank) {
+  return total_tag(job, key, id) - contribution_tag(key, id, rank);
 }
 
 Datagram answer(const Job& job, const Blocks& blocks, std::uint32_t id, const Reply& reply,
@@ -105,14 +106,19 @@ Datagram control(const Job& job, const Blocks& blocks, wire::CanaryKind kind, st
   header.destination = job.peers[to].address;
   header.kind = kind;
   header.rank = static_cast<std::uint16_t>(job.rank);
-  header.fingerprint = control_tag(job.key, kind, id, job.rank);
+  header.fingerprint = control_tag(blocks.key(), kind, id, job.rank);
   return datagram;
 }
 
-bool is_authentic(const wire::CanaryHeader& header, const Job& job) {
+bool is_authentic(const wire::CanaryHeader& header, const Job& job, const JobKey& key) {
   const std::uint32_t rank = header.rank.value();
   return rank < job.world_size() && rank != job.rank &&
-         header.fingerprint.value() == control_tag(job.key, header.kind, header.id.value(), rank);
+         header.fingerprint.value() == control_tag(key, header.kind, header.id.value(), rank);
+}
+
+bool is_authentic_contribution(const wire::CanaryHeader& header, const Job& job,
+                               const JobKey& key) {
+  return header.counter.value() == 1 && is_authentic(header, job, key);
 }
 
 }  // namespace tributary::host

@@ -41,8 +41,9 @@ bool agrees(const wire::CanaryHeader& header, const Job& job, const Blocks& bloc
             std::size_t payload_bytes);
 
 // The fingerprint of a sum under `id` to which all ranks contributed once; without one of them.
-std::uint64_t total_tag(const Job& job, std::uint32_t id);
-std::uint64_t total_tag_without(const Job& job, std::uint32_t id, std::uint32_t rank);
+std::uint64_t total_tag(const Job& job, const JobKey& key, std::uint32_t id);
+std::uint64_t total_tag_without(const Job& job, const JobKey& key, std::uint32_t id,
+                                std::uint32_t rank);
 
 // A result or restoration, with the total_tag() of its id. `rank` is this one's in what was asked
 // for, which does not come down the tree.
@@ -54,7 +55,9 @@ Datagram release(const Job& job, const Blocks& blocks, std::uint32_t id, const R
 // Request, failure or pending to another rank, which can check that this rank made it. Not sealed.
 Datagram control(const Job& job, const Blocks& blocks, wire::CanaryKind kind, std::uint32_t id,
                  std::uint32_t to);
-// Whether the rank that the packet names made it.
-bool is_authentic(const wire::CanaryHeader& header, const Job& job);
+// Whether the rank that the packet names made it, in the call of this key.
+bool is_authentic(const wire::CanaryHeader& header, const Job& job, const JobKey& key);
+// Likewise of a contribution that nobody has added to yet.
+bool is_authentic_contribution(const wire::CanaryHeader& header, const Job& job, const JobKey& key);
 
 }  // namespace tributary::host

@@ -32,9 +32,9 @@ struct CanaryStatistics {
   std::uint64_t failures_sent = 0;      // "contribute again under a new id"
   std::uint64_t releases_sent = 0;      // to switches whose descriptor nobody needs any more
   std::uint64_t blocks_reissued = 0;    // of those that this rank leads: once per attempt given up
-  std::uint64_t blocks_in_network = 0;  // finished: reduced by the switches on the way,
-  std::uint64_t blocks_by_hosts = 0;    // or by the leader alone after too many attempts
-  std::uint64_t fingerprint_rejections = 0;  // sums refused although all contributions seemed in
+  std::uint64_t blocks_in_network = 0;  // finished: a switch took part, or had a collision
+  std::uint64_t blocks_by_hosts = 0;    // finished: no switch did, so that the leader reduced alone
+  std::uint64_t fingerprint_rejections = 0;  // wrong sums, and single contributions of strangers
   std::uint64_t switch_sums_seen = 0;        // contributions that a switch summed up or passed on
 
   std::uint64_t ignored_malformed = 0;  // not a sound Canary packet

@@ -8,7 +8,8 @@
 
 namespace tributary::host {
 
-// What of the machines' behaviour is a choice. The same on all ranks.
+// What of the machines' behaviour is a choice. The same on all ranks, but for `attempts_max`: each
+// leader has its own.
 struct CanaryTuning {
   // How often a block is reduced in the network before the hosts do it; 1 to 15.
   unsigned attempts_max = 4;

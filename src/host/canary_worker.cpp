@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 #include "host/canary_packets.h"
 
@@ -35,6 +36,7 @@ void CanaryWorker::begin() {
   newest_ = request_pause_until_ = Time{};
   next_check_ = never;
   awaited_ = {};
+  failure_.reset();
 }
 
 bool CanaryWorker::in_flight(std::uint32_t block) const {
@@ -79,7 +81,7 @@ void CanaryWorker::contribute(std::uint32_t block, Outbox& outbox, Time now) {
   header.counter = 1;
   header.kind = wire::CanaryKind::contribution;
   header.elements = blocks.elements(datagram.payload.size());
-  header.fingerprint = contribution_tag(job.key, header.id.value(), job.rank);
+  header.fingerprint = contribution_tag(blocks.key(), header.id.value(), job.rank);
   header.rank = static_cast<std::uint16_t>(job.rank);
   if (mine.attempt == wire::canary_direct_attempt) {
     header.flags |= wire::CanaryHeader::bypass_bit;
@@ -99,6 +101,7 @@ void CanaryWorker::request(std::uint32_t block, Outbox& outbox, Time now) {
   outbox.push(datagram);
   mine.timer_from = now;
   mine.asked = true;
+  mine.unanswered = static_cast<std::uint8_t>(std::min(mine.unanswered + 1, 255));
   mine.expirations = static_cast<std::uint8_t>(std::min(mine.expirations + 1, 255));
   next_check_ = std::min(next_check_, due(mine));
 }
@@ -151,6 +154,11 @@ void CanaryWorker::expire(Time now) {
   }
 }
 
+bool CanaryWorker::is_total(const wire::CanaryHeader& header) const {
+  return header.fingerprint.value() ==
+         total_tag(state_.job, state_.blocks.key(), header.id.value());
+}
+
 Verdict CanaryWorker::take_result(const wire::CanaryHeader& header, wire::Bytes payload,
                                   std::uint32_t block, Time now) {
   if (state_.progress.done(block)) {
@@ -165,7 +173,7 @@ Verdict CanaryWorker::take_result(const wire::CanaryHeader& header, wire::Bytes 
     return Verdict::mismatch;
   }
   // Without the job's key nobody can make up a result.
-  if (header.fingerprint.value() != total_tag(state_.job, header.id.value())) {
+  if (!is_total(header)) {
     return Verdict::foreign;
   }
   if (!payload.empty()) {
@@ -199,7 +207,7 @@ void CanaryWorker::measure(const wire::CanaryHeader& header, const Entry& entry,
     overdue_[block % overdue_.size()] = {header.id.value(), entry.sent_at};
     return;
   }
-  if (!entry.answered) {
+  if (!entry.awaits_ranks) {
     state_.statistics.requests_needless += entry.asked ? 1 : 0;
     state_.rtt.sample(now - entry.sent_at);
   }
@@ -211,7 +219,7 @@ void CanaryWorker::measure_overdue(const wire::CanaryHeader& header, std::uint32
                                    Time now) {
   auto& overdue = overdue_[block % overdue_.size()];
   if (is_replay(header) || overdue.sent_at == never || overdue.id != header.id.value() ||
-      header.fingerprint.value() != total_tag(state_.job, header.id.value())) {
+      !is_total(header)) {
     return;
   }
   ++state_.statistics.requests_needless;
@@ -228,13 +236,26 @@ void CanaryWorker::look_at_base() {
   }
 }
 
+bool CanaryWorker::is_by_leader(const wire::CanaryHeader& header, std::uint32_t block) const {
+  return header.rank.value() == state_.blocks.leader(block) &&
+         is_authentic(header, state_.job, state_.blocks.key());
+}
+
 Verdict CanaryWorker::take_failure(const wire::CanaryHeader& header, std::uint32_t block) {
   const auto attempt = static_cast<std::uint8_t>(wire::canary_attempt(header.id.value()));
-  if (header.rank.value() != state_.blocks.leader(block) || !is_authentic(header, state_.job)) {
+  if (!is_by_leader(header, block)) {
     return Verdict::foreign;
   }
   if (state_.progress.done(block)) {
     return Verdict::duplicate;
+  }
+  if (attempt == wire::canary_direct_attempt && !state_.tuning.host_fallback) {
+    failure_ =
+        Error{Error::Code::network,
+              "block " + std::to_string(block) + ": rank " + std::to_string(header.rank.value()) +
+                  ", which leads it, could not have it reduced in the network, and a "
+                  "fallback to the hosts is not allowed"};
+    return Verdict::taken;
   }
   if (block >= state_.progress.base() + state_.progress.reach()) {
     return Verdict::early;
@@ -249,7 +270,8 @@ Verdict CanaryWorker::take_failure(const wire::CanaryHeader& header, std::uint32
   mine.attempt = attempt;
   mine.expirations = 0;
   mine.asked = once_more;
-  mine.answered = true;
+  mine.awaits_ranks = false;
+  mine.unanswered = 0;
   if (in_flight(block) && !mine.again) {
     mine.again = true;
     again_.push_back(block);
@@ -259,14 +281,14 @@ Verdict CanaryWorker::take_failure(const wire::CanaryHeader& header, std::uint32
 
 Verdict CanaryWorker::take_pending(const wire::CanaryHeader& header, wire::Bytes payload,
                                    std::uint32_t block) {
-  if (header.rank.value() != state_.blocks.leader(block) || !is_authentic(header, state_.job) ||
-      header.element_type != wire::ElementType::i16) {
+  if (!is_by_leader(header, block) || header.element_type != wire::ElementType::i16) {
     return Verdict::foreign;
   }
   if (!in_flight(block)) {
     return Verdict::duplicate;
   }
-  entry(block).answered = true;
+  entry(block).awaits_ranks = true;
+  entry(block).unanswered = 0;
   if (awaited_.count != 0 && !state_.progress.done(awaited_.block) && awaited_.block < block) {
     return Verdict::taken;
   }
@@ -280,8 +302,21 @@ Verdict CanaryWorker::take_pending(const wire::CanaryHeader& header, wire::Bytes
   return Verdict::taken;
 }
 
+// One answer may be lost, or on the way.
 bool CanaryWorker::is_unanswered(std::uint32_t block) const {
-  return in_flight(block) && entry(block).asked && !entry(block).answered;
+  constexpr std::uint8_t unanswered_min = 2;
+  return in_flight(block) && entry(block).unanswered >= unanswered_min;
+}
+
+std::vector<std::uint32_t> CanaryWorker::silent_leaders() const {
+  std::vector<std::uint32_t> ranks;
+  for (auto block = state_.progress.base(); block < state_.progress.next(); ++block) {
+    const auto leader = state_.blocks.leader(block);
+    if (is_unanswered(block) && std::find(ranks.begin(), ranks.end(), leader) == ranks.end()) {
+      ranks.push_back(leader);
+    }
+  }
+  return ranks;
 }
 
 std::vector<std::uint32_t> CanaryWorker::awaited(std::uint32_t block) const {

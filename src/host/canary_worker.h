@@ -3,9 +3,11 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "host/collective_state.h"
+#include "host/error.h"
 #include "host/outbox.h"
 #include "host/verdict.h"
 #include "wire/canary.h"
@@ -33,9 +35,13 @@ class CanaryWorker {
   Time deadline() const { return next_check_; }
   void expire(Time now);
 
-  // For what is said at the deadline. Whether the leader was asked about `block` and did not say
-  // anything.
+  // Set when a leader has given a block up that the hosts must not reduce.
+  const std::optional<Error>& failure() const { return failure_; }
+
+  // For what is said at the deadline. Whether the leader of `block` does not answer any more.
   bool is_unanswered(std::uint32_t block) const;
+  // The leaders of blocks in flight that do not answer.
+  std::vector<std::uint32_t> silent_leaders() const;
   // The ranks that the leader of `block` waits for, as it told; empty if it told nothing.
   std::vector<std::uint32_t> awaited(std::uint32_t block) const;
 
@@ -44,10 +50,11 @@ class CanaryWorker {
   struct Entry {
     std::uint8_t attempt = 0;
     std::uint8_t expirations = 0;
-    bool again = false;   // waits in again_
-    bool asking = false;  // waits in asking_
-    bool answered = false;
-    bool asked = false;  // under this attempt
+    bool again = false;           // waits in again_
+    bool asking = false;          // waits in asking_
+    bool asked = false;           // under this attempt
+    bool awaits_ranks = false;    // the leader said so, under this attempt
+    std::uint8_t unanswered = 0;  // requests since the leader's last answer
     Time sent_at{};
     Time timer_from{};
   };
@@ -67,6 +74,8 @@ class CanaryWorker {
   Entry& entry(std::uint32_t block) { return entries_[block % entries_.size()]; }
   const Entry& entry(std::uint32_t block) const { return entries_[block % entries_.size()]; }
   bool in_flight(std::uint32_t block) const;
+  bool is_by_leader(const wire::CanaryHeader& header, std::uint32_t block) const;
+  bool is_total(const wire::CanaryHeader& header) const;
   Time due(const Entry& entry) const;
   void contribute(std::uint32_t block, Outbox& outbox, Time now);
   void request(std::uint32_t block, Outbox& outbox, Time now);
@@ -83,6 +92,7 @@ class CanaryWorker {
   Time next_check_ = never;            // not later than the first timer
   Time request_pause_until_{};
   Awaited awaited_;
+  std::optional<Error> failure_;
 };
 
 }  // namespace tributary::host

@@ -30,6 +30,7 @@ struct CollectiveState {
 
   const Job job;
   const CanaryTuning tuning;
+  bool switches_required = false;  // a block to which no switch has contributed is a failure
   Blocks blocks;
   Progress progress;
   Presence presence;

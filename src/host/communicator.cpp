@@ -108,6 +108,7 @@ struct Communicator::State {
   Result<void> select(Time until);
   void notify(const std::string& line) const;
   Result<void> run(const Call& call);
+  Result<void> accept(Algorithm by, const Call& call) const;
   Result<void> run_by(Algorithm by, const Call& call);
   Result<void> run_canary(const Call& call);
   Result<void> run_ring(const Call& call);
@@ -118,8 +119,10 @@ struct Communicator::State {
   Algorithm algorithm = Algorithm::ring;
   std::uint64_t by_canary = 0;
   std::uint64_t by_ring = 0;
-  bool hosts_helped = false;  // and it was said
-  bool failed = false;        // the last collective
+  bool switches_reduce = false;
+  std::uint64_t blocks_by_hosts = 0;  // while it was found out
+  bool hosts_helped = false;          // and it was said
+  bool failed = false;                // the last collective
 };
 
 Result<void> Communicator::State::select(Time until) {
@@ -137,6 +140,11 @@ Result<void> Communicator::State::select(Time until) {
     return tl::make_unexpected(choice.error());
   }
   algorithm = choice->algorithm;
+  switches_reduce = choice->switches_reduce;
+  blocks_by_hosts = network->driver.blocks_by_hosts();
+  if (options.fallback == Fallback::error) {
+    network->driver.require_switches();
+  }
   notify(choice->notice);
   return {};
 }
@@ -157,9 +165,23 @@ Result<void> Communicator::State::run(const Call& call) {
   return done;
 }
 
-Result<void> Communicator::State::run_by(Algorithm by, const Call& call) {
+Result<void> Communicator::State::accept(Algorithm by, const Call& call) const {
   if (auto checked = check(call, options); !checked) {
     return checked;
+  }
+  if (network && by == Algorithm::canary &&
+      call.buffers.bytes() / network->driver.job().payload_bytes + 2 >= host::Blocks::count_max) {
+    return fail(Error::Code::invalid_argument, "too many elements for one collective; split it");
+  }
+  return {};
+}
+
+Result<void> Communicator::State::run_by(Algorithm by, const Call& call) {
+  if (auto accepted = accept(by, call); !accepted) {
+    if (network && by == Algorithm::canary) {
+      network->driver.skip(call);
+    }
+    return accepted;
   }
   if (!network) {
     copy(call.buffers);
@@ -174,17 +196,13 @@ Result<void> Communicator::State::run_by(Algorithm by, const Call& call) {
 }
 
 Result<void> Communicator::State::run_canary(const Call& call) {
-  if (call.buffers.bytes() / network->driver.job().payload_bytes + 2 >= host::Blocks::count_max) {
-    return fail(Error::Code::invalid_argument, "too many elements for one collective; split it");
-  }
   auto done = network->driver.run(call, deadline());
-  if (!hosts_helped && network->driver.hosts_helped()) {
+  if (switches_reduce && !hosts_helped && network->driver.blocks_by_hosts() != blocks_by_hosts) {
     hosts_helped = true;
     notify("job " + std::to_string(network->driver.job().id) +
-           ": hosts had to reduce blocks themselves that the network failed to reduce in " +
-           std::to_string(options.attempts) +
-           " attempts; 'tributaryctl drops' on the switches tells where packets are lost (this is "
-           "said once)");
+           ": hosts had to reduce blocks themselves, because " + std::to_string(options.attempts) +
+           " attempts lost contributions or no switch took part any more; 'tributaryctl drops' and "
+           "'tributaryctl job' on the switches tell where (this is said once)");
   }
   return done;
 }

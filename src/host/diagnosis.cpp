@@ -19,17 +19,13 @@ std::string list(const std::vector<std::uint32_t>& ranks) {
   return ranks.size() > ranks_shown_max ? text + " and more" : text;
 }
 
-std::string waits_for(const std::vector<std::uint32_t>& missing) {
-  return "no contribution of " + list(missing);
-}
-
 std::string describe_led(const CollectiveState& state, const CanaryLeader& leader,
                          std::uint32_t block) {
   const auto expected = state.job.world_size() - 1;
   const auto missing = leader.missing(block, ranks_shown_max + 1);
   return std::to_string(expected - leader.contributions(block)) + " of " +
          std::to_string(expected) + " contributions missing, " +
-         (missing.empty() ? "though all ranks sent theirs" : waits_for(missing));
+         (missing.empty() ? "though all ranks sent theirs" : "no contribution of " + list(missing));
 }
 
 std::string describe(const CollectiveState& state, const CanaryWorker& worker,
@@ -39,12 +35,13 @@ std::string describe(const CollectiveState& state, const CanaryWorker& worker,
   if (led_by == state.job.rank) {
     return text + describe_led(state, leader, block);
   }
-  if (const auto awaited = worker.awaited(block); !awaited.empty()) {
-    return text + "no result; its leader has " + waits_for(awaited);
+  if (worker.is_unanswered(block)) {
+    return text + "no result; rank " + std::to_string(led_by) + " does not answer";
   }
-  return text + (worker.is_unanswered(block)
-                     ? "no result; rank " + std::to_string(led_by) + " does not answer"
-                     : "no result");
+  if (const auto awaited = worker.awaited(block); !awaited.empty()) {
+    return text + "no result; its leader waits for " + list(awaited);
+  }
+  return text + "no result";
 }
 
 }  // namespace

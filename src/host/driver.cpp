@@ -23,6 +23,7 @@ class Attendance {
 
 Result<void> Driver::run(const Call& call, Time until) {
   const Attendance here(caretaker_);
+  lost_ = false;
   machine_.begin(call, Clock::now(), until);
   auto result = drive(until);
   if (!result) {
@@ -68,10 +69,20 @@ CanaryStatistics Driver::statistics() {
   return machine_.statistics();
 }
 
-bool Driver::hosts_helped() {
+std::uint64_t Driver::blocks_by_hosts() {
   const Attendance here(caretaker_);
   const auto& statistics = machine_.statistics();
-  return statistics.blocks_by_hosts != 0 || statistics.contributions_direct_sent != 0;
+  return statistics.blocks_by_hosts + statistics.contributions_direct_sent;
+}
+
+void Driver::skip(const Call& call) {
+  const Attendance here(caretaker_);
+  machine_.skip(call);
+}
+
+void Driver::require_switches() {
+  const Attendance here(caretaker_);
+  machine_.require_switches();
 }
 
 bool Driver::retaining() {

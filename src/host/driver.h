@@ -25,13 +25,17 @@ class Driver final : private Ward {
 
   Result<void> start() { return caretaker_.start(); }
 
+  // A call that was refused here.
+  void skip(const Call& call);
+  // From now on a block that no switch took part in is a failure.
+  void require_switches();
   // Returns when the collective is over; the buffers are not needed any more.
   Result<void> run(const Call& call, Time until);
 
   const Job& job() const { return machine_.job(); }
   CanaryStatistics statistics();
-  // Whether a block that the network failed to reduce was reduced by the hosts; all ranks notice.
-  bool hosts_helped();
+  // Blocks, so far, that hosts reduced without switches, as far as this rank had part in that.
+  std::uint64_t blocks_by_hosts();
   bool retaining();
 
  private:

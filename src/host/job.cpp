@@ -36,6 +36,14 @@ std::uint32_t payload_bytes_for(std::uint32_t mtu, wire::Encapsulation encapsula
   return mtu < headers ? 0 : (mtu - headers) / granule * granule;
 }
 
+JobKey key_of_call(const JobKey& job, std::uint64_t call) {
+  JobKey key = job;
+  for (std::size_t i = 0; i < sizeof call; ++i) {
+    key[i] = static_cast<std::uint8_t>(key[i] ^ (call >> (8 * i)));
+  }
+  return key;
+}
+
 std::uint64_t control_tag(const JobKey& key, wire::CanaryKind kind, std::uint32_t id,
                           std::uint32_t rank) {
   struct [[gnu::packed]] Input {

@@ -41,7 +41,11 @@ struct Job {
 // Bytes of elements that fit into one packet, a multiple of 32 so that no element is cut.
 std::uint32_t payload_bytes_for(std::uint32_t mtu, wire::Encapsulation encapsulation);
 
-// The tag that `rank` adds to the fingerprint of a block: SipHash-2-4 under the job's key.
+// The key of the job's collective number `call`: nothing of one call passes for part of another,
+// also where a rank refused a call that the others made, or where ids came round.
+JobKey key_of_call(const JobKey& job, std::uint64_t call);
+
+// The tag that `rank` adds to the fingerprint of a block: SipHash-2-4 under the call's key.
 std::uint64_t contribution_tag(const JobKey& key, std::uint32_t id, std::uint32_t rank);
 // Proves that a request, failure or pending was made by a rank of the job.
 std::uint64_t control_tag(const JobKey& key, wire::CanaryKind kind, std::uint32_t id,

@@ -49,15 +49,21 @@ Result<Choice> without_switches(const CommunicatorOptions& options, const std::s
                     "(TRIBUTARY_FALLBACK=allow)");
   }
   if (options.algorithm == Algorithm::canary) {
-    return Choice{Algorithm::canary, start + "canary without switches, the leaders reduce alone: " +
-                                         why + "; " + advice};
+    return Choice{
+        Algorithm::canary,
+        start + "canary without switches, the leaders reduce alone: " + why + "; " + advice, false};
   }
-  return Choice{Algorithm::ring, start + "ring, the hosts reduce alone: " + why + "; " + advice};
+  return Choice{Algorithm::ring, start + "ring, the hosts reduce alone: " + why + "; " + advice,
+                false};
 }
 
 }  // namespace
 
 Result<Observation> observe(Driver& driver, Ring& ring, Time until) {
+  // Over a network that loses packets some ranks meet seconds later than others.
+  if (auto together = ring.barrier(until); !together) {
+    return tl::make_unexpected(together.error());
+  }
   const auto probed = probe(driver, until);
   std::array<std::int64_t, 2> seen{probed ? 0 : 1,
                                    driver.statistics().switch_sums_seen != 0 ? 1 : 0};
@@ -90,12 +96,14 @@ Result<Choice> choose(const CommunicatorOptions& options, std::uint32_t job,
   if (observation.summed == 0) {
     return without_switches(options, start, "no switch between the ranks aggregates");
   }
-  return Choice{Algorithm::canary, start + "canary, switches reduce on the way (seen by " +
-                                       of(observation.summed, observation.ranks) + ")"};
+  return Choice{Algorithm::canary,
+                start + "canary, switches reduce on the way (seen by " +
+                    of(observation.summed, observation.ranks) + ")",
+                true};
 }
 
 Choice choose_ring(const CommunicatorOptions& options, std::uint32_t job) {
-  return {Algorithm::ring, who(options, job) + "ring, the hosts reduce alone: as asked for"};
+  return {Algorithm::ring, who(options, job) + "ring, the hosts reduce alone: as asked for", false};
 }
 
 }  // namespace tributary::host

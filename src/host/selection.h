@@ -28,6 +28,7 @@ Result<Observation> observe(Driver& driver, Ring& ring, Time until);
 struct Choice {
   Algorithm algorithm = Algorithm::ring;  // not automatic
   std::string notice;                     // one line: by what, and why
+  bool switches_reduce = false;
 };
 
 // By which algorithm a communicator runs, or why it must not.
