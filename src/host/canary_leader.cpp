@@ -25,7 +25,7 @@ void CanaryLeader::grow(std::size_t slots) {
   accumulators_ = std::make_unique_for_overwrite<std::byte[]>(slots * accumulator_stride_);
   answering_.reserve(slots);
   notifying_.reserve(slots);
-  suspects_.reserve(slots);
+  watched_.reserve(slots);
   free_accumulators_.reserve(slots);
 }
 
@@ -44,7 +44,7 @@ void CanaryLeader::begin() {
   attempts_done_.assign(led, not_done);
   answering_.clear();
   notifying_.clear();
-  suspects_.clear();
+  watched_.clear();
   next_check_ = never;
   failure_.reset();
   given_up_.reset();
@@ -65,7 +65,8 @@ CanaryLeader::Slot* CanaryLeader::open(std::uint32_t block, Time now) {
   free_accumulators_.pop_back();
   slot.notified = state_.job.world_size();
   slot.releases.clear();
-  slot.suspect = false;
+  slot.watched = false;
+  slot.patience_until = never;
   clear(slot, now);
   return &slot;
 }

@@ -70,8 +70,9 @@ class CanaryLeader {
     explicit Slot(std::uint32_t ranks) : counted(ranks), heard(ranks) {}
     State state = State::free;
     std::uint8_t attempt = 0;
-    bool suspect = false;    // somebody asked about it
+    bool watched = false;    // in watched_
     bool all_known = false;  // all are known to have sent
+    unsigned reminders = 0;  // that the ranks were told of this attempt
     std::uint32_t block = 0;
     std::uint32_t contributions = 0;
     std::uint32_t accumulator = 0;
@@ -80,9 +81,10 @@ class CanaryLeader {
     RankSet counted;        // came by themselves, under this attempt
     RankSet heard;          // are known to have sent, under this attempt
     Time quiet_since{};
+    Time patience_until = never;            // with those that are not known to have sent
     std::vector<Contributor> contributors;  // not more than contributions
     std::size_t answered = 0;               // of contributors, in the outbox
-    // Told to contribute again: all ranks below this one. Before that, releases go out.
+    // Told to contribute again: all ranks below this one. After that, releases go out.
     std::uint32_t notified = 0;
     std::uint32_t released_attempt = 0;
     std::vector<Reply> releases;
@@ -117,8 +119,10 @@ class CanaryLeader {
 
   bool knows_sent(const Slot& slot, std::uint32_t rank) const;
   bool all_sent(const Slot& slot) const;
-  void suspect(Slot& slot, Time now);
-  void fail_if_quiet(Slot& slot, Time now);
+  Time due(const Slot& slot) const;
+  void watch(Slot& slot);
+  void remind(Slot& slot, Time now);
+  void tell(Slot& slot);
   void fail(Slot& slot, Time now);
   void give_up(Slot& slot, Time now, const std::string& why);
   void reissue(Slot& slot, std::uint32_t attempt, Time now);
@@ -135,7 +139,7 @@ class CanaryLeader {
   std::vector<std::uint8_t> attempts_done_;  // by number among the blocks that this rank leads
   std::vector<std::uint32_t> answering_;     // blocks, in the order in which they were reduced
   std::vector<std::uint32_t> notifying_;     // blocks that failed
-  std::vector<std::uint32_t> suspects_;
+  std::vector<std::uint32_t> watched_;       // blocks that may fail
   Time next_check_ = never;
   std::optional<Error> given_up_;  // the failure, while the others are being told
   std::optional<Error> failure_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a leader does when contributions are missing or wrong (3.3).
 #include <algorithm>
+#include <string>
 
 #include "host/canary_leader.h"
 
@@ -41,8 +42,11 @@ Verdict CanaryLeader::take_request(const wire::CanaryHeader& header, std::uint32
     errands_.push({Errand::Kind::pending, header.id.value(), rank, {}});
     return Verdict::taken;
   }
-  suspect(*slot, now);
-  fail_if_quiet(*slot, now);
+  if (!slot->all_known) {
+    slot->all_known = true;
+    slot->quiet_since = now;
+  }
+  watch(*slot);
   return Verdict::taken;
 }
 
@@ -63,28 +67,28 @@ bool CanaryLeader::all_sent(const Slot& slot) const {
   return true;
 }
 
-// Precondition: all_sent(). What is on the way has a little time to come.
-void CanaryLeader::suspect(Slot& slot, Time now) {
-  if (!slot.all_known) {
-    slot.all_known = true;
-    slot.quiet_since = now;
-  }
-  if (!slot.suspect) {
-    slot.suspect = true;
-    suspects_.push_back(slot.block);
-  }
-  next_check_ = std::min(next_check_, slot.quiet_since + state_.rtt.quiet());
-}
-
 // All contributions are in, but the leader's own: to the completion.
 bool CanaryLeader::waits_for_itself(const Slot& slot) const {
   return slot.contributions >= state_.job.world_size() - 1;
 }
 
-void CanaryLeader::fail_if_quiet(Slot& slot, Time now) {
-  if (slot.all_known && !waits_for_itself(slot) && now >= slot.quiet_since + state_.rtt.quiet()) {
-    fail(slot, now);
+// When what did not come is taken for lost. If all are known to have sent, what is on the way has a
+// little time to come. In a first attempt ranks may be late for any reason, and are waited for;
+// later all have begun, and failures get lost as well as contributions.
+Time CanaryLeader::due(const Slot& slot) const {
+  if (waits_for_itself(slot)) {
+    return never;
   }
+  const auto quiet = slot.quiet_since + state_.rtt.quiet();
+  return slot.all_known ? quiet : std::max(slot.patience_until, quiet);
+}
+
+void CanaryLeader::watch(Slot& slot) {
+  if (!slot.watched) {
+    slot.watched = true;
+    watched_.push_back(slot.block);
+  }
+  next_check_ = std::min(next_check_, due(slot));
 }
 
 void CanaryLeader::expire(Time now) {
@@ -92,20 +96,29 @@ void CanaryLeader::expire(Time now) {
     return;
   }
   next_check_ = never;
-  std::erase_if(suspects_, [&](std::uint32_t block) {
-    auto& slot = slot_of(block);
-    if (!holds(slot, block)) {
-      return true;
-    }
-    if (slot.state == State::collecting) {
-      fail_if_quiet(slot, now);
-    }
-    slot.suspect = slot.state == State::collecting && slot.all_known;
-    if (slot.suspect) {
-      next_check_ = std::min(next_check_, std::max(slot.quiet_since, now) + state_.rtt.quiet());
-    }
-    return !slot.suspect;
+  std::erase_if(watched_, [&](std::uint32_t block) {
+    return !holds(slot_of(block), block) || slot_of(block).state != State::collecting;
   });
+  for (const auto block : watched_) {
+    auto& slot = slot_of(block);
+    if (now >= due(slot)) {
+      slot.attempt == wire::canary_direct_attempt ? remind(slot, now) : fail(slot, now);
+    }
+    next_check_ = std::min(next_check_, due(slot));
+  }
+}
+
+// Of the block that each rank sends directly those are told again who have not.
+void CanaryLeader::remind(Slot& slot, Time now) {
+  slot.patience_until = now + state_.rtt.timeout(++slot.reminders);
+  tell(slot);
+}
+
+void CanaryLeader::tell(Slot& slot) {
+  if (slot.notified == state_.job.world_size()) {
+    notifying_.push_back(slot.block);
+  }
+  slot.notified = 0;
 }
 
 // The block is to be reduced under a new id; nobody has a result of it.
@@ -139,18 +152,18 @@ void CanaryLeader::reissue(Slot& slot, std::uint32_t attempt, Time now) {
   slot.released_attempt = slot.attempt;
   slot.attempt = static_cast<std::uint8_t>(attempt);
   clear(slot, now);
+  slot.reminders = 1;
+  slot.patience_until = now + state_.rtt.timeout(slot.reminders);
   ++state_.statistics.blocks_reissued;
-  if (slot.notified == state_.job.world_size()) {
-    notifying_.push_back(slot.block);
-  }
-  slot.notified = 0;
+  tell(slot);
+  watch(slot);
 }
 
 // Whether all that a failed block entails is in the outbox.
 bool CanaryLeader::notify_all(Slot& slot, Outbox& outbox) {
   const auto& blocks = state_.blocks;
   for (; slot.notified < state_.job.world_size() && !outbox.full(); ++slot.notified) {
-    if (slot.notified != state_.job.rank) {
+    if (slot.notified != state_.job.rank && !slot.counted.contains(slot.notified)) {
       auto datagram = control(state_.job, blocks, wire::CanaryKind::failure,
                               blocks.id(slot.block, slot.attempt), slot.notified);
       seal(datagram.header, {});
