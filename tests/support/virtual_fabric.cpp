@@ -422,14 +422,22 @@ std::uint64_t VirtualFabric::figure(std::string_view name) const {
   return sum;
 }
 
+std::vector<const engine::Engine*> VirtualFabric::engines(std::size_t switch_index) const {
+  std::vector<const engine::Engine*> engines;
+  for (const auto& share : switches_[switch_index]->shares) {
+    for (const auto& view : share->engines()) {
+      engines.push_back(view.engine);
+    }
+  }
+  return engines;
+}
+
 std::uint64_t VirtualFabric::figure_now(std::string_view name) const {
   std::uint64_t sum = 0;
-  for (const auto& node : switches_) {
-    for (const auto& share : node->shares) {
-      for (const auto& view : share->engines()) {
-        for (const auto& figure : view.engine->figures()) {
-          sum += figure.name == name ? figure.value : 0;
-        }
+  for (std::size_t index = 0; index < switches_.size(); ++index) {
+    for (const auto* engine : engines(index)) {
+      for (const auto& figure : engine->figures()) {
+        sum += figure.name == name ? figure.value : 0;
       }
     }
   }

@@ -85,6 +85,9 @@ class VirtualFabric {
   // From now on nothing is on a cable that was not sent; what is on its way still arrives.
   void stop_strays() { spec_.stray = spec_.forged = 0; }
 
+  // A frame of the caller's own making leaves a host; the fabric fills in the Ethernet addresses.
+  void inject(std::size_t host, PacketPtr frame);
+
   // Does something at a point of time, before anything else that happens then.
   void at(Time when, std::function<void()> action);
 
@@ -105,7 +108,9 @@ class VirtualFabric {
   Time now() const { return now_; }
   // The same point of time for the host machines, which have a clock type of their own.
   host::Time host_now() const { return host::Time(now_.time_since_epoch()); }
-  std::vector<Ledger> ledgers() const;                    // of all switches, cores and lives
+  std::vector<Ledger> ledgers() const;  // of all switches, cores and lives
+  // The engines that live on a switch, one per core.
+  std::vector<const engine::Engine*> engines(std::size_t switch_index) const;
   std::uint64_t figure(std::string_view name) const;      // of all engines and lives, added up
   std::uint64_t figure_now(std::string_view name) const;  // of the engines that live
   // Frames that engines had to take, as far as nothing damaged them on the way.

@@ -119,6 +119,14 @@ void VirtualFabric::send(HostNode& node, const host::Datagram& datagram, const M
   }
 }
 
+void VirtualFabric::inject(std::size_t host, PacketPtr frame) {
+  const auto& node = *hosts_[host];
+  auto* ethernet = wire::MutableCursor(frame->bytes()).take<wire::EthernetHeader>();
+  ethernet->destination = node.gateway_mac;
+  ethernet->source = node.mac;
+  launch(std::move(frame), node.switch_index, node.port);
+}
+
 void VirtualFabric::answer_arp(const HostNode& node, wire::MutableCursor cursor) {
   const auto* request = cursor.take<wire::ArpHeader>();
   if (request == nullptr || request->operation.value() != wire::ArpHeader::request ||

@@ -11,8 +11,8 @@
 
 namespace tributary::test {
 
-// The workers of one communicator on the first `world_size` hosts of a fabric, with vectors of i32
-// whose sum is computed here, from the inputs alone.
+// The workers of one communicator on some hosts of a fabric, with vectors of i32 whose sum is
+// computed here, from the inputs alone.
 class Workers {
  public:
   struct Options {
@@ -22,6 +22,7 @@ class Workers {
     std::uint32_t job = 1;
     std::uint16_t udp_port = 17000;
     std::uint64_t seed = 1;
+    std::vector<std::size_t> hosts = {};  // by rank; empty: the first ones of the fabric
   };
 
   Workers(VirtualFabric& fabric, const Options& options) : fabric_(fabric), options_(options) {
@@ -31,12 +32,12 @@ class Workers {
     job.payload_bytes = options.payload_bytes;
     job.window = options.window;
     for (std::uint32_t rank = 0; rank < options.world_size; ++rank) {
-      job.peers.push_back(fabric.endpoint(rank, options.udp_port));
+      job.peers.push_back(fabric.endpoint(host_of(rank), options.udp_port));
     }
     for (std::uint32_t rank = 0; rank < options.world_size; ++rank) {
       job.rank = rank;
       machines_.push_back(std::make_unique<host::CanaryCollectives>(job));
-      fabric.attach(rank, options.udp_port, *machines_.back());
+      fabric.attach(host_of(rank), options.udp_port, *machines_.back());
     }
   }
 
@@ -51,10 +52,13 @@ class Workers {
         expected_[i] += inputs_[rank][i];
       }
     }
-    for (std::uint32_t rank = 0; rank < options_.world_size; ++rank) {
-      machines_[rank]->begin({host::Collective::allreduce, buffers(rank)}, fabric_.host_now(),
-                             fabric_.host_now() + allowed);
-    }
+    begin_all(host::Collective::allreduce, allowed);
+  }
+  void begin_barrier(Duration allowed = std::chrono::seconds(10)) {
+    inputs_.assign(options_.world_size, {});
+    outputs_.assign(options_.world_size, {});
+    expected_.clear();
+    begin_all(host::Collective::barrier, allowed);
   }
 
   bool none_running() const {
@@ -86,6 +90,15 @@ class Workers {
   const std::vector<std::int32_t>& output(std::uint32_t rank) const { return outputs_[rank]; }
 
  private:
+  std::size_t host_of(std::uint32_t rank) const {
+    return options_.hosts.empty() ? rank : options_.hosts[rank];
+  }
+  void begin_all(host::Collective collective, Duration allowed) {
+    for (std::uint32_t rank = 0; rank < options_.world_size; ++rank) {
+      machines_[rank]->begin({collective, buffers(rank)}, fabric_.host_now(),
+                             fabric_.host_now() + allowed);
+    }
+  }
   host::Buffers buffers(std::uint32_t rank) {
     return {reinterpret_cast<const std::byte*>(inputs_[rank].data()),
             reinterpret_cast<std::byte*>(outputs_[rank].data()), inputs_[rank].size(),
