@@ -52,9 +52,9 @@ DescriptorTable::Places DescriptorTable::places_of(std::uint64_t key) const {
   const auto origin = wire::mix_key(job, seed_) + attempt_offset(wire::canary_attempt(id), size());
   places.slots[places.count++] =
       static_cast<std::uint32_t>(origin + wire::canary_sequence(id)) & mask_;
-  const auto bucket = static_cast<std::uint32_t>(wire::mix_key(key, seed_)) & ~(bucket_slots - 1);
-  for (std::uint32_t i = 0; i < bucket_slots; ++i) {
-    places.slots[places.count++] = (bucket + i) & mask_;
+  const auto first = static_cast<std::uint32_t>(wire::mix_key(key, seed_));
+  for (std::uint32_t i = 0; i < alternatives; ++i) {
+    places.slots[places.count++] = (first + i * (size() / alternatives)) & mask_;
   }
   return places;
 }

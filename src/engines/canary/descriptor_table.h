@@ -66,9 +66,9 @@ struct Descriptor {
 // one of five slots. The first follows the block's number from an origin that is hashed per job, so
 // that the blocks a job has in flight never collide with each other; numbers wrap at a multiple of
 // the array's size. Attempts start far apart, so that a block's next attempt does not meet what is
-// left of the last. The other slots are a bucket that is chosen by a hash of the whole key, so that
-// few blocks of several jobs collide, up to a load of a half (at which one block in thirty finds
-// all five taken).
+// left of the last. The other slots start at a hash of the whole key and lie far apart, because
+// what is in use lies together: so few blocks of several jobs collide, up to a load of a half (at
+// which one block in thirty finds all five taken).
 class DescriptorTable {
  public:
   // `partitions` > 0: so many jobs have a part of their own, and a block one slot in it.
@@ -115,9 +115,9 @@ class DescriptorTable {
   std::uint32_t high_water() const { return high_water_; }
 
  private:
-  static constexpr std::uint32_t bucket_slots = 4;
+  static constexpr std::uint32_t alternatives = 4;
   struct Places {
-    std::array<std::uint32_t, 1 + bucket_slots> slots{};
+    std::array<std::uint32_t, 1 + alternatives> slots{};
     std::uint32_t count = 0;
   };
   // Where the block of `key` may live.
