@@ -109,7 +109,7 @@ class CanaryEngine final : public engine::Engine {
 
   void release(Descriptor& block);
   Duration age_max() const;
-  Duration timeout(bool root, const Expectation& expectation) const;
+  Duration timeout(bool root, bool alone, const Expectation& expectation) const;
   void learn(const Descriptor& block);
 
   CanaryConfig config_;

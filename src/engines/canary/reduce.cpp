@@ -59,7 +59,8 @@ void CanaryEngine::begin_block(PacketPtr packet, const Message& message, Time no
   }
   const bool root = self_.is_last_hop(header.destination);
   const auto expectation = expectations_.of(job, header.destination);
-  const auto patience = timeout(root, expectation);
+  const auto account = jobs_.find_or_add(job, seed_);
+  const auto patience = timeout(root, jobs_.descriptors(account) == 0, expectation);
   auto* block = occupy(header.key(), now, now + patience);
   if (block == nullptr) {
     return bypass(std::move(packet), message, counters_.collisions, actions);
@@ -69,7 +70,7 @@ void CanaryEngine::begin_block(PacketPtr packet, const Message& message, Time no
   block->shape = shape_of(message);
   block->counter = header.counter.value();
   block->fingerprint = header.fingerprint.value();
-  block->job = jobs_.find_or_add(job, seed_);
+  block->job = account;
   jobs_.add_descriptor(block->job, root ? Duration{} : patience);
   tenants_.take(job, block->ingress);
   jobs_.add_contribution(block->job);

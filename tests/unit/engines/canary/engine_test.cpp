@@ -133,6 +133,20 @@ TEST_F(EngineTest, ReconfigureKeepsTheBlocksAndChangesTheirTimeout) {
   EXPECT_EQ(engine->deadline(), Time{3ms});
 }
 
+// Nothing is known of the job: with other blocks in flight 1 ms, alone the least there is.
+TEST_F(EngineTest, AdaptiveTimeoutOfABlockThatIsAloneIsTheShortest) {
+  auto config = config_with(64);
+  config.timeout.reset();
+  restart(config);
+  feed(CanarySpec{.id = 1}, Ints{1});
+  feed(CanarySpec{.id = 2}, Ints{1});
+  feed(CanarySpec{.job = 8, .id = 1}, Ints{1});
+  EXPECT_EQ(harness->expire(Time{} + 49us).size(), 0u);
+  EXPECT_EQ(harness->expire(Time{} + 50us).size(), 2u) << "the first of each job";
+  EXPECT_EQ(harness->expire(Time{} + 999us).size(), 0u);
+  EXPECT_EQ(harness->expire(Time{} + 1ms).size(), 1u);
+}
+
 TEST_F(EngineTest, DescriptorsAreListedUpToTheLimit) {
   feed(block(10), Ints{1}, Time{1us});
   feed(block(11), Ints{1}, Time{2us});
