@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "packet/clock.h"
+
+namespace tributary::test {
+
+// What eight workers on four leaves and two spines do, for comparing timeouts.
+struct Workload {
+  std::string name;
+  std::size_t bytes = 0;  // of the vector of each allreduce
+  std::size_t repeats = 1;
+  // One worker's contributions come so much later than the others', in every block ...
+  Duration late{};
+  Duration late_jitter{};  // ... and up to this later still
+  Duration jitter{};       // on every cable
+  double loss = 0;         // on every cable
+  bool learn_contributions = true;
+};
+
+// Small and large vectors with workers in step, a little late and very late, and large ones on
+// cables with jitter and loss.
+std::vector<Workload> workloads(bool learn_contributions);
+
+// The fixed timeouts that `"adaptive"` is compared with.
+inline constexpr std::array<Duration, 5> fixed_timeouts = {
+    std::chrono::microseconds(50), std::chrono::microseconds(200), std::chrono::milliseconds(1),
+    std::chrono::milliseconds(5), std::chrono::milliseconds(20)};
+
+// How long all repeats take in virtual time; no value: a result was wrong or missing. No timeout:
+// adaptive.
+std::optional<Duration> duration_of(const Workload& workload, std::optional<Duration> timeout,
+                                    std::uint64_t seed);
+
+}  // namespace tributary::test
