@@ -13,6 +13,8 @@
 namespace tributary::test {
 namespace {
 
+constexpr std::size_t outbox_datagrams = 64;
+
 wire::MacAddress mac_of(std::uint8_t kind, std::size_t index, std::size_t port) {
   return {{0x02, kind, 0, 0, static_cast<std::uint8_t>(index), static_cast<std::uint8_t>(port)}};
 }
@@ -96,6 +98,7 @@ void VirtualFabric::build_hosts() {
     auto node = std::make_unique<HostNode>();
     node->index = index;
     node->spec = spec_.hosts[index];
+    node->outbox = host::Outbox(node->spec.rate_bps == 0 ? outbox_datagrams : 1);
     node->mac = mac_of(2, index, 0);
     node->switch_index = find_switch(node->spec.switch_name);
     node->port = find_port(node->switch_index, node->spec.port_name);
@@ -273,20 +276,20 @@ bool VirtualFabric::happens(double share) {
 }
 
 // Neither stray copies nor forgeries are themselves copied.
-void VirtualFabric::launch(PacketPtr frame, std::size_t node, PortIndex port) {
+void VirtualFabric::launch(PacketPtr frame, std::size_t node, PortIndex port, Duration delay) {
   if (happens(spec_.forged)) {
     if (auto copy = pool_.clone(*frame); copy != nullptr && forge(*copy, random_)) {
-      put_on_cable(std::move(copy), node, port, Duration{});
+      put_on_cable(std::move(copy), node, port, delay);
     }
   }
   if (happens(spec_.stray)) {
-    const auto delay = static_cast<std::uint64_t>(spec_.stray_delay.count()) + 1;
+    const auto later_by = static_cast<std::uint64_t>(spec_.stray_delay.count()) + 1;
     if (auto copy = pool_.clone(*frame)) {
       put_on_cable(std::move(copy), node, port,
-                   Duration(static_cast<Duration::rep>(random_() % delay)));
+                   delay + Duration(static_cast<Duration::rep>(random_() % later_by)));
     }
   }
-  put_on_cable(std::move(frame), node, port, Duration{});
+  put_on_cable(std::move(frame), node, port, delay);
 }
 
 void VirtualFabric::put_on_cable(PacketPtr frame, std::size_t node, PortIndex port,

@@ -26,7 +26,8 @@ struct HostSpec {
   std::string switch_name;
   std::string port_name;
   wire::Ipv4Address address;
-  wire::Ipv4Address gateway;  // equal to `address`: the port is bridged, peers are on the segment
+  wire::Ipv4Address gateway;   // equal to `address`: the port is bridged, peers are on the segment
+  std::uint64_t rate_bps = 0;  // at which it sends; 0: as fast as it likes
 };
 
 struct FabricSpec {
@@ -153,7 +154,8 @@ class VirtualFabric {
   void advance(Time next);
 
   bool happens(double share);
-  void launch(PacketPtr frame, std::size_t node, PortIndex port);
+  void launch(PacketPtr frame, std::size_t node, PortIndex port, Duration delay = {});
+  Duration occupy_line(HostNode& node, std::size_t frame_bytes);
   void put_on_cable(PacketPtr frame, std::size_t node, PortIndex port, Duration delay);
   void deliver(Flight flight);
   void note(const Flight& flight);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "forwarding/egress_queue.h"
 #include "support/virtual_nodes.h"
 #include "wire/arp.h"
 #include "wire/checksum.h"
@@ -39,7 +40,7 @@ void VirtualFabric::service(HostNode& node) {
       machine.expire(host_now());
     }
     bool more = true;
-    while (more) {
+    while (more && node.line_free <= now_) {
       machine.poll(outbox, host_now());
       more = outbox.full();
       while (!outbox.empty()) {
@@ -60,7 +61,7 @@ Time VirtualFabric::due_of(const HostNode& node) const {
   if (node.silent_until > now_) {
     return node.silent_until;
   }
-  Time due = never;
+  Time due = node.line_free > now_ ? node.line_free : never;
   for (const auto& socket : node.sockets) {
     due = std::min(due, Time(socket.machine->deadline().time_since_epoch()));
   }
@@ -115,8 +116,19 @@ void VirtualFabric::send(HostNode& node, const host::Datagram& datagram, const M
       machine.job().encapsulation == wire::Encapsulation::udp) {
     put_on_cable(std::move(frame), switches_.size() + node.index, 0, Duration{});
   } else {
-    launch(std::move(frame), node.switch_index, node.port);
+    const auto delay = occupy_line(node, frame->length);
+    launch(std::move(frame), node.switch_index, node.port, delay);
   }
+}
+
+// How long it takes until a frame has left the host, behind those that are still to leave.
+Duration VirtualFabric::occupy_line(HostNode& node, std::size_t frame_bytes) {
+  if (node.spec.rate_bps == 0) {
+    return {};
+  }
+  const auto on_line = forwarding::line_bytes(frame_bytes) * 8 * 1'000'000'000 / node.spec.rate_bps;
+  node.line_free = std::max(node.line_free, now_) + Duration(static_cast<Duration::rep>(on_line));
+  return node.line_free - now_;
 }
 
 void VirtualFabric::inject(std::size_t host, PacketPtr frame) {

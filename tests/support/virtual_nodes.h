@@ -30,13 +30,14 @@ struct VirtualFabric::HostNode {
   std::size_t switch_index = 0;
   PortIndex port = 0;
   Time silent_until{};
+  Time line_free{};  // when it has sent all it was given; only then its workers are asked for more
   struct Socket {
     std::uint16_t port;
     Machine* machine;
     std::function<void()> idle;
   };
   std::vector<Socket> sockets;
-  host::Outbox outbox{64};
+  host::Outbox outbox{1};
 };
 
 }  // namespace tributary::test

@@ -10,7 +10,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint64_t rate_bps = 200'000'000;
 constexpr std::uint32_t late_rank = 5;
 
 struct Size {
@@ -34,7 +33,7 @@ constexpr Lateness latenesses[] = {{"", {}, {}},
 FabricSpec fabric_of(const Workload& workload, std::optional<Duration> timeout,
                      std::uint64_t seed) {
   FatTree shape;
-  shape.rate_bps = rate_bps;
+  shape.rate_bps = workload.rate_bps;
   shape.canary.timeout = timeout;
   shape.canary.learn_contributions = workload.learn_contributions;
   shape.canary.hash_seed = seed;
@@ -72,6 +71,15 @@ std::vector<Workload> workloads(bool learn_contributions) {
   bad_cables.jitter = {};
   bad_cables.loss = 0.005;
   all.push_back(bad_cables);
+  Workload slow{.name = "4 times 1 MiB at 20 Mbit/s",
+                .bytes = 1 << 20,
+                .repeats = 4,
+                .rate_bps = 20'000'000,
+                .learn_contributions = learn_contributions};
+  all.push_back(slow);
+  slow.name += ", jitter of 5 ms";
+  slow.jitter = 5ms;
+  all.push_back(slow);
   return all;
 }
 

@@ -17,6 +17,7 @@ struct Workload {
   std::string name;
   std::size_t bytes = 0;  // of the vector of each allreduce
   std::size_t repeats = 1;
+  std::uint64_t rate_bps = 200'000'000;
   // One worker's contributions come so much later than the others', in every block ...
   Duration late{};
   Duration late_jitter{};  // ... and up to this later still
@@ -26,7 +27,7 @@ struct Workload {
 };
 
 // Small and large vectors with workers in step, a little late and very late, and large ones on
-// cables with jitter and loss.
+// cables with jitter or loss, and on slow links.
 std::vector<Workload> workloads(bool learn_contributions);
 
 // The fixed timeouts that `"adaptive"` is compared with.
