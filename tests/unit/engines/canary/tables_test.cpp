@@ -171,5 +171,19 @@ TEST(JobTable, FullOfBusyJobsLeavesTheNewcomerUncounted) {
   table.remove_descriptor(JobTable::untracked);
 }
 
+// What one job holds lies together; it must not fill all the places of anybody's block.
+TEST(DescriptorTable, AQuarterInOneRunLeavesRoomForEveryBlock) {
+  DescriptorTable table(1024, 1);
+  const auto key = [](std::uint64_t job, std::uint32_t id) { return job << 32 | id; };
+  for (std::uint32_t id = 0; id < 256; ++id) {
+    ASSERT_NE(table.allocate(key(1, id), Time{}, Time{}), nullptr);
+  }
+  for (std::uint32_t id = 0; id < 4096; ++id) {
+    auto* block = table.allocate(key(2 + id % 8, id), Time{}, Time{});
+    ASSERT_NE(block, nullptr) << "block " << id;
+    table.release(*block);
+  }
+}
+
 }  // namespace
 }  // namespace tributary::canary
