@@ -6,6 +6,13 @@
 #include "host/canary_leader.h"
 
 namespace tributary::host {
+namespace {
+
+// Timers of a new attempt begin doubled that often: it may queue behind whole windows, and giving
+// it up as well would only make them longer.
+constexpr unsigned patient_reminders = 2;
+
+}  // namespace
 
 Verdict CanaryLeader::take_request(const wire::CanaryHeader& header, std::uint32_t block,
                                    Time now) {
@@ -45,6 +52,7 @@ Verdict CanaryLeader::take_request(const wire::CanaryHeader& header, std::uint32
   if (!slot->all_known) {
     slot->all_known = true;
     slot->quiet_since = now;
+    slot->patience_until = now + state_.rtt.timeout(0);
   }
   watch(*slot);
   return Verdict::taken;
@@ -72,15 +80,17 @@ bool CanaryLeader::waits_for_itself(const Slot& slot) const {
   return slot.contributions >= state_.job.world_size() - 1;
 }
 
-// When what did not come is taken for lost. If all are known to have sent, what is on the way has a
-// little time to come. In a first attempt ranks may be late for any reason, and are waited for;
-// later all have begun, and failures get lost as well as contributions.
+// When what did not come is taken for lost. If all ranks miss the result, what is on the way has a
+// little time to come; if only some do, though all have sent, as long as a worker waits. In a first
+// attempt ranks that may not have sent are waited for; later all have begun, and failures get lost
+// as well as contributions.
 Time CanaryLeader::due(const Slot& slot) const {
   if (waits_for_itself(slot)) {
     return never;
   }
   const auto quiet = slot.quiet_since + state_.rtt.quiet();
-  return slot.all_known ? quiet : std::max(slot.patience_until, quiet);
+  return slot.heard.size() == state_.job.world_size() - 1 ? quiet
+                                                          : std::max(slot.patience_until, quiet);
 }
 
 void CanaryLeader::watch(Slot& slot) {
@@ -152,7 +162,7 @@ void CanaryLeader::reissue(Slot& slot, std::uint32_t attempt, Time now) {
   slot.released_attempt = slot.attempt;
   slot.attempt = static_cast<std::uint8_t>(attempt);
   clear(slot, now);
-  slot.reminders = 1;
+  slot.reminders = patient_reminders;
   slot.patience_until = now + state_.rtt.timeout(slot.reminders);
   ++state_.statistics.blocks_reissued;
   tell(slot);
