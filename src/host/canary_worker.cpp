@@ -33,7 +33,7 @@ void CanaryWorker::begin() {
   std::fill(overdue_.begin(), overdue_.end(), Overdue{});
   again_.clear();
   asking_.clear();
-  newest_ = request_pause_until_ = Time{};
+  newest_sent_ = request_pause_until_ = Time{};
   next_check_ = never;
   awaited_ = {};
   failure_.reset();
@@ -117,8 +117,8 @@ Time CanaryWorker::due(const Entry& entry) const {
     wait -= wait / 1024 * static_cast<Duration::rep>(draw % 256);
   }
   const auto timeout = entry.timer_from + wait;
-  if (entry.timer_from < newest_) {
-    return std::min(timeout, entry.timer_from + state_.rtt.reordering_patience());
+  if (entry.timer_from < newest_sent_) {
+    return std::min(timeout, entry.timer_from + newest_rtt_ + state_.rtt.reordering_window());
   }
   return timeout;
 }
@@ -204,14 +204,25 @@ void CanaryWorker::measure(const wire::CanaryHeader& header, const Entry& entry,
   }
   if (is_replay(header)) {
     const auto block = state_.blocks.block_of(header.id.value());
+    state_.rtt.asked_rightly();
     overdue_[block % overdue_.size()] = {header.id.value(), entry.sent_at};
     return;
   }
   if (!entry.awaits_ranks) {
-    state_.statistics.requests_needless += entry.asked ? 1 : 0;
+    if (entry.asked) {
+      count_needless(now);
+    }
     state_.rtt.sample(now - entry.sent_at);
   }
-  newest_ = std::max(newest_, entry.sent_at);
+  if (entry.sent_at >= newest_sent_) {
+    newest_sent_ = entry.sent_at;
+    newest_rtt_ = now - entry.sent_at;
+  }
+}
+
+void CanaryWorker::count_needless(Time now) {
+  ++state_.statistics.requests_needless;
+  state_.rtt.asked_needlessly(now);
 }
 
 // It was not lost, only asked about too early.
@@ -222,7 +233,7 @@ void CanaryWorker::measure_overdue(const wire::CanaryHeader& header, std::uint32
       !is_total(header)) {
     return;
   }
-  ++state_.statistics.requests_needless;
+  count_needless(now);
   state_.rtt.sample(now - overdue.sent_at);
   overdue = Overdue{};
 }

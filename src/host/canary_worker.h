@@ -81,6 +81,7 @@ class CanaryWorker {
   void request(std::uint32_t block, Outbox& outbox, Time now);
   void look_at_base();
   void measure(const wire::CanaryHeader& header, const Entry& entry, Time now);
+  void count_needless(Time now);
   void measure_overdue(const wire::CanaryHeader& header, std::uint32_t block, Time now);
 
   CollectiveState& state_;
@@ -88,7 +89,8 @@ class CanaryWorker {
   std::vector<Overdue> overdue_;       // by block modulo reach
   std::vector<std::uint32_t> again_;   // to be contributed again
   std::vector<std::uint32_t> asking_;  // to be asked about
-  Time newest_{};                      // when the latest contribution was sent whose result is in
+  Time newest_sent_{};                 // when the latest contribution was sent whose result is in
+  Duration newest_rtt_{};              // how long that took
   Time next_check_ = never;            // not later than the first timer
   Time request_pause_until_{};
   Awaited awaited_;

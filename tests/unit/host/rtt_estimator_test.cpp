@@ -36,20 +36,31 @@ TEST(RttEstimator, BacksOffWithinItsBounds) {
   EXPECT_EQ(rtt.timeout(255), 50ms);
 }
 
-TEST(RttEstimator, ReorderingIsAQuarterOfTheTimeOrWhatItVariesAndNeverLaterThanTheTimeout) {
-  RttEstimator rtt({.rto_min = 100ms});
+TEST(RttEstimator, TheReorderingWindowWidensWhenRequestsWereNeedlessAndNarrowsWhenTheyWereNot) {
+  RttEstimator rtt({});
   for (int i = 0; i < 100; ++i) {
     rtt.sample(8ms);
   }
-  EXPECT_EQ(rtt.reordering_patience(), 8ms + 2ms);
-  RttEstimator shaky({.rto_min = 1ms});
-  shaky.sample(8ms);
-  EXPECT_EQ(shaky.reordering_patience(), 8ms + 8ms);
-  RttEstimator steady({.rto_min = 5ms});
-  for (int i = 0; i < 100; ++i) {
-    steady.sample(8ms);
+  Time now{1s};
+  EXPECT_EQ(rtt.reordering_window(), 2ms);
+  rtt.asked_needlessly(now);
+  EXPECT_EQ(rtt.reordering_window(), 4ms);
+  rtt.asked_needlessly(now + 1ms);
+  EXPECT_EQ(rtt.reordering_window(), 4ms) << "once per round trip";
+  for (int i = 0; i < 5; ++i) {
+    rtt.asked_needlessly(now += 10ms);
   }
-  EXPECT_EQ(steady.reordering_patience(), steady.timeout(0));
+  EXPECT_EQ(rtt.reordering_window(), 8ms) << "a whole round trip at most";
+  for (int i = 0; i < 15; ++i) {
+    rtt.asked_rightly();
+  }
+  EXPECT_EQ(rtt.reordering_window(), 8ms);
+  rtt.asked_rightly();
+  EXPECT_EQ(rtt.reordering_window(), 4ms);
+  for (int i = 0; i < 100; ++i) {
+    rtt.asked_rightly();
+  }
+  EXPECT_EQ(rtt.reordering_window(), 1ms) << "an eighth at least";
 }
 
 }  // namespace
