@@ -14,6 +14,8 @@ using wire::BfdState;
 
 // While a session is not up (RFC 5880, 6.8.3).
 constexpr Duration slow_interval = std::chrono::seconds(1);
+// Answers to polls, and news, go "as soon as practicable" (6.8.7), however long the interval is.
+constexpr Duration pause_max = std::chrono::milliseconds(10);
 
 Duration from_us(const wire::be32& us) {
   return std::chrono::microseconds(us.value());
@@ -132,7 +134,7 @@ std::optional<BfdHeader> BfdSession::poll(Time now) {
   if (now < not_before_ || (!final_pending_ && !due)) {
     return std::nullopt;
   }
-  not_before_ = now + config_.interval / 10;
+  not_before_ = now + std::min(config_.interval / 10, pause_max);
   if (due) {
     schedule(now);
   }
@@ -151,8 +153,7 @@ void BfdSession::schedule(Time now) {
   transmit_at_ = now + interval - earlier_min - Duration(static_cast<Duration::rep>(draw));
 }
 
-BfdHeader BfdSession::packet(std::uint8_t flags) {
-  ++counters_.sent;
+BfdHeader BfdSession::packet(std::uint8_t flags) const {
   BfdHeader header;
   const bool cut_off = cut_off_ && state_ == BfdState::up;
   const auto diagnostic = cut_off ? BfdDiagnostic::concatenated_path_down : diagnostic_;

@@ -30,6 +30,8 @@ class BfdSession {
   void expire(Time now);
   // What is to be sent now; to be asked until there is nothing.
   std::optional<wire::BfdHeader> poll(Time now);
+  // What poll() gave has been sent: without a link or a buffer it is not.
+  void count_sent() { ++counters_.sent; }
   // When expire() or poll() has something to do.
   Time deadline() const;
 
@@ -68,7 +70,7 @@ class BfdSession {
   void schedule(Time now);
   Duration desired_min_tx() const;
   bool may_transmit() const;
-  wire::BfdHeader packet(std::uint8_t flags);
+  wire::BfdHeader packet(std::uint8_t flags) const;
 
   BfdConfig config_;
   // What RFC 5880, 6.8.3 keeps until the neighbour has confirmed a change.

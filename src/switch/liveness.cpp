@@ -145,24 +145,26 @@ void Liveness::serve(Watch& watch, Time now) {
     tell(watch.hop.via, health);
   }
   while (const auto header = watch.session.poll(now)) {
-    send(watch, *header, now);
+    if (send(watch, *header, now)) {
+      watch.session.count_sent();
+    }
     tell(watch.hop.via, health);
   }
 }
 
 // Built by hand and not routed: it has to leave by this interface or not at all.
-void Liveness::send(const Watch& watch, const wire::BfdHeader& header, Time now) {
+bool Liveness::send(const Watch& watch, const wire::BfdHeader& header, Time now) {
   const auto& own = interfaces_.address(watch.hop.interface);
   if (!own || !interfaces_.is_up(watch.hop.interface)) {
-    return;
+    return false;
   }
   auto packet = outlet_.originate();
   if (!packet) {
-    return;
+    return false;
   }
   if (packet->tailroom() < sizeof(BfdFrame)) {
     outlet_.drop(std::move(packet), DropReason::no_buffer, Account::originated);
-    return;
+    return false;
   }
   packet->length = sizeof(BfdFrame);
   wire::MutableCursor cursor(packet->bytes());
@@ -184,6 +186,7 @@ void Liveness::send(const Watch& watch, const wire::BfdHeader& header, Time now)
       wire::transport_checksum(frame.ip, packet->bytes().subspan(sizeof(BfdFrame) - udp_bytes));
   frame.udp.checksum = sum != 0 ? sum : std::uint16_t{0xffff};
   neighbours_.send(std::move(packet), watch.hop.interface, watch.hop.via, Account::originated, now);
+  return true;
 }
 
 Liveness::Health Liveness::health_of(const forwarding::BfdSession& session) {

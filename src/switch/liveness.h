@@ -68,7 +68,8 @@ class Liveness {
   Watch* find(const wire::BfdHeader& header, const wire::Ipv4Address& source, PortIndex interface);
   void watch(const forwarding::NextHop& hop);
   void serve(Watch& watch, Time now);
-  void send(const Watch& watch, const wire::BfdHeader& header, Time now);
+  // False if there is no way to send it.
+  bool send(const Watch& watch, const wire::BfdHeader& header, Time now);
   enum class Health : std::uint8_t { dead, cut_off, whole };
   static Health health_of(const forwarding::BfdSession& session);
   void tell(const wire::Ipv4Address& neighbour, Health health);

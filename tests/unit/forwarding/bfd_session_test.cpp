@@ -48,6 +48,7 @@ std::vector<BfdHeader> sent(BfdSession& session, Time now) {
   std::vector<BfdHeader> packets;
   while (const auto packet = session.poll(now)) {
     packets.push_back(*packet);
+    session.count_sent();
   }
   return packets;
 }
@@ -311,6 +312,20 @@ TEST(BfdSession, AnswersAPollAtOnceWhateverTheTimerSays) {
   ASSERT_EQ(answers.size(), 1u);
   EXPECT_TRUE(answers[0].has(BfdHeader::final));
   EXPECT_FALSE(answers[0].has(BfdHeader::poll));
+}
+
+TEST(BfdSession, ALongIntervalDoesNotHoldBackAnswersAndNews) {
+  BfdSession session({10s, 3}, 1, 42);
+  session.receive(from_neighbour(D), start);
+  EXPECT_EQ(sent(session, start).size(), 1u);
+  session.receive(from_neighbour(I), start + 1ms);
+  auto packets = sent(session, start + 10ms);
+  ASSERT_EQ(packets.size(), 1u);
+  EXPECT_EQ(packets[0].state(), U);
+  session.receive(from_neighbour(U, BfdHeader::poll), start + 11ms);
+  packets = sent(session, start + 20ms);
+  ASSERT_EQ(packets.size(), 1u);
+  EXPECT_TRUE(packets[0].has(BfdHeader::final));
 }
 
 TEST(BfdSession, PollsWhenItComesUpUntilItIsAnswered) {

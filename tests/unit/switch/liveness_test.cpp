@@ -135,6 +135,15 @@ TEST_F(LivenessTest, ASilentNextHopLeavesItsGroupAndReturns) {
   EXPECT_EQ(ways(bench), (std::set<PortIndex>{1, 2}));
 }
 
+TEST_F(LivenessTest, WhatCannotLeaveIsNotCountedAsSent) {
+  neighbour.run(2s);
+  const auto before = row().sent;
+  EXPECT_GT(before, 0u);
+  bench.device().set_port_up(1, false);
+  neighbour.run(2s, false);
+  EXPECT_EQ(row().sent, before);
+}
+
 TEST_F(LivenessTest, RoutesShowWhoIsDead) {
   neighbour.run(2s);
   neighbour.run(301ms, false);
