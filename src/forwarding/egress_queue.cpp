@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "forwarding/occupancy.h"
 #include "packet/pool.h"
 #include "wire/checksum.h"
 #include "wire/ethernet.h"
@@ -13,8 +14,6 @@ namespace tributary::forwarding {
 namespace {
 
 constexpr std::uint64_t nanoseconds_per_second = 1'000'000'000;
-// A frame occupies a buffer of the pool however short it is: tiny frames must not take them all.
-constexpr std::uint32_t buffer_bytes_min = 256;
 // Longer frames need no look into their headers.
 constexpr std::uint32_t network_control_bytes_max = 128;
 
@@ -74,9 +73,7 @@ void EgressQueue::enqueue(PacketPtr packet, Time now) {
     waiting_.push_front(std::move(packet));
     return;
   }
-  const std::uint64_t buffers = waiting_.size() + 1;
-  if (bytes_ + packet->length > config_.capacity_bytes ||
-      buffers * buffer_bytes_min > std::max(config_.capacity_bytes, 64 * buffer_bytes_min)) {
+  if (bytes_ + packet->length > config_.capacity_bytes || waiting_.size() >= buffers_max()) {
     ++tail_dropped_;
     return;
   }
@@ -87,6 +84,15 @@ void EgressQueue::enqueue(PacketPtr packet, Time now) {
   bytes_ += packet->length;
   packet->queued_at = now;
   waiting_.push(std::move(packet));
+}
+
+// Tiny frames must not take all buffers of the pool.
+std::uint64_t EgressQueue::buffers_max() const {
+  return std::max<std::uint64_t>(config_.capacity_bytes / buffer_bytes_min, 64);
+}
+
+std::uint64_t EgressQueue::occupied_bytes() const {
+  return std::max(bytes_, waiting_.size() * config_.capacity_bytes / buffers_max());
 }
 
 void EgressQueue::occupy_line(const Packet& frame) {

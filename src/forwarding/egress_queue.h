@@ -34,10 +34,13 @@ class EgressQueue {
 
   std::size_t packets() const { return waiting_.size(); }
   std::uint64_t bytes() const { return bytes_; }
+  // How much of the capacity is taken: a queue can also be full of small frames, by buffers.
+  std::uint64_t occupied_bytes() const;
   std::uint64_t tail_dropped() const { return tail_dropped_; }
   std::uint64_t ecn_marked() const { return ecn_marked_; }
 
  private:
+  std::uint64_t buffers_max() const;
   void occupy_line(const Packet& frame);
 
   QueueConfig config_;

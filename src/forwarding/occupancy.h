@@ -12,6 +12,9 @@
 
 namespace tributary::forwarding {
 
+// A frame occupies a buffer of the pool however short it is, and so much of a queue's capacity.
+inline constexpr std::uint32_t buffer_bytes_min = 256;
+
 // How full one egress queue is: written by the core that owns the queue, read by every core of the
 // switch when it chooses an up-port. A reader may be behind by what the owner did since; nothing
 // but a choice depends on it. On a cache line of its own, as owners differ.
@@ -33,7 +36,9 @@ class Occupancy {
       : gauges_(gauges.first(std::min(gauges.size(), ports))), sent_(ports) {}
 
   void begin_burst() { std::fill(sent_.begin(), sent_.end(), 0); }
-  void add(PortIndex port, std::uint32_t bytes) { sent_[port] += bytes; }
+  void add(PortIndex port, std::uint32_t frame_bytes) {
+    sent_[port] += std::max(frame_bytes, buffer_bytes_min);
+  }
 
   // `port` may be an interface that is no port (the bridge): its queues are not looked at.
   std::uint64_t bytes(PortIndex port) const {

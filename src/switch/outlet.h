@@ -28,7 +28,10 @@ class Outlet {
 
   void bind(Output* out) {
     out_ = out;
-    queues_.begin_burst();
+    // What an earlier call of the same round has sent is in no queue yet.
+    if (out->departures.empty()) {
+      queues_.begin_burst();
+    }
   }
   const forwarding::Occupancy& queues() const { return queues_; }
   Ledger& ledger() { return ledger_; }

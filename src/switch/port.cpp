@@ -21,7 +21,7 @@ struct Port::State {
 
   void publish_bytes() {
     if (gauge != nullptr) {
-      gauge->publish_bytes(queue.bytes());
+      gauge->publish_bytes(queue.occupied_bytes());
     }
   }
   void publish_capacity(const PortConfig& config) {
@@ -106,6 +106,7 @@ void Port::set_up(bool up) {
     state_->counters.link_down_dropped += state_->queue.packets() + state_->impair_out.packets();
     state_->impair_out.clear();
     state_->queue.clear();
+    state_->publish_bytes();
   }
 }
 

@@ -20,14 +20,20 @@ TEST(Occupancy, WithoutGaugesOnlyTheBurstIsSeen) {
 
 TEST(Occupancy, WhatTheBurstSentComesOnTopOfTheGauge) {
   std::vector<QueueGauge> gauges(1);
-  gauges[0].publish_capacity(1000);
-  gauges[0].publish_bytes(400);
+  gauges[0].publish_capacity(4000);
+  gauges[0].publish_bytes(1600);
   Occupancy queues(gauges, 1);
-  queues.add(0, 100);
-  EXPECT_EQ(queues.bytes(0), 500u);
+  queues.add(0, 400);
+  EXPECT_EQ(queues.bytes(0), 2000u);
   EXPECT_FALSE(queues.above_half(0));
   queues.add(0, 1);
   EXPECT_TRUE(queues.above_half(0));
+}
+
+TEST(Occupancy, AShortFrameTakesABuffer) {
+  Occupancy queues({}, 1);
+  queues.add(0, 66);
+  EXPECT_EQ(queues.bytes(0), buffer_bytes_min);
 }
 
 TEST(Occupancy, TheBridgeSeemsEmpty) {

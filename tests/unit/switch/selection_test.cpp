@@ -48,17 +48,19 @@ PortIndex ordinary(SwitchBench& bench, Ip destination = far, std::uint16_t port 
 
 // Of two hosts one leads, so that the other's contribution is the sum and leaves at once. Once per
 // block and switch.
-PortIndex reduction(SwitchBench& bench, std::uint32_t block) {
+PacketPtr contribution(SwitchBench& bench, std::uint32_t block, std::uint16_t hosts = 2) {
   CanarySpec spec;
   spec.id = block;
-  spec.hosts = 2;
+  spec.hosts = hosts;
   spec.rank = 1;
   spec.destination = far;
   spec.child_address = host;
   spec.source_mac = mac(0);
   spec.destination_mac = mac(0, 0xee);
-  const auto out = bench.send(0, make_canary(bench.pool, spec, std::vector<std::int32_t>{1}));
-  return out.at(0)->egress;
+  return make_canary(bench.pool, spec, std::vector<std::int32_t>{1});
+}
+PortIndex reduction(SwitchBench& bench, std::uint32_t block) {
+  return bench.send(0, contribution(bench, block)).at(0)->egress;
 }
 
 // Where a switch with empty queues sends it.
@@ -130,6 +132,31 @@ TEST(Selection, ABurstCountsWhatItSendsItself) {
   for (auto port = first_up; port <= last_up; ++port) {
     EXPECT_EQ(hits.at(port), port == usual ? 0u : 10u) << port;
   }
+}
+
+// Both are drained to the queues after the round only.
+TEST(Selection, WhatTimersSendEvadesWhatTheSameRoundReceived) {
+  SwitchBench bench(leaf({Policy::adaptive, Policy::adaptive}));
+  const auto usual = ordinary(bench);
+  std::uint32_t block = 0;
+  while (default_of(block) != usual) {
+    ++block;
+  }
+  EXPECT_TRUE(bench.send(0, contribution(bench, block, 3)).empty()) << "waits for another";
+  bench.gauges[usual].publish_bytes(more_than_half);
+  bench.now += 1ms;
+  PacketList burst;
+  auto packet = make_udp(bench.pool, {mac(0), mac(0, 0xee), host, far}, 5, 6, 1000);
+  packet->ingress = 0;
+  burst.push(std::move(packet));
+  switching::Output out;
+  bench.device().receive(std::move(burst), bench.now, out);
+  bench.device().expire(bench.now, out);
+  ASSERT_EQ(out.departures.size(), 2u);
+  const auto received = out.departures.pop();
+  const auto sum = out.departures.pop();
+  EXPECT_NE(received->egress, sum->egress);
+  EXPECT_NE(sum->egress, usual);
 }
 
 TEST(Selection, AllLeavesAgreeAboutDefaultsAndStaticTrees) {
@@ -223,6 +250,31 @@ TEST(Selection, APortPublishesWhatItsQueueHolds) {
   EXPECT_EQ(gauge.capacity, 9000u);
   port.clear();
   EXPECT_EQ(gauge.bytes, 0u);
+}
+
+TEST(Selection, APortWithoutALinkPublishesAnEmptyQueue) {
+  HeapPacketPool pool(8, 2048);
+  forwarding::QueueGauge gauge;
+  switching::Port port({}, &gauge);
+  port.enqueue(make_frame(pool, mac(1), mac(2), 0x0800, 1000), Time{1s});
+  EXPECT_GT(gauge.bytes, 0u);
+  port.set_up(false);
+  EXPECT_EQ(gauge.bytes, 0u);
+}
+
+// A queue of small frames is full by its buffers long before it is by its bytes.
+TEST(Selection, AdaptiveEvadesAQueueThatIsFullOfSmallFrames) {
+  SwitchBench bench(leaf({Policy::adaptive, Policy::ecmp}));
+  const auto usual = ordinary(bench);
+  HeapPacketPool pool(5000, 128);
+  switching::PortConfig config;
+  switching::Port port(config, &bench.gauges[usual]);
+  while (port.counters().queue_tail_dropped == 0) {
+    port.enqueue(make_frame(pool, mac(1), mac(2), 0x0800, 52), bench.now);
+  }
+  EXPECT_LT(port.queue_bytes(), half);
+  EXPECT_NE(ordinary(bench), usual);
+  port.clear();
 }
 
 }  // namespace
