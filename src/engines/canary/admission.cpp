@@ -12,27 +12,35 @@ std::uint64_t* CanaryEngine::refusal(const wire::CanaryHeader& header, PortIndex
     release(*old);
   }
   auto verdict = tenants_.judge(job, port);
-  if (verdict != Tenants::Verdict::within && reclaim_oldest(job, port, now)) {
+  if (verdict != Tenants::Verdict::within && reclaim_for(verdict, job, port, now)) {
     verdict = tenants_.judge(job, port);
   }
   if (verdict != Tenants::Verdict::within) {
     return verdict == Tenants::Verdict::job_met ? &counters_.quota_job : &counters_.quota_port;
   }
-  const auto reserved = tenants_.is_listed(job) ? 0 : static_cast<std::uint32_t>(tenants_.listed());
-  return table_.admit(job, reserved, now, age_max()) ? nullptr : &counters_.partition_none;
+  const auto applicant = tenants_.is_listed(job)
+                             ? Partitions::Applicant{job}
+                             : Partitions::Applicant{job, port, tenants_.listed()};
+  return table_.admit(applicant, now, age_max()) ? nullptr : &counters_.partition_none;
 }
 
-// A quota full of blocks that nobody has come back for does not last.
-bool CanaryEngine::reclaim_oldest(std::uint32_t job, PortIndex port, Time now) {
-  auto* dead = table_.first();
-  if (dead == nullptr || dead->state != Descriptor::State::sent ||
-      dead->born + config_.reclaim_after > now ||
-      (job_of(dead->key) != job && dead->ingress != port)) {
-    return false;
+// A quota full of blocks that nobody has come back for does not last: one of them makes room. Looks
+// at a few of the oldest blocks only, which others may hold as well.
+bool CanaryEngine::reclaim_for(Tenants::Verdict verdict, std::uint32_t job, PortIndex port,
+                               Time now) {
+  constexpr int looks_max = 16;
+  auto* block = table_.first();
+  for (int i = 0; i < looks_max && block != nullptr && block->born + config_.reclaim_after <= now;
+       ++i, block = table_.after(*block)) {
+    const bool counts =
+        verdict == Tenants::Verdict::job_met ? job_of(block->key) == job : block->ingress == port;
+    if (counts && block->state == Descriptor::State::sent) {
+      ++counters_.reclaimed;
+      release(*block);
+      return true;
+    }
   }
-  ++counters_.reclaimed;
-  release(*dead);
-  return true;
+  return false;
 }
 
 // Soft state: what nobody has come back for makes room (3.3). Null is a collision.

@@ -13,7 +13,7 @@ namespace tributary::canary {
 // What is configured for one job ([[switch.canary.job]]).
 struct JobRule {
   std::uint32_t job = 0;
-  // Contributions are taken from these ports only; empty: from all.
+  // Packets of the job are taken from these ports only; empty: from all.
   std::vector<PortIndex> ports;
   std::uint32_t quota = 0;  // of descriptors; 0: as for every job
 };

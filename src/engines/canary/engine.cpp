@@ -48,7 +48,7 @@ void CanaryEngine::handle(engine::Arrival& arrival, Time now, engine::Actions& a
   const auto& header = *view.header;
   const bool is_for_switches = header.multicast();
   const bool is_contribution = header.kind == wire::CanaryKind::contribution;
-  if (is_contribution && !tenants_.may_speak(header.job.value(), arrival.packet->ingress)) {
+  if (!tenants_.may_speak(header.job.value(), arrival.packet->ingress)) {
     return actions.drop(std::move(arrival.packet), DropReason::canary_not_allowed);
   }
   const bool is_for_us = (is_udp ? frame.ipv4->destination : header.destination) == self_.address;

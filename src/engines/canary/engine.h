@@ -91,7 +91,7 @@ class CanaryEngine final : public engine::Engine {
 
   // Which blocks get a descriptor (3.2, 3.4).
   std::uint64_t* refusal(const wire::CanaryHeader& header, PortIndex port, Time now);
-  bool reclaim_oldest(std::uint32_t job, PortIndex port, Time now);
+  bool reclaim_for(Tenants::Verdict verdict, std::uint32_t job, PortIndex port, Time now);
   Descriptor* occupy(std::uint64_t key, Time now, Time expiry);
 
   // Broadcast (3.1.2) and restoration (3.2.1).

@@ -29,11 +29,11 @@ class Tenants {
   Tenants(const CanaryConfig& config, std::uint32_t descriptors, PortIndex ports,
           std::uint64_t seed);
 
-  // Whether contributions of `job` are taken from `port`.
+  // Whether packets of `job` are taken from `port`.
   bool may_speak(std::uint32_t job, PortIndex port) const;
   // Whether the configuration names `job`, and how many jobs it names.
   bool is_listed(std::uint32_t job) const { return index_of(job) != listed(); }
-  std::size_t listed() const { return listed_.size(); }
+  std::uint32_t listed() const { return static_cast<std::uint32_t>(listed_.size()); }
 
   // Whether `job` may begin one more block with a packet from `port`.
   Verdict judge(std::uint32_t job, PortIndex port) const;
