@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -52,7 +53,7 @@ struct Descriptor {
   std::uint32_t wide = WideStore::none;     // accumulator outside of the packet
   std::uint32_t bytes = 0;                  // gathering: of its accumulators
   std::uint32_t counter = 0;                // contributions seen, stragglers included
-  std::uint32_t passed = 0;                 // that went by untouched, with the bypass bit
+  std::uint32_t passed = 0;                 // that went on to the leader unadded
   std::uint32_t expected = 0;               // that many are all that come by here; 0: unknown
   std::uint64_t key = 0;
   std::uint64_t fingerprint = 0;
@@ -60,6 +61,11 @@ struct Descriptor {
   Time last{};  // when the latest contribution came
   BlockShape shape;
   PacketPtr packet;  // gathering: the first contribution, which carries the sum out
+
+  // The leader adds its own contribution last, so that all others make one less than `hosts`.
+  std::uint32_t contributions_max() const { return shape.hosts - 1u; }
+  // Of those, how many came by here, one way or another.
+  std::uint32_t seen() const { return std::min(counter + passed, contributions_max()); }
 };
 
 // The static array of descriptors (3.2). Unless it is partitioned among jobs, a block may live in

@@ -116,8 +116,7 @@ Duration CanaryEngine::timeout(bool root, bool alone, const Expectation& expecta
 
 // A contribution that comes later than any timeout says no more than that.
 void CanaryEngine::learn(const Descriptor& block) {
-  expectations_.learn(job_of(block.key), block.shape.leader, block.root,
-                      block.counter + block.passed,
+  expectations_.learn(job_of(block.key), block.shape.leader, block.root, block.seen(),
                       std::min(block.last - block.born, config_.timeout_max));
 }
 

@@ -34,7 +34,7 @@ struct Counters {
   std::uint64_t partition_none = 0;         // the job has no partition: treated as a collision
   std::uint64_t children_overflows = 0;     // no room for another child: treated as a collision
   std::uint64_t accumulator_overflows = 0;  // too wide an accumulator: treated as a collision
-  std::uint64_t sums_complete = 0;          // partial sums sent because all contributions were in
+  std::uint64_t sums_complete = 0;          // partial sums sent because all were in or had passed
   std::uint64_t sums_expected = 0;          // ... because as many as last time were in
   std::uint64_t sums_timeout = 0;           // partial sums sent because the time was up
   std::uint64_t results = 0;                // that freed a descriptor
@@ -85,6 +85,8 @@ class CanaryEngine final : public engine::Engine {
                   engine::Actions& actions);
   void bypass(PacketPtr packet, const Message& message, std::uint64_t& reason,
               engine::Actions& actions);
+  void overhear_contribution(const wire::CanaryHeader& header, engine::Actions& actions);
+  void count_passed(Descriptor& block, std::uint32_t contributions, engine::Actions& actions);
   void* accumulator_of(Descriptor& block);
   void send_if_complete(Descriptor& block, engine::Actions& actions);
   void send_sum(Descriptor& block, std::uint64_t& reason, engine::Actions& actions);
@@ -103,7 +105,6 @@ class CanaryEngine final : public engine::Engine {
   // Stalled blocks, for operators.
   void overhear(const engine::Frame& frame, const wire::CanaryView& view, Time now,
                 engine::Actions& actions);
-  void count_passed(const wire::CanaryHeader& header, engine::Actions& actions);
   void settle(const wire::CanaryHeader& header);
   void answered(std::uint64_t key);
 

@@ -12,9 +12,9 @@ const reduce::Kernel& kernel_of(const wire::CanaryHeader& header) {
   return reduce::kernel(header.element_type, header.op);
 }
 
-// The leader adds its own contribution last, so that all others make one less than `hosts`.
-std::uint32_t contributions_max(const wire::CanaryHeader& header) {
-  return header.hosts.value() - 1u;
+// What a header tells of its block without being checked, which what only passes is not.
+bool may_be_of(const wire::CanaryHeader& header, const BlockShape& shape) {
+  return header.destination == shape.leader && header.hosts.value() == shape.hosts;
 }
 
 }  // namespace
@@ -33,13 +33,15 @@ void CanaryEngine::contribute(PacketPtr packet, const Message& message, Time now
   if (known != nullptr && known->last_fingerprint == child.last_fingerprint) {
     return actions.drop(std::move(packet), DropReason::canary_duplicate);
   }
-  if (block->counter + message.header->counter.value() > contributions_max(*message.header)) {
+  if (block->counter + message.header->counter.value() > block->contributions_max()) {
     return actions.drop(std::move(packet), DropReason::canary_overcount);
   }
   if (known != nullptr) {
     known->last_fingerprint = child.last_fingerprint;
   } else if (!children_.add(table_.slot_of(*block), block->children, child)) {
-    return bypass(std::move(packet), message, counters_.children_overflows, actions);
+    const auto contributions = message.header->counter.value();
+    bypass(std::move(packet), message, counters_.children_overflows, actions);
+    return count_passed(*block, contributions, actions);
   }
   join_block(*block, std::move(packet), message, now, actions);
 }
@@ -112,21 +114,26 @@ void CanaryEngine::join_block(Descriptor& block, PacketPtr packet, const Message
   send_if_complete(block, actions);
 }
 
-// What a switch below had no room for is not waited for here.
-void CanaryEngine::count_passed(const wire::CanaryHeader& header, engine::Actions& actions) {
-  auto* block = table_.find(header.key());
-  if (block == nullptr) {
-    return;
+// What this switch or one below had no room for is not waited for here.
+void CanaryEngine::count_passed(Descriptor& block, std::uint32_t contributions,
+                                engine::Actions& actions) {
+  block.passed += contributions;
+  if (block.state == Descriptor::State::gathering) {
+    send_if_complete(block, actions);
   }
-  block->passed += header.counter.value();
-  if (block->state == Descriptor::State::gathering) {
-    send_if_complete(*block, actions);
+}
+
+void CanaryEngine::overhear_contribution(const wire::CanaryHeader& header,
+                                         engine::Actions& actions) {
+  auto* block = table_.find(header.key());
+  if (block != nullptr && may_be_of(header, block->shape)) {
+    count_passed(*block, header.counter.value(), actions);
   }
 }
 
 void CanaryEngine::send_if_complete(Descriptor& block, engine::Actions& actions) {
-  const auto seen = block.counter + block.passed;
-  if (seen >= block.shape.hosts - 1u) {
+  const auto seen = block.seen();
+  if (seen == block.contributions_max()) {
     send_sum(block, counters_.sums_complete, actions);
   } else if (block.expected != 0 && seen >= block.expected) {
     send_sum(block, counters_.sums_expected, actions);

@@ -55,7 +55,7 @@ void CanaryEngine::overhear(const engine::Frame& frame, const wire::CanaryView& 
   const auto& header = *view.header;
   switch (header.kind) {
     case wire::CanaryKind::contribution:
-      count_passed(header, actions);
+      overhear_contribution(header, actions);
       break;
     case wire::CanaryKind::request:
       ++counters_.requests;

@@ -90,6 +90,20 @@ TEST_F(Reduce, WhatPassesUntouchedIsNotWaitedFor) {
   EXPECT_EQ(Seen(all[0]).header().counter.value(), 2u);
 }
 
+TEST_F(Reduce, WhatPassesOfAnotherShapeIsNoContributionToThisBlock) {
+  feed(worker(0), Ints{1});
+  auto other = worker(1);
+  other.bypass = true;
+  other.counter = 2;
+  other.destination = wire::Ipv4Address(10, 0, 0, 77);
+  EXPECT_EQ(feed(other, Ints{2}).size(), 1u) << "it passes, and nothing is sent";
+  other = worker(1);
+  other.bypass = true;
+  other.counter = 2;
+  other.hosts = 5;
+  EXPECT_EQ(feed(other, Ints{2}).size(), 1u);
+}
+
 TEST_F(Reduce, OnlyOneContributionPossibleGoesStraightOn) {
   auto spec = worker(0);
   spec.hosts = 2;
@@ -323,6 +337,21 @@ TEST_F(Reduce, BlocksInFlightOfOneJobNeverCollide) {
   one_too_many.id = 2000;
   EXPECT_EQ(feed(one_too_many, Ints{1}).size(), 1u);
   EXPECT_EQ(harness->figure("collisions_total"), 1u);
+}
+
+TEST_F(Reduce, ChildWithoutRoomIsNotWaitedFor) {
+  const auto child = [](std::uint8_t n) {
+    auto spec = worker(n);
+    spec.hosts = ChildrenTable::children_max + 2;
+    return spec;
+  };
+  for (std::uint8_t n = 0; n < ChildrenTable::children_max; ++n) {
+    EXPECT_TRUE(feed(child(n), Ints{1}).empty());
+  }
+  const auto out = feed(child(ChildrenTable::children_max), Ints{1});
+  ASSERT_EQ(out.size(), 2u);
+  EXPECT_TRUE(Seen(out[0]).header().bypass());
+  EXPECT_EQ(Seen(out[1]).header().counter.value(), ChildrenTable::children_max);
 }
 
 TEST_F(Reduce, ChildWithoutRoomGoesToTheLeaderLikeACollision) {
