@@ -52,7 +52,7 @@ std::vector<engine::DescriptorStatus> CanaryEngine::descriptors(Time now, std::s
   for (const auto* block = table_.first(); block != nullptr && blocks.size() < limit;
        block = table_.after(*block)) {
     engine::DescriptorStatus status;
-    status.job = static_cast<std::uint32_t>(block->key >> 32);
+    status.job = job_of(block->key);
     status.id = static_cast<std::uint32_t>(block->key);
     status.counter = block->counter;
     status.hosts = block->shape.hosts;

@@ -16,7 +16,6 @@ class SlotFifo {
 
   std::uint32_t front() const { return head_; }
   std::uint32_t next(std::uint32_t slot) const { return links_[slot].next; }
-  bool empty() const { return head_ == none; }
 
   // `slot` is not in the FIFO.
   void push(std::uint32_t slot) {

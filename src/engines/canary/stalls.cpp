@@ -11,10 +11,6 @@ namespace {
 // Far beyond the time that any block takes: even a lost one is asked for before that.
 constexpr Duration stalled_after = std::chrono::milliseconds(250);
 
-std::uint32_t job_of(std::uint64_t key) {
-  return static_cast<std::uint32_t>(key >> 32);
-}
-
 engine::StallStatus status_of(std::uint32_t job, std::uint32_t id) {
   engine::StallStatus status;
   status.job = job;
@@ -71,10 +67,9 @@ void CanaryEngine::overhear(const engine::Frame& frame, const wire::CanaryView& 
       break;
     case wire::CanaryKind::result:
     case wire::CanaryKind::restoration:
+    case wire::CanaryKind::release:
       settle(header);
       answered(header.key());
-      break;
-    case wire::CanaryKind::release:
       break;
   }
 }
@@ -103,6 +98,8 @@ std::vector<engine::StallStatus> CanaryEngine::stalled(Time now, std::size_t lim
   for (const auto& row : stalls_.rows(now)) {
     rows.push_back(status_of(row, now));
   }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.waiting > b.waiting; });
   // Those with names first: they say more than that something waits.
   const auto noted = rows.size();
   for (const auto* block = table_.first();

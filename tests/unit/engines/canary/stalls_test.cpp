@@ -82,6 +82,31 @@ TEST_F(Stalls, ResultForThisSwitchEndsThemToo) {
   EXPECT_TRUE(stalled(Time{1s}).empty());
 }
 
+TEST_F(Stalls, ReleaseThatPassesEndsThem) {
+  auto first = worker(0);
+  first.id = 42;
+  feed(first, Ints{1});
+  harness->expire(Time{1ms});
+  note(42, Ranks{3}, Time{});
+  auto release = worker(1);
+  release.kind = wire::CanaryKind::release;
+  release.counter = 0;
+  release.id = 42;
+  EXPECT_EQ(feed(release, Ints{}, Time{}).size(), 1u);
+  EXPECT_TRUE(stalled(Time{300ms}).empty());
+}
+
+TEST_F(Stalls, FewRowsAreThoseThatWaitLongest) {
+  note(1, Ranks{3}, Time{2s});
+  note(2, Ranks{3}, Time{});
+  note(3, Ranks{3}, Time{1s});
+  note(2, Ranks{3}, Time{2s});
+  const auto rows = engine->stalled(Time{2s}, 2);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].block, 2u);
+  EXPECT_EQ(rows[1].block, 3u);
+}
+
 TEST_F(Stalls, FailureEndsThem) {
   note(42, Ranks{3}, Time{});
   auto failure = worker(1);

@@ -12,7 +12,7 @@ namespace {
 
 TEST(SlotFifo, KeepsTheOrderWhenSlotsLeaveTheMiddle) {
   SlotFifo fifo(4);
-  EXPECT_TRUE(fifo.empty());
+  EXPECT_EQ(fifo.front(), SlotFifo::none);
   for (const std::uint32_t slot : {2u, 0u, 3u, 1u}) {
     fifo.push(slot);
   }
@@ -26,7 +26,7 @@ TEST(SlotFifo, KeepsTheOrderWhenSlotsLeaveTheMiddle) {
   EXPECT_EQ(fifo.next(3), 0u);
   fifo.remove(3);
   fifo.remove(0);
-  EXPECT_TRUE(fifo.empty());
+  EXPECT_EQ(fifo.front(), SlotFifo::none);
 }
 
 TEST(ChildrenTable, EndpointIsFoundByAddressAndPortAndOverflowIsTold) {
