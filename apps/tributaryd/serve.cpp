@@ -9,11 +9,12 @@
 
 #include "control/server.h"
 #include "dataplane/dataplane.h"
+#include "dataplane/interface.h"
 
 namespace tributary::daemon {
 namespace {
 
-constexpr std::chrono::milliseconds tick{100};
+constexpr std::chrono::milliseconds tick{100};  // between two looks at links that say nothing
 constexpr std::chrono::milliseconds drain_bound{500};
 
 volatile std::sig_atomic_t signals_received = 0;
@@ -57,6 +58,8 @@ int serve(const control::DaemonConfig& config) {
   control::ServerOptions options;
   options.socket = config.control_socket;
   options.group = config.control_group;
+  dataplane::InterfaceEvents events;
+  options.wake_fd = events.fd();
   auto server = control::Server::create(options, dataplane);
   if (!server) {
     spdlog::error("{}", server.error());
@@ -68,6 +71,7 @@ int serve(const control::DaemonConfig& config) {
                config.switches.size(), config.cores.size(), config.control_socket);
   while (signals_received == 0 && !dataplane.shutdown_requested()) {
     (*server)->run_once(tick);
+    events.clear();
     dataplane.poll_links();
   }
   spdlog::info("draining");

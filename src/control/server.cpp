@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <utility>
@@ -21,11 +22,11 @@ namespace {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-constexpr unsigned ring_entries = 64;  // an accept, and one receive or send per client
+constexpr unsigned ring_entries = 64;  // an accept, a wake, and one receive or send per client
 constexpr std::size_t chunk_bytes = 16 * 1024;
 constexpr std::chrono::milliseconds farewell_timeout{200};
 
-enum class Operation : std::uint8_t { accept, receive, send };
+enum class Operation : std::uint8_t { accept, receive, send, wake };
 
 std::uint64_t tag_of(Operation operation, std::size_t client) {
   return (static_cast<std::uint64_t>(client) << 8) | static_cast<std::uint64_t>(operation);
@@ -79,6 +80,9 @@ class Server::Implementation {
     if (!accepting_) {
       submit_accept();
     }
+    if (options_.wake_fd >= 0 && !watching_) {
+      submit_wake();
+    }
     wait(timeout);
     handle_completions();
     expire(std::chrono::steady_clock::now());
@@ -103,6 +107,16 @@ class Server::Implementation {
     io_uring_prep_multishot_accept(sqe, listener_.fd(), nullptr, nullptr, SOCK_CLOEXEC);
     io_uring_sqe_set_data64(sqe, tag_of(Operation::accept, 0));
     accepting_ = true;
+  }
+
+  void submit_wake() {
+    io_uring_sqe* const sqe = entry();
+    if (sqe == nullptr) {
+      return;
+    }
+    io_uring_prep_poll_add(sqe, options_.wake_fd, POLLIN);
+    io_uring_sqe_set_data64(sqe, tag_of(Operation::wake, 0));
+    watching_ = true;
   }
 
   void submit_receive(std::size_t index) {
@@ -157,6 +171,10 @@ class Server::Implementation {
           break;
         case Operation::send:
           sent(index, result);
+          break;
+        case Operation::wake:
+          watching_ = false;
+          options_.wake_fd = result < 0 ? -1 : options_.wake_fd;  // nothing that can be waited for
           break;
       }
     }
@@ -310,6 +328,7 @@ class Server::Implementation {
   io_uring ring_{};
   bool ring_ready_ = false;
   bool accepting_ = false;
+  bool watching_ = false;
   std::array<Session, clients_max> sessions_;
 };
 

@@ -18,6 +18,8 @@ struct ServerOptions {
   // its connection; so does silence for `idle_timeout`.
   std::chrono::milliseconds message_timeout = std::chrono::seconds(5);
   std::chrono::milliseconds idle_timeout = std::chrono::minutes(5);
+  // run_once() also returns when this can be read, which is left to its owner; -1: none.
+  int wake_fd = -1;
 };
 
 // Serves the control protocol on a Unix stream socket (docs/control.md). Single-threaded: the

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dataplane/interface.h"
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <linux/ethtool.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <utility>
 
 namespace tributary::dataplane {
 namespace {
@@ -89,6 +93,31 @@ bool interface_running(const std::string& name, unsigned index) {
     return link.data != 0;
   }
   return (flags.ifr_flags & IFF_RUNNING) != 0;
+}
+
+InterfaceEvents::InterfaceEvents()
+    : descriptor_(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE)) {
+  sockaddr_nl address = {};
+  address.nl_family = AF_NETLINK;
+  address.nl_groups = RTMGRP_LINK;
+  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
+  if (descriptor_ >= 0 && bind(descriptor_, generic, sizeof address) != 0) {
+    close(std::exchange(descriptor_, -1));
+  }
+}
+
+InterfaceEvents::~InterfaceEvents() {
+  if (descriptor_ >= 0) {
+    close(descriptor_);
+  }
+}
+
+// An overrun (ENOBUFS) says "something new" as well, and is over when it has been read.
+void InterfaceEvents::clear() {
+  std::array<char, 8192> ignored{};
+  while (descriptor_ >= 0 && (recv(descriptor_, ignored.data(), ignored.size(), 0) > 0 ||
+                              errno == ENOBUFS || errno == EINTR)) {
+  }
 }
 
 }  // namespace tributary::dataplane

@@ -23,4 +23,22 @@ unsigned interface_index(const std::string& name);
 // and made again under the same name is another one.
 bool interface_running(const std::string& name, unsigned index);
 
+// Tells when the kernel says something about any interface. It may be late when a carrier flaps,
+// and silent where netlink is not allowed: whoever needs to know looks from time to time as well.
+class InterfaceEvents {
+ public:
+  InterfaceEvents();
+  ~InterfaceEvents();
+  InterfaceEvents(const InterfaceEvents&) = delete;
+  InterfaceEvents& operator=(const InterfaceEvents&) = delete;
+
+  // Can be read when there is something new; -1 if that cannot be known.
+  int fd() const { return descriptor_; }
+  // Forgets what was said so far.
+  void clear();
+
+ private:
+  int descriptor_;
+};
+
 }  // namespace tributary::dataplane

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "control/server.h"
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -119,6 +120,26 @@ class ServerTest : public testing::Test {
 
 std::string status_request(int id) {
   return framed(R"({"version":1,"id":)" + std::to_string(id) + R"(,"method":"daemon.status"})");
+}
+
+TEST_F(ServerTest, SomethingToReadElsewhereEndsTheWait) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  options_.wake_fd = ends[0];
+  auto server = Server::create(options_, backend_);
+  ASSERT_TRUE(server) << server.error();
+  for (int i = 0; i < 3; ++i) {
+    char byte = 1;
+    ASSERT_EQ(write(ends[1], &byte, 1), 1);
+    const auto start = std::chrono::steady_clock::now();
+    (*server)->run_once(30s);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 10s);
+    ASSERT_EQ(read(ends[0], &byte, 1), 1);
+    (*server)->run_once(0ms);  // nothing left: it was watched again meanwhile
+  }
+  server->reset();
+  close(ends[0]);
+  close(ends[1]);
 }
 
 TEST_F(ServerTest, answers_a_call) {
