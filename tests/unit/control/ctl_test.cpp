@@ -86,9 +86,10 @@ constexpr const char* running =
 TEST_F(CtlTest, every_view_exits_with_0_for_people_and_for_programs) {
   start();
   for (const char* command :
-       {"status", "switch", "port", "route", "fdb", "arp", "engine", "job", "descriptor --limit 5",
-        "stalled", "stalled --switch leaf9", "drops", "drops --all", "counters", "log-level",
-        "watch --count 1 --interval 0.05", "port --switch leaf1", "version"}) {
+       {"status", "switch", "port", "route", "bfd", "fdb", "arp", "engine", "job",
+        "descriptor --limit 5", "stalled", "stalled --switch leaf9", "drops", "drops --all",
+        "counters", "log-level", "watch --count 1 --interval 0.05", "port --switch leaf1",
+        "version"}) {
     const Outcome people = run(command);
     EXPECT_EQ(people.code, 0) << command << "\n" << people.output;
     EXPECT_FALSE(people.output.empty()) << command;
@@ -103,6 +104,15 @@ TEST_F(CtlTest, tables_are_aligned) {
   EXPECT_EQ(run("arp").output,
             "SWITCH  ADDRESS   MAC                PORT  STATE        AGE\n"
             "leaf1   10.1.1.2  02:00:00:00:00:02  h1    reachable  3.0 s\n");
+}
+
+TEST_F(CtlTest, bfd_names_who_is_watched) {
+  start();
+  EXPECT_EQ(run("bfd").output,
+            "SWITCH  NEIGHBOUR   PORT  IN-USE  STATE  REMOTE      INTERVAL  DETECTION  RECEIVED  "
+            "SENT  FAILURES\n"
+            "leaf1   10.100.1.2  h1    yes     up     admin-down  100.0 ms   300.0 ms         5  "
+            "   6         1\n");
 }
 
 TEST_F(CtlTest, stalled_names_what_waits_and_for_whom) {

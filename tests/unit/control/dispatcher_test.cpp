@@ -37,8 +37,8 @@ class DispatcherTest : public testing::Test {
 
 TEST_F(DispatcherTest, every_list_has_rows) {
   for (const char* method :
-       {"switch.list", "port.list", "route.list", "fdb.list", "arp.list", "engine.list", "job.list",
-        "descriptor.list", "stalled.list", "counter.list"}) {
+       {"switch.list", "port.list", "route.list", "bfd.list", "fdb.list", "arp.list", "engine.list",
+        "job.list", "descriptor.list", "stalled.list", "counter.list"}) {
     const auto result = call(method);
     ASSERT_TRUE(result) << method << ": " << result.error().message;
     EXPECT_EQ((*result)["rows"].size(), 1u) << method;
@@ -54,6 +54,16 @@ TEST_F(DispatcherTest, rows_carry_base_units_in_their_names) {
   const auto descriptor = (*call("descriptor.list"))["rows"][0];
   EXPECT_DOUBLE_EQ(descriptor["age_seconds"], 0.002);
   EXPECT_EQ(descriptor["leader"], "10.2.1.2");
+}
+
+TEST_F(DispatcherTest, bfd_rows_say_who_is_watched_and_how) {
+  EXPECT_EQ((*call("bfd.list"))["rows"][0],
+            json::parse(R"({"switch": "leaf1", "port": "h1", "neighbour": "10.100.1.2",
+                            "alive": true, "state": "up", "remote_state": "admin-down",
+                            "diagnostic": 7, "discriminator": 11, "remote_discriminator": 22,
+                            "transmit_interval_seconds": 0.1, "detection_time_seconds": 0.3,
+                            "received_packets_total": 5, "sent_packets_total": 6,
+                            "failures_total": 1})"));
 }
 
 TEST_F(DispatcherTest, limit_bounds_the_rows_and_total_says_how_many_there_are) {

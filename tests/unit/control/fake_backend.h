@@ -66,8 +66,17 @@ class FakeBackend final : public Backend {
   std::vector<BfdStatus> bfd() override {
     BfdStatus status{"leaf1", "h1", {}};
     status.row.neighbour = wire::Ipv4Address(10, 100, 1, 2);
+    status.row.alive = true;
     status.row.state = wire::BfdState::up;
+    status.row.remote_state = wire::BfdState::admin_down;
+    status.row.diagnostic = wire::BfdDiagnostic::administratively_down;
+    status.row.discriminator = 11;
+    status.row.remote_discriminator = 22;
+    status.row.transmit_interval = std::chrono::milliseconds(100);
     status.row.detection_time = std::chrono::milliseconds(300);
+    status.row.received = 5;
+    status.row.sent = 6;
+    status.row.failures = 1;
     return {status};
   }
   std::vector<FdbStatus> fdb() override {

@@ -156,6 +156,17 @@ constexpr Case cases[] = {
      "`ports` names no port", "leave it out"},
     {"canary_job_twice", "timeout = \"1ms\"", "job = [{ id = 7 }, { id = 7 }]", 8, 27,
      "job 7 was given before", "one [[switch.canary.job]]"},
+    {"bfd_too_fast", "[switch.canary]", "bfd = { interval = \"9ms\" }\n[switch.canary]", 6, 20,
+     "`interval` is out of range", "from 10ms to"},
+    {"bfd_too_slow", "[switch.canary]", "bfd = { interval = \"61s\" }\n[switch.canary]", 6, 20,
+     "`interval` is out of range", ""},
+    {"bfd_without_packets", "[switch.canary]", "bfd = { multiplier = 0 }\n[switch.canary]", 6, 22,
+     "`multiplier` is out of range", "from 1 to 255"},
+    {"bfd_too_patient", "[switch.canary]", "bfd = { multiplier = 256 }\n[switch.canary]", 6, 22,
+     "`multiplier` is out of range", "from 1 to 255"},
+    {"bfd_misspelt", "[switch.canary]", "bfd = { multipler = 3 }\n[switch.canary]", 6, 9,
+     "unknown key `multipler` in [switch.bfd]", "did you mean `multiplier`?"},
+    {"bfd_no_table", "[switch.canary]", "bfd = true\n[switch.canary]", 6, 7, "`bfd`", ""},
     {"route_with_host_bits", "0.0.0.0/0", "10.2.3.4/16", 23, 10, "has host bits set",
      "did you mean \"10.2.0.0/16\"?"},
     {"route_without_via", "via = [\"10.100.1.2\"]\n", "\n", 22, 1,
@@ -258,6 +269,21 @@ id = 0)");
   EXPECT_EQ(canary.jobs[0].ports, (std::vector<PortIndex>{2, 0}));
   EXPECT_EQ(canary.jobs[0].quota, 64u);
   EXPECT_TRUE(canary.jobs[1].ports.empty());
+}
+
+TEST(LoaderTest, bfd_is_off_unless_it_is_asked_for) {
+  std::string text(good);
+  EXPECT_FALSE(parse_config(text, "f")->switches[0].config.bfd);
+  text.replace(text.find("[switch.canary]"), 15, "[switch.bfd]\n[switch.canary]");
+  auto loaded = parse_config(text, "f");
+  ASSERT_TRUE(loaded) << to_string(loaded.error());
+  EXPECT_EQ(loaded->switches[0].config.bfd->interval, 100ms);
+  EXPECT_EQ(loaded->switches[0].config.bfd->multiplier, 3u);
+  text.replace(text.find("[switch.bfd]"), 12, "bfd = { interval = \"60s\", multiplier = 255 }");
+  loaded = parse_config(text, "f");
+  ASSERT_TRUE(loaded) << to_string(loaded.error());
+  EXPECT_EQ(loaded->switches[0].config.bfd->interval, 60s);
+  EXPECT_EQ(loaded->switches[0].config.bfd->multiplier, 255u);
 }
 
 TEST(LoaderTest, a_good_file_fills_every_field) {

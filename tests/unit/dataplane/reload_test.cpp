@@ -52,5 +52,30 @@ TEST(MergeReload, RefusesWhatIsBuiltIn) {
               HasSubstr("canary"));
 }
 
+TEST(MergeReload, CanaryKeepsItsTableAndTakesTimeoutsAndQuotas) {
+  using std::chrono::milliseconds;
+  auto current = one_switch();
+  current.switches[0].config.canary.emplace();
+  auto next = current;
+  auto& canary = *next.switches[0].config.canary;
+  canary.timeout_min = milliseconds(1);
+  canary.timeout_max = milliseconds(2);
+  canary.root_timeout = milliseconds(3);
+  canary.job_quota = 4;
+  canary.port_quota = 5;
+  const auto merged = merge_reload(current, next);
+  ASSERT_TRUE(merged.has_value()) << merged.error();
+  const auto& after = *merged->switches[0].config.canary;
+  EXPECT_EQ(after.timeout_min, milliseconds(1));
+  EXPECT_EQ(after.timeout_max, milliseconds(2));
+  EXPECT_EQ(after.root_timeout, milliseconds(3));
+  EXPECT_EQ(after.job_quota, 4u);
+  EXPECT_EQ(after.port_quota, 5u);
+  canary.partitions = 2;
+  const auto refused = merge_reload(current, next);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_THAT(refused.error(), HasSubstr("partitions"));
+}
+
 }  // namespace
 }  // namespace tributary::dataplane
