@@ -53,5 +53,24 @@ class Settings(unittest.TestCase):
             self.assertIn(f"--set {setting}", done.stderr)
 
 
+class SeveralDaemons(unittest.TestCase):
+    def test_all_change_or_none_does(self):
+        with support.Lab("fat-tree-8-split") as lab:
+            def queues() -> set[int]:
+                return {row["queue_capacity_bytes"] for daemon in lab.state["sockets"]
+                        if daemon != last for row in lab.rows("port", daemon=daemon)}
+            last = list(lab.state["sockets"])[-1]
+            before = queues()
+            lab.tool("kill", last)
+            done = support.run(support.LAB, "reload", lab.name, "--set", "switch.port.queue=32KiB")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(last, done.stderr)
+            self.assertEqual(queues(), before)
+            self.assertNotIn("32KiB", (lab.directory / f"{last}.toml").read_text())
+            lab.tool("restart", last)
+            lab.tool("reload", "--set", "switch.port.queue=32KiB")
+            self.assertEqual(queues(), {32768})
+
+
 if __name__ == "__main__":
     support.main()

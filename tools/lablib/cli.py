@@ -250,7 +250,8 @@ def main(argv: list[str]) -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _on_signal)
     commands = {"up": _up, "run": _run, "down": _down, "exec": _exec, "status": _status,
-                "guard": _guard, "reload": _reload, "kill": _kill, "restart": _restart, "link": _link}
+                "guard": _guard, "reload": _reload, "kill": _kill, "restart": _restart,
+                "link": _link}
     try:
         return commands[arguments.command](arguments)
     except LabError as error:

@@ -104,22 +104,31 @@ def _write_configurations(lab: Lab, record: dict, overrides: daemon_config.Overr
 
 
 def reload(lab: Lab, overrides: daemon_config.Overrides) -> None:
-    """Changes the configuration of running daemons; settings of `up` that are not named stay."""
-    record = _running(lab)
+    """Changes the configuration of all daemons, or of none; settings of `up` that are not named
+    stay."""
+    with state.lock():
+        record = _running(lab)
+        merged = _overrides_of(record).merged(overrides)
+        _write_configurations(lab, record, merged)
+        for number, daemon in enumerate(lab.daemons):
+            refusal = _reload_daemon(lab, record, daemon)
+            if refusal is not None:
+                _write_configurations(lab, record, _overrides_of(record))
+                for changed in lab.daemons[:number]:
+                    _reload_daemon(lab, record, changed)
+                raise LabError(f"all keep their old settings, because of {daemon.name}: {refusal}")
+        record["overrides"] = dataclasses.asdict(merged)
+        state.write(lab.name, record)
+
+
+def _reload_daemon(lab: Lab, record: dict, daemon: description.Daemon) -> str | None:
+    """Puts its file in force; what it says if it does not take it."""
     tributaryctl = program(pathlib.Path(record["build"]), "tributaryctl")
-    merged = _overrides_of(record).merged(overrides)
-    _write_configurations(lab, record, merged)
-    for daemon in lab.daemons:
-        done = subprocess.run(
-            [str(tributaryctl), "--socket", record["sockets"][daemon.name], "config", "reload",
-             str(state.directory(lab.name) / f"{daemon.name}.toml")],
-            stdin=subprocess.DEVNULL, capture_output=True, text=True)
-        if done.returncode != 0:
-            _write_configurations(lab, record, _overrides_of(record))
-            said = (done.stderr or done.stdout).strip()
-            raise LabError(f"{daemon.name} keeps its old settings: {said}")
-    record["overrides"] = dataclasses.asdict(merged)
-    state.write(lab.name, record)
+    done = subprocess.run(
+        [str(tributaryctl), "--socket", record["sockets"][daemon.name], "config", "reload",
+         str(state.directory(lab.name) / f"{daemon.name}.toml")],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    return None if done.returncode == 0 else (done.stderr or done.stdout).strip()
 
 
 def _overrides_of(record: dict) -> daemon_config.Overrides:
