@@ -21,7 +21,7 @@ class Control(unittest.TestCase):
         cls.socket = cls.lab.state["sockets"]["fat-tree-8"]
 
     def test_every_question_is_answered_in_both_forms(self):
-        for question in ("status", "switch", "port", "route", "fdb", "arp", "engine", "job",
+        for question in ("status", "switch", "port", "route", "bfd", "fdb", "arp", "engine", "job",
                          "descriptor", "stalled", "drops", "counters"):
             with self.subTest(question=question):
                 self.assertEqual(self.lab.ctl(question).returncode, OK)

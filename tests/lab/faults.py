@@ -16,6 +16,8 @@ IMPAIRMENTS = {
     "corruption of 0.1 %": {"corrupt": 0.001},
     "all at once": ALL_AT_ONCE,
 }
+COUNTED_AS = {"loss": "lost", "duplicate": "duplicated", "reorder": "reordered",
+              "corrupt": "corrupted"}
 SHORT = ("-b", "4K", "-e", "256K", "-f", "64", "-n", "3", "-w", "0", "-d", "i32")
 LONG = ("-b", "256K", "-e", "256K", "-n", "120", "-w", "0", "-d", "i32")
 DAEMONS = ("spine1", "spine2", "leaf1", "leaf2", "leaf3", "leaf4")
@@ -41,7 +43,8 @@ def await_sessions(lab: support.Lab, timeout_s: float = 15.0) -> None:
 def impaired(lab: support.Lab, impairment: dict[str, float]):
     """Every packet that a switch receives came over a bad cable; seeds differ from port to port."""
     def settings(values) -> list[str]:
-        return [word for key, value in values for word in ("--set", f"switch.port.impair_in.{key}={value}")]
+        return [word for key, value in values
+                for word in ("--set", f"switch.port.impair_in.{key}={value}")]
     lab.tool("reload", *settings({"seed": "{n}", **impairment}.items()))
     try:
         yield
@@ -51,8 +54,20 @@ def impaired(lab: support.Lab, impairment: dict[str, float]):
 
 def over_bad_cables(lab: support.Lab, impairment: dict[str, float]) -> list[dict]:
     """The documents of reductions over them."""
+    before = spoilt(lab, impairment)
     with impaired(lab, impairment):
-        return [lab.reduce(*SHORT, deadline_s=30)]
+        document = lab.reduce(*SHORT, deadline_s=30)
+    untouched = [kind for kind, count in spoilt(lab, impairment).items() if count == before[kind]]
+    if untouched:
+        raise AssertionError(f"no packet met with {' or '.join(untouched)}")
+    return [document]
+
+
+def spoilt(lab: support.Lab, impairment: dict[str, float]) -> dict[str, int]:
+    """Packets that each kind of impairment has met so far."""
+    rows = lab.rows("port")
+    return {kind: sum(row["counters"][f"impaired_{COUNTED_AS[kind]}_packets_total"] for row in rows)
+            for kind in impairment}
 
 
 def over_a_pulled_cable(lab: support.Lab, interface: str = "spine1-leaf1") -> list[dict]:
@@ -71,31 +86,45 @@ def over_a_flapping_link(lab: support.Lab, interface: str = "spine1-leaf1", flap
     """A cable is pulled and plugged in again, until the reductions have seen it often enough."""
     documents = []
     done = 0
-    while done < flaps:
-        bench = lab.bench(*LONG, deadline_s=30)
-        while bench.running():
-            for state in ("down", "up"):
-                lab.tool("link", interface, state)
-                time.sleep(period_s)
-            done += 1
-        documents.append(bench.finish())
+    with contextlib.ExitStack() as plugged_in:
+        plugged_in.callback(lab.tool, "link", interface, "up")
+        while done < flaps:
+            with running(lab) as bench:
+                while bench.running():
+                    for state in ("down", "up"):
+                        lab.tool("link", interface, state)
+                        time.sleep(period_s)
+                    done += 1
+                documents.append(bench.finish())
     await_paths(lab)
     return documents
+
+
+@contextlib.contextmanager
+def running(lab: support.Lab):
+    """Reductions that do not outlive the fault, whatever becomes of it."""
+    bench = lab.bench(*LONG, deadline_s=30)
+    try:
+        yield bench
+    finally:
+        bench.stop()
 
 
 def through_a_crash(lab: support.Lab, daemon: str, pause_s: float = 0.5) -> list[dict]:
     """Kills a daemon in the middle of reductions and starts it again."""
     witness = "leaf2" if daemon == "leaf1" else "leaf1"
     before = contributions(lab, witness)
-    bench = lab.bench(*LONG, deadline_s=30)
-    support.until(lambda: contributions(lab, witness) > before + 200, 20, "a reduction")
-    lab.tool("kill", daemon)
-    time.sleep(pause_s)
-    if not bench.running():
-        raise AssertionError(f"the reductions ended too early to prove anything: {bench.end()} "
-                             f"{bench.output}")
-    lab.tool("restart", daemon)
-    document = bench.finish()
+    with running(lab) as bench:
+        support.until(lambda: contributions(lab, witness) > before + 200, 20, "a reduction")
+        lab.tool("kill", daemon)
+        try:
+            time.sleep(pause_s)
+            if not bench.running():
+                raise AssertionError("the reductions ended too early to prove anything: "
+                                     f"{bench.end()} {bench.output}")
+        finally:
+            lab.tool("restart", daemon)
+        document = bench.finish()
     await_sessions(lab)
     await_paths(lab)
     return [document]

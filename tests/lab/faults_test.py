@@ -2,8 +2,10 @@
 """Links and switches that fail, and what workers notice of it: nothing, or an error that says why."""
 
 import os
+import re
 import signal
 import time
+import tomllib
 import unittest
 
 import faults
@@ -29,12 +31,27 @@ class Paths(unittest.TestCase):
         done = self.lab.exec("l1h1", "ping", "-c", "10", "-i", "0.05", "-W", "2", "10.3.1.2")
         self.assertIn(" 0% packet loss", done.stdout)
 
-    def noticed_within(self, limit_s: float, begin) -> None:
+    def link_is_up(self) -> bool:
+        return {row["port"]: row["up"] for row in self.lab.rows("port", daemon="leaf1")}["spine1"]
+
+    def session(self) -> dict:
+        """That of leaf1 with spine1."""
+        return next(row for row in self.lab.rows("bfd", daemon="leaf1") if row["port"] == "spine1")
+
+    def noticed_within(self, limit_s: float, begin, has_happened) -> None:
         begin()
         start = time.monotonic()
-        support.until(lambda: not self.uses_spine1(), limit_s, "that the next hop left its groups")
+        support.until(has_happened, limit_s, "that it was noticed")
         print(f"noticed after {time.monotonic() - start:.2f} s, asking included")
+        self.assertFalse(self.uses_spine1())
         self.ping_across()
+
+    def pulled(self, end: str) -> None:
+        """The port is down before anybody asks the session, which takes 300 ms to fail."""
+        self.noticed_within(0.5, lambda: self.lab.tool("link", end, "down"),
+                            lambda: not self.link_is_up())
+        self.lab.tool("link", end, "up")
+        support.until(self.uses_spine1, what="that the next hop is used again")
 
     def test_a_port_that_is_set_down_by_hand(self):
         self.lab.ctl("port", "down", "leaf1", "spine1", daemon="leaf1")
@@ -44,29 +61,31 @@ class Paths(unittest.TestCase):
         support.until(self.uses_spine1, what="that the next hop is used again")
 
     def test_a_cable_that_is_pulled_at_this_end(self):
-        self.noticed_within(2, lambda: self.lab.tool("link", "leaf1-spine1", "down"))
-        self.lab.tool("link", "leaf1-spine1", "up")
-        support.until(self.uses_spine1, what="that the next hop is used again")
+        self.pulled("leaf1-spine1")
 
     def test_a_cable_that_is_pulled_at_the_other_end(self):
-        self.noticed_within(2, lambda: self.lab.tool("link", "spine1-leaf1", "down"))
-        self.lab.tool("link", "spine1-leaf1", "up")
-        support.until(self.uses_spine1, what="that the next hop is used again")
+        self.pulled("spine1-leaf1")
 
     def test_a_switch_that_is_killed_leaves_its_links_up(self):
-        self.noticed_within(3, lambda: self.lab.tool("kill", "spine1"))
-        ports = {row["port"]: row["up"] for row in self.lab.rows("port", daemon="leaf1")}
-        self.assertTrue(ports["spine1"], "it is the session that failed, not the link")
+        failures = self.session()["failures_total"]
+        self.noticed_within(1, lambda: self.lab.tool("kill", "spine1"),
+                            lambda: not self.uses_spine1())
+        self.assertTrue(self.link_is_up(), "it is the session that failed, not the link")
+        self.assertEqual(self.session()["failures_total"], failures + 1)
         self.lab.tool("restart", "spine1")
 
     def test_a_neighbour_that_stops_watching_is_not_taken_for_dead(self):
         config = self.lab.directory / "spine1.toml"
-        text = config.read_text()
         quiet = self.lab.directory / "quiet.toml"
-        quiet.write_text("\n".join(line for line in text.splitlines()
-                                   if not line.startswith("bfd")))
+        quiet.write_text(re.sub(r"\n\[switch\.bfd\]\n([^\[\n].*\n)*", "\n", config.read_text()))
+        self.assertIn("bfd", tomllib.loads(config.read_text())["switch"][0])
+        self.assertNotIn("bfd", tomllib.loads(quiet.read_text())["switch"][0])
+        failures = self.session()["failures_total"]
         self.assertEqual(self.lab.ctl("config", "reload", quiet, daemon="spine1").returncode, 0)
+        support.until(lambda: self.session()["remote_state"] == "admin-down", 1, "a farewell")
         time.sleep(1.0)
+        self.assertEqual(self.session()["state"], "down")
+        self.assertEqual(self.session()["failures_total"], failures)
         self.assertTrue(self.uses_spine1())
         self.assertEqual(self.lab.ctl("config", "reload", config, daemon="spine1").returncode, 0)
 
