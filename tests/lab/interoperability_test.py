@@ -21,7 +21,6 @@ BFDD = """bfd
 """
 
 
-@unittest.skipUnless((FRR / "bfdd").exists(), "needs FRRouting: apt-get install frr")
 class FrrBfd(unittest.TestCase):
     def setUp(self):
         self.lab = support.Lab(str(LAB), name="bfd-peer").__enter__()
@@ -66,4 +65,6 @@ class FrrBfd(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    if not (FRR / "bfdd").exists():
+        support.skip("needs FRRouting: apt-get install --no-install-recommends frr")
     support.main()

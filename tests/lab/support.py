@@ -20,10 +20,15 @@ DAEMON = BUILD / "apps" / "tributaryd" / "tributaryd"
 _MESON_SKIP = 77
 
 
+def skip(why: str) -> None:
+    """Ends a test that cannot run here; meson shows it as skipped."""
+    print(why)
+    sys.exit(_MESON_SKIP)
+
+
 def main() -> None:
     if os.geteuid() != 0:
-        print("lab tests make network namespaces: run them as root")
-        sys.exit(_MESON_SKIP)
+        skip("lab tests make network namespaces: run them as root")
     unittest.main(verbosity=2)
 
 
