@@ -139,6 +139,10 @@ class Placement {
   Buffer output_;
 };
 
+std::int64_t nanoseconds(std::chrono::steady_clock::duration duration) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count();
+}
+
 Result<Series> run(Communicator& communicator, const Options& options, Algorithm algorithm,
                    const Problem& problem, const Sample* sample, bool in_place) {
   Placement placement(options, problem, sample, in_place);
@@ -156,7 +160,8 @@ Result<Series> run(Communicator& communicator, const Options& options, Algorithm
       return tl::unexpected(done.error());
     }
     if (i >= options.warmups) {
-      series.times_ns.push_back(std::chrono::duration_cast<std::chrono::nanoseconds>(time).count());
+      series.times_ns.push_back(nanoseconds(time));
+      series.started_ns.push_back(nanoseconds(start.time_since_epoch()));
     }
     series.wrong += placement.wrong(i);
   }

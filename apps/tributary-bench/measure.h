@@ -12,10 +12,12 @@
 
 namespace tributary::bench {
 
-// Iterations of one placement. The same on every rank.
+// Iterations of one placement. The same on every rank, but for when they began.
 struct Series {
   std::vector<std::int64_t> times_ns;  // per timed iteration: of the slowest rank
-  std::uint64_t wrong = 0;             // elements, over all ranks and iterations
+  // When each began, on the monotonic clock of this rank's host.
+  std::vector<std::int64_t> started_ns;
+  std::uint64_t wrong = 0;  // elements, over all ranks and iterations
 
   double mean_s() const;
   double median_s() const;

@@ -167,6 +167,7 @@ class JsonReport final : public Report {
         {"time_us", series.mean_s() * 1e6},
         {"time_median_us", series.median_s() * 1e6},
         {"times_ns", series.times_ns},
+        {"started_ns", series.started_ns},
         {"algbw_bytes_per_s", setting_.algbw(row, series)},
         {"busbw_ring_equivalent_bytes_per_s", setting_.busbw(row, series)}};
     if (setting_.line_rate_bps > 0) {

@@ -35,6 +35,10 @@ class Experiments(unittest.TestCase):
             self.assertEqual(sample["failure"], "")
             self.assertGreater(min(sample["goodputs"]), 0)
         self.assertEqual(len((self.output / "results.csv").read_text().splitlines()), 7)
+        if support.run("/usr/bin/python3", "-c", "import matplotlib").returncode != 0:
+            self.skipTest("all but the plots passed: they need python3-matplotlib")
+        for suffix in ("svg", "png"):
+            self.assertGreater((self.output / f"figure-7-share-25.{suffix}").stat().st_size, 1000)
 
     def test_loss(self):
         self.run_tool("bench-loss", "--runs", 1, "--iterations", 1, "--size", "64K", "--losses",
@@ -44,8 +48,9 @@ class Experiments(unittest.TestCase):
         self.assertEqual([len(sample["goodputs_bps"]) for sample in samples], [2, 2])
 
     def test_jobs(self):
-        self.run_tool("bench-jobs", "--jobs", 2, "--runs", 1, "--iterations", 1, "--size", "64K",
+        said = self.run_tool("bench-jobs", "--jobs", 2, "--runs", 1, "--iterations", 3, "--size", "512K",
                       "--json", self.output / "jobs.json")
+        self.assertIn("Mbit/s arrived, of 20", said)
         runs = json.loads((self.output / "jobs.json").read_text())
         for kind in ("alone", "flooded"):
             self.assertEqual(len(runs[kind][0]["shares"]), 2)
@@ -53,7 +58,15 @@ class Experiments(unittest.TestCase):
     def test_bad_input_is_refused(self):
         for name, *arguments in (("experiment-congestion", "--policies", "best"),
                                  ("experiment-congestion", "--shares", "half"),
+                                 ("experiment-congestion", "--shares", "0.05"),
+                                 ("experiment-congestion", "--shares", "2"),
+                                 ("experiment-congestion", "--shares", "nan"),
+                                 ("experiment-congestion", "--seeds", "0"),
                                  ("bench-loss", "--losses", "much"),
+                                 ("bench-loss", "--losses", "7"),
+                                 ("bench-loss", "--losses", "nan"),
+                                 ("bench-loss", "--runs", "0"),
+                                 ("bench-jobs", "--runs", "0"),
                                  ("bench-jobs", "--jobs", "9")):
             done = support.run(TOOLS / name, *arguments)
             self.assertEqual(done.returncode, 2, name)

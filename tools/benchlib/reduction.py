@@ -73,6 +73,13 @@ class Outcome:
                 for ns in self._row[place]["times_ns"]]
 
     @property
+    def spans_s(self) -> list[tuple[float, float]]:
+        """When each of them began and ended, on the clock that all labs of a machine share."""
+        began = [ns * 1e-9 for place in ("out_of_place", "in_place")
+                 for ns in self._row[place]["started_ns"]]
+        return [(at, at + seconds) for at, seconds in zip(began, self.times_s)]
+
+    @property
     def goodputs(self) -> list[float]:
         """Bits per second of the vector, of every timed iteration."""
         return [self._row["size"] * 8 / seconds for seconds in self.times_s]
