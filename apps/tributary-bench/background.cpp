@@ -179,10 +179,10 @@ class Receiver {
   std::array<mmsghdr, batch> messages_{};
 };
 
-// False if a signal cut the sleep short.
-bool sleep_until(std::int64_t when_ns) {
+// Or until a signal comes.
+void sleep_until(std::int64_t when_ns) {
   const timespec when{when_ns / 1'000'000'000, when_ns % 1'000'000'000};
-  return clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, nullptr) == 0;
+  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, nullptr);
 }
 
 void on_signals() {

@@ -169,6 +169,7 @@ void report(const BackgroundOptions& options, const BackgroundCounts& counts) {
         {"line_bytes_per_packet", options.line_bytes()},
         {"sent_packets", counts.sent},
         {"unsent_packets", counts.unsent},
+        {"asked_line_bps", options.rate_bps},
         {"sent_line_bps", sent},
         {"peer_changes", counts.peer_changes},
         {"received_packets", counts.received},

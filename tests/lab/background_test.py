@@ -54,6 +54,7 @@ class Background(unittest.TestCase):
         for host, document in documents.items():
             self.assertGreater(document["peer_changes"], 20, host)
             self.assertLess(document["sent_line_bps"], 31e6, host)
+            self.assertEqual(document["asked_line_bps"], 30_000_000)
 
     def test_in_a_permutation_everybody_receives_what_one_sends(self):
         children = self.start("--rate", "30Mbit", "--pattern", "permutation", "--period", "3600",

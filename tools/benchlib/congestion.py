@@ -3,6 +3,7 @@
 
 import json
 import subprocess
+import sys
 import time
 
 from lablib import LabError
@@ -11,14 +12,14 @@ from .fabric import ended
 
 _LONGEST_S = 900  # it is told to end long before
 _SETTLE_S = 0.5   # until queues are as they stay
+_ENOUGH = 0.95    # of what was asked for
 
 
 class Background:
-    """Runs while the context does; `counts` are there behind it."""
+    """Runs while the context does, and says so if it turns out to have been too little."""
 
     def __init__(self, fabric, hosts: list[str], rate: str, *options):
         self._fabric, self._hosts, self._rate, self._options = fabric, hosts, rate, options
-        self.counts: list[dict] = []
 
     def __enter__(self) -> "Background":
         peers = ",".join(self._fabric.address(host) for host in self._hosts)
@@ -41,9 +42,16 @@ class Background:
         with ended(*self._children):
             for child in self._children:
                 child.terminate()
-            for child in self._children:
+            for host, child in zip(self._hosts, self._children):
                 try:
                     text, _ = child.communicate(timeout=10)
-                    self.counts.append(json.loads(text))
+                    _report_shortfall(host, json.loads(text))
                 except (subprocess.TimeoutExpired, ValueError):
                     pass  # killed with us: there is nothing to count
+
+
+def _report_shortfall(host: str, counts: dict) -> None:
+    sent = counts["sent_line_bps"] / counts["asked_line_bps"]
+    if sent < _ENOUGH:
+        print(f"background traffic of {host}: only {sent * 100:.0f} % of what it was to send",
+              file=sys.stderr)

@@ -13,6 +13,7 @@ class Sampler:
     def __init__(self, fabric: Fabric, interval_s: float = 0.5):
         self._fabric, self._interval_s = fabric, interval_s
         self._samples: list[tuple[float, dict]] = []
+        self._failure: Exception | None = None
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
@@ -20,18 +21,28 @@ class Sampler:
         self._thread.start()
         return self
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, kind, *_) -> None:
         self._end.set()
         self._thread.join()
+        if kind is None:
+            if self._failure is not None:
+                raise self._failure
+            self._sample()  # so that nothing that happened is behind the last one
 
     def _run(self) -> None:
-        while True:
-            rows = self._fabric.rows("port")
-            self._samples.append((time.monotonic(), {
-                (row["switch"], row["port"]): (_line_bits(row), row["rate_bits_per_second"])
-                for row in rows}))
-            if self._end.wait(self._interval_s):
-                return
+        try:
+            while True:
+                self._sample()
+                if self._end.wait(self._interval_s):
+                    return
+        except Exception as error:  # raised where somebody sees it
+            self._failure = error
+
+    def _sample(self) -> None:
+        rows = self._fabric.rows("port")
+        self._samples.append((time.monotonic(), {
+            (row["switch"], row["port"]): (_line_bits(row), row["rate_bits_per_second"])
+            for row in rows}))
 
     def utilisation(self, busy: list[tuple[str, str]]) -> dict[str, float]:
         """Share of its rate that each link carried, over the intervals in which the ports `busy`
