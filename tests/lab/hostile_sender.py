@@ -27,12 +27,12 @@ def packet(fields: dict, payload: bytes) -> bytes:
     return header + struct.pack(">I", zlib.crc32(header + payload)) + payload
 
 
-def honest(leader: str, own: str) -> dict:
+def honest(leader: str, own: str, job: int, hosts: int) -> dict:
     """A contribution as a worker sends it."""
     number = lambda address: struct.unpack(">I", socket.inet_aton(address))[0]  # noqa: E731
-    return {"destination": number(leader), "id": 1, "counter": 1, "hosts": 8, "children": 0,
+    return {"destination": number(leader), "id": 1, "counter": 1, "hosts": hosts, "children": 0,
             "switch_address": 0, "flags": 1, "kind": 1, "element_type": 0, "op": 0, "unused": 0,
-            "shard": 0, "job": random.getrandbits(32), "elements": 16, "child_port": PORT,
+            "shard": 0, "job": job, "elements": 16, "child_port": PORT,
             "fingerprint": random.getrandbits(64), "child_address": number(own),
             "switch_ipv4": 0, "child_mac": bytes(6), "rank": 3, "reserved": 0}
 
@@ -80,7 +80,7 @@ def messages(fields: dict, count: int):
         down = kind in (2, 3, 7)
         ranks = struct.pack("<2h", 1, 2) if kind == 6 else b""
         yield packet(fields | {"kind": kind, "flags": 0x41 if down else 1, "id": i & 0xffffffff,
-                               "counter": 8 if kind in (2, 3) else 0,
+                               "counter": fields["hosts"] if kind in (2, 3) else 0,
                                "element_type": 5 if kind == 6 else 0,
                                "elements": len(ranks) // 2, "children": 1}, ranks)
 
@@ -92,10 +92,13 @@ def main() -> None:
     parser.add_argument("address")
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--rate", type=int, default=2000, help="packets per second; 0: no pause")
+    parser.add_argument("--job", type=int, default=random.getrandbits(32),
+                        help="whose packets these are to look like")
+    parser.add_argument("--hosts", type=int, default=8, help="that the job has")
     arguments = parser.parse_args()
     out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     out.connect((arguments.address, PORT))
-    fields = honest(arguments.address, out.getsockname()[0])
+    fields = honest(arguments.address, out.getsockname()[0], arguments.job, arguments.hosts)
     packets = {"truncated": truncated, "oversized": oversized, "fields": lying,
                "random": noise, "ids": lambda f: ids(f, arguments.count),
                "messages": lambda f: messages(f, arguments.count)}[arguments.kind](fields)

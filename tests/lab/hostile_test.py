@@ -10,6 +10,7 @@ import support
 SENDER = pathlib.Path(__file__).resolve().parent / "hostile_sender.py"
 BUSY = "l1h1,l2h1,l3h1,l4h1,l2h2,l3h2,l4h2"  # l1h2 is the stranger
 LEADER = "10.4.1.2"
+JOB = "4711"  # of the reductions, and of what the stranger sends
 
 
 class Hostile(unittest.TestCase):
@@ -18,12 +19,13 @@ class Hostile(unittest.TestCase):
         self.addCleanup(self.lab.__exit__)
 
     def send(self, *arguments, timeout: float = 90):
-        done = self.lab.exec("l1h2", sys.executable, SENDER, *arguments, timeout=timeout)
+        done = self.lab.exec("l1h2", sys.executable, SENDER, *arguments, "--job", JOB,
+                             "--hosts", len(BUSY.split(",")), timeout=timeout)
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def reductions_survive(self, attack):
         bench = self.lab.bench("-b", "256K", "-e", "256K", "-n", "25", "-d", "f32,i32",
-                               hosts=BUSY)
+                               "--job", JOB, hosts=BUSY)
         try:
             attack()
         finally:
@@ -66,7 +68,7 @@ class Hostile(unittest.TestCase):
 
     def test_a_million_ids(self):
         self.send("ids", LEADER, "--count", "1000000", "--rate", "0", timeout=120)
-        document = self.lab.reduce("-b", "256K", "-e", "256K", "-n", "3", hosts=BUSY)
+        document = self.lab.reduce("-b", "256K", "-e", "256K", "-n", "3", "--job", JOB, hosts=BUSY)
         self.assertEqual(support.wrong(document), 0)
         self.lab.assert_balanced(self)
 
