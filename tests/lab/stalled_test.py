@@ -21,6 +21,11 @@ class Stalled(unittest.TestCase):
     def contributions(self) -> int:
         return sum(row["contributions_total"] for row in self.lab.rows("job"))
 
+    def blamed(self) -> list[dict]:
+        """Rows that blame the victim, and others where it was stopped between two reductions: they
+        wait for it before the next."""
+        return [row for row in self.lab.rows("stalled") if RANK in (row["missing_ranks"] or [])]
+
     def named(self) -> list[dict]:
         """Rows that blame the victim alone."""
         return [row for row in self.lab.rows("stalled") if row["missing_ranks"] == [RANK]]
@@ -33,16 +38,21 @@ class Stalled(unittest.TestCase):
         bench = self.lab.bench("-b", "1M", "-e", "1M", "-n", "40", hosts=HOSTS)
         support.until(lambda: self.contributions() > 20000, 30, "a reduction")
         pid = self.lab.processes(VICTIM, "tributary-bench")[0]
-        os.kill(pid, signal.SIGSTOP)
-        try:
-            stopped = time.monotonic()
-            support.until(self.named, 5, "a row that names the rank")
-            took = time.monotonic() - stopped
-            rows = self.named()
-            people = self.lab.ctl("stalled").stdout
-        finally:
-            os.kill(pid, signal.SIGCONT)
-        self.assertLess(took, 1.0, rows)
+        for _ in range(8):
+            os.kill(pid, signal.SIGSTOP)
+            try:
+                stopped = time.monotonic()
+                support.until(self.blamed, 5, "a row that names the rank")
+                took = time.monotonic() - stopped
+                rows = self.named()
+                people = self.lab.ctl("stalled").stdout
+            finally:
+                os.kill(pid, signal.SIGCONT)
+            self.assertLess(took, 1.0, rows)
+            if rows:
+                break
+            time.sleep(0.5)
+        self.assertTrue(rows)
         jobs = {row["job"] for row in self.lab.rows("job")}
         for row in rows:
             self.assertIn(row["job"], jobs)
