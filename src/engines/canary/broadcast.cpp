@@ -27,7 +27,9 @@ bool is_answer_to(const Message& message, const BlockShape& block) {
 }  // namespace
 
 void CanaryEngine::broadcast(PacketPtr packet, const Message& message, engine::Actions& actions) {
-  settle(*message.header);
+  if (message.header->kind == wire::CanaryKind::result) {
+    settle(*message.header);
+  }
   auto* block = table_.find(message.header->key());
   if (block == nullptr) {
     return actions.drop(std::move(packet), DropReason::canary_no_descriptor);

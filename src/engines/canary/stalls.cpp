@@ -67,10 +67,11 @@ void CanaryEngine::overhear(const engine::Frame& frame, const wire::CanaryView& 
       break;
     case wire::CanaryKind::result:
     case wire::CanaryKind::restoration:
-    case wire::CanaryKind::release:
       settle(header);
       answered(header.key());
       break;
+    case wire::CanaryKind::release:
+      break;  // of one attempt; the block may wait on under the next
   }
 }
 
