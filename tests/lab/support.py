@@ -12,6 +12,10 @@ import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+from lablib import control  # noqa: E402
+
 BUILD = pathlib.Path(os.environ.get("TRIBUTARY_BUILD", ROOT / "build")).resolve()
 LAB = ROOT / "tools" / "lab"
 CTL = BUILD / "apps" / "tributaryctl" / "tributaryctl"
@@ -120,12 +124,8 @@ class Lab:
 
     def rows(self, *arguments, daemon: str | None = None) -> list[dict]:
         """The rows of what tributaryctl lists; of all daemons, unless one is named."""
-        daemons = [daemon] if daemon else list(self.state["sockets"])
-        rows = []
-        for name in daemons:
-            answer = self.ctl_json(*arguments, daemon=name)
-            rows += answer["switches"] if isinstance(answer, dict) else answer  # counters add "all"
-        return rows
+        sockets = self.state["sockets"]
+        return control.rows(CTL, [sockets[daemon]] if daemon else sockets.values(), *arguments)
 
     def assert_balanced(self, case) -> None:
         """received = forwarded + absorbed + dropped, and originated = sent + lost."""

@@ -2,14 +2,14 @@
 """A lab that a benchmark has to itself."""
 
 import contextlib
-import json
 import os
 import pathlib
 import signal
 import subprocess
 import sys
 
-from lablib import LabError, daemon_config, description, lifecycle, namespaces, state
+from lablib import (LabError, control, daemon_config, description, lifecycle, namespaces,
+                    state)
 
 LINE_OVERHEAD_BYTES = 24  # preamble, frame check sequence, gap: what counters do not count
 
@@ -45,16 +45,7 @@ class Fabric:
 
     def rows(self, *question: str) -> list[dict]:
         """What tributaryctl lists, of all daemons."""
-        rows = []
-        for path in self._sockets.values():
-            done = subprocess.run(
-                [self.program("tributaryctl"), "--socket", path, *question, "--json"],
-                stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30)
-            if done.returncode != 0:
-                raise LabError(f"tributaryctl {' '.join(question)}: {done.stderr.strip()}")
-            answer = json.loads(done.stdout)
-            rows += answer["switches"] if isinstance(answer, dict) else answer
-        return rows
+        return control.rows(self.program("tributaryctl"), self._sockets.values(), *question)
 
     def start(self, host: str, *argv, **streams) -> subprocess.Popen:
         """A program in a host; it ends with us, even if we are killed."""

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What tributaryctl tells of a lab's daemons."""
+
+import json
+import subprocess
+
+from . import LabError
+
+
+def rows(tributaryctl, sockets, *question: str) -> list[dict]:
+    """The rows of a list, of all these daemons."""
+    found = []
+    for path in sockets:
+        done = subprocess.run([str(tributaryctl), "--socket", path, *question, "--json"],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30)
+        if done.returncode != 0:
+            raise LabError(f"tributaryctl {' '.join(question)}: {done.returncode} "
+                           f"{done.stderr.strip()}")
+        answer = json.loads(done.stdout)
+        found += answer["switches"] if isinstance(answer, dict) else answer  # counters add "all"
+    return found
