@@ -18,10 +18,8 @@ std::uint64_t* CanaryEngine::refusal(const wire::CanaryHeader& header, PortIndex
   if (verdict != Tenants::Verdict::within) {
     return verdict == Tenants::Verdict::job_met ? &counters_.quota_job : &counters_.quota_port;
   }
-  const auto applicant = tenants_.is_listed(job)
-                             ? Partitions::Applicant{job}
-                             : Partitions::Applicant{job, port, tenants_.listed()};
-  return table_.admit(applicant, now, age_max()) ? nullptr : &counters_.partition_none;
+  const auto reserved = tenants_.is_listed(job) ? 0 : tenants_.listed();
+  return table_.admit(job, reserved, now, age_max()) ? nullptr : &counters_.partition_none;
 }
 
 // A quota full of blocks that nobody has come back for does not last: one of them makes room. Looks

@@ -93,9 +93,9 @@ class DescriptorTable {
   void set_expiry(Descriptor& descriptor, Time expiry);
   void release(Descriptor& descriptor);
 
-  // Whether blocks of the job may have slots at all: always, without partitions.
-  bool admit(const Partitions::Applicant& applicant, Time now, Duration silence) {
-    return !partitions_.enabled() || partitions_.admit(applicant, now, silence);
+  // Whether blocks of `job` may have slots at all: always, without partitions.
+  bool admit(std::uint32_t job, std::uint32_t reserved, Time now, Duration silence) {
+    return !partitions_.enabled() || partitions_.admit(job, reserved, now, silence);
   }
   // In a partition: the descriptor of an earlier attempt of the same block, which stands in the way
   // of this one and is of no use any more; or null.

@@ -8,13 +8,14 @@
 namespace tributary::canary {
 
 Partitions::Partitions(std::uint32_t count, std::uint32_t slots)
-    : count_(std::min({count, count_max, slots})), size_(count_ == 0 ? 0 : slots / count_) {}
+    : count_(std::min({count, count_max, slots})), size_(count_ == 0 ? 0 : slots / count_) {
+  jobs_.fill(nobody);
+}
 
 std::uint32_t Partitions::part_of(std::uint64_t job) const {
-  const auto* end = parts_.data() + count_;
-  const auto* at =
-      std::find_if(parts_.data(), end, [job](const Part& part) { return part.job == job; });
-  return at == end ? none : static_cast<std::uint32_t>(at - parts_.data());
+  const auto* end = jobs_.data() + count_;
+  const auto* at = std::find(jobs_.data(), end, job);
+  return at == end ? none : static_cast<std::uint32_t>(at - jobs_.data());
 }
 
 std::uint32_t Partitions::slot_of(std::uint32_t job, std::uint32_t id) const {
@@ -22,26 +23,19 @@ std::uint32_t Partitions::slot_of(std::uint32_t job, std::uint32_t id) const {
   return part == none ? none : part * size_ + wire::canary_sequence(id) % size_;
 }
 
-bool Partitions::admit(const Applicant& applicant, Time now, Duration silence) {
-  const auto& [job, port, reserved] = applicant;
+bool Partitions::admit(std::uint32_t job, std::uint32_t reserved, Time now, Duration silence) {
   if (part_of(job) != none) {
     return true;
   }
-  Part* free = nullptr;
-  std::uint32_t opened = 0;
-  for (auto at = reserved; at < count_; ++at) {
-    auto& part = parts_[at];
-    if (part.is_free(now, silence)) {
-      free = free == nullptr ? &part : free;
-    } else if (port != no_port && part.opener == port) {
-      ++opened;
+  for (auto part = reserved; part < count_; ++part) {
+    const auto& [last_begun, descriptors] = parts_[part];
+    if (jobs_[part] == nobody || (descriptors == 0 && last_begun + silence <= now)) {
+      jobs_[part] = job;
+      parts_[part] = {now, 0};
+      return true;
     }
   }
-  if (free == nullptr || opened >= std::max((count_ - reserved) / 2, 1u)) {
-    return false;
-  }
-  *free = {job, port, 0, now};
-  return true;
+  return false;
 }
 
 void Partitions::add(std::uint32_t slot, Time now) {

@@ -21,17 +21,17 @@ TEST(Partitions, NoneMeansNoPartition) {
 TEST(Partitions, FirstComeFirstServedAndNoMoreThanThereAre) {
   Partitions parts(2, 64);
   EXPECT_EQ(parts.slot_of(7, 0), Partitions::none);
-  EXPECT_TRUE(parts.admit({7}, Time{}, 1s));
-  EXPECT_TRUE(parts.admit({8}, Time{}, 1s));
-  EXPECT_TRUE(parts.admit({7}, Time{}, 1s)) << "has one";
-  EXPECT_FALSE(parts.admit({9}, Time{}, 1s));
+  EXPECT_TRUE(parts.admit(7, 0, Time{}, 1s));
+  EXPECT_TRUE(parts.admit(8, 0, Time{}, 1s));
+  EXPECT_TRUE(parts.admit(7, 0, Time{}, 1s)) << "has one";
+  EXPECT_FALSE(parts.admit(9, 0, Time{}, 1s));
   EXPECT_EQ(parts.slot_of(9, 0), Partitions::none);
 }
 
 TEST(Partitions, BlocksInFlightHaveSlotsOfTheirOwnWithinThePart) {
   Partitions parts(3, 64);
-  parts.admit({1}, Time{}, 1s);
-  parts.admit({2}, Time{}, 1s);
+  parts.admit(1, 0, Time{}, 1s);
+  parts.admit(2, 0, Time{}, 1s);
   std::set<std::uint32_t> slots;
   for (std::uint32_t sequence = 1000; sequence < 1021; ++sequence) {
     slots.insert(parts.slot_of(1, wire::canary_id(sequence, 0)));
@@ -43,43 +43,22 @@ TEST(Partitions, BlocksInFlightHaveSlotsOfTheirOwnWithinThePart) {
 
 TEST(Partitions, GivenToAnotherJobWhenEmptyAndSilent) {
   Partitions parts(1, 8);
-  ASSERT_TRUE(parts.admit({1}, Time{}, 1s));
+  ASSERT_TRUE(parts.admit(1, 0, Time{}, 1s));
   const auto slot = parts.slot_of(1, 5);
   parts.add(slot, Time{2s});
-  EXPECT_FALSE(parts.admit({2}, Time{9s}, 1s)) << "holds a descriptor";
+  EXPECT_FALSE(parts.admit(2, 0, Time{9s}, 1s)) << "holds a descriptor";
   parts.remove(slot);
-  EXPECT_FALSE(parts.admit({2}, Time{3s} - 1ns, 1s)) << "spoke just now";
-  EXPECT_TRUE(parts.admit({2}, Time{3s}, 1s));
+  EXPECT_FALSE(parts.admit(2, 0, Time{3s} - 1ns, 1s)) << "spoke just now";
+  EXPECT_TRUE(parts.admit(2, 0, Time{3s}, 1s));
   EXPECT_EQ(parts.slot_of(1, 5), Partitions::none);
 }
 
 TEST(Partitions, ReservedPartsAreNotForStrangers) {
   Partitions parts(3, 9);
-  EXPECT_TRUE(parts.admit({100, no_port, 2}, Time{}, 1s));
-  EXPECT_FALSE(parts.admit({101, no_port, 2}, Time{}, 1s));
-  EXPECT_TRUE(parts.admit({1}, Time{}, 1s));
-  EXPECT_TRUE(parts.admit({2}, Time{}, 1s));
-}
-
-TEST(Partitions, OnePortOpensNoMoreThanHalfOfWhatStrangersShare) {
-  Partitions parts(6, 60);
-  const auto admit = [&](std::uint32_t job, PortIndex port, Time now = Time{}) {
-    return parts.admit({job, port, 2}, now, 1s);
-  };
-  EXPECT_TRUE(admit(100, 0));
-  EXPECT_TRUE(admit(101, 0));
-  EXPECT_FALSE(admit(102, 0));
-  EXPECT_TRUE(admit(101, 0)) << "has one";
-  EXPECT_TRUE(admit(103, 1));
-  EXPECT_FALSE(admit(104, 0));
-  EXPECT_TRUE(parts.admit({1}, Time{}, 1s)) << "listed";
-  EXPECT_TRUE(admit(104, 0, Time{1s})) << "those before are silent";
-}
-
-TEST(Partitions, OnePortMayOpenTheOnlyOneThereIs) {
-  Partitions parts(1, 8);
-  EXPECT_TRUE(parts.admit({100, 0, 0}, Time{}, 1s));
-  EXPECT_FALSE(parts.admit({101, 1, 0}, Time{}, 1s));
+  EXPECT_TRUE(parts.admit(100, 2, Time{}, 1s));
+  EXPECT_FALSE(parts.admit(101, 2, Time{}, 1s));
+  EXPECT_TRUE(parts.admit(1, 0, Time{}, 1s));
+  EXPECT_TRUE(parts.admit(2, 0, Time{}, 1s));
 }
 
 }  // namespace
