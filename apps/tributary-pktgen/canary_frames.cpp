@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "canary_frames.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "wire/checksum.h"
+
+namespace tributary::pktgen {
+namespace {
+
+using wire::CanaryHeader;
+using wire::CanaryKind;
+
+wire::Bytes covered(const CanaryHeader& header) {
+  return std::as_bytes(std::span(&header, 1)).first(offsetof(CanaryHeader, crc));
+}
+
+constexpr std::uint8_t downwards = CanaryHeader::current_version | CanaryHeader::multicast_bit;
+
+// What only collisions and requests have.
+void clear_extras(CanaryHeader& header) {
+  header.children = 0;
+  header.switch_address = 0;
+  header.shard = 0;
+  header.switch_ipv4 = {};
+  header.child_mac = {};
+}
+
+}  // namespace
+
+CanaryRanks::CanaryRanks(const Stations& stations, std::uint32_t hosts) : stations_(stations) {
+  for (std::uint32_t rank = 0; rank < hosts; ++rank) {
+    const std::size_t port = rank % stations.ports();
+    const auto index = static_cast<std::uint32_t>(rank / stations.ports());
+    ranks_.push_back({port, stations.mac(port, index), stations.address(port, index)});
+  }
+}
+
+std::uint32_t CanaryRanks::find(std::size_t port, wire::Ipv4Address address) const {
+  const auto index = stations_.find(port, address);
+  const auto ports = static_cast<std::uint32_t>(stations_.ports());
+  return index ? std::min(*index * ports + static_cast<std::uint32_t>(port), count()) : count();
+}
+
+std::uint64_t canary_total_tag(std::uint64_t key, std::uint32_t ranks) {
+  std::uint64_t total = 0;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    total += canary_tag(key, rank);
+  }
+  return total;
+}
+
+CanaryFrames::CanaryFrames(wire::Encapsulation encapsulation, const CanaryRanks& ranks)
+    : encapsulation_(encapsulation),
+      ranks_(ranks),
+      header_offset_(sizeof(wire::EthernetHeader) +
+                     (encapsulation == wire::Encapsulation::udp
+                          ? sizeof(wire::Ipv4Header) + sizeof(wire::UdpHeader)
+                          : 0)) {}
+
+CanaryFrame CanaryFrames::at(Packet& packet) const {
+  CanaryFrame frame;
+  auto* start = packet.data();
+  frame.ethernet = reinterpret_cast<wire::EthernetHeader*>(start);
+  if (encapsulation_ == wire::Encapsulation::udp) {
+    frame.ip = reinterpret_cast<wire::Ipv4Header*>(frame.ethernet + 1);
+    frame.udp = reinterpret_cast<wire::UdpHeader*>(frame.ip + 1);
+  }
+  frame.header = reinterpret_cast<CanaryHeader*>(start + header_offset_);
+  frame.payload = start + header_offset_ + sizeof(CanaryHeader);
+  return frame;
+}
+
+// Everything in front of the Canary header but the MAC addresses; `id` and `job` of the header are
+// set.
+void CanaryFrames::address(Packet& packet, wire::Ipv4Address source, wire::Ipv4Address destination,
+                           std::uint16_t port, std::size_t payload_bytes) const {
+  packet.length = frame_bytes(payload_bytes);
+  const auto frame = at(packet);
+  if (frame.ip == nullptr) {
+    frame.ethernet->type = wire::ethertype::canary;
+    return;
+  }
+  frame.ethernet->type = wire::ethertype::ipv4;
+  auto& ip = *new (frame.ip) wire::Ipv4Header{};
+  const auto ip_bytes = packet.length - sizeof(wire::EthernetHeader);
+  ip.total_length = static_cast<std::uint16_t>(ip_bytes);
+  ip.fragment = wire::Ipv4Header::dont_fragment;
+  ip.protocol = wire::ip_protocol::udp;
+  ip.source = source;
+  ip.destination = destination;
+  wire::finish_ipv4(ip);
+  frame.udp->source_port = wire::source_port_of(frame.header->key());
+  frame.udp->destination_port = port;
+  frame.udp->length = static_cast<std::uint16_t>(ip_bytes - sizeof(wire::Ipv4Header));
+  frame.udp->checksum = 0;
+}
+
+void CanaryFrames::contribution(Packet& packet, const CanaryJob& job, std::uint32_t id,
+                                std::uint32_t rank, wire::MacAddress next_hop, wire::Bytes part,
+                                std::uint32_t part_crc, const CrcJoiner& joiner) const {
+  const auto frame = at(packet);
+  const auto& self = ranks_[rank];
+  const auto& leader = ranks_[ranks_.leader_of(wire::canary_sequence(id))];
+  auto& header = *new (frame.header) CanaryHeader{};
+  header.destination = leader.address;
+  header.id = id;
+  header.counter = 1;
+  header.hosts = job.hosts;
+  header.flags = CanaryHeader::current_version;
+  header.element_type = job.type;
+  header.op = job.op;
+  header.job = job.id;
+  header.elements = job.elements;
+  header.child_port = encapsulation_ == wire::Encapsulation::udp ? udp_port : std::uint16_t{0};
+  header.fingerprint = canary_tag(header.key(), rank);
+  header.child_address = self.address;
+  header.rank = static_cast<std::uint16_t>(rank);
+  address(packet, self.address, leader.address, udp_port, part.size());
+  const bool raw = encapsulation_ == wire::Encapsulation::ethernet;
+  frame.ethernet->destination = raw ? wire::canary_group_mac : next_hop;
+  frame.ethernet->source = self.mac;
+  std::memcpy(frame.payload, part.data(), part.size());
+  header.crc = joiner.join(wire::crc32(0, covered(header)), part_crc);
+}
+
+void CanaryFrames::answer(Packet& contribution, const CanaryJob& job, std::uint64_t fingerprint,
+                          std::uint32_t sum_crc, const CrcJoiner& joiner) const {
+  const auto frame = at(contribution);
+  auto& header = *frame.header;
+  const auto& leader = ranks_[ranks_.leader_of(wire::canary_sequence(header.id.value()))];
+  const bool collided = header.bypass();
+  const auto destination = collided ? header.switch_ipv4 : header.child_address;
+  const auto port = collided ? udp_port : header.child_port.value();
+  if (!collided) {
+    clear_extras(header);
+    header.child_address = destination;
+  }
+  header.destination = destination;
+  header.counter = job.hosts;
+  header.flags = downwards;
+  header.kind = collided ? CanaryKind::restoration : CanaryKind::result;
+  header.fingerprint = fingerprint;
+  header.rank = CanaryHeader::no_rank;
+  frame.ethernet->destination = frame.ethernet->source;
+  frame.ethernet->source = leader.mac;
+  const auto payload_bytes = job.elements * wire::element_bytes(job.type);
+  address(contribution, leader.address, destination, port, payload_bytes);
+  header.crc = joiner.join(wire::crc32(0, covered(header)), sum_crc);
+}
+
+void CanaryFrames::release(Packet& contribution) const {
+  const auto frame = at(contribution);
+  auto& header = *frame.header;
+  const auto& leader = ranks_[ranks_.leader_of(wire::canary_sequence(header.id.value()))];
+  clear_extras(header);
+  header.destination = header.child_address;
+  header.counter = 0;
+  header.flags = downwards;
+  header.kind = CanaryKind::release;
+  header.elements = 0;
+  header.fingerprint = 0;
+  header.rank = CanaryHeader::no_rank;
+  frame.ethernet->destination = frame.ethernet->source;
+  frame.ethernet->source = leader.mac;
+  address(contribution, leader.address, header.destination, header.child_port.value(), 0);
+  wire::seal(header, {});
+}
+
+void CanaryFrames::result(Packet& packet, const CanaryJob& job, std::uint32_t id,
+                          wire::Ipv4Address destination, wire::MacAddress next_hop,
+                          wire::Bytes sum) const {
+  const auto frame = at(packet);
+  const auto& leader = ranks_[ranks_.leader_of(wire::canary_sequence(id))];
+  auto& header = *new (frame.header) CanaryHeader{};
+  header.destination = destination;
+  header.id = id;
+  header.counter = job.hosts;
+  header.hosts = job.hosts;
+  header.flags = downwards;
+  header.kind = CanaryKind::result;
+  header.element_type = job.type;
+  header.op = job.op;
+  header.job = job.id;
+  header.elements = job.elements;
+  header.fingerprint = canary_total_tag(header.key(), job.hosts);
+  header.child_address = destination;
+  header.rank = CanaryHeader::no_rank;
+  address(packet, leader.address, destination, udp_port, sum.size());
+  const bool raw = encapsulation_ == wire::Encapsulation::ethernet;
+  frame.ethernet->destination = raw ? wire::canary_group_mac : next_hop;
+  frame.ethernet->source = leader.mac;
+  std::memcpy(frame.payload, sum.data(), sum.size());
+  wire::seal(header, sum);
+}
+
+}  // namespace tributary::pktgen

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "canary_values.h"
+#include "neighbours.h"
+#include "packet/packet.h"
+#include "stations.h"
+#include "wire/canary.h"
+#include "wire/ethernet.h"
+#include "wire/ipv4.h"
+#include "wire/transport.h"
+
+namespace tributary::pktgen {
+
+// What the packets of one job have in common.
+struct CanaryJob {
+  std::uint32_t id = 0;
+  wire::ElementType type = wire::ElementType::f32;
+  wire::Operator op = wire::Operator::sum;
+  std::uint16_t elements = 0;
+  std::uint16_t hosts = 0;
+};
+
+// The virtual workers: rank r is behind port r modulo the number of ports, and the next station
+// there.
+class CanaryRanks {
+ public:
+  static constexpr std::uint32_t ranks_max = 64;
+
+  struct Rank {
+    std::size_t port = 0;
+    wire::MacAddress mac;
+    wire::Ipv4Address address;
+  };
+
+  CanaryRanks(const Stations& stations, std::uint32_t hosts);
+
+  std::uint32_t count() const { return static_cast<std::uint32_t>(ranks_.size()); }
+  const Rank& operator[](std::uint32_t rank) const { return ranks_[rank]; }
+  // The rank behind `port` with this address; count() if there is none.
+  std::uint32_t find(std::size_t port, wire::Ipv4Address address) const;
+
+  // As the hosts' library does.
+  std::uint32_t leader_of(std::uint32_t sequence) const { return sequence % count(); }
+
+ private:
+  const Stations& stations_;
+  std::vector<Rank> ranks_;
+};
+
+// The tag that a rank adds to the fingerprint of a block. Nobody but this process compares tags, so
+// they need not be those of a key.
+inline std::uint64_t canary_tag(std::uint64_t key, std::uint32_t rank) {
+  return wire::mix_key(key, 0x7061727469616cULL * (rank + 1));
+}
+std::uint64_t canary_total_tag(std::uint64_t key, std::uint32_t ranks);
+
+// The headers of a Canary frame without IP options. Points into the packet.
+struct CanaryFrame {
+  wire::EthernetHeader* ethernet = nullptr;
+  wire::Ipv4Header* ip = nullptr;  // null directly over Ethernet
+  wire::UdpHeader* udp = nullptr;  // null directly over Ethernet
+  wire::CanaryHeader* header = nullptr;
+  std::byte* payload = nullptr;
+};
+
+// Writes and rewrites Canary frames of one length and encapsulation.
+class CanaryFrames {
+ public:
+  static constexpr std::uint16_t udp_port = wire::canary_udp_port_first;  // of every worker
+
+  CanaryFrames(wire::Encapsulation encapsulation, const CanaryRanks& ranks);
+
+  wire::Encapsulation encapsulation() const { return encapsulation_; }
+  std::uint32_t frame_bytes(std::size_t payload_bytes) const {
+    return static_cast<std::uint32_t>(header_offset_ + sizeof(wire::CanaryHeader) + payload_bytes);
+  }
+  CanaryFrame at(Packet& packet) const;
+  const wire::CanaryHeader& header_of(const Packet& packet) const {
+    return *reinterpret_cast<const wire::CanaryHeader*>(packet.data() + header_offset_);
+  }
+
+  // The contribution of `rank` to a block.
+  void contribution(Packet& packet, const CanaryJob& job, std::uint32_t id, std::uint32_t rank,
+                    wire::MacAddress next_hop, wire::Bytes part, std::uint32_t part_crc,
+                    const CrcJoiner& joiner) const;
+
+  // Turns the contribution of somebody into the leader's answer to him: a result or, after a
+  // collision, a restoration. The payload is there already.
+  void answer(Packet& contribution, const CanaryJob& job, std::uint64_t fingerprint,
+              std::uint32_t sum_crc, const CrcJoiner& joiner) const;
+  // Or into word that there will be no result.
+  void release(Packet& contribution) const;
+
+  // A result of the leader, from nothing, for the switch at `destination`.
+  void result(Packet& packet, const CanaryJob& job, std::uint32_t id, wire::Ipv4Address destination,
+              wire::MacAddress next_hop, wire::Bytes sum) const;
+
+ private:
+  void address(Packet& packet, wire::Ipv4Address source, wire::Ipv4Address destination,
+               std::uint16_t port, std::size_t payload_bytes) const;
+
+  wire::Encapsulation encapsulation_;
+  const CanaryRanks& ranks_;
+  std::size_t header_offset_;
+};
+
+}  // namespace tributary::pktgen

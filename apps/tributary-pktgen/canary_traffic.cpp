@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "canary_traffic.h"
+
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "engine/frame.h"
+
+namespace tributary::pktgen {
+namespace {
+
+using wire::CanaryHeader;
+using wire::CanaryKind;
+
+// Of sequence numbers that blocks in flight may be apart, in windows: one that is late or lost does
+// not stop the others.
+constexpr std::uint32_t reach = 8;
+
+std::uint64_t bit(std::uint32_t rank) {
+  return std::uint64_t{1} << rank;
+}
+
+std::uint64_t key_of(const CanaryJob& job, std::uint32_t id) {
+  return (std::uint64_t{job.id} << 32) | id;
+}
+
+}  // namespace
+
+CanaryTraffic::Material::Material(const CanaryPlan& plan, const CanaryPlan::Kind& kind)
+    : values(kind.type, kind.op, plan.hosts, plan.elements),
+      joiner(values.block_bytes()),
+      kernel(reduce::kernel(kind.type, kind.op)) {}
+
+CanaryTraffic::CanaryTraffic(CanaryPlan plan, const Stations& stations,
+                             const Neighbours& neighbours, PacketPool& pool)
+    : plan_(std::move(plan)),
+      ranks_(stations, plan_.hosts),
+      frames_(plan_.encapsulation, ranks_),
+      neighbours_(neighbours),
+      pool_(pool),
+      scratch_(plan_.elements) {
+  for (const auto& kind : plan_.kinds) {
+    materials_.push_back(std::make_unique<Material>(plan_, kind));
+  }
+  jobs_ = std::vector<Job>(plan_.jobs);
+  for (std::uint32_t j = 0; j < plan_.jobs; ++j) {
+    const auto& kind = plan_.kinds[j % plan_.kinds.size()];
+    jobs_[j].wire = {plan_.first_job + j, kind.type, kind.op, plan_.elements, plan_.hosts};
+    jobs_[j].material = materials_[j % materials_.size()].get();
+    jobs_[j].blocks = std::vector<Block>(std::bit_ceil(std::size_t{plan_.window} * reach));
+  }
+}
+
+CanaryTraffic::~CanaryTraffic() = default;
+
+std::uint32_t CanaryTraffic::shift_of(const Job& job, std::uint32_t sequence) const {
+  return static_cast<std::uint32_t>(wire::mix_key(key_of(job.wire, sequence), 0) %
+                                    CanaryValues::shifts);
+}
+
+void CanaryTraffic::send(std::size_t most, Time now, Pacer& pacer, Outbox& out) {
+  while (most > 0 && pacer.ready()) {
+    if (group_.job == nullptr && !begin_group()) {
+      return;
+    }
+    const auto port = ranks_[group_.rank].port;
+    auto packet = next_contribution(now);
+    if (packet == nullptr) {
+      ++counters_.no_buffer;
+      return;
+    }
+    advance();
+    const auto line_bytes = line_bytes_of(*packet);
+    pacer.charge(line_bytes);
+    if (!closed_) {  // then it is not sent in the time that is measured
+      ++counters_.packets;
+      counters_.line_bytes += line_bytes;
+    }
+    out[port].push(std::move(packet));
+    --most;
+  }
+}
+
+bool CanaryTraffic::begin_group() {
+  if (closed_) {
+    return false;
+  }
+  for (std::size_t tried = 0; tried < jobs_.size(); ++tried) {
+    auto& job = jobs_[next_job_];
+    next_job_ = next_job_ + 1 == jobs_.size() ? 0 : next_job_ + 1;
+    if (begin_blocks(job)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool CanaryTraffic::begin_blocks(Job& job) {
+  Group group{&job, job.next, 0, 0, 0};
+  while (group.count < plan_.interleave && job.open < plan_.window &&
+         !block_at(job, job.next).open) {
+    auto& block = block_at(job, job.next);
+    block.sequence = job.next;
+    block.open = true;
+    block.epoch = epoch_;
+    block.shift = shift_of(job, job.next);
+    block.leader = ranks_.leader_of(job.next);
+    block.sent = 0;
+    block.gathered = 0;
+    block.fingerprint = 0;
+    block.total = canary_total_tag(key_of(job.wire, job.next), plan_.hosts);
+    block.waiting = ~std::uint64_t{0} >> (64 - plan_.hosts);
+    ++group.count;
+    ++job.open;
+    ++in_flight_;
+    ++counters_.begun;
+    job.next = wire::canary_sequence(job.next + 1);
+  }
+  if (group.count == 0) {
+    return false;
+  }
+  group_ = group;
+  if (ranks_.leader_of(group_.first) == 0) {
+    advance();  // the leader does not contribute to its own block
+  }
+  return true;
+}
+
+// To the next rank and block of the group that has something to send; past the last of them the
+// group is done.
+void CanaryTraffic::advance() {
+  do {
+    if (++group_.place == group_.count) {
+      group_.place = 0;
+      if (++group_.rank == plan_.hosts) {
+        group_.job = nullptr;
+        return;
+      }
+    }
+  } while (ranks_.leader_of(wire::canary_sequence(group_.first + group_.place)) == group_.rank);
+}
+
+PacketPtr CanaryTraffic::next_contribution(Time now) {
+  auto packet = pool_.allocate();
+  if (packet == nullptr) {
+    return nullptr;
+  }
+  auto& job = *group_.job;
+  const auto sequence = wire::canary_sequence(group_.first + group_.place);
+  auto& block = block_at(job, sequence);
+  const auto& material = *job.material;
+  const auto next_hop = neighbours_.next_hop(ranks_[group_.rank].port, ranks_[block.leader].mac);
+  frames_.contribution(*packet, job.wire, sequence, group_.rank, next_hop,
+                       material.values.part(group_.rank, block.shift),
+                       material.values.part_crc(group_.rank, block.shift), material.joiner);
+  ++block.sent;
+  block.since = now;
+  return packet;
+}
+
+void CanaryTraffic::receive(PacketList arrivals, std::size_t port, Time now, Outbox& out) {
+  while (auto packet = arrivals.pop()) {
+    arrived(std::move(packet), port, now, out);
+  }
+}
+
+void CanaryTraffic::arrived(PacketPtr packet, std::size_t port, Time now, Outbox& out) {
+  const auto frame = engine::parse_frame(*packet);
+  const bool udp = plan_.encapsulation == wire::Encapsulation::udp;
+  const bool canary =
+      udp ? frame.udp != nullptr && frame.ipv4->header_bytes() == sizeof(wire::Ipv4Header) &&
+                wire::is_canary_udp_port(frame.udp->destination_port.value())
+          : frame.ethernet != nullptr && frame.ethernet->type.value() == wire::ethertype::canary;
+  if (!canary) {
+    ++counters_.foreign;
+    return;
+  }
+  const auto view = wire::parse_canary(frame.payload, plan_.encapsulation);
+  if (view.error != wire::CanaryError::none) {
+    ++figures_.invalid;
+    return;
+  }
+  const auto& header = *view.header;
+  const auto number = header.job.value() - plan_.first_job;
+  const auto rank = ranks_.find(port, header.destination);
+  if (number >= jobs_.size() || rank == ranks_.count()) {
+    ++counters_.foreign;
+    return;
+  }
+  auto& job = jobs_[number];
+  if (header.kind == CanaryKind::contribution) {
+    take_contribution(std::move(packet), view, job, rank, out);
+  } else if (header.kind == CanaryKind::result) {
+    take_result(view, job, rank, now);
+  }
+}
+
+void CanaryTraffic::take_contribution(PacketPtr packet, const wire::CanaryView& view, Job& job,
+                                      std::uint32_t leader, Outbox& out) {
+  const auto& header = *view.header;
+  const auto sequence = header.id.value();
+  const bool agrees = header.hosts.value() == plan_.hosts && header.element_type == job.wire.type &&
+                      header.op == job.wire.op && header.elements.value() == plan_.elements &&
+                      ranks_.leader_of(wire::canary_sequence(sequence)) == leader;
+  if (!agrees) {
+    ++wrong_;
+    return;
+  }
+  ++figures_.sums;
+  auto& block = block_at(job, sequence);
+  if (!block.open || block.sequence != sequence || (block.waiting & bit(leader)) == 0) {
+    // Its block is done or was given up; the switch need not remember it.
+    ++counters_.late;
+    frames_.release(*packet);
+    out[ranks_[leader].port].push(std::move(packet));
+    return;
+  }
+  if (is_kept(block, header)) {
+    ++figures_.duplicates;
+    return;
+  }
+  block.gathered += header.counter.value();
+  block.fingerprint += header.fingerprint.value();
+  if (block.kept.empty()) {
+    block.sum = view.payload.data();
+  } else {
+    add(job, view.payload, block.sum);
+  }
+  block.kept.push(std::move(packet));
+  if (block.gathered + 1 >= plan_.hosts) {
+    conclude(job, block, out);
+  }
+}
+
+bool CanaryTraffic::is_kept(const Block& block, const CanaryHeader& header) const {
+  for (const auto* packet = block.kept.front(); packet != nullptr; packet = packet->next) {
+    const auto& kept = frames_.header_of(*packet);
+    if (kept.fingerprint == header.fingerprint && kept.child_address == header.child_address &&
+        kept.child_port == header.child_port) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void CanaryTraffic::add(const Job& job, wire::Bytes part, std::byte* sum) {
+  const auto& kernel = job.material->kernel;
+  if (kernel.in_place) {
+    kernel.accumulate(sum, part.data(), plan_.elements);
+    return;
+  }
+  kernel.load(scratch_.data(), sum, plan_.elements);
+  kernel.accumulate(scratch_.data(), part.data(), plan_.elements);
+  kernel.store(sum, scratch_.data(), plan_.elements);
+}
+
+// All have contributed: the leader adds its own part and looks whether that is the sum.
+void CanaryTraffic::conclude(Job& job, Block& block, Outbox& out) {
+  const auto own_tag = canary_tag(key_of(job.wire, block.sequence), block.leader);
+  if (block.fingerprint != block.total - own_tag) {
+    ++figures_.fingerprint_mismatches;
+    give_up(job, block, out);
+    return;
+  }
+  const auto& values = job.material->values;
+  add(job, values.part(block.leader, block.shift), block.sum);
+  if (std::memcmp(block.sum, values.sum(block.shift).data(), values.block_bytes()) != 0) {
+    ++wrong_;
+    give_up(job, block, out);
+    return;
+  }
+  answer_all(job, block, out);
+  block.waiting &= ~bit(block.leader);
+}
+
+// Each packet becomes the answer to its sender; a switch that sent twice gets one.
+void CanaryTraffic::answer_all(Job& job, Block& block, Outbox& out) {
+  const auto sum = job.material->values.sum(block.shift);
+  const auto crc = job.material->values.sum_crc(block.shift);
+  PacketList answers;
+  while (auto packet = block.kept.pop()) {
+    const auto& header = frames_.header_of(*packet);
+    if (!header.bypass() && is_answered(answers, header)) {
+      continue;
+    }
+    figures_.restorations += header.bypass() ? 1 : 0;
+    ++figures_.answers;
+    std::memcpy(frames_.at(*packet).payload, sum.data(), sum.size());
+    frames_.answer(*packet, job.wire, block.total, crc, job.material->joiner);
+    answers.push(std::move(packet));
+  }
+  out[ranks_[block.leader].port].append(std::move(answers));
+}
+
+bool CanaryTraffic::is_answered(const PacketList& answers, const CanaryHeader& header) const {
+  for (const auto* packet = answers.front(); packet != nullptr; packet = packet->next) {
+    const auto& answer = frames_.header_of(*packet);
+    if (answer.kind == CanaryKind::result && answer.child_address == header.child_address &&
+        answer.child_port == header.child_port) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Workers check whatever comes, also when nobody waits for it any more.
+void CanaryTraffic::take_result(const wire::CanaryView& view, Job& job, std::uint32_t rank,
+                                Time now) {
+  const auto& header = *view.header;
+  const auto sequence = header.id.value();
+  auto& block = block_at(job, sequence);
+  const bool waited_for = block.open && block.sequence == sequence;
+  const auto total = waited_for ? block.total : canary_total_tag(header.key(), plan_.hosts);
+  const auto sum = job.material->values.sum(waited_for ? block.shift : shift_of(job, sequence));
+  const bool right = header.hosts.value() == plan_.hosts && header.element_type == job.wire.type &&
+                     header.op == job.wire.op && view.payload.size() == sum.size() &&
+                     header.fingerprint.value() == total &&
+                     std::memcmp(view.payload.data(), sum.data(), sum.size()) == 0;
+  ++figures_.results;
+  if (!right) {
+    ++wrong_;
+  } else if (!waited_for) {
+    ++counters_.late;
+  } else if ((block.waiting & bit(rank)) == 0) {
+    ++figures_.duplicates;
+  } else {
+    block.waiting &= ~bit(rank);
+    if (block.waiting == 0) {
+      finish(job, block, now);
+    }
+  }
+}
+
+void CanaryTraffic::finish(Job& job, Block& block, Time now) {
+  if (block.epoch == epoch_) {
+    ++counters_.done;
+    latency_.record(static_cast<std::uint64_t>((now - block.since).count()));
+  }
+  close(job, block);
+}
+
+// What the leader has is answered with a release, so that switches forget the block.
+void CanaryTraffic::give_up(Job& job, Block& block, Outbox& out) {
+  figures_.given_up += block.epoch == epoch_ ? 1 : 0;
+  while (auto packet = block.kept.pop()) {
+    frames_.release(*packet);
+    out[ranks_[block.leader].port].push(std::move(packet));
+  }
+  close(job, block);
+}
+
+void CanaryTraffic::close(Job& job, Block& block) {
+  block.open = false;
+  --job.open;
+  --in_flight_;
+}
+
+Time CanaryTraffic::deadline() const {
+  return in_flight_ == 0 ? never : checked_ + plan_.block_timeout / reach;
+}
+
+// Blocks begin in order, so that only the oldest one need be looked at.
+void CanaryTraffic::expire(Time now, Outbox& out) {
+  if (now < deadline()) {
+    return;
+  }
+  checked_ = now;
+  for (auto& job : jobs_) {
+    while (job.oldest != job.next) {
+      auto& block = block_at(job, job.oldest);
+      if (block.open) {
+        const bool sent = block.sent + 1 == plan_.hosts;
+        if (!sent || now - block.since < plan_.block_timeout) {
+          break;
+        }
+        give_up(job, block, out);
+      }
+      job.oldest = wire::canary_sequence(job.oldest + 1);
+    }
+  }
+}
+
+void CanaryTraffic::begin_epoch() {
+  ++epoch_;
+  closed_ = false;
+  counters_ = {};
+  figures_ = {};
+  latency_.clear();
+}
+
+std::vector<Figure> CanaryTraffic::figures() const {
+  return {{"sums_received", figures_.sums},
+          {"answers_sent", figures_.answers},
+          {"restorations_sent", figures_.restorations},
+          {"results_received", figures_.results},
+          {"blocks_given_up", figures_.given_up},
+          {"fingerprint_mismatches", figures_.fingerprint_mismatches},
+          {"duplicates", figures_.duplicates},
+          {"invalid", figures_.invalid}};
+}
+
+}  // namespace tributary::pktgen

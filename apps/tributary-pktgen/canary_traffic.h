@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "canary_frames.h"
+#include "canary_values.h"
+#include "neighbours.h"
+#include "packet/list.h"
+#include "packet/pool.h"
+#include "reduce/kernel.h"
+#include "traffic.h"
+#include "wire/canary.h"
+#include "wire/element.h"
+
+namespace tributary::pktgen {
+
+struct CanaryPlan {
+  struct Kind {
+    wire::ElementType type = wire::ElementType::f32;
+    wire::Operator op = wire::Operator::sum;
+  };
+  wire::Encapsulation encapsulation = wire::Encapsulation::udp;
+  std::uint16_t hosts = 8;  // workers of each job, the leader included
+  std::uint32_t jobs = 1;
+  std::uint32_t first_job = 1;
+  std::uint32_t window = 64;  // blocks in flight, per job
+  // Blocks that begin together: every worker sends its part in all of them before the next does.
+  std::uint32_t interleave = 8;
+  std::uint16_t elements = 256;
+  std::vector<Kind> kinds = {Kind{}};  // jobs take them in turn
+  // After its last contribution, for a block to be done.
+  Duration block_timeout = std::chrono::seconds(1);
+};
+
+// Aggregation with Canary: all workers of some jobs, their leaders included. Workers contribute;
+// the leader of a block adds up what reaches it, adds its own part, and answers each sender; every
+// worker checks every result, whenever it comes. A unit is a block, done when all workers have its
+// result.
+class CanaryTraffic final : public Traffic {
+ public:
+  // Stations and neighbours outlive it.
+  CanaryTraffic(CanaryPlan plan, const Stations& stations, const Neighbours& neighbours,
+                PacketPool& pool);
+  ~CanaryTraffic() override;
+
+  void send(std::size_t most, Time now, Pacer& pacer, Outbox& out) override;
+  void receive(PacketList arrivals, std::size_t port, Time now, Outbox& out) override;
+  void expire(Time now, Outbox& out) override;
+  Time deadline() const override;
+  std::uint64_t under_way() const override { return in_flight_; }
+  void begin_epoch() override;
+  void close() override { closed_ = true; }
+  const Counters& counters() const override { return counters_; }
+  const Histogram& latency() const override { return latency_; }
+  std::uint64_t wrong() const override { return wrong_; }
+  std::vector<Figure> figures() const override;
+
+ private:
+  // Numbers of one element type and operator.
+  struct Material {
+    explicit Material(const CanaryPlan& plan, const CanaryPlan::Kind& kind);
+    CanaryValues values;
+    CrcJoiner joiner;
+    const reduce::Kernel& kernel;
+  };
+  struct Block {
+    std::uint32_t sequence = 0;
+    bool open = false;
+    std::uint32_t epoch = 0;
+    std::uint32_t shift = 0;
+    std::uint32_t leader = 0;
+    std::uint32_t sent = 0;      // contributions
+    std::uint32_t gathered = 0;  // contributions that reached the leader
+    std::uint64_t fingerprint = 0;
+    std::uint64_t total = 0;    // the fingerprint of all ranks
+    std::uint64_t waiting = 0;  // ranks without the result, a bit each
+    Time since{};               // when the last contribution was sent
+    PacketList kept;            // by the leader: what reached it
+    std::byte* sum = nullptr;   // in the first of them
+  };
+  struct Job {
+    CanaryJob wire;
+    const Material* material = nullptr;
+    std::uint32_t next = 0;    // sequence number of the block that begins next
+    std::uint32_t oldest = 0;  // none before it is open
+    std::uint32_t open = 0;
+    std::vector<Block> blocks;  // by sequence number, modulo their number
+  };
+  // The blocks that are being sent.
+  struct Group {
+    Job* job = nullptr;
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+    std::uint32_t rank = 0;   // whose turn it is ...
+    std::uint32_t place = 0;  // ... and in which block
+  };
+  // Since the epoch began.
+  struct Figures {
+    std::uint64_t sums = 0;  // contributions that reached leaders
+    std::uint64_t answers = 0;
+    std::uint64_t restorations = 0;
+    std::uint64_t results = 0;
+    std::uint64_t given_up = 0;
+    std::uint64_t fingerprint_mismatches = 0;
+    std::uint64_t duplicates = 0;
+    std::uint64_t invalid = 0;
+  };
+
+  static Block& block_at(Job& job, std::uint32_t sequence) {
+    return job.blocks[sequence & (job.blocks.size() - 1)];
+  }
+  std::uint32_t shift_of(const Job& job, std::uint32_t sequence) const;
+
+  bool begin_group();
+  bool begin_blocks(Job& job);
+  void advance();
+  PacketPtr next_contribution(Time now);
+
+  void arrived(PacketPtr packet, std::size_t port, Time now, Outbox& out);
+  void take_contribution(PacketPtr packet, const wire::CanaryView& view, Job& job,
+                         std::uint32_t leader, Outbox& out);
+  void take_result(const wire::CanaryView& view, Job& job, std::uint32_t rank, Time now);
+  bool is_kept(const Block& block, const wire::CanaryHeader& header) const;
+  void add(const Job& job, wire::Bytes part, std::byte* sum);
+  void conclude(Job& job, Block& block, Outbox& out);
+  bool is_answered(const PacketList& answers, const wire::CanaryHeader& header) const;
+  void answer_all(Job& job, Block& block, Outbox& out);
+  void give_up(Job& job, Block& block, Outbox& out);
+  void finish(Job& job, Block& block, Time now);
+  void close(Job& job, Block& block);
+
+  CanaryPlan plan_;
+  CanaryRanks ranks_;
+  CanaryFrames frames_;
+  const Neighbours& neighbours_;
+  PacketPool& pool_;
+  std::vector<std::unique_ptr<Material>> materials_;
+  std::vector<Job> jobs_;
+  std::size_t next_job_ = 0;
+  Group group_;
+  std::vector<float> scratch_;  // accumulator of 16-bit floats
+  std::uint64_t in_flight_ = 0;
+  std::uint32_t epoch_ = 0;
+  bool closed_ = false;
+  Time checked_{};
+  Counters counters_;
+  Figures figures_;
+  Histogram latency_;
+  std::uint64_t wrong_ = 0;
+};
+
+}  // namespace tributary::pktgen

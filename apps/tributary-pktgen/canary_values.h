@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "wire/cursor.h"
+#include "wire/element.h"
+
+namespace tributary::pktgen {
+
+// What the ranks of a job contribute, and what must come out. Each rank has one row of
+// pseudo-random whole numbers, a little longer than a block, and a block is a window of it that
+// begins at its `shift`. So the sum of any block lies ready as a window of the row of sums. That
+// row is computed here, in 64 bits and with none of the code under test, and the numbers are so
+// small that every type holds every partial sum exactly: any other bit is an error.
+class CanaryValues {
+ public:
+  static constexpr std::uint32_t shifts = 61;  // a prime: no power of two hides a swapped block
+
+  CanaryValues(wire::ElementType type, wire::Operator op, std::uint32_t ranks,
+               std::size_t elements);
+
+  std::size_t block_bytes() const { return block_bytes_; }
+  wire::Bytes part(std::uint32_t rank, std::uint32_t shift) const { return window(rank, shift); }
+  wire::Bytes sum(std::uint32_t shift) const { return window(ranks_, shift); }
+
+  // CRC-32 over those windows alone.
+  std::uint32_t part_crc(std::uint32_t rank, std::uint32_t shift) const {
+    return crcs_[rank * shifts + shift];
+  }
+  std::uint32_t sum_crc(std::uint32_t shift) const { return crcs_[ranks_ * shifts + shift]; }
+
+  // The number that `rank` contributes at place `i` of its row.
+  static std::int64_t value(wire::ElementType type, wire::Operator op, std::uint32_t ranks,
+                            std::uint32_t rank, std::size_t i);
+
+ private:
+  wire::Bytes window(std::uint32_t row, std::uint32_t shift) const {
+    return wire::Bytes(rows_).subspan(row * row_bytes_ + shift * element_bytes_, block_bytes_);
+  }
+
+  std::uint32_t ranks_;
+  std::size_t element_bytes_;
+  std::size_t block_bytes_;
+  std::size_t row_bytes_;
+  std::vector<std::byte> rows_;      // of each rank, and the sums
+  std::vector<std::uint32_t> crcs_;  // by row and shift
+};
+
+// Joins the CRC-32 of a header to that of the payload behind it, whose length is always the same:
+// the payload need not be read again for every packet. (zlib's crc32_combine, as four look-ups.)
+class CrcJoiner {
+ public:
+  explicit CrcJoiner(std::size_t payload_bytes);
+
+  std::uint32_t join(std::uint32_t header_crc, std::uint32_t payload_crc) const {
+    return table_[0][header_crc & 0xff] ^ table_[1][(header_crc >> 8) & 0xff] ^
+           table_[2][(header_crc >> 16) & 0xff] ^ table_[3][header_crc >> 24] ^ payload_crc;
+  }
+
+ private:
+  std::uint32_t table_[4][256];
+};
+
+}  // namespace tributary::pktgen

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "wire/ethernet.h"
+#include "wire/ipv4.h"
+
+namespace tributary::pktgen {
+
+// The virtual hosts behind one port: consecutive MAC and IPv4 addresses.
+struct StationRange {
+  wire::MacAddress mac;
+  wire::Ipv4Address address;
+  std::uint32_t count = 1;
+  // Where frames for other hosts go: to this MAC address, or to that of this router, which is asked
+  // for; to the host itself if there is neither.
+  std::optional<wire::MacAddress> gateway_mac;
+  std::optional<wire::Ipv4Address> gateway;
+};
+
+class Stations {
+ public:
+  explicit Stations(std::vector<StationRange> ranges) : ranges_(std::move(ranges)) {}
+
+  std::size_t ports() const { return ranges_.size(); }
+  const StationRange& range(std::size_t port) const { return ranges_[port]; }
+
+  wire::MacAddress mac(std::size_t port, std::uint32_t index) const {
+    auto mac = ranges_[port].mac;
+    std::uint64_t carry = index;
+    for (std::size_t octet = mac.octets.size(); octet > 0 && carry != 0; --octet) {
+      carry += mac.octets[octet - 1];
+      mac.octets[octet - 1] = static_cast<std::uint8_t>(carry);
+      carry >>= 8;
+    }
+    return mac;
+  }
+  wire::Ipv4Address address(std::size_t port, std::uint32_t index) const {
+    return wire::Ipv4Address(ranges_[port].address.value() + index);
+  }
+  // The station behind `port` that has this address.
+  std::optional<std::uint32_t> find(std::size_t port, wire::Ipv4Address address) const {
+    const std::uint32_t index = address.value() - ranges_[port].address.value();
+    return index < ranges_[port].count ? std::optional(index) : std::nullopt;
+  }
+
+ private:
+  std::vector<StationRange> ranges_;
+};
+
+}  // namespace tributary::pktgen

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "canary_traffic.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include "bench.h"
+#include "engine/frame.h"
+#include "support/switch_bench.h"
+
+namespace tributary::pktgen {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using test::Ip;
+using test::mac;
+using wire::CanaryKind;
+
+std::uint64_t figure(const TrialResult& result, std::string_view name) {
+  const auto found = std::find_if(result.figures.begin(), result.figures.end(),
+                                  [&](const Figure& f) { return f.name == name; });
+  return found == result.figures.end() ? ~std::uint64_t{0} : found->value;
+}
+
+// A router with one port for each of the generator's.
+switching::SwitchConfig router(std::size_t ports, std::uint32_t descriptors = 1024) {
+  switching::SwitchConfig config;
+  config.name = "s";
+  config.id = 1;
+  config.address = Ip{10, 255, 0, 1};
+  config.canary.emplace();
+  config.canary->descriptors = descriptors;
+  for (std::size_t port = 0; port < ports; ++port) {
+    const auto subnet = static_cast<std::uint8_t>(port);
+    config.ports.push_back(
+        test::routed_port("p" + std::to_string(port), subnet, Ip{10, 0, subnet, 254}));
+  }
+  return config;
+}
+
+std::vector<StationRange> behind_router(std::size_t ports) {
+  std::vector<StationRange> ranges;
+  for (std::size_t port = 0; port < ports; ++port) {
+    const auto subnet = static_cast<std::uint8_t>(port);
+    ranges.push_back({mac(1, subnet), Ip{10, 0, subnet, 1}, 64, {}, Ip{10, 0, subnet, 254}});
+  }
+  return ranges;
+}
+
+TrialResult run(test::Bench& bench, const CanaryPlan& plan, const test::Bench::Network& network,
+                const Rate& rate = {}) {
+  CanaryTraffic traffic(plan, bench.stations, bench.neighbours, bench.pool);
+  SessionPlan session_plan;
+  session_plan.trial.rate = rate;
+  session_plan.trial.warm_up = milliseconds(1);
+  session_plan.trial.duration = milliseconds(20);
+  Session session(session_plan, bench.neighbours, traffic);
+  bench.run(session, network, microseconds(20), seconds(10));
+  EXPECT_TRUE(session.done());
+  EXPECT_EQ(traffic.under_way(), 0u);
+  return session.trials().at(0);
+}
+
+void expect_all_done(const TrialResult& result, std::uint64_t at_least) {
+  EXPECT_GE(result.counters.done, at_least);
+  EXPECT_EQ(result.counters.begun, result.counters.done);
+  EXPECT_EQ(result.wrong, 0u);
+  EXPECT_EQ(result.latency.count(), result.counters.done);
+  EXPECT_EQ(figure(result, "invalid"), 0u);
+  EXPECT_EQ(figure(result, "duplicates"), 0u);
+}
+
+TEST(CanaryTraffic, TurnsBlocksOverWithoutAnySwitch) {
+  for (const int hosts : {2, 3, 8, 64}) {
+    test::Bench bench;
+    CanaryPlan plan;
+    plan.hosts = static_cast<std::uint16_t>(hosts);
+    plan.elements = 33;
+    const auto result = run(bench, plan, test::Bench::loop);
+    expect_all_done(result, 100);
+    EXPECT_GE(figure(result, "answers_sent"), figure(result, "sums_received"));
+  }
+}
+
+TEST(CanaryTraffic, TurnsBlocksOverThroughARouter) {
+  test::Bench bench(behind_router(1));
+  test::SwitchNetwork network(router(1), bench.pool, bench.now);
+  const auto result = run(bench, {}, std::ref(network));
+  expect_all_done(result, 1000);
+  // The switch adds up: the leader sees one packet for seven contributions.
+  EXPECT_LT(figure(result, "sums_received"), result.counters.packets / 5);
+}
+
+TEST(CanaryTraffic, SpreadsWorkersOverPorts) {
+  test::Bench bench(behind_router(3));
+  test::SwitchNetwork network(router(3), bench.pool, bench.now);
+  CanaryPlan plan;
+  plan.hosts = 16;
+  expect_all_done(run(bench, plan, std::ref(network)), 100);
+}
+
+TEST(CanaryTraffic, RunsDirectlyOverEthernet) {
+  test::Bench bench(behind_router(2));
+  test::SwitchNetwork network(router(2), bench.pool, bench.now);
+  CanaryPlan plan;
+  plan.encapsulation = wire::Encapsulation::ethernet;
+  expect_all_done(run(bench, plan, std::ref(network)), 1000);
+}
+
+TEST(CanaryTraffic, CrossesABridge) {
+  switching::SwitchConfig config;
+  config.name = "b";
+  config.id = 1;
+  config.address = Ip{10, 0, 0, 254};
+  config.bridge_address = forwarding::InterfaceAddress{Ip{10, 0, 0, 254}, 24};
+  config.canary.emplace();
+  config.ports = {test::bridged_port("a", 1), test::bridged_port("b", 2)};
+  test::Bench bench(
+      {{mac(1), Ip{10, 0, 0, 1}, 32, {}, {}}, {mac(101), Ip{10, 0, 0, 101}, 32, {}, {}}});
+  test::SwitchNetwork network(config, bench.pool, bench.now);
+  expect_all_done(run(bench, {}, std::ref(network)), 1000);
+}
+
+TEST(CanaryTraffic, RunsJobsOfAllTypesAndOperators) {
+  test::Bench bench(behind_router(1));
+  test::SwitchNetwork network(router(1, 4096), bench.pool, bench.now);
+  CanaryPlan plan;
+  plan.kinds.clear();
+  for (std::size_t t = 0; t < wire::element_type_count; ++t) {
+    for (std::size_t o = 0; o < wire::operator_count; ++o) {
+      const CanaryPlan::Kind kind{static_cast<wire::ElementType>(t),
+                                  static_cast<wire::Operator>(o)};
+      if (wire::is_valid(kind.type, kind.op)) {
+        plan.kinds.push_back(kind);
+      }
+    }
+  }
+  plan.jobs = static_cast<std::uint32_t>(plan.kinds.size());
+  plan.window = 2;
+  plan.interleave = 2;
+  plan.elements = 100;
+  expect_all_done(run(bench, plan, std::ref(network)), 1000);
+}
+
+TEST(CanaryTraffic, RestoresWhatCollided) {
+  test::Bench bench(behind_router(1));
+  test::SwitchNetwork network(router(1, 8), bench.pool, bench.now);
+  CanaryPlan plan;
+  plan.window = 64;
+  plan.interleave = 64;
+  const auto result = run(bench, plan, std::ref(network));
+  expect_all_done(result, 200);
+  EXPECT_GT(figure(result, "restorations_sent"), 100u);
+}
+
+TEST(CanaryTraffic, GivesLostBlocksUpAndGoesOn) {
+  test::Bench bench(behind_router(1));
+  test::SwitchNetwork network(router(1), bench.pool, bench.now);
+  std::uint64_t seen = 0;
+  CanaryPlan plan;
+  plan.block_timeout = milliseconds(4);
+  const auto result = run(bench, plan, [&](std::size_t port, PacketPtr packet, Outbox& back) {
+    if (++seen % 500 != 0) {
+      network(port, std::move(packet), back);
+    }
+  });
+  EXPECT_GT(result.counters.done, 500u);
+  EXPECT_GT(result.lost(), 10u);
+  EXPECT_EQ(result.lost(), figure(result, "blocks_given_up"));
+  EXPECT_EQ(result.wrong, 0u);
+}
+
+TEST(CanaryTraffic, KeepsToTheRate) {
+  test::Bench bench(behind_router(1));
+  test::SwitchNetwork network(router(1), bench.pool, bench.now);
+  const auto result = run(bench, {}, std::ref(network), {Rate::Unit::packets, 100e3});
+  EXPECT_NEAR(result.packets_per_second(), 100e3, 1000);
+  expect_all_done(result, 250);
+}
+
+// Changes one bit of the payload of every tenth packet of a kind, and seals it again.
+class Liar {
+ public:
+  Liar(CanaryKind kind, test::Bench::Network network) : kind_(kind), network_(std::move(network)) {}
+
+  void operator()(std::size_t port, PacketPtr packet, Outbox& back) {
+    auto frame = engine::parse_frame(*packet);
+    if (frame.udp != nullptr) {
+      const auto view = wire::parse_canary(frame.payload, wire::Encapsulation::udp);
+      if (view.error == wire::CanaryError::none && view.header->kind == kind_ &&
+          ++seen_ % 10 == 0) {
+        view.payload[17] ^= std::byte{4};
+        wire::seal(*view.header, view.payload);
+        ++lies;
+      }
+    }
+    network_(port, std::move(packet), back);
+  }
+  std::uint64_t lies = 0;
+
+ private:
+  CanaryKind kind_;
+  test::Bench::Network network_;
+  std::uint64_t seen_ = 0;
+};
+
+TEST(CanaryTraffic, CountsEveryWrongResult) {
+  test::Bench bench;
+  Liar liar(CanaryKind::result, test::Bench::loop);
+  CanaryPlan plan;
+  plan.block_timeout = milliseconds(4);
+  const auto result = run(bench, plan, std::ref(liar));
+  EXPECT_GT(liar.lies, 10u);
+  EXPECT_EQ(result.wrong, liar.lies);
+}
+
+TEST(CanaryTraffic, LeaderNoticesAWrongSum) {
+  test::Bench bench;
+  Liar liar(CanaryKind::contribution, test::Bench::loop);
+  CanaryPlan plan;
+  plan.hosts = 2;
+  const auto result = run(bench, plan, std::ref(liar));
+  EXPECT_GT(liar.lies, 10u);
+  EXPECT_EQ(result.wrong, liar.lies);
+  EXPECT_EQ(result.lost(), figure(result, "blocks_given_up"));
+}
+
+TEST(CanaryTraffic, DoesNotTakeTheSumOfAnotherBlock) {
+  test::Bench bench;
+  CanaryPlan plan;
+  plan.block_timeout = milliseconds(4);
+  // The result of a block under the id of the next.
+  const auto result = run(bench, plan, [](std::size_t port, PacketPtr packet, Outbox& back) {
+    auto frame = engine::parse_frame(*packet);
+    if (frame.udp != nullptr) {
+      const auto view = wire::parse_canary(frame.payload, wire::Encapsulation::udp);
+      if (view.error == wire::CanaryError::none && view.header->kind == CanaryKind::result) {
+        view.header->id = view.header->id.value() + 1;
+        view.header->fingerprint = canary_total_tag(view.header->key(), 8);
+        wire::seal(*view.header, view.payload);
+      }
+    }
+    back[port].push(std::move(packet));
+  });
+  EXPECT_GT(result.wrong, 1000u);
+  EXPECT_EQ(result.counters.done, 0u);
+}
+
+TEST(CanaryTraffic, SurvivesForeignAndBrokenPackets) {
+  test::Bench bench;
+  std::uint64_t seen = 0;
+  const auto result = run(bench, {}, [&](std::size_t port, PacketPtr packet, Outbox& back) {
+    auto copy = bench.pool.clone(*packet);
+    if (copy != nullptr) {
+      copy->length = static_cast<std::uint32_t>(seen * 7 % copy->length);
+      back[port].push(std::move(copy));
+    }
+    if (auto noise = bench.pool.clone(*packet)) {
+      noise->data()[seen * 13 % noise->length] ^= std::byte{0x10};
+      back[port].push(std::move(noise));
+    }
+    ++seen;
+    back[port].push(std::move(packet));
+  });
+  EXPECT_GT(result.counters.done, 10u);
+  EXPECT_EQ(result.wrong, 0u);
+  EXPECT_GT(result.counters.foreign, 100u);
+  EXPECT_GT(figure(result, "invalid"), 100u);
+}
+
+}  // namespace
+}  // namespace tributary::pktgen
