@@ -4,10 +4,10 @@
 #include <thread>
 #include <utility>
 
-#include <rte_launch.h>
 #include <spdlog/spdlog.h>
 
 #include "dataplane/interface.h"
+#include "dataplane/launch.h"
 #include "dataplane/reload.h"
 
 namespace tributary::dataplane {
@@ -18,11 +18,6 @@ constexpr std::chrono::milliseconds core_timeout{1000};
 int run_core(void* core) {
   static_cast<Core*>(core)->run();
   return 0;
-}
-
-// The EAL's number of packet core `index`; 0 is the control thread.
-unsigned lcore_of(std::size_t index) {
-  return static_cast<unsigned>(index) + 1;
 }
 
 }  // namespace
@@ -137,7 +132,7 @@ void Dataplane::make_cores() {
 
 void Dataplane::launch() {
   for (std::size_t i = 0; i < cores_.size(); ++i) {
-    rte_eal_remote_launch(run_core, cores_[i].get(), lcore_of(i));
+    launch_on_core(i, run_core, cores_[i].get());
   }
   running_ = true;
 }
@@ -150,7 +145,7 @@ void Dataplane::stop() {
     core->stop();
   }
   for (std::size_t i = 0; i < cores_.size(); ++i) {
-    rte_eal_wait_lcore(lcore_of(i));
+    wait_for_core(i);
   }
   running_ = false;
 }
