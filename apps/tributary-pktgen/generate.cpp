@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "generate.h"
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+#include "dataplane/device_arguments.h"
+#include "dataplane/launch.h"
+#include "packet_loop.h"
+#include "ports.h"
+#include "report.h"
+
+namespace tributary::pktgen {
+namespace {
+
+using Reports = std::vector<std::unique_ptr<Report>>;
+
+constexpr int exit_failed = 1;
+constexpr std::chrono::milliseconds tick{20};
+constexpr std::chrono::milliseconds loop_timeout{500};
+
+volatile std::sig_atomic_t signals_received = 0;
+
+// The second one ends the program at once.
+extern "C" void on_generator_signal(int number) {
+  if (signals_received > 0) {
+    _exit(128 + number);
+  }
+  signals_received = 1;
+}
+
+void catch_signals() {
+  struct sigaction action = {};
+  action.sa_handler = on_generator_signal;
+  sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGINT, &action, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+int fail(const std::string& message) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "tributary-pktgen: %s\n", message.c_str());
+  return exit_failed;
+}
+
+std::unique_ptr<Traffic> make_traffic(const Options& options, const Stations& stations,
+                                      const Neighbours& neighbours, PacketPool& pool) {
+  if (options.kind == Kind::plain) {
+    return std::make_unique<PlainTraffic>(*options.plain, stations, neighbours, pool);
+  }
+  return std::make_unique<CanaryTraffic>(options.canary, stations, neighbours, pool);
+}
+
+Ports::Setup setup_of(const Options& options) {
+  Ports::Setup setup{options.core, options.mtu,       options.buffers,
+                     options.idle, options.hugepages, {}};
+  for (const auto& port : options.ports) {
+    setup.devices.push_back(port.device);
+  }
+  return setup;
+}
+
+// The control thread's side of a run.
+class Watch {
+ public:
+  Watch(const Options& options, PacketLoop& loop, Reports& reports)
+      : options_(options), loop_(loop), reports_(reports) {}
+
+  // Until the loop is done.
+  void run() {
+    auto due = start_ + options_.interval;
+    while (!loop_.done()) {
+      std::this_thread::sleep_for(tick);
+      if (signals_received != 0 && !stopped_) {
+        stopped_ = ask([this](Time now) { loop_.session().stop(now); });
+      }
+      if (std::chrono::steady_clock::now() >= due) {
+        due += options_.interval;
+        refresh();
+      }
+    }
+  }
+
+  // The trials that are over and were not reported yet.
+  void report_trials(const std::vector<TrialResult>& trials) {
+    for (; reported_ < trials.size(); ++reported_) {
+      for (const auto& report : reports_) {
+        report->trial(trials[reported_], reported_ + 1);
+      }
+    }
+  }
+
+ private:
+  bool ask(const dataplane::Mailbox::Action& action) {
+    return loop_.mailbox().run(action, loop_timeout);
+  }
+
+  void refresh() {
+    Reading reading;
+    std::vector<TrialResult> trials;
+    const bool told = ask([&](Time now) {
+      reading.view = loop_.session().view(now);
+      reading.ports = loop_.counters();
+      trials = loop_.session().trials();
+    });
+    if (!told) {
+      return;  // it is over, or its core is busy with something else
+    }
+    reading.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    report_trials(trials);
+    for (const auto& report : reports_) {
+      report->refresh(reading);
+    }
+  }
+
+  const Options& options_;
+  PacketLoop& loop_;
+  Reports& reports_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::size_t reported_ = 0;
+  bool stopped_ = false;
+};
+
+int run_loop(void* loop) {
+  static_cast<PacketLoop*>(loop)->run();
+  return 0;
+}
+
+int report_end(const Options& options, const Session& session, const PacketLoop& loop,
+               const Reports& reports) {
+  Outcome outcome;
+  outcome.trials = session.trials();
+  outcome.best = session.search() ? session.search()->best() : nullptr;
+  outcome.ports = loop.counters();
+  for (const auto& port : options.ports) {
+    outcome.port_names.push_back(dataplane::describe(port.device));
+  }
+  for (const auto& report : reports) {
+    report->end(outcome);
+  }
+  if (session.error()) {
+    return fail(*session.error());
+  }
+  const bool wrong = !outcome.trials.empty() && outcome.trials.back().wrong > 0;
+  const bool nothing_found = options.session.search && outcome.best == nullptr;
+  return wrong || nothing_found ? exit_failed : 0;
+}
+
+}  // namespace
+
+int generate(const Options& options) {
+  auto reports = make_reports(options);
+  if (!reports) {
+    return fail(reports.error());
+  }
+  catch_signals();
+  const auto ports = Ports::open(setup_of(options));
+  if (!ports) {
+    return fail(ports.error());
+  }
+  if (const auto linked = ports->wait_for_links(); !linked) {
+    return fail(linked.error());
+  }
+  dataplane::MbufPool pool(ports->mempool());
+  const Stations stations(options.station_ranges());
+  Neighbours neighbours(stations, pool);
+  const auto traffic = make_traffic(options, stations, neighbours, pool);
+  Session session(options.session, neighbours, *traffic);
+  PacketLoop loop(session, ports->devices(), pool, options.idle);
+  Watch watch(options, loop, *reports);
+  dataplane::launch_on_core(0, run_loop, &loop);
+  watch.run();
+  dataplane::wait_for_core(0);
+  watch.report_trials(session.trials());
+  return report_end(options, session, loop, *reports);
+}
+
+}  // namespace tributary::pktgen

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "canary_traffic.h"
+#include "control/config.h"
+#include "plain_traffic.h"
+#include "port_spec.h"
+#include "session.h"
+
+namespace tributary::pktgen {
+
+enum class Mode : std::uint8_t { run, ndr, pdr, pcap };
+enum class Kind : std::uint8_t { plain, canary };
+
+struct Options {
+  Mode mode = Mode::run;
+  Kind kind = Kind::plain;
+
+  std::vector<PortSpec> ports;
+  std::uint16_t mtu = 1500;
+  unsigned core = 0;
+  std::uint32_t buffers = 0;
+  control::IdlePolicy idle = control::IdlePolicy::adaptive;
+  control::Hugepages hugepages = control::Hugepages::automatic;
+  std::string log_level;
+
+  SessionPlan session;
+  std::optional<PlainPlan> plain;
+  CanaryPlan canary;
+
+  std::string json;  // file, "-" for standard output; empty: none
+  std::string csv;
+  std::chrono::milliseconds interval{1000};
+  bool quiet = false;
+
+  // Of mode pcap.
+  std::string pcap_file;
+  std::uint64_t pcap_packets = 0;  // plain frames
+  std::uint32_t pcap_blocks = 0;
+  std::optional<wire::Ipv4Address> pcap_switch;  // to which results go
+
+  std::vector<StationRange> station_ranges() const;
+};
+
+// The options, or the exit code with which to end (after a message, or after --help).
+struct Parsed {
+  std::optional<Options> options;
+  int exit_code = 0;
+};
+Parsed parse(int argc, char** argv);
+
+}  // namespace tributary::pktgen

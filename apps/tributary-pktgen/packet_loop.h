@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "dataplane/idle.h"
+#include "dataplane/mailbox.h"
+#include "dataplane/port_device.h"
+#include "packet/pool.h"
+#include "session.h"
+
+namespace tributary::pktgen {
+
+struct PortCounters {
+  std::uint64_t sent = 0;
+  std::uint64_t sent_line_bytes = 0;
+  std::uint64_t received = 0;
+  std::uint64_t received_line_bytes = 0;
+  std::uint64_t unsent = 0;  // that the device did not take for long
+  std::uint64_t missed = 0;  // that the device lost before they were received
+};
+
+// Moves packets between the devices and a session, on a core of its own.
+class PacketLoop {
+ public:
+  using Devices = std::vector<std::unique_ptr<dataplane::PortDevice>>;
+
+  PacketLoop(Session& session, const Devices& devices, PacketPool& pool, control::IdlePolicy idle);
+
+  // Runs until the session is done. On the loop's own thread.
+  void run();
+  bool done() const { return done_.load(std::memory_order_acquire); }
+
+  // For the control thread: what is run by the mailbox may look at the session and the counters.
+  dataplane::Mailbox& mailbox() { return mailbox_; }
+  Session& session() { return session_; }
+  std::vector<PortCounters> counters() const;
+
+ private:
+  bool receive(Time now);
+  bool transmit(Time now);
+  static PacketList take(PacketList& queue, std::size_t most, PortCounters& counters);
+  static void rest(Duration duration);
+  void flush();
+
+  Session& session_;
+  const Devices& devices_;
+  PacketPool& pool_;
+  dataplane::IdleGovernor idle_;
+  dataplane::Mailbox mailbox_;
+  Outbox outbox_;
+  std::vector<PortCounters> counters_;
+  std::atomic<bool> done_{false};
+};
+
+}  // namespace tributary::pktgen

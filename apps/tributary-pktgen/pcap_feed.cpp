@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "pcap_feed.h"
+
+#include <algorithm>
+
+#include "canary_frames.h"
+#include "canary_values.h"
+#include "neighbours.h"
+
+namespace tributary::pktgen {
+namespace {
+
+// The blocks of one job.
+class CanaryFeed {
+ public:
+  CanaryFeed(const CanaryPlan& plan, const CanaryJob& job, const CanaryRanks& ranks,
+             const CanaryFrames& frames, const Neighbours& neighbours, PacketPool& pool)
+      : plan_(plan),
+        job_(job),
+        ranks_(ranks),
+        frames_(frames),
+        neighbours_(neighbours),
+        pool_(pool),
+        values_(job.type, job.op, job.hosts, job.elements),
+        joiner_(values_.block_bytes()) {}
+
+  void group(std::uint32_t first, std::uint32_t count, wire::Ipv4Address switch_address,
+             const Sink& sink) const {
+    for (std::uint32_t rank = 0; rank < plan_.hosts; ++rank) {
+      for (std::uint32_t id = first; id < first + count; ++id) {
+        if (ranks_.leader_of(id) != rank) {
+          contribution(id, rank, sink);
+        }
+      }
+    }
+    for (std::uint32_t id = first; id < first + count; ++id) {
+      const auto packet = pool_.allocate();
+      frames_.result(*packet, job_, id, switch_address, next_hop(id), values_.sum(shift_of(id)));
+      sink(packet->bytes());
+    }
+  }
+
+ private:
+  std::uint32_t shift_of(std::uint32_t id) const { return id % CanaryValues::shifts; }
+  wire::MacAddress next_hop(std::uint32_t id) const {
+    return neighbours_.next_hop(0, ranks_[ranks_.leader_of(id)].mac);
+  }
+  void contribution(std::uint32_t id, std::uint32_t rank, const Sink& sink) const {
+    const auto packet = pool_.allocate();
+    const auto shift = shift_of(id);
+    frames_.contribution(*packet, job_, id, rank, next_hop(id), values_.part(rank, shift),
+                         values_.part_crc(rank, shift), joiner_);
+    sink(packet->bytes());
+  }
+
+  const CanaryPlan& plan_;
+  CanaryJob job_;
+  const CanaryRanks& ranks_;
+  const CanaryFrames& frames_;
+  const Neighbours& neighbours_;
+  PacketPool& pool_;
+  CanaryValues values_;
+  CrcJoiner joiner_;
+};
+
+}  // namespace
+
+void feed_plain(const PlainPlan& plan, const Stations& stations, PacketPool& pool,
+                std::uint64_t frames, const Sink& sink) {
+  const Neighbours neighbours(stations, pool);
+  PlainTraffic traffic(plan, stations, neighbours, pool);
+  Pacer pacer;
+  pacer.start({}, Time{});
+  Outbox out(stations.ports());
+  for (std::uint64_t i = 0; i < frames; ++i) {
+    traffic.send(1, Time{}, pacer, out);
+    for (auto& queue : out) {
+      while (const auto packet = queue.pop()) {
+        sink(packet->bytes());
+      }
+    }
+  }
+}
+
+void feed_canary(const CanaryPlan& plan, const Stations& stations, PacketPool& pool,
+                 std::uint32_t blocks, wire::Ipv4Address switch_address, const Sink& sink) {
+  const Neighbours neighbours(stations, pool);
+  const CanaryRanks ranks(stations, plan.hosts);
+  const CanaryFrames frames(plan.encapsulation, ranks);
+  std::vector<CanaryFeed> jobs;
+  for (std::uint32_t j = 0; j < plan.jobs; ++j) {
+    const auto& kind = plan.kinds[j % plan.kinds.size()];
+    const CanaryJob job{plan.first_job + j, kind.type, kind.op, plan.elements, plan.hosts};
+    jobs.emplace_back(plan, job, ranks, frames, neighbours, pool);
+  }
+  for (std::uint32_t first = 0; first < blocks; first += plan.interleave) {
+    for (const auto& job : jobs) {
+      job.group(first, std::min(plan.interleave, blocks - first), switch_address, sink);
+    }
+  }
+}
+
+}  // namespace tributary::pktgen

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include <tl/expected.hpp>
+
+#include "control/config.h"
+#include "stations.h"
+
+namespace tributary::pktgen {
+
+// A port of the generator, as it stands on the command line.
+struct PortSpec {
+  control::DeviceConfig device;
+  StationRange stations;
+};
+
+// "KIND=WHAT[,KEY=VALUE...]" for port number `number`, which decides the default addresses. The
+// error says what is wrong and what would be right.
+tl::expected<PortSpec, std::string> parse_port(const std::string& text, std::size_t number);
+
+// For --help.
+extern const char* const port_help;
+
+}  // namespace tributary::pktgen

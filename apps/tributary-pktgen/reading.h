@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vector>
+
+#include "packet_loop.h"
+#include "session.h"
+
+namespace tributary::pktgen {
+
+// The generator as it was at one time between two bursts.
+struct Reading {
+  double seconds = 0;  // since the start
+  Session::View view;
+  std::vector<PortCounters> ports;
+};
+
+}  // namespace tributary::pktgen

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "options.h"
+#include "reading.h"
+
+namespace tributary::pktgen {
+
+// Everything there is to say at the end.
+struct Outcome {
+  std::vector<TrialResult> trials;
+  const TrialResult* best = nullptr;  // of a search
+  std::vector<PortCounters> ports;
+  std::vector<std::string> port_names;
+};
+
+// Who wants to hear about a run. Called by the control thread.
+class Report {
+ public:
+  virtual ~Report() = default;
+  virtual void refresh(const Reading& /*reading*/) {}
+  virtual void trial(const TrialResult& /*result*/, std::size_t /*number*/) {}
+  virtual void end(const Outcome& outcome) = 0;
+};
+
+// Those that the options ask for: people, and files. The error names a file that cannot be written.
+tl::expected<std::vector<std::unique_ptr<Report>>, std::string> make_reports(
+    const Options& options);
+
+std::unique_ptr<Report> make_text_report(const Options& options);
+tl::expected<std::unique_ptr<Report>, std::string> make_json_report(const Options& options);
+tl::expected<std::unique_ptr<Report>, std::string> make_csv_report(const Options& options);
+
+const char* unit_of(Kind kind);  // "frames", "blocks"
+const char* name_of(Mode mode);
+const char* name_of(Kind kind);
+const char* name_of(Trial::Phase phase);
+
+}  // namespace tributary::pktgen
