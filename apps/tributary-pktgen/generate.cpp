@@ -23,6 +23,8 @@ using Reports = std::vector<std::unique_ptr<Report>>;
 constexpr int exit_failed = 1;
 constexpr std::chrono::milliseconds tick{20};
 constexpr std::chrono::milliseconds loop_timeout{500};
+// tributaryd and others look ten times a second whether a port has a link.
+constexpr std::chrono::milliseconds link_settles{300};
 
 volatile std::sig_atomic_t signals_received = 0;
 
@@ -167,6 +169,7 @@ int generate(const Options& options) {
   if (const auto linked = ports->wait_for_links(); !linked) {
     return fail(linked.error());
   }
+  std::this_thread::sleep_for(link_settles);
   dataplane::MbufPool pool(ports->mempool());
   const Stations stations(options.station_ranges());
   Neighbours neighbours(stations, pool);

@@ -54,7 +54,7 @@ class TextReport final : public Report {
  public:
   explicit TextReport(const Options& options)
       : options_(options),
-        out_(options.json == "-" ? stderr : stdout),
+        out_(options.json == "-" || options.csv == "-" ? stderr : stdout),
         live_(isatty(fileno(out_)) == 1) {}
 
   void refresh(const Reading& reading) override {

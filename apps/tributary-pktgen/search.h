@@ -18,9 +18,10 @@ struct SearchPlan {
 };
 
 // The throughput of RFC 2544 (26.1): the highest rate at which no more than a given share is lost,
-// by bisection. A rate that the generator itself could not reach does not count as passed.
+// by bisection.
 class Search {
  public:
+  // The share of a rate from which on the generator is said to have reached it.
   static constexpr double reached_min = 0.98;
 
   explicit Search(const SearchPlan& plan) : plan_(plan) {}
@@ -38,8 +39,9 @@ class Search {
   SearchPlan plan_;
   std::vector<TrialResult> trials_;
   Rate highest_;
-  double low_ = 0;   // passed, or nothing
-  double high_ = 0;  // failed
+  double low_ = 0;      // passed, or nothing
+  double high_ = 0;     // failed
+  bool stuck_ = false;  // the last trial proved nothing
   bool over_ = false;
 };
 

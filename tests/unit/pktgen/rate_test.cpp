@@ -71,5 +71,16 @@ TEST(Pacer, DoesNotMakeUpForALongPause) {
             101u);
 }
 
+TEST(Pacer, MakesUpForOneBurstOfASlowRate) {
+  Time now{};
+  Pacer pacer;
+  pacer.start({Unit::packets, 2'000}, now);
+  now += std::chrono::seconds(10);
+  const auto sent =
+      send_for(pacer, now, std::chrono::nanoseconds(1), std::chrono::nanoseconds(1), 84);
+  EXPECT_GE(sent, 31u);
+  EXPECT_LE(sent, 34u);
+}
+
 }  // namespace
 }  // namespace tributary::pktgen

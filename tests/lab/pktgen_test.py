@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The packet generator against a real tributaryd, over veth pairs and memif."""
+
+import contextlib
+import csv
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+import support
+
+PKTGEN = support.BUILD / "apps" / "tributary-pktgen" / "tributary-pktgen"
+
+DAEMON = """
+version = 1
+[daemon]
+cores = [{core}]
+hugepages = "never"
+packets = 8192
+control = "{directory}/control.sock"
+log_level = "warning"
+"""
+
+BRIDGE = DAEMON + """
+[[switch]]
+name = "s"
+id = 1
+[[switch.port]]
+name = "a"
+interface = "a1"
+[[switch.port]]
+name = "b"
+interface = "b1"
+{shaper}
+"""
+
+ROUTER = DAEMON + """
+[[switch]]
+name = "s"
+id = 1
+address = "10.255.0.1"
+[switch.canary]
+descriptors = 1024
+[[switch.port]]
+name = "gen"
+address = "10.1.1.1/24"
+mac = "02:00:00:01:00:01"
+{device}
+"""
+
+
+class Pktgen(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.namespace = f"trib-pktgen-{os.getpid()}"
+        cls.cpus = sorted(os.sched_getaffinity(0))
+        subprocess.run(["ip", "netns", "add", cls.namespace], check=True)
+        cls.addClassCleanup(subprocess.run, ["ip", "netns", "delete", cls.namespace])
+        for end in ("a", "b"):
+            cls.ip("link", "add", f"{end}0", "type", "veth", "peer", "name", f"{end}1")
+            for side in "01":
+                cls.inside("sysctl", "-qw", f"net.ipv6.conf.{end}{side}.disable_ipv6=1")
+                cls.inside("ethtool", "-K", f"{end}{side}", "tx", "off")
+                cls.ip("link", "set", f"{end}{side}", "up")
+
+    @classmethod
+    def inside(cls, *argv, **more):
+        return support.run("ip", "netns", "exec", cls.namespace, *argv, **more)
+
+    @classmethod
+    def ip(cls, *arguments):
+        subprocess.run(["ip", "-n", cls.namespace, *arguments], check=True)
+
+    def setUp(self):
+        self._directory = tempfile.TemporaryDirectory(prefix="pktgen-")
+        self.addCleanup(self._directory.cleanup)
+        self.directory = pathlib.Path(self._directory.name)
+
+    @contextlib.contextmanager
+    def daemon(self, config: str, **values):
+        file = self.directory / "tributaryd.toml"
+        file.write_text(config.format(directory=self.directory, core=self.cpus[0], **values))
+        log = self.directory / "tributaryd.log"
+        with open(log, "w") as output:
+            child = subprocess.Popen(
+                ["ip", "netns", "exec", self.namespace, support.DAEMON, "--config", file],
+                stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+        try:
+            support.until(lambda: child.poll() is not None or self.ctl("status").returncode == 0,
+                          what=f"the daemon's start ({log.read_text()})")
+            yield child
+        finally:
+            child.terminate()
+            child.wait()
+
+    def ctl(self, *arguments):
+        return support.run(support.CTL, "--socket", self.directory / "control.sock", *arguments)
+
+    def figure(self, name: str) -> int:
+        rows = json.loads(self.ctl("engine", "--json").stdout)
+        return rows[0]["figures"][name]
+
+    def pktgen(self, *arguments, code: int = 0, timeout: float = 60.0):
+        done = self.inside(PKTGEN, *arguments, timeout=timeout)
+        self.assertEqual(done.returncode, code, f"{arguments}\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def document(self, *arguments, **more) -> dict:
+        return json.loads(self.pktgen(*arguments, "--core", self.cpus[-1], "--json", "-",
+                                      **more).stdout)
+
+    def veths(self) -> list[str]:
+        return ["--port", "interface=a0", "--port", "interface=b0"]
+
+    def memif(self) -> list[str]:
+        socket = self.directory / "gen.sock"
+        return ["--port", f"memif={socket},role=client,address=10.1.1.2,gateway=10.1.1.1"]
+
+    def memif_server(self) -> str:
+        return f'memif = "{self.directory}/gen.sock"\nmemif_role = "server"'
+
+    def test_plain_frames_cross_a_bridge_without_loss(self):
+        with self.daemon(BRIDGE, shaper=""):
+            found = self.document("plain", *self.veths(), "--rate", "2kpps", "--duration", "2s",
+                                  "--size", "imix", "--flows", "20", "--hosts", "4")
+        trial = found["trials"][0]
+        self.assertEqual(trial["lost"], 0, found)
+        self.assertGreater(trial["done"], 1000)
+        self.assertLess(trial["packets_per_second"], 2100)
+        self.assertEqual(trial["latency"]["count"], trial["done"])
+        self.assertGreater(trial["latency"]["p50_us"], 0)
+
+    def check_sums(self, *options):
+        with self.daemon(ROUTER, device=self.memif_server()):
+            found = self.document("canary", *self.memif(), "--rate", "50kpps", "--duration", "2s",
+                                  *options)
+            self.assertGreater(self.figure("contributions_total"), 1000)
+            self.assertGreater(self.figure("results_total"), 100)
+        trial = found["trials"][0]
+        self.assertEqual(found["wrong"], 0, found)
+        self.assertEqual(trial["lost"], 0, found)
+        self.assertGreater(trial["done"], 100)
+        # Each block has one result for each worker but its leader.
+        self.assertGreaterEqual(trial["figures"]["results_received"],
+                                trial["done"] * (found["workers"] - 1))
+        # The switch added up: fewer packets reached the leaders than workers sent.
+        self.assertLess(trial["figures"]["sums_received"], trial["packets"] / 2)
+
+    def test_every_sum_is_right(self):
+        self.check_sums()
+
+    def test_every_sum_of_all_types_and_operators_is_right(self):
+        self.check_sums("--type", "all", "--op", "all", "--elements", "100", "--blocks", "4")
+
+    def test_every_sum_is_right_directly_over_ethernet(self):
+        self.check_sums("--encapsulation", "ethernet", "--workers", "4")
+
+    def test_ndr_finds_the_rate_of_a_shaped_port(self):
+        with self.daemon(BRIDGE, shaper='rate = "20Mbit"\nqueue = "64KiB"'):
+            found = self.document("ndr", "plain", *self.veths(), "--path", "0:1", "--size", "1518",
+                                  "--rate", "40Mbit", "--trial", "1s", "--precision", "4",
+                                  "--drain", "200ms")
+        self.assertGreater(len(found["trials"]), 3)
+        self.assertGreater(found["trials"][0]["loss"], 0.3)
+        self.assertEqual(found["best"]["lost"], 0)
+        # What the queue holds at the end of a trial of one second is 0.5 Mbit.
+        self.assertGreater(found["best"]["line_bits_per_second"], 17.5e6, found)
+        self.assertLess(found["best"]["line_bits_per_second"], 21.5e6, found)
+
+    def test_a_file_feeds_a_switch_for_ever(self):
+        file = self.directory / "feed.pcap"
+        neighbours = self.pktgen("pcap", "canary", "--file", file, "--address", "10.1.1.2",
+                                 "--gateway-mac", "02:00:00:01:00:01", "--switch", "10.255.0.1",
+                                 "--workers", "8", "--blocks", "64").stdout
+        feed = f'pcap = {{ rx = "{file}", infinite = true }}\n'
+        with self.daemon(ROUTER, device=feed + neighbours):
+            first = self.figure("contributions_total"), self.figure("results_total")
+            support.until(lambda: self.figure("contributions_total") > first[0] + 64 * 7 * 10)
+            support.until(lambda: self.figure("results_total") > first[1] + 64 * 10)
+            self.assertLessEqual(self.figure("descriptors_high_water"), 64)
+            drops = json.loads(self.ctl("drops", "--json").stdout)
+        self.assertEqual([row for row in drops if row["packets_total"] > 0 and
+                          row["reason"].startswith("canary")], [])
+
+    def test_a_pcap_of_plain_frames_has_as_many_as_asked_for(self):
+        file = self.directory / "plain.pcap"
+        self.pktgen("pcap", "plain", "--file", file, "--size", "64", "--count", "100")
+        self.assertEqual(file.stat().st_size, 24 + 100 * (16 + 60))
+
+    def test_sigint_ends_it_with_the_summary(self):
+        with self.daemon(BRIDGE, shaper=""):
+            rows = self.directory / "rows.csv"
+            child = subprocess.Popen(
+                ["ip", "netns", "exec", self.namespace, PKTGEN, "plain", *self.veths(), "--rate",
+                 "1kpps", "--duration", "600s", "--interval", "200ms", "--csv", rows],
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+            self.addCleanup(child.kill)
+            time.sleep(3)
+            child.send_signal(signal.SIGINT)
+            text, _ = child.communicate(timeout=20)
+        self.assertEqual(child.returncode, 0)
+        self.assertIn("lost 0 (", text)
+        self.assertIn("latency: min", text)
+        found = list(csv.DictReader(rows.read_text().splitlines()))
+        self.assertGreater(len(found), 3)
+        self.assertEqual(found[-1]["phase"], "done")
+
+    def test_bad_input_is_refused_with_advice(self):
+        port = ("--port", "interface=a0")
+        for arguments, words in [
+            (("plain",), "--port is required"),
+            (("fast",), "help"),
+            (("plain", "--port", "veth0"), "interface=veth0"),
+            (("plain", "--port", "eth=a0"), "say interface="),
+            (("plain", *port, "--rate", "fast"), "1.5Mpps"),
+            (("plain", *port, "--rate", "50%"), "--line-rate"),
+            (("plain", *port, "--size", "2000"), "--mtu"),
+            (("plain", *port, "--path", "0:1"), "there are 1 ports"),
+            (("canary", *port, "--elements", "2000"), "at most"),
+            (("canary", *port, "--op", "xor"), "integers"),
+            (("canary", *port, "--workers", "1"), "workers"),
+            (("pcap", "canary", "--file", "x.pcap"), "--switch is required"),
+        ]:
+            done = self.pktgen(*arguments, code=2)
+            self.assertIn(words, done.stderr, arguments)
+        for arguments, words in [
+            (("plain", "--port", "interface=nowhere"), "there is no interface"),
+            (("plain", *port, "--json", "/nowhere/x"), "cannot write --json"),
+            (("plain", *port, "--core", "4095"), "may not use CPU 4095"),
+            (("pcap", "plain", "--file", "/nowhere/x"), "cannot write --file"),
+        ]:
+            done = self.pktgen(*arguments, code=1)
+            self.assertIn(words, done.stderr, arguments)
+
+    def test_a_silent_gateway_has_a_name(self):
+        done = self.pktgen("plain", "--port", "interface=a0,gateway=10.9.9.9", code=1)
+        self.assertIn("10.9.9.9 does not answer", done.stderr)
+
+
+if __name__ == "__main__":
+    support.main()

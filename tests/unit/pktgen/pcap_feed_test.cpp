@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "pcap_feed.h"
+
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "bench.h"
+#include "support/switch_bench.h"
+
+namespace tributary::pktgen {
+namespace {
+
+using test::Ip;
+using test::mac;
+
+constexpr std::uint8_t hosts = 8;
+
+// A router whose only port is fed, and which knows the leaders.
+switching::SwitchConfig fed_router() {
+  switching::SwitchConfig config;
+  config.name = "s";
+  config.id = 1;
+  config.address = Ip{10, 255, 0, 1};
+  config.canary.emplace();
+  config.ports = {test::routed_port("feed", 0, Ip{10, 0, 0, 254})};
+  for (std::uint8_t i = 1; i <= hosts; ++i) {
+    config.arp.push_back({Ip{10, 0, 0, i}, mac(i)});
+  }
+  return config;
+}
+
+std::uint64_t figure(const test::SwitchNetwork& network, std::string_view name) {
+  const auto engines = network.device().engines();
+  for (const auto& figure : engines.at(0).engine->figures()) {
+    if (figure.name == name) {
+      return figure.value;
+    }
+  }
+  return ~std::uint64_t{0};
+}
+
+TEST(FeedCanary, CanBeReplayedForEver) {
+  test::Bench bench({{mac(1), Ip{10, 0, 0, 1}, hosts, mac(0, 0xee), {}}});
+  for (const std::uint32_t interleave : {1u, 7u, 64u}) {
+    test::SwitchNetwork network(fed_router(), bench.pool, bench.now);
+    CanaryPlan plan;
+    plan.hosts = hosts;
+    plan.interleave = interleave;
+    std::vector<std::vector<std::byte>> file;
+    feed_canary(plan, bench.stations, bench.pool, 64, Ip{10, 255, 0, 1},
+                [&](wire::Bytes frame) { file.emplace_back(frame.begin(), frame.end()); });
+    EXPECT_EQ(file.size(), 64u * hosts);
+    constexpr std::uint64_t passes = 3;
+    for (std::uint64_t pass = 0; pass < passes; ++pass) {
+      for (const auto& frame : file) {
+        auto packet = bench.pool.allocate();
+        packet->length = static_cast<std::uint32_t>(frame.size());
+        std::memcpy(packet->data(), frame.data(), frame.size());
+        network(0, std::move(packet), bench.back);
+        bench.back[0].clear();
+      }
+    }
+    EXPECT_EQ(figure(network, "contributions_total"), passes * 64 * (hosts - 1));
+    EXPECT_EQ(figure(network, "partial_sums_complete_total"), passes * 64);
+    EXPECT_EQ(figure(network, "results_total"), passes * 64);
+    EXPECT_EQ(figure(network, "result_copies_total"), passes * 64 * (hosts - 1));
+    EXPECT_EQ(figure(network, "descriptors_in_use"), 0u);
+    EXPECT_EQ(network.device().ledger().dropped(), 0u);
+  }
+}
+
+TEST(FeedPlain, WritesAsManyAsAskedFor) {
+  test::Bench bench;
+  std::size_t frames = 0;
+  std::size_t bytes = 0;
+  feed_plain({*FrameSizes::parse("imix"), {{0, 0}}, 1}, bench.stations, bench.pool, 24,
+             [&](wire::Bytes frame) {
+               ++frames;
+               bytes += frame.size();
+             });
+  EXPECT_EQ(frames, 24u);
+  EXPECT_EQ(bytes, 14u * 60 + 8 * 566 + 2 * 1514);
+}
+
+}  // namespace
+}  // namespace tributary::pktgen

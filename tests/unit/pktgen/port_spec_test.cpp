@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "port_spec.h"
+
+#include <gtest/gtest.h>
+
+#include "control/text.h"
+
+namespace tributary::pktgen {
+namespace {
+
+template <typename Device>
+Device device_of(const std::string& text) {
+  const auto spec = parse_port(text, 0);
+  EXPECT_TRUE(spec) << (spec ? "" : spec.error());
+  const auto* device = spec ? std::get_if<Device>(&spec->device) : nullptr;
+  EXPECT_NE(device, nullptr) << text;
+  return device == nullptr ? Device{} : *device;
+}
+
+TEST(ParsePort, KnowsEveryKind) {
+  using Driver = control::InterfaceDevice::Driver;
+  EXPECT_EQ(device_of<control::InterfaceDevice>("interface=veth0").driver, Driver::af_packet);
+  EXPECT_EQ(device_of<control::InterfaceDevice>("interface=veth0,driver=af_xdp").driver,
+            Driver::af_xdp);
+  EXPECT_EQ(device_of<control::TapDevice>("tap=gen0").interface, "gen0");
+  const auto memif = device_of<control::MemifDevice>("memif=/run/x.sock,role=server,id=3");
+  EXPECT_EQ(memif.socket, "/run/x.sock");
+  EXPECT_TRUE(memif.server);
+  EXPECT_EQ(memif.id, 3u);
+  EXPECT_EQ(device_of<control::PciDevice>("pci=0000:01:00.0").address, "0000:01:00.0");
+  EXPECT_EQ(device_of<control::RingDevice>("ring=r0").name, "r0");
+  const auto pcap = device_of<control::PcapDevice>("pcap-rx=in,pcap-tx=out,infinite");
+  EXPECT_EQ(pcap.rx, "in");
+  EXPECT_EQ(pcap.tx, "out");
+  EXPECT_TRUE(pcap.infinite);
+  EXPECT_EQ(device_of<control::RawDevice>("device=net_null0,size=64,no-rx=1").arguments,
+            "net_null0,size=64,no-rx=1");
+}
+
+TEST(ParsePort, TakesAddresses) {
+  const auto spec = parse_port(
+      "device=net_null0,size=64,address=10.1.1.2,mac=02:00:00:00:00:07,gateway=10.1.1.1", 0);
+  ASSERT_TRUE(spec);
+  EXPECT_EQ(std::get<control::RawDevice>(spec->device).arguments, "net_null0,size=64");
+  EXPECT_EQ(control::to_string(spec->stations.address), "10.1.1.2");
+  EXPECT_EQ(control::to_string(spec->stations.mac), "02:00:00:00:00:07");
+  ASSERT_TRUE(spec->stations.gateway);
+  EXPECT_EQ(control::to_string(*spec->stations.gateway), "10.1.1.1");
+  EXPECT_FALSE(spec->stations.gateway_mac);
+}
+
+TEST(ParsePort, PortsDifferByDefault) {
+  const auto first = parse_port("ring=r0", 0);
+  const auto second = parse_port("ring=r1", 1);
+  EXPECT_NE(first->stations.mac, second->stations.mac);
+  EXPECT_NE(first->stations.address, second->stations.address);
+}
+
+TEST(ParsePort, RefusesWithAHint) {
+  for (const auto& [text, words] : {std::pair{"", "interface="},
+                                    {"veth0", "interface="},
+                                    {"interface=", "interface="},
+                                    {"eth=veth0", "say interface="},
+                                    {"interface=a,driver=x", "af_packet"},
+                                    {"interface=a,speed=1", "driver="},
+                                    {"memif=s,role=boss", "server"},
+                                    {"memif=s,id=-1", "number"},
+                                    {"memif=s,size=1", "role="},
+                                    {"tap=a,b=c", "address="},
+                                    {"ring=r,address=1.2.3", ""},
+                                    {"ring=r,mac=zz", ""},
+                                    {"ring=r,gateway=x", ""}}) {
+    const auto spec = parse_port(text, 0);
+    ASSERT_FALSE(spec) << text;
+    EXPECT_NE(spec.error().find(words), std::string::npos) << spec.error();
+  }
+}
+
+}  // namespace
+}  // namespace tributary::pktgen

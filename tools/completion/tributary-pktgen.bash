@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Completion for bash: `source tools/completion/tributary-pktgen.bash`.
+
+_tributary_pktgen() {
+  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+  local types="f32 f64 f16 bf16 i8 i16 i32 i64 all" operators="sum min max prod and or xor all"
+  case $previous in
+    --file | --json | --csv) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    --type) mapfile -t COMPREPLY < <(compgen -W "$types" -- "$current"); return ;;
+    --op) mapfile -t COMPREPLY < <(compgen -W "$operators" -- "$current"); return ;;
+    --idle) mapfile -t COMPREPLY < <(compgen -W "adaptive poll" -- "$current"); return ;;
+    --hugepages) mapfile -t COMPREPLY < <(compgen -W "auto never always" -- "$current"); return ;;
+    --encapsulation) mapfile -t COMPREPLY < <(compgen -W "udp ethernet" -- "$current"); return ;;
+    --port)
+      mapfile -t COMPREPLY < <(compgen -S = -W "interface tap memif pci ring pcap-tx pcap-rx device" \
+        -- "$current")
+      return
+      ;;
+  esac
+  if [[ $current == -* ]]; then
+    # What --help lists for the command so far.
+    local options
+    options=$("${COMP_WORDS[0]}" "${COMP_WORDS[@]:1:2}" --help 2>/dev/null | grep -oE -- '--[a-z-]+')
+    mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
+  elif [[ $COMP_CWORD == 1 ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "plain canary ndr pdr pcap" -- "$current")
+  elif [[ $COMP_CWORD == 2 && $previous =~ ^(ndr|pdr|pcap)$ ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "plain canary" -- "$current")
+  fi
+}
+complete -F _tributary_pktgen tributary-pktgen
