@@ -23,6 +23,8 @@ struct CanaryJob {
   wire::Operator op = wire::Operator::sum;
   std::uint16_t elements = 0;
   std::uint16_t hosts = 0;
+
+  std::uint64_t key(std::uint32_t block_id) const { return (std::uint64_t{id} << 32) | block_id; }
 };
 
 // The virtual workers: rank r is behind port r modulo the number of ports, and the next station

@@ -111,6 +111,7 @@ class CanaryTraffic final : public Traffic {
     std::uint64_t invalid = 0;
   };
 
+  static std::uint64_t bit(std::uint32_t rank) { return std::uint64_t{1} << rank; }
   static Block& block_at(Job& job, std::uint32_t sequence) {
     return job.blocks[sequence & (job.blocks.size() - 1)];
   }

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the command line means.
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+#include "control/cores.h"
+#include "control/text.h"
+#include "options_raw.h"
+
+namespace tributary::pktgen {
+namespace {
+
+constexpr std::uint64_t ring_buffers = 8192;  // in the devices' rings and on the way
+
+[[noreturn]] void refuse(const std::string& option, const std::string& what) {
+  throw CLI::ValidationError(option, what);
+}
+
+template <typename T>
+T value_of(const std::string& option, const control::Parsed<T>& parsed) {
+  if (!parsed) {
+    const auto& complaint = parsed.error();
+    refuse(option, complaint.message + (complaint.hint.empty() ? "" : "; " + complaint.hint));
+  }
+  return *parsed;
+}
+template <typename T>
+T value_of(const std::string& option, const tl::expected<T, std::string>& parsed) {
+  if (!parsed) {
+    refuse(option, parsed.error());
+  }
+  return *parsed;
+}
+
+Duration duration_of(const std::string& option, const std::string& text) {
+  return value_of(option, control::parse_duration(text));
+}
+
+void interpret_ports(const Raw& raw, Options& options) {
+  for (const auto& text : raw.ports) {
+    options.ports.push_back(value_of("--port", parse_port(text, options.ports.size())));
+  }
+  if (options.ports.size() > control::devices_max) {
+    refuse("--port", "there can be at most " + std::to_string(control::devices_max) + " ports");
+  }
+  const auto cores = control::automatic_cores();
+  options.core = raw.core.value_or(cores.empty() ? 0 : cores.back());
+  options.idle = raw.idle == "poll" ? control::IdlePolicy::poll : control::IdlePolicy::adaptive;
+  options.hugepages = raw.hugepages == "never"    ? control::Hugepages::never
+                      : raw.hugepages == "always" ? control::Hugepages::always
+                                                  : control::Hugepages::automatic;
+  options.interval = std::chrono::duration_cast<std::chrono::milliseconds>(
+      duration_of("--interval", raw.interval));
+  if (options.interval < std::chrono::milliseconds(100)) {
+    refuse("--interval", "is at least 100ms");
+  }
+}
+
+void interpret_run(const Raw& raw, Options& options) {
+  const double line_rate =
+      raw.line_rate.empty() ? 0 : value_of("--line-rate", parse_line_rate(raw.line_rate));
+  auto& trial = options.session.trial;
+  trial.rate = value_of("--rate", parse_rate(raw.rate, line_rate));
+  trial.duration = duration_of("--duration", raw.duration);
+  trial.warm_up = duration_of("--warm-up", raw.warm_up);
+  trial.drain = duration_of("--drain", raw.drain);
+  if (trial.duration <= Duration::zero()) {
+    refuse("--duration", "must not be 0");
+  }
+  if (options.mode != Mode::run) {
+    const double loss = options.mode == Mode::pdr ? raw.loss / 100 : 0;
+    options.session.search = SearchPlan{loss, trial.rate, raw.precision / 100};
+  }
+}
+
+void interpret_plain(const Raw& raw, Options& options) {
+  auto sizes = value_of("--size", FrameSizes::parse(raw.size));
+  const auto frame_max = options.mtu + sizeof(wire::EthernetHeader);
+  if (sizes.largest_bytes() > frame_max) {
+    refuse("--size", "frames of " + raw.size + " do not fit an MTU of " +
+                         std::to_string(options.mtu) + "; say --mtu " +
+                         std::to_string(sizes.largest_bytes() - sizeof(wire::EthernetHeader)));
+  }
+  // Around the ring of ports: from the first to the second, and so on.
+  std::vector<PlainPath> paths;
+  const auto count = std::max<std::size_t>(options.ports.size(), 1);
+  for (const auto& text : raw.paths) {
+    const auto colon = text.find(':');
+    char* end = nullptr;
+    const auto from = std::strtoul(text.c_str(), &end, 10);
+    const bool first = end == text.c_str() + colon && colon != 0;
+    const auto to = first ? std::strtoul(text.c_str() + colon + 1, &end, 10) : count;
+    if (!first || *end != '\0' || colon + 1 == text.size() || from >= count || to >= count) {
+      refuse("--path", "\"" + text + "\" is no path; say 0:1 for one from the first port to the " +
+                           "second; there are " + std::to_string(count) + " ports");
+    }
+    paths.push_back({from, to});
+  }
+  for (std::size_t port = 0; raw.paths.empty() && port < count; ++port) {
+    paths.push_back({port, (port + 1) % count});
+  }
+  if (paths.size() > PlainTraffic::paths_max) {
+    refuse("--path", "there can be at most " + std::to_string(PlainTraffic::paths_max) + " paths");
+  }
+  if (std::uint64_t{raw.flows} * paths.size() > PlainTraffic::flows_max) {
+    refuse("--flows", "all paths together can have at most " +
+                          std::to_string(PlainTraffic::flows_max) + " flows");
+  }
+  for (auto& port : options.ports) {
+    port.stations.count = raw.hosts;
+  }
+  options.plain = PlainPlan{std::move(sizes), std::move(paths), raw.flows};
+}
+
+template <typename T, typename Of>
+std::vector<T> named(const std::string& option, const std::vector<std::string>& names,
+                     std::size_t count, Of of) {
+  std::vector<T> values;
+  for (const auto& text : names) {
+    if (text == "all") {
+      for (std::size_t i = 0; i < count; ++i) {
+        values.push_back(static_cast<T>(i));
+      }
+    } else if (const auto value = of(text)) {
+      values.push_back(*value);
+    } else {
+      refuse(option, "\"" + text + "\" is none; --help lists them");
+    }
+  }
+  return values;
+}
+
+void interpret_kinds(const Raw& raw, CanaryPlan& plan) {
+  plan.kinds.clear();
+  const auto types = named<wire::ElementType>("--type", raw.types, wire::element_type_count,
+                                              wire::element_type_of);
+  const auto operators =
+      named<wire::Operator>("--op", raw.operators, wire::operator_count, wire::operator_of);
+  for (const auto type : types) {
+    for (const auto op : operators) {
+      if (wire::is_valid(type, op)) {
+        plan.kinds.push_back({type, op});
+      }
+    }
+  }
+  if (plan.kinds.empty()) {
+    refuse("--op", "and, or and xor are for integers; choose another --type");
+  }
+  if (plan.kinds.size() > plan.jobs) {
+    if (plan.jobs != 1) {
+      refuse("--jobs", std::to_string(plan.kinds.size()) +
+                           " combinations of types and operators need as many jobs");
+    }
+    plan.jobs = static_cast<std::uint32_t>(plan.kinds.size());
+  }
+}
+
+void interpret_canary(const Raw& raw, Options& options) {
+  auto& plan = options.canary;
+  plan.hosts = raw.workers;
+  plan.encapsulation =
+      raw.encapsulation == "udp" ? wire::Encapsulation::udp : wire::Encapsulation::ethernet;
+  plan.block_timeout = duration_of("--block-timeout", raw.block_timeout);
+  if (plan.block_timeout < std::chrono::milliseconds(1)) {
+    refuse("--block-timeout", "is at least 1ms");
+  }
+  // Switches may still know the blocks of the run before under its numbers.
+  plan.first_job = raw.first_job.value_or(std::random_device{}() | 1u);
+  interpret_kinds(raw, plan);
+  const std::size_t headers =
+      sizeof(wire::CanaryHeader) + (plan.encapsulation == wire::Encapsulation::udp
+                                        ? sizeof(wire::Ipv4Header) + sizeof(wire::UdpHeader)
+                                        : 0);
+  for (const auto& kind : plan.kinds) {
+    const auto bytes = wire::element_bytes(kind.type);
+    if (plan.elements * bytes + headers > options.mtu) {
+      refuse("--elements", std::to_string(plan.elements) + " of " + std::string(name(kind.type)) +
+                               " do not fit an MTU of " + std::to_string(options.mtu) +
+                               "; at most " + std::to_string((options.mtu - headers) / bytes) +
+                               " do");
+    }
+  }
+  for (auto& port : options.ports) {
+    port.stations.count =
+        static_cast<std::uint32_t>((plan.hosts + options.ports.size() - 1) / options.ports.size());
+  }
+}
+
+// The one port that a file stands for.
+void interpret_pcap(const Raw& raw, Options& options) {
+  auto spec = *parse_port("ring=file", 0);
+  if (!raw.address.empty()) {
+    spec.stations.address = value_of("--address", control::parse_ipv4(raw.address));
+  }
+  if (!raw.mac.empty()) {
+    spec.stations.mac = value_of("--mac", control::parse_mac(raw.mac));
+  }
+  if (!raw.gateway_mac.empty()) {
+    spec.stations.gateway_mac = value_of("--gateway-mac", control::parse_mac(raw.gateway_mac));
+  }
+  if (!raw.pcap_switch.empty()) {
+    options.pcap_switch = value_of("--switch", control::parse_ipv4(raw.pcap_switch));
+  }
+  options.ports.push_back(std::move(spec));
+}
+
+void choose_buffers(Options& options) {
+  if (options.buffers != 0) {
+    return;
+  }
+  // Without a switch on the way a leader holds every contribution.
+  const auto& plan = options.canary;
+  const std::uint64_t held =
+      options.kind == Kind::canary ? std::uint64_t{plan.window} * plan.jobs * plan.hosts : 0;
+  options.buffers = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+      ring_buffers * (options.ports.size() + 1) / 2 + ring_buffers + held, buffers_max));
+}
+
+}  // namespace
+
+void interpret(const Raw& raw, Options& options) {
+  if (options.mode == Mode::pcap) {
+    interpret_pcap(raw, options);
+  } else {
+    interpret_ports(raw, options);
+    interpret_run(raw, options);
+  }
+  if (options.kind == Kind::plain) {
+    interpret_plain(raw, options);
+  } else {
+    interpret_canary(raw, options);
+  }
+  choose_buffers(options);
+}
+
+std::vector<StationRange> Options::station_ranges() const {
+  std::vector<StationRange> ranges;
+  for (const auto& port : ports) {
+    ranges.push_back(port.stations);
+  }
+  return ranges;
+}
+
+}  // namespace tributary::pktgen
