@@ -2,6 +2,7 @@
 #include "canary_traffic.h"
 
 #include <algorithm>
+#include <functional>
 #include <string_view>
 
 #include <gtest/gtest.h>
@@ -182,48 +183,54 @@ TEST(CanaryTraffic, KeepsToTheRate) {
   expect_all_done(result, 250);
 }
 
-// Changes one bit of the payload of every tenth packet of a kind, and seals it again.
-class Liar {
- public:
-  Liar(CanaryKind kind, test::Bench::Network network) : kind_(kind), network_(std::move(network)) {}
-
-  void operator()(std::size_t port, PacketPtr packet, Outbox& back) {
+// A loop that changes the Canary packets of one kind, and seals them again.
+test::Bench::Network change(CanaryKind kind, std::function<void(wire::CanaryView&)> how) {
+  return [kind, how = std::move(how)](std::size_t port, PacketPtr packet, Outbox& back) {
     auto frame = engine::parse_frame(*packet);
     if (frame.udp != nullptr) {
-      const auto view = wire::parse_canary(frame.payload, wire::Encapsulation::udp);
-      if (view.error == wire::CanaryError::none && view.header->kind == kind_ &&
-          ++seen_ % 10 == 0) {
-        view.payload[17] ^= std::byte{4};
+      auto view = wire::parse_canary(frame.payload, wire::Encapsulation::udp);
+      if (view.error == wire::CanaryError::none && view.header->kind == kind) {
+        how(view);
         wire::seal(*view.header, view.payload);
-        ++lies;
       }
     }
-    network_(port, std::move(packet), back);
+    back[port].push(std::move(packet));
+  };
+}
+
+// Changes one bit of the payload of every tenth packet of a kind.
+class Liar {
+ public:
+  test::Bench::Network network(CanaryKind kind) {
+    return change(kind, [this](wire::CanaryView& view) {
+      if (++seen_ % 10 == 0) {
+        view.payload[17] ^= std::byte{4};
+        ++lies;
+      }
+    });
   }
   std::uint64_t lies = 0;
 
  private:
-  CanaryKind kind_;
-  test::Bench::Network network_;
   std::uint64_t seen_ = 0;
 };
 
 TEST(CanaryTraffic, CountsEveryWrongResult) {
   test::Bench bench;
-  Liar liar(CanaryKind::result, test::Bench::loop);
+  Liar liar;
   CanaryPlan plan;
   plan.block_timeout = milliseconds(4);
-  const auto result = run(bench, plan, std::ref(liar));
+  const auto result = run(bench, plan, liar.network(CanaryKind::result));
   EXPECT_GT(liar.lies, 10u);
   EXPECT_EQ(result.wrong, liar.lies);
 }
 
 TEST(CanaryTraffic, LeaderNoticesAWrongSum) {
   test::Bench bench;
-  Liar liar(CanaryKind::contribution, test::Bench::loop);
+  Liar liar;
   CanaryPlan plan;
   plan.hosts = 2;
-  const auto result = run(bench, plan, std::ref(liar));
+  const auto result = run(bench, plan, liar.network(CanaryKind::contribution));
   EXPECT_GT(liar.lies, 10u);
   EXPECT_EQ(result.wrong, liar.lies);
   EXPECT_EQ(result.lost(), figure(result, "blocks_given_up"));
@@ -234,20 +241,40 @@ TEST(CanaryTraffic, DoesNotTakeTheSumOfAnotherBlock) {
   CanaryPlan plan;
   plan.block_timeout = milliseconds(4);
   // The result of a block under the id of the next.
-  const auto result = run(bench, plan, [](std::size_t port, PacketPtr packet, Outbox& back) {
-    auto frame = engine::parse_frame(*packet);
-    if (frame.udp != nullptr) {
-      const auto view = wire::parse_canary(frame.payload, wire::Encapsulation::udp);
-      if (view.error == wire::CanaryError::none && view.header->kind == CanaryKind::result) {
-        view.header->id = view.header->id.value() + 1;
-        view.header->fingerprint = canary_total_tag(view.header->key(), 8);
-        wire::seal(*view.header, view.payload);
-      }
-    }
-    back[port].push(std::move(packet));
-  });
+  const auto result = run(bench, plan, change(CanaryKind::result, [](wire::CanaryView& view) {
+                            view.header->id = view.header->id.value() + 1;
+                            view.header->fingerprint = canary_total_tag(view.header->key(), 8);
+                          }));
   EXPECT_GT(result.wrong, 1000u);
   EXPECT_EQ(result.counters.done, 0u);
+}
+
+TEST(CanaryTraffic, LeaderNoticesAForeignContribution) {
+  test::Bench bench;
+  std::uint64_t seen = 0;
+  std::uint64_t lies = 0;
+  const auto result = run(bench, {}, change(CanaryKind::contribution, [&](wire::CanaryView& view) {
+                            if (++seen % 100 == 0) {
+                              view.header->fingerprint = view.header->fingerprint.value() + 1;
+                              ++lies;
+                            }
+                          }));
+  EXPECT_GT(result.lost(), lies / 2);
+  EXPECT_LE(result.lost(), lies);  // some were told in the warm-up
+  EXPECT_EQ(figure(result, "fingerprint_mismatches"), result.lost());
+  EXPECT_EQ(result.wrong, 0u);
+}
+
+TEST(CanaryTraffic, AnswersEachSenderOnce) {
+  test::Bench bench;
+  CanaryPlan plan;
+  plan.block_timeout = milliseconds(4);
+  // All that comes is from one switch.
+  const auto result = run(bench, plan, change(CanaryKind::contribution, [](wire::CanaryView& view) {
+                            view.header->child_address = Ip{10, 0, 0, 2};
+                          }));
+  EXPECT_EQ(figure(result, "sums_received"), 7 * result.counters.begun);
+  EXPECT_EQ(figure(result, "answers_sent"), result.counters.begun);
 }
 
 TEST(CanaryTraffic, SurvivesForeignAndBrokenPackets) {

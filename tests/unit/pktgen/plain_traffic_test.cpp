@@ -90,6 +90,19 @@ TEST_F(PlainSession, WithoutLossEverythingIsDone) {
   EXPECT_EQ(result.figures[0].value, 0u);
 }
 
+TEST_F(PlainSession, DoesNotCountTheWarmUp) {
+  PacketList line;
+  const auto result =
+      run({Rate::Unit::packets, 1e5}, [&](std::size_t port, PacketPtr packet, Outbox& back) {
+        line.push(std::move(packet));
+        if (line.size() > 50) {
+          back[port].push(line.pop());
+        }
+      });
+  EXPECT_GE(result.counters.late, 49u);
+  EXPECT_NEAR(static_cast<double>(result.lost()), 50, 1);  // are still on the line
+}
+
 TEST_F(PlainSession, CountsEveryLoss) {
   std::uint64_t seen = 0;
   const auto result =
