@@ -168,6 +168,17 @@ void CanaryFrames::release(Packet& contribution) const {
   wire::seal(header, {});
 }
 
+bool CanaryFrames::is_result(const CanaryHeader& header, const CanaryJob& job,
+                             std::uint64_t fingerprint, std::uint32_t sum_crc,
+                             const CrcJoiner& joiner) const {
+  return header.kind == CanaryKind::result && header.flags == downwards &&
+         header.counter.value() == job.hosts && header.hosts.value() == job.hosts &&
+         header.element_type == job.type && header.op == job.op && header.unused == 0 &&
+         header.reserved.value() == 0 && header.elements.value() == job.elements &&
+         header.fingerprint.value() == fingerprint &&
+         header.crc.value() == joiner.join(wire::crc32(0, covered(header)), sum_crc);
+}
+
 void CanaryFrames::result(Packet& packet, const CanaryJob& job, std::uint32_t id,
                           wire::Ipv4Address destination, wire::MacAddress next_hop,
                           wire::Bytes sum) const {

@@ -98,6 +98,10 @@ class CanaryFrames {
   // Or into word that there will be no result.
   void release(Packet& contribution) const;
 
+  // Whether a header says what a result of that block has to, with a payload of that CRC behind it.
+  bool is_result(const wire::CanaryHeader& header, const CanaryJob& job, std::uint64_t fingerprint,
+                 std::uint32_t sum_crc, const CrcJoiner& joiner) const;
+
   // A result of the leader, from nothing, for the switch at `destination`.
   void result(Packet& packet, const CanaryJob& job, std::uint32_t id, wire::Ipv4Address destination,
               wire::MacAddress next_hop, wire::Bytes sum) const;

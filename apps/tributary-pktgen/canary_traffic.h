@@ -77,7 +77,7 @@ class CanaryTraffic final : public Traffic {
     std::uint32_t sent = 0;      // contributions
     std::uint32_t gathered = 0;  // contributions that reached the leader
     std::uint64_t fingerprint = 0;
-    std::uint64_t total = 0;    // the fingerprint of all ranks
+    std::uint64_t total = 0;    // the fingerprint of all ranks; 0: there was no block yet
     std::uint64_t waiting = 0;  // ranks without the result, a bit each
     Time since{};               // when the last contribution was sent
     PacketList kept;            // by the leader: what reached it
@@ -115,6 +115,9 @@ class CanaryTraffic final : public Traffic {
   static Block& block_at(Job& job, std::uint32_t sequence) {
     return job.blocks[sequence & (job.blocks.size() - 1)];
   }
+  static const Block& block_at(const Job& job, std::uint32_t sequence) {
+    return job.blocks[sequence & (job.blocks.size() - 1)];
+  }
   std::uint32_t shift_of(const Job& job, std::uint32_t sequence) const;
 
   bool begin_group();
@@ -125,7 +128,8 @@ class CanaryTraffic final : public Traffic {
   void arrived(PacketPtr packet, std::size_t port, Time now, Outbox& out);
   void take_contribution(PacketPtr packet, const wire::CanaryView& view, Job& job,
                          std::uint32_t leader, Outbox& out);
-  void take_result(const wire::CanaryView& view, Job& job, std::uint32_t rank, Time now);
+  bool is_right_result(const Job& job, const wire::CanaryHeader& header, wire::Bytes payload) const;
+  void take_result(Job& job, std::uint32_t sequence, std::uint32_t rank, Time now);
   bool is_kept(const Block& block, const wire::CanaryHeader& header) const;
   void add(const Job& job, wire::Bytes part, std::byte* sum);
   void conclude(Job& job, Block& block, Outbox& out);
