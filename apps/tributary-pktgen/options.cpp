@@ -98,6 +98,12 @@ void declare_plain(CLI::App& app, Raw& raw) {
   app.add_option("--flows", raw.flows, "5-tuples of each path")
       ->check(CLI::Range(1u, PlainTraffic::flows_max))
       ->capture_default_str();
+  app.add_option("--source-port", raw.source_port, "UDP port of the first flows; others count up")
+      ->check(CLI::Range(1, 65535))
+      ->capture_default_str();
+  app.add_option("--destination-port", raw.destination_port, "UDP port; not 17000 to 17255")
+      ->check(CLI::Range(1, 65535))
+      ->capture_default_str();
   app.add_option("--hosts", raw.hosts, "behind each port, with addresses of their own")
       ->check(CLI::Range(1u, 1u << 18))
       ->capture_default_str();

@@ -110,10 +110,19 @@ void interpret_plain(const Raw& raw, Options& options) {
     refuse("--flows", "all paths together can have at most " +
                           std::to_string(PlainTraffic::flows_max) + " flows");
   }
+  if (wire::is_canary_udp_port(raw.destination_port)) {
+    refuse("--destination-port", std::to_string(raw.destination_port) +
+                                     " is one of Canary's (17000 to 17255); choose another");
+  }
+  if (raw.flows / raw.hosts > 65536u - raw.source_port) {
+    refuse("--flows", "there are not so many UDP ports from " + std::to_string(raw.source_port) +
+                          " on; say --hosts " + std::to_string(raw.flows / 32768 + 1));
+  }
   for (auto& port : options.ports) {
     port.stations.count = raw.hosts;
   }
-  options.plain = PlainPlan{std::move(sizes), std::move(paths), raw.flows};
+  options.plain = PlainPlan{std::move(sizes), std::move(paths), raw.flows, raw.source_port,
+                            raw.destination_port};
 }
 
 template <typename T, typename Of>

@@ -31,6 +31,8 @@ struct Raw {
   std::string size = "64";
   std::uint32_t flows = 1;
   std::uint32_t hosts = 1;
+  std::uint16_t source_port = 1024;
+  std::uint16_t destination_port = 9;
 
   std::uint16_t workers = 8;
   std::vector<std::string> types = {"f32"};

@@ -8,11 +8,6 @@
 #include "wire/cursor.h"
 
 namespace tributary::pktgen {
-namespace {
-
-constexpr std::uint32_t source_ports = 65536 - PlainTraffic::first_source_port;
-
-}  // namespace
 
 PlainTraffic::PlainTraffic(PlainPlan plan, const Stations& stations, const Neighbours& neighbours,
                            PacketPool& pool)
@@ -23,8 +18,8 @@ PlainTraffic::PlainTraffic(PlainPlan plan, const Stations& stations, const Neigh
 }
 
 // Once the gateways are known.
-void PlainTraffic::make_flows(Path& path, std::uint32_t flows) {
-  for (std::uint32_t flow = 0; flow < flows; ++flow) {
+void PlainTraffic::make_flows(Path& path) {
+  for (std::uint32_t flow = 0; flow < plan_.flows; ++flow) {
     path.flows[flow] = headers_of(path.ends, flow);
   }
 }
@@ -42,16 +37,17 @@ PlainTraffic::Headers PlainTraffic::headers_of(const PlainPath& ends, std::uint3
   headers.ip.source = stations_.address(ends.from, source);
   headers.ip.destination = stations_.address(ends.to, destination);
   wire::finish_ipv4(headers.ip);
+  const std::uint32_t ports = 65536u - plan_.source_port;
   headers.udp.source_port = static_cast<std::uint16_t>(
-      first_source_port + flow / stations_.range(ends.from).count % source_ports);
-  headers.udp.destination_port = destination_port;
+      plan_.source_port + flow / stations_.range(ends.from).count % ports);
+  headers.udp.destination_port = plan_.destination_port;
   return headers;
 }
 
 void PlainTraffic::send(std::size_t most, Time now, Pacer& pacer, Outbox& out) {
   if (!ready_) {
     for (auto& path : paths_) {
-      make_flows(path, plan_.flows);
+      make_flows(path);
     }
     ready_ = true;
   }
@@ -102,7 +98,7 @@ void PlainTraffic::arrived(const Packet& packet, std::size_t port, Time now) {
   const auto* headers = cursor.take<Headers>();
   const auto* stamp = headers == nullptr ? nullptr : cursor.take<Stamp>();
   if (stamp == nullptr || headers->ethernet.type.value() != wire::ethertype::ipv4 ||
-      headers->udp.destination_port.value() != destination_port ||
+      headers->udp.destination_port.value() != plan_.destination_port ||
       stamp->magic.value() != Stamp::magic_value || stamp->path >= paths_.size() ||
       paths_[stamp->path].ends.to != port) {
     ++counters_.foreign;

@@ -35,8 +35,10 @@ struct PlainPath {
 
 struct PlainPlan {
   FrameSizes sizes;
-  std::vector<PlainPath> paths;  // take turns
-  std::uint32_t flows = 1;       // 5-tuples of each path
+  std::vector<PlainPath> paths;        // take turns
+  std::uint32_t flows = 1;             // 5-tuples of each path
+  std::uint16_t source_port = 1024;    // of the first flows; others count up
+  std::uint16_t destination_port = 9;  // "discard"
 };
 
 // UDP frames over Ethernet. A flow is a pair of hosts, one behind each end of the path, and a UDP
@@ -45,8 +47,6 @@ class PlainTraffic final : public Traffic {
  public:
   static constexpr std::size_t paths_max = 256;
   static constexpr std::uint32_t flows_max = 1u << 20;
-  static constexpr std::uint16_t destination_port = 9;  // "discard"
-  static constexpr std::uint16_t first_source_port = 1024;
 
   // Stations and neighbours outlive it; the neighbours are known by the first send().
   PlainTraffic(PlainPlan plan, const Stations& stations, const Neighbours& neighbours,
@@ -80,7 +80,7 @@ class PlainTraffic final : public Traffic {
     std::uint32_t expected = 0;  // sequence number behind the highest that came
   };
 
-  void make_flows(Path& path, std::uint32_t flows);
+  void make_flows(Path& path);
   Headers headers_of(const PlainPath& ends, std::uint32_t flow) const;
   void fill(Packet& packet, Path& path, std::uint32_t bytes, Time now);
   void arrived(const Packet& packet, std::size_t port, Time now);
