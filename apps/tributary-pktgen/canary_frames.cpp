@@ -92,7 +92,7 @@ void CanaryFrames::address(Packet& packet, wire::Ipv4Address source, wire::Ipv4A
                            std::uint16_t port, std::size_t payload_bytes) const {
   packet.length = frame_bytes(payload_bytes);
   const auto frame = at(packet);
-  if (frame.ip == nullptr) {
+  if (encapsulation_ == wire::Encapsulation::ethernet) {
     frame.ethernet->type = wire::ethertype::canary;
     return;
   }

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "options_raw.h"
+#include "report.h"
 
 namespace tributary::pktgen {
 namespace {
@@ -209,23 +210,23 @@ Parsed parse(int argc, char** argv) {
   app.set_help_all_flag("--help-all", "Print the help of all subcommands");
   app.footer(examples);
   app.require_subcommand(1);
-  const auto add_mode = [&](const char* name, const char* about) {
-    auto* mode = app.add_subcommand(name, about);
-    mode->require_subcommand(1);
-    return mode;
-  };
-  auto* ndr = add_mode("ndr", "Search the highest rate without loss");
-  auto* pdr = add_mode("pdr", "Search the highest rate with little loss");
-  auto* pcap = add_mode("pcap", "Write traffic to a file, for a net_pcap port");
   std::vector<Command> commands;
-  for (const auto& [mode, parent] :
-       {std::pair{Mode::run, &app}, {Mode::ndr, ndr}, {Mode::pdr, pdr}, {Mode::pcap, pcap}}) {
+  const auto add_kinds = [&](Mode mode, CLI::App& parent) {
     commands.push_back(
-        {mode, Kind::plain, parent->add_subcommand("plain", "UDP frames that come back")});
+        {mode, Kind::plain, parent.add_subcommand("plain", "UDP frames that come back")});
     commands.push_back(
         {mode, Kind::canary,
-         parent->add_subcommand("canary", "Canary aggregation; every sum is checked")});
-  }
+         parent.add_subcommand("canary", "Canary aggregation; every sum is checked")});
+  };
+  const auto add_mode = [&](Mode mode, const char* about) {
+    CLI::App& app_of_mode = *app.add_subcommand(name_of(mode), about);
+    app_of_mode.require_subcommand(1);
+    add_kinds(mode, app_of_mode);
+  };
+  add_kinds(Mode::run, app);
+  add_mode(Mode::ndr, "Search the highest rate without loss");
+  add_mode(Mode::pdr, "Search the highest rate with little loss");
+  add_mode(Mode::pcap, "Write traffic to a file, for a net_pcap port");
   for (auto& command : commands) {
     declare(command);
   }
