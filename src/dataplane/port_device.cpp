@@ -177,7 +177,7 @@ std::size_t PortDevice::transmit(PacketList& packets, Time now) {
   waiting_ = static_cast<std::uint16_t>(waiting_ - sent);
   if (sent > 0) {
     waiting_since_ = now;
-  } else if (waiting_ > 0 && now - waiting_since_ >= patience) {
+  } else if (waiting_ > 0 && now - waiting_since_ >= patience_) {
     drop_waiting();
   }
   return sent;

@@ -40,10 +40,11 @@ class PortDevice {
 
   // How many packets transmit() takes at most.
   std::size_t room() const { return burst - waiting_; }
-  // Takes all of `packets`. What the device has no room for waits for the next call, for up to
-  // `patience`; then it is dropped and counted. Returns how many the device took.
+  // Takes all of `packets`. What the device has no room for waits for the next call, for a while
+  // (10 ms unless told); then it is dropped and counted. Returns how many the device took.
   std::size_t transmit(PacketList& packets, Time now);
   bool waiting() const { return waiting_ > 0; }
+  void set_patience(Duration patience) { patience_ = patience; }
   std::uint64_t dropped() const { return dropped_; }
 
   // Control thread.
@@ -53,8 +54,6 @@ class PortDevice {
   std::uint64_t missed() const;  // lost by the device before receive() saw them
 
  private:
-  static constexpr Duration patience = std::chrono::milliseconds(10);
-
   PortDevice(std::uint16_t port, const control::DeviceConfig& config, DeviceArguments arguments);
   tl::expected<void, std::string> configure(std::uint16_t mtu, rte_mempool* mempool);
   void drop_waiting();
@@ -68,6 +67,7 @@ class PortDevice {
   std::array<rte_mbuf*, burst> pending_{};
   std::uint16_t waiting_ = 0;
   Time waiting_since_{};
+  Duration patience_ = std::chrono::milliseconds(10);
   std::uint64_t dropped_ = 0;
   std::uint64_t refused_ = 0;  // in several segments that do not fit one buffer
 };
