@@ -16,6 +16,8 @@ namespace {
 using Outcome = tl::expected<void, std::string>;
 
 constexpr std::chrono::seconds link_patience{10};
+// What is dropped here would count as lost elsewhere; but a dead peer must not stop everything.
+constexpr std::chrono::seconds device_patience{1};
 
 // The data plane's advice names keys of the daemon's configuration.
 std::string in_options(std::string message) {
@@ -93,8 +95,12 @@ Outcome Ports::open_devices(const Setup& setup) {
     }
     auto device = dataplane::PortDevice::open(config, **arguments, setup.mtu, store_->mempool());
     if (!device) {
-      return fail(names_.back() + ": " + device.error());
+      const auto* memif = std::get_if<control::MemifDevice>(&config);
+      const bool client = memif != nullptr && !memif->server;
+      return fail(names_.back() + ": " + device.error() +
+                  (client ? "; start the other end first, which has to be the server" : ""));
     }
+    (*device)->set_patience(device_patience);
     devices_.push_back(std::move(*device));
   }
   return {};
