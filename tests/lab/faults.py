@@ -19,7 +19,7 @@ IMPAIRMENTS = {
 COUNTED_AS = {"loss": "lost", "duplicate": "duplicated", "reorder": "reordered",
               "corrupt": "corrupted"}
 SHORT = ("-b", "4K", "-e", "256K", "-f", "64", "-n", "3", "-w", "0", "-d", "i32")
-LONG = ("-b", "256K", "-e", "256K", "-n", "120", "-w", "0", "-d", "i32")
+LONG = ("-b", "256K", "-e", "256K", "-n", "60", "-w", "0", "-d", "i32")
 DAEMONS = ("spine1", "spine2", "leaf1", "leaf2", "leaf3", "leaf4")
 
 
