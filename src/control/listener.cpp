@@ -4,12 +4,13 @@
 #include <cerrno>
 #include <cstring>
 #include <grp.h>
-#include <optional>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 #include <utility>
+
+#include "control/socket_file.h"
 
 namespace tributary::control {
 namespace {
@@ -22,16 +23,6 @@ tl::unexpected<std::string> system_error(const std::string& what) {
 
 sockaddr* generic(sockaddr_un& address) {
   return reinterpret_cast<sockaddr*>(&address);  // how sockets(7) takes every address family
-}
-
-std::optional<sockaddr_un> unix_address(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.empty() || path.size() >= sizeof(address.sun_path)) {
-    return std::nullopt;
-  }
-  std::memcpy(address.sun_path, path.data(), path.size());
-  return address;
 }
 
 tl::expected<void, std::string> make_parent(const std::string& path) {
@@ -47,32 +38,23 @@ tl::expected<void, std::string> make_parent(const std::string& path) {
 }
 
 // Removes what a dead daemon left behind.
-tl::expected<void, std::string> clear_the_way(const std::string& path, sockaddr_un& address) {
-  struct stat info {};
-  if (lstat(path.c_str(), &info) != 0) {
-    return {};  // nothing there
+tl::expected<void, std::string> clear_the_way(const std::string& path) {
+  switch (look_at_socket(path, SOCK_STREAM)) {
+    case SocketFile::none:
+      return {};
+    case SocketFile::stale:
+      unlink(path.c_str());
+      return {};
+    case SocketFile::other:
+      return tl::unexpected(path + " exists and is no socket; remove it, or choose another with " +
+                            "`control` in [daemon]");
+    case SocketFile::served:
+      return tl::unexpected("another daemon serves " + path +
+                            "; stop it (tributaryctl shutdown), or choose another socket with " +
+                            "`control` in [daemon]");
+    case SocketFile::unknown:
+      break;
   }
-  if (!S_ISSOCK(info.st_mode)) {
-    return tl::unexpected(path + " exists and is no socket; remove it, or choose another with " +
-                          "`control` in [daemon]");
-  }
-  const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (probe < 0) {
-    return system_error("socket");
-  }
-  const int result = connect(probe, generic(address), sizeof(address));
-  const int error = errno;
-  close(probe);
-  if (result != 0 && error == ECONNREFUSED) {
-    unlink(path.c_str());
-    return {};
-  }
-  if (result == 0 || error == EAGAIN) {
-    return tl::unexpected("another daemon serves " + path +
-                          "; stop it (tributaryctl shutdown), or choose another socket with " +
-                          "`control` in [daemon]");
-  }
-  errno = error;
   return system_error("cannot tell who serves " + path);
 }
 
@@ -102,7 +84,7 @@ tl::expected<Listener, std::string> Listener::create(const std::string& path,
   if (const auto made = make_parent(path); !made) {
     return tl::unexpected(made.error());
   }
-  if (const auto clear = clear_the_way(path, *address); !clear) {
+  if (const auto clear = clear_the_way(path); !clear) {
     return tl::unexpected(clear.error());
   }
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);

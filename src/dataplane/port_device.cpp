@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <sys/socket.h>
+#include <unistd.h>
 #include <utility>
 
 #include <rte_dev.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 
+#include "control/socket_file.h"
 #include "dataplane/interface.h"
 #include "dataplane/mbuf_pool.h"
 
@@ -57,6 +60,15 @@ tl::expected<std::uint16_t, std::string> probe(const DeviceArguments& arguments)
   return port;
 }
 
+// DPDK does not replace the socket of a memif server that was killed.
+void remove_stale_socket(const control::DeviceConfig& config) {
+  const auto* memif = std::get_if<control::MemifDevice>(&config);
+  if (memif != nullptr && memif->server &&
+      control::look_at_socket(memif->socket, SOCK_SEQPACKET) == control::SocketFile::stale) {
+    unlink(memif->socket.c_str());
+  }
+}
+
 }  // namespace
 
 PortDevice::PortDevice(std::uint16_t port, const control::DeviceConfig& config,
@@ -69,6 +81,7 @@ PortDevice::PortDevice(std::uint16_t port, const control::DeviceConfig& config,
 tl::expected<std::unique_ptr<PortDevice>, std::string> PortDevice::open(
     const control::DeviceConfig& config, const DeviceArguments& arguments, std::uint16_t mtu,
     rte_mempool* mempool) {
+  remove_stale_socket(config);
   const auto port = probe(arguments);
   if (!port) {
     return tl::unexpected(port.error());

@@ -160,6 +160,14 @@ class Pktgen(unittest.TestCase):
     def test_every_sum_is_right_directly_over_ethernet(self):
         self.check_sums("--encapsulation", "ethernet", "--workers", "4")
 
+    def test_a_memif_server_that_was_killed_starts_again(self):
+        for _ in range(2):
+            with self.daemon(ROUTER, device=self.memif_server()) as daemon:
+                daemon.kill()
+                daemon.wait()
+        self.assertTrue((self.directory / "gen.sock").is_socket())
+        self.check_sums("--workers", "4")
+
     def test_ndr_finds_the_rate_of_a_shaped_port(self):
         with self.daemon(BRIDGE, shaper='rate = "20Mbit"\nqueue = "64KiB"'):
             found = self.document("ndr", "plain", *self.veths(), "--path", "0:1", "--size", "1518",

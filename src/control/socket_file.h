@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <string>
+#include <sys/un.h>
+
+namespace tributary::control {
+
+// What is found where a Unix socket is to be made.
+enum class SocketFile {
+  none,
+  other,   // a file of another kind
+  served,  // somebody listens
+  stale,   // of somebody who has gone
+  unknown  // errno says why
+};
+
+// `type` is that of the socket: SOCK_STREAM, SOCK_SEQPACKET.
+SocketFile look_at_socket(const std::string& path, int type);
+
+// Empty if the path is empty or too long.
+std::optional<sockaddr_un> unix_address(const std::string& path);
+
+}  // namespace tributary::control
