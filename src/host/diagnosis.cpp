@@ -35,13 +35,12 @@ std::string describe(const CollectiveState& state, const CanaryWorker& worker,
   if (led_by == state.job.rank) {
     return text + describe_led(state, leader, block);
   }
+  const auto awaited = worker.awaited(block);
   if (worker.is_unanswered(block)) {
-    return text + "no result; rank " + std::to_string(led_by) + " does not answer";
+    text += "no result; rank " + std::to_string(led_by) + " does not answer";
+    return awaited.empty() ? text : text + " any more; it waited for " + list(awaited);
   }
-  if (const auto awaited = worker.awaited(block); !awaited.empty()) {
-    return text + "no result; its leader waits for " + list(awaited);
-  }
-  return text + "no result";
+  return text + "no result" + (awaited.empty() ? "" : "; its leader waits for " + list(awaited));
 }
 
 }  // namespace

@@ -269,7 +269,7 @@ bool Members::names_the_dead() const {
     return true;
   }
   const auto rank = std::to_string((*dead)->rank);
-  const std::regex name("(no contribution of|waits for) ranks? ([0-9]+, )*" + rank +
+  const std::regex name("(no contribution of|wait(s|ed) for) ranks? ([0-9]+, )*" + rank +
                         "\\b|\\brank " + rank + " does not answer");
   return std::all_of(workers_.begin(), workers_.end(), [&name](const auto& worker) {
     return !worker->alive || !worker->machine->failure() ||
