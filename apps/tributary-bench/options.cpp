@@ -139,6 +139,7 @@ void declare_run(CLI::App& app, Raw& raw, Options& options) {
   app.add_option("--algorithm", raw.algorithms,
                  "canary, ring, auto (as the communicator chooses), or a list of them")
       ->delimiter(',')
+      ->envname("TRIBUTARY_ALGORITHM")
       ->capture_default_str();
   app.add_option("-c,--check", raw.check, "1: verify every element of every iteration; 0: do not")
       ->check(CLI::Range(0, 1))

@@ -62,7 +62,8 @@ int write_pcap(const Options& options) {
   } else {
     feed_canary(options.canary, stations, pool, options.pcap_blocks, *options.pcap_switch, sink);
   }
-  if (pcap_dump_flush(dumper.get()) != 0) {
+  // What failed before the last buffer is only to be seen on the stream.
+  if (pcap_dump_flush(dumper.get()) != 0 || std::ferror(pcap_dump_file(dumper.get())) != 0) {
     return fail("cannot write all of --file " + options.pcap_file + "; is the disk full?");
   }
   std::printf("# %llu frames in %s\n", static_cast<unsigned long long>(frames),

@@ -18,7 +18,8 @@ constexpr int probe_share = 2;  // of the time there is
 constexpr auto advice =
     "put [switch.canary] into the configuration of a switch on the paths between the hosts, and "
     "see that the switches take UDP ports 17000 to 17255 and packets as large as the hosts' MTU "
-    "(TRIBUTARY_MTU)";
+    "(TRIBUTARY_MTU), and that none of them has a [[switch.canary.job]] that leaves out a port of "
+    "this job ('tributaryctl drops': canary_not_allowed)";
 
 Result<void> probe(Driver& driver, Time until) {
   const auto& job = driver.job();

@@ -243,6 +243,7 @@ class Pktgen(unittest.TestCase):
             (("plain", *port, "--json", "/nowhere/x"), "cannot write --json"),
             (("plain", *port, "--core", "4095"), "may not use CPU 4095"),
             (("pcap", "plain", "--file", "/nowhere/x"), "cannot write --file"),
+            (("pcap", "plain", "--file", "/dev/full"), "is the disk full?"),
             (("plain", *self.memif()), "start the other end first"),
         ]:
             done = self.pktgen(*arguments, code=1)
