@@ -38,18 +38,21 @@ class Stalled(unittest.TestCase):
         bench = self.lab.bench("-b", "1M", "-e", "1M", "-n", "40", hosts=HOSTS)
         support.until(lambda: self.contributions() > 20000, 30, "a reduction")
         pid = self.lab.processes(VICTIM, "tributary-bench")[0]
+        rows = []
         for _ in range(8):
             os.kill(pid, signal.SIGSTOP)
             try:
                 stopped = time.monotonic()
-                support.until(self.blamed, 5, "a row that names the rank")
+                while not self.blamed() and time.monotonic() < stopped + 2:
+                    time.sleep(0.05)
                 took = time.monotonic() - stopped
                 rows = self.named()
                 people = self.lab.ctl("stalled").stdout
             finally:
                 os.kill(pid, signal.SIGCONT)
-            self.assertLess(took, 1.0, rows)
+            # Or it was stopped where all tell each other their times, over the ring.
             if rows:
+                self.assertLess(took, 1.0, rows)
                 break
             time.sleep(0.5)
         self.assertTrue(rows)
