@@ -2,12 +2,12 @@
 #include "host/ring_chain.h"
 
 #include <algorithm>
-#include <deque>
 #include <memory>
 #include <random>
 
 #include <gtest/gtest.h>
 
+#include "ring_pipes.h"
 #include "values.h"
 
 namespace tributary::host::test {
@@ -42,8 +42,8 @@ class MemoryChain {
     for (bool moved = true; moved;) {
       moved = false;
       for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-        moved |= send(rank, 1 + random() % piece_max);
-        moved |= receive(rank, 1 + random() % piece_max);
+        moved |= pipes_.send(*ranks_[rank], rank, 1 + random() % piece_max);
+        moved |= pipes_.receive(*ranks_[rank], rank, 1 + random() % piece_max);
       }
     }
     return std::all_of(ranks_.begin(), ranks_.end(),
@@ -55,29 +55,7 @@ class MemoryChain {
   const RingChain& rank(std::size_t rank) const { return *ranks_[rank]; }
 
  private:
-  bool send(std::size_t rank, std::size_t most) {
-    const auto bytes = ranks_[rank]->sendable();
-    const auto n = std::min(most, bytes.size());
-    auto& pipe = pipes_[(rank + 1) % ranks_.size()];
-    pipe.insert(pipe.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(n));
-    if (n != 0) {
-      ranks_[rank]->sent(n);
-    }
-    return n != 0;
-  }
-  bool receive(std::size_t rank, std::size_t most) {
-    auto& pipe = pipes_[rank];
-    const auto room = ranks_[rank]->receivable();
-    const auto n = std::min({most, room.size(), pipe.size()});
-    std::copy_n(pipe.begin(), n, room.begin());
-    pipe.erase(pipe.begin(), pipe.begin() + static_cast<std::ptrdiff_t>(n));
-    if (n != 0) {
-      ranks_[rank]->received(n);
-    }
-    return n != 0;
-  }
-
-  std::vector<std::deque<std::byte>> pipes_;  // to each rank
+  RingPipes pipes_;
   std::vector<Elements> in_;
   std::vector<Elements> out_;
   std::vector<std::unique_ptr<RingChain>> ranks_;

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <cstring>
-#include <deque>
 #include <memory>
 #include <random>
 #include <tuple>
 
 #include <gtest/gtest.h>
 
+#include "ring_pipes.h"
 #include "values.h"
 
 namespace tributary::host::test {
@@ -41,8 +41,8 @@ class MemoryRing {
     while (moved) {
       moved = false;
       for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-        moved |= send(rank, 1 + random() % piece_max);
-        moved |= receive(rank, 1 + random() % piece_max);
+        moved |= pipes_.send(*ranks_[rank], rank, 1 + random() % piece_max);
+        moved |= pipes_.receive(*ranks_[rank], rank, 1 + random() % piece_max);
       }
     }
     return std::all_of(ranks_.begin(), ranks_.end(),
@@ -59,29 +59,7 @@ class MemoryRing {
   std::uint64_t sent_by(std::size_t rank) const { return ranks_[rank]->bytes_sent(); }
 
  private:
-  bool send(std::size_t rank, std::size_t most) {
-    const auto bytes = ranks_[rank]->sendable();
-    const auto n = std::min(most, bytes.size());
-    auto& pipe = pipes_[(rank + 1) % ranks_.size()];
-    pipe.insert(pipe.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(n));
-    if (n != 0) {
-      ranks_[rank]->sent(n);
-    }
-    return n != 0;
-  }
-  bool receive(std::size_t rank, std::size_t most) {
-    auto& pipe = pipes_[rank];
-    const auto room = ranks_[rank]->receivable();
-    const auto n = std::min({most, room.size(), pipe.size()});
-    std::copy_n(pipe.begin(), n, room.begin());
-    pipe.erase(pipe.begin(), pipe.begin() + static_cast<std::ptrdiff_t>(n));
-    if (n != 0) {
-      ranks_[rank]->received(n);
-    }
-    return n != 0;
-  }
-
-  std::vector<std::deque<std::byte>> pipes_;  // to each rank
+  RingPipes pipes_;
   std::vector<Elements> in_;
   std::vector<Elements> out_;
   std::vector<std::unique_ptr<RingSchedule>> ranks_;
