@@ -113,7 +113,7 @@ void CanaryFrames::address(Packet& packet, wire::Ipv4Address source, wire::Ipv4A
 
 void CanaryFrames::contribution(Packet& packet, const CanaryJob& job, std::uint32_t id,
                                 std::uint32_t rank, wire::MacAddress next_hop, wire::Bytes part,
-                                std::uint32_t part_crc, const CrcJoiner& joiner) const {
+                                std::uint32_t part_crc) const {
   const auto frame = at(packet);
   const auto& self = ranks_[rank];
   const auto& leader = ranks_[ranks_.leader_of(wire::canary_sequence(id))];
@@ -136,11 +136,12 @@ void CanaryFrames::contribution(Packet& packet, const CanaryJob& job, std::uint3
   frame.ethernet->destination = raw ? wire::canary_group_mac : next_hop;
   frame.ethernet->source = self.mac;
   std::memcpy(frame.payload, part.data(), part.size());
-  header.crc = joiner.join(wire::crc32(0, covered(header)), part_crc);
+  header.payload_crc = part_crc;
+  wire::reseal(header);
 }
 
 void CanaryFrames::answer(Packet& contribution, const CanaryJob& job, std::uint64_t fingerprint,
-                          std::uint32_t sum_crc, const CrcJoiner& joiner) const {
+                          std::uint32_t sum_crc) const {
   const auto frame = at(contribution);
   auto& header = *frame.header;
   const auto& leader = ranks_[ranks_.leader_of(wire::canary_sequence(header.id.value()))];
@@ -161,7 +162,8 @@ void CanaryFrames::answer(Packet& contribution, const CanaryJob& job, std::uint6
   frame.ethernet->source = leader.mac;
   const auto payload_bytes = job.elements * wire::element_bytes(job.type);
   address(contribution, leader.address, destination, port, payload_bytes);
-  header.crc = joiner.join(wire::crc32(0, covered(header)), sum_crc);
+  header.payload_crc = sum_crc;
+  wire::reseal(header);
 }
 
 void CanaryFrames::release(Packet& contribution) const {
@@ -183,14 +185,13 @@ void CanaryFrames::release(Packet& contribution) const {
 }
 
 bool CanaryFrames::is_result(const CanaryHeader& header, const CanaryJob& job,
-                             std::uint64_t fingerprint, std::uint32_t sum_crc,
-                             const CrcJoiner& joiner) const {
+                             std::uint64_t fingerprint, std::uint32_t sum_crc) const {
   return header.kind == CanaryKind::result && header.flags == downwards &&
          header.counter.value() == job.hosts && header.hosts.value() == job.hosts &&
          header.element_type == job.type && header.op == job.op && header.unused == 0 &&
-         header.reserved.value() == 0 && header.elements.value() == job.elements &&
-         header.fingerprint.value() == fingerprint &&
-         header.crc.value() == joiner.join(wire::crc32(0, covered(header)), sum_crc);
+         header.elements.value() == job.elements && header.fingerprint.value() == fingerprint &&
+         header.payload_crc.value() == sum_crc &&
+         header.crc.value() == wire::crc32(0, covered(header));
 }
 
 void CanaryFrames::result(Packet& packet, const CanaryJob& job, std::uint32_t id,

@@ -88,19 +88,18 @@ class CanaryFrames {
 
   // The contribution of `rank` to a block.
   void contribution(Packet& packet, const CanaryJob& job, std::uint32_t id, std::uint32_t rank,
-                    wire::MacAddress next_hop, wire::Bytes part, std::uint32_t part_crc,
-                    const CrcJoiner& joiner) const;
+                    wire::MacAddress next_hop, wire::Bytes part, std::uint32_t part_crc) const;
 
   // Turns the contribution of somebody into the leader's answer to him: a result or, after a
   // collision, a restoration. The payload is there already.
   void answer(Packet& contribution, const CanaryJob& job, std::uint64_t fingerprint,
-              std::uint32_t sum_crc, const CrcJoiner& joiner) const;
+              std::uint32_t sum_crc) const;
   // Or into word that there will be no result.
   void release(Packet& contribution) const;
 
   // Whether a header says what a result of that block has to, with a payload of that CRC behind it.
   bool is_result(const wire::CanaryHeader& header, const CanaryJob& job, std::uint64_t fingerprint,
-                 std::uint32_t sum_crc, const CrcJoiner& joiner) const;
+                 std::uint32_t sum_crc) const;
 
   // A result of the leader, from nothing, for the switch at `destination`.
   void result(Packet& packet, const CanaryJob& job, std::uint32_t id, wire::Ipv4Address destination,

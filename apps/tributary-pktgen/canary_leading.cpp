@@ -101,7 +101,7 @@ void CanaryTraffic::answer_all(Job& job, Block& block, Outbox& out) {
     figures_.restorations += header.bypass() ? 1 : 0;
     ++figures_.answers;
     std::memcpy(frames_.at(*packet).payload, sum.data(), sum.size());
-    frames_.answer(*packet, job.wire, block.total, crc, job.material->joiner);
+    frames_.answer(*packet, job.wire, block.total, crc);
     answers.push(std::move(packet));
   }
   out[ranks_[block.leader].port].append(std::move(answers));

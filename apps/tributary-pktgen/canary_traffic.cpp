@@ -20,7 +20,6 @@ constexpr std::uint32_t reach = 8;
 
 CanaryTraffic::Material::Material(const CanaryPlan& plan, const CanaryPlan::Kind& kind)
     : values(kind.type, kind.op, plan.hosts, plan.elements),
-      joiner(values.block_bytes()),
       kernel(reduce::kernel(kind.type, kind.op)) {}
 
 CanaryTraffic::CanaryTraffic(CanaryPlan plan, const Stations& stations,
@@ -144,7 +143,7 @@ PacketPtr CanaryTraffic::next_contribution(Time now) {
   const auto next_hop = neighbours_.next_hop(ranks_[group_.rank].port, ranks_[block.leader].mac);
   frames_.contribution(*packet, job.wire, sequence, group_.rank, next_hop,
                        material.values.part(group_.rank, block.shift),
-                       material.values.part_crc(group_.rank, block.shift), material.joiner);
+                       material.values.part_crc(group_.rank, block.shift));
   ++block.sent;
   block.since = now;
   return packet;
@@ -208,7 +207,7 @@ bool CanaryTraffic::is_right_result(const Job& job, const wire::CanaryHeader& he
   const bool known = block.sequence == sequence && block.total != 0;
   const auto shift = known ? block.shift : shift_of(job, sequence);
   const auto total = known ? block.total : canary_total_tag(header.key(), plan_.hosts);
-  return frames_.is_result(header, job.wire, total, values.sum_crc(shift), job.material->joiner) &&
+  return frames_.is_result(header, job.wire, total, values.sum_crc(shift)) &&
          std::memcmp(payload.data(), values.sum(shift).data(), values.block_bytes()) == 0;
 }
 

@@ -65,7 +65,6 @@ class CanaryTraffic final : public Traffic {
   struct Material {
     explicit Material(const CanaryPlan& plan, const CanaryPlan::Kind& kind);
     CanaryValues values;
-    CrcJoiner joiner;
     const reduce::Kernel& kernel;
   };
   struct Block {

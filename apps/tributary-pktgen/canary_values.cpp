@@ -147,20 +147,4 @@ CanaryValues::CanaryValues(ElementType type, Operator op, std::uint32_t ranks, s
   }
 }
 
-// Appending zeros is linear in the CRC before them, up to a constant.
-CrcJoiner::CrcJoiner(std::size_t payload_bytes) {
-  const std::vector<std::byte> zeros(payload_bytes);
-  const auto constant = wire::crc32(0, zeros);
-  for (unsigned place = 0; place < 4; ++place) {
-    table_[place][0] = 0;
-    for (unsigned bit = 0; bit < 8; ++bit) {
-      const unsigned value = 1u << bit;
-      const auto shifted = wire::crc32(value << (8 * place), zeros) ^ constant;
-      for (unsigned below = 0; below < value; ++below) {
-        table_[place][value + below] = table_[place][below] ^ shifted;
-      }
-    }
-  }
-}
-
 }  // namespace tributary::pktgen

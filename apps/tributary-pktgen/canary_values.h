@@ -49,19 +49,4 @@ class CanaryValues {
   std::vector<std::uint32_t> crcs_;  // by row and shift
 };
 
-// Joins the CRC-32 of a header to that of the payload behind it, whose length is always the same:
-// the payload need not be read again for every packet. (zlib's crc32_combine, as four look-ups.)
-class CrcJoiner {
- public:
-  explicit CrcJoiner(std::size_t payload_bytes);
-
-  std::uint32_t join(std::uint32_t header_crc, std::uint32_t payload_crc) const {
-    return table_[0][header_crc & 0xff] ^ table_[1][(header_crc >> 8) & 0xff] ^
-           table_[2][(header_crc >> 16) & 0xff] ^ table_[3][header_crc >> 24] ^ payload_crc;
-  }
-
- private:
-  std::uint32_t table_[4][256];
-};
-
 }  // namespace tributary::pktgen

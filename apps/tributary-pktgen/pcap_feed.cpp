@@ -21,8 +21,7 @@ class CanaryFeed {
         frames_(frames),
         neighbours_(neighbours),
         pool_(pool),
-        values_(job.type, job.op, job.hosts, job.elements),
-        joiner_(values_.block_bytes()) {}
+        values_(job.type, job.op, job.hosts, job.elements) {}
 
   void group(std::uint32_t first, std::uint32_t count, wire::Ipv4Address switch_address,
              const Sink& sink) const {
@@ -49,7 +48,7 @@ class CanaryFeed {
     const auto packet = pool_.allocate();
     const auto shift = shift_of(id);
     frames_.contribution(*packet, job_, id, rank, next_hop(id), values_.part(rank, shift),
-                         values_.part_crc(rank, shift), joiner_);
+                         values_.part_crc(rank, shift));
     sink(packet->bytes());
   }
 
@@ -60,7 +59,6 @@ class CanaryFeed {
   const Neighbours& neighbours_;
   PacketPool& pool_;
   CanaryValues values_;
-  CrcJoiner joiner_;
 };
 
 }  // namespace

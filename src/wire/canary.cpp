@@ -55,12 +55,11 @@ bool is_multicast(CanaryKind kind) {
 bool is_well_formed(const CanaryHeader& header) {
   return is_known(header.kind) && is_valid(header.element_type, header.op) &&
          is_counter_possible(header) && is_length_possible(header) && header.unused == 0 &&
-         header.reserved.value() == 0 && header.multicast() == is_multicast(header.kind);
+         header.multicast() == is_multicast(header.kind);
 }
 
-std::uint32_t crc_of(const CanaryHeader& header, Bytes payload) {
-  const auto covered = std::as_bytes(std::span(&header, 1)).first(offsetof(CanaryHeader, crc));
-  return crc32(crc32(0, covered), payload);
+std::uint32_t crc_of(const CanaryHeader& header) {
+  return crc32(0, std::as_bytes(std::span(&header, 1)).first(offsetof(CanaryHeader, crc)));
 }
 
 }  // namespace
@@ -97,7 +96,7 @@ CanaryView parse_canary(MutableBytes bytes, Encapsulation encapsulation) {
     return fail(CanaryError::oversized);
   }
   const auto payload = cursor.rest().first(expected);
-  if (header->crc.value() != crc_of(*header, payload)) {
+  if (header->crc.value() != crc_of(*header) || header->payload_crc.value() != crc32(0, payload)) {
     return fail(CanaryError::crc);
   }
   view.payload = payload;
@@ -111,7 +110,12 @@ std::uint64_t peek_canary_key(Bytes bytes) {
 }
 
 void seal(CanaryHeader& header, Bytes payload) {
-  header.crc = crc_of(header, payload);
+  header.payload_crc = crc32(0, payload);
+  reseal(header);
+}
+
+void reseal(CanaryHeader& header) {
+  header.crc = crc_of(header);
 }
 
 }  // namespace tributary::wire

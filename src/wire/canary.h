@@ -53,13 +53,13 @@ struct [[gnu::packed]] CanaryHeader {
   Ipv4Address switch_ipv4;    // collision, restoration: where the switch can be reached
   MacAddress child_mac;       // collision, restoration: the child's link-layer address
   be16 rank;                  // of the worker or leader that sends; no_rank once aggregated
-  be32 reserved;              // 0
-  be32 crc;                   // CRC-32 over the 60 bytes before it and the payload
+  be32 payload_crc;           // CRC-32 over the payload
+  be32 crc;                   // CRC-32 over the 60 bytes before it
 
   static constexpr std::uint8_t bypass_bit = 0x80;
   static constexpr std::uint8_t multicast_bit = 0x40;
   static constexpr std::uint8_t version_mask = 0x3f;
-  static constexpr std::uint8_t current_version = 1;
+  static constexpr std::uint8_t current_version = 2;
   static constexpr std::uint16_t no_rank = 0xffff;
   static constexpr std::uint32_t ports_per_shard = 32;
 
@@ -118,14 +118,16 @@ struct CanaryView {
 
 enum class Encapsulation : std::uint8_t { udp, ethernet };
 
-// Checks every field and the CRC. `bytes` is everything behind the UDP or Ethernet header.
+// Checks every field and both CRCs. `bytes` is everything behind the UDP or Ethernet header.
 CanaryView parse_canary(MutableBytes bytes, Encapsulation encapsulation);
 
 // The 64-bit key without further checks, for choosing the owning core; 0 if truncated.
 std::uint64_t peek_canary_key(Bytes bytes);
 
-// Fills in the CRC over `header` and `payload`.
+// Fills in both CRCs ...
 void seal(CanaryHeader& header, Bytes payload);
+// ... or that of a header whose payload, and its CRC, stay as they are.
+void reseal(CanaryHeader& header);
 
 // Mixes a key into 64 well-spread bits, seeded: descriptor index, owning core, up-port.
 constexpr std::uint64_t mix_key(std::uint64_t key, std::uint64_t seed) {

@@ -17,24 +17,25 @@ FIELDS = (("destination", "I"), ("id", "I"), ("counter", "H"), ("hosts", "H"), (
           ("switch_address", "H"), ("flags", "B"), ("kind", "B"), ("element_type", "B"),
           ("op", "B"), ("unused", "B"), ("shard", "B"), ("job", "I"), ("elements", "H"),
           ("child_port", "H"), ("fingerprint", "Q"), ("child_address", "I"), ("switch_ipv4", "I"),
-          ("child_mac", "6s"), ("rank", "H"), ("reserved", "I"))
+          ("child_mac", "6s"), ("rank", "H"), ("payload_crc", "I"))
 LAYOUT = struct.Struct(">" + "".join(form for _, form in FIELDS))
 assert LAYOUT.size == 60
 
 
 def packet(fields: dict, payload: bytes) -> bytes:
+    fields = {"payload_crc": zlib.crc32(payload)} | fields
     header = LAYOUT.pack(*(fields[name] for name, _ in FIELDS))
-    return header + struct.pack(">I", zlib.crc32(header + payload)) + payload
+    return header + struct.pack(">I", zlib.crc32(header)) + payload
 
 
 def honest(leader: str, own: str, job: int, hosts: int) -> dict:
     """A contribution as a worker sends it."""
     number = lambda address: struct.unpack(">I", socket.inet_aton(address))[0]  # noqa: E731
     return {"destination": number(leader), "id": 1, "counter": 1, "hosts": hosts, "children": 0,
-            "switch_address": 0, "flags": 1, "kind": 1, "element_type": 0, "op": 0, "unused": 0,
+            "switch_address": 0, "flags": 2, "kind": 1, "element_type": 0, "op": 0, "unused": 0,
             "shard": 0, "job": job, "elements": 16, "child_port": PORT,
             "fingerprint": random.getrandbits(64), "child_address": number(own),
-            "switch_ipv4": 0, "child_mac": bytes(6), "rank": 3, "reserved": 0}
+            "switch_ipv4": 0, "child_mac": bytes(6), "rank": 3}
 
 
 def truncated(fields: dict):
@@ -79,7 +80,7 @@ def messages(fields: dict, count: int):
         kind = 2 + i % 6
         down = kind in (2, 3, 7)
         ranks = struct.pack("<2h", 1, 2) if kind == 6 else b""
-        yield packet(fields | {"kind": kind, "flags": 0x41 if down else 1, "id": i & 0xffffffff,
+        yield packet(fields | {"kind": kind, "flags": 0x42 if down else 2, "id": i & 0xffffffff,
                                "counter": fields["hosts"] if kind in (2, 3) else 0,
                                "element_type": 5 if kind == 6 else 0,
                                "elements": len(ranks) // 2, "children": 1}, ranks)

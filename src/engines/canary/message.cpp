@@ -36,7 +36,7 @@ void finish(Packet& packet, const Message& message) {
   if (message.is_udp()) {
     finish_udp(message, canary_bytes);
   }
-  wire::seal(*message.header, message.payload);
+  wire::reseal(*message.header);
   const auto header_at = reinterpret_cast<std::byte*>(message.header) - packet.data();
   packet.length = static_cast<std::uint32_t>(static_cast<std::size_t>(header_at) + canary_bytes);
 }
@@ -86,6 +86,7 @@ void address_partial_sum(Packet& packet, const Message& message,
   if (message.is_udp()) {
     message.ipv4->ttl = initial_ttl;
   }
+  message.header->payload_crc = wire::crc32(0, message.payload);
   address_straggler(packet, message, self);
 }
 

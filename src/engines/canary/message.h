@@ -34,10 +34,11 @@ Message message_of(Packet& packet, wire::Encapsulation encapsulation);
 // The child that sent `message` here.
 Child child_of(const Message& message, PortIndex ingress);
 
-// Rewriting. Each leaves a complete packet: lengths, IPv4 checksum and CRC, no trailing bytes.
+// Rewriting. Each leaves a complete packet: lengths, IPv4 checksum and CRCs, no trailing bytes.
 
 // A contribution goes on as this switch's own (3.1.1): a straggler, whose Time To Live is left
-// alone so that no routing loop keeps it going for ever, or a partial sum, a packet of our making.
+// alone so that no routing loop keeps it going for ever, or a partial sum, a packet of our making
+// with other elements.
 void address_straggler(Packet& packet, const Message& message, const engine::SwitchIdentity& self);
 void address_partial_sum(Packet& packet, const Message& message,
                          const engine::SwitchIdentity& self);

@@ -73,18 +73,6 @@ TEST(CanaryValues, SumDependsOnPlaceShiftAndEveryRank) {
   }
 }
 
-TEST(CrcJoiner, JoinsHeaderAndPayload) {
-  for (const std::size_t bytes : {0u, 1u, 4u, 1024u, 8896u}) {
-    std::vector<std::byte> payload(bytes, std::byte{0x5a});
-    const CrcJoiner joiner(bytes);
-    for (std::uint32_t i = 0; i < 100; ++i) {
-      std::vector<std::byte> header(60, static_cast<std::byte>(i * 37));
-      const auto crc = wire::crc32(0, header);
-      EXPECT_EQ(joiner.join(crc, wire::crc32(0, payload)), wire::crc32(crc, payload));
-    }
-  }
-}
-
 TEST(CanaryValues, KnowsTheCrcOfEveryWindow) {
   const CanaryValues values(ElementType::i16, Operator::bit_xor, 3, 50);
   for (std::uint32_t shift = 0; shift < CanaryValues::shifts; ++shift) {

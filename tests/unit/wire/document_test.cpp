@@ -145,7 +145,7 @@ TEST(WireDocument, table_has_the_offset_and_size_of_every_field) {
       TRIBUTARY_FIELD(child_port),    TRIBUTARY_FIELD(fingerprint),
       TRIBUTARY_FIELD(child_address), TRIBUTARY_FIELD(switch_ipv4),
       TRIBUTARY_FIELD(child_mac),     TRIBUTARY_FIELD(rank),
-      TRIBUTARY_FIELD(reserved),      TRIBUTARY_FIELD(crc)};
+      TRIBUTARY_FIELD(payload_crc),   TRIBUTARY_FIELD(crc)};
 #undef TRIBUTARY_FIELD
   std::map<std::string, std::pair<std::size_t, std::size_t>> documented;
   for (const auto& line : section("table: canary header")) {
