@@ -34,7 +34,7 @@ void PacketLoop::run() {
     mailbox_.serve(now);
     bool worked = receive(now);
     // What the devices have not taken yet goes first.
-    session_.run(transmit(now) ? dataplane::PortDevice::burst : 0, now, outbox_);
+    session_.run(transmit(now) ? dataplane::DeviceQueue::burst : 0, now, outbox_);
     for (const auto& queue : outbox_) {
       worked |= !queue.empty();
     }
@@ -52,7 +52,7 @@ bool PacketLoop::receive(Time now) {
   bool worked = false;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     PacketList arrivals;
-    const auto count = devices_[i]->receive(pool_, static_cast<PortIndex>(i), arrivals);
+    const auto count = devices_[i]->queue(0).receive(pool_, static_cast<PortIndex>(i), arrivals);
     if (count == 0) {
       continue;
     }
@@ -70,7 +70,7 @@ bool PacketLoop::receive(Time now) {
 bool PacketLoop::transmit(Time now) {
   bool all = true;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
-    auto& device = *devices_[i];
+    auto& device = devices_[i]->queue(0);
     auto& queue = outbox_[i];
     while (!queue.empty() || device.waiting()) {
       PacketList batch = take(queue, device.room(), counters_[i]);
@@ -109,9 +109,10 @@ void PacketLoop::rest(Duration duration) {
 std::vector<PortCounters> PacketLoop::counters() const {
   auto counters = counters_;
   for (std::size_t i = 0; i < counters.size(); ++i) {
-    counters[i].unsent = devices_[i]->dropped();
+    const auto& device = devices_[i]->queue(0);
+    counters[i].unsent = device.dropped();
     counters[i].sent -= counters[i].unsent;
-    counters[i].missed = devices_[i]->missed();
+    counters[i].missed = devices_[i]->missed() + device.refused();
   }
   return counters;
 }

@@ -82,12 +82,16 @@ tl::expected<control::DeviceConfig, std::string> make_memif(const std::string& s
 tl::expected<control::DeviceConfig, std::string> make_pcap(const Argument& first,
                                                            const Rest& rest) {
   control::PcapDevice device;
-  (first.first == "pcap-tx" ? device.tx : device.rx) = first.second;
+  if (first.first == "pcap-tx") {
+    device.tx = first.second;
+  } else {
+    device.rx = {first.second};
+  }
   for (const auto& argument : rest) {
     if (argument.first == "pcap-tx") {
       device.tx = argument.second;
     } else if (argument.first == "pcap-rx") {
-      device.rx = argument.second;
+      device.rx = {argument.second};
     } else if (argument.first == "infinite") {
       device.infinite = true;
     } else {

@@ -100,7 +100,7 @@ Outcome Ports::open_devices(const Setup& setup) {
       return fail(names_.back() + ": " + device.error() +
                   (client ? "; start the other end first, which has to be the server" : ""));
     }
-    (*device)->set_patience(device_patience);
+    (*device)->queue(0).set_patience(device_patience);
     devices_.push_back(std::move(*device));
   }
   return {};

@@ -10,11 +10,17 @@
 
 namespace tributary::control {
 
+// How many queues a device has, each polled by one packet core: as many as there are cores, or as
+// it can have if that is less.
+inline constexpr std::uint16_t queues_automatic = 0;
+inline constexpr std::uint16_t queues_max = 64;
+
 // What a port is attached to. One alternative per kind; EAL arguments never show.
 struct InterfaceDevice {  // an existing network interface of the host
   enum class Driver : std::uint8_t { af_packet, af_xdp };
   std::string interface;
   Driver driver = Driver::af_packet;
+  std::uint16_t queues = 1;  // the kernel spreads flows over them, also where one is enough
 };
 struct TapDevice {  // a TAP interface that the daemon makes
   std::string interface;
@@ -23,20 +29,23 @@ struct MemifDevice {
   std::string socket;
   std::uint32_t id = 0;
   bool server = false;
+  std::uint16_t queues = 1;  // the same at both ends
 };
 struct PciDevice {
   std::string address;
+  std::uint16_t queues = queues_automatic;
 };
 struct RingDevice {  // net_ring of this name: a loop inside the process
   std::string name;
 };
 struct PcapDevice {
-  std::string rx;         // file or empty
-  std::string tx;         // file or empty
-  bool infinite = false;  // replay rx for ever
+  std::vector<std::string> rx;  // files, one per queue; or none
+  std::string tx;               // file or empty
+  bool infinite = false;        // replay rx for ever
 };
 struct RawDevice {  // DPDK device arguments as they are
   std::string arguments;
+  std::uint16_t queues = 1;
 };
 struct InternalLink {  // joined to another logical switch of this daemon
   std::string peer_switch;
@@ -55,6 +64,19 @@ inline constexpr std::uint16_t mtu_max = 9000;
 
 // "af_packet veth0", "link spine1:leaf1": what operators see as a port's device.
 std::string to_string(const DeviceConfig& device);
+
+inline std::uint16_t queues_of(const DeviceConfig& device) {
+  const auto queues = [](const auto& d) -> std::uint16_t {
+    if constexpr (requires { d.queues; }) {
+      return d.queues;
+    } else if constexpr (requires { d.infinite; }) {
+      return static_cast<std::uint16_t>(d.rx.empty() ? 1 : d.rx.size());
+    } else {
+      return 1;
+    }
+  };
+  return std::visit(queues, device);
+}
 
 enum class IdlePolicy : std::uint8_t { adaptive, poll };
 enum class Hugepages : std::uint8_t { automatic, never, always };

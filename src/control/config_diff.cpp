@@ -29,7 +29,11 @@ struct DeviceText {
   std::string operator()(const PciDevice& d) const { return "pci " + d.address; }
   std::string operator()(const RingDevice& d) const { return "ring " + d.name; }
   std::string operator()(const PcapDevice& d) const {
-    return "pcap rx " + d.rx + " tx " + d.tx + (d.infinite ? " infinite" : "");
+    std::string files;
+    for (const std::string& file : d.rx) {
+      files += (files.empty() ? "" : ", ") + file;
+    }
+    return "pcap rx " + files + " tx " + d.tx + (d.infinite ? " infinite" : "");
   }
   std::string operator()(const RawDevice& d) const { return "device " + d.arguments; }
   std::string operator()(const InternalLink& d) const {
@@ -58,6 +62,8 @@ void list_port(Settings& out, const std::string& path, const switching::PortConf
                const DeviceConfig& device, std::size_t index) {
   out[path + " index"] = {std::to_string(index), true};
   out[path + " device"] = {to_string(device), true};
+  const auto queues = queues_of(device);
+  out[path + " queues"] = {queues == queues_automatic ? "auto" : std::to_string(queues), true};
   out[path + " address"] = {optional_text(port.address), true};
   out[path + " mac"] = {port.mac.is_zero() ? "automatic" : to_string(port.mac), true};
   out[path + " mtu"] = {std::to_string(port.mtu), true};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <iterator>
 
 #include "control/config_draft.h"
 
@@ -44,12 +45,21 @@ void read_interface(Reader& reader, std::string_view key, std::string& out) {
   }
 }
 
+void read_queues(Reader& reader, std::uint16_t& out) {
+  if (reader.is_text("queues", "auto")) {
+    out = queues_automatic;
+  } else {
+    reader.integer<std::uint16_t>("queues", out, {1, queues_max});
+  }
+}
+
 DeviceConfig read_interface_device(Reader& reader) {
   InterfaceDevice device;
   read_interface(reader, "interface", device.interface);
   reader.choice("driver", device.driver,
                 {{"af_packet", InterfaceDevice::Driver::af_packet},
                  {"af_xdp", InterfaceDevice::Driver::af_xdp}});
+  read_queues(reader, device.queues);
   return device;
 }
 
@@ -60,10 +70,26 @@ DeviceConfig read_tap(Reader& reader) {
 }
 
 // Device arguments are separated by commas: a comma in a path would become another argument.
+void check_path(Reader& reader, std::string_view key, const std::string& path) {
+  if (path.find(',') != std::string::npos) {
+    reader.error(key, "`" + std::string(key) + "` cannot contain a comma");
+  }
+}
+
 void read_path(Reader& reader, std::string_view key, std::string& out) {
   reader.text(key, out);
-  if (out.find(',') != std::string::npos) {
-    reader.error(key, "`" + std::string(key) + "` cannot contain a comma");
+  check_path(reader, key, out);
+}
+
+// One file for each queue.
+void read_paths(Reader& reader, std::string_view key, std::vector<std::string>& out) {
+  for (auto& [path, where] : reader.names(key)) {
+    check_path(reader, key, path);
+    out.push_back(std::move(path));
+  }
+  if (out.size() > queues_max) {
+    reader.error(
+        key, "`" + std::string(key) + "` lists more than " + std::to_string(queues_max) + " files");
   }
 }
 
@@ -72,6 +98,7 @@ DeviceConfig read_memif(Reader& reader) {
   read_path(reader, "memif", device.socket);
   reader.integer("memif_id", device.id, {0u, 0xffffffffu});
   reader.choice("memif_role", device.server, {{"server", true}, {"client", false}});
+  read_queues(reader, device.queues);
   return device;
 }
 
@@ -97,6 +124,7 @@ Parsed<std::string> parse_pci(std::string_view text) {
 DeviceConfig read_pci(Reader& reader) {
   PciDevice device;
   reader.parsed("pci", device.address, parse_pci);
+  read_queues(reader, device.queues);
   return device;
 }
 
@@ -109,7 +137,7 @@ DeviceConfig read_ring(Reader& reader) {
 DeviceConfig read_pcap(Reader& reader) {
   PcapDevice device;
   reader.table("pcap", [&](Reader& child) {
-    read_path(child, "rx", device.rx);
+    read_paths(child, "rx", device.rx);
     read_path(child, "tx", device.tx);
     child.boolean("infinite", device.infinite);
     if (device.infinite && device.rx.empty()) {
@@ -125,6 +153,7 @@ DeviceConfig read_pcap(Reader& reader) {
 DeviceConfig read_raw(Reader& reader) {
   RawDevice device;
   reader.text("device", device.arguments, 1024);
+  read_queues(reader, device.queues);
   return device;
 }
 
@@ -145,6 +174,19 @@ constexpr Kind kinds[] = {
 // Keys that belong to one kind of device.
 constexpr std::pair<std::string_view, std::string_view> companions[] = {
     {"driver", "interface"}, {"memif_id", "memif"}, {"memif_role", "memif"}};
+
+// Kinds of devices that can be asked for several queues.
+constexpr std::string_view queued_kinds[] = {"interface", "memif", "pci", "device"};
+
+void check_queues(Reader& reader) {
+  const auto asked = [&](std::string_view kind) { return reader.has(kind); };
+  reader.know("queues");
+  if (reader.has("queues") &&
+      std::none_of(std::begin(queued_kinds), std::end(queued_kinds), asked)) {
+    reader.error("queues", "`queues` without `interface`, `memif`, `pci` or `device`",
+                 "a `pcap` has a queue for each file in `rx`; others have one");
+  }
+}
 
 }  // namespace
 
@@ -170,6 +212,7 @@ std::optional<DeviceConfig> read_device(Reader& reader) {
       reader.error(key, "`" + std::string(key) + "` without `" + std::string(owner) + "`");
     }
   }
+  check_queues(reader);
   return device;
 }
 

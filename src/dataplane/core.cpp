@@ -29,17 +29,13 @@ Core::Core(const Setup& setup, const control::DaemonConfig& config,
   status_.cpu = setup.cpu;
   const auto& places = setup.topology->ports;
   for (std::uint32_t number = 0; number < places.size(); ++number) {
-    const auto& place = places[number];
-    if (place.core == setup.core) {
-      const auto& port = config.switches[place.switch_index].config.ports[place.port];
-      auto& gauge = (*setup.gauges)[place.switch_index][place.port];
-      ports_.push_back({switching::Port(port, &gauge), devices[number].get(), number, place});
-    }
+    add_port(number, config, devices[number].get());
   }
   home_.resize(places.size());
-  for (auto& home : ports_) {
-    home_[home.number] = &home;
+  for (auto home = ports_.rbegin(); home != ports_.rend(); ++home) {
+    home_[home->number] = &*home;
   }
+  choose_senders(config);
   for (std::size_t s = 0; s < config.switches.size(); ++s) {
     const auto& settings = config.switches[s].config;
     shares_.push_back(
@@ -51,6 +47,27 @@ Core::Core(const Setup& setup, const control::DaemonConfig& config,
 }
 
 Core::~Core() = default;
+
+void Core::add_port(std::uint32_t number, const control::DaemonConfig& config, PortDevice* device) {
+  const auto& place = setup_.topology->ports[number];
+  const auto& port = config.switches[place.switch_index].config.ports[place.port];
+  for (std::size_t queue = 0; queue < place.cores.size(); ++queue) {
+    if (place.cores[queue] == setup_.core) {
+      // A gauge has one writer. Where flows are spread over the queues, one is as full as another.
+      auto* gauge = queue == 0 ? &(*setup_.gauges)[place.switch_index][place.port] : nullptr;
+      ports_.push_back({switching::Port(port, gauge),
+                        device != nullptr ? &device->queue(queue) : nullptr, number, &place});
+    }
+  }
+}
+
+void Core::choose_senders(const control::DaemonConfig& config) {
+  senders_.clear();
+  for (const auto& place : setup_.topology->ports) {
+    const auto& port = config.switches[place.switch_index].config.ports[place.port];
+    senders_.push_back(sender_of(place, has_one_owner(port), setup_.core));
+  }
+}
 
 void Core::run() {
   prctl(PR_SET_TIMERSLACK, 1UL);  // nanosecond: sleeps end when they should
@@ -103,11 +120,11 @@ bool Core::round(Time now) {
 bool Core::receive_from_devices(Time now) {
   bool worked = false;
   for (auto& home : ports_) {
-    if (home.device == nullptr) {
+    if (home.queue == nullptr) {
       continue;
     }
     PacketList burst;
-    worked |= home.device->receive(pool_, home.place.port, burst) > 0;
+    worked |= home.queue->receive(pool_, home.place->port, burst) > 0;
     while (auto packet = burst.pop()) {
       home.port.arrive(std::move(packet), now, ready_);
     }
@@ -131,7 +148,7 @@ bool Core::receive_from_cores(Time now) {
         shares_[index_of(tag)].inbox.push(std::move(packet));
         break;
       case Errand::depart:
-        depart(index_of(tag), std::move(packet), now);
+        leave(*home_[index_of(tag)], std::move(packet), now);
         break;
       case Errand::arrive:
         arrive(*home_[index_of(tag)], std::move(packet), now);
@@ -171,18 +188,18 @@ bool Core::run_switches(Time now) {
 bool Core::run_ports(Time now) {
   bool worked = false;
   for (auto& home : ports_) {
-    const bool waiting = home.device != nullptr && home.device->waiting();
+    const bool waiting = home.queue != nullptr && home.queue->waiting();
     if (home.deadline > now && !waiting) {
       continue;
     }
     home.port.poll_arrivals(now, ready_);
     worked |= !ready_.empty();
     deliver(home);
-    if (home.device != nullptr) {
-      home.port.dequeue(now, taken_, home.device->room());
-      worked |= home.device->transmit(taken_, now) > 0;
+    if (home.queue != nullptr) {
+      home.port.dequeue(now, taken_, home.queue->room());
+      worked |= home.queue->transmit(taken_, now) > 0;
     } else {
-      home.port.dequeue(now, taken_, PortDevice::burst);
+      home.port.dequeue(now, taken_, DeviceQueue::burst);
       worked |= !taken_.empty();
       cross_link(home, now);
     }
@@ -193,7 +210,7 @@ bool Core::run_ports(Time now) {
 
 // A frame from the cable, or from the far end of an internal link.
 void Core::arrive(HomePort& home, PacketPtr packet, Time now) {
-  packet->ingress = home.place.port;
+  packet->ingress = home.place->port;
   packet->egress = no_port;
   home.port.arrive(std::move(packet), now, ready_);
   deliver(home);
@@ -201,7 +218,7 @@ void Core::arrive(HomePort& home, PacketPtr packet, Time now) {
 
 // Gives what is in ready_ to this core's share of the port's switch, or to the core that owns it.
 void Core::deliver(HomePort& home) {
-  auto& share = shares_[home.place.switch_index];
+  auto& share = shares_[home.place->switch_index];
   if (setup_.cores == 1) {
     share.inbox.append(std::move(ready_));
   }
@@ -210,7 +227,7 @@ void Core::deliver(HomePort& home) {
     if (owner == setup_.core) {
       share.inbox.push(std::move(packet));
     } else {
-      hand_over(std::move(packet), owner, errand_tag(Errand::receive, home.place.switch_index));
+      hand_over(std::move(packet), owner, errand_tag(Errand::receive, home.place->switch_index));
     }
   }
   // A delayed arrival has made the port's next deadline.
@@ -246,23 +263,28 @@ void Core::teach_others(std::uint32_t switch_index) {
 }
 
 void Core::depart(std::uint32_t number, PacketPtr packet, Time now) {
-  if (auto* home = home_[number]) {
-    home->port.enqueue(std::move(packet), now);
-    home->deadline = home->port.deadline();
+  if (senders_[number] == setup_.core) {
+    leave(*home_[number], std::move(packet), now);
   } else {
-    hand_over(std::move(packet), setup_.topology->ports[number].core,
-              errand_tag(Errand::depart, number));
+    hand_over(std::move(packet), senders_[number], errand_tag(Errand::depart, number));
   }
+}
+
+// What another core handed over leaves here, also while the cores learn one after the other that
+// somebody else is to send.
+void Core::leave(HomePort& home, PacketPtr packet, Time now) {
+  home.port.enqueue(std::move(packet), now);
+  home.deadline = home.port.deadline();
 }
 
 // What left the queue of one end arrives at the other.
 void Core::cross_link(HomePort& home, Time now) {
-  const auto peer = home.place.peer;
+  const auto peer = home.place->peer;
   while (auto packet = taken_.pop()) {
     if (auto* far = home_[peer]) {
       arrive(*far, std::move(packet), now);
     } else {
-      hand_over(std::move(packet), setup_.topology->ports[peer].core,
+      hand_over(std::move(packet), setup_.topology->ports[peer].cores.front(),
                 errand_tag(Errand::arrive, peer));
     }
   }
@@ -306,8 +328,35 @@ control::CoreStatus Core::status() const {
 
 bool Core::queues_empty() const {
   return std::all_of(ports_.begin(), ports_.end(), [](const HomePort& home) {
-    return home.deadline == never && !(home.device != nullptr && home.device->waiting());
+    return home.deadline == never && !(home.queue != nullptr && home.queue->waiting());
   });
+}
+
+void Core::set_port_up(std::uint32_t number, bool up) {
+  const auto& place = setup_.topology->ports[number];
+  shares_[place.switch_index].logical->set_port_up(place.port, up);
+  for (auto& home : ports_) {
+    if (home.number == number) {
+      home.port.set_up(up);
+    }
+  }
+  refresh_deadlines();
+}
+
+void Core::reconfigure(const control::DaemonConfig& config) {
+  for (std::size_t s = 0; s < shares_.size(); ++s) {
+    shares_[s].config = config.switches[s].config;
+    shares_[s].logical->reconfigure(shares_[s].config);
+  }
+  choose_senders(config);
+  for (auto& home : ports_) {
+    auto port = config.switches[home.place->switch_index].config.ports[home.place->port];
+    if (senders_[home.number] != setup_.core) {
+      port.queue.rate_bps = 0;  // what still waits here goes; only the owner shapes
+    }
+    home.port.reconfigure(port);
+  }
+  refresh_deadlines();
 }
 
 void Core::refresh_deadlines() {

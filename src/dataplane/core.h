@@ -40,12 +40,13 @@ class Core {
     std::vector<CorePulse>* pulses = nullptr;
     Gauges* gauges = nullptr;
   };
-  // A port that is homed here.
+  // A queue of a port's device that is polled here, with its share of the port's work; or an end
+  // of an internal link.
   struct HomePort {
     switching::Port port;
-    PortDevice* device = nullptr;  // null for an internal link
+    DeviceQueue* queue = nullptr;  // null for an internal link
     std::uint32_t number = 0;
-    PortPlace place;
+    const PortPlace* place = nullptr;
     Time deadline = never;  // of the port's queue and impairments
   };
   // This core's share of one logical switch.
@@ -71,14 +72,14 @@ class Core {
 
   // For actions in the mailbox.
   std::vector<HomePort>& ports() { return ports_; }
-  // Null if the port of this number is homed elsewhere.
-  HomePort* home(std::uint32_t number) { return home_[number]; }
   std::vector<Share>& shares() { return shares_; }
   control::CoreStatus status() const;
   void stop_receiving() { receiving_ = false; }
   bool queues_empty() const;
   // After something outside the loop changed a port or a switch.
   void refresh_deadlines();
+  void set_port_up(std::uint32_t number, bool up);
+  void reconfigure(const control::DaemonConfig& config);
 
  private:
   bool round(Time now);
@@ -87,11 +88,14 @@ class Core {
   bool run_switches(Time now);
   bool run_ports(Time now);
 
+  void add_port(std::uint32_t number, const control::DaemonConfig& config, PortDevice* device);
+  void choose_senders(const control::DaemonConfig& config);
   void arrive(HomePort& home, PacketPtr packet, Time now);
   void deliver(HomePort& home);
   void settle(Share& share, Time now);
   void teach_others(std::uint32_t switch_index);
   void depart(std::uint32_t number, PacketPtr packet, Time now);
+  void leave(HomePort& home, PacketPtr packet, Time now);
   void cross_link(HomePort& home, Time now);
   void hand_over(PacketPtr packet, unsigned to, std::uint64_t tag);
   void account_refused();
@@ -104,8 +108,9 @@ class Core {
   IdleGovernor idle_;
   Mailbox mailbox_;
   std::vector<HomePort> ports_;
-  std::vector<HomePort*> home_;  // by port number; null if homed elsewhere
-  std::vector<Share> shares_;    // by switch
+  std::vector<HomePort*> home_;    // by port number: the first queue here, or null
+  std::vector<unsigned> senders_;  // by port number: by whose queue leaves what is sent here
+  std::vector<Share> shares_;      // by switch
   switching::Output output_;
   PacketList ready_;    // scratch of arrive()
   PacketList taken_;    // scratch of run_ports()

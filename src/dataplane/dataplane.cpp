@@ -88,28 +88,32 @@ control::Outcome Dataplane::check_interfaces() const {
 }
 
 control::Outcome Dataplane::open_devices() {
+  const auto cores = static_cast<std::uint16_t>(config_.cores.size());
+  std::vector<QueueCount> queues(topology_.ports.size());
   for (std::uint32_t number = 0; number < topology_.ports.size(); ++number) {
     const auto& place = topology_.ports[number];
     auto& section = config_.switches[place.switch_index];
     auto& port = section.config.ports[place.port];
     const auto& device = section.devices[place.port];
-    const auto arguments = device_arguments(device, number, port.mtu);
+    const auto arguments = device_arguments(device, number, port.mtu, cores);
     if (!arguments) {
       return port_error(place, arguments.error());
     }
     devices_.push_back(nullptr);
     if (*arguments) {
-      auto opened = PortDevice::open(device, **arguments, port.mtu, store_->mempool());
+      auto opened = PortDevice::open(device, **arguments, port.mtu, store_->mempool(), cores);
       if (!opened) {
         return port_error(place, opened.error());
       }
       devices_.back() = std::move(*opened);
+      queues[number] = {devices_.back()->receivers(), devices_.back()->senders()};
     }
     if (port.mac.is_zero()) {
       const auto given = devices_.back() ? devices_.back()->mac() : std::nullopt;
       port.mac = given.value_or(derived_mac(section.config.id, place.port));
     }
   }
+  deal_queues(topology_, cores, queues);
   return {};
 }
 
@@ -197,13 +201,7 @@ void Dataplane::apply_links() {
     if (up == links_[number].applied) {
       continue;
     }
-    const bool told = on_cores([&](Core& core, Time) {
-      core.shares()[place.switch_index].logical->set_port_up(place.port, up);
-      if (auto* home = core.home(number)) {
-        home->port.set_up(up);
-      }
-      core.refresh_deadlines();
-    });
+    const bool told = on_cores([&](Core& core, Time) { core.set_port_up(number, up); });
     if (!told) {
       continue;  // a core missed it: the next poll tells them again
     }
@@ -235,18 +233,7 @@ control::Outcome Dataplane::reload(const control::DaemonConfig& next) {
   if (!merged) {
     return tl::unexpected(merged.error());
   }
-  const bool told = on_cores([&](Core& core, Time) {
-    for (std::size_t s = 0; s < merged->switches.size(); ++s) {
-      auto& share = core.shares()[s];
-      share.config = merged->switches[s].config;
-      share.logical->reconfigure(share.config);
-    }
-    for (auto& home : core.ports()) {
-      home.port.reconfigure(
-          merged->switches[home.place.switch_index].config.ports[home.place.port]);
-    }
-    core.refresh_deadlines();
-  });
+  const bool told = on_cores([&](Core& core, Time) { core.reconfigure(*merged); });
   if (!told) {
     return tl::unexpected(
         std::string("a packet core did not take up the configuration; reload it again"));

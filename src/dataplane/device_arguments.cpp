@@ -31,18 +31,21 @@ std::string packet_socket_ring(std::uint16_t mtu) {
 constexpr std::uint16_t af_xdp_mtu_max = 3400;
 
 Result interface_arguments(const InterfaceDevice& device, const std::string& suffix,
-                           std::uint16_t mtu) {
+                           std::uint16_t mtu, std::uint16_t cores) {
+  const auto queues =
+      std::to_string(device.queues == control::queues_automatic ? cores : device.queues);
   if (device.driver == InterfaceDevice::Driver::af_packet) {
-    return DeviceArguments{
-        "vdev", "net_af_packet" + suffix,
-        "iface=" + device.interface + ",qdisc_bypass=1" + packet_socket_ring(mtu)};
+    return DeviceArguments{"vdev", "net_af_packet" + suffix,
+                           "iface=" + device.interface + ",qpairs=" + queues + ",qdisc_bypass=1" +
+                               packet_socket_ring(mtu)};
   }
   if (mtu > af_xdp_mtu_max) {
     return tl::unexpected("driver \"af_xdp\" carries an MTU of at most " +
                           std::to_string(af_xdp_mtu_max) + ", not " + std::to_string(mtu) +
                           "; use driver = \"af_packet\" or a smaller mtu");
   }
-  return DeviceArguments{"vdev", "net_af_xdp" + suffix, "iface=" + device.interface};
+  return DeviceArguments{"vdev", "net_af_xdp" + suffix,
+                         "iface=" + device.interface + ",queue_count=" + queues};
 }
 
 std::string pcap_arguments(const control::PcapDevice& device) {
@@ -50,8 +53,8 @@ std::string pcap_arguments(const control::PcapDevice& device) {
   const auto add = [&](const std::string& argument) {
     arguments += (arguments.empty() ? "" : ",") + argument;
   };
-  if (!device.rx.empty()) {
-    add("rx_pcap=" + device.rx);
+  for (const auto& file : device.rx) {
+    add("rx_pcap=" + file);
   }
   if (!device.tx.empty()) {
     add("tx_pcap=" + device.tx);
@@ -79,11 +82,12 @@ DeviceArguments raw_arguments(const control::RawDevice& device) {
 
 }  // namespace
 
-Result device_arguments(const control::DeviceConfig& device, unsigned number, std::uint16_t mtu) {
+Result device_arguments(const control::DeviceConfig& device, unsigned number, std::uint16_t mtu,
+                        std::uint16_t cores) {
   const auto suffix = std::to_string(number);
   return std::visit(
       Overloaded{
-          [&](const InterfaceDevice& d) { return interface_arguments(d, suffix, mtu); },
+          [&](const InterfaceDevice& d) { return interface_arguments(d, suffix, mtu, cores); },
           [&](const control::TapDevice& d) -> Result {
             if (mtu > 1500) {
               return tl::unexpected(std::string(
@@ -123,8 +127,11 @@ std::string describe(const control::DeviceConfig& device) {
           [](const control::PciDevice& d) { return "pci " + d.address; },
           [](const control::RingDevice& d) { return "ring " + d.name; },
           [](const control::PcapDevice& d) {
-            return "pcap " + (d.rx.empty() ? std::string("-") : d.rx) + " " +
-                   (d.tx.empty() ? std::string("-") : d.tx);
+            std::string files;
+            for (const auto& file : d.rx) {
+              files += (files.empty() ? "" : ",") + file;
+            }
+            return "pcap " + (files.empty() ? "-" : files) + " " + (d.tx.empty() ? "-" : d.tx);
           },
           [](const control::RawDevice& d) { return "device " + d.arguments; },
           [](const control::InternalLink& d) {

@@ -19,9 +19,11 @@ struct DeviceArguments {
 };
 
 // How the device of global port `number` is made; no value for an internal link, which has none.
-// The error says what is wrong with the combination.
+// The error says what is wrong with the combination. `cores` are the packet cores: what a device
+// with automatic queues is asked for.
 tl::expected<std::optional<DeviceArguments>, std::string> device_arguments(
-    const control::DeviceConfig& device, unsigned number, std::uint16_t mtu);
+    const control::DeviceConfig& device, unsigned number, std::uint16_t mtu,
+    std::uint16_t cores = 1);
 
 // What operators see: "af_packet veth0", "link spine1:leaf1".
 std::string describe(const control::DeviceConfig& device);

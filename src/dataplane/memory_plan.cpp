@@ -19,7 +19,7 @@ constexpr std::uint32_t slot_bytes_min = 2048;
 constexpr std::uint32_t headroom_bytes = 128;       // RTE_PKTMBUF_HEADROOM
 constexpr std::uint32_t mbuf_overhead_bytes = 320;  // rte_mbuf, private area, object header
 constexpr std::uint64_t base_megabytes = 16;        // ethdev, rings, mempool caches
-constexpr std::uint64_t megabytes_per_port = 1;
+constexpr std::uint64_t megabytes_per_queue = 1;
 constexpr std::uint64_t megabytes_per_core = 2;
 
 }  // namespace
@@ -59,14 +59,17 @@ MemoryPlan plan_memory(const control::DaemonConfig& config, std::uint64_t hugepa
   plan.packets = config.packets;
   plan.slot_bytes = slot_bytes_for(largest_mtu(config));
   plan.buffer_bytes = plan.slot_bytes + headroom_bytes;
-  std::uint64_t ports = 0;
+  std::uint64_t queues = 0;
   for (const auto& section : config.switches) {
-    ports += section.devices.size();
+    for (const auto& device : section.devices) {
+      const auto given = control::queues_of(device);
+      queues += given == control::queues_automatic ? config.cores.size() : given;
+    }
   }
   const std::uint64_t pool_bytes =
       std::uint64_t{plan.packets} * (plan.buffer_bytes + mbuf_overhead_bytes);
   plan.megabytes = static_cast<std::uint32_t>((pool_bytes >> 20) + 1 + base_megabytes +
-                                              ports * megabytes_per_port +
+                                              queues * megabytes_per_queue +
                                               config.cores.size() * megabytes_per_core);
   plan.hugepages = config.hugepages == control::Hugepages::always ||
                    (config.hugepages == control::Hugepages::automatic &&

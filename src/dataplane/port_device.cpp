@@ -14,7 +14,6 @@
 
 #include "control/socket_file.h"
 #include "dataplane/interface.h"
-#include "dataplane/mbuf_pool.h"
 
 namespace tributary::dataplane {
 namespace {
@@ -34,6 +33,27 @@ std::string kernel_name(const control::DeviceConfig& config) {
 
 std::string reason(int error) {
   return std::strerror(error < 0 ? -error : error);
+}
+
+tl::expected<void, std::string> check(int result, const char* what) {
+  if (result != 0) {
+    return tl::unexpected(std::string("cannot ") + what + ": " + reason(result));
+  }
+  return {};
+}
+
+tl::expected<std::uint16_t, std::string> choose_queues(const control::DeviceConfig& config,
+                                                       std::uint16_t cores, std::uint16_t most) {
+  const auto wanted = control::queues_of(config);
+  if (wanted == control::queues_automatic) {
+    return std::clamp<std::uint16_t>(cores, 1, std::min(most, control::queues_max));
+  }
+  if (wanted > most) {
+    return tl::unexpected("the device has at most " + std::to_string(most) +
+                          " receive queues, not " + std::to_string(wanted) +
+                          "; make queues smaller, or leave it out");
+  }
+  return wanted;
 }
 
 tl::expected<std::uint16_t, std::string> probe(const DeviceArguments& arguments) {
@@ -80,14 +100,14 @@ PortDevice::PortDevice(std::uint16_t port, const control::DeviceConfig& config,
 
 tl::expected<std::unique_ptr<PortDevice>, std::string> PortDevice::open(
     const control::DeviceConfig& config, const DeviceArguments& arguments, std::uint16_t mtu,
-    rte_mempool* mempool) {
+    rte_mempool* mempool, std::uint16_t cores) {
   remove_stale_socket(config);
   const auto port = probe(arguments);
   if (!port) {
     return tl::unexpected(port.error());
   }
   std::unique_ptr<PortDevice> device(new PortDevice(*port, config, arguments));
-  auto ready = device->configure(mtu, mempool);
+  auto ready = device->configure(mtu, mempool, cores);
   if (const auto name = kernel_name(config); ready && !name.empty()) {
     ready = set_interface_mtu(name, mtu);
   }
@@ -97,18 +117,18 @@ tl::expected<std::unique_ptr<PortDevice>, std::string> PortDevice::open(
   return device;
 }
 
-tl::expected<void, std::string> PortDevice::configure(std::uint16_t mtu, rte_mempool* mempool) {
-  const auto check = [](int result, const char* what) -> tl::expected<void, std::string> {
-    if (result != 0) {
-      return tl::unexpected(std::string("cannot ") + what + ": " + reason(result));
-    }
-    return {};
-  };
+tl::expected<void, std::string> PortDevice::configure(std::uint16_t mtu, rte_mempool* mempool,
+                                                      std::uint16_t cores) {
   rte_eth_dev_info info = {};
   if (auto ok = check(rte_eth_dev_info_get(port_, &info), "read the device's abilities"); !ok) {
     return ok;
   }
   // The kernel's interfaces and virtual devices carry what fits a buffer; ask hardware for it.
+  const auto queues = choose_queues(config_, cores, info.max_rx_queues);
+  if (!queues) {
+    return tl::unexpected(queues.error());
+  }
+  const auto senders = std::min(*queues, info.max_tx_queues);
   rte_eth_conf settings = {};
   if (arguments_.bus == "pci") {
     settings.rxmode.mtu = mtu;
@@ -116,23 +136,16 @@ tl::expected<void, std::string> PortDevice::configure(std::uint16_t mtu, rte_mem
   std::uint16_t receive = ring_descriptors;
   std::uint16_t send = ring_descriptors;
   rte_ether_addr address = {};
-  auto ok =
-      check(rte_eth_dev_configure(port_, 1, 1, &settings), "configure the device")
-          .and_then([&] {
-            return check(rte_eth_dev_adjust_nb_rx_tx_desc(port_, &receive, &send),
-                         "size the device's rings");
-          })
-          .and_then([&] {
-            return check(rte_eth_rx_queue_setup(port_, 0, receive, SOCKET_ID_ANY, nullptr, mempool),
-                         "set up the receive queue");
-          })
-          .and_then([&] {
-            return check(rte_eth_tx_queue_setup(port_, 0, send, SOCKET_ID_ANY, nullptr),
-                         "set up the transmit queue");
-          })
-          .and_then([&] { return check(rte_eth_dev_start(port_), "start the device"); })
-          .and_then(
-              [&] { return check(rte_eth_macaddr_get(port_, &address), "read the MAC address"); });
+  auto ok = check(rte_eth_dev_configure(port_, *queues, senders, &settings), "configure the device")
+                .and_then([&] {
+                  return check(rte_eth_dev_adjust_nb_rx_tx_desc(port_, &receive, &send),
+                               "size the device's rings");
+                })
+                .and_then([&] { return set_up_queues(*queues, receive, senders, send, mempool); })
+                .and_then([&] { return check(rte_eth_dev_start(port_), "start the device"); })
+                .and_then([&] {
+                  return check(rte_eth_macaddr_get(port_, &address), "read the MAC address");
+                });
   if (!ok) {
     return ok;
   }
@@ -143,63 +156,34 @@ tl::expected<void, std::string> PortDevice::configure(std::uint16_t mtu, rte_mem
   return {};
 }
 
+tl::expected<void, std::string> PortDevice::set_up_queues(std::uint16_t receivers,
+                                                          std::uint16_t receive_slots,
+                                                          std::uint16_t senders,
+                                                          std::uint16_t send_slots,
+                                                          rte_mempool* mempool) {
+  queues_.reserve(receivers);
+  tl::expected<void, std::string> ok;
+  for (std::uint16_t q = 0; ok && q < receivers; ++q) {
+    ok = check(rte_eth_rx_queue_setup(port_, q, receive_slots, SOCKET_ID_ANY, nullptr, mempool),
+               "set up a receive queue");
+    queues_.emplace_back(port_, q, q < senders);
+  }
+  for (std::uint16_t q = 0; ok && q < senders; ++q) {
+    ok = check(rte_eth_tx_queue_setup(port_, q, send_slots, SOCKET_ID_ANY, nullptr),
+               "set up a transmit queue");
+  }
+  senders_ = senders;
+  return ok;
+}
+
 PortDevice::~PortDevice() {
-  drop_waiting();
+  for (auto& queue : queues_) {
+    queue.drop_waiting();
+  }
   if (started_) {
     rte_eth_dev_stop(port_);
   }
   rte_eth_dev_close(port_);
-}
-
-std::size_t PortDevice::receive(PacketPool& pool, PortIndex ingress, PacketList& out) {
-  std::array<rte_mbuf*, burst> mbufs;
-  const auto count = rte_eth_rx_burst(port_, 0, mbufs.data(), burst);
-  for (std::uint16_t i = 0; i < count; ++i) {
-    rte_mbuf* mbuf = mbufs[i];
-    if (mbuf->nb_segs > 1 && rte_pktmbuf_linearize(mbuf) != 0) {
-      ++refused_;
-      rte_pktmbuf_free(mbuf);
-      continue;
-    }
-    Packet* packet = packet_of(mbuf);
-    packet->pool = &pool;
-    packet->offset = mbuf->data_off;
-    packet->length = mbuf->data_len;
-    packet->ingress = ingress;
-    packet->egress = no_port;
-    out.push(PacketPtr(packet));
-  }
-  return count;
-}
-
-std::size_t PortDevice::transmit(PacketList& packets, Time now) {
-  if (waiting_ == 0) {
-    waiting_since_ = now;
-  }
-  while (waiting_ < burst && !packets.empty()) {
-    Packet* packet = packets.pop().release();
-    rte_mbuf* mbuf = mbuf_of(packet);
-    mbuf->data_off = static_cast<std::uint16_t>(packet->offset);
-    mbuf->data_len = static_cast<std::uint16_t>(packet->length);
-    mbuf->pkt_len = packet->length;
-    mbuf->ol_flags = 0;
-    pending_[waiting_++] = mbuf;
-  }
-  const auto sent = rte_eth_tx_burst(port_, 0, pending_.data(), waiting_);
-  std::copy(pending_.begin() + sent, pending_.begin() + waiting_, pending_.begin());
-  waiting_ = static_cast<std::uint16_t>(waiting_ - sent);
-  if (sent > 0) {
-    waiting_since_ = now;
-  } else if (waiting_ > 0 && now - waiting_since_ >= patience_) {
-    drop_waiting();
-  }
-  return sent;
-}
-
-void PortDevice::drop_waiting() {
-  dropped_ += waiting_;
-  rte_pktmbuf_free_bulk(pending_.data(), waiting_);
-  waiting_ = 0;
 }
 
 std::optional<wire::MacAddress> PortDevice::mac() const {
@@ -224,9 +208,9 @@ bool PortDevice::link_up() const {
 std::uint64_t PortDevice::missed() const {
   rte_eth_stats statistics = {};
   if (rte_eth_stats_get(port_, &statistics) != 0) {
-    return refused_;
+    return 0;
   }
-  return statistics.imissed + statistics.rx_nombuf + refused_;
+  return statistics.imissed + statistics.rx_nombuf;
 }
 
 }  // namespace tributary::dataplane

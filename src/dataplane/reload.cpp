@@ -83,6 +83,10 @@ std::string fixed_difference(const SwitchSection& a, const SwitchSection& b) {
     if (difference.empty() && describe(a.devices[p]) != describe(b.devices[p])) {
       difference = "its device";
     }
+    if (difference.empty() &&
+        control::queues_of(a.devices[p]) != control::queues_of(b.devices[p])) {
+      difference = "its queues";
+    }
     if (!difference.empty()) {
       return "port \"" + a.config.ports[p].name + "\": " + difference;
     }

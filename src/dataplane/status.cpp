@@ -23,26 +23,27 @@ std::uint64_t resident_bytes() {
   return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-control::PortCounters counters_of(const Core::HomePort& home) {
+// Adds what one queue of a port counted.
+void add_counters(control::PortCounters& to, const Core::HomePort& home) {
   const auto from = home.port.counters();
-  control::PortCounters to;
-  to.rx_packets = from.rx_packets;
-  to.rx_bytes = from.rx_bytes;
-  to.rx_missed = home.device != nullptr ? home.device->missed() : 0;
-  to.rx_unfinished_checksums = from.rx_unfinished_checksums;
-  to.tx_offered = from.tx_offered;
-  to.tx_bytes = from.tx_bytes;
-  to.tx_device_dropped = home.device != nullptr ? home.device->dropped() : 0;
-  to.tx_packets = from.tx_packets - to.tx_device_dropped;
-  to.queue_tail_dropped = from.queue_tail_dropped;
-  to.queue_ecn_marked = from.queue_ecn_marked;
-  to.link_down_dropped = from.link_down_dropped;
-  to.impaired_lost = from.impaired_lost;
-  to.impaired_duplicated = from.impaired_duplicated;
-  to.impaired_reordered = from.impaired_reordered;
-  to.impaired_corrupted = from.impaired_corrupted;
-  to.impaired_delayed = from.impaired_delayed;
-  return to;
+  const auto refused = home.queue != nullptr ? home.queue->refused() : 0;
+  const auto dropped = home.queue != nullptr ? home.queue->dropped() : 0;
+  to.rx_packets += from.rx_packets;
+  to.rx_bytes += from.rx_bytes;
+  to.rx_missed += refused;
+  to.rx_unfinished_checksums += from.rx_unfinished_checksums;
+  to.tx_offered += from.tx_offered;
+  to.tx_bytes += from.tx_bytes;
+  to.tx_device_dropped += dropped;
+  to.tx_packets += from.tx_packets - dropped;
+  to.queue_tail_dropped += from.queue_tail_dropped;
+  to.queue_ecn_marked += from.queue_ecn_marked;
+  to.link_down_dropped += from.link_down_dropped;
+  to.impaired_lost += from.impaired_lost;
+  to.impaired_duplicated += from.impaired_duplicated;
+  to.impaired_reordered += from.impaired_reordered;
+  to.impaired_corrupted += from.impaired_corrupted;
+  to.impaired_delayed += from.impaired_delayed;
 }
 
 const char* text(forwarding::ArpState state) {
@@ -145,10 +146,9 @@ std::vector<control::PortStatus> Dataplane::ports() {
   on_cores([&](Core& core, Time) {
     for (const auto& home : core.ports()) {
       auto& row = rows[home.number];
-      row.cpu = core.status().cpu;
-      row.queue_packets = home.port.queue_packets();
-      row.queue_bytes = home.port.queue_bytes();
-      row.counters = counters_of(home);
+      row.queue_packets += home.port.queue_packets();
+      row.queue_bytes += home.port.queue_bytes();
+      add_counters(row.counters, home);
     }
   });
   for (std::size_t number = 0; number < rows.size(); ++number) {
@@ -159,6 +159,8 @@ std::vector<control::PortStatus> Dataplane::ports() {
     row.switch_name = section.config.name;
     row.name = port.name;
     row.index = place.port;
+    row.cpu = config_.cores[place.cores.front()];
+    row.counters.rx_missed += devices_[number] ? devices_[number]->missed() : 0;
     row.device = describe(section.devices[place.port]);
     row.mac = port.mac;
     row.address = port.address;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dataplane/topology.h"
 
+#include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 
 namespace tributary::dataplane {
@@ -18,27 +20,49 @@ Topology plan_topology(const control::DaemonConfig& config) {
       topology.ports.push_back({s, static_cast<PortIndex>(p)});
     }
   }
-  const auto cores = static_cast<unsigned>(config.cores.size());
-  unsigned next = 0;
-  const auto deal = [&] { return next++ % cores; };
-  const auto device = [&](const PortPlace& place) -> const control::DeviceConfig& {
-    return config.switches[place.switch_index].devices[place.port];
-  };
   for (auto& place : topology.ports) {
-    if (const auto* link = std::get_if<control::InternalLink>(&device(place))) {
+    const auto& device = config.switches[place.switch_index].devices[place.port];
+    if (const auto* link = std::get_if<control::InternalLink>(&device)) {
       const auto peer = by_name.find({link->peer_switch, link->peer_port});
       place.peer = peer == by_name.end() ? no_peer : peer->second;
+    }
+  }
+  return topology;
+}
+
+void deal_queues(Topology& topology, unsigned cores, const std::vector<QueueCount>& queues) {
+  unsigned dealt = 0;
+  for (std::uint32_t number = 0; number < topology.ports.size(); ++number) {
+    auto& place = topology.ports[number];
+    if (place.peer != no_peer) {
+      continue;
+    }
+    place.cores.resize(queues[number].receivers);
+    place.senders = queues[number].senders;
+    if (place.cores.size() == cores) {
+      std::iota(place.cores.begin(), place.cores.end(), 0u);
     } else {
-      place.core = deal();
+      std::generate(place.cores.begin(), place.cores.end(), [&] { return dealt++ % cores; });
     }
   }
   for (std::uint32_t number = 0; number < topology.ports.size(); ++number) {
     auto& place = topology.ports[number];
     if (place.peer != no_peer && number <= place.peer) {
-      place.core = topology.ports[place.peer].core = deal();
+      place.cores = topology.ports[place.peer].cores = {dealt++ % cores};
     }
   }
-  return topology;
+}
+
+bool has_one_owner(const switching::PortConfig& port) {
+  return port.queue.rate_bps > 0 || port.impair_out.any();
+}
+
+unsigned sender_of(const PortPlace& place, bool one_owner, unsigned core) {
+  const auto senders = place.cores.begin() + place.senders;
+  if (!one_owner && std::find(place.cores.begin(), senders, core) != senders) {
+    return core;
+  }
+  return place.cores[one_owner ? 0 : core % place.senders];
 }
 
 wire::MacAddress derived_mac(std::uint16_t switch_id, PortIndex port) {

@@ -96,6 +96,12 @@ constexpr Case cases[] = {
      "has a device already", "one thing"},
     {"driver_without_interface", "tap = \"tap0\"", "tap = \"tap0\"\ndriver = \"af_xdp\"", 22, 10,
      "`driver` without `interface`", ""},
+    {"queues_of_a_tap", "tap = \"tap0\"", "tap = \"tap0\"\nqueues = 2", 22, 10,
+     "`queues` without `interface`", "a queue for each file"},
+    {"queues_none", "interface = \"veth-h1\"", "interface = \"veth-h1\"\nqueues = 0", 12, 10,
+     "`queues` is out of range", "from 1 to 64"},
+    {"pcap_with_a_comma", "tap = \"tap0\"", "pcap = { rx = [\"a\", \"b,c\"] }", 21, 15,
+     "cannot contain a comma", ""},
     {"driver_unknown", "interface = \"veth-h1\"", "interface = \"veth-h1\"\ndriver = \"xdp\"", 12,
      10, "`xdp` is no value of `driver`", "\"af_packet\", \"af_xdp\""},
     {"interface_twice", "tap = \"tap0\"", "interface = \"veth-h1\"", 19, 1,
@@ -305,6 +311,24 @@ TEST(LoaderTest, a_good_file_fills_every_field) {
   EXPECT_EQ(to_string(loaded->switches[1].devices[0]), "link leaf1:up1");
   ASSERT_EQ(leaf.config.routes.size(), 1u);
   EXPECT_EQ(leaf.config.routes[0].via[0], wire::Ipv4Address(10, 100, 1, 2));
+}
+
+std::uint16_t queues_of_first(const std::string& device) {
+  std::string text(good);
+  text.replace(text.find("interface = \"veth-h1\""), 21, device);
+  const Loaded loaded = parse_config(text, "f");
+  EXPECT_TRUE(loaded) << to_string(loaded.error());
+  return loaded ? queues_of(loaded->switches[0].devices[0]) : 0;
+}
+
+TEST(LoaderTest, queues_are_one_unless_told_but_automatic_for_cards) {
+  EXPECT_EQ(queues_of_first("interface = \"eth0\""), 1);
+  EXPECT_EQ(queues_of_first("interface = \"eth0\"\nqueues = 3"), 3);
+  EXPECT_EQ(queues_of_first("memif = \"/m\"\nqueues = \"auto\""), queues_automatic);
+  EXPECT_EQ(queues_of_first("pci = \"0000:01:00.0\""), queues_automatic);
+  EXPECT_EQ(queues_of_first("pci = \"0000:01:00.0\"\nqueues = 2"), 2);
+  EXPECT_EQ(queues_of_first("pcap = { rx = [\"0\", \"1\"] }"), 2);
+  EXPECT_EQ(queues_of_first("pcap = { tx = \"0\" }"), 1);
 }
 
 TEST(LoaderTest, routes_differ_from_their_switch_in_selection_where_they_say_so) {

@@ -34,7 +34,7 @@ TEST(DeviceArguments, AfPacketSlotsGrowWithTheMtu) {
 
 TEST(DeviceArguments, AfXdpRefusesAnMtuBeyondAPage) {
   const InterfaceDevice device{"veth0", InterfaceDevice::Driver::af_xdp};
-  EXPECT_EQ(made(device).arguments, "iface=veth0");
+  EXPECT_EQ(made(device).arguments, "iface=veth0,queue_count=1");
   const auto refused = device_arguments(device, 0, 9000);
   ASSERT_FALSE(refused.has_value());
   EXPECT_THAT(refused.error(), HasSubstr("af_packet"));
@@ -45,10 +45,22 @@ TEST(DeviceArguments, TapMemifRingPcapPci) {
   EXPECT_THAT(made(control::MemifDevice{"/run/x.sock", 4, true}).arguments,
               HasSubstr("role=server,id=4,socket=/run/x.sock,socket-abstract=no,bsize=2048"));
   EXPECT_EQ(made(control::RingDevice{"loop"}).name, "net_ring3");
-  EXPECT_EQ(made(control::PcapDevice{"a.pcap", "b.pcap", true}).arguments,
+  EXPECT_EQ(made(control::PcapDevice{{"a.pcap"}, "b.pcap", true}).arguments,
             "rx_pcap=a.pcap,tx_pcap=b.pcap,infinite_rx=1");
-  EXPECT_EQ(made(control::PcapDevice{"", "b.pcap", false}).arguments, "tx_pcap=b.pcap");
+  EXPECT_EQ(made(control::PcapDevice{{}, "b.pcap", false}).arguments, "tx_pcap=b.pcap");
   EXPECT_EQ(made(control::PciDevice{"0000:01:00.0"}).bus, "pci");
+}
+
+TEST(DeviceArguments, SeveralQueues) {
+  InterfaceDevice device{"veth0"};
+  device.queues = 4;
+  EXPECT_THAT(made(device).arguments, HasSubstr(",qpairs=4,"));
+  device.driver = InterfaceDevice::Driver::af_xdp;
+  EXPECT_THAT(made(device).arguments, HasSubstr("queue_count=4"));
+  device.queues = control::queues_automatic;
+  EXPECT_THAT(device_arguments(device, 0, 1500, 3)->value().arguments, HasSubstr("queue_count=3"));
+  EXPECT_EQ(made(control::PcapDevice{{"0.pcap", "1.pcap"}, "", true}).arguments,
+            "rx_pcap=0.pcap,rx_pcap=1.pcap,infinite_rx=1");
 }
 
 TEST(DeviceArguments, RawArgumentsAreSplitAtTheFirstComma) {

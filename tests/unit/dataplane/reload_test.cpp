@@ -48,6 +48,10 @@ TEST(MergeReload, RefusesWhatIsBuiltIn) {
   EXPECT_THAT(
       refused([](auto& next) { next.switches[0].devices[0] = control::InterfaceDevice{"veth1"}; }),
       HasSubstr("its device"));
+  EXPECT_THAT(refused([](auto& next) {
+                std::get<control::InterfaceDevice>(next.switches[0].devices[0]).queues = 2;
+              }),
+              HasSubstr("its queues"));
   EXPECT_THAT(refused([](auto& next) { next.switches[0].config.canary.emplace(); }),
               HasSubstr("canary"));
 }

@@ -44,16 +44,59 @@ TEST(PlanTopology, JoinsTheEndsOfALink) {
   EXPECT_EQ(topology.ports[3].peer, 2u);
 }
 
-TEST(PlanTopology, DealsDevicesToCoresAndKeepsLinksOnOne) {
-  const auto topology = plan_topology(leaf_and_spine({0, 1}));
-  EXPECT_NE(topology.ports[0].core, topology.ports[1].core);
-  EXPECT_EQ(topology.ports[2].core, topology.ports[3].core);
-}
-
 TEST(PlanTopology, AnUnknownFarEndHasNoPeer) {
   auto config = leaf_and_spine({0});
   config.switches[0].devices[2] = control::InternalLink{"spine", "nowhere"};
   EXPECT_EQ(plan_topology(config).ports[2].peer, no_peer);
+}
+
+using Cores = std::vector<unsigned>;
+
+TEST(DealQueues, DealsDevicesToCoresAndKeepsLinksOnOne) {
+  auto topology = plan_topology(leaf_and_spine({0, 1}));
+  deal_queues(topology, 2, std::vector<QueueCount>(4));
+  EXPECT_EQ(topology.ports[0].cores, Cores{0});
+  EXPECT_EQ(topology.ports[1].cores, Cores{1});
+  EXPECT_EQ(topology.ports[2].cores, topology.ports[3].cores);
+}
+
+TEST(DealQueues, AsManyAsCoresAreOneOnEachInOrder) {
+  auto topology = plan_topology(leaf_and_spine({0, 1, 2}));
+  deal_queues(topology, 3, {{1, 1}, {3, 2}, {}, {}});
+  EXPECT_EQ(topology.ports[0].cores, Cores{0});
+  EXPECT_EQ(topology.ports[1].cores, (Cores{0, 1, 2}));
+  EXPECT_EQ(topology.ports[1].senders, 2u);
+}
+
+TEST(DealQueues, FewerOrMoreThanCoresAreDealt) {
+  auto topology = plan_topology(leaf_and_spine({0, 1, 2}));
+  deal_queues(topology, 3, {{2, 2}, {4, 4}, {}, {}});
+  EXPECT_EQ(topology.ports[0].cores, (Cores{0, 1}));
+  EXPECT_EQ(topology.ports[1].cores, (Cores{2, 0, 1, 2}));
+}
+
+TEST(SenderOf, IsTheCoreItselfWhereItHasAQueueThatSends) {
+  PortPlace place;
+  place.cores = {2, 0, 1};
+  place.senders = 2;
+  EXPECT_EQ(sender_of(place, false, 2), 2u);
+  EXPECT_EQ(sender_of(place, false, 0), 0u);
+  EXPECT_EQ(sender_of(place, false, 1), 0u) << "its queue only receives";
+  EXPECT_EQ(sender_of(place, false, 4), 2u);
+  for (unsigned core = 0; core < 5; ++core) {
+    EXPECT_EQ(sender_of(place, true, core), 2u) << "a shaper has one owner";
+  }
+}
+
+TEST(HasOneOwner, IsAboutRatesAndBadCables) {
+  switching::PortConfig port;
+  port.impair_in.loss = 0.1;
+  EXPECT_FALSE(has_one_owner(port));
+  port.impair_out.jitter = std::chrono::microseconds(1);
+  EXPECT_TRUE(has_one_owner(port));
+  port.impair_out = {};
+  port.queue.rate_bps = 1;
+  EXPECT_TRUE(has_one_owner(port));
 }
 
 TEST(DerivedMac, IsLocalUnicastAndUnique) {

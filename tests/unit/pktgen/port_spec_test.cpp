@@ -30,7 +30,7 @@ TEST(ParsePort, KnowsEveryKind) {
   EXPECT_EQ(device_of<control::PciDevice>("pci=0000:01:00.0").address, "0000:01:00.0");
   EXPECT_EQ(device_of<control::RingDevice>("ring=r0").name, "r0");
   const auto pcap = device_of<control::PcapDevice>("pcap-rx=in,pcap-tx=out,infinite");
-  EXPECT_EQ(pcap.rx, "in");
+  EXPECT_EQ(pcap.rx, std::vector<std::string>{"in"});
   EXPECT_EQ(pcap.tx, "out");
   EXPECT_TRUE(pcap.infinite);
   EXPECT_EQ(device_of<control::RawDevice>("device=net_null0,size=64,no-rx=1").arguments,

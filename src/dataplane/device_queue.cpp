@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "dataplane/device_queue.h"
+
+#include <algorithm>
+
+#include <rte_ethdev.h>
+
+#include "dataplane/mbuf_pool.h"
+
+namespace tributary::dataplane {
+
+std::size_t DeviceQueue::receive(PacketPool& pool, PortIndex ingress, PacketList& out) {
+  std::array<rte_mbuf*, burst> mbufs;
+  const auto count = rte_eth_rx_burst(port_, queue_, mbufs.data(), burst);
+  for (std::uint16_t i = 0; i < count; ++i) {
+    rte_mbuf* mbuf = mbufs[i];
+    if (mbuf->nb_segs > 1 && rte_pktmbuf_linearize(mbuf) != 0) {
+      ++refused_;
+      rte_pktmbuf_free(mbuf);
+      continue;
+    }
+    Packet* packet = packet_of(mbuf);
+    packet->pool = &pool;
+    packet->offset = mbuf->data_off;
+    packet->length = mbuf->data_len;
+    packet->ingress = ingress;
+    packet->egress = no_port;
+    out.push(PacketPtr(packet));
+  }
+  return count;
+}
+
+std::size_t DeviceQueue::transmit(PacketList& packets, Time now) {
+  if (waiting_ == 0) {
+    if (packets.empty()) {
+      return 0;
+    }
+    waiting_since_ = now;
+  }
+  while (waiting_ < burst && !packets.empty()) {
+    Packet* packet = packets.pop().release();
+    rte_mbuf* mbuf = mbuf_of(packet);
+    mbuf->data_off = static_cast<std::uint16_t>(packet->offset);
+    mbuf->data_len = static_cast<std::uint16_t>(packet->length);
+    mbuf->pkt_len = packet->length;
+    mbuf->ol_flags = 0;
+    pending_[waiting_++] = mbuf;
+  }
+  const auto sent = rte_eth_tx_burst(port_, queue_, pending_.data(), waiting_);
+  std::copy(pending_.begin() + sent, pending_.begin() + waiting_, pending_.begin());
+  waiting_ = static_cast<std::uint16_t>(waiting_ - sent);
+  if (sent > 0) {
+    waiting_since_ = now;
+  } else if (waiting_ > 0 && now - waiting_since_ >= patience_) {
+    drop_waiting();
+  }
+  return sent;
+}
+
+void DeviceQueue::drop_waiting() {
+  dropped_ += waiting_;
+  rte_pktmbuf_free_bulk(pending_.data(), waiting_);
+  waiting_ = 0;
+}
+
+}  // namespace tributary::dataplane

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include "packet/clock.h"
+#include "packet/list.h"
+#include "packet/pool.h"
+
+struct rte_mbuf;
+
+namespace tributary::dataplane {
+
+// One receive and one transmit queue of a device, for the core that polls them. Queues of one
+// device belong to different cores, so each lies on cache lines of its own.
+class alignas(64) DeviceQueue {
+ public:
+  static constexpr std::uint16_t burst = 32;
+
+  // `sends`: the device has a transmit queue of this number.
+  DeviceQueue(std::uint16_t port, std::uint16_t queue, bool sends)
+      : port_(port), queue_(queue), sends_(sends) {}
+
+  // Up to one burst, owned by `pool` from now on. Returns how many came.
+  std::size_t receive(PacketPool& pool, PortIndex ingress, PacketList& out);
+
+  // How many packets transmit() takes at most.
+  std::size_t room() const { return sends_ ? burst - waiting_ : 0; }
+  // Takes all of `packets`. What the device has no room for waits for the next call, for a while
+  // (10 ms unless told); then it is dropped and counted. Returns how many the device took.
+  std::size_t transmit(PacketList& packets, Time now);
+  bool waiting() const { return waiting_ > 0; }
+  void set_patience(Duration patience) { patience_ = patience; }
+  std::uint64_t dropped() const { return dropped_; }
+  void drop_waiting();
+
+  std::uint64_t refused() const { return refused_; }
+
+ private:
+  std::uint16_t port_;
+  std::uint16_t queue_;
+  bool sends_;
+  std::uint16_t waiting_ = 0;
+  Time waiting_since_{};
+  Duration patience_ = std::chrono::milliseconds(10);
+  std::uint64_t dropped_ = 0;
+  std::uint64_t refused_ = 0;  // in several segments that do not fit one buffer
+  std::array<rte_mbuf*, burst> pending_{};
+};
+
+}  // namespace tributary::dataplane
