@@ -36,92 +36,139 @@ struct Plain {
   }
 };
 
-// Runs `step(i)` over whole vectors, four at a time: enough independent work to hide latencies.
-// Returns the first element that is left over, of fewer than `lanes`: the caller's.
-template <class Step>
-HWY_INLINE std::size_t for_vectors(std::size_t lanes, std::size_t n, Step step) {
+// Of each of n / lanes vectors: `put(i, compute(i))`. Four at a time, all read before the first is
+// written: enough independent work to hide latencies.
+template <class Compute, class Put>
+HWY_INLINE void for_vectors(std::size_t lanes, std::size_t n, Compute compute, Put put) {
   std::size_t i = 0;
-  if (n >= 4 * lanes) {
-    for (; i <= n - 4 * lanes; i += 4 * lanes) {
-      step(i);
-      step(i + lanes);
-      step(i + 2 * lanes);
-      step(i + 3 * lanes);
-    }
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    const auto v0 = compute(i);
+    const auto v1 = compute(i + lanes);
+    const auto v2 = compute(i + 2 * lanes);
+    const auto v3 = compute(i + 3 * lanes);
+    put(i, v0);
+    put(i + lanes, v1);
+    put(i + 2 * lanes, v2);
+    put(i + 3 * lanes, v3);
   }
   for (; i + lanes <= n; i += lanes) {
-    step(i);
+    put(i, compute(i));
   }
-  return i;
+}
+
+// n >= Lanes(d) elements of what `Step` says: To, From, Lane, compute() and put(). What is left
+// over by whole vectors is covered by one more, which ends with the last element and overlaps the
+// one before; it is computed while its elements are still as they came.
+template <class Step>
+HWY_INLINE void for_elements(typename Step::To* HWY_RESTRICT to,
+                             const typename Step::From* HWY_RESTRICT from, std::size_t n) {
+  const hn::ScalableTag<typename Step::Lane> d;
+  const auto compute = [=](std::size_t at)
+                           HWY_ATTR { return Step::compute(d, to + at, from + at); };
+  const auto put = [=](std::size_t at, auto value) HWY_ATTR { Step::put(d, value, to + at); };
+  const std::size_t lanes = hn::Lanes(d);
+  if (n % lanes == 0) {
+    for_vectors(lanes, n, compute, put);
+  } else {
+    const auto last = compute(n - lanes);
+    for_vectors(lanes, n, compute, put);
+    put(n - lanes, last);
+  }
+}
+
+// Fewer than that, as a whole vector of copies.
+template <class Step>
+HWY_NOINLINE void for_few_elements(typename Step::To* to, const typename Step::From* from,
+                                   std::size_t n) {
+  const hn::ScalableTag<typename Step::Lane> d;
+  typename Step::To a[hn::MaxLanes(d)] = {};
+  typename Step::From b[hn::MaxLanes(d)] = {};
+  std::memcpy(a, to, n * sizeof *to);
+  std::memcpy(b, from, n * sizeof *from);
+  Step::put(d, Step::compute(d, a, b), a);
+  std::memcpy(to, a, n * sizeof *to);
+}
+
+template <class Step>
+HWY_INLINE void run(void* destination, const void* source, std::size_t n) {
+  const hn::ScalableTag<typename Step::Lane> d;
+  auto* to = static_cast<typename Step::To*>(destination);
+  const auto* from = static_cast<const typename Step::From*>(source);
+  if (n >= hn::Lanes(d)) {
+    for_elements<Step>(to, from, n);
+  } else if (n > 0) {
+    for_few_elements<Step>(to, from, n);
+  }
 }
 
 template <class Format, class Op>
-void accumulate(void* accumulator, const void* elements, std::size_t n) {
+struct Accumulate {
   using Lane = typename Format::Lane;
-  using Element = typename Format::Element;
-  const hn::ScalableTag<Lane> d;
-  const std::size_t lanes = hn::Lanes(d);
-  auto* HWY_RESTRICT to = static_cast<Lane*>(accumulator);
-  const auto* HWY_RESTRICT from = static_cast<const Element*>(elements);
-  const auto step = [=](std::size_t at) HWY_ATTR {
-    hn::StoreU(Op::apply(d, hn::LoadU(d, to + at), Format::widen(d, from + at)), d, to + at);
-  };
-  const std::size_t i = for_vectors(lanes, n, step);
-  if (i < n) {
-    Lane a[hn::MaxLanes(d)] = {};
-    Element b[hn::MaxLanes(d)] = {};
-    std::memcpy(a, to + i, (n - i) * sizeof(Lane));
-    std::memcpy(b, from + i, (n - i) * sizeof(Element));
-    hn::StoreU(Op::apply(d, hn::LoadU(d, a), Format::widen(d, b)), d, a);
-    std::memcpy(to + i, a, (n - i) * sizeof(Lane));
+  using To = Lane;
+  using From = typename Format::Element;
+
+  template <class D>
+  static HWY_INLINE hn::Vec<D> compute(D d, const To* to, const From* from) {
+    return Op::apply(d, hn::LoadU(d, to), Format::widen(d, from));
   }
+  template <class D>
+  static HWY_INLINE void put(D d, hn::Vec<D> value, To* to) {
+    hn::StoreU(value, d, to);
+  }
+};
+
+template <class Format>
+struct Load {
+  using Lane = typename Format::Lane;
+  using To = Lane;
+  using From = typename Format::Element;
+
+  template <class D>
+  static HWY_INLINE hn::Vec<D> compute(D d, const To*, const From* from) {
+    return Format::widen(d, from);
+  }
+  template <class D>
+  static HWY_INLINE void put(D d, hn::Vec<D> value, To* to) {
+    hn::StoreU(value, d, to);
+  }
+};
+
+template <class Format>
+struct Store {
+  using Lane = typename Format::Lane;
+  using To = typename Format::Element;
+  using From = Lane;
+
+  template <class D>
+  static HWY_INLINE hn::Vec<D> compute(D d, const To*, const From* from) {
+    return hn::LoadU(d, from);
+  }
+  template <class D>
+  static HWY_INLINE void put(D d, hn::Vec<D> value, To* to) {
+    Format::narrow(d, value, to);
+  }
+};
+
+template <class Format, class Op>
+void accumulate(void* accumulator, const void* elements, std::size_t n) {
+  run<Accumulate<Format, Op>>(accumulator, elements, n);
 }
 
 template <class Format>
 void load(void* accumulator, const void* elements, std::size_t n) {
-  using Lane = typename Format::Lane;
-  using Element = typename Format::Element;
   if constexpr (Format::in_place) {
-    std::memmove(accumulator, elements, n * sizeof(Element));
+    std::memmove(accumulator, elements, n * sizeof(typename Format::Element));
   } else {
-    const hn::ScalableTag<Lane> d;
-    const std::size_t lanes = hn::Lanes(d);
-    auto* HWY_RESTRICT to = static_cast<Lane*>(accumulator);
-    const auto* HWY_RESTRICT from = static_cast<const Element*>(elements);
-    const auto step = [=](std::size_t at)
-                          HWY_ATTR { hn::StoreU(Format::widen(d, from + at), d, to + at); };
-    const std::size_t i = for_vectors(lanes, n, step);
-    if (i < n) {
-      Lane a[hn::MaxLanes(d)] = {};
-      Element b[hn::MaxLanes(d)] = {};
-      std::memcpy(b, from + i, (n - i) * sizeof(Element));
-      hn::StoreU(Format::widen(d, b), d, a);
-      std::memcpy(to + i, a, (n - i) * sizeof(Lane));
-    }
+    run<Load<Format>>(accumulator, elements, n);
   }
 }
 
 template <class Format>
 void store(void* elements, const void* accumulator, std::size_t n) {
-  using Lane = typename Format::Lane;
-  using Element = typename Format::Element;
   if constexpr (Format::in_place) {
-    std::memmove(elements, accumulator, n * sizeof(Element));
+    std::memmove(elements, accumulator, n * sizeof(typename Format::Element));
   } else {
-    const hn::ScalableTag<Lane> d;
-    const std::size_t lanes = hn::Lanes(d);
-    auto* HWY_RESTRICT to = static_cast<Element*>(elements);
-    const auto* HWY_RESTRICT from = static_cast<const Lane*>(accumulator);
-    const auto step = [=](std::size_t at)
-                          HWY_ATTR { Format::narrow(d, hn::LoadU(d, from + at), to + at); };
-    const std::size_t i = for_vectors(lanes, n, step);
-    if (i < n) {
-      Lane a[hn::MaxLanes(d)] = {};
-      Element b[hn::MaxLanes(d)] = {};
-      std::memcpy(a, from + i, (n - i) * sizeof(Lane));
-      Format::narrow(d, hn::LoadU(d, a), b);
-      std::memcpy(to + i, b, (n - i) * sizeof(Element));
-    }
+    run<Store<Format>>(elements, accumulator, n);
   }
 }
 
