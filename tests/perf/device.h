@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include "packet/list.h"
+#include "packet/pool.h"
+#include "switch/switch.h"
+
+namespace tributary::perf {
+
+// One core's share of a switch, driven as the data plane does, in virtual time and without devices.
+class Device {
+ public:
+  static constexpr std::size_t burst = 32;
+
+  Device(const switching::SwitchConfig& config, std::size_t packets)
+      : pool_(packets, frame_bytes_max), switch_(config, {}, pool_) {}
+
+  PacketPool& pool() { return pool_; }
+  const switching::Switch& logical() const { return switch_; }
+
+  // What a packet costs: a burst goes in, timers run where they are due.
+  void process(PacketList packets) {
+    switch_.receive(std::move(packets), now_, out_);
+    if (switch_.deadline() <= now_) {
+      switch_.expire(now_, out_);
+    }
+  }
+
+  // Between bursts: time passes, what has left is freed. Returns how many packets that were.
+  std::size_t settle(Duration by = std::chrono::nanoseconds(100) * burst) {
+    now_ += by;
+    const auto left = out_.departures.size();
+    out_.departures.clear();
+    out_.lessons.clear();
+    return left;
+  }
+
+ private:
+  static constexpr std::uint32_t frame_bytes_max = 2048;
+
+  HeapPacketPool pool_;
+  switching::Switch switch_;
+  switching::Output out_;
+  Time now_ = Time{} + std::chrono::seconds(1000);
+};
+
+}  // namespace tributary::perf
