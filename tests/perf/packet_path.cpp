@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sends packets of each kind through a logical switch, for callgrind to count instructions: only
+// what the switch does is collected, and dumped under the name of the kind. check_instructions runs
+// it; on standard output it says how many packets of each kind there were.
+#include <cstdint>
+#include <cstdio>
+#include <valgrind/callgrind.h>
+
+#include "canary_load.h"
+#include "device.h"
+#include "frame_load.h"
+
+namespace tributary::perf {
+namespace {
+
+constexpr std::size_t rounds = 20;
+constexpr std::size_t warm_up_rounds = 4;
+
+void collect(Device& device, PacketList packets) {
+  CALLGRIND_TOGGLE_COLLECT;
+  device.process(std::move(packets));
+  CALLGRIND_TOGGLE_COLLECT;
+}
+
+void report(const char* kind, std::size_t packets) {
+  CALLGRIND_DUMP_STATS_AT(kind);
+  std::printf("%s %zu\n", kind, packets);
+}
+
+// The packets of the turns `first` to `last` of each block.
+void count_turns(const char* kind, const CanaryShape& shape, std::uint32_t first,
+                 std::uint32_t last, bool bypass = false) {
+  CanaryLoad load(shape);
+  load.set_bypass(bypass);
+  Device device(load.config(), load.packets());
+  const auto bursts_per_round = shape.in_flight * shape.hosts / Device::burst;
+  std::size_t counted = 0;
+  for (std::size_t i = 0; i < (warm_up_rounds + rounds) * bursts_per_round; ++i) {
+    auto packets = load.next(device.pool(), Device::burst);
+    if (i >= warm_up_rounds * bursts_per_round && load.turn() >= first && load.turn() <= last) {
+      counted += packets.size();
+      collect(device, std::move(packets));
+    } else {
+      device.process(std::move(packets));
+    }
+    device.settle();
+  }
+  report(kind, counted);
+}
+
+void count_aggregation() {
+  const CanaryShape f32;
+  const std::uint32_t result = f32.hosts - 1u;
+  const std::uint32_t completing = result - 1;
+  count_turns("contribution-begins", f32, 0, 0);
+  count_turns("contribution-joins", f32, 1, completing - 1);
+  count_turns("contribution-completes", f32, completing, completing);
+  count_turns("result-to-seven-children", f32, result, result);
+  count_turns("contribution-passes", f32, 0, completing, true);
+  CanaryShape bf16;
+  bf16.type = wire::ElementType::bf16;
+  bf16.elements = 512;
+  count_turns("contribution-joins-bf16", bf16, 1, completing - 1);
+}
+
+template <typename Load>
+void count_forwarding(const char* kind, Load& load, Device& device) {
+  for (std::size_t i = 0; i < warm_up_rounds; ++i) {
+    device.process(load.next(device.pool(), Device::burst));
+    device.settle();
+  }
+  for (std::size_t i = 0; i < rounds; ++i) {
+    collect(device, load.next(device.pool(), Device::burst));
+    device.settle();
+  }
+  report(kind, rounds * Device::burst);
+}
+
+void count_bridge() {
+  constexpr std::uint32_t stations = 64;
+  BridgeLoad load(8, stations);
+  Device device(load.config(), 1024);
+  for (std::uint32_t station = 0; station < stations; ++station) {
+    device.process(load.introduction(device.pool(), station));
+    device.settle();
+  }
+  count_forwarding("bridge", load, device);
+}
+
+void count_router(const char* kind, RouterLoad::Way way) {
+  RouterLoad load(8, way, 1000);
+  Device device(load.config(), 1024);
+  count_forwarding(kind, load, device);
+}
+
+}  // namespace
+}  // namespace tributary::perf
+
+int main() {
+  using namespace tributary::perf;
+  std::printf("compiled-by %s\n", TRIBUTARY_COMPILED_BY);
+  count_aggregation();
+  count_bridge();
+  count_router("router-station", RouterLoad::Way::stations);
+  count_router("router-route", RouterLoad::Way::routes);
+  return 0;
+}
