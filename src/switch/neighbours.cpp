@@ -18,6 +18,7 @@ Neighbours::Neighbours(const SwitchConfig& config, const Interfaces& interfaces,
       outlet_(outlet),
       keeps_gateways_(share.core == 0),
       table_(config.arp_timeout, seed, {.entries = config.arp_capacity}) {
+  questions_.reserve(config.arp_capacity);
   add_static(config);
 }
 
