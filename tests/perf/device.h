@@ -15,8 +15,9 @@ class Device {
  public:
   static constexpr std::size_t burst = 32;
 
-  Device(const switching::SwitchConfig& config, std::size_t packets)
-      : pool_(packets, frame_bytes_max), switch_(config, {}, pool_) {}
+  Device(const switching::SwitchConfig& config, std::size_t packets,
+         switching::CoreShare share = {})
+      : pool_(packets, frame_bytes_max), switch_(config, share, pool_) {}
 
   PacketPool& pool() { return pool_; }
   const switching::Switch& logical() const { return switch_; }
@@ -29,13 +30,11 @@ class Device {
     }
   }
 
-  // Between bursts: time passes, what has left is freed. Returns how many packets that were.
-  std::size_t settle(Duration by = std::chrono::nanoseconds(100) * burst) {
+  // Between bursts: time passes, what has left is freed.
+  void settle(Duration by = std::chrono::nanoseconds(100) * burst) {
     now_ += by;
-    const auto left = out_.departures.size();
     out_.departures.clear();
     out_.lessons.clear();
-    return left;
   }
 
  private:
