@@ -222,6 +222,9 @@ void read_port(Reader& reader, SwitchDraft& out) {
   reader.require({"name"});
   reader.name("name", port.name);
   out.devices.push_back(read_device(reader));
+  const auto& device = out.devices.back();
+  port.from_kernel = device && (std::holds_alternative<InterfaceDevice>(*device) ||
+                                std::holds_alternative<TapDevice>(*device));
   reader.parsed("address", port.address, parse_interface_address);
   reader.parsed("mac", port.mac, parse_mac);
   reader.integer<std::uint16_t>("mtu", port.mtu, {mtu_min, mtu_max});

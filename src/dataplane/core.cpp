@@ -124,11 +124,9 @@ bool Core::receive_from_devices(Time now) {
       continue;
     }
     PacketList burst;
-    worked |= home.queue->receive(pool_, home.place->port, burst) > 0;
-    while (auto packet = burst.pop()) {
-      home.port.arrive(std::move(packet), now, ready_);
-    }
-    if (!ready_.empty()) {
+    if (home.queue->receive(pool_, home.place->port, burst) > 0) {
+      worked = true;
+      home.port.arrive(std::move(burst), now, ready_);
       deliver(home);
     }
   }
@@ -196,8 +194,7 @@ bool Core::run_ports(Time now) {
     worked |= !ready_.empty();
     deliver(home);
     if (home.queue != nullptr) {
-      home.port.dequeue(now, taken_, home.queue->room());
-      worked |= home.queue->transmit(taken_, now) > 0;
+      worked |= transmit(home, now);
     } else {
       home.port.dequeue(now, taken_, DeviceQueue::burst);
       worked |= !taken_.empty();
@@ -208,11 +205,23 @@ bool Core::run_ports(Time now) {
   return worked;
 }
 
+// Burst after burst, until nothing may go or the device takes no more.
+bool Core::transmit(HomePort& home, Time now) {
+  bool worked = false;
+  std::size_t sent = 0;
+  do {
+    home.port.dequeue(now, taken_, home.queue->room());
+    sent = home.queue->transmit(taken_, now);
+    worked |= sent > 0;
+  } while (sent == DeviceQueue::burst && home.port.queue_packets() > 0);
+  return worked;
+}
+
 // A frame from the cable, or from the far end of an internal link.
 void Core::arrive(HomePort& home, PacketPtr packet, Time now) {
   packet->ingress = home.place->port;
   packet->egress = no_port;
-  home.port.arrive(std::move(packet), now, ready_);
+  home.port.arrive(PacketList(std::move(packet)), now, ready_);
   deliver(home);
 }
 
@@ -274,7 +283,7 @@ void Core::depart(std::uint32_t number, PacketPtr packet, Time now) {
 // somebody else is to send.
 void Core::leave(HomePort& home, PacketPtr packet, Time now) {
   home.port.enqueue(std::move(packet), now);
-  home.deadline = home.port.deadline();
+  home.deadline = Time{};  // run_ports() looks at it in this round, and finds the next one
 }
 
 // What left the queue of one end arrives at the other.

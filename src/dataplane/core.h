@@ -96,6 +96,7 @@ class Core {
   void teach_others(std::uint32_t switch_index);
   void depart(std::uint32_t number, PacketPtr packet, Time now);
   void leave(HomePort& home, PacketPtr packet, Time now);
+  bool transmit(HomePort& home, Time now);
   void cross_link(HomePort& home, Time now);
   void hand_over(PacketPtr packet, unsigned to, std::uint64_t tag);
   void account_refused();

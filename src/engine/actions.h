@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "packet/fate.h"
+#include "packet/list.h"
 #include "packet/packet.h"
+#include "packet/pool.h"
 
 namespace tributary::engine {
 
@@ -17,12 +19,10 @@ struct Path {
   std::uint32_t block = 0;  // sequence number of the block in its job
 };
 
-// A packet that an engine wants sent.
+// A packet that an engine wants routed (or bridged) by its destination. The switch writes the
+// link-layer addresses where it routes.
 struct Departure {
   PacketPtr packet;
-  // A port: the frame is complete and leaves by that port. no_port: the switch routes (or bridges)
-  // the frame by its destination, and writes the link-layer addresses where it routes.
-  PortIndex port = no_port;
   Path path;
   // The packet was received in this burst: the switch counts it as forwarded or dropped.
   // Otherwise it was originated: the switch counts it as sent or lost.
@@ -47,18 +47,19 @@ class Actions {
   }
   // A received packet goes on towards its destination.
   void forward(PacketPtr packet, const Path& path) {
-    departures_.push_back({std::move(packet), no_port, path, true});
+    departures_.push_back({std::move(packet), path, true});
   }
 
   // A packet made here, or kept before, is routed towards its destination ...
   void originate(PacketPtr packet, const Path& path) {
     ++ledger_.originated;
-    departures_.push_back({std::move(packet), no_port, path, false});
+    departures_.push_back({std::move(packet), path, false});
   }
-  // ... or is a complete frame that leaves by one port ...
+  // ... or is a complete frame, but for its source address, that leaves by one port ...
   void originate_on(PortIndex port, PacketPtr packet) {
     ++ledger_.originated;
-    departures_.push_back({std::move(packet), port, {}, false});
+    packet->egress = port;
+    frames_.push(std::move(packet));
   }
   // ... or could not be made or sent.
   void lose(DropReason reason) {
@@ -68,10 +69,13 @@ class Actions {
 
   // For the switch; cleared by it after use, so that the storage is kept.
   std::vector<Departure>& departures() { return departures_; }
+  // Complete frames, by Packet::egress; taken by the switch.
+  PacketList& frames() { return frames_; }
 
  private:
   Ledger& ledger_;
   std::vector<Departure> departures_;
+  PacketList frames_;
 };
 
 }  // namespace tributary::engine

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "forwarding/occupancy.h"
-#include "packet/pool.h"
 #include "wire/checksum.h"
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
@@ -16,17 +15,6 @@ namespace {
 constexpr std::uint64_t nanoseconds_per_second = 1'000'000'000;
 // Longer frames need no look into their headers.
 constexpr std::uint32_t network_control_bytes_max = 128;
-
-// Only the switch's own words: the class of what hosts send is their own claim.
-bool is_network_control(const Packet& frame) {
-  if (frame.ingress != no_port || frame.length > network_control_bytes_max) {
-    return false;
-  }
-  wire::Cursor cursor(frame.bytes());
-  const auto* ethernet = cursor.take<wire::EthernetHeader>();
-  const auto* ip = cursor.take<wire::Ipv4Header>();
-  return ip != nullptr && ethernet->type.value() == wire::ethertype::ipv4 && ip->tos >= 0xc0;
-}
 
 }  // namespace
 
@@ -57,6 +45,8 @@ bool mark_congestion(Packet& frame) {
 void EgressQueue::configure(const QueueConfig& config) {
   config_ = config;
   remainder_ = 0;
+  buffers_max_ = std::max<std::uint64_t>(config_.capacity_bytes / buffer_bytes_min, 64);
+  buffer_share_ = config_.capacity_bytes / buffers_max_;
   if (config_.rate_bps > 0) {
     constexpr std::uint64_t two_frames_bits =
         std::uint64_t{2 * 8} * (1514 + wire::ethernet_line_overhead_bytes);
@@ -66,33 +56,24 @@ void EgressQueue::configure(const QueueConfig& config) {
   }
 }
 
-void EgressQueue::enqueue(PacketPtr packet, Time now) {
-  if (is_network_control(*packet)) {
-    bytes_ += packet->length;
-    packet->queued_at = now;
-    waiting_.push_front(std::move(packet));
-    return;
+bool EgressQueue::is_network_control(const Packet& frame) {
+  if (frame.length > network_control_bytes_max) {
+    return false;
   }
-  if (bytes_ + packet->length > config_.capacity_bytes || waiting_.size() >= buffers_max()) {
-    ++tail_dropped_;
-    return;
-  }
-  if (config_.ecn_threshold_packets > 0 && waiting_.size() > config_.ecn_threshold_packets &&
-      mark_congestion(*packet)) {
-    ++ecn_marked_;
-  }
+  wire::Cursor cursor(frame.bytes());
+  const auto* ethernet = cursor.take<wire::EthernetHeader>();
+  const auto* ip = cursor.take<wire::Ipv4Header>();
+  return ip != nullptr && ethernet->type.value() == wire::ethertype::ipv4 && ip->tos >= 0xc0;
+}
+
+void EgressQueue::put_first(PacketPtr packet, Time now) {
   bytes_ += packet->length;
   packet->queued_at = now;
-  waiting_.push(std::move(packet));
+  waiting_.push_front(std::move(packet));
 }
 
-// Tiny frames must not take all buffers of the pool.
-std::uint64_t EgressQueue::buffers_max() const {
-  return std::max<std::uint64_t>(config_.capacity_bytes / buffer_bytes_min, 64);
-}
-
-std::uint64_t EgressQueue::occupied_bytes() const {
-  return std::max(bytes_, waiting_.size() * config_.capacity_bytes / buffers_max());
+void EgressQueue::mark(Packet& packet) {
+  ecn_marked_ += mark_congestion(packet) ? 1 : 0;
 }
 
 void EgressQueue::occupy_line(const Packet& frame) {
@@ -102,25 +83,15 @@ void EgressQueue::occupy_line(const Packet& frame) {
                Duration(static_cast<Duration::rep>(scaled / config_.rate_bps));
 }
 
-void EgressQueue::dequeue(Time now, PacketList& out, std::size_t max) {
-  const bool shaped = config_.rate_bps > 0;
+void EgressQueue::dequeue_shaped(Time now, PacketList& out, std::size_t max) {
   for (std::size_t i = 0; i < max && !waiting_.empty(); ++i) {
-    if (shaped) {
-      if (line_free_ - allowance_ > now) {
-        return;
-      }
-      occupy_line(*waiting_.front());
+    if (line_free_ - allowance_ > now) {
+      return;
     }
+    occupy_line(*waiting_.front());
     bytes_ -= waiting_.front()->length;
     out.push(waiting_.pop());
   }
-}
-
-Time EgressQueue::deadline() const {
-  if (waiting_.empty()) {
-    return never;
-  }
-  return config_.rate_bps > 0 ? line_free_ - allowance_ : Time{};
 }
 
 void EgressQueue::clear() {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "forwarding/config.h"
 #include "packet/clock.h"
 #include "packet/list.h"
+#include "packet/pool.h"
 
 namespace tributary::forwarding {
 
@@ -25,25 +28,63 @@ class EgressQueue {
   explicit EgressQueue(const QueueConfig& config) { configure(config); }
 
   void configure(const QueueConfig& config);
-  void enqueue(PacketPtr packet, Time now);
+  void enqueue(PacketPtr packet, Time now) {
+    // Only the switch's own words: the class of what hosts send is their own claim.
+    if (packet->ingress == no_port && is_network_control(*packet)) {
+      put_first(std::move(packet), now);
+      return;
+    }
+    if (bytes_ + packet->length > config_.capacity_bytes || waiting_.size() >= buffers_max_) {
+      ++tail_dropped_;
+      return;
+    }
+    if (config_.ecn_threshold_packets > 0 && waiting_.size() > config_.ecn_threshold_packets) {
+      mark(*packet);
+    }
+    bytes_ += packet->length;
+    packet->queued_at = now;
+    waiting_.push(std::move(packet));
+  }
   // Appends up to `max` frames that may go now.
-  void dequeue(Time now, PacketList& out, std::size_t max);
+  void dequeue(Time now, PacketList& out, std::size_t max) {
+    if (config_.rate_bps > 0) {
+      dequeue_shaped(now, out, max);
+    } else if (waiting_.size() <= max) {
+      out.append(std::move(waiting_));
+      bytes_ = 0;
+    } else {
+      for (std::size_t i = 0; i < max; ++i) {
+        bytes_ -= waiting_.front()->length;
+        out.push(waiting_.pop());
+      }
+    }
+  }
   // When the frame at the head may go; the past if unshaped; `never` if empty.
-  Time deadline() const;
+  Time deadline() const {
+    if (waiting_.empty()) {
+      return never;
+    }
+    return config_.rate_bps > 0 ? line_free_ - allowance_ : Time{};
+  }
   void clear();
 
   std::size_t packets() const { return waiting_.size(); }
   std::uint64_t bytes() const { return bytes_; }
   // How much of the capacity is taken: a queue can also be full of small frames, by buffers.
-  std::uint64_t occupied_bytes() const;
+  std::uint64_t occupied_bytes() const { return std::max(bytes_, waiting_.size() * buffer_share_); }
   std::uint64_t tail_dropped() const { return tail_dropped_; }
   std::uint64_t ecn_marked() const { return ecn_marked_; }
 
  private:
-  std::uint64_t buffers_max() const;
+  static bool is_network_control(const Packet& frame);
+  void put_first(PacketPtr packet, Time now);
+  void mark(Packet& packet);
+  void dequeue_shaped(Time now, PacketList& out, std::size_t max);
   void occupy_line(const Packet& frame);
 
   QueueConfig config_;
+  std::uint64_t buffers_max_ = 0;   // tiny frames must not take all buffers of the pool
+  std::uint64_t buffer_share_ = 0;  // of the capacity, that one of them takes
   PacketList waiting_;
   std::uint64_t bytes_ = 0;
   Time line_free_{};             // when the line has sent all it was given

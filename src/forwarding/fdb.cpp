@@ -4,14 +4,6 @@
 namespace tributary::forwarding {
 namespace {
 
-std::uint64_t key_of(const wire::MacAddress& mac) {
-  std::uint64_t key = 0;
-  for (const auto octet : mac.octets) {
-    key = (key << 8) | octet;
-  }
-  return key;
-}
-
 wire::MacAddress mac_of(std::uint64_t key) {
   wire::MacAddress mac;
   for (std::size_t i = mac.octets.size(); i-- > 0; key >>= 8) {
@@ -26,7 +18,7 @@ Fdb::Fdb(std::uint32_t capacity, Duration ageing, std::uint64_t seed)
     : table_(capacity, seed), ageing_(ageing) {}
 
 Fdb::Lesson Fdb::learn(const wire::MacAddress& mac, PortIndex port, Time now) {
-  const auto key = key_of(mac);
+  const auto key = mac.value();
   auto* entry = table_.find(key);
   if (entry == nullptr) {
     entry = table_.full() ? nullptr : table_.insert(key);
@@ -56,12 +48,12 @@ Fdb::Lesson Fdb::learn(const wire::MacAddress& mac, PortIndex port, Time now) {
 }
 
 PortIndex Fdb::find(const wire::MacAddress& mac, Time now) const {
-  const auto* entry = table_.find(key_of(mac));
+  const auto* entry = table_.find(mac.value());
   return entry == nullptr || is_aged(*entry, now) ? no_port : entry->port;
 }
 
 bool Fdb::add_static(const wire::MacAddress& mac, PortIndex port) {
-  const auto key = key_of(mac);
+  const auto key = mac.value();
   auto* entry = table_.find(key);
   if (entry == nullptr) {
     entry = table_.insert(key);

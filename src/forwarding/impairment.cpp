@@ -109,7 +109,7 @@ void Impairment::poll(Time now, PacketList& ready) {
   active_ = config_.any() || !held_.empty() || !delayed_.empty();
 }
 
-Time Impairment::deadline() const {
+Time Impairment::first_due() const {
   auto earliest = delayed_.empty() ? never : delayed_.front().due;
   for (const auto& held : held_) {
     earliest = std::min(earliest, held.due);

@@ -32,13 +32,14 @@ class Impairment {
   void pass(PacketPtr packet, Time now, PacketList& ready);
   // Packets whose delay is over.
   void poll(Time now, PacketList& ready);
-  Time deadline() const;
+  Time deadline() const { return packets() == 0 ? never : first_due(); }
   void clear();
   std::size_t packets() const { return held_.size() + delayed_.size(); }
 
   const Counters& counters() const { return counters_; }
 
  private:
+  Time first_due() const;
   // A packet that waits for later ones to overtake it goes after this time in any case.
   static constexpr Duration hold_max = std::chrono::milliseconds(10);
 

@@ -24,16 +24,15 @@ class ProbeTable {
       : capacity_(capacity),
         seed_(seed),
         mask_(std::bit_ceil(std::max<std::size_t>(std::size_t{capacity} * 2, window)) - 1),
-        keys_(mask_ + 1),
-        values_(mask_ + 1) {}
+        slots_(mask_ + 1) {}
 
   Value* find(std::uint64_t key) {
     const auto slot = slot_of(key | occupied);
-    return slot == nowhere ? nullptr : &values_[slot];
+    return slot == nowhere ? nullptr : &slots_[slot].value;
   }
   const Value* find(std::uint64_t key) const {
     const auto slot = slot_of(key | occupied);
-    return slot == nowhere ? nullptr : &values_[slot];
+    return slot == nowhere ? nullptr : &slots_[slot].value;
   }
 
   // A default value under a key that is not there yet; null when the window is full. Callers keep
@@ -42,10 +41,10 @@ class ProbeTable {
     const auto home = home_of(key | occupied);
     for (std::size_t i = 0; i < window; ++i) {
       const auto slot = (home + i) & mask_;
-      if (keys_[slot] == 0) {
-        keys_[slot] = key | occupied;
+      if (slots_[slot].key == 0) {
+        slots_[slot].key = key | occupied;
         ++size_;
-        return &values_[slot];
+        return &slots_[slot].value;
       }
     }
     return nullptr;
@@ -62,7 +61,7 @@ class ProbeTable {
   template <typename Predicate>
   void erase_if(Predicate doomed) {
     for (std::size_t slot = 0; slot <= mask_; ++slot) {
-      if (keys_[slot] != 0 && doomed(keys_[slot] & ~occupied, values_[slot])) {
+      if (slots_[slot].key != 0 && doomed(slots_[slot].key & ~occupied, slots_[slot].value)) {
         erase_slot(slot);
       }
     }
@@ -70,8 +69,8 @@ class ProbeTable {
   template <typename Visitor>
   void for_each(Visitor visit) const {
     for (std::size_t slot = 0; slot <= mask_; ++slot) {
-      if (keys_[slot] != 0) {
-        visit(keys_[slot] & ~occupied, values_[slot]);
+      if (slots_[slot].key != 0) {
+        visit(slots_[slot].key & ~occupied, slots_[slot].value);
       }
     }
   }
@@ -81,6 +80,10 @@ class ProbeTable {
 
  private:
   static constexpr std::uint64_t occupied = std::uint64_t{1} << 63;
+  struct Slot {
+    std::uint64_t key = 0;  // 0: free
+    Value value{};
+  };
   static constexpr std::size_t nowhere = ~std::size_t{0};
 
   std::size_t home_of(std::uint64_t stored) const {
@@ -91,15 +94,15 @@ class ProbeTable {
     const auto home = home_of(stored);
     for (std::size_t i = 0; i < window; ++i) {
       const auto slot = (home + i) & mask_;
-      if (keys_[slot] == stored) {
+      if (slots_[slot].key == stored) {
         return slot;
       }
     }
     return nowhere;
   }
   void erase_slot(std::size_t slot) {
-    keys_[slot] = 0;
-    values_[slot] = Value{};
+    slots_[slot].key = 0;
+    slots_[slot].value = Value{};
     --size_;
   }
 
@@ -107,8 +110,7 @@ class ProbeTable {
   std::uint64_t seed_;
   std::size_t mask_;
   std::size_t size_ = 0;
-  std::vector<std::uint64_t> keys_;  // 0: free
-  std::vector<Value> values_;
+  std::vector<Slot> slots_;
 };
 
 }  // namespace tributary::forwarding

@@ -12,6 +12,7 @@ namespace tributary {
 class PacketList {
  public:
   PacketList() = default;
+  explicit PacketList(PacketPtr packet) noexcept { push(std::move(packet)); }
   PacketList(PacketList&& other) noexcept { append(std::move(other)); }
   PacketList& operator=(PacketList&& other) noexcept {
     clear();

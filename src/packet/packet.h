@@ -35,6 +35,12 @@ struct Packet {
   const std::byte* data() const { return buffer + offset; }
   wire::MutableBytes bytes() { return {data(), length}; }
   wire::Bytes bytes() const { return {data(), length}; }
+  // The headers are about to be read.
+  void prefetch() const {
+    constexpr std::size_t cache_line = 64;
+    __builtin_prefetch(data());
+    __builtin_prefetch(data() + cache_line);
+  }
   std::uint32_t tailroom() const { return capacity - offset - length; }
 };
 static_assert(sizeof(Packet) <= 64, "the metadata fits one cache line of an mbuf's private area");

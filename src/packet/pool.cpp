@@ -3,45 +3,17 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 namespace tributary {
 
-PacketPtr PacketPool::allocate() {
-  if (free_ == nullptr) {
-    std::array<Packet*, batch> fetched;
-    const auto count = fetch(fetched.data(), fetched.size());
-    for (std::size_t i = 0; i < count; ++i) {
-      release(fetched[i]);
-    }
-    if (free_ == nullptr) {
-      return nullptr;
-    }
+// A batch from the store; false if it is exhausted.
+bool PacketPool::restock() {
+  std::array<Packet*, batch> fetched;
+  const auto count = fetch(fetched.data(), fetched.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    release(fetched[i]);
   }
-  Packet* packet = free_;
-  free_ = packet->next;
-  --free_count_;
-  packet->next = nullptr;
-  packet->pool = this;
-  packet->offset = std::min(default_headroom, packet->capacity);
-  packet->length = 0;
-  packet->ingress = no_port;
-  packet->egress = no_port;
-  packet->driver_tag = 0;
-  return PacketPtr(packet);
-}
-
-PacketPtr PacketPool::clone(const Packet& original) {
-  auto copy = allocate();
-  if (!copy || copy->capacity < original.offset + original.length) {
-    return nullptr;
-  }
-  copy->offset = original.offset;
-  copy->length = original.length;
-  copy->ingress = original.ingress;
-  copy->egress = original.egress;
-  std::memcpy(copy->data(), original.data(), original.length);
-  return copy;
+  return count > 0;
 }
 
 void PacketPool::give_back(std::size_t count) noexcept {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -22,10 +24,36 @@ class PacketPool {
   virtual ~PacketPool() = default;
 
   // An empty packet (length 0, default headroom, no ports), or null when the store is exhausted.
-  PacketPtr allocate();
+  PacketPtr allocate() {
+    if (free_ == nullptr && !restock()) {
+      return nullptr;
+    }
+    Packet* packet = free_;
+    free_ = packet->next;
+    --free_count_;
+    packet->next = nullptr;
+    packet->pool = this;
+    packet->offset = std::min(default_headroom, packet->capacity);
+    packet->length = 0;
+    packet->ingress = no_port;
+    packet->egress = no_port;
+    packet->driver_tag = 0;
+    return PacketPtr(packet);
+  }
 
   // A copy with the same frame and ports, or null when the store is exhausted.
-  PacketPtr clone(const Packet& original);
+  PacketPtr clone(const Packet& original) {
+    auto copy = allocate();
+    if (!copy || copy->capacity < original.offset + original.length) {
+      return nullptr;
+    }
+    copy->offset = original.offset;
+    copy->length = original.length;
+    copy->ingress = original.ingress;
+    copy->egress = original.egress;
+    std::memcpy(copy->data(), original.data(), original.length);
+    return copy;
+  }
 
   void release(Packet* packet) noexcept {
     packet->next = free_;
@@ -48,6 +76,7 @@ class PacketPool {
   void give_back_all() noexcept { give_back(free_count_); }
 
  private:
+  bool restock();
   void give_back(std::size_t count) noexcept;
 
   Packet* free_ = nullptr;

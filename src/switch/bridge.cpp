@@ -43,22 +43,18 @@ void Bridge::learn_quietly(const wire::MacAddress& source, PortIndex port, Time 
 }
 
 PortIndex Bridge::find(const wire::MacAddress& mac, Time now) const {
-  return fdb_.find(mac, now);
+  return mac.is_group() ? no_port : fdb_.find(mac, now);
 }
 
-void Bridge::forward(PacketPtr frame, PortIndex from, Account account, Time now) {
-  wire::Cursor cursor(std::as_const(*frame).bytes());
-  const auto* ethernet = cursor.take<wire::EthernetHeader>();
-  const auto port =
-      ethernet->destination.is_group() ? no_port : fdb_.find(ethernet->destination, now);
-  if (port == no_port) {
+void Bridge::forward(PacketPtr frame, PortIndex from, PortIndex to, Account account) {
+  if (to == no_port) {
     flood(std::move(frame), from, account);
-  } else if (port == from) {
+  } else if (to == from) {
     outlet_.drop(std::move(frame), DropReason::bridge_same_port, account);
-  } else if (port == forwarding::bridge_interface) {
+  } else if (to == forwarding::bridge_interface) {
     outlet_.drop(std::move(frame), DropReason::local_unserved, account);
   } else {
-    outlet_.send(std::move(frame), port, account);
+    outlet_.send(std::move(frame), to, account);
   }
 }
 

@@ -20,12 +20,13 @@ class Bridge {
   // What another core learned.
   void learn_quietly(const wire::MacAddress& source, PortIndex port, Time now);
 
-  // Bridged port behind which `mac` is; bridge_interface: the switch itself; no_port: unknown.
+  // Bridged port behind which `mac` is; bridge_interface: the switch itself; no_port: unknown, or a
+  // group.
   PortIndex find(const wire::MacAddress& mac, Time now) const;
 
-  // Sends a frame by its destination address, but not back to the port `from` (no_port: anywhere);
-  // floods it if the destination is unknown or a group.
-  void forward(PacketPtr frame, PortIndex from, Account account, Time now);
+  // Sends a frame by its destination address, but not back to the port `from` (no_port: anywhere).
+  // `to` is what find() says of the destination: where that is no_port, the frame is flooded.
+  void forward(PacketPtr frame, PortIndex from, PortIndex to, Account account);
 
   void forget(PortIndex port) { fdb_.forget(port); }
   void reconfigure(const SwitchConfig& config);

@@ -21,6 +21,8 @@ struct PortConfig {
   wire::MacAddress mac;  // filled in by whoever builds the switch if zero
   std::optional<forwarding::InterfaceAddress> address;
   std::uint16_t mtu = 1500;  // IP bytes, without the Ethernet header
+  // Frames come from a kernel of this machine, which may leave their checksums to hardware.
+  bool from_kernel = true;
   forwarding::QueueConfig queue;
   forwarding::ImpairmentConfig impair_in;
   forwarding::ImpairmentConfig impair_out;

@@ -41,15 +41,6 @@ const std::optional<forwarding::InterfaceAddress>& Interfaces::address(PortIndex
   return interface < ports_.size() ? ports_[interface].address : no_address;
 }
 
-const wire::MacAddress& Interfaces::mac(PortIndex interface) const {
-  const bool own = interface < ports_.size() && !ports_[interface].bridged();
-  return own ? ports_[interface].mac : bridge_mac_;
-}
-
-std::uint16_t Interfaces::mtu(PortIndex interface) const {
-  return interface < ports_.size() ? ports_[interface].mtu : bridge_mtu_;
-}
-
 bool Interfaces::is_up(PortIndex interface) const {
   return interface >= ports_.size() || ports_[interface].up;
 }

@@ -36,8 +36,13 @@ class Interfaces {
   // Address of an interface; no value for a bridge without one, or an index that does not exist.
   const std::optional<forwarding::InterfaceAddress>& address(PortIndex interface) const;
   // Link-layer address that the switch uses on an interface: all bridged ports share the bridge's.
-  const wire::MacAddress& mac(PortIndex interface) const;
-  std::uint16_t mtu(PortIndex interface) const;
+  const wire::MacAddress& mac(PortIndex interface) const {
+    const bool own = interface < ports_.size() && !ports_[interface].bridged();
+    return own ? ports_[interface].mac : bridge_mac_;
+  }
+  std::uint16_t mtu(PortIndex interface) const {
+    return interface < ports_.size() ? ports_[interface].mtu : bridge_mtu_;
+  }
   bool is_up(PortIndex interface) const;
 
   // The interface on whose prefix `address` lies, or no_port.

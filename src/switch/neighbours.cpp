@@ -73,7 +73,7 @@ void Neighbours::transmit(PacketPtr frame, PortIndex interface, const wire::MacA
   ethernet->destination = destination;
   ethernet->source = interfaces_.mac(interface);
   if (interface == bridge_interface) {
-    bridge_.forward(std::move(frame), no_port, account, now);
+    bridge_.forward(std::move(frame), no_port, bridge_.find(destination, now), account);
   } else {
     outlet_.send(std::move(frame), interface, account);
   }

@@ -23,17 +23,6 @@ PacketPtr Outlet::originate_copy(const Packet& original) {
   return packet;
 }
 
-void Outlet::send(PacketPtr packet, PortIndex port, Account account) {
-  if (port >= interfaces_.count() || !interfaces_.port(port).up) {
-    drop(std::move(packet), DropReason::port_down, account);
-    return;
-  }
-  ++(account == Account::received ? ledger_.forwarded : ledger_.sent);
-  packet->egress = port;
-  queues_.add(port, packet->length);
-  out_->departures.push(std::move(packet));
-}
-
 void Outlet::drop(PacketPtr packet, DropReason reason, Account account) {
   if (account == Account::received) {
     ledger_.drop(reason);

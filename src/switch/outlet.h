@@ -44,7 +44,16 @@ class Outlet {
   // A packet that was absorbed earlier, or is turned into an answer, enters the second account.
   void count_originated() { ++ledger_.originated; }
 
-  void send(PacketPtr packet, PortIndex port, Account account);
+  void send(PacketPtr packet, PortIndex port, Account account) {
+    if (port >= interfaces_.count() || !interfaces_.port(port).up) {
+      drop(std::move(packet), DropReason::port_down, account);
+      return;
+    }
+    ++(account == Account::received ? ledger_.forwarded : ledger_.sent);
+    packet->egress = port;
+    queues_.add(port, packet->length);
+    out_->departures.push(std::move(packet));
+  }
   void drop(PacketPtr packet, DropReason reason, Account account);
   void absorb(PacketPtr packet);
   // The switch keeps the packet; count_originated() when it goes on.

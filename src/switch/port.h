@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <utility>
 
+#include "forwarding/egress_queue.h"
+#include "forwarding/impairment.h"
 #include "forwarding/occupancy.h"
 #include "packet/clock.h"
 #include "packet/list.h"
 #include "switch/config.h"
+#include "switch/unfinished.h"
 
 namespace tributary::switching {
 
@@ -35,18 +39,40 @@ class Port {
  public:
   // Keeps `gauge`, if there is one, up to date about the queue; it outlives the port.
   explicit Port(const PortConfig& config, forwarding::QueueGauge* gauge = nullptr);
-  ~Port();
-  Port(Port&&) noexcept;
-  Port& operator=(Port&&) noexcept;
 
-  // A frame from the device; Packet::ingress is set by the caller. Goes to `ready` at once, or
-  // later through poll_arrivals(), or is lost. Counted before any impairment.
-  void arrive(PacketPtr packet, Time now, PacketList& ready);
+  // Frames from the device; Packet::ingress is set by the caller. They go to `ready` at once, or
+  // later through poll_arrivals(), or are lost. Counted before any impairment.
+  void arrive(PacketList burst, Time now, PacketList& ready) {
+    for (const auto* frame = burst.front(); frame != nullptr; frame = frame->next) {
+      ++counters_.rx_packets;
+      counters_.rx_bytes += frame->length;
+      if (from_kernel_ && has_unfinished_checksum(*frame)) {
+        ++counters_.rx_unfinished_checksums;
+      }
+    }
+    if (impair_in_.active()) {
+      pass_in(std::move(burst), now, ready);
+    } else {
+      ready.append(std::move(burst));
+    }
+  }
   // Frames whose ingress delay is over.
   void poll_arrivals(Time now, PacketList& ready);
 
   // A departure of the switch for this port.
-  void enqueue(PacketPtr packet, Time now);
+  void enqueue(PacketPtr packet, Time now) {
+    ++counters_.tx_offered;
+    if (!up_) {
+      ++counters_.link_down_dropped;
+      return;
+    }
+    if (impair_out_.active()) {
+      pass_out(std::move(packet), now);
+    } else {
+      queue_.enqueue(std::move(packet), now);
+    }
+    publish_bytes();
+  }
   // Appends to `out` up to `max` frames that the shaper lets go.
   void dequeue(Time now, PacketList& out, std::size_t max);
 
@@ -56,7 +82,9 @@ class Port {
 
   // The earliest time at which poll_arrivals() or dequeue() has something to do; `never` if idle.
   // In the past when an unshaped frame waits.
-  Time deadline() const;
+  Time deadline() const {
+    return std::min({impair_in_.deadline(), impair_out_.deadline(), queue_.deadline()});
+  }
 
   // Rate, capacity, threshold and impairments of `config`; packets that wait stay.
   void reconfigure(const PortConfig& config);
@@ -64,12 +92,27 @@ class Port {
   void clear();
 
   PortCounters counters() const;
-  std::size_t queue_packets() const;
-  std::uint64_t queue_bytes() const;
+  std::size_t queue_packets() const { return queue_.packets(); }
+  std::uint64_t queue_bytes() const { return queue_.bytes(); }
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  void pass_in(PacketList burst, Time now, PacketList& ready);
+  void pass_out(PacketPtr packet, Time now);
+  void enqueue_all(PacketList frames, Time now);
+  void publish_bytes() {
+    if (gauge_ != nullptr) {
+      gauge_->publish_bytes(queue_.occupied_bytes());
+    }
+  }
+  void publish_capacity(const PortConfig& config);
+
+  forwarding::Impairment impair_in_;
+  forwarding::Impairment impair_out_;
+  forwarding::EgressQueue queue_;
+  forwarding::QueueGauge* gauge_;
+  PortCounters counters_;
+  bool from_kernel_;
+  bool up_ = true;
 };
 
 }  // namespace tributary::switching

@@ -26,17 +26,9 @@ bool is_reserved(const wire::Ipv4Address& address) {  // 0/8 and 240/4
 
 // RFC 1812, 5.3.7.
 bool is_martian(const wire::Ipv4Header& ip) {
-  return is_reserved(ip.source) || is_loopback(ip.source) || ip.source.is_multicast() ||
-         is_loopback(ip.destination) || (ip.destination.value() >> 24) == 0;
+  return !ip.source.is_routable_unicast() || is_loopback(ip.destination) ||
+         (ip.destination.value() >> 24) == 0;
 }
-
-}  // namespace
-
-bool is_unroutable(const wire::Ipv4Header& ip) {
-  return is_martian(ip) || ip.destination.is_multicast() || is_reserved(ip.destination);
-}
-
-namespace {
 
 void decrement_ttl(wire::Ipv4Header& ip) {
   const auto word = [&ip] { return static_cast<std::uint16_t>((ip.ttl << 8) | ip.protocol); };
@@ -64,11 +56,6 @@ bool uses(const forwarding::RouteTable& routes, forwarding::Policy policy) {
 }
 
 }  // namespace
-
-bool has_right_ip_checksum(const engine::Frame& frame) {
-  const auto* start = reinterpret_cast<const std::byte*>(frame.ipv4);
-  return wire::internet_checksum({start, frame.ipv4->header_bytes()}) == 0;
-}
 
 Router::Router(const SwitchConfig& config, const Interfaces& interfaces, Neighbours& neighbours,
                Liveness& liveness, Outlet& outlet)

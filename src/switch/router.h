@@ -15,12 +15,28 @@
 #include "switch/liveness.h"
 #include "switch/neighbours.h"
 #include "switch/outlet.h"
+#include "wire/checksum.h"
 
 namespace tributary::switching {
 
 // A source or destination that must not be routed (RFC 1812, 5.3.7), or a group, which the router
 // does not serve.
-bool is_unroutable(const wire::Ipv4Header& ip);
+inline bool is_unroutable(const wire::Ipv4Header& ip) {
+  return !ip.source.is_routable_unicast() || !ip.destination.is_routable_unicast();
+}
+
+// True if the header's checksum, options included, is right. `frame.ipv4` is set. (Zeros of both
+// signs are the same to ones' complement.)
+inline bool has_right_ip_checksum(const engine::Frame& frame) {
+  const auto& ip = *frame.ipv4;
+  const auto bytes = ip.header_bytes();
+  if (bytes == sizeof(wire::Ipv4Header)) {
+    const auto right = wire::ipv4_header_checksum(ip);
+    const auto held = ip.checksum.value();
+    return held == right || (held == 0xffff && right == 0);
+  }
+  return wire::internet_checksum({reinterpret_cast<const std::byte*>(&ip), bytes}) == 0;
+}
 
 // The IPv4 router of a logical switch (RFC 1812): its interfaces are the routed ports and, if it
 // has an address, the bridge.
@@ -69,8 +85,5 @@ class Router {
   forwarding::FlowletTable flowlets_;
   IcmpLimiter icmp_limiter_;
 };
-
-// True if the header's checksum, options included, is right. `frame.ipv4` is set.
-bool has_right_ip_checksum(const engine::Frame& frame);
 
 }  // namespace tributary::switching

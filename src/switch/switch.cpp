@@ -64,6 +64,9 @@ class Switch::Impl {
     outlet_.bind(&out);
     outlet_.ledger().received += burst.size();
     while (auto packet = burst.pop()) {
+      if (const auto* next = burst.front()) {
+        next->prefetch();
+      }
       accept(std::move(packet), now);
     }
     aggregation_.process(now, actions_);
@@ -176,12 +179,13 @@ class Switch::Impl {
     if (aggregate(packet, frame)) {
       return;
     }
-    const bool ours = !destination.is_group() && bridge_.find(destination, now) == bridge_interface;
+    const auto to = bridge_.find(destination, now);
+    const bool ours = to == bridge_interface;
     const auto* arp = arp_of(*packet);
     if (arp != nullptr && neighbours_.receive(*packet, *arp, bridge_interface, now)) {
       outlet_.absorb(std::move(packet));
     } else if (!ours) {
-      bridge_.forward(std::move(packet), ingress, Account::received, now);
+      bridge_.forward(std::move(packet), ingress, to, Account::received);
     } else if (frame.ethernet->type.value() == wire::ethertype::arp) {
       drop(std::move(packet),
            arp == nullptr ? DropReason::arp_malformed : DropReason::local_unserved);
@@ -213,6 +217,9 @@ class Switch::Impl {
   // Sends what the engines want sent, and what waited for a neighbour.
   void finish(Time now) {
     router_.follow_liveness();
+    while (auto frame = actions_.frames().pop()) {
+      depart_by(std::move(frame));
+    }
     for (auto& departure : actions_.departures()) {
       depart(departure, now);
     }
@@ -226,9 +233,6 @@ class Switch::Impl {
     const auto frame = engine::parse_frame(*packet);
     if (frame.ethernet == nullptr) {
       outlet_.drop(std::move(packet), DropReason::truncated, account);
-    } else if (departure.port != no_port) {
-      frame.ethernet->source = interfaces_.mac(departure.port);
-      outlet_.send(std::move(packet), departure.port, account);
     } else if (frame.ethernet->type.value() == wire::ethertype::canary) {
       depart_raw(departure, frame, account, now);
     } else if (frame.ipv4 == nullptr) {
@@ -240,10 +244,19 @@ class Switch::Impl {
         frame.ethernet->source = interfaces_.bridge_mac();
       }
       const auto from = account == Account::received ? packet->ingress : no_port;
-      bridge_.forward(std::move(packet), from, account, now);
+      bridge_.forward(std::move(packet), from, bridge_.find(frame.ethernet->destination, now),
+                      account);
     } else {
       router_.forward(std::move(packet), frame, departure.path, account, now);
     }
+  }
+
+  // A complete frame.
+  void depart_by(PacketPtr packet) {
+    const auto port = packet->egress;
+    wire::MutableCursor(packet->bytes()).take<wire::EthernetHeader>()->source =
+        interfaces_.mac(port);
+    outlet_.send(std::move(packet), port, Account::originated);
   }
 
   // Directly over Ethernet the header's destination is what the IP tables look up.

@@ -104,11 +104,6 @@ CanaryView parse_canary(MutableBytes bytes, Encapsulation encapsulation) {
   return view;
 }
 
-std::uint64_t peek_canary_key(Bytes bytes) {
-  const auto* header = Cursor(bytes).take<CanaryHeader>();
-  return header == nullptr ? 0 : header->key();
-}
-
 void seal(CanaryHeader& header, Bytes payload) {
   header.payload_crc = crc32(0, payload);
   reseal(header);

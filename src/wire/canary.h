@@ -122,7 +122,10 @@ enum class Encapsulation : std::uint8_t { udp, ethernet };
 CanaryView parse_canary(MutableBytes bytes, Encapsulation encapsulation);
 
 // The 64-bit key without further checks, for choosing the owning core; 0 if truncated.
-std::uint64_t peek_canary_key(Bytes bytes);
+inline std::uint64_t peek_canary_key(Bytes bytes) {
+  const auto* header = Cursor(bytes).take<CanaryHeader>();
+  return header == nullptr ? 0 : header->key();
+}
 
 // Fills in both CRCs ...
 void seal(CanaryHeader& header, Bytes payload);

@@ -59,20 +59,6 @@ std::uint16_t transport_checksum(const Ipv4Header& ip, Bytes l4) {
   return static_cast<std::uint16_t>(~fold(sum));
 }
 
-void finish_ipv4(Ipv4Header& ip) {
-  ip.checksum = 0;
-  ip.checksum = internet_checksum(std::as_bytes(std::span(&ip, 1)));
-}
-
-std::uint16_t update_checksum(std::uint16_t checksum, std::uint16_t before, std::uint16_t after) {
-  std::uint32_t sum = static_cast<std::uint16_t>(~checksum);
-  sum += static_cast<std::uint16_t>(~before);
-  sum += after;
-  sum = (sum & 0xffff) + (sum >> 16);
-  sum = (sum & 0xffff) + (sum >> 16);
-  return static_cast<std::uint16_t>(~sum);
-}
-
 std::uint32_t crc32(std::uint32_t crc, Bytes bytes) {
   return crc32_gzip_refl(crc, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
 }

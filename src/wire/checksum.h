@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <cstring>
 
 #include "wire/cursor.h"
 #include "wire/ipv4.h"
@@ -19,11 +21,35 @@ std::uint16_t pseudo_header_sum(const Ipv4Header& ip, std::uint16_t l4_bytes);
 // The checksum of a TCP or UDP segment (`l4` from its header on) under its pseudo-header.
 std::uint16_t transport_checksum(const Ipv4Header& ip, Bytes l4);
 
+// What the checksum field of an IPv4 header without options has to hold, whatever it holds now. On
+// the way of every packet: no loop, and no store that the next load would have to wait for.
+inline std::uint16_t ipv4_header_checksum(const Ipv4Header& ip) {
+  std::array<std::uint32_t, sizeof(Ipv4Header) / sizeof(std::uint32_t)> words;
+  std::memcpy(words.data(), &ip, sizeof words);
+  // In the third word, TTL and protocol come before the field itself.
+  std::uint64_t sum =
+      std::uint64_t{words[0]} + words[1] + (words[2] & 0xffff) + std::uint64_t{words[3]} + words[4];
+  sum = (sum & 0xffff) + ((sum >> 16) & 0xffff) + (sum >> 32);
+  sum = (sum & 0xffff) + (sum >> 16);
+  sum = (sum & 0xffff) + (sum >> 16);
+  return byte_swap(static_cast<std::uint16_t>(~sum));
+}
+
 // Fills in the header checksum.
-void finish_ipv4(Ipv4Header& ip);
+inline void finish_ipv4(Ipv4Header& ip) {
+  ip.checksum = ipv4_header_checksum(ip);
+}
 
 // RFC 1624: the checksum after a 16-bit word of the header changed.
-std::uint16_t update_checksum(std::uint16_t checksum, std::uint16_t before, std::uint16_t after);
+inline std::uint16_t update_checksum(std::uint16_t checksum, std::uint16_t before,
+                                     std::uint16_t after) {
+  std::uint32_t sum = static_cast<std::uint16_t>(~checksum);
+  sum += static_cast<std::uint16_t>(~before);
+  sum += after;
+  sum = (sum & 0xffff) + (sum >> 16);
+  sum = (sum & 0xffff) + (sum >> 16);
+  return static_cast<std::uint16_t>(~sum);
+}
 
 // CRC-32 (IEEE 802.3, reflected, as zlib): continue from `crc`, start with 0.
 std::uint32_t crc32(std::uint32_t crc, Bytes bytes);

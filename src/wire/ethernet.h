@@ -14,6 +14,18 @@ struct [[gnu::packed]] MacAddress {
 
   constexpr bool is_group() const { return (octets[0] & 1) != 0; }
   constexpr bool is_zero() const { return *this == MacAddress{}; }
+  // The octets as one number, the first one highest.
+  constexpr std::uint64_t value() const {
+    std::uint64_t value = 0;
+    for (const auto octet : octets) {
+      value = (value << 8) | octet;
+    }
+    return value;
+  }
+  // Two comparisons of numbers, where that of arrays is a call.
+  friend constexpr bool operator==(const MacAddress& a, const MacAddress& b) {
+    return __builtin_memcmp(a.octets.data(), b.octets.data(), sizeof a.octets) == 0;
+  }
   friend constexpr auto operator<=>(const MacAddress&, const MacAddress&) = default;
 };
 

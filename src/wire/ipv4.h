@@ -22,6 +22,12 @@ struct [[gnu::packed]] Ipv4Address {
   constexpr bool is_unspecified() const { return value() == 0; }
   constexpr bool is_multicast() const { return (value() >> 28) == 0xe; }
   constexpr bool is_broadcast() const { return value() == 0xffffffff; }
+  // Not in 0/8, 127/8, 224/4 or 240/4: one host that packets may be routed from and to (RFC 1812,
+  // 5.3.7).
+  constexpr bool is_routable_unicast() const {
+    const auto first = value() >> 24;
+    return first != 0 && first != 127 && first < 224;
+  }
   friend constexpr bool operator==(const Ipv4Address& a, const Ipv4Address& b) {
     return a.value() == b.value();
   }

@@ -169,7 +169,7 @@ class Session {
     feed(std::move(packet));
   }
 
-  void hold(std::vector<engine::Departure> departures) {
+  void hold(std::vector<test::Sent> departures) {
     for (auto& departure : departures) {
       check(departure);
       held_.push_back(std::move(departure.packet));
@@ -180,7 +180,7 @@ class Session {
   }
 
   // Whatever leaves is a whole packet that the next switch takes.
-  static void check(const engine::Departure& departure) {
+  static void check(const test::Sent& departure) {
     const auto frame = engine::parse_frame(*departure.packet);
     assert(canary::claims(frame));
     const auto view =

@@ -12,6 +12,14 @@
 
 namespace tributary::test {
 
+// What an engine wants sent: a complete frame by `port`, or by its destination (no_port).
+struct Sent {
+  PacketPtr packet;
+  PortIndex port = no_port;
+  engine::Path path;
+  bool received = false;
+};
+
 // Plays the switch around one engine: counts what enters, settles what leaves. The ledger has to
 // balance after every call.
 class EngineHarness {
@@ -19,7 +27,7 @@ class EngineHarness {
   explicit EngineHarness(engine::Engine& engine) : engine_(engine) {}
 
   // Hands over a burst (null packets are left out) and returns what the engine wants sent.
-  std::vector<engine::Departure> process(std::vector<PacketPtr> packets, Time now) {
+  std::vector<Sent> process(std::vector<PacketPtr> packets, Time now) {
     std::vector<engine::Arrival> burst;
     for (auto& packet : packets) {
       if (packet != nullptr) {
@@ -31,12 +39,12 @@ class EngineHarness {
     engine_.process(burst, now, actions_);
     return settle();
   }
-  std::vector<engine::Departure> process(PacketPtr packet, Time now) {
+  std::vector<Sent> process(PacketPtr packet, Time now) {
     std::vector<PacketPtr> burst;
     burst.push_back(std::move(packet));
     return process(std::move(burst), now);
   }
-  std::vector<engine::Departure> expire(Time now) {
+  std::vector<Sent> expire(Time now) {
     engine_.expire(now, actions_);
     return settle();
   }
@@ -60,14 +68,19 @@ class EngineHarness {
   Ledger ledger;
 
  private:
-  std::vector<engine::Departure> settle() {
-    std::vector<engine::Departure> departures;
+  std::vector<Sent> settle() {
+    std::vector<Sent> sent;
+    while (auto frame = actions_.frames().pop()) {
+      ++ledger.sent;
+      const auto port = frame->egress;
+      sent.push_back({std::move(frame), port, {}, false});
+    }
     for (auto& departure : actions_.departures()) {
       ++(departure.received ? ledger.forwarded : ledger.sent);
-      departures.push_back(std::move(departure));
+      sent.push_back({std::move(departure.packet), no_port, departure.path, departure.received});
     }
     actions_.departures().clear();
-    return departures;
+    return sent;
   }
 
   engine::Engine& engine_;

@@ -331,7 +331,7 @@ void VirtualFabric::deliver(Flight flight) {
     return;  // the cable is pulled
   }
   flight.frame->ingress = flight.port;
-  node.ports[flight.port].arrive(std::move(flight.frame), now_, node.ready);
+  node.ports[flight.port].arrive(PacketList(std::move(flight.frame)), now_, node.ready);
   due_[flight.node] = now_;
 }
 

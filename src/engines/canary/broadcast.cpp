@@ -45,12 +45,17 @@ void CanaryEngine::broadcast(PacketPtr packet, const Message& message, engine::A
     learn(*block);
   }
   actions.absorb(nullptr);
-  const auto encapsulation = block->shape.encapsulation;
+  prepare_result(*packet, message, self_);
   const auto children = children_.of(table_.slot_of(*block), block->children);
   for (const auto& child : children.first(children.size() - 1)) {
-    send_copy(pool_.clone(*packet), encapsulation, child, actions);
+    if (auto copy = pool_.clone(*packet)) {
+      const auto addressed = message_of(*copy, block->shape.encapsulation);
+      send_copy(std::move(copy), addressed, child, actions);
+    } else {
+      actions.lose(DropReason::no_buffer);
+    }
   }
-  send_copy(std::move(packet), encapsulation, children.back(), actions);
+  send_copy(std::move(packet), message, children.back(), actions);
   release(*block);
 }
 
@@ -66,16 +71,14 @@ void CanaryEngine::restore(PacketPtr packet, const Message& message, engine::Act
   actions.absorb(nullptr);
   const Child child{header.child_address, header.child_port.value(), static_cast<PortIndex>(port),
                     header.child_mac};
-  send_copy(std::move(packet), encapsulation_of(message), child, actions);
+  prepare_result(*packet, message, self_);
+  send_copy(std::move(packet), message, child, actions);
 }
 
-void CanaryEngine::send_copy(PacketPtr packet, wire::Encapsulation encapsulation,
-                             const Child& child, engine::Actions& actions) {
-  if (packet == nullptr) {
-    return actions.lose(DropReason::no_buffer);
-  }
+void CanaryEngine::send_copy(PacketPtr packet, const Message& message, const Child& child,
+                             engine::Actions& actions) {
   ++counters_.copies;
-  address_result(*packet, message_of(*packet, encapsulation), self_, child);
+  address_result(message, child);
   actions.originate_on(child.port, std::move(packet));
 }
 

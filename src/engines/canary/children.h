@@ -34,11 +34,23 @@ class ChildrenTable {
 
   explicit ChildrenTable(std::uint32_t slots) : children_(std::size_t{slots} * children_max) {}
 
-  // The endpoint of `child` as it was recorded for the slot, or null. It is recorded once, by the
-  // path it was first seen on: whoever sends twice still gets one copy of the result.
-  Child* find(std::uint32_t slot, std::uint8_t count, const Child& child);
-  // Records a child that the slot does not know yet; false if there is no room.
-  bool add(std::uint32_t slot, std::uint8_t& count, const Child& child);
+  // The child that listens there, as it was recorded for the slot, or null. It is recorded once, by
+  // the path it was first seen on: whoever sends twice still gets one copy of the result.
+  Child* find(std::uint32_t slot, std::uint8_t count, wire::Ipv4Address address,
+              std::uint16_t udp_port) {
+    auto* known = children_.at(std::size_t{slot} * children_max);
+    for (auto* end = known + count; known != end; ++known) {
+      if (known->address == address && known->udp_port == udp_port) {
+        return known;
+      }
+    }
+    return nullptr;
+  }
+  // Where to record a child that the slot does not know yet; null if there is no room.
+  Child* add(std::uint32_t slot, std::uint8_t& count) {
+    return count == children_max ? nullptr
+                                 : children_.at(std::size_t{slot} * children_max + count++);
+  }
 
   std::span<const Child> of(std::uint32_t slot, std::uint8_t count) const {
     return {children_.at(std::size_t{slot} * children_max), count};

@@ -5,32 +5,6 @@
 #include <bit>
 
 namespace tributary::canary {
-namespace {
-
-// Attempt 1 half an array away from attempt 0, attempts 2 and 3 in the middle between them, and so
-// on: the bits of the attempt in reverse, as a fraction of the array.
-std::uint32_t attempt_offset(std::uint32_t attempt, std::uint32_t slots) {
-  std::uint32_t offset = 0;
-  for (; attempt != 0; attempt >>= 1) {
-    slots /= 2;
-    offset += (attempt & 1) * slots;
-  }
-  return offset;
-}
-
-}  // namespace
-
-BlockShape shape_of(const Message& message) {
-  const auto& header = *message.header;
-  return {header.destination,
-          message.udp_port(),
-          header.hosts.value(),
-          header.elements.value(),
-          header.element_type,
-          header.op,
-          message.is_udp() ? wire::Encapsulation::udp : wire::Encapsulation::ethernet};
-}
-
 DescriptorTable::DescriptorTable(std::uint32_t descriptors, std::uint64_t seed,
                                  std::uint32_t partitions)
     : mask_(std::bit_ceil(std::clamp(descriptors, 1u, 1u << 24)) - 1),
@@ -41,17 +15,13 @@ DescriptorTable::DescriptorTable(std::uint32_t descriptors, std::uint64_t seed,
       living_(size()) {}
 
 DescriptorTable::Places DescriptorTable::places_of(std::uint64_t key) const {
-  const auto job = job_of(key);
   Places places;
+  places.slots[0] = first_place_of(key);
   if (partitions_.enabled()) {
-    places.slots[0] = partitions_.slot_of(job, static_cast<std::uint32_t>(key));
     places.count = places.slots[0] == Partitions::none ? 0 : 1;
     return places;
   }
-  const auto id = static_cast<std::uint32_t>(key);
-  const auto origin = wire::mix_key(job, seed_) + attempt_offset(wire::canary_attempt(id), size());
-  places.slots[places.count++] =
-      static_cast<std::uint32_t>(origin + wire::canary_sequence(id)) & mask_;
+  places.count = 1;
   const auto first = static_cast<std::uint32_t>(wire::mix_key(key, seed_));
   for (std::uint32_t i = 0; i < alternatives; ++i) {
     places.slots[places.count++] = (first + i * (size() / alternatives)) & mask_;
@@ -59,12 +29,11 @@ DescriptorTable::Places DescriptorTable::places_of(std::uint64_t key) const {
   return places;
 }
 
-Descriptor* DescriptorTable::find(std::uint64_t key) {
+Descriptor* DescriptorTable::find_elsewhere(std::uint64_t key) {
   const auto places = places_of(key);
-  for (std::uint32_t i = 0; i < places.count; ++i) {
-    auto& slot = slots_[places.slots[i]];
-    if (slot.state != Descriptor::State::free && slot.key == key) {
-      return &slot;
+  for (std::uint32_t i = 1; i < places.count; ++i) {
+    if (holds(places.slots[i], key)) {
+      return &slots_[places.slots[i]];
     }
   }
   return nullptr;

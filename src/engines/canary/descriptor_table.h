@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "engines/canary/wide_store.h"
 #include "packet/clock.h"
 #include "packet/packet.h"
+#include "reduce/kernel.h"
 #include "wire/canary.h"
 
 namespace tributary::canary {
@@ -28,9 +30,25 @@ struct BlockShape {
   wire::Operator op = wire::Operator::sum;
   wire::Encapsulation encapsulation = wire::Encapsulation::udp;
 
-  friend bool operator==(const BlockShape&, const BlockShape&) = default;
+  // All fields without a branch between them: they hardly ever differ.
+  friend bool operator==(const BlockShape& a, const BlockShape& b) {
+    const auto differ = (a.leader.value() ^ b.leader.value()) | (a.leader_port ^ b.leader_port) |
+                        (a.hosts ^ b.hosts) | (a.elements ^ b.elements) |
+                        (unsigned{a.type != b.type} | unsigned{a.op != b.op} |
+                         unsigned{a.encapsulation != b.encapsulation});
+    return differ == 0;
+  }
 };
-BlockShape shape_of(const Message& message);
+inline BlockShape shape_of(const Message& message) {
+  const auto& header = *message.header;
+  return {header.destination,
+          message.udp_port(),
+          header.hosts.value(),
+          header.elements.value(),
+          header.element_type,
+          header.op,
+          message.is_udp() ? wire::Encapsulation::udp : wire::Encapsulation::ethernet};
+}
 
 // The job in an aggregation key.
 constexpr std::uint32_t job_of(std::uint64_t key) {
@@ -61,6 +79,8 @@ struct Descriptor {
   Time last{};  // when the latest contribution came
   BlockShape shape;
   PacketPtr packet;  // gathering: the first contribution, which carries the sum out
+  const reduce::Kernel* kernel = nullptr;
+  void* accumulator = nullptr;  // gathering: in the packet, or in the wide store
 
   // The leader adds its own contribution last, so that all others make one less than `hosts`.
   std::uint32_t contributions_max() const { return shape.hosts - 1u; }
@@ -81,7 +101,21 @@ class DescriptorTable {
   DescriptorTable(std::uint32_t descriptors, std::uint64_t seed, std::uint32_t partitions = 0);
 
   // The descriptor of `key`, or null.
-  Descriptor* find(std::uint64_t key);
+  Descriptor* find(std::uint64_t key) {
+    // Nearly all blocks are in their first place; the others are not even computed for those.
+    const auto first = first_place_of(key);
+    return first != Partitions::none && holds(first, key) ? &slots_[first] : find_elsewhere(key);
+  }
+  // Brings to the cache what find() will look at.
+  void prefetch(std::uint64_t key) const {
+    const auto first = first_place_of(key);
+    if (first != Partitions::none) {
+      const auto* bytes = reinterpret_cast<const std::byte*>(&slots_[first]);
+      for (std::size_t at = 0; at < sizeof(Descriptor); at += cache_line) {
+        __builtin_prefetch(bytes + at);
+      }
+    }
+  }
   // Occupies a free slot for `key`, which is not in the table, and starts its timer; null is a
   // collision.
   Descriptor* allocate(std::uint64_t key, Time now, Time expiry);
@@ -122,12 +156,38 @@ class DescriptorTable {
 
  private:
   static constexpr std::uint32_t alternatives = 4;
+  static constexpr std::size_t cache_line = 64;
   struct Places {
     std::array<std::uint32_t, 1 + alternatives> slots{};
     std::uint32_t count = 0;
   };
-  // Where the block of `key` may live.
+  // Where the block of `key` may live ...
   Places places_of(std::uint64_t key) const;
+  // ... above all.
+  std::uint32_t first_place_of(std::uint64_t key) const {
+    const auto job = job_of(key);
+    const auto id = static_cast<std::uint32_t>(key);
+    if (partitions_.enabled()) {
+      return partitions_.slot_of(job, id);
+    }
+    const auto origin =
+        wire::mix_key(job, seed_) + attempt_offset(wire::canary_attempt(id), size());
+    return static_cast<std::uint32_t>(origin + wire::canary_sequence(id)) & mask_;
+  }
+  // Attempt 1 half an array away from attempt 0, attempts 2 and 3 in the middle between them, and
+  // so on: the bits of the attempt in reverse, as a fraction of the array.
+  static std::uint32_t attempt_offset(std::uint32_t attempt, std::uint32_t slots) {
+    std::uint32_t offset = 0;
+    for (; attempt != 0; attempt >>= 1) {
+      slots /= 2;
+      offset += (attempt & 1) * slots;
+    }
+    return offset;
+  }
+  bool holds(std::uint32_t slot, std::uint64_t key) const {
+    return slots_[slot].state != Descriptor::State::free && slots_[slot].key == key;
+  }
+  Descriptor* find_elsewhere(std::uint64_t key);
   Descriptor* at(std::uint32_t slot) { return slot == SlotFifo::none ? nullptr : &slots_[slot]; }
   const Descriptor* at(std::uint32_t slot) const {
     return slot == SlotFifo::none ? nullptr : &slots_[slot];

@@ -32,8 +32,30 @@ CanaryEngine::CanaryEngine(const CanaryConfig& config, const engine::SwitchIdent
       tenants_(config, table_.size(), self.ports, seed_) {}
 
 void CanaryEngine::process(std::span<engine::Arrival> burst, Time now, engine::Actions& actions) {
-  for (auto& arrival : burst) {
-    handle(arrival, now, actions);
+  // So many packets ahead, what a block needs is fetched from memory: first its descriptor, which
+  // tells where its accumulator is, then that.
+  constexpr std::size_t descriptor_ahead = 6;
+  constexpr std::size_t accumulator_ahead = 3;
+  for (std::size_t i = 0; i < burst.size(); ++i) {
+    if (i + descriptor_ahead < burst.size()) {
+      table_.prefetch(wire::peek_canary_key(burst[i + descriptor_ahead].frame.payload));
+    }
+    if (i + accumulator_ahead < burst.size()) {
+      prefetch_accumulator(burst[i + accumulator_ahead].frame);
+    }
+    handle(burst[i], now, actions);
+  }
+}
+
+void CanaryEngine::prefetch_accumulator(const engine::Frame& frame) {
+  constexpr std::size_t cache_line = 64;
+  const auto* block = table_.find(wire::peek_canary_key(frame.payload));
+  if (block == nullptr || block->state != Descriptor::State::gathering) {
+    return;
+  }
+  const auto* bytes = static_cast<const std::byte*>(block->accumulator);
+  for (std::size_t at = 0; at < frame.payload.size(); at += cache_line) {
+    __builtin_prefetch(bytes + at);
   }
 }
 
@@ -65,23 +87,12 @@ void CanaryEngine::handle(engine::Arrival& arrival, Time now, engine::Actions& a
   }
   const Message message{frame.ethernet, is_udp ? frame.ipv4 : nullptr, frame.udp, view.header,
                         view.payload};
-  handle_checked(std::move(arrival.packet), message, now, actions);
-}
-
-void CanaryEngine::handle_checked(PacketPtr packet, const Message& message, Time now,
-                                  engine::Actions& actions) {
-  switch (message.header->kind) {
-    case wire::CanaryKind::contribution:
-      return contribute(std::move(packet), message, now, actions);
-    case wire::CanaryKind::result:
-    case wire::CanaryKind::release:
-      return broadcast(std::move(packet), message, actions);
-    case wire::CanaryKind::restoration:
-      return restore(std::move(packet), message, actions);
-    case wire::CanaryKind::request:
-    case wire::CanaryKind::failure:
-    case wire::CanaryKind::pending:
-      break;  // from host to host: passed on
+  if (is_contribution) {
+    contribute(std::move(arrival.packet), message, now, actions);
+  } else if (header.kind == wire::CanaryKind::restoration) {
+    restore(std::move(arrival.packet), message, actions);
+  } else {
+    broadcast(std::move(arrival.packet), message, actions);
   }
 }
 

@@ -74,8 +74,8 @@ class CanaryEngine final : public engine::Engine {
   bool reconfigure(const CanaryConfig& config);
 
  private:
+  void prefetch_accumulator(const engine::Frame& frame);
   void handle(engine::Arrival& arrival, Time now, engine::Actions& actions);
-  void handle_checked(PacketPtr packet, const Message& message, Time now, engine::Actions& actions);
   void pass(PacketPtr packet, const wire::CanaryHeader& header, engine::Actions& actions);
 
   // Reduce (3.1.1).
@@ -87,7 +87,6 @@ class CanaryEngine final : public engine::Engine {
               engine::Actions& actions);
   void overhear_contribution(const wire::CanaryHeader& header, engine::Actions& actions);
   void count_passed(Descriptor& block, std::uint32_t contributions, engine::Actions& actions);
-  void* accumulator_of(Descriptor& block);
   void send_if_complete(Descriptor& block, engine::Actions& actions);
   void send_sum(Descriptor& block, std::uint64_t& reason, engine::Actions& actions);
 
@@ -99,7 +98,7 @@ class CanaryEngine final : public engine::Engine {
   // Broadcast (3.1.2) and restoration (3.2.1).
   void broadcast(PacketPtr packet, const Message& message, engine::Actions& actions);
   void restore(PacketPtr packet, const Message& message, engine::Actions& actions);
-  void send_copy(PacketPtr packet, wire::Encapsulation encapsulation, const Child& child,
+  void send_copy(PacketPtr packet, const Message& message, const Child& child,
                  engine::Actions& actions);
 
   // Stalled blocks, for operators.

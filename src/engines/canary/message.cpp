@@ -23,22 +23,29 @@ void clear_restoration(wire::CanaryHeader& header) {
   header.child_mac = wire::MacAddress{};
 }
 
-void finish_udp(const Message& message, std::size_t canary_bytes) {
-  const auto udp_bytes = sizeof(wire::UdpHeader) + canary_bytes;
-  message.udp->length = static_cast<std::uint16_t>(udp_bytes);
-  message.udp->checksum = std::uint16_t{0};
-  message.ipv4->total_length = static_cast<std::uint16_t>(sizeof(wire::Ipv4Header) + udp_bytes);
-  wire::finish_ipv4(*message.ipv4);
+// Nothing behind the elements, and lengths that say so.
+void fit(Packet& packet, const Message& message) {
+  const auto canary_bytes = sizeof(wire::CanaryHeader) + message.payload.size();
+  if (message.is_udp()) {
+    const auto udp_bytes = sizeof(wire::UdpHeader) + canary_bytes;
+    message.udp->length = static_cast<std::uint16_t>(udp_bytes);
+    message.udp->checksum = std::uint16_t{0};
+    message.ipv4->total_length = static_cast<std::uint16_t>(sizeof(wire::Ipv4Header) + udp_bytes);
+  }
+  const auto header_at = reinterpret_cast<std::byte*>(message.header) - packet.data();
+  packet.length = static_cast<std::uint32_t>(static_cast<std::size_t>(header_at) + canary_bytes);
+}
+
+void finish(const Message& message) {
+  if (message.is_udp()) {
+    wire::finish_ipv4(*message.ipv4);
+  }
+  wire::reseal(*message.header);
 }
 
 void finish(Packet& packet, const Message& message) {
-  const auto canary_bytes = sizeof(wire::CanaryHeader) + message.payload.size();
-  if (message.is_udp()) {
-    finish_udp(message, canary_bytes);
-  }
-  wire::reseal(*message.header);
-  const auto header_at = reinterpret_cast<std::byte*>(message.header) - packet.data();
-  packet.length = static_cast<std::uint32_t>(static_cast<std::size_t>(header_at) + canary_bytes);
+  fit(packet, message);
+  finish(message);
 }
 
 void originate_from(const Message& message, const engine::SwitchIdentity& self) {
@@ -49,26 +56,6 @@ void originate_from(const Message& message, const engine::SwitchIdentity& self) 
 }
 
 }  // namespace
-
-Message message_of(Packet& packet, wire::Encapsulation encapsulation) {
-  Message message;
-  wire::MutableCursor cursor(packet.bytes());
-  message.ethernet = cursor.take<wire::EthernetHeader>();
-  if (encapsulation == wire::Encapsulation::udp) {
-    message.ipv4 = cursor.take<wire::Ipv4Header>();
-    message.udp = cursor.take<wire::UdpHeader>();
-  }
-  message.header = cursor.take<wire::CanaryHeader>();
-  message.payload = cursor.rest().first(message.header->elements.value() *
-                                        wire::element_bytes(message.header->element_type));
-  return message;
-}
-
-Child child_of(const Message& message, PortIndex ingress) {
-  const auto& header = *message.header;
-  return {header.child_address, header.child_port.value(), ingress, message.ethernet->source,
-          static_cast<std::uint32_t>(header.fingerprint.value())};
-}
 
 void address_straggler(Packet& packet, const Message& message, const engine::SwitchIdentity& self) {
   auto& header = *message.header;
@@ -103,25 +90,31 @@ void mark_collision(Packet& packet, const Message& message, const engine::Switch
   finish(packet, message);
 }
 
-void address_result(Packet& packet, const Message& message, const engine::SwitchIdentity& self,
-                    const Child& child) {
+void prepare_result(Packet& packet, const Message& message, const engine::SwitchIdentity& self) {
   auto& header = *message.header;
   clear_restoration(header);
   if (header.kind == wire::CanaryKind::restoration) {
     header.kind = wire::CanaryKind::result;
   }
+  header.rank = wire::CanaryHeader::no_rank;
+  originate_from(message, self);
+  if (message.is_udp()) {
+    message.ipv4->ttl = initial_ttl;
+  }
+  fit(packet, message);
+}
+
+void address_result(const Message& copy, const Child& child) {
+  auto& header = *copy.header;
   header.destination = child.address;
   header.child_address = child.address;
   header.child_port = child.udp_port;
-  header.rank = wire::CanaryHeader::no_rank;
-  message.ethernet->destination = child.mac;
-  originate_from(message, self);
-  if (message.is_udp()) {
-    message.ipv4->destination = child.address;
-    message.ipv4->ttl = initial_ttl;
-    message.udp->destination_port = child.udp_port;
+  copy.ethernet->destination = child.mac;
+  if (copy.is_udp()) {
+    copy.ipv4->destination = child.address;
+    copy.udp->destination_port = child.udp_port;
   }
-  finish(packet, message);
+  finish(copy);
 }
 
 engine::Path path_of(const wire::CanaryHeader& header) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "engine/engine.h"
 #include "engines/canary/children.h"
@@ -28,11 +30,36 @@ struct Message {
   }
 };
 
-// The message in a packet that was checked before and kept.
-Message message_of(Packet& packet, wire::Encapsulation encapsulation);
+// The message in a packet that was checked before.
+inline Message message_of(Packet& packet, wire::Encapsulation encapsulation) {
+  Message message;
+  auto* at = packet.data();
+  const auto take = [&at](auto*& header) {
+    header = reinterpret_cast<std::remove_reference_t<decltype(header)>>(at);
+    at += sizeof *header;
+  };
+  take(message.ethernet);
+  if (encapsulation == wire::Encapsulation::udp) {
+    take(message.ipv4);
+    take(message.udp);
+  }
+  take(message.header);
+  message.payload = {
+      at, message.header->elements.value() * wire::element_bytes(message.header->element_type)};
+  return message;
+}
+
+// What is remembered of a child's fingerprint.
+inline std::uint32_t half_of(const wire::be64& fingerprint) {
+  return static_cast<std::uint32_t>(fingerprint.value());
+}
 
 // The child that sent `message` here.
-Child child_of(const Message& message, PortIndex ingress);
+inline Child child_of(const Message& message, PortIndex ingress) {
+  const auto& header = *message.header;
+  return {header.child_address, header.child_port.value(), ingress, message.ethernet->source,
+          half_of(header.fingerprint)};
+}
 
 // Rewriting. Each leaves a complete packet: lengths, IPv4 checksum and CRCs, no trailing bytes.
 
@@ -48,9 +75,10 @@ void address_partial_sum(Packet& packet, const Message& message,
 void mark_collision(Packet& packet, const Message& message, const engine::SwitchIdentity& self,
                     PortIndex ingress);
 
-// A result, the result in a restoration, or a release becomes the copy for one child.
-void address_result(Packet& packet, const Message& message, const engine::SwitchIdentity& self,
-                    const Child& child);
+// A result, the result in a restoration, or a release becomes what all children get ...
+void prepare_result(Packet& packet, const Message& message, const engine::SwitchIdentity& self);
+// ... and a copy of that is addressed to one of them.
+void address_result(const Message& copy, const Child& child);
 
 // Chooses among equal next hops. Depends on the block and the leader only, so that all switches of
 // a level meet at the same root.

@@ -28,18 +28,22 @@ void CanaryEngine::contribute(PacketPtr packet, const Message& message, Time now
   if (block->shape != shape_of(message)) {
     return actions.drop(std::move(packet), DropReason::canary_mismatch);
   }
-  const auto child = child_of(message, packet->ingress);
-  auto* known = children_.find(table_.slot_of(*block), block->children, child);
-  if (known != nullptr && known->last_fingerprint == child.last_fingerprint) {
+  const auto& header = *message.header;
+  const auto slot = table_.slot_of(*block);
+  auto* child =
+      children_.find(slot, block->children, header.child_address, header.child_port.value());
+  if (child != nullptr && child->last_fingerprint == half_of(header.fingerprint)) {
     return actions.drop(std::move(packet), DropReason::canary_duplicate);
   }
-  if (block->counter + message.header->counter.value() > block->contributions_max()) {
+  if (block->counter + header.counter.value() > block->contributions_max()) {
     return actions.drop(std::move(packet), DropReason::canary_overcount);
   }
-  if (known != nullptr) {
-    known->last_fingerprint = child.last_fingerprint;
-  } else if (!children_.add(table_.slot_of(*block), block->children, child)) {
-    const auto contributions = message.header->counter.value();
+  if (child != nullptr) {
+    child->last_fingerprint = half_of(header.fingerprint);
+  } else if ((child = children_.add(slot, block->children)) != nullptr) {
+    *child = child_of(message, packet->ingress);
+  } else {
+    const auto contributions = header.counter.value();
     bypass(std::move(packet), message, counters_.children_overflows, actions);
     return count_passed(*block, contributions, actions);
   }
@@ -79,12 +83,15 @@ void CanaryEngine::begin_block(PacketPtr packet, const Message& message, Time no
   ++counters_.contributions;
   ++counters_.blocks;
   block->bytes = packet->length;
-  children_.add(table_.slot_of(*block), block->children, child_of(message, packet->ingress));
+  *children_.add(table_.slot_of(*block), block->children) = child_of(message, packet->ingress);
   if (!kernel.in_place && elements > 0) {
     block->wide = wide_.take();
     block->bytes += static_cast<std::uint32_t>(elements * kernel.accumulator_bytes);
     kernel.load(wide_.at(block->wide), message.payload.data(), elements);
   }
+  block->kernel = &kernel;
+  block->accumulator =
+      block->wide == WideStore::none ? message.payload.data() : wide_.at(block->wide);
   block->packet = std::move(packet);
   occupancy_.add(block->bytes);
   actions.absorb(nullptr);
@@ -108,8 +115,7 @@ void CanaryEngine::join_block(Descriptor& block, PacketPtr packet, const Message
   }
   ++counters_.joined;
   block.fingerprint += header.fingerprint.value();
-  kernel_of(header).accumulate(accumulator_of(block), message.payload.data(),
-                               header.elements.value());
+  block.kernel->accumulate(block.accumulator, message.payload.data(), header.elements.value());
   actions.absorb(std::move(packet));
   send_if_complete(block, actions);
 }
@@ -140,13 +146,6 @@ void CanaryEngine::send_if_complete(Descriptor& block, engine::Actions& actions)
   }
 }
 
-void* CanaryEngine::accumulator_of(Descriptor& block) {
-  if (block.wide != WideStore::none) {
-    return wide_.at(block.wide);
-  }
-  return message_of(*block.packet, block.shape.encapsulation).payload.data();
-}
-
 // The leader gets the packet as it is, and restores the child behind it.
 void CanaryEngine::bypass(PacketPtr packet, const Message& message, std::uint64_t& reason,
                           engine::Actions& actions) {
@@ -172,7 +171,7 @@ void CanaryEngine::send_sum(Descriptor& block, std::uint64_t& reason, engine::Ac
   header.counter = static_cast<std::uint16_t>(block.counter);
   header.fingerprint = block.fingerprint;
   if (block.wide != WideStore::none) {
-    kernel_of(header).store(message.payload.data(), wide_.at(block.wide), header.elements.value());
+    block.kernel->store(message.payload.data(), block.accumulator, header.elements.value());
     wide_.give(block.wide);
     block.wide = WideStore::none;
   }

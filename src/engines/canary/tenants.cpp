@@ -44,7 +44,7 @@ std::size_t Tenants::index_of_port(PortIndex port) const {
   return std::min<std::size_t>(port, held_by_port_.size() - 1);
 }
 
-bool Tenants::may_speak(std::uint32_t job, PortIndex port) const {
+bool Tenants::is_allowed(std::uint32_t job, PortIndex port) const {
   const auto index = index_of(job);
   if (index == listed()) {
     return true;

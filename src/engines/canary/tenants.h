@@ -30,7 +30,9 @@ class Tenants {
           std::uint64_t seed);
 
   // Whether packets of `job` are taken from `port`.
-  bool may_speak(std::uint32_t job, PortIndex port) const;
+  bool may_speak(std::uint32_t job, PortIndex port) const {
+    return listed_.empty() || is_allowed(job, port);
+  }
   // Whether the configuration names `job`, and how many jobs it names.
   bool is_listed(std::uint32_t job) const { return index_of(job) != listed(); }
   std::uint32_t listed() const { return static_cast<std::uint32_t>(listed_.size()); }
@@ -51,6 +53,7 @@ class Tenants {
     std::uint32_t held = 0;
   };
 
+  bool is_allowed(std::uint32_t job, PortIndex port) const;
   std::size_t index_of(std::uint32_t job) const;  // listed() if it is not
   std::size_t index_of_port(PortIndex port) const;
   std::size_t place_of(std::uint32_t job, std::size_t row) const;

@@ -34,7 +34,7 @@ TEST_F(PortTest, CountsBothDirections) {
   Port port(PortConfig{});
   EXPECT_EQ(port.deadline(), never);
   PacketList ready;
-  port.arrive(frame(), start, ready);
+  port.arrive(PacketList(frame()), start, ready);
   EXPECT_EQ(ready.size(), 1u);
   port.enqueue(ready.pop(), start);
   EXPECT_LE(port.deadline(), start);
@@ -55,16 +55,16 @@ TEST_F(PortTest, CountsBothDirections) {
 TEST_F(PortTest, NoticesUnfinishedChecksums) {
   Port port(PortConfig{});
   PacketList ready;
-  port.arrive(unfinished(), start, ready);
+  port.arrive(PacketList(unfinished()), start, ready);
   auto none = frame();
   test::l4_header<wire::UdpHeader>(*none).checksum = std::uint16_t{0};
-  port.arrive(std::move(none), start, ready);
+  port.arrive(PacketList(std::move(none)), start, ready);
   auto wrong = frame();
   test::l4_header<wire::UdpHeader>(*wrong).checksum = std::uint16_t{1};
-  port.arrive(std::move(wrong), start, ready);
+  port.arrive(PacketList(std::move(wrong)), start, ready);
   auto stub = unfinished();
   stub->length -= 1;
-  port.arrive(std::move(stub), start, ready);
+  port.arrive(PacketList(std::move(stub)), start, ready);
   EXPECT_EQ(ready.size(), 4u) << "passed on all the same";
   EXPECT_EQ(port.counters().rx_unfinished_checksums, 1u);
 }
@@ -75,7 +75,7 @@ TEST_F(PortTest, ImpairsBothDirectionsOnTheirOwn) {
   config.impair_out.delay = 2ms;
   Port port(config);
   PacketList ready;
-  port.arrive(frame(), start, ready);
+  port.arrive(PacketList(frame()), start, ready);
   EXPECT_TRUE(ready.empty());
   EXPECT_EQ(port.deadline(), start + 1ms);
   port.poll_arrivals(start + 1ms, ready);
@@ -96,7 +96,7 @@ TEST_F(PortTest, LossIsCounted) {
   config.impair_out.loss = 1;
   Port port(config);
   PacketList ready;
-  port.arrive(frame(), start, ready);
+  port.arrive(PacketList(frame()), start, ready);
   port.enqueue(frame(), start);
   EXPECT_TRUE(ready.empty());
   EXPECT_EQ(port.queue_packets(), 0u);
@@ -127,7 +127,7 @@ TEST_F(PortTest, ClearReturnsEverythingToThePool) {
   Port port(config);
   PacketList ready;
   for (int i = 0; i < 20; ++i) {
-    port.arrive(frame(), start, ready);
+    port.arrive(PacketList(frame()), start, ready);
     port.enqueue(frame(), start);
   }
   port.clear();

@@ -63,7 +63,7 @@ TEST_P(Exactness, ThreeContributionsAreReducedAtEveryLength) {
   std::uint32_t id = 1;
   for (const std::size_t count : {0u, 1u, 3u, 17u, 359u, 1113u}) {
     ++id;
-    std::vector<engine::Departure> sums;
+    std::vector<test::Sent> sums;
     for (std::uint8_t n = 0; n < 3; ++n) {
       auto spec = worker(n);
       spec.id = id;
@@ -103,7 +103,7 @@ class HalfPrecision : public CanaryTest {};
 // 2048 + 1 rounds to 2048 in f16, twice; 2048 + 2 does not.
 TEST_F(HalfPrecision, IsRoundedOnceWhenTheSumIsSentOn) {
   constexpr std::uint16_t values[] = {0x6800, 0x3c00, 0x3c00};
-  std::vector<engine::Departure> sums;
+  std::vector<test::Sent> sums;
   for (std::uint8_t n = 0; n < 3; ++n) {
     auto spec = worker(n);
     spec.type = ElementType::f16;

@@ -153,7 +153,7 @@ TEST_F(Lengths, ContributionsOfOneBlockAreEquallyLong) {
 
 TEST_F(Lengths, NoElementsOfEveryTypeMakeASumWithoutAny) {
   for (std::size_t type = 0; type < wire::element_type_count; ++type) {
-    std::vector<engine::Departure> sums;
+    std::vector<test::Sent> sums;
     for (std::uint8_t n = 0; n < 3; ++n) {
       auto spec = worker(n);
       spec.id = static_cast<std::uint32_t>(100 + type);

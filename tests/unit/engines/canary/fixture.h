@@ -51,14 +51,14 @@ class CanaryTest : public ::testing::Test {
   }
 
   // Feeds one packet; the ledger has to balance afterwards.
-  std::vector<engine::Departure> feed(PacketPtr packet, Time now = Time{}) {
+  std::vector<test::Sent> feed(PacketPtr packet, Time now = Time{}) {
     auto departures = harness->process(std::move(packet), now);
     EXPECT_TRUE(harness->ledger.balanced());
     return departures;
   }
   template <typename T>
-  std::vector<engine::Departure> feed(const CanarySpec& spec, const std::vector<T>& elements,
-                                      Time now = Time{}) {
+  std::vector<test::Sent> feed(const CanarySpec& spec, const std::vector<T>& elements,
+                               Time now = Time{}) {
     return feed(test::make_canary(pool, spec, elements), now);
   }
   // The packet must be dropped for `reason` and leave no trace.
@@ -96,7 +96,7 @@ inline CanarySpec as_result(CanarySpec spec) {
 
 // The parsed headers and elements of a departure.
 struct Seen {
-  explicit Seen(const engine::Departure& departure)
+  explicit Seen(const test::Sent& departure)
       : frame(engine::parse_frame(*departure.packet)),
         view(wire::parse_canary(frame.payload, frame.udp != nullptr
                                                    ? wire::Encapsulation::udp

@@ -42,7 +42,7 @@ class RandomSequence : public CanaryTest, public ::testing::WithParamInterface<u
   }
 
   // What leaves towards leaders, as the leader will count it.
-  void note(const std::vector<engine::Departure>& departures) {
+  void note(const std::vector<test::Sent>& departures) {
     for (const auto& departure : departures) {
       const Seen seen(departure);
       if (seen.header().kind == wire::CanaryKind::contribution) {

@@ -32,20 +32,23 @@ TEST(SlotFifo, KeepsTheOrderWhenSlotsLeaveTheMiddle) {
 TEST(ChildrenTable, EndpointIsFoundByAddressAndPortAndOverflowIsTold) {
   ChildrenTable table(2);
   std::uint8_t count = 0;
-  Child child{wire::Ipv4Address(1), 17000, 3, {}, 0};
-  EXPECT_EQ(table.find(1, count, child), nullptr);
-  EXPECT_TRUE(table.add(1, count, child));
-  child.port = 4;
-  ASSERT_NE(table.find(1, count, child), nullptr);
-  EXPECT_EQ(table.find(1, count, child)->port, 3u);
-  child.udp_port = 17001;
-  EXPECT_EQ(table.find(1, count, child), nullptr);
+  const wire::Ipv4Address first(1);
+  const auto add = [&](wire::Ipv4Address address, std::uint16_t port) {
+    auto* place = table.add(1, count);
+    if (place != nullptr) {
+      *place = {address, port, 3, {}, 0};
+    }
+    return place != nullptr;
+  };
+  EXPECT_EQ(table.find(1, count, first, 17000), nullptr);
+  EXPECT_TRUE(add(first, 17000));
+  ASSERT_NE(table.find(1, count, first, 17000), nullptr);
+  EXPECT_EQ(table.find(1, count, first, 17000)->port, 3u);
+  EXPECT_EQ(table.find(1, count, first, 17001), nullptr);
   for (std::uint32_t i = 2; i <= ChildrenTable::children_max; ++i) {
-    child.address = wire::Ipv4Address(i);
-    EXPECT_TRUE(table.add(1, count, child));
+    EXPECT_TRUE(add(wire::Ipv4Address(i), 17001));
   }
-  child.address = wire::Ipv4Address(0);
-  EXPECT_FALSE(table.add(1, count, child));
+  EXPECT_FALSE(add(wire::Ipv4Address(0), 17001));
   EXPECT_EQ(count, ChildrenTable::children_max);
   EXPECT_EQ(table.of(1, count).size(), ChildrenTable::children_max);
 }
