@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The packet thread of a real tributaryd that is fed from a file: it makes no system calls and
+allocates nothing."""
+
+import contextlib
+import json
+import os
+import pathlib
+import signal
+import struct
+import subprocess
+import tempfile
+import time
+import unittest
+
+import support
+
+PKTGEN = support.BUILD / "apps" / "tributary-pktgen" / "tributary-pktgen"
+BOARD = support.BUILD / "tests" / "perf" / "liballocation_board.so"
+
+CONFIG = """
+version = 1
+[daemon]
+cores = [{core}]
+idle = "poll"
+hugepages = "never"
+packets = 8192
+control = "{directory}/control.sock"
+log_level = "warning"
+[[switch]]
+name = "s"
+id = 1
+address = "10.255.0.1"
+[switch.canary]
+descriptors = 1024
+[[switch.port]]
+name = "feed"
+address = "10.1.1.1/24"
+mac = "02:00:00:01:00:01"
+pcap = {{ rx = "{directory}/feed.pcap", infinite = true }}
+"""
+
+
+class PacketPath(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        directory = tempfile.TemporaryDirectory(prefix="packet-path-")
+        cls.addClassCleanup(directory.cleanup)
+        cls.directory = pathlib.Path(directory.name)
+        fed = support.run(PKTGEN, "pcap", "canary", "--file", cls.directory / "feed.pcap",
+                          "--address", "10.1.1.2", "--gateway-mac", "02:00:00:01:00:01",
+                          "--switch", "10.255.0.1", "--workers", "8", "--blocks", "64",
+                          "--type", "f32,bf16")
+        if fed.returncode != 0:
+            raise AssertionError(fed.stderr)
+        config = CONFIG.format(directory=cls.directory, core=min(os.sched_getaffinity(0)))
+        (cls.directory / "tributaryd.toml").write_text(config + fed.stdout)
+
+    @contextlib.contextmanager
+    def daemon(self, **environment):
+        child = subprocess.Popen(
+            [support.DAEMON, "--config", self.directory / "tributaryd.toml"],
+            stdin=subprocess.DEVNULL, env=os.environ | environment)
+        try:
+            support.until(lambda: child.poll() is not None or self.ctl("status").returncode == 0,
+                          what="the daemon's start")
+            yield child.pid
+        finally:
+            child.terminate()
+            child.wait()
+
+    def ctl(self, *arguments):
+        return support.run(support.CTL, "--socket", self.directory / "control.sock", *arguments)
+
+    def packet_thread(self, daemon: int) -> int:
+        for comm in pathlib.Path(f"/proc/{daemon}/task").glob("*/comm"):
+            if comm.read_text().startswith("rte-worker-"):
+                return int(comm.parent.name)
+        raise AssertionError("no packet thread")
+
+    @contextlib.contextmanager
+    def traffic(self):
+        """Packets are processed meanwhile. Being asked for figures is none of a packet's work."""
+        before = self.results()
+        yield
+        self.assertGreater(self.results(), before + 1000)
+
+    def results(self) -> int:
+        done = self.ctl("engine", "--json")
+        return json.loads(done.stdout)[0]["figures"]["results_total"]
+
+    def system_calls(self, thread: int, meanwhile) -> list[str]:
+        log = self.directory / "strace.log"
+        tracer = subprocess.Popen(["strace", "-o", log, "-p", str(thread)],
+                                  stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        try:
+            self.assertIn("attached", tracer.stderr.readline())
+            meanwhile()
+        finally:
+            tracer.send_signal(signal.SIGINT)
+            tracer.communicate()
+        return log.read_text().splitlines()
+
+    def allocations(self, thread: int) -> int:
+        rows = struct.iter_unpack("=qQ", (self.directory / "allocations").read_bytes())
+        return dict(rows).get(thread, 0)
+
+    def test_makes_no_system_calls(self):
+        with self.daemon() as daemon:
+            calls = self.system_calls(daemon, lambda: self.ctl("status"))
+            self.assertNotEqual(calls, [], "the control thread was traced")
+            with self.traffic():
+                calls = self.system_calls(self.packet_thread(daemon), lambda: time.sleep(1))
+            self.assertEqual(calls[:10], [])
+
+    def test_allocates_nothing(self):
+        with self.daemon(LD_PRELOAD=str(BOARD),
+                         TRIBUTARY_ALLOCATIONS=str(self.directory / "allocations")) as daemon:
+            self.assertGreater(self.allocations(daemon), 0)
+            with self.traffic():
+                thread = self.packet_thread(daemon)
+                before = self.allocations(thread)
+                time.sleep(1)
+                self.assertEqual(self.allocations(thread) - before, 0)
+
+
+if __name__ == "__main__":
+    support.main()
