@@ -75,7 +75,7 @@ class Watched {
 
 // Blocks from their beginning to `turns` of their contributions and results.
 void run_turns(Watched& device, CanaryLoad& load, std::uint32_t in_flight, std::uint32_t turns) {
-  for (std::uint32_t i = 0; i < in_flight * turns / Device::burst; ++i) {
+  for (std::size_t i = 0; i < std::size_t{in_flight} * turns / Device::burst; ++i) {
     device.process(load.next(device.pool(), Device::burst));
   }
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "device.h"
 #include "packet/list.h"
 #include "packet/pool.h"
 #include "support/canary_packets.h"
@@ -32,6 +33,9 @@ class CanaryLoad {
   explicit CanaryLoad(const CanaryShape& shape);
 
   switching::SwitchConfig config() const;
+  std::size_t bursts_per_generation() const {
+    return std::size_t{shape_.in_flight} * shape_.hosts / Device::burst;
+  }
   std::size_t packets() const;  // that a pool needs
 
   // The next packets, up to `count`; all of the same turn.

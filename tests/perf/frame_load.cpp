@@ -55,23 +55,23 @@ PacketList BridgeLoad::next(PacketPool& pool, std::size_t count) {
 
 switching::SwitchConfig RouterLoad::config() const {
   auto config = routed_switch(ports_);
+  for (std::uint32_t i = 0; way_ == Way::routes && i < destinations_; ++i) {
+    config.routes.push_back({{network_of(i), 24}, {neighbour(i % ports_)}});
+  }
   const auto neighbours = way_ == Way::stations ? destinations_ : ports_;
   config.arp_capacity = 2 * neighbours;
   for (std::uint32_t i = 0; i < neighbours; ++i) {
-    const auto port = static_cast<PortIndex>(i % ports_);
-    config.arp.push_back({station_address(port, i / ports_), station_mac(i)});
-  }
-  for (std::uint32_t i = 0; way_ == Way::routes && i < destinations_; ++i) {
-    const auto gateway = station_address(static_cast<PortIndex>(i % ports_), 0);
-    config.routes.push_back({{network_of(i), 24}, {gateway}});
+    config.arp.push_back({neighbour(i), station_mac(i)});
   }
   return config;
 }
 
+wire::Ipv4Address RouterLoad::neighbour(std::uint32_t index) const {
+  return station_address(static_cast<PortIndex>(index % ports_), index / ports_);
+}
+
 wire::Ipv4Address RouterLoad::destination(std::uint32_t index) const {
-  return way_ == Way::routes
-             ? wire::Ipv4Address(network_of(index).value() + 7)
-             : station_address(static_cast<PortIndex>(index % ports_), index / ports_);
+  return way_ == Way::routes ? wire::Ipv4Address(network_of(index).value() + 7) : neighbour(index);
 }
 
 PacketList RouterLoad::next(PacketPool& pool, std::size_t count) {

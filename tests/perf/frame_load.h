@@ -44,6 +44,7 @@ class RouterLoad {
   PacketList next(PacketPool& pool, std::size_t count);
 
  private:
+  wire::Ipv4Address neighbour(std::uint32_t index) const;
   wire::Ipv4Address destination(std::uint32_t index) const;
 
   PortIndex ports_;

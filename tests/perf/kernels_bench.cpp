@@ -41,7 +41,7 @@ class Buffers {
 
  private:
   // Not a multiple of a page, or loads would wait for stores to addresses with the same low bits.
-  static constexpr std::size_t distance = 2048 * sizeof(double) + 11 * 64;
+  static constexpr std::size_t distance = 2048 * sizeof(double) + std::size_t{11} * 64;
   alignas(4096) static inline std::byte storage[2 * distance];
 
   std::size_t offset_;
@@ -56,7 +56,7 @@ void run_kernel(benchmark::State& state, wire::ElementType type, wire::Operator 
   const auto n = static_cast<std::size_t>(state.range(0));
   const auto& kernel = reduce::kernel(type, op);
   Buffers buffers(offset);
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     kernel.accumulate(buffers.to(), buffers.from(), n);
     benchmark::ClobberMemory();
   }
@@ -67,7 +67,7 @@ void run_load_store(benchmark::State& state, wire::ElementType type) {
   const auto n = static_cast<std::size_t>(state.range(0));
   const auto& kernel = reduce::kernel(type, wire::Operator::sum);
   Buffers buffers(in_packet.offset);
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     kernel.load(buffers.to(), buffers.from(), n);
     kernel.store(buffers.from(), buffers.to(), n);
     benchmark::ClobberMemory();
@@ -80,7 +80,7 @@ void run_hand(benchmark::State& state, std::size_t offset) {
   Buffers buffers(offset);
   auto* to = reinterpret_cast<float*>(buffers.to());
   const auto* from = reinterpret_cast<const float*>(buffers.from());
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     hand_sum(to, from, n);
     benchmark::ClobberMemory();
   }

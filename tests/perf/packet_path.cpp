@@ -33,11 +33,11 @@ void count_turns(const char* kind, const CanaryShape& shape, std::uint32_t first
   CanaryLoad load(shape);
   load.set_bypass(bypass);
   Device device(load.config(), load.packets());
-  const auto bursts_per_round = shape.in_flight * shape.hosts / Device::burst;
+  const auto bursts = load.bursts_per_generation();
   std::size_t counted = 0;
-  for (std::size_t i = 0; i < (warm_up_rounds + rounds) * bursts_per_round; ++i) {
+  for (std::size_t i = 0; i < (warm_up_rounds + rounds) * bursts; ++i) {
     auto packets = load.next(device.pool(), Device::burst);
-    if (i >= warm_up_rounds * bursts_per_round && load.turn() >= first && load.turn() <= last) {
+    if (i >= warm_up_rounds * bursts && load.turn() >= first && load.turn() <= last) {
       counted += packets.size();
       collect(device, std::move(packets));
     } else {

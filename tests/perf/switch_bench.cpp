@@ -75,13 +75,13 @@ void aggregate(benchmark::State& state, const CanaryShape& shape) {
   CanaryLoad load(shape);
   Device device(load.config(), load.packets());
   // A generation before, so that all memory is there and results have been learned from.
-  for (std::uint32_t i = 0; i < shape.in_flight * shape.hosts / Device::burst; ++i) {
+  for (std::size_t i = 0; i < load.bursts_per_generation(); ++i) {
     device.process(load.next(device.pool(), Device::burst));
     device.settle();
   }
   Cost contributions;
   Cost results;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     auto packets = load.next(device.pool(), Device::burst);
     measure(state, device, std::move(packets), load.is_result() ? results : contributions);
   }
@@ -97,7 +97,7 @@ template <typename Load>
 void forward(benchmark::State& state, Load& load, Device& device) {
   const auto dropped = device.logical().ledger().dropped();
   Cost cost;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     measure(state, device, load.next(device.pool(), Device::burst), cost);
   }
   if (device.logical().ledger().dropped() > dropped) {
@@ -136,7 +136,7 @@ std::string with(const std::string& name, std::uint32_t value) {
 }
 
 void add(const std::string& name, const CanaryShape& shape) {
-  const auto generation = shape.in_flight * shape.hosts / Device::burst;
+  const auto generation = static_cast<std::int64_t>(CanaryLoad(shape).bursts_per_generation());
   const auto generations = std::max<std::int64_t>(2, bursts_min / generation);
   add(name, generations * generation, [=](auto& state) { aggregate(state, shape); });
 }
