@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A tributaryd that is measured."""
+
+import contextlib
+import itertools
+
+from . import processes
+from .control import Control
+from .setting import Setting
+
+_HEAD = """version = 1
+[daemon]
+cores = {cores}
+idle = "{idle}"
+packets = {packets}
+hugepages = "never"
+control = "{control}"
+log_level = "warning"
+[[switch]]
+name = "s"
+id = 1
+"""
+
+_numbers = itertools.count()
+
+
+class Daemon:
+    def __init__(self, pid: int, control: Control):
+        self.pid = pid
+        self.control = control
+
+    def figures(self) -> dict[str, int]:
+        """Those of the only engine."""
+        return self.control.ask("engine.list")["rows"][0]["figures"]
+
+    def port_counters(self) -> dict[str, int]:
+        """Summed up over all ports."""
+        rows = self.control.ask("port.list")["rows"]
+        return {name: sum(row["counters"][name] for row in rows) for name in rows[0]["counters"]}
+
+
+@contextlib.contextmanager
+def tributaryd(setting: Setting, switch: str, cores: list[int] | None = None, idle: str = "poll",
+               packets: int = 16384, prefix: tuple = ()):
+    """Runs it with `switch` as the body of its only [[switch]]; `prefix` goes before the program."""
+    cores = [setting.switch_cpu] if cores is None else cores
+    cpus = sorted({setting.other_cpu, *cores})
+    name = setting.directory / f"tributaryd-{next(_numbers)}"
+    config, log, control = (name.with_suffix(end) for end in (".toml", ".log", ".sock"))
+    config.write_text(_HEAD.format(cores=cores, idle=idle, packets=packets, control=control)
+                      + switch)
+    argv = processes.pinned(",".join(map(str, cpus)), *prefix, setting.program("tributaryd"),
+                            "--config", config)
+    with processes.running(argv, log) as child:
+        processes.wait_for(child, log, control.exists)
+        with contextlib.closing(Control(control)) as connection:
+            yield Daemon(child.pid, connection)

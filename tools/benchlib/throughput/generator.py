@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""tributary-pktgen: feeds, and traffic through a switch on the other CPU."""
+
+import json
+import pathlib
+import subprocess
+
+from lablib import LabError
+
+from . import processes
+from .setting import Setting
+
+SWITCH_ADDRESS = "10.255.0.1"
+PORT_MAC = "02:00:00:01:00:01"
+_TIMEOUT_S = 120.0
+
+
+def _pktgen(setting: Setting, *arguments) -> str:
+    argv = processes.pinned(str(setting.other_cpu), setting.program("tributary-pktgen"),
+                            *arguments)
+    done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=_TIMEOUT_S)
+    if done.returncode != 0:
+        raise LabError(f"{' '.join(argv)}: {done.returncode} {done.stderr.strip()}")
+    return done.stdout
+
+
+def feed(setting: Setting, file: pathlib.Path, *options) -> str:
+    """Writes aggregation traffic for a net_pcap port; the [[switch.arp]] entries that it needs."""
+    return _pktgen(setting, "pcap", "canary", "--file", file, "--address", "10.1.1.2",
+                   "--gateway-mac", PORT_MAC, "--switch", SWITCH_ADDRESS, *options)
+
+
+def run(setting: Setting, *arguments) -> dict:
+    """One run, or a search; the JSON document."""
+    return json.loads(_pktgen(setting, *arguments, "--core", setting.other_cpu, "--idle", "poll",
+                              "--hugepages", "never", "--json", "-", "--quiet"))
+
+
+def measure(setting: Setting, kind: str, *arguments) -> dict:
+    """The only trial of a run for as long as the setting says."""
+    return run(setting, kind, *arguments, "--warm-up", f"{setting.warm_up_s * 1000:.0f}ms",
+               "--duration", f"{setting.seconds * 1000:.0f}ms")["trials"][0]

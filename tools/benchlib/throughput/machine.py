@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What was measured on: CPUs, caches, and how fast the time-stamp counter runs."""
+
+import ctypes
+import mmap
+import os
+import pathlib
+import platform
+import time
+
+from lablib import LabError
+
+_CALIBRATION_S = 0.5
+
+# rdtsc; shl rdx, 32; or rax, rdx; ret
+_RDTSC = bytes.fromhex("0f31 48c1e220 4809d0 c3")
+
+
+def tsc_hz() -> float:
+    """Counted against CLOCK_MONOTONIC_RAW, so that nobody has to believe what the CPU is called."""
+    if platform.machine() != "x86_64":
+        raise LabError("cycles are counted with rdtsc: run this on x86-64")
+    code = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    code.write(_RDTSC)
+    rdtsc = ctypes.CFUNCTYPE(ctypes.c_uint64)(ctypes.addressof(ctypes.c_char.from_buffer(code)))
+    start, begin = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW), rdtsc()
+    time.sleep(_CALIBRATION_S)
+    end, stop = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW), rdtsc()
+    return (stop - begin) * 1e9 / (end - start)
+
+
+def packet_and_other_cpu() -> tuple[int, int]:
+    """The switch's, and the one for everything else."""
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        raise LabError("this takes two CPUs: one for the switch, one for everything else")
+    return cpus[1], cpus[0]
+
+
+def describe() -> dict:
+    return {"cpu": _cpu_model(), "cpus": len(os.sched_getaffinity(0)), "tsc_hz": tsc_hz(),
+            "caches": _caches(), "kernel": platform.release(), "load": os.getloadavg()[0]}
+
+
+def _cpu_model() -> str:
+    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return "unknown"
+
+
+def _caches() -> dict[str, str]:
+    """As in {"L1d": "48K", "L3": "32768K"}."""
+    found = {}
+    for index in sorted(pathlib.Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
+        kind = {"Data": "d", "Instruction": "i"}.get((index / "type").read_text().strip(), "")
+        found[f"L{(index / 'level').read_text().strip()}{kind}"] = (
+            index / "size").read_text().strip()
+    return found

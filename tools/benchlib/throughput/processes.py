@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs that are started for a measurement, and the CPU time of their packet loops."""
+
+import contextlib
+import pathlib
+import subprocess
+import time
+
+from lablib import LabError
+
+_END_TIMEOUT_S = 10.0
+_LOG_LINES = 10
+
+
+def pinned(cpus: str, *argv) -> list[str]:
+    """Ends with us, even if we are killed."""
+    return ["setpriv", "--pdeathsig", "KILL", "taskset", "-c", cpus, *(str(arg) for arg in argv)]
+
+
+@contextlib.contextmanager
+def running(argv: list[str], log: pathlib.Path, **more):
+    """Its standard input stays open, and is empty."""
+    with open(log, "w", encoding="utf-8") as output:
+        child = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=output,
+                                 stderr=subprocess.STDOUT, **more)
+    try:
+        yield child
+    finally:
+        child.terminate()
+        try:
+            child.wait(_END_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+        child.stdin.close()
+
+
+def wait_for(child: subprocess.Popen, log: pathlib.Path, ready, timeout_s: float = 60.0) -> None:
+    """Until `ready()`; if the program ends before, its log says why."""
+    end = time.monotonic() + timeout_s
+    while not ready():
+        if child.poll() is not None or time.monotonic() > end:
+            said = "\n".join(log.read_text(errors="replace").splitlines()[-_LOG_LINES:])
+            state = "has not started" if child.poll() is None else f"ended with {child.returncode}"
+            raise LabError(f"{' '.join(child.args)}: {state}: {said}")
+        time.sleep(0.02)
+
+
+def cpu_seconds_by_thread(pid: int) -> dict[int, float]:
+    found = {}
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(OSError):  # the thread ended meanwhile
+            found[int(task.name)] = int((task / "schedstat").read_text().split()[0]) * 1e-9
+    return found
+
+
+def resident_bytes(pid: int) -> int:
+    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) * 1024
+    raise LabError(f"process {pid} has ended")

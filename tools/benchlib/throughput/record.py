@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Samples of a suite: taken in turns, kept as JSON, looked up by case and subject."""
+
+import dataclasses
+import json
+import pathlib
+import statistics
+import sys
+from collections.abc import Callable
+
+from .. import figures
+
+
+@dataclasses.dataclass
+class Case:
+    """One thing to measure: a subject (a program, or a policy of it) in a case."""
+
+    case: str
+    subject: str
+    measure: Callable[[], dict[str, float]]
+
+
+@dataclasses.dataclass
+class Table:
+    title: str
+    head: list[str]
+    rows: list[list[str]]
+
+    def text(self) -> str:
+        return f"{self.title}\n\n{figures.table(self.head, self.rows)}\n"
+
+    def markdown(self) -> str:
+        lines = [self.head, ["---"] * len(self.head), *self.rows]
+        return "\n".join([self.title, "", *("| " + " | ".join(line) + " |" for line in lines), ""])
+
+
+class Record:
+    """What is known of one suite."""
+
+    def __init__(self, suite: str, machine: dict, setting: dict, samples: list[dict] | None = None):
+        self.suite = suite
+        self.machine = machine
+        self.setting = setting
+        self.samples = samples or []
+
+    @staticmethod
+    def read(path: pathlib.Path) -> "Record":
+        return Record(**json.loads(path.read_text()))
+
+    def write(self, path: pathlib.Path) -> None:
+        path.write_text(json.dumps(vars(self), indent=1) + "\n")
+
+    def take(self, cases: list[Case], runs: int, path: pathlib.Path) -> None:
+        """Each case once per run, so that what disturbs one disturbs all."""
+        for run in range(runs):
+            for case in cases:
+                found = case.measure()
+                self.samples.append({"case": case.case, "subject": case.subject, "run": run,
+                                     "figures": found})
+                self.write(path)
+                told = ", ".join(f"{name} {value:.4g}" for name, value in found.items())
+                print(f"  {self.suite}: {case.case}, {case.subject}: {told}", file=sys.stderr)
+
+    def cases(self) -> list[str]:
+        return list(dict.fromkeys(sample["case"] for sample in self.samples))
+
+    def subjects(self) -> list[str]:
+        return list(dict.fromkeys(sample["subject"] for sample in self.samples))
+
+    def values(self, case: str, subject: str, figure: str) -> list[float]:
+        """One per run."""
+        return [sample["figures"][figure] for sample in self.samples
+                if (sample["case"], sample["subject"]) == (case, subject)
+                and figure in sample["figures"]]
+
+    def median(self, case: str, subject: str, figure: str) -> float:
+        return statistics.median(self.values(case, subject, figure))
+
+    def spread(self, case: str, subject: str, figure: str, unit: float = 1.0,
+               digits: int = 1) -> str:
+        return figures.spread(self.values(case, subject, figure), unit, digits)

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How long, how often, where and with which programs is measured."""
+
+import dataclasses
+import pathlib
+
+from lablib import lifecycle
+
+from . import machine
+
+
+@dataclasses.dataclass
+class Setting:
+    build: pathlib.Path
+    directory: pathlib.Path  # for sockets and feeds; gone at the end
+    runs: int
+    seconds: float
+    quick: bool
+    tsc_hz: float
+
+    def __post_init__(self):
+        self.switch_cpu, self.other_cpu = machine.packet_and_other_cpu()
+
+    @property
+    def warm_up_s(self) -> float:
+        return 0.3 if self.quick else 1.0
+
+    def program(self, name: str) -> str:
+        return str(lifecycle.program(self.build, name))
+
+    def choose(self, values: list) -> list:
+        """Only the first where it has to be quick."""
+        return values[:1] if self.quick else values

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Generator on one CPU, switch on the other, shared memory between them; beside it testpmd."""
+
+import contextlib
+from collections.abc import Iterator
+
+from ... import figures
+from .. import generator
+from ..daemon import Daemon, tributaryd
+from ..record import Case, Record, Table
+from ..setting import Setting
+from ..testpmd import testpmd
+
+ABOUT = "plain L2, plain L3 and aggregation through memif; beside them testpmd"
+
+LARGE = 1104  # 1,100 bytes and the check sequence
+SMALL = 64
+L2 = "L2, 1100 bytes"
+AGGREGATION = "aggregation, 1 KiB"
+FLOWS = ("--flows", 64, "--hosts", 8)
+
+BRIDGE = """[[switch.port]]
+name = "a"
+memif = "{directory}/a.sock"
+memif_role = "server"
+[[switch.port]]
+name = "b"
+memif = "{directory}/b.sock"
+memif_role = "server"
+"""
+
+ROUTER = """[[switch.port]]
+name = "a"
+address = "10.1.1.1/24"
+mac = "02:00:00:01:00:01"
+memif = "{directory}/a.sock"
+memif_role = "server"
+[[switch.port]]
+name = "b"
+address = "10.1.2.1/24"
+mac = "02:00:00:01:00:02"
+memif = "{directory}/b.sock"
+memif_role = "server"
+"""
+
+REDUCER = f"""address = "{generator.SWITCH_ADDRESS}"
+[switch.canary]
+descriptors = 4096
+[[switch.port]]
+name = "a"
+address = "10.1.1.1/24"
+mac = "{generator.PORT_MAC}"
+memif = "{{directory}}/a.sock"
+memif_role = "server"
+"""
+
+# Where frames of the generator go: to the router, which is asked for, or to testpmd, which cannot be.
+ROUTED = ("a:address=10.1.1.2,gateway=10.1.1.1", "b:address=10.1.2.2,gateway=10.1.2.1")
+REWRITTEN = ("a:address=10.1.1.2,gateway-mac=02:00:00:01:00:01",
+             "b:address=10.1.2.2,gateway-mac=02:00:00:01:00:02")
+BRIDGED = ("a:address=10.1.1.2", "b:address=10.1.1.130")
+
+
+def ports(setting: Setting, places: tuple[str, ...]) -> list[str]:
+    """Options of the generator, whose ports are clients of the switch's sockets."""
+    found = []
+    for place in places:
+        name, _, rest = place.partition(":")
+        found += ["--port", f"memif={setting.directory}/{name}.sock,role=client,{rest}"]
+    return found
+
+
+def plain(setting: Setting, places: tuple[str, ...], size: int, *options) -> list:
+    """One direction: in by the first port of the switch, out by the second."""
+    return [*ports(setting, places), "--path", "0:1", "--size", size, *FLOWS, *options]
+
+
+@contextlib.contextmanager
+def switch(setting: Setting, body: str, idle: str = "poll") -> Iterator[Daemon]:
+    with tributaryd(setting, body.format(directory=setting.directory), idle=idle) as daemon:
+        yield daemon
+
+
+@contextlib.contextmanager
+def forwarder(setting: Setting, mode: str, sockets: str = "ab"):
+    """One with a single port sends everything back."""
+    devices = [f"net_memif{i},role=server,id=0,socket={setting.directory}/{name}.sock,"
+               "socket-abstract=no,bsize=2048" for i, name in enumerate(sockets)]
+    with testpmd(setting, mode, devices):
+        yield
+
+
+def forwarded(setting: Setting, arguments: list) -> dict[str, float]:
+    """Frames that came back; the switch touches each twice, once on either side."""
+    trial = generator.measure(setting, "plain", *arguments)
+    return {"handled_per_second": 2 * trial["done_per_second"],
+            "line_bits_per_second": trial["line_bits_per_second"], "loss": trial["loss"]}
+
+
+def reduced(setting: Setting, *port_options: str) -> dict[str, float]:
+    """What the switch received (contributions, answers of leaders) and sent (sums, results)."""
+    port_options = port_options or ports(setting, ("a:address=10.1.1.2,gateway=10.1.1.1",))
+    trial = generator.measure(setting, "canary", *port_options, "--workers", 8, "--blocks", 64,
+                              "--elements", 256)
+    figures = trial["figures"]
+    handled = (trial["packets"] + figures["answers_sent"] + figures["sums_received"]
+               + figures["results_received"])
+    return {"handled_per_second": handled / trial["seconds"],
+            "contributions_per_second": trial["packets_per_second"],
+            "sums_per_block": figures["sums_received"] / trial["done"], "loss": trial["loss"]}
+
+
+def both(setting: Setting, case: str, body: str, places: tuple[str, ...], size: int, mode: str,
+         testpmd_places: tuple[str, ...]) -> list[Case]:
+    """Frames of one size through either switch, and round inside the generator."""
+    def ours() -> dict[str, float]:
+        with switch(setting, body):
+            return forwarded(setting, plain(setting, places, size))
+
+    def theirs() -> dict[str, float]:
+        with forwarder(setting, mode):
+            return forwarded(setting, plain(setting, testpmd_places, size))
+
+    def alone() -> dict[str, float]:
+        return forwarded(setting, ["--port", "ring=r0", "--size", size])
+
+    return [Case(case, "tributaryd", ours), Case(case, "testpmd", theirs),
+            Case(case, "generator alone", alone)]
+
+
+def aggregation(setting: Setting) -> list[Case]:
+    """testpmd returns everything to the port that it came from, so that the leader adds it all up."""
+    def ours() -> dict[str, float]:
+        with switch(setting, REDUCER):
+            return reduced(setting)
+
+    def theirs() -> dict[str, float]:
+        with forwarder(setting, "io", "a"):
+            return reduced(setting, *ports(setting, ("a:address=10.1.1.2",)))
+
+    def alone() -> dict[str, float]:
+        return reduced(setting, "--port", "ring=r0")
+
+    return [Case(AGGREGATION, "tributaryd", ours), Case(AGGREGATION, "testpmd", theirs),
+            Case(AGGREGATION, "generator alone", alone)]
+
+
+def cases(setting: Setting) -> list[Case]:
+    return [*both(setting, L2, BRIDGE, BRIDGED, LARGE, "io", BRIDGED),
+            *aggregation(setting),
+            *both(setting, "L3, 1100 bytes", ROUTER, ROUTED, LARGE, "mac", REWRITTEN),
+            *both(setting, "L3, 64 bytes", ROUTER, ROUTED, SMALL, "mac", REWRITTEN)]
+
+
+def row(record: Record, title: str, case: str, beside: str) -> list[str]:
+    """A case, and what testpmd did in another one or the same."""
+    ours = record.values(case, "tributaryd", "handled_per_second")
+    theirs = record.values(beside, "testpmd", "handled_per_second")
+    return [title, figures.spread(ours, 1e6, 2), figures.spread(theirs, 1e6, 2),
+            figures.spread([a / b for a, b in zip(ours, theirs)], digits=2),
+            record.spread(case, "generator alone", "handled_per_second", 1e6, 2)]
+
+
+def tables(record: Record) -> list[Table]:
+    rows = [row(record, case, case, case) for case in record.cases()]
+    rows.append(row(record, f"{AGGREGATION}, beside {L2}", AGGREGATION, L2))
+    return [Table("Through memif: packets that the switch received and sent, as the generator saw "
+                  "them go and come back.",
+                  ["traffic", "tributaryd (Mpps)", "testpmd (Mpps)", "ratio",
+                   "generator alone (Mpps)"], rows)]
