@@ -11,11 +11,23 @@ from lablib import LabError
 _LENGTH = struct.Struct(">I")
 
 
+def listens(path: pathlib.Path) -> bool:
+    try:
+        Control(path).close()
+        return True
+    except (FileNotFoundError, ConnectionRefusedError):
+        return False
+
+
 class Control:
     def __init__(self, path: pathlib.Path):
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(10)
-        self._socket.connect(str(path))
+        try:
+            self._socket.connect(str(path))
+        except OSError:
+            self.close()
+            raise
 
     def close(self) -> None:
         self._socket.close()

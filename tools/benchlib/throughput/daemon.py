@@ -5,7 +5,7 @@ import contextlib
 import itertools
 
 from . import processes
-from .control import Control
+from .control import Control, listens
 from .setting import Setting
 
 _HEAD = """version = 1
@@ -52,6 +52,6 @@ def tributaryd(setting: Setting, switch: str, cores: list[int] | None = None, id
     argv = processes.pinned(",".join(map(str, cpus)), *prefix, setting.program("tributaryd"),
                             "--config", config)
     with processes.running(argv, log) as child:
-        processes.wait_for(child, log, control.exists)
+        processes.wait_for(child, log, lambda: listens(control))
         with contextlib.closing(Control(control)) as connection:
             yield Daemon(child.pid, connection)
