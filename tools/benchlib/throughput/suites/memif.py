@@ -2,10 +2,11 @@
 """Generator on one CPU, switch on the other, shared memory between them; beside it testpmd."""
 
 import contextlib
+import time
 from collections.abc import Iterator
 
 from ... import figures
-from .. import generator
+from .. import generator, processes
 from ..daemon import Daemon, tributaryd
 from ..record import Case, Record, Table
 from ..setting import Setting
@@ -58,6 +59,7 @@ memif_role = "server"
 ROUTED = ("a:address=10.1.1.2,gateway=10.1.1.1", "b:address=10.1.2.2,gateway=10.1.2.1")
 REWRITTEN = ("a:address=10.1.1.2,gateway-mac=02:00:00:01:00:01",
              "b:address=10.1.2.2,gateway-mac=02:00:00:01:00:02")
+REDUCED = ("a:address=10.1.1.2,gateway=10.1.1.1",)
 BRIDGED = ("a:address=10.1.1.2", "b:address=10.1.1.130")
 
 
@@ -86,40 +88,51 @@ def forwarder(setting: Setting, mode: str, sockets: str = "ab"):
     """One with a single port sends everything back."""
     devices = [f"net_memif{i},role=server,id=0,socket={setting.directory}/{name}.sock,"
                "socket-abstract=no,bsize=2048" for i, name in enumerate(sockets)]
-    with testpmd(setting, mode, devices):
-        yield
+    with testpmd(setting, mode, devices) as program:
+        yield program.pid
 
 
-def forwarded(setting: Setting, arguments: list) -> dict[str, float]:
+def forwarded(setting: Setting, arguments: list, pid: int | None = None) -> dict[str, float]:
     """Frames that came back; the switch touches each twice, once on either side."""
-    trial = generator.measure(setting, "plain", *arguments)
+    trial, share = measured(setting, "plain", arguments, pid)
     return {"handled_per_second": 2 * trial["done_per_second"],
-            "line_bits_per_second": trial["line_bits_per_second"], "loss": trial["loss"]}
+            "line_bits_per_second": trial["line_bits_per_second"], "loss": trial["loss"], **share}
 
 
-def reduced(setting: Setting, *port_options: str) -> dict[str, float]:
+def reduced(setting: Setting, port_options: list[str], pid: int | None = None) -> dict[str, float]:
     """What the switch received (contributions, answers of leaders) and sent (sums, results)."""
-    port_options = port_options or ports(setting, ("a:address=10.1.1.2,gateway=10.1.1.1",))
-    trial = generator.measure(setting, "canary", *port_options, "--workers", 8, "--blocks", 64,
-                              "--elements", 256)
-    figures = trial["figures"]
-    handled = (trial["packets"] + figures["answers_sent"] + figures["sums_received"]
-               + figures["results_received"])
+    trial, share = measured(setting, "canary", [*port_options, "--workers", 8, "--blocks", 64,
+                                                "--elements", 256], pid)
+    counted = trial["figures"]
+    handled = (trial["packets"] + counted["answers_sent"] + counted["sums_received"]
+               + counted["results_received"])
     return {"handled_per_second": handled / trial["seconds"],
             "contributions_per_second": trial["packets_per_second"],
-            "sums_per_block": figures["sums_received"] / trial["done"], "loss": trial["loss"]}
+            "sums_per_block": counted["sums_received"] / trial["done"], "loss": trial["loss"],
+            **share}
+
+
+def measured(setting: Setting, kind: str, arguments: list, pid: int | None):
+    """The generator's trial, and how much of its CPU the switch had meanwhile."""
+    if pid is None:
+        return generator.measure(setting, kind, *arguments), {}
+    start, before = time.monotonic(), processes.cpu_seconds_by_thread(pid)
+    trial = generator.measure(setting, kind, *arguments)
+    after, end = processes.cpu_seconds_by_thread(pid), time.monotonic()
+    used = max(after[thread] - before.get(thread, 0) for thread in after)
+    return trial, {"cpu_share": used / (end - start)}
 
 
 def both(setting: Setting, case: str, body: str, places: tuple[str, ...], size: int, mode: str,
          testpmd_places: tuple[str, ...]) -> list[Case]:
     """Frames of one size through either switch, and round inside the generator."""
     def ours() -> dict[str, float]:
-        with switch(setting, body):
-            return forwarded(setting, plain(setting, places, size))
+        with switch(setting, body) as daemon:
+            return forwarded(setting, plain(setting, places, size), daemon.pid)
 
     def theirs() -> dict[str, float]:
-        with forwarder(setting, mode):
-            return forwarded(setting, plain(setting, testpmd_places, size))
+        with forwarder(setting, mode) as pid:
+            return forwarded(setting, plain(setting, testpmd_places, size), pid)
 
     def alone() -> dict[str, float]:
         return forwarded(setting, ["--port", "ring=r0", "--size", size])
@@ -131,15 +144,15 @@ def both(setting: Setting, case: str, body: str, places: tuple[str, ...], size: 
 def aggregation(setting: Setting) -> list[Case]:
     """testpmd returns everything to the port that it came from, so that the leader adds it all up."""
     def ours() -> dict[str, float]:
-        with switch(setting, REDUCER):
-            return reduced(setting)
+        with switch(setting, REDUCER) as daemon:
+            return reduced(setting, ports(setting, REDUCED), daemon.pid)
 
     def theirs() -> dict[str, float]:
-        with forwarder(setting, "io", "a"):
-            return reduced(setting, *ports(setting, ("a:address=10.1.1.2",)))
+        with forwarder(setting, "io", "a") as pid:
+            return reduced(setting, ports(setting, ("a:address=10.1.1.2",)), pid)
 
     def alone() -> dict[str, float]:
-        return reduced(setting, "--port", "ring=r0")
+        return reduced(setting, ["--port", "ring=r0"])
 
     return [Case(AGGREGATION, "tributaryd", ours), Case(AGGREGATION, "testpmd", theirs),
             Case(AGGREGATION, "generator alone", alone)]
@@ -158,7 +171,8 @@ def row(record: Record, title: str, case: str, beside: str) -> list[str]:
     theirs = record.values(beside, "testpmd", "handled_per_second")
     return [title, figures.spread(ours, 1e6, 2), figures.spread(theirs, 1e6, 2),
             figures.spread([a / b for a, b in zip(ours, theirs)], digits=2),
-            record.spread(case, "generator alone", "handled_per_second", 1e6, 2)]
+            record.spread(case, "generator alone", "handled_per_second", 1e6, 2),
+            record.spread(case, "tributaryd", "cpu_share", 0.01, 0)]
 
 
 def tables(record: Record) -> list[Table]:
@@ -167,4 +181,4 @@ def tables(record: Record) -> list[Table]:
     return [Table("Through memif: packets that the switch received and sent, as the generator saw "
                   "them go and come back.",
                   ["traffic", "tributaryd (Mpps)", "testpmd (Mpps)", "ratio",
-                   "generator alone (Mpps)"], rows)]
+                   "generator alone (Mpps)", "of its CPU (%)"], rows)]

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Resident memory of tributaryd, and a formula that predicts it."""
+
+import dataclasses
+
+from .. import fit, generator, processes
+from ..daemon import tributaryd
+from ..record import Case, Record, Table
+from ..setting import Setting
+from . import memif
+
+ABOUT = "resident memory by ports, cores, descriptors and buffers; the formula"
+
+MIB = 1 << 20
+SLOT_BYTES = {1500: 2048, 9000: 16384}  # powers of two, so that frames and their headers fit
+OVERHEAD_BYTES = 448  # of a buffer: headroom, mbuf and what we keep of a packet
+TOLERANCE = 0.1
+
+SWITCH = f"""address = "{generator.SWITCH_ADDRESS}"
+[switch.canary]
+descriptors = {{descriptors}}
+[[switch.port]]
+name = "a"
+address = "10.1.1.1/24"
+mac = "{generator.PORT_MAC}"
+mtu = {{mtu}}
+memif = "{{directory}}/a.sock"
+memif_role = "server"
+"""
+
+# Interfaces of the kernel, in a network namespace that ends with the daemon.
+PORT = """[[switch.port]]
+name = "v{i}"
+interface = "v{i}"
+mtu = {mtu}
+"""
+MAKE_VETHS = ('for i in $(seq "$0"); do ip link add v$i type veth peer name p$i && '
+              'ip link set v$i up && ip link set p$i up || exit 1; done; exec "$@"')
+
+
+@dataclasses.dataclass
+class Size:
+    ports: int = 0  # besides the one that the generator is at
+    cores: int = 1
+    descriptors: int = 4096
+    packets: int = 16384
+    mtu: int = 1500
+
+    @property
+    def name(self) -> str:
+        return (f"{self.ports} veth ports, {self.cores} cores, {self.descriptors} descriptors, "
+                f"{self.packets} buffers, MTU {self.mtu}")
+
+    def terms(self) -> list[float]:
+        """What the formula multiplies with its coefficients; see TERMS."""
+        buffers = self.packets * (SLOT_BYTES[self.mtu] + OVERHEAD_BYTES)
+        return [MIB, buffers, self.ports * MIB, (self.cores - 1) * MIB,
+                self.descriptors * self.cores]
+
+
+TERMS = ["MiB", "x buffers x (slot + 448 bytes)", "MiB x veth ports", "MiB x (cores - 1)",
+         "bytes x descriptors x cores"]
+
+FITTED = [Size(), Size(ports=4), Size(ports=16), Size(cores=2), Size(descriptors=65536),
+          Size(descriptors=262144), Size(packets=4096), Size(packets=65536),
+          Size(mtu=9000), Size(ports=4, mtu=9000)]
+# Not used to find the coefficients.
+PREDICTED = [Size(ports=8, cores=2, descriptors=32768, packets=32768),
+             Size(ports=2, cores=2, descriptors=131072, packets=8192, mtu=9000)]
+
+
+def sample(size: Size, setting: Setting) -> dict[str, float]:
+    switch = SWITCH.format(descriptors=size.descriptors, directory=setting.directory, mtu=size.mtu)
+    switch += "".join(PORT.format(i=i + 1, mtu=size.mtu) for i in range(size.ports))
+    cores = [setting.switch_cpu, setting.other_cpu][:size.cores]
+    prefix = ("unshare", "--net", "sh", "-c", MAKE_VETHS, size.ports)
+    with tributaryd(setting, switch, cores, idle="adaptive", packets=size.packets,
+                    prefix=prefix) as daemon:
+        start = processes.resident_bytes(daemon.pid)
+        generator.measure(setting, "canary", *memif.ports(setting, memif.REDUCED), "--workers", 8,
+                          "--blocks", 512, "--elements", 256)
+        used = processes.resident_bytes(daemon.pid)
+    return {"start_bytes": start, "used_bytes": used}
+
+
+def cases(setting: Setting) -> list[Case]:
+    sizes = setting.choose(FITTED) if setting.quick else FITTED + PREDICTED
+    return [Case(size.name, "tributaryd", lambda size=size: sample(size, setting))
+            for size in sizes]
+
+
+def tables(record: Record) -> list[Table]:
+    measured = {size.name: record.values(size.name, "tributaryd", "used_bytes")
+                for size in FITTED + PREDICTED}
+    known = [size for size in FITTED if measured[size.name]]
+    if len(known) < len(TERMS):
+        return [Table("Resident memory (MiB).", ["daemon", "start", "after traffic"],
+                      [[size.name, *resident(record, size)] for size in known])]
+    factors = fit.least_squares([size.terms() for size in known],
+                                [record.median(size.name, "tributaryd", "used_bytes")
+                                 for size in known])
+    formula = " + ".join(f"{factor:.3g} {term}" for factor, term in zip(factors, TERMS))
+    rows = []
+    for size in (size for size in FITTED + PREDICTED if measured[size.name]):
+        predicted = sum(factor * term for factor, term in zip(factors, size.terms()))
+        error = predicted / record.median(size.name, "tributaryd", "used_bytes") - 1
+        rows.append([size.name, *resident(record, size), f"{predicted / MIB:.1f}",
+                     f"{error * 100:+.1f}" + ("" if abs(error) <= TOLERANCE else " (missed)"),
+                     "no" if size in PREDICTED else "yes"])
+    return [Table(f"Resident memory (MiB). After traffic: {formula}.",
+                  ["daemon", "start", "after traffic", "formula", "off by (%)", "fitted"], rows)]
+
+
+def resident(record: Record, size: Size) -> list[str]:
+    return [record.spread(size.name, "tributaryd", figure, MIB)
+            for figure in ("start_bytes", "used_bytes")]
