@@ -46,12 +46,9 @@ def wait_for(child: subprocess.Popen, log: pathlib.Path, ready, timeout_s: float
         time.sleep(0.02)
 
 
-def cpu_seconds_by_thread(pid: int) -> dict[int, float]:
-    found = {}
-    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
-        with contextlib.suppress(OSError):  # the thread ended meanwhile
-            found[int(task.name)] = int((task / "schedstat").read_text().split()[0]) * 1e-9
-    return found
+def cpu_seconds(pid: int) -> float:
+    """Of all threads: where one of them polls, nearly all of it is that one's."""
+    return time.clock_gettime((~pid << 3) | 2)  # as clock_getcpuclockid(3) has it
 
 
 def resident_bytes(pid: int) -> int:

@@ -12,34 +12,35 @@ from . import processes
 class Gain:
     seconds: float
     counters: dict[str, int]
-    cpu_seconds: list[float]  # of the busiest threads, the busiest first
+    cpu_seconds: float
 
     def rate(self, name: str) -> float:
         return self.counters[name] / self.seconds
 
     def cpu_share(self, cores: int = 1) -> float:
         """Below 1, somebody else had the CPUs of the packet loops for a while."""
-        return sum(self.cpu_seconds[:cores]) / (cores * self.seconds)
+        return self.cpu_seconds / (cores * self.seconds)
 
-    def cycles(self, packets: int, tsc_hz: float, cores: int = 1) -> float:
+    def cycles(self, packets: int, tsc_hz: float) -> float:
         """Per packet, of the packet loops' own time."""
-        return sum(self.cpu_seconds[:cores]) * tsc_hz / packets
+        return self.cpu_seconds * tsc_hz / packets
 
 
 def gain(read: Callable[[], dict[str, int]], pid: int, warm_up_s: float, seconds: float) -> Gain:
     time.sleep(warm_up_s)
-    cpu_before = processes.cpu_seconds_by_thread(pid)
-    start, before = _stamped(read)
+    (start, cpu_before), before = _stamped(read, pid)
     time.sleep(seconds)
-    end, after = _stamped(read)
-    cpu_after = processes.cpu_seconds_by_thread(pid)
-    used = sorted((cpu_after[thread] - cpu_before.get(thread, 0) for thread in cpu_after),
-                  reverse=True)
-    return Gain(end - start, {name: after[name] - before[name] for name in after}, used)
+    (end, cpu_after), after = _stamped(read, pid)
+    return Gain(end - start, {name: after[name] - before[name] for name in after},
+                cpu_after - cpu_before)
 
 
-def _stamped(read) -> tuple[float, dict[str, int]]:
-    """Counters with the middle of the time that it took to read them."""
-    before = time.monotonic()
+def _clocks(pid: int) -> tuple[float, float]:
+    return time.monotonic(), processes.cpu_seconds(pid)
+
+
+def _stamped(read: Callable[[], dict[str, int]], pid: int):
+    """Counters, and time and CPU time in the middle of reading them."""
+    before = _clocks(pid)
     counters = read()
-    return (before + time.monotonic()) / 2, counters
+    return [sum(pair) / 2 for pair in zip(before, _clocks(pid))], counters

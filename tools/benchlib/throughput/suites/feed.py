@@ -64,7 +64,7 @@ def aggregated(daemon, feed: Feed, setting: Setting, cores: int = 1) -> dict[str
         "contributions_per_second": contributions,
         "packets_per_second": packets / gain.seconds,
         "payload_bits_per_second": contributions * feed.elements * BYTES_PER_ELEMENT * 8,
-        "cycles_per_packet": gain.cycles(packets, setting.tsc_hz, cores),
+        "cycles_per_packet": gain.cycles(packets, setting.tsc_hz),
         # Of each block one contribution begins it and the others join; both end in one result.
         "share_joined": gain.rate("joined_total") / contributions,
         "cpu_share": gain.cpu_share(cores),

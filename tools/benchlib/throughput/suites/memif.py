@@ -116,11 +116,10 @@ def measured(setting: Setting, kind: str, arguments: list, pid: int | None):
     """The generator's trial, and how much of its CPU the switch had meanwhile."""
     if pid is None:
         return generator.measure(setting, kind, *arguments), {}
-    start, before = time.monotonic(), processes.cpu_seconds_by_thread(pid)
+    start, before = time.monotonic(), processes.cpu_seconds(pid)
     trial = generator.measure(setting, kind, *arguments)
-    after, end = processes.cpu_seconds_by_thread(pid), time.monotonic()
-    used = max(after[thread] - before.get(thread, 0) for thread in after)
-    return trial, {"cpu_share": used / (end - start)}
+    used = processes.cpu_seconds(pid) - before
+    return trial, {"cpu_share": used / (time.monotonic() - start)}
 
 
 def both(setting: Setting, case: str, body: str, places: tuple[str, ...], size: int, mode: str,
