@@ -12,9 +12,9 @@ from . import memif
 ABOUT = "resident memory by ports, cores, descriptors and buffers; the formula"
 
 MIB = 1 << 20
-SLOT_BYTES = {1500: 2048, 9000: 16384}  # powers of two, so that frames and their headers fit
-OVERHEAD_BYTES = 448  # of a buffer: headroom, mbuf and what we keep of a packet
+RING_BYTES = {1500: 2 * MIB, 9000: 4 * MIB}  # of a packet socket, both directions
 TOLERANCE = 0.1
+CONTRIBUTIONS_PER_DESCRIPTOR = 12  # of 7 that make up a block: most slots are used once
 
 SWITCH = f"""address = "{generator.SWITCH_ADDRESS}"
 [switch.canary]
@@ -53,12 +53,15 @@ class Size:
 
     def terms(self) -> list[float]:
         """What the formula multiplies with its coefficients; see TERMS."""
-        buffers = self.packets * (SLOT_BYTES[self.mtu] + OVERHEAD_BYTES)
-        return [MIB, buffers, self.ports * MIB, (self.cores - 1) * MIB,
+        large = self.mtu > 1500
+        return [MIB, 0 if large else self.packets, self.packets if large else 0,
+                self.ports * RING_BYTES[self.mtu], (self.cores - 1) * MIB,
                 self.descriptors * self.cores]
 
 
-TERMS = ["MiB", "x buffers x (slot + 448 bytes)", "MiB x veth ports", "MiB x (cores - 1)",
+# A buffer for frames of 9,000 bytes has 16 KiB, of which only what was used once is resident.
+TERMS = ["MiB", "bytes x buffers (MTU 1500)", "bytes x buffers (MTU 9000, unused)",
+         "x rings of veth ports (2 MiB each; 4 MiB with MTU 9000)", "MiB x (cores - 1)",
          "bytes x descriptors x cores"]
 
 FITTED = [Size(), Size(ports=4), Size(ports=16), Size(cores=2), Size(descriptors=65536),
@@ -77,8 +80,9 @@ def sample(size: Size, setting: Setting) -> dict[str, float]:
     with tributaryd(setting, switch, cores, idle="adaptive", packets=size.packets,
                     prefix=prefix) as daemon:
         start = processes.resident_bytes(daemon.pid)
-        generator.measure(setting, "canary", *memif.ports(setting, memif.REDUCED), "--workers", 8,
-                          "--blocks", 512, "--elements", 256)
+        generator.run(setting, "canary", *memif.ports(setting, memif.REDUCED), "--workers", 8,
+                      "--blocks", 512, "--elements", 256, "--duration", "60s", "--count",
+                      size.descriptors * size.cores * CONTRIBUTIONS_PER_DESCRIPTOR)
         used = processes.resident_bytes(daemon.pid)
     return {"start_bytes": start, "used_bytes": used}
 
@@ -99,7 +103,7 @@ def tables(record: Record) -> list[Table]:
     factors = fit.least_squares([size.terms() for size in known],
                                 [record.median(size.name, "tributaryd", "used_bytes")
                                  for size in known])
-    formula = " + ".join(f"{factor:.3g} {term}" for factor, term in zip(factors, TERMS))
+    formula = ", ".join(f"{factor:.3g} {term}" for factor, term in zip(factors, TERMS))
     rows = []
     for size in (size for size in FITTED + PREDICTED if measured[size.name]):
         predicted = sum(factor * term for factor, term in zip(factors, size.terms()))
@@ -107,7 +111,7 @@ def tables(record: Record) -> list[Table]:
         rows.append([size.name, *resident(record, size), f"{predicted / MIB:.1f}",
                      f"{error * 100:+.1f}" + ("" if abs(error) <= TOLERANCE else " (missed)"),
                      "no" if size in PREDICTED else "yes"])
-    return [Table(f"Resident memory (MiB). After traffic: {formula}.",
+    return [Table(f"Resident memory (MiB). After traffic, the sum of: {formula}.",
                   ["daemon", "start", "after traffic", "formula", "off by (%)", "fitted"], rows)]
 
 
