@@ -38,6 +38,11 @@ class Daemon:
         rows = self.control.ask("port.list")["rows"]
         return {name: sum(row["counters"][name] for row in rows) for name in rows[0]["counters"]}
 
+    def handed_over(self) -> int:
+        """Packets that changed cores."""
+        return sum(core["handed_over_packets_total"]
+                   for core in self.control.ask("daemon.status")["cores"])
+
 
 @contextlib.contextmanager
 def tributaryd(setting: Setting, switch: str, cores: list[int] | None = None, idle: str = "poll",

@@ -10,6 +10,8 @@ from collections.abc import Callable
 
 from .. import figures
 
+_TOLD = 8  # figures of a sample, while it runs
+
 
 @dataclasses.dataclass
 class Case:
@@ -32,6 +34,26 @@ class Table:
     def markdown(self) -> str:
         lines = [self.head, ["---"] * len(self.head), *self.rows]
         return "\n".join([self.title, "", *("| " + " | ".join(line) + " |" for line in lines), ""])
+
+
+@dataclasses.dataclass
+class Chart:
+    """Bars in groups; lines, where the groups are numbers."""
+
+    name: str  # of the file
+    title: str
+    unit: str
+    groups: list[str] | list[int]
+    series: dict[str, list[list[float]]]  # per group, one value per run
+    logarithmic: bool = False
+
+    @staticmethod
+    def of(record: "Record", name: str, figure: str, unit: float, unit_name: str,
+           **more) -> "Chart":
+        """One figure, by case and subject."""
+        series = {subject: [[value / unit for value in record.values(case, subject, figure)]
+                            for case in record.cases()] for subject in record.subjects()}
+        return Chart(name, name, unit_name, record.cases(), series, **more)
 
 
 class Record:
@@ -58,7 +80,8 @@ class Record:
                 self.samples.append({"case": case.case, "subject": case.subject, "run": run,
                                      "figures": found})
                 self.write(path)
-                told = ", ".join(f"{name} {value:.4g}" for name, value in found.items())
+                told = ", ".join(f"{name} {value:.4g}"
+                                 for name, value in list(found.items())[:_TOLD])
                 print(f"  {self.suite}: {case.case}, {case.subject}: {told}", file=sys.stderr)
 
     def cases(self) -> list[str]:

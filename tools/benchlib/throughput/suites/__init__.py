@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Each has `cases(setting)`, what to measure in turns, and `tables(record)`, what came of it."""
+"""Each has `cases(setting)`, what to measure in turns; `tables(record)` and
+`charts(record)` show what came of it."""
 
-from . import feed, idle, latency, memif, memory
+from . import cores, feed, growth, idle, kernels, latency, memif, memory
 
-SUITES = {"feed": feed, "memif": memif, "latency": latency, "memory": memory, "idle": idle}
+SUITES = {"feed": feed, "memif": memif, "latency": latency, "memory": memory, "idle": idle,
+          "cores": cores, "growth": growth, "kernels": kernels}

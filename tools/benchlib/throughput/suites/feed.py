@@ -6,7 +6,7 @@ import pathlib
 
 from .. import generator, reading
 from ..daemon import tributaryd
-from ..record import Case, Record, Table
+from ..record import Case, Chart, Record, Table
 from ..setting import Setting
 from ..testpmd import testpmd
 
@@ -117,3 +117,10 @@ def tables(record: Record) -> list[Table]:
                   ["feed", "contributions (Mpps)", "packets (Mpps)", "payload (Gbit/s)",
                    "cycles/packet", "testpmd rxonly (Mpps)", "its cycles/packet",
                    "of its CPU (%)"], rows)]
+
+
+def charts(record: Record) -> list[Chart]:
+    return [Chart.of(record, "feed", "packets_per_second", 1e6, "packets (Mpps)",
+                     logarithmic=True),
+            Chart.of(record, "feed-cycles", "cycles_per_packet", 1, "cycles per packet",
+                     logarithmic=True)]

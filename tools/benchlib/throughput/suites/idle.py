@@ -2,7 +2,7 @@
 """Adaptive sleeping against polling: throughput, and latency at load."""
 
 from ... import figures
-from ..record import Case, Record, Table
+from ..record import Case, Chart, Record, Table
 from ..setting import Setting
 from . import feed, latency, memif
 
@@ -57,3 +57,13 @@ def tables(record: Record) -> list[Table]:
                      figures.spread([a / b for a, b in zip(adaptive, poll)], digits=2)])
     return [Table("Sleeping when nothing comes, against never sleeping.",
                   ["", "poll", "adaptive", "adaptive / poll"], rows)]
+
+
+def charts(record: Record) -> list[Chart]:
+    series = {}
+    for idle in ("poll", "adaptive"):
+        series[idle] = []
+        for case, figure, _ in ROWS.values():
+            base = record.median(case, "poll", figure)
+            series[idle].append([value / base for value in record.values(case, idle, figure)])
+    return [Chart("idle", "adaptive sleeping", "of polling", list(ROWS), series)]

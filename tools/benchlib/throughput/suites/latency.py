@@ -3,7 +3,7 @@
 
 from ... import figures
 from .. import generator
-from ..record import Case, Record, Table
+from ..record import Case, Chart, Record, Table
 from ..setting import Setting
 from . import memif
 
@@ -98,3 +98,8 @@ def tables(record: Record) -> list[Table]:
                   "generator takes by itself.",
                   ["load", "switch", "rate (Mpps)", "p50 (us)", "p50 added", "p99 (us)",
                    "p99 added", "loss (%)"], rows)]
+
+
+def charts(record: Record) -> list[Chart]:
+    return [Chart.of(record, f"latency-{name}", f"{name}_us", 1, f"{name} (us)", logarithmic=True)
+            for name in ("p50", "p99")]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ... import figures
 from .. import generator, processes
 from ..daemon import Daemon, tributaryd
-from ..record import Case, Record, Table
+from ..record import Case, Chart, Record, Table
 from ..setting import Setting
 from ..testpmd import testpmd
 
@@ -181,3 +181,8 @@ def tables(record: Record) -> list[Table]:
                   "them go and come back.",
                   ["traffic", "tributaryd (Mpps)", "testpmd (Mpps)", "ratio",
                    "generator alone (Mpps)", "of its CPU (%)"], rows)]
+
+
+def charts(record: Record) -> list[Chart]:
+    return [Chart.of(record, "memif", "handled_per_second", 1e6,
+                     "packets received and sent (Mpps)", logarithmic=True)]

@@ -5,7 +5,7 @@ import dataclasses
 
 from .. import fit, generator, processes
 from ..daemon import tributaryd
-from ..record import Case, Record, Table
+from ..record import Case, Chart, Record, Table
 from ..setting import Setting
 from . import memif
 
@@ -118,3 +118,7 @@ def tables(record: Record) -> list[Table]:
 def resident(record: Record, size: Size) -> list[str]:
     return [record.spread(size.name, "tributaryd", figure, MIB)
             for figure in ("start_bytes", "used_bytes")]
+
+
+def charts(record: Record) -> list[Chart]:
+    return [Chart.of(record, "memory", "used_bytes", MIB, "resident (MiB)")]

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs of tests/perf, which are made with Google Benchmark."""
+
+import json
+import subprocess
+
+from lablib import LabError
+
+from . import processes
+from .setting import Setting
+
+
+def run(setting: Setting, name: str, *options: str) -> dict[str, dict]:
+    """What it says of each benchmark; they are run in random order, to spread what disturbs."""
+    path = setting.build / "tests" / "perf" / name
+    if not path.is_file():
+        raise LabError(f"{path} is not built: tools/install-packages test, then 'meson setup "
+                       f"--reconfigure {setting.build} && ninja -C {setting.build}'")
+    argv = processes.pinned(str(setting.switch_cpu), path, "--benchmark_format=json",
+                            "--benchmark_enable_random_interleaving=true", *options)
+    done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise LabError(f"{name}: {done.returncode} {done.stderr.strip()}")
+    rows = json.loads(done.stdout)["benchmarks"]
+    for row in rows:
+        if row.get("error_occurred"):
+            raise LabError(f"{name}: {row['name']}: {row['error_message']}")
+    rows.sort(key=lambda row: (row["family_index"], row["per_family_instance_index"]))
+    return {row["run_name"]: row for row in rows}
