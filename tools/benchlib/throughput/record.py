@@ -49,10 +49,10 @@ class Chart:
 
     @staticmethod
     def of(record: "Record", name: str, figure: str, unit: float, unit_name: str,
-           **more) -> "Chart":
+           subjects: list[str] | None = None, **more) -> "Chart":
         """One figure, by case and subject."""
         series = {subject: [[value / unit for value in record.values(case, subject, figure)]
-                            for case in record.cases()] for subject in record.subjects()}
+                            for case in record.cases()] for subject in subjects or record.subjects()}
         return Chart(name, name, unit_name, record.cases(), series, **more)
 
 

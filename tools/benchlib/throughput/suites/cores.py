@@ -30,10 +30,11 @@ def sample(setting: Setting, subject: str) -> dict[str, float]:
     load = feed.FEEDS[0]
     count = 1 if subject == ONE else 2
     file = setting.directory / "feed.pcap"
+    split = ("--cores", count) if count > 1 else ()
     neighbours = generator.feed(setting, file, "--workers", load.workers, "--blocks",
-                                feed.BLOCKS * count, "--elements", load.elements, "--cores", count)
+                                feed.BLOCKS * count, "--elements", load.elements, *split)
     # File k has the blocks of core k, which polls queue k.
-    files = [str(file)] if count == 1 else [f"{file.with_suffix('')}.{k}.pcap" for k in range(count)]
+    files = [f"{file.with_suffix('')}.{k}.pcap" for k in range(count)] if split else [str(file)]
     if subject == HANDED_OVER:
         files.reverse()
     switch = PORT.format(queues=count, files=files, neighbours=neighbours)

@@ -120,7 +120,5 @@ def tables(record: Record) -> list[Table]:
 
 
 def charts(record: Record) -> list[Chart]:
-    return [Chart.of(record, "feed", "packets_per_second", 1e6, "packets (Mpps)",
-                     logarithmic=True),
-            Chart.of(record, "feed-cycles", "cycles_per_packet", 1, "cycles per packet",
-                     logarithmic=True)]
+    return [Chart.of(record, "feed", "packets_per_second", 1e6, "packets (Mpps)"),
+            Chart.of(record, "feed-cycles", "cycles_per_packet", 1, "cycles per packet")]

@@ -185,4 +185,4 @@ def tables(record: Record) -> list[Table]:
 
 def charts(record: Record) -> list[Chart]:
     return [Chart.of(record, "memif", "handled_per_second", 1e6,
-                     "packets received and sent (Mpps)", logarithmic=True)]
+                     "packets received and sent (Mpps)", ["tributaryd", "testpmd"])]
