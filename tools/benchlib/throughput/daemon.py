@@ -47,7 +47,7 @@ class Daemon:
 @contextlib.contextmanager
 def tributaryd(setting: Setting, switch: str, cores: list[int] | None = None, idle: str = "poll",
                packets: int = 16384, prefix: tuple = ()):
-    """Runs it with `switch` as the body of its only [[switch]]; `prefix` goes before the program."""
+    """With `switch` as the body of its only [[switch]]; `prefix` goes before the program."""
     cores = [setting.switch_cpu] if cores is None else cores
     cpus = sorted({setting.other_cpu, *cores})
     name = setting.directory / f"tributaryd-{next(_numbers)}"

@@ -51,8 +51,9 @@ class Chart:
     def of(record: "Record", name: str, figure: str, unit: float, unit_name: str,
            subjects: list[str] | None = None, **more) -> "Chart":
         """One figure, by case and subject."""
-        series = {subject: [[value / unit for value in record.values(case, subject, figure)]
-                            for case in record.cases()] for subject in subjects or record.subjects()}
+        series = {
+            subject: [[value / unit for value in record.values(case, subject, figure)]
+                      for case in record.cases()] for subject in subjects or record.subjects()}
         return Chart(name, name, unit_name, record.cases(), series, **more)
 
 

@@ -40,7 +40,8 @@ def cases(setting: Setting) -> list[Case]:
     found = []
     for idle in ("poll", "adaptive"):
         found += [
-            Case(FEED, idle, lambda idle=idle: feed.tributaryd_sample(feed.FEEDS[0], setting, idle)),
+            Case(FEED, idle,
+                 lambda idle=idle: feed.tributaryd_sample(feed.FEEDS[0], setting, idle)),
             Case(BRIDGE, idle, lambda idle=idle: bridged(setting, idle)),
             Case(REDUCTION, idle, lambda idle=idle: reduced(setting, idle)),
             Case(P50, idle,

@@ -93,9 +93,9 @@ def tables(record: Record) -> list[Table]:
                 row.append("-" if subject == ALONE else
                            figures.spread(added(record, case, subject, figure)))
             rows.append([*row, record.spread(case, subject, "loss", 0.01, 3)])
-    return [Table("One hop through memif, frames of 1,100 bytes, L2; load is of the highest rate that "
-                  f"both switches forward with a loss below {LOSS_PERCENT} %. Added: to what the "
-                  "generator takes by itself.",
+    return [Table("One hop through memif, frames of 1,100 bytes, L2; load is of the highest rate "
+                  f"that both switches forward with a loss below {LOSS_PERCENT} %. Added: to what "
+                  "the generator takes by itself.",
                   ["load", "switch", "rate (Mpps)", "p50 (us)", "p50 added", "p99 (us)",
                    "p99 added", "loss (%)"], rows)]
 

@@ -55,7 +55,7 @@ memif = "{{directory}}/a.sock"
 memif_role = "server"
 """
 
-# Where frames of the generator go: to the router, which is asked for, or to testpmd, which cannot be.
+# Frames go to the router, whose address is asked for, or to testpmd, which answers nobody.
 ROUTED = ("a:address=10.1.1.2,gateway=10.1.1.1", "b:address=10.1.2.2,gateway=10.1.2.1")
 REWRITTEN = ("a:address=10.1.1.2,gateway-mac=02:00:00:01:00:01",
              "b:address=10.1.2.2,gateway-mac=02:00:00:01:00:02")
@@ -141,7 +141,7 @@ def both(setting: Setting, case: str, body: str, places: tuple[str, ...], size: 
 
 
 def aggregation(setting: Setting) -> list[Case]:
-    """testpmd returns everything to the port that it came from, so that the leader adds it all up."""
+    """testpmd returns everything to where it came from: the leader adds it all up."""
     def ours() -> dict[str, float]:
         with switch(setting, REDUCER) as daemon:
             return reduced(setting, ports(setting, REDUCED), daemon.pid)
