@@ -96,6 +96,7 @@ def forwarded(setting: Setting, arguments: list, pid: int | None = None) -> dict
     """Frames that came back; the switch touches each twice, once on either side."""
     trial, share = measured(setting, "plain", arguments, pid)
     return {"handled_per_second": 2 * trial["done_per_second"],
+            "on_the_way": trial["done_per_second"] * trial["latency"]["mean_us"] * 1e-6,
             "line_bits_per_second": trial["line_bits_per_second"], "loss": trial["loss"], **share}
 
 
@@ -171,6 +172,8 @@ def row(record: Record, title: str, case: str, beside: str) -> list[str]:
     return [title, figures.spread(ours, 1e6, 2), figures.spread(theirs, 1e6, 2),
             figures.spread([a / b for a, b in zip(ours, theirs)], digits=2),
             record.spread(case, "generator alone", "handled_per_second", 1e6, 2),
+            record.spread(case, "tributaryd", "on_the_way", digits=0),
+            record.spread(beside, "testpmd", "on_the_way", digits=0),
             record.spread(case, "tributaryd", "cpu_share", 0.01, 0)]
 
 
@@ -180,7 +183,8 @@ def tables(record: Record) -> list[Table]:
     return [Table("Through memif: packets that the switch received and sent, as the generator saw "
                   "them go and come back.",
                   ["traffic", "tributaryd (Mpps)", "testpmd (Mpps)", "ratio",
-                   "generator alone (Mpps)", "of its CPU (%)"], rows)]
+                   "generator alone (Mpps)", "frames on the way, tributaryd", "testpmd",
+                   "of its CPU (%)"], rows)]
 
 
 def charts(record: Record) -> list[Chart]:
