@@ -21,7 +21,6 @@ descriptors = 4096
 name = "feed"
 address = "10.1.1.1/24"
 mac = "{generator.PORT_MAC}"
-queues = {{queues}}
 pcap = {{{{ rx = {{files}}, infinite = true }}}}
 {{neighbours}}"""
 
@@ -37,7 +36,7 @@ def sample(setting: Setting, subject: str) -> dict[str, float]:
     files = [f"{file.with_suffix('')}.{k}.pcap" for k in range(count)] if split else [str(file)]
     if subject == HANDED_OVER:
         files.reverse()
-    switch = PORT.format(queues=count, files=files, neighbours=neighbours)
+    switch = PORT.format(files=files, neighbours=neighbours)
     cores = [setting.switch_cpu, setting.other_cpu][:count]
     with tributaryd(setting, switch, cores) as daemon:
         before = daemon.handed_over()
@@ -58,10 +57,11 @@ def tables(record: Record) -> list[Table]:
         rows.append([subject, figures.spread(rates, 1e6, 2),
                      figures.spread([a / b for a, b in zip(rates, one)], digits=2),
                      record.spread("feed", subject, "cycles_per_packet", digits=0),
+                     record.spread("feed", subject, "share_dropped", 0.01),
                      record.spread("feed", subject, "cpu_share", 0.01, 0)])
     return [Table(f"Aggregation fed from files, {feed.FEEDS[0].name}.",
-                  ["", "contributions (Mpps)", "of one core", "cycles/packet", "of its CPUs (%)"],
-                  rows)]
+                  ["", "contributions (Mpps)", "of one core", "cycles/packet",
+                   "dropped before (%)", "of its CPUs (%)"], rows)]
 
 
 def charts(record: Record) -> list[Chart]:

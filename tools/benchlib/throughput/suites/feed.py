@@ -58,7 +58,8 @@ def aggregated(daemon, feed: Feed, setting: Setting, cores: int = 1) -> dict[str
         return daemon.figures() | daemon.port_counters()
 
     gain = reading.gain(read, daemon.pid, setting.warm_up_s, setting.seconds)
-    packets = gain.counters["rx_packets_total"]
+    # That reached the engine: what another core has no time to take over is dropped before.
+    packets = gain.counters["contributions_total"] + gain.counters["results_total"]
     contributions = gain.rate("contributions_total")
     return {
         "contributions_per_second": contributions,
@@ -67,6 +68,7 @@ def aggregated(daemon, feed: Feed, setting: Setting, cores: int = 1) -> dict[str
         "cycles_per_packet": gain.cycles(packets, setting.tsc_hz),
         # Of each block one contribution begins it and the others join; both end in one result.
         "share_joined": gain.rate("joined_total") / contributions,
+        "share_dropped": 1 - packets / gain.counters["rx_packets_total"],
         "cpu_share": gain.cpu_share(cores),
     }
 
