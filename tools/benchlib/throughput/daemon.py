@@ -33,15 +33,11 @@ class Daemon:
         """Those of the only engine."""
         return self.control.ask("engine.list")["rows"][0]["figures"]
 
-    def port_counters(self) -> dict[str, int]:
-        """Summed up over all ports."""
-        rows = self.control.ask("port.list")["rows"]
-        return {name: sum(row["counters"][name] for row in rows) for name in rows[0]["counters"]}
-
-    def handed_over(self) -> int:
-        """Packets that changed cores."""
-        return sum(core["handed_over_packets_total"]
-                   for core in self.control.ask("daemon.status")["cores"])
+    def core_counters(self) -> dict[str, int]:
+        """Summed up over all cores."""
+        cores = self.control.ask("daemon.status")["cores"]
+        return {name: sum(core[name] for core in cores)
+                for name in cores[0] if name.endswith("_total")}
 
 
 @contextlib.contextmanager

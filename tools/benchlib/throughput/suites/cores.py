@@ -31,7 +31,8 @@ def sample(setting: Setting, subject: str) -> dict[str, float]:
     file = setting.directory / "feed.pcap"
     split = ("--cores", count) if count > 1 else ()
     neighbours = generator.feed(setting, file, "--workers", load.workers, "--blocks",
-                                feed.BLOCKS * count, "--elements", load.elements, *split)
+                                feed.BLOCKS * count, "--interleave", feed.BLOCKS,
+                                "--elements", load.elements, *split)
     # File k has the blocks of core k, which polls queue k.
     files = [f"{file.with_suffix('')}.{k}.pcap" for k in range(count)] if split else [str(file)]
     if subject == HANDED_OVER:
@@ -39,9 +40,7 @@ def sample(setting: Setting, subject: str) -> dict[str, float]:
     switch = PORT.format(files=files, neighbours=neighbours)
     cores = [setting.switch_cpu, setting.other_cpu][:count]
     with tributaryd(setting, switch, cores) as daemon:
-        before = daemon.handed_over()
-        found = feed.aggregated(daemon, load, setting, count)
-        return found | {"handed_over_packets": daemon.handed_over() - before}
+        return feed.aggregated(daemon, load, setting, count)
 
 
 def cases(setting: Setting) -> list[Case]:
@@ -57,11 +56,12 @@ def tables(record: Record) -> list[Table]:
         rows.append([subject, figures.spread(rates, 1e6, 2),
                      figures.spread([a / b for a, b in zip(rates, one)], digits=2),
                      record.spread("feed", subject, "cycles_per_packet", digits=0),
-                     record.spread("feed", subject, "share_dropped", 0.01),
+                     record.spread("feed", subject, "share_handed_over", 0.01, 0),
+                     record.spread("feed", subject, "share_not_handed_over", 0.01, 0),
                      record.spread("feed", subject, "cpu_share", 0.01, 0)])
     return [Table(f"Aggregation fed from files, {feed.FEEDS[0].name}.",
                   ["", "contributions (Mpps)", "of one core", "cycles/packet",
-                   "dropped before (%)", "of its CPUs (%)"], rows)]
+                   "handed over (%)", "dropped before (%)", "of its CPUs (%)"], rows)]
 
 
 def charts(record: Record) -> list[Chart]:

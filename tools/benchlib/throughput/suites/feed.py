@@ -12,7 +12,7 @@ from ..testpmd import testpmd
 
 ABOUT = "aggregation of one core, fed by net_pcap from memory; beside it testpmd rxonly"
 
-BLOCKS = 64
+BLOCKS = 64  # all of them in flight: each worker sends its part of all, then the results follow
 BYTES_PER_ELEMENT = 4
 
 SWITCH = f"""address = "{generator.SWITCH_ADDRESS}"
@@ -44,7 +44,8 @@ class Feed:
         """The file, and the [[switch.arp]] entries that it needs."""
         file = setting.directory / f"feed-{self.workers}-{self.elements}.pcap"
         neighbours = generator.feed(setting, file, "--workers", self.workers, "--blocks", BLOCKS,
-                                    "--elements", self.elements, "--mtu", self.mtu)
+                                    "--interleave", BLOCKS, "--elements", self.elements,
+                                    "--mtu", self.mtu)
         return file, neighbours
 
 
@@ -55,11 +56,11 @@ FEEDS = [Feed(), Feed(elements=32), Feed(elements=350), Feed(elements=2048), Fee
 def aggregated(daemon, feed: Feed, setting: Setting, cores: int = 1) -> dict[str, float]:
     """What the daemon makes of a feed."""
     def read() -> dict[str, int]:
-        return daemon.figures() | daemon.port_counters()
+        return daemon.figures() | daemon.core_counters()
 
     gain = reading.gain(read, daemon.pid, setting.warm_up_s, setting.seconds)
-    # That reached the engine: what another core has no time to take over is dropped before.
     packets = gain.counters["contributions_total"] + gain.counters["results_total"]
+    not_taken = gain.counters["handover_full_packets_total"]
     contributions = gain.rate("contributions_total")
     return {
         "contributions_per_second": contributions,
@@ -68,7 +69,9 @@ def aggregated(daemon, feed: Feed, setting: Setting, cores: int = 1) -> dict[str
         "cycles_per_packet": gain.cycles(packets, setting.tsc_hz),
         # Of each block one contribution begins it and the others join; both end in one result.
         "share_joined": gain.rate("joined_total") / contributions,
-        "share_dropped": 1 - packets / gain.counters["rx_packets_total"],
+        # What the owner has no time for never reaches the engine.
+        "share_not_handed_over": not_taken / (not_taken + packets),
+        "share_handed_over": gain.counters["handed_over_packets_total"] / packets,
         "cpu_share": gain.cpu_share(cores),
     }
 
