@@ -53,17 +53,18 @@ def by_hand(record: Record) -> Table:
 
 
 def tables(record: Record) -> list[Table]:
-    rows = []
+    by_type = operators(record)
+    names = list(dict.fromkeys(name for found in by_type.values() for name in found))
     base = rates(record, "accumulate", "f32", "sum", "packet", COUNT)
-    for kind, names in operators(record).items():
+    rows = []
+    for kind in by_type:
         sums = rates(record, "accumulate", kind, "sum", "packet", COUNT)
-        rows += [[kind, name, figures.spread(
-            rates(record, "accumulate", kind, name, "packet", COUNT), 1e9, 2),
-                  figures.spread([a / b for a, b in zip(sums, base)], digits=2)
-                  if name == "sum" else ""] for name in names]
+        rows.append([kind, *(figures.spread(
+            rates(record, "accumulate", kind, name, "packet", COUNT), 1e9) for name in names),
+                     figures.spread([a / b for a, b in zip(sums, base)], digits=2)])
     return [by_hand(record),
-            Table(f"All kernels, {COUNT} elements behind the headers of a packet, in cache.",
-                  ["type", "operator", "elements (G/s)", "of f32 sum"], rows)]
+            Table(f"All kernels, {COUNT} elements behind the headers of a packet, in cache: "
+                  "elements per second (G/s).", ["type", *names, "sum, of f32's"], rows)]
 
 
 def charts(record: Record) -> list[Chart]:
