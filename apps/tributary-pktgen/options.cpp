@@ -164,6 +164,12 @@ void declare_pcap(CLI::App& app, Raw& raw, Options& options) {
   app.add_option("--blocks", options.pcap_blocks, "blocks of each job; then the file is over")
       ->check(CLI::Range(1u, 1u << 20))
       ->capture_default_str();
+  app.add_option(
+         "--cores", options.pcap_cores,
+         "of the switch: writes as many files (feed.0.pcap, ...), each with the blocks that "
+         "one core owns")
+      ->check(CLI::Range(std::uint16_t{1}, control::queues_max))
+      ->capture_default_str();
   app.add_option("--switch", raw.pcap_switch, "IPv4 address of the switch, to which the results go")
       ->required();
 }

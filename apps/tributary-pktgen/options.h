@@ -44,6 +44,7 @@ struct Options {
   std::uint64_t pcap_packets = 0;  // plain frames
   std::uint32_t pcap_blocks = 0;
   std::optional<wire::Ipv4Address> pcap_switch;  // to which results go
+  std::uint16_t pcap_cores = 1;                  // of the switch, with a file for each
 
   std::vector<StationRange> station_ranges() const;
 };

@@ -35,7 +35,7 @@ class CanaryFeed {
     for (std::uint32_t id = first; id < first + count; ++id) {
       const auto packet = pool_.allocate();
       frames_.result(*packet, job_, id, switch_address, next_hop(id), values_.sum(shift_of(id)));
-      sink(packet->bytes());
+      sink(*packet);
     }
   }
 
@@ -49,7 +49,7 @@ class CanaryFeed {
     const auto shift = shift_of(id);
     frames_.contribution(*packet, job_, id, rank, next_hop(id), values_.part(rank, shift),
                          values_.part_crc(rank, shift));
-    sink(packet->bytes());
+    sink(*packet);
   }
 
   const CanaryPlan& plan_;
@@ -74,7 +74,7 @@ void feed_plain(const PlainPlan& plan, const Stations& stations, PacketPool& poo
     traffic.send(1, Time{}, pacer, out);
     for (auto& queue : out) {
       while (const auto packet = queue.pop()) {
-        sink(packet->bytes());
+        sink(*packet);
       }
     }
   }

@@ -10,8 +10,8 @@
 
 namespace tributary::pktgen {
 
-// Takes one frame of a file.
-using Sink = std::function<void(wire::Bytes frame)>;
+// Takes one frame of a file; the packet stays with the caller.
+using Sink = std::function<void(Packet& frame)>;
 
 // So many plain frames, as they would be sent.
 void feed_plain(const PlainPlan& plan, const Stations& stations, PacketPool& pool,

@@ -2,12 +2,16 @@
 #include "pcap_file.h"
 
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <pcap/pcap.h>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "control/text.h"
 #include "pcap_feed.h"
+#include "switch/switch.h"
 
 namespace tributary::pktgen {
 namespace {
@@ -19,6 +23,49 @@ struct ClosePcap {
   void operator()(pcap_t* pcap) const { pcap_close(pcap); }
   void operator()(pcap_dumper_t* dumper) const { pcap_dump_close(dumper); }
 };
+
+class PcapFile {
+ public:
+  explicit PcapFile(std::string name)
+      : name_(std::move(name)),
+        pcap_(pcap_open_dead(DLT_EN10MB, snapshot_bytes)),
+        dumper_(pcap_ ? pcap_dump_open(pcap_.get(), name_.c_str()) : nullptr) {}
+
+  const std::string& name() const { return name_; }
+  bool is_open() const { return dumper_ != nullptr; }
+  std::string error() const { return pcap_ ? pcap_geterr(pcap_.get()) : "out of memory"; }
+  std::uint64_t frames() const { return frames_; }
+
+  void write(const Packet& frame) {
+    pcap_pkthdr header = {};
+    header.ts.tv_sec = static_cast<time_t>(frames_ / 1'000'000);
+    header.ts.tv_usec = static_cast<suseconds_t>(frames_ % 1'000'000);
+    header.caplen = header.len = static_cast<bpf_u_int32>(frame.length);
+    pcap_dump(reinterpret_cast<u_char*>(dumper_.get()), &header,
+              reinterpret_cast<const u_char*>(frame.data()));
+    ++frames_;
+  }
+  // What failed before the last buffer is only to be seen on the stream.
+  bool finish() {
+    return pcap_dump_flush(dumper_.get()) == 0 && std::ferror(pcap_dump_file(dumper_.get())) == 0;
+  }
+
+ private:
+  std::string name_;
+  std::unique_ptr<pcap_t, ClosePcap> pcap_;
+  std::unique_ptr<pcap_dumper_t, ClosePcap> dumper_;
+  std::uint64_t frames_ = 0;
+};
+
+// "feed.pcap"; with several cores "feed.0.pcap" and so on.
+std::string name_of(const Options& options, unsigned core) {
+  if (options.pcap_cores == 1) {
+    return options.pcap_file;
+  }
+  std::filesystem::path path(options.pcap_file);
+  const auto extension = path.extension().string();
+  return path.replace_extension(std::to_string(core) + extension).string();
+}
 
 int fail(const std::string& message) {
   std::fprintf(stderr, "tributary-pktgen: %s\n", message.c_str());
@@ -38,22 +85,17 @@ void print_neighbours(const Options& options, const Stations& stations) {
 }  // namespace
 
 int write_pcap(const Options& options) {
-  const std::unique_ptr<pcap_t, ClosePcap> pcap(pcap_open_dead(DLT_EN10MB, snapshot_bytes));
-  const std::unique_ptr<pcap_dumper_t, ClosePcap> dumper(
-      pcap ? pcap_dump_open(pcap.get(), options.pcap_file.c_str()) : nullptr);
-  if (dumper == nullptr) {
-    return fail("cannot write --file " + options.pcap_file + ": " +
-                (pcap ? pcap_geterr(pcap.get()) : "out of memory"));
+  std::vector<PcapFile> files;
+  for (unsigned core = 0; core < options.pcap_cores; ++core) {
+    files.emplace_back(name_of(options, core));
+    if (!files.back().is_open()) {
+      return fail("cannot write --file " + files.back().name() + ": " + files.back().error());
+    }
   }
-  std::uint64_t frames = 0;
-  const Sink sink = [&](wire::Bytes frame) {
-    pcap_pkthdr header = {};
-    header.ts.tv_sec = static_cast<time_t>(frames / 1'000'000);
-    header.ts.tv_usec = static_cast<suseconds_t>(frames % 1'000'000);
-    header.caplen = header.len = static_cast<bpf_u_int32>(frame.size());
-    pcap_dump(reinterpret_cast<u_char*>(dumper.get()), &header,
-              reinterpret_cast<const u_char*>(frame.data()));
-    ++frames;
+  switching::SwitchConfig blocks_have_owners;
+  blocks_have_owners.canary.emplace();
+  const Sink sink = [&](Packet& frame) {
+    files[switching::owner_core(frame, blocks_have_owners, 0, options.pcap_cores)].write(frame);
   };
   const Stations stations(options.station_ranges());
   HeapPacketPool pool(PacketPool::batch * 4, control::mtu_max + 64);
@@ -62,12 +104,13 @@ int write_pcap(const Options& options) {
   } else {
     feed_canary(options.canary, stations, pool, options.pcap_blocks, *options.pcap_switch, sink);
   }
-  // What failed before the last buffer is only to be seen on the stream.
-  if (pcap_dump_flush(dumper.get()) != 0 || std::ferror(pcap_dump_file(dumper.get())) != 0) {
-    return fail("cannot write all of --file " + options.pcap_file + "; is the disk full?");
+  for (auto& file : files) {
+    if (!file.finish()) {
+      return fail("cannot write all of --file " + file.name() + "; is the disk full?");
+    }
+    std::printf("# %llu frames in %s\n", static_cast<unsigned long long>(file.frames()),
+                file.name().c_str());
   }
-  std::printf("# %llu frames in %s\n", static_cast<unsigned long long>(frames),
-              options.pcap_file.c_str());
   if (options.kind == Kind::canary) {
     print_neighbours(options, stations);
   }

@@ -2,6 +2,8 @@
 #include "dataplane/port_device.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
 #include <iterator>
 #include <sys/socket.h>
@@ -11,9 +13,11 @@
 #include <rte_dev.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
+#include <spdlog/spdlog.h>
 
 #include "control/socket_file.h"
 #include "dataplane/interface.h"
+#include "dataplane/rss.h"
 
 namespace tributary::dataplane {
 namespace {
@@ -40,6 +44,47 @@ tl::expected<void, std::string> check(int result, const char* what) {
     return tl::unexpected(std::string("cannot ") + what + ": " + reason(result));
   }
   return {};
+}
+
+using RssKey = std::array<std::uint8_t, 128>;
+
+// The UDP source port alone where the card can, so that a packet arrives at the owner of its block;
+// else whole flows, and blocks are handed over. Sets nothing for devices that spread by themselves.
+void ask_for_rss(rte_eth_conf& settings, const rte_eth_dev_info& info, RssKey& key) {
+  constexpr std::uint64_t others = RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_FRAG_IPV4 | RTE_ETH_RSS_IPV6;
+  constexpr std::uint64_t source_port = RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_L4_SRC_ONLY;
+  constexpr std::uint64_t flows = RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_NONFRAG_IPV4_TCP;
+  const auto offered = info.flow_type_rss_offloads;
+  const bool can = (offered & source_port) == source_port;
+  const auto asked = ((can ? source_port : flows) | others) & offered;
+  if (asked == 0 || info.hash_key_size > key.size()) {
+    return;
+  }
+  settings.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+  settings.rx_adv_conf.rss_conf.rss_hf = asked;
+  if (info.hash_key_size > 0) {
+    fill_rss_key({key.data(), info.hash_key_size});
+    settings.rx_adv_conf.rss_conf.rss_key = key.data();
+    settings.rx_adv_conf.rss_conf.rss_key_len = info.hash_key_size;
+  }
+}
+
+// What a card cannot be told is made good by handing over.
+void fill_redirection(std::uint16_t port, std::uint16_t entries, std::uint16_t queues) {
+  if (!std::has_single_bit(entries)) {
+    return;
+  }
+  std::vector<rte_eth_rss_reta_entry64> table((entries + RTE_ETH_RETA_GROUP_SIZE - 1) /
+                                              RTE_ETH_RETA_GROUP_SIZE);
+  for (std::uint32_t i = 0; i < entries; ++i) {
+    auto& group = table[i / RTE_ETH_RETA_GROUP_SIZE];
+    group.mask |= std::uint64_t{1} << (i % RTE_ETH_RETA_GROUP_SIZE);
+    group.reta[i % RTE_ETH_RETA_GROUP_SIZE] = rss_queue(i, entries, queues);
+  }
+  if (const int error = rte_eth_dev_rss_reta_update(port, table.data(), entries); error != 0) {
+    spdlog::warn("cannot set a card's redirection table ({}): blocks are handed over",
+                 reason(error));
+  }
 }
 
 tl::expected<std::uint16_t, std::string> choose_queues(const control::DeviceConfig& config,
@@ -135,6 +180,10 @@ tl::expected<void, std::string> PortDevice::configure(std::uint16_t mtu, rte_mem
   }
   std::uint16_t receive = ring_descriptors;
   std::uint16_t send = ring_descriptors;
+  RssKey key;
+  if (*queues > 1) {
+    ask_for_rss(settings, info, key);
+  }
   rte_ether_addr address = {};
   auto ok = check(rte_eth_dev_configure(port_, *queues, senders, &settings), "configure the device")
                 .and_then([&] {
@@ -150,6 +199,9 @@ tl::expected<void, std::string> PortDevice::configure(std::uint16_t mtu, rte_mem
     return ok;
   }
   started_ = true;
+  if (settings.rxmode.mq_mode == RTE_ETH_MQ_RX_RSS) {
+    fill_redirection(port_, info.reta_size, *queues);
+  }
   std::copy(std::begin(address.addr_bytes), std::end(address.addr_bytes), mac_.octets.begin());
   // A bridge hears everything. Devices that cannot be told (ring, pcap, memif) hear it anyway.
   rte_eth_promiscuous_enable(port_);

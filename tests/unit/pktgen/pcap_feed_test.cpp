@@ -50,8 +50,10 @@ TEST(FeedCanary, CanBeReplayedForEver) {
     plan.hosts = hosts;
     plan.interleave = interleave;
     std::vector<std::vector<std::byte>> file;
-    feed_canary(plan, bench.stations, bench.pool, 64, Ip{10, 255, 0, 1},
-                [&](wire::Bytes frame) { file.emplace_back(frame.begin(), frame.end()); });
+    feed_canary(plan, bench.stations, bench.pool, 64, Ip{10, 255, 0, 1}, [&](const Packet& frame) {
+      const auto bytes = frame.bytes();
+      file.emplace_back(bytes.begin(), bytes.end());
+    });
     EXPECT_EQ(file.size(), 64u * hosts);
     constexpr std::uint64_t passes = 3;
     for (std::uint64_t pass = 0; pass < passes; ++pass) {
@@ -77,9 +79,9 @@ TEST(FeedPlain, WritesAsManyAsAskedFor) {
   std::size_t frames = 0;
   std::size_t bytes = 0;
   feed_plain({*FrameSizes::parse("imix"), {{0, 0}}, 1}, bench.stations, bench.pool, 24,
-             [&](wire::Bytes frame) {
+             [&](const Packet& frame) {
                ++frames;
-               bytes += frame.size();
+               bytes += frame.length;
              });
   EXPECT_EQ(frames, 24u);
   EXPECT_EQ(bytes, 14u * 60 + 8 * 566 + 2 * 1514);

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "dataplane/rss.h"
+
+#include <bit>
+
+#include "switch/spreading.h"
+
+namespace tributary::dataplane {
+namespace {
+
+constexpr std::uint16_t reversed(std::uint32_t value, int bits) {
+  std::uint32_t out = 0;
+  for (int bit = 0; bit < bits; ++bit) {
+    out |= ((value >> bit) & 1u) << (bits - 1 - bit);
+  }
+  return static_cast<std::uint16_t>(out);
+}
+
+}  // namespace
+
+// A set bit of the input adds the 32 bits of the key from that place on. With this key the hash is
+// spread(port) with its bits in reverse order, once in each half.
+void fill_rss_key(std::span<std::uint8_t> key) {
+  std::uint16_t pattern = 0;
+  for (const auto rotation : switching::spread_rotations) {
+    pattern = static_cast<std::uint16_t>(pattern | (1u << ((16 - rotation) % 16)));
+  }
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    key[i] = static_cast<std::uint8_t>(i % 2 == 0 ? pattern >> 8 : pattern);
+  }
+}
+
+std::uint16_t rss_queue(std::uint32_t index, std::uint32_t entries, std::uint16_t queues) {
+  const int bits = std::bit_width(entries) - 1;
+  // The middle of the ports that share the entry.
+  const auto middle = (2u * reversed(index, bits) + 1) << (15 - bits);
+  return static_cast<std::uint16_t>(
+      switching::core_of_spread(static_cast<std::uint16_t>(middle), queues));
+}
+
+}  // namespace tributary::dataplane
