@@ -108,7 +108,7 @@ void Core::rest(Duration sleep) {
 bool Core::round(Time now) {
   // Ports first as well: choices of an up-port look at what the lines have not yet sent.
   bool worked = run_ports(now);
-  worked |= receiving_ && receive_from_devices(now);
+  worked |= receiving_ && !handover_.congested() && receive_from_devices(now);
   worked |= receive_from_cores(now);
   worked |= run_switches(now);
   worked |= run_ports(now);

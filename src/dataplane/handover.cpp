@@ -1,13 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dataplane/handover.h"
 
+#include <algorithm>
+
 #include <rte_errno.h>
+#include <rte_prefetch.h>
 #include <rte_ring.h>
 
 namespace tributary::dataplane {
 namespace {
 
 constexpr unsigned ring_packets = 2048;
+// So many packets in a ring are a congestion; the rest is for what has no device to wait in.
+constexpr unsigned backlog_max = 256;
+
+// The lines that whoever takes the packet needs first: its headers, and where its payload begins.
+void prefetch_frame(const Packet& packet) {
+  for (int line = 0; line < 4; ++line) {
+    rte_prefetch0(packet.data() + line * RTE_CACHE_LINE_SIZE);
+  }
+}
 
 }  // namespace
 
@@ -76,12 +88,22 @@ void Handover::flush(PacketList& refused) {
 }
 
 void Handover::flush(Lane& lane, PacketList& refused) {
-  const auto sent = rte_ring_sp_enqueue_burst(lane.out, lane.staged.data(), lane.count, nullptr);
+  const auto sent = rte_ring_sp_enqueue_burst(lane.out, lane.staged.data(), lane.count, &lane.room);
   handed_over_ += sent;
   for (unsigned i = sent; i < lane.count; ++i) {
     refused.push(PacketPtr(static_cast<Packet*>(lane.staged[i])));
   }
   lane.count = 0;
+}
+
+bool Handover::congested() {
+  return std::any_of(lanes_.begin(), lanes_.end(), [](Lane& lane) {
+    if (lane.out == nullptr || lane.room >= ring_packets - backlog_max) {
+      return false;
+    }
+    lane.room = rte_ring_free_count(lane.out);
+    return lane.room < ring_packets - backlog_max;
+  });
 }
 
 std::size_t Handover::receive(PacketList& out) {
@@ -92,9 +114,14 @@ std::size_t Handover::receive(PacketList& out) {
     }
     std::array<void*, burst> taken;
     const auto count = rte_ring_sc_dequeue_burst(lane.in, taken.data(), burst, nullptr);
+    // Everything is in the cache of the core that sent it: ask for all of it before looking at any.
+    for (unsigned i = 0; i < count; ++i) {
+      __builtin_prefetch(taken[i], 1);
+    }
     for (unsigned i = 0; i < count; ++i) {
       auto* packet = static_cast<Packet*>(taken[i]);
       packet->pool = &pool_;
+      prefetch_frame(*packet);
       out.push(PacketPtr(packet));
     }
     total += count;

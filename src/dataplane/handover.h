@@ -68,6 +68,10 @@ class Handover {
   // Packets that the other cores sent here, now of this core's pool; at most a burst from each.
   std::size_t receive(PacketList& out);
 
+  // Another core does not keep up: what is taken from a device now would wait until it has left the
+  // caches, or be dropped after all the work. Better that it waits in the device.
+  bool congested();
+
   std::uint64_t handed_over() const { return handed_over_; }
 
  private:
@@ -76,6 +80,7 @@ class Handover {
     rte_ring* in = nullptr;
     std::array<void*, burst> staged{};
     unsigned count = 0;
+    unsigned room = 0;  // of `out`, at least, when it was last looked at
   };
   void flush(Lane& lane, PacketList& refused);
 

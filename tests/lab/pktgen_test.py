@@ -195,6 +195,33 @@ class Pktgen(unittest.TestCase):
         self.assertEqual([row for row in drops if row["packets_total"] > 0 and
                           row["reason"].startswith("canary")], [])
 
+    def check_two_cores(self, order, handed_over: bool):
+        """Each of two cores polls its own queue, of its own blocks or of the other's."""
+        if len(self.cpus) < 2:
+            self.skipTest("needs two CPUs")
+        neighbours = self.pktgen("pcap", "canary", "--file", self.directory / "feed.pcap",
+                                 "--cores", 2, "--address", "10.1.1.2", "--gateway-mac",
+                                 "02:00:00:01:00:01", "--switch", "10.255.0.1", "--workers", "8",
+                                 "--blocks", "256").stdout
+        files = ", ".join(f'"{self.directory}/feed.{core}.pcap"' for core in order)
+        feed = f"pcap = {{ rx = [{files}], infinite = true }}\n"
+        two = ROUTER.replace("cores = [{core}]", f"cores = [{self.cpus[0]}, {self.cpus[1]}]")
+        with self.daemon(two, device=feed + neighbours):
+            support.until(lambda: self.figure("contributions_total") > 256 * 7 * 10)
+            status = json.loads(self.ctl("status", "--json").stdout)
+            drops = json.loads(self.ctl("drops", "--json").stdout)
+            counters = json.loads(self.ctl("counters", "--json").stdout)
+        for core in status["cores"]:
+            self.assertEqual(core["handed_over_packets_total"] > 1000, handed_over, core)
+        self.assertTrue(counters["all"]["balanced"], counters)
+        return [row for row in drops if row["packets_total"] > 0]
+
+    def test_each_core_has_a_queue_of_its_own(self):
+        self.assertEqual(self.check_two_cores((0, 1), handed_over=False), [])
+
+    def test_blocks_of_the_other_core_are_handed_over(self):
+        self.assertEqual(self.check_two_cores((1, 0), handed_over=True), [])
+
     def test_a_pcap_of_plain_frames_has_as_many_as_asked_for(self):
         file = self.directory / "plain.pcap"
         self.pktgen("pcap", "plain", "--file", file, "--size", "64", "--count", "100")
