@@ -87,7 +87,7 @@ struct SwitchSection {
 };
 
 struct DaemonConfig {
-  // CPU numbers of the packet cores; empty: "auto", see automatic_cores().
+  // CPU numbers of the packet cores; empty: "auto", see cores.h.
   std::vector<unsigned> cores = {0};
   IdlePolicy idle = IdlePolicy::adaptive;
   Hugepages hugepages = Hugepages::automatic;

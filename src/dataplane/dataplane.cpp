@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dataplane/dataplane.h"
 
+#include <fmt/ranges.h>
 #include <thread>
 #include <utility>
 
 #include <spdlog/spdlog.h>
 
+#include "control/cores.h"
 #include "dataplane/interface.h"
 #include "dataplane/launch.h"
 #include "dataplane/reload.h"
@@ -14,6 +16,18 @@ namespace tributary::dataplane {
 namespace {
 
 constexpr std::chrono::milliseconds core_timeout{1000};
+
+// Says where the packet cores are, and why.
+control::DaemonConfig with_cores(control::DaemonConfig config) {
+  std::string why = "as configured";
+  if (config.cores.empty()) {
+    auto placement = control::place_cores(control::allowed_cpus(), control::work_of(config));
+    config.cores = std::move(placement.cpus);
+    why = std::move(placement.why);
+  }
+  spdlog::info("packet cores on CPUs {}: {}", fmt::join(config.cores, ", "), why);
+  return config;
+}
 
 int run_core(void* core) {
   static_cast<Core*>(core)->run();
@@ -35,11 +49,11 @@ tl::expected<std::unique_ptr<Dataplane>, std::string> Dataplane::open(
 
 Dataplane::Dataplane(const control::DaemonConfig& config, std::string version)
     : given_(config),
-      config_(config),
+      config_(with_cores(config)),
       version_(std::move(version)),
-      memory_(plan_memory(config, free_hugepage_megabytes())),
-      topology_(plan_topology(config)),
-      pulses_(config.cores.size()) {
+      memory_(plan_memory(config_, free_hugepage_megabytes())),
+      topology_(plan_topology(config_)),
+      pulses_(config_.cores.size()) {
   for (const auto& section : config.switches) {
     gauges_.emplace_back(section.config.ports.size());
   }
@@ -229,7 +243,11 @@ control::Outcome Dataplane::set_port(const std::string& switch_name, const std::
 
 control::Outcome Dataplane::reload(const control::DaemonConfig& next) {
   const std::lock_guard lock(mutex_);
-  auto merged = merge_reload(config_, next);
+  auto wanted = next;
+  if (given_.cores.empty() && next.cores.empty()) {
+    wanted.cores = config_.cores;  // automatic as before
+  }
+  auto merged = merge_reload(config_, wanted);
   if (!merged) {
     return tl::unexpected(merged.error());
   }

@@ -30,9 +30,16 @@ void MbufStore::Free::operator()(rte_mempool* mempool) const noexcept {
   rte_mempool_free(mempool);
 }
 
+tl::expected<MbufStore, std::string> MbufStore::create(const MemoryPlan& plan) {
+  // Without huge pages the EAL has taken its memory already, wherever it is.
+  const auto near = static_cast<int>(rte_lcore_to_socket_id(1));
+  auto store = create_on(plan.hugepages ? near : SOCKET_ID_ANY, plan);
+  return store ? std::move(store) : create_on(SOCKET_ID_ANY, plan);
+}
+
 // By hand what rte_pktmbuf_pool_create does, because that aligns every buffer to pages when there
 // are no huge pages: twice the memory, and nobody here needs contiguous physical addresses.
-tl::expected<MbufStore, std::string> MbufStore::create(const MemoryPlan& plan) {
+tl::expected<MbufStore, std::string> MbufStore::create_on(int node, const MemoryPlan& plan) {
   if (plan.buffer_bytes > std::numeric_limits<std::uint16_t>::max()) {
     return tl::unexpected("an MTU needs buffers of " + std::to_string(plan.buffer_bytes) +
                           " bytes; 65535 is the most");
@@ -47,7 +54,7 @@ tl::expected<MbufStore, std::string> MbufStore::create(const MemoryPlan& plan) {
   MbufStore store(rte_mempool_create_empty(
       "packets", plan.packets,
       static_cast<unsigned>(sizeof(rte_mbuf)) + private_bytes + plan.buffer_bytes, cache,
-      sizeof(rte_pktmbuf_pool_private), SOCKET_ID_ANY, flags));
+      sizeof(rte_pktmbuf_pool_private), node, flags));
   if (store.mempool() == nullptr) {
     return fail("reserve");
   }

@@ -24,6 +24,7 @@ inline rte_mbuf* mbuf_of(Packet* packet) {
 // All buffers of the process. Drivers take theirs from here too.
 class MbufStore {
  public:
+  // In the memory that is nearest to the first packet core, if there is enough.
   static tl::expected<MbufStore, std::string> create(const MemoryPlan& plan);
 
   rte_mempool* mempool() const { return mempool_.get(); }
@@ -34,6 +35,7 @@ class MbufStore {
   struct Free {
     void operator()(rte_mempool* mempool) const noexcept;
   };
+  static tl::expected<MbufStore, std::string> create_on(int node, const MemoryPlan& plan);
   explicit MbufStore(rte_mempool* mempool) : mempool_(mempool) {}
   std::unique_ptr<rte_mempool, Free> mempool_;
 };

@@ -205,8 +205,10 @@ class Pktgen(unittest.TestCase):
                                  "--blocks", "256").stdout
         files = ", ".join(f'"{self.directory}/feed.{core}.pcap"' for core in order)
         feed = f"pcap = {{ rx = [{files}], infinite = true }}\n"
-        two = ROUTER.replace("cores = [{core}]", f"cores = [{self.cpus[0]}, {self.cpus[1]}]")
+        two = ROUTER.replace("cores = [{core}]", 'cores = "auto"')
         with self.daemon(two, device=feed + neighbours):
+            reload = self.ctl("config", "reload", self.directory / "tributaryd.toml")
+            self.assertEqual(reload.returncode, 0, reload.stderr)
             support.until(lambda: self.figure("contributions_total") > 256 * 7 * 10)
             status = json.loads(self.ctl("status", "--json").stdout)
             drops = json.loads(self.ctl("drops", "--json").stdout)
