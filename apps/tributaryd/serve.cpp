@@ -67,8 +67,8 @@ int serve(const control::DaemonConfig& config) {
   }
   // Not before: another daemon may have these ports, and would see every packet forwarded twice.
   dataplane.launch();
-  spdlog::info("tributaryd {}: switches {}, packet cores {}, control socket {}", TRIBUTARY_VERSION,
-               config.switches.size(), config.cores.size(), config.control_socket);
+  spdlog::info("tributaryd {}: switches {}, control socket {}", TRIBUTARY_VERSION,
+               config.switches.size(), config.control_socket);
   while (signals_received == 0 && !dataplane.shutdown_requested()) {
     (*server)->run_once(tick);
     events.clear();
