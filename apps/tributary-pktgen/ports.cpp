@@ -95,10 +95,12 @@ Outcome Ports::open_devices(const Setup& setup) {
     }
     auto device = dataplane::PortDevice::open(config, **arguments, setup.mtu, store_->mempool());
     if (!device) {
-      const auto* memif = std::get_if<control::MemifDevice>(&config);
-      const bool client = memif != nullptr && !memif->server;
-      return fail(names_.back() + ": " + device.error() +
-                  (client ? "; start the other end first, which has to be the server" : ""));
+      return fail(names_.back() + ": " + device.error());
+    }
+    if (!(*device)->started()) {
+      return fail(
+          names_.back() +
+          ": nobody is at its socket; start the other end first, which has to be the server");
     }
     (*device)->queue(0).set_patience(device_patience);
     devices_.push_back(std::move(*device));

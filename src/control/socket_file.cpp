@@ -36,7 +36,7 @@ SocketFile look_at_socket(const std::string& path, int type) {
   const int error = errno;
   close(probe);
   errno = error;
-  if (result == 0 || error == EAGAIN) {
+  if (result == 0 || error == EAGAIN || error == EPROTOTYPE) {
     return SocketFile::served;
   }
   return error == ECONNREFUSED ? SocketFile::stale : SocketFile::unknown;

@@ -16,7 +16,7 @@ enum class SocketFile {
   unknown  // errno says why
 };
 
-// `type` is that of the socket: SOCK_STREAM, SOCK_SEQPACKET.
+// `type` is that of the socket, or another one: then whoever listens does not notice.
 SocketFile look_at_socket(const std::string& path, int type);
 
 // Empty if the path is empty or too long.

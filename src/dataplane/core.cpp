@@ -341,6 +341,14 @@ bool Core::queues_empty() const {
   });
 }
 
+void Core::pause(std::uint32_t number, bool paused) {
+  for (auto& home : ports_) {
+    if (home.number == number && home.queue != nullptr) {
+      home.queue->pause(paused);
+    }
+  }
+}
+
 void Core::set_port_up(std::uint32_t number, bool up) {
   const auto& place = setup_.topology->ports[number];
   shares_[place.switch_index].logical->set_port_up(place.port, up);

@@ -78,6 +78,8 @@ class Core {
   bool queues_empty() const;
   // After something outside the loop changed a port or a switch.
   void refresh_deadlines();
+  // A port whose queues are paused neither receives nor sends.
+  void pause(std::uint32_t number, bool paused);
   void set_port_up(std::uint32_t number, bool up);
   void reconfigure(const control::DaemonConfig& config);
 

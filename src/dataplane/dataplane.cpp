@@ -29,6 +29,26 @@ control::DaemonConfig with_cores(control::DaemonConfig config) {
   return config;
 }
 
+// How many queues a device with automatic ones is asked for.
+std::uint16_t queues_wanted(const control::DeviceConfig& device, std::size_t cores) {
+  const auto* interface = std::get_if<control::InterfaceDevice>(&device);
+  const bool xdp =
+      interface != nullptr && interface->driver == control::InterfaceDevice::Driver::af_xdp;
+  const auto most = xdp ? interface_channels(interface->interface) : control::queues_max;
+  return static_cast<std::uint16_t>(std::min<std::size_t>(cores, most));
+}
+
+control::Outcome check_channels(const control::InterfaceDevice& device) {
+  const auto channels = interface_channels(device.interface);
+  if (device.driver == control::InterfaceDevice::Driver::af_xdp && device.queues > channels) {
+    return tl::unexpected("driver \"af_xdp\" can have a queue for each combined channel of " +
+                          device.interface + ", which are " + std::to_string(channels) + ", not " +
+                          std::to_string(device.queues) +
+                          "; make queues smaller, or see ethtool -l");
+  }
+  return {};
+}
+
 int run_core(void* core) {
   static_cast<Core*>(core)->run();
   return 0;
@@ -93,6 +113,9 @@ control::Outcome Dataplane::check_interfaces() const {
       if (const auto usable = check_interface(interface->interface); !usable) {
         return port_error(place, usable.error());
       }
+      if (const auto enough = check_channels(*interface); !enough) {
+        return port_error(place, enough.error());
+      }
     }
     if (std::holds_alternative<control::InternalLink>(device) && place.peer == no_peer) {
       return port_error(place, "there is no port at the other end, \"" + describe(device) + "\"");
@@ -102,20 +125,20 @@ control::Outcome Dataplane::check_interfaces() const {
 }
 
 control::Outcome Dataplane::open_devices() {
-  const auto cores = static_cast<std::uint16_t>(config_.cores.size());
   std::vector<QueueCount> queues(topology_.ports.size());
   for (std::uint32_t number = 0; number < topology_.ports.size(); ++number) {
     const auto& place = topology_.ports[number];
     auto& section = config_.switches[place.switch_index];
     auto& port = section.config.ports[place.port];
     const auto& device = section.devices[place.port];
-    const auto arguments = device_arguments(device, number, port.mtu, cores);
+    const auto wanted = queues_wanted(device, config_.cores.size());
+    const auto arguments = device_arguments(device, number, port.mtu, wanted);
     if (!arguments) {
       return port_error(place, arguments.error());
     }
     devices_.push_back(nullptr);
     if (*arguments) {
-      auto opened = PortDevice::open(device, **arguments, port.mtu, store_->mempool(), cores);
+      auto opened = PortDevice::open(device, **arguments, port.mtu, store_->mempool(), wanted);
       if (!opened) {
         return port_error(place, opened.error());
       }
@@ -127,7 +150,7 @@ control::Outcome Dataplane::open_devices() {
       port.mac = given.value_or(derived_mac(section.config.id, place.port));
     }
   }
-  deal_queues(topology_, cores, queues);
+  deal_queues(topology_, static_cast<unsigned>(config_.cores.size()), queues);
   return {};
 }
 
@@ -197,11 +220,26 @@ void Dataplane::drain(std::chrono::milliseconds bound) {
 void Dataplane::poll_links() {
   const std::lock_guard lock(mutex_);
   for (std::size_t number = 0; number < devices_.size(); ++number) {
-    if (devices_[number]) {
-      links_[number].device_up = devices_[number]->link_up();
+    if (!devices_[number]) {
+      continue;
     }
+    if (devices_[number]->can_reconnect()) {
+      reconnect(static_cast<std::uint32_t>(number));
+    }
+    links_[number].device_up = devices_[number]->link_up();
   }
   apply_links();
+}
+
+// While no core touches the device.
+void Dataplane::reconnect(std::uint32_t number) {
+  const auto pause = [&](bool paused) {
+    return on_cores([&](Core& core, Time) { core.pause(number, paused); });
+  };
+  if (pause(true)) {
+    devices_[number]->reconnect();
+    pause(!devices_[number]->started());
+  }
 }
 
 // A port is up when it may be, its device has a link, and the same holds for the far end.

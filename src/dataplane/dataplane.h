@@ -70,6 +70,7 @@ class Dataplane final : public control::Backend {
   // Runs `action` for every core, on its own thread and between its bursts; or here, while the
   // cores do not run. False if a core did not answer in time, and so did not run it.
   bool on_cores(const std::function<void(Core&, Time)>& action);
+  void reconnect(std::uint32_t number);
   void apply_links();
   std::string port_name(std::uint32_t switch_index, PortIndex port) const;
 

@@ -9,7 +9,17 @@
 
 namespace tributary::dataplane {
 
+void DeviceQueue::pause(bool paused) {
+  paused_ = paused;
+  if (paused) {
+    drop_waiting();
+  }
+}
+
 std::size_t DeviceQueue::receive(PacketPool& pool, PortIndex ingress, PacketList& out) {
+  if (paused_) {
+    return 0;
+  }
   std::array<rte_mbuf*, burst> mbufs;
   const auto count = rte_eth_rx_burst(port_, queue_, mbufs.data(), burst);
   for (std::uint16_t i = 0; i < count; ++i) {

@@ -21,14 +21,18 @@ class alignas(64) DeviceQueue {
   static constexpr std::uint16_t burst = 32;
 
   // `sends`: the device has a transmit queue of this number.
+  // Paused at first.
   DeviceQueue(std::uint16_t port, std::uint16_t queue, bool sends)
       : port_(port), queue_(queue), sends_(sends) {}
+
+  // A paused queue does not touch the device: nothing comes, and what waits is dropped.
+  void pause(bool paused);
 
   // Up to one burst, owned by `pool` from now on. Returns how many came.
   std::size_t receive(PacketPool& pool, PortIndex ingress, PacketList& out);
 
   // How many packets transmit() takes at most.
-  std::size_t room() const { return sends_ ? burst - waiting_ : 0; }
+  std::size_t room() const { return sends_ && !paused_ ? burst - waiting_ : 0; }
   // Takes all of `packets`. What the device has no room for waits for the next call, for a while
   // (10 ms unless told); then it is dropped and counted. Returns how many the device took.
   std::size_t transmit(PacketList& packets, Time now);
@@ -43,6 +47,7 @@ class alignas(64) DeviceQueue {
   std::uint16_t port_;
   std::uint16_t queue_;
   bool sends_;
+  bool paused_ = true;
   std::uint16_t waiting_ = 0;
   Time waiting_since_{};
   Duration patience_ = std::chrono::milliseconds(10);

@@ -68,8 +68,9 @@ tl::expected<std::unique_ptr<Eal>, std::string> Eal::start(const control::Daemon
   return std::unique_ptr<Eal>(new Eal());
 }
 
-Eal::~Eal() {
-  rte_eal_cleanup();
-}
+// Not rte_eal_cleanup(): DPDK's interrupt thread goes on, and what it looks at would be unmapped
+// under it (memif ended one process in four that way). It would do nothing that the end of the
+// process does not do: nothing lies in files.
+Eal::~Eal() = default;
 
 }  // namespace tributary::dataplane

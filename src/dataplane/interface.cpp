@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dataplane/interface.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -68,6 +69,18 @@ tl::expected<void, std::string> check_interface(const std::string& name) {
                           "); run as root or give the daemon CAP_NET_RAW and CAP_NET_ADMIN");
   }
   return {};
+}
+
+std::uint16_t interface_channels(const std::string& name) {
+  const Socket socket(AF_INET, SOCK_DGRAM, 0);
+  ethtool_channels channels = {};
+  channels.cmd = ETHTOOL_GCHANNELS;
+  ifreq request = request_for(name);
+  request.ifr_data = reinterpret_cast<char*>(&channels);
+  if (ioctl(socket.get(), SIOCETHTOOL, &request) != 0 || channels.combined_count == 0) {
+    return 1;
+  }
+  return static_cast<std::uint16_t>(std::min(channels.combined_count, 0xffffu));
 }
 
 unsigned interface_index(const std::string& name) {

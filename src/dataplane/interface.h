@@ -16,6 +16,9 @@ tl::expected<void, std::string> check_interface(const std::string& name);
 // IP bytes, without the Ethernet header.
 tl::expected<void, std::string> set_interface_mtu(const std::string& name, std::uint16_t mtu);
 
+// How many combined channels it has: what AF_XDP can have sockets on. 1 if it does not say.
+std::uint16_t interface_channels(const std::string& name);
+
 // 0 if there is none.
 unsigned interface_index(const std::string& name);
 

@@ -23,6 +23,7 @@ namespace tributary::dataplane {
 namespace {
 
 constexpr std::uint16_t ring_descriptors = 512;
+constexpr std::chrono::seconds reconnect_interval{1};
 
 // The kernel's name of the device; empty if it is none of the kernel's.
 std::string kernel_name(const control::DeviceConfig& config) {
@@ -125,13 +126,27 @@ tl::expected<std::uint16_t, std::string> probe(const DeviceArguments& arguments)
   return port;
 }
 
+// Of a memif. By a datagram socket, which nobody there accepts: DPDK's servers do not survive
+// clients that leave at once.
+control::SocketFile look_at(const std::string& socket) {
+  return control::look_at_socket(socket, SOCK_DGRAM);
+}
+
 // DPDK does not replace the socket of a memif server that was killed.
 void remove_stale_socket(const control::DeviceConfig& config) {
   const auto* memif = std::get_if<control::MemifDevice>(&config);
-  if (memif != nullptr && memif->server &&
-      control::look_at_socket(memif->socket, SOCK_SEQPACKET) == control::SocketFile::stale) {
+  if (memif != nullptr && memif->server && look_at(memif->socket) == control::SocketFile::stale) {
     unlink(memif->socket.c_str());
   }
+}
+
+bool is_memif_client(const control::DeviceConfig& config) {
+  const auto* memif = std::get_if<control::MemifDevice>(&config);
+  return memif != nullptr && !memif->server;
+}
+
+bool is_served(const control::DeviceConfig& config) {
+  return look_at(std::get<control::MemifDevice>(config).socket) == control::SocketFile::served;
 }
 
 }  // namespace
@@ -191,14 +206,13 @@ tl::expected<void, std::string> PortDevice::configure(std::uint16_t mtu, rte_mem
                                "size the device's rings");
                 })
                 .and_then([&] { return set_up_queues(*queues, receive, senders, send, mempool); })
-                .and_then([&] { return check(rte_eth_dev_start(port_), "start the device"); })
+                .and_then([&] { return start(); })
                 .and_then([&] {
                   return check(rte_eth_macaddr_get(port_, &address), "read the MAC address");
                 });
   if (!ok) {
     return ok;
   }
-  started_ = true;
   if (settings.rxmode.mq_mode == RTE_ETH_MQ_RX_RSS) {
     fill_redirection(port_, info.reta_size, *queues);
   }
@@ -226,6 +240,32 @@ tl::expected<void, std::string> PortDevice::set_up_queues(std::uint16_t receiver
   }
   senders_ = senders;
   return ok;
+}
+
+tl::expected<void, std::string> PortDevice::start() {
+  tried_ = std::chrono::steady_clock::now();
+  if (is_memif_client(config_) && !is_served(config_)) {
+    return {};
+  }
+  auto ok = check(rte_eth_dev_start(port_), "start the device");
+  started_ = ok.has_value();
+  for (auto& queue : queues_) {
+    queue.pause(!started_);
+  }
+  return ok;
+}
+
+bool PortDevice::can_reconnect() const {
+  return is_memif_client(config_) && !link_up() &&
+         std::chrono::steady_clock::now() - tried_ > reconnect_interval && is_served(config_);
+}
+
+void PortDevice::reconnect() {
+  if (started_) {
+    rte_eth_dev_stop(port_);
+    started_ = false;
+  }
+  start();
 }
 
 PortDevice::~PortDevice() {

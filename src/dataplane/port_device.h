@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -40,18 +41,26 @@ class PortDevice {
   // Of the port, if the device has one to give.
   std::optional<wire::MacAddress> mac() const;
   bool link_up() const;
+  // A memif client is not started before there is a server, nor when the server has gone; DPDK does
+  // not try again. can_reconnect(): there is one now. reconnect(): only while the queues are
+  // paused.
+  bool started() const { return started_; }
+  bool can_reconnect() const;
+  void reconnect();
   std::uint64_t missed() const;  // lost by the device before any queue saw them
 
  private:
   PortDevice(std::uint16_t port, const control::DeviceConfig& config, DeviceArguments arguments);
   tl::expected<void, std::string> configure(std::uint16_t mtu, rte_mempool* mempool,
                                             std::uint16_t cores);
+  tl::expected<void, std::string> start();
   tl::expected<void, std::string> set_up_queues(std::uint16_t receivers,
                                                 std::uint16_t receive_slots, std::uint16_t senders,
                                                 std::uint16_t send_slots, rte_mempool* mempool);
 
   std::uint16_t port_;
   bool started_ = false;
+  std::chrono::steady_clock::time_point tried_;  // when it was started last
   control::DeviceConfig config_;
   DeviceArguments arguments_;
   unsigned interface_index_;  // of the kernel's interface behind it; 0: none

@@ -121,8 +121,12 @@ class Pktgen(unittest.TestCase):
         socket = self.directory / "gen.sock"
         return ["--port", f"memif={socket},role=client,address=10.1.1.2,gateway=10.1.1.1"]
 
+    def memif_port(self, role: str) -> str:
+        """Of the daemon."""
+        return f'memif = "{self.directory}/gen.sock"\nmemif_role = "{role}"'
+
     def memif_server(self) -> str:
-        return f'memif = "{self.directory}/gen.sock"\nmemif_role = "server"'
+        return self.memif_port("server")
 
     def test_plain_frames_cross_a_bridge_without_loss(self):
         with self.daemon(BRIDGE, shaper=""):
@@ -167,6 +171,29 @@ class Pktgen(unittest.TestCase):
                 daemon.wait()
         self.assertTrue((self.directory / "gen.sock").is_socket())
         self.check_sums("--workers", "4")
+
+    def test_a_memif_client_comes_back_whenever_there_is_a_server(self):
+        server = [word.replace("role=client", "role=server") for word in self.memif()]
+        with self.daemon(ROUTER, device=self.memif_port("client")):
+            for _ in range(3):
+                found = self.document("canary", *server, "--rate", "20kpps", "--duration", "500ms")
+                self.assertEqual((found["wrong"], found["trials"][0]["lost"]), (0, 0), found)
+                self.assertGreater(found["trials"][0]["done"], 100)
+
+    def test_a_memif_server_outlives_its_clients(self):
+        with self.daemon(ROUTER, device=self.memif_server()):
+            for _ in range(3):
+                found = self.document("canary", *self.memif(), "--rate", "20kpps", "--duration",
+                                      "500ms")
+                self.assertEqual((found["wrong"], found["trials"][0]["lost"]), (0, 0), found)
+
+    def test_large_packets_are_added_up(self):
+        jumbo = ROUTER.replace('name = "gen"', 'name = "gen"\nmtu = 9000')
+        with self.daemon(jumbo, device=self.memif_server()):
+            found = self.document("canary", *self.memif(), "--mtu", "9000", "--elements", "2048",
+                                  "--rate", "10kpps", "--duration", "1s")
+        self.assertEqual((found["wrong"], found["trials"][0]["lost"]), (0, 0), found)
+        self.assertGreater(found["trials"][0]["done"], 100)
 
     def test_ndr_finds_the_rate_of_a_shaped_port(self):
         with self.daemon(BRIDGE, shaper='rate = "20Mbit"\nqueue = "64KiB"'):

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "control/socket_file.h"
+
+#include <filesystem>
+#include <fstream>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+namespace tributary::control {
+namespace {
+
+class LookAtSocket : public testing::Test {
+ protected:
+  ~LookAtSocket() override { std::filesystem::remove(path_); }
+
+  // A socket that is listened on.
+  int serve() const {
+    const int served = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0);
+    const auto address = unix_address(path_);
+    EXPECT_EQ(bind(served, reinterpret_cast<const sockaddr*>(&*address), sizeof(*address)), 0);
+    EXPECT_EQ(listen(served, 4), 0);
+    return served;
+  }
+
+  std::string path_ =
+      std::filesystem::temp_directory_path() / ("socket-file-test-" + std::to_string(getpid()));
+};
+
+TEST_F(LookAtSocket, TellsTheServedFromTheStale) {
+  EXPECT_EQ(look_at_socket(path_, SOCK_SEQPACKET), SocketFile::none);
+  const int served = serve();
+  EXPECT_EQ(look_at_socket(path_, SOCK_SEQPACKET), SocketFile::served);
+  close(served);
+  EXPECT_EQ(look_at_socket(path_, SOCK_SEQPACKET), SocketFile::stale);
+  EXPECT_EQ(look_at_socket(path_, SOCK_DGRAM), SocketFile::stale);
+}
+
+TEST_F(LookAtSocket, WithAnotherTypeIsNotNoticed) {
+  const int served = serve();
+  EXPECT_EQ(look_at_socket(path_, SOCK_DGRAM), SocketFile::served);
+  EXPECT_EQ(accept(served, nullptr, nullptr), -1) << "nobody came";
+  close(served);
+}
+
+TEST_F(LookAtSocket, LeavesFilesAlone) {
+  std::ofstream(path_) << "mine";
+  EXPECT_EQ(look_at_socket(path_, SOCK_DGRAM), SocketFile::other);
+}
+
+}  // namespace
+}  // namespace tributary::control
