@@ -12,7 +12,7 @@ namespace {
 
 constexpr unsigned ring_packets = 2048;
 // So many packets in a ring are a congestion; the rest is for what has no device to wait in.
-constexpr unsigned backlog_max = 256;
+constexpr unsigned backlog_max = 512;
 
 // The lines that whoever takes the packet needs first: its headers, and where its payload begins.
 void prefetch_frame(const Packet& packet) {
