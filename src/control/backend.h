@@ -79,7 +79,8 @@ struct PortStatus {
   std::optional<forwarding::InterfaceAddress> address;
   std::uint16_t mtu = 0;
   bool up = false;
-  unsigned cpu = 0;  // of the core that polls it and owns its queue
+  unsigned cpu = 0;            // of the core that polls its first queue, and owns its shaper
+  std::vector<unsigned> cpus;  // by queue of the device: of the core that polls it
   std::uint64_t rate_bps = 0;
   std::uint64_t queue_packets = 0;
   std::uint64_t queue_bytes = 0;

@@ -105,6 +105,7 @@ json to_json(const PortStatus& status) {
           {"mtu_bytes", status.mtu},
           {"up", status.up},
           {"cpu", status.cpu},
+          {"cpus", status.cpus},
           {"rate_bits_per_second", status.rate_bps},
           {"queue_packets", status.queue_packets},
           {"queue_bytes", status.queue_bytes},

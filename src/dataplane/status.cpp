@@ -159,7 +159,10 @@ std::vector<control::PortStatus> Dataplane::ports() {
     row.switch_name = section.config.name;
     row.name = port.name;
     row.index = place.port;
-    row.cpu = config_.cores[place.cores.front()];
+    for (const auto core : place.cores) {
+      row.cpus.push_back(config_.cores[core]);
+    }
+    row.cpu = row.cpus.front();
     row.counters.rx_missed += devices_[number] ? devices_[number]->missed() : 0;
     row.device = describe(section.devices[place.port]);
     row.mac = port.mac;

@@ -6,6 +6,7 @@
 #include "wire/canary.h"
 
 namespace tributary::switching {
+
 unsigned owner_core(Packet& packet, const SwitchConfig& config, unsigned here, unsigned cores) {
   if (cores <= 1 || (!config.canary && !config.bfd)) {
     return here;

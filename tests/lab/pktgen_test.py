@@ -14,8 +14,6 @@ import unittest
 
 import support
 
-PKTGEN = support.BUILD / "apps" / "tributary-pktgen" / "tributary-pktgen"
-
 DAEMON = """
 version = 1
 [daemon]
@@ -106,7 +104,7 @@ class Pktgen(unittest.TestCase):
         return rows[0]["figures"][name]
 
     def pktgen(self, *arguments, code: int = 0, timeout: float = 60.0):
-        done = self.inside(PKTGEN, *arguments, timeout=timeout)
+        done = self.inside(support.PKTGEN, *arguments, timeout=timeout)
         self.assertEqual(done.returncode, code, f"{arguments}\n{done.stdout}\n{done.stderr}")
         return done
 
@@ -260,8 +258,8 @@ class Pktgen(unittest.TestCase):
         with self.daemon(BRIDGE, shaper=""):
             rows = self.directory / "rows.csv"
             child = subprocess.Popen(
-                ["ip", "netns", "exec", self.namespace, PKTGEN, "plain", *self.veths(), "--rate",
-                 "1kpps", "--duration", "600s", "--interval", "200ms", "--csv", rows],
+                ["ip", "netns", "exec", self.namespace, support.PKTGEN, "plain", *self.veths(),
+                 "--rate", "1kpps", "--duration", "600s", "--interval", "200ms", "--csv", rows],
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
             self.addCleanup(child.kill)
             time.sleep(3)

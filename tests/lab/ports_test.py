@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reductions through ports of other kinds than one packet socket: AF_XDP, several queues, jumbo frames."""
+"""Ports of other kinds than one packet socket: AF_XDP, several queues, memif, jumbo frames."""
 
+import contextlib
+import json
 import os
+import pathlib
+import subprocess
+import tempfile
+import time
 import unittest
 
 import support
@@ -22,6 +28,8 @@ class Ports(unittest.TestCase):
             self.devices = [row["device"] for row in lab.rows("port")]
             for row in lab.rows("port"):
                 self.assertGreater(row["counters"]["rx_packets_total"], 100, row)
+                self.assertEqual(row["cpu"], row["cpus"][0])
+            self.queues = [len(row["cpus"]) for row in lab.rows("port")]
         return document
 
     def refusal(self, *options: str) -> str:
@@ -43,6 +51,7 @@ class Ports(unittest.TestCase):
 
     def test_two_queues_on_two_cores(self):
         self.reduce("--cores", "0,1", "--set", "switch.port.queues=2")
+        self.assertEqual(self.queues, [2, 2, 2, 2])
         self.assertEqual(len(self.handed_over), 2)
         self.assertGreater(min(self.handed_over), 100)
 
@@ -50,10 +59,92 @@ class Ports(unittest.TestCase):
         self.reduce("--cores", "0,1", "--set", "switch.port.queues=2",
                     "--set", "switch.port.rate=200Mbit")
 
+    def test_a_shaper_may_come_and_go(self):
+        """While packets pass, whose cores hand over to one owner, and then do not any more."""
+        with support.Lab("star-4", "--rate", "none", "--cores", "0,1",
+                         "--set", "switch.port.queues=2") as lab:
+            bench = lab.bench("-b", "256K", "-e", "256K", "-n", "100")
+            for rate in ("100Mbit", "none", "200Mbit", "none"):
+                time.sleep(0.7)
+                lab.tool("reload", "--rate", rate)
+            self.assertEqual(support.wrong(bench.finish()), 0)
+            support.until(lambda: all(row["queue_packets"] == 0 for row in lab.rows("port")))
+            for row in lab.rows("port"):
+                counters = {key.removesuffix("_packets_total"): value
+                            for key, value in row["counters"].items()}
+                self.assertEqual(counters["tx_offered"],
+                                 counters["tx"] + counters["tx_device_dropped"] +
+                                 counters["queue_tail_dropped"] + counters["link_down_dropped"],
+                                 row)
+            lab.assert_balanced(self)
+
     def test_frames_of_nine_thousand_bytes(self):
         document = self.reduce("--cores", "0,1", "--set", "switch.port.queues=2", "--mtu", "9000")
         # Headers, and the largest multiple of 64 bytes that is left.
         self.assertEqual(document["payload_bytes_max"], (9000 - 20 - 8 - 64) // 64 * 64)
+
+
+MEMIF = """
+version = 1
+[daemon]
+cores = [0, 1]
+hugepages = "never"
+packets = 4096
+control = "{directory}/{name}.sock"
+log_level = "warning"
+[[switch]]
+name = "{name}"
+id = 1
+[[switch.port]]
+name = "memif"
+memif = "{directory}/memif.sock"
+memif_role = "{role}"
+queues = 2
+[[switch.port]]
+name = "other"
+{other}
+"""
+
+
+class Memif(unittest.TestCase):
+    """Two daemons, joined by shared memory with two rings in each direction."""
+
+    def setUp(self):
+        self.directory = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    @contextlib.contextmanager
+    def daemon(self, name: str, role: str, other: str):
+        file = self.directory / f"{name}.toml"
+        file.write_text(MEMIF.format(directory=self.directory, name=name, role=role, other=other))
+        child = subprocess.Popen([support.DAEMON, "--config", file], stdin=subprocess.DEVNULL)
+        try:
+            support.until(lambda: self.ctl(name, "status").returncode == 0, what=f"{name}'s start")
+            yield
+        finally:
+            child.terminate()
+            self.assertEqual(child.wait(), 0)
+
+    def ctl(self, name: str, *arguments):
+        return support.run(support.CTL, "--socket", self.directory / f"{name}.sock", *arguments)
+
+    def memif(self, name: str) -> dict:
+        row = json.loads(self.ctl(name, "port", "--json").stdout)[0]
+        return {"up": row["up"], **row["counters"]}
+
+    def test_what_one_sends_the_other_receives(self):
+        frames = self.directory / "frames.pcap"
+        support.run(support.PKTGEN, "pcap", "plain", "--file", frames, "--count", 64,
+                    "--gateway-mac", "02:99:00:00:00:01")
+        feed = f'pcap = {{ rx = ["{frames}", "{frames}"], infinite = true }}'
+        sink = 'device = "net_null0,no-rx=1"\nqueues = 2'
+        with self.daemon("b", "client", feed), self.daemon("a", "server", sink):
+            support.until(lambda: self.memif("a")["rx_packets_total"] > 10000)
+            self.ctl("b", "port", "down", "b", "other")
+            support.until(lambda: self.memif("b")["tx_packets_total"] ==
+                          self.memif("a")["rx_packets_total"])
+            status = json.loads(self.ctl("a", "status", "--json").stdout)
+            for core in status["cores"]:
+                self.assertGreater(core["busy_loops_total"], 10, status)
 
 
 if __name__ == "__main__":

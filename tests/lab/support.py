@@ -19,6 +19,7 @@ from lablib import control  # noqa: E402
 BUILD = pathlib.Path(os.environ.get("TRIBUTARY_BUILD", ROOT / "build")).resolve()
 LAB = ROOT / "tools" / "lab"
 CTL = BUILD / "apps" / "tributaryctl" / "tributaryctl"
+PKTGEN = BUILD / "apps" / "tributary-pktgen" / "tributary-pktgen"
 DAEMON = BUILD / "apps" / "tributaryd" / "tributaryd"
 
 _MESON_SKIP = 77
