@@ -37,11 +37,10 @@ Core::Core(const Setup& setup, const control::DaemonConfig& config,
   }
   choose_senders(config);
   for (std::size_t s = 0; s < config.switches.size(); ++s) {
-    const auto& settings = config.switches[s].config;
-    shares_.push_back(
-        {std::make_unique<switching::Switch>(
-             settings, switching::CoreShare{setup.core, setup.cores}, pool_, (*setup.gauges)[s]),
-         settings});
+    auto& share = shares_.emplace_back();
+    share.config = config.switches[s].config;
+    share.logical = std::make_unique<switching::Switch>(
+        share.config, switching::CoreShare{setup.core, setup.cores}, pool_, (*setup.gauges)[s]);
   }
   refresh_deadlines();
 }

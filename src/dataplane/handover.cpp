@@ -16,7 +16,7 @@ constexpr unsigned backlog_max = 512;
 
 // The lines that whoever takes the packet needs first: its headers, and where its payload begins.
 void prefetch_frame(const Packet& packet) {
-  for (int line = 0; line < 4; ++line) {
+  for (std::size_t line = 0; line < 4; ++line) {
     rte_prefetch0(packet.data() + line * RTE_CACHE_LINE_SIZE);
   }
 }

@@ -8,12 +8,12 @@
 namespace tributary::dataplane {
 namespace {
 
-constexpr std::uint16_t reversed(std::uint32_t value, int bits) {
+constexpr std::uint32_t reversed(std::uint32_t value, unsigned bits) {
   std::uint32_t out = 0;
-  for (int bit = 0; bit < bits; ++bit) {
+  for (unsigned bit = 0; bit < bits; ++bit) {
     out |= ((value >> bit) & 1u) << (bits - 1 - bit);
   }
-  return static_cast<std::uint16_t>(out);
+  return out;
 }
 
 }  // namespace
@@ -31,7 +31,7 @@ void fill_rss_key(std::span<std::uint8_t> key) {
 }
 
 std::uint16_t rss_queue(std::uint32_t index, std::uint32_t entries, std::uint16_t queues) {
-  const int bits = std::bit_width(entries) - 1;
+  const auto bits = static_cast<unsigned>(std::countr_zero(entries));
   // The middle of the ports that share the entry.
   const auto middle = (2u * reversed(index, bits) + 1) << (15 - bits);
   return static_cast<std::uint16_t>(
