@@ -220,6 +220,7 @@ bool Core::transmit(HomePort& home, Time now) {
 void Core::arrive(HomePort& home, PacketPtr packet, Time now) {
   packet->ingress = home.place->port;
   packet->egress = no_port;
+  make_whole(*packet);
   home.port.arrive(PacketList(std::move(packet)), now, ready_);
   deliver(home);
 }
@@ -282,6 +283,9 @@ void Core::depart(std::uint32_t number, PacketPtr packet, Time now) {
 // somebody else is to send.
 void Core::leave(HomePort& home, PacketPtr packet, Time now) {
   home.port.enqueue(std::move(packet), now);
+  if (home.queue != nullptr && home.port.queue_packets() >= DeviceQueue::burst) {
+    transmit(home, now);  // while it is in the cache
+  }
   home.deadline = Time{};  // run_ports() looks at it in this round, and finds the next one
 }
 

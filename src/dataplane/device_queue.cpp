@@ -2,6 +2,7 @@
 #include "dataplane/device_queue.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <rte_ethdev.h>
 
@@ -40,6 +41,22 @@ std::size_t DeviceQueue::receive(PacketPool& pool, PortIndex ingress, PacketList
   return count;
 }
 
+namespace {
+
+// The driver frees both segments, and counts who still has the second one.
+void chain(Packet& packet) {
+  rte_mbuf* head = mbuf_of(&packet);
+  Packet* body = std::exchange(packet.body, nullptr);
+  rte_mbuf* segment = mbuf_of(body);
+  segment->data_off = static_cast<std::uint16_t>(body->offset);
+  segment->data_len = static_cast<std::uint16_t>(body->length);
+  head->next = segment;
+  head->nb_segs = 2;
+  head->pkt_len += body->length;
+}
+
+}  // namespace
+
 std::size_t DeviceQueue::transmit(PacketList& packets, Time now) {
   if (waiting_ == 0) {
     if (packets.empty()) {
@@ -49,11 +66,17 @@ std::size_t DeviceQueue::transmit(PacketList& packets, Time now) {
   }
   while (waiting_ < burst && !packets.empty()) {
     Packet* packet = packets.pop().release();
+    if (!gathers_) {
+      make_whole(*packet);
+    }
     rte_mbuf* mbuf = mbuf_of(packet);
     mbuf->data_off = static_cast<std::uint16_t>(packet->offset);
     mbuf->data_len = static_cast<std::uint16_t>(packet->length);
     mbuf->pkt_len = packet->length;
     mbuf->ol_flags = 0;
+    if (packet->body != nullptr) {
+      chain(*packet);
+    }
     pending_[waiting_++] = mbuf;
   }
   const auto sent = rte_eth_tx_burst(port_, queue_, pending_.data(), waiting_);

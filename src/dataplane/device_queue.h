@@ -40,6 +40,8 @@ class alignas(64) DeviceQueue {
   void set_patience(Duration patience) { patience_ = patience; }
   std::uint64_t dropped() const { return dropped_; }
   void drop_waiting();
+  // The device sends frames of several segments as they are.
+  void set_gathers(bool gathers) { gathers_ = gathers; }
 
   std::uint64_t refused() const { return refused_; }
 
@@ -47,6 +49,7 @@ class alignas(64) DeviceQueue {
   std::uint16_t port_;
   std::uint16_t queue_;
   bool sends_;
+  bool gathers_ = false;
   bool paused_ = true;
   std::uint16_t waiting_ = 0;
   Time waiting_since_{};

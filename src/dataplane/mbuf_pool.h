@@ -46,6 +46,13 @@ class MbufPool final : public PacketPool {
   explicit MbufPool(rte_mempool* mempool) : mempool_(mempool) {}
   ~MbufPool() override { give_back_all(); }
 
+  // The holders are counted where drivers count those of an mbuf, so that each of them may be freed
+  // by whoever has it last, on any core.
+  void share(Packet& body, unsigned holders) noexcept override {
+    rte_mbuf_refcnt_set(mbuf_of(&body), static_cast<std::uint16_t>(holders));
+  }
+  void let_go(Packet& body) noexcept override { rte_pktmbuf_free_seg(mbuf_of(&body)); }
+
  private:
   std::size_t fetch(Packet** out, std::size_t count) override;
   void store(Packet** packets, std::size_t count) noexcept override;

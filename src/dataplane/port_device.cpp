@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 #include <iterator>
+#include <string_view>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <utility>
@@ -102,6 +103,13 @@ tl::expected<std::uint16_t, std::string> choose_queues(const control::DeviceConf
   return wanted;
 }
 
+// Some software drivers do, and do not say so.
+bool gathers_segments(const rte_eth_dev_info& info) {
+  const std::string_view driver = info.driver_name;
+  return (info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0 || driver == "net_pcap" ||
+         driver == "net_null";
+}
+
 tl::expected<std::uint16_t, std::string> probe(const DeviceArguments& arguments) {
   std::uint16_t port = 0;
   if (arguments.bus == "pci") {
@@ -193,6 +201,8 @@ tl::expected<void, std::string> PortDevice::configure(std::uint16_t mtu, rte_mem
   if (arguments_.bus == "pci") {
     settings.rxmode.mtu = mtu;
   }
+  const bool gathers = gathers_segments(info);
+  settings.txmode.offloads |= info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
   std::uint16_t receive = ring_descriptors;
   std::uint16_t send = ring_descriptors;
   RssKey key;
@@ -212,6 +222,9 @@ tl::expected<void, std::string> PortDevice::configure(std::uint16_t mtu, rte_mem
                 });
   if (!ok) {
     return ok;
+  }
+  for (auto& queue : queues_) {
+    queue.set_gathers(gathers);
   }
   if (settings.rxmode.mq_mode == RTE_ETH_MQ_RX_RSS) {
     fill_redirection(port_, info.reta_size, *queues);

@@ -77,7 +77,7 @@ void EgressQueue::mark(Packet& packet) {
 }
 
 void EgressQueue::occupy_line(const Packet& frame) {
-  const auto scaled = line_bytes(frame.length) * 8 * nanoseconds_per_second + remainder_;
+  const auto scaled = line_bytes(frame.frame_bytes()) * 8 * nanoseconds_per_second + remainder_;
   remainder_ = scaled % config_.rate_bps;
   line_free_ = std::max(line_free_, frame.queued_at) +
                Duration(static_cast<Duration::rep>(scaled / config_.rate_bps));
@@ -89,7 +89,7 @@ void EgressQueue::dequeue_shaped(Time now, PacketList& out, std::size_t max) {
       return;
     }
     occupy_line(*waiting_.front());
-    bytes_ -= waiting_.front()->length;
+    bytes_ -= waiting_.front()->frame_bytes();
     out.push(waiting_.pop());
   }
 }

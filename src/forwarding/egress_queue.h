@@ -34,14 +34,15 @@ class EgressQueue {
       put_first(std::move(packet), now);
       return;
     }
-    if (bytes_ + packet->length > config_.capacity_bytes || waiting_.size() >= buffers_max_) {
+    const auto frame_bytes = packet->frame_bytes();
+    if (bytes_ + frame_bytes > config_.capacity_bytes || waiting_.size() >= buffers_max_) {
       ++tail_dropped_;
       return;
     }
     if (config_.ecn_threshold_packets > 0 && waiting_.size() > config_.ecn_threshold_packets) {
       mark(*packet);
     }
-    bytes_ += packet->length;
+    bytes_ += frame_bytes;
     packet->queued_at = now;
     waiting_.push(std::move(packet));
   }
@@ -54,7 +55,7 @@ class EgressQueue {
       bytes_ = 0;
     } else {
       for (std::size_t i = 0; i < max; ++i) {
-        bytes_ -= waiting_.front()->length;
+        bytes_ -= waiting_.front()->frame_bytes();
         out.push(waiting_.pop());
       }
     }

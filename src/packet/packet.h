@@ -19,13 +19,18 @@ inline constexpr PortIndex no_port = 0xffff;
 // A frame in one contiguous buffer, and its metadata. Trivial on purpose: the data plane places it
 // in the private area of an mbuf, so that turning one into the other is pointer arithmetic.
 // Ownership is always a PacketPtr (or the intrusive list of a pool or queue, through `next`).
+//
+// Multicast is by reference: the end of a frame that leaves may be the bytes of another packet, its
+// `body`, which several such frames share and nobody changes any more. Only what leaves a switch
+// has one; see PacketPool::share() and make_whole().
 struct Packet {
   PacketPool* pool;          // where the packet returns to; of the core that holds it
   std::byte* buffer;         // storage, `capacity` bytes
   Packet* next;              // link of the pool or queue that owns the packet
+  Packet* body;              // whose bytes follow these, shared with other frames; or null
   std::uint32_t capacity;    // bytes of storage
   std::uint32_t offset;      // where the frame starts in `buffer`: the headroom
-  std::uint32_t length;      // bytes of the frame, without check sequence
+  std::uint32_t length;      // bytes of the frame that are here, without check sequence
   PortIndex ingress;         // port of the logical switch it came in by
   PortIndex egress;          // port it leaves by, once that is decided
   Time queued_at;            // when it joined the queue that it waits in
@@ -33,6 +38,8 @@ struct Packet {
 
   std::byte* data() { return buffer + offset; }
   const std::byte* data() const { return buffer + offset; }
+  // Bytes of the whole frame.
+  std::uint32_t frame_bytes() const { return length + (body != nullptr ? body->length : 0); }
   wire::MutableBytes bytes() { return {data(), length}; }
   wire::Bytes bytes() const { return {data(), length}; }
   // The headers are about to be read.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 namespace tributary {
 
@@ -30,8 +31,24 @@ void PacketPool::give_back(std::size_t count) noexcept {
   }
 }
 
+bool make_whole(Packet& packet) noexcept {
+  if (packet.body == nullptr) {
+    return true;
+  }
+  auto& body = *packet.body;
+  if (packet.tailroom() < body.length) {
+    return false;
+  }
+  std::memcpy(packet.data() + packet.length, body.data(), body.length);
+  packet.length += body.length;
+  packet.body = nullptr;
+  packet.pool->let_go(body);
+  return true;
+}
+
 HeapPacketPool::HeapPacketPool(std::size_t packets, std::uint32_t frame_bytes_max)
     : packets_(packets),
+      holders_(packets),
       storage_(std::make_unique_for_overwrite<std::byte[]>(packets *
                                                            (frame_bytes_max + default_headroom))) {
   const std::uint32_t capacity = frame_bytes_max + default_headroom;
@@ -42,6 +59,12 @@ HeapPacketPool::HeapPacketPool(std::size_t packets, std::uint32_t frame_bytes_ma
     packets_[i].buffer = storage_.get() + i * capacity;
     packets_[i].capacity = capacity;
     stock_.push_back(&packets_[i]);
+  }
+}
+
+void HeapPacketPool::let_go(Packet& body) noexcept {
+  if (--holders_of(body) == 0) {
+    release(&body);
   }
 }
 

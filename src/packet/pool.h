@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "packet/packet.h"
@@ -55,7 +56,30 @@ class PacketPool {
     return copy;
   }
 
+  // The bytes of `body`, which nobody owns from now on, become the end of so many frames (more than
+  // none). Each of them names it in Packet::body and lets go of it when it is released.
+  virtual void share(Packet& body, unsigned holders) noexcept = 0;
+  // One of them needs it no more; it goes back to its store with the last one.
+  virtual void let_go(Packet& body) noexcept = 0;
+
+  // A frame with these bytes in front of `body`; null, and let go of, when the store is exhausted.
+  PacketPtr allocate_in_front_of(Packet& body, wire::Bytes bytes) {
+    auto packet = allocate();
+    if (!packet || packet->tailroom() < bytes.size()) {
+      let_go(body);
+      return nullptr;
+    }
+    packet->length = static_cast<std::uint32_t>(bytes.size());
+    packet->ingress = body.ingress;
+    packet->body = &body;
+    std::memcpy(packet->data(), bytes.data(), bytes.size());
+    return packet;
+  }
+
   void release(Packet* packet) noexcept {
+    if (packet->body != nullptr) {
+      let_go(*std::exchange(packet->body, nullptr));
+    }
     packet->next = free_;
     free_ = packet;
     if (++free_count_ >= 2 * batch) {
@@ -83,11 +107,19 @@ class PacketPool {
   std::size_t free_count_ = 0;
 };
 
+// Copies the body of a frame behind its own bytes, for who needs it in one piece. False if there is
+// no room, which cannot be where all buffers have one size and the body was the end of such a
+// frame.
+bool make_whole(Packet& packet) noexcept;
+
 // A pool on the heap with a fixed number of packets, for tests and simulators.
 class HeapPacketPool final : public PacketPool {
  public:
   HeapPacketPool(std::size_t packets, std::uint32_t frame_bytes_max);
   ~HeapPacketPool() override;
+
+  void share(Packet& body, unsigned holders) noexcept override { holders_of(body) = holders; }
+  void let_go(Packet& body) noexcept override;
 
   // Packets that are out: allocated and neither released nor cached. Zero proves that none leaked.
   std::size_t outstanding() noexcept;
@@ -95,8 +127,12 @@ class HeapPacketPool final : public PacketPool {
  private:
   std::size_t fetch(Packet** out, std::size_t count) override;
   void store(Packet** packets, std::size_t count) noexcept override;
+  unsigned& holders_of(const Packet& body) {
+    return holders_[static_cast<std::size_t>(&body - packets_.data())];
+  }
 
   std::vector<Packet> packets_;
+  std::vector<unsigned> holders_;  // of each packet that is a body
   std::unique_ptr<std::byte[]> storage_;
   std::vector<Packet*> stock_;
 };

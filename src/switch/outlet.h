@@ -51,7 +51,7 @@ class Outlet {
     }
     ++(account == Account::received ? ledger_.forwarded : ledger_.sent);
     packet->egress = port;
-    queues_.add(port, packet->length);
+    queues_.add(port, packet->frame_bytes());
     out_->departures.push(std::move(packet));
   }
   void drop(PacketPtr packet, DropReason reason, Account account);

@@ -20,6 +20,7 @@ void Port::pass_in(PacketList burst, Time now, PacketList& ready) {
 
 void Port::pass_out(PacketPtr packet, Time now) {
   PacketList ready;
+  make_whole(*packet);
   impair_out_.pass(std::move(packet), now, ready);
   enqueue_all(std::move(ready), now);
 }

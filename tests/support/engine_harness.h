@@ -73,6 +73,7 @@ class EngineHarness {
     while (auto frame = actions_.frames().pop()) {
       ++ledger.sent;
       const auto port = frame->egress;
+      make_whole(*frame);
       sent.push_back({std::move(frame), port, {}, false});
     }
     for (auto& departure : actions_.departures()) {

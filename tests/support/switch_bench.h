@@ -77,6 +77,7 @@ class SwitchBench {
     std::vector<PacketPtr> packets;
     while (auto packet = out.departures.pop()) {
       EXPECT_NE(packet->egress, no_port);
+      EXPECT_TRUE(make_whole(*packet));
       packets.push_back(std::move(packet));
     }
     return packets;

@@ -358,6 +358,7 @@ void VirtualFabric::switch_burst(SwitchNode& node, PacketList ready) {
 
 void VirtualFabric::absorb_output(SwitchNode& node, unsigned core, switching::Output& output) {
   while (auto packet = output.departures.pop()) {
+    make_whole(*packet);
     node.ports[packet->egress].enqueue(std::move(packet), now_);
   }
   while (auto lesson = output.lessons.pop()) {

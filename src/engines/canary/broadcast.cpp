@@ -8,6 +8,9 @@
 namespace tributary::canary {
 namespace {
 
+// What is shorter is copied in the time that counting its holders takes.
+constexpr std::size_t shared_bytes_min = 512;
+
 wire::Encapsulation encapsulation_of(const Message& message) {
   return message.is_udp() ? wire::Encapsulation::udp : wire::Encapsulation::ethernet;
 }
@@ -46,17 +49,29 @@ void CanaryEngine::broadcast(PacketPtr packet, const Message& message, engine::A
   }
   actions.absorb(nullptr);
   prepare_result(*packet, message, self_);
-  const auto children = children_.of(table_.slot_of(*block), block->children);
-  for (const auto& child : children.first(children.size() - 1)) {
-    if (auto copy = pool_.clone(*packet)) {
-      const auto addressed = message_of(*copy, block->shape.encapsulation);
-      send_copy(std::move(copy), addressed, child, actions);
-    } else {
-      actions.lose(DropReason::no_buffer);
-    }
-  }
-  send_copy(std::move(packet), message, children.back(), actions);
+  multicast(std::move(packet), message, children_.of(table_.slot_of(*block), block->children),
+            actions);
   release(*block);
+}
+
+// Each child gets headers of its own in front of the same elements; few elements are copied.
+void CanaryEngine::multicast(PacketPtr packet, const Message& message,
+                             std::span<const Child> children, engine::Actions& actions) {
+  const auto encapsulation = encapsulation_of(message);
+  if (message.payload.size() < shared_bytes_min) {
+    for (const auto& child : children.first(children.size() - 1)) {
+      send_copy(pool_.clone(*packet), encapsulation, child, actions);
+    }
+    return send_copy(std::move(packet), encapsulation, children.back(), actions);
+  }
+  const auto headers = packet->bytes().first(packet->length - message.payload.size());
+  auto& body = *packet.release();
+  body.offset += static_cast<std::uint32_t>(headers.size());
+  body.length = static_cast<std::uint32_t>(message.payload.size());
+  pool_.share(body, static_cast<unsigned>(children.size()));
+  for (const auto& child : children) {
+    send_copy(pool_.allocate_in_front_of(body, headers), encapsulation, child, actions);
+  }
 }
 
 void CanaryEngine::restore(PacketPtr packet, const Message& message, engine::Actions& actions) {
@@ -72,14 +87,17 @@ void CanaryEngine::restore(PacketPtr packet, const Message& message, engine::Act
   const Child child{header.child_address, header.child_port.value(), static_cast<PortIndex>(port),
                     header.child_mac};
   prepare_result(*packet, message, self_);
-  send_copy(std::move(packet), message, child, actions);
+  send_copy(std::move(packet), encapsulation_of(message), child, actions);
 }
 
-void CanaryEngine::send_copy(PacketPtr packet, const Message& message, const Child& child,
+void CanaryEngine::send_copy(PacketPtr copy, wire::Encapsulation encapsulation, const Child& child,
                              engine::Actions& actions) {
+  if (copy == nullptr) {
+    return actions.lose(DropReason::no_buffer);
+  }
   ++counters_.copies;
-  address_result(message, child);
-  actions.originate_on(child.port, std::move(packet));
+  address_result(message_of(*copy, encapsulation), child);
+  actions.originate_on(child.port, std::move(copy));
 }
 
 }  // namespace tributary::canary

@@ -98,7 +98,9 @@ class CanaryEngine final : public engine::Engine {
   // Broadcast (3.1.2) and restoration (3.2.1).
   void broadcast(PacketPtr packet, const Message& message, engine::Actions& actions);
   void restore(PacketPtr packet, const Message& message, engine::Actions& actions);
-  void send_copy(PacketPtr packet, const Message& message, const Child& child,
+  void multicast(PacketPtr packet, const Message& message, std::span<const Child> children,
+                 engine::Actions& actions);
+  void send_copy(PacketPtr copy, wire::Encapsulation encapsulation, const Child& child,
                  engine::Actions& actions);
 
   // Stalled blocks, for operators.

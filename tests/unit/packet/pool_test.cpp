@@ -2,6 +2,8 @@
 #include "packet/pool.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <set>
 #include <vector>
 
@@ -104,6 +106,38 @@ TEST(PacketPool, clone_refuses_what_does_not_fit_and_leaks_nothing) {
 }
 
 // A packet that is handed to another core is re-homed and returns to that core's stock.
+TEST(PacketPool, a_body_is_shared_by_frames_and_returns_with_the_last) {
+  HeapPacketPool pool(4, 200);
+  const auto head = std::array{std::byte{1}, std::byte{2}};
+  {
+    auto& body = *pool.allocate().release();
+    body.length = 3;
+    std::memset(body.data(), 9, 3);
+    pool.share(body, 2);
+    auto first = pool.allocate_in_front_of(body, head);
+    auto second = pool.allocate_in_front_of(body, head);
+    ASSERT_TRUE(first && second);
+    EXPECT_EQ(first->frame_bytes(), 5u);
+    EXPECT_EQ(pool.outstanding(), 3u);
+    first.reset();
+    EXPECT_EQ(pool.outstanding(), 2u);
+    ASSERT_TRUE(make_whole(*second));
+    EXPECT_EQ(second->length, 5u);
+    EXPECT_EQ(second->data()[1], std::byte{2});
+    EXPECT_EQ(second->data()[4], std::byte{9});
+    EXPECT_EQ(pool.outstanding(), 1u);
+  }
+  EXPECT_EQ(pool.outstanding(), 0u);
+}
+
+TEST(PacketPool, a_body_is_let_go_of_where_there_is_no_frame_for_it) {
+  HeapPacketPool pool(1, 200);
+  auto& body = *pool.allocate().release();
+  pool.share(body, 1);
+  EXPECT_FALSE(pool.allocate_in_front_of(body, {}));
+  EXPECT_EQ(pool.outstanding(), 0u);
+}
+
 TEST(PacketPool, packets_return_to_the_pool_they_were_re_homed_to) {
   HeapPacketPool home(1, 64);
   HeapPacketPool other(0, 64);

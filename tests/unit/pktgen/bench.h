@@ -79,6 +79,7 @@ class SwitchNetwork {
     }
     while (auto departure = output.departures.pop()) {
       const auto egress = departure->egress;
+      make_whole(*departure);
       back[egress].push(std::move(departure));
     }
   }

@@ -150,6 +150,36 @@ TEST_F(Broadcast, CopiesThatFindNoBufferAreCountedAsLost) {
   EXPECT_EQ(harness->figure("descriptors_in_use"), 0u);
 }
 
+// Elements enough to be shared by the copies.
+TEST_F(Broadcast, ManyElementsReachEveryChildAndLeaveNoPacketBehind) {
+  const Ints elements(300, 7);
+  const auto before = pool.outstanding();
+  gather();
+  {
+    const auto copies = feed(as_result(worker(0)), elements);
+    ASSERT_EQ(copies.size(), 3u);
+    for (const auto& copy : copies) {
+      EXPECT_EQ(Seen(copy).elements<std::int32_t>(), elements);
+    }
+  }
+  EXPECT_EQ(pool.outstanding(), before);
+}
+
+TEST_F(Broadcast, SharedElementsComeBackAlsoWhereNoHeaderFindsABuffer) {
+  gather();
+  auto result = test::make_canary(pool, as_result(worker(0)), Ints(300, 7));
+  const auto before = pool.outstanding();
+  std::vector<PacketPtr> hoard;
+  while (auto packet = pool.allocate()) {
+    hoard.push_back(std::move(packet));
+  }
+  hoard.pop_back();  // one child gets a copy
+  EXPECT_EQ(feed(std::move(result)).size(), 1u);
+  EXPECT_EQ(harness->losses(DropReason::no_buffer), 2u);
+  hoard.clear();
+  EXPECT_EQ(pool.outstanding(), before - 1) << "the result is back";
+}
+
 class Restoration : public CanaryTest {
  protected:
   static CanarySpec restoration() {
