@@ -103,8 +103,13 @@ class DescriptorTable {
   // The descriptor of `key`, or null.
   Descriptor* find(std::uint64_t key) {
     // Nearly all blocks are in their first place; the others are not even computed for those.
+    auto* block = find_first(key);
+    return block != nullptr ? block : find_elsewhere(key);
+  }
+  // The same if it is in its first place, and null otherwise.
+  Descriptor* find_first(std::uint64_t key) {
     const auto first = first_place_of(key);
-    return first != Partitions::none && holds(first, key) ? &slots_[first] : find_elsewhere(key);
+    return first != Partitions::none && holds(first, key) ? &slots_[first] : nullptr;
   }
   // Brings to the cache what find() will look at.
   void prefetch(std::uint64_t key) const {

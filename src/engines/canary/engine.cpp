@@ -49,7 +49,7 @@ void CanaryEngine::process(std::span<engine::Arrival> burst, Time now, engine::A
 
 void CanaryEngine::prefetch_accumulator(const engine::Frame& frame) {
   constexpr std::size_t cache_line = 64;
-  const auto* block = table_.find(wire::peek_canary_key(frame.payload));
+  const auto* block = table_.find_first(wire::peek_canary_key(frame.payload));
   if (block == nullptr || block->state != Descriptor::State::gathering) {
     return;
   }
