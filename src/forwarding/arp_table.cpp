@@ -101,15 +101,12 @@ bool ArpTable::learn(const wire::Ipv4Address& address, const wire::MacAddress& m
   return fresh;
 }
 
-bool ArpTable::add_static(const wire::Ipv4Address& address, const wire::MacAddress& mac,
+void ArpTable::add_static(const wire::Ipv4Address& address, const wire::MacAddress& mac,
                           PortIndex interface) {
   const std::uint64_t key = address.value();
   auto* entry = table_.find(key);
   if (entry == nullptr) {
-    entry = table_.insert(key);
-  }
-  if (entry == nullptr) {
-    return false;
+    entry = &table_.insert_surely(key);
   }
   entry->state = ArpState::fixed;
   entry->mac = mac;
@@ -118,7 +115,6 @@ bool ArpTable::add_static(const wire::Ipv4Address& address, const wire::MacAddre
   if (!entry->waiting.empty()) {
     released_.push_back(key);
   }
-  return true;
 }
 
 // Packets that a static entry was to release, and has not yet, wait for an answer again.

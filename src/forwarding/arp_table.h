@@ -41,6 +41,8 @@ class ArpTable {
     bool ask = false;                       // known, but about to time out: ask again
   };
   Answer find(const wire::Ipv4Address& address, Time now);
+  // `address` is about to be looked up.
+  void prefetch(const wire::Ipv4Address& address) const { table_.prefetch(address.value()); }
 
   enum class Wait : std::uint8_t {
     asked,    // kept; the caller asks now
@@ -56,7 +58,8 @@ class ArpTable {
   bool learn(const wire::Ipv4Address& address, const wire::MacAddress& mac, PortIndex interface,
              bool create, Time now);
 
-  bool add_static(const wire::Ipv4Address& address, const wire::MacAddress& mac,
+  // What the operator configured has room in any case.
+  void add_static(const wire::Ipv4Address& address, const wire::MacAddress& mac,
                   PortIndex interface);
   void clear_static();
   void set_timeout(Duration timeout) { timeout_ = timeout; }

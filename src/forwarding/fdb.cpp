@@ -2,26 +2,14 @@
 #include "forwarding/fdb.h"
 
 namespace tributary::forwarding {
-namespace {
-
-wire::MacAddress mac_of(std::uint64_t key) {
-  wire::MacAddress mac;
-  for (std::size_t i = mac.octets.size(); i-- > 0; key >>= 8) {
-    mac.octets[i] = static_cast<std::uint8_t>(key & 0xff);
-  }
-  return mac;
-}
-
-}  // namespace
 
 Fdb::Fdb(std::uint32_t capacity, Duration ageing, std::uint64_t seed)
     : table_(capacity, seed), ageing_(ageing) {}
 
-Fdb::Lesson Fdb::learn(const wire::MacAddress& mac, PortIndex port, Time now) {
-  const auto key = mac.value();
-  auto* entry = table_.find(key);
+// What is not just seen again. `entry` is that of `mac`, or null.
+Fdb::Lesson Fdb::learn_news(Entry* entry, const wire::MacAddress& mac, PortIndex port, Time now) {
   if (entry == nullptr) {
-    entry = table_.full() ? nullptr : table_.insert(key);
+    entry = table_.full() ? nullptr : table_.insert(key_of(mac));
     if (entry == nullptr) {
       ++refused_;
       return Lesson::full;
@@ -35,34 +23,18 @@ Fdb::Lesson Fdb::learn(const wire::MacAddress& mac, PortIndex port, Time now) {
   if (entry->is_static) {
     return Lesson::known;
   }
-  const bool moved = entry->port != port;
-  const bool due = now - entry->taught >= ageing_ / 4;
-  moves_ += moved ? 1 : 0;
-  entry->port = port;
-  entry->seen = now;
-  if (!moved && !due) {
-    return Lesson::known;
-  }
-  entry->taught = now;
+  moves_ += entry->port != port ? 1 : 0;
+  *entry = {now, now, port, false};
   return Lesson::taught;
 }
 
-PortIndex Fdb::find(const wire::MacAddress& mac, Time now) const {
-  const auto* entry = table_.find(mac.value());
-  return entry == nullptr || is_aged(*entry, now) ? no_port : entry->port;
-}
-
-bool Fdb::add_static(const wire::MacAddress& mac, PortIndex port) {
-  const auto key = mac.value();
+void Fdb::add_static(const wire::MacAddress& mac, PortIndex port) {
+  const auto key = key_of(mac);
   auto* entry = table_.find(key);
   if (entry == nullptr) {
-    entry = table_.insert(key);
+    entry = &table_.insert_surely(key);
   }
-  if (entry == nullptr) {
-    return false;
-  }
-  *entry = {Time{}, Time{}, port, true};
-  return true;
+  *entry = {never, never, port, true};
 }
 
 void Fdb::clear_static() {

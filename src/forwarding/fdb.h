@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "forwarding/probe_table.h"
@@ -24,13 +25,26 @@ class Fdb {
 
   Fdb(std::uint32_t capacity, Duration ageing, std::uint64_t seed);
 
+  // `mac` is about to be learned or looked up.
+  void prefetch(const wire::MacAddress& mac) const { table_.prefetch(key_of(mac)); }
   // A frame with this source came in by `port`.
-  Lesson learn(const wire::MacAddress& mac, PortIndex port, Time now);
+  Lesson learn(const wire::MacAddress& mac, PortIndex port, Time now) {
+    auto* entry = table_.find(key_of(mac));
+    if (entry == nullptr || entry->port != port || entry->is_static ||
+        now - entry->taught >= ageing_ / 4) {
+      return learn_news(entry, mac, port, now);
+    }
+    entry->seen = now;
+    return Lesson::known;
+  }
   // The port, or no_port when the address is unknown.
-  PortIndex find(const wire::MacAddress& mac, Time now) const;
+  PortIndex find(const wire::MacAddress& mac, Time now) const {
+    const auto* entry = table_.find(key_of(mac));
+    return entry == nullptr || is_aged(*entry, now) ? no_port : entry->port;
+  }
 
-  // False when there is no room. Replaces a learned entry.
-  bool add_static(const wire::MacAddress& mac, PortIndex port);
+  // Replaces a learned entry. Static ones have room in any case.
+  void add_static(const wire::MacAddress& mac, PortIndex port);
   void clear_static();
   // Forgets what was learned behind a port that went down.
   void forget(PortIndex port);
@@ -47,15 +61,27 @@ class Fdb {
 
  private:
   struct Entry {
-    Time seen{};
+    Time seen{};  // never: static
     Time taught{};
     PortIndex port = no_port;
     bool is_static = false;
   };
 
-  bool is_aged(const Entry& entry, Time now) const {
-    return !entry.is_static && now - entry.seen > ageing_;
+  // In the order of this machine's memory, which takes two loads.
+  static std::uint64_t key_of(const wire::MacAddress& mac) {
+    std::uint32_t low = 0;
+    std::uint16_t high = 0;
+    std::memcpy(&low, mac.octets.data(), sizeof low);
+    std::memcpy(&high, mac.octets.data() + sizeof low, sizeof high);
+    return std::uint64_t{high} << 32 | low;
   }
+  static wire::MacAddress mac_of(std::uint64_t key) {
+    wire::MacAddress mac;
+    std::memcpy(mac.octets.data(), &key, mac.octets.size());
+    return mac;
+  }
+  bool is_aged(const Entry& entry, Time now) const { return now - entry.seen > ageing_; }
+  Lesson learn_news(Entry* entry, const wire::MacAddress& mac, PortIndex port, Time now);
 
   ProbeTable<Entry> table_;
   Duration ageing_;

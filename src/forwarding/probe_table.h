@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "wire/canary.h"
@@ -12,9 +13,9 @@
 namespace tributary::forwarding {
 
 // A hash table of fixed size with open addressing: a key lies within `window` slots of its home, so
-// that every operation is bounded, and nothing allocates after construction. The seed keeps
-// strangers from aiming at a window. Meant for `capacity` entries, in at least twice as many slots.
-// Keys have 63 bits.
+// that every operation is bounded, and nothing allocates after construction but insert_surely().
+// The seed keeps strangers from aiming at a window. Meant for `capacity` entries, in at least twice
+// as many slots. Keys have 63 bits.
 template <typename Value>
 class ProbeTable {
  public:
@@ -26,6 +27,14 @@ class ProbeTable {
         mask_(std::bit_ceil(std::max<std::size_t>(std::size_t{capacity} * 2, window)) - 1),
         slots_(mask_ + 1) {}
 
+  // `key` is about to be looked up.
+  void prefetch(std::uint64_t key) const {
+    const auto* slot = reinterpret_cast<const std::byte*>(&slots_[home_of(key | occupied)]);
+    __builtin_prefetch(slot);
+    if constexpr (sizeof(Slot) > slot_alignment) {  // it may lie across two cache lines
+      __builtin_prefetch(slot + slot_alignment - 1);
+    }
+  }
   Value* find(std::uint64_t key) {
     const auto slot = slot_of(key | occupied);
     return slot == nowhere ? nullptr : &slots_[slot].value;
@@ -36,7 +45,7 @@ class ProbeTable {
   }
 
   // A default value under a key that is not there yet; null when the window is full. Callers keep
-  // to the capacity; what the operator configured may exceed it.
+  // to the capacity.
   Value* insert(std::uint64_t key) {
     const auto home = home_of(key | occupied);
     for (std::size_t i = 0; i < window; ++i) {
@@ -48,6 +57,19 @@ class ProbeTable {
       }
     }
     return nullptr;
+  }
+
+  // The same for what the operator configured, which may exceed the capacity and must not be lost:
+  // takes more memory where it has to. Not for the packet path.
+  Value& insert_surely(std::uint64_t key) {
+    while (true) {
+      if (2 * size_ < slots_.size()) {
+        if (auto* value = insert(key); value != nullptr) {
+          return *value;
+        }
+      }
+      rehash(2 * slots_.size());
+    }
   }
 
   void erase(std::uint64_t key) {
@@ -80,7 +102,10 @@ class ProbeTable {
 
  private:
   static constexpr std::uint64_t occupied = std::uint64_t{1} << 63;
-  struct Slot {
+  // Slots of up to half a cache line do not lie across two.
+  static constexpr std::size_t slot_alignment = 32;
+  struct alignas(sizeof(std::uint64_t) + sizeof(Value) > slot_alignment ? alignof(std::uint64_t)
+                                                                        : slot_alignment) Slot {
     std::uint64_t key = 0;  // 0: free
     Value value{};
   };
@@ -99,6 +124,17 @@ class ProbeTable {
       }
     }
     return nowhere;
+  }
+  // Into at least `count` slots, a power of two: in as many as it takes that every window suffices.
+  void rehash(std::size_t count) {
+    auto before = std::exchange(slots_, std::vector<Slot>(count));
+    mask_ = count - 1;
+    size_ = 0;
+    for (auto& slot : before) {
+      if (slot.key != 0) {
+        insert_surely(slot.key & ~occupied) = std::move(slot.value);
+      }
+    }
   }
   void erase_slot(std::size_t slot) {
     slots_[slot].key = 0;

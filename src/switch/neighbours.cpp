@@ -9,6 +9,15 @@
 
 namespace tributary::switching {
 
+namespace {
+
+// Static neighbours do not take the room of those that are asked for.
+std::uint32_t entries_of(const SwitchConfig& config) {
+  return config.arp_capacity + static_cast<std::uint32_t>(config.arp.size());
+}
+
+}  // namespace
+
 using forwarding::bridge_interface;
 
 Neighbours::Neighbours(const SwitchConfig& config, const Interfaces& interfaces, Bridge& bridge,
@@ -17,8 +26,8 @@ Neighbours::Neighbours(const SwitchConfig& config, const Interfaces& interfaces,
       bridge_(bridge),
       outlet_(outlet),
       keeps_gateways_(share.core == 0),
-      table_(config.arp_timeout, seed, {.entries = config.arp_capacity}) {
-  questions_.reserve(config.arp_capacity);
+      table_(config.arp_timeout, seed, {.entries = entries_of(config)}) {
+  questions_.reserve(entries_of(config));
   add_static(config);
 }
 

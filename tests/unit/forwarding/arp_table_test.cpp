@@ -119,13 +119,29 @@ TEST_F(ArpTableTest, UnaskedNewsOnlyUpdatesWhatIsKnown) {
 TEST_F(ArpTableTest, StaticEntriesDoNotChangeAndReleaseAtOnce) {
   ArpTable table(600s, 1);
   wait(table, neighbour, start);
-  EXPECT_TRUE(table.add_static(neighbour, mac_a, 3));
+  table.add_static(neighbour, mac_a, 3);
   EXPECT_EQ(release(table), 1u);
   EXPECT_FALSE(table.learn(neighbour, mac_b, 3, true, start));
   EXPECT_EQ(*table.find(neighbour, start + 10000s).mac, mac_a);
   EXPECT_EQ(table.rows(start)[0].state, ArpState::fixed);
   table.clear_static();
   EXPECT_EQ(table.size(), 0u);
+}
+
+TEST_F(ArpTableTest, HoldsEveryStaticEntryWhateverItsCapacity) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    ArpTable table(600s, seed, {.entries = 16});
+    wait(table, neighbour, start);
+    for (std::uint32_t i = 0; i < 1000; ++i) {
+      table.add_static(Ip((11u << 24) + i), mac_a, 3);
+    }
+    for (std::uint32_t i = 0; i < 1000; ++i) {
+      ASSERT_NE(table.find(Ip((11u << 24) + i), start).mac, nullptr);
+    }
+    EXPECT_EQ(table.size(), 1001u);
+    table.learn(neighbour, mac_b, 3, true, start);
+    EXPECT_EQ(release(table), 1u) << "what waited when room was made";
+  }
 }
 
 TEST_F(ArpTableTest, WithdrawnStaticEntryLosesNothingThatWaits) {

@@ -55,8 +55,9 @@ TEST(Fdb, StaticEntriesStayAndNeverMove) {
   Fdb fdb(2, 10s, 1);
   fdb.learn(mac(1), 5, start);
   fdb.learn(mac(2), 5, start);
-  EXPECT_TRUE(fdb.add_static(mac(1), 7));
-  EXPECT_TRUE(fdb.add_static(mac(3), 8)) << "what strangers taught must not keep it out";
+  fdb.add_static(mac(1), 7);
+  fdb.add_static(mac(3), 8);
+  EXPECT_EQ(fdb.find(mac(3), start), 8) << "what strangers taught must not keep it out";
   EXPECT_EQ(fdb.learn(mac(1), 5, start), Lesson::known);
   fdb.forget(7);
   fdb.expire(start + 1000s);
@@ -64,6 +65,21 @@ TEST(Fdb, StaticEntriesStayAndNeverMove) {
   EXPECT_EQ(fdb.rows(start + 1000s).size(), 2u);
   fdb.clear_static();
   EXPECT_EQ(fdb.size(), 0u);
+}
+
+TEST(Fdb, HoldsEveryStaticEntryWhateverItsCapacity) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Fdb fdb(16, 10s, seed);
+    fdb.learn(mac(5000), 9, start);
+    for (unsigned i = 0; i < 1000; ++i) {
+      fdb.add_static(mac(i), static_cast<PortIndex>(i % 7));
+    }
+    EXPECT_EQ(fdb.size(), 1001u);
+    EXPECT_EQ(fdb.find(mac(5000), start), 9);
+    for (unsigned i = 0; i < 1000; ++i) {
+      ASSERT_EQ(fdb.find(mac(i), start), i % 7);
+    }
+  }
 }
 
 TEST(Fdb, ForgetsWhatIsBehindAPort) {

@@ -139,6 +139,22 @@ TEST(Neighbours, BoundWhatWaits) {
   EXPECT_EQ(bench.send(1, make_arp(bench.pool, wire::ArpHeader::reply, b_replies)).size(), 512u);
 }
 
+TEST(Neighbours, AskForOthersHoweverManyAreStatic) {
+  auto config = two_routed_ports();
+  config.arp_capacity = 16;
+  for (std::uint8_t i = 100; i < 200; ++i) {
+    config.arp.push_back({Ip(host_b.value() - 100 + i), mac(i)});
+  }
+  SwitchBench bench(config);
+  const Endpoints known{mac(1), mac_a, host_a, Ip(host_b.value() + 99)};
+  EXPECT_EQ(ethernet_of(*bench.send(0, make_udp(bench.pool, known, 5, 6)).at(0)).destination,
+            mac(199));
+  const Endpoints unknown{mac(1), mac_a, host_a, Ip(host_b.value() + 101)};
+  const auto questions = bench.send(0, make_udp(bench.pool, unknown, 5, 6));
+  ASSERT_EQ(questions.size(), 1u);
+  EXPECT_EQ(arp_of(*questions[0]).target_address, Ip(host_b.value() + 101));
+}
+
 TEST(Neighbours, ResolveGatewaysBeforeTheyAreNeeded) {
   auto config = two_routed_ports();
   config.routes = {{{Ip(), 0}, {host_b}}};
