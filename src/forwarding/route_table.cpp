@@ -2,8 +2,10 @@
 #include "forwarding/route_table.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <random>
+#include <tuple>
 #include <utility>
 
 namespace tributary::forwarding {
@@ -44,10 +46,31 @@ RouteTable::RouteTable(std::vector<Route> routes, std::uint64_t tree_seed) {
     NextHopGroup group;
     group.tree_order = draw_order(route.next_hops.size(), tree_seed);
     group.route = std::move(route);
-    refresh(group);
     groups_.push_back(std::move(group));
   }
-  flatten();
+  share_ways();
+  index_ = RangeIndex(flatten());
+  refresh();
+}
+
+// A choice among several next hops is counted by route: those have a way of their own.
+void RouteTable::share_ways() {
+  std::map<std::tuple<Route::Kind, wire::Ipv4Address, PortIndex>, std::uint32_t> shared;
+  ways_.assign(1, Way{});
+  for (std::uint32_t group = 0; group < groups_.size(); ++group) {
+    const auto& route = groups_[group].route;
+    auto number = static_cast<std::uint32_t>(ways_.size());
+    if (route.next_hops.size() <= 1) {
+      const auto hop = route.next_hops.empty() ? NextHop{} : route.next_hops.front();
+      number = shared.try_emplace({route.kind, hop.via, hop.interface}, number).first->second;
+    }
+    if (number == ways_.size()) {
+      const bool leads_on =
+          route.kind == Route::Kind::connected || route.kind == Route::Kind::gateway;
+      ways_.push_back({.group = group, .leads_on = leads_on});
+    }
+    group_ways_.push_back(number);
+  }
 }
 
 std::uint64_t RouteTable::last_of(std::uint32_t group) const {
@@ -55,44 +78,36 @@ std::uint64_t RouteTable::last_of(std::uint32_t group) const {
   return first_of(prefix) | ~prefix_mask(prefix.length);
 }
 
-void RouteTable::start_range(std::uint64_t first, std::uint32_t group) {
-  if (first > 0xffffffff) {
-    return;
-  }
-  if (!firsts_.empty() && firsts_.back() == first) {
-    range_groups_.back() = group;
-    return;
-  }
-  firsts_.push_back(static_cast<std::uint32_t>(first));
-  range_groups_.push_back(group);
-}
-
 // Sweeps over the sorted prefixes with a stack of those that enclose the current address.
-void RouteTable::flatten() {
+std::vector<RangeIndex::Range> RouteTable::flatten() const {
+  std::vector<RangeIndex::Range> ranges{{0, 0}};
+  const auto start_range = [&](std::uint64_t first, std::uint32_t way) {
+    if (first > 0xffffffff) {
+      return;
+    }
+    if (ranges.back().first != first) {
+      ranges.push_back({static_cast<std::uint32_t>(first), way});
+    }
+    ranges.back().value = way;
+  };
   std::vector<std::uint32_t> enclosing;
   const auto leave = [&] {
     const auto next = last_of(enclosing.back()) + 1;
     enclosing.pop_back();
-    start_range(next, enclosing.empty() ? no_group : enclosing.back());
+    start_range(next, enclosing.empty() ? 0 : group_ways_[enclosing.back()]);
   };
-  start_range(0, no_group);
   for (std::uint32_t group = 0; group < groups_.size(); ++group) {
     const auto first = first_of(groups_[group].route.prefix);
     while (!enclosing.empty() && last_of(enclosing.back()) < first) {
       leave();
     }
-    start_range(first, group);
+    start_range(first, group_ways_[group]);
     enclosing.push_back(group);
   }
   while (!enclosing.empty()) {
     leave();
   }
-}
-
-const NextHopGroup* RouteTable::find(const wire::Ipv4Address& destination) const {
-  const auto after = std::upper_bound(firsts_.begin(), firsts_.end(), destination.value());
-  const auto group = range_groups_[static_cast<std::size_t>(after - firsts_.begin()) - 1];
-  return group == no_group ? nullptr : &groups_[group];
+  return ranges;
 }
 
 RouteTable::Fitness RouteTable::fitness(const NextHop& hop) const {
@@ -127,8 +142,12 @@ bool RouteTable::cut_off() const {
 }
 
 void RouteTable::refresh() {
-  for (auto& group : groups_) {
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    auto& group = groups_[i];
     refresh(group);
+    auto& way = ways_[group_ways_[i]];
+    way.live = static_cast<std::uint16_t>(group.live.size());
+    way.hop = group.live.empty() ? NextHop{} : group.live.front();
   }
 }
 

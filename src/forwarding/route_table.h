@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "forwarding/config.h"
+#include "forwarding/range_index.h"
 #include "forwarding/rows.h"
 #include "packet/packet.h"
 #include "wire/ipv4.h"
@@ -57,16 +58,36 @@ struct NextHopGroup {
   SelectionCounters counters;
 };
 
-// Longest-prefix match. The prefixes are flattened into ranges that do not overlap, so that a
-// lookup is one binary search in an array of the ranges' first addresses; the table is built when
-// the configuration changes, never by packets. Among equal prefixes the first wins.
+// What a lookup comes to, in a quarter of a cache line. Routes with the same only next hop share
+// one, so that there are few of them, however many routes there are.
+struct Way {
+  static constexpr std::uint32_t no_group = 0xffffffff;
+
+  std::uint32_t group = no_group;  // one of those that share it; no_group: no prefix matches
+  NextHop hop;                     // if `live` is 1: that one
+  std::uint16_t live = 0;          // next hops that can be chosen
+  bool leads_on = false;           // neither an address of the switch nor a broadcast
+};
+
+// Longest-prefix match. The prefixes are flattened into ranges that do not overlap, and those are
+// indexed; the table is built when the configuration changes, never by packets. Among equal
+// prefixes the first wins.
 class RouteTable {
  public:
   RouteTable() : RouteTable(std::vector<Route>{}) {}
   explicit RouteTable(std::vector<Route> routes, std::uint64_t tree_seed = 1);
 
-  // Null: no prefix matches.
-  const NextHopGroup* find(const wire::Ipv4Address& destination) const;
+  const Way& way_to(const wire::Ipv4Address& destination) const {
+    return ways_[index_.find(destination.value())];
+  }
+  // The group of a way; null: no prefix matches.
+  NextHopGroup* group_of(const Way& way) {
+    return way.group == Way::no_group ? nullptr : &groups_[way.group];
+  }
+  const NextHopGroup* find(const wire::Ipv4Address& destination) const {
+    const auto& way = way_to(destination);
+    return way.group == Way::no_group ? nullptr : &groups_[way.group];
+  }
   NextHopGroup* find(const wire::Ipv4Address& destination) {
     return const_cast<NextHopGroup*>(std::as_const(*this).find(destination));
   }
@@ -86,19 +107,18 @@ class RouteTable {
   std::vector<RouteRow> rows() const;  // connected and gateway routes
 
  private:
-  static constexpr std::uint32_t no_group = 0xffffffff;
-
-  void flatten();
-  void start_range(std::uint64_t first, std::uint32_t group);
+  void share_ways();
+  std::vector<RangeIndex::Range> flatten() const;
   std::uint64_t last_of(std::uint32_t group) const;
   enum class Fitness : std::uint8_t { none, poor, good };
   Fitness fitness(const NextHop& hop) const;
   void refresh();
   void refresh(NextHopGroup& group) const;
 
-  std::vector<NextHopGroup> groups_;         // in the order of their prefixes
-  std::vector<std::uint32_t> firsts_;        // sorted; firsts_[0] == 0
-  std::vector<std::uint32_t> range_groups_;  // of the range that starts at firsts_[i]
+  std::vector<NextHopGroup> groups_;       // in the order of their prefixes
+  std::vector<std::uint32_t> group_ways_;  // which of ways_
+  std::vector<Way> ways_;                  // the first one: no prefix matches
+  RangeIndex index_;                       // of addresses to ways_
   std::vector<PortIndex> down_;
   std::vector<Ailing> ailing_;
 };

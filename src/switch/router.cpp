@@ -142,9 +142,6 @@ forwarding::NextHop Router::choose(forwarding::NextHopGroup& group, const engine
 
 forwarding::NextHop Router::choose(forwarding::NextHopGroup& group, const engine::Frame& frame,
                                    Time now) {
-  if (group.live.size() == 1) {
-    return group.live.front();  // spares the hash
-  }
   using Spread = forwarding::PolicyRow::Spread;
   const auto policy = group.route.policies.ordinary;
   const bool by_destination = row_of(policy).spread == Spread::destination;
@@ -166,18 +163,9 @@ forwarding::NextHop Router::choose(forwarding::NextHopGroup& group, forwarding::
 void Router::forward(PacketPtr packet, const engine::Frame& frame,
                      const std::optional<engine::Path>& path, Account account, Time now) {
   auto& ip = *frame.ipv4;
-  auto* group = routes_.find(ip.destination);
-  if (group == nullptr) {
-    reject(std::move(packet), frame, DropReason::no_route, icmp_error::net_unreachable, account,
-           now);
-    return;
-  }
-  if (group->route.kind == Route::Kind::local && account == Account::received) {
-    deliver(std::move(packet), frame, now);
-    return;
-  }
-  if (group->route.kind == Route::Kind::local || group->route.kind == Route::Kind::broadcast) {
-    outlet_.drop(std::move(packet), DropReason::ip_not_for_us, account);
+  const auto& way = routes_.way_to(ip.destination);
+  if (!way.leads_on) {
+    end(std::move(packet), frame, routes_.group_of(way), account, now);
     return;
   }
   if (account == Account::received && ip.ttl <= 1) {
@@ -185,12 +173,14 @@ void Router::forward(PacketPtr packet, const engine::Frame& frame,
            now);
     return;
   }
-  if (group->live.empty()) {
+  if (way.live == 0) {
     reject(std::move(packet), frame, DropReason::next_hops_down, icmp_error::net_unreachable,
            account, now);
     return;
   }
-  const auto hop = path ? choose(*group, *path, now) : choose(*group, frame, now);
+  const auto hop = way.live == 1 ? way.hop
+                   : path        ? choose(*routes_.group_of(way), *path, now)
+                                 : choose(*routes_.group_of(way), frame, now);
   // There is no fragmentation; without "don't fragment" the sender is told all the same.
   if (const auto mtu = interfaces_.mtu(hop.interface); ip.total_length.value() > mtu) {
     reject(std::move(packet), frame, DropReason::fragmentation_needed,
@@ -203,6 +193,19 @@ void Router::forward(PacketPtr packet, const engine::Frame& frame,
   trim(*packet, ip);
   const auto neighbour = hop.via.is_unspecified() ? ip.destination : hop.via;
   neighbours_.send(std::move(packet), hop.interface, neighbour, account, now);
+}
+
+// A packet that goes no further: to the switch itself, to everybody on a link, or nowhere.
+void Router::end(PacketPtr packet, const engine::Frame& frame,
+                 const forwarding::NextHopGroup* group, Account account, Time now) {
+  if (group == nullptr) {
+    reject(std::move(packet), frame, DropReason::no_route, icmp_error::net_unreachable, account,
+           now);
+  } else if (group->route.kind == Route::Kind::local && account == Account::received) {
+    deliver(std::move(packet), frame, now);
+  } else {
+    outlet_.drop(std::move(packet), DropReason::ip_not_for_us, account);
+  }
 }
 
 void Router::forward_raw(PacketPtr packet, const wire::Ipv4Address& destination,

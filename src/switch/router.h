@@ -63,6 +63,8 @@ class Router {
   const forwarding::RouteTable& routes() const { return routes_; }
 
  private:
+  void end(PacketPtr packet, const engine::Frame& frame, const forwarding::NextHopGroup* group,
+           Account account, Time now);
   void deliver(PacketPtr packet, const engine::Frame& frame, Time now);
   void reject(PacketPtr packet, const engine::Frame& frame, DropReason reason,
               const IcmpError& error, Account account, Time now);
