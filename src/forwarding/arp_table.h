@@ -42,7 +42,9 @@ class ArpTable {
   };
   Answer find(const wire::Ipv4Address& address, Time now);
   // `address` is about to be looked up.
-  void prefetch(const wire::Ipv4Address& address) const { table_.prefetch(address.value()); }
+  [[gnu::always_inline]] void prefetch(const wire::Ipv4Address& address) const {
+    table_.prefetch(address.value());
+  }
 
   enum class Wait : std::uint8_t {
     asked,    // kept; the caller asks now

@@ -26,7 +26,9 @@ class Fdb {
   Fdb(std::uint32_t capacity, Duration ageing, std::uint64_t seed);
 
   // `mac` is about to be learned or looked up.
-  void prefetch(const wire::MacAddress& mac) const { table_.prefetch(key_of(mac)); }
+  [[gnu::always_inline]] void prefetch(const wire::MacAddress& mac) const {
+    table_.prefetch(key_of(mac));
+  }
   // A frame with this source came in by `port`.
   Lesson learn(const wire::MacAddress& mac, PortIndex port, Time now) {
     auto* entry = table_.find(key_of(mac));

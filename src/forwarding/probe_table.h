@@ -27,8 +27,9 @@ class ProbeTable {
         mask_(std::bit_ceil(std::max<std::size_t>(std::size_t{capacity} * 2, window)) - 1),
         slots_(mask_ + 1) {}
 
-  // `key` is about to be looked up.
-  void prefetch(std::uint64_t key) const {
+  // `key` is about to be looked up. Has to be inlined, as all that only call it: GCC leaves out
+  // calls of functions that have no effect but to prefetch.
+  [[gnu::always_inline]] void prefetch(std::uint64_t key) const {
     const auto* slot = reinterpret_cast<const std::byte*>(&slots_[home_of(key | occupied)]);
     __builtin_prefetch(slot);
     if constexpr (sizeof(Slot) > slot_alignment) {  // it may lie across two cache lines

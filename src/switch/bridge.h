@@ -15,6 +15,11 @@ class Bridge {
   Bridge(const SwitchConfig& config, const Interfaces& interfaces, Outlet& outlet,
          std::uint64_t seed);
 
+  // A frame with this header is about to be learned from and forwarded.
+  [[gnu::always_inline]] void prefetch(const wire::EthernetHeader& header) const {
+    fdb_.prefetch(header.source);
+    fdb_.prefetch(header.destination);
+  }
   // Learns the source of a frame that came in by a bridged port.
   void learn(const Packet& frame, const wire::MacAddress& source, Time now);
   // What another core learned.

@@ -20,6 +20,10 @@ class Neighbours {
   Neighbours(const SwitchConfig& config, const Interfaces& interfaces, Bridge& bridge,
              Outlet& outlet, CoreShare share, std::uint64_t seed);
 
+  // A frame is about to be sent to `address`.
+  [[gnu::always_inline]] void prefetch(const wire::Ipv4Address& address) const {
+    table_.prefetch(address);
+  }
   // Sends a frame with room for an Ethernet header, type filled in, to `address` on `interface`.
   void send(PacketPtr frame, PortIndex interface, const wire::Ipv4Address& address, Account account,
             Time now);

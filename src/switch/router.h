@@ -45,6 +45,12 @@ class Router {
   Router(const SwitchConfig& config, const Interfaces& interfaces, Neighbours& neighbours,
          Liveness& liveness, Outlet& outlet);
 
+  // A packet to `destination` is about to be forwarded.
+  [[gnu::always_inline]] void prefetch(const wire::Ipv4Address& destination) const {
+    const auto& way = routes_.way_to(destination);
+    const bool direct = way.live != 1 || way.hop.via.is_unspecified();
+    neighbours_.prefetch(direct ? destination : way.hop.via);
+  }
   // A frame that is addressed to the switch on the link layer; not ARP.
   void receive(PacketPtr packet, const engine::Frame& frame, PortIndex interface, Time now);
 

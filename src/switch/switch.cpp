@@ -2,7 +2,9 @@
 #include "switch/switch.h"
 
 #include <algorithm>
+#include <array>
 #include <random>
+#include <span>
 #include <utility>
 
 #include "switch/aggregation.h"
@@ -63,14 +65,14 @@ class Switch::Impl {
   void receive(PacketList burst, Time now, Output& out) {
     outlet_.bind(&out);
     outlet_.ledger().received += burst.size();
-    while (auto packet = burst.pop()) {
-      if (const auto* next = burst.front()) {
-        next->prefetch();
+    do {
+      std::size_t taken = 0;
+      while (taken < pass_packets && !burst.empty()) {
+        taken += accept_stage(burst, now);
       }
-      accept(std::move(packet), now);
-    }
-    aggregation_.process(now, actions_);
-    finish(now);
+      aggregation_.process(now, actions_);
+      finish(now);
+    } while (!burst.empty());
   }
 
   void expire(Time now, Output& out) {
@@ -132,32 +134,73 @@ class Switch::Impl {
   const Aggregation& aggregation() const { return aggregation_; }
 
  private:
+  // Engines get no more packets at once than they and the actions have room for.
+  static constexpr std::size_t pass_packets = 256;
+
+  // A packet of the stage, what it consists of, and the engine that claims it, if any.
+  struct Accepted {
+    PacketPtr packet;
+    engine::Frame frame;
+    Aggregation::Slot* slot = nullptr;
+  };
+
   void drop(PacketPtr packet, DropReason reason) {
     outlet_.drop(std::move(packet), reason, Account::received);
   }
 
-  void accept(PacketPtr packet, Time now) {
-    const auto frame = engine::parse_frame(*packet);
+  // The packets of a stage wait for memory together: for their headers, then for the table entries
+  // that they look up.
+  std::size_t accept_stage(PacketList& burst, Time now) {
+    std::size_t count = 0;
+    for (; count < stage_.size() && !burst.empty(); ++count) {
+      stage_[count].packet = burst.pop();
+      stage_[count].packet->prefetch();
+    }
+    const auto stage = std::span(stage_).first(count);
+    for (auto& accepted : stage) {
+      admit(accepted);
+    }
+    for (auto& accepted : stage) {
+      if (accepted.packet) {
+        accept(accepted, now);
+      }
+    }
+    return count;
+  }
+
+  // Drops the packet, or finds out what accept() needs to know of it.
+  void admit(Accepted& accepted) {
+    auto& [packet, frame, slot] = accepted;
+    frame = engine::parse_frame(*packet);
     const auto ingress = packet->ingress;
     if (frame.ethernet == nullptr) {
-      drop(std::move(packet), DropReason::truncated);
-    } else if (ingress >= interfaces_.count() || !interfaces_.port(ingress).up) {
-      drop(std::move(packet), DropReason::port_down);
-    } else if (frame.ethernet->source.is_group()) {
-      drop(std::move(packet), DropReason::source_group_mac);
-    } else if (interfaces_.port(ingress).bridged()) {
-      accept_bridged(std::move(packet), frame, now);
+      return drop(std::move(packet), DropReason::truncated);
+    }
+    if (ingress >= interfaces_.count() || !interfaces_.port(ingress).up) {
+      return drop(std::move(packet), DropReason::port_down);
+    }
+    if (frame.ethernet->source.is_group()) {
+      return drop(std::move(packet), DropReason::source_group_mac);
+    }
+    slot = aggregation_.claimed_by(frame);
+    if (interfaces_.port(ingress).bridged()) {
+      bridge_.prefetch(*frame.ethernet);
+    } else if (slot == nullptr && frame.ipv4 != nullptr) {
+      router_.prefetch(frame.ipv4->destination);
+    }
+  }
+
+  void accept(Accepted& accepted, Time now) {
+    if (interfaces_.port(accepted.packet->ingress).bridged()) {
+      accept_bridged(accepted, now);
     } else {
-      accept_routed(std::move(packet), frame, now);
+      accept_routed(accepted, now);
     }
   }
 
   // Engines see what is intact on the way: a damaged IP header would misdirect the sum.
-  bool aggregate(PacketPtr& packet, const engine::Frame& frame) {
-    auto* slot = aggregation_.claimed_by(frame);
-    if (slot == nullptr) {
-      return false;
-    }
+  void aggregate(Accepted& accepted) {
+    auto& [packet, frame, slot] = accepted;
     if (frame.ipv4 != nullptr && !has_right_ip_checksum(frame)) {
       drop(std::move(packet), DropReason::ip_checksum);
     } else if (frame.ipv4 != nullptr && is_unroutable(*frame.ipv4)) {
@@ -165,10 +208,10 @@ class Switch::Impl {
     } else {
       slot->burst.push_back({std::move(packet), frame});
     }
-    return true;
   }
 
-  void accept_bridged(PacketPtr packet, const engine::Frame& frame, Time now) {
+  void accept_bridged(Accepted& accepted, Time now) {
+    auto& [packet, frame, slot] = accepted;
     const auto ingress = packet->ingress;
     const auto destination = frame.ethernet->destination;
     bridge_.learn(*packet, frame.ethernet->source, now);
@@ -176,7 +219,8 @@ class Switch::Impl {
       drop(std::move(packet), DropReason::bridge_reserved);
       return;
     }
-    if (aggregate(packet, frame)) {
+    if (slot != nullptr) {
+      aggregate(accepted);
       return;
     }
     const auto to = bridge_.find(destination, now);
@@ -194,12 +238,14 @@ class Switch::Impl {
     }
   }
 
-  void accept_routed(PacketPtr packet, const engine::Frame& frame, Time now) {
+  void accept_routed(Accepted& accepted, Time now) {
+    auto& [packet, frame, slot] = accepted;
     const auto ingress = packet->ingress;
     const auto& destination = frame.ethernet->destination;
     const bool ours = destination == interfaces_.mac(ingress);
     const bool raw_canary = frame.ethernet->type.value() == wire::ethertype::canary;
-    if ((ours || raw_canary) && aggregate(packet, frame)) {
+    if ((ours || raw_canary) && slot != nullptr) {
+      aggregate(accepted);
       return;
     }
     if (!ours && !destination.is_group()) {
@@ -286,6 +332,7 @@ class Switch::Impl {
   Router router_;
   Aggregation aggregation_;
   engine::Actions actions_;
+  std::array<Accepted, 32> stage_;
 };
 
 Switch::Switch(const SwitchConfig& config, CoreShare share, PacketPool& pool,

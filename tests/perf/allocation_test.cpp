@@ -108,6 +108,23 @@ TEST(Allocation, WholeBlocksOfAllTypes) {
   }
 }
 
+// As many as come when several queues and cores have something for a switch.
+TEST(Allocation, ThousandsOfPacketsAtOnce) {
+  constexpr std::size_t burst = 4096;
+  CanaryShape shape;
+  shape.in_flight = burst;
+  for (const bool bypass : {false, true}) {
+    CanaryLoad load(shape);
+    load.set_bypass(bypass);
+    Watched device(load.config(), load.packets() + burst);
+    for (std::uint32_t turn = 0; turn < shape.hosts; ++turn) {
+      device.process(load.next(device.pool(), burst));
+    }
+    EXPECT_EQ(device.ledger().received, burst * shape.hosts);
+    EXPECT_GE(device.ledger().forwarded + device.ledger().sent, burst);
+  }
+}
+
 TEST(Allocation, TimeoutsAndStragglers) {
   CanaryShape shape;
   CanaryLoad load(shape);
