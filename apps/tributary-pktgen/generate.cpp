@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "generate.h"
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -14,6 +15,7 @@
 #include "packet_loop.h"
 #include "ports.h"
 #include "report.h"
+#include "verdict.h"
 
 namespace tributary::pktgen {
 namespace {
@@ -134,6 +136,12 @@ int run_loop(void* loop) {
   return 0;
 }
 
+bool expects_answers(const Options& options) {
+  return !options.send_only &&
+         std::any_of(options.ports.begin(), options.ports.end(),
+                     [](const PortSpec& port) { return receives(port.device); });
+}
+
 int report_end(const Options& options, const Session& session, const PacketLoop& loop,
                const Reports& reports) {
   Outcome outcome;
@@ -149,9 +157,11 @@ int report_end(const Options& options, const Session& session, const PacketLoop&
   if (session.error()) {
     return fail(*session.error());
   }
-  const bool wrong = !outcome.trials.empty() && outcome.trials.back().wrong > 0;
+  if (const auto failure = failure_of(outcome.trials, expects_answers(options))) {
+    return fail(*failure);
+  }
   const bool nothing_found = options.session.search && outcome.best == nullptr;
-  return wrong || nothing_found ? exit_failed : 0;
+  return nothing_found ? exit_failed : 0;
 }
 
 }  // namespace

@@ -38,6 +38,7 @@ struct Options {
   std::string csv;
   std::chrono::milliseconds interval{1000};
   bool quiet = false;
+  bool send_only = false;  // nothing has to come back
 
   // Of mode pcap.
   std::string pcap_file;

@@ -175,11 +175,6 @@ class TextReport final : public Report {
     if (options_.kind == Kind::canary) {
       std::fprintf(out_, "wrong results: %llu\n", ull(result.wrong));
     }
-    if (result.counters.begun > 0 && result.counters.done == 0) {
-      std::fprintf(out_,
-                   "nothing came back: look at the switch's counters (tributaryctl drops), and at "
-                   "the addresses and gateways of the ports\n");
-    }
   }
 
   void found(const Outcome& outcome) const {

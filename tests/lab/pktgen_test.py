@@ -303,6 +303,13 @@ class Pktgen(unittest.TestCase):
             done = self.pktgen(*arguments, code=1)
             self.assertIn(words, done.stderr, arguments)
 
+    def test_nothing_that_comes_back_is_a_failure(self):
+        sending = ("plain", "--duration", "200ms", "--drain", "200ms", "--rate", "1kpps", "--port")
+        done = self.pktgen(*sending, "interface=a0", code=1)
+        self.assertIn("nothing came back", done.stderr)
+        self.pktgen(*sending, "interface=a0", "--send-only")
+        self.pktgen(*sending, "device=net_null0,no-rx=1")
+
     def test_a_silent_gateway_has_a_name(self):
         done = self.pktgen("plain", "--port", "interface=a0,gateway=10.9.9.9", code=1)
         self.assertIn("10.9.9.9 does not answer", done.stderr)

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "verdict.h"
+
+#include <algorithm>
+#include <variant>
+
+namespace tributary::pktgen {
+
+bool receives(const control::DeviceConfig& device) {
+  if (const auto* pcap = std::get_if<control::PcapDevice>(&device)) {
+    return !pcap->rx.empty();
+  }
+  const auto* raw = std::get_if<control::RawDevice>(&device);
+  return raw == nullptr || (raw->arguments + ",").find(",no-rx=1,") == std::string::npos;
+}
+
+std::optional<std::string> failure_of(const std::vector<TrialResult>& trials,
+                                      bool expects_answers) {
+  if (!trials.empty() && trials.back().wrong > 0) {
+    return std::to_string(trials.back().wrong) + " results were wrong";
+  }
+  const auto sent = [](const TrialResult& trial) { return trial.counters.begun > 0; };
+  const auto came_back = [](const TrialResult& trial) { return trial.counters.done > 0; };
+  if (expects_answers && std::any_of(trials.begin(), trials.end(), sent) &&
+      std::none_of(trials.begin(), trials.end(), came_back)) {
+    return "nothing came back: look at the switch's counters (tributaryctl drops), and at the "
+           "addresses and gateways of the ports; if nothing is to come back, say --send-only";
+  }
+  return std::nullopt;
+}
+
+}  // namespace tributary::pktgen

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "control/config.h"
+#include "trial.h"
+
+namespace tributary::pktgen {
+
+// Whether anything can come in by a device; a file that is only written, and what DPDK is told to
+// take nothing from, cannot.
+bool receives(const control::DeviceConfig& device);
+
+// What is wrong with the trials of a run although they went on to their end; none if it is good.
+std::optional<std::string> failure_of(const std::vector<TrialResult>& trials, bool expects_answers);
+
+}  // namespace tributary::pktgen
