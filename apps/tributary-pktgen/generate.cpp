@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -151,11 +152,17 @@ int report_end(const Options& options, const Session& session, const PacketLoop&
   for (const auto& port : options.ports) {
     outcome.port_names.push_back(dataplane::describe(port.device));
   }
+  std::optional<std::string> unwritten;
   for (const auto& report : reports) {
-    report->end(outcome);
+    if (const auto written = report->end(outcome); !written) {
+      unwritten = written.error();
+    }
   }
   if (session.error()) {
     return fail(*session.error());
+  }
+  if (unwritten) {
+    return fail(*unwritten);
   }
   if (const auto failure = failure_of(outcome.trials, expects_answers(options))) {
     return fail(*failure);

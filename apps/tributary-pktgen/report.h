@@ -26,7 +26,8 @@ class Report {
   virtual ~Report() = default;
   virtual void refresh(const Reading& /*reading*/) {}
   virtual void trial(const TrialResult& /*result*/, std::size_t /*number*/) {}
-  virtual void end(const Outcome& outcome) = 0;
+  // The error names a file that could not be written.
+  virtual tl::expected<void, std::string> end(const Outcome& outcome) = 0;
 };
 
 // Those that the options ask for: people, and files. The error names a file that cannot be written.

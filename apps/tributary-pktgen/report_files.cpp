@@ -32,6 +32,15 @@ tl::expected<File, std::string> open_file(const std::string& option, const std::
   return file;
 }
 
+// What failed before the last buffer is only to be seen on the stream.
+tl::expected<void, std::string> flush(FILE* file, const std::string& option,
+                                      const std::string& name) {
+  if (std::fflush(file) != 0 || std::ferror(file) != 0) {
+    return tl::unexpected("cannot write all of " + option + " " + name + "; is the disk full?");
+  }
+  return {};
+}
+
 double in_us(std::uint64_t ns) {
   return static_cast<double>(ns) / 1000;
 }
@@ -94,7 +103,7 @@ class JsonReport final : public Report {
  public:
   JsonReport(const Options& options, File file) : options_(options), file_(std::move(file)) {}
 
-  void end(const Outcome& outcome) override {
+  tl::expected<void, std::string> end(const Outcome& outcome) override {
     Json document = {{"mode", name_of(options_.mode)}, {"traffic", name_of(options_.kind)}};
     if (options_.kind == Kind::canary) {
       const auto& plan = options_.canary;
@@ -116,7 +125,7 @@ class JsonReport final : public Report {
     }
     document["wrong"] = outcome.trials.empty() ? 0 : outcome.trials.back().wrong;
     std::fprintf(file_.get(), "%s\n", document.dump(1).c_str());
-    std::fflush(file_.get());
+    return flush(file_.get(), "--json", options_.json);
   }
 
  private:
@@ -126,7 +135,7 @@ class JsonReport final : public Report {
 
 class CsvReport final : public Report {
  public:
-  explicit CsvReport(File file) : file_(std::move(file)) {
+  CsvReport(const Options& options, File file) : options_(options), file_(std::move(file)) {
     std::fprintf(file_.get(),
                  "time_s,trial,phase,rate,seconds,packets,line_bytes,begun,done,wrong,"
                  "latency_p50_us,latency_p99_us,latency_max_us\n");
@@ -141,7 +150,9 @@ class CsvReport final : public Report {
   void trial(const TrialResult& result, std::size_t number) override {
     row(result, number, name_of(Trial::Phase::done));
   }
-  void end(const Outcome& /*outcome*/) override { std::fflush(file_.get()); }
+  tl::expected<void, std::string> end(const Outcome& /*outcome*/) override {
+    return flush(file_.get(), "--csv", options_.csv);
+  }
 
  private:
   void row(const TrialResult& result, std::size_t number, const char* phase) {
@@ -155,6 +166,7 @@ class CsvReport final : public Report {
                  in_us(latency.max()));
   }
 
+  const Options& options_;
   File file_;
   double time_ = 0;
 };
@@ -174,7 +186,7 @@ tl::expected<std::unique_ptr<Report>, std::string> make_csv_report(const Options
   if (!file) {
     return tl::unexpected(file.error());
   }
-  return std::make_unique<CsvReport>(std::move(*file));
+  return std::make_unique<CsvReport>(options, std::move(*file));
 }
 
 }  // namespace tributary::pktgen

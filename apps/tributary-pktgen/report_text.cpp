@@ -86,7 +86,7 @@ class TextReport final : public Report {
     std::fflush(out_);
   }
 
-  void end(const Outcome& outcome) override {
+  tl::expected<void, std::string> end(const Outcome& outcome) override {
     if (options_.session.search) {
       found(outcome);
     } else if (!outcome.trials.empty()) {
@@ -98,7 +98,10 @@ class TextReport final : public Report {
                    outcome.port_names[i].c_str(), ull(port.sent), ull(port.received),
                    ull(port.unsent), ull(port.missed));
     }
-    std::fflush(out_);
+    if (std::fflush(out_) != 0 || std::ferror(out_) != 0) {
+      return tl::unexpected(std::string("cannot write the summary to standard output"));
+    }
+    return {};
   }
 
  private:
