@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <random>
+#include <set>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -41,8 +42,13 @@ Duration duration_of(const std::string& option, const std::string& text) {
 }
 
 void interpret_ports(const Raw& raw, Options& options) {
+  std::set<std::string> uses;
   for (const auto& text : raw.ports) {
     options.ports.push_back(value_of("--port", parse_port(text, options.ports.size())));
+    const auto use = control::exclusive_use(options.ports.back().device);
+    if (!use.empty() && !uses.insert(use).second) {
+      refuse("--port", use + " is given twice; a port may both send and receive");
+    }
   }
   if (options.ports.size() > control::devices_max) {
     refuse("--port", "there can be at most " + std::to_string(control::devices_max) + " ports");

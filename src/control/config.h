@@ -65,6 +65,9 @@ inline constexpr std::uint16_t mtu_max = 9000;
 // "af_packet veth0", "link spine1:leaf1": what operators see as a port's device.
 std::string to_string(const DeviceConfig& device);
 
+// What two ports cannot both have, as in "interface veth0"; empty where sharing is harmless.
+std::string exclusive_use(const DeviceConfig& device);
+
 inline std::uint16_t queues_of(const DeviceConfig& device) {
   const auto queues = [](const auto& d) -> std::uint16_t {
     if constexpr (requires { d.queues; }) {

@@ -36,7 +36,6 @@ std::string named(const SwitchDraft& draft, std::size_t port) {
   return "port `" + draft.config.name + ":" + draft.config.ports[port].name + "`";
 }
 
-// What two ports cannot both have; empty where sharing is harmless.
 struct ExclusiveUse {
   std::string operator()(const InterfaceDevice& d) const { return "interface " + d.interface; }
   std::string operator()(const TapDevice& d) const { return "interface " + d.interface; }
@@ -69,7 +68,7 @@ void check_devices(const ConfigDraft& draft, Diagnostics& diagnostics) {
             "more than " + std::to_string(devices_max) + " ports with a device in one daemon",
             "split the switches over several daemons, or join them by [[link]]");
       }
-      const std::string use = std::visit(ExclusiveUse{}, *sw.devices[i]);
+      const std::string use = exclusive_use(*sw.devices[i]);
       const auto [user, added] = users.emplace(use, named(sw, i));
       if (!use.empty() && !use.ends_with(' ') && !added) {
         diagnostics.error(source.source().begin, use + " is in use by " + user->second);
@@ -153,6 +152,10 @@ void attach(const PortPlace& place, const PortReference& peer, const LinkDraft& 
 }
 
 }  // namespace
+
+std::string exclusive_use(const DeviceConfig& device) {
+  return std::visit(ExclusiveUse{}, device);
+}
 
 void check_fabric(const ConfigDraft& draft, Diagnostics& diagnostics) {
   Unique<std::string> names("name", diagnostics);

@@ -279,6 +279,7 @@ class Pktgen(unittest.TestCase):
             (("fast",), "help"),
             (("plain", "--port", "veth0"), "interface=veth0"),
             (("plain", "--port", "eth=a0"), "say interface="),
+            (("plain", *port, "--port", "interface=a0,driver=af_xdp"), "interface a0 is given twice"),
             (("plain", *port, "--rate", "fast"), "1.5Mpps"),
             (("plain", *port, "--rate", "50%"), "--line-rate"),
             (("plain", *port, "--size", "2000"), "--mtu"),
@@ -302,6 +303,18 @@ class Pktgen(unittest.TestCase):
         ]:
             done = self.pktgen(*arguments, code=1)
             self.assertIn(words, done.stderr, arguments)
+
+    def test_what_cannot_be_written_is_noticed(self):
+        sending = ("plain", "--port", "device=net_null0,no-rx=1", "--duration", "100ms", "--rate",
+                   "1kpps")
+        for option in ("--json", "--csv"):
+            done = self.pktgen(*sending, option, "/dev/full", code=1)
+            self.assertIn(f"cannot write all of {option} /dev/full", done.stderr)
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([support.PKTGEN, *sending], stdin=subprocess.DEVNULL, stdout=full,
+                                  stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("cannot write", done.stderr)
 
     def test_nothing_that_comes_back_is_a_failure(self):
         sending = ("plain", "--duration", "200ms", "--drain", "200ms", "--rate", "1kpps", "--port")
