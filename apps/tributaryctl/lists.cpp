@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lists.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "control/words.h"
 
 namespace tributary::ctl {
 namespace {
 
 using nlohmann::json;
+
+constexpr std::uint64_t switches_max = 10000;
 
 constexpr Column switch_columns[] = {
     {"SWITCH", "/switch"},
@@ -220,15 +227,54 @@ json rows_of(const json& result, const std::string& switch_name) {
   return rows;
 }
 
-ExitCode print_list(const Options& options, const json& result, const json& rows,
+tl::expected<void, ExitCode> check_switch(const Options& options, const std::string& name) {
+  const auto switches = call_daemon(options, "switch.list", {{"limit", switches_max}});
+  if (!switches) {
+    return tl::unexpected(report(options, switches.error()));
+  }
+  std::vector<std::string> names;
+  for (const json& row : rows_of(*switches, {})) {
+    names.push_back(row.value("switch", ""));
+  }
+  if (std::find(names.begin(), names.end(), name) != names.end()) {
+    return {};
+  }
+  return tl::unexpected(report(
+      options, ExitCode::failed, "no_switch",
+      "no switch `" + name + "`; there are " + control::joined({names.begin(), names.end()})));
+}
+
+// What a daemon answered, and the rows of it that were asked for.
+struct Listing {
+  json result;
+  json rows;
+};
+
+// None of a switch that there is not: an empty list would say that all is well with it.
+tl::expected<Listing, ExitCode> fetch(const Options& options, const std::string& method,
+                                      const ListOptions& list) {
+  auto result = call_daemon(options, method, {{"limit", list.limit}});
+  if (!result) {
+    return tl::unexpected(report(options, result.error()));
+  }
+  json rows = rows_of(*result, list.switch_name);
+  if (rows.empty() && !list.switch_name.empty()) {
+    if (const auto known = check_switch(options, list.switch_name); !known) {
+      return tl::unexpected(known.error());
+    }
+  }
+  return Listing{std::move(*result), std::move(rows)};
+}
+
+ExitCode print_list(const Options& options, const Listing& listing,
                     std::span<const Column> columns) {
   if (options.json) {
-    print_json(rows);
+    print_json(listing.rows);
     return ExitCode::ok;
   }
-  print_rows(rows, columns);
-  const auto total = result.value("rows_total", std::uint64_t{0});
-  if (const std::size_t got = result["rows"].size(); got < total) {
+  print_rows(listing.rows, columns);
+  const auto total = listing.result.value("rows_total", std::uint64_t{0});
+  if (const std::size_t got = listing.result["rows"].size(); got < total) {
     std::printf("(%zu of %llu; see --limit)\n", got, static_cast<unsigned long long>(total));
   }
   return ExitCode::ok;
@@ -253,25 +299,21 @@ tl::expected<json, control::CallError> call_daemon(const Options& options,
 }
 
 ExitCode show_list(const Options& options, const ListCommand& command, const ListOptions& list) {
-  const auto result = call_daemon(options, command.method, {{"limit", list.limit}});
-  if (!result) {
-    return report(options, result.error());
-  }
-  return print_list(options, *result, rows_of(*result, list.switch_name), command.columns);
+  const auto listing = fetch(options, command.method, list);
+  return listing ? print_list(options, *listing, command.columns) : listing.error();
 }
 
 ExitCode show_engines(const Options& options, const ListOptions& list) {
-  const auto result = call_daemon(options, "engine.list", {{"limit", list.limit}});
-  if (!result) {
-    return report(options, result.error());
+  const auto listing = fetch(options, "engine.list", list);
+  if (!listing) {
+    return listing.error();
   }
-  const json engines = rows_of(*result, list.switch_name);
   if (options.json) {
-    print_json(engines);
+    print_json(listing->rows);
     return ExitCode::ok;
   }
   json rows = json::array();
-  for (const json& engine : engines) {
+  for (const json& engine : listing->rows) {
     const json figures = engine.value("figures", json::object());
     for (const auto& [figure, value] : figures.items()) {
       rows.push_back({{"switch", engine.value("switch", "")},
@@ -285,16 +327,15 @@ ExitCode show_engines(const Options& options, const ListOptions& list) {
 }
 
 ExitCode show_stalled(const Options& options, const ListOptions& list) {
-  const auto result = call_daemon(options, "stalled.list", {{"limit", list.limit}});
-  if (!result) {
-    return report(options, result.error());
+  const auto listing = fetch(options, "stalled.list", list);
+  if (!listing) {
+    return listing.error();
   }
-  const json rows = rows_of(*result, list.switch_name);
-  if (rows.empty() && !options.json) {
+  if (listing->rows.empty() && !options.json) {
     std::printf("nothing is stalled\n");
     return ExitCode::ok;
   }
-  return print_list(options, *result, rows, stalled_columns);
+  return print_list(options, *listing, stalled_columns);
 }
 
 ExitCode show_drops(const Options& options, bool all) {

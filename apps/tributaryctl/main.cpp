@@ -10,6 +10,7 @@
 #include "actions.h"
 #include "doctor.h"
 #include "lists.h"
+#include "usage.h"
 
 namespace {
 
@@ -35,7 +36,7 @@ struct CommandLine {
         ->capture_default_str();
     app.add_flag("-j,--json", options.json, "JSON for programs; errors too");
     app.add_option("--timeout", options.timeout_s, "Seconds to wait for an answer")
-        ->check(CLI::Range(0.001, 3600.0))
+        ->check(seconds_between(0.001, 3600.0))
         ->capture_default_str();
     add_lists();
     add_figures();
@@ -94,7 +95,7 @@ struct CommandLine {
     CLI::App* const watching =
         add(app, "watch", "Rates per port", [this] { return watch(options, interval_s, count); });
     watching->add_option("--interval", interval_s, "Seconds between lines")
-        ->check(CLI::Range(0.05, 240.0))
+        ->check(seconds_between(0.05, 240.0))
         ->capture_default_str();
     watching->add_option("--count", count, "How often; 0: until interrupted");
     add(app, "doctor", "What this host lacks, and how to mend it; needs no daemon",
@@ -141,8 +142,7 @@ int main(int argc, char** argv) {
     line.options.json = std::any_of(argv + 1, argv + argc, [](std::string_view argument) {
       return argument == "--json" || argument == "-j";
     });
-    return finish(
-        report(line.options, ExitCode::usage, "usage", std::string(error.what()) + "; see --help"));
+    return finish(report(line.options, ExitCode::usage, "usage", usage_complaint(line.app, error)));
   }
   try {
     return finish(line.run());

@@ -87,7 +87,7 @@ TEST_F(CtlTest, every_view_exits_with_0_for_people_and_for_programs) {
   start();
   for (const char* command :
        {"status", "switch", "port", "route", "bfd", "fdb", "arp", "engine", "job",
-        "descriptor --limit 5", "stalled", "stalled --switch leaf9", "drops", "drops --all",
+        "descriptor --limit 5", "stalled", "stalled --switch leaf1", "drops", "drops --all",
         "counters", "log-level", "watch --count 1 --interval 0.05", "port --switch leaf1",
         "version"}) {
     const Outcome people = run(command);
@@ -121,8 +121,43 @@ TEST_F(CtlTest, stalled_names_what_waits_and_for_whom) {
             "SWITCH  JOB  BLOCK  ATTEMPT  LEADER    WAITING  CONTRIBUTIONS  HOSTS  MISSING-RANKS\n"
             "leaf1     9     42        0  10.2.1.2    1.2 s              6      8  3,5\n");
   EXPECT_EQ(json::parse(run("-j stalled").output)[0]["missing_ranks"], json::parse("[3, 5]"));
-  EXPECT_EQ(run("stalled --switch leaf9").output, "nothing is stalled\n");
-  EXPECT_EQ(json::parse(run("-j stalled --switch leaf9").output), json::array());
+  backend_.stalls.clear();
+  EXPECT_EQ(run("stalled --switch leaf1").output, "nothing is stalled\n");
+  EXPECT_EQ(json::parse(run("-j stalled --switch leaf1").output), json::array());
+}
+
+TEST_F(CtlTest, a_switch_that_there_is_not_is_no_empty_list) {
+  start();
+  for (const std::string command :
+       {"switch", "port", "route", "bfd", "fdb", "arp", "engine", "job", "descriptor", "stalled"}) {
+    const Outcome people = run(command + " --switch leaf9");
+    EXPECT_EQ(people.code, 1) << command;
+    EXPECT_EQ(people.output, "tributaryctl: no switch `leaf9`; there are leaf1\n") << command;
+    const Outcome program = run("-j " + command + " --switch leaf9");
+    EXPECT_EQ(program.code, 1) << command;
+    EXPECT_EQ(json::parse(program.output)["error"]["code"], "no_switch") << command;
+  }
+}
+
+TEST_F(CtlTest, a_switch_without_rows_is_an_empty_list) {
+  backend_.fdb_entries = 0;
+  start();
+  const Outcome outcome = run("-j fdb --switch leaf1");
+  EXPECT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_EQ(json::parse(outcome.output), json::array());
+}
+
+TEST_F(CtlTest, an_unknown_command_has_a_neighbour) {
+  for (const auto& [command, words] :
+       {std::pair{"prot", "no command `prot`; did you mean `port`?"},
+        {"config relaod f.toml", "no command `config relaod`; did you mean `config reload`?"},
+        {"port upp s p", "no command `port upp`; did you mean `port up`?"},
+        {"bogosity", "no command `bogosity`; there are switch, route"},
+        {"status now", "not expected: now"}}) {
+    const Outcome outcome = run(command);
+    EXPECT_EQ(outcome.code, 2) << command;
+    EXPECT_NE(outcome.output.find(words), std::string::npos) << outcome.output;
+  }
 }
 
 TEST_F(CtlTest, stalled_does_not_guess_ranks) {
@@ -164,8 +199,9 @@ TEST_F(CtlTest, refusals_exit_with_1) {
 }
 
 TEST_F(CtlTest, usage_exits_with_2) {
-  for (const char* command : {"", "bogus", "port up", "log-level loud", "config", "config check",
-                              "--timeout 0 status", "fdb --limit 0"}) {
+  for (const char* command :
+       {"", "bogus", "port up", "log-level loud", "config", "config check", "--timeout 0 status",
+        "--timeout nan status", "watch --interval nan", "fdb --limit 0"}) {
     EXPECT_EQ(run(command).code, 2) << command;
   }
   EXPECT_EQ(json::parse(run("--json bogus").output)["error"]["code"], "usage");

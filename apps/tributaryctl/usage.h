@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+namespace tributary::ctl {
+
+// What is wrong with a command line that `app` did not take, and what may have been meant.
+std::string usage_complaint(const CLI::App& app, const CLI::ParseError& error);
+
+// Seconds from `least` to `most`; unlike CLI::Range, not "nan" either.
+CLI::Validator seconds_between(double least, double most);
+
+}  // namespace tributary::ctl
