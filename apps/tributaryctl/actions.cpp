@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <sstream>
 
 #include "control/json.h"
@@ -48,7 +49,7 @@ tl::expected<std::string, ExitCode> readable_config(const Options& options,
 }
 
 ExitCode send_config(const Options& options, const std::string& method, const std::string& file,
-                     const char* none, const char* done) {
+                     const std::function<void(const json& result)>& show) {
   const auto text = readable_config(options, file);
   if (!text) {
     return text.error();
@@ -61,12 +62,32 @@ ExitCode send_config(const Options& options, const std::string& method, const st
     print_json(*result);
     return ExitCode::ok;
   }
-  const json changes = result->value("changes", json::array());
+  show(*result);
+  return ExitCode::ok;
+}
+
+// Which of the changes a reload takes; it takes all or none.
+void show_difference(const json& result) {
+  const json changes = result.value("changes", json::array());
+  for (const json& change : changes) {
+    const bool restart = change.value("needs_restart", false);
+    std::printf("%s%s\n", change.value("line", "").c_str(), restart ? "" : "  (can be reloaded)");
+  }
+  if (changes.empty()) {
+    std::printf("no difference\n");
+  } else if (result.value("needs_restart", false)) {
+    std::printf("`tributaryctl config reload` refuses all of it; restart the daemon\n");
+  } else {
+    std::printf("`tributaryctl config reload` puts it in force\n");
+  }
+}
+
+void show_reloaded(const json& result) {
+  const json changes = result.value("changes", json::array());
   for (const json& change : changes) {
     std::printf("%s\n", change.value("line", "").c_str());
   }
-  std::printf("%s\n", changes.empty() ? none : done);
-  return ExitCode::ok;
+  std::printf("%s\n", changes.empty() ? "nothing changed" : "in force");
 }
 
 }  // namespace
@@ -127,12 +148,11 @@ ExitCode check_config(const Options& options, const std::string& file) {
 }
 
 ExitCode diff_config(const Options& options, const std::string& file) {
-  return send_config(options, "config.diff", file, "no difference",
-                     "`tributaryctl config reload` puts it in force");
+  return send_config(options, "config.diff", file, show_difference);
 }
 
 ExitCode reload_config(const Options& options, const std::string& file) {
-  return send_config(options, "config.reload", file, "nothing changed", "in force");
+  return send_config(options, "config.reload", file, show_reloaded);
 }
 
 }  // namespace tributary::ctl

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "control/text.h"
 
@@ -186,6 +187,27 @@ Settings list(const DaemonConfig& config) {
   return out;
 }
 
+bool is_new_or_gone(const ConfigChange& change) {
+  return change.before.empty() || change.after.empty();
+}
+
+// Where a port, a switch or an engine as a whole is new or gone, none of its settings can be
+// reloaded without it. Its fixed settings show that: they never come or go alone.
+void restart_with_section(std::vector<ConfigChange>& changes) {
+  std::set<std::string> sections;
+  for (const ConfigChange& change : changes) {
+    if (change.restart && is_new_or_gone(change)) {
+      sections.insert(change.setting.substr(0, change.setting.rfind(' ') + 1));
+    }
+  }
+  for (ConfigChange& change : changes) {
+    change.restart |= is_new_or_gone(change) &&
+                      std::any_of(sections.begin(), sections.end(), [&](const auto& section) {
+                        return change.setting.starts_with(section);
+                      });
+  }
+}
+
 }  // namespace
 
 std::string to_string(const DeviceConfig& device) {
@@ -209,6 +231,7 @@ std::vector<ConfigChange> diff(const DaemonConfig& before, const DaemonConfig& a
       changes.push_back({path, {}, value.text, value.restart});
     }
   }
+  restart_with_section(changes);
   std::sort(changes.begin(), changes.end(),
             [](const auto& a, const auto& b) { return a.setting < b.setting; });
   return changes;

@@ -94,6 +94,18 @@ TEST(ConfigDiffTest, what_is_new_or_gone_shows_once) {
                    "+ switch s route 10.2.0.0/16: via 10.0.0.2"}));
 }
 
+TEST(ConfigDiffTest, what_comes_or_goes_with_its_section_needs_a_restart) {
+  for (const auto& line : lines("[[switch.route]]",
+                                "[[switch.port]]\nname = \"b\"\nring = \"r\"\nrate = \"1Mbit\"\n"
+                                "[[switch.route]]")) {
+    EXPECT_TRUE(line.starts_with("+ switch s port b ")) << line;
+    EXPECT_TRUE(line.ends_with("  (needs a restart)")) << line;
+  }
+  for (const auto& line : lines("[switch.canary]\ntimeout = \"1ms\"\n", "")) {
+    EXPECT_TRUE(line.ends_with("  (needs a restart)")) << line;
+  }
+}
+
 TEST(ConfigDiffTest, ports_and_devices_need_a_restart) {
   EXPECT_EQ(lines("tap = \"tap0\"", "tap = \"tap1\""),
             Lines{"~ switch s port a device: tap tap0 -> tap tap1  (needs a restart)"});

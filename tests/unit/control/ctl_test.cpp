@@ -256,6 +256,23 @@ TEST_F(CtlTest, config_diff_and_reload_work_on_the_client_s_file) {
   EXPECT_EQ(backend_.reloads, 1);
 }
 
+TEST_F(CtlTest, config_diff_says_what_a_reload_takes) {
+  start();
+  const Outcome none = run("config diff " + file(running));
+  EXPECT_EQ(none.output, "no difference\n");
+  const Outcome taken = run("config diff " + file(std::string(running) + "rate = \"10Mbit\"\n"));
+  EXPECT_EQ(taken.output,
+            "~ switch leaf1 port h1 rate: unlimited -> 10Mbit  (can be reloaded)\n"
+            "`tributaryctl config reload` puts it in force\n");
+  const Outcome refused =
+      run("config diff " + file(std::string(running) + "mtu = 9000\nrate = \"10Mbit\"\n"));
+  EXPECT_EQ(refused.code, 0);
+  EXPECT_EQ(refused.output,
+            "~ switch leaf1 port h1 mtu: 1500 -> 9000  (needs a restart)\n"
+            "~ switch leaf1 port h1 rate: unlimited -> 10Mbit  (can be reloaded)\n"
+            "`tributaryctl config reload` refuses all of it; restart the daemon\n");
+}
+
 TEST_F(CtlTest, shutdown_reaches_the_daemon) {
   start();
   EXPECT_EQ(run("shutdown").code, 0);
