@@ -56,9 +56,10 @@ struct CommunicatorOptions {
   std::function<void(const std::string&)> on_notice;
 
   // RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun sets them; and, if they are there,
-  // TRIBUTARY_LOCAL_ADDRESS, TRIBUTARY_MTU, TRIBUTARY_WINDOW, TRIBUTARY_DEADLINE (seconds),
-  // TRIBUTARY_ENCAPSULATION ("udp" or "ethernet"), TRIBUTARY_JOB, TRIBUTARY_ALGORITHM ("auto",
-  // "canary" or "ring"), TRIBUTARY_FALLBACK ("allow" or "error") and TRIBUTARY_ATTEMPTS.
+  // TRIBUTARY_LOCAL_ADDRESS, TRIBUTARY_MTU, TRIBUTARY_WINDOW, TRIBUTARY_DEADLINE ("500ms"; seconds
+  // without a unit), TRIBUTARY_ENCAPSULATION ("udp" or "ethernet"), TRIBUTARY_JOB,
+  // TRIBUTARY_ALGORITHM ("auto", "canary" or "ring"), TRIBUTARY_FALLBACK ("allow" or "error") and
+  // TRIBUTARY_ATTEMPTS.
   static Result<CommunicatorOptions> from_environment();
 };
 

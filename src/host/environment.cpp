@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "host/communicator_options.h"
 
@@ -49,18 +52,29 @@ Result<std::uint32_t> optional_number(const char* name, std::uint32_t otherwise,
   return text ? number(name, *text, max) : Result<std::uint32_t>(otherwise);
 }
 
-Result<std::chrono::nanoseconds> deadline_or(std::chrono::nanoseconds otherwise) {
-  constexpr auto name = "TRIBUTARY_DEADLINE";
+// In seconds; 0 if there is no such unit.
+double unit_seconds(std::string_view unit) {
+  constexpr std::pair<std::string_view, double> units[] = {{"", 1},      {"ns", 1e-9}, {"us", 1e-6},
+                                                           {"ms", 1e-3}, {"s", 1},     {"min", 60}};
+  const auto* const found = std::find_if(std::begin(units), std::end(units),
+                                         [&](const auto& each) { return each.first == unit; });
+  return found == std::end(units) ? 0 : found->second;
+}
+
+Result<std::chrono::nanoseconds> duration_or(std::chrono::nanoseconds otherwise, const char* name) {
   const auto text = variable(name);
   if (!text) {
     return otherwise;
   }
-  char* end = nullptr;
-  const double seconds = std::strtod(text->c_str(), &end);
+  char* unit = nullptr;
+  const double count = std::strtod(text->c_str(), &unit);
+  const double seconds = count * unit_seconds(unit);
+  constexpr double seconds_min = 1e-9;
   constexpr double seconds_max = 1e8;
-  if (*end != '\0' || !(seconds > 0) || seconds > seconds_max) {
+  if (!(seconds >= seconds_min) || seconds > seconds_max) {
     return fail(Error::Code::invalid_argument,
-                std::string(name) + "=" + *text + " is not a positive number of seconds");
+                std::string(name) + "=" + *text +
+                    " is not a duration as in 10s, 500ms or 2min; seconds without a unit");
   }
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::duration<double>(seconds));
@@ -145,7 +159,7 @@ Result<CommunicatorOptions> CommunicatorOptions::from_environment() {
   take(required_number("MASTER_PORT", sixteen_bits), port, error);
   take(optional_number("TRIBUTARY_MTU", 0, sixteen_bits), options.mtu, error);
   take(optional_number("TRIBUTARY_WINDOW", 0, any), options.window, error);
-  take(deadline_or(options.deadline), options.deadline, error);
+  take(duration_or(options.deadline, "TRIBUTARY_DEADLINE"), options.deadline, error);
   take(word_or(options.encapsulation, "TRIBUTARY_ENCAPSULATION", encapsulation_of,
                "udp or ethernet"),
        options.encapsulation, error);

@@ -89,6 +89,22 @@ TEST_F(Environment, OverridesAreRead) {
   EXPECT_EQ(options->attempts, 2u);
 }
 
+TEST_F(Environment, ADurationHasAUnitOrIsInSeconds) {
+  using namespace std::chrono_literals;
+  for (const auto& [text, duration] : {std::pair<const char*, std::chrono::nanoseconds>{"10", 10s},
+                                       {"10s", 10s},
+                                       {"1.5s", 1500ms},
+                                       {"500ms", 500ms},
+                                       {"20us", 20us},
+                                       {"7000ns", 7us},
+                                       {"2min", 120s}}) {
+    set({{"TRIBUTARY_DEADLINE", text}});
+    const auto options = CommunicatorOptions::from_environment();
+    ASSERT_TRUE(options) << options.error().message;
+    EXPECT_EQ(options->deadline, duration) << text;
+  }
+}
+
 TEST_F(Environment, ErrorsNameTheVariable) {
   for (const auto* name : {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}) {
     SetUp();
@@ -102,6 +118,12 @@ TEST_F(Environment, ErrorsNameTheVariable) {
                                     {"TRIBUTARY_WINDOW", "x"},
                                     {"TRIBUTARY_DEADLINE", "nan"},
                                     {"TRIBUTARY_DEADLINE", "-3"},
+                                    {"TRIBUTARY_DEADLINE", "0ms"},
+                                    {"TRIBUTARY_DEADLINE", "ms"},
+                                    {"TRIBUTARY_DEADLINE", "3h"},
+                                    {"TRIBUTARY_DEADLINE", "3 s"},
+                                    {"TRIBUTARY_DEADLINE", "3sec"},
+                                    {"TRIBUTARY_DEADLINE", "1e9s"},
                                     {"TRIBUTARY_ENCAPSULATION", "vxlan"},
                                     {"TRIBUTARY_JOB", "seven"},
                                     {"TRIBUTARY_ALGORITHM", "tree"},
