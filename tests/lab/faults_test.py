@@ -74,6 +74,23 @@ class Paths(unittest.TestCase):
         self.assertEqual(self.session()["failures_total"], failures + 1)
         self.lab.tool("restart", "spine1")
 
+    def test_a_killed_daemon_is_listed_as_dead(self):
+        self.assertIn("spine1 is killed", self.lab.tool("kill", "spine1"))
+        self.assertIn("spine1 was dead before", self.lab.tool("kill", "spine1"))
+        status = support.run(support.LAB, "status", self.lab.name)
+        self.assertEqual(status.returncode, 1)
+        self.assertRegex(status.stdout, r"(?m)^ +spine1 +DEAD ")
+        self.assertEqual(status.stdout.count("DEAD"), 1)
+        self.assertIn("spine1 was dead and is started", self.lab.tool("restart", "spine1"))
+        self.assertIn("spine1 is started anew", self.lab.tool("restart", "spine1"))
+        self.assertNotIn("DEAD", self.lab.tool("status"))
+
+    def test_link_says_what_it_did(self):
+        self.assertEqual(self.lab.tool("link", "leaf1-spine1", "down"),
+                         "the cable of leaf1-spine1 is pulled\n")
+        self.assertEqual(self.lab.tool("link", "leaf1-spine1", "up"),
+                         "the cable of leaf1-spine1 is plugged in\n")
+
     def test_a_neighbour_that_stops_watching_is_not_taken_for_dead(self):
         config = self.lab.directory / "spine1.toml"
         quiet = self.lab.directory / "quiet.toml"

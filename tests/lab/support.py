@@ -71,11 +71,12 @@ class Lab:
     def state(self) -> dict:
         return json.loads((self.directory / "state.json").read_text())
 
-    def tool(self, command: str, *arguments) -> None:
-        """`tools/lab COMMAND` on this lab, which must succeed."""
+    def tool(self, command: str, *arguments) -> str:
+        """What `tools/lab COMMAND` says on this lab, which must succeed."""
         done = run(LAB, command, self.name, *arguments)
         if done.returncode != 0:
             raise AssertionError(f"lab {command} {arguments}: {done.stderr}")
+        return done.stdout
 
     def processes(self, host: str, program: str) -> list[int]:
         """The pids of a program in a host."""

@@ -154,17 +154,24 @@ def _reload(arguments: argparse.Namespace) -> int:
 
 
 def _kill(arguments: argparse.Namespace) -> int:
-    lifecycle.kill_daemon(_lab(arguments.lab), arguments.daemon)
+    lab = _lab(arguments.lab)
+    if lifecycle.kill_daemon(lab, arguments.daemon):
+        print(f"{arguments.daemon} is killed; 'tools/lab restart {lab.name} {arguments.daemon}' "
+              "starts it")
+    else:
+        print(f"{arguments.daemon} was dead before")
     return 0
 
 
 def _restart(arguments: argparse.Namespace) -> int:
-    lifecycle.restart_daemon(_lab(arguments.lab), arguments.daemon)
+    ended = lifecycle.restart_daemon(_lab(arguments.lab), arguments.daemon)
+    print(f"{arguments.daemon} {'is started anew' if ended else 'was dead and is started'}")
     return 0
 
 
 def _link(arguments: argparse.Namespace) -> int:
     lifecycle.set_link(_lab(arguments.lab), arguments.end, arguments.state == "up")
+    print(f"the cable of {arguments.end} is {'plugged in' if arguments.state == 'up' else 'pulled'}")
     return 0
 
 
@@ -214,11 +221,11 @@ def _status(arguments: argparse.Namespace) -> int:
             healthy = False
             continue
         print(f"lab {name}")
-        for process in record["processes"]:
-            alive = processes.alive(process)
-            healthy = healthy and alive
-            print(f"  {process['role']:<12} {'pid ' + str(process['pid']) if alive else 'DEAD':<12}"
-                  f" {record['sockets'][process['role']]}")
+        living = {process["role"]: f"pid {process['pid']}" for process in record["processes"]
+                  if processes.alive(process)}
+        for daemon, socket in record["sockets"].items():
+            healthy = healthy and daemon in living
+            print(f"  {daemon:<12} {living.get(daemon, 'DEAD'):<12} {socket}")
         for host, address in record["hosts"].items():
             print(f"  {host:<12} {address:<12} namespace trib-{name}-{host}")
     if not names:

@@ -156,22 +156,26 @@ def _start_daemon(lab: Lab, daemon: description.Daemon, tributaryd: pathlib.Path
     return process
 
 
-def kill_daemon(lab: Lab, name: str) -> None:
-    """Ends a daemon as a crash would: SIGKILL. Its interfaces stay, and stay up."""
+def kill_daemon(lab: Lab, name: str) -> bool:
+    """Ends a daemon as a crash would: SIGKILL. Its interfaces stay, and stay up. False if it had
+    ended before."""
     with state.lock():
         record = _running(lab)
-        _forget(lab.daemon(name), record, grace_s=0.0)
+        ended = _forget(lab.daemon(name), record, grace_s=0.0)
         state.write(lab.name, record)
+        return ended
 
 
-def restart_daemon(lab: Lab, name: str) -> None:
-    """Starts a daemon that was killed; one that runs is ended in the ordinary way before."""
+def restart_daemon(lab: Lab, name: str) -> bool:
+    """Starts a daemon that was killed; one that runs is ended in the ordinary way before, which is
+    True."""
     with state.lock():
         record = _running(lab)
         daemon = lab.daemon(name)
-        _forget(daemon, record, grace_s=5.0)
+        ended = _forget(daemon, record, grace_s=5.0)
         tributaryd = program(pathlib.Path(record["build"]), "tributaryd")
         _await_daemons(lab, record, [_start_daemon(lab, daemon, tributaryd, record)])
+        return ended
 
 
 def _running(lab: Lab) -> dict:
@@ -182,10 +186,13 @@ def _running(lab: Lab) -> dict:
     return record
 
 
-def _forget(daemon: description.Daemon, record: dict, grace_s: float) -> None:
+def _forget(daemon: description.Daemon, record: dict, grace_s: float) -> bool:
+    """True if there was something to end."""
     own = [process for process in record["processes"] if process["role"] == daemon.name]
+    alive = any(processes.alive(process) for process in own)
     processes.end(own, grace_s)
     record["processes"] = [process for process in record["processes"] if process not in own]
+    return alive
 
 
 def set_link(lab: Lab, end: str, up: bool) -> None:
