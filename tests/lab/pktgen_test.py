@@ -323,6 +323,44 @@ class Pktgen(unittest.TestCase):
         self.pktgen(*sending, "interface=a0", "--send-only")
         self.pktgen(*sending, "device=net_null0,no-rx=1")
 
+    def begin_sending(self, port: str) -> subprocess.Popen:
+        child = subprocess.Popen(
+            ["ip", "netns", "exec", self.namespace, support.PKTGEN, "plain", "--port",
+             f"interface={port}", "--send-only", "--rate", "1kpps", "--duration", "600s", "-q"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.addCleanup(child.stdout.close)
+        self.addCleanup(child.wait)
+        self.addCleanup(child.kill)
+        return child
+
+    def begin_sending_as(self, pid: int, port: str) -> subprocess.Popen:
+        """In a process of that number; others may take it first."""
+        for _ in range(20):
+            pathlib.Path("/proc/sys/kernel/ns_last_pid").write_text(str(pid - 1))
+            child = self.begin_sending(port)
+            if child.pid == pid:
+                return child
+            child.kill()
+        self.skipTest(f"process number {pid} is taken")
+
+    def test_neighbours_whose_numbers_clash(self):
+        """DPDK numbers what an af_packet port needs by process and interface, with exclusive or."""
+        a, b = (int(self.inside("cat", f"/sys/class/net/{end}0/ifindex").stdout) for end in "ab")
+        numbers = next(range(at, at + 64) for at in range(1 << 14, 1 << 15, 64)
+                       if not any(os.path.exists(f"/proc/{pid}") for pid in range(at, at + 64)))
+        # The later one is below the threads of the other, which have numbers too.
+        first = self.begin_sending_as(numbers[0] | (a ^ b), "a0")
+        time.sleep(1.5)
+        second = self.begin_sending_as(numbers[0], "b0")
+        time.sleep(2.5)
+        children = pathlib.Path(f"/proc/{second.pid}/task/{second.pid}/children").read_text()
+        self.assertEqual(len(children.split()), 1, "it runs in a process of another number")
+        for child in (first, second):
+            child.send_signal(signal.SIGINT)
+            text, _ = child.communicate(timeout=20)
+            self.assertEqual(child.returncode, 0, text)
+            self.assertIn("frames: begun", text)
+
     def test_a_silent_gateway_has_a_name(self):
         done = self.pktgen("plain", "--port", "interface=a0,gateway=10.9.9.9", code=1)
         self.assertIn("10.9.9.9 does not answer", done.stderr)
