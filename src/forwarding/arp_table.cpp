@@ -14,20 +14,6 @@ ArpTable::ArpTable(Duration timeout, std::uint64_t seed, const Limits& limits)
   released_.reserve(limits.entries);
 }
 
-ArpTable::Answer ArpTable::find(const wire::Ipv4Address& address, Time now) {
-  auto* entry = table_.find(address.value());
-  if (entry == nullptr || entry->state == ArpState::resolving || is_aged(*entry, now)) {
-    return {};
-  }
-  Answer answer{&entry->mac, false};
-  if (entry->state == ArpState::reachable && now - entry->updated > timeout_ / 4 * 3 &&
-      now >= entry->ask_at) {
-    answer.ask = true;
-    entry->ask_at = now + limits_.retry * limits_.questions;
-  }
-  return answer;
-}
-
 void ArpTable::begin_resolution(std::uint64_t key, Entry& entry, PortIndex interface, Time now) {
   entry.state = ArpState::resolving;
   entry.interface = interface;

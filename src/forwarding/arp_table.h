@@ -40,7 +40,19 @@ class ArpTable {
     const wire::MacAddress* mac = nullptr;  // null: not known
     bool ask = false;                       // known, but about to time out: ask again
   };
-  Answer find(const wire::Ipv4Address& address, Time now);
+  Answer find(const wire::Ipv4Address& address, Time now) {
+    auto* entry = table_.find(address.value());
+    if (entry == nullptr || entry->state == ArpState::resolving || is_aged(*entry, now)) {
+      return {};
+    }
+    Answer answer{&entry->mac, false};
+    if (entry->state == ArpState::reachable && now - entry->updated > timeout_ / 4 * 3 &&
+        now >= entry->ask_at) {
+      answer.ask = true;
+      entry->ask_at = now + limits_.retry * limits_.questions;
+    }
+    return answer;
+  }
   // `address` is about to be looked up.
   [[gnu::always_inline]] void prefetch(const wire::Ipv4Address& address) const {
     table_.prefetch(address.value());

@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "wire/canary.h"
-
 namespace tributary::forwarding {
 
 // A hash table of fixed size with open addressing: a key lies within `window` slots of its home, so
@@ -25,7 +23,7 @@ class ProbeTable {
       : capacity_(capacity),
         seed_(seed),
         mask_(std::bit_ceil(std::max<std::size_t>(std::size_t{capacity} * 2, window)) - 1),
-        slots_(mask_ + 1) {}
+        slots_(mask_ + window) {}
 
   // `key` is about to be looked up. Has to be inlined, as all that only call it: GCC leaves out
   // calls of functions that have no effect but to prefetch.
@@ -36,25 +34,28 @@ class ProbeTable {
       __builtin_prefetch(slot + slot_alignment - 1);
     }
   }
-  Value* find(std::uint64_t key) {
-    const auto slot = slot_of(key | occupied);
-    return slot == nowhere ? nullptr : &slots_[slot].value;
-  }
+  Value* find(std::uint64_t key) { return const_cast<Value*>(std::as_const(*this).find(key)); }
+  // No tombstones: the whole window is searched.
   const Value* find(std::uint64_t key) const {
-    const auto slot = slot_of(key | occupied);
-    return slot == nowhere ? nullptr : &slots_[slot].value;
+    const auto stored = key | occupied;
+    const auto* slot = &slots_[home_of(stored)];
+    for (const auto* const end = slot + window; slot != end; ++slot) {
+      if (slot->key == stored) {
+        return &slot->value;
+      }
+    }
+    return nullptr;
   }
 
   // A default value under a key that is not there yet; null when the window is full. Callers keep
   // to the capacity.
   Value* insert(std::uint64_t key) {
-    const auto home = home_of(key | occupied);
-    for (std::size_t i = 0; i < window; ++i) {
-      const auto slot = (home + i) & mask_;
-      if (slots_[slot].key == 0) {
-        slots_[slot].key = key | occupied;
+    auto* slot = &slots_[home_of(key | occupied)];
+    for (const auto* const end = slot + window; slot != end; ++slot) {
+      if (slot->key == 0) {
+        slot->key = key | occupied;
         ++size_;
-        return &slots_[slot].value;
+        return &slot->value;
       }
     }
     return nullptr;
@@ -64,36 +65,38 @@ class ProbeTable {
   // takes more memory where it has to. Not for the packet path.
   Value& insert_surely(std::uint64_t key) {
     while (true) {
-      if (2 * size_ < slots_.size()) {
+      if (2 * size_ <= mask_) {
         if (auto* value = insert(key); value != nullptr) {
           return *value;
         }
       }
-      rehash(2 * slots_.size());
+      rehash(2 * (mask_ + 1));
     }
   }
 
   void erase(std::uint64_t key) {
-    const auto slot = slot_of(key | occupied);
-    if (slot != nowhere) {
-      erase_slot(slot);
+    const auto home = home_of(key | occupied);
+    for (auto slot = home; slot < home + window; ++slot) {
+      if (slots_[slot].key == (key | occupied)) {
+        erase_slot(slots_[slot]);
+      }
     }
   }
 
   // Calls `doomed(key, value)` for every entry and erases those for which it is true.
   template <typename Predicate>
   void erase_if(Predicate doomed) {
-    for (std::size_t slot = 0; slot <= mask_; ++slot) {
-      if (slots_[slot].key != 0 && doomed(slots_[slot].key & ~occupied, slots_[slot].value)) {
+    for (auto& slot : slots_) {
+      if (slot.key != 0 && doomed(slot.key & ~occupied, slot.value)) {
         erase_slot(slot);
       }
     }
   }
   template <typename Visitor>
   void for_each(Visitor visit) const {
-    for (std::size_t slot = 0; slot <= mask_; ++slot) {
-      if (slots_[slot].key != 0) {
-        visit(slots_[slot].key & ~occupied, slots_[slot].value);
+    for (const auto& slot : slots_) {
+      if (slot.key != 0) {
+        visit(slot.key & ~occupied, slot.value);
       }
     }
   }
@@ -110,25 +113,16 @@ class ProbeTable {
     std::uint64_t key = 0;  // 0: free
     Value value{};
   };
-  static constexpr std::size_t nowhere = ~std::size_t{0};
 
+  // Every bit of the key reaches the upper half: by the first product, or folded by the second.
   std::size_t home_of(std::uint64_t stored) const {
-    return static_cast<std::size_t>(wire::mix_key(stored, seed_)) & mask_;
-  }
-  // No tombstones: the whole window is searched.
-  std::size_t slot_of(std::uint64_t stored) const {
-    const auto home = home_of(stored);
-    for (std::size_t i = 0; i < window; ++i) {
-      const auto slot = (home + i) & mask_;
-      if (slots_[slot].key == stored) {
-        return slot;
-      }
-    }
-    return nowhere;
+    const auto product = (stored ^ seed_) * 0xbf58476d1ce4e5b9u;
+    return static_cast<std::size_t>((product ^ (product >> 32)) * 0x94d049bb133111ebu >> 32) &
+           mask_;
   }
   // Into at least `count` slots, a power of two: in as many as it takes that every window suffices.
   void rehash(std::size_t count) {
-    auto before = std::exchange(slots_, std::vector<Slot>(count));
+    auto before = std::exchange(slots_, std::vector<Slot>(count - 1 + window));
     mask_ = count - 1;
     size_ = 0;
     for (auto& slot : before) {
@@ -137,9 +131,8 @@ class ProbeTable {
       }
     }
   }
-  void erase_slot(std::size_t slot) {
-    slots_[slot].key = 0;
-    slots_[slot].value = Value{};
+  void erase_slot(Slot& slot) {
+    slot = Slot{};
     --size_;
   }
 
@@ -147,7 +140,7 @@ class ProbeTable {
   std::uint64_t seed_;
   std::size_t mask_;
   std::size_t size_ = 0;
-  std::vector<Slot> slots_;
+  std::vector<Slot> slots_;  // one for each home, and the rest of the last one's window
 };
 
 }  // namespace tributary::forwarding

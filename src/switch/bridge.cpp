@@ -32,29 +32,16 @@ void Bridge::reconfigure(const SwitchConfig& config) {
   add_static(config);
 }
 
-void Bridge::learn(const Packet& frame, const wire::MacAddress& source, Time now) {
-  if (fdb_.learn(source, frame.ingress, now) == forwarding::Fdb::Lesson::taught) {
-    outlet_.teach(frame);
-  }
-}
-
 void Bridge::learn_quietly(const wire::MacAddress& source, PortIndex port, Time now) {
   fdb_.learn(source, port, now);
 }
 
-PortIndex Bridge::find(const wire::MacAddress& mac, Time now) const {
-  return mac.is_group() ? no_port : fdb_.find(mac, now);
-}
-
-void Bridge::forward(PacketPtr frame, PortIndex from, PortIndex to, Account account) {
+void Bridge::forward_otherwise(PacketPtr frame, PortIndex from, PortIndex to, Account account) {
   if (to == no_port) {
     flood(std::move(frame), from, account);
-  } else if (to == from) {
-    outlet_.drop(std::move(frame), DropReason::bridge_same_port, account);
-  } else if (to == forwarding::bridge_interface) {
-    outlet_.drop(std::move(frame), DropReason::local_unserved, account);
   } else {
-    outlet_.send(std::move(frame), to, account);
+    outlet_.drop(std::move(frame),
+                 to == from ? DropReason::bridge_same_port : DropReason::local_unserved, account);
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "forwarding/fdb.h"
 #include "switch/interfaces.h"
@@ -21,17 +22,29 @@ class Bridge {
     fdb_.prefetch(header.destination);
   }
   // Learns the source of a frame that came in by a bridged port.
-  void learn(const Packet& frame, const wire::MacAddress& source, Time now);
+  void learn(const Packet& frame, const wire::MacAddress& source, Time now) {
+    if (fdb_.learn(source, frame.ingress, now) == forwarding::Fdb::Lesson::taught) {
+      outlet_.teach(frame);
+    }
+  }
   // What another core learned.
   void learn_quietly(const wire::MacAddress& source, PortIndex port, Time now);
 
   // Bridged port behind which `mac` is; bridge_interface: the switch itself; no_port: unknown, or a
   // group.
-  PortIndex find(const wire::MacAddress& mac, Time now) const;
+  PortIndex find(const wire::MacAddress& mac, Time now) const {
+    return mac.is_group() ? no_port : fdb_.find(mac, now);
+  }
 
   // Sends a frame by its destination address, but not back to the port `from` (no_port: anywhere).
   // `to` is what find() says of the destination: where that is no_port, the frame is flooded.
-  void forward(PacketPtr frame, PortIndex from, PortIndex to, Account account);
+  void forward(PacketPtr frame, PortIndex from, PortIndex to, Account account) {
+    if (to < forwarding::bridge_interface && to != from) {
+      outlet_.send(std::move(frame), to, account);
+    } else {
+      forward_otherwise(std::move(frame), from, to, account);
+    }
+  }
 
   void forget(PortIndex port) { fdb_.forget(port); }
   void reconfigure(const SwitchConfig& config);
@@ -40,6 +53,8 @@ class Bridge {
   const forwarding::Fdb& fdb() const { return fdb_; }
 
  private:
+  // Not by one other port.
+  void forward_otherwise(PacketPtr frame, PortIndex from, PortIndex to, Account account);
   void flood(PacketPtr frame, PortIndex from, Account account);
   void add_static(const SwitchConfig& config);
 

@@ -8,8 +8,6 @@
 namespace tributary::switching {
 namespace {
 
-const std::optional<forwarding::InterfaceAddress> no_address;
-
 bool on_prefix(const std::optional<forwarding::InterfaceAddress>& own,
                const wire::Ipv4Address& address) {
   return own && forwarding::contains(forwarding::prefix_of(*own), address);
@@ -32,13 +30,6 @@ Interfaces::Interfaces(const SwitchConfig& config)
   } else if (!ports_.empty()) {
     bridge_mac_ = ports_.front().mac;
   }
-}
-
-const std::optional<forwarding::InterfaceAddress>& Interfaces::address(PortIndex interface) const {
-  if (interface == forwarding::bridge_interface) {
-    return bridge_address_;
-  }
-  return interface < ports_.size() ? ports_[interface].address : no_address;
 }
 
 bool Interfaces::is_up(PortIndex interface) const {

@@ -34,7 +34,12 @@ class Interfaces {
     return ports_[port].bridged() ? forwarding::bridge_interface : port;
   }
   // Address of an interface; no value for a bridge without one, or an index that does not exist.
-  const std::optional<forwarding::InterfaceAddress>& address(PortIndex interface) const;
+  const std::optional<forwarding::InterfaceAddress>& address(PortIndex interface) const {
+    if (interface == forwarding::bridge_interface) {
+      return bridge_address_;
+    }
+    return interface < ports_.size() ? ports_[interface].address : no_address;
+  }
   // Link-layer address that the switch uses on an interface: all bridged ports share the bridge's.
   const wire::MacAddress& mac(PortIndex interface) const {
     const bool own = interface < ports_.size() && !ports_[interface].bridged();
@@ -55,6 +60,8 @@ class Interfaces {
   const wire::Ipv4Address& switch_address() const { return switch_address_; }
 
  private:
+  static constexpr std::optional<forwarding::InterfaceAddress> no_address{};
+
   std::vector<PortFacts> ports_;
   std::vector<PortIndex> bridged_ports_;
   std::optional<forwarding::InterfaceAddress> bridge_address_;

@@ -51,16 +51,8 @@ void Neighbours::set_gateways(std::vector<forwarding::NextHop> gateways) {
   gateway_check_at_ = keeps_gateways_ && !gateways_.empty() ? Time{} : never;
 }
 
-void Neighbours::send(PacketPtr frame, PortIndex interface, const wire::Ipv4Address& address,
-                      Account account, Time now) {
-  const auto [mac, ask_again] = table_.find(address, now);
-  if (mac != nullptr) {
-    transmit(std::move(frame), interface, *mac, account, now);
-    if (ask_again) {
-      ask({address, interface}, now);
-    }
-    return;
-  }
+void Neighbours::send_later(PacketPtr frame, PortIndex interface, const wire::Ipv4Address& address,
+                            Account account, Time now) {
   switch (table_.wait(frame, address, interface, now)) {
     case forwarding::ArpTable::Wait::asked:
       outlet_.keep(account);
@@ -72,19 +64,6 @@ void Neighbours::send(PacketPtr frame, PortIndex interface, const wire::Ipv4Addr
     case forwarding::ArpTable::Wait::full:
       outlet_.drop(std::move(frame), DropReason::arp_queue_full, account);
       break;
-  }
-}
-
-void Neighbours::transmit(PacketPtr frame, PortIndex interface, const wire::MacAddress& destination,
-                          Account account, Time now) {
-  wire::MutableCursor cursor(frame->bytes());
-  auto* ethernet = cursor.take<wire::EthernetHeader>();
-  ethernet->destination = destination;
-  ethernet->source = interfaces_.mac(interface);
-  if (interface == bridge_interface) {
-    bridge_.forward(std::move(frame), no_port, bridge_.find(destination, now), account);
-  } else {
-    outlet_.send(std::move(frame), interface, account);
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "forwarding/arp_table.h"
@@ -10,6 +11,7 @@
 #include "switch/interfaces.h"
 #include "switch/outlet.h"
 #include "wire/arp.h"
+#include "wire/ethernet.h"
 
 namespace tributary::switching {
 
@@ -25,8 +27,18 @@ class Neighbours {
     table_.prefetch(address);
   }
   // Sends a frame with room for an Ethernet header, type filled in, to `address` on `interface`.
-  void send(PacketPtr frame, PortIndex interface, const wire::Ipv4Address& address, Account account,
-            Time now);
+  [[gnu::always_inline]] void send(PacketPtr frame, PortIndex interface,
+                                   const wire::Ipv4Address& address, Account account, Time now) {
+    const auto known = table_.find(address, now);
+    if (known.mac == nullptr) {
+      send_later(std::move(frame), interface, address, account, now);
+      return;
+    }
+    transmit(std::move(frame), interface, *known.mac, account, now);
+    if (known.ask) {
+      ask({address, interface}, now);
+    }
+  }
 
   // Learns from ARP and answers it. True if the switch was asked or answered: nobody else is meant.
   bool receive(const Packet& frame, const wire::ArpHeader& arp, PortIndex interface, Time now);
@@ -53,8 +65,22 @@ class Neighbours {
   void answer(const wire::ArpHeader& request, PortIndex interface, Time now);
   void send_arp(const wire::ArpHeader& arp, PortIndex interface,
                 const wire::MacAddress& destination, Time now);
-  void transmit(PacketPtr frame, PortIndex interface, const wire::MacAddress& destination,
-                Account account, Time now);
+  [[gnu::always_inline]] void transmit(PacketPtr frame, PortIndex interface,
+                                       const wire::MacAddress& destination, Account account,
+                                       Time now) {
+    wire::MutableCursor cursor(frame->bytes());
+    auto* ethernet = cursor.take<wire::EthernetHeader>();
+    ethernet->destination = destination;
+    ethernet->source = interfaces_.mac(interface);
+    if (interface == forwarding::bridge_interface) {
+      bridge_.forward(std::move(frame), no_port, bridge_.find(destination, now), account);
+    } else {
+      outlet_.send(std::move(frame), interface, account);
+    }
+  }
+  // When the neighbour has answered, which is asked if nobody has.
+  void send_later(PacketPtr frame, PortIndex interface, const wire::Ipv4Address& address,
+                  Account account, Time now);
   void check_gateways(Time now);
 
   const Interfaces& interfaces_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "switch/routes.h"
+#include "wire/canary.h"
 #include "wire/checksum.h"
 #include "wire/ethernet.h"
 

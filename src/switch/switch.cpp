@@ -213,7 +213,8 @@ class Switch::Impl {
   void accept_bridged(Accepted& accepted, Time now) {
     auto& [packet, frame, slot] = accepted;
     const auto ingress = packet->ingress;
-    const auto destination = frame.ethernet->destination;
+    const auto& destination = frame.ethernet->destination;
+    const bool is_arp = frame.ethernet->type.value() == wire::ethertype::arp;
     bridge_.learn(*packet, frame.ethernet->source, now);
     if (is_reserved_group(destination)) {
       drop(std::move(packet), DropReason::bridge_reserved);
@@ -225,12 +226,12 @@ class Switch::Impl {
     }
     const auto to = bridge_.find(destination, now);
     const bool ours = to == bridge_interface;
-    const auto* arp = arp_of(*packet);
+    const auto* arp = is_arp ? arp_of(*packet) : nullptr;
     if (arp != nullptr && neighbours_.receive(*packet, *arp, bridge_interface, now)) {
       outlet_.absorb(std::move(packet));
     } else if (!ours) {
       bridge_.forward(std::move(packet), ingress, to, Account::received);
-    } else if (frame.ethernet->type.value() == wire::ethertype::arp) {
+    } else if (is_arp) {
       drop(std::move(packet),
            arp == nullptr ? DropReason::arp_malformed : DropReason::local_unserved);
     } else {
