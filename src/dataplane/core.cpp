@@ -283,8 +283,9 @@ void Core::depart(std::uint32_t number, PacketPtr packet, Time now) {
 // somebody else is to send.
 void Core::leave(HomePort& home, PacketPtr packet, Time now) {
   home.port.enqueue(std::move(packet), now);
-  if (home.queue != nullptr && home.port.queue_packets() >= DeviceQueue::burst) {
-    transmit(home, now);  // while it is in the cache
+  const bool takes = home.queue != nullptr && !home.queue->waiting();
+  if (takes && home.port.queue_packets() >= DeviceQueue::burst) {
+    transmit(home, now);  // while it is in the cache; a device that is full is not asked per packet
   }
   home.deadline = Time{};  // run_ports() looks at it in this round, and finds the next one
 }
