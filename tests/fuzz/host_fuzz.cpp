@@ -9,6 +9,7 @@
 
 #include "../unit/host/memory_network.h"
 #include "../unit/host/values.h"
+#include "input.h"
 
 // Some ranks reduce a vector over a network that the input controls: it delivers, drops,
 // duplicates, reorders, damages and forges datagrams. Nothing may crash, every collective ends by
@@ -16,25 +17,9 @@
 namespace {
 
 using namespace tributary;
+using fuzz::Input;
 using namespace tributary::host;
 using namespace tributary::host::test;
-
-class Input {
- public:
-  explicit Input(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
-  bool empty() const { return bytes_.empty(); }
-  std::uint8_t next() {
-    if (bytes_.empty()) {
-      return 0;
-    }
-    const auto value = bytes_.front();
-    bytes_ = bytes_.subspan(1);
-    return value;
-  }
-
- private:
-  std::span<const std::uint8_t> bytes_;
-};
 
 enum class Deed : std::uint8_t { deliver, drop, duplicate, rotate, damage, cut, forge, collect };
 constexpr std::size_t queue_max = 200;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "canary_traffic.h"
+#include "input.h"
 #include "neighbours.h"
 #include "packet/pool.h"
 #include "stations.h"
@@ -20,24 +21,8 @@
 namespace {
 
 using namespace tributary;
+using fuzz::Input;
 using namespace tributary::pktgen;
-
-class Input {
- public:
-  explicit Input(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
-  bool empty() const { return bytes_.empty(); }
-  std::uint8_t next() {
-    if (bytes_.empty()) {
-      return 0;
-    }
-    const auto value = bytes_.front();
-    bytes_ = bytes_.subspan(1);
-    return value;
-  }
-
- private:
-  std::span<const std::uint8_t> bytes_;
-};
 
 enum class Deed : std::uint8_t { send, deliver, drop, duplicate, rotate, forge, insert, wait };
 constexpr std::uint8_t deeds = 8;
