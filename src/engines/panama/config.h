@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "packet/packet.h"
+#include "wire/ipv4.h"
+
+namespace tributary::panama {
+
+// Children of a switch in one tree.
+inline constexpr std::size_t children_max = 64;
+
+// This switch's place in one aggregation tree of a job, as the controller set it up (section 3).
+struct TreeConfig {
+  std::uint32_t job = 0;
+  std::uint16_t tree = 0;
+  wire::Ipv4Address group;  // multicast address of the tree
+  std::vector<PortIndex>
+      children;  // the paper's Ports_bitmap: who is waited for; 1 to children_max
+  std::optional<PortIndex> parent;  // towards the root; no value: this switch is the root
+  std::uint16_t workers = 0;        // of the job
+  std::uint16_t workers_below = 0;  // of those, under this switch
+  // Partial aggregation (section 7, PANAMA-0.88): a result needs so many of the job's workers.
+  std::uint16_t quorum = 0;  // 1 to workers; workers: nobody may be missing
+
+  friend bool operator==(const TreeConfig&, const TreeConfig&) = default;
+};
+
+// Settings of the PANAMA engine on one logical switch ([switch.panama] in the configuration).
+struct PanamaConfig {
+  // Memory for packets that wait, per input port and core, in packets: the accelerator's buffer,
+  // which active jobs share (4.2.2). Each tree has an initial window of its own.
+  std::uint32_t packet_memory = 512;
+  std::vector<TreeConfig> trees;  // each (job, tree) and each group once
+
+  friend bool operator==(const PanamaConfig&, const PanamaConfig&) = default;
+};
+
+// Packets that a worker may send to a tree before it knows the window cap (Figure 5: cwnd = 2).
+inline constexpr std::uint32_t initial_window = 2;
+
+}  // namespace tributary::panama

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "wire/cursor.h"
+#include "wire/element.h"
+#include "wire/endian.h"
+#include "wire/ethernet.h"
+#include "wire/ipv4.h"
+
+namespace tributary::wire {
+
+enum class PanamaKind : std::uint8_t {
+  aggregation = 1,  // up the tree: elements of one worker, or the sum of some
+  result = 2,       // down the tree, to its multicast group
+};
+
+// The aggregation packet of "In-Network Aggregation for Shared Machine Learning Clusters" (PANAMA):
+// the fields of Figure 4, then Tributary's extension. It follows IPv4 with DSCP 56 and UDP, and is
+// addressed to the multicast group of its tree in both directions. Integers are big-endian,
+// elements little-endian. docs/wire.md describes every byte.
+struct [[gnu::packed]] PanamaHeader {
+  // Figure 4.
+  be32 job;                // JID
+  be16 tree;               // TID
+  be16 wnd_cap;            // least memory for packets on the way up so far, in packets (4.2.2)
+  be32 vid;                // number of the packet in its tree and epoch, from 0
+  std::uint8_t flags = 0;  // FIN, retransmission, version
+
+  // Extension.
+  PanamaKind kind = PanamaKind::aggregation;
+  ElementType element_type = ElementType::f32;
+  Operator op = Operator::sum;
+  be32 epoch;          // number of the job's collective; FIN ends it
+  be16 elements;       // in the payload
+  be16 contributions;  // workers whose elements are in this packet
+  be16 workers;        // of the job
+  be16 rank;           // of the worker that sends; no_rank once aggregated
+  be64 fingerprint;    // sum of the contributors' tags, modulo 2^64
+  be32 payload_crc;    // CRC-32 over the payload
+  be32 crc;            // CRC-32 over the 40 bytes before it
+
+  static constexpr std::uint8_t fin_bit = 0x80;
+  // Sent again after a timeout: who has the result already answers with it.
+  static constexpr std::uint8_t retransmission_bit = 0x40;
+  static constexpr std::uint8_t version_mask = 0x3f;
+  static constexpr std::uint8_t current_version = 1;
+  static constexpr std::uint16_t no_rank = 0xffff;
+  // Of packets that have passed no switch yet.
+  static constexpr std::uint16_t wnd_cap_none = 0xffff;
+
+  constexpr bool fin() const { return (flags & fin_bit) != 0; }
+  constexpr bool retransmission() const { return (flags & retransmission_bit) != 0; }
+  constexpr std::uint8_t version() const { return flags & version_mask; }
+};
+static_assert(sizeof(PanamaHeader) == 44 && alignof(PanamaHeader) == 1);
+
+inline constexpr std::uint8_t panama_dscp = 56;
+inline constexpr std::uint16_t panama_udp_port = 17256;
+
+// The destination MAC address of an IPv4 multicast group (RFC 1112, 6.4).
+constexpr MacAddress multicast_mac(Ipv4Address group) {
+  const auto low = group.value() & 0x7fffff;
+  return MacAddress{{0x01, 0x00, 0x5e, static_cast<std::uint8_t>(low >> 16),
+                     static_cast<std::uint8_t>(low >> 8), static_cast<std::uint8_t>(low)}};
+}
+
+// What all packets of one tree have in common, for choosing the owning core and the UDP source
+// port.
+constexpr std::uint64_t panama_key(std::uint32_t job, std::uint16_t tree) {
+  return (std::uint64_t{job} << 32) | tree;
+}
+
+enum class PanamaError : std::uint8_t {
+  none,
+  truncated,  // shorter than header and elements
+  oversized,  // longer than header and elements
+  version,    // not current_version
+  malformed,  // unknown kind, type, operator; impossible counts
+  crc,        // damaged on the way
+};
+std::string_view name(PanamaError error);
+
+struct PanamaView {
+  PanamaError error = PanamaError::truncated;
+  PanamaHeader* header = nullptr;  // set whenever 44 bytes were there; trust it if error == none
+  MutableBytes payload;            // elements * element_bytes; empty unless error == none
+};
+
+// Checks every field and both CRCs. `bytes` is everything behind the UDP header.
+PanamaView parse_panama(MutableBytes bytes);
+
+// panama_key() without further checks; 0 if truncated.
+inline std::uint64_t peek_panama_key(Bytes bytes) {
+  const auto* header = Cursor(bytes).take<PanamaHeader>();
+  return header == nullptr ? 0 : panama_key(header->job.value(), header->tree.value());
+}
+
+// Fills in both CRCs ...
+void seal(PanamaHeader& header, Bytes payload);
+// ... or that of a header whose payload, and its CRC, stay as they are.
+void reseal(PanamaHeader& header);
+
+}  // namespace tributary::wire
