@@ -4,11 +4,12 @@
 import argparse
 import os
 import pathlib
+import shlex
 import shutil
 import signal
 import sys
 
-from . import LabError, daemon_config, description, lifecycle, processes, state, workers
+from . import LabError, daemon_config, description, guests, lifecycle, processes, state, workers
 from .description import SWITCH
 
 _EPILOG = """\
@@ -102,7 +103,8 @@ def _up(arguments: argparse.Namespace) -> int:
     lab = description.load(description.find(arguments.lab), arguments.name)
     build = pathlib.Path(arguments.build_dir).resolve()
     lifecycle.up(lab, build, _overrides(arguments), arguments.bind_to)
-    print(f"lab {lab.name} is up: {len(lab.hosts)} hosts, {len(lab.daemons)} daemons")
+    print(f"lab {lab.name} is up: {len(lab.hosts)} hosts, "
+          + (f"{len(lab.guests)} guests, " if lab.guests else "") + f"{len(lab.daemons)} daemons")
     return 0
 
 
@@ -200,6 +202,11 @@ def _exec(arguments: argparse.Namespace) -> int:
     record = state.read(lab.name)
     if record is None:
         raise LabError(f"lab {lab.name} is not up; try 'tools/lab up {arguments.lab}'")
+    if arguments.host in record["guests"]:
+        status, said = guests.run(state.directory(lab.name), arguments.host,
+                                  shlex.join(arguments.arguments))
+        sys.stdout.write(said)
+        return status
     for daemon in lab.daemons:
         if arguments.host == lab.daemon_host(daemon):
             os.environ["TRIBUTARY_SOCKET"] = record["sockets"][daemon.name]
@@ -228,6 +235,9 @@ def _status(arguments: argparse.Namespace) -> int:
             print(f"  {daemon:<12} {living.get(daemon, 'DEAD'):<12} {socket}")
         for host, address in record["hosts"].items():
             print(f"  {host:<12} {address:<12} namespace trib-{name}-{host}")
+        for guest, address in record["guests"].items():
+            healthy = healthy and guest in living
+            print(f"  {guest:<12} {address:<12} guest, {living.get(guest, 'DEAD')}")
     if not names:
         print("no lab is up")
     return 0 if healthy else 1

@@ -29,6 +29,19 @@ class Host:
 
 
 @dataclasses.dataclass(frozen=True)
+class Guest:
+    """A host with a kernel of its own, on a TAP of the switch's namespace (guests.py)."""
+
+    name: str
+    switch_interface: str
+    address: ipaddress.IPv4Interface
+    gateway: ipaddress.IPv4Address | None = None
+    mtu: int = 1500
+    programs: tuple[str, ...] = ()  # that it gets besides busybox
+    modules: tuple[str, ...] = ()  # of its kernel, besides those for its network
+
+
+@dataclasses.dataclass(frozen=True)
 class Cable:
     """A veth pair between switches of different daemons."""
 
@@ -51,6 +64,7 @@ class Lab:
     daemons: tuple[Daemon, ...]
     hosts: tuple[Host, ...]
     cables: tuple[Cable, ...]
+    guests: tuple[Guest, ...] = ()
 
     def daemon_host(self, daemon: Daemon) -> str:
         """Daemons live in namespaces of their own, as if each were a machine: DPDK's AF_PACKET
@@ -71,7 +85,7 @@ class Lab:
         for host in self.hosts:
             if host.name == name:
                 return host
-        known = " ".join([host.name for host in self.hosts] + self.switch_hosts())
+        known = " ".join([host.name for host in (*self.hosts, *self.guests)] + self.switch_hosts())
         raise LabError(f"lab {self.name} has no host '{name}' (it has: {known})")
 
     def daemon(self, name: str) -> Daemon:
@@ -134,16 +148,18 @@ class _Reader:
         return mtu
 
     def lab(self, table: dict) -> Lab:
-        self._take(table, "lab", {"name", "daemon", "host"}, {"cable"})
+        self._take(table, "lab", {"name", "daemon", "host"}, {"cable", "guest"})
         lab = Lab(
             name=self._name(table["name"], _LAB_NAME, "a lab"),
             source=self._path,
             daemons=tuple(self._daemon(entry) for entry in table["daemon"]),
             hosts=tuple(self._host(entry) for entry in table["host"]),
             cables=tuple(self._cable(entry) for entry in table.get("cable", [])),
+            guests=tuple(self._guest(entry) for entry in table.get("guest", [])),
         )
-        self._unique("host or daemon", [host.name for host in lab.hosts] + lab.switch_hosts())
-        ends = [host.switch_interface for host in lab.hosts]
+        hosts = (*lab.hosts, *lab.guests)
+        self._unique("host, guest or daemon", [host.name for host in hosts] + lab.switch_hosts())
+        ends = [host.switch_interface for host in hosts]
         ends += [end for cable in lab.cables for end in (cable.a, cable.b)]
         self._unique("switch-side interface", ends)
         return lab
@@ -172,18 +188,29 @@ class _Reader:
     def _host(self, table: dict) -> Host:
         self._take(table, "[[host]]", {"name", "switch_interface", "address"},
                    {"interface", "gateway", "mtu"})
+        return Host(
+            interface=self._name(table.get("interface", "eth0"), _INTERFACE, "an interface"),
+            **self._place(table, "[[host]]"))
+
+    def _guest(self, table: dict) -> Guest:
+        self._take(table, "[[guest]]", {"name", "switch_interface", "address"},
+                   {"gateway", "mtu", "programs", "modules"})
+        return Guest(programs=tuple(table.get("programs", [])),
+                     modules=tuple(table.get("modules", [])), **self._place(table, "[[guest]]"))
+
+    def _place(self, table: dict, where: str) -> dict:
+        """What hosts and guests have in common."""
         try:
             address = ipaddress.IPv4Interface(table["address"])
             gateway = ipaddress.IPv4Address(table["gateway"]) if "gateway" in table else None
         except ValueError as error:
-            self._fail(f"[[host]] {table['name']}: {error}")
+            self._fail(f"{where} {table['name']}: {error}")
         if gateway and gateway not in address.network:
-            self._fail(f"[[host]] {table['name']}: gateway {gateway} is outside {address.network}")
-        return Host(
-            name=self._name(table["name"], _HOST_NAME, "a host"),
-            interface=self._name(table.get("interface", "eth0"), _INTERFACE, "an interface"),
-            switch_interface=self._name(table["switch_interface"], _INTERFACE, "an interface"),
-            address=address, gateway=gateway, mtu=self._mtu(table))
+            self._fail(f"{where} {table['name']}: gateway {gateway} is outside {address.network}")
+        return {
+            "name": self._name(table["name"], _HOST_NAME, "a host"),
+            "switch_interface": self._name(table["switch_interface"], _INTERFACE, "an interface"),
+            "address": address, "gateway": gateway, "mtu": self._mtu(table)}
 
     def _cable(self, table: dict) -> Cable:
         self._take(table, "[[cable]]", {"a", "b"}, {"mtu"})

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 
-from . import ROOT, LabError, daemon_config, description, namespaces, processes, state
+from . import ROOT, LabError, daemon_config, description, guests, namespaces, processes, state
 from .description import Lab
 
 _START_TIMEOUT_S = 30.0
@@ -49,6 +49,8 @@ def up(lab: Lab, build: pathlib.Path, overrides: daemon_config.Overrides,
     """Makes everything, or nothing. With `owner`, the lab ends when that process does."""
     require_root()
     tributaryd = program(build, "tributaryd")
+    if lab.guests:
+        guests.require_tools()
     with state.lock():
         if is_up(lab.name):
             raise LabError(f"lab {lab.name} is up already; 'tools/lab down {lab.name}' ends it")
@@ -74,6 +76,7 @@ def _make(lab: Lab, tributaryd: pathlib.Path, build: pathlib.Path,
         "namespaces": lab.namespaces(),
         "sockets": {daemon.name: str(directory / f"{daemon.name}.sock") for daemon in lab.daemons},
         "hosts": {host.name: str(host.address.ip) for host in lab.hosts},
+        "guests": {guest.name: str(guest.address.ip) for guest in lab.guests},
         "processes": [],
         "overrides": dataclasses.asdict(overrides),
     }
@@ -91,10 +94,26 @@ def _make(lab: Lab, tributaryd: pathlib.Path, build: pathlib.Path,
     for cable in lab.cables:
         namespaces.veth(lab.attachment(cable.a), lab.attachment(cable.b),
                         overrides.mtu or cable.mtu)
+    _start_guests(lab, record, overrides)
     for name in lab.switch_hosts():
         namespaces.await_carriers(lab.namespace(name))
     _write_configurations(lab, record, overrides)
     start_daemons(lab, tributaryd, record)
+    for guest in lab.guests:
+        guests.await_ready(directory, guest.name)
+
+
+def _start_guests(lab: Lab, record: dict, overrides: daemon_config.Overrides) -> None:
+    directory = state.directory(lab.name)
+    if lab.guests:
+        guests.build_image(directory, lab.guests)
+    for guest in lab.guests:
+        namespace, interface = lab.attachment(guest.switch_interface)
+        mtu = overrides.mtu or guest.mtu
+        guests.tap(namespace, interface, mtu)
+        child = guests.start(namespace, guest, directory, mtu)
+        record["processes"].append(processes.record(child.pid, guest.name))
+        state.write(lab.name, record)
 
 
 def _write_configurations(lab: Lab, record: dict, overrides: daemon_config.Overrides) -> None:
@@ -204,8 +223,10 @@ def set_link(lab: Lab, end: str, up: bool) -> None:
 
 
 def stop_daemons(lab: Lab, record: dict) -> None:
-    processes.end(record["processes"])
-    record["processes"] = []
+    daemons = [process for process in record["processes"]
+               if process["role"] in record["sockets"]]
+    processes.end(daemons)
+    record["processes"] = [process for process in record["processes"] if process not in daemons]
     state.write(lab.name, record)
 
 

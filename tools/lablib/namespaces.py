@@ -33,6 +33,10 @@ def _run(*argv: str) -> None:
         raise LabError(f"'{' '.join(argv)}' failed: {said}")
 
 
+def shell(namespace: str, script: str) -> None:
+    _run(*command(namespace, "sh", "-ec", script))
+
+
 def exists(namespace: str) -> bool:
     return (NETNS / namespace).exists()
 
@@ -68,15 +72,14 @@ def veth(a: tuple[str, str], b: tuple[str, str], mtu: int) -> None:
     _run("ip", "link", "add", "name", a[1], "netns", a[0], "mtu", str(mtu), "type", "veth",
          "peer", "name", b[1], "netns", b[0], "mtu", str(mtu))
     for namespace, interface in (a, b):
-        _run(*command(namespace, "sh", "-ec",
-                      f"ethtool -K {interface} tx off; ip link set dev {interface} up"))
+        shell(namespace, f"ethtool -K {interface} tx off; ip link set dev {interface} up")
 
 
 def address(namespace: str, interface: str, address: str, gateway: str | None) -> None:
     script = f"ip addr add {address} dev {interface}"
     if gateway:
         script += f"; ip route add default via {gateway}"
-    _run(*command(namespace, "sh", "-ec", script))
+    shell(namespace, script)
 
 
 def set_link(namespace: str, interface: str, up: bool) -> None:

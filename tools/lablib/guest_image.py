@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The file system in memory that a guest boots: Debian's kernel modules, busybox and some programs."""
+
+from collections.abc import Iterable
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+
+from . import LabError
+
+_MODULES = ("virtio_pci", "virtio_net", "tcp_dctcp", "tcp_bbr", "sch_fq")
+_TOOLS = {"busybox": "busybox-static", "cpio": "cpio", "modprobe": "kmod", "depmod": "kmod"}
+
+# Everything that a program loads by itself has to be named; ldd sees the rest.
+_INIT = """\
+#!/bin/busybox sh
+/bin/busybox --install -s /bin
+export PATH=/usr/bin:/bin
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t devtmpfs dev /dev
+mkdir -p /tmp /run
+ulimit -l unlimited
+for word in $(cat /proc/cmdline); do
+  case $word in tributary.*) export "${word#tributary.}";; esac
+done
+for module in $(echo "$modules" | tr , " "); do modprobe $module; done
+echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6
+echo 1 > /proc/sys/net/ipv4/tcp_ecn
+ip link set lo up
+ip link set eth0 mtu $mtu
+ip addr add $address dev eth0
+ip link set eth0 up
+[ -z "$gateway" ] || ip route add default via $gateway
+stty -F /dev/ttyS1 raw -echo
+exec 3<>/dev/ttyS1
+echo guest ready
+while read -r line <&3; do
+  sh -c "$line" < /dev/null > /tmp/said 2>&1
+  echo $? $(wc -c < /tmp/said) >&3
+  cat /tmp/said >&3
+done
+"""
+
+
+def kernel() -> tuple[pathlib.Path, str]:
+    """The newest kernel that Debian installed, and its version."""
+    images = sorted(pathlib.Path("/boot").glob("vmlinuz-*"), key=_version)
+    if not images:
+        raise LabError("no kernel for guests in /boot; try: apt-get install linux-image-amd64")
+    return images[-1], images[-1].name.removeprefix("vmlinuz-")
+
+
+def _version(path: pathlib.Path) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", path.name)]
+
+
+def build(target: pathlib.Path, programs: Iterable[str], modules: Iterable[str]) -> None:
+    """Writes the image; `programs` are found on the PATH or given as files."""
+    missing = sorted({package for tool, package in _TOOLS.items() if shutil.which(tool) is None})
+    if missing:
+        raise LabError(f"guests need more tools; try: apt-get install {' '.join(missing)}")
+    with tempfile.TemporaryDirectory(prefix="tributary-guest-") as directory:
+        root = pathlib.Path(directory)
+        for name in ("bin", "usr/bin", "proc", "sys", "dev", "etc"):
+            (root / name).mkdir(parents=True)
+        shutil.copy(shutil.which("busybox"), root / "bin" / "busybox")
+        (root / "init").write_text(_INIT)
+        (root / "init").chmod(0o755)
+        for program in programs:
+            _add_program(root, program)
+        _add_modules(root, (*_MODULES, *modules))
+        _pack(root, target)
+
+
+def module_names(modules: Iterable[str]) -> str:
+    return ",".join((*_MODULES, *modules))
+
+
+def _add_program(root: pathlib.Path, program: str) -> None:
+    found = shutil.which(program)
+    if found is None:
+        raise LabError(f"there is no program '{program}' for the guests")
+    shutil.copy(found, root / "usr" / "bin")
+    said = subprocess.run(["ldd", found], capture_output=True, text=True).stdout
+    for library in re.findall(r"(/\S+) \(0x", said):
+        copy = root / library.lstrip("/")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(library, copy)
+
+
+def _add_modules(root: pathlib.Path, modules: tuple[str, ...]) -> None:
+    version = kernel()[1]
+    for module in modules:
+        said = subprocess.run(["modprobe", "--show-depends", "--set-version", version, module],
+                              capture_output=True, text=True)
+        if said.returncode != 0:
+            raise LabError(f"no module '{module}' for the guests: {said.stderr.strip()}")
+        for path in re.findall(r"^insmod (\S+)", said.stdout, re.MULTILINE):
+            copy = root / path.lstrip("/")
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, copy)
+    source = pathlib.Path("/lib/modules") / version
+    for name in ("modules.order", "modules.builtin", "modules.builtin.modinfo"):
+        shutil.copy(source / name, root / "lib" / "modules" / version)
+    subprocess.run(["depmod", "--basedir", str(root), version], check=True, capture_output=True)
+
+
+def _pack(root: pathlib.Path, target: pathlib.Path) -> None:
+    names = "\n".join(str(path.relative_to(root)) for path in sorted(root.rglob("*")))
+    with target.open("wb") as file:
+        cpio = subprocess.Popen(["cpio", "--quiet", "-o", "-H", "newc"], cwd=root,
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        gzip = subprocess.Popen(["gzip", "-1"], stdin=cpio.stdout, stdout=file)
+        cpio.stdin.write(names.encode())
+        cpio.stdin.close()
+        cpio.stdout.close()
+        if cpio.wait() != 0 or gzip.wait() != 0:
+            raise LabError(f"could not write {target}")

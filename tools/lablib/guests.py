@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Guests: hosts with a kernel of their own (Debian's, under QEMU's emulation), for what the kernel of
+this machine does not have. A guest hangs on a TAP where another host would have a veth pair, and
+runs commands that come over its second serial line."""
+
+import contextlib
+import pathlib
+import shutil
+import socket
+import subprocess
+import time
+
+from . import LabError, guest_image, namespaces
+from .description import Guest
+
+_BOOT_TIMEOUT_S = 60.0
+_MEMORY_MB = 160  # 96 are too few
+_IMAGE = "guest.initrd"
+
+
+def require_tools() -> None:
+    if shutil.which("qemu-system-x86_64") is None:
+        raise LabError("guests run under QEMU; try: apt-get install qemu-system-x86")
+
+
+def tap(namespace: str, interface: str, mtu: int) -> None:
+    """A TAP without an address, up, for the daemon at one end and QEMU at the other."""
+    namespaces.shell(namespace, f"ip tuntap add dev {interface} mode tap; "
+                              f"ip link set dev {interface} mtu {mtu} up")
+
+
+def build_image(directory: pathlib.Path, guests: tuple[Guest, ...]) -> None:
+    """One for all guests of a lab."""
+    programs = {program for guest in guests for program in guest.programs}
+    modules = {module for guest in guests for module in guest.modules}
+    guest_image.build(directory / _IMAGE, sorted(programs), sorted(modules))
+
+
+def start(namespace: str, guest: Guest, directory: pathlib.Path, mtu: int) -> subprocess.Popen:
+    kernel, _ = guest_image.kernel()
+    words = {"address": guest.address, "gateway": guest.gateway or "", "mtu": mtu,
+             "modules": guest_image.module_names(guest.modules)}
+    mac = "02:" + ":".join(f"{byte:02x}" for byte in (0x54, *guest.address.ip.packed))
+    command_line = "console=ttyS0 quiet panic=-1 " + " ".join(
+        f"tributary.{key}={value}" for key, value in words.items())
+    # csum=off: what a guest leaves unfinished nobody behind a user-space switch finishes.
+    argv = ["qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", "max",
+            "-m", str(_MEMORY_MB), "-smp", "1", "-nodefaults", "-nographic", "-no-reboot",
+            "-kernel", str(kernel), "-initrd", str(directory / _IMAGE),
+            "-append", command_line,
+            "-serial", f"file:{directory / guest.name}.console",
+            "-serial", f"unix:{_socket(directory, guest.name)},server=on,wait=off",
+            "-netdev", f"tap,id=n0,ifname={guest.switch_interface},script=no,downscript=no",
+            "-device", f"virtio-net-pci,netdev=n0,mac={mac},romfile=,csum=off,host_mtu={mtu}"]
+    with (directory / f"{guest.name}.log").open("ab") as log:
+        return subprocess.Popen(namespaces.command(namespace, *argv), stdin=subprocess.DEVNULL,
+                                stdout=log, stderr=log, start_new_session=True, cwd="/")
+
+
+def _socket(directory: pathlib.Path, name: str) -> pathlib.Path:
+    return directory / f"{name}.serial"
+
+
+def run(directory: pathlib.Path, name: str, command: str,
+        timeout_s: float = 60.0) -> tuple[int, str]:
+    """Runs a shell command in a guest; its exit status, and what it printed to both streams."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+        line.settimeout(timeout_s)
+        try:
+            line.connect(str(_socket(directory, name)))
+            line.sendall(command.replace("\n", ";").encode() + b"\n")
+            answer = line.makefile("rb")
+            status, size = answer.readline().split()
+            return int(status), answer.read(int(size)).decode(errors="replace")
+        except (OSError, ValueError) as error:
+            raise LabError(f"guest {name} does not answer '{command}': {error}") from error
+
+
+def await_ready(directory: pathlib.Path, name: str) -> None:
+    """What is said on the line before the guest listens would be answered later."""
+    console = directory / f"{name}.console"
+    until = time.monotonic() + _BOOT_TIMEOUT_S
+    while time.monotonic() < until:
+        with contextlib.suppress(OSError):
+            if b"guest ready" in console.read_bytes():
+                return
+        time.sleep(0.05)
+    raise LabError(f"guest {name} has not booted after {_BOOT_TIMEOUT_S:.0f} s; its console is in "
+                   f"{console}")
