@@ -8,8 +8,8 @@
 #include <thread>
 #include <utility>
 
-#include "host/blocks.h"
 #include "host/call.h"
+#include "host/canary/blocks.h"
 #include "host/clock.h"
 #include "host/driver.h"
 #include "host/ring.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <type_traits>
 
-#include "host/canary_statistics.h"
+#include "host/canary/statistics.h"
 #include "host/communicator_options.h"
 #include "host/error.h"
 #include "reduce/float16.h"

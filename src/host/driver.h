@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "host/call.h"
-#include "host/canary_collectives.h"
-#include "host/canary_statistics.h"
+#include "host/canary/collectives.h"
+#include "host/canary/statistics.h"
 #include "host/caretaker.h"
 #include "host/clock.h"
 #include "host/error.h"

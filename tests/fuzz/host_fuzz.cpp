@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "../unit/host/memory_network.h"
-#include "../unit/host/values.h"
 #include "input.h"
+#include "unit/host/canary/memory_network.h"
+#include "unit/host/values.h"
 
 // Some ranks reduce a vector over a network that the input controls: it delivers, drops,
 // duplicates, reorders, damages and forges datagrams. Nothing may crash, every collective ends by

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "control/config.h"
-#include "host/canary_collectives.h"
+#include "host/canary/collectives.h"
 #include "packet/pool.h"
 #include "switch/port.h"
 #include "switch/switch.h"

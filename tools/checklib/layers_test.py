@@ -36,6 +36,8 @@ class CheckLayers(unittest.TestCase):
             "src/engines/canary/a.cpp": '#include "engines/canary/a.h"\n#include "reduce/k.h"\n',
             "src/engines/registry.cpp": '#include "engines/canary/a.h"\n',
             "src/dataplane/a.cpp": '#include <rte_mbuf.h>\n#include "control/backend.h"\n',
+            "src/host/canary/a.cpp": '#include "host/canary/a.h"\n#include "host/outbox.h"\n',
+            "src/host/tcp.cpp": "#include <sys/socket.h>\n",
             "apps/tributaryd/main.cpp": '#include "dataplane/a.h"\n#include <thread>\n',
         })
         self.assertEqual((code, messages), (0, ""))
@@ -58,6 +60,11 @@ class CheckLayers(unittest.TestCase):
     def test_engine_that_includes_another(self):
         self.expect_red("src/engines/panama/a.cpp", '#include "engines/canary/a.h"\n', 1,
                         "another engine")
+
+    def test_machine_that_includes_a_socket(self):
+        self.expect_red("src/host/canary/a.cpp", '#include "host/transport/tcp.h"\n', 1,
+                        "the machine canary")
+        self.expect_red("src/host/canary/a.cpp", "#include <sys/socket.h>\n", 1, "no I/O")
 
     def test_unknown_layer(self):
         self.expect_red("src/utils/a.h", "#include <cstdint>\n", 1, "not a layer")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/retention.h"
+#include "host/canary/retention.h"
 
 #include <cstring>
 

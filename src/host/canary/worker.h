@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "host/collective_state.h"
+#include "host/canary/collective_state.h"
 #include "host/error.h"
 #include "host/outbox.h"
 #include "host/verdict.h"

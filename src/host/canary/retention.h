@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "host/blocks.h"
+#include "host/canary/blocks.h"
 #include "host/job.h"
 #include "wire/cursor.h"
 

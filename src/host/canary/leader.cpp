@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/canary_leader.h"
+#include "host/canary/leader.h"
 
 #include <algorithm>
 #include <cstring>

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "host/canary_tuning.h"
+#include "host/canary/tuning.h"
 #include "host/clock.h"
 
 namespace tributary::host {

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "memory_network.h"
-#include "values.h"
+#include "unit/host/values.h"
 
 namespace tributary::host::test {
 

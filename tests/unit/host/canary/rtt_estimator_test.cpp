@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/rtt_estimator.h"
+#include "host/canary/rtt_estimator.h"
 
 #include <gtest/gtest.h>
 

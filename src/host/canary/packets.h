@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "host/blocks.h"
+#include "host/canary/blocks.h"
 #include "host/job.h"
 #include "host/outbox.h"
 #include "wire/canary.h"

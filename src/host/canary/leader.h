@@ -7,12 +7,12 @@
 #include <optional>
 #include <vector>
 
-#include "host/canary_packets.h"
-#include "host/collective_state.h"
-#include "host/errands.h"
+#include "host/canary/collective_state.h"
+#include "host/canary/errands.h"
+#include "host/canary/packets.h"
+#include "host/canary/rank_set.h"
 #include "host/error.h"
 #include "host/outbox.h"
-#include "host/rank_set.h"
 #include "host/verdict.h"
 #include "reduce/kernel.h"
 #include "wire/canary.h"

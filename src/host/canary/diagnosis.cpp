@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/diagnosis.h"
+#include "host/canary/diagnosis.h"
 
 #include <array>
 #include <cstdint>

@@ -10,17 +10,17 @@
 #include <vector>
 
 #include "host/call.h"
-#include "host/canary_leader.h"
-#include "host/canary_statistics.h"
-#include "host/canary_tuning.h"
-#include "host/canary_worker.h"
+#include "host/canary/collective_state.h"
+#include "host/canary/errands.h"
+#include "host/canary/leader.h"
+#include "host/canary/retention.h"
+#include "host/canary/statistics.h"
+#include "host/canary/tuning.h"
+#include "host/canary/worker.h"
 #include "host/clock.h"
-#include "host/collective_state.h"
-#include "host/errands.h"
 #include "host/error.h"
 #include "host/job.h"
 #include "host/outbox.h"
-#include "host/retention.h"
 #include "host/verdict.h"
 
 namespace tributary::host {

@@ -3,13 +3,13 @@
 
 #include <cstdint>
 
-#include "host/blocks.h"
-#include "host/canary_statistics.h"
-#include "host/canary_tuning.h"
+#include "host/canary/blocks.h"
+#include "host/canary/presence.h"
+#include "host/canary/progress.h"
+#include "host/canary/rtt_estimator.h"
+#include "host/canary/statistics.h"
+#include "host/canary/tuning.h"
 #include "host/job.h"
-#include "host/presence.h"
-#include "host/progress.h"
-#include "host/rtt_estimator.h"
 
 namespace tributary::host {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/canary_collectives.h"
+#include "host/canary/collectives.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/canary_packets.h"
+#include "host/canary/packets.h"
 
 namespace tributary::host {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How the machine of the collectives counts what it sees and sends.
-#include "host/canary_collectives.h"
+#include "host/canary/collectives.h"
 
 namespace tributary::host {
 

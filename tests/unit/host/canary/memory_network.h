@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "host/canary_collectives.h"
+#include "host/canary/collectives.h"
 #include "host/outbox.h"
 
 namespace tributary::host::test {

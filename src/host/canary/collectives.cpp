@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/canary_collectives.h"
+#include "host/canary/collectives.h"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
-#include "host/diagnosis.h"
+#include "host/canary/diagnosis.h"
 
 namespace tributary::host {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "host/canary_leader.h"
+#include "host/canary/leader.h"
 
 namespace tributary::host {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "host/canary_leader.h"
-#include "host/canary_worker.h"
-#include "host/collective_state.h"
+#include "host/canary/collective_state.h"
+#include "host/canary/leader.h"
+#include "host/canary/worker.h"
 
 namespace tributary::host {
 

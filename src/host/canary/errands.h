@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "host/canary_packets.h"
+#include "host/canary/packets.h"
 #include "wire/canary.h"
 
 namespace tributary::host {

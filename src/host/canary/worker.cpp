@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/canary_worker.h"
+#include "host/canary/worker.h"
 
 #include <algorithm>
 #include <cstring>
 #include <string>
 
-#include "host/canary_packets.h"
+#include "host/canary/packets.h"
 
 namespace tributary::host {
 namespace {
