@@ -12,7 +12,7 @@
 #include "host/canary/blocks.h"
 #include "host/clock.h"
 #include "host/driver.h"
-#include "host/ring.h"
+#include "host/ring/ring.h"
 #include "host/selection.h"
 #include "host/setup.h"
 

@@ -8,7 +8,7 @@
 #include "host/communicator_options.h"
 #include "host/driver.h"
 #include "host/error.h"
-#include "host/ring.h"
+#include "host/ring/ring.h"
 
 namespace tributary::host {
 

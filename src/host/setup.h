@@ -7,7 +7,7 @@
 #include "host/communicator.h"
 #include "host/error.h"
 #include "host/job.h"
-#include "host/ring.h"
+#include "host/ring/ring.h"
 #include "host/uring_transport.h"
 
 namespace tributary::host {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/ring.h"
+#include "host/ring/ring.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "host/address.h"
-#include "host/ring_chain.h"
-#include "host/ring_schedule.h"
+#include "host/ring/chain.h"
+#include "host/ring/schedule.h"
 #include "wire/endian.h"
 
 namespace tributary::host {

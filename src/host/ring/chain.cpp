@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/ring_chain.h"
+#include "host/ring/chain.h"
 
 #include <algorithm>
 #include <cstring>

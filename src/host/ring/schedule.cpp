@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/ring_schedule.h"
+#include "host/ring/schedule.h"
 
 #include <algorithm>
 #include <cstring>

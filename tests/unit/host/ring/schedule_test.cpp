@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/ring_schedule.h"
+#include "host/ring/schedule.h"
 
 #include <algorithm>
 #include <cstring>
@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include "ring_pipes.h"
-#include "values.h"
+#include "pipes.h"
+#include "unit/host/values.h"
 
 namespace tributary::host::test {
 namespace {

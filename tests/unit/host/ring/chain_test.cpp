@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/ring_chain.h"
+#include "host/ring/chain.h"
 
 #include <algorithm>
 #include <memory>
@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "ring_pipes.h"
-#include "values.h"
+#include "pipes.h"
+#include "unit/host/values.h"
 
 namespace tributary::host::test {
 namespace {
