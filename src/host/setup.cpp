@@ -8,7 +8,7 @@
 
 #include "host/address.h"
 #include "host/datagram_socket.h"
-#include "host/rendezvous.h"
+#include "host/rendezvous/rendezvous.h"
 #include "host/tcp.h"
 
 namespace tributary::host {

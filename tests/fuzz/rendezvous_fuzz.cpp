@@ -5,7 +5,7 @@
 #include <cstring>
 #include <span>
 
-#include "host/rendezvous_table.h"
+#include "host/rendezvous/table.h"
 
 // What strangers may tell rank 0, and what a stranger in rank 0's place may answer.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -9,7 +9,7 @@
 #include "host/clock.h"
 #include "host/error.h"
 #include "host/file_descriptor.h"
-#include "host/rendezvous.h"
+#include "host/rendezvous/rendezvous.h"
 #include "host/tcp.h"
 
 namespace tributary::host {

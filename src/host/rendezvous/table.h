@@ -8,8 +8,8 @@
 
 #include "host/error.h"
 #include "host/job.h"
-#include "host/rendezvous.h"
-#include "host/rendezvous_messages.h"
+#include "host/rendezvous/messages.h"
+#include "host/rendezvous/rendezvous.h"
 #include "wire/cursor.h"
 
 namespace tributary::host {

@@ -7,7 +7,7 @@
 #include "host/clock.h"
 #include "host/error.h"
 #include "host/job.h"
-#include "host/rendezvous_messages.h"
+#include "host/rendezvous/messages.h"
 
 namespace tributary::host {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/rendezvous.h"
+#include "host/rendezvous/rendezvous.h"
 
 #include <atomic>
 #include <functional>
@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "host/rendezvous_table.h"
+#include "host/rendezvous/table.h"
 #include "host/tcp.h"
 
 namespace tributary::host::test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/rendezvous.h"
+#include "host/rendezvous/rendezvous.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -13,7 +13,7 @@
 #include <sodium/core.h>
 #include <sodium/randombytes.h>
 
-#include "host/rendezvous_table.h"
+#include "host/rendezvous/table.h"
 #include "host/tcp.h"
 
 namespace tributary::host {

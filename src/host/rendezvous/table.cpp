@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/rendezvous_table.h"
+#include "host/rendezvous/table.h"
 
 #include <algorithm>
 #include <cstring>
