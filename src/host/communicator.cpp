@@ -11,10 +11,10 @@
 #include "host/call.h"
 #include "host/canary/blocks.h"
 #include "host/clock.h"
-#include "host/driver.h"
 #include "host/ring/ring.h"
 #include "host/selection.h"
 #include "host/setup.h"
+#include "host/transport/driver.h"
 
 namespace tributary {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "host/clock.h"
 #include "host/communicator_options.h"
-#include "host/driver.h"
 #include "host/error.h"
 #include "host/ring/ring.h"
+#include "host/transport/driver.h"
 
 namespace tributary::host {
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <utility>
 
-#include "host/address.h"
-#include "host/datagram_socket.h"
 #include "host/rendezvous/rendezvous.h"
-#include "host/tcp.h"
+#include "host/transport/address.h"
+#include "host/transport/datagram_socket.h"
+#include "host/transport/tcp.h"
 
 namespace tributary::host {
 namespace {

@@ -8,7 +8,7 @@
 #include "host/error.h"
 #include "host/job.h"
 #include "host/ring/ring.h"
-#include "host/uring_transport.h"
+#include "host/transport/uring_transport.h"
 
 namespace tributary::host {
 

@@ -14,7 +14,7 @@
 #include <sodium/randombytes.h>
 
 #include "host/rendezvous/table.h"
-#include "host/tcp.h"
+#include "host/transport/tcp.h"
 
 namespace tributary::host {
 namespace {

@@ -9,9 +9,9 @@
 #include <sys/socket.h>
 #include <utility>
 
-#include "host/address.h"
 #include "host/ring/chain.h"
 #include "host/ring/schedule.h"
+#include "host/transport/address.h"
 #include "wire/endian.h"
 
 namespace tributary::host {

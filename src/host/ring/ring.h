@@ -8,9 +8,9 @@
 #include "host/call.h"
 #include "host/clock.h"
 #include "host/error.h"
-#include "host/file_descriptor.h"
 #include "host/rendezvous/rendezvous.h"
-#include "host/tcp.h"
+#include "host/transport/file_descriptor.h"
+#include "host/transport/tcp.h"
 
 namespace tributary::host {
 

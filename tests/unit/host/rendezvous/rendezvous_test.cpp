@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "host/rendezvous/table.h"
-#include "host/tcp.h"
+#include "host/transport/tcp.h"
 
 namespace tributary::host::test {
 namespace {

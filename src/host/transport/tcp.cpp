@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/tcp.h"
+#include "host/transport/tcp.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <thread>
 
-#include "host/address.h"
+#include "host/transport/address.h"
 
 namespace tributary::host {
 namespace {

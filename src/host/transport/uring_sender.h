@@ -11,9 +11,9 @@
 
 #include <liburing.h>
 
-#include "host/datagram_socket.h"
 #include "host/error.h"
 #include "host/outbox.h"
+#include "host/transport/datagram_socket.h"
 
 namespace tributary::host {
 

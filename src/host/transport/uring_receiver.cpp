@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/uring_receiver.h"
+#include "host/transport/uring_receiver.h"
 
 #include <cerrno>
 #include <system_error>

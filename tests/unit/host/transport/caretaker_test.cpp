@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/caretaker.h"
+#include "host/transport/caretaker.h"
 
 #include <atomic>
 #include <sys/eventfd.h>

@@ -8,11 +8,11 @@
 #include "host/call.h"
 #include "host/canary/collectives.h"
 #include "host/canary/statistics.h"
-#include "host/caretaker.h"
 #include "host/clock.h"
 #include "host/error.h"
 #include "host/outbox.h"
-#include "host/uring_transport.h"
+#include "host/transport/caretaker.h"
+#include "host/transport/uring_transport.h"
 
 namespace tributary::host {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/uring_sender.h"
+#include "host/transport/uring_sender.h"
 
 #include <algorithm>
 #include <bit>
@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "host/address.h"
+#include "host/transport/address.h"
 #include "wire/ethernet.h"
 
 namespace tributary::host {

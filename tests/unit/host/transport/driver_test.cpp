@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/driver.h"
+#include "host/transport/driver.h"
 
 #include <algorithm>
 #include <cstring>
@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include "host/address.h"
-#include "host/datagram_socket.h"
+#include "host/transport/address.h"
+#include "host/transport/datagram_socket.h"
 
 // One rank on a real socket, driven as applications have it, and one that the test drives by hand.
 namespace tributary::host::test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/uring_transport.h"
+#include "host/transport/uring_transport.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -11,8 +11,8 @@
 
 #include <liburing.h>
 
-#include "host/uring_receiver.h"
-#include "host/uring_sender.h"
+#include "host/transport/uring_receiver.h"
+#include "host/transport/uring_sender.h"
 
 namespace tributary::host {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/datagram_socket.h"
+#include "host/transport/datagram_socket.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <utility>
 
-#include "host/address.h"
+#include "host/transport/address.h"
 #include "wire/canary.h"
 #include "wire/ethernet.h"
 

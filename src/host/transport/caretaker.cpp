@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/caretaker.h"
+#include "host/transport/caretaker.h"
 
 #include <algorithm>
 #include <csignal>
@@ -10,7 +10,7 @@
 #include <system_error>
 #include <unistd.h>
 
-#include "host/address.h"
+#include "host/transport/address.h"
 
 namespace tributary::host {
 namespace {

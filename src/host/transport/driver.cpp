@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/driver.h"
+#include "host/transport/driver.h"
 
 #include <algorithm>
 

@@ -9,9 +9,9 @@
 #include <string>
 
 #include "host/clock.h"
-#include "host/datagram_socket.h"
 #include "host/error.h"
 #include "host/outbox.h"
+#include "host/transport/datagram_socket.h"
 #include "wire/cursor.h"
 
 namespace tributary::host {

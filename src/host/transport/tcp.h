@@ -6,8 +6,8 @@
 
 #include "host/clock.h"
 #include "host/error.h"
-#include "host/file_descriptor.h"
 #include "host/job.h"
+#include "host/transport/file_descriptor.h"
 #include "wire/cursor.h"
 
 namespace tributary::host {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/address.h"
+#include "host/transport/address.h"
 
 #include <arpa/inet.h>
 #include <cerrno>
@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <system_error>
 
-#include "host/file_descriptor.h"
+#include "host/transport/file_descriptor.h"
 
 namespace tributary::host {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstddef>
 
 #include "host/error.h"
-#include "host/file_descriptor.h"
 #include "host/job.h"
+#include "host/transport/file_descriptor.h"
 #include "wire/ipv4.h"
 
 namespace tributary::host {
