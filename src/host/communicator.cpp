@@ -10,6 +10,7 @@
 
 #include "host/call.h"
 #include "host/canary/blocks.h"
+#include "host/canary/collectives.h"
 #include "host/clock.h"
 #include "host/ring/ring.h"
 #include "host/selection.h"
@@ -91,8 +92,20 @@ struct Communicator::State {
   // Of two and more ranks.
   struct Network {
     Network(host::Connections connections, const CommunicatorOptions& options)
-        : driver(std::move(connections.job), tuning_of(options), std::move(connections.transport)),
+        : machine(std::move(connections.job), tuning_of(options)),
+          driver(machine, std::move(connections.transport)),
           ring(std::move(connections.ring)) {}
+
+    CanaryStatistics statistics() {
+      return driver.with_machine([this] { return machine.statistics(); });
+    }
+    // Blocks, so far, that hosts reduced without switches, as far as this rank had part in that.
+    std::uint64_t blocks_by_hosts() {
+      const auto sent = statistics();
+      return sent.blocks_by_hosts + sent.contributions_direct_sent;
+    }
+
+    host::CanaryCollectives machine;
     host::Driver driver;
     host::Ring ring;
   };
@@ -132,7 +145,9 @@ Result<void> Communicator::State::select(Time until) {
     return {};
   }
   const auto choice = network->driver.start()
-                          .and_then([&] { return observe(network->driver, network->ring, until); })
+                          .and_then([&] {
+                            return observe(network->machine, network->driver, network->ring, until);
+                          })
                           .and_then([&](const host::Observation& observation) {
                             return choose(options, job, observation);
                           });
@@ -141,9 +156,9 @@ Result<void> Communicator::State::select(Time until) {
   }
   algorithm = choice->algorithm;
   switches_reduce = choice->switches_reduce;
-  blocks_by_hosts = network->driver.blocks_by_hosts();
+  blocks_by_hosts = network->blocks_by_hosts();
   if (options.fallback == Fallback::error) {
-    network->driver.require_switches();
+    network->driver.with_machine([this] { network->machine.require_switches(); });
   }
   notify(choice->notice);
   return {};
@@ -197,7 +212,7 @@ Result<void> Communicator::State::run_by(Algorithm by, const Call& call) {
 
 Result<void> Communicator::State::run_canary(const Call& call) {
   auto done = network->driver.run(call, deadline());
-  if (switches_reduce && !hosts_helped && network->driver.blocks_by_hosts() != blocks_by_hosts) {
+  if (switches_reduce && !hosts_helped && network->blocks_by_hosts() != blocks_by_hosts) {
     hosts_helped = true;
     notify("job " + std::to_string(network->driver.job().id) +
            ": hosts had to reduce blocks themselves, because " + std::to_string(options.attempts) +
@@ -316,7 +331,7 @@ std::uint32_t Communicator::window() const {
 CommunicatorStatistics Communicator::statistics() const {
   CommunicatorStatistics statistics;
   if (state_->network) {
-    static_cast<CanaryStatistics&>(statistics) = state_->network->driver.statistics();
+    static_cast<CanaryStatistics&>(statistics) = state_->network->statistics();
   }
   statistics.collectives_by_canary = state_->by_canary;
   statistics.collectives_by_ring = state_->by_ring;

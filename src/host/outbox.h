@@ -4,18 +4,11 @@
 #include <cstddef>
 #include <vector>
 
+#include "host/datagram.h"
 #include "host/job.h"
-#include "wire/canary.h"
+#include "wire/cursor.h"
 
 namespace tributary::host {
-
-// A packet that is to be sent. The header is sealed; the payload lies in the caller's buffers and
-// stays unchanged until the collective ends, so that it need not be copied.
-struct Datagram {
-  Endpoint destination;
-  wire::CanaryHeader header;
-  wire::Bytes payload;
-};
 
 // Where machines put what they want sent; bounded, so that a machine stops when the driver does.
 class Outbox {
@@ -27,8 +20,9 @@ class Outbox {
   std::size_t size() const { return size_; }
 
   // Precondition: !full().
-  void push(const Datagram& datagram) {
-    slots_[(head_ + size_) % slots_.size()] = datagram;
+  template <typename Header>
+  void push(const Endpoint& destination, const Header& header, wire::Bytes payload) {
+    slots_[(head_ + size_) % slots_.size()].assign(destination, header, payload);
     ++size_;
   }
   // Counted from the front. Precondition: index < size().

@@ -60,14 +60,15 @@ Result<Choice> without_switches(const CommunicatorOptions& options, const std::s
 
 }  // namespace
 
-Result<Observation> observe(Driver& driver, Ring& ring, Time until) {
+Result<Observation> observe(const CanaryCollectives& machine, Driver& driver, Ring& ring,
+                            Time until) {
   // Over a network that loses packets some ranks meet seconds later than others.
   if (auto together = ring.barrier(until); !together) {
     return tl::make_unexpected(together.error());
   }
   const auto probed = probe(driver, until);
-  std::array<std::int64_t, 2> seen{probed ? 0 : 1,
-                                   driver.statistics().switch_sums_seen != 0 ? 1 : 0};
+  const auto sums = driver.with_machine([&] { return machine.statistics().switch_sums_seen; });
+  std::array<std::int64_t, 2> seen{probed ? 0 : 1, sums != 0 ? 1 : 0};
   auto* const bytes = std::as_writable_bytes(std::span(seen)).data();
   const Buffers buffers{bytes, bytes, seen.size(), wire::ElementType::i64, wire::Operator::sum};
   if (auto told = ring.allreduce(buffers, until); !told) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "host/canary/collectives.h"
 #include "host/clock.h"
 #include "host/communicator_options.h"
 #include "host/error.h"
@@ -23,7 +24,8 @@ struct Observation {
 
 // A tiny allreduce, in which each rank (of the first few) leads one full packet, and an exchange of
 // what was seen over the ring, which works in any case.
-Result<Observation> observe(Driver& driver, Ring& ring, Time until);
+Result<Observation> observe(const CanaryCollectives& machine, Driver& driver, Ring& ring,
+                            Time until);
 
 struct Choice {
   Algorithm algorithm = Algorithm::ring;  // not automatic

@@ -125,7 +125,8 @@ Result<Connections> connect(const CommunicatorOptions& options, Time until) {
                                      : window_for(socket->receive_buffer_bytes, payload_bytes);
   hello.job = options.job;
   // Before the others learn of this rank: they may send as soon as they do.
-  auto transport = UringTransport::create(std::move(*socket), payload_bytes);
+  auto transport =
+      UringTransport::create(std::move(*socket), sizeof(wire::CanaryHeader) + payload_bytes);
   if (!transport) {
     return as_error(transport);
   }

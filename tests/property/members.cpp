@@ -33,7 +33,7 @@ bool guards_hold(const Data& buffer) {
 struct Members::Worker {
   std::uint32_t rank = 0;
   std::size_t host = 0;
-  std::unique_ptr<Machine> machine;
+  std::unique_ptr<host::CanaryCollectives> machine;
   std::size_t next = 0;  // exercise
   bool running = false;
   bool alive = true;
@@ -90,8 +90,8 @@ void Members::place() {
   tuning.implicit_release_max = shape_.retained_kib * 1024;
   for (auto& worker : workers_) {
     job.rank = worker->rank;
-    worker->machine =
-        std::make_unique<Machine>(job, tuning, static_cast<std::uint32_t>(shape_.first_sequence));
+    worker->machine = std::make_unique<host::CanaryCollectives>(
+        job, tuning, static_cast<std::uint32_t>(shape_.first_sequence));
     fabric_.attach(worker->host, job.self().port, *worker->machine,
                    [this, &worker = *worker] { ended(worker); });
   }

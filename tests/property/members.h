@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "host/canary/collectives.h"
 #include "property/reference.h"
 #include "property/shape.h"
 #include "support/virtual_fabric.h"

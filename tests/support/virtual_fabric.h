@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "control/config.h"
-#include "host/canary/collectives.h"
+#include "host/machine.h"
 #include "packet/pool.h"
 #include "switch/port.h"
 #include "switch/switch.h"
@@ -19,7 +19,7 @@
 // joined by cables with a delay. One seed replays everything.
 namespace tributary::test {
 
-using Machine = host::CanaryCollectives;
+using host::Machine;
 
 // A worker's host: one address behind one port of one switch.
 struct HostSpec {
@@ -166,6 +166,7 @@ class VirtualFabric {
             std::uint16_t udp_port);
   wire::MacAddress next_hop(const HostNode& node, wire::Ipv4Address destination) const;
   void deliver_to_host(HostNode& node, Packet& frame);
+  void hand_over(Machine& machine, wire::MutableBytes datagram) const;
   void answer_arp(const HostNode& node, wire::MutableCursor cursor);
   PacketPtr allocate();
 

@@ -13,10 +13,14 @@
 namespace tributary::test {
 namespace {
 
+void append(Packet& frame, wire::Bytes bytes) {
+  std::copy(bytes.begin(), bytes.end(), frame.data() + frame.length);
+  frame.length += static_cast<std::uint32_t>(bytes.size());
+}
+
 template <typename Header>
 void append(Packet& frame, const Header& header) {
-  std::memcpy(frame.data() + frame.length, &header, sizeof header);
-  frame.length += static_cast<std::uint32_t>(sizeof header);
+  append(frame, std::as_bytes(std::span(&header, 1)));
 }
 
 }  // namespace
@@ -87,12 +91,12 @@ wire::MacAddress VirtualFabric::next_hop(const HostNode& node,
 void VirtualFabric::send(HostNode& node, const host::Datagram& datagram, const Machine& machine,
                          std::uint16_t udp_port) {
   auto frame = allocate();
-  const auto canary_bytes = sizeof(wire::CanaryHeader) + datagram.payload.size();
+  const auto bytes = datagram.header_bytes + datagram.payload.size();
   if (machine.job().encapsulation == wire::Encapsulation::ethernet) {
     append(*frame, wire::EthernetHeader{wire::canary_group_mac, node.mac,
                                         wire::be16{wire::ethertype::canary}});
   } else {
-    const auto udp_bytes = static_cast<std::uint16_t>(sizeof(wire::UdpHeader) + canary_bytes);
+    const auto udp_bytes = static_cast<std::uint16_t>(sizeof(wire::UdpHeader) + bytes);
     wire::Ipv4Header ip;
     ip.total_length = static_cast<std::uint16_t>(sizeof ip + udp_bytes);
     ip.protocol = wire::ip_protocol::udp;
@@ -106,11 +110,8 @@ void VirtualFabric::send(HostNode& node, const host::Datagram& datagram, const M
     append(*frame, wire::UdpHeader{wire::be16{udp_port}, wire::be16{datagram.destination.port},
                                    wire::be16{udp_bytes}, wire::be16{}});
   }
-  append(*frame, datagram.header);
-  if (!datagram.payload.empty()) {
-    std::memcpy(frame->data() + frame->length, datagram.payload.data(), datagram.payload.size());
-    frame->length += static_cast<std::uint32_t>(datagram.payload.size());
-  }
+  append(*frame, datagram.header());
+  append(*frame, datagram.payload);
   // What is for the host itself never leaves it.
   if (datagram.destination.address == node.spec.address &&
       machine.job().encapsulation == wire::Encapsulation::udp) {
@@ -158,6 +159,11 @@ void VirtualFabric::answer_arp(const HostNode& node, wire::MutableCursor cursor)
   launch(std::move(answer), node.switch_index, node.port);
 }
 
+void VirtualFabric::hand_over(Machine& machine, wire::MutableBytes datagram) const {
+  const host::Arrival arrival{datagram};
+  machine.receive({&arrival, 1}, host_now());
+}
+
 void VirtualFabric::deliver_to_host(HostNode& node, Packet& frame) {
   wire::MutableCursor cursor(frame.bytes());
   const auto* ethernet = cursor.take<wire::EthernetHeader>();
@@ -173,7 +179,7 @@ void VirtualFabric::deliver_to_host(HostNode& node, Packet& frame) {
   if (ethernet->type.value() == wire::ethertype::canary) {
     for (auto& socket : node.sockets) {
       if (socket.machine->job().encapsulation == wire::Encapsulation::ethernet) {
-        socket.machine->receive(cursor.rest(), host_now());
+        hand_over(*socket.machine, cursor.rest());
       }
     }
     return;
@@ -190,7 +196,7 @@ void VirtualFabric::deliver_to_host(HostNode& node, Packet& frame) {
   for (auto& socket : node.sockets) {
     if (socket.port == udp->destination_port.value() &&
         socket.machine->job().encapsulation == wire::Encapsulation::udp) {
-      socket.machine->receive(cursor.rest().first(udp->length.value() - sizeof *udp), host_now());
+      hand_over(*socket.machine, cursor.rest().first(udp->length.value() - sizeof *udp));
     }
   }
 }

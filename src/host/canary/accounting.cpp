@@ -32,11 +32,12 @@ void CanaryCollectives::count(Verdict verdict) {
 
 void CanaryCollectives::count_sent(const Datagram& datagram) {
   auto& statistics = state_.statistics;
-  statistics.bytes_sent += sizeof datagram.header + datagram.payload.size();
-  switch (datagram.header.kind) {
+  const auto& header = datagram.header_as<wire::CanaryHeader>();
+  statistics.bytes_sent += sizeof header + datagram.payload.size();
+  switch (header.kind) {
     case wire::CanaryKind::contribution:
       ++statistics.contributions_sent;
-      statistics.contributions_direct_sent += is_direct(datagram.header) ? 1 : 0;
+      statistics.contributions_direct_sent += is_direct(header) ? 1 : 0;
       break;
     case wire::CanaryKind::result:
       ++statistics.results_sent;

@@ -85,6 +85,12 @@ void CanaryCollectives::begin(const Call& call, Time now, Time deadline) {
   }
 }
 
+void CanaryCollectives::receive(std::span<const Arrival> burst, Time now) {
+  for (const auto& arrival : burst) {
+    receive(arrival.bytes, now);
+  }
+}
+
 void CanaryCollectives::receive(wire::MutableBytes datagram, Time now) {
   state_.statistics.bytes_received += datagram.size();
   count(examine(datagram, now));
@@ -256,17 +262,16 @@ void CanaryCollectives::run(const Errand& errand, Outbox& outbox) {
       replay(errand, outbox);
       break;
     case Errand::Kind::failure: {
-      auto datagram =
-          control(job, state_.blocks, wire::CanaryKind::failure, errand.id, errand.rank);
-      seal(datagram.header, {});
-      outbox.push(datagram);
+      auto packet = control(job, state_.blocks, wire::CanaryKind::failure, errand.id, errand.rank);
+      seal(packet.header, {});
+      packet.send(outbox);
       break;
     }
     case Errand::Kind::pending:
       tell_pending(errand, outbox);
       break;
     case Errand::Kind::release:
-      outbox.push(release(job, state_.blocks, errand.id, errand.reply));
+      release(job, state_.blocks, errand.id, errand.reply).send(outbox);
       break;
   }
 }
@@ -280,12 +285,14 @@ void CanaryCollectives::replay(const Errand& errand, Outbox& outbox) {
   if (running_ && block < state_.blocks.count()) {
     const auto& blocks = state_.blocks;
     const auto id = blocks.id(block, leader_.attempt_done(block));
-    outbox.push(answer(job, blocks, id, errand.reply, blocks.down(block),
-                       total_tag(job, blocks.key(), id), rank));
+    answer(job, blocks, id, errand.reply, blocks.down(block), total_tag(job, blocks.key(), id),
+           rank)
+        .send(outbox);
   } else if (const auto kept = retention_.find(wire::canary_sequence(errand.id))) {
     const auto& blocks = retention_.blocks();
-    outbox.push(answer(job, blocks, kept->id, errand.reply, kept->payload,
-                       total_tag(job, blocks.key(), kept->id), rank));
+    answer(job, blocks, kept->id, errand.reply, kept->payload,
+           total_tag(job, blocks.key(), kept->id), rank)
+        .send(outbox);
   } else {
     return;
   }
@@ -301,17 +308,17 @@ void CanaryCollectives::tell_pending(const Errand& errand, Outbox& outbox) {
   // Where all have contributed but this rank: whom it waits for itself.
   auto ranks = leader_.missing(block, pending_bytes / sizeof(std::uint16_t));
   ranks = ranks.empty() ? worker_.silent_leaders() : ranks;
-  auto datagram =
+  auto packet =
       control(state_.job, state_.blocks, wire::CanaryKind::pending, errand.id, errand.rank);
-  auto& header = datagram.header;
-  datagram.payload = write_ranks(ranks, bytes);
+  auto& header = packet.header;
+  packet.payload = write_ranks(ranks, bytes);
   header.counter = static_cast<std::uint16_t>(
       std::min(leader_.contributions(block), state_.job.world_size() - 1));
   header.element_type = wire::ElementType::i16;
   header.op = wire::Operator::sum;
-  header.elements = static_cast<std::uint16_t>(datagram.payload.size() / sizeof(std::uint16_t));
-  seal(header, datagram.payload);
-  outbox.push(datagram);
+  header.elements = static_cast<std::uint16_t>(packet.payload.size() / sizeof(std::uint16_t));
+  seal(header, packet.payload);
+  packet.send(outbox);
 }
 
 Time CanaryCollectives::deadline() const {

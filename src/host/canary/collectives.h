@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,62 +21,44 @@
 #include "host/clock.h"
 #include "host/error.h"
 #include "host/job.h"
+#include "host/machine.h"
 #include "host/outbox.h"
 #include "host/verdict.h"
 
 namespace tributary::host {
 
-// One rank's part in the Canary collectives of one job, one after the other: contributor of most
-// blocks, leader of some. Without I/O: it is handed datagrams and the time, and says what is to be
-// sent. Sequence numbers of blocks go up over collectives; packets of the next one, which come
-// early from peers that are done with this one, are kept, and of earlier ones what this rank led
-// can still be asked for.
-class CanaryCollectives {
+// One rank's part in the Canary collectives of one job: contributor of most blocks, leader of some.
+// Sequence numbers of blocks go up over collectives; packets of the next one, which come early from
+// peers that are done with this one, are kept, and of earlier ones what this rank led can still be
+// asked for.
+class CanaryCollectives final : public Machine {
  public:
   // Precondition: at least two ranks, which agreed on everything in `job` and on the number of the
   // first block.
   explicit CanaryCollectives(Job job, const CanaryTuning& tuning = {},
                              std::uint32_t first_sequence = 0);
-  CanaryCollectives(const CanaryCollectives&) = delete;
-  CanaryCollectives& operator=(const CanaryCollectives&) = delete;
 
-  // Starts a collective of less than Blocks::count_max blocks. The buffers stay alive, and `in`
-  // unchanged, until running() is false and the driver has sent all that it took from the outbox.
-  // After a failure `out` is undefined.
-  void begin(const Call& call, Time now, Time deadline);
-
-  // Another rank may have made this call, which here was refused: what comes of it is not taken for
-  // part of the next one.
-  void skip(const Call& call);
+  // Starts a collective of less than Blocks::count_max blocks.
+  void begin(const Call& call, Time now, Time deadline) override;
+  void skip(const Call& call) override;
+  void abandon() override { running_ = false; }
   // From now on a block that the hosts reduced without any switch is a failure.
   void require_switches() { state_.switches_required = true; }
 
-  // A datagram as it came: checked here. Allowed between collectives, too.
+  void receive(std::span<const Arrival> burst, Time now) override;
   void receive(wire::MutableBytes datagram, Time now);
+  void poll(Outbox& outbox, Time now) override;
+  // It asks for what is late, has blocks reduced again, and ends the collective by its deadline.
+  Time deadline() const override;
+  void expire(Time now) override;
 
-  // Puts what may be sent now into `outbox`, as far as it has room. Payloads lie in the caller's
-  // buffers or in this object.
-  void poll(Outbox& outbox, Time now);
+  bool running() const override { return running_; }
+  bool retaining() const override { return retention_.active(); }
+  const std::optional<Error>& failure() const override { return failure_; }
 
-  // When expire() has something to do: it asks for what is late, has blocks reduced again, and ends
-  // the collective with an error at its deadline. Then poll() may have something to send.
-  Time deadline() const;
-  void expire(Time now);
-
-  // The driver failed: the collective ends here.
-  void abandon() { running_ = false; }
-
-  bool running() const { return running_; }
-  // Whether other ranks may still ask for what this one led in a collective that is over: until it
-  // is false, somebody has to go on handing over datagrams and polling.
-  bool retaining() const { return retention_.active(); }
-  // Why the last collective failed, if it did.
-  const std::optional<Error>& failure() const { return failure_; }
-
-  const Job& job() const { return state_.job; }
+  const Job& job() const override { return state_.job; }
   const CanaryStatistics& statistics() const { return state_.statistics; }
-  // Of the driver, to be put into the error message: why datagrams could not be sent.
-  void note_trouble(std::string trouble) { trouble_ = std::move(trouble); }
+  void note_trouble(std::string trouble) override { trouble_ = std::move(trouble); }
 
  private:
   Verdict examine(wire::MutableBytes datagram, Time now);

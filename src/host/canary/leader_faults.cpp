@@ -174,15 +174,15 @@ bool CanaryLeader::notify_all(Slot& slot, Outbox& outbox) {
   const auto& blocks = state_.blocks;
   for (; slot.notified < state_.job.world_size() && !outbox.full(); ++slot.notified) {
     if (slot.notified != state_.job.rank && !slot.counted.contains(slot.notified)) {
-      auto datagram = control(state_.job, blocks, wire::CanaryKind::failure,
-                              blocks.id(slot.block, slot.attempt), slot.notified);
-      seal(datagram.header, {});
-      outbox.push(datagram);
+      auto packet = control(state_.job, blocks, wire::CanaryKind::failure,
+                            blocks.id(slot.block, slot.attempt), slot.notified);
+      seal(packet.header, {});
+      packet.send(outbox);
     }
   }
   for (; !slot.releases.empty() && !outbox.full(); slot.releases.pop_back()) {
-    outbox.push(release(state_.job, blocks, blocks.id(slot.block, slot.released_attempt),
-                        slot.releases.back()));
+    release(state_.job, blocks, blocks.id(slot.block, slot.released_attempt), slot.releases.back())
+        .send(outbox);
   }
   return slot.notified == state_.job.world_size() && slot.releases.empty();
 }

@@ -62,11 +62,11 @@ std::uint64_t total_tag_without(const Job& job, const JobKey& key, std::uint32_t
   return total_tag(job, key, id) - contribution_tag(key, id, rank);
 }
 
-Datagram answer(const Job& job, const Blocks& blocks, std::uint32_t id, const Reply& reply,
-                wire::Bytes payload, std::uint64_t fingerprint, std::uint32_t rank) {
-  Datagram datagram{Endpoint{reply.destination, reply.port.value()}, header_of(job, blocks, id),
-                    payload};
-  auto& header = datagram.header;
+CanaryPacket answer(const Job& job, const Blocks& blocks, std::uint32_t id, const Reply& reply,
+                    wire::Bytes payload, std::uint64_t fingerprint, std::uint32_t rank) {
+  CanaryPacket packet{Endpoint{reply.destination, reply.port.value()}, header_of(job, blocks, id),
+                      payload};
+  auto& header = packet.header;
   header.destination = reply.destination;
   header.counter = header.hosts;
   header.kind = reply.kind;
@@ -84,30 +84,30 @@ Datagram answer(const Job& job, const Blocks& blocks, std::uint32_t id, const Re
     header.child_mac = reply.child_mac;
   }
   seal(header, payload);
-  return datagram;
+  return packet;
 }
 
 // The child is the switch that has the descriptor, also when its sum met a collision later.
-Datagram release(const Job& job, const Blocks& blocks, std::uint32_t id, const Reply& reply) {
-  Datagram datagram{
+CanaryPacket release(const Job& job, const Blocks& blocks, std::uint32_t id, const Reply& reply) {
+  CanaryPacket packet{
       Endpoint{reply.child_address, reply.child_port.value()}, header_of(job, blocks, id), {}};
-  auto& header = datagram.header;
+  auto& header = packet.header;
   header.destination = reply.child_address;
   header.kind = wire::CanaryKind::release;
   header.flags |= wire::CanaryHeader::multicast_bit;
   seal(header, {});
-  return datagram;
+  return packet;
 }
 
-Datagram control(const Job& job, const Blocks& blocks, wire::CanaryKind kind, std::uint32_t id,
-                 std::uint32_t to) {
-  Datagram datagram{job.peers[to], header_of(job, blocks, id), {}};
-  auto& header = datagram.header;
+CanaryPacket control(const Job& job, const Blocks& blocks, wire::CanaryKind kind, std::uint32_t id,
+                     std::uint32_t to) {
+  CanaryPacket packet{job.peers[to], header_of(job, blocks, id), {}};
+  auto& header = packet.header;
   header.destination = job.peers[to].address;
   header.kind = kind;
   header.rank = static_cast<std::uint16_t>(job.rank);
   header.fingerprint = control_tag(blocks.key(), kind, id, job.rank);
-  return datagram;
+  return packet;
 }
 
 bool is_authentic(const wire::CanaryHeader& header, const Job& job, const JobKey& key) {

@@ -10,6 +10,16 @@
 
 namespace tributary::host {
 
+// A packet in the making: what it says may still change, until it is sealed and sent.
+struct CanaryPacket {
+  Endpoint destination;
+  wire::CanaryHeader header;
+  wire::Bytes payload;
+
+  // Precondition: the outbox is not full.
+  void send(Outbox& outbox) const { outbox.push(destination, header, payload); }
+};
+
 // Where an answer goes: to a child (result, release), or to a switch that had a collision, with
 // what it needs to reach the child that it could not record (restoration). Compared as bytes.
 struct [[gnu::packed]] Reply {
@@ -47,14 +57,14 @@ std::uint64_t total_tag_without(const Job& job, const JobKey& key, std::uint32_t
 
 // A result or restoration, with the total_tag() of its id. `rank` is this one's in what was asked
 // for, which does not come down the tree.
-Datagram answer(const Job& job, const Blocks& blocks, std::uint32_t id, const Reply& reply,
-                wire::Bytes payload, std::uint64_t fingerprint,
-                std::uint32_t rank = wire::CanaryHeader::no_rank);
+CanaryPacket answer(const Job& job, const Blocks& blocks, std::uint32_t id, const Reply& reply,
+                    wire::Bytes payload, std::uint64_t fingerprint,
+                    std::uint32_t rank = wire::CanaryHeader::no_rank);
 // A result that will not come: to a switch that sent a contribution to `id`.
-Datagram release(const Job& job, const Blocks& blocks, std::uint32_t id, const Reply& reply);
+CanaryPacket release(const Job& job, const Blocks& blocks, std::uint32_t id, const Reply& reply);
 // Request, failure or pending to another rank, which can check that this rank made it. Not sealed.
-Datagram control(const Job& job, const Blocks& blocks, wire::CanaryKind kind, std::uint32_t id,
-                 std::uint32_t to);
+CanaryPacket control(const Job& job, const Blocks& blocks, wire::CanaryKind kind, std::uint32_t id,
+                     std::uint32_t to);
 // Whether the rank that the packet names made it, in the call of this key.
 bool is_authentic(const wire::CanaryHeader& header, const Job& job, const JobKey& key);
 // Likewise of a contribution that nobody has added to yet.

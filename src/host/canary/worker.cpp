@@ -74,31 +74,31 @@ void CanaryWorker::contribute(std::uint32_t block, Outbox& outbox, Time now) {
   const auto& job = state_.job;
   auto& mine = entry(block);
   const auto leader = blocks.leader(block);
-  Datagram datagram{job.peers[leader], header_of(job, blocks, blocks.id(block, mine.attempt)),
-                    blocks.up(block)};
-  auto& header = datagram.header;
+  CanaryPacket packet{job.peers[leader], header_of(job, blocks, blocks.id(block, mine.attempt)),
+                      blocks.up(block)};
+  auto& header = packet.header;
   header.destination = job.peers[leader].address;
   header.counter = 1;
   header.kind = wire::CanaryKind::contribution;
-  header.elements = blocks.elements(datagram.payload.size());
+  header.elements = blocks.elements(packet.payload.size());
   header.fingerprint = contribution_tag(blocks.key(), header.id.value(), job.rank);
   header.rank = static_cast<std::uint16_t>(job.rank);
   if (mine.attempt == wire::canary_direct_attempt) {
     header.flags |= wire::CanaryHeader::bypass_bit;
   }
-  seal(header, datagram.payload);
-  outbox.push(datagram);
+  seal(header, packet.payload);
+  packet.send(outbox);
   mine.sent_at = mine.timer_from = now;
   next_check_ = std::min(next_check_, due(mine));
 }
 
 void CanaryWorker::request(std::uint32_t block, Outbox& outbox, Time now) {
   auto& mine = entry(block);
-  auto datagram = control(state_.job, state_.blocks, wire::CanaryKind::request,
-                          state_.blocks.id(block, mine.attempt), state_.blocks.leader(block));
-  datagram.header.children = state_.blocks.sequence(state_.progress.next());
-  seal(datagram.header, {});
-  outbox.push(datagram);
+  auto packet = control(state_.job, state_.blocks, wire::CanaryKind::request,
+                        state_.blocks.id(block, mine.attempt), state_.blocks.leader(block));
+  packet.header.children = state_.blocks.sequence(state_.progress.next());
+  seal(packet.header, {});
+  packet.send(outbox);
   mine.timer_from = now;
   mine.asked = true;
   mine.unanswered = static_cast<std::uint8_t>(std::min(mine.unanswered + 1, 255));

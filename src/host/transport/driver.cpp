@@ -8,17 +8,6 @@ namespace {
 
 constexpr auto send_patience = std::chrono::seconds(1);
 
-class Attendance {
- public:
-  explicit Attendance(Caretaker& caretaker) : caretaker_(caretaker) { caretaker_.enter(); }
-  Attendance(const Attendance&) = delete;
-  Attendance& operator=(const Attendance&) = delete;
-  ~Attendance() { caretaker_.leave(); }
-
- private:
-  Caretaker& caretaker_;
-};
-
 }  // namespace
 
 Result<void> Driver::run(const Call& call, Time until) {
@@ -53,9 +42,7 @@ Result<void> Driver::drive(Time until) {
       return tl::make_unexpected(arrived.error());
     }
     now = Clock::now();
-    for (const auto datagram : *arrived) {
-      machine_.receive(datagram, now);
-    }
+    machine_.receive(*arrived, now);
     machine_.note_trouble(transport_.trouble());
     machine_.expire(now);
     if (!machine_.running() && now >= until + send_patience) {
@@ -64,25 +51,9 @@ Result<void> Driver::drive(Time until) {
   }
 }
 
-CanaryStatistics Driver::statistics() {
-  const Attendance here(caretaker_);
-  return machine_.statistics();
-}
-
-std::uint64_t Driver::blocks_by_hosts() {
-  const Attendance here(caretaker_);
-  const auto& statistics = machine_.statistics();
-  return statistics.blocks_by_hosts + statistics.contributions_direct_sent;
-}
-
 void Driver::skip(const Call& call) {
   const Attendance here(caretaker_);
   machine_.skip(call);
-}
-
-void Driver::require_switches() {
-  const Attendance here(caretaker_);
-  machine_.require_switches();
 }
 
 bool Driver::retaining() {
@@ -107,9 +78,7 @@ Result<void> Driver::answer() {
       return tl::make_unexpected(arrived.error());
     }
     now = Clock::now();
-    for (const auto datagram : *arrived) {
-      machine_.receive(datagram, now);
-    }
+    machine_.receive(*arrived, now);
     if (auto sent = transport_.flush(now + send_patience); !sent) {
       return sent;
     }

@@ -3,42 +3,56 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <utility>
 
 #include "host/call.h"
-#include "host/canary/collectives.h"
-#include "host/canary/statistics.h"
 #include "host/clock.h"
 #include "host/error.h"
+#include "host/machine.h"
 #include "host/outbox.h"
 #include "host/transport/caretaker.h"
 #include "host/transport/uring_transport.h"
 
 namespace tributary::host {
 
-// Moves the Canary machine: on the caller's thread during a collective; on a caretaker's in
-// between, while other ranks may still ask for results that this one led (3.3).
+// Moves a machine: on the caller's thread during a collective; on a caretaker's in between, while
+// other ranks may still ask for something.
 class Driver final : private Ward {
  public:
-  Driver(Job job, const CanaryTuning& tuning, UringTransport transport)
-      : machine_(std::move(job), tuning), transport_(std::move(transport)) {}
+  // The machine outlives the driver, and is used through it only.
+  Driver(Machine& machine, UringTransport transport)
+      : machine_(machine), transport_(std::move(transport)) {}
 
   Result<void> start() { return caretaker_.start(); }
 
   // A call that was refused here.
   void skip(const Call& call);
-  // From now on a block that no switch took part in is a failure.
-  void require_switches();
   // Returns when the collective is over; the buffers are not needed any more.
   Result<void> run(const Call& call, Time until);
 
   const Job& job() const { return machine_.job(); }
-  CanaryStatistics statistics();
-  // Blocks, so far, that hosts reduced without switches, as far as this rank had part in that.
-  std::uint64_t blocks_by_hosts();
   bool retaining();
 
+  // Calls `use` while nobody else moves the machine.
+  template <typename Use>
+  auto with_machine(Use use) {
+    const Attendance here(caretaker_);
+    return std::invoke(use);
+  }
+
  private:
+  class Attendance {
+   public:
+    explicit Attendance(Caretaker& caretaker) : caretaker_(caretaker) { caretaker_.enter(); }
+    Attendance(const Attendance&) = delete;
+    Attendance& operator=(const Attendance&) = delete;
+    ~Attendance() { caretaker_.leave(); }
+
+   private:
+    Caretaker& caretaker_;
+  };
+
   Result<void> drive(Time until);
   Result<void> answer();
 
@@ -47,7 +61,7 @@ class Driver final : private Ward {
   Time next() const override { return machine_.deadline(); }
   std::array<int, 2> descriptors() const override { return transport_.descriptors(); }
 
-  CanaryCollectives machine_;
+  Machine& machine_;
   Outbox outbox_{256};
   UringTransport transport_;
   bool lost_ = false;           // the caretaker cannot use the socket

@@ -4,8 +4,6 @@
 #include <cerrno>
 #include <system_error>
 
-#include "wire/canary.h"
-
 namespace tributary::host {
 namespace {
 
@@ -18,11 +16,10 @@ std::string needs_newer_kernel(const std::string& what, int error) {
 
 }  // namespace
 
-Result<void> UringReceiver::open(std::size_t payload_bytes) {
+Result<void> UringReceiver::open(std::size_t datagram_bytes_max) {
   constexpr std::size_t slack = 64;  // so that an oversized datagram is seen as such
   constexpr std::size_t cache_line = 64;
-  buffer_bytes_ = (sizeof(io_uring_recvmsg_out) + sizeof(wire::CanaryHeader) + payload_bytes +
-                   slack + cache_line - 1) /
+  buffer_bytes_ = (sizeof(io_uring_recvmsg_out) + datagram_bytes_max + slack + cache_line - 1) /
                   cache_line * cache_line;
   buffers_.resize(buffer_bytes_ * buffer_count);
   void* memory = nullptr;
@@ -79,13 +76,13 @@ Result<void> UringReceiver::complete(const io_uring_cqe& cqe) {
       io_uring_recvmsg_validate(buffers_.data() + buffer * buffer_bytes_, cqe.res, &message_);
   if (out != nullptr) {
     const auto length = io_uring_recvmsg_payload_length(out, cqe.res, &message_);
-    arrived_.emplace_back(static_cast<std::byte*>(io_uring_recvmsg_payload(out, &message_)),
-                          length);
+    arrived_.push_back(
+        {{static_cast<std::byte*>(io_uring_recvmsg_payload(out, &message_)), length}});
   }
   return {};
 }
 
-std::span<const wire::MutableBytes> UringReceiver::take() {
+std::span<const Arrival> UringReceiver::take() {
   recycle();
   std::swap(taken_, arrived_);
   std::swap(taken_buffers_, arrived_buffers_);

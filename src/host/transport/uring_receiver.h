@@ -10,8 +10,8 @@
 
 #include <liburing.h>
 
+#include "host/datagram.h"
 #include "host/error.h"
-#include "wire/cursor.h"
 
 namespace tributary::host {
 
@@ -23,7 +23,7 @@ class UringReceiver {
   UringReceiver(io_uring& ring, int socket_fd, std::uint64_t tag)
       : ring_(ring), socket_fd_(socket_fd), tag_(tag) {}
 
-  Result<void> open(std::size_t payload_bytes);
+  Result<void> open(std::size_t datagram_bytes_max);
 
   // Starts receiving unless it goes on already; the caller submits.
   void arm();
@@ -33,7 +33,7 @@ class UringReceiver {
 
   bool empty() const { return arrived_.empty(); }
   // What arrived since the last call; valid until recycle().
-  std::span<const wire::MutableBytes> take();
+  std::span<const Arrival> take();
   // Gives the buffers of the last take() back to the kernel.
   void recycle();
 
@@ -50,8 +50,8 @@ class UringReceiver {
   std::vector<std::byte> buffers_;
   std::size_t buffer_bytes_ = 0;
   msghdr message_{};  // says that neither names nor control messages are wanted
-  std::vector<wire::MutableBytes> arrived_;
-  std::vector<wire::MutableBytes> taken_;
+  std::vector<Arrival> arrived_;
+  std::vector<Arrival> taken_;
   std::vector<unsigned> arrived_buffers_;
   std::vector<unsigned> taken_buffers_;
 };

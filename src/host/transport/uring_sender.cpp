@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "host/transport/address.h"
+#include "wire/canary.h"
 #include "wire/ethernet.h"
 
 namespace tributary::host {
@@ -53,8 +54,9 @@ void UringSender::queue(Outbox& outbox) {
 }
 
 void UringSender::fill(Slot& slot, const Datagram& datagram) const {
-  slot.header = datagram.header;
-  slot.parts[0] = {&slot.header, sizeof slot.header};
+  const auto header = datagram.header();
+  std::copy(header.begin(), header.end(), slot.header.begin());
+  slot.parts[0] = {slot.header.data(), header.size()};
   // sendmsg does not write there; iovec serves both directions.
   slot.parts[1] = {const_cast<std::byte*>(datagram.payload.data()), datagram.payload.size()};
   slot.message = {};

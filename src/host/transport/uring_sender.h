@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <linux/if_packet.h>
 #include <netinet/in.h>
@@ -11,6 +13,7 @@
 
 #include <liburing.h>
 
+#include "host/datagram.h"
 #include "host/error.h"
 #include "host/outbox.h"
 #include "host/transport/datagram_socket.h"
@@ -39,7 +42,7 @@ class UringSender {
 
  private:
   struct Slot {
-    wire::CanaryHeader header;
+    std::array<std::byte, Datagram::header_bytes_max> header;
     iovec parts[2];
     union {
       sockaddr_in internet;

@@ -44,7 +44,7 @@ struct UringTransport::State {
   State& operator=(const State&) = delete;
   ~State();
 
-  Result<void> open(std::size_t payload_bytes);
+  Result<void> open(std::size_t datagram_bytes_max);
   Result<void> submit();
   Result<void> reap();
   Result<void> wait(Time until);
@@ -56,7 +56,7 @@ struct UringTransport::State {
   UringSender sender;
   UringReceiver receiver;
   std::vector<std::byte> buffer;  // for one datagram, of attend()
-  std::vector<wire::MutableBytes> attended;
+  std::vector<Arrival> attended;
 };
 
 // The kernel must have let go of buffers and payloads before they are freed.
@@ -77,7 +77,7 @@ UringTransport::State::~State() {
   io_uring_queue_exit(&ring);
 }
 
-Result<void> UringTransport::State::open(std::size_t payload_bytes) {
+Result<void> UringTransport::State::open(std::size_t datagram_bytes_max) {
   // COOP_TASKRUN: completions are worked off when this thread enters the kernel anyway, without an
   // interrupt.
   const int error = io_uring_queue_init(queue_entries, &ring, IORING_SETUP_COOP_TASKRUN);
@@ -89,8 +89,8 @@ Result<void> UringTransport::State::open(std::size_t payload_bytes) {
   }
   opened = true;
   constexpr std::size_t slack = 64;  // so that an oversized datagram is seen as such
-  buffer.resize(sizeof(wire::CanaryHeader) + payload_bytes + slack);
-  return receiver.open(payload_bytes).and_then([this] {
+  buffer.resize(datagram_bytes_max + slack);
+  return receiver.open(datagram_bytes_max).and_then([this] {
     receiver.arm();
     return submit();
   });
@@ -145,15 +145,16 @@ UringTransport::UringTransport(UringTransport&&) noexcept = default;
 UringTransport& UringTransport::operator=(UringTransport&&) noexcept = default;
 UringTransport::~UringTransport() = default;
 
-Result<UringTransport> UringTransport::create(DatagramSocket socket, std::size_t payload_bytes) {
+Result<UringTransport> UringTransport::create(DatagramSocket socket,
+                                              std::size_t datagram_bytes_max) {
   auto state = std::make_unique<State>(std::move(socket));
-  if (auto opened = state->open(payload_bytes); !opened) {
+  if (auto opened = state->open(datagram_bytes_max); !opened) {
     return tl::make_unexpected(opened.error());
   }
   return UringTransport(std::move(state));
 }
 
-Result<std::span<const wire::MutableBytes>> UringTransport::exchange(Outbox& outbox, Time until) {
+Result<std::span<const Arrival>> UringTransport::exchange(Outbox& outbox, Time until) {
   auto& state = *state_;
   state.receiver.recycle();
   state.receiver.arm();
@@ -176,13 +177,13 @@ void UringTransport::State::read_socket() {
   attended.clear();
   const auto length = ::recv(socket.fd.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
   if (length > 0) {
-    attended.emplace_back(buffer.data(), static_cast<std::size_t>(length));
+    attended.push_back({{buffer.data(), static_cast<std::size_t>(length)}});
   }
 }
 
 // The multishot receive belongs to the thread that started it: the kernel goes on with it only when
 // that thread enters the kernel. So the socket is read here, and the receive is not armed.
-Result<std::span<const wire::MutableBytes>> UringTransport::attend(Outbox& outbox) {
+Result<std::span<const Arrival>> UringTransport::attend(Outbox& outbox) {
   auto& state = *state_;
   state.receiver.recycle();
   state.sender.queue(outbox);

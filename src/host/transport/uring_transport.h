@@ -9,10 +9,10 @@
 #include <string>
 
 #include "host/clock.h"
+#include "host/datagram.h"
 #include "host/error.h"
 #include "host/outbox.h"
 #include "host/transport/datagram_socket.h"
-#include "wire/cursor.h"
 
 namespace tributary::host {
 
@@ -21,14 +21,14 @@ namespace tributary::host {
 // when there is nothing to do.
 class UringTransport {
  public:
-  static Result<UringTransport> create(DatagramSocket socket, std::size_t payload_bytes);
+  static Result<UringTransport> create(DatagramSocket socket, std::size_t datagram_bytes_max);
   UringTransport(UringTransport&&) noexcept;
   UringTransport& operator=(UringTransport&&) noexcept;
   ~UringTransport();
 
   // Sends from `outbox` as far as there are free slots, then waits until a datagram arrives, a slot
   // becomes free for what is left, or `until`. Yields what arrived; valid until the next call.
-  Result<std::span<const wire::MutableBytes>> exchange(Outbox& outbox, Time until);
+  Result<std::span<const Arrival>> exchange(Outbox& outbox, Time until);
 
   // Waits until no payload is needed any more. What arrives meanwhile is kept for exchange().
   Result<void> flush(Time until);
@@ -36,7 +36,7 @@ class UringTransport {
   // The same without waiting, for a thread that stands in for the usual one, which gets along
   // without: nothing is left with the kernel that needs this thread to go on. The datagrams that
   // the usual thread was notified of come first; others are read from the socket.
-  Result<std::span<const wire::MutableBytes>> attend(Outbox& outbox);
+  Result<std::span<const Arrival>> attend(Outbox& outbox);
   // One of these is readable when attend() finds something.
   std::array<int, 2> descriptors() const;
 

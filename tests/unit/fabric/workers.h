@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "host/canary/collectives.h"
 #include "support/virtual_fabric.h"
 
 namespace tributary::test {

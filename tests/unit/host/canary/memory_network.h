@@ -121,7 +121,7 @@ class MemoryNetwork {
  private:
   static InFlight fly(const Datagram& datagram) {
     InFlight flying{datagram.destination, {}};
-    const auto header = std::as_bytes(std::span(&datagram.header, 1));
+    const auto header = datagram.header();
     flying.bytes.assign(header.begin(), header.end());
     flying.bytes.insert(flying.bytes.end(), datagram.payload.begin(), datagram.payload.end());
     return flying;

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "host/canary/collectives.h"
 #include "host/transport/address.h"
 #include "host/transport/datagram_socket.h"
 
@@ -64,10 +65,9 @@ class ByHand {
 
  private:
   void send(const Datagram& datagram) const {
-    std::vector<std::byte> bytes(sizeof datagram.header + datagram.payload.size());
-    std::memcpy(bytes.data(), &datagram.header, sizeof datagram.header);
-    std::copy(datagram.payload.begin(), datagram.payload.end(),
-              bytes.begin() + sizeof datagram.header);
+    const auto header = datagram.header();
+    std::vector<std::byte> bytes(header.begin(), header.end());
+    bytes.insert(bytes.end(), datagram.payload.begin(), datagram.payload.end());
     const auto to = to_sockaddr(datagram.destination);
     ::sendto(socket_, bytes.data(), bytes.size(), 0, reinterpret_cast<const sockaddr*>(&to),
              sizeof to);
@@ -92,9 +92,11 @@ TEST(Driver, AnswersAfterTheCollectiveIsOver) {
   const auto second = socket_of(1);
   const auto job = job_of(0, first, second);
   ByHand other(job_of(1, first, second), second);
-  auto transport = UringTransport::create(std::move(first), payload_bytes);
+  auto transport =
+      UringTransport::create(std::move(first), sizeof(wire::CanaryHeader) + payload_bytes);
   ASSERT_TRUE(transport) << transport.error().message;
-  Driver driver(job, {}, std::move(*transport));
+  CanaryCollectives machine(job);
+  Driver driver(machine, std::move(*transport));
   ASSERT_TRUE(driver.start());
 
   const auto deadline = Clock::now() + 10s;
@@ -114,7 +116,7 @@ TEST(Driver, AnswersAfterTheCollectiveIsOver) {
   EXPECT_TRUE(other.finished());
   EXPECT_EQ(theirs, std::vector<std::int32_t>(8, 42));
   EXPECT_GT(other.statistics().requests_sent, 0u);
-  EXPECT_GT(driver.statistics().replays_sent, 0u);
+  EXPECT_GT(driver.with_machine([&] { return machine.statistics().replays_sent; }), 0u);
 }
 
 }  // namespace
