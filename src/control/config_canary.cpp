@@ -91,7 +91,6 @@ void read_canary(Reader& reader, SwitchDraft& out) {
 }
 
 void resolve_canary_jobs(SwitchDraft& draft, Diagnostics& diagnostics) {
-  const auto& ports = draft.config.ports;
   for (std::size_t i = 0; i < draft.canary_jobs.size(); ++i) {
     auto& rule = draft.config.canary->jobs[i];
     const auto& source = *draft.canary_jobs[i].source;
@@ -104,15 +103,8 @@ void resolve_canary_jobs(SwitchDraft& draft, Diagnostics& diagnostics) {
                         "put all its ports into one [[switch.canary.job]]");
     }
     for (const auto& [name, where] : draft.canary_jobs[i].ports) {
-      // Spelled out: clang 14 does not capture structured bindings.
-      const auto at = std::find_if(ports.begin(), ports.end(), [&wanted = name](const auto& port) {
-        return port.name == wanted;
-      });
-      if (at == ports.end()) {
-        diagnostics.error(where, "no port `" + name + "` on switch `" + draft.config.name + "`",
-                          port_names(draft.config));
-      } else {
-        rule.ports.push_back(static_cast<PortIndex>(at - ports.begin()));
+      if (const auto port = find_port(draft.config, name, where, diagnostics)) {
+        rule.ports.push_back(*port);
       }
     }
     if (draft.canary_jobs[i].ports.empty() && source.contains("ports")) {

@@ -105,14 +105,8 @@ void check_fdb(const SwitchDraft& draft, Diagnostics& diagnostics) {
       diagnostics.error(position_of(source, "mac"),
                         "an entry for " + to_string(entry.mac) + " was given before");
     }
-    const auto port =
-        std::find_if(config.ports.begin(), config.ports.end(),
-                     [&](const switching::PortConfig& p) { return p.name == entry.port; });
-    if (port == config.ports.end()) {
-      diagnostics.error(position_of(source, "port"),
-                        "no port `" + entry.port + "` on switch `" + config.name + "`",
-                        port_names(config));
-    } else if (port->address) {
+    const auto port = find_port(config, entry.port, position_of(source, "port"), diagnostics);
+    if (port && config.ports[*port].address) {
       diagnostics.error(position_of(source, "port"), "port `" + entry.port + "` is routed",
                         "bridge entries point to ports without an address");
     }
@@ -152,6 +146,17 @@ void check_ports(const SwitchDraft& draft, Diagnostics& diagnostics) {
   }
 }
 
+// Of what an engine sends.
+void check_own_address(const SwitchDraft& draft, const std::string& engine,
+                       Diagnostics& diagnostics) {
+  if (draft.config.address.is_unspecified() && !draft.source->contains("address")) {
+    diagnostics.error(
+        position_of(*draft.source, engine),
+        "[switch." + engine + "] needs the switch's own address",
+        "add, say, address = \"10.1.255.1\" to [[switch]] `" + draft.config.name + "`");
+  }
+}
+
 }  // namespace
 
 std::string port_names(const SwitchConfig& config) {
@@ -162,15 +167,28 @@ std::string port_names(const SwitchConfig& config) {
   return "ports: " + joined(names);
 }
 
+std::optional<PortIndex> find_port(const SwitchConfig& config, const std::string& name,
+                                   Position where, Diagnostics& diagnostics) {
+  const auto at = std::find_if(config.ports.begin(), config.ports.end(),
+                               [&](const auto& port) { return port.name == name; });
+  if (at == config.ports.end()) {
+    diagnostics.error(where, "no port `" + name + "` on switch `" + config.name + "`",
+                      port_names(config));
+    return std::nullopt;
+  }
+  return static_cast<PortIndex>(at - config.ports.begin());
+}
+
 void check_switch(const SwitchDraft& draft, Diagnostics& diagnostics) {
   const auto& config = draft.config;
   const auto interfaces = interfaces_of(draft);
   check_ports(draft, diagnostics);
   check_overlaps(interfaces, diagnostics);
-  if (config.canary && config.address.is_unspecified() && !draft.source->contains("address")) {
-    diagnostics.error(position_of(*draft.source, "canary"),
-                      "[switch.canary] needs the switch's own address",
-                      "add, say, address = \"10.1.255.1\" to [[switch]] `" + config.name + "`");
+  if (config.canary) {
+    check_own_address(draft, "canary", diagnostics);
+  }
+  if (config.panama) {
+    check_own_address(draft, "panama", diagnostics);
   }
   const bool bridged = std::any_of(config.ports.begin(), config.ports.end(),
                                    [](const auto& port) { return !port.address; });

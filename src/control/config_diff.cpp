@@ -96,12 +96,17 @@ void list_tables(Settings& out, const std::string& path, const switching::Switch
   }
 }
 
+std::string ports_text(const std::vector<PortIndex>& ports, const switching::SwitchConfig& config) {
+  std::string text;
+  for (const PortIndex port : ports) {
+    text += (text.empty() ? "" : ", ") + config.ports[port].name;
+  }
+  return text;
+}
+
 void list_canary_job(Settings& out, const std::string& path, const canary::JobRule& job,
                      const switching::SwitchConfig& config) {
-  std::string ports;
-  for (const PortIndex port : job.ports) {
-    ports += (ports.empty() ? "" : ", ") + config.ports[port].name;
-  }
+  const auto ports = ports_text(job.ports, config);
   out[path] = {"ports " + (ports.empty() ? "all" : ports) + " quota " +
                (job.quota == 0 ? "default" : std::to_string(job.quota))};
 }
@@ -126,6 +131,18 @@ void list_canary(Settings& out, const std::string& path, const canary::CanaryCon
   put(" port_quota", std::to_string(canary.port_quota));
   for (const auto& job : canary.jobs) {
     list_canary_job(out, path + " job " + std::to_string(job.job), job, config);
+  }
+}
+
+void list_panama(Settings& out, const std::string& path, const panama::PanamaConfig& panama,
+                 const switching::SwitchConfig& config) {
+  out[path + " packet_memory"] = {std::to_string(panama.packet_memory), true};
+  for (const auto& tree : panama.trees) {
+    out[path + " tree " + std::to_string(tree.job) + "/" + std::to_string(tree.tree)] = {
+        "group " + to_string(tree.group) + " children " + ports_text(tree.children, config) +
+        " parent " + (tree.parent ? config.ports[*tree.parent].name : "none") + " workers " +
+        std::to_string(tree.workers) + " workers_below " + std::to_string(tree.workers_below) +
+        " quorum " + std::to_string(tree.quorum)};
   }
 }
 
@@ -155,6 +172,10 @@ void list_switch(Settings& out, const SwitchSection& section) {
   out[path + " canary"] = {config.canary ? "on" : "off", true};
   if (config.canary) {
     list_canary(out, path + " canary", *config.canary, config);
+  }
+  out[path + " panama"] = {config.panama ? "on" : "off", true};
+  if (config.panama) {
+    list_panama(out, path + " panama", *config.panama, config);
   }
   for (std::size_t i = 0; i < config.ports.size(); ++i) {
     list_port(out, path + " port " + config.ports[i].name, config.ports[i], section.devices[i], i);

@@ -69,6 +69,7 @@ void read_switch(Reader& reader, SwitchDraft& out) {
   reader.table("bfd", [&](Reader& child) { read_bfd(child, config.bfd); });
   reader.table("selection", [&](Reader& child) { read_selection(child, config.selection); });
   reader.table("canary", [&](Reader& child) { read_canary(child, out); });
+  reader.table("panama", [&](Reader& child) { read_panama(child, out); });
   reader.tables("port", [&](Reader& child) { read_port(child, out); });
   reader.tables("route", [&](Reader& child) { read_route(child, out); });
   reader.tables("fdb", [&](Reader& child) { read_fdb(child, out); });

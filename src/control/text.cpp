@@ -176,6 +176,19 @@ Parsed<wire::MacAddress> parse_mac(std::string_view text) {
   return mac;
 }
 
+Parsed<wire::Ipv4Address> parse_group(std::string_view text) {
+  std::uint32_t value = 0;
+  const std::string hint = "for example \"239.192.0.1\"";
+  if (!parse_octets(text, value)) {
+    return tl::unexpected(Complaint{quoted(text) + " is not an IPv4 address", hint});
+  }
+  const wire::Ipv4Address group(value);
+  if (!group.is_multicast()) {
+    return tl::unexpected(Complaint{quoted(text) + " is no multicast address", hint});
+  }
+  return group;
+}
+
 Parsed<wire::Ipv4Address> parse_ipv4(std::string_view text) {
   std::uint32_t value = 0;
   const std::string hint = "write it like \"10.1.1.1\"";

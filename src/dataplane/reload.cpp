@@ -25,6 +25,12 @@ bool same(const std::optional<canary::CanaryConfig>& a,
                  a->partitions == b->partitions));
 }
 
+// Trees come and go under running jobs; the memory is divided anew only at the start.
+bool same(const std::optional<panama::PanamaConfig>& a,
+          const std::optional<panama::PanamaConfig>& b) {
+  return a.has_value() == b.has_value() && (!a || a->packet_memory == b->packet_memory);
+}
+
 // The first thing that differs and must not; empty if there is none.
 std::string fixed_difference(const DaemonConfig& a, const DaemonConfig& b) {
   if (a.cores != b.cores) {
@@ -74,6 +80,9 @@ std::string fixed_difference(const SwitchSection& a, const SwitchSection& b) {
   }
   if (!same(a.config.canary, b.config.canary)) {
     return "whether canary is on, its descriptors, its partitions or its hash_seed";
+  }
+  if (!same(a.config.panama, b.config.panama)) {
+    return "whether panama is on, or its packet_memory";
   }
   if (a.config.ports.size() != b.config.ports.size()) {
     return "the number of its ports";

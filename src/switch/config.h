@@ -8,6 +8,7 @@
 
 #include "engine/engine.h"
 #include "engines/canary/config.h"
+#include "engines/panama/config.h"
 #include "forwarding/config.h"
 #include "packet/clock.h"
 #include "wire/ethernet.h"
@@ -66,6 +67,7 @@ struct SwitchConfig {
   std::vector<FdbEntryConfig> fdb;
   std::vector<ArpEntryConfig> arp;
   std::optional<canary::CanaryConfig> canary;  // no value: Canary packets are ordinary UDP
+  std::optional<panama::PanamaConfig> panama;  // no value: PANAMA packets are ordinary UDP
 };
 
 }  // namespace tributary::switching

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "packet/packet.h"
@@ -42,5 +44,15 @@ struct PanamaConfig {
 
 // Packets that a worker may send to a tree before it knows the window cap (Figure 5: cwnd = 2).
 inline constexpr std::uint32_t initial_window = 2;
+
+// What is wrong with a tree: the setting, as the configuration calls it, why, and what helps.
+struct TreeFault {
+  std::string_view setting;
+  std::string message;
+  std::string hint;
+};
+// Of that one of config's trees, by itself and beside those before it; no value if nothing is.
+// Ports are not checked to be there.
+std::optional<TreeFault> find_fault(const PanamaConfig& config, std::size_t index);
 
 }  // namespace tributary::panama
