@@ -38,7 +38,9 @@ class Guest:
     gateway: ipaddress.IPv4Address | None = None
     mtu: int = 1500
     programs: tuple[str, ...] = ()  # that it gets besides busybox
+    files: tuple[str, ...] = ()  # what those load by themselves, at the same places
     modules: tuple[str, ...] = ()  # of its kernel, besides those for its network
+    setup: str = ""  # shell command, when it has booted
 
 
 @dataclasses.dataclass(frozen=True)
@@ -194,9 +196,9 @@ class _Reader:
 
     def _guest(self, table: dict) -> Guest:
         self._take(table, "[[guest]]", {"name", "switch_interface", "address"},
-                   {"gateway", "mtu", "programs", "modules"})
-        return Guest(programs=tuple(table.get("programs", [])),
-                     modules=tuple(table.get("modules", [])), **self._place(table, "[[guest]]"))
+                   {"gateway", "mtu", "programs", "files", "modules", "setup"})
+        lists = {key: tuple(table.get(key, [])) for key in ("programs", "files", "modules")}
+        return Guest(setup=table.get("setup", ""), **lists, **self._place(table, "[[guest]]"))
 
     def _place(self, table: dict, where: str) -> dict:
         """What hosts and guests have in common."""

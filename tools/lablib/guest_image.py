@@ -57,8 +57,9 @@ def _version(path: pathlib.Path) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", path.name)]
 
 
-def build(target: pathlib.Path, programs: Iterable[str], modules: Iterable[str]) -> None:
-    """Writes the image; `programs` are found on the PATH or given as files."""
+def build(target: pathlib.Path, programs: Iterable[str], files: Iterable[str],
+          modules: Iterable[str]) -> None:
+    """Writes the image; `programs` are found on the PATH, `files` keep their places."""
     missing = sorted({package for tool, package in _TOOLS.items() if shutil.which(tool) is None})
     if missing:
         raise LabError(f"guests need more tools; try: apt-get install {' '.join(missing)}")
@@ -71,6 +72,8 @@ def build(target: pathlib.Path, programs: Iterable[str], modules: Iterable[str])
         (root / "init").chmod(0o755)
         for program in programs:
             _add_program(root, program)
+        for file in files:
+            _add_with_libraries(root, pathlib.Path(file), root / file.lstrip("/"))
         _add_modules(root, (*_MODULES, *modules))
         _pack(root, target)
 
@@ -83,12 +86,21 @@ def _add_program(root: pathlib.Path, program: str) -> None:
     found = shutil.which(program)
     if found is None:
         raise LabError(f"there is no program '{program}' for the guests")
-    shutil.copy(found, root / "usr" / "bin")
-    said = subprocess.run(["ldd", found], capture_output=True, text=True).stdout
+    _add_with_libraries(root, pathlib.Path(found), root / "usr" / "bin" / program)
+
+
+def _add_with_libraries(root: pathlib.Path, file: pathlib.Path, copy: pathlib.Path) -> None:
+    if not file.is_file():
+        raise LabError(f"there is no {file} for the guests")
+    _copy(file, copy)
+    said = subprocess.run(["ldd", file], capture_output=True, text=True).stdout
     for library in re.findall(r"(/\S+) \(0x", said):
-        copy = root / library.lstrip("/")
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(library, copy)
+        _copy(pathlib.Path(library), root / library.lstrip("/"))
+
+
+def _copy(file: pathlib.Path, copy: pathlib.Path) -> None:
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(file, copy)
 
 
 def _add_modules(root: pathlib.Path, modules: tuple[str, ...]) -> None:
@@ -99,9 +111,7 @@ def _add_modules(root: pathlib.Path, modules: tuple[str, ...]) -> None:
         if said.returncode != 0:
             raise LabError(f"no module '{module}' for the guests: {said.stderr.strip()}")
         for path in re.findall(r"^insmod (\S+)", said.stdout, re.MULTILINE):
-            copy = root / path.lstrip("/")
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(path, copy)
+            _copy(pathlib.Path(path), root / path.lstrip("/"))
     source = pathlib.Path("/lib/modules") / version
     for name in ("modules.order", "modules.builtin", "modules.builtin.modinfo"):
         shutil.copy(source / name, root / "lib" / "modules" / version)

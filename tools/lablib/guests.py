@@ -31,9 +31,10 @@ def tap(namespace: str, interface: str, mtu: int) -> None:
 
 def build_image(directory: pathlib.Path, guests: tuple[Guest, ...]) -> None:
     """One for all guests of a lab."""
-    programs = {program for guest in guests for program in guest.programs}
-    modules = {module for guest in guests for module in guest.modules}
-    guest_image.build(directory / _IMAGE, sorted(programs), sorted(modules))
+    def of_all(what: str) -> list[str]:
+        return sorted({name for guest in guests for name in getattr(guest, what)})
+
+    guest_image.build(directory / _IMAGE, of_all("programs"), of_all("files"), of_all("modules"))
 
 
 def start(namespace: str, guest: Guest, directory: pathlib.Path, mtu: int) -> subprocess.Popen:
@@ -76,8 +77,17 @@ def run(directory: pathlib.Path, name: str, command: str,
             raise LabError(f"guest {name} does not answer '{command}': {error}") from error
 
 
-def await_ready(directory: pathlib.Path, name: str) -> None:
-    """What is said on the line before the guest listens would be answered later."""
+def await_ready(directory: pathlib.Path, guest: Guest) -> None:
+    """Until it has booted and is set up."""
+    _await_boot(directory, guest.name)
+    if guest.setup:
+        status, said = run(directory, guest.name, guest.setup)
+        if status != 0:
+            raise LabError(f"guest {guest.name}: '{guest.setup}' ended with {status}: {said}")
+
+
+def _await_boot(directory: pathlib.Path, name: str) -> None:
+    # What is said on the line before the guest listens would be answered later.
     console = directory / f"{name}.console"
     until = time.monotonic() + _BOOT_TIMEOUT_S
     while time.monotonic() < until:

@@ -100,7 +100,7 @@ def _make(lab: Lab, tributaryd: pathlib.Path, build: pathlib.Path,
     _write_configurations(lab, record, overrides)
     start_daemons(lab, tributaryd, record)
     for guest in lab.guests:
-        guests.await_ready(directory, guest.name)
+        guests.await_ready(directory, guest)
 
 
 def _start_guests(lab: Lab, record: dict, overrides: daemon_config.Overrides) -> None:
