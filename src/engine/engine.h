@@ -85,7 +85,30 @@ struct StallStatus {
   std::uint32_t hosts = 0;
   Duration waiting{};
   wire::Ipv4Address leader;
-  std::vector<std::uint16_t> missing;  // ranks that have not contributed; empty: unknown
+  std::vector<std::uint16_t> missing;      // ranks that have not contributed; empty: unknown
+  std::vector<PortIndex> missing_ports{};  // behind which somebody has not; empty: unknown
+};
+
+// One aggregation tree that is installed here, for engines whose trees are set up beforehand.
+struct TreeStatus {
+  std::uint32_t job = 0;
+  std::uint16_t tree = 0;
+  wire::Ipv4Address group;
+  bool active = false;  // an epoch is going on
+  std::uint32_t epoch = 0;
+  std::uint64_t expected_vid = 0;  // all before it went by here
+  std::uint32_t wnd_cap = 0;       // what senders are told
+  std::uint32_t granted = 0;       // packets of memory that the tree has at each port
+  std::uint32_t held = 0;          // that wait at the fullest of its ports
+  std::uint64_t contributions = 0;
+  std::uint64_t results = 0;
+  std::uint64_t congested = 0;  // of the results, marked by ECN
+  std::uint64_t partial = 0;    // sums that somebody is missing in
+  std::uint64_t skipped = 0;
+  std::uint64_t late = 0;
+  std::uint64_t duplicates = 0;
+  std::uint64_t replays = 0;
+  std::uint64_t over_cap = 0;
 };
 
 // An aggregation engine on one core of one logical switch. It never touches a socket, a clock, a
@@ -107,6 +130,7 @@ class Engine {
   virtual std::vector<JobStatus> jobs() const = 0;
   virtual std::vector<DescriptorStatus> descriptors(Time now, std::size_t limit) const = 0;
   virtual std::vector<StallStatus> stalled(Time now, std::size_t limit) const = 0;
+  virtual std::vector<TreeStatus> trees() const { return {}; }
 };
 
 }  // namespace tributary::engine

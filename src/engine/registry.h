@@ -17,6 +17,8 @@ struct Protocol {
   bool (*claims)(const Frame& frame);
   // What all packets of one block have in common; the owning core is a hash of it.
   std::uint64_t (*key)(const Frame& frame);
+  // Its packets go to multicast groups, not to hosts.
+  bool to_groups = false;
 };
 
 }  // namespace tributary::engine

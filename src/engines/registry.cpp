@@ -5,25 +5,49 @@
 
 #include "engines/canary/engine.h"
 #include "engines/canary/protocol.h"
+#include "engines/panama/engine.h"
+#include "engines/panama/protocol.h"
 
 namespace tributary::engine {
 namespace {
 
+bool wants_canary(const EngineConfigs& configs) {
+  return configs.canary != nullptr;
+}
+
 std::unique_ptr<Engine> make_canary(const EngineConfigs& configs, const SwitchIdentity& self,
                                     PacketPool& pool) {
-  if (configs.canary == nullptr) {
+  if (!wants_canary(configs)) {
     return nullptr;
   }
   return std::make_unique<canary::CanaryEngine>(*configs.canary, self, pool);
 }
 
 bool reconfigure_canary(Engine& engine, const EngineConfigs& configs) {
-  return configs.canary != nullptr &&
+  return wants_canary(configs) &&
          static_cast<canary::CanaryEngine&>(engine).reconfigure(*configs.canary);
 }
 
-constexpr std::array<EngineKind, 1> kinds = {{
-    {canary::protocol, make_canary, reconfigure_canary},
+bool wants_panama(const EngineConfigs& configs) {
+  return configs.panama != nullptr;
+}
+
+std::unique_ptr<Engine> make_panama(const EngineConfigs& configs, const SwitchIdentity& self,
+                                    PacketPool& pool) {
+  if (!wants_panama(configs)) {
+    return nullptr;
+  }
+  return std::make_unique<panama::PanamaEngine>(*configs.panama, self, pool);
+}
+
+bool reconfigure_panama(Engine& engine, const EngineConfigs& configs) {
+  return wants_panama(configs) &&
+         static_cast<panama::PanamaEngine&>(engine).reconfigure(*configs.panama);
+}
+
+constexpr std::array<EngineKind, 2> kinds = {{
+    {canary::protocol, wants_canary, make_canary, reconfigure_canary},
+    {panama::protocol, wants_panama, make_panama, reconfigure_panama},
 }};
 
 }  // namespace

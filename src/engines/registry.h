@@ -7,6 +7,7 @@
 #include "engine/engine.h"
 #include "engine/registry.h"
 #include "engines/canary/config.h"
+#include "engines/panama/config.h"
 #include "packet/pool.h"
 
 namespace tributary::engine {
@@ -15,11 +16,15 @@ namespace tributary::engine {
 // the configuration that the caller holds; engines copy what they need.
 struct EngineConfigs {
   const canary::CanaryConfig* canary = nullptr;
+  const panama::PanamaConfig* panama = nullptr;
 };
 
 // One engine of Tributary, without an object of it.
 struct EngineKind {
   Protocol protocol;
+
+  // Whether `configs` asks for this kind.
+  bool (*wanted)(const EngineConfigs& configs);
 
   // A new engine for one core's share of one logical switch, or null if `configs` does not ask for
   // this kind. `pool` is that core's and outlives the engine.

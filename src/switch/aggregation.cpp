@@ -9,10 +9,6 @@
 namespace tributary::switching {
 namespace {
 
-engine::EngineConfigs configs_of(const SwitchConfig& config) {
-  return {config.canary ? &*config.canary : nullptr};
-}
-
 std::vector<engine::Segment> segments_of(const SwitchConfig& config) {
   std::vector<engine::Segment> segments;
   for (const auto& port : config.ports) {
@@ -25,6 +21,10 @@ std::vector<engine::Segment> segments_of(const SwitchConfig& config) {
 }
 
 }  // namespace
+
+engine::EngineConfigs engine_configs(const SwitchConfig& config) {
+  return {config.canary ? &*config.canary : nullptr, config.panama ? &*config.panama : nullptr};
+}
 
 Aggregation::Aggregation(const SwitchConfig& config, const Interfaces& interfaces, PacketPool& pool)
     : self_{config.id, config.address, interfaces.bridge_mac(), interfaces.count(),
@@ -61,7 +61,7 @@ void Aggregation::expire(Time now, engine::Actions& actions) {
 
 // An engine whose settings cannot change while it holds blocks is made anew.
 void Aggregation::reconfigure(const SwitchConfig& config) {
-  const auto configs = configs_of(config);
+  const auto configs = engine_configs(config);
   std::vector<Slot> next;
   for (const auto& kind : engine::engine_kinds()) {
     const auto old = std::find_if(slots_.begin(), slots_.end(),

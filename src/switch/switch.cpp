@@ -45,6 +45,16 @@ const wire::ArpHeader* arp_of(const Packet& packet) {
   return is_sound ? arp : nullptr;
 }
 
+// A frame to the group of a tree is for the switch, whose places in trees were set up beforehand.
+bool is_to_group(const engine::Frame& frame, const engine::Protocol& protocol) {
+  return protocol.to_groups && frame.ethernet->destination.is_group();
+}
+
+bool is_misdirected(const wire::Ipv4Header& ip, const engine::Protocol& protocol) {
+  return protocol.to_groups ? !ip.source.is_routable_unicast() || !ip.destination.is_multicast()
+                            : is_unroutable(ip);
+}
+
 }  // namespace
 
 class Switch::Impl {
@@ -203,7 +213,7 @@ class Switch::Impl {
     auto& [packet, frame, slot] = accepted;
     if (frame.ipv4 != nullptr && !has_right_ip_checksum(frame)) {
       drop(std::move(packet), DropReason::ip_checksum);
-    } else if (frame.ipv4 != nullptr && is_unroutable(*frame.ipv4)) {
+    } else if (frame.ipv4 != nullptr && is_misdirected(*frame.ipv4, slot->kind->protocol)) {
       drop(std::move(packet), DropReason::ip_martian);
     } else {
       slot->burst.push_back({std::move(packet), frame});
@@ -245,7 +255,7 @@ class Switch::Impl {
     const auto& destination = frame.ethernet->destination;
     const bool ours = destination == interfaces_.mac(ingress);
     const bool raw_canary = frame.ethernet->type.value() == wire::ethertype::canary;
-    if ((ours || raw_canary) && slot != nullptr) {
+    if (slot != nullptr && (ours || raw_canary || is_to_group(frame, slot->kind->protocol))) {
       aggregate(accepted);
       return;
     }

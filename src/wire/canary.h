@@ -9,6 +9,7 @@
 #include "wire/endian.h"
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
+#include "wire/key.h"
 
 namespace tributary::wire {
 
@@ -131,19 +132,5 @@ inline std::uint64_t peek_canary_key(Bytes bytes) {
 void seal(CanaryHeader& header, Bytes payload);
 // ... or that of a header whose payload, and its CRC, stay as they are.
 void reseal(CanaryHeader& header);
-
-// Mixes a key into 64 well-spread bits, seeded: descriptor index, owning core, up-port.
-constexpr std::uint64_t mix_key(std::uint64_t key, std::uint64_t seed) {
-  std::uint64_t x = key ^ seed;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
-
-// UDP source port of everything that concerns one key, so that a NIC's RSS (and ECMP of ordinary
-// switches) keeps a block together.
-constexpr std::uint16_t source_port_of(std::uint64_t key) {
-  return static_cast<std::uint16_t>(0xc000u | (mix_key(key, 0) & 0x3fffu));
-}
 
 }  // namespace tributary::wire

@@ -9,6 +9,7 @@
 #include "wire/endian.h"
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
+#include "wire/key.h"
 
 namespace tributary::wire {
 

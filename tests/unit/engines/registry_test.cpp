@@ -13,8 +13,9 @@ namespace {
 const SwitchIdentity identity{1, wire::Ipv4Address{10, 0, 255, 1}, {}, 4};
 
 TEST(Registry, NamesEveryEngine) {
-  ASSERT_EQ(engine_kinds().size(), 1u);
+  ASSERT_EQ(engine_kinds().size(), 2u);
   EXPECT_EQ(engine_kinds()[0].protocol.name, "canary");
+  EXPECT_EQ(engine_kinds()[1].protocol.name, "panama");
 }
 
 TEST(Registry, MakesOnlyWhatIsConfigured) {
@@ -23,6 +24,10 @@ TEST(Registry, MakesOnlyWhatIsConfigured) {
   EXPECT_EQ(kind.make({}, identity, pool), nullptr);
   const canary::CanaryConfig config;
   EXPECT_NE(kind.make({&config}, identity, pool), nullptr);
+  const panama::PanamaConfig other;
+  EXPECT_EQ(kind.make({nullptr, &other}, identity, pool), nullptr);
+  EXPECT_EQ(engine_kinds()[1].make({&config}, identity, pool), nullptr);
+  EXPECT_NE(engine_kinds()[1].make({nullptr, &other}, identity, pool), nullptr);
 }
 
 TEST(Registry, ReconfiguresInPlaceWherePossible) {

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What comes up the tree and waits for the others (section 5).
+#include <algorithm>
+#include <utility>
+
+#include "engines/panama/engine.h"
+
+namespace tributary::panama {
+namespace {
+
+// Nobody of a run that is going on is silent for so long and then sends what is older.
+constexpr Duration restart_after = std::chrono::seconds(1);
+
+std::uint32_t mark_of(const wire::PanamaHeader& header) {
+  return static_cast<std::uint32_t>(header.fingerprint.value());
+}
+
+bool has_arrived(const Row& row, std::uint8_t child) {
+  return (row.arrived >> child & 1) != 0;
+}
+
+// What all packets of a VID have in common; those that differ cannot be added up.
+bool is_like(const wire::PanamaHeader& a, const wire::PanamaHeader& b) {
+  return a.elements.value() == b.elements.value() && a.element_type == b.element_type &&
+         a.op == b.op && a.fin() == b.fin();
+}
+
+// The header of a packet that waits.
+const wire::PanamaHeader& header_in(const Packet& packet) {
+  return reinterpret_cast<const Headers*>(packet.data())->panama;
+}
+
+void count_in(wire::PanamaHeader& sums, const wire::PanamaHeader& header) {
+  sums.contributions =
+      static_cast<std::uint16_t>(sums.contributions.value() + header.contributions.value());
+  sums.fingerprint = sums.fingerprint.value() + header.fingerprint.value();
+  sums.wnd_cap = std::min(sums.wnd_cap.value(), header.wnd_cap.value());
+}
+
+void count_out(wire::PanamaHeader& sums, const wire::PanamaHeader& header) {
+  sums.contributions =
+      static_cast<std::uint16_t>(sums.contributions.value() - header.contributions.value());
+  sums.fingerprint = sums.fingerprint.value() - header.fingerprint.value();
+}
+
+}  // namespace
+
+void PanamaEngine::contribute(Tree& tree, PacketPtr packet, const Message& message, Time now,
+                              engine::Actions& actions) {
+  const auto child = tree.child_of(packet->ingress);
+  if (child == Tree::no_child) {
+    return actions.drop(std::move(packet), DropReason::panama_wrong_port);
+  }
+  const auto position = place(tree, child, message.header, now);
+  if (!position) {
+    return actions.drop(std::move(packet), DropReason::panama_stale);
+  }
+  auto& row = tree.row(*position);
+  if (tree.is_known(*position)) {
+    if (row.state != Row::State::gathering) {
+      return repeat(tree, row, child, std::move(packet), message, now, actions);
+    }
+    if (has_arrived(row, child)) {
+      return replace(tree, row, child, std::move(packet), message, now, actions);
+    }
+  }
+  if (const auto fault = find_fault(tree, row, *position, child, message.header)) {
+    tree.counters.over_cap += *fault == DropReason::panama_over_cap;
+    return actions.drop(std::move(packet), *fault);
+  }
+  if (!tree.is_known(*position)) {
+    begin_row(tree, row, *position, message.header, now);
+  }
+  take(tree, row, child, std::move(packet), message, now);
+  actions.absorb(nullptr);
+  complete_what_can(tree, row, child, now, actions);
+}
+
+// The position of a packet; no value if it is of the past. What cannot be of the run that the tree
+// knows begins another: a job that was started again counts its epochs from the start.
+std::optional<std::uint64_t> PanamaEngine::place(Tree& tree, std::uint8_t child,
+                                                 const wire::PanamaHeader& header, Time now) {
+  const auto epoch = header.epoch.value();
+  const auto vid = header.vid.value();
+  const bool may_restart = !tree.grant.active || now - tree.last_taken >= restart_after;
+  if (const auto first = tree.epochs.find(epoch)) {
+    const auto position = *first + vid;
+    const auto& row = tree.row(position);
+    if (tree.is_known(position)) {
+      const bool may_change = tree.is_partial() && header.rank.value() == header.no_rank;
+      if (!has_arrived(row, child) || tree.mark(row, child) == mark_of(header) || may_change) {
+        return position;
+      }
+    } else if (tree.epochs.is_current(epoch) &&
+               (row.state == Row::State::free || row.position < position)) {
+      return position;
+    }
+    if (!may_restart || vid >= initial_window) {
+      return std::nullopt;
+    }
+  } else if (!tree.epochs.is_newer(epoch) && !may_restart) {
+    return std::nullopt;
+  }
+  evict_gathering(tree);
+  tree.begin(epoch, vid);
+  activate(tree, now);
+  return tree.epochs.first() + vid;
+}
+
+// Why a packet cannot wait here; no value if it can.
+std::optional<DropReason> PanamaEngine::find_fault(const Tree& tree, const Row& row,
+                                                   std::uint64_t position, std::uint8_t child,
+                                                   const wire::PanamaHeader& header) const {
+  const bool joins = tree.is_known(position);
+  const bool beyond_fin = tree.fin && position > *tree.fin;
+  if (beyond_fin || (joins && !is_like(row.header, header))) {
+    return DropReason::panama_mismatch;
+  }
+  const unsigned others = joins ? row.header.contributions.value() : 0;
+  if (others + header.contributions.value() > tree.config().workers_below) {
+    return DropReason::panama_overcount;
+  }
+  const bool slot_taken = !joins && row.state == Row::State::gathering;
+  if (slot_taken || position >= tree.expected + tree.rows() ||
+      tree.held[child] >= tree.grant.packets) {
+    return DropReason::panama_over_cap;
+  }
+  return std::nullopt;
+}
+
+void PanamaEngine::begin_row(Tree& tree, Row& row, std::uint64_t position,
+                             const wire::PanamaHeader& header, Time now) {
+  clear(tree, row);
+  row.state = Row::State::gathering;
+  row.position = position;
+  row.arrived = 0;
+  row.next = 0;
+  row.congested = false;
+  row.since = now;
+  row.header = header;
+  row.header.flags &= static_cast<std::uint8_t>(~wire::PanamaHeader::retransmission_bit);
+  row.header.contributions = std::uint16_t{0};
+  row.header.fingerprint = std::uint64_t{0};
+  row.header.wnd_cap = wire::PanamaHeader::wnd_cap_none;
+  row.header.rank = wire::PanamaHeader::no_rank;
+  tree.gathering_high_water = std::max(tree.gathering_high_water, ++tree.gathering);
+}
+
+void PanamaEngine::take(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet,
+                        const Message& message, Time now) {
+  auto& port = ports_[packet->ingress];
+  port.high_water = std::max(port.high_water, ++port.held);
+  ++tree.held[child];
+  note(tree, row, child, message.header, now);
+  ++tree.counters.contributions;
+  count_in(row.header, message.header);
+  row.congested |= message.congested();
+  tree.waiting(row, child) = std::move(packet);
+  add_in_order(tree, row);
+}
+
+// The child has sent this.
+void PanamaEngine::note(Tree& tree, Row& row, std::uint8_t child, const wire::PanamaHeader& header,
+                        Time now) {
+  row.arrived |= std::uint64_t{1} << child;
+  tree.mark(row, child) = mark_of(header);
+  tree.highest[child] = std::max(tree.highest[child], row.position + 1);
+  tree.top = std::max(tree.top, row.position + 1);
+  tree.last_taken = now;
+  if (!tree.grant.active && !tree.is_finished()) {
+    activate(tree, now);
+  }
+}
+
+// A switch below has sent a sum again in which more workers are (section 7); else a repeat.
+void PanamaEngine::replace(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet,
+                           const Message& message, Time now, engine::Actions& actions) {
+  auto& waiting = tree.waiting(row, child);
+  const auto more = [&] {
+    const auto& before = header_in(*waiting);
+    const auto others = row.header.contributions.value() - before.contributions.value();
+    return message.header.contributions.value() > before.contributions.value() &&
+           others + message.header.contributions.value() <= tree.config().workers_below &&
+           is_like(before, message.header);
+  };
+  if (!tree.is_partial() || !more()) {
+    ++tree.counters.duplicates;
+    return actions.drop(std::move(packet), DropReason::panama_duplicate);
+  }
+  count_out(row.header, header_in(*waiting));
+  count_in(row.header, message.header);
+  row.congested |= message.congested();
+  note(tree, row, child, message.header, now);
+  waiting = std::move(packet);
+  actions.absorb(nullptr);
+  complete_what_can(tree, row, child, now, actions);
+}
+
+// A contribution to what is complete.
+void PanamaEngine::repeat(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet,
+                          const Message& message, Time now, engine::Actions& actions) {
+  const bool late = !has_arrived(row, child);
+  if (late) {
+    note(tree, row, child, message.header, now);
+    ++tree.counters.late;
+    if (can_add_late(tree, row, message.header)) {
+      return add_late(tree, row, std::move(packet), message, now, actions);
+    }
+  } else {
+    ++tree.counters.duplicates;
+  }
+  if (message.header.retransmission() && row.kept) {
+    if (row.state == Row::State::done) {
+      replay(tree, row, packet->ingress, actions);
+    } else {
+      resend(tree, row, packet->ingress, now, actions);
+    }
+  }
+  actions.drop(std::move(packet), late ? DropReason::panama_late : DropReason::panama_duplicate);
+}
+
+bool PanamaEngine::can_add_late(const Tree& tree, const Row& row,
+                                const wire::PanamaHeader& header) const {
+  return row.state == Row::State::summed && row.kept && is_like(row.header, header) &&
+         row.header.contributions.value() + header.contributions.value() <=
+             tree.config().workers_below;
+}
+
+// Gathering rows of an epoch that nobody goes on with.
+void PanamaEngine::evict_gathering(Tree& tree) {
+  for (std::uint64_t slot = 0; slot < tree.rows() && tree.gathering > 0; ++slot) {
+    if (tree.row(slot).state == Row::State::gathering) {
+      release_waiting(tree, tree.row(slot));
+      tree.row(slot).state = Row::State::free;
+    }
+  }
+}
+
+}  // namespace tributary::panama

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/engine.h"
+#include "engines/panama/config.h"
+#include "engines/panama/packet_memory.h"
+#include "engines/panama/tree.h"
+#include "packet/pool.h"
+#include "reduce/kernel.h"
+#include "wire/panama.h"
+
+namespace tributary::panama {
+
+// One packet that passed every check, of a tree that is installed.
+struct Message {
+  const engine::Frame& frame;
+  wire::PanamaHeader& header;
+  wire::MutableBytes payload;
+
+  bool congested() const { return (frame.ipv4->tos & wire::ecn::mask) == wire::ecn::ce; }
+};
+
+// The switch's part of PANAMA (sections 3, 4.2 and 5) on one core. Packets of a job wait per port
+// until all ports of the tree have theirs; sums go up, results down to the tree's group. Memory for
+// packets is divided among trees, and what hosts send beyond it is their own loss.
+class PanamaEngine final : public engine::Engine {
+ public:
+  PanamaEngine(const PanamaConfig& config, const engine::SwitchIdentity& self, PacketPool& pool);
+
+  void process(std::span<engine::Arrival> burst, Time now, engine::Actions& actions) override;
+  Time deadline() const override;
+  void expire(Time now, engine::Actions& actions) override;
+
+  std::vector<engine::Figure> figures() const override;
+  std::vector<engine::JobStatus> jobs() const override;
+  std::vector<engine::DescriptorStatus> descriptors(Time now, std::size_t limit) const override;
+  std::vector<engine::StallStatus> stalled(Time now, std::size_t limit) const override;
+
+  std::vector<engine::TreeStatus> trees() const override;
+
+  // Installs and removes trees and keeps the rows of the others; false if `config` differs in what
+  // is fixed at construction (then nothing changes).
+  bool reconfigure(const PanamaConfig& config);
+
+ private:
+  struct PortUse {
+    std::uint32_t held = 0;  // packets that wait, of all trees
+    std::uint32_t high_water = 0;
+  };
+
+  // Trees.
+  Tree* find_tree(std::uint64_t key);
+  void index_trees();
+  void install(const TreeConfig& tree);
+  void remove(Tree& tree);
+  void activate(Tree& tree, Time now);
+
+  void prefetch(const engine::Frame& frame);
+  void prefetch_elements(const engine::Frame& frame);
+  void handle(engine::Arrival& arrival, Time now, engine::Actions& actions);
+
+  // Contributions.
+  void contribute(Tree& tree, PacketPtr packet, const Message& message, Time now,
+                  engine::Actions& actions);
+  std::optional<std::uint64_t> place(Tree& tree, std::uint8_t child,
+                                     const wire::PanamaHeader& header, Time now);
+  std::optional<DropReason> find_fault(const Tree& tree, const Row& row, std::uint64_t position,
+                                       std::uint8_t child, const wire::PanamaHeader& header) const;
+  void begin_row(Tree& tree, Row& row, std::uint64_t position, const wire::PanamaHeader& header,
+                 Time now);
+  void take(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet, const Message& message,
+            Time now);
+  void note(Tree& tree, Row& row, std::uint8_t child, const wire::PanamaHeader& header, Time now);
+  void replace(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet, const Message& message,
+               Time now, engine::Actions& actions);
+  void repeat(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet, const Message& message,
+              Time now, engine::Actions& actions);
+  bool can_add_late(const Tree& tree, const Row& row, const wire::PanamaHeader& header) const;
+  void evict_gathering(Tree& tree);
+
+  // Sums.
+  bool is_complete(const Tree& tree, const Row& row) const;
+  void complete_what_can(Tree& tree, Row& row, std::uint8_t child, Time now,
+                         engine::Actions& actions);
+  void add_in_order(Tree& tree, Row& row);
+  PacketPtr add_up(Tree& tree, Row& row);
+  void complete(Tree& tree, Row& row, PortIndex ingress, Time now, engine::Actions& actions);
+  void release_waiting(Tree& tree, Row& row);
+  void settle(Tree& tree, const Row& row);
+  void send_up(Tree& tree, Row& row, PacketPtr sum, const Headers& headers, Time now,
+               engine::Actions& actions);
+  void resend(Tree& tree, Row& row, PortIndex ingress, Time now, engine::Actions& actions);
+  void add_late(Tree& tree, Row& row, PacketPtr packet, const Message& message, Time now,
+                engine::Actions& actions);
+
+  // Results.
+  void take_result(Tree& tree, PacketPtr packet, const Message& message, engine::Actions& actions);
+  void finish_row(Tree& tree, Row& row, std::uint64_t position, const Message& message);
+  void multicast(Tree& tree, Row& row, PacketPtr packet, const Headers& headers,
+                 engine::Actions& actions);
+  void replay(Tree& tree, const Row& row, PortIndex port, engine::Actions& actions);
+  void send_copy(const Tree& tree, const Row& row, const wire::PanamaHeader& header,
+                 PortIndex ingress, PortIndex port, engine::Actions& actions);
+  void keep(Tree& tree, Row& row, Packet& body);
+  void clear(Tree& tree, Row& row);
+  void forget_idle();
+  Headers headers_for(const Tree& tree, const Row& row, const wire::PanamaHeader& header) const;
+
+  PanamaConfig config_;
+  engine::SwitchIdentity self_;
+  PacketPool& pool_;
+  PacketMemory memory_;
+  std::vector<std::unique_ptr<Tree>> trees_;
+  std::vector<Tree*> index_;  // by hash of the key, open addressing
+  std::vector<PortUse> ports_;
+  std::unique_ptr<float[]> wide_;  // an accumulator of 16-bit elements
+  std::uint64_t kept_ = 0;         // packets kept for those who lost a sum or a result
+  std::uint64_t kept_high_water_ = 0;
+  TreeCounters removed_;    // of trees that are gone
+  Time next_look_ = never;  // for jobs that have fallen silent
+};
+
+}  // namespace tributary::panama

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "engine/engine.h"
+#include "engines/panama/config.h"
+#include "engines/panama/epochs.h"
+#include "engines/panama/headers.h"
+#include "engines/panama/packet_memory.h"
+#include "engines/panama/row.h"
+#include "packet/clock.h"
+
+namespace tributary::panama {
+
+// What was done for one tree since it was installed.
+struct TreeCounters {
+  std::uint64_t contributions = 0;  // taken
+  std::uint64_t sums = 0;           // sent up, or complete at the root
+  std::uint64_t results = 0;        // sent down
+  std::uint64_t congested = 0;      // of those, marked
+  std::uint64_t partial = 0;        // sums without somebody
+  std::uint64_t skipped = 0;        // VIDs that missed somebody when a later one was complete
+  std::uint64_t late = 0;           // contributions to what was complete without them
+  std::uint64_t duplicates = 0;     // contributions and results that were here before
+  std::uint64_t replays = 0;        // results sent again to who had lost them
+  std::uint64_t resent = 0;         // sums sent up again
+  std::uint64_t over_cap = 0;       // contributions beyond the tree's memory
+
+  TreeCounters& operator+=(const TreeCounters& other);
+};
+
+// The state of one tree (section 5) on one core: who waits for whom. What is sent is decided
+// elsewhere.
+class Tree {
+ public:
+  static constexpr std::uint8_t no_child = 0xff;
+
+  Tree(const TreeConfig& config, const engine::SwitchIdentity& self, std::uint32_t packet_memory);
+
+  const TreeConfig& config() const { return config_; }
+  const Headers& headers() const { return headers_; }
+  bool is_root() const { return !config_.parent; }
+  bool is_partial() const { return config_.quorum < config_.workers; }
+  std::uint8_t children() const { return static_cast<std::uint8_t>(config_.children.size()); }
+  std::uint64_t all_children() const { return ~std::uint64_t{0} >> (64 - children()); }
+  // The child behind `port`, by its place in the configuration.
+  std::uint8_t child_of(PortIndex port) const { return child_of_port_[port]; }
+
+  // Rows lie in a ring: two windows, so that results stay until nobody can have missed them.
+  std::uint64_t rows() const { return mask_ + 1; }
+  Row& row(std::uint64_t position) { return rows_[position & mask_]; }
+  const Row& row(std::uint64_t position) const { return rows_[position & mask_]; }
+  bool is_known(std::uint64_t position) const {
+    return row(position).state != Row::State::free && row(position).position == position;
+  }
+  PacketPtr& waiting(const Row& row, std::uint8_t child) { return waiting_[place_of(row) + child]; }
+  // Half of the fingerprint of the child's contribution: the same VID with another one is another
+  // run of the job.
+  std::uint32_t& mark(const Row& row, std::uint8_t child) { return marks_[place_of(row) + child]; }
+
+  // The whole epoch went by here.
+  bool is_finished() const { return fin && expected > *fin; }
+  // A result may be kept at `position`, where nothing is known.
+  bool may_begin_with_result(std::uint64_t position) const {
+    const auto& there = row(position);
+    return there.state == Row::State::free ||
+           (there.state != Row::State::gathering && there.position < position);
+  }
+
+  // The job goes on with (or starts over at) this epoch. Nothing may gather.
+  void begin(std::uint32_t epoch, std::uint32_t vid);
+  // A row is complete at `position`; true if the epoch is with it.
+  bool complete(std::uint64_t position, bool fin);
+  // Nobody can have missed what is before this position. Returns how many rows kept something.
+  std::uint32_t forget(std::uint64_t before);
+  // Packets that wait at the fullest port.
+  std::uint32_t held_max() const;
+  // Whether a sum at `position` may do without those that are not in `arrived` (section 7).
+  bool may_miss(std::uint64_t position, std::uint64_t arrived) const;
+  // Workers that a sum has to have before anybody may be left out.
+  std::uint16_t contributions_needed() const { return needed_; }
+  // Behind what every child has sent.
+  std::uint64_t sent_by_all() const;
+
+  void prefetch(std::uint32_t epoch, std::uint32_t vid) const;
+  Row* find(std::uint32_t epoch, std::uint32_t vid);
+
+  Grant grant;
+  Epochs epochs;
+  std::uint64_t expected = 0;  // Expected_VID, as a position
+  std::uint64_t top = 0;       // behind the last position seen
+  std::optional<std::uint64_t> fin;
+  std::uint32_t gathering = 0;  // rows
+  std::uint32_t gathering_high_water = 0;
+  std::uint32_t kept = 0;              // rows with shared elements
+  std::vector<std::uint32_t> held;     // packets that wait, by child
+  std::vector<std::uint64_t> highest;  // behind the last position that the child sent
+  Time last_taken{};
+  TreeCounters counters;
+
+ private:
+  std::size_t place_of(const Row& row) const {
+    return static_cast<std::size_t>(&row - rows_.data()) * config_.children.size();
+  }
+
+  TreeConfig config_;
+  Headers headers_;
+  std::uint16_t needed_;
+  std::vector<std::uint8_t> child_of_port_;
+  std::uint64_t mask_;
+  std::vector<Row> rows_;
+  std::vector<PacketPtr> waiting_;    // by row and child
+  std::vector<std::uint32_t> marks_;  // by row and child
+  std::uint64_t forgotten_ = 0;       // nothing before it is kept
+  std::uint64_t skipped_ = 0;         // behind the last VID that was looked at for skipping
+};
+
+}  // namespace tributary::panama

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "packet/pool.h"
+#include "wire/ethernet.h"
+#include "wire/ipv4.h"
+#include "wire/panama.h"
+
+// PANAMA packets for tests: every field has a valid default, so that a test says only what it is
+// about.
+namespace tributary::test {
+
+struct PanamaSpec {
+  wire::PanamaKind kind = wire::PanamaKind::aggregation;
+  wire::ElementType type = wire::ElementType::i32;
+  wire::Operator op = wire::Operator::sum;
+  std::uint32_t job = 7;
+  std::uint16_t tree = 0;
+  std::uint32_t epoch = 0;
+  std::uint32_t vid = 0;
+  bool fin = false;
+  bool retransmission = false;
+  std::uint16_t contributions = 1;
+  std::uint16_t workers = 4;
+  std::uint16_t wnd_cap = wire::PanamaHeader::wnd_cap_none;
+  std::uint64_t fingerprint = 0;
+  std::uint16_t rank = 0;
+  wire::Ipv4Address group{239, 192, 0, 1};
+  wire::Ipv4Address source{10, 0, 0, 1};
+  wire::MacAddress source_mac{{0x02, 0, 0, 0, 0, 0x01}};
+  std::uint8_t tos = (wire::panama_dscp << 2) | wire::ecn::ect0;
+  std::uint16_t udp_port = wire::panama_udp_port;
+  std::uint8_t ttl = 64;
+  PortIndex ingress = 0;
+};
+
+// A complete, sealed frame, or null if the pool is empty. `payload` is whole elements.
+PacketPtr make_panama(PacketPool& pool, const PanamaSpec& spec, std::span<const std::byte> payload);
+
+template <typename T>
+PacketPtr make_panama(PacketPool& pool, const PanamaSpec& spec, const std::vector<T>& elements) {
+  return make_panama(pool, spec, std::as_bytes(std::span(elements)));
+}
+
+// Where the PANAMA header of a frame lies; null if the frame is shorter.
+wire::PanamaHeader* panama_header(Packet& packet);
+
+// Seals the PANAMA packet in a frame again after a test has tampered with it; nothing happens if
+// its payload is not all there.
+void reseal_panama(Packet& packet);
+
+}  // namespace tributary::test
