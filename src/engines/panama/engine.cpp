@@ -184,7 +184,7 @@ void PanamaEngine::handle(engine::Arrival& arrival, Time now, engine::Actions& a
   }
   const Message message{frame, header, view.payload};
   if (header.kind == wire::PanamaKind::result) {
-    take_result(*tree, std::move(arrival.packet), message, actions);
+    take_result(*tree, std::move(arrival.packet), message, now, actions);
   } else {
     contribute(*tree, std::move(arrival.packet), message, now, actions);
   }
@@ -194,17 +194,19 @@ Time PanamaEngine::deadline() const {
   return next_look_;
 }
 
-// What waits for a rank that is late stays; the tree is active again when it goes on.
+// What waits for a rank that is late stays; the tree is active again when it goes on. Who lost a
+// result has asked for it long since.
 void PanamaEngine::expire(Time now, engine::Actions& /*actions*/) {
   if (now < next_look_) {
     return;
   }
   for (auto& tree : trees_) {
-    if (tree->grant.active && now - tree->last_taken >= silence_max) {
+    if (now - tree->last_taken >= silence_max) {
       memory_.deactivate(tree->grant, tree->held_max());
+      kept_ -= tree->forget(tree->top);
     }
   }
-  next_look_ = memory_.active() > 0 ? now + look_interval : never;
+  next_look_ = memory_.active() > 0 || kept_ > 0 ? now + look_interval : never;
 }
 
 void PanamaEngine::activate(Tree& tree, Time now) {

@@ -100,16 +100,17 @@ class PanamaEngine final : public engine::Engine {
                 engine::Actions& actions);
 
   // Results.
-  void take_result(Tree& tree, PacketPtr packet, const Message& message, engine::Actions& actions);
+  void take_result(Tree& tree, PacketPtr packet, const Message& message, Time now,
+                   engine::Actions& actions);
   void finish_row(Tree& tree, Row& row, std::uint64_t position, const Message& message);
-  void multicast(Tree& tree, Row& row, PacketPtr packet, const Headers& headers,
+  void multicast(Tree& tree, Row& row, PacketPtr packet, const Headers& headers, Time now,
                  engine::Actions& actions);
   void replay(Tree& tree, const Row& row, PortIndex port, engine::Actions& actions);
   void send_copy(const Tree& tree, const Row& row, const wire::PanamaHeader& header,
                  PortIndex ingress, PortIndex port, engine::Actions& actions);
-  void keep(Tree& tree, Row& row, Packet& body);
+  void keep(Tree& tree, Row& row, Packet& body, Time now);
   void clear(Tree& tree, Row& row);
-  void forget_idle();
+  void forget_rested(Time now);
   Headers headers_for(const Tree& tree, const Row& row, const wire::PanamaHeader& header) const;
 
   PanamaConfig config_;

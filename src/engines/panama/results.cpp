@@ -9,6 +9,8 @@
 namespace tributary::panama {
 namespace {
 
+constexpr Duration rest_min = std::chrono::seconds(1);
+
 bool is_answer_to(const wire::PanamaHeader& result, const wire::PanamaHeader& sum) {
   return result.elements.value() == sum.elements.value() &&
          result.element_type == sum.element_type && result.op == sum.op &&
@@ -26,7 +28,7 @@ Headers PanamaEngine::headers_for(const Tree& tree, const Row& row,
   return headers;
 }
 
-void PanamaEngine::take_result(Tree& tree, PacketPtr packet, const Message& message,
+void PanamaEngine::take_result(Tree& tree, PacketPtr packet, const Message& message, Time now,
                                engine::Actions& actions) {
   if (tree.config().parent != packet->ingress) {
     return actions.drop(std::move(packet), DropReason::panama_wrong_port);
@@ -57,7 +59,7 @@ void PanamaEngine::take_result(Tree& tree, PacketPtr packet, const Message& mess
   std::memcpy(static_cast<void*>(&headers), packet->data(), sizeof headers);
   packet->offset += static_cast<std::uint32_t>(sizeof headers);
   packet->length = static_cast<std::uint32_t>(message.payload.size());
-  multicast(tree, row, std::move(packet), headers, actions);
+  multicast(tree, row, std::move(packet), headers, now, actions);
 }
 
 // Whatever the row waited for, its result is here.
@@ -78,12 +80,12 @@ void PanamaEngine::finish_row(Tree& tree, Row& row, std::uint64_t position,
 
 // Each child gets headers of its own in front of the same elements.
 void PanamaEngine::multicast(Tree& tree, Row& row, PacketPtr packet, const Headers& headers,
-                             engine::Actions& actions) {
+                             Time now, engine::Actions& actions) {
   ++tree.counters.results;
   tree.counters.congested += row.congested;
   auto& body = *packet.release();
   pool_.share(body, tree.children() + 1u);
-  keep(tree, row, body);
+  keep(tree, row, body, now);
   for (const auto port : tree.config().children) {
     auto copy = pool_.allocate_in_front_of(body, headers.bytes());
     if (copy == nullptr) {
@@ -120,12 +122,12 @@ void PanamaEngine::send_copy(const Tree& tree, const Row& row, const wire::Panam
   actions.originate_on(port, std::move(packet));
 }
 
-void PanamaEngine::keep(Tree& tree, Row& row, Packet& body) {
+void PanamaEngine::keep(Tree& tree, Row& row, Packet& body, Time now) {
   row.kept = SharedElements(pool_, body);
   ++tree.kept;
   kept_high_water_ = std::max(kept_high_water_, ++kept_);
   if (kept_ > 2ull * memory_.packets()) {
-    forget_idle();
+    forget_rested(now);
   }
 }
 
@@ -138,11 +140,11 @@ void PanamaEngine::clear(Tree& tree, Row& row) {
 }
 
 // Trees that rest keep the results of their last window while there is room; who rests longest is
-// the least likely to be asked.
-void PanamaEngine::forget_idle() {
+// the least likely to be asked. Who came to rest just now may well be.
+void PanamaEngine::forget_rested(Time now) {
   Tree* oldest = nullptr;
   for (const auto& tree : trees_) {
-    if (!tree->grant.active && tree->kept > 0 &&
+    if (!tree->grant.active && tree->kept > 0 && now - tree->last_taken >= rest_min &&
         (oldest == nullptr || tree->last_taken < oldest->last_taken)) {
       oldest = tree.get();
     }

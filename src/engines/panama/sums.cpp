@@ -127,7 +127,7 @@ void PanamaEngine::complete(Tree& tree, Row& row, PortIndex ingress, Time now,
   wire::seal(row.header, std::as_const(*sum).bytes());
   const auto headers = headers_for(tree, row, row.header);
   if (tree.is_root()) {
-    multicast(tree, row, std::move(sum), headers, actions);
+    multicast(tree, row, std::move(sum), headers, now, actions);
   } else {
     send_up(tree, row, std::move(sum), headers, now, actions);
   }
@@ -152,9 +152,8 @@ void PanamaEngine::settle(Tree& tree, const Row& row) {
   if (tree.grant.falling) {
     memory_.drain(tree.grant, tree.expected, tree.held_max());
   }
-  const auto sent = tree.is_partial() ? tree.sent_by_all() : row.position + 1;
-  if (sent > tree.grant.packets) {
-    kept_ -= tree.forget(sent - tree.grant.packets);
+  if (tree.grant.active) {
+    kept_ -= tree.forget_received(row.position);
   }
   if (ended && tree.grant.active) {
     memory_.deactivate(tree.grant, tree.held_max());
@@ -166,7 +165,7 @@ void PanamaEngine::send_up(Tree& tree, Row& row, PacketPtr sum, const Headers& h
   row.since = now;
   auto& body = *sum.release();
   pool_.share(body, 2);
-  keep(tree, row, body);
+  keep(tree, row, body, now);
   auto packet = pool_.allocate_in_front_of(body, headers.bytes());
   if (packet == nullptr) {
     return actions.lose(DropReason::no_buffer);

@@ -69,6 +69,16 @@ bool Tree::complete(std::uint64_t position, bool is_fin) {
   return is_finished();
 }
 
+// Of an epoch that is over somebody may still lack the last window; who has begun the next one has
+// all of it.
+std::uint32_t Tree::forget_received(std::uint64_t position) {
+  const auto sent = is_partial() ? *std::min_element(highest.begin(), highest.end()) : position + 1;
+  if (sent <= epochs.first()) {
+    return 0;
+  }
+  return forget(std::max(epochs.first(), sent - std::min<std::uint64_t>(sent, grant.packets)));
+}
+
 std::uint32_t Tree::forget(std::uint64_t before) {
   std::uint32_t count = 0;
   if (before > rows()) {
@@ -99,10 +109,6 @@ bool Tree::may_miss(std::uint64_t position, std::uint64_t arrived) const {
     }
   }
   return true;
-}
-
-std::uint64_t Tree::sent_by_all() const {
-  return *std::min_element(highest.begin(), highest.end());
 }
 
 void Tree::prefetch(std::uint32_t epoch, std::uint32_t vid) const {

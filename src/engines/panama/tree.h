@@ -75,7 +75,11 @@ class Tree {
   void begin(std::uint32_t epoch, std::uint32_t vid);
   // A row is complete at `position`; true if the epoch is with it.
   bool complete(std::uint64_t position, bool fin);
-  // Nobody can have missed what is before this position. Returns how many rows kept something.
+  // Lets go of what everybody has received: `position` is complete, and
+  // nobody sends further than a window beyond what he has not. Returns how many rows kept
+  // something.
+  std::uint32_t forget_received(std::uint64_t position);
+  // Lets go of what is kept before that position, whoever may have lost it.
   std::uint32_t forget(std::uint64_t before);
   // Packets that wait at the fullest port.
   std::uint32_t held_max() const;
@@ -83,9 +87,6 @@ class Tree {
   bool may_miss(std::uint64_t position, std::uint64_t arrived) const;
   // Workers that a sum has to have before anybody may be left out.
   std::uint16_t contributions_needed() const { return needed_; }
-  // Behind what every child has sent.
-  std::uint64_t sent_by_all() const;
-
   void prefetch(std::uint32_t epoch, std::uint32_t vid) const;
   Row* find(std::uint32_t epoch, std::uint32_t vid);
 
