@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "wire/element.h"
 
@@ -21,6 +23,11 @@ struct Buffers {
 };
 
 enum class Collective : std::uint8_t { allreduce, reduce, broadcast, barrier };
+
+constexpr std::string_view name(Collective collective) {
+  constexpr std::array<std::string_view, 4> names = {"allreduce", "reduce", "broadcast", "barrier"};
+  return names[static_cast<std::size_t>(collective)];
+}
 
 // A collective as all ranks call it: the same but for the buffers' addresses.
 struct Call {

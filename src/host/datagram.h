@@ -19,14 +19,17 @@ struct Datagram {
   static constexpr std::size_t header_bytes_max = 64;
 
   Endpoint destination;
+  std::uint32_t flow = 0;  // which of its sending sockets a transport takes, where it has several
   std::uint32_t header_bytes = 0;
   std::array<std::byte, header_bytes_max> header_space;
   wire::Bytes payload;
 
   template <typename Header>
-  void assign(const Endpoint& to, const Header& header, wire::Bytes elements) {
+  void assign(const Endpoint& to, const Header& header, wire::Bytes elements,
+              std::uint32_t of_flow) {
     static_assert(sizeof(Header) <= header_bytes_max && alignof(Header) == 1);
     destination = to;
+    flow = of_flow;
     header_bytes = sizeof header;
     std::memcpy(header_space.data(), &header, sizeof header);
     payload = elements;
@@ -44,6 +47,7 @@ struct Datagram {
 // A packet that came: what was behind the header of UDP or Ethernet. Machines may change it.
 struct Arrival {
   wire::MutableBytes bytes;
+  std::uint8_t ecn = 0;  // of its IP header, where the transport tells
 };
 
 }  // namespace tributary::host

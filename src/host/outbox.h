@@ -21,8 +21,9 @@ class Outbox {
 
   // Precondition: !full().
   template <typename Header>
-  void push(const Endpoint& destination, const Header& header, wire::Bytes payload) {
-    slots_[(head_ + size_) % slots_.size()].assign(destination, header, payload);
+  void push(const Endpoint& destination, const Header& header, wire::Bytes payload,
+            std::uint32_t flow = 0) {
+    slots_[(head_ + size_) % slots_.size()].assign(destination, header, payload, flow);
     ++size_;
   }
   // Counted from the front. Precondition: index < size().

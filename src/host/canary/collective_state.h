@@ -6,7 +6,7 @@
 #include "host/canary/blocks.h"
 #include "host/canary/presence.h"
 #include "host/canary/progress.h"
-#include "host/canary/rtt_estimator.h"
+#include "host/canary/response_times.h"
 #include "host/canary/statistics.h"
 #include "host/canary/tuning.h"
 #include "host/job.h"
@@ -16,7 +16,7 @@ namespace tributary::host {
 // What the worker and the leader of one rank share about the collective that runs.
 struct CollectiveState {
   CollectiveState(const Job& of, const CanaryTuning& tuned)
-      : job(of), tuning(tuned), progress(of.window), presence(of.world_size()), rtt(tuned) {}
+      : job(of), tuning(tuned), progress(of.window), presence(of.world_size()), rtt(tuned.rto) {}
 
   void begin(const Blocks& begun) {
     blocks = begun;
@@ -34,7 +34,7 @@ struct CollectiveState {
   Blocks blocks;
   Progress progress;
   Presence presence;
-  RttEstimator rtt;
+  ResponseTimes rtt;
   CanaryStatistics statistics;
 };
 

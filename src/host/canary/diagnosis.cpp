@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/canary/diagnosis.h"
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -44,11 +43,6 @@ std::string describe(const CollectiveState& state, const CanaryWorker& worker,
 }
 
 }  // namespace
-
-std::string_view name(Collective collective) {
-  constexpr std::array<std::string_view, 4> names = {"allreduce", "reduce", "broadcast", "barrier"};
-  return names[static_cast<std::size_t>(collective)];
-}
 
 std::string diagnose(const CollectiveState& state, const CanaryWorker& worker,
                      const CanaryLeader& leader) {

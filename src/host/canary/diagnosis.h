@@ -2,15 +2,12 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "host/canary/collective_state.h"
 #include "host/canary/leader.h"
 #include "host/canary/worker.h"
 
 namespace tributary::host {
-
-std::string_view name(Collective collective);
 
 // What a collective that is not done waits for, for people: which ranks did not contribute, which
 // leaders do not answer, and how far it came.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 
-#include "host/clock.h"
+#include "host/rtt_estimator.h"
 
 namespace tributary::host {
 
@@ -19,10 +18,7 @@ struct CanaryTuning {
   // Bytes of a collective up to which a leader keeps a copy of its results until the next one;
   // larger ones end with a block that tells that all have finished (3.3).
   std::size_t implicit_release_max = 256 * 1024;
-  // Bounds of a worker's timer, and its value until something was measured.
-  Duration rto_min = std::chrono::milliseconds(5);
-  Duration rto_max = std::chrono::milliseconds(500);
-  Duration rto_initial = std::chrono::milliseconds(100);
+  RtoBounds rto;  // of a worker's timer
 };
 
 }  // namespace tributary::host

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/call.h"
+#include "host/clock.h"
+#include "host/error.h"
+#include "host/job.h"
+#include "host/machine.h"
+#include "host/outbox.h"
+#include "host/panama/parcels.h"
+#include "host/panama/plan.h"
+#include "host/panama/statistics.h"
+#include "host/panama/tree.h"
+#include "host/verdict.h"
+#include "wire/panama.h"
+
+namespace tributary::host {
+
+// One rank's part in the PANAMA collectives of one job: it sends its packets to the job's
+// aggregation trees in turn, as fast as each tree lets it, and takes the results. A rank that has
+// all results owes nothing to the others: switches replay what was lost.
+class PanamaCollectives final : public Machine {
+ public:
+  // Precondition: one to panama_trees_max trees; at least two ranks, which agreed on everything in
+  // `job` and `plan`, and on the number of the first collective.
+  PanamaCollectives(Job job, PanamaPlan plan, const PanamaTuning& tuning = {},
+                    std::uint32_t first_epoch = 0);
+
+  // Starts a collective of at most Parcels::count_max packets.
+  void begin(const Call& call, Time now, Time deadline) override;
+  void skip(const Call& call) override;
+  void abandon() override { running_ = false; }
+
+  void receive(std::span<const Arrival> burst, Time now) override;
+  void poll(Outbox& outbox, Time now) override;
+  Time deadline() const override;
+  void expire(Time now) override;
+
+  bool running() const override { return running_; }
+  bool retaining() const override { return false; }
+  const std::optional<Error>& failure() const override { return failure_; }
+
+  const Job& job() const override { return job_; }
+  const PanamaPlan& plan() const { return plan_; }
+  PanamaStatistics statistics() const;
+  void note_trouble(std::string trouble) override { trouble_ = std::move(trouble); }
+
+ private:
+  bool partial() const { return plan_.quorum < job_.world_size(); }
+  Verdict examine(const Arrival& arrival, Time now);
+  Verdict take_result(const wire::PanamaHeader& header, wire::Bytes payload, bool marked, Time now);
+  Verdict stash(const Arrival& arrival);
+  bool is_sound(const wire::PanamaHeader& header, const PanamaTree& tree);
+  void count(Verdict verdict);
+  bool has_all_results() const;
+  void send(std::uint32_t tree, const PanamaTree::Sending& sending, Outbox& outbox);
+  std::string diagnose() const;
+
+  Job job_;
+  PanamaPlan plan_;
+  std::vector<PanamaTree> trees_;
+  PanamaStatistics statistics_;
+  std::vector<std::byte> zeros_;  // what contributes nothing to a broadcast
+
+  bool running_ = false;
+  std::uint32_t epoch_ = 0;  // of the collective that runs or ran last
+  std::uint32_t next_epoch_;
+  JobKey key_{};
+  Parcels parcels_;
+  std::uint32_t turn_ = 0;  // the tree whose turn it is to send
+  Time deadline_ = never;
+  std::optional<Error> failure_;
+  std::string trouble_;
+
+  // Results of the next collective, which others finished without this rank.
+  struct Early {
+    std::vector<std::byte> bytes;
+    std::uint8_t ecn = 0;
+  };
+  std::vector<Early> stash_;
+};
+
+}  // namespace tributary::host

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "host/rtt_estimator.h"
+#include "wire/ipv4.h"
+
+namespace tributary::host {
+
+// More than a network has disjoint roots; less than the groups that Linux lets a socket join.
+inline constexpr std::size_t panama_trees_max = 16;
+
+// What the ranks of a job agreed on about its aggregation trees (3, 4).
+struct PanamaPlan {
+  std::vector<wire::Ipv4Address> trees;  // multicast groups, by tree id
+  bool congestion_control = true;        // Figure 5; otherwise the window is as large as allowed
+  std::uint32_t quorum = 0;              // ranks that a result needs; the world size: all of them
+  // Packets that this rank may have on the way in one tree, whatever switches have room for.
+  std::uint32_t window_max = 256;
+};
+
+struct PanamaTuning {
+  // The fabric does not lose packets (4.2.2), so there is no hurry.
+  RtoBounds rto{.rto_min = std::chrono::milliseconds(10)};
+};
+
+}  // namespace tributary::host

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tributary {
+
+// How one aggregation tree of a job was used, and how its window (Figure 5) stands.
+struct PanamaTreeStatistics {
+  std::string group;  // its multicast address
+  std::uint64_t packets_sent = 0;
+  std::uint64_t retransmissions_sent = 0;  // of these
+  std::uint64_t timeouts = 0;
+  std::uint64_t results_received = 0;
+  std::uint64_t results_marked = 0;  // of these: a queue on the way was congested (ECN)
+  double window = 0;                 // cwnd, in packets
+  double ssthresh = 0;
+  double alpha = 0;              // moving average of the marked share
+  std::uint32_t window_cap = 0;  // least memory in a switch of the tree, in packets; 0: not known
+
+  double marked_share() const {
+    return results_received == 0
+               ? 0
+               : static_cast<double>(results_marked) / static_cast<double>(results_received);
+  }
+};
+
+// What a communicator's PANAMA packets amounted to. Bytes are those of header and payload.
+struct PanamaStatistics {
+  std::vector<PanamaTreeStatistics> trees;
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t bytes_received = 0;
+
+  // Partial aggregation: results that lack somebody, and how many contributions all lack together.
+  std::uint64_t results_partial = 0;
+  std::uint64_t contributions_missing = 0;
+  std::uint64_t contributions_skipped = 0;  // of this rank: the result was there first
+
+  std::uint64_t fingerprint_rejections = 0;  // results that do not have each rank once
+  std::uint64_t ignored_malformed = 0;       // not a sound PANAMA packet
+  std::uint64_t ignored_foreign = 0;         // of another job, or not for hosts
+  std::uint64_t ignored_stale = 0;           // of an earlier collective
+  std::uint64_t ignored_duplicate = 0;       // of a packet that is done
+  std::uint64_t ignored_mismatch = 0;        // type, operator, length or workers differ
+  std::uint64_t ignored_early = 0;           // too far ahead of this rank
+  std::uint64_t stashed = 0;                 // kept for the next collective, counted again there
+
+  std::uint64_t ignored() const {
+    return fingerprint_rejections + ignored_malformed + ignored_foreign + ignored_stale +
+           ignored_duplicate + ignored_mismatch + ignored_early;
+  }
+};
+
+}  // namespace tributary

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+#include "host/clock.h"
+
+namespace tributary::host {
+
+// Of a timer, and its value until something was measured.
+struct RtoBounds {
+  Duration rto_min = std::chrono::milliseconds(5);
+  Duration rto_max = std::chrono::milliseconds(500);
+  Duration rto_initial = std::chrono::milliseconds(100);
+};
+
+// How long it takes from a contribution to its result, and how long to wait for one: RFC 6298.
+class RttEstimator {
+ public:
+  explicit RttEstimator(const RtoBounds& bounds) : bounds_(bounds) {}
+
+  // From a contribution to the result that it caused, not to one that was asked for.
+  void sample(Duration rtt) {
+    if (!measured()) {
+      smoothed_ = std::max(rtt, Duration(1));
+      variation_ = rtt / 2;
+      return;
+    }
+    const Duration error = rtt > smoothed_ ? rtt - smoothed_ : smoothed_ - rtt;
+    variation_ += (error - variation_) / 4;
+    smoothed_ = std::max(smoothed_ + (rtt - smoothed_) / 8, Duration(1));
+  }
+
+  bool measured() const { return smoothed_ != Duration::zero(); }
+  Duration smoothed() const { return measured() ? smoothed_ : bounds_.rto_initial; }
+
+  // After `expirations` timers in a row ran out: doubled each time.
+  Duration timeout(unsigned expirations) const {
+    const Duration plain =
+        measured() ? smoothed_ + std::max(4 * variation_, granularity) : bounds_.rto_initial;
+    const Duration bounded = std::clamp(plain, bounds_.rto_min, bounds_.rto_max);
+    constexpr unsigned doublings_max = 10;
+    return std::min(bounded * (1 << std::min(expirations, doublings_max)), bounds_.rto_max);
+  }
+
+ private:
+  // How much later than asked for a driver may look at its timers.
+  static constexpr Duration granularity = std::chrono::milliseconds(1);
+
+  RtoBounds bounds_;
+  Duration smoothed_{};
+  Duration variation_{};
+};
+
+}  // namespace tributary::host
