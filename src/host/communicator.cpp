@@ -12,6 +12,7 @@
 #include "host/canary/blocks.h"
 #include "host/canary/collectives.h"
 #include "host/clock.h"
+#include "host/panama/collectives.h"
 #include "host/ring/ring.h"
 #include "host/selection.h"
 #include "host/setup.h"
@@ -79,6 +80,10 @@ void copy(const Buffers& buffers) {
   }
 }
 
+std::size_t packets_max(Algorithm by) {
+  return by == Algorithm::canary ? host::Blocks::count_max : host::Parcels::count_max;
+}
+
 host::CanaryTuning tuning_of(const CommunicatorOptions& options) {
   host::CanaryTuning tuning;
   tuning.attempts_max = options.attempts;
@@ -92,20 +97,37 @@ struct Communicator::State {
   // Of two and more ranks.
   struct Network {
     Network(host::Connections connections, const CommunicatorOptions& options)
-        : machine(std::move(connections.job), tuning_of(options)),
-          driver(machine, std::move(connections.transport)),
+        : machine(make_machine(connections, options)),
+          driver(*machine, std::move(connections.transport)),
           ring(std::move(connections.ring)) {}
 
-    CanaryStatistics statistics() {
-      return driver.with_machine([this] { return machine.statistics(); });
+    std::unique_ptr<host::Machine> make_machine(host::Connections& connections,
+                                                const CommunicatorOptions& options) {
+      if (!connections.plan.trees.empty()) {
+        auto made = std::make_unique<host::PanamaCollectives>(std::move(connections.job),
+                                                              std::move(connections.plan));
+        panama = made.get();
+        return made;
+      }
+      auto made =
+          std::make_unique<host::CanaryCollectives>(std::move(connections.job), tuning_of(options));
+      canary = made.get();
+      return made;
+    }
+
+    CanaryStatistics canary_statistics() {
+      return canary == nullptr ? CanaryStatistics{}
+                               : driver.with_machine([this] { return canary->statistics(); });
     }
     // Blocks, so far, that hosts reduced without switches, as far as this rank had part in that.
     std::uint64_t blocks_by_hosts() {
-      const auto sent = statistics();
+      const auto sent = canary_statistics();
       return sent.blocks_by_hosts + sent.contributions_direct_sent;
     }
 
-    host::CanaryCollectives machine;
+    host::CanaryCollectives* canary = nullptr;  // one of these is the machine
+    host::PanamaCollectives* panama = nullptr;
+    std::unique_ptr<host::Machine> machine;
     host::Driver driver;
     host::Ring ring;
   };
@@ -119,8 +141,10 @@ struct Communicator::State {
     return Clock::now() + std::min<std::chrono::nanoseconds>(options.deadline, host::deadline_max);
   }
   Result<void> select(Time until);
+  Result<host::Choice> find_out(Time until);
   void notify(const std::string& line) const;
   Result<void> run(const Call& call);
+  Algorithm algorithm_for(const Call& call) const;
   Result<void> accept(Algorithm by, const Call& call) const;
   Result<void> run_by(Algorithm by, const Call& call);
   Result<void> run_canary(const Call& call);
@@ -132,6 +156,7 @@ struct Communicator::State {
   Algorithm algorithm = Algorithm::ring;
   std::uint64_t by_canary = 0;
   std::uint64_t by_ring = 0;
+  std::uint64_t by_panama = 0;
   bool switches_reduce = false;
   std::uint64_t blocks_by_hosts = 0;  // while it was found out
   bool hosts_helped = false;          // and it was said
@@ -144,24 +169,33 @@ Result<void> Communicator::State::select(Time until) {
     notify(host::choose_ring(options, job).notice);
     return {};
   }
-  const auto choice = network->driver.start()
-                          .and_then([&] {
-                            return observe(network->machine, network->driver, network->ring, until);
-                          })
-                          .and_then([&](const host::Observation& observation) {
-                            return choose(options, job, observation);
-                          });
+  const auto choice = find_out(until);
   if (!choice) {
     return tl::make_unexpected(choice.error());
   }
   algorithm = choice->algorithm;
   switches_reduce = choice->switches_reduce;
   blocks_by_hosts = network->blocks_by_hosts();
-  if (options.fallback == Fallback::error) {
-    network->driver.with_machine([this] { network->machine.require_switches(); });
+  if (network->canary != nullptr && options.fallback == Fallback::error) {
+    network->driver.with_machine([this] { network->canary->require_switches(); });
   }
   notify(choice->notice);
   return {};
+}
+
+Result<host::Choice> Communicator::State::find_out(Time until) {
+  auto& [canary, panama, machine, driver, ring] = *network;
+  if (panama != nullptr) {
+    const auto observation = observe_trees(*panama, driver, ring, until);
+    return observation ? choose_trees(options, *panama, *observation)
+                       : tl::make_unexpected(observation.error());
+  }
+  if (auto started = driver.start(); !started) {
+    return tl::make_unexpected(started.error());
+  }
+  const auto observation = observe(*canary, driver, ring, until);
+  return observation ? choose(options, machine->job().id, *observation)
+                     : tl::make_unexpected(observation.error());
 }
 
 void Communicator::State::notify(const std::string& line) const {
@@ -173,19 +207,29 @@ void Communicator::State::notify(const std::string& line) const {
 }
 
 Result<void> Communicator::State::run(const Call& call) {
-  auto done = run_by(algorithm, call);
+  const auto by = algorithm_for(call);
+  auto done = run_by(by, call);
   if (done && network) {
-    ++(algorithm == Algorithm::canary ? by_canary : by_ring);
+    ++(by == Algorithm::canary ? by_canary : by == Algorithm::panama ? by_panama : by_ring);
   }
   return done;
+}
+
+// What all ranks must have part in is not for trees that leave some out.
+Algorithm Communicator::State::algorithm_for(const Call& call) const {
+  const bool needs_all =
+      call.collective == Collective::broadcast || call.collective == Collective::barrier;
+  const bool leaves_out =
+      algorithm == Algorithm::panama && network->panama->plan().quorum < options.world_size;
+  return needs_all && leaves_out ? Algorithm::ring : algorithm;
 }
 
 Result<void> Communicator::State::accept(Algorithm by, const Call& call) const {
   if (auto checked = check(call, options); !checked) {
     return checked;
   }
-  if (network && by == Algorithm::canary &&
-      call.buffers.bytes() / network->driver.job().payload_bytes + 2 >= host::Blocks::count_max) {
+  if (network && by != Algorithm::ring &&
+      call.buffers.bytes() / network->driver.job().payload_bytes + 2 >= packets_max(by)) {
     return fail(Error::Code::invalid_argument, "too many elements for one collective; split it");
   }
   return {};
@@ -193,7 +237,7 @@ Result<void> Communicator::State::accept(Algorithm by, const Call& call) const {
 
 Result<void> Communicator::State::run_by(Algorithm by, const Call& call) {
   if (auto accepted = accept(by, call); !accepted) {
-    if (network && by == Algorithm::canary) {
+    if (network && by != Algorithm::ring) {
       network->driver.skip(call);
     }
     return accepted;
@@ -205,7 +249,9 @@ Result<void> Communicator::State::run_by(Algorithm by, const Call& call) {
   if (call.buffers.count == 0 && call.collective != Collective::barrier) {
     return {};
   }
-  auto done = by == Algorithm::canary ? run_canary(call) : run_ring(call);
+  auto done = by == Algorithm::canary   ? run_canary(call)
+              : by == Algorithm::panama ? network->driver.run(call, deadline())
+                                        : run_ring(call);
   failed = !done;
   return done;
 }
@@ -331,11 +377,19 @@ std::uint32_t Communicator::window() const {
 CommunicatorStatistics Communicator::statistics() const {
   CommunicatorStatistics statistics;
   if (state_->network) {
-    static_cast<CanaryStatistics&>(statistics) = state_->network->statistics();
+    static_cast<CanaryStatistics&>(statistics) = state_->network->canary_statistics();
   }
   statistics.collectives_by_canary = state_->by_canary;
   statistics.collectives_by_ring = state_->by_ring;
+  statistics.collectives_by_panama = state_->by_panama;
   return statistics;
+}
+PanamaStatistics Communicator::panama_statistics() const {
+  if (!state_->network || state_->network->panama == nullptr) {
+    return {};
+  }
+  return state_->network->driver.with_machine(
+      [this] { return state_->network->panama->statistics(); });
 }
 
 }  // namespace tributary

@@ -12,6 +12,7 @@
 #include "host/canary/statistics.h"
 #include "host/communicator_options.h"
 #include "host/error.h"
+#include "host/panama/statistics.h"
 #include "reduce/float16.h"
 #include "wire/canary.h"
 #include "wire/element.h"
@@ -47,6 +48,7 @@ struct CommunicatorStatistics : CanaryStatistics {
   // Collectives that succeeded, but for those that name the ring.
   std::uint64_t collectives_by_canary = 0;
   std::uint64_t collectives_by_ring = 0;
+  std::uint64_t collectives_by_panama = 0;
 };
 
 // A group of ranks that reduce vectors together. All ranks call the same collectives in the same
@@ -64,8 +66,9 @@ class Communicator {
   Communicator& operator=(Communicator&&) noexcept;
   ~Communicator();
 
-  // By which algorithm the following run, as was found out at creation: canary (in the network) or
-  // ring (by the hosts alone, over TCP).
+  // By which algorithm the following run, as was found out at creation: canary or panama (in the
+  // network), or ring (by the hosts alone, over TCP). Where a sum does not need all ranks,
+  // broadcast and barrier, which do, take the ring.
   Algorithm algorithm() const;
 
   // `in` and `out` are the same or do not overlap; nothing need be aligned. 16-bit floats are added
@@ -130,6 +133,8 @@ class Communicator {
   std::uint32_t window() const;
   // Packets include those with which creation found out about the network.
   CommunicatorStatistics statistics() const;
+  // Of PANAMA; without trees if that does not run.
+  PanamaStatistics panama_statistics() const;
 
  private:
   struct State;

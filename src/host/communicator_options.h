@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "host/error.h"
 #include "wire/canary.h"
@@ -15,9 +16,11 @@ namespace tributary {
 
 // How a communicator carries out its collectives.
 enum class Algorithm : std::uint8_t {
-  automatic,  // Canary where a switch between the ranks aggregates, otherwise the ring
+  automatic,  // PANAMA where trees are given, or Canary where a switch between the ranks
+              // aggregates; otherwise the ring
   canary,     // also where none does: then the leaders add up everything themselves
   ring,       // by the hosts alone, over TCP
+  panama,     // over the trees that were set up for the job; the ring if they do not answer
 };
 
 // What happens when the switches do not do their part.
@@ -43,10 +46,16 @@ struct CommunicatorOptions {
   wire::Encapsulation encapsulation = wire::Encapsulation::udp;
 
   // Identifies the job to the switches (their [[switch.canary.job]]); 0: rank 0 draws one.
-  // This and the next two are the same on all ranks.
+  // This and the next five are the same on all ranks.
   std::uint32_t job = 0;
   Algorithm algorithm = Algorithm::automatic;
   Fallback fallback = Fallback::allow;
+  // PANAMA: the multicast groups of the job's aggregation trees, in the order of their ids.
+  std::vector<std::string> trees;
+  // Whether a tree's window follows congestion; otherwise it is what its switches have room for.
+  bool congestion_control = true;
+  // Partial aggregation: the share of the ranks that a sum needs. The trees must be set up for it.
+  double share = 1;
   // How often a block is tried in the network before the hosts reduce it; 1 to attempts_max.
   static constexpr std::uint32_t attempts_max = 15;
   std::uint32_t attempts = 4;
@@ -58,9 +67,14 @@ struct CommunicatorOptions {
   // RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun sets them; and, if they are there,
   // TRIBUTARY_LOCAL_ADDRESS, TRIBUTARY_MTU, TRIBUTARY_WINDOW, TRIBUTARY_DEADLINE ("500ms"; seconds
   // without a unit), TRIBUTARY_ENCAPSULATION ("udp" or "ethernet"), TRIBUTARY_JOB,
-  // TRIBUTARY_ALGORITHM ("auto", "canary" or "ring"), TRIBUTARY_FALLBACK ("allow" or "error") and
-  // TRIBUTARY_ATTEMPTS.
+  // TRIBUTARY_ALGORITHM ("auto", "canary", "panama" or "ring"), TRIBUTARY_FALLBACK ("allow" or
+  // "error"), TRIBUTARY_ATTEMPTS, TRIBUTARY_TREES (addresses, with commas between),
+  // TRIBUTARY_CONGESTION_CONTROL ("on" or "off") and TRIBUTARY_SHARE ("0.88").
   static Result<CommunicatorOptions> from_environment();
+
+  bool wants_trees() const {
+    return algorithm == Algorithm::panama || (algorithm == Algorithm::automatic && !trees.empty());
+  }
 };
 
 }  // namespace tributary

@@ -6,9 +6,11 @@
 #include <iterator>
 #include <limits>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "host/communicator_options.h"
 
@@ -80,6 +82,36 @@ Result<std::chrono::nanoseconds> duration_or(std::chrono::nanoseconds otherwise,
       std::chrono::duration<double>(seconds));
 }
 
+Result<double> share_or(double otherwise, const char* name) {
+  const auto text = variable(name);
+  if (!text) {
+    return otherwise;
+  }
+  char* end = nullptr;
+  const double value = std::strtod(text->c_str(), &end);
+  if (*end != '\0' || !(value > 0 && value <= 1)) {
+    return fail(Error::Code::invalid_argument,
+                std::string(name) + "=" + *text + " is not a share above 0 and up to 1");
+  }
+  return value;
+}
+
+std::vector<std::string> list(const char* name) {
+  std::vector<std::string> entries;
+  std::istringstream text(variable(name).value_or(""));
+  for (std::string entry; std::getline(text, entry, ',');) {
+    entries.push_back(entry);
+  }
+  return entries;
+}
+
+std::optional<bool> switch_of(std::string_view text) {
+  if (text == "on") {
+    return true;
+  }
+  return text == "off" ? std::optional(false) : std::nullopt;
+}
+
 std::optional<wire::Encapsulation> encapsulation_of(std::string_view text) {
   if (text == "udp") {
     return wire::Encapsulation::udp;
@@ -118,6 +150,8 @@ std::string_view name(Algorithm algorithm) {
       return "auto";
     case Algorithm::canary:
       return "canary";
+    case Algorithm::panama:
+      return "panama";
     case Algorithm::ring:
       break;
   }
@@ -125,7 +159,8 @@ std::string_view name(Algorithm algorithm) {
 }
 
 std::optional<Algorithm> algorithm_of(std::string_view text) {
-  for (const auto algorithm : {Algorithm::automatic, Algorithm::canary, Algorithm::ring}) {
+  for (const auto algorithm :
+       {Algorithm::automatic, Algorithm::canary, Algorithm::panama, Algorithm::ring}) {
     if (name(algorithm) == text) {
       return algorithm;
     }
@@ -164,12 +199,17 @@ Result<CommunicatorOptions> CommunicatorOptions::from_environment() {
                "udp or ethernet"),
        options.encapsulation, error);
   take(optional_number("TRIBUTARY_JOB", 0, any), options.job, error);
-  take(word_or(options.algorithm, "TRIBUTARY_ALGORITHM", algorithm_of, "auto, canary or ring"),
+  take(word_or(options.algorithm, "TRIBUTARY_ALGORITHM", algorithm_of,
+               "auto, canary, panama or ring"),
        options.algorithm, error);
   take(word_or(options.fallback, "TRIBUTARY_FALLBACK", fallback_of, "allow or error"),
        options.fallback, error);
   take(optional_number("TRIBUTARY_ATTEMPTS", options.attempts, CommunicatorOptions::attempts_max),
        options.attempts, error);
+  take(word_or(options.congestion_control, "TRIBUTARY_CONGESTION_CONTROL", switch_of, "on or off"),
+       options.congestion_control, error);
+  take(share_or(options.share, "TRIBUTARY_SHARE"), options.share, error);
+  options.trees = list("TRIBUTARY_TREES");
   if (error) {
     return tl::make_unexpected(*error);
   }

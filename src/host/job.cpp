@@ -5,6 +5,7 @@
 
 #include <sodium/crypto_shorthash.h>
 
+#include "wire/panama.h"
 #include "wire/transport.h"
 
 namespace tributary::host {
@@ -27,13 +28,27 @@ std::string to_string(const Endpoint& endpoint) {
   return to_string(endpoint.address) + ":" + std::to_string(endpoint.port);
 }
 
-std::uint32_t payload_bytes_for(std::uint32_t mtu, wire::Encapsulation encapsulation) {
+namespace {
+
+std::uint32_t payload_bytes_behind(std::uint32_t headers, std::uint32_t mtu) {
   constexpr std::uint32_t granule = 32;
+  return mtu < headers ? 0 : (mtu - headers) / granule * granule;
+}
+
+constexpr std::uint32_t udp_headers = sizeof(wire::Ipv4Header) + sizeof(wire::UdpHeader);
+
+}  // namespace
+
+std::uint32_t panama_payload_bytes_for(std::uint32_t mtu) {
+  return payload_bytes_behind(udp_headers + sizeof(wire::PanamaHeader), mtu);
+}
+
+std::uint32_t payload_bytes_for(std::uint32_t mtu, wire::Encapsulation encapsulation) {
   std::uint32_t headers = sizeof(wire::CanaryHeader);
   if (encapsulation == wire::Encapsulation::udp) {
-    headers += sizeof(wire::Ipv4Header) + sizeof(wire::UdpHeader);
+    headers += udp_headers;
   }
-  return mtu < headers ? 0 : (mtu - headers) / granule * granule;
+  return payload_bytes_behind(headers, mtu);
 }
 
 JobKey key_of_call(const JobKey& job, std::uint64_t call) {

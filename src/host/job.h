@@ -40,6 +40,7 @@ struct Job {
 
 // Bytes of elements that fit into one packet, a multiple of 32 so that no element is cut.
 std::uint32_t payload_bytes_for(std::uint32_t mtu, wire::Encapsulation encapsulation);
+std::uint32_t panama_payload_bytes_for(std::uint32_t mtu);
 
 // The key of the job's collective number `call`: nothing of one call passes for part of another,
 // also where a rank refused a call that the others made, or where ids came round.

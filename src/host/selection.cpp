@@ -21,10 +21,14 @@ constexpr auto advice =
     "(TRIBUTARY_MTU), and that none of them has a [[switch.canary.job]] that leaves out a port of "
     "this job ('tributaryctl drops': canary_not_allowed)";
 
-Result<void> probe(Driver& driver, Time until) {
-  const auto& job = driver.job();
-  const auto blocks = std::min(job.world_size(), probe_blocks_max);
-  std::vector<std::byte> vector(std::size_t{blocks} * job.payload_bytes);
+constexpr auto tree_advice =
+    "see that TRIBUTARY_JOB and TRIBUTARY_TREES are those of 'tributaryctl fabric show', that "
+    "every "
+    "rank is behind its own port of the trees, and that the switches take packets as large as the "
+    "hosts' MTU (TRIBUTARY_MTU)";
+
+Result<void> probe(Driver& driver, std::size_t packets, Time until) {
+  std::vector<std::byte> vector(packets * driver.job().payload_bytes);
   Call call;
   call.buffers = {vector.data(), vector.data(), vector.size(), wire::ElementType::i8,
                   wire::Operator::sum};
@@ -58,28 +62,41 @@ Result<Choice> without_switches(const CommunicatorOptions& options, const std::s
                 false};
 }
 
-}  // namespace
-
-Result<Observation> observe(const CanaryCollectives& machine, Driver& driver, Ring& ring,
-                            Time until) {
+// Reduces so many packets, and tells each other over the ring what came of it and what was seen.
+template <typename Seen>
+Result<Observation> look(Driver& driver, Ring& ring, std::size_t packets, Time until, Seen seen) {
   // Over a network that loses packets some ranks meet seconds later than others.
   if (auto together = ring.barrier(until); !together) {
     return tl::make_unexpected(together.error());
   }
-  const auto probed = probe(driver, until);
-  const auto sums = driver.with_machine([&] { return machine.statistics().switch_sums_seen; });
-  std::array<std::int64_t, 2> seen{probed ? 0 : 1, sums != 0 ? 1 : 0};
-  auto* const bytes = std::as_writable_bytes(std::span(seen)).data();
-  const Buffers buffers{bytes, bytes, seen.size(), wire::ElementType::i64, wire::Operator::sum};
-  if (auto told = ring.allreduce(buffers, until); !told) {
-    return tl::make_unexpected(told.error());
+  const auto probed = probe(driver, packets, until);
+  std::array<std::int64_t, 2> told{probed ? 0 : 1, seen() ? 1 : 0};
+  auto* const bytes = std::as_writable_bytes(std::span(told)).data();
+  const Buffers buffers{bytes, bytes, told.size(), wire::ElementType::i64, wire::Operator::sum};
+  if (auto exchanged = ring.allreduce(buffers, until); !exchanged) {
+    return tl::make_unexpected(exchanged.error());
   }
   Observation observation;
   observation.ranks = driver.job().world_size();
-  observation.failed = static_cast<std::uint32_t>(seen[0]);
-  observation.summed = static_cast<std::uint32_t>(seen[1]);
+  observation.failed = static_cast<std::uint32_t>(told[0]);
+  observation.summed = static_cast<std::uint32_t>(told[1]);
   observation.reason = probed ? "" : probed.error().message;
   return observation;
+}
+
+}  // namespace
+
+Result<Observation> observe(const CanaryCollectives& machine, Driver& driver, Ring& ring,
+                            Time until) {
+  const auto blocks = std::min(driver.job().world_size(), probe_blocks_max);
+  return look(driver, ring, blocks, until, [&] {
+    return driver.with_machine([&] { return machine.statistics().switch_sums_seen != 0; });
+  });
+}
+
+Result<Observation> observe_trees(const PanamaCollectives& machine, Driver& driver, Ring& ring,
+                                  Time until) {
+  return look(driver, ring, machine.plan().trees.size(), until, [] { return true; });
 }
 
 Result<Choice> choose(const CommunicatorOptions& options, std::uint32_t job,
@@ -102,6 +119,29 @@ Result<Choice> choose(const CommunicatorOptions& options, std::uint32_t job,
                 start + "canary, switches reduce on the way (seen by " +
                     of(observation.summed, observation.ranks) + ")",
                 true};
+}
+
+Result<Choice> choose_trees(const CommunicatorOptions& options, const PanamaCollectives& machine,
+                            const Observation& observation) {
+  const auto start = who(options, machine.job().id);
+  const auto& plan = machine.plan();
+  if (observation.failed != 0) {
+    auto why = "the aggregation trees do not answer " + of(observation.failed, observation.ranks);
+    why += observation.reason.empty() ? "" : " (" + observation.reason + ")";
+    if (options.fallback == Fallback::error) {
+      return fail(Error::Code::network,
+                  start + why + ", and the fallback to the hosts is switched off; " + tree_advice);
+    }
+    return Choice{Algorithm::ring,
+                  start + "ring, the hosts reduce alone: " + why + "; " + tree_advice, false};
+  }
+  auto notice = start + "panama over " + std::to_string(plan.trees.size()) +
+                (plan.trees.size() == 1 ? " tree" : " trees");
+  notice += plan.congestion_control ? "" : ", without congestion control";
+  if (plan.quorum < observation.ranks) {
+    notice += ", a sum needs " + of(plan.quorum, observation.ranks);
+  }
+  return Choice{Algorithm::panama, notice, true};
 }
 
 Choice choose_ring(const CommunicatorOptions& options, std::uint32_t job) {

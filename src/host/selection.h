@@ -8,6 +8,7 @@
 #include "host/clock.h"
 #include "host/communicator_options.h"
 #include "host/error.h"
+#include "host/panama/collectives.h"
 #include "host/ring/ring.h"
 #include "host/transport/driver.h"
 
@@ -18,7 +19,7 @@ namespace tributary::host {
 struct Observation {
   std::uint32_t ranks = 0;
   std::uint32_t summed = 0;  // ranks that were handed contributions which a switch had added up
-  std::uint32_t failed = 0;  // ranks for which Canary did not work at all
+  std::uint32_t failed = 0;  // ranks for which it did not work at all
   std::string reason;        // why, where it is known
 };
 
@@ -26,6 +27,10 @@ struct Observation {
 // what was seen over the ring, which works in any case.
 Result<Observation> observe(const CanaryCollectives& machine, Driver& driver, Ring& ring,
                             Time until);
+
+// The same where there are aggregation trees: a full packet in each.
+Result<Observation> observe_trees(const PanamaCollectives& machine, Driver& driver, Ring& ring,
+                                  Time until);
 
 struct Choice {
   Algorithm algorithm = Algorithm::ring;  // not automatic
@@ -36,6 +41,8 @@ struct Choice {
 // By which algorithm a communicator runs, or why it must not.
 Result<Choice> choose(const CommunicatorOptions& options, std::uint32_t job,
                       const Observation& observation);
+Result<Choice> choose_trees(const CommunicatorOptions& options, const PanamaCollectives& machine,
+                            const Observation& observation);
 // Where the ring was asked for, nothing need be observed.
 Choice choose_ring(const CommunicatorOptions& options, std::uint32_t job);
 

@@ -3,13 +3,17 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "host/rendezvous/rendezvous.h"
 #include "host/transport/address.h"
 #include "host/transport/datagram_socket.h"
 #include "host/transport/tcp.h"
+#include "wire/checksum.h"
 
 namespace tributary::host {
 namespace {
@@ -22,17 +26,33 @@ constexpr std::uint32_t mtu_auto_max = 9216;  // loopback claims 64 KiB
 constexpr std::uint32_t window_auto_max = 128;
 constexpr std::uint32_t window_max = 65536;
 
-// Contributions to the blocks that this rank leads and results of the others arrive unasked: about
-// two windows, and one more while this rank lags behind. The kernel accounts whole allocations, to
-// the next power of two, and its own structures.
-std::uint32_t window_for(std::size_t receive_buffer_bytes, std::uint32_t payload_bytes) {
+// The kernel accounts whole allocations, to the next power of two, and its own structures.
+std::size_t packets_in(std::size_t receive_buffer_bytes, std::uint32_t payload_bytes) {
   constexpr std::size_t overhead = 768;
-  const auto truesize = std::bit_ceil(payload_bytes + sizeof(wire::CanaryHeader) + overhead);
-  const auto fitting = receive_buffer_bytes / (3 * truesize);
+  return receive_buffer_bytes /
+         std::bit_ceil(payload_bytes + sizeof(wire::CanaryHeader) + overhead);
+}
+
+// Contributions to the blocks that this rank leads and results of the others arrive unasked: about
+// two windows, and one more while this rank lags behind.
+std::uint32_t window_for(std::size_t receive_buffer_bytes, std::uint32_t payload_bytes) {
+  const auto fitting = packets_in(receive_buffer_bytes, payload_bytes) / 3;
   return static_cast<std::uint32_t>(std::clamp<std::size_t>(fitting, 4, window_auto_max));
 }
 
-Result<DatagramSocket> open_socket(const CommunicatorOptions& options, wire::Ipv4Address local) {
+// Of PANAMA results arrive, as many as this rank has sent packets; half is for what it did not read
+// yet. How much of that is used is for the switches and the network to say.
+std::uint32_t panama_window_for(std::size_t receive_buffer_bytes, std::uint32_t payload_bytes) {
+  constexpr std::size_t most = 4096;
+  const auto fitting = packets_in(receive_buffer_bytes, payload_bytes) / 2;
+  return static_cast<std::uint32_t>(std::clamp<std::size_t>(fitting, 4, most));
+}
+
+Result<DatagramSocket> open_socket(const CommunicatorOptions& options, wire::Ipv4Address local,
+                                   const std::vector<wire::Ipv4Address>& trees) {
+  if (!trees.empty()) {
+    return open_panama_socket(local, trees, options.job);
+  }
   return options.encapsulation == wire::Encapsulation::udp ? open_udp_socket(local)
                                                            : open_ethernet_socket(local);
 }
@@ -52,6 +72,55 @@ Result<std::uint32_t> mtu_of(const CommunicatorOptions& options, wire::Ipv4Addre
 
 tl::unexpected<Error> invalid(std::string message) {
   return fail(Error::Code::invalid_argument, std::move(message));
+}
+
+// PANAMA's multicast groups, if it is wanted.
+Result<std::vector<wire::Ipv4Address>> trees_of(const CommunicatorOptions& options) {
+  std::vector<wire::Ipv4Address> trees;
+  if (!options.wants_trees()) {
+    return trees;
+  }
+  for (const auto& text : options.trees) {
+    const auto group = parse_address(text);
+    if (!group || !group->is_multicast()) {
+      return invalid("'" + text + "' is not the multicast address of an aggregation tree");
+    }
+    if (std::find(trees.begin(), trees.end(), *group) != trees.end()) {
+      return invalid("the aggregation tree " + text + " is given twice");
+    }
+    trees.push_back(*group);
+  }
+  return trees;
+}
+
+Result<void> check_trees(const CommunicatorOptions& options) {
+  if (!options.wants_trees()) {
+    return {};
+  }
+  if (options.trees.empty() || options.trees.size() > panama_trees_max) {
+    return invalid("PANAMA needs 1 to " + std::to_string(panama_trees_max) +
+                   " aggregation trees (TRIBUTARY_TREES), as 'tributaryctl fabric' tells them");
+  }
+  if (options.job == 0) {
+    return invalid("PANAMA needs the job for which its trees were set up (TRIBUTARY_JOB)");
+  }
+  if (options.encapsulation != wire::Encapsulation::udp) {
+    return invalid("PANAMA goes over UDP only (TRIBUTARY_ENCAPSULATION)");
+  }
+  if (!(options.share > 0 && options.share <= 1)) {
+    return invalid("the share of ranks that a sum needs is not above 0 and up to 1");
+  }
+  return trees_of(options).map([](const auto&) {});
+}
+
+// Ranks, rounded up.
+std::uint32_t quorum_of(const CommunicatorOptions& options) {
+  constexpr double rounding = 1e-9;  // 0.8 of 5 are 4
+  return static_cast<std::uint32_t>(std::ceil(options.share * options.world_size - rounding));
+}
+
+std::uint32_t crc_of(const std::vector<wire::Ipv4Address>& trees) {
+  return wire::crc32(0, std::as_bytes(std::span(trees)));
 }
 
 }  // namespace
@@ -84,7 +153,7 @@ Result<void> check(const CommunicatorOptions& options) {
   if (options.deadline <= std::chrono::nanoseconds::zero()) {
     return invalid("the deadline must be positive");
   }
-  return {};
+  return check_trees(options);
 }
 
 Result<Connections> connect(const CommunicatorOptions& options, Time until) {
@@ -101,7 +170,11 @@ Result<Connections> connect(const CommunicatorOptions& options, Time until) {
   if (!mtu) {
     return as_error(mtu);
   }
-  auto socket = open_socket(options, *local);
+  const auto trees = trees_of(options);
+  if (!trees) {
+    return as_error(trees);
+  }
+  auto socket = open_socket(options, *local, *trees);
   if (!socket) {
     return as_error(socket);
   }
@@ -110,7 +183,11 @@ Result<Connections> connect(const CommunicatorOptions& options, Time until) {
     return as_error(listener);
   }
 
-  const auto payload_bytes = payload_bytes_for(*mtu, options.encapsulation);
+  const bool panama = !trees->empty();
+  const auto payload_bytes =
+      panama ? panama_payload_bytes_for(*mtu) : payload_bytes_for(*mtu, options.encapsulation);
+  const auto fitting =
+      (panama ? panama_window_for : window_for)(socket->receive_buffer_bytes, payload_bytes);
   RendezvousHello hello;
   hello.encapsulation = options.encapsulation;
   hello.preferences = static_cast<std::uint8_t>(static_cast<unsigned>(options.algorithm) |
@@ -121,9 +198,14 @@ Result<Connections> connect(const CommunicatorOptions& options, Time until) {
   hello.canary_port = socket->local.port;
   hello.ring_port = listener->local.port;
   hello.payload_bytes = payload_bytes;
-  hello.window = options.window != 0 ? options.window
-                                     : window_for(socket->receive_buffer_bytes, payload_bytes);
+  hello.window = options.window != 0 ? options.window : fitting;
   hello.job = options.job;
+  if (panama) {
+    hello.trees = static_cast<std::uint16_t>(trees->size());
+    hello.quorum = static_cast<std::uint16_t>(quorum_of(options));
+    hello.congestion_control = options.congestion_control ? 1 : 0;
+    hello.trees_crc = crc_of(*trees);
+  }
   // Before the others learn of this rank: they may send as soon as they do.
   auto transport =
       UringTransport::create(std::move(*socket), sizeof(wire::CanaryHeader) + payload_bytes);
@@ -138,7 +220,15 @@ Result<Connections> connect(const CommunicatorOptions& options, Time until) {
   if (!ring) {
     return as_error(ring);
   }
-  return Connections{std::move(meeting->job), std::move(*transport), std::move(*ring)};
+  PanamaPlan plan;
+  if (panama) {
+    plan.trees = *trees;
+    plan.congestion_control = options.congestion_control;
+    plan.quorum = quorum_of(options);
+    plan.window_max = std::max(meeting->job.window / static_cast<std::uint32_t>(trees->size()), 2u);
+  }
+  return Connections{std::move(meeting->job), std::move(plan), std::move(*transport),
+                     std::move(*ring)};
 }
 
 }  // namespace tributary::host

@@ -7,6 +7,7 @@
 #include "host/communicator.h"
 #include "host/error.h"
 #include "host/job.h"
+#include "host/panama/plan.h"
 #include "host/ring/ring.h"
 #include "host/transport/uring_transport.h"
 
@@ -18,6 +19,7 @@ inline constexpr std::chrono::hours deadline_max{24 * 365};
 // What a communicator of several ranks stands on.
 struct Connections {
   Job job;
+  PanamaPlan plan;  // without trees unless PANAMA is wanted
   UringTransport transport;
   Ring ring;
 };

@@ -11,7 +11,7 @@
 namespace tributary::host {
 
 inline constexpr std::uint32_t rendezvous_magic = 0x54524942;  // "TRIB"
-inline constexpr std::uint16_t rendezvous_version = 2;
+inline constexpr std::uint16_t rendezvous_version = 3;
 
 // What every rank tells rank 0 on a TCP connection. Integers are big-endian.
 struct [[gnu::packed]] RendezvousHello {
@@ -27,8 +27,14 @@ struct [[gnu::packed]] RendezvousHello {
   wire::be32 payload_bytes;
   wire::be32 window;
   wire::be32 job;  // 0: rank 0 draws one
+  // PANAMA; all 0 without.
+  wire::be16 trees;
+  wire::be16 quorum;
+  std::uint8_t congestion_control = 0;
+  std::uint8_t unused = 0;
+  wire::be32 trees_crc;  // CRC-32 over their addresses
 };
-static_assert(sizeof(RendezvousHello) == 36);
+static_assert(sizeof(RendezvousHello) == 46);
 
 // What rank 0 answers when all have come, or when they do not agree. `bytes` follow: an error text,
 // or RendezvousAgreement and one RendezvousPeer for each rank.

@@ -55,6 +55,14 @@ std::optional<std::string> RendezvousTable::add(const RendezvousHello& hello) {
   if (hello.preferences != host.preferences) {
     return who + " and rank 0 differ in the algorithm or in the fallback";
   }
+  if (hello.trees != host.trees || hello.trees_crc != host.trees_crc) {
+    return who + " and rank 0 differ in the aggregation trees (TRIBUTARY_TREES)";
+  }
+  if (hello.congestion_control != host.congestion_control || hello.quorum != host.quorum) {
+    return who +
+           " and rank 0 differ in the congestion control (TRIBUTARY_CONGESTION_CONTROL) or in the "
+           "share of ranks that a sum needs (TRIBUTARY_SHARE)";
+  }
   if (hello.payload_bytes.value() == 0 || hello.payload_bytes.value() > payload_bytes_max ||
       hello.payload_bytes.value() % 32 != 0 || hello.window.value() == 0 ||
       hello.window.value() > window_max) {

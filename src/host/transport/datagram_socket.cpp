@@ -12,6 +12,7 @@
 #include "host/transport/address.h"
 #include "wire/canary.h"
 #include "wire/ethernet.h"
+#include "wire/panama.h"
 
 namespace tributary::host {
 namespace {
@@ -39,10 +40,49 @@ bool set_option(int fd, int level, int option, int value) {
   return ::setsockopt(fd, level, option, &value, sizeof value) == 0;
 }
 
+bool bind_to(int fd, const Endpoint& local) {
+  const auto address = to_sockaddr(local);
+  return ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+}
+
+FileDescriptor udp_socket() {
+  return FileDescriptor(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+}
+
+ip_mreqn membership_of(wire::Ipv4Address group, wire::Ipv4Address local, const Interface& on) {
+  ip_mreqn membership{};
+  membership.imr_multiaddr = to_sockaddr({group, 0}).sin_addr;
+  membership.imr_address = to_sockaddr({local, 0}).sin_addr;
+  membership.imr_ifindex = on.index;
+  return membership;
+}
+
+// What sends to one tree.
+Result<FileDescriptor> open_panama_sender(wire::Ipv4Address local, const Interface& on,
+                                          std::uint64_t key) {
+  constexpr int tos = wire::panama_dscp << 2 | wire::ecn::ect0;
+  constexpr int hops_max = 64;
+  auto fd = udp_socket();
+  const auto way_out = membership_of({}, local, on);
+  if (!fd || !set_option(fd.get(), SOL_SOCKET, SO_NO_CHECK, 1) ||
+      !set_option(fd.get(), IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO) ||
+      !set_option(fd.get(), IPPROTO_IP, IP_TOS, tos) ||
+      !set_option(fd.get(), IPPROTO_IP, IP_MULTICAST_TTL, hops_max) ||
+      !set_option(fd.get(), IPPROTO_IP, IP_MULTICAST_LOOP, 0) ||
+      ::setsockopt(fd.get(), IPPROTO_IP, IP_MULTICAST_IF, &way_out, sizeof way_out) != 0) {
+    return fail(Error::Code::network, errno_text("UDP socket for multicast"));
+  }
+  enlarge(fd.get(), SO_SNDBUFFORCE, SO_SNDBUF);
+  if (!bind_to(fd.get(), {local, wire::source_port_of(key)}) && !bind_to(fd.get(), {local, 0})) {
+    return fail(Error::Code::network, errno_text("bind to " + to_string(local)));
+  }
+  return fd;
+}
+
 }  // namespace
 
 Result<DatagramSocket> open_udp_socket(wire::Ipv4Address local) {
-  DatagramSocket opened{FileDescriptor(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)), {}, 0, 0};
+  DatagramSocket opened{.fd = udp_socket()};
   const int fd = opened.fd.get();
   if (fd < 0) {
     return fail(Error::Code::network, errno_text("UDP socket"));
@@ -55,8 +95,7 @@ Result<DatagramSocket> open_udp_socket(wire::Ipv4Address local) {
   opened.receive_buffer_bytes = enlarge_buffers(fd);
   for (unsigned port = wire::canary_udp_port_first; port <= wire::canary_udp_port_last; ++port) {
     opened.local = Endpoint{local, static_cast<std::uint16_t>(port)};
-    const auto address = to_sockaddr(opened.local);
-    if (::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
+    if (bind_to(fd, opened.local)) {
       return opened;
     }
     if (errno != EADDRINUSE) {
@@ -67,6 +106,44 @@ Result<DatagramSocket> open_udp_socket(wire::Ipv4Address local) {
               "all Canary ports (17000 to 17255) of " + to_string(local) + " are in use");
 }
 
+// Bound to no address, so that it hears all its groups, and no others: those of other jobs have
+// sockets of their own.
+Result<DatagramSocket> open_panama_socket(wire::Ipv4Address local,
+                                          const std::vector<wire::Ipv4Address>& groups,
+                                          std::uint32_t job) {
+  const auto interface = interface_of(local);
+  if (!interface) {
+    return tl::make_unexpected(interface.error());
+  }
+  DatagramSocket opened{
+      .fd = udp_socket(), .local = {local, wire::panama_udp_port}, .tells_ecn = true};
+  const int fd = opened.fd.get();
+  if (fd < 0 || !set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1) ||
+      !set_option(fd, IPPROTO_IP, IP_RECVTOS, 1) ||
+      !set_option(fd, IPPROTO_IP, IP_MULTICAST_ALL, 0)) {
+    return fail(Error::Code::network, errno_text("options of the UDP socket"));
+  }
+  opened.receive_buffer_bytes = enlarge_buffers(fd);
+  if (!bind_to(fd, {wire::Ipv4Address{}, wire::panama_udp_port})) {
+    return fail(Error::Code::network,
+                errno_text("bind to port " + std::to_string(wire::panama_udp_port)));
+  }
+  for (std::size_t tree = 0; tree < groups.size(); ++tree) {
+    const auto membership = membership_of(groups[tree], local, *interface);
+    if (::setsockopt(fd, IPPROTO_IP, IP_ADD_MEMBERSHIP, &membership, sizeof membership) != 0) {
+      return fail(Error::Code::network,
+                  errno_text("joining " + to_string(groups[tree]) + " on " + interface->name));
+    }
+    auto sender = open_panama_sender(local, *interface,
+                                     wire::panama_key(job, static_cast<std::uint16_t>(tree)));
+    if (!sender) {
+      return tl::make_unexpected(sender.error());
+    }
+    opened.senders.push_back(std::move(*sender));
+  }
+  return opened;
+}
+
 Result<DatagramSocket> open_ethernet_socket(wire::Ipv4Address local) {
   const auto interface = interface_of(local);
   if (!interface) {
@@ -75,8 +152,9 @@ Result<DatagramSocket> open_ethernet_socket(wire::Ipv4Address local) {
   const auto protocol = wire::be16{wire::ethertype::canary};
   const auto network_protocol = std::bit_cast<std::uint16_t>(protocol);
   DatagramSocket opened{
-      FileDescriptor(::socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC, network_protocol)),
-      Endpoint{local, 0}, interface->index, 0};
+      .fd = FileDescriptor(::socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC, network_protocol)),
+      .local = Endpoint{local, 0},
+      .interface_index = interface->index};
   const int fd = opened.fd.get();
   if (fd < 0) {
     return fail(Error::Code::network,

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <vector>
 
 #include "host/error.h"
 #include "host/job.h"
@@ -12,14 +14,24 @@ namespace tributary::host {
 
 struct DatagramSocket {
   FileDescriptor fd;
+  // One per flow of the datagrams (PANAMA: per tree); empty: all leave through `fd`.
+  std::vector<FileDescriptor> senders = {};
   Endpoint local;
   int interface_index = 0;               // Ethernet only
   std::size_t receive_buffer_bytes = 0;  // as the kernel accounts it
+  bool tells_ecn = false;                // with every datagram, as control data
 };
 
 // A UDP socket on the first free Canary port of a local address. UDP checksums are off: the CRC of
 // the Canary header covers the packet, and every aggregating hop renews it.
 Result<DatagramSocket> open_udp_socket(wire::Ipv4Address local);
+
+// A UDP socket that is a member of multicast groups on the interface of a local address, at
+// PANAMA's port, which jobs on one host share. What is sent to a group has a source port that
+// follows from the job and the tree, if it is free, and asks for PANAMA's treatment (DSCP 56).
+Result<DatagramSocket> open_panama_socket(wire::Ipv4Address local,
+                                          const std::vector<wire::Ipv4Address>& groups,
+                                          std::uint32_t job);
 
 // A packet socket for Canary directly over Ethernet, on the interface of a local address. Needs
 // CAP_NET_RAW.

@@ -19,7 +19,8 @@ std::string needs_newer_kernel(const std::string& what, int error) {
 Result<void> UringReceiver::open(std::size_t datagram_bytes_max) {
   constexpr std::size_t slack = 64;  // so that an oversized datagram is seen as such
   constexpr std::size_t cache_line = 64;
-  buffer_bytes_ = (sizeof(io_uring_recvmsg_out) + datagram_bytes_max + slack + cache_line - 1) /
+  buffer_bytes_ = (sizeof(io_uring_recvmsg_out) + message_.msg_controllen + datagram_bytes_max +
+                   slack + cache_line - 1) /
                   cache_line * cache_line;
   buffers_.resize(buffer_bytes_ * buffer_count);
   void* memory = nullptr;
@@ -76,8 +77,8 @@ Result<void> UringReceiver::complete(const io_uring_cqe& cqe) {
       io_uring_recvmsg_validate(buffers_.data() + buffer * buffer_bytes_, cqe.res, &message_);
   if (out != nullptr) {
     const auto length = io_uring_recvmsg_payload_length(out, cqe.res, &message_);
-    arrived_.push_back(
-        {{static_cast<std::byte*>(io_uring_recvmsg_payload(out, &message_)), length}});
+    arrived_.push_back({{static_cast<std::byte*>(io_uring_recvmsg_payload(out, &message_)), length},
+                        ecn_of(io_uring_recvmsg_cmsg_firsthdr(out, &message_))});
   }
   return {};
 }

@@ -12,6 +12,8 @@
 
 #include "host/datagram.h"
 #include "host/error.h"
+#include "host/transport/datagram_socket.h"
+#include "host/transport/ecn_of.h"
 
 namespace tributary::host {
 
@@ -20,8 +22,10 @@ namespace tributary::host {
 class UringReceiver {
  public:
   // User data of its completions is `tag`.
-  UringReceiver(io_uring& ring, int socket_fd, std::uint64_t tag)
-      : ring_(ring), socket_fd_(socket_fd), tag_(tag) {}
+  UringReceiver(io_uring& ring, const DatagramSocket& socket, std::uint64_t tag)
+      : ring_(ring), socket_fd_(socket.fd.get()), tag_(tag) {
+    message_.msg_controllen = socket.tells_ecn ? ecn_control_bytes : 0;
+  }
 
   Result<void> open(std::size_t datagram_bytes_max);
 
@@ -49,7 +53,7 @@ class UringReceiver {
   std::unique_ptr<io_uring_buf_ring, FreeDeleter> buffer_ring_;
   std::vector<std::byte> buffers_;
   std::size_t buffer_bytes_ = 0;
-  msghdr message_{};  // says that neither names nor control messages are wanted
+  msghdr message_{};  // says that no names are wanted, and whether control messages are
   std::vector<Arrival> arrived_;
   std::vector<Arrival> taken_;
   std::vector<unsigned> arrived_buffers_;

@@ -54,6 +54,7 @@ void UringSender::queue(Outbox& outbox) {
 }
 
 void UringSender::fill(Slot& slot, const Datagram& datagram) const {
+  slot.fd = (socket_.senders.empty() ? socket_.fd : socket_.senders[datagram.flow]).get();
   const auto header = datagram.header();
   std::copy(header.begin(), header.end(), slot.header.begin());
   slot.parts[0] = {slot.header.data(), header.size()};
@@ -78,7 +79,7 @@ bool UringSender::prepare(unsigned slot) {
   if (sqe == nullptr) {
     return false;
   }
-  io_uring_prep_sendmsg(sqe, socket_.fd.get(), &slots_[slot].message, 0);
+  io_uring_prep_sendmsg(sqe, slots_[slot].fd, &slots_[slot].message, 0);
   io_uring_sqe_set_data64(sqe, slot);
   return true;
 }

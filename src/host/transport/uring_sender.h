@@ -42,6 +42,7 @@ class UringSender {
 
  private:
   struct Slot {
+    int fd;
     std::array<std::byte, Datagram::header_bytes_max> header;
     iovec parts[2];
     union {

@@ -39,7 +39,7 @@ struct UringTransport::State {
   explicit State(DatagramSocket datagram_socket)
       : socket(std::move(datagram_socket)),
         sender(ring, socket),
-        receiver(ring, socket.fd.get(), receive_tag) {}
+        receiver(ring, socket, receive_tag) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State();
@@ -175,9 +175,17 @@ Result<std::span<const Arrival>> UringTransport::exchange(Outbox& outbox, Time u
 
 void UringTransport::State::read_socket() {
   attended.clear();
-  const auto length = ::recv(socket.fd.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+  iovec part{buffer.data(), buffer.size()};
+  alignas(cmsghdr) std::array<std::byte, ecn_control_bytes> control;
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  const auto length = ::recvmsg(socket.fd.get(), &message, MSG_DONTWAIT);
   if (length > 0) {
-    attended.push_back({{buffer.data(), static_cast<std::size_t>(length)}});
+    attended.push_back(
+        {{buffer.data(), static_cast<std::size_t>(length)}, ecn_of(CMSG_FIRSTHDR(&message))});
   }
 }
 

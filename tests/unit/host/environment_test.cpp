@@ -3,6 +3,7 @@
 #include <initializer_list>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -23,7 +24,10 @@ constexpr const char* names[] = {"RANK",
                                  "TRIBUTARY_JOB",
                                  "TRIBUTARY_ALGORITHM",
                                  "TRIBUTARY_FALLBACK",
-                                 "TRIBUTARY_ATTEMPTS"};
+                                 "TRIBUTARY_ATTEMPTS",
+                                 "TRIBUTARY_TREES",
+                                 "TRIBUTARY_CONGESTION_CONTROL",
+                                 "TRIBUTARY_SHARE"};
 
 class Environment : public testing::Test {
  protected:
@@ -64,6 +68,10 @@ TEST_F(Environment, IsReadAsTorchrunSetsIt) {
   EXPECT_EQ(options->algorithm, Algorithm::automatic);
   EXPECT_EQ(options->fallback, Fallback::allow);
   EXPECT_EQ(options->attempts, 4u);
+  EXPECT_TRUE(options->trees.empty());
+  EXPECT_TRUE(options->congestion_control);
+  EXPECT_EQ(options->share, 1);
+  EXPECT_FALSE(options->wants_trees());
 }
 
 TEST_F(Environment, OverridesAreRead) {
@@ -87,6 +95,25 @@ TEST_F(Environment, OverridesAreRead) {
   EXPECT_EQ(options->algorithm, Algorithm::canary);
   EXPECT_EQ(options->fallback, Fallback::error);
   EXPECT_EQ(options->attempts, 2u);
+}
+
+TEST_F(Environment, TreesArePanamas) {
+  set({{"TRIBUTARY_TREES", "239.192.0.1,239.192.0.2"},
+       {"TRIBUTARY_CONGESTION_CONTROL", "off"},
+       {"TRIBUTARY_SHARE", "0.88"}});
+  auto options = CommunicatorOptions::from_environment();
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(options->trees, (std::vector<std::string>{"239.192.0.1", "239.192.0.2"}));
+  EXPECT_FALSE(options->congestion_control);
+  EXPECT_EQ(options->share, 0.88);
+  EXPECT_TRUE(options->wants_trees()) << "automatically";
+  for (const auto& [name, wanted] :
+       {std::pair{"panama", true}, {"canary", false}, {"ring", false}}) {
+    set({{"TRIBUTARY_ALGORITHM", name}});
+    options = CommunicatorOptions::from_environment();
+    ASSERT_TRUE(options) << options.error().message;
+    EXPECT_EQ(options->wants_trees(), wanted) << name;
+  }
 }
 
 TEST_F(Environment, ADurationHasAUnitOrIsInSeconds) {
@@ -128,7 +155,12 @@ TEST_F(Environment, ErrorsNameTheVariable) {
                                     {"TRIBUTARY_JOB", "seven"},
                                     {"TRIBUTARY_ALGORITHM", "tree"},
                                     {"TRIBUTARY_FALLBACK", "no"},
-                                    {"TRIBUTARY_ATTEMPTS", "16"}}) {
+                                    {"TRIBUTARY_ATTEMPTS", "16"},
+                                    {"TRIBUTARY_CONGESTION_CONTROL", "yes"},
+                                    {"TRIBUTARY_SHARE", "0"},
+                                    {"TRIBUTARY_SHARE", "1.1"},
+                                    {"TRIBUTARY_SHARE", "nan"},
+                                    {"TRIBUTARY_SHARE", "88%"}}) {
     SetUp();
     ::setenv(name, value, 1);
     EXPECT_NE(message().find(std::string(name) + "=" + value), std::string::npos) << message();

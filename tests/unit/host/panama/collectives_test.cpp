@@ -202,7 +202,7 @@ TEST(PanamaCollectives, ATreeThatStandsStillDoesNotHoldUpTheOther) {
 TEST(PanamaCollectives, NothingIsSentBeyondTheWindow) {
   for (const bool control : {true, false}) {
     ModelTree model({.ranks = 2, .congestion_control = control});
-    model.window_cap = 9;
+    model.root.window_cap = 9;
     std::map<std::uint32_t, std::uint32_t> lowest;  // without a result, by rank
     std::uint32_t widest = 0;
     std::mt19937 random(3);
@@ -244,7 +244,7 @@ TEST(PanamaCollectives, NothingIsSentBeyondTheWindow) {
 
 TEST(PanamaCollectives, MarksMakeTheWindowOfTheirTreeSmaller) {
   ModelTree model({.ranks = 2, .trees = 2, .window_max = 256});
-  model.window_cap = 256;
+  model.root.window_cap = 256;
   model.marks = [](const wire::PanamaHeader& header) { return header.tree.value() == 1; };
   Vectors vectors(2, 16 * 4000, ElementType::i32, Operator::sum);
   begin_all(model, vectors);

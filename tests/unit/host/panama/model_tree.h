@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstring>
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
-#include <tuple>
 #include <vector>
 
 #include "host/panama/collectives.h"
-#include "reduce/kernel.h"
+#include "model_root.h"
 #include "wire/panama.h"
 
 namespace tributary::host::test {
@@ -29,8 +26,8 @@ struct PanamaFlight {
   }
 };
 
-// Ranks in virtual time, and in place of all switches one that adds up what belongs together and
-// forgets nothing. `on_wire` sees every packet and says how often it arrives.
+// Ranks and a model of their switches in virtual time. `on_wire` sees every packet and says how
+// often it arrives.
 class ModelTree {
  public:
   struct Options {
@@ -42,7 +39,9 @@ class ModelTree {
     std::uint32_t window_max = 64;
   };
 
-  explicit ModelTree(const Options& options) : options_(options) {
+  explicit ModelTree(const Options& options)
+      : root(options.ranks, options.quorum == 0 ? options.ranks : options.quorum),
+        options_(options) {
     PanamaPlan plan;
     for (std::uint32_t tree = 0; tree < options.trees; ++tree) {
       plan.trees.emplace_back(0xefc00001u + tree);
@@ -67,7 +66,7 @@ class ModelTree {
   std::function<bool(const wire::PanamaHeader&)> marks = [](const wire::PanamaHeader&) {
     return false;
   };
-  std::uint16_t window_cap = 64;
+  ModelRoot root;
   Time now{std::chrono::seconds(1)};
   static constexpr Duration delay = std::chrono::microseconds(50);
 
@@ -124,15 +123,6 @@ class ModelTree {
   std::deque<PanamaFlight>& queue() { return queue_; }
 
  private:
-  struct Row {
-    std::vector<bool> has;
-    std::uint32_t contributions = 0;
-    std::vector<std::byte> sum;  // accumulators
-    wire::PanamaHeader header;
-    std::vector<std::byte> result;  // once there is one: header and payload
-  };
-  using Key = std::tuple<std::uint32_t, std::uint16_t, std::uint32_t>;
-
   void launch(PanamaFlight flight) {
     for (auto copies = on_wire(flight); copies > 0; --copies) {
       queue_.push_back(flight);
@@ -140,63 +130,18 @@ class ModelTree {
   }
 
   void add(PanamaFlight& flight) {
-    const auto view = wire::parse_panama(flight.bytes);
-    if (view.error != wire::PanamaError::none) {
-      return;
-    }
-    const auto& header = *view.header;
-    auto& row = rows_[{header.epoch.value(), header.tree.value(), header.vid.value()}];
-    row.has.resize(size());
-    if (!row.result.empty()) {
-      if (header.retransmission()) {
-        answer(row, flight.rank);
+    const auto answer = root.add(flight.bytes);
+    for (std::uint32_t rank = 0; answer.result != nullptr && rank < size(); ++rank) {
+      if (answer.to_all || rank == flight.rank) {
+        PanamaFlight down{now + delay, false, rank, *answer.result, wire::ecn::ect0};
+        down.ecn = marks(down.header()) ? wire::ecn::ce : wire::ecn::ect0;
+        launch(std::move(down));
       }
-      return;
     }
-    if (row.has[flight.rank]) {
-      return;
-    }
-    row.has[flight.rank] = true;
-    const auto& kernel = reduce::kernel(header.element_type, header.op);
-    const std::size_t elements = header.elements.value();
-    if (row.contributions++ == 0) {
-      row.header = header;
-      row.sum.resize(elements * kernel.accumulator_bytes);
-      kernel.load(row.sum.data(), view.payload.data(), elements);
-    } else {
-      row.header.fingerprint = row.header.fingerprint.value() + header.fingerprint.value();
-      kernel.accumulate(row.sum.data(), view.payload.data(), elements);
-    }
-    if (row.contributions >= (options_.quorum == 0 ? size() : options_.quorum)) {
-      finish(row, view.payload.size());
-    }
-  }
-
-  void finish(Row& row, std::size_t bytes) {
-    auto& header = row.header;
-    header.kind = wire::PanamaKind::result;
-    header.rank = wire::PanamaHeader::no_rank;
-    header.contributions = static_cast<std::uint16_t>(row.contributions);
-    header.wnd_cap = window_cap;
-    row.result.resize(sizeof header + bytes);
-    const auto payload = wire::MutableBytes(row.result).subspan(sizeof header);
-    reduce::kernel(header.element_type, header.op)
-        .store(payload.data(), row.sum.data(), header.elements.value());
-    seal(header, payload);
-    std::memcpy(row.result.data(), &header, sizeof header);
-    for (std::uint32_t rank = 0; rank < size(); ++rank) {
-      answer(row, rank);
-    }
-  }
-
-  void answer(const Row& row, std::uint32_t rank) {
-    launch({now + delay, false, rank, row.result,
-            marks(row.header) ? wire::ecn::ce : wire::ecn::ect0});
   }
 
   Options options_;
   std::vector<std::unique_ptr<PanamaCollectives>> machines_;
-  std::map<Key, Row> rows_;
   std::deque<PanamaFlight> queue_;
 };
 

@@ -54,6 +54,18 @@ TEST(RendezvousTable, NamesEveryDisagreement) {
   hello = hello_of(2, 3);
   hello.preferences = 1;
   EXPECT_NE(complaint(hello).find("algorithm"), std::string::npos);
+  hello = hello_of(2, 3);
+  hello.trees = 2;
+  EXPECT_NE(complaint(hello).find("TRIBUTARY_TREES"), std::string::npos);
+  hello = hello_of(2, 3);
+  hello.trees_crc = 2;
+  EXPECT_NE(complaint(hello).find("TRIBUTARY_TREES"), std::string::npos);
+  hello = hello_of(2, 3);
+  hello.congestion_control = 1;
+  EXPECT_NE(complaint(hello).find("TRIBUTARY_CONGESTION_CONTROL"), std::string::npos);
+  hello = hello_of(2, 3);
+  hello.quorum = 2;
+  EXPECT_NE(complaint(hello).find("TRIBUTARY_SHARE"), std::string::npos);
   for (const std::uint32_t bytes : {0u, 31u, 1409u, 0xffffffffu, 0xffffffe0u}) {
     hello = hello_of(2, 3);
     hello.payload_bytes = bytes;

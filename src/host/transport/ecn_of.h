@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "wire/ipv4.h"
+
+namespace tributary::host {
+
+// Room for the control data of one datagram of a socket with IP_RECVTOS.
+inline constexpr std::size_t ecn_control_bytes = CMSG_SPACE(sizeof(int));
+
+// The ECN bits that a control message tells; 0 for none, or another.
+inline std::uint8_t ecn_of(const cmsghdr* message) {
+  if (message == nullptr || message->cmsg_level != IPPROTO_IP || message->cmsg_type != IP_TOS) {
+    return 0;
+  }
+  std::uint8_t tos = 0;
+  std::memcpy(&tos, CMSG_DATA(message), sizeof tos);
+  return tos & wire::ecn::mask;
+}
+
+}  // namespace tributary::host

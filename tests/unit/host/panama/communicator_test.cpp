@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/communicator.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <string>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "host/transport/address.h"
+#include "host/transport/datagram_socket.h"
+#include "model_root.h"
+#include "unit/host/values.h"
+
+// On real sockets: multicast on the loopback interface, where a thread stands for the switches.
+namespace tributary::host::test {
+namespace {
+
+using wire::ElementType;
+using wire::Operator;
+using namespace std::chrono_literals;
+
+// Groups and ports of this process alone.
+std::uint16_t next_number() {
+  static std::atomic<std::uint16_t> number{static_cast<std::uint16_t>(::getpid() % 8000)};
+  return number++;
+}
+
+std::vector<std::string> groups(std::uint32_t trees) {
+  std::vector<std::string> names;
+  for (; trees > 0; --trees) {
+    const auto number = next_number();
+    names.push_back("239.192." + std::to_string(number >> 8) + "." + std::to_string(number & 0xff));
+  }
+  return names;
+}
+
+// Hears what the workers send to the groups, and answers there.
+class Switches {
+ public:
+  Switches(std::uint32_t ranks, std::uint32_t quorum, const std::vector<std::string>& trees,
+           std::uint32_t job, bool marking)
+      : root_(ranks, quorum) {
+    for (const auto& tree : trees) {
+      groups_.push_back(*parse_address(tree));
+    }
+    auto socket = open_panama_socket(wire::Ipv4Address(127, 0, 0, 200), groups_, job);
+    EXPECT_TRUE(socket) << socket.error().message;
+    socket_ = std::move(*socket);
+    const timeval patience{0, 20'000};
+    ::setsockopt(socket_.fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    const int tos = wire::panama_dscp << 2 | (marking ? wire::ecn::ce : wire::ecn::ect0);
+    for (const auto& sender : socket_.senders) {
+      ::setsockopt(sender.get(), IPPROTO_IP, IP_TOS, &tos, sizeof tos);
+    }
+    thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  }
+
+  // UDP source ports of what came.
+  std::set<std::uint16_t> source_ports() const {
+    const std::lock_guard lock(mutex_);
+    return source_ports_;
+  }
+  std::set<std::uint8_t> ecn_and_dscp() const {
+    const std::lock_guard lock(mutex_);
+    return tos_;
+  }
+
+ private:
+  void run(const std::stop_token& stop) {
+    std::vector<std::byte> buffer(65536);
+    while (!stop.stop_requested()) {
+      sockaddr_in from{};
+      iovec part{buffer.data(), buffer.size()};
+      alignas(cmsghdr) std::byte control[64];
+      msghdr message{};
+      message.msg_name = &from;
+      message.msg_namelen = sizeof from;
+      message.msg_iov = &part;
+      message.msg_iovlen = 1;
+      message.msg_control = control;
+      message.msg_controllen = sizeof control;
+      const auto length = ::recvmsg(socket_.fd.get(), &message, 0);
+      if (length <= 0) {
+        continue;
+      }
+      const auto packet = wire::MutableBytes(buffer).first(static_cast<std::size_t>(length));
+      const auto* header = wire::Cursor(packet).take<wire::PanamaHeader>();
+      if (header == nullptr || header->kind != wire::PanamaKind::aggregation) {
+        continue;  // what the model itself sent
+      }
+      {
+        const std::lock_guard lock(mutex_);
+        source_ports_.insert(ntohs(from.sin_port));
+        tos_.insert(*CMSG_DATA(CMSG_FIRSTHDR(&message)));
+      }
+      const std::size_t tree = header->tree.value();
+      if (const auto answer = root_.add(packet); answer.result != nullptr) {
+        const auto to = to_sockaddr({groups_[tree], wire::panama_udp_port});
+        ::sendto(socket_.senders[tree].get(), answer.result->data(), answer.result->size(), 0,
+                 reinterpret_cast<const sockaddr*>(&to), sizeof to);
+      }
+    }
+  }
+
+  ModelRoot root_;
+  std::vector<wire::Ipv4Address> groups_;
+  DatagramSocket socket_;
+  mutable std::mutex mutex_;
+  std::set<std::uint16_t> source_ports_;
+  std::set<std::uint8_t> tos_;
+  std::jthread thread_;
+};
+
+CommunicatorOptions options_of(std::uint32_t rank, std::uint32_t world_size,
+                               const std::vector<std::string>& trees, std::uint16_t port) {
+  CommunicatorOptions options;
+  options.rank = rank;
+  options.world_size = world_size;
+  options.rendezvous = "127.0.0.1:" + std::to_string(port);
+  options.local_address = "127.0.0." + std::to_string(rank + 1);
+  options.mtu = 1500;
+  options.deadline = 10s;
+  options.job = 77;
+  options.trees = trees;
+  options.algorithm = Algorithm::panama;
+  options.on_notice = [](const std::string&) {};
+  return options;
+}
+
+using Change = std::function<void(CommunicatorOptions&)>;
+
+void run_world(std::uint32_t world_size, const std::vector<std::string>& trees,
+               const std::function<void(Communicator&)>& body, const Change& change = {}) {
+  const auto port = static_cast<std::uint16_t>(31000 + next_number() % 1700);
+  std::vector<std::jthread> threads;
+  for (std::uint32_t rank = 0; rank < world_size; ++rank) {
+    threads.emplace_back([=, &body, &change, &trees] {
+      auto options = options_of(rank, world_size, trees, port);
+      if (change) {
+        change(options);
+      }
+      auto communicator = Communicator::create(options);
+      ASSERT_TRUE(communicator) << communicator.error().message;
+      body(*communicator);
+    });
+  }
+}
+
+void expect_reduced(Communicator& communicator, std::size_t count) {
+  const auto in = input(communicator.rank(), count, ElementType::f32, Operator::sum);
+  Elements out(in.size());
+  const auto done =
+      communicator.allreduce(in.data(), out.data(), count, ElementType::f32, Operator::sum);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(wrong_elements(out, communicator.world_size(), count, ElementType::f32, Operator::sum),
+            0u);
+}
+
+TEST(PanamaCommunicator, CollectivesOverSockets) {
+  constexpr std::uint32_t ranks = 3;
+  const auto trees = groups(2);
+  const Switches switches(ranks, ranks, trees, 77, false);
+  run_world(ranks, trees, [](Communicator& communicator) {
+    EXPECT_EQ(communicator.algorithm(), Algorithm::panama);
+    EXPECT_EQ(communicator.job(), 77u);
+    for (const std::size_t count : {0, 1, 352, 353, 100003}) {
+      expect_reduced(communicator, count);
+    }
+    std::vector<std::int64_t> values(1000, communicator.rank() == 1 ? -5 : 3);
+    auto done = communicator.broadcast(std::span(values), 1);
+    ASSERT_TRUE(done) << done.error().message;
+    EXPECT_EQ(values, std::vector<std::int64_t>(1000, -5));
+    done = communicator.barrier();
+    ASSERT_TRUE(done) << done.error().message;
+    EXPECT_EQ(communicator.statistics().collectives_by_panama, 7u);
+    const auto statistics = communicator.panama_statistics();
+    ASSERT_EQ(statistics.trees.size(), 2u);
+    EXPECT_GT(statistics.trees[1].results_received, 100u);
+    EXPECT_EQ(statistics.trees[0].results_marked, 0u);
+    EXPECT_EQ(statistics.trees[0].window_cap, 64u);
+  });
+  const std::uint8_t asked = wire::panama_dscp << 2 | wire::ecn::ect0;
+  EXPECT_EQ(switches.ecn_and_dscp(), std::set<std::uint8_t>{asked});
+  EXPECT_TRUE(switches.source_ports().contains(wire::source_port_of(wire::panama_key(77, 0))));
+}
+
+TEST(PanamaCommunicator, MarksOfTheIpHeaderReachTheWindow) {
+  const auto trees = groups(1);
+  const Switches switches(2, 2, trees, 77, true);
+  run_world(
+      2, trees,
+      [](Communicator& communicator) {
+        expect_reduced(communicator, 20000);
+        const auto tree = communicator.panama_statistics().trees[0];
+        EXPECT_EQ(tree.results_marked, tree.results_received);
+        EXPECT_EQ(tree.window, 1);
+      },
+      [](CommunicatorOptions& options) { options.algorithm = Algorithm::automatic; });
+}
+
+// Broadcast and barrier need everybody, so they do not take trees that leave somebody out.
+TEST(PanamaCommunicator, AShareOfTheRanksIsEnoughForASumOnly) {
+  const auto trees = groups(1);
+  const Switches switches(3, 2, trees, 77, false);
+  run_world(
+      3, trees,
+      [](Communicator& communicator) {
+        std::vector<std::int32_t> values(64, 1);
+        auto done = communicator.allreduce(std::span(values));
+        ASSERT_TRUE(done) << done.error().message;
+        EXPECT_EQ(values[0], 2);
+        EXPECT_GT(communicator.panama_statistics().contributions_missing, 0u);
+        done = communicator.barrier();
+        ASSERT_TRUE(done) << done.error().message;
+        values.assign(64, communicator.rank() == 2 ? 9 : 0);
+        done = communicator.broadcast(std::span(values), 2);
+        ASSERT_TRUE(done) << done.error().message;
+        EXPECT_EQ(values, std::vector<std::int32_t>(64, 9));
+        EXPECT_EQ(communicator.statistics().collectives_by_ring, 2u);
+      },
+      [](CommunicatorOptions& options) { options.share = 0.6; });
+}
+
+TEST(PanamaCommunicator, WithoutTreesThatAnswerTheRingIsUsedAndOneLineSaysSo) {
+  std::mutex mutex;
+  std::vector<std::string> lines;
+  run_world(
+      2, groups(1),
+      [](Communicator& communicator) {
+        EXPECT_EQ(communicator.algorithm(), Algorithm::ring);
+        expect_reduced(communicator, 1000);
+        EXPECT_EQ(communicator.statistics().collectives_by_ring, 1u);
+      },
+      [&](CommunicatorOptions& options) {
+        options.deadline = 2s;
+        options.on_notice = [&](const std::string& line) {
+          const std::lock_guard lock(mutex);
+          lines.push_back(line);
+        };
+      });
+  ASSERT_EQ(lines.size(), 2u);
+  for (const auto& line : lines) {
+    EXPECT_NE(line.find("the aggregation trees do not answer 2 of 2 ranks"), std::string::npos)
+        << line;
+    EXPECT_NE(line.find("TRIBUTARY_TREES"), std::string::npos) << line;
+  }
+}
+
+TEST(PanamaCommunicator, FallbackCanBeAnError) {
+  const auto trees = groups(1);
+  const auto port = static_cast<std::uint16_t>(31000 + next_number() % 1700);
+  std::vector<std::jthread> threads;
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    threads.emplace_back([&trees, port, rank] {
+      auto options = options_of(rank, 2, trees, port);
+      options.deadline = 2s;
+      options.fallback = Fallback::error;
+      const auto communicator = Communicator::create(options);
+      ASSERT_FALSE(communicator);
+      EXPECT_NE(communicator.error().message.find("do not answer"), std::string::npos)
+          << communicator.error().message;
+    });
+  }
+}
+
+TEST(PanamaCommunicator, RefusesWhatCannotBe) {
+  const auto complaint = [](const Change& change) {
+    auto options = options_of(0, 2, {"239.192.0.1"}, 31000);
+    change(options);
+    const auto created = Communicator::create(options);
+    return created ? std::string() : created.error().message;
+  };
+  const auto expect = [&](const Change& change, const std::string& words) {
+    const auto said = complaint(change);
+    EXPECT_NE(said.find(words), std::string::npos) << said;
+  };
+  expect([](auto& options) { options.trees.clear(); }, "TRIBUTARY_TREES");
+  expect([](auto& options) { options.trees.resize(17, "239.192.0.2"); }, "1 to 16");
+  expect([](auto& options) { options.trees.push_back("10.0.0.1"); }, "'10.0.0.1' is not");
+  expect([](auto& options) { options.trees.push_back("leaf1"); }, "'leaf1' is not");
+  expect([](auto& options) { options.trees.push_back("239.192.0.1"); }, "given twice");
+  expect([](auto& options) { options.job = 0; }, "TRIBUTARY_JOB");
+  expect([](auto& options) { options.encapsulation = wire::Encapsulation::ethernet; }, "UDP only");
+  expect([](auto& options) { options.share = 0; }, "share");
+}
+
+}  // namespace
+}  // namespace tributary::host::test
