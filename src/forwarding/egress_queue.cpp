@@ -15,6 +15,7 @@ namespace {
 constexpr std::uint64_t nanoseconds_per_second = 1'000'000'000;
 // Longer frames need no look into their headers.
 constexpr std::uint32_t network_control_bytes_max = 128;
+constexpr std::uint8_t network_control = 48;  // DSCP: class selector 6
 
 }  // namespace
 
@@ -63,7 +64,8 @@ bool EgressQueue::is_network_control(const Packet& frame) {
   wire::Cursor cursor(frame.bytes());
   const auto* ethernet = cursor.take<wire::EthernetHeader>();
   const auto* ip = cursor.take<wire::Ipv4Header>();
-  return ip != nullptr && ethernet->type.value() == wire::ethertype::ipv4 && ip->tos >= 0xc0;
+  return ip != nullptr && ethernet->type.value() == wire::ethertype::ipv4 &&
+         ip->tos >> 2 == network_control;
 }
 
 void EgressQueue::put_first(PacketPtr packet, Time now) {

@@ -15,8 +15,8 @@ namespace tributary::forwarding {
 
 // The egress queue of a port: a FIFO with a bound in bytes, ECN marking, and a shaper that counts
 // what a frame occupies on the line. Without a rate it passes through whatever is asked for. What
-// the switch itself sends to keep the network running (class selector 6 and above) goes first and
-// is never dropped: a link must not fail because it is busy.
+// the switch itself sends to keep the network running (class selector 6) goes first and is never
+// dropped: a link must not fail because it is busy.
 //
 // The shaper keeps the time at which the line will have sent all it was given; a line with frames
 // waiting is busy without a gap, however late the driver looks: what a real line would have sent in

@@ -173,6 +173,19 @@ TEST_F(EgressQueueTest, OwnNetworkControlGoesFirstAndIsNeverDropped) {
   EXPECT_EQ(out.front()->length, 66u);
 }
 
+// Sums of PANAMA are made here and small, and wait like any other traffic.
+TEST_F(EgressQueueTest, ClassSelectorSevenQueues) {
+  EgressQueue queue({200'000'000, 1500, 0});
+  queue.enqueue(frame(1400), start);
+  queue.enqueue(frame(66, 56 << 2), start);
+  queue.enqueue(frame(66, 56 << 2), start);
+  EXPECT_EQ(queue.tail_dropped(), 1u);
+  PacketList out;
+  queue.dequeue(start, out, 1);
+  EXPECT_EQ(out.front()->length, 1400u);
+  queue.clear();
+}
+
 TEST_F(EgressQueueTest, TheClaimsOfOthersAreNotBelieved) {
   EgressQueue queue({200'000'000, 2000, 0});
   queue.enqueue(frame(1000), start);
