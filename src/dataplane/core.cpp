@@ -5,6 +5,8 @@
 #include <ctime>
 #include <sys/prctl.h>
 
+#include "switch/flow_plan.h"
+
 namespace tributary::dataplane {
 namespace {
 
@@ -36,6 +38,7 @@ Core::Core(const Setup& setup, const control::DaemonConfig& config,
     home_[home->number] = &*home;
   }
   choose_senders(config);
+  control_flow(config);
   for (std::size_t s = 0; s < config.switches.size(); ++s) {
     auto& share = shares_.emplace_back();
     share.config = config.switches[s].config;
@@ -55,7 +58,8 @@ void Core::add_port(std::uint32_t number, const control::DaemonConfig& config, P
       // A gauge has one writer. Where flows are spread over the queues, one is as full as another.
       auto* gauge = queue == 0 ? &(*setup_.gauges)[place.switch_index][place.port] : nullptr;
       ports_.push_back({switching::Port(port, gauge),
-                        device != nullptr ? &device->queue(queue) : nullptr, number, &place});
+                        device != nullptr ? &device->queue(queue) : nullptr, number, queue == 0,
+                        &place});
     }
   }
 }
@@ -65,6 +69,26 @@ void Core::choose_senders(const control::DaemonConfig& config) {
   for (const auto& place : setup_.topology->ports) {
     const auto& port = config.switches[place.switch_index].config.ports[place.port];
     senders_.push_back(sender_of(place, has_one_owner(port), setup_.core));
+  }
+}
+
+// A neighbour that is silent is not one that is dead: what waits in a device is kept as long as
+// what waits in a queue.
+void Core::control_flow(const control::DaemonConfig& config) {
+  std::vector<forwarding::FlowPlan> plans;
+  for (const auto& section : config.switches) {
+    plans.push_back(switching::plan_flow_control(section.config.ports));
+  }
+  for (auto& home : ports_) {
+    const auto s = home.place->switch_index;
+    const auto& port = config.switches[s].config.ports[home.place->port];
+    home.port.control_flow({(*setup_.buffers)[s], home.place->port, home.first ? &pool_ : nullptr},
+                           port, plans[s]);
+    if (home.queue != nullptr) {
+      home.queue->set_patience(port.flow.mode == forwarding::FlowControl::off
+                                   ? DeviceQueue::patience_usual
+                                   : forwarding::pause_watchdog);
+    }
   }
 }
 
@@ -119,11 +143,16 @@ bool Core::round(Time now) {
 bool Core::receive_from_devices(Time now) {
   bool worked = false;
   for (auto& home : ports_) {
-    if (home.queue == nullptr) {
+    if (home.queue == nullptr || home.port.holds_back()) {
+      home.port.hear(now);
       continue;
     }
     PacketList burst;
-    if (home.queue->receive(pool_, home.place->port, burst) > 0) {
+    const auto count = home.queue->receive(pool_, home.place->port, burst);
+    if (count < DeviceQueue::burst) {
+      home.port.hear(now);
+    }
+    if (count > 0) {
       worked = true;
       home.port.arrive(std::move(burst), now, ready_);
       deliver(home);
@@ -186,7 +215,7 @@ bool Core::run_ports(Time now) {
   bool worked = false;
   for (auto& home : ports_) {
     const bool waiting = home.queue != nullptr && home.queue->waiting();
-    if (home.deadline > now && !waiting) {
+    if (home.deadline > now && !waiting && !home.port.controls_flow()) {
       continue;
     }
     home.port.poll_arrivals(now, ready_);
@@ -251,6 +280,19 @@ void Core::settle(Share& share, Time now) {
   }
   if (!output_.lessons.empty()) {
     teach_others(switch_index);
+  }
+  if (!output_.controls.empty()) {
+    tell_ports(switch_index, now);
+  }
+}
+
+// What neighbours said came in by queues of this core.
+void Core::tell_ports(std::uint32_t switch_index, Time now) {
+  while (const auto frame = output_.controls.pop()) {
+    if (auto* home = home_[setup_.topology->number(switch_index, frame->ingress)]) {
+      home->port.obey(*frame, now);
+      home->deadline = home->port.deadline();
+    }
   }
 }
 
@@ -339,6 +381,13 @@ control::CoreStatus Core::status() const {
   return status;
 }
 
+void Core::stop_receiving() {
+  receiving_ = false;
+  for (auto& home : ports_) {
+    home.port.hear(never - std::chrono::seconds(1));  // nothing more is heard
+  }
+}
+
 bool Core::queues_empty() const {
   return std::all_of(ports_.begin(), ports_.end(), [](const HomePort& home) {
     return home.deadline == never && !(home.queue != nullptr && home.queue->waiting());
@@ -377,6 +426,7 @@ void Core::reconfigure(const control::DaemonConfig& config) {
     }
     home.port.reconfigure(port);
   }
+  control_flow(config);
   refresh_deadlines();
 }
 

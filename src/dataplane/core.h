@@ -25,6 +25,8 @@ struct alignas(64) CorePulse {
 
 // How full every egress queue is, by switch and port: written by the cores that own the queues.
 using Gauges = std::vector<std::vector<forwarding::QueueGauge>>;
+// What is charged to every port, and what its neighbour asked for, by switch and port.
+using Buffers = std::vector<std::vector<forwarding::PortBuffer>>;
 
 // One packet core: its ports, its share of every logical switch, and the loop that drives them.
 // Everything here belongs to the core's thread; the control thread comes in by the mailbox only.
@@ -39,6 +41,7 @@ class Core {
     rte_mempool* mempool = nullptr;
     std::vector<CorePulse>* pulses = nullptr;
     Gauges* gauges = nullptr;
+    Buffers* buffers = nullptr;
   };
   // A queue of a port's device that is polled here, with its share of the port's work; or an end
   // of an internal link.
@@ -46,6 +49,7 @@ class Core {
     switching::Port port;
     DeviceQueue* queue = nullptr;  // null for an internal link
     std::uint32_t number = 0;
+    bool first = true;  // of the queues of its port
     const PortPlace* place = nullptr;
     Time deadline = never;  // of the port's queue and impairments
   };
@@ -74,7 +78,7 @@ class Core {
   std::vector<HomePort>& ports() { return ports_; }
   std::vector<Share>& shares() { return shares_; }
   control::CoreStatus status() const;
-  void stop_receiving() { receiving_ = false; }
+  void stop_receiving();
   bool queues_empty() const;
   // After something outside the loop changed a port or a switch.
   void refresh_deadlines();
@@ -92,6 +96,8 @@ class Core {
 
   void add_port(std::uint32_t number, const control::DaemonConfig& config, PortDevice* device);
   void choose_senders(const control::DaemonConfig& config);
+  void control_flow(const control::DaemonConfig& config);
+  void tell_ports(std::uint32_t switch_index, Time now);
   void arrive(HomePort& home, PacketPtr packet, Time now);
   void deliver(HomePort& home);
   void settle(Share& share, Time now);

@@ -76,6 +76,7 @@ Dataplane::Dataplane(const control::DaemonConfig& config, std::string version)
       pulses_(config_.cores.size()) {
   for (const auto& section : config.switches) {
     gauges_.emplace_back(section.config.ports.size());
+    buffers_.emplace_back(section.config.ports.size());
   }
 }
 
@@ -144,6 +145,7 @@ control::Outcome Dataplane::open_devices() {
       }
       devices_.back() = std::move(*opened);
       queues[number] = {devices_.back()->receivers(), devices_.back()->senders()};
+      port.line_bps = devices_.back()->line_bps();
     }
     if (port.mac.is_zero()) {
       const auto given = devices_.back() ? devices_.back()->mac() : std::nullopt;
@@ -151,7 +153,18 @@ control::Outcome Dataplane::open_devices() {
     }
   }
   deal_queues(topology_, static_cast<unsigned>(config_.cores.size()), queues);
+  control_devices(config_);
   return {};
+}
+
+void Dataplane::control_devices(const control::DaemonConfig& config) {
+  for (std::uint32_t number = 0; number < devices_.size(); ++number) {
+    const auto& place = topology_.ports[number];
+    if (devices_[number]) {
+      devices_[number]->control_flow(
+          config.switches[place.switch_index].config.ports[place.port].flow.mode);
+    }
+  }
 }
 
 tl::unexpected<std::string> Dataplane::port_error(const PortPlace& place,
@@ -166,7 +179,7 @@ void Dataplane::make_cores() {
   for (unsigned core = 0; core < config_.cores.size(); ++core) {
     cores_.push_back(std::make_unique<Core>(
         Core::Setup{core, static_cast<unsigned>(config_.cores.size()), config_.cores[core],
-                    &topology_, rings_.get(), store_->mempool(), &pulses_, &gauges_},
+                    &topology_, rings_.get(), store_->mempool(), &pulses_, &gauges_, &buffers_},
         config_, devices_));
   }
 }
@@ -295,6 +308,7 @@ control::Outcome Dataplane::reload(const control::DaemonConfig& next) {
         std::string("a packet core did not take up the configuration; reload it again"));
   }
   config_ = std::move(*merged);
+  control_devices(config_);
   given_ = next;
   return {};
 }

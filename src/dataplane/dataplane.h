@@ -63,6 +63,7 @@ class Dataplane final : public control::Backend {
   Dataplane(const control::DaemonConfig& config, std::string version);
   control::Outcome open_all();
   control::Outcome check_interfaces() const;
+  void control_devices(const control::DaemonConfig& config);
   control::Outcome open_devices();
   tl::unexpected<std::string> port_error(const PortPlace& place, const std::string& what) const;
   void make_cores();
@@ -89,6 +90,7 @@ class Dataplane final : public control::Backend {
   std::vector<std::unique_ptr<PortDevice>> devices_;  // by port number; null for internal links
   std::vector<CorePulse> pulses_;
   Gauges gauges_;
+  Buffers buffers_;
   std::vector<std::unique_ptr<Core>> cores_;
   std::vector<LinkState> links_;  // by port number
   bool running_ = false;

@@ -19,6 +19,7 @@ namespace tributary::dataplane {
 class alignas(64) DeviceQueue {
  public:
   static constexpr std::uint16_t burst = 32;
+  static constexpr Duration patience_usual = std::chrono::milliseconds(10);
 
   // `sends`: the device has a transmit queue of this number.
   // Paused at first.
@@ -53,7 +54,7 @@ class alignas(64) DeviceQueue {
   bool paused_ = true;
   std::uint16_t waiting_ = 0;
   Time waiting_since_{};
-  Duration patience_ = std::chrono::milliseconds(10);
+  Duration patience_ = patience_usual;
   std::uint64_t dropped_ = 0;
   std::uint64_t refused_ = 0;  // in several segments that do not fit one buffer
   std::array<rte_mbuf*, burst> pending_{};

@@ -310,6 +310,31 @@ bool PortDevice::link_up() const {
   return rte_eth_link_get_nowait(port_, &link) == 0 && link.link_status != 0;
 }
 
+std::uint64_t PortDevice::line_bps() const {
+  constexpr std::uint64_t megabit = 1'000'000;
+  rte_eth_link link = {};
+  const bool known = rte_eth_link_get_nowait(port_, &link) == 0 &&
+                     link.link_speed != RTE_ETH_SPEED_NUM_NONE &&
+                     link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN;
+  return known ? link.link_speed * megabit : 0;
+}
+
+void PortDevice::control_flow(forwarding::FlowControl mode) {
+  rte_eth_fc_conf settings = {};
+  if (mode == flow_control_ || rte_eth_dev_flow_ctrl_get(port_, &settings) != 0) {
+    return;  // nothing to change, or a device without: frames come and go as any other
+  }
+  flow_control_ = mode;
+  settings.mode = mode == forwarding::FlowControl::pause ? RTE_ETH_FC_FULL : RTE_ETH_FC_NONE;
+  settings.mac_ctrl_frame_fwd = mode == forwarding::FlowControl::pfc ? 1 : 0;
+  if (const int error = rte_eth_dev_flow_ctrl_set(port_, &settings); error != 0) {
+    spdlog::warn(
+        "cannot set a card's flow control ({}): only the queues obey, as far as the card "
+        "lets PAUSE frames through",
+        reason(error));
+  }
+}
+
 std::uint64_t PortDevice::missed() const {
   rte_eth_stats statistics = {};
   if (rte_eth_stats_get(port_, &statistics) != 0) {

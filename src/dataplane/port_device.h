@@ -41,6 +41,11 @@ class PortDevice {
   // Of the port, if the device has one to give.
   std::optional<wire::MacAddress> mac() const;
   bool link_up() const;
+  // In bits per second; 0: it does not say.
+  std::uint64_t line_bps() const;
+  // A card that can obey PAUSE itself, and send it when its own buffer is full, is told to. What
+  // goes by classes is left to the queues, which know them: the frames are let through.
+  void control_flow(forwarding::FlowControl mode);
   // A memif client is not started before there is a server, nor when the server has gone; DPDK does
   // not try again. can_reconnect(): there is one now. reconnect(): only while the queues are
   // paused.
@@ -67,6 +72,7 @@ class PortDevice {
   wire::MacAddress mac_;
   std::vector<DeviceQueue> queues_;
   std::uint16_t senders_ = 0;
+  forwarding::FlowControl flow_control_ = forwarding::FlowControl::off;  // what it was told last
 };
 
 }  // namespace tributary::dataplane

@@ -124,6 +124,7 @@ tl::expected<DaemonConfig, std::string> merge_reload(const DaemonConfig& current
     }
     for (std::size_t p = 0; p < before.config.ports.size(); ++p) {
       after.config.ports[p].mac = before.config.ports[p].mac;
+      after.config.ports[p].line_bps = before.config.ports[p].line_bps;
     }
   }
   return merged;

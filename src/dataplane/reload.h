@@ -9,8 +9,8 @@
 
 namespace tributary::dataplane {
 
-// What a reload from `current` to `next` puts in force: `next`, with the MAC addresses that were
-// taken from the devices. The error names what can only change by a restart.
+// What a reload from `current` to `next` puts in force: `next`, with the MAC addresses and
+// rates that were taken from the devices. The error names what can only change by a restart.
 tl::expected<control::DaemonConfig, std::string> merge_reload(const control::DaemonConfig& current,
                                                               const control::DaemonConfig& next);
 

@@ -36,6 +36,24 @@ struct QueueConfig {
   std::uint32_t ecn_threshold_packets = 85;    // mark ECT packets that find more waiting; 0: never
 };
 
+// How a port and its neighbour keep each other from overrunning their queues: IEEE 802.3 PAUSE, or
+// priority flow control (IEEE 802.1Qbb).
+enum class FlowControl : std::uint8_t { off, pause, pfc };
+
+inline constexpr std::array<std::string_view, 3> flow_control_names{"off", "pause", "pfc"};
+constexpr std::string_view name(FlowControl mode) {
+  return flow_control_names[static_cast<std::size_t>(mode)];
+}
+
+struct FlowControlConfig {
+  FlowControl mode = FlowControl::off;
+  std::uint32_t xoff_bytes = 0;  // 0: what leaves the headroom
+  std::uint32_t xon_bytes = 0;   // 0: half of it
+  // From passing xoff until the neighbour has ceased to send: both ends may sleep for a
+  // millisecond, and a shaper may be ahead of its line by another.
+  Duration reaction = std::chrono::milliseconds(3);
+};
+
 // How one of several next hops is chosen; forwarding/policy.h says by which function.
 enum class Policy : std::uint8_t { ecmp, flowlet, adaptive, static_trees };
 

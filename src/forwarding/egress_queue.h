@@ -4,9 +4,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <utility>
 
 #include "forwarding/config.h"
+#include "forwarding/flow_control.h"
+#include "forwarding/flow_gate.h"
 #include "packet/clock.h"
 #include "packet/list.h"
 #include "packet/pool.h"
@@ -28,10 +32,16 @@ class EgressQueue {
   explicit EgressQueue(const QueueConfig& config) { configure(config); }
 
   void configure(const QueueConfig& config);
+  // Puts flow control in force, or takes it off where the plan has none; what waits stays.
+  void guard(std::span<PortBuffer> buffers, PortIndex port, const FlowPlan& plan);
   void enqueue(PacketPtr packet, Time now) {
     // Only the switch's own words: the class of what hosts send is their own claim.
     if (packet->ingress == no_port && is_network_control(*packet)) {
       put_first(std::move(packet), now);
+      return;
+    }
+    if (gate_ != nullptr) [[unlikely]] {
+      enqueue_guarded(std::move(packet), now);
       return;
     }
     const auto frame_bytes = packet->frame_bytes();
@@ -48,7 +58,9 @@ class EgressQueue {
   }
   // Appends up to `max` frames that may go now.
   void dequeue(Time now, PacketList& out, std::size_t max) {
-    if (config_.rate_bps > 0) {
+    if (gate_ != nullptr) [[unlikely]] {
+      dequeue_guarded(now, out, max);
+    } else if (config_.rate_bps > 0) {
       dequeue_shaped(now, out, max);
     } else if (waiting_.size() <= max) {
       out.append(std::move(waiting_));
@@ -60,28 +72,45 @@ class EgressQueue {
       }
     }
   }
+  // All that the neighbour said until now is known. Who calls this is held to it: a line that was
+  // not looked at makes up for no more than a millisecond before it is heard again.
+  void hear(Time now) { heard_ = now; }
+  // Takes note of what the neighbour wants, and drops what it has stopped for too long.
+  void watch(Time now);
   // When the frame at the head may go; the past if unshaped; `never` if empty.
   Time deadline() const {
-    if (waiting_.empty()) {
-      return never;
+    if (gate_ != nullptr) [[unlikely]] {
+      return gate_->deadline(waiting_, line_opens());
     }
-    return config_.rate_bps > 0 ? line_free_ - allowance_ : Time{};
+    return waiting_.empty() ? never : line_opens();
   }
   void clear();
 
-  std::size_t packets() const { return waiting_.size(); }
+  std::size_t packets() const {
+    return waiting_.size() + (gate_ != nullptr ? gate_->packets() : 0);
+  }
   std::uint64_t bytes() const { return bytes_; }
   // How much of the capacity is taken: a queue can also be full of small frames, by buffers.
-  std::uint64_t occupied_bytes() const { return std::max(bytes_, waiting_.size() * buffer_share_); }
+  std::uint64_t occupied_bytes() const { return std::max(bytes_, packets() * buffer_share_); }
   std::uint64_t tail_dropped() const { return tail_dropped_; }
   std::uint64_t ecn_marked() const { return ecn_marked_; }
+  const PauseCounters& pauses() const { return pauses_; }
+  bool stopped() const { return gate_ != nullptr && gate_->stopped(); }
 
  private:
+  static constexpr Duration unheard_max = std::chrono::milliseconds(1);
+
   static bool is_network_control(const Packet& frame);
   void put_first(PacketPtr packet, Time now);
+  void enqueue_guarded(PacketPtr packet, Time now);
   void mark(Packet& packet);
   void dequeue_shaped(Time now, PacketList& out, std::size_t max);
-  void occupy_line(const Packet& frame);
+  void dequeue_guarded(Time now, PacketList& out, std::size_t max);
+  // `ready`: since when the line could have sent it.
+  void occupy_line(const Packet& frame, Time ready);
+  Time line_opens() const { return config_.rate_bps > 0 ? line_free_ - allowance_ : Time{}; }
+  PacketList take_all();
+  void count_buffers();
 
   QueueConfig config_;
   std::uint64_t buffers_max_ = 0;   // tiny frames must not take all buffers of the pool
@@ -93,6 +122,9 @@ class EgressQueue {
   Duration allowance_{};
   std::uint64_t tail_dropped_ = 0;
   std::uint64_t ecn_marked_ = 0;
+  std::unique_ptr<FlowGate> gate_;  // null: the switch has no flow control
+  PauseCounters pauses_;
+  Time heard_ = never - unheard_max;
 };
 
 // What `frame_bytes` (without check sequence) occupy on an Ethernet line.

@@ -2,13 +2,16 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "packet/clock.h"
 #include "packet/packet.h"
+#include "wire/pause.h"
 
 namespace tributary::forwarding {
 
@@ -24,6 +27,37 @@ struct alignas(64) QueueGauge {
 
   void publish_bytes(std::uint64_t waiting) { bytes.store(waiting, std::memory_order_relaxed); }
   void publish_capacity(std::uint64_t most) { capacity.store(most, std::memory_order_relaxed); }
+};
+
+// The flow control of one port (forwarding/flow_control.h) as all cores of its switch see it: what
+// is charged to it, and what its neighbour asked for. Several cores write; nobody waits for
+// another. What a reader sees may be behind by a round of the writer: the headroom allows for that.
+struct alignas(64) PortBuffer {
+  std::array<std::atomic<std::uint64_t>, wire::priority_classes> charged{};   // bytes, by class
+  std::array<std::atomic<Time::rep>, wire::priority_classes> silent_until{};  // as it was asked
+
+  std::uint64_t bytes(std::size_t priority) const {
+    return charged[priority].load(std::memory_order_relaxed);
+  }
+  std::uint64_t bytes() const {
+    std::uint64_t total = 0;
+    for (std::size_t priority = 0; priority < charged.size(); ++priority) {
+      total += bytes(priority);
+    }
+    return total;
+  }
+  void charge(std::size_t priority, std::uint64_t bytes) {
+    charged[priority].fetch_add(bytes, std::memory_order_relaxed);
+  }
+  void discharge(std::size_t priority, std::uint64_t bytes) {
+    charged[priority].fetch_sub(bytes, std::memory_order_relaxed);
+  }
+  Time silent(std::size_t priority) const {
+    return Time(Duration(silent_until[priority].load(std::memory_order_relaxed)));
+  }
+  void silence(std::size_t priority, Time until) {
+    silent_until[priority].store(until.time_since_epoch().count(), std::memory_order_relaxed);
+  }
 };
 
 // What one core of a switch knows of the egress queues: their gauges, and what it has itself sent

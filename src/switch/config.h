@@ -25,6 +25,8 @@ struct PortConfig {
   // Frames come from a kernel of this machine, which may leave their checksums to hardware.
   bool from_kernel = true;
   forwarding::QueueConfig queue;
+  forwarding::FlowControlConfig flow;
+  std::uint64_t line_bps = 0;  // of the device, filled in like `mac`; 0: unknown
   forwarding::ImpairmentConfig impair_in;
   forwarding::ImpairmentConfig impair_out;
 };

@@ -56,6 +56,11 @@ class Outlet {
   }
   void drop(PacketPtr packet, DropReason reason, Account account);
   void absorb(PacketPtr packet);
+  // A MAC control frame ends at the port that it came in by.
+  void absorb_control(PacketPtr packet) {
+    ++ledger_.absorbed;
+    out_->controls.push(std::move(packet));
+  }
   // The switch keeps the packet; count_originated() when it goes on.
   void keep(Account account);
 

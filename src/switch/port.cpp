@@ -37,7 +37,38 @@ void Port::poll_arrivals(Time now, PacketList& ready) {
   }
 }
 
+void Port::control_flow(const FlowPlace& place, const PortConfig& config,
+                        const forwarding::FlowPlan& plan) {
+  queue_.guard(place.buffers, place.port, plan);
+  if (!plan.active()) {
+    flow_ = nullptr;
+  } else if (flow_ == nullptr) {
+    flow_ = std::make_unique<PortFlow>(place, config, plan);
+  } else {
+    flow_->reconfigure(config, plan);
+  }
+}
+
+void Port::obey(const Packet& frame, Time now) {
+  ++counters_.rx_pauses;
+  if (const auto pause = wire::parse_pause(frame.bytes()); pause && flow_ != nullptr) {
+    flow_->obey(*pause, now);
+    queue_.watch(now);
+  }
+}
+
+void Port::tend_flow(Time now) {
+  queue_.watch(now);
+  if (auto frame = up_ ? flow_->speak(now) : nullptr) {
+    ++counters_.tx_pauses;
+    enqueue(std::move(frame), now);
+  }
+}
+
 void Port::dequeue(Time now, PacketList& out, std::size_t max) {
+  if (flow_ != nullptr) {
+    tend_flow(now);
+  }
   if (impair_out_.active()) {
     PacketList ready;
     impair_out_.poll(now, ready);
@@ -58,6 +89,9 @@ void Port::set_up(bool up) {
     impair_out_.clear();
     queue_.clear();
     publish_bytes();
+    if (flow_ != nullptr) {
+      flow_->reset();
+    }
   }
 }
 
@@ -85,6 +119,8 @@ PortCounters Port::counters() const {
   auto counters = counters_;
   counters.queue_tail_dropped = queue_.tail_dropped();
   counters.queue_ecn_marked = queue_.ecn_marked();
+  counters.pause_dropped = queue_.pauses().dropped;
+  counters.paused = queue_.pauses().paused;
   for (const auto* impairment : {&impair_in_, &impair_out_}) {
     const auto& from = impairment->counters();
     counters.impaired_lost += from.lost;

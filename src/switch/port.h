@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 #include "forwarding/egress_queue.h"
@@ -12,6 +13,7 @@
 #include "packet/clock.h"
 #include "packet/list.h"
 #include "switch/config.h"
+#include "switch/port_flow.h"
 #include "switch/unfinished.h"
 
 namespace tributary::switching {
@@ -26,6 +28,10 @@ struct PortCounters {
   std::uint64_t queue_tail_dropped = 0;
   std::uint64_t queue_ecn_marked = 0;
   std::uint64_t link_down_dropped = 0;  // waited when the link went, or came while it was down
+  std::uint64_t rx_pauses = 0;          // MAC control frames: of rx_packets
+  std::uint64_t tx_pauses = 0;          // of tx_offered
+  std::uint64_t pause_dropped = 0;      // were stopped by the neighbour for too long
+  Duration paused{};                    // stopped by the neighbour, or some class of them
   std::uint64_t impaired_lost = 0;      // both directions
   std::uint64_t impaired_duplicated = 0;
   std::uint64_t impaired_reordered = 0;
@@ -73,8 +79,21 @@ class Port {
     }
     publish_bytes();
   }
-  // Appends to `out` up to `max` frames that the shaper lets go.
+  // Appends to `out` up to `max` frames that the shaper and the neighbour let go. Where the switch
+  // has flow control it is to be called in every round, deadline or not: there may be something to
+  // say to the neighbour.
   void dequeue(Time now, PacketList& out, std::size_t max);
+
+  // Puts the flow control of the switch in force, or takes it off where the plan has none.
+  void control_flow(const FlowPlace& place, const PortConfig& config,
+                    const forwarding::FlowPlan& plan);
+  // All that came by the port until now has arrived; see EgressQueue::hear().
+  void hear(Time now) { queue_.hear(now); }
+  bool controls_flow() const { return flow_ != nullptr; }
+  // A MAC control frame that came in by this port.
+  void obey(const Packet& frame, Time now);
+  // Nothing is to be taken from the device now: what it has is to wait there.
+  bool holds_back() const { return flow_ != nullptr && flow_->holds_back(); }
 
   // Without a link nothing leaves: what waits to do so, and what still comes, is dropped and
   // counted. Up at first.
@@ -83,7 +102,9 @@ class Port {
   // The earliest time at which poll_arrivals() or dequeue() has something to do; `never` if idle.
   // In the past when an unshaped frame waits.
   Time deadline() const {
-    return std::min({impair_in_.deadline(), impair_out_.deadline(), queue_.deadline()});
+    const auto earliest =
+        std::min({impair_in_.deadline(), impair_out_.deadline(), queue_.deadline()});
+    return flow_ != nullptr ? std::min(earliest, flow_->deadline()) : earliest;
   }
 
   // Rate, capacity, threshold and impairments of `config`; packets that wait stay.
@@ -94,11 +115,15 @@ class Port {
   PortCounters counters() const;
   std::size_t queue_packets() const { return queue_.packets(); }
   std::uint64_t queue_bytes() const { return queue_.bytes(); }
+  // What waits in the switch and came in by this port; of all its queues.
+  std::uint64_t charged_bytes() const { return flow_ != nullptr ? flow_->charged_bytes() : 0; }
+  bool paused() const { return queue_.stopped(); }
 
  private:
   void pass_in(PacketList burst, Time now, PacketList& ready);
   void pass_out(PacketPtr packet, Time now);
   void enqueue_all(PacketList frames, Time now);
+  void tend_flow(Time now);
   void publish_bytes() {
     if (gauge_ != nullptr) {
       gauge_->publish_bytes(queue_.occupied_bytes());
@@ -110,6 +135,7 @@ class Port {
   forwarding::Impairment impair_out_;
   forwarding::EgressQueue queue_;
   forwarding::QueueGauge* gauge_;
+  std::unique_ptr<PortFlow> flow_;  // null: the switch has no flow control
   PortCounters counters_;
   bool from_kernel_;
   bool up_ = true;

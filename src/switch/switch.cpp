@@ -15,6 +15,7 @@
 #include "switch/outlet.h"
 #include "switch/router.h"
 #include "wire/canary.h"
+#include "wire/pause.h"
 
 namespace tributary::switching {
 namespace {
@@ -227,7 +228,11 @@ class Switch::Impl {
     const bool is_arp = frame.ethernet->type.value() == wire::ethertype::arp;
     bridge_.learn(*packet, frame.ethernet->source, now);
     if (is_reserved_group(destination)) {
-      drop(std::move(packet), DropReason::bridge_reserved);
+      if (wire::is_mac_control(*frame.ethernet)) {
+        outlet_.absorb_control(std::move(packet));
+      } else {
+        drop(std::move(packet), DropReason::bridge_reserved);
+      }
       return;
     }
     if (slot != nullptr) {
@@ -261,6 +266,8 @@ class Switch::Impl {
     }
     if (!ours && !destination.is_group()) {
       drop(std::move(packet), DropReason::other_mac);
+    } else if (!ours && wire::is_mac_control(*frame.ethernet)) {
+      outlet_.absorb_control(std::move(packet));
     } else if (frame.ethernet->type.value() != wire::ethertype::arp) {
       router_.receive(std::move(packet), frame, ingress, now);
     } else if (const auto* arp = arp_of(*packet); arp == nullptr) {

@@ -30,6 +30,8 @@ struct Output {
   // Copies of frames that taught this core something (FDB, ARP), for learn() on the other cores.
   // Empty if there is one core only.
   PacketList lessons;
+  // MAC control frames that came in, absorbed, for Port::obey() of their ingress ports.
+  PacketList controls;
 };
 
 struct EngineView {

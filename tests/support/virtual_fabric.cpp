@@ -9,6 +9,7 @@
 #include "engines/canary/protocol.h"
 #include "support/stranger.h"
 #include "support/virtual_nodes.h"
+#include "switch/flow_plan.h"
 
 namespace tributary::test {
 namespace {
@@ -67,6 +68,7 @@ void VirtualFabric::build_switches() {
     node->index = index;
     node->config = spec_.switches[index].config;
     node->gauges = std::vector<forwarding::QueueGauge>(node->config.ports.size());
+    node->buffers = std::vector<forwarding::PortBuffer>(node->config.ports.size());
     node->peers.resize(node->config.ports.size());
     for (std::size_t port = 0; port < node->peers.size(); ++port) {
       auto& config = node->config.ports[port];
@@ -79,6 +81,11 @@ void VirtualFabric::build_switches() {
         const auto peer = find_switch(link->peer_switch);
         node->peers[port] = {peer, find_port(peer, link->peer_port), true, true};
       }
+    }
+    const auto plan = switching::plan_flow_control(node->config.ports);
+    for (std::size_t port = 0; port < node->ports.size(); ++port) {
+      node->ports[port].control_flow({node->buffers, static_cast<PortIndex>(port), &pool_},
+                                     node->config.ports[port], plan);
     }
     make_shares(*node);
     switches_.push_back(std::move(node));
@@ -361,6 +368,9 @@ void VirtualFabric::absorb_output(SwitchNode& node, unsigned core, switching::Ou
     make_whole(*packet);
     node.ports[packet->egress].enqueue(std::move(packet), now_);
   }
+  while (auto control = output.controls.pop()) {
+    node.ports[control->ingress].obey(*control, now_);
+  }
   while (auto lesson = output.lessons.pop()) {
     for (unsigned other = 0; other < spec_.cores; ++other) {
       if (other != core) {
@@ -380,7 +390,7 @@ void VirtualFabric::service(SwitchNode& node) {
     }
   }
   for (std::size_t port = 0; port < node.ports.size(); ++port) {
-    if (node.ports[port].deadline() > now_) {
+    if (node.ports[port].deadline() > now_ && !node.ports[port].controls_flow()) {
       continue;
     }
     PacketList ready;

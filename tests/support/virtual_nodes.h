@@ -11,6 +11,7 @@ struct VirtualFabric::SwitchNode {
   switching::SwitchConfig config;
   std::vector<std::unique_ptr<switching::Switch>> shares;  // one per core
   std::vector<forwarding::QueueGauge> gauges;  // by port; outlive those who fill and read them
+  std::vector<forwarding::PortBuffer> buffers;
   std::vector<switching::Port> ports;
   struct Peer {
     std::size_t node = 0;

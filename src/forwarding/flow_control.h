@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "forwarding/config.h"
+#include "forwarding/occupancy.h"
+#include "packet/clock.h"
+#include "packet/packet.h"
+#include "wire/pause.h"
+
+namespace tributary::forwarding {
+
+// Flow control with the buffer of a shared-memory switch: what waits in any queue is charged to the
+// port it came in by, and a port that is charged with too much asks its neighbour to be silent.
+
+// A queue that was not let send for so long is taken to be part of a deadlock, and emptied.
+inline constexpr Duration pause_watchdog = std::chrono::milliseconds(500);
+
+// What one port may be charged with, in bytes.
+struct BufferLimits {
+  FlowControl mode = FlowControl::off;
+  std::uint64_t xoff = 0;  // above it the neighbour is asked for silence
+  std::uint64_t xon = 0;   // and from here on not any more
+  std::uint64_t class_xoff = 0;
+  std::uint64_t class_xon = 0;
+  std::uint64_t stop = 0;    // from here on nothing is taken from the device: we were late
+  std::uint16_t quanta = 0;  // that are asked for
+  Duration silence{};        // which are so long; asked for again when half of it has passed
+  bool lossless = false;
+};
+
+// What flow control makes of the queues of one switch.
+struct FlowPlan {
+  std::vector<BufferLimits> ports;  // of the switch; none: no port has flow control
+  // Of each queue, for what nobody can be asked to hold back: it must not take the place of what
+  // comes from neighbours that can.
+  std::uint64_t others_bytes = 0;
+  std::uint64_t capacity_needed = 0;  // of each queue, so that all ports are lossless
+  bool by_class = false;              // some port tells the classes apart
+
+  bool active() const { return !ports.empty(); }
+  bool guards(PortIndex port) const {
+    return port < ports.size() && ports[port].mode != FlowControl::off;
+  }
+};
+
+// How long so many quanta are on a line.
+Duration pause_time(std::uint16_t quanta, std::uint64_t rate_bps);
+
+// The priority class of a frame: the class selector of IPv4, 0 of anything else.
+std::size_t priority_of(const Packet& frame);
+
+}  // namespace tributary::forwarding

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "forwarding/flow_gate.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "forwarding/occupancy.h"
+
+namespace tributary::forwarding {
+namespace {
+
+// Small frames take a buffer each.
+std::uint64_t charge_of(const Packet& frame) {
+  return std::max(frame.frame_bytes(), buffer_bytes_min);
+}
+
+}  // namespace
+
+FlowGate::FlowGate(std::span<PortBuffer> buffers, PortIndex port, const FlowPlan& plan)
+    : buffers_(buffers),
+      port_(port),
+      guarded_(plan.ports.size()),
+      by_class_(plan.by_class),
+      others_max_(plan.others_bytes) {
+  for (std::size_t i = 0; i < guarded_.size(); ++i) {
+    guarded_[i] = plan.guards(static_cast<PortIndex>(i));
+  }
+}
+
+bool FlowGate::admits(const Packet& frame) const {
+  const bool guarded = frame.ingress < guarded_.size() && guarded_[frame.ingress];
+  return guarded || others_ + charge_of(frame) <= others_max_;
+}
+
+void FlowGate::charge(const Packet& frame) {
+  if (frame.ingress >= guarded_.size() || !guarded_[frame.ingress]) {
+    others_ += charge_of(frame);
+  } else {
+    buffers_[frame.ingress].charge(by_class_ ? priority_of(frame) : 0, charge_of(frame));
+  }
+}
+
+void FlowGate::discharge(const Packet& frame) {
+  if (frame.ingress >= guarded_.size() || !guarded_[frame.ingress]) {
+    others_ -= charge_of(frame);
+  } else {
+    buffers_[frame.ingress].discharge(by_class_ ? priority_of(frame) : 0, charge_of(frame));
+  }
+}
+
+void FlowGate::look(Time now, PauseCounters& counters) {
+  std::uint8_t stopped = 0;
+  Time latest{};
+  for (std::size_t priority = 0; priority < wire::priority_classes; ++priority) {
+    const auto until = buffers_[port_].silent(priority);
+    const bool stop = until > now;
+    stopped = static_cast<std::uint8_t>(stopped | (stop ? 1u << priority : 0u));
+    if (stops(priority)) {
+      latest = std::max(latest, until);
+      opened_ = stop ? opened_ : std::max(opened_, until);
+    } else if (stop) {
+      stopped_since_[priority] = now;
+    }
+  }
+  if (stopped_ != 0) {
+    counters.paused += std::max(looked_, std::min(now, latest)) - looked_;
+  }
+  stopped_ = stopped;
+  looked_ = now;
+}
+
+std::size_t FlowGate::oldest_aside() const {
+  std::size_t oldest = none;
+  for (std::size_t priority = 0; aside_packets_ > 0 && priority < none; ++priority) {
+    if (aside_[priority].empty() || stops(priority)) {
+      continue;
+    }
+    if (oldest == none || aside_[priority].front()->queued_at < aside_[oldest].front()->queued_at) {
+      oldest = priority;
+    }
+  }
+  return oldest;
+}
+
+PacketPtr FlowGate::take_aside(std::size_t priority) {
+  --aside_packets_;
+  return aside_[priority].pop();
+}
+
+PacketPtr FlowGate::next(PacketList& waiting) {
+  if (auto frame = urgent_.pop()) {
+    return frame;
+  }
+  PacketPtr frame;
+  if (const auto oldest = oldest_aside(); oldest != none) {
+    frame = take_aside(oldest);
+  } else if (stopped_ != wire::all_classes) {
+    frame = waiting.pop();
+  }
+  while (frame && stopped_ != 0) {
+    const auto priority = priority_of(*frame);
+    if (!stops(priority)) {
+      break;
+    }
+    aside_[priority].push(std::move(frame));
+    ++aside_packets_;
+    frame = waiting.pop();
+  }
+  if (frame) {
+    discharge(*frame);
+  }
+  return frame;
+}
+
+PacketList FlowGate::overdue(Time now, PacketList& waiting) {
+  std::uint8_t late = 0;
+  for (std::size_t priority = 0; priority < wire::priority_classes; ++priority) {
+    if (stops(priority) && now - stopped_since_[priority] >= pause_watchdog) {
+      late = static_cast<std::uint8_t>(late | 1u << priority);
+      stopped_since_[priority] = now;
+    }
+  }
+  PacketList dropped;
+  if (late == 0) {
+    return dropped;
+  }
+  PacketList kept;
+  while (auto frame = waiting.pop()) {
+    const bool goes = ((late >> priority_of(*frame)) & 1) != 0;
+    (goes ? dropped : kept).push(std::move(frame));
+  }
+  waiting = std::move(kept);
+  for (std::size_t priority = 0; priority < wire::priority_classes; ++priority) {
+    while (((late >> priority) & 1) != 0 && !aside_[priority].empty()) {
+      dropped.push(take_aside(priority));
+    }
+  }
+  for (const auto* frame = dropped.front(); frame != nullptr; frame = frame->next) {
+    discharge(*frame);
+  }
+  return dropped;
+}
+
+Time FlowGate::stop_ends() const {
+  Time end = never;
+  for (std::size_t priority = 0; priority < wire::priority_classes; ++priority) {
+    if (stops(priority)) {
+      end = std::min(
+          {end, buffers_[port_].silent(priority), stopped_since_[priority] + pause_watchdog});
+    }
+  }
+  return end;
+}
+
+Time FlowGate::deadline(const PacketList& waiting, Time line) const {
+  const bool may_go = !urgent_.empty() || oldest_aside() != none ||
+                      (!waiting.empty() && stopped_ != wire::all_classes);
+  if (may_go) {
+    return line;
+  }
+  return waiting.empty() && aside_packets_ == 0 ? never : stop_ends();
+}
+
+}  // namespace tributary::forwarding

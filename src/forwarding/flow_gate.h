@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "forwarding/flow_control.h"
+#include "packet/clock.h"
+#include "packet/list.h"
+#include "packet/pool.h"
+
+namespace tributary::forwarding {
+
+struct PauseCounters {
+  Duration paused{};          // some class, or all of them
+  std::uint64_t dropped = 0;  // by the watchdog
+};
+
+// What flow control adds to an egress queue: it charges what waits to the port it came in by, and
+// stops what the neighbour does not want. Only while some class is stopped are the classes parted,
+// so that the order is that of one FIFO otherwise, and afterwards as well: of the frames that may
+// go, the oldest goes.
+class FlowGate {
+ public:
+  // `buffers` are by port of the switch and outlive this; `port` is whose queue it is.
+  FlowGate(std::span<PortBuffer> buffers, PortIndex port, const FlowPlan& plan);
+
+  // Whether there is room for what comes from where this comes from.
+  bool admits(const Packet& frame) const;
+  void charge(const Packet& frame);
+  void discharge(const Packet& frame);
+
+  // What keeps the network running is not stopped, nor are PAUSE frames.
+  void put_urgent(PacketPtr frame) { urgent_.push(std::move(frame)); }
+
+  // Takes note of what the neighbour wants now.
+  void look(Time now, PauseCounters& counters);
+  // All classes may go, as far as this gate is asked.
+  void open() { stopped_ = 0; }
+  // The next frame that may go, discharged; from `waiting`, whose frames that may not are put
+  // aside. Null if there is none.
+  PacketPtr next(PacketList& waiting);
+  // Frames that were stopped for too long, discharged; from `waiting` as well.
+  PacketList overdue(Time now, PacketList& waiting);
+
+  // When something may go or is overdue, as far as look() knows. `line` is when the line is free.
+  Time deadline(const PacketList& waiting, Time line) const;
+  // When the neighbour last let go what it had stopped: what waited did not keep the line busy.
+  Time opened() const { return opened_; }
+  std::size_t packets() const { return urgent_.size() + aside_packets_; }
+  bool stopped() const { return stopped_ != 0; }
+
+ private:
+  static constexpr std::size_t none = wire::priority_classes;
+
+  bool stops(std::size_t priority) const { return ((stopped_ >> priority) & 1) != 0; }
+  std::size_t oldest_aside() const;
+  PacketPtr take_aside(std::size_t priority);
+  Time stop_ends() const;
+
+  std::span<PortBuffer> buffers_;
+  PortIndex port_;
+  std::vector<bool> guarded_;  // by port
+  bool by_class_;
+  std::uint64_t others_max_;
+  std::uint64_t others_ = 0;  // charged to ports that are not guarded, in this queue
+
+  PacketList urgent_;
+  std::array<PacketList, wire::priority_classes> aside_;  // older than what waits
+  std::size_t aside_packets_ = 0;
+  std::uint8_t stopped_ = 0;
+  std::array<Time, wire::priority_classes> stopped_since_{};
+  Time opened_{};
+  Time looked_{};
+};
+
+}  // namespace tributary::forwarding

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "switch/flow_plan.h"
+
+#include <algorithm>
+
+#include "wire/ethernet.h"
+
+namespace tributary::switching {
+namespace {
+
+using forwarding::BufferLimits;
+using forwarding::FlowControl;
+using forwarding::FlowPlan;
+
+constexpr std::uint64_t line_rate_usual = 10'000'000'000;
+constexpr std::uint64_t burst_frames = 32;
+constexpr std::uint64_t network_control_bytes = 2048;  // go first, whether there is room or not
+// How long a neighbour is silent that does not hear from us again.
+constexpr std::chrono::milliseconds silence_wanted{20};
+
+std::uint64_t frame_bytes(const PortConfig& port) {
+  return port.mtu + sizeof(wire::EthernetHeader);
+}
+
+std::uint64_t headroom_of(const PortConfig& port) {
+  const auto microseconds =
+      std::chrono::duration_cast<std::chrono::microseconds>(port.flow.reaction).count();
+  const auto on_the_way =
+      line_rate(port) / 8 * static_cast<std::uint64_t>(microseconds) / 1'000'000;
+  return std::max(on_the_way + 2 * frame_bytes(port), burst_frames * frame_bytes(port));
+}
+
+// The least that is worth to be called a threshold.
+std::uint64_t xoff_min(const PortConfig& port) {
+  return 2 * frame_bytes(port);
+}
+
+void set_silence(BufferLimits& limits, std::uint64_t rate) {
+  const auto wanted = rate / 1000 * silence_wanted.count() / wire::pause_quantum_bits;
+  limits.quanta = static_cast<std::uint16_t>(std::clamp<std::uint64_t>(wanted, 1, 0xffff));
+  limits.silence = forwarding::pause_time(limits.quanta, rate);
+}
+
+BufferLimits limits_of(const PortConfig& port, std::uint64_t share) {
+  BufferLimits limits;
+  limits.mode = port.flow.mode;
+  if (limits.mode == FlowControl::off) {
+    return limits;
+  }
+  const auto headroom = headroom_of(port);
+  const auto least = xoff_min(port);
+  const auto room = share > headroom ? share - headroom : 0;
+  limits.xoff = port.flow.xoff_bytes > 0 ? port.flow.xoff_bytes : room;
+  limits.lossless = limits.xoff >= least && limits.xoff <= room;
+  if (!limits.lossless) {
+    limits.xoff = std::max({least, share / 2, std::uint64_t{port.flow.xoff_bytes}});
+  }
+  limits.xon =
+      std::min(port.flow.xon_bytes > 0 ? port.flow.xon_bytes : limits.xoff / 2, limits.xoff - 1);
+  // One class that is full, its headroom included, leaves half of the share to the others.
+  limits.class_xoff =
+      std::min(limits.xoff, std::max(least, share / 2 - std::min(share / 2, headroom)));
+  limits.class_xon = std::min(limits.xon, limits.class_xoff / 2);
+  const auto burst = burst_frames * frame_bytes(port);
+  limits.stop = std::max(limits.xoff, share > burst ? share - burst : 0);
+  set_silence(limits, line_rate(port));
+  return limits;
+}
+
+}  // namespace
+
+std::uint64_t line_rate(const PortConfig& port) {
+  if (port.queue.rate_bps > 0) {
+    return port.queue.rate_bps;
+  }
+  return port.line_bps > 0 ? port.line_bps : line_rate_usual;
+}
+
+FlowPlan plan_flow_control(std::span<const PortConfig> ports) {
+  std::uint64_t capacity = UINT64_MAX;
+  std::uint64_t guarded = 0;
+  std::uint64_t share_needed = 0;
+  for (const auto& port : ports) {
+    capacity = std::min<std::uint64_t>(capacity, port.queue.capacity_bytes);
+    if (port.flow.mode != FlowControl::off) {
+      ++guarded;
+      const auto xoff = std::max<std::uint64_t>(xoff_min(port), port.flow.xoff_bytes);
+      share_needed = std::max(share_needed, xoff + headroom_of(port));
+    }
+  }
+  FlowPlan plan;
+  if (guarded == 0) {
+    return plan;
+  }
+  // Of each queue, for what flow control guards: so many parts of eight.
+  const std::uint64_t parts = guarded == ports.size() ? 7 : 4;
+  const auto usable = capacity - std::min(capacity, network_control_bytes);
+  const auto share = usable * parts / 8 / guarded;
+  plan.others_bytes = usable - share * guarded;
+  plan.capacity_needed = (share_needed * guarded + 1) * 8 / parts + network_control_bytes + 8;
+  for (const auto& port : ports) {
+    plan.ports.push_back(limits_of(port, share));
+    plan.by_class |= port.flow.mode == FlowControl::pfc;
+  }
+  return plan;
+}
+
+}  // namespace tributary::switching

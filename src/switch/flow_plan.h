@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "forwarding/flow_control.h"
+#include "switch/config.h"
+
+namespace tributary::switching {
+
+// At which a port's line runs: of its shaper, of its device, or what is common today.
+std::uint64_t line_rate(const PortConfig& port);
+
+// Divides the queues of a switch among the ports with flow control, so that none loses a frame of
+// theirs. Any of them may send to any queue, so each has a share of the smallest one: up to xoff,
+// and behind it the headroom for what comes until its neighbour has ceased to send,
+//
+//     headroom = rate x reaction + 2 frames, and not less than the burst that a core takes at once.
+//
+// What comes by other ports, or is made here, has half of each queue; an eighth where no port is
+// left out.
+forwarding::FlowPlan plan_flow_control(std::span<const PortConfig> ports);
+
+}  // namespace tributary::switching
