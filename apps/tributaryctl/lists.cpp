@@ -39,6 +39,10 @@ constexpr Column port_columns[] = {
     {"TAIL-DROPS", "/counters/queue_tail_dropped_packets_total", Show::plain, true},
     {"ECN-MARKS", "/counters/queue_ecn_marked_packets_total", Show::plain, true},
     {"QUEUED", "/queue_bytes", Show::bytes, true},
+    {"CHARGED", "/charged_bytes", Show::bytes, true},
+    {"PAUSES-RX", "/counters/rx_pause_packets_total", Show::plain, true},
+    {"PAUSES-TX", "/counters/tx_pause_packets_total", Show::plain, true},
+    {"PAUSED", "/counters/paused_seconds_total", Show::age, true},
     {"CPU", "/cpu", Show::plain, true},
     {"DEVICE", "/device"},
 };

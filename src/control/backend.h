@@ -63,6 +63,10 @@ struct PortCounters {
   std::uint64_t queue_tail_dropped = 0;
   std::uint64_t queue_ecn_marked = 0;
   std::uint64_t link_down_dropped = 0;  // waited when the link went, or came while it was down
+  std::uint64_t rx_pauses = 0;          // MAC control frames: of rx_packets, and of tx_offered
+  std::uint64_t tx_pauses = 0;
+  std::uint64_t pause_dropped = 0;  // stopped by the neighbour for too long
+  Duration paused{};                // stopped by the neighbour, or some class
   std::uint64_t impaired_lost = 0;
   std::uint64_t impaired_duplicated = 0;
   std::uint64_t impaired_reordered = 0;
@@ -85,6 +89,9 @@ struct PortStatus {
   std::uint64_t queue_packets = 0;
   std::uint64_t queue_bytes = 0;
   std::uint64_t queue_capacity_bytes = 0;
+  forwarding::FlowControl flow_control = forwarding::FlowControl::off;
+  std::uint64_t charged_bytes = 0;  // wait in the switch and came in by this port
+  bool paused = false;              // the neighbour has stopped it, or some class
   PortCounters counters;
 };
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "control/config_draft.h"
+#include "switch/flow_plan.h"
 
 namespace tributary::control {
 namespace {
@@ -157,6 +158,24 @@ void check_own_address(const SwitchDraft& draft, const std::string& engine,
   }
 }
 
+// Flow control that lets frames be lost is worse than none: everybody relies on it.
+void check_flow_control(const SwitchDraft& draft, Diagnostics& diagnostics) {
+  const auto& ports = draft.config.ports;
+  const auto plan = switching::plan_flow_control(ports);
+  for (std::size_t i = 0; i < plan.ports.size(); ++i) {
+    if (ports[i].flow.mode != forwarding::FlowControl::off && !plan.ports[i].lossless) {
+      diagnostics.error(position_of(*draft.ports[i], "flow_control"),
+                        "`flow_control` cannot keep what comes by port `" + ports[i].name +
+                            "` from being lost: at " + rate_text(switching::line_rate(ports[i])) +
+                            " too much is on its way when it asks for silence",
+                        "the queues of this switch need " + size_text(plan.capacity_needed) +
+                            " each, or the port a lower `rate`" +
+                            (ports[i].flow.xoff_bytes > 0 ? " or `pause_xoff`" : ""));
+      return;
+    }
+  }
+}
+
 }  // namespace
 
 std::string port_names(const SwitchConfig& config) {
@@ -199,6 +218,7 @@ void check_switch(const SwitchDraft& draft, Diagnostics& diagnostics) {
   }
   if (draft.sound) {  // else a reference may only seem to lead nowhere
     check_routes(draft, interfaces, diagnostics);
+    check_flow_control(draft, diagnostics);
     check_fdb(draft, diagnostics);
     check_arp(draft, interfaces, diagnostics);
   }

@@ -59,6 +59,17 @@ void list_impairment(Settings& out, const std::string& path,
   put(" seed", std::to_string(i.seed));
 }
 
+void list_flow_control(Settings& out, const std::string& path,
+                       const forwarding::FlowControlConfig& flow) {
+  const auto threshold = [](std::uint32_t bytes) {
+    return bytes == 0 ? std::string("automatic") : size_text(bytes);
+  };
+  out[path + " flow_control"] = {std::string(name(flow.mode))};
+  out[path + " pause_xoff"] = {threshold(flow.xoff_bytes)};
+  out[path + " pause_xon"] = {threshold(flow.xon_bytes)};
+  out[path + " pause_reaction"] = {duration_text(flow.reaction)};
+}
+
 void list_port(Settings& out, const std::string& path, const switching::PortConfig& port,
                const DeviceConfig& device, std::size_t index) {
   out[path + " index"] = {std::to_string(index), true};
@@ -71,6 +82,7 @@ void list_port(Settings& out, const std::string& path, const switching::PortConf
   out[path + " rate"] = {port.queue.rate_bps == 0 ? "unlimited" : rate_text(port.queue.rate_bps)};
   out[path + " queue"] = {size_text(port.queue.capacity_bytes)};
   out[path + " ecn_threshold"] = {std::to_string(port.queue.ecn_threshold_packets)};
+  list_flow_control(out, path, port.flow);
   list_impairment(out, path + " impair_in", port.impair_in);
   list_impairment(out, path + " impair_out", port.impair_out);
 }

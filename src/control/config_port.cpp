@@ -188,6 +188,27 @@ void check_queues(Reader& reader) {
   }
 }
 
+void read_flow_control(Reader& reader, switching::PortConfig& port) {
+  constexpr Range<std::uint64_t> bytes{2 * 1024, 1024 * 1024 * 1024};
+  auto& flow = port.flow;
+  reader.choice("flow_control", flow.mode,
+                {{name(forwarding::FlowControl::off), forwarding::FlowControl::off},
+                 {name(forwarding::FlowControl::pause), forwarding::FlowControl::pause},
+                 {name(forwarding::FlowControl::pfc), forwarding::FlowControl::pfc}});
+  reader.quantity("pause_xoff", flow.xoff_bytes, as_size, bytes);
+  reader.quantity("pause_xon", flow.xon_bytes, as_size, bytes);
+  reader.quantity("pause_reaction", flow.reaction, as_duration,
+                  Range<Duration>{std::chrono::microseconds(1), std::chrono::milliseconds(100)});
+  if (flow.xoff_bytes > 0 && flow.xon_bytes >= flow.xoff_bytes) {
+    reader.error("pause_xon", "`pause_xon` is not below `pause_xoff`");
+  }
+  for (const auto* key : {"pause_xoff", "pause_xon", "pause_reaction"}) {
+    if (reader.has(key) && flow.mode == forwarding::FlowControl::off) {
+      reader.error(key, "`" + std::string(key) + "` without `flow_control`");
+    }
+  }
+}
+
 }  // namespace
 
 std::optional<DeviceConfig> read_device(Reader& reader) {
@@ -237,6 +258,7 @@ void read_port(Reader& reader, SwitchDraft& out) {
                  "at least " + std::to_string(port.mtu + 14) + "B");
   }
   reader.integer("ecn_threshold", port.queue.ecn_threshold_packets, {0u, 1u << 20});
+  read_flow_control(reader, port);
   read_impairments(reader, port);
 }
 

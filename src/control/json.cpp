@@ -39,6 +39,10 @@ json to_json(const PortCounters& c) {
           {"queue_tail_dropped_packets_total", c.queue_tail_dropped},
           {"queue_ecn_marked_packets_total", c.queue_ecn_marked},
           {"link_down_dropped_packets_total", c.link_down_dropped},
+          {"rx_pause_packets_total", c.rx_pauses},
+          {"tx_pause_packets_total", c.tx_pauses},
+          {"pause_dropped_packets_total", c.pause_dropped},
+          {"paused_seconds_total", seconds(c.paused)},
           {"impaired_lost_packets_total", c.impaired_lost},
           {"impaired_duplicated_packets_total", c.impaired_duplicated},
           {"impaired_reordered_packets_total", c.impaired_reordered},
@@ -110,6 +114,9 @@ json to_json(const PortStatus& status) {
           {"queue_packets", status.queue_packets},
           {"queue_bytes", status.queue_bytes},
           {"queue_capacity_bytes", status.queue_capacity_bytes},
+          {"flow_control", name(status.flow_control)},
+          {"charged_bytes", status.charged_bytes},
+          {"paused", status.paused},
           {"counters", to_json(status.counters)}};
 }
 
@@ -258,6 +265,7 @@ json drop_rows(const std::vector<SwitchStatus>& switches, const std::vector<Port
     add("port", where, "rx_missed", port.counters.rx_missed);
     add("port", where, "queue_tail", port.counters.queue_tail_dropped);
     add("port", where, "link_down", port.counters.link_down_dropped);
+    add("port", where, "pause", port.counters.pause_dropped);
     add("port", where, "tx_device", port.counters.tx_device_dropped);
     add("port", where, "impaired_lost", port.counters.impaired_lost);
   }

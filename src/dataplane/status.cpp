@@ -39,6 +39,10 @@ void add_counters(control::PortCounters& to, const Core::HomePort& home) {
   to.queue_tail_dropped += from.queue_tail_dropped;
   to.queue_ecn_marked += from.queue_ecn_marked;
   to.link_down_dropped += from.link_down_dropped;
+  to.rx_pauses += from.rx_pauses;
+  to.tx_pauses += from.tx_pauses;
+  to.pause_dropped += from.pause_dropped;
+  to.paused = std::max(to.paused, from.paused);  // all queues are stopped together
   to.impaired_lost += from.impaired_lost;
   to.impaired_duplicated += from.impaired_duplicated;
   to.impaired_reordered += from.impaired_reordered;
@@ -148,6 +152,8 @@ std::vector<control::PortStatus> Dataplane::ports() {
       auto& row = rows[home.number];
       row.queue_packets += home.port.queue_packets();
       row.queue_bytes += home.port.queue_bytes();
+      row.charged_bytes = home.port.charged_bytes();
+      row.paused |= home.port.paused();
       add_counters(row.counters, home);
     }
   });
@@ -171,6 +177,7 @@ std::vector<control::PortStatus> Dataplane::ports() {
     row.up = links_[number].applied;
     row.rate_bps = port.queue.rate_bps;
     row.queue_capacity_bytes = port.queue.capacity_bytes;
+    row.flow_control = port.flow.mode;
   }
   return rows;
 }

@@ -2,6 +2,7 @@
 #include "forwarding/flow_gate.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "forwarding/occupancy.h"
@@ -28,23 +29,27 @@ FlowGate::FlowGate(std::span<PortBuffer> buffers, PortIndex port, const FlowPlan
 }
 
 bool FlowGate::admits(const Packet& frame) const {
-  const bool guarded = frame.ingress < guarded_.size() && guarded_[frame.ingress];
-  return guarded || others_ + charge_of(frame) <= others_max_;
+  if (is_guarded(frame)) {
+    return true;
+  }
+  const auto charge = charge_of(frame);
+  const auto all = std::accumulate(others_.begin(), others_.end(), charge);
+  return all <= others_max_ && (!by_class_ || others_[class_of(frame)] + charge <= others_max_ / 2);
 }
 
 void FlowGate::charge(const Packet& frame) {
-  if (frame.ingress >= guarded_.size() || !guarded_[frame.ingress]) {
-    others_ += charge_of(frame);
+  if (is_guarded(frame)) {
+    buffers_[frame.ingress].charge(class_of(frame), charge_of(frame));
   } else {
-    buffers_[frame.ingress].charge(by_class_ ? priority_of(frame) : 0, charge_of(frame));
+    others_[class_of(frame)] += charge_of(frame);
   }
 }
 
 void FlowGate::discharge(const Packet& frame) {
-  if (frame.ingress >= guarded_.size() || !guarded_[frame.ingress]) {
-    others_ -= charge_of(frame);
+  if (is_guarded(frame)) {
+    buffers_[frame.ingress].discharge(class_of(frame), charge_of(frame));
   } else {
-    buffers_[frame.ingress].discharge(by_class_ ? priority_of(frame) : 0, charge_of(frame));
+    others_[class_of(frame)] -= charge_of(frame);
   }
 }
 

@@ -57,6 +57,10 @@ class FlowGate {
  private:
   static constexpr std::size_t none = wire::priority_classes;
 
+  bool is_guarded(const Packet& frame) const {
+    return frame.ingress < guarded_.size() && guarded_[frame.ingress];
+  }
+  std::size_t class_of(const Packet& frame) const { return by_class_ ? priority_of(frame) : 0; }
   bool stops(std::size_t priority) const { return ((stopped_ >> priority) & 1) != 0; }
   std::size_t oldest_aside() const;
   PacketPtr take_aside(std::size_t priority);
@@ -67,7 +71,9 @@ class FlowGate {
   std::vector<bool> guarded_;  // by port
   bool by_class_;
   std::uint64_t others_max_;
-  std::uint64_t others_ = 0;  // charged to ports that are not guarded, in this queue
+  // In this queue, by class: what came by ports that are not guarded. One class that is stopped is
+  // not to take the place of the others.
+  std::array<std::uint64_t, wire::priority_classes> others_{};
 
   PacketList urgent_;
   std::array<PacketList, wire::priority_classes> aside_;  // older than what waits

@@ -73,6 +73,16 @@ TEST(ConfigDiffTest, timeouts_and_quotas_can_be_reloaded) {
                    "~ switch s canary timeout_min: 50us -> 1us"}));
 }
 
+TEST(ConfigDiffTest, flow_control_can_be_reloaded) {
+  EXPECT_EQ(lines("rate = \"200Mbit\"",
+                  "rate = \"200Mbit\"\nflow_control = \"pfc\"\npause_xoff = \"64KiB\"\n"
+                  "pause_xon = \"32KiB\"\npause_reaction = \"2ms\""),
+            (Lines{"~ switch s port a flow_control: off -> pfc",
+                   "~ switch s port a pause_reaction: 3ms -> 2ms",
+                   "~ switch s port a pause_xoff: automatic -> 64KiB",
+                   "~ switch s port a pause_xon: automatic -> 32KiB"}));
+}
+
 TEST(ConfigDiffTest, bfd_can_be_reloaded) {
   EXPECT_EQ(lines("[switch.canary]", "bfd = { interval = \"50ms\" }\n[switch.canary]"),
             Lines{"~ switch s bfd: off -> 50ms x 3"});

@@ -100,6 +100,16 @@ TEST_F(GuardedQueueTest, KeepsRoomForThoseWhoObey) {
   EXPECT_EQ(queue_.tail_dropped(), 3u);
 }
 
+TEST_F(GuardedQueueTest, AClassOfThoseWhoDoNotLeavesHalfToTheOthers) {
+  guard(FlowControl::pfc);
+  for (int i = 0; i < 3; ++i) {
+    queue_.enqueue(frame(500, cs7, other), start);
+    queue_.enqueue(frame(500, 0, other), start);
+  }
+  EXPECT_EQ(queue_.packets(), 4u);
+  EXPECT_EQ(queue_.tail_dropped(), 2u);
+}
+
 TEST_F(GuardedQueueTest, StopsUntilTheSilenceIsOver) {
   guard(FlowControl::pause);
   queue_.enqueue(frame(1000), start);
