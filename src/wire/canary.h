@@ -122,6 +122,9 @@ enum class Encapsulation : std::uint8_t { udp, ethernet };
 // Checks every field and both CRCs. `bytes` is everything behind the UDP or Ethernet header.
 CanaryView parse_canary(MutableBytes bytes, Encapsulation encapsulation);
 
+// Whether a header that is well formed, and the elements behind it, came undamaged: both CRCs.
+bool is_intact(const CanaryHeader& header, Bytes payload);
+
 // The 64-bit key without further checks, for choosing the owning core; 0 if truncated.
 inline std::uint64_t peek_canary_key(Bytes bytes) {
   const auto* header = Cursor(bytes).take<CanaryHeader>();
@@ -132,5 +135,10 @@ inline std::uint64_t peek_canary_key(Bytes bytes) {
 void seal(CanaryHeader& header, Bytes payload);
 // ... or that of a header whose payload, and its CRC, stay as they are.
 void reseal(CanaryHeader& header);
+
+// Addresses a sealed header, in which destination, child address and child port are zero, to a
+// child. It stays sealed: CRC-32 is linear, so that of the whole changes by what that of these
+// bytes is.
+void address_to_child(CanaryHeader& header, Ipv4Address address, std::uint16_t port);
 
 }  // namespace tributary::wire

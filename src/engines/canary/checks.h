@@ -40,9 +40,15 @@ inline bool is_own_restoration(const wire::CanaryHeader& header,
 
 }  // namespace detail
 
+// What a child writes about itself is where a result will be sent, so it has to be an address that
+// a Canary endpoint can have.
+inline bool is_from_child(const engine::Frame& frame, const wire::CanaryHeader& header,
+                          const engine::SwitchIdentity& self) {
+  return !frame.ethernet->source.is_group() && detail::is_child(frame, header, self);
+}
+
 // Why a packet that this switch is to process cannot be, beyond what the wire parser checks; no
-// value if it can. What a child writes about itself is where a result will be sent, so it has to be
-// an address that a Canary endpoint can have.
+// value if it can.
 inline std::optional<DropReason> find_fault(const engine::Frame& frame,
                                             const wire::CanaryHeader& header,
                                             const engine::SwitchIdentity& self) {

@@ -10,6 +10,7 @@
 #include "engines/canary/job_table.h"
 #include "engines/canary/message.h"
 #include "engines/canary/partitions.h"
+#include "engines/canary/repetition.h"
 #include "engines/canary/slot_fifo.h"
 #include "engines/canary/slot_timers.h"
 #include "engines/canary/wide_store.h"
@@ -56,7 +57,7 @@ constexpr std::uint32_t job_of(std::uint64_t key) {
 }
 
 // The paper's descriptor (3.1.1) of one block.
-struct Descriptor {
+struct alignas(64) Descriptor {
   enum class State : std::uint8_t {
     free,
     gathering,  // holds the accumulator, until the timeout or until all contributions are in
@@ -80,7 +81,8 @@ struct Descriptor {
   BlockShape shape;
   PacketPtr packet;  // gathering: the first contribution, which carries the sum out
   const reduce::Kernel* kernel = nullptr;
-  void* accumulator = nullptr;  // gathering: in the packet, or in the wide store
+  void* accumulator = nullptr;        // gathering: in the packet, or in the wide store
+  const UdpHeaders* first = nullptr;  // gathering, over UDP: of the packet
 
   // The leader adds its own contribution last, so that all others make one less than `hosts`.
   std::uint32_t contributions_max() const { return shape.hosts - 1u; }
@@ -103,19 +105,24 @@ class DescriptorTable {
   // The descriptor of `key`, or null.
   Descriptor* find(std::uint64_t key) {
     // Nearly all blocks are in their first place; the others are not even computed for those.
-    auto* block = find_first(key);
+    auto* block = find_at(first_place(key));
     return block != nullptr ? block : find_elsewhere(key);
   }
-  // The same if it is in its first place, and null otherwise.
-  Descriptor* find_first(std::uint64_t key) {
-    const auto first = first_place_of(key);
-    return first != Partitions::none && holds(first, key) ? &slots_[first] : nullptr;
+  // The first place of a key, to look there several times and compute it once.
+  struct Place {
+    std::uint64_t key = 0;
+    std::uint32_t slot = Partitions::none;
+  };
+  Place first_place(std::uint64_t key) const { return {key, first_place_of(key)}; }
+  // The descriptor of the key if it is there, and null otherwise.
+  Descriptor* find_at(const Place& place) {
+    const bool held = place.slot != Partitions::none && holds(place.slot, place.key);
+    return held ? &slots_[place.slot] : nullptr;
   }
-  // Brings to the cache what find() will look at.
-  void prefetch(std::uint64_t key) const {
-    const auto first = first_place_of(key);
-    if (first != Partitions::none) {
-      const auto* bytes = reinterpret_cast<const std::byte*>(&slots_[first]);
+  // Brings to the cache what find_at() will look at.
+  void prefetch(const Place& place) const {
+    if (place.slot != Partitions::none) {
+      const auto* bytes = reinterpret_cast<const std::byte*>(&slots_[place.slot]);
       for (std::size_t at = 0; at < sizeof(Descriptor); at += cache_line) {
         __builtin_prefetch(bytes + at);
       }

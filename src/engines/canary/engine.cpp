@@ -2,6 +2,8 @@
 #include "engines/canary/engine.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <random>
 #include <utility>
 
@@ -36,27 +38,67 @@ void CanaryEngine::process(std::span<engine::Arrival> burst, Time now, engine::A
   // tells where its accumulator is, then that.
   constexpr std::size_t descriptor_ahead = 6;
   constexpr std::size_t accumulator_ahead = 3;
+  std::array<DescriptorTable::Place, 2 * accumulator_ahead + 2> places;
+  static_assert(std::has_single_bit(places.size()) && places.size() > descriptor_ahead);
+  const auto place_of = [&places](std::size_t i) -> auto& {
+    return places[i % places.size()];
+  };
+  const auto look_for_descriptor = [&](std::size_t i) {
+    if (i < burst.size()) {
+      place_of(i) = table_.first_place(wire::peek_canary_key(burst[i].frame.payload));
+      table_.prefetch(place_of(i));
+    }
+  };
+  for (std::size_t i = 0; i < descriptor_ahead; ++i) {
+    look_for_descriptor(i);
+  }
   for (std::size_t i = 0; i < burst.size(); ++i) {
-    if (i + descriptor_ahead < burst.size()) {
-      table_.prefetch(wire::peek_canary_key(burst[i + descriptor_ahead].frame.payload));
-    }
+    look_for_descriptor(i + descriptor_ahead);
     if (i + accumulator_ahead < burst.size()) {
-      prefetch_accumulator(burst[i + accumulator_ahead].frame);
+      prefetch_accumulator(place_of(i + accumulator_ahead),
+                           burst[i + accumulator_ahead].frame.payload.size());
     }
-    handle(burst[i], now, actions);
+    auto* block = table_.find_at(place_of(i));
+    if (block != nullptr && continues(*block, burst[i])) {
+      const auto& frame = burst[i].frame;
+      auto* header = wire::MutableCursor(frame.payload).take<wire::CanaryHeader>();
+      add_to(*block, std::move(burst[i].packet),
+             {frame.ethernet, frame.ipv4, frame.udp, header,
+              frame.payload.subspan(sizeof(wire::CanaryHeader))},
+             now, actions);
+    } else {
+      handle(burst[i], now, actions);
+    }
   }
 }
 
-void CanaryEngine::prefetch_accumulator(const engine::Frame& frame) {
+void CanaryEngine::prefetch_accumulator(const DescriptorTable::Place& place, std::size_t bytes) {
   constexpr std::size_t cache_line = 64;
-  const auto* block = table_.find_first(wire::peek_canary_key(frame.payload));
+  const auto* block = table_.find_at(place);
   if (block == nullptr || block->state != Descriptor::State::gathering) {
     return;
   }
-  const auto* bytes = static_cast<const std::byte*>(block->accumulator);
-  for (std::size_t at = 0; at < frame.payload.size(); at += cache_line) {
-    __builtin_prefetch(bytes + at);
+  const auto* accumulator = static_cast<const std::byte*>(block->accumulator);
+#pragma GCC unroll 4
+  for (std::size_t at = 0; at < bytes; at += cache_line) {
+    __builtin_prefetch(accumulator + at);
   }
+}
+
+// Whether what arrived is a sound contribution to a block that gathers. Most are, and repeat what
+// the first one said and handle() checked: only what is particular to this one is checked here.
+// Whatever else it may be, handle() finds out.
+bool CanaryEngine::continues(const Descriptor& block, const engine::Arrival& arrival) const {
+  const auto& frame = arrival.frame;
+  const auto* headers = udp_headers_of(frame);
+  if (block.first == nullptr || headers == nullptr || !repeats(*headers, *block.first)) {
+    return false;
+  }
+  const auto& header = headers->canary;
+  return header.counter.value() >= 1 && header.counter.value() < block.shape.hosts &&
+         tenants_.may_speak(header.job.value(), arrival.packet->ingress) &&
+         is_from_child(frame, header, self_) &&
+         wire::is_intact(header, frame.payload.subspan(sizeof header));
 }
 
 void CanaryEngine::handle(engine::Arrival& arrival, Time now, engine::Actions& actions) {

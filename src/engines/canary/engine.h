@@ -74,15 +74,16 @@ class CanaryEngine final : public engine::Engine {
   bool reconfigure(const CanaryConfig& config);
 
  private:
-  void prefetch_accumulator(const engine::Frame& frame);
+  void prefetch_accumulator(const DescriptorTable::Place& place, std::size_t bytes);
+  bool continues(const Descriptor& block, const engine::Arrival& arrival) const;
   void handle(engine::Arrival& arrival, Time now, engine::Actions& actions);
   void pass(PacketPtr packet, const wire::CanaryHeader& header, engine::Actions& actions);
 
   // Reduce (3.1.1).
   void contribute(PacketPtr packet, const Message& message, Time now, engine::Actions& actions);
   void begin_block(PacketPtr packet, const Message& message, Time now, engine::Actions& actions);
-  void join_block(Descriptor& block, PacketPtr packet, const Message& message, Time now,
-                  engine::Actions& actions);
+  void add_to(Descriptor& block, PacketPtr&& packet, const Message& message, Time now,
+              engine::Actions& actions);
   void bypass(PacketPtr packet, const Message& message, std::uint64_t& reason,
               engine::Actions& actions);
   void overhear_contribution(const wire::CanaryHeader& header, engine::Actions& actions);

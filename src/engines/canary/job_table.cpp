@@ -35,12 +35,6 @@ std::uint16_t JobTable::find_or_add(std::uint32_t job, std::uint64_t seed) {
   return static_cast<std::uint16_t>(victim - entries_.data());
 }
 
-void JobTable::add_contribution(std::uint16_t at) {
-  if (auto* job = entry(at)) {
-    ++job->status.contributions;
-  }
-}
-
 void JobTable::add_result(std::uint16_t at) {
   if (auto* job = entry(at)) {
     ++job->status.results;

@@ -24,7 +24,11 @@ class JobTable {
   // descriptor.
   std::uint16_t find_or_add(std::uint32_t job, std::uint64_t seed);
 
-  void add_contribution(std::uint16_t at);
+  void add_contribution(std::uint16_t at) {
+    if (auto* job = entry(at)) {
+      ++job->status.contributions;
+    }
+  }
   void add_bypassed(std::uint16_t at);
   void add_result(std::uint16_t at);
   // A descriptor was begun; zero: its timeout says nothing about the job.

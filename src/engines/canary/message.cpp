@@ -102,19 +102,21 @@ void prepare_result(Packet& packet, const Message& message, const engine::Switch
     message.ipv4->ttl = initial_ttl;
   }
   fit(packet, message);
+  // Each copy is addressed without being sealed again.
+  header.destination = wire::Ipv4Address{};
+  header.child_address = wire::Ipv4Address{};
+  header.child_port = std::uint16_t{0};
+  wire::reseal(header);
 }
 
 void address_result(const Message& copy, const Child& child) {
-  auto& header = *copy.header;
-  header.destination = child.address;
-  header.child_address = child.address;
-  header.child_port = child.udp_port;
+  wire::address_to_child(*copy.header, child.address, child.udp_port);
   copy.ethernet->destination = child.mac;
   if (copy.is_udp()) {
     copy.ipv4->destination = child.address;
     copy.udp->destination_port = child.udp_port;
+    wire::finish_ipv4(*copy.ipv4);
   }
-  finish(copy);
 }
 
 engine::Path path_of(const wire::CanaryHeader& header) {

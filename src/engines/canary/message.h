@@ -54,11 +54,15 @@ inline std::uint32_t half_of(const wire::be64& fingerprint) {
   return static_cast<std::uint32_t>(fingerprint.value());
 }
 
-// The child that sent `message` here.
-inline Child child_of(const Message& message, PortIndex ingress) {
+// Puts down the child that sent `message` here. Field by field: made elsewhere and copied, it would
+// be read as a whole before its parts have left the store buffer.
+inline void record(Child& child, const Message& message, PortIndex ingress) {
   const auto& header = *message.header;
-  return {header.child_address, header.child_port.value(), ingress, message.ethernet->source,
-          half_of(header.fingerprint)};
+  child.address = header.child_address;
+  child.udp_port = header.child_port.value();
+  child.port = ingress;
+  child.mac = message.ethernet->source;
+  child.last_fingerprint = half_of(header.fingerprint);
 }
 
 // Rewriting. Each leaves a complete packet: lengths, IPv4 checksum and CRCs, no trailing bytes.

@@ -28,26 +28,44 @@ void CanaryEngine::contribute(PacketPtr packet, const Message& message, Time now
   if (block->shape != shape_of(message)) {
     return actions.drop(std::move(packet), DropReason::canary_mismatch);
   }
+  add_to(*block, std::move(packet), message, now, actions);
+}
+
+void CanaryEngine::add_to(Descriptor& block, PacketPtr&& packet, const Message& message, Time now,
+                          engine::Actions& actions) {
   const auto& header = *message.header;
-  const auto slot = table_.slot_of(*block);
+  const auto slot = table_.slot_of(block);
   auto* child =
-      children_.find(slot, block->children, header.child_address, header.child_port.value());
+      children_.find(slot, block.children, header.child_address, header.child_port.value());
   if (child != nullptr && child->last_fingerprint == half_of(header.fingerprint)) {
     return actions.drop(std::move(packet), DropReason::canary_duplicate);
   }
-  if (block->counter + header.counter.value() > block->contributions_max()) {
+  if (block.counter + header.counter.value() > block.contributions_max()) {
     return actions.drop(std::move(packet), DropReason::canary_overcount);
   }
   if (child != nullptr) {
     child->last_fingerprint = half_of(header.fingerprint);
-  } else if ((child = children_.add(slot, block->children)) != nullptr) {
-    *child = child_of(message, packet->ingress);
+  } else if ((child = children_.add(slot, block.children)) != nullptr) {
+    record(*child, message, packet->ingress);
   } else {
     const auto contributions = header.counter.value();
     bypass(std::move(packet), message, counters_.children_overflows, actions);
-    return count_passed(*block, contributions, actions);
+    return count_passed(block, contributions, actions);
   }
-  join_block(*block, std::move(packet), message, now, actions);
+  ++counters_.contributions;
+  jobs_.add_contribution(block.job);
+  block.counter += header.counter.value();
+  block.last = now;
+  if (block.state == Descriptor::State::sent) {
+    ++counters_.stragglers;
+    address_straggler(*packet, message, self_);
+    return actions.forward(std::move(packet), path_of(header));
+  }
+  ++counters_.joined;
+  block.fingerprint += header.fingerprint.value();
+  block.kernel->accumulate(block.accumulator, message.payload.data(), header.elements.value());
+  actions.absorb(std::move(packet));
+  send_if_complete(block, actions);
 }
 
 // The first packet of a block is kept: it is the accumulator, and carries the sum out.
@@ -83,7 +101,7 @@ void CanaryEngine::begin_block(PacketPtr packet, const Message& message, Time no
   ++counters_.contributions;
   ++counters_.blocks;
   block->bytes = packet->length;
-  *children_.add(table_.slot_of(*block), block->children) = child_of(message, packet->ingress);
+  record(*children_.add(table_.slot_of(*block), block->children), message, packet->ingress);
   if (!kernel.in_place && elements > 0) {
     block->wide = wide_.take();
     block->bytes += static_cast<std::uint32_t>(elements * kernel.accumulator_bytes);
@@ -92,6 +110,7 @@ void CanaryEngine::begin_block(PacketPtr packet, const Message& message, Time no
   block->kernel = &kernel;
   block->accumulator =
       block->wide == WideStore::none ? message.payload.data() : wide_.at(block->wide);
+  block->first = message.is_udp() ? reinterpret_cast<const UdpHeaders*>(message.ipv4) : nullptr;
   block->packet = std::move(packet);
   occupancy_.add(block->bytes);
   actions.absorb(nullptr);
@@ -99,25 +118,6 @@ void CanaryEngine::begin_block(PacketPtr packet, const Message& message, Time no
     block->expected = expectation.contributions;
   }
   send_if_complete(*block, actions);
-}
-
-void CanaryEngine::join_block(Descriptor& block, PacketPtr packet, const Message& message, Time now,
-                              engine::Actions& actions) {
-  const auto& header = *message.header;
-  ++counters_.contributions;
-  jobs_.add_contribution(block.job);
-  block.counter += header.counter.value();
-  block.last = now;
-  if (block.state == Descriptor::State::sent) {
-    ++counters_.stragglers;
-    address_straggler(*packet, message, self_);
-    return actions.forward(std::move(packet), path_of(header));
-  }
-  ++counters_.joined;
-  block.fingerprint += header.fingerprint.value();
-  block.kernel->accumulate(block.accumulator, message.payload.data(), header.elements.value());
-  actions.absorb(std::move(packet));
-  send_if_complete(block, actions);
 }
 
 // What this switch or one below had no room for is not waited for here.
@@ -175,6 +175,7 @@ void CanaryEngine::send_sum(Descriptor& block, std::uint64_t& reason, engine::Ac
     wide_.give(block.wide);
     block.wide = WideStore::none;
   }
+  block.first = nullptr;
   table_.mark_sent(block);
   occupancy_.remove(block.bytes);
   address_partial_sum(*block.packet, message, self_);

@@ -329,6 +329,27 @@ TEST(ParseCanary, a_flip_of_any_bit_is_noticed) {
   EXPECT_EQ(seen.size(), 5U) << "every error but none";
 }
 
+TEST(AddressToChild, leaves_a_sealed_header) {
+  auto header = contribution();
+  header.destination = Ipv4Address{};
+  header.child_address = Ipv4Address{};
+  header.child_port = 0;
+  reseal(header);
+  for (const std::uint32_t address : {0x00000000u, 0x0a010203u, 0x80ff7f01u, 0xffffffffu}) {
+    for (const std::uint16_t port :
+         {std::uint16_t{0}, std::uint16_t{17001}, std::uint16_t{0xffff}}) {
+      auto mended = header;
+      address_to_child(mended, Ipv4Address(address), port);
+      auto sealed = header;
+      sealed.destination = Ipv4Address(address);
+      sealed.child_address = Ipv4Address(address);
+      sealed.child_port = port;
+      reseal(sealed);
+      EXPECT_EQ(std::memcmp(&mended, &sealed, sizeof sealed), 0) << address << ' ' << port;
+    }
+  }
+}
+
 TEST(CanaryError, names) {
   EXPECT_EQ(name(CanaryError::none), "none");
   EXPECT_EQ(name(CanaryError::crc), "crc");

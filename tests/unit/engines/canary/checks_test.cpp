@@ -11,16 +11,25 @@ namespace {
 
 class Checks : public CanaryTest {
  protected:
-  // A valid contribution, tampered with and (unless told) sealed again.
+  // A valid contribution, tampered with and (unless told) sealed again: as the first of its block,
+  // and where another has begun the block.
   void expect_refused(const std::function<void(Packet&, wire::CanaryHeader&)>& tamper,
                       DropReason reason, bool sealed = true) {
+    expect_drop(tampered(tamper, sealed), reason);
+    EXPECT_EQ(harness->figure("descriptors_in_use"), 0u);
+    feed(test::make_canary(pool, worker(1), Ints{1, 2, 3, 4}));
+    expect_drop(tampered(tamper, sealed), reason);
+    EXPECT_EQ(harness->figure("contributions_total"), 1u);
+    restart(config_with(64));
+  }
+
+  PacketPtr tampered(const std::function<void(Packet&, wire::CanaryHeader&)>& tamper, bool sealed) {
     auto packet = test::make_canary(pool, worker(0), Ints{1, 2, 3, 4});
     tamper(*packet, *test::canary_header(*packet));
     if (sealed) {
       test::reseal(*packet);
     }
-    expect_drop(std::move(packet), reason);
-    EXPECT_EQ(harness->figure("descriptors_in_use"), 0u);
+    return packet;
   }
 };
 
