@@ -18,6 +18,7 @@ constexpr std::uint32_t slot_bytes_min = 2048;
 
 constexpr std::uint32_t headroom_bytes = 128;       // RTE_PKTMBUF_HEADROOM
 constexpr std::uint32_t mbuf_overhead_bytes = 320;  // rte_mbuf, private area, object header
+constexpr std::uint32_t stack_element_bytes = 16;   // of the stack that keeps the free ones
 constexpr std::uint64_t base_megabytes = 16;        // ethdev, rings, mempool caches
 constexpr std::uint64_t megabytes_per_queue = 1;
 constexpr std::uint64_t megabytes_per_core = 2;
@@ -67,7 +68,7 @@ MemoryPlan plan_memory(const control::DaemonConfig& config, std::uint64_t hugepa
     }
   }
   const std::uint64_t pool_bytes =
-      std::uint64_t{plan.packets} * (plan.buffer_bytes + mbuf_overhead_bytes);
+      std::uint64_t{plan.packets} * (plan.buffer_bytes + mbuf_overhead_bytes + stack_element_bytes);
   plan.megabytes = static_cast<std::uint32_t>((pool_bytes >> 20) + 1 + base_megabytes +
                                               queues * megabytes_per_queue +
                                               config.cores.size() * megabytes_per_core);

@@ -39,6 +39,14 @@ TEST(PlanMemory, IsModestForALab) {
   EXPECT_LE(plan.megabytes, 80u);
 }
 
+// The store keeps an element of its stack for each buffer.
+TEST(PlanMemory, HasRoomForTheStackOfManyBuffers) {
+  auto config = with_mtu(1500);
+  config.packets = 4u << 20;
+  const std::uint64_t bytes = std::uint64_t{plan_memory(config, 0).megabytes} << 20;
+  EXPECT_GE(bytes, (std::uint64_t{4} << 20) * (2048 + 128 + 320 + 16));
+}
+
 TEST(PlanMemory, AutomaticUsesHugepagesOnlyWhenEnoughAreFree) {
   auto config = with_mtu(1500);
   EXPECT_FALSE(plan_memory(config, 10).hugepages);
