@@ -17,6 +17,7 @@
 #include <spdlog/spdlog.h>
 
 #include "control/socket_file.h"
+#include "dataplane/device_check.h"
 #include "dataplane/interface.h"
 #include "dataplane/rss.h"
 
@@ -169,6 +170,9 @@ PortDevice::PortDevice(std::uint16_t port, const control::DeviceConfig& config,
 tl::expected<std::unique_ptr<PortDevice>, std::string> PortDevice::open(
     const control::DeviceConfig& config, const DeviceArguments& arguments, std::uint16_t mtu,
     rte_mempool* mempool, std::uint16_t cores) {
+  if (const auto usable = check_device(config); !usable) {
+    return tl::unexpected(usable.error());
+  }
   remove_stale_socket(config);
   const auto port = probe(arguments);
   if (!port) {

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "dataplane/device_check.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <net/if.h>
+#include <unistd.h>
+#include <variant>
+
+namespace tributary::dataplane {
+namespace {
+
+using Outcome = tl::expected<void, std::string>;
+
+Outcome check_access(const std::string& path, int mode, const char* what) {
+  if (access(path.c_str(), mode) != 0) {
+    return tl::unexpected(std::string(what) + " " + path + ": " + std::strerror(errno));
+  }
+  return {};
+}
+
+std::string directory_of(const std::string& file) {
+  const auto parent = std::filesystem::path(file).parent_path().string();
+  return parent.empty() ? "." : parent;
+}
+
+struct Check {
+  Outcome operator()(const control::TapDevice& tap) const {
+    if (tap.interface.size() >= IFNAMSIZ) {
+      return tl::unexpected("\"" + tap.interface + "\" is too long for the name of an interface; " +
+                            std::to_string(IFNAMSIZ - 1) + " characters are the most");
+    }
+    return {};
+  }
+  Outcome operator()(const control::MemifDevice& memif) const {
+    if (memif.socket.find('/') == std::string::npos) {
+      return tl::unexpected("\"" + memif.socket +
+                            "\" names no directory; write ./ or a whole path before it");
+    }
+    const auto directory = directory_of(memif.socket);
+    return check_access(directory, memif.server ? W_OK | X_OK : X_OK, "cannot use directory");
+  }
+  Outcome operator()(const control::PcapDevice& pcap) const {
+    for (const auto& file : pcap.rx) {
+      if (auto readable = check_access(file, R_OK, "cannot read"); !readable) {
+        return readable;
+      }
+    }
+    if (pcap.tx.empty()) {
+      return {};
+    }
+    const bool exists = access(pcap.tx.c_str(), F_OK) == 0;
+    return exists ? check_access(pcap.tx, W_OK, "cannot write")
+                  : check_access(directory_of(pcap.tx), W_OK | X_OK, "cannot use directory");
+  }
+  template <typename Other>
+  Outcome operator()(const Other& /*device*/) const {
+    return {};
+  }
+};
+
+}  // namespace
+
+Outcome check_device(const control::DeviceConfig& device) {
+  return std::visit(Check{}, device);
+}
+
+}  // namespace tributary::dataplane
