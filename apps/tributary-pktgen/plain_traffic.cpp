@@ -104,17 +104,22 @@ void PlainTraffic::arrived(const Packet& packet, std::size_t port, Time now) {
     ++counters_.foreign;
     return;
   }
-  if (stamp->epoch != epoch_) {
+  auto& path = paths_[stamp->path];
+  const auto sequence = stamp->sequence.value();
+  const auto before = [](std::uint32_t left, std::uint32_t right) {
+    return static_cast<std::int32_t>(left - right) < 0;
+  };
+  // What was never sent in this epoch is of an earlier process, or of a file.
+  if (stamp->epoch != epoch_ || !before(sequence, path.sent)) {
     ++counters_.late;
     return;
   }
-  auto& path = paths_[stamp->path];
-  const auto ahead = static_cast<std::int32_t>(stamp->sequence.value() - path.expected);
-  if (ahead < 0) {
-    ++reordered_;
-  } else {
-    path.expected = stamp->sequence.value() + 1;
+  const bool overtaken = before(sequence, path.come.next());
+  if (!path.come.take(sequence)) {
+    ++duplicates_;
+    return;
   }
+  reordered_ += overtaken ? 1 : 0;
   ++counters_.done;
   const auto now_ns = static_cast<std::uint64_t>(now.time_since_epoch().count());
   latency_.record(now_ns - stamp->sent_ns.value());
@@ -126,9 +131,10 @@ void PlainTraffic::begin_epoch() {
   counters_ = {};
   latency_.clear();
   reordered_ = 0;
+  duplicates_ = 0;
   for (auto& path : paths_) {
     path.sent = 0;
-    path.expected = 0;
+    path.come.reset();
   }
 }
 

@@ -8,6 +8,7 @@
 #include "frame_sizes.h"
 #include "neighbours.h"
 #include "packet/pool.h"
+#include "sequence_window.h"
 #include "stations.h"
 #include "traffic.h"
 #include "wire/ipv4.h"
@@ -64,7 +65,9 @@ class PlainTraffic final : public Traffic {
   const Counters& counters() const override { return counters_; }
   const Histogram& latency() const override { return latency_; }
   std::uint64_t wrong() const override { return 0; }
-  std::vector<Figure> figures() const override { return {{"reordered", reordered_}}; }
+  std::vector<Figure> figures() const override {
+    return {{"reordered", reordered_}, {"duplicates", duplicates_}};
+  }
 
  private:
   struct [[gnu::packed]] Headers {
@@ -77,7 +80,7 @@ class PlainTraffic final : public Traffic {
     std::vector<Headers> flows;
     std::size_t next_flow = 0;
     std::uint32_t sent = 0;
-    std::uint32_t expected = 0;  // sequence number behind the highest that came
+    SequenceWindow come;
   };
 
   void make_flows(Path& path);
@@ -97,6 +100,7 @@ class PlainTraffic final : public Traffic {
   Counters counters_;
   Histogram latency_;
   std::uint64_t reordered_ = 0;
+  std::uint64_t duplicates_ = 0;
 };
 
 }  // namespace tributary::pktgen

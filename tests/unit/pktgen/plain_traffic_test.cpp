@@ -114,6 +114,40 @@ TEST_F(PlainSession, CountsEveryLoss) {
   EXPECT_NEAR(result.loss(), 0.1, 0.002);
 }
 
+// Else what the network doubles would hide what it loses.
+TEST_F(PlainSession, CountsADoubledFrameOnce) {
+  std::uint64_t seen = 0;
+  const auto result =
+      run({Rate::Unit::packets, 1e5}, [&](std::size_t port, PacketPtr packet, Outbox& back) {
+        ++seen;
+        if (seen % 10 == 0) {
+          return;
+        }
+        if (seen % 10 == 5) {
+          back[port].push(bench.pool.clone(*packet));
+        }
+        back[port].push(std::move(packet));
+      });
+  EXPECT_NEAR(result.loss(), 0.1, 0.002);
+  EXPECT_EQ(result.latency.count(), result.counters.done);
+  EXPECT_EQ(result.figures[0].value, 0u);
+  EXPECT_NEAR(static_cast<double>(result.figures[1].value), 1000, 5);
+}
+
+// As the replay of a file has them, or what an earlier process has sent.
+TEST_F(PlainSession, AFrameThatItHasNotSentIsLate) {
+  PacketList recorded;
+  run(
+      {Rate::Unit::packets, 1e5},
+      [&](std::size_t, PacketPtr packet, Outbox&) { recorded.push(std::move(packet)); }, 300);
+  PlainTraffic other(plan_of("64"), bench.stations, bench.neighbours, bench.pool);
+  other.begin_epoch();
+  other.begin_epoch();
+  other.receive(std::move(recorded), 0, bench.now, bench.out);
+  EXPECT_EQ(other.counters().done, 0u);
+  EXPECT_GE(other.counters().late, 300u);
+}
+
 TEST_F(PlainSession, EndsAfterSoManyPackets) {
   EXPECT_EQ(run({Rate::Unit::packets, 1e5}, test::Bench::loop, 321).counters.done, 321u);
 }
