@@ -183,7 +183,7 @@ int generate(const Options& options) {
   if (!ports) {
     return fail(ports.error());
   }
-  if (const auto linked = ports->wait_for_links(); !linked) {
+  if (const auto linked = ports->wait_for_links([] { return signals_received != 0; }); !linked) {
     return fail(linked.error());
   }
   std::this_thread::sleep_for(link_settles);

@@ -108,11 +108,11 @@ Outcome Ports::open_devices(const Setup& setup) {
   return {};
 }
 
-Outcome Ports::wait_for_links() const {
+Outcome Ports::wait_for_links(const std::function<bool()>& stop) const {
   const auto end = std::chrono::steady_clock::now() + link_patience;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     while (!devices_[i]->link_up()) {
-      if (std::chrono::steady_clock::now() >= end) {
+      if (stop() || std::chrono::steady_clock::now() >= end) {
         return tl::unexpected(
             names_[i] + " has no link; start the other end, or set it up (ip link set ... up)");
       }

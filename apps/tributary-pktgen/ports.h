@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,8 +32,8 @@ class Ports {
 
   const std::vector<std::unique_ptr<dataplane::PortDevice>>& devices() const { return devices_; }
   rte_mempool* mempool() const { return store_->mempool(); }
-  // Waits until all have a link. The error names one that has none.
-  tl::expected<void, std::string> wait_for_links() const;
+  // Waits until all have a link, or `stop` says so. The error names one that has none.
+  tl::expected<void, std::string> wait_for_links(const std::function<bool()>& stop) const;
 
  private:
   Ports() = default;

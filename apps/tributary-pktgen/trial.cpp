@@ -71,6 +71,9 @@ void Trial::stop(Time now) {
   if (phase_ == Phase::warm_up) {
     begin_measurement(now);
   }
+  if (phase_ == Phase::drain) {
+    plan_.drain = Duration::zero();
+  }
   if (phase_ == Phase::measure) {
     begin_drain(now);
   }

@@ -60,7 +60,7 @@ class Trial {
 
   // One round: up to `most` packets.
   void run(std::size_t most, Time now, Outbox& out);
-  // Ends the measurement.
+  // Ends the measurement; or the pause, if it has come to that.
   void stop(Time now);
 
   Phase phase() const { return phase_; }

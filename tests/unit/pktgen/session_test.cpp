@@ -85,6 +85,23 @@ TEST(Session, StopsEarlyWithWhatThereIs) {
   EXPECT_EQ(session.trials()[0].loss(), 0);
 }
 
+TEST(Session, AStopEndsTheWaitForWhatIsLost) {
+  test::Bench bench;
+  PlainTraffic traffic({*FrameSizes::parse("64"), {{0, 0}}, 1}, bench.stations, bench.neighbours,
+                       bench.pool);
+  SessionPlan plan;
+  plan.trial.rate = {Rate::Unit::packets, 1e4};
+  plan.trial.duration = milliseconds(100);
+  plan.trial.drain = seconds(1000);
+  Session session(plan, bench.neighbours, traffic);
+  const auto nothing = [](std::size_t, PacketPtr, Outbox&) {};
+  bench.run(session, nothing, microseconds(100), seconds(1));
+  ASSERT_EQ(session.view(bench.now).phase, Trial::Phase::drain);
+  session.stop(bench.now);
+  bench.run(session, nothing, microseconds(100), seconds(1));
+  EXPECT_TRUE(session.done());
+}
+
 TEST(Session, WaitsNoLongerThanTheDrainForWhatIsLost) {
   test::Bench bench;
   PlainTraffic traffic({*FrameSizes::parse("64"), {{0, 0}}, 1}, bench.stations, bench.neighbours,
