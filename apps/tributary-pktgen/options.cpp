@@ -68,8 +68,8 @@ void declare_report(CLI::App& app, Raw& raw, Options& options) {
 
 void declare_run(CLI::App& app, Raw& raw, Options& options) {
   app.add_option("--rate", raw.rate,
-                 "1.5Mpps, 800Mbit (on the line), 50% (of --line-rate), unlimited: of what is sent "
-                 "of its own accord, all ports together")
+                 "1.5Mpps, 800Mbit (on the line): of what all ports together send of their own "
+                 "accord; 50%: of the --line-rate of each of them; unlimited")
       ->capture_default_str();
   app.add_option("--line-rate", raw.line_rate, "of a port, as in 10Gbit");
   app.add_option("--warm-up", raw.warm_up, "at the same rate, not counted")->capture_default_str();

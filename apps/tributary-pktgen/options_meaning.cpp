@@ -64,18 +64,35 @@ void interpret_ports(const Raw& raw, Options& options) {
   if (options.interval < std::chrono::milliseconds(100)) {
     refuse("--interval", "is at least 100ms");
   }
+  if (options.json == "-" && options.csv == "-") {
+    refuse("--csv", "standard output is taken by --json; name a file for one of them");
+  }
+}
+
+// How many ports send of their own accord.
+std::size_t senders(const Options& options) {
+  if (options.kind == Kind::canary) {
+    return std::min<std::size_t>(options.ports.size(), options.canary.hosts);
+  }
+  std::set<std::size_t> ports;
+  for (const auto& path : options.plain->paths) {
+    ports.insert(path.from);
+  }
+  return ports.size();
 }
 
 void interpret_run(const Raw& raw, Options& options) {
-  const double line_rate =
-      raw.line_rate.empty() ? 0 : value_of("--line-rate", parse_line_rate(raw.line_rate));
+  const double line_rate = raw.line_rate.empty()
+                               ? 0
+                               : value_of("--line-rate", parse_line_rate(raw.line_rate)) *
+                                     static_cast<double>(senders(options));
   auto& trial = options.session.trial;
   trial.rate = value_of("--rate", parse_rate(raw.rate, line_rate));
-  trial.duration = duration_of("--duration", raw.duration);
+  trial.duration = duration_of(options.mode == Mode::run ? "--duration" : "--trial", raw.duration);
   trial.warm_up = duration_of("--warm-up", raw.warm_up);
   trial.drain = duration_of("--drain", raw.drain);
   if (trial.duration <= Duration::zero()) {
-    refuse("--duration", "must not be 0");
+    refuse(options.mode == Mode::run ? "--duration" : "--trial", "must not be 0");
   }
   if (options.mode != Mode::run) {
     const double loss = options.mode == Mode::pdr ? raw.loss / 100 : 0;
@@ -242,12 +259,14 @@ void interpret(const Raw& raw, Options& options) {
     interpret_pcap(raw, options);
   } else {
     interpret_ports(raw, options);
-    interpret_run(raw, options);
   }
   if (options.kind == Kind::plain) {
     interpret_plain(raw, options);
   } else {
     interpret_canary(raw, options);
+  }
+  if (options.mode != Mode::pcap) {
+    interpret_run(raw, options);
   }
   choose_buffers(options);
 }

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "options.h"
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace tributary::pktgen {
+namespace {
+
+Parsed parse_line(std::initializer_list<const char*> words) {
+  std::vector<std::string> texts = {"tributary-pktgen"};
+  texts.insert(texts.end(), words.begin(), words.end());
+  std::vector<char*> argv;
+  for (auto& text : texts) {
+    argv.push_back(text.data());
+  }
+  return parse(static_cast<int>(argv.size()), argv.data());
+}
+
+double line_bits(std::initializer_list<const char*> words) {
+  const auto parsed = parse_line(words);
+  return parsed.options ? parsed.options->session.trial.rate.per_second : 0;
+}
+
+TEST(Options, APercentageIsOfEveryLineThatIsSentInto) {
+  EXPECT_DOUBLE_EQ(line_bits({"plain", "--port", "ring=a", "--port", "ring=b", "--line-rate",
+                              "10Gbit", "--rate", "50%"}),
+                   10e9);
+  EXPECT_DOUBLE_EQ(line_bits({"plain", "--port", "ring=a", "--port", "ring=b", "--path", "0:1",
+                              "--line-rate", "10Gbit", "--rate", "50%"}),
+                   5e9);
+  EXPECT_DOUBLE_EQ(line_bits({"canary", "--port", "ring=a", "--port", "ring=b", "--line-rate",
+                              "10Gbit", "--rate", "50%"}),
+                   10e9);
+  EXPECT_DOUBLE_EQ(line_bits({"plain", "--port", "ring=a", "--port", "ring=b", "--line-rate",
+                              "10Gbit", "--rate", "3Gbit"}),
+                   3e9);
+}
+
+TEST(Options, StandardOutputHoldsOneReport) {
+  EXPECT_EQ(parse_line({"plain", "--port", "ring=a", "--json", "-", "--csv", "-"}).exit_code, 2);
+  EXPECT_TRUE(parse_line({"plain", "--port", "ring=a", "--json", "-", "--csv", "f"}).options);
+}
+
+TEST(Options, AnErrorNamesTheOptionThatWasGiven) {
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(parse_line({"ndr", "plain", "--port", "ring=a", "--trial", "0s"}).exit_code, 2);
+  const auto said = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("--trial"), std::string::npos) << said;
+  EXPECT_EQ(said.find("--duration"), std::string::npos) << said;
+}
+
+TEST(Options, TheHelpNamesEveryKindOfPort) {
+  for (const std::string words : {"pcap-rx=", "infinite", "pcap-tx=", "memif="}) {
+    EXPECT_NE(std::string(port_help).find(words), std::string::npos) << words;
+  }
+}
+
+}  // namespace
+}  // namespace tributary::pktgen
