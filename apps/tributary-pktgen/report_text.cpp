@@ -159,6 +159,10 @@ class TextReport final : public Report {
     std::fprintf(out_, "sent %llu packets in %.3f s: %.6g Mpps, %.6g Gbit/s on the line\n",
                  ull(result.counters.packets), result.seconds, result.packets_per_second() / 1e6,
                  result.line_bits_per_second() / 1e9);
+    if (!result.rate.is_unlimited()) {
+      std::fprintf(out_, "asked for %s: %.1f %% of it reached\n", to_string(result.rate).c_str(),
+                   100 * result.reached());
+    }
     std::fprintf(out_, "%s: begun %llu, done %llu (%.6g M/s), lost %llu (%.4f %%), late %llu\n",
                  unit, ull(result.counters.begun), ull(result.counters.done),
                  result.done_per_second() / 1e6, ull(result.lost()), result.loss() * 100,
