@@ -58,7 +58,7 @@ def through_testpmd(setting: Setting, rate: float) -> dict[str, float]:
 
 def alone(setting: Setting, rate: float) -> dict[str, float]:
     return figures_of(generator.measure(setting, "plain", "--port", "ring=r0", "--size",
-                                        memif.LARGE, "--rate", f"{rate:.0f}pps"))
+                                        memif.LARGE, *memif.FLOWS, "--rate", f"{rate:.0f}pps"))
 
 
 def cases(setting: Setting) -> list[Case]:

@@ -135,7 +135,7 @@ def both(setting: Setting, case: str, body: str, places: tuple[str, ...], size: 
             return forwarded(setting, plain(setting, testpmd_places, size), pid)
 
     def alone() -> dict[str, float]:
-        return forwarded(setting, ["--port", "ring=r0", "--size", size])
+        return forwarded(setting, ["--port", "ring=r0", "--size", size, *FLOWS])
 
     return [Case(case, "tributaryd", ours), Case(case, "testpmd", theirs),
             Case(case, "generator alone", alone)]
