@@ -143,10 +143,15 @@ control::SocketFile look_at(const std::string& socket) {
 
 // DPDK does not replace the socket of a memif server that was killed.
 void remove_stale_socket(const control::DeviceConfig& config) {
-  const auto* memif = std::get_if<control::MemifDevice>(&config);
-  if (memif != nullptr && memif->server && look_at(memif->socket) == control::SocketFile::stale) {
-    unlink(memif->socket.c_str());
+  const auto& socket = std::get<control::MemifDevice>(config).socket;
+  if (look_at(socket) == control::SocketFile::stale) {
+    unlink(socket.c_str());
   }
+}
+
+bool is_memif_server(const control::DeviceConfig& config) {
+  const auto* memif = std::get_if<control::MemifDevice>(&config);
+  return memif != nullptr && memif->server;
 }
 
 bool is_memif_client(const control::DeviceConfig& config) {
@@ -173,8 +178,14 @@ tl::expected<std::unique_ptr<PortDevice>, std::string> PortDevice::open(
   if (const auto usable = check_device(config); !usable) {
     return tl::unexpected(usable.error());
   }
-  remove_stale_socket(config);
+  if (is_memif_server(config)) {
+    remove_stale_socket(config);
+  }
   const auto port = probe(arguments);
+  if (!port && is_memif_server(config) && is_served(config)) {
+    return tl::unexpected(std::string(
+        "another process is the server of this socket; be its client, or name another socket"));
+  }
   if (!port) {
     return tl::unexpected(port.error());
   }

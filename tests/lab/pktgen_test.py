@@ -272,6 +272,27 @@ class Pktgen(unittest.TestCase):
         self.assertGreater(len(found), 3)
         self.assertEqual(found[-1]["phase"], "done")
 
+    def test_sigint_ends_the_wait_for_a_link(self):
+        socket = self.directory / "alone.sock"
+        child = subprocess.Popen(
+            [support.PKTGEN, "plain", "--port", f"memif={socket},role=server"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(child.kill)
+        support.until(socket.exists, what="the generator's socket")
+        time.sleep(0.5)
+        child.send_signal(signal.SIGINT)
+        start = time.monotonic()
+        _, text = child.communicate(timeout=20)
+        self.assertLess(time.monotonic() - start, 5)
+        self.assertEqual(child.returncode, 1)
+        self.assertIn("has no link", text)
+
+    def test_a_socket_has_one_server(self):
+        server = [word.replace("role=client", "role=server") for word in self.memif()]
+        with self.daemon(ROUTER, device=self.memif_server()):
+            done = self.pktgen("canary", *server, code=1)
+            self.assertIn("another process is the server", done.stderr)
+
     def test_bad_input_is_refused_with_advice(self):
         port = ("--port", "interface=a0")
         for arguments, words in [
