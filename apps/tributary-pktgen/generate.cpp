@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <span>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -91,11 +92,15 @@ class Watch {
     }
   }
 
-  // The trials that are over and were not reported yet.
-  void report_trials(const std::vector<TrialResult>& trials) {
-    for (; reported_ < trials.size(); ++reported_) {
+  // Of all trials that are over, those that were not reported yet.
+  std::span<const TrialResult> unreported(const std::vector<TrialResult>& trials) const {
+    return std::span(trials).subspan(reported_);
+  }
+  void report_trials(std::span<const TrialResult> unreported) {
+    for (const auto& trial : unreported) {
+      ++reported_;
       for (const auto& report : reports_) {
-        report->trial(trials[reported_], reported_ + 1);
+        report->trial(trial, reported_);
       }
     }
   }
@@ -111,7 +116,8 @@ class Watch {
     const bool told = ask([&](Time now) {
       reading.view = loop_.session().view(now);
       reading.ports = loop_.counters();
-      trials = loop_.session().trials();
+      const auto fresh = unreported(loop_.session().trials());
+      trials.assign(fresh.begin(), fresh.end());
     });
     if (!told) {
       return;  // it is over, or its core is busy with something else
@@ -197,7 +203,7 @@ int generate(const Options& options) {
   dataplane::launch_on_core(0, run_loop, &loop);
   watch.run();
   dataplane::wait_for_core(0);
-  watch.report_trials(session.trials());
+  watch.report_trials(watch.unreported(session.trials()));
   return report_end(options, session, loop, *reports);
 }
 
