@@ -199,24 +199,38 @@ void PanamaEngine::replace(Tree& tree, Row& row, std::uint8_t child, PacketPtr p
 // A contribution to what is complete.
 void PanamaEngine::repeat(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet,
                           const Message& message, Time now, engine::Actions& actions) {
-  const bool late = !has_arrived(row, child);
-  if (late) {
-    note(tree, row, child, message.header, now);
-    ++tree.counters.late;
-    if (can_add_late(tree, row, message.header)) {
-      return add_late(tree, row, std::move(packet), message, now, actions);
-    }
+  if (!has_arrived(row, child)) {
+    return come_late(tree, row, child, std::move(packet), message, now, actions);
+  }
+  ++tree.counters.duplicates;
+  answer(tree, row, *packet, message, now, actions);
+  actions.drop(std::move(packet), DropReason::panama_duplicate);
+}
+
+void PanamaEngine::come_late(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet,
+                             const Message& message, Time now, engine::Actions& actions) {
+  ++tree.counters.late;
+  note(tree, row, child, message.header, now);
+  if (can_add_late(tree, row, message.header)) {
+    add_late(tree, row, std::move(packet), message, now, actions);
   } else {
-    ++tree.counters.duplicates;
+    answer(tree, row, *packet, message, now, actions);
+    actions.drop(std::move(packet), DropReason::panama_late);
   }
-  if (message.header.retransmission() && row.kept) {
-    if (row.state == Row::State::done) {
-      replay(tree, row, packet->ingress, actions);
-    } else {
-      resend(tree, row, packet->ingress, now, actions);
-    }
+  complete_what_can(tree, row, child, now, actions);
+}
+
+// Who sends again has lost something, or somebody above has.
+void PanamaEngine::answer(Tree& tree, Row& row, const Packet& packet, const Message& message,
+                          Time now, engine::Actions& actions) {
+  if (!message.header.retransmission() || !row.kept) {
+    return;
   }
-  actions.drop(std::move(packet), late ? DropReason::panama_late : DropReason::panama_duplicate);
+  if (row.state == Row::State::done) {
+    replay(tree, row, packet.ingress, actions);
+  } else {
+    resend(tree, row, packet.ingress, now, actions);
+  }
 }
 
 bool PanamaEngine::can_add_late(const Tree& tree, const Row& row,

@@ -81,6 +81,10 @@ class PanamaEngine final : public engine::Engine {
                Time now, engine::Actions& actions);
   void repeat(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet, const Message& message,
               Time now, engine::Actions& actions);
+  void come_late(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet, const Message& message,
+                 Time now, engine::Actions& actions);
+  void answer(Tree& tree, Row& row, const Packet& packet, const Message& message, Time now,
+              engine::Actions& actions);
   bool can_add_late(const Tree& tree, const Row& row, const wire::PanamaHeader& header) const;
   void evict_gathering(Tree& tree);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "engines/panama/config.h"
 
@@ -29,12 +30,16 @@ class PacketMemory {
   void install(Grant& grant) {
     ++trees_;
     raise(grant, initial_window);
+    if (grant.packets < initial_window) {
+      starved_.push_back(&grant);
+    }
   }
   // `held` packets are forgotten with the tree.
   void remove(Grant& grant) {
     --trees_;
     active_ -= grant.active ? 1 : 0;
-    granted_ -= grant.packets;
+    std::erase(starved_, &grant);
+    shrink(grant, 0);
     grant = {};
   }
 
@@ -98,12 +103,20 @@ class PacketMemory {
     const auto kept = std::min(grant.packets, to);
     granted_ -= grant.packets - kept;
     grant.packets = kept;
+    feed_starved();
+  }
+  void feed_starved() {
+    std::erase_if(starved_, [this](Grant* grant) {
+      raise(*grant, initial_window);
+      return grant->packets >= initial_window;
+    });
   }
 
   std::uint32_t packets_;
   std::uint32_t granted_ = 0;
   std::uint32_t trees_ = 0;
   std::uint32_t active_ = 0;
+  std::vector<Grant*> starved_;  // without their initial window yet
 };
 
 }  // namespace tributary::panama

@@ -124,7 +124,7 @@ void PanamaEngine::send_copy(const Tree& tree, const Row& row, const wire::Panam
 
 void PanamaEngine::keep(Tree& tree, Row& row, Packet& body, Time now) {
   row.kept = SharedElements(pool_, body);
-  ++tree.kept;
+  tree.count_kept(row);
   kept_high_water_ = std::max(kept_high_water_, ++kept_);
   if (kept_ > 2ull * memory_.packets()) {
     forget_rested(now);

@@ -33,6 +33,9 @@ void strip(Packet& packet, std::size_t elements_bytes) {
 }  // namespace
 
 bool PanamaEngine::is_complete(const Tree& tree, const Row& row) const {
+  if (row.state != Row::State::gathering) {
+    return false;
+  }
   if (row.arrived == tree.all_children()) {
     return true;
   }
@@ -52,8 +55,7 @@ void PanamaEngine::complete_what_can(Tree& tree, Row& row, std::uint8_t child, T
   // Some may only have waited for the child not to fall behind too far.
   for (auto position = tree.expected; position < tree.top; ++position) {
     auto& other = tree.row(position);
-    if (tree.is_known(position) && other.state == Row::State::gathering &&
-        is_complete(tree, other)) {
+    if (tree.is_known(position) && is_complete(tree, other)) {
       complete(tree, other, ingress, now, actions);
     }
   }

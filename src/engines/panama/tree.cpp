@@ -84,14 +84,15 @@ std::uint32_t Tree::forget(std::uint64_t before) {
   if (before > rows()) {
     forgotten_ = std::max(forgotten_, before - rows());
   }
-  for (; forgotten_ < before; ++forgotten_) {
+  for (; kept > 0 && forgotten_ < before; ++forgotten_) {
     auto& old = row(forgotten_);
     if (old.position == forgotten_ && old.kept) {
       old.kept.reset();
+      --kept;
       ++count;
     }
   }
-  kept -= count;
+  forgotten_ = std::max(forgotten_, before);
   return count;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -75,6 +76,11 @@ class Tree {
   void begin(std::uint32_t epoch, std::uint32_t vid);
   // A row is complete at `position`; true if the epoch is with it.
   bool complete(std::uint64_t position, bool fin);
+  // The row keeps something from now on.
+  void count_kept(const Row& row) {
+    ++kept;
+    forgotten_ = std::min(forgotten_, row.position);
+  }
   // Lets go of what everybody has received: `position` is complete, and
   // nobody sends further than a window beyond what he has not. Returns how many rows kept
   // something.

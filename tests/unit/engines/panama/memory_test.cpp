@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The window cap and the memory that it promises (4.2.2).
+#include "fixture.h"
+
+namespace tributary::panama {
+namespace {
+
+class Memory : public PanamaTest {
+ protected:
+  PanamaSpec of_job(std::uint32_t job, PortIndex n, std::uint32_t vid) {
+    auto spec = from(root_of(2, 0, job), n, vid);
+    return spec;
+  }
+};
+
+TEST_F(Memory, IsDividedAmongActiveTrees) {
+  const auto a = root_of(2, 0, 7);
+  const auto b = root_of(2, 0, 8);
+  start({a, b}, 20);
+  EXPECT_EQ(cap_of(round(a, 0)), 18u) << "all but the initial window of the other";
+  EXPECT_EQ(cap_of(round(b, 0)), 2u) << "nothing has been given back yet";
+  EXPECT_EQ(cap_of(round(a, 1)), 10u) << "2 + 16 / 2";
+  for (std::uint32_t vid = 2; vid < 20; ++vid) {
+    EXPECT_EQ(cap_of(round(a, vid)), 10u);
+    EXPECT_EQ(cap_of(round(b, vid - 1)), 2u);
+  }
+  round(a, 20);
+  EXPECT_EQ(cap_of(round(b, 19)), 10u) << "what was sent under the old cap is through";
+}
+
+TEST_F(Memory, IsGivenBackByAnEpochThatEnds) {
+  const auto a = root_of(2, 0, 7);
+  const auto b = root_of(2, 0, 8);
+  start({a, b}, 20);
+  round(a, 0);
+  round(b, 0);
+  round(a, 1, true);
+  EXPECT_EQ(harness->figure("packets_granted"), 4u);
+  EXPECT_EQ(cap_of(round(b, 1)), 18u);
+  EXPECT_EQ(harness->figure("wnd_cap"), 18u);
+}
+
+TEST_F(Memory, TheLeastCapOfAllSwitchesIsKept) {
+  const auto tree = leaf_of(2, 4);
+  start({tree}, 16);
+  auto spec = from(tree, 0);
+  spec.wnd_cap = 5;
+  feed(spec);
+  EXPECT_EQ(cap_of(feed(from(tree, 1))), 5u);
+  EXPECT_EQ(cap_of(round(tree, 1)), 16u);
+}
+
+TEST_F(Memory, WhatIsBeyondTheGrantIsDroppedAtItsPortAlone) {
+  const auto tree = root_of(2);
+  start({tree}, 4);
+  round(tree, 0);
+  for (std::uint32_t vid = 1; vid < 5; ++vid) {
+    feed(from(tree, 0, vid));
+  }
+  expect_drop(from(tree, 0, 5), DropReason::panama_over_cap);
+  EXPECT_EQ(harness->figure("packets_held"), 4u);
+  EXPECT_EQ(harness->figure("over_cap_total"), 1u);
+  EXPECT_EQ(feed(from(tree, 1, 1)).size(), 2u);
+  EXPECT_TRUE(feed(from(tree, 0, 5)).empty());
+  EXPECT_EQ(harness->figure("packets_held_high_water"), 4u);
+}
+
+TEST_F(Memory, ASilentJobLeavesItsShareToTheOthersUntilItGoesOn) {
+  const auto a = root_of(2, 0, 7);
+  const auto b = root_of(2, 0, 8);
+  start({a, b}, 20);
+  round(a, 0);
+  feed(from(a, 0, 1));
+  EXPECT_LE(engine->deadline(), now + 1s);
+  now += 11s;
+  round(b, 0);
+  EXPECT_TRUE(harness->expire(now).empty());
+  EXPECT_EQ(harness->figure("trees_active"), 1u);
+  EXPECT_EQ(cap_of(round(b, 1)), 18u);
+  EXPECT_EQ(feed(from(a, 1, 1)).size(), 2u) << "what waits is not forgotten";
+  EXPECT_EQ(harness->figure("trees_active"), 2u);
+  now += 20s;
+  harness->expire(now);
+  EXPECT_EQ(engine->deadline(), never);
+  EXPECT_EQ(harness->figure("packets_kept"), 0u);
+}
+
+TEST_F(Memory, ResultsThatNobodyCanLackAreLetGo) {
+  const auto tree = root_of(2);
+  start({tree}, 8);
+  for (std::uint32_t vid = 0; vid < 100; ++vid) {
+    round(tree, vid);
+    EXPECT_LE(harness->figure("packets_kept"), 9u);
+  }
+  EXPECT_LE(pool.outstanding(), 9u);
+}
+
+TEST_F(Memory, TreesComeAndGoWithoutDisturbingOthers) {
+  const auto a = root_of(2, 0, 7);
+  const auto b = root_of(2, 0, 8);
+  start({a}, 20);
+  round(a, 0);
+  feed(from(a, 0, 1), Ints{5});
+  config.trees = {a, b};
+  ASSERT_TRUE(engine->reconfigure(config));
+  EXPECT_EQ(harness->figure("packets_granted"), 20u) << "all of it is promised";
+  EXPECT_EQ(Seen(feed(from(a, 1, 1), Ints{6})[0]).elements<std::int32_t>(), Ints{11});
+  for (std::uint32_t vid = 2; vid < 30; ++vid) {
+    round(a, vid);
+  }
+  EXPECT_EQ(round(b, 0).size(), 2u);
+  feed(from(b, 0, 1));
+  config.trees = {a};
+  ASSERT_TRUE(engine->reconfigure(config));
+  expect_drop(from(b, 1, 1), DropReason::panama_no_tree);
+  EXPECT_EQ(harness->figure("packets_held"), 0u);
+  EXPECT_EQ(harness->figure("trees"), 1u);
+  config.packet_memory = 21;
+  EXPECT_FALSE(engine->reconfigure(config));
+}
+
+TEST_F(Memory, WithoutBuffersCopiesAreLostAndNothingElse) {
+  const auto tree = root_of(2);
+  start({tree});
+  feed(from(tree, 0));
+  auto last = test::make_panama(pool, from(tree, 1), Ints{1});
+  std::vector<PacketPtr> all;
+  while (auto packet = pool.allocate()) {
+    all.push_back(std::move(packet));
+  }
+  EXPECT_LT(feed(std::move(last)).size(), 2u);
+  EXPECT_GE(harness->losses(DropReason::no_buffer), 1u);
+  all.clear();
+  auto spec = from(tree, 0);
+  spec.retransmission = true;
+  EXPECT_EQ(feed(spec).size(), 1u) << "and replayed";
+}
+
+TEST_F(Memory, OperatorsSeeWhoIsMissing) {
+  const auto tree = leaf_of(3, 8);
+  start({tree});
+  feed(from(tree, 1));
+  now += 700ms;
+  const auto stalls = engine->stalled(now, 10);
+  ASSERT_EQ(stalls.size(), 1u);
+  EXPECT_EQ(stalls[0].job, 7u);
+  EXPECT_EQ(stalls[0].contributions, 1u);
+  EXPECT_EQ(stalls[0].hosts, 8u);
+  EXPECT_EQ(stalls[0].missing_ports, (std::vector<PortIndex>{0, 2}));
+  const auto rows = engine->descriptors(now, 10);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].children, std::vector<PortIndex>{1});
+  EXPECT_EQ(rows[0].age, 700ms);
+  ASSERT_EQ(engine->trees().size(), 1u);
+  EXPECT_EQ(engine->trees()[0].held, 1u);
+  EXPECT_TRUE(engine->trees()[0].active);
+  ASSERT_EQ(engine->jobs().size(), 1u);
+  EXPECT_EQ(engine->jobs()[0].contributions, 1u);
+}
+
+}  // namespace
+}  // namespace tributary::panama

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Partial aggregation (section 7).
+#include "fixture.h"
+
+namespace tributary::panama {
+namespace {
+
+TreeConfig with_quorum(TreeConfig tree, std::uint16_t quorum) {
+  tree.quorum = quorum;
+  return tree;
+}
+
+class Partial : public PanamaTest {};
+
+TEST_F(Partial, TheRootGoesOnWithTheQuorumAndCountsWhoIsLate) {
+  const auto tree = with_quorum(root_of(4), 3);
+  start({tree});
+  feed(from(tree, 0), Ints{1});
+  feed(from(tree, 2), Ints{2});
+  const auto sent = feed(from(tree, 3), Ints{4});
+  ASSERT_EQ(sent.size(), 4u) << "also to who is missing";
+  EXPECT_EQ(Seen(sent[0]).elements<std::int32_t>(), Ints{7});
+  EXPECT_EQ(Seen(sent[0]).header().contributions.value(), 3);
+  expect_drop(from(tree, 1), DropReason::panama_late);
+  EXPECT_EQ(harness->figure("late_total"), 1u);
+  EXPECT_EQ(harness->figure("partial_sums_total"), 1u);
+  EXPECT_EQ(harness->figure("packets_held"), 0u);
+}
+
+TEST_F(Partial, WhoIsLateAndLostTheResultGetsIt) {
+  const auto tree = with_quorum(root_of(2), 1);
+  start({tree});
+  EXPECT_EQ(feed(from(tree, 0), Ints{5}).size(), 2u);
+  auto spec = from(tree, 1);
+  spec.retransmission = true;
+  const auto sent = feed(spec);
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].port, 1);
+  EXPECT_EQ(Seen(sent[0]).elements<std::int32_t>(), Ints{5});
+}
+
+TEST_F(Partial, AllWorkersAreInWhenTheyComeInTime) {
+  const auto tree = with_quorum(leaf_of(3, 8), 7);
+  start({tree});
+  feed(from(tree, 0), Ints{1});
+  const auto early = feed(from(tree, 1), Ints{2});
+  ASSERT_EQ(early.size(), 1u) << "one of eight may be missing, and it may be here";
+  const auto sent = feed(from(tree, 2), Ints{4});
+  ASSERT_EQ(sent.size(), 1u) << "takes the place of the first";
+  EXPECT_EQ(sent[0].port, parent_port);
+  EXPECT_EQ(Seen(sent[0]).elements<std::int32_t>(), Ints{7});
+  EXPECT_EQ(Seen(sent[0]).header().contributions.value(), 3);
+}
+
+TEST_F(Partial, ASumThatTakesThePlaceOfAnotherIsCountedOnce) {
+  auto tree = with_quorum(root_of(2), 5);
+  tree.workers = tree.workers_below = 6;
+  start({tree});
+  auto spec = from(tree, 0);
+  spec.rank = wire::PanamaHeader::no_rank;
+  spec.contributions = 2;
+  feed(spec, Ints{10});
+  spec.contributions = 3;
+  spec.fingerprint += 7;
+  EXPECT_TRUE(feed(spec, Ints{15}).empty());
+  auto other = from(tree, 1);
+  other.rank = wire::PanamaHeader::no_rank;
+  other.contributions = 2;
+  const auto sent = feed(other, Ints{100});
+  ASSERT_EQ(sent.size(), 2u);
+  EXPECT_EQ(Seen(sent[0]).elements<std::int32_t>(), Ints{115});
+  EXPECT_EQ(Seen(sent[0]).header().contributions.value(), 5);
+  EXPECT_EQ(harness->figure("packets_held"), 0u);
+}
+
+TEST_F(Partial, WhoFallsBehindByAWindowIsWaitedFor) {
+  const auto tree = with_quorum(root_of(2), 1);
+  start({tree}, 8);
+  std::uint32_t done = 0;
+  for (std::uint32_t vid = 0; vid < 20; ++vid) {
+    done += feed(from(tree, 0, vid)).size() == 2;
+  }
+  EXPECT_EQ(done, 8u);
+  const auto sent = feed(from(tree, 1, 3));
+  EXPECT_EQ(sent.size(), 8u) << "four rows that waited for it go on";
+}
+
+TEST_F(Partial, SixteenBitElementsAreAddedLateToo) {
+  const auto tree = with_quorum(leaf_of(2, 4), 3);
+  start({tree});
+  auto spec = from(tree, 0);
+  spec.type = wire::ElementType::f16;
+  EXPECT_EQ(feed(spec, std::vector<std::uint16_t>{0x3c00}).size(), 1u);
+  spec = from(tree, 1);
+  spec.type = wire::ElementType::f16;
+  const auto sent = feed(spec, std::vector<std::uint16_t>{0x4000});
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(Seen(sent[0]).elements<std::uint16_t>(), std::vector<std::uint16_t>{0x4200});
+}
+
+}  // namespace
+}  // namespace tributary::panama
