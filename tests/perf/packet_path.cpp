@@ -9,6 +9,7 @@
 #include "canary_load.h"
 #include "device.h"
 #include "frame_load.h"
+#include "panama_load.h"
 
 namespace tributary::perf {
 namespace {
@@ -63,6 +64,38 @@ void count_aggregation() {
   count_turns("contribution-joins-bf16", bf16, 1, completing - 1);
 }
 
+// The packets of the turns `first` to `last` of each row.
+void count_rows(const char* kind, const PanamaShape& shape, std::uint32_t first,
+                std::uint32_t last) {
+  PanamaLoad load(shape);
+  Device device(load.config(), load.packets());
+  const auto bursts = load.bursts_per_generation();
+  std::size_t counted = 0;
+  for (std::size_t i = 0; i < (warm_up_rounds + rounds) * bursts; ++i) {
+    auto packets = load.next(device.pool(), Device::burst);
+    if (i >= warm_up_rounds * bursts && load.turn() >= first && load.turn() <= last) {
+      counted += packets.size();
+      collect(device, std::move(packets));
+    } else {
+      device.process(std::move(packets));
+    }
+    device.settle();
+  }
+  report(kind, counted);
+}
+
+void count_panama() {
+  const PanamaShape f32;
+  const std::uint32_t completing = f32.ports - 1u;
+  count_rows("panama-begins", f32, 0, 0);
+  count_rows("panama-joins", f32, 1, completing - 1);
+  count_rows("panama-completes-to-eight-children", f32, completing, completing);
+  PanamaShape bf16;
+  bf16.type = wire::ElementType::bf16;
+  bf16.elements = 512;
+  count_rows("panama-joins-bf16", bf16, 1, completing - 1);
+}
+
 template <typename Load>
 void count_forwarding(const char* kind, Load& load, Device& device) {
   for (std::size_t i = 0; i < warm_up_rounds; ++i) {
@@ -100,6 +133,7 @@ int main() {
   using namespace tributary::perf;
   std::printf("compiled-by %s\n", TRIBUTARY_COMPILED_BY);
   count_aggregation();
+  count_panama();
   count_bridge();
   count_router("router-station", RouterLoad::Way::stations);
   count_router("router-route", RouterLoad::Way::routes);
