@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "placement/former.h"
+
+#include <algorithm>
+
+#include "placement/spanning.h"
+
+namespace tributary::placement {
+namespace {
+
+// The switch behind a port, if a link is there.
+std::optional<std::size_t> neighbour(const Topology& topology, std::size_t sw,
+                                     const std::string& port) {
+  for (const Link& link : topology.links) {
+    if (leads(link.a, sw, port)) {
+      return link.b.switch_index;
+    }
+    if (leads(link.b, sw, port)) {
+      return link.a.switch_index;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Former::Former(const std::vector<PlacedPart>& installed, std::uint32_t job, std::size_t tree) {
+  for (const PlacedPart& each : installed) {
+    if (each.part.job == job && each.part.tree == tree) {
+      parts_.push_back(&each);
+    }
+  }
+}
+
+std::size_t Former::kept(const Topology& topology, std::size_t root,
+                         const std::vector<std::size_t>& distances) const {
+  const auto stays = [&](const PlacedPart* each) {
+    const std::size_t sw = each->switch_index;
+    if (!each->part.parent || sw == root) {
+      return !each->part.parent && sw == root;
+    }
+    const auto above = neighbour(topology, sw, *each->part.parent);
+    return above && distances[*above] != unreachable && distances[*above] + 1 == distances[sw];
+  };
+  return static_cast<std::size_t>(std::count_if(parts_.begin(), parts_.end(), stays));
+}
+
+std::map<std::size_t, std::string> Former::parents() const {
+  std::map<std::size_t, std::string> ports;
+  for (const PlacedPart* const each : parts_) {
+    if (each->part.parent) {
+      ports.emplace(each->switch_index, *each->part.parent);
+    }
+  }
+  return ports;
+}
+
+std::optional<wire::Ipv4Address> Former::group() const {
+  std::optional<wire::Ipv4Address> group;
+  for (const PlacedPart* const each : parts_) {
+    if (group.value_or(each->part.group) != each->part.group) {
+      return std::nullopt;
+    }
+    group = each->part.group;
+  }
+  return group;
+}
+
+}  // namespace tributary::placement

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "placement/topology.h"
+
+namespace tributary::placement {
+
+inline bool leads(const SwitchPort& end, std::size_t sw, const std::string& port) {
+  return end.switch_index == sw && end.port == port;
+}
+
+// What the switches had before, of one tree.
+class Former {
+ public:
+  Former(const std::vector<PlacedPart>& installed, std::uint32_t job, std::size_t tree);
+
+  // How many parts stay where they are if `root`, so many links from each switch, is the root.
+  std::size_t kept(const Topology& topology, std::size_t root,
+                   const std::vector<std::size_t>& distances) const;
+  // Ports towards the root, by switch.
+  std::map<std::size_t, std::string> parents() const;
+  // The group, if all switches agree.
+  std::optional<wire::Ipv4Address> group() const;
+
+ private:
+  std::vector<const PlacedPart*> parts_;
+};
+
+}  // namespace tributary::placement

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "placement/parts.h"
+
+#include <utility>
+
+namespace tributary::placement {
+namespace {
+
+class Parts {
+ public:
+  Parts(const Topology& topology, const Job& job, const Parents& parents)
+      : topology_(topology), job_(job), parents_(parents) {}
+
+  Tree make(std::uint16_t id, std::size_t root, wire::Ipv4Address group) {
+    tree_ = {id, root, group, {}};
+    add(root, std::nullopt);
+    return std::move(tree_);
+  }
+
+ private:
+  std::uint16_t add(std::size_t sw, std::optional<std::string> parent) {
+    const std::size_t at = tree_.parts.size();
+    TreePart part;
+    part.job = job_.id;
+    part.tree = tree_.id;
+    part.group = tree_.group;
+    part.parent = std::move(parent);
+    part.workers = static_cast<std::uint16_t>(job_.hosts.size());
+    part.quorum = job_.quorum;
+    for (const std::size_t host : job_.hosts) {
+      if (topology_.hosts[host].at.switch_index == sw) {
+        part.children.push_back(topology_.hosts[host].at.port);
+      }
+    }
+    part.workers_below = static_cast<std::uint16_t>(part.children.size());
+    tree_.parts.push_back({sw, {}});
+    for (const auto& entry : parents_) {
+      if (entry.second.to == sw) {
+        part.children.push_back(*entry.second.far_port);
+        part.workers_below =
+            static_cast<std::uint16_t>(part.workers_below + add(entry.first, *entry.second.port));
+      }
+    }
+    const std::uint16_t below = part.workers_below;
+    tree_.parts[at].part = std::move(part);
+    return below;
+  }
+
+  const Topology& topology_;
+  const Job& job_;
+  const Parents& parents_;
+  Tree tree_;
+};
+
+}  // namespace
+
+Tree make_tree(const Topology& topology, const Job& job, const Parents& parents, std::uint16_t id,
+               std::size_t root, wire::Ipv4Address group) {
+  return Parts(topology, job, parents).make(id, root, group);
+}
+
+}  // namespace tributary::placement

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "placement/topology.h"
+
+namespace tributary::placement {
+
+// Why a job has no place, and what to do.
+struct Refusal {
+  std::uint32_t job = 0;
+  std::string message;
+  std::string hint;
+};
+
+// The trees of all jobs, in their order; or every job that does not fit. `installed` is what the
+// switches have: jobs that are not placed here keep theirs, and their load counts; jobs that are
+// keep roots, ways and groups as far as these still fit, so that placing again changes nothing. The
+// same arguments have the same result.
+//
+// Trees of a job have roots of their own, and share links only where there is no other way; then
+// the least loaded come first.
+tl::expected<std::vector<PlacedJob>, std::vector<Refusal>> place(
+    const Topology& topology, const std::vector<Job>& jobs,
+    const std::vector<PlacedPart>& installed, GroupRange groups);
+
+}  // namespace tributary::placement

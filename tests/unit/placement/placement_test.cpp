@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "placement/placement.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "fabrics.h"
+#include "tree_check.h"
+
+namespace tributary::placement {
+namespace {
+
+Job job_of(std::uint32_t id, std::vector<std::size_t> hosts, std::size_t trees = 0) {
+  const auto workers = static_cast<std::uint16_t>(hosts.size());
+  return {id, std::move(hosts), trees, workers};
+}
+
+std::vector<std::size_t> all_hosts(const Topology& topology) {
+  std::vector<std::size_t> hosts(topology.hosts.size());
+  std::iota(hosts.begin(), hosts.end(), std::size_t{0});
+  return hosts;
+}
+
+std::vector<PlacedJob> placed(const Topology& topology, const std::vector<Job>& jobs,
+                              const std::vector<PlacedPart>& before = {}) {
+  const auto result = place(topology, jobs, before, test_groups);
+  if (!result) {
+    ADD_FAILURE() << result.error().front().message << " (" << result.error().front().hint << ")";
+    return {};
+  }
+  EXPECT_EQ(result->size(), jobs.size());
+  for (std::size_t i = 0; i < result->size(); ++i) {
+    for (const Tree& tree : (*result)[i].trees) {
+      EXPECT_EQ(defect(topology, jobs[i], tree), "");
+    }
+  }
+  return *result;
+}
+
+Refusal refused(const Topology& topology, const std::vector<Job>& jobs,
+                const std::vector<PlacedPart>& before = {}, GroupRange groups = test_groups) {
+  const auto result = place(topology, jobs, before, groups);
+  if (result) {
+    ADD_FAILURE() << "it was placed";
+    return {};
+  }
+  return result.error().front();
+}
+
+std::vector<std::string> roots(const Topology& topology, const PlacedJob& job) {
+  std::vector<std::string> names;
+  for (const Tree& tree : job.trees) {
+    names.push_back(topology.switches[tree.root].name);
+  }
+  return names;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(Placement, one_switch_is_the_root) {
+  const auto topology = two_levels(4, 2, 4);
+  const auto jobs = placed(topology, {job_of(7, {4, 5, 7})});
+  ASSERT_EQ(jobs[0].trees.size(), 1u);
+  const auto& tree = jobs[0].trees[0];
+  ASSERT_EQ(tree.parts.size(), 1u);
+  EXPECT_EQ(tree.parts[0].switch_index, 1u);
+  EXPECT_EQ(tree.parts[0].part.children, (Names{"h4", "h5", "h7"}));
+  EXPECT_EQ(tree.parts[0].part.parent, std::nullopt);
+  EXPECT_EQ(tree.parts[0].part.workers_below, 3);
+  EXPECT_EQ(tree.group, wire::Ipv4Address(239, 192, 0, 1));
+}
+
+TEST(Placement, children_are_hosts_by_rank_then_switches) {
+  const auto topology = two_levels(2, 1, 2);
+  const auto jobs = placed(topology, {job_of(7, {3, 1, 0, 2})});
+  const auto& parts = jobs[0].trees[0].parts;
+  EXPECT_EQ(parts[0].part.children, (Names{"leaf1", "leaf2"}));
+  EXPECT_EQ(parts[1].part.children, (Names{"h1", "h0"}));
+  EXPECT_EQ(parts[2].part.children, (Names{"h3", "h2"}));
+  EXPECT_EQ(parts[2].part.parent, "spine1");
+}
+
+TEST(Placement, two_levels_have_a_tree_for_each_spine) {
+  const auto topology = two_levels(4, 4, 2);
+  const auto jobs = placed(topology, {job_of(7, all_hosts(topology))});
+  EXPECT_EQ(roots(topology, jobs[0]), (Names{"spine1", "spine2", "spine3", "spine4"}));
+  std::set<std::size_t> links;
+  for (const Tree& tree : jobs[0].trees) {
+    for (const std::size_t link : links_of(topology, tree)) {
+      EXPECT_TRUE(links.insert(link).second) << "two trees share a link";
+    }
+  }
+  EXPECT_EQ(links.size(), 16u);
+}
+
+TEST(Placement, three_levels_have_a_tree_for_each_core_over_disjoint_links_first) {
+  const auto topology = three_levels(3, 2);
+  const auto all = placed(topology, {job_of(7, all_hosts(topology))});
+  EXPECT_EQ(roots(topology, all[0]), (Names{"core1", "core3", "core2", "core4"}));
+  const auto two = placed(topology, {job_of(7, all_hosts(topology), 2)});
+  const auto first = links_of(topology, two[0].trees[0]);
+  const auto second = links_of(topology, two[0].trees[1]);
+  std::vector<std::size_t> common;
+  std::set_intersection(first.begin(), first.end(), second.begin(), second.end(),
+                        std::back_inserter(common));
+  EXPECT_TRUE(common.empty());
+  EXPECT_EQ(first.size(), 6u + 3u);
+}
+
+TEST(Placement, disjoint_links_come_before_those_that_others_use_less) {
+  auto topology = three_levels(2, 2);
+  topology.switches[4].unusable = "switch spine1 does not answer";
+  const auto others = placed(
+      topology, {job_of(1, {0, 2}), job_of(2, {1, 3}), job_of(3, {0, 2}), job_of(4, {1, 3})});
+  topology.switches[4].unusable.clear();
+  const auto jobs = placed(topology, {job_of(7, all_hosts(topology), 2)}, installed(others));
+  EXPECT_EQ(roots(topology, jobs[0]), (Names{"core1", "core3"}));
+}
+
+TEST(Placement, a_job_within_a_pod_does_not_climb_to_the_cores) {
+  const auto topology = three_levels(2, 2);
+  const auto jobs = placed(topology, {job_of(7, {0, 1, 2, 3})});
+  EXPECT_EQ(roots(topology, jobs[0]), (Names{"spine1", "spine2"}));
+}
+
+TEST(Placement, leaves_of_a_pod_meet_at_one_spine_where_all_are_joined) {
+  Builder builder;  // two pods; every spine has a link to every core
+  for (const char* name : {"leaf1", "leaf2", "leaf3", "spine1", "spine2", "spine3", "core1"}) {
+    builder.add_switch(name);
+  }
+  for (const auto& [a, b] :
+       {std::pair{0, 3}, {0, 4}, {1, 3}, {1, 4}, {2, 5}, {3, 6}, {4, 6}, {5, 6}}) {
+    builder.add_link(static_cast<std::size_t>(a), static_cast<std::size_t>(b));
+  }
+  for (const std::size_t leaf : {0, 1, 2}) {
+    builder.add_host(leaf);
+  }
+  const auto jobs = placed(builder.topology, {job_of(7, {0, 1, 2}, 1)});
+  EXPECT_EQ(jobs[0].trees[0].parts.size(), 6u);
+}
+
+TEST(Placement, switches_in_a_row_have_the_middle_as_root) {
+  Builder builder;
+  for (std::size_t i = 0; i < 5; ++i) {
+    builder.add_switch("s" + std::to_string(i));
+    builder.add_host(i);
+    if (i > 0) {
+      builder.add_link(i - 1, i);
+    }
+  }
+  const auto jobs = placed(builder.topology, {job_of(7, all_hosts(builder.topology))});
+  EXPECT_EQ(roots(builder.topology, jobs[0]), (Names{"s2"}));
+}
+
+TEST(Placement, jobs_take_the_least_loaded_spine) {
+  const auto topology = two_levels(2, 3, 4);
+  const auto jobs =
+      placed(topology, {job_of(1, {0, 4}, 1), job_of(2, {1, 5}, 2), job_of(3, {2, 6}, 1)});
+  EXPECT_EQ(roots(topology, jobs[0]), (Names{"spine1"}));
+  EXPECT_EQ(roots(topology, jobs[1]), (Names{"spine2", "spine3"}));
+  EXPECT_EQ(roots(topology, jobs[2]), (Names{"spine1"}));
+}
+
+TEST(Placement, parallel_links_are_used_in_turn) {
+  Builder builder;
+  for (const char* name : {"leaf1", "leaf2", "spine1"}) {
+    builder.add_switch(name);
+  }
+  for (const char* suffix : {"a", "b"}) {
+    builder.add_link(0, 2, suffix);
+    builder.add_link(1, 2, suffix);
+  }
+  for (const std::size_t leaf : {0, 0, 1, 1}) {
+    builder.add_host(leaf);
+  }
+  const auto jobs = placed(builder.topology, {job_of(1, {0, 2}), job_of(2, {1, 3})});
+  EXPECT_NE(links_of(builder.topology, jobs[0].trees[0]),
+            links_of(builder.topology, jobs[1].trees[0]));
+}
+
+TEST(Placement, the_load_of_jobs_placed_by_others_counts) {
+  const auto topology = two_levels(2, 2, 2);
+  const auto others = placed(topology, {job_of(1, {0, 2}, 1)});
+  const auto jobs = placed(topology, {job_of(2, {1, 3}, 1)}, installed(others));
+  EXPECT_EQ(roots(topology, jobs[0]), (Names{"spine2"}));
+  EXPECT_EQ(jobs[0].trees[0].group, wire::Ipv4Address(239, 192, 0, 2));
+}
+
+TEST(Placement, what_is_installed_stays_where_it_is) {
+  const auto topology = two_levels(3, 3, 4);
+  const auto first = placed(topology, {job_of(1, {0, 4, 8}, 1)});
+  const std::vector<Job> both = {job_of(2, {1, 5}, 2), job_of(1, {0, 4, 8}, 1)};
+  const auto second = placed(topology, both, installed(first));
+  EXPECT_EQ(second[1].trees[0].parts.size(), first[0].trees[0].parts.size());
+  EXPECT_EQ(roots(topology, second[1]), roots(topology, first[0]));
+  EXPECT_EQ(second[1].trees[0].group, first[0].trees[0].group);
+  EXPECT_EQ(roots(topology, second[0]), (Names{"spine2", "spine3"}));
+}
+
+TEST(Placement, a_switch_that_lost_its_part_gets_the_same_again) {
+  const auto topology = two_levels(3, 3, 2);
+  const std::vector<Job> jobs = {job_of(1, all_hosts(topology), 2)};
+  auto before = installed(placed(topology, {job_of(9, {0, 2}, 1)}));
+  const auto first = placed(topology, jobs, before);
+  for (std::size_t lost = 0; lost < topology.switches.size(); ++lost) {
+    auto left = installed(first);
+    std::erase_if(left, [&](const PlacedPart& part) { return part.switch_index == lost; });
+    const auto again = placed(topology, jobs, left);
+    EXPECT_EQ(roots(topology, again[0]), roots(topology, first[0])) << lost;
+  }
+}
+
+TEST(Placement, a_root_that_failed_moves_its_own_tree_only) {
+  auto topology = two_levels(3, 3, 2);
+  const std::vector<Job> jobs = {job_of(1, all_hosts(topology), 2)};
+  const auto first = placed(topology, jobs);
+  topology.switches[3].unusable = "switch spine1 does not answer";
+  const auto second = placed(topology, jobs, installed(first));
+  EXPECT_EQ(roots(topology, second[0]), (Names{"spine3", "spine2"}));
+  EXPECT_EQ(second[0].trees[0].group, first[0].trees[0].group);
+}
+
+TEST(Placement, all_means_as_many_as_can_be_used) {
+  auto topology = two_levels(2, 4, 2);
+  topology.switches[2].unusable = "switch spine1 does not answer";
+  topology.links[2].unusable = "leaf1:spine2 is down";
+  topology.switches[4].trees_max = 0;
+  const auto jobs = placed(topology, {job_of(1, all_hosts(topology))});
+  EXPECT_EQ(roots(topology, jobs[0]), (Names{"spine4"}));
+}
+
+TEST(Placement, more_trees_than_disjoint_roots_are_refused) {
+  const auto topology = two_levels(2, 2, 2);
+  const auto refusal = refused(topology, {job_of(7, all_hosts(topology), 3)});
+  EXPECT_EQ(refusal.job, 7u);
+  EXPECT_EQ(refusal.message, "3 trees, but only 2 disjoint roots: spine1, spine2");
+  EXPECT_EQ(refusal.hint, "at most trees = 2");
+}
+
+TEST(Placement, two_workers_behind_one_port_are_refused) {
+  auto topology = two_levels(2, 2, 2);
+  topology.hosts[1].at.port = "h0";
+  EXPECT_EQ(refused(topology, {job_of(7, {0, 1, 2})}).message,
+            "workers h0 and h1 are behind one port, leaf1:h0");
+  placed(topology, {job_of(7, {0, 2}), job_of(8, {1, 3})});
+}
+
+TEST(Placement, workers_that_nothing_joins_are_refused_with_what_is_in_the_way) {
+  auto topology = two_levels(2, 1, 2);
+  topology.links[1].unusable = "leaf2:spine1 is down";
+  const auto refusal = refused(topology, {job_of(7, all_hosts(topology))});
+  EXPECT_EQ(refusal.message, "no way joins all of its workers");
+  EXPECT_EQ(refusal.hint, "leaf2:spine1 is down");
+}
+
+TEST(Placement, a_worker_behind_a_port_that_is_down_is_refused) {
+  auto topology = two_levels(2, 1, 2);
+  topology.hosts[1].unusable = "leaf1:h1 is down";
+  EXPECT_EQ(refused(topology, {job_of(7, {1, 2})}).hint, "leaf1:h1 is down");
+  placed(topology, {job_of(7, {0, 2})});
+}
+
+TEST(Placement, a_switch_that_is_full_is_refused) {
+  auto topology = two_levels(2, 2, 3);
+  topology.switches[0].trees_max = 2;
+  const auto refusal = refused(topology, {job_of(1, {0, 3}), job_of(2, {1, 4})});
+  EXPECT_EQ(refusal.job, 2u);
+  EXPECT_EQ(refusal.message, "switch leaf1 has memory for 2 trees, and they are taken");
+  placed(topology, {job_of(1, {0, 3}, 1), job_of(2, {1, 4})});  // one tree each
+  EXPECT_EQ(refused(topology, {job_of(1, {0, 3}, 1), job_of(2, {1, 4}, 2)}).message,
+            "no room for tree 1");
+}
+
+TEST(Placement, a_job_that_is_installed_does_not_stand_in_its_own_way) {
+  auto topology = two_levels(2, 2, 2);
+  topology.switches[0].trees_max = 2;
+  const std::vector<Job> jobs = {job_of(1, all_hosts(topology))};
+  const auto first = placed(topology, jobs);
+  EXPECT_EQ(placed(topology, jobs, installed(first))[0].trees.size(), 2u);
+}
+
+TEST(Placement, groups_that_are_taken_are_refused) {
+  const auto topology = two_levels(2, 2, 2);
+  const GroupRange one{wire::Ipv4Address(239, 0, 0, 1), wire::Ipv4Address(239, 0, 0, 1)};
+  EXPECT_EQ(refused(topology, {job_of(1, all_hosts(topology), 2)}, {}, one).message,
+            "no multicast group is left");
+}
+
+TEST(Placement, more_children_than_a_switch_can_have_are_refused) {
+  const auto topology = two_levels(1, 0, 65);
+  EXPECT_EQ(refused(topology, {job_of(1, all_hosts(topology))}).message,
+            "switch leaf1 would have 65 children in a tree");
+}
+
+}  // namespace
+}  // namespace tributary::placement

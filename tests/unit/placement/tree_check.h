@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "placement/placement.h"
+
+namespace tributary::placement {
+
+// Follows the packets of a tree from every worker to the root, and says where they go astray.
+// Empty if the tree is sound. It shares no code with what places trees.
+std::string defect(const Topology& topology, const Job& job, const Tree& tree);
+
+// Links that a tree's sums take, each once.
+std::vector<std::size_t> links_of(const Topology& topology, const Tree& tree);
+
+}  // namespace tributary::placement
