@@ -9,6 +9,7 @@
 #include <tl/expected.hpp>
 
 #include "control/config.h"
+#include "control/runtime_trees.h"
 #include "engine/engine.h"
 #include "forwarding/rows.h"
 #include "packet/fate.h"
@@ -170,8 +171,12 @@ class Backend {
   // Blocks that wait unusually long, one row for each switch that knows of one.
   virtual std::vector<StallRow> stalled(std::size_t limit) = 0;
 
-  // The configuration that is in force.
+  // The configuration that is in force, as it was written.
   virtual const DaemonConfig& config() const = 0;
+  // Aggregation trees beside those of the configuration.
+  virtual const RuntimeTrees& trees() const = 0;
+  // Puts `next` in force and keeps it for the daemon's next start; or nothing changes.
+  virtual Outcome set_trees(const RuntimeTrees& next) = 0;
   // Puts `next` in force: routes, static entries, queues, impairments, engine settings, log level.
   // Anything else that differs (cores, switches, ports, devices) is refused and nothing changes.
   virtual Outcome reload(const DaemonConfig& next) = 0;

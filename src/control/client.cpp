@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
 
@@ -36,6 +39,53 @@ bool ready(int fd, short events, SteadyTime deadline) {
     }
   }
 }
+
+// What the end of `ssh HOST tributaryctl relay` says.
+tl::unexpected<CallError> relay_error(const std::string& host, int status) {
+  const std::string at = " on " + host;
+  switch (status) {
+    case 3:
+      return call_error(Kind::no_daemon, "no daemon serves the socket" + at);
+    case 4:
+      return call_error(Kind::denied, "not allowed to use the socket" + at);
+    case 127:
+      return call_error(Kind::failed, "there is no tributaryctl" + at + "; install it");
+    case 255:
+      return call_error(Kind::no_daemon, "ssh cannot reach " + host);
+    default:
+      return call_error(Kind::failed, "the connection to the daemon" + at + " ended");
+  }
+}
+
+// For the shell at the far end.
+std::string quoted_for_shell(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) {
+    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  }
+  return quoted + "'";
+}
+
+// The command that reaches the socket on another machine. Made before the fork, as nothing is
+// allocated behind it.
+struct SshCommand {
+  SshCommand(std::string to, const std::string& path)
+      : host(std::move(to)), socket(quoted_for_shell(path)) {
+    const char* const given = std::getenv("TRIBUTARY_SSH");
+    script = std::string(given != nullptr ? given : "ssh -o BatchMode=yes") + " \"$@\"";
+  }
+  [[noreturn]] void run(int fd) const {
+    dup2(fd, STDIN_FILENO);
+    dup2(fd, STDOUT_FILENO);
+    execl("/bin/sh", "sh", "-c", script.c_str(), "sh", host.c_str(), "tributaryctl", "--socket",
+          socket.c_str(), "relay", nullptr);
+    _exit(126);
+  }
+
+  std::string host;
+  std::string socket;
+  std::string script;
+};
 
 std::string timeout_text(std::chrono::milliseconds timeout) {
   return "no answer within " + std::to_string(timeout.count()) + " ms";
@@ -76,9 +126,31 @@ tl::expected<Client, CallError> Client::connect(const std::string& path,
   }
 }
 
+tl::expected<Client, CallError> Client::connect_over_ssh(const std::string& host,
+                                                         const std::string& path,
+                                                         std::chrono::milliseconds timeout) {
+  std::array<int, 2> ends{};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    return call_error(Kind::failed, std::string("socketpair: ") + std::strerror(errno));
+  }
+  const SshCommand command(host, path);
+  const pid_t child = fork();
+  if (child == 0) {
+    command.run(ends[1]);
+  }
+  close(ends[1]);
+  if (child < 0) {
+    close(ends[0]);
+    return call_error(Kind::failed, std::string("fork: ") + std::strerror(errno));
+  }
+  return Client(ends[0], timeout, child, host);
+}
+
 Client::Client(Client&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)),
       timeout_(other.timeout_),
+      child_(std::exchange(other.child_, -1)),
+      host_(std::move(other.host_)),
       next_id_(other.next_id_),
       decoder_(std::move(other.decoder_)) {}
 
@@ -86,6 +158,19 @@ Client::~Client() {
   if (fd_ >= 0) {
     close(fd_);
   }
+  if (child_ > 0) {
+    kill(child_, SIGTERM);  // it would end by itself, but who knows when
+    waitpid(child_, nullptr, 0);
+  }
+}
+
+tl::unexpected<CallError> Client::closed() {
+  if (child_ <= 0) {
+    return call_error(Kind::failed, "the daemon closed the connection");
+  }
+  int status = 0;
+  waitpid(std::exchange(child_, -1), &status, 0);
+  return relay_error(host_, WIFEXITED(status) ? WEXITSTATUS(status) : -1);
 }
 
 tl::expected<nlohmann::json, CallError> Client::call(const std::string& method,
@@ -129,7 +214,7 @@ tl::expected<nlohmann::json, CallError> Client::call(const std::string& method,
     if (result > 0) {
       decoder_.append({chunk.data(), static_cast<std::size_t>(result)});
     } else if (result == 0 || (errno != EAGAIN && errno != EINTR)) {
-      return call_error(Kind::failed, "the daemon closed the connection");
+      return closed();
     }
   }
 }

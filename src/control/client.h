@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <string>
+#include <sys/types.h>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 #include <tl/expected.hpp>
@@ -24,17 +26,27 @@ class Client {
  public:
   static tl::expected<Client, CallError> connect(const std::string& path,
                                                  std::chrono::milliseconds timeout);
+  // To the daemon at `path` on another machine, by ssh as `user@host`: it runs `tributaryctl relay`
+  // there. $TRIBUTARY_SSH is a shell command to be used instead of ssh.
+  static tl::expected<Client, CallError> connect_over_ssh(const std::string& host,
+                                                          const std::string& path,
+                                                          std::chrono::milliseconds timeout);
   Client(Client&& other) noexcept;
   Client& operator=(Client&&) = delete;
   ~Client();
 
   tl::expected<nlohmann::json, CallError> call(const std::string& method, nlohmann::json params);
+  int fd() const { return fd_; }
 
  private:
-  Client(int fd, std::chrono::milliseconds timeout) : fd_(fd), timeout_(timeout) {}
+  Client(int fd, std::chrono::milliseconds timeout, pid_t child = -1, std::string host = {})
+      : fd_(fd), timeout_(timeout), child_(child), host_(std::move(host)) {}
+  tl::unexpected<CallError> closed();
 
   int fd_ = -1;
   std::chrono::milliseconds timeout_;
+  pid_t child_ = -1;  // that relays to another machine
+  std::string host_;  // that machine
   std::uint64_t next_id_ = 1;
   FrameDecoder decoder_{reply_bytes_max};
 };

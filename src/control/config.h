@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -96,6 +97,9 @@ struct DaemonConfig {
   Hugepages hugepages = Hugepages::automatic;
   std::uint32_t packets = 16384;  // buffers shared by all ports
   std::string control_socket = "/run/tributary/control.sock";
+  // Where trees that are installed at run time are kept; no value: beside the control socket.
+  // Empty: nowhere.
+  std::optional<std::string> state;
   std::string control_group;  // group that may use the socket; empty: the daemon's own
   std::string log_level = "info";
   std::vector<SwitchSection> switches;

@@ -29,6 +29,20 @@ void read_cores(Reader& reader, std::vector<unsigned>& cores) {
   cores = given;
 }
 
+void read_state(Reader& reader, DaemonConfig& out) {
+  reader.know("state");
+  if (!reader.has("state")) {
+    return;
+  }
+  out.state.emplace();
+  if (reader.is_text("state", "")) {
+    return;  // off
+  }
+  reader.text("state", *out.state);
+}
+
+}  // namespace
+
 Parsed<PortReference> parse_port_reference(std::string_view text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos || colon == 0 || colon + 1 == text.size()) {
@@ -37,8 +51,6 @@ Parsed<PortReference> parse_port_reference(std::string_view text) {
   }
   return PortReference{std::string(text.substr(0, colon)), std::string(text.substr(colon + 1))};
 }
-
-}  // namespace
 
 void read_daemon(Reader& reader, DaemonConfig& out) {
   constexpr std::size_t unix_path_max = 107;  // sun_path of unix(7), less the terminating zero
@@ -49,6 +61,7 @@ void read_daemon(Reader& reader, DaemonConfig& out) {
       {{"auto", Hugepages::automatic}, {"never", Hugepages::never}, {"always", Hugepages::always}});
   reader.integer("packets", out.packets, {1024u, 4u * 1024 * 1024});
   reader.text("control", out.control_socket, unix_path_max);
+  read_state(reader, out);
   reader.text("control_group", out.control_group, 32);
   reader.choice<std::string>("log_level", out.log_level,
                              {{"trace", "trace"},

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "control/text.h"
+#include "control/tree_store.h"
 
 namespace tributary::control {
 namespace {
@@ -211,6 +212,7 @@ Settings list(const DaemonConfig& config) {
   out["daemon control"] = {config.control_socket, true};
   out["daemon control_group"] = {config.control_group.empty() ? "none" : config.control_group,
                                  true};
+  out["daemon state"] = {state_path(config).empty() ? "off" : state_path(config), true};
   out["daemon log_level"] = {config.log_level};
   for (std::size_t i = 0; i < config.switches.size(); ++i) {
     const SwitchSection& section = config.switches[i];

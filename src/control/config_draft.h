@@ -39,6 +39,8 @@ struct PortReference {  // "leaf1:up1"
   std::string switch_name;
   std::string port;
 };
+Parsed<PortReference> parse_port_reference(std::string_view text);
+
 struct LinkDraft {
   PortReference a, b;
   const toml::table* source = nullptr;

@@ -3,83 +3,20 @@
 
 #include <algorithm>
 #include <exception>
-#include <initializer_list>
 #include <utility>
 
 #include <spdlog/spdlog.h>
 
 #include "control/json.h"
+#include "control/params.h"
 #include "control/protocol.h"
+#include "control/tree_methods.h"
 #include "control/words.h"
 
 namespace tributary::control {
 namespace {
 
 using nlohmann::json;
-using Answer = tl::expected<json, Failure>;
-
-constexpr std::size_t rows_default = 1000;
-constexpr std::size_t rows_max = 10000;
-
-tl::unexpected<Failure> failure(ErrorCode code, std::string message, json details = nullptr) {
-  return tl::unexpected(Failure{code, std::move(message), std::move(details)});
-}
-
-// Typed access to the members of `params`. The first problem is kept; further reads are harmless.
-class Params {
- public:
-  explicit Params(const json& params) : params_(params) {}
-
-  std::string text(const char* key) { return get<std::string>(key, &json::is_string, "text"); }
-  bool flag(const char* key) { return get<bool>(key, &json::is_boolean, "true or false"); }
-  std::size_t limit() {
-    known_.push_back("limit");
-    const auto found = params_.find("limit");
-    if (found == params_.end()) {
-      return rows_default;
-    }
-    const std::uint64_t value = found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
-    if (value < 1 || value > rows_max) {
-      complain("`limit` is to be 1 to " + std::to_string(rows_max));
-      return rows_default;
-    }
-    return static_cast<std::size_t>(value);
-  }
-
-  // Complains about members that nobody read. To be called before anything is done.
-  tl::expected<void, Failure> finish() {
-    for (const auto& [key, value] : params_.items()) {
-      if (std::find(known_.begin(), known_.end(), key) == known_.end()) {
-        complain("unknown parameter `" + key.substr(0, 64) + "`");
-      }
-    }
-    if (!problem_.empty()) {
-      return failure(ErrorCode::invalid_params, problem_);
-    }
-    return {};
-  }
-
- private:
-  template <class T>
-  T get(const char* key, bool (json::*is)() const noexcept, const char* type) {
-    known_.push_back(key);
-    const auto found = params_.find(key);
-    if (found == params_.end() || !((*found).*is)()) {
-      complain("`" + std::string(key) + "` is to be " + type);
-      return T{};
-    }
-    return found->template get<T>();
-  }
-  void complain(std::string problem) {
-    if (problem_.empty()) {
-      problem_ = std::move(problem);
-    }
-  }
-
-  const json& params_;
-  std::vector<std::string_view> known_;
-  std::string problem_;
-};
 
 // At most `limit` rows, and how many there are.
 template <class Row>
@@ -281,6 +218,9 @@ constexpr Method methods[] = {
     {"job.list", list<JobRow, &Backend::jobs>, false},
     {"descriptor.list", list_descriptors, false},
     {"stalled.list", list_stalled, false},
+    {"tree.list", list_trees, false},
+    {"tree.install", install_trees, true},
+    {"tree.remove", remove_trees, true},
     {"drop.list", list_drops, false},
     {"counter.list", list_counters, false},
     {"log.set", set_log_level, true},

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "control/loader.h"
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <memory>
-
-#include "control/config_depth.h"
 #include "control/config_draft.h"
+#include "control/toml_file.h"
 
 namespace tributary::control {
 namespace {
 
 constexpr std::uint32_t config_version = 1;
-constexpr std::size_t file_bytes_max = 4 * 1024 * 1024;
 
 void read_root(Reader& reader, ConfigDraft& out) {
   std::uint32_t version = 0;
@@ -58,10 +52,6 @@ DaemonConfig assemble(ConfigDraft draft) {
   return config;
 }
 
-ConfigErrors whole_file(const std::string& name, std::string message, std::string hint = {}) {
-  return {{name, 0, 0, std::move(message), std::move(hint)}};
-}
-
 }  // namespace
 
 std::string to_string(const ConfigError& error) {
@@ -82,22 +72,13 @@ std::string to_string(const ConfigErrors& errors) {
 }
 
 Loaded parse_config(std::string_view text, const std::string& name) {
-  if (text.size() > file_bytes_max) {
-    return tl::unexpected(whole_file(name, "file is larger than " + size_text(file_bytes_max)));
-  }
-  if (nested_too_deep(text)) {
-    return tl::unexpected(whole_file(name, "brackets or dotted keys are nested too deep"));
+  const auto document = parse_document(text, name);
+  if (!document) {
+    return tl::unexpected(document.error());
   }
   Diagnostics diagnostics(name);
-  toml::table document;
-  try {
-    document = toml::parse(text, std::string(name));
-  } catch (const toml::parse_error& error) {
-    diagnostics.error(error.source().begin, std::string(error.description()));
-    return tl::unexpected(diagnostics.take());
-  }
   ConfigDraft draft;
-  Reader reader(document, "", diagnostics);
+  Reader reader(*document, "", diagnostics);
   read_root(reader, draft);
   reader.finish();
   check(draft, diagnostics);
@@ -108,18 +89,8 @@ Loaded parse_config(std::string_view text, const std::string& name) {
 }
 
 Loaded load_config(const std::string& path) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"),
-                                                             std::fclose);
-  if (!file) {
-    return tl::unexpected(whole_file(path, std::strerror(errno)));
-  }
-  std::string text(file_bytes_max + 1, '\0');
-  errno = 0;
-  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
-  if (std::ferror(file.get()) != 0) {
-    return tl::unexpected(whole_file(path, std::strerror(errno)));
-  }
-  return parse_config(text, path);
+  const auto text = read_file(path);
+  return text ? parse_config(*text, path) : tl::unexpected(text.error());
 }
 
 }  // namespace tributary::control

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dataplane/dataplane.h"
 
+#include <cassert>
 #include <fmt/ranges.h>
 #include <thread>
 #include <utility>
@@ -8,6 +9,7 @@
 #include <spdlog/spdlog.h>
 
 #include "control/cores.h"
+#include "control/tree_store.h"
 #include "dataplane/interface.h"
 #include "dataplane/launch.h"
 #include "dataplane/reload.h"
@@ -26,6 +28,13 @@ control::DaemonConfig with_cores(control::DaemonConfig config) {
     why = std::move(placement.why);
   }
   spdlog::info("packet cores on CPUs {}: {}", fmt::join(config.cores, ", "), why);
+  return config;
+}
+
+// They were found to fit.
+control::DaemonConfig with_trees(control::DaemonConfig config, const control::RuntimeTrees& trees) {
+  const auto added = control::add_trees(config, trees);
+  assert(added);
   return config;
 }
 
@@ -69,7 +78,8 @@ tl::expected<std::unique_ptr<Dataplane>, std::string> Dataplane::open(
 
 Dataplane::Dataplane(const control::DaemonConfig& config, std::string version)
     : given_(config),
-      config_(with_cores(config)),
+      trees_(control::restore_trees(config)),
+      config_(with_cores(with_trees(config, trees_))),
       version_(std::move(version)),
       memory_(plan_memory(config_, free_hugepage_megabytes())),
       topology_(plan_topology(config_)),
@@ -298,18 +308,49 @@ control::Outcome Dataplane::reload(const control::DaemonConfig& next) {
   if (given_.cores.empty() && next.cores.empty()) {
     wanted.cores = config_.cores;  // automatic as before
   }
-  auto merged = merge_reload(config_, wanted);
+  auto merged = merge_reload(config_, wanted, trees_);
   if (!merged) {
     return tl::unexpected(merged.error());
   }
-  const bool told = on_cores([&](Core& core, Time) { core.reconfigure(*merged); });
+  if (auto done = reconfigure(std::move(*merged)); !done) {
+    return done;
+  }
+  given_ = next;
+  return {};
+}
+
+control::Outcome Dataplane::set_trees(const control::RuntimeTrees& next) {
+  const std::lock_guard lock(mutex_);
+  auto merged = merge_trees(config_, given_, next);
+  if (!merged) {
+    return tl::unexpected(merged.error());
+  }
+  // First to disk: what is in force is never more than what comes back.
+  const auto state = control::state_path(config_);
+  const auto save = [&](const control::RuntimeTrees& trees) {
+    return state.empty() ? control::Outcome{} : control::save_trees(state, trees);
+  };
+  if (auto saved = save(next); !saved) {
+    return tl::unexpected("the trees cannot be kept for the next start: " + saved.error());
+  }
+  if (auto done = reconfigure(std::move(*merged)); !done) {
+    if (const auto restored = save(trees_); !restored) {
+      spdlog::error("the next start will take up trees that were refused: {}", restored.error());
+    }
+    return done;
+  }
+  trees_ = next;
+  return {};
+}
+
+control::Outcome Dataplane::reconfigure(control::DaemonConfig next) {
+  const bool told = on_cores([&](Core& core, Time) { core.reconfigure(next); });
   if (!told) {
     return tl::unexpected(
-        std::string("a packet core did not take up the configuration; reload it again"));
+        std::string("a packet core did not take up the configuration; do it again"));
   }
-  config_ = std::move(*merged);
+  config_ = std::move(next);
   control_devices(config_);
-  given_ = next;
   return {};
 }
 

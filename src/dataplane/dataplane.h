@@ -48,6 +48,8 @@ class Dataplane final : public control::Backend {
   std::vector<control::DescriptorRow> descriptors(std::size_t limit) override;
   std::vector<control::StallRow> stalled(std::size_t limit) override;
   const control::DaemonConfig& config() const override { return given_; }
+  const control::RuntimeTrees& trees() const override { return trees_; }
+  control::Outcome set_trees(const control::RuntimeTrees& next) override;
   control::Outcome reload(const control::DaemonConfig& next) override;
   control::Outcome set_port(const std::string& switch_name, const std::string& port,
                             bool up) override;
@@ -71,13 +73,15 @@ class Dataplane final : public control::Backend {
   // Runs `action` for every core, on its own thread and between its bursts; or here, while the
   // cores do not run. False if a core did not answer in time, and so did not run it.
   bool on_cores(const std::function<void(Core&, Time)>& action);
+  control::Outcome reconfigure(control::DaemonConfig next);
   void reconnect(std::uint32_t number);
   void apply_links();
   std::string port_name(std::uint32_t switch_index, PortIndex port) const;
 
   std::mutex mutex_;              // control threads only
   control::DaemonConfig given_;   // as the operator wrote it: what a reload is compared with
-  control::DaemonConfig config_;  // with the MAC addresses that were automatic
+  control::RuntimeTrees trees_;   // installed over the control socket
+  control::DaemonConfig config_;  // with these, and the MAC addresses that were automatic
   std::string version_;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
   MemoryPlan memory_;

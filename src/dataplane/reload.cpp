@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "control/tree_store.h"
 #include "dataplane/device_arguments.h"
 
 namespace tributary::dataplane {
@@ -44,6 +45,9 @@ std::string fixed_difference(const DaemonConfig& a, const DaemonConfig& b) {
   }
   if (a.control_socket != b.control_socket || a.control_group != b.control_group) {
     return "daemon.control or daemon.control_group";
+  }
+  if (control::state_path(a) != control::state_path(b)) {
+    return "daemon.state";
   }
   if (a.switches.size() != b.switches.size()) {
     return "the number of switches";
@@ -106,7 +110,8 @@ std::string fixed_difference(const SwitchSection& a, const SwitchSection& b) {
 }  // namespace
 
 tl::expected<DaemonConfig, std::string> merge_reload(const DaemonConfig& current,
-                                                     const DaemonConfig& next) {
+                                                     const DaemonConfig& next,
+                                                     const control::RuntimeTrees& trees) {
   const auto refuse = [](const std::string& what) {
     return tl::unexpected(what +
                           " cannot change while the daemon runs; restart it. Nothing has "
@@ -126,6 +131,24 @@ tl::expected<DaemonConfig, std::string> merge_reload(const DaemonConfig& current
       after.config.ports[p].mac = before.config.ports[p].mac;
       after.config.ports[p].line_bps = before.config.ports[p].line_bps;
     }
+  }
+  if (const auto added = control::add_trees(merged, trees); !added) {
+    return tl::unexpected(added.error() +
+                          "; it was installed over the control socket. Nothing has "
+                          "been changed");
+  }
+  return merged;
+}
+
+tl::expected<DaemonConfig, std::string> merge_trees(const DaemonConfig& current,
+                                                    const DaemonConfig& given,
+                                                    const control::RuntimeTrees& trees) {
+  DaemonConfig merged = current;
+  for (std::size_t s = 0; s < merged.switches.size(); ++s) {
+    merged.switches[s].config.panama = given.switches[s].config.panama;
+  }
+  if (const auto added = control::add_trees(merged, trees); !added) {
+    return tl::unexpected(added.error());
   }
   return merged;
 }

@@ -6,12 +6,20 @@
 #include <tl/expected.hpp>
 
 #include "control/config.h"
+#include "control/runtime_trees.h"
 
 namespace tributary::dataplane {
 
-// What a reload from `current` to `next` puts in force: `next`, with the MAC addresses and
-// rates that were taken from the devices. The error names what can only change by a restart.
+// What a reload from `current` to `next` puts in force: `next`, with the MAC addresses and rates that
+// were taken from the devices and the trees that were installed at run time. The error names what
+// can only change by a restart, or a tree that does not fit any more.
 tl::expected<control::DaemonConfig, std::string> merge_reload(const control::DaemonConfig& current,
-                                                              const control::DaemonConfig& next);
+                                                              const control::DaemonConfig& next,
+                                                              const control::RuntimeTrees& trees);
+
+// `current` with the trees of the file, `given`, and those installed at run time, `trees`.
+tl::expected<control::DaemonConfig, std::string> merge_trees(const control::DaemonConfig& current,
+                                                             const control::DaemonConfig& given,
+                                                             const control::RuntimeTrees& trees);
 
 }  // namespace tributary::dataplane

@@ -10,6 +10,7 @@
 #include "control/dispatcher.h"
 #include "control/protocol.h"
 #include "fake_backend.h"
+#include "tree_parts.h"
 
 namespace {
 
@@ -29,6 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   spdlog::set_level(spdlog::level::off);
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   FakeBackend backend;
+  add_panama(backend.running);
   check_reply(bytes, backend);  // as one message ...
   FrameDecoder decoder(request_bytes_max);
   const std::size_t half = size / 2;

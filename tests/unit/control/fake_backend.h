@@ -45,14 +45,18 @@ class FakeBackend final : public Backend {
   std::vector<PortStatus> ports() override {
     PortStatus status;
     status.switch_name = "leaf1";
-    status.name = "h1";
     status.device = "af_packet veth-h1";
     status.address = forwarding::InterfaceAddress{wire::Ipv4Address(10, 1, 1, 1), 24};
     status.mtu = 1500;
     status.up = port_up;
     status.counters.rx_packets = 10;
     status.counters.queue_tail_dropped = 5;
-    return {status};
+    std::vector<PortStatus> rows;
+    for (const auto& port : running.switches[0].config.ports) {
+      status.name = port.name;
+      rows.push_back(status);
+    }
+    return rows;
   }
   std::vector<RouteStatus> routes() override {
     const wire::Ipv4Address hop(10, 100, 1, 2);
@@ -109,6 +113,15 @@ class FakeBackend final : public Backend {
   }
 
   const DaemonConfig& config() const override { return running; }
+  const RuntimeTrees& trees() const override { return installed; }
+  Outcome set_trees(const RuntimeTrees& next) override {
+    if (!trees_refused.empty()) {
+      return tl::unexpected(trees_refused);
+    }
+    installed = next;
+    ++tree_changes;
+    return {};
+  }
   Outcome reload(const DaemonConfig& next) override {
     running = next;
     ++reloads;
@@ -140,6 +153,9 @@ class FakeBackend final : public Backend {
   std::size_t fdb_entries = 1;
   std::size_t descriptor_limit = 0;
   bool port_up = true;
+  RuntimeTrees installed;
+  std::string trees_refused;  // why set_trees() fails; empty: it does not
+  int tree_changes = 0;
   int reloads = 0;
   int shutdowns = 0;
 };

@@ -27,7 +27,7 @@ TEST(MergeReload, KeepsTheMacsOfDevices) {
   current.switches[0].config.ports[0].mac = device_mac;
   auto next = one_switch();
   next.switches[0].config.ports[0].queue.rate_bps = 1000000;
-  const auto merged = merge_reload(current, next);
+  const auto merged = merge_reload(current, next, {});
   ASSERT_TRUE(merged.has_value());
   EXPECT_EQ(merged->switches[0].config.ports[0].mac, device_mac);
   EXPECT_EQ(merged->switches[0].config.ports[0].queue.rate_bps, 1000000u);
@@ -38,10 +38,11 @@ TEST(MergeReload, RefusesWhatIsBuiltIn) {
   const auto refused = [&](auto change) {
     auto next = one_switch();
     change(next);
-    const auto merged = merge_reload(current, next);
+    const auto merged = merge_reload(current, next, {});
     return merged ? std::string() : merged.error();
   };
   EXPECT_THAT(refused([](auto& next) { next.cores = {0, 1}; }), HasSubstr("daemon.cores"));
+  EXPECT_THAT(refused([](auto& next) { next.state = ""; }), HasSubstr("daemon.state"));
   EXPECT_THAT(refused([](auto& next) { next.switches.clear(); }), HasSubstr("switches"));
   EXPECT_THAT(refused([](auto& next) { next.switches[0].config.ports[0].mtu = 9000; }),
               HasSubstr("switch \"leaf1\": port \"h1\": its mtu"));
@@ -67,7 +68,7 @@ TEST(MergeReload, CanaryKeepsItsTableAndTakesTimeoutsAndQuotas) {
   canary.root_timeout = milliseconds(3);
   canary.job_quota = 4;
   canary.port_quota = 5;
-  const auto merged = merge_reload(current, next);
+  const auto merged = merge_reload(current, next, {});
   ASSERT_TRUE(merged.has_value()) << merged.error();
   const auto& after = *merged->switches[0].config.canary;
   EXPECT_EQ(after.timeout_min, milliseconds(1));
@@ -76,9 +77,45 @@ TEST(MergeReload, CanaryKeepsItsTableAndTakesTimeoutsAndQuotas) {
   EXPECT_EQ(after.job_quota, 4u);
   EXPECT_EQ(after.port_quota, 5u);
   canary.partitions = 2;
-  const auto refused = merge_reload(current, next);
+  const auto refused = merge_reload(current, next, {});
   ASSERT_FALSE(refused.has_value());
   EXPECT_THAT(refused.error(), HasSubstr("partitions"));
+}
+
+// Of a switch that is the root of a tree with one worker.
+control::RuntimeTrees one_tree() {
+  return {{"leaf1", {{7, 0, wire::Ipv4Address(239, 192, 0, 1), {"h1"}, {}, 1, 1, 1}}}};
+}
+
+TEST(MergeReload, TreesInstalledAtRunTimeAreKept) {
+  auto current = one_switch();
+  current.switches[0].config.panama.emplace();
+  auto next = current;
+  next.switches[0].config.ports[0].queue.rate_bps = 1000000;
+  const auto merged = merge_reload(current, next, one_tree());
+  ASSERT_TRUE(merged) << merged.error();
+  ASSERT_EQ(merged->switches[0].config.panama->trees.size(), 1u);
+  EXPECT_EQ(merged->switches[0].config.panama->trees[0].job, 7u);
+  next.switches[0].config.panama->trees.push_back(
+      {7, 1, wire::Ipv4Address(239, 192, 0, 2), {0}, {}, 1, 1, 1});
+  const auto refused = merge_reload(current, next, one_tree());
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error(), HasSubstr("tree 0 of job 7"));
+}
+
+TEST(MergeTrees, OldOnesGoAndThoseOfTheFileStay) {
+  auto given = one_switch();
+  given.switches[0].config.panama.emplace().trees.push_back(
+      {3, 0, wire::Ipv4Address(239, 1, 1, 1), {0}, {}, 1, 1, 1});
+  auto current = given;
+  current.switches[0].config.ports[0].mac = device_mac;
+  const auto first = merge_trees(current, given, one_tree());
+  ASSERT_TRUE(first) << first.error();
+  EXPECT_EQ(first->switches[0].config.panama->trees.size(), 2u);
+  EXPECT_EQ(first->switches[0].config.ports[0].mac, device_mac);
+  const auto second = merge_trees(*first, given, {});
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->switches[0].config.panama->trees, given.switches[0].config.panama->trees);
 }
 
 }  // namespace

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "control/fabric_file.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "control/config_draft.h"
+#include "control/config_reader.h"
+#include "control/toml_file.h"
+
+namespace tributary::control {
+namespace {
+
+constexpr std::uint32_t fabric_version = 1;
+constexpr std::size_t unix_path_max = 107;
+constexpr std::size_t workers_max = std::numeric_limits<std::uint16_t>::max() - 1;
+
+using Place = std::pair<std::size_t, std::string>;  // a switch's port
+
+// A fabric between reading and checking.
+struct LinkText {
+  std::optional<PortReference> a, b;
+  const toml::table* source = nullptr;
+};
+struct HostText {
+  std::string name;
+  std::optional<PortReference> port;
+  const toml::table* source = nullptr;
+};
+struct JobText {
+  std::uint32_t id = 0;
+  std::vector<std::pair<std::string, Position>> hosts;
+  std::uint16_t trees = 0;
+  double share = 1.0;
+  const toml::table* source = nullptr;
+};
+
+Parsed<placement::GroupRange> parse_groups(std::string_view text) {
+  const std::string hint = "write it like \"239.192.0.0/16\"";
+  const auto prefix = parse_prefix(text);
+  if (!prefix) {
+    return tl::unexpected(Complaint{prefix.error().message, hint});
+  }
+  const std::uint32_t first = prefix->network.value();
+  const std::uint32_t last = first | ~prefix_mask(prefix->length);
+  if (!prefix->network.is_multicast() || !wire::Ipv4Address(last).is_multicast()) {
+    return tl::unexpected(
+        Complaint{"`" + std::string(text) + "` holds addresses that are not multicast", hint});
+  }
+  if ((first >> 8) == 0xe00000) {
+    return tl::unexpected(Complaint{"224.0.0.0/24 belongs to the protocols of routers", hint});
+  }
+  // The first address of a prefix looks like a network's.
+  return placement::GroupRange{wire::Ipv4Address(prefix->length < 31 ? first + 1 : first),
+                               wire::Ipv4Address(last)};
+}
+
+class FabricReader {
+ public:
+  explicit FabricReader(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
+
+  FabricFile read(const toml::table& document) {
+    Reader reader(document, "", diagnostics_);
+    read_root(reader);
+    reader.finish();
+    if (diagnostics_.count() == 0) {  // else a reference may only seem to lead nowhere
+      resolve_links();
+      resolve_hosts();
+    }
+    if (diagnostics_.count() == 0) {
+      resolve_jobs();
+    }
+    return std::move(fabric_);
+  }
+
+ private:
+  void read_root(Reader& reader) {
+    std::uint32_t version = 0;
+    reader.require({"version", "switch", "host", "job"});
+    reader.integer("version", version, {0u, 0xffffffffu});
+    if (reader.has("version") && version != fabric_version) {
+      reader.error("version", "this fabric is in a format that is not known here",
+                   "version = " + std::to_string(fabric_version));
+    }
+    reader.parsed("groups", fabric_.groups, parse_groups);
+    reader.tables("switch", [&](Reader& child) { read_switch(child); });
+    reader.tables("link", [&](Reader& child) { read_link(child); });
+    reader.tables("host", [&](Reader& child) { read_host(child); });
+    reader.tables("job", [&](Reader& child) { read_job(child); });
+  }
+
+  void read_switch(Reader& reader) {
+    auto& sw = fabric_.topology.switches.emplace_back();
+    auto& point = fabric_.points.emplace_back();
+    reader.require({"name", "control"});
+    reader.name("name", sw.name);
+    reader.text("control", point.socket, unix_path_max);
+    reader.text("ssh", point.ssh);
+    if (point.ssh.starts_with('-')) {
+      reader.error("ssh", "`ssh` is no host", "for example ssh = \"root@leaf1\"");
+    }
+    if (!sw.name.empty() && !switches_.emplace(sw.name, switches_.size()).second) {
+      reader.error("name", "another switch is called `" + sw.name + "`");
+    }
+  }
+
+  void read_link(Reader& reader) {
+    auto& link = links_.emplace_back();
+    link.source = &reader.source();
+    reader.require({"a", "b"});
+    reader.parsed("a", link.a, parse_port_reference);
+    reader.parsed("b", link.b, parse_port_reference);
+  }
+
+  void read_host(Reader& reader) {
+    auto& host = hosts_.emplace_back();
+    host.source = &reader.source();
+    reader.require({"name", "port"});
+    reader.name("name", host.name);
+    reader.parsed("port", host.port, parse_port_reference);
+  }
+
+  void read_job(Reader& reader) {
+    auto& job = jobs_.emplace_back();
+    job.source = &reader.source();
+    reader.require({"id", "hosts"});
+    reader.integer("id", job.id, {0u, std::numeric_limits<std::uint32_t>::max()});
+    job.hosts = reader.names("hosts");
+    if (reader.is_text("trees", "all")) {
+      reader.know("trees");
+    } else {
+      reader.integer<std::uint16_t>("trees", job.trees, {1, 1024});
+    }
+    reader.number("share", job.share, {0.0, 1.0});
+    if (!(job.share > 0.0)) {
+      reader.error("share", "`share` is to be more than 0",
+                   "0.88, or leave it out to wait for all");
+    }
+    if (reader.has("hosts") && (job.hosts.empty() || job.hosts.size() > workers_max)) {
+      reader.error("hosts", "a job has 1 to " + std::to_string(workers_max) + " hosts");
+    }
+  }
+
+  std::optional<placement::SwitchPort> resolve(const PortReference& port, Position where) {
+    const auto at = switches_.find(port.switch_name);
+    if (at != switches_.end()) {
+      return placement::SwitchPort{at->second, port.port};
+    }
+    std::vector<std::string_view> names;
+    for (const auto& entry : switches_) {
+      names.push_back(entry.first);
+    }
+    diagnostics_.error(where, "no switch `" + port.switch_name + "`", "there are " + joined(names));
+    return std::nullopt;
+  }
+
+  void resolve_links() {
+    for (const LinkText& text : links_) {
+      const Position at_a = position_of(*text.source, "a");
+      const Position at_b = position_of(*text.source, "b");
+      const auto a = resolve(*text.a, at_a);
+      const auto b = resolve(*text.b, at_b);
+      if (!a || !b) {
+        continue;
+      }
+      if (a->switch_index == b->switch_index) {
+        diagnostics_.error(at_b, "a link joins two different switches");
+      }
+      claim(*a, at_a);
+      claim(*b, at_b);
+      fabric_.topology.links.push_back({*a, *b, ""});
+    }
+  }
+
+  void claim(const placement::SwitchPort& port, Position where) {
+    if (!linked_.emplace(port.switch_index, port.port).second) {
+      diagnostics_.error(where, "port `" + text_of(port) + "` is in another link");
+    }
+  }
+
+  void resolve_hosts() {
+    for (const HostText& text : hosts_) {
+      const Position where = position_of(*text.source, "port");
+      const auto port = resolve(*text.port, where);
+      if (!port) {
+        continue;
+      }
+      if (linked_.contains({port->switch_index, port->port})) {
+        diagnostics_.error(where, "port `" + text_of(*port) + "` leads to another switch",
+                           "name the port that the host is behind");
+      }
+      if (!host_index_.emplace(text.name, fabric_.topology.hosts.size()).second) {
+        diagnostics_.error(position_of(*text.source, "name"),
+                           "another host is called `" + text.name + "`");
+      }
+      fabric_.topology.hosts.push_back({text.name, *port, ""});
+    }
+  }
+
+  void resolve_jobs() {
+    std::set<std::uint32_t> ids;
+    for (const JobText& text : jobs_) {
+      const Position where = position_of(*text.source, "id");
+      if (!ids.insert(text.id).second) {
+        diagnostics_.error(where, "job " + std::to_string(text.id) + " was given before");
+      }
+      fabric_.jobs.push_back({text.id, workers_of(text), text.trees, quorum_of(text)});
+      fabric_.shares.push_back(text.share);
+      fabric_.job_places.push_back({"", where.line, where.column, "", ""});
+    }
+  }
+
+  // As many as the hosts make of the same share.
+  static std::uint16_t quorum_of(const JobText& text) {
+    constexpr double rounding = 1e-9;
+    const double needed = text.share * static_cast<double>(text.hosts.size());
+    return static_cast<std::uint16_t>(std::ceil(needed - rounding));
+  }
+
+  std::vector<std::size_t> workers_of(const JobText& text) {
+    std::vector<std::size_t> workers;
+    std::map<Place, std::string> ports;
+    for (const auto& [name, where] : text.hosts) {
+      const auto at = host_index_.find(name);
+      if (at == host_index_.end()) {
+        diagnostics_.error(where, "no host `" + name + "`", guess(name));
+        continue;
+      }
+      const auto& port = fabric_.topology.hosts[at->second].at;
+      const auto added = ports.emplace(Place(port.switch_index, port.port), name);
+      if (!added.second) {
+        diagnostics_.error(where,
+                           "`" + name + "` is behind the same port as `" + added.first->second +
+                               "`, " + text_of(port),
+                           "a switch takes one worker of a job by each port");
+      }
+      workers.push_back(at->second);
+    }
+    return workers;
+  }
+
+  std::string guess(const std::string& name) const {
+    std::vector<std::string_view> names;
+    for (const auto& entry : host_index_) {
+      names.push_back(entry.first);
+    }
+    const std::string near = nearest(name, names);
+    return near.empty() ? "there are " + joined(names) : "did you mean `" + near + "`?";
+  }
+
+  std::string text_of(const placement::SwitchPort& port) const {
+    return fabric_.topology.switches[port.switch_index].name + ":" + port.port;
+  }
+
+  Diagnostics& diagnostics_;
+  FabricFile fabric_;
+  std::vector<LinkText> links_;
+  std::vector<HostText> hosts_;
+  std::vector<JobText> jobs_;
+  std::map<std::string, std::size_t> switches_;
+  std::map<std::string, std::size_t> host_index_;
+  std::set<Place> linked_;
+};
+
+}  // namespace
+
+LoadedFabric parse_fabric(std::string_view text, const std::string& name) {
+  const auto document = parse_document(text, name);
+  if (!document) {
+    return tl::unexpected(document.error());
+  }
+  Diagnostics diagnostics(name);
+  FabricFile fabric = FabricReader(diagnostics).read(*document);
+  if (diagnostics.count() != 0) {
+    return tl::unexpected(diagnostics.take());
+  }
+  fabric.name = name;
+  for (ConfigError& place : fabric.job_places) {
+    place.file = name;
+  }
+  return fabric;
+}
+
+LoadedFabric load_fabric(const std::string& path) {
+  const auto text = read_file(path);
+  return text ? parse_fabric(*text, path) : tl::unexpected(text.error());
+}
+
+}  // namespace tributary::control

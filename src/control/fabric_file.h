@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "control/loader.h"
+#include "placement/topology.h"
+
+namespace tributary::control {
+
+// Where a switch is asked and told.
+struct ControlPoint {
+  std::string socket;
+  std::string ssh;  // "user@host" on which the socket is; empty: this machine
+};
+
+// A fabric and the jobs that are to run on it, as an operator wrote them down (docs/control.md).
+struct FabricFile {
+  placement::Topology topology;
+  std::vector<ControlPoint> points;  // by switch
+  std::vector<placement::Job> jobs;
+  std::vector<double> shares;  // by job: of its workers, those that a result needs
+  placement::GroupRange groups{wire::Ipv4Address(239, 192, 0, 1),
+                               wire::Ipv4Address(239, 192, 255, 255)};
+  std::string name;                     // of the file
+  std::vector<ConfigError> job_places;  // by job: where errors about it point
+};
+
+using LoadedFabric = tl::expected<FabricFile, ConfigErrors>;
+LoadedFabric load_fabric(const std::string& path);
+LoadedFabric parse_fabric(std::string_view text, const std::string& name);
+
+}  // namespace tributary::control

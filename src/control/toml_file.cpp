@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "control/toml_file.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "control/config_depth.h"
+#include "control/config_reader.h"
+
+namespace tributary::control {
+namespace {
+
+constexpr std::size_t file_bytes_max = 4 * 1024 * 1024;
+
+ConfigErrors whole_file(const std::string& name, std::string message, std::string hint = {}) {
+  return {{name, 0, 0, std::move(message), std::move(hint)}};
+}
+
+}  // namespace
+
+tl::expected<std::string, ConfigErrors> read_file(const std::string& path) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"),
+                                                             std::fclose);
+  if (!file) {
+    return tl::unexpected(whole_file(path, std::strerror(errno)));
+  }
+  std::string text(file_bytes_max + 1, '\0');
+  errno = 0;
+  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
+  if (std::ferror(file.get()) != 0) {
+    return tl::unexpected(whole_file(path, std::strerror(errno)));
+  }
+  return text;
+}
+
+tl::expected<toml::table, ConfigErrors> parse_document(std::string_view text,
+                                                       const std::string& name) {
+  if (text.size() > file_bytes_max) {
+    return tl::unexpected(whole_file(name, "file is larger than " + size_text(file_bytes_max)));
+  }
+  if (nested_too_deep(text)) {
+    return tl::unexpected(whole_file(name, "brackets or dotted keys are nested too deep"));
+  }
+  try {
+    return toml::parse(text, std::string(name));
+  } catch (const toml::parse_error& error) {
+    Diagnostics diagnostics(name);
+    diagnostics.error(error.source().begin, std::string(error.description()));
+    return tl::unexpected(diagnostics.take());
+  }
+}
+
+}  // namespace tributary::control

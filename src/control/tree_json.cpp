@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "control/tree_json.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "control/text.h"
+
+namespace tributary::control {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t name_bytes_max = 64;
+
+// Reads the members of one tree; the first problem is kept.
+class Members {
+ public:
+  explicit Members(const json& object) : object_(object) {}
+
+  template <class T>
+  void number(const char* key, T& out) {
+    const json* const value = find(key);
+    const bool fits = value != nullptr && value->is_number_unsigned() &&
+                      value->get<std::uint64_t>() <= std::numeric_limits<T>::max();
+    if (!fits) {
+      complain(key, "is to be a number of up to " + std::to_string(sizeof(T) * 8) + " bits");
+      return;
+    }
+    out = value->get<T>();
+  }
+
+  void group(const char* key, wire::Ipv4Address& out) {
+    const auto text = this->text(key);
+    const auto parsed = text ? parse_group(*text) : parse_group("");
+    if (!parsed) {
+      complain(key, "is to be a multicast address");
+      return;
+    }
+    out = *parsed;
+  }
+
+  void ports(const char* key, std::vector<std::string>& out) {
+    const json* const list = find(key);
+    const bool names = list != nullptr && list->is_array() && !list->empty() &&
+                       list->size() <= placement::children_max &&
+                       std::all_of(list->begin(), list->end(), is_name);
+    if (!names) {
+      complain(key, "is to be a list of 1 to " + std::to_string(placement::children_max) +
+                        " names of ports");
+      return;
+    }
+    out = list->get<std::vector<std::string>>();
+  }
+
+  void optional_port(const char* key, std::optional<std::string>& out) {
+    const json* const value = find(key);
+    if (value == nullptr || value->is_null()) {
+      return;
+    }
+    out = text(key);
+    if (!out) {
+      complain(key, "is to be the name of a port, or null");
+    }
+  }
+
+  std::string finish(const std::vector<std::string>& passed_over) {
+    for (const auto& item : object_.items()) {
+      const auto is_it = [&](const std::string& name) { return name == item.key(); };
+      if (std::none_of(known_.begin(), known_.end(), is_it) &&
+          std::none_of(passed_over.begin(), passed_over.end(), is_it)) {
+        complain(item.key().substr(0, name_bytes_max).c_str(), "is not known");
+      }
+    }
+    return problem_;
+  }
+
+ private:
+  static bool is_name(const json& value) {
+    return value.is_string() && !value.get_ref<const std::string&>().empty() &&
+           value.get_ref<const std::string&>().size() <= name_bytes_max;
+  }
+
+  const json* find(const char* key) {
+    known_.emplace_back(key);
+    const auto found = object_.find(key);
+    return found == object_.end() ? nullptr : &*found;
+  }
+  std::optional<std::string> text(const char* key) {
+    const json* const value = find(key);
+    if (value == nullptr || !is_name(*value)) {
+      return std::nullopt;
+    }
+    return value->get<std::string>();
+  }
+  void complain(const char* key, const std::string& what) {
+    if (problem_.empty()) {
+      problem_ = "`" + std::string(key) + "` " + what;
+    }
+  }
+
+  const json& object_;
+  std::vector<std::string> known_;
+  std::string problem_;
+};
+
+tl::expected<TreePart, std::string> read_tree(const json& value,
+                                              const std::vector<std::string>& passed_over) {
+  if (!value.is_object()) {
+    return tl::unexpected(std::string("it is no object"));
+  }
+  TreePart part;
+  Members members(value);
+  members.number("job", part.job);
+  members.number("tree", part.tree);
+  members.group("group", part.group);
+  members.ports("children", part.children);
+  members.optional_port("parent", part.parent);
+  members.number("workers", part.workers);
+  members.number("workers_below", part.workers_below);
+  members.number("quorum", part.quorum);
+  if (auto problem = members.finish(passed_over); !problem.empty()) {
+    return tl::unexpected(std::move(problem));
+  }
+  return part;
+}
+
+}  // namespace
+
+json to_json(const TreePart& part) {
+  return {{"job", part.job},
+          {"tree", part.tree},
+          {"group", to_string(part.group)},
+          {"children", part.children},
+          {"parent", part.parent ? json(*part.parent) : json(nullptr)},
+          {"workers", part.workers},
+          {"workers_below", part.workers_below},
+          {"quorum", part.quorum}};
+}
+
+tl::expected<std::vector<TreePart>, std::string> read_trees(
+    const json& list, const std::vector<std::string>& passed_over) {
+  if (!list.is_array()) {
+    return tl::unexpected(std::string("the trees are no list"));
+  }
+  std::vector<TreePart> parts;
+  for (const json& value : list) {
+    auto part = read_tree(value, passed_over);
+    if (!part) {
+      return tl::unexpected("tree " + std::to_string(parts.size() + 1) +
+                            " of the list: " + part.error());
+    }
+    parts.push_back(std::move(*part));
+  }
+  return parts;
+}
+
+}  // namespace tributary::control

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "control/backend.h"
+#include "control/params.h"
+
+namespace tributary::control {
+
+// The methods tree.* of the control protocol.
+Answer list_trees(Backend& backend, const nlohmann::json& params);
+Answer install_trees(Backend& backend, const nlohmann::json& params);
+Answer remove_trees(Backend& backend, const nlohmann::json& params);
+
+}  // namespace tributary::control

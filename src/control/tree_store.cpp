@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "control/tree_store.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <unistd.h>
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+#include "control/protocol.h"
+#include "control/tree_json.h"
+
+namespace tributary::control {
+namespace {
+
+using nlohmann::json;
+
+constexpr int state_version = 1;
+constexpr std::size_t file_bytes_max = 64 * 1024 * 1024;
+
+tl::unexpected<std::string> system_error(const std::string& path) {
+  return tl::unexpected(path + ": " + std::strerror(errno));
+}
+
+class Descriptor {
+ public:
+  Descriptor(const std::string& path, int flags)
+      : fd_(open(path.c_str(), flags | O_CLOEXEC, 0640)) {}
+  ~Descriptor() {
+    if (fd_ >= 0) {
+      close(fd_);
+    }
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  bool valid() const { return fd_ >= 0; }
+  bool sync() const { return fsync(fd_) == 0; }
+  bool write_all(std::string_view text) const {
+    while (!text.empty()) {
+      const ssize_t written = write(fd_, text.data(), text.size());
+      if (written < 0 && errno != EINTR) {
+        return false;
+      }
+      text.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(0, written)));
+    }
+    return true;
+  }
+
+ private:
+  int fd_;
+};
+
+tl::expected<RuntimeTrees, std::string> trees_of(const json& document) {
+  const bool ours = document.is_object() && document.value("version", json()) == state_version &&
+                    document.value("switches", json()).is_object();
+  if (!ours) {
+    return tl::unexpected("it is no state of version " + std::to_string(state_version));
+  }
+  RuntimeTrees trees;
+  for (const auto& item : document["switches"].items()) {
+    auto parts = read_trees(item.value());
+    if (!parts) {
+      return tl::unexpected("switch " + item.key().substr(0, 64) + ", " + parts.error());
+    }
+    trees = with_change(std::move(trees), item.key(), {}, *parts);
+  }
+  return trees;
+}
+
+bool fits(DaemonConfig config, const RuntimeTrees& trees, std::string& why) {
+  const auto added = add_trees(config, trees);
+  why = added ? "" : added.error();
+  return added.has_value();
+}
+
+// Adds one job's trees on one switch, if they fit beside the others.
+void restore_job(const DaemonConfig& config, const std::string& switch_name,
+                 const std::vector<TreePart>& parts, std::uint32_t job, RuntimeTrees& restored) {
+  std::vector<TreePart> own;
+  std::copy_if(parts.begin(), parts.end(), std::back_inserter(own),
+               [&](const TreePart& part) { return part.job == job; });
+  auto next = with_change(restored, switch_name, {}, own);
+  std::string why;
+  if (fits(config, next, why)) {
+    restored = std::move(next);
+  } else {
+    spdlog::error("job {} is not taken up again: {}", job, why);
+  }
+}
+
+}  // namespace
+
+std::string state_path(const DaemonConfig& config) {
+  if (config.state) {
+    return *config.state;
+  }
+  constexpr std::string_view suffix = ".sock";
+  std::string path = config.control_socket;
+  if (path.ends_with(suffix)) {
+    path.resize(path.size() - suffix.size());
+  }
+  return path + ".trees.json";
+}
+
+tl::expected<RuntimeTrees, std::string> load_trees(const std::string& path) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"),
+                                                             std::fclose);
+  if (!file) {
+    if (errno == ENOENT) {
+      return RuntimeTrees{};
+    }
+    return system_error(path);
+  }
+  std::string text;
+  char chunk[65536];
+  while (const std::size_t size = std::fread(chunk, 1, sizeof(chunk), file.get())) {
+    text.append(chunk, size);
+    if (text.size() > file_bytes_max) {
+      return tl::unexpected(path + ": it is too long");
+    }
+  }
+  if (std::ferror(file.get()) != 0) {
+    return system_error(path);
+  }
+  const auto document = parse_json(text);
+  auto trees = document ? trees_of(*document) : tl::unexpected(document.error());
+  if (!trees) {
+    return tl::unexpected(path + ": " + trees.error());
+  }
+  return trees;
+}
+
+tl::expected<void, std::string> save_trees(const std::string& path, const RuntimeTrees& trees) {
+  json switches = json::object();
+  for (const auto& entry : trees) {
+    json& list = switches[entry.first] = json::array();
+    for (const TreePart& part : entry.second) {
+      list.push_back(to_json(part));
+    }
+  }
+  const std::string text =
+      json{{"version", state_version}, {"switches", std::move(switches)}}.dump(1) + "\n";
+  const std::string fresh = path + ".new";
+  {
+    const Descriptor file(fresh, O_WRONLY | O_CREAT | O_TRUNC);
+    if (!file.valid() || !file.write_all(text) || !file.sync()) {
+      return system_error(fresh);
+    }
+  }
+  if (std::rename(fresh.c_str(), path.c_str()) != 0) {
+    return system_error(path);
+  }
+  const auto directory = std::filesystem::path(path).parent_path();
+  // Against a loss of power; a file system that cannot has done its best.
+  Descriptor(directory.empty() ? "." : directory.string(), O_RDONLY | O_DIRECTORY).sync();
+  return {};
+}
+
+RuntimeTrees restore_trees(const DaemonConfig& config) {
+  const std::string path = state_path(config);
+  if (path.empty()) {
+    return {};
+  }
+  const auto kept = load_trees(path);
+  if (!kept) {
+    spdlog::error(
+        "no aggregation trees are taken up again: {}; install them once more with "
+        "`tributaryctl fabric apply`",
+        kept.error());
+    return {};
+  }
+  RuntimeTrees restored;
+  std::size_t count = 0;
+  for (const auto& entry : *kept) {
+    std::set<std::uint32_t> jobs;
+    for (const TreePart& part : entry.second) {
+      jobs.insert(part.job);
+    }
+    for (const std::uint32_t job : jobs) {
+      restore_job(config, entry.first, entry.second, job, restored);
+    }
+  }
+  for (const auto& entry : restored) {
+    count += entry.second.size();
+  }
+  if (count != 0) {
+    spdlog::info("{} aggregation trees taken up again from {}", count, path);
+  }
+  return restored;
+}
+
+}  // namespace tributary::control

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "control/fabric_file.h"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tributary::control {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::string_view good = R"(version = 1
+groups = "239.1.0.0/24"
+[[switch]]
+name = "leaf1"
+control = "/run/leaf1.sock"
+[[switch]]
+name = "leaf2"
+control = "/run/leaf2.sock"
+ssh = "root@leaf2"
+[[link]]
+a = "leaf1:up"
+b = "leaf2:up"
+[[host]]
+name = "a"
+port = "leaf1:h1"
+[[host]]
+name = "b"
+port = "leaf2:h1"
+[[host]]
+name = "b2"
+port = "leaf2:h1"
+[[job]]
+id = 7
+hosts = ["b", "a"]
+trees = 2
+share = 0.5
+)";
+
+std::string replaced(std::string_view from, std::string_view to) {
+  std::string text(good);
+  const auto at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+// The first error of the good file with one thing changed.
+std::string complaint(std::string_view from, std::string_view to) {
+  const auto loaded = parse_fabric(replaced(from, to), "f.toml");
+  return loaded ? "good" : to_string(loaded.error().front());
+}
+
+TEST(FabricFile, names_become_places) {
+  const auto fabric = parse_fabric(good, "f.toml");
+  ASSERT_TRUE(fabric) << to_string(fabric.error());
+  EXPECT_EQ(fabric->topology.switches.size(), 2u);
+  EXPECT_EQ(fabric->points[0].ssh, "");
+  EXPECT_EQ(fabric->points[1].ssh, "root@leaf2");
+  EXPECT_EQ(fabric->points[1].socket, "/run/leaf2.sock");
+  ASSERT_EQ(fabric->topology.links.size(), 1u);
+  EXPECT_EQ(fabric->topology.links[0].b.switch_index, 1u);
+  EXPECT_EQ(fabric->topology.links[0].b.port, "up");
+  ASSERT_EQ(fabric->jobs.size(), 1u);
+  EXPECT_EQ(fabric->jobs[0].hosts, (std::vector<std::size_t>{1, 0}));
+  EXPECT_EQ(fabric->jobs[0].trees, 2u);
+  EXPECT_EQ(fabric->jobs[0].quorum, 1);
+  EXPECT_EQ(fabric->groups.first, wire::Ipv4Address(239, 1, 0, 1));
+  EXPECT_EQ(fabric->groups.last, wire::Ipv4Address(239, 1, 0, 255));
+}
+
+TEST(FabricFile, what_is_left_out_has_a_default) {
+  auto text = replaced("trees = 2\nshare = 0.5\n", "");
+  text.erase(text.find("groups"), text.find("[[") - text.find("groups"));
+  const auto fabric = parse_fabric(text, "f.toml");
+  ASSERT_TRUE(fabric) << to_string(fabric.error());
+  EXPECT_EQ(fabric->jobs[0].trees, 0u);
+  EXPECT_EQ(fabric->jobs[0].quorum, 2);
+  EXPECT_EQ(fabric->groups.first, wire::Ipv4Address(239, 192, 0, 1));
+  EXPECT_EQ(parse_fabric(replaced("trees = 2", "trees = \"all\""), "f.toml")->jobs[0].trees, 0u);
+}
+
+TEST(FabricFile, a_share_is_rounded_up_as_the_hosts_do) {
+  EXPECT_EQ(parse_fabric(replaced("0.5", "0.51"), "f.toml")->jobs[0].quorum, 2);
+  EXPECT_EQ(parse_fabric(replaced("0.5", "1"), "f.toml")->jobs[0].quorum, 2);
+}
+
+TEST(FabricFile, errors_have_a_place_and_a_hint) {
+  EXPECT_EQ(
+      complaint("hosts = [\"b\", \"a\"]", "hosts = [\"b\", \"b2\"]"),
+      "f.toml:24:15: `b2` is behind the same port as `b`, leaf2:h1 (a switch takes one worker "
+      "of a job by each port)");
+  EXPECT_EQ(complaint("hosts = [\"b\", \"a\"]", "hosts = [\"b\", \"aa\"]"),
+            "f.toml:24:15: no host `aa` (there are a, b, b2)");
+  EXPECT_EQ(complaint("b = \"leaf2:up\"", "b = \"leaf3:up\""),
+            "f.toml:12:5: no switch `leaf3` (there are leaf1, leaf2)");
+  EXPECT_EQ(complaint("port = \"leaf1:h1\"", "port = \"leaf1:up\""),
+            "f.toml:15:8: port `leaf1:up` leads to another switch (name the port that the host is "
+            "behind)");
+}
+
+TEST(FabricFile, what_contradicts_itself_is_refused) {
+  EXPECT_THAT(complaint("version = 1", "version = 2"), HasSubstr("version = 1"));
+  EXPECT_THAT(complaint("version = 1\n", ""), HasSubstr("`version` is missing"));
+  EXPECT_THAT(complaint("239.1.0.0/24", "10.0.0.0/24"), HasSubstr("not multicast"));
+  EXPECT_THAT(complaint("239.1.0.0/24", "224.0.0.0/24"), HasSubstr("routers"));
+  EXPECT_THAT(complaint("239.1.0.0/24", "239.1.0.1/24"), HasSubstr("239.192.0.0/16"));
+  EXPECT_THAT(complaint("name = \"leaf2\"", "name = \"leaf1\""), HasSubstr("another switch"));
+  EXPECT_THAT(complaint("root@leaf2", "-oProxyCommand=x"), HasSubstr("no host"));
+  EXPECT_THAT(complaint("b = \"leaf2:up\"", "b = \"leaf1:up2\""),
+              HasSubstr("two different switches"));
+  EXPECT_THAT(complaint("b = \"leaf2:up\"\n",
+                        "b = \"leaf2:up\"\n[[link]]\na = \"leaf1:up\"\nb = "
+                        "\"leaf2:up2\"\n"),
+              HasSubstr("is in another link"));
+  EXPECT_THAT(complaint("name = \"b2\"", "name = \"b\""), HasSubstr("another host"));
+  EXPECT_THAT(complaint("port = \"leaf1:h1\"", "port = \"leaf1\""), HasSubstr("switch:port"));
+  EXPECT_THAT(complaint("[[job]]\n", "[[job]]\nid = 7\nhosts = \"a\"\n[[job]]\n"),
+              HasSubstr("given before"));
+  EXPECT_THAT(complaint("hosts = [\"b\", \"a\"]", "hosts = []"), HasSubstr("1 to"));
+  EXPECT_THAT(complaint("trees = 2", "trees = 0"), HasSubstr("out of range"));
+  EXPECT_THAT(complaint("trees = 2", "trees = \"most\""), HasSubstr("whole number"));
+  EXPECT_THAT(complaint("share = 0.5", "share = 0"), HasSubstr("share"));
+  EXPECT_THAT(complaint("share = 0.5", "share = 1.5"), HasSubstr("share"));
+  EXPECT_THAT(complaint("share = 0.5", "shar = 0.5"), HasSubstr("did you mean `share`?"));
+}
+
+TEST(FabricFile, a_file_that_is_not_there_is_said) {
+  const auto loaded = load_fabric("/nonexistent.toml");
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(to_string(loaded.error().front()), "/nonexistent.toml: No such file or directory");
+}
+
+}  // namespace
+}  // namespace tributary::control

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "control/tree_store.h"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
+
+#include "tree_parts.h"
+
+namespace tributary::control {
+namespace {
+
+using testing::HasSubstr;
+
+class TreeStoreTest : public testing::Test {
+ protected:
+  TreeStoreTest() : before_(spdlog::default_logger()) {
+    std::string pattern = (std::filesystem::temp_directory_path() / "trees-XXXXXX").string();
+    directory_ = mkdtemp(pattern.data());
+    config_.control_socket = directory_ + "/control.sock";
+    config_.switches.emplace_back().config.name = "leaf1";
+    add_panama(config_);
+    auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(log_);
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>("", sink));
+  }
+  ~TreeStoreTest() override {
+    spdlog::set_default_logger(before_);
+    std::filesystem::remove_all(directory_);
+  }
+  std::string path() const { return state_path(config_); }
+  void write(const std::string& text) const { std::ofstream(path()) << text; }
+
+  std::shared_ptr<spdlog::logger> before_;
+  std::ostringstream log_;
+  std::string directory_;
+  DaemonConfig config_;
+};
+
+TEST_F(TreeStoreTest, lies_beside_the_control_socket_unless_told_otherwise) {
+  EXPECT_EQ(path(), directory_ + "/control.trees.json");
+  config_.control_socket = "/run/other";
+  EXPECT_EQ(path(), "/run/other.trees.json");
+  config_.state = "/var/lib/trees";
+  EXPECT_EQ(path(), "/var/lib/trees");
+  config_.state = "";
+  EXPECT_EQ(path(), "");
+  EXPECT_TRUE(restore_trees(config_).empty());
+}
+
+TEST_F(TreeStoreTest, what_is_saved_comes_back) {
+  auto root = part_of(8, 1);
+  root.parent.reset();
+  root.workers = 2;
+  root.quorum = 1;
+  const RuntimeTrees trees = {{"leaf1", {part_of(7, 0), root}}};
+  EXPECT_TRUE(restore_trees(config_).empty());
+  ASSERT_TRUE(save_trees(path(), trees));
+  EXPECT_EQ(restore_trees(config_), trees);
+  EXPECT_THAT(log_.str(), HasSubstr("2 aggregation trees taken up again"));
+  ASSERT_TRUE(save_trees(path(), {}));
+  EXPECT_TRUE(restore_trees(config_).empty());
+  EXPECT_FALSE(std::filesystem::exists(path() + ".new"));
+}
+
+TEST_F(TreeStoreTest, what_cannot_be_written_leaves_what_was_there) {
+  const RuntimeTrees trees = {{"leaf1", {part_of(7, 0)}}};
+  ASSERT_TRUE(save_trees(path(), trees));
+  std::filesystem::create_directory(path() + ".new");
+  const auto saved = save_trees(path(), {});
+  ASSERT_FALSE(saved);
+  EXPECT_THAT(saved.error(), HasSubstr(path()));
+  EXPECT_EQ(*load_trees(path()), trees);
+  EXPECT_FALSE(save_trees(directory_ + "/none/state", trees));
+}
+
+TEST_F(TreeStoreTest, a_damaged_file_is_said_and_passed_over) {
+  for (const char* text :
+       {"", "{", "[]", "{\"version\":2,\"switches\":{}}", "{\"version\":1,\"switches\":[]}",
+        "{\"version\":1,\"switches\":{\"leaf1\":[{}]}}",
+        "{\"version\":1,\"switches\":{\"leaf1\":1}}", "\xff\xfe"}) {
+    write(text);
+    log_.str("");
+    EXPECT_TRUE(restore_trees(config_).empty()) << text;
+    EXPECT_THAT(log_.str(), HasSubstr("no aggregation trees are taken up again: " + path()))
+        << text;
+    EXPECT_THAT(log_.str(), HasSubstr("tributaryctl fabric apply")) << text;
+  }
+}
+
+TEST_F(TreeStoreTest, any_byte_may_be_lost) {
+  const RuntimeTrees trees = {{"leaf1", {part_of(7, 0)}}};
+  ASSERT_TRUE(save_trees(path(), trees));
+  std::stringstream whole;
+  whole << std::ifstream(path()).rdbuf();
+  for (std::size_t length = 0; length < whole.str().size(); ++length) {
+    write(whole.str().substr(0, length));
+    const auto restored = restore_trees(config_);
+    EXPECT_TRUE(restored.empty() || restored == trees) << length;
+  }
+}
+
+TEST_F(TreeStoreTest, what_does_not_fit_any_more_is_left_out_by_jobs) {
+  const RuntimeTrees trees = {
+      {"leaf1", {part_of(6, 3), part_of(7, 0), part_of(7, 1), part_of(8, 2)}},
+      {"gone", {part_of(9, 0)}}};
+  ASSERT_TRUE(save_trees(path(), trees));
+  config_.switches[0].config.panama->trees.push_back(
+      {8, 0, wire::Ipv4Address(239, 1, 1, 1), {0, 1}, 2, 4, 2, 4});
+  config_.switches[0].config.panama->trees.push_back(
+      {5, 0, wire::Ipv4Address(239, 192, 0, 4), {0, 1}, 2, 4, 2, 4});
+  EXPECT_EQ(restore_trees(config_), (RuntimeTrees{{"leaf1", {part_of(7, 0), part_of(7, 1)}}}));
+  EXPECT_THAT(log_.str(), HasSubstr("job 8 is not taken up again: switch leaf1, tree 2 of job 8: "
+                                    "the job is in the configuration file"));
+  EXPECT_THAT(log_.str(), HasSubstr("job 6 is not taken up again"));
+  EXPECT_THAT(log_.str(), HasSubstr("there is no switch `gone`"));
+}
+
+}  // namespace
+}  // namespace tributary::control
