@@ -98,6 +98,12 @@ ExitCode set_port(const Options& options, const std::string& switch_name, const 
              switch_name + ":" + port + " is " + (up ? "up" : "down"));
 }
 
+ExitCode remove_trees(const Options& options, const std::string& switch_name, std::uint32_t job) {
+  return act(options, "tree.remove", {{"switch", switch_name}, {"job", job}},
+             "switch " + switch_name + " has no installed trees of job " + std::to_string(job) +
+                 " any more");
+}
+
 ExitCode log_level(const Options& options, const std::string& level) {
   if (!level.empty()) {
     return act(options, "log.set", {{"level", level}}, "log level is " + level);

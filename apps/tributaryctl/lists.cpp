@@ -138,6 +138,19 @@ constexpr Column counter_columns[] = {
     {"BALANCED", "/balanced", Show::flag},
 };
 
+constexpr Column tree_columns[] = {
+    {"SWITCH", "/switch"},
+    {"JOB", "/job", Show::plain, true},
+    {"TREE", "/tree", Show::plain, true},
+    {"GROUP", "/group"},
+    {"CHILDREN", "/children", Show::list},
+    {"PARENT", "/parent"},
+    {"WORKERS-BELOW", "/workers_below", Show::plain, true},
+    {"WORKERS", "/workers", Show::plain, true},
+    {"QUORUM", "/quorum", Show::plain, true},
+    {"ORIGIN", "/origin"},
+};
+
 constexpr ListCommand commands[] = {
     {"switch", "Logical switches", "switch.list", switch_columns},
     {"route", "Routes and their next hops", "route.list", route_columns},
@@ -146,6 +159,7 @@ constexpr ListCommand commands[] = {
     {"arp", "Neighbours", "arp.list", arp_columns},
     {"job", "Jobs that the engines have seen", "job.list", job_columns},
     {"descriptor", "Blocks that are held now", "descriptor.list", descriptor_columns},
+    {"tree", "Aggregation trees; `tree remove` takes a job's away", "tree.list", tree_columns},
     {"port", "Ports; `port up` and `port down` set their state", "port.list", port_columns},
 };
 

@@ -9,7 +9,9 @@
 
 #include "actions.h"
 #include "doctor.h"
+#include "fabric.h"
 #include "lists.h"
+#include "relay.h"
 #include "usage.h"
 
 namespace {
@@ -21,10 +23,12 @@ struct CommandLine {
   CLI::App app{"Looks into a running tributaryd, and steers it", "tributaryctl"};
   Options options;
   ListOptions list;
+  FabricOptions fabric;
   bool all = false;
   std::string switch_name, port, level, file;
   double interval_s = 1;
   std::uint64_t count = 0;
+  std::uint32_t job = 0;
   std::function<ExitCode()> run;
 
   CommandLine() {
@@ -41,6 +45,7 @@ struct CommandLine {
     add_lists();
     add_figures();
     add_config();
+    add_fabric();
     add_actions();
   }
 
@@ -71,6 +76,12 @@ struct CommandLine {
         command->require_subcommand(0, 1);
         add_port_state(*command, "up", "Lets a port take part again", true);
         add_port_state(*command, "down", "Takes a port out", false);
+      } else if (each.name == std::string_view("tree")) {
+        command->require_subcommand(0, 1);
+        CLI::App* const remove = add(*command, "remove", "Takes a job's trees from one switch",
+                                     [this] { return remove_trees(options, switch_name, job); });
+        remove->add_option("SWITCH", switch_name)->required();
+        remove->add_option("JOB", job)->required();
       }
     }
     add_list_options(*add(app, "engine", "Figures of the aggregation engines",
@@ -116,7 +127,35 @@ struct CommandLine {
     with_file("reload", "Puts a file in force, or changes nothing", reload_config);
   }
 
+  void add_fabric() {
+    CLI::App* const parent =
+        app.add_subcommand("fabric", "Places aggregation trees over the switches of a fabric");
+    parent->require_subcommand(1);
+    const auto with_file = [&](const char* name, const char* help,
+                               ExitCode (*action)(const Options&, const FabricOptions&)) {
+      CLI::App* const command =
+          add(*parent, name, help, [this, action] { return action(options, fabric); });
+      command->add_option("FABRIC", fabric.file)->required();
+      return command;
+    };
+    CLI::App* const plan = with_file("plan", "Where the trees of its jobs would be", fabric_plan);
+    CLI::App* const apply =
+        with_file("apply", "Installs them on all switches, or changes nothing", fabric_apply);
+    with_file("show", "What is installed, and whether it is what the file asks for", fabric_show);
+    CLI::App* const remove =
+        with_file("remove", "Takes them from all switches, or changes nothing", fabric_remove);
+    apply->add_option("--env", fabric.env_directory,
+                      "Directory for a file per job with what its workers set");
+    remove->add_option("--job", fabric.jobs, "Only this job, also one that is not in the file");
+    for (CLI::App* const command : {plan, apply, remove}) {
+      command->add_flag("--skip-unreachable", fabric.skip_unreachable,
+                        "Goes on without switches that do not answer");
+    }
+  }
+
   void add_actions() {
+    add(app, "relay", "Joins standard input and output with the control socket",
+        [this] { return relay(options); });
     add(app, "log-level", "Shows or sets how much the daemon logs",
         [this] { return log_level(options, level); })
         ->add_option("LEVEL", level)

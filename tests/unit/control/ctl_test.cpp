@@ -1,83 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tributaryctl as a program: what it prints, and what it exits with.
-#include <array>
-#include <atomic>
-#include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <thread>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <spdlog/spdlog.h>
 
 #include "control/listener.h"
-#include "control/server.h"
-#include "fake_backend.h"
+#include "control/protocol.h"
+#include "ctl_fixture.h"
+#include "tree_parts.h"
 
 namespace tributary::control {
 namespace {
 
-using namespace std::chrono_literals;
 using nlohmann::json;
-
-struct Outcome {
-  int code = -1;
-  std::string output;  // standard output and error
-};
-
-class CtlTest : public testing::Test {
- protected:
-  CtlTest() {
-    spdlog::set_level(spdlog::level::off);
-    std::string pattern = (std::filesystem::temp_directory_path() / "ctl-XXXXXX").string();
-    directory_ = mkdtemp(pattern.data());
-    options_.socket = directory_ + "/control.sock";
-  }
-  ~CtlTest() override {
-    stop_ = true;
-    if (thread_.joinable()) {
-      thread_.join();
-    }
-    std::filesystem::remove_all(directory_);
-  }
-  void start() {
-    auto server = Server::create(options_, backend_);
-    ASSERT_TRUE(server) << server.error();
-    thread_ = std::thread([this, server = std::move(*server)]() mutable {
-      while (!stop_) {
-        server->run_once(10ms);
-      }
-      server.reset();
-    });
-  }
-  Outcome run(const std::string& arguments, const std::string& prefix = "") const {
-    const std::string command =
-        prefix + TRIBUTARYCTL + " --socket " + options_.socket + " " + arguments + " 2>&1";
-    Outcome outcome;
-    std::FILE* const pipe = popen(command.c_str(), "r");
-    std::array<char, 4096> chunk{};
-    while (const std::size_t size = std::fread(chunk.data(), 1, chunk.size(), pipe)) {
-      outcome.output.append(chunk.data(), size);
-    }
-    outcome.code = WEXITSTATUS(pclose(pipe));
-    return outcome;
-  }
-  std::string file(const std::string& text) const {
-    const std::string path = directory_ + "/c.toml";
-    std::ofstream(path) << text;
-    return path;
-  }
-
-  std::string directory_;
-  ServerOptions options_;
-  FakeBackend backend_;
-  std::atomic<bool> stop_ = false;
-  std::thread thread_;
-};
 
 constexpr const char* running =
     "version = 1\n[[switch]]\nname = \"leaf1\"\nid = 1\n[[switch.port]]\nname = \"h1\"\n"
@@ -85,15 +23,30 @@ constexpr const char* running =
 
 TEST_F(CtlTest, every_view_exits_with_0_for_people_and_for_programs) {
   start();
-  for (const char* command :
-       {"status", "switch", "port", "route", "bfd", "fdb", "arp", "engine", "job",
-        "descriptor --limit 5", "stalled", "stalled --switch leaf1", "drops", "drops --all",
-        "counters", "log-level", "watch --count 1 --interval 0.05", "port --switch leaf1",
-        "version"}) {
-    const Outcome people = run(command);
+  for (const char* command : {"status",
+                              "switch",
+                              "port",
+                              "route",
+                              "bfd",
+                              "fdb",
+                              "arp",
+                              "engine",
+                              "job",
+                              "tree",
+                              "descriptor --limit 5",
+                              "stalled",
+                              "stalled --switch leaf1",
+                              "drops",
+                              "drops --all",
+                              "counters",
+                              "log-level",
+                              "watch --count 1 --interval 0.05",
+                              "port --switch leaf1",
+                              "version"}) {
+    const Ran people = run(command);
     EXPECT_EQ(people.code, 0) << command << "\n" << people.output;
     EXPECT_FALSE(people.output.empty()) << command;
-    const Outcome program = run(std::string("--json ") + command);
+    const Ran program = run(std::string("--json ") + command);
     EXPECT_EQ(program.code, 0) << command << "\n" << program.output;
     EXPECT_FALSE(json::parse(program.output, nullptr, false).is_discarded()) << program.output;
   }
@@ -130,10 +83,10 @@ TEST_F(CtlTest, a_switch_that_there_is_not_is_no_empty_list) {
   start();
   for (const std::string command :
        {"switch", "port", "route", "bfd", "fdb", "arp", "engine", "job", "descriptor", "stalled"}) {
-    const Outcome people = run(command + " --switch leaf9");
+    const Ran people = run(command + " --switch leaf9");
     EXPECT_EQ(people.code, 1) << command;
     EXPECT_EQ(people.output, "tributaryctl: no switch `leaf9`; there are leaf1\n") << command;
-    const Outcome program = run("-j " + command + " --switch leaf9");
+    const Ran program = run("-j " + command + " --switch leaf9");
     EXPECT_EQ(program.code, 1) << command;
     EXPECT_EQ(json::parse(program.output)["error"]["code"], "no_switch") << command;
   }
@@ -142,7 +95,7 @@ TEST_F(CtlTest, a_switch_that_there_is_not_is_no_empty_list) {
 TEST_F(CtlTest, a_switch_without_rows_is_an_empty_list) {
   backend_.fdb_entries = 0;
   start();
-  const Outcome outcome = run("-j fdb --switch leaf1");
+  const Ran outcome = run("-j fdb --switch leaf1");
   EXPECT_EQ(outcome.code, 0) << outcome.output;
   EXPECT_EQ(json::parse(outcome.output), json::array());
 }
@@ -154,7 +107,7 @@ TEST_F(CtlTest, an_unknown_command_has_a_neighbour) {
         {"port upp s p", "no command `port upp`; did you mean `port up`?"},
         {"bogosity", "no command `bogosity`; there are switch, route"},
         {"status now", "not expected: now"}}) {
-    const Outcome outcome = run(command);
+    const Ran outcome = run(command);
     EXPECT_EQ(outcome.code, 2) << command;
     EXPECT_NE(outcome.output.find(words), std::string::npos) << outcome.output;
   }
@@ -169,7 +122,7 @@ TEST_F(CtlTest, stalled_does_not_guess_ranks) {
 
 TEST_F(CtlTest, counters_show_the_identity) {
   start();
-  const Outcome outcome = run("counters");
+  const Ran outcome = run("counters");
   EXPECT_NE(outcome.output.find("received 10 = forwarded 6 + absorbed 3 + dropped 1"),
             std::string::npos)
       << outcome.output;
@@ -192,7 +145,7 @@ TEST_F(CtlTest, port_down_reaches_the_daemon) {
 
 TEST_F(CtlTest, refusals_exit_with_1) {
   start();
-  const Outcome outcome = run("port down leaf1 nothing");
+  const Ran outcome = run("port down leaf1 nothing");
   EXPECT_EQ(outcome.code, 1);
   EXPECT_NE(outcome.output.find("no port `leaf1:nothing`"), std::string::npos) << outcome.output;
   EXPECT_EQ(json::parse(run("-j port down leaf1 nothing").output)["error"]["code"], "refused");
@@ -218,9 +171,9 @@ TEST_F(CtlTest, denied_exits_with_4) {
   chmod(directory_.c_str(), 0755);
   chmod(options_.socket.c_str(), 0);
   // Root is never denied: become somebody else.
-  const Outcome outcome =
-      geteuid() != 0 ? run("status")
-                     : run("status", "setpriv --reuid=65534 --regid=65534 --clear-groups ");
+  const Ran outcome = geteuid() != 0
+                          ? run("status")
+                          : run("status", "setpriv --reuid=65534 --regid=65534 --clear-groups ");
   if (outcome.code == 126 || outcome.code == 127) {
     GTEST_SKIP() << "nobody cannot run the program: " << outcome.output;
   }
@@ -236,7 +189,7 @@ TEST_F(CtlTest, a_deaf_daemon_exits_with_5) {
 TEST_F(CtlTest, config_check_needs_no_daemon) {
   EXPECT_EQ(run("config check " + file(running)).code, 0);
   const std::string path = file(std::string(running) + "mtuu = 5\n");
-  const Outcome wrong = run("config check " + path);
+  const Ran wrong = run("config check " + path);
   EXPECT_EQ(wrong.code, 1);
   EXPECT_NE(wrong.output.find(path + ":8:1: unknown key `mtuu`"), std::string::npos)
       << wrong.output;
@@ -250,7 +203,7 @@ TEST_F(CtlTest, config_diff_and_reload_work_on_the_client_s_file) {
   EXPECT_EQ(backend_.reloads, 0);
   EXPECT_EQ(run("config reload " + path).code, 0);
   EXPECT_EQ(backend_.reloads, 1);
-  const Outcome restart = run("config reload " + file(std::string(running) + "mtu = 9000\n"));
+  const Ran restart = run("config reload " + file(std::string(running) + "mtu = 9000\n"));
   EXPECT_EQ(restart.code, 1);
   EXPECT_NE(restart.output.find("needs a restart"), std::string::npos) << restart.output;
   EXPECT_EQ(backend_.reloads, 1);
@@ -258,19 +211,45 @@ TEST_F(CtlTest, config_diff_and_reload_work_on_the_client_s_file) {
 
 TEST_F(CtlTest, config_diff_says_what_a_reload_takes) {
   start();
-  const Outcome none = run("config diff " + file(running));
+  const Ran none = run("config diff " + file(running));
   EXPECT_EQ(none.output, "no difference\n");
-  const Outcome taken = run("config diff " + file(std::string(running) + "rate = \"10Mbit\"\n"));
+  const Ran taken = run("config diff " + file(std::string(running) + "rate = \"10Mbit\"\n"));
   EXPECT_EQ(taken.output,
             "~ switch leaf1 port h1 rate: unlimited -> 10Mbit  (can be reloaded)\n"
             "`tributaryctl config reload` puts it in force\n");
-  const Outcome refused =
+  const Ran refused =
       run("config diff " + file(std::string(running) + "mtu = 9000\nrate = \"10Mbit\"\n"));
   EXPECT_EQ(refused.code, 0);
   EXPECT_EQ(refused.output,
             "~ switch leaf1 port h1 mtu: 1500 -> 9000  (needs a restart)\n"
             "~ switch leaf1 port h1 rate: unlimited -> 10Mbit  (can be reloaded)\n"
             "`tributaryctl config reload` refuses all of it; restart the daemon\n");
+}
+
+TEST_F(CtlTest, trees_are_listed_and_removed) {
+  add_panama(backend_.running);
+  backend_.installed = {{"leaf1", {part_of(7, 0), part_of(8, 1)}}};
+  start();
+  EXPECT_EQ(run("tree").output,
+            "SWITCH  JOB  TREE  GROUP        CHILDREN  PARENT  WORKERS-BELOW  WORKERS  QUORUM  "
+            "ORIGIN\n"
+            "leaf1     7     0  239.192.0.1  h1,h2     up1                 2        4       4  "
+            "controller\n"
+            "leaf1     8     1  239.192.0.2  h1,h2     up1                 2        4       4  "
+            "controller\n");
+  EXPECT_EQ(run("tree remove leaf1 7").code, 0);
+  EXPECT_EQ(backend_.installed, (RuntimeTrees{{"leaf1", {part_of(8, 1)}}}));
+  EXPECT_EQ(run("tree remove leaf9 7").code, 1);
+}
+
+TEST_F(CtlTest, relay_hands_over_requests_and_replies) {
+  start();
+  const std::string request = framed(request_text({5, "log.set", {{"level", "off"}}}));
+  std::ofstream(directory_ + "/request", std::ios::binary) << request;
+  // The input stays open until the reply is there, as ssh keeps it.
+  const Ran outcome = run("relay", "(cat " + directory_ + "/request; sleep 0.3) | ");
+  EXPECT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_EQ(outcome.output, framed(reply_text(5, json{{"level", "off"}})));
 }
 
 TEST_F(CtlTest, shutdown_reaches_the_daemon) {

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "output.h"
+
+namespace tributary::ctl {
+
+struct FabricOptions {
+  std::string file;
+  std::string env_directory;        // where apply writes one file per job; empty: nowhere
+  std::vector<std::uint32_t> jobs;  // that remove takes away; none: those of the file
+  bool skip_unreachable = false;    // go around switches that do not answer
+};
+
+// The controller of PANAMA (docs/control.md): places the trees of a file's jobs over its switches.
+ExitCode fabric_plan(const Options& options, const FabricOptions& fabric);
+ExitCode fabric_apply(const Options& options, const FabricOptions& fabric);
+ExitCode fabric_show(const Options& options, const FabricOptions& fabric);
+ExitCode fabric_remove(const Options& options, const FabricOptions& fabric);
+
+}  // namespace tributary::ctl

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fabric_live.h"
+
+#include <algorithm>
+
+#include "control/tree_json.h"
+
+namespace tributary::ctl {
+namespace {
+
+using control::CallError;
+using nlohmann::json;
+
+constexpr std::size_t rows_max = 10000;  // the most that a daemon lists
+
+CallError broken(const std::string& what) {
+  return {CallError::Kind::failed, what, {}};
+}
+
+}  // namespace
+
+LiveFabric::LiveFabric(const control::FabricFile& fabric, std::chrono::milliseconds timeout)
+    : fabric_(fabric),
+      timeout_(timeout),
+      silent_(fabric.points.size()),
+      states_(fabric.points.size()) {
+  for (std::size_t sw = 0; sw < fabric.points.size(); ++sw) {
+    Daemon& daemon = daemon_of(sw);
+    if (daemon.error) {
+      silent_[sw] = daemon.error;
+    } else {
+      read_switch(sw, daemon);
+    }
+  }
+  for (const auto& link : fabric.topology.links) {
+    check_port(link.a, "a link");
+    check_port(link.b, "a link");
+  }
+  for (const auto& host : fabric.topology.hosts) {
+    check_port(host.at, "host " + host.name);
+  }
+}
+
+LiveFabric::Daemon& LiveFabric::daemon_of(std::size_t sw) {
+  const auto& point = fabric_.points[sw];
+  const auto [at, added] = daemons_.try_emplace(Point(point.ssh, point.socket));
+  Daemon& daemon = at->second;
+  if (added) {
+    connect(daemon, point);
+    ask(daemon);
+  }
+  return daemon;
+}
+
+void LiveFabric::connect(Daemon& daemon, const control::ControlPoint& point) {
+  auto client = point.ssh.empty()
+                    ? control::Client::connect(point.socket, timeout_)
+                    : control::Client::connect_over_ssh(point.ssh, point.socket, timeout_);
+  daemon.client.reset();
+  daemon.error.reset();
+  if (client) {
+    daemon.client.emplace(std::move(*client));
+  } else {
+    daemon.error = client.error();
+  }
+}
+
+void LiveFabric::ask(Daemon& daemon) {
+  const auto read = [&](const char* method, json& out) {
+    if (daemon.error) {
+      return;
+    }
+    auto answer = call(daemon, method, {{"limit", rows_max}});
+    if (!answer) {
+      daemon.error = answer.error();
+    } else if (!answer->is_object() || !answer->value("rows", json()).is_array()) {
+      daemon.error = broken("the daemon's answer has no rows");
+    } else {
+      out = std::move(*answer);
+    }
+  };
+  read("port.list", daemon.ports);
+  read("tree.list", daemon.trees);
+}
+
+LiveFabric::Called LiveFabric::call(Daemon& daemon, const char* method, json params) {
+  if (!daemon.client) {
+    return tl::unexpected(*daemon.error);
+  }
+  return daemon.client->call(method, std::move(params));
+}
+
+void LiveFabric::read_switch(std::size_t sw, const Daemon& daemon) {
+  const std::string& name = fabric_.topology.switches[sw].name;
+  auto& state = states_[sw];
+  const auto ours = [&](const json& row) {
+    return row.is_object() && row.value("switch", "") == name;
+  };
+  for (const json& row : daemon.ports["rows"]) {
+    if (ours(row)) {
+      state.ports[row.value("port", "")] = row.value("up", false);
+    }
+  }
+  if (state.ports.empty()) {
+    faults_.push_back("the daemon at " + fabric_.points[sw].socket + " has no switch `" + name +
+                      "`");
+  }
+  for (const json& row : daemon.trees.value("switches", json::array())) {
+    if (ours(row)) {
+      state.panama = true;
+      state.trees_max = row.value("trees_max", std::size_t{0});
+    }
+  }
+  for (const json& row : daemon.trees["rows"]) {
+    if (!ours(row)) {
+      continue;
+    }
+    const auto parts = control::read_trees(json::array({row}), {"switch", "origin"});
+    if (!parts) {
+      silent_[sw] = broken("what it lists is not understood: " + parts.error());
+      continue;
+    }
+    installed_.push_back({sw, parts->front()});
+    if (row.value("origin", "") == "controller") {
+      changeable_.push_back({sw, parts->front()});
+    }
+  }
+}
+
+bool LiveFabric::all_answer() const {
+  return std::none_of(silent_.begin(), silent_.end(),
+                      [](const auto& error) { return error.has_value(); });
+}
+
+std::string LiveFabric::port_name(const placement::SwitchPort& port) const {
+  return fabric_.topology.switches[port.switch_index].name + ":" + port.port;
+}
+
+void LiveFabric::check_port(const placement::SwitchPort& port, const std::string& user) {
+  const auto& ports = states_[port.switch_index].ports;
+  if (!ports.empty() && !ports.contains(port.port)) {
+    faults_.push_back("there is no port " + port_name(port) + ", which " + user + " needs");
+  }
+}
+
+// Why nothing comes by this port; empty if it is up, or nobody knows.
+std::string LiveFabric::unusable(const placement::SwitchPort& port) const {
+  const auto& ports = states_[port.switch_index].ports;
+  const auto at = ports.find(port.port);
+  return at == ports.end() || at->second ? std::string() : "port " + port_name(port) + " is down";
+}
+
+placement::Topology LiveFabric::topology(bool silent_usable) const {
+  placement::Topology topology = fabric_.topology;
+  for (std::size_t sw = 0; sw < topology.switches.size(); ++sw) {
+    auto& entry = topology.switches[sw];
+    entry.trees_max = states_[sw].trees_max;
+    if (silent_[sw]) {
+      entry.trees_max = rows_max;
+      entry.unusable = silent_usable ? "" : "switch " + entry.name + " does not answer";
+    } else if (!states_[sw].panama) {
+      entry.unusable = "switch " + entry.name +
+                       " has no [switch.panama]; add it to its configuration and restart it";
+    }
+  }
+  for (auto& link : topology.links) {
+    const auto first = unusable(link.a);
+    link.unusable = first.empty() ? unusable(link.b) : first;
+  }
+  for (auto& host : topology.hosts) {
+    host.unusable = unusable(host.at);
+  }
+  return topology;
+}
+
+tl::expected<void, std::string> LiveFabric::install(std::size_t sw,
+                                                    const std::vector<std::uint32_t>& jobs,
+                                                    const std::vector<placement::TreePart>& parts,
+                                                    bool check) {
+  Daemon& daemon = daemon_of(sw);
+  json trees = json::array();
+  for (const auto& part : parts) {
+    trees.push_back(control::to_json(part));
+  }
+  const json params = {{"switch", fabric_.topology.switches[sw].name},
+                       {"trees", std::move(trees)},
+                       {"replace", jobs},
+                       {"check", check}};
+  auto done = call(daemon, "tree.install", params);
+  if (!done && done.error().failure.message.empty()) {
+    // The connection failed, not the request: the daemon may have been restarted. Doing it twice is
+    // doing it once.
+    connect(daemon, fabric_.points[sw]);
+    done = call(daemon, "tree.install", params);
+  }
+  if (!done) {
+    return tl::unexpected(done.error().message);
+  }
+  return {};
+}
+
+}  // namespace tributary::ctl

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fabric_text.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "control/text.h"
+#include "control/tree_json.h"
+#include "output.h"
+
+namespace tributary::ctl {
+namespace {
+
+using control::FabricFile;
+using nlohmann::json;
+using placement::PlacedJob;
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) {
+    text += (text.empty() ? "" : ",") + word;
+  }
+  return text;
+}
+
+std::string share_text(double share) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%g", share);
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> environment_of(const FabricFile& fabric,
+                                                                std::size_t job,
+                                                                const PlacedJob& placed) {
+  std::vector<std::string> groups;
+  for (const auto& tree : placed.trees) {
+    groups.push_back(control::to_string(tree.group));
+  }
+  std::vector<std::pair<std::string, std::string>> variables = {
+      {"TRIBUTARY_ALGORITHM", "panama"},
+      {"TRIBUTARY_JOB", std::to_string(placed.id)},
+      {"TRIBUTARY_TREES", joined(groups)},
+  };
+  if (fabric.jobs[job].quorum < fabric.jobs[job].hosts.size()) {
+    variables.emplace_back("TRIBUTARY_SHARE", share_text(fabric.shares[job]));
+  }
+  return variables;
+}
+
+void print_placement(const FabricFile& fabric, const PlacedJobs& placed) {
+  std::vector<Cells> rows;
+  for (const PlacedJob& job : placed) {
+    for (const auto& tree : job.trees) {
+      for (const auto& each : tree.parts) {
+        const auto& part = each.part;
+        rows.push_back({std::to_string(part.job), std::to_string(part.tree),
+                        control::to_string(part.group),
+                        fabric.topology.switches[each.switch_index].name, joined(part.children),
+                        part.parent.value_or("(root)"), std::to_string(part.workers_below),
+                        std::to_string(part.quorum) + " of " + std::to_string(part.workers)});
+      }
+    }
+  }
+  print_table({{"JOB", true},
+               {"TREE", true},
+               {"GROUP"},
+               {"SWITCH"},
+               {"CHILDREN"},
+               {"PARENT"},
+               {"WORKERS-BELOW", true},
+               {"QUORUM", true}},
+              rows);
+}
+
+void print_environments(const FabricFile& fabric, const PlacedJobs& placed) {
+  for (std::size_t i = 0; i < placed.size(); ++i) {
+    std::printf("job %u:", placed[i].id);
+    for (const auto& [name, value] : environment_of(fabric, i, placed[i])) {
+      std::printf(" %s=%s", name.c_str(), value.c_str());
+    }
+    std::printf("\n");
+  }
+}
+
+json to_json(const FabricFile& fabric, const PlacedJobs& placed) {
+  json jobs = json::array();
+  for (std::size_t i = 0; i < placed.size(); ++i) {
+    json environment = json::object();
+    for (const auto& [name, value] : environment_of(fabric, i, placed[i])) {
+      environment[name] = value;
+    }
+    json trees = json::array();
+    for (const auto& tree : placed[i].trees) {
+      json switches = json::array();
+      for (const auto& each : tree.parts) {
+        json part = control::to_json(each.part);
+        part["switch"] = fabric.topology.switches[each.switch_index].name;
+        switches.push_back(std::move(part));
+      }
+      trees.push_back({{"tree", tree.id},
+                       {"group", control::to_string(tree.group)},
+                       {"root", fabric.topology.switches[tree.root].name},
+                       {"switches", std::move(switches)}});
+    }
+    jobs.push_back({{"job", placed[i].id},
+                    {"workers", fabric.jobs[i].hosts.size()},
+                    {"quorum", fabric.jobs[i].quorum},
+                    {"environment", std::move(environment)},
+                    {"trees", std::move(trees)}});
+  }
+  return jobs;
+}
+
+json to_json(const FabricFile& fabric, const std::vector<control::SwitchChange>& changes) {
+  json list = json::array();
+  for (const auto& change : changes) {
+    list.push_back({{"switch", fabric.topology.switches[change.switch_index].name},
+                    {"jobs", change.jobs},
+                    {"trees_before_total", change.before.size()},
+                    {"trees_after_total", change.after.size()}});
+  }
+  return list;
+}
+
+tl::expected<void, std::string> write_environments(const FabricFile& fabric,
+                                                   const PlacedJobs& placed,
+                                                   const std::string& directory) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  for (std::size_t i = 0; i < placed.size(); ++i) {
+    const std::string path = directory + "/job-" + std::to_string(placed[i].id) + ".env";
+    std::ofstream file(path, std::ios::trunc);
+    for (const auto& [name, value] : environment_of(fabric, i, placed[i])) {
+      file << name << "=" << value << "\n";
+    }
+    file.close();
+    if (!file) {
+      return tl::unexpected(path + ": " + std::strerror(errno));
+    }
+  }
+  return {};
+}
+
+}  // namespace tributary::ctl

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "relay.h"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <poll.h>
+#include <string_view>
+#include <unistd.h>
+
+namespace tributary::ctl {
+namespace {
+
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(fd, bytes.data(), bytes.size());
+    if (written > 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno == EAGAIN) {  // the control socket does not block
+      pollfd ready{fd, POLLOUT, 0};
+      poll(&ready, 1, -1);
+    } else if (errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Hands over what has come; false at the end.
+bool pass(int from, int to) {
+  std::array<char, 65536> chunk{};
+  const ssize_t got = read(from, chunk.data(), chunk.size());
+  if (got < 0) {
+    return errno == EAGAIN || errno == EINTR;
+  }
+  return got > 0 && write_all(to, {chunk.data(), static_cast<std::size_t>(got)});
+}
+
+}  // namespace
+
+ExitCode relay(const Options& options) {
+  const auto client = control::Client::connect(options.socket, options.timeout());
+  if (!client) {
+    // Standard output is the other side's connection.
+    Options people = options;
+    people.json = false;
+    return report(people, client.error());
+  }
+  for (;;) {
+    std::array<pollfd, 2> ends = {{{STDIN_FILENO, POLLIN, 0}, {client->fd(), POLLIN, 0}}};
+    if (poll(ends.data(), ends.size(), -1) < 0 && errno != EINTR) {
+      return ExitCode::failed;
+    }
+    if (ends[0].revents != 0 && !pass(STDIN_FILENO, client->fd())) {
+      return ExitCode::ok;
+    }
+    if (ends[1].revents != 0 && !pass(client->fd(), STDOUT_FILENO)) {
+      return ExitCode::failed;  // the daemon went
+    }
+  }
+}
+
+}  // namespace tributary::ctl

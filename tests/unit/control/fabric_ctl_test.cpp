@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `tributaryctl fabric` with one switch, as a program.
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "ctl_fixture.h"
+#include "tree_parts.h"
+
+namespace tributary::control {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+class FabricCtlTest : public CtlTest {
+ protected:
+  FabricCtlTest() { add_panama(backend_.running); }
+
+  std::string fabric(const std::string& more = "", const std::string& point = "") const {
+    return file("version = 1\n[[switch]]\nname = \"leaf1\"\ncontrol = \"" + options_.socket +
+                "\"\n" + point +
+                "[[host]]\nname = \"a\"\nport = \"leaf1:h1\"\n"
+                "[[host]]\nname = \"b\"\nport = \"leaf1:h2\"\n"
+                "[[job]]\nid = 7\nhosts = [\"b\", \"a\"]\n" +
+                more);
+  }
+  RuntimeTrees placed() const {
+    return {{"leaf1", {{7, 0, wire::Ipv4Address(239, 192, 0, 1), {"h2", "h1"}, {}, 2, 2, 2}}}};
+  }
+};
+
+TEST_F(FabricCtlTest, plan_changes_nothing) {
+  start();
+  const Ran plan = run("fabric plan " + fabric());
+  EXPECT_EQ(plan.code, 0) << plan.output;
+  EXPECT_EQ(plan.output,
+            "JOB  TREE  GROUP        SWITCH  CHILDREN  PARENT  WORKERS-BELOW  QUORUM\n"
+            "  7     0  239.192.0.1  leaf1   h2,h1     (root)              2  2 of 2\n"
+            "`tributaryctl fabric apply` changes leaf1\n");
+  EXPECT_EQ(backend_.tree_changes, 0);
+  const json program = json::parse(run("-j fabric plan " + fabric()).output);
+  EXPECT_EQ(program["jobs"][0]["trees"][0]["root"], "leaf1");
+  EXPECT_EQ(program["jobs"][0]["environment"]["TRIBUTARY_TREES"], "239.192.0.1");
+  EXPECT_EQ(program["changes"][0]["switch"], "leaf1");
+}
+
+TEST_F(FabricCtlTest, apply_twice_changes_once) {
+  start();
+  const Ran first = run("fabric apply --env " + directory_ + "/env " + fabric());
+  EXPECT_EQ(first.code, 0) << first.output;
+  EXPECT_EQ(first.output,
+            "changed: leaf1\n"
+            "job 7: TRIBUTARY_ALGORITHM=panama TRIBUTARY_JOB=7 TRIBUTARY_TREES=239.192.0.1\n");
+  EXPECT_EQ(backend_.installed, placed());
+  const Ran second = run("fabric apply " + fabric());
+  EXPECT_THAT(second.output, HasSubstr("nothing to change"));
+  EXPECT_EQ(backend_.tree_changes, 1);
+  std::stringstream env;
+  env << std::ifstream(directory_ + "/env/job-7.env").rdbuf();
+  EXPECT_EQ(env.str(),
+            "TRIBUTARY_ALGORITHM=panama\nTRIBUTARY_JOB=7\nTRIBUTARY_TREES=239.192.0.1\n");
+}
+
+TEST_F(FabricCtlTest, a_changed_job_is_replaced_and_others_are_left_alone) {
+  backend_.installed = {{"leaf1", {part_of(9, 0)}}};
+  start();
+  EXPECT_EQ(run("fabric apply " + fabric()).code, 0);
+  const Ran second = run("fabric apply " + fabric("share = 0.5\n"));
+  EXPECT_THAT(second.output, HasSubstr("TRIBUTARY_TREES=239.192.0.2 TRIBUTARY_SHARE=0.5"));
+  ASSERT_EQ(backend_.installed["leaf1"].size(), 2u);
+  EXPECT_EQ(backend_.installed["leaf1"][0].quorum, 1);
+  EXPECT_EQ(backend_.installed["leaf1"][1], part_of(9, 0));
+}
+
+TEST_F(FabricCtlTest, show_tells_drift) {
+  start();
+  const Ran missing = run("fabric show " + fabric());
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_THAT(missing.output, HasSubstr("missing"));
+  EXPECT_EQ(run("fabric apply " + fabric()).code, 0);
+  const Ran good = run("fabric show " + fabric());
+  EXPECT_EQ(good.code, 0) << good.output;
+  EXPECT_THAT(good.output, HasSubstr("the switches have what the file asks for"));
+  backend_.installed["leaf1"][0].quorum = 1;
+  backend_.installed["leaf1"].push_back(part_of(7, 1));
+  backend_.installed["leaf1"].push_back(part_of(8, 2));
+  const json rows = json::parse(run("-j fabric show " + fabric()).output)["rows"];
+  EXPECT_EQ(rows[0]["state"], "different");
+  EXPECT_EQ(rows[1]["state"], "surplus");
+  EXPECT_EQ(rows[2]["state"], "of others");
+}
+
+TEST_F(FabricCtlTest, remove_takes_the_file_s_jobs_or_those_that_are_named) {
+  start();
+  EXPECT_EQ(run("fabric apply " + fabric()).code, 0);
+  backend_.installed["leaf1"].push_back(part_of(9, 1));
+  EXPECT_EQ(run("fabric remove --job 9 " + fabric()).code, 0);
+  EXPECT_EQ(backend_.installed, placed());
+  EXPECT_EQ(run("fabric remove " + fabric()).output, "removed from leaf1\n");
+  EXPECT_TRUE(backend_.installed.empty());
+  EXPECT_EQ(run("fabric remove " + fabric()).output, "nothing to remove\n");
+}
+
+TEST_F(FabricCtlTest, what_does_not_fit_is_refused_where_the_job_is) {
+  start();
+  const Ran refused = run("fabric plan " + fabric("trees = 2\n"));
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.output, HasSubstr("c.toml:12:6: job 7: 2 trees, but only 1 disjoint root: "
+                                        "leaf1 (at most trees = 1)"));
+  const json error = json::parse(run("-j fabric apply " + fabric("trees = 2\n")).output)["error"];
+  EXPECT_EQ(error["code"], "refused");
+  EXPECT_EQ(error["details"][0]["line"], 12);
+  EXPECT_EQ(backend_.tree_changes, 0);
+}
+
+TEST_F(FabricCtlTest, a_file_that_is_wrong_is_said_with_its_place) {
+  const Ran wrong = run("fabric plan " + fabric("tress = 2\n"));
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_THAT(wrong.output, HasSubstr("c.toml:14:1: unknown key `tress` in [job] (did you mean "
+                                      "`trees`?)"));
+}
+
+TEST_F(FabricCtlTest, ports_that_are_not_there_or_down_are_said) {
+  start();
+  EXPECT_THAT(run("fabric plan " + fabric("[[host]]\nname = \"c\"\nport = \"leaf1:h9\"\n")).output,
+              HasSubstr("there is no port leaf1:h9, which host c needs"));
+  backend_.port_up = false;
+  EXPECT_THAT(run("fabric plan " + fabric()).output,
+              HasSubstr("worker b cannot be reached (port leaf1:h2 is down)"));
+}
+
+TEST_F(FabricCtlTest, a_switch_without_panama_is_said) {
+  backend_.running.switches[0].config.panama.reset();
+  start();
+  EXPECT_THAT(run("fabric plan " + fabric()).output, HasSubstr("has no [switch.panama]"));
+}
+
+TEST_F(FabricCtlTest, a_data_plane_that_refuses_leaves_what_was_there) {
+  backend_.trees_refused = "no space left";
+  start();
+  const Ran refused = run("fabric apply " + fabric());
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.output, HasSubstr("switch leaf1 refused: no space left; the others have what "
+                                        "they had before"));
+}
+
+TEST_F(FabricCtlTest, without_a_daemon_nothing_is_changed) {
+  const Ran plan = run("fabric apply " + fabric());
+  EXPECT_EQ(plan.code, 3);
+  EXPECT_THAT(plan.output, HasSubstr("not all switches answer: leaf1"));
+  EXPECT_EQ(run("fabric show " + fabric()).code, 1);
+  EXPECT_THAT(run("fabric plan --skip-unreachable " + fabric()).output,
+              HasSubstr("worker b cannot be reached (switch leaf1 does not answer)"));
+}
+
+// A machine that runs what ssh would run there.
+class SshTest : public FabricCtlTest {
+ protected:
+  SshTest() {
+    const std::string bin = directory_ + "/bin";
+    std::filesystem::create_directory(bin);
+    std::filesystem::create_symlink(TRIBUTARYCTL, bin + "/tributaryctl");
+    std::ofstream(directory_ + "/ssh")
+        << "#!/bin/sh\necho \"$1\" >> " << directory_ << "/called\nshift\nPATH=" << bin
+        << ":$PATH\nexec sh -c \"$*\"\n";
+    std::filesystem::permissions(directory_ + "/ssh", std::filesystem::perms::owner_all);
+  }
+  std::string ssh() const { return "TRIBUTARY_SSH='" + directory_ + "/ssh' "; }
+};
+
+TEST_F(SshTest, sockets_of_other_machines_are_reached) {
+  start();
+  const std::string path = fabric("", "ssh = \"root@leaf1\"\n");
+  const Ran applied = run("fabric apply " + path, ssh());
+  EXPECT_EQ(applied.code, 0) << applied.output;
+  EXPECT_EQ(backend_.installed, placed());
+  std::stringstream called;
+  called << std::ifstream(directory_ + "/called").rdbuf();
+  EXPECT_EQ(called.str(), "root@leaf1\n");
+}
+
+TEST_F(SshTest, what_fails_there_is_told_apart) {
+  const std::string path = fabric("", "ssh = \"root@leaf1\"\n");
+  const Ran none = run("fabric plan " + path, ssh());
+  EXPECT_EQ(none.code, 3);
+  EXPECT_THAT(none.output, HasSubstr("no daemon serves the socket on root@leaf1"));
+  EXPECT_THAT(run("fabric plan " + path, "TRIBUTARY_SSH='exit 255;' ").output,
+              HasSubstr("ssh cannot reach root@leaf1"));
+  EXPECT_THAT(run("fabric plan " + path, "TRIBUTARY_SSH='exit 127;' ").output,
+              HasSubstr("there is no tributaryctl on root@leaf1"));
+  EXPECT_EQ(run("--timeout 0.2 fabric plan " + path, "TRIBUTARY_SSH='sleep 60 #' ").code, 5);
+}
+
+}  // namespace
+}  // namespace tributary::control
