@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""tributaryctl fabric, over daemons that run: six of them, and one of them dead."""
+
+import json
+import pathlib
+import tempfile
+import unittest
+
+import support
+
+OK, FAILED, USAGE, NO_DAEMON = range(4)
+JOBS_8 = support.ROOT / "conf" / "fabrics" / "fat-tree-8.toml"
+PANAMA = ("--set", "switch.panama.packet_memory=64")
+SHARED_SOCKET = "/run/tributary/fat-tree-8.sock"
+
+
+class Fabric(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = support.Lab("fat-tree-8-split", *PANAMA).__enter__()
+        cls.addClassCleanup(cls.lab.__exit__)
+        cls.files = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.files.cleanup)
+        # The sample has all switches in one daemon; here each has its own.
+        text = JOBS_8.read_text()
+        for name, socket in cls.lab.state["sockets"].items():
+            text = text.replace(f'name = "{name}"\ncontrol = "{SHARED_SOCKET}"',
+                                f'name = "{name}"\ncontrol = "{socket}"')
+        assert SHARED_SOCKET not in text
+        cls.text = text
+        cls.file = cls.write("fabric.toml", text)
+
+    @classmethod
+    def write(cls, name: str, text: str) -> pathlib.Path:
+        path = pathlib.Path(cls.files.name) / name
+        path.write_text(text)
+        return path
+
+    def tearDown(self):
+        for name in self.lab.state["sockets"]:
+            if self.lab.ctl("status", daemon=name).returncode != OK:
+                self.lab.tool("restart", name)
+        done = self.fabric("remove", "--job", "7", "--job", "8", "--job", "9")
+        self.assertEqual(done.returncode, OK, done.stderr)
+
+    def fabric(self, command: str, *arguments, file=None, **more):
+        return support.run(support.CTL, "fabric", command, file or self.file, *arguments, **more)
+
+    def fabric_json(self, command: str, *arguments, file=None, code: int = OK) -> dict:
+        done = self.fabric(command, "--json", *arguments, file=file)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return json.loads(done.stdout)
+
+    def installed(self) -> dict[str, list[tuple[int, int]]]:
+        """Job and tree of what each daemon says that it has."""
+        found = {name: [] for name in self.lab.state["sockets"]}
+        for row in self.lab.rows("tree"):
+            found[row["switch"]].append((row["job"], row["tree"]))
+        return found
+
+    def states(self) -> set[str]:
+        done = self.fabric("show", "--json")
+        return {row["state"] for row in json.loads(done.stdout)["rows"]}
+
+    def test_plan_apply_show_remove(self):
+        plan = self.fabric_json("plan")
+        self.assertEqual([tree["root"] for tree in plan["jobs"][0]["trees"]], ["spine1", "spine2"])
+        self.assertEqual(len(plan["changes"]), 6)
+        self.assertFalse(any(self.installed().values()))
+        applied = self.fabric_json("apply")
+        self.assertEqual(applied["jobs"], plan["jobs"])
+        everywhere = self.installed()
+        self.assertEqual(everywhere["leaf1"], [(7, 0), (7, 1), (8, 0)])
+        self.assertEqual(everywhere["spine1"], [(7, 0), (8, 0)])
+        self.assertEqual(everywhere["spine2"], [(7, 1)])
+        self.assertEqual(self.fabric("show").returncode, OK)
+        self.assertEqual(self.fabric_json("apply")["changes"], [])
+        self.assertEqual(self.fabric_json("plan")["jobs"], plan["jobs"])
+        self.assertEqual(self.fabric("remove").returncode, OK)
+        self.assertFalse(any(self.installed().values()))
+
+    def test_both_ends_of_each_link_agree(self):
+        self.fabric_json("apply")
+        rows = {(row["switch"], row["job"], row["tree"]): row for row in self.lab.rows("tree")}
+        for (switch, job, tree), row in rows.items():
+            if row["parent"]:
+                # Ports between switches are called like the switch at their other end.
+                above = rows[row["parent"], job, tree]
+                self.assertIn(switch, above["children"])
+                self.assertEqual(row["group"], above["group"])
+
+    def test_workers_are_told_what_to_set(self):
+        with tempfile.TemporaryDirectory() as directory:
+            done = self.fabric("apply", "--env", directory)
+            self.assertEqual(done.returncode, OK, done.stderr)
+            environment = (pathlib.Path(directory) / "job-7.env").read_text()
+            partial = (pathlib.Path(directory) / "job-8.env").read_text()
+        groups = {row["tree"]: row["group"] for row in self.lab.rows("tree") if row["job"] == 7}
+        self.assertEqual(environment, "TRIBUTARY_ALGORITHM=panama\nTRIBUTARY_JOB=7\n"
+                                      f"TRIBUTARY_TREES={groups[0]},{groups[1]}\n")
+        self.assertIn("TRIBUTARY_SHARE=0.75\n", partial)
+        self.assertIn(f"TRIBUTARY_TREES={groups[0]},{groups[1]}", done.stdout)
+
+    def test_a_dead_daemon_stops_all(self):
+        self.lab.tool("kill", "spine2")
+        for command in ("plan", "apply", "remove"):
+            done = self.fabric(command)
+            self.assertEqual(done.returncode, NO_DAEMON, done.stderr)
+            self.assertIn("spine2", done.stderr)
+        self.lab.tool("restart", "spine2")
+        self.assertFalse(any(self.installed().values()))
+
+    def test_a_dead_daemon_can_be_gone_around(self):
+        self.lab.tool("kill", "spine2")
+        jobs = self.fabric_json("apply", "--skip-unreachable")["jobs"]
+        self.assertEqual([tree["root"] for tree in jobs[0]["trees"]], ["spine1"])
+        self.lab.tool("restart", "spine2")
+        jobs = self.fabric_json("apply")["jobs"]
+        self.assertEqual([tree["root"] for tree in jobs[0]["trees"]], ["spine1", "spine2"])
+
+    def test_a_daemon_that_fails_halfway_rolls_all_back(self):
+        self.fabric_json("apply")
+        before = self.installed()
+        # Its state cannot be written any more; the leaves before it have changed by then.
+        state = self.lab.directory / "spine1.trees.json.new"
+        state.mkdir()
+        try:
+            changed = self.write("changed.toml", self.text.replace("share = 0.75", "share = 0.5"))
+            done = self.fabric("apply", file=changed)
+        finally:
+            state.rmdir()
+        self.assertEqual(done.returncode, FAILED, done.stdout)
+        self.assertIn("switch spine1 refused", done.stderr)
+        self.assertEqual(self.installed(), before)
+        self.assertEqual({row["quorum"] for row in self.lab.rows("tree") if row["job"] == 8}, {3})
+        self.assertEqual(self.fabric("show").returncode, OK)
+
+    def test_a_daemon_that_was_killed_has_its_trees_back(self):
+        self.fabric_json("apply")
+        before = self.installed()
+        for name in ("leaf3", "spine1"):
+            self.lab.tool("kill", name)
+            self.assertEqual(self.states(), {"installed", "unknown"})
+            self.lab.tool("restart", name)
+            self.assertEqual(self.installed(), before)
+        self.assertEqual(self.fabric("show").returncode, OK)
+
+    def test_a_daemon_that_lost_its_state_is_shown_and_mended(self):
+        self.fabric_json("apply")
+        before = self.installed()
+        self.lab.tool("kill", "spine1")
+        state = self.lab.directory / "spine1.trees.json"
+        state.write_text(state.read_text()[:-20])
+        self.lab.tool("restart", "spine1")
+        self.assertEqual(self.installed()["spine1"], [])
+        self.assertIn("no aggregation trees are taken up again",
+                      (self.lab.directory / "spine1.log").read_text())
+        done = self.fabric("show")
+        self.assertEqual(done.returncode, FAILED)
+        self.assertIn("missing", done.stdout)
+        changes = self.fabric_json("apply")["changes"]
+        self.assertEqual([change["switch"] for change in changes], ["spine1"])
+        self.assertEqual(self.installed(), before)
+
+    def test_a_reload_keeps_them(self):
+        self.fabric_json("apply")
+        before = self.installed()
+        done = self.lab.ctl("config", "reload", self.lab.directory / "leaf1.toml", daemon="leaf1")
+        self.assertEqual(done.returncode, OK, done.stderr)
+        self.assertEqual(self.installed(), before)
+
+    def test_jobs_of_other_files_are_left_alone(self):
+        head, _, _ = self.text.partition("# Everybody")
+        others = self.write("others.toml",
+                            head + '[[job]]\nid = 9\nhosts = ["l1h1", "l4h1"]\ntrees = 1\n')
+        self.fabric_json("apply", file=others)
+        self.fabric_json("apply")
+        self.assertEqual(self.states(), {"installed", "of others"})
+        self.assertEqual(self.fabric("remove").returncode, OK)
+        self.assertEqual(self.installed()["leaf1"], [(9, 0)])
+        self.assertEqual(self.fabric("show", file=others).returncode, OK)
+
+    def test_a_port_that_is_down_moves_the_trees(self):
+        self.fabric_json("apply")
+        self.lab.ctl("port", "down", "leaf1", "spine1", daemon="leaf1")
+        try:
+            self.assertEqual(self.fabric("show").returncode, FAILED)
+            jobs = self.fabric_json("apply")["jobs"]
+            self.assertEqual([tree["root"] for tree in jobs[0]["trees"]], ["spine2"])
+        finally:
+            self.lab.ctl("port", "up", "leaf1", "spine1", daemon="leaf1")
+
+    def test_what_does_not_fit_is_refused(self):
+        many = self.write("many.toml", self.text.replace('trees = "all"', "trees = 3"))
+        done = self.fabric("apply", file=many)
+        self.assertEqual(done.returncode, FAILED)
+        self.assertRegex(done.stderr, r"many.toml:\d+:\d+: job 7: 3 trees, but only 2 disjoint "
+                                      r"roots: spine1, spine2")
+        self.assertFalse(any(self.installed().values()))
+
+
+class OneDaemon(unittest.TestCase):
+    def test_the_samples_fit_their_labs(self):
+        for kind in ("star-4", "fat-tree-8"):
+            with self.subTest(lab=kind), support.Lab(kind, *PANAMA) as lab, \
+                    tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
+                sample = (support.ROOT / "conf" / "fabrics" / f"{kind}.toml").read_text()
+                file.write(sample.replace(f"/run/tributary/{kind}.sock",
+                                          lab.state["sockets"][kind]))
+                file.flush()
+                for command in ("apply", "show", "remove"):
+                    done = support.run(support.CTL, "fabric", command, file.name)
+                    self.assertEqual(done.returncode, OK, done.stderr)
+
+
+if __name__ == "__main__":
+    support.main()
