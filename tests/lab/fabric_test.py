@@ -3,7 +3,9 @@
 """tributaryctl fabric, over daemons that run: six of them, and one of them dead."""
 
 import json
+import os
 import pathlib
+import sys
 import tempfile
 import unittest
 
@@ -13,6 +15,29 @@ OK, FAILED, USAGE, NO_DAEMON = range(4)
 JOBS_8 = support.ROOT / "conf" / "fabrics" / "fat-tree-8.toml"
 PANAMA = ("--set", "switch.panama.packet_memory=64")
 SHARED_SOCKET = "/run/tributary/fat-tree-8.sock"
+
+# Stands in for ssh: hands over requests, until one is to change something. Then the daemon dies.
+DEADLY_SSH = """
+import json, os, signal, socket, sys
+daemon, path = int(sys.argv[1]), sys.argv[5].strip("'")
+switch = socket.socket(socket.AF_UNIX)
+try:
+    switch.connect(path)
+except OSError:
+    sys.exit(3)
+replies = switch.makefile("rb")
+def message(stream):
+    prefix = stream.read(4)
+    return prefix + stream.read(int.from_bytes(prefix, "big"))
+while request := message(sys.stdin.buffer):
+    content = json.loads(request[4:])
+    if content["method"] == "tree.install" and not content["params"]["check"]:
+        os.kill(daemon, signal.SIGKILL)
+        sys.exit(1)
+    switch.sendall(request)
+    sys.stdout.buffer.write(message(replies))
+    sys.stdout.buffer.flush()
+"""
 
 
 class Fabric(unittest.TestCase):
@@ -135,6 +160,24 @@ class Fabric(unittest.TestCase):
         self.assertEqual(self.installed(), before)
         self.assertEqual({row["quorum"] for row in self.lab.rows("tree") if row["job"] == 8}, {3})
         self.assertEqual(self.fabric("show").returncode, OK)
+
+    def test_a_daemon_that_dies_halfway_leaves_the_others_as_they_were(self):
+        self.fabric_json("apply")
+        before = self.lab.rows("tree")
+        pid = next(process["pid"] for process in self.lab.state["processes"]
+                   if process["role"] == "spine2")
+        ssh = self.write("ssh.py", DEADLY_SSH)
+        socket = self.lab.state["sockets"]["spine2"]
+        text = self.text.replace(f'control = "{socket}"', f'control = "{socket}"\nssh = "far"')
+        changed = self.write("changed.toml", text.replace(', "l4h2"]\ntrees = "all"',
+                                                          ']\ntrees = "all"'))
+        done = self.fabric("apply", file=changed,
+                           env=os.environ | {"TRIBUTARY_SSH": f"{sys.executable} {ssh} {pid}"})
+        self.assertEqual(done.returncode, FAILED, done.stdout)
+        self.assertIn("switch spine2 refused", done.stderr)
+        self.assertIn("spine2 could not be brought back", done.stderr)
+        self.lab.tool("restart", "spine2")
+        self.assertEqual(self.lab.rows("tree"), before)
 
     def test_a_daemon_that_was_killed_has_its_trees_back(self):
         self.fabric_json("apply")

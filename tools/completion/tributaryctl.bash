@@ -3,13 +3,23 @@
 
 _tributaryctl() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local commands="status switch port route bfd fdb arp engine job descriptor stalled drops
-    counters watch log-level doctor config shutdown version"
+  local commands="status switch port route bfd fdb arp engine job descriptor tree
+    stalled drops counters watch log-level doctor config fabric relay shutdown version"
   case $previous in
     --socket) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     --timeout | --interval | --count | --limit | --switch) return ;;
     port) mapfile -t COMPREPLY < <(compgen -W "up down --switch --limit" -- "$current"); return ;;
     config) mapfile -t COMPREPLY < <(compgen -W "check diff reload" -- "$current"); return ;;
+    tree) mapfile -t COMPREPLY < <(compgen -W "remove --switch --limit" -- "$current"); return ;;
+    fabric) mapfile -t COMPREPLY < <(compgen -W "plan apply show remove" -- "$current"); return ;;
+    plan | apply | show) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    --env) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
+    --job) return ;;
+    remove)
+      [[ ${COMP_WORDS[COMP_CWORD - 2]} == fabric ]] &&
+        mapfile -t COMPREPLY < <(compgen -f -- "$current")
+      return
+      ;;
     check | diff | reload) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     log-level)
       mapfile -t COMPREPLY < <(compgen -W "trace debug info warning error critical off" -- "$current")
@@ -17,7 +27,10 @@ _tributaryctl() {
     drops) mapfile -t COMPREPLY < <(compgen -W "--all --json" -- "$current"); return ;;
     watch) mapfile -t COMPREPLY < <(compgen -W "--interval --count --json" -- "$current"); return ;;
   esac
-  if [[ $current == -* ]]; then
+  if [[ $current == -* && " ${COMP_WORDS[*]} " == *" fabric "* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "--env --job --skip-unreachable --json --timeout --help" \
+      -- "$current")
+  elif [[ $current == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "--socket --json --timeout --help --version" -- "$current")
   else
     mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$current")
