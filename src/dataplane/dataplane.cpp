@@ -13,6 +13,7 @@
 #include "dataplane/interface.h"
 #include "dataplane/launch.h"
 #include "dataplane/reload.h"
+#include "switch/flow_plan.h"
 
 namespace tributary::dataplane {
 namespace {
@@ -36,6 +37,20 @@ control::DaemonConfig with_trees(control::DaemonConfig config, const control::Ru
   const auto added = control::add_trees(config, trees);
   assert(added);
   return config;
+}
+
+// What the check of the configuration could not know: how fast the devices are.
+void warn_of_losses(const switching::SwitchConfig& config) {
+  const auto plan = switching::plan_flow_control(config.ports);
+  for (std::size_t i = 0; i < plan.ports.size(); ++i) {
+    if (plan.guards(static_cast<PortIndex>(i)) && !plan.ports[i].lossless) {
+      spdlog::warn(
+          "{}:{}: flow control may lose frames at the {} Mbit/s of this port; the queues of the "
+          "switch need {} bytes each",
+          config.name, config.ports[i].name, switching::line_rate(config.ports[i]) / 1'000'000,
+          plan.capacity_needed);
+    }
+  }
 }
 
 // How many queues a device with automatic ones is asked for.
@@ -168,6 +183,9 @@ control::Outcome Dataplane::open_devices() {
 }
 
 void Dataplane::control_devices(const control::DaemonConfig& config) {
+  for (const auto& section : config.switches) {
+    warn_of_losses(section.config);
+  }
   for (std::uint32_t number = 0; number < devices_.size(); ++number) {
     const auto& place = topology_.ports[number];
     if (devices_[number]) {

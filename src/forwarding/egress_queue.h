@@ -91,7 +91,7 @@ class EgressQueue {
   }
   std::uint64_t bytes() const { return bytes_; }
   // How much of the capacity is taken: a queue can also be full of small frames, by buffers.
-  std::uint64_t occupied_bytes() const { return std::max(bytes_, packets() * buffer_share_); }
+  std::uint64_t occupied_bytes() const { return std::max(bytes_, waiting_.size() * buffer_share_); }
   std::uint64_t tail_dropped() const { return tail_dropped_; }
   std::uint64_t ecn_marked() const { return ecn_marked_; }
   const PauseCounters& pauses() const { return pauses_; }
