@@ -96,7 +96,7 @@ void CanaryEngine::send_copy(PacketPtr copy, wire::Encapsulation encapsulation, 
     return actions.lose(DropReason::no_buffer);
   }
   ++counters_.copies;
-  address_result(message_of(*copy, encapsulation), child);
+  address_result(headers_of(*copy, encapsulation), child);
   actions.originate_on(child.port, std::move(copy));
 }
 

@@ -30,8 +30,9 @@ struct Message {
   }
 };
 
-// The message in a packet that was checked before.
-inline Message message_of(Packet& packet, wire::Encapsulation encapsulation) {
+// The headers of a message in a packet that was checked before. Nothing is read: a copy that was
+// just made has not left the store buffer.
+inline Message headers_of(Packet& packet, wire::Encapsulation encapsulation) {
   Message message;
   auto* at = packet.data();
   const auto take = [&at](auto*& header) {
@@ -44,8 +45,15 @@ inline Message message_of(Packet& packet, wire::Encapsulation encapsulation) {
     take(message.udp);
   }
   take(message.header);
-  message.payload = {
-      at, message.header->elements.value() * wire::element_bytes(message.header->element_type)};
+  return message;
+}
+
+// The same with its elements.
+inline Message message_of(Packet& packet, wire::Encapsulation encapsulation) {
+  auto message = headers_of(packet, encapsulation);
+  const auto& header = *message.header;
+  message.payload = {reinterpret_cast<std::byte*>(message.header) + sizeof header,
+                     header.elements.value() * wire::element_bytes(header.element_type)};
   return message;
 }
 
