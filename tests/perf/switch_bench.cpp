@@ -16,6 +16,7 @@
 #include "cycles.h"
 #include "device.h"
 #include "frame_load.h"
+#include "panama_load.h"
 
 namespace tributary::perf {
 namespace {
@@ -93,6 +94,31 @@ void aggregate(benchmark::State& state, const CanaryShape& shape) {
   state.counters["collisions"] = static_cast<double>(figure(device, "collisions_total"));
 }
 
+// Every row whole, so that packets which begin, join and complete it have their share.
+void aggregate(benchmark::State& state, const PanamaShape& shape) {
+  PanamaLoad load(shape);
+  Device device(load.config(), load.packets());
+  for (std::size_t i = 0; i < 2 * load.bursts_per_generation(); ++i) {
+    device.process(load.next(device.pool(), Device::burst));
+    device.settle();
+  }
+  Cost waiting;
+  Cost completing;
+  while (state.KeepRunning()) {
+    auto packets = load.next(device.pool(), Device::burst);
+    const bool last = load.turn() + 1 == shape.ports;
+    measure(state, device, std::move(packets), last ? completing : waiting);
+  }
+  if (device.logical().ledger().dropped() > 0) {
+    state.SkipWithError("packets were dropped");
+  }
+  const double waits = waiting.per_packet();
+  const double completes = completing.per_packet();
+  report(state, waits + (completes - waits) / shape.ports);
+  state.counters["cycles/contribution"] = waits;
+  state.counters["cycles/result"] = completes;
+}
+
 template <typename Load>
 void forward(benchmark::State& state, Load& load, Device& device) {
   const auto dropped = device.logical().ledger().dropped();
@@ -141,6 +167,17 @@ void add(const std::string& name, const CanaryShape& shape) {
   add(name, generations * generation, [=](auto& state) { aggregate(state, shape); });
 }
 
+void add_panama() {
+  for (std::uint32_t rows = 64; rows <= 8192; rows *= 2) {
+    PanamaShape shape;
+    shape.in_flight = rows;
+    const auto generation = static_cast<std::int64_t>(PanamaLoad(shape).bursts_per_generation());
+    const auto generations = std::max<std::int64_t>(2, bursts_min / generation);
+    add(with("panama/in_flight", rows), generations * generation,
+        [=](auto& state) { aggregate(state, shape); });
+  }
+}
+
 void add_aggregation() {
   for (std::uint32_t blocks = 64; blocks <= 32768; blocks *= 2) {
     CanaryShape shape;
@@ -183,6 +220,7 @@ void add_forwarding() {
 
 int main(int argc, char** argv) {
   tributary::perf::add_aggregation();
+  tributary::perf::add_panama();
   tributary::perf::add_forwarding();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) {

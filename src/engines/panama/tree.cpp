@@ -80,11 +80,16 @@ std::uint32_t Tree::forget_received(std::uint64_t position) {
 }
 
 std::uint32_t Tree::forget(std::uint64_t before) {
+  // What is let go was last looked at a window ago.
+  constexpr std::uint64_t row_ahead = 8;
+  constexpr std::uint64_t elements_ahead = 4;
   std::uint32_t count = 0;
   if (before > rows()) {
     forgotten_ = std::max(forgotten_, before - rows());
   }
   for (; kept > 0 && forgotten_ < before; ++forgotten_) {
+    __builtin_prefetch(&row(forgotten_ + row_ahead).kept);
+    row(forgotten_ + elements_ahead).kept.prefetch();
     auto& old = row(forgotten_);
     if (old.position == forgotten_ && old.kept) {
       old.kept.reset();

@@ -15,6 +15,7 @@
 
 #include "wire/canary.h"
 #include "wire/checksum.h"
+#include "wire/panama.h"
 #include "wire/transport.h"
 
 namespace tributary::wire {
@@ -127,28 +128,11 @@ TEST(WireDocument, example_parses) {
   EXPECT_EQ(view.header->rank.value(), 2);
 }
 
-TEST(WireDocument, table_has_the_offset_and_size_of_every_field) {
-#define TRIBUTARY_FIELD(field)                                   \
-  {                                                              \
-#field, {                                                    \
-      offsetof(CanaryHeader, field), sizeof(CanaryHeader::field) \
-    }                                                            \
-  }
-  const std::map<std::string, std::pair<std::size_t, std::size_t>> fields = {
-      TRIBUTARY_FIELD(destination),   TRIBUTARY_FIELD(id),
-      TRIBUTARY_FIELD(counter),       TRIBUTARY_FIELD(hosts),
-      TRIBUTARY_FIELD(children),      TRIBUTARY_FIELD(switch_address),
-      TRIBUTARY_FIELD(flags),         TRIBUTARY_FIELD(kind),
-      TRIBUTARY_FIELD(element_type),  TRIBUTARY_FIELD(op),
-      TRIBUTARY_FIELD(unused),        TRIBUTARY_FIELD(shard),
-      TRIBUTARY_FIELD(job),           TRIBUTARY_FIELD(elements),
-      TRIBUTARY_FIELD(child_port),    TRIBUTARY_FIELD(fingerprint),
-      TRIBUTARY_FIELD(child_address), TRIBUTARY_FIELD(switch_ipv4),
-      TRIBUTARY_FIELD(child_mac),     TRIBUTARY_FIELD(rank),
-      TRIBUTARY_FIELD(payload_crc),   TRIBUTARY_FIELD(crc)};
-#undef TRIBUTARY_FIELD
-  std::map<std::string, std::pair<std::size_t, std::size_t>> documented;
-  for (const auto& line : section("table: canary header")) {
+using Fields = std::map<std::string, std::pair<std::size_t, std::size_t>>;
+
+Fields fields_in(const std::string& table) {
+  Fields documented;
+  for (const auto& line : section(table)) {
     std::istringstream words(line);
     std::string bar;
     std::size_t offset = 0;
@@ -158,7 +142,48 @@ TEST(WireDocument, table_has_the_offset_and_size_of_every_field) {
       documented[name.substr(1, name.size() - 2)] = {offset, size};  // without the backquotes
     }
   }
-  EXPECT_EQ(documented, fields);
+  return documented;
+}
+
+TEST(WireDocument, table_has_the_offset_and_size_of_every_field) {
+#define TRIBUTARY_FIELD(field)                                   \
+  {                                                              \
+#field, {                                                    \
+      offsetof(CanaryHeader, field), sizeof(CanaryHeader::field) \
+    }                                                            \
+  }
+  const Fields fields = {TRIBUTARY_FIELD(destination),   TRIBUTARY_FIELD(id),
+                         TRIBUTARY_FIELD(counter),       TRIBUTARY_FIELD(hosts),
+                         TRIBUTARY_FIELD(children),      TRIBUTARY_FIELD(switch_address),
+                         TRIBUTARY_FIELD(flags),         TRIBUTARY_FIELD(kind),
+                         TRIBUTARY_FIELD(element_type),  TRIBUTARY_FIELD(op),
+                         TRIBUTARY_FIELD(unused),        TRIBUTARY_FIELD(shard),
+                         TRIBUTARY_FIELD(job),           TRIBUTARY_FIELD(elements),
+                         TRIBUTARY_FIELD(child_port),    TRIBUTARY_FIELD(fingerprint),
+                         TRIBUTARY_FIELD(child_address), TRIBUTARY_FIELD(switch_ipv4),
+                         TRIBUTARY_FIELD(child_mac),     TRIBUTARY_FIELD(rank),
+                         TRIBUTARY_FIELD(payload_crc),   TRIBUTARY_FIELD(crc)};
+#undef TRIBUTARY_FIELD
+  EXPECT_EQ(fields_in("table: canary header"), fields);
+}
+
+TEST(WireDocument, panamas_table_has_the_offset_and_size_of_every_field) {
+#define TRIBUTARY_FIELD(field)                                   \
+  {                                                              \
+#field, {                                                    \
+      offsetof(PanamaHeader, field), sizeof(PanamaHeader::field) \
+    }                                                            \
+  }
+  const Fields fields = {TRIBUTARY_FIELD(job),           TRIBUTARY_FIELD(tree),
+                         TRIBUTARY_FIELD(wnd_cap),       TRIBUTARY_FIELD(vid),
+                         TRIBUTARY_FIELD(flags),         TRIBUTARY_FIELD(kind),
+                         TRIBUTARY_FIELD(element_type),  TRIBUTARY_FIELD(op),
+                         TRIBUTARY_FIELD(epoch),         TRIBUTARY_FIELD(elements),
+                         TRIBUTARY_FIELD(contributions), TRIBUTARY_FIELD(workers),
+                         TRIBUTARY_FIELD(rank),          TRIBUTARY_FIELD(fingerprint),
+                         TRIBUTARY_FIELD(payload_crc),   TRIBUTARY_FIELD(crc)};
+#undef TRIBUTARY_FIELD
+  EXPECT_EQ(fields_in("table: panama header"), fields);
 }
 
 }  // namespace
