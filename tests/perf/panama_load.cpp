@@ -17,12 +17,12 @@ wire::Ipv4Address group_of(std::uint32_t tree) {
 PanamaLoad::PanamaLoad(const PanamaShape& shape)
     : shape_(shape), payload_(shape.elements * wire::element_bytes(shape.type)) {}
 
-// The first row of a tree tells nobody its window here, so each has its whole part from the start.
+// The trees' windows are the whole memory.
 switching::SwitchConfig PanamaLoad::config() const {
   auto config = routed_switch(shape_.ports);
   config.address = switch_address;
   config.panama.emplace();
-  config.panama->packet_memory = 2 * shape_.in_flight;
+  config.panama->packet_memory = shape_.in_flight;
   for (std::uint32_t tree = 0; tree < shape_.trees; ++tree) {
     auto& place = config.panama->trees.emplace_back();
     place.job = tree + 1;
