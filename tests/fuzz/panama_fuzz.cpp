@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The PANAMA engine fed with a sequence of packets and time steps. An input is a list of commands
+// of a few bytes each; trees, VIDs and buffers are few, so that they meet.
+#include <cassert>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "engines/panama/engine.h"
+#include "engines/panama/protocol.h"
+#include "support/engine_harness.h"
+#include "support/panama_packets.h"
+
+namespace {
+
+using namespace tributary;
+
+class Input {
+ public:
+  Input(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
+  bool empty() const { return at_ == size_; }
+  std::uint8_t byte() { return empty() ? std::uint8_t{0} : data_[at_++]; }
+
+ private:
+  const std::uint8_t* data_;
+  std::size_t size_;
+  std::size_t at_ = 0;
+};
+
+constexpr std::size_t packets = 40;  // so few that copies find no buffer now and then
+constexpr std::size_t held_max = 8;
+constexpr std::uint32_t packet_memory = 10;
+constexpr PortIndex parent = 3;
+
+const engine::SwitchIdentity self{42, wire::Ipv4Address{10, 0, 255, 1}, {}, 4};
+
+// A root, a leaf, a leaf of a job that does without one worker, and a root that does.
+panama::TreeConfig tree_of(std::uint8_t number) {
+  panama::TreeConfig tree;
+  tree.job = number;
+  tree.group = wire::Ipv4Address(239, 192, 0, number);
+  tree.children = {0, 1, 2};
+  const bool is_root = number % 2 == 0;
+  tree.workers_below = 4;
+  tree.workers = is_root ? 4 : 8;
+  tree.quorum = static_cast<std::uint16_t>(tree.workers - (number / 2) % 2);
+  if (!is_root) {
+    tree.parent = parent;
+  }
+  return tree;
+}
+
+panama::PanamaConfig config_of(std::uint8_t chosen) {
+  panama::PanamaConfig config;
+  config.packet_memory = packet_memory;
+  for (std::uint8_t number = 0; number < 4; ++number) {
+    if ((chosen >> number & 1) != 0) {
+      config.trees.push_back(tree_of(number));
+    }
+  }
+  return config;
+}
+
+class Session {
+ public:
+  explicit Session(Input input) : input_(input) {}
+
+  void run() {
+    while (!input_.empty()) {
+      step(input_.byte());
+      assert(harness_.ledger.balanced());
+      check_memory();
+    }
+    drain();
+    held_.clear();
+  }
+  ~Session() {
+    engine_.reconfigure(config_of(0));
+    assert(pool_.outstanding() == 0);
+  }
+
+ private:
+  void step(std::uint8_t command) {
+    switch (command % 8) {
+      case 0:
+        now_ += std::chrono::microseconds(1 << (input_.byte() % 28));
+        return hold(harness_.expire(now_));
+      case 1:
+        return feed(make(wire::PanamaKind::result));
+      case 2:
+        return feed(tampered());
+      case 3:
+        return feed_back();
+      case 4:
+        engine_.reconfigure(config_of(input_.byte()));
+        return;
+      default:
+        return feed(make(wire::PanamaKind::aggregation));
+    }
+  }
+
+  PacketPtr make(wire::PanamaKind kind) {
+    test::PanamaSpec spec;
+    const auto who = input_.byte();
+    const auto what = input_.byte();
+    const auto shape = input_.byte();
+    const auto tree = tree_of(who & 3u);
+    spec.kind = kind;
+    spec.job = tree.job;
+    spec.group = tree.group;
+    spec.workers = tree.workers;
+    spec.ingress = (who >> 2) & 3u;
+    spec.epoch = (who >> 4) & 3u;
+    spec.contributions = static_cast<std::uint16_t>(1 + (who >> 6));
+    spec.vid = what & 31u;
+    spec.fin = (what & 0x20) != 0;
+    spec.retransmission = (what & 0x40) != 0;
+    spec.rank = (what & 0x80) != 0 ? wire::PanamaHeader::no_rank : spec.ingress;
+    spec.type = (shape & 1) != 0 ? wire::ElementType::bf16 : wire::ElementType::i32;
+    spec.fingerprint = spec.ingress + ((shape >> 1) & 1u);
+    spec.wnd_cap = (shape & 4) != 0 ? 3 : wire::PanamaHeader::wnd_cap_none;
+    spec.tos |= (shape & 8) != 0 ? wire::ecn::ce : 0;
+    const std::vector<std::byte> payload((shape >> 4) * wire::element_bytes(spec.type));
+    return test::make_panama(pool_, spec, payload);
+  }
+
+  // Some bytes changed, and the CRC right again or not.
+  PacketPtr tampered() {
+    auto packet = make(static_cast<wire::PanamaKind>(1 + input_.byte() % 2));
+    if (packet == nullptr) {
+      return packet;
+    }
+    const auto changes = input_.byte();
+    for (auto left = changes % 8; left > 0; --left) {
+      packet->data()[input_.byte() % packet->length] = std::byte{input_.byte()};
+    }
+    if ((changes & 0x80) != 0) {
+      packet->length -= input_.byte() % packet->length;
+    }
+    if ((changes & 0x40) != 0) {
+      test::reseal_panama(*packet);
+    }
+    return packet;
+  }
+
+  void feed(PacketPtr packet) {
+    if (packet != nullptr && panama::claims(engine::parse_frame(*packet))) {
+      hold(harness_.process(std::move(packet), now_));
+    }
+  }
+
+  // What left comes in again, as from the next switch.
+  void feed_back() {
+    if (!held_.empty()) {
+      auto packet = std::move(held_.back());
+      held_.pop_back();
+      packet->ingress = input_.byte() & 3u;
+      feed(std::move(packet));
+    }
+  }
+
+  void hold(std::vector<test::Sent> sent) {
+    for (auto& one : sent) {
+      const auto frame = engine::parse_frame(*one.packet);
+      assert(panama::claims(frame));
+      assert(wire::parse_panama(frame.payload).error == wire::PanamaError::none);
+      assert(one.port < self.ports);
+      held_.push_back(std::move(one.packet));
+    }
+    if (held_.size() > held_max) {
+      held_.erase(held_.begin(), held_.end() - held_max);
+    }
+  }
+
+  void check_memory() const {
+    std::uint64_t granted = 0;
+    for (const auto& tree : engine_.trees()) {
+      assert(tree.held <= tree.granted);
+      granted += tree.granted;
+    }
+    assert(granted <= packet_memory);
+    assert(harness_.figure("packets_held_high_water") <= packet_memory);
+    static_cast<void>(granted);
+  }
+
+  // All that is silent comes to rest.
+  void drain() {
+    while (engine_.deadline() != never) {
+      now_ = std::max(now_, engine_.deadline());
+      hold(harness_.expire(now_));
+    }
+    assert(harness_.figure("packets_kept") == 0);
+    assert(harness_.figure("trees_active") == 0);
+  }
+
+  Input input_;
+  HeapPacketPool pool_{packets, 512};
+  panama::PanamaEngine engine_{config_of(0xf), self, pool_};
+  test::EngineHarness harness_{engine_};
+  Time now_{};
+  std::vector<PacketPtr> held_;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Session(Input(data, size)).run();
+  return 0;
+}
