@@ -79,13 +79,27 @@ std::uint32_t Tree::forget_received(std::uint64_t position) {
   return forget(std::max(epochs.first(), sent - std::min<std::uint64_t>(sent, grant.packets)));
 }
 
+std::uint32_t Tree::forget_all(std::uint64_t before) {
+  std::uint32_t count = 0;
+  for (auto& old : rows_) {
+    if (old.kept && old.position < before) {
+      old.kept.reset();
+      ++count;
+    }
+  }
+  kept -= count;
+  forgotten_ = before;
+  return count;
+}
+
 std::uint32_t Tree::forget(std::uint64_t before) {
   // What is let go was last looked at a window ago.
   constexpr std::uint64_t row_ahead = 8;
   constexpr std::uint64_t elements_ahead = 4;
   std::uint32_t count = 0;
-  if (before > rows()) {
-    forgotten_ = std::max(forgotten_, before - rows());
+  // Positions jump where VIDs are left out: what is older than a ring may still be in it.
+  if (forgotten_ + rows() < before) {
+    return forget_all(before);
   }
   for (; kept > 0 && forgotten_ < before; ++forgotten_) {
     __builtin_prefetch(&row(forgotten_ + row_ahead).kept);

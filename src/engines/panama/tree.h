@@ -110,6 +110,7 @@ class Tree {
   TreeCounters counters;
 
  private:
+  std::uint32_t forget_all(std::uint64_t before);
   std::size_t place_of(const Row& row) const {
     return static_cast<std::size_t>(&row - rows_.data()) * config_.children.size();
   }
