@@ -75,6 +75,8 @@ void LiveFabric::ask(Daemon& daemon) {
       daemon.error = answer.error();
     } else if (!answer->is_object() || !answer->value("rows", json()).is_array()) {
       daemon.error = broken("the daemon's answer has no rows");
+    } else if (answer->value("rows_total", std::size_t{0}) > (*answer)["rows"].size()) {
+      daemon.error = broken("it has more rows than a daemon lists");
     } else {
       out = std::move(*answer);
     }

@@ -24,32 +24,36 @@ std::optional<std::size_t> neighbour(const Topology& topology, std::size_t sw,
 
 }  // namespace
 
-Former::Former(const std::vector<PlacedPart>& installed, std::uint32_t job, std::size_t tree) {
+Former::Former(const Topology& topology, const std::vector<PlacedPart>& installed,
+               std::uint32_t job, std::size_t tree) {
   for (const PlacedPart& each : installed) {
-    if (each.part.job == job && each.part.tree == tree) {
-      parts_.push_back(&each);
+    if (each.part.job != job || each.part.tree != tree) {
+      continue;
+    }
+    parts_.push_back({&each, std::nullopt});
+    if (each.part.parent) {
+      parts_.back().above = neighbour(topology, each.switch_index, *each.part.parent);
     }
   }
 }
 
-std::size_t Former::kept(const Topology& topology, std::size_t root,
-                         const std::vector<std::size_t>& distances) const {
-  const auto stays = [&](const PlacedPart* each) {
-    const std::size_t sw = each->switch_index;
-    if (!each->part.parent || sw == root) {
-      return !each->part.parent && sw == root;
+std::size_t Former::kept(std::size_t root, const std::vector<std::size_t>& distances) const {
+  const auto stays = [&](const Part& part) {
+    const std::size_t sw = part.placed->switch_index;
+    if (!part.placed->part.parent || sw == root) {
+      return !part.placed->part.parent && sw == root;
     }
-    const auto above = neighbour(topology, sw, *each->part.parent);
-    return above && distances[*above] != unreachable && distances[*above] + 1 == distances[sw];
+    return part.above && distances[*part.above] != unreachable &&
+           distances[*part.above] + 1 == distances[sw];
   };
   return static_cast<std::size_t>(std::count_if(parts_.begin(), parts_.end(), stays));
 }
 
 std::map<std::size_t, std::string> Former::parents() const {
   std::map<std::size_t, std::string> ports;
-  for (const PlacedPart* const each : parts_) {
-    if (each->part.parent) {
-      ports.emplace(each->switch_index, *each->part.parent);
+  for (const Part& part : parts_) {
+    if (part.placed->part.parent) {
+      ports.emplace(part.placed->switch_index, *part.placed->part.parent);
     }
   }
   return ports;
@@ -57,11 +61,11 @@ std::map<std::size_t, std::string> Former::parents() const {
 
 std::optional<wire::Ipv4Address> Former::group() const {
   std::optional<wire::Ipv4Address> group;
-  for (const PlacedPart* const each : parts_) {
-    if (group.value_or(each->part.group) != each->part.group) {
+  for (const Part& part : parts_) {
+    if (group.value_or(part.placed->part.group) != part.placed->part.group) {
       return std::nullopt;
     }
-    group = each->part.group;
+    group = part.placed->part.group;
   }
   return group;
 }

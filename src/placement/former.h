@@ -19,18 +19,22 @@ inline bool leads(const SwitchPort& end, std::size_t sw, const std::string& port
 // What the switches had before, of one tree.
 class Former {
  public:
-  Former(const std::vector<PlacedPart>& installed, std::uint32_t job, std::size_t tree);
+  Former(const Topology& topology, const std::vector<PlacedPart>& installed, std::uint32_t job,
+         std::size_t tree);
 
   // How many parts stay where they are if `root`, so many links from each switch, is the root.
-  std::size_t kept(const Topology& topology, std::size_t root,
-                   const std::vector<std::size_t>& distances) const;
+  std::size_t kept(std::size_t root, const std::vector<std::size_t>& distances) const;
   // Ports towards the root, by switch.
   std::map<std::size_t, std::string> parents() const;
   // The group, if all switches agree.
   std::optional<wire::Ipv4Address> group() const;
 
  private:
-  std::vector<const PlacedPart*> parts_;
+  struct Part {
+    const PlacedPart* placed = nullptr;
+    std::optional<std::size_t> above;  // the switch behind the port to the parent
+  };
+  std::vector<Part> parts_;
 };
 
 }  // namespace tributary::placement

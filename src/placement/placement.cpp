@@ -215,7 +215,7 @@ class Placement {
     }
     std::vector<Former> formers;
     for (std::size_t id = 0; id < count; ++id) {
-      formers.emplace_back(installed_, job.id, id);
+      formers.emplace_back(topology_, installed_, job.id, id);
     }
     return formers;
   }
@@ -265,10 +265,10 @@ class Placement {
   }
 
   Rank rank(std::size_t id, const std::vector<std::size_t>& distances, const Choice& choice) const {
-    const std::size_t kept = formers_[id].kept(topology_, choice.root, distances);
+    const std::size_t kept = formers_[id].kept(choice.root, distances);
     std::size_t wanted = 0;  // by the job's trees that come later
     for (std::size_t later = id + 1; later < formers_.size(); ++later) {
-      wanted = std::max(wanted, formers_[later].kept(topology_, choice.root, distances));
+      wanted = std::max(wanted, formers_[later].kept(choice.root, distances));
     }
     std::size_t shared = 0;
     std::size_t most = 0;

@@ -73,8 +73,8 @@ class Layer {
     return best;
   }
 
-  std::optional<Rank> rank(std::size_t parent, const std::set<std::size_t>& waiting,
-                           const std::set<std::size_t>& above) const {
+  Rank rank(std::size_t parent, const std::set<std::size_t>& waiting,
+            const std::set<std::size_t>& above) const {
     std::size_t covered = 0;
     std::size_t most = 0;
     std::size_t sum = 0;
@@ -86,27 +86,20 @@ class Layer {
         sum += load;
       }
     }
-    if (covered == 0) {
-      return std::nullopt;
-    }
     const bool joins = parent == root_ || above.contains(parent);
-    return Rank{!joins, waiting.size() - covered,          most,
-                sum,    preferences_.all.switches[parent], parent};
+    return {!joins, waiting.size() - covered, most, sum, preferences_.all.switches[parent], parent};
   }
 
+  // A parent for the first that waits, and all that share it.
   void take_best(std::set<std::size_t>& waiting, std::set<std::size_t>& above, Parents& out) {
-    std::set<std::size_t> parents;
-    for (const std::size_t sw : waiting) {
-      for (const Edge& edge : graph_.edges(sw)) {
-        if (nearer(sw, edge)) {
-          parents.insert(edge.to);
-        }
-      }
-    }
+    const std::size_t first = *waiting.begin();
     std::optional<Rank> best;
-    for (const std::size_t parent : parents) {
-      const auto rated = rank(parent, waiting, above);
-      if (rated && (!best || *rated < *best)) {
+    for (const Edge& edge : graph_.edges(first)) {
+      if (edge_to(first, edge.to) == nullptr) {
+        continue;
+      }
+      const Rank rated = rank(edge.to, waiting, above);
+      if (!best || rated < *best) {
         best = rated;
       }
     }
