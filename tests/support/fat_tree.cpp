@@ -34,6 +34,7 @@ control::SwitchSection make_leaf(const FatTree& shape, unsigned leaf, FabricSpec
   config.id = static_cast<std::uint16_t>(leaf);
   config.address = ip(10, leaf, 255, 1);
   config.canary = shape.canary;
+  config.panama = shape.panama;
   for (unsigned host = 1; host <= shape.hosts_per_leaf; ++host) {
     const auto name = "h" + std::to_string(host);
     config.ports.push_back(make_port(shape, name, ip(10, leaf, host, 1), 24));
@@ -59,6 +60,7 @@ control::SwitchSection make_spine(const FatTree& shape, unsigned spine) {
   config.name = spine_name(spine);
   config.id = static_cast<std::uint16_t>(100 + spine);
   config.address = ip(10, 100 + spine, 255, 1);
+  config.panama = shape.panama;
   if (shape.spines_aggregate) {
     config.canary = shape.canary;
   }

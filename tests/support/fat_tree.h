@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "support/virtual_fabric.h"
 
@@ -17,7 +18,8 @@ struct FatTree {
   std::uint64_t rate_bps = 0;
   bool spines_aggregate = true;  // otherwise they are ordinary routers
   canary::CanaryConfig canary;
-  forwarding::ImpairmentConfig impair;  // of every port, inwards
+  std::optional<panama::PanamaConfig> panama;  // of every switch
+  forwarding::ImpairmentConfig impair;         // of every port, inwards
 };
 
 FabricSpec make_fat_tree(const FatTree& shape);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engines/canary/protocol.h"
+#include "engines/panama/protocol.h"
 #include "support/stranger.h"
 #include "support/virtual_nodes.h"
 #include "switch/flow_plan.h"
@@ -351,7 +352,11 @@ void VirtualFabric::switch_burst(SwitchNode& node, PacketList ready) {
   while (auto packet = ready.pop()) {
     const unsigned here = packet->ingress % spec_.cores;
     const auto owner = switching::owner_core(*packet, node.config, here, spec_.cores);
-    claimed_ += node.config.canary && canary::claims(engine::parse_frame(*packet)) ? 1 : 0;
+    const auto frame = engine::parse_frame(*packet);
+    claimed_ += (node.config.canary && canary::claims(frame)) ||
+                        (node.config.panama && panama::claims(frame))
+                    ? 1
+                    : 0;
     by_core[owner].push(std::move(packet));
   }
   for (unsigned core = 0; core < spec_.cores; ++core) {

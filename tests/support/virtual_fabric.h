@@ -72,7 +72,8 @@ class VirtualFabric {
   // Endpoints by host, for the jobs of the machines.
   host::Endpoint endpoint(std::size_t host, std::uint16_t udp_port = 17000) const;
 
-  // Plugs a machine in at a host; it receives what is sent to (host's address, udp_port).
+  // Plugs a machine in at a host; it receives what is sent to (host's address, udp_port), and what
+  // comes from any multicast group.
   // `idle` is called whenever the host was looked at and the machine has no collective to run.
   void attach(std::size_t host, std::uint16_t udp_port, Machine& machine,
               std::function<void()> idle = {});
@@ -166,7 +167,7 @@ class VirtualFabric {
             std::uint16_t udp_port);
   wire::MacAddress next_hop(const HostNode& node, wire::Ipv4Address destination) const;
   void deliver_to_host(HostNode& node, Packet& frame);
-  void hand_over(Machine& machine, wire::MutableBytes datagram) const;
+  void hand_over(Machine& machine, const host::Arrival& arrival) const;
   void answer_arp(const HostNode& node, wire::MutableCursor cursor);
   PacketPtr allocate();
 

@@ -8,6 +8,7 @@
 #include "support/virtual_nodes.h"
 #include "wire/arp.h"
 #include "wire/checksum.h"
+#include "wire/panama.h"
 #include "wire/transport.h"
 
 namespace tributary::test {
@@ -75,6 +76,9 @@ Time VirtualFabric::due_of(const HostNode& node) const {
 // On a bridge the hosts know each other and the switch (static ARP); else all goes to the router.
 wire::MacAddress VirtualFabric::next_hop(const HostNode& node,
                                          wire::Ipv4Address destination) const {
+  if (destination.is_multicast()) {
+    return wire::multicast_mac(destination);
+  }
   if (destination == node.spec.address) {
     return node.mac;
   }
@@ -97,17 +101,22 @@ void VirtualFabric::send(HostNode& node, const host::Datagram& datagram, const M
                                         wire::be16{wire::ethertype::canary}});
   } else {
     const auto udp_bytes = static_cast<std::uint16_t>(sizeof(wire::UdpHeader) + bytes);
+    const bool group = datagram.destination.address.is_multicast();
+    const auto source_port = group
+                                 ? wire::source_port_of(wire::panama_key(
+                                       machine.job().id, static_cast<std::uint16_t>(datagram.flow)))
+                                 : udp_port;
     wire::Ipv4Header ip;
     ip.total_length = static_cast<std::uint16_t>(sizeof ip + udp_bytes);
     ip.protocol = wire::ip_protocol::udp;
-    ip.tos = wire::ecn::ect0;
+    ip.tos = group ? wire::panama_dscp << 2 | wire::ecn::ect0 : wire::ecn::ect0;
     ip.source = node.spec.address;
     ip.destination = datagram.destination.address;
     wire::finish_ipv4(ip);
     append(*frame, wire::EthernetHeader{next_hop(node, datagram.destination.address), node.mac,
                                         wire::be16{wire::ethertype::ipv4}});
     append(*frame, ip);
-    append(*frame, wire::UdpHeader{wire::be16{udp_port}, wire::be16{datagram.destination.port},
+    append(*frame, wire::UdpHeader{wire::be16{source_port}, wire::be16{datagram.destination.port},
                                    wire::be16{udp_bytes}, wire::be16{}});
   }
   append(*frame, datagram.header());
@@ -159,8 +168,7 @@ void VirtualFabric::answer_arp(const HostNode& node, wire::MutableCursor cursor)
   launch(std::move(answer), node.switch_index, node.port);
 }
 
-void VirtualFabric::hand_over(Machine& machine, wire::MutableBytes datagram) const {
-  const host::Arrival arrival{datagram};
+void VirtualFabric::hand_over(Machine& machine, const host::Arrival& arrival) const {
   machine.receive({&arrival, 1}, host_now());
 }
 
@@ -173,13 +181,14 @@ void VirtualFabric::deliver_to_host(HostNode& node, Packet& frame) {
   if (ethernet->type.value() == wire::ethertype::arp) {
     return answer_arp(node, cursor);
   }
-  if (ethernet->destination != node.mac) {
+  const bool multicast = ethernet->destination.is_group();
+  if (ethernet->destination != node.mac && !multicast) {
     return;
   }
   if (ethernet->type.value() == wire::ethertype::canary) {
     for (auto& socket : node.sockets) {
       if (socket.machine->job().encapsulation == wire::Encapsulation::ethernet) {
-        hand_over(*socket.machine, cursor.rest());
+        hand_over(*socket.machine, {cursor.rest()});
       }
     }
     return;
@@ -187,7 +196,7 @@ void VirtualFabric::deliver_to_host(HostNode& node, Packet& frame) {
   const auto* ip = cursor.take<wire::Ipv4Header>();
   const auto* udp = cursor.take<wire::UdpHeader>();
   if (udp == nullptr || ethernet->type.value() != wire::ethertype::ipv4 ||
-      ip->destination != node.spec.address ||
+      (ip->destination != node.spec.address && !(multicast && ip->destination.is_multicast())) ||
       wire::internet_checksum(std::as_bytes(std::span(ip, 1))) != 0 ||
       udp->length.value() < sizeof *udp ||
       udp->length.value() - sizeof *udp > cursor.rest().size()) {
@@ -196,7 +205,8 @@ void VirtualFabric::deliver_to_host(HostNode& node, Packet& frame) {
   for (auto& socket : node.sockets) {
     if (socket.port == udp->destination_port.value() &&
         socket.machine->job().encapsulation == wire::Encapsulation::udp) {
-      hand_over(*socket.machine, cursor.rest().first(udp->length.value() - sizeof *udp));
+      hand_over(*socket.machine, {cursor.rest().first(udp->length.value() - sizeof *udp),
+                                  static_cast<std::uint8_t>(ip->tos & wire::ecn::mask)});
     }
   }
 }

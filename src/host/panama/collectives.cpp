@@ -41,6 +41,7 @@ void PanamaCollectives::begin(const Call& call, Time now, Time deadline) {
   if (!running_) {
     return;
   }
+  abandoned_ = false;
   epoch_ = next_epoch_++;
   key_ = key_of_call(job_.key, epoch_);
   parcels_ =
@@ -171,7 +172,7 @@ void PanamaCollectives::count(Verdict verdict) {
 
 // Round robin (4.1): a tree whose window is full does not hold up the others.
 void PanamaCollectives::poll(Outbox& outbox, Time now) {
-  std::size_t idle = running_ ? 0 : trees_.size();
+  std::size_t idle = abandoned_ ? trees_.size() : 0;
   while (idle < trees_.size() && !outbox.full()) {
     const auto tree = turn_;
     turn_ = (turn_ + 1) % static_cast<std::uint32_t>(trees_.size());
@@ -219,7 +220,7 @@ void PanamaCollectives::expire(Time now) {
     return;
   }
   if (now >= deadline_) {
-    running_ = false;
+    abandon();
     failure_ = Error{Error::Code::timeout, diagnose()};
     return;
   }

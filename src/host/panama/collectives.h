@@ -37,7 +37,10 @@ class PanamaCollectives final : public Machine {
   // Starts a collective of at most Parcels::count_max packets.
   void begin(const Call& call, Time now, Time deadline) override;
   void skip(const Call& call) override;
-  void abandon() override { running_ = false; }
+  void abandon() override {
+    running_ = false;
+    abandoned_ = true;
+  }
 
   void receive(std::span<const Arrival> burst, Time now) override;
   void poll(Outbox& outbox, Time now) override;
@@ -71,6 +74,7 @@ class PanamaCollectives final : public Machine {
   std::vector<std::byte> zeros_;  // what contributes nothing to a broadcast
 
   bool running_ = false;
+  bool abandoned_ = true;    // nothing is to be sent any more
   std::uint32_t epoch_ = 0;  // of the collective that runs or ran last
   std::uint32_t next_epoch_;
   JobKey key_{};

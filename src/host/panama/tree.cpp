@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace tributary::host {
 namespace {
@@ -28,6 +29,7 @@ void PanamaTree::begin(std::uint32_t packets) {
   order_ = newest_ = 0;
   expirations_ = 0;
   burst_ = 1;
+  owes_last_ = false;
   begun_ = false;
 }
 
@@ -60,6 +62,9 @@ std::optional<PanamaTree::Sending> PanamaTree::next(Time now) {
     entry(vid).timed = begun_;
     send(vid, now);
     return Sending{vid, false};
+  }
+  if (std::exchange(owes_last_, false)) {
+    return Sending{packets_ - 1, false};
   }
   return std::nullopt;
 }
@@ -135,6 +140,7 @@ void PanamaTree::look_for_losses(std::uint32_t vid) {
 void PanamaTree::advance() {
   while (base_ < packets_ && entry(base_).done) {
     skipped_ += base_ >= next_ ? 1 : 0;
+    owes_last_ = !entry(base_).sent && base_ + 1 == packets_;
     entry(base_) = Entry{};
     ++base_;
   }

@@ -26,7 +26,9 @@ class PanamaTree {
     std::uint32_t vid = 0;
     bool again = false;
   };
-  // A packet that is to be sent now; it counts as sent. What was lost comes first.
+  // A packet that is to be sent now; it counts as sent. What was lost comes first. Of those whose
+  // results were there before, only the last (FIN) is sent: the switches need to know that this
+  // rank has caught up.
   std::optional<Sending> next(Time now);
 
   // A sound result. `cap`: the memory that switches have for packets of this tree.
@@ -82,6 +84,7 @@ class PanamaTree {
   Time timer_from_{};         // the last progress
   unsigned expirations_ = 0;  // since then
   std::uint32_t burst_ = 1;   // how many are sent again at the next
+  bool owes_last_ = false;    // and all are done
   bool begun_ = false;        // a result came: the others are there
   std::uint64_t timeouts_ = 0;
   std::uint64_t skipped_ = 0;
