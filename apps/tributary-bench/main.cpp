@@ -13,6 +13,7 @@
 #include "wire/canary.h"
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
+#include "wire/panama.h"
 #include "wire/transport.h"
 
 namespace tributary::bench {
@@ -21,8 +22,9 @@ namespace {
 constexpr int exit_failed = 1;
 
 Setting setting_of(const Communicator& communicator, const Options& options) {
-  std::size_t headers = sizeof(wire::EthernetHeader) + sizeof(wire::CanaryHeader) +
-                        wire::ethernet_line_overhead_bytes;
+  const bool panama = communicator.algorithm() == Algorithm::panama;
+  std::size_t headers = sizeof(wire::EthernetHeader) + wire::ethernet_line_overhead_bytes +
+                        (panama ? sizeof(wire::PanamaHeader) : sizeof(wire::CanaryHeader));
   if (options.communicator.encapsulation == wire::Encapsulation::udp) {
     headers += sizeof(wire::Ipv4Header) + sizeof(wire::UdpHeader);
   }
@@ -72,7 +74,7 @@ class Run {
       return tl::unexpected(statistics.error());
     }
     for (const auto& report : reports_) {
-      report->end(*statistics);
+      report->end(*statistics, communicator_.panama_statistics());
     }
     return {};
   }

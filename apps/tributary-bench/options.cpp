@@ -59,18 +59,26 @@ std::vector<Algorithm> algorithms_of(const std::vector<std::string>& names) {
   for (const std::string& text : names) {
     const auto algorithm = algorithm_of(text);
     if (!algorithm) {
-      throw CLI::ValidationError(text, "is no algorithm: auto, canary or ring");
+      throw CLI::ValidationError(text, "is no algorithm: auto, canary, panama or ring");
     }
     algorithms.push_back(*algorithm);
   }
   return algorithms;
 }
 
+bool is_in_network(Algorithm algorithm) {
+  return algorithm == Algorithm::canary || algorithm == Algorithm::panama;
+}
+
 // That of the communicator, with which all that are measured can be run.
 Algorithm common_algorithm(const std::vector<Algorithm>& measured) {
   auto common = Algorithm::ring;
   for (const auto algorithm : measured) {
-    if (common == Algorithm::ring || algorithm == Algorithm::canary) {
+    const bool both = algorithm != common && is_in_network(algorithm) && is_in_network(common);
+    if (both) {
+      throw CLI::ValidationError("--algorithm", "canary and panama need a run each");
+    }
+    if (common == Algorithm::ring || is_in_network(algorithm)) {
       common = algorithm;
     }
   }
@@ -102,6 +110,9 @@ struct Raw {
   std::string fallback;
   std::uint32_t attempts = 0;
   std::uint32_t job = 0;
+  std::vector<std::string> trees;
+  std::string congestion_control;
+  double share = 0;
 };
 
 void declare_vector(CLI::App& app, Raw& raw, Options& options) {
@@ -137,7 +148,7 @@ void declare_run(CLI::App& app, Raw& raw, Options& options) {
       ->check(CLI::Range(0, 1000000))
       ->capture_default_str();
   app.add_option("--algorithm", raw.algorithms,
-                 "canary, ring, auto (as the communicator chooses), or a list of them")
+                 "canary or panama, ring, auto (as the communicator chooses), or a list of them")
       ->delimiter(',')
       ->envname("TRIBUTARY_ALGORITHM")
       ->capture_default_str();
@@ -167,6 +178,12 @@ void declare_run(CLI::App& app, Raw& raw, Options& options) {
                  "how often a block is tried in the network before the hosts reduce it; default: 4")
       ->check(CLI::Range(1u, CommunicatorOptions::attempts_max));
   app.add_option("--job", raw.job, "for the switches; default: drawn");
+  app.add_option("--trees", raw.trees, "panama: multicast groups of the job's aggregation trees")
+      ->delimiter(',');
+  app.add_option("--congestion-control", raw.congestion_control, "panama: on or off")
+      ->check(CLI::IsMember({"on", "off"}));
+  app.add_option("--share", raw.share, "panama: of the ranks, that a sum needs; implies --check 0")
+      ->check(CLI::Range(0.001, 1.0));
 }
 
 std::vector<std::size_t> sizes_of(const Raw& raw) {
@@ -221,6 +238,13 @@ CommunicatorOptions communicator_of(const Raw& raw) {
   options.fallback = fallback_of(raw.fallback).value_or(options.fallback);
   options.attempts = raw.attempts > 0 ? raw.attempts : options.attempts;
   options.job = raw.job > 0 ? raw.job : options.job;
+  if (!raw.trees.empty()) {
+    options.trees = raw.trees;
+  }
+  if (!raw.congestion_control.empty()) {
+    options.congestion_control = raw.congestion_control == "on";
+  }
+  options.share = raw.share > 0 ? raw.share : options.share;
   return options;
 }
 
@@ -230,7 +254,7 @@ void interpret(const Raw& raw, Options& options) {
   options.types = types_of(raw.types);
   options.operators = operators_of(raw.operators);
   options.algorithms = algorithms_of(raw.algorithms);
-  options.check = raw.check != 0;
+  options.check = raw.check != 0 && !(raw.share > 0 && raw.share < 1);
   options.layout = raw.json              ? Layout::json
                    : raw.csv             ? Layout::csv
                    : raw.layout == "osu" ? Layout::osu

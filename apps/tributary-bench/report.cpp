@@ -98,6 +98,7 @@ class CsvReport final : public Report {
 nlohmann::ordered_json json_of(const CommunicatorStatistics& of) {
   return {{"collectives_by_canary", of.collectives_by_canary},
           {"collectives_by_ring", of.collectives_by_ring},
+          {"collectives_by_panama", of.collectives_by_panama},
           {"blocks_in_network", of.blocks_in_network},
           {"blocks_by_hosts", of.blocks_by_hosts},
           {"blocks_reissued", of.blocks_reissued},
@@ -118,6 +119,30 @@ nlohmann::ordered_json json_of(const CommunicatorStatistics& of) {
           {"restorations_sent", of.restorations_sent},
           {"bytes_sent", of.bytes_sent},
           {"bytes_received", of.bytes_received},
+          {"ignored", of.ignored()}};
+}
+
+nlohmann::ordered_json json_of(const PanamaStatistics& of) {
+  auto trees = nlohmann::ordered_json::array();
+  for (const auto& tree : of.trees) {
+    trees.push_back({{"group", tree.group},
+                     {"packets_sent", tree.packets_sent},
+                     {"retransmissions_sent", tree.retransmissions_sent},
+                     {"timeouts", tree.timeouts},
+                     {"results_received", tree.results_received},
+                     {"results_marked", tree.results_marked},
+                     {"window", tree.window},
+                     {"ssthresh", tree.ssthresh},
+                     {"alpha", tree.alpha},
+                     {"window_cap", tree.window_cap}});
+  }
+  return {{"trees", std::move(trees)},
+          {"bytes_sent", of.bytes_sent},
+          {"bytes_received", of.bytes_received},
+          {"results_partial", of.results_partial},
+          {"contributions_missing", of.contributions_missing},
+          {"contributions_skipped", of.contributions_skipped},
+          {"fingerprint_rejections", of.fingerprint_rejections},
           {"ignored", of.ignored()}};
 }
 
@@ -155,8 +180,11 @@ class JsonReport final : public Report {
     document_["rows"].push_back(std::move(entry));
   }
 
-  void end(const CommunicatorStatistics& statistics) override {
+  void end(const CommunicatorStatistics& statistics, const PanamaStatistics& panama) override {
     document_["statistics"] = json_of(statistics);
+    if (!panama.trees.empty()) {
+      document_["panama"] = json_of(panama);
+    }
     auto& stream = file_ ? static_cast<std::ostream&>(*file_) : std::cout;
     stream << document_.dump(1) << std::endl;
   }

@@ -44,8 +44,9 @@ class Report {
   virtual ~Report() = default;
   virtual void begin() {}
   virtual void row(const Row& row) = 0;
-  // Once, with the statistics of all ranks together.
-  virtual void end(const CommunicatorStatistics& /*statistics*/) {}
+  // Once, with the statistics of all ranks together, and those of rank 0's trees.
+  virtual void end(const CommunicatorStatistics& /*statistics*/,
+                   const PanamaStatistics& /*panama*/) {}
 };
 
 }  // namespace tributary::bench

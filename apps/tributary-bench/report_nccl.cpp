@@ -20,6 +20,20 @@ void print_statistics(const CommunicatorStatistics& of) {
       Count{of.blocks_reissued}, Count{of.fingerprint_rejections});
 }
 
+void print_trees(const PanamaStatistics& panama) {
+  for (const auto& tree : panama.trees) {
+    std::printf(
+        "# Tree %s (rank 0): %llu packets, %llu sent again, %.2f %% marked, window %.1f of %u, "
+        "alpha %.3f\n",
+        tree.group.c_str(), Count{tree.packets_sent}, Count{tree.retransmissions_sent},
+        tree.marked_share() * 100, tree.window, tree.window_cap, tree.alpha);
+  }
+  if (panama.results_partial != 0) {
+    std::printf("# Partial results (rank 0): %llu, which lack %llu contributions\n",
+                Count{panama.results_partial}, Count{panama.contributions_missing});
+  }
+}
+
 void print_head(const Options& options, const Setting& setting) {
   std::printf("# tributary-bench %s: ranks %u, iterations %zu, warm-up %zu, check %d\n",
               name(options.collective), setting.ranks, options.iterations, options.warmups,
@@ -78,11 +92,12 @@ class NcclReport final : public Report {
     std::fflush(stdout);  // a row a time, also into a pipe
   }
 
-  void end(const CommunicatorStatistics& statistics) override {
+  void end(const CommunicatorStatistics& statistics, const PanamaStatistics& panama) override {
     print_wrong(options_, wrong_);
     std::printf("# Avg bus bandwidth    : %.4f (ring-equivalent)\n",
                 series_ == 0 ? 0.0 : busbw_ / static_cast<double>(series_) * 1e-9);
     print_statistics(statistics);
+    print_trees(panama);
     std::fflush(stdout);
   }
 
@@ -153,9 +168,10 @@ class BarrierReport final : public Report {
     std::fflush(stdout);
     wrong_ += series.wrong;
   }
-  void end(const CommunicatorStatistics& statistics) override {
+  void end(const CommunicatorStatistics& statistics, const PanamaStatistics& panama) override {
     print_wrong(options_, wrong_);
     print_statistics(statistics);
+    print_trees(panama);
     std::fflush(stdout);
   }
 
