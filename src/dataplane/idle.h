@@ -10,6 +10,10 @@ namespace tributary::dataplane {
 
 // When a packet core sleeps, and for how long. A pure state machine: the core tells it what the
 // last round found, it answers how long to sleep before the next.
+//
+// A core that sleeps is late for the packet that comes next. So it first looks for packets in vain
+// for as long as a sleep would make it late, which it learns: then it never loses much more than it
+// would have if it had known. Time counts, not rounds, whose length depends on the ports.
 class IdleGovernor {
  public:
   static constexpr Duration sleep_first = std::chrono::microseconds(5);
@@ -18,19 +22,26 @@ class IdleGovernor {
   // share a lab machine, and a wake-up for every packet of a shaped port costs more than the
   // packet.
   static constexpr Duration sleep_min_to_deadline = std::chrono::microseconds(50);
-  // Empty rounds in a row before the first sleep.
-  static constexpr unsigned empty_rounds_before_sleep = 400;
+  // Bounds of the time without work before the first sleep. Senders pause between their bursts for
+  // less than the lower one.
+  static constexpr Duration spin_min = std::chrono::microseconds(100);
+  static constexpr Duration spin_max = std::chrono::microseconds(500);
 
   explicit IdleGovernor(control::IdlePolicy policy) : policy_(policy) {}
 
-  // `worked`: the round moved a packet. `deadline`: the earliest thing that is due on this core.
-  // Zero means: do not sleep.
+  // `worked`: the round, which began at `now`, moved a packet. `deadline`: the earliest thing that
+  // is due on this core. Zero means: do not sleep.
   Duration after_round(bool worked, Time now, Time deadline);
 
  private:
+  void learn_lateness(Time now);
+  Duration spin() const;
+
   control::IdlePolicy policy_;
-  unsigned empty_rounds_ = 0;
+  Time idle_since_ = never;
   Duration next_sleep_ = sleep_first;
+  Time wake_due_ = never;           // of the sleep that was last
+  Duration lateness_ = Duration{};  // by how much sleeps outlast what was asked for
 };
 
 }  // namespace tributary::dataplane

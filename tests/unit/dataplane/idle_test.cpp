@@ -9,53 +9,111 @@ namespace {
 using control::IdlePolicy;
 using std::chrono::microseconds;
 
-constexpr Time now{std::chrono::seconds(7)};
+constexpr Time start{std::chrono::seconds(7)};
 
-// The sleep that ends a spell of empty rounds.
-Duration first_sleep(IdleGovernor& governor, Time deadline = never) {
-  for (unsigned round = 1; round < IdleGovernor::empty_rounds_before_sleep; ++round) {
-    EXPECT_EQ(governor.after_round(false, now, deadline), Duration::zero());
+class Idle : public ::testing::Test {
+ protected:
+  // One round, and the sleep after it, which takes longer by `late`.
+  Duration round(bool worked, Time deadline = never) {
+    const auto sleep = governor.after_round(worked, now, deadline);
+    now += sleep > Duration::zero() ? sleep + late : round_takes;
+    return sleep;
   }
-  return governor.after_round(false, now, deadline);
-}
+  // The sleep that ends a spell of empty rounds, and how long those took.
+  Duration first_sleep(Time deadline = never) {
+    const auto began = now;
+    for (;;) {
+      spun = now - began;
+      if (const auto sleep = round(false, deadline); sleep > Duration::zero()) {
+        return sleep;
+      }
+    }
+  }
+
+  IdleGovernor governor{IdlePolicy::adaptive};
+  Time now = start;
+  Duration round_takes = std::chrono::nanoseconds(100);
+  Duration late = microseconds(20);
+  Duration spun{};
+};
 
 TEST(IdleGovernor, PollNeverSleeps) {
   IdleGovernor governor(IdlePolicy::poll);
   for (int round = 0; round < 1000; ++round) {
-    EXPECT_EQ(governor.after_round(false, now, never), Duration::zero());
+    EXPECT_EQ(governor.after_round(false, start + microseconds(round), never), Duration::zero());
   }
 }
 
-TEST(IdleGovernor, RampsUpToTheMaximum) {
-  IdleGovernor governor(IdlePolicy::adaptive);
-  auto sleep = first_sleep(governor);
+TEST_F(Idle, RampsUpToTheMaximum) {
+  auto sleep = first_sleep();
   EXPECT_EQ(sleep, IdleGovernor::sleep_first);
-  for (int round = 0; round < 20; ++round) {
-    const auto next = governor.after_round(false, now, never);
+  for (int i = 0; i < 20; ++i) {
+    const auto next = round(false);
     EXPECT_EQ(next, std::min<Duration>(sleep * 2, IdleGovernor::sleep_max));
     sleep = next;
   }
   EXPECT_EQ(sleep, IdleGovernor::sleep_max);
 }
 
-TEST(IdleGovernor, WorkEndsTheSpell) {
-  IdleGovernor governor(IdlePolicy::adaptive);
-  first_sleep(governor);
-  governor.after_round(false, now, never);
-  EXPECT_EQ(governor.after_round(true, now, never), Duration::zero());
-  EXPECT_EQ(first_sleep(governor), IdleGovernor::sleep_first);
+TEST_F(Idle, WorkEndsTheSpell) {
+  first_sleep();
+  round(false);
+  EXPECT_EQ(round(true), Duration::zero());
+  EXPECT_EQ(first_sleep(), IdleGovernor::sleep_first);
+  EXPECT_GE(spun, IdleGovernor::spin_min);
 }
 
-TEST(IdleGovernor, NeverSleepsPastADeadlineByMoreThanTheMinimum) {
-  IdleGovernor governor(IdlePolicy::adaptive);
-  first_sleep(governor);
-  for (int round = 0; round < 20; ++round) {
-    EXPECT_LE(governor.after_round(false, now, now + microseconds(300)), microseconds(300));
+TEST_F(Idle, SpinsForATimeHoweverLongRoundsTake) {
+  first_sleep();
+  EXPECT_EQ(spun, IdleGovernor::spin_min);
+  round_takes = microseconds(10);
+  round(true);
+  first_sleep();
+  EXPECT_EQ(spun, IdleGovernor::spin_min);
+}
+
+TEST_F(Idle, PausesOfASenderAreNotSleptThrough) {
+  for (int burst = 0; burst < 100; ++burst) {
+    round(true);
+    for (const auto until = now + microseconds(90); now < until;) {
+      EXPECT_EQ(round(false), Duration::zero());
+    }
   }
-  EXPECT_EQ(governor.after_round(false, now, now + microseconds(1)),
-            IdleGovernor::sleep_min_to_deadline);
-  EXPECT_EQ(governor.after_round(false, now, now - microseconds(1)),
-            IdleGovernor::sleep_min_to_deadline);
+}
+
+TEST_F(Idle, SpinsForAsLongAsSleepsAreLate) {
+  late = microseconds(300);
+  for (int i = 0; i < 100; ++i) {
+    round(false);
+  }
+  first_sleep();
+  for (int i = 0; i < 100; ++i) {
+    round(false);
+  }
+  round(true);
+  first_sleep();
+  EXPECT_LE(std::chrono::abs(spun - late), microseconds(1));
+}
+
+TEST_F(Idle, OneLongAbsenceDoesNotMakeItSpinForEver) {
+  late = std::chrono::seconds(1);
+  first_sleep();
+  late = Duration::zero();
+  for (int i = 0; i < 100; ++i) {
+    round(false);
+  }
+  round(true);
+  first_sleep();
+  EXPECT_EQ(spun, IdleGovernor::spin_min);
+}
+
+TEST_F(Idle, NeverSleepsPastADeadlineByMoreThanTheMinimum) {
+  first_sleep();
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_LE(round(false, now + microseconds(300)), microseconds(300));
+  }
+  EXPECT_EQ(round(false, now + microseconds(1)), IdleGovernor::sleep_min_to_deadline);
+  EXPECT_EQ(round(false, now - microseconds(1)), IdleGovernor::sleep_min_to_deadline);
 }
 
 }  // namespace
