@@ -5,6 +5,8 @@
 #include <sys/prctl.h>
 #include <utility>
 
+#include "dataplane/driver_memory.h"
+
 namespace tributary::pktgen {
 namespace {
 
@@ -29,8 +31,10 @@ PacketLoop::PacketLoop(Session& session, const Devices& devices, PacketPool& poo
 
 void PacketLoop::run() {
   prctl(PR_SET_TIMERSLACK, 1UL);  // nanosecond: sleeps end when they should
+  const dataplane::DriverUser user(0);
   while (!session_.done()) {
     const Time now = read_clock();
+    user.between_bursts();
     mailbox_.serve(now);
     bool worked = receive(now);
     // What the devices have not taken yet goes first.

@@ -5,6 +5,7 @@
 #include <ctime>
 #include <sys/prctl.h>
 
+#include "dataplane/driver_memory.h"
 #include "switch/flow_plan.h"
 
 namespace tributary::dataplane {
@@ -95,8 +96,10 @@ void Core::control_flow(const control::DaemonConfig& config) {
 void Core::run() {
   prctl(PR_SET_TIMERSLACK, 1UL);  // nanosecond: sleeps end when they should
   auto& pulse = (*setup_.pulses)[setup_.core].busy;
+  const DriverUser user(setup_.core);
   while (!stop_.load(std::memory_order_relaxed)) {
     const Time now = read_clock();
+    user.between_bursts();
     mailbox_.serve(now);
     const bool worked = round(now);
     ++status_.loops;

@@ -2,9 +2,12 @@
 """Ports of other kinds than one packet socket: AF_XDP, several queues, memif, jumbo frames."""
 
 import contextlib
+import ctypes
 import json
 import os
 import pathlib
+import socket
+import stat
 import subprocess
 import tempfile
 import time
@@ -145,6 +148,96 @@ class Memif(unittest.TestCase):
             status = json.loads(self.ctl("a", "status", "--json").stdout)
             for core in status["cores"]:
                 self.assertGreater(core["busy_loops_total"], 10, status)
+
+
+SERVER = """
+version = 1
+[daemon]
+cores = [{cpu}]
+idle = "poll"
+hugepages = "never"
+packets = 8192
+control = "{directory}/server.sock"
+log_level = "warning"
+[[switch]]
+name = "server"
+id = 1
+[[switch.port]]
+name = "a"
+memif = "{directory}/a.sock"
+memif_role = "server"
+[[switch.port]]
+name = "b"
+memif = "{directory}/b.sock"
+memif_role = "server"
+"""
+
+
+def hang_up(pid: int) -> None:
+    """Ends the memif connections of a process, which knows nothing of it and goes on sending."""
+    pidfd_getfd = 438
+    process = os.pidfd_open(pid)
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        number = ctypes.CDLL(None).syscall(pidfd_getfd, process, int(name), 0)
+        if number < 0:
+            continue
+        if not stat.S_ISSOCK(os.fstat(number).st_mode):
+            os.close(number)
+            continue
+        with socket.socket(fileno=number) as end:
+            if end.family == socket.AF_UNIX and end.type == socket.SOCK_SEQPACKET:
+                end.shutdown(socket.SHUT_WR)
+    os.close(process)
+
+
+class MemifPeers(unittest.TestCase):
+    """A packet core is somewhere in a ring when the peer leaves, and its memory goes."""
+
+    PEERS = 12
+
+    def setUp(self):
+        self.directory = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.cpu = min(os.sched_getaffinity(0))
+
+    def start(self, *argv, **more) -> subprocess.Popen:
+        child = subprocess.Popen([str(arg) for arg in argv], stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.DEVNULL, **more)
+        self.addCleanup(child.wait)
+        self.addCleanup(child.kill)
+        return child
+
+    def ports(self) -> list[dict]:
+        done = support.run(support.CTL, "--socket", self.directory / "server.sock", "port",
+                           "--json")
+        self.assertEqual(done.returncode, 0, f"{done.stderr}; the daemon: {self.daemon.poll()}")
+        return json.loads(done.stdout)
+
+    def forwarded(self) -> int:
+        return sum(row["counters"]["tx_packets_total"] for row in self.ports())
+
+    def generator(self) -> subprocess.Popen:
+        ports = [word for end in "ab"
+                 for word in ("--port", f"memif={self.directory}/{end}.sock,role=client")]
+        return self.start(support.PKTGEN, "plain", *ports, "--rate", "2Mpps", "--size", "1518", "--duration",
+                          "60s", "--idle", "poll", stderr=subprocess.DEVNULL)
+
+    def test_a_server_outlives_clients_that_leave_under_traffic(self):
+        file = self.directory / "server.toml"
+        file.write_text(SERVER.format(directory=self.directory, cpu=self.cpu))
+        # All of its threads on one CPU: DPDK's interrupts take it from the packet core wherever that is.
+        self.daemon = self.start("taskset", "-c", self.cpu, support.DAEMON, "--config", file)
+        support.until((self.directory / "server.sock").exists, what="the daemon's start")
+        for _ in range(self.PEERS):
+            before = self.forwarded()
+            generator = self.generator()
+            support.until(lambda: self.forwarded() > before + 1000, what="traffic")
+            hang_up(generator.pid)
+            support.until(lambda: not any(row["up"] for row in self.ports()), what="the end")
+            generator.kill()
+            generator.wait()
+        self.assertIsNone(self.daemon.poll())
+        self.daemon.terminate()
+        self.assertEqual(self.daemon.wait(), 0)
 
 
 if __name__ == "__main__":
