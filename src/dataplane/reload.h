@@ -10,9 +10,9 @@
 
 namespace tributary::dataplane {
 
-// What a reload from `current` to `next` puts in force: `next`, with the MAC addresses and rates that
-// were taken from the devices and the trees that were installed at run time. The error names what
-// can only change by a restart, or a tree that does not fit any more.
+// What a reload from `current` to `next` puts in force: `next`, with the MAC addresses and rates
+// that were taken from the devices and the trees that were installed at run time. The error names
+// what can only change by a restart, or a tree that does not fit any more.
 tl::expected<control::DaemonConfig, std::string> merge_reload(const control::DaemonConfig& current,
                                                               const control::DaemonConfig& next,
                                                               const control::RuntimeTrees& trees);
