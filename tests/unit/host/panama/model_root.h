@@ -38,10 +38,11 @@ class ModelRoot {
     if (!row.result.empty()) {
       return header.retransmission() ? Answer{&row.result, false} : Answer{};
     }
-    if (row.has[header.rank.value()]) {
+    const std::size_t rank = header.rank.value();
+    if (rank >= ranks_ || row.has[rank] || (row.contributions != 0 && !is_like(row, header))) {
       return {};
     }
-    row.has[header.rank.value()] = true;
+    row.has[rank] = true;
     accumulate(row, header, view.payload);
     if (row.contributions < quorum_) {
       return {};
@@ -59,6 +60,11 @@ class ModelRoot {
     std::vector<std::byte> result;  // once there is one: header and payload
   };
   using Key = std::tuple<std::uint32_t, std::uint16_t, std::uint32_t>;
+
+  static bool is_like(const Row& row, const wire::PanamaHeader& header) {
+    return row.header.elements == header.elements &&
+           row.header.element_type == header.element_type && row.header.op == header.op;
+  }
 
   static void accumulate(Row& row, const wire::PanamaHeader& header, wire::Bytes payload) {
     const auto& kernel = reduce::kernel(header.element_type, header.op);
