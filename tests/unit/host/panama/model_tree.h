@@ -101,10 +101,13 @@ class ModelTree {
   // Until no machine runs any more, or `limit` has passed.
   void run(Duration limit = std::chrono::seconds(60)) {
     const auto end = now + limit;
-    while (now < end) {
+    for (;;) {
       for (std::uint32_t rank = 0; rank < size(); ++rank) {
         machines_[rank]->expire(now);
         collect(rank);
+      }
+      if (now >= end) {
+        return;
       }
       auto next = queue_.empty() ? never : queue_.front().arrival;
       for (auto& machine : machines_) {
