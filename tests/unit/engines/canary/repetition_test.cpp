@@ -29,7 +29,7 @@ std::set<std::size_t> own_bytes() {
   return bytes;
 }
 
-TEST(Repeats, looks_at_every_bit_that_contributions_share_and_at_no_other) {
+TEST(Repetition, looks_at_every_bit_that_contributions_share_and_at_no_other) {
   const UdpHeaders first{};
   const auto own = own_bytes();
   ASSERT_TRUE(repeats(first, first));
