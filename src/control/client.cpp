@@ -75,6 +75,7 @@ struct SshCommand {
     script = std::string(given != nullptr ? given : "ssh -o BatchMode=yes") + " \"$@\"";
   }
   [[noreturn]] void run(int fd) const {
+    setpgid(0, 0);  // so that what the shell starts can be ended with it
     dup2(fd, STDIN_FILENO);
     dup2(fd, STDOUT_FILENO);
     execl("/bin/sh", "sh", "-c", script.c_str(), "sh", host.c_str(), "tributaryctl", "--socket",
@@ -139,6 +140,9 @@ tl::expected<Client, CallError> Client::connect_over_ssh(const std::string& host
     command.run(ends[1]);
   }
   close(ends[1]);
+  if (child > 0) {
+    setpgid(child, child);  // whoever of the two comes first
+  }
   if (child < 0) {
     close(ends[0]);
     return call_error(Kind::failed, std::string("fork: ") + std::strerror(errno));
@@ -159,7 +163,7 @@ Client::~Client() {
     close(fd_);
   }
   if (child_ > 0) {
-    kill(child_, SIGTERM);  // it would end by itself, but who knows when
+    kill(-child_, SIGTERM);  // it would end by itself, but who knows when
     waitpid(child_, nullptr, 0);
   }
 }
