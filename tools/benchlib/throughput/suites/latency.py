@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What one hop adds to the time of a frame, at little load and at much."""
 
+from lablib import LabError
+
 from ... import figures
 from .. import generator
 from ..record import Case, Chart, Record, Table
@@ -20,8 +22,10 @@ def search(setting: Setting) -> float:
     document = generator.run(setting, "pdr", "plain",
                              *memif.plain(setting, memif.BRIDGED, memif.LARGE), "--loss",
                              LOSS_PERCENT, "--trial", trial, "--precision", precision)
-    trials = [document["best"]] if document["best"] else document["trials"]
-    return max(trial["done_per_second"] for trial in trials)
+    if document["best"] is None:
+        raise LabError(f"no rate came through with a loss of {LOSS_PERCENT} % or less; "
+                       "is the machine busy?")
+    return document["best"]["done_per_second"]
 
 
 def highest_rate(setting: Setting) -> float:
