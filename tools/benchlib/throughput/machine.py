@@ -11,6 +11,7 @@ import time
 from lablib import LabError
 
 _CALIBRATION_S = 0.5
+_LOAD_MAX = 0.25  # per CPU, before anything is measured
 
 # rdtsc; shl rdx, 32; or rax, rdx; ret
 _RDTSC = bytes.fromhex("0f31 48c1e220 4809d0 c3")
@@ -40,6 +41,14 @@ def packet_and_other_cpu() -> tuple[int, int]:
 def describe() -> dict:
     return {"cpu": _cpu_model(), "cpus": len(os.sched_getaffinity(0)), "tsc_hz": tsc_hz(),
             "caches": _caches(), "kernel": platform.release(), "load": os.getloadavg()[0]}
+
+
+def warning(found: dict) -> str | None:
+    """Of a machine on which others are at work."""
+    if found["load"] < _LOAD_MAX * found["cpus"]:
+        return None
+    return (f"the machine is busy (load {found['load']:.1f} on {found['cpus']} CPUs): figures will be "
+            "too low, and differ from run to run")
 
 
 def _cpu_model() -> str:

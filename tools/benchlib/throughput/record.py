@@ -74,16 +74,20 @@ class Record:
         path.write_text(json.dumps(vars(self), indent=1) + "\n")
 
     def take(self, cases: list[Case], runs: int, path: pathlib.Path) -> None:
-        """Each case once per run, so that what disturbs one disturbs all."""
+        """Each case once per run, so that what disturbs one disturbs all; in turns from either end,
+        so that none is always measured after the same other one. Results that are not complete lie
+        beside `path`, and replace nothing."""
+        part = path.with_suffix(".part")
         for run in range(runs):
-            for case in cases:
+            for case in cases if run % 2 == 0 else reversed(cases):
                 found = case.measure()
                 self.samples.append({"case": case.case, "subject": case.subject, "run": run,
                                      "figures": found})
-                self.write(path)
+                self.write(part)
                 told = ", ".join(f"{name} {value:.4g}"
                                  for name, value in list(found.items())[:_TOLD])
                 print(f"  {self.suite}: {case.case}, {case.subject}: {told}", file=sys.stderr)
+        part.replace(path)
 
     def cases(self) -> list[str]:
         return list(dict.fromkeys(sample["case"] for sample in self.samples))

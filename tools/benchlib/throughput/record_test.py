@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests how samples are taken, without measuring anything."""
+
+import contextlib
+import io
+import pathlib
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+
+from benchlib.throughput import generator, machine  # noqa: E402
+from benchlib.throughput.record import Case, Record  # noqa: E402
+from benchlib.throughput.suites import latency  # noqa: E402
+from lablib import LabError  # noqa: E402
+
+
+class Taking(unittest.TestCase):
+    def setUp(self):
+        self.path = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "s.json"
+        self.enterContext(contextlib.redirect_stderr(io.StringIO()))
+        self.measured = []
+
+    def case(self, subject: str, value: float = 1.0) -> Case:
+        def measure():
+            self.measured.append(subject)
+            return {"value": value}
+        return Case("case", subject, measure)
+
+    def take(self, cases: list[Case], runs: int) -> Record:
+        record = Record("s", {}, {})
+        record.take(cases, runs, self.path)
+        return record
+
+    def test_each_run_goes_the_other_way(self):
+        self.take([self.case("a"), self.case("b"), self.case("c")], 3)
+        self.assertEqual("".join(self.measured), "abccbaabc")
+        self.assertEqual(Record.read(self.path).subjects(), ["a", "b", "c"])
+
+    def test_an_interrupted_run_replaces_no_results(self):
+        self.take([self.case("a", 1.0)], 2)
+
+        def interrupted():
+            raise KeyboardInterrupt
+        with self.assertRaises(KeyboardInterrupt):
+            self.take([self.case("a", 2.0), Case("case", "b", interrupted)], 2)
+        self.assertEqual(Record.read(self.path).values("case", "a", "value"), [1.0, 1.0])
+        part = self.path.with_suffix(".part")
+        self.assertEqual(Record.read(part).values("case", "a", "value"), [2.0])
+
+    def test_complete_results_leave_no_part(self):
+        self.take([self.case("a")], 1)
+        self.assertFalse(self.path.with_suffix(".part").exists())
+
+
+class Machine(unittest.TestCase):
+    def test_a_loaded_machine_is_said(self):
+        self.assertIn("load", machine.warning({"load": 1.5, "cpus": 2}))
+        self.assertIsNone(machine.warning({"load": 0.1, "cpus": 2}))
+
+
+class Latency(unittest.TestCase):
+    def test_a_trial_that_failed_is_no_rate(self):
+        document = {"best": None, "trials": [{"done_per_second": 1e6}]}
+        setting = mock.Mock(quick=False, directory=pathlib.Path("/tmp"))
+        with mock.patch.object(generator, "run", return_value=document):
+            with self.assertRaises(LabError):
+                latency.search(setting)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
