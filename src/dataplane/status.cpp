@@ -105,35 +105,23 @@ control::DaemonStatus Dataplane::status() {
 std::vector<control::SwitchStatus> Dataplane::switches() {
   const std::lock_guard lock(mutex_);
   std::vector<control::SwitchStatus> rows(config_.switches.size());
-  // Copied on the packet cores, counted here: they must not wait for a big table.
-  std::vector<std::pair<std::size_t, std::vector<forwarding::FdbRow>>> fdbs;
-  std::vector<std::pair<std::size_t, std::vector<forwarding::ArpRow>>> arps;
-  on_cores([&](Core& core, Time now) {
+  // What one core learns it teaches the others, and all have the same routes: nothing is copied on
+  // the packet cores, who must not wait for a big table.
+  on_cores([&](Core& core, Time) {
     for (std::size_t s = 0; s < rows.size(); ++s) {
       const auto& share = core.shares()[s];
       rows[s].ledger += share.logical->ledger();
       rows[s].ledger += share.handover;
-      rows[s].routes = share.logical->routes().size();
+      const auto sizes = share.logical->table_sizes();
+      rows[s].routes = std::max(rows[s].routes, sizes.routes);
+      rows[s].fdb_entries = std::max(rows[s].fdb_entries, sizes.fdb);
+      rows[s].arp_entries = std::max(rows[s].arp_entries, sizes.arp);
       rows[s].engines.clear();
       for (const auto& view : share.logical->engines()) {
         rows[s].engines.emplace_back(view.name);
       }
-      fdbs.emplace_back(s, share.logical->fdb(now));
-      arps.emplace_back(s, share.logical->arp(now));
     }
   });
-  std::map<FdbKey, bool> macs;
-  for (const auto& [s, table] : fdbs) {
-    for (const auto& row : table) {
-      rows[s].fdb_entries += macs.emplace(FdbKey{s, row.mac}, true).second ? 1 : 0;
-    }
-  }
-  std::map<ArpKey, bool> addresses;
-  for (const auto& [s, table] : arps) {
-    for (const auto& row : table) {
-      rows[s].arp_entries += addresses.emplace(ArpKey{s, row.address}, true).second ? 1 : 0;
-    }
-  }
   for (std::size_t s = 0; s < rows.size(); ++s) {
     const auto& config = config_.switches[s].config;
     rows[s].name = config.name;

@@ -36,6 +36,10 @@ std::vector<std::uint16_t> draw_order(std::size_t count, std::uint64_t seed) {
   return order;
 }
 
+bool is_listed(const Route& route) {
+  return route.kind == Route::Kind::connected || route.kind == Route::Kind::gateway;
+}
+
 }  // namespace
 
 RouteTable::RouteTable(std::vector<Route> routes, std::uint64_t tree_seed) {
@@ -45,6 +49,7 @@ RouteTable::RouteTable(std::vector<Route> routes, std::uint64_t tree_seed) {
   for (auto& route : routes) {
     NextHopGroup group;
     group.tree_order = draw_order(route.next_hops.size(), tree_seed);
+    row_count_ += is_listed(route) ? 1 : 0;
     group.route = std::move(route);
     groups_.push_back(std::move(group));
   }
@@ -65,9 +70,7 @@ void RouteTable::share_ways() {
       number = shared.try_emplace({route.kind, hop.via, hop.interface}, number).first->second;
     }
     if (number == ways_.size()) {
-      const bool leads_on =
-          route.kind == Route::Kind::connected || route.kind == Route::Kind::gateway;
-      ways_.push_back({.group = group, .leads_on = leads_on});
+      ways_.push_back({.group = group, .leads_on = is_listed(route)});
     }
     group_ways_.push_back(number);
   }
@@ -182,7 +185,7 @@ std::vector<RouteRow> RouteTable::rows() const {
   std::vector<RouteRow> rows;
   for (const auto& group : groups_) {
     const auto& route = group.route;
-    if (route.kind != Route::Kind::connected && route.kind != Route::Kind::gateway) {
+    if (!is_listed(route)) {
       continue;
     }
     RouteRow row{

@@ -104,7 +104,8 @@ class RouteTable {
   void continue_counters(const RouteTable& before);
 
   const std::vector<NextHopGroup>& groups() const { return groups_; }
-  std::vector<RouteRow> rows() const;  // connected and gateway routes
+  std::vector<RouteRow> rows() const;              // connected and gateway routes
+  std::size_t size() const { return row_count_; }  // of rows()
 
  private:
   void share_ways();
@@ -115,6 +116,7 @@ class RouteTable {
   void refresh();
   void refresh(NextHopGroup& group) const;
 
+  std::size_t row_count_ = 0;
   std::vector<NextHopGroup> groups_;       // in the order of their prefixes
   std::vector<std::uint32_t> group_ways_;  // which of ways_
   std::vector<Way> ways_;                  // the first one: no prefix matches

@@ -379,6 +379,10 @@ void Switch::reconfigure(const SwitchConfig& config) {
 const Ledger& Switch::ledger() const {
   return impl_->ledger();
 }
+TableSizes Switch::table_sizes() const {
+  return {impl_->bridge().fdb().size(), impl_->neighbours().table().size(),
+          impl_->router().routes().size()};
+}
 std::vector<forwarding::FdbRow> Switch::fdb(Time now) const {
   return impl_->bridge().fdb().rows(now);
 }

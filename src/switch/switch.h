@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -16,6 +17,13 @@
 #include "switch/config.h"
 
 namespace tributary::switching {
+
+// How many entries the tables hold: aged ones, too, until they are swept out.
+struct TableSizes {
+  std::size_t fdb = 0;
+  std::size_t arp = 0;
+  std::size_t routes = 0;
+};
 
 // Which core of how many this is.
 struct CoreShare {
@@ -70,6 +78,7 @@ class Switch {
   void reconfigure(const SwitchConfig& config);
 
   const Ledger& ledger() const;
+  TableSizes table_sizes() const;  // in no time, however large they are
   std::vector<forwarding::FdbRow> fdb(Time now) const;
   std::vector<forwarding::ArpRow> arp(Time now) const;
   std::vector<forwarding::RouteRow> routes() const;

@@ -78,6 +78,16 @@ TEST(RouteTable, AgreesWithALinearSearch) {
   }
 }
 
+TEST(RouteTable, CountsTheRoutesThatItLists) {
+  auto own = route(Ip(10, 0, 0, 1), 32, {});
+  own.kind = Route::Kind::local;
+  auto connected = route(Ip(10, 0, 0, 0), 24, {{Ip(), 1}});
+  connected.kind = Route::Kind::connected;
+  const RouteTable table({route(Ip(0, 0, 0, 0), 0, {{Ip(1, 1, 1, 1), 1}}), own, connected});
+  EXPECT_EQ(table.size(), 2u);
+  EXPECT_EQ(table.size(), table.rows().size());
+}
+
 TEST(RouteTable, NextHopsLeaveTheirGroupWithTheirPort) {
   RouteTable table({route(Ip(0, 0, 0, 0), 0, {{Ip(1, 1, 1, 1), 1}, {Ip(1, 1, 1, 2), 2}})});
   const auto* group = table.find(Ip(8, 8, 8, 8));

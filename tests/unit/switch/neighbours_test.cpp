@@ -57,6 +57,7 @@ TEST(Neighbours, AskThenForwardWhatWaitedInOrder) {
   EXPECT_TRUE(bench.send(0, make_udp(bench.pool, a_to_b, 5, 7)).empty()) << "asked already";
   EXPECT_EQ(bench.ledger().absorbed, 2u);
   EXPECT_EQ(bench.device().arp(bench.now).at(0).state, forwarding::ArpState::resolving);
+  EXPECT_EQ(bench.device().table_sizes().arp, 1u);
 
   const auto out = bench.send(1, make_arp(bench.pool, wire::ArpHeader::reply, b_replies));
   ASSERT_EQ(out.size(), 2u);
