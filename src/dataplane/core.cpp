@@ -392,9 +392,9 @@ void Core::stop_receiving() {
 }
 
 bool Core::queues_empty() const {
-  return std::all_of(ports_.begin(), ports_.end(), [](const HomePort& home) {
-    return home.deadline == never && !(home.queue != nullptr && home.queue->waiting());
-  });
+  return handover_.empty() && std::all_of(ports_.begin(), ports_.end(), [](const HomePort& home) {
+           return home.deadline == never && !(home.queue != nullptr && home.queue->waiting());
+         });
 }
 
 void Core::pause(std::uint32_t number, bool paused) {

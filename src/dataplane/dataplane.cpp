@@ -250,11 +250,12 @@ void Dataplane::drain(std::chrono::milliseconds bound) {
   const std::lock_guard lock(mutex_);
   on_cores([](Core& core, Time) { core.stop_receiving(); });
   const auto end = std::chrono::steady_clock::now() + bound;
-  bool empty = false;
-  while (!empty && std::chrono::steady_clock::now() < end) {
+  // Cores are asked one after the other, and a packet may go past the question once.
+  for (int rounds_empty = 0; rounds_empty < 2 && std::chrono::steady_clock::now() < end;) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    empty = true;
+    bool empty = true;
     on_cores([&](Core& core, Time) { empty = empty && core.queues_empty(); });
+    rounds_empty = empty ? rounds_empty + 1 : 0;
   }
 }
 

@@ -106,6 +106,13 @@ bool Handover::congested() {
   });
 }
 
+bool Handover::empty() const {
+  return std::all_of(lanes_.begin(), lanes_.end(), [](const Lane& lane) {
+    return lane.out == nullptr ||
+           (lane.count == 0 && rte_ring_empty(lane.out) != 0 && rte_ring_empty(lane.in) != 0);
+  });
+}
+
 std::size_t Handover::receive(PacketList& out) {
   std::size_t total = 0;
   for (auto& lane : lanes_) {

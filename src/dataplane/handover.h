@@ -72,6 +72,9 @@ class Handover {
   // caches, or be dropped after all the work. Better that it waits in the device.
   bool congested();
 
+  // Nothing is on its way from here or to here.
+  bool empty() const;
+
   std::uint64_t handed_over() const { return handed_over_; }
 
  private:
