@@ -73,6 +73,18 @@ control::Outcome check_channels(const control::InterfaceDevice& device) {
   return {};
 }
 
+// A bridge needs what is for others, and a port with a MAC address of its own what is for that one.
+void warn_if_deaf(const std::string& switch_name, const switching::PortConfig& port,
+                  const PortDevice& device) {
+  const bool needs_everything = !port.address || device.mac() != port.mac;
+  if (needs_everything && !device.hears_everything()) {
+    spdlog::warn(
+        "{}:{}: the device refuses promiscuous mode, so it brings only what is for its own MAC "
+        "address; a virtual function needs `ip link set DEVICE vf N trust on` at its host",
+        switch_name, port.name);
+  }
+}
+
 int run_core(void* core) {
   static_cast<Core*>(core)->run();
   return 0;
@@ -175,6 +187,9 @@ control::Outcome Dataplane::open_devices() {
     if (port.mac.is_zero()) {
       const auto given = devices_.back() ? devices_.back()->mac() : std::nullopt;
       port.mac = given.value_or(derived_mac(section.config.id, place.port));
+    }
+    if (devices_.back()) {
+      warn_if_deaf(section.config.name, port, *devices_.back());
     }
   }
   deal_queues(topology_, static_cast<unsigned>(config_.cores.size()), queues);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dataplane/device_check.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -64,6 +65,27 @@ struct Check {
 
 Outcome check_device(const control::DeviceConfig& device) {
   return std::visit(Check{}, device);
+}
+
+tl::expected<std::uint16_t, std::string> choose_queues(const control::DeviceConfig& config,
+                                                       std::uint16_t cores, std::uint16_t most) {
+  if (most == 0) {
+    return tl::unexpected(std::string("the device has no receive queue; a port needs one"));
+  }
+  const auto wanted = control::queues_of(config);
+  if (wanted == control::queues_automatic) {
+    return std::clamp<std::uint16_t>(cores, 1, std::min(most, control::queues_max));
+  }
+  if (wanted > most) {
+    return tl::unexpected("the device has at most " + std::to_string(most) +
+                          " receive queues, not " + std::to_string(wanted) +
+                          "; make queues smaller, or leave it out");
+  }
+  return wanted;
+}
+
+bool hears_everything(int result, const std::string& bus) {
+  return result == 0 || (result == -ENOTSUP && bus != "pci");
 }
 
 }  // namespace tributary::dataplane

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include <tl/expected.hpp>
@@ -11,5 +12,14 @@ namespace tributary::dataplane {
 
 // What a driver would refuse with no more than an error number: names and files.
 tl::expected<void, std::string> check_device(const control::DeviceConfig& device);
+
+// How many receive queues to set up on a device that has `most`; automatic ones are one for each of
+// the cores.
+tl::expected<std::uint16_t, std::string> choose_queues(const control::DeviceConfig& config,
+                                                       std::uint16_t cores, std::uint16_t most);
+
+// `result` is that of switching a device to promiscuous mode. A cable of software (ring, pcap,
+// memif) cannot be told, and brings everything anyway; a card brings what is for its own address.
+bool hears_everything(int result, const std::string& bus);
 
 }  // namespace tributary::dataplane

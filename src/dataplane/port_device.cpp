@@ -90,20 +90,6 @@ void fill_redirection(std::uint16_t port, std::uint16_t entries, std::uint16_t q
   }
 }
 
-tl::expected<std::uint16_t, std::string> choose_queues(const control::DeviceConfig& config,
-                                                       std::uint16_t cores, std::uint16_t most) {
-  const auto wanted = control::queues_of(config);
-  if (wanted == control::queues_automatic) {
-    return std::clamp<std::uint16_t>(cores, 1, std::min(most, control::queues_max));
-  }
-  if (wanted > most) {
-    return tl::unexpected("the device has at most " + std::to_string(most) +
-                          " receive queues, not " + std::to_string(wanted) +
-                          "; make queues smaller, or leave it out");
-  }
-  return wanted;
-}
-
 // Some software drivers do, and do not say so.
 bool gathers_segments(const rte_eth_dev_info& info) {
   const std::string_view driver = info.driver_name;
@@ -245,8 +231,8 @@ tl::expected<void, std::string> PortDevice::configure(std::uint16_t mtu, rte_mem
     fill_redirection(port_, info.reta_size, *queues);
   }
   std::copy(std::begin(address.addr_bytes), std::end(address.addr_bytes), mac_.octets.begin());
-  // A bridge hears everything. Devices that cannot be told (ring, pcap, memif) hear it anyway.
-  rte_eth_promiscuous_enable(port_);
+  hears_everything_ =
+      dataplane::hears_everything(rte_eth_promiscuous_enable(port_), arguments_.bus);
   return {};
 }
 

@@ -40,6 +40,8 @@ class PortDevice {
   std::uint16_t senders() const { return senders_; }
   // Of the port, if the device has one to give.
   std::optional<wire::MacAddress> mac() const;
+  // Also what is not for the device's own address, as a bridge must.
+  bool hears_everything() const { return hears_everything_; }
   bool link_up() const;
   // In bits per second; 0: it does not say.
   std::uint64_t line_bps() const;
@@ -65,6 +67,7 @@ class PortDevice {
 
   std::uint16_t port_;
   bool started_ = false;
+  bool hears_everything_ = false;
   std::chrono::steady_clock::time_point tried_;  // when it was started last
   control::DeviceConfig config_;
   DeviceArguments arguments_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dataplane/device_check.h"
 
+#include <cerrno>
+
 #include <gtest/gtest.h>
 
 namespace tributary::dataplane {
@@ -31,6 +33,25 @@ TEST(CheckDevice, ASocketNeedsADirectory) {
 TEST(CheckDevice, ATapHasTheNameOfAnInterface) {
   EXPECT_EQ(complaint(control::TapDevice{"fifteen-letters"}), "");
   EXPECT_NE(complaint(control::TapDevice{"sixteen-letters-"}).find("15"), std::string::npos);
+}
+
+TEST(ChooseQueues, AutomaticOnesAreOneForEachCoreThatTheDeviceCanHave) {
+  const control::PciDevice card{.queues = control::queues_automatic};
+  EXPECT_EQ(choose_queues(card, 4, 16).value(), 4);
+  EXPECT_EQ(choose_queues(card, 4, 2).value(), 2);
+}
+
+TEST(ChooseQueues, ADeviceWithoutReceiveQueuesIsRefused) {
+  const control::PciDevice card{.queues = control::queues_automatic};
+  ASSERT_FALSE(choose_queues(card, 4, 0));
+  EXPECT_NE(choose_queues(card, 4, 0).error().find("no receive queue"), std::string::npos);
+}
+
+TEST(HearsEverything, ACardMustBeTold) {
+  EXPECT_TRUE(hears_everything(0, "pci"));
+  EXPECT_FALSE(hears_everything(-ENOTSUP, "pci"));
+  EXPECT_TRUE(hears_everything(-ENOTSUP, "vdev"));
+  EXPECT_FALSE(hears_everything(-EPERM, "vdev"));
 }
 
 }  // namespace
