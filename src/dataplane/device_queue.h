@@ -26,7 +26,8 @@ class alignas(64) DeviceQueue {
   DeviceQueue(std::uint16_t port, std::uint16_t queue, bool sends)
       : port_(port), queue_(queue), sends_(sends) {}
 
-  // A paused queue does not touch the device: nothing comes, and what waits is dropped.
+  // A paused queue does not touch the device: nothing comes, and what waits is dropped. Once a core
+  // has the queue, only that core calls it.
   void pause(bool paused);
 
   // Up to one burst, owned by `pool` from now on. Returns how many came.

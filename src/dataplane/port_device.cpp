@@ -226,6 +226,7 @@ tl::expected<void, std::string> PortDevice::configure(std::uint16_t mtu, rte_mem
   }
   for (auto& queue : queues_) {
     queue.set_gathers(gathers);
+    queue.pause(!started_);
   }
   if (settings.rxmode.mq_mode == RTE_ETH_MQ_RX_RSS) {
     fill_redirection(port_, info.reta_size, *queues);
@@ -263,9 +264,6 @@ tl::expected<void, std::string> PortDevice::start() {
   }
   auto ok = check(rte_eth_dev_start(port_), "start the device");
   started_ = ok.has_value();
-  for (auto& queue : queues_) {
-    queue.pause(!started_);
-  }
   return ok;
 }
 

@@ -50,7 +50,7 @@ class PortDevice {
   void control_flow(forwarding::FlowControl mode);
   // A memif client is not started before there is a server, nor when the server has gone; DPDK does
   // not try again. can_reconnect(): there is one now. reconnect(): only while the queues are
-  // paused.
+  // paused, which they stay: they belong to their cores.
   bool started() const { return started_; }
   bool can_reconnect() const;
   void reconnect();
