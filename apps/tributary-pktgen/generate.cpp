@@ -170,7 +170,8 @@ int report_end(const Options& options, const Session& session, const PacketLoop&
   if (unwritten) {
     return fail(*unwritten);
   }
-  if (const auto failure = failure_of(outcome.trials, expects_answers(options))) {
+  if (const auto failure = failure_of(outcome.trials, expects_answers(options),
+                                      options.session.search.has_value())) {
     return fail(*failure);
   }
   const bool nothing_found = options.session.search && outcome.best == nullptr;

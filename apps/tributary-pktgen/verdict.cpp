@@ -5,6 +5,11 @@
 #include <variant>
 
 namespace tributary::pktgen {
+namespace {
+
+constexpr double loss_max = 0.5;
+
+}  // namespace
 
 bool receives(const control::DeviceConfig& device) {
   if (const auto* pcap = std::get_if<control::PcapDevice>(&device)) {
@@ -14,8 +19,8 @@ bool receives(const control::DeviceConfig& device) {
   return raw == nullptr || (raw->arguments + ",").find(",no-rx=1,") == std::string::npos;
 }
 
-std::optional<std::string> failure_of(const std::vector<TrialResult>& trials,
-                                      bool expects_answers) {
+std::optional<std::string> failure_of(const std::vector<TrialResult>& trials, bool expects_answers,
+                                      bool searches) {
   if (!trials.empty() && trials.back().wrong > 0) {
     return std::to_string(trials.back().wrong) + " results were wrong";
   }
@@ -25,6 +30,10 @@ std::optional<std::string> failure_of(const std::vector<TrialResult>& trials,
       std::none_of(trials.begin(), trials.end(), came_back)) {
     return "nothing came back: look at the switch's counters (tributaryctl drops), and at the "
            "addresses and gateways of the ports; if nothing is to come back, say --send-only";
+  }
+  if (expects_answers && !searches && !trials.empty() && trials.back().loss() > loss_max) {
+    return "more than half of what was sent is lost: send less (--rate), or look at the switch's "
+           "counters (tributaryctl drops); if it is not to come back, say --send-only";
   }
   return std::nullopt;
 }

@@ -23,9 +23,17 @@ TEST(Verdict, NothingThatComesBackIsAFailure) {
   EXPECT_TRUE(failure_of({trial(10, 0), trial(5, 0)}, true));
 }
 
-TEST(Verdict, AnythingThatComesBackIsEnough) {
-  EXPECT_FALSE(failure_of({trial(10, 1)}, true));
-  EXPECT_FALSE(failure_of({trial(10, 0), trial(5, 1)}, true));
+TEST(Verdict, AnythingThatComesBackIsEnoughForASearch) {
+  EXPECT_FALSE(failure_of({trial(10, 1)}, true, true));
+  EXPECT_FALSE(failure_of({trial(10, 0), trial(5, 1)}, true, true));
+}
+
+TEST(Verdict, ARunThatLosesMoreThanHalfIsAFailure) {
+  EXPECT_FALSE(failure_of({trial(10, 5)}, true));
+  const auto failure = failure_of({trial(10, 4)}, true);
+  ASSERT_TRUE(failure);
+  EXPECT_NE(failure->find("more than half"), std::string::npos) << *failure;
+  EXPECT_FALSE(failure_of({trial(10, 4)}, false)) << "only sends";
 }
 
 TEST(Verdict, WhoSendsNothingOrOnlySendsExpectsNothing) {
