@@ -32,6 +32,7 @@ struct Options {
 
   SessionPlan session;
   std::optional<PlainPlan> plain;
+  std::string sizes;  // of plain frames, as they were given
   CanaryPlan canary;
 
   std::string json;  // file, "-" for standard output; empty: none

@@ -144,6 +144,7 @@ void interpret_plain(const Raw& raw, Options& options) {
   for (auto& port : options.ports) {
     port.stations.count = raw.hosts;
   }
+  options.sizes = raw.size;
   options.plain = PlainPlan{std::move(sizes), std::move(paths), raw.flows, raw.source_port,
                             raw.destination_port};
 }

@@ -99,19 +99,38 @@ Json json_of(const PortCounters& port, const std::string& name) {
           {"missed_packets", port.missed}};
 }
 
+// What was asked for.
+Json json_of(const CanaryPlan& plan) {
+  Json kinds = Json::array();
+  for (const auto& kind : plan.kinds) {
+    kinds.push_back({{"type", name(kind.type)}, {"op", name(kind.op)}});
+  }
+  const bool udp = plan.encapsulation == wire::Encapsulation::udp;
+  return {{"workers", plan.hosts},
+          {"jobs", plan.jobs},
+          {"blocks_in_flight", plan.window},
+          {"elements", plan.elements},
+          {"kinds", kinds},
+          {"encapsulation", udp ? "udp" : "ethernet"}};
+}
+
+Json json_of(const PlainPlan& plan, const std::string& sizes) {
+  Json paths = Json::array();
+  for (const auto& path : plan.paths) {
+    paths.push_back(std::to_string(path.from) + ":" + std::to_string(path.to));
+  }
+  return {{"sizes", sizes}, {"flows", plan.flows}, {"paths", paths}};
+}
+
 class JsonReport final : public Report {
  public:
   JsonReport(const Options& options, File file) : options_(options), file_(std::move(file)) {}
 
   tl::expected<void, std::string> end(const Outcome& outcome) override {
     Json document = {{"mode", name_of(options_.mode)}, {"traffic", name_of(options_.kind)}};
-    if (options_.kind == Kind::canary) {
-      const auto& plan = options_.canary;
-      document["workers"] = plan.hosts;
-      document["jobs"] = plan.jobs;
-      document["blocks_in_flight"] = plan.window;
-      document["elements"] = plan.elements;
-    }
+    document["mtu"] = options_.mtu;
+    document.update(options_.kind == Kind::canary ? json_of(options_.canary)
+                                                  : json_of(*options_.plain, options_.sizes));
     document["trials"] = Json::array();
     for (const auto& trial : outcome.trials) {
       document["trials"].push_back(json_of(trial, options_.kind));
@@ -138,7 +157,7 @@ class CsvReport final : public Report {
   CsvReport(const Options& options, File file) : options_(options), file_(std::move(file)) {
     std::fprintf(file_.get(),
                  "time_s,trial,phase,rate,seconds,packets,line_bytes,begun,done,wrong,"
-                 "latency_p50_us,latency_p99_us,latency_max_us\n");
+                 "latency_p50_us,latency_p99_us,latency_max_us,loss\n");
   }
 
   void refresh(const Reading& reading) override {
@@ -158,12 +177,12 @@ class CsvReport final : public Report {
   void row(const TrialResult& result, std::size_t number, const char* phase) {
     const auto ull = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
     const auto& latency = result.latency;
-    std::fprintf(file_.get(), "%.3f,%zu,%s,%s,%.3f,%llu,%llu,%llu,%llu,%llu,%.3f,%.3f,%.3f\n",
+    std::fprintf(file_.get(), "%.3f,%zu,%s,%s,%.3f,%llu,%llu,%llu,%llu,%llu,%.3f,%.3f,%.3f,%.6f\n",
                  time_, number, phase, to_string(result.rate).c_str(), result.seconds,
                  ull(result.counters.packets), ull(result.counters.line_bytes),
                  ull(result.counters.begun), ull(result.counters.done), ull(result.wrong),
-                 in_us(latency.percentile(50)), in_us(latency.percentile(99)),
-                 in_us(latency.max()));
+                 in_us(latency.percentile(50)), in_us(latency.percentile(99)), in_us(latency.max()),
+                 result.loss());
   }
 
   const Options& options_;

@@ -272,6 +272,18 @@ class Pktgen(unittest.TestCase):
         self.assertGreater(len(found), 3)
         self.assertEqual(found[-1]["phase"], "done")
 
+    def test_the_setting_is_in_the_document(self):
+        rows = self.directory / "rows.csv"
+        found = self.document("plain", "--port", "ring=r0", "--rate", "1kpps", "--duration",
+                              "300ms", "--size", "imix", "--flows", "3", "--csv", rows)
+        self.assertEqual({key: found[key] for key in ("mtu", "sizes", "flows", "paths")},
+                         {"mtu": 1500, "sizes": "imix", "flows": 3, "paths": ["0:0"]})
+        last = list(csv.DictReader(rows.read_text().splitlines()))[-1]
+        self.assertEqual(float(last["loss"]), 0.0)
+        found = self.document("canary", "--port", "ring=r0", "--rate", "1kpps", "--duration",
+                              "300ms", "--type", "i32", "--op", "max")
+        self.assertEqual(found["kinds"], [{"type": "i32", "op": "max"}])
+
     def test_sigint_ends_the_wait_for_a_link(self):
         socket = self.directory / "alone.sock"
         child = subprocess.Popen(
