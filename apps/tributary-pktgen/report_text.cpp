@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The report for people: a table that is refreshed on a terminal, a line for each interval
 // elsewhere, and a summary.
+#include <algorithm>
 #include <cstdio>
 #include <string>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "report.h"
@@ -16,6 +18,16 @@ unsigned long long ull(std::uint64_t value) {
 
 double in_us(std::uint64_t ns) {
   return static_cast<double>(ns) / 1000;
+}
+
+// Some terminals do not know.
+winsize screen_of(FILE* file) {
+  winsize screen = {};
+  if (ioctl(fileno(file), TIOCGWINSZ, &screen) != 0 || screen.ws_row == 0 || screen.ws_col == 0) {
+    screen.ws_row = 24;
+    screen.ws_col = 80;
+  }
+  return screen;
 }
 
 // What the counters of a trial grew by since the last reading, per second.
@@ -105,8 +117,14 @@ class TextReport final : public Report {
   }
 
  private:
+  // Neither wraps nor scrolls: the next table is drawn over what this one took.
   void row(const char* label, const std::string& text) {
-    std::fprintf(out_, "\033[K  %-12s %s\n", label, text.c_str());
+    if (rows_ + 1 >= screen_.ws_row) {
+      return;
+    }
+    auto line = TextReport::text("  %-12s ", label) + text;
+    line.resize(std::min<std::size_t>(line.size(), screen_.ws_col - 1u));
+    std::fprintf(out_, "\033[K%s\n", line.c_str());
     ++rows_;
   }
 
@@ -123,6 +141,7 @@ class TextReport final : public Report {
       std::fprintf(out_, "\033[%dA", rows_);
     }
     rows_ = 0;
+    screen_ = screen_of(out_);
     const auto& now = reading.view.now;
     const auto& counters = now.counters;
     const char* unit = unit_of(options_.kind);
@@ -201,6 +220,7 @@ class TextReport final : public Report {
   bool live_;
   Speed speed_;
   int rows_ = 0;
+  winsize screen_{};
 };
 
 }  // namespace

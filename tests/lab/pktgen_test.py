@@ -6,9 +6,11 @@ import csv
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import tempfile
+import termios
 import time
 import unittest
 
@@ -271,6 +273,29 @@ class Pktgen(unittest.TestCase):
         found = list(csv.DictReader(rows.read_text().splitlines()))
         self.assertGreater(len(found), 3)
         self.assertEqual(found[-1]["phase"], "done")
+
+    def on_a_terminal(self, rows: int, columns: int) -> str:
+        """What a run writes there."""
+        ours, theirs = os.openpty()
+        termios.tcsetwinsize(theirs, (rows, columns))
+        child = subprocess.Popen([support.PKTGEN, "plain", "--port", "ring=r0", "--rate", "1kpps",
+                                  "--duration", "1s", "--interval", "200ms"],
+                                 stdin=subprocess.DEVNULL, stdout=theirs)
+        os.close(theirs)
+        written = b""
+        with contextlib.suppress(OSError):  # how the end of the other side is told
+            while got := os.read(ours, 4096):
+                written += got
+        os.close(ours)
+        self.assertEqual(child.wait(), 0)
+        return written.decode()
+
+    def test_the_table_fits_the_terminal(self):
+        written = self.on_a_terminal(rows=5, columns=40)
+        drawn = re.findall(r"\x1b\[K(.*?)\r\n", written)
+        self.assertGreater(len(drawn), 4, written)
+        self.assertLess(max(map(len, drawn)), 40, written)
+        self.assertLess(max(map(int, re.findall(r"\x1b\[(\d+)A", written))), 5, written)
 
     def test_the_setting_is_in_the_document(self):
         rows = self.directory / "rows.csv"
