@@ -38,6 +38,10 @@ def run(setting: Setting, *arguments) -> dict:
 
 
 def measure(setting: Setting, kind: str, *arguments) -> dict:
-    """The only trial of a run for as long as the setting says."""
-    return run(setting, kind, *arguments, "--warm-up", f"{setting.warm_up_s * 1000:.0f}ms",
-               "--duration", f"{setting.seconds * 1000:.0f}ms")["trials"][0]
+    """The only trial of a run for as long as the setting says. How much of it is lost is a figure: a
+    switch is sent more than it can take."""
+    trial = run(setting, kind, *arguments, "--warm-up", f"{setting.warm_up_s * 1000:.0f}ms",
+                "--duration", f"{setting.seconds * 1000:.0f}ms", "--send-only")["trials"][0]
+    if trial["done"] == 0:
+        raise LabError(f"nothing of {trial['packets']} packets came back")
+    return trial
