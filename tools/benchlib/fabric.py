@@ -8,8 +8,8 @@ import signal
 import subprocess
 import sys
 
-from lablib import (LabError, control, daemon_config, description, lifecycle, namespaces,
-                    state)
+from lablib import (LabError, control, daemon_config, description, guests, lifecycle,
+                    namespaces, state)
 
 LINE_OVERHEAD_BYTES = 24  # preamble, frame check sequence, gap: what counters do not count
 
@@ -52,6 +52,13 @@ class Fabric:
         command = namespaces.command(self.lab.namespace(host), *(str(arg) for arg in argv))
         return subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *command],
                                 stdin=subprocess.DEVNULL, text=True, **streams)
+
+    def say_to_guest(self, guest: str, command: str) -> str:
+        """What a shell command, which must succeed, prints in a guest."""
+        status, said = guests.run(state.directory(self.name), guest, command)
+        if status != 0:
+            raise LabError(f"guest {guest}: '{command}' ended with {status}: {said.strip()}")
+        return said
 
     def require_balance(self) -> None:
         for row in self.rows("counters"):

@@ -2,6 +2,7 @@
 """A run of tributary-bench allreduce on some hosts of a fabric."""
 
 import json
+import os
 import pathlib
 import subprocess
 import tempfile
@@ -17,7 +18,8 @@ class Reduction:
 
     def __init__(self, fabric, hosts: list[str], *options, algorithm: str = "canary",
                  size: str = "4M", iterations: int = 1, warmups: int = 0, port: int = 29500,
-                 deadline_s: float = 60, time_limit_s: float = 120):
+                 deadline_s: float = 60, time_limit_s: float = 120,
+                 environment: dict[str, str] | None = None):
         self._record = tempfile.NamedTemporaryFile(suffix=".json")
         self._what = f"{algorithm} on {','.join(hosts)}"
         self._time_limit_s = time_limit_s
@@ -27,7 +29,11 @@ class Reduction:
                 "--deadline", deadline_s, "--record", self._record.name, *options]
         self.process = subprocess.Popen([str(arg) for arg in argv], stdin=subprocess.DEVNULL,
                                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                        text=True)
+                                        text=True, env=os.environ | (environment or {}))
+
+    def require_running(self) -> None:
+        if self.process.poll() is not None:
+            raise LabError(f"{self._what} ended: {self.process.stderr.read().strip()}")
 
     def __enter__(self) -> "Reduction":
         return self

@@ -9,7 +9,8 @@ import shutil
 import signal
 import sys
 
-from . import LabError, daemon_config, description, guests, lifecycle, processes, state, workers
+from . import (LabError, daemon_config, description, fabric_file, guests, lifecycle, processes, state,
+               workers)
 from .description import SWITCH
 
 _EPILOG = """\
@@ -19,6 +20,7 @@ LAB is the name of a file in conf/labs without .toml, or any such file.
   tools/lab reload star-4 --set switch.port.queue=64KiB
   tools/lab kill fat-tree-8-split spine1                 as a crash would; restart mends it
   tools/lab link fat-tree-8-split l1h1 down              pulls a cable
+  tools/lab fabric fat-tree-8 --trees 2 > fabric.toml    for 'tributaryctl fabric apply'
   tools/lab exec star-4 h1 -- ping -c 1 10.0.0.2
   tools/lab exec star-4 switch -- tcpdump -ni h1
 """
@@ -76,6 +78,13 @@ def _parser() -> argparse.ArgumentParser:
     link.add_argument("lab", metavar="LAB")
     link.add_argument("end", metavar="HOST|INTERFACE", help="a host, or a switch-side interface")
     link.add_argument("state", choices=["down", "up"])
+    fabric = commands.add_parser("fabric", help="print it as a file for 'tributaryctl fabric', with a "
+                                 "PANAMA job on its hosts")
+    fabric.add_argument("lab", metavar="LAB")
+    fabric.add_argument("--job", type=int, default=1, help="its id")
+    fabric.add_argument("--hosts", help="of the job, as in h1,h3; rank 0 first")
+    fabric.add_argument("--trees", type=int, help="how many; default: as many as there can be")
+    fabric.add_argument("--share", type=float, help="of its workers that a result needs")
     status = commands.add_parser("status", help="what is up")
     status.add_argument("lab", metavar="LAB", nargs="?")
     guard = commands.add_parser("guard")  # see lifecycle.guard; not for people
@@ -177,6 +186,13 @@ def _link(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _fabric(arguments: argparse.Namespace) -> int:
+    print(fabric_file.text(_lab(arguments.lab), arguments.job,
+                           arguments.hosts.split(",") if arguments.hosts else None,
+                           arguments.trees or "all", share=arguments.share), end="")
+    return 0
+
+
 def _down(arguments: argparse.Namespace) -> int:
     if arguments.lab is None:
         lifecycle.require_root()
@@ -268,7 +284,7 @@ def main(argv: list[str]) -> int:
         signal.signal(number, _on_signal)
     commands = {"up": _up, "run": _run, "down": _down, "exec": _exec, "status": _status,
                 "guard": _guard, "reload": _reload, "kill": _kill, "restart": _restart,
-                "link": _link}
+                "link": _link, "fabric": _fabric}
     try:
         return commands[arguments.command](arguments)
     except LabError as error:

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Short TCP transfers between hosts: a program that serves them or asks for them, and how long they took.
+
+    transfers.py serve                                        until it is killed
+    transfers.py ask PEERS SIZE PER_SECOND SECONDS SEED       prints completion times (s) as JSON
+"""
+
+import json
+import random
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+_PORT = 18500
+_TIMEOUT_S = 30.0
+
+
+def serve() -> None:
+    listener = socket.create_server(("", _PORT), backlog=128)
+    while True:
+        connection, _ = listener.accept()
+        threading.Thread(target=_answer, args=(connection,), daemon=True).start()
+
+
+def _answer(connection: socket.socket) -> None:
+    with connection:
+        size = int.from_bytes(connection.recv(8), "big")
+        connection.sendall(bytes(size))
+
+
+def ask(peers: list[str], size: int, per_second: float, seconds: float, seed: int) -> list[float]:
+    """Transfers begin as a Poisson process, whether the earlier ones have ended or not."""
+    rng = random.Random(seed)
+    times: list[float] = []
+    threads = []
+    at = time.monotonic()
+    end = at + seconds
+    while (at := at + rng.expovariate(per_second)) < end:
+        time.sleep(max(0.0, at - time.monotonic()))
+        threads.append(threading.Thread(target=_transfer, args=(rng.choice(peers), size, times)))
+        threads[-1].start()
+    for thread in threads:
+        thread.join()
+    return times
+
+
+def _transfer(peer: str, size: int, times: list[float]) -> None:
+    start = time.monotonic()
+    with socket.create_connection((peer, _PORT), timeout=_TIMEOUT_S) as connection:
+        connection.sendall(size.to_bytes(8, "big"))
+        while connection.recv(1 << 16):
+            pass
+    times.append(time.monotonic() - start)
+
+
+class Transfers:
+    """Between some hosts of a fabric, each of which asks the others."""
+
+    def __init__(self, net, hosts: list[str], size: int, per_second: float, seconds: float,
+                 seed: int):
+        self._net, self._hosts, self._seconds = net, hosts, seconds
+        self._what = (size, per_second, seconds)
+        self._seed = seed
+
+    def run(self) -> list[float]:
+        from .fabric import ended
+        program = (sys.executable, "-B", __file__)
+        servers = [self._net.start(host, *program, "serve", stderr=subprocess.DEVNULL)
+                   for host in self._hosts]
+        with ended(*servers):
+            time.sleep(0.5)
+            clients = [self._net.start(
+                host, *program, "ask",
+                ",".join(self._net.address(peer) for peer in self._hosts if peer != host),
+                *self._what, f"{self._seed}{number}", stdout=subprocess.PIPE)
+                for number, host in enumerate(self._hosts)]
+            with ended(*clients):
+                return [seconds for client in clients
+                        for seconds in json.loads(client.communicate(
+                            timeout=self._seconds + 3 * _TIMEOUT_S)[0])]
+
+
+def main(words: list[str]) -> None:
+    if words[0] == "serve":
+        serve()
+    peers, size, per_second, seconds, seed = words[1:]
+    print(json.dumps(ask(peers.split(","), int(size), float(per_second), float(seconds),
+                         int(seed))))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes down a lab that is up as `tributaryctl fabric` wants to have it: switches and where they
+are asked, links, hosts, and a job."""
+
+import json
+import tomllib
+
+from . import LabError, state
+from .description import Lab
+
+
+def text(lab: Lab, job: int | None = None, hosts: list[str] | None = None, trees: int | str = "all",
+         without: tuple[str, ...] = (), share: float | None = None) -> str:
+    """FABRIC.toml of the lab, but for the switches `without`; with a job on `hosts` (default: all)."""
+    record = state.read(lab.name)
+    if record is None:
+        raise LabError(f"lab {lab.name} is not up")
+    configs = {daemon.name: tomllib.loads(
+        (state.directory(lab.name) / f"{daemon.name}.toml").read_text()) for daemon in lab.daemons}
+    place = {port["interface"]: f"{switch['name']}:{port['name']}"
+             for config in configs.values() for switch in config["switch"]
+             for port in switch["port"] if "interface" in port}
+    out = "version = 1\n"
+    for name, config in configs.items():
+        for switch in config["switch"]:
+            if switch["name"] not in without:
+                out += _table("switch", name=switch["name"], control=record["sockets"][name])
+    links = [(link["a"], link["b"]) for config in configs.values()
+             for link in config.get("link", [])]
+    links += [(place[cable.a], place[cable.b]) for cable in lab.cables]
+    for a, b in links:
+        if not {a.split(":")[0], b.split(":")[0]} & set(without):
+            out += _table("link", a=a, b=b)
+    for host in lab.hosts:
+        out += _table("host", name=host.name, port=place[host.switch_interface])
+    if job is not None:
+        more = {} if share is None else {"share": share}
+        out += _table("job", id=job, hosts=hosts or [host.name for host in lab.hosts], trees=trees,
+                      **more)
+    return out
+
+
+def _table(heading: str, /, **values) -> str:
+    return f"\n[[{heading}]]\n" + "".join(f"{key} = {json.dumps(value)}\n"
+                                       for key, value in values.items())
