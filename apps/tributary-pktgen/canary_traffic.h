@@ -20,10 +20,7 @@
 namespace tributary::pktgen {
 
 struct CanaryPlan {
-  struct Kind {
-    wire::ElementType type = wire::ElementType::f32;
-    wire::Operator op = wire::Operator::sum;
-  };
+  using Kind = Reduction;
   wire::Encapsulation encapsulation = wire::Encapsulation::udp;
   std::uint16_t hosts = 8;  // workers of each job, the leader included
   std::uint32_t jobs = 1;

@@ -10,6 +10,12 @@
 
 namespace tributary::pktgen {
 
+// What is done to the elements of a job.
+struct Reduction {
+  wire::ElementType type = wire::ElementType::f32;
+  wire::Operator op = wire::Operator::sum;
+};
+
 // What the ranks of a job contribute, and what must come out. Each rank has one row of
 // pseudo-random whole numbers, a little longer than a block, and a block is a window of it that
 // begins at its `shift`. So the sum of any block lies ready as a window of the row of sums. That

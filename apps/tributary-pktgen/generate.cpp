@@ -59,6 +59,9 @@ std::unique_ptr<Traffic> make_traffic(const Options& options, const Stations& st
   if (options.kind == Kind::plain) {
     return std::make_unique<PlainTraffic>(*options.plain, stations, neighbours, pool);
   }
+  if (options.kind == Kind::panama) {
+    return std::make_unique<PanamaTraffic>(options.panama, stations, pool);
+  }
   return std::make_unique<CanaryTraffic>(options.canary, stations, neighbours, pool);
 }
 

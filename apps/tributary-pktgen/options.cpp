@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "options_raw.h"
+#include "pcap_feed.h"
 #include "report.h"
 
 namespace tributary::pktgen {
@@ -112,15 +113,12 @@ void declare_plain(CLI::App& app, Raw& raw) {
       ->capture_default_str();
 }
 
-void declare_canary(CLI::App& app, Raw& raw, Options& options) {
-  auto& plan = options.canary;
-  app.add_option("--workers", raw.workers, "of each job, the leader included")
-      ->check(CLI::Range(2u, CanaryRanks::ranks_max))
-      ->capture_default_str();
+// What both kinds of aggregation have.
+template <typename Plan>
+void declare_jobs(CLI::App& app, Raw& raw, Plan& plan) {
   app.add_option("--jobs", plan.jobs, "at the same time")
       ->check(CLI::Range(1u, 4096u))
       ->capture_default_str();
-  app.add_option("--first-job", raw.first_job, "number of the first job; default: drawn");
   app.add_option("--elements", plan.elements, "in each packet")
       ->check(CLI::Range(1, 9000))
       ->capture_default_str();
@@ -130,20 +128,73 @@ void declare_canary(CLI::App& app, Raw& raw, Options& options) {
   app.add_option("--op", raw.operators, "sum min max prod and or xor, or all")
       ->delimiter(',')
       ->capture_default_str();
-  app.add_option("--encapsulation", raw.encapsulation, "udp or ethernet")
-      ->check(CLI::IsMember({"udp", "ethernet"}))
+}
+
+void declare_block_timeout(CLI::App& app, Raw& raw) {
+  app.add_option("--block-timeout", raw.block_timeout, "after which a block counts as lost")
       ->capture_default_str();
-  app.add_option("--interleave", plan.interleave,
+}
+
+void declare_interleave(CLI::App& app, std::uint32_t& interleave) {
+  app.add_option("--interleave", interleave,
                  "blocks of which each worker sends its part before the next worker does")
       ->check(CLI::Range(1u, 65536u))
       ->capture_default_str();
+}
+
+void declare_canary(CLI::App& app, Raw& raw, Options& options) {
+  app.add_option("--workers", raw.workers, "of each job, the leader included; default: 8")
+      ->check(CLI::Range(2u, CanaryRanks::ranks_max));
+  app.add_option("--first-job", raw.first_job, "number of the first job; default: drawn");
+  declare_jobs(app, raw, options.canary);
+  app.add_option("--encapsulation", raw.encapsulation, "udp or ethernet")
+      ->check(CLI::IsMember({"udp", "ethernet"}))
+      ->capture_default_str();
+  declare_interleave(app, options.canary.interleave);
 }
 
 void declare_canary_run(CLI::App& app, Raw& raw, Options& options) {
   app.add_option("--blocks", options.canary.window, "in flight, of each job")
       ->check(CLI::Range(1u, 65536u))
       ->capture_default_str();
-  app.add_option("--block-timeout", raw.block_timeout, "after which a block counts as lost")
+  declare_block_timeout(app, raw);
+}
+
+void declare_panama(CLI::App& app, Raw& raw, Options& options) {
+  auto& plan = options.panama;
+  app.add_option("--workers", raw.workers,
+                 "of each job, each at another port; default: one at every port")
+      ->check(CLI::Range(1u, CanaryRanks::ranks_max));
+  app.add_option("--first-job", plan.first_job, "number of the first job")->capture_default_str();
+  app.add_option("--trees", plan.trees, "of each job")
+      ->check(CLI::Range(1u, 1024u))
+      ->capture_default_str();
+  app.add_option("--group", raw.group,
+                 "multicast address of the first job's first tree; other trees and jobs count up")
+      ->capture_default_str();
+  app.add_option("--collective", plan.collective, "packets of each tree in one")
+      ->check(CLI::Range(1u, 1u << 30))
+      ->capture_default_str();
+  declare_jobs(app, raw, plan);
+}
+
+void declare_panama_run(CLI::App& app, Raw& raw, Options& options) {
+  auto& plan = options.panama;
+  app.add_option("--window", plan.window,
+                 "packets in flight, of each tree, if the switches allow so many")
+      ->check(CLI::Range(1u, 65535u))
+      ->capture_default_str();
+  app.add_option("--parent", plan.parent,
+                 "number of the port at which the root is played; default: the switch is the root");
+  declare_interleave(app, plan.interleave);
+  declare_block_timeout(app, raw);
+}
+
+void declare_panama_pcap(CLI::App& app, Options& options) {
+  options.panama.collective = 8;
+  options.pcap_collectives = panama_collectives_min;
+  app.add_option("--collectives", options.pcap_collectives, "of each job; then the files are over")
+      ->check(CLI::Range(panama_collectives_min, 65536u))
       ->capture_default_str();
 }
 
@@ -161,6 +212,9 @@ void declare_pcap(CLI::App& app, Raw& raw, Options& options) {
         ->check(CLI::Range(1u, 1u << 24))
         ->capture_default_str();
     return;
+  }
+  if (options.kind == Kind::panama) {
+    return declare_panama_pcap(app, options);
   }
   options.pcap_blocks = 64;
   app.add_option("--blocks", options.pcap_blocks, "blocks of each job; then the file is over")
@@ -202,6 +256,11 @@ void declare(Command& command) {
       app->add_option("--path", raw.paths,
                       "0:1 is from the first port to the second; default: around all ports");
     }
+  } else if (kind == Kind::panama) {
+    declare_panama(*app, raw, options);
+    if (mode != Mode::pcap) {
+      declare_panama_run(*app, raw, options);
+    }
   } else {
     declare_canary(*app, raw, options);
     if (mode != Mode::pcap) {
@@ -225,6 +284,9 @@ Parsed parse(int argc, char** argv) {
     commands.push_back(
         {mode, Kind::canary,
          parent.add_subcommand("canary", "Canary aggregation; every sum is checked")});
+    commands.push_back(
+        {mode, Kind::panama,
+         parent.add_subcommand("panama", "PANAMA aggregation; every sum is checked")});
   };
   const auto add_mode = [&](Mode mode, const char* about) {
     CLI::App& app_of_mode = *app.add_subcommand(name_of(mode), about);

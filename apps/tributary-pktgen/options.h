@@ -9,6 +9,7 @@
 
 #include "canary_traffic.h"
 #include "control/config.h"
+#include "panama_traffic.h"
 #include "plain_traffic.h"
 #include "port_spec.h"
 #include "session.h"
@@ -16,7 +17,7 @@
 namespace tributary::pktgen {
 
 enum class Mode : std::uint8_t { run, ndr, pdr, pcap };
-enum class Kind : std::uint8_t { plain, canary };
+enum class Kind : std::uint8_t { plain, canary, panama };
 
 struct Options {
   Mode mode = Mode::run;
@@ -34,6 +35,7 @@ struct Options {
   std::optional<PlainPlan> plain;
   std::string sizes;  // of plain frames, as they were given
   CanaryPlan canary;
+  PanamaPlan panama;
 
   std::string json;  // file, "-" for standard output; empty: none
   std::string csv;
@@ -45,6 +47,7 @@ struct Options {
   std::string pcap_file;
   std::uint64_t pcap_packets = 0;  // plain frames
   std::uint32_t pcap_blocks = 0;
+  std::uint32_t pcap_collectives = 0;
   std::optional<wire::Ipv4Address> pcap_switch;  // to which results go
   std::uint16_t pcap_cores = 1;                  // of the switch, with a file for each
 

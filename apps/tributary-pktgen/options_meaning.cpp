@@ -167,7 +167,8 @@ std::vector<T> named(const std::string& option, const std::vector<std::string>& 
   return values;
 }
 
-void interpret_kinds(const Raw& raw, CanaryPlan& plan) {
+template <typename Plan>
+void interpret_kinds(const Raw& raw, Plan& plan) {
   plan.kinds.clear();
   const auto types = named<wire::ElementType>("--type", raw.types, wire::element_type_count,
                                               wire::element_type_of);
@@ -192,22 +193,14 @@ void interpret_kinds(const Raw& raw, CanaryPlan& plan) {
   }
 }
 
-void interpret_canary(const Raw& raw, Options& options) {
-  auto& plan = options.canary;
-  plan.hosts = raw.workers;
-  plan.encapsulation =
-      raw.encapsulation == "udp" ? wire::Encapsulation::udp : wire::Encapsulation::ethernet;
+// Both kinds of aggregation, with so many bytes before the elements.
+template <typename Plan>
+void interpret_blocks(const Raw& raw, const Options& options, std::size_t headers, Plan& plan) {
   plan.block_timeout = duration_of("--block-timeout", raw.block_timeout);
   if (plan.block_timeout < std::chrono::milliseconds(1)) {
     refuse("--block-timeout", "is at least 1ms");
   }
-  // Switches may still know the blocks of the run before under its numbers.
-  plan.first_job = raw.first_job.value_or(std::random_device{}() | 1u);
   interpret_kinds(raw, plan);
-  const std::size_t headers =
-      sizeof(wire::CanaryHeader) + (plan.encapsulation == wire::Encapsulation::udp
-                                        ? sizeof(wire::Ipv4Header) + sizeof(wire::UdpHeader)
-                                        : 0);
   for (const auto& kind : plan.kinds) {
     const auto bytes = wire::element_bytes(kind.type);
     if (plan.elements * bytes + headers > options.mtu) {
@@ -217,13 +210,62 @@ void interpret_canary(const Raw& raw, Options& options) {
                                " do");
     }
   }
+}
+
+void interpret_canary(const Raw& raw, Options& options) {
+  auto& plan = options.canary;
+  plan.hosts = raw.workers.value_or(8);
+  plan.encapsulation =
+      raw.encapsulation == "udp" ? wire::Encapsulation::udp : wire::Encapsulation::ethernet;
+  // Switches may still know the blocks of the run before under its numbers.
+  plan.first_job = raw.first_job.value_or(std::random_device{}() | 1u);
+  const std::size_t headers =
+      sizeof(wire::CanaryHeader) + (plan.encapsulation == wire::Encapsulation::udp
+                                        ? sizeof(wire::Ipv4Header) + sizeof(wire::UdpHeader)
+                                        : 0);
+  interpret_blocks(raw, options, headers, plan);
   for (auto& port : options.ports) {
     port.stations.count =
         static_cast<std::uint32_t>((plan.hosts + options.ports.size() - 1) / options.ports.size());
   }
 }
 
-// The one port that a file stands for.
+// The number of the first collective of a run: switches that remember the run before take no older
+// ones.
+std::uint32_t epoch_of_today() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<std::uint32_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+}
+
+wire::Ipv4Address first_group(const Raw& raw, const PanamaPlan& plan) {
+  const auto group = value_of("--group", control::parse_group(raw.group));
+  const wire::Ipv4Address last(group.value() + plan.jobs * plan.trees - 1);
+  if (!last.is_multicast()) {
+    refuse("--group", "not all groups after " + raw.group + " are multicast addresses; say for " +
+                          "example 239.192.0.1");
+  }
+  return group;
+}
+
+void interpret_panama(const Raw& raw, Options& options) {
+  auto& plan = options.panama;
+  const auto ports = options.ports.size();
+  if (plan.parent && *plan.parent >= ports) {
+    refuse("--parent", "there are " + std::to_string(ports) + " ports; the first is 0");
+  }
+  const auto places = ports - (plan.parent ? 1 : 0);
+  plan.workers = raw.workers.value_or(static_cast<std::uint16_t>(places));
+  if (plan.workers > places || plan.workers == 0) {
+    refuse("--workers", "each worker of a job has a port of its own; there are " +
+                            std::to_string(places) + " for them");
+  }
+  plan.first_epoch = epoch_of_today();
+  interpret_blocks(raw, options, sizeof(panama::Headers) - sizeof(wire::EthernetHeader), plan);
+  plan.group = first_group(raw, plan);
+}
+
+// The ports that files stand for.
 void interpret_pcap(const Raw& raw, Options& options) {
   auto spec = *parse_port("ring=file", 0);
   if (!raw.address.empty()) {
@@ -238,7 +280,14 @@ void interpret_pcap(const Raw& raw, Options& options) {
   if (!raw.pcap_switch.empty()) {
     options.pcap_switch = value_of("--switch", control::parse_ipv4(raw.pcap_switch));
   }
-  options.ports.push_back(std::move(spec));
+  // PANAMA's workers have a port and a file each.
+  const std::uint32_t ports = options.kind == Kind::panama ? raw.workers.value_or(8) : 1;
+  const Stations stations({spec.stations});
+  for (std::uint32_t port = 0; port < ports; ++port) {
+    spec.stations.mac = stations.mac(0, port);
+    spec.stations.address = stations.address(0, port);
+    options.ports.push_back(spec);
+  }
 }
 
 void choose_buffers(Options& options) {
@@ -263,6 +312,8 @@ void interpret(const Raw& raw, Options& options) {
   }
   if (options.kind == Kind::plain) {
     interpret_plain(raw, options);
+  } else if (options.kind == Kind::panama) {
+    interpret_panama(raw, options);
   } else {
     interpret_canary(raw, options);
   }

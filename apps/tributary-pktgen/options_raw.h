@@ -34,12 +34,13 @@ struct Raw {
   std::uint16_t source_port = 1024;
   std::uint16_t destination_port = 9;
 
-  std::uint16_t workers = 8;
+  std::optional<std::uint16_t> workers;
   std::vector<std::string> types = {"f32"};
   std::vector<std::string> operators = {"sum"};
   std::string encapsulation = "udp";
   std::string block_timeout = "1s";
   std::optional<std::uint32_t> first_job;
+  std::string group = "239.192.0.1";
 
   std::string address;
   std::string mac;

@@ -57,14 +57,19 @@ class PcapFile {
   std::uint64_t frames_ = 0;
 };
 
-// "feed.pcap"; with several cores "feed.0.pcap" and so on.
-std::string name_of(const Options& options, unsigned core) {
-  if (options.pcap_cores == 1) {
+// Cores of Canary's switch have a file each, and ports of PANAMA's.
+std::size_t file_count(const Options& options) {
+  return options.kind == Kind::panama ? options.ports.size() : options.pcap_cores;
+}
+
+// "feed.pcap"; if there are several "feed.0.pcap" and so on.
+std::string name_of(const Options& options, std::size_t number) {
+  if (file_count(options) == 1) {
     return options.pcap_file;
   }
   std::filesystem::path path(options.pcap_file);
   const auto extension = path.extension().string();
-  return path.replace_extension(std::to_string(core) + extension).string();
+  return path.replace_extension(std::to_string(number) + extension).string();
 }
 
 int fail(const std::string& message) {
@@ -82,12 +87,29 @@ void print_neighbours(const Options& options, const Stations& stations) {
   }
 }
 
+// What a switch needs that has these files at ports feed0, feed1 and so on.
+void print_trees(const PanamaPlan& plan) {
+  std::string children;
+  for (std::size_t port = 0; port < plan.workers; ++port) {
+    children += (port == 0 ? "\"feed" : ", \"feed") + std::to_string(port) + '"';
+  }
+  std::printf("# Trees for the switch's configuration:\n");
+  for (std::uint32_t i = 0; i < plan.jobs * plan.trees; ++i) {
+    std::printf(
+        "[[switch.panama.tree]]\njob = %u\ntree = %u\ngroup = \"%s\"\nchildren = [%s]\n"
+        "workers = %u\nworkers_below = %u\n",
+        plan.first_job + i / plan.trees, i % plan.trees,
+        control::to_string(wire::Ipv4Address(plan.group.value() + i)).c_str(), children.c_str(),
+        unsigned{plan.workers}, unsigned{plan.workers});
+  }
+}
+
 }  // namespace
 
 int write_pcap(const Options& options) {
   std::vector<PcapFile> files;
-  for (unsigned core = 0; core < options.pcap_cores; ++core) {
-    files.emplace_back(name_of(options, core));
+  for (std::size_t number = 0; number < file_count(options); ++number) {
+    files.emplace_back(name_of(options, number));
     if (!files.back().is_open()) {
       return fail("cannot write --file " + files.back().name() + ": " + files.back().error());
     }
@@ -101,6 +123,9 @@ int write_pcap(const Options& options) {
   HeapPacketPool pool(PacketPool::batch * 4, control::mtu_max + 64);
   if (options.kind == Kind::plain) {
     feed_plain(*options.plain, stations, pool, options.pcap_packets, sink);
+  } else if (options.kind == Kind::panama) {
+    feed_panama(options.panama, stations, pool, options.pcap_collectives,
+                [&](std::size_t port, Packet& frame) { files[port].write(frame); });
   } else {
     feed_canary(options.canary, stations, pool, options.pcap_blocks, *options.pcap_switch, sink);
   }
@@ -113,6 +138,8 @@ int write_pcap(const Options& options) {
   }
   if (options.kind == Kind::canary) {
     print_neighbours(options, stations);
+  } else if (options.kind == Kind::panama) {
+    print_trees(options.panama);
   }
   return 0;
 }

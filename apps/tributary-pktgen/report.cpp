@@ -15,7 +15,8 @@ const char* name_of(Mode mode) {
 }
 
 const char* name_of(Kind kind) {
-  return kind == Kind::plain ? "plain" : "canary";
+  constexpr const char* names[] = {"plain", "canary", "panama"};
+  return names[static_cast<std::size_t>(kind)];
 }
 
 const char* name_of(Trial::Phase phase) {

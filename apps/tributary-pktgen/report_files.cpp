@@ -99,19 +99,27 @@ Json json_of(const PortCounters& port, const std::string& name) {
           {"missed_packets", port.missed}};
 }
 
+Json json_of(const std::vector<Reduction>& kinds) {
+  Json list = Json::array();
+  for (const auto& kind : kinds) {
+    list.push_back({{"type", name(kind.type)}, {"op", name(kind.op)}});
+  }
+  return list;
+}
+
 // What was asked for.
 Json json_of(const CanaryPlan& plan) {
-  Json kinds = Json::array();
-  for (const auto& kind : plan.kinds) {
-    kinds.push_back({{"type", name(kind.type)}, {"op", name(kind.op)}});
-  }
   const bool udp = plan.encapsulation == wire::Encapsulation::udp;
-  return {{"workers", plan.hosts},
-          {"jobs", plan.jobs},
-          {"blocks_in_flight", plan.window},
-          {"elements", plan.elements},
-          {"kinds", kinds},
-          {"encapsulation", udp ? "udp" : "ethernet"}};
+  return {{"workers", plan.hosts},           {"jobs", plan.jobs},
+          {"blocks_in_flight", plan.window}, {"elements", plan.elements},
+          {"kinds", json_of(plan.kinds)},    {"encapsulation", udp ? "udp" : "ethernet"}};
+}
+
+Json json_of(const PanamaPlan& plan) {
+  return {{"workers", plan.workers},       {"jobs", plan.jobs},
+          {"trees", plan.trees},           {"window", plan.window},
+          {"collective", plan.collective}, {"elements", plan.elements},
+          {"kinds", json_of(plan.kinds)}};
 }
 
 Json json_of(const PlainPlan& plan, const std::string& sizes) {
@@ -129,8 +137,7 @@ class JsonReport final : public Report {
   tl::expected<void, std::string> end(const Outcome& outcome) override {
     Json document = {{"mode", name_of(options_.mode)}, {"traffic", name_of(options_.kind)}};
     document["mtu"] = options_.mtu;
-    document.update(options_.kind == Kind::canary ? json_of(options_.canary)
-                                                  : json_of(*options_.plain, options_.sizes));
+    document.update(setting());
     document["trials"] = Json::array();
     for (const auto& trial : outcome.trials) {
       document["trials"].push_back(json_of(trial, options_.kind));
@@ -148,6 +155,18 @@ class JsonReport final : public Report {
   }
 
  private:
+  Json setting() const {
+    switch (options_.kind) {
+      case Kind::canary:
+        return json_of(options_.canary);
+      case Kind::panama:
+        return json_of(options_.panama);
+      case Kind::plain:
+        break;
+    }
+    return json_of(*options_.plain, options_.sizes);
+  }
+
   const Options& options_;
   File file_;
 };

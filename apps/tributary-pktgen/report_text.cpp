@@ -198,7 +198,7 @@ class TextReport final : public Report {
                      ull(figure.value));
       }
     }
-    if (options_.kind == Kind::canary) {
+    if (options_.kind != Kind::plain) {
       std::fprintf(out_, "wrong results: %llu\n", ull(result.wrong));
     }
   }

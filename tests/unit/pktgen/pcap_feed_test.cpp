@@ -74,6 +74,72 @@ TEST(FeedCanary, CanBeReplayedForEver) {
   }
 }
 
+// A root with a port for each worker, and memory for no more than each tree's initial window.
+switching::SwitchConfig fed_root(const PanamaPlan& plan) {
+  switching::SwitchConfig config;
+  config.name = "s";
+  config.id = 1;
+  config.address = Ip{10, 255, 0, 1};
+  config.panama.emplace();
+  config.panama->packet_memory = plan.jobs * plan.trees * panama::initial_window;
+  std::vector<PortIndex> children;
+  for (std::uint8_t port = 0; port < plan.workers; ++port) {
+    config.ports.push_back(test::bridged_port("feed" + std::to_string(port), port));
+    children.push_back(port);
+  }
+  for (std::uint32_t i = 0; i < plan.jobs * plan.trees; ++i) {
+    config.panama->trees.push_back({plan.first_job + i / plan.trees,
+                                    static_cast<std::uint16_t>(i % plan.trees),
+                                    wire::Ipv4Address(plan.group.value() + i), children,
+                                    std::nullopt, plan.workers, plan.workers, plan.workers});
+  }
+  return config;
+}
+
+TEST(FeedPanama, CanBeReplayedForEver) {
+  constexpr std::uint64_t burst = 32;
+  constexpr std::uint64_t passes = 3;
+  std::vector<StationRange> ranges;
+  for (std::uint8_t port = 0; port < hosts; ++port) {
+    ranges.push_back({mac(1, port), Ip{10, 0, port, 1}, 1, {}, {}});
+  }
+  test::Bench bench(ranges);
+  PanamaPlan plan;
+  plan.workers = hosts;
+  plan.jobs = 8;
+  plan.trees = 2;
+  plan.group = Ip{239, 192, 0, 1};
+  plan.collective = 4;
+  test::SwitchNetwork network(fed_root(plan), bench.pool, bench.now);
+  std::vector<std::vector<std::vector<std::byte>>> files(hosts);
+  feed_panama(plan, bench.stations, bench.pool, panama_collectives_min,
+              [&](std::size_t port, const Packet& frame) {
+                const auto bytes = frame.bytes();
+                files[port].emplace_back(bytes.begin(), bytes.end());
+              });
+  const auto frames = std::uint64_t{plan.jobs} * plan.trees * plan.collective * 9;
+  // As a core polls its ports: a burst of each.
+  for (std::uint64_t first = 0; first < passes * frames; first += burst) {
+    for (std::size_t port = 0; port < hosts; ++port) {
+      ASSERT_EQ(files[port].size(), frames);
+      for (auto i = first; i < first + burst; ++i) {
+        const auto& frame = files[port][i % frames];
+        auto packet = bench.pool.allocate();
+        packet->length = static_cast<std::uint32_t>(frame.size());
+        std::memcpy(packet->data(), frame.data(), frame.size());
+        network(port, std::move(packet), bench.back);
+        for (auto& queue : bench.back) {
+          queue.clear();
+        }
+      }
+    }
+  }
+  EXPECT_EQ(figure(network, "contributions_total"), passes * frames * hosts);
+  EXPECT_EQ(figure(network, "results_total"), passes * frames);
+  EXPECT_EQ(figure(network, "trees_active"), 0u);
+  EXPECT_EQ(network.device().ledger().dropped(), 0u);
+}
+
 TEST(FeedPlain, WritesAsManyAsAskedFor) {
   test::Bench bench;
   std::size_t frames = 0;
