@@ -53,6 +53,37 @@ mac = "02:00:00:01:00:01"
 {device}
 """
 
+BRIDGED_PANAMA = DAEMON + """
+[[switch]]
+name = "s"
+id = 1
+address = "10.255.0.1"
+[[switch.port]]
+name = "w0"
+memif = "{directory}/w0.sock"
+memif_role = "server"
+[[switch.port]]
+name = "w1"
+memif = "{directory}/w1.sock"
+memif_role = "server"
+[[switch.port]]
+name = "up"
+memif = "{directory}/up.sock"
+memif_role = "server"
+[switch.panama]
+packet_memory = 64
+{trees}"""
+
+PANAMA_TREE = """[[switch.panama.tree]]
+job = {job}
+tree = {tree}
+group = "239.192.0.{group}"
+children = ["w0", "w1"]
+workers = 2
+workers_below = 2
+{parent}
+"""
+
 
 class Pktgen(unittest.TestCase):
     @classmethod
@@ -163,6 +194,49 @@ class Pktgen(unittest.TestCase):
 
     def test_every_sum_is_right_directly_over_ethernet(self):
         self.check_sums("--encapsulation", "ethernet", "--workers", "4")
+
+    def check_panama(self, parent: str, *options, jobs: int = 2):
+        trees = "".join(PANAMA_TREE.format(job=1 + i // 2, tree=i % 2, group=1 + i, parent=parent)
+                        for i in range(2 * jobs))
+        ports = [word for name in ("w0", "w1", "up")
+                 for word in ("--port", f"memif={self.directory}/{name}.sock,role=client")]
+        with self.daemon(BRIDGED_PANAMA, trees=trees):
+            found = self.document("panama", *ports, "--workers", "2", "--jobs", jobs, "--trees", "2",
+                                  "--collective", "100", "--rate", "20kpps", "--duration", "2s",
+                                  *options)
+            self.assertGreater(self.figure("contributions_total"), 1000)
+            self.assertEqual(self.figure("over_cap_total"), 0)
+        trial = found["trials"][0]
+        self.assertEqual(found["wrong"], 0, found)
+        self.assertEqual(trial["lost"], 0, found)
+        self.assertGreater(trial["done"], 100)
+        self.assertEqual(trial["latency"]["count"], trial["done"])
+        # Each block has one result for each worker.
+        self.assertGreaterEqual(trial["figures"]["results_received"], 2 * trial["done"])
+        return trial
+
+    def test_every_sum_of_panama_is_right(self):
+        # With three ports for two workers a second job would be behind others.
+        trial = self.check_panama("", jobs=1)
+        self.assertEqual(trial["figures"]["sums_received"], 0)
+
+    def test_every_sum_of_panama_below_a_root_is_right(self):
+        trial = self.check_panama('parent = "up"', "--parent", "2")
+        self.assertGreaterEqual(trial["figures"]["answers_sent"], trial["done"])
+
+    def test_files_feed_a_root_of_panama_for_ever(self):
+        trees = self.pktgen("pcap", "panama", "--file", self.directory / "feed.pcap", "--workers",
+                            "2", "--jobs", "16", "--collective", "4").stdout
+        ports = "".join(f'[[switch.port]]\nname = "feed{i}"\npcap = {{ rx = '
+                        f'"{self.directory}/feed.{i}.pcap", infinite = true }}\n' for i in range(2))
+        with self.daemon(DAEMON + "[[switch]]\nname = \"s\"\nid = 1\naddress = \"10.255.0.1\"\n"
+                         "{ports}[switch.panama]\npacket_memory = 128\n{trees}",
+                         ports=ports, trees=trees):
+            frames = 9 * 4 * 16
+            support.until(lambda: self.figure("results_total") > 10 * frames)
+            drops = json.loads(self.ctl("drops", "--json").stdout)
+        self.assertEqual([row for row in drops if row["packets_total"] > 0 and
+                          row["reason"].startswith("panama")], [])
 
     def test_a_memif_server_that_was_killed_starts_again(self):
         for _ in range(2):
@@ -348,6 +422,11 @@ class Pktgen(unittest.TestCase):
             (("canary", *port, "--op", "xor"), "integers"),
             (("canary", *port, "--workers", "1"), "workers"),
             (("pcap", "canary", "--file", "x.pcap"), "--switch is required"),
+            (("panama", *port, "--workers", "2"), "a port of its own"),
+            (("panama", *port, "--parent", "1"), "there are 1 ports"),
+            (("panama", *port, "--group", "10.0.0.1"), "multicast"),
+            (("panama", *port, "--group", "239.255.255.255", "--trees", "2"), "not all groups"),
+            (("panama", *port, "--elements", "2000"), "at most"),
         ]:
             done = self.pktgen(*arguments, code=2)
             self.assertIn(words, done.stderr, arguments)
