@@ -31,6 +31,11 @@ def feed(setting: Setting, file: pathlib.Path, *options) -> str:
                    "--gateway-mac", PORT_MAC, "--switch", SWITCH_ADDRESS, *options)
 
 
+def feed_panama(setting: Setting, file: pathlib.Path, *options) -> str:
+    """The same with PANAMA, a file for each worker; the trees that the switch needs."""
+    return _pktgen(setting, "pcap", "panama", "--file", file, *options)
+
+
 def run(setting: Setting, *arguments) -> dict:
     """One run, or a search; the JSON document."""
     return json.loads(_pktgen(setting, *arguments, "--core", setting.other_cpu, "--idle", "poll",

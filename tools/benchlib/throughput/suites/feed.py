@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Aggregation fed from a file: what one core does when nothing else has to keep up with it."""
+"""Aggregation fed from files: what one core does when nothing else has to keep up with it."""
 
 import dataclasses
 import pathlib
@@ -10,10 +10,17 @@ from ..record import Case, Chart, Record, Table
 from ..setting import Setting
 from ..testpmd import testpmd
 
-ABOUT = "aggregation of one core, fed by net_pcap from memory; beside it testpmd rxonly"
+ABOUT = ("aggregation of one core, Canary and PANAMA, fed by net_pcap from memory; beside it "
+         "testpmd rxonly")
 
 BLOCKS = 64  # all of them in flight: each worker sends its part of all, then the results follow
 BYTES_PER_ELEMENT = 4
+# PANAMA's workers have a port and a file each. One burst of a port has two packets of each tree,
+# which is what a tree may always have waiting.
+PANAMA_JOBS = 16
+PANAMA_COLLECTIVE = 4
+PANAMA_COLLECTIVES = 9
+PANAMA_MEMORY = 128
 
 SWITCH = f"""address = "{generator.SWITCH_ADDRESS}"
 [switch.canary]
@@ -27,14 +34,29 @@ pcap = {{{{ rx = "{{file}}", infinite = true }}}}
 {{neighbours}}"""
 
 
+PANAMA_SWITCH = f"""address = "{generator.SWITCH_ADDRESS}"
+{{ports}}
+[switch.panama]
+packet_memory = {PANAMA_MEMORY}
+{{trees}}"""
+
+PANAMA_PORT = """[[switch.port]]
+name = "feed{number}"
+mtu = {mtu}
+pcap = {{ rx = "{file}", infinite = true }}
+"""
+
+
 @dataclasses.dataclass
 class Feed:
     workers: int = 8
     elements: int = 256
+    blocks: int = BLOCKS  # in the file
 
     @property
     def name(self) -> str:
-        return f"{self.workers} workers, {self.elements} floats"
+        name = f"{self.workers} workers, {self.elements} floats"
+        return name if self.blocks == BLOCKS else f"{name}, {self.blocks} blocks"
 
     @property
     def mtu(self) -> int:
@@ -42,15 +64,30 @@ class Feed:
 
     def write(self, setting: Setting) -> tuple[pathlib.Path, str]:
         """The file, and the [[switch.arp]] entries that it needs."""
-        file = setting.directory / f"feed-{self.workers}-{self.elements}.pcap"
-        neighbours = generator.feed(setting, file, "--workers", self.workers, "--blocks", BLOCKS,
+        file = setting.directory / f"feed-{self.workers}-{self.elements}-{self.blocks}.pcap"
+        neighbours = generator.feed(setting, file, "--workers", self.workers, "--blocks", self.blocks,
                                     "--interleave", BLOCKS, "--elements", self.elements,
                                     "--mtu", self.mtu)
         return file, neighbours
 
+    def panama_switch(self, setting: Setting) -> str:
+        """The files are written; what a switch needs to be their trees' root."""
+        file = setting.directory / f"panama-{self.workers}-{self.elements}.pcap"
+        trees = generator.feed_panama(setting, file, "--workers", self.workers, "--jobs",
+                                      PANAMA_JOBS, "--collective", PANAMA_COLLECTIVE,
+                                      "--collectives", PANAMA_COLLECTIVES,
+                                      "--elements", self.elements, "--mtu", self.mtu)
+        ports = "".join(PANAMA_PORT.format(number=worker, mtu=self.mtu,
+                                           file=file.with_suffix(f".{worker}.pcap"))
+                        for worker in range(self.workers))
+        return PANAMA_SWITCH.format(ports=ports, trees=trees)
+
 
 FEEDS = [Feed(), Feed(elements=32), Feed(elements=350), Feed(elements=2048), Feed(workers=2),
          Feed(workers=16)]
+# Files of PANAMA have so many blocks: more than a switch remembers. What they are compared with is
+# Canary with as many frames, which lie as far from the core.
+PANAMA_FEED = Feed(blocks=PANAMA_JOBS * PANAMA_COLLECTIVE * PANAMA_COLLECTIVES)
 
 
 def aggregated(daemon, feed: Feed, setting: Setting, cores: int = 1) -> dict[str, float]:
@@ -67,6 +104,8 @@ def aggregated(daemon, feed: Feed, setting: Setting, cores: int = 1) -> dict[str
         "packets_per_second": packets / gain.seconds,
         "payload_bits_per_second": contributions * feed.elements * BYTES_PER_ELEMENT * 8,
         "cycles_per_packet": gain.cycles(packets, setting.tsc_hz),
+        "cycles_per_contribution": gain.cycles(gain.counters["contributions_total"],
+                                               setting.tsc_hz),
         # Of each block one contribution begins it and the others join; both end in one result.
         "share_joined": gain.rate("joined_total") / contributions,
         # What the owner has no time for never reaches the engine.
@@ -83,6 +122,21 @@ def tributaryd_sample(feed: Feed, setting: Setting, idle: str = "poll") -> dict[
         return aggregated(daemon, feed, setting)
 
 
+def panama_sample(feed: Feed, setting: Setting) -> dict[str, float]:
+    with tributaryd(setting, feed.panama_switch(setting)) as daemon:
+        gain = reading.gain(daemon.figures, daemon.pid, setting.warm_up_s, setting.seconds)
+    contributions = gain.rate("contributions_total")
+    return {
+        "contributions_per_second": contributions,
+        "payload_bits_per_second": contributions * feed.elements * BYTES_PER_ELEMENT * 8,
+        "cycles_per_contribution": gain.cycles(gain.counters["contributions_total"],
+                                               setting.tsc_hz),
+        # The files are in step with each other: nobody is left out.
+        "results_per_contribution": gain.rate("results_total") / contributions,
+        "cpu_share": gain.cpu_share(),
+    }
+
+
 def testpmd_sample(feed: Feed, setting: Setting) -> dict[str, float]:
     file, _ = feed.write(setting)
     devices = [f"net_pcap0,rx_pcap={file},infinite_rx=1"]
@@ -97,11 +151,13 @@ def testpmd_sample(feed: Feed, setting: Setting) -> dict[str, float]:
 
 def cases(setting: Setting) -> list[Case]:
     found = []
-    for feed in setting.choose(FEEDS):
+    for feed in [*setting.choose(FEEDS), PANAMA_FEED]:
         found.append(Case(feed.name, "tributaryd",
                           lambda feed=feed: tributaryd_sample(feed, setting)))
         found.append(Case(feed.name, "testpmd rxonly",
                           lambda feed=feed: testpmd_sample(feed, setting)))
+        if feed == PANAMA_FEED:
+            found.append(Case(feed.name, "PANAMA", lambda feed=feed: panama_sample(feed, setting)))
     return found
 
 
@@ -121,9 +177,32 @@ def tables(record: Record) -> list[Table]:
                   f"{record.machine['tsc_hz'] * 1e-9:.3f} GHz.",
                   ["feed", "contributions (Mpps)", "packets (Mpps)", "payload (Gbit/s)",
                    "cycles/packet", "testpmd rxonly (Mpps)", "its cycles/packet",
-                   "of its CPU (%)"], rows)]
+                   "of its CPU (%)"], rows), *engine_tables(record)]
+
+
+def engine_tables(record: Record) -> list[Table]:
+    """PANAMA beside Canary; cycles do not count what others had of the CPU."""
+    rows = []
+    for case in record.cases():
+        if not record.values(case, "PANAMA", "cycles_per_contribution"):
+            continue
+        cycles = {subject: record.median(case, subject, "cycles_per_contribution")
+                  for subject in ("tributaryd", "PANAMA")}
+        for subject, engine in (("tributaryd", "Canary"), ("PANAMA", "PANAMA")):
+            rows.append([
+                case, engine,
+                record.spread(case, subject, "contributions_per_second", 1e6, 2),
+                record.spread(case, subject, "payload_bits_per_second", 1e9, 1),
+                record.spread(case, subject, "cycles_per_contribution", digits=0),
+                f"{cycles['tributaryd'] / cycles[subject]:.2f}",
+                record.spread(case, subject, "cpu_share", 0.01, 0)])
+    return [Table("Both engines, fed from files with as many frames, one core.",
+                  ["feed", "engine", "contributions (Mpps)", "payload (Gbit/s)",
+                   "cycles/contribution", "of Canary's rate, per cycle", "of its CPU (%)"],
+                  rows)] if rows else []
 
 
 def charts(record: Record) -> list[Chart]:
-    return [Chart.of(record, "feed", "packets_per_second", 1e6, "packets (Mpps)"),
-            Chart.of(record, "feed-cycles", "cycles_per_packet", 1, "cycles per packet")]
+    subjects = ["tributaryd", "testpmd rxonly"]
+    return [Chart.of(record, "feed", "packets_per_second", 1e6, "packets (Mpps)", subjects),
+            Chart.of(record, "feed-cycles", "cycles_per_packet", 1, "cycles per packet", subjects)]
