@@ -15,6 +15,7 @@
 
 #include "wire/canary.h"
 #include "wire/checksum.h"
+#include "wire/netreduce.h"
 #include "wire/panama.h"
 #include "wire/transport.h"
 
@@ -69,6 +70,24 @@ std::string to_hex(Bytes bytes) {
     text += buffer;
   }
   return text;
+}
+
+// Offset and size of each field of a header.
+using Fields = std::map<std::string, std::pair<std::size_t, std::size_t>>;
+
+Fields documented(const std::string& table) {
+  Fields fields;
+  for (const auto& line : section("table: " + table)) {
+    std::istringstream words(line);
+    std::string bar;
+    std::size_t offset = 0;
+    std::size_t size = 0;
+    std::string name;
+    if (words >> bar >> offset >> bar >> size >> bar >> name) {
+      fields[name.substr(1, name.size() - 2)] = {offset, size};  // without the backquotes
+    }
+  }
+  return fields;
 }
 
 struct [[gnu::packed]] Example {
@@ -128,23 +147,6 @@ TEST(WireDocument, example_parses) {
   EXPECT_EQ(view.header->rank.value(), 2);
 }
 
-using Fields = std::map<std::string, std::pair<std::size_t, std::size_t>>;
-
-Fields fields_in(const std::string& table) {
-  Fields documented;
-  for (const auto& line : section(table)) {
-    std::istringstream words(line);
-    std::string bar;
-    std::size_t offset = 0;
-    std::size_t size = 0;
-    std::string name;
-    if (words >> bar >> offset >> bar >> size >> bar >> name) {
-      documented[name.substr(1, name.size() - 2)] = {offset, size};  // without the backquotes
-    }
-  }
-  return documented;
-}
-
 TEST(WireDocument, table_has_the_offset_and_size_of_every_field) {
 #define TRIBUTARY_FIELD(field)                                   \
   {                                                              \
@@ -164,7 +166,7 @@ TEST(WireDocument, table_has_the_offset_and_size_of_every_field) {
                          TRIBUTARY_FIELD(child_mac),     TRIBUTARY_FIELD(rank),
                          TRIBUTARY_FIELD(payload_crc),   TRIBUTARY_FIELD(crc)};
 #undef TRIBUTARY_FIELD
-  EXPECT_EQ(fields_in("table: canary header"), fields);
+  EXPECT_EQ(documented("canary header"), fields);
 }
 
 TEST(WireDocument, panamas_table_has_the_offset_and_size_of_every_field) {
@@ -183,7 +185,23 @@ TEST(WireDocument, panamas_table_has_the_offset_and_size_of_every_field) {
                          TRIBUTARY_FIELD(rank),          TRIBUTARY_FIELD(fingerprint),
                          TRIBUTARY_FIELD(payload_crc),   TRIBUTARY_FIELD(crc)};
 #undef TRIBUTARY_FIELD
-  EXPECT_EQ(fields_in("table: panama header"), fields);
+  EXPECT_EQ(documented("panama header"), fields);
+}
+
+TEST(WireDocument, table_has_the_offset_and_size_of_every_field_of_netreduce) {
+#define TRIBUTARY_FIELD(field)                             \
+  {                                                        \
+#field, {                                              \
+      offsetof(InaHeader, field), sizeof(InaHeader::field) \
+    }                                                      \
+  }
+  const Fields fields = {
+      TRIBUTARY_FIELD(tag),    TRIBUTARY_FIELD(ring),    TRIBUTARY_FIELD(message),
+      TRIBUTARY_FIELD(length), TRIBUTARY_FIELD(run),     TRIBUTARY_FIELD(packets),
+      TRIBUTARY_FIELD(rank),   TRIBUTARY_FIELD(world),   TRIBUTARY_FIELD(element_type),
+      TRIBUTARY_FIELD(op),     TRIBUTARY_FIELD(version), TRIBUTARY_FIELD(unused)};
+#undef TRIBUTARY_FIELD
+  EXPECT_EQ(documented("netreduce header"), fields);
 }
 
 }  // namespace

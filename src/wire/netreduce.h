@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "wire/cursor.h"
+#include "wire/element.h"
+#include "wire/endian.h"
+
+namespace tributary::wire {
+
+// The INA header of "In-Network Aggregation with Transport Transparency for Distributed Training"
+// (NetReduce): the head of a gradient message, in front of its elements. The transport below cuts
+// the message into packets and knows nothing of it; only the first packet has the header. Integers
+// are big-endian, elements little-endian. docs/wire.md describes every byte.
+struct [[gnu::packed]] InaHeader {
+  be32 tag;      // current_tag: the paper's InetTag
+  be32 ring;     // RingID
+  be32 message;  // MsgID, from 0 in each run
+  be32 length;   // MsgLen in bytes: header, elements and fingerprint words
+  be32 run;      // drawn by the job when it begins to count messages
+  be16 packets;  // MsgLen in packets
+  be16 rank;     // of the sender in the ring
+  be16 world;    // ranks in the ring
+  ElementType element_type = ElementType::f32;
+  Operator op = Operator::sum;
+  std::uint8_t version = current_version;
+  std::uint8_t unused[3] = {};
+
+  static constexpr std::uint32_t current_tag = 0x494e4154;  // "INAT"
+  static constexpr std::uint8_t current_version = 1;
+};
+static_assert(sizeof(InaHeader) == 32 && alignof(InaHeader) == 1);
+
+// The last eight bytes of the payload of *every* packet of a gradient message: a tag of rank,
+// message and packet that switches add up as they add up elements, modulo 2^64. Little-endian.
+inline constexpr std::size_t fingerprint_bytes = 8;
+
+// Payload bytes of a gradient packet are a multiple of this, so that no element is ever cut.
+inline constexpr std::size_t ina_alignment = 8;
+
+inline std::uint64_t load_fingerprint(Bytes payload) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, payload.last(fingerprint_bytes).data(), sizeof word);
+  return word;
+}
+inline void store_fingerprint(MutableBytes payload, std::uint64_t word) {
+  std::memcpy(payload.last(fingerprint_bytes).data(), &word, sizeof word);
+}
+
+// Packets of a message whose packets carry `mtu` payload bytes, but for the last.
+constexpr std::uint32_t ina_packets(std::uint32_t length, std::uint32_t mtu) {
+  return length / mtu + (length % mtu != 0 ? 1 : 0);
+}
+// Payload bytes of one of them.
+constexpr std::uint32_t ina_payload_bytes(std::uint32_t length, std::uint32_t mtu,
+                                          std::uint32_t packet) {
+  const auto before = packet * mtu;
+  return length - before < mtu ? length - before : mtu;
+}
+
+// The header of a message whose first packet has this payload; null where there is none.
+inline const InaHeader* peek_ina(Bytes payload) {
+  const auto* header = Cursor(payload).take<InaHeader>();
+  return header != nullptr && header->tag.value() == InaHeader::current_tag ? header : nullptr;
+}
+
+// Whether the fields of a header agree with each other, with its version and with packets of `mtu`
+// payload bytes. What only a ring's configuration tells is not judged.
+bool is_sound(const InaHeader& header, std::uint32_t mtu);
+
+}  // namespace tributary::wire
