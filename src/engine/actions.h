@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -23,10 +24,12 @@ struct Path {
 // link-layer addresses where it routes.
 struct Departure {
   PacketPtr packet;
-  Path path;
+  std::optional<Path> path;  // no value: as ordinary traffic
   // The packet was received in this burst: the switch counts it as forwarded or dropped.
   // Otherwise it was originated: the switch counts it as sent or lost.
   bool received = false;
+  // Kept before: it goes on as if it came now, with its own addresses and one hop older.
+  bool resumed = false;
 };
 
 // What an engine decided in one burst. Every packet handed to it ends in exactly one of absorb,
@@ -47,13 +50,22 @@ class Actions {
   }
   // A received packet goes on towards its destination.
   void forward(PacketPtr packet, const Path& path) {
-    departures_.push_back({std::move(packet), path, true});
+    departures_.push_back({std::move(packet), path, true, false});
+  }
+  // The same, by the way of its connection.
+  void forward(PacketPtr packet) {
+    departures_.push_back({std::move(packet), std::nullopt, true, false});
   }
 
   // A packet made here, or kept before, is routed towards its destination ...
   void originate(PacketPtr packet, const Path& path) {
     ++ledger_.originated;
-    departures_.push_back({std::move(packet), path, false});
+    departures_.push_back({std::move(packet), path, false, false});
+  }
+  // ... or, if it is still its sender's, goes on by the way of its connection ...
+  void resume(PacketPtr packet) {
+    ++ledger_.originated;
+    departures_.push_back({std::move(packet), std::nullopt, false, true});
   }
   // ... or is a complete frame, but for its source address, that leaves by one port ...
   void originate_on(PortIndex port, PacketPtr packet) {

@@ -5,6 +5,8 @@
 
 #include "engines/canary/engine.h"
 #include "engines/canary/protocol.h"
+#include "engines/netreduce/engine.h"
+#include "engines/netreduce/protocol.h"
 #include "engines/panama/engine.h"
 #include "engines/panama/protocol.h"
 
@@ -45,9 +47,29 @@ bool reconfigure_panama(Engine& engine, const EngineConfigs& configs) {
          static_cast<panama::PanamaEngine&>(engine).reconfigure(*configs.panama);
 }
 
-constexpr std::array<EngineKind, 2> kinds = {{
+bool wants_netreduce(const EngineConfigs& configs) {
+  return configs.netreduce != nullptr;
+}
+
+std::unique_ptr<Engine> make_netreduce(const EngineConfigs& configs, const SwitchIdentity&,
+                                       PacketPool&) {
+  if (!wants_netreduce(configs)) {
+    return nullptr;
+  }
+  return std::make_unique<netreduce::NetReduceEngine>(*configs.netreduce);
+}
+
+bool reconfigure_netreduce(Engine& engine, const EngineConfigs& configs) {
+  if (wants_netreduce(configs)) {
+    static_cast<netreduce::NetReduceEngine&>(engine).reconfigure(*configs.netreduce);
+  }
+  return wants_netreduce(configs);
+}
+
+constexpr std::array<EngineKind, 3> kinds = {{
     {canary::protocol, wants_canary, make_canary, reconfigure_canary},
     {panama::protocol, wants_panama, make_panama, reconfigure_panama},
+    {netreduce::protocol, wants_netreduce, make_netreduce, reconfigure_netreduce},
 }};
 
 }  // namespace

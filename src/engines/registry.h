@@ -7,6 +7,7 @@
 #include "engine/engine.h"
 #include "engine/registry.h"
 #include "engines/canary/config.h"
+#include "engines/netreduce/config.h"
 #include "engines/panama/config.h"
 #include "packet/pool.h"
 
@@ -17,6 +18,7 @@ namespace tributary::engine {
 struct EngineConfigs {
   const canary::CanaryConfig* canary = nullptr;
   const panama::PanamaConfig* panama = nullptr;
+  const netreduce::NetReduceConfig* netreduce = nullptr;
 };
 
 // One engine of Tributary, without an object of it.

@@ -23,7 +23,8 @@ std::vector<engine::Segment> segments_of(const SwitchConfig& config) {
 }  // namespace
 
 engine::EngineConfigs engine_configs(const SwitchConfig& config) {
-  return {config.canary ? &*config.canary : nullptr, config.panama ? &*config.panama : nullptr};
+  return {config.canary ? &*config.canary : nullptr, config.panama ? &*config.panama : nullptr,
+          config.netreduce ? &*config.netreduce : nullptr};
 }
 
 Aggregation::Aggregation(const SwitchConfig& config, const Interfaces& interfaces, PacketPool& pool)

@@ -8,6 +8,7 @@
 
 #include "engine/engine.h"
 #include "engines/canary/config.h"
+#include "engines/netreduce/config.h"
 #include "engines/panama/config.h"
 #include "forwarding/config.h"
 #include "packet/clock.h"
@@ -68,8 +69,9 @@ struct SwitchConfig {
   std::vector<RouteConfig> routes;
   std::vector<FdbEntryConfig> fdb;
   std::vector<ArpEntryConfig> arp;
-  std::optional<canary::CanaryConfig> canary;  // no value: Canary packets are ordinary UDP
-  std::optional<panama::PanamaConfig> panama;  // no value: PANAMA packets are ordinary UDP
+  std::optional<canary::CanaryConfig> canary;           // no value: Canary packets are ordinary UDP
+  std::optional<panama::PanamaConfig> panama;           // no value: PANAMA packets are ordinary UDP
+  std::optional<netreduce::NetReduceConfig> netreduce;  // no value: so is RoCE
 };
 
 }  // namespace tributary::switching

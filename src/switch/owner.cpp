@@ -9,7 +9,7 @@
 namespace tributary::switching {
 
 unsigned owner_core(Packet& packet, const SwitchConfig& config, unsigned here, unsigned cores) {
-  if (cores <= 1 || (!config.canary && !config.panama && !config.bfd)) {
+  if (cores <= 1 || (!config.canary && !config.panama && !config.netreduce && !config.bfd)) {
     return here;
   }
   const auto frame = engine::parse_frame(packet);

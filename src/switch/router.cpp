@@ -31,13 +31,6 @@ bool is_martian(const wire::Ipv4Header& ip) {
          (ip.destination.value() >> 24) == 0;
 }
 
-void decrement_ttl(wire::Ipv4Header& ip) {
-  const auto word = [&ip] { return static_cast<std::uint16_t>((ip.ttl << 8) | ip.protocol); };
-  const auto before = word();
-  --ip.ttl;
-  ip.checksum = wire::update_checksum(ip.checksum.value(), before, word());
-}
-
 // Bytes behind the IP packet are Ethernet padding; more than padding is not carried along.
 void trim(Packet& packet, const wire::Ipv4Header& ip) {
   const auto frame_bytes =

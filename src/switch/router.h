@@ -25,6 +25,13 @@ inline bool is_unroutable(const wire::Ipv4Header& ip) {
   return !ip.source.is_routable_unicast() || !ip.destination.is_routable_unicast();
 }
 
+inline void decrement_ttl(wire::Ipv4Header& ip) {
+  const auto word = [&ip] { return static_cast<std::uint16_t>((ip.ttl << 8) | ip.protocol); };
+  const auto before = word();
+  --ip.ttl;
+  ip.checksum = wire::update_checksum(ip.checksum.value(), before, word());
+}
+
 // True if the header's checksum, options included, is right. `frame.ipv4` is set. (Zeros of both
 // signs are the same to ones' complement.)
 inline bool has_right_ip_checksum(const engine::Frame& frame) {

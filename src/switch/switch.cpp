@@ -302,15 +302,21 @@ class Switch::Impl {
     } else if (frame.ipv4 == nullptr) {
       outlet_.drop(std::move(packet), DropReason::ip_malformed, account);
     } else if (is_bridged(*packet, frame, now)) {
-      // Unchanged transit keeps its source address, as on any bridge.
+      // Transit keeps its source address, as on any bridge.
+      const bool in_transit = departure.received || departure.resumed;
       const bool rewritten = frame.ipv4->source == interfaces_.switch_address();
-      if (rewritten || account == Account::originated) {
+      if (rewritten || !in_transit) {
         frame.ethernet->source = interfaces_.bridge_mac();
       }
-      const auto from = account == Account::received ? packet->ingress : no_port;
+      const auto from = in_transit ? packet->ingress : no_port;
       bridge_.forward(std::move(packet), from, bridge_.find(frame.ethernet->destination, now),
                       account);
+    } else if (departure.resumed && frame.ipv4->ttl <= 1) {
+      outlet_.drop(std::move(packet), DropReason::ttl_exceeded, account);
     } else {
+      if (departure.resumed) {
+        decrement_ttl(*frame.ipv4);
+      }
       router_.forward(std::move(packet), frame, departure.path, account, now);
     }
   }
@@ -332,8 +338,8 @@ class Switch::Impl {
       outlet_.drop(std::move(departure.packet), DropReason::canary_truncated, account);
       return;
     }
-    router_.forward_raw(std::move(departure.packet), header->destination, departure.path, account,
-                        now);
+    router_.forward_raw(std::move(departure.packet), header->destination,
+                        departure.path.value_or(engine::Path{}), account, now);
   }
 
   // A frame that came in by the bridge for another host's MAC address stays on the bridge.

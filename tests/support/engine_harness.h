@@ -78,7 +78,8 @@ class EngineHarness {
     }
     for (auto& departure : actions_.departures()) {
       ++(departure.received ? ledger.forwarded : ledger.sent);
-      sent.push_back({std::move(departure.packet), no_port, departure.path, departure.received});
+      sent.push_back({std::move(departure.packet), no_port, departure.path.value_or(engine::Path{}),
+                      departure.received});
     }
     actions_.departures().clear();
     return sent;

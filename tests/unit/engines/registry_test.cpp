@@ -13,9 +13,10 @@ namespace {
 const SwitchIdentity identity{1, wire::Ipv4Address{10, 0, 255, 1}, {}, 4};
 
 TEST(Registry, NamesEveryEngine) {
-  ASSERT_EQ(engine_kinds().size(), 2u);
+  ASSERT_EQ(engine_kinds().size(), 3u);
   EXPECT_EQ(engine_kinds()[0].protocol.name, "canary");
   EXPECT_EQ(engine_kinds()[1].protocol.name, "panama");
+  EXPECT_EQ(engine_kinds()[2].protocol.name, "netreduce");
 }
 
 TEST(Registry, MakesOnlyWhatIsConfigured) {

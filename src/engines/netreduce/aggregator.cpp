@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engines/netreduce/aggregator.h"
+
+#include "packet/pool.h"
+
+namespace tributary::netreduce {
+
+AggregatorArray::AggregatorArray(const RingConfig& ring)
+    : world_(ring.members.size()),
+      open_messages_(ring.open_messages()),
+      message_packets_(ring.message_packets),
+      mtu_(ring.mtu),
+      aggregators_(ring.aggregators()),
+      slots_(ring.slots()),
+      results_(std::make_unique_for_overwrite<std::byte[]>(ring.aggregators() * ring.mtu)) {}
+
+void AggregatorArray::clear(std::size_t index) {
+  for (auto& slot : slots(index)) {
+    slot.reset();
+  }
+  aggregators_[index] = {};
+}
+
+void AggregatorArray::clear() {
+  for (std::size_t index = 0; index < size(); ++index) {
+    clear(index);
+  }
+}
+
+}  // namespace tributary::netreduce

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engines/netreduce/config.h"
+#include "packet/clock.h"
+#include "packet/packet.h"
+#include "wire/element.h"
+
+namespace tributary::netreduce {
+
+// What all packets that meet in one aggregator have in common.
+struct Shape {
+  wire::ElementType element_type = wire::ElementType::f32;
+  wire::Operator op = wire::Operator::sum;
+  std::uint16_t header_bytes = 0;   // of the INA header in front of the elements
+  std::uint16_t payload_bytes = 0;  // with header and fingerprint word
+
+  friend bool operator==(const Shape&, const Shape&) = default;
+};
+
+// Where the packets of all ranks meet that have the same place in the same message.
+struct Aggregator {
+  enum class State : std::uint8_t { empty, gathering, complete };
+
+  State state = State::empty;
+  Shape shape;
+  std::uint32_t message = 0;  // id
+  std::uint64_t present = 0;  // ranks whose packet is in its slot; all, once it is complete
+  Time born{};                // when the first of them came
+};
+
+// The aggregator array of one ring: 2N messages, for each of their packets a slot per rank and the
+// result. A packet in its slot is the one that its rank sent last.
+class AggregatorArray {
+ public:
+  explicit AggregatorArray(const RingConfig& ring);
+
+  // The paper's MsgID % (2N) x MsgLen + (PSN - PSN_0).
+  std::size_t index_of(std::uint32_t message, std::uint32_t offset) const {
+    return std::size_t{message % open_messages_} * message_packets_ + offset;
+  }
+  std::size_t size() const { return aggregators_.size(); }
+  Aggregator& at(std::size_t index) { return aggregators_[index]; }
+  const Aggregator& at(std::size_t index) const { return aggregators_[index]; }
+
+  // By rank; null where nothing has come, and everywhere once the aggregator is complete.
+  std::span<PacketPtr> slots(std::size_t index) {
+    return std::span(slots_).subspan(index * world_, world_);
+  }
+  std::span<const PacketPtr> slots(std::size_t index) const {
+    return std::span(slots_).subspan(index * world_, world_);
+  }
+  // Room for a whole payload; what stands in front of the elements is not used.
+  std::byte* result(std::size_t index) { return results_.get() + index * mtu_; }
+
+  // Makes room for another message; what waits is let go of.
+  void clear(std::size_t index);
+  void clear();
+
+ private:
+  std::size_t world_;
+  std::size_t open_messages_;
+  std::size_t message_packets_;
+  std::size_t mtu_;
+  std::vector<Aggregator> aggregators_;
+  std::vector<PacketPtr> slots_;
+  std::unique_ptr<std::byte[]> results_;  // left to the kernel until they are needed
+};
+
+}  // namespace tributary::netreduce

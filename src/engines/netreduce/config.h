@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wire/ipv4.h"
+
+namespace tributary::netreduce {
+
+inline constexpr std::size_t members_max = 64;
+// Packets that a ring may hold: of both windows, from all ranks.
+inline constexpr std::size_t slots_max = 65536;
+
+// One ring of a job. Its memory is its own, and taken when the ring is set up.
+struct RingConfig {
+  std::uint32_t id = 0;                    // the paper's RingID
+  std::vector<wire::Ipv4Address> members;  // by rank; each sends to the next, the last to the first
+  std::uint16_t window = 2;                // the paper's N: messages that a rank may have open
+  std::uint16_t message_packets = 170;     // of the longest message
+  std::uint16_t mtu = 1024;                // payload bytes of a packet: the path MTU of the QPs
+
+  // The paper's 2N messages.
+  std::uint32_t open_messages() const { return 2u * window; }
+  std::size_t aggregators() const { return std::size_t{open_messages()} * message_packets; }
+  std::size_t slots() const { return aggregators() * members.size(); }
+
+  friend bool operator==(const RingConfig&, const RingConfig&) = default;
+};
+
+// Settings of the NetReduce engine on one logical switch ([switch.netreduce]).
+struct NetReduceConfig {
+  std::vector<RingConfig> rings;  // each id once
+
+  // Packets that all rings together may hold.
+  std::size_t slots() const;
+
+  friend bool operator==(const NetReduceConfig&, const NetReduceConfig&) = default;
+};
+
+// What is wrong with a ring: the setting, as the configuration calls it, why, and what helps.
+struct RingFault {
+  std::string_view setting;
+  std::string message;
+  std::string hint;
+};
+// Of that one of config's rings, by itself and beside those before it; no value if nothing is.
+std::optional<RingFault> find_fault(const NetReduceConfig& config, std::size_t index);
+
+}  // namespace tributary::netreduce

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engines/netreduce/connection.h"
+
+#include <algorithm>
+
+#include "wire/roce.h"
+
+namespace tributary::netreduce {
+namespace {
+
+// Whether two stretches of sequence numbers have one in common.
+bool overlap(std::uint32_t a, std::uint32_t a_packets, std::uint32_t b, std::uint32_t b_packets) {
+  return wire::psn_distance(a, b) < a_packets || wire::psn_distance(b, a) < b_packets;
+}
+
+}  // namespace
+
+void Connection::claim(const ConnectionKey& key, Time now) {
+  release();
+  claimed_ = true;
+  key_ = key;
+  touch(now);
+}
+
+void Connection::release() {
+  claimed_ = false;
+  std::fill(entries_.begin(), entries_.end(), Entry{});
+}
+
+const Message& Connection::record(const Message& message) {
+  latest_ = message.id % entries_.size();
+  auto& entry = entries_[latest_];
+  if (entry.message.id == message.id && entry.message.first_psn == message.first_psn &&
+      entry.message.packets == message.packets) {
+    entry.message = message;
+    return entry.message;
+  }
+  for (auto& other : entries_) {
+    if (other.is_known() && overlap(other.message.first_psn, other.message.packets,
+                                    message.first_psn, message.packets)) {
+      other = {};
+    }
+  }
+  entry = {message};
+  return entry.message;
+}
+
+bool Connection::record_ordinary(std::uint32_t psn, std::uint32_t packets) {
+  for (const auto& entry : entries_) {
+    if (entry.is_known() && overlap(entry.message.first_psn, entry.message.packets, psn, packets)) {
+      return false;
+    }
+  }
+  if (auto* before = nearest(psn)) {
+    const auto first = before->message.first_psn;
+    const auto known = before->ordinary_psn.value_or(psn);
+    before->ordinary_psn =
+        wire::psn_distance(first, known) < wire::psn_distance(first, psn) ? known : psn;
+  }
+  return true;
+}
+
+Connection::Place Connection::find(std::uint32_t psn) {
+  auto* entry = &entries_[latest_];
+  auto offset = wire::psn_distance(entry->message.first_psn, psn);
+  if (offset >= entry->message.packets) {
+    entry = nearest(psn);
+    if (entry == nullptr) {
+      return {};
+    }
+    latest_ = static_cast<std::size_t>(entry - entries_.data());
+    offset = wire::psn_distance(entry->message.first_psn, psn);
+  }
+  if (offset < entry->message.packets) {
+    return {Place::Kind::gradient, &entry->message, offset};
+  }
+  if (entry->ordinary_psn &&
+      offset >= wire::psn_distance(entry->message.first_psn, *entry->ordinary_psn)) {
+    return {Place::Kind::ordinary};
+  }
+  return {offset > wire::psn_mask / 2 ? Place::Kind::past : Place::Kind::unknown};
+}
+
+// The message that begins at `psn` or the shortest way before it; null if none is known.
+Connection::Entry* Connection::nearest(std::uint32_t psn) {
+  Entry* best = nullptr;
+  auto shortest = wire::psn_mask + 1;
+  for (auto& entry : entries_) {
+    const auto distance = wire::psn_distance(entry.message.first_psn, psn);
+    if (entry.is_known() && distance < shortest) {
+      best = &entry;
+      shortest = distance;
+    }
+  }
+  return best;
+}
+
+}  // namespace tributary::netreduce

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "packet/clock.h"
+#include "wire/element.h"
+#include "wire/ipv4.h"
+
+namespace tributary::netreduce {
+
+// What the packets of one connection have in common.
+struct ConnectionKey {
+  wire::Ipv4Address source;
+  wire::Ipv4Address destination;
+  std::uint32_t destination_qp = 0;
+
+  friend bool operator==(const ConnectionKey&, const ConnectionKey&) = default;
+};
+
+// One gradient message of a connection: what its first packet told.
+struct Message {
+  std::uint32_t first_psn = 0;
+  std::uint32_t id = 0;
+  std::uint32_t length = 0;   // bytes
+  std::uint32_t packets = 0;  // 0: none is known
+  wire::ElementType element_type = wire::ElementType::f32;
+  wire::Operator op = wire::Operator::sum;
+};
+
+// What is known of the connection by which one rank of a ring sends to the next: an entry of the
+// paper's connection lookup table. The paper keeps the latest message only. But go-back-N may go
+// back into any message that is not acknowledged, and restarts in the middle of it, without its
+// first packet. So every message is known for which there is an aggregator.
+class Connection {
+ public:
+  // Longer than any Reliable Connection is silent while something is not acknowledged: what comes
+  // later with the same numbers may be somebody else.
+  static constexpr Duration silence_max = std::chrono::seconds(120);
+
+  explicit Connection(std::uint32_t open_messages) : entries_(open_messages) {}
+
+  bool is_claimed() const { return claimed_; }
+  const ConnectionKey& key() const { return key_; }
+  void claim(const ConnectionKey& key, Time now);
+  // Forgets all messages as well.
+  void release();
+
+  bool is_silent(Time now) const { return now - last_packet_ > silence_max; }
+  void touch(Time now) { last_packet_ = now; }
+
+  // The first packet of a gradient message came, for the first time or again. What was known to lie
+  // at the same sequence numbers is out of date and forgotten.
+  const Message& record(const Message& message);
+  // The first packet of any other message came; in `packets` if that can be known, else 1. False:
+  // that cannot be, as it lies within a gradient message.
+  bool record_ordinary(std::uint32_t psn, std::uint32_t packets);
+
+  struct Place {
+    enum class Kind : std::uint8_t {
+      gradient,
+      ordinary,
+      past,    // before all messages that are known
+      unknown  // of a message whose first packet did not come by here
+    };
+    Kind kind = Kind::unknown;
+    const Message* message = nullptr;
+    std::uint32_t offset = 0;  // packets behind the first of the message
+  };
+  // What a packet is that is not the first of its message.
+  Place find(std::uint32_t psn);
+
+ private:
+  struct Entry {
+    Message message;
+    // Where the ordinary messages behind it begin, if one has been seen.
+    std::optional<std::uint32_t> ordinary_psn{};
+
+    bool is_known() const { return message.packets != 0; }
+  };
+
+  Entry* nearest(std::uint32_t psn);
+
+  bool claimed_ = false;
+  ConnectionKey key_;
+  Time last_packet_{};
+  std::vector<Entry> entries_;  // by message id modulo their number
+  std::size_t latest_ = 0;      // where the last packet was found: the next is there, mostly
+};
+
+}  // namespace tributary::netreduce

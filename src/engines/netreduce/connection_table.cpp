@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engines/netreduce/connection_table.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "wire/canary.h"
+
+namespace tributary::netreduce {
+
+std::size_t ConnectionTable::place_of(const ConnectionKey& key) const {
+  const auto addresses = (std::uint64_t{key.source.value()} << 32) | key.destination.value();
+  return static_cast<std::size_t>(wire::mix_key(addresses, key.destination_qp)) & mask_;
+}
+
+void ConnectionTable::rebuild(std::span<const std::unique_ptr<Ring>> rings) {
+  std::size_t connections = 0;
+  for (const auto& ring : rings) {
+    connections += ring->world();
+  }
+  // At least half of it stays empty, and so does one entry where there is no ring.
+  entries_.assign(std::bit_ceil(2 * connections + 1), Entry{});
+  mask_ = entries_.size() - 1;
+  for (const auto& ring : rings) {
+    for (std::uint16_t rank = 0; rank < ring->world(); ++rank) {
+      const auto& connection = ring->connection(rank);
+      if (!connection.is_claimed()) {
+        continue;
+      }
+      auto at = place_of(connection.key());
+      while (entries_[at].sender.ring != nullptr) {
+        at = (at + 1) & mask_;
+      }
+      entries_[at] = {connection.key(), {ring.get(), rank}};
+    }
+  }
+}
+
+}  // namespace tributary::netreduce

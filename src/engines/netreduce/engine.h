@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/engine.h"
+#include "engines/netreduce/config.h"
+#include "engines/netreduce/connection_table.h"
+#include "engines/netreduce/gradient.h"
+#include "engines/netreduce/ring.h"
+#include "wire/netreduce.h"
+
+namespace tributary::netreduce {
+
+// What the engine did since it was made, drops left out.
+struct Counters {
+  std::uint64_t gradients = 0;    // packets of rings that were put into a slot
+  std::uint64_t overwritten = 0;  // of those, packets that their rank had sent before
+  std::uint64_t sums = 0;         // aggregators that became complete
+  std::uint64_t results = 0;      // packets that went on with a sum
+  std::uint64_t answered = 0;     // of those, repeats of packets whose sum was there
+  std::uint64_t past = 0;         // repeats that came too late for that: passed
+  std::uint64_t abandoned = 0;    // aggregators that a later message took before all were in
+  std::uint64_t passed = 0;       // not of a ring, and untouched
+};
+
+// The switch's part of NetReduce (sections 3.1 and 3.2) on one core: takes the payloads of gradient
+// packets, and lets every packet go on with the sum, so that neither end of a connection can tell.
+// All memory is taken when a ring is set up.
+class NetReduceEngine final : public engine::Engine {
+ public:
+  explicit NetReduceEngine(const NetReduceConfig& config);
+
+  void process(std::span<engine::Arrival> burst, Time now, engine::Actions& actions) override;
+  Time deadline() const override { return never; }
+  void expire(Time, engine::Actions&) override {}
+
+  std::vector<engine::Figure> figures() const override;
+  std::vector<engine::JobStatus> jobs() const override;
+  std::vector<engine::DescriptorStatus> descriptors(Time now, std::size_t limit) const override;
+  std::vector<engine::StallStatus> stalled(Time now, std::size_t limit) const override;
+
+  // Sets rings up and takes them down; those that stay as they were keep what they hold.
+  void reconfigure(const NetReduceConfig& config);
+
+ private:
+  void handle(engine::Arrival& arrival, Time now, engine::Actions& actions);
+  void pass(PacketPtr packet, engine::Actions& actions);
+
+  // The first packet of a message: of a gradient message, or of another.
+  void begin(PacketPtr packet, const RocePacket& roce, const wire::InaHeader& header, Ring& ring,
+             Time now, engine::Actions& actions);
+  void begin_ordinary(PacketPtr packet, const RocePacket& roce, Time now, engine::Actions& actions);
+  // Any other packet.
+  void follow(PacketPtr packet, const RocePacket& roce, Time now, engine::Actions& actions);
+
+  // Whether the rank may send by this connection. False: dropped as `refusal` says.
+  bool claim(Ring& ring, const wire::InaHeader& header, const ConnectionKey& key, Time now,
+             DropReason& refusal);
+  void disclaim(Connection& connection);
+
+  struct Gradient {
+    Ring& ring;
+    std::uint16_t rank;
+    const Message& message;
+    std::uint32_t offset;
+  };
+  void aggregate(PacketPtr packet, const RocePacket& roce, const Gradient& gradient, Time now,
+                 engine::Actions& actions);
+  void complete(Ring& ring, std::size_t index, engine::Actions& actions);
+
+  Ring* find_ring(std::uint32_t id);
+
+  std::vector<std::unique_ptr<Ring>> rings_;  // in the order of the configuration
+  ConnectionTable senders_;
+  Counters counters_;
+  // For 16-bit floats, which are added as f32.
+  std::array<std::byte, 2 * 4096> wide_;
+};
+
+}  // namespace tributary::netreduce

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the engine tells operators. Not on the packet path: allocates freely.
+#include <algorithm>
+#include <bit>
+
+#include "engines/netreduce/engine.h"
+
+namespace tributary::netreduce {
+namespace {
+
+// What waits that long waits for a rank that is late, or for a packet that was lost.
+constexpr Duration stalled_after = std::chrono::milliseconds(100);
+
+// Calls `see(ring, aggregator, index)` of every aggregator that waits for packets.
+template <typename See>
+void for_gathering(const std::vector<std::unique_ptr<Ring>>& rings, See see) {
+  for (const auto& ring : rings) {
+    const auto& array = ring->aggregators();
+    for (std::size_t index = 0; index < array.size(); ++index) {
+      if (array.at(index).state == Aggregator::State::gathering) {
+        see(*ring, array.at(index), index);
+      }
+    }
+  }
+}
+
+std::uint32_t count_present(const Aggregator& aggregator) {
+  return static_cast<std::uint32_t>(std::popcount(aggregator.present));
+}
+
+std::vector<std::uint16_t> missing_from(const Aggregator& aggregator, std::uint16_t world) {
+  std::vector<std::uint16_t> ranks;
+  for (std::uint16_t rank = 0; rank < world; ++rank) {
+    if ((aggregator.present >> rank & 1) == 0) {
+      ranks.push_back(rank);
+    }
+  }
+  return ranks;
+}
+
+}  // namespace
+
+std::vector<engine::Figure> NetReduceEngine::figures() const {
+  std::uint64_t waiting = 0;
+  for_gathering(rings_, [&](const Ring&, const Aggregator& aggregator, std::size_t) {
+    waiting += count_present(aggregator);
+  });
+  std::uint64_t runs = 0;
+  std::uint64_t connections = 0;
+  for (const auto& ring : rings_) {
+    runs += ring->runs();
+    connections += static_cast<std::uint64_t>(
+        std::count_if(ring->connections().begin(), ring->connections().end(),
+                      [](const Connection& connection) { return connection.is_claimed(); }));
+  }
+  return {
+      {"gradients_total", counters_.gradients},
+      {"overwritten_total", counters_.overwritten},
+      {"sums_total", counters_.sums},
+      {"results_total", counters_.results},
+      {"answered_total", counters_.answered},
+      {"past_total", counters_.past},
+      {"abandoned_total", counters_.abandoned},
+      {"passed_total", counters_.passed},
+      {"rings", rings_.size()},
+      {"runs", runs},
+      {"connections", connections},
+      {"packets_waiting", waiting},
+  };
+}
+
+std::vector<engine::JobStatus> NetReduceEngine::jobs() const {
+  std::vector<engine::JobStatus> rows;
+  for (const auto& ring : rings_) {
+    rows.push_back({});
+    rows.back().job = ring->config().id;
+    rows.back().contributions = ring->tally().gradients;
+    rows.back().results = ring->tally().sums;
+  }
+  for_gathering(rings_, [&](const Ring& ring, const Aggregator&, std::size_t) {
+    const auto id = ring.config().id;
+    ++std::find_if(rows.begin(), rows.end(), [id](const auto& row) {
+        return row.job == id;
+      })->descriptors;
+  });
+  return rows;
+}
+
+std::vector<engine::DescriptorStatus> NetReduceEngine::descriptors(Time now,
+                                                                   std::size_t limit) const {
+  std::vector<engine::DescriptorStatus> rows;
+  for_gathering(rings_, [&](const Ring& ring, const Aggregator& aggregator, std::size_t index) {
+    if (rows.size() == limit) {
+      return;
+    }
+    engine::DescriptorStatus row;
+    row.job = ring.config().id;
+    row.id = aggregator.message;
+    row.counter = count_present(aggregator);
+    row.hosts = ring.world();
+    row.age = now - aggregator.born;
+    for (const auto& packet : ring.aggregators().slots(index)) {
+      if (packet != nullptr) {
+        row.children.push_back(packet->ingress);
+      }
+    }
+    rows.push_back(std::move(row));
+  });
+  return rows;
+}
+
+// One row for each message that waits: its packets mostly wait for the same ranks.
+std::vector<engine::StallStatus> NetReduceEngine::stalled(Time now, std::size_t limit) const {
+  std::vector<engine::StallStatus> rows;
+  for_gathering(rings_, [&](const Ring& ring, const Aggregator& aggregator, std::size_t) {
+    const auto id = ring.config().id;
+    const bool is_known =
+        !rows.empty() && rows.back().job == id && rows.back().block == aggregator.message;
+    if (now - aggregator.born < stalled_after || is_known || rows.size() == limit) {
+      return;
+    }
+    engine::StallStatus row;
+    row.job = id;
+    row.block = aggregator.message;
+    row.contributions = count_present(aggregator);
+    row.hosts = ring.world();
+    row.waiting = now - aggregator.born;
+    row.missing = missing_from(aggregator, ring.world());
+    rows.push_back(std::move(row));
+  });
+  return rows;
+}
+
+}  // namespace tributary::netreduce

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "engine/registry.h"
+
+namespace tributary::netreduce {
+
+// SEND and RDMA WRITE of Reliable Connections: what may be a gradient. All else of RoCE, and that
+// of other services, is ordinary UDP.
+bool claims(const engine::Frame& frame);
+
+// The same for all: only the first packet of a message tells its ring, and connections of one pair
+// of hosts may belong to several. So all that may be gradients meets on one core.
+std::uint64_t key(const engine::Frame& frame);
+
+inline constexpr engine::Protocol protocol{"netreduce", claims, key};
+
+}  // namespace tributary::netreduce

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engines/netreduce/ring.h"
+
+namespace tributary::netreduce {
+
+Ring::Ring(const RingConfig& config)
+    : config_(config),
+      connections_(config.members.size(), Connection(config.open_messages())),
+      aggregators_(config) {}
+
+bool Ring::admits(const wire::InaHeader& header) const {
+  return wire::is_sound(header, config_.mtu) && header.world.value() == world() &&
+         header.packets.value() <= config_.message_packets;
+}
+
+bool Ring::is_path_of(std::uint16_t rank, const ConnectionKey& key) const {
+  return key.source == config_.members[rank] &&
+         key.destination == config_.members[(rank + 1u) % world()];
+}
+
+// After a restart of the switch a run is taken up where it is. Later only a message 0 begins
+// another, so that what is left of a run that is over does not end the one that follows it.
+bool Ring::enter(std::uint32_t run, std::uint32_t message) {
+  if (run_ == run) {
+    return true;
+  }
+  if (run_ && (message != 0 || past_ == run)) {
+    return false;
+  }
+  for (auto& connection : connections_) {
+    connection.release();
+  }
+  aggregators_.clear();
+  past_ = run_;
+  run_ = run;
+  ++runs_;
+  return true;
+}
+
+}  // namespace tributary::netreduce

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "engines/netreduce/aggregator.h"
+#include "engines/netreduce/config.h"
+#include "engines/netreduce/connection.h"
+#include "wire/netreduce.h"
+
+namespace tributary::netreduce {
+
+// One ring: which run of its job it serves, by which connections its ranks send, and its memory.
+class Ring {
+ public:
+  explicit Ring(const RingConfig& config);
+
+  const RingConfig& config() const { return config_; }
+  std::uint16_t world() const { return static_cast<std::uint16_t>(config_.members.size()); }
+  Connection& connection(std::uint16_t rank) { return connections_[rank]; }
+  const std::vector<Connection>& connections() const { return connections_; }
+  AggregatorArray& aggregators() { return aggregators_; }
+  const AggregatorArray& aggregators() const { return aggregators_; }
+
+  // Whether a header can be of this ring, and fits its memory.
+  bool admits(const wire::InaHeader& header) const;
+  // Whether `key` leads from that rank to the next.
+  bool is_path_of(std::uint16_t rank, const ConnectionKey& key) const;
+
+  // Takes the message's run for granted, or begins it. False: it is of a run that is over, or
+  // begins in its middle while another is served.
+  bool enter(std::uint32_t run, std::uint32_t message);
+  std::uint64_t runs() const { return runs_; }
+
+  // What was done for it.
+  struct Tally {
+    std::uint64_t gradients = 0;
+    std::uint64_t sums = 0;
+  };
+  Tally& tally() { return tally_; }
+  const Tally& tally() const { return tally_; }
+
+ private:
+  RingConfig config_;
+  std::optional<std::uint32_t> run_;   // no value: none was seen since the ring was set up
+  std::optional<std::uint32_t> past_;  // the one before
+  std::uint64_t runs_ = 0;
+  Tally tally_;
+  std::vector<Connection> connections_;  // by rank
+  AggregatorArray aggregators_;
+};
+
+}  // namespace tributary::netreduce

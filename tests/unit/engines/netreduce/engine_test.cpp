@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What happens to single packets (sections 3.1 and 3.2).
+#include <cstring>
+#include <vector>
+
+#include "fixture.h"
+#include "support/frames.h"
+
+namespace tributary::netreduce {
+namespace {
+
+TEST_F(NetReduceTest, packets_wait_until_those_of_all_ranks_are_there) {
+  EXPECT_TRUE(feed(0, 0, 0).empty());
+  EXPECT_TRUE(feed(2, 0, 0).empty());
+  EXPECT_EQ(figure("packets_waiting"), 2u);
+  const auto sent = feed(1, 0, 0);
+  ASSERT_EQ(sent.size(), 3u);
+  for (std::uint16_t rank = 0; rank < 3; ++rank) {
+    expect_sum(*sent[rank].packet, rank, 0, 0);
+    EXPECT_FALSE(sent[rank].received);
+  }
+  EXPECT_EQ(figure("packets_waiting"), 0u);
+  EXPECT_EQ(figure("sums_total"), 1u);
+  EXPECT_EQ(harness_.ledger.absorbed, 3u);
+  EXPECT_EQ(harness_.ledger.originated, 3u);
+}
+
+// Their sequence numbers pass 2^24 on the way.
+TEST_F(NetReduceTest, all_packets_of_many_messages_become_sums) {
+  for (std::uint32_t message = 0; message < 20; ++message) {
+    for (std::uint32_t packet = 0; packet < 4; ++packet) {
+      feed(0, message, packet);
+      feed(1, message, packet);
+      const auto sent = feed(2, message, packet);
+      ASSERT_EQ(sent.size(), 3u);
+      for (std::uint16_t rank = 0; rank < 3; ++rank) {
+        expect_sum(*sent[rank].packet, rank, message, packet);
+      }
+    }
+  }
+  EXPECT_EQ(harness_.ledger.dropped(), 0u);
+  EXPECT_EQ(figure("connections"), 3u);
+}
+
+TEST_F(NetReduceTest, repeat_of_a_packet_that_waits_takes_its_place) {
+  feed(0, 0, 0);
+  auto repeat = make(0, 0, 0);
+  auto& bth = *test::roce_of(*repeat).bth;
+  bth.acknowledge = wire::BthHeader::acknowledge_bit;
+  test::reseal_roce(*repeat);
+  EXPECT_TRUE(feed(std::move(repeat)).empty());
+  EXPECT_EQ(figure("overwritten_total"), 1u);
+  EXPECT_EQ(figure("packets_waiting"), 1u);
+  feed(1, 0, 0);
+  const auto sent = feed(2, 0, 0);
+  ASSERT_EQ(sent.size(), 3u);
+  EXPECT_EQ(test::roce_of(*sent[0].packet).bth->acknowledge, wire::BthHeader::acknowledge_bit);
+  expect_sum(*sent[1].packet, 1, 0, 0);
+}
+
+TEST_F(NetReduceTest, repeat_of_a_finished_packet_is_answered_with_the_sum) {
+  feed_message(0);
+  for (const std::uint32_t packet : {2u, 0u, 3u}) {
+    const auto sent = feed(1, 0, packet);
+    ASSERT_EQ(sent.size(), 1u);
+    expect_sum(*sent[0].packet, 1, 0, packet);
+    EXPECT_TRUE(sent[0].received);
+  }
+  EXPECT_EQ(figure("answered_total"), 3u);
+}
+
+// The paper would have freed it when message 2 began.
+TEST_F(NetReduceTest, sum_is_kept_until_everybody_has_received_it) {
+  feed_message(0);
+  feed_message(1);
+  feed_message(2);
+  feed(0, 3, 1);
+  const auto sent = feed(1, 0, 1);
+  ASSERT_EQ(sent.size(), 1u);
+  expect_sum(*sent[0].packet, 1, 0, 1);
+}
+
+TEST_F(NetReduceTest, repeat_of_what_everybody_has_passes) {
+  for (std::uint32_t message = 0; message < 5; ++message) {
+    feed_message(message);
+  }
+  for (const std::uint32_t packet : {0u, 1u}) {
+    auto repeat = make(1, 0, packet);
+    const std::vector<std::byte> before(repeat->data(), repeat->data() + repeat->length);
+    const auto sent = feed(std::move(repeat));
+    ASSERT_EQ(sent.size(), 1u);
+    EXPECT_EQ(std::memcmp(sent[0].packet->data(), before.data(), before.size()), 0);
+  }
+  feed_message(5);
+}
+
+TEST_F(NetReduceTest, packets_whose_first_packet_was_lost_are_dropped) {
+  feed_message(0);
+  EXPECT_TRUE(feed(0, 1, 1).empty());
+  EXPECT_TRUE(feed(0, 1, 3).empty());
+  EXPECT_EQ(harness_.drops(DropReason::netreduce_first_lost), 2u);
+  EXPECT_TRUE(feed(0, 1, 0).empty());
+  EXPECT_TRUE(feed(0, 1, 1).empty());
+  EXPECT_EQ(figure("packets_waiting"), 2u);
+}
+
+// Go-back-N restarts in the middle of the message before the latest.
+TEST_F(NetReduceTest, older_messages_are_known_by_their_sequence_numbers) {
+  feed(0, 0, 0);
+  feed(0, 0, 1);
+  feed(0, 1, 0);
+  EXPECT_TRUE(feed(0, 0, 2).empty());
+  EXPECT_EQ(figure("packets_waiting"), 4u);
+  for (std::uint16_t rank = 1; rank < 3; ++rank) {
+    feed(rank, 0, 0);
+    sent_ = feed(rank, 0, 2);
+  }
+  ASSERT_EQ(sent_.size(), 3u);
+  expect_sum(*sent_[0].packet, 0, 0, 2);
+}
+
+TEST_F(NetReduceTest, everything_else_passes_untouched) {
+  std::vector<PacketPtr> others;
+  std::vector<std::byte> payload(64);
+  test::RoceSpec spec;
+  spec.source = address_of(0);
+  spec.destination = address_of(1);
+  spec.psn = psn_of(0, 0, 0);
+  feed(0, 0, 0);
+  for (unsigned opcode = 0; opcode <= 0x0b; ++opcode) {
+    spec.opcode = static_cast<wire::RoceOpcode>(opcode);
+    spec.destination_qp = 0x12;
+    others.push_back(test::make_roce(pool_, spec, payload));
+  }
+  auto unknown_ring = gradient(0);
+  unknown_ring.ring = 2;
+  others.push_back(make(unknown_ring, 0, 0x13));
+  others.push_back(make(unknown_ring, 1, 0x13));
+  others.push_back(test::make_udp(pool_, {test::mac(1), test::mac(2), address_of(0), address_of(1)},
+                                  1, 4791, 5));
+  for (auto& packet : others) {
+    const std::vector<std::byte> before(packet->data(), packet->data() + packet->length);
+    const auto sent = feed(std::move(packet));
+    ASSERT_EQ(sent.size(), 1u);
+    EXPECT_TRUE(sent[0].received);
+    EXPECT_EQ(std::memcmp(sent[0].packet->data(), before.data(), before.size()), 0);
+  }
+  EXPECT_EQ(figure("passed_total"), others.size());
+  EXPECT_EQ(harness_.ledger.dropped(), 0u);
+}
+
+TEST(NetReduceProtocol, claims_writes_and_sends_only) {
+  HeapPacketPool pool(4, 512);
+  test::RoceSpec spec;
+  spec.source = address_of(0);
+  spec.destination = address_of(1);
+  const std::vector<std::byte> payload(64);
+  auto packet = test::make_roce(pool, spec, payload);
+  for (unsigned opcode = 0; opcode < 256; ++opcode) {
+    auto* bth = reinterpret_cast<std::uint8_t*>(engine::parse_frame(*packet).payload.data());
+    *bth = static_cast<std::uint8_t>(opcode);
+    EXPECT_EQ(claims(engine::parse_frame(*packet)), opcode <= 0x0b) << opcode;
+  }
+  auto other =
+      test::make_udp(pool, {test::mac(1), test::mac(2), address_of(0), address_of(1)}, 1, 4790, 32);
+  EXPECT_FALSE(claims(engine::parse_frame(*other)));
+}
+
+TEST_F(NetReduceTest, damaged_packets_are_dropped) {
+  feed(0, 0, 0);
+  for (const std::uint32_t number : {0u, 1u}) {
+    auto packet = make(0, 0, number);
+    packet->data()[packet->length - 20] ^= std::byte{1};
+    EXPECT_TRUE(feed(std::move(packet)).empty());
+  }
+  EXPECT_EQ(harness_.drops(DropReason::netreduce_icrc), 2u);
+}
+
+TEST_F(NetReduceTest, headers_that_do_not_fit_the_ring_are_dropped) {
+  auto other_world = gradient(0);
+  other_world.world = 2;
+  feed(make(other_world, 0));
+  auto too_long = gradient(0);
+  too_long.length = 5 * mtu;
+  feed(make(too_long, 0));
+  auto short_packet = make(0, 0, 0);
+  auto& reth = *test::roce_of(*short_packet).reth;
+  reth.length = length - 8;
+  test::reseal_roce(*short_packet);
+  feed(std::move(short_packet));
+  EXPECT_EQ(harness_.drops(DropReason::netreduce_malformed), 3u);
+  EXPECT_EQ(figure("connections"), 0u);
+}
+
+TEST_F(NetReduceTest, strangers_change_nothing) {
+  feed(1, 0, 0);
+  test::RoceSpec spec;
+  spec.opcode = wire::RoceOpcode::write_first;
+  spec.length = length;
+  const auto bytes = message_of(gradient(0));
+  for (const auto& [from, to] : {std::pair{9u, 1u}, std::pair{0u, 2u}, std::pair{1u, 2u}}) {
+    spec.source = address_of(from);
+    spec.destination = address_of(to);
+    EXPECT_TRUE(feed(test::make_roce(pool_, spec, wire::Bytes(bytes).first(mtu))).empty());
+  }
+  EXPECT_EQ(harness_.drops(DropReason::netreduce_not_member), 3u);
+  feed(0, 0, 0);
+  const auto sent = feed(2, 0, 0);
+  ASSERT_EQ(sent.size(), 3u);
+  expect_sum(*sent[0].packet, 0, 0, 0);
+}
+
+TEST_F(NetReduceTest, rank_has_one_connection_in_a_run) {
+  feed(0, 0, 0);
+  EXPECT_TRUE(feed(make(gradient(0, 0), 0, 0x12)).empty());
+  EXPECT_TRUE(feed(make(gradient(0, 1), 0, 0x12)).empty());
+  EXPECT_EQ(harness_.drops(DropReason::netreduce_rank_taken), 2u);
+  EXPECT_EQ(figure("packets_waiting"), 1u);
+}
+
+TEST_F(NetReduceTest, message_0_of_another_run_begins_anew) {
+  feed_message(0);
+  feed_message(1);
+  feed(0, 2, 0);
+  auto next = gradient(0);
+  next.run = 2;
+  for (std::uint16_t rank = 0; rank < 3; ++rank) {
+    next.rank = rank;
+    sent_ = feed(make(next, 0, rank == 0 ? 0x11 : 0x12));
+  }
+  ASSERT_EQ(sent_.size(), 3u);
+  next.rank = 1;
+  expect_sum(*sent_[1].packet, next, 0, 0x12);
+  // What is left of the first run, its beginning too, does not come back.
+  EXPECT_TRUE(feed(1, 2, 0).empty());
+  EXPECT_TRUE(feed(1, 0, 0).empty());
+  EXPECT_EQ(harness_.drops(DropReason::netreduce_stale_run), 2u);
+  EXPECT_EQ(figure("runs"), 2u);
+}
+
+TEST_F(NetReduceTest, restarted_switch_takes_a_run_up_where_it_is) {
+  for (std::uint32_t packet = 0; packet < 2; ++packet) {
+    EXPECT_EQ(feed(0, 7, 2 + packet).size(), 1u);  // of nobody that is known
+  }
+  feed_message(8);
+}
+
+TEST_F(NetReduceTest, other_kinds_of_elements_are_a_mismatch) {
+  feed(0, 0, 0);
+  auto other = gradient(1);
+  other.type = wire::ElementType::f32;
+  EXPECT_TRUE(feed(make(other, 0)).empty());
+  auto shorter = gradient(2);
+  shorter.length = 32 + 16;
+  EXPECT_TRUE(feed(make(shorter, 0)).empty());
+  EXPECT_EQ(harness_.drops(DropReason::netreduce_mismatch), 2u);
+}
+
+// A queue pair may be used for other messages in between, and all of them may be repeated.
+TEST_F(NetReduceTest, ordinary_messages_of_a_rank_pass_between_gradients) {
+  const auto ordinary = [this](wire::RoceOpcode opcode, std::uint32_t packet) {
+    test::RoceSpec spec;
+    spec.source = address_of(0);
+    spec.destination = address_of(1);
+    spec.opcode = opcode;
+    spec.psn = psn_of(0, 1, packet);
+    spec.length = 3 * mtu;
+    return test::make_roce(pool_, spec, std::vector<std::byte>(mtu));
+  };
+  feed_message(0);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(feed(ordinary(wire::RoceOpcode::write_first, 0)).size(), 1u);
+    EXPECT_EQ(feed(ordinary(wire::RoceOpcode::write_middle, 1)).size(), 1u);
+    EXPECT_EQ(feed(ordinary(wire::RoceOpcode::write_last, 2)).size(), 1u);
+    EXPECT_EQ(feed(0, 0, 2).size(), 1u);
+    feed(0, 2, 0);
+    EXPECT_EQ(figure("packets_waiting"), 1u);
+  }
+  EXPECT_EQ(figure("passed_total"), 6u);
+  EXPECT_EQ(figure("connections"), 3u);
+}
+
+// A machine has started anew: the same queue pair, and sequence numbers of a message that was.
+TEST_F(NetReduceTest, numbers_that_somebody_else_uses_are_let_go) {
+  feed(0, 0, 0);
+  test::RoceSpec spec;
+  spec.source = address_of(0);
+  spec.destination = address_of(1);
+  spec.opcode = wire::RoceOpcode::send_first;
+  spec.psn = psn_of(0, 0, 1);
+  EXPECT_EQ(feed(test::make_roce(pool_, spec, std::vector<std::byte>(mtu))).size(), 1u);
+  EXPECT_EQ(figure("connections"), 0u);
+  spec.opcode = wire::RoceOpcode::send_middle;
+  spec.psn = psn_of(0, 0, 2);
+  EXPECT_EQ(feed(test::make_roce(pool_, spec, std::vector<std::byte>(mtu))).size(), 1u);
+}
+
+TEST_F(NetReduceTest, numbers_are_not_believed_after_long_silence) {
+  feed(0, 0, 0);
+  now_ += std::chrono::seconds(121);
+  EXPECT_EQ(feed(0, 0, 1).size(), 1u);
+  EXPECT_EQ(figure("connections"), 0u);
+}
+
+TEST_F(NetReduceTest, one_queue_pair_serves_the_ring_that_it_named_last) {
+  engine_.reconfigure({{ring_of(3), ring_of(3, 2)}});
+  feed(0, 0, 0);
+  auto other = gradient(0);
+  other.ring = 2;
+  feed(make(other, 0));
+  feed(make(other, 1));
+  EXPECT_EQ(figure("connections"), 1u);
+  EXPECT_EQ(figure("packets_waiting"), 3u);
+}
+
+TEST_F(NetReduceTest, reload_keeps_the_rings_that_stay) {
+  feed(0, 0, 0);
+  engine_.reconfigure({{ring_of(2, 9), ring_of(3)}});
+  EXPECT_EQ(figure("packets_waiting"), 1u);
+  feed(1, 0, 0);
+  EXPECT_EQ(feed(2, 0, 0).size(), 3u);
+  feed(0, 0, 1);
+  engine_.reconfigure({{ring_of(2, 9)}});
+  EXPECT_EQ(figure("packets_waiting"), 0u);
+  EXPECT_EQ(feed(0, 0, 1).size(), 1u);
+}
+
+TEST_F(NetReduceTest, stalled_names_the_ranks_that_are_late) {
+  feed(0, 0, 0);
+  feed(0, 0, 1);
+  EXPECT_TRUE(engine_.stalled(now_, 8).empty());
+  const auto rows = engine_.stalled(now_ + std::chrono::seconds(1), 8);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].job, 1u);
+  EXPECT_EQ(rows[0].missing, (std::vector<std::uint16_t>{1, 2}));
+  EXPECT_EQ(engine_.descriptors(now_, 8).size(), 2u);
+  EXPECT_EQ(engine_.jobs()[0].contributions, 2u);
+}
+
+}  // namespace
+}  // namespace tributary::netreduce

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reliable Connections through the engine, over links that lose, double, damage and reorder: the
+// sums are exact, and nothing hangs.
+#include "network.h"
+
+namespace tributary::netreduce {
+namespace {
+
+TEST(NetReduceNetwork, good_links_need_no_retransmission) {
+  for (std::uint16_t world = 2; world <= 4; ++world) {
+    Scene scene;
+    scene.world = world;
+    Network network(scene);
+    EXPECT_TRUE(network.run(2000));
+    EXPECT_EQ(network.wrong() + network.told(), 0u);
+    EXPECT_EQ(network.retransmissions(), 0u);
+    EXPECT_EQ(network.harness().figure("passed_total"), 0u);
+    EXPECT_EQ(network.harness().figure("packets_waiting"), 0u);
+  }
+}
+
+TEST(NetReduceNetwork, late_rank_is_waited_for) {
+  Scene scene;
+  scene.late_step = 700;
+  Network network(scene);
+  EXPECT_TRUE(network.run(3000));
+  EXPECT_EQ(network.wrong() + network.told(), 0u);
+  EXPECT_GT(network.harness().figure("overwritten_total"), 0u);
+}
+
+class NetReduceWeather : public testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(NetReduceWeather, bad_links_cost_time_only) {
+  const auto seed = GetParam();
+  Scene scene;
+  scene.seed = seed;
+  scene.world = static_cast<std::uint16_t>(2 + seed % 3);
+  scene.is_send = seed % 2 == 0;
+  scene.weather = {10 + seed % 60, seed % 40, seed % 20, 1 + seed % 7};
+  Network network(scene);
+  EXPECT_TRUE(network.run(60000)) << "hangs";
+  EXPECT_EQ(network.wrong(), 0u);
+  EXPECT_EQ(network.told(), 0u);
+  EXPECT_EQ(network.harness().figure("abandoned_total"), 0u);
+}
+INSTANTIATE_TEST_SUITE_P(Seeds, NetReduceWeather, testing::Range(1u, 101u));
+
+class NetReduceRestart : public testing::TestWithParam<std::uint32_t> {};
+
+// What passes a switch that has forgotten is told by its fingerprint, and never a sum. The run may
+// get stuck: who has received a sum does not send again what others need for theirs.
+TEST_P(NetReduceRestart, leaves_no_wrong_sum_unnoticed) {
+  const auto seed = GetParam();
+  Scene scene;
+  scene.seed = seed;
+  scene.messages = 60;
+  scene.weather = {5, 5, 0, 3};
+  scene.restart_step = 20 + seed * 3;
+  Network network(scene);
+  network.run(3000);
+  EXPECT_EQ(network.wrong(), 0u);
+  EXPECT_LT(network.told(), 30u);
+}
+INSTANTIATE_TEST_SUITE_P(Seeds, NetReduceRestart, testing::Range(1u, 31u));
+
+}  // namespace
+}  // namespace tributary::netreduce

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What NetReduce lets go on takes the way of its connection, through bridges and routers.
+#include <cstring>
+
+#include "support/roce_packets.h"
+#include "support/switch_bench.h"
+
+namespace tributary::test {
+namespace {
+
+Ip host(std::uint8_t number) {
+  return {10, 0, number, 9};
+}
+
+// Host n is behind port n; hosts 0 and 1 are a ring.
+switching::SwitchConfig routed() {
+  switching::SwitchConfig config;
+  config.id = 1;
+  netreduce::RingConfig ring;
+  ring.id = 1;
+  ring.members = {host(0), host(1)};
+  config.netreduce = netreduce::NetReduceConfig{{ring}};
+  for (std::uint8_t i = 0; i < 2; ++i) {
+    config.ports.push_back(
+        routed_port(std::string(1, static_cast<char>('a' + i)), i, Ip(10, 0, i, 1)));
+    config.arp.push_back({host(i), mac(i)});
+  }
+  return config;
+}
+
+switching::SwitchConfig bridged() {
+  auto config = routed();
+  config.arp.clear();
+  for (auto& port : config.ports) {
+    port.address.reset();
+  }
+  return config;
+}
+
+PacketPtr gradient(PacketPool& pool, std::uint8_t rank, const wire::MacAddress& to) {
+  GradientSpec spec;
+  spec.rank = rank;
+  spec.length = 64;
+  std::vector<std::byte> payload(spec.length);
+  const auto header = ina_of(spec, 1024);
+  std::memcpy(payload.data(), &header, sizeof header);
+  payload[sizeof header] = std::byte{static_cast<std::uint8_t>(3 + rank)};
+  RoceSpec roce;
+  roce.source = host(rank);
+  roce.destination = host(static_cast<std::uint8_t>(1 - rank));
+  roce.length = spec.length;
+  auto packet = make_roce(pool, roce, payload);
+  ethernet_of(*packet).source = mac(rank);
+  ethernet_of(*packet).destination = to;
+  return packet;
+}
+
+void expect_sum(Packet& packet) {
+  EXPECT_TRUE(has_right_icrc(packet));
+  EXPECT_EQ(roce_of(packet).payload[sizeof(wire::InaHeader)], std::byte{7});
+  EXPECT_EQ(wire::internet_checksum(std::as_bytes(std::span(&ip_of(packet), 1))), 0);
+}
+
+TEST(NetReduce, frames_on_a_bridge_keep_their_addresses) {
+  SwitchBench bench(bridged());
+  EXPECT_TRUE(bench.send(0, gradient(bench.pool, 0, mac(1))).empty());
+  auto out = bench.send(1, gradient(bench.pool, 1, mac(0)));
+  ASSERT_EQ(out.size(), 2u);
+  for (const auto& packet : out) {
+    const auto from = static_cast<std::uint8_t>(1 - packet->egress);
+    EXPECT_EQ(ethernet_of(*packet).source, mac(from));
+    EXPECT_EQ(ip_of(*packet).source, host(from));
+    EXPECT_EQ(ip_of(*packet).ttl, 64);
+    expect_sum(*packet);
+  }
+  EXPECT_EQ(bench.ledger().absorbed, 2u);
+  EXPECT_EQ(bench.ledger().sent, 2u);
+  // A repeat has its answer at once.
+  out = bench.send(0, gradient(bench.pool, 0, mac(1)));
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(out[0]->egress, 1);
+  EXPECT_EQ(ethernet_of(*out[0]).source, mac(0));
+  EXPECT_EQ(bench.ledger().forwarded, 1u);
+}
+
+TEST(NetReduce, routed_packets_are_one_hop_older) {
+  SwitchBench bench(routed());
+  EXPECT_TRUE(bench.send(0, gradient(bench.pool, 0, mac(0, 0xee))).empty());
+  const auto out = bench.send(1, gradient(bench.pool, 1, mac(1, 0xee)));
+  ASSERT_EQ(out.size(), 2u);
+  for (const auto& packet : out) {
+    EXPECT_EQ(ethernet_of(*packet).destination, mac(static_cast<std::uint8_t>(packet->egress)));
+    EXPECT_EQ(ip_of(*packet).ttl, 63);
+    expect_sum(*packet);
+  }
+}
+
+TEST(NetReduce, packets_that_wait_end_with_their_time_to_live) {
+  SwitchBench bench(routed());
+  auto old = gradient(bench.pool, 0, mac(0, 0xee));
+  ip_of(*old).ttl = 1;
+  wire::finish_ipv4(ip_of(*old));
+  bench.send(0, std::move(old));
+  EXPECT_EQ(bench.send(1, gradient(bench.pool, 1, mac(1, 0xee))).size(), 1u);
+  EXPECT_EQ(bench.losses(DropReason::ttl_exceeded), 1u);
+}
+
+TEST(NetReduce, all_of_it_meets_on_one_core) {
+  HeapPacketPool pool(8, 512);
+  const auto config = routed();
+  auto first = gradient(pool, 0, mac(9));
+  auto second = gradient(pool, 1, mac(9));
+  for (unsigned here = 0; here < 4; ++here) {
+    EXPECT_EQ(switching::owner_core(*first, config, here, 4),
+              switching::owner_core(*second, config, 0, 4));
+  }
+  auto without = config;
+  without.netreduce.reset();
+  EXPECT_EQ(switching::owner_core(*first, without, 3, 4), 3u);
+}
+
+}  // namespace
+}  // namespace tributary::test
