@@ -159,6 +159,19 @@ void list_panama(Settings& out, const std::string& path, const panama::PanamaCon
   }
 }
 
+void list_netreduce(Settings& out, const std::string& path,
+                    const netreduce::NetReduceConfig& netreduce) {
+  for (const auto& ring : netreduce.rings) {
+    std::string members;
+    for (const auto& member : ring.members) {
+      members += (members.empty() ? "" : ", ") + to_string(member);
+    }
+    out[path + " ring " + std::to_string(ring.id)] = {
+        "members " + members + " window " + std::to_string(ring.window) + " message_packets " +
+        std::to_string(ring.message_packets) + " mtu " + std::to_string(ring.mtu)};
+  }
+}
+
 void list_selection(Settings& out, const std::string& path,
                     const forwarding::SelectionConfig& selection) {
   out[path + " ordinary"] = {std::string(name(selection.policies.ordinary))};
@@ -189,6 +202,10 @@ void list_switch(Settings& out, const SwitchSection& section) {
   out[path + " panama"] = {config.panama ? "on" : "off", true};
   if (config.panama) {
     list_panama(out, path + " panama", *config.panama, config);
+  }
+  out[path + " netreduce"] = {config.netreduce ? "on" : "off", true};
+  if (config.netreduce) {
+    list_netreduce(out, path + " netreduce", *config.netreduce);
   }
   for (std::size_t i = 0; i < config.ports.size(); ++i) {
     list_port(out, path + " port " + config.ports[i].name, config.ports[i], section.devices[i], i);

@@ -32,6 +32,7 @@ struct SwitchDraft {
   std::vector<const toml::table*> ports, routes, fdb, arp;  // in the order of config's lists
   std::vector<CanaryJobDraft> canary_jobs;                  // in the order of config.canary->jobs
   std::vector<PanamaTreeDraft> panama_trees;                // in the order of config.panama->trees
+  std::vector<const toml::table*> netreduce_rings;          // in the order of its config's rings
   bool sound = true;  // every value was readable, so that references can be judged
 };
 
@@ -57,6 +58,7 @@ void read_daemon(Reader& reader, DaemonConfig& out);
 void read_switch(Reader& reader, SwitchDraft& out);
 void read_canary(Reader& reader, SwitchDraft& out);
 void read_panama(Reader& reader, SwitchDraft& out);
+void read_netreduce(Reader& reader, SwitchDraft& out);
 void read_port(Reader& reader, SwitchDraft& out);
 void read_selection(Reader& reader, forwarding::SelectionConfig& out);
 void read_route_selection(Reader& reader, switching::RouteConfig& out);
@@ -67,6 +69,8 @@ void read_link(Reader& reader, LinkDraft& out);
 void resolve_canary_jobs(SwitchDraft& draft, Diagnostics& diagnostics);
 // The same for [[switch.panama.tree]], and what contradicts itself there.
 void resolve_panama_trees(SwitchDraft& draft, Diagnostics& diagnostics);
+// What contradicts itself in [[switch.netreduce.ring]].
+void check_netreduce_rings(const SwitchDraft& draft, Diagnostics& diagnostics);
 // The port of that name; complains about `where` if there is none.
 std::optional<PortIndex> find_port(const switching::SwitchConfig& config, const std::string& name,
                                    Position where, Diagnostics& diagnostics);

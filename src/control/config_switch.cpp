@@ -70,6 +70,7 @@ void read_switch(Reader& reader, SwitchDraft& out) {
   reader.table("selection", [&](Reader& child) { read_selection(child, config.selection); });
   reader.table("canary", [&](Reader& child) { read_canary(child, out); });
   reader.table("panama", [&](Reader& child) { read_panama(child, out); });
+  reader.table("netreduce", [&](Reader& child) { read_netreduce(child, out); });
   reader.tables("port", [&](Reader& child) { read_port(child, out); });
   reader.tables("route", [&](Reader& child) { read_route(child, out); });
   reader.tables("fdb", [&](Reader& child) { read_fdb(child, out); });

@@ -30,6 +30,7 @@ void check(ConfigDraft& draft, Diagnostics& diagnostics) {
     if (sw.sound) {
       resolve_canary_jobs(sw, diagnostics);
       resolve_panama_trees(sw, diagnostics);
+      check_netreduce_rings(sw, diagnostics);
     }
     check_switch(sw, diagnostics);
     ports_sound = ports_sound && sw.sound;

@@ -58,6 +58,11 @@ std::uint32_t slot_bytes_for(std::uint16_t mtu) {
 MemoryPlan plan_memory(const control::DaemonConfig& config, std::uint64_t hugepage_megabytes_free) {
   MemoryPlan plan;
   plan.packets = config.packets;
+  for (const auto& section : config.switches) {
+    if (section.config.netreduce) {
+      plan.packets += static_cast<std::uint32_t>(section.config.netreduce->slots());
+    }
+  }
   plan.slot_bytes = slot_bytes_for(largest_mtu(config));
   plan.buffer_bytes = plan.slot_bytes + headroom_bytes;
   std::uint64_t queues = 0;

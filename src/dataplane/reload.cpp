@@ -88,6 +88,9 @@ std::string fixed_difference(const SwitchSection& a, const SwitchSection& b) {
   if (!same(a.config.panama, b.config.panama)) {
     return "whether panama is on, or its packet_memory";
   }
+  if (a.config.netreduce.has_value() != b.config.netreduce.has_value()) {
+    return "whether netreduce is on";
+  }
   if (a.config.ports.size() != b.config.ports.size()) {
     return "the number of its ports";
   }

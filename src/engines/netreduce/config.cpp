@@ -13,14 +13,6 @@ bool is_path_mtu(std::uint16_t mtu) {
 
 }  // namespace
 
-std::size_t NetReduceConfig::slots() const {
-  std::size_t sum = 0;
-  for (const auto& ring : rings) {
-    sum += ring.slots();
-  }
-  return sum;
-}
-
 std::optional<RingFault> find_fault(const NetReduceConfig& config, std::size_t index) {
   const auto& ring = config.rings[index];
   if (ring.members.size() < 2 || ring.members.size() > members_max) {

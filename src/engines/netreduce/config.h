@@ -37,7 +37,13 @@ struct NetReduceConfig {
   std::vector<RingConfig> rings;  // each id once
 
   // Packets that all rings together may hold.
-  std::size_t slots() const;
+  std::size_t slots() const {
+    std::size_t sum = 0;
+    for (const auto& ring : rings) {
+      sum += ring.slots();
+    }
+    return sum;
+  }
 
   friend bool operator==(const NetReduceConfig&, const NetReduceConfig&) = default;
 };

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "wire/canary.h"
+#include "wire/key.h"
 
 namespace tributary::netreduce {
 

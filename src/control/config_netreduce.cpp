@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// [switch.netreduce] and its rings.
+#include <limits>
+
+#include "control/config_draft.h"
+
+namespace tributary::control {
+namespace {
+
+constexpr std::uint32_t id_max = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint16_t window_max = 64;
+constexpr std::uint16_t message_packets_max = 8192;
+
+void read_ring(Reader& reader, SwitchDraft& out) {
+  auto& ring = out.config.netreduce->rings.emplace_back();
+  out.netreduce_rings.push_back(&reader.source());
+  reader.require({"id", "members"});
+  reader.integer("id", ring.id, {0u, id_max});
+  reader.list("members", ring.members, parse_ipv4);
+  reader.integer<std::uint16_t>("window", ring.window, {1, window_max});
+  reader.integer<std::uint16_t>("message_packets", ring.message_packets, {1, message_packets_max});
+  reader.integer<std::uint16_t>("mtu", ring.mtu, {256, 4096});
+}
+
+}  // namespace
+
+void read_netreduce(Reader& reader, SwitchDraft& out) {
+  out.config.netreduce.emplace();
+  reader.tables("ring", [&](Reader& child) { read_ring(child, out); });
+}
+
+void check_netreduce_rings(const SwitchDraft& draft, Diagnostics& diagnostics) {
+  for (std::size_t i = 0; i < draft.netreduce_rings.size(); ++i) {
+    if (auto fault = netreduce::find_fault(*draft.config.netreduce, i)) {
+      diagnostics.error(position_of(*draft.netreduce_rings[i], fault->setting),
+                        std::move(fault->message), std::move(fault->hint));
+    }
+  }
+}
+
+}  // namespace tributary::control

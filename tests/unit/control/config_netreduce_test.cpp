@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "control/config_diff.h"
+#include "control/loader.h"
+
+namespace tributary::control {
+namespace {
+
+// One switch with two rings; each test changes it.
+constexpr std::string_view good = R"(version = 1
+[[switch]]
+name = "s1"
+id = 1
+[switch.netreduce]
+[[switch.netreduce.ring]]
+id = 7
+members = ["10.0.0.1", "10.0.0.2"]
+[[switch.netreduce.ring]]
+id = 8
+members = ["10.0.0.2", "10.0.0.1", "10.0.0.3"]
+window = 4
+message_packets = 64
+mtu = 4096
+[[switch.port]]
+name = "h1"
+ring = "h1"
+)";
+
+std::string replaced(std::string_view from, std::string_view to) {
+  std::string text(good);
+  const auto at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(ConfigNetReduce, rings_are_read) {
+  const auto loaded = parse_config(good, "good.toml");
+  ASSERT_TRUE(loaded) << to_string(loaded.error());
+  const auto& rings = loaded->switches[0].config.netreduce->rings;
+  const wire::Ipv4Address a{10, 0, 0, 1};
+  const wire::Ipv4Address b{10, 0, 0, 2};
+  const wire::Ipv4Address c{10, 0, 0, 3};
+  const netreduce::RingConfig first{7, {a, b}, 2, 170, 1024};
+  const netreduce::RingConfig second{8, {b, a, c}, 4, 64, 4096};
+  EXPECT_EQ(rings, (std::vector{first, second}));
+  EXPECT_EQ(loaded->switches[0].config.netreduce->slots(), 2u * 2 * 170 * 2 + 2 * 4 * 64 * 3);
+}
+
+struct Case {
+  const char* name;
+  const char* find;
+  const char* replace;
+  unsigned line;
+  const char* message;
+  const char* hint;
+};
+
+const Case cases[] = {
+    {"without_id", "id = 7\n", "\n", 6, "id", ""},
+    {"unknown_key", "window = 4", "windows = 4", 12, "unknown key `windows`", "`window`"},
+    {"one_member", "[\"10.0.0.1\", \"10.0.0.2\"]", "[\"10.0.0.1\"]", 8, "2 to 64 `members`",
+     "it has 1"},
+    {"member_twice", "\"10.0.0.3\"", "\"10.0.0.1\"", 11, "names an address twice", "machine"},
+    {"member_is_a_group", "\"10.0.0.3\"", "\"239.0.0.1\"", 11, "", ""},
+    {"no_path_mtu", "mtu = 4096", "mtu = 1500", 14, "no path MTU", "1024"},
+    {"window_of_nothing", "window = 4", "window = 0", 12, "out of range", "from 1 to 64"},
+    {"too_much_memory", "message_packets = 64", "message_packets = 8192", 13, "memory",
+     "at most 65536"},
+    {"ring_twice", "id = 8", "id = 7", 10, "ring 7 was given before", "different"},
+};
+
+class ConfigNetReduceError : public testing::TestWithParam<Case> {};
+
+TEST_P(ConfigNetReduceError, is_placed_and_explained) {
+  const auto& c = GetParam();
+  const auto loaded = parse_config(replaced(c.find, c.replace), "test.toml");
+  ASSERT_FALSE(loaded);
+  const bool found =
+      std::any_of(loaded.error().begin(), loaded.error().end(), [&](const ConfigError& error) {
+        return error.line == c.line && error.message.find(c.message) != std::string::npos &&
+               error.hint.find(c.hint) != std::string::npos;
+      });
+  EXPECT_TRUE(found) << "expected line " << c.line << ": " << c.message << " (" << c.hint
+                     << "), got\n"
+                     << to_string(loaded.error());
+}
+INSTANTIATE_TEST_SUITE_P(Each, ConfigNetReduceError, testing::ValuesIn(cases),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+TEST(ConfigNetReduce, rings_can_be_reloaded) {
+  const auto before = parse_config(good, "before.toml");
+  const auto after = parse_config(replaced("window = 4", "window = 8"), "after.toml");
+  ASSERT_TRUE(before && after);
+  std::vector<std::string> lines;
+  for (const auto& change : diff(*before, *after)) {
+    lines.push_back(to_string(change));
+  }
+  EXPECT_THAT(lines,
+              testing::ElementsAre(
+                  "~ switch s1 netreduce ring 8: members 10.0.0.2, 10.0.0.1, 10.0.0.3 window 4 "
+                  "message_packets 64 mtu 4096 -> members 10.0.0.2, 10.0.0.1, 10.0.0.3 window 8 "
+                  "message_packets 64 mtu 4096"));
+}
+
+}  // namespace
+}  // namespace tributary::control
