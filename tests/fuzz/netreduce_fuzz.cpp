@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The NetReduce engine fed with a sequence of packets. An input is a list of commands of a few
+// bytes each; rings, ranks, messages and queue pairs are few, so that they meet.
+#include <cassert>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "engines/netreduce/engine.h"
+#include "engines/netreduce/protocol.h"
+#include "input.h"
+#include "support/engine_harness.h"
+#include "support/roce_packets.h"
+
+namespace {
+
+using namespace tributary;
+
+constexpr std::uint32_t mtu = 256;
+
+wire::Ipv4Address address_of(unsigned rank) {
+  return wire::Ipv4Address(0x0a000001u + rank);
+}
+
+netreduce::NetReduceConfig config_of(std::uint8_t choice) {
+  netreduce::NetReduceConfig config;
+  for (unsigned id = 0; id < 1u + (choice & 1u); ++id) {
+    auto& ring = config.rings.emplace_back();
+    ring.id = id;
+    for (unsigned rank = 0; rank < 2u + ((choice >> 1) & 1u); ++rank) {
+      ring.members.push_back(address_of(rank));
+    }
+    ring.window = 1;
+    ring.message_packets = 3;
+    ring.mtu = mtu;
+  }
+  return config;
+}
+
+class Session {
+ public:
+  explicit Session(fuzz::Input input) : input_(input) {}
+
+  void run() {
+    while (!input_.empty()) {
+      step(input_.next());
+      assert(harness_.ledger.balanced());
+      assert(engine_.stalled(now_, 4).size() <= 4);
+    }
+    engine_.reconfigure({});
+    assert(pool_.outstanding() == 0);
+  }
+
+ private:
+  void step(std::uint8_t command) {
+    switch (command % 8) {
+      case 0:
+        now_ += std::chrono::seconds(input_.next());
+        return;
+      case 1:
+        return engine_.reconfigure(config_of(input_.next()));
+      case 2:
+        return feed(tampered(true));
+      case 3:
+        return feed(tampered(false));
+      default:
+        return feed(make());
+    }
+  }
+
+  // Packet `number` of a message of up to three packets, or one that is none.
+  PacketPtr make() {
+    const auto who = input_.next();
+    const auto what = input_.next();
+    const auto shape = input_.next();
+    test::GradientSpec spec;
+    spec.rank = who & 3u;
+    spec.ring = (who >> 2) & 1u;
+    spec.world = static_cast<std::uint16_t>(2u + ((who >> 3) & 1u));
+    spec.run = (who >> 4) & 1u;
+    spec.message = what & 7u;
+    const std::uint32_t number = (what >> 3) % 3u;
+    spec.length = 48 + number * mtu + ((what >> 5) & 3u) * mtu / 2;
+    spec.type = static_cast<wire::ElementType>(shape & 7u);
+    spec.op = static_cast<wire::Operator>((shape >> 3) & 7u);
+    const auto packets = wire::ina_packets(spec.length, mtu);
+    std::vector<std::byte> payload(wire::ina_payload_bytes(spec.length, mtu, number),
+                                   std::byte{shape});
+    const auto header = test::ina_of(spec, mtu);
+    if (number == 0 && (who & 0x80) == 0) {
+      std::memcpy(payload.data(), &header, sizeof header);
+    }
+    test::RoceSpec roce;
+    roce.source = address_of(spec.rank);
+    roce.destination = address_of((spec.rank + 1u) % spec.world);
+    roce.destination_qp = (who >> 5) & 1u;
+    roce.psn = wire::psn_add(0xfffffa, spec.message * 3 + number);
+    roce.opcode =
+        test::roce_opcode((shape & 0x40) != 0, number == 0, number + 1 == packets, shape & 0x80);
+    roce.length = spec.length;
+    return test::make_roce(pool_, roce, payload);
+  }
+
+  // Some bytes behind the UDP header changed, and the ICRC right again or not.
+  PacketPtr tampered(bool sealed) {
+    auto packet = make();
+    constexpr std::size_t headers = 42;
+    for (auto changes = input_.next() % 8; packet != nullptr && changes > 0; --changes) {
+      const auto at = headers + input_.next() % (packet->length - headers);
+      packet->data()[at] = std::byte{input_.next()};
+    }
+    if (packet != nullptr && sealed) {
+      test::reseal_roce(*packet);
+    }
+    return packet;
+  }
+
+  void feed(PacketPtr packet) {
+    if (packet == nullptr || !netreduce::claims(engine::parse_frame(*packet))) {
+      return;
+    }
+    for (auto& sent : harness_.process(std::move(packet), now_)) {
+      // What was kept goes on whole and intact.
+      assert(sent.received || test::has_right_icrc(*sent.packet));
+      assert(netreduce::claims(engine::parse_frame(*sent.packet)));
+    }
+  }
+
+  fuzz::Input input_;
+  HeapPacketPool pool_{64, 512};
+  netreduce::NetReduceEngine engine_{config_of(1)};
+  test::EngineHarness harness_{engine_};
+  Time now_{};
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Session(fuzz::Input({data, size})).run();
+  return 0;
+}
