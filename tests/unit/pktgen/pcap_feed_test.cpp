@@ -118,12 +118,18 @@ TEST(FeedPanama, CanBeReplayedForEver) {
                 files[port].emplace_back(bytes.begin(), bytes.end());
               });
   const auto frames = std::uint64_t{plan.jobs} * plan.trees * plan.collective * 9;
+  // The end of the last tree's last collective is lost once: there is no pause in which the switch
+  // would take an older one.
+  const auto lost = frames - 1;
   // As a core polls its ports: a burst of each.
   for (std::uint64_t first = 0; first < passes * frames; first += burst) {
     for (std::size_t port = 0; port < hosts; ++port) {
       ASSERT_EQ(files[port].size(), frames);
       for (auto i = first; i < first + burst; ++i) {
         const auto& frame = files[port][i % frames];
+        if (port == 3 && i == lost) {
+          continue;
+        }
         auto packet = bench.pool.allocate();
         packet->length = static_cast<std::uint32_t>(frame.size());
         std::memcpy(packet->data(), frame.data(), frame.size());
@@ -134,8 +140,8 @@ TEST(FeedPanama, CanBeReplayedForEver) {
       }
     }
   }
-  EXPECT_EQ(figure(network, "contributions_total"), passes * frames * hosts);
-  EXPECT_EQ(figure(network, "results_total"), passes * frames);
+  EXPECT_EQ(figure(network, "contributions_total"), passes * frames * hosts - 1);
+  EXPECT_EQ(figure(network, "results_total"), passes * frames - 1);
   EXPECT_EQ(figure(network, "trees_active"), 0u);
   EXPECT_EQ(network.device().ledger().dropped(), 0u);
 }
