@@ -63,13 +63,13 @@ namespace tributary {
   X(panama_duplicate)     /* PANAMA: that came here before */                        \
   X(panama_late)          /* PANAMA: the sum had gone without it */                  \
   X(panama_stale)         /* PANAMA: of an epoch or a VID that is past */            \
-  X(panama_over_cap)      /* PANAMA: beyond the memory that the tree has */ \
-  X(netreduce_icrc)       /* NetReduce: gradient damaged on the way */             \
-  X(netreduce_malformed)  /* NetReduce: impossible field, or not of the ring */    \
-  X(netreduce_mismatch)   /* NetReduce: other type, operator or length */          \
-  X(netreduce_not_member) /* NetReduce: not from the rank to the next */           \
-  X(netreduce_rank_taken) /* NetReduce: the rank sends by another connection */    \
-  X(netreduce_stale_run)  /* NetReduce: of a run that is over */                   \
+  X(panama_over_cap)      /* PANAMA: beyond the memory that the tree has */          \
+  X(netreduce_icrc)       /* NetReduce: gradient damaged on the way */               \
+  X(netreduce_malformed)  /* NetReduce: impossible field, or not of the ring */      \
+  X(netreduce_mismatch)   /* NetReduce: other type, operator or length */            \
+  X(netreduce_not_member) /* NetReduce: not from the rank to the next */             \
+  X(netreduce_rank_taken) /* NetReduce: the rank sends by another connection */      \
+  X(netreduce_stale_run)  /* NetReduce: of a run that is over */                     \
   X(netreduce_first_lost) /* NetReduce: the message's first packet did not come */
 
 enum class DropReason : std::uint8_t {
