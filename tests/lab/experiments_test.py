@@ -67,7 +67,12 @@ class Experiments(unittest.TestCase):
                                  ("bench-loss", "--losses", "nan"),
                                  ("bench-loss", "--runs", "0"),
                                  ("bench-jobs", "--runs", "0"),
-                                 ("bench-jobs", "--jobs", "9")):
+                                 ("bench-jobs", "--jobs", "9"),
+                                 ("experiment-fairness", "--transports", "carrier-pigeon"),
+                                 ("experiment-fairness", "--runs", "0"),
+                                 ("experiment-short-flows", "--loads", "heavy"),
+                                 ("experiment-trees", "--schemes", "best"),
+                                 ("experiment-trees", "--flows", "many")):
             done = support.run(TOOLS / name, *arguments)
             self.assertEqual(done.returncode, 2, name)
             self.assertIn(arguments[0], done.stderr)
