@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""PANAMA from end to end: trees placed by tributaryctl, workers that reduce over them."""
+
+import contextlib
+import os
+import pathlib
+import tempfile
+import unittest
+from unittest import mock
+
+import support
+
+SIZES = ("-b", "4K", "-e", "256K", "-f", "8", "-n", "2")
+
+
+@contextlib.contextmanager
+def job(lab: support.Lab, *options, number: int = 1):
+    """A PANAMA job on the lab's hosts; the workers that are started meanwhile are told of it."""
+    with tempfile.TemporaryDirectory() as directory:
+        file = pathlib.Path(directory) / "fabric.toml"
+        file.write_text(lab.tool("fabric", "--job", number, *options))
+        done = support.run(support.CTL, "fabric", "apply", file, "--env", directory)
+        if done.returncode != 0:
+            raise AssertionError(f"fabric apply: {done.stderr}")
+        lines = [line for path in pathlib.Path(directory).glob("*.env")
+                 for line in path.read_text().splitlines()]
+        told = dict(line.split("=", 1) for line in lines if "=" in line)
+        with mock.patch.dict(os.environ, told):
+            yield told
+        removed = support.run(support.CTL, "fabric", "remove", file)
+        if removed.returncode != 0:
+            raise AssertionError(f"fabric remove: {removed.stderr}")
+
+
+def summed(lab: support.Lab) -> int:
+    """Results that switches made."""
+    return sum(row["figures"]["results_total"] for row in lab.rows("engine")
+               if row["engine"] == "panama")
+
+
+class Panama(unittest.TestCase):
+    def reduce(self, lab: support.Lab, *options, **where) -> dict:
+        before = summed(lab)
+        document = lab.reduce(*SIZES, "--algorithm", "panama", *options, **where)
+        self.assertEqual(support.wrong(document), 0)
+        self.assertGreater(summed(lab), before)
+        return document
+
+    def test_one_switch_two_to_four_workers(self):
+        with support.Lab("star-4") as lab:
+            for workers in (2, 3, 4):
+                hosts = ",".join(f"h{n}" for n in range(1, workers + 1))
+                with job(lab, "--hosts", hosts):
+                    self.reduce(lab, hosts=hosts)
+            lab.assert_balanced(self)
+
+    def test_two_levels_one_and_two_trees(self):
+        with support.Lab("fat-tree-8") as lab:
+            for trees in (1, 2):
+                with job(lab, "--trees", trees) as told:
+                    self.assertEqual(len(told["TRIBUTARY_TREES"].split(",")), trees)
+                    self.reduce(lab, "-d", "f32", "bf16", "i64", "-o", "sum", "max")
+            lab.assert_balanced(self)
+
+    def test_several_daemons(self):
+        with support.Lab("fat-tree-8-split") as lab, job(lab):
+            self.reduce(lab)
+
+    def test_one_percent_of_loss(self):
+        with support.Lab("fat-tree-8", "--set", "switch.port.impair_in.loss=0.01",
+                         "--set", "switch.port.impair_in.seed={n}") as lab, job(lab):
+            self.reduce(lab)
+
+    def test_beside_canary(self):
+        with support.Lab("fat-tree-8") as lab:
+            with job(lab, "--hosts", "l1h1,l2h1,l3h1,l4h1"):
+                panama = lab.bench(*SIZES, "--algorithm", "panama", hosts="l1h1,l2h1,l3h1,l4h1")
+                with mock.patch.dict(os.environ):
+                    for name in ("ALGORITHM", "TREES", "JOB"):
+                        del os.environ[f"TRIBUTARY_{name}"]
+                    canary = lab.bench(*SIZES, "--algorithm", "canary", port=29600,
+                                       hosts="l1h2,l2h2,l3h2,l4h2")
+                for bench in (panama, canary):
+                    self.assertEqual(support.wrong(bench.finish()), 0)
+            lab.assert_balanced(self)
+
+    def test_trees_that_are_not_there(self):
+        with support.Lab("star-4") as lab:
+            with mock.patch.dict(os.environ, {"TRIBUTARY_JOB": "5",
+                                              "TRIBUTARY_TREES": "239.192.9.9"}):
+                bench = lab.bench(*SIZES, "--algorithm", "panama", "--fallback", "error",
+                                  deadline_s=5)
+                self.assertNotEqual(bench.end(), 0)
+                self.assertIn("239.192.9.9", bench.output)
+
+
+if __name__ == "__main__":
+    support.main()
