@@ -102,7 +102,7 @@ struct Communicator::State {
           ring(std::move(connections.ring)) {}
 
     std::unique_ptr<host::Machine> make_machine(host::Connections& connections,
-                                                const CommunicatorOptions& options) {
+                                                const CommunicatorOptions& given) {
       if (!connections.plan.trees.empty()) {
         auto made = std::make_unique<host::PanamaCollectives>(std::move(connections.job),
                                                               std::move(connections.plan));
@@ -110,7 +110,7 @@ struct Communicator::State {
         return made;
       }
       auto made =
-          std::make_unique<host::CanaryCollectives>(std::move(connections.job), tuning_of(options));
+          std::make_unique<host::CanaryCollectives>(std::move(connections.job), tuning_of(given));
       canary = made.get();
       return made;
     }
