@@ -127,7 +127,8 @@ class PanamaEngine final : public engine::Engine {
   std::unique_ptr<float[]> wide_;  // an accumulator of 16-bit elements
   std::uint64_t kept_ = 0;         // packets kept for those who lost a sum or a result
   std::uint64_t kept_high_water_ = 0;
-  TreeCounters removed_;    // of trees that are gone
+  TreeCounters removed_;  // of trees that are gone
+  static constexpr Duration look_interval = std::chrono::seconds(1);
   Time next_look_ = never;  // for jobs that have fallen silent
 };
 

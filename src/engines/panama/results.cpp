@@ -126,6 +126,7 @@ void PanamaEngine::keep(Tree& tree, Row& row, Packet& body, Time now) {
   row.kept = SharedElements(pool_, body);
   tree.count_kept(row);
   kept_high_water_ = std::max(kept_high_water_, ++kept_);
+  next_look_ = std::min(next_look_, now + look_interval);  // also of a tree that is not active
   if (kept_ > 2ull * memory_.packets()) {
     forget_rested(now);
   }
