@@ -19,12 +19,6 @@ bool has_arrived(const Row& row, std::uint8_t child) {
   return (row.arrived >> child & 1) != 0;
 }
 
-// What all packets of a VID have in common; those that differ cannot be added up.
-bool is_like(const wire::PanamaHeader& a, const wire::PanamaHeader& b) {
-  return a.elements.value() == b.elements.value() && a.element_type == b.element_type &&
-         a.op == b.op && a.fin() == b.fin();
-}
-
 // The header of a packet that waits.
 const wire::PanamaHeader& header_in(const Packet& packet) {
   return reinterpret_cast<const Headers*>(packet.data())->panama;

@@ -210,6 +210,11 @@ void PanamaEngine::expire(Time now, engine::Actions& /*actions*/) {
 
 void PanamaEngine::activate(Tree& tree, Time now) {
   memory_.activate(tree.grant);
+  look_soon(now);
+}
+
+// As long as a tree is active, or something is kept, also for one that is not.
+void PanamaEngine::look_soon(Time now) {
   next_look_ = std::min(next_look_, now + look_interval);
 }
 

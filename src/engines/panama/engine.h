@@ -60,6 +60,7 @@ class PanamaEngine final : public engine::Engine {
   void install(const TreeConfig& tree);
   void remove(Tree& tree);
   void activate(Tree& tree, Time now);
+  void look_soon(Time now);
 
   void prefetch(const engine::Frame& frame);
   void prefetch_elements(const engine::Frame& frame);

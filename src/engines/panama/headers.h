@@ -22,6 +22,13 @@ struct [[gnu::packed]] Headers {
   wire::Bytes bytes() const { return std::as_bytes(std::span(this, 1)); }
 };
 
+// What all packets of a VID have in common; those that differ cannot be added up, and no result is
+// of another kind than its sum.
+inline bool is_like(const wire::PanamaHeader& a, const wire::PanamaHeader& b) {
+  return a.elements.value() == b.elements.value() && a.element_type == b.element_type &&
+         a.op == b.op && a.fin() == b.fin();
+}
+
 inline constexpr std::uint8_t tos_without_ecn = wire::panama_dscp << 2;
 
 // Of a tree's packets that begin at this switch, but for lengths, ECN and PANAMA's own header.

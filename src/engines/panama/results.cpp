@@ -11,12 +11,6 @@ namespace {
 
 constexpr Duration rest_min = std::chrono::seconds(1);
 
-bool is_answer_to(const wire::PanamaHeader& result, const wire::PanamaHeader& sum) {
-  return result.elements.value() == sum.elements.value() &&
-         result.element_type == sum.element_type && result.op == sum.op &&
-         result.fin() == sum.fin();
-}
-
 }  // namespace
 
 Headers PanamaEngine::headers_for(const Tree& tree, const Row& row,
@@ -44,7 +38,7 @@ void PanamaEngine::take_result(Tree& tree, PacketPtr packet, const Message& mess
     ++tree.counters.duplicates;
     return actions.drop(std::move(packet), DropReason::panama_duplicate);
   }
-  if (known && !is_answer_to(message.header, row.header)) {
+  if (known && !is_like(message.header, row.header)) {
     return actions.drop(std::move(packet), DropReason::panama_mismatch);
   }
   if (message.frame.ipv4->ttl <= 1) {
@@ -126,7 +120,7 @@ void PanamaEngine::keep(Tree& tree, Row& row, Packet& body, Time now) {
   row.kept = SharedElements(pool_, body);
   tree.count_kept(row);
   kept_high_water_ = std::max(kept_high_water_, ++kept_);
-  next_look_ = std::min(next_look_, now + look_interval);  // also of a tree that is not active
+  look_soon(now);
   if (kept_ > 2ull * memory_.packets()) {
     forget_rested(now);
   }
