@@ -17,6 +17,7 @@
 
 #include "control/server.h"
 #include "fake_backend.h"
+#include "support/temporary_directory.h"
 
 namespace tributary::control {
 
@@ -29,16 +30,13 @@ class CtlTest : public testing::Test {
  protected:
   CtlTest() {
     spdlog::set_level(spdlog::level::off);
-    std::string pattern = (std::filesystem::temp_directory_path() / "ctl-XXXXXX").string();
-    directory_ = mkdtemp(pattern.data());
-    options_.socket = directory_ + "/control.sock";
+    options_.socket = directory_ / "control.sock";
   }
   ~CtlTest() override {
     stop_ = true;
     if (thread_.joinable()) {
       thread_.join();
     }
-    std::filesystem::remove_all(directory_);
   }
   void start() {
     auto server = Server::create(options_, backend_);
@@ -63,12 +61,12 @@ class CtlTest : public testing::Test {
     return outcome;
   }
   std::string file(const std::string& text) const {
-    const std::string path = directory_ + "/c.toml";
+    const std::string path = directory_ / "c.toml";
     std::ofstream(path) << text;
     return path;
   }
 
-  std::string directory_;
+  test::TemporaryDirectory directory_;
   ServerOptions options_;
   FakeBackend backend_;
   std::atomic<bool> stop_ = false;

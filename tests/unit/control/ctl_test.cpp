@@ -168,7 +168,7 @@ TEST_F(CtlTest, no_daemon_exits_with_3) {
 
 TEST_F(CtlTest, denied_exits_with_4) {
   start();
-  chmod(directory_.c_str(), 0755);
+  chmod(directory_.path().c_str(), 0755);
   chmod(options_.socket.c_str(), 0);
   // Root is never denied: become somebody else.
   const Ran outcome = geteuid() != 0
@@ -245,9 +245,9 @@ TEST_F(CtlTest, trees_are_listed_and_removed) {
 TEST_F(CtlTest, relay_hands_over_requests_and_replies) {
   start();
   const std::string request = framed(request_text({5, "log.set", {{"level", "off"}}}));
-  std::ofstream(directory_ + "/request", std::ios::binary) << request;
+  std::ofstream(directory_ / "request", std::ios::binary) << request;
   // The input stays open until the reply is there, as ssh keeps it.
-  const Ran outcome = run("relay", "(cat " + directory_ + "/request; sleep 0.3) | ");
+  const Ran outcome = run("relay", "(cat " + directory_ / "request" + "; sleep 0.3) | ");
   EXPECT_EQ(outcome.code, 0) << outcome.output;
   EXPECT_EQ(outcome.output, framed(reply_text(5, json{{"level", "off"}})));
 }

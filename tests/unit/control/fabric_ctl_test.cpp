@@ -48,7 +48,7 @@ TEST_F(FabricCtlTest, plan_changes_nothing) {
 
 TEST_F(FabricCtlTest, apply_twice_changes_once) {
   start();
-  const Ran first = run("fabric apply --env " + directory_ + "/env " + fabric());
+  const Ran first = run("fabric apply --env " + directory_ / "env" + " " + fabric());
   EXPECT_EQ(first.code, 0) << first.output;
   EXPECT_EQ(first.output,
             "changed: leaf1\n"
@@ -58,7 +58,7 @@ TEST_F(FabricCtlTest, apply_twice_changes_once) {
   EXPECT_THAT(second.output, HasSubstr("nothing to change"));
   EXPECT_EQ(backend_.tree_changes, 1);
   std::stringstream env;
-  env << std::ifstream(directory_ + "/env/job-7.env").rdbuf();
+  env << std::ifstream(directory_ / "env/job-7.env").rdbuf();
   EXPECT_EQ(env.str(),
             "TRIBUTARY_ALGORITHM=panama\nTRIBUTARY_JOB=7\nTRIBUTARY_TREES=239.192.0.1\n");
 }
@@ -159,15 +159,15 @@ TEST_F(FabricCtlTest, without_a_daemon_nothing_is_changed) {
 class SshTest : public FabricCtlTest {
  protected:
   SshTest() {
-    const std::string bin = directory_ + "/bin";
+    const std::string bin = directory_ / "bin";
     std::filesystem::create_directory(bin);
     std::filesystem::create_symlink(TRIBUTARYCTL, bin + "/tributaryctl");
-    std::ofstream(directory_ + "/ssh")
-        << "#!/bin/sh\necho \"$1\" >> " << directory_ << "/called\nshift\nPATH=" << bin
+    std::ofstream(directory_ / "ssh")
+        << "#!/bin/sh\necho \"$1\" >> " << directory_.path() << "/called\nshift\nPATH=" << bin
         << ":$PATH\nexec sh -c \"$*\"\n";
-    std::filesystem::permissions(directory_ + "/ssh", std::filesystem::perms::owner_all);
+    std::filesystem::permissions(directory_ / "ssh", std::filesystem::perms::owner_all);
   }
-  std::string ssh() const { return "TRIBUTARY_SSH='" + directory_ + "/ssh' "; }
+  std::string ssh() const { return "TRIBUTARY_SSH='" + directory_ / "ssh" + "' "; }
 };
 
 TEST_F(SshTest, sockets_of_other_machines_are_reached) {
@@ -177,7 +177,7 @@ TEST_F(SshTest, sockets_of_other_machines_are_reached) {
   EXPECT_EQ(applied.code, 0) << applied.output;
   EXPECT_EQ(backend_.installed, placed());
   std::stringstream called;
-  called << std::ifstream(directory_ + "/called").rdbuf();
+  called << std::ifstream(directory_ / "called").rdbuf();
   EXPECT_EQ(called.str(), "root@leaf1\n");
 }
 

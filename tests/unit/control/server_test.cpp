@@ -19,6 +19,7 @@
 #include "control/client.h"
 #include "control/listener.h"
 #include "fake_backend.h"
+#include "support/temporary_directory.h"
 
 namespace tributary::control {
 namespace {
@@ -26,19 +27,7 @@ namespace {
 using namespace std::chrono_literals;
 using nlohmann::json;
 
-// A directory of its own for each test.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "control-XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
-  std::string operator/(const char* name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
+using test::TemporaryDirectory;
 
 class ServerTest : public testing::Test {
  protected:

@@ -10,6 +10,7 @@
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/spdlog.h>
 
+#include "support/temporary_directory.h"
 #include "tree_parts.h"
 
 namespace tributary::control {
@@ -20,29 +21,24 @@ using testing::HasSubstr;
 class TreeStoreTest : public testing::Test {
  protected:
   TreeStoreTest() : before_(spdlog::default_logger()) {
-    std::string pattern = (std::filesystem::temp_directory_path() / "trees-XXXXXX").string();
-    directory_ = mkdtemp(pattern.data());
-    config_.control_socket = directory_ + "/control.sock";
+    config_.control_socket = directory_ / "control.sock";
     config_.switches.emplace_back().config.name = "leaf1";
     add_panama(config_);
     auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(log_);
     spdlog::set_default_logger(std::make_shared<spdlog::logger>("", sink));
   }
-  ~TreeStoreTest() override {
-    spdlog::set_default_logger(before_);
-    std::filesystem::remove_all(directory_);
-  }
+  ~TreeStoreTest() override { spdlog::set_default_logger(before_); }
   std::string path() const { return state_path(config_); }
   void write(const std::string& text) const { std::ofstream(path()) << text; }
 
   std::shared_ptr<spdlog::logger> before_;
   std::ostringstream log_;
-  std::string directory_;
+  test::TemporaryDirectory directory_;
   DaemonConfig config_;
 };
 
 TEST_F(TreeStoreTest, lies_beside_the_control_socket_unless_told_otherwise) {
-  EXPECT_EQ(path(), directory_ + "/control.trees.json");
+  EXPECT_EQ(path(), directory_ / "control.trees.json");
   config_.control_socket = "/run/other";
   EXPECT_EQ(path(), "/run/other.trees.json");
   config_.state = "/var/lib/trees";
@@ -75,7 +71,7 @@ TEST_F(TreeStoreTest, what_cannot_be_written_leaves_what_was_there) {
   ASSERT_FALSE(saved);
   EXPECT_THAT(saved.error(), HasSubstr(path()));
   EXPECT_EQ(*load_trees(path()), trees);
-  EXPECT_FALSE(save_trees(directory_ + "/none/state", trees));
+  EXPECT_FALSE(save_trees(directory_ / "none/state", trees));
 }
 
 TEST_F(TreeStoreTest, a_damaged_file_is_said_and_passed_over) {

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "wire/element.h"
+
+// Contributions of every element type, and what every operator makes of them, without the code
+// under test.
+namespace tributary::test {
+
+using wire::ElementType;
+using wire::Operator;
+
+// 1, 2, 3 or 6.
+inline std::vector<std::byte> encode(ElementType type, int value) {
+  static const std::map<int, std::uint16_t> f16 = {
+      {1, 0x3c00}, {2, 0x4000}, {3, 0x4200}, {6, 0x4600}};
+  static const std::map<int, std::uint16_t> bf16 = {
+      {1, 0x3f80}, {2, 0x4000}, {3, 0x4040}, {6, 0x40c0}};
+  const auto bytes_of = [](auto number) {
+    std::vector<std::byte> bytes(sizeof number);
+    std::memcpy(bytes.data(), &number, sizeof number);
+    return bytes;
+  };
+  switch (type) {
+    case ElementType::f32:
+      return bytes_of(static_cast<float>(value));
+    case ElementType::f64:
+      return bytes_of(static_cast<double>(value));
+    case ElementType::f16:
+      return bytes_of(f16.at(value));
+    case ElementType::bf16:
+      return bytes_of(bf16.at(value));
+    case ElementType::i8:
+      return bytes_of(static_cast<std::int8_t>(value));
+    case ElementType::i16:
+      return bytes_of(static_cast<std::int16_t>(value));
+    case ElementType::i32:
+      return bytes_of(std::int32_t{value});
+    case ElementType::i64:
+      break;
+  }
+  return bytes_of(std::int64_t{value});
+}
+
+inline std::vector<std::byte> repeat(const std::vector<std::byte>& element, std::size_t count) {
+  std::vector<std::byte> all;
+  for (std::size_t i = 0; i < count; ++i) {
+    all.insert(all.end(), element.begin(), element.end());
+  }
+  return all;
+}
+
+// Of the contributions 1, 2 and 3.
+inline int expected(Operator op) {
+  constexpr int results[wire::operator_count] = {6, 1, 3, 6, 1 & 2 & 3, 1 | 2 | 3, 1 ^ 2 ^ 3};
+  return results[static_cast<std::size_t>(op)];
+}
+
+using Pair = std::pair<ElementType, Operator>;
+
+inline std::vector<Pair> valid_pairs() {
+  std::vector<Pair> pairs;
+  for (std::size_t type = 0; type < wire::element_type_count; ++type) {
+    for (std::size_t op = 0; op < wire::operator_count; ++op) {
+      const Pair pair{static_cast<ElementType>(type), static_cast<Operator>(op)};
+      if (wire::is_valid(pair.first, pair.second)) {
+        pairs.push_back(pair);
+      }
+    }
+  }
+  return pairs;
+}
+
+inline std::string pair_name(const ::testing::TestParamInfo<Pair>& info) {
+  return std::string(wire::name(info.param.first)) + "_" +
+         std::string(wire::name(info.param.second));
+}
+
+}  // namespace tributary::test
