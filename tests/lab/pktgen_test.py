@@ -15,6 +15,7 @@ import time
 import unittest
 
 import support
+from lablib import namespaces
 
 DAEMON = """
 version = 1
@@ -101,11 +102,15 @@ class Pktgen(unittest.TestCase):
 
     @classmethod
     def inside(cls, *argv, **more):
-        return support.run("ip", "netns", "exec", cls.namespace, *argv, **more)
+        return support.run(*namespaces.command(cls.namespace, *argv), **more)
 
     @classmethod
     def ip(cls, *arguments):
-        subprocess.run(["ip", "-n", cls.namespace, *arguments], check=True)
+        subprocess.run(namespaces.command(cls.namespace, "ip", *arguments), check=True)
+
+    @classmethod
+    def interface_index(cls, name: str) -> int:
+        return json.loads(cls.inside("ip", "-json", "link", "show", name).stdout)[0]["ifindex"]
 
     def setUp(self):
         self._directory = tempfile.TemporaryDirectory(prefix="pktgen-")
@@ -119,7 +124,7 @@ class Pktgen(unittest.TestCase):
         log = self.directory / "tributaryd.log"
         with open(log, "w") as output:
             child = subprocess.Popen(
-                ["ip", "netns", "exec", self.namespace, support.DAEMON, "--config", file],
+                namespaces.command(self.namespace, support.DAEMON, "--config", file),
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output)
         try:
             support.until(lambda: child.poll() is not None or self.ctl("status").returncode == 0,
@@ -334,8 +339,9 @@ class Pktgen(unittest.TestCase):
         with self.daemon(BRIDGE, shaper=""):
             rows = self.directory / "rows.csv"
             child = subprocess.Popen(
-                ["ip", "netns", "exec", self.namespace, support.PKTGEN, "plain", *self.veths(),
-                 "--rate", "1kpps", "--duration", "600s", "--interval", "200ms", "--csv", rows],
+                namespaces.command(self.namespace, support.PKTGEN, "plain", *self.veths(), "--rate",
+                                   "1kpps", "--duration", "600s", "--interval", "200ms", "--csv",
+                                   rows),
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
             self.addCleanup(child.kill)
             time.sleep(3)
@@ -462,8 +468,9 @@ class Pktgen(unittest.TestCase):
 
     def begin_sending(self, port: str) -> subprocess.Popen:
         child = subprocess.Popen(
-            ["ip", "netns", "exec", self.namespace, support.PKTGEN, "plain", "--port",
-             f"interface={port}", "--send-only", "--rate", "1kpps", "--duration", "600s", "-q"],
+            namespaces.command(self.namespace, support.PKTGEN, "plain", "--port",
+                               f"interface={port}", "--send-only", "--rate", "1kpps", "--duration",
+                               "600s", "-q"),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.addCleanup(child.stdout.close)
         self.addCleanup(child.wait)
@@ -482,7 +489,7 @@ class Pktgen(unittest.TestCase):
 
     def test_neighbours_whose_numbers_clash(self):
         """DPDK numbers what an af_packet port needs by process and interface, with exclusive or."""
-        a, b = (int(self.inside("cat", f"/sys/class/net/{end}0/ifindex").stdout) for end in "ab")
+        a, b = (self.interface_index(f"{end}0") for end in "ab")
         numbers = next(range(at, at + 64) for at in range(1 << 14, 1 << 15, 64)
                        if not any(os.path.exists(f"/proc/{pid}") for pid in range(at, at + 64)))
         # The later one is below the threads of the other, which have numbers too.
