@@ -51,7 +51,7 @@ class Run {
       : options_(options), communicator_(communicator) {}
 
   Result<void> all() {
-    if (auto ready = open_reports(); !ready) {
+    if (auto ready = open_hierarchies().and_then([this] { return open_reports(); }); !ready) {
       return ready;
     }
     for (const auto& report : reports_) {
@@ -82,6 +82,26 @@ class Run {
   std::uint64_t wrong() const { return wrong_; }
 
  private:
+  Result<void> open_hierarchies() {
+    auto between = options_.communicator;
+    between.algorithm = options_.between;
+    for (const Hierarchy hierarchy : options_.hierarchies) {
+      auto made = ParallelCommunicator::create(
+          {between, options_.local_rank, options_.local_world_size, hierarchy});
+      if (!made) {
+        return tl::unexpected(made.error());
+      }
+      hierarchies_.push_back(std::move(*made));
+    }
+    for (const Algorithm algorithm : options_.algorithms) {
+      ways_.push_back({algorithm});
+    }
+    for (auto& hierarchy : hierarchies_) {
+      ways_.push_back({Algorithm::automatic, &hierarchy});
+    }
+    return {};
+  }
+
   Result<void> open_reports() {
     if (communicator_.rank() != 0) {
       return {};
@@ -100,8 +120,8 @@ class Run {
   Result<void> size(wire::ElementType type, wire::Operator op, std::size_t count) {
     const Problem problem{type, op, count, communicator_.rank(), communicator_.world_size()};
     const auto sample = sample_of(options_, problem);
-    for (const Algorithm algorithm : options_.algorithms) {
-      auto row = measure(communicator_, options_, algorithm, problem, sample.get());
+    for (const Way& way : ways_) {
+      auto row = measure(communicator_, options_, way, problem, sample.get());
       if (!row) {
         return tl::unexpected(row.error());
       }
@@ -115,6 +135,8 @@ class Run {
 
   const Options& options_;
   Communicator& communicator_;
+  std::vector<ParallelCommunicator> hierarchies_;
+  std::vector<Way> ways_;
   std::vector<std::unique_ptr<Report>> reports_;  // none but on rank 0
   std::uint64_t wrong_ = 0;
 };

@@ -31,7 +31,7 @@ class Buffer {
 struct Arguments {
   const Options& options;
   const Problem& problem;
-  Algorithm algorithm;
+  const Way& way;
   const void* in;
   void* out;
 };
@@ -52,10 +52,13 @@ Result<void> call_ring(Communicator& communicator, const Arguments& with) {
 }
 
 Result<void> call(Communicator& communicator, const Arguments& with) {
-  if (with.algorithm == Algorithm::ring) {
+  const auto& [type, op, count, rank, world_size] = with.problem;
+  if (with.way.parallel != nullptr) {
+    return with.way.parallel->allreduce(with.in, with.out, count, type, op);
+  }
+  if (with.way.algorithm == Algorithm::ring) {
     return call_ring(communicator, with);
   }
-  const auto& [type, op, count, rank, world_size] = with.problem;
   switch (with.options.collective) {
     case Collective::allreduce:
       return communicator.allreduce(with.in, with.out, count, type, op);
@@ -143,10 +146,10 @@ std::int64_t nanoseconds(std::chrono::steady_clock::duration duration) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count();
 }
 
-Result<Series> run(Communicator& communicator, const Options& options, Algorithm algorithm,
+Result<Series> run(Communicator& communicator, const Options& options, const Way& way,
                    const Problem& problem, const Sample* sample, bool in_place) {
   Placement placement(options, problem, sample, in_place);
-  const Arguments arguments{options, problem, algorithm, placement.in(), placement.out()};
+  const Arguments arguments{options, problem, way, placement.in(), placement.out()};
   Series series;
   for (std::size_t i = 0; i < options.warmups + options.iterations; ++i) {
     placement.prepare(i);
@@ -212,17 +215,19 @@ double Series::most_s() const {
   return static_cast<double>(*std::max_element(times_ns.begin(), times_ns.end())) * 1e-9;
 }
 
-Result<Row> measure(Communicator& communicator, const Options& options, Algorithm algorithm,
+Result<Row> measure(Communicator& communicator, const Options& options, const Way& way,
                     const Problem& problem, const Sample* sample) {
-  const auto ran = algorithm == Algorithm::automatic ? communicator.algorithm() : algorithm;
-  Row row{ran, problem.type, problem.op, problem.count, options.root, {}, {}};
+  Row row{way, problem.type, problem.op, problem.count, options.root, {}, {}};
+  if (way.algorithm == Algorithm::automatic) {
+    row.way.algorithm = communicator.algorithm();
+  }
   for (const bool in_place : {false, true}) {
     if (!in_place && !options.has_out_of_place()) {
       continue;
     }
-    auto series = run(communicator, options, algorithm, problem, sample, in_place);
+    auto series = run(communicator, options, way, problem, sample, in_place);
     if (series && options.check && options.collective == Collective::barrier) {
-      const auto early = too_early(communicator, {options, problem, algorithm, nullptr, nullptr});
+      const auto early = too_early(communicator, {options, problem, way, nullptr, nullptr});
       if (!early) {
         return tl::unexpected(early.error());
       }

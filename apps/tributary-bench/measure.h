@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "host/communicator.h"
+#include "host/parallel/parallel_communicator.h"
 #include "options.h"
 #include "sample.h"
 
@@ -25,8 +27,19 @@ struct Series {
   double most_s() const;
 };
 
-struct Row {
+// By what a row is measured: an algorithm of the communicator, or a hierarchy beside it.
+struct Way {
   Algorithm algorithm = Algorithm::canary;
+  ParallelCommunicator* parallel = nullptr;
+
+  std::string_view name() const {
+    return parallel != nullptr ? tributary::name(parallel->hierarchy())
+                               : tributary::name(algorithm);
+  }
+};
+
+struct Row {
+  Way way;
   wire::ElementType type = wire::ElementType::f32;
   wire::Operator op = wire::Operator::sum;
   std::size_t count = 0;
@@ -39,7 +52,7 @@ struct Row {
 };
 
 // Runs one row on this rank, together with all others. `sample` as sample_of() makes it.
-Result<Row> measure(Communicator& communicator, const Options& options, Algorithm algorithm,
+Result<Row> measure(Communicator& communicator, const Options& options, const Way& way,
                     const Problem& problem, const Sample* sample);
 
 // What is verified; null if nothing is. The ranks of a broadcast all know what its root has.

@@ -66,6 +66,18 @@ std::vector<Algorithm> algorithms_of(const std::vector<std::string>& names) {
   return algorithms;
 }
 
+std::vector<Hierarchy> hierarchies_of(const std::vector<std::string>& names) {
+  std::vector<Hierarchy> hierarchies;
+  for (const std::string& text : names) {
+    const auto hierarchy = hierarchy_of(text);
+    if (!hierarchy) {
+      throw CLI::ValidationError(text, "is no hierarchy: parallel or tencent");
+    }
+    hierarchies.push_back(*hierarchy);
+  }
+  return hierarchies;
+}
+
 bool is_in_network(Algorithm algorithm) {
   return algorithm == Algorithm::canary || algorithm == Algorithm::panama;
 }
@@ -95,6 +107,8 @@ struct Raw {
   std::vector<std::string> types = {"f32"};
   std::vector<std::string> operators = {"sum"};
   std::vector<std::string> algorithms = {"canary"};
+  std::vector<std::string> hierarchies;
+  std::string between = "auto";
   int check = 1;
   bool csv = false;
   bool json = false;
@@ -133,6 +147,20 @@ void declare_vector(CLI::App& app, Raw& raw, Options& options) {
 void declare_operator(CLI::App& app, Raw& raw) {
   app.add_option("-o,--op", raw.operators, "sum min max prod and or xor, all")
       ->delimiter(',')
+      ->capture_default_str();
+}
+
+void declare_hierarchy(CLI::App& app, Raw& raw, Options& options) {
+  app.add_option("--hierarchy", raw.hierarchies,
+                 "also measure allreduce over machines of several ranks: parallel, tencent")
+      ->delimiter(',');
+  app.add_option("--between", raw.between, "the machines of a hierarchy: an algorithm")
+      ->capture_default_str();
+  app.add_option("--local-rank", options.local_rank, "among those of this machine")
+      ->envname("LOCAL_RANK")
+      ->capture_default_str();
+  app.add_option("--local-world", options.local_world_size, "ranks of each machine")
+      ->envname("LOCAL_WORLD_SIZE")
       ->capture_default_str();
 }
 
@@ -254,6 +282,8 @@ void interpret(const Raw& raw, Options& options) {
   options.types = types_of(raw.types);
   options.operators = operators_of(raw.operators);
   options.algorithms = algorithms_of(raw.algorithms);
+  options.hierarchies = hierarchies_of(raw.hierarchies);
+  options.between = algorithms_of({raw.between}).front();
   options.check = raw.check != 0 && !(raw.share > 0 && raw.share < 1);
   options.layout = raw.json              ? Layout::json
                    : raw.csv             ? Layout::csv
@@ -291,6 +321,9 @@ Parsed parse(int argc, char** argv) {
     }
     if (collective == Collective::allreduce || collective == Collective::reduce) {
       declare_operator(*command, raw);
+    }
+    if (collective == Collective::allreduce) {
+      declare_hierarchy(*command, raw, options);
     }
     if (collective == Collective::reduce || collective == Collective::broadcast) {
       declare_root(*command, options);

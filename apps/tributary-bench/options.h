@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "host/communicator.h"
+#include "host/parallel/parallel_communicator.h"
 #include "wire/element.h"
 
 namespace tributary::bench {
@@ -26,8 +27,12 @@ struct Options {
   std::vector<std::size_t> counts;  // elements per rank; if not empty, instead of sizes
   std::vector<wire::ElementType> types;
   std::vector<wire::Operator> operators;
-  std::vector<Algorithm> algorithms;  // automatic: as the communicator chooses
-  std::uint32_t root = 0;             // of reduce and broadcast
+  std::vector<Algorithm> algorithms;         // automatic: as the communicator chooses
+  std::vector<Hierarchy> hierarchies;        // of allreduce, beside the algorithms
+  Algorithm between = Algorithm::automatic;  // the machines of a hierarchy
+  std::uint32_t local_rank = 0;
+  std::uint32_t local_world_size = 1;
+  std::uint32_t root = 0;  // of reduce and broadcast
   std::size_t iterations = 5;
   std::size_t warmups = 1;
   std::size_t misalignment = 0;  // bytes by which buffers miss an aligned address

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "host/communicator_options.h"
+#include "host/parallel/parallel_communicator.h"
 
 namespace tributary {
 namespace {
@@ -216,6 +217,16 @@ Result<CommunicatorOptions> CommunicatorOptions::from_environment() {
   options.rendezvous = address + ":" + std::to_string(port);
   options.local_address = variable("TRIBUTARY_LOCAL_ADDRESS").value_or("");
   return options;
+}
+
+Result<ParallelOptions> ParallelOptions::from_environment() {
+  constexpr auto any = std::numeric_limits<std::uint32_t>::max();
+  ParallelOptions options;
+  std::optional<Error> error;
+  take(CommunicatorOptions::from_environment(), options.communicator, error);
+  take(optional_number("LOCAL_RANK", 0, any), options.local_rank, error);
+  take(optional_number("LOCAL_WORLD_SIZE", 1, any), options.local_world_size, error);
+  return error ? Result<ParallelOptions>(tl::make_unexpected(*error)) : options;
 }
 
 }  // namespace tributary

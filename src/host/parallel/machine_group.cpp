@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/parallel/machine_group.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <poll.h>
+#include <span>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <thread>
+#include <utility>
+
+#include "host/transport/address.h"
+#include "host/transport/tcp.h"
+
+namespace tributary::host {
+namespace {
+
+constexpr auto retry_pause = std::chrono::milliseconds(5);
+
+struct Hello {
+  std::uint32_t rank = 0;
+  std::uint32_t size = 0;
+};
+
+struct UnixAddress {
+  sockaddr_un address{};
+  socklen_t size = 0;
+
+  // Abstract: nothing is left in any file system.
+  explicit UnixAddress(const std::string& name) {
+    address.sun_family = AF_UNIX;
+    name.copy(address.sun_path + 1, sizeof address.sun_path - 1);
+    size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 +
+                                  std::min(name.size(), sizeof address.sun_path - 1));
+  }
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&address); }
+};
+
+FileDescriptor new_socket() {
+  return FileDescriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+}
+
+template <typename T>
+wire::Bytes bytes_of(const T& value) {
+  return std::as_bytes(std::span(&value, 1));
+}
+template <typename T>
+wire::MutableBytes writable_bytes_of(T& value) {
+  return std::as_writable_bytes(std::span(&value, 1));
+}
+
+Error about(std::uint32_t rank, const Error& error) {
+  return Error{error.code, "local rank " + std::to_string(rank) + ": " + error.message};
+}
+
+// Puts every other rank's connection into its place. Afterwards nobody listens any more: a rank
+// that has been here may be the first of the next group with this name.
+Result<std::vector<FileDescriptor>> gather(const std::string& name, std::uint32_t size,
+                                           Time until) {
+  const UnixAddress address(name);
+  const Listener listener{new_socket(), {}};
+  if (::bind(listener.fd.get(), address.get(), address.size) != 0 ||
+      ::listen(listener.fd.get(), static_cast<int>(size)) != 0) {
+    return fail(Error::Code::rendezvous,
+                errno_text("another group of ranks meets here under the name " + name));
+  }
+  std::vector<FileDescriptor> peers(size - 1);
+  for (std::uint32_t come = 1; come < size; ++come) {
+    auto peer = accept_until(listener, until);
+    Hello hello;
+    auto heard = peer ? receive_all(peer->get(), writable_bytes_of(hello), until)
+                      : Result<void>(tl::make_unexpected(peer.error()));
+    if (!heard) {
+      return fail(heard.error().code, std::to_string(come) + " of " + std::to_string(size) +
+                                          " ranks of this machine came: " + heard.error().message);
+    }
+    if (hello.size != size || hello.rank == 0 || hello.rank >= size || peers[hello.rank - 1]) {
+      return fail(Error::Code::rendezvous,
+                  "local rank " + std::to_string(hello.rank) + " of " + std::to_string(hello.size) +
+                      " came twice or does not belong here; LOCAL_RANK counts the processes of a "
+                      "machine from 0, and LOCAL_WORLD_SIZE (here " +
+                      std::to_string(size) + ") is the same for all of them");
+    }
+    peers[hello.rank - 1] = std::move(*peer);
+  }
+  return peers;
+}
+
+}  // namespace
+
+Result<MachineGroup> MachineGroup::join(const Place& place, std::size_t slab_bytes, Time until) {
+  return place.rank == 0 ? lead(place, slab_bytes, until) : follow(place, slab_bytes, until);
+}
+
+Result<MachineGroup> MachineGroup::lead(const Place& place, std::size_t slab_bytes, Time until) {
+  auto peers = gather(place.name, place.size, until);
+  if (!peers) {
+    return tl::make_unexpected(peers.error());
+  }
+  auto memory = SharedMemory::create((place.size + 1) * slab_bytes);
+  if (!memory) {
+    return tl::make_unexpected(memory.error());
+  }
+  for (const auto& peer : *peers) {
+    if (auto sent = send_descriptor(peer.get(), memory->descriptor(), until); !sent) {
+      return tl::make_unexpected(sent.error());
+    }
+  }
+  return MachineGroup(place, slab_bytes, std::move(*memory), std::move(*peers));
+}
+
+Result<MachineGroup> MachineGroup::follow(const Place& place, std::size_t slab_bytes, Time until) {
+  const UnixAddress address(place.name);
+  std::vector<FileDescriptor> peers;
+  peers.push_back(new_socket());
+  const int leader = peers.front().get();
+  while (::connect(leader, address.get(), address.size) != 0) {
+    if (Clock::now() + retry_pause >= until) {
+      return fail(Error::Code::timeout, "local rank 0 of this machine did not come");
+    }
+    std::this_thread::sleep_for(retry_pause);
+  }
+  auto sent = send_all(leader, bytes_of(Hello{place.rank, place.size}), until);
+  auto descriptor = sent ? receive_descriptor(leader, until)
+                         : Result<FileDescriptor>(tl::make_unexpected(sent.error()));
+  auto memory = descriptor.and_then([&](FileDescriptor& received) {
+    return SharedMemory::map(std::move(received), (place.size + 1) * slab_bytes);
+  });
+  if (!memory) {
+    return tl::make_unexpected(memory.error());
+  }
+  return MachineGroup(place, slab_bytes, std::move(*memory), std::move(peers));
+}
+
+Result<void> MachineGroup::barrier(bool ok, Time until) {
+  std::uint8_t all_ok = ok ? 1 : 0;
+  const auto peer_rank = [this](std::size_t peer) {
+    return rank_ == 0 ? static_cast<std::uint32_t>(peer + 1) : 0;
+  };
+  const auto tell = [&]() -> Result<void> {
+    for (std::size_t peer = 0; peer < peers_.size(); ++peer) {
+      if (auto sent = send_all(peers_[peer].get(), bytes_of(all_ok), until); !sent) {
+        return tl::make_unexpected(about(peer_rank(peer), sent.error()));
+      }
+    }
+    return {};
+  };
+  const auto hear = [&]() -> Result<void> {
+    for (std::size_t peer = 0; peer < peers_.size(); ++peer) {
+      std::uint8_t heard = 0;
+      if (auto got = receive_all(peers_[peer].get(), writable_bytes_of(heard), until); !got) {
+        return tl::make_unexpected(about(peer_rank(peer), got.error()));
+      }
+      all_ok &= heard;
+    }
+    return {};
+  };
+  auto done = rank_ == 0 ? hear().and_then(tell) : tell().and_then(hear);
+  if (done && all_ok == 0 && ok) {
+    return fail(Error::Code::mismatch,
+                "another rank of this machine could not carry out its part; its error says why");
+  }
+  return done;
+}
+
+}  // namespace tributary::host

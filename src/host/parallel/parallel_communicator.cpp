@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/parallel/parallel_communicator.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "host/clock.h"
+#include "host/parallel/machine_group.h"
+#include "host/setup.h"
+#include "host/transport/address.h"
+#include "reduce/kernel.h"
+
+namespace tributary {
+namespace {
+
+using host::Clock;
+using host::MachineGroup;
+using host::Time;
+
+// What a rank has in shared memory at a time: a longer vector goes in pieces of this.
+constexpr std::size_t slab_bytes = std::size_t{4} << 20;
+
+Result<void> check(const ParallelOptions& options) {
+  const auto& [all, local_rank, local_size, hierarchy] = options;
+  const auto invalid = [](std::string why) {
+    return fail(Error::Code::invalid_argument, std::move(why));
+  };
+  if (local_size == 0 || local_rank >= local_size || all.world_size % local_size != 0) {
+    return invalid(
+        "LOCAL_RANK is below LOCAL_WORLD_SIZE, which divides WORLD_SIZE; here they are " +
+        std::to_string(local_rank) + ", " + std::to_string(local_size) + " and " +
+        std::to_string(all.world_size));
+  }
+  if (all.rank % local_size != local_rank) {
+    return invalid("the ranks of a machine follow each other: with LOCAL_WORLD_SIZE " +
+                   std::to_string(local_size) + " rank " + std::to_string(all.rank) +
+                   " has LOCAL_RANK " + std::to_string(all.rank % local_size) + ", not " +
+                   std::to_string(local_rank));
+  }
+  if (!all.trees.empty() && local_size > 1 && hierarchy == Hierarchy::parallel) {
+    return invalid("parallel groups cannot share PANAMA's trees; choose another algorithm");
+  }
+  return {};
+}
+
+// Of the group of machines that this rank belongs to.
+Result<CommunicatorOptions> options_between(const ParallelOptions& options) {
+  const auto place = host::resolve(options.communicator.rendezvous);
+  if (!place) {
+    return tl::make_unexpected(place.error());
+  }
+  auto between = options.communicator;
+  between.rank /= options.local_world_size;
+  between.world_size /= options.local_world_size;
+  const std::uint32_t port = place->port + 1u + options.local_rank;
+  if (port > UINT16_MAX) {
+    return fail(Error::Code::invalid_argument,
+                "the ports behind that of the rendezvous are needed, too; choose a lower one");
+  }
+  between.rendezvous =
+      host::to_string(host::Endpoint{place->address, static_cast<std::uint16_t>(port)});
+  between.job = between.job == 0 ? 0 : between.job + options.local_rank;
+  return between;
+}
+
+// A part of a vector, in elements.
+struct Range {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+
+  std::size_t size() const { return end - begin; }
+};
+
+// The part of `count` elements that is the rank's.
+Range share_of(std::size_t count, std::uint32_t rank, std::uint32_t ranks) {
+  return {count * rank / ranks, count * (rank + 1) / ranks};
+}
+
+// Adds up the same range of all slabs, in the order of the ranks, into that of the results.
+void reduce_slabs(MachineGroup& group, Range range, wire::ElementType type, wire::Operator op) {
+  constexpr std::size_t chunk = 2048;
+  alignas(64) std::array<std::byte, chunk * sizeof(std::uint64_t)> accumulator;
+  const auto& kernel = reduce::kernel(type, op);
+  const auto element_bytes = wire::element_bytes(type);
+  for (auto at = range.begin; at < range.end; at += chunk) {
+    const auto elements = std::min(chunk, range.end - at);
+    kernel.load(accumulator.data(), group.slab(0) + at * element_bytes, elements);
+    for (std::uint32_t rank = 1; rank < group.size(); ++rank) {
+      kernel.accumulate(accumulator.data(), group.slab(rank) + at * element_bytes, elements);
+    }
+    kernel.store(group.results() + at * element_bytes, accumulator.data(), elements);
+  }
+}
+
+}  // namespace
+
+std::string_view name(Hierarchy hierarchy) {
+  return hierarchy == Hierarchy::parallel ? "parallel" : "tencent";
+}
+
+std::optional<Hierarchy> hierarchy_of(std::string_view text) {
+  for (const auto hierarchy : {Hierarchy::parallel, Hierarchy::tencent}) {
+    if (name(hierarchy) == text) {
+      return hierarchy;
+    }
+  }
+  return std::nullopt;
+}
+
+struct ParallelCommunicator::State {
+  Time deadline() const {
+    return Clock::now() +
+           std::min<std::chrono::nanoseconds>(options.communicator.deadline, host::deadline_max);
+  }
+  Result<void> allreduce_slab(const std::byte* in, std::byte* out, std::size_t count,
+                              wire::ElementType type, wire::Operator op, Time until);
+  // Of the range of the results that is this rank's to bring to the other machines and back.
+  Result<void> allreduce_between(std::size_t count, wire::ElementType type, wire::Operator op,
+                                 Time until);
+
+  ParallelOptions options;
+  MachineGroup group;
+  std::optional<Communicator> between{};  // none where another rank does it
+};
+
+Result<void> ParallelCommunicator::State::allreduce_between(std::size_t count,
+                                                            wire::ElementType type,
+                                                            wire::Operator op, Time until) {
+  Range range = share_of(count, group.rank(), group.size());
+  if (options.hierarchy == Hierarchy::tencent) {
+    if (auto reduced = group.barrier(true, until); !reduced || !between) {
+      return reduced;
+    }
+    range = {0, count};
+  }
+  auto* const sum = group.results() + range.begin * wire::element_bytes(type);
+  return between->allreduce(sum, sum, range.size(), type, op);
+}
+
+Result<void> ParallelCommunicator::State::allreduce_slab(const std::byte* in, std::byte* out,
+                                                         std::size_t count, wire::ElementType type,
+                                                         wire::Operator op, Time until) {
+  const std::size_t bytes = count * wire::element_bytes(type);
+  std::memcpy(group.slab(group.rank()), in, bytes);
+  // Nobody overwrites results that somebody still copies, either: who is here has copied.
+  if (auto ready = group.barrier(true, until); !ready) {
+    return ready;
+  }
+  reduce_slabs(group, share_of(count, group.rank(), group.size()), type, op);
+  auto summed = allreduce_between(count, type, op, until);
+  auto gathered = group.barrier(summed.has_value(), until);
+  if (!summed || !gathered) {
+    return summed ? gathered : summed;
+  }
+  std::memcpy(out, group.results(), bytes);
+  return {};
+}
+
+ParallelCommunicator::ParallelCommunicator(std::unique_ptr<State> state)
+    : state_(std::move(state)) {}
+ParallelCommunicator::ParallelCommunicator(ParallelCommunicator&&) noexcept = default;
+ParallelCommunicator& ParallelCommunicator::operator=(ParallelCommunicator&&) noexcept = default;
+ParallelCommunicator::~ParallelCommunicator() = default;
+
+Result<ParallelCommunicator> ParallelCommunicator::create(const ParallelOptions& options) {
+  if (auto checked = check(options); !checked) {
+    return tl::make_unexpected(checked.error());
+  }
+  const auto between = options_between(options);
+  if (!between) {
+    return tl::make_unexpected(between.error());
+  }
+  const auto& all = options.communicator;
+  const auto until =
+      Clock::now() + std::min<std::chrono::nanoseconds>(all.deadline, host::deadline_max);
+  const auto machine = std::to_string(all.rank / options.local_world_size);
+  auto group = MachineGroup::join(
+      {"tributary " + all.rendezvous + " " + machine, options.local_rank, options.local_world_size},
+      slab_bytes, until);
+  if (!group) {
+    return tl::make_unexpected(group.error());
+  }
+  auto state = std::make_unique<State>(State{options, std::move(*group)});
+  if (options.hierarchy == Hierarchy::parallel || options.local_rank == 0) {
+    auto made = Communicator::create(*between);
+    if (!made) {
+      return tl::make_unexpected(made.error());
+    }
+    state->between = std::move(*made);
+  }
+  return ParallelCommunicator(std::move(state));
+}
+
+Result<void> ParallelCommunicator::allreduce(const void* in, void* out, std::size_t count,
+                                             wire::ElementType type, wire::Operator op) {
+  if (!wire::is_valid(type, op)) {
+    return fail(Error::Code::invalid_argument,
+                "and, or and xor are for integers; type and operator must be known ones");
+  }
+  if (count != 0 && (in == nullptr || out == nullptr)) {
+    return fail(Error::Code::invalid_argument, "null buffer");
+  }
+  const auto until = state_->deadline();
+  const std::size_t slab_elements = slab_bytes / wire::element_bytes(type);
+  for (std::size_t first = 0; first < count; first += slab_elements) {
+    const auto offset = first * wire::element_bytes(type);
+    auto done = state_->allreduce_slab(static_cast<const std::byte*>(in) + offset,
+                                       static_cast<std::byte*>(out) + offset,
+                                       std::min(slab_elements, count - first), type, op, until);
+    if (!done) {
+      return done;
+    }
+  }
+  return {};
+}
+
+Hierarchy ParallelCommunicator::hierarchy() const {
+  return state_->options.hierarchy;
+}
+const Communicator* ParallelCommunicator::between_machines() const {
+  return state_->between ? &*state_->between : nullptr;
+}
+
+}  // namespace tributary

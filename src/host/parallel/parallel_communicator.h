@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "host/communicator.h"
+#include "host/communicator_options.h"
+#include "host/error.h"
+#include "wire/element.h"
+
+namespace tributary {
+
+// How ranks that share machines divide the work (section 3.4 of the NetReduce paper).
+enum class Hierarchy : std::uint8_t {
+  parallel,  // parallel NetReduce: reduce-scatter in each machine, a ring per local rank between
+             // the machines, all-gather in each machine
+  tencent,   // reduce to one rank of each machine, those reduce between them, and broadcast
+};
+
+std::string_view name(Hierarchy hierarchy);
+std::optional<Hierarchy> hierarchy_of(std::string_view name);
+
+struct ParallelOptions {
+  // Of all ranks of all machines; the ranks of a machine follow each other, as torchrun numbers
+  // them. The algorithm is that between the machines. Each local rank's group of machines meets at
+  // the rendezvous' port plus 1 plus the local rank, and where a job is given, it has that number
+  // plus the local rank.
+  CommunicatorOptions communicator;
+  std::uint32_t local_rank = 0;
+  std::uint32_t local_world_size = 1;
+  Hierarchy hierarchy = Hierarchy::parallel;
+
+  // As CommunicatorOptions, with torchrun's LOCAL_RANK and LOCAL_WORLD_SIZE.
+  static Result<ParallelOptions> from_environment();
+};
+
+// Allreduce of ranks that share machines: what is between the ranks of a machine goes through
+// shared memory, and only one vector per machine through the network. One thread at a time.
+class ParallelCommunicator {
+ public:
+  static Result<ParallelCommunicator> create(const ParallelOptions& options);
+  ParallelCommunicator(ParallelCommunicator&&) noexcept;
+  ParallelCommunicator& operator=(ParallelCommunicator&&) noexcept;
+  ~ParallelCommunicator();
+
+  // As Communicator::allreduce. When it fails on one rank it fails on all of its machine.
+  Result<void> allreduce(const void* in, void* out, std::size_t count, wire::ElementType type,
+                         wire::Operator op);
+
+  Hierarchy hierarchy() const;
+  // Between the machines; null on ranks that have no part in that.
+  const Communicator* between_machines() const;
+
+ private:
+  struct State;
+  explicit ParallelCommunicator(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tributary

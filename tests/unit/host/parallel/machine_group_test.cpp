@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/parallel/machine_group.h"
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace tributary::host::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t slab = 4096;
+
+std::string next_name() {
+  static std::atomic<int> number{0};
+  return "tributary test " + std::to_string(::getpid()) + " " + std::to_string(number++);
+}
+
+// Runs `body` with what join() returns to each of the places.
+void run(const std::vector<MachineGroup::Place>& places, Clock::duration patience,
+         const std::function<void(const MachineGroup::Place&, Result<MachineGroup>)>& body) {
+  std::vector<std::jthread> threads;
+  for (const auto& place : places) {
+    threads.emplace_back(
+        [&, place] { body(place, MachineGroup::join(place, slab, Clock::now() + patience)); });
+  }
+}
+
+std::vector<MachineGroup::Place> places_of(std::uint32_t size) {
+  std::vector<MachineGroup::Place> places;
+  const auto name = next_name();
+  for (std::uint32_t rank = 0; rank < size; ++rank) {
+    places.push_back({name, rank, size});
+  }
+  return places;
+}
+
+TEST(MachineGroup, SeesWhatOthersWroteBeforeTheBarrier) {
+  run(places_of(4), 10s, [](const auto& place, Result<MachineGroup> group) {
+    ASSERT_TRUE(group) << group.error().message;
+    for (int round = 0; round < 100; ++round) {
+      *group->slab(place.rank) = static_cast<std::byte>(round + static_cast<int>(place.rank));
+      ASSERT_TRUE(group->barrier(true, Clock::now() + 10s));
+      for (std::uint32_t rank = 0; rank < group->size(); ++rank) {
+        ASSERT_EQ(*group->slab(rank), static_cast<std::byte>(round + static_cast<int>(rank)));
+      }
+      ASSERT_TRUE(group->barrier(true, Clock::now() + 10s));
+    }
+  });
+}
+
+TEST(MachineGroup, OfOneNeedsNobody) {
+  run(places_of(1), 10s, [](const auto&, Result<MachineGroup> group) {
+    ASSERT_TRUE(group);
+    EXPECT_TRUE(group->barrier(true, Clock::now()));
+  });
+}
+
+TEST(MachineGroup, FailsForAllWhenOneFailed) {
+  run(places_of(3), 10s, [](const auto& place, Result<MachineGroup> group) {
+    ASSERT_TRUE(group);
+    const bool mine = place.rank != 1;
+    const auto barrier = group->barrier(mine, Clock::now() + 10s);
+    EXPECT_EQ(barrier.has_value(), !mine);  // whose own error it is has that already
+    EXPECT_TRUE(group->barrier(true, Clock::now() + 10s)) << "and goes on";
+  });
+}
+
+TEST(MachineGroup, SaysWhoHasGone) {
+  run(places_of(2), 10s, [](const auto& place, Result<MachineGroup> group) {
+    ASSERT_TRUE(group);
+    if (place.rank == 0) {
+      const auto barrier = group->barrier(true, Clock::now() + 10s);
+      ASSERT_FALSE(barrier);
+      EXPECT_NE(barrier.error().message.find("local rank 1"), std::string::npos);
+    }
+  });
+}
+
+TEST(MachineGroup, SaysHowManyAreMissing) {
+  auto places = places_of(3);
+  places.pop_back();
+  run(places, 100ms, [](const auto& place, Result<MachineGroup> group) {
+    ASSERT_FALSE(group);
+    if (place.rank == 0) {
+      EXPECT_NE(group.error().message.find("2 of 3 ranks of this machine came"), std::string::npos)
+          << group.error().message;
+    }
+  });
+}
+
+TEST(MachineGroup, RefusesRanksThatCountDifferently) {
+  auto places = places_of(2);
+  places[1].size = 3;
+  run(places, 2s, [](const auto& place, Result<MachineGroup> group) {
+    ASSERT_FALSE(group);
+    EXPECT_NE(group.error().message.find(place.rank == 0 ? "LOCAL_WORLD_SIZE" : "local rank 0"),
+              std::string::npos)
+        << group.error().message;
+  });
+}
+
+}  // namespace
+}  // namespace tributary::host::test

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/parallel/parallel_communicator.h"
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <unistd.h>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "values.h"
+
+// On real sockets, between addresses of the loopback interface.
+namespace tributary::host::test {
+namespace {
+
+using wire::ElementType;
+using wire::Operator;
+using namespace std::chrono_literals;
+
+// Each group of machines takes the ports behind.
+std::uint16_t next_port() {
+  static std::atomic<std::uint16_t> port{static_cast<std::uint16_t>(30000 + ::getpid() % 500 * 40)};
+  return port += 10;
+}
+
+ParallelOptions options_of(std::uint32_t rank, std::uint32_t machines, std::uint32_t per_machine,
+                           Hierarchy hierarchy, std::uint16_t port) {
+  ParallelOptions options;
+  options.communicator.rank = rank;
+  options.communicator.world_size = machines * per_machine;
+  options.communicator.rendezvous = "127.0.0.1:" + std::to_string(port);
+  options.communicator.local_address = "127.0.0." + std::to_string(rank / per_machine + 1);
+  options.communicator.deadline = 20s;
+  options.communicator.algorithm = Algorithm::ring;  // the loopback has no switch that aggregates
+  options.communicator.on_notice = [](const std::string&) {};
+  options.local_rank = rank % per_machine;
+  options.local_world_size = per_machine;
+  options.hierarchy = hierarchy;
+  return options;
+}
+
+using Layout = std::tuple<std::uint32_t, std::uint32_t, Hierarchy>;  // machines, ranks of each
+
+class Layouts : public testing::TestWithParam<Layout> {
+ protected:
+  static void run(const std::function<void(std::uint32_t, ParallelCommunicator&)>& body) {
+    const auto [machines, per_machine, hierarchy] = GetParam();
+    const auto port = next_port();
+    std::vector<std::jthread> threads;
+    for (std::uint32_t rank = 0; rank < machines * per_machine; ++rank) {
+      const auto options = options_of(rank, machines, per_machine, hierarchy, port);
+      threads.emplace_back([=, &body] {
+        auto communicator = ParallelCommunicator::create(options);
+        ASSERT_TRUE(communicator) << communicator.error().message;
+        body(rank, *communicator);
+      });
+    }
+  }
+  static std::uint32_t world() { return std::get<0>(GetParam()) * std::get<1>(GetParam()); }
+};
+INSTANTIATE_TEST_SUITE_P(Parallel, Layouts,
+                         testing::Combine(testing::Values(1, 2, 3), testing::Values(1, 2, 3),
+                                          testing::Values(Hierarchy::parallel,
+                                                          Hierarchy::tencent)));
+
+TEST_P(Layouts, ReduceEveryTypeExactly) {
+  run([](std::uint32_t rank, ParallelCommunicator& communicator) {
+    for (const auto& [type, op] : {std::pair{ElementType::f32, Operator::sum},
+                                   {ElementType::bf16, Operator::sum},
+                                   {ElementType::i8, Operator::bit_xor},
+                                   {ElementType::i64, Operator::prod},
+                                   {ElementType::f64, Operator::min}}) {
+      // Shorter than the ranks of a machine, odd, and longer than what shared memory holds.
+      for (const std::size_t count : {0, 1, 5, 10007, 600001}) {
+        const auto in = input(rank, count, type, op);
+        Elements out(in.size());
+        const auto done = communicator.allreduce(in.data(), out.data(), count, type, op);
+        ASSERT_TRUE(done) << done.error().message;
+        ASSERT_EQ(wrong_elements(out, world(), count, type, op), 0u) << count;
+      }
+    }
+  });
+}
+
+TEST_P(Layouts, SendOneVectorPerMachine) {
+  run([](std::uint32_t rank, ParallelCommunicator& communicator) {
+    const auto [machines, per_machine, hierarchy] = GetParam();
+    const bool takes_part = hierarchy == Hierarchy::parallel || rank % per_machine == 0;
+    ASSERT_EQ(communicator.between_machines() != nullptr, takes_part);
+    if (takes_part) {
+      EXPECT_EQ(communicator.between_machines()->world_size(), machines);
+    }
+  });
+}
+
+std::string refusal(const ParallelOptions& options) {
+  const auto made = ParallelCommunicator::create(options);
+  return made ? "" : made.error().message;
+}
+
+TEST(ParallelOptions, ThatDoNotFitAreRefused) {
+  auto options = options_of(3, 2, 2, Hierarchy::parallel, 29500);
+  options.local_rank = 0;
+  EXPECT_NE(refusal(options).find("rank 3 has LOCAL_RANK 1, not 0"), std::string::npos);
+  options.local_rank = 2;
+  EXPECT_NE(refusal(options).find("LOCAL_RANK is below LOCAL_WORLD_SIZE"), std::string::npos);
+  options = options_of(3, 2, 2, Hierarchy::parallel, 29500);
+  options.communicator.world_size = 5;
+  EXPECT_NE(refusal(options).find("which divides WORLD_SIZE"), std::string::npos);
+  options = options_of(3, 2, 2, Hierarchy::parallel, 65534);
+  EXPECT_NE(refusal(options).find("choose a lower one"), std::string::npos);
+  options = options_of(3, 2, 2, Hierarchy::parallel, 29500);
+  options.communicator.trees = {"239.0.0.1"};
+  EXPECT_NE(refusal(options).find("PANAMA"), std::string::npos);
+}
+
+TEST_P(Layouts, FailOnAllRanksOfAMachineWithInvalidArguments) {
+  run([](std::uint32_t, ParallelCommunicator& communicator) {
+    std::vector<float> data(8);
+    EXPECT_FALSE(communicator.allreduce(data.data(), data.data(), data.size(), ElementType::f32,
+                                        Operator::bit_and));
+    EXPECT_FALSE(
+        communicator.allreduce(nullptr, data.data(), data.size(), ElementType::f32, Operator::sum));
+    EXPECT_TRUE(communicator.allreduce(data.data(), data.data(), data.size(), ElementType::f32,
+                                       Operator::sum));
+  });
+}
+
+}  // namespace
+}  // namespace tributary::host::test
