@@ -151,8 +151,11 @@ Result<Series> run(Communicator& communicator, const Options& options, const Way
   Placement placement(options, problem, sample, in_place);
   const Arguments arguments{options, problem, way, placement.in(), placement.out()};
   Series series;
+  auto next = std::chrono::steady_clock::now();
   for (std::size_t i = 0; i < options.warmups + options.iterations; ++i) {
     placement.prepare(i);
+    std::this_thread::sleep_until(next);
+    next = std::max(next + options.interval, std::chrono::steady_clock::now());
     if (auto ready = communicator.ring_barrier(); !ready) {
       return tl::unexpected(ready.error());
     }

@@ -118,6 +118,7 @@ struct Raw {
   std::optional<std::uint32_t> world;
   std::string rendezvous;
   double deadline_s = 0;
+  double interval_s = 0;
   std::uint32_t window = 0;
   std::uint16_t mtu = 0;
   std::string encapsulation;
@@ -175,6 +176,10 @@ void declare_run(CLI::App& app, Raw& raw, Options& options) {
   app.add_option("-w,--warmup_iters", options.warmups, "iterations before those")
       ->check(CLI::Range(0, 1000000))
       ->capture_default_str();
+  app.add_option("--interval", raw.interval_s,
+                 "seconds between the beginnings of two iterations, at least: as of a training that "
+                 "also computes")
+      ->check(CLI::Range(0.0, 3600.0));
   app.add_option("--algorithm", raw.algorithms,
                  "canary or panama, ring, auto (as the communicator chooses), or a list of them")
       ->delimiter(',')
@@ -236,6 +241,11 @@ std::vector<std::size_t> sizes_of(const Raw& raw) {
   return sizes;
 }
 
+std::chrono::nanoseconds nanoseconds_of(double seconds) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+      std::chrono::duration<double>(seconds));
+}
+
 CommunicatorOptions communicator_of(const Raw& raw) {
   CommunicatorOptions options;
   auto environment = CommunicatorOptions::from_environment();
@@ -250,8 +260,7 @@ CommunicatorOptions communicator_of(const Raw& raw) {
     options.rendezvous = raw.rendezvous;
   }
   if (raw.deadline_s > 0) {
-    options.deadline = std::chrono::duration_cast<std::chrono::nanoseconds>(
-        std::chrono::duration<double>(raw.deadline_s));
+    options.deadline = nanoseconds_of(raw.deadline_s);
   }
   if (raw.window > 0) {
     options.window = raw.window;
@@ -279,6 +288,7 @@ CommunicatorOptions communicator_of(const Raw& raw) {
 void interpret(const Raw& raw, Options& options) {
   options.sizes = sizes_of(raw);
   options.counts = raw.counts;
+  options.interval = nanoseconds_of(raw.interval_s);
   options.types = types_of(raw.types);
   options.operators = operators_of(raw.operators);
   options.algorithms = algorithms_of(raw.algorithms);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -35,6 +36,7 @@ struct Options {
   std::uint32_t root = 0;  // of reduce and broadcast
   std::size_t iterations = 5;
   std::size_t warmups = 1;
+  std::chrono::nanoseconds interval{};  // between the beginnings of iterations, at least
   std::size_t misalignment = 0;  // bytes by which buffers miss an aligned address
   bool check = true;
   Layout layout = Layout::nccl;
