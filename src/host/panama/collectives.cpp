@@ -7,14 +7,6 @@
 #include "host/panama/packets.h"
 
 namespace tributary::host {
-namespace {
-
-bool has_nothing_to_do(const Call& call) {
-  return call.buffers.count == 0 && call.collective != Collective::barrier;
-}
-
-}  // namespace
-
 PanamaCollectives::PanamaCollectives(Job job, PanamaPlan plan, const PanamaTuning& tuning,
                                      std::uint32_t first_epoch)
     : job_(std::move(job)),
@@ -31,13 +23,13 @@ PanamaCollectives::PanamaCollectives(Job job, PanamaPlan plan, const PanamaTunin
 }
 
 void PanamaCollectives::skip(const Call& call) {
-  next_epoch_ += has_nothing_to_do(call) ? 0 : 1;
+  next_epoch_ += Reduction(call, job_.rank).is_empty() ? 0 : 1;
 }
 
 void PanamaCollectives::begin(const Call& call, Time now, Time deadline) {
   failure_.reset();
   trouble_.clear();
-  running_ = !has_nothing_to_do(call);
+  running_ = !Reduction(call, job_.rank).is_empty();
   if (!running_) {
     return;
   }

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "host/call.h"
+#include "wire/element.h"
+
+namespace tributary::host {
+
+// A collective as the allreduce that a network makes of it. To broadcast, the root contributes its
+// bits and the others none: a bitwise or is exact for whatever they mean. A barrier has no
+// elements.
+class Reduction {
+ public:
+  Reduction() = default;
+  Reduction(const Call& call, std::uint32_t rank) : call_(call), rank_(rank) {}
+
+  const Call& call() const { return call_; }
+  // Then nothing is sent, and the call counts for nothing.
+  bool is_empty() const {
+    return call_.buffers.count == 0 && call_.collective != Collective::barrier;
+  }
+  std::size_t total_bytes() const {
+    return call_.collective == Collective::barrier ? 0 : call_.buffers.bytes();
+  }
+  // What is on the wire.
+  wire::ElementType type() const {
+    const auto type = call_.buffers.type;
+    return call_.collective == Collective::broadcast ? integer_of(wire::element_bytes(type)) : type;
+  }
+  wire::Operator op() const {
+    return call_.collective == Collective::broadcast ? wire::Operator::bit_or : call_.buffers.op;
+  }
+
+  // Whether this rank's data is sent; otherwise zeros are.
+  bool has_input() const {
+    return call_.collective != Collective::broadcast || call_.root == rank_;
+  }
+  bool wants_result() const {
+    return call_.collective != Collective::reduce || call_.root == rank_;
+  }
+
+ private:
+  static wire::ElementType integer_of(std::size_t bytes) {
+    switch (bytes) {
+      case 1:
+        return wire::ElementType::i8;
+      case 2:
+        return wire::ElementType::i16;
+      case 4:
+        return wire::ElementType::i32;
+      default:
+        return wire::ElementType::i64;
+    }
+  }
+
+  Call call_;
+  std::uint32_t rank_ = 0;
+};
+
+}  // namespace tributary::host
