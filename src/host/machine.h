@@ -46,6 +46,8 @@ class Machine {
   // Whether other ranks may still ask for something of a collective that is over: until it is
   // false, somebody has to go on handing over datagrams and polling.
   virtual bool retaining() const = 0;
+  // Whether datagrams have to be handed over between collectives, as they come.
+  virtual bool listening() const { return retaining(); }
   // Why the last collective failed, if it did.
   virtual const std::optional<Error>& failure() const = 0;
 

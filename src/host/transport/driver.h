@@ -11,6 +11,7 @@
 #include "host/error.h"
 #include "host/machine.h"
 #include "host/outbox.h"
+#include "host/runner.h"
 #include "host/transport/caretaker.h"
 #include "host/transport/uring_transport.h"
 
@@ -18,7 +19,7 @@ namespace tributary::host {
 
 // Moves a machine: on the caller's thread during a collective; on a caretaker's in between, while
 // other ranks may still ask for something.
-class Driver final : private Ward {
+class Driver final : public Runner, private Ward {
  public:
   // The machine outlives the driver, and is used through it only.
   Driver(Machine& machine, UringTransport transport)
@@ -26,13 +27,10 @@ class Driver final : private Ward {
 
   Result<void> start() { return caretaker_.start(); }
 
-  // A call that was refused here.
-  void skip(const Call& call);
-  // Returns when the collective is over; the buffers are not needed any more.
-  Result<void> run(const Call& call, Time until);
-
-  const Job& job() const { return machine_.job(); }
-  bool retaining();
+  void skip(const Call& call) override;
+  Result<void> run(const Call& call, Time until) override;
+  bool retaining() override;
+  const Job& job() const override { return machine_.job(); }
 
   // Calls `use` while nobody else moves the machine.
   template <typename Use>
@@ -56,7 +54,7 @@ class Driver final : private Ward {
   Result<void> drive(Time until);
   Result<void> answer();
 
-  bool needs_care() const override { return !lost_ && machine_.retaining(); }
+  bool needs_care() const override { return !lost_ && machine_.listening(); }
   void tend() override;
   Time next() const override { return machine_.deadline(); }
   std::array<int, 2> descriptors() const override { return transport_.descriptors(); }

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "host/call.h"
+#include "host/error.h"
+#include "host/job.h"
+#include "host/netreduce/link.h"
+#include "host/netreduce/plan.h"
+#include "host/reduction.h"
+#include "wire/cursor.h"
+#include "wire/netreduce.h"
+
+namespace tributary::host {
+
+// The flow control module of section 3.1: one rank's part in the collectives of one ring, one after
+// the other. It cuts a collective into messages, has no more than a window of them open, and takes
+// the sums out of those of the rank before. Without I/O; what moves the link tells it what came.
+//
+// Messages are counted through the run, that is, from the first collective to the last. After a
+// failure ranks may disagree about the count, so the run is over then.
+class FlowControl {
+ public:
+  // Precondition: at least two ranks, which agree on everything in `job` and `plan`. The link
+  // outlives this object.
+  FlowControl(Job job, const NetReducePlan& plan, Link& link);
+
+  // Starts a collective, and posts what the window allows. The first is a barrier: the first
+  // message of a run has one packet. Afterwards `in` is needed until running() is false.
+  Result<void> begin(const Call& call);
+  // Another rank may have made this call, which here was refused: what comes of it is not taken for
+  // part of the next one.
+  void skip(const Call& call) { calls_ += Reduction(call, job_.rank).is_empty() ? 0 : 1; }
+  // The collective ends here, and with it the run.
+  void abandon(const std::string& why);
+
+  // The next message of the rank before lies in its slot. May post others.
+  Result<void> arrived(std::uint32_t message, std::uint32_t bytes);
+  // The next rank has so many messages, counted from the first of the run. May post others.
+  Result<void> acknowledged(std::uint32_t messages);
+
+  bool running() const { return consumed_ != end_; }
+  // Whether all that was posted was acknowledged.
+  bool settled() const { return acknowledged_ == posted_ || !broken_.empty(); }
+  std::uint32_t messages_posted() const { return posted_; }
+  // What a collective that is not over waits for.
+  std::string diagnose() const;
+
+  const Job& job() const { return job_; }
+  const Call& call() const { return reduction_.call(); }  // the last one
+  const NetReducePlan& plan() const { return plan_; }
+
+ private:
+  // Elements of one of the collective's messages, in the caller's buffers.
+  struct Piece {
+    std::size_t offset = 0;  // bytes
+    std::size_t bytes = 0;
+    std::uint32_t packets = 0;
+    std::uint32_t length = 0;  // of the whole message
+  };
+  Piece piece_of(std::uint32_t message) const;
+
+  Result<void> post_more();
+  bool may_post() const;
+  void assemble(std::uint32_t message, const Piece& piece);
+  wire::InaHeader header_of(std::uint32_t message, const Piece& piece) const;
+
+  Result<void> take(std::uint32_t message, std::uint32_t bytes);
+  Result<void> take_packets(const Piece& piece, wire::Bytes message);
+  std::uint32_t rank_before() const {
+    return (job_.rank + job_.world_size() - 1) % job_.world_size();
+  }
+  std::string not_added(std::uint32_t message) const;
+  tl::unexpected<Error> not_the_sum(std::uint32_t packet, std::uint64_t got) const;
+
+  Job job_;
+  NetReducePlan plan_;
+  Link& link_;
+  std::uint32_t run_;
+
+  std::uint64_t calls_ = 0;
+  JobKey key_{};  // of the call
+  Reduction reduction_;
+  std::string broken_;  // why the run is over; empty while it goes on
+
+  // Numbers of messages.
+  std::uint32_t first_ = 0;  // of the collective
+  std::uint32_t end_ = 0;    // behind its last
+  std::uint32_t posted_ = 0;
+  std::uint32_t consumed_ = 0;
+  std::uint32_t acknowledged_ = 0;
+};
+
+}  // namespace tributary::host

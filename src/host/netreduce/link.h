@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "host/error.h"
+#include "wire/cursor.h"
+#include "wire/ipv4.h"
+
+namespace tributary::host {
+
+// What its neighbours have to know of one rank to connect to it.
+struct LinkEnd {
+  std::uint32_t send_qp = 0;     // of the connection to the next rank; 24 bits
+  std::uint32_t receive_qp = 0;  // of the one from the rank before; 24 bits
+  std::uint32_t first_psn = 0;   // of what it sends; 24 bits
+  std::uint32_t key = 0;         // rkey of its receive slots
+  std::uint64_t memory = 0;      // where they begin
+  bool device = false;           // of RDMA; otherwise an endpoint in software
+};
+
+// A rank to which another one is connected.
+struct LinkNeighbour {
+  wire::Ipv4Address address;
+  LinkEnd end;
+};
+
+// One rank's two Reliable Connections of a ring: to the next rank, and from the one before. Each
+// has memory for 2N messages of fixed length, where message m has slot m modulo 2N.
+//
+// An implementation tells whoever drives it, in order, that a message of the rank before lies in
+// its slot, and that a message was acknowledged.
+class Link {
+ public:
+  Link() = default;
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+  virtual ~Link() = default;
+
+  // Where a message is assembled. It stays unchanged until it is acknowledged.
+  virtual wire::MutableBytes send_slot(std::uint32_t slot) = 0;
+  // Where the RDMA WRITEs of the rank before land.
+  virtual wire::Bytes received_slot(std::uint32_t slot) = 0;
+  // One RDMA WRITE of so many bytes from the slot of `message` into the next rank's, with the
+  // number of the message as immediate. Messages are posted in order.
+  virtual Result<void> post(std::uint32_t message, std::uint32_t bytes) = 0;
+};
+
+}  // namespace tributary::host

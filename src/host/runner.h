@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "host/call.h"
+#include "host/clock.h"
+#include "host/error.h"
+#include "host/job.h"
+
+namespace tributary::host {
+
+// Carries out the collectives of one job, one after the other, by some protocol over some network.
+class Runner {
+ public:
+  Runner() = default;
+  Runner(const Runner&) = delete;
+  Runner& operator=(const Runner&) = delete;
+  virtual ~Runner() = default;
+
+  // Returns when the collective is over; the buffers are not needed any more.
+  virtual Result<void> run(const Call& call, Time until) = 0;
+  // A call that was refused here.
+  virtual void skip(const Call& call) = 0;
+  // Whether other ranks may still ask for something of a collective that is over.
+  virtual bool retaining() = 0;
+  virtual const Job& job() const = 0;
+};
+
+}  // namespace tributary::host
