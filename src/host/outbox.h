@@ -26,6 +26,11 @@ class Outbox {
     slots_[(head_ + size_) % slots_.size()].assign(destination, header, payload, flow);
     ++size_;
   }
+  void push(const Endpoint& destination, wire::Bytes header, wire::Bytes payload,
+            wire::Bytes trailer) {
+    slots_[(head_ + size_) % slots_.size()].assign(destination, header, payload, trailer);
+    ++size_;
+  }
   // Counted from the front. Precondition: index < size().
   const Datagram& at(std::size_t index) const { return slots_[(head_ + index) % slots_.size()]; }
   // Precondition for both: !empty().

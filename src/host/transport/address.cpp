@@ -96,6 +96,15 @@ Endpoint from_sockaddr(const sockaddr_in& address) {
   return Endpoint{from_in_addr(address.sin_addr), ntohs(address.sin_port)};
 }
 
+Endpoint from_name(const void* name, std::size_t bytes) {
+  sockaddr_in address{};
+  if (bytes < sizeof address) {
+    return {};
+  }
+  std::memcpy(&address, name, sizeof address);
+  return from_sockaddr(address);
+}
+
 Result<wire::Ipv4Address> local_address_towards(const Endpoint& destination) {
   const FileDescriptor socket_fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   const auto remote = to_sockaddr(destination);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <netinet/in.h>
 #include <string>
@@ -17,6 +18,8 @@ Result<wire::Ipv4Address> parse_address(const std::string& text);
 
 sockaddr_in to_sockaddr(const Endpoint& endpoint);
 Endpoint from_sockaddr(const sockaddr_in& address);
+// Of a name that the kernel told with a message; nobody's if it told none.
+Endpoint from_name(const void* name, std::size_t bytes);
 
 // The local address that packets to `destination` leave from.
 Result<wire::Ipv4Address> local_address_towards(const Endpoint& destination);

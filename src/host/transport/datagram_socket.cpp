@@ -13,6 +13,7 @@
 #include "wire/canary.h"
 #include "wire/ethernet.h"
 #include "wire/panama.h"
+#include "wire/roce.h"
 
 namespace tributary::host {
 namespace {
@@ -140,6 +141,33 @@ Result<DatagramSocket> open_panama_socket(wire::Ipv4Address local,
       return tl::make_unexpected(sender.error());
     }
     opened.senders.push_back(std::move(*sender));
+  }
+  return opened;
+}
+
+// Linux gives packets that must not be fragmented, of a socket that is not connected, the
+// identification 0.
+Result<DatagramSocket> open_roce_socket(wire::Ipv4Address local) {
+  DatagramSocket opened{.fd = udp_socket(),
+                        .local = {local, wire::roce_udp_port},
+                        .tells_ecn = true,
+                        .tells_source = true};
+  const int fd = opened.fd.get();
+  if (fd < 0 || !set_option(fd, SOL_SOCKET, SO_NO_CHECK, 1) ||
+      !set_option(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO) ||
+      !set_option(fd, IPPROTO_IP, IP_TOS, wire::ecn::ect0) ||
+      !set_option(fd, IPPROTO_IP, IP_RECVTOS, 1)) {
+    return fail(Error::Code::network, errno_text("options of the UDP socket"));
+  }
+  opened.receive_buffer_bytes = enlarge_buffers(fd);
+  if (!bind_to(fd, opened.local)) {
+    const bool taken = errno == EADDRINUSE;
+    return fail(Error::Code::network,
+                errno_text("bind to " + to_string(opened.local)) +
+                    (taken ? "; another job's software endpoint or a Soft-RoCE device has this "
+                             "address: give this job another one (TRIBUTARY_LOCAL_ADDRESS), or let "
+                             "it use the device (TRIBUTARY_RDMA_DEVICE)"
+                           : ""));
   }
   return opened;
 }

@@ -20,6 +20,7 @@ struct DatagramSocket {
   int interface_index = 0;               // Ethernet only
   std::size_t receive_buffer_bytes = 0;  // as the kernel accounts it
   bool tells_ecn = false;                // with every datagram, as control data
+  bool tells_source = false;             // and from where it came
 };
 
 // A UDP socket on the first free Canary port of a local address. UDP checksums are off: the CRC of
@@ -32,6 +33,11 @@ Result<DatagramSocket> open_udp_socket(wire::Ipv4Address local);
 Result<DatagramSocket> open_panama_socket(wire::Ipv4Address local,
                                           const std::vector<wire::Ipv4Address>& groups,
                                           std::uint32_t job);
+
+// A UDP socket at RoCEv2's port of a local address, which only one endpoint can have. What it sends
+// has a source port that is the same, and an IPv4 header without identification, checksum or
+// fragments: what the ICRC covers is known.
+Result<DatagramSocket> open_roce_socket(wire::Ipv4Address local);
 
 // A packet socket for Canary directly over Ethernet, on the interface of a local address. Needs
 // CAP_NET_RAW.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/transport/uring_receiver.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
+
+#include "host/transport/address.h"
 
 namespace tributary::host {
 namespace {
@@ -19,8 +22,8 @@ std::string needs_newer_kernel(const std::string& what, int error) {
 Result<void> UringReceiver::open(std::size_t datagram_bytes_max) {
   constexpr std::size_t slack = 64;  // so that an oversized datagram is seen as such
   constexpr std::size_t cache_line = 64;
-  buffer_bytes_ = (sizeof(io_uring_recvmsg_out) + message_.msg_controllen + datagram_bytes_max +
-                   slack + cache_line - 1) /
+  buffer_bytes_ = (sizeof(io_uring_recvmsg_out) + message_.msg_namelen + message_.msg_controllen +
+                   datagram_bytes_max + slack + cache_line - 1) /
                   cache_line * cache_line;
   buffers_.resize(buffer_bytes_ * buffer_count);
   void* memory = nullptr;
@@ -77,8 +80,10 @@ Result<void> UringReceiver::complete(const io_uring_cqe& cqe) {
       io_uring_recvmsg_validate(buffers_.data() + buffer * buffer_bytes_, cqe.res, &message_);
   if (out != nullptr) {
     const auto length = io_uring_recvmsg_payload_length(out, cqe.res, &message_);
+    const auto told = std::min(out->namelen, message_.msg_namelen);  // what did not fit counts, too
     arrived_.push_back({{static_cast<std::byte*>(io_uring_recvmsg_payload(out, &message_)), length},
-                        ecn_of(io_uring_recvmsg_cmsg_firsthdr(out, &message_))});
+                        ecn_of(io_uring_recvmsg_cmsg_firsthdr(out, &message_)),
+                        from_name(io_uring_recvmsg_name(out), told)});
   }
   return {};
 }

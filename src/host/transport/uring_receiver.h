@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
+#include <netinet/in.h>
 #include <span>
 #include <sys/socket.h>
 #include <vector>
@@ -25,6 +26,7 @@ class UringReceiver {
   UringReceiver(io_uring& ring, const DatagramSocket& socket, std::uint64_t tag)
       : ring_(ring), socket_fd_(socket.fd.get()), tag_(tag) {
     message_.msg_controllen = socket.tells_ecn ? ecn_control_bytes : 0;
+    message_.msg_namelen = socket.tells_source ? sizeof(sockaddr_in) : 0;
   }
 
   Result<void> open(std::size_t datagram_bytes_max);
@@ -53,7 +55,7 @@ class UringReceiver {
   std::unique_ptr<io_uring_buf_ring, FreeDeleter> buffer_ring_;
   std::vector<std::byte> buffers_;
   std::size_t buffer_bytes_ = 0;
-  msghdr message_{};  // says that no names are wanted, and whether control messages are
+  msghdr message_{};  // says whether names and control messages are wanted
   std::vector<Arrival> arrived_;
   std::vector<Arrival> taken_;
   std::vector<unsigned> arrived_buffers_;

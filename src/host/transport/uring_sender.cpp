@@ -60,9 +60,12 @@ void UringSender::fill(Slot& slot, const Datagram& datagram) const {
   slot.parts[0] = {slot.header.data(), header.size()};
   // sendmsg does not write there; iovec serves both directions.
   slot.parts[1] = {const_cast<std::byte*>(datagram.payload.data()), datagram.payload.size()};
+  const auto trailer = datagram.trailer();
+  std::copy(trailer.begin(), trailer.end(), slot.trailer.begin());
+  slot.parts[2] = {slot.trailer.data(), trailer.size()};
   slot.message = {};
   slot.message.msg_iov = slot.parts;
-  slot.message.msg_iovlen = std::size(slot.parts);
+  slot.message.msg_iovlen = std::size(slot.parts) - (trailer.empty() ? 1 : 0);
   slot.message.msg_name = &slot.destination;
   if (socket_.interface_index == 0) {
     slot.destination.internet = to_sockaddr(datagram.destination);

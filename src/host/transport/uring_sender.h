@@ -20,8 +20,8 @@
 
 namespace tributary::host {
 
-// Sends datagrams, each as one sendmsg of header and payload. Until a send completes, its payload
-// is in use.
+// Sends datagrams, each as one sendmsg of header, payload and trailer. Until a send completes, its
+// payload is in use.
 class UringSender {
  public:
   static constexpr unsigned slot_count = 256;
@@ -44,7 +44,8 @@ class UringSender {
   struct Slot {
     int fd;
     std::array<std::byte, Datagram::header_bytes_max> header;
-    iovec parts[2];
+    std::array<std::byte, Datagram::trailer_bytes_max> trailer;
+    iovec parts[3];
     union {
       sockaddr_in internet;
       sockaddr_ll link;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <system_error>
 #include <utility>
@@ -11,6 +12,7 @@
 
 #include <liburing.h>
 
+#include "host/transport/address.h"
 #include "host/transport/uring_receiver.h"
 #include "host/transport/uring_sender.h"
 
@@ -180,12 +182,16 @@ void UringTransport::State::read_socket() {
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
+  sockaddr_in source{};
+  message.msg_name = &source;
+  message.msg_namelen = socket.tells_source ? sizeof source : 0;
   message.msg_control = control.data();
   message.msg_controllen = control.size();
   const auto length = ::recvmsg(socket.fd.get(), &message, MSG_DONTWAIT);
   if (length > 0) {
-    attended.push_back(
-        {{buffer.data(), static_cast<std::size_t>(length)}, ecn_of(CMSG_FIRSTHDR(&message))});
+    attended.push_back({{buffer.data(), static_cast<std::size_t>(length)},
+                        ecn_of(CMSG_FIRSTHDR(&message)),
+                        socket.tells_source ? from_sockaddr(source) : Endpoint{}});
   }
 }
 
