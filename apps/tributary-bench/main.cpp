@@ -14,6 +14,7 @@
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
 #include "wire/panama.h"
+#include "wire/roce.h"
 #include "wire/transport.h"
 
 namespace tributary::bench {
@@ -21,10 +22,21 @@ namespace {
 
 constexpr int exit_failed = 1;
 
+// Of a packet in the middle of a message.
+std::size_t headers_of(Algorithm algorithm) {
+  switch (algorithm) {
+    case Algorithm::panama:
+      return sizeof(wire::PanamaHeader);
+    case Algorithm::netreduce:
+      return sizeof(wire::BthHeader) + wire::icrc_bytes;
+    default:
+      return sizeof(wire::CanaryHeader);
+  }
+}
+
 Setting setting_of(const Communicator& communicator, const Options& options) {
-  const bool panama = communicator.algorithm() == Algorithm::panama;
   std::size_t headers = sizeof(wire::EthernetHeader) + wire::ethernet_line_overhead_bytes +
-                        (panama ? sizeof(wire::PanamaHeader) : sizeof(wire::CanaryHeader));
+                        headers_of(communicator.algorithm());
   if (options.communicator.encapsulation == wire::Encapsulation::udp) {
     headers += sizeof(wire::Ipv4Header) + sizeof(wire::UdpHeader);
   }
@@ -74,7 +86,8 @@ class Run {
       return tl::unexpected(statistics.error());
     }
     for (const auto& report : reports_) {
-      report->end(*statistics, communicator_.panama_statistics());
+      report->end(
+          {*statistics, communicator_.panama_statistics(), communicator_.netreduce_statistics()});
     }
     return {};
   }

@@ -59,7 +59,7 @@ std::vector<Algorithm> algorithms_of(const std::vector<std::string>& names) {
   for (const std::string& text : names) {
     const auto algorithm = algorithm_of(text);
     if (!algorithm) {
-      throw CLI::ValidationError(text, "is no algorithm: auto, canary, panama or ring");
+      throw CLI::ValidationError(text, "is no algorithm: auto, canary, panama, netreduce or ring");
     }
     algorithms.push_back(*algorithm);
   }
@@ -79,7 +79,8 @@ std::vector<Hierarchy> hierarchies_of(const std::vector<std::string>& names) {
 }
 
 bool is_in_network(Algorithm algorithm) {
-  return algorithm == Algorithm::canary || algorithm == Algorithm::panama;
+  return algorithm == Algorithm::canary || algorithm == Algorithm::panama ||
+         algorithm == Algorithm::netreduce;
 }
 
 // That of the communicator, with which all that are measured can be run.
@@ -88,7 +89,7 @@ Algorithm common_algorithm(const std::vector<Algorithm>& measured) {
   for (const auto algorithm : measured) {
     const bool both = algorithm != common && is_in_network(algorithm) && is_in_network(common);
     if (both) {
-      throw CLI::ValidationError("--algorithm", "canary and panama need a run each");
+      throw CLI::ValidationError("--algorithm", "canary, panama and netreduce need a run each");
     }
     if (common == Algorithm::ring || is_in_network(algorithm)) {
       common = algorithm;
@@ -128,6 +129,7 @@ struct Raw {
   std::vector<std::string> trees;
   std::string congestion_control;
   double share = 0;
+  std::optional<std::uint32_t> ring;
 };
 
 void declare_vector(CLI::App& app, Raw& raw, Options& options) {
@@ -181,7 +183,8 @@ void declare_run(CLI::App& app, Raw& raw, Options& options) {
                  "also computes")
       ->check(CLI::Range(0.0, 3600.0));
   app.add_option("--algorithm", raw.algorithms,
-                 "canary or panama, ring, auto (as the communicator chooses), or a list of them")
+                 "canary, panama or netreduce, ring, auto (as the communicator chooses), or a list "
+                 "of them")
       ->delimiter(',')
       ->envname("TRIBUTARY_ALGORITHM")
       ->capture_default_str();
@@ -215,6 +218,7 @@ void declare_run(CLI::App& app, Raw& raw, Options& options) {
       ->delimiter(',');
   app.add_option("--congestion-control", raw.congestion_control, "panama: on or off")
       ->check(CLI::IsMember({"on", "off"}));
+  app.add_option("--ring", raw.ring, "netreduce: the ring, as configured on the switch");
   app.add_option("--share", raw.share, "panama: of the ranks, that a sum needs; implies --check 0")
       ->check(CLI::Range(0.001, 1.0));
 }
@@ -282,6 +286,7 @@ CommunicatorOptions communicator_of(const Raw& raw) {
     options.congestion_control = raw.congestion_control == "on";
   }
   options.share = raw.share > 0 ? raw.share : options.share;
+  options.netreduce_ring = raw.ring ? raw.ring : options.netreduce_ring;
   return options;
 }
 

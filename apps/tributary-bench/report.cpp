@@ -99,6 +99,7 @@ nlohmann::ordered_json json_of(const CommunicatorStatistics& of) {
   return {{"collectives_by_canary", of.collectives_by_canary},
           {"collectives_by_ring", of.collectives_by_ring},
           {"collectives_by_panama", of.collectives_by_panama},
+          {"collectives_by_netreduce", of.collectives_by_netreduce},
           {"blocks_in_network", of.blocks_in_network},
           {"blocks_by_hosts", of.blocks_by_hosts},
           {"blocks_reissued", of.blocks_reissued},
@@ -146,6 +147,28 @@ nlohmann::ordered_json json_of(const PanamaStatistics& of) {
           {"ignored", of.ignored()}};
 }
 
+nlohmann::ordered_json json_of(const NetReduceStatistics& of) {
+  const auto& roce = of.roce;
+  return {{"ring", of.ring},
+          {"messages_sent", of.messages_sent},
+          {"packets_sent", roce.packets_sent},
+          {"retransmissions_sent", roce.retransmissions_sent},
+          {"timeouts", roce.timeouts},
+          {"acknowledgements_received", roce.acknowledgements_received},
+          {"sequence_errors_received", roce.sequence_errors_received},
+          {"congestion_notifications_received", roce.congestion_notifications_received},
+          {"packets_received", roce.packets_received},
+          {"acknowledgements_sent", roce.acknowledgements_sent},
+          {"sequence_errors_sent", roce.sequence_errors_sent},
+          {"congestion_notifications_sent", roce.congestion_notifications_sent},
+          {"ignored_duplicate", roce.ignored_duplicate},
+          {"ignored_out_of_order", roce.ignored_out_of_order},
+          {"ignored_icrc", roce.ignored_icrc},
+          {"ignored_foreign", roce.ignored_foreign},
+          {"bytes_sent", roce.bytes_sent},
+          {"bytes_received", roce.bytes_received}};
+}
+
 class JsonReport final : public Report {
  public:
   JsonReport(const Options& options, const Setting& setting, std::unique_ptr<std::ofstream> file)
@@ -180,10 +203,13 @@ class JsonReport final : public Report {
     document_["rows"].push_back(std::move(entry));
   }
 
-  void end(const CommunicatorStatistics& statistics, const PanamaStatistics& panama) override {
-    document_["statistics"] = json_of(statistics);
-    if (!panama.trees.empty()) {
-      document_["panama"] = json_of(panama);
+  void end(const Totals& totals) override {
+    document_["statistics"] = json_of(totals.communicators);
+    if (!totals.panama.trees.empty()) {
+      document_["panama"] = json_of(totals.panama);
+    }
+    if (totals.netreduce.messages_sent != 0) {
+      document_["netreduce"] = json_of(totals.netreduce);
     }
     auto& stream = file_ ? static_cast<std::ostream&>(*file_) : std::cout;
     stream << document_.dump(1) << std::endl;

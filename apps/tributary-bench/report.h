@@ -34,6 +34,13 @@ struct Setting {
   double share(const Row& row, const Series& series) const;  // of line-rate goodput
 };
 
+// Of all ranks together, and of what rank 0 sent over trees or a ring.
+struct Totals {
+  CommunicatorStatistics communicators;
+  PanamaStatistics panama;
+  NetReduceStatistics netreduce;
+};
+
 // Where rows go; on rank 0 only.
 class Report {
  public:
@@ -44,9 +51,8 @@ class Report {
   virtual ~Report() = default;
   virtual void begin() {}
   virtual void row(const Row& row) = 0;
-  // Once, with the statistics of all ranks together, and those of rank 0's trees.
-  virtual void end(const CommunicatorStatistics& /*statistics*/,
-                   const PanamaStatistics& /*panama*/) {}
+  // Once.
+  virtual void end(const Totals& /*totals*/) {}
 };
 
 }  // namespace tributary::bench

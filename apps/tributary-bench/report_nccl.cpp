@@ -34,6 +34,24 @@ void print_trees(const PanamaStatistics& panama) {
   }
 }
 
+void print_ring(const NetReduceStatistics& of) {
+  if (of.messages_sent == 0) {
+    return;
+  }
+  std::printf("# Ring %u (rank 0): %llu messages", of.ring, Count{of.messages_sent});
+  if (of.roce.packets_sent != 0) {
+    std::printf(", %llu packets, %llu sent again, %llu timeouts", Count{of.roce.packets_sent},
+                Count{of.roce.retransmissions_sent}, Count{of.roce.timeouts});
+  }
+  std::printf("\n");
+}
+
+void print_totals(const Totals& totals) {
+  print_statistics(totals.communicators);
+  print_trees(totals.panama);
+  print_ring(totals.netreduce);
+}
+
 void print_head(const Options& options, const Setting& setting) {
   std::printf("# tributary-bench %s: ranks %u, iterations %zu, warm-up %zu, check %d\n",
               name(options.collective), setting.ranks, options.iterations, options.warmups,
@@ -92,12 +110,11 @@ class NcclReport final : public Report {
     std::fflush(stdout);  // a row a time, also into a pipe
   }
 
-  void end(const CommunicatorStatistics& statistics, const PanamaStatistics& panama) override {
+  void end(const Totals& totals) override {
     print_wrong(options_, wrong_);
     std::printf("# Avg bus bandwidth    : %.4f (ring-equivalent)\n",
                 series_ == 0 ? 0.0 : busbw_ / static_cast<double>(series_) * 1e-9);
-    print_statistics(statistics);
-    print_trees(panama);
+    print_totals(totals);
     std::fflush(stdout);
   }
 
@@ -167,10 +184,9 @@ class BarrierReport final : public Report {
     std::fflush(stdout);
     wrong_ += series.wrong;
   }
-  void end(const CommunicatorStatistics& statistics, const PanamaStatistics& panama) override {
+  void end(const Totals& totals) override {
     print_wrong(options_, wrong_);
-    print_statistics(statistics);
-    print_trees(panama);
+    print_totals(totals);
     std::fflush(stdout);
   }
 

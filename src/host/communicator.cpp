@@ -12,10 +12,13 @@
 #include "host/canary/blocks.h"
 #include "host/canary/collectives.h"
 #include "host/clock.h"
+#include "host/netreduce/collectives.h"
 #include "host/panama/collectives.h"
 #include "host/ring/ring.h"
+#include "host/runner.h"
 #include "host/selection.h"
 #include "host/setup.h"
+#include "host/setup_netreduce.h"
 #include "host/transport/driver.h"
 
 namespace tributary {
@@ -98,7 +101,8 @@ struct Communicator::State {
   struct Network {
     Network(host::Connections connections, const CommunicatorOptions& options)
         : machine(make_machine(connections, options)),
-          driver(*machine, std::move(connections.transport)),
+          driver(std::make_unique<host::Driver>(*machine, std::move(connections.transport))),
+          runner(driver.get()),
           ring(std::move(connections.ring)) {}
 
     std::unique_ptr<host::Machine> make_machine(host::Connections& connections,
@@ -109,6 +113,12 @@ struct Communicator::State {
         panama = made.get();
         return made;
       }
+      if (connections.netreduce) {
+        auto made = std::make_unique<host::NetReduceCollectives>(
+            connections.job, *connections.netreduce, connections.link, host::roce_tuning_of(given));
+        netreduce = made.get();
+        return made;
+      }
       auto made =
           std::make_unique<host::CanaryCollectives>(std::move(connections.job), tuning_of(given));
       canary = made.get();
@@ -117,7 +127,7 @@ struct Communicator::State {
 
     CanaryStatistics canary_statistics() {
       return canary == nullptr ? CanaryStatistics{}
-                               : driver.with_machine([this] { return canary->statistics(); });
+                               : driver->with_machine([this] { return canary->statistics(); });
     }
     // Blocks, so far, that hosts reduced without switches, as far as this rank had part in that.
     std::uint64_t blocks_by_hosts() {
@@ -127,8 +137,10 @@ struct Communicator::State {
 
     host::CanaryCollectives* canary = nullptr;  // one of these is the machine
     host::PanamaCollectives* panama = nullptr;
+    host::NetReduceCollectives* netreduce = nullptr;
     std::unique_ptr<host::Machine> machine;
-    host::Driver driver;
+    std::unique_ptr<host::Driver> driver;
+    host::Runner* runner;
     host::Ring ring;
   };
 
@@ -157,6 +169,7 @@ struct Communicator::State {
   std::uint64_t by_canary = 0;
   std::uint64_t by_ring = 0;
   std::uint64_t by_panama = 0;
+  std::uint64_t by_netreduce = 0;
   bool switches_reduce = false;
   std::uint64_t blocks_by_hosts = 0;  // while it was found out
   bool hosts_helped = false;          // and it was said
@@ -164,7 +177,7 @@ struct Communicator::State {
 };
 
 Result<void> Communicator::State::select(Time until) {
-  const auto job = network->driver.job().id;
+  const auto job = network->runner->job().id;
   if (options.algorithm == Algorithm::ring) {
     notify(host::choose_ring(options, job).notice);
     return {};
@@ -177,25 +190,31 @@ Result<void> Communicator::State::select(Time until) {
   switches_reduce = choice->switches_reduce;
   blocks_by_hosts = network->blocks_by_hosts();
   if (network->canary != nullptr && options.fallback == Fallback::error) {
-    network->driver.with_machine([this] { network->canary->require_switches(); });
+    network->driver->with_machine([this] { network->canary->require_switches(); });
   }
   notify(choice->notice);
   return {};
 }
 
 Result<host::Choice> Communicator::State::find_out(Time until) {
-  auto& [canary, panama, machine, driver, ring] = *network;
+  auto& [canary, panama, netreduce, machine, driver, runner, ring] = *network;
   if (panama != nullptr) {
-    const auto observation = observe_trees(*panama, driver, ring, until);
+    const auto observation = observe_trees(*panama, *driver, ring, until);
     return observation ? choose_trees(options, *panama, *observation)
                        : tl::make_unexpected(observation.error());
   }
-  if (auto started = driver.start(); !started) {
-    return tl::make_unexpected(started.error());
+  if (driver != nullptr) {
+    if (auto started = driver->start(); !started) {
+      return tl::make_unexpected(started.error());
+    }
   }
-  const auto observation = observe(*canary, driver, ring, until);
-  return observation ? choose(options, machine->job().id, *observation)
-                     : tl::make_unexpected(observation.error());
+  const auto observation = canary != nullptr ? observe(*canary, *driver, ring, until)
+                                             : observe_netreduce(*runner, ring, until);
+  if (!observation) {
+    return tl::make_unexpected(observation.error());
+  }
+  return canary != nullptr ? choose(options, runner->job().id, *observation)
+                           : choose_netreduce(options, runner->job().id, *observation);
 }
 
 void Communicator::State::notify(const std::string& line) const {
@@ -210,7 +229,10 @@ Result<void> Communicator::State::run(const Call& call) {
   const auto by = algorithm_for(call);
   auto done = run_by(by, call);
   if (done && network) {
-    ++(by == Algorithm::canary ? by_canary : by == Algorithm::panama ? by_panama : by_ring);
+    ++(by == Algorithm::canary      ? by_canary
+       : by == Algorithm::panama    ? by_panama
+       : by == Algorithm::netreduce ? by_netreduce
+                                    : by_ring);
   }
   return done;
 }
@@ -229,7 +251,7 @@ Result<void> Communicator::State::accept(Algorithm by, const Call& call) const {
     return checked;
   }
   if (network && by != Algorithm::ring &&
-      call.buffers.bytes() / network->driver.job().payload_bytes + 2 >= packets_max(by)) {
+      call.buffers.bytes() / network->runner->job().payload_bytes + 2 >= packets_max(by)) {
     return fail(Error::Code::invalid_argument, "too many elements for one collective; split it");
   }
   return {};
@@ -238,7 +260,7 @@ Result<void> Communicator::State::accept(Algorithm by, const Call& call) const {
 Result<void> Communicator::State::run_by(Algorithm by, const Call& call) {
   if (auto accepted = accept(by, call); !accepted) {
     if (network && by != Algorithm::ring) {
-      network->driver.skip(call);
+      network->runner->skip(call);
     }
     return accepted;
   }
@@ -249,18 +271,18 @@ Result<void> Communicator::State::run_by(Algorithm by, const Call& call) {
   if (call.buffers.count == 0 && call.collective != Collective::barrier) {
     return {};
   }
-  auto done = by == Algorithm::canary   ? run_canary(call)
-              : by == Algorithm::panama ? network->driver.run(call, deadline())
-                                        : run_ring(call);
+  auto done = by == Algorithm::canary ? run_canary(call)
+              : by == Algorithm::ring ? run_ring(call)
+                                      : network->runner->run(call, deadline());
   failed = !done;
   return done;
 }
 
 Result<void> Communicator::State::run_canary(const Call& call) {
-  auto done = network->driver.run(call, deadline());
+  auto done = network->runner->run(call, deadline());
   if (switches_reduce && !hosts_helped && network->blocks_by_hosts() != blocks_by_hosts) {
     hosts_helped = true;
-    notify("job " + std::to_string(network->driver.job().id) +
+    notify("job " + std::to_string(network->runner->job().id) +
            ": hosts had to reduce blocks themselves, because " + std::to_string(options.attempts) +
            " attempts lost contributions or no switch took part any more; 'tributaryctl drops' and "
            "'tributaryctl job' on the switches tell where (this is said once)");
@@ -286,11 +308,12 @@ Result<void> Communicator::State::run_ring(const Call& call) {
 // Whoever lost what this rank sent last would ask in vain once it is gone. So nobody goes before
 // all have come here; the caretaker answers meanwhile. After an error there is nothing to wait for.
 void Communicator::State::farewell() {
-  if (!network || algorithm != Algorithm::canary || failed) {
+  const bool answers = algorithm == Algorithm::canary || algorithm == Algorithm::netreduce;
+  if (!network || !answers || failed) {
     return;
   }
   const auto together = network->ring.barrier(Clock::now() + farewell_patience);
-  if (!together && together.error().code != Error::Code::timeout && network->driver.retaining()) {
+  if (!together && together.error().code != Error::Code::timeout && network->runner->retaining()) {
     std::this_thread::sleep_for(farewell_grace);
   }
 }
@@ -366,13 +389,13 @@ std::uint32_t Communicator::world_size() const {
   return state_->options.world_size;
 }
 std::uint32_t Communicator::job() const {
-  return state_->network ? state_->network->driver.job().id : 0;
+  return state_->network ? state_->network->runner->job().id : 0;
 }
 std::uint32_t Communicator::payload_bytes_max() const {
-  return state_->network ? state_->network->driver.job().payload_bytes : 0;
+  return state_->network ? state_->network->runner->job().payload_bytes : 0;
 }
 std::uint32_t Communicator::window() const {
-  return state_->network ? state_->network->driver.job().window : 0;
+  return state_->network ? state_->network->runner->job().window : 0;
 }
 CommunicatorStatistics Communicator::statistics() const {
   CommunicatorStatistics statistics;
@@ -382,14 +405,22 @@ CommunicatorStatistics Communicator::statistics() const {
   statistics.collectives_by_canary = state_->by_canary;
   statistics.collectives_by_ring = state_->by_ring;
   statistics.collectives_by_panama = state_->by_panama;
+  statistics.collectives_by_netreduce = state_->by_netreduce;
   return statistics;
 }
 PanamaStatistics Communicator::panama_statistics() const {
   if (!state_->network || state_->network->panama == nullptr) {
     return {};
   }
-  return state_->network->driver.with_machine(
+  return state_->network->driver->with_machine(
       [this] { return state_->network->panama->statistics(); });
+}
+NetReduceStatistics Communicator::netreduce_statistics() const {
+  if (!state_->network || state_->network->netreduce == nullptr) {
+    return {};
+  }
+  return state_->network->driver->with_machine(
+      [this] { return state_->network->netreduce->statistics(); });
 }
 
 }  // namespace tributary

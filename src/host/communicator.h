@@ -12,6 +12,7 @@
 #include "host/canary/statistics.h"
 #include "host/communicator_options.h"
 #include "host/error.h"
+#include "host/netreduce/statistics.h"
 #include "host/panama/statistics.h"
 #include "reduce/float16.h"
 #include "wire/canary.h"
@@ -49,6 +50,7 @@ struct CommunicatorStatistics : CanaryStatistics {
   std::uint64_t collectives_by_canary = 0;
   std::uint64_t collectives_by_ring = 0;
   std::uint64_t collectives_by_panama = 0;
+  std::uint64_t collectives_by_netreduce = 0;
 };
 
 // A group of ranks that reduce vectors together. All ranks call the same collectives in the same
@@ -66,8 +68,8 @@ class Communicator {
   Communicator& operator=(Communicator&&) noexcept;
   ~Communicator();
 
-  // By which algorithm the following run, as was found out at creation: canary or panama (in the
-  // network), or ring (by the hosts alone, over TCP). Where a sum does not need all ranks,
+  // By which algorithm the following run, as was found out at creation: canary, panama or netreduce
+  // (in the network), or ring (by the hosts alone, over TCP). Where a sum does not need all ranks,
   // broadcast and barrier, which do, take the ring.
   Algorithm algorithm() const;
 
@@ -135,6 +137,8 @@ class Communicator {
   CommunicatorStatistics statistics() const;
   // Of PANAMA; without trees if that does not run.
   PanamaStatistics panama_statistics() const;
+  // Of NetReduce; without messages if that does not run.
+  NetReduceStatistics netreduce_statistics() const;
 
  private:
   struct State;

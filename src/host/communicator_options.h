@@ -16,11 +16,12 @@ namespace tributary {
 
 // How a communicator carries out its collectives.
 enum class Algorithm : std::uint8_t {
-  automatic,  // PANAMA where trees are given, or Canary where a switch between the ranks
-              // aggregates; otherwise the ring
+  automatic,  // PANAMA where trees are given, NetReduce where a ring of a switch is, or Canary
+              // where a switch between the ranks aggregates; otherwise the ring of the hosts
   canary,     // also where none does: then the leaders add up everything themselves
   ring,       // by the hosts alone, over TCP
   panama,     // over the trees that were set up for the job; the ring if they do not answer
+  netreduce,  // over a ring of Reliable Connections whose switch adds; the ring if it does not
 };
 
 // What happens when the switches do not do their part.
@@ -56,6 +57,14 @@ struct CommunicatorOptions {
   bool congestion_control = true;
   // Partial aggregation: the share of the ranks that a sum needs. The trees must be set up for it.
   double share = 1;
+  // NetReduce: the ring, its window (in messages), the packets of a message and their payload
+  // bytes, as the switch's [[switch.netreduce.ring]] has them.
+  std::optional<std::uint32_t> netreduce_ring;
+  std::uint16_t netreduce_window = 2;
+  std::uint16_t netreduce_message = 170;
+  std::uint16_t netreduce_mtu = 1024;
+  // The RDMA device by which this rank is connected; empty: an endpoint in software.
+  std::string rdma_device;
   // How often a block is tried in the network before the hosts reduce it; 1 to attempts_max.
   static constexpr std::uint32_t attempts_max = 15;
   std::uint32_t attempts = 4;
@@ -67,13 +76,19 @@ struct CommunicatorOptions {
   // RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun sets them; and, if they are there,
   // TRIBUTARY_LOCAL_ADDRESS, TRIBUTARY_MTU, TRIBUTARY_WINDOW, TRIBUTARY_DEADLINE ("500ms"; seconds
   // without a unit), TRIBUTARY_ENCAPSULATION ("udp" or "ethernet"), TRIBUTARY_JOB,
-  // TRIBUTARY_ALGORITHM ("auto", "canary", "panama" or "ring"), TRIBUTARY_FALLBACK ("allow" or
-  // "error"), TRIBUTARY_ATTEMPTS, TRIBUTARY_TREES (addresses, with commas between),
-  // TRIBUTARY_CONGESTION_CONTROL ("on" or "off") and TRIBUTARY_SHARE ("0.88").
+  // TRIBUTARY_ALGORITHM ("auto", "canary", "panama", "netreduce" or "ring"), TRIBUTARY_FALLBACK
+  // ("allow" or "error"), TRIBUTARY_ATTEMPTS, TRIBUTARY_TREES (addresses, with commas between),
+  // TRIBUTARY_CONGESTION_CONTROL ("on" or "off"), TRIBUTARY_SHARE ("0.88"),
+  // TRIBUTARY_NETREDUCE_RING, TRIBUTARY_NETREDUCE_WINDOW, TRIBUTARY_NETREDUCE_MESSAGE,
+  // TRIBUTARY_NETREDUCE_MTU and TRIBUTARY_RDMA_DEVICE.
   static Result<CommunicatorOptions> from_environment();
 
   bool wants_trees() const {
     return algorithm == Algorithm::panama || (algorithm == Algorithm::automatic && !trees.empty());
+  }
+  bool wants_netreduce() const {
+    return algorithm == Algorithm::netreduce ||
+           (algorithm == Algorithm::automatic && netreduce_ring && !wants_trees());
   }
 };
 

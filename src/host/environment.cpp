@@ -153,6 +153,8 @@ std::string_view name(Algorithm algorithm) {
       return "canary";
     case Algorithm::panama:
       return "panama";
+    case Algorithm::netreduce:
+      return "netreduce";
     case Algorithm::ring:
       break;
   }
@@ -160,8 +162,8 @@ std::string_view name(Algorithm algorithm) {
 }
 
 std::optional<Algorithm> algorithm_of(std::string_view text) {
-  for (const auto algorithm :
-       {Algorithm::automatic, Algorithm::canary, Algorithm::panama, Algorithm::ring}) {
+  for (const auto algorithm : {Algorithm::automatic, Algorithm::canary, Algorithm::panama,
+                               Algorithm::netreduce, Algorithm::ring}) {
     if (name(algorithm) == text) {
       return algorithm;
     }
@@ -201,7 +203,7 @@ Result<CommunicatorOptions> CommunicatorOptions::from_environment() {
        options.encapsulation, error);
   take(optional_number("TRIBUTARY_JOB", 0, any), options.job, error);
   take(word_or(options.algorithm, "TRIBUTARY_ALGORITHM", algorithm_of,
-               "auto, canary, panama or ring"),
+               "auto, canary, panama, netreduce or ring"),
        options.algorithm, error);
   take(word_or(options.fallback, "TRIBUTARY_FALLBACK", fallback_of, "allow or error"),
        options.fallback, error);
@@ -211,11 +213,21 @@ Result<CommunicatorOptions> CommunicatorOptions::from_environment() {
        options.congestion_control, error);
   take(share_or(options.share, "TRIBUTARY_SHARE"), options.share, error);
   options.trees = list("TRIBUTARY_TREES");
+  if (variable("TRIBUTARY_NETREDUCE_RING")) {
+    take(required_number("TRIBUTARY_NETREDUCE_RING", any), options.netreduce_ring.emplace(), error);
+  }
+  take(optional_number("TRIBUTARY_NETREDUCE_WINDOW", options.netreduce_window, sixteen_bits),
+       options.netreduce_window, error);
+  take(optional_number("TRIBUTARY_NETREDUCE_MESSAGE", options.netreduce_message, sixteen_bits),
+       options.netreduce_message, error);
+  take(optional_number("TRIBUTARY_NETREDUCE_MTU", options.netreduce_mtu, sixteen_bits),
+       options.netreduce_mtu, error);
   if (error) {
     return tl::make_unexpected(*error);
   }
   options.rendezvous = address + ":" + std::to_string(port);
   options.local_address = variable("TRIBUTARY_LOCAL_ADDRESS").value_or("");
+  options.rdma_device = variable("TRIBUTARY_RDMA_DEVICE").value_or("");
   return options;
 }
 

@@ -27,14 +27,22 @@ constexpr auto tree_advice =
     "rank is behind its own port of the trees, and that the switches take packets as large as the "
     "hosts' MTU (TRIBUTARY_MTU)";
 
-Result<void> probe(Driver& driver, std::size_t packets, Time until) {
-  std::vector<std::byte> vector(packets * driver.job().payload_bytes);
+constexpr auto netreduce_advice =
+    "see that the switch between the ranks has a [[switch.netreduce.ring]] with this `id`, the "
+    "same "
+    "`window`, `message_packets` and `mtu`, and as `members` the addresses of the ranks in their "
+    "order ('tributaryctl drops': netreduce_...)";
+
+// An allreduce of so many full packets; of 0, a barrier.
+Result<void> probe(Runner& runner, std::size_t packets, Time until) {
+  std::vector<std::byte> vector(packets * runner.job().payload_bytes);
   Call call;
+  call.collective = packets == 0 ? Collective::barrier : Collective::allreduce;
   call.buffers = {vector.data(), vector.data(), vector.size(), wire::ElementType::i8,
                   wire::Operator::sum};
   const auto now = Clock::now();
   const auto patience = std::min<Duration>(probe_patience, (until - now) / probe_share);
-  return driver.run(call, now + patience);
+  return runner.run(call, now + patience);
 }
 
 std::string who(const CommunicatorOptions& options, std::uint32_t job) {
@@ -64,12 +72,12 @@ Result<Choice> without_switches(const CommunicatorOptions& options, const std::s
 
 // Reduces so many packets, and tells each other over the ring what came of it and what was seen.
 template <typename Seen>
-Result<Observation> look(Driver& driver, Ring& ring, std::size_t packets, Time until, Seen seen) {
+Result<Observation> look(Runner& runner, Ring& ring, std::size_t packets, Time until, Seen seen) {
   // Over a network that loses packets some ranks meet seconds later than others.
   if (auto together = ring.barrier(until); !together) {
     return tl::make_unexpected(together.error());
   }
-  const auto probed = probe(driver, packets, until);
+  const auto probed = probe(runner, packets, until);
   std::array<std::int64_t, 2> told{probed ? 0 : 1, seen() ? 1 : 0};
   auto* const bytes = std::as_writable_bytes(std::span(told)).data();
   const Buffers buffers{bytes, bytes, told.size(), wire::ElementType::i64, wire::Operator::sum};
@@ -77,7 +85,7 @@ Result<Observation> look(Driver& driver, Ring& ring, std::size_t packets, Time u
     return tl::make_unexpected(exchanged.error());
   }
   Observation observation;
-  observation.ranks = driver.job().world_size();
+  observation.ranks = runner.job().world_size();
   observation.failed = static_cast<std::uint32_t>(told[0]);
   observation.summed = static_cast<std::uint32_t>(told[1]);
   observation.reason = probed ? "" : probed.error().message;
@@ -97,6 +105,10 @@ Result<Observation> observe(const CanaryCollectives& machine, Driver& driver, Ri
 Result<Observation> observe_trees(const PanamaCollectives& machine, Driver& driver, Ring& ring,
                                   Time until) {
   return look(driver, ring, machine.plan().trees.size(), until, [] { return true; });
+}
+
+Result<Observation> observe_netreduce(Runner& runner, Ring& ring, Time until) {
+  return look(runner, ring, 0, until, [] { return true; });
 }
 
 Result<Choice> choose(const CommunicatorOptions& options, std::uint32_t job,
@@ -142,6 +154,26 @@ Result<Choice> choose_trees(const CommunicatorOptions& options, const PanamaColl
     notice += ", a sum needs " + of(plan.quorum, observation.ranks);
   }
   return Choice{Algorithm::panama, notice, true};
+}
+
+Result<Choice> choose_netreduce(const CommunicatorOptions& options, std::uint32_t job,
+                                const Observation& observation) {
+  const auto start = who(options, job);
+  const auto which = "ring " + std::to_string(*options.netreduce_ring);
+  if (observation.failed != 0) {
+    auto why = which + " of NetReduce does not answer " + of(observation.failed, observation.ranks);
+    why += observation.reason.empty() ? "" : " (" + observation.reason + ")";
+    if (options.fallback == Fallback::error) {
+      return fail(
+          Error::Code::network,
+          start + why + ", and the fallback to the hosts is switched off; " + netreduce_advice);
+    }
+    return Choice{Algorithm::ring,
+                  start + "ring, the hosts reduce alone: " + why + "; " + netreduce_advice, false};
+  }
+  const auto how = options.rdma_device.empty() ? ", endpoints in software"
+                                               : ", RDMA device " + options.rdma_device;
+  return Choice{Algorithm::netreduce, start + "netreduce over " + which + how, true};
 }
 
 Choice choose_ring(const CommunicatorOptions& options, std::uint32_t job) {

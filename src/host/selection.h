@@ -10,6 +10,7 @@
 #include "host/error.h"
 #include "host/panama/collectives.h"
 #include "host/ring/ring.h"
+#include "host/runner.h"
 #include "host/transport/driver.h"
 
 namespace tributary::host {
@@ -32,6 +33,9 @@ Result<Observation> observe(const CanaryCollectives& machine, Driver& driver, Ri
 Result<Observation> observe_trees(const PanamaCollectives& machine, Driver& driver, Ring& ring,
                                   Time until);
 
+// The same where there is a ring of NetReduce: one packet.
+Result<Observation> observe_netreduce(Runner& runner, Ring& ring, Time until);
+
 struct Choice {
   Algorithm algorithm = Algorithm::ring;  // not automatic
   std::string notice;                     // one line: by what, and why
@@ -43,6 +47,8 @@ Result<Choice> choose(const CommunicatorOptions& options, std::uint32_t job,
                       const Observation& observation);
 Result<Choice> choose_trees(const CommunicatorOptions& options, const PanamaCollectives& machine,
                             const Observation& observation);
+Result<Choice> choose_netreduce(const CommunicatorOptions& options, std::uint32_t job,
+                                const Observation& observation);
 // Where the ring was asked for, nothing need be observed.
 Choice choose_ring(const CommunicatorOptions& options, std::uint32_t job);
 

@@ -9,7 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "host/datagram.h"
 #include "host/rendezvous/rendezvous.h"
+#include "host/setup_netreduce.h"
 #include "host/transport/address.h"
 #include "host/transport/datagram_socket.h"
 #include "host/transport/tcp.h"
@@ -52,6 +54,9 @@ Result<DatagramSocket> open_socket(const CommunicatorOptions& options, wire::Ipv
                                    const std::vector<wire::Ipv4Address>& trees) {
   if (!trees.empty()) {
     return open_panama_socket(local, trees, options.job);
+  }
+  if (options.wants_netreduce()) {
+    return open_roce_socket(local);
   }
   return options.encapsulation == wire::Encapsulation::udp ? open_udp_socket(local)
                                                            : open_ethernet_socket(local);
@@ -123,6 +128,52 @@ std::uint32_t crc_of(const std::vector<wire::Ipv4Address>& trees) {
   return wire::crc32(0, std::as_bytes(std::span(trees)));
 }
 
+RendezvousHello hello_of(const CommunicatorOptions& options, wire::Ipv4Address local) {
+  RendezvousHello hello;
+  hello.encapsulation = options.encapsulation;
+  hello.preferences = static_cast<std::uint8_t>(static_cast<unsigned>(options.algorithm) |
+                                                static_cast<unsigned>(options.fallback) << 4);
+  hello.rank = options.rank;
+  hello.world_size = options.world_size;
+  hello.address = local;
+  hello.job = options.job;
+  return hello;
+}
+
+void tell_panama(const CommunicatorOptions& options, const std::vector<wire::Ipv4Address>& trees,
+                 std::uint32_t mtu, std::size_t receive_buffer_bytes, RendezvousHello& hello) {
+  hello.payload_bytes = panama_payload_bytes_for(mtu);
+  hello.window = panama_window_for(receive_buffer_bytes, hello.payload_bytes.value());
+  hello.trees = static_cast<std::uint16_t>(trees.size());
+  hello.quorum = static_cast<std::uint16_t>(quorum_of(options));
+  hello.congestion_control = options.congestion_control ? 1 : 0;
+  hello.trees_crc = crc_of(trees);
+}
+
+PanamaPlan panama_plan_of(const CommunicatorOptions& options,
+                          const std::vector<wire::Ipv4Address>& trees, const Job& job) {
+  PanamaPlan plan;
+  plan.trees = trees;
+  plan.congestion_control = options.congestion_control;
+  plan.quorum = quorum_of(options);
+  plan.window_max = std::max(job.window / static_cast<std::uint32_t>(trees.size()), 2u);
+  return plan;
+}
+
+// Of NetReduce, if it is wanted.
+Result<LinkEnd> link_end_of(const CommunicatorOptions& options, std::uint32_t mtu) {
+  if (!options.wants_netreduce()) {
+    return LinkEnd{};
+  }
+  const auto needed = ip_bytes_of(netreduce_plan_of(options));
+  if (mtu < needed) {
+    return invalid("NetReduce's packets of " + std::to_string(options.netreduce_mtu) +
+                   " payload bytes (TRIBUTARY_NETREDUCE_MTU) need an MTU of " +
+                   std::to_string(needed) + ", it is " + std::to_string(mtu));
+  }
+  return draw_link_end();
+}
+
 }  // namespace
 
 Result<void> check(const CommunicatorOptions& options) {
@@ -153,7 +204,7 @@ Result<void> check(const CommunicatorOptions& options) {
   if (options.deadline <= std::chrono::nanoseconds::zero()) {
     return invalid("the deadline must be positive");
   }
-  return check_trees(options);
+  return check_trees(options).and_then([&] { return check_netreduce(options); });
 }
 
 Result<Connections> connect(const CommunicatorOptions& options, Time until) {
@@ -174,6 +225,10 @@ Result<Connections> connect(const CommunicatorOptions& options, Time until) {
   if (!trees) {
     return as_error(trees);
   }
+  const auto end = link_end_of(options, *mtu);
+  if (!end) {
+    return as_error(end);
+  }
   auto socket = open_socket(options, *local, *trees);
   if (!socket) {
     return as_error(socket);
@@ -183,32 +238,24 @@ Result<Connections> connect(const CommunicatorOptions& options, Time until) {
     return as_error(listener);
   }
 
-  const bool panama = !trees->empty();
-  const auto payload_bytes =
-      panama ? panama_payload_bytes_for(*mtu) : payload_bytes_for(*mtu, options.encapsulation);
-  const auto fitting =
-      (panama ? panama_window_for : window_for)(socket->receive_buffer_bytes, payload_bytes);
-  RendezvousHello hello;
-  hello.encapsulation = options.encapsulation;
-  hello.preferences = static_cast<std::uint8_t>(static_cast<unsigned>(options.algorithm) |
-                                                static_cast<unsigned>(options.fallback) << 4);
-  hello.rank = options.rank;
-  hello.world_size = options.world_size;
-  hello.address = *local;
+  auto hello = hello_of(options, *local);
   hello.canary_port = socket->local.port;
   hello.ring_port = listener->local.port;
-  hello.payload_bytes = payload_bytes;
-  hello.window = options.window != 0 ? options.window : fitting;
-  hello.job = options.job;
-  if (panama) {
-    hello.trees = static_cast<std::uint16_t>(trees->size());
-    hello.quorum = static_cast<std::uint16_t>(quorum_of(options));
-    hello.congestion_control = options.congestion_control ? 1 : 0;
-    hello.trees_crc = crc_of(*trees);
+  const auto receive_buffer_bytes = socket->receive_buffer_bytes;
+  if (!trees->empty()) {
+    tell_panama(options, *trees, *mtu, receive_buffer_bytes, hello);
+  } else if (options.wants_netreduce()) {
+    tell(netreduce_plan_of(options), *end, hello);
+  } else {
+    hello.payload_bytes = payload_bytes_for(*mtu, options.encapsulation);
+    hello.window = window_for(receive_buffer_bytes, hello.payload_bytes.value());
+  }
+  if (options.window != 0 && !options.wants_netreduce()) {
+    hello.window = options.window;
   }
   // Before the others learn of this rank: they may send as soon as they do.
-  auto transport =
-      UringTransport::create(std::move(*socket), sizeof(wire::CanaryHeader) + payload_bytes);
+  auto transport = UringTransport::create(std::move(*socket),
+                                          Datagram::header_bytes_max + hello.payload_bytes.value());
   if (!transport) {
     return as_error(transport);
   }
@@ -220,15 +267,17 @@ Result<Connections> connect(const CommunicatorOptions& options, Time until) {
   if (!ring) {
     return as_error(ring);
   }
-  PanamaPlan plan;
-  if (panama) {
-    plan.trees = *trees;
-    plan.congestion_control = options.congestion_control;
-    plan.quorum = quorum_of(options);
-    plan.window_max = std::max(meeting->job.window / static_cast<std::uint32_t>(trees->size()), 2u);
+  Connections connections{.job = meeting->job,
+                          .plan = {},
+                          .transport = std::move(*transport),
+                          .ring = std::move(*ring)};
+  if (!trees->empty()) {
+    connections.plan = panama_plan_of(options, *trees, meeting->job);
+  } else if (options.wants_netreduce()) {
+    connections.netreduce = netreduce_plan_of(options);
+    connections.link = link_plan_of(*meeting, *end);
   }
-  return Connections{std::move(meeting->job), std::move(plan), std::move(*transport),
-                     std::move(*ring)};
+  return connections;
 }
 
 }  // namespace tributary::host

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 
 #include "host/clock.h"
 #include "host/communicator.h"
 #include "host/error.h"
 #include "host/job.h"
+#include "host/netreduce/collectives.h"
+#include "host/netreduce/plan.h"
 #include "host/panama/plan.h"
 #include "host/ring/ring.h"
 #include "host/transport/uring_transport.h"
@@ -20,6 +23,8 @@ inline constexpr std::chrono::hours deadline_max{24 * 365};
 struct Connections {
   Job job;
   PanamaPlan plan;  // without trees unless PANAMA is wanted
+  std::optional<NetReducePlan> netreduce = {};
+  LinkPlan link = {};  // of NetReduce
   UringTransport transport;
   Ring ring;
 };

@@ -11,7 +11,19 @@
 namespace tributary::host {
 
 inline constexpr std::uint32_t rendezvous_magic = 0x54524942;  // "TRIB"
-inline constexpr std::uint16_t rendezvous_version = 3;
+inline constexpr std::uint16_t rendezvous_version = 4;
+
+// A rank's queue pairs and memory (LinkEnd); all 0 without NetReduce.
+struct [[gnu::packed]] RendezvousLink {
+  wire::be32 send_qp;
+  wire::be32 receive_qp;
+  wire::be32 first_psn;
+  wire::be32 key;
+  wire::be64 memory;
+  std::uint8_t device = 0;
+  std::uint8_t unused[3] = {};
+};
+static_assert(sizeof(RendezvousLink) == 28);
 
 // What every rank tells rank 0 on a TCP connection. Integers are big-endian.
 struct [[gnu::packed]] RendezvousHello {
@@ -33,8 +45,14 @@ struct [[gnu::packed]] RendezvousHello {
   std::uint8_t congestion_control = 0;
   std::uint8_t unused = 0;
   wire::be32 trees_crc;  // CRC-32 over their addresses
+  // NetReduce; all 0 without.
+  wire::be32 ring;
+  wire::be16 message_window;
+  wire::be16 message_packets;
+  wire::be16 path_mtu;
+  RendezvousLink link;
 };
-static_assert(sizeof(RendezvousHello) == 46);
+static_assert(sizeof(RendezvousHello) == 84);
 
 // What rank 0 answers when all have come, or when they do not agree. `bytes` follow: an error text,
 // or RendezvousAgreement and one RendezvousPeer for each rank.
@@ -58,7 +76,8 @@ struct [[gnu::packed]] RendezvousPeer {
   wire::Ipv4Address address;
   wire::be16 canary_port;
   wire::be16 ring_port;
+  RendezvousLink link;
 };
-static_assert(sizeof(RendezvousPeer) == 8);
+static_assert(sizeof(RendezvousPeer) == 36);
 
 }  // namespace tributary::host

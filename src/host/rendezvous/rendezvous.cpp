@@ -208,7 +208,7 @@ Result<std::optional<Meeting>> visit(const Endpoint& place, const RendezvousHell
   if (!done) {
     return std::nullopt;  // its listener was an earlier one, just closing
   }
-  constexpr std::uint32_t bytes_max = 1 << 20;
+  constexpr std::uint32_t bytes_max = 4 << 20;
   if (reply.magic.value() != rendezvous_magic || reply.bytes.value() > bytes_max) {
     return fail(Error::Code::rendezvous, to_string(place) + " is not a Tributary rendezvous");
   }

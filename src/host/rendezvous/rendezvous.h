@@ -14,7 +14,8 @@ namespace tributary::host {
 // What the ranks know of each other afterwards.
 struct Meeting {
   Job job;
-  std::vector<Endpoint> ring;  // where each rank listens for its ring predecessor, by rank
+  std::vector<Endpoint> ring;         // where each rank listens for its ring predecessor, by rank
+  std::vector<RendezvousLink> links;  // by rank
 };
 
 // Rank 0 waits at `place` for all others, the others go there; it checks that they agree and hands

@@ -63,6 +63,12 @@ std::optional<std::string> RendezvousTable::add(const RendezvousHello& hello) {
            " and rank 0 differ in the congestion control (TRIBUTARY_CONGESTION_CONTROL) or in the "
            "share of ranks that a sum needs (TRIBUTARY_SHARE)";
   }
+  if (hello.ring != host.ring || hello.message_window != host.message_window ||
+      hello.message_packets != host.message_packets || hello.path_mtu != host.path_mtu) {
+    return who +
+           " and rank 0 differ in the ring of NetReduce or its settings (TRIBUTARY_NETREDUCE_RING, "
+           "_WINDOW, _MESSAGE, _MTU)";
+  }
   if (hello.payload_bytes.value() == 0 || hello.payload_bytes.value() > payload_bytes_max ||
       hello.payload_bytes.value() % 32 != 0 || hello.window.value() == 0 ||
       hello.window.value() > window_max) {
@@ -109,7 +115,8 @@ std::vector<std::byte> RendezvousTable::agreement(std::uint32_t job, const JobKe
   append(bytes, reply);
   append(bytes, agreement);
   for (const auto& entry : entries_) {
-    append(bytes, RendezvousPeer{entry->address, entry->canary_port, entry->ring_port});
+    append(bytes,
+           RendezvousPeer{entry->address, entry->canary_port, entry->ring_port, entry->link});
   }
   return bytes;
 }
@@ -146,6 +153,7 @@ Result<Meeting> parse_agreement(wire::Bytes body, const RendezvousHello& mine) {
   while (const auto* peer = cursor.take<RendezvousPeer>()) {
     meeting.job.peers.push_back({peer->address, peer->canary_port.value()});
     meeting.ring.push_back({peer->address, peer->ring_port.value()});
+    meeting.links.push_back(peer->link);
   }
   return meeting;
 }

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/netreduce/collectives.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tributary::host {
+
+NetReduceCollectives::NetReduceCollectives(const Job& job, const NetReducePlan& plan,
+                                           const LinkPlan& link, const roce::Tuning& tuning)
+    : link_(plan, job.self().address, link.mine, link.next, link.before, tuning),
+      flow_(job, plan, link_) {}
+
+void NetReduceCollectives::begin(const Call& call, Time /*now*/, Time deadline) {
+  failure_.reset();
+  trouble_.clear();
+  deadline_ = deadline;
+  note(flow_.begin(call));
+}
+
+void NetReduceCollectives::receive(std::span<const Arrival> burst, Time now) {
+  link_.receive(burst, now);
+  note(flow_.acknowledged(link_.acknowledged()));
+  while (const auto written = link_.next_arrived()) {
+    note(flow_.arrived(written->immediate, written->bytes));
+  }
+}
+
+Time NetReduceCollectives::deadline() const {
+  return running() ? std::min(deadline_, link_.deadline()) : link_.deadline();
+}
+
+void NetReduceCollectives::expire(Time now) {
+  link_.expire(now);
+  if (running() && link_.failure()) {
+    give_up({Error::Code::network, *link_.failure()});
+  } else if (running() && now >= deadline_) {
+    const std::string start(name(flow_.call().collective));
+    give_up({Error::Code::timeout,
+             start + " did not finish by its deadline: " + flow_.diagnose() +
+                 "; a rank is late, or the switch drops its packets: 'tributaryctl job' and "
+                 "'tributaryctl drops' on the switch tell which"});
+  }
+}
+
+void NetReduceCollectives::note(const Result<void>& outcome) {
+  if (!outcome) {
+    give_up(outcome.error());
+  }
+}
+
+void NetReduceCollectives::give_up(Error error) {
+  if (!trouble_.empty()) {
+    error.message += "; " + trouble_;
+  }
+  flow_.abandon(error.message);
+  failure_ = std::move(error);
+}
+
+NetReduceStatistics NetReduceCollectives::statistics() const {
+  return {plan().ring, flow_.messages_posted(), link_.statistics()};
+}
+
+}  // namespace tributary::host

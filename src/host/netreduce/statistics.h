@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "host/roce/statistics.h"
+
+namespace tributary {
+
+// What a communicator's NetReduce amounted to.
+struct NetReduceStatistics {
+  std::uint32_t ring = 0;
+  std::uint64_t messages_sent = 0;
+  RoceStatistics roce;  // all 0 over an RDMA device
+};
+
+}  // namespace tributary

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/setup_netreduce.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include <sodium/core.h>
+#include <sodium/randombytes.h>
+
+#include "host/setup.h"
+#include "wire/ipv4.h"
+#include "wire/roce.h"
+#include "wire/transport.h"
+
+namespace tributary::host {
+namespace {
+
+constexpr std::array<std::uint32_t, 5> path_mtus = {256, 512, 1024, 2048, 4096};
+// Of a ring: what the switch may hold of it.
+constexpr std::size_t ranks_max = 64;
+constexpr std::size_t packets_max = 65536;
+
+tl::unexpected<Error> invalid(std::string message) {
+  return fail(Error::Code::invalid_argument, std::move(message));
+}
+
+RendezvousLink to_wire(const LinkEnd& end) {
+  RendezvousLink link;
+  link.send_qp = end.send_qp;
+  link.receive_qp = end.receive_qp;
+  link.first_psn = end.first_psn;
+  link.key = end.key;
+  link.memory = end.memory;
+  link.device = end.device ? 1 : 0;
+  return link;
+}
+
+LinkEnd from_wire(const RendezvousLink& link) {
+  return {link.send_qp.value(), link.receive_qp.value(), link.first_psn.value(),
+          link.key.value(),     link.memory.value(),     link.device != 0};
+}
+
+}  // namespace
+
+Result<void> check_netreduce(const CommunicatorOptions& options) {
+  if (!options.wants_netreduce()) {
+    return {};
+  }
+  if (!options.netreduce_ring) {
+    return invalid(
+        "NetReduce needs the ring that was set up for it: the `id` of a [[switch.netreduce.ring]] "
+        "(TRIBUTARY_NETREDUCE_RING)");
+  }
+  if (options.encapsulation != wire::Encapsulation::udp) {
+    return invalid("NetReduce goes over UDP only (TRIBUTARY_ENCAPSULATION)");
+  }
+  if (std::find(path_mtus.begin(), path_mtus.end(), options.netreduce_mtu) == path_mtus.end()) {
+    return invalid(std::to_string(options.netreduce_mtu) +
+                   " is no path MTU of RDMA: 256, 512, 1024, 2048 or 4096 "
+                   "(TRIBUTARY_NETREDUCE_MTU)");
+  }
+  const auto packets =
+      std::size_t{2} * options.netreduce_window * options.netreduce_message * options.world_size;
+  if (packets == 0 || packets > packets_max) {
+    return invalid("2 x window x packets of a message x ranks is " + std::to_string(packets) +
+                   ", not within 1 to " + std::to_string(packets_max) +
+                   " (TRIBUTARY_NETREDUCE_WINDOW, TRIBUTARY_NETREDUCE_MESSAGE)");
+  }
+  if (options.world_size > ranks_max) {
+    return invalid("a ring of NetReduce has at most " + std::to_string(ranks_max) + " ranks");
+  }
+  return {};
+}
+
+NetReducePlan netreduce_plan_of(const CommunicatorOptions& options) {
+  return {*options.netreduce_ring, options.netreduce_window, options.netreduce_message,
+          options.netreduce_mtu};
+}
+
+std::uint32_t ip_bytes_of(const NetReducePlan& plan) {
+  return static_cast<std::uint32_t>(sizeof(wire::Ipv4Header) + sizeof(wire::UdpHeader) +
+                                    sizeof(wire::BthHeader) + sizeof(wire::RethHeader) +
+                                    sizeof(wire::ImmediateHeader) + plan.mtu + wire::icrc_bytes);
+}
+
+Result<LinkEnd> draw_link_end() {
+  if (::sodium_init() < 0) {
+    return fail(Error::Code::internal, "libsodium has no source of randomness");
+  }
+  // Queue pairs 0 and 1 are for management.
+  constexpr std::uint32_t first_qp = 2;
+  const auto draw_qp = [] { return first_qp + randombytes_uniform(wire::psn_mask - first_qp); };
+  LinkEnd end;
+  end.send_qp = draw_qp();
+  do {
+    end.receive_qp = draw_qp();
+  } while (end.receive_qp == end.send_qp);
+  end.first_psn = randombytes_random() & wire::psn_mask;
+  end.key = randombytes_random();
+  return end;
+}
+
+void tell(const NetReducePlan& plan, const LinkEnd& end, RendezvousHello& hello) {
+  hello.payload_bytes = plan.mtu;
+  hello.window = plan.window;
+  hello.ring = plan.ring;
+  hello.message_window = static_cast<std::uint16_t>(plan.window);
+  hello.message_packets = static_cast<std::uint16_t>(plan.message_packets);
+  hello.path_mtu = static_cast<std::uint16_t>(plan.mtu);
+  hello.link = to_wire(end);
+}
+
+LinkPlan link_plan_of(const Meeting& meeting, const LinkEnd& mine) {
+  const auto& job = meeting.job;
+  const auto world = job.world_size();
+  const auto neighbour = [&](std::uint32_t rank) {
+    return LinkNeighbour{job.peers[rank].address, from_wire(meeting.links[rank])};
+  };
+  return {mine, neighbour((job.rank + 1) % world), neighbour((job.rank + world - 1) % world)};
+}
+
+roce::Tuning roce_tuning_of(const CommunicatorOptions& options) {
+  roce::Tuning tuning;
+  const auto deadline = std::min<std::chrono::nanoseconds>(options.deadline, deadline_max);
+  tuning.retries_max += static_cast<unsigned>(deadline / tuning.rto.rto_max);
+  return tuning;
+}
+
+}  // namespace tributary::host
