@@ -178,9 +178,10 @@ void declare_run(CLI::App& app, Raw& raw, Options& options) {
   app.add_option("-w,--warmup_iters", options.warmups, "iterations before those")
       ->check(CLI::Range(0, 1000000))
       ->capture_default_str();
-  app.add_option("--interval", raw.interval_s,
-                 "seconds between the beginnings of two iterations, at least: as of a training that "
-                 "also computes")
+  app.add_option(
+         "--interval", raw.interval_s,
+         "seconds between the beginnings of two iterations, at least: as of a training that "
+         "also computes")
       ->check(CLI::Range(0.0, 3600.0));
   app.add_option("--algorithm", raw.algorithms,
                  "canary, panama or netreduce, ring, auto (as the communicator chooses), or a list "

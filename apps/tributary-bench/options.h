@@ -37,7 +37,7 @@ struct Options {
   std::size_t iterations = 5;
   std::size_t warmups = 1;
   std::chrono::nanoseconds interval{};  // between the beginnings of iterations, at least
-  std::size_t misalignment = 0;  // bytes by which buffers miss an aligned address
+  std::size_t misalignment = 0;         // bytes by which buffers miss an aligned address
   bool check = true;
   Layout layout = Layout::nccl;
   std::string record;               // file for the JSON document besides; empty: none

@@ -63,6 +63,9 @@ Result<CommunicatorOptions> options_between(const ParallelOptions& options) {
   between.rendezvous =
       host::to_string(host::Endpoint{place->address, static_cast<std::uint16_t>(port)});
   between.job = between.job == 0 ? 0 : between.job + options.local_rank;
+  if (between.netreduce_ring) {
+    *between.netreduce_ring += options.local_rank;
+  }
   return between;
 }
 
