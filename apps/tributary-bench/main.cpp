@@ -13,6 +13,7 @@
 #include "wire/canary.h"
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
+#include "wire/netreduce.h"
 #include "wire/panama.h"
 #include "wire/roce.h"
 #include "wire/transport.h"
@@ -40,7 +41,11 @@ Setting setting_of(const Communicator& communicator, const Options& options) {
   if (options.communicator.encapsulation == wire::Encapsulation::udp) {
     headers += sizeof(wire::Ipv4Header) + sizeof(wire::UdpHeader);
   }
-  const std::size_t payload = communicator.payload_bytes_max();
+  std::size_t payload = communicator.payload_bytes_max();
+  if (communicator.algorithm() == Algorithm::netreduce) {
+    headers += wire::fingerprint_bytes;  // in the payload
+    payload -= wire::fingerprint_bytes;
+  }
   return {options.collective, communicator.world_size(), payload, payload + headers,
           options.line_rate_bps};
 }

@@ -129,8 +129,8 @@ std::optional<Reply> parse_reply(wire::Bytes packet) {
   wire::Cursor cursor(packet);
   const auto* const bth = cursor.take<wire::BthHeader>();
   const auto* const aeth = cursor.take<wire::AethHeader>();
-  if (aeth == nullptr || bth->opcode != wire::RoceOpcode::acknowledge || bth->version() != 0 ||
-      cursor.rest().size() != wire::icrc_bytes) {
+  if (bth == nullptr || aeth == nullptr || bth->opcode != wire::RoceOpcode::acknowledge ||
+      bth->version() != 0 || cursor.rest().size() != wire::icrc_bytes) {
     return std::nullopt;
   }
   return Reply{bth->psn.value(), *aeth};

@@ -27,7 +27,12 @@ constexpr const char* names[] = {"RANK",
                                  "TRIBUTARY_ATTEMPTS",
                                  "TRIBUTARY_TREES",
                                  "TRIBUTARY_CONGESTION_CONTROL",
-                                 "TRIBUTARY_SHARE"};
+                                 "TRIBUTARY_SHARE",
+                                 "TRIBUTARY_NETREDUCE_RING",
+                                 "TRIBUTARY_NETREDUCE_WINDOW",
+                                 "TRIBUTARY_NETREDUCE_MESSAGE",
+                                 "TRIBUTARY_NETREDUCE_MTU",
+                                 "TRIBUTARY_RDMA_DEVICE"};
 
 class Environment : public testing::Test {
  protected:
@@ -72,6 +77,11 @@ TEST_F(Environment, IsReadAsTorchrunSetsIt) {
   EXPECT_TRUE(options->congestion_control);
   EXPECT_EQ(options->share, 1);
   EXPECT_FALSE(options->wants_trees());
+  EXPECT_FALSE(options->netreduce_ring);
+  EXPECT_EQ(options->netreduce_window, 2u);
+  EXPECT_EQ(options->netreduce_message, 170u);
+  EXPECT_EQ(options->netreduce_mtu, 1024u);
+  EXPECT_FALSE(options->wants_netreduce());
 }
 
 TEST_F(Environment, OverridesAreRead) {
@@ -113,6 +123,33 @@ TEST_F(Environment, TreesArePanamas) {
     options = CommunicatorOptions::from_environment();
     ASSERT_TRUE(options) << options.error().message;
     EXPECT_EQ(options->wants_trees(), wanted) << name;
+  }
+}
+
+TEST_F(Environment, ARingIsNetReduces) {
+  set({{"TRIBUTARY_NETREDUCE_RING", "0"},
+       {"TRIBUTARY_NETREDUCE_WINDOW", "4"},
+       {"TRIBUTARY_NETREDUCE_MESSAGE", "40"},
+       {"TRIBUTARY_NETREDUCE_MTU", "4096"},
+       {"TRIBUTARY_RDMA_DEVICE", "rxe_eth0"}});
+  auto options = CommunicatorOptions::from_environment();
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(options->netreduce_ring, 0u);
+  EXPECT_EQ(options->netreduce_window, 4u);
+  EXPECT_EQ(options->netreduce_message, 40u);
+  EXPECT_EQ(options->netreduce_mtu, 4096u);
+  EXPECT_EQ(options->rdma_device, "rxe_eth0");
+  EXPECT_TRUE(options->wants_netreduce()) << "automatically";
+  set({{"TRIBUTARY_TREES", "239.192.0.1"}});
+  options = CommunicatorOptions::from_environment();
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_FALSE(options->wants_netreduce()) << "trees come first";
+  for (const auto& [name, wanted] :
+       {std::pair{"netreduce", true}, {"panama", false}, {"ring", false}}) {
+    set({{"TRIBUTARY_ALGORITHM", name}});
+    options = CommunicatorOptions::from_environment();
+    ASSERT_TRUE(options) << options.error().message;
+    EXPECT_EQ(options->wants_netreduce(), wanted) << name;
   }
 }
 

@@ -66,6 +66,12 @@ TEST(RendezvousTable, NamesEveryDisagreement) {
   hello = hello_of(2, 3);
   hello.quorum = 2;
   EXPECT_NE(complaint(hello).find("TRIBUTARY_SHARE"), std::string::npos);
+  hello = hello_of(2, 3);
+  hello.ring = 1;
+  EXPECT_NE(complaint(hello).find("TRIBUTARY_NETREDUCE_RING"), std::string::npos);
+  hello = hello_of(2, 3);
+  hello.path_mtu = 4096;
+  EXPECT_NE(complaint(hello).find("TRIBUTARY_NETREDUCE_RING"), std::string::npos);
   for (const std::uint32_t bytes : {0u, 31u, 1409u, 0xffffffffu, 0xffffffe0u}) {
     hello = hello_of(2, 3);
     hello.payload_bytes = bytes;

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""NetReduce from end to end, over Reliable Connections that workers make in software."""
+
+import contextlib
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+import support
+
+STRANGER = pathlib.Path(__file__).resolve().parent / "forged_gradients.py"
+SIZES = ("-b", "4K", "-e", "256K", "-f", "8", "-n", "2")
+# The rings of conf/star-4.toml, and their members.
+RINGS = {2: "h1,h2", 3: "h1,h2,h3", 4: "h1,h2,h3,h4", 5: "h3,h4"}
+
+
+def figures(lab: support.Lab) -> dict[str, int]:
+    return next(row["figures"] for row in lab.rows("engine") if row["engine"] == "netreduce")
+
+
+def worker(ring: int, *options: str) -> tuple:
+    return ("--algorithm", "netreduce", "--fallback", "error", "--ring", ring, *options)
+
+
+class NetReduce(unittest.TestCase):
+    def reduce(self, lab: support.Lab, ring: int, *options, sizes=SIZES, **where) -> dict:
+        """Exact, and the switch has added: as many sums as the vectors have packets, at least."""
+        before = figures(lab)["sums_total"]
+        document = lab.reduce(*sizes, *worker(ring), *options, hosts=RINGS[ring], **where)
+        self.assertEqual(support.wrong(document), 0)
+        rounds = document["iterations"] + document["warmup_iterations"]
+        wanted = sum(rounds * len([place for place in ("in_place", "out_of_place") if place in row])
+                     * -(-row["size"] // document["payload_bytes_max"]) for row in document["rows"])
+        self.assertGreaterEqual(figures(lab)["sums_total"] - before, wanted)
+        return document
+
+    def test_two_to_four_workers(self):
+        with support.Lab("star-4") as lab:
+            for ring in (2, 3, 4):
+                self.reduce(lab, ring)
+            lab.assert_balanced(self)
+            self.assertEqual(lab.drops(), {})
+
+    def test_types_and_operators(self):
+        with support.Lab("star-4") as lab:
+            self.reduce(lab, 3, "-d", "all", "-o", "all",
+                        sizes=("--counts", "1,127,2500", "-n", "1", "-w", "0"))
+
+    def test_other_collectives(self):
+        with support.Lab("star-4") as lab:
+            for collective, options in (("reduce", ("-r", "2")), ("broadcast", ("-r", "1"))):
+                self.reduce(lab, 4, *options, collective=collective)
+            document = lab.reduce(*worker(4), "-n", "5", hosts=RINGS[4], collective="barrier")
+            self.assertEqual(support.wrong(document), 0)
+
+    def test_path_mtu_of_4096(self):
+        with tempfile.TemporaryDirectory() as directory, \
+                mock.patch.dict(os.environ, {"TRIBUTARY_NETREDUCE_MTU": "4096",
+                                             "TRIBUTARY_NETREDUCE_MESSAGE": "40"}):
+            with support.Lab(with_rings(directory, "mtu = 4096\nmessage_packets = 40\n"), "--mtu",
+                             "4200", name="netreduce-4096") as lab:
+                document = self.reduce(lab, 4)
+                self.assertEqual(document["payload_bytes_max"], 4088)
+
+    def test_one_percent_of_everything(self):
+        weather = [option for place in ("impair_in", "impair_out")
+                   for what in ("loss", "duplicate", "corrupt", "reorder")
+                   for option in ("--set", f"switch.port.{place}.{what}=0.01",
+                                  "--set", f"switch.port.{place}.seed={{n}}")]
+        with support.Lab("star-4", *weather) as lab:
+            document = self.reduce(lab, 4, sizes=("-b", "4K", "-e", "256K", "-f", "8", "-n", "1"),
+                                   deadline_s=60)
+            self.assertGreater(document["netreduce"]["retransmissions_sent"], 0)
+            lab.assert_balanced(self)
+
+    def test_two_rings_at_once(self):
+        with support.Lab("star-4") as lab:
+            benches = [lab.bench(*SIZES, *worker(ring), hosts=RINGS[ring], port=port)
+                       for ring, port in ((2, 29500), (5, 29600))]
+            for bench in benches:
+                self.assertEqual(support.wrong(bench.finish()), 0)
+            lab.assert_balanced(self)
+
+    def test_beside_canary_and_panama(self):
+        with support.Lab("star-4") as lab, panama(lab, RINGS[4]) as told:
+            plain = dict(os.environ)
+            benches = [lab.bench(*SIZES, *worker(4), hosts=RINGS[4], port=29500)]
+            benches.append(lab.bench(*SIZES, "--algorithm", "canary", "--fallback", "error",
+                                     hosts=RINGS[4], port=29600))
+            with mock.patch.dict(os.environ, plain | told):
+                benches.append(lab.bench(*SIZES, "--algorithm", "panama", "--fallback", "error",
+                                         hosts=RINGS[4], port=29700))
+            for bench in benches:
+                self.assertEqual(support.wrong(bench.finish()), 0)
+            lab.assert_balanced(self)
+
+    def test_a_stranger_changes_nothing(self):
+        with support.Lab("star-4") as lab:
+            with lab.background("h4", sys.executable, STRANGER, "10.0.0.2", "3", "3"):
+                support.until(lambda: lab.drops().get("netreduce_not_member", 0) > 100, 10,
+                              "the stranger's packets")
+                self.reduce(lab, 3)
+            lab.assert_balanced(self)
+
+    def test_a_ring_that_is_not_there(self):
+        with support.Lab("star-4") as lab:
+            bench = lab.bench(*SIZES, *worker(99), hosts=RINGS[2], deadline_s=5)
+            self.assertNotEqual(bench.end(), 0)
+            self.assertIn("no switch on the way adds for ring 99", bench.output)
+            # The hosts help themselves where they may.
+            document = lab.reduce(*SIZES, "--algorithm", "netreduce", "--ring", "99",
+                                  hosts=RINGS[2])
+            self.assertEqual(support.wrong(document), 0)
+            self.assertGreater(document["statistics"]["collectives_by_ring"], 0)
+
+    def test_members_in_another_order(self):
+        with support.Lab("star-4") as lab:
+            bench = lab.bench(*SIZES, *worker(3), hosts="h1,h3,h2", deadline_s=5)
+            self.assertNotEqual(bench.end(), 0)
+            self.assertIn("`members`", bench.output)
+
+    def test_what_linux_puts_into_the_ip_header(self):
+        """The ICRC covers it, and a UDP socket does not show it."""
+        with support.Lab("star-4") as lab:
+            with subprocess.Popen(
+                    ["ip", "netns", "exec", f"trib-{lab.name}-h1", "tcpdump", "-vni", "any", "-c",
+                     "20", "udp", "src", "port", "4791", "and", "src", "host", "10.0.0.1"],
+                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as capture:
+                capture.stderr.readline()  # it listens
+                self.reduce(lab, 2)
+                seen, _ = capture.communicate(timeout=20)
+            headers = re.findall(r"id (\d+), offset 0, flags \[(\w*)\]", seen)
+            self.assertEqual(set(headers), {("0", "DF")}, seen)
+
+
+@contextlib.contextmanager
+def panama(lab: support.Lab, hosts: str):
+    """A PANAMA job on these hosts; what its workers are to be told."""
+    with tempfile.TemporaryDirectory() as directory:
+        file = pathlib.Path(directory) / "fabric.toml"
+        file.write_text(lab.tool("fabric", "--job", "1", "--hosts", hosts))
+        done = support.run(support.CTL, "fabric", "apply", file, "--env", directory)
+        if done.returncode != 0:
+            raise AssertionError(f"fabric apply: {done.stderr}")
+        lines = [line for path in pathlib.Path(directory).glob("*.env")
+                 for line in path.read_text().splitlines()]
+        yield dict(line.split("=", 1) for line in lines if "=" in line)
+
+
+def with_rings(directory: str, settings: str) -> pathlib.Path:
+    """The lab star-4, with these settings in each ring."""
+    conf = support.ROOT / "conf"
+    text = (conf / "star-4.toml").read_text()
+    daemon = pathlib.Path(directory) / "star-4.toml"
+    daemon.write_text(re.sub(r"(?m)^(members = .*\n)", r"\g<1>" + settings, text))
+    lab = pathlib.Path(directory) / "lab.toml"
+    lab.write_text((conf / "labs" / "star-4.toml").read_text().replace("../star-4.toml",
+                                                                       str(daemon)))
+    return lab
+
+
+if __name__ == "__main__":
+    support.main()

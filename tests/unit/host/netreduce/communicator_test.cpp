@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/communicator.h"
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+// On real sockets, of the loopback interface, where no switch is.
+namespace tributary::host::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Addresses and ports of this process alone.
+std::uint8_t subnet() {
+  return static_cast<std::uint8_t>(1 + ::getpid() % 250);
+}
+std::uint16_t next_port() {
+  static std::atomic<std::uint16_t> port{static_cast<std::uint16_t>(33000 + ::getpid() % 1700)};
+  return port++;
+}
+
+CommunicatorOptions options_of(std::uint32_t rank, std::uint32_t world_size, std::uint16_t port) {
+  CommunicatorOptions options;
+  options.rank = rank;
+  options.world_size = world_size;
+  options.rendezvous = "127.0.0.1:" + std::to_string(port);
+  options.local_address = "127.77." + std::to_string(subnet()) + "." + std::to_string(rank + 1);
+  options.deadline = 10s;
+  options.algorithm = Algorithm::netreduce;
+  options.netreduce_ring = 9;
+  options.on_notice = [](const std::string&) {};
+  return options;
+}
+
+using Change = std::function<void(CommunicatorOptions&)>;
+
+void run_world(std::uint32_t world_size, const std::function<void(Result<Communicator>)>& body,
+               const Change& change = {}) {
+  const auto port = next_port();
+  std::vector<std::jthread> threads;
+  for (std::uint32_t rank = 0; rank < world_size; ++rank) {
+    threads.emplace_back([=, &body, &change] {
+      auto options = options_of(rank, world_size, port);
+      if (change) {
+        change(options);
+      }
+      body(Communicator::create(options));
+    });
+  }
+}
+
+// Packets go from rank to rank, and each sees that they are as they were sent: ICRC, order and all.
+TEST(NetReduceCommunicator, WithoutASwitchThatAddsTheRingIsUsedAndOneLineSaysSo) {
+  std::mutex mutex;
+  std::vector<std::string> lines;
+  run_world(
+      3,
+      [](Result<Communicator> communicator) {
+        ASSERT_TRUE(communicator) << communicator.error().message;
+        EXPECT_EQ(communicator->algorithm(), Algorithm::ring);
+        std::vector<std::int32_t> values(5000, 2);
+        const auto done = communicator->allreduce(std::span(values));
+        ASSERT_TRUE(done) << done.error().message;
+        EXPECT_EQ(values, std::vector<std::int32_t>(5000, 6));
+        EXPECT_EQ(communicator->statistics().collectives_by_ring, 1u);
+        const auto told = communicator->netreduce_statistics();
+        EXPECT_EQ(told.ring, 9u);
+        EXPECT_GT(told.roce.packets_received, 0u);
+        EXPECT_EQ(told.roce.ignored_icrc, 0u);
+        EXPECT_EQ(told.roce.ignored_foreign, 0u);
+      },
+      [&](CommunicatorOptions& options) {
+        options.on_notice = [&](const std::string& line) {
+          const std::lock_guard lock(mutex);
+          lines.push_back(line);
+        };
+      });
+  ASSERT_EQ(lines.size(), 3u);
+  for (const auto& line : lines) {
+    EXPECT_NE(line.find("ring 9 of NetReduce does not answer"), std::string::npos) << line;
+    EXPECT_NE(line.find("[[switch.netreduce.ring]]"), std::string::npos) << line;
+  }
+}
+
+TEST(NetReduceCommunicator, FallbackCanBeAnError) {
+  run_world(
+      2,
+      [](const Result<Communicator>& communicator) {
+        ASSERT_FALSE(communicator);
+        const auto& said = communicator.error().message;
+        EXPECT_NE(said.find("ring 9 of NetReduce does not answer"), std::string::npos) << said;
+      },
+      [](CommunicatorOptions& options) { options.fallback = Fallback::error; });
+}
+
+TEST(NetReduceCommunicator, OneRankNeedsNothing) {
+  const auto communicator = Communicator::create(options_of(0, 1, next_port()));
+  ASSERT_TRUE(communicator) << communicator.error().message;
+}
+
+TEST(NetReduceCommunicator, RanksThatDifferAreRefused) {
+  std::atomic<std::uint16_t> message = 100;
+  run_world(
+      2,
+      [](const Result<Communicator>& communicator) {
+        ASSERT_FALSE(communicator);
+        EXPECT_NE(communicator.error().message.find("TRIBUTARY_NETREDUCE_RING"), std::string::npos)
+            << communicator.error().message;
+      },
+      [&](CommunicatorOptions& options) { options.netreduce_message = message++; });
+}
+
+TEST(NetReduceCommunicator, OneAddressHasOneEndpoint) {
+  std::atomic<int> refused = 0;
+  run_world(
+      2,
+      [&](const Result<Communicator>& communicator) {
+        ASSERT_FALSE(communicator);
+        refused += communicator.error().message.find("another job's software endpoint") !=
+                           std::string::npos
+                       ? 1
+                       : 0;
+      },
+      [](CommunicatorOptions& options) {
+        options.local_address = "127.77." + std::to_string(subnet()) + ".1";
+        options.deadline = 1s;
+      });
+  EXPECT_EQ(refused, 1);
+}
+
+TEST(NetReduceCommunicator, RefusesWhatCannotBe) {
+  const auto expect = [](const Change& change, const std::string& words) {
+    auto options = options_of(0, 2, 33000);
+    change(options);
+    const auto created = Communicator::create(options);
+    ASSERT_FALSE(created);
+    EXPECT_NE(created.error().message.find(words), std::string::npos) << created.error().message;
+  };
+  expect([](auto& options) { options.netreduce_ring.reset(); }, "TRIBUTARY_NETREDUCE_RING");
+  expect([](auto& options) { options.netreduce_mtu = 1000; }, "no path MTU");
+  expect([](auto& options) { options.netreduce_window = 0; }, "not within 1 to 65536");
+  expect(
+      [](auto& options) {
+        options.netreduce_message = 8193;
+        options.netreduce_window = 3;
+      },
+      "not within 1 to 65536");
+  expect(
+      [](auto& options) {
+        options.world_size = 65;
+        options.netreduce_message = 1;
+      },
+      "at most 64 ranks");
+  expect([](auto& options) { options.encapsulation = wire::Encapsulation::ethernet; }, "UDP only");
+  expect([](auto& options) { options.mtu = 1087; }, "need an MTU of 1088");
+}
+
+}  // namespace
+}  // namespace tributary::host::test
