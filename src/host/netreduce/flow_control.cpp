@@ -83,12 +83,11 @@ FlowControl::Piece FlowControl::piece_of(std::uint32_t message) const {
   return piece;
 }
 
-// Nothing follows message 0 before its sum is there: then the switch has met all ranks. That
-// everybody has received the message that was in the slot before follows from the window (see
+// That everybody has received the message that was in the slot before follows from the window (see
 // docs/wire.md); but the acknowledgement may have been lost, and then it may be sent once more.
 bool FlowControl::may_post() const {
-  const auto window = consumed_ == 0 ? 1 : plan_.window;
-  return posted_ < end_ && posted_ - consumed_ < window && posted_ - acknowledged_ < plan_.slots();
+  return posted_ < end_ && posted_ - consumed_ < plan_.window &&
+         posted_ - acknowledged_ < plan_.slots();
 }
 
 Result<void> FlowControl::post_more() {

@@ -28,8 +28,9 @@ class FlowControl {
   // outlives this object.
   FlowControl(Job job, const NetReducePlan& plan, Link& link);
 
-  // Starts a collective, and posts what the window allows. The first is a barrier: the first
-  // message of a run has one packet. Afterwards `in` is needed until running() is false.
+  // Starts a collective, and posts what the window allows. The first is a barrier: message 0 of a
+  // run has one packet, and nothing follows it before its sum is there, so that the switch has met
+  // all ranks by then. Afterwards `in` is needed until running() is false.
   Result<void> begin(const Call& call);
   // Another rank may have made this call, which here was refused: what comes of it is not taken for
   // part of the next one.
