@@ -33,7 +33,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     up = commands.add_parser("up", help="make a lab")
-    run = commands.add_parser("run", help="run tributary-bench (or --program) in every host",
+    run = commands.add_parser("run", help="run tributary-bench (or --program) in every host, or "
+                              "in every guest where there are no hosts",
                               usage="lab run LAB [options] -- ARGUMENTS")
     reload = commands.add_parser("reload", help="change settings of a lab that is up; the daemons "
                                  "go on running")
@@ -54,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
                              dest="settings", help="any key of the daemons' configuration, as in "
                              "switch.selection.reduction=adaptive; [[tables]] all get it")
     up.add_argument("--bind-to", type=int, metavar="PID", help="take it down when PID ends")
-    run.add_argument("--workers", type=int, metavar="N", help="only on the first N hosts")
+    run.add_argument("--workers", type=int, metavar="N", help="only on the first N")
     run.add_argument("--hosts", help="only on these, as in h1,h3; rank 0 first")
     run.add_argument("--port", type=int, default=29500, help="of the rendezvous (MASTER_PORT)")
     run.add_argument("--delay", action="append", default=[], metavar="HOST=SECONDS",
@@ -120,7 +121,7 @@ def _up(arguments: argparse.Namespace) -> int:
 def _hosts(lab: description.Lab, arguments: argparse.Namespace) -> list[str]:
     if arguments.hosts:
         return [lab.host(name).name for name in arguments.hosts.split(",")]
-    names = [host.name for host in lab.hosts]
+    names = [host.name for host in lab.hosts or lab.guests]
     if arguments.workers is not None and not 1 <= arguments.workers <= len(names):
         raise LabError(f"--workers {arguments.workers}: lab {lab.name} has {len(names)} hosts")
     return names[:arguments.workers]
@@ -144,7 +145,8 @@ def _run(arguments: argparse.Namespace) -> int:
         lab = _lab(arguments.lab)
     build = pathlib.Path(arguments.build_dir).resolve()
     hosts, delays = _hosts(lab, arguments), _delays(lab, arguments)
-    argv = workers.bench(build, arguments.program) + arguments.arguments
+    in_guests = isinstance(lab.host(hosts[0]), description.Guest)
+    argv = workers.bench(build, arguments.program, in_guests) + arguments.arguments
     ours = not lifecycle.is_up(lab.name)
     if ours:
         lifecycle.up(lab, build, _overrides(arguments), os.getpid())
@@ -220,7 +222,7 @@ def _exec(arguments: argparse.Namespace) -> int:
         raise LabError(f"lab {lab.name} is not up; try 'tools/lab up {arguments.lab}'")
     if arguments.host in record["guests"]:
         status, said = guests.run(state.directory(lab.name), arguments.host,
-                                  shlex.join(arguments.arguments))
+                                  shlex.join(arguments.arguments), timeout_s=None)
         sys.stdout.write(said)
         return status
     for daemon in lab.daemons:

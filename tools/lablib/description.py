@@ -83,8 +83,8 @@ class Lab:
                 return self.namespace(self.daemon_host(daemon)), interface
         raise LabError(f"{self.source}: no daemon's configuration has a port on '{interface}'")
 
-    def host(self, name: str) -> Host:
-        for host in self.hosts:
+    def host(self, name: str) -> Host | Guest:
+        for host in (*self.hosts, *self.guests):
             if host.name == name:
                 return host
         known = " ".join([host.name for host in (*self.hosts, *self.guests)] + self.switch_hosts())
@@ -150,14 +150,15 @@ class _Reader:
         return mtu
 
     def lab(self, table: dict) -> Lab:
-        self._take(table, "lab", {"name", "daemon", "host"}, {"cable", "guest"})
+        self._take(table, "lab", {"name", "daemon", "host"}, {"cable", "guest", "every_guest"})
         lab = Lab(
             name=self._name(table["name"], _LAB_NAME, "a lab"),
             source=self._path,
             daemons=tuple(self._daemon(entry) for entry in table["daemon"]),
             hosts=tuple(self._host(entry) for entry in table["host"]),
             cables=tuple(self._cable(entry) for entry in table.get("cable", [])),
-            guests=tuple(self._guest(entry) for entry in table.get("guest", [])),
+            guests=tuple(self._guest(table.get("every_guest", {}) | entry)
+                         for entry in table.get("guest", [])),
         )
         hosts = (*lab.hosts, *lab.guests)
         self._unique("host, guest or daemon", [host.name for host in hosts] + lab.switch_hosts())

@@ -57,9 +57,9 @@ def _version(path: pathlib.Path) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", path.name)]
 
 
-def build(target: pathlib.Path, programs: Iterable[str], files: Iterable[str],
+def build(target: pathlib.Path, programs: Iterable[pathlib.Path], files: Iterable[str],
           modules: Iterable[str]) -> None:
-    """Writes the image; `programs` are found on the PATH, `files` keep their places."""
+    """Writes the image; `files` keep their places."""
     missing = sorted({package for tool, package in _TOOLS.items() if shutil.which(tool) is None})
     if missing:
         raise LabError(f"guests need more tools; try: apt-get install {' '.join(missing)}")
@@ -71,7 +71,7 @@ def build(target: pathlib.Path, programs: Iterable[str], files: Iterable[str],
         (root / "init").write_text(_INIT)
         (root / "init").chmod(0o755)
         for program in programs:
-            _add_program(root, program)
+            _add_with_libraries(root, program, root / "usr" / "bin" / program.name)
         for file in files:
             _add_with_libraries(root, pathlib.Path(file), root / file.lstrip("/"))
         _add_modules(root, (*_MODULES, *modules))
@@ -80,13 +80,6 @@ def build(target: pathlib.Path, programs: Iterable[str], files: Iterable[str],
 
 def module_names(modules: Iterable[str]) -> str:
     return ",".join((*_MODULES, *modules))
-
-
-def _add_program(root: pathlib.Path, program: str) -> None:
-    found = shutil.which(program)
-    if found is None:
-        raise LabError(f"there is no program '{program}' for the guests")
-    _add_with_libraries(root, pathlib.Path(found), root / "usr" / "bin" / program)
 
 
 def _add_with_libraries(root: pathlib.Path, file: pathlib.Path, copy: pathlib.Path) -> None:

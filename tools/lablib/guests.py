@@ -29,12 +29,21 @@ def tap(namespace: str, interface: str, mtu: int) -> None:
                               f"ip link set dev {interface} mtu {mtu} up")
 
 
-def build_image(directory: pathlib.Path, guests: tuple[Guest, ...]) -> None:
-    """One for all guests of a lab."""
+def build_image(directory: pathlib.Path, guests: tuple[Guest, ...], build: pathlib.Path) -> None:
+    """One for all guests of a lab. Programs are those of `build`, or found on the PATH."""
     def of_all(what: str) -> list[str]:
         return sorted({name for guest in guests for name in getattr(guest, what)})
 
-    guest_image.build(directory / _IMAGE, of_all("programs"), of_all("files"), of_all("modules"))
+    programs = [_program(name, build) for name in of_all("programs")]
+    guest_image.build(directory / _IMAGE, programs, of_all("files"), of_all("modules"))
+
+
+def _program(name: str, build: pathlib.Path) -> pathlib.Path:
+    own = build / "apps" / name / name
+    found = own if own.is_file() else shutil.which(name)
+    if found is None:
+        raise LabError(f"there is no program '{name}' for the guests")
+    return pathlib.Path(found)
 
 
 def start(namespace: str, guest: Guest, directory: pathlib.Path, mtu: int) -> subprocess.Popen:
@@ -63,7 +72,7 @@ def _socket(directory: pathlib.Path, name: str) -> pathlib.Path:
 
 
 def run(directory: pathlib.Path, name: str, command: str,
-        timeout_s: float = 60.0) -> tuple[int, str]:
+        timeout_s: float | None = 60.0) -> tuple[int, str]:
     """Runs a shell command in a guest; its exit status, and what it printed to both streams."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
         line.settimeout(timeout_s)

@@ -94,7 +94,7 @@ def _make(lab: Lab, tributaryd: pathlib.Path, build: pathlib.Path,
     for cable in lab.cables:
         namespaces.veth(lab.attachment(cable.a), lab.attachment(cable.b),
                         overrides.mtu or cable.mtu)
-    _start_guests(lab, record, overrides)
+    _start_guests(lab, record, build, overrides)
     for name in lab.switch_hosts():
         namespaces.await_carriers(lab.namespace(name))
     _write_configurations(lab, record, overrides)
@@ -103,10 +103,11 @@ def _make(lab: Lab, tributaryd: pathlib.Path, build: pathlib.Path,
         guests.await_ready(directory, guest)
 
 
-def _start_guests(lab: Lab, record: dict, overrides: daemon_config.Overrides) -> None:
+def _start_guests(lab: Lab, record: dict, build: pathlib.Path,
+                  overrides: daemon_config.Overrides) -> None:
     directory = state.directory(lab.name)
     if lab.guests:
-        guests.build_image(directory, lab.guests)
+        guests.build_image(directory, lab.guests, build)
     for guest in lab.guests:
         namespace, interface = lab.attachment(guest.switch_interface)
         mtu = overrides.mtu or guest.mtu

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One worker per host, the way torchrun starts them."""
+"""One worker per host or guest, the way torchrun starts them."""
 
+import math
 import os
 import pathlib
 import subprocess
@@ -8,8 +9,8 @@ import sys
 import threading
 import time
 
-from . import namespaces
-from .description import Lab
+from . import ROOT, namespaces
+from .description import Guest, Lab
 
 # A worker that fails leaves the others waiting; they get this long to say so themselves.
 _GRACE_S = 10.0
@@ -17,22 +18,25 @@ _GRACE_S = 10.0
 
 def run(lab: Lab, argv: list[str], hosts: list[str], port: int = 29500,
         delays: dict[str, float] | None = None, timeout_s: float | None = None) -> int:
-    """Runs `argv` in every host; the exit code of the worst."""
+    """Runs `argv` in every one of `hosts`; the exit code of the worst."""
     master = str(lab.host(hosts[0]).address.ip)
     children: list[subprocess.Popen] = []
     readers: list[threading.Thread] = []
     try:
         for rank, host in enumerate(hosts):
-            environment = os.environ | {
+            environment = {
                 "RANK": str(rank), "WORLD_SIZE": str(len(hosts)),
                 "LOCAL_RANK": "0", "MASTER_ADDR": master, "MASTER_PORT": str(port)}
             delay = (delays or {}).get(host, 0)
             command = ["sh", "-c", f'sleep {delay}; exec "$@"', "sh", *argv] if delay else argv
+            if isinstance(lab.host(host), Guest):
+                command = _in_guest(lab, host, environment, command, timeout_s)
+            else:
+                command = namespaces.command(lab.namespace(host), *command)
             child = subprocess.Popen(
                 # Workers end with us, even if we are killed.
-                ["setpriv", "--pdeathsig", "KILL",
-                 *namespaces.command(lab.namespace(host), *command)],
-                env=environment, stdin=subprocess.DEVNULL,
+                ["setpriv", "--pdeathsig", "KILL", *command],
+                env=os.environ | environment, stdin=subprocess.DEVNULL,
                 stdout=None if rank == 0 else subprocess.PIPE, stderr=subprocess.PIPE)
             children.append(child)
             readers += [_prefix(stream, host) for stream in (child.stdout, child.stderr) if stream]
@@ -45,6 +49,16 @@ def run(lab: Lab, argv: list[str], hosts: list[str], port: int = 29500,
             child.wait()
         for reader in readers:
             reader.join(timeout=1.0)
+
+
+def _in_guest(lab: Lab, guest: str, environment: dict[str, str], argv: list[str],
+              timeout_s: float | None) -> list[str]:
+    """A guest has its own processes: it does not see our environment, nor that we end."""
+    ours = environment | {name: value for name, value in os.environ.items()
+                          if name.startswith("TRIBUTARY_")}
+    limit = ["timeout", str(math.ceil(timeout_s))] if timeout_s else []
+    return [str(ROOT / "tools" / "lab"), "exec", lab.name, guest, "--", *limit, "env",
+            *(f"{name}={value}" for name, value in ours.items()), *argv]
 
 
 def _prefix(stream, host: str) -> threading.Thread:
@@ -90,6 +104,8 @@ def execute(lab: Lab, host: str, argv: list[str]) -> int:
     os.execvp(command[0], command)
 
 
-def bench(build: pathlib.Path, program: str | None) -> list[str]:
+def bench(build: pathlib.Path, program: str | None, in_guests: bool) -> list[str]:
     from .lifecycle import program as built
-    return [program] if program else [str(built(build, "tributary-bench"))]
+    if program:
+        return [program]
+    return ["tributary-bench" if in_guests else str(built(build, "tributary-bench"))]
