@@ -35,6 +35,7 @@ using host::Collective;
 // is gone: as long as the longest pause between two requests of a worker.
 constexpr auto farewell_patience = std::chrono::seconds(2);
 constexpr auto farewell_grace = std::chrono::milliseconds(500);
+constexpr auto farewell_pause = std::chrono::milliseconds(10);
 
 bool writes_out(const Call& call, std::uint32_t rank) {
   return call.collective != Collective::reduce || call.root == rank;
@@ -101,12 +102,20 @@ struct Communicator::State {
   struct Network {
     Network(host::Connections connections, const CommunicatorOptions& options)
         : machine(make_machine(connections, options)),
-          driver(std::make_unique<host::Driver>(*machine, std::move(connections.transport))),
+          driver(make_driver(connections)),
+          device(std::move(connections.device)),
           runner(driver.get()),
-          ring(std::move(connections.ring)) {}
+          ring(std::move(connections.ring)) {
+      if (device != nullptr) {
+        runner = device.get();
+      }
+    }
 
     std::unique_ptr<host::Machine> make_machine(host::Connections& connections,
                                                 const CommunicatorOptions& given) {
+      if (connections.device != nullptr) {
+        return nullptr;
+      }
       if (!connections.plan.trees.empty()) {
         auto made = std::make_unique<host::PanamaCollectives>(std::move(connections.job),
                                                               std::move(connections.plan));
@@ -125,6 +134,12 @@ struct Communicator::State {
       return made;
     }
 
+    std::unique_ptr<host::Driver> make_driver(host::Connections& connections) {
+      return machine == nullptr
+                 ? nullptr
+                 : std::make_unique<host::Driver>(*machine, std::move(*connections.transport));
+    }
+
     CanaryStatistics canary_statistics() {
       return canary == nullptr ? CanaryStatistics{}
                                : driver->with_machine([this] { return canary->statistics(); });
@@ -135,11 +150,12 @@ struct Communicator::State {
       return sent.blocks_by_hosts + sent.contributions_direct_sent;
     }
 
-    host::CanaryCollectives* canary = nullptr;  // one of these is the machine
+    host::CanaryCollectives* canary = nullptr;  // one of these is the machine, if there is one
     host::PanamaCollectives* panama = nullptr;
     host::NetReduceCollectives* netreduce = nullptr;
     std::unique_ptr<host::Machine> machine;
     std::unique_ptr<host::Driver> driver;
+    std::unique_ptr<host::VerbsRunner> device;  // instead of those
     host::Runner* runner;
     host::Ring ring;
   };
@@ -197,7 +213,7 @@ Result<void> Communicator::State::select(Time until) {
 }
 
 Result<host::Choice> Communicator::State::find_out(Time until) {
-  auto& [canary, panama, netreduce, machine, driver, runner, ring] = *network;
+  auto& [canary, panama, netreduce, machine, driver, device, runner, ring] = *network;
   if (panama != nullptr) {
     const auto observation = observe_trees(*panama, *driver, ring, until);
     return observation ? choose_trees(options, *panama, *observation)
@@ -313,8 +329,19 @@ void Communicator::State::farewell() {
     return;
   }
   const auto together = network->ring.barrier(Clock::now() + farewell_patience);
-  if (!together && together.error().code != Error::Code::timeout && network->runner->retaining()) {
-    std::this_thread::sleep_for(farewell_grace);
+  if (together) {
+    return;
+  }
+  if (together.error().code != Error::Code::timeout) {
+    if (network->runner->retaining()) {
+      std::this_thread::sleep_for(farewell_grace);
+    }
+    return;
+  }
+  // What a device sends again may take seconds: it is patient.
+  const auto until = deadline();
+  while (network->device != nullptr && network->device->retaining() && Clock::now() < until) {
+    std::this_thread::sleep_for(farewell_pause);
   }
 }
 
@@ -416,6 +443,9 @@ PanamaStatistics Communicator::panama_statistics() const {
       [this] { return state_->network->panama->statistics(); });
 }
 NetReduceStatistics Communicator::netreduce_statistics() const {
+  if (state_->network && state_->network->device != nullptr) {
+    return state_->network->device->statistics();
+  }
   if (!state_->network || state_->network->netreduce == nullptr) {
     return {};
   }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -15,6 +17,8 @@
 #include "host/transport/address.h"
 #include "host/transport/datagram_socket.h"
 #include "host/transport/tcp.h"
+#include "host/verbs/verbs_link.h"
+#include "host/verbs/verbs_runner.h"
 #include "wire/checksum.h"
 
 namespace tributary::host {
@@ -160,8 +164,22 @@ PanamaPlan panama_plan_of(const CommunicatorOptions& options,
   return plan;
 }
 
+// Null without an RDMA device.
+Result<std::unique_ptr<VerbsLink>> device_link_of(const CommunicatorOptions& options,
+                                                  wire::Ipv4Address local) {
+  if (!options.wants_netreduce() || options.rdma_device.empty()) {
+    return nullptr;
+  }
+  return open_verbs_link({options.rdma_device, local, options.deadline},
+                         netreduce_plan_of(options));
+}
+
 // Of NetReduce, if it is wanted.
-Result<LinkEnd> link_end_of(const CommunicatorOptions& options, std::uint32_t mtu) {
+Result<LinkEnd> link_end_of(const CommunicatorOptions& options, const VerbsLink* device,
+                            std::uint32_t mtu) {
+  if (device != nullptr) {
+    return device->end();
+  }
   if (!options.wants_netreduce()) {
     return LinkEnd{};
   }
@@ -225,13 +243,21 @@ Result<Connections> connect(const CommunicatorOptions& options, Time until) {
   if (!trees) {
     return as_error(trees);
   }
-  const auto end = link_end_of(options, *mtu);
+  auto device = device_link_of(options, *local);
+  if (!device) {
+    return as_error(device);
+  }
+  const auto end = link_end_of(options, device->get(), *mtu);
   if (!end) {
     return as_error(end);
   }
-  auto socket = open_socket(options, *local, *trees);
-  if (!socket) {
-    return as_error(socket);
+  std::optional<DatagramSocket> socket;
+  if (*device == nullptr) {
+    auto opened = open_socket(options, *local, *trees);
+    if (!opened) {
+      return as_error(opened);
+    }
+    socket = std::move(*opened);
   }
   auto listener = listen_on(Endpoint{*local, 0});
   if (!listener) {
@@ -239,9 +265,9 @@ Result<Connections> connect(const CommunicatorOptions& options, Time until) {
   }
 
   auto hello = hello_of(options, *local);
-  hello.canary_port = socket->local.port;
+  hello.canary_port = socket ? socket->local.port : std::uint16_t{0};
   hello.ring_port = listener->local.port;
-  const auto receive_buffer_bytes = socket->receive_buffer_bytes;
+  const auto receive_buffer_bytes = socket ? socket->receive_buffer_bytes : 0;
   if (!trees->empty()) {
     tell_panama(options, *trees, *mtu, receive_buffer_bytes, hello);
   } else if (options.wants_netreduce()) {
@@ -254,10 +280,14 @@ Result<Connections> connect(const CommunicatorOptions& options, Time until) {
     hello.window = options.window;
   }
   // Before the others learn of this rank: they may send as soon as they do.
-  auto transport = UringTransport::create(std::move(*socket),
-                                          Datagram::header_bytes_max + hello.payload_bytes.value());
-  if (!transport) {
-    return as_error(transport);
+  std::optional<UringTransport> transport;
+  if (socket) {
+    auto made = UringTransport::create(std::move(*socket),
+                                       Datagram::header_bytes_max + hello.payload_bytes.value());
+    if (!made) {
+      return as_error(made);
+    }
+    transport = std::move(*made);
   }
   auto meeting = meet(*place, hello, until);
   if (!meeting) {
@@ -267,15 +297,21 @@ Result<Connections> connect(const CommunicatorOptions& options, Time until) {
   if (!ring) {
     return as_error(ring);
   }
-  Connections connections{.job = meeting->job,
-                          .plan = {},
-                          .transport = std::move(*transport),
-                          .ring = std::move(*ring)};
+  Connections connections{
+      .job = meeting->job, .plan = {}, .transport = std::move(transport), .ring = std::move(*ring)};
   if (!trees->empty()) {
     connections.plan = panama_plan_of(options, *trees, meeting->job);
   } else if (options.wants_netreduce()) {
     connections.netreduce = netreduce_plan_of(options);
     connections.link = link_plan_of(*meeting, *end);
+  }
+  if (*device != nullptr) {
+    const auto& link = connections.link;
+    if (auto connected = (*device)->connect(link.next, link.before); !connected) {
+      return as_error(connected);
+    }
+    connections.device =
+        std::make_unique<VerbsRunner>(meeting->job, *connections.netreduce, std::move(*device));
   }
   return connections;
 }

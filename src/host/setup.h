@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <optional>
 
 #include "host/clock.h"
@@ -13,6 +14,7 @@
 #include "host/panama/plan.h"
 #include "host/ring/ring.h"
 #include "host/transport/uring_transport.h"
+#include "host/verbs/verbs_runner.h"
 
 namespace tributary::host {
 
@@ -25,7 +27,9 @@ struct Connections {
   PanamaPlan plan;  // without trees unless PANAMA is wanted
   std::optional<NetReducePlan> netreduce = {};
   LinkPlan link = {};  // of NetReduce
-  UringTransport transport;
+  // Either datagrams, or a device that is told of whole messages.
+  std::optional<UringTransport> transport = {};
+  std::unique_ptr<VerbsRunner> device = {};
   Ring ring;
 };
 

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "host/clock.h"
+#include "host/error.h"
+#include "host/netreduce/link.h"
+#include "host/netreduce/plan.h"
+#include "wire/ipv4.h"
+
+namespace tributary::host {
+
+struct LinkEvent {
+  enum class Kind : std::uint8_t {
+    arrived,      // of the rank before, with so many bytes
+    acknowledged  // by the next rank
+  };
+  Kind kind = Kind::arrived;
+  std::uint32_t message = 0;
+  std::uint32_t bytes = 0;
+};
+
+struct RdmaPlace {
+  std::string device;       // as 'rdma link' calls it
+  wire::Ipv4Address local;  // of the interface that it belongs to
+  // How long another rank may be away: what it keeps from being acknowledged is sent again until
+  // then.
+  std::chrono::nanoseconds patience{};
+};
+
+// A link whose Reliable Connections are those of an RDMA device: of a network adapter, or Linux's
+// Soft-RoCE. Its slots are memory that the device reads and writes by itself.
+class VerbsLink : public Link {
+ public:
+  // What the neighbours have to know before they connect.
+  virtual LinkEnd end() const = 0;
+  virtual Result<void> connect(const LinkNeighbour& next, const LinkNeighbour& before) = 0;
+
+  // What happened since the last call, in order. Waits until something has, but no longer than
+  // `until`. Valid until the next call.
+  virtual Result<std::span<const LinkEvent>> wait(Time until) = 0;
+};
+
+// Fails also where this library was built without libibverbs.
+Result<std::unique_ptr<VerbsLink>> open_verbs_link(const RdmaPlace& place,
+                                                   const NetReducePlan& plan);
+
+}  // namespace tributary::host

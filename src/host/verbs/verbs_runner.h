@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "host/call.h"
+#include "host/clock.h"
+#include "host/error.h"
+#include "host/job.h"
+#include "host/netreduce/flow_control.h"
+#include "host/netreduce/statistics.h"
+#include "host/runner.h"
+#include "host/verbs/verbs_link.h"
+
+namespace tributary::host {
+
+// Runs the collectives of one ring over an RDMA device, on the caller's thread. What is sent again,
+// or acknowledged again, between collectives is the device's business.
+class VerbsRunner final : public Runner {
+ public:
+  // Precondition: the link is connected.
+  VerbsRunner(Job job, const NetReducePlan& plan, std::unique_ptr<VerbsLink> link)
+      : link_(std::move(link)), flow_(std::move(job), plan, *link_) {}
+
+  Result<void> run(const Call& call, Time until) override;
+  void skip(const Call& call) override { flow_.skip(call); }
+  bool retaining() override;
+  const Job& job() const override { return flow_.job(); }
+  NetReduceStatistics statistics() const {
+    return {flow_.plan().ring, flow_.messages_posted(), {}};
+  }
+
+ private:
+  Result<void> drive(Time until);
+  Result<void> step(Time until);
+
+  std::unique_ptr<VerbsLink> link_;
+  FlowControl flow_;
+};
+
+}  // namespace tributary::host

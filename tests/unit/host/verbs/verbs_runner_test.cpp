@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/verbs/verbs_runner.h"
+
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "host/netreduce/flow_control.h"
+#include "host/verbs/verbs_link.h"
+#include "wire/netreduce.h"
+
+// One rank over a link that the test made up: another rank and the switch are behind it.
+namespace tributary::host::test {
+namespace {
+
+using namespace std::chrono_literals;
+using Numbers = std::vector<std::int64_t>;
+
+const NetReducePlan plan{.ring = 1, .window = 2, .message_packets = 3, .mtu = 256};
+
+Job job_of(std::uint32_t rank) {
+  Job job;
+  job.rank = rank;
+  job.key = {1, 2, 3};
+  job.peers.resize(2);
+  return job;
+}
+
+Call allreduce_of(const Numbers& in, Numbers& out) {
+  return Call{Collective::allreduce,
+              Buffers{reinterpret_cast<const std::byte*>(in.data()),
+                      reinterpret_cast<std::byte*>(out.data()), in.size(), wire::ElementType::i64,
+                      wire::Operator::sum},
+              0};
+}
+
+struct Slots {
+  std::vector<std::byte> sent = std::vector<std::byte>(plan.slots() * plan.message_bytes());
+  std::vector<std::byte> received = sent;
+  std::uint32_t posted = 0;  // messages
+
+  static std::size_t offset_of(std::uint32_t message) {
+    return std::size_t{message % plan.slots()} * plan.message_bytes();
+  }
+};
+
+class OtherLink : public Link {
+ public:
+  explicit OtherLink(Slots& slots) : slots_(slots) {}
+  wire::MutableBytes send_slot(std::uint32_t slot) override {
+    return wire::MutableBytes(slots_.sent).subspan(Slots::offset_of(slot), plan.message_bytes());
+  }
+  wire::Bytes received_slot(std::uint32_t slot) override {
+    return wire::Bytes(slots_.received).subspan(Slots::offset_of(slot), plan.message_bytes());
+  }
+  Result<void> post(std::uint32_t message, std::uint32_t) override {
+    EXPECT_EQ(message, slots_.posted++);
+    return {};
+  }
+
+ private:
+  Slots& slots_;
+};
+
+// The network between the two: adds what both have posted.
+struct Network {
+  Slots mine;
+  Slots others;
+  OtherLink other_link{others};
+  FlowControl other{job_of(1), plan, other_link};
+  std::vector<std::uint32_t> lengths;  // of this rank's messages
+  std::uint32_t summed = 0;
+  bool acknowledges = true;
+  std::uint32_t acknowledged = 0;
+  std::uint32_t drops_from = ~0u;  // message
+  std::optional<Error> fault;
+
+  // Header: of who sent the message to its receiver. All the rest are 64-bit integers.
+  static void add(Slots& to, const Slots& from, std::uint32_t message, std::uint32_t bytes) {
+    const auto at = Slots::offset_of(message);
+    std::memcpy(to.received.data() + at, from.sent.data() + at, bytes);
+    for (auto word = at + sizeof(wire::InaHeader); word < at + bytes; word += 8) {
+      std::uint64_t left = 0;
+      std::uint64_t right = 0;
+      std::memcpy(&left, to.sent.data() + word, 8);
+      std::memcpy(&right, from.sent.data() + word, 8);
+      left += right;
+      std::memcpy(to.received.data() + word, &left, 8);
+    }
+  }
+};
+
+class FakeLink final : public VerbsLink {
+ public:
+  explicit FakeLink(Network& network) : network_(network) {}
+
+  wire::MutableBytes send_slot(std::uint32_t slot) override { return own_.send_slot(slot); }
+  wire::Bytes received_slot(std::uint32_t slot) override { return own_.received_slot(slot); }
+  Result<void> post(std::uint32_t message, std::uint32_t bytes) override {
+    network_.lengths.push_back(bytes);
+    return own_.post(message, bytes);
+  }
+  LinkEnd end() const override { return {}; }
+  Result<void> connect(const LinkNeighbour&, const LinkNeighbour&) override { return {}; }
+
+  Result<std::span<const LinkEvent>> wait(Time) override {
+    events_.clear();
+    if (network_.fault) {
+      return tl::make_unexpected(*network_.fault);
+    }
+    auto& [mine, others, link, other, lengths, summed, acknowledges, acknowledged, drops_from,
+           fault] = network_;
+    while (summed < std::min({mine.posted, others.posted, drops_from})) {
+      const auto bytes = lengths[summed];
+      Network::add(mine, others, summed, bytes);
+      Network::add(others, mine, summed, bytes);
+      events_.push_back({LinkEvent::Kind::arrived, summed, bytes});
+      EXPECT_TRUE(other.arrived(summed, bytes));
+      EXPECT_TRUE(other.acknowledged(++summed));
+    }
+    while (acknowledges && acknowledged < summed) {
+      events_.push_back({LinkEvent::Kind::acknowledged, acknowledged++, 0});
+    }
+    return std::span<const LinkEvent>(events_);
+  }
+
+ private:
+  Network& network_;
+  OtherLink own_{network_.mine};
+  std::vector<LinkEvent> events_;
+};
+
+class VerbsRunnerTest : public testing::Test {
+ protected:
+  // The first call of a run.
+  void meet() {
+    const Call barrier{Collective::barrier, {}, 0};
+    ASSERT_TRUE(network.other.begin(barrier));
+    ASSERT_TRUE(runner.run(barrier, Clock::now() + 10s));
+  }
+  Result<void> reduce(std::size_t count, Time until = Clock::now() + 10s) {
+    given.resize(count);
+    std::iota(given.begin(), given.end(), 1);
+    others_result = result = Numbers(count);
+    EXPECT_TRUE(network.other.begin(allreduce_of(given, others_result)));
+    return runner.run(allreduce_of(given, result), until);
+  }
+
+  Network network;
+  VerbsRunner runner{job_of(0), plan, std::make_unique<FakeLink>(network)};
+  Numbers given, result, others_result;
+};
+
+TEST_F(VerbsRunnerTest, RunsCollectivesOfMoreMessagesThanTheLinkHasSlots) {
+  meet();
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_TRUE(reduce(1000));
+    for (std::size_t i = 0; i < result.size(); ++i) {
+      ASSERT_EQ(result[i], 2 * given[i]);
+    }
+    EXPECT_EQ(others_result, result);
+  }
+  EXPECT_FALSE(runner.retaining());
+}
+
+TEST_F(VerbsRunnerTest, RetainsWhatIsNotAcknowledged) {
+  meet();
+  network.acknowledges = false;
+  ASSERT_TRUE(reduce(10));
+  EXPECT_TRUE(runner.retaining());
+  network.acknowledges = true;
+  EXPECT_FALSE(runner.retaining());
+}
+
+TEST_F(VerbsRunnerTest, TheDeadlineEndsTheRun) {
+  meet();
+  network.drops_from = 2;
+  const auto late = reduce(1000, Clock::now() + 5ms);
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, Error::Code::timeout);
+  EXPECT_NE(late.error().message.find("did not come"), std::string::npos) << late.error().message;
+
+  network.drops_from = ~0u;
+  const auto after = runner.run(allreduce_of(given, result), Clock::now() + 10s);
+  ASSERT_FALSE(after);
+  EXPECT_NE(after.error().message.find("run is over"), std::string::npos);
+}
+
+TEST_F(VerbsRunnerTest, WhatTheLinkSaysEndsTheRun) {
+  meet();
+  network.fault = Error{Error::Code::network, "the cable burns"};
+  const auto failed = reduce(10);
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().message, "the cable burns");
+  EXPECT_FALSE(runner.retaining());
+}
+
+TEST(VerbsLink, SaysWhichDeviceIsMissing) {
+  const auto opened = open_verbs_link({"tributary0", wire::Ipv4Address(127, 0, 0, 1), 30s}, plan);
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, Error::Code::invalid_argument);
+  EXPECT_NE(opened.error().message.find("tributary0"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tributary::host::test
