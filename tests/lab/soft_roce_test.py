@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""NetReduce over Linux's Soft-RoCE: the judge is a stack that knows nothing of the switch. One short
+run with two guests; with TRIBUTARY_SOFT_ROCE=full also three and four, 16 MiB, and both path MTUs."""
+
+import base64
+import contextlib
+import json
+import os
+import time
+import unittest
+
+import gradients
+import support
+
+FULL = os.environ.get("TRIBUTARY_SOFT_ROCE") == "full"
+MTU = 1024
+CAPTURE = "/tmp/capture.pcap"
+IMPAIRED = {"loss": "impaired_lost", "duplicate": "impaired_duplicated",
+            "corrupt": "impaired_corrupted", "reorder": "impaired_reordered"}
+
+
+class Guests:
+    """Guests on one switch, whose first ones are a ring."""
+
+    def __init__(self, lab: support.Lab, count: int = 2, mtu: int = MTU):
+        self.lab = lab
+        self.names = [f"g{n}" for n in range(1, count + 1)]
+        self.mtu = mtu
+
+    def reduce(self, *arguments, timeout: float = 120.0) -> dict:
+        """The JSON document of a reduction by these guests, which must succeed."""
+        told = {"TRIBUTARY_RDMA_DEVICE": "rxe_eth0", "TRIBUTARY_NETREDUCE_RING": "1",
+                "TRIBUTARY_NETREDUCE_MTU": str(self.mtu)}
+        done = support.run(
+            support.LAB, "run", self.lab.name, "--build-dir", support.BUILD, "--hosts",
+            ",".join(self.names), "--time-limit", timeout, "--", "allreduce", "--algorithm",
+            "netreduce", "--fallback", "error", "--record", "/tmp/record.json", *arguments,
+            timeout=timeout + 30, env=os.environ | told)
+        if done.returncode != 0:
+            raise AssertionError(f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}")
+        return json.loads(self.lab.exec(self.names[0], "cat", "/tmp/record.json").stdout)
+
+    def shell(self, guest: str, command: str, timeout: float = 60.0) -> str:
+        done = self.lab.exec(guest, "sh", "-c", command, timeout=timeout)
+        if done.returncode != 0:
+            raise AssertionError(f"{guest}: {command}: {done.returncode}\n{done.stdout}")
+        return done.stdout
+
+    def figures(self) -> dict[str, int]:
+        return next(row["figures"] for row in self.lab.rows("engine")
+                    if row["engine"] == "netreduce")
+
+    @contextlib.contextmanager
+    def captured(self, into: dict[str, list[gradients.Gradient]]):
+        """What each guest sent and received meanwhile."""
+        for guest in self.names:
+            # tcpdump wants to be somebody.
+            self.shell(guest, "echo root:x:0:0::/:/bin/sh > /etc/passwd; "
+                       f"tcpdump -Z root -U -i eth0 -s 0 -w {CAPTURE} udp port 4791 "
+                       "> /tmp/tcpdump.log 2>&1 & "
+                       "until grep -q listening /tmp/tcpdump.log; do sleep 0.1; done")
+        yield
+        for guest in self.names:
+            self.shell(guest, "killall tcpdump; while pidof tcpdump; do sleep 0.1; done")
+            said = self.shell(guest, f"base64 {CAPTURE}")
+            into[guest] = gradients.gradients(base64.b64decode(said))
+
+
+class TwoGuests(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = support.Lab("soft-roce-2", name="roce").__enter__()
+        cls.addClassCleanup(cls.lab.__exit__)
+        cls.guests = Guests(cls.lab)
+
+    def tearDown(self):
+        self.lab.assert_balanced(self)
+        for guest in self.guests.names:
+            said = self.guests.shell(guest, "dmesg")
+            self.assertNotRegex(said, r"(?i)(rxe|infiniband).*(err|fail)")
+
+    def assert_exact(self, document: dict) -> None:
+        self.assertEqual(support.wrong(document), 0)
+        self.assertTrue(all(row["algorithm"] == "netreduce" for row in document["rows"]))
+
+    def test_the_switch_adds_and_the_guests_verify(self):
+        before = self.guests.figures()
+        self.assert_exact(self.guests.reduce("-b", "1M", "-e", "1M", "-n", "1", "-w", "0"))
+        after = self.guests.figures()
+        # 1 MiB out of place and in place, and one packet to find out about the switch.
+        packets = -(-(1 << 20) // (MTU - gradients.FINGERPRINT))
+        self.assertGreaterEqual(after["sums_total"] - before["sums_total"], 2 * packets)
+        self.assertGreaterEqual(after["results_total"] - before["results_total"], 4 * packets)
+
+    def test_only_payload_and_icrc_change_on_the_way(self):
+        frames: dict[str, list[gradients.Gradient]] = {}
+        with self.guests.captured(frames):
+            self.assert_exact(self.guests.reduce("-b", "64K", "-e", "64K", "-n", "1", "-w", "0"))
+        for sender, receiver in (("g1", "g2"), ("g2", "g1")):
+            own = self.sent(frames, sender)
+            others = self.in_order(self.sent(frames, receiver))
+            arrived = [frame for frame in frames[receiver] if frame.psn in own and
+                       frame.source == next(iter(own.values()))[0].source]
+            self.assertGreater(len(arrived), 128)
+            first = self.first_psn(own)
+            for result in arrived:
+                copies = own[result.psn]
+                self.assertIn(result.headers, [copy.headers for copy in copies])
+                self.assertTrue(result.icrc_is_right)
+                parts = [copies[-1], others[(result.psn - first) % (1 << 24)]]
+                self.assertEqual(result.fingerprint,
+                                 sum(part.fingerprint for part in parts) % (1 << 64))
+                self.assertEqual(result.elements,
+                                 gradients.sum_f32([part.elements for part in parts]))
+
+    @staticmethod
+    def sent(frames: dict, guest: str) -> dict[int, list[gradients.Gradient]]:
+        """What a guest sent, by sequence number, repeats included."""
+        address = bytes((10, 0, 0, int(guest[1:])))
+        found: dict[int, list[gradients.Gradient]] = {}
+        for frame in frames[guest]:
+            if frame.source == address:
+                found.setdefault(frame.psn, []).append(frame)
+        return found
+
+    @staticmethod
+    def first_psn(sent: dict[int, list[gradients.Gradient]]) -> int:
+        return next(iter(sent))
+
+    def in_order(self, sent: dict[int, list[gradients.Gradient]]) -> list[gradients.Gradient]:
+        first = self.first_psn(sent)
+        return [sent[psn][-1] for psn in sorted(sent, key=lambda psn: (psn - first) % (1 << 24))]
+
+    def test_ordinary_rdma_goes_on_beside_the_ring(self):
+        for program in ("ib_write_bw", "ib_send_bw", "ib_read_bw"):
+            options = f"{program} -d rxe_eth0 -s 65536 -n 40 -F"
+            self.guests.shell("g1", f"timeout 60 {options} > /tmp/said 2>&1 &")
+            self.guests.shell("g1", "until netstat -ltn | grep -q 18515; do sleep 0.1; done")
+            self.beside_a_reduction(f"timeout 60 {options} 10.0.0.1")
+        self.guests.shell("g1", "timeout 60 rping -s -C 20 -a 10.0.0.1 > /tmp/said 2>&1 &")
+        self.guests.shell("g1", "sleep 1")
+        self.beside_a_reduction("timeout 60 rping -c -C 20 -a 10.0.0.1 -v")
+
+    def beside_a_reduction(self, client: str) -> None:
+        self.guests.shell("g2", f"({client}; echo ended with $?) > /tmp/client 2>&1 &")
+        self.assert_exact(self.guests.reduce("-b", "256K", "-e", "256K", "-n", "2", "-w", "0"))
+        until = time.monotonic() + 60
+        while "ended with" not in (said := self.guests.shell("g2", "cat /tmp/client")):
+            self.assertLess(time.monotonic(), until, said)
+            time.sleep(0.2)
+        self.assertIn("ended with 0", said)
+
+    def test_bad_cables_in_both_directions(self):
+        words = [word for key in IMPAIRED
+                 for word in ("--set", f"switch.port.impair.{key}=0.01")]
+        self.lab.tool("reload", "--set", "switch.port.impair.seed={n}", *words)
+        try:
+            self.assert_exact(self.guests.reduce(
+                "-b", "1M", "-e", "1M", "-n", "1", "-w", "0", "--deadline", "100"))
+        finally:
+            self.lab.tool("reload", *(word.replace("0.01", "0.0") for word in words))
+        for key, counter in IMPAIRED.items():
+            met = sum(row["counters"][f"{counter}_packets_total"]
+                      for row in self.lab.rows("port"))
+            self.assertGreater(met, 0, key)
+
+
+@unittest.skipUnless(FULL, "set TRIBUTARY_SOFT_ROCE=full for the long ones")
+class FourGuests(unittest.TestCase):
+    def test_two_three_and_four_at_both_path_mtus(self):
+        with support.Lab("soft-roce-4", name="roce4") as lab:
+            for count in (2, 3, 4):
+                for mtu in (1024, 4096):
+                    with self.subTest(guests=count, mtu=mtu):
+                        self.reduce(lab, count, mtu)
+            lab.assert_balanced(self)
+
+    def reduce(self, lab: support.Lab, count: int, mtu: int) -> None:
+        members = [f"10.0.0.{n}" for n in range(1, count + 1)]
+        lab.tool("reload", "--set", f"switch.netreduce.ring.members={json.dumps(members)}",
+                 "--set", f"switch.netreduce.ring.mtu={mtu}")
+        guests = Guests(lab, count, mtu)
+        before = guests.figures()
+        document = guests.reduce("-b", "16M", "-e", "16M", "-n", "1", "-w", "0", "--deadline", "200",
+                                 timeout=400)
+        self.assertEqual(support.wrong(document), 0)
+        after = guests.figures()
+        self.assertGreaterEqual(after["sums_total"] - before["sums_total"], 2 * (16 << 20) // mtu)
+
+
+if __name__ == "__main__":
+    support.main()
