@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "control/text.h"
 
+#include <arpa/inet.h>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -204,6 +205,26 @@ Parsed<wire::Ipv4Address> parse_ipv4(std::string_view text) {
   return wire::Ipv4Address(value);
 }
 
+Parsed<wire::IpAddress> parse_ip(std::string_view text) {
+  if (text.find(':') == std::string_view::npos) {
+    return parse_ipv4(text).map([](wire::Ipv4Address v4) { return wire::IpAddress(v4); });
+  }
+  std::array<std::uint8_t, 16> octets{};
+  const bool is_cut = text.find('\0') != std::string_view::npos;
+  if (is_cut || inet_pton(AF_INET6, std::string(text).c_str(), octets.data()) != 1) {
+    return tl::unexpected(
+        Complaint{quoted(text) + " is not an IPv6 address", "write it like \"fd00::1\""});
+  }
+  const wire::IpAddress address(octets);
+  constexpr std::uint8_t multicast = 0xff;
+  const bool is_nobody = address.high() == 0 && address.low() <= 1;
+  if (is_nobody || octets[0] == multicast || address.is_v4()) {
+    return tl::unexpected(Complaint{quoted(text) + " cannot be a host's address",
+                                    "no group, no loopback, and IPv4 is written as such"});
+  }
+  return address;
+}
+
 Parsed<forwarding::Prefix> parse_prefix(std::string_view text) {
   const auto parsed = parse_with_length(text, "10.1.0.0/16");
   if (!parsed) {
@@ -244,6 +265,15 @@ std::string to_string(wire::Ipv4Address address) {
   const std::uint32_t value = address.value();
   return std::to_string(value >> 24) + '.' + std::to_string((value >> 16) & 0xff) + '.' +
          std::to_string((value >> 8) & 0xff) + '.' + std::to_string(value & 0xff);
+}
+
+std::string to_string(const wire::IpAddress& address) {
+  if (address.is_v4()) {
+    return to_string(address.v4());
+  }
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  inet_ntop(AF_INET6, address.octets().data(), text.data(), text.size());
+  return text.data();
 }
 
 std::string to_string(const wire::MacAddress& mac) {

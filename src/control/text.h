@@ -10,6 +10,7 @@
 #include "forwarding/config.h"
 #include "packet/clock.h"
 #include "wire/ethernet.h"
+#include "wire/ip_address.h"
 #include "wire/ipv4.h"
 
 namespace tributary::control {
@@ -28,11 +29,13 @@ Parsed<std::uint64_t> parse_rate(std::string_view text);       // bit kbit Mbit 
 Parsed<std::uint64_t> parse_size(std::string_view text);       // B kB MB GB KiB MiB GiB
 Parsed<wire::MacAddress> parse_mac(std::string_view text);     // of one station: no group, not zero
 Parsed<wire::Ipv4Address> parse_ipv4(std::string_view text);   // of one host
+Parsed<wire::IpAddress> parse_ip(std::string_view text);       // the same, of either version
 Parsed<wire::Ipv4Address> parse_group(std::string_view text);  // of a multicast group
 Parsed<forwarding::Prefix> parse_prefix(std::string_view text);  // no host bits set
 Parsed<forwarding::InterfaceAddress> parse_interface_address(std::string_view text);
 
 std::string to_string(wire::Ipv4Address address);
+std::string to_string(const wire::IpAddress& address);
 std::string to_string(const wire::MacAddress& mac);
 std::string to_string(const forwarding::Prefix& prefix);
 std::string to_string(const forwarding::InterfaceAddress& address);

@@ -59,6 +59,20 @@ std::uint16_t transport_checksum(const Ipv4Header& ip, Bytes l4) {
   return static_cast<std::uint16_t>(~fold(sum));
 }
 
+// RFC 8200, 8.1: addresses, length in 32 bits, next header.
+std::uint16_t transport_checksum(const Ipv6Header& ip, Bytes l4) {
+  struct [[gnu::packed]] Pseudo {
+    std::array<std::uint8_t, 16> source;
+    std::array<std::uint8_t, 16> destination;
+    be32 length;
+    be32 next_header;
+  };
+  const Pseudo pseudo{ip.source, ip.destination, be32{static_cast<std::uint32_t>(l4.size())},
+                      be32{ip.next_header}};
+  const auto sum = native_sum(std::as_bytes(std::span(&pseudo, 1))) + native_sum(l4);
+  return static_cast<std::uint16_t>(~fold(sum));
+}
+
 std::uint32_t crc32(std::uint32_t crc, Bytes bytes) {
   return crc32_gzip_refl(crc, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
 }

@@ -7,6 +7,7 @@
 
 #include "wire/cursor.h"
 #include "wire/ipv4.h"
+#include "wire/ipv6.h"
 
 namespace tributary::wire {
 
@@ -20,6 +21,7 @@ std::uint16_t pseudo_header_sum(const Ipv4Header& ip, std::uint16_t l4_bytes);
 
 // The checksum of a TCP or UDP segment (`l4` from its header on) under its pseudo-header.
 std::uint16_t transport_checksum(const Ipv4Header& ip, Bytes l4);
+std::uint16_t transport_checksum(const Ipv6Header& ip, Bytes l4);
 
 // What the checksum field of an IPv4 header without options has to hold, whatever it holds now. On
 // the way of every packet: no loop, and no store that the next load would have to wait for.

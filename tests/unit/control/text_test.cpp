@@ -50,6 +50,17 @@ TEST(TextTest, parse_ipv4_takes_dotted_quads_only) {
   }
 }
 
+TEST(TextTest, parse_ip_takes_both_versions) {
+  EXPECT_EQ(*parse_ip("10.1.2.3"), wire::IpAddress(wire::Ipv4Address(10, 1, 2, 3)));
+  EXPECT_EQ(to_string(*parse_ip("10.1.2.3")), "10.1.2.3");
+  EXPECT_EQ(to_string(*parse_ip("FD00:0:0::00a1")), "fd00::a1");
+  for (const char* text : {"", "fd00", "fd00::1::2", "fd00::1/64", "::", "::1", "ff02::1",
+                           "::ffff:10.0.0.1", "127.0.0.1", "fd00::1 ", "10.0.0.1:4791"}) {
+    EXPECT_FALSE(parse_ip(text)) << text;
+  }
+  EXPECT_FALSE(parse_ip(std::string_view("fd00::1\0x", 9)));
+}
+
 TEST(TextTest, parse_prefix_wants_no_host_bits) {
   EXPECT_EQ(to_string(*parse_prefix("0.0.0.0/0")), "0.0.0.0/0");
   EXPECT_EQ(to_string(*parse_prefix("10.1.2.3/32")), "10.1.2.3/32");

@@ -132,5 +132,28 @@ TEST(Crc32, agrees_with_zlib_whole_and_in_parts) {
   }
 }
 
+// RFC 8200, 8.1, by hand: addresses, length, next header, segment, word by word.
+TEST(TransportChecksum, covers_the_pseudo_header_of_ipv6) {
+  Ipv6Header ip;
+  ip.next_header = ip_protocol::udp;
+  for (std::uint8_t i = 0; i < 16; ++i) {
+    ip.source[i] = i;
+    ip.destination[i] = static_cast<std::uint8_t>(0xf0 + i);
+  }
+  std::mt19937 random(3);
+  for (std::size_t length = 8; length < 40; ++length) {
+    const auto segment = random_bytes(length, random);
+    auto whole = bytes_of({});
+    const auto append = [&whole](Bytes bytes) {
+      whole.insert(whole.end(), bytes.begin(), bytes.end());
+    };
+    append(std::as_bytes(std::span(ip.source)));
+    append(std::as_bytes(std::span(ip.destination)));
+    append(bytes_of({0, 0, 0, static_cast<int>(length), 0, 0, 0, ip_protocol::udp}));
+    append(segment);
+    EXPECT_EQ(transport_checksum(ip, segment), textbook_checksum(whole)) << length;
+  }
+}
+
 }  // namespace
 }  // namespace tributary::wire

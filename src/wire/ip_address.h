@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <cstring>
+
+#include "wire/endian.h"
+#include "wire/ipv4.h"
+
+namespace tributary::wire {
+
+// An address of either version, for code that treats both alike: sixteen bytes, an IPv4 address as
+// ::ffff:a.b.c.d (RFC 4291, 2.5.5.2). Two integers, so that it is cheap to compare and to hash.
+class IpAddress {
+ public:
+  constexpr IpAddress() = default;
+  // Implicit: an IPv4 address is one.
+  constexpr IpAddress(const Ipv4Address& address) : low_(mapped | address.value()) {}
+  explicit IpAddress(const std::array<std::uint8_t, 16>& octets) {
+    std::array<be64, 2> halves;
+    std::memcpy(halves.data(), octets.data(), sizeof halves);
+    high_ = halves[0].value();
+    low_ = halves[1].value();
+  }
+
+  std::array<std::uint8_t, 16> octets() const {
+    const std::array<be64, 2> halves = {be64(high_), be64(low_)};
+    std::array<std::uint8_t, 16> octets;
+    std::memcpy(octets.data(), halves.data(), sizeof octets);
+    return octets;
+  }
+  constexpr bool is_v4() const { return high_ == 0 && low_ >> 32 == mapped >> 32; }
+  // Of one that is.
+  constexpr Ipv4Address v4() const { return Ipv4Address(static_cast<std::uint32_t>(low_)); }
+
+  constexpr std::uint64_t high() const { return high_; }
+  constexpr std::uint64_t low() const { return low_; }
+
+  friend constexpr auto operator<=>(const IpAddress&, const IpAddress&) = default;
+
+ private:
+  static constexpr std::uint64_t mapped = 0xffff00000000;
+
+  std::uint64_t high_ = 0;
+  std::uint64_t low_ = 0;
+};
+
+}  // namespace tributary::wire
