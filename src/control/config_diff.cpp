@@ -159,16 +159,30 @@ void list_panama(Settings& out, const std::string& path, const panama::PanamaCon
   }
 }
 
+std::string addresses_text(const std::vector<wire::IpAddress>& addresses) {
+  std::string text;
+  for (const auto& address : addresses) {
+    text += (text.empty() ? "" : ", ") + to_string(address);
+  }
+  return text;
+}
+
+// Of a ring that spans several racks, what lies where.
+std::string places_text(const netreduce::RingConfig& ring) {
+  std::string text = ring.local.empty() ? "" : " local " + addresses_text(ring.local);
+  for (const auto& rack : ring.racks) {
+    text += " rack " + addresses_text(rack);
+  }
+  return text + (ring.parent ? " parent " + to_string(*ring.parent) : "");
+}
+
 void list_netreduce(Settings& out, const std::string& path,
                     const netreduce::NetReduceConfig& netreduce) {
   for (const auto& ring : netreduce.rings) {
-    std::string members;
-    for (const auto& member : ring.members) {
-      members += (members.empty() ? "" : ", ") + to_string(member);
-    }
     out[path + " ring " + std::to_string(ring.id)] = {
-        "members " + members + " window " + std::to_string(ring.window) + " message_packets " +
-        std::to_string(ring.message_packets) + " mtu " + std::to_string(ring.mtu)};
+        "members " + addresses_text(ring.members) + " window " + std::to_string(ring.window) +
+        " message_packets " + std::to_string(ring.message_packets) + " mtu " +
+        std::to_string(ring.mtu) + places_text(ring)};
   }
 }
 

@@ -16,10 +16,16 @@ void read_ring(Reader& reader, SwitchDraft& out) {
   out.netreduce_rings.push_back(&reader.source());
   reader.require({"id", "members"});
   reader.integer("id", ring.id, {0u, id_max});
-  reader.list("members", ring.members, parse_ipv4);
+  reader.list("members", ring.members, parse_ip);
   reader.integer<std::uint16_t>("window", ring.window, {1, window_max});
   reader.integer<std::uint16_t>("message_packets", ring.message_packets, {1, message_packets_max});
   reader.integer<std::uint16_t>("mtu", ring.mtu, {256, 4096});
+  reader.list("local", ring.local, parse_ip);
+  reader.tables("rack", [&ring](Reader& child) {
+    child.require({"members"});
+    child.list("members", ring.racks.emplace_back(), parse_ip);
+  });
+  reader.parsed("parent", ring.parent, parse_ipv4);
 }
 
 }  // namespace

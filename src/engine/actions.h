@@ -10,6 +10,7 @@
 #include "packet/list.h"
 #include "packet/packet.h"
 #include "packet/pool.h"
+#include "wire/ipv4.h"
 
 namespace tributary::engine {
 
@@ -30,6 +31,8 @@ struct Departure {
   bool received = false;
   // Kept before: it goes on as if it came now, with its own addresses and one hop older.
   bool resumed = false;
+  // Where it is routed, it takes the way to this address, and not to its destination.
+  std::optional<wire::Ipv4Address> towards{};
 };
 
 // What an engine decided in one burst. Every packet handed to it ends in exactly one of absorb,
@@ -52,9 +55,11 @@ class Actions {
   void forward(PacketPtr packet, const Path& path) {
     departures_.push_back({std::move(packet), path, true, false});
   }
-  // The same, by the way of its connection.
-  void forward(PacketPtr packet) {
-    departures_.push_back({std::move(packet), std::nullopt, true, false});
+  // The same, by the way of its connection ...
+  void forward(PacketPtr packet) { forward_towards(std::move(packet), std::nullopt); }
+  // ... or by that of another switch, which knows what to do with it.
+  void forward_towards(PacketPtr packet, const std::optional<wire::Ipv4Address>& other) {
+    departures_.push_back({std::move(packet), std::nullopt, true, false, other});
   }
 
   // A packet made here, or kept before, is routed towards its destination ...
@@ -62,10 +67,11 @@ class Actions {
     ++ledger_.originated;
     departures_.push_back({std::move(packet), path, false, false});
   }
-  // ... or, if it is still its sender's, goes on by the way of its connection ...
-  void resume(PacketPtr packet) {
+  // ... or, if it is still its sender's, goes on by the way of its connection or of another switch
+  // ...
+  void resume_towards(PacketPtr packet, const std::optional<wire::Ipv4Address>& other) {
     ++ledger_.originated;
-    departures_.push_back({std::move(packet), std::nullopt, false, true});
+    departures_.push_back({std::move(packet), std::nullopt, false, true, other});
   }
   // ... or is a complete frame, but for its source address, that leaves by one port ...
   void originate_on(PortIndex port, PacketPtr packet) {

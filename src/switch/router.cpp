@@ -154,10 +154,10 @@ forwarding::NextHop Router::choose(forwarding::NextHopGroup& group, forwarding::
   return group.route.next_hops[hop];
 }
 
-void Router::forward(PacketPtr packet, const engine::Frame& frame,
+void Router::forward(PacketPtr packet, const engine::Frame& frame, const wire::Ipv4Address& towards,
                      const std::optional<engine::Path>& path, Account account, Time now) {
   auto& ip = *frame.ipv4;
-  const auto& way = routes_.way_to(ip.destination);
+  const auto& way = routes_.way_to(towards);
   if (!way.leads_on) {
     end(std::move(packet), frame, routes_.group_of(way), account, now);
     return;
@@ -185,7 +185,7 @@ void Router::forward(PacketPtr packet, const engine::Frame& frame,
     decrement_ttl(ip);
   }
   trim(*packet, ip);
-  const auto neighbour = hop.via.is_unspecified() ? ip.destination : hop.via;
+  const auto neighbour = hop.via.is_unspecified() ? towards : hop.via;
   neighbours_.send(std::move(packet), hop.interface, neighbour, account, now);
 }
 

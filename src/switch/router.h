@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "engine/actions.h"
 #include "engine/frame.h"
@@ -64,6 +65,11 @@ class Router {
   // Sends an IPv4 packet on: TTL (of received ones), route, MTU. Among several next hops, one is
   // chosen by `path` as for a reduction; without it as for ordinary traffic.
   void forward(PacketPtr packet, const engine::Frame& frame,
+               const std::optional<engine::Path>& path, Account account, Time now) {
+    forward(std::move(packet), frame, frame.ipv4->destination, path, account, now);
+  }
+  // The same by the way to `towards`.
+  void forward(PacketPtr packet, const engine::Frame& frame, const wire::Ipv4Address& towards,
                const std::optional<engine::Path>& path, Account account, Time now);
   // Sends a frame without an IP header towards `destination`.
   void forward_raw(PacketPtr packet, const wire::Ipv4Address& destination, const engine::Path& path,

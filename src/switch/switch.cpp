@@ -260,7 +260,8 @@ class Switch::Impl {
     const auto& destination = frame.ethernet->destination;
     const bool ours = destination == interfaces_.mac(ingress);
     const bool raw_canary = frame.ethernet->type.value() == wire::ethertype::canary;
-    if (slot != nullptr && (ours || raw_canary || is_to_group(frame, slot->kind->protocol))) {
+    const bool routable = ours && frame.ipv4 != nullptr;  // the router knows no IPv6
+    if (slot != nullptr && (routable || raw_canary || is_to_group(frame, slot->kind->protocol))) {
       aggregate(accepted);
       return;
     }
@@ -299,25 +300,29 @@ class Switch::Impl {
       outlet_.drop(std::move(packet), DropReason::truncated, account);
     } else if (frame.ethernet->type.value() == wire::ethertype::canary) {
       depart_raw(departure, frame, account, now);
-    } else if (frame.ipv4 == nullptr) {
-      outlet_.drop(std::move(packet), DropReason::ip_malformed, account);
     } else if (is_bridged(*packet, frame, now)) {
       // Transit keeps its source address, as on any bridge.
       const bool in_transit = departure.received || departure.resumed;
-      const bool rewritten = frame.ipv4->source == interfaces_.switch_address();
+      const bool rewritten =
+          frame.ipv4 != nullptr && frame.ipv4->source == interfaces_.switch_address();
       if (rewritten || !in_transit) {
         frame.ethernet->source = interfaces_.bridge_mac();
       }
       const auto from = in_transit ? packet->ingress : no_port;
       bridge_.forward(std::move(packet), from, bridge_.find(frame.ethernet->destination, now),
                       account);
+    } else if (frame.ipv4 == nullptr) {
+      const bool ipv6 = frame.ethernet->type.value() == wire::ethertype::ipv6;
+      outlet_.drop(std::move(packet),
+                   ipv6 ? DropReason::unknown_ethertype : DropReason::ip_malformed, account);
     } else if (departure.resumed && frame.ipv4->ttl <= 1) {
       outlet_.drop(std::move(packet), DropReason::ttl_exceeded, account);
     } else {
       if (departure.resumed) {
         decrement_ttl(*frame.ipv4);
       }
-      router_.forward(std::move(packet), frame, departure.path, account, now);
+      router_.forward(std::move(packet), frame, departure.towards.value_or(frame.ipv4->destination),
+                      departure.path, account, now);
     }
   }
 

@@ -24,17 +24,37 @@ wire::Ipv4Address address_of(unsigned rank) {
   return wire::Ipv4Address(0x0a000001u + rank);
 }
 
+// The switch has all of the ring below it, or is a leaf, a spine, or both.
+void place(netreduce::RingConfig& ring, unsigned layout) {
+  const auto first = ring.members.front();
+  const std::vector<wire::IpAddress> others(ring.members.begin() + 1, ring.members.end());
+  if (layout == 1) {
+    ring.local = {first};
+    ring.parent = wire::Ipv4Address(10, 9, 9, 9);
+  } else if (layout == 2) {
+    ring.racks = {{first}, others};
+  } else if (layout == 3 && ring.members.size() > 2) {
+    ring.local = {first};
+    ring.racks = {{others.front()}};
+    ring.parent = wire::Ipv4Address(10, 9, 9, 9);
+  }
+}
+
 netreduce::NetReduceConfig config_of(std::uint8_t choice) {
   netreduce::NetReduceConfig config;
   for (unsigned id = 0; id < 1u + (choice & 1u); ++id) {
     auto& ring = config.rings.emplace_back();
     ring.id = id;
     for (unsigned rank = 0; rank < 2u + ((choice >> 1) & 1u); ++rank) {
-      ring.members.push_back(address_of(rank));
+      const auto address = address_of(rank);
+      ring.members.push_back((choice & 0x10) != 0 ? test::ipv6_of(address)
+                                                  : wire::IpAddress(address));
     }
     ring.window = 1;
     ring.message_packets = 3;
     ring.mtu = mtu;
+    place(ring, (choice >> 2) & 3u);
+    assert(!netreduce::find_fault(config, id));
   }
   return config;
 }
@@ -100,13 +120,14 @@ class Session {
     roce.opcode =
         test::roce_opcode((shape & 0x40) != 0, number == 0, number + 1 == packets, shape & 0x80);
     roce.length = spec.length;
+    roce.is_v6 = (what & 0x80) != 0;
     return test::make_roce(pool_, roce, payload);
   }
 
   // Some bytes behind the UDP header changed, and the ICRC right again or not.
   PacketPtr tampered(bool sealed) {
     auto packet = make();
-    constexpr std::size_t headers = 42;
+    const std::size_t headers = (packet != nullptr && is_v6(*packet)) ? 62 : 42;
     for (auto changes = input_.next() % 8; packet != nullptr && changes > 0; --changes) {
       const auto at = headers + input_.next() % (packet->length - headers);
       packet->data()[at] = std::byte{input_.next()};
@@ -117,6 +138,8 @@ class Session {
     return packet;
   }
 
+  static bool is_v6(Packet& packet) { return engine::parse_frame(packet).ipv4 == nullptr; }
+
   void feed(PacketPtr packet) {
     if (packet == nullptr || !netreduce::claims(engine::parse_frame(*packet))) {
       return;
@@ -125,6 +148,7 @@ class Session {
       // What was kept goes on whole and intact.
       assert(sent.received || test::has_right_icrc(*sent.packet));
       assert(netreduce::claims(engine::parse_frame(*sent.packet)));
+      assert(!sent.towards || *sent.towards == wire::Ipv4Address(10, 9, 9, 9));
     }
   }
 

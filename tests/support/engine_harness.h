@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@ struct Sent {
   PortIndex port = no_port;
   engine::Path path;
   bool received = false;
+  std::optional<wire::Ipv4Address> towards{};
 };
 
 // Plays the switch around one engine: counts what enters, settles what leaves. The ledger has to
@@ -79,7 +81,7 @@ class EngineHarness {
     for (auto& departure : actions_.departures()) {
       ++(departure.received ? ledger.forwarded : ledger.sent);
       sent.push_back({std::move(departure.packet), no_port, departure.path.value_or(engine::Path{}),
-                      departure.received});
+                      departure.received, departure.towards});
     }
     actions_.departures().clear();
     return sent;

@@ -3,19 +3,51 @@
 
 #include <cstring>
 
+#include "engines/netreduce/datagram.h"
 #include "support/frames.h"
+#include "wire/ipv6.h"
 
 namespace tributary::test {
 namespace {
 
-std::uint32_t icrc_of(Packet& packet) {
-  const auto frame = engine::parse_frame(packet);
-  const auto& ip = *frame.ipv4;
-  return wire::icrc_of(std::as_bytes(std::span(&ip, 1)), *frame.udp,
-                       frame.payload.first(frame.payload.size() - wire::icrc_bytes));
+netreduce::Datagram datagram_of(Packet& packet) {
+  return netreduce::datagram_of(engine::parse_frame(packet));
+}
+
+std::uint32_t icrc_of(const netreduce::Datagram& datagram) {
+  return wire::icrc_of({datagram.ip, datagram.ip_bytes}, *datagram.udp,
+                       datagram.payload.first(datagram.payload.size() - wire::icrc_bytes));
+}
+
+Endpoints ends_of(const RoceSpec& spec) {
+  return {mac(static_cast<std::uint8_t>(spec.source.value())),
+          mac(static_cast<std::uint8_t>(spec.destination.value())), spec.source, spec.destination};
+}
+
+// `bytes` behind the UDP header.
+PacketPtr make_v6_datagram(PacketPool& pool, const RoceSpec& spec, std::size_t bytes) {
+  const auto ends = ends_of(spec);
+  const auto udp_bytes = sizeof(wire::UdpHeader) + bytes;
+  auto packet = make_frame(pool, ends.destination_mac, ends.source_mac, wire::ethertype::ipv6,
+                           sizeof(wire::Ipv6Header) + udp_bytes);
+  wire::MutableCursor cursor(packet->bytes().subspan(sizeof(wire::EthernetHeader)));
+  auto& ip = *cursor.take<wire::Ipv6Header>() = {};
+  ip.payload_length = static_cast<std::uint16_t>(udp_bytes);
+  ip.next_header = wire::ip_protocol::udp;
+  ip.source = ipv6_of(spec.source).octets();
+  ip.destination = ipv6_of(spec.destination).octets();
+  auto& udp = *cursor.take<wire::UdpHeader>() = {};
+  udp.length = static_cast<std::uint16_t>(udp_bytes);
+  return packet;
 }
 
 }  // namespace
+
+wire::IpAddress ipv6_of(wire::Ipv4Address address) {
+  std::array<std::uint8_t, 16> octets = {0xfd, 0x00};
+  std::memcpy(octets.data() + 12, &address, sizeof address);
+  return wire::IpAddress(octets);
+}
 
 PacketPtr make_roce(PacketPool& pool, const RoceSpec& spec, wire::Bytes payload) {
   const std::size_t reth = wire::has_reth(spec.opcode) ? sizeof(wire::RethHeader) : 0;
@@ -27,15 +59,15 @@ PacketPtr make_roce(PacketPool& pool, const RoceSpec& spec, wire::Bytes payload)
     return nullptr;
   }
   packet.reset();
-  packet = make_udp(
-      pool,
-      {mac(static_cast<std::uint8_t>(spec.source.value())),
-       mac(static_cast<std::uint8_t>(spec.destination.value())), spec.source, spec.destination},
-      0xc112, wire::roce_udp_port, bytes);
+  packet = spec.is_v6 ? make_v6_datagram(pool, spec, bytes)
+                      : make_udp(pool, ends_of(spec), 0, wire::roce_udp_port, bytes);
   packet->ingress = spec.ingress;
-  auto& udp = l4_header<wire::UdpHeader>(*packet);
+  const auto datagram = datagram_of(*packet);
+  auto& udp = *datagram.udp;
+  udp.source_port = std::uint16_t{0xc112};
+  udp.destination_port = wire::roce_udp_port;
   udp.checksum = std::uint16_t{0};
-  wire::MutableCursor cursor(l4_of(*packet).subspan(sizeof udp));
+  wire::MutableCursor cursor(datagram.payload);
   auto& bth = *cursor.take<wire::BthHeader>();
   bth = {};
   bth.opcode = spec.opcode;
@@ -56,17 +88,18 @@ PacketPtr make_roce(PacketPool& pool, const RoceSpec& spec, wire::Bytes payload)
 }
 
 void reseal_roce(Packet& packet) {
-  const auto payload = engine::parse_frame(packet).payload;
-  wire::store_icrc(payload.data() + payload.size() - wire::icrc_bytes, icrc_of(packet));
+  const auto datagram = datagram_of(packet);
+  wire::store_icrc(datagram.payload.last(wire::icrc_bytes).data(), icrc_of(datagram));
 }
 
 bool has_right_icrc(Packet& packet) {
-  const auto payload = engine::parse_frame(packet).payload;
-  return wire::load_icrc(payload.data() + payload.size() - wire::icrc_bytes) == icrc_of(packet);
+  const auto datagram = datagram_of(packet);
+  return wire::load_icrc(datagram.payload.last(wire::icrc_bytes).data()) == icrc_of(datagram);
 }
 
 wire::RoceView roce_of(Packet& packet) {
-  return wire::parse_roce(engine::parse_frame(packet).payload);
+  const auto datagram = datagram_of(packet);
+  return datagram.ip != nullptr ? wire::parse_roce(datagram.payload) : wire::RoceView{};
 }
 
 wire::RoceOpcode roce_opcode(bool is_send, bool first, bool last, bool immediate) {

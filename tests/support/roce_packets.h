@@ -5,6 +5,7 @@
 
 #include "engine/frame.h"
 #include "packet/pool.h"
+#include "wire/ip_address.h"
 #include "wire/ipv4.h"
 #include "wire/netreduce.h"
 #include "wire/roce.h"
@@ -20,7 +21,9 @@ struct RoceSpec {
   wire::RoceOpcode opcode = wire::RoceOpcode::write_only;
   std::uint32_t length = 0;  // of the message, for the RETH
   PortIndex ingress = 0;
+  bool is_v6 = false;  // the addresses are then ipv6_of() those above
 };
+wire::IpAddress ipv6_of(wire::Ipv4Address address);
 
 // Null when the pool is exhausted. Bytes of RETH and immediate that nobody looks at have values.
 PacketPtr make_roce(PacketPool& pool, const RoceSpec& spec, wire::Bytes payload);

@@ -11,7 +11,7 @@ AggregatorArray::AggregatorArray(const RingConfig& ring)
       message_packets_(ring.message_packets),
       mtu_(ring.mtu),
       aggregators_(ring.aggregators()),
-      slots_(ring.slots()),
+      slots_(ring.aggregators() * ring.members.size()),
       results_(std::make_unique_for_overwrite<std::byte[]>(ring.aggregators() * ring.mtu)) {}
 
 void AggregatorArray::clear(std::size_t index) {

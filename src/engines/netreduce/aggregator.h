@@ -26,13 +26,20 @@ struct Shape {
 
 // Where the packets of all ranks meet that have the same place in the same message.
 struct Aggregator {
-  enum class State : std::uint8_t { empty, gathering, complete };
+  enum class State : std::uint8_t {
+    empty,
+    gathering,  // waits for packets from below
+    sent,       // the result is the sum of those, which went up; waits for the sum of all
+    complete    // the result is the sum of all
+  };
 
   State state = State::empty;
   Shape shape;
   std::uint32_t message = 0;  // id
-  std::uint64_t present = 0;  // ranks whose packet is in its slot; all, once it is complete
+  std::uint64_t present = 0;  // ranks whose packet came
   Time born{};                // when the first of them came
+
+  bool is_waiting() const { return state == State::gathering || state == State::sent; }
 };
 
 // The aggregator array of one ring: 2N messages, for each of their packets a slot per rank and the
@@ -49,7 +56,7 @@ class AggregatorArray {
   Aggregator& at(std::size_t index) { return aggregators_[index]; }
   const Aggregator& at(std::size_t index) const { return aggregators_[index]; }
 
-  // By rank; null where nothing has come, and everywhere once the aggregator is complete.
+  // By rank; null where nothing has come or nothing waits.
   std::span<PacketPtr> slots(std::size_t index) {
     return std::span(slots_).subspan(index * world_, world_);
   }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "wire/ip_address.h"
 #include "wire/ipv4.h"
 
 namespace tributary::netreduce {
@@ -18,16 +19,23 @@ inline constexpr std::size_t slots_max = 65536;
 
 // One ring of a job. Its memory is its own, and taken when the ring is set up.
 struct RingConfig {
-  std::uint32_t id = 0;                    // the paper's RingID
-  std::vector<wire::Ipv4Address> members;  // by rank; each sends to the next, the last to the first
-  std::uint16_t window = 2;                // the paper's N: messages that a rank may have open
-  std::uint16_t message_packets = 170;     // of the longest message
-  std::uint16_t mtu = 1024;                // payload bytes of a packet: the path MTU of the QPs
+  std::uint32_t id = 0;                  // the paper's RingID
+  std::vector<wire::IpAddress> members;  // by rank; each sends to the next, the last to the first
+  std::uint16_t window = 2;              // the paper's N: messages that a rank may have open
+  std::uint16_t message_packets = 170;   // of the longest message
+  std::uint16_t mtu = 1024;              // payload bytes of a packet: the path MTU of the QPs
+
+  // Of a ring that spans several racks (3.3): members whose packets come to this switch as they
+  // sent them, members of each rack of which a switch below adds up the packets that leave it, and
+  // the switch above, which adds up what leaves all of these. Without any: all members are local.
+  std::vector<wire::IpAddress> local;
+  std::vector<std::vector<wire::IpAddress>> racks;
+  std::optional<wire::Ipv4Address> parent;
 
   // The paper's 2N messages.
   std::uint32_t open_messages() const { return 2u * window; }
   std::size_t aggregators() const { return std::size_t{open_messages()} * message_packets; }
-  std::size_t slots() const { return aggregators() * members.size(); }
+  std::size_t slots() const;
 
   friend bool operator==(const RingConfig&, const RingConfig&) = default;
 };

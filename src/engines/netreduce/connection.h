@@ -7,14 +7,14 @@
 
 #include "packet/clock.h"
 #include "wire/element.h"
-#include "wire/ipv4.h"
+#include "wire/ip_address.h"
 
 namespace tributary::netreduce {
 
 // What the packets of one connection have in common.
 struct ConnectionKey {
-  wire::Ipv4Address source;
-  wire::Ipv4Address destination;
+  wire::IpAddress source;
+  wire::IpAddress destination;
   std::uint32_t destination_qp = 0;
 
   friend bool operator==(const ConnectionKey&, const ConnectionKey&) = default;

@@ -9,7 +9,9 @@
 namespace tributary::netreduce {
 
 std::size_t ConnectionTable::place_of(const ConnectionKey& key) const {
-  const auto addresses = (std::uint64_t{key.source.value()} << 32) | key.destination.value();
+  // Destinations count rotated: of an IPv4 address, half of `low` is the same for all.
+  const auto addresses = key.source.low() ^ std::rotl(key.destination.low(), 32) ^
+                         key.source.high() ^ std::rotl(key.destination.high(), 32);
   return static_cast<std::size_t>(wire::mix_key(addresses, key.destination_qp)) & mask_;
 }
 

@@ -2,15 +2,10 @@
 #include "engines/netreduce/engine.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 namespace tributary::netreduce {
 namespace {
-
-std::uint64_t everybody(std::uint16_t world) {
-  return ~std::uint64_t{0} >> (members_max - world);
-}
 
 // Packets of the message that the first one begins, as far as it tells: a SEND says nothing, the
 // last packet of an RDMA WRITE may be shorter.
@@ -49,7 +44,7 @@ void NetReduceEngine::process(std::span<engine::Arrival> burst, Time now,
 
 void NetReduceEngine::handle(engine::Arrival& arrival, Time now, engine::Actions& actions) {
   const auto roce = roce_of(arrival.frame);
-  if (roce.ip == nullptr) {
+  if (roce.ip.empty()) {
     return pass(std::move(arrival.packet), actions);
   }
   if (!wire::begins_message(roce.roce.position())) {
@@ -86,6 +81,9 @@ void NetReduceEngine::begin(PacketPtr packet, const RocePacket& roce, const wire
     return actions.drop(std::move(packet), DropReason::netreduce_malformed);
   }
   const auto rank = header.rank.value();
+  if (ring.paths().of(rank) == Path::elsewhere) {
+    return pass(std::move(packet), actions);
+  }
   auto refusal = DropReason::netreduce_not_member;
   if (!claim(ring, header, roce.connection(), now, refusal)) {
     return actions.drop(std::move(packet), refusal);
@@ -175,64 +173,6 @@ void NetReduceEngine::follow(PacketPtr packet, const RocePacket& roce, Time now,
   connection.touch(now);
   aggregate(std::move(packet), roce, {*sender.ring, sender.rank, *place.message, place.offset}, now,
             actions);
-}
-
-void NetReduceEngine::aggregate(PacketPtr packet, const RocePacket& roce, const Gradient& gradient,
-                                Time now, engine::Actions& actions) {
-  auto& ring = gradient.ring;
-  auto& array = ring.aggregators();
-  const auto index = array.index_of(gradient.message.id, gradient.offset);
-  auto& aggregator = array.at(index);
-  const auto shape = shape_of(roce, gradient.message, gradient.offset);
-  const bool is_empty = aggregator.state == Aggregator::State::empty;
-  if (!is_empty && gradient.message.id < aggregator.message) {
-    ++counters_.past;
-    return actions.forward(std::move(packet));
-  }
-  if (is_empty || gradient.message.id != aggregator.message) {
-    if (aggregator.state == Aggregator::State::gathering) {
-      ++counters_.abandoned;
-    }
-    array.clear(index);
-    aggregator.state = Aggregator::State::gathering;
-    aggregator.shape = shape;
-    aggregator.message = gradient.message.id;
-    aggregator.born = now;
-  }
-  if (aggregator.shape != shape) {
-    return actions.drop(std::move(packet), DropReason::netreduce_mismatch);
-  }
-  if (aggregator.state == Aggregator::State::complete) {
-    ++counters_.answered;
-    ++counters_.results;
-    rewrite(roce, shape, array.result(index));
-    return actions.forward(std::move(packet));
-  }
-  ++counters_.gradients;
-  ++ring.tally().gradients;
-  auto& slot = array.slots(index)[gradient.rank];
-  counters_.overwritten += slot != nullptr ? 1 : 0;
-  slot = std::move(packet);
-  actions.absorb(nullptr);
-  aggregator.present |= std::uint64_t{1} << gradient.rank;
-  if (aggregator.present == everybody(ring.world())) {
-    complete(ring, index, actions);
-  }
-}
-
-void NetReduceEngine::complete(Ring& ring, std::size_t index, engine::Actions& actions) {
-  auto& array = ring.aggregators();
-  auto& aggregator = array.at(index);
-  const auto slots = array.slots(index);
-  ++counters_.sums;
-  ++ring.tally().sums;
-  reduce(slots, aggregator.shape, array.result(index), wide_);
-  for (auto& slot : slots) {
-    ++counters_.results;
-    rewrite(roce_of(engine::parse_frame(*slot)), aggregator.shape, array.result(index));
-    actions.resume(std::move(slot));
-  }
-  aggregator.state = Aggregator::State::complete;
 }
 
 Ring* NetReduceEngine::find_ring(std::uint32_t id) {

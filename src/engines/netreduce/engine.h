@@ -21,15 +21,17 @@ namespace tributary::netreduce {
 struct Counters {
   std::uint64_t gradients = 0;    // packets of rings that were put into a slot
   std::uint64_t overwritten = 0;  // of those, packets that their rank had sent before
-  std::uint64_t sums = 0;         // aggregators that became complete
-  std::uint64_t results = 0;      // packets that went on with a sum
-  std::uint64_t answered = 0;     // of those, repeats of packets whose sum was there
+  std::uint64_t sums = 0;         // aggregators that had all packets from below
+  std::uint64_t partials = 0;     // packets that went up with such a sum, others being above
+  std::uint64_t totals = 0;       // packets that brought the sum of all from above
+  std::uint64_t results = 0;      // packets that went on with the sum of all
+  std::uint64_t answered = 0;     // of both, repeats of packets whose sum was there
   std::uint64_t past = 0;         // repeats that came too late for that: passed
   std::uint64_t abandoned = 0;    // aggregators that a later message took before all were in
   std::uint64_t passed = 0;       // not of a ring, and untouched
 };
 
-// The switch's part of NetReduce (sections 3.1 and 3.2) on one core: takes the payloads of gradient
+// The switch's part of NetReduce (sections 3.1 to 3.3) on one core: takes the payloads of gradient
 // packets, and lets every packet go on with the sum, so that neither end of a connection can tell.
 // All memory is taken when a ring is set up.
 class NetReduceEngine final : public engine::Engine {
@@ -72,7 +74,14 @@ class NetReduceEngine final : public engine::Engine {
   };
   void aggregate(PacketPtr packet, const RocePacket& roce, const Gradient& gradient, Time now,
                  engine::Actions& actions);
-  void complete(Ring& ring, std::size_t index, engine::Actions& actions);
+  void answer(PacketPtr packet, const RocePacket& roce, const Gradient& gradient, std::size_t index,
+              engine::Actions& actions);
+  void keep(PacketPtr packet, const Gradient& gradient, std::size_t index,
+            engine::Actions& actions);
+  void add_up(Ring& ring, std::size_t index, engine::Actions& actions);
+  void take_total(PacketPtr packet, const RocePacket& roce, Ring& ring, std::size_t index,
+                  engine::Actions& actions);
+  void release(Ring& ring, std::size_t index, std::uint64_t ranks, engine::Actions& actions);
 
   Ring* find_ring(std::uint32_t id);
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engines/netreduce/gradient.h"
 
+#include <bit>
 #include <cassert>
 #include <cstring>
 
+#include "engines/netreduce/datagram.h"
 #include "reduce/kernel.h"
+#include "wire/checksum.h"
 #include "wire/netreduce.h"
 
 namespace tributary::netreduce {
@@ -12,21 +15,49 @@ namespace {
 
 std::uint32_t icrc_of(const RocePacket& packet) {
   const auto* transport = reinterpret_cast<const std::byte*>(packet.roce.bth);
-  return wire::icrc_of(std::as_bytes(std::span(packet.ip, 1)), *packet.udp,
+  return wire::icrc_of(packet.ip, *packet.udp,
                        {transport, static_cast<std::size_t>(packet.roce.icrc - transport)});
+}
+
+// Nearly all senders write none. Over IPv4 that is always allowed; over IPv6 who sends one is taken
+// to want one.
+void renew_udp_checksum(const RocePacket& packet) {
+  auto& udp = *packet.udp;
+  if (udp.checksum.value() == 0) {
+    return;
+  }
+  udp.checksum = std::uint16_t{0};
+  if (packet.is_v6()) {
+    const auto& ip = *reinterpret_cast<const wire::Ipv6Header*>(packet.ip.data());
+    const auto sum = wire::transport_checksum(
+        ip, {reinterpret_cast<const std::byte*>(&udp), udp.length.value()});
+    udp.checksum = sum == 0 ? std::uint16_t{0xffff} : sum;
+  }
 }
 
 }  // namespace
 
 RocePacket roce_of(const engine::Frame& frame) {
-  if (frame.udp == nullptr || frame.ipv4->header_bytes() != sizeof(wire::Ipv4Header)) {
+  const auto datagram = datagram_of(frame);
+  const bool has_options = frame.udp != nullptr && datagram.ip_bytes != sizeof(wire::Ipv4Header);
+  if (datagram.ip == nullptr || has_options) {
     return {};
   }
-  const auto roce = wire::parse_roce(frame.payload);
+  const auto roce = wire::parse_roce(datagram.payload);
   if (roce.bth == nullptr) {
     return {};
   }
-  return {frame.ipv4, frame.udp, roce};
+  return {{datagram.ip, datagram.ip_bytes}, datagram.udp, roce};
+}
+
+ConnectionKey RocePacket::connection() const {
+  const auto qp = roce.bth->destination_qp.value();
+  if (is_v6()) {
+    const auto& v6 = *reinterpret_cast<const wire::Ipv6Header*>(ip.data());
+    return {wire::IpAddress(v6.source), wire::IpAddress(v6.destination), qp};
+  }
+  const auto& v4 = *reinterpret_cast<const wire::Ipv4Header*>(ip.data());
+  return {v4.source, v4.destination, qp};
 }
 
 bool has_right_icrc(const RocePacket& packet) {
@@ -52,26 +83,30 @@ void rewrite(const RocePacket& packet, const Shape& shape, const std::byte* resu
   assert(packet.roce.payload.size() == shape.payload_bytes);
   std::memcpy(packet.roce.payload.data() + shape.header_bytes, result + shape.header_bytes,
               shape.payload_bytes - shape.header_bytes);
-  packet.udp->checksum = std::uint16_t{0};  // "none", as nearly all senders have it
   wire::store_icrc(packet.roce.icrc, icrc_of(packet));
+  renew_udp_checksum(packet);
 }
 
-void reduce(std::span<const PacketPtr> slots, const Shape& shape, std::byte* result,
-            std::span<std::byte> wide) {
+void take(const RocePacket& packet, const Shape& shape, std::byte* result) {
+  assert(packet.roce.payload.size() == shape.payload_bytes);
+  std::memcpy(result + shape.header_bytes, packet.roce.payload.data() + shape.header_bytes,
+              shape.payload_bytes - shape.header_bytes);
+}
+
+void reduce(std::span<const PacketPtr> slots, std::uint64_t ranks, const Shape& shape,
+            std::byte* result, std::span<std::byte> wide) {
   const auto& kernel = reduce::kernel(shape.element_type, shape.op);
   const auto elements = (shape.payload_bytes - shape.header_bytes - wire::fingerprint_bytes) /
                         wire::element_bytes(shape.element_type);
   assert(kernel.in_place || elements * kernel.accumulator_bytes <= wide.size());
   void* accumulator = kernel.in_place ? result + shape.header_bytes : wide.data();
   std::uint64_t fingerprint = 0;
-  for (const auto& slot : slots) {
+  auto add = kernel.load;
+  for (; ranks != 0; ranks &= ranks - 1) {
+    const auto& slot = slots[static_cast<std::size_t>(std::countr_zero(ranks))];
     const auto payload = roce_of(engine::parse_frame(*slot)).roce.payload;
-    const auto* from = payload.data() + shape.header_bytes;
-    if (&slot == &slots.front()) {
-      kernel.load(accumulator, from, elements);
-    } else {
-      kernel.accumulate(accumulator, from, elements);
-    }
+    add(accumulator, payload.data() + shape.header_bytes, elements);
+    add = kernel.accumulate;
     fingerprint += wire::load_fingerprint(payload);
   }
   if (!kernel.in_place) {

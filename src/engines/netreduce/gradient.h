@@ -6,20 +6,20 @@
 #include "engine/frame.h"
 #include "engines/netreduce/aggregator.h"
 #include "engines/netreduce/connection.h"
+#include "wire/ipv6.h"
 #include "wire/roce.h"
 
 namespace tributary::netreduce {
 
-// A packet of SEND or RDMA WRITE, whose IPv4 header has no options. Points into the packet, which
-// somebody else owns.
+// A packet of SEND or RDMA WRITE, whose IP header has neither options nor extensions. Points into
+// the packet, which somebody else owns.
 struct RocePacket {
-  const wire::Ipv4Header* ip = nullptr;  // null: none such
+  wire::Bytes ip;  // empty: none such
   wire::UdpHeader* udp = nullptr;
   wire::RoceView roce;
 
-  ConnectionKey connection() const {
-    return {ip->source, ip->destination, roce.bth->destination_qp.value()};
-  }
+  bool is_v6() const { return ip.size() == sizeof(wire::Ipv6Header); }  // IPv4's has no options
+  ConnectionKey connection() const;
   std::uint32_t psn() const { return roce.bth->psn.value(); }
 };
 RocePacket roce_of(const engine::Frame& frame);
@@ -38,9 +38,13 @@ Shape shape_of(const RocePacket& packet, const Message& message, std::uint32_t o
 // the ICRC that it then needs. All else stays as its sender wrote it.
 void rewrite(const RocePacket& packet, const Shape& shape, const std::byte* result);
 
-// Adds up the packets in the slots, none of which is null, in the order of the ranks: the same sum
-// whatever order they came in. `wide` is room for elements that are added in another format.
-void reduce(std::span<const PacketPtr> slots, const Shape& shape, std::byte* result,
-            std::span<std::byte> wide);
+// Makes the packet's elements and fingerprint the `result`.
+void take(const RocePacket& packet, const Shape& shape, std::byte* result);
+
+// Adds up the packets in the slots of `ranks`, a bit each, none of which is null, in the order of
+// the ranks: the same sum whatever order they came in. `wide` is room for elements that are added
+// in another format.
+void reduce(std::span<const PacketPtr> slots, std::uint64_t ranks, const Shape& shape,
+            std::byte* result, std::span<std::byte> wide);
 
 }  // namespace tributary::netreduce

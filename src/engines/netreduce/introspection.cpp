@@ -11,13 +11,13 @@ namespace {
 // What waits that long waits for a rank that is late, or for a packet that was lost.
 constexpr Duration stalled_after = std::chrono::milliseconds(100);
 
-// Calls `see(ring, aggregator, index)` of every aggregator that waits for packets.
+// Calls `see(ring, aggregator, index)` of every aggregator that waits for packets or for the sum.
 template <typename See>
-void for_gathering(const std::vector<std::unique_ptr<Ring>>& rings, See see) {
+void for_waiting(const std::vector<std::unique_ptr<Ring>>& rings, See see) {
   for (const auto& ring : rings) {
     const auto& array = ring->aggregators();
     for (std::size_t index = 0; index < array.size(); ++index) {
-      if (array.at(index).state == Aggregator::State::gathering) {
+      if (array.at(index).is_waiting()) {
         see(*ring, array.at(index), index);
       }
     }
@@ -28,10 +28,19 @@ std::uint32_t count_present(const Aggregator& aggregator) {
   return static_cast<std::uint32_t>(std::popcount(aggregator.present));
 }
 
-std::vector<std::uint16_t> missing_from(const Aggregator& aggregator, std::uint16_t world) {
+std::uint64_t waiting_in(const Ring& ring, const Aggregator& aggregator) {
+  const bool is_sent = aggregator.state == Aggregator::State::sent;
+  return aggregator.present & ~(is_sent ? ring.paths().upwards() : 0);
+}
+
+// Of what lies below, whoever has not sent; once that is all there, whoever lies elsewhere.
+std::vector<std::uint16_t> missing_from(const Ring& ring, const Aggregator& aggregator) {
+  const bool is_sent = aggregator.state == Aggregator::State::sent;
+  const auto missing =
+      is_sent ? ~ring.paths().below() : ring.paths().gathered() & ~aggregator.present;
   std::vector<std::uint16_t> ranks;
-  for (std::uint16_t rank = 0; rank < world; ++rank) {
-    if ((aggregator.present >> rank & 1) == 0) {
+  for (std::uint16_t rank = 0; rank < ring.world(); ++rank) {
+    if ((missing >> rank & 1) != 0) {
       ranks.push_back(rank);
     }
   }
@@ -42,8 +51,8 @@ std::vector<std::uint16_t> missing_from(const Aggregator& aggregator, std::uint1
 
 std::vector<engine::Figure> NetReduceEngine::figures() const {
   std::uint64_t waiting = 0;
-  for_gathering(rings_, [&](const Ring&, const Aggregator& aggregator, std::size_t) {
-    waiting += count_present(aggregator);
+  for_waiting(rings_, [&](const Ring& ring, const Aggregator& aggregator, std::size_t) {
+    waiting += static_cast<std::uint64_t>(std::popcount(waiting_in(ring, aggregator)));
   });
   std::uint64_t runs = 0;
   std::uint64_t connections = 0;
@@ -57,6 +66,8 @@ std::vector<engine::Figure> NetReduceEngine::figures() const {
       {"gradients_total", counters_.gradients},
       {"overwritten_total", counters_.overwritten},
       {"sums_total", counters_.sums},
+      {"partials_total", counters_.partials},
+      {"totals_total", counters_.totals},
       {"results_total", counters_.results},
       {"answered_total", counters_.answered},
       {"past_total", counters_.past},
@@ -77,7 +88,7 @@ std::vector<engine::JobStatus> NetReduceEngine::jobs() const {
     rows.back().contributions = ring->tally().gradients;
     rows.back().results = ring->tally().sums;
   }
-  for_gathering(rings_, [&](const Ring& ring, const Aggregator&, std::size_t) {
+  for_waiting(rings_, [&](const Ring& ring, const Aggregator&, std::size_t) {
     const auto id = ring.config().id;
     ++std::find_if(rows.begin(), rows.end(), [id](const auto& row) {
         return row.job == id;
@@ -89,7 +100,7 @@ std::vector<engine::JobStatus> NetReduceEngine::jobs() const {
 std::vector<engine::DescriptorStatus> NetReduceEngine::descriptors(Time now,
                                                                    std::size_t limit) const {
   std::vector<engine::DescriptorStatus> rows;
-  for_gathering(rings_, [&](const Ring& ring, const Aggregator& aggregator, std::size_t index) {
+  for_waiting(rings_, [&](const Ring& ring, const Aggregator& aggregator, std::size_t index) {
     if (rows.size() == limit) {
       return;
     }
@@ -112,7 +123,7 @@ std::vector<engine::DescriptorStatus> NetReduceEngine::descriptors(Time now,
 // One row for each message that waits: its packets mostly wait for the same ranks.
 std::vector<engine::StallStatus> NetReduceEngine::stalled(Time now, std::size_t limit) const {
   std::vector<engine::StallStatus> rows;
-  for_gathering(rings_, [&](const Ring& ring, const Aggregator& aggregator, std::size_t) {
+  for_waiting(rings_, [&](const Ring& ring, const Aggregator& aggregator, std::size_t) {
     const auto id = ring.config().id;
     const bool is_known =
         !rows.empty() && rows.back().job == id && rows.back().block == aggregator.message;
@@ -125,7 +136,7 @@ std::vector<engine::StallStatus> NetReduceEngine::stalled(Time now, std::size_t 
     row.contributions = count_present(aggregator);
     row.hosts = ring.world();
     row.waiting = now - aggregator.born;
-    row.missing = missing_from(aggregator, ring.world());
+    row.missing = missing_from(ring, aggregator);
     rows.push_back(std::move(row));
   });
   return rows;

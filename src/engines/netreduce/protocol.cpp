@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engines/netreduce/protocol.h"
 
+#include "engines/netreduce/datagram.h"
 #include "wire/roce.h"
 
 namespace tributary::netreduce {
 
 bool claims(const engine::Frame& frame) {
-  if (frame.udp == nullptr || frame.udp->destination_port.value() != wire::roce_udp_port) {
+  const auto datagram = datagram_of(frame);
+  if (datagram.ip == nullptr || datagram.udp->destination_port.value() != wire::roce_udp_port) {
     return false;
   }
-  const auto* bth = wire::Cursor(frame.payload).take<wire::BthHeader>();
+  const auto* bth = wire::Cursor(datagram.payload).take<wire::BthHeader>();
   return bth != nullptr && wire::position_of(bth->opcode) != wire::RocePosition::none;
 }
 

@@ -5,8 +5,8 @@
 
 namespace tributary::netreduce {
 
-// SEND and RDMA WRITE of Reliable Connections: what may be a gradient. All else of RoCE, and that
-// of other services, is ordinary UDP.
+// SEND and RDMA WRITE of Reliable Connections, over IPv4 or IPv6: what may be a gradient. All else
+// of RoCE, and that of other services, is ordinary UDP.
 bool claims(const engine::Frame& frame);
 
 // The same for all: only the first packet of a message tells its ring, and connections of one pair

@@ -5,6 +5,7 @@ namespace tributary::netreduce {
 
 Ring::Ring(const RingConfig& config)
     : config_(config),
+      paths_(config),
       connections_(config.members.size(), Connection(config.open_messages())),
       aggregators_(config) {}
 

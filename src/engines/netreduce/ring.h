@@ -8,6 +8,7 @@
 #include "engines/netreduce/aggregator.h"
 #include "engines/netreduce/config.h"
 #include "engines/netreduce/connection.h"
+#include "engines/netreduce/paths.h"
 #include "wire/netreduce.h"
 
 namespace tributary::netreduce {
@@ -18,6 +19,7 @@ class Ring {
   explicit Ring(const RingConfig& config);
 
   const RingConfig& config() const { return config_; }
+  const Paths& paths() const { return paths_; }
   std::uint16_t world() const { return static_cast<std::uint16_t>(config_.members.size()); }
   Connection& connection(std::uint16_t rank) { return connections_[rank]; }
   const std::vector<Connection>& connections() const { return connections_; }
@@ -28,6 +30,12 @@ class Ring {
   bool admits(const wire::InaHeader& header) const;
   // Whether `key` leads from that rank to the next.
   bool is_path_of(std::uint16_t rank, const ConnectionKey& key) const;
+
+  // Where packets of that rank that leave this switch meet those of other racks; no value if they
+  // do not.
+  std::optional<wire::Ipv4Address> above(std::uint16_t rank) const {
+    return paths_.of(rank) == Path::upwards ? config_.parent : std::nullopt;
+  }
 
   // Takes the message's run for granted, or begins it. False: it is of a run that is over, or
   // begins in its middle while another is served.
@@ -44,6 +52,7 @@ class Ring {
 
  private:
   RingConfig config_;
+  Paths paths_;
   std::optional<std::uint32_t> run_;   // no value: none was seen since the ring was set up
   std::optional<std::uint32_t> past_;  // the one before
   std::uint64_t runs_ = 0;

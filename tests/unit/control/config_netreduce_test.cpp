@@ -7,6 +7,7 @@
 
 #include "control/config_diff.h"
 #include "control/loader.h"
+#include "control/text.h"
 
 namespace tributary::control {
 namespace {
@@ -45,10 +46,41 @@ TEST(ConfigNetReduce, rings_are_read) {
   const wire::Ipv4Address a{10, 0, 0, 1};
   const wire::Ipv4Address b{10, 0, 0, 2};
   const wire::Ipv4Address c{10, 0, 0, 3};
-  const netreduce::RingConfig first{7, {a, b}, 2, 170, 1024};
-  const netreduce::RingConfig second{8, {b, a, c}, 4, 64, 4096};
+  const netreduce::RingConfig first{7, {a, b}, 2, 170, 1024, {}, {}, {}};
+  const netreduce::RingConfig second{8, {b, a, c}, 4, 64, 4096, {}, {}, {}};
   EXPECT_EQ(rings, (std::vector{first, second}));
   EXPECT_EQ(loaded->switches[0].config.netreduce->slots(), 2u * 2 * 170 * 2 + 2 * 4 * 64 * 3);
+}
+
+constexpr std::string_view racks = R"(version = 1
+[[switch]]
+name = "s1"
+id = 1
+[switch.netreduce]
+[[switch.netreduce.ring]]
+id = 7
+members = ["fd00::1", "fd00::2", "fd00::3", "fd00::4", "fd00::5"]
+local = ["fd00::1"]
+parent = "10.255.0.1"
+[[switch.netreduce.ring.rack]]
+members = ["fd00::2", "fd00::3"]
+[[switch.port]]
+name = "h1"
+ring = "h1"
+)";
+
+TEST(ConfigNetReduce, racks_are_read) {
+  const auto loaded = parse_config(racks, "racks.toml");
+  ASSERT_TRUE(loaded) << to_string(loaded.error());
+  const auto& ring = loaded->switches[0].config.netreduce->rings.at(0);
+  ASSERT_EQ(ring.members.size(), 5u);
+  EXPECT_EQ(to_string(ring.members[4]), "fd00::5");
+  EXPECT_EQ(ring.local, (std::vector{ring.members[0]}));
+  ASSERT_EQ(ring.racks.size(), 1u);
+  EXPECT_EQ(ring.racks[0], (std::vector{ring.members[1], ring.members[2]}));
+  EXPECT_EQ(ring.parent, wire::Ipv4Address(10, 255, 0, 1));
+  // Of the packets that are kept, ranks 0 and 2 send some.
+  EXPECT_EQ(ring.slots(), 2u * 2 * 170 * 2);
 }
 
 struct Case {
@@ -72,6 +104,18 @@ const Case cases[] = {
     {"too_much_memory", "message_packets = 64", "message_packets = 8192", 13, "memory",
      "at most 65536"},
     {"ring_twice", "id = 8", "id = 7", 10, "ring 7 was given before", "different"},
+    {"both_versions", "\"10.0.0.3\"", "\"fd00::3\"", 11, "of IPv4 and of IPv6", "do not exist"},
+    {"parent_of_all", "window = 4", "parent = \"10.9.9.9\"", 12, "no packet of the ring goes",
+     "`local`"},
+    {"no_parent", "window = 4", "local = [\"10.0.0.1\"]", 12, "nobody adds up", "`parent`"},
+    {"local_stranger", "window = 4", "local = [\"10.0.0.9\"]", 12, "not in `members`",
+     "whole ring"},
+    {"local_twice", "window = 4", "local = [\"10.0.0.1\", \"10.0.0.1\"]\nparent = \"10.9.9.9\"", 12,
+     "name a member twice", ""},
+    {"rack_of_all", "mtu = 4096",
+     "[[switch.netreduce.ring.rack]]\nmembers = [\"10.0.0.1\", \"10.0.0.2\", \"10.0.0.3\"]", 14,
+     "all members, or none", "leave it"},
+    {"parent_is_ipv6", "window = 4", "parent = \"fd00::1\"", 12, "not an IPv4 address", ""},
 };
 
 class ConfigNetReduceError : public testing::TestWithParam<Case> {};
@@ -105,6 +149,18 @@ TEST(ConfigNetReduce, rings_can_be_reloaded) {
                   "~ switch s1 netreduce ring 8: members 10.0.0.2, 10.0.0.1, 10.0.0.3 window 4 "
                   "message_packets 64 mtu 4096 -> members 10.0.0.2, 10.0.0.1, 10.0.0.3 window 8 "
                   "message_packets 64 mtu 4096"));
+}
+
+TEST(ConfigNetReduce, racks_can_be_reloaded) {
+  auto text = std::string(racks);
+  text.replace(text.find("10.255.0.1"), 10, "10.255.0.2");
+  const auto before = parse_config(racks, "before.toml");
+  const auto after = parse_config(text, "after.toml");
+  ASSERT_TRUE(before && after);
+  const auto changes = diff(*before, *after);
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_THAT(to_string(changes[0]),
+              testing::EndsWith("local fd00::1 rack fd00::2, fd00::3 parent 10.255.0.2"));
 }
 
 }  // namespace

@@ -105,6 +105,81 @@ TEST(NetReduce, packets_that_wait_end_with_their_time_to_live) {
   EXPECT_EQ(bench.losses(DropReason::ttl_exceeded), 1u);
 }
 
+// Host 0 of a ring of three is here, hosts 1 and 2 are behind port 1. What leaves takes the way to
+// the spine, behind port 2, and not to its destination.
+switching::SwitchConfig leaf() {
+  auto config = routed();
+  auto& ring = config.netreduce->rings[0];
+  ring.members.push_back(host(2));
+  ring.local = {host(0)};
+  ring.parent = Ip(10, 9, 9, 9);
+  config.ports.push_back(routed_port("c", 2, Ip(10, 0, 2, 1)));
+  config.arp.push_back({Ip(10, 0, 2, 8), mac(0x28)});
+  config.routes.push_back({{Ip(10, 9, 9, 9), 32}, {Ip(10, 0, 2, 8)}});
+  return config;
+}
+
+TEST(NetReduce, packets_that_leave_the_rack_take_the_way_to_the_parent) {
+  SwitchBench bench(leaf());
+  for (int i = 0; i < 2; ++i) {
+    auto packet = gradient(bench.pool, 0, mac(0, 0xee));
+    auto& header = *reinterpret_cast<wire::InaHeader*>(roce_of(*packet).payload.data());
+    header.world = std::uint16_t{3};
+    reseal_roce(*packet);
+    const auto out = bench.send(0, std::move(packet));
+    ASSERT_EQ(out.size(), 1u);
+    EXPECT_EQ(out[0]->egress, 2);
+    EXPECT_EQ(ethernet_of(*out[0]).destination, mac(0x28));
+    EXPECT_EQ(ip_of(*out[0]).destination, host(1));
+    EXPECT_EQ(ip_of(*out[0]).ttl, 63);
+    EXPECT_TRUE(has_right_icrc(*out[0]));
+  }
+  EXPECT_EQ(bench.ledger().forwarded, 1u);
+}
+
+PacketPtr ipv6_gradient(PacketPool& pool, std::uint8_t rank) {
+  GradientSpec spec;
+  spec.rank = rank;
+  spec.length = 64;
+  std::vector<std::byte> payload(spec.length);
+  const auto header = ina_of(spec, 1024);
+  std::memcpy(payload.data(), &header, sizeof header);
+  RoceSpec roce;
+  roce.source = host(rank);
+  roce.destination = host(static_cast<std::uint8_t>(1 - rank));
+  roce.length = spec.length;
+  roce.is_v6 = true;
+  auto packet = make_roce(pool, roce, payload);
+  ethernet_of(*packet).source = mac(rank);
+  ethernet_of(*packet).destination = mac(static_cast<std::uint8_t>(1 - rank));
+  return packet;
+}
+
+switching::SwitchConfig with_ipv6(switching::SwitchConfig config) {
+  config.netreduce->rings[0].members = {ipv6_of(host(0)), ipv6_of(host(1))};
+  return config;
+}
+
+TEST(NetReduce, ipv6_is_bridged) {
+  SwitchBench bench(with_ipv6(bridged()));
+  EXPECT_TRUE(bench.send(0, ipv6_gradient(bench.pool, 0)).empty());
+  const auto out = bench.send(1, ipv6_gradient(bench.pool, 1));
+  ASSERT_EQ(out.size(), 2u);
+  for (const auto& packet : out) {
+    EXPECT_EQ(ethernet_of(*packet).source, mac(static_cast<std::uint8_t>(1 - packet->egress)));
+    EXPECT_TRUE(has_right_icrc(*packet));
+  }
+  EXPECT_EQ(bench.ledger().sent, 2u);
+}
+
+TEST(NetReduce, ipv6_is_not_routed) {
+  SwitchBench bench(with_ipv6(routed()));
+  auto packet = ipv6_gradient(bench.pool, 0);
+  ethernet_of(*packet).destination = mac(0, 0xee);
+  EXPECT_TRUE(bench.send(0, std::move(packet)).empty());
+  EXPECT_EQ(bench.drops(DropReason::unknown_ethertype), 1u);
+}
+
 TEST(NetReduce, all_of_it_meets_on_one_core) {
   HeapPacketPool pool(8, 512);
   const auto config = routed();

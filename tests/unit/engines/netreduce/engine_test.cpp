@@ -5,6 +5,7 @@
 
 #include "fixture.h"
 #include "support/frames.h"
+#include "wire/checksum.h"
 
 namespace tributary::netreduce {
 namespace {
@@ -147,6 +148,36 @@ TEST_F(NetReduceTest, everything_else_passes_untouched) {
   }
   EXPECT_EQ(figure("passed_total"), others.size());
   EXPECT_EQ(harness_.ledger.dropped(), 0u);
+}
+
+// Who sends a checksum over IPv6 gets one.
+TEST_F(NetReduceTest, udp_checksum_of_ipv6_stays_right) {
+  auto ring = ring_of(2);
+  ring.members = {test::ipv6_of(address_of(0)), test::ipv6_of(address_of(1))};
+  engine_.reconfigure({{ring}});
+  for (std::uint16_t rank = 0; rank < 2; ++rank) {
+    auto spec = gradient(rank);
+    spec.world = 2;
+    spec.length = 64;
+    test::RoceSpec roce;
+    roce.source = address_of(rank);
+    roce.destination = address_of(1u - rank);
+    roce.length = spec.length;
+    roce.is_v6 = true;
+    auto packet = test::make_roce(pool_, roce, message_of(spec));
+    if (rank == 0) {
+      datagram_of(engine::parse_frame(*packet)).udp->checksum = std::uint16_t{0x1234};
+    }
+    sent_ = feed(std::move(packet));
+  }
+  ASSERT_EQ(sent_.size(), 2u);
+  const auto first = datagram_of(engine::parse_frame(*sent_[0].packet));
+  const auto& ip = *reinterpret_cast<const wire::Ipv6Header*>(first.ip);
+  EXPECT_NE(first.udp->checksum.value(), 0);
+  EXPECT_EQ(wire::transport_checksum(
+                ip, {reinterpret_cast<const std::byte*>(first.udp), first.udp->length.value()}),
+            0);
+  EXPECT_EQ(datagram_of(engine::parse_frame(*sent_[1].packet)).udp->checksum.value(), 0);
 }
 
 TEST(NetReduceProtocol, claims_writes_and_sends_only) {

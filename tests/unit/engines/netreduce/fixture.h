@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engines/netreduce/datagram.h"
 #include "engines/netreduce/engine.h"
 #include "engines/netreduce/protocol.h"
 #include "support/engine_harness.h"

@@ -10,7 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "fixture.h"
+#include "engines/netreduce/gradient.h"
+#include "tree.h"
 
 namespace tributary::netreduce {
 
@@ -28,17 +29,24 @@ struct Scene {
   Weather weather;
   bool is_send = false;
   std::uint32_t seed = 1;
-  unsigned late_step = 0;     // when the last rank begins
-  unsigned restart_step = 0;  // when the switch loses its memory; 0: never
+  unsigned late_step = 0;            // when the last rank begins
+  unsigned restart_step = 0;         // when a switch loses its memory; 0: never
+  std::size_t restarted = 0;         // which one
+  std::optional<SwitchTree> tree{};  // no value: one switch
+  bool is_v6 = false;
 };
 
 // Endpoints of Reliable Connections by the book: go-back-N from any packet, acknowledgements, one
-// NAK per gap, timers, and NetReduce's window of messages on top. They know nothing of the switch,
-// which is one engine; links between are as bad as the weather.
+// NAK per gap, timers, and NetReduce's window of messages on top. They know nothing of the
+// switches, an engine each; all links are as bad as the weather.
 class Network {
  public:
-  explicit Network(const Scene& scene) : scene_(scene), random_(scene.seed) {
-    restart();
+  explicit Network(const Scene& scene)
+      : scene_(scene), tree_(scene.tree.value_or(single(scene.world))), random_(scene.seed) {
+    switches_.resize(tree_.size());
+    for (std::size_t i = 0; i < switches_.size(); ++i) {
+      restart(i);
+    }
     for (std::uint16_t rank = 0; rank < scene.world; ++rank) {
       peers_.push_back({});
       peers_.back().first_psn = static_cast<std::uint32_t>(random_()) | 0xffff00;
@@ -49,7 +57,7 @@ class Network {
   bool run(unsigned steps) {
     for (step_ = 1; step_ <= steps && !is_done(); ++step_) {
       if (step_ == scene_.restart_step) {
-        restart();
+        restart(scene_.restarted);
       }
       for (std::uint16_t rank = 0; rank < scene_.world; ++rank) {
         if (rank + 1u < scene_.world || step_ >= scene_.late_step) {
@@ -64,7 +72,17 @@ class Network {
   // Of packets that were delivered: wrong sums with the right fingerprint, and those without it.
   unsigned wrong() const { return wrong_; }
   unsigned told() const { return told_; }
-  test::EngineHarness& harness() { return *harness_; }
+  // Of all switches together.
+  std::uint64_t figure(std::string_view name) const {
+    std::uint64_t sum = 0;
+    for (const auto& device : switches_) {
+      sum += device.harness->figure(name);
+    }
+    return sum;
+  }
+  std::uint64_t figure_at(std::size_t at, std::string_view name) const {
+    return switches_[at].harness->figure(name);
+  }
   std::uint64_t retransmissions() const { return retransmissions_; }
 
  private:
@@ -81,9 +99,9 @@ class Network {
     bool has_complained = false;
   };
   struct Event {
-    PacketPtr packet;  // null: an acknowledgement
-    bool to_switch = false;
-    std::uint16_t to = 0;  // rank
+    PacketPtr packet;                 // null: an acknowledgement
+    std::optional<std::size_t> at{};  // the switch that it comes to; no value: a rank
+    std::uint16_t to = 0;             // rank
     bool is_nak = false;
     std::uint64_t number = 0;
   };
@@ -92,9 +110,22 @@ class Network {
   static constexpr unsigned patience = 60;
   static constexpr std::uint32_t run_number = 77;
 
-  void restart() {
-    engine_ = std::make_unique<NetReduceEngine>(NetReduceConfig{{ring_of(scene_.world)}});
-    harness_ = std::make_unique<test::EngineHarness>(*engine_);
+  struct Device {
+    std::unique_ptr<NetReduceEngine> engine;
+    std::unique_ptr<test::EngineHarness> harness;
+  };
+
+  void restart(std::size_t at) {
+    auto whole = ring_of(scene_.world);
+    for (auto& member : whole.members) {
+      member = scene_.is_v6 ? test::ipv6_of(member.v4()) : member;
+    }
+    const NetReduceConfig config{{tree_.ring(at, whole)}};
+    const auto fault = find_fault(config, 0);
+    EXPECT_FALSE(fault) << fault->message;
+    auto& device = switches_[at];
+    device.engine = std::make_unique<NetReduceEngine>(config);
+    device.harness = std::make_unique<test::EngineHarness>(*device.engine);
   }
 
   bool is_done() const {
@@ -149,7 +180,8 @@ class Network {
       go_back(peer, peer.acknowledged);
     }
     for (unsigned i = 0; i < burst && peer.next < end; ++i) {
-      travel({make(rank, peer.next++), true, rank, false, 0});
+      const auto to = static_cast<std::uint16_t>((rank + 1u) % scene_.world);
+      travel({make(rank, peer.next++), tree_.leaf_of(rank), to, false, 0});
     }
   }
 
@@ -173,6 +205,7 @@ class Network {
         test::roce_opcode(scene_.is_send, packet == 0, packet + 1 == packets_of(spec), true);
     roce.length = spec.length;
     roce.ingress = rank;
+    roce.is_v6 = scene_.is_v6;
     return test::make_roce(pool_, roce,
                            wire::Bytes(bytes).subspan(
                                packet * mtu, wire::ina_payload_bytes(spec.length, mtu, packet)));
@@ -187,11 +220,13 @@ class Network {
     }
     if (event.packet != nullptr && happens(weather.doubled)) {
       events_.emplace(step_ + 1 + random_() % weather.delay_max,
-                      Event{pool_.clone(*event.packet), event.to_switch, event.to, false, 0});
+                      Event{pool_.clone(*event.packet), event.at, event.to, false, 0});
     }
     if (event.packet != nullptr && happens(weather.damaged)) {
-      // Behind the IPv4 header, whose checksum the switch looks at before the engine.
-      const auto at = 34 + 8 + random_() % (event.packet->length - 42);
+      // Behind the UDP header: switches look at the checksum of IP before the engine.
+      const auto frame = engine::parse_frame(*event.packet);
+      const auto headers = event.packet->length - datagram_of(frame).payload.size();
+      const auto at = headers + random_() % (event.packet->length - headers);
       event.packet->data()[at] ^= static_cast<std::byte>(1 + random_() % 255);
     }
     events_.emplace(step_ + 1 + random_() % weather.delay_max, std::move(event));
@@ -203,7 +238,7 @@ class Network {
       events_.erase(events_.begin());
       if (event.packet == nullptr) {
         acknowledge(peers_[event.to], event);
-      } else if (!event.to_switch) {
+      } else if (!event.at) {
         receive(event.to, *event.packet);
       } else {
         pass_switch(std::move(event));
@@ -213,19 +248,22 @@ class Network {
 
   void pass_switch(Event event) {
     auto& packet = event.packet;
-    const auto deliver = [this](PacketPtr sent) {
-      const auto destination = engine::parse_frame(*sent).ipv4->destination.value();
+    auto& harness = *switches_[*event.at].harness;
+    const auto deliver = [this, &event](PacketPtr sent) {
+      const auto datagram = datagram_of(engine::parse_frame(*sent));
+      const auto* address = datagram.ip + (scene_.is_v6 ? 24 + 12 : 16);
+      const auto destination = reinterpret_cast<const wire::Ipv4Address*>(address)->value();
       const auto rank = static_cast<std::uint16_t>(destination - address_of(0).value());
-      travel({std::move(sent), false, rank, false, 0});
+      travel({std::move(sent), tree_.next(*event.at, rank), rank, false, 0});
     };
     if (!claims(engine::parse_frame(*packet))) {
       return deliver(std::move(packet));
     }
     for (auto& sent :
-         harness_->process(std::move(packet), Time{} + std::chrono::microseconds(step_))) {
+         harness.process(std::move(packet), Time{} + std::chrono::microseconds(step_))) {
       deliver(std::move(sent.packet));
     }
-    EXPECT_TRUE(harness_->ledger.balanced());
+    EXPECT_TRUE(harness.ledger.balanced());
   }
 
   void receive(std::uint16_t rank, Packet& packet) {
@@ -241,10 +279,10 @@ class Network {
     if (ahead == 0) {
       accept(peer, before, view);
     } else if (ahead > wire::psn_mask / 2) {
-      travel({nullptr, false, before, false, peer.expected});
+      acknowledge_to(before, false, peer.expected);
     } else if (!peer.has_complained) {
       peer.has_complained = true;
-      travel({nullptr, false, before, true, peer.expected});
+      acknowledge_to(before, true, peer.expected);
     }
   }
 
@@ -265,9 +303,12 @@ class Network {
     if (packet + 1 == packets_of(spec)) {
       ++peer.received;
     }
-    travel({nullptr, false, before, false, peer.expected});
+    acknowledge_to(before, false, peer.expected);
   }
 
+  void acknowledge_to(std::uint16_t rank, bool is_nak, std::uint64_t number) {
+    travel({nullptr, std::nullopt, rank, is_nak, number});
+  }
   void acknowledge(Peer& peer, const Event& event) {
     if (event.number > peer.acknowledged) {
       peer.acknowledged = event.number;
@@ -280,10 +321,10 @@ class Network {
   }
 
   Scene scene_;
+  SwitchTree tree_;
   std::mt19937 random_;
   HeapPacketPool pool_{8192, 512};
-  std::unique_ptr<NetReduceEngine> engine_;
-  std::unique_ptr<test::EngineHarness> harness_;
+  std::vector<Device> switches_;
   std::vector<Peer> peers_;
   std::multimap<unsigned, Event> events_;
   unsigned step_ = 0;

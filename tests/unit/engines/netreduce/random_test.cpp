@@ -14,9 +14,19 @@ TEST(NetReduceNetwork, good_links_need_no_retransmission) {
     EXPECT_TRUE(network.run(2000));
     EXPECT_EQ(network.wrong() + network.told(), 0u);
     EXPECT_EQ(network.retransmissions(), 0u);
-    EXPECT_EQ(network.harness().figure("passed_total"), 0u);
-    EXPECT_EQ(network.harness().figure("packets_waiting"), 0u);
+    EXPECT_EQ(network.figure("passed_total"), 0u);
+    EXPECT_EQ(network.figure("packets_waiting"), 0u);
   }
+}
+
+TEST(NetReduceNetwork, ipv6_is_no_different) {
+  Scene scene;
+  scene.is_v6 = true;
+  scene.weather = {20, 20, 10, 4};
+  Network network(scene);
+  EXPECT_TRUE(network.run(20000));
+  EXPECT_EQ(network.wrong() + network.told(), 0u);
+  EXPECT_GE(network.figure("sums_total"), scene.messages);
 }
 
 TEST(NetReduceNetwork, late_rank_is_waited_for) {
@@ -25,7 +35,7 @@ TEST(NetReduceNetwork, late_rank_is_waited_for) {
   Network network(scene);
   EXPECT_TRUE(network.run(3000));
   EXPECT_EQ(network.wrong() + network.told(), 0u);
-  EXPECT_GT(network.harness().figure("overwritten_total"), 0u);
+  EXPECT_GT(network.figure("overwritten_total"), 0u);
 }
 
 class NetReduceWeather : public testing::TestWithParam<std::uint32_t> {};
@@ -41,7 +51,7 @@ TEST_P(NetReduceWeather, bad_links_cost_time_only) {
   EXPECT_TRUE(network.run(60000)) << "hangs";
   EXPECT_EQ(network.wrong(), 0u);
   EXPECT_EQ(network.told(), 0u);
-  EXPECT_EQ(network.harness().figure("abandoned_total"), 0u);
+  EXPECT_EQ(network.figure("abandoned_total"), 0u);
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, NetReduceWeather, testing::Range(1u, 101u));
 
