@@ -120,12 +120,12 @@ bool CanaryTraffic::is_answered(const PacketList& answers, const CanaryHeader& h
 
 // What the leader has is answered with a release, so that switches forget the block.
 void CanaryTraffic::give_up(Job& job, Block& block, Outbox& out) {
-  figures_.given_up += block.epoch == epoch_ ? 1 : 0;
+  figures_.given_up += block.trial == trial() ? 1 : 0;
   while (auto packet = block.kept.pop()) {
     frames_.release(*packet);
     out[ranks_[block.leader].port].push(std::move(packet));
   }
-  close(job, block);
+  close_block(job, block);
 }
 
 }  // namespace tributary::pktgen

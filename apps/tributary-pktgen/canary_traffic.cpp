@@ -24,7 +24,8 @@ CanaryTraffic::Material::Material(const CanaryPlan& plan, const CanaryPlan::Kind
 
 CanaryTraffic::CanaryTraffic(CanaryPlan plan, const Stations& stations,
                              const Neighbours& neighbours, PacketPool& pool)
-    : plan_(std::move(plan)),
+    : BlockTraffic(plan.block_timeout),
+      plan_(std::move(plan)),
       ranks_(stations, plan_.hosts),
       frames_(plan_.encapsulation, ranks_),
       neighbours_(neighbours),
@@ -49,51 +50,23 @@ std::uint32_t CanaryTraffic::shift_of(const Job& job, std::uint32_t sequence) co
                                     CanaryValues::shifts);
 }
 
-void CanaryTraffic::send(std::size_t most, Time now, Pacer& pacer, Outbox& out) {
-  while (most > 0 && pacer.ready()) {
-    if (group_.job == nullptr && !begin_group()) {
-      return;
-    }
-    const auto port = ranks_[group_.rank].port;
-    auto packet = next_contribution(now);
-    if (packet == nullptr) {
-      ++counters_.no_buffer;
-      return;
-    }
-    advance();
-    const auto line_bytes = line_bytes_of(*packet);
-    pacer.charge(line_bytes);
-    if (!closed_) {  // then it is not sent in the time that is measured
-      ++counters_.packets;
-      counters_.line_bytes += line_bytes;
-    }
-    out[port].push(std::move(packet));
-    --most;
-  }
-}
-
-bool CanaryTraffic::begin_group() {
-  if (closed_) {
-    return false;
-  }
-  for (std::size_t tried = 0; tried < jobs_.size(); ++tried) {
+bool CanaryTraffic::has_contribution() {
+  for (std::size_t tried = 0; sending_ == nullptr && may_begin() && tried < jobs_.size(); ++tried) {
     auto& job = jobs_[next_job_];
     next_job_ = next_job_ + 1 == jobs_.size() ? 0 : next_job_ + 1;
-    if (begin_blocks(job)) {
-      return true;
-    }
+    sending_ = begin_blocks(job) ? &job : nullptr;
   }
-  return false;
+  return sending_ != nullptr;
 }
 
 bool CanaryTraffic::begin_blocks(Job& job) {
-  Group group{&job, job.next, 0, 0, 0};
-  while (group.count < plan_.interleave && job.open < plan_.window &&
+  turn_ = {job.next, 0, 0, 0};
+  while (turn_.count < plan_.interleave && job.open < plan_.window &&
          !block_at(job, job.next).open) {
     auto& block = block_at(job, job.next);
     block.sequence = job.next;
     block.open = true;
-    block.epoch = epoch_;
+    block.trial = trial();
     block.shift = shift_of(job, job.next);
     block.leader = ranks_.leader_of(job.next);
     block.sent = 0;
@@ -101,58 +74,53 @@ bool CanaryTraffic::begin_blocks(Job& job) {
     block.fingerprint = 0;
     block.total = canary_total_tag(job.wire.key(job.next), plan_.hosts);
     block.waiting = ~std::uint64_t{0} >> (64 - plan_.hosts);
-    ++group.count;
+    ++turn_.count;
     ++job.open;
-    ++in_flight_;
-    ++counters_.begun;
+    count_begun();
     job.next = wire::canary_sequence(job.next + 1);
   }
-  if (group.count == 0) {
-    return false;
-  }
-  group_ = group;
-  if (ranks_.leader_of(group_.first) == 0) {
+  if (turn_.count > 0 && leader_of_turn() == 0) {
     advance();  // the leader does not contribute to its own block
   }
+  return turn_.count > 0;
+}
+
+std::uint32_t CanaryTraffic::leader_of_turn() const {
+  return ranks_.leader_of(
+      wire::canary_sequence(static_cast<std::uint32_t>(turn_.first + turn_.place)));
+}
+
+// To the next rank and block that has something to send; false past the last of them.
+bool CanaryTraffic::advance() {
+  do {
+    if (!turn_.advance(plan_.hosts)) {
+      return false;
+    }
+  } while (leader_of_turn() == turn_.rank);
   return true;
 }
 
-// To the next rank and block of the group that has something to send; past the last of them the
-// group is done.
-void CanaryTraffic::advance() {
-  do {
-    if (++group_.place == group_.count) {
-      group_.place = 0;
-      if (++group_.rank == plan_.hosts) {
-        group_.job = nullptr;
-        return;
-      }
-    }
-  } while (ranks_.leader_of(wire::canary_sequence(group_.first + group_.place)) == group_.rank);
-}
-
-PacketPtr CanaryTraffic::next_contribution(Time now) {
+CanaryTraffic::Contribution CanaryTraffic::next_contribution(Time now) {
   auto packet = pool_.allocate();
   if (packet == nullptr) {
-    return nullptr;
+    return {};
   }
-  auto& job = *group_.job;
-  const auto sequence = wire::canary_sequence(group_.first + group_.place);
+  auto& job = *sending_;
+  const auto rank = turn_.rank;
+  const auto sequence =
+      wire::canary_sequence(static_cast<std::uint32_t>(turn_.first + turn_.place));
   auto& block = block_at(job, sequence);
-  const auto& material = *job.material;
-  const auto next_hop = neighbours_.next_hop(ranks_[group_.rank].port, ranks_[block.leader].mac);
-  frames_.contribution(*packet, job.wire, sequence, group_.rank, next_hop,
-                       material.values.part(group_.rank, block.shift),
-                       material.values.part_crc(group_.rank, block.shift));
+  const auto& values = job.material->values;
+  const auto port = ranks_[rank].port;
+  const auto next_hop = neighbours_.next_hop(port, ranks_[block.leader].mac);
+  frames_.contribution(*packet, job.wire, sequence, rank, next_hop, values.part(rank, block.shift),
+                       values.part_crc(rank, block.shift));
   ++block.sent;
   block.since = now;
-  return packet;
-}
-
-void CanaryTraffic::receive(PacketList arrivals, std::size_t port, Time now, Outbox& out) {
-  while (auto packet = arrivals.pop()) {
-    arrived(std::move(packet), port, now, out);
+  if (!advance()) {
+    sending_ = nullptr;
   }
+  return {std::move(packet), port};
 }
 
 void CanaryTraffic::arrived(PacketPtr packet, std::size_t port, Time now, Outbox& out) {
@@ -228,35 +196,27 @@ void CanaryTraffic::take_result(Job& job, std::uint32_t sequence, std::uint32_t 
 }
 
 void CanaryTraffic::finish(Job& job, Block& block, Time now) {
-  if (block.epoch == epoch_) {
-    ++counters_.done;
-    latency_.record(static_cast<std::uint64_t>((now - block.since).count()));
-  }
-  close(job, block);
+  count_done(block.trial, block.since, now);
+  close_block(job, block);
 }
 
-void CanaryTraffic::close(Job& job, Block& block) {
+void CanaryTraffic::close_block(Job& job, Block& block) {
   block.open = false;
   --job.open;
-  --in_flight_;
-}
-
-Time CanaryTraffic::deadline() const {
-  return in_flight_ == 0 ? never : checked_ + plan_.block_timeout / reach;
+  count_closed();
 }
 
 // Blocks begin in order, so that only the oldest one need be looked at.
 void CanaryTraffic::expire(Time now, Outbox& out) {
-  if (now < deadline()) {
+  if (!looks_now(now)) {
     return;
   }
-  checked_ = now;
   for (auto& job : jobs_) {
     while (job.oldest != job.next) {
       auto& block = block_at(job, job.oldest);
       if (block.open) {
         const bool sent = block.sent + 1 == plan_.hosts;
-        if (!sent || now - block.since < plan_.block_timeout) {
+        if (!sent || !is_overdue(block.since, now)) {
           break;
         }
         give_up(job, block, out);
@@ -264,14 +224,6 @@ void CanaryTraffic::expire(Time now, Outbox& out) {
       job.oldest = wire::canary_sequence(job.oldest + 1);
     }
   }
-}
-
-void CanaryTraffic::begin_epoch() {
-  ++epoch_;
-  closed_ = false;
-  counters_ = {};
-  figures_ = {};
-  latency_.clear();
 }
 
 std::vector<Figure> CanaryTraffic::figures() const {

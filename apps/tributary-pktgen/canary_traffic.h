@@ -7,13 +7,13 @@
 #include <memory>
 #include <vector>
 
+#include "block_traffic.h"
 #include "canary_frames.h"
 #include "canary_values.h"
 #include "neighbours.h"
 #include "packet/list.h"
 #include "packet/pool.h"
 #include "reduce/kernel.h"
-#include "traffic.h"
 #include "wire/canary.h"
 #include "wire/element.h"
 
@@ -38,23 +38,14 @@ struct CanaryPlan {
 // the leader of a block adds up what reaches it, adds its own part, and answers each sender; every
 // worker checks every result, whenever it comes. A unit is a block, done when all workers have its
 // result.
-class CanaryTraffic final : public Traffic {
+class CanaryTraffic final : public BlockTraffic {
  public:
   // Stations and neighbours outlive it.
   CanaryTraffic(CanaryPlan plan, const Stations& stations, const Neighbours& neighbours,
                 PacketPool& pool);
   ~CanaryTraffic() override;
 
-  void send(std::size_t most, Time now, Pacer& pacer, Outbox& out) override;
-  void receive(PacketList arrivals, std::size_t port, Time now, Outbox& out) override;
   void expire(Time now, Outbox& out) override;
-  Time deadline() const override;
-  std::uint64_t under_way() const override { return in_flight_; }
-  void begin_epoch() override;
-  void close() override { closed_ = true; }
-  const Counters& counters() const override { return counters_; }
-  const Histogram& latency() const override { return latency_; }
-  std::uint64_t wrong() const override { return wrong_; }
   std::vector<Figure> figures() const override;
 
  private:
@@ -67,7 +58,7 @@ class CanaryTraffic final : public Traffic {
   struct Block {
     std::uint32_t sequence = 0;
     bool open = false;
-    std::uint32_t epoch = 0;
+    std::uint32_t trial = 0;
     std::uint32_t shift = 0;
     std::uint32_t leader = 0;
     std::uint32_t sent = 0;      // contributions
@@ -87,15 +78,7 @@ class CanaryTraffic final : public Traffic {
     std::uint32_t open = 0;
     std::vector<Block> blocks;  // by sequence number, modulo their number
   };
-  // The blocks that are being sent.
-  struct Group {
-    Job* job = nullptr;
-    std::uint32_t first = 0;
-    std::uint32_t count = 0;
-    std::uint32_t rank = 0;   // whose turn it is ...
-    std::uint32_t place = 0;  // ... and in which block
-  };
-  // Since the epoch began.
+  // Since the trial began.
   struct Figures {
     std::uint64_t sums = 0;  // contributions that reached leaders
     std::uint64_t answers = 0;
@@ -107,7 +90,11 @@ class CanaryTraffic final : public Traffic {
     std::uint64_t invalid = 0;
   };
 
-  static std::uint64_t bit(std::uint32_t rank) { return std::uint64_t{1} << rank; }
+  bool has_contribution() override;
+  Contribution next_contribution(Time now) override;
+  void arrived(PacketPtr packet, std::size_t port, Time now, Outbox& out) override;
+  void clear_figures() override { figures_ = {}; }
+
   static Block& block_at(Job& job, std::uint32_t sequence) {
     return job.blocks[sequence & (job.blocks.size() - 1)];
   }
@@ -116,12 +103,10 @@ class CanaryTraffic final : public Traffic {
   }
   std::uint32_t shift_of(const Job& job, std::uint32_t sequence) const;
 
-  bool begin_group();
   bool begin_blocks(Job& job);
-  void advance();
-  PacketPtr next_contribution(Time now);
+  std::uint32_t leader_of_turn() const;
+  bool advance();
 
-  void arrived(PacketPtr packet, std::size_t port, Time now, Outbox& out);
   void take_contribution(PacketPtr packet, const wire::CanaryView& view, Job& job,
                          std::uint32_t leader, Outbox& out);
   bool is_right_result(const Job& job, const wire::CanaryHeader& header, wire::Bytes payload) const;
@@ -133,7 +118,7 @@ class CanaryTraffic final : public Traffic {
   void answer_all(Job& job, Block& block, Outbox& out);
   void give_up(Job& job, Block& block, Outbox& out);
   void finish(Job& job, Block& block, Time now);
-  void close(Job& job, Block& block);
+  void close_block(Job& job, Block& block);
 
   CanaryPlan plan_;
   CanaryRanks ranks_;
@@ -143,16 +128,10 @@ class CanaryTraffic final : public Traffic {
   std::vector<std::unique_ptr<Material>> materials_;
   std::vector<Job> jobs_;
   std::size_t next_job_ = 0;
-  Group group_;
+  Job* sending_ = nullptr;  // null: nobody's turn
+  Turn turn_;
   std::vector<float> scratch_;  // accumulator of 16-bit floats
-  std::uint64_t in_flight_ = 0;
-  std::uint32_t epoch_ = 0;
-  bool closed_ = false;
-  Time checked_{};
-  Counters counters_;
   Figures figures_;
-  Histogram latency_;
-  std::uint64_t wrong_ = 0;
 };
 
 }  // namespace tributary::pktgen

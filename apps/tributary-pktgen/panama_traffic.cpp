@@ -9,17 +9,16 @@
 #include "engines/panama/protocol.h"
 
 namespace tributary::pktgen {
-namespace {
 
 using wire::PanamaHeader;
 using wire::PanamaKind;
 
-constexpr int looks_per_timeout = 8;
-
-}  // namespace
-
 PanamaTraffic::PanamaTraffic(PanamaPlan plan, const Stations& stations, PacketPool& pool)
-    : plan_(std::move(plan)), stations_(stations), places_(plan_, stations.ports()), pool_(pool) {
+    : BlockTraffic(plan.block_timeout),
+      plan_(std::move(plan)),
+      stations_(stations),
+      places_(plan_, stations.ports()),
+      pool_(pool) {
   for (const auto& kind : plan_.kinds) {
     values_.push_back(
         std::make_unique<CanaryValues>(kind.type, kind.op, plan_.workers, plan_.elements));
@@ -38,45 +37,18 @@ PanamaTraffic::PanamaTraffic(PanamaPlan plan, const Stations& stations, PacketPo
 
 PanamaTraffic::~PanamaTraffic() = default;
 
-void PanamaTraffic::send(std::size_t most, Time now, Pacer& pacer, Outbox& out) {
-  while (most > 0 && pacer.ready()) {
-    if (group_.tree == nullptr && !begin_group()) {
-      return;
-    }
-    const auto port = places_.port_of(group_.tree->job, group_.rank);
-    auto packet = next_contribution(now);
-    if (packet == nullptr) {
-      ++counters_.no_buffer;
-      return;
-    }
-    advance();
-    const auto line_bytes = line_bytes_of(*packet);
-    pacer.charge(line_bytes);
-    if (!closed_) {  // then it is not sent in the time that is measured
-      ++counters_.packets;
-      counters_.line_bytes += line_bytes;
-    }
-    out[port].push(std::move(packet));
-    --most;
-  }
-}
-
-bool PanamaTraffic::begin_group() {
-  if (closed_) {
-    return false;
-  }
-  for (std::size_t tried = 0; tried < trees_.size(); ++tried) {
+bool PanamaTraffic::has_contribution() {
+  for (std::size_t tried = 0; sending_ == nullptr && may_begin() && tried < trees_.size();
+       ++tried) {
     auto& tree = trees_[next_tree_];
     next_tree_ = next_tree_ + 1 == trees_.size() ? 0 : next_tree_ + 1;
-    if (begin_blocks(tree)) {
-      return true;
-    }
+    sending_ = begin_blocks(tree) ? &tree : nullptr;
   }
-  return false;
+  return sending_ != nullptr;
 }
 
 // The window is a span, on which the memory of switches relies.
-bool PanamaTraffic::may_begin(const Tree& tree) const {
+bool PanamaTraffic::may_begin_block(const Tree& tree) const {
   return !tree.broken && tree.next.vid < plan_.collective &&
          tree.next.vid - tree.oldest < std::min(tree.cap, plan_.window);
 }
@@ -94,53 +66,37 @@ bool PanamaTraffic::begin_blocks(Tree& tree) {
   if (is_over && tree.oldest == tree.next.vid) {
     begin_collective(tree);
   }
-  Group group{&tree, tree.next.vid, 0, 0, 0};
-  while (group.count < plan_.interleave && may_begin(tree)) {
+  turn_ = {tree.next.vid, 0, 0, 0};
+  while (turn_.count < plan_.interleave && may_begin_block(tree)) {
     figures_.collectives += tree.next.vid == 0 ? 1 : 0;
     auto& block = block_at(tree, tree.next.vid);
     block.at = tree.next;
     block.open = true;
-    block.trial = trial_;
+    block.trial = trial();
     block.sent = 0;
     block.waiting = ~std::uint64_t{0} >> (64 - plan_.workers);
-    ++group.count;
-    ++in_flight_;
-    ++counters_.begun;
+    ++turn_.count;
     ++tree.next.vid;
+    count_begun();
   }
-  if (group.count == 0) {
-    return false;
-  }
-  group_ = group;
-  return true;
+  return turn_.count > 0;
 }
 
-void PanamaTraffic::advance() {
-  if (++group_.place == group_.count) {
-    group_.place = 0;
-    if (++group_.rank == plan_.workers) {
-      group_.tree = nullptr;
-    }
-  }
-}
-
-PacketPtr PanamaTraffic::next_contribution(Time now) {
+PanamaTraffic::Contribution PanamaTraffic::next_contribution(Time now) {
   auto packet = pool_.allocate();
   if (packet == nullptr) {
-    return nullptr;
+    return {};
   }
-  auto& tree = *group_.tree;
-  auto& block = block_at(tree, group_.first + group_.place);
-  tree.frames.contribution(*packet, block.at, group_.rank, *tree.values);
+  auto& tree = *sending_;
+  const auto rank = turn_.rank;
+  auto& block = block_at(tree, static_cast<std::uint32_t>(turn_.first + turn_.place));
+  tree.frames.contribution(*packet, block.at, rank, *tree.values);
   ++block.sent;
   block.since = now;
-  return packet;
-}
-
-void PanamaTraffic::receive(PacketList arrivals, std::size_t port, Time now, Outbox& out) {
-  while (auto packet = arrivals.pop()) {
-    arrived(std::move(packet), port, now, out);
+  if (!turn_.advance(plan_.workers)) {
+    sending_ = nullptr;
   }
+  return {std::move(packet), places_.port_of(tree.job, rank)};
 }
 
 PanamaTraffic::Tree* PanamaTraffic::find_tree(const engine::Frame& frame,
@@ -215,14 +171,10 @@ void PanamaTraffic::take_result(Tree& tree, std::uint32_t rank, const engine::Fr
   }
   tree.cap = std::max<std::uint32_t>(header.wnd_cap.value(), 1);
   block.waiting &= ~bit(rank);
-  if (block.waiting != 0) {
-    return;
+  if (block.waiting == 0) {
+    count_done(block.trial, block.since, now);
+    close_block(tree, block);
   }
-  if (block.trial == trial_) {
-    ++counters_.done;
-    latency_.record(static_cast<std::uint64_t>((now - block.since).count()));
-  }
-  close(tree, block);
 }
 
 // Also when it comes again: the switch may have lost the answer.
@@ -233,43 +185,30 @@ void PanamaTraffic::answer(const Tree& tree, PacketPtr sum, Outbox& out) {
   out[*plan_.parent].push(std::move(sum));
 }
 
-void PanamaTraffic::close(Tree& tree, Block& block) {
+void PanamaTraffic::close_block(Tree& tree, Block& block) {
   block.open = false;
-  --in_flight_;
+  count_closed();
   while (tree.oldest != tree.next.vid && !block_at(tree, tree.oldest).open) {
     ++tree.oldest;
   }
 }
 
-Time PanamaTraffic::deadline() const {
-  return in_flight_ == 0 ? never : checked_ + plan_.block_timeout / looks_per_timeout;
-}
-
 // Blocks begin in order, so that only the oldest one need be looked at.
 void PanamaTraffic::expire(Time now, Outbox& /*out*/) {
-  if (now < deadline()) {
+  if (!looks_now(now)) {
     return;
   }
-  checked_ = now;
   for (auto& tree : trees_) {
     while (tree.oldest != tree.next.vid) {
       auto& block = block_at(tree, tree.oldest);
-      if (block.sent < plan_.workers || now - block.since < plan_.block_timeout) {
+      if (block.sent < plan_.workers || !is_overdue(block.since, now)) {
         break;
       }
-      figures_.given_up += block.trial == trial_ ? 1 : 0;
+      figures_.given_up += block.trial == trial() ? 1 : 0;
       tree.broken = true;
-      close(tree, block);
+      close_block(tree, block);
     }
   }
-}
-
-void PanamaTraffic::begin_epoch() {
-  ++trial_;
-  closed_ = false;
-  counters_ = {};
-  figures_ = {};
-  latency_.clear();
 }
 
 std::vector<Figure> PanamaTraffic::figures() const {
