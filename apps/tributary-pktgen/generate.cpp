@@ -62,6 +62,9 @@ std::unique_ptr<Traffic> make_traffic(const Options& options, const Stations& st
   if (options.kind == Kind::panama) {
     return std::make_unique<PanamaTraffic>(options.panama, stations, pool);
   }
+  if (options.kind == Kind::netreduce) {
+    return std::make_unique<NetReduceTraffic>(options.netreduce, stations, neighbours, pool);
+  }
   return std::make_unique<CanaryTraffic>(options.canary, stations, neighbours, pool);
 }
 

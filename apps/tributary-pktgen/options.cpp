@@ -113,20 +113,22 @@ void declare_plain(CLI::App& app, Raw& raw) {
       ->capture_default_str();
 }
 
-// What both kinds of aggregation have.
-template <typename Plan>
-void declare_jobs(CLI::App& app, Raw& raw, Plan& plan) {
-  app.add_option("--jobs", plan.jobs, "at the same time")
+// What all kinds of aggregation have.
+void declare_jobs(CLI::App& app, Raw& raw, std::uint32_t& jobs) {
+  app.add_option("--jobs", jobs, "at the same time")
       ->check(CLI::Range(1u, 4096u))
-      ->capture_default_str();
-  app.add_option("--elements", plan.elements, "in each packet")
-      ->check(CLI::Range(1, 9000))
       ->capture_default_str();
   app.add_option("--type", raw.types, "f32 f64 f16 bf16 i8 i16 i32 i64, or all: jobs take turns")
       ->delimiter(',')
       ->capture_default_str();
   app.add_option("--op", raw.operators, "sum min max prod and or xor, or all")
       ->delimiter(',')
+      ->capture_default_str();
+}
+
+void declare_elements(CLI::App& app, std::uint16_t& elements) {
+  app.add_option("--elements", elements, "in each packet")
+      ->check(CLI::Range(1, 9000))
       ->capture_default_str();
 }
 
@@ -146,7 +148,8 @@ void declare_canary(CLI::App& app, Raw& raw, Options& options) {
   app.add_option("--workers", raw.workers, "of each job, the leader included; default: 8")
       ->check(CLI::Range(2u, CanaryRanks::ranks_max));
   app.add_option("--first-job", raw.first_job, "number of the first job; default: drawn");
-  declare_jobs(app, raw, options.canary);
+  declare_jobs(app, raw, options.canary.jobs);
+  declare_elements(app, options.canary.elements);
   app.add_option("--encapsulation", raw.encapsulation, "udp or ethernet")
       ->check(CLI::IsMember({"udp", "ethernet"}))
       ->capture_default_str();
@@ -175,7 +178,8 @@ void declare_panama(CLI::App& app, Raw& raw, Options& options) {
   app.add_option("--collective", plan.collective, "packets of each tree in one")
       ->check(CLI::Range(1u, 1u << 30))
       ->capture_default_str();
-  declare_jobs(app, raw, plan);
+  declare_jobs(app, raw, plan.jobs);
+  declare_elements(app, plan.elements);
 }
 
 void declare_panama_run(CLI::App& app, Raw& raw, Options& options) {
@@ -198,6 +202,37 @@ void declare_panama_pcap(CLI::App& app, Options& options) {
       ->capture_default_str();
 }
 
+void declare_netreduce(CLI::App& app, Raw& raw, Options& options) {
+  auto& plan = options.netreduce;
+  app.add_option("--workers", raw.workers, "of each ring; default: 8")
+      ->check(CLI::Range(2u, CanaryRanks::ranks_max));
+  app.add_option("--first-ring", plan.first_ring, "number of the first ring")
+      ->capture_default_str();
+  app.add_option("--message-packets", plan.message_packets, "of each message")
+      ->check(CLI::Range(1u, 8192u))
+      ->capture_default_str();
+  app.add_option("--path-mtu", plan.path_mtu, "payload bytes of each packet")
+      ->check(CLI::IsMember({256, 512, 1024, 2048, 4096}))
+      ->capture_default_str();
+  declare_jobs(app, raw, plan.jobs);
+  declare_interleave(app, plan.interleave);
+}
+
+void declare_netreduce_run(CLI::App& app, Raw& raw, Options& options) {
+  app.add_option("--window", options.netreduce.window, "messages in flight, of each worker")
+      ->check(CLI::Range(1u, 64u))
+      ->capture_default_str();
+  declare_block_timeout(app, raw);
+}
+
+void declare_netreduce_pcap(CLI::App& app, Options& options) {
+  options.pcap_messages = 4;
+  app.add_option("--messages", options.pcap_messages,
+                 "of each of three runs, the first of which has one packet")
+      ->check(CLI::Range(1u, 65536u))
+      ->capture_default_str();
+}
+
 void declare_pcap(CLI::App& app, Raw& raw, Options& options) {
   app.add_option("--file", options.pcap_file, "to write")->required()->type_name("FILE");
   app.add_option("--address", raw.address, "of the first host; others count up");
@@ -215,6 +250,9 @@ void declare_pcap(CLI::App& app, Raw& raw, Options& options) {
   }
   if (options.kind == Kind::panama) {
     return declare_panama_pcap(app, options);
+  }
+  if (options.kind == Kind::netreduce) {
+    return declare_netreduce_pcap(app, options);
   }
   options.pcap_blocks = 64;
   app.add_option("--blocks", options.pcap_blocks, "blocks of each job; then the file is over")
@@ -261,6 +299,11 @@ void declare(Command& command) {
     if (mode != Mode::pcap) {
       declare_panama_run(*app, raw, options);
     }
+  } else if (kind == Kind::netreduce) {
+    declare_netreduce(*app, raw, options);
+    if (mode != Mode::pcap) {
+      declare_netreduce_run(*app, raw, options);
+    }
   } else {
     declare_canary(*app, raw, options);
     if (mode != Mode::pcap) {
@@ -287,6 +330,9 @@ Parsed parse(int argc, char** argv) {
     commands.push_back(
         {mode, Kind::panama,
          parent.add_subcommand("panama", "PANAMA aggregation; every sum is checked")});
+    commands.push_back(
+        {mode, Kind::netreduce,
+         parent.add_subcommand("netreduce", "NetReduce aggregation; every sum is checked")});
   };
   const auto add_mode = [&](Mode mode, const char* about) {
     CLI::App& app_of_mode = *app.add_subcommand(name_of(mode), about);

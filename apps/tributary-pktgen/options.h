@@ -9,6 +9,7 @@
 
 #include "canary_traffic.h"
 #include "control/config.h"
+#include "netreduce_traffic.h"
 #include "panama_traffic.h"
 #include "plain_traffic.h"
 #include "port_spec.h"
@@ -17,7 +18,7 @@
 namespace tributary::pktgen {
 
 enum class Mode : std::uint8_t { run, ndr, pdr, pcap };
-enum class Kind : std::uint8_t { plain, canary, panama };
+enum class Kind : std::uint8_t { plain, canary, panama, netreduce };
 
 struct Options {
   Mode mode = Mode::run;
@@ -36,6 +37,7 @@ struct Options {
   std::string sizes;  // of plain frames, as they were given
   CanaryPlan canary;
   PanamaPlan panama;
+  NetReducePlan netreduce;
 
   std::string json;  // file, "-" for standard output; empty: none
   std::string csv;
@@ -48,6 +50,7 @@ struct Options {
   std::uint64_t pcap_packets = 0;  // plain frames
   std::uint32_t pcap_blocks = 0;
   std::uint32_t pcap_collectives = 0;
+  std::uint32_t pcap_messages = 0;
   std::optional<wire::Ipv4Address> pcap_switch;  // to which results go
   std::uint16_t pcap_cores = 1;                  // of the switch, with a file for each
 

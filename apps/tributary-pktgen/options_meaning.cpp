@@ -71,8 +71,12 @@ void interpret_ports(const Raw& raw, Options& options) {
 
 // How many ports send of their own accord.
 std::size_t senders(const Options& options) {
-  if (options.kind == Kind::canary) {
-    return std::min<std::size_t>(options.ports.size(), options.canary.hosts);
+  const auto workers = options.kind == Kind::canary      ? options.canary.hosts
+                       : options.kind == Kind::panama    ? options.panama.workers
+                       : options.kind == Kind::netreduce ? options.netreduce.workers
+                                                         : 0u;
+  if (workers != 0) {
+    return std::min<std::size_t>(options.ports.size(), workers);
   }
   std::set<std::size_t> ports;
   for (const auto& path : options.plain->paths) {
@@ -193,13 +197,18 @@ void interpret_kinds(const Raw& raw, Plan& plan) {
   }
 }
 
-// Both kinds of aggregation, with so many bytes before the elements.
 template <typename Plan>
-void interpret_blocks(const Raw& raw, const Options& options, std::size_t headers, Plan& plan) {
+void interpret_block_timeout(const Raw& raw, Plan& plan) {
   plan.block_timeout = duration_of("--block-timeout", raw.block_timeout);
   if (plan.block_timeout < std::chrono::milliseconds(1)) {
     refuse("--block-timeout", "is at least 1ms");
   }
+}
+
+// With so many bytes before the elements.
+template <typename Plan>
+void interpret_blocks(const Raw& raw, const Options& options, std::size_t headers, Plan& plan) {
+  interpret_block_timeout(raw, plan);
   interpret_kinds(raw, plan);
   for (const auto& kind : plan.kinds) {
     const auto bytes = wire::element_bytes(kind.type);
@@ -209,6 +218,14 @@ void interpret_blocks(const Raw& raw, const Options& options, std::size_t header
                                "; at most " + std::to_string((options.mtu - headers) / bytes) +
                                " do");
     }
+  }
+}
+
+// As many behind each port as it takes.
+void spread_workers(Options& options, std::size_t workers) {
+  for (auto& port : options.ports) {
+    port.stations.count =
+        static_cast<std::uint32_t>((workers + options.ports.size() - 1) / options.ports.size());
   }
 }
 
@@ -224,14 +241,11 @@ void interpret_canary(const Raw& raw, Options& options) {
                                         ? sizeof(wire::Ipv4Header) + sizeof(wire::UdpHeader)
                                         : 0);
   interpret_blocks(raw, options, headers, plan);
-  for (auto& port : options.ports) {
-    port.stations.count =
-        static_cast<std::uint32_t>((plan.hosts + options.ports.size() - 1) / options.ports.size());
-  }
+  spread_workers(options, plan.hosts);
 }
 
-// The number of the first collective of a run: switches that remember the run before take no older
-// ones.
+// The number of a run, or of its first collective: switches that remember the run before take no
+// older ones.
 std::uint32_t epoch_of_today() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return static_cast<std::uint32_t>(
@@ -263,6 +277,22 @@ void interpret_panama(const Raw& raw, Options& options) {
   plan.first_epoch = epoch_of_today();
   interpret_blocks(raw, options, sizeof(panama::Headers) - sizeof(wire::EthernetHeader), plan);
   plan.group = first_group(raw, plan);
+}
+
+void interpret_netreduce(const Raw& raw, Options& options) {
+  auto& plan = options.netreduce;
+  plan.workers = raw.workers.value_or(8);
+  plan.first_run = epoch_of_today();
+  interpret_block_timeout(raw, plan);
+  interpret_kinds(raw, plan);
+  constexpr std::size_t headers = sizeof(wire::Ipv4Header) + sizeof(wire::UdpHeader) +
+                                  sizeof(wire::BthHeader) + sizeof(wire::RethHeader) +
+                                  sizeof(wire::ImmediateHeader) + wire::icrc_bytes;
+  if (plan.path_mtu + headers > options.mtu) {
+    refuse("--path-mtu", "does not fit an MTU of " + std::to_string(options.mtu) + "; say --mtu " +
+                             std::to_string(plan.path_mtu + headers));
+  }
+  spread_workers(options, plan.workers);
 }
 
 // The ports that files stand for.
@@ -314,6 +344,8 @@ void interpret(const Raw& raw, Options& options) {
     interpret_plain(raw, options);
   } else if (options.kind == Kind::panama) {
     interpret_panama(raw, options);
+  } else if (options.kind == Kind::netreduce) {
+    interpret_netreduce(raw, options);
   } else {
     interpret_canary(raw, options);
   }

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "canary_traffic.h"
+#include "netreduce_frames.h"
 #include "packet/pool.h"
 #include "panama_frames.h"
 #include "plain_traffic.h"
@@ -34,5 +35,10 @@ void feed_canary(const CanaryPlan& plan, const Stations& stations, PacketPool& p
 inline constexpr std::uint32_t panama_collectives_min = 9;
 void feed_panama(const PanamaPlan& plan, const Stations& stations, PacketPool& pool,
                  std::uint32_t collectives, const PortSink& sink);
+
+// The same with NetReduce: three runs of all rings, because a switch takes up any run but the one
+// that it serves and the one before; of so many messages each.
+void feed_netreduce(const NetReducePlan& plan, const Stations& stations, PacketPool& pool,
+                    std::uint32_t messages, const Sink& sink);
 
 }  // namespace tributary::pktgen

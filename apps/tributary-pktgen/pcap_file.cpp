@@ -78,9 +78,9 @@ int fail(const std::string& message) {
 }
 
 // A switch that is fed by a file cannot ask for its neighbours.
-void print_neighbours(const Options& options, const Stations& stations) {
-  std::printf("# The switch cannot ask for the leaders; put this into its configuration:\n");
-  for (std::uint32_t i = 0; i < options.canary.hosts; ++i) {
+void print_neighbours(std::uint32_t hosts, const Stations& stations) {
+  std::printf("# The switch cannot ask for its neighbours; put this into its configuration:\n");
+  for (std::uint32_t i = 0; i < hosts; ++i) {
     std::printf("[[switch.arp]]\naddress = \"%s\"\nmac = \"%s\"\n",
                 control::to_string(stations.address(0, i)).c_str(),
                 control::to_string(stations.mac(0, i)).c_str());
@@ -101,6 +101,20 @@ void print_trees(const PanamaPlan& plan) {
         plan.first_job + i / plan.trees, i % plan.trees,
         control::to_string(wire::Ipv4Address(plan.group.value() + i)).c_str(), children.c_str(),
         unsigned{plan.workers}, unsigned{plan.workers});
+  }
+}
+
+void print_rings(const NetReducePlan& plan, const Stations& stations) {
+  std::string members;
+  for (std::uint32_t rank = 0; rank < plan.workers; ++rank) {
+    members += (rank == 0 ? "\"" : ", \"") + control::to_string(stations.address(0, rank)) + '"';
+  }
+  std::printf("[switch.netreduce]\n");
+  for (std::uint32_t job = 0; job < plan.jobs; ++job) {
+    std::printf(
+        "[[switch.netreduce.ring]]\nid = %u\nmembers = [%s]\nmessage_packets = %u\nmtu = %u\n",
+        plan.first_ring + job, members.c_str(), unsigned{plan.message_packets},
+        unsigned{plan.path_mtu});
   }
 }
 
@@ -126,6 +140,8 @@ int write_pcap(const Options& options) {
   } else if (options.kind == Kind::panama) {
     feed_panama(options.panama, stations, pool, options.pcap_collectives,
                 [&](std::size_t port, Packet& frame) { files[port].write(frame); });
+  } else if (options.kind == Kind::netreduce) {
+    feed_netreduce(options.netreduce, stations, pool, options.pcap_messages, sink);
   } else {
     feed_canary(options.canary, stations, pool, options.pcap_blocks, *options.pcap_switch, sink);
   }
@@ -137,7 +153,10 @@ int write_pcap(const Options& options) {
                 file.name().c_str());
   }
   if (options.kind == Kind::canary) {
-    print_neighbours(options, stations);
+    print_neighbours(options.canary.hosts, stations);
+  } else if (options.kind == Kind::netreduce) {
+    print_neighbours(options.netreduce.workers, stations);
+    print_rings(options.netreduce, stations);
   } else if (options.kind == Kind::panama) {
     print_trees(options.panama);
   }

@@ -15,7 +15,7 @@ const char* name_of(Mode mode) {
 }
 
 const char* name_of(Kind kind) {
-  constexpr const char* names[] = {"plain", "canary", "panama"};
+  constexpr const char* names[] = {"plain", "canary", "panama", "netreduce"};
   return names[static_cast<std::size_t>(kind)];
 }
 

@@ -122,6 +122,12 @@ Json json_of(const PanamaPlan& plan) {
           {"kinds", json_of(plan.kinds)}};
 }
 
+Json json_of(const NetReducePlan& plan) {
+  return {{"workers", plan.workers},   {"jobs", plan.jobs},
+          {"window", plan.window},     {"message_packets", plan.message_packets},
+          {"path_mtu", plan.path_mtu}, {"kinds", json_of(plan.kinds)}};
+}
+
 Json json_of(const PlainPlan& plan, const std::string& sizes) {
   Json paths = Json::array();
   for (const auto& path : plan.paths) {
@@ -161,6 +167,8 @@ class JsonReport final : public Report {
         return json_of(options_.canary);
       case Kind::panama:
         return json_of(options_.panama);
+      case Kind::netreduce:
+        return json_of(options_.netreduce);
       case Kind::plain:
         break;
     }

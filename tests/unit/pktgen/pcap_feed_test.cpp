@@ -146,6 +146,47 @@ TEST(FeedPanama, CanBeReplayedForEver) {
   EXPECT_EQ(network.device().ledger().dropped(), 0u);
 }
 
+TEST(FeedNetReduce, CanBeReplayedForEver) {
+  constexpr std::uint32_t messages = 4;
+  constexpr std::uint64_t passes = 4;
+  NetReducePlan plan;
+  plan.workers = hosts;
+  plan.message_packets = 10;
+  for (const std::uint32_t interleave : {1u, 7u, 64u}) {
+    test::Bench bench({{mac(1), Ip{10, 0, 0, 1}, hosts, mac(0, 0xee), {}}});
+    auto config = fed_router();
+    config.canary.reset();
+    auto& ring = config.netreduce.emplace().rings.emplace_back();
+    ring.id = plan.first_ring;
+    ring.message_packets = plan.message_packets;
+    for (std::uint8_t i = 1; i <= hosts; ++i) {
+      ring.members.emplace_back(Ip{10, 0, 0, i});
+    }
+    test::SwitchNetwork network(config, bench.pool, bench.now);
+    plan.interleave = interleave;
+    std::vector<std::vector<std::byte>> file;
+    feed_netreduce(plan, bench.stations, bench.pool, messages, [&](const Packet& frame) {
+      const auto bytes = frame.bytes();
+      file.emplace_back(bytes.begin(), bytes.end());
+    });
+    constexpr std::uint64_t blocks = 3 * (1 + (messages - 1) * 10);
+    EXPECT_EQ(file.size(), blocks * hosts);
+    for (std::uint64_t pass = 0; pass < passes; ++pass) {
+      for (const auto& frame : file) {
+        auto packet = bench.pool.allocate();
+        packet->length = static_cast<std::uint32_t>(frame.size());
+        std::memcpy(packet->data(), frame.data(), frame.size());
+        network(0, std::move(packet), bench.back);
+        bench.back[0].clear();
+      }
+    }
+    EXPECT_EQ(figure(network, "sums_total"), passes * blocks);
+    EXPECT_EQ(figure(network, "results_total"), passes * blocks * hosts);
+    EXPECT_EQ(figure(network, "runs"), passes * 3);
+    EXPECT_EQ(network.device().ledger().dropped(), 0u);
+  }
+}
+
 TEST(FeedPlain, WritesAsManyAsAskedFor) {
   test::Bench bench;
   std::size_t frames = 0;

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "netreduce_traffic.h"
+
+#include <algorithm>
+#include <functional>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include "bench.h"
+#include "support/roce_packets.h"
+#include "support/switch_bench.h"
+
+namespace tributary::pktgen {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using test::Ip;
+using test::mac;
+
+std::uint64_t figure(const TrialResult& result, std::string_view name) {
+  const auto found = std::find_if(result.figures.begin(), result.figures.end(),
+                                  [&](const Figure& f) { return f.name == name; });
+  return found == result.figures.end() ? ~std::uint64_t{0} : found->value;
+}
+
+NetReducePlan plan_of(std::uint16_t workers) {
+  NetReducePlan plan;
+  plan.workers = workers;
+  plan.message_packets = 5;
+  plan.path_mtu = 256;
+  plan.block_timeout = milliseconds(4);
+  return plan;
+}
+
+std::vector<StationRange> behind(std::size_t ports, std::uint32_t hosts = 1) {
+  std::vector<StationRange> ranges;
+  for (std::size_t port = 0; port < ports; ++port) {
+    const auto number = static_cast<std::uint8_t>(port);
+    ranges.push_back({mac(1, number), Ip(10, 0, number, 1), hosts, {}, {}});
+  }
+  return ranges;
+}
+
+// A bridge with one port for each of the generator's, and the rings of the plan.
+switching::SwitchConfig bridge(const NetReducePlan& plan, const Stations& stations) {
+  switching::SwitchConfig config;
+  config.name = "s";
+  config.id = 1;
+  for (std::size_t port = 0; port < stations.ports(); ++port) {
+    config.ports.push_back(
+        test::bridged_port("p" + std::to_string(port), static_cast<std::uint8_t>(port)));
+  }
+  config.netreduce.emplace();
+  const CanaryRanks ranks(stations, plan.workers);
+  for (std::uint32_t job = 0; job < plan.jobs; ++job) {
+    auto& ring = config.netreduce->rings.emplace_back();
+    ring.id = plan.first_ring + job;
+    for (std::uint32_t rank = 0; rank < plan.workers; ++rank) {
+      ring.members.push_back(ranks[rank].address);
+    }
+    ring.window = plan.window;
+    ring.message_packets = plan.message_packets;
+    ring.mtu = plan.path_mtu;
+  }
+  return config;
+}
+
+TrialResult run(test::Bench& bench, const NetReducePlan& plan, const test::Bench::Network& network,
+                const Rate& rate = {}) {
+  NetReduceTraffic traffic(plan, bench.stations, bench.neighbours, bench.pool);
+  SessionPlan session_plan;
+  session_plan.trial.rate = rate;
+  session_plan.trial.warm_up = milliseconds(1);
+  session_plan.trial.duration = milliseconds(20);
+  Session session(session_plan, bench.neighbours, traffic);
+  bench.run(session, network, microseconds(20), seconds(10));
+  EXPECT_TRUE(session.done());
+  EXPECT_EQ(traffic.under_way(), 0u);
+  return session.trials().at(0);
+}
+
+void expect_all_done(const TrialResult& result, std::uint64_t at_least) {
+  EXPECT_GE(result.counters.done, at_least);
+  EXPECT_EQ(result.counters.begun, result.counters.done);
+  EXPECT_EQ(result.wrong, 0u);
+  EXPECT_EQ(result.latency.count(), result.counters.done);
+  EXPECT_EQ(figure(result, "invalid"), 0u);
+  EXPECT_EQ(figure(result, "duplicates"), 0u);
+  EXPECT_EQ(figure(result, "blocks_given_up"), 0u);
+  EXPECT_EQ(result.counters.late, 0u);
+}
+
+TEST(NetReduceTraffic, TurnsBlocksOver) {
+  for (const auto workers : {std::uint16_t{2}, std::uint16_t{3}, std::uint16_t{8}}) {
+    test::Bench bench(behind(workers));
+    const auto plan = plan_of(workers);
+    test::SwitchNetwork network(bridge(plan, bench.stations), bench.pool, bench.now);
+    const auto result = run(bench, plan, std::ref(network));
+    expect_all_done(result, 1000);
+    EXPECT_GE(figure(result, "results_received"), workers * result.counters.done);
+    EXPECT_EQ(network.device().ledger().dropped(), 0u);
+  }
+}
+
+TEST(NetReduceTraffic, PutsSeveralWorkersBehindAPort) {
+  test::Bench bench(behind(3, 2));
+  auto plan = plan_of(6);
+  plan.jobs = 3;
+  test::SwitchNetwork network(bridge(plan, bench.stations), bench.pool, bench.now);
+  expect_all_done(run(bench, plan, std::ref(network)), 1000);
+}
+
+TEST(NetReduceTraffic, RunsRingsOfAllTypesAndOperators) {
+  test::Bench bench(behind(3));
+  auto plan = plan_of(3);
+  plan.kinds.clear();
+  for (std::size_t t = 0; t < wire::element_type_count; ++t) {
+    for (std::size_t o = 0; o < wire::operator_count; ++o) {
+      const Reduction kind{static_cast<wire::ElementType>(t), static_cast<wire::Operator>(o)};
+      if (wire::is_valid(kind.type, kind.op)) {
+        plan.kinds.push_back(kind);
+      }
+    }
+  }
+  plan.jobs = static_cast<std::uint32_t>(plan.kinds.size());
+  test::SwitchNetwork network(bridge(plan, bench.stations), bench.pool, bench.now);
+  expect_all_done(run(bench, plan, std::ref(network)), 1000);
+}
+
+TEST(NetReduceTraffic, MessagesMayHaveOnePacket) {
+  test::Bench bench(behind(2));
+  auto plan = plan_of(2);
+  plan.message_packets = 1;
+  plan.window = 7;
+  test::SwitchNetwork network(bridge(plan, bench.stations), bench.pool, bench.now);
+  expect_all_done(run(bench, plan, std::ref(network)), 1000);
+}
+
+TEST(NetReduceTraffic, GivesLostBlocksUpAndGoesOn) {
+  test::Bench bench(behind(4));
+  auto plan = plan_of(4);
+  plan.block_timeout = milliseconds(1);
+  test::SwitchNetwork network(bridge(plan, bench.stations), bench.pool, bench.now);
+  std::uint64_t seen = 0;
+  const auto result = run(bench, plan, [&](std::size_t port, PacketPtr packet, Outbox& back) {
+    if (++seen % 500 != 0) {
+      network(port, std::move(packet), back);
+    }
+  });
+  EXPECT_GT(result.counters.done, 500u);
+  EXPECT_GE(result.lost(), 3u);
+  EXPECT_EQ(result.lost(), figure(result, "blocks_given_up"));
+  EXPECT_GE(figure(result, "runs"), 3u);
+  EXPECT_EQ(result.wrong, 0u);
+}
+
+TEST(NetReduceTraffic, KeepsToTheRate) {
+  test::Bench bench(behind(8));
+  const auto plan = plan_of(8);
+  test::SwitchNetwork network(bridge(plan, bench.stations), bench.pool, bench.now);
+  const auto result = run(bench, plan, std::ref(network), {Rate::Unit::packets, 100e3});
+  EXPECT_NEAR(result.packets_per_second(), 100e3, 1000);
+  expect_all_done(result, 230);
+}
+
+TEST(NetReduceTraffic, CountsEveryWrongPacket) {
+  using How = std::function<void(wire::RoceView&)>;
+  const How lies[] = {
+      [](wire::RoceView& view) { view.payload[view.payload.size() - 30] ^= std::byte{4}; },
+      [](wire::RoceView& view) { view.payload[view.payload.size() - 3] ^= std::byte{4}; },
+      [](wire::RoceView& view) { view.bth->acknowledge ^= wire::BthHeader::acknowledge_bit; },
+      [](wire::RoceView& view) { view.bth->partition = std::uint16_t{1}; },
+  };
+  for (const auto& lie : lies) {
+    test::Bench bench(behind(4));
+    const auto plan = plan_of(4);
+    test::SwitchNetwork network(bridge(plan, bench.stations), bench.pool, bench.now);
+    std::uint64_t seen = 0;
+    std::uint64_t told = 0;
+    const auto result = run(bench, plan, [&](std::size_t port, PacketPtr packet, Outbox& back) {
+      Outbox out(back.size());
+      network(port, std::move(packet), out);
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        while (auto departure = out[i].pop()) {
+          if (auto view = test::roce_of(*departure); view.bth != nullptr && ++seen % 10 == 0) {
+            lie(view);
+            test::reseal_roce(*departure);
+            ++told;
+          }
+          back[i].push(std::move(departure));
+        }
+      }
+    });
+    EXPECT_GT(told, 2u);
+    EXPECT_EQ(result.wrong, told);
+    EXPECT_GT(result.lost(), 0u);
+  }
+}
+
+// A switch without the engine lets everything through, and nothing of it is a sum.
+TEST(NetReduceTraffic, ContributionsAreNoResults) {
+  test::Bench bench(behind(3));
+  const auto plan = plan_of(3);
+  auto config = bridge(plan, bench.stations);
+  config.netreduce.reset();
+  test::SwitchNetwork network(config, bench.pool, bench.now);
+  const auto result = run(bench, plan, std::ref(network));
+  EXPECT_EQ(result.counters.done, 0u);
+  EXPECT_GT(result.wrong, 2u);
+}
+
+TEST(NetReduceTraffic, SurvivesForeignAndBrokenPackets) {
+  test::Bench bench(behind(4));
+  const auto plan = plan_of(4);
+  test::SwitchNetwork network(bridge(plan, bench.stations), bench.pool, bench.now);
+  std::uint64_t seen = 0;
+  const auto result = run(bench, plan, [&](std::size_t port, PacketPtr packet, Outbox& back) {
+    if (auto noise = bench.pool.clone(*packet)) {
+      noise->data()[seen * 13 % noise->length] ^= std::byte{0x10};
+      back[port].push(std::move(noise));
+    }
+    ++seen;
+    Outbox out(back.size());
+    network(port, std::move(packet), out);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      while (auto departure = out[i].pop()) {
+        if (auto noise = bench.pool.clone(*departure)) {
+          // From behind what the ICRC does not cover.
+          noise->data()[47 + seen * 13 % (noise->length - 47)] ^= std::byte{0x10};
+          back[i].push(std::move(noise));
+        }
+        back[i].push(std::move(departure));
+      }
+    }
+  });
+  EXPECT_GT(result.counters.done, 500u);
+  EXPECT_EQ(result.lost(), 0u);
+  EXPECT_EQ(result.wrong, 0u);
+  EXPECT_GT(result.counters.foreign, 1000u);
+  EXPECT_GT(figure(result, "invalid"), 100u);
+}
+
+}  // namespace
+}  // namespace tributary::pktgen
