@@ -9,7 +9,9 @@
 #include "canary_load.h"
 #include "device.h"
 #include "frame_load.h"
+#include "netreduce_load.h"
 #include "panama_load.h"
+#include "support/roce_packets.h"
 
 namespace tributary::perf {
 namespace {
@@ -65,9 +67,9 @@ void count_aggregation() {
 }
 
 // The packets of the turns `first` to `last` of each row.
-void count_rows(const char* kind, const PanamaShape& shape, std::uint32_t first,
-                std::uint32_t last) {
-  PanamaLoad load(shape);
+template <typename Load, typename Shape>
+void count_rows(const char* kind, const Shape& shape, std::uint32_t first, std::uint32_t last) {
+  Load load(shape);
   Device device(load.config(), load.packets());
   const auto bursts = load.bursts_per_generation();
   std::size_t counted = 0;
@@ -87,13 +89,42 @@ void count_rows(const char* kind, const PanamaShape& shape, std::uint32_t first,
 void count_panama() {
   const PanamaShape f32;
   const std::uint32_t completing = f32.ports - 1u;
-  count_rows("panama-begins", f32, 0, 0);
-  count_rows("panama-joins", f32, 1, completing - 1);
-  count_rows("panama-completes-to-eight-children", f32, completing, completing);
+  count_rows<PanamaLoad>("panama-begins", f32, 0, 0);
+  count_rows<PanamaLoad>("panama-joins", f32, 1, completing - 1);
+  count_rows<PanamaLoad>("panama-completes-to-eight-children", f32, completing, completing);
   PanamaShape bf16;
   bf16.type = wire::ElementType::bf16;
   bf16.elements = 512;
-  count_rows("panama-joins-bf16", bf16, 1, completing - 1);
+  count_rows<PanamaLoad>("panama-joins-bf16", bf16, 1, completing - 1);
+}
+
+// What the check sum of one packet takes: of a gradient it is checked when the packet comes and
+// computed anew when it goes.
+void count_icrc() {
+  NetReduceLoad load({});
+  Device device(load.config(), load.packets());
+  std::size_t counted = 0;
+  for (std::size_t i = 0; i < rounds; ++i) {
+    auto packets = load.next(device.pool(), Device::burst);
+    counted += packets.size();
+    while (const auto packet = packets.pop()) {
+      CALLGRIND_TOGGLE_COLLECT;
+      test::reseal_roce(*packet);
+      CALLGRIND_TOGGLE_COLLECT;
+    }
+  }
+  report("netreduce-icrc-alone", counted);
+}
+
+void count_netreduce() {
+  const NetReduceShape f32;
+  const std::uint32_t completing = f32.ports - 1u;
+  count_rows<NetReduceLoad>("netreduce-waits", f32, 0, completing - 1);
+  count_rows<NetReduceLoad>("netreduce-completes-for-eight", f32, completing, completing);
+  NetReduceShape bf16;
+  bf16.type = wire::ElementType::bf16;
+  count_rows<NetReduceLoad>("netreduce-completes-for-eight-bf16", bf16, completing, completing);
+  count_icrc();
 }
 
 template <typename Load>
@@ -134,6 +165,7 @@ int main() {
   std::printf("compiled-by %s\n", TRIBUTARY_COMPILED_BY);
   count_aggregation();
   count_panama();
+  count_netreduce();
   count_bridge();
   count_router("router-station", RouterLoad::Way::stations);
   count_router("router-route", RouterLoad::Way::routes);

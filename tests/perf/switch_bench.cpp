@@ -16,6 +16,7 @@
 #include "cycles.h"
 #include "device.h"
 #include "frame_load.h"
+#include "netreduce_load.h"
 #include "panama_load.h"
 
 namespace tributary::perf {
@@ -95,8 +96,9 @@ void aggregate(benchmark::State& state, const CanaryShape& shape) {
 }
 
 // Every row whole, so that packets which begin, join and complete it have their share.
-void aggregate(benchmark::State& state, const PanamaShape& shape) {
-  PanamaLoad load(shape);
+template <typename Load, typename Shape>
+void aggregate_rows(benchmark::State& state, const Shape& shape) {
+  Load load(shape);
   Device device(load.config(), load.packets());
   for (std::size_t i = 0; i < 2 * load.bursts_per_generation(); ++i) {
     device.process(load.next(device.pool(), Device::burst));
@@ -174,7 +176,19 @@ void add_panama() {
     const auto generation = static_cast<std::int64_t>(PanamaLoad(shape).bursts_per_generation());
     const auto generations = std::max<std::int64_t>(2, bursts_min / generation);
     add(with("panama/in_flight", rows), generations * generation,
-        [=](auto& state) { aggregate(state, shape); });
+        [=](auto& state) { aggregate_rows<PanamaLoad>(state, shape); });
+  }
+}
+
+void add_netreduce() {
+  for (std::uint16_t packets = 64; packets <= 1024;
+       packets = static_cast<std::uint16_t>(packets * 4)) {
+    NetReduceShape shape;
+    shape.message_packets = packets;
+    const auto generation = static_cast<std::int64_t>(NetReduceLoad(shape).bursts_per_generation());
+    const auto generations = std::max<std::int64_t>(2, bursts_min / generation);
+    add(with("netreduce/in_flight", packets), generations * generation,
+        [=](auto& state) { aggregate_rows<NetReduceLoad>(state, shape); });
   }
 }
 
@@ -221,6 +235,7 @@ void add_forwarding() {
 int main(int argc, char** argv) {
   tributary::perf::add_aggregation();
   tributary::perf::add_panama();
+  tributary::perf::add_netreduce();
   tributary::perf::add_forwarding();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
