@@ -65,6 +65,9 @@ struct CommunicatorOptions {
   std::uint16_t netreduce_mtu = 1024;
   // The RDMA device by which this rank is connected; empty: an endpoint in software.
   std::string rdma_device;
+  // After which a device sends again what is not acknowledged; 0: so long that it does not give a
+  // rank up before the deadline.
+  std::chrono::nanoseconds rdma_timeout{};
   // How often a block is tried in the network before the hosts reduce it; 1 to attempts_max.
   static constexpr std::uint32_t attempts_max = 15;
   std::uint32_t attempts = 4;
@@ -80,7 +83,7 @@ struct CommunicatorOptions {
   // ("allow" or "error"), TRIBUTARY_ATTEMPTS, TRIBUTARY_TREES (addresses, with commas between),
   // TRIBUTARY_CONGESTION_CONTROL ("on" or "off"), TRIBUTARY_SHARE ("0.88"),
   // TRIBUTARY_NETREDUCE_RING, TRIBUTARY_NETREDUCE_WINDOW, TRIBUTARY_NETREDUCE_MESSAGE,
-  // TRIBUTARY_NETREDUCE_MTU and TRIBUTARY_RDMA_DEVICE.
+  // TRIBUTARY_NETREDUCE_MTU, TRIBUTARY_RDMA_DEVICE and TRIBUTARY_RDMA_TIMEOUT ("1s").
   static Result<CommunicatorOptions> from_environment();
 
   bool wants_trees() const {

@@ -222,6 +222,7 @@ Result<CommunicatorOptions> CommunicatorOptions::from_environment() {
        options.netreduce_message, error);
   take(optional_number("TRIBUTARY_NETREDUCE_MTU", options.netreduce_mtu, sixteen_bits),
        options.netreduce_mtu, error);
+  take(duration_or(options.rdma_timeout, "TRIBUTARY_RDMA_TIMEOUT"), options.rdma_timeout, error);
   if (error) {
     return tl::make_unexpected(*error);
   }

@@ -170,8 +170,9 @@ Result<std::unique_ptr<VerbsLink>> device_link_of(const CommunicatorOptions& opt
   if (!options.wants_netreduce() || options.rdma_device.empty()) {
     return nullptr;
   }
-  return open_verbs_link({options.rdma_device, local, options.deadline},
-                         netreduce_plan_of(options));
+  const auto timeout =
+      options.rdma_timeout.count() != 0 ? options.rdma_timeout : rdma_timeout_for(options.deadline);
+  return open_verbs_link({options.rdma_device, local, timeout}, netreduce_plan_of(options));
 }
 
 // Of NetReduce, if it is wanted.

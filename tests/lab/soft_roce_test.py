@@ -27,14 +27,15 @@ class Guests:
         self.names = [f"g{n}" for n in range(1, count + 1)]
         self.mtu = mtu
 
-    def reduce(self, *arguments, timeout: float = 120.0) -> dict:
+    def reduce(self, size: str, *arguments, timeout: float = 120.0, **settings: str) -> dict:
         """The JSON document of a reduction by these guests, which must succeed."""
         told = {"TRIBUTARY_RDMA_DEVICE": "rxe_eth0", "TRIBUTARY_NETREDUCE_RING": "1",
-                "TRIBUTARY_NETREDUCE_MTU": str(self.mtu)}
+                "TRIBUTARY_NETREDUCE_MTU": str(self.mtu), **settings}
         done = support.run(
             support.LAB, "run", self.lab.name, "--build-dir", support.BUILD, "--hosts",
             ",".join(self.names), "--time-limit", timeout, "--", "allreduce", "--algorithm",
-            "netreduce", "--fallback", "error", "--record", "/tmp/record.json", *arguments,
+            "netreduce", "--fallback", "error", "--record", "/tmp/record.json", "-b", size, "-e", size,
+            "-w", "0", "-n", "1", *arguments,
             timeout=timeout + 30, env=os.environ | told)
         if done.returncode != 0:
             raise AssertionError(f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}")
@@ -85,7 +86,7 @@ class TwoGuests(unittest.TestCase):
 
     def test_the_switch_adds_and_the_guests_verify(self):
         before = self.guests.figures()
-        self.assert_exact(self.guests.reduce("-b", "1M", "-e", "1M", "-n", "1", "-w", "0"))
+        self.assert_exact(self.guests.reduce("1M"))
         after = self.guests.figures()
         # 1 MiB out of place and in place, and one packet to find out about the switch.
         packets = -(-(1 << 20) // (MTU - gradients.FINGERPRINT))
@@ -95,7 +96,7 @@ class TwoGuests(unittest.TestCase):
     def test_only_payload_and_icrc_change_on_the_way(self):
         frames: dict[str, list[gradients.Gradient]] = {}
         with self.guests.captured(frames):
-            self.assert_exact(self.guests.reduce("-b", "64K", "-e", "64K", "-n", "1", "-w", "0"))
+            self.assert_exact(self.guests.reduce("64K"))
         for sender, receiver in (("g1", "g2"), ("g2", "g1")):
             own = self.sent(frames, sender)
             others = self.in_order(self.sent(frames, receiver))
@@ -143,7 +144,7 @@ class TwoGuests(unittest.TestCase):
 
     def beside_a_reduction(self, client: str) -> None:
         self.guests.shell("g2", f"({client}; echo ended with $?) > /tmp/client 2>&1 &")
-        self.assert_exact(self.guests.reduce("-b", "256K", "-e", "256K", "-n", "2", "-w", "0"))
+        self.assert_exact(self.guests.reduce("512K"))
         until = time.monotonic() + 60
         while "ended with" not in (said := self.guests.shell("g2", "cat /tmp/client")):
             self.assertLess(time.monotonic(), until, said)
@@ -155,8 +156,10 @@ class TwoGuests(unittest.TestCase):
                  for word in ("--set", f"switch.port.impair.{key}=0.01")]
         self.lab.tool("reload", "--set", "switch.port.impair.seed={n}", *words)
         try:
+            # Each gap costs a message again, and each gap behind a gap a timeout.
             self.assert_exact(self.guests.reduce(
-                "-b", "1M", "-e", "1M", "-n", "1", "-w", "0", "--deadline", "100"))
+                "1M" if FULL else "128K", "--deadline", "100", timeout=200,
+                TRIBUTARY_NETREDUCE_MESSAGE="8", TRIBUTARY_RDMA_TIMEOUT="250ms"))
         finally:
             self.lab.tool("reload", *(word.replace("0.01", "0.0") for word in words))
         for key, counter in IMPAIRED.items():
@@ -181,8 +184,7 @@ class FourGuests(unittest.TestCase):
                  "--set", f"switch.netreduce.ring.mtu={mtu}")
         guests = Guests(lab, count, mtu)
         before = guests.figures()
-        document = guests.reduce("-b", "16M", "-e", "16M", "-n", "1", "-w", "0", "--deadline", "200",
-                                 timeout=400)
+        document = guests.reduce("16M", "--deadline", "200", timeout=400)
         self.assertEqual(support.wrong(document), 0)
         after = guests.figures()
         self.assertGreaterEqual(after["sums_total"] - before["sums_total"], 2 * (16 << 20) // mtu)

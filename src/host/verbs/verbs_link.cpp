@@ -24,11 +24,7 @@ using verbs::Device;
 using wire::Bytes;
 using wire::MutableBytes;
 
-// More is for ever with some devices.
-constexpr std::uint8_t retries = 6;
 constexpr std::uint8_t retries_unready = 7;  // for ever: receives are posted ahead of every message
-// Below 1 s, a host that is only slow is asked again before it could answer.
-constexpr std::uint8_t timeout_min = 18;
 constexpr std::uint8_t timeout_max = 31;
 constexpr std::uint8_t unready_delay = 12;  // 0.64 ms
 constexpr std::size_t page_bytes = 4096;
@@ -38,10 +34,9 @@ constexpr std::size_t events_max = 32;
 constexpr std::uint32_t silent_psn = 0;
 
 // 4.096 us x 2^code (InfiniBand Architecture Specification, 9.7.6.1.3).
-std::uint8_t timeout_for(std::chrono::nanoseconds patience) {
-  auto code = timeout_min;
-  while (code < timeout_max &&
-         std::chrono::nanoseconds(4096LL << code) * (retries + 1) < patience) {
+std::uint8_t code_of(std::chrono::nanoseconds timeout) {
+  std::uint8_t code = 1;  // 0 is never
+  while (code < timeout_max && std::chrono::nanoseconds(4096LL << code) < timeout) {
     ++code;
   }
   return code;
@@ -81,10 +76,10 @@ struct Region {
 
 class DeviceLink final : public VerbsLink {
  public:
-  DeviceLink(Device device, const NetReducePlan& plan, std::chrono::nanoseconds patience)
+  DeviceLink(Device device, const NetReducePlan& plan, std::chrono::nanoseconds timeout)
       : device_(std::move(device)),
         plan_(plan),
-        timeout_(timeout_for(patience)),
+        timeout_(code_of(timeout)),
         sent_(Region::allocate(memory_bytes())),
         received_(Region::allocate(memory_bytes())),
         first_psn_(std::random_device()() & wire::psn_mask) {}
@@ -259,7 +254,7 @@ Result<void> DeviceLink::connect(ibv_qp& queue_pair, const Opposite& opposite) {
   attributes.qp_state = IBV_QPS_RTS;
   attributes.sq_psn = opposite.my_psn;
   attributes.timeout = timeout_;
-  attributes.retry_cnt = retries;
+  attributes.retry_cnt = rdma_retries;
   attributes.rnr_retry = retries_unready;
   attributes.max_rd_atomic = 1;
   if (ibv_modify_qp(&queue_pair, &attributes,
@@ -354,7 +349,7 @@ Error DeviceLink::failure_of(const ibv_wc& completion) const {
   const auto next = to_string(next_.address);
   if (completion.status == IBV_WC_RETRY_EXC_ERR) {
     return {Error::Code::timeout,
-            next + " has not acknowledged what was sent " + std::to_string(retries + 1) +
+            next + " has not acknowledged what was sent " + std::to_string(rdma_retries + 1) +
                 " times: a rank was away too long, or RoCE packets (UDP port 4791) do not pass; "
                 "'tributaryctl stalled' on the switch names the ranks that it waits for"};
   }
@@ -415,7 +410,7 @@ Result<std::unique_ptr<VerbsLink>> open_verbs_link(const RdmaPlace& place,
   if (!device) {
     return tl::make_unexpected(device.error());
   }
-  auto link = std::make_unique<DeviceLink>(std::move(*device), plan, place.patience);
+  auto link = std::make_unique<DeviceLink>(std::move(*device), plan, place.timeout);
   if (auto opened = link->open(); !opened) {
     return tl::make_unexpected(opened.error());
   }

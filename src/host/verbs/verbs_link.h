@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -26,12 +27,22 @@ struct LinkEvent {
 };
 
 struct RdmaPlace {
-  std::string device;       // as 'rdma link' calls it
-  wire::Ipv4Address local;  // of the interface that it belongs to
-  // How long another rank may be away: what it keeps from being acknowledged is sent again until
-  // then.
-  std::chrono::nanoseconds patience{};
+  std::string device;                  // as 'rdma link' calls it
+  wire::Ipv4Address local;             // of the interface that it belongs to
+  std::chrono::nanoseconds timeout{};  // then what is not acknowledged is sent again
 };
+
+// As often as a device sends again, in a row, before it gives the other side up. More is for ever
+// with some devices.
+inline constexpr std::uint8_t rdma_retries = 6;
+
+// The shortest timeout with which another rank may be away for so long: meanwhile nothing is
+// acknowledged.
+constexpr std::chrono::nanoseconds rdma_timeout_for(std::chrono::nanoseconds absence) {
+  // Below that, a host that is only slow is asked again before it could answer.
+  constexpr std::chrono::nanoseconds least = std::chrono::seconds(1);
+  return std::max(least, absence / (rdma_retries + 1));
+}
 
 // A link whose Reliable Connections are those of an RDMA device: of a network adapter, or Linux's
 // Soft-RoCE. Its slots are memory that the device reads and writes by itself.
