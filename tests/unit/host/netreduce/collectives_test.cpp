@@ -24,6 +24,7 @@ void expect_reduced(RingNetwork& network, std::size_t count, ElementType type, O
   network.run();
   EXPECT_FALSE(network.is_running());
   EXPECT_EQ(network.failure(), "");
+  EXPECT_TRUE(network.harness().ledger.balanced());
   EXPECT_EQ(vectors.wrong(), 0u) << count << " of " << wire::name(type) << ", " << wire::name(op);
 }
 
