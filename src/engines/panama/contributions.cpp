@@ -51,7 +51,8 @@ void PanamaEngine::contribute(Tree& tree, PacketPtr packet, const Message& messa
   }
   auto& row = tree.row(*position);
   if (tree.is_known(*position)) {
-    if (row.state != Row::State::gathering) {
+    const bool goes_on = row.state == Row::State::summed && row.holds;
+    if (row.state != Row::State::gathering && !(goes_on && has_arrived(row, child))) {
       return repeat(tree, row, child, std::move(packet), message, now, actions);
     }
     if (has_arrived(row, child)) {
@@ -95,7 +96,7 @@ std::optional<std::uint64_t> PanamaEngine::place(Tree& tree, std::uint8_t child,
   } else if (!tree.epochs.is_newer(epoch) && !may_restart) {
     return std::nullopt;
   }
-  evict_gathering(tree);
+  evict_waiting(tree);
   tree.begin(epoch, vid);
   activate(tree, now);
   return tree.epochs.first() + vid;
@@ -124,11 +125,13 @@ std::optional<DropReason> PanamaEngine::find_fault(const Tree& tree, const Row& 
 
 void PanamaEngine::begin_row(Tree& tree, Row& row, std::uint64_t position,
                              const wire::PanamaHeader& header, Time now) {
+  release_waiting(tree, row);
   clear(tree, row);
   row.state = Row::State::gathering;
   row.position = position;
   row.arrived = 0;
   row.next = 0;
+  row.holds = true;
   row.congested = false;
   row.since = now;
   row.header = header;
@@ -142,15 +145,20 @@ void PanamaEngine::begin_row(Tree& tree, Row& row, std::uint64_t position,
 
 void PanamaEngine::take(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet,
                         const Message& message, Time now) {
+  ++tree.counters.contributions;
+  hold(tree, row, child, std::move(packet), message);
+  note(tree, row, child, message.header, now);
+  add_in_order(tree, row);
+}
+
+void PanamaEngine::hold(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet,
+                        const Message& message) {
   auto& port = ports_[packet->ingress];
   port.high_water = std::max(port.high_water, ++port.held);
   ++tree.held[child];
-  note(tree, row, child, message.header, now);
-  ++tree.counters.contributions;
   count_in(row.header, message.header);
   row.congested |= message.congested();
   tree.waiting(row, child) = std::move(packet);
-  add_in_order(tree, row);
 }
 
 // The child has sent this.
@@ -179,14 +187,19 @@ void PanamaEngine::replace(Tree& tree, Row& row, std::uint8_t child, PacketPtr p
   };
   if (!tree.is_partial() || !more()) {
     ++tree.counters.duplicates;
+    answer(tree, row, *packet, message, now, actions);
     return actions.drop(std::move(packet), DropReason::panama_duplicate);
   }
+  ++tree.counters.replaced;
   count_out(row.header, header_in(*waiting));
   count_in(row.header, message.header);
   row.congested |= message.congested();
   note(tree, row, child, message.header, now);
   waiting = std::move(packet);
   actions.absorb(nullptr);
+  if (row.state == Row::State::summed) {
+    send_more(tree, row, child, now, actions);
+  }
   complete_what_can(tree, row, child, now, actions);
 }
 
@@ -204,10 +217,15 @@ void PanamaEngine::repeat(Tree& tree, Row& row, std::uint8_t child, PacketPtr pa
 void PanamaEngine::come_late(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet,
                              const Message& message, Time now, engine::Actions& actions) {
   ++tree.counters.late;
-  note(tree, row, child, message.header, now);
-  if (can_add_late(tree, row, message.header)) {
-    add_late(tree, row, std::move(packet), message, now, actions);
+  if (can_add_late(tree, row, child, message.header)) {
+    note(tree, row, child, message.header, now);
+    hold(tree, row, child, std::move(packet), message);
+    actions.absorb(nullptr);
+    send_more(tree, row, child, now, actions);
   } else {
+    if (!row.holds) {
+      note(tree, row, child, message.header, now);
+    }
     answer(tree, row, *packet, message, now, actions);
     actions.drop(std::move(packet), DropReason::panama_late);
   }
@@ -227,19 +245,23 @@ void PanamaEngine::answer(Tree& tree, Row& row, const Packet& packet, const Mess
   }
 }
 
-bool PanamaEngine::can_add_late(const Tree& tree, const Row& row,
+// The worker came after the sum had gone, but before its result.
+bool PanamaEngine::can_add_late(const Tree& tree, const Row& row, std::uint8_t child,
                                 const wire::PanamaHeader& header) const {
-  return row.state == Row::State::summed && row.kept && is_like(row.header, header) &&
+  return row.state == Row::State::summed && row.holds && is_like(row.header, header) &&
+         tree.held[child] < tree.grant.packets &&
          row.header.contributions.value() + header.contributions.value() <=
              tree.config().workers_below;
 }
 
-// Gathering rows of an epoch that nobody goes on with.
-void PanamaEngine::evict_gathering(Tree& tree) {
-  for (std::uint64_t slot = 0; slot < tree.rows() && tree.gathering > 0; ++slot) {
-    if (tree.row(slot).state == Row::State::gathering) {
-      release_waiting(tree, tree.row(slot));
-      tree.row(slot).state = Row::State::free;
+// What waits of an epoch that nobody goes on with.
+void PanamaEngine::evict_waiting(Tree& tree) {
+  for (std::uint64_t slot = 0; slot < tree.rows() && tree.held_max() > 0; ++slot) {
+    auto& row = tree.row(slot);
+    release_waiting(tree, row);
+    if (row.state == Row::State::gathering) {
+      row.state = Row::State::free;
+      --tree.gathering;
     }
   }
 }

@@ -63,7 +63,7 @@ void PanamaEngine::install(const TreeConfig& tree) {
 }
 
 void PanamaEngine::remove(Tree& tree) {
-  evict_gathering(tree);
+  evict_waiting(tree);
   kept_ -= tree.kept;
   memory_.remove(tree.grant);
   removed_ += tree.counters;

@@ -77,6 +77,7 @@ class PanamaEngine final : public engine::Engine {
                  Time now);
   void take(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet, const Message& message,
             Time now);
+  void hold(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet, const Message& message);
   void note(Tree& tree, Row& row, std::uint8_t child, const wire::PanamaHeader& header, Time now);
   void replace(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet, const Message& message,
                Time now, engine::Actions& actions);
@@ -86,8 +87,9 @@ class PanamaEngine final : public engine::Engine {
                  Time now, engine::Actions& actions);
   void answer(Tree& tree, Row& row, const Packet& packet, const Message& message, Time now,
               engine::Actions& actions);
-  bool can_add_late(const Tree& tree, const Row& row, const wire::PanamaHeader& header) const;
-  void evict_gathering(Tree& tree);
+  bool can_add_late(const Tree& tree, const Row& row, std::uint8_t child,
+                    const wire::PanamaHeader& header) const;
+  void evict_waiting(Tree& tree);
 
   // Sums.
   bool is_complete(const Tree& tree, const Row& row) const;
@@ -101,8 +103,9 @@ class PanamaEngine final : public engine::Engine {
   void send_up(Tree& tree, Row& row, PacketPtr sum, const Headers& headers, Time now,
                engine::Actions& actions);
   void resend(Tree& tree, Row& row, PortIndex ingress, Time now, engine::Actions& actions);
-  void add_late(Tree& tree, Row& row, PacketPtr packet, const Message& message, Time now,
-                engine::Actions& actions);
+  void send_more(Tree& tree, Row& row, std::uint8_t child, Time now, engine::Actions& actions);
+  void pass_on(Tree& tree, Row& row, PacketPtr sum, PortIndex ingress, Time now,
+               engine::Actions& actions);
 
   // Results.
   void take_result(Tree& tree, PacketPtr packet, const Message& message, Time now,
@@ -110,6 +113,7 @@ class PanamaEngine final : public engine::Engine {
   void finish_row(Tree& tree, Row& row, std::uint64_t position, const Message& message);
   void multicast(Tree& tree, Row& row, PacketPtr packet, const Headers& headers, Time now,
                  engine::Actions& actions);
+  void lower_cap(const Tree& tree, wire::PanamaHeader& header) const;
   void replay(Tree& tree, const Row& row, PortIndex port, engine::Actions& actions);
   void send_copy(const Tree& tree, const Row& row, const wire::PanamaHeader& header,
                  PortIndex ingress, PortIndex port, engine::Actions& actions);

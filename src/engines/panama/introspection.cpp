@@ -55,6 +55,7 @@ std::vector<engine::Figure> PanamaEngine::figures() const {
       {"results_total", sums.results},
       {"results_congested_total", sums.congested},
       {"skipped_total", sums.skipped},
+      {"replaced_total", sums.replaced},
       {"late_total", sums.late},
       {"duplicates_total", sums.duplicates},
       {"replays_total", sums.replays},

@@ -53,20 +53,24 @@ void PanamaEngine::take_result(Tree& tree, PacketPtr packet, const Message& mess
   std::memcpy(static_cast<void*>(&headers), packet->data(), sizeof headers);
   packet->offset += static_cast<std::uint32_t>(sizeof headers);
   packet->length = static_cast<std::uint32_t>(message.payload.size());
+  if (tree.is_partial()) {
+    lower_cap(tree, row.header);
+    headers.panama = row.header;
+  }
   multicast(tree, row, std::move(packet), headers, now, actions);
 }
 
 // Whatever the row waited for, its result is here.
 void PanamaEngine::finish_row(Tree& tree, Row& row, std::uint64_t position,
                               const Message& message) {
+  tree.gathering -= row.state == Row::State::gathering ? 1 : 0;
+  release_waiting(tree, row);
+  clear(tree, row);
   if (!tree.is_known(position)) {
     row.arrived = 0;
     row.position = position;
     tree.top = std::max(tree.top, position + 1);
-  } else if (row.state == Row::State::gathering) {
-    release_waiting(tree, row);
   }
-  clear(tree, row);
   row.state = Row::State::done;
   row.congested = message.congested();
   row.header = message.header;
@@ -90,13 +94,19 @@ void PanamaEngine::multicast(Tree& tree, Row& row, PacketPtr packet, const Heade
   }
 }
 
+// Of a result, to what this switch has room for: nobody under it may have had part in it (section
+// 7).
+void PanamaEngine::lower_cap(const Tree& tree, wire::PanamaHeader& header) const {
+  const auto cap = std::min<std::uint32_t>(header.wnd_cap.value(), memory_.shown_cap(tree.grant));
+  header.wnd_cap = static_cast<std::uint16_t>(cap);
+  wire::reseal(header);
+}
+
 // The cap is today's: an old one would widen a window that has to be narrow by now.
 void PanamaEngine::replay(Tree& tree, const Row& row, PortIndex port, engine::Actions& actions) {
   ++tree.counters.replays;
   auto header = row.header;
-  header.wnd_cap = static_cast<std::uint16_t>(
-      std::min<std::uint32_t>(header.wnd_cap.value(), memory_.shown_cap(tree.grant)));
-  wire::reseal(header);
+  lower_cap(tree, header);
   send_copy(tree, row, header, port, port, actions);
 }
 

@@ -53,6 +53,7 @@ struct Row {
     done,       // the result went down; it is kept for who lost it
   };
   State state = State::free;
+  bool holds = false;      // contributions wait at their ports
   bool congested = false;  // ECN of all that was added (4.2.2)
   std::uint8_t next = 0;   // the children before it are in the accumulator
   std::uint64_t position = 0;

@@ -36,11 +36,13 @@ bool PanamaEngine::is_complete(const Tree& tree, const Row& row) const {
   if (row.state != Row::State::gathering) {
     return false;
   }
-  if (row.arrived == tree.all_children()) {
-    return true;
+  const bool all = row.arrived == tree.all_children();
+  if (!tree.is_partial()) {
+    return all;
   }
-  return tree.is_partial() && row.header.contributions.value() >= tree.contributions_needed() &&
-         tree.may_miss(row.position, row.arrived);
+  // Each child may have left out as many as may be missing in the whole job.
+  return row.header.contributions.value() >= tree.contributions_needed() &&
+         (all || tree.may_miss(row.position, row.arrived));
 }
 
 void PanamaEngine::complete_what_can(Tree& tree, Row& row, std::uint8_t child, Time now,
@@ -79,7 +81,7 @@ void PanamaEngine::add_in_order(Tree& tree, Row& row) {
   }
 }
 
-// 16-bit elements are added as f32 and rounded once.
+// 16-bit elements are added as f32 and rounded once. Null where there is no packet for the sum.
 PacketPtr PanamaEngine::add_up(Tree& tree, Row& row) {
   if (row.accumulator) {
     return std::move(row.accumulator);
@@ -89,7 +91,7 @@ PacketPtr PanamaEngine::add_up(Tree& tree, Row& row) {
   PacketPtr sum;
   void* accumulator = wide_.get();
   for (std::uint8_t child = 0; child < tree.children(); ++child) {
-    auto packet = std::move(tree.waiting(row, child));
+    auto& packet = tree.waiting(row, child);
     if (!packet) {
       continue;
     }
@@ -97,7 +99,10 @@ PacketPtr PanamaEngine::add_up(Tree& tree, Row& row) {
       kernel.accumulate(accumulator, elements_in(*packet), count);
       continue;
     }
-    sum = std::move(packet);
+    sum = tree.may_send_more() ? pool_.clone(*packet) : std::move(packet);
+    if (!sum) {
+      return nullptr;
+    }
     if (kernel.in_place) {
       accumulator = elements_in(*sum);
     } else {
@@ -112,14 +117,36 @@ PacketPtr PanamaEngine::add_up(Tree& tree, Row& row) {
 
 void PanamaEngine::complete(Tree& tree, Row& row, PortIndex ingress, Time now,
                             engine::Actions& actions) {
+  auto sum = add_up(tree, row);
+  if (!sum) {
+    return actions.lose(DropReason::no_buffer);
+  }
   tree.counters.partial += row.arrived != tree.all_children();
   ++tree.counters.sums;
-  auto sum = add_up(tree, row);
-  sum->ingress = ingress;
-  strip(*sum, payload_bytes(row.header));
-  release_waiting(tree, row);
+  if (!tree.may_send_more()) {
+    release_waiting(tree, row);
+  }
+  --tree.gathering;
   row.state = tree.is_root() ? Row::State::done : Row::State::summed;
   settle(tree, row);
+  pass_on(tree, row, std::move(sum), ingress, now, actions);
+}
+
+// There is more in the sum than when it was sent: another one takes its place (section 7).
+void PanamaEngine::send_more(Tree& tree, Row& row, std::uint8_t child, Time now,
+                             engine::Actions& actions) {
+  auto sum = add_up(tree, row);
+  if (!sum) {
+    return actions.lose(DropReason::no_buffer);
+  }
+  clear(tree, row);
+  pass_on(tree, row, std::move(sum), tree.config().children[child], now, actions);
+}
+
+void PanamaEngine::pass_on(Tree& tree, Row& row, PacketPtr sum, PortIndex ingress, Time now,
+                           engine::Actions& actions) {
+  sum->ingress = ingress;
+  strip(*sum, payload_bytes(row.header));
   const auto cap =
       std::min<std::uint32_t>(row.header.wnd_cap.value(), memory_.cap(tree.grant, tree.top));
   row.header.wnd_cap = static_cast<std::uint16_t>(cap);
@@ -135,8 +162,12 @@ void PanamaEngine::complete(Tree& tree, Row& row, PortIndex ingress, Time now,
   }
 }
 
-// Gives back the memory of the packets that waited, and what is left of them.
+// Gives back the memory of the packets that wait, and what is left of them.
 void PanamaEngine::release_waiting(Tree& tree, Row& row) {
+  if (!row.holds) {
+    return;
+  }
+  row.holds = false;
   for (std::uint8_t child = 0; child < tree.children(); ++child) {
     if ((row.arrived >> child & 1) != 0) {
       --tree.held[child];
@@ -145,7 +176,6 @@ void PanamaEngine::release_waiting(Tree& tree, Row& row) {
     }
   }
   row.accumulator.reset();
-  --tree.gathering;
 }
 
 // What a complete row means for those before it, for the tree's memory and for its epoch.
@@ -157,7 +187,7 @@ void PanamaEngine::settle(Tree& tree, const Row& row) {
   if (tree.grant.active) {
     kept_ -= tree.forget_received(row.position);
   }
-  if (ended && tree.grant.active) {
+  if (ended) {
     memory_.deactivate(tree.grant, tree.held_max());
   }
 }
@@ -187,33 +217,6 @@ void PanamaEngine::resend(Tree& tree, Row& row, PortIndex ingress, Time now,
   header.flags |= wire::PanamaHeader::retransmission_bit;
   wire::reseal(header);
   send_copy(tree, row, header, ingress, *tree.config().parent, actions);
-}
-
-// The worker came after the sum had gone, but before its result: another sum takes its place
-// (section 7).
-void PanamaEngine::add_late(Tree& tree, Row& row, PacketPtr packet, const Message& message,
-                            Time now, engine::Actions& actions) {
-  const auto& kernel = kernel_of(row.header);
-  const std::size_t count = row.header.elements.value();
-  auto* elements = elements_in(*packet);
-  if (kernel.in_place) {
-    kernel.accumulate(elements, row.kept.bytes().data(), count);
-  } else {
-    kernel.load(wide_.get(), row.kept.bytes().data(), count);
-    kernel.accumulate(wide_.get(), elements, count);
-    kernel.store(elements, wide_.get(), count);
-  }
-  auto& header = row.header;
-  header.contributions = static_cast<std::uint16_t>(header.contributions.value() +
-                                                    message.header.contributions.value());
-  header.fingerprint = header.fingerprint.value() + message.header.fingerprint.value();
-  header.wnd_cap = std::min(header.wnd_cap.value(), message.header.wnd_cap.value());
-  row.congested |= message.congested();
-  strip(*packet, payload_bytes(header));
-  wire::seal(header, std::as_const(*packet).bytes());
-  clear(tree, row);
-  actions.absorb(nullptr);
-  send_up(tree, row, std::move(packet), headers_for(tree, row, header), now, actions);
 }
 
 }  // namespace tributary::panama

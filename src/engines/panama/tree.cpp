@@ -22,6 +22,7 @@ TreeCounters& TreeCounters::operator+=(const TreeCounters& other) {
   congested += other.congested;
   partial += other.partial;
   skipped += other.skipped;
+  replaced += other.replaced;
   late += other.late;
   duplicates += other.duplicates;
   replays += other.replays;
@@ -38,7 +39,7 @@ Tree::Tree(const TreeConfig& config, const engine::SwitchIdentity& self,
       headers_(headers_of(config, self)),
       needed_(needed_of(config)),
       child_of_port_(self.ports, no_child),
-      mask_(std::bit_ceil(2 * packet_memory) - 1),
+      mask_(std::bit_ceil((is_partial() ? 3 : 2) * packet_memory) - 1),
       rows_(rows()),
       waiting_(rows_.size() * config.children.size()),
       marks_(waiting_.size()) {
@@ -119,7 +120,9 @@ std::uint32_t Tree::held_max() const {
   return *std::max_element(held.begin(), held.end());
 }
 
-// Who is left out has to find its results here later, and they are kept for two windows.
+// Who is left out has to find its results here later: those of the window that it is in, and it may
+// be one window behind what is complete, which others may be one window ahead of. Rows are kept for
+// three.
 bool Tree::may_miss(std::uint64_t position, std::uint64_t arrived) const {
   for (std::size_t child = 0; child < highest.size(); ++child) {
     const bool missing = (arrived >> child & 1) == 0;

@@ -25,6 +25,7 @@ struct TreeCounters {
   std::uint64_t congested = 0;      // of those, marked
   std::uint64_t partial = 0;        // sums without somebody
   std::uint64_t skipped = 0;        // VIDs that missed somebody when a later one was complete
+  std::uint64_t replaced = 0;       // sums that waited here when one with more workers came
   std::uint64_t late = 0;           // contributions to what was complete without them
   std::uint64_t duplicates = 0;     // contributions and results that were here before
   std::uint64_t replays = 0;        // results sent again to who had lost them
@@ -46,12 +47,15 @@ class Tree {
   const Headers& headers() const { return headers_; }
   bool is_root() const { return !config_.parent; }
   bool is_partial() const { return config_.quorum < config_.workers; }
+  // What a sum was made of stays until its result comes: with more of it, another one follows.
+  bool may_send_more() const { return is_partial() && !is_root(); }
   std::uint8_t children() const { return static_cast<std::uint8_t>(config_.children.size()); }
   std::uint64_t all_children() const { return ~std::uint64_t{0} >> (64 - children()); }
   // The child behind `port`, by its place in the configuration.
   std::uint8_t child_of(PortIndex port) const { return child_of_port_[port]; }
 
-  // Rows lie in a ring: two windows, so that results stay until nobody can have missed them.
+  // Rows lie in a ring: two windows, so that results stay until nobody can have missed them; three
+  // where some may be left out.
   std::uint64_t rows() const { return mask_ + 1; }
   Row& row(std::uint64_t position) { return rows_[position & mask_]; }
   const Row& row(std::uint64_t position) const { return rows_[position & mask_]; }

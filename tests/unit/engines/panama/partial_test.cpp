@@ -73,6 +73,85 @@ TEST_F(Partial, ASumThatTakesThePlaceOfAnotherIsCountedOnce) {
   EXPECT_EQ(harness->figure("packets_held"), 0u);
 }
 
+// Of six workers behind two ports one may be missing, and each child has left out another one.
+TEST_F(Partial, TheRootWaitsForTheQuorumAlsoWhenAllChildrenHaveSent) {
+  auto tree = with_quorum(root_of(2), 5);
+  tree.workers = tree.workers_below = 6;
+  start({tree});
+  for (PortIndex child = 0; child < 2; ++child) {
+    auto spec = from(tree, child);
+    spec.rank = wire::PanamaHeader::no_rank;
+    spec.contributions = 2;
+    EXPECT_TRUE(feed(spec, Ints{10}).empty()) << "four are not five";
+  }
+  auto more = from(tree, 1);
+  more.rank = wire::PanamaHeader::no_rank;
+  more.contributions = 3;
+  more.fingerprint += 7;
+  const auto sent = feed(more, Ints{15});
+  ASSERT_EQ(sent.size(), 2u);
+  EXPECT_EQ(Seen(sent[0]).elements<std::int32_t>(), Ints{25});
+}
+
+// A switch between leaves and root: what it waits for upwards may still grow below.
+TEST_F(Partial, ALargerSumFollowsOneThatHasGoneOn) {
+  auto tree = with_quorum(leaf_of(2, 8), 7);
+  tree.workers_below = 6;
+  start({tree});
+  auto spec = from(tree, 0);
+  spec.rank = wire::PanamaHeader::no_rank;
+  spec.contributions = 2;
+  feed(spec, Ints{10});
+  auto other = from(tree, 1);
+  other.rank = wire::PanamaHeader::no_rank;
+  other.contributions = 3;
+  ASSERT_EQ(feed(other, Ints{100}).size(), 1u) << "five of six";
+  spec.contributions = 3;
+  spec.fingerprint += 7;
+  const auto sent = feed(spec, Ints{15});
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].port, parent_port);
+  EXPECT_EQ(Seen(sent[0]).elements<std::int32_t>(), Ints{115});
+  EXPECT_EQ(Seen(sent[0]).header().contributions.value(), 6);
+  EXPECT_EQ(harness->figure("replaced_total"), 1u);
+  expect_drop(spec, DropReason::panama_duplicate);
+  EXPECT_EQ(harness->figure("packets_held"), 1u) << "until the result is here";
+  feed(as_result(from(tree, 0)), Ints{115});
+  EXPECT_EQ(harness->figure("packets_held"), 0u);
+}
+
+TEST_F(Partial, WhoIsInNoSumIsToldTheCapOfTheSwitchAboveHim) {
+  const auto tree = with_quorum(leaf_of(2, 4), 2);
+  start({tree}, 8);
+  auto result = as_result(from(tree, 0));
+  feed(from(tree, 0));
+  result.wnd_cap = 500;
+  const auto sent = feed(result);
+  ASSERT_EQ(sent.size(), 2u);
+  EXPECT_EQ(Seen(sent[1]).header().wnd_cap.value(), 8);
+}
+
+// It is a window behind what others need its silence for, and they may be a window ahead of that.
+TEST_F(Partial, WhoIsLeftOutFindsResultsOfThreeWindows) {
+  const auto tree = with_quorum(root_of(2), 1);
+  start({tree}, 2);
+  const auto send = [&](PortIndex rank, std::uint32_t vid) { return feed(from(tree, rank, vid)); };
+  for (const std::uint32_t vid : {0, 1}) {
+    EXPECT_EQ(send(0, vid).size(), 2u);
+  }
+  send(1, 1);
+  send(1, 2);
+  for (const std::uint32_t vid : {2, 3, 4}) {
+    EXPECT_EQ(send(0, vid).size(), vid == 2 ? 0u : 2u) << vid;
+  }
+  send(0, 5);
+  auto lost = from(tree, 1, 1);
+  lost.retransmission = true;
+  const auto sent = feed(lost);
+  ASSERT_EQ(sent.size(), 1u) << "kept";
+  EXPECT_EQ(sent[0].port, 1);
+}
+
 TEST_F(Partial, WhoFallsBehindByAWindowIsWaitedFor) {
   const auto tree = with_quorum(root_of(2), 1);
   start({tree}, 8);
