@@ -72,28 +72,30 @@ void PanamaEngine::contribute(Tree& tree, PacketPtr packet, const Message& messa
 }
 
 // The position of a packet; no value if it is of the past. What cannot be of the run that the tree
-// knows begins another: a job that was started again counts its epochs from the start.
+// knows begins another: a job that was started again may count its epochs from the start.
 std::optional<std::uint64_t> PanamaEngine::place(Tree& tree, std::uint8_t child,
                                                  const wire::PanamaHeader& header, Time now) {
   const auto epoch = header.epoch.value();
   const auto vid = header.vid.value();
-  const bool may_restart = !tree.grant.active || now - tree.last_taken >= restart_after;
-  if (const auto first = tree.epochs.find(epoch)) {
-    const auto position = *first + vid;
-    const auto& row = tree.row(position);
-    if (tree.is_known(position)) {
-      const bool may_change = tree.is_partial() && header.rank.value() == header.no_rank;
-      if (!has_arrived(row, child) || tree.mark(row, child) == mark_of(header) || may_change) {
-        return position;
-      }
-    } else if (tree.epochs.is_current(epoch) &&
-               (row.state == Row::State::free || row.position < position)) {
-      return position;
+  const auto known = tree.find_position(epoch, vid);
+  if (known) {
+    const auto& row = tree.row(*known);
+    const bool may_change = tree.is_partial() && header.rank.value() == header.no_rank;
+    if (!has_arrived(row, child) || tree.mark(row, child) == mark_of(header) || may_change) {
+      return known;
     }
-    if (!may_restart || vid >= initial_window) {
-      return std::nullopt;
-    }
-  } else if (!tree.epochs.is_newer(epoch) && !may_restart) {
+  }
+  const bool of_another_run = known && *known < tree.epochs.first();
+  if ((!known || of_another_run) && tree.may_begin_row(epoch, vid)) {
+    return tree.epochs.first() + vid;
+  }
+  // What is remembered, and gone all the same, is a stray packet of this run before all else.
+  const auto silence = now - tree.last_taken;
+  const bool remembered = tree.epochs.is_remembered(epoch);
+  const bool rests = remembered && !known ? silence >= silence_max
+                                          : !tree.grant.active || silence >= restart_after;
+  const bool at_start = vid < initial_window || !remembered;
+  if (!tree.epochs.is_newer(epoch) && !(rests && at_start)) {
     return std::nullopt;
   }
   evict_waiting(tree);

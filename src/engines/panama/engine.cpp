@@ -11,9 +11,6 @@
 namespace tributary::panama {
 namespace {
 
-// A job that says nothing for so long leaves its share to the others.
-constexpr Duration silence_max = std::chrono::seconds(10);
-
 std::uint64_t key_of(const TreeConfig& tree) {
   return wire::panama_key(tree.job, tree.tree);
 }

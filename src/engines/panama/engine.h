@@ -133,6 +133,8 @@ class PanamaEngine final : public engine::Engine {
   std::uint64_t kept_ = 0;         // packets kept for those who lost a sum or a result
   std::uint64_t kept_high_water_ = 0;
   TreeCounters removed_;  // of trees that are gone
+  // A job that says nothing for so long leaves its share to the others.
+  static constexpr Duration silence_max = std::chrono::seconds(10);
   static constexpr Duration look_interval = std::chrono::seconds(1);
   Time next_look_ = never;  // for jobs that have fallen silent
 };

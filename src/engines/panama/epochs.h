@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -28,16 +29,25 @@ class Epochs {
     return !any() || static_cast<std::int32_t>(epoch - current()) > 0;
   }
 
-  // The position of VID 0 of an epoch that is remembered.
-  std::optional<std::uint64_t> find(std::uint32_t epoch) const {
-    if (is_current(epoch)) {
-      return first();
-    }
-    for (std::uint32_t back = 1; back < known_; ++back) {
+  bool is_remembered(std::uint32_t epoch) const {
+    const auto end = spans_.begin() + known_;
+    return std::any_of(spans_.begin(), end,
+                       [epoch](const Span& span) { return span.epoch == epoch; });
+  }
+
+  // The position of a VID where `is_known(position)`. An epoch that was left before it was over has
+  // no more positions than the next one left to it, and has others if it was begun again.
+  template <typename IsKnown>
+  std::optional<std::uint64_t> find(std::uint32_t epoch, std::uint32_t vid,
+                                    IsKnown is_known) const {
+    auto end = ~std::uint64_t{0};
+    for (std::uint32_t back = 0; back < known_; ++back) {
       const auto& span = spans_[(latest_ + remembered - back) % remembered];
-      if (span.epoch == epoch) {
-        return span.first;
+      const auto position = span.first + vid;
+      if (span.epoch == epoch && position < end && is_known(position)) {
+        return position;
       }
+      end = span.first;
     }
     return std::nullopt;
   }

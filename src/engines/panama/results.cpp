@@ -27,11 +27,12 @@ void PanamaEngine::take_result(Tree& tree, PacketPtr packet, const Message& mess
   if (tree.config().parent != packet->ingress) {
     return actions.drop(std::move(packet), DropReason::panama_wrong_port);
   }
-  const auto first = tree.epochs.find(message.header.epoch.value());
-  const auto position = first.value_or(0) + message.header.vid.value();
+  const auto epoch = message.header.epoch.value();
+  const auto found = tree.find_position(epoch, message.header.vid.value());
+  const bool known = found.has_value();
+  const auto position = found.value_or(tree.epochs.first() + message.header.vid.value());
   auto& row = tree.row(position);
-  const bool known = first && tree.is_known(position);
-  if (!first || (!known && !tree.may_begin_with_result(position))) {
+  if (!known && !(tree.epochs.is_current(epoch) && tree.may_begin_with_result(position))) {
     return actions.drop(std::move(packet), DropReason::panama_stale);
   }
   if (known && row.state == Row::State::done) {

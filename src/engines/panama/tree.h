@@ -69,6 +69,17 @@ class Tree {
 
   // The whole epoch went by here.
   bool is_finished() const { return fin && expected > *fin; }
+  // Of a VID that is known here.
+  std::optional<std::uint64_t> find_position(std::uint32_t epoch, std::uint32_t vid) const {
+    return epochs.find(epoch, vid, [this](std::uint64_t position) { return is_known(position); });
+  }
+  // Of a VID of the current epoch of which nothing is known: it is not of the past.
+  bool may_begin_row(std::uint32_t epoch, std::uint32_t vid) const {
+    const auto position = epochs.first() + vid;
+    const auto& there = row(position);
+    return epochs.is_current(epoch) &&
+           (there.state == Row::State::free || there.position < position);
+  }
   // A result may be kept at `position`, where nothing is known.
   bool may_begin_with_result(std::uint64_t position) const {
     const auto& there = row(position);

@@ -156,6 +156,51 @@ TEST_F(Repeats, ARunThatWasCutOffIsForgottenWhenItIsSilent) {
   EXPECT_EQ(round(tree, 0).size(), 2u);
 }
 
+// A stray packet has begun an epoch of the past again, which then was left at once.
+TEST_F(Repeats, AStrayResultTakesNoPlaceInTheEpochThatFollowed) {
+  const auto tree = leaf_of(1, 2);
+  start({tree}, 2);
+  const auto spec_of = [&](std::uint32_t epoch, std::uint32_t vid) {
+    auto spec = from(tree, 0, vid);
+    spec.epoch = epoch;
+    spec.fin = epoch == 1 && vid == 9;
+    return spec;
+  };
+  const auto send = [&](std::uint32_t epoch, std::uint32_t vid) { feed(spec_of(epoch, vid)); };
+  const auto answer = [&](std::uint32_t epoch, std::uint32_t vid) {
+    return feed(as_result(spec_of(epoch, vid))).size();
+  };
+  for (std::uint32_t vid = 0; vid < 10; ++vid) {
+    send(1, vid);
+    EXPECT_EQ(answer(1, vid), 1u);
+  }
+  send(1, 1);
+  for (std::uint32_t vid = 0; vid < 4; ++vid) {
+    send(2, vid);
+    if (vid == 3) {
+      EXPECT_EQ(answer(1, 9), 0u);
+    }
+    EXPECT_EQ(answer(2, vid), 1u) << vid;
+  }
+}
+
+// A stray packet made the tree leave the epoch that the job is in, after a long silence.
+TEST_F(Repeats, AnEpochThatWasLeftForAStrayPacketGoesOn) {
+  const auto tree = root_of(2);
+  start({tree}, 2);
+  for (std::uint32_t vid = 0; vid < 6; ++vid) {
+    round(tree, vid, vid == 5, 1);
+  }
+  for (std::uint32_t vid = 0; vid < 3; ++vid) {
+    round(tree, vid, false, 2);
+  }
+  now += 2s;
+  auto stray = from(tree, 0, 1);
+  stray.epoch = 1;
+  EXPECT_TRUE(feed(stray).empty());
+  EXPECT_EQ(round(tree, 3, false, 2).size(), 2u);
+}
+
 TEST_F(Repeats, ASwitchThatStartsInTheMiddleGoesOnWithWhatComes) {
   const auto tree = root_of(2);
   start({tree});
