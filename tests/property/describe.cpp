@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "engine/frame.h"
+#include "engines/panama/protocol.h"
 #include "host/job.h"
 #include "wire/arp.h"
 #include "wire/canary.h"
+#include "wire/panama.h"
 
 namespace tributary::test {
 namespace {
@@ -52,6 +54,28 @@ std::string describe(const wire::CanaryHeader& header, wire::CanaryError error) 
   return text;
 }
 
+std::string describe_panama(wire::MutableBytes bytes) {
+  const auto view = wire::parse_panama(bytes);
+  if (view.header == nullptr) {
+    return "short PANAMA packet";
+  }
+  const auto& header = *view.header;
+  char text[256];
+  std::snprintf(
+      text, sizeof text,
+      "%s%s job %x tree %u epoch %u vid %u%s%s contributions %u/%u elements %u rank %d cap %u "
+      "fp %016llx",
+      view.error == wire::PanamaError::none ? ""
+                                            : (std::string(wire::name(view.error)) + "! ").c_str(),
+      header.kind == wire::PanamaKind::result ? "PANAMA result" : "PANAMA aggregation",
+      header.job.value(), header.tree.value(), header.epoch.value(), header.vid.value(),
+      header.fin() ? " FIN" : "", header.retransmission() ? " again" : "",
+      header.contributions.value(), header.workers.value(), header.elements.value(),
+      header.rank.value() == wire::PanamaHeader::no_rank ? -1 : int{header.rank.value()},
+      header.wnd_cap.value(), static_cast<unsigned long long>(header.fingerprint.value()));
+  return text;
+}
+
 }  // namespace
 
 void print_hop(const Hop& hop) {
@@ -65,7 +89,10 @@ void print_hop(const Hop& hop) {
     const auto type = frame.ethernet->type.value();
     const bool raw = type == wire::ethertype::canary;
     what = type == wire::ethertype::arp ? "ARP" : "type " + std::to_string(type);
-    if ((raw || frame.udp != nullptr) && frame.payload.size() >= sizeof(wire::CanaryHeader)) {
+    if (panama::claims(frame)) {
+      what = describe_panama(frame.payload);
+    } else if ((raw || frame.udp != nullptr) &&
+               frame.payload.size() >= sizeof(wire::CanaryHeader)) {
       const auto view = wire::parse_canary(
           frame.payload, raw ? wire::Encapsulation::ethernet : wire::Encapsulation::udp);
       what = describe(*view.header, view.error);

@@ -62,7 +62,9 @@ void print_outcome(const Shape& shape, const Outcome& outcome) {
             << std::chrono::duration<double, std::milli>(outcome.longest).count() << " ms, "
             << outcome.switch_sums << " switch sums, " << outcome.requests << " requests, "
             << outcome.reissues << " failures sent, " << outcome.direct_blocks << " direct blocks, "
-            << outcome.collisions << " collisions, digest " << std::hex << outcome.digest
+            << outcome.collisions << " collisions, " << outcome.panama_sums << " PANAMA sums, "
+            << outcome.panama_repeats << " repeats, " << outcome.panama_replays << " replays, "
+            << outcome.panama_partial << " partial, digest " << std::hex << outcome.digest
             << std::dec << "\n  drops:" << outcome.drops << "\n";
 }
 
@@ -186,6 +188,11 @@ class Runner {
     reissues_ += outcome.reissues;
     direct_blocks_ += outcome.direct_blocks;
     collisions_ += outcome.collisions;
+    panama_seeds_ += shape.panama != 0 ? 1 : 0;
+    panama_sums_ += outcome.panama_sums;
+    panama_repeats_ += outcome.panama_repeats;
+    panama_replays_ += outcome.panama_replays;
+    panama_partial_ += outcome.panama_partial;
     if (must_succeed(shape) && outcome.longest > longest_) {
       longest_ = outcome.longest;
       longest_seed_ = seed;
@@ -239,7 +246,10 @@ class Runner {
               << longest_seed_ << ")\n"
               << "  " << switch_sums_ << " sums of switches, " << collisions_ << " collisions, "
               << requests_ << " requests, " << reissues_ << " failures announced, "
-              << direct_blocks_ << " blocks reduced by hosts\n";
+              << direct_blocks_ << " blocks reduced by hosts\n"
+              << "  " << panama_seeds_ << " seeds with PANAMA: " << panama_sums_
+              << " sums of switches, " << panama_repeats_ << " packets and " << panama_replays_
+              << " results sent again, " << panama_partial_ << " partial results\n";
   }
 
   struct Started {
@@ -263,6 +273,11 @@ class Runner {
   std::uint64_t reissues_ = 0;
   std::uint64_t direct_blocks_ = 0;
   std::uint64_t collisions_ = 0;
+  std::uint64_t panama_seeds_ = 0;
+  std::uint64_t panama_sums_ = 0;
+  std::uint64_t panama_repeats_ = 0;
+  std::uint64_t panama_replays_ = 0;
+  std::uint64_t panama_partial_ = 0;
   Duration longest_{};
   std::uint64_t longest_seed_ = 0;
 };
@@ -286,7 +301,7 @@ bool parse_seeds(const std::string& text, Settings& settings) {
 int main_of(int argc, char** argv) {
   Settings settings;
   std::string seeds = "1..1000";
-  CLI::App app{"Runs Canary on random fabrics in virtual time and checks every result."};
+  CLI::App app{"Runs Canary and PANAMA on random fabrics in virtual time and checks every result."};
   app.add_option("--seeds", seeds, "one seed, or FIRST..LAST");
   app.add_option("--jobs", settings.jobs, "threads")->check(CLI::Range(1, 256));
   app.add_option("--shape", settings.shape, "run this one shape instead");

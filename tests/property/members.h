@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "host/canary/collectives.h"
+#include "host/panama/collectives.h"
+#include "property/partial_sums.h"
 #include "property/reference.h"
 #include "property/shape.h"
 #include "support/virtual_fabric.h"
@@ -33,7 +35,12 @@ class Members {
     std::uint64_t succeeded = 0;  // collectives of one rank
     std::uint64_t failed = 0;
     Duration longest{};
-    CanaryStatistics statistics;
+    CanaryStatistics canary;
+    std::uint64_t panama_repeats = 0;  // packets that were sent again
+    std::uint64_t panama_partial = 0;  // results without somebody
+
+    void add(const CanaryStatistics& from);
+    void add(const PanamaStatistics& from);
   };
 
   Members(VirtualFabric& fabric, const Shape& shape, std::uint32_t job);
@@ -46,6 +53,7 @@ class Members {
   std::uint32_t world_size() const { return static_cast<std::uint32_t>(workers_.size()); }
 
   bool finished() const { return busy_ == 0; }
+  bool all_succeeded() const { return tally_.succeeded == workers_.size() * exercises_.size(); }
   // The first thing that must not be; empty if all is well. Also looks again at what was delivered
   // long ago.
   std::string fault() const;
@@ -55,14 +63,25 @@ class Members {
 
  private:
   struct Worker;
+  bool panama() const { return is_panama(shape_, job_); }
+  Duration deadline() const;
+  host::Job make_job();
+  void add_worker(std::size_t host);
+  void join_canary();
+  void join_panama();
+  void attach(Worker& worker, std::uint16_t port, std::unique_ptr<host::Machine> machine);
   void draw_exercises();
-  void place();
+  Exercise draw_exercise(Random& random) const;
   void plan(Worker& worker);
   void begin(Worker& worker);
   void ended(Worker& worker);
   void check(Worker& worker, const Exercise& exercise);
+  bool is_right(const Exercise& exercise, const Data& buffer);
   bool names_the_dead() const;
   void blame(const Worker& worker, const std::string& what);
+  std::size_t index_of(const Exercise& exercise) const {
+    return static_cast<std::size_t>(&exercise - exercises_.data());
+  }
   static bool delivers(const Exercise& exercise, std::uint32_t rank);
 
   VirtualFabric& fabric_;
@@ -70,6 +89,7 @@ class Members {
   std::uint32_t job_;
   Random random_;
   std::vector<Exercise> exercises_;
+  std::vector<PartialSums> partial_;  // by exercise, if somebody may be missing
   std::vector<std::unique_ptr<Worker>> workers_;
   std::size_t busy_ = 0;
   std::string fault_;

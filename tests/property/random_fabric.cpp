@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "property/panama_job.h"
+
 namespace tributary::test {
 namespace {
 
@@ -58,6 +60,7 @@ class Builder {
       }
     }
     add_routes();
+    set_up_trees(shape_, fabric_);
     return std::move(fabric_);
   }
 
@@ -127,6 +130,7 @@ class Builder {
     port.name = name;
     port.queue.rate_bps = shape_.rate_mbit * 1'000'000;
     port.queue.capacity_bytes = static_cast<std::uint32_t>(shape_.queue_kib * 1024);
+    port.queue.ecn_threshold_packets = static_cast<std::uint32_t>(shape_.ecn_packets);
     for (auto* impair : {&port.impair_in, &port.impair_out}) {
       const bool bad = happens(cables_, shape_.bad_ports);
       const auto up_to = [this](std::uint64_t most) { return cables_() % (most + 1); };

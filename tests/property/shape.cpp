@@ -150,6 +150,20 @@ void draw_strangers(Shape& shape, Dice& dice) {
   }
 }
 
+// Both engines may have jobs in the same fabric.
+void draw_panama(Shape& shape, Dice& dice) {
+  if (dice.one_in(2)) {
+    return;
+  }
+  shape.jobs += shape.jobs == 1 && dice.one_in(2) ? 1 : 0;
+  shape.panama = dice.between(1, shape.jobs);
+  shape.panama_trees = dice.any_of(1, 1, 2, 4);
+  shape.packet_memory = dice.any_of(1, 16, 64, 512, 512);
+  shape.congestion_control = dice.any_of(0, 1, 1);
+  shape.missing = dice.one_in(4) ? dice.between(1, std::max<std::uint64_t>(1, shape.world / 4)) : 0;
+  shape.ecn_packets = dice.any_of(0, 2, 10, 85);
+}
+
 }  // namespace
 
 Shape random_shape(std::uint64_t seed) {
@@ -164,6 +178,7 @@ Shape random_shape(std::uint64_t seed) {
   draw_selection(shape, dice);
   draw_tenants(shape, dice);
   draw_strangers(shape, dice);
+  draw_panama(shape, dice);
   return shape;
 }
 

@@ -76,7 +76,14 @@ namespace tributary::test {
   X(flaps, 0)     /* cables between switches pulled and plugged in again */           \
   X(flap_ms, 100) /* for how long at most */                                          \
   X(cuts, 0)      /* cables pulled for good */                                        \
-  X(deaths, 0)    /* workers of the first job that die */
+  X(deaths, 0)    /* workers of the first job that die */                             \
+  /* PANAMA */                                                                        \
+  X(panama, 0)             /* so many of the jobs, the first ones */                  \
+  X(panama_trees, 1)       /* of each of them */                                      \
+  X(packet_memory, 512)    /* at least as much as the trees need */                   \
+  X(congestion_control, 1) /* 0: windows are what the switches have room for */       \
+  X(missing, 0)            /* ranks that a result may do without */                   \
+  X(ecn_packets, 85)       /* queues mark what finds more waiting; 0: nothing */
 
 struct Shape {
 #define TRIBUTARY_FIELD(name, harmless) std::uint64_t name = harmless;
@@ -86,7 +93,7 @@ struct Shape {
 };
 
 // Streams of random numbers that do not disturb each other.
-enum class Stream : std::uint64_t { shape, fabric, cables, jobs, data, events };
+enum class Stream : std::uint64_t { shape, fabric, cables, jobs, data, events, trees };
 class Random {
  public:
   using result_type = std::uint64_t;
@@ -109,9 +116,19 @@ Shape random_shape(std::uint64_t seed);
 std::string to_text(const Shape& shape);
 std::optional<Shape> shape_of(std::string_view text);
 
-// Every collective of this trial has to succeed.
+// Jobs are known by their numbers, from 0.
+inline bool is_panama(const Shape& shape, std::uint32_t job) {
+  return job < shape.panama;
+}
+
+// Every collective of this job has to succeed. What a switch forgets when it restarts some ranks of
+// a PANAMA job may have received, and they do not send it again for those who have not.
+inline bool must_succeed(const Shape& shape, std::uint32_t job) {
+  return shape.deaths == 0 && shape.cuts == 0 && shape.loss <= 1000 &&
+         (shape.restarts == 0 || !is_panama(shape, job));
+}
 inline bool must_succeed(const Shape& shape) {
-  return shape.deaths == 0 && shape.cuts == 0 && shape.loss <= 1000;
+  return must_succeed(shape, 0) && must_succeed(shape, static_cast<std::uint32_t>(shape.jobs - 1));
 }
 
 }  // namespace tributary::test

@@ -20,7 +20,10 @@ constexpr Field fields[] = {
 bool is_possible(const Shape& shape) {
   const auto leaves = shape.levels > 1 ? shape.leaves * (shape.levels > 2 ? shape.pods : 1) : 1;
   const auto hosts = shape.hosts * leaves;
-  return shape.world >= 2 && (shape.crowd != 0 || shape.world <= hosts) && hosts >= 1;
+  const bool fills_blocks = shape.payload != 0 && shape.payload % 32 == 0;
+  const bool seats_panama = shape.panama == 0 || (hosts >= 2 && shape.panama <= shape.jobs);
+  return fills_blocks && seats_panama && shape.panama_trees >= 1 && shape.world >= 2 &&
+         shape.jobs >= 1 && (shape.crowd != 0 || shape.world <= hosts) && hosts >= 1;
 }
 
 bool fails(const Shape& shape, HeapPacketPool& pool) {

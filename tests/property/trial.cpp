@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <exception>
-#include <initializer_list>
 #include <memory>
 #include <string_view>
 #include <vector>
 
+#include "property/accounts.h"
 #include "property/members.h"
 #include "property/random_fabric.h"
 
@@ -55,9 +55,11 @@ class Trial {
     const auto age = std::chrono::milliseconds(shape_.age_ms);
     const auto root =
         std::chrono::microseconds(std::max(shape_.root_timeout_us, shape_.timeout_us));
+    // Then PANAMA lets go of what it keeps for those who lost it.
+    const auto silence = shape_.panama != 0 ? 12s : 0s;
     const auto stray = shape_.stray != 0 ? std::chrono::milliseconds(shape_.stray_ms) : 0ms;
     fabric_.run_while([this] { return fabric_.frames() < frames_max; },
-                      std::max<Duration>(age, root) + stray + 2s);
+                      std::max<Duration>({age, root, silence}) + stray + 2s);
   }
 
   std::string fault() {
@@ -74,46 +76,15 @@ class Trial {
         return "a ledger does not balance";
       }
     }
-    if (fabric_.figure_now("descriptors_in_use") != 0) {
-      return "descriptors are left";
+    if (auto fault = find_canary_discrepancy(fabric_, shape_); !fault.empty()) {
+      return fault;
     }
-    return account();
+    return find_panama_discrepancy(fabric_, shape_, panama_succeeded());
   }
 
-  // The counters of the engines account for every packet: what became of all that came in, of all
-  // contributions, of all descriptors.
-  std::string account() const {
-    const auto sum = [this](std::initializer_list<std::string_view> names) {
-      std::uint64_t total = 0;
-      for (const auto name : names) {
-        total += fabric_.figure(name);
-      }
-      return total;
-    };
-    const auto taken = sum({"contributions_total", "results_total", "releases_total",
-                            "restorations_total", "passed_total"});
-    // A damaged frame is dropped before its engine sees it, or is somebody else's.
-    if (shape_.corrupt == 0 && shape_.flaps == 0 && shape_.cuts == 0 &&
-        fabric_.claimed() != taken + canary_drops()) {
-      return std::to_string(fabric_.claimed()) + " packets came in, " + std::to_string(taken) +
-             " were taken and " + std::to_string(canary_drops()) + " dropped";
-    }
-    const auto contributions =
-        sum({"blocks_total", "joined_total", "stragglers_total", "collisions_total",
-             "children_overflows_total", "accumulator_overflows_total", "quota_job_total",
-             "quota_port_total", "partition_none_total"});
-    if (contributions != fabric_.figure("contributions_total")) {
-      return std::to_string(fabric_.figure("contributions_total")) +
-             " contributions were counted, " + std::to_string(contributions) + " by their fates";
-    }
-    const auto begun = fabric_.figure("blocks_total");
-    const auto freed = sum(
-        {"results_total", "releases_total", "aged_total", "reclaimed_total", "superseded_total"});
-    if (shape_.restarts == 0 && begun != freed) {
-      return std::to_string(begun) + " descriptors were taken and " + std::to_string(freed) +
-             " freed";
-    }
-    return {};
+  bool panama_succeeded() const {
+    return std::all_of(jobs_.begin(), jobs_.begin() + static_cast<std::ptrdiff_t>(shape_.panama),
+                       [](const auto& job) { return job->all_succeeded(); });
   }
 
   std::string drops() const {
@@ -130,33 +101,26 @@ class Trial {
     return text;
   }
 
-  std::uint64_t canary_drops() const {
-    std::uint64_t total = 0;
-    for (const auto& ledger : fabric_.ledgers()) {
-      for (std::size_t i = 0; i < drop_reason_count; ++i) {
-        const auto reason = drop_reason_names[i];
-        total += reason.starts_with("canary_") || reason == "local_unserved" ? ledger.drops[i] : 0;
-      }
-    }
-    return total;
-  }
-
   Outcome outcome() {
     Outcome outcome;
     outcome.fault = fault();
     outcome.digest = fabric_.digest();
     outcome.frames = fabric_.frames();
     outcome.drops = drops();
+    outcome.panama_sums = fabric_.figure("sums_total", "panama");
+    outcome.panama_replays = fabric_.figure("replays_total", "panama");
     for (const auto& job : jobs_) {
       const auto tally = job->tally();
       outcome.longest = std::max(outcome.longest, tally.longest);
       outcome.succeeded += tally.succeeded;
       outcome.failed += tally.failed;
-      outcome.switch_sums += tally.statistics.switch_sums_seen;
-      outcome.requests += tally.statistics.requests_sent;
-      outcome.reissues += tally.statistics.failures_sent;
-      outcome.direct_blocks += tally.statistics.blocks_by_hosts;
-      outcome.collisions += tally.statistics.collisions_received;
+      outcome.switch_sums += tally.canary.switch_sums_seen;
+      outcome.requests += tally.canary.requests_sent;
+      outcome.reissues += tally.canary.failures_sent;
+      outcome.direct_blocks += tally.canary.blocks_by_hosts;
+      outcome.collisions += tally.canary.collisions_received;
+      outcome.panama_repeats += tally.panama_repeats;
+      outcome.panama_partial += tally.panama_partial;
       if (!outcome.fault.empty()) {
         outcome.state += job->state();
       }

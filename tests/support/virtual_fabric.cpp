@@ -157,8 +157,9 @@ void VirtualFabric::bury(const SwitchNode& node) {
   for (const auto& share : node.shares) {
     past_ledgers_.push_back(share->ledger());
     for (const auto& view : share->engines()) {
-      const auto figures = view.engine->figures();
-      past_figures_.insert(past_figures_.end(), figures.begin(), figures.end());
+      for (const auto& figure : view.engine->figures()) {
+        past_figures_.push_back({view.name, figure});
+      }
     }
   }
 }
@@ -353,10 +354,8 @@ void VirtualFabric::switch_burst(SwitchNode& node, PacketList ready) {
     const unsigned here = packet->ingress % spec_.cores;
     const auto owner = switching::owner_core(*packet, node.config, here, spec_.cores);
     const auto frame = engine::parse_frame(*packet);
-    claimed_ += (node.config.canary && canary::claims(frame)) ||
-                        (node.config.panama && panama::claims(frame))
-                    ? 1
-                    : 0;
+    claimed_by_canary_ += node.config.canary && canary::claims(frame) ? 1 : 0;
+    claimed_by_panama_ += node.config.panama && panama::claims(frame) ? 1 : 0;
     by_core[owner].push(std::move(packet));
   }
   for (unsigned core = 0; core < spec_.cores; ++core) {
@@ -433,29 +432,37 @@ std::vector<Ledger> VirtualFabric::ledgers() const {
   return all;
 }
 
-std::uint64_t VirtualFabric::figure(std::string_view name) const {
-  std::uint64_t sum = figure_now(name);
-  for (const auto& figure : past_figures_) {
-    sum += figure.name == name ? figure.value : 0;
+std::uint64_t VirtualFabric::claimed(std::string_view engine) const {
+  return engine == canary::protocol.name ? claimed_by_canary_ : claimed_by_panama_;
+}
+
+std::uint64_t VirtualFabric::figure(std::string_view name, std::string_view engine) const {
+  std::uint64_t sum = figure_now(name, engine);
+  for (const auto& past : past_figures_) {
+    sum += past.figure.name == name && (engine.empty() || past.engine == engine) ? past.figure.value
+                                                                                 : 0;
   }
   return sum;
 }
 
-std::vector<const engine::Engine*> VirtualFabric::engines(std::size_t switch_index) const {
+std::vector<const engine::Engine*> VirtualFabric::engines(std::size_t switch_index,
+                                                          std::string_view name) const {
   std::vector<const engine::Engine*> engines;
   for (const auto& share : switches_[switch_index]->shares) {
     for (const auto& view : share->engines()) {
-      engines.push_back(view.engine);
+      if (name.empty() || view.name == name) {
+        engines.push_back(view.engine);
+      }
     }
   }
   return engines;
 }
 
-std::uint64_t VirtualFabric::figure_now(std::string_view name) const {
+std::uint64_t VirtualFabric::figure_now(std::string_view name, std::string_view engine) const {
   std::uint64_t sum = 0;
   for (std::size_t index = 0; index < switches_.size(); ++index) {
-    for (const auto* engine : engines(index)) {
-      for (const auto& figure : engine->figures()) {
+    for (const auto* one : engines(index, engine)) {
+      for (const auto& figure : one->figures()) {
         sum += figure.name == name ? figure.value : 0;
       }
     }

@@ -100,6 +100,9 @@ class VirtualFabric {
   // One end of every cable between two switches.
   std::vector<LinkEnd> links() const;
   std::size_t switch_count() const { return spec_.switches.size(); }
+  const switching::SwitchConfig& config(std::size_t switch_index) const {
+    return spec_.switches[switch_index].config;
+  }
   std::size_t host_count() const { return spec_.hosts.size(); }
 
   // Runs until no machine is running, or `limit` of virtual time has passed.
@@ -111,12 +114,15 @@ class VirtualFabric {
   // The same point of time for the host machines, which have a clock type of their own.
   host::Time host_now() const { return host::Time(now_.time_since_epoch()); }
   std::vector<Ledger> ledgers() const;  // of all switches, cores and lives
-  // The engines that live on a switch, one per core.
-  std::vector<const engine::Engine*> engines(std::size_t switch_index) const;
-  std::uint64_t figure(std::string_view name) const;      // of all engines and lives, added up
-  std::uint64_t figure_now(std::string_view name) const;  // of the engines that live
-  // Frames that engines had to take, as far as nothing damaged them on the way.
-  std::uint64_t claimed() const { return claimed_; }
+  // The engines of that name, or all, that live on a switch, on each core.
+  std::vector<const engine::Engine*> engines(std::size_t switch_index,
+                                             std::string_view name = {}) const;
+  // Of all engines of that name, or of any, and of all their lives, added up ...
+  std::uint64_t figure(std::string_view name, std::string_view engine = {}) const;
+  // ... and of those that live.
+  std::uint64_t figure_now(std::string_view name, std::string_view engine = {}) const;
+  // Frames that engines of this name had to take, as far as nothing damaged them on the way.
+  std::uint64_t claimed(std::string_view engine) const;
   std::uint64_t frames() const { return next_order_; }  // that were put on cables
   std::uint64_t digest() const { return digest_; }      // of all that came out of cables
 
@@ -183,9 +189,14 @@ class VirtualFabric {
   std::uint64_t next_order_ = 0;
   std::uint64_t next_action_ = 0;
   std::uint64_t digest_ = 0;
-  std::uint64_t claimed_ = 0;
+  std::uint64_t claimed_by_canary_ = 0;
+  std::uint64_t claimed_by_panama_ = 0;
   std::vector<Ledger> past_ledgers_;  // of the lives before a restart
-  std::vector<engine::Figure> past_figures_;
+  struct PastFigure {
+    std::string_view engine;
+    engine::Figure figure;
+  };
+  std::vector<PastFigure> past_figures_;
   std::function<void(const Hop&)> trace_;
   Time now_{std::chrono::seconds(1)};
 };

@@ -101,7 +101,7 @@ void expect_accounted(const VirtualFabric& fabric) {
     taken += sum(figures, {"contributions_total", "results_total", "releases_total",
                            "restorations_total", "passed_total"});
   }
-  EXPECT_EQ(fabric.claimed(), taken + canary_drops(fabric));
+  EXPECT_EQ(fabric.claimed("canary"), taken + canary_drops(fabric));
   for (const auto& ledger : fabric.ledgers()) {
     EXPECT_TRUE(ledger.balanced());
   }

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "property/accounts.h"
+
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+
+namespace tributary::test {
+namespace {
+
+constexpr std::string_view canary_name = "canary";
+constexpr std::string_view panama_name = "panama";
+
+std::string differ(std::uint64_t left, const std::string& what, std::uint64_t right,
+                   const std::string& other) {
+  return std::to_string(left) + " " + what + ", " + std::to_string(right) + " " + other;
+}
+
+// A damaged frame is dropped before its engine sees it, or is somebody else's; what is on a cable
+// that is pulled was sent, but did not come.
+bool counts_what_came(const Shape& shape) {
+  return shape.corrupt == 0 && shape.flaps == 0 && shape.cuts == 0;
+}
+
+std::uint64_t sum(const VirtualFabric& fabric, std::string_view engine,
+                  std::initializer_list<std::string_view> names) {
+  std::uint64_t total = 0;
+  for (const auto name : names) {
+    total += fabric.figure(name, engine);
+  }
+  return total;
+}
+
+template <typename Wanted>
+std::uint64_t drops(const VirtualFabric& fabric, Wanted wanted) {
+  std::uint64_t total = 0;
+  for (const auto& ledger : fabric.ledgers()) {
+    for (std::size_t i = 0; i < drop_reason_count; ++i) {
+      total += wanted(drop_reason_names[i]) ? ledger.drops[i] : 0;
+    }
+  }
+  return total;
+}
+
+std::uint64_t drops_of(const VirtualFabric& fabric, std::string_view reason) {
+  return drops(fabric, [reason](std::string_view name) { return name == reason; });
+}
+
+// What the trees of PANAMA did while the switches live.
+struct TreeSums {
+  std::uint64_t results_taken = 0;  // from above
+  std::uint64_t contributions = 0;  // that all results together are made of
+  std::string fault;
+};
+
+TreeSums add_trees(const VirtualFabric& fabric) {
+  TreeSums sums;
+  for (std::size_t index = 0; index < fabric.switch_count(); ++index) {
+    const auto& config = *fabric.config(index).panama;
+    for (const auto* engine : fabric.engines(index, panama_name)) {
+      const auto trees = engine->trees();
+      for (std::size_t i = 0; i < trees.size(); ++i) {
+        sums.results_taken += config.trees[i].parent ? trees[i].results : 0;
+        sums.contributions += trees[i].results * config.trees[i].children.size();
+        if (trees[i].granted > config.packet_memory) {
+          sums.fault = "a tree has more than the packet memory";
+        }
+      }
+      for (const auto& figure : engine->figures()) {
+        if ((figure.name == "packets_held_high_water" || figure.name == "packets_granted") &&
+            figure.value > config.packet_memory) {
+          sums.fault = std::string(figure.name) + " passes the packet memory";
+        }
+      }
+    }
+  }
+  return sums;
+}
+
+// Nobody asks for anything any more, and nobody sends.
+std::string find_panama_leftovers(const VirtualFabric& fabric, const Shape& shape, bool calm) {
+  if (fabric.figure_now("packets_kept", panama_name) != 0 ||
+      fabric.figure_now("trees_active", panama_name) != 0) {
+    return "results are kept, or trees active, when all is silent";
+  }
+  const bool all_there = calm && shape.stray == 0 && shape.restarts == 0;
+  if (all_there && fabric.figure_now("rows_gathering", panama_name) +
+                           fabric.figure_now("packets_held", panama_name) !=
+                       0) {
+    return "contributions still wait for others";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string find_canary_discrepancy(const VirtualFabric& fabric, const Shape& shape) {
+  const auto count = [&fabric](std::initializer_list<std::string_view> names) {
+    return sum(fabric, canary_name, names);
+  };
+  if (fabric.figure_now("descriptors_in_use", canary_name) != 0) {
+    return "descriptors are left";
+  }
+  const auto claimed = fabric.claimed(canary_name);
+  const auto taken = count({"contributions_total", "results_total", "releases_total",
+                            "restorations_total", "passed_total"});
+  const auto dropped = drops(fabric, [](std::string_view reason) {
+    return reason.starts_with("canary_") || reason == "local_unserved";
+  });
+  if (counts_what_came(shape) && claimed != taken + dropped) {
+    return differ(claimed, "packets came in", taken, "were taken and ") + std::to_string(dropped) +
+           " dropped";
+  }
+  const auto contributions = count({"contributions_total"});
+  const auto fates = count({"blocks_total", "joined_total", "stragglers_total", "collisions_total",
+                            "children_overflows_total", "accumulator_overflows_total",
+                            "quota_job_total", "quota_port_total", "partition_none_total"});
+  if (fates != contributions) {
+    return differ(contributions, "contributions were counted", fates, "by their fates");
+  }
+  const auto begun = count({"blocks_total"});
+  const auto freed = count(
+      {"results_total", "releases_total", "aged_total", "reclaimed_total", "superseded_total"});
+  if (shape.restarts == 0 && begun != freed) {
+    return differ(begun, "descriptors were taken", freed, "freed");
+  }
+  return {};
+}
+
+std::string find_panama_discrepancy(const VirtualFabric& fabric, const Shape& shape, bool calm) {
+  if (shape.panama == 0) {
+    return {};
+  }
+  const auto trees = add_trees(fabric);
+  if (!trees.fault.empty()) {
+    return trees.fault;
+  }
+  if (auto left = find_panama_leftovers(fabric, shape, calm); !left.empty()) {
+    return left;
+  }
+  const bool undisturbed = shape.restarts == 0 && shape.stray == 0;
+  if (undisturbed && fabric.figure("over_cap_total", panama_name) != 0) {
+    return "who obeys was refused";
+  }
+  const auto contributions = fabric.figure("contributions_total", panama_name);
+  if (undisturbed && calm && shape.missing == 0 && contributions != trees.contributions) {
+    return differ(contributions, "contributions were taken", trees.contributions,
+                  "are in the results");
+  }
+  // Some of the late are added.
+  const auto late_added =
+      fabric.figure("late_total", panama_name) - drops_of(fabric, "panama_late");
+  const auto taken = contributions + late_added + fabric.figure("replaced_total", panama_name) +
+                     trees.results_taken;
+  const auto dropped =
+      drops(fabric, [](std::string_view reason) { return reason.starts_with("panama_"); });
+  const auto claimed = fabric.claimed(panama_name);
+  if (counts_what_came(shape) && shape.restarts == 0 && claimed != taken + dropped) {
+    return differ(claimed, "packets came in for PANAMA", taken, "were taken and ") +
+           std::to_string(dropped) + " dropped";
+  }
+  return {};
+}
+
+}  // namespace tributary::test
