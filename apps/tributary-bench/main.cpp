@@ -29,6 +29,7 @@ std::size_t headers_of(Algorithm algorithm) {
     case Algorithm::panama:
       return sizeof(wire::PanamaHeader);
     case Algorithm::netreduce:
+    case Algorithm::roce_ring:
       return sizeof(wire::BthHeader) + wire::icrc_bytes;
     default:
       return sizeof(wire::CanaryHeader);

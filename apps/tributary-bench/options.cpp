@@ -59,7 +59,8 @@ std::vector<Algorithm> algorithms_of(const std::vector<std::string>& names) {
   for (const std::string& text : names) {
     const auto algorithm = algorithm_of(text);
     if (!algorithm) {
-      throw CLI::ValidationError(text, "is no algorithm: auto, canary, panama, netreduce or ring");
+      throw CLI::ValidationError(
+          text, "is no algorithm: auto, canary, panama, netreduce, roce-ring or ring");
     }
     algorithms.push_back(*algorithm);
   }
@@ -78,20 +79,22 @@ std::vector<Hierarchy> hierarchies_of(const std::vector<std::string>& names) {
   return hierarchies;
 }
 
-bool is_in_network(Algorithm algorithm) {
+// Only one of them fits into a run.
+bool has_own_sockets(Algorithm algorithm) {
   return algorithm == Algorithm::canary || algorithm == Algorithm::panama ||
-         algorithm == Algorithm::netreduce;
+         algorithm == Algorithm::netreduce || algorithm == Algorithm::roce_ring;
 }
 
 // That of the communicator, with which all that are measured can be run.
 Algorithm common_algorithm(const std::vector<Algorithm>& measured) {
   auto common = Algorithm::ring;
   for (const auto algorithm : measured) {
-    const bool both = algorithm != common && is_in_network(algorithm) && is_in_network(common);
+    const bool both = algorithm != common && has_own_sockets(algorithm) && has_own_sockets(common);
     if (both) {
-      throw CLI::ValidationError("--algorithm", "canary, panama and netreduce need a run each");
+      throw CLI::ValidationError("--algorithm",
+                                 "canary, panama, netreduce and roce-ring need a run each");
     }
-    if (common == Algorithm::ring || is_in_network(algorithm)) {
+    if (common == Algorithm::ring || has_own_sockets(algorithm)) {
       common = algorithm;
     }
   }
@@ -183,9 +186,10 @@ void declare_run(CLI::App& app, Raw& raw, Options& options) {
          "seconds between the beginnings of two iterations, at least: as of a training that "
          "also computes")
       ->check(CLI::Range(0.0, 3600.0));
-  app.add_option("--algorithm", raw.algorithms,
-                 "canary, panama or netreduce, ring, auto (as the communicator chooses), or a list "
-                 "of them")
+  app.add_option(
+         "--algorithm", raw.algorithms,
+         "canary, panama, netreduce or roce-ring; ring, auto (as the communicator chooses), or "
+         "a list of them")
       ->delimiter(',')
       ->envname("TRIBUTARY_ALGORITHM")
       ->capture_default_str();

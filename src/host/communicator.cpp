@@ -124,7 +124,10 @@ struct Communicator::State {
       }
       if (connections.netreduce) {
         auto made = std::make_unique<host::NetReduceCollectives>(
-            connections.job, *connections.netreduce, connections.link, host::roce_tuning_of(given));
+            connections.job, *connections.netreduce, connections.link, host::roce_tuning_of(given),
+            given.algorithm == Algorithm::roce_ring
+                ? host::NetReduceCollectives::Adder::hosts
+                : host::NetReduceCollectives::Adder::the_switch);
         netreduce = made.get();
         return made;
       }
@@ -194,9 +197,11 @@ struct Communicator::State {
 
 Result<void> Communicator::State::select(Time until) {
   const auto job = network->runner->job().id;
-  if (options.algorithm == Algorithm::ring) {
-    notify(host::choose_ring(options, job).notice);
-    return {};
+  if (options.algorithm == Algorithm::ring || options.algorithm == Algorithm::roce_ring) {
+    const auto choice = host::choose_ring(options, job);
+    algorithm = choice.algorithm;
+    notify(choice.notice);
+    return algorithm == Algorithm::ring ? Result<void>() : network->driver->start();
   }
   const auto choice = find_out(until);
   if (!choice) {
@@ -259,7 +264,9 @@ Algorithm Communicator::State::algorithm_for(const Call& call) const {
       call.collective == Collective::broadcast || call.collective == Collective::barrier;
   const bool leaves_out =
       algorithm == Algorithm::panama && network->panama->plan().quorum < options.world_size;
-  return needs_all && leaves_out ? Algorithm::ring : algorithm;
+  const bool only_sums =
+      algorithm == Algorithm::roce_ring && call.collective != Collective::allreduce;
+  return (needs_all && leaves_out) || only_sums ? Algorithm::ring : algorithm;
 }
 
 Result<void> Communicator::State::accept(Algorithm by, const Call& call) const {
@@ -324,7 +331,8 @@ Result<void> Communicator::State::run_ring(const Call& call) {
 // Whoever lost what this rank sent last would ask in vain once it is gone. So nobody goes before
 // all have come here; the caretaker answers meanwhile. After an error there is nothing to wait for.
 void Communicator::State::farewell() {
-  const bool answers = algorithm == Algorithm::canary || algorithm == Algorithm::netreduce;
+  const bool answers = algorithm == Algorithm::canary || algorithm == Algorithm::netreduce ||
+                       algorithm == Algorithm::roce_ring;
   if (!network || !answers || failed) {
     return;
   }

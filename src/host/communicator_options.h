@@ -22,6 +22,8 @@ enum class Algorithm : std::uint8_t {
   ring,       // by the hosts alone, over TCP
   panama,     // over the trees that were set up for the job; the ring if they do not answer
   netreduce,  // over a ring of Reliable Connections whose switch adds; the ring if it does not
+  roce_ring,  // by the hosts alone, over the same connections, in software: to compare with; only
+              // allreduce, other collectives take the ring
 };
 
 // What happens when the switches do not do their part.
@@ -79,9 +81,9 @@ struct CommunicatorOptions {
   // RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun sets them; and, if they are there,
   // TRIBUTARY_LOCAL_ADDRESS, TRIBUTARY_MTU, TRIBUTARY_WINDOW, TRIBUTARY_DEADLINE ("500ms"; seconds
   // without a unit), TRIBUTARY_ENCAPSULATION ("udp" or "ethernet"), TRIBUTARY_JOB,
-  // TRIBUTARY_ALGORITHM ("auto", "canary", "panama", "netreduce" or "ring"), TRIBUTARY_FALLBACK
-  // ("allow" or "error"), TRIBUTARY_ATTEMPTS, TRIBUTARY_TREES (addresses, with commas between),
-  // TRIBUTARY_CONGESTION_CONTROL ("on" or "off"), TRIBUTARY_SHARE ("0.88"),
+  // TRIBUTARY_ALGORITHM ("auto", "canary", "panama", "netreduce", "roce-ring" or "ring"),
+  // TRIBUTARY_FALLBACK ("allow" or "error"), TRIBUTARY_ATTEMPTS, TRIBUTARY_TREES (addresses, with
+  // commas between), TRIBUTARY_CONGESTION_CONTROL ("on" or "off"), TRIBUTARY_SHARE ("0.88"),
   // TRIBUTARY_NETREDUCE_RING, TRIBUTARY_NETREDUCE_WINDOW, TRIBUTARY_NETREDUCE_MESSAGE,
   // TRIBUTARY_NETREDUCE_MTU, TRIBUTARY_RDMA_DEVICE and TRIBUTARY_RDMA_TIMEOUT ("1s").
   static Result<CommunicatorOptions> from_environment();
@@ -93,6 +95,8 @@ struct CommunicatorOptions {
     return algorithm == Algorithm::netreduce ||
            (algorithm == Algorithm::automatic && netreduce_ring && !wants_trees());
   }
+  // Reliable Connections from rank to rank.
+  bool wants_links() const { return wants_netreduce() || algorithm == Algorithm::roce_ring; }
 };
 
 }  // namespace tributary

@@ -155,6 +155,8 @@ std::string_view name(Algorithm algorithm) {
       return "panama";
     case Algorithm::netreduce:
       return "netreduce";
+    case Algorithm::roce_ring:
+      return "roce-ring";
     case Algorithm::ring:
       break;
   }
@@ -163,7 +165,7 @@ std::string_view name(Algorithm algorithm) {
 
 std::optional<Algorithm> algorithm_of(std::string_view text) {
   for (const auto algorithm : {Algorithm::automatic, Algorithm::canary, Algorithm::panama,
-                               Algorithm::netreduce, Algorithm::ring}) {
+                               Algorithm::netreduce, Algorithm::roce_ring, Algorithm::ring}) {
     if (name(algorithm) == text) {
       return algorithm;
     }
@@ -203,7 +205,7 @@ Result<CommunicatorOptions> CommunicatorOptions::from_environment() {
        options.encapsulation, error);
   take(optional_number("TRIBUTARY_JOB", 0, any), options.job, error);
   take(word_or(options.algorithm, "TRIBUTARY_ALGORITHM", algorithm_of,
-               "auto, canary, panama, netreduce or ring"),
+               "auto, canary, panama, netreduce, roce-ring or ring"),
        options.algorithm, error);
   take(word_or(options.fallback, "TRIBUTARY_FALLBACK", fallback_of, "allow or error"),
        options.fallback, error);

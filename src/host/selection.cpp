@@ -177,7 +177,10 @@ Result<Choice> choose_netreduce(const CommunicatorOptions& options, std::uint32_
 }
 
 Choice choose_ring(const CommunicatorOptions& options, std::uint32_t job) {
-  return {Algorithm::ring, who(options, job) + "ring, the hosts reduce alone: as asked for", false};
+  return {options.algorithm,
+          who(options, job) + std::string(name(options.algorithm)) +
+              ", the hosts reduce alone: as asked for",
+          false};
 }
 
 }  // namespace tributary::host

@@ -49,7 +49,7 @@ Result<Choice> choose_trees(const CommunicatorOptions& options, const PanamaColl
                             const Observation& observation);
 Result<Choice> choose_netreduce(const CommunicatorOptions& options, std::uint32_t job,
                                 const Observation& observation);
-// Where the ring was asked for, nothing need be observed.
+// Where a ring of the hosts was asked for, nothing need be observed.
 Choice choose_ring(const CommunicatorOptions& options, std::uint32_t job);
 
 }  // namespace tributary::host

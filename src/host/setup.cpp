@@ -59,7 +59,7 @@ Result<DatagramSocket> open_socket(const CommunicatorOptions& options, wire::Ipv
   if (!trees.empty()) {
     return open_panama_socket(local, trees, options.job);
   }
-  if (options.wants_netreduce()) {
+  if (options.wants_links()) {
     return open_roce_socket(local);
   }
   return options.encapsulation == wire::Encapsulation::udp ? open_udp_socket(local)
@@ -181,7 +181,7 @@ Result<LinkEnd> link_end_of(const CommunicatorOptions& options, const VerbsLink*
   if (device != nullptr) {
     return device->end();
   }
-  if (!options.wants_netreduce()) {
+  if (!options.wants_links()) {
     return LinkEnd{};
   }
   const auto needed = ip_bytes_of(netreduce_plan_of(options));
@@ -215,7 +215,9 @@ Result<void> check(const CommunicatorOptions& options) {
     return invalid(std::to_string(options.attempts) + " attempts are not within 1 to " +
                    std::to_string(CommunicatorOptions::attempts_max));
   }
-  if (options.algorithm == Algorithm::ring && options.fallback == Fallback::error) {
+  const bool hosts_alone =
+      options.algorithm == Algorithm::ring || options.algorithm == Algorithm::roce_ring;
+  if (hosts_alone && options.fallback == Fallback::error) {
     return invalid(
         "the ring never uses the switches: choose another algorithm, or allow the "
         "fallback to the hosts");
@@ -271,13 +273,13 @@ Result<Connections> connect(const CommunicatorOptions& options, Time until) {
   const auto receive_buffer_bytes = socket ? socket->receive_buffer_bytes : 0;
   if (!trees->empty()) {
     tell_panama(options, *trees, *mtu, receive_buffer_bytes, hello);
-  } else if (options.wants_netreduce()) {
+  } else if (options.wants_links()) {
     tell(netreduce_plan_of(options), *end, hello);
   } else {
     hello.payload_bytes = payload_bytes_for(*mtu, options.encapsulation);
     hello.window = window_for(receive_buffer_bytes, hello.payload_bytes.value());
   }
-  if (options.window != 0 && !options.wants_netreduce()) {
+  if (options.window != 0 && !options.wants_links()) {
     hello.window = options.window;
   }
   // Before the others learn of this rank: they may send as soon as they do.
@@ -302,7 +304,7 @@ Result<Connections> connect(const CommunicatorOptions& options, Time until) {
       .job = meeting->job, .plan = {}, .transport = std::move(transport), .ring = std::move(*ring)};
   if (!trees->empty()) {
     connections.plan = panama_plan_of(options, *trees, meeting->job);
-  } else if (options.wants_netreduce()) {
+  } else if (options.wants_links()) {
     connections.netreduce = netreduce_plan_of(options);
     connections.link = link_plan_of(*meeting, *end);
   }

@@ -47,10 +47,10 @@ LinkEnd from_wire(const RendezvousLink& link) {
 }  // namespace
 
 Result<void> check_netreduce(const CommunicatorOptions& options) {
-  if (!options.wants_netreduce()) {
+  if (!options.wants_links()) {
     return {};
   }
-  if (!options.netreduce_ring) {
+  if (options.wants_netreduce() && !options.netreduce_ring) {
     return invalid(
         "NetReduce needs the ring that was set up for it: the `id` of a [[switch.netreduce.ring]] "
         "(TRIBUTARY_NETREDUCE_RING)");
@@ -77,7 +77,7 @@ Result<void> check_netreduce(const CommunicatorOptions& options) {
 }
 
 NetReducePlan netreduce_plan_of(const CommunicatorOptions& options) {
-  return {*options.netreduce_ring, options.netreduce_window, options.netreduce_message,
+  return {options.netreduce_ring.value_or(0), options.netreduce_window, options.netreduce_message,
           options.netreduce_mtu};
 }
 

@@ -4,25 +4,34 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/netreduce/flow_control.h"
+#include "host/netreduce/ring_flow.h"
+
 namespace tributary::host {
 
 NetReduceCollectives::NetReduceCollectives(const Job& job, const NetReducePlan& plan,
-                                           const LinkPlan& link, const roce::Tuning& tuning)
-    : link_(plan, job.self().address, link.mine, link.next, link.before, tuning),
-      flow_(job, plan, link_) {}
+                                           const LinkPlan& link, const roce::Tuning& tuning,
+                                           Adder adder)
+    : ring_(plan.ring), link_(plan, job.self().address, link.mine, link.next, link.before, tuning) {
+  if (adder == Adder::hosts) {
+    flow_ = std::make_unique<RingFlow>(job, plan, link_);
+  } else {
+    flow_ = std::make_unique<FlowControl>(job, plan, link_);
+  }
+}
 
 void NetReduceCollectives::begin(const Call& call, Time /*now*/, Time deadline) {
   failure_.reset();
   trouble_.clear();
   deadline_ = deadline;
-  note(flow_.begin(call));
+  note(flow_->begin(call));
 }
 
 void NetReduceCollectives::receive(std::span<const Arrival> burst, Time now) {
   link_.receive(burst, now);
-  note(flow_.acknowledged(link_.acknowledged()));
+  note(flow_->acknowledged(link_.acknowledged()));
   while (const auto written = link_.next_arrived()) {
-    note(flow_.arrived(written->immediate, written->bytes));
+    note(flow_->arrived(written->immediate, written->bytes));
   }
 }
 
@@ -35,9 +44,9 @@ void NetReduceCollectives::expire(Time now) {
   if (running() && link_.failure()) {
     give_up({Error::Code::network, *link_.failure()});
   } else if (running() && now >= deadline_) {
-    const std::string start(name(flow_.call().collective));
+    const std::string start(name(flow_->call().collective));
     give_up({Error::Code::timeout,
-             start + " did not finish by its deadline: " + flow_.diagnose() +
+             start + " did not finish by its deadline: " + flow_->diagnose() +
                  "; a rank is late, or the switch drops its packets: 'tributaryctl job' and "
                  "'tributaryctl drops' on the switch tell which"});
   }
@@ -53,12 +62,12 @@ void NetReduceCollectives::give_up(Error error) {
   if (!trouble_.empty()) {
     error.message += "; " + trouble_;
   }
-  flow_.abandon(error.message);
+  flow_->abandon(error.message);
   failure_ = std::move(error);
 }
 
 NetReduceStatistics NetReduceCollectives::statistics() const {
-  return {plan().ring, flow_.messages_posted(), link_.statistics()};
+  return {ring_, flow_->messages_posted(), link_.statistics()};
 }
 
 }  // namespace tributary::host

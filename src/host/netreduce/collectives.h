@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 
 #include "host/clock.h"
 #include "host/machine.h"
-#include "host/netreduce/flow_control.h"
+#include "host/netreduce/flow.h"
 #include "host/netreduce/plan.h"
 #include "host/netreduce/software_link.h"
 #include "host/netreduce/statistics.h"
@@ -21,30 +23,31 @@ struct LinkPlan {
   LinkNeighbour before;
 };
 
-// One rank's part in the NetReduce collectives of one job, over connections made in software. It
-// goes on answering the rank before after a collective: its acknowledgements may have been lost.
+// One rank's part in the collectives of one job, by NetReduce or by the hosts' ring, over
+// connections made in software. It goes on answering the rank before after a collective: its
+// acknowledgements may have been lost.
 class NetReduceCollectives final : public Machine {
  public:
-  // Precondition: as that of FlowControl.
+  enum class Adder : std::uint8_t { the_switch, hosts };
+  // Precondition: as those of FlowControl, or of RingFlow where the hosts add.
   NetReduceCollectives(const Job& job, const NetReducePlan& plan, const LinkPlan& link,
-                       const roce::Tuning& tuning = {});
+                       const roce::Tuning& tuning = {}, Adder adder = Adder::the_switch);
 
   void begin(const Call& call, Time now, Time deadline) override;
-  void skip(const Call& call) override { flow_.skip(call); }
-  void abandon() override { flow_.abandon("this rank could not use its socket"); }
+  void skip(const Call& call) override { flow_->skip(call); }
+  void abandon() override { flow_->abandon("this rank could not use its socket"); }
 
   void receive(std::span<const Arrival> burst, Time now) override;
   void poll(Outbox& outbox, Time now) override { link_.poll(outbox, now); }
   Time deadline() const override;
   void expire(Time now) override;
 
-  bool running() const override { return flow_.running(); }
+  bool running() const override { return flow_->running(); }
   bool retaining() const override { return !link_.idle(); }
   bool listening() const override { return true; }
   const std::optional<Error>& failure() const override { return failure_; }
 
-  const Job& job() const override { return flow_.job(); }
-  const NetReducePlan& plan() const { return flow_.plan(); }
+  const Job& job() const override { return flow_->job(); }
   NetReduceStatistics statistics() const;
   void note_trouble(std::string trouble) override { trouble_ = std::move(trouble); }
 
@@ -52,8 +55,9 @@ class NetReduceCollectives final : public Machine {
   void note(const Result<void>& outcome);
   void give_up(Error error);
 
+  std::uint32_t ring_;
   SoftwareLink link_;
-  FlowControl flow_;
+  std::unique_ptr<Flow> flow_;
   Time deadline_ = never;
   std::optional<Error> failure_;
   std::string trouble_;

@@ -8,6 +8,7 @@
 #include "host/call.h"
 #include "host/error.h"
 #include "host/job.h"
+#include "host/netreduce/flow.h"
 #include "host/netreduce/link.h"
 #include "host/netreduce/plan.h"
 #include "host/reduction.h"
@@ -22,7 +23,7 @@ namespace tributary::host {
 //
 // Messages are counted through the run, that is, from the first collective to the last. After a
 // failure ranks may disagree about the count, so the run is over then.
-class FlowControl {
+class FlowControl final : public Flow {
  public:
   // Precondition: at least two ranks, which agree on everything in `job` and `plan`. The link
   // outlives this object.
@@ -31,27 +32,21 @@ class FlowControl {
   // Starts a collective, and posts what the window allows. The first is a barrier: message 0 of a
   // run has one packet, and nothing follows it before its sum is there, so that the switch has met
   // all ranks by then. Afterwards `in` is needed until running() is false.
-  Result<void> begin(const Call& call);
-  // Another rank may have made this call, which here was refused: what comes of it is not taken for
-  // part of the next one.
-  void skip(const Call& call) { calls_ += Reduction(call, job_.rank).is_empty() ? 0 : 1; }
-  // The collective ends here, and with it the run.
-  void abandon(const std::string& why);
+  Result<void> begin(const Call& call) override;
+  void skip(const Call& call) override { calls_ += Reduction(call, job_.rank).is_empty() ? 0 : 1; }
+  // And the run ends with it.
+  void abandon(const std::string& why) override;
+  Result<void> arrived(std::uint32_t message, std::uint32_t bytes) override;
+  Result<void> acknowledged(std::uint32_t messages) override;
 
-  // The next message of the rank before lies in its slot. May post others.
-  Result<void> arrived(std::uint32_t message, std::uint32_t bytes);
-  // The next rank has so many messages, counted from the first of the run. May post others.
-  Result<void> acknowledged(std::uint32_t messages);
-
-  bool running() const { return consumed_ != end_; }
+  bool running() const override { return consumed_ != end_; }
   // Whether all that was posted was acknowledged.
   bool settled() const { return acknowledged_ == posted_ || !broken_.empty(); }
-  std::uint32_t messages_posted() const { return posted_; }
-  // What a collective that is not over waits for.
-  std::string diagnose() const;
+  std::uint32_t messages_posted() const override { return posted_; }
+  std::string diagnose() const override;
 
-  const Job& job() const { return job_; }
-  const Call& call() const { return reduction_.call(); }  // the last one
+  const Job& job() const override { return job_; }
+  const Call& call() const override { return reduction_.call(); }
   const NetReducePlan& plan() const { return plan_; }
 
  private:

@@ -176,6 +176,54 @@ TEST(NetReduce, WhatSwitchesMarkSlowsTheSenderDown) {
   EXPECT_GT(told.congestion_notifications_received, 10u);
 }
 
+// Over the same connections, without the switch.
+TEST(RoceRing, TheHostsAdd) {
+  for (std::uint32_t ranks = 2; ranks <= 5; ++ranks) {
+    RingNetwork network(
+        {.ranks = ranks, .switch_adds = false, .adder = NetReduceCollectives::Adder::hosts});
+    for (const std::size_t count : {1, 7, 250, 1000, 4001, 40'000}) {
+      expect_reduced(network, count, ElementType::f32, Operator::sum);
+    }
+    expect_reduced(network, 3001, ElementType::bf16, Operator::sum);
+    expect_reduced(network, 3001, ElementType::i8, Operator::max);
+    EXPECT_FALSE(network[0].retaining());
+  }
+}
+
+TEST(RoceRing, SumsAreExactWhateverBefallsPackets) {
+  const Weather bad{.lost = 20, .doubled = 20, .damaged = 20, .delay_max = 40us};
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    RingNetwork network({.ranks = 2 + seed % 3,
+                         .weather = bad,
+                         .seed = seed,
+                         .switch_adds = false,
+                         .adder = NetReduceCollectives::Adder::hosts});
+    for (const std::size_t count : {3000, 1, 700}) {
+      expect_reduced(network, count, ElementType::i32, Operator::sum);
+    }
+  }
+}
+
+// Others may have begun the next collective, and sent all that they can of it.
+TEST(RoceRing, ARankThatIsLateGetsWhatCameBefore) {
+  RingNetwork network(
+      {.ranks = 4, .switch_adds = false, .adder = NetReduceCollectives::Adder::hosts});
+  for (std::uint32_t late = 0; late < 4; ++late) {
+    Vectors vectors(4, 20'000, ElementType::i32, Operator::sum);
+    for (std::uint32_t rank = 0; rank < 4; ++rank) {
+      if (rank != late) {
+        network.begin(rank, vectors.apart(rank));
+      }
+    }
+    network.run(2s);
+    EXPECT_TRUE(network.is_running());
+    network.begin(late, vectors.apart(late));
+    network.run();
+    EXPECT_EQ(network.failure(), "");
+    EXPECT_EQ(vectors.wrong(), 0u);
+  }
+}
+
 // A stranger that knows addresses, but neither queue pairs nor keys; and one that knows all but is
 // somewhere else.
 TEST(NetReduce, StrangersChangeNothing) {

@@ -36,6 +36,7 @@ struct Scene {
   unsigned seed = 1;
   bool switch_adds = true;
   roce::Tuning tuning = {};
+  NetReduceCollectives::Adder adder = NetReduceCollectives::Adder::the_switch;
 };
 
 // Ranks with their machines, each on a line to one switch with the engine, in virtual time.
@@ -54,7 +55,7 @@ class RingNetwork {
       machines_.push_back(std::make_unique<NetReduceCollectives>(
           job_of(rank), scene.plan,
           LinkPlan{ends[rank], {address_of(next), ends[next]}, {address_of(before), ends[before]}},
-          scene.tuning));
+          scene.tuning, scene.adder));
     }
   }
   NetReduceCollectives& operator[](std::uint32_t rank) { return *machines_[rank]; }
