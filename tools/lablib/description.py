@@ -41,6 +41,7 @@ class Guest:
     files: tuple[str, ...] = ()  # what those load by themselves, at the same places
     modules: tuple[str, ...] = ()  # of its kernel, besides those for its network
     setup: str = ""  # shell command, when it has booted
+    memory_mb: int = 160  # 96 are too few
 
 
 @dataclasses.dataclass(frozen=True)
@@ -197,9 +198,13 @@ class _Reader:
 
     def _guest(self, table: dict) -> Guest:
         self._take(table, "[[guest]]", {"name", "switch_interface", "address"},
-                   {"gateway", "mtu", "programs", "files", "modules", "setup"})
+                   {"gateway", "mtu", "programs", "files", "modules", "setup", "memory_mb"})
         lists = {key: tuple(table.get(key, [])) for key in ("programs", "files", "modules")}
-        return Guest(setup=table.get("setup", ""), **lists, **self._place(table, "[[guest]]"))
+        memory_mb = table.get("memory_mb", Guest.memory_mb)
+        if not isinstance(memory_mb, int) or not 128 <= memory_mb <= 4096:
+            self._fail(f"[[guest]] {table['name']}: memory_mb is not between 128 and 4096")
+        return Guest(setup=table.get("setup", ""), memory_mb=memory_mb, **lists,
+                     **self._place(table, "[[guest]]"))
 
     def _place(self, table: dict, where: str) -> dict:
         """What hosts and guests have in common."""

@@ -14,7 +14,6 @@ from . import LabError, guest_image, namespaces
 from .description import Guest
 
 _BOOT_TIMEOUT_S = 60.0
-_MEMORY_MB = 160  # 96 are too few
 _IMAGE = "guest.initrd"
 
 
@@ -55,7 +54,7 @@ def start(namespace: str, guest: Guest, directory: pathlib.Path, mtu: int) -> su
         f"tributary.{key}={value}" for key, value in words.items())
     # csum=off: what a guest leaves unfinished nobody behind a user-space switch finishes.
     argv = ["qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", "max",
-            "-m", str(_MEMORY_MB), "-smp", "1", "-nodefaults", "-nographic", "-no-reboot",
+            "-m", str(guest.memory_mb), "-smp", "1", "-nodefaults", "-nographic", "-no-reboot",
             "-kernel", str(kernel), "-initrd", str(directory / _IMAGE),
             "-append", command_line,
             "-serial", f"file:{directory / guest.name}.console",
