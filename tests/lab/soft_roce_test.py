@@ -17,6 +17,8 @@ MTU = 1024
 CAPTURE = "/tmp/capture.pcap"
 IMPAIRED = {"loss": "impaired_lost", "duplicate": "impaired_duplicated",
             "corrupt": "impaired_corrupted", "reorder": "impaired_reordered"}
+# Each gap costs a message again, and each gap behind a gap a timeout.
+BAD_CABLES = {"TRIBUTARY_NETREDUCE_MESSAGE": "8", "TRIBUTARY_RDMA_TIMEOUT": "250ms"}
 
 
 class Guests:
@@ -47,9 +49,24 @@ class Guests:
             raise AssertionError(f"{guest}: {command}: {done.returncode}\n{done.stdout}")
         return done.stdout
 
-    def figures(self) -> dict[str, int]:
+    def figures(self, switch: str = "switch") -> dict[str, int]:
         return next(row["figures"] for row in self.lab.rows("engine")
-                    if row["engine"] == "netreduce")
+                    if row["switch"] == switch and row["engine"] == "netreduce")
+
+    @contextlib.contextmanager
+    def bad_cables(self):
+        """At every port, in both directions. Each kind must meet with packets."""
+        words = [word for key in IMPAIRED
+                 for word in ("--set", f"switch.port[interface].impair.{key}=0.01")]
+        self.lab.tool("reload", "--set", "switch.port[interface].impair.seed={n}", *words)
+        try:
+            yield
+        finally:
+            self.lab.tool("reload", *(word.replace("0.01", "0.0") for word in words))
+        rows = self.lab.rows("port")
+        for key, counter in IMPAIRED.items():
+            if not sum(row["counters"][f"{counter}_packets_total"] for row in rows):
+                raise AssertionError(f"no packet met with {key}")
 
     @contextlib.contextmanager
     def captured(self, into: dict[str, list[gradients.Gradient]]):
@@ -152,20 +169,9 @@ class TwoGuests(unittest.TestCase):
         self.assertIn("ended with 0", said)
 
     def test_bad_cables_in_both_directions(self):
-        words = [word for key in IMPAIRED
-                 for word in ("--set", f"switch.port.impair.{key}=0.01")]
-        self.lab.tool("reload", "--set", "switch.port.impair.seed={n}", *words)
-        try:
-            # Each gap costs a message again, and each gap behind a gap a timeout.
+        with self.guests.bad_cables():
             self.assert_exact(self.guests.reduce(
-                "1M" if FULL else "128K", "--deadline", "100", timeout=200,
-                TRIBUTARY_NETREDUCE_MESSAGE="8", TRIBUTARY_RDMA_TIMEOUT="250ms"))
-        finally:
-            self.lab.tool("reload", *(word.replace("0.01", "0.0") for word in words))
-        for key, counter in IMPAIRED.items():
-            met = sum(row["counters"][f"{counter}_packets_total"]
-                      for row in self.lab.rows("port"))
-            self.assertGreater(met, 0, key)
+                "1M" if FULL else "128K", "--deadline", "100", timeout=200, **BAD_CABLES))
 
 
 @unittest.skipUnless(FULL, "set TRIBUTARY_SOFT_ROCE=full for the long ones")
@@ -188,6 +194,23 @@ class FourGuests(unittest.TestCase):
         self.assertEqual(support.wrong(document), 0)
         after = guests.figures()
         self.assertGreaterEqual(after["sums_total"] - before["sums_total"], 2 * (16 << 20) // mtu)
+
+
+@unittest.skipUnless(FULL, "set TRIBUTARY_SOFT_ROCE=full for the long ones")
+class TwoRacks(unittest.TestCase):
+    def test_two_leaves_and_a_spine_add_up(self):
+        with support.Lab("soft-roce-racks", name="racks") as lab:
+            guests = Guests(lab, 4)
+            self.assertEqual(support.wrong(guests.reduce("1M", "--deadline", "100")), 0)
+            packets = 2 * (1 << 20) // MTU
+            self.assertGreaterEqual(guests.figures("spine")["sums_total"], packets)
+            for leaf in ("leaf1", "leaf2"):
+                self.assertGreaterEqual(guests.figures(leaf)["partials_total"], packets)
+                self.assertGreaterEqual(guests.figures(leaf)["totals_total"], packets)
+            with guests.bad_cables():
+                document = guests.reduce("128K", "--deadline", "100", timeout=200, **BAD_CABLES)
+            self.assertEqual(support.wrong(document), 0)
+            lab.assert_balanced(self)
 
 
 if __name__ == "__main__":
