@@ -6,6 +6,9 @@ import base64
 import contextlib
 import json
 import os
+import pathlib
+import subprocess
+import tempfile
 import time
 import unittest
 
@@ -172,6 +175,47 @@ class TwoGuests(unittest.TestCase):
         with self.guests.bad_cables():
             self.assert_exact(self.guests.reduce(
                 "1M" if FULL else "128K", "--deadline", "100", timeout=200, **BAD_CABLES))
+
+
+class BesideSoftware(unittest.TestCase):
+    def test_the_endpoint_in_software_speaks_with_soft_roce(self):
+        with tempfile.TemporaryDirectory() as directory, \
+                support.Lab(self.describe(directory), name="mixed") as lab:
+            before = Guests(lab).figures()["sums_total"]
+            device = self.bench(lab, "g1", 0, "tributary-bench", TRIBUTARY_RDMA_DEVICE="rxe_eth0")
+            software = self.bench(lab, "h2", 1, str(support.BENCH))
+            for process in (device, software):
+                said, _ = process.communicate(timeout=90)
+                self.assertEqual(process.returncode, 0, said)
+            document = json.loads(lab.exec("g1", "cat", "/tmp/record.json").stdout)
+            self.assertEqual(support.wrong(document), 0)
+            self.assertGreaterEqual(Guests(lab).figures()["sums_total"] - before, 512)
+            lab.assert_balanced(self)
+
+    @staticmethod
+    def describe(directory: str) -> str:
+        """The lab soft-roce-2 with a namespace in the place of its second guest."""
+        text = (support.ROOT / "conf" / "labs" / "soft-roce-2.toml").read_text()
+        text = text[:text.index('[[guest]]\nname = "g2"')]
+        text = text.replace("host = []\n", "").replace('"../', f'"{support.ROOT}/conf/')
+        text += ('[[host]]\nname = "h2"\nswitch_interface = "g2"\naddress = "10.0.0.2/24"\n'
+                 "mtu = 4200\n")
+        file = pathlib.Path(directory) / "mixed.toml"
+        file.write_text(text)
+        return str(file)
+
+    @staticmethod
+    def bench(lab: support.Lab, host: str, rank: int, program: str,
+              **settings: str) -> subprocess.Popen:
+        told = {"RANK": rank, "WORLD_SIZE": 2, "MASTER_ADDR": "10.0.0.1", "MASTER_PORT": 29500,
+                "TRIBUTARY_NETREDUCE_RING": 1, **settings}
+        argv = [support.LAB, "exec", lab.name, host, "--", "env",
+                *(f"{name}={value}" for name, value in told.items()), "timeout", 60, program,
+                "allreduce", "--algorithm", "netreduce", "--fallback", "error", "-b", "256K", "-e",
+                "256K", "-n", "1", "-w", "0", "--record", "/tmp/record.json" if rank == 0 else
+                "/dev/null"]
+        return subprocess.Popen([str(arg) for arg in argv], stdin=subprocess.DEVNULL, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
 @unittest.skipUnless(FULL, "set TRIBUTARY_SOFT_ROCE=full for the long ones")

@@ -20,6 +20,7 @@ BUILD = pathlib.Path(os.environ.get("TRIBUTARY_BUILD", ROOT / "build")).resolve(
 LAB = ROOT / "tools" / "lab"
 CTL = BUILD / "apps" / "tributaryctl" / "tributaryctl"
 PKTGEN = BUILD / "apps" / "tributary-pktgen" / "tributary-pktgen"
+BENCH = BUILD / "apps" / "tributary-bench" / "tributary-bench"
 DAEMON = BUILD / "apps" / "tributaryd" / "tributaryd"
 
 _MESON_SKIP = 77
