@@ -28,6 +28,57 @@ void mask_ip(std::byte* ip) {
   }
 }
 
+constexpr std::size_t link_bytes = 8;  // of a local route header, all ones
+
+// Of everything up to the end of the BTH, with which `transport` begins.
+std::uint32_t crc_of_any_headers(Bytes ip, const UdpHeader& udp, Bytes transport) {
+  constexpr std::size_t ip_bytes_max = 60;
+  std::array<std::byte, link_bytes + ip_bytes_max + sizeof(UdpHeader) + sizeof(BthHeader)> masked;
+  std::memset(masked.data(), covered_by_ones, link_bytes);
+  auto* at = masked.data() + link_bytes;
+  const auto ip_bytes = std::min(ip.size(), ip_bytes_max);
+  std::memcpy(at, ip.data(), ip_bytes);
+  mask_ip(at);
+  at += ip_bytes;
+  auto masked_udp = udp;
+  masked_udp.checksum = std::uint16_t{0xffff};
+  std::memcpy(at, &masked_udp, sizeof masked_udp);
+  at += sizeof masked_udp;
+  BthHeader bth;
+  std::memcpy(&bth, transport.data(), sizeof bth);
+  bth.congestion = covered_by_ones;
+  std::memcpy(at, &bth, sizeof bth);
+  at += sizeof bth;
+  return crc32(0, Bytes(masked.data(), static_cast<std::size_t>(at - masked.data())));
+}
+
+// The same where IPv4 without options, UDP and BTH lie one behind the other, as in every packet
+// that was received: in words, because bytes that were just written are slow to read as words.
+std::uint32_t crc_of_ipv4_headers(const std::byte* headers) {
+  constexpr std::uint64_t ones[] = {0xff00,            // traffic class
+                                    0xffff00ff,        // TTL, checksum
+                                    0, 0xffff0000,     // UDP checksum
+                                    covered_by_ones};  // congestion
+  constexpr std::size_t words = std::size(ones);
+  static_assert(sizeof(Ipv4Header) + sizeof(UdpHeader) + sizeof(BthHeader) == words * 8);
+  std::array<std::uint64_t, 1 + words> masked;
+  masked[0] = ~std::uint64_t{0};
+  for (std::size_t i = 0; i < words; ++i) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, headers + i * sizeof word, sizeof word);
+    masked[1 + i] = word | ones[i];
+  }
+  return crc32(0, std::as_bytes(std::span(masked)));
+}
+
+std::uint32_t crc_of_headers(Bytes ip, const UdpHeader& udp, Bytes transport) {
+  assert(ip.size() >= sizeof(Ipv4Header) && transport.size() >= sizeof(BthHeader));
+  const auto* behind_ip = reinterpret_cast<const std::byte*>(&udp);
+  const bool is_whole = ip.size() == sizeof(Ipv4Header) && ip.data() + ip.size() == behind_ip &&
+                        transport.data() == behind_ip + sizeof udp;
+  return is_whole ? crc_of_ipv4_headers(ip.data()) : crc_of_any_headers(ip, udp, transport);
+}
+
 }  // namespace
 
 RoceView parse_roce(MutableBytes bytes) {
@@ -54,27 +105,7 @@ RoceView parse_roce(MutableBytes bytes) {
 }
 
 std::uint32_t icrc_of(Bytes ip, const UdpHeader& udp, Bytes transport) {
-  assert(ip.size() >= sizeof(Ipv4Header) && transport.size() >= sizeof(BthHeader));
-  constexpr std::size_t link_bytes = 8;  // of a local route header, all ones
-  constexpr std::size_t ip_bytes_max = 60;
-  std::array<std::byte, link_bytes + ip_bytes_max + sizeof(UdpHeader) + sizeof(BthHeader)> masked;
-  std::memset(masked.data(), covered_by_ones, link_bytes);
-  auto* at = masked.data() + link_bytes;
-  const auto ip_bytes = std::min(ip.size(), ip_bytes_max);
-  std::memcpy(at, ip.data(), ip_bytes);
-  mask_ip(at);
-  at += ip_bytes;
-  auto masked_udp = udp;
-  masked_udp.checksum = std::uint16_t{0xffff};
-  std::memcpy(at, &masked_udp, sizeof masked_udp);
-  at += sizeof masked_udp;
-  BthHeader bth;
-  std::memcpy(&bth, transport.data(), sizeof bth);
-  bth.congestion = covered_by_ones;
-  std::memcpy(at, &bth, sizeof bth);
-  at += sizeof bth;
-  const auto head = crc32(0, Bytes(masked.data(), static_cast<std::size_t>(at - masked.data())));
-  return crc32(head, transport.subspan(sizeof(BthHeader)));
+  return crc32(crc_of_headers(ip, udp, transport), transport.subspan(sizeof(BthHeader)));
 }
 
 std::uint32_t load_icrc(const std::byte* at) {

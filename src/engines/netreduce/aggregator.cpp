@@ -12,11 +12,12 @@ AggregatorArray::AggregatorArray(const RingConfig& ring)
       mtu_(ring.mtu),
       aggregators_(ring.aggregators()),
       slots_(ring.aggregators() * ring.members.size()),
-      results_(std::make_unique_for_overwrite<std::byte[]>(ring.aggregators() * ring.mtu)) {}
+      results_(std::make_unique_for_overwrite<std::byte[]>(ring.aggregators() * mtu_)),
+      wide_(std::make_unique_for_overwrite<std::byte[]>(ring.aggregators() * 2 * mtu_)) {}
 
 void AggregatorArray::clear(std::size_t index) {
   for (auto& slot : slots(index)) {
-    slot.reset();
+    slot.packet.reset();
   }
   aggregators_[index] = {};
 }

@@ -21,6 +21,9 @@ struct Shape {
   std::uint16_t header_bytes = 0;   // of the INA header in front of the elements
   std::uint16_t payload_bytes = 0;  // with header and fingerprint word
 
+  // Of elements and fingerprint word.
+  std::uint16_t bytes() const { return static_cast<std::uint16_t>(payload_bytes - header_bytes); }
+
   friend bool operator==(const Shape&, const Shape&) = default;
 };
 
@@ -35,15 +38,27 @@ struct Aggregator {
 
   State state = State::empty;
   Shape shape;
-  std::uint32_t message = 0;  // id
-  std::uint64_t present = 0;  // ranks whose packet came
-  Time born{};                // when the first of them came
+  std::uint32_t message = 0;      // id
+  std::uint64_t present = 0;      // ranks whose packet came
+  std::uint64_t added = 0;        // of those, the ones whose elements are in the result
+  std::uint64_t fingerprint = 0;  // of these
+  std::uint32_t result_crc = 0;   // CRC-32 of elements and fingerprint word, once it is made
+  Time born{};                    // when the first of them came
 
   bool is_waiting() const { return state == State::gathering || state == State::sent; }
 };
 
+// A packet in its slot: the one that its rank sent last; and what is needed to give it other
+// elements.
+struct Waiting {
+  PacketPtr packet;                // null: nothing has come, or nothing waits
+  std::uint32_t headers_icrc = 0;  // see check_icrc()
+  std::uint16_t elements_offset = 0;
+  bool has_udp_checksum = false;
+};
+
 // The aggregator array of one ring: 2N messages, for each of their packets a slot per rank and the
-// result. A packet in its slot is the one that its rank sent last.
+// result.
 class AggregatorArray {
  public:
   explicit AggregatorArray(const RingConfig& ring);
@@ -56,15 +71,17 @@ class AggregatorArray {
   Aggregator& at(std::size_t index) { return aggregators_[index]; }
   const Aggregator& at(std::size_t index) const { return aggregators_[index]; }
 
-  // By rank; null where nothing has come or nothing waits.
-  std::span<PacketPtr> slots(std::size_t index) {
+  // By rank.
+  std::span<Waiting> slots(std::size_t index) {
     return std::span(slots_).subspan(index * world_, world_);
   }
-  std::span<const PacketPtr> slots(std::size_t index) const {
+  std::span<const Waiting> slots(std::size_t index) const {
     return std::span(slots_).subspan(index * world_, world_);
   }
   // Room for a whole payload; what stands in front of the elements is not used.
   std::byte* result(std::size_t index) { return results_.get() + index * mtu_; }
+  // Where 16-bit floats are added up, as f32.
+  std::byte* wide(std::size_t index) { return wide_.get() + index * 2 * mtu_; }
 
   // Makes room for another message; what waits is let go of.
   void clear(std::size_t index);
@@ -76,8 +93,10 @@ class AggregatorArray {
   std::size_t message_packets_;
   std::size_t mtu_;
   std::vector<Aggregator> aggregators_;
-  std::vector<PacketPtr> slots_;
-  std::unique_ptr<std::byte[]> results_;  // left to the kernel until they are needed
+  std::vector<Waiting> slots_;
+  // Left to the kernel until they are needed.
+  std::unique_ptr<std::byte[]> results_;
+  std::unique_ptr<std::byte[]> wide_;
 };
 
 }  // namespace tributary::netreduce

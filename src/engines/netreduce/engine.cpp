@@ -66,7 +66,9 @@ void NetReduceEngine::pass(PacketPtr packet, engine::Actions& actions) {
 void NetReduceEngine::begin(PacketPtr packet, const RocePacket& roce, const wire::InaHeader& header,
                             Ring& ring, Time now, engine::Actions& actions) {
   // A damaged packet must not get the right ICRC from us.
-  if (!has_right_icrc(roce)) {
+  const auto headers_icrc =
+      check_icrc(roce, sizeof header, ring.joint(roce.roce.payload.size(), sizeof header));
+  if (!headers_icrc) {
     return actions.drop(std::move(packet), DropReason::netreduce_icrc);
   }
   const Message message{roce.psn(),
@@ -91,7 +93,7 @@ void NetReduceEngine::begin(PacketPtr packet, const RocePacket& roce, const wire
   auto& connection = ring.connection(rank);
   connection.touch(now);
   const auto& known = connection.record(message);
-  aggregate(std::move(packet), roce, {ring, rank, known, 0}, now, actions);
+  aggregate(std::move(packet), roce, {ring, rank, known, 0, *headers_icrc}, now, actions);
 }
 
 bool NetReduceEngine::claim(Ring& ring, const wire::InaHeader& header, const ConnectionKey& key,
@@ -162,17 +164,19 @@ void NetReduceEngine::follow(PacketPtr packet, const RocePacket& roce, Time now,
   if (place.kind != Kind::gradient) {
     return pass(std::move(packet), actions);
   }
-  if (!has_right_icrc(roce)) {
+  auto& ring = *sender.ring;
+  const auto headers_icrc = check_icrc(roce, 0, ring.joint(roce.roce.payload.size(), 0));
+  if (!headers_icrc) {
     return actions.drop(std::move(packet), DropReason::netreduce_icrc);
   }
   // An intact packet that cannot be of this message: the numbers are somebody else's by now.
-  if (!fits(roce, *place.message, place.offset, sender.ring->config().mtu)) {
+  if (!fits(roce, *place.message, place.offset, ring.config().mtu)) {
     disclaim(connection);
     return pass(std::move(packet), actions);
   }
   connection.touch(now);
-  aggregate(std::move(packet), roce, {*sender.ring, sender.rank, *place.message, place.offset}, now,
-            actions);
+  aggregate(std::move(packet), roce,
+            {ring, sender.rank, *place.message, place.offset, *headers_icrc}, now, actions);
 }
 
 Ring* NetReduceEngine::find_ring(std::uint32_t id) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -71,14 +70,16 @@ class NetReduceEngine final : public engine::Engine {
     std::uint16_t rank;
     const Message& message;
     std::uint32_t offset;
+    std::uint32_t headers_icrc;
   };
   void aggregate(PacketPtr packet, const RocePacket& roce, const Gradient& gradient, Time now,
                  engine::Actions& actions);
   void answer(PacketPtr packet, const RocePacket& roce, const Gradient& gradient, std::size_t index,
               engine::Actions& actions);
-  void keep(PacketPtr packet, const Gradient& gradient, std::size_t index,
+  void keep(PacketPtr packet, const RocePacket& roce, const Gradient& gradient, std::size_t index,
             engine::Actions& actions);
-  void add_up(Ring& ring, std::size_t index, engine::Actions& actions);
+  void add(Ring& ring, std::size_t index);
+  void complete(Ring& ring, std::size_t index, engine::Actions& actions);
   void take_total(PacketPtr packet, const RocePacket& roce, Ring& ring, std::size_t index,
                   engine::Actions& actions);
   void release(Ring& ring, std::size_t index, std::uint64_t ranks, engine::Actions& actions);
@@ -88,8 +89,6 @@ class NetReduceEngine final : public engine::Engine {
   std::vector<std::unique_ptr<Ring>> rings_;  // in the order of the configuration
   ConnectionTable senders_;
   Counters counters_;
-  // For 16-bit floats, which are added as f32.
-  std::array<std::byte, 2 * 4096> wide_;
 };
 
 }  // namespace tributary::netreduce

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engines/netreduce/gradient.h"
 
-#include <bit>
 #include <cassert>
 #include <cstring>
 
 #include "engines/netreduce/datagram.h"
-#include "reduce/kernel.h"
 #include "wire/checksum.h"
 #include "wire/netreduce.h"
 
@@ -79,40 +77,36 @@ Shape shape_of(const RocePacket& packet, const Message& message, std::uint32_t o
           static_cast<std::uint16_t>(packet.roce.payload.size())};
 }
 
+std::optional<std::uint32_t> check_icrc(const RocePacket& packet, std::size_t header_bytes,
+                                        const wire::Crc32Joint* joint) {
+  const auto* head = reinterpret_cast<const std::byte*>(packet.roce.bth);
+  const auto* end = packet.roce.payload.data() + header_bytes;
+  const wire::Bytes elements(end, static_cast<std::size_t>(packet.roce.icrc - end));
+  const auto headers =
+      wire::icrc_of(packet.ip, *packet.udp, {head, static_cast<std::size_t>(end - head)});
+  const auto icrc = wire::crc32(headers, elements);
+  if (icrc != wire::load_icrc(packet.roce.icrc)) {
+    return std::nullopt;
+  }
+  return joint != nullptr ? (*joint)(headers, 0) : icrc ^ wire::crc32(0, elements);
+}
+
 void rewrite(const RocePacket& packet, const Shape& shape, const std::byte* result) {
   assert(packet.roce.payload.size() == shape.payload_bytes);
   std::memcpy(packet.roce.payload.data() + shape.header_bytes, result + shape.header_bytes,
-              shape.payload_bytes - shape.header_bytes);
+              shape.bytes());
   wire::store_icrc(packet.roce.icrc, icrc_of(packet));
   renew_udp_checksum(packet);
 }
 
-void take(const RocePacket& packet, const Shape& shape, std::byte* result) {
-  assert(packet.roce.payload.size() == shape.payload_bytes);
-  std::memcpy(result + shape.header_bytes, packet.roce.payload.data() + shape.header_bytes,
-              shape.payload_bytes - shape.header_bytes);
-}
-
-void reduce(std::span<const PacketPtr> slots, std::uint64_t ranks, const Shape& shape,
-            std::byte* result, std::span<std::byte> wide) {
-  const auto& kernel = reduce::kernel(shape.element_type, shape.op);
-  const auto elements = (shape.payload_bytes - shape.header_bytes - wire::fingerprint_bytes) /
-                        wire::element_bytes(shape.element_type);
-  assert(kernel.in_place || elements * kernel.accumulator_bytes <= wide.size());
-  void* accumulator = kernel.in_place ? result + shape.header_bytes : wide.data();
-  std::uint64_t fingerprint = 0;
-  auto add = kernel.load;
-  for (; ranks != 0; ranks &= ranks - 1) {
-    const auto& slot = slots[static_cast<std::size_t>(std::countr_zero(ranks))];
-    const auto payload = roce_of(engine::parse_frame(*slot)).roce.payload;
-    add(accumulator, payload.data() + shape.header_bytes, elements);
-    add = kernel.accumulate;
-    fingerprint += wire::load_fingerprint(payload);
+void rewrite(const Waiting& waiting, const Aggregator& aggregator, const std::byte* result) {
+  const auto& shape = aggregator.shape;
+  auto* elements = waiting.packet->data() + waiting.elements_offset;
+  std::memcpy(elements, result + shape.header_bytes, shape.bytes());
+  wire::store_icrc(elements + shape.bytes(), waiting.headers_icrc ^ aggregator.result_crc);
+  if (waiting.has_udp_checksum) {
+    renew_udp_checksum(roce_of(engine::parse_frame(*waiting.packet)));
   }
-  if (!kernel.in_place) {
-    kernel.store(result + shape.header_bytes, accumulator, elements);
-  }
-  wire::store_fingerprint({result, shape.payload_bytes}, fingerprint);
 }
 
 }  // namespace tributary::netreduce

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "engine/frame.h"
 #include "engines/netreduce/aggregator.h"
 #include "engines/netreduce/connection.h"
+#include "wire/checksum.h"
 #include "wire/ipv6.h"
 #include "wire/roce.h"
 
@@ -26,6 +28,13 @@ RocePacket roce_of(const engine::Frame& frame);
 
 bool has_right_icrc(const RocePacket& packet);
 
+// What the headers of a packet, up to its elements, contribute to its ICRC: the CRC is linear, so
+// that with other elements the ICRC is this XOR their CRC-32. `joint` is of as many bytes as
+// elements and fingerprint word have; null: there is none for that length. No value: the ICRC is
+// wrong.
+std::optional<std::uint32_t> check_icrc(const RocePacket& packet, std::size_t header_bytes,
+                                        const wire::Crc32Joint* joint);
+
 // Whether the packet can be the one `offset` behind the first of the message, by its opcode and its
 // length.
 bool fits(const RocePacket& packet, const Message& message, std::uint32_t offset,
@@ -37,14 +46,7 @@ Shape shape_of(const RocePacket& packet, const Message& message, std::uint32_t o
 // Gives the packet the elements and the fingerprint of `result`, behind what INA header it has, and
 // the ICRC that it then needs. All else stays as its sender wrote it.
 void rewrite(const RocePacket& packet, const Shape& shape, const std::byte* result);
-
-// Makes the packet's elements and fingerprint the `result`.
-void take(const RocePacket& packet, const Shape& shape, std::byte* result);
-
-// Adds up the packets in the slots of `ranks`, a bit each, none of which is null, in the order of
-// the ranks: the same sum whatever order they came in. `wide` is room for elements that are added
-// in another format.
-void reduce(std::span<const PacketPtr> slots, std::uint64_t ranks, const Shape& shape,
-            std::byte* result, std::span<std::byte> wide);
+// The same for one that waits, without reading its headers again.
+void rewrite(const Waiting& waiting, const Aggregator& aggregator, const std::byte* result);
 
 }  // namespace tributary::netreduce

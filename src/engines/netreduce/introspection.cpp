@@ -110,9 +110,9 @@ std::vector<engine::DescriptorStatus> NetReduceEngine::descriptors(Time now,
     row.counter = count_present(aggregator);
     row.hosts = ring.world();
     row.age = now - aggregator.born;
-    for (const auto& packet : ring.aggregators().slots(index)) {
-      if (packet != nullptr) {
-        row.children.push_back(packet->ingress);
+    for (const auto& slot : ring.aggregators().slots(index)) {
+      if (slot.packet != nullptr) {
+        row.children.push_back(slot.packet->ingress);
       }
     }
     rows.push_back(std::move(row));

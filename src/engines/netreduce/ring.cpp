@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engines/netreduce/ring.h"
 
+#include "packet/pool.h"
+
 namespace tributary::netreduce {
 
 Ring::Ring(const RingConfig& config)
     : config_(config),
       paths_(config),
       connections_(config.members.size(), Connection(config.open_messages())),
-      aggregators_(config) {}
+      aggregators_(config),
+      first_joint_(config.mtu - sizeof(wire::InaHeader)),
+      other_joint_(config.mtu) {}
 
 bool Ring::admits(const wire::InaHeader& header) const {
   return wire::is_sound(header, config_.mtu) && header.world.value() == world() &&

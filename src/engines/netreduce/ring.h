@@ -9,6 +9,7 @@
 #include "engines/netreduce/config.h"
 #include "engines/netreduce/connection.h"
 #include "engines/netreduce/paths.h"
+#include "wire/checksum.h"
 #include "wire/netreduce.h"
 
 namespace tributary::netreduce {
@@ -24,6 +25,13 @@ class Ring {
   Connection& connection(std::uint16_t rank) { return connections_[rank]; }
   const std::vector<Connection>& connections() const { return connections_; }
   AggregatorArray& aggregators() { return aggregators_; }
+  // Of what stands behind so many bytes of a payload; null: full packets only have one.
+  const wire::Crc32Joint* joint(std::size_t payload_bytes, std::size_t header_bytes) const {
+    if (payload_bytes != config_.mtu) {
+      return nullptr;
+    }
+    return header_bytes != 0 ? &first_joint_ : &other_joint_;
+  }
   const AggregatorArray& aggregators() const { return aggregators_; }
 
   // Whether a header can be of this ring, and fits its memory.
@@ -59,6 +67,8 @@ class Ring {
   Tally tally_;
   std::vector<Connection> connections_;  // by rank
   AggregatorArray aggregators_;
+  wire::Crc32Joint first_joint_;  // for full packets, the first of a message ...
+  wire::Crc32Joint other_joint_;  // ... and all others
 };
 
 }  // namespace tributary::netreduce

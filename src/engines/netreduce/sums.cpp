@@ -1,13 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What becomes of the packets of gradient messages (sections 3.1 and 3.3).
 #include <bit>
+#include <cstring>
 #include <utility>
 
 #include "engines/netreduce/engine.h"
+#include "reduce/kernel.h"
+#include "wire/checksum.h"
 
 namespace tributary::netreduce {
 
 using State = Aggregator::State;
+
+namespace {
+
+// The result is whole.
+void seal(AggregatorArray& array, std::size_t index) {
+  auto& aggregator = array.at(index);
+  const auto& shape = aggregator.shape;
+  aggregator.result_crc = wire::crc32(0, {array.result(index) + shape.header_bytes, shape.bytes()});
+}
+
+}  // namespace
 
 void NetReduceEngine::aggregate(PacketPtr packet, const RocePacket& roce, const Gradient& gradient,
                                 Time now, engine::Actions& actions) {
@@ -23,7 +37,10 @@ void NetReduceEngine::aggregate(PacketPtr packet, const RocePacket& roce, const 
   if (is_empty || gradient.message.id != aggregator.message) {
     counters_.abandoned += aggregator.is_waiting() ? 1 : 0;
     array.clear(index);
-    aggregator = {State::gathering, shape, gradient.message.id, 0, now};
+    aggregator.state = State::gathering;
+    aggregator.shape = shape;
+    aggregator.message = gradient.message.id;
+    aggregator.born = now;
   }
   if (aggregator.shape != shape) {
     return actions.drop(std::move(packet), DropReason::netreduce_mismatch);
@@ -35,45 +52,83 @@ void NetReduceEngine::aggregate(PacketPtr packet, const RocePacket& roce, const 
   } else if (path == Path::downwards) {
     take_total(std::move(packet), roce, gradient.ring, index, actions);
   } else {
-    keep(std::move(packet), gradient, index, actions);
+    keep(std::move(packet), roce, gradient, index, actions);
   }
 }
 
 // What was sent before comes again, or the sum of all comes by another packet from above.
 void NetReduceEngine::answer(PacketPtr packet, const RocePacket& roce, const Gradient& gradient,
                              std::size_t index, engine::Actions& actions) {
-  auto& array = gradient.ring.aggregators();
-  const auto& aggregator = array.at(index);
+  const auto& aggregator = gradient.ring.aggregators().at(index);
   const bool is_repeat = gradient.ring.paths().of(gradient.rank) != Path::downwards;
   ++(is_repeat ? counters_.answered : counters_.totals);
   ++(aggregator.state == State::sent ? counters_.partials : counters_.results);
-  rewrite(roce, aggregator.shape, array.result(index));
+  rewrite(roce, aggregator.shape, gradient.ring.aggregators().result(index));
   actions.forward_towards(std::move(packet), gradient.ring.above(gradient.rank));
 }
 
-void NetReduceEngine::keep(PacketPtr packet, const Gradient& gradient, std::size_t index,
-                           engine::Actions& actions) {
+void NetReduceEngine::keep(PacketPtr packet, const RocePacket& roce, const Gradient& gradient,
+                           std::size_t index, engine::Actions& actions) {
   auto& ring = gradient.ring;
   auto& aggregator = ring.aggregators().at(index);
   ++counters_.gradients;
   ++ring.tally().gradients;
   auto& slot = ring.aggregators().slots(index)[gradient.rank];
-  counters_.overwritten += slot != nullptr ? 1 : 0;
-  slot = std::move(packet);
+  counters_.overwritten += slot.packet != nullptr ? 1 : 0;
+  const auto* elements = roce.roce.payload.data() + aggregator.shape.header_bytes;
+  slot.elements_offset = static_cast<std::uint16_t>(elements - packet->data());
+  slot.headers_icrc = gradient.headers_icrc;
+  slot.has_udp_checksum = roce.udp->checksum.value() != 0;
+  slot.packet = std::move(packet);
   actions.absorb(nullptr);
   aggregator.present |= std::uint64_t{1} << gradient.rank;
-  if (aggregator.state == State::gathering && aggregator.present == ring.paths().gathered()) {
-    add_up(ring, index, actions);
+  if (aggregator.state == State::gathering) {
+    add(ring, index);
+    if (aggregator.present == ring.paths().gathered()) {
+      complete(ring, index, actions);
+    }
   }
 }
 
-void NetReduceEngine::add_up(Ring& ring, std::size_t index, engine::Actions& actions) {
+// Adds what is there in the order of the ranks, so that the sum is the same in whatever order the
+// packets come. One whose turn it is while it is in the cache is not read again.
+void NetReduceEngine::add(Ring& ring, std::size_t index) {
+  auto& array = ring.aggregators();
+  auto& aggregator = array.at(index);
+  const auto& shape = aggregator.shape;
+  const auto& kernel = reduce::kernel(shape.element_type, shape.op);
+  const auto elements =
+      (shape.bytes() - wire::fingerprint_bytes) / wire::element_bytes(shape.element_type);
+  auto* result = array.result(index) + shape.header_bytes;
+  auto* accumulator = kernel.in_place ? result : array.wide(index);
+  auto left = ring.paths().added() & ~aggregator.added;
+  if (left == 0) {
+    return;
+  }
+  for (; left != 0; left &= left - 1) {
+    const auto rank = static_cast<std::size_t>(std::countr_zero(left));
+    const auto& slot = array.slots(index)[rank];
+    if (slot.packet == nullptr) {
+      return;
+    }
+    const auto* from = slot.packet->data() + slot.elements_offset;
+    (aggregator.added == 0 ? kernel.load : kernel.accumulate)(accumulator, from, elements);
+    aggregator.fingerprint += wire::load_fingerprint({from, shape.bytes()});
+    aggregator.added |= std::uint64_t{1} << rank;
+  }
+  if (!kernel.in_place) {
+    kernel.store(result, accumulator, elements);
+  }
+  wire::store_fingerprint({result, shape.bytes()}, aggregator.fingerprint);
+}
+
+void NetReduceEngine::complete(Ring& ring, std::size_t index, engine::Actions& actions) {
   auto& array = ring.aggregators();
   auto& aggregator = array.at(index);
   const auto& paths = ring.paths();
   ++counters_.sums;
   ++ring.tally().sums;
-  reduce(array.slots(index), paths.added(), aggregator.shape, array.result(index), wide_);
+  seal(array, index);
   if (paths.upwards() == 0) {
     aggregator.state = State::complete;
     release(ring, index, paths.gathered(), actions);
@@ -91,7 +146,10 @@ void NetReduceEngine::take_total(PacketPtr packet, const RocePacket& roce, Ring&
   auto& aggregator = array.at(index);
   ++counters_.totals;
   ++counters_.results;
-  take(roce, aggregator.shape, array.result(index));
+  const auto& shape = aggregator.shape;
+  std::memcpy(array.result(index) + shape.header_bytes,
+              roce.roce.payload.data() + shape.header_bytes, shape.bytes());
+  seal(array, index);
   aggregator.state = State::complete;
   actions.forward(std::move(packet));
   release(ring, index, ring.paths().gathered(), actions);
@@ -104,13 +162,18 @@ void NetReduceEngine::release(Ring& ring, std::size_t index, std::uint64_t ranks
   const auto& aggregator = array.at(index);
   auto& counter = aggregator.state == State::sent ? counters_.partials : counters_.results;
   const auto slots = array.slots(index);
+  for (const auto& slot : slots) {
+    if (slot.packet != nullptr) {
+      slot.packet->prefetch();
+    }
+  }
   for (; ranks != 0; ranks &= ranks - 1) {
     const auto rank = static_cast<std::uint16_t>(std::countr_zero(ranks));
     auto& slot = slots[rank];
-    if (slot != nullptr) {
+    if (slot.packet != nullptr) {
       ++counter;
-      rewrite(roce_of(engine::parse_frame(*slot)), aggregator.shape, array.result(index));
-      actions.resume_towards(std::move(slot), ring.above(rank));
+      rewrite(slot, aggregator, array.result(index));
+      actions.resume_towards(std::move(slot.packet), ring.above(rank));
     }
   }
 }
