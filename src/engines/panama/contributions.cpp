@@ -234,12 +234,14 @@ void PanamaEngine::come_late(Tree& tree, Row& row, std::uint8_t child, PacketPtr
   complete_what_can(tree, row, child, now, actions);
 }
 
-// Who sends again has lost something, or somebody above has.
+// Who sends again has lost something, or somebody above has. The tree does not rest as long as
+// somebody asks.
 void PanamaEngine::answer(Tree& tree, Row& row, const Packet& packet, const Message& message,
                           Time now, engine::Actions& actions) {
   if (!message.header.retransmission() || !row.kept) {
     return;
   }
+  tree.last_taken = now;
   if (row.state == Row::State::done) {
     replay(tree, row, packet.ingress, actions);
   } else {

@@ -121,7 +121,7 @@ class Tree {
   std::uint32_t kept = 0;              // rows with shared elements
   std::vector<std::uint32_t> held;     // packets that wait, by child
   std::vector<std::uint64_t> highest;  // behind the last position that the child sent
-  Time last_taken{};
+  Time last_taken{};                   // or asked for again
   TreeCounters counters;
 
  private:
