@@ -124,6 +124,15 @@ class NetReduce(unittest.TestCase):
             self.assertNotEqual(bench.end(), 0)
             self.assertIn("`members`", bench.output)
 
+    def test_a_ring_of_hosts_over_the_same_endpoints(self):
+        with support.Lab("star-4") as lab:
+            before = figures(lab)["sums_total"]
+            document = lab.reduce(*SIZES, "--algorithm", "roce-ring")
+            self.assertEqual(support.wrong(document), 0)
+            self.assertEqual(figures(lab)["sums_total"], before)
+            document = lab.reduce("-n", "3", "--algorithm", "roce-ring", collective="barrier")
+            self.assertEqual(support.wrong(document), 0)
+
     def test_what_linux_puts_into_the_ip_header(self):
         """The ICRC covers it, and a UDP socket does not show it."""
         with support.Lab("star-4") as lab:

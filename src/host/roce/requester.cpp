@@ -109,7 +109,7 @@ void Requester::take(const Reply& reply, Time now) {
     ++statistics_.sequence_errors_received;
     slow_down(on_the_way, now);
     go_back(now);
-  } else {
+  } else if (reply.aeth.is_nak()) {
     refused(reply.aeth.syndrome);
   }
 }
