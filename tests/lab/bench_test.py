@@ -59,7 +59,7 @@ class Bench(unittest.TestCase):
         self.bench("feed", "memif", "--quick")
         self.assert_nothing_left()
         feed = {sample["subject"]: sample["figures"] for sample in self.samples("feed")}
-        self.assertEqual(set(feed), {"tributaryd", "testpmd rxonly", "PANAMA"})
+        self.assertEqual(set(feed), {"tributaryd", "testpmd rxonly", "PANAMA", "NetReduce"})
         self.assertGreater(feed["testpmd rxonly"]["packets_per_second"], 0)
         # Seven of eight workers contribute, and the leader answers; one of seven begins the block.
         ours = feed["tributaryd"]
@@ -70,6 +70,7 @@ class Bench(unittest.TestCase):
         # One result for all of eight workers.
         self.assertAlmostEqual(feed["PANAMA"]["results_per_contribution"], 1 / 8, delta=0.02)
         self.assertGreater(feed["PANAMA"]["cycles_per_contribution"], 1)
+        self.assertAlmostEqual(feed["NetReduce"]["results_per_contribution"], 1, delta=0.02)
         memif = self.samples("memif")
         self.assertEqual(len(memif), 4 * 3)
         for sample in memif:

@@ -85,6 +85,70 @@ workers_below = 2
 {parent}
 """
 
+# Two leaves with two ports of the generator each, and a spine.
+TWO_RACKS = DAEMON + """
+[[switch]]
+name = "leaf1"
+id = 1
+[switch.netreduce]
+[[switch.netreduce.ring]]
+{ring}
+local = ["10.0.0.1", "10.0.1.1"]
+parent = "10.255.0.3"
+[[switch.port]]
+name = "w0"
+memif = "{directory}/w0.sock"
+memif_role = "server"
+[[switch.port]]
+name = "w1"
+memif = "{directory}/w1.sock"
+memif_role = "server"
+[[switch.port]]
+name = "up"
+[[switch]]
+name = "leaf2"
+id = 2
+[switch.netreduce]
+[[switch.netreduce.ring]]
+{ring}
+local = ["10.0.2.1", "10.0.3.1"]
+parent = "10.255.0.3"
+[[switch.port]]
+name = "w2"
+memif = "{directory}/w2.sock"
+memif_role = "server"
+[[switch.port]]
+name = "w3"
+memif = "{directory}/w3.sock"
+memif_role = "server"
+[[switch.port]]
+name = "up"
+[[switch]]
+name = "spine"
+id = 3
+[switch.netreduce]
+[[switch.netreduce.ring]]
+{ring}
+[[switch.netreduce.ring.rack]]
+members = ["10.0.0.1", "10.0.1.1"]
+[[switch.netreduce.ring.rack]]
+members = ["10.0.2.1", "10.0.3.1"]
+[[switch.port]]
+name = "leaf1"
+[[switch.port]]
+name = "leaf2"
+[[link]]
+a = "leaf1:up"
+b = "spine:leaf1"
+[[link]]
+a = "leaf2:up"
+b = "spine:leaf2"
+"""
+
+RING = """id = 1
+members = ["10.0.0.1", "10.0.1.1", "10.0.2.1", "10.0.3.1"]
+message_packets = 32"""
+
 
 class Pktgen(unittest.TestCase):
     @classmethod
@@ -242,6 +306,53 @@ class Pktgen(unittest.TestCase):
             drops = json.loads(self.ctl("drops", "--json").stdout)
         self.assertEqual([row for row in drops if row["packets_total"] > 0 and
                           row["reason"].startswith("panama")], [])
+
+    def netreduce(self) -> dict:
+        ports = [word for worker in range(4) for word in
+                 ("--port", f"memif={self.directory}/w{worker}.sock,role=client,"
+                            f"address=10.0.{worker}.1")]
+        return self.document("netreduce", *ports, "--workers", "4", "--message-packets", "32",
+                             "--rate", "20kpps", "--duration", "2s")
+
+    def check_netreduce(self, found: dict):
+        trial = found["trials"][0]
+        self.assertEqual(found["wrong"], 0, found)
+        self.assertEqual(trial["lost"], 0, found)
+        self.assertGreater(trial["done"], 1000)
+        self.assertEqual(trial["figures"]["results_received"], 4 * trial["done"])
+
+    def test_every_sum_of_netreduce_is_right(self):
+        ports = "".join(f'[[switch.port]]\nname = "w{i}"\nmemif = "{self.directory}/w{i}.sock"\n'
+                        f'memif_role = "server"\n' for i in range(4))
+        with self.daemon(DAEMON + "[[switch]]\nname = \"s\"\nid = 1\n{ports}[switch.netreduce]\n"
+                         "[[switch.netreduce.ring]]\n{ring}\n", ports=ports, ring=RING):
+            self.check_netreduce(self.netreduce())
+            self.assertEqual(self.figure("results_total"), 4 * self.figure("sums_total"))
+
+    def test_every_sum_of_netreduce_in_two_racks_is_right(self):
+        with self.daemon(TWO_RACKS, ring=RING):
+            self.check_netreduce(self.netreduce())
+            rows = {row["switch"]: row["figures"]
+                    for row in json.loads(self.ctl("engine", "--json").stdout)}
+        # Each rack has a sum of its own, which goes up, and the spine that of both.
+        sums = rows["spine"]["sums_total"]
+        for leaf in ("leaf1", "leaf2"):
+            for name in ("sums_total", "partials_total", "totals_total"):
+                self.assertEqual(rows[leaf][name], sums, (leaf, name))
+            self.assertEqual(rows[leaf]["results_total"], 2 * sums)
+        self.assertEqual(rows["spine"]["results_total"], 2 * sums)
+
+    def test_files_feed_a_ring_of_netreduce_for_ever(self):
+        rings = self.pktgen("pcap", "netreduce", "--file", self.directory / "feed.pcap", "--workers",
+                            "4", "--address", "10.1.1.2", "--gateway-mac",
+                            "02:00:00:01:00:01").stdout
+        with self.daemon(ROUTER.replace("[switch.canary]\ndescriptors = 1024\n", "") + "{rings}",
+                         device=f'pcap = {{ rx = "{self.directory}/feed.pcap", infinite = true }}',
+                         rings=rings):
+            support.until(lambda: self.figure("runs") > 20)
+            drops = json.loads(self.ctl("drops", "--json").stdout)
+        self.assertEqual([row for row in drops if row["packets_total"] > 0 and
+                          row["reason"].startswith("netreduce")], [])
 
     def test_a_memif_server_that_was_killed_starts_again(self):
         for _ in range(2):
@@ -433,6 +544,8 @@ class Pktgen(unittest.TestCase):
             (("panama", *port, "--group", "10.0.0.1"), "multicast"),
             (("panama", *port, "--group", "239.255.255.255", "--trees", "2"), "not all groups"),
             (("panama", *port, "--elements", "2000"), "at most"),
+            (("netreduce", *port, "--path-mtu", "1500"), "path-mtu"),
+            (("netreduce", *port, "--path-mtu", "2048"), "say --mtu 2112"),
         ]:
             done = self.pktgen(*arguments, code=2)
             self.assertIn(words, done.stderr, arguments)

@@ -155,5 +155,18 @@ TEST(TransportChecksum, covers_the_pseudo_header_of_ipv6) {
   }
 }
 
+TEST(Crc32Joint, joins_what_was_looked_at_apart) {
+  std::mt19937 random(5);
+  for (const std::size_t length : {0u, 1u, 8u, 992u, 1024u, 4096u}) {
+    const Crc32Joint joint(length);
+    for (const std::size_t before : {1u, 40u, 1000u}) {
+      const auto whole = random_bytes(before + length, random);
+      const auto first = Bytes(whole).first(before);
+      const auto second = Bytes(whole).subspan(before);
+      EXPECT_EQ(joint(crc32(0, first), crc32(0, second)), crc32(0, whole)) << length;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tributary::wire

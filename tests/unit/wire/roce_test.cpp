@@ -54,6 +54,23 @@ std::uint32_t icrc_of_frame(Bytes frame) {
                  frame.subspan(bth_at).first(frame.size() - bth_at - icrc_bytes));
 }
 
+// The same where the headers lie one behind the other, as they were received.
+TEST(RoceIcrc, is_the_same_in_place) {
+  auto frame = bytes_of(captured_write_last);
+  const auto icrc = load_icrc(frame.data() + frame.size() - icrc_bytes);
+  const auto& udp = *reinterpret_cast<const UdpHeader*>(frame.data() + udp_at);
+  const auto in_place = [&] {
+    return icrc_of(Bytes(frame).subspan(sizeof(EthernetHeader), sizeof(Ipv4Header)), udp,
+                   Bytes(frame).subspan(bth_at).first(frame.size() - bth_at - icrc_bytes));
+  };
+  EXPECT_EQ(in_place(), icrc);
+  for (std::size_t at = sizeof(EthernetHeader); at < bth_at + sizeof(BthHeader); ++at) {
+    frame[at] ^= std::byte{0x55};
+    EXPECT_EQ(in_place(), icrc_of_frame(frame)) << at;
+    frame[at] ^= std::byte{0x55};
+  }
+}
+
 TEST(RoceIcrc, is_that_of_captured_frames) {
   for (const auto hex : {captured_ack, captured_write_last}) {
     const auto frame = bytes_of(hex);

@@ -36,6 +36,12 @@ def feed_panama(setting: Setting, file: pathlib.Path, *options) -> str:
     return _pktgen(setting, "pcap", "panama", "--file", file, *options)
 
 
+def feed_netreduce(setting: Setting, file: pathlib.Path, *options) -> str:
+    """The same with NetReduce; the ARP entries and the rings that the switch needs."""
+    return _pktgen(setting, "pcap", "netreduce", "--file", file, "--address", "10.1.1.2",
+                   "--gateway-mac", PORT_MAC, *options)
+
+
 def run(setting: Setting, *arguments) -> dict:
     """One run, or a search; the JSON document."""
     return json.loads(_pktgen(setting, *arguments, "--core", setting.other_cpu, "--idle", "poll",

@@ -10,8 +10,8 @@ from ..record import Case, Chart, Record, Table
 from ..setting import Setting
 from ..testpmd import testpmd
 
-ABOUT = ("aggregation of one core, Canary and PANAMA, fed by net_pcap from memory; beside it "
-         "testpmd rxonly")
+ABOUT = ("aggregation of one core, Canary, PANAMA and NetReduce, fed by net_pcap from memory; beside "
+         "it testpmd rxonly")
 
 BLOCKS = 64  # all of them in flight: each worker sends its part of all, then the results follow
 BYTES_PER_ELEMENT = 4
@@ -21,6 +21,9 @@ PANAMA_JOBS = 16
 PANAMA_COLLECTIVE = 4
 PANAMA_COLLECTIVES = 9
 PANAMA_MEMORY = 128
+# Three runs of one message with one packet, and of three with as many as Canary has in flight.
+NETREDUCE_MESSAGES = 4
+NETREDUCE_PATH_MTU = 1024
 
 SWITCH = f"""address = "{generator.SWITCH_ADDRESS}"
 [switch.canary]
@@ -39,6 +42,15 @@ PANAMA_SWITCH = f"""address = "{generator.SWITCH_ADDRESS}"
 [switch.panama]
 packet_memory = {PANAMA_MEMORY}
 {{trees}}"""
+
+NETREDUCE_SWITCH = f"""address = "{generator.SWITCH_ADDRESS}"
+[[switch.port]]
+name = "feed"
+address = "10.1.1.1/24"
+mac = "{generator.PORT_MAC}"
+mtu = 1500
+pcap = {{{{ rx = "{{file}}", infinite = true }}}}
+{{rings}}"""
 
 PANAMA_PORT = """[[switch.port]]
 name = "feed{number}"
@@ -82,12 +94,21 @@ class Feed:
                         for worker in range(self.workers))
         return PANAMA_SWITCH.format(ports=ports, trees=trees)
 
+    def netreduce_switch(self, setting: Setting) -> str:
+        """The file is written; what a switch needs to serve its ring."""
+        file = setting.directory / f"netreduce-{self.workers}.pcap"
+        rings = generator.feed_netreduce(setting, file, "--workers", self.workers,
+                                         "--message-packets", BLOCKS, "--messages",
+                                         NETREDUCE_MESSAGES, "--path-mtu", NETREDUCE_PATH_MTU,
+                                         "--interleave", BLOCKS)
+        return NETREDUCE_SWITCH.format(file=file, rings=rings)
+
 
 FEEDS = [Feed(), Feed(elements=32), Feed(elements=350), Feed(elements=2048), Feed(workers=2),
          Feed(workers=16)]
-# Files of PANAMA have so many blocks: more than a switch remembers. What they are compared with is
-# Canary with as many frames, which lie as far from the core.
-PANAMA_FEED = Feed(blocks=PANAMA_JOBS * PANAMA_COLLECTIVE * PANAMA_COLLECTIVES)
+# Files of PANAMA have so many blocks: more than a switch remembers; NetReduce's have three more. What
+# they are compared with is Canary with as many frames, which lie as far from the core.
+ENGINES_FEED = Feed(blocks=PANAMA_JOBS * PANAMA_COLLECTIVE * PANAMA_COLLECTIVES)
 
 
 def aggregated(daemon, feed: Feed, setting: Setting, cores: int = 1) -> dict[str, float]:
@@ -137,6 +158,21 @@ def panama_sample(feed: Feed, setting: Setting) -> dict[str, float]:
     }
 
 
+def netreduce_sample(feed: Feed, setting: Setting) -> dict[str, float]:
+    with tributaryd(setting, feed.netreduce_switch(setting)) as daemon:
+        gain = reading.gain(daemon.figures, daemon.pid, setting.warm_up_s, setting.seconds)
+    contributions = gain.rate("gradients_total")
+    return {
+        "contributions_per_second": contributions,
+        "packets_per_second": contributions,
+        "payload_bits_per_second": contributions * NETREDUCE_PATH_MTU * 8,
+        "cycles_per_contribution": gain.cycles(gain.counters["gradients_total"], setting.tsc_hz),
+        # Every packet goes on, with the sum in it.
+        "results_per_contribution": gain.rate("results_total") / contributions,
+        "cpu_share": gain.cpu_share(),
+    }
+
+
 def testpmd_sample(feed: Feed, setting: Setting) -> dict[str, float]:
     file, _ = feed.write(setting)
     devices = [f"net_pcap0,rx_pcap={file},infinite_rx=1"]
@@ -151,13 +187,15 @@ def testpmd_sample(feed: Feed, setting: Setting) -> dict[str, float]:
 
 def cases(setting: Setting) -> list[Case]:
     found = []
-    for feed in [*setting.choose(FEEDS), PANAMA_FEED]:
+    for feed in [*setting.choose(FEEDS), ENGINES_FEED]:
         found.append(Case(feed.name, "tributaryd",
                           lambda feed=feed: tributaryd_sample(feed, setting)))
         found.append(Case(feed.name, "testpmd rxonly",
                           lambda feed=feed: testpmd_sample(feed, setting)))
-        if feed == PANAMA_FEED:
+        if feed == ENGINES_FEED:
             found.append(Case(feed.name, "PANAMA", lambda feed=feed: panama_sample(feed, setting)))
+            found.append(Case(feed.name, "NetReduce",
+                              lambda feed=feed: netreduce_sample(feed, setting)))
     return found
 
 
@@ -181,22 +219,25 @@ def tables(record: Record) -> list[Table]:
 
 
 def engine_tables(record: Record) -> list[Table]:
-    """PANAMA beside Canary; cycles do not count what others had of the CPU."""
+    """The engines side by side; cycles do not count what others had of the CPU."""
     rows = []
     for case in record.cases():
-        if not record.values(case, "PANAMA", "cycles_per_contribution"):
+        engines = [(subject, engine) for subject, engine in
+                   (("tributaryd", "Canary"), ("PANAMA", "PANAMA"), ("NetReduce", "NetReduce"))
+                   if record.values(case, subject, "cycles_per_contribution")]
+        if len(engines) < 2:
             continue
-        cycles = {subject: record.median(case, subject, "cycles_per_contribution")
-                  for subject in ("tributaryd", "PANAMA")}
-        for subject, engine in (("tributaryd", "Canary"), ("PANAMA", "PANAMA")):
+        for subject, engine in engines:
+            cycles = record.median(case, subject, "cycles_per_contribution")
+            canary = record.median(case, "tributaryd", "cycles_per_contribution")
             rows.append([
                 case, engine,
                 record.spread(case, subject, "contributions_per_second", 1e6, 2),
                 record.spread(case, subject, "payload_bits_per_second", 1e9, 1),
                 record.spread(case, subject, "cycles_per_contribution", digits=0),
-                f"{cycles['tributaryd'] / cycles[subject]:.2f}",
+                f"{canary / cycles:.2f}",
                 record.spread(case, subject, "cpu_share", 0.01, 0)])
-    return [Table("Both engines, fed from files with as many frames, one core.",
+    return [Table("The engines, fed from files with as many frames, one core.",
                   ["feed", "engine", "contributions (Mpps)", "payload (Gbit/s)",
                    "cycles/contribution", "of Canary's rate, per cycle", "of its CPU (%)"],
                   rows)] if rows else []
