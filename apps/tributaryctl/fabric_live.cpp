@@ -117,7 +117,7 @@ void LiveFabric::read_switch(std::size_t sw, const Daemon& daemon) {
     if (!ours(row)) {
       continue;
     }
-    const auto parts = control::read_trees(json::array({row}), {"switch", "origin"});
+    const auto parts = control::read_trees(json::array({row}), {"switch", "origin", "state"});
     if (!parts) {
       silent_[sw] = broken("what it lists is not understood: " + parts.error());
       continue;

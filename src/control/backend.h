@@ -150,6 +150,12 @@ struct StallRow {
   std::string switch_name;
   std::string engine;
   engine::StallStatus stall;
+  std::vector<std::string> missing_ports;  // the names of stall.missing_ports
+};
+
+struct TreeRow {
+  std::string switch_name;
+  engine::TreeStatus tree;
 };
 
 using Outcome = tl::expected<void, std::string>;  // the error says what to do
@@ -170,6 +176,8 @@ class Backend {
   virtual std::vector<DescriptorRow> descriptors(std::size_t limit) = 0;
   // Blocks that wait unusually long, one row for each switch that knows of one.
   virtual std::vector<StallRow> stalled(std::size_t limit) = 0;
+  // How the aggregation trees stand that are installed, each once for each switch.
+  virtual std::vector<TreeRow> tree_states() = 0;
 
   // The configuration that is in force, as it was written.
   virtual const DaemonConfig& config() const = 0;

@@ -221,7 +221,8 @@ json to_json(const StallRow& row) {
           {"waiting_seconds", seconds(s.waiting)},
           {"contributions", s.contributions},
           {"hosts", s.hosts},
-          {"missing_ranks", s.missing.empty() ? json(nullptr) : json(s.missing)}};
+          {"missing_ranks", s.missing.empty() ? json(nullptr) : json(s.missing)},
+          {"missing_ports", row.missing_ports.empty() ? json(nullptr) : json(row.missing_ports)}};
 }
 
 json to_json(const ConfigChange& change) {

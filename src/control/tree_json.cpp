@@ -139,6 +139,24 @@ json to_json(const TreePart& part) {
           {"quorum", part.quorum}};
 }
 
+json to_json(const engine::TreeStatus& status) {
+  return {{"active", status.active},
+          {"epoch", status.epoch},
+          {"expected_vid", status.expected_vid},
+          {"wnd_cap_packets", status.wnd_cap},
+          {"granted_packets", status.granted},
+          {"held_packets", status.held},
+          {"contributions_total", status.contributions},
+          {"results_total", status.results},
+          {"results_congested_total", status.congested},
+          {"partial_sums_total", status.partial},
+          {"skipped_total", status.skipped},
+          {"late_total", status.late},
+          {"duplicates_total", status.duplicates},
+          {"replays_total", status.replays},
+          {"over_cap_total", status.over_cap}};
+}
+
 tl::expected<std::vector<TreePart>, std::string> read_trees(
     const json& list, const std::vector<std::string>& passed_over) {
   if (!list.is_array()) {

@@ -8,12 +8,16 @@
 #include <tl/expected.hpp>
 
 #include "control/runtime_trees.h"
+#include "engine/engine.h"
 
 namespace tributary::control {
 
 // A switch's part of a tree in the control protocol, in the state file and in what tributaryctl
 // prints.
 nlohmann::json to_json(const TreePart& part);
+
+// What has become of it since it was installed.
+nlohmann::json to_json(const engine::TreeStatus& status);
 
 // Parts from a list; the error says what is wrong with which one. Members that are not known are
 // refused, but for those in `passed_over`.

@@ -11,26 +11,35 @@ namespace {
 using nlohmann::json;
 using Jobs = std::vector<std::uint32_t>;
 
-json row(const std::string& switch_name, const TreePart& part, const char* origin) {
-  json row = to_json(part);
-  row["switch"] = switch_name;
-  row["origin"] = origin;
-  return row;
+json state_of(const std::vector<TreeRow>& states, const std::string& switch_name,
+              const TreePart& part) {
+  const auto found = std::find_if(states.begin(), states.end(), [&](const TreeRow& row) {
+    return row.switch_name == switch_name && row.tree.job == part.job && row.tree.tree == part.tree;
+  });
+  return found == states.end() ? json(nullptr) : to_json(found->tree);
 }
 
 json all_rows(Backend& backend) {
   json rows = json::array();
+  const auto states = backend.tree_states();
+  const auto add = [&](const std::string& switch_name, const TreePart& part, const char* origin) {
+    json row = to_json(part);
+    row["switch"] = switch_name;
+    row["origin"] = origin;
+    row["state"] = state_of(states, switch_name, part);
+    rows.push_back(std::move(row));
+  };
   for (const SwitchSection& section : backend.config().switches) {
     const auto& config = section.config;
     if (!config.panama) {
       continue;
     }
     for (const auto& tree : config.panama->trees) {
-      rows.push_back(row(config.name, named_tree(tree, config), "file"));
+      add(config.name, named_tree(tree, config), "file");
     }
     if (const auto found = backend.trees().find(config.name); found != backend.trees().end()) {
       for (const TreePart& part : found->second) {
-        rows.push_back(row(config.name, part, "controller"));
+        add(config.name, part, "controller");
       }
     }
   }

@@ -47,6 +47,7 @@ class Dataplane final : public control::Backend {
   std::vector<control::JobRow> jobs() override;
   std::vector<control::DescriptorRow> descriptors(std::size_t limit) override;
   std::vector<control::StallRow> stalled(std::size_t limit) override;
+  std::vector<control::TreeRow> tree_states() override;
   const control::DaemonConfig& config() const override { return given_; }
   const control::RuntimeTrees& trees() const override { return trees_; }
   control::Outcome set_trees(const control::RuntimeTrees& next) override;

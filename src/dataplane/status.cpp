@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "dataplane/dataplane.h"
+#include "dataplane/merge.h"
 
 namespace tributary::dataplane {
 namespace {
@@ -62,15 +63,6 @@ const char* text(forwarding::ArpState state) {
   return "resolving";
 }
 
-// Every core has learned for itself: of two entries for one key the better is kept.
-template <typename Key, typename Row, typename Better>
-void keep_better(std::map<Key, Row>& rows, const Key& key, const Row& row, Better better) {
-  const auto [position, inserted] = rows.emplace(key, row);
-  if (!inserted && better(row, position->second)) {
-    position->second = row;
-  }
-}
-
 using FdbKey = std::pair<std::size_t, wire::MacAddress>;
 using ArpKey = std::pair<std::size_t, wire::Ipv4Address>;
 
@@ -79,10 +71,6 @@ bool better(const forwarding::FdbRow& a, const forwarding::FdbRow& b) {
 }
 bool better(const forwarding::ArpRow& a, const forwarding::ArpRow& b) {
   return std::make_tuple(a.state, a.age) < std::make_tuple(b.state, b.age);
-}
-bool better(const engine::StallStatus& a, const engine::StallStatus& b) {
-  return std::make_tuple(a.missing.empty(), b.attempt) <
-         std::make_tuple(b.missing.empty(), a.attempt);
 }
 
 }  // namespace
@@ -254,99 +242,6 @@ std::vector<control::ArpStatus> Dataplane::arp() {
     rows.push_back({config_.switches[key.first].config.name, row.address, row.mac,
                     port_name(static_cast<std::uint32_t>(key.first), row.interface),
                     text(row.state), seconds(row.age)});
-  }
-  return rows;
-}
-
-std::vector<control::EngineStatus> Dataplane::engines() {
-  const std::lock_guard lock(mutex_);
-  std::map<std::pair<std::size_t, std::string>, control::EngineStatus> merged;
-  on_cores([&](Core& core, Time) {
-    for (std::size_t s = 0; s < core.shares().size(); ++s) {
-      for (const auto& view : core.shares()[s].logical->engines()) {
-        auto& row = merged[{s, std::string(view.name)}];
-        row.switch_name = config_.switches[s].config.name;
-        row.engine = view.name;
-        for (const auto& figure : view.engine->figures()) {
-          const auto known =
-              std::find_if(row.figures.begin(), row.figures.end(),
-                           [&](const auto& pair) { return pair.first == figure.name; });
-          if (known == row.figures.end()) {
-            row.figures.emplace_back(figure.name, figure.value);
-          } else {
-            known->second += figure.value;
-          }
-        }
-      }
-    }
-  });
-  std::vector<control::EngineStatus> rows;
-  for (auto& [key, row] : merged) {
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
-std::vector<control::JobRow> Dataplane::jobs() {
-  const std::lock_guard lock(mutex_);
-  std::map<std::tuple<std::size_t, std::string, std::uint32_t>, engine::JobStatus> merged;
-  on_cores([&](Core& core, Time) {
-    for (std::size_t s = 0; s < core.shares().size(); ++s) {
-      for (const auto& view : core.shares()[s].logical->engines()) {
-        for (const auto& job : view.engine->jobs()) {
-          auto& row = merged[{s, std::string(view.name), job.job}];
-          row.job = job.job;
-          row.contributions += job.contributions;
-          row.results += job.results;
-          row.bypassed += job.bypassed;
-          row.descriptors += job.descriptors;
-          row.descriptors_high_water += job.descriptors_high_water;
-          row.timeout = std::max(row.timeout, job.timeout);
-        }
-      }
-    }
-  });
-  std::vector<control::JobRow> rows;
-  for (const auto& [key, job] : merged) {
-    rows.push_back({config_.switches[std::get<0>(key)].config.name, std::get<1>(key), job});
-  }
-  return rows;
-}
-
-std::vector<control::DescriptorRow> Dataplane::descriptors(std::size_t limit) {
-  const std::lock_guard lock(mutex_);
-  std::vector<control::DescriptorRow> rows;
-  on_cores([&](Core& core, Time now) {
-    for (std::size_t s = 0; s < core.shares().size() && rows.size() < limit; ++s) {
-      for (const auto& view : core.shares()[s].logical->engines()) {
-        for (auto& descriptor : view.engine->descriptors(now, limit - rows.size())) {
-          rows.push_back(
-              {config_.switches[s].config.name, std::string(view.name), std::move(descriptor)});
-        }
-      }
-    }
-  });
-  return rows;
-}
-
-std::vector<control::StallRow> Dataplane::stalled(std::size_t limit) {
-  const std::lock_guard lock(mutex_);
-  // Attempts at one block may belong to different cores.
-  std::map<std::tuple<std::size_t, std::string, std::uint32_t, std::uint32_t>, engine::StallStatus>
-      merged;
-  on_cores([&](Core& core, Time now) {
-    for (std::size_t s = 0; s < core.shares().size(); ++s) {
-      for (const auto& view : core.shares()[s].logical->engines()) {
-        for (const auto& stall : view.engine->stalled(now, limit)) {
-          keep_better(merged, std::tuple{s, std::string(view.name), stall.job, stall.block}, stall,
-                      [](const auto& a, const auto& b) { return better(a, b); });
-        }
-      }
-    }
-  });
-  std::vector<control::StallRow> rows;
-  for (const auto& [key, stall] : merged) {
-    rows.push_back({config_.switches[std::get<0>(key)].config.name, std::get<1>(key), stall});
   }
   return rows;
 }

@@ -71,8 +71,10 @@ TEST_F(CtlTest, bfd_names_who_is_watched) {
 TEST_F(CtlTest, stalled_names_what_waits_and_for_whom) {
   start();
   EXPECT_EQ(run("stalled").output,
-            "SWITCH  JOB  BLOCK  ATTEMPT  LEADER    WAITING  CONTRIBUTIONS  HOSTS  MISSING-RANKS\n"
-            "leaf1     9     42        0  10.2.1.2    1.2 s              6      8  3,5\n");
+            "SWITCH  JOB  BLOCK  ATTEMPT  LEADER    WAITING  CONTRIBUTIONS  HOSTS  MISSING-RANKS  "
+            "MISSING-PORTS\n"
+            "leaf1     9     42        0  10.2.1.2    1.2 s              6      8  3,5            "
+            "unknown\n");
   EXPECT_EQ(json::parse(run("-j stalled").output)[0]["missing_ranks"], json::parse("[3, 5]"));
   backend_.stalls.clear();
   EXPECT_EQ(run("stalled --switch leaf1").output, "nothing is stalled\n");
@@ -116,8 +118,16 @@ TEST_F(CtlTest, an_unknown_command_has_a_neighbour) {
 TEST_F(CtlTest, stalled_does_not_guess_ranks) {
   backend_.stalls[0].stall.missing.clear();
   start();
-  EXPECT_NE(run("stalled").output.find("8  unknown\n"), std::string::npos);
+  EXPECT_NE(run("stalled").output.find("8  unknown        unknown\n"), std::string::npos);
   EXPECT_TRUE(json::parse(run("-j stalled").output)[0]["missing_ranks"].is_null());
+}
+
+TEST_F(CtlTest, stalled_names_ports_where_ranks_are_not_known) {
+  backend_.stalls[0].stall.missing.clear();
+  backend_.stalls[0].missing_ports = {"h3", "up1"};
+  start();
+  EXPECT_NE(run("stalled").output.find("8  unknown        h3,up1\n"), std::string::npos);
+  EXPECT_EQ(json::parse(run("-j stalled").output)[0]["missing_ports"], json({"h3", "up1"}));
 }
 
 TEST_F(CtlTest, counters_show_the_identity) {
@@ -229,14 +239,23 @@ TEST_F(CtlTest, config_diff_says_what_a_reload_takes) {
 TEST_F(CtlTest, trees_are_listed_and_removed) {
   add_panama(backend_.running);
   backend_.installed = {{"leaf1", {part_of(7, 0), part_of(8, 1)}}};
+  engine::TreeStatus state;
+  state.job = 7;
+  state.active = true;
+  state.wnd_cap = 6;
+  state.granted = 8;
+  state.held = 3;
+  state.results = 90;
+  state.over_cap = 1;
+  backend_.states = {{"leaf1", state}};
   start();
   EXPECT_EQ(run("tree").output,
             "SWITCH  JOB  TREE  GROUP        CHILDREN  PARENT  WORKERS-BELOW  WORKERS  QUORUM  "
-            "ORIGIN\n"
+            "ORIGIN      ACTIVE  CAP  GRANTED  HELD  RESULTS  OVER-CAP\n"
             "leaf1     7     0  239.192.0.1  h1,h2     up1                 2        4       4  "
-            "controller\n"
+            "controller  yes       6        8     3       90         1\n"
             "leaf1     8     1  239.192.0.2  h1,h2     up1                 2        4       4  "
-            "controller\n");
+            "controller  -         -        -     -        -         -\n");
   EXPECT_EQ(run("tree remove leaf1 7").code, 0);
   EXPECT_EQ(backend_.installed, (RuntimeTrees{{"leaf1", {part_of(8, 1)}}}));
   EXPECT_EQ(run("tree remove leaf9 7").code, 1);

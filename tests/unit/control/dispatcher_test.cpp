@@ -87,7 +87,8 @@ TEST_F(DispatcherTest, stalled_names_block_and_ranks_and_the_known_come_first) {
   EXPECT_EQ(result["rows"][0],
             json::parse(R"({"switch": "leaf1", "engine": "canary", "job": 9, "block": 3,
                             "attempt": 0, "leader": "10.2.1.2", "waiting_seconds": 2.0,
-                            "contributions": 6, "hosts": 8, "missing_ranks": [3, 5]})"));
+                            "contributions": 6, "hosts": 8, "missing_ranks": [3, 5],
+                            "missing_ports": null})"));
   EXPECT_EQ(result["rows"][1]["block"], 2);
   EXPECT_EQ(result["rows"][2]["block"], 1);
   EXPECT_TRUE(result["rows"][2]["missing_ranks"].is_null());

@@ -112,6 +112,8 @@ class FakeBackend final : public Backend {
             stalls.begin() + static_cast<std::ptrdiff_t>(std::min(limit, stalls.size()))};
   }
 
+  std::vector<TreeRow> tree_states() override { return states; }
+
   const DaemonConfig& config() const override { return running; }
   const RuntimeTrees& trees() const override { return installed; }
   Outcome set_trees(const RuntimeTrees& next) override {
@@ -137,7 +139,7 @@ class FakeBackend final : public Backend {
   void shutdown() override { ++shutdowns; }
 
   static StallRow stall(std::uint32_t block, std::vector<std::uint16_t> missing, Duration waiting) {
-    StallRow row{"leaf1", "canary", {}};
+    StallRow row{"leaf1", "canary", {}, {}};
     row.stall.job = 9;
     row.stall.block = block;
     row.stall.contributions = 6;
@@ -149,6 +151,7 @@ class FakeBackend final : public Backend {
   }
 
   std::vector<StallRow> stalls = {stall(42, {3, 5}, std::chrono::milliseconds(1200))};
+  std::vector<TreeRow> states;
   DaemonConfig running;
   std::size_t fdb_entries = 1;
   std::size_t descriptor_limit = 0;

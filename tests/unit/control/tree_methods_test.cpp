@@ -52,6 +52,8 @@ TEST_F(TreeMethodsTest, what_is_installed_is_listed_and_removed) {
   EXPECT_EQ(row["origin"], "controller");
   row.erase("switch");
   row.erase("origin");
+  EXPECT_TRUE(row["state"].is_null()) << "not known";
+  row.erase("state");
   EXPECT_EQ(read_trees(json::array({row})).value()[0], part_of(7, 1));
   EXPECT_EQ((*listed)["switches"], json::parse(R"([{"switch":"leaf1","packet_memory_packets":8,
                                                     "trees_max":4}])"));
@@ -59,6 +61,33 @@ TEST_F(TreeMethodsTest, what_is_installed_is_listed_and_removed) {
   ASSERT_TRUE(removed);
   EXPECT_EQ((*removed)["removed_total"], 2);
   EXPECT_TRUE(backend_.installed.empty());
+}
+
+TEST_F(TreeMethodsTest, the_list_says_how_a_tree_stands) {
+  ASSERT_TRUE(call("tree.install", install({part_of(7, 0), part_of(7, 1)})));
+  engine::TreeStatus status;
+  status.job = 7;
+  status.tree = 1;
+  status.active = true;
+  status.epoch = 3;
+  status.expected_vid = 40;
+  status.wnd_cap = 64;
+  status.granted = 128;
+  status.held = 5;
+  status.over_cap = 2;
+  backend_.states = {{"spine1", status}, {"leaf1", status}};
+  backend_.states[0].tree.held = 9;
+  const auto listed = call("tree.list");
+  ASSERT_TRUE(listed);
+  EXPECT_TRUE((*listed)["rows"][0]["state"].is_null());
+  const auto state = (*listed)["rows"][1]["state"];
+  EXPECT_EQ(state["active"], true);
+  EXPECT_EQ(state["epoch"], 3);
+  EXPECT_EQ(state["expected_vid"], 40);
+  EXPECT_EQ(state["wnd_cap_packets"], 64);
+  EXPECT_EQ(state["granted_packets"], 128);
+  EXPECT_EQ(state["held_packets"], 5);
+  EXPECT_EQ(state["over_cap_total"], 2);
 }
 
 TEST_F(TreeMethodsTest, trees_of_the_file_are_listed_too_and_stay) {

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What Dataplane tells about its engines: each core's part, fetched between two of its bursts,
+// merged.
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "dataplane/dataplane.h"
+#include "dataplane/merge.h"
+
+namespace tributary::dataplane {
+namespace {
+
+bool better(const engine::StallStatus& a, const engine::StallStatus& b) {
+  return std::make_tuple(a.missing.empty(), b.attempt) <
+         std::make_tuple(b.missing.empty(), a.attempt);
+}
+
+}  // namespace
+
+std::vector<control::EngineStatus> Dataplane::engines() {
+  const std::lock_guard lock(mutex_);
+  std::map<std::pair<std::size_t, std::string>, control::EngineStatus> merged;
+  on_cores([&](Core& core, Time) {
+    for (std::size_t s = 0; s < core.shares().size(); ++s) {
+      for (const auto& view : core.shares()[s].logical->engines()) {
+        auto& row = merged[{s, std::string(view.name)}];
+        row.switch_name = config_.switches[s].config.name;
+        row.engine = view.name;
+        for (const auto& figure : view.engine->figures()) {
+          const auto known =
+              std::find_if(row.figures.begin(), row.figures.end(),
+                           [&](const auto& pair) { return pair.first == figure.name; });
+          if (known == row.figures.end()) {
+            row.figures.emplace_back(figure.name, figure.value);
+          } else {
+            known->second += figure.value;
+          }
+        }
+      }
+    }
+  });
+  std::vector<control::EngineStatus> rows;
+  for (auto& [key, row] : merged) {
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::vector<control::JobRow> Dataplane::jobs() {
+  const std::lock_guard lock(mutex_);
+  std::map<std::tuple<std::size_t, std::string, std::uint32_t>, engine::JobStatus> merged;
+  on_cores([&](Core& core, Time) {
+    for (std::size_t s = 0; s < core.shares().size(); ++s) {
+      for (const auto& view : core.shares()[s].logical->engines()) {
+        for (const auto& job : view.engine->jobs()) {
+          auto& row = merged[{s, std::string(view.name), job.job}];
+          row.job = job.job;
+          row.contributions += job.contributions;
+          row.results += job.results;
+          row.bypassed += job.bypassed;
+          row.descriptors += job.descriptors;
+          row.descriptors_high_water += job.descriptors_high_water;
+          row.timeout = std::max(row.timeout, job.timeout);
+        }
+      }
+    }
+  });
+  std::vector<control::JobRow> rows;
+  for (const auto& [key, job] : merged) {
+    rows.push_back({config_.switches[std::get<0>(key)].config.name, std::get<1>(key), job});
+  }
+  return rows;
+}
+
+std::vector<control::DescriptorRow> Dataplane::descriptors(std::size_t limit) {
+  const std::lock_guard lock(mutex_);
+  std::vector<control::DescriptorRow> rows;
+  on_cores([&](Core& core, Time now) {
+    for (std::size_t s = 0; s < core.shares().size() && rows.size() < limit; ++s) {
+      for (const auto& view : core.shares()[s].logical->engines()) {
+        for (auto& descriptor : view.engine->descriptors(now, limit - rows.size())) {
+          rows.push_back(
+              {config_.switches[s].config.name, std::string(view.name), std::move(descriptor)});
+        }
+      }
+    }
+  });
+  return rows;
+}
+
+std::vector<control::StallRow> Dataplane::stalled(std::size_t limit) {
+  const std::lock_guard lock(mutex_);
+  // Attempts at one block may belong to different cores.
+  std::map<std::tuple<std::size_t, std::string, std::uint32_t, std::uint32_t>, engine::StallStatus>
+      merged;
+  on_cores([&](Core& core, Time now) {
+    for (std::size_t s = 0; s < core.shares().size(); ++s) {
+      for (const auto& view : core.shares()[s].logical->engines()) {
+        for (const auto& stall : view.engine->stalled(now, limit)) {
+          keep_better(merged, std::tuple{s, std::string(view.name), stall.job, stall.block}, stall,
+                      [](const auto& a, const auto& b) { return better(a, b); });
+        }
+      }
+    }
+  });
+  std::vector<control::StallRow> rows;
+  for (const auto& [key, stall] : merged) {
+    const auto s = std::get<0>(key);
+    control::StallRow row{config_.switches[s].config.name, std::get<1>(key), stall, {}};
+    for (const auto port : stall.missing_ports) {
+      row.missing_ports.push_back(port_name(static_cast<std::uint32_t>(s), port));
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+// All packets of a tree go to one core; the others have the tree as well.
+std::vector<control::TreeRow> Dataplane::tree_states() {
+  const std::lock_guard lock(mutex_);
+  std::map<std::tuple<std::size_t, std::uint32_t, std::uint16_t>, engine::TreeStatus> merged;
+  on_cores([&](Core& core, Time) {
+    for (std::size_t s = 0; s < core.shares().size(); ++s) {
+      for (const auto& view : core.shares()[s].logical->engines()) {
+        for (const auto& tree : view.engine->trees()) {
+          keep_better(
+              merged, std::tuple{s, tree.job, tree.tree}, tree,
+              [](const auto& a, const auto& b) { return a.contributions > b.contributions; });
+        }
+      }
+    }
+  });
+  std::vector<control::TreeRow> rows;
+  for (const auto& [key, tree] : merged) {
+    rows.push_back({config_.switches[std::get<0>(key)].config.name, tree});
+  }
+  return rows;
+}
+
+}  // namespace tributary::dataplane
