@@ -14,6 +14,7 @@
 #include "host/clock.h"
 #include "host/netreduce/collectives.h"
 #include "host/panama/collectives.h"
+#include "host/panama/packets.h"
 #include "host/ring/ring.h"
 #include "host/runner.h"
 #include "host/selection.h"
@@ -117,8 +118,10 @@ struct Communicator::State {
         return nullptr;
       }
       if (!connections.plan.trees.empty()) {
+        const auto first_epoch = host::panama_first_epoch(connections.job.key);
         auto made = std::make_unique<host::PanamaCollectives>(std::move(connections.job),
-                                                              std::move(connections.plan));
+                                                              std::move(connections.plan),
+                                                              host::PanamaTuning{}, first_epoch);
         panama = made.get();
         return made;
       }

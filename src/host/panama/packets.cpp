@@ -22,6 +22,11 @@ std::uint64_t panama_tag(const JobKey& key, const PanamaPlace& place, std::uint3
   return tag;
 }
 
+std::uint32_t panama_first_epoch(const JobKey& key) {
+  constexpr std::uint32_t of_no_packet = 0xffffffff;
+  return static_cast<std::uint32_t>(panama_tag(key, {0, of_no_packet, of_no_packet}, of_no_packet));
+}
+
 std::uint64_t panama_total_tag(const JobKey& key, const PanamaPlace& place,
                                std::uint32_t world_size) {
   std::uint64_t total = 0;

@@ -16,6 +16,11 @@ struct PanamaPlace {
   std::uint32_t vid = 0;
 };
 
+// Number of a run's first collective. Each run has a key of its own, so runs of a job number theirs
+// differently: nothing that one has left in switches or on the way can be part of another's, also
+// where a sum may lack somebody and its fingerprint proves nothing.
+std::uint32_t panama_first_epoch(const JobKey& key);
+
 // The tag that `rank` adds to the fingerprint of a packet: SipHash-2-4 under the call's key.
 std::uint64_t panama_tag(const JobKey& key, const PanamaPlace& place, std::uint32_t rank);
 // Of a packet to which all ranks contributed once.

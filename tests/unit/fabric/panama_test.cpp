@@ -213,6 +213,31 @@ TEST(PanamaFabric, MarksOfQueuesSlowTheWorkersDown) {
   }
 }
 
+// Five ranks of eight were killed when they waited for the others. What they have sent would be as
+// good as the new run's to a sum that need not have everybody.
+TEST(PanamaFabric, ARunHasNothingOfOneThatWasKilledBeforeIt) {
+  PanamaWorkers::Options options{.world_size = 8, .roots = first(2, spines), .quorum = 7};
+  VirtualFabric fabric(PanamaWorkers::set_up_trees(make_fat_tree(two_levels()), options));
+  for (; options.run < 4; ++options.run) {
+    {
+      PanamaWorkers killed(fabric, options);
+      killed.prepare(5000, ElementType::f32, Operator::sum);
+      killed.fill(1e6f);
+      for (std::uint32_t rank = 0; rank < 5; ++rank) {
+        killed.begin_rank(rank);
+      }
+      fabric.run(50ms);
+    }
+    ++options.run;
+    PanamaWorkers workers(fabric, options);
+    workers.begin(5000, ElementType::f32);
+    fabric.run(20s);
+    ASSERT_TRUE(workers.all_done()) << workers.machine(0).failure().value_or(Error{}).message;
+    EXPECT_LE(workers.greatest(), 8 * 8) << "of eight ranks that contribute up to 8";
+  }
+  expect_balanced(fabric);
+}
+
 TEST(PanamaFabric, AQuorumDoesNotWaitForALateRank) {
   const PanamaWorkers::Options options{.world_size = 8, .roots = first(2, spines), .quorum = 7};
   VirtualFabric fabric(PanamaWorkers::set_up_trees(make_fat_tree(two_levels()), options));

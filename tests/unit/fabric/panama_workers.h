@@ -2,12 +2,15 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "host/panama/collectives.h"
+#include "host/panama/packets.h"
 #include "support/aggregation_tree.h"
 #include "support/virtual_fabric.h"
 #include "unit/host/values.h"
@@ -27,6 +30,7 @@ class PanamaWorkers {
     std::uint32_t quorum = 0;
     std::uint32_t job = 1;
     std::size_t first_host = 0;
+    std::uint8_t run = 0;  // of the job
   };
 
   static FabricSpec set_up_trees(FabricSpec spec, const Options& options) {
@@ -56,14 +60,23 @@ class PanamaWorkers {
     plan.window_max = options_.window_max;
     host::Job job;
     job.id = options_.job;
-    job.key = {static_cast<std::uint8_t>(options_.job), 2, 3};
+    job.key = {static_cast<std::uint8_t>(options_.job), 2, 3, options_.run};
     job.payload_bytes = options_.payload_bytes;
     job.peers.resize(options_.world_size);
     for (; job.rank < options_.world_size; ++job.rank) {
-      machines_.push_back(std::make_unique<host::PanamaCollectives>(job, plan));
+      machines_.push_back(std::make_unique<host::PanamaCollectives>(
+          job, plan, host::PanamaTuning{}, host::panama_first_epoch(job.key)));
       fabric.attach(options_.first_host + job.rank, wire::panama_udp_port, *machines_.back());
     }
   }
+
+  ~PanamaWorkers() {
+    for (const auto& machine : machines_) {
+      fabric_.detach(*machine);
+    }
+  }
+  PanamaWorkers(const PanamaWorkers&) = delete;
+  PanamaWorkers& operator=(const PanamaWorkers&) = delete;
 
   void begin(std::size_t count, wire::ElementType type = wire::ElementType::i32,
              wire::Operator op = wire::Operator::sum, Duration allowed = std::chrono::seconds(10)) {
@@ -80,6 +93,24 @@ class PanamaWorkers {
       in_.push_back(host::test::input(rank, count, type, op));
       out_.emplace_back(in_.back().size());
     }
+  }
+  // All that f32 ranks contribute, instead of what differs by rank.
+  void fill(float value) {
+    for (auto& in : in_) {
+      for (std::size_t at = 0; at < in.size(); at += sizeof value) {
+        std::memcpy(in.data() + at, &value, sizeof value);
+      }
+    }
+  }
+  // Of the f32 results of all ranks.
+  float greatest() const {
+    float most = 0;
+    for (const auto& out : out_) {
+      for (std::size_t i = 0; i < buffers_.count; ++i) {
+        most = std::max(most, std::abs(host::test::element_at<float>(out, i)));
+      }
+    }
+    return most;
   }
   void begin_rank(std::uint32_t rank, Duration allowed = std::chrono::seconds(10)) {
     auto buffers = buffers_;
