@@ -57,6 +57,8 @@ def _parser() -> argparse.ArgumentParser:
     up.add_argument("--bind-to", type=int, metavar="PID", help="take it down when PID ends")
     run.add_argument("--workers", type=int, metavar="N", help="only on the first N")
     run.add_argument("--hosts", help="only on these, as in h1,h3; rank 0 first")
+    run.add_argument("--per-host", type=int, default=1, metavar="N",
+                     help="so many in each, as of a machine with N GPUs (LOCAL_WORLD_SIZE)")
     run.add_argument("--port", type=int, default=29500, help="of the rendezvous (MASTER_PORT)")
     run.add_argument("--delay", action="append", default=[], metavar="HOST=SECONDS",
                      help="start one worker later")
@@ -145,6 +147,8 @@ def _run(arguments: argparse.Namespace) -> int:
         lab = _lab(arguments.lab)
     build = pathlib.Path(arguments.build_dir).resolve()
     hosts, delays = _hosts(lab, arguments), _delays(lab, arguments)
+    if arguments.per_host < 1:
+        raise LabError(f"--per-host {arguments.per_host}: give at least 1")
     in_guests = isinstance(lab.host(hosts[0]), description.Guest)
     argv = workers.bench(build, arguments.program, in_guests) + arguments.arguments
     ours = not lifecycle.is_up(lab.name)
@@ -153,7 +157,8 @@ def _run(arguments: argparse.Namespace) -> int:
     elif _overrides(arguments) != daemon_config.Overrides():
         raise LabError(f"lab {lab.name} is up already: its settings cannot be changed by 'run'")
     try:
-        return workers.run(lab, argv, hosts, arguments.port, delays, arguments.time_limit)
+        return workers.run(lab, argv, hosts, arguments.port, delays, arguments.time_limit,
+                           arguments.per_host)
     finally:
         if ours:
             lifecycle.down(lab.name, lab)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One worker per host or guest, the way torchrun starts them."""
+"""Workers in hosts or guests, one or several in each, the way torchrun starts them."""
 
 import math
 import os
@@ -17,16 +17,18 @@ _GRACE_S = 10.0
 
 
 def run(lab: Lab, argv: list[str], hosts: list[str], port: int = 29500,
-        delays: dict[str, float] | None = None, timeout_s: float | None = None) -> int:
-    """Runs `argv` in every one of `hosts`; the exit code of the worst."""
+        delays: dict[str, float] | None = None, timeout_s: float | None = None,
+        per_host: int = 1) -> int:
+    """Runs `argv` in every one of `hosts`, `per_host` times; the exit code of the worst."""
     master = str(lab.host(hosts[0]).address.ip)
-    children: list[subprocess.Popen] = []
+    children: dict[str, subprocess.Popen] = {}
     readers: list[threading.Thread] = []
     try:
-        for rank, host in enumerate(hosts):
+        for rank, host in enumerate(host for host in hosts for _ in range(per_host)):
             environment = {
-                "RANK": str(rank), "WORLD_SIZE": str(len(hosts)),
-                "LOCAL_RANK": "0", "MASTER_ADDR": master, "MASTER_PORT": str(port)}
+                "RANK": str(rank), "WORLD_SIZE": str(len(hosts) * per_host),
+                "LOCAL_RANK": str(rank % per_host), "LOCAL_WORLD_SIZE": str(per_host),
+                "MASTER_ADDR": master, "MASTER_PORT": str(port)}
             delay = (delays or {}).get(host, 0)
             command = ["sh", "-c", f'sleep {delay}; exec "$@"', "sh", *argv] if delay else argv
             if isinstance(lab.host(host), Guest):
@@ -38,14 +40,15 @@ def run(lab: Lab, argv: list[str], hosts: list[str], port: int = 29500,
                 ["setpriv", "--pdeathsig", "KILL", *command],
                 env=os.environ | environment, stdin=subprocess.DEVNULL,
                 stdout=None if rank == 0 else subprocess.PIPE, stderr=subprocess.PIPE)
-            children.append(child)
-            readers += [_prefix(stream, host) for stream in (child.stdout, child.stderr) if stream]
-        return _wait(children, hosts, timeout_s)
+            name = host if per_host == 1 else f"{host}.{rank % per_host}"
+            children[name] = child
+            readers += [_prefix(stream, name) for stream in (child.stdout, child.stderr) if stream]
+        return _wait(children, timeout_s)
     finally:
-        for child in children:
+        for child in children.values():
             if child.poll() is None:
                 child.kill()
-        for child in children:
+        for child in children.values():
             child.wait()
         for reader in readers:
             reader.join(timeout=1.0)
@@ -72,22 +75,22 @@ def _prefix(stream, host: str) -> threading.Thread:
     return thread
 
 
-def _wait(children: list[subprocess.Popen], hosts: list[str], timeout_s: float | None) -> int:
+def _wait(children: dict[str, subprocess.Popen], timeout_s: float | None) -> int:
     until = time.monotonic() + timeout_s if timeout_s else float("inf")
     worst = 0
     reason = f"no end after {timeout_s} s"
-    waiting = dict(zip(hosts, children))
+    waiting = dict(children)
     while waiting:
-        for host, child in list(waiting.items()):
+        for name, child in list(waiting.items()):
             code = child.poll()
             if code is None:
                 continue
-            del waiting[host]
+            del waiting[name]
             if code != 0:
                 worst = max(worst, code if code > 0 else 128 - code)
                 if time.monotonic() + _GRACE_S < until:
                     until = time.monotonic() + _GRACE_S
-                    reason = f"{host} failed {_GRACE_S:.0f} s ago"
+                    reason = f"{name} failed {_GRACE_S:.0f} s ago"
         if waiting and time.monotonic() > until:
             print(f"lab: {reason}; ending {' '.join(waiting)}", file=sys.stderr)
             for child in waiting.values():
