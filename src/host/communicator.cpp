@@ -103,12 +103,12 @@ struct Communicator::State {
   struct Network {
     Network(host::Connections connections, const CommunicatorOptions& options)
         : machine(make_machine(connections, options)),
-          driver(make_driver(connections)),
           device(std::move(connections.device)),
-          runner(driver.get()),
+          runner(device.get()),
           ring(std::move(connections.ring)) {
-      if (device != nullptr) {
-        runner = device.get();
+      if (machine != nullptr) {
+        driver = std::make_unique<host::Driver>(*machine, std::move(*connections.transport));
+        runner = driver.get();
       }
     }
 
@@ -138,12 +138,6 @@ struct Communicator::State {
           std::make_unique<host::CanaryCollectives>(std::move(connections.job), tuning_of(given));
       canary = made.get();
       return made;
-    }
-
-    std::unique_ptr<host::Driver> make_driver(host::Connections& connections) {
-      return machine == nullptr
-                 ? nullptr
-                 : std::make_unique<host::Driver>(*machine, std::move(*connections.transport));
     }
 
     CanaryStatistics canary_statistics() {

@@ -77,12 +77,16 @@ class Guests:
         for guest in self.names:
             # tcpdump wants to be somebody.
             self.shell(guest, "echo root:x:0:0::/:/bin/sh > /etc/passwd; "
-                       f"tcpdump -Z root -U -i eth0 -s 0 -w {CAPTURE} udp port 4791 "
+                       f"tcpdump -Z root -U -B 8192 -i eth0 -s 0 -w {CAPTURE} udp port 4791 "
                        "> /tmp/tcpdump.log 2>&1 & "
                        "until grep -q listening /tmp/tcpdump.log; do sleep 0.1; done")
         yield
         for guest in self.names:
-            self.shell(guest, "killall tcpdump; while pidof tcpdump; do sleep 0.1; done")
+            # What it has not read yet would be lost with it.
+            self.shell(guest, "before=none; "
+                       f"while [ $before != $(wc -c < {CAPTURE}) ]; do "
+                       f"before=$(wc -c < {CAPTURE}); sleep 1; done; "
+                       "killall tcpdump; while pidof tcpdump; do sleep 0.1; done")
             said = self.shell(guest, f"base64 {CAPTURE}")
             into[guest] = gradients.gradients(base64.b64decode(said))
 

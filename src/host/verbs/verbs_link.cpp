@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <fcntl.h>
 #include <poll.h>
 #include <random>
@@ -27,7 +26,6 @@ using wire::MutableBytes;
 constexpr std::uint8_t retries_unready = 7;  // for ever: receives are posted ahead of every message
 constexpr std::uint8_t timeout_max = 31;
 constexpr std::uint8_t unready_delay = 12;  // 0.64 ms
-constexpr std::size_t page_bytes = 4096;
 constexpr std::size_t events_max = 32;
 
 // The queue pair that only receives numbers nothing of its own, whatever this says.
@@ -57,21 +55,10 @@ tl::unexpected<Error> refused(const std::string& what, const std::string& device
               errno_text("the RDMA device " + device + " refuses " + what) + hint);
 }
 
-struct PageAligned {
-  void operator()(std::byte* memory) const { ::operator delete[](memory, alignment); }
-  static constexpr std::align_val_t alignment{page_bytes};
-};
-
 // What the device reads from and writes to.
 struct Region {
-  std::unique_ptr<std::byte[], PageAligned> bytes;
-  verbs::Memory registration;  // ends before its memory
-
-  static Region allocate(std::size_t size) {
-    auto* memory = static_cast<std::byte*>(::operator new[](size, PageAligned::alignment));
-    std::memset(memory, 0, size);
-    return Region{std::unique_ptr<std::byte[], PageAligned>(memory), nullptr};
-  }
+  std::vector<std::byte> bytes;
+  verbs::Memory registration{};  // ends before its memory
 };
 
 class DeviceLink final : public VerbsLink {
@@ -80,8 +67,8 @@ class DeviceLink final : public VerbsLink {
       : device_(std::move(device)),
         plan_(plan),
         timeout_(code_of(timeout)),
-        sent_(Region::allocate(memory_bytes())),
-        received_(Region::allocate(memory_bytes())),
+        sent_{std::vector<std::byte>(memory_bytes())},
+        received_{std::vector<std::byte>(memory_bytes())},
         first_psn_(std::random_device()() & wire::psn_mask) {}
   ~DeviceLink() override { acknowledge_wakeups(); }
 
@@ -90,10 +77,10 @@ class DeviceLink final : public VerbsLink {
   Result<void> connect(const LinkNeighbour& next, const LinkNeighbour& before) override;
 
   MutableBytes send_slot(std::uint32_t slot) override {
-    return {sent_.bytes.get() + offset_of(slot), plan_.message_bytes()};
+    return {sent_.bytes.data() + offset_of(slot), plan_.message_bytes()};
   }
   Bytes received_slot(std::uint32_t slot) override {
-    return {received_.bytes.get() + offset_of(slot), plan_.message_bytes()};
+    return {received_.bytes.data() + offset_of(slot), plan_.message_bytes()};
   }
   Result<void> post(std::uint32_t message, std::uint32_t bytes) override;
   Result<std::span<const LinkEvent>> wait(Time until) override;
@@ -157,7 +144,7 @@ Result<void> DeviceLink::open() {
   }
   const auto enroll = [this](Region& region, int access) {
     region.registration.reset(
-        ibv_reg_mr(domain_.get(), region.bytes.get(), memory_bytes(), access));
+        ibv_reg_mr(domain_.get(), region.bytes.data(), memory_bytes(), access));
     return region.registration != nullptr;
   };
   if (!enroll(sent_, 0) || !enroll(received_, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE)) {
@@ -220,7 +207,7 @@ LinkEnd DeviceLink::end() const {
   end.first_psn = first_psn_;
   end.receive_qp = from_before_->qp_num;
   end.key = received_.registration->rkey;
-  end.memory = reinterpret_cast<std::uintptr_t>(received_.bytes.get());
+  end.memory = reinterpret_cast<std::uintptr_t>(received_.bytes.data());
   return end;
 }
 
@@ -278,7 +265,7 @@ Result<void> DeviceLink::expect_message() {
 Result<void> DeviceLink::post(std::uint32_t message, std::uint32_t bytes) {
   const auto offset = offset_of(message % plan_.slots());
   ibv_sge what{};
-  what.addr = reinterpret_cast<std::uintptr_t>(sent_.bytes.get() + offset);
+  what.addr = reinterpret_cast<std::uintptr_t>(sent_.bytes.data() + offset);
   what.length = bytes;
   what.lkey = sent_.registration->lkey;
   ibv_send_wr request{};

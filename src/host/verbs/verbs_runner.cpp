@@ -34,9 +34,8 @@ Result<void> VerbsRunner::step(Time until) {
     return tl::make_unexpected(events.error());
   }
   for (const auto& event : *events) {
-    const auto taken = event.kind == LinkEvent::Kind::arrived
-                           ? flow_.arrived(event.message, event.bytes)
-                           : flow_.acknowledged(event.message + 1);
+    auto taken = event.kind == LinkEvent::Kind::arrived ? flow_.arrived(event.message, event.bytes)
+                                                        : flow_.acknowledged(event.message + 1);
     if (!taken) {
       return taken;
     }
