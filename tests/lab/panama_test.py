@@ -1,35 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """PANAMA from end to end: trees placed by tributaryctl, workers that reduce over them."""
 
-import contextlib
 import os
-import pathlib
-import tempfile
 import unittest
 from unittest import mock
 
 import support
+from panama_job import job
 
 SIZES = ("-b", "4K", "-e", "256K", "-f", "8", "-n", "2")
-
-
-@contextlib.contextmanager
-def job(lab: support.Lab, *options, number: int = 1):
-    """A PANAMA job on the lab's hosts; the workers that are started meanwhile are told of it."""
-    with tempfile.TemporaryDirectory() as directory:
-        file = pathlib.Path(directory) / "fabric.toml"
-        file.write_text(lab.tool("fabric", "--job", number, *options))
-        done = support.run(support.CTL, "fabric", "apply", file, "--env", directory)
-        if done.returncode != 0:
-            raise AssertionError(f"fabric apply: {done.stderr}")
-        lines = [line for path in pathlib.Path(directory).glob("*.env")
-                 for line in path.read_text().splitlines()]
-        told = dict(line.split("=", 1) for line in lines if "=" in line)
-        with mock.patch.dict(os.environ, told):
-            yield told
-        removed = support.run(support.CTL, "fabric", "remove", file)
-        if removed.returncode != 0:
-            raise AssertionError(f"fabric remove: {removed.stderr}")
 
 
 def summed(lab: support.Lab) -> int:

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""PANAMA jobs in labs."""
+
+import contextlib
+import os
+import pathlib
+import tempfile
+from unittest import mock
+
+import support
+
+
+@contextlib.contextmanager
+def job(lab: support.Lab, *options, number: int = 1):
+    """A PANAMA job on the lab's hosts; the workers that are started meanwhile are told of it."""
+    with tempfile.TemporaryDirectory() as directory:
+        file = pathlib.Path(directory) / "fabric.toml"
+        file.write_text(lab.tool("fabric", "--job", number, *options))
+        done = support.run(support.CTL, "fabric", "apply", file, "--env", directory)
+        if done.returncode != 0:
+            raise AssertionError(f"fabric apply: {done.stderr}")
+        lines = [line for path in pathlib.Path(directory).glob("*.env")
+                 for line in path.read_text().splitlines()]
+        told = dict(line.split("=", 1) for line in lines if "=" in line)
+        with mock.patch.dict(os.environ, told):
+            yield told
+        removed = support.run(support.CTL, "fabric", "remove", file)
+        if removed.returncode != 0:
+            raise AssertionError(f"fabric remove: {removed.stderr}")
