@@ -24,17 +24,6 @@ class Guests(unittest.TestCase):
             self.assertEqual((failed.returncode, failed.stdout), (3, "no\n"))
         self.assertEqual(support.leftovers(lab.name), [])
 
-    def test_soft_roce_works_through_the_switch(self):
-        with support.Lab("soft-roce-2", name="roce") as lab:
-            for program in ("ib_write_bw", "ib_read_bw"):
-                options = f"{program} -d rxe_eth0 -s 65536 -n 20 -F"
-                lab.exec("g1", "sh", "-c", f"{options} > /tmp/said 2>&1 &")
-                lab.exec("g1", "sh", "-c", "until netstat -ltn | grep -q 18515; do sleep 0.1; done")
-                client = lab.exec("g2", "sh", "-c", f"timeout 60 {options} 10.0.0.1")
-                self.assertEqual(client.returncode, 0, client.stdout)
-            lab.assert_balanced(self)
-        self.assertEqual(support.leftovers(lab.name), [])
-
     def test_guests_end_with_their_owner(self):
         name = f"t{os.getpid()}-owned"
         owner = subprocess.Popen(["sleep", "60"])
