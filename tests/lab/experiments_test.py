@@ -6,6 +6,7 @@ import os
 import pathlib
 import tempfile
 import unittest
+from unittest import mock
 
 import support
 
@@ -55,6 +56,25 @@ class Experiments(unittest.TestCase):
         for kind in ("alone", "flooded"):
             self.assertEqual(len(runs[kind][0]["shares"]), 2)
 
+    def test_engines(self):
+        page = self.output / "engines.md"
+        said = self.run_tool("experiment-engines", "--runs", 1, "--seconds", 2, "--size", "256K",
+                             "--iterations", 1, "--output", self.output, "--document", page)
+        self.assertIn("switch memory", said)
+        for engine in ("canary", "panama", "ring"):
+            self.assertIn(f"| {engine} |", page.read_text())
+        samples = json.loads((self.output / "results.json").read_text())["samples"]
+        self.assertGreater(min(min(sample["goodputs_bps"]) for sample in samples), 0)
+
+    def test_one_table_of_all_algorithms(self):
+        # What the environment says of one of them does not count for the others.
+        with mock.patch.dict(os.environ, {"TRIBUTARY_ALGORITHM": "panama", "TRIBUTARY_JOB": "7",
+                                          "TRIBUTARY_TREES": "239.192.9.9"}):
+            said = self.run_tool("bench-allreduce", "--algorithm", "panama,canary,ring", "--runs", 1,
+                                 "--iterations", 1, "--size", "64K")
+        for algorithm in ("panama", "canary", "ring"):
+            self.assertRegex(said, f"(?m)^{algorithm} +[0-9]")
+
     def test_bad_input_is_refused(self):
         for name, *arguments in (("experiment-congestion", "--policies", "best"),
                                  ("experiment-congestion", "--shares", "half"),
@@ -72,6 +92,8 @@ class Experiments(unittest.TestCase):
                                  ("experiment-fairness", "--runs", "0"),
                                  ("experiment-short-flows", "--loads", "heavy"),
                                  ("experiment-trees", "--schemes", "best"),
+                                 ("experiment-engines", "--engines", "steam"),
+                                 ("bench-allreduce", "--algorithm", "best"),
                                  ("experiment-trees", "--flows", "many")):
             done = support.run(TOOLS / name, *arguments)
             self.assertEqual(done.returncode, 2, name)

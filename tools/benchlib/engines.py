@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The same allreduce by one engine or another, on all hosts of a fabric."""
+
+import argparse
+import contextlib
+import os
+from unittest import mock
+
+from . import reduction, trees
+from .fabric import Fabric
+
+ALGORITHMS = ("canary", "panama", "ring")
+JOB = 1  # PANAMA's; the others draw theirs
+
+
+def algorithms(parser: argparse.ArgumentParser, option: str, text: str) -> list[str]:
+    found = text.split(",")
+    for name in found:
+        if name not in ALGORITHMS:
+            parser.error(f"{option}: there is no '{name}' (known: {' '.join(ALGORITHMS)})")
+    return found
+
+
+class Engine:
+    """While the context runs, reductions go by `algorithm`: PANAMA's trees are in place, and what the
+    environment says of the library is not heard."""
+
+    def __init__(self, net: Fabric, algorithm: str, tree_count: int):
+        self._net, self._algorithm, self._tree_count = net, algorithm, tree_count
+
+    def __enter__(self) -> "Engine":
+        with contextlib.ExitStack() as stack:
+            clean = {key: value for key, value in os.environ.items()
+                     if not key.startswith("TRIBUTARY_") or key == "TRIBUTARY_BUILD"}
+            stack.enter_context(mock.patch.dict(os.environ, clean, clear=True))
+            self._environment = {}
+            if self._algorithm == "panama":
+                placed = trees.Trees(self._net, JOB, self._net.hosts, self._tree_count)
+                self._environment = stack.enter_context(placed).environment
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *what) -> None:
+        self._stack.__exit__(*what)
+
+    def start(self, **how) -> reduction.Reduction:
+        return reduction.Reduction(self._net, self._net.hosts, algorithm=self._algorithm,
+                                   environment=self._environment, **how)
+
+    def reduce(self, **how) -> reduction.Outcome:
+        with self.start(**how) as running:
+            return running.finish()
