@@ -9,15 +9,17 @@ from unittest import mock
 from . import reduction, trees
 from .fabric import Fabric
 
-ALGORITHMS = ("canary", "panama", "ring")
+ALGORITHMS = ("canary", "panama", "netreduce", "roce-ring", "ring")
+OF_A_FABRIC = ("canary", "panama", "ring")  # the others need a ring of NetReduce
 JOB = 1  # PANAMA's; the others draw theirs
 
 
-def algorithms(parser: argparse.ArgumentParser, option: str, text: str) -> list[str]:
+def algorithms(parser: argparse.ArgumentParser, option: str, text: str,
+               known: tuple[str, ...] = ALGORITHMS) -> list[str]:
     found = text.split(",")
     for name in found:
-        if name not in ALGORITHMS:
-            parser.error(f"{option}: there is no '{name}' (known: {' '.join(ALGORITHMS)})")
+        if name not in known:
+            parser.error(f"{option}: there is no '{name}' (known: {' '.join(known)})")
     return found
 
 
@@ -25,15 +27,16 @@ class Engine:
     """While the context runs, reductions go by `algorithm`: PANAMA's trees are in place, and what the
     environment says of the library is not heard."""
 
-    def __init__(self, net: Fabric, algorithm: str, tree_count: int):
+    def __init__(self, net: Fabric, algorithm: str, tree_count: int, ring: int | None = None):
         self._net, self._algorithm, self._tree_count = net, algorithm, tree_count
+        self._ring = ring
 
     def __enter__(self) -> "Engine":
         with contextlib.ExitStack() as stack:
             clean = {key: value for key, value in os.environ.items()
                      if not key.startswith("TRIBUTARY_") or key == "TRIBUTARY_BUILD"}
             stack.enter_context(mock.patch.dict(os.environ, clean, clear=True))
-            self._environment = {}
+            self._environment = {"TRIBUTARY_NETREDUCE_RING": str(self._ring)} if self._ring else {}
             if self._algorithm == "panama":
                 placed = trees.Trees(self._net, JOB, self._net.hosts, self._tree_count)
                 self._environment = stack.enter_context(placed).environment
