@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 
 #include "host/transport/address.h"
@@ -22,6 +23,23 @@ struct Hello {
   std::uint32_t rank = 0;
   std::uint32_t size = 0;
 };
+
+// In the order of what it means for everybody.
+enum class Verdict : std::uint64_t { ok, failed, disagree };
+
+// Of one rank to the first, and of the first to all.
+struct Message {
+  std::uint64_t what = 0;
+  Verdict verdict = Verdict::ok;
+};
+
+// Abstract sockets have no permissions: whoever runs as somebody else is not a rank of this job.
+bool is_stranger(int socket) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
+         peer.uid != ::geteuid();
+}
 
 struct UnixAddress {
   sockaddr_un address{};
@@ -66,8 +84,11 @@ Result<std::vector<FileDescriptor>> gather(const std::string& name, std::uint32_
                 errno_text("another group of ranks meets here under the name " + name));
   }
   std::vector<FileDescriptor> peers(size - 1);
-  for (std::uint32_t come = 1; come < size; ++come) {
+  for (std::uint32_t come = 1; come < size;) {
     auto peer = accept_until(listener, until);
+    if (peer && is_stranger(peer->get())) {
+      continue;
+    }
     Hello hello;
     auto heard = peer ? receive_all(peer->get(), writable_bytes_of(hello), until)
                       : Result<void>(tl::make_unexpected(peer.error()));
@@ -83,6 +104,7 @@ Result<std::vector<FileDescriptor>> gather(const std::string& name, std::uint32_
                       std::to_string(size) + ") is the same for all of them");
     }
     peers[hello.rank - 1] = std::move(*peer);
+    ++come;
   }
   return peers;
 }
@@ -121,6 +143,11 @@ Result<MachineGroup> MachineGroup::follow(const Place& place, std::size_t slab_b
     }
     std::this_thread::sleep_for(retry_pause);
   }
+  if (is_stranger(leader)) {
+    return fail(Error::Code::rendezvous,
+                "somebody else listens where local rank 0 of this machine should (" + place.name +
+                    "); choose another port for the rendezvous");
+  }
   auto sent = send_all(leader, bytes_of(Hello{place.rank, place.size}), until);
   auto descriptor = sent ? receive_descriptor(leader, until)
                          : Result<FileDescriptor>(tl::make_unexpected(sent.error()));
@@ -133,14 +160,26 @@ Result<MachineGroup> MachineGroup::follow(const Place& place, std::size_t slab_b
   return MachineGroup(place, slab_bytes, std::move(*memory), std::move(peers));
 }
 
-Result<void> MachineGroup::barrier(bool ok, Time until) {
-  std::uint8_t all_ok = ok ? 1 : 0;
+Result<void> MachineGroup::barrier(const Word& word, Time until) {
+  if (!broken_.empty()) {
+    return fail(Error::Code::network,
+                "the group of this machine has ended, make a new communicator: " + broken_);
+  }
+  auto met = meet(word, until);
+  if (!met && met.error().code != Error::Code::mismatch) {
+    broken_ = met.error().message;
+  }
+  return met;
+}
+
+Result<void> MachineGroup::meet(const Word& word, Time until) {
+  Message all{word.what, word.ok ? Verdict::ok : Verdict::failed};
   const auto peer_rank = [this](std::size_t peer) {
     return rank_ == 0 ? static_cast<std::uint32_t>(peer + 1) : 0;
   };
   const auto tell = [&]() -> Result<void> {
     for (std::size_t peer = 0; peer < peers_.size(); ++peer) {
-      if (auto sent = send_all(peers_[peer].get(), bytes_of(all_ok), until); !sent) {
+      if (auto sent = send_all(peers_[peer].get(), bytes_of(all), until); !sent) {
         return tl::make_unexpected(about(peer_rank(peer), sent.error()));
       }
     }
@@ -148,20 +187,28 @@ Result<void> MachineGroup::barrier(bool ok, Time until) {
   };
   const auto hear = [&]() -> Result<void> {
     for (std::size_t peer = 0; peer < peers_.size(); ++peer) {
-      std::uint8_t heard = 0;
+      Message heard;
       if (auto got = receive_all(peers_[peer].get(), writable_bytes_of(heard), until); !got) {
         return tl::make_unexpected(about(peer_rank(peer), got.error()));
       }
-      all_ok &= heard;
+      all.verdict = std::max(
+          {all.verdict, heard.verdict, heard.what == word.what ? Verdict::ok : Verdict::disagree});
     }
     return {};
   };
-  auto done = rank_ == 0 ? hear().and_then(tell) : tell().and_then(hear);
-  if (done && all_ok == 0 && ok) {
+  if (auto met = rank_ == 0 ? hear().and_then(tell) : tell().and_then(hear); !met) {
+    return met;
+  }
+  if (all.verdict == Verdict::disagree) {
+    return fail(Error::Code::mismatch,
+                "the ranks of this machine called different collectives: count, type and operator "
+                "are to be the same");
+  }
+  if (all.verdict == Verdict::failed && word.ok) {
     return fail(Error::Code::mismatch,
                 "another rank of this machine could not carry out its part; its error says why");
   }
-  return done;
+  return {};
 }
 
 }  // namespace tributary::host

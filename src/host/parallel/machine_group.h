@@ -32,10 +32,16 @@ class MachineGroup {
   std::byte* slab(std::uint32_t rank) { return memory_.data() + rank * slab_bytes_; }
   std::byte* results() { return slab(size_); }
 
-  // Returns when all have come. What was written before is then seen by all. Where one comes with
-  // `ok` false, it is an error for the others: so all of them leave a collective that failed at the
-  // same place. An error with every code but mismatch ends the group.
-  Result<void> barrier(bool ok, Time until);
+  // What a rank says when it comes to a barrier.
+  struct Word {
+    std::uint64_t what = 0;  // it is about to do, or did: the same for all
+    bool ok = true;          // it could
+  };
+  // Returns when all have come. What was written before is then seen by all. Where one could not do
+  // its part, or does something else, it is an error for all: so all of them leave a collective
+  // that failed at the same place. An error with every code but mismatch ends the group: nobody
+  // knows then who is at which barrier.
+  Result<void> barrier(const Word& word, Time until);
 
  private:
   MachineGroup(const Place& place, std::size_t slab_bytes, SharedMemory memory,
@@ -46,6 +52,8 @@ class MachineGroup {
         memory_(std::move(memory)),
         peers_(std::move(peers)) {}
 
+  Result<void> meet(const Word& word, Time until);
+
   static Result<MachineGroup> lead(const Place& place, std::size_t slab_bytes, Time until);
   static Result<MachineGroup> follow(const Place& place, std::size_t slab_bytes, Time until);
 
@@ -53,6 +61,7 @@ class MachineGroup {
   std::uint32_t size_;
   std::size_t slab_bytes_;
   SharedMemory memory_;
+  std::string broken_;                 // why the group has ended; empty while it has not
   std::vector<FileDescriptor> peers_;  // of rank 0: those of ranks 1, 2, ...; of others: rank 0's
 };
 

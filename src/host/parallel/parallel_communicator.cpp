@@ -120,6 +120,8 @@ struct ParallelCommunicator::State {
   }
   Result<void> allreduce_slab(const std::byte* in, std::byte* out, std::size_t count,
                               wire::ElementType type, wire::Operator op, Time until);
+  // As long as any of them may still be busy between the machines.
+  Time patience() const { return deadline() + std::chrono::seconds(1); }
   // Of the range of the results that is this rank's to bring to the other machines and back.
   Result<void> allreduce_between(std::size_t count, wire::ElementType type, wire::Operator op,
                                  Time until);
@@ -134,7 +136,7 @@ Result<void> ParallelCommunicator::State::allreduce_between(std::size_t count,
                                                             wire::Operator op, Time until) {
   Range range = share_of(count, group.rank(), group.size());
   if (options.hierarchy == Hierarchy::tencent) {
-    if (auto reduced = group.barrier(true, until); !reduced || !between) {
+    if (auto reduced = group.barrier({}, until); !reduced || !between) {
       return reduced;
     }
     range = {0, count};
@@ -149,12 +151,14 @@ Result<void> ParallelCommunicator::State::allreduce_slab(const std::byte* in, st
   const std::size_t bytes = count * wire::element_bytes(type);
   std::memcpy(group.slab(group.rank()), in, bytes);
   // Nobody overwrites results that somebody still copies, either: who is here has copied.
-  if (auto ready = group.barrier(true, until); !ready) {
+  const std::uint64_t what =
+      count << 16 | static_cast<std::uint64_t>(type) << 8 | static_cast<std::uint64_t>(op);
+  if (auto ready = group.barrier({what}, until); !ready) {
     return ready;
   }
   reduce_slabs(group, share_of(count, group.rank(), group.size()), type, op);
   auto summed = allreduce_between(count, type, op, until);
-  auto gathered = group.barrier(summed.has_value(), until);
+  auto gathered = group.barrier({what, summed.has_value()}, patience());
   if (!summed || !gathered) {
     return summed ? gathered : summed;
   }

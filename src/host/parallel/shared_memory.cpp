@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -40,8 +41,11 @@ struct Parcel {
 }  // namespace
 
 Result<SharedMemory> SharedMemory::create(std::size_t bytes) {
-  FileDescriptor memory(::memfd_create("tributary", MFD_CLOEXEC));
-  if (!memory || ::ftruncate(memory.get(), static_cast<off_t>(bytes)) != 0) {
+  // Nobody can pull the memory away from under the others.
+  constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+  FileDescriptor memory(::memfd_create("tributary", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!memory || ::ftruncate(memory.get(), static_cast<off_t>(bytes)) != 0 ||
+      ::fcntl(memory.get(), F_ADD_SEALS, seals) != 0) {
     return tl::make_unexpected(broken("memory for the ranks of this machine"));
   }
   return map(std::move(memory), bytes);

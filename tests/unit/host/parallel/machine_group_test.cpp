@@ -47,11 +47,11 @@ TEST(MachineGroup, SeesWhatOthersWroteBeforeTheBarrier) {
     ASSERT_TRUE(group) << group.error().message;
     for (int round = 0; round < 100; ++round) {
       *group->slab(place.rank) = static_cast<std::byte>(round + static_cast<int>(place.rank));
-      ASSERT_TRUE(group->barrier(true, Clock::now() + 10s));
+      ASSERT_TRUE(group->barrier({}, Clock::now() + 10s));
       for (std::uint32_t rank = 0; rank < group->size(); ++rank) {
         ASSERT_EQ(*group->slab(rank), static_cast<std::byte>(round + static_cast<int>(rank)));
       }
-      ASSERT_TRUE(group->barrier(true, Clock::now() + 10s));
+      ASSERT_TRUE(group->barrier({}, Clock::now() + 10s));
     }
   });
 }
@@ -59,7 +59,7 @@ TEST(MachineGroup, SeesWhatOthersWroteBeforeTheBarrier) {
 TEST(MachineGroup, OfOneNeedsNobody) {
   run(places_of(1), 10s, [](const auto&, Result<MachineGroup> group) {
     ASSERT_TRUE(group);
-    EXPECT_TRUE(group->barrier(true, Clock::now()));
+    EXPECT_TRUE(group->barrier({}, Clock::now()));
   });
 }
 
@@ -67,9 +67,9 @@ TEST(MachineGroup, FailsForAllWhenOneFailed) {
   run(places_of(3), 10s, [](const auto& place, Result<MachineGroup> group) {
     ASSERT_TRUE(group);
     const bool mine = place.rank != 1;
-    const auto barrier = group->barrier(mine, Clock::now() + 10s);
+    const auto barrier = group->barrier({0, mine}, Clock::now() + 10s);
     EXPECT_EQ(barrier.has_value(), !mine);  // whose own error it is has that already
-    EXPECT_TRUE(group->barrier(true, Clock::now() + 10s)) << "and goes on";
+    EXPECT_TRUE(group->barrier({}, Clock::now() + 10s)) << "and goes on";
   });
 }
 
@@ -77,10 +77,35 @@ TEST(MachineGroup, SaysWhoHasGone) {
   run(places_of(2), 10s, [](const auto& place, Result<MachineGroup> group) {
     ASSERT_TRUE(group);
     if (place.rank == 0) {
-      const auto barrier = group->barrier(true, Clock::now() + 10s);
+      const auto barrier = group->barrier({}, Clock::now() + 10s);
       ASSERT_FALSE(barrier);
       EXPECT_NE(barrier.error().message.find("local rank 1"), std::string::npos);
     }
+  });
+}
+
+TEST(MachineGroup, FailsForAllWhenTheyDoDifferentThings) {
+  run(places_of(3), 10s, [](const auto& place, Result<MachineGroup> group) {
+    ASSERT_TRUE(group);
+    const auto barrier = group->barrier({place.rank == 2 ? 7u : 6u}, Clock::now() + 10s);
+    ASSERT_FALSE(barrier);
+    EXPECT_EQ(barrier.error().code, Error::Code::mismatch);
+    EXPECT_TRUE(group->barrier({}, Clock::now() + 10s)) << "and goes on";
+  });
+}
+
+// What is late would be taken for what comes next.
+TEST(MachineGroup, EndsWithABarrierThatSomebodyMissed) {
+  run(places_of(2), 10s, [](const auto& place, Result<MachineGroup> group) {
+    ASSERT_TRUE(group);
+    if (place.rank == 1) {
+      std::this_thread::sleep_for(200ms);
+    }
+    const auto first = group->barrier({}, Clock::now() + (place.rank == 0 ? 50ms : 1s));
+    EXPECT_FALSE(first);
+    const auto second = group->barrier({}, Clock::now() + 1s);
+    ASSERT_FALSE(second);
+    EXPECT_NE(second.error().message.find("make a new communicator"), std::string::npos);
   });
 }
 
