@@ -104,8 +104,9 @@ class Lossless(unittest.TestCase):
         sent = ports["far", "sink"]["tx_bytes_total"]
         self.assertGreater(sent, 0.85 * seconds * 20e6 / 8)
         self.assertGreater(ports["far", "near"]["tx_pause_packets_total"], 0)
-        self.assertEqual(ports["far", "near"]["tx_pause_packets_total"],
-                         ports["near", "far"]["rx_pause_packets_total"])
+        # Some may be on the way when the counters of one end and then of the other are read.
+        self.assertAlmostEqual(ports["far", "near"]["tx_pause_packets_total"],
+                               ports["near", "far"]["rx_pause_packets_total"], delta=5)
         self.assertGreater(figures["results_total"], 0)
         self.lab.assert_balanced(self)
 

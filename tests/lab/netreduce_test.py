@@ -12,6 +12,7 @@ import unittest
 from unittest import mock
 
 import support
+from lablib import namespaces
 
 STRANGER = pathlib.Path(__file__).resolve().parent / "forged_gradients.py"
 SIZES = ("-b", "4K", "-e", "256K", "-f", "8", "-n", "2")
@@ -137,8 +138,9 @@ class NetReduce(unittest.TestCase):
         """The ICRC covers it, and a UDP socket does not show it."""
         with support.Lab("star-4") as lab:
             with subprocess.Popen(
-                    ["ip", "netns", "exec", f"trib-{lab.name}-h1", "tcpdump", "-vni", "any", "-c",
-                     "20", "udp", "src", "port", "4791", "and", "src", "host", "10.0.0.1"],
+                    namespaces.command(f"trib-{lab.name}-h1", "tcpdump", "-Z", "root", "-vni", "any",
+                                       "-c", "20", "udp", "src", "port", "4791", "and", "src", "host",
+                                       "10.0.0.1"),
                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as capture:
                 capture.stderr.readline()  # it listens
                 self.reduce(lab, 2)
