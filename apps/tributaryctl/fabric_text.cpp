@@ -2,6 +2,7 @@
 #include "fabric_text.h"
 
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -26,10 +27,11 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
+// The shortest text that reads back as the same number: with another the hosts may come to another
+// quorum than the switches, and wait for ever.
 std::string share_text(double share) {
   char text[32];
-  std::snprintf(text, sizeof(text), "%g", share);
-  return text;
+  return {text, std::to_chars(text, text + sizeof(text), share).ptr};
 }
 
 }  // namespace

@@ -74,6 +74,13 @@ TEST_F(FabricCtlTest, a_changed_job_is_replaced_and_others_are_left_alone) {
   EXPECT_EQ(backend_.installed["leaf1"][1], part_of(9, 0));
 }
 
+TEST_F(FabricCtlTest, hosts_are_told_the_share_that_switches_were_placed_with) {
+  start();
+  const Ran applied = run("fabric apply " + fabric("share = 0.4999999\n"));
+  EXPECT_THAT(applied.output, HasSubstr("TRIBUTARY_SHARE=0.4999999\n"));
+  EXPECT_EQ(backend_.installed["leaf1"][0].quorum, 1);
+}
+
 TEST_F(FabricCtlTest, show_tells_drift) {
   start();
   const Ran missing = run("fabric show " + fabric());
