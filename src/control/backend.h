@@ -183,6 +183,9 @@ class Backend {
   virtual const DaemonConfig& config() const = 0;
   // Aggregation trees beside those of the configuration.
   virtual const RuntimeTrees& trees() const = 0;
+  // False after a change that some packet cores took up and others may not have: what is in force
+  // has to be told to them again.
+  virtual bool cores_agree() const = 0;
   // Puts `next` in force and keeps it for the daemon's next start; or nothing changes.
   virtual Outcome set_trees(const RuntimeTrees& next) = 0;
   // Puts `next` in force: routes, static entries, queues, impairments, engine settings, log level.

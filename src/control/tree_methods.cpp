@@ -87,7 +87,7 @@ tl::expected<void, Failure> change(Backend& backend, const std::string& switch_n
   if (const auto fits = add_trees(config, next); !fits) {
     return failure(ErrorCode::refused, fits.error());
   }
-  if (check || next == backend.trees()) {
+  if (check || (next == backend.trees() && backend.cores_agree())) {
     return {};
   }
   if (const auto outcome = backend.set_trees(next); !outcome) {

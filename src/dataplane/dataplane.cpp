@@ -378,8 +378,12 @@ control::Outcome Dataplane::set_trees(const control::RuntimeTrees& next) {
 }
 
 control::Outcome Dataplane::reconfigure(control::DaemonConfig next) {
-  const bool told = on_cores([&](Core& core, Time) { core.reconfigure(next); });
-  if (!told) {
+  const auto tell = [&](const control::DaemonConfig& config) {
+    return on_cores([&](Core& core, Time) { core.reconfigure(config); });
+  };
+  cores_agree_ = tell(next);
+  if (!cores_agree_) {
+    cores_agree_ = tell(config_);  // those that took it up go back
     return tl::unexpected(
         std::string("a packet core did not take up the configuration; do it again"));
   }

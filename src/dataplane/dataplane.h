@@ -50,6 +50,7 @@ class Dataplane final : public control::Backend {
   std::vector<control::TreeRow> tree_states() override;
   const control::DaemonConfig& config() const override { return given_; }
   const control::RuntimeTrees& trees() const override { return trees_; }
+  bool cores_agree() const override { return cores_agree_; }
   control::Outcome set_trees(const control::RuntimeTrees& next) override;
   control::Outcome reload(const control::DaemonConfig& next) override;
   control::Outcome set_port(const std::string& switch_name, const std::string& port,
@@ -99,6 +100,7 @@ class Dataplane final : public control::Backend {
   std::vector<std::unique_ptr<Core>> cores_;
   std::vector<LinkState> links_;  // by port number
   bool running_ = false;
+  bool cores_agree_ = true;
   std::atomic<bool> shutdown_requested_{false};
 };
 

@@ -116,6 +116,7 @@ class FakeBackend final : public Backend {
 
   const DaemonConfig& config() const override { return running; }
   const RuntimeTrees& trees() const override { return installed; }
+  bool cores_agree() const override { return agree; }
   Outcome set_trees(const RuntimeTrees& next) override {
     if (!trees_refused.empty()) {
       return tl::unexpected(trees_refused);
@@ -157,6 +158,7 @@ class FakeBackend final : public Backend {
   std::size_t descriptor_limit = 0;
   bool port_up = true;
   RuntimeTrees installed;
+  bool agree = true;
   std::string trees_refused;  // why set_trees() fails; empty: it does not
   int tree_changes = 0;
   int reloads = 0;
