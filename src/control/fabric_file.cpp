@@ -12,6 +12,7 @@
 #include "control/config_draft.h"
 #include "control/config_reader.h"
 #include "control/toml_file.h"
+#include "wire/panama.h"
 
 namespace tributary::control {
 namespace {
@@ -129,12 +130,12 @@ class FabricReader {
     auto& job = jobs_.emplace_back();
     job.source = &reader.source();
     reader.require({"id", "hosts"});
-    reader.integer("id", job.id, {0u, std::numeric_limits<std::uint32_t>::max()});
+    reader.integer("id", job.id, {1u, std::numeric_limits<std::uint32_t>::max()});
     job.hosts = reader.names("hosts");
     if (reader.is_text("trees", "all")) {
       reader.know("trees");
     } else {
-      reader.integer<std::uint16_t>("trees", job.trees, {1, 1024});
+      reader.integer<std::uint16_t>("trees", job.trees, {1, wire::panama_trees_max});
     }
     reader.number("share", job.share, {0.0, 1.0});
     if (!(job.share > 0.0)) {

@@ -20,6 +20,7 @@
 #include "host/verbs/verbs_link.h"
 #include "host/verbs/verbs_runner.h"
 #include "wire/checksum.h"
+#include "wire/panama.h"
 
 namespace tributary::host {
 namespace {
@@ -106,8 +107,8 @@ Result<void> check_trees(const CommunicatorOptions& options) {
   if (!options.wants_trees()) {
     return {};
   }
-  if (options.trees.empty() || options.trees.size() > panama_trees_max) {
-    return invalid("PANAMA needs 1 to " + std::to_string(panama_trees_max) +
+  if (options.trees.empty() || options.trees.size() > wire::panama_trees_max) {
+    return invalid("PANAMA needs 1 to " + std::to_string(wire::panama_trees_max) +
                    " aggregation trees (TRIBUTARY_TREES), as 'tributaryctl fabric' tells them");
   }
   if (options.job == 0) {

@@ -12,6 +12,7 @@
 #include "placement/groups.h"
 #include "placement/parts.h"
 #include "placement/spanning.h"
+#include "wire/panama.h"
 
 namespace tributary::placement {
 namespace {
@@ -181,7 +182,8 @@ class Placement {
     PlacedJob placed{job.id, {}};
     own_.assign(topology_.links.size(), 0);
     formers_ = formers_of(job, roots.size());
-    const std::size_t most = job.trees == 0 ? roots.size() : job.trees;
+    const std::size_t most =
+        job.trees == 0 ? std::min(roots.size(), wire::panama_trees_max) : job.trees;
     while (placed.trees.size() < most) {
       const std::size_t id = placed.trees.size();
       auto choice = choose(id, terminals, roots);

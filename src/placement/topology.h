@@ -45,7 +45,7 @@ struct Topology {
 struct Job {
   std::uint32_t id = 0;
   std::vector<std::size_t> hosts;  // by rank; each behind a port of its own
-  std::size_t trees = 0;           // 0: as many as there are disjoint roots
+  std::size_t trees = 0;           // 0: as many as there are disjoint roots, and hosts can use
   std::uint16_t quorum = 0;        // workers that a result needs
 };
 

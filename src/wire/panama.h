@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -12,6 +13,10 @@
 #include "wire/key.h"
 
 namespace tributary::wire {
+
+// Of a job: more than a network has disjoint roots; less than the groups that Linux lets a socket
+// join.
+inline constexpr std::size_t panama_trees_max = 16;
 
 enum class PanamaKind : std::uint8_t {
   aggregation = 1,  // up the tree: elements of one worker, or the sum of some

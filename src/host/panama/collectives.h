@@ -29,8 +29,8 @@ namespace tributary::host {
 // all results owes nothing to the others: switches replay what was lost.
 class PanamaCollectives final : public Machine {
  public:
-  // Precondition: one to panama_trees_max trees; at least two ranks, which agreed on everything in
-  // `job` and `plan`, and on the number of the first collective.
+  // Precondition: one to wire::panama_trees_max trees; at least two ranks, which agreed on
+  // everything in `job` and `plan`, and on the number of the first collective.
   PanamaCollectives(Job job, PanamaPlan plan, const PanamaTuning& tuning = {},
                     std::uint32_t first_epoch = 0);
 

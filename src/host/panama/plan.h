@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -10,9 +9,6 @@
 #include "wire/ipv4.h"
 
 namespace tributary::host {
-
-// More than a network has disjoint roots; less than the groups that Linux lets a socket join.
-inline constexpr std::size_t panama_trees_max = 16;
 
 // What the ranks of a job agreed on about its aggregation trees (3, 4).
 struct PanamaPlan {

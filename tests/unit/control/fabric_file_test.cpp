@@ -120,6 +120,8 @@ TEST(FabricFile, what_contradicts_itself_is_refused) {
               HasSubstr("given before"));
   EXPECT_THAT(complaint("hosts = [\"b\", \"a\"]", "hosts = []"), HasSubstr("1 to"));
   EXPECT_THAT(complaint("trees = 2", "trees = 0"), HasSubstr("out of range"));
+  EXPECT_THAT(complaint("trees = 2", "trees = 17"), HasSubstr("out of range (from 1 to 16)"));
+  EXPECT_THAT(complaint("id = 7", "id = 0"), HasSubstr("out of range (from 1 to 4294967295)"));
   EXPECT_THAT(complaint("trees = 2", "trees = \"most\""), HasSubstr("whole number"));
   EXPECT_THAT(complaint("share = 0.5", "share = 0"), HasSubstr("share"));
   EXPECT_THAT(complaint("share = 0.5", "share = 1.5"), HasSubstr("share"));

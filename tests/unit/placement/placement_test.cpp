@@ -96,6 +96,11 @@ TEST(Placement, two_levels_have_a_tree_for_each_spine) {
   EXPECT_EQ(links.size(), 16u);
 }
 
+TEST(Placement, all_are_no_more_than_hosts_can_use) {
+  const auto topology = two_levels(2, 17, 1);
+  EXPECT_EQ(placed(topology, {job_of(7, all_hosts(topology))})[0].trees.size(), 16u);
+}
+
 TEST(Placement, three_levels_have_a_tree_for_each_core_over_disjoint_links_first) {
   const auto topology = three_levels(3, 2);
   const auto all = placed(topology, {job_of(7, all_hosts(topology))});
