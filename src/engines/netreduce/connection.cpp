@@ -27,13 +27,17 @@ void Connection::release() {
   std::fill(entries_.begin(), entries_.end(), Entry{});
 }
 
-const Message& Connection::record(const Message& message) {
-  latest_ = message.id % entries_.size();
-  auto& entry = entries_[latest_];
+const Message* Connection::record(const Message& message) {
+  const auto place = message.id % entries_.size();
+  auto& entry = entries_[place];
+  if (entry.is_known() && entry.message.id > message.id) {
+    return nullptr;
+  }
+  latest_ = place;
   if (entry.message.id == message.id && entry.message.first_psn == message.first_psn &&
       entry.message.packets == message.packets) {
     entry.message = message;
-    return entry.message;
+    return &entry.message;
   }
   for (auto& other : entries_) {
     if (other.is_known() && overlap(other.message.first_psn, other.message.packets,
@@ -42,7 +46,7 @@ const Message& Connection::record(const Message& message) {
     }
   }
   entry = {message};
-  return entry.message;
+  return &entry.message;
 }
 
 bool Connection::record_ordinary(std::uint32_t psn, std::uint32_t packets) {

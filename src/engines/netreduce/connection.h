@@ -52,8 +52,9 @@ class Connection {
   void touch(Time now) { last_packet_ = now; }
 
   // The first packet of a gradient message came, for the first time or again. What was known to lie
-  // at the same sequence numbers is out of date and forgotten.
-  const Message& record(const Message& message);
+  // at the same sequence numbers is out of date and forgotten. Null: a later message has its place,
+  // so that everybody has received it.
+  const Message* record(const Message& message);
   // The first packet of any other message came; in `packets` if that can be known, else 1. False:
   // that cannot be, as it lies within a gradient message.
   bool record_ordinary(std::uint32_t psn, std::uint32_t packets);

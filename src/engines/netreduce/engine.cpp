@@ -92,8 +92,12 @@ void NetReduceEngine::begin(PacketPtr packet, const RocePacket& roce, const wire
   }
   auto& connection = ring.connection(rank);
   connection.touch(now);
-  const auto& known = connection.record(message);
-  aggregate(std::move(packet), roce, {ring, rank, known, 0, *headers_icrc}, now, actions);
+  const auto* known = connection.record(message);
+  if (known == nullptr) {
+    ++counters_.past;
+    return actions.forward(std::move(packet));
+  }
+  aggregate(std::move(packet), roce, {ring, rank, *known, 0, *headers_icrc}, now, actions);
 }
 
 bool NetReduceEngine::claim(Ring& ring, const wire::InaHeader& header, const ConnectionKey& key,

@@ -95,6 +95,21 @@ TEST_F(NetReduceTest, repeat_of_what_everybody_has_passes) {
   feed_message(5);
 }
 
+// The connection remembers message 4 in the place of message 0.
+TEST_F(NetReduceTest, late_copy_of_a_first_packet_hides_no_later_message) {
+  for (std::uint32_t message = 0; message < 4; ++message) {
+    feed_message(message);
+  }
+  for (std::uint16_t rank = 0; rank < 3; ++rank) {
+    feed(rank, 4, 0);
+  }
+  EXPECT_EQ(feed(1, 0, 0).size(), 1u);
+  EXPECT_EQ(figure("past_total"), 1u);
+  EXPECT_TRUE(feed(1, 4, 1).empty());
+  EXPECT_EQ(figure("packets_waiting"), 1u);
+  EXPECT_EQ(harness_.ledger.dropped(), 0u);
+}
+
 TEST_F(NetReduceTest, packets_whose_first_packet_was_lost_are_dropped) {
   feed_message(0);
   EXPECT_TRUE(feed(0, 1, 1).empty());
