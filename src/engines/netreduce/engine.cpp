@@ -86,9 +86,8 @@ void NetReduceEngine::begin(PacketPtr packet, const RocePacket& roce, const wire
   if (ring.paths().of(rank) == Path::elsewhere) {
     return pass(std::move(packet), actions);
   }
-  auto refusal = DropReason::netreduce_not_member;
-  if (!claim(ring, header, roce.connection(), now, refusal)) {
-    return actions.drop(std::move(packet), refusal);
+  if (const auto refusal = claim(ring, header, roce.connection(), now)) {
+    return actions.drop(std::move(packet), *refusal);
   }
   auto& connection = ring.connection(rank);
   connection.touch(now);
@@ -100,27 +99,24 @@ void NetReduceEngine::begin(PacketPtr packet, const RocePacket& roce, const wire
   aggregate(std::move(packet), roce, {ring, rank, *known, 0, *headers_icrc}, now, actions);
 }
 
-bool NetReduceEngine::claim(Ring& ring, const wire::InaHeader& header, const ConnectionKey& key,
-                            Time now, DropReason& refusal) {
+std::optional<DropReason> NetReduceEngine::claim(Ring& ring, const wire::InaHeader& header,
+                                                 const ConnectionKey& key, Time now) {
   if (!ring.is_path_of(header.rank.value(), key)) {
-    refusal = DropReason::netreduce_not_member;
-    return false;
+    return DropReason::netreduce_not_member;
   }
   const auto runs = ring.runs();
   if (!ring.enter(header.run.value(), header.message.value())) {
-    refusal = DropReason::netreduce_stale_run;
-    return false;
+    return DropReason::netreduce_stale_run;
   }
   if (ring.runs() != runs) {
     senders_.rebuild(rings_);
   }
   auto& connection = ring.connection(header.rank.value());
   if (connection.is_claimed() && connection.key() != key) {
-    refusal = DropReason::netreduce_rank_taken;
-    return false;
+    return DropReason::netreduce_rank_taken;
   }
   if (connection.is_claimed() && !connection.is_silent(now)) {
-    return true;
+    return std::nullopt;
   }
   // Queue pairs are numbered anew when a machine starts: who had the number before is gone.
   if (const auto other = senders_.find(key); other.ring != nullptr) {
@@ -128,7 +124,7 @@ bool NetReduceEngine::claim(Ring& ring, const wire::InaHeader& header, const Con
   }
   connection.claim(key, now);
   senders_.rebuild(rings_);
-  return true;
+  return std::nullopt;
 }
 
 void NetReduceEngine::disclaim(Connection& connection) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -60,9 +61,9 @@ class NetReduceEngine final : public engine::Engine {
   // Any other packet.
   void follow(PacketPtr packet, const RocePacket& roce, Time now, engine::Actions& actions);
 
-  // Whether the rank may send by this connection. False: dropped as `refusal` says.
-  bool claim(Ring& ring, const wire::InaHeader& header, const ConnectionKey& key, Time now,
-             DropReason& refusal);
+  // Why the rank may not send by this connection; no value: it may.
+  std::optional<DropReason> claim(Ring& ring, const wire::InaHeader& header,
+                                  const ConnectionKey& key, Time now);
   void disclaim(Connection& connection);
 
   struct Gradient {
