@@ -36,8 +36,8 @@ struct Message {
 // first packet. So every message is known for which there is an aggregator.
 class Connection {
  public:
-  // Longer than any Reliable Connection is silent while something is not acknowledged: what comes
-  // later with the same numbers may be somebody else.
+  // Longer than most Reliable Connections are silent while something is not acknowledged: what
+  // comes later with the same numbers may be somebody else, unless others wait for it.
   static constexpr Duration silence_max = std::chrono::seconds(120);
   // Within that, whoever waits sends again: our endpoints after half a second at most, RDMA devices
   // unless set to wait longer. The transport of a job that begins anew has patience for much more.

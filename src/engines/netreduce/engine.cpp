@@ -17,6 +17,16 @@ std::uint32_t packets_of(const RocePacket& roce) {
   return wire::ina_packets(roce.roce.reth->length.value(), static_cast<std::uint32_t>(bytes));
 }
 
+// Whether something waits where the packet belongs.
+bool is_awaited(const Ring& ring, const Connection::Place& place) {
+  if (place.kind != Connection::Place::Kind::gradient) {
+    return false;
+  }
+  const auto& array = ring.aggregators();
+  const auto& aggregator = array.at(array.index_of(place.message->id, place.offset));
+  return aggregator.is_waiting() && aggregator.message == place.message->id;
+}
+
 }  // namespace
 
 NetReduceEngine::NetReduceEngine(const NetReduceConfig& config) {
@@ -112,11 +122,8 @@ std::optional<DropReason> NetReduceEngine::claim(Ring& ring, const wire::InaHead
     senders_.rebuild(rings_);
   }
   auto& connection = ring.connection(header.rank.value());
-  if (connection.is_claimed() && connection.key() != key) {
-    return DropReason::netreduce_rank_taken;
-  }
-  if (connection.is_claimed() && !connection.is_silent(now)) {
-    return std::nullopt;
+  if (connection.is_claimed()) {
+    return connection.key() == key ? std::nullopt : std::optional(DropReason::netreduce_rank_taken);
   }
   // Queue pairs are numbered anew when a machine starts: who had the number before is gone.
   if (const auto other = senders_.find(key); other.ring != nullptr) {
@@ -152,12 +159,12 @@ void NetReduceEngine::follow(PacketPtr packet, const RocePacket& roce, Time now,
     return pass(std::move(packet), actions);
   }
   auto& connection = sender.ring->connection(sender.rank);
-  if (connection.is_silent(now)) {
+  const auto place = connection.find(roce.psn());
+  if (connection.is_silent(now) && !is_awaited(*sender.ring, place)) {
     disclaim(connection);
     return pass(std::move(packet), actions);
   }
   using Kind = Connection::Place::Kind;
-  const auto place = connection.find(roce.psn());
   if (place.kind == Kind::unknown) {
     return actions.drop(std::move(packet), DropReason::netreduce_first_lost);
   }

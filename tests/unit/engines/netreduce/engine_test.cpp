@@ -388,6 +388,28 @@ TEST_F(NetReduceTest, numbers_are_not_believed_after_long_silence) {
   EXPECT_EQ(figure("connections"), 0u);
 }
 
+// Or its receiver would get elements to which nothing was added.
+TEST_F(NetReduceTest, packet_that_others_wait_for_is_believed_after_long_silence) {
+  for (std::uint16_t rank = 0; rank < 3; ++rank) {
+    feed(rank, 0, 0);
+  }
+  feed(1, 0, 1);
+  feed(2, 0, 1);
+  now_ += std::chrono::seconds(121);
+  const auto sent = feed(0, 0, 1);
+  ASSERT_EQ(sent.size(), 3u);
+  expect_sum(*sent[0].packet, 0, 0, 1);
+}
+
+TEST_F(NetReduceTest, next_message_after_long_silence_leaves_the_others_known) {
+  feed(0, 0, 0);
+  feed(0, 1, 0);
+  now_ += std::chrono::seconds(121);
+  feed(0, 2, 0);
+  EXPECT_TRUE(feed(0, 1, 1).empty());
+  EXPECT_EQ(figure("packets_waiting"), 4u);
+}
+
 TEST_F(NetReduceTest, one_queue_pair_serves_the_ring_that_it_named_last) {
   engine_.reconfigure({{ring_of(3), ring_of(3, 2)}});
   feed(0, 0, 0);
