@@ -13,6 +13,12 @@ bool overlap(std::uint32_t a, std::uint32_t a_packets, std::uint32_t b, std::uin
   return wire::psn_distance(a, b) < a_packets || wire::psn_distance(b, a) < b_packets;
 }
 
+// Farther than a late copy can come from, so that what is ahead of one is not taken for old.
+bool are_far_apart(std::uint32_t a, std::uint32_t b) {
+  constexpr auto far = wire::psn_mask / 4;
+  return wire::psn_distance(a, b) > far && wire::psn_distance(b, a) > far;
+}
+
 }  // namespace
 
 void Connection::claim(const ConnectionKey& key, Time now) {
@@ -50,17 +56,22 @@ const Message* Connection::record(const Message& message) {
 }
 
 bool Connection::record_ordinary(std::uint32_t psn, std::uint32_t packets) {
-  for (const auto& entry : entries_) {
+  for (auto& entry : entries_) {
     if (entry.is_known() && overlap(entry.message.first_psn, entry.message.packets, psn, packets)) {
       return false;
     }
+    if (are_far_apart(entry.message.first_psn, psn)) {
+      entry = {};
+    }
   }
-  if (auto* before = nearest(psn)) {
-    const auto first = before->message.first_psn;
-    const auto known = before->ordinary_psn.value_or(psn);
-    before->ordinary_psn =
-        wire::psn_distance(first, known) < wire::psn_distance(first, psn) ? known : psn;
+  auto* before = nearest(psn);
+  if (before == nullptr) {
+    return false;
   }
+  const auto first = before->message.first_psn;
+  const auto known = before->ordinary_psn.value_or(psn);
+  before->ordinary_psn =
+      wire::psn_distance(first, known) < wire::psn_distance(first, psn) ? known : psn;
   return true;
 }
 

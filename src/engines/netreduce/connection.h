@@ -28,6 +28,7 @@ struct Message {
   std::uint32_t packets = 0;  // 0: none is known
   wire::ElementType element_type = wire::ElementType::f32;
   wire::Operator op = wire::Operator::sum;
+  bool is_write = true;  // by RDMA WRITE; else by SEND
 };
 
 // What is known of the connection by which one rank of a ring sends to the next: an entry of the
@@ -59,8 +60,9 @@ class Connection {
   // at the same sequence numbers is out of date and forgotten. Null: a later message has its place,
   // so that everybody has received it.
   const Message* record(const Message& message);
-  // The first packet of any other message came; in `packets` if that can be known, else 1. False:
-  // that cannot be, as it lies within a gradient message.
+  // The first packet of any other message came; in `packets` if that can be known, else 1. Gradient
+  // messages far from it are forgotten, before their numbers come round. False: that cannot be, as
+  // it lies within a gradient message; or none is known any more.
   bool record_ordinary(std::uint32_t psn, std::uint32_t packets);
 
   struct Place {

@@ -86,7 +86,8 @@ void NetReduceEngine::begin(PacketPtr packet, const RocePacket& roce, const wire
                         header.length.value(),
                         header.packets.value(),
                         header.element_type,
-                        header.op};
+                        header.op,
+                        roce.is_write()};
   const auto* reth = roce.roce.reth;
   if (!ring.admits(header) || !fits(roce, message, 0, ring.config().mtu) ||
       (reth != nullptr && reth->length.value() != message.length)) {

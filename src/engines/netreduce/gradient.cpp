@@ -65,7 +65,7 @@ bool has_right_icrc(const RocePacket& packet) {
 bool fits(const RocePacket& packet, const Message& message, std::uint32_t offset,
           std::uint32_t mtu) {
   const auto position = packet.roce.position();
-  return wire::begins_message(position) == (offset == 0) &&
+  return packet.is_write() == message.is_write && wire::begins_message(position) == (offset == 0) &&
          wire::ends_message(position) == (offset + 1 == message.packets) &&
          packet.roce.bth->pad() == 0 &&
          packet.roce.payload.size() == wire::ina_payload_bytes(message.length, mtu, offset);

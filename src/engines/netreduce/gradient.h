@@ -22,6 +22,7 @@ struct RocePacket {
 
   bool is_v6() const { return ip.size() == sizeof(wire::Ipv6Header); }  // IPv4's has no options
   ConnectionKey connection() const;
+  bool is_write() const { return roce.bth->opcode >= wire::RoceOpcode::write_first; }
   std::uint32_t psn() const { return roce.bth->psn.value(); }
 };
 RocePacket roce_of(const engine::Frame& frame);

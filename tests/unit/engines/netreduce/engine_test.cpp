@@ -410,6 +410,54 @@ TEST_F(NetReduceTest, next_message_after_long_silence_leaves_the_others_known) {
   EXPECT_EQ(figure("packets_waiting"), 4u);
 }
 
+TEST_F(NetReduceTest, send_is_no_packet_of_a_write) {
+  feed(0, 0, 0);
+  test::RoceSpec spec;
+  spec.source = address_of(0);
+  spec.destination = address_of(1);
+  spec.opcode = wire::RoceOpcode::send_middle;
+  spec.psn = psn_of(0, 0, 1);
+  EXPECT_EQ(feed(test::make_roce(pool_, spec, std::vector<std::byte>(mtu))).size(), 1u);
+  EXPECT_EQ(figure("connections"), 0u);
+}
+
+// Ordinary messages, until the sequence numbers come round.
+TEST_F(NetReduceTest, gradients_of_long_ago_are_forgotten) {
+  feed_message(0);
+  test::RoceSpec spec;
+  spec.source = address_of(0);
+  spec.destination = address_of(1);
+  const auto feed_write = [&](wire::RoceOpcode opcode, std::uint32_t psn) {
+    spec.opcode = opcode;
+    spec.length = mtu;
+    spec.psn = psn & wire::psn_mask;
+    return feed(test::make_roce(pool_, spec, std::vector<std::byte>(mtu))).size();
+  };
+  const auto first = psn_of(0, 0, 0);
+  for (std::uint32_t step = 1; step < 16; ++step) {
+    EXPECT_EQ(feed_write(wire::RoceOpcode::write_only, first + (step << 20)), 1u);
+  }
+  EXPECT_EQ(feed_write(wire::RoceOpcode::write_middle, first + 1), 1u);
+  EXPECT_EQ(figure("answered_total"), 0u);
+  EXPECT_EQ(figure("connections"), 2u);
+}
+
+// A late copy of an ordinary packet is before the gradients that follow it.
+TEST_F(NetReduceTest, late_copy_of_an_ordinary_message_hides_no_gradient) {
+  feed_message(0);
+  test::RoceSpec spec;
+  spec.source = address_of(0);
+  spec.destination = address_of(1);
+  spec.opcode = wire::RoceOpcode::send_only;
+  spec.psn = psn_of(0, 1, 0);
+  const std::vector<std::byte> payload(64);
+  EXPECT_EQ(feed(test::make_roce(pool_, spec, payload)).size(), 1u);
+  feed(0, 2, 0);
+  EXPECT_EQ(feed(test::make_roce(pool_, spec, payload)).size(), 1u);
+  EXPECT_TRUE(feed(0, 2, 1).empty());
+  EXPECT_EQ(figure("packets_waiting"), 2u);
+}
+
 TEST_F(NetReduceTest, one_queue_pair_serves_the_ring_that_it_named_last) {
   engine_.reconfigure({{ring_of(3), ring_of(3, 2)}});
   feed(0, 0, 0);
