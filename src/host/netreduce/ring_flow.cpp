@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 namespace tributary::host {
@@ -25,22 +26,33 @@ Result<void> RingFlow::begin(const Call& call) {
   if (call.buffers.count == 0) {
     return {};
   }
-  call_ = call;
-  kernel_ = &reduce::kernel(call.buffers.type, call.buffers.op);
   const auto world = job_.world_size();
   const auto element = wire::element_bytes(call.buffers.type);
-  chunk_bytes_ = (call.buffers.count + world - 1) / world * element;
-  messages_per_step_ = static_cast<std::uint32_t>((chunk_bytes_ + plan_.message_bytes() - 1) /
-                                                  plan_.message_bytes());
+  const auto chunk_bytes = (call.buffers.count + world - 1) / world * element;
+  const auto per_step = (chunk_bytes + plan_.message_bytes() - 1) / plan_.message_bytes();
+  const auto messages = std::size_t{2} * (world - 1) * per_step;
+  if (messages > std::numeric_limits<std::uint32_t>::max() - end_) {
+    return fail(Error::Code::invalid_argument,
+                "the connection has no numbers left for so many messages: make a new communicator, "
+                "or messages longer (TRIBUTARY_NETREDUCE_MESSAGE)");
+  }
+  call_ = call;
+  kernel_ = &reduce::kernel(call.buffers.type, call.buffers.op);
+  chunk_bytes_ = chunk_bytes;
+  messages_per_step_ = static_cast<std::uint32_t>(per_step);
   first_ = end_;
-  end_ += 2 * (world - 1) * messages_per_step_;
+  end_ += static_cast<std::uint32_t>(messages);
   wide_.resize(kernel_->in_place ? 0
                                  : plan_.message_bytes() / element * kernel_->accumulator_bytes);
-  auto early = std::exchange(early_, {});
-  auto done = post_more();
-  for (std::size_t i = 0; i < early.size() && done; ++i) {
-    take(early[i]);
-    done = post_more();
+  return post_more().and_then([this] { return take_early(); });
+}
+
+// No rank ends a collective that another one has not begun, so all of these are of this one.
+Result<void> RingFlow::take_early() {
+  const auto early = std::exchange(early_, {});
+  Result<void> done;
+  for (auto message = early.begin(); message != early.end() && done; ++message) {
+    done = take_next(*message);
   }
   return done;
 }
@@ -83,22 +95,41 @@ Result<void> RingFlow::post_more() {
 }
 
 Result<void> RingFlow::arrived(std::uint32_t message, std::uint32_t bytes) {
-  const auto slot = link_.received_slot(message % plan_.slots()).first(bytes);
   if (!broken_.empty()) {
     return {};
   }
+  if (message != received_ + early_.size() || bytes > plan_.message_bytes()) {
+    return mismatch();
+  }
+  const auto slot = link_.received_slot(message % plan_.slots()).first(bytes);
   if (received_ == end_) {
     early_.emplace_back(slot.begin(), slot.end());
     return {};
   }
-  if (message != received_ ||
-      bytes != std::max(piece_of(message, job_.rank + job_.world_size() - 1).bytes, filler_bytes)) {
-    return fail(Error::Code::mismatch,
-                "a message of the rank before has another length: do all "
-                "ranks call the same collectives?");
+  return take_next(slot);
+}
+
+Result<void> RingFlow::take_next(wire::Bytes message) {
+  if (!fits(message.size())) {
+    return mismatch();
   }
-  take(slot);
+  take(message);
   return post_more();
+}
+
+// Whether the next message of the rank before has so many bytes, if that rank made the same call.
+bool RingFlow::fits(std::size_t bytes) const {
+  return received_ < end_ &&
+         bytes ==
+             std::max(piece_of(received_, job_.rank + job_.world_size() - 1).bytes, filler_bytes);
+}
+
+// From here on nothing that comes can be told apart.
+tl::unexpected<Error> RingFlow::mismatch() {
+  broken_ =
+      "what the rank before sends is not as long as this rank's call has it: do all ranks call "
+      "the same collectives, with the same count?";
+  return fail(Error::Code::mismatch, broken_);
 }
 
 void RingFlow::take(wire::Bytes message) {

@@ -51,6 +51,10 @@ class RingFlow final : public Flow {
     return (message - first_) / messages_per_step_;
   }
   Result<void> post_more();
+  Result<void> take_early();
+  Result<void> take_next(wire::Bytes message);
+  bool fits(std::size_t bytes) const;
+  tl::unexpected<Error> mismatch();
   void take(wire::Bytes message);
   void add(const std::byte* mine, const std::byte* theirs, std::byte* sum, std::size_t bytes);
 
