@@ -157,8 +157,8 @@ void Requester::go_back(Time now) {
 // Additive increase, multiplicative decrease. Once in a round trip: all packets that are on the way
 // tell of the same queue.
 void Requester::slow_down(std::uint32_t on_the_way, Time now) {
-  if (now - slowed_down_at_ < rtt_.smoothed()) {
-    return;
+  if (on_the_way == 0 || now - slowed_down_at_ < rtt_.smoothed()) {
+    return;  // nothing of this rank's is in that queue any more, or it was heeded already
   }
   slowed_down_at_ = now;
   limit_ = threshold_ = std::max(std::min(limit_, on_the_way) / 2, 1u);

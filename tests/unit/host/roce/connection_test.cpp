@@ -329,6 +329,12 @@ TEST_F(RoceConnection, MarkedPacketsAreAnsweredWithANotificationAndFewerAreSent)
   EXPECT_LT(requests().size(), 32u);
 }
 
+TEST_F(RoceConnection, ANotificationThatComesWhenAllHasArrivedSlowsNothingDown) {
+  requester_.take_congestion_notification(now_);
+  post(32 * mtu - 8);
+  EXPECT_EQ(requests().size(), 32u);
+}
+
 // Frames of Linux's Soft-RoCE, whose IPv4 headers have identifications: what is behind the UDP
 // header of an acknowledgement from 10.0.0.1, port 0xc121.
 constexpr std::string_view captured = "1100ffff00000011008f98e81f00000165adbb47";
