@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <random>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -48,11 +49,12 @@ ibv_mtu mtu_code(std::uint32_t bytes) {
   return code;
 }
 
-tl::unexpected<Error> refused(const std::string& what, const std::string& device) {
+// `code` is what errno may be; some functions of libibverbs set that, others return it.
+tl::unexpected<Error> refused(const std::string& what, const std::string& device, int code) {
   const std::string hint =
-      errno == ENOMEM ? "; memory for RDMA is locked: try 'ulimit -l unlimited'" : "";
-  return fail(Error::Code::network,
-              errno_text("the RDMA device " + device + " refuses " + what) + hint);
+      code == ENOMEM ? "; memory for RDMA is locked: try 'ulimit -l unlimited'" : "";
+  return fail(Error::Code::network, "the RDMA device " + device + " refuses " + what + ": " +
+                                        std::generic_category().message(code) + hint);
 }
 
 // What the device reads from and writes to.
@@ -140,7 +142,7 @@ Result<void> DeviceLink::open() {
   }
   domain_.reset(ibv_alloc_pd(device_.context.get()));
   if (!domain_) {
-    return refused("a protection domain", device_.name);
+    return refused("a protection domain", device_.name, errno);
   }
   const auto enroll = [this](Region& region, int access) {
     region.registration.reset(
@@ -148,7 +150,7 @@ Result<void> DeviceLink::open() {
     return region.registration != nullptr;
   };
   if (!enroll(sent_, 0) || !enroll(received_, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE)) {
-    return refused(std::to_string(memory_bytes()) + " bytes of memory", device_.name);
+    return refused(std::to_string(memory_bytes()) + " bytes of memory", device_.name, errno);
   }
   return open_queues();
 }
@@ -156,13 +158,13 @@ Result<void> DeviceLink::open() {
 Result<void> DeviceLink::open_queues() {
   channel_.reset(ibv_create_comp_channel(device_.context.get()));
   if (!channel_ || ::fcntl(channel_->fd, F_SETFL, O_NONBLOCK) != 0) {
-    return refused("a completion channel", device_.name);
+    return refused("a completion channel", device_.name, errno);
   }
   // Sent messages, and those that came.
   const auto depth = static_cast<int>(2 * plan_.slots());
   completions_.reset(ibv_create_cq(device_.context.get(), depth, nullptr, channel_.get(), 0));
   if (!completions_) {
-    return refused("a completion queue", device_.name);
+    return refused("a completion queue", device_.name, errno);
   }
   for (auto* place : {&to_next_, &from_before_}) {
     auto made = make_queue_pair();
@@ -187,15 +189,17 @@ Result<verbs::QueuePair> DeviceLink::make_queue_pair() {
   wanted.cap.max_send_sge = wanted.cap.max_recv_sge = 1;
   verbs::QueuePair made(ibv_create_qp(domain_.get(), &wanted));
   if (!made) {
-    return refused("a queue pair", device_.name);
+    return refused("a queue pair", device_.name, errno);
   }
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_INIT;
   attributes.port_num = device_.port;
   attributes.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
-  if (ibv_modify_qp(made.get(), &attributes,
-                    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) != 0) {
-    return refused("to set up a queue pair", device_.name);
+  if (const int code =
+          ibv_modify_qp(made.get(), &attributes,
+                        IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+      code != 0) {
+    return refused("to set up a queue pair", device_.name, code);
   }
   return made;
 }
@@ -233,10 +237,12 @@ Result<void> DeviceLink::connect(ibv_qp& queue_pair, const Opposite& opposite) {
   attributes.ah_attr.grh.dgid = verbs::gid_of(opposite.address);
   attributes.ah_attr.grh.sgid_index = device_.gid_index;
   attributes.ah_attr.grh.hop_limit = 64;
-  if (ibv_modify_qp(&queue_pair, &attributes,
-                    IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-                        IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) != 0) {
-    return refused("to connect to " + to_string(opposite.address), device_.name);
+  if (const int code =
+          ibv_modify_qp(&queue_pair, &attributes,
+                        IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+                            IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+      code != 0) {
+    return refused("to connect to " + to_string(opposite.address), device_.name, code);
   }
   attributes.qp_state = IBV_QPS_RTS;
   attributes.sq_psn = opposite.my_psn;
@@ -244,10 +250,12 @@ Result<void> DeviceLink::connect(ibv_qp& queue_pair, const Opposite& opposite) {
   attributes.retry_cnt = rdma_retries;
   attributes.rnr_retry = retries_unready;
   attributes.max_rd_atomic = 1;
-  if (ibv_modify_qp(&queue_pair, &attributes,
-                    IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-                        IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC) != 0) {
-    return refused("to send to " + to_string(opposite.address), device_.name);
+  if (const int code =
+          ibv_modify_qp(&queue_pair, &attributes,
+                        IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+                            IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC);
+      code != 0) {
+    return refused("to send to " + to_string(opposite.address), device_.name, code);
   }
   return {};
 }
@@ -256,8 +264,8 @@ Result<void> DeviceLink::connect(ibv_qp& queue_pair, const Opposite& opposite) {
 Result<void> DeviceLink::expect_message() {
   ibv_recv_wr request{};
   ibv_recv_wr* failed = nullptr;
-  if (ibv_post_recv(from_before_.get(), &request, &failed) != 0) {
-    return refused("a receive", device_.name);
+  if (const int code = ibv_post_recv(from_before_.get(), &request, &failed); code != 0) {
+    return refused("a receive", device_.name, code);
   }
   return {};
 }
@@ -278,8 +286,8 @@ Result<void> DeviceLink::post(std::uint32_t message, std::uint32_t bytes) {
   request.wr.rdma.remote_addr = next_.end.memory + offset;
   request.wr.rdma.rkey = next_.end.key;
   ibv_send_wr* failed = nullptr;
-  if (ibv_post_send(to_next_.get(), &request, &failed) != 0) {
-    return refused("a message to " + to_string(next_.address), device_.name);
+  if (const int code = ibv_post_send(to_next_.get(), &request, &failed); code != 0) {
+    return refused("a message to " + to_string(next_.address), device_.name, code);
   }
   return {};
 }
@@ -304,7 +312,7 @@ Result<void> DeviceLink::collect() {
   const int count =
       ibv_poll_cq(completions_.get(), static_cast<int>(completions.size()), completions.data());
   if (count < 0) {
-    return refused("its completions", device_.name);
+    return refused("its completions", device_.name, EIO);  // which error it is is not told
   }
   for (const auto& completion : std::span(completions).first(static_cast<std::size_t>(count))) {
     if (auto noted = note(completion); !noted) {
@@ -357,7 +365,7 @@ Result<void> DeviceLink::sleep(Time until) {
   pollfd readable{channel_->fd, POLLIN, 0};
   const int ready = ::ppoll(&readable, 1, &limit, nullptr);
   if (ready < 0 && errno != EINTR) {
-    return refused("to be waited for", device_.name);
+    return refused("to be waited for", device_.name, errno);
   }
   if (ready <= 0) {
     return {};
@@ -365,7 +373,7 @@ Result<void> DeviceLink::sleep(Time until) {
   ibv_cq* queue = nullptr;
   void* context = nullptr;
   if (ibv_get_cq_event(channel_.get(), &queue, &context) != 0) {
-    return errno == EAGAIN ? Result<void>() : refused("its wakeup", device_.name);
+    return errno == EAGAIN ? Result<void>() : refused("its wakeup", device_.name, errno);
   }
   if (++wakeups_ == 1024) {
     acknowledge_wakeups();
@@ -375,8 +383,8 @@ Result<void> DeviceLink::sleep(Time until) {
 }
 
 Result<void> DeviceLink::arm() {
-  if (ibv_req_notify_cq(completions_.get(), 0) != 0) {
-    return refused("to wake anybody up", device_.name);
+  if (const int code = ibv_req_notify_cq(completions_.get(), 0); code != 0) {
+    return refused("to wake anybody up", device_.name, code);
   }
   return {};
 }
