@@ -15,6 +15,8 @@ namespace tributary::host::verbs {
 namespace {
 
 constexpr std::size_t gids_max = 1024;
+// A queue pair names its entry by eight bits.
+constexpr std::uint32_t gid_index_max = 0xff;
 
 std::string names(std::span<ibv_device*> devices) {
   std::string text;
@@ -48,7 +50,7 @@ std::optional<ibv_gid_entry> find_gid(ibv_context& context, const ibv_gid& wante
   const auto count = ibv_query_gid_table(&context, table.data(), table.size(), 0);
   table.resize(count < 0 ? 0 : static_cast<std::size_t>(count));
   const auto found = std::find_if(table.begin(), table.end(), [&](const auto& entry) {
-    return entry.gid_type == IBV_GID_TYPE_ROCE_V2 &&
+    return entry.gid_type == IBV_GID_TYPE_ROCE_V2 && entry.gid_index <= gid_index_max &&
            std::memcmp(&entry.gid, &wanted, sizeof wanted) == 0;
   });
   return found == table.end() ? std::nullopt : std::optional(*found);
