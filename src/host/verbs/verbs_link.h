@@ -37,11 +37,15 @@ struct RdmaPlace {
 inline constexpr std::uint8_t rdma_retries = 6;
 
 // The shortest timeout with which another rank may be away for so long: meanwhile nothing is
-// acknowledged.
+// acknowledged. Within limits.
 constexpr std::chrono::nanoseconds rdma_timeout_for(std::chrono::nanoseconds absence) {
   // Below that, a host that is only slow is asked again before it could answer.
   constexpr std::chrono::nanoseconds least = std::chrono::seconds(1);
-  return std::max(least, absence / (rdma_retries + 1));
+  // The longest of a device (4.096 us x 2^n) below 20 s. A packet that is lost with none behind it
+  // costs that, and up to four times as much with some devices: longer deadlines are no reason to
+  // wait for minutes.
+  constexpr std::chrono::nanoseconds most(4096LL << 22);
+  return std::clamp(absence / (rdma_retries + 1), least, most);
 }
 
 // A link whose Reliable Connections are those of an RDMA device: of a network adapter, or Linux's

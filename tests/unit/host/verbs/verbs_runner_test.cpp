@@ -199,6 +199,13 @@ TEST_F(VerbsRunnerTest, WhatTheLinkSaysEndsTheRun) {
   EXPECT_FALSE(runner.retaining());
 }
 
+TEST(VerbsLink, TheTimeoutFollowsFromTheDeadlineWithinLimits) {
+  EXPECT_EQ(rdma_timeout_for(70s), 10s);
+  EXPECT_EQ(rdma_timeout_for(1s), 1s);
+  EXPECT_GT(rdma_timeout_for(24h), 17s);
+  EXPECT_LE(rdma_timeout_for(24h), 20s);
+}
+
 TEST(VerbsLink, SaysWhichDeviceIsMissing) {
   const auto opened = open_verbs_link({"tributary0", wire::Ipv4Address(127, 0, 0, 1), 30s}, plan);
   ASSERT_FALSE(opened);
