@@ -342,7 +342,7 @@ control::Outcome Dataplane::reload(const control::DaemonConfig& next) {
   if (given_.cores.empty() && next.cores.empty()) {
     wanted.cores = config_.cores;  // automatic as before
   }
-  auto merged = merge_reload(config_, wanted, trees_);
+  auto merged = merge_reload(config_, wanted, trees_, memory_.packets);
   if (!merged) {
     return tl::unexpected(merged.error());
   }

@@ -55,14 +55,19 @@ std::uint32_t slot_bytes_for(std::uint16_t mtu) {
   return std::max(slot_bytes_min, std::bit_ceil(mtu + frame_header_bytes + slot_header_bytes));
 }
 
-MemoryPlan plan_memory(const control::DaemonConfig& config, std::uint64_t hugepage_megabytes_free) {
-  MemoryPlan plan;
-  plan.packets = config.packets;
+std::uint32_t packets_of(const control::DaemonConfig& config) {
+  auto packets = config.packets;
   for (const auto& section : config.switches) {
     if (section.config.netreduce) {
-      plan.packets += static_cast<std::uint32_t>(section.config.netreduce->slots());
+      packets += static_cast<std::uint32_t>(section.config.netreduce->slots());
     }
   }
+  return packets;
+}
+
+MemoryPlan plan_memory(const control::DaemonConfig& config, std::uint64_t hugepage_megabytes_free) {
+  MemoryPlan plan;
+  plan.packets = packets_of(config);
   plan.slot_bytes = slot_bytes_for(largest_mtu(config));
   plan.buffer_bytes = plan.slot_bytes + headroom_bytes;
   std::uint64_t queues = 0;

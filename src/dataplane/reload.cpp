@@ -5,6 +5,7 @@
 
 #include "control/tree_store.h"
 #include "dataplane/device_arguments.h"
+#include "dataplane/memory_plan.h"
 
 namespace tributary::dataplane {
 namespace {
@@ -114,7 +115,8 @@ std::string fixed_difference(const SwitchSection& a, const SwitchSection& b) {
 
 tl::expected<DaemonConfig, std::string> merge_reload(const DaemonConfig& current,
                                                      const DaemonConfig& next,
-                                                     const control::RuntimeTrees& trees) {
+                                                     const control::RuntimeTrees& trees,
+                                                     std::uint32_t packets) {
   const auto refuse = [](const std::string& what) {
     return tl::unexpected(what +
                           " cannot change while the daemon runs; restart it. Nothing has "
@@ -134,6 +136,11 @@ tl::expected<DaemonConfig, std::string> merge_reload(const DaemonConfig& current
       after.config.ports[p].mac = before.config.ports[p].mac;
       after.config.ports[p].line_bps = before.config.ports[p].line_bps;
     }
+  }
+  if (const auto wanted = packets_of(merged); wanted > packets) {
+    return tl::unexpected("the NetReduce rings may hold " + std::to_string(wanted - packets) +
+                          " packets more than there was room for at the daemon's start; restart "
+                          "it. Nothing has been changed");
   }
   if (const auto added = control::add_trees(merged, trees); !added) {
     return tl::unexpected(added.error() +

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include <tl/expected.hpp>
@@ -12,10 +13,12 @@ namespace tributary::dataplane {
 
 // What a reload from `current` to `next` puts in force: `next`, with the MAC addresses and rates
 // that were taken from the devices and the trees that were installed at run time. The error names
-// what can only change by a restart, or a tree that does not fit any more.
+// what can only change by a restart, or a tree that does not fit any more. `packets` are those that
+// the daemon took at its start.
 tl::expected<control::DaemonConfig, std::string> merge_reload(const control::DaemonConfig& current,
                                                               const control::DaemonConfig& next,
-                                                              const control::RuntimeTrees& trees);
+                                                              const control::RuntimeTrees& trees,
+                                                              std::uint32_t packets);
 
 // `current` with the trees of the file, `given`, and those installed at run time, `trees`.
 tl::expected<control::DaemonConfig, std::string> merge_trees(const control::DaemonConfig& current,

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "dataplane/memory_plan.h"
+
 namespace tributary::dataplane {
 namespace {
 
@@ -27,7 +29,7 @@ TEST(MergeReload, KeepsTheMacsOfDevices) {
   current.switches[0].config.ports[0].mac = device_mac;
   auto next = one_switch();
   next.switches[0].config.ports[0].queue.rate_bps = 1000000;
-  const auto merged = merge_reload(current, next, {});
+  const auto merged = merge_reload(current, next, {}, packets_of(current));
   ASSERT_TRUE(merged.has_value());
   EXPECT_EQ(merged->switches[0].config.ports[0].mac, device_mac);
   EXPECT_EQ(merged->switches[0].config.ports[0].queue.rate_bps, 1000000u);
@@ -38,7 +40,7 @@ TEST(MergeReload, RefusesWhatIsBuiltIn) {
   const auto refused = [&](auto change) {
     auto next = one_switch();
     change(next);
-    const auto merged = merge_reload(current, next, {});
+    const auto merged = merge_reload(current, next, {}, packets_of(current));
     return merged ? std::string() : merged.error();
   };
   EXPECT_THAT(refused([](auto& next) { next.cores = {0, 1}; }), HasSubstr("daemon.cores"));
@@ -68,7 +70,7 @@ TEST(MergeReload, CanaryKeepsItsTableAndTakesTimeoutsAndQuotas) {
   canary.root_timeout = milliseconds(3);
   canary.job_quota = 4;
   canary.port_quota = 5;
-  const auto merged = merge_reload(current, next, {});
+  const auto merged = merge_reload(current, next, {}, packets_of(current));
   ASSERT_TRUE(merged.has_value()) << merged.error();
   const auto& after = *merged->switches[0].config.canary;
   EXPECT_EQ(after.timeout_min, milliseconds(1));
@@ -77,9 +79,36 @@ TEST(MergeReload, CanaryKeepsItsTableAndTakesTimeoutsAndQuotas) {
   EXPECT_EQ(after.job_quota, 4u);
   EXPECT_EQ(after.port_quota, 5u);
   canary.partitions = 2;
-  const auto refused = merge_reload(current, next, {});
+  const auto refused = merge_reload(current, next, {}, packets_of(current));
   ASSERT_FALSE(refused.has_value());
   EXPECT_THAT(refused.error(), HasSubstr("partitions"));
+}
+
+netreduce::RingConfig ring_of(std::uint32_t id, std::uint16_t window) {
+  netreduce::RingConfig ring;
+  ring.id = id;
+  ring.members = {wire::Ipv4Address(10, 0, 0, 1), wire::Ipv4Address(10, 0, 0, 2)};
+  ring.window = window;
+  ring.message_packets = 10;
+  return ring;
+}
+
+TEST(MergeReload, RingsHaveTheRoomThatWasTakenAtTheStart) {
+  auto start = one_switch();
+  start.switches[0].config.netreduce = {{ring_of(1, 4)}};
+  const auto packets = packets_of(start);
+  auto fewer = start;
+  fewer.switches[0].config.netreduce->rings.clear();
+  ASSERT_TRUE(merge_reload(start, fewer, {}, packets));
+  auto as_many = fewer;
+  as_many.switches[0].config.netreduce->rings = {ring_of(2, 2), ring_of(3, 2)};
+  EXPECT_TRUE(merge_reload(fewer, as_many, {}, packets));
+  auto more = as_many;
+  more.switches[0].config.netreduce->rings[1] = ring_of(3, 3);
+  const auto refused = merge_reload(as_many, more, {}, packets);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error(), HasSubstr("40 packets more"));
+  EXPECT_THAT(refused.error(), HasSubstr("restart"));
 }
 
 // Of a switch that is the root of a tree with one worker.
@@ -92,13 +121,13 @@ TEST(MergeReload, TreesInstalledAtRunTimeAreKept) {
   current.switches[0].config.panama.emplace();
   auto next = current;
   next.switches[0].config.ports[0].queue.rate_bps = 1000000;
-  const auto merged = merge_reload(current, next, one_tree());
+  const auto merged = merge_reload(current, next, one_tree(), packets_of(current));
   ASSERT_TRUE(merged) << merged.error();
   ASSERT_EQ(merged->switches[0].config.panama->trees.size(), 1u);
   EXPECT_EQ(merged->switches[0].config.panama->trees[0].job, 7u);
   next.switches[0].config.panama->trees.push_back(
       {7, 1, wire::Ipv4Address(239, 192, 0, 2), {0}, {}, 1, 1, 1});
-  const auto refused = merge_reload(current, next, one_tree());
+  const auto refused = merge_reload(current, next, one_tree(), packets_of(current));
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error(), HasSubstr("tree 0 of job 7"));
 }
