@@ -3,13 +3,12 @@
 #include <limits>
 
 #include "control/config_draft.h"
+#include "wire/netreduce.h"
 
 namespace tributary::control {
 namespace {
 
 constexpr std::uint32_t id_max = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint16_t window_max = 64;
-constexpr std::uint16_t message_packets_max = 8192;
 
 void read_ring(Reader& reader, SwitchDraft& out) {
   auto& ring = out.config.netreduce->rings.emplace_back();
@@ -17,8 +16,9 @@ void read_ring(Reader& reader, SwitchDraft& out) {
   reader.require({"id", "members"});
   reader.integer("id", ring.id, {0u, id_max});
   reader.list("members", ring.members, parse_ip);
-  reader.integer<std::uint16_t>("window", ring.window, {1, window_max});
-  reader.integer<std::uint16_t>("message_packets", ring.message_packets, {1, message_packets_max});
+  reader.integer<std::uint16_t>("window", ring.window, {1, wire::ring_window_max});
+  reader.integer<std::uint16_t>("message_packets", ring.message_packets,
+                                {1, wire::ring_message_packets_max});
   reader.integer<std::uint16_t>("mtu", ring.mtu, {256, 4096});
   reader.list("local", ring.local, parse_ip);
   reader.tables("rack", [&ring](Reader& child) {

@@ -13,6 +13,7 @@
 
 #include "host/setup.h"
 #include "wire/ipv4.h"
+#include "wire/netreduce.h"
 #include "wire/roce.h"
 #include "wire/transport.h"
 
@@ -20,12 +21,35 @@ namespace tributary::host {
 namespace {
 
 constexpr std::array<std::uint32_t, 5> path_mtus = {256, 512, 1024, 2048, 4096};
-// Of a ring: what the switch may hold of it.
-constexpr std::size_t ranks_max = 64;
-constexpr std::size_t packets_max = 65536;
 
 tl::unexpected<Error> invalid(std::string message) {
   return fail(Error::Code::invalid_argument, std::move(message));
+}
+
+// As switches check what they are configured with.
+Result<void> check_sizes(const CommunicatorOptions& options) {
+  const auto packets =
+      std::size_t{2} * options.netreduce_window * options.netreduce_message * options.world_size;
+  if (packets == 0 || packets > wire::ring_slots_max) {
+    return invalid("2 x window x packets of a message x ranks is " + std::to_string(packets) +
+                   ", not within 1 to " + std::to_string(wire::ring_slots_max) +
+                   " (TRIBUTARY_NETREDUCE_WINDOW, TRIBUTARY_NETREDUCE_MESSAGE)");
+  }
+  if (options.netreduce_window > wire::ring_window_max) {
+    return invalid("a ring of NetReduce has a window of at most " +
+                   std::to_string(wire::ring_window_max) +
+                   " messages (TRIBUTARY_NETREDUCE_WINDOW)");
+  }
+  if (options.netreduce_message > wire::ring_message_packets_max) {
+    return invalid("a message of NetReduce has at most " +
+                   std::to_string(wire::ring_message_packets_max) +
+                   " packets (TRIBUTARY_NETREDUCE_MESSAGE)");
+  }
+  if (options.world_size > wire::ring_members_max) {
+    return invalid("a ring of NetReduce has at most " + std::to_string(wire::ring_members_max) +
+                   " ranks");
+  }
+  return {};
 }
 
 RendezvousLink to_wire(const LinkEnd& end) {
@@ -63,17 +87,7 @@ Result<void> check_netreduce(const CommunicatorOptions& options) {
                    " is no path MTU of RDMA: 256, 512, 1024, 2048 or 4096 "
                    "(TRIBUTARY_NETREDUCE_MTU)");
   }
-  const auto packets =
-      std::size_t{2} * options.netreduce_window * options.netreduce_message * options.world_size;
-  if (packets == 0 || packets > packets_max) {
-    return invalid("2 x window x packets of a message x ranks is " + std::to_string(packets) +
-                   ", not within 1 to " + std::to_string(packets_max) +
-                   " (TRIBUTARY_NETREDUCE_WINDOW, TRIBUTARY_NETREDUCE_MESSAGE)");
-  }
-  if (options.world_size > ranks_max) {
-    return invalid("a ring of NetReduce has at most " + std::to_string(ranks_max) + " ranks");
-  }
-  return {};
+  return check_sizes(options);
 }
 
 NetReducePlan netreduce_plan_of(const CommunicatorOptions& options) {

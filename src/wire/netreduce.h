@@ -61,6 +61,14 @@ constexpr std::uint32_t ina_payload_bytes(std::uint32_t length, std::uint32_t mt
   return length - before < mtu ? length - before : mtu;
 }
 
+// Limits of a ring, of which hosts and switches must think alike: the window in messages, the
+// packets of a message, the ranks, and the packets that a switch may hold (of both windows, from
+// all ranks).
+inline constexpr std::uint16_t ring_window_max = 64;
+inline constexpr std::uint16_t ring_message_packets_max = 8192;
+inline constexpr std::size_t ring_members_max = 64;
+inline constexpr std::size_t ring_slots_max = 65536;
+
 // The header of a message whose first packet has this payload; null where there is none.
 inline const InaHeader* peek_ina(Bytes payload) {
   const auto* header = Cursor(payload).take<InaHeader>();

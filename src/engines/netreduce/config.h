@@ -10,12 +10,13 @@
 
 #include "wire/ip_address.h"
 #include "wire/ipv4.h"
+#include "wire/netreduce.h"
 
 namespace tributary::netreduce {
 
-inline constexpr std::size_t members_max = 64;
+inline constexpr std::size_t members_max = wire::ring_members_max;
 // Packets that a ring may hold: of both windows, from all ranks.
-inline constexpr std::size_t slots_max = 65536;
+inline constexpr std::size_t slots_max = wire::ring_slots_max;
 
 // One ring of a job. Its memory is its own, and taken when the ring is set up.
 struct RingConfig {

@@ -155,6 +155,18 @@ TEST(NetReduceCommunicator, RefusesWhatCannotBe) {
       "not within 1 to 65536");
   expect(
       [](auto& options) {
+        options.netreduce_message = 1;
+        options.netreduce_window = 65;
+      },
+      "a window of at most 64");
+  expect(
+      [](auto& options) {
+        options.netreduce_message = 8193;
+        options.netreduce_window = 1;
+      },
+      "at most 8192 packets");
+  expect(
+      [](auto& options) {
         options.world_size = 65;
         options.netreduce_message = 1;
       },
