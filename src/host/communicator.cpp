@@ -86,7 +86,18 @@ void copy(const Buffers& buffers) {
 }
 
 std::size_t packets_max(Algorithm by) {
-  return by == Algorithm::canary ? host::Blocks::count_max : host::Parcels::count_max;
+  switch (by) {
+    case Algorithm::canary:
+      return host::Blocks::count_max;
+    case Algorithm::panama:
+      return host::Parcels::count_max;
+    case Algorithm::netreduce:  // these count messages, and tell when their numbers end
+    case Algorithm::roce_ring:
+    case Algorithm::ring:
+    case Algorithm::automatic:
+      break;
+  }
+  return std::numeric_limits<std::size_t>::max();
 }
 
 host::CanaryTuning tuning_of(const CommunicatorOptions& options) {
