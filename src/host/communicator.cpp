@@ -116,7 +116,8 @@ struct Communicator::State {
         : machine(make_machine(connections, options)),
           device(std::move(connections.device)),
           runner(device.get()),
-          ring(std::move(connections.ring)) {
+          ring(std::move(connections.ring)),
+          mixed(connections.mixed) {
       if (machine != nullptr) {
         driver = std::make_unique<host::Driver>(*machine, std::move(*connections.transport));
         runner = driver.get();
@@ -169,6 +170,7 @@ struct Communicator::State {
     std::unique_ptr<host::VerbsRunner> device;  // instead of those
     host::Runner* runner;
     host::Ring ring;
+    bool mixed;  // as Connections has it
   };
 
   State() = default;
@@ -226,7 +228,7 @@ Result<void> Communicator::State::select(Time until) {
 }
 
 Result<host::Choice> Communicator::State::find_out(Time until) {
-  auto& [canary, panama, netreduce, machine, driver, device, runner, ring] = *network;
+  auto& [canary, panama, netreduce, machine, driver, device, runner, ring, mixed] = *network;
   if (panama != nullptr) {
     const auto observation = observe_trees(*panama, *driver, ring, until);
     return observation ? choose_trees(options, *panama, *observation)
@@ -243,7 +245,7 @@ Result<host::Choice> Communicator::State::find_out(Time until) {
     return tl::make_unexpected(observation.error());
   }
   return canary != nullptr ? choose(options, runner->job().id, *observation)
-                           : choose_netreduce(options, runner->job().id, *observation);
+                           : choose_netreduce(options, runner->job().id, *observation, mixed);
 }
 
 void Communicator::State::notify(const std::string& line) const {

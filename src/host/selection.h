@@ -47,8 +47,9 @@ Result<Choice> choose(const CommunicatorOptions& options, std::uint32_t job,
                       const Observation& observation);
 Result<Choice> choose_trees(const CommunicatorOptions& options, const PanamaCollectives& machine,
                             const Observation& observation);
+// Mixed: some ranks have an RDMA device, others an endpoint in software.
 Result<Choice> choose_netreduce(const CommunicatorOptions& options, std::uint32_t job,
-                                const Observation& observation);
+                                const Observation& observation, bool mixed);
 // Where a ring of the hosts was asked for, nothing need be observed.
 Choice choose_ring(const CommunicatorOptions& options, std::uint32_t job);
 

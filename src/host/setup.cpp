@@ -308,6 +308,7 @@ Result<Connections> connect(const CommunicatorOptions& options, Time until) {
   } else if (options.wants_links()) {
     connections.netreduce = netreduce_plan_of(options);
     connections.link = link_plan_of(*meeting, *end);
+    connections.mixed = is_mixed(*meeting);
   }
   if (*device != nullptr) {
     const auto& link = connections.link;

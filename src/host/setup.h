@@ -27,6 +27,7 @@ struct Connections {
   PanamaPlan plan;  // without trees unless PANAMA is wanted
   std::optional<NetReducePlan> netreduce = {};
   LinkPlan link = {};  // of NetReduce
+  bool mixed = false;  // some of its ranks have an RDMA device, others an endpoint in software
   // Either datagrams, or a device that is told of whole messages.
   std::optional<UringTransport> transport = {};
   std::unique_ptr<VerbsRunner> device = {};

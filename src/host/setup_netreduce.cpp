@@ -137,6 +137,13 @@ LinkPlan link_plan_of(const Meeting& meeting, const LinkEnd& mine) {
   return {mine, neighbour((job.rank + 1) % world), neighbour((job.rank + world - 1) % world)};
 }
 
+bool is_mixed(const Meeting& meeting) {
+  const auto& links = meeting.links;
+  return std::any_of(links.begin(), links.end(), [&](const RendezvousLink& link) {
+    return (link.device != 0) != (links.front().device != 0);
+  });
+}
+
 roce::Tuning roce_tuning_of(const CommunicatorOptions& options) {
   roce::Tuning tuning;
   const auto deadline = std::min<std::chrono::nanoseconds>(options.deadline, deadline_max);

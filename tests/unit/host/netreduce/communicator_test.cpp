@@ -12,6 +12,8 @@
 
 #include <gtest/gtest.h>
 
+#include "host/selection.h"
+
 // On real sockets, of the loopback interface, where no switch is.
 namespace tributary::host::test {
 namespace {
@@ -134,6 +136,17 @@ TEST(NetReduceCommunicator, OneAddressHasOneEndpoint) {
         options.deadline = 1s;
       });
   EXPECT_EQ(refused, 1);
+}
+
+TEST(NetReduceCommunicator, TheNoticeOfAMixedRingSaysThatSumsAreNotCertain) {
+  const auto notice = [](bool mixed) {
+    Observation seen;
+    seen.ranks = 2;
+    const auto choice = choose_netreduce(options_of(0, 2, 33000), 7, seen, mixed);
+    return choice ? choice->notice : choice.error().message;
+  };
+  EXPECT_NE(notice(true).find("sums are not certain"), std::string::npos) << notice(true);
+  EXPECT_EQ(notice(false).find("certain"), std::string::npos) << notice(false);
 }
 
 TEST(NetReduceCommunicator, RefusesWhatCannotBe) {
