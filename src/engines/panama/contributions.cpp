@@ -238,7 +238,13 @@ void PanamaEngine::come_late(Tree& tree, Row& row, std::uint8_t child, PacketPtr
 // somebody asks.
 void PanamaEngine::answer(Tree& tree, Row& row, const Packet& packet, const Message& message,
                           Time now, engine::Actions& actions) {
-  if (!message.header.retransmission() || !row.kept) {
+  if (!message.header.retransmission()) {
+    return;
+  }
+  if (row.state == Row::State::summed && row.holds && !row.kept) {
+    return send_more(tree, row, tree.child_of(packet.ingress), now, actions);
+  }
+  if (!row.kept) {
     return;
   }
   tree.last_taken = now;

@@ -132,14 +132,16 @@ void PanamaEngine::complete(Tree& tree, Row& row, PortIndex ingress, Time now,
   pass_on(tree, row, std::move(sum), ingress, now, actions);
 }
 
-// There is more in the sum than when it was sent: another one takes its place (section 7).
+// There is more in the sum than when it was sent: another one takes its place (section 7). The
+// row's header tells of all that waits, so that the elements that were sent must not stand behind
+// it again.
 void PanamaEngine::send_more(Tree& tree, Row& row, std::uint8_t child, Time now,
                              engine::Actions& actions) {
+  clear(tree, row);
   auto sum = add_up(tree, row);
   if (!sum) {
     return actions.lose(DropReason::no_buffer);
   }
-  clear(tree, row);
   pass_on(tree, row, std::move(sum), tree.config().children[child], now, actions);
 }
 

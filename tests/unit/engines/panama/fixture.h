@@ -142,6 +142,15 @@ class PanamaTest : public ::testing::Test {
     }
     return sent;
   }
+  // The packet comes while there is no buffer for another one.
+  std::vector<test::Sent> feed_without_buffers(const PanamaSpec& spec, const Ints& elements) {
+    auto packet = test::make_panama(pool, spec, elements);
+    std::vector<PacketPtr> all;
+    while (auto other = pool.allocate()) {
+      all.push_back(std::move(other));
+    }
+    return feed(std::move(packet));
+  }
   std::uint32_t cap_of(const std::vector<test::Sent>& sent) {
     EXPECT_FALSE(sent.empty());
     return sent.empty() ? 0 : Seen(sent[0]).header().wnd_cap.value();

@@ -120,6 +120,40 @@ TEST_F(Partial, ALargerSumFollowsOneThatHasGoneOn) {
   EXPECT_EQ(harness->figure("packets_held"), 0u);
 }
 
+// What was sent before is no longer what the header tells.
+TEST_F(Partial, ALargerSumThatFoundNoBufferIsMadeOnARepeat) {
+  const auto tree = with_quorum(leaf_of(3, 8), 7);
+  start({tree});
+  feed(from(tree, 0), Ints{1});
+  ASSERT_EQ(feed(from(tree, 1), Ints{2}).size(), 1u);
+  EXPECT_TRUE(feed_without_buffers(from(tree, 2), Ints{4}).empty());
+  EXPECT_EQ(harness->losses(DropReason::no_buffer), 1u);
+  now += 2ms;
+  auto spec = from(tree, 0);
+  spec.retransmission = true;
+  const auto sent = feed(spec, Ints{1});
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].port, parent_port);
+  EXPECT_EQ(Seen(sent[0]).header().contributions.value(), 3);
+  EXPECT_EQ(Seen(sent[0]).elements<std::int32_t>(), Ints{7});
+}
+
+TEST_F(Partial, ASumOfWhichNothingIsKeptIsMadeAgain) {
+  const auto tree = with_quorum(leaf_of(3, 8), 7);
+  start({tree});
+  feed(from(tree, 0), Ints{1});
+  ASSERT_EQ(feed(from(tree, 1), Ints{2}).size(), 1u);
+  now += 11s;
+  harness->expire(now);
+  EXPECT_TRUE(feed_without_buffers(from(tree, 2), Ints{4}).empty());
+  auto spec = from(tree, 0);
+  spec.retransmission = true;
+  const auto sent = feed(spec, Ints{1});
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(Seen(sent[0]).header().contributions.value(), 3);
+  EXPECT_EQ(Seen(sent[0]).elements<std::int32_t>(), Ints{7});
+}
+
 TEST_F(Partial, WhoIsInNoSumIsToldTheCapOfTheSwitchAboveHim) {
   const auto tree = with_quorum(leaf_of(2, 4), 2);
   start({tree}, 8);
