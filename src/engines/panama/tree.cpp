@@ -58,7 +58,7 @@ void Tree::begin(std::uint32_t epoch, std::uint32_t vid) {
 }
 
 bool Tree::complete(std::uint64_t position, bool is_fin) {
-  if (is_fin) {
+  if (is_fin && position >= epochs.first()) {
     fin = position;
   }
   for (skipped_ = std::max(skipped_, expected); skipped_ < position; ++skipped_) {

@@ -184,6 +184,18 @@ TEST_F(Repeats, AStrayResultTakesNoPlaceInTheEpochThatFollowed) {
   }
 }
 
+TEST_F(Repeats, TheLastResultOfAnEpochThatIsOverDoesNotEndTheNext) {
+  const auto tree = leaf_of(2, 4);
+  start({tree});
+  ASSERT_EQ(round(tree, 0, true, 1).size(), 1u);
+  ASSERT_EQ(round(tree, 0, false, 2).size(), 1u);
+  auto last = as_result(from(tree, 0));
+  last.epoch = 1;
+  last.fin = true;
+  EXPECT_EQ(feed(last).size(), 2u);
+  EXPECT_EQ(round(tree, 1, false, 2).size(), 1u);
+}
+
 // A stray packet made the tree leave the epoch that the job is in, after a long silence.
 TEST_F(Repeats, AnEpochThatWasLeftForAStrayPacketGoesOn) {
   const auto tree = root_of(2);
