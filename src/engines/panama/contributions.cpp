@@ -241,13 +241,13 @@ void PanamaEngine::answer(Tree& tree, Row& row, const Packet& packet, const Mess
   if (!message.header.retransmission()) {
     return;
   }
+  tree.last_taken = now;
   if (row.state == Row::State::summed && row.holds && !row.kept) {
     return send_more(tree, row, tree.child_of(packet.ingress), now, actions);
   }
   if (!row.kept) {
     return;
   }
-  tree.last_taken = now;
   if (row.state == Row::State::done) {
     replay(tree, row, packet.ingress, actions);
   } else {

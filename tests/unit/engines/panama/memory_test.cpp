@@ -85,6 +85,24 @@ TEST_F(Memory, ASilentJobLeavesItsShareToTheOthersUntilItGoesOn) {
   EXPECT_EQ(harness->figure("packets_kept"), 0u);
 }
 
+TEST_F(Memory, AJobThatAsksForWhatItWaitsForIsNotSilent) {
+  const auto tree = root_of(2);
+  start({tree}, 20);
+  round(tree, 0);
+  feed(from(tree, 0, 1));
+  for (int i = 0; i < 3; ++i) {
+    now += 6s;
+    auto spec = from(tree, 0, 1);
+    spec.retransmission = true;
+    feed(spec);
+    harness->expire(now);
+  }
+  EXPECT_EQ(harness->figure("trees_active"), 1u);
+  auto lost = from(tree, 1, 0);
+  lost.retransmission = true;
+  EXPECT_EQ(feed(lost).size(), 1u) << "kept for who lacks it";
+}
+
 TEST_F(Memory, ResultsThatNobodyCanLackAreLetGo) {
   const auto tree = root_of(2);
   start({tree}, 8);
