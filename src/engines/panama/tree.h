@@ -80,11 +80,13 @@ class Tree {
     return epochs.is_current(epoch) &&
            (there.state == Row::State::free || there.position < position);
   }
-  // A result may be kept at `position`, where nothing is known.
+  // A result may be kept at `position`, where nothing is known: nobody has sent what is further on
+  // than all windows.
   bool may_begin_with_result(std::uint64_t position) const {
     const auto& there = row(position);
-    return there.state == Row::State::free ||
-           (there.state != Row::State::gathering && there.position < position);
+    const bool has_room = there.state == Row::State::free ||
+                          (there.state != Row::State::gathering && there.position < position);
+    return has_room && position < expected + rows();
   }
 
   // The job goes on with (or starts over at) this epoch. Nothing may gather.

@@ -196,6 +196,17 @@ TEST_F(Repeats, TheLastResultOfAnEpochThatIsOverDoesNotEndTheNext) {
   EXPECT_EQ(round(tree, 1, false, 2).size(), 1u);
 }
 
+TEST_F(Repeats, AResultBeyondAllWindowsIsStale) {
+  const auto tree = leaf_of(2, 4);
+  start({tree}, 16);
+  feed(from(tree, 0));
+  for (const std::uint32_t vid : {32u, 0xffffffffu}) {
+    expect_drop(as_result(from(tree, 0, vid)), DropReason::panama_stale);
+  }
+  EXPECT_EQ(feed(as_result(from(tree, 0, 31))).size(), 2u);
+  EXPECT_EQ(feed(from(tree, 1)).size(), 1u);
+}
+
 // A stray packet made the tree leave the epoch that the job is in, after a long silence.
 TEST_F(Repeats, AnEpochThatWasLeftForAStrayPacketGoesOn) {
   const auto tree = root_of(2);
