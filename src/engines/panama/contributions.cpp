@@ -190,7 +190,9 @@ void PanamaEngine::replace(Tree& tree, Row& row, std::uint8_t child, PacketPtr p
   if (!tree.is_partial() || !more()) {
     ++tree.counters.duplicates;
     answer(tree, row, *packet, message, now, actions);
-    return actions.drop(std::move(packet), DropReason::panama_duplicate);
+    actions.drop(std::move(packet), DropReason::panama_duplicate);
+    // There may have been no buffer for the sum.
+    return complete_what_can(tree, row, child, now, actions);
   }
   ++tree.counters.replaced;
   count_out(row.header, header_in(*waiting));

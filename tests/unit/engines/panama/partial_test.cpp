@@ -154,6 +154,19 @@ TEST_F(Partial, ASumOfWhichNothingIsKeptIsMadeAgain) {
   EXPECT_EQ(Seen(sent[0]).elements<std::int32_t>(), Ints{7});
 }
 
+TEST_F(Partial, ASumThatFoundNoBufferIsMadeOnARepeat) {
+  const auto tree = with_quorum(leaf_of(3, 8), 7);
+  start({tree});
+  feed(from(tree, 0), Ints{1});
+  EXPECT_TRUE(feed_without_buffers(from(tree, 1), Ints{2}).empty());
+  auto spec = from(tree, 0);
+  spec.retransmission = true;
+  const auto sent = feed(spec, Ints{1});
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(Seen(sent[0]).header().contributions.value(), 2);
+  EXPECT_EQ(Seen(sent[0]).elements<std::int32_t>(), Ints{3});
+}
+
 TEST_F(Partial, WhoIsInNoSumIsToldTheCapOfTheSwitchAboveHim) {
   const auto tree = with_quorum(leaf_of(2, 4), 2);
   start({tree}, 8);
