@@ -118,7 +118,7 @@ std::optional<DropReason> PanamaEngine::find_fault(const Tree& tree, const Row& 
     return DropReason::panama_overcount;
   }
   const bool slot_taken = !joins && row.state == Row::State::gathering;
-  if (slot_taken || position >= tree.expected + tree.rows() ||
+  if (slot_taken || position >= tree.expected + tree.span() ||
       tree.held[child] >= tree.grant.packets) {
     return DropReason::panama_over_cap;
   }
@@ -170,7 +170,7 @@ void PanamaEngine::note(Tree& tree, Row& row, std::uint8_t child, const wire::Pa
   tree.mark(row, child) = mark_of(header);
   tree.highest[child] = std::max(tree.highest[child], row.position + 1);
   tree.top = std::max(tree.top, row.position + 1);
-  tree.last_taken = now;
+  tree.last_taken = tree.last_added = now;
   if (!tree.grant.active && !tree.is_finished()) {
     activate(tree, now);
   }
@@ -276,6 +276,13 @@ void PanamaEngine::evict_waiting(Tree& tree) {
       --tree.gathering;
     }
   }
+}
+
+// It has to go on with an initial window.
+void PanamaEngine::cut(Tree& tree) {
+  evict_waiting(tree);
+  memory_.deactivate(tree.grant, tree.held_max());
+  tree.is_cut = true;
 }
 
 }  // namespace tributary::panama

@@ -191,18 +191,23 @@ Time PanamaEngine::deadline() const {
 }
 
 // What waits for a rank that is late stays; the tree is active again when it goes on. Who lost a
-// result has asked for it long since.
+// result has asked for it long since. But where another tree has no room at all, one that stands
+// still gives up what waits: who lives sends it again.
 void PanamaEngine::expire(Time now, engine::Actions& /*actions*/) {
   if (now < next_look_) {
     return;
   }
   for (auto& tree : trees_) {
+    if (memory_.is_short() && now - tree->last_added >= silence_max) {
+      cut(*tree);
+    }
     if (now - tree->last_taken >= silence_max) {
       memory_.deactivate(tree->grant, tree->held_max());
       kept_ -= tree->forget(tree->top);
     }
   }
-  next_look_ = memory_.active() > 0 || kept_ > 0 ? now + look_interval : never;
+  const bool look_again = memory_.active() > 0 || kept_ > 0 || memory_.is_short();
+  next_look_ = look_again ? now + look_interval : never;
 }
 
 void PanamaEngine::activate(Tree& tree, Time now) {

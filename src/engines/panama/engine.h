@@ -90,6 +90,7 @@ class PanamaEngine final : public engine::Engine {
   bool can_add_late(const Tree& tree, const Row& row, std::uint8_t child,
                     const wire::PanamaHeader& header) const;
   void evict_waiting(Tree& tree);
+  void cut(Tree& tree);
 
   // Sums.
   bool is_complete(const Tree& tree, const Row& row) const;

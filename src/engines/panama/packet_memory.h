@@ -83,6 +83,8 @@ class PacketMemory {
     }
   }
 
+  // A tree lacks its initial window.
+  bool is_short() const { return !starved_.empty(); }
   std::uint32_t packets() const { return packets_; }
   std::uint32_t granted() const { return granted_; }
   std::uint32_t trees() const { return trees_; }

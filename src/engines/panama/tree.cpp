@@ -53,6 +53,7 @@ void Tree::begin(std::uint32_t epoch, std::uint32_t vid) {
   const auto first = top;
   epochs.begin(epoch, first);
   fin.reset();
+  is_cut = false;
   expected = first + (vid < initial_window ? 0 : vid);
   skipped_ = expected;
 }

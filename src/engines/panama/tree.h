@@ -104,6 +104,9 @@ class Tree {
   std::uint32_t forget_received(std::uint64_t position);
   // Lets go of what is kept before that position, whoever may have lost it.
   std::uint32_t forget(std::uint64_t before);
+  // How far beyond `expected` something may wait. Where not all that is sent may, the first ones
+  // do, or each child's would wait for other ones.
+  std::uint64_t span() const { return is_cut ? grant.packets : rows(); }
   // Packets that wait at the fullest port.
   std::uint32_t held_max() const;
   // Whether a sum at `position` may do without those that are not in `arrived` (section 7).
@@ -124,6 +127,9 @@ class Tree {
   std::vector<std::uint32_t> held;     // packets that wait, by child
   std::vector<std::uint64_t> highest;  // behind the last position that the child sent
   Time last_taken{};                   // or asked for again
+  Time last_added{};                   // taken, and new
+  // What waited in this epoch was let go: senders may have a wider window than the grant.
+  bool is_cut = false;
   TreeCounters counters;
 
  private:

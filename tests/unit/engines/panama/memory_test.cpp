@@ -103,6 +103,53 @@ TEST_F(Memory, AJobThatAsksForWhatItWaitsForIsNotSilent) {
   EXPECT_EQ(feed(lost).size(), 1u) << "kept for who lacks it";
 }
 
+// One of its members hangs, and the others go on asking.
+TEST_F(Memory, AJobThatStandsStillMakesRoomForATreeThatHasNone) {
+  const auto a = root_of(2, 0, 7);
+  const auto b = root_of(2, 0, 8);
+  start({a}, 8);
+  round(a, 0);
+  for (std::uint32_t vid = 1; vid <= 8; ++vid) {
+    feed(from(a, 0, vid));
+  }
+  config.trees = {a, b};
+  ASSERT_TRUE(engine->reconfigure(config));
+  expect_drop(from(b, 0), DropReason::panama_over_cap);
+  now += 6s;
+  auto spec = from(a, 0, 1);
+  spec.retransmission = true;
+  feed(spec);
+  harness->expire(now);
+  expect_drop(from(b, 0), DropReason::panama_over_cap);
+  now += 5s;
+  harness->expire(now);
+  EXPECT_EQ(round(b, 0).size(), 2u);
+  for (const std::uint32_t vid : {7u, 8u}) {
+    expect_drop(from(a, 0, vid), DropReason::panama_over_cap);
+  }
+  EXPECT_EQ(round(a, 1).size(), 2u) << "the first that wait have room";
+}
+
+// It rests when the new tree comes.
+TEST_F(Memory, AJobThatLeftMakesRoomForATreeThatHasNone) {
+  const auto a = root_of(2, 0, 7);
+  const auto b = root_of(2, 0, 8);
+  start({a}, 8);
+  round(a, 0);
+  for (std::uint32_t vid = 1; vid <= 8; ++vid) {
+    feed(from(a, 0, vid));
+  }
+  now += 11s;
+  harness->expire(now);
+  EXPECT_EQ(engine->deadline(), never);
+  config.trees = {a, b};
+  ASSERT_TRUE(engine->reconfigure(config));
+  expect_drop(from(b, 0), DropReason::panama_over_cap);
+  now = engine->deadline();
+  harness->expire(now);
+  EXPECT_EQ(round(b, 0).size(), 2u);
+}
+
 TEST_F(Memory, ResultsThatNobodyCanLackAreLetGo) {
   const auto tree = root_of(2);
   start({tree}, 8);
