@@ -77,7 +77,8 @@ class PanamaEngine final : public engine::Engine {
                  Time now);
   void take(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet, const Message& message,
             Time now);
-  void hold(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet, const Message& message);
+  void hold(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet, const Message& message,
+            Time now);
   void note(Tree& tree, Row& row, std::uint8_t child, const wire::PanamaHeader& header, Time now);
   void replace(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet, const Message& message,
                Time now, engine::Actions& actions);
@@ -120,7 +121,8 @@ class PanamaEngine final : public engine::Engine {
                  PortIndex ingress, PortIndex port, engine::Actions& actions);
   void keep(Tree& tree, Row& row, Packet& body, Time now);
   void clear(Tree& tree, Row& row);
-  void forget_rested(Time now);
+  void make_room(Time now);
+  void forget_rested(Time now, Duration rest);
   Headers headers_for(const Tree& tree, const Row& row, const wire::PanamaHeader& header) const;
 
   PanamaConfig config_;
@@ -131,6 +133,7 @@ class PanamaEngine final : public engine::Engine {
   std::vector<Tree*> index_;  // by hash of the key, open addressing
   std::vector<PortUse> ports_;
   std::unique_ptr<float[]> wide_;  // an accumulator of 16-bit elements
+  std::uint64_t held_ = 0;         // packets that wait, at all ports
   std::uint64_t kept_ = 0;         // packets kept for those who lost a sum or a result
   std::uint64_t kept_high_water_ = 0;
   TreeCounters removed_;  // of trees that are gone

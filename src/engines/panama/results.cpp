@@ -132,9 +132,7 @@ void PanamaEngine::keep(Tree& tree, Row& row, Packet& body, Time now) {
   tree.count_kept(row);
   kept_high_water_ = std::max(kept_high_water_, ++kept_);
   look_soon(now);
-  if (kept_ > 2ull * memory_.packets()) {
-    forget_rested(now);
-  }
+  make_room(now);
 }
 
 void PanamaEngine::clear(Tree& tree, Row& row) {
@@ -145,12 +143,23 @@ void PanamaEngine::clear(Tree& tree, Row& row) {
   }
 }
 
-// Trees that rest keep the results of their last window while there is room; who rests longest is
-// the least likely to be asked. Who came to rest just now may well be.
-void PanamaEngine::forget_rested(Time now) {
+// Trees that rest keep the results of their last window while there is room. Who came to rest just
+// now may well be asked, and forgets only where there are no more buffers: a switch without is
+// worse.
+void PanamaEngine::make_room(Time now) {
+  const std::uint64_t windows = ports_.size() + 2;
+  if (held_ + kept_ > windows * memory_.packets()) {
+    forget_rested(now, Duration::zero());
+  } else if (kept_ > 2ull * memory_.packets()) {
+    forget_rested(now, rest_min);
+  }
+}
+
+// Who rests longest is the least likely to be asked.
+void PanamaEngine::forget_rested(Time now, Duration rest) {
   Tree* oldest = nullptr;
   for (const auto& tree : trees_) {
-    if (!tree->grant.active && tree->kept > 0 && now - tree->last_taken >= rest_min &&
+    if (!tree->grant.active && tree->kept > 0 && now - tree->last_taken >= rest &&
         (oldest == nullptr || tree->last_taken < oldest->last_taken)) {
       oldest = tree.get();
     }

@@ -173,6 +173,7 @@ void PanamaEngine::release_waiting(Tree& tree, Row& row) {
   for (std::uint8_t child = 0; child < tree.children(); ++child) {
     if ((row.arrived >> child & 1) != 0) {
       --tree.held[child];
+      --held_;
       --ports_[tree.config().children[child]].held;
       tree.waiting(row, child).reset();
     }

@@ -150,6 +150,31 @@ TEST_F(Memory, AJobThatLeftMakesRoomForATreeThatHasNone) {
   EXPECT_EQ(round(b, 0).size(), 2u);
 }
 
+// As many buffers as docs/control.md asks for, however many trees came to rest just now.
+TEST_F(Memory, WhatIsKeptAndWhatWaitsIsBounded) {
+  constexpr std::uint32_t packet_memory = 100;
+  std::vector<TreeConfig> trees;
+  for (std::uint32_t job = 8; job < 33; ++job) {
+    trees.push_back(root_of(2, 0, job));
+  }
+  start(trees, packet_memory);
+  for (const auto& tree : trees) {
+    for (std::uint32_t vid = 0; vid < 80; ++vid) {
+      ASSERT_EQ(round(tree, vid, vid == 79).size(), 2u);
+      ASSERT_LE(pool.outstanding(), (self.ports + 2) * packet_memory);
+    }
+    now += 1ms;
+  }
+  const auto replays = [&](const TreeConfig& tree) {
+    auto spec = from(tree, 0, 79);
+    spec.fin = spec.retransmission = true;
+    return feed(spec).size();
+  };
+  EXPECT_EQ(replays(trees.front()), 0u) << "who rests longest forgets first";
+  EXPECT_EQ(replays(trees.back()), 1u);
+  EXPECT_EQ(replays(trees[trees.size() - 10]), 1u);
+}
+
 TEST_F(Memory, ResultsThatNobodyCanLackAreLetGo) {
   const auto tree = root_of(2);
   start({tree}, 8);
