@@ -1,9 +1,50 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/engine.h"
 
 namespace tributary::dataplane {
+
+inline std::uint64_t merge(std::uint64_t a, std::uint64_t b, engine::Merge how) {
+  switch (how) {
+    case engine::Merge::sum:
+      return a + b;
+    case engine::Merge::maximum:
+      return std::max(a, b);
+    case engine::Merge::minimum:
+      return std::min(a, b);
+  }
+  return a;
+}
+
+// Adds what one core says to the figures of the switch.
+inline void merge_figure(std::vector<std::pair<std::string, std::uint64_t>>& figures,
+                         const engine::Figure& figure) {
+  const auto known = std::find_if(figures.begin(), figures.end(),
+                                  [&](const auto& pair) { return pair.first == figure.name; });
+  if (known == figures.end()) {
+    figures.emplace_back(figure.name, figure.value);
+  } else {
+    known->second = merge(known->second, figure.value, figure.merge);
+  }
+}
+
+inline void merge_job(engine::JobStatus& row, const engine::JobStatus& job) {
+  row.job = job.job;
+  row.contributions += job.contributions;
+  row.results += job.results;
+  row.bypassed += job.bypassed;
+  row.descriptors += job.descriptors;
+  row.descriptors_high_water = std::max(row.descriptors_high_water, job.descriptors_high_water);
+  row.timeout = std::max(row.timeout, job.timeout);
+}
 
 // Every core has learned for itself: of two entries for one key the better is kept.
 template <typename Key, typename Row, typename Better>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What Dataplane tells about its engines: each core's part, fetched between two of its bursts,
 // merged.
-#include <algorithm>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -29,14 +28,7 @@ std::vector<control::EngineStatus> Dataplane::engines() {
         row.switch_name = config_.switches[s].config.name;
         row.engine = view.name;
         for (const auto& figure : view.engine->figures()) {
-          const auto known =
-              std::find_if(row.figures.begin(), row.figures.end(),
-                           [&](const auto& pair) { return pair.first == figure.name; });
-          if (known == row.figures.end()) {
-            row.figures.emplace_back(figure.name, figure.value);
-          } else {
-            known->second += figure.value;
-          }
+          merge_figure(row.figures, figure);
         }
       }
     }
@@ -55,14 +47,7 @@ std::vector<control::JobRow> Dataplane::jobs() {
     for (std::size_t s = 0; s < core.shares().size(); ++s) {
       for (const auto& view : core.shares()[s].logical->engines()) {
         for (const auto& job : view.engine->jobs()) {
-          auto& row = merged[{s, std::string(view.name), job.job}];
-          row.job = job.job;
-          row.contributions += job.contributions;
-          row.results += job.results;
-          row.bypassed += job.bypassed;
-          row.descriptors += job.descriptors;
-          row.descriptors_high_water += job.descriptors_high_water;
-          row.timeout = std::max(row.timeout, job.timeout);
+          merge_job(merged[{s, std::string(view.name), job.job}], job);
         }
       }
     }

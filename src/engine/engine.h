@@ -47,10 +47,14 @@ struct SwitchIdentity {
   }
 };
 
+// What a figure of the switch is made of, which has an engine on each of its cores.
+enum class Merge : std::uint8_t { sum, maximum, minimum };
+
 // A named figure of an engine, for counters and metrics: "collisions_total", "descriptors_in_use".
 struct Figure {
   std::string_view name;
   std::uint64_t value = 0;
+  Merge merge = Merge::sum;
 };
 
 // One job as an engine sees it.

@@ -39,9 +39,9 @@ class Watched {
     return ledger().drops[static_cast<std::size_t>(reason)];
   }
   std::uint64_t figure(std::string_view name) const {
-    for (const auto& [key, value] : device_.logical().engines().front().engine->figures()) {
-      if (key == name) {
-        return value;
+    for (const auto& each : device_.logical().engines().front().engine->figures()) {
+      if (each.name == name) {
+        return each.value;
       }
     }
     ADD_FAILURE() << "no figure " << name;

@@ -65,9 +65,9 @@ void report(benchmark::State& state, double cycles_per_packet) {
 }
 
 std::uint64_t figure(const Device& device, std::string_view name) {
-  for (const auto& [key, value] : device.logical().engines().front().engine->figures()) {
-    if (key == name) {
-      return value;
+  for (const auto& each : device.logical().engines().front().engine->figures()) {
+    if (each.name == name) {
+      return each.value;
     }
   }
   return 0;

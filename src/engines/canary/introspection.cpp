@@ -35,11 +35,11 @@ std::vector<engine::Figure> CanaryEngine::figures() const {
       {"jobs_untracked_total", jobs_.untracked_total()},
       {"descriptors", table_.size()},
       {"descriptors_in_use", table_.in_use()},
-      {"descriptors_high_water", table_.high_water()},
+      {"descriptors_high_water", table_.high_water(), engine::Merge::maximum},
       {"accumulators_in_use", occupancy_.accumulators()},
-      {"accumulators_high_water", occupancy_.accumulators_high_water()},
+      {"accumulators_high_water", occupancy_.accumulators_high_water(), engine::Merge::maximum},
       {"accumulator_bytes", occupancy_.bytes()},
-      {"accumulator_bytes_high_water", occupancy_.bytes_high_water()},
+      {"accumulator_bytes_high_water", occupancy_.bytes_high_water(), engine::Merge::maximum},
   };
 }
 

@@ -73,7 +73,7 @@ std::vector<engine::Figure> NetReduceEngine::figures() const {
       {"past_total", counters_.past},
       {"abandoned_total", counters_.abandoned},
       {"passed_total", counters_.passed},
-      {"rings", rings_.size()},
+      {"rings", rings_.size(), engine::Merge::maximum},
       {"runs", runs},
       {"connections", connections},
       {"packets_waiting", waiting},

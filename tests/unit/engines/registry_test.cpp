@@ -31,6 +31,28 @@ TEST(Registry, MakesOnlyWhatIsConfigured) {
   EXPECT_NE(engine_kinds()[1].make({nullptr, &other}, identity, pool), nullptr);
 }
 
+TEST(Registry, FiguresAreMarkedByHowThoseOfCoresMerge) {
+  HeapPacketPool pool(4, 2048);
+  const canary::CanaryConfig canary;
+  const panama::PanamaConfig panama;
+  const netreduce::NetReduceConfig netreduce;
+  for (const auto& kind : engine_kinds()) {
+    const auto engine = kind.make({&canary, &panama, &netreduce}, identity, pool);
+    ASSERT_NE(engine, nullptr) << kind.protocol.name;
+    for (const auto& figure : engine->figures()) {
+      if (figure.name.ends_with("_total")) {
+        EXPECT_EQ(figure.merge, Merge::sum) << figure.name;
+      }
+      if (figure.name.ends_with("_high_water") || figure.name == "packet_memory") {
+        EXPECT_EQ(figure.merge, Merge::maximum) << figure.name;
+      }
+      if (figure.name == "wnd_cap") {
+        EXPECT_EQ(figure.merge, Merge::minimum);
+      }
+    }
+  }
+}
+
 TEST(Registry, ReconfiguresInPlaceWherePossible) {
   HeapPacketPool pool(4, 2048);
   const auto& kind = engine_kinds()[0];
