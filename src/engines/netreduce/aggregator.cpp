@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engines/netreduce/aggregator.h"
 
-#include <algorithm>
-
 #include "packet/pool.h"
 
 namespace tributary::netreduce {
@@ -16,11 +14,6 @@ AggregatorArray::AggregatorArray(const RingConfig& ring)
       slots_(ring.aggregators() * ring.members.size()),
       results_(std::make_unique_for_overwrite<std::byte[]>(ring.aggregators() * mtu_)),
       wide_(std::make_unique_for_overwrite<std::byte[]>(ring.aggregators() * 2 * mtu_)) {}
-
-bool AggregatorArray::any_waits() const {
-  return std::any_of(aggregators_.begin(), aggregators_.end(),
-                     [](const Aggregator& aggregator) { return aggregator.is_waiting(); });
-}
 
 void AggregatorArray::clear(std::size_t index) {
   for (auto& slot : slots(index)) {

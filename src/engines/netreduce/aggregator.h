@@ -83,8 +83,6 @@ class AggregatorArray {
   // Where 16-bit floats are added up, as f32.
   std::byte* wide(std::size_t index) { return wide_.get() + index * 2 * mtu_; }
 
-  // Looks at all of them.
-  bool any_waits() const;
   // Makes room for another message; what waits is let go of.
   void clear(std::size_t index);
   void clear();

@@ -40,9 +40,6 @@ class Connection {
   // Longer than most Reliable Connections are silent while something is not acknowledged: what
   // comes later with the same numbers may be somebody else, unless others wait for it.
   static constexpr Duration silence_max = std::chrono::seconds(120);
-  // Within that, whoever waits sends again: our endpoints after half a second at most, RDMA devices
-  // unless set to wait longer. The transport of a job that begins anew has patience for much more.
-  static constexpr Duration repeat_max = std::chrono::seconds(2);
 
   explicit Connection(std::uint32_t open_messages) : entries_(open_messages) {}
 
@@ -53,7 +50,6 @@ class Connection {
   void release();
 
   bool is_silent(Time now) const { return now - last_packet_ > silence_max; }
-  bool is_live(Time now) const { return claimed_ && now - last_packet_ <= repeat_max; }
   void touch(Time now) { last_packet_ = now; }
 
   // The first packet of a gradient message came, for the first time or again. What was known to lie

@@ -116,8 +116,8 @@ std::optional<DropReason> NetReduceEngine::claim(Ring& ring, const wire::InaHead
     return DropReason::netreduce_not_member;
   }
   const auto runs = ring.runs();
-  if (const auto refusal = ring.enter(header.run.value(), header.message.value(), now)) {
-    return refusal;
+  if (!ring.enter(header.run.value(), header.message.value())) {
+    return DropReason::netreduce_stale_run;
   }
   if (ring.runs() != runs) {
     senders_.rebuild(rings_);

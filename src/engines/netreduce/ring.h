@@ -9,8 +9,6 @@
 #include "engines/netreduce/config.h"
 #include "engines/netreduce/connection.h"
 #include "engines/netreduce/paths.h"
-#include "packet/clock.h"
-#include "packet/fate.h"
 #include "wire/checksum.h"
 #include "wire/netreduce.h"
 
@@ -47,9 +45,9 @@ class Ring {
     return paths_.of(rank) == Path::upwards ? config_.parent : std::nullopt;
   }
 
-  // Takes the message's run for granted, or begins it. Else why not: it is of a run that is over,
-  // begins in its middle while another is served, or begins while that is at work.
-  std::optional<DropReason> enter(std::uint32_t run, std::uint32_t message, Time now);
+  // Takes the message's run for granted, or begins it. False: it is of a run that is over, or
+  // begins in its middle while another is served.
+  bool enter(std::uint32_t run, std::uint32_t message);
   std::uint64_t runs() const { return runs_; }
 
   // What was done for it.
@@ -61,8 +59,6 @@ class Ring {
   const Tally& tally() const { return tally_; }
 
  private:
-  bool is_at_work(Time now) const;
-
   RingConfig config_;
   Paths paths_;
   std::optional<std::uint32_t> run_;   // no value: none was seen since the ring was set up

@@ -268,7 +268,6 @@ TEST_F(NetReduceTest, message_0_of_another_run_begins_anew) {
   feed_message(0);
   feed_message(1);
   feed(0, 2, 0);
-  now_ += std::chrono::seconds(3);
   auto next = gradient(0);
   next.run = 2;
   for (std::uint16_t rank = 0; rank < 3; ++rank) {
@@ -283,45 +282,6 @@ TEST_F(NetReduceTest, message_0_of_another_run_begins_anew) {
   EXPECT_TRUE(feed(1, 0, 0).empty());
   EXPECT_EQ(harness_.drops(DropReason::netreduce_stale_run), 2u);
   EXPECT_EQ(figure("runs"), 2u);
-}
-
-// Whoever repeats what waits keeps the ring.
-TEST_F(NetReduceTest, run_that_waits_is_not_ended_by_another) {
-  feed(0, 0, 0);
-  auto other = gradient(1);
-  other.run = 2;
-  for (int i = 0; i < 3; ++i) {
-    now_ += std::chrono::seconds(1);
-    feed(0, 0, 0);
-    EXPECT_TRUE(feed(make(other, 0, 0x12)).empty());
-  }
-  EXPECT_EQ(harness_.drops(DropReason::netreduce_rank_taken), 3u);
-  feed(1, 0, 0);
-  EXPECT_EQ(feed(2, 0, 0).size(), 3u);
-  EXPECT_EQ(figure("runs"), 1u);
-}
-
-TEST_F(NetReduceTest, run_whose_sums_are_all_there_makes_room_at_once) {
-  feed_message(0);
-  auto next = gradient(0);
-  next.run = 2;
-  EXPECT_TRUE(feed(make(next, 0, 0x12)).empty());
-  EXPECT_EQ(figure("runs"), 2u);
-  EXPECT_EQ(figure("packets_waiting"), 1u);
-  EXPECT_EQ(harness_.ledger.dropped(), 0u);
-}
-
-TEST_F(NetReduceTest, run_that_has_fallen_silent_makes_room) {
-  feed(0, 0, 0);
-  auto next = gradient(0);
-  next.run = 2;
-  now_ += std::chrono::seconds(2);
-  EXPECT_TRUE(feed(make(next, 0, 0x12)).empty());
-  EXPECT_EQ(figure("runs"), 1u);
-  now_ += std::chrono::milliseconds(1);
-  EXPECT_TRUE(feed(make(next, 0, 0x12)).empty());
-  EXPECT_EQ(figure("runs"), 2u);
-  EXPECT_EQ(figure("packets_waiting"), 1u);
 }
 
 TEST_F(NetReduceTest, restarted_switch_takes_a_run_up_where_it_is) {
