@@ -81,8 +81,8 @@ void SoftwareLink::poll(Outbox& outbox, Time now) {
 
 RoceStatistics SoftwareLink::statistics() const {
   auto statistics = statistics_;
-  requester_.add_to(statistics);
-  responder_.add_to(statistics);
+  statistics += requester_.statistics();
+  statistics += responder_.statistics();
   return statistics;
 }
 

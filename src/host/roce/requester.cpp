@@ -200,14 +200,4 @@ void Requester::expire(Time now) {
   go_back(now);
 }
 
-void Requester::add_to(RoceStatistics& statistics) const {
-  statistics.packets_sent += statistics_.packets_sent;
-  statistics.retransmissions_sent += statistics_.retransmissions_sent;
-  statistics.timeouts += statistics_.timeouts;
-  statistics.acknowledgements_received += statistics_.acknowledgements_received;
-  statistics.sequence_errors_received += statistics_.sequence_errors_received;
-  statistics.congestion_notifications_received += statistics_.congestion_notifications_received;
-  statistics.bytes_sent += statistics_.bytes_sent;
-}
-
 }  // namespace tributary::host::roce

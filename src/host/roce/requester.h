@@ -49,7 +49,7 @@ class Requester {
   // Then nothing is sent any more.
   const std::optional<std::string>& failure() const { return failure_; }
   const Path& path() const { return path_; }
-  void add_to(RoceStatistics& statistics) const;
+  const RoceStatistics& statistics() const { return statistics_; }
 
  private:
   // Packets are counted from the first of the connection; PSNs are that modulo 2^24.

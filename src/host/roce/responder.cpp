@@ -132,14 +132,4 @@ void Responder::answer(Outbox& outbox, std::uint32_t psn, std::uint8_t syndrome)
   send(outbox, path_, sending);
 }
 
-void Responder::add_to(RoceStatistics& statistics) const {
-  statistics.packets_received += statistics_.packets_received;
-  statistics.acknowledgements_sent += statistics_.acknowledgements_sent;
-  statistics.sequence_errors_sent += statistics_.sequence_errors_sent;
-  statistics.congestion_notifications_sent += statistics_.congestion_notifications_sent;
-  statistics.ignored_duplicate += statistics_.ignored_duplicate;
-  statistics.ignored_out_of_order += statistics_.ignored_out_of_order;
-  statistics.bytes_received += statistics_.bytes_received;
-}
-
 }  // namespace tributary::host::roce

@@ -45,7 +45,7 @@ class Responder {
   std::optional<Written> next_written();
 
   const Path& path() const { return path_; }
-  void add_to(RoceStatistics& statistics) const;
+  const RoceStatistics& statistics() const { return statistics_; }
 
  private:
   struct Message {

@@ -25,6 +25,26 @@ struct RoceStatistics {
 
   std::uint64_t bytes_sent = 0;  // behind the UDP header
   std::uint64_t bytes_received = 0;
+
+  RoceStatistics& operator+=(const RoceStatistics& other) {
+    packets_sent += other.packets_sent;
+    retransmissions_sent += other.retransmissions_sent;
+    timeouts += other.timeouts;
+    acknowledgements_received += other.acknowledgements_received;
+    sequence_errors_received += other.sequence_errors_received;
+    congestion_notifications_received += other.congestion_notifications_received;
+    packets_received += other.packets_received;
+    acknowledgements_sent += other.acknowledgements_sent;
+    sequence_errors_sent += other.sequence_errors_sent;
+    congestion_notifications_sent += other.congestion_notifications_sent;
+    ignored_duplicate += other.ignored_duplicate;
+    ignored_out_of_order += other.ignored_out_of_order;
+    ignored_icrc += other.ignored_icrc;
+    ignored_foreign += other.ignored_foreign;
+    bytes_sent += other.bytes_sent;
+    bytes_received += other.bytes_received;
+    return *this;
+  }
 };
 
 }  // namespace tributary

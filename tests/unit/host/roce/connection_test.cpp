@@ -78,8 +78,8 @@ class RoceConnection : public testing::Test {
   }
   RoceStatistics statistics() const {
     RoceStatistics all;
-    requester_.add_to(all);
-    responder_.add_to(all);
+    all += requester_.statistics();
+    all += responder_.statistics();
     return all;
   }
   void expect_written(std::size_t length, std::uint64_t offset = 0, std::uint32_t immediate = 5) {
