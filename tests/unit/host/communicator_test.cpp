@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "host/clock.h"
+#include "ports.h"
 #include "values.h"
 
 // On real sockets, between addresses of the loopback interface.
@@ -20,11 +21,6 @@ namespace {
 using wire::ElementType;
 using wire::Operator;
 using namespace std::chrono_literals;
-
-std::uint16_t next_port() {
-  static std::atomic<std::uint16_t> port{static_cast<std::uint16_t>(21000 + ::getpid() % 8000)};
-  return port++;
-}
 
 CommunicatorOptions options_of(std::uint32_t rank, std::uint32_t world_size, std::uint16_t port) {
   CommunicatorOptions options;
@@ -43,7 +39,7 @@ CommunicatorOptions options_of(std::uint32_t rank, std::uint32_t world_size, std
 // has changed.
 void run_world(std::uint32_t world_size, const std::function<void(Communicator&)>& body,
                const std::function<void(CommunicatorOptions&)>& change = {}) {
-  const auto port = next_port();
+  const auto port = next_ports();
   std::vector<std::jthread> threads;
   for (std::uint32_t rank = 0; rank < world_size; ++rank) {
     threads.emplace_back([=, &body, &change] {
@@ -145,8 +141,8 @@ TEST(Communicator, BarrierWaitsForTheLast) {
 }
 
 TEST(Communicator, TwoAtOnce) {
-  const auto port = next_port();
-  const auto other_port = next_port();
+  const auto port = next_ports();
+  const auto other_port = next_ports();
   std::vector<std::jthread> threads;
   for (std::uint32_t rank = 0; rank < 3; ++rank) {
     for (const auto place : {port, other_port}) {
@@ -163,7 +159,7 @@ TEST(Communicator, TwoAtOnce) {
 }
 
 TEST(Communicator, MissingRankEndsInATimeoutThatNamesTheBlock) {
-  const auto port = next_port();
+  const auto port = next_ports();
   std::vector<std::jthread> threads;
   for (std::uint32_t rank = 0; rank < 3; ++rank) {
     threads.emplace_back([=] {
@@ -244,7 +240,7 @@ TEST(Communicator, CanaryCanBeForcedWithoutASwitch) {
 }
 
 TEST(Communicator, FallbackCanBeAnError) {
-  const auto port = next_port();
+  const auto port = next_ports();
   std::vector<std::jthread> threads;
   for (std::uint32_t rank = 0; rank < 3; ++rank) {
     threads.emplace_back([=] {
@@ -264,7 +260,7 @@ TEST(Communicator, FallbackCanBeAnError) {
 }
 
 TEST(Communicator, RanksMustAgreeOnTheJob) {
-  const auto port = next_port();
+  const auto port = next_ports();
   std::vector<std::jthread> threads;
   for (std::uint32_t rank = 0; rank < 2; ++rank) {
     threads.emplace_back([=] {
@@ -281,7 +277,7 @@ TEST(Communicator, RanksMustAgreeOnTheJob) {
 
 TEST(Communicator, IsNotDestroyedBeforeTheOthers) {
   std::atomic<int> arrived = 0;
-  const auto port = next_port();
+  const auto port = next_ports();
   std::vector<std::jthread> threads;
   for (std::uint32_t rank = 0; rank < 3; ++rank) {
     threads.emplace_back([=, &arrived] {
@@ -299,7 +295,7 @@ TEST(Communicator, IsNotDestroyedBeforeTheOthers) {
 
 // Neither somebody who keeps the others waiting nor somebody who is gone delays an end for long.
 TEST(Communicator, DestructionEndsWithoutTheOthers) {
-  const auto port = next_port();
+  const auto port = next_ports();
   std::vector<std::jthread> threads;
   for (std::uint32_t rank = 0; rank < 3; ++rank) {
     threads.emplace_back([=] {

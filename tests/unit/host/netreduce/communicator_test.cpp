@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "host/selection.h"
+#include "unit/host/ports.h"
 
 // On real sockets, of the loopback interface, where no switch is.
 namespace tributary::host::test {
@@ -20,13 +21,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Addresses and ports of this process alone.
+// Addresses of this process alone.
 std::uint8_t subnet() {
   return static_cast<std::uint8_t>(1 + ::getpid() % 250);
-}
-std::uint16_t next_port() {
-  static std::atomic<std::uint16_t> port{static_cast<std::uint16_t>(33000 + ::getpid() % 1700)};
-  return port++;
 }
 
 CommunicatorOptions options_of(std::uint32_t rank, std::uint32_t world_size, std::uint16_t port) {
@@ -46,7 +43,7 @@ using Change = std::function<void(CommunicatorOptions&)>;
 
 void run_world(std::uint32_t world_size, const std::function<void(Result<Communicator>)>& body,
                const Change& change = {}) {
-  const auto port = next_port();
+  const auto port = next_ports();
   std::vector<std::jthread> threads;
   for (std::uint32_t rank = 0; rank < world_size; ++rank) {
     threads.emplace_back([=, &body, &change] {
@@ -104,7 +101,7 @@ TEST(NetReduceCommunicator, FallbackCanBeAnError) {
 }
 
 TEST(NetReduceCommunicator, OneRankNeedsNothing) {
-  const auto communicator = Communicator::create(options_of(0, 1, next_port()));
+  const auto communicator = Communicator::create(options_of(0, 1, next_ports()));
   ASSERT_TRUE(communicator) << communicator.error().message;
 }
 

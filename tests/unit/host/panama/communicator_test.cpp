@@ -18,6 +18,7 @@
 #include "host/transport/address.h"
 #include "host/transport/datagram_socket.h"
 #include "model_root.h"
+#include "unit/host/ports.h"
 #include "unit/host/values.h"
 
 // On real sockets: multicast on the loopback interface, where a thread stands for the switches.
@@ -28,7 +29,7 @@ using wire::ElementType;
 using wire::Operator;
 using namespace std::chrono_literals;
 
-// Groups and ports of this process alone.
+// Groups of this process alone.
 std::uint16_t next_number() {
   static std::atomic<std::uint16_t> number{static_cast<std::uint16_t>(::getpid() % 8000)};
   return number++;
@@ -140,7 +141,7 @@ using Change = std::function<void(CommunicatorOptions&)>;
 
 void run_world(std::uint32_t world_size, const std::vector<std::string>& trees,
                const std::function<void(Communicator&)>& body, const Change& change = {}) {
-  const auto port = static_cast<std::uint16_t>(31000 + next_number() % 1700);
+  const auto port = next_ports();
   std::vector<std::jthread> threads;
   for (std::uint32_t rank = 0; rank < world_size; ++rank) {
     threads.emplace_back([=, &body, &change, &trees] {
@@ -257,7 +258,7 @@ TEST(PanamaCommunicator, WithoutTreesThatAnswerTheRingIsUsedAndOneLineSaysSo) {
 
 TEST(PanamaCommunicator, FallbackCanBeAnError) {
   const auto trees = groups(1);
-  const auto port = static_cast<std::uint16_t>(31000 + next_number() % 1700);
+  const auto port = next_ports();
   std::vector<std::jthread> threads;
   for (std::uint32_t rank = 0; rank < 2; ++rank) {
     threads.emplace_back([&trees, port, rank] {

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/parallel/parallel_communicator.h"
 
-#include <atomic>
 #include <functional>
 #include <string>
 #include <thread>
 #include <tuple>
-#include <unistd.h>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "ports.h"
 #include "values.h"
 
 // On real sockets, between addresses of the loopback interface.
@@ -20,12 +19,6 @@ namespace {
 using wire::ElementType;
 using wire::Operator;
 using namespace std::chrono_literals;
-
-// Each group of machines takes the ports behind.
-std::uint16_t next_port() {
-  static std::atomic<std::uint16_t> port{static_cast<std::uint16_t>(30000 + ::getpid() % 500 * 40)};
-  return port += 10;
-}
 
 ParallelOptions options_of(std::uint32_t rank, std::uint32_t machines, std::uint32_t per_machine,
                            Hierarchy hierarchy, std::uint16_t port) {
@@ -49,7 +42,7 @@ class Layouts : public testing::TestWithParam<Layout> {
  protected:
   static void run(const std::function<void(std::uint32_t, ParallelCommunicator&)>& body) {
     const auto [machines, per_machine, hierarchy] = GetParam();
-    const auto port = next_port();
+    const auto port = next_ports(static_cast<std::uint16_t>(1 + per_machine));
     std::vector<std::jthread> threads;
     for (std::uint32_t rank = 0; rank < machines * per_machine; ++rank) {
       const auto options = options_of(rank, machines, per_machine, hierarchy, port);
