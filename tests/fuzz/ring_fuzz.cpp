@@ -24,6 +24,14 @@ using namespace tributary::host::test;
 enum class Deed : std::uint8_t { deliver, drop, damage, forge };
 constexpr std::size_t behind_udp = 42;
 
+// Never so that the second cable puts right what the first one did: a contribution that no switch
+// could read would arrive as it was sent.
+std::byte bits_to_flip(Input& input, bool to_switch) {
+  constexpr std::uint8_t first_cable_only = 1;
+  const auto bits = input.next();
+  return static_cast<std::byte>(to_switch ? bits | first_cable_only : bits & ~first_cable_only);
+}
+
 // Changes a few bytes behind the UDP header, at places that the input names.
 void damage(Input& input, Packet& packet) {
   for (auto changes = 1 + input.next() % 8; changes > 0; --changes) {
@@ -50,7 +58,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   RingNetwork network(scene);
   bool forged = false;
-  network.on_wire = [&](Packet& packet, bool) {
+  network.on_wire = [&](Packet& packet, bool to_switch) {
     switch (input.empty() ? Deed::deliver : static_cast<Deed>(input.next() % 4)) {
       case Deed::deliver:
         return true;
@@ -58,7 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         return false;
       case Deed::damage:
         packet.data()[behind_udp + input.next() % (packet.length - behind_udp)] ^=
-            static_cast<std::byte>(input.next());
+            bits_to_flip(input, to_switch);
         return true;
       case Deed::forge:
         damage(input, packet);
