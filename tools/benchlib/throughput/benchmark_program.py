@@ -12,10 +12,7 @@ from .setting import Setting
 
 def run(setting: Setting, name: str, *options: str) -> dict[str, dict]:
     """What it says of each benchmark; they are run in random order, to spread what disturbs."""
-    path = setting.build / "tests" / "perf" / name
-    if not path.is_file():
-        raise LabError(f"{path} is not built: tools/install-packages test, then 'meson setup "
-                       f"--reconfigure {setting.build} && ninja -C {setting.build}'")
+    path = setting.perf_program(name)
     argv = processes.pinned(str(setting.switch_cpu), path, "--benchmark_format=json",
                             "--benchmark_enable_random_interleaving=true", *options)
     done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True)

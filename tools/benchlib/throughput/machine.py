@@ -6,6 +6,7 @@ import mmap
 import os
 import pathlib
 import platform
+import subprocess
 import time
 
 from lablib import LabError
@@ -36,6 +37,36 @@ def packet_and_other_cpu() -> tuple[int, int]:
     if len(cpus) < 2:
         raise LabError("this takes two CPUs: one for the switch, one for everything else")
     return cpus[1], cpus[0]
+
+
+class Neighbourhood:
+    """Two virtual CPUs share a cache now, and the next moment they do not: what passes between them
+    takes a multiple of the time. A figure of two CPUs is worth something only if they stayed near."""
+
+    _TRIES = 8
+    _FAR = 2.0  # times the least that was ever seen
+
+    def __init__(self, program: pathlib.Path, cpus: tuple[int, int]):
+        self._argv = [str(program), *map(str, cpus)]
+        self._least_ns = min(self.distance_ns() for _ in range(self._TRIES))
+
+    def distance_ns(self) -> float:
+        done = subprocess.run(self._argv, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise LabError(done.stderr.strip())
+        return float(done.stdout)
+
+    def measure(self, take) -> dict[str, float]:
+        """What `take()` found while the CPUs were near, before and after; at the last try, however
+        far they were."""
+        for _ in range(self._TRIES):
+            before = self.distance_ns()
+            found = take()
+            apart = max(before, self.distance_ns())
+            self._least_ns = min(self._least_ns, before)
+            if apart <= self._FAR * self._least_ns:
+                break
+        return found | {"cpus_apart_ns": apart}
 
 
 def describe() -> dict:

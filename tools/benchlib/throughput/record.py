@@ -73,14 +73,15 @@ class Record:
     def write(self, path: pathlib.Path) -> None:
         path.write_text(json.dumps(vars(self), indent=1) + "\n")
 
-    def take(self, cases: list[Case], runs: int, path: pathlib.Path) -> None:
+    def take(self, cases: list[Case], runs: int, path: pathlib.Path,
+             observe: Callable[[Callable], dict[str, float]] = lambda measure: measure()) -> None:
         """Each case once per run, so that what disturbs one disturbs all; in turns from either end,
-        so that none is always measured after the same other one. Results that are not complete lie
-        beside `path`, and replace nothing."""
+        so that none is always measured after the same other one. `observe` measures a case, and may
+        do so again. Results that are not complete lie beside `path`, and replace nothing."""
         part = path.with_suffix(".part")
         for run in range(runs):
             for case in cases if run % 2 == 0 else reversed(cases):
-                found = case.measure()
+                found = observe(case.measure)
                 self.samples.append({"case": case.case, "subject": case.subject, "run": run,
                                      "figures": found})
                 self.write(part)

@@ -4,7 +4,7 @@
 import dataclasses
 import pathlib
 
-from lablib import lifecycle
+from lablib import LabError, lifecycle
 
 from . import machine
 
@@ -27,6 +27,18 @@ class Setting:
 
     def program(self, name: str) -> str:
         return str(lifecycle.program(self.build, name))
+
+    def perf_program(self, name: str) -> pathlib.Path:
+        """One of tests/perf."""
+        path = self.build / "tests" / "perf" / name
+        if not path.is_file():
+            raise LabError(f"{path} is not built: tools/install-packages test, then 'meson setup "
+                           f"--reconfigure {self.build} && ninja -C {self.build}'")
+        return path
+
+    def neighbourhood(self) -> machine.Neighbourhood:
+        return machine.Neighbourhood(self.perf_program("cpu_distance"),
+                                     (self.switch_cpu, self.other_cpu))
 
     def choose(self, values: list) -> list:
         """Only the first where it has to be quick."""
