@@ -8,6 +8,7 @@
 
 #include "background.h"
 #include "measure.h"
+#include "model.h"
 #include "options.h"
 #include "report.h"
 #include "wire/canary.h"
@@ -167,8 +168,12 @@ int failed(const Error& error) {
 }
 
 int bench(int argc, char** argv) {
-  if (argc > 1 && std::string_view(argv[1]) == "background") {
-    return background(argc - 1, argv + 1);  // needs no communicator
+  const std::string_view subcommand = argc > 1 ? argv[1] : "";
+  if (subcommand == "background") {
+    return background(argc - 1, argv + 1);  // neither this nor the model needs a communicator
+  }
+  if (subcommand == "model") {
+    return model(argc - 1, argv + 1);
   }
   const Parsed parsed = parse(argc, argv);
   if (!parsed.options) {

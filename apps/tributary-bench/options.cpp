@@ -325,7 +325,9 @@ void interpret(const Raw& raw, Options& options) {
 Parsed parse(int argc, char** argv) {
   CLI::App app("Measures collectives of Tributary and verifies every element.", "tributary-bench");
   app.set_version_flag("--version", TRIBUTARY_VERSION);
-  app.footer("Background traffic: tributary-bench background --help");
+  app.footer(
+      "Background traffic: tributary-bench background --help\n"
+      "Cost model of machines with several ranks: tributary-bench model --help");
   app.require_subcommand(1);
   Raw raw;
   Options options;

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "model.h"
+
+#include <cstddef>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "host/parallel/cost_model.h"
+#include "units.h"
+
+namespace tributary::bench {
+namespace {
+
+constexpr int exit_usage = 2;
+
+struct Question {
+  Cluster cluster;
+  std::vector<std::size_t> sizes;
+  bool json = false;
+};
+
+// What stands on the command line, before it means anything.
+struct Raw {
+  std::vector<std::string> sizes{"64K", "1M", "16M"};
+  double latency_us = 0;
+  std::string intra;
+  std::string inter;
+};
+
+void declare(CLI::App& app, Raw& raw, Question& question) {
+  auto& cluster = question.cluster;
+  app.add_option("--ranks", cluster.ranks, "P, of all machines")
+      ->check(CLI::Range(2, 1 << 20))
+      ->required();
+  app.add_option("--per-machine", cluster.ranks_per_machine, "n, ranks of each machine")
+      ->check(CLI::Range(1, 1 << 20))
+      ->required();
+  app.add_option("--latency-us", raw.latency_us, "alpha, of one hop of a ring, in microseconds")
+      ->check(CLI::Range(0.0, 1e6))
+      ->required();
+  app.add_option("--intra", raw.intra, "bandwidth inside of a machine, as in 80Gbit")->required();
+  app.add_option("--inter", raw.inter, "bandwidth of a machine's link, as in 200Mbit")->required();
+  app.add_option("--sizes", raw.sizes, "bytes per rank, as in 64K,16M")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_flag("--json", question.json, "one JSON document");
+}
+
+double bytes_per_second_of(const char* option, const std::string& text) {
+  const auto bits = rate_of(text);
+  if (bits == 0) {
+    throw CLI::ValidationError(option, "must not be 0");
+  }
+  return static_cast<double>(bits) / 8;
+}
+
+void interpret(const Raw& raw, Question& question) {
+  auto& cluster = question.cluster;
+  if (cluster.ranks % cluster.ranks_per_machine != 0) {
+    throw CLI::ValidationError("--ranks", "must be a multiple of --per-machine");
+  }
+  cluster.hop_latency_s = raw.latency_us * 1e-6;
+  cluster.intra_bandwidth_bytes_per_s = bytes_per_second_of("--intra", raw.intra);
+  cluster.inter_bandwidth_bytes_per_s = bytes_per_second_of("--inter", raw.inter);
+  for (const auto& size : raw.sizes) {
+    question.sizes.push_back(bytes_of(size));
+  }
+}
+
+void report(const Question& question) {
+  auto rows = nlohmann::ordered_json::array();
+  for (const auto size : question.sizes) {
+    const auto bytes = static_cast<double>(size);
+    rows.push_back({{"bytes", size},
+                    {"flat_ring_s", flat_ring_seconds(question.cluster, bytes)},
+                    {"tencent_s", tencent_seconds(question.cluster, bytes)},
+                    {"parallel_s", parallel_netreduce_seconds(question.cluster, bytes)}});
+  }
+  if (question.json) {
+    std::printf("%s\n", rows.dump(1).c_str());
+    return;
+  }
+  std::printf("%12s %14s %14s %14s\n", "bytes", "flat ring (us)", "tencent (us)", "parallel (us)");
+  for (const auto& row : rows) {
+    std::printf("%12zu %14.1f %14.1f %14.1f\n", row["bytes"].get<std::size_t>(),
+                row["flat_ring_s"].get<double>() * 1e6, row["tencent_s"].get<double>() * 1e6,
+                row["parallel_s"].get<double>() * 1e6);
+  }
+}
+
+}  // namespace
+
+int model(int argc, char** argv) {
+  CLI::App app(
+      "How long an allreduce of machines with several ranks takes by the cost model of the "
+      "NetReduce "
+      "paper (appendix A): one ring of all ranks, Tencent all-reduce, parallel NetReduce.",
+      "tributary-bench model");
+  Raw raw;
+  Question question;
+  declare(app, raw, question);
+  try {
+    app.parse(argc, argv);
+    interpret(raw, question);
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error);
+    return code == 0 ? 0 : exit_usage;
+  }
+  report(question);
+  return 0;
+}
+
+}  // namespace tributary::bench
