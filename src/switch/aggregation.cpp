@@ -34,15 +34,6 @@ Aggregation::Aggregation(const SwitchConfig& config, const Interfaces& interface
   reconfigure(config);
 }
 
-Aggregation::Slot* Aggregation::claimed_by(const engine::Frame& frame) {
-  for (auto& slot : slots_) {
-    if (slot.kind->protocol.claims(frame)) {
-      return &slot;
-    }
-  }
-  return nullptr;
-}
-
 void Aggregation::process(Time now, engine::Actions& actions) {
   for (auto& slot : slots_) {
     if (!slot.burst.empty()) {

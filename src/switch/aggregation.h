@@ -29,7 +29,14 @@ class Aggregation {
     std::vector<engine::Arrival> burst;
   };
   // The engine that claims this frame; null if none.
-  Slot* claimed_by(const engine::Frame& frame);
+  Slot* claimed_by(const engine::Frame& frame) {
+    for (auto& slot : slots_) {
+      if (slot.kind->protocol.claims(frame)) {
+        return &slot;
+      }
+    }
+    return nullptr;
+  }
 
   void process(Time now, engine::Actions& actions);
   void expire(Time now, engine::Actions& actions);

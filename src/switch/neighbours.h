@@ -27,7 +27,7 @@ class Neighbours {
     table_.prefetch(address);
   }
   // Sends a frame with room for an Ethernet header, type filled in, to `address` on `interface`.
-  [[gnu::always_inline]] void send(PacketPtr frame, PortIndex interface,
+  [[gnu::always_inline]] void send(PacketPtr&& frame, PortIndex interface,
                                    const wire::Ipv4Address& address, Account account, Time now) {
     const auto known = table_.find(address, now);
     if (known.mac == nullptr) {
@@ -65,7 +65,7 @@ class Neighbours {
   void answer(const wire::ArpHeader& request, PortIndex interface, Time now);
   void send_arp(const wire::ArpHeader& arp, PortIndex interface,
                 const wire::MacAddress& destination, Time now);
-  [[gnu::always_inline]] void transmit(PacketPtr frame, PortIndex interface,
+  [[gnu::always_inline]] void transmit(PacketPtr&& frame, PortIndex interface,
                                        const wire::MacAddress& destination, Account account,
                                        Time now) {
     wire::MutableCursor cursor(frame->bytes());

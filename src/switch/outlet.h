@@ -44,7 +44,7 @@ class Outlet {
   // A packet that was absorbed earlier, or is turned into an answer, enters the second account.
   void count_originated() { ++ledger_.originated; }
 
-  void send(PacketPtr packet, PortIndex port, Account account) {
+  void send(PacketPtr&& packet, PortIndex port, Account account) {
     if (port >= interfaces_.count() || !interfaces_.port(port).up) {
       drop(std::move(packet), DropReason::port_down, account);
       return;

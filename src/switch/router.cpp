@@ -96,7 +96,8 @@ void Router::set_port_up(PortIndex port, bool up) {
   }
 }
 
-void Router::receive(PacketPtr packet, const engine::Frame& frame, PortIndex interface, Time now) {
+void Router::receive(PacketPtr packet, const engine::Frame& frame, PortIndex interface,
+                     const forwarding::Way* way, Time now) {
   if (!interfaces_.address(interface)) {
     outlet_.drop(std::move(packet), DropReason::local_unserved, Account::received);
     return;
@@ -126,7 +127,8 @@ void Router::receive(PacketPtr packet, const engine::Frame& frame, PortIndex int
     outlet_.drop(std::move(packet), DropReason::ip_not_for_us, Account::received);
     return;
   }
-  forward(std::move(packet), frame, std::nullopt, Account::received, now);
+  forward_by(way != nullptr ? *way : routes_.way_to(destination), std::move(packet), frame,
+             destination, std::nullopt, Account::received, now);
 }
 
 forwarding::NextHop Router::choose(forwarding::NextHopGroup& group, const engine::Path& path,
@@ -154,10 +156,10 @@ forwarding::NextHop Router::choose(forwarding::NextHopGroup& group, forwarding::
   return group.route.next_hops[hop];
 }
 
-void Router::forward(PacketPtr packet, const engine::Frame& frame, const wire::Ipv4Address& towards,
-                     const std::optional<engine::Path>& path, Account account, Time now) {
+void Router::forward_by(const forwarding::Way& way, PacketPtr&& packet, const engine::Frame& frame,
+                        const wire::Ipv4Address& towards, const std::optional<engine::Path>& path,
+                        Account account, Time now) {
   auto& ip = *frame.ipv4;
-  const auto& way = routes_.way_to(towards);
   if (!way.leads_on) {
     end(std::move(packet), frame, routes_.group_of(way), account, now);
     return;
@@ -246,7 +248,8 @@ void Router::deliver(PacketPtr packet, const engine::Frame& frame, Time now) {
   turn_into_echo_reply(frame);
   outlet_.keep(Account::received);
   outlet_.count_originated();
-  forward(std::move(packet), frame, std::nullopt, Account::originated, now);
+  forward(std::move(packet), frame, frame.ipv4->destination, std::nullopt, Account::originated,
+          now);
 }
 
 void Router::reject(PacketPtr packet, const engine::Frame& frame, DropReason reason,
@@ -277,7 +280,8 @@ void Router::send_error(const Packet& packet, const engine::Frame& frame, const 
     return;
   }
   const auto parsed = engine::parse_frame(*message);
-  forward(std::move(message), parsed, std::nullopt, Account::originated, now);
+  forward(std::move(message), parsed, parsed.ipv4->destination, std::nullopt, Account::originated,
+          now);
 }
 
 }  // namespace tributary::switching

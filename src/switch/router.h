@@ -53,24 +53,27 @@ class Router {
   Router(const SwitchConfig& config, const Interfaces& interfaces, Neighbours& neighbours,
          Liveness& liveness, Outlet& outlet);
 
-  // A packet to `destination` is about to be forwarded.
-  [[gnu::always_inline]] void prefetch(const wire::Ipv4Address& destination) const {
+  // A packet to `destination` is about to be forwarded: the way that it will take, valid until the
+  // routes or what is known of next hops change.
+  [[gnu::always_inline]] const forwarding::Way& prepare(
+      const wire::Ipv4Address& destination) const {
     const auto& way = routes_.way_to(destination);
     const bool direct = way.live != 1 || way.hop.via.is_unspecified();
     neighbours_.prefetch(direct ? destination : way.hop.via);
+    return way;
   }
-  // A frame that is addressed to the switch on the link layer; not ARP.
-  void receive(PacketPtr packet, const engine::Frame& frame, PortIndex interface, Time now);
+  // A frame that is addressed to the switch on the link layer; not ARP. `way`: what prepare() said
+  // of its destination, or null.
+  void receive(PacketPtr packet, const engine::Frame& frame, PortIndex interface,
+               const forwarding::Way* way, Time now);
 
-  // Sends an IPv4 packet on: TTL (of received ones), route, MTU. Among several next hops, one is
-  // chosen by `path` as for a reduction; without it as for ordinary traffic.
-  void forward(PacketPtr packet, const engine::Frame& frame,
-               const std::optional<engine::Path>& path, Account account, Time now) {
-    forward(std::move(packet), frame, frame.ipv4->destination, path, account, now);
-  }
-  // The same by the way to `towards`.
+  // Sends an IPv4 packet on by the way to `towards`: TTL (of received ones), route, MTU. Among
+  // several next hops, one is chosen by `path` as for a reduction; without it as for ordinary
+  // traffic.
   void forward(PacketPtr packet, const engine::Frame& frame, const wire::Ipv4Address& towards,
-               const std::optional<engine::Path>& path, Account account, Time now);
+               const std::optional<engine::Path>& path, Account account, Time now) {
+    forward_by(routes_.way_to(towards), std::move(packet), frame, towards, path, account, now);
+  }
   // Sends a frame without an IP header towards `destination`.
   void forward_raw(PacketPtr packet, const wire::Ipv4Address& destination, const engine::Path& path,
                    Account account, Time now);
@@ -91,6 +94,9 @@ class Router {
                   Time now);
   wire::Ipv4Address own_address_for(const Packet& packet) const;
 
+  void forward_by(const forwarding::Way& way, PacketPtr&& packet, const engine::Frame& frame,
+                  const wire::Ipv4Address& towards, const std::optional<engine::Path>& path,
+                  Account account, Time now);
   forwarding::NextHop choose(forwarding::NextHopGroup& group, const engine::Path& path, Time now);
   forwarding::NextHop choose(forwarding::NextHopGroup& group, const engine::Frame& frame, Time now);
   forwarding::NextHop choose(forwarding::NextHopGroup& group, forwarding::Policy policy,

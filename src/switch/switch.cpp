@@ -148,11 +148,13 @@ class Switch::Impl {
   // Engines get no more packets at once than they and the actions have room for.
   static constexpr std::size_t pass_packets = 256;
 
-  // A packet of the stage, what it consists of, and the engine that claims it, if any.
+  // A packet of the stage, what it consists of, the engine that claims it, if any, and, if the
+  // router will forward it, by which way.
   struct Accepted {
     PacketPtr packet;
     engine::Frame frame;
     Aggregation::Slot* slot = nullptr;
+    const forwarding::Way* way = nullptr;
   };
 
   void drop(PacketPtr packet, DropReason reason) {
@@ -181,8 +183,9 @@ class Switch::Impl {
 
   // Drops the packet, or finds out what accept() needs to know of it.
   void admit(Accepted& accepted) {
-    auto& [packet, frame, slot] = accepted;
+    auto& [packet, frame, slot, way] = accepted;
     frame = engine::parse_frame(*packet);
+    way = nullptr;
     const auto ingress = packet->ingress;
     if (frame.ethernet == nullptr) {
       return drop(std::move(packet), DropReason::truncated);
@@ -197,7 +200,7 @@ class Switch::Impl {
     if (interfaces_.port(ingress).bridged()) {
       bridge_.prefetch(*frame.ethernet);
     } else if (slot == nullptr && frame.ipv4 != nullptr) {
-      router_.prefetch(frame.ipv4->destination);
+      way = &router_.prepare(frame.ipv4->destination);
     }
   }
 
@@ -211,7 +214,7 @@ class Switch::Impl {
 
   // Engines see what is intact on the way: a damaged IP header would misdirect the sum.
   void aggregate(Accepted& accepted) {
-    auto& [packet, frame, slot] = accepted;
+    auto& [packet, frame, slot, way] = accepted;
     if (frame.ipv4 != nullptr && !has_right_ip_checksum(frame)) {
       drop(std::move(packet), DropReason::ip_checksum);
     } else if (frame.ipv4 != nullptr && is_misdirected(*frame.ipv4, slot->kind->protocol)) {
@@ -222,7 +225,7 @@ class Switch::Impl {
   }
 
   void accept_bridged(Accepted& accepted, Time now) {
-    auto& [packet, frame, slot] = accepted;
+    auto& [packet, frame, slot, way] = accepted;
     const auto ingress = packet->ingress;
     const auto& destination = frame.ethernet->destination;
     const bool is_arp = frame.ethernet->type.value() == wire::ethertype::arp;
@@ -250,12 +253,12 @@ class Switch::Impl {
       drop(std::move(packet),
            arp == nullptr ? DropReason::arp_malformed : DropReason::local_unserved);
     } else {
-      router_.receive(std::move(packet), frame, bridge_interface, now);
+      router_.receive(std::move(packet), frame, bridge_interface, way, now);
     }
   }
 
   void accept_routed(Accepted& accepted, Time now) {
-    auto& [packet, frame, slot] = accepted;
+    auto& [packet, frame, slot, way] = accepted;
     const auto ingress = packet->ingress;
     const auto& destination = frame.ethernet->destination;
     const bool ours = destination == interfaces_.mac(ingress);
@@ -270,7 +273,7 @@ class Switch::Impl {
     } else if (!ours && wire::is_mac_control(*frame.ethernet)) {
       outlet_.absorb_control(std::move(packet));
     } else if (frame.ethernet->type.value() != wire::ethertype::arp) {
-      router_.receive(std::move(packet), frame, ingress, now);
+      router_.receive(std::move(packet), frame, ingress, way, now);
     } else if (const auto* arp = arp_of(*packet); arp == nullptr) {
       drop(std::move(packet), DropReason::arp_malformed);
     } else {
