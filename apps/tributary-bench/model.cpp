@@ -50,12 +50,8 @@ void declare(CLI::App& app, Raw& raw, Question& question) {
   app.add_flag("--json", question.json, "one JSON document");
 }
 
-double bytes_per_second_of(const char* option, const std::string& text) {
-  const auto bits = rate_of(text);
-  if (bits == 0) {
-    throw CLI::ValidationError(option, "must not be 0");
-  }
-  return static_cast<double>(bits) / 8;
+double bytes_per_second_of(const std::string& rate) {
+  return static_cast<double>(rate_of(rate)) / 8;
 }
 
 void interpret(const Raw& raw, Question& question) {
@@ -64,8 +60,8 @@ void interpret(const Raw& raw, Question& question) {
     throw CLI::ValidationError("--ranks", "must be a multiple of --per-machine");
   }
   cluster.hop_latency_s = raw.latency_us * 1e-6;
-  cluster.intra_bandwidth_bytes_per_s = bytes_per_second_of("--intra", raw.intra);
-  cluster.inter_bandwidth_bytes_per_s = bytes_per_second_of("--inter", raw.inter);
+  cluster.intra_bandwidth_bytes_per_s = bytes_per_second_of(raw.intra);
+  cluster.inter_bandwidth_bytes_per_s = bytes_per_second_of(raw.inter);
   for (const auto& size : raw.sizes) {
     question.sizes.push_back(bytes_of(size));
   }

@@ -66,6 +66,14 @@ class Experiments(unittest.TestCase):
         samples = json.loads((self.output / "results.json").read_text())["samples"]
         self.assertGreater(min(min(sample["goodputs_bps"]) for sample in samples), 0)
 
+    def test_hierarchies_beside_the_model(self):
+        said = self.run_tool("experiment-hierarchy", "--runs", 1, "--sizes", "64K", "--output",
+                             self.output)
+        for title in ("flat ring", "Tencent all-reduce", "parallel NetReduce"):
+            self.assertRegex(said, rf"(?m)^{title} +65536 +[0-9]")
+        found = json.loads((self.output / "hierarchy.json").read_text())["samples"]
+        self.assertGreater(min(sample["model_s"] for sample in found), 0)
+
     def test_one_table_of_all_algorithms(self):
         # What the environment says of one of them does not count for the others.
         with mock.patch.dict(os.environ, {"TRIBUTARY_ALGORITHM": "panama", "TRIBUTARY_JOB": "7",
@@ -93,6 +101,7 @@ class Experiments(unittest.TestCase):
                                  ("experiment-short-flows", "--loads", "heavy"),
                                  ("experiment-trees", "--schemes", "best"),
                                  ("experiment-engines", "--engines", "steam"),
+                                 ("experiment-hierarchy", "--per-machine", "1"),
                                  ("bench-allreduce", "--algorithm", "best"),
                                  ("experiment-trees", "--flows", "many")):
             done = support.run(TOOLS / name, *arguments)

@@ -45,6 +45,7 @@ class Neighbourhood:
 
     _TRIES = 8
     _FAR = 2.0  # times the least that was ever seen
+    _PAUSE_S = 5.0  # for them to come back
 
     def __init__(self, program: pathlib.Path, cpus: tuple[int, int]):
         self._argv = [str(program), *map(str, cpus)]
@@ -66,6 +67,7 @@ class Neighbourhood:
             self._least_ns = min(self._least_ns, before)
             if apart <= self._FAR * self._least_ns:
                 break
+            time.sleep(self._PAUSE_S)
         return found | {"cpus_apart_ns": apart}
 
 
