@@ -10,10 +10,11 @@ from . import processes
 from .setting import Setting
 
 
-def run(setting: Setting, name: str, *options: str) -> dict[str, dict]:
-    """What it says of each benchmark; they are run in random order, to spread what disturbs."""
+def run(setting: Setting, name: str, *options: str, cpu: int | None = None) -> dict[str, dict]:
+    """What it says of each benchmark; they are run in random order, to spread what disturbs. On the
+    switch's CPU, if on no other."""
     path = setting.perf_program(name)
-    argv = processes.pinned(str(setting.switch_cpu), path, "--benchmark_format=json",
+    argv = processes.pinned(str(setting.switch_cpu if cpu is None else cpu), path, "--benchmark_format=json",
                             "--benchmark_enable_random_interleaving=true", *options)
     done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode != 0:
