@@ -25,6 +25,10 @@ class Experiments(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout
 
+    def require_plots(self) -> None:
+        if support.run("/usr/bin/python3", "-c", "import matplotlib").returncode != 0:
+            self.skipTest("all but the plots passed: they need python3-matplotlib")
+
     def test_congestion(self):
         said = self.run_tool("experiment-congestion", "--seeds", 1, "--size", "128K", "--policies",
                              "adaptive,static-1,ring", "--shares", "0.25", "--load", 0.2,
@@ -36,10 +40,19 @@ class Experiments(unittest.TestCase):
             self.assertEqual(sample["failure"], "")
             self.assertGreater(min(sample["goodputs"]), 0)
         self.assertEqual(len((self.output / "results.csv").read_text().splitlines()), 7)
-        if support.run("/usr/bin/python3", "-c", "import matplotlib").returncode != 0:
-            self.skipTest("all but the plots passed: they need python3-matplotlib")
+        self.require_plots()
         for suffix in ("svg", "png"):
             self.assertGreater((self.output / f"figure-7-share-25.{suffix}").stat().st_size, 1000)
+
+    def test_the_plot_of_many_short_flows_is_small(self):
+        self.require_plots()
+        loads = [f"load {i}" for i in range(6)]
+        times = [1e-3 * 1.001 ** i for i in range(4000)]
+        results = self.output / "results.json"
+        results.write_text(json.dumps({"loads": loads, "samples": [
+            {"load": load, "times_s": times} for load in loads]}))
+        self.run_tool("plot-sharing", "short-flows", results)
+        self.assertLess((self.output / "short-flows.svg").stat().st_size, 60_000)
 
     def test_loss(self):
         self.run_tool("bench-loss", "--runs", 1, "--iterations", 1, "--size", "64K", "--losses",
