@@ -9,18 +9,13 @@
 #include <utility>
 
 #include "host/call.h"
+#include "host/call_check.h"
 #include "host/canary/blocks.h"
-#include "host/canary/collectives.h"
 #include "host/clock.h"
-#include "host/netreduce/collectives.h"
-#include "host/panama/collectives.h"
+#include "host/network.h"
 #include "host/panama/packets.h"
-#include "host/ring/ring.h"
-#include "host/runner.h"
 #include "host/selection.h"
 #include "host/setup.h"
-#include "host/setup_netreduce.h"
-#include "host/transport/driver.h"
 
 namespace tributary {
 namespace {
@@ -37,35 +32,6 @@ using host::Collective;
 constexpr auto farewell_patience = std::chrono::seconds(2);
 constexpr auto farewell_grace = std::chrono::milliseconds(500);
 constexpr auto farewell_pause = std::chrono::milliseconds(10);
-
-bool writes_out(const Call& call, std::uint32_t rank) {
-  return call.collective != Collective::reduce || call.root == rank;
-}
-
-Result<void> check(const Call& call, const CommunicatorOptions& options) {
-  const auto invalid = [](const char* why) { return fail(Error::Code::invalid_argument, why); };
-  const auto& buffers = call.buffers;
-  if (call.root >= options.world_size) {
-    return invalid("there is no such root among the ranks");
-  }
-  if (!wire::is_valid(buffers.type, buffers.op)) {
-    return invalid("and, or and xor are for integers; type and operator must be known ones");
-  }
-  const bool has_out = writes_out(call, options.rank);
-  if (buffers.count != 0 && (buffers.in == nullptr || (has_out && buffers.out == nullptr))) {
-    return invalid("null buffer");
-  }
-  if (buffers.count > std::numeric_limits<std::size_t>::max() / 16) {
-    return invalid("the count is impossible");
-  }
-  const auto distance = buffers.in < buffers.out
-                            ? static_cast<std::size_t>(buffers.out - buffers.in)
-                            : static_cast<std::size_t>(buffers.in - buffers.out);
-  if (has_out && distance != 0 && distance < buffers.bytes()) {
-    return invalid("in and out overlap without being the same");
-  }
-  return {};
-}
 
 Call call_of(Collective collective, const void* in, void* out, std::size_t count,
              wire::ElementType type, wire::Operator op, std::uint32_t root) {
@@ -100,79 +66,9 @@ std::size_t packets_max(Algorithm by) {
   return std::numeric_limits<std::size_t>::max();
 }
 
-host::CanaryTuning tuning_of(const CommunicatorOptions& options) {
-  host::CanaryTuning tuning;
-  tuning.attempts_max = options.attempts;
-  tuning.host_fallback = options.fallback == Fallback::allow;
-  return tuning;
-}
-
 }  // namespace
 
 struct Communicator::State {
-  // Of two and more ranks.
-  struct Network {
-    Network(host::Connections connections, const CommunicatorOptions& options)
-        : machine(make_machine(connections, options)),
-          device(std::move(connections.device)),
-          runner(device.get()),
-          ring(std::move(connections.ring)),
-          mixed(connections.mixed) {
-      if (machine != nullptr) {
-        driver = std::make_unique<host::Driver>(*machine, std::move(*connections.transport));
-        runner = driver.get();
-      }
-    }
-
-    std::unique_ptr<host::Machine> make_machine(host::Connections& connections,
-                                                const CommunicatorOptions& given) {
-      if (connections.device != nullptr) {
-        return nullptr;
-      }
-      if (!connections.plan.trees.empty()) {
-        const auto first_epoch = host::panama_first_epoch(connections.job.key);
-        auto made = std::make_unique<host::PanamaCollectives>(std::move(connections.job),
-                                                              std::move(connections.plan),
-                                                              host::PanamaTuning{}, first_epoch);
-        panama = made.get();
-        return made;
-      }
-      if (connections.netreduce) {
-        auto made = std::make_unique<host::NetReduceCollectives>(
-            connections.job, *connections.netreduce, connections.link, host::roce_tuning_of(given),
-            given.algorithm == Algorithm::roce_ring
-                ? host::NetReduceCollectives::Adder::hosts
-                : host::NetReduceCollectives::Adder::the_switch);
-        netreduce = made.get();
-        return made;
-      }
-      auto made =
-          std::make_unique<host::CanaryCollectives>(std::move(connections.job), tuning_of(given));
-      canary = made.get();
-      return made;
-    }
-
-    CanaryStatistics canary_statistics() {
-      return canary == nullptr ? CanaryStatistics{}
-                               : driver->with_machine([this] { return canary->statistics(); });
-    }
-    // Blocks, so far, that hosts reduced without switches, as far as this rank had part in that.
-    std::uint64_t blocks_by_hosts() {
-      const auto sent = canary_statistics();
-      return sent.blocks_by_hosts + sent.contributions_direct_sent;
-    }
-
-    host::CanaryCollectives* canary = nullptr;  // one of these is the machine, if there is one
-    host::PanamaCollectives* panama = nullptr;
-    host::NetReduceCollectives* netreduce = nullptr;
-    std::unique_ptr<host::Machine> machine;
-    std::unique_ptr<host::Driver> driver;
-    std::unique_ptr<host::VerbsRunner> device;  // instead of those
-    host::Runner* runner;
-    host::Ring ring;
-    bool mixed;  // as Connections has it
-  };
-
   State() = default;
   State(const State&) = delete;
   State& operator=(const State&) = delete;
@@ -182,7 +78,6 @@ struct Communicator::State {
     return Clock::now() + std::min<std::chrono::nanoseconds>(options.deadline, host::deadline_max);
   }
   Result<void> select(Time until);
-  Result<host::Choice> find_out(Time until);
   void notify(const std::string& line) const;
   Result<void> run(const Call& call);
   Algorithm algorithm_for(const Call& call) const;
@@ -193,7 +88,7 @@ struct Communicator::State {
   void farewell();
 
   CommunicatorOptions options;
-  std::unique_ptr<Network> network;
+  std::unique_ptr<host::Network> network;  // of two and more ranks
   Algorithm algorithm = Algorithm::ring;
   std::uint64_t by_canary = 0;
   std::uint64_t by_ring = 0;
@@ -206,46 +101,24 @@ struct Communicator::State {
 };
 
 Result<void> Communicator::State::select(Time until) {
-  const auto job = network->runner->job().id;
   if (options.algorithm == Algorithm::ring || options.algorithm == Algorithm::roce_ring) {
-    const auto choice = host::choose_ring(options, job);
+    const auto choice = host::choose_ring(options, network->job().id);
     algorithm = choice.algorithm;
     notify(choice.notice);
-    return algorithm == Algorithm::ring ? Result<void>() : network->driver->start();
+    return algorithm == Algorithm::ring ? Result<void>() : network->attend();
   }
-  const auto choice = find_out(until);
+  const auto choice = network->find_out(options, until);
   if (!choice) {
     return tl::make_unexpected(choice.error());
   }
   algorithm = choice->algorithm;
   switches_reduce = choice->switches_reduce;
   blocks_by_hosts = network->blocks_by_hosts();
-  if (network->canary != nullptr && options.fallback == Fallback::error) {
-    network->driver->with_machine([this] { network->canary->require_switches(); });
+  if (options.fallback == Fallback::error) {
+    network->require_switches();
   }
   notify(choice->notice);
   return {};
-}
-
-Result<host::Choice> Communicator::State::find_out(Time until) {
-  auto& [canary, panama, netreduce, machine, driver, device, runner, ring, mixed] = *network;
-  if (panama != nullptr) {
-    const auto observation = observe_trees(*panama, *driver, ring, until);
-    return observation ? choose_trees(options, *panama, *observation)
-                       : tl::make_unexpected(observation.error());
-  }
-  if (driver != nullptr) {
-    if (auto started = driver->start(); !started) {
-      return tl::make_unexpected(started.error());
-    }
-  }
-  const auto observation = canary != nullptr ? observe(*canary, *driver, ring, until)
-                                             : observe_netreduce(*runner, ring, until);
-  if (!observation) {
-    return tl::make_unexpected(observation.error());
-  }
-  return canary != nullptr ? choose(options, runner->job().id, *observation)
-                           : choose_netreduce(options, runner->job().id, *observation, mixed);
 }
 
 void Communicator::State::notify(const std::string& line) const {
@@ -272,19 +145,18 @@ Result<void> Communicator::State::run(const Call& call) {
 Algorithm Communicator::State::algorithm_for(const Call& call) const {
   const bool needs_all =
       call.collective == Collective::broadcast || call.collective == Collective::barrier;
-  const bool leaves_out =
-      algorithm == Algorithm::panama && network->panama->plan().quorum < options.world_size;
+  const bool leaves_out = algorithm == Algorithm::panama && network->leaves_ranks_out();
   const bool only_sums =
       algorithm == Algorithm::roce_ring && call.collective != Collective::allreduce;
   return (needs_all && leaves_out) || only_sums ? Algorithm::ring : algorithm;
 }
 
 Result<void> Communicator::State::accept(Algorithm by, const Call& call) const {
-  if (auto checked = check(call, options); !checked) {
+  if (auto checked = host::check(call, options); !checked) {
     return checked;
   }
   if (network && by != Algorithm::ring &&
-      call.buffers.bytes() / network->runner->job().payload_bytes + 2 >= packets_max(by)) {
+      call.buffers.bytes() / network->job().payload_bytes + 2 >= packets_max(by)) {
     return fail(Error::Code::invalid_argument, "too many elements for one collective; split it");
   }
   return {};
@@ -293,7 +165,7 @@ Result<void> Communicator::State::accept(Algorithm by, const Call& call) const {
 Result<void> Communicator::State::run_by(Algorithm by, const Call& call) {
   if (auto accepted = accept(by, call); !accepted) {
     if (network && by != Algorithm::ring) {
-      network->runner->skip(call);
+      network->runner().skip(call);
     }
     return accepted;
   }
@@ -306,16 +178,16 @@ Result<void> Communicator::State::run_by(Algorithm by, const Call& call) {
   }
   auto done = by == Algorithm::canary ? run_canary(call)
               : by == Algorithm::ring ? run_ring(call)
-                                      : network->runner->run(call, deadline());
+                                      : network->runner().run(call, deadline());
   failed = !done;
   return done;
 }
 
 Result<void> Communicator::State::run_canary(const Call& call) {
-  auto done = network->runner->run(call, deadline());
+  auto done = network->runner().run(call, deadline());
   if (switches_reduce && !hosts_helped && network->blocks_by_hosts() != blocks_by_hosts) {
     hosts_helped = true;
-    notify("job " + std::to_string(network->runner->job().id) +
+    notify("job " + std::to_string(network->job().id) +
            ": hosts had to reduce blocks themselves, because " + std::to_string(options.attempts) +
            " attempts lost contributions or no switch took part any more; 'tributaryctl drops' and "
            "'tributaryctl job' on the switches tell where (this is said once)");
@@ -324,7 +196,7 @@ Result<void> Communicator::State::run_canary(const Call& call) {
 }
 
 Result<void> Communicator::State::run_ring(const Call& call) {
-  auto& ring = network->ring;
+  auto& ring = network->ring();
   switch (call.collective) {
     case Collective::allreduce:
       return ring.allreduce(call.buffers, deadline());
@@ -346,19 +218,19 @@ void Communicator::State::farewell() {
   if (!network || !answers || failed) {
     return;
   }
-  const auto together = network->ring.barrier(Clock::now() + farewell_patience);
+  const auto together = network->ring().barrier(Clock::now() + farewell_patience);
   if (together) {
     return;
   }
   if (together.error().code != Error::Code::timeout) {
-    if (network->runner->retaining()) {
+    if (network->runner().retaining()) {
       std::this_thread::sleep_for(farewell_grace);
     }
     return;
   }
   // What a device sends again may take seconds: it is patient.
   const auto until = deadline();
-  while (network->device != nullptr && network->device->retaining() && Clock::now() < until) {
+  while (network->on_device() && network->runner().retaining() && Clock::now() < until) {
     std::this_thread::sleep_for(farewell_pause);
   }
 }
@@ -380,7 +252,7 @@ Result<Communicator> Communicator::create(const CommunicatorOptions& options) {
     if (!connections) {
       return tl::make_unexpected(connections.error());
     }
-    state->network = std::make_unique<State::Network>(std::move(*connections), options);
+    state->network = std::make_unique<host::Network>(std::move(*connections), options);
     if (auto selected = state->select(until); !selected) {
       return tl::make_unexpected(selected.error());
     }
@@ -434,13 +306,13 @@ std::uint32_t Communicator::world_size() const {
   return state_->options.world_size;
 }
 std::uint32_t Communicator::job() const {
-  return state_->network ? state_->network->runner->job().id : 0;
+  return state_->network ? state_->network->job().id : 0;
 }
 std::uint32_t Communicator::payload_bytes_max() const {
-  return state_->network ? state_->network->runner->job().payload_bytes : 0;
+  return state_->network ? state_->network->job().payload_bytes : 0;
 }
 std::uint32_t Communicator::window() const {
-  return state_->network ? state_->network->runner->job().window : 0;
+  return state_->network ? state_->network->job().window : 0;
 }
 CommunicatorStatistics Communicator::statistics() const {
   CommunicatorStatistics statistics;
@@ -454,21 +326,10 @@ CommunicatorStatistics Communicator::statistics() const {
   return statistics;
 }
 PanamaStatistics Communicator::panama_statistics() const {
-  if (!state_->network || state_->network->panama == nullptr) {
-    return {};
-  }
-  return state_->network->driver->with_machine(
-      [this] { return state_->network->panama->statistics(); });
+  return state_->network ? state_->network->panama_statistics() : PanamaStatistics{};
 }
 NetReduceStatistics Communicator::netreduce_statistics() const {
-  if (state_->network && state_->network->device != nullptr) {
-    return state_->network->device->statistics();
-  }
-  if (!state_->network || state_->network->netreduce == nullptr) {
-    return {};
-  }
-  return state_->network->driver->with_machine(
-      [this] { return state_->network->netreduce->statistics(); });
+  return state_->network ? state_->network->netreduce_statistics() : NetReduceStatistics{};
 }
 
 }  // namespace tributary
