@@ -27,6 +27,15 @@ struct [[gnu::packed]] Greeting {
   wire::be32 rank;
 };
 
+// After "by the deadline".
+constexpr auto lateness =
+    ": it is late or has ended, or the network loses too much between the hosts; see what it says "
+    "itself and 'tributaryctl drops' on the switches, or allow more time (TRIBUTARY_DEADLINE)";
+
+std::string name_of(std::uint32_t rank) {
+  return "rank " + std::to_string(rank);
+}
+
 enum class Kind : std::uint8_t { allreduce = 1, barrier = 2, reduce = 3, broadcast = 4 };
 
 template <typename T>
@@ -36,6 +45,12 @@ wire::Bytes bytes_of(const T& value) {
 template <typename T>
 wire::MutableBytes writable_bytes_of(T& value) {
   return std::as_writable_bytes(std::span(&value, 1));
+}
+
+Error lost(const std::string& who, const std::string& why) {
+  return {Error::Code::network, "the ring's connection with " + who + " broke (" + why +
+                                    "): " + who +
+                                    " has ended, and says why itself, or the network is down"};
 }
 
 // Strangers that connect are turned away.
@@ -87,31 +102,32 @@ Result<Ring> Ring::connect(const Meeting& meeting, Listener listener, Time until
   const auto previous_rank = (rank + world_size - 1) % world_size;
   auto next = connect_until(meeting.ring[next_rank], meeting.job.self().address, until);
   if (!next) {
-    return fail(Error::Code::rendezvous,
-                "ring to rank " + std::to_string(next_rank) + ": " + next.error().message);
+    return fail(Error::Code::rendezvous, name_of(next_rank) +
+                                             " took no connection of the ring by the deadline (" +
+                                             next.error().message + ")" + lateness);
   }
   Greeting greeting;
   greeting.job = meeting.job.id;
   greeting.rank = rank;
   if (auto sent = send_all(next->get(), bytes_of(greeting), until); !sent) {
-    return fail(Error::Code::rendezvous,
-                "ring to rank " + std::to_string(next_rank) + ": " + sent.error().message);
+    return fail(Error::Code::rendezvous, lost(name_of(next_rank), sent.error().message).message);
   }
   greeting.rank = previous_rank;
   auto previous = accept_previous(listener, greeting, until);
   if (!previous) {
-    return fail(Error::Code::rendezvous, "ring from rank " + std::to_string(previous_rank) + ": " +
-                                             previous.error().message);
+    return fail(Error::Code::rendezvous, name_of(previous_rank) +
+                                             " did not connect to the ring by the deadline (" +
+                                             previous.error().message + ")" + lateness);
   }
   return Ring(rank, world_size, std::move(*next), std::move(*previous));
 }
 
 std::string Ring::next_name() const {
-  return "ring to rank " + std::to_string((rank_ + 1) % world_size_) + ": ";
+  return name_of((rank_ + 1) % world_size_);
 }
 
 std::string Ring::previous_name() const {
-  return "ring from rank " + std::to_string((rank_ + world_size_ - 1) % world_size_) + ": ";
+  return name_of((rank_ + world_size_ - 1) % world_size_);
 }
 
 std::string Ring::broken_text() const {
@@ -127,19 +143,24 @@ Result<void> Ring::guard(Result<void> result) {
 
 Result<void> Ring::announce(const Announcement& mine, Time until) {
   return send_all(next_.get(), bytes_of(mine), until).map_error([&](const Error& error) {
-    return Error{error.code, next_name() + error.message};
+    return error.code == Error::Code::timeout
+               ? Error{error.code, next_name() + " took nothing more by the deadline" + lateness}
+               : lost(next_name(), error.message);
   });
 }
 
 Result<void> Ring::expect(const Announcement& mine, Time until) {
   Announcement theirs;
   if (auto read = receive_all(previous_.get(), writable_bytes_of(theirs), until); !read) {
-    return fail(read.error().code,
-                previous_name() + read.error().message + " before it joined this collective");
+    return tl::make_unexpected(
+        read.error().code == Error::Code::timeout
+            ? Error{Error::Code::timeout,
+                    previous_name() + " did not join this collective by the deadline" + lateness}
+            : lost(previous_name(), read.error().message));
   }
   if (std::memcmp(&theirs, &mine, sizeof mine) != 0) {
     return fail(Error::Code::mismatch,
-                previous_name() + "it is in another collective (its number " +
+                previous_name() + " is in another collective (its number " +
                     std::to_string(theirs.sequence.value()) + " with " +
                     std::to_string(theirs.count.value()) + " elements, here number " +
                     std::to_string(mine.sequence.value()) + " with " +
@@ -161,7 +182,7 @@ Result<void> Ring::send_some(Stream& stream, bool& moved) {
     stream.sent(static_cast<std::size_t>(n));
     moved = true;
   } else if (errno != EAGAIN && errno != EINTR) {
-    return fail(Error::Code::network, errno_text(next_name() + "connection"));
+    return tl::make_unexpected(lost(next_name(), errno_text("send")));
   }
   return {};
 }
@@ -177,9 +198,9 @@ Result<void> Ring::receive_some(Stream& stream, bool& moved) {
     stream.received(static_cast<std::size_t>(n));
     moved = true;
   } else if (n == 0) {
-    return fail(Error::Code::network, previous_name() + "it closed the connection");
+    return tl::make_unexpected(lost(previous_name(), "closed there"));
   } else if (errno != EAGAIN && errno != EINTR) {
-    return fail(Error::Code::network, errno_text(previous_name() + "connection"));
+    return tl::make_unexpected(lost(previous_name(), errno_text("receive")));
   }
   return {};
 }
@@ -211,9 +232,10 @@ Result<void> Ring::pump(Stream& stream, Time until) {
                          {previous_.get(), static_cast<short>(receiving ? POLLIN : 0), 0}};
     ::poll(entries, 2, poll_timeout(until));
     if (Clock::now() >= until) {
-      return fail(Error::Code::timeout, previous_name() + std::to_string(stream.bytes_received()) +
-                                            " of " + std::to_string(stream.bytes_expected()) +
-                                            " bytes came by the deadline");
+      return fail(Error::Code::timeout, previous_name() + " had sent " +
+                                            std::to_string(stream.bytes_received()) + " of " +
+                                            std::to_string(stream.bytes_expected()) +
+                                            " bytes by the deadline" + lateness);
     }
   }
   wake_at(1);
