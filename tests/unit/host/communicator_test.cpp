@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "host/clock.h"
+#include "loopback.h"
 #include "ports.h"
 #include "values.h"
 
@@ -23,15 +24,8 @@ using wire::Operator;
 using namespace std::chrono_literals;
 
 CommunicatorOptions options_of(std::uint32_t rank, std::uint32_t world_size, std::uint16_t port) {
-  CommunicatorOptions options;
-  options.rank = rank;
-  options.world_size = world_size;
-  options.rendezvous = "127.0.0.1:" + std::to_string(port);
-  options.local_address = "127.0.0." + std::to_string(rank + 1);
-  options.mtu = 1500;
-  options.deadline = 10s;
+  auto options = options_on_loopback(rank, world_size, port);
   options.algorithm = Algorithm::canary;  // the loopback has no switch that aggregates
-  options.on_notice = [](const std::string&) {};
   return options;
 }
 
@@ -40,18 +34,15 @@ CommunicatorOptions options_of(std::uint32_t rank, std::uint32_t world_size, std
 void run_world(std::uint32_t world_size, const std::function<void(Communicator&)>& body,
                const std::function<void(CommunicatorOptions&)>& change = {}) {
   const auto port = next_ports();
-  std::vector<std::jthread> threads;
-  for (std::uint32_t rank = 0; rank < world_size; ++rank) {
-    threads.emplace_back([=, &body, &change] {
-      auto options = options_of(rank, world_size, port);
-      if (change) {
-        change(options);
-      }
-      auto communicator = Communicator::create(options);
-      ASSERT_TRUE(communicator) << communicator.error().message;
-      body(*communicator);
-    });
-  }
+  run_ranks(world_size, [=, &body, &change](std::uint32_t rank) {
+    auto options = options_of(rank, world_size, port);
+    if (change) {
+      change(options);
+    }
+    auto communicator = Communicator::create(options);
+    ASSERT_TRUE(communicator) << communicator.error().message;
+    body(*communicator);
+  });
 }
 
 void expect_reduced(Communicator& communicator, std::size_t count, bool ring) {
@@ -160,26 +151,23 @@ TEST(Communicator, TwoAtOnce) {
 
 TEST(Communicator, MissingRankEndsInATimeoutThatNamesTheBlock) {
   const auto port = next_ports();
-  std::vector<std::jthread> threads;
-  for (std::uint32_t rank = 0; rank < 3; ++rank) {
-    threads.emplace_back([=] {
-      auto options = options_of(rank, 3, port);
-      options.deadline = 1s;
-      auto communicator = Communicator::create(options);
-      ASSERT_TRUE(communicator) << communicator.error().message;
-      if (rank == 2) {
-        std::this_thread::sleep_for(1500ms);
-        return;
-      }
-      std::vector<float> values(5000);
-      const auto done = communicator->allreduce(std::span(values));
-      ASSERT_FALSE(done);
-      EXPECT_EQ(done.error().code, Error::Code::timeout);
-      const auto expected = "block " + std::to_string(rank) + " (led by rank " +
-                            std::to_string(rank) + "): 1 of 2 contributions missing";
-      EXPECT_NE(done.error().message.find(expected), std::string::npos) << done.error().message;
-    });
-  }
+  run_ranks(3, [=](std::uint32_t rank) {
+    auto options = options_of(rank, 3, port);
+    options.deadline = 1s;
+    auto communicator = Communicator::create(options);
+    ASSERT_TRUE(communicator) << communicator.error().message;
+    if (rank == 2) {
+      std::this_thread::sleep_for(1500ms);
+      return;
+    }
+    std::vector<float> values(5000);
+    const auto done = communicator->allreduce(std::span(values));
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, Error::Code::timeout);
+    const auto expected = "block " + std::to_string(rank) + " (led by rank " +
+                          std::to_string(rank) + "): 1 of 2 contributions missing";
+    EXPECT_NE(done.error().message.find(expected), std::string::npos) << done.error().message;
+  });
 }
 
 class Notices {
@@ -241,75 +229,63 @@ TEST(Communicator, CanaryCanBeForcedWithoutASwitch) {
 
 TEST(Communicator, FallbackCanBeAnError) {
   const auto port = next_ports();
-  std::vector<std::jthread> threads;
-  for (std::uint32_t rank = 0; rank < 3; ++rank) {
-    threads.emplace_back([=] {
-      for (const auto algorithm : {Algorithm::automatic, Algorithm::canary}) {
-        auto options = options_of(rank, 3, port);
-        options.algorithm = algorithm;
-        options.fallback = Fallback::error;
-        const auto communicator = Communicator::create(options);
-        ASSERT_FALSE(communicator);
-        for (const auto* part : {"no switch", "[switch.canary]", "TRIBUTARY_FALLBACK=allow"}) {
-          EXPECT_NE(communicator.error().message.find(part), std::string::npos)
-              << communicator.error().message;
-        }
+  run_ranks(3, [=](std::uint32_t rank) {
+    for (const auto algorithm : {Algorithm::automatic, Algorithm::canary}) {
+      auto options = options_of(rank, 3, port);
+      options.algorithm = algorithm;
+      options.fallback = Fallback::error;
+      const auto communicator = Communicator::create(options);
+      ASSERT_FALSE(communicator);
+      for (const auto* part : {"no switch", "[switch.canary]", "TRIBUTARY_FALLBACK=allow"}) {
+        EXPECT_NE(communicator.error().message.find(part), std::string::npos)
+            << communicator.error().message;
       }
-    });
-  }
+    }
+  });
 }
 
 TEST(Communicator, RanksMustAgreeOnTheJob) {
   const auto port = next_ports();
-  std::vector<std::jthread> threads;
-  for (std::uint32_t rank = 0; rank < 2; ++rank) {
-    threads.emplace_back([=] {
-      auto options = options_of(rank, 2, port);
-      options.job = 5 + rank;
-      const auto communicator = Communicator::create(options);
-      ASSERT_FALSE(communicator);
-      EXPECT_NE(communicator.error().message.find("rank 1 was started with job 6, rank 0 with 5"),
-                std::string::npos)
-          << communicator.error().message;
-    });
-  }
+  run_ranks(2, [=](std::uint32_t rank) {
+    auto options = options_of(rank, 2, port);
+    options.job = 5 + rank;
+    const auto communicator = Communicator::create(options);
+    ASSERT_FALSE(communicator);
+    EXPECT_NE(communicator.error().message.find("rank 1 was started with job 6, rank 0 with 5"),
+              std::string::npos)
+        << communicator.error().message;
+  });
 }
 
 TEST(Communicator, IsNotDestroyedBeforeTheOthers) {
   std::atomic<int> arrived = 0;
   const auto port = next_ports();
-  std::vector<std::jthread> threads;
-  for (std::uint32_t rank = 0; rank < 3; ++rank) {
-    threads.emplace_back([=, &arrived] {
-      {
-        auto communicator = Communicator::create(options_of(rank, 3, port));
-        ASSERT_TRUE(communicator) << communicator.error().message;
-        expect_reduced(*communicator, 5000, false);
-        std::this_thread::sleep_for(rank * 200ms);
-        ++arrived;
-      }
-      EXPECT_EQ(arrived.load(), 3);
-    });
-  }
+  run_ranks(3, [=, &arrived](std::uint32_t rank) {
+    {
+      auto communicator = Communicator::create(options_of(rank, 3, port));
+      ASSERT_TRUE(communicator) << communicator.error().message;
+      expect_reduced(*communicator, 5000, false);
+      std::this_thread::sleep_for(rank * 200ms);
+      ++arrived;
+    }
+    EXPECT_EQ(arrived.load(), 3);
+  });
 }
 
 // Neither somebody who keeps the others waiting nor somebody who is gone delays an end for long.
 TEST(Communicator, DestructionEndsWithoutTheOthers) {
   const auto port = next_ports();
-  std::vector<std::jthread> threads;
-  for (std::uint32_t rank = 0; rank < 3; ++rank) {
-    threads.emplace_back([=] {
-      auto start = Clock::now();
-      {
-        auto communicator = Communicator::create(options_of(rank, 3, port));
-        ASSERT_TRUE(communicator) << communicator.error().message;
-        expect_reduced(*communicator, 5000, false);
-        std::this_thread::sleep_for(rank == 2 ? 4s : 0s);
-        start = Clock::now();
-      }
-      EXPECT_LT(Clock::now() - start, rank == 2 ? 1s : 3s);
-    });
-  }
+  run_ranks(3, [=](std::uint32_t rank) {
+    auto start = Clock::now();
+    {
+      auto communicator = Communicator::create(options_of(rank, 3, port));
+      ASSERT_TRUE(communicator) << communicator.error().message;
+      expect_reduced(*communicator, 5000, false);
+      std::this_thread::sleep_for(rank == 2 ? 4s : 0s);
+      start = Clock::now();
+    }
+    EXPECT_LT(Clock::now() - start, rank == 2 ? 1s : 3s);
+  });
 }
 
 TEST(Communicator, RefusesWhatCannotBe) {

@@ -6,13 +6,13 @@
 #include <functional>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <unistd.h>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "host/selection.h"
+#include "unit/host/loopback.h"
 #include "unit/host/ports.h"
 
 // On real sockets, of the loopback interface, where no switch is.
@@ -27,15 +27,10 @@ std::uint8_t subnet() {
 }
 
 CommunicatorOptions options_of(std::uint32_t rank, std::uint32_t world_size, std::uint16_t port) {
-  CommunicatorOptions options;
-  options.rank = rank;
-  options.world_size = world_size;
-  options.rendezvous = "127.0.0.1:" + std::to_string(port);
+  auto options = options_on_loopback(rank, world_size, port);
   options.local_address = "127.77." + std::to_string(subnet()) + "." + std::to_string(rank + 1);
-  options.deadline = 10s;
   options.algorithm = Algorithm::netreduce;
   options.netreduce_ring = 9;
-  options.on_notice = [](const std::string&) {};
   return options;
 }
 
@@ -44,16 +39,13 @@ using Change = std::function<void(CommunicatorOptions&)>;
 void run_world(std::uint32_t world_size, const std::function<void(Result<Communicator>)>& body,
                const Change& change = {}) {
   const auto port = next_ports();
-  std::vector<std::jthread> threads;
-  for (std::uint32_t rank = 0; rank < world_size; ++rank) {
-    threads.emplace_back([=, &body, &change] {
-      auto options = options_of(rank, world_size, port);
-      if (change) {
-        change(options);
-      }
-      body(Communicator::create(options));
-    });
-  }
+  run_ranks(world_size, [=, &body, &change](std::uint32_t rank) {
+    auto options = options_of(rank, world_size, port);
+    if (change) {
+      change(options);
+    }
+    body(Communicator::create(options));
+  });
 }
 
 // Packets go from rank to rank, and each sees that they are as they were sent: ICRC, order and all.

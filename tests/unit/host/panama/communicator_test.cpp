@@ -18,6 +18,7 @@
 #include "host/transport/address.h"
 #include "host/transport/datagram_socket.h"
 #include "model_root.h"
+#include "unit/host/loopback.h"
 #include "unit/host/ports.h"
 #include "unit/host/values.h"
 
@@ -123,17 +124,10 @@ class Switches {
 
 CommunicatorOptions options_of(std::uint32_t rank, std::uint32_t world_size,
                                const std::vector<std::string>& trees, std::uint16_t port) {
-  CommunicatorOptions options;
-  options.rank = rank;
-  options.world_size = world_size;
-  options.rendezvous = "127.0.0.1:" + std::to_string(port);
-  options.local_address = "127.0.0." + std::to_string(rank + 1);
-  options.mtu = 1500;
-  options.deadline = 10s;
+  auto options = options_on_loopback(rank, world_size, port);
   options.job = 77;
   options.trees = trees;
   options.algorithm = Algorithm::panama;
-  options.on_notice = [](const std::string&) {};
   return options;
 }
 
@@ -142,18 +136,15 @@ using Change = std::function<void(CommunicatorOptions&)>;
 void run_world(std::uint32_t world_size, const std::vector<std::string>& trees,
                const std::function<void(Communicator&)>& body, const Change& change = {}) {
   const auto port = next_ports();
-  std::vector<std::jthread> threads;
-  for (std::uint32_t rank = 0; rank < world_size; ++rank) {
-    threads.emplace_back([=, &body, &change, &trees] {
-      auto options = options_of(rank, world_size, trees, port);
-      if (change) {
-        change(options);
-      }
-      auto communicator = Communicator::create(options);
-      ASSERT_TRUE(communicator) << communicator.error().message;
-      body(*communicator);
-    });
-  }
+  run_ranks(world_size, [=, &body, &change, &trees](std::uint32_t rank) {
+    auto options = options_of(rank, world_size, trees, port);
+    if (change) {
+      change(options);
+    }
+    auto communicator = Communicator::create(options);
+    ASSERT_TRUE(communicator) << communicator.error().message;
+    body(*communicator);
+  });
 }
 
 void expect_reduced(Communicator& communicator, std::size_t count) {
@@ -259,18 +250,15 @@ TEST(PanamaCommunicator, WithoutTreesThatAnswerTheRingIsUsedAndOneLineSaysSo) {
 TEST(PanamaCommunicator, FallbackCanBeAnError) {
   const auto trees = groups(1);
   const auto port = next_ports();
-  std::vector<std::jthread> threads;
-  for (std::uint32_t rank = 0; rank < 2; ++rank) {
-    threads.emplace_back([&trees, port, rank] {
-      auto options = options_of(rank, 2, trees, port);
-      options.deadline = 2s;
-      options.fallback = Fallback::error;
-      const auto communicator = Communicator::create(options);
-      ASSERT_FALSE(communicator);
-      EXPECT_NE(communicator.error().message.find("do not answer"), std::string::npos)
-          << communicator.error().message;
-    });
-  }
+  run_ranks(2, [&trees, port](std::uint32_t rank) {
+    auto options = options_of(rank, 2, trees, port);
+    options.deadline = 2s;
+    options.fallback = Fallback::error;
+    const auto communicator = Communicator::create(options);
+    ASSERT_FALSE(communicator);
+    EXPECT_NE(communicator.error().message.find("do not answer"), std::string::npos)
+        << communicator.error().message;
+  });
 }
 
 TEST(PanamaCommunicator, RefusesWhatCannotBe) {
