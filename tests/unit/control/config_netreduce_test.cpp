@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -8,6 +7,7 @@
 #include "control/config_diff.h"
 #include "control/loader.h"
 #include "control/text.h"
+#include "damaged_config.h"
 
 namespace tributary::control {
 namespace {
@@ -31,13 +31,6 @@ mtu = 4096
 name = "h1"
 ring = "h1"
 )";
-
-std::string replaced(std::string_view from, std::string_view to) {
-  std::string text(good);
-  const auto at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
-}
 
 TEST(ConfigNetReduce, rings_are_read) {
   const auto loaded = parse_config(good, "good.toml");
@@ -83,62 +76,42 @@ TEST(ConfigNetReduce, racks_are_read) {
   EXPECT_EQ(ring.slots(), 2u * 2 * 170 * 2);
 }
 
-struct Case {
-  const char* name;
-  const char* find;
-  const char* replace;
-  unsigned line;
-  const char* message;
-  const char* hint;
-};
-
-const Case cases[] = {
-    {"without_id", "id = 7\n", "\n", 6, "id", ""},
-    {"unknown_key", "window = 4", "windows = 4", 12, "unknown key `windows`", "`window`"},
-    {"one_member", "[\"10.0.0.1\", \"10.0.0.2\"]", "[\"10.0.0.1\"]", 8, "2 to 64 `members`",
+const test::Damage cases[] = {
+    {"without_id", "id = 7\n", "\n", 6, 0, "id", ""},
+    {"unknown_key", "window = 4", "windows = 4", 12, 0, "unknown key `windows`", "`window`"},
+    {"one_member", "[\"10.0.0.1\", \"10.0.0.2\"]", "[\"10.0.0.1\"]", 8, 0, "2 to 64 `members`",
      "it has 1"},
-    {"member_twice", "\"10.0.0.3\"", "\"10.0.0.1\"", 11, "names an address twice", "machine"},
-    {"member_is_a_group", "\"10.0.0.3\"", "\"239.0.0.1\"", 11, "", ""},
-    {"no_path_mtu", "mtu = 4096", "mtu = 1500", 14, "no path MTU", "1024"},
-    {"window_of_nothing", "window = 4", "window = 0", 12, "out of range", "from 1 to 64"},
-    {"too_much_memory", "message_packets = 64", "message_packets = 8192", 13, "memory",
+    {"member_twice", "\"10.0.0.3\"", "\"10.0.0.1\"", 11, 0, "names an address twice", "machine"},
+    {"member_is_a_group", "\"10.0.0.3\"", "\"239.0.0.1\"", 11, 0, "", ""},
+    {"no_path_mtu", "mtu = 4096", "mtu = 1500", 14, 0, "no path MTU", "1024"},
+    {"window_of_nothing", "window = 4", "window = 0", 12, 0, "out of range", "from 1 to 64"},
+    {"too_much_memory", "message_packets = 64", "message_packets = 8192", 13, 0, "memory",
      "at most 65536"},
-    {"ring_twice", "id = 8", "id = 7", 10, "ring 7 was given before", "different"},
-    {"both_versions", "\"10.0.0.3\"", "\"fd00::3\"", 11, "of IPv4 and of IPv6", "do not exist"},
-    {"parent_of_all", "window = 4", "parent = \"10.9.9.9\"", 12, "no packet of the ring goes",
+    {"ring_twice", "id = 8", "id = 7", 10, 0, "ring 7 was given before", "different"},
+    {"both_versions", "\"10.0.0.3\"", "\"fd00::3\"", 11, 0, "of IPv4 and of IPv6", "do not exist"},
+    {"parent_of_all", "window = 4", "parent = \"10.9.9.9\"", 12, 0, "no packet of the ring goes",
      "`local`"},
-    {"no_parent", "window = 4", "local = [\"10.0.0.1\"]", 12, "nobody adds up", "`parent`"},
-    {"local_stranger", "window = 4", "local = [\"10.0.0.9\"]", 12, "not in `members`",
+    {"no_parent", "window = 4", "local = [\"10.0.0.1\"]", 12, 0, "nobody adds up", "`parent`"},
+    {"local_stranger", "window = 4", "local = [\"10.0.0.9\"]", 12, 0, "not in `members`",
      "whole ring"},
     {"local_twice", "window = 4", "local = [\"10.0.0.1\", \"10.0.0.1\"]\nparent = \"10.9.9.9\"", 12,
-     "name a member twice", ""},
+     0, "name a member twice", ""},
     {"rack_of_all", "mtu = 4096",
-     "[[switch.netreduce.ring.rack]]\nmembers = [\"10.0.0.1\", \"10.0.0.2\", \"10.0.0.3\"]", 14,
+     "[[switch.netreduce.ring.rack]]\nmembers = [\"10.0.0.1\", \"10.0.0.2\", \"10.0.0.3\"]", 14, 0,
      "all members, or none", "leave it"},
-    {"parent_is_ipv6", "window = 4", "parent = \"fd00::1\"", 12, "not an IPv4 address", ""},
+    {"parent_is_ipv6", "window = 4", "parent = \"fd00::1\"", 12, 0, "not an IPv4 address", ""},
 };
 
-class ConfigNetReduceError : public testing::TestWithParam<Case> {};
+class ConfigNetReduceError : public testing::TestWithParam<test::Damage> {};
 
 TEST_P(ConfigNetReduceError, is_placed_and_explained) {
-  const auto& c = GetParam();
-  const auto loaded = parse_config(replaced(c.find, c.replace), "test.toml");
-  ASSERT_FALSE(loaded);
-  const bool found =
-      std::any_of(loaded.error().begin(), loaded.error().end(), [&](const ConfigError& error) {
-        return error.line == c.line && error.message.find(c.message) != std::string::npos &&
-               error.hint.find(c.hint) != std::string::npos;
-      });
-  EXPECT_TRUE(found) << "expected line " << c.line << ": " << c.message << " (" << c.hint
-                     << "), got\n"
-                     << to_string(loaded.error());
+  test::expect_placed_and_explained(good, GetParam());
 }
-INSTANTIATE_TEST_SUITE_P(Each, ConfigNetReduceError, testing::ValuesIn(cases),
-                         [](const auto& test) { return std::string(test.param.name); });
+INSTANTIATE_TEST_SUITE_P(Each, ConfigNetReduceError, testing::ValuesIn(cases), test::name_of);
 
 TEST(ConfigNetReduce, rings_can_be_reloaded) {
   const auto before = parse_config(good, "before.toml");
-  const auto after = parse_config(replaced("window = 4", "window = 8"), "after.toml");
+  const auto after = parse_config(test::replaced(good, "window = 4", "window = 8"), "after.toml");
   ASSERT_TRUE(before && after);
   std::vector<std::string> lines;
   for (const auto& change : diff(*before, *after)) {
@@ -152,10 +125,8 @@ TEST(ConfigNetReduce, rings_can_be_reloaded) {
 }
 
 TEST(ConfigNetReduce, racks_can_be_reloaded) {
-  auto text = std::string(racks);
-  text.replace(text.find("10.255.0.1"), 10, "10.255.0.2");
   const auto before = parse_config(racks, "before.toml");
-  const auto after = parse_config(text, "after.toml");
+  const auto after = parse_config(test::replaced(racks, "10.255.0.1", "10.255.0.2"), "after.toml");
   ASSERT_TRUE(before && after);
   const auto changes = diff(*before, *after);
   ASSERT_EQ(changes.size(), 1u);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -7,6 +6,7 @@
 
 #include "control/config_diff.h"
 #include "control/loader.h"
+#include "damaged_config.h"
 
 namespace tributary::control {
 namespace {
@@ -46,13 +46,6 @@ name = "up1"
 ring = "up1"
 )";
 
-std::string replaced(std::string_view from, std::string_view to) {
-  std::string text(good);
-  const auto at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
-}
-
 TEST(ConfigPanama, TreesNamePortsByTheirIndex) {
   const auto loaded = parse_config(good, "good.toml");
   ASSERT_TRUE(loaded) << to_string(loaded.error());
@@ -64,62 +57,48 @@ TEST(ConfigPanama, TreesNamePortsByTheirIndex) {
   EXPECT_EQ(panama.trees, (std::vector{leaf, root}));
 }
 
-struct Case {
-  const char* name;
-  const char* find;
-  const char* replace;
-  unsigned line;
-  const char* message;
-  const char* hint;
-};
-
-const Case cases[] = {
-    {"without_address", "address = \"10.1.255.1\"\n", "\n", 6, "the switch's own address", "add"},
-    {"memory_of_one_packet", "packet_memory = 64", "packet_memory = 1", 7, "out of range",
+const test::Damage cases[] = {
+    {"without_address", "address = \"10.1.255.1\"\n", "\n", 6, 0, "the switch's own address",
+     "add"},
+    {"memory_of_one_packet", "packet_memory = 64", "packet_memory = 1", 7, 0, "out of range",
      "from 2"},
-    {"memory_for_one_tree", "packet_memory = 64", "packet_memory = 3", 18, "no room for another",
+    {"memory_for_one_tree", "packet_memory = 64", "packet_memory = 3", 18, 0, "no room for another",
      "each has 2 of its 3 packets"},
-    {"unknown_key", "quorum = 7", "quorom = 7", 23, "unknown key `quorom`", "`quorum`"},
-    {"group_is_a_host", "239.192.0.1", "10.1.1.1", 11, "no multicast address", "239.192.0.1"},
-    {"group_is_link_local", "239.192.0.1", "224.0.0.5", 11, "no multicast address", "239.192.0.1"},
-    {"group_twice", "239.192.0.2", "239.192.0.1", 19, "another tree has this `group`", "own"},
-    {"tree_twice", "tree = 1", "tree = 0", 18, "tree 0 of job 7 was given before", "different"},
-    {"no_such_child", "[\"h1\", \"h2\"]", "[\"h1\", \"h3\"]", 12, "no port `h3`",
+    {"unknown_key", "quorum = 7", "quorom = 7", 23, 0, "unknown key `quorom`", "`quorum`"},
+    {"group_is_a_host", "239.192.0.1", "10.1.1.1", 11, 0, "no multicast address", "239.192.0.1"},
+    {"group_is_link_local", "239.192.0.1", "224.0.0.5", 11, 0, "no multicast address",
+     "239.192.0.1"},
+    {"group_twice", "239.192.0.2", "239.192.0.1", 19, 0, "another tree has this `group`", "own"},
+    {"tree_twice", "tree = 1", "tree = 0", 18, 0, "tree 0 of job 7 was given before", "different"},
+    {"no_such_child", "[\"h1\", \"h2\"]", "[\"h1\", \"h3\"]", 12, 0, "no port `h3`",
      "ports: h1, h2, up1"},
-    {"no_such_parent", "parent = \"up1\"", "parent = \"up2\"", 13, "no port `up2`", "ports: h1"},
-    {"two_parents", "parent = \"up1\"", "parent = [\"up1\", \"up1\"]", 13, "one port", "root"},
-    {"no_children", "[\"h1\", \"h2\"]", "[]", 12, "1 to 64 `children`", "it has 0"},
-    {"child_twice", "[\"h1\", \"h2\"]", "[\"h1\", \"h1\"]", 12, "names a port twice", ""},
-    {"parent_is_a_child", "parent = \"up1\"", "parent = \"h2\"", 13, "one of the `children`", ""},
-    {"no_workers", "workers = 8", "workers = 0", 14, "out of range", "from 1"},
-    {"more_below_than_there_are", "workers_below = 2", "workers_below = 9", 15, "more", "most 8"},
-    {"fewer_below_than_children", "workers_below = 2", "workers_below = 1", 15, "fewer", "least 2"},
-    {"root_without_all", "workers_below = 8", "workers_below = 7", 22, "the root has all", "= 8"},
-    {"quorum_of_more_than_all", "quorum = 7", "quorum = 9", 23, "out of range", "from 1 to 8"},
-    {"quorum_of_none", "quorum = 7", "quorum = 0", 23, "out of range", "from 1"},
+    {"no_such_parent", "parent = \"up1\"", "parent = \"up2\"", 13, 0, "no port `up2`", "ports: h1"},
+    {"two_parents", "parent = \"up1\"", "parent = [\"up1\", \"up1\"]", 13, 0, "one port", "root"},
+    {"no_children", "[\"h1\", \"h2\"]", "[]", 12, 0, "1 to 64 `children`", "it has 0"},
+    {"child_twice", "[\"h1\", \"h2\"]", "[\"h1\", \"h1\"]", 12, 0, "names a port twice", ""},
+    {"parent_is_a_child", "parent = \"up1\"", "parent = \"h2\"", 13, 0, "one of the `children`",
+     ""},
+    {"no_workers", "workers = 8", "workers = 0", 14, 0, "out of range", "from 1"},
+    {"more_below_than_there_are", "workers_below = 2", "workers_below = 9", 15, 0, "more",
+     "most 8"},
+    {"fewer_below_than_children", "workers_below = 2", "workers_below = 1", 15, 0, "fewer",
+     "least 2"},
+    {"root_without_all", "workers_below = 8", "workers_below = 7", 22, 0, "the root has all",
+     "= 8"},
+    {"quorum_of_more_than_all", "quorum = 7", "quorum = 9", 23, 0, "out of range", "from 1 to 8"},
+    {"quorum_of_none", "quorum = 7", "quorum = 0", 23, 0, "out of range", "from 1"},
 };
 
-class ConfigPanamaError : public testing::TestWithParam<Case> {};
+class ConfigPanamaError : public testing::TestWithParam<test::Damage> {};
 
 TEST_P(ConfigPanamaError, IsPlacedAndExplained) {
-  const auto& c = GetParam();
-  const auto loaded = parse_config(replaced(c.find, c.replace), "test.toml");
-  ASSERT_FALSE(loaded);
-  const bool found =
-      std::any_of(loaded.error().begin(), loaded.error().end(), [&](const ConfigError& error) {
-        return error.line == c.line && error.message.find(c.message) != std::string::npos &&
-               error.hint.find(c.hint) != std::string::npos;
-      });
-  EXPECT_TRUE(found) << "expected line " << c.line << ": " << c.message << " (" << c.hint
-                     << "), got\n"
-                     << to_string(loaded.error());
+  test::expect_placed_and_explained(good, GetParam());
 }
-INSTANTIATE_TEST_SUITE_P(Each, ConfigPanamaError, testing::ValuesIn(cases),
-                         [](const auto& test) { return std::string(test.param.name); });
+INSTANTIATE_TEST_SUITE_P(Each, ConfigPanamaError, testing::ValuesIn(cases), test::name_of);
 
 std::vector<std::string> changes(std::string_view from, std::string_view to) {
   const auto before = parse_config(good, "before.toml");
-  const auto after = parse_config(replaced(from, to), "after.toml");
+  const auto after = parse_config(test::replaced(good, from, to), "after.toml");
   if (!before || !after) {
     return {"wrong"};
   }

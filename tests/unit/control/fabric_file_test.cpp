@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "damaged_config.h"
+
 namespace tributary::control {
 namespace {
 
@@ -39,16 +41,9 @@ trees = 2
 share = 0.5
 )";
 
-std::string replaced(std::string_view from, std::string_view to) {
-  std::string text(good);
-  const auto at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
-}
-
 // The first error of the good file with one thing changed.
 std::string complaint(std::string_view from, std::string_view to) {
-  const auto loaded = parse_fabric(replaced(from, to), "f.toml");
+  const auto loaded = parse_fabric(test::replaced(good, from, to), "f.toml");
   return loaded ? "good" : to_string(loaded.error().front());
 }
 
@@ -71,19 +66,21 @@ TEST(FabricFile, names_become_places) {
 }
 
 TEST(FabricFile, what_is_left_out_has_a_default) {
-  auto text = replaced("trees = 2\nshare = 0.5\n", "");
+  auto text = test::replaced(good, "trees = 2\nshare = 0.5\n", "");
   text.erase(text.find("groups"), text.find("[[") - text.find("groups"));
   const auto fabric = parse_fabric(text, "f.toml");
   ASSERT_TRUE(fabric) << to_string(fabric.error());
   EXPECT_EQ(fabric->jobs[0].trees, 0u);
   EXPECT_EQ(fabric->jobs[0].quorum, 2);
   EXPECT_EQ(fabric->groups.first, wire::Ipv4Address(239, 192, 0, 1));
-  EXPECT_EQ(parse_fabric(replaced("trees = 2", "trees = \"all\""), "f.toml")->jobs[0].trees, 0u);
+  EXPECT_EQ(
+      parse_fabric(test::replaced(good, "trees = 2", "trees = \"all\""), "f.toml")->jobs[0].trees,
+      0u);
 }
 
 TEST(FabricFile, a_share_is_rounded_up_as_the_hosts_do) {
-  EXPECT_EQ(parse_fabric(replaced("0.5", "0.51"), "f.toml")->jobs[0].quorum, 2);
-  EXPECT_EQ(parse_fabric(replaced("0.5", "1"), "f.toml")->jobs[0].quorum, 2);
+  EXPECT_EQ(parse_fabric(test::replaced(good, "0.5", "0.51"), "f.toml")->jobs[0].quorum, 2);
+  EXPECT_EQ(parse_fabric(test::replaced(good, "0.5", "1"), "f.toml")->jobs[0].quorum, 2);
 }
 
 TEST(FabricFile, errors_have_a_place_and_a_hint) {

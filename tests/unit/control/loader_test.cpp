@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "control/loader.h"
 
-#include <algorithm>
 #include <filesystem>
 
 #include <gtest/gtest.h>
 
 #include "control/cores.h"
+#include "damaged_config.h"
 
 namespace tributary::control {
 namespace {
@@ -55,21 +55,7 @@ a = "leaf1:up1"
 b = "spine1:leaf1"
 )";
 
-struct Case {
-  const char* name;
-  const char* find;     // in `good`, replaced by ...
-  const char* replace;  // ... this
-  std::uint32_t line;
-  std::uint32_t column;
-  const char* message;  // part of it
-  const char* hint;     // part of it
-};
-
-void PrintTo(const Case& c, std::ostream* out) {
-  *out << c.name;
-}
-
-constexpr Case cases[] = {
+constexpr test::Damage cases[] = {
     {"unknown_key", "mac = \"02:00:00:01:00:01\"", "adress = \"x\"", 13, 1, "unknown key `adress`",
      "did you mean `address`?"},
     {"unknown_key_at_the_root", "[[link]]", "[[lnik]]", 37, 3, "unknown key `lnik`", "`link`"},
@@ -236,28 +222,12 @@ constexpr Case cases[] = {
     {"table_where_an_array_belongs", "[[link]]", "[link]", 37, 1, "array of tables", "[[link]]"},
 };
 
-class LoaderErrorTest : public testing::TestWithParam<Case> {};
+class LoaderErrorTest : public testing::TestWithParam<test::Damage> {};
 
 TEST_P(LoaderErrorTest, is_placed_and_explained) {
-  const Case& c = GetParam();
-  std::string text(good);
-  const std::size_t at = text.find(c.find);
-  ASSERT_NE(at, std::string::npos);
-  text.replace(at, std::string_view(c.find).size(), c.replace);
-  const Loaded loaded = parse_config(text, "test.toml");
-  ASSERT_FALSE(loaded);
-  const bool found =
-      std::any_of(loaded.error().begin(), loaded.error().end(), [&](const ConfigError& error) {
-        return error.file == "test.toml" && error.line == c.line && error.column == c.column &&
-               error.message.find(c.message) != std::string::npos &&
-               error.hint.find(c.hint) != std::string::npos;
-      });
-  EXPECT_TRUE(found) << "expected " << c.line << ":" << c.column << ": " << c.message << " ("
-                     << c.hint << "), got\n"
-                     << to_string(loaded.error());
+  test::expect_placed_and_explained(good, GetParam());
 }
-INSTANTIATE_TEST_SUITE_P(each, LoaderErrorTest, testing::ValuesIn(cases),
-                         [](const auto& test) { return std::string(test.param.name); });
+INSTANTIATE_TEST_SUITE_P(each, LoaderErrorTest, testing::ValuesIn(cases), test::name_of);
 
 TEST(LoaderTest, canary_jobs_name_ports_by_their_index) {
   std::string text(good);
