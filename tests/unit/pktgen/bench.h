@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "canary_traffic.h"
 #include "neighbours.h"
@@ -12,6 +17,7 @@
 #include "session.h"
 #include "stations.h"
 #include "support/frames.h"
+#include "support/switch_bench.h"
 #include "switch/switch.h"
 
 namespace tributary::test {
@@ -61,6 +67,75 @@ class Bench {
   pktgen::Outbox back;
   Time now = Time{} + std::chrono::seconds(1000);
 };
+
+// One station or several behind each port of a bridge.
+inline std::vector<pktgen::StationRange> behind_bridge(std::size_t ports, std::uint32_t hosts = 1) {
+  std::vector<pktgen::StationRange> ranges;
+  for (std::size_t port = 0; port < ports; ++port) {
+    const auto number = static_cast<std::uint8_t>(port);
+    ranges.push_back({mac(1, number), Ip(10, 0, number, 1), hosts, {}, {}});
+  }
+  return ranges;
+}
+
+// With one port for each of the generator's.
+inline switching::SwitchConfig bridge(std::size_t ports) {
+  switching::SwitchConfig config;
+  config.name = "s";
+  config.id = 1;
+  for (std::size_t port = 0; port < ports; ++port) {
+    config.ports.push_back(
+        bridged_port("p" + std::to_string(port), static_cast<std::uint8_t>(port)));
+  }
+  return config;
+}
+
+// Of every element type, all operators that it has.
+inline std::vector<pktgen::Reduction> all_reductions() {
+  std::vector<pktgen::Reduction> all;
+  for (std::size_t t = 0; t < wire::element_type_count; ++t) {
+    for (std::size_t o = 0; o < wire::operator_count; ++o) {
+      const pktgen::Reduction kind{static_cast<wire::ElementType>(t),
+                                   static_cast<wire::Operator>(o)};
+      if (wire::is_valid(kind.type, kind.op)) {
+        all.push_back(kind);
+      }
+    }
+  }
+  return all;
+}
+
+// A trial of 20 ms, whose blocks are all over at the end.
+template <typename Traffic>
+pktgen::TrialResult run_trial(Bench& bench, Traffic& traffic, const Bench::Network& network,
+                              const pktgen::Rate& rate) {
+  pktgen::SessionPlan plan;
+  plan.trial.rate = rate;
+  plan.trial.warm_up = std::chrono::milliseconds(1);
+  plan.trial.duration = std::chrono::milliseconds(20);
+  pktgen::Session session(plan, bench.neighbours, traffic);
+  bench.run(session, network, std::chrono::microseconds(20), std::chrono::seconds(10));
+  EXPECT_TRUE(session.done());
+  EXPECT_EQ(traffic.under_way(), 0u);
+  return session.trials().at(0);
+}
+
+inline std::uint64_t figure(const pktgen::TrialResult& result, std::string_view name) {
+  const auto found = std::find_if(result.figures.begin(), result.figures.end(),
+                                  [&](const pktgen::Figure& f) { return f.name == name; });
+  return found == result.figures.end() ? ~std::uint64_t{0} : found->value;
+}
+
+inline void expect_all_done(const pktgen::TrialResult& result, std::uint64_t at_least) {
+  EXPECT_GE(result.counters.done, at_least);
+  EXPECT_EQ(result.counters.begun, result.counters.done);
+  EXPECT_EQ(result.wrong, 0u);
+  EXPECT_EQ(result.latency.count(), result.counters.done);
+  EXPECT_EQ(figure(result, "invalid"), 0u);
+  EXPECT_EQ(figure(result, "duplicates"), 0u);
+  EXPECT_EQ(figure(result, "blocks_given_up"), 0u);
+  EXPECT_EQ(result.counters.late, 0u);
+}
 
 // A switch with one port for each of the generator's, as the network.
 class SwitchNetwork {

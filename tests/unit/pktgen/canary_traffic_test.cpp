@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "canary_traffic.h"
 
-#include <algorithm>
 #include <functional>
-#include <string_view>
 
 #include <gtest/gtest.h>
 
@@ -14,18 +12,12 @@
 namespace tributary::pktgen {
 namespace {
 
-using std::chrono::microseconds;
 using std::chrono::milliseconds;
-using std::chrono::seconds;
+using test::expect_all_done;
+using test::figure;
 using test::Ip;
 using test::mac;
 using wire::CanaryKind;
-
-std::uint64_t figure(const TrialResult& result, std::string_view name) {
-  const auto found = std::find_if(result.figures.begin(), result.figures.end(),
-                                  [&](const Figure& f) { return f.name == name; });
-  return found == result.figures.end() ? ~std::uint64_t{0} : found->value;
-}
 
 // A router with one port for each of the generator's.
 switching::SwitchConfig router(std::size_t ports, std::uint32_t descriptors = 1024) {
@@ -55,24 +47,7 @@ std::vector<StationRange> behind_router(std::size_t ports) {
 TrialResult run(test::Bench& bench, const CanaryPlan& plan, const test::Bench::Network& network,
                 const Rate& rate = {}) {
   CanaryTraffic traffic(plan, bench.stations, bench.neighbours, bench.pool);
-  SessionPlan session_plan;
-  session_plan.trial.rate = rate;
-  session_plan.trial.warm_up = milliseconds(1);
-  session_plan.trial.duration = milliseconds(20);
-  Session session(session_plan, bench.neighbours, traffic);
-  bench.run(session, network, microseconds(20), seconds(10));
-  EXPECT_TRUE(session.done());
-  EXPECT_EQ(traffic.under_way(), 0u);
-  return session.trials().at(0);
-}
-
-void expect_all_done(const TrialResult& result, std::uint64_t at_least) {
-  EXPECT_GE(result.counters.done, at_least);
-  EXPECT_EQ(result.counters.begun, result.counters.done);
-  EXPECT_EQ(result.wrong, 0u);
-  EXPECT_EQ(result.latency.count(), result.counters.done);
-  EXPECT_EQ(figure(result, "invalid"), 0u);
-  EXPECT_EQ(figure(result, "duplicates"), 0u);
+  return test::run_trial(bench, traffic, network, rate);
 }
 
 TEST(CanaryTraffic, TurnsBlocksOverWithoutAnySwitch) {
@@ -130,16 +105,7 @@ TEST(CanaryTraffic, RunsJobsOfAllTypesAndOperators) {
   test::Bench bench(behind_router(1));
   test::SwitchNetwork network(router(1, 4096), bench.pool, bench.now);
   CanaryPlan plan;
-  plan.kinds.clear();
-  for (std::size_t t = 0; t < wire::element_type_count; ++t) {
-    for (std::size_t o = 0; o < wire::operator_count; ++o) {
-      const CanaryPlan::Kind kind{static_cast<wire::ElementType>(t),
-                                  static_cast<wire::Operator>(o)};
-      if (wire::is_valid(kind.type, kind.op)) {
-        plan.kinds.push_back(kind);
-      }
-    }
-  }
+  plan.kinds = test::all_reductions();
   plan.jobs = static_cast<std::uint32_t>(plan.kinds.size());
   plan.window = 2;
   plan.interleave = 2;

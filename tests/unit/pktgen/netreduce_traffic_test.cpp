@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "netreduce_traffic.h"
 
-#include <algorithm>
 #include <functional>
-#include <string_view>
 
 #include <gtest/gtest.h>
 
@@ -14,17 +12,9 @@
 namespace tributary::pktgen {
 namespace {
 
-using std::chrono::microseconds;
 using std::chrono::milliseconds;
-using std::chrono::seconds;
-using test::Ip;
-using test::mac;
-
-std::uint64_t figure(const TrialResult& result, std::string_view name) {
-  const auto found = std::find_if(result.figures.begin(), result.figures.end(),
-                                  [&](const Figure& f) { return f.name == name; });
-  return found == result.figures.end() ? ~std::uint64_t{0} : found->value;
-}
+using test::expect_all_done;
+using test::figure;
 
 NetReducePlan plan_of(std::uint16_t workers) {
   NetReducePlan plan;
@@ -35,24 +25,9 @@ NetReducePlan plan_of(std::uint16_t workers) {
   return plan;
 }
 
-std::vector<StationRange> behind(std::size_t ports, std::uint32_t hosts = 1) {
-  std::vector<StationRange> ranges;
-  for (std::size_t port = 0; port < ports; ++port) {
-    const auto number = static_cast<std::uint8_t>(port);
-    ranges.push_back({mac(1, number), Ip(10, 0, number, 1), hosts, {}, {}});
-  }
-  return ranges;
-}
-
 // A bridge with one port for each of the generator's, and the rings of the plan.
 switching::SwitchConfig bridge(const NetReducePlan& plan, const Stations& stations) {
-  switching::SwitchConfig config;
-  config.name = "s";
-  config.id = 1;
-  for (std::size_t port = 0; port < stations.ports(); ++port) {
-    config.ports.push_back(
-        test::bridged_port("p" + std::to_string(port), static_cast<std::uint8_t>(port)));
-  }
+  auto config = test::bridge(stations.ports());
   config.netreduce.emplace();
   const CanaryRanks ranks(stations, plan.workers);
   for (std::uint32_t job = 0; job < plan.jobs; ++job) {
@@ -71,31 +46,12 @@ switching::SwitchConfig bridge(const NetReducePlan& plan, const Stations& statio
 TrialResult run(test::Bench& bench, const NetReducePlan& plan, const test::Bench::Network& network,
                 const Rate& rate = {}) {
   NetReduceTraffic traffic(plan, bench.stations, bench.neighbours, bench.pool);
-  SessionPlan session_plan;
-  session_plan.trial.rate = rate;
-  session_plan.trial.warm_up = milliseconds(1);
-  session_plan.trial.duration = milliseconds(20);
-  Session session(session_plan, bench.neighbours, traffic);
-  bench.run(session, network, microseconds(20), seconds(10));
-  EXPECT_TRUE(session.done());
-  EXPECT_EQ(traffic.under_way(), 0u);
-  return session.trials().at(0);
-}
-
-void expect_all_done(const TrialResult& result, std::uint64_t at_least) {
-  EXPECT_GE(result.counters.done, at_least);
-  EXPECT_EQ(result.counters.begun, result.counters.done);
-  EXPECT_EQ(result.wrong, 0u);
-  EXPECT_EQ(result.latency.count(), result.counters.done);
-  EXPECT_EQ(figure(result, "invalid"), 0u);
-  EXPECT_EQ(figure(result, "duplicates"), 0u);
-  EXPECT_EQ(figure(result, "blocks_given_up"), 0u);
-  EXPECT_EQ(result.counters.late, 0u);
+  return test::run_trial(bench, traffic, network, rate);
 }
 
 TEST(NetReduceTraffic, TurnsBlocksOver) {
   for (const auto workers : {std::uint16_t{2}, std::uint16_t{3}, std::uint16_t{8}}) {
-    test::Bench bench(behind(workers));
+    test::Bench bench(test::behind_bridge(workers));
     const auto plan = plan_of(workers);
     test::SwitchNetwork network(bridge(plan, bench.stations), bench.pool, bench.now);
     const auto result = run(bench, plan, std::ref(network));
@@ -106,7 +62,7 @@ TEST(NetReduceTraffic, TurnsBlocksOver) {
 }
 
 TEST(NetReduceTraffic, PutsSeveralWorkersBehindAPort) {
-  test::Bench bench(behind(3, 2));
+  test::Bench bench(test::behind_bridge(3, 2));
   auto plan = plan_of(6);
   plan.jobs = 3;
   test::SwitchNetwork network(bridge(plan, bench.stations), bench.pool, bench.now);
@@ -114,24 +70,16 @@ TEST(NetReduceTraffic, PutsSeveralWorkersBehindAPort) {
 }
 
 TEST(NetReduceTraffic, RunsRingsOfAllTypesAndOperators) {
-  test::Bench bench(behind(3));
+  test::Bench bench(test::behind_bridge(3));
   auto plan = plan_of(3);
-  plan.kinds.clear();
-  for (std::size_t t = 0; t < wire::element_type_count; ++t) {
-    for (std::size_t o = 0; o < wire::operator_count; ++o) {
-      const Reduction kind{static_cast<wire::ElementType>(t), static_cast<wire::Operator>(o)};
-      if (wire::is_valid(kind.type, kind.op)) {
-        plan.kinds.push_back(kind);
-      }
-    }
-  }
+  plan.kinds = test::all_reductions();
   plan.jobs = static_cast<std::uint32_t>(plan.kinds.size());
   test::SwitchNetwork network(bridge(plan, bench.stations), bench.pool, bench.now);
   expect_all_done(run(bench, plan, std::ref(network)), 1000);
 }
 
 TEST(NetReduceTraffic, MessagesMayHaveOnePacket) {
-  test::Bench bench(behind(2));
+  test::Bench bench(test::behind_bridge(2));
   auto plan = plan_of(2);
   plan.message_packets = 1;
   plan.window = 7;
@@ -140,7 +88,7 @@ TEST(NetReduceTraffic, MessagesMayHaveOnePacket) {
 }
 
 TEST(NetReduceTraffic, GivesLostBlocksUpAndGoesOn) {
-  test::Bench bench(behind(4));
+  test::Bench bench(test::behind_bridge(4));
   auto plan = plan_of(4);
   plan.block_timeout = milliseconds(1);
   test::SwitchNetwork network(bridge(plan, bench.stations), bench.pool, bench.now);
@@ -158,7 +106,7 @@ TEST(NetReduceTraffic, GivesLostBlocksUpAndGoesOn) {
 }
 
 TEST(NetReduceTraffic, KeepsToTheRate) {
-  test::Bench bench(behind(8));
+  test::Bench bench(test::behind_bridge(8));
   const auto plan = plan_of(8);
   test::SwitchNetwork network(bridge(plan, bench.stations), bench.pool, bench.now);
   const auto result = run(bench, plan, std::ref(network), {Rate::Unit::packets, 100e3});
@@ -175,7 +123,7 @@ TEST(NetReduceTraffic, CountsEveryWrongPacket) {
       [](wire::RoceView& view) { view.bth->partition = std::uint16_t{1}; },
   };
   for (const auto& lie : lies) {
-    test::Bench bench(behind(4));
+    test::Bench bench(test::behind_bridge(4));
     const auto plan = plan_of(4);
     test::SwitchNetwork network(bridge(plan, bench.stations), bench.pool, bench.now);
     std::uint64_t seen = 0;
@@ -202,7 +150,7 @@ TEST(NetReduceTraffic, CountsEveryWrongPacket) {
 
 // A switch without the engine lets everything through, and nothing of it is a sum.
 TEST(NetReduceTraffic, ContributionsAreNoResults) {
-  test::Bench bench(behind(3));
+  test::Bench bench(test::behind_bridge(3));
   const auto plan = plan_of(3);
   auto config = bridge(plan, bench.stations);
   config.netreduce.reset();
@@ -213,7 +161,7 @@ TEST(NetReduceTraffic, ContributionsAreNoResults) {
 }
 
 TEST(NetReduceTraffic, SurvivesForeignAndBrokenPackets) {
-  test::Bench bench(behind(4));
+  test::Bench bench(test::behind_bridge(4));
   const auto plan = plan_of(4);
   test::SwitchNetwork network(bridge(plan, bench.stations), bench.pool, bench.now);
   std::uint64_t seen = 0;

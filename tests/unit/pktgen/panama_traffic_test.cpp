@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "panama_traffic.h"
 
-#include <algorithm>
 #include <functional>
-#include <string_view>
 
 #include <gtest/gtest.h>
 
@@ -14,18 +12,11 @@
 namespace tributary::pktgen {
 namespace {
 
-using std::chrono::microseconds;
 using std::chrono::milliseconds;
-using std::chrono::seconds;
+using test::expect_all_done;
+using test::figure;
 using test::Ip;
-using test::mac;
 using wire::PanamaKind;
-
-std::uint64_t figure(const TrialResult& result, std::string_view name) {
-  const auto found = std::find_if(result.figures.begin(), result.figures.end(),
-                                  [&](const Figure& f) { return f.name == name; });
-  return found == result.figures.end() ? ~std::uint64_t{0} : found->value;
-}
 
 PanamaPlan plan_of(std::uint16_t workers) {
   PanamaPlan plan;
@@ -40,14 +31,8 @@ PanamaPlan plan_of(std::uint16_t workers) {
 // A bridge with one port for each of the generator's, and the trees of the plan.
 switching::SwitchConfig bridge(const PanamaPlan& plan, std::size_t ports,
                                std::uint32_t packet_memory = 512) {
-  switching::SwitchConfig config;
-  config.name = "s";
-  config.id = 1;
+  auto config = test::bridge(ports);
   config.address = Ip(10, 0, 255, 1);
-  for (std::size_t port = 0; port < ports; ++port) {
-    config.ports.push_back(
-        test::bridged_port("p" + std::to_string(port), static_cast<std::uint8_t>(port)));
-  }
   config.panama.emplace();
   config.panama->packet_memory = packet_memory;
   const PanamaPlaces places(plan, ports);
@@ -70,42 +55,15 @@ switching::SwitchConfig bridge(const PanamaPlan& plan, std::size_t ports,
   return config;
 }
 
-std::vector<StationRange> behind(std::size_t ports) {
-  std::vector<StationRange> ranges;
-  for (std::size_t port = 0; port < ports; ++port) {
-    const auto number = static_cast<std::uint8_t>(port);
-    ranges.push_back({mac(1, number), Ip(10, 0, number, 1), 1, {}, {}});
-  }
-  return ranges;
-}
-
 TrialResult run(test::Bench& bench, const PanamaPlan& plan, const test::Bench::Network& network,
                 const Rate& rate = {}) {
   PanamaTraffic traffic(plan, bench.stations, bench.pool);
-  SessionPlan session_plan;
-  session_plan.trial.rate = rate;
-  session_plan.trial.warm_up = milliseconds(1);
-  session_plan.trial.duration = milliseconds(20);
-  Session session(session_plan, bench.neighbours, traffic);
-  bench.run(session, network, microseconds(20), seconds(10));
-  EXPECT_TRUE(session.done());
-  EXPECT_EQ(traffic.under_way(), 0u);
-  return session.trials().at(0);
-}
-
-void expect_all_done(const TrialResult& result, std::uint64_t at_least) {
-  EXPECT_GE(result.counters.done, at_least);
-  EXPECT_EQ(result.counters.begun, result.counters.done);
-  EXPECT_EQ(result.wrong, 0u);
-  EXPECT_EQ(result.latency.count(), result.counters.done);
-  EXPECT_EQ(figure(result, "invalid"), 0u);
-  EXPECT_EQ(figure(result, "duplicates"), 0u);
-  EXPECT_EQ(result.counters.late, 0u);
+  return test::run_trial(bench, traffic, network, rate);
 }
 
 TEST(PanamaTraffic, TurnsBlocksOverAtTheRoot) {
   for (const auto workers : {std::uint16_t{1}, std::uint16_t{2}, std::uint16_t{8}}) {
-    test::Bench bench(behind(workers));
+    test::Bench bench(test::behind_bridge(workers));
     const auto plan = plan_of(workers);
     test::SwitchNetwork network(bridge(plan, workers), bench.pool, bench.now);
     const auto result = run(bench, plan, std::ref(network));
@@ -118,7 +76,7 @@ TEST(PanamaTraffic, TurnsBlocksOverAtTheRoot) {
 
 TEST(PanamaTraffic, PlaysTheRoot) {
   for (const std::size_t parent : {0, 2, 4}) {
-    test::Bench bench(behind(5));
+    test::Bench bench(test::behind_bridge(5));
     auto plan = plan_of(4);
     plan.parent = parent;
     test::SwitchNetwork network(bridge(plan, 5), bench.pool, bench.now);
@@ -131,7 +89,7 @@ TEST(PanamaTraffic, PlaysTheRoot) {
 }
 
 TEST(PanamaTraffic, SpreadsJobsAndTreesOverPorts) {
-  test::Bench bench(behind(5));
+  test::Bench bench(test::behind_bridge(5));
   auto plan = plan_of(3);
   plan.jobs = 7;
   plan.trees = 3;
@@ -142,17 +100,9 @@ TEST(PanamaTraffic, SpreadsJobsAndTreesOverPorts) {
 }
 
 TEST(PanamaTraffic, RunsJobsOfAllTypesAndOperators) {
-  test::Bench bench(behind(3));
+  test::Bench bench(test::behind_bridge(3));
   auto plan = plan_of(3);
-  plan.kinds.clear();
-  for (std::size_t t = 0; t < wire::element_type_count; ++t) {
-    for (std::size_t o = 0; o < wire::operator_count; ++o) {
-      const Reduction kind{static_cast<wire::ElementType>(t), static_cast<wire::Operator>(o)};
-      if (wire::is_valid(kind.type, kind.op)) {
-        plan.kinds.push_back(kind);
-      }
-    }
-  }
+  plan.kinds = test::all_reductions();
   plan.jobs = static_cast<std::uint32_t>(plan.kinds.size());
   test::SwitchNetwork network(bridge(plan, 3), bench.pool, bench.now);
   expect_all_done(run(bench, plan, std::ref(network)), 1000);
@@ -160,7 +110,7 @@ TEST(PanamaTraffic, RunsJobsOfAllTypesAndOperators) {
 
 // Where the memory is divided among many trees, so is the window.
 TEST(PanamaTraffic, KeepsToTheCapOfTheSwitch) {
-  test::Bench bench(behind(4));
+  test::Bench bench(test::behind_bridge(4));
   auto plan = plan_of(4);
   plan.trees = 8;
   plan.interleave = 64;
@@ -171,7 +121,7 @@ TEST(PanamaTraffic, KeepsToTheCapOfTheSwitch) {
 
 TEST(PanamaTraffic, GivesLostBlocksUpAndGoesOn) {
   for (const bool plays_root : {false, true}) {
-    test::Bench bench(behind(5));
+    test::Bench bench(test::behind_bridge(5));
     auto plan = plan_of(4);
     plan.block_timeout = milliseconds(1);
     plan.collective = 1u << 20;  // only what is lost ends it
@@ -194,7 +144,7 @@ TEST(PanamaTraffic, GivesLostBlocksUpAndGoesOn) {
 }
 
 TEST(PanamaTraffic, KeepsToTheRate) {
-  test::Bench bench(behind(8));
+  test::Bench bench(test::behind_bridge(8));
   const auto plan = plan_of(8);
   test::SwitchNetwork network(bridge(plan, 8), bench.pool, bench.now);
   const auto result = run(bench, plan, std::ref(network), {Rate::Unit::packets, 100e3});
@@ -253,7 +203,7 @@ TEST(PanamaTraffic, CountsEveryWrongPacket) {
   };
   for (const auto& lie : lies) {
     for (const auto kind : {PanamaKind::result, PanamaKind::aggregation}) {
-      test::Bench bench(behind(5));
+      test::Bench bench(test::behind_bridge(5));
       auto plan = plan_of(4);
       plan.parent = 4;
       test::SwitchNetwork network(bridge(plan, 5), bench.pool, bench.now);
@@ -267,7 +217,7 @@ TEST(PanamaTraffic, CountsEveryWrongPacket) {
 }
 
 TEST(PanamaTraffic, SurvivesForeignAndBrokenPackets) {
-  test::Bench bench(behind(4));
+  test::Bench bench(test::behind_bridge(4));
   const auto plan = plan_of(4);
   test::SwitchNetwork network(bridge(plan, 4), bench.pool, bench.now);
   std::uint64_t seen = 0;
