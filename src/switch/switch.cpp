@@ -9,12 +9,12 @@
 
 #include "switch/aggregation.h"
 #include "switch/bridge.h"
+#include "switch/departures.h"
 #include "switch/interfaces.h"
 #include "switch/liveness.h"
 #include "switch/neighbours.h"
 #include "switch/outlet.h"
 #include "switch/router.h"
-#include "wire/canary.h"
 #include "wire/pause.h"
 
 namespace tributary::switching {
@@ -69,6 +69,7 @@ class Switch::Impl {
         liveness_(interfaces_, neighbours_, outlet_, share, draw_seed(config)),
         router_(config, interfaces_, neighbours_, liveness_, outlet_),
         aggregation_(config, interfaces_, pool),
+        departures_(interfaces_, bridge_, router_, outlet_),
         actions_(outlet_.ledger()) {
     actions_.departures().reserve(1024);
   }
@@ -285,75 +286,8 @@ class Switch::Impl {
   // Sends what the engines want sent, and what waited for a neighbour.
   void finish(Time now) {
     router_.follow_liveness();
-    while (auto frame = actions_.frames().pop()) {
-      depart_by(std::move(frame));
-    }
-    for (auto& departure : actions_.departures()) {
-      depart(departure, now);
-    }
-    actions_.departures().clear();
+    departures_.send(actions_, now);
     neighbours_.flush(now);
-  }
-
-  void depart(engine::Departure& departure, Time now) {
-    auto& packet = departure.packet;
-    const auto account = departure.received ? Account::received : Account::originated;
-    const auto frame = engine::parse_frame(*packet);
-    if (frame.ethernet == nullptr) {
-      outlet_.drop(std::move(packet), DropReason::truncated, account);
-    } else if (frame.ethernet->type.value() == wire::ethertype::canary) {
-      depart_raw(departure, frame, account, now);
-    } else if (is_bridged(*packet, frame, now)) {
-      // Transit keeps its source address, as on any bridge.
-      const bool in_transit = departure.received || departure.resumed;
-      const bool rewritten =
-          frame.ipv4 != nullptr && frame.ipv4->source == interfaces_.switch_address();
-      if (rewritten || !in_transit) {
-        frame.ethernet->source = interfaces_.bridge_mac();
-      }
-      const auto from = in_transit ? packet->ingress : no_port;
-      bridge_.forward(std::move(packet), from, bridge_.find(frame.ethernet->destination, now),
-                      account);
-    } else if (frame.ipv4 == nullptr) {
-      const bool ipv6 = frame.ethernet->type.value() == wire::ethertype::ipv6;
-      outlet_.drop(std::move(packet),
-                   ipv6 ? DropReason::unknown_ethertype : DropReason::ip_malformed, account);
-    } else if (departure.resumed && frame.ipv4->ttl <= 1) {
-      outlet_.drop(std::move(packet), DropReason::ttl_exceeded, account);
-    } else {
-      if (departure.resumed) {
-        decrement_ttl(*frame.ipv4);
-      }
-      router_.forward(std::move(packet), frame, departure.towards.value_or(frame.ipv4->destination),
-                      departure.path, account, now);
-    }
-  }
-
-  // A complete frame.
-  void depart_by(PacketPtr packet) {
-    const auto port = packet->egress;
-    wire::MutableCursor(packet->bytes()).take<wire::EthernetHeader>()->source =
-        interfaces_.mac(port);
-    outlet_.send(std::move(packet), port, Account::originated);
-  }
-
-  // Directly over Ethernet the header's destination is what the IP tables look up.
-  void depart_raw(engine::Departure& departure, const engine::Frame& frame, Account account,
-                  Time now) {
-    wire::MutableCursor cursor(frame.payload);
-    const auto* header = cursor.take<wire::CanaryHeader>();
-    if (header == nullptr) {
-      outlet_.drop(std::move(departure.packet), DropReason::canary_truncated, account);
-      return;
-    }
-    router_.forward_raw(std::move(departure.packet), header->destination,
-                        departure.path.value_or(engine::Path{}), account, now);
-  }
-
-  // A frame that came in by the bridge for another host's MAC address stays on the bridge.
-  bool is_bridged(const Packet& packet, const engine::Frame& frame, Time now) const {
-    return packet.ingress < interfaces_.count() && interfaces_.port(packet.ingress).bridged() &&
-           bridge_.find(frame.ethernet->destination, now) != bridge_interface;
   }
 
   Interfaces interfaces_;
@@ -363,6 +297,7 @@ class Switch::Impl {
   Liveness liveness_;
   Router router_;
   Aggregation aggregation_;
+  Departures departures_;
   engine::Actions actions_;
   std::array<Accepted, 32> stage_;
 };

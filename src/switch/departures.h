@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <utility>
+
+#include "engine/actions.h"
+#include "engine/frame.h"
+#include "forwarding/rows.h"
+#include "switch/bridge.h"
+#include "switch/interfaces.h"
+#include "switch/outlet.h"
+#include "switch/router.h"
+#include "wire/canary.h"
+
+namespace tributary::switching {
+
+// The way on of what the engines want sent: the bridge's or the router's.
+class Departures {
+ public:
+  Departures(const Interfaces& interfaces, Bridge& bridge, Router& router, Outlet& outlet)
+      : interfaces_(interfaces), bridge_(bridge), router_(router), outlet_(outlet) {}
+
+  // Empties `actions` of them.
+  void send(engine::Actions& actions, Time now) {
+    while (auto frame = actions.frames().pop()) {
+      depart_by(std::move(frame));
+    }
+    for (auto& departure : actions.departures()) {
+      depart(departure, now);
+    }
+    actions.departures().clear();
+  }
+
+ private:
+  void depart(engine::Departure& departure, Time now) {
+    auto& packet = departure.packet;
+    const auto account = departure.received ? Account::received : Account::originated;
+    const auto frame = engine::parse_frame(*packet);
+    if (frame.ethernet == nullptr) {
+      outlet_.drop(std::move(packet), DropReason::truncated, account);
+    } else if (frame.ethernet->type.value() == wire::ethertype::canary) {
+      depart_raw(departure, frame, account, now);
+    } else if (is_bridged(*packet, frame, now)) {
+      // Transit keeps its source address, as on any bridge.
+      const bool in_transit = departure.received || departure.resumed;
+      const bool rewritten =
+          frame.ipv4 != nullptr && frame.ipv4->source == interfaces_.switch_address();
+      if (rewritten || !in_transit) {
+        frame.ethernet->source = interfaces_.bridge_mac();
+      }
+      const auto from = in_transit ? packet->ingress : no_port;
+      bridge_.forward(std::move(packet), from, bridge_.find(frame.ethernet->destination, now),
+                      account);
+    } else if (frame.ipv4 == nullptr) {
+      const bool ipv6 = frame.ethernet->type.value() == wire::ethertype::ipv6;
+      outlet_.drop(std::move(packet),
+                   ipv6 ? DropReason::unknown_ethertype : DropReason::ip_malformed, account);
+    } else if (departure.resumed && frame.ipv4->ttl <= 1) {
+      outlet_.drop(std::move(packet), DropReason::ttl_exceeded, account);
+    } else {
+      if (departure.resumed) {
+        decrement_ttl(*frame.ipv4);
+      }
+      router_.forward(std::move(packet), frame, departure.towards.value_or(frame.ipv4->destination),
+                      departure.path, account, now);
+    }
+  }
+
+  // A complete frame.
+  void depart_by(PacketPtr packet) {
+    const auto port = packet->egress;
+    wire::MutableCursor(packet->bytes()).take<wire::EthernetHeader>()->source =
+        interfaces_.mac(port);
+    outlet_.send(std::move(packet), port, Account::originated);
+  }
+
+  // Directly over Ethernet the header's destination is what the IP tables look up.
+  void depart_raw(engine::Departure& departure, const engine::Frame& frame, Account account,
+                  Time now) {
+    wire::MutableCursor cursor(frame.payload);
+    const auto* header = cursor.take<wire::CanaryHeader>();
+    if (header == nullptr) {
+      outlet_.drop(std::move(departure.packet), DropReason::canary_truncated, account);
+      return;
+    }
+    router_.forward_raw(std::move(departure.packet), header->destination,
+                        departure.path.value_or(engine::Path{}), account, now);
+  }
+
+  // A frame that came in by the bridge for another host's MAC address stays on the bridge.
+  bool is_bridged(const Packet& packet, const engine::Frame& frame, Time now) const {
+    return packet.ingress < interfaces_.count() && interfaces_.port(packet.ingress).bridged() &&
+           bridge_.find(frame.ethernet->destination, now) != forwarding::bridge_interface;
+  }
+
+  const Interfaces& interfaces_;
+  Bridge& bridge_;
+  Router& router_;
+  Outlet& outlet_;
+};
+
+}  // namespace tributary::switching
