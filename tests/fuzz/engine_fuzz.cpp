@@ -12,24 +12,14 @@
 
 #include "engines/canary/engine.h"
 #include "engines/canary/protocol.h"
+#include "input.h"
 #include "support/canary_packets.h"
 #include "support/engine_harness.h"
 
 namespace {
 
 using namespace tributary;
-
-class Input {
- public:
-  Input(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
-  bool empty() const { return at_ == size_; }
-  std::uint8_t byte() { return empty() ? std::uint8_t{0} : data_[at_++]; }
-
- private:
-  const std::uint8_t* data_;
-  std::size_t size_;
-  std::size_t at_ = 0;
-};
+using fuzz::Input;
 
 constexpr std::size_t packets = 24;  // so few that copies find no buffer now and then
 constexpr std::size_t held_max = 12;
@@ -64,7 +54,7 @@ class Session {
 
   void run() {
     while (!input_.empty()) {
-      step(input_.byte());
+      step(input_.next());
       assert(harness_.ledger.balanced());
       assert(engine_.stalled(now_, 4).size() <= 4);
       assert(engine_.deadline() == never || harness_.figure("descriptors_in_use") > 0);
@@ -78,7 +68,7 @@ class Session {
   void step(std::uint8_t command) {
     switch (command % 8) {
       case 0:
-        now_ += std::chrono::microseconds(input_.byte());
+        now_ += std::chrono::microseconds(input_.next());
         return hold(harness_.expire(now_));
       case 1:
         return feed(make(answers[(command >> 3) % std::size(answers)]));
@@ -91,7 +81,7 @@ class Session {
       case 5:
         return feed_back();
       case 6:
-        engine_.reconfigure(config_of(input_.byte()));
+        engine_.reconfigure(config_of(input_.next()));
         return;
       default:
         return feed(make(wire::CanaryKind::contribution));
@@ -100,9 +90,9 @@ class Session {
 
   test::CanarySpec spec_of(wire::CanaryKind kind) {
     test::CanarySpec spec;
-    const auto block = input_.byte();
-    const auto who = input_.byte();
-    const auto shape = input_.byte();
+    const auto block = input_.next();
+    const auto who = input_.next();
+    const auto shape = input_.next();
     spec.kind = kind;
     spec.id = wire::canary_id(block & 7u, (block >> 5) & 3u);
     spec.job = (block >> 3) & 3u;
@@ -127,8 +117,8 @@ class Session {
 
   PacketPtr make(wire::CanaryKind kind) {
     const auto spec = spec_of(kind);
-    const auto elements = input_.byte() % 16u;
-    const std::byte value{input_.byte()};
+    const auto elements = input_.next() % 16u;
+    const std::byte value{input_.next()};
     const std::vector<std::byte> payload(
         test::is_without_payload(kind) ? 0 : wire::element_bytes(spec.type) * elements, value);
     return test::make_canary(pool_, spec, payload);
@@ -136,14 +126,14 @@ class Session {
 
   // Some bytes changed, the length as well, and the CRC right again or not.
   PacketPtr tampered(bool sealed) {
-    auto packet = make(static_cast<wire::CanaryKind>(1 + input_.byte() % 7));
+    auto packet = make(static_cast<wire::CanaryKind>(1 + input_.next() % 7));
     if (packet == nullptr) {
       return packet;
     }
-    for (auto changes = input_.byte() % 8; changes > 0; --changes) {
-      packet->data()[input_.byte() % packet->length] = std::byte{input_.byte()};
+    for (auto changes = input_.next() % 8; changes > 0; --changes) {
+      packet->data()[input_.next() % packet->length] = std::byte{input_.next()};
     }
-    if (const auto cut = input_.byte(); (cut & 1) != 0) {
+    if (const auto cut = input_.next(); (cut & 1) != 0) {
       packet->length -= cut % packet->length;
     }
     if (sealed) {
@@ -165,7 +155,7 @@ class Session {
     }
     auto packet = std::move(held_.back());
     held_.pop_back();
-    packet->ingress = input_.byte() & 7u;
+    packet->ingress = input_.next() & 7u;
     feed(std::move(packet));
   }
 
@@ -212,6 +202,6 @@ class Session {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  Session(Input(data, size)).run();
+  Session(Input({data, size})).run();
   return 0;
 }

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
-#include <cassert>
+// Workers and leaders of Canary over a network that the input controls.
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <span>
-#include <vector>
 
+#include "disturbed_ranks.h"
 #include "input.h"
 #include "unit/host/canary/memory_network.h"
-#include "unit/host/values.h"
 
-// Some ranks reduce a vector over a network that the input controls: it delivers, drops,
-// duplicates, reorders, damages and forges datagrams. Nothing may crash, every collective ends by
-// its deadline, and as long as nothing was forged, it is right.
 namespace {
 
 using namespace tributary;
@@ -21,51 +14,10 @@ using fuzz::Input;
 using namespace tributary::host;
 using namespace tributary::host::test;
 
-enum class Deed : std::uint8_t { deliver, drop, duplicate, rotate, damage, cut, forge, collect };
-constexpr std::size_t queue_max = 200;
-
-// Changes a few bytes of a datagram, at places that the input names, and makes the CRC right.
 void forge(Input& input, InFlight& datagram) {
-  for (auto changes = input.next() % 8; changes > 0; --changes) {
-    datagram.bytes[input.next() % datagram.bytes.size()] = static_cast<std::byte>(input.next());
-  }
+  fuzz::scribble(input, datagram.bytes);
   if (datagram.bytes.size() >= sizeof(wire::CanaryHeader)) {
     seal(datagram.header(), datagram.payload());
-  }
-}
-
-// Does one deed to the queue; true if datagrams are no longer what a rank sent.
-bool disturb(Input& input, MemoryNetwork& network) {
-  auto& queue = network.queue();
-  const auto deed = static_cast<Deed>(input.next() % 8);
-  if (deed == Deed::collect || queue.empty()) {
-    network.collect(input.next() % network.size());
-    return false;
-  }
-  switch (deed) {
-    case Deed::deliver:
-      network.deliver();
-      return false;
-    case Deed::drop:
-      queue.pop_front();
-      return false;
-    case Deed::duplicate:
-      if (queue.size() < queue_max) {
-        queue.push_back(queue.front());
-      }
-      return false;
-    case Deed::rotate:
-      std::rotate(queue.begin(), queue.begin() + input.next() % queue.size(), queue.end());
-      return false;
-    case Deed::damage:
-      queue.front().bytes[input.next() % queue.front().bytes.size()] ^= std::byte{input.next()};
-      return true;
-    case Deed::cut:
-      queue.front().bytes.resize(1 + input.next() % queue.front().bytes.size());
-      return true;
-    default:
-      forge(input, queue.front());
-      return true;
   }
 }
 
@@ -74,40 +26,9 @@ bool disturb(Input& input, MemoryNetwork& network) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Input input({data, size});
   const std::uint32_t ranks = 2 + input.next() % 3;
-  const auto type = static_cast<wire::ElementType>(input.next() % wire::element_type_count);
-  const auto op = static_cast<wire::Operator>(input.next() % wire::operator_count);
-  const std::size_t count = input.next();
-  if (!wire::is_valid(type, op)) {
-    return 0;
-  }
-  MemoryNetwork network(ranks, 32, 2);
-  bool forged = false;
-  for (int collective = 0; collective < 2; ++collective) {
-    std::vector<Elements> in;
-    std::vector<Elements> out(ranks, Elements(count * wire::element_bytes(type)));
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-      in.push_back(host::test::input(rank, count, type, op));
-    }
-    const auto deadline = network.now + std::chrono::seconds(60);
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-      network[rank].begin(
-          {Collective::allreduce, {in[rank].data(), out[rank].data(), count, type, op}},
-          network.now, deadline);
-      forged |= !input.empty() && disturb(input, network);
-    }
-    while (!input.empty() && (collective == 1 || input.next() % 64 != 63)) {
-      forged |= disturb(input, network);
-    }
-    network.run(deadline - network.now);
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-      auto& machine = network[rank];
-      assert(!machine.running());
-      assert(!machine.failure() || !machine.failure()->message.empty());
-      const bool succeeded = !machine.failure();
-      assert(forged || succeeded);
-      assert(forged || wrong_elements(out[rank], ranks, count, type, op) == 0);
-    }
-    network.now = deadline;
+  if (const auto vectors = fuzz::draw_vectors(input, ranks)) {
+    MemoryNetwork network(ranks, 32, 2);
+    fuzz::DisturbedRanks(input, network, *vectors, forge).run();
   }
   return 0;
 }

@@ -10,24 +10,14 @@
 
 #include "engines/panama/engine.h"
 #include "engines/panama/protocol.h"
+#include "input.h"
 #include "support/engine_harness.h"
 #include "support/panama_packets.h"
 
 namespace {
 
 using namespace tributary;
-
-class Input {
- public:
-  Input(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
-  bool empty() const { return at_ == size_; }
-  std::uint8_t byte() { return empty() ? std::uint8_t{0} : data_[at_++]; }
-
- private:
-  const std::uint8_t* data_;
-  std::size_t size_;
-  std::size_t at_ = 0;
-};
+using fuzz::Input;
 
 constexpr std::size_t packets = 40;  // so few that copies find no buffer now and then
 constexpr std::size_t held_max = 8;
@@ -69,7 +59,7 @@ class Session {
 
   void run() {
     while (!input_.empty()) {
-      step(input_.byte());
+      step(input_.next());
       assert(harness_.ledger.balanced());
       check_memory();
     }
@@ -85,7 +75,7 @@ class Session {
   void step(std::uint8_t command) {
     switch (command % 8) {
       case 0:
-        now_ += std::chrono::microseconds(1 << (input_.byte() % 28));
+        now_ += std::chrono::microseconds(1 << (input_.next() % 28));
         return hold(harness_.expire(now_));
       case 1:
         return feed(make(wire::PanamaKind::result));
@@ -94,7 +84,7 @@ class Session {
       case 3:
         return feed_back();
       case 4:
-        engine_.reconfigure(config_of(input_.byte()));
+        engine_.reconfigure(config_of(input_.next()));
         return;
       default:
         return feed(make(wire::PanamaKind::aggregation));
@@ -103,9 +93,9 @@ class Session {
 
   PacketPtr make(wire::PanamaKind kind) {
     test::PanamaSpec spec;
-    const auto who = input_.byte();
-    const auto what = input_.byte();
-    const auto shape = input_.byte();
+    const auto who = input_.next();
+    const auto what = input_.next();
+    const auto shape = input_.next();
     const auto tree = tree_of(who & 3u);
     spec.kind = kind;
     spec.job = tree.job;
@@ -128,16 +118,16 @@ class Session {
 
   // Some bytes changed, and the CRC right again or not.
   PacketPtr tampered() {
-    auto packet = make(static_cast<wire::PanamaKind>(1 + input_.byte() % 2));
+    auto packet = make(static_cast<wire::PanamaKind>(1 + input_.next() % 2));
     if (packet == nullptr) {
       return packet;
     }
-    const auto changes = input_.byte();
+    const auto changes = input_.next();
     for (auto left = changes % 8; left > 0; --left) {
-      packet->data()[input_.byte() % packet->length] = std::byte{input_.byte()};
+      packet->data()[input_.next() % packet->length] = std::byte{input_.next()};
     }
     if ((changes & 0x80) != 0) {
-      packet->length -= input_.byte() % packet->length;
+      packet->length -= input_.next() % packet->length;
     }
     if ((changes & 0x40) != 0) {
       test::reseal_panama(*packet);
@@ -156,7 +146,7 @@ class Session {
     if (!held_.empty()) {
       auto packet = std::move(held_.back());
       held_.pop_back();
-      packet->ingress = input_.byte() & 3u;
+      packet->ingress = input_.next() & 3u;
       feed(std::move(packet));
     }
   }
@@ -206,6 +196,6 @@ class Session {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  Session(Input(data, size)).run();
+  Session(Input({data, size})).run();
   return 0;
 }

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "host/call.h"
+#include "input.h"
+#include "unit/host/values.h"
+#include "wire/element.h"
+
+namespace tributary::fuzz {
+
+// What is reduced.
+struct Vectors {
+  std::uint32_t ranks = 0;
+  wire::ElementType type = wire::ElementType::f32;
+  wire::Operator op = wire::Operator::sum;
+  std::size_t count = 0;  // elements
+};
+
+// No value: there is no such reduction.
+inline std::optional<Vectors> draw_vectors(Input& input, std::uint32_t ranks) {
+  const auto type = static_cast<wire::ElementType>(input.next() % wire::element_type_count);
+  const auto op = static_cast<wire::Operator>(input.next() % wire::operator_count);
+  const std::size_t count = input.next();
+  return wire::is_valid(type, op) ? std::optional(Vectors{ranks, type, op, count}) : std::nullopt;
+}
+
+// Changes a few bytes of a packet, at places that the input names.
+inline void scribble(Input& input, std::vector<std::byte>& bytes) {
+  for (auto changes = input.next() % 8; changes > 0; --changes) {
+    bytes[input.next() % bytes.size()] = static_cast<std::byte>(input.next());
+  }
+}
+
+// Ranks that reduce over a network which the input controls: it delivers, drops, duplicates,
+// reorders, damages and forges packets. Nothing may crash, every collective ends by its deadline,
+// and as long as nothing was forged, it is right. `Forge` scribbles in a packet and makes it look
+// whole again.
+template <typename Network, typename Forge>
+class DisturbedRanks {
+ public:
+  DisturbedRanks(Input& input, Network& network, const Vectors& vectors, Forge forge)
+      : input_(input), network_(network), vectors_(vectors), forge_(forge) {}
+
+  void run() {
+    reduce(false);
+    reduce(true);
+  }
+
+ private:
+  enum class Deed : std::uint8_t { deliver, drop, duplicate, rotate, damage, cut, forge, collect };
+  static constexpr std::size_t queue_max = 200;
+
+  void reduce(bool last) {
+    const auto& [ranks, type, op, count] = vectors_;
+    std::vector<host::test::Elements> in;
+    std::vector<host::test::Elements> out(ranks,
+                                          host::test::Elements(count * wire::element_bytes(type)));
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      in.push_back(host::test::input(rank, count, type, op));
+    }
+    const auto deadline = network_.now + std::chrono::seconds(60);
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      network_[rank].begin(
+          {host::Collective::allreduce, {in[rank].data(), out[rank].data(), count, type, op}},
+          network_.now, deadline);
+      if (!input_.empty()) {
+        disturb();
+      }
+    }
+    while (!input_.empty() && (last || input_.next() % 64 != 63)) {
+      disturb();
+    }
+    network_.run(deadline - network_.now);
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      const auto& machine = network_[rank];
+      assert(!machine.running());
+      assert(!machine.failure() || !machine.failure()->message.empty());
+      const bool succeeded = !machine.failure();
+      assert(forged_ || succeeded);
+      assert(forged_ || host::test::wrong_elements(out[rank], ranks, count, type, op) == 0);
+    }
+    network_.now = deadline;
+  }
+
+  // Does one deed to the queue.
+  void disturb() {
+    auto& queue = network_.queue();
+    const auto deed = static_cast<Deed>(input_.next() % 8);
+    if (deed == Deed::collect || queue.empty()) {
+      network_.collect(input_.next() % network_.size());
+      return;
+    }
+    switch (deed) {
+      case Deed::deliver:
+        network_.deliver();
+        return;
+      case Deed::drop:
+        queue.pop_front();
+        return;
+      case Deed::duplicate:
+        if (queue.size() < queue_max) {
+          queue.push_back(queue.front());
+        }
+        return;
+      case Deed::rotate:
+        std::rotate(queue.begin(), queue.begin() + input_.next() % queue.size(), queue.end());
+        return;
+      case Deed::damage:
+        queue.front().bytes[input_.next() % queue.front().bytes.size()] ^= std::byte{input_.next()};
+        break;
+      case Deed::cut:
+        queue.front().bytes.resize(1 + input_.next() % queue.front().bytes.size());
+        break;
+      default:
+        forge_(input_, queue.front());
+    }
+    forged_ = true;  // packets are no longer what somebody sent
+  }
+
+  Input& input_;
+  Network& network_;
+  Vectors vectors_;
+  Forge forge_;
+  bool forged_ = false;
+};
+
+}  // namespace tributary::fuzz
