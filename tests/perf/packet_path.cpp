@@ -31,10 +31,8 @@ void report(const char* kind, std::size_t packets) {
 }
 
 // The packets of the turns `first` to `last` of each block.
-void count_turns(const char* kind, const CanaryShape& shape, std::uint32_t first,
-                 std::uint32_t last, bool bypass = false) {
-  CanaryLoad load(shape);
-  load.set_bypass(bypass);
+template <typename Load>
+void count_turns(const char* kind, Load&& load, std::uint32_t first, std::uint32_t last) {
   Device device(load.config(), load.packets());
   const auto bursts = load.bursts_per_generation();
   std::size_t counted = 0;
@@ -55,47 +53,29 @@ void count_aggregation() {
   const CanaryShape f32;
   const std::uint32_t result = f32.hosts - 1u;
   const std::uint32_t completing = result - 1;
-  count_turns("contribution-begins", f32, 0, 0);
-  count_turns("contribution-joins", f32, 1, completing - 1);
-  count_turns("contribution-completes", f32, completing, completing);
-  count_turns("result-to-seven-children", f32, result, result);
-  count_turns("contribution-passes", f32, 0, completing, true);
+  count_turns("contribution-begins", CanaryLoad(f32), 0, 0);
+  count_turns("contribution-joins", CanaryLoad(f32), 1, completing - 1);
+  count_turns("contribution-completes", CanaryLoad(f32), completing, completing);
+  count_turns("result-to-seven-children", CanaryLoad(f32), result, result);
+  CanaryLoad passing(f32);
+  passing.set_bypass(true);
+  count_turns("contribution-passes", passing, 0, completing);
   CanaryShape bf16;
   bf16.type = wire::ElementType::bf16;
   bf16.elements = 512;
-  count_turns("contribution-joins-bf16", bf16, 1, completing - 1);
-}
-
-// The packets of the turns `first` to `last` of each row.
-template <typename Load, typename Shape>
-void count_rows(const char* kind, const Shape& shape, std::uint32_t first, std::uint32_t last) {
-  Load load(shape);
-  Device device(load.config(), load.packets());
-  const auto bursts = load.bursts_per_generation();
-  std::size_t counted = 0;
-  for (std::size_t i = 0; i < (warm_up_rounds + rounds) * bursts; ++i) {
-    auto packets = load.next(device.pool(), Device::burst);
-    if (i >= warm_up_rounds * bursts && load.turn() >= first && load.turn() <= last) {
-      counted += packets.size();
-      collect(device, std::move(packets));
-    } else {
-      device.process(std::move(packets));
-    }
-    device.settle();
-  }
-  report(kind, counted);
+  count_turns("contribution-joins-bf16", CanaryLoad(bf16), 1, completing - 1);
 }
 
 void count_panama() {
   const PanamaShape f32;
   const std::uint32_t completing = f32.ports - 1u;
-  count_rows<PanamaLoad>("panama-begins", f32, 0, 0);
-  count_rows<PanamaLoad>("panama-joins", f32, 1, completing - 1);
-  count_rows<PanamaLoad>("panama-completes-to-eight-children", f32, completing, completing);
+  count_turns("panama-begins", PanamaLoad(f32), 0, 0);
+  count_turns("panama-joins", PanamaLoad(f32), 1, completing - 1);
+  count_turns("panama-completes-to-eight-children", PanamaLoad(f32), completing, completing);
   PanamaShape bf16;
   bf16.type = wire::ElementType::bf16;
   bf16.elements = 512;
-  count_rows<PanamaLoad>("panama-joins-bf16", bf16, 1, completing - 1);
+  count_turns("panama-joins-bf16", PanamaLoad(bf16), 1, completing - 1);
 }
 
 // What the check sum of one packet takes: of a gradient it is checked when the packet comes and
@@ -119,11 +99,11 @@ void count_icrc() {
 void count_netreduce() {
   const NetReduceShape f32;
   const std::uint32_t completing = f32.ports - 1u;
-  count_rows<NetReduceLoad>("netreduce-waits", f32, 0, completing - 1);
-  count_rows<NetReduceLoad>("netreduce-completes-for-eight", f32, completing, completing);
+  count_turns("netreduce-waits", NetReduceLoad(f32), 0, completing - 1);
+  count_turns("netreduce-completes-for-eight", NetReduceLoad(f32), completing, completing);
   NetReduceShape bf16;
   bf16.type = wire::ElementType::bf16;
-  count_rows<NetReduceLoad>("netreduce-completes-for-eight-bf16", bf16, completing, completing);
+  count_turns("netreduce-completes-for-eight-bf16", NetReduceLoad(bf16), completing, completing);
   count_icrc();
 }
 
