@@ -16,138 +16,8 @@ import unittest
 
 import support
 from lablib import namespaces
-
-DAEMON = """
-version = 1
-[daemon]
-cores = [{core}]
-hugepages = "never"
-packets = 8192
-control = "{directory}/control.sock"
-log_level = "warning"
-"""
-
-BRIDGE = DAEMON + """
-[[switch]]
-name = "s"
-id = 1
-[[switch.port]]
-name = "a"
-interface = "a1"
-[[switch.port]]
-name = "b"
-interface = "b1"
-{shaper}
-"""
-
-ROUTER = DAEMON + """
-[[switch]]
-name = "s"
-id = 1
-address = "10.255.0.1"
-[switch.canary]
-descriptors = 1024
-[[switch.port]]
-name = "gen"
-address = "10.1.1.1/24"
-mac = "02:00:00:01:00:01"
-{device}
-"""
-
-BRIDGED_PANAMA = DAEMON + """
-[[switch]]
-name = "s"
-id = 1
-address = "10.255.0.1"
-[[switch.port]]
-name = "w0"
-memif = "{directory}/w0.sock"
-memif_role = "server"
-[[switch.port]]
-name = "w1"
-memif = "{directory}/w1.sock"
-memif_role = "server"
-[[switch.port]]
-name = "up"
-memif = "{directory}/up.sock"
-memif_role = "server"
-[switch.panama]
-packet_memory = 64
-{trees}"""
-
-PANAMA_TREE = """[[switch.panama.tree]]
-job = {job}
-tree = {tree}
-group = "239.192.0.{group}"
-children = ["w0", "w1"]
-workers = 2
-workers_below = 2
-{parent}
-"""
-
-# Two leaves with two ports of the generator each, and a spine.
-TWO_RACKS = DAEMON + """
-[[switch]]
-name = "leaf1"
-id = 1
-[switch.netreduce]
-[[switch.netreduce.ring]]
-{ring}
-local = ["10.0.0.1", "10.0.1.1"]
-parent = "10.255.0.3"
-[[switch.port]]
-name = "w0"
-memif = "{directory}/w0.sock"
-memif_role = "server"
-[[switch.port]]
-name = "w1"
-memif = "{directory}/w1.sock"
-memif_role = "server"
-[[switch.port]]
-name = "up"
-[[switch]]
-name = "leaf2"
-id = 2
-[switch.netreduce]
-[[switch.netreduce.ring]]
-{ring}
-local = ["10.0.2.1", "10.0.3.1"]
-parent = "10.255.0.3"
-[[switch.port]]
-name = "w2"
-memif = "{directory}/w2.sock"
-memif_role = "server"
-[[switch.port]]
-name = "w3"
-memif = "{directory}/w3.sock"
-memif_role = "server"
-[[switch.port]]
-name = "up"
-[[switch]]
-name = "spine"
-id = 3
-[switch.netreduce]
-[[switch.netreduce.ring]]
-{ring}
-[[switch.netreduce.ring.rack]]
-members = ["10.0.0.1", "10.0.1.1"]
-[[switch.netreduce.ring.rack]]
-members = ["10.0.2.1", "10.0.3.1"]
-[[switch.port]]
-name = "leaf1"
-[[switch.port]]
-name = "leaf2"
-[[link]]
-a = "leaf1:up"
-b = "spine:leaf1"
-[[link]]
-a = "leaf2:up"
-b = "spine:leaf2"
-"""
-
-RING = """id = 1
-members = ["10.0.0.1", "10.0.1.1", "10.0.2.1", "10.0.3.1"]
-message_packets = 32"""
+from pktgen_configs import (BRIDGE, BRIDGED_PANAMA, DAEMON, ONE_RACK, PANAMA_TREE, RING, ROUTER,
+                            TWO_RACKS)
 
 
 class Pktgen(unittest.TestCase):
@@ -322,10 +192,7 @@ class Pktgen(unittest.TestCase):
         self.assertEqual(trial["figures"]["results_received"], 4 * trial["done"])
 
     def test_every_sum_of_netreduce_is_right(self):
-        ports = "".join(f'[[switch.port]]\nname = "w{i}"\nmemif = "{self.directory}/w{i}.sock"\n'
-                        f'memif_role = "server"\n' for i in range(4))
-        with self.daemon(DAEMON + "[[switch]]\nname = \"s\"\nid = 1\n{ports}[switch.netreduce]\n"
-                         "[[switch.netreduce.ring]]\n{ring}\n", ports=ports, ring=RING):
+        with self.daemon(ONE_RACK, ring=RING):
             self.check_netreduce(self.netreduce())
             self.assertEqual(self.figure("results_total"), 4 * self.figure("sums_total"))
 
