@@ -80,8 +80,8 @@ Ports::Setup setup_of(const Options& options) {
 // The control thread's side of a run.
 class Watch {
  public:
-  Watch(const Options& options, PacketLoop& loop, Reports& reports)
-      : options_(options), loop_(loop), reports_(reports) {}
+  Watch(const Options& options, const Ports& ports, PacketLoop& loop, Reports& reports)
+      : options_(options), ports_(ports), loop_(loop), reports_(reports) {}
 
   // Until the loop is done.
   void run() {
@@ -91,6 +91,7 @@ class Watch {
       if (signals_received != 0 && !stopped_) {
         stopped_ = ask([this](Time now) { loop_.session().stop(now); });
       }
+      revive_ports();
       if (std::chrono::steady_clock::now() >= due) {
         due += options_.interval;
         refresh();
@@ -116,6 +117,20 @@ class Watch {
     return loop_.mailbox().run(action, loop_timeout);
   }
 
+  // Servers of memifs come back; no core touches the device while it is connected again.
+  void revive_ports() {
+    for (std::size_t port = 0; port < ports_.devices().size(); ++port) {
+      auto& device = *ports_.devices()[port];
+      const auto pause = [&](bool paused) {
+        return ask([&](Time) { device.queue(0).pause(paused); });
+      };
+      if (device.can_reconnect() && pause(true)) {
+        device.reconnect();
+        pause(!device.started());
+      }
+    }
+  }
+
   void refresh() {
     Reading reading;
     std::vector<TrialResult> trials;
@@ -137,6 +152,7 @@ class Watch {
   }
 
   const Options& options_;
+  const Ports& ports_;
   PacketLoop& loop_;
   Reports& reports_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
@@ -206,7 +222,7 @@ int generate(const Options& options) {
   const auto traffic = make_traffic(options, stations, neighbours, pool);
   Session session(options.session, neighbours, *traffic);
   PacketLoop loop(session, ports->devices(), pool, options.idle);
-  Watch watch(options, loop, *reports);
+  Watch watch(options, *ports, loop, *reports);
   dataplane::launch_on_core(0, run_loop, &loop);
   watch.run();
   dataplane::wait_for_core(0);

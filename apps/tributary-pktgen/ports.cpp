@@ -29,13 +29,19 @@ std::string in_options(std::string message) {
       {"use driver = \"af_packet\" or a smaller mtu", "use driver=af_packet or a smaller --mtu"},
       {"interface = on a veth pair", "interface= on a veth pair"},
       {"set the port's mtu", "set --mtu"},
-      {"give the daemon CAP_NET_RAW", "give it CAP_NET_RAW"}};
+      {"give the daemon", "give it"}};
   for (const auto& [key, option] : words) {
     if (const auto at = message.find(key); at != std::string::npos) {
       message.replace(at, key.size(), option);
     }
   }
   return message;
+}
+
+const char* why_no_link(const dataplane::PortDevice& device) {
+  return device.started()
+             ? " has no link; start the other end, or set it up (ip link set ... up)"
+             : ": nobody is at its socket; start the other end, which has to be the server";
 }
 
 tl::unexpected<std::string> fail(const std::string& message) {
@@ -62,7 +68,7 @@ tl::expected<Ports, std::string> Ports::open(const Setup& setup) {
   for (const auto& device : setup.devices) {
     if (const auto* interface = std::get_if<control::InterfaceDevice>(&device)) {
       if (const auto usable = dataplane::check_interface(interface->interface); !usable) {
-        return fail(usable.error());
+        return fail(dataplane::describe(device) + ": " + usable.error());
       }
     }
   }
@@ -97,11 +103,6 @@ Outcome Ports::open_devices(const Setup& setup) {
     if (!device) {
       return fail(names_.back() + ": " + device.error());
     }
-    if (!(*device)->started()) {
-      return fail(
-          names_.back() +
-          ": nobody is at its socket; start the other end first, which has to be the server");
-    }
     (*device)->queue(0).set_patience(device_patience);
     devices_.push_back(std::move(*device));
   }
@@ -111,10 +112,14 @@ Outcome Ports::open_devices(const Setup& setup) {
 Outcome Ports::wait_for_links(const std::function<bool()>& stop) const {
   const auto end = std::chrono::steady_clock::now() + link_patience;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
-    while (!devices_[i]->link_up()) {
+    auto& device = *devices_[i];
+    while (!device.link_up()) {
       if (stop() || std::chrono::steady_clock::now() >= end) {
-        return tl::unexpected(
-            names_[i] + " has no link; start the other end, or set it up (ip link set ... up)");
+        return tl::unexpected(names_[i] + why_no_link(device));
+      }
+      if (device.can_reconnect()) {
+        device.reconnect();
+        device.queue(0).pause(!device.started());
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }

@@ -368,19 +368,39 @@ class Pktgen(unittest.TestCase):
         self.assertEqual(found["kinds"], [{"type": "i32", "op": "max"}])
 
     def test_sigint_ends_the_wait_for_a_link(self):
-        socket = self.directory / "alone.sock"
-        child = subprocess.Popen(
-            [support.PKTGEN, "plain", "--port", f"memif={socket},role=server"],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.addCleanup(child.kill)
-        support.until(socket.exists, what="the generator's socket")
-        time.sleep(0.5)
-        child.send_signal(signal.SIGINT)
-        start = time.monotonic()
-        _, text = child.communicate(timeout=20)
-        self.assertLess(time.monotonic() - start, 5)
-        self.assertEqual(child.returncode, 1)
-        self.assertIn("has no link", text)
+        for role, words in (("server", "has no link"), ("client", "nobody is at its socket")):
+            socket = self.directory / "alone.sock"
+            child = subprocess.Popen(
+                [support.PKTGEN, "plain", "--port", f"memif={socket},role={role}"],
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self.addCleanup(child.kill)
+            time.sleep(2)
+            child.send_signal(signal.SIGINT)
+            start = time.monotonic()
+            _, text = child.communicate(timeout=20)
+            self.assertLess(time.monotonic() - start, 5)
+            self.assertEqual(child.returncode, 1, text)
+            self.assertIn(words, text)
+
+    def test_a_memif_client_waits_for_its_server(self):
+        child = self.begin("canary", *self.memif(), "--rate", "20kpps", "--duration", "500ms",
+                           "--json", "-")
+        time.sleep(1)
+        with self.daemon(ROUTER, device=self.memif_server()):
+            text, _ = child.communicate(timeout=20)
+        self.assertEqual(child.returncode, 0, text)
+
+    def test_a_memif_client_finds_its_server_again(self):
+        results = self.directory / "found.json"
+        with self.daemon(ROUTER, device=self.memif_server()):
+            child = self.begin("canary", *self.memif(), "--rate", "20kpps", "--duration", "600s",
+                               "-q", "--json", results)
+            support.until(lambda: self.figure("results_total") > 100)
+        with self.daemon(ROUTER, device=self.memif_server()):
+            support.until(lambda: self.figure("results_total") > 1000)
+            child.send_signal(signal.SIGINT)
+            child.communicate(timeout=20)
+        self.assertEqual(json.loads(results.read_text())["wrong"], 0)
 
     def test_a_socket_has_one_server(self):
         server = [word.replace("role=client", "role=server") for word in self.memif()]
@@ -422,7 +442,6 @@ class Pktgen(unittest.TestCase):
             (("plain", *port, "--core", "4095"), "may not use CPU 4095"),
             (("pcap", "plain", "--file", "/nowhere/x"), "cannot write --file"),
             (("pcap", "plain", "--file", "/dev/full"), "is the disk full?"),
-            (("plain", *self.memif()), "start the other end first"),
         ]:
             done = self.pktgen(*arguments, code=1)
             self.assertIn(words, done.stderr, arguments)
@@ -446,16 +465,18 @@ class Pktgen(unittest.TestCase):
         self.pktgen(*sending, "interface=a0", "--send-only")
         self.pktgen(*sending, "device=net_null0,no-rx=1")
 
-    def begin_sending(self, port: str) -> subprocess.Popen:
+    def begin(self, *arguments) -> subprocess.Popen:
         child = subprocess.Popen(
-            namespaces.command(self.namespace, support.PKTGEN, "plain", "--port",
-                               f"interface={port}", "--send-only", "--rate", "1kpps", "--duration",
-                               "600s", "-q"),
+            [str(word) for word in namespaces.command(self.namespace, support.PKTGEN, *arguments)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.addCleanup(child.stdout.close)
         self.addCleanup(child.wait)
         self.addCleanup(child.kill)
         return child
+
+    def begin_sending(self, port: str) -> subprocess.Popen:
+        return self.begin("plain", "--port", f"interface={port}", "--send-only", "--rate", "1kpps",
+                          "--duration", "600s", "-q")
 
     def begin_sending_as(self, pid: int, port: str) -> subprocess.Popen:
         """In a process of that number; others may take it first."""
