@@ -43,13 +43,19 @@ ifreq request_for(const std::string& name) {
 
 }  // namespace
 
-tl::expected<void, std::string> set_interface_mtu(const std::string& name, std::uint16_t mtu) {
+std::uint16_t interface_mtu(const std::string& name) {
   const Socket socket(AF_INET, SOCK_DGRAM, 0);
   ifreq request = request_for(name);
-  if (ioctl(socket.get(), SIOCGIFMTU, &request) == 0 && request.ifr_mtu == mtu) {
+  const bool known = ioctl(socket.get(), SIOCGIFMTU, &request) == 0;
+  return known ? static_cast<std::uint16_t>(std::min(request.ifr_mtu, 0xffff)) : 0;
+}
+
+tl::expected<void, std::string> set_interface_mtu(const std::string& name, std::uint16_t mtu) {
+  if (interface_mtu(name) == mtu) {
     return {};
   }
-  request = request_for(name);
+  const Socket socket(AF_INET, SOCK_DGRAM, 0);
+  ifreq request = request_for(name);
   request.ifr_mtu = mtu;
   if (ioctl(socket.get(), SIOCSIFMTU, &request) != 0) {
     return tl::unexpected("interface \"" + name + "\" does not take an MTU of " +

@@ -13,7 +13,8 @@ namespace tributary::dataplane {
 // Checks that the interface exists and that we may use it. The error says what to do.
 tl::expected<void, std::string> check_interface(const std::string& name);
 
-// IP bytes, without the Ethernet header.
+// IP bytes, without the Ethernet header. 0 if there is no such interface.
+std::uint16_t interface_mtu(const std::string& name);
 tl::expected<void, std::string> set_interface_mtu(const std::string& name, std::uint16_t mtu);
 
 // How many combined channels it has: what AF_XDP can have sockets on. 1 if it does not say.

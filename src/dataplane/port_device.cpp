@@ -176,14 +176,30 @@ tl::expected<std::unique_ptr<PortDevice>, std::string> PortDevice::open(
     return tl::unexpected(port.error());
   }
   std::unique_ptr<PortDevice> device(new PortDevice(*port, config, arguments));
-  auto ready = device->configure(mtu, mempool, cores);
-  if (const auto name = kernel_name(config); ready && !name.empty()) {
-    ready = set_interface_mtu(name, mtu);
-  }
-  if (!ready) {
+  if (auto ready = device->configure(mtu, mempool, cores); !ready) {
     return tl::unexpected(ready.error());
   }
+  if (auto set = device->set_mtu(mtu); !set) {
+    return tl::unexpected(set.error());
+  }
   return device;
+}
+
+tl::expected<void, std::string> PortDevice::set_mtu(std::uint16_t mtu) {
+  const auto name = kernel_name(config_);
+  if (name.empty()) {
+    return {};
+  }
+  mtu_ = mtu;
+  mtu_before_ = interface_mtu(name);
+  return set_interface_mtu(name, mtu);
+}
+
+void PortDevice::give_mtu_back() {
+  const auto name = kernel_name(config_);
+  if (mtu_before_ != 0 && mtu_before_ != mtu_ && interface_mtu(name) == mtu_) {
+    static_cast<void>(set_interface_mtu(name, mtu_before_));
+  }
 }
 
 tl::expected<void, std::string> PortDevice::configure(std::uint16_t mtu, rte_mempool* mempool,
@@ -288,6 +304,7 @@ PortDevice::~PortDevice() {
     rte_eth_dev_stop(port_);
   }
   rte_eth_dev_close(port_);
+  give_mtu_back();
 }
 
 std::optional<wire::MacAddress> PortDevice::mac() const {

@@ -61,6 +61,10 @@ class PortDevice {
   tl::expected<void, std::string> configure(std::uint16_t mtu, rte_mempool* mempool,
                                             std::uint16_t cores);
   tl::expected<void, std::string> start();
+  // Of the kernel's interface behind it, if there is one.
+  tl::expected<void, std::string> set_mtu(std::uint16_t mtu);
+  // Unless somebody else has changed it since.
+  void give_mtu_back();
   tl::expected<void, std::string> set_up_queues(std::uint16_t receivers,
                                                 std::uint16_t receive_slots, std::uint16_t senders,
                                                 std::uint16_t send_slots, rte_mempool* mempool);
@@ -72,6 +76,8 @@ class PortDevice {
   control::DeviceConfig config_;
   DeviceArguments arguments_;
   unsigned interface_index_;  // of the kernel's interface behind it; 0: none
+  std::uint16_t mtu_ = 0;     // that it was given; 0: none
+  std::uint16_t mtu_before_ = 0;
   wire::MacAddress mac_;
   std::vector<DeviceQueue> queues_;
   std::uint16_t senders_ = 0;

@@ -402,6 +402,28 @@ class Pktgen(unittest.TestCase):
             child.communicate(timeout=20)
         self.assertEqual(json.loads(results.read_text())["wrong"], 0)
 
+    def mtu(self, name: str) -> int:
+        return json.loads(self.inside("ip", "-json", "link", "show", name).stdout)[0]["mtu"]
+
+    def test_an_interface_gets_its_mtu_back(self):
+        self.ip("link", "set", "a0", "mtu", "1400")
+        self.addCleanup(self.ip, "link", "set", "a0", "mtu", "1500")
+        child = self.begin_sending("a0")
+        support.until(lambda: self.mtu("a0") == 1500)
+        child.send_signal(signal.SIGINT)
+        child.communicate(timeout=20)
+        self.assertEqual(self.mtu("a0"), 1400)
+
+    def test_an_mtu_that_somebody_else_has_set_stays(self):
+        self.addCleanup(self.ip, "link", "set", "a0", "mtu", "1500")
+        self.ip("link", "set", "a0", "mtu", "1400")
+        child = self.begin_sending("a0")
+        support.until(lambda: self.mtu("a0") == 1500)
+        self.ip("link", "set", "a0", "mtu", "1300")
+        child.send_signal(signal.SIGINT)
+        child.communicate(timeout=20)
+        self.assertEqual(self.mtu("a0"), 1300)
+
     def test_a_socket_has_one_server(self):
         server = [word.replace("role=client", "role=server") for word in self.memif()]
         with self.daemon(ROUTER, device=self.memif_server()):
