@@ -58,8 +58,8 @@ class CleanUp(unittest.TestCase):
             support.until(lambda: sum(row["originated_packets_total"]
                                       for row in lab.rows("counters")) > 1000, what="a reduction")
             os.kill(lab.state["processes"][0]["pid"], signal.SIGKILL)
-            self.assertEqual(bench.end(), 1, bench.output)  # an error, by the deadline
-            self.assertIn("tributary-bench:", bench.output)
+            self.assertEqual(bench.end(), 1, bench.said)  # an error, by the deadline
+            self.assertIn("tributary-bench:", bench.said)
             status = support.run(support.LAB, "status", lab.name)
             self.assertEqual(status.returncode, 1)
             self.assertIn("DEAD", status.stdout)

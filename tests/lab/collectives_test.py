@@ -55,8 +55,8 @@ class ThroughSwitches(unittest.TestCase):
         bench = self.lab.bench("--counts", "100", *ONCE, "--algorithm", "auto", "--job", "77",
                                "--fallback", "error")
         self.assertEqual([row["algorithm"] for row in bench.finish()["rows"]], ["canary"])
-        lines = re.findall("tributary: .*", bench.output)
-        self.assertEqual(len(lines), 1, bench.output)
+        lines = re.findall("tributary: .*", bench.said)
+        self.assertEqual(len(lines), 1, bench.said)
         self.assertIn("job 77, 8 ranks: canary, switches reduce on the way", lines[0])
 
     def test_a_worker_that_dies_ends_the_collective_and_is_named(self):
@@ -67,7 +67,7 @@ class ThroughSwitches(unittest.TestCase):
         os.kill(self.lab.processes("l2h1", "tributary-bench")[0], 9)
         self.assertNotEqual(bench.end(), 0)
         self.assertLess(time.monotonic() - start, 10)
-        self.assertRegex(bench.output, r"tributary-bench: .*rank 2\b")
+        self.assertRegex(bench.said, r"tributary-bench: .*rank 2\b")
 
 
 class WithoutSwitches(unittest.TestCase):
@@ -94,8 +94,8 @@ class WithoutSwitches(unittest.TestCase):
         document = bench.finish()
         self.assertEqual({row["algorithm"] for row in document["rows"]}, {"ring"})
         self.assertEqual(support.wrong(document), 0)
-        lines = re.findall("tributary: .*", bench.output)
-        self.assertEqual(len(lines), 1, bench.output)
+        lines = re.findall("tributary: .*", bench.said)
+        self.assertEqual(len(lines), 1, bench.said)
         self.assertIn("ring, the hosts reduce alone: no switch", lines[0])
         self.assertGreater(document["statistics"]["collectives_by_ring"], 0)
 
@@ -103,14 +103,14 @@ class WithoutSwitches(unittest.TestCase):
         for collective in ("allreduce", "reduce", "broadcast"):
             bench = self.lab.bench("--counts", "1,10007", *ONCE, collective=collective)
             self.assertEqual(support.wrong(bench.finish()), 0)
-            self.assertIn("canary without switches", bench.output)
+            self.assertIn("canary without switches", bench.said)
 
     def test_or_it_is_an_error_that_says_what_to_do(self):
         bench = self.lab.bench("--counts", "1", *ONCE, "--fallback", "error")
         self.assertEqual(bench.end(), 1)
         for part in ("no switch between the ranks aggregates", "[switch.canary]",
                      "TRIBUTARY_FALLBACK=allow"):
-            self.assertIn(part, bench.output)
+            self.assertIn(part, bench.said)
 
 
 if __name__ == "__main__":

@@ -121,7 +121,7 @@ def through_a_crash(lab: support.Lab, daemon: str, pause_s: float = 0.5) -> list
             time.sleep(pause_s)
             if not bench.running():
                 raise AssertionError("the reductions ended too early to prove anything: "
-                                     f"{bench.end()} {bench.output}")
+                                     f"{bench.end()} {bench.said}")
         finally:
             lab.tool("restart", daemon)
         document = bench.finish()

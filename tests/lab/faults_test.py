@@ -158,7 +158,7 @@ class Reductions(unittest.TestCase):
         start = time.monotonic()
         self.assertNotEqual(bench.end(), 0)
         self.assertLess(time.monotonic() - start, 3 + 3, "the others end by the deadline")
-        self.assertRegex(bench.output, r"\brank(s)? 4\b", "l3h1 is rank 4")
+        self.assertRegex(bench.said, r"\brank(s)? 4\b", "l3h1 is rank 4")
 
 
 if __name__ == "__main__":

@@ -112,7 +112,7 @@ class NetReduce(unittest.TestCase):
         with support.Lab("star-4") as lab:
             bench = lab.bench(*SIZES, *worker(99), hosts=RINGS[2], deadline_s=5)
             self.assertNotEqual(bench.end(), 0)
-            self.assertIn("no switch on the way adds for ring 99", bench.output)
+            self.assertIn("no switch on the way adds for ring 99", bench.said)
             # The hosts help themselves where they may.
             document = lab.reduce(*SIZES, "--algorithm", "netreduce", "--ring", "99",
                                   hosts=RINGS[2])
@@ -123,7 +123,7 @@ class NetReduce(unittest.TestCase):
         with support.Lab("star-4") as lab:
             bench = lab.bench(*SIZES, *worker(3), hosts="h1,h3,h2", deadline_s=5)
             self.assertNotEqual(bench.end(), 0)
-            self.assertIn("`members`", bench.output)
+            self.assertIn("`members`", bench.said)
 
     def test_a_ring_of_hosts_over_the_same_endpoints(self):
         with support.Lab("star-4") as lab:

@@ -70,7 +70,7 @@ class Panama(unittest.TestCase):
                 bench = lab.bench(*SIZES, "--algorithm", "panama", "--fallback", "error",
                                   deadline_s=5)
                 self.assertNotEqual(bench.end(), 0)
-                self.assertIn("239.192.9.9", bench.output)
+                self.assertIn("239.192.9.9", bench.said)
 
 
 if __name__ == "__main__":

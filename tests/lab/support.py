@@ -7,14 +7,13 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
-from lablib import control  # noqa: E402
+from lablib import bench_run, control  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("TRIBUTARY_BUILD", ROOT / "build")).resolve()
 LAB = ROOT / "tools" / "lab"
@@ -149,46 +148,17 @@ class Lab:
         return found
 
 
-class Bench:
+class Bench(bench_run.BenchRun):
     """A run of tributary-bench in a lab, started at once."""
 
-    def __init__(self, lab: Lab, arguments, workers: int | None = None, hosts: str | None = None,
-                 port: int = 29500, delay: str | None = None, deadline_s: float = 20,
-                 time_limit_s: float = 120, collective: str = "allreduce"):
-        self._record = tempfile.NamedTemporaryFile(suffix=".json")
-        where = ["--port", port, "--time-limit", time_limit_s]
-        for option, value in (("--workers", workers), ("--hosts", hosts), ("--delay", delay)):
-            if value is not None:
-                where += [option, value]
-        self._argv = [LAB, "run", lab.name, "--build-dir", BUILD, *where, "--", collective,
-                      "--deadline", deadline_s, "--record", self._record.name, *arguments]
-        self.process = subprocess.Popen([str(arg) for arg in self._argv],
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                        stderr=subprocess.STDOUT, text=True)
-        self.output = ""
-
-    def running(self) -> bool:
-        return self.process.poll() is None
-
-    def end(self) -> int:
-        """Waits; the exit code."""
-        self.output, _ = self.process.communicate(timeout=180)
-        return self.process.returncode
-
-    def stop(self) -> None:
-        """Whatever a failed test left."""
-        if self.running():
-            self.process.terminate()
-        self.process.wait()
-        self.process.stdout.close()
-        self._record.close()
+    def __init__(self, lab: Lab, arguments, deadline_s: float = 20, **where):
+        super().__init__(lab.name, BUILD, *arguments, deadline_s=deadline_s, **where)
 
     def finish(self) -> dict:
         code = self.end()
         if code != 0:
-            raise AssertionError(f"{' '.join(map(str, self._argv))}\nended with {code}:\n"
-                                 f"{self.output}")
-        return json.loads(pathlib.Path(self._record.name).read_text())
+            raise AssertionError(f"{self}\nended with {code}:\n{self.said}")
+        return self.document()
 
 
 def leftovers(name: str) -> list[str]:

@@ -1,59 +1,41 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A run of tributary-bench allreduce on some hosts of a fabric."""
 
-import json
-import os
-import pathlib
 import subprocess
-import tempfile
 
-from lablib import ROOT, LabError
-
-_LAB = ROOT / "tools" / "lab"
-_NEVER_S = 30.0  # over the time limit: `lab run` itself hangs
+from lablib import LabError
+from lablib.bench_run import BenchRun
 
 
 class Reduction:
     """Started at once. One size, one algorithm; every element is checked unless `check` is off."""
 
     def __init__(self, fabric, hosts: list[str], *options, algorithm: str = "canary",
-                 size: str = "4M", iterations: int = 1, warmups: int = 0, port: int = 29500,
-                 deadline_s: float = 60, time_limit_s: float = 120,
-                 environment: dict[str, str] | None = None):
-        self._record = tempfile.NamedTemporaryFile(suffix=".json")
+                 size: str = "4M", iterations: int = 1, warmups: int = 0, **how):
         self._what = f"{algorithm} on {','.join(hosts)}"
-        self._time_limit_s = time_limit_s
-        argv = [_LAB, "run", fabric.name, "--build-dir", fabric.build, "--hosts", ",".join(hosts),
-                "--port", port, "--time-limit", time_limit_s, "--", "allreduce", "-b", size,
-                "-e", size, "-n", iterations, "-w", warmups, "--algorithm", algorithm,
-                "--deadline", deadline_s, "--record", self._record.name, *options]
-        self.process = subprocess.Popen([str(arg) for arg in argv], stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                        text=True, env=os.environ | (environment or {}))
+        self._run = BenchRun(fabric.name, fabric.build, "-b", size, "-e", size, "-n", iterations,
+                             "-w", warmups, "--algorithm", algorithm, *options,
+                             hosts=",".join(hosts), **how)
 
     def require_running(self) -> None:
-        if self.process.poll() is not None:
-            raise LabError(f"{self._what} ended: {self.process.stderr.read().strip()}")
+        if not self._run.running():
+            self._run.end()
+            raise LabError(f"{self._what} ended: {self._run.said.strip()}")
 
     def __enter__(self) -> "Reduction":
         return self
 
     def __exit__(self, *_) -> None:
-        if self.process.poll() is None:
-            self.process.terminate()  # it ends its workers
-        self.process.wait()
-        self.process.stderr.close()
-        self._record.close()
+        self._run.stop()
 
     def finish(self) -> "Outcome":
         try:
-            _, said = self.process.communicate(timeout=self._time_limit_s + _NEVER_S)
+            code = self._run.end()
         except subprocess.TimeoutExpired as error:
             raise LabError(f"{self._what}: 'lab run' did not end") from error
-        if self.process.returncode != 0:
-            return Outcome(None, " ".join(said.split())[:400] or "no reason given")
-        document = json.loads(pathlib.Path(self._record.name).read_text())
-        outcome = Outcome(document, "")
+        if code != 0:
+            return Outcome(None, " ".join(self._run.said.split())[:400] or "no reason given")
+        outcome = Outcome(self._run.document(), "")
         if outcome.wrong:
             raise LabError(f"{self._what}: {outcome.wrong} wrong elements")
         return outcome

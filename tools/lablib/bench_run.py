@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A run of tributary-bench by the workers of a lab that is up."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+
+from . import ROOT
+
+_NEVER_S = 60.0  # over the time limit: `lab run` itself hangs
+
+
+class BenchRun:
+    """Started at once. What it measured is in its record, what it had to say in `said`."""
+
+    def __init__(self, lab: str, build: pathlib.Path, *options, collective: str = "allreduce",
+                 port: int = 29500, deadline_s: float = 60, time_limit_s: float = 120,
+                 environment: dict[str, str] | None = None, **where):
+        """`where` the workers are: options of `lab run`; those that are None do not count."""
+        self._record = tempfile.NamedTemporaryFile(suffix=".json")
+        self._limit_s = time_limit_s + _NEVER_S
+        self._argv = [ROOT / "tools" / "lab", "run", lab, "--build-dir", build, "--port", port,
+                      "--time-limit", time_limit_s,
+                      *(word for option, value in where.items() if value is not None
+                        for word in (f"--{option}", value)),
+                      "--", collective, "--deadline", deadline_s, "--record", self._record.name,
+                      *options]
+        self._process = subprocess.Popen([str(arg) for arg in self._argv],
+                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                         stderr=subprocess.PIPE, text=True,
+                                         env=os.environ | (environment or {}))
+        self.said = ""
+
+    def __str__(self) -> str:
+        return " ".join(map(str, self._argv))
+
+    def running(self) -> bool:
+        return self._process.poll() is None
+
+    def end(self) -> int:
+        """Waits; the exit code. Raises subprocess.TimeoutExpired if it never ends."""
+        _, self.said = self._process.communicate(timeout=self._limit_s)
+        return self._process.returncode
+
+    def stop(self) -> None:
+        """Whatever is left of it."""
+        if self.running():
+            self._process.terminate()  # it ends its workers
+        self._process.wait()
+        self._process.stderr.close()
+        self._record.close()
+
+    def document(self) -> dict:
+        """Once it has ended well."""
+        return json.loads(pathlib.Path(self._record.name).read_text())
