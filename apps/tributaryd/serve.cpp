@@ -31,7 +31,6 @@ void catch_signals() {
   action.sa_handler = on_signal;
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGINT, &action, nullptr);
-  std::signal(SIGPIPE, SIG_IGN);
 }
 
 void log_ledgers(dataplane::Dataplane& dataplane) {
@@ -48,7 +47,7 @@ void log_ledgers(dataplane::Dataplane& dataplane) {
 }  // namespace
 
 int serve(const control::DaemonConfig& config) {
-  catch_signals();
+  std::signal(SIGPIPE, SIG_IGN);
   auto opened = dataplane::Dataplane::open(config, TRIBUTARY_VERSION);
   if (!opened) {
     spdlog::error("{}", opened.error());
@@ -65,6 +64,8 @@ int serve(const control::DaemonConfig& config) {
     spdlog::error("{}", server.error());
     return 1;
   }
+  // Not before: a start that takes long, for its memory, ends at once.
+  catch_signals();
   // Not before: another daemon may have these ports, and would see every packet forwarded twice.
   dataplane.launch();
   spdlog::info("tributaryd {}: switches {}, control socket {}", TRIBUTARY_VERSION,

@@ -48,6 +48,9 @@ tl::expected<std::unique_ptr<Eal>, std::string> Eal::start(const control::Daemon
                             "; it may use " + list(cpus));
     }
   }
+  if (auto enough = check_memory(memory, available_megabytes()); !enough) {
+    return tl::unexpected(enough.error());
+  }
   redirect_eal_log();
   auto arguments = eal_arguments(config, memory, cpus, std::to_string(getpid()));
   std::vector<char*> argv;

@@ -5,7 +5,7 @@
 #include <bit>
 #include <filesystem>
 #include <fstream>
-#include <string>
+#include <sstream>
 
 namespace tributary::dataplane {
 namespace {
@@ -86,6 +86,29 @@ MemoryPlan plan_memory(const control::DaemonConfig& config, std::uint64_t hugepa
                    (config.hugepages == control::Hugepages::automatic &&
                     hugepage_megabytes_free >= plan.megabytes);
   return plan;
+}
+
+std::optional<std::uint64_t> available_megabytes(const char* file) {
+  std::ifstream lines(file);
+  std::string key;
+  std::uint64_t kilobytes = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (std::istringstream words(line); words >> key >> kilobytes && key == "MemAvailable:") {
+      return kilobytes / 1024;
+    }
+  }
+  return std::nullopt;
+}
+
+tl::expected<void, std::string> check_memory(const MemoryPlan& plan,
+                                             std::optional<std::uint64_t> megabytes_available) {
+  if (plan.hugepages || !megabytes_available || plan.megabytes <= *megabytes_available) {
+    return {};
+  }
+  return tl::unexpected(std::to_string(plan.packets) + " buffers of " +
+                        std::to_string(plan.buffer_bytes) + " bytes need " +
+                        std::to_string(plan.megabytes) + " MiB of memory, and there are " +
+                        std::to_string(*megabytes_available) + "; make daemon.packets smaller");
 }
 
 }  // namespace tributary::dataplane

@@ -2,6 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
+
+#include <tl/expected.hpp>
 
 #include "control/config.h"
 
@@ -30,5 +34,12 @@ std::uint32_t slot_bytes_for(std::uint16_t mtu);
 std::uint32_t packets_of(const control::DaemonConfig& config);
 
 MemoryPlan plan_memory(const control::DaemonConfig& config, std::uint64_t hugepage_megabytes_free);
+
+// What the kernel can give without huge pages, as it says in `file`; no value if it does not.
+std::optional<std::uint64_t> available_megabytes(const char* file = "/proc/meminfo");
+
+// Whether there is enough. To try it instead may take a minute, and others' memory.
+tl::expected<void, std::string> check_memory(const MemoryPlan& plan,
+                                             std::optional<std::uint64_t> megabytes_available);
 
 }  // namespace tributary::dataplane

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/temporary_directory.h"
+
 namespace tributary::dataplane {
 namespace {
 
@@ -67,6 +69,31 @@ TEST(FreeHugepageMegabytes, AddsUpAllSizes) {
   EXPECT_EQ(free_hugepage_megabytes(root.c_str()), 1034u);
   std::filesystem::remove_all(root);
   EXPECT_EQ(free_hugepage_megabytes(root.c_str()), 0u);
+}
+
+TEST(AvailableMegabytes, AreWhatTheKernelSays) {
+  const test::TemporaryDirectory directory;
+  const auto file = directory / "meminfo";
+  std::ofstream(file)
+      << "MemTotal:       24683808 kB\nMemFree:  1 kB\nMemAvailable:   2097152 kB\n";
+  EXPECT_EQ(available_megabytes(file.c_str()), 2048u);
+  std::ofstream(file) << "nothing of the kind\n";
+  EXPECT_EQ(available_megabytes(file.c_str()), std::nullopt);
+  EXPECT_EQ(available_megabytes("/nowhere"), std::nullopt);
+}
+
+TEST(CheckMemory, MoreThanThereIsIsRefused) {
+  auto config = with_mtu(9000);
+  config.packets = 4u << 20;
+  const auto plan = plan_memory(config, 0);
+  EXPECT_TRUE(check_memory(plan, plan.megabytes));
+  EXPECT_TRUE(check_memory(plan, std::nullopt));
+  const auto checked = check_memory(plan, plan.megabytes - 1);
+  ASSERT_FALSE(checked);
+  EXPECT_NE(checked.error().find("4194304 buffers"), std::string::npos) << checked.error();
+  EXPECT_NE(checked.error().find("daemon.packets"), std::string::npos) << checked.error();
+  config.hugepages = control::Hugepages::always;  // counted elsewhere
+  EXPECT_TRUE(check_memory(plan_memory(config, 0), 1));
 }
 
 }  // namespace
