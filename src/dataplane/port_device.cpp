@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <string_view>
@@ -19,6 +20,7 @@
 #include "control/socket_file.h"
 #include "dataplane/device_check.h"
 #include "dataplane/interface.h"
+#include "dataplane/privileges.h"
 #include "dataplane/rss.h"
 
 namespace tributary::dataplane {
@@ -38,8 +40,9 @@ std::string kernel_name(const control::DeviceConfig& config) {
   return {};
 }
 
+// Drivers return -1 for all that they have no number for, which is that of EPERM.
 std::string reason(int error) {
-  return std::strerror(error < 0 ? -error : error);
+  return error == -1 ? "refused by its driver, or not permitted" : std::strerror(std::abs(error));
 }
 
 tl::expected<void, std::string> check(int result, const char* what) {
@@ -121,6 +124,14 @@ tl::expected<std::uint16_t, std::string> probe(const DeviceArguments& arguments)
   return port;
 }
 
+// What a device cannot do without is missing more often than a driver says so.
+std::string explained(const std::string& error, const control::DeviceConfig& config) {
+  const auto missing = missing_capabilities(config, held_capabilities());
+  return missing.empty() ? error
+                         : "this process lacks " + missing +
+                               "; run as root or give the daemon what it lacks (" + error + ")";
+}
+
 // Of a memif. By a datagram socket, which nobody there accepts: DPDK's servers do not survive
 // clients that leave at once.
 control::SocketFile look_at(const std::string& socket) {
@@ -173,14 +184,14 @@ tl::expected<std::unique_ptr<PortDevice>, std::string> PortDevice::open(
         "another process is the server of this socket; be its client, or name another socket"));
   }
   if (!port) {
-    return tl::unexpected(port.error());
+    return tl::unexpected(explained(port.error(), config));
   }
   std::unique_ptr<PortDevice> device(new PortDevice(*port, config, arguments));
   if (auto ready = device->configure(mtu, mempool, cores); !ready) {
-    return tl::unexpected(ready.error());
+    return tl::unexpected(explained(ready.error(), config));
   }
   if (auto set = device->set_mtu(mtu); !set) {
-    return tl::unexpected(set.error());
+    return tl::unexpected(explained(set.error(), config));
   }
   return device;
 }

@@ -75,6 +75,16 @@ class Start(unittest.TestCase):
         child.terminate()
         self.assertEqual(child.wait(timeout=5), -signal.SIGTERM)
 
+    def test_missing_privileges_have_names(self):
+        self.configure('tap = "tstart0"')
+        said = self.refusal("setpriv", "--bounding-set=-net_admin")
+        self.assertIn('port "first"', said)
+        self.assertIn("this process lacks CAP_NET_ADMIN", said)
+        self.configure('interface = "lo"')
+        said = self.refusal("setpriv", "--bounding-set=-net_admin,-net_raw")
+        self.assertIn('port "first"', said)
+        self.assertIn("give the daemon CAP_NET_RAW and CAP_NET_ADMIN", said)
+
 
 if __name__ == "__main__":
     support.main()
