@@ -66,17 +66,23 @@ ExitCode send_config(const Options& options, const std::string& method, const st
   return ExitCode::ok;
 }
 
-// Which of the changes a reload takes; it takes all or none.
+// Which of the changes a reload takes; it takes all or none. Where it refuses what could change
+// each by itself, it says why.
 void show_difference(const json& result) {
   const json changes = result.value("changes", json::array());
+  const json refused = result.value("refused", json());
+  const bool restarts = result.value("needs_restart", false);
   for (const json& change : changes) {
-    const bool restart = change.value("needs_restart", false);
-    std::printf("%s%s\n", change.value("line", "").c_str(), restart ? "" : "  (can be reloaded)");
+    const bool taken = !change.value("needs_restart", false) && (restarts || refused.is_null());
+    std::printf("%s%s\n", change.value("line", "").c_str(), taken ? "  (can be reloaded)" : "");
   }
   if (changes.empty()) {
     std::printf("no difference\n");
-  } else if (result.value("needs_restart", false)) {
+  } else if (restarts) {
     std::printf("`tributaryctl config reload` refuses all of it; restart the daemon\n");
+  } else if (refused.is_string()) {
+    std::printf("`tributaryctl config reload` refuses all of it: %s\n",
+                refused.get<std::string>().c_str());
   } else {
     std::printf("`tributaryctl config reload` puts it in force\n");
   }

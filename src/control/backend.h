@@ -191,6 +191,8 @@ class Backend {
   // Puts `next` in force: routes, static entries, queues, impairments, engine settings, log level.
   // Anything else that differs (cores, switches, ports, devices) is refused and nothing changes.
   virtual Outcome reload(const DaemonConfig& next) = 0;
+  // Why reload() would refuse `next`.
+  virtual Outcome check_reload(const DaemonConfig& next) = 0;
   // Administrative state of a port.
   virtual Outcome set_port(const std::string& switch_name, const std::string& port, bool up) = 0;
   virtual void shutdown() = 0;

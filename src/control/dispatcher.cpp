@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <exception>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <spdlog/spdlog.h>
 
@@ -161,12 +164,29 @@ tl::expected<DaemonConfig, Failure> sent_config(const json& given) {
   return std::move(*loaded);
 }
 
-json changes_json(const std::vector<ConfigChange>& changes) {
+// How a configuration differs from the one in force, and why a reload refuses it, if it does.
+struct Difference {
+  std::vector<ConfigChange> changes;
+  std::optional<std::string> refused;
+};
+Difference difference_of(Backend& backend, const DaemonConfig& next) {
+  Difference difference{diff(backend.config(), next), {}};
+  if (needs_restart(difference.changes)) {
+    difference.refused = "some changes need a restart of the daemon; nothing was changed";
+  } else if (auto outcome = backend.check_reload(next); !outcome) {
+    difference.refused = std::move(outcome.error());
+  }
+  return difference;
+}
+
+json difference_json(const Difference& difference) {
   json list = json::array();
-  for (const ConfigChange& change : changes) {
+  for (const ConfigChange& change : difference.changes) {
     list.push_back(to_json(change));
   }
-  return {{"changes", std::move(list)}, {"needs_restart", needs_restart(changes)}};
+  return {{"changes", std::move(list)},
+          {"needs_restart", needs_restart(difference.changes)},
+          {"refused", difference.refused ? json(*difference.refused) : json(nullptr)}};
 }
 
 Answer diff_config(Backend& backend, const json& given) {
@@ -174,7 +194,7 @@ Answer diff_config(Backend& backend, const json& given) {
   if (!next) {
     return tl::unexpected(next.error());
   }
-  return changes_json(diff(backend.config(), *next));
+  return difference_json(difference_of(backend, *next));
 }
 
 Answer reload_config(Backend& backend, const json& given) {
@@ -182,12 +202,10 @@ Answer reload_config(Backend& backend, const json& given) {
   if (!next) {
     return tl::unexpected(next.error());
   }
-  const auto changes = diff(backend.config(), *next);
-  json answer = changes_json(changes);
-  if (needs_restart(changes)) {
-    return failure(ErrorCode::refused,
-                   "some changes need a restart of the daemon; nothing was changed",
-                   std::move(answer));
+  const auto difference = difference_of(backend, *next);
+  json answer = difference_json(difference);
+  if (difference.refused) {
+    return failure(ErrorCode::refused, *difference.refused, std::move(answer));
   }
   const bool level_changed = next->log_level != backend.config().log_level;
   if (const auto outcome = backend.reload(*next); !outcome) {

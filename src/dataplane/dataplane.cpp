@@ -336,13 +336,23 @@ control::Outcome Dataplane::set_port(const std::string& switch_name, const std::
                         "\"; `tributaryctl port` lists them");
 }
 
-control::Outcome Dataplane::reload(const control::DaemonConfig& next) {
-  const std::lock_guard lock(mutex_);
+tl::expected<control::DaemonConfig, std::string> Dataplane::merged_with(
+    const control::DaemonConfig& next) const {
   auto wanted = next;
   if (given_.cores.empty() && next.cores.empty()) {
     wanted.cores = config_.cores;  // automatic as before
   }
-  auto merged = merge_reload(config_, wanted, trees_, memory_.packets);
+  return merge_reload(config_, wanted, trees_, memory_.packets);
+}
+
+control::Outcome Dataplane::check_reload(const control::DaemonConfig& next) {
+  const std::lock_guard lock(mutex_);
+  return merged_with(next).map([](const auto&) {});
+}
+
+control::Outcome Dataplane::reload(const control::DaemonConfig& next) {
+  const std::lock_guard lock(mutex_);
+  auto merged = merged_with(next);
   if (!merged) {
     return tl::unexpected(merged.error());
   }

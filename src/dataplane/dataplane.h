@@ -53,6 +53,7 @@ class Dataplane final : public control::Backend {
   bool cores_agree() const override { return cores_agree_; }
   control::Outcome set_trees(const control::RuntimeTrees& next) override;
   control::Outcome reload(const control::DaemonConfig& next) override;
+  control::Outcome check_reload(const control::DaemonConfig& next) override;
   control::Outcome set_port(const std::string& switch_name, const std::string& port,
                             bool up) override;
   void shutdown() override { shutdown_requested_.store(true); }
@@ -75,6 +76,9 @@ class Dataplane final : public control::Backend {
   // Runs `action` for every core, on its own thread and between its bursts; or here, while the
   // cores do not run. False if a core did not answer in time, and so did not run it.
   bool on_cores(const std::function<void(Core&, Time)>& action);
+  // What a reload would put in force, or why not.
+  tl::expected<control::DaemonConfig, std::string> merged_with(
+      const control::DaemonConfig& next) const;
   control::Outcome reconfigure(control::DaemonConfig next);
   void reconnect(std::uint32_t number);
   void apply_links();

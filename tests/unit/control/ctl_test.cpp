@@ -236,6 +236,14 @@ TEST_F(CtlTest, config_diff_says_what_a_reload_takes) {
             "`tributaryctl config reload` refuses all of it; restart the daemon\n");
 }
 
+TEST_F(CtlTest, config_diff_says_why_a_reload_refuses_what_could_change) {
+  backend_.reload_refused = "the rings are too large";
+  start();
+  EXPECT_EQ(run("config diff " + file(std::string(running) + "rate = \"10Mbit\"\n")).output,
+            "~ switch leaf1 port h1 rate: unlimited -> 10Mbit\n"
+            "`tributaryctl config reload` refuses all of it: the rings are too large\n");
+}
+
 TEST_F(CtlTest, trees_are_listed_and_removed) {
   add_panama(backend_.running);
   backend_.installed = {{"leaf1", {part_of(7, 0), part_of(8, 1)}}};

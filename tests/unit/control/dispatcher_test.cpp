@@ -163,6 +163,7 @@ TEST_F(DispatcherTest, config_diff_lists_changes_and_changes_nothing) {
   ASSERT_EQ((*result)["changes"].size(), 1u);
   EXPECT_EQ((*result)["changes"][0]["line"], "~ switch leaf1 port h1 rate: unlimited -> 10Mbit");
   EXPECT_EQ((*result)["needs_restart"], false);
+  EXPECT_TRUE((*result)["refused"].is_null());
   EXPECT_EQ(backend_.reloads, 0);
 }
 
@@ -179,6 +180,19 @@ TEST_F(DispatcherTest, config_reload_refuses_what_needs_a_restart) {
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, ErrorCode::refused);
   EXPECT_EQ(result.error().details["changes"][0]["setting"], "switch leaf1 port h1 mtu");
+  EXPECT_EQ(backend_.reloads, 0);
+}
+
+TEST_F(DispatcherTest, config_diff_and_reload_refuse_the_same) {
+  backend_.reload_refused = "the rings are too large";
+  const json params = {{"name", "f"}, {"text", std::string(running) + "rate = \"10Mbit\"\n"}};
+  const auto difference = call("config.diff", params);
+  ASSERT_TRUE(difference);
+  EXPECT_EQ((*difference)["refused"], "the rings are too large");
+  const auto reloaded = call("config.reload", params);
+  ASSERT_FALSE(reloaded);
+  EXPECT_EQ(reloaded.error().code, ErrorCode::refused);
+  EXPECT_EQ(reloaded.error().message, "the rings are too large");
   EXPECT_EQ(backend_.reloads, 0);
 }
 

@@ -125,6 +125,9 @@ class FakeBackend final : public Backend {
     ++tree_changes;
     return {};
   }
+  Outcome check_reload(const DaemonConfig&) override {
+    return reload_refused.empty() ? Outcome{} : tl::unexpected(reload_refused);
+  }
   Outcome reload(const DaemonConfig& next) override {
     running = next;
     ++reloads;
@@ -159,7 +162,8 @@ class FakeBackend final : public Backend {
   bool port_up = true;
   RuntimeTrees installed;
   bool agree = true;
-  std::string trees_refused;  // why set_trees() fails; empty: it does not
+  std::string trees_refused;   // why set_trees() fails; empty: it does not
+  std::string reload_refused;  // why reload() would fail; likewise
   int tree_changes = 0;
   int reloads = 0;
   int shutdowns = 0;
