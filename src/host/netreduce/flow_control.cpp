@@ -187,9 +187,16 @@ Result<void> FlowControl::take_packets(const Piece& piece, wire::Bytes message) 
   return taken;
 }
 
+// Where message 0 was a sum, somebody has added.
 std::string FlowControl::not_added(std::uint32_t message) const {
-  return "message " + std::to_string(message) + " came as rank " + std::to_string(rank_before()) +
-         " sent it: no switch on the way adds for ring " + std::to_string(plan_.ring) +
+  const auto came = "message " + std::to_string(message) + " came as rank " +
+                    std::to_string(rank_before()) + " sent it: ";
+  const auto ring = "ring " + std::to_string(plan_.ring);
+  if (message != 0) {
+    return came + "the switch that added for " + ring +
+           " has forgotten it; was it restarted, or the ring set up anew?";
+  }
+  return came + "no switch on the way adds for " + ring +
          "; see that one has a [[switch.netreduce.ring]] with this id and the addresses of the "
          "ranks as members";
 }

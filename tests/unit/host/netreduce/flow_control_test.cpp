@@ -276,6 +276,19 @@ TEST(NetReduceFlowControl, TellsThatAlsoOfWhatCameEarly) {
       << begun.error().message;
 }
 
+TEST(NetReduceFlowControl, TellsWhenASwitchAddsNoMore) {
+  MemoryRing ring(2);
+  ring.barrier();
+  for (auto& flow : ring.flows) {
+    ASSERT_TRUE(flow->begin({Collective::barrier, {}, 0}));
+  }
+  ring.hand_over(0, 1, as_sent(*ring.links[0], 1));
+  ring.arrive(1, 1);
+  ASSERT_EQ(ring.failures.size(), 1u);
+  EXPECT_NE(ring.failures[0].find("message 1 came as rank 0 sent it"), std::string::npos);
+  EXPECT_NE(ring.failures[0].find("was it restarted"), std::string::npos) << ring.failures[0];
+}
+
 TEST(NetReduceFlowControl, TakesNoSumThatLacksSomebodyOrHasSomebodyTwice) {
   MemoryRing ring(3);
   ring.barrier();
