@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "wire/key.h"
+
 namespace tributary::host::roce {
 namespace {
 
@@ -177,7 +179,19 @@ Time Requester::deadline() const {
   if (next_ == acknowledged_) {
     return paused_until_;
   }
-  return timer_from_ + rtt_.timeout(expirations_);
+  return timer_from_ + patience();
+}
+
+// Of what is repeated, less by a share that differs from one connection and time to the next:
+// connections in step would overflow the same queue each time.
+Duration Requester::patience() const {
+  const auto wait = rtt_.timeout(expirations_);
+  if (expirations_ == 0) {
+    return wait;
+  }
+  const auto draw = wire::mix_key(
+      static_cast<std::uint64_t>(timer_from_.time_since_epoch().count()), path_.here.qp);
+  return wait - wait / Tuning::spread / 1024 * static_cast<Duration::rep>(draw % 1024);
 }
 
 // Most likely a rank is late, and nothing is lost: one packet asks, the others follow its answer.

@@ -66,6 +66,7 @@ class Requester {
   void send_next(Outbox& outbox, Time now);
   bool asks_for_acknowledgement(const Posted& posted) const;
   void advance_to(std::uint64_t packet, Time now);
+  Duration patience() const;
   void go_back(Time now);
   void slow_down(std::uint32_t on_the_way, Time now);
   void refused(std::uint8_t syndrome);

@@ -200,11 +200,14 @@ TEST_F(RoceConnection, ADuplicateIsAcknowledgedAgainAndChangesNothing) {
 TEST_F(RoceConnection, ATimerAsksWithOnePacketAndBacksOff) {
   post(8 * mtu);
   EXPECT_EQ(requests().size(), 8u);
-  auto pause = Duration::zero();
+  auto longest = tuning_.rto.rto_initial;
+  auto shortest = longest;
   for (int i = 0; i < 4; ++i) {
     const auto due = requester_.deadline();
-    EXPECT_GE(due - now_, pause);
-    pause = due - now_;
+    EXPECT_LE(due - now_, longest);
+    EXPECT_GE(due - now_, shortest);
+    longest = std::min(2 * longest, tuning_.rto.rto_max);
+    shortest = longest * 3 / 4;
     now_ = due;
     requester_.expire(now_);
     const auto again = requests();
@@ -212,7 +215,26 @@ TEST_F(RoceConnection, ATimerAsksWithOnePacketAndBacksOff) {
     EXPECT_EQ(bth_of(again[0]).psn.value(), 0xfffffeu);
     EXPECT_EQ(bth_of(again[0]).acknowledge, wire::BthHeader::acknowledge_bit);
   }
-  EXPECT_EQ(pause, tuning_.rto.rto_max);
+  EXPECT_EQ(longest, tuning_.rto.rto_max);
+}
+
+// Or they would overflow the same queue for ever.
+TEST_F(RoceConnection, RepeatsDoNotStayInStepWithThoseOfOthers) {
+  const std::vector<std::byte> bytes(40);
+  Requester other({{sender, 0x12}, {receiver, 0x22}}, 7, mtu, tuning_);
+  post(40);
+  other.post({bytes, 0x7000, 99, 1});
+  Outbox outbox(4);
+  (void)requests();
+  other.poll(outbox, now_);
+  EXPECT_EQ(requester_.deadline(), other.deadline());
+  now_ = other.deadline();
+  requester_.expire(now_);
+  other.expire(now_);
+  (void)requests();
+  other.poll(outbox, now_);
+  EXPECT_GT(requester_.deadline(), now_);
+  EXPECT_NE(requester_.deadline(), other.deadline());
 }
 
 // What was acknowledged meanwhile is not sent again.
