@@ -228,7 +228,7 @@ void declare_netreduce_run(CLI::App& app, Raw& raw, Options& options) {
 void declare_netreduce_pcap(CLI::App& app, Options& options) {
   options.pcap_messages = 4;
   app.add_option("--messages", options.pcap_messages,
-                 "of each of three runs, the first of which has one packet")
+                 "of each of five runs, the first of which has one packet")
       ->check(CLI::Range(1u, 65536u))
       ->capture_default_str();
 }

@@ -134,8 +134,7 @@ void feed_netreduce(const NetReducePlan& plan, const Stations& stations, PacketP
   for (const auto& kind : plan.kinds) {
     values.emplace_back(kind.type, kind.op, plan.workers, plan.elements(kind.type));
   }
-  constexpr std::uint32_t runs = 3;
-  for (std::uint32_t run = 0; run < runs; ++run) {
+  for (std::uint32_t run = 0; run < netreduce_runs; ++run) {
     for (const auto& turn : turns_of(plan, messages)) {
       for (std::uint32_t job = 0; job < plan.jobs; ++job) {
         const NetReduceFrames frames(plan, ranks, neighbours, job);

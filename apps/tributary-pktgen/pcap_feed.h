@@ -36,8 +36,9 @@ inline constexpr std::uint32_t panama_collectives_min = 9;
 void feed_panama(const PanamaPlan& plan, const Stations& stations, PacketPool& pool,
                  std::uint32_t collectives, const PortSink& sink);
 
-// The same with NetReduce: three runs of all rings, because a switch takes up any run but the one
-// that it serves and the one before; of so many messages each.
+// The same with NetReduce: five runs of all rings, because a switch takes up any run but the one
+// that it serves and the three before; of so many messages each.
+inline constexpr std::uint32_t netreduce_runs = 5;
 void feed_netreduce(const NetReducePlan& plan, const Stations& stations, PacketPool& pool,
                     std::uint32_t messages, const Sink& sink);
 

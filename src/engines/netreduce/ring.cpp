@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engines/netreduce/ring.h"
 
+#include <algorithm>
+
 #include "packet/pool.h"
 
 namespace tributary::netreduce {
@@ -24,19 +26,20 @@ bool Ring::is_path_of(std::uint16_t rank, const ConnectionKey& key) const {
 }
 
 // After a restart of the switch a run is taken up where it is. Later only a message 0 begins
-// another, so that what is left of a run that is over does not end the one that follows it.
+// another, so that what is left of a run that is over does not end those that follow it.
 bool Ring::enter(std::uint32_t run, std::uint32_t message) {
   if (run_ == run) {
     return true;
   }
-  if (run_ && (message != 0 || past_ == run)) {
+  const bool is_over = std::find(past_.begin(), past_.end(), run) != past_.end();
+  if (run_ && (message != 0 || is_over)) {
     return false;
   }
   for (auto& connection : connections_) {
     connection.release();
   }
   aggregators_.clear();
-  past_ = run_;
+  past_[runs_ % past_.size()] = run_;
   run_ = run;
   ++runs_;
   return true;

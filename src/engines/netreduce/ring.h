@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -61,8 +62,9 @@ class Ring {
  private:
   RingConfig config_;
   Paths paths_;
-  std::optional<std::uint32_t> run_;   // no value: none was seen since the ring was set up
-  std::optional<std::uint32_t> past_;  // the one before
+  using Run = std::optional<std::uint32_t>;
+  Run run_;                  // no value: none was seen since the ring was set up
+  std::array<Run, 3> past_;  // those before, the oldest of which is forgotten first
   std::uint64_t runs_ = 0;
   Tally tally_;
   std::vector<Connection> connections_;  // by rank

@@ -169,7 +169,7 @@ TEST(FeedNetReduce, CanBeReplayedForEver) {
       const auto bytes = frame.bytes();
       file.emplace_back(bytes.begin(), bytes.end());
     });
-    constexpr std::uint64_t blocks = 3 * (1 + (messages - 1) * 10);
+    constexpr std::uint64_t blocks = netreduce_runs * (1 + (messages - 1) * 10);
     EXPECT_EQ(file.size(), blocks * hosts);
     for (std::uint64_t pass = 0; pass < passes; ++pass) {
       for (const auto& frame : file) {
@@ -182,7 +182,7 @@ TEST(FeedNetReduce, CanBeReplayedForEver) {
     }
     EXPECT_EQ(figure(network, "sums_total"), passes * blocks);
     EXPECT_EQ(figure(network, "results_total"), passes * blocks * hosts);
-    EXPECT_EQ(figure(network, "runs"), passes * 3);
+    EXPECT_EQ(figure(network, "runs"), passes * netreduce_runs);
     EXPECT_EQ(network.device().ledger().dropped(), 0u);
   }
 }

@@ -284,6 +284,22 @@ TEST_F(NetReduceTest, message_0_of_another_run_begins_anew) {
   EXPECT_EQ(figure("runs"), 2u);
 }
 
+// A copy may come late, when the run after its own is over as well.
+TEST_F(NetReduceTest, beginning_of_a_run_long_past_ends_no_other) {
+  feed_message(0);
+  auto next = gradient(0);
+  for (next.run = 2; next.run <= 4; ++next.run) {
+    for (std::uint16_t rank = 0; rank < 3; ++rank) {
+      next.rank = rank;
+      sent_ = feed(make(next, 0, 0x12));
+    }
+    ASSERT_EQ(sent_.size(), 3u) << next.run;
+    EXPECT_TRUE(feed(0, 0, 0).empty());
+    EXPECT_EQ(figure("runs"), next.run);
+  }
+  EXPECT_EQ(harness_.drops(DropReason::netreduce_stale_run), 3u);
+}
+
 TEST_F(NetReduceTest, restarted_switch_takes_a_run_up_where_it_is) {
   for (std::uint32_t packet = 0; packet < 2; ++packet) {
     EXPECT_EQ(feed(0, 7, 2 + packet).size(), 1u);  // of nobody that is known

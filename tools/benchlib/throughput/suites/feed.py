@@ -21,8 +21,8 @@ PANAMA_JOBS = 16
 PANAMA_COLLECTIVE = 4
 PANAMA_COLLECTIVES = 9
 PANAMA_MEMORY = 128
-# Three runs of one message with one packet, and of three with as many as Canary has in flight.
-NETREDUCE_MESSAGES = 4
+# Five runs of one message with one packet, and of two with as many as Canary has in flight.
+NETREDUCE_MESSAGES = 3
 NETREDUCE_PATH_MTU = 1024
 
 SWITCH = f"""address = "{generator.SWITCH_ADDRESS}"
@@ -106,8 +106,8 @@ class Feed:
 
 FEEDS = [Feed(), Feed(elements=32), Feed(elements=350), Feed(elements=2048), Feed(workers=2),
          Feed(workers=16)]
-# Files of PANAMA have so many blocks: more than a switch remembers; NetReduce's have three more. What
-# they are compared with is Canary with as many frames, which lie as far from the core.
+# Files of PANAMA have so many blocks: more than a switch remembers; NetReduce's have a ninth more.
+# What they are compared with is Canary with as many frames, which lie as far from the core.
 ENGINES_FEED = Feed(blocks=PANAMA_JOBS * PANAMA_COLLECTIVE * PANAMA_COLLECTIVES)
 
 
