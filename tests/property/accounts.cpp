@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::string_view canary_name = "canary";
 constexpr std::string_view panama_name = "panama";
+constexpr std::string_view netreduce_name = "netreduce";
 
 std::string differ(std::uint64_t left, const std::string& what, std::uint64_t right,
                    const std::string& other) {
@@ -92,6 +93,37 @@ std::string find_panama_leftovers(const VirtualFabric& fabric, const Shape& shap
   return {};
 }
 
+// Everybody has every sum: so nothing waits, and what waited was sent on.
+std::string find_netreduce_leftovers(const VirtualFabric& fabric) {
+  const auto count = [&fabric](std::string_view name) {
+    return fabric.figure(name, netreduce_name);
+  };
+  if (fabric.figure_now("packets_waiting", netreduce_name) != 0) {
+    return "packets wait for sums that everybody has";
+  }
+  if (count("abandoned_total") != 0) {
+    return "sums were given up that somebody waited for";
+  }
+  const auto sent_at_once = count("answered_total") + count("totals_total");
+  const auto kept = count("gradients_total") - count("overwritten_total");
+  const auto resumed = count("results_total") + count("partials_total") - sent_at_once;
+  if (kept != resumed) {
+    return differ(kept, "packets were kept", resumed, "went on");
+  }
+  return {};
+}
+
+// Whoever sends as agreed is taken for what he is.
+std::string find_netreduce_refusals(const VirtualFabric& fabric) {
+  for (const auto* reason : {"netreduce_malformed", "netreduce_not_member", "netreduce_rank_taken",
+                             "netreduce_mismatch"}) {
+    if (drops_of(fabric, reason) != 0) {
+      return std::string("who obeys was refused: ") + reason;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string find_canary_discrepancy(const VirtualFabric& fabric, const Shape& shape) {
@@ -157,6 +189,36 @@ std::string find_panama_discrepancy(const VirtualFabric& fabric, const Shape& sh
   const auto claimed = fabric.claimed(panama_name);
   if (counts_what_came(shape) && shape.restarts == 0 && claimed != taken + dropped) {
     return differ(claimed, "packets came in for PANAMA", taken, "were taken and ") +
+           std::to_string(dropped) + " dropped";
+  }
+  return {};
+}
+
+std::string find_netreduce_discrepancy(const VirtualFabric& fabric, const Shape& shape, bool calm) {
+  if (shape.netreduce == 0) {
+    return {};
+  }
+  if (shape.restarts == 0 && calm) {
+    if (auto left = find_netreduce_leftovers(fabric); !left.empty()) {
+      return left;
+    }
+  }
+  if (shape.restarts == 0 && shape.forged == 0) {
+    if (auto refused = find_netreduce_refusals(fabric); !refused.empty()) {
+      return refused;
+    }
+  }
+  if (shape.corrupt == 0 && drops_of(fabric, "netreduce_icrc") != 0) {
+    return "what nothing damaged was dropped as damaged";
+  }
+  const auto taken =
+      sum(fabric, netreduce_name,
+          {"gradients_total", "answered_total", "totals_total", "past_total", "passed_total"});
+  const auto dropped =
+      drops(fabric, [](std::string_view reason) { return reason.starts_with("netreduce_"); });
+  const auto claimed = fabric.claimed(netreduce_name);
+  if (counts_what_came(shape) && claimed != taken + dropped) {
+    return differ(claimed, "packets came in for NetReduce", taken, "were taken and ") +
            std::to_string(dropped) + " dropped";
   }
   return {};

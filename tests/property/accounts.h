@@ -14,5 +14,7 @@ namespace tributary::test {
 std::string find_canary_discrepancy(const VirtualFabric& fabric, const Shape& shape);
 // `calm`: all collectives of all PANAMA jobs succeeded.
 std::string find_panama_discrepancy(const VirtualFabric& fabric, const Shape& shape, bool calm);
+// `calm`: all collectives of all NetReduce jobs succeeded.
+std::string find_netreduce_discrepancy(const VirtualFabric& fabric, const Shape& shape, bool calm);
 
 }  // namespace tributary::test

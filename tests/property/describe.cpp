@@ -9,9 +9,12 @@
 #include "engine/frame.h"
 #include "engines/panama/protocol.h"
 #include "host/job.h"
+#include "host/roce/packets.h"
 #include "wire/arp.h"
 #include "wire/canary.h"
+#include "wire/netreduce.h"
 #include "wire/panama.h"
+#include "wire/roce.h"
 
 namespace tributary::test {
 namespace {
@@ -76,6 +79,34 @@ std::string describe_panama(wire::MutableBytes bytes) {
   return text;
 }
 
+std::string describe_gradient(const wire::InaHeader& header) {
+  char text[128];
+  std::snprintf(text, sizeof text, " ring %x run %08x message %u rank %u of %u, %u packets",
+                header.ring.value(), header.run.value(), header.message.value(),
+                header.rank.value(), header.world.value(), header.packets.value());
+  return text;
+}
+
+std::string describe_roce(wire::MutableBytes bytes) {
+  const auto* const bth = wire::Cursor(bytes).take<wire::BthHeader>();
+  if (bth == nullptr) {
+    return "short RoCE packet";
+  }
+  constexpr const char* positions[] = {"?", "first", "middle", "last", "only"};
+  const auto position = wire::position_of(bth->opcode);
+  const auto view = wire::parse_roce(bytes);
+  const auto reply = host::roce::parse_reply(bytes);
+  const bool is_nak = reply && reply->aeth.is_nak();
+  std::string text = reply ? (is_nak ? "RoCE NAK" : "RoCE ACK")
+                           : std::string("RoCE ") + positions[static_cast<int>(position)];
+  text += " qp " + std::to_string(bth->destination_qp.value()) + " psn " +
+          std::to_string(bth->psn.value());
+  if (const auto* header = view.bth != nullptr ? wire::peek_ina(view.payload) : nullptr) {
+    text += describe_gradient(*header);
+  }
+  return text;
+}
+
 }  // namespace
 
 void print_hop(const Hop& hop) {
@@ -91,6 +122,8 @@ void print_hop(const Hop& hop) {
     what = type == wire::ethertype::arp ? "ARP" : "type " + std::to_string(type);
     if (panama::claims(frame)) {
       what = describe_panama(frame.payload);
+    } else if (frame.udp != nullptr && frame.udp->destination_port.value() == wire::roce_udp_port) {
+      what = describe_roce(frame.payload);
     } else if ((raw || frame.udp != nullptr) &&
                frame.payload.size() >= sizeof(wire::CanaryHeader)) {
       const auto view = wire::parse_canary(

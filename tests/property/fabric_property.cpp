@@ -64,7 +64,9 @@ void print_outcome(const Shape& shape, const Outcome& outcome) {
             << outcome.reissues << " failures sent, " << outcome.direct_blocks << " direct blocks, "
             << outcome.collisions << " collisions, " << outcome.panama_sums << " PANAMA sums, "
             << outcome.panama_repeats << " repeats, " << outcome.panama_replays << " replays, "
-            << outcome.panama_partial << " partial, digest " << std::hex << outcome.digest
+            << outcome.panama_partial << " partial, " << outcome.netreduce_sums
+            << " NetReduce sums, " << outcome.netreduce_repeats << " packets again, "
+            << outcome.netreduce_answered << " answered, digest " << std::hex << outcome.digest
             << std::dec << "\n  drops:" << outcome.drops << "\n";
 }
 
@@ -193,6 +195,10 @@ class Runner {
     panama_repeats_ += outcome.panama_repeats;
     panama_replays_ += outcome.panama_replays;
     panama_partial_ += outcome.panama_partial;
+    netreduce_seeds_ += shape.netreduce != 0 ? 1 : 0;
+    netreduce_sums_ += outcome.netreduce_sums;
+    netreduce_repeats_ += outcome.netreduce_repeats;
+    netreduce_answered_ += outcome.netreduce_answered;
     if (must_succeed(shape) && outcome.longest > longest_) {
       longest_ = outcome.longest;
       longest_seed_ = seed;
@@ -249,7 +255,10 @@ class Runner {
               << direct_blocks_ << " blocks reduced by hosts\n"
               << "  " << panama_seeds_ << " seeds with PANAMA: " << panama_sums_
               << " sums of switches, " << panama_repeats_ << " packets and " << panama_replays_
-              << " results sent again, " << panama_partial_ << " partial results\n";
+              << " results sent again, " << panama_partial_ << " partial results\n"
+              << "  " << netreduce_seeds_ << " seeds with NetReduce: " << netreduce_sums_
+              << " sums of switches, " << netreduce_repeats_ << " packets sent again, "
+              << netreduce_answered_ << " of them answered by switches\n";
   }
 
   struct Started {
@@ -278,6 +287,10 @@ class Runner {
   std::uint64_t panama_repeats_ = 0;
   std::uint64_t panama_replays_ = 0;
   std::uint64_t panama_partial_ = 0;
+  std::uint64_t netreduce_seeds_ = 0;
+  std::uint64_t netreduce_sums_ = 0;
+  std::uint64_t netreduce_repeats_ = 0;
+  std::uint64_t netreduce_answered_ = 0;
   Duration longest_{};
   std::uint64_t longest_seed_ = 0;
 };
@@ -301,7 +314,9 @@ bool parse_seeds(const std::string& text, Settings& settings) {
 int main_of(int argc, char** argv) {
   Settings settings;
   std::string seeds = "1..1000";
-  CLI::App app{"Runs Canary and PANAMA on random fabrics in virtual time and checks every result."};
+  CLI::App app{
+      "Runs Canary, PANAMA and NetReduce on random fabrics in virtual time and checks every "
+      "result."};
   app.add_option("--seeds", seeds, "one seed, or FIRST..LAST");
   app.add_option("--jobs", settings.jobs, "threads")->check(CLI::Range(1, 256));
   app.add_option("--shape", settings.shape, "run this one shape instead");

@@ -6,6 +6,9 @@
 #include <regex>
 
 #include "property/panama_job.h"
+#include "property/seats.h"
+#include "wire/panama.h"
+#include "wire/roce.h"
 
 namespace tributary::test {
 namespace {
@@ -24,10 +27,6 @@ bool holds(const Data& buffer, const Data& content) {
   return buffer == guarded(content);
 }
 
-bool writes_in_place(const Exercise& exercise) {
-  return exercise.in_place || exercise.collective == host::Collective::broadcast;
-}
-
 bool guards_hold(const Data& buffer) {
   const auto is_guard = [](std::byte b) { return b == guard; };
   return std::all_of(buffer.begin(), buffer.begin() + guard_bytes, is_guard) &&
@@ -41,31 +40,35 @@ struct Members::Worker {
   std::size_t host = 0;
   std::unique_ptr<host::Machine> machine;
   std::size_t next = 0;  // exercise
+  bool busy = false;     // with the run
   bool running = false;
   bool alive = true;
-  bool failed = false;
   Time began{};
   std::vector<Data> in;  // guarded, by exercise
   std::vector<Data> out;
-  std::vector<Data> delivered;  // what the result's buffer held: nobody writes there afterwards
+  // What the result's buffers held, once they were delivered: nobody writes there afterwards.
+  std::vector<Data> delivered;
 
   Data& result_of(std::size_t index, const Exercise& exercise) {
-    return writes_in_place(exercise) ? in[index] : out[index];
+    return exercise.writes_in_place() ? in[index] : out[index];
   }
 };
 
 Members::Members(VirtualFabric& fabric, const Shape& shape, std::uint32_t job)
-    : fabric_(fabric), shape_(shape), job_(job), random_(stream_of(shape.seed, Stream::jobs, job)) {
+    : fabric_(fabric),
+      shape_(shape),
+      job_(job),
+      random_(stream_of(shape.seed, Stream::jobs, job)),
+      born_(fabric.now()) {
   if (panama()) {
-    join_panama();
+    seat_apart(wire::panama_udp_port);
+  } else if (netreduce()) {
+    seat_apart(wire::roce_udp_port);
   } else {
-    join_canary();
+    seat_anywhere();
   }
-  draw_exercises();
-  busy_ = workers_.size();
-  for (auto& worker : workers_) {
-    plan(*worker);
-  }
+  prepare_exercises();
+  begin_run();
 }
 
 Members::~Members() {
@@ -74,84 +77,117 @@ Members::~Members() {
   }
 }
 
-host::Job Members::make_job() {
-  host::Job job;
-  job.id = job_id(job_);
-  for (auto& byte : job.key) {
+void Members::draw_key() {
+  for (auto& byte : base_.key) {
     byte = static_cast<std::uint8_t>(random_());
   }
-  job.payload_bytes = static_cast<std::uint32_t>(shape_.payload);
-  job.window = static_cast<std::uint32_t>(shape_.window);
-  return job;
 }
 
-void Members::add_worker(std::size_t host) {
+void Members::prepare_job() {
+  base_.id = job_id(job_);
+  draw_key();
+  base_.payload_bytes = static_cast<std::uint32_t>(shape_.payload);
+  base_.window = static_cast<std::uint32_t>(shape_.window);
+}
+
+void Members::add_worker(std::size_t host, std::uint16_t port) {
   auto worker = std::make_unique<Worker>();
   worker->rank = world_size();
   worker->host = host;
   workers_.push_back(std::move(worker));
+  base_.peers.push_back(fabric_.endpoint(host, port));
 }
 
-void Members::attach(Worker& worker, std::uint16_t port, std::unique_ptr<host::Machine> machine) {
-  worker.machine = std::move(machine);
-  fabric_.attach(worker.host, port, *worker.machine, [this, &worker] { ended(worker); });
-}
-
-void Members::join_canary() {
+void Members::seat_anywhere() {
   const auto hosts = fabric_.host_count();
   std::vector<std::size_t> seats(hosts);
   std::iota(seats.begin(), seats.end(), std::size_t{0});
   std::shuffle(seats.begin(), seats.end(), random_);
-  auto job = make_job();
-  job.encapsulation =
+  prepare_job();
+  base_.encapsulation =
       shape_.ethernet != 0 ? wire::Encapsulation::ethernet : wire::Encapsulation::udp;
   for (std::uint32_t rank = 0; rank < shape_.world; ++rank) {
-    add_worker(shape_.crowd != 0 ? random_() % hosts : seats[rank % hosts]);
     const auto port = shape_.ethernet != 0 ? std::uint16_t{0}
                                            : static_cast<std::uint16_t>(17000 + job_ * 16 + rank);
-    job.peers.push_back(fabric_.endpoint(workers_.back()->host, port));
-  }
-  host::CanaryTuning tuning;
-  tuning.attempts_max = static_cast<unsigned>(shape_.attempts);
-  tuning.implicit_release_max = shape_.retained_kib * 1024;
-  for (auto& worker : workers_) {
-    job.rank = worker->rank;
-    attach(*worker, job.self().port,
-           std::make_unique<host::CanaryCollectives>(
-               job, tuning, static_cast<std::uint32_t>(shape_.first_sequence)));
+    add_worker(shape_.crowd != 0 ? random_() % hosts : seats[rank % hosts], port);
   }
 }
 
-void Members::join_panama() {
-  auto job = make_job();
-  for (const auto host : panama_hosts(shape_, job_, fabric_.host_count())) {
-    add_worker(host);
-    job.peers.push_back(fabric_.endpoint(host, wire::panama_udp_port));
+void Members::seat_apart(std::uint16_t port) {
+  prepare_job();
+  for (const auto host : separate_hosts(shape_, job_, fabric_.host_count())) {
+    add_worker(host, port);
   }
-  // As near to the end of the numbers as Canary's.
-  const auto first_epoch = shape_.first_sequence == 0
-                               ? 0u
-                               : 0u - static_cast<std::uint32_t>(1 + shape_.first_sequence % 4);
+}
+
+void Members::begin_run() {
+  run_began_ = fabric_.now();
+  busy_ = workers_.size();
   for (auto& worker : workers_) {
+    auto job = base_;
     job.rank = worker->rank;
-    attach(*worker, wire::panama_udp_port,
-           std::make_unique<host::PanamaCollectives>(job, panama_plan(shape_, job_, world_size()),
-                                                     host::PanamaTuning{}, first_epoch));
+    worker->machine = make_machine(shape_, job_, job, run_);
+    fabric_.attach(worker->host, job.self().port, *worker->machine,
+                   [this, one = worker.get()] { ended(*one); });
   }
+  for (auto& worker : workers_) {
+    worker->busy = true;
+    worker->next = run_ * exercises_per_run();
+    plan(*worker);
+  }
+}
+
+// By a new communicator: whoever has died meets nobody.
+void Members::begin_next_run() {
+  busy_ = 0;
+  if (!all_alive()) {
+    return;
+  }
+  for (const auto& worker : workers_) {
+    tally_.add(shape_, job_, *worker->machine);
+    fabric_.detach(*worker->machine);
+  }
+  ++run_;
+  draw_key();
+  begin_run();
+}
+
+void Members::leave(Worker& worker) {
+  worker.busy = false;
+  if (--busy_ == 0 && run_ + 1 < runs_of(shape_, job_)) {
+    busy_ = workers_.size();
+    const auto meeting = std::chrono::microseconds(random_() % 2000);
+    fabric_.at(fabric_.now() + meeting, [this] { begin_next_run(); });
+  }
+}
+
+bool Members::all_alive() const {
+  return std::all_of(workers_.begin(), workers_.end(),
+                     [](const auto& worker) { return worker->alive; });
+}
+
+// Also a collective of NetReduce, whose run began when no switch restarted any more: no copy of an
+// earlier one is on its way that it could mistake for the beginning of another.
+bool Members::must_succeed_now() const {
+  const auto disturbed_ms = shape_.event_ms + (shape_.stray != 0 ? shape_.stray_ms : 0);
+  const bool is_calm = run_began_ > born_ + std::chrono::milliseconds(disturbed_ms);
+  return must_succeed(shape_, job_) || (netreduce() && is_calm && must_succeed_undisturbed(shape_));
 }
 
 // A collective that need not succeed is not waited for in vain for long.
 Duration Members::deadline() const {
   constexpr std::uint64_t in_vain_ms = 3000;
-  const bool in_vain = panama() && !must_succeed(shape_, job_);
+  const bool in_vain = (panama() || netreduce()) && !must_succeed_now();
   return std::chrono::milliseconds(in_vain ? std::min(shape_.deadline_ms, in_vain_ms)
                                            : shape_.deadline_ms);
 }
 
-void Members::draw_exercises() {
-  auto random = stream_of(shape_.seed, Stream::data, job_);
-  for (std::uint64_t i = 0; i < shape_.collectives; ++i) {
-    exercises_.push_back(draw_exercise(random));
+void Members::prepare_exercises() {
+  exercises_ = draw_exercises(shape_, job_, world_size());
+  for (auto& worker : workers_) {
+    worker->in.resize(exercises_.size());
+    worker->out.resize(exercises_.size());
+    worker->delivered.resize(exercises_.size());
   }
   if (!panama() || shape_.missing == 0) {
     return;
@@ -161,41 +197,6 @@ void Members::draw_exercises() {
     partial_.push_back(
         PartialSums({each.inputs, each.type, each.op, shape_.payload, std::size_t{quorum}}));
   }
-}
-
-Exercise Members::draw_exercise(Random& random) const {
-  Exercise exercise;
-  const auto kind = random() % 8;
-  const auto type = static_cast<wire::ElementType>(random() % wire::element_type_count);
-  const auto op = static_cast<wire::Operator>(random() % wire::operator_count);
-  exercise.root = static_cast<std::uint32_t>(random() % world_size());
-  exercise.in_place = random() % 2 != 0;
-  const auto most = static_cast<std::size_t>(shape_.elements);
-  exercise.elements = random() % 4 == 0 ? most : random() % (most + 1);
-  // What all must have part in is not for trees that leave some out (Communicator).
-  const bool all_have_part = !panama() || shape_.missing == 0;
-  if (shape_.mixed_kinds != 0) {
-    exercise.collective = kind < 5                     ? host::Collective::allreduce
-                          : kind == 5                  ? host::Collective::reduce
-                          : kind == 6 && all_have_part ? host::Collective::broadcast
-                          : all_have_part              ? host::Collective::barrier
-                                                       : host::Collective::allreduce;
-  }
-  if (shape_.mixed_types != 0) {
-    exercise.type = type;
-    exercise.op = wire::is_valid(type, op) ? op : wire::Operator::sum;
-  }
-  if (exercise.collective == host::Collective::barrier) {
-    exercise.elements = 0;
-  }
-  for (std::uint32_t rank = 0; rank < world_size(); ++rank) {
-    exercise.inputs.push_back(
-        random_data(random, exercise.type, exercise.op, exercise.elements, rank));
-  }
-  exercise.expected = exercise.collective == host::Collective::broadcast
-                          ? exercise.inputs[exercise.root]
-                          : reduced(exercise.inputs, exercise.type, exercise.op);
-  return exercise;
 }
 
 // The next collective of this rank begins, sooner or later.
@@ -212,10 +213,10 @@ void Members::plan(Worker& worker) {
 void Members::begin(Worker& worker) {
   const auto& exercise = exercises_[worker.next];
   const auto& input = exercise.inputs[worker.rank];
-  worker.in.push_back(guarded(input));
-  worker.out.push_back(guarded(Data(input.size())));
+  worker.in[worker.next] = guarded(input);
+  worker.out[worker.next] = guarded(Data(input.size()));
   host::Buffers buffers;
-  buffers.in = worker.in.back().data() + guard_bytes;
+  buffers.in = worker.in[worker.next].data() + guard_bytes;
   buffers.out = worker.result_of(worker.next, exercise).data() + guard_bytes;
   buffers.count = exercise.elements;
   buffers.type = exercise.type;
@@ -238,27 +239,23 @@ void Members::ended(Worker& worker) {
   worker.running = false;
   tally_.longest = std::max(tally_.longest, fabric_.now() - worker.began);
   if (worker.machine->failure()) {
-    worker.failed = true;
+    const auto& why = worker.machine->failure()->message;
     ++tally_.failed;
-    --busy_;
-    if (must_succeed(shape_, job_)) {
-      blame(worker, "failed: " + worker.machine->failure()->message);
+    if (must_succeed_now()) {
+      blame(worker, "failed: " + why);
+    } else if (netreduce() && !says_why(why)) {
+      blame(worker, "does not say why it failed: " + why);
     }
+    leave(worker);
     return;
   }
   ++tally_.succeeded;
   check(worker, exercises_[worker.next]);
-  if (++worker.next < exercises_.size()) {
+  if (++worker.next % exercises_per_run() != 0) {
     plan(worker);
   } else {
-    --busy_;
+    leave(worker);
   }
-}
-
-bool Members::delivers(const Exercise& exercise, std::uint32_t rank) {
-  return exercise.collective == host::Collective::allreduce ||
-         exercise.collective == host::Collective::broadcast ||
-         (exercise.collective == host::Collective::reduce && exercise.root == rank);
 }
 
 bool Members::is_right(const Exercise& exercise, const Data& buffer) {
@@ -274,12 +271,12 @@ void Members::check(Worker& worker, const Exercise& exercise) {
   const auto& in = worker.in[index];
   const auto& result = worker.result_of(index, exercise);
   const auto which = " in collective " + std::to_string(index);
-  worker.delivered.push_back(result);
+  worker.delivered[index] = result;
   if (!guards_hold(in) || !guards_hold(worker.out[index])) {
     blame(worker, "wrote beyond a buffer" + which);
-  } else if (delivers(exercise, worker.rank) && !is_right(exercise, result)) {
+  } else if (exercise.delivers(worker.rank) && !is_right(exercise, result)) {
     blame(worker, "wrong result" + which);
-  } else if (!writes_in_place(exercise) && !holds(in, exercise.inputs[worker.rank])) {
+  } else if (!exercise.writes_in_place() && !holds(in, exercise.inputs[worker.rank])) {
     blame(worker, "input changed" + which);
   }
 }
@@ -290,11 +287,11 @@ void Members::kill(std::uint32_t rank) {
     return;
   }
   worker.alive = false;
-  if (worker.next < exercises_.size() && !worker.failed) {
-    --busy_;
-  }
   worker.running = false;
   fabric_.detach(*worker.machine);
+  if (worker.busy) {
+    leave(worker);
+  }
 }
 
 void Members::blame(const Worker& worker, const std::string& what) {
@@ -312,9 +309,9 @@ std::string Members::fault() const {
     if (worker->running) {
       return name + " hangs in collective " + std::to_string(worker->next);
     }
-    for (std::size_t i = 0; i < worker->next; ++i) {
+    for (std::size_t i = 0; i < exercises_.size(); ++i) {
       const auto& exercise = exercises_[i];
-      if (delivers(exercise, worker->rank) &&
+      if (!worker->delivered[i].empty() && exercise.delivers(worker->rank) &&
           worker->result_of(i, exercise) != worker->delivered[i]) {
         return name + " changed the result of collective " + std::to_string(i) + " afterwards";
       }
@@ -335,9 +332,10 @@ bool Members::names_the_dead() const {
       shape_.queue_kib >= 1024;
   const auto dead = std::find_if(workers_.begin(), workers_.end(),
                                  [](const auto& worker) { return !worker->alive; });
-  const bool failed = std::any_of(workers_.begin(), workers_.end(),
-                                  [](const auto& worker) { return worker->failed; });
-  if (panama() || !calm || shape_.deaths != 1 || dead == workers_.end() || !failed) {
+  const bool failed = std::any_of(workers_.begin(), workers_.end(), [](const auto& worker) {
+    return worker->machine->failure().has_value();
+  });
+  if (panama() || netreduce() || !calm || shape_.deaths != 1 || dead == workers_.end() || !failed) {
     return true;
   }
   const auto rank = std::to_string((*dead)->rank);
@@ -349,32 +347,21 @@ bool Members::names_the_dead() const {
   });
 }
 
-void Members::Tally::add(const CanaryStatistics& from) {
-  canary.switch_sums_seen += from.switch_sums_seen;
-  canary.requests_sent += from.requests_sent;
-  canary.replays_sent += from.replays_sent;
-  canary.failures_sent += from.failures_sent;
-  canary.blocks_in_network += from.blocks_in_network;
-  canary.blocks_by_hosts += from.blocks_by_hosts;
-  canary.fingerprint_rejections += from.fingerprint_rejections;
-  canary.collisions_received += from.collisions_received;
+// What did not come, or what is left of a sum that a restarted switch has forgotten.
+bool Members::says_why(const std::string& message) const {
+  static const std::regex late(
+      "message [0-9]+ of [0-9]+ \\(number [0-9]+ of the run\\) did not come from the rank before; "
+      "[0-9]+ were sent, [0-9]+ of them acknowledged|"
+      "did not acknowledge packet [0-9]+, sent [0-9]+ times");
+  static const std::regex forgotten("was it restarted|was a switch restarted meanwhile");
+  return std::regex_search(message, late) ||
+         (shape_.restarts != 0 && std::regex_search(message, forgotten));
 }
 
-void Members::Tally::add(const PanamaStatistics& from) {
-  panama_partial += from.results_partial;
-  for (const auto& tree : from.trees) {
-    panama_repeats += tree.retransmissions_sent;
-  }
-}
-
-Members::Tally Members::tally() const {
+Tally Members::tally() const {
   auto tally = tally_;
   for (const auto& worker : workers_) {
-    if (panama()) {
-      tally.add(static_cast<const host::PanamaCollectives&>(*worker->machine).statistics());
-    } else {
-      tally.add(static_cast<const host::CanaryCollectives&>(*worker->machine).statistics());
-    }
+    tally.add(shape_, job_, *worker->machine);
   }
   return tally;
 }

@@ -6,43 +6,20 @@
 #include <string>
 #include <vector>
 
-#include "host/canary/collectives.h"
-#include "host/panama/collectives.h"
+#include "host/job.h"
+#include "property/exercises.h"
+#include "property/machines.h"
 #include "property/partial_sums.h"
-#include "property/reference.h"
 #include "property/shape.h"
 #include "support/virtual_fabric.h"
 
 namespace tributary::test {
 
-// What all ranks of a job call, one after the other, and what has to come out.
-struct Exercise {
-  host::Collective collective = host::Collective::allreduce;
-  wire::ElementType type = wire::ElementType::i32;
-  wire::Operator op = wire::Operator::sum;
-  std::size_t elements = 0;
-  std::uint32_t root = 0;
-  bool in_place = false;
-  std::vector<Data> inputs;  // by rank
-  Data expected;
-};
-
 // The workers of one job. Each begins its next collective when it is done with the one before, and
-// stops after an error.
+// stops after an error: until the next run, which begins with new machines when all have ended the
+// one before.
 class Members {
  public:
-  struct Tally {
-    std::uint64_t succeeded = 0;  // collectives of one rank
-    std::uint64_t failed = 0;
-    Duration longest{};
-    CanaryStatistics canary;
-    std::uint64_t panama_repeats = 0;  // packets that were sent again
-    std::uint64_t panama_partial = 0;  // results without somebody
-
-    void add(const CanaryStatistics& from);
-    void add(const PanamaStatistics& from);
-  };
-
   Members(VirtualFabric& fabric, const Shape& shape, std::uint32_t job);
   ~Members();
   Members(const Members&) = delete;
@@ -64,34 +41,47 @@ class Members {
  private:
   struct Worker;
   bool panama() const { return is_panama(shape_, job_); }
+  bool netreduce() const { return is_netreduce(shape_, job_); }
+  bool must_succeed_now() const;
   Duration deadline() const;
-  host::Job make_job();
-  void add_worker(std::size_t host);
-  void join_canary();
-  void join_panama();
-  void attach(Worker& worker, std::uint16_t port, std::unique_ptr<host::Machine> machine);
-  void draw_exercises();
-  Exercise draw_exercise(Random& random) const;
+
+  void draw_key();
+  void prepare_job();
+  void add_worker(std::size_t host, std::uint16_t port);
+  void seat_anywhere();
+  void seat_apart(std::uint16_t port);
+
+  std::size_t exercises_per_run() const { return exercises_.size() / runs_of(shape_, job_); }
+  void begin_run();
+  void begin_next_run();
+  void leave(Worker& worker);
+  bool all_alive() const;
+
+  void prepare_exercises();
   void plan(Worker& worker);
   void begin(Worker& worker);
   void ended(Worker& worker);
   void check(Worker& worker, const Exercise& exercise);
   bool is_right(const Exercise& exercise, const Data& buffer);
   bool names_the_dead() const;
+  bool says_why(const std::string& message) const;
   void blame(const Worker& worker, const std::string& what);
   std::size_t index_of(const Exercise& exercise) const {
     return static_cast<std::size_t>(&exercise - exercises_.data());
   }
-  static bool delivers(const Exercise& exercise, std::uint32_t rank);
 
   VirtualFabric& fabric_;
   const Shape& shape_;
   std::uint32_t job_;
   Random random_;
-  std::vector<Exercise> exercises_;
+  Time born_;
+  host::Job base_;  // of all ranks
+  std::uint64_t run_ = 0;
+  Time run_began_{};
+  std::vector<Exercise> exercises_;   // of one run after the other
   std::vector<PartialSums> partial_;  // by exercise, if somebody may be missing
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::size_t busy_ = 0;
+  std::size_t busy_ = 0;  // workers that have not ended the run
   std::string fault_;
   Tally tally_;
 };

@@ -2,9 +2,9 @@
 #include "property/panama_job.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "engines/panama/config.h"
+#include "property/seats.h"
 #include "support/aggregation_tree.h"
 
 namespace tributary::test {
@@ -29,15 +29,6 @@ std::size_t draw_root(const Shape& shape, std::size_t switches, Random& random) 
 }
 
 }  // namespace
-
-std::vector<std::size_t> panama_hosts(const Shape& shape, std::uint32_t job, std::size_t hosts) {
-  auto random = stream_of(shape.seed, Stream::trees, job);
-  std::vector<std::size_t> seats(hosts);
-  std::iota(seats.begin(), seats.end(), std::size_t{0});
-  std::shuffle(seats.begin(), seats.end(), random);
-  seats.resize(std::min<std::size_t>(hosts, shape.world));
-  return seats;
-}
 
 host::PanamaPlan panama_plan(const Shape& shape, std::uint32_t job, std::size_t world) {
   host::PanamaPlan plan;
@@ -64,7 +55,7 @@ void set_up_trees(const Shape& shape, FabricSpec& fabric) {
     auto random = stream_of(shape.seed, Stream::trees, job | roots << 16);
     AggregationTree tree;
     tree.job = job_id(job);
-    tree.hosts = panama_hosts(shape, job, fabric.hosts.size());
+    tree.hosts = separate_hosts(shape, job, fabric.hosts.size());
     tree.quorum = static_cast<std::uint16_t>(quorum_of(shape, tree.hosts.size()));
     for (std::uint64_t i = 0; i < shape.panama_trees; ++i) {
       tree.tree = static_cast<std::uint16_t>(i);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "property/panama_job.h"
+#include "property/ring_job.h"
 
 namespace tributary::test {
 namespace {
@@ -61,6 +62,7 @@ class Builder {
     }
     add_routes();
     set_up_trees(shape_, fabric_);
+    set_up_rings(shape_, fabric_);
     return std::move(fabric_);
   }
 

@@ -164,6 +164,20 @@ void draw_panama(Shape& shape, Dice& dice) {
   shape.ecn_packets = dice.any_of(0, 2, 10, 85);
 }
 
+// Beside the jobs of the others, or without them.
+void draw_netreduce(Shape& shape, Dice& dice) {
+  if (!dice.one_in(3)) {
+    return;
+  }
+  const auto canary = dice.one_in(2) ? shape.jobs - shape.panama : 0;
+  shape.netreduce = dice.any_of(1, 1, 2);
+  shape.jobs = shape.panama + shape.netreduce + canary;
+  shape.runs = dice.any_of(1, 1, 2, 3);
+  shape.ring_window = dice.any_of(1, 2, 2, 4);
+  shape.message_packets = dice.any_of(1, 2, 4, 7);
+  shape.mtu = dice.any_of(256, 256, 512, 1024);
+}
+
 }  // namespace
 
 Shape random_shape(std::uint64_t seed) {
@@ -179,6 +193,7 @@ Shape random_shape(std::uint64_t seed) {
   draw_tenants(shape, dice);
   draw_strangers(shape, dice);
   draw_panama(shape, dice);
+  draw_netreduce(shape, dice);
   return shape;
 }
 

@@ -43,7 +43,7 @@ class Trial {
                  std::any_of(jobs_.begin(), jobs_.end(),
                              [](const auto& job) { return !job->finished(); });
         },
-        call * static_cast<Duration::rep>(shape_.collectives));
+        call * static_cast<Duration::rep>((1 + shape_.collectives) * shape_.runs));
     if (fabric_.frames() < frames_max) {
       drain();
     }
@@ -79,12 +79,21 @@ class Trial {
     if (auto fault = find_canary_discrepancy(fabric_, shape_); !fault.empty()) {
       return fault;
     }
-    return find_panama_discrepancy(fabric_, shape_, panama_succeeded());
+    if (auto fault = find_panama_discrepancy(fabric_, shape_, succeeded(is_panama));
+        !fault.empty()) {
+      return fault;
+    }
+    return find_netreduce_discrepancy(fabric_, shape_, succeeded(is_netreduce));
   }
 
-  bool panama_succeeded() const {
-    return std::all_of(jobs_.begin(), jobs_.begin() + static_cast<std::ptrdiff_t>(shape_.panama),
-                       [](const auto& job) { return job->all_succeeded(); });
+  // All jobs of a kind.
+  bool succeeded(bool (*is_one)(const Shape& shape, std::uint32_t job)) const {
+    for (std::uint32_t job = 0; job < jobs_.size(); ++job) {
+      if (is_one(shape_, job) && !jobs_[job]->all_succeeded()) {
+        return false;
+      }
+    }
+    return true;
   }
 
   std::string drops() const {
@@ -109,6 +118,8 @@ class Trial {
     outcome.drops = drops();
     outcome.panama_sums = fabric_.figure("sums_total", "panama");
     outcome.panama_replays = fabric_.figure("replays_total", "panama");
+    outcome.netreduce_sums = fabric_.figure("sums_total", "netreduce");
+    outcome.netreduce_answered = fabric_.figure("answered_total", "netreduce");
     for (const auto& job : jobs_) {
       const auto tally = job->tally();
       outcome.longest = std::max(outcome.longest, tally.longest);
@@ -121,6 +132,7 @@ class Trial {
       outcome.collisions += tally.canary.collisions_received;
       outcome.panama_repeats += tally.panama_repeats;
       outcome.panama_partial += tally.panama_partial;
+      outcome.netreduce_repeats += tally.roce_repeats;
       if (!outcome.fault.empty()) {
         outcome.state += job->state();
       }
@@ -150,7 +162,7 @@ class Trial {
       }
     }
     for (std::uint64_t i = 0; i < shape_.deaths; ++i) {
-      auto& job = *jobs_.front();
+      auto& job = *jobs_[shape_.netreduce != 0 ? random_() % jobs_.size() : 0];
       const auto rank = static_cast<std::uint32_t>(random_() % job.world_size());
       fabric_.at(some_time(), [&job, rank] { job.kill(rank); });
     }

@@ -24,10 +24,13 @@ struct Outcome {
   std::uint64_t reissues = 0;
   std::uint64_t direct_blocks = 0;
   std::uint64_t collisions = 0;
-  std::uint64_t panama_sums = 0;     // of switches
-  std::uint64_t panama_repeats = 0;  // packets that workers sent again
-  std::uint64_t panama_replays = 0;  // results that switches sent again
-  std::uint64_t panama_partial = 0;  // results that lack somebody
+  std::uint64_t panama_sums = 0;         // of switches
+  std::uint64_t panama_repeats = 0;      // packets that workers sent again
+  std::uint64_t panama_replays = 0;      // results that switches sent again
+  std::uint64_t panama_partial = 0;      // results that lack somebody
+  std::uint64_t netreduce_sums = 0;      // of switches
+  std::uint64_t netreduce_repeats = 0;   // packets that workers sent again
+  std::uint64_t netreduce_answered = 0;  // of these, by switches that had the sum
 };
 
 // Runs a shape to its end and checks every invariant of docs/testing.md. `pool` is whole before and

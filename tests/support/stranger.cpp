@@ -4,7 +4,11 @@
 #include <cstdint>
 
 #include "engine/frame.h"
+#include "support/roce_packets.h"
 #include "wire/canary.h"
+#include "wire/checksum.h"
+#include "wire/netreduce.h"
+#include "wire/roce.h"
 
 namespace tributary::test {
 namespace {
@@ -22,10 +26,54 @@ void change_kind(wire::CanaryHeader& header, std::uint64_t draw) {
                                                                    : std::uint16_t{0};
 }
 
+bool is_roce(const engine::Frame& frame) {
+  return frame.udp != nullptr && frame.udp->destination_port.value() == wire::roce_udp_port &&
+         frame.payload.size() >= sizeof(wire::BthHeader) + wire::icrc_bytes;
+}
+
+// What a gradient says of itself; any of it may stay as it was.
+void change_gradient(const wire::RoceView& gradient, std::uint64_t draw) {
+  if (gradient.payload.size() >= sizeof(wire::InaHeader) && wire::peek_ina(gradient.payload)) {
+    auto& header = *reinterpret_cast<wire::InaHeader*>(gradient.payload.data());
+    if (draw % 2 == 0) {
+      header.run = static_cast<std::uint32_t>(draw >> 32);
+    }
+    if (draw % 3 == 0) {
+      header.message = 0;
+    } else if (draw % 3 == 1) {
+      header.message = header.message.value() + static_cast<std::uint32_t>(draw >> 16) % 16;
+    }
+    if (draw % 5 == 0 && header.world.value() != 0) {
+      header.rank = static_cast<std::uint16_t>((draw >> 24) % header.world.value());
+    }
+  }
+  if (!gradient.payload.empty()) {
+    gradient.payload.back() ^= std::byte{0x55};
+  }
+}
+
+void forge_roce(Packet& frame, const engine::Frame& parsed, std::mt19937_64& random) {
+  const auto draw = random();
+  parsed.ipv4->source = wire::Ipv4Address(10, 250, 0, static_cast<std::uint8_t>(1 + draw % 250));
+  wire::finish_ipv4(*parsed.ipv4);
+  auto& bth = *reinterpret_cast<wire::BthHeader*>(parsed.payload.data());
+  if ((draw >> 8) % 2 == 0) {
+    bth.psn = wire::psn_add(bth.psn.value(), static_cast<std::uint32_t>(draw >> 40));
+  }
+  if (const auto gradient = wire::parse_roce(parsed.payload); gradient.bth != nullptr) {
+    change_gradient(gradient, draw >> 9);
+  }
+  reseal_roce(frame);
+}
+
 }  // namespace
 
 bool forge(Packet& frame, std::mt19937_64& random) {
   const auto parsed = engine::parse_frame(frame);
+  if (is_roce(parsed)) {
+    forge_roce(frame, parsed, random);
+    return true;
+  }
   const auto encapsulation =
       parsed.udp != nullptr ? wire::Encapsulation::udp : wire::Encapsulation::ethernet;
   const auto view = wire::parse_canary(parsed.payload, encapsulation);

@@ -7,8 +7,10 @@
 
 namespace tributary::test {
 
-// Turns a Canary packet into what a stranger might send who has learned everything about the job
-// but its key: tags are guessed, all else may be right. False if it is no Canary packet.
+// Turns a packet into what a stranger might send who has learned everything about the job. Of
+// Canary's, but its key: tags are guessed, all else may be right. Of RoCE's, from an address of his
+// own, which no network lets him change: gradients, acknowledgements, all else. False if it is
+// neither.
 bool forge(Packet& frame, std::mt19937_64& random);
 
 }  // namespace tributary::test

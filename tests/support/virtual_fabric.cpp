@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engines/canary/protocol.h"
+#include "engines/netreduce/protocol.h"
 #include "engines/panama/protocol.h"
 #include "support/stranger.h"
 #include "support/virtual_nodes.h"
@@ -356,6 +357,7 @@ void VirtualFabric::switch_burst(SwitchNode& node, PacketList ready) {
     const auto frame = engine::parse_frame(*packet);
     claimed_by_canary_ += node.config.canary && canary::claims(frame) ? 1 : 0;
     claimed_by_panama_ += node.config.panama && panama::claims(frame) ? 1 : 0;
+    claimed_by_netreduce_ += node.config.netreduce && netreduce::claims(frame) ? 1 : 0;
     by_core[owner].push(std::move(packet));
   }
   for (unsigned core = 0; core < spec_.cores; ++core) {
@@ -433,7 +435,9 @@ std::vector<Ledger> VirtualFabric::ledgers() const {
 }
 
 std::uint64_t VirtualFabric::claimed(std::string_view engine) const {
-  return engine == canary::protocol.name ? claimed_by_canary_ : claimed_by_panama_;
+  return engine == canary::protocol.name   ? claimed_by_canary_
+         : engine == panama::protocol.name ? claimed_by_panama_
+                                           : claimed_by_netreduce_;
 }
 
 std::uint64_t VirtualFabric::figure(std::string_view name, std::string_view engine) const {

@@ -191,6 +191,7 @@ class VirtualFabric {
   std::uint64_t digest_ = 0;
   std::uint64_t claimed_by_canary_ = 0;
   std::uint64_t claimed_by_panama_ = 0;
+  std::uint64_t claimed_by_netreduce_ = 0;
   std::vector<Ledger> past_ledgers_;  // of the lives before a restart
   struct PastFigure {
     std::string_view engine;

@@ -9,6 +9,7 @@
 #include "wire/arp.h"
 #include "wire/checksum.h"
 #include "wire/panama.h"
+#include "wire/roce.h"
 #include "wire/transport.h"
 
 namespace tributary::test {
@@ -95,7 +96,7 @@ wire::MacAddress VirtualFabric::next_hop(const HostNode& node,
 void VirtualFabric::send(HostNode& node, const host::Datagram& datagram, const Machine& machine,
                          std::uint16_t udp_port) {
   auto frame = allocate();
-  const auto bytes = datagram.header_bytes + datagram.payload.size();
+  const auto bytes = datagram.header_bytes + datagram.payload.size() + datagram.trailer_bytes;
   if (machine.job().encapsulation == wire::Encapsulation::ethernet) {
     append(*frame, wire::EthernetHeader{wire::canary_group_mac, node.mac,
                                         wire::be16{wire::ethertype::canary}});
@@ -108,6 +109,9 @@ void VirtualFabric::send(HostNode& node, const host::Datagram& datagram, const M
                                  : udp_port;
     wire::Ipv4Header ip;
     ip.total_length = static_cast<std::uint16_t>(sizeof ip + udp_bytes);
+    // As of a socket that must not fragment.
+    ip.fragment =
+        udp_port == wire::roce_udp_port ? wire::Ipv4Header::dont_fragment : std::uint16_t{0};
     ip.protocol = wire::ip_protocol::udp;
     ip.tos = group ? wire::panama_dscp << 2 | wire::ecn::ect0 : wire::ecn::ect0;
     ip.source = node.spec.address;
@@ -121,6 +125,7 @@ void VirtualFabric::send(HostNode& node, const host::Datagram& datagram, const M
   }
   append(*frame, datagram.header());
   append(*frame, datagram.payload);
+  append(*frame, datagram.trailer());
   // What is for the host itself never leaves it.
   if (datagram.destination.address == node.spec.address &&
       machine.job().encapsulation == wire::Encapsulation::udp) {
@@ -206,7 +211,8 @@ void VirtualFabric::deliver_to_host(HostNode& node, Packet& frame) {
     if (socket.port == udp->destination_port.value() &&
         socket.machine->job().encapsulation == wire::Encapsulation::udp) {
       hand_over(*socket.machine, {cursor.rest().first(udp->length.value() - sizeof *udp),
-                                  static_cast<std::uint8_t>(ip->tos & wire::ecn::mask)});
+                                  static_cast<std::uint8_t>(ip->tos & wire::ecn::mask),
+                                  {ip->source, udp->source_port.value()}});
     }
   }
 }

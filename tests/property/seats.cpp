@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "property/seats.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace tributary::test {
+
+std::vector<std::size_t> separate_hosts(const Shape& shape, std::uint32_t job, std::size_t hosts) {
+  auto random = stream_of(shape.seed, Stream::trees, job);
+  std::vector<std::size_t> seats(hosts);
+  std::iota(seats.begin(), seats.end(), std::size_t{0});
+  std::shuffle(seats.begin(), seats.end(), random);
+  seats.resize(std::min<std::size_t>(hosts, shape.world));
+  return seats;
+}
+
+}  // namespace tributary::test
