@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "options.h"
 
+#include <limits>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -168,7 +169,9 @@ void declare_panama(CLI::App& app, Raw& raw, Options& options) {
   app.add_option("--workers", raw.workers,
                  "of each job, each at another port; default: one at every port")
       ->check(CLI::Range(1u, CanaryRanks::ranks_max));
-  app.add_option("--first-job", plan.first_job, "number of the first job")->capture_default_str();
+  app.add_option("--first-job", plan.first_job, "number of the first job")
+      ->check(CLI::Range(1u, std::numeric_limits<std::uint32_t>::max()))
+      ->capture_default_str();
   app.add_option("--trees", plan.trees, "of each job")
       ->check(CLI::Range(1u, 1024u))
       ->capture_default_str();

@@ -74,6 +74,10 @@ Fault find_clash(const TreeConfig& tree, const TreeConfig& other) {
 
 std::optional<TreeFault> find_fault(const PanamaConfig& config, std::size_t index) {
   const auto& tree = config.trees[index];
+  if (tree.job == 0) {
+    return TreeFault{"job", "`job` is 0, which workers take for none",
+                     "number jobs from 1, as in TRIBUTARY_JOB"};
+  }
   if (!is_for_jobs(tree.group)) {
     return TreeFault{"group", "`group` is no multicast address that routers forward",
                      "for example 239.192.0.1"};

@@ -18,7 +18,7 @@ inline constexpr std::size_t children_max = 64;
 
 // This switch's place in one aggregation tree of a job, as the controller set it up (section 3).
 struct TreeConfig {
-  std::uint32_t job = 0;
+  std::uint32_t job = 0;  // from 1
   std::uint16_t tree = 0;
   wire::Ipv4Address group;  // multicast address of the tree
   std::vector<PortIndex>

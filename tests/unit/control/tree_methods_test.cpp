@@ -149,6 +149,7 @@ TEST_F(TreeMethodsTest, all_of_a_list_or_none) {
   bad = part_of(7, 1);
   bad.workers_below = 9;
   EXPECT_THAT(refusal(install({part_of(7, 0), bad})), HasSubstr("workers_below"));
+  EXPECT_THAT(refusal(install({part_of(7, 0), part_of(0, 1)})), HasSubstr("number jobs from 1"));
   EXPECT_TRUE(backend_.installed.empty());
 }
 
