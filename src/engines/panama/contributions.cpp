@@ -148,13 +148,13 @@ void PanamaEngine::begin_row(Tree& tree, Row& row, std::uint64_t position,
 void PanamaEngine::take(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet,
                         const Message& message, Time now) {
   ++tree.counters.contributions;
-  hold(tree, row, child, std::move(packet), message, now);
+  hold(tree, row, child, std::move(packet), message);
   note(tree, row, child, message.header, now);
   add_in_order(tree, row);
 }
 
 void PanamaEngine::hold(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet,
-                        const Message& message, Time now) {
+                        const Message& message) {
   auto& port = ports_[packet->ingress];
   port.high_water = std::max(port.high_water, ++port.held);
   ++tree.held[child];
@@ -162,7 +162,7 @@ void PanamaEngine::hold(Tree& tree, Row& row, std::uint8_t child, PacketPtr pack
   count_in(row.header, message.header);
   row.congested |= message.congested();
   tree.waiting(row, child) = std::move(packet);
-  make_room(now);
+  make_room();
 }
 
 // The child has sent this.
@@ -225,7 +225,7 @@ void PanamaEngine::come_late(Tree& tree, Row& row, std::uint8_t child, PacketPtr
   ++tree.counters.late;
   if (can_add_late(tree, row, child, message.header)) {
     note(tree, row, child, message.header, now);
-    hold(tree, row, child, std::move(packet), message, now);
+    hold(tree, row, child, std::move(packet), message);
     actions.absorb(nullptr);
     send_more(tree, row, child, now, actions);
   } else {

@@ -77,8 +77,7 @@ class PanamaEngine final : public engine::Engine {
                  Time now);
   void take(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet, const Message& message,
             Time now);
-  void hold(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet, const Message& message,
-            Time now);
+  void hold(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet, const Message& message);
   void note(Tree& tree, Row& row, std::uint8_t child, const wire::PanamaHeader& header, Time now);
   void replace(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet, const Message& message,
                Time now, engine::Actions& actions);
@@ -121,8 +120,7 @@ class PanamaEngine final : public engine::Engine {
                  PortIndex ingress, PortIndex port, engine::Actions& actions);
   void keep(Tree& tree, Row& row, Packet& body, Time now);
   void clear(Tree& tree, Row& row);
-  void make_room(Time now);
-  void forget_rested(Time now, Duration rest);
+  void make_room();
   Headers headers_for(const Tree& tree, const Row& row, const wire::PanamaHeader& header) const;
 
   PanamaConfig config_;

@@ -7,11 +7,6 @@
 #include "engines/panama/engine.h"
 
 namespace tributary::panama {
-namespace {
-
-constexpr Duration rest_min = std::chrono::seconds(1);
-
-}  // namespace
 
 Headers PanamaEngine::headers_for(const Tree& tree, const Row& row,
                                   const wire::PanamaHeader& header) const {
@@ -132,7 +127,7 @@ void PanamaEngine::keep(Tree& tree, Row& row, Packet& body, Time now) {
   tree.count_kept(row);
   kept_high_water_ = std::max(kept_high_water_, ++kept_);
   look_soon(now);
-  make_room(now);
+  make_room();
 }
 
 void PanamaEngine::clear(Tree& tree, Row& row) {
@@ -143,23 +138,17 @@ void PanamaEngine::clear(Tree& tree, Row& row) {
   }
 }
 
-// Trees that rest keep the results of their last window while there is room. Who came to rest just
-// now may well be asked, and forgets only where there are no more buffers: a switch without is
-// worse.
-void PanamaEngine::make_room(Time now) {
-  const std::uint64_t windows = ports_.size() + 2;
-  if (held_ + kept_ > windows * memory_.packets()) {
-    forget_rested(now, Duration::zero());
-  } else if (kept_ > 2ull * memory_.packets()) {
-    forget_rested(now, rest_min);
-  }
-}
-
+// Trees that rest keep the results of their last window as long as there are buffers for all that
+// packets may need: a rank may begin late, and repeats get lost. A switch without buffers is worse.
 // Who rests longest is the least likely to be asked.
-void PanamaEngine::forget_rested(Time now, Duration rest) {
+void PanamaEngine::make_room() {
+  const std::uint64_t windows = ports_.size() + 2;
+  if (held_ + kept_ <= windows * memory_.packets()) {
+    return;
+  }
   Tree* oldest = nullptr;
   for (const auto& tree : trees_) {
-    if (!tree->grant.active && tree->kept > 0 && now - tree->last_taken >= rest &&
+    if (!tree->grant.active && tree->kept > 0 &&
         (oldest == nullptr || tree->last_taken < oldest->last_taken)) {
       oldest = tree.get();
     }

@@ -175,6 +175,28 @@ TEST_F(Memory, WhatIsKeptAndWhatWaitsIsBounded) {
   EXPECT_EQ(replays(trees[trees.size() - 10]), 1u);
 }
 
+// Repeats of a rank that lost its result get lost as well, and who is left out may begin seconds
+// after the others have ended.
+TEST_F(Memory, WhatTreesKeepThatRestIsThereAsLongAsThereIsRoom) {
+  std::vector<TreeConfig> trees;
+  for (std::uint32_t job = 8; job < 13; ++job) {
+    trees.push_back(root_of(2, 0, job));
+  }
+  start(trees, 32);
+  for (const auto& tree : trees) {
+    for (std::uint32_t vid = 0; vid < 40; ++vid) {
+      round(tree, vid, vid == 39);
+    }
+    now += 1500ms;
+  }
+  EXPECT_GT(harness->figure("packets_kept"), 64u);
+  for (const auto& tree : trees) {
+    auto spec = from(tree, 0, 39);
+    spec.fin = spec.retransmission = true;
+    EXPECT_EQ(feed(spec).size(), 1u) << tree.job;
+  }
+}
+
 TEST_F(Memory, ResultsThatNobodyCanLackAreLetGo) {
   const auto tree = root_of(2);
   start({tree}, 8);
