@@ -13,6 +13,9 @@ struct RtoBounds {
   Duration rto_min = std::chrono::milliseconds(5);
   Duration rto_max = std::chrono::milliseconds(500);
   Duration rto_initial = std::chrono::milliseconds(100);
+  // What took longest of late is waited for as well, up to here: where packets are held up now and
+  // then (by PAUSE), averages have forgotten it when it happens again.
+  Duration slowest_max{};
 };
 
 // How long it takes from a contribution to its result, and how long to wait for one: RFC 6298.
@@ -22,6 +25,7 @@ class RttEstimator {
 
   // From a contribution to the result that it caused, not to one that was asked for.
   void sample(Duration rtt) {
+    slowest_ = std::max(rtt, slowest_ - slowest_ / slowest_lasts);
     if (!measured()) {
       smoothed_ = std::max(rtt, Duration(1));
       variation_ = rtt / 2;
@@ -32,6 +36,9 @@ class RttEstimator {
     smoothed_ = std::max(smoothed_ + (rtt - smoothed_) / 8, Duration(1));
   }
 
+  // Something was lost: that others waited for it tells nothing about the network.
+  void forget_slowest() { slowest_ = {}; }
+
   bool measured() const { return smoothed_ != Duration::zero(); }
   Duration smoothed() const { return measured() ? smoothed_ : bounds_.rto_initial; }
 
@@ -39,7 +46,8 @@ class RttEstimator {
   Duration timeout(unsigned expirations) const {
     const Duration plain =
         measured() ? smoothed_ + std::max(4 * variation_, granularity) : bounds_.rto_initial;
-    const Duration bounded = std::clamp(plain, bounds_.rto_min, bounds_.rto_max);
+    const Duration slowest = std::min(slowest_ + slowest_ / 4, bounds_.slowest_max);
+    const Duration bounded = std::clamp(std::max(plain, slowest), bounds_.rto_min, bounds_.rto_max);
     constexpr unsigned doublings_max = 10;
     return std::min(bounded * (1 << std::min(expirations, doublings_max)), bounds_.rto_max);
   }
@@ -47,10 +55,12 @@ class RttEstimator {
  private:
   // How much later than asked for a driver may look at its timers.
   static constexpr Duration granularity = std::chrono::milliseconds(1);
+  static constexpr int slowest_lasts = 512;  // samples, until it has fallen to 1/e
 
   RtoBounds bounds_;
   Duration smoothed_{};
   Duration variation_{};
+  Duration slowest_{};
 };
 
 }  // namespace tributary::host

@@ -20,8 +20,10 @@ struct PanamaPlan {
 };
 
 struct PanamaTuning {
-  // The fabric does not lose packets (4.2.2), so there is no hurry.
-  RtoBounds rto{.rto_min = std::chrono::milliseconds(10)};
+  // The fabric does not lose packets (4.2.2), so there is no hurry. A PAUSE may hold them up for 20
+  // ms and more.
+  RtoBounds rto{.rto_min = std::chrono::milliseconds(10),
+                .slowest_max = std::chrono::milliseconds(50)};
 };
 
 }  // namespace tributary::host

@@ -132,6 +132,7 @@ void PanamaTree::look_for_losses(std::uint32_t vid) {
   std::erase_if(holes_, [this](std::uint32_t hole) { return is_done(hole); });
   for (const auto hole : holes_) {
     if (entry(hole).sent && newest_ >= entry(hole).order + overtakers) {
+      rtt_.forget_slowest();
       repeat(hole);
     }
   }

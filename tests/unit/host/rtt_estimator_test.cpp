@@ -36,5 +36,26 @@ TEST(RttEstimator, BacksOffWithinItsBounds) {
   EXPECT_EQ(rtt.timeout(255), 50ms);
 }
 
+// Averages have forgotten it after two dozen round trips.
+TEST(RttEstimator, RemembersWhatTookLongest) {
+  RttEstimator rtt({.rto_min = 5ms, .slowest_max = 40ms});
+  const auto samples = [&rtt](int count, Duration each) {
+    for (int i = 0; i < count; ++i) {
+      rtt.sample(each);
+    }
+  };
+  samples(100, 1ms);
+  EXPECT_EQ(rtt.timeout(0), 5ms);
+  samples(1, 20ms);
+  samples(50, 1ms);
+  EXPECT_GT(rtt.timeout(0), 22ms);
+  EXPECT_LT(rtt.timeout(0), 25ms);
+  samples(2000, 1ms);
+  EXPECT_EQ(rtt.timeout(0), 5ms);
+  samples(1, 70ms);
+  samples(50, 1ms);
+  EXPECT_EQ(rtt.timeout(0), 40ms) << "and no longer";
+}
+
 }  // namespace
 }  // namespace tributary::host
