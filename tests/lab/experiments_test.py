@@ -72,9 +72,9 @@ class Experiments(unittest.TestCase):
     def test_engines(self):
         page = self.output / "engines.md"
         said = self.run_tool("experiment-engines", "--runs", 1, "--seconds", 2, "--size", "256K",
-                             "--iterations", 1, "--output", self.output, "--document", page)
+                             "--iterations", 2, "--output", self.output, "--document", page)
         self.assertIn("switch memory", said)
-        for engine in ("canary", "panama", "ring"):
+        for engine in ("canary", "panama", "ring", "canary beside panama", "panama beside canary"):
             self.assertIn(f"| {engine} |", page.read_text())
         samples = json.loads((self.output / "results.json").read_text())["samples"]
         self.assertGreater(min(min(sample["goodputs_bps"]) for sample in samples), 0)
@@ -116,7 +116,8 @@ class Experiments(unittest.TestCase):
                                  ("experiment-engines", "--engines", "steam"),
                                  ("experiment-hierarchy", "--per-machine", "1"),
                                  ("bench-allreduce", "--algorithm", "best"),
-                                 ("experiment-trees", "--flows", "many")):
+                                 ("experiment-trees", "--flows", "many"),
+                                 ("experiment-trees", "--long-flows", "quic")):
             done = support.run(TOOLS / name, *arguments)
             self.assertEqual(done.returncode, 2, name)
             self.assertIn(arguments[0], done.stderr)

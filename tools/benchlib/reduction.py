@@ -55,6 +55,11 @@ class Outcome:
         return sum(self._row[place]["wrong"] for place in ("out_of_place", "in_place"))
 
     @property
+    def size_bits(self) -> float:
+        """Of the vector."""
+        return self._row["size"] * 8
+
+    @property
     def times_s(self) -> list[float]:
         """Of the slowest rank, of every timed iteration, out of place and in place."""
         return [ns * 1e-9 for place in ("out_of_place", "in_place")
@@ -70,7 +75,7 @@ class Outcome:
     @property
     def goodputs(self) -> list[float]:
         """Bits per second of the vector, of every timed iteration."""
-        return [self._row["size"] * 8 / seconds for seconds in self.times_s]
+        return [self.size_bits / seconds for seconds in self.times_s]
 
 
 def reduce(fabric, hosts: list[str], *options, **how) -> Outcome:
