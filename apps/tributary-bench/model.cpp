@@ -56,14 +56,22 @@ double bytes_per_second_of(const std::string& rate) {
 
 void interpret(const Raw& raw, Question& question) {
   auto& cluster = question.cluster;
-  if (cluster.ranks % cluster.ranks_per_machine != 0) {
-    throw CLI::ValidationError("--ranks", "must be a multiple of --per-machine");
+  if (cluster.ranks % cluster.ranks_per_machine != 0 ||
+      cluster.ranks == cluster.ranks_per_machine) {
+    throw CLI::ValidationError("--ranks",
+                               "must be a multiple of --per-machine, of two machines or more");
+  }
+  if (!(raw.latency_us >= 0)) {
+    throw CLI::ValidationError("--latency-us", "is no number of microseconds");
   }
   cluster.hop_latency_s = raw.latency_us * 1e-6;
   cluster.intra_bandwidth_bytes_per_s = bytes_per_second_of(raw.intra);
   cluster.inter_bandwidth_bytes_per_s = bytes_per_second_of(raw.inter);
   for (const auto& size : raw.sizes) {
     question.sizes.push_back(bytes_of(size));
+    if (question.sizes.back() == 0) {
+      throw CLI::ValidationError("--sizes", "must not be 0");
+    }
   }
 }
 

@@ -101,6 +101,13 @@ Algorithm common_algorithm(const std::vector<Algorithm>& measured) {
   return common;
 }
 
+// Not by CLI11, which would ask the environment for every subcommand, also for those that are not
+// meant, and believe it rather than the command line.
+std::string usual_algorithm() {
+  const char* said = std::getenv("TRIBUTARY_ALGORITHM");
+  return said != nullptr && *said != '\0' ? said : "canary";
+}
+
 // What stands on the command line, before it means anything.
 struct Raw {
   std::string minimum = "4K";
@@ -110,7 +117,7 @@ struct Raw {
   std::vector<std::size_t> counts;
   std::vector<std::string> types = {"f32"};
   std::vector<std::string> operators = {"sum"};
-  std::vector<std::string> algorithms = {"canary"};
+  std::vector<std::string> algorithms = {usual_algorithm()};
   std::vector<std::string> hierarchies;
   std::string between = "auto";
   int check = 1;
@@ -189,9 +196,8 @@ void declare_run(CLI::App& app, Raw& raw, Options& options) {
   app.add_option(
          "--algorithm", raw.algorithms,
          "canary, panama, netreduce or roce-ring; ring, auto (as the communicator chooses), or "
-         "a list of them")
+         "a list of them; if not given, what TRIBUTARY_ALGORITHM says")
       ->delimiter(',')
-      ->envname("TRIBUTARY_ALGORITHM")
       ->capture_default_str();
   app.add_option("-c,--check", raw.check, "1: verify every element of every iteration; 0: do not")
       ->check(CLI::Range(0, 1))
@@ -261,7 +267,7 @@ CommunicatorOptions communicator_of(const Raw& raw) {
   if (environment) {
     options = *environment;
   } else if (!raw.rank || !raw.world || raw.rendezvous.empty()) {
-    throw CLI::ValidationError("--rank, --world, --rendezvous", environment.error().message);
+    throw CLI::ValidationError("environment", environment.error().message);
   }
   options.rank = raw.rank.value_or(options.rank);
   options.world_size = raw.world.value_or(options.world_size);

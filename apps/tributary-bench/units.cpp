@@ -14,7 +14,8 @@ std::size_t bytes_of(const std::string& text) {
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, value);
   std::string_view unit(rest, static_cast<std::size_t>(end - rest));
-  if (error != std::errc{} || value > (std::uint64_t{1} << 40)) {
+  constexpr std::uint64_t largest = std::uint64_t{1} << 40;
+  if (error != std::errc{} || value > largest) {
     throw CLI::ValidationError(text, "is not a size such as 4096, 4K or 16M");
   }
   for (const auto& [letter, shift] : {std::pair{'K', 10}, {'M', 20}, {'G', 30}}) {
@@ -24,7 +25,7 @@ std::size_t bytes_of(const std::string& text) {
       break;
     }
   }
-  if (unit != "" && unit != "B" && unit != "iB") {
+  if ((unit != "" && unit != "B" && unit != "iB") || value > largest) {
     throw CLI::ValidationError(text, "is not a size such as 4096, 4K or 16M");
   }
   return value;

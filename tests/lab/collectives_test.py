@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """reduce, broadcast and barrier through switches; and what is said and done where none aggregates."""
 
+import json
 import os
 import pathlib
 import re
+import subprocess
 import tempfile
 import time
 import unittest
@@ -68,6 +70,35 @@ class ThroughSwitches(unittest.TestCase):
         self.assertNotEqual(bench.end(), 0)
         self.assertLess(time.monotonic() - start, 10)
         self.assertRegex(bench.said, r"tributary-bench: .*rank 2\b")
+
+
+class CommandLine(unittest.TestCase):
+    def test_it_counts_more_than_the_environment(self):
+        environment = os.environ | {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1",
+                                    "MASTER_PORT": "29999", "TRIBUTARY_ALGORITHM": "roce-ring"}
+        for options, algorithm in ((["--algorithm", "ring"], "ring"), ([], "roce-ring")):
+            done = support.run(support.BENCH, "allreduce", "-b", 64, "-e", 64, "--json", *options,
+                               env=environment)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual([row["algorithm"] for row in json.loads(done.stdout)["rows"]],
+                             [algorithm])
+
+    def test_the_model_wants_a_cluster(self):
+        cluster = {"--ranks": 8, "--per-machine": 2, "--latency-us": 1, "--intra": "10Gbit",
+                   "--inter": "1Gbit", "--sizes": "1M"}
+
+        def model(**changes) -> subprocess.CompletedProcess:
+            said = cluster | {f"--{name.replace('_', '-')}": value
+                              for name, value in changes.items()}
+            return support.run(support.BENCH, "model", "--json",
+                               *(word for pair in said.items() for word in pair))
+
+        self.assertEqual(json.loads(model().stdout)[0]["bytes"], 1 << 20)
+        for changes in ({"ranks": 7}, {"ranks": 2}, {"latency_us": "nan"}, {"sizes": "0"},
+                        {"sizes": "99999999999G"}, {"intra": "fast"}):
+            done = model(**changes)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), changes)
+            self.assertIn("--help", done.stderr)
 
 
 class WithoutSwitches(unittest.TestCase):
