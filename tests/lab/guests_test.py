@@ -22,7 +22,19 @@ class Guests(unittest.TestCase):
             lab.assert_balanced(self)
             failed = lab.exec("g1", "sh", "-c", "echo no; exit 3")
             self.assertEqual((failed.returncode, failed.stdout), (3, "no\n"))
+            self.end_a_command(lab)
         self.assertEqual(support.leftovers(lab.name), [])
+
+    def end_a_command(self, lab: support.Lab) -> None:
+        """Who asked for it is gone: it ends when the guest is asked for something else."""
+        asked = subprocess.Popen([support.LAB, "exec", lab.name, "g1", "--", "sleep", "1000"],
+                                 stdin=subprocess.DEVNULL)
+        support.until(lambda: support.run("pgrep", "-f", f"exec {lab.name} g1").stdout,
+                      what="the command")
+        asked.kill()
+        asked.wait()
+        left = lab.exec("g1", "pidof", "sleep", timeout=20)
+        self.assertEqual((left.returncode, left.stdout), (1, ""))
 
     def test_guests_end_with_their_owner(self):
         name = f"t{os.getpid()}-owned"

@@ -150,6 +150,9 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.per_host < 1:
         raise LabError(f"--per-host {arguments.per_host}: give at least 1")
     in_guests = isinstance(lab.host(hosts[0]), description.Guest)
+    if in_guests and arguments.per_host > 1:
+        raise LabError(f"--per-host {arguments.per_host}: a guest runs one worker; take a lab with "
+                       "hosts, such as star-4")
     argv = workers.bench(build, arguments.program, in_guests) + arguments.arguments
     ours = not lifecycle.is_up(lab.name)
     if ours:

@@ -37,9 +37,17 @@ ip link set eth0 up
 stty -F /dev/ttyS1 raw -echo
 exec 3<>/dev/ttyS1
 echo guest ready
+# A line that comes before the answer ends the command.
 while read -r line <&3; do
-  sh -c "$line" < /dev/null > /tmp/said 2>&1
-  echo $? $(wc -c < /tmp/said) >&3
+  setsid sh -c "$line" < /dev/null > /tmp/said 2>&1 &
+  command=$!
+  { read -r line <&3; kill -TERM -- -$command; } 2> /dev/null &
+  watch=$!
+  wait $command
+  status=$?
+  kill $watch 2> /dev/null
+  wait $watch 2> /dev/null
+  echo $status $(wc -c < /tmp/said) >&3
   cat /tmp/said >&3
 done
 """

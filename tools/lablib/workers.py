@@ -56,7 +56,8 @@ def run(lab: Lab, argv: list[str], hosts: list[str], port: int = 29500,
 
 def _in_guest(lab: Lab, guest: str, environment: dict[str, str], argv: list[str],
               timeout_s: float | None) -> list[str]:
-    """A guest has its own processes: it does not see our environment, nor that we end."""
+    """A guest has its own processes: it does not see our environment, nor that we end, before the next
+    command comes."""
     ours = environment | {name: value for name, value in os.environ.items()
                           if name.startswith("TRIBUTARY_")}
     limit = ["timeout", str(math.ceil(timeout_s))] if timeout_s else []
