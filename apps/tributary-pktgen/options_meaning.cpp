@@ -143,7 +143,9 @@ void interpret_plain(const Raw& raw, Options& options) {
   }
   if (raw.flows / raw.hosts > 65536u - raw.source_port) {
     refuse("--flows", "there are not so many UDP ports from " + std::to_string(raw.source_port) +
-                          " on; say --hosts " + std::to_string(raw.flows / 32768 + 1));
+                          " on; say --hosts " +
+                          std::to_string(raw.flows / (65536u - raw.source_port) + 1) +
+                          ", or a lower --source-port");
   }
   for (auto& port : options.ports) {
     port.stations.count = raw.hosts;

@@ -194,7 +194,8 @@ std::string FlowControl::not_added(std::uint32_t message) const {
   const auto ring = "ring " + std::to_string(plan_.ring);
   if (message != 0) {
     return came + "the switch that added for " + ring +
-           " has forgotten it; was it restarted, or the ring set up anew?";
+           " has forgotten it; was it restarted, or the ring set up anew, or has the ring there "
+           "another window than here?";
   }
   return came + "no switch on the way adds for " + ring +
          "; see that one has a [[switch.netreduce.ring]] with this id and the addresses of the "
@@ -217,7 +218,9 @@ std::string FlowControl::diagnose() const {
          " (number " + std::to_string(consumed_) +
          " of the run) did not come from the rank before; " + std::to_string(posted_ - first_) +
          " were sent, " + std::to_string(std::max(acknowledged_, first_) - first_) +
-         " of them acknowledged";
+         " of them acknowledged; if that is always so, the ring of the switch differs from the "
+         "ranks' "
+         "(members, window, message_packets, mtu): see 'tributaryctl drops'";
 }
 
 }  // namespace tributary::host
