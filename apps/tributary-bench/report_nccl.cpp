@@ -10,7 +10,11 @@ namespace {
 
 using Count = unsigned long long;  // for printf
 
+// Of Canary; where another engine or a ring reduced, there is nothing to say.
 void print_statistics(const CommunicatorStatistics& of) {
+  if (of.blocks_in_network == 0 && of.blocks_by_hosts == 0 && of.requests_sent == 0) {
+    return;
+  }
   std::printf("# Blocks, all ranks     : %llu in the network, %llu by hosts\n",
               Count{of.blocks_in_network}, Count{of.blocks_by_hosts});
   std::printf(

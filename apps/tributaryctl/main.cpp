@@ -144,8 +144,9 @@ struct CommandLine {
     with_file("show", "What is installed, and whether it is what the file asks for", fabric_show);
     CLI::App* const remove =
         with_file("remove", "Takes them from all switches, or changes nothing", fabric_remove);
-    apply->add_option("--env", fabric.env_directory,
-                      "Directory for a file per job with what its workers set");
+    apply->add_option(
+        "--env", fabric.env_directory,
+        "Directory for a file per job with what its workers set; it is made if there is none");
     remove->add_option("--job", fabric.jobs, "Only this job, also one that is not in the file");
     for (CLI::App* const command : {plan, apply, remove}) {
       command->add_flag("--skip-unreachable", fabric.skip_unreachable,
