@@ -443,7 +443,7 @@ class Pktgen(unittest.TestCase):
             (("plain", *port, "--size", "2000"), "--mtu"),
             (("plain", *port, "--path", "0:1"), "there are 1 ports"),
             (("plain", *port, "--destination-port", "17000"), "Canary's"),
-            (("plain", *port, "--flows", "100000"), "--hosts 4"),
+            (("plain", *port, "--flows", "100000"), "--hosts 2"),
             (("canary", *port, "--elements", "2000"), "at most"),
             (("canary", *port, "--op", "xor"), "integers"),
             (("canary", *port, "--workers", "1"), "workers"),
