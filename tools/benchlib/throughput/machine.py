@@ -2,6 +2,8 @@
 """What was measured on: CPUs, caches, and how fast the time-stamp counter runs."""
 
 import ctypes
+import dataclasses
+import math
 import mmap
 import os
 import pathlib
@@ -39,36 +41,68 @@ def packet_and_other_cpu() -> tuple[int, int]:
     return cpus[1], cpus[0]
 
 
+@dataclasses.dataclass
+class CpuState:
+    """What others leave of the CPUs, as cpu_state tells."""
+
+    additions_per_ns: list[float]  # by CPU
+    round_trip_ns: float | None = None  # of a cache line between two
+
+
 class Neighbourhood:
-    """Two virtual CPUs share a cache now, and the next moment they do not: what passes between them
-    takes a multiple of the time. A figure of two CPUs is worth something only if they stayed near."""
+    """Virtual CPUs move: they share a core with somebody else now, or a cache with each other, and
+    the next moment they do not. A figure is worth something only if they were in one state all the
+    time, the best that this machine has."""
 
-    _TRIES = 8
-    _FAR = 2.0  # times the least that was ever seen
-    _PAUSE_S = 5.0  # for them to come back
+    _TRIES = 5
+    _SHARED = 0.85  # of the most additions that were ever seen
+    _FAR = 2.0  # times the shortest way that was ever seen
+    _PAUSE_S = 1.0
+    _PATIENCE_S = 20.0  # for a good state to come
 
-    def __init__(self, program: pathlib.Path, cpus: tuple[int, int]):
-        self._argv = [str(program), *map(str, cpus)]
-        self._least_ns = min(self.distance_ns() for _ in range(self._TRIES))
+    def __init__(self, program: pathlib.Path):
+        self._program = program
+        self._most_additions: dict[int, float] = {}
+        self._shortest_ns = math.inf
 
-    def distance_ns(self) -> float:
-        done = subprocess.run(self._argv, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    def observe(self, cpus: tuple[int, ...]) -> CpuState:
+        done = subprocess.run([str(self._program), *map(str, cpus)], stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True)
         if done.returncode != 0:
             raise LabError(done.stderr.strip())
-        return float(done.stdout)
+        told = [line.split() for line in done.stdout.splitlines()]
+        additions = [float(value) for name, value in told if name == "additions_per_ns"]
+        for cpu, value in zip(cpus, additions):
+            self._most_additions[cpu] = max(value, self._most_additions.get(cpu, 0.0))
+        distance = next((float(value) for name, value in told if name == "round_trip_ns"), None)
+        if distance is not None:
+            self._shortest_ns = min(distance, self._shortest_ns)
+        return CpuState(additions, distance)
 
-    def measure(self, take) -> dict[str, float]:
-        """What `take()` found while the CPUs were near, before and after; at the last try, however
-        far they were."""
-        for _ in range(self._TRIES):
-            before = self.distance_ns()
-            found = take()
-            apart = max(before, self.distance_ns())
-            self._least_ns = min(self._least_ns, before)
-            if apart <= self._FAR * self._least_ns:
-                break
+    def is_good(self, cpus: tuple[int, ...], state: CpuState) -> bool:
+        near = state.round_trip_ns is None or state.round_trip_ns <= self._FAR * self._shortest_ns
+        return near and all(value >= self._SHARED * self._most_additions[cpu]
+                            for cpu, value in zip(cpus, state.additions_per_ns))
+
+    def await_good(self, cpus: tuple[int, ...]) -> CpuState:
+        """A good state, or whatever there is when patience ends."""
+        end = time.monotonic() + self._PATIENCE_S
+        while not self.is_good(cpus, state := self.observe(cpus)) and time.monotonic() < end:
             time.sleep(self._PAUSE_S)
-        return found | {"cpus_apart_ns": apart}
+        return state
+
+    def measure(self, cpus: tuple[int, ...], take) -> tuple[dict, dict]:
+        """What `take()` found while the state was good before and after, or after patience ended or
+        the tries did. With it the worse of both states."""
+        for _ in range(self._TRIES):
+            before = self.await_good(cpus)
+            found = take()
+            after = self.observe(cpus)
+            good = [self.is_good(cpus, state) for state in (before, after)]
+            if all(good) or not good[0]:
+                break
+        worse = after if good[0] else before
+        return found, dataclasses.asdict(worse) | {"good": all(good)}
 
 
 def describe() -> dict:

@@ -74,21 +74,26 @@ class Record:
         path.write_text(json.dumps(vars(self), indent=1) + "\n")
 
     def take(self, cases: list[Case], runs: int, path: pathlib.Path,
-             observe: Callable[[Callable], dict[str, float]] = lambda measure: measure()) -> None:
+             observe: Callable[[Callable], tuple[dict, dict]] = lambda measure: (measure(), {})
+             ) -> None:
         """Each case once per run, so that what disturbs one disturbs all; in turns from either end,
         so that none is always measured after the same other one. `observe` measures a case, and may
-        do so again. Results that are not complete lie beside `path`, and replace nothing."""
+        do so again; it also tells the state that the CPUs were in. Results that are not complete lie beside `path`, and replace nothing."""
         part = path.with_suffix(".part")
         for run in range(runs):
             for case in cases if run % 2 == 0 else reversed(cases):
-                found = observe(case.measure)
+                found, cpus = observe(case.measure)
                 self.samples.append({"case": case.case, "subject": case.subject, "run": run,
-                                     "figures": found})
+                                     "figures": found, "cpus": cpus})
                 self.write(part)
                 told = ", ".join(f"{name} {value:.4g}"
                                  for name, value in list(found.items())[:_TOLD])
                 print(f"  {self.suite}: {case.case}, {case.subject}: {told}", file=sys.stderr)
         part.replace(path)
+
+    def disturbed(self) -> int:
+        """How many samples could not be had without others at work."""
+        return sum(not sample["cpus"].get("good", True) for sample in self.samples)
 
     def cases(self) -> list[str]:
         return list(dict.fromkeys(sample["case"] for sample in self.samples))

@@ -3,6 +3,7 @@
 
 import contextlib
 import io
+import itertools
 import pathlib
 import sys
 import tempfile
@@ -50,6 +51,14 @@ class Taking(unittest.TestCase):
         part = self.path.with_suffix(".part")
         self.assertEqual(Record.read(part).values("case", "a", "value"), [2.0])
 
+    def test_what_others_disturbed_is_counted(self):
+        record = Record("s", {}, {})
+        states = iter([True, False, False])
+        with contextlib.redirect_stderr(io.StringIO()):
+            record.take([self.case("a")], 3, self.path,
+                        lambda measure: (measure(), {"good": next(states)}))
+        self.assertEqual(record.disturbed(), 2)
+
     def test_complete_results_leave_no_part(self):
         self.take([self.case("a")], 1)
         self.assertFalse(self.path.with_suffix(".part").exists())
@@ -59,6 +68,54 @@ class Machine(unittest.TestCase):
     def test_a_loaded_machine_is_said(self):
         self.assertIn("load", machine.warning({"load": 1.5, "cpus": 2}))
         self.assertIsNone(machine.warning({"load": 0.1, "cpus": 2}))
+
+
+class Neighbourhood(unittest.TestCase):
+    """With what cpu_state tells, a script."""
+
+    CPUS = (1, 0)
+    GOOD, SHARED, FAR = "16 16 100", "16 10 100", "16 16 450"
+
+    def setUp(self):
+        self.states = []
+        self.enterContext(mock.patch.object(machine.subprocess, "run", self.tell))
+        self.enterContext(mock.patch.object(machine.time, "sleep"))
+        self.enterContext(mock.patch.object(machine.time, "monotonic",
+                                            side_effect=itertools.count(step=5).__next__))
+        self.taken = 0
+
+    def tell(self, *_, **__):
+        one, other, distance = self.states.pop(0).split() if self.states else self.GOOD.split()
+        return mock.Mock(returncode=0, stdout=f"additions_per_ns {one}\nadditions_per_ns {other}\n"
+                                              f"round_trip_ns {distance}\n")
+
+    def take(self) -> dict[str, float]:
+        self.taken += 1
+        return {"value": float(self.taken)}
+
+    def measure(self, *states: str) -> tuple[dict, dict]:
+        neighbourhood = machine.Neighbourhood(pathlib.Path("cpu_state"))
+        neighbourhood.observe(self.CPUS)
+        self.states = list(states)
+        return neighbourhood.measure(self.CPUS, self.take)
+
+    def test_what_is_undisturbed_is_taken_once(self):
+        self.assertEqual(self.measure(self.GOOD, self.GOOD),
+                         ({"value": 1.0}, {"additions_per_ns": [16.0, 16.0],
+                                           "round_trip_ns": 100.0, "good": True}))
+
+    def test_nothing_is_taken_before_the_state_is_good(self):
+        _, cpus = self.measure(self.SHARED, self.FAR, self.GOOD, self.GOOD)
+        self.assertEqual((self.taken, cpus["good"]), (1, True))
+
+    def test_what_was_disturbed_is_taken_again(self):
+        found, _ = self.measure(self.GOOD, self.FAR, self.GOOD, self.SHARED, self.GOOD, self.GOOD)
+        self.assertEqual(found["value"], 3.0)
+
+    def test_a_state_that_stays_is_told(self):
+        _, cpus = self.measure(*[self.SHARED] * 1000)
+        self.assertEqual((cpus["good"], cpus["additions_per_ns"]), (False, [16.0, 10.0]))
+        self.assertLess(self.taken, 100)
 
 
 class Latency(unittest.TestCase):

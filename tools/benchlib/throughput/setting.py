@@ -9,6 +9,15 @@ from lablib import LabError, lifecycle
 from . import machine
 
 
+def perf_program(build: pathlib.Path, name: str) -> pathlib.Path:
+    """One of tests/perf."""
+    path = build / "tests" / "perf" / name
+    if not path.is_file():
+        raise LabError(f"{path} is not built: tools/install-packages test, then 'meson setup "
+                       f"--reconfigure {build} && ninja -C {build}'")
+    return path
+
+
 @dataclasses.dataclass
 class Setting:
     build: pathlib.Path
@@ -29,16 +38,7 @@ class Setting:
         return str(lifecycle.program(self.build, name))
 
     def perf_program(self, name: str) -> pathlib.Path:
-        """One of tests/perf."""
-        path = self.build / "tests" / "perf" / name
-        if not path.is_file():
-            raise LabError(f"{path} is not built: tools/install-packages test, then 'meson setup "
-                           f"--reconfigure {self.build} && ninja -C {self.build}'")
-        return path
-
-    def neighbourhood(self) -> machine.Neighbourhood:
-        return machine.Neighbourhood(self.perf_program("cpu_distance"),
-                                     (self.switch_cpu, self.other_cpu))
+        return perf_program(self.build, name)
 
     def choose(self, values: list) -> list:
         """Only the first where it has to be quick."""
