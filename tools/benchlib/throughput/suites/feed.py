@@ -4,7 +4,7 @@
 import dataclasses
 import pathlib
 
-from .. import generator, reading
+from .. import benchmark_program, generator, reading
 from ..daemon import tributaryd
 from ..record import Case, Chart, Record, Table
 from ..setting import Setting
@@ -15,6 +15,7 @@ ABOUT = ("aggregation of one core, Canary, PANAMA and NetReduce, fed by net_pcap
 
 BLOCKS = 64  # all of them in flight: each worker sends its part of all, then the results follow
 BYTES_PER_ELEMENT = 4
+ARITHMETIC = "CRCs and additions"
 # PANAMA's workers have a port and a file each. One burst of a port has two packets of each tree,
 # which is what a tree may always have waiting.
 PANAMA_JOBS = 16
@@ -185,6 +186,15 @@ def testpmd_sample(feed: Feed, setting: Setting) -> dict[str, float]:
             "cpu_share": gain.cpu_share()}
 
 
+def arithmetic_sample(feed: Feed, setting: Setting) -> dict[str, float]:
+    """The CRCs and additions alone, of packets that are in the cache."""
+    rows = benchmark_program.run(
+        setting, "arithmetic_bench", f"--benchmark_min_time={setting.seconds / 10:.3f}",
+        f"--benchmark_filter=arithmetic/{feed.workers}/{feed.elements}$")
+    (row,) = rows.values()
+    return {"cycles_per_packet": row["cycles/packet"]}
+
+
 def cases(setting: Setting) -> list[Case]:
     found = []
     for feed in [*setting.choose(FEEDS), ENGINES_FEED]:
@@ -192,6 +202,9 @@ def cases(setting: Setting) -> list[Case]:
                           lambda feed=feed: tributaryd_sample(feed, setting)))
         found.append(Case(feed.name, "testpmd rxonly",
                           lambda feed=feed: testpmd_sample(feed, setting)))
+        if feed in FEEDS:
+            found.append(Case(feed.name, ARITHMETIC,
+                              lambda feed=feed: arithmetic_sample(feed, setting)))
         if feed == ENGINES_FEED:
             found.append(Case(feed.name, "PANAMA", lambda feed=feed: panama_sample(feed, setting)))
             found.append(Case(feed.name, "NetReduce",
@@ -210,12 +223,13 @@ def tables(record: Record) -> list[Table]:
             ours("payload_bits_per_second", 1e9), ours("cycles_per_packet", digits=0),
             record.spread(case, "testpmd rxonly", "packets_per_second", 1e6, 2),
             record.spread(case, "testpmd rxonly", "cycles_per_packet", digits=0),
+            record.spread(case, ARITHMETIC, "cycles_per_packet", digits=0),
             ours("cpu_share", 0.01, 0)])
     return [Table("Fed from a file, one core; cycles are of the time-stamp counter, "
                   f"{record.machine['tsc_hz'] * 1e-9:.3f} GHz.",
                   ["feed", "contributions (Mpps)", "packets (Mpps)", "payload (Gbit/s)",
                    "cycles/packet", "testpmd rxonly (Mpps)", "its cycles/packet",
-                   "of its CPU (%)"], rows), *engine_tables(record)]
+                   "CRCs and additions alone, cycles/packet", "of its CPU (%)"], rows), *engine_tables(record)]
 
 
 def engine_tables(record: Record) -> list[Table]:
