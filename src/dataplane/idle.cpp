@@ -10,13 +10,14 @@ Duration IdleGovernor::after_round(bool worked, Time now, Time deadline) {
     return Duration::zero();
   }
   learn_lateness(now);
+  learn_load(worked, now);
   if (worked) {
     idle_since_ = never;
     next_sleep_ = sleep_first;
     return Duration::zero();
   }
   idle_since_ = std::min(idle_since_, now);
-  if (now - idle_since_ < spin()) {
+  if (worked_share_ >= load || now - idle_since_ < spin()) {
     return Duration::zero();
   }
   auto sleep = next_sleep_;
@@ -35,6 +36,15 @@ void IdleGovernor::learn_lateness(Time now) {
     lateness_ += (std::min<Duration>(now - wake_due_, spin_max) - lateness_) / 8;
   }
   wake_due_ = never;
+}
+
+// A round lasts until the next one begins, with the sleep behind it.
+void IdleGovernor::learn_load(bool worked, Time now) {
+  const auto lasted = std::clamp(now - round_began_, Duration::zero(), memory);
+  const auto weight = static_cast<float>(lasted.count()) / static_cast<float>(memory.count());
+  worked_share_ += ((round_worked_ ? 1.0f : 0.0f) - worked_share_) * weight;
+  round_began_ = now;
+  round_worked_ = worked;
 }
 
 Duration IdleGovernor::spin() const {

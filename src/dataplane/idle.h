@@ -13,7 +13,9 @@ namespace tributary::dataplane {
 //
 // A core that sleeps is late for the packet that comes next. So it first looks for packets in vain
 // for as long as a sleep would make it late, which it learns: then it never loses much more than it
-// would have if it had known. Time counts, not rounds, whose length depends on the ports.
+// would have if it had known. At load it does not sleep at all: what pauses then is a sender whose
+// CPU was lent to somebody else, and what waits for it meanwhile comes at once. Time counts, not
+// rounds, whose length depends on the ports.
 class IdleGovernor {
  public:
   static constexpr Duration sleep_first = std::chrono::microseconds(5);
@@ -27,6 +29,10 @@ class IdleGovernor {
   static constexpr Duration spin_min = std::chrono::microseconds(100);
   static constexpr Duration spin_max = std::chrono::microseconds(500);
 
+  // At load: it had work for this share of the time that it remembers.
+  static constexpr float load = 0.5f;
+  static constexpr Duration memory = std::chrono::milliseconds(10);
+
   explicit IdleGovernor(control::IdlePolicy policy) : policy_(policy) {}
 
   // `worked`: the round, which began at `now`, moved a packet. `deadline`: the earliest thing that
@@ -35,6 +41,7 @@ class IdleGovernor {
 
  private:
   void learn_lateness(Time now);
+  void learn_load(bool worked, Time now);
   Duration spin() const;
 
   control::IdlePolicy policy_;
@@ -42,6 +49,9 @@ class IdleGovernor {
   Duration next_sleep_ = sleep_first;
   Time wake_due_ = never;           // of the sleep that was last
   Duration lateness_ = Duration{};  // by how much sleeps outlast what was asked for
+  Time round_began_ = never;        // the last one ...
+  bool round_worked_ = false;       // ... and whether it had work
+  float worked_share_ = 0;          // of the time, lately
 };
 
 }  // namespace tributary::dataplane

@@ -81,6 +81,36 @@ TEST_F(Idle, PausesOfASenderAreNotSleptThrough) {
   }
 }
 
+// Work for four of five rounds, then a pause.
+TEST_F(Idle, AtLoadItDoesNotSleep) {
+  for (int i = 0; i < 1'000'000; ++i) {
+    round(i % 5 != 0);
+  }
+  first_sleep();
+  EXPECT_GE(spun, microseconds(4000));
+  EXPECT_LE(spun, IdleGovernor::memory);
+}
+
+TEST_F(Idle, AtLittleLoadItSleepsAsEver) {
+  for (int i = 0; i < 1'000'000; ++i) {
+    round(i % 5 == 0);
+  }
+  first_sleep();
+  EXPECT_LE(spun, IdleGovernor::spin_min + round_takes);
+}
+
+TEST_F(Idle, ASleepIsTimeWithoutWork) {
+  for (int i = 0; i < 1'000'000; ++i) {
+    round(true);
+  }
+  first_sleep();
+  round(false);
+  now += std::chrono::milliseconds(100);
+  round(true);
+  first_sleep();
+  EXPECT_LE(spun, IdleGovernor::spin_min + round_takes);
+}
+
 TEST_F(Idle, SpinsForAsLongAsSleepsAreLate) {
   late = microseconds(300);
   for (int i = 0; i < 100; ++i) {
