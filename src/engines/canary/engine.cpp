@@ -35,10 +35,10 @@ CanaryEngine::CanaryEngine(const CanaryConfig& config, const engine::SwitchIdent
 
 void CanaryEngine::process(std::span<engine::Arrival> burst, Time now, engine::Actions& actions) {
   // So many packets ahead, what a block needs is fetched from memory: first its descriptor, which
-  // tells where its accumulator is, then that.
+  // tells where its accumulator is, then that and its children.
   constexpr std::size_t descriptor_ahead = 6;
-  constexpr std::size_t accumulator_ahead = 3;
-  std::array<DescriptorTable::Place, 2 * accumulator_ahead + 2> places;
+  constexpr std::size_t contents_ahead = 3;
+  std::array<DescriptorTable::Place, 2 * contents_ahead + 2> places;
   static_assert(std::has_single_bit(places.size()) && places.size() > descriptor_ahead);
   const auto place_of = [&places](std::size_t i) -> auto& {
     return places[i % places.size()];
@@ -54,9 +54,8 @@ void CanaryEngine::process(std::span<engine::Arrival> burst, Time now, engine::A
   }
   for (std::size_t i = 0; i < burst.size(); ++i) {
     look_for_descriptor(i + descriptor_ahead);
-    if (i + accumulator_ahead < burst.size()) {
-      prefetch_accumulator(place_of(i + accumulator_ahead),
-                           burst[i + accumulator_ahead].frame.payload.size());
+    if (i + contents_ahead < burst.size()) {
+      prefetch_block(place_of(i + contents_ahead), burst[i + contents_ahead].frame.payload.size());
     }
     auto* block = table_.find_at(place_of(i));
     if (block != nullptr && continues(*block, burst[i])) {
@@ -72,12 +71,13 @@ void CanaryEngine::process(std::span<engine::Arrival> burst, Time now, engine::A
   }
 }
 
-void CanaryEngine::prefetch_accumulator(const DescriptorTable::Place& place, std::size_t bytes) {
+void CanaryEngine::prefetch_block(const DescriptorTable::Place& place, std::size_t bytes) {
   constexpr std::size_t cache_line = 64;
   const auto* block = table_.find_at(place);
   if (block == nullptr || block->state != Descriptor::State::gathering) {
     return;
   }
+  children_.prefetch(place.slot, block->children);
   const auto* accumulator = static_cast<const std::byte*>(block->accumulator);
 #pragma GCC unroll 4
   for (std::size_t at = 0; at < bytes; at += cache_line) {

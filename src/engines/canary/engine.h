@@ -74,7 +74,7 @@ class CanaryEngine final : public engine::Engine {
   bool reconfigure(const CanaryConfig& config);
 
  private:
-  void prefetch_accumulator(const DescriptorTable::Place& place, std::size_t bytes);
+  void prefetch_block(const DescriptorTable::Place& place, std::size_t bytes);
   bool continues(const Descriptor& block, const engine::Arrival& arrival) const;
   void handle(engine::Arrival& arrival, Time now, engine::Actions& actions);
   void pass(PacketPtr packet, const wire::CanaryHeader& header, engine::Actions& actions);
