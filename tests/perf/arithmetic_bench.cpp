@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What no switch can do without that checks what it adds up: the CRCs and the additions of Canary's
-// packets, and nothing else. With what receiving takes, a bound of what one core can reach. Names
-// say arithmetic/WORKERS/ELEMENTS.
+// packets, and nothing else. With what receiving takes, a bound of what one core can reach; with
+// many blocks in flight, what memory takes of it. Names say arithmetic/WORKERS/ELEMENTS/BLOCKS.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -17,24 +17,33 @@
 namespace tributary::perf {
 namespace {
 
-constexpr std::size_t blocks = 64;  // in flight
+constexpr std::size_t cache_line = 64;
+constexpr std::size_t packets = 64;  // that lie in the cache while they are looked at
 constexpr std::size_t headers_bytes = 128 + 14 + 20 + 8;  // headroom and what is before Canary's
 
-// A buffer for each block in flight and each packet of a row, a little more than a page apart in
-// large frames, as in a pool.
+// A buffer for each packet, and for each block in flight, as in a pool.
 class Memory {
  public:
-  explicit Memory(std::size_t elements)
+  Memory(std::size_t elements, std::size_t blocks)
       : payload_(elements * sizeof(float)),
-        stride_((headers_bytes + sizeof(wire::CanaryHeader) + payload_ + 191) / 64 * 64),
-        bytes_(2 * blocks * stride_) {}
+        stride_((headers_bytes + sizeof(wire::CanaryHeader) + payload_) / cache_line * cache_line +
+                3 * cache_line),
+        blocks_(blocks),
+        bytes_((packets + blocks) * stride_) {}
 
-  std::byte* accumulator(std::size_t block) { return payload_of(block); }
-  std::span<const std::byte> header(std::size_t block) {
-    return {payload_of(blocks + block) - sizeof(wire::CanaryHeader), sizeof(wire::CanaryHeader)};
+  std::size_t blocks() const { return blocks_; }
+  std::byte* accumulator(std::size_t block) { return payload_of(packets + block); }
+  std::span<const std::byte> header(std::size_t packet) {
+    return {payload_of(packet % packets) - sizeof(wire::CanaryHeader), sizeof(wire::CanaryHeader)};
   }
-  std::span<const std::byte> payload(std::size_t block) {
-    return {payload_of(blocks + block), payload_};
+  std::span<const std::byte> payload(std::size_t packet) {
+    return {payload_of(packet % packets), payload_};
+  }
+  // As the engine does, some packets before it is needed.
+  void prefetch(std::size_t block) {
+    for (std::size_t at = 0; block < blocks_ && at < payload_; at += cache_line) {
+      __builtin_prefetch(accumulator(block) + at);
+    }
   }
 
  private:
@@ -44,23 +53,26 @@ class Memory {
 
   std::size_t payload_;
   std::size_t stride_;
+  std::size_t blocks_;
   std::vector<std::byte> bytes_;
 };
 
-void check(Memory& memory, std::size_t block) {
-  benchmark::DoNotOptimize(wire::crc32(0, memory.header(block)));
-  benchmark::DoNotOptimize(wire::crc32(0, memory.payload(block)));
+void check(Memory& memory, std::size_t packet) {
+  benchmark::DoNotOptimize(wire::crc32(0, memory.header(packet)));
+  benchmark::DoNotOptimize(wire::crc32(0, memory.payload(packet)));
 }
 
 // All blocks once: their first contributions, which are the accumulators, those that join, the sums
 // that are sealed, and the results.
 void reduce_all(Memory& memory, const reduce::Kernel& kernel, std::int64_t workers,
                 std::size_t elements) {
+  constexpr std::size_t ahead = 3;
   for (std::int64_t turn = 0; turn <= workers; ++turn) {
     const bool joins = turn > 0 && turn < workers - 1;
-    for (std::size_t block = 0; block < blocks; ++block) {
+    for (std::size_t block = 0; block < memory.blocks(); ++block) {
       check(memory, block);
       if (joins) {
+        memory.prefetch(block + ahead);
         kernel.accumulate(memory.accumulator(block), memory.payload(block).data(), elements);
       }
     }
@@ -70,24 +82,26 @@ void reduce_all(Memory& memory, const reduce::Kernel& kernel, std::int64_t worke
 void arithmetic(benchmark::State& state) {
   const auto workers = state.range(0);
   const auto elements = static_cast<std::size_t>(state.range(1));
+  const auto blocks = static_cast<std::size_t>(state.range(2));
   const auto& kernel = reduce::kernel(wire::ElementType::f32, wire::Operator::sum);
-  Memory memory(elements);
+  Memory memory(elements, blocks);
   const auto begin = read_cycles();
   while (state.KeepRunning()) {
     reduce_all(memory, kernel, workers, elements);
   }
   const auto cycles = static_cast<double>(read_cycles() - begin);
   // As the switch counts them: what it receives.
-  const auto packets = state.iterations() * workers * static_cast<std::int64_t>(blocks);
-  state.counters["cycles/packet"] = cycles / static_cast<double>(packets);
+  const auto received = state.iterations() * workers * state.range(2);
+  state.counters["cycles/packet"] = cycles / static_cast<double>(received);
 }
 BENCHMARK(arithmetic)
-    ->Args({8, 256})
-    ->Args({8, 32})
-    ->Args({8, 350})
-    ->Args({8, 2048})
-    ->Args({2, 256})
-    ->Args({16, 256});
+    ->Args({8, 256, 64})
+    ->Args({8, 32, 64})
+    ->Args({8, 350, 64})
+    ->Args({8, 2048, 64})
+    ->Args({2, 256, 64})
+    ->Args({16, 256, 64})
+    ->Args({8, 256, 32768});
 
 }  // namespace
 }  // namespace tributary::perf

@@ -190,7 +190,7 @@ def arithmetic_sample(feed: Feed, setting: Setting) -> dict[str, float]:
     """The CRCs and additions alone, of packets that are in the cache."""
     rows = benchmark_program.run(
         setting, "arithmetic_bench", f"--benchmark_min_time={setting.seconds / 10:.3f}",
-        f"--benchmark_filter=arithmetic/{feed.workers}/{feed.elements}$")
+        f"--benchmark_filter=arithmetic/{feed.workers}/{feed.elements}/{feed.blocks}$")
     (row,) = rows.values()
     return {"cycles_per_packet": row["cycles/packet"]}
 
