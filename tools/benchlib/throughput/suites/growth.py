@@ -11,24 +11,29 @@ ABOUT = "cycles per packet by blocks in flight, jobs, ports, routes, stations; w
 PROGRAM = "switch_bench"
 
 
-def sample(setting: Setting) -> dict[str, float]:
+FAMILIES = ["aggregation/jobs", "aggregation/in_flight", "aggregation/ports", "panama/in_flight",
+            "netreduce/in_flight", "bridge/ports", "router/ports", "bridge/stations",
+            "router/routes", "router/stations"]
+
+
+def sample(setting: Setting, family: str) -> dict[str, float]:
+    """Cycles per packet, by how large what grows is."""
     # Names are FAMILY:VALUE/..., what follows is how Google Benchmark ran it.
-    options = ["--benchmark_filter=jobs"] if setting.quick else []
-    return {"/".join(name.split("/")[:2]): row["cycles/packet"]
-            for name, row in benchmark_program.run(setting, PROGRAM, *options).items()}
+    rows = benchmark_program.run(setting, PROGRAM, f"--benchmark_filter=^{family}:")
+    return {name.removeprefix(f"{family}:").partition("/")[0]: row["cycles/packet"]
+            for name, row in rows.items()}
 
 
 def cases(setting: Setting) -> list[Case]:
-    return [Case("without I/O", "switch", lambda: sample(setting))]
+    """One for each family: others have a second to come and go, not minutes."""
+    return [Case(family, "switch", lambda family=family: sample(setting, family))
+            for family in setting.choose(FAMILIES)]
 
 
 def families(record: Record) -> dict[str, dict[int, list[float]]]:
     """Cycles per packet, by what grows and how large it is."""
-    found: dict[str, dict[int, list[float]]] = {}
-    for name in record.samples[0]["figures"]:
-        family, _, value = name.partition(":")
-        found.setdefault(family, {})[int(value)] = record.values("without I/O", "switch", name)
-    return found
+    return {sample["case"]: {int(value): record.values(sample["case"], "switch", value)
+                             for value in sample["figures"]} for sample in record.samples}
 
 
 def tables(record: Record) -> list[Table]:
