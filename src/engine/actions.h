@@ -74,7 +74,7 @@ class Actions {
     departures_.push_back({std::move(packet), std::nullopt, false, true, other});
   }
   // ... or is a complete frame, but for its source address, that leaves by one port ...
-  void originate_on(PortIndex port, PacketPtr packet) {
+  void originate_on(PortIndex port, PacketPtr&& packet) {
     ++ledger_.originated;
     packet->egress = port;
     frames_.push(std::move(packet));

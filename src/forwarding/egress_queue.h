@@ -34,7 +34,7 @@ class EgressQueue {
   void configure(const QueueConfig& config);
   // Puts flow control in force, or takes it off where the plan has none; what waits stays.
   void guard(std::span<PortBuffer> buffers, PortIndex port, const FlowPlan& plan);
-  void enqueue(PacketPtr packet, Time now) {
+  void enqueue(PacketPtr&& packet, Time now) {
     // Only the switch's own words: the class of what hosts send is their own claim.
     if (packet->ingress == no_port && is_network_control(*packet)) {
       put_first(std::move(packet), now);
@@ -47,6 +47,7 @@ class EgressQueue {
     const auto frame_bytes = packet->frame_bytes();
     if (bytes_ + frame_bytes > config_.capacity_bytes || waiting_.size() >= buffers_max_) {
       ++tail_dropped_;
+      packet.reset();
       return;
     }
     if (config_.ecn_threshold_packets > 0 && waiting_.size() > config_.ecn_threshold_packets) {

@@ -67,7 +67,7 @@ class Departures {
   }
 
   // A complete frame.
-  void depart_by(PacketPtr packet) {
+  void depart_by(PacketPtr&& packet) {
     const auto port = packet->egress;
     wire::MutableCursor(packet->bytes()).take<wire::EthernetHeader>()->source =
         interfaces_.mac(port);

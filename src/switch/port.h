@@ -66,10 +66,11 @@ class Port {
   void poll_arrivals(Time now, PacketList& ready);
 
   // A departure of the switch for this port.
-  void enqueue(PacketPtr packet, Time now) {
+  void enqueue(PacketPtr&& packet, Time now) {
     ++counters_.tx_offered;
     if (!up_) {
       ++counters_.link_down_dropped;
+      packet.reset();
       return;
     }
     if (impair_out_.active()) {

@@ -182,7 +182,7 @@ class Switch::Impl {
     return count;
   }
 
-  // Drops the packet, or finds out what accept() needs to know of it.
+  // Drops the packet, gives it to its engine, or finds out what accept() needs to know of it.
   void admit(Accepted& accepted) {
     auto& [packet, frame, slot, way] = accepted;
     frame = engine::parse_frame(*packet);
@@ -200,9 +200,21 @@ class Switch::Impl {
     slot = aggregation_.claimed_by(frame);
     if (interfaces_.port(ingress).bridged()) {
       bridge_.prefetch(*frame.ethernet);
-    } else if (slot == nullptr && frame.ipv4 != nullptr) {
+    } else if (slot != nullptr && is_for_engine(accepted)) {
+      aggregate(accepted);
+    } else if (frame.ipv4 != nullptr) {
       way = &router_.prepare(frame.ipv4->destination);
     }
+  }
+
+  // Of what an engine claims, a routed port takes what is for the switch on the link layer, and
+  // over IP, of which the router knows version 4 only.
+  bool is_for_engine(const Accepted& accepted) const {
+    const auto& [packet, frame, slot, way] = accepted;
+    const auto& ethernet = *frame.ethernet;
+    return (frame.ipv4 != nullptr && ethernet.destination == interfaces_.mac(packet->ingress)) ||
+           ethernet.type.value() == wire::ethertype::canary ||
+           is_to_group(frame, slot->kind->protocol);
   }
 
   void accept(Accepted& accepted, Time now) {
@@ -263,12 +275,6 @@ class Switch::Impl {
     const auto ingress = packet->ingress;
     const auto& destination = frame.ethernet->destination;
     const bool ours = destination == interfaces_.mac(ingress);
-    const bool raw_canary = frame.ethernet->type.value() == wire::ethertype::canary;
-    const bool routable = ours && frame.ipv4 != nullptr;  // the router knows no IPv6
-    if (slot != nullptr && (routable || raw_canary || is_to_group(frame, slot->kind->protocol))) {
-      aggregate(accepted);
-      return;
-    }
     if (!ours && !destination.is_group()) {
       drop(std::move(packet), DropReason::other_mac);
     } else if (!ours && wire::is_mac_control(*frame.ethernet)) {

@@ -90,8 +90,8 @@ void CanaryEngine::restore(PacketPtr packet, const Message& message, engine::Act
   send_copy(std::move(packet), encapsulation_of(message), child, actions);
 }
 
-void CanaryEngine::send_copy(PacketPtr copy, wire::Encapsulation encapsulation, const Child& child,
-                             engine::Actions& actions) {
+void CanaryEngine::send_copy(PacketPtr&& copy, wire::Encapsulation encapsulation,
+                             const Child& child, engine::Actions& actions) {
   if (copy == nullptr) {
     return actions.lose(DropReason::no_buffer);
   }

@@ -101,7 +101,7 @@ class CanaryEngine final : public engine::Engine {
   void restore(PacketPtr packet, const Message& message, engine::Actions& actions);
   void multicast(PacketPtr packet, const Message& message, std::span<const Child> children,
                  engine::Actions& actions);
-  void send_copy(PacketPtr copy, wire::Encapsulation encapsulation, const Child& child,
+  void send_copy(PacketPtr&& copy, wire::Encapsulation encapsulation, const Child& child,
                  engine::Actions& actions);
 
   // Stalled blocks, for operators.
