@@ -36,6 +36,27 @@ class CleanUp(unittest.TestCase):
             self.assertEqual(one.exec("h1", "ping", "-c", "1", "10.0.0.2").returncode, 0)
         self.assert_gone(one.name)
 
+    def test_a_lab_is_meant_by_its_kind_and_name(self):
+        with support.Lab("star-4") as lab:
+            def tool(command, kind, *more):
+                return support.run(support.LAB, command, kind, "--name", lab.name, *more)
+            self.assertEqual(tool("fabric", "star-4").stdout, lab.tool("fabric"))
+            self.assertEqual(tool("status", "star-4").stdout, lab.tool("status"))
+            self.assertEqual(tool("exec", "star-4", "h1", "--", "true").returncode, 0)
+            for state in ("down", "up"):
+                done = tool("link", "star-4", "h1", state)
+                self.assertEqual(done.returncode, 0, done.stderr)
+            other = tool("fabric", "fat-tree-8")
+            self.assertEqual(other.returncode, 1)
+            self.assertIn(f"lab {lab.name} is up, but it is ", other.stderr)
+            without = support.run(support.LAB, "fabric", "star-4-of-nobody")
+            self.assertIn("no lab 'star-4-of-nobody'", without.stderr)
+            unnamed = support.run(support.LAB, "fabric", "fat-tree-8", "--name", lab.name + "-b")
+            self.assertEqual(unnamed.returncode, 1)
+            self.assertRegex(unnamed.stderr, rf"is not up \(up: .*{lab.name}")
+            self.assertEqual(tool("down", "star-4").stdout, f"lab {lab.name} is down\n")
+        self.assert_gone(lab.name)
+
     def test_a_second_up_is_refused(self):
         with support.Lab("star-4") as lab:
             again = support.run(support.LAB, "up", "star-4", "--name", lab.name,

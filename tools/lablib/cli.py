@@ -14,7 +14,8 @@ from . import (LabError, daemon_config, description, fabric_file, guests, lifecy
 from .description import SWITCH
 
 _EPILOG = """\
-LAB is the name of a file in conf/labs without .toml, or any such file.
+LAB is the name of a file in conf/labs without .toml, or any such file. What is up by --name NAME
+is meant by LAB and --name NAME, or by NAME in place of LAB.
   tools/lab run fat-tree-8 -- allreduce -b 4K -e 16M     up, one worker per host, down
   tools/lab up star-4 --rate 1Gbit
   tools/lab reload star-4 --set switch.port.queue=64KiB
@@ -24,6 +25,12 @@ LAB is the name of a file in conf/labs without .toml, or any such file.
   tools/lab exec star-4 h1 -- ping -c 1 10.0.0.2
   tools/lab exec star-4 switch -- tcpdump -ni h1
 """
+
+
+def _trees(text: str) -> int | str:
+    if text != "all" and not (text.isdecimal() and 1 <= int(text) <= 16):
+        raise argparse.ArgumentTypeError(f"'{text}' is neither 'all' nor a number from 1 to 16")
+    return text if text == "all" else int(text)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -86,10 +93,13 @@ def _parser() -> argparse.ArgumentParser:
     fabric.add_argument("lab", metavar="LAB")
     fabric.add_argument("--job", type=int, default=1, help="its id")
     fabric.add_argument("--hosts", help="of the job, as in h1,h3; rank 0 first")
-    fabric.add_argument("--trees", type=int, help="how many; default: as many as there can be")
+    fabric.add_argument("--trees", type=_trees, default="all",
+                        help="how many; all (the default): as many as there can be")
     fabric.add_argument("--share", type=float, help="of its workers that a result needs")
     status = commands.add_parser("status", help="what is up")
     status.add_argument("lab", metavar="LAB", nargs="?")
+    for command in (reload, down, execute, kill, restart, link, fabric, status):
+        command.add_argument("--name", help="under which the lab is up, if not its own")
     guard = commands.add_parser("guard")  # see lifecycle.guard; not for people
     guard.add_argument("lab")
     guard.add_argument("owner", type=int)
@@ -103,12 +113,18 @@ def _overrides(arguments: argparse.Namespace) -> daemon_config.Overrides:
         mtu=getattr(arguments, "mtu", None), settings=tuple(arguments.settings))
 
 
-def _lab(name: str) -> description.Lab:
-    """A lab that is up, by the name under which it is; or the description that `name` means."""
+def _lab(arguments: argparse.Namespace) -> description.Lab:
+    """A lab that is up, by the name under which it is; or the description that LAB means."""
+    name = arguments.name or arguments.lab
     record = state.read(name)
-    if record is not None:
-        return description.load(pathlib.Path(record["description"]), name)
-    return description.load(description.find(name))
+    if name == arguments.lab:
+        if record is not None:
+            return description.load(pathlib.Path(record["description"]), name)
+        return description.load(description.find(name))
+    path = description.find(arguments.lab)
+    if record is not None and record["description"] != str(path):
+        raise LabError(f"lab {name} is up, but it is {record['description']} and not {path}")
+    return description.load(path, name)
 
 
 def _up(arguments: argparse.Namespace) -> int:
@@ -141,10 +157,7 @@ def _delays(lab: description.Lab, arguments: argparse.Namespace) -> dict[str, fl
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    if arguments.name:
-        lab = description.load(description.find(arguments.lab), arguments.name)
-    else:
-        lab = _lab(arguments.lab)
+    lab = _lab(arguments)
     build = pathlib.Path(arguments.build_dir).resolve()
     hosts, delays = _hosts(lab, arguments), _delays(lab, arguments)
     if arguments.per_host < 1:
@@ -168,14 +181,14 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _reload(arguments: argparse.Namespace) -> int:
-    lab = _lab(arguments.lab)
+    lab = _lab(arguments)
     lifecycle.reload(lab, _overrides(arguments))
     print(f"lab {lab.name} runs with the new settings")
     return 0
 
 
 def _kill(arguments: argparse.Namespace) -> int:
-    lab = _lab(arguments.lab)
+    lab = _lab(arguments)
     if lifecycle.kill_daemon(lab, arguments.daemon):
         print(f"{arguments.daemon} is killed; 'tools/lab restart {lab.name} {arguments.daemon}' "
               "starts it")
@@ -185,49 +198,48 @@ def _kill(arguments: argparse.Namespace) -> int:
 
 
 def _restart(arguments: argparse.Namespace) -> int:
-    ended = lifecycle.restart_daemon(_lab(arguments.lab), arguments.daemon)
+    ended = lifecycle.restart_daemon(_lab(arguments), arguments.daemon)
     print(f"{arguments.daemon} {'is started anew' if ended else 'was dead and is started'}")
     return 0
 
 
 def _link(arguments: argparse.Namespace) -> int:
-    lifecycle.set_link(_lab(arguments.lab), arguments.end, arguments.state == "up")
+    lifecycle.set_link(_lab(arguments), arguments.end, arguments.state == "up")
     print(f"the cable of {arguments.end} is {'plugged in' if arguments.state == 'up' else 'pulled'}")
     return 0
 
 
 def _fabric(arguments: argparse.Namespace) -> int:
-    print(fabric_file.text(_lab(arguments.lab), arguments.job,
+    print(fabric_file.text(_lab(arguments), arguments.job,
                            arguments.hosts.split(",") if arguments.hosts else None,
-                           arguments.trees or "all", share=arguments.share), end="")
+                           arguments.trees, share=arguments.share), end="")
     return 0
 
 
 def _down(arguments: argparse.Namespace) -> int:
-    if arguments.lab is None:
+    name = arguments.name or arguments.lab
+    if name is None:
         lifecycle.require_root()
         for name in state.labs():
             lifecycle.down(name)
             print(f"lab {name} is down")
         return 0
-    if state.read(arguments.lab) is not None:  # needs no description, which may be gone
-        lifecycle.down(arguments.lab)
-        print(f"lab {arguments.lab} is down")
+    if state.read(name) is not None:  # needs no description, which may be gone
+        lifecycle.down(name)
+        print(f"lab {name} is down")
         return 0
     # Also by its file, and also what is left without a state file.
-    lab = _lab(arguments.lab)
-    name = lab.name
-    found = lifecycle.down(name, lab)
-    print(f"lab {name} is down" if found else f"lab {name} was not up")
+    arguments.lab = arguments.lab or name
+    lab = _lab(arguments)
+    found = lifecycle.down(lab.name, lab)
+    print(f"lab {lab.name} is down" if found else f"lab {lab.name} was not up")
     return 0
 
 
 def _exec(arguments: argparse.Namespace) -> int:
-    lab = _lab(arguments.lab)
+    lab = _lab(arguments)
     lifecycle.require_root()
-    record = state.read(lab.name)
-    if record is None:
-        raise LabError(f"lab {lab.name} is not up; try 'tools/lab up {arguments.lab}'")
+    record = state.running(lab.name)
     if arguments.host in record["guests"]:
         status, said = guests.run(state.directory(lab.name), arguments.host,
                                   shlex.join(arguments.arguments), timeout_s=None)
@@ -245,7 +257,8 @@ def _exec(arguments: argparse.Namespace) -> int:
 
 
 def _status(arguments: argparse.Namespace) -> int:
-    names = [arguments.lab] if arguments.lab else state.labs()
+    name = arguments.name or arguments.lab
+    names = [name] if name else state.labs()
     healthy = True
     for name in names:
         record = state.read(name)

@@ -5,16 +5,14 @@ are asked, links, hosts, and a job."""
 import json
 import tomllib
 
-from . import LabError, state
+from . import state
 from .description import Lab
 
 
 def text(lab: Lab, job: int | None = None, hosts: list[str] | None = None, trees: int | str = "all",
          without: tuple[str, ...] = (), share: float | None = None) -> str:
     """FABRIC.toml of the lab, but for the switches `without`; with a job on `hosts` (default: all)."""
-    record = state.read(lab.name)
-    if record is None:
-        raise LabError(f"lab {lab.name} is not up")
+    record = state.running(lab.name)
     configs = {daemon.name: tomllib.loads(
         (state.directory(lab.name) / f"{daemon.name}.toml").read_text()) for daemon in lab.daemons}
     place = {port["interface"]: f"{switch['name']}:{port['name']}"

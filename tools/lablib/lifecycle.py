@@ -200,10 +200,7 @@ def restart_daemon(lab: Lab, name: str) -> bool:
 
 def _running(lab: Lab) -> dict:
     require_root()
-    record = state.read(lab.name)
-    if record is None:
-        raise LabError(f"lab {lab.name} is not up")
-    return record
+    return state.running(lab.name)
 
 
 def _forget(daemon: description.Daemon, record: dict, grace_s: float) -> bool:

@@ -8,6 +8,8 @@ import os
 import pathlib
 import shutil
 
+from . import LabError
+
 RUN = pathlib.Path("/run/tributary-lab")
 # There if the first lab made the directory of named namespaces; the last one takes it away.
 _MADE_NETNS = RUN / ".made-netns"
@@ -26,6 +28,16 @@ def read(lab: str) -> dict | None:
         return json.loads((directory(lab) / "state.json").read_text())
     except (OSError, ValueError):
         return None
+
+
+def running(lab: str) -> dict:
+    """What there is of a lab that has to be up."""
+    record = read(lab)
+    if record is None:
+        up = ", ".join(labs())
+        raise LabError(f"lab {lab} is not up" + (f" (up: {up})" if up else
+                                                 "; 'tools/lab up LAB' makes one"))
+    return record
 
 
 def write(lab: str, state: dict) -> None:
