@@ -132,11 +132,7 @@ class FabricReader {
     reader.require({"id", "hosts"});
     reader.integer("id", job.id, {1u, std::numeric_limits<std::uint32_t>::max()});
     job.hosts = reader.names("hosts");
-    if (reader.is_text("trees", "all")) {
-      reader.know("trees");
-    } else {
-      reader.integer<std::uint16_t>("trees", job.trees, {1, wire::panama_trees_max});
-    }
+    read_trees(reader, job);
     reader.number("share", job.share, {0.0, 1.0});
     if (!(job.share > 0.0)) {
       reader.error("share", "`share` is to be more than 0",
@@ -144,6 +140,19 @@ class FabricReader {
     }
     if (reader.has("hosts") && (job.hosts.empty() || job.hosts.size() > workers_max)) {
       reader.error("hosts", "a job has 1 to " + std::to_string(workers_max) + " hosts");
+    }
+  }
+
+  static void read_trees(Reader& reader, JobText& job) {
+    const toml::node* const value = reader.source().get("trees");
+    if (value == nullptr || value->is_integer()) {
+      reader.integer<std::uint16_t>("trees", job.trees, {1, wire::panama_trees_max});
+      return;
+    }
+    reader.know("trees");
+    if (!reader.is_text("trees", "all")) {
+      reader.error("trees", "`trees` is to be \"all\" or a whole number",
+                   "from 1 to " + std::to_string(wire::panama_trees_max));
     }
   }
 

@@ -120,6 +120,10 @@ TEST(FabricFile, what_contradicts_itself_is_refused) {
   EXPECT_THAT(complaint("trees = 2", "trees = 17"), HasSubstr("out of range (from 1 to 16)"));
   EXPECT_THAT(complaint("id = 7", "id = 0"), HasSubstr("out of range (from 1 to 4294967295)"));
   EXPECT_THAT(complaint("trees = 2", "trees = \"most\""), HasSubstr("whole number"));
+  for (const char* wrong : {"trees = \"al\"", "trees = \"2\"", "trees = 2.0", "trees = []"}) {
+    EXPECT_THAT(complaint("trees = 2", wrong),
+                HasSubstr("`trees` is to be \"all\" or a whole number (from 1 to 16)"));
+  }
   EXPECT_THAT(complaint("share = 0.5", "share = 0"), HasSubstr("share"));
   EXPECT_THAT(complaint("share = 0.5", "share = 1.5"), HasSubstr("share"));
   EXPECT_THAT(complaint("share = 0.5", "shar = 0.5"), HasSubstr("did you mean `share`?"));
