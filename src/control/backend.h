@@ -156,6 +156,7 @@ struct StallRow {
 struct TreeRow {
   std::string switch_name;
   engine::TreeStatus tree;
+  std::optional<Duration> idle{};  // since tree.used
 };
 
 using Outcome = tl::expected<void, std::string>;  // the error says what to do

@@ -2,6 +2,7 @@
 #include "control/tree_methods.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "control/tree_json.h"
 
@@ -16,7 +17,13 @@ json state_of(const std::vector<TreeRow>& states, const std::string& switch_name
   const auto found = std::find_if(states.begin(), states.end(), [&](const TreeRow& row) {
     return row.switch_name == switch_name && row.tree.job == part.job && row.tree.tree == part.tree;
   });
-  return found == states.end() ? json(nullptr) : to_json(found->tree);
+  if (found == states.end()) {
+    return nullptr;
+  }
+  json state = to_json(found->tree);
+  state["idle_seconds"] =
+      found->idle ? json(std::chrono::duration<double>(*found->idle).count()) : json(nullptr);
+  return state;
 }
 
 json all_rows(Backend& backend) {

@@ -2,6 +2,7 @@
 // What Dataplane tells about its engines: each core's part, fetched between two of its bursts,
 // merged.
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -105,21 +106,24 @@ std::vector<control::StallRow> Dataplane::stalled(std::size_t limit) {
 // All packets of a tree go to one core; the others have the tree as well.
 std::vector<control::TreeRow> Dataplane::tree_states() {
   const std::lock_guard lock(mutex_);
-  std::map<std::tuple<std::size_t, std::uint32_t, std::uint16_t>, engine::TreeStatus> merged;
-  on_cores([&](Core& core, Time) {
+  std::map<std::tuple<std::size_t, std::uint32_t, std::uint16_t>, control::TreeRow> merged;
+  on_cores([&](Core& core, Time now) {
     for (std::size_t s = 0; s < core.shares().size(); ++s) {
       for (const auto& view : core.shares()[s].logical->engines()) {
         for (const auto& tree : view.engine->trees()) {
-          keep_better(
-              merged, std::tuple{s, tree.job, tree.tree}, tree,
-              [](const auto& a, const auto& b) { return a.contributions > b.contributions; });
+          const auto idle = tree.used ? std::optional(now - *tree.used) : std::nullopt;
+          keep_better(merged, std::tuple{s, tree.job, tree.tree},
+                      control::TreeRow{config_.switches[s].config.name, tree, idle},
+                      [](const auto& a, const auto& b) {
+                        return a.tree.contributions > b.tree.contributions;
+                      });
         }
       }
     }
   });
   std::vector<control::TreeRow> rows;
-  for (const auto& [key, tree] : merged) {
-    rows.push_back({config_.switches[std::get<0>(key)].config.name, tree});
+  for (auto& entry : merged) {
+    rows.push_back(std::move(entry.second));
   }
   return rows;
 }

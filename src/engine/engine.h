@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -98,7 +99,8 @@ struct TreeStatus {
   std::uint32_t job = 0;
   std::uint16_t tree = 0;
   wire::Ipv4Address group;
-  bool active = false;  // an epoch is going on
+  bool active = false;       // an epoch is going on
+  std::optional<Time> used;  // when a sender was last heard; no value: never
   std::uint32_t epoch = 0;
   std::uint64_t expected_vid = 0;  // all before it went by here
   std::uint32_t wnd_cap = 0;       // what senders are told

@@ -99,6 +99,9 @@ std::vector<engine::TreeStatus> PanamaEngine::trees() const {
     status.tree = tree->config().tree;
     status.group = tree->config().group;
     status.active = tree->grant.active;
+    if (tree->last_taken != Time{}) {
+      status.used = tree->last_taken;
+    }
     status.epoch = tree->epochs.any() ? tree->epochs.current() : 0;
     status.expected_vid = tree->expected - tree->epochs.first();
     status.wnd_cap = memory_.shown_cap(tree->grant);

@@ -75,13 +75,14 @@ TEST_F(TreeMethodsTest, the_list_says_how_a_tree_stands) {
   status.granted = 128;
   status.held = 5;
   status.over_cap = 2;
-  backend_.states = {{"spine1", status}, {"leaf1", status}};
+  backend_.states = {{"spine1", status}, {"leaf1", status, std::chrono::milliseconds(250)}};
   backend_.states[0].tree.held = 9;
   const auto listed = call("tree.list");
   ASSERT_TRUE(listed);
   EXPECT_TRUE((*listed)["rows"][0]["state"].is_null());
   const auto state = (*listed)["rows"][1]["state"];
   EXPECT_EQ(state["active"], true);
+  EXPECT_EQ(state["idle_seconds"], 0.25);
   EXPECT_EQ(state["epoch"], 3);
   EXPECT_EQ(state["expected_vid"], 40);
   EXPECT_EQ(state["wnd_cap_packets"], 64);

@@ -251,6 +251,7 @@ TEST_F(Memory, WithoutBuffersCopiesAreLostAndNothingElse) {
 TEST_F(Memory, OperatorsSeeWhoIsMissing) {
   const auto tree = leaf_of(3, 8);
   start({tree});
+  EXPECT_EQ(engine->trees()[0].used, std::nullopt);
   feed(from(tree, 1));
   now += 700ms;
   const auto stalls = engine->stalled(now, 10);
@@ -266,6 +267,7 @@ TEST_F(Memory, OperatorsSeeWhoIsMissing) {
   ASSERT_EQ(engine->trees().size(), 1u);
   EXPECT_EQ(engine->trees()[0].held, 1u);
   EXPECT_TRUE(engine->trees()[0].active);
+  EXPECT_EQ(engine->trees()[0].used, now - 700ms);
   ASSERT_EQ(engine->jobs().size(), 1u);
   EXPECT_EQ(engine->jobs()[0].contributions, 1u);
 }
