@@ -159,10 +159,9 @@ placement::Topology LiveFabric::topology(bool silent_usable) const {
     entry.trees_max = states_[sw].trees_max;
     if (silent_[sw]) {
       entry.trees_max = rows_max;
-      entry.unusable = silent_usable ? "" : "switch " + entry.name + " does not answer";
+      entry.unusable = silent_usable ? "" : "does not answer";
     } else if (!states_[sw].panama) {
-      entry.unusable = "switch " + entry.name +
-                       " has no [switch.panama]; add it to its configuration and restart it";
+      entry.unusable = "has no [switch.panama]; add it to its configuration and restart it";
     }
   }
   for (auto& link : topology.links) {

@@ -10,20 +10,13 @@
 
 #include "placement/former.h"
 #include "placement/groups.h"
+#include "placement/obstacles.h"
 #include "placement/parts.h"
 #include "placement/spanning.h"
 #include "wire/panama.h"
 
 namespace tributary::placement {
 namespace {
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) {
-    text += (text.empty() ? "" : ", ") + word;
-  }
-  return text;
-}
 
 // The switch that has a job's worker behind it, once each.
 std::vector<std::size_t> terminals_of(const Topology& topology, const Job& job) {
@@ -116,8 +109,8 @@ class Placement {
   }
 
   std::string full_text(std::size_t sw) const {
-    return "switch " + topology_.switches[sw].name + " has memory for " +
-           std::to_string(topology_.switches[sw].trees_max) + " trees, and they are taken";
+    return "has memory for " + std::to_string(topology_.switches[sw].trees_max) +
+           " trees, and they are taken";
   }
 
   std::string names(const std::vector<std::size_t>& switches) const {
@@ -130,19 +123,13 @@ class Placement {
 
   // What trees have to go around.
   std::string unusable_text(const std::string& before = "") const {
-    std::vector<std::string> reasons;
-    for (std::size_t sw = 0; sw < topology_.switches.size(); ++sw) {
-      if (!topology_.switches[sw].unusable.empty()) {
-        reasons.push_back(topology_.switches[sw].unusable);
-      } else if (!has_room(sw)) {
-        reasons.push_back(full_text(sw));
+    Topology now = topology_;
+    for (std::size_t sw = 0; sw < now.switches.size(); ++sw) {
+      if (now.switches[sw].unusable.empty() && !has_room(sw)) {
+        now.switches[sw].unusable = full_text(sw);
       }
     }
-    for (const Link& link : topology_.links) {
-      if (!link.unusable.empty()) {
-        reasons.push_back(link.unusable);
-      }
-    }
+    const auto reasons = obstacles(now);
     return reasons.empty() ? std::string() : before + joined(reasons);
   }
 
@@ -163,7 +150,7 @@ class Placement {
       }
       if (!sw.unusable.empty() || !host.unusable.empty()) {
         return Refusal{job.id, "worker " + host.name + " cannot be reached",
-                       sw.unusable.empty() ? host.unusable : sw.unusable};
+                       sw.unusable.empty() ? host.unusable : said_of({sw.name}, sw.unusable)};
       }
       if (!has_room(host.at.switch_index)) {
         return no_room(job, host.at.switch_index);
@@ -173,7 +160,8 @@ class Placement {
   }
 
   Refusal no_room(const Job& job, std::size_t sw) const {
-    return {job.id, full_text(sw), "raise packet_memory in its [switch.panama], or remove a job"};
+    return {job.id, said_of({topology_.switches[sw].name}, full_text(sw)),
+            "raise packet_memory in its [switch.panama], or remove a job"};
   }
 
   tl::expected<PlacedJob, Refusal> place_trees(const Job& job,
@@ -296,12 +284,13 @@ class Placement {
 
 }  // namespace
 
-tl::expected<std::vector<PlacedJob>, std::vector<Refusal>> place(
-    const Topology& topology, const std::vector<Job>& jobs,
-    const std::vector<PlacedPart>& installed, GroupRange groups) {
+PartialPlacement place_what_fits(const Topology& topology, const std::vector<Job>& jobs,
+                                 const std::vector<PlacedPart>& installed, GroupRange groups) {
   Placement placement(topology, jobs, installed, groups);
-  std::vector<PlacedJob> placed(jobs.size());
-  std::vector<Refusal> refusals;
+  PartialPlacement result;
+  for (const Job& job : jobs) {
+    result.jobs.push_back({job.id, {}});
+  }
   // Those that are installed first: the others go around them.
   for (const bool installed_ones : {true, false}) {
     for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -309,16 +298,23 @@ tl::expected<std::vector<PlacedJob>, std::vector<Refusal>> place(
         continue;
       }
       if (auto job = placement.place(jobs[i])) {
-        placed[i] = std::move(*job);
+        result.jobs[i] = std::move(*job);
       } else {
-        refusals.push_back(std::move(job.error()));
+        result.refusals.push_back(std::move(job.error()));
       }
     }
   }
-  if (!refusals.empty()) {
-    return tl::unexpected(std::move(refusals));
+  return result;
+}
+
+tl::expected<std::vector<PlacedJob>, std::vector<Refusal>> place(
+    const Topology& topology, const std::vector<Job>& jobs,
+    const std::vector<PlacedPart>& installed, GroupRange groups) {
+  auto result = place_what_fits(topology, jobs, installed, groups);
+  if (!result.refusals.empty()) {
+    return tl::unexpected(std::move(result.refusals));
   }
-  return placed;
+  return std::move(result.jobs);
 }
 
 }  // namespace tributary::placement

@@ -29,4 +29,12 @@ tl::expected<std::vector<PlacedJob>, std::vector<Refusal>> place(
     const Topology& topology, const std::vector<Job>& jobs,
     const std::vector<PlacedPart>& installed, GroupRange groups);
 
+// The same, but for jobs that do not fit: these have no trees.
+struct PartialPlacement {
+  std::vector<PlacedJob> jobs;
+  std::vector<Refusal> refusals;
+};
+PartialPlacement place_what_fits(const Topology& topology, const std::vector<Job>& jobs,
+                                 const std::vector<PlacedPart>& installed, GroupRange groups);
+
 }  // namespace tributary::placement

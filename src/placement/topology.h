@@ -19,20 +19,20 @@ struct SwitchPort {
 
 struct Switch {
   std::string name;
-  std::string unusable;       // why no tree may lead through it; empty: trees may
+  std::string unusable;       // "does not answer": why trees may not lead through it; empty: may
   std::size_t trees_max = 0;  // that it has memory for
 };
 
 struct Link {
   SwitchPort a;
   SwitchPort b;
-  std::string unusable;
+  std::string unusable;  // "port leaf1:spine1 is down"; empty: trees may
 };
 
 struct Host {
   std::string name;
   SwitchPort at;
-  std::string unusable;
+  std::string unusable;  // likewise
 };
 
 // Switches, the links between them, and the hosts behind their other ports.

@@ -117,7 +117,7 @@ TEST(Placement, three_levels_have_a_tree_for_each_core_over_disjoint_links_first
 
 TEST(Placement, disjoint_links_come_before_those_that_others_use_less) {
   auto topology = three_levels(2, 2);
-  topology.switches[4].unusable = "switch spine1 does not answer";
+  topology.switches[4].unusable = "does not answer";
   const auto others = placed(
       topology, {job_of(1, {0, 2}), job_of(2, {1, 3}), job_of(3, {0, 2}), job_of(4, {1, 3})});
   topology.switches[4].unusable.clear();
@@ -222,7 +222,7 @@ TEST(Placement, a_root_that_failed_moves_its_own_tree_only) {
   auto topology = two_levels(3, 3, 2);
   const std::vector<Job> jobs = {job_of(1, all_hosts(topology), 2)};
   const auto first = placed(topology, jobs);
-  topology.switches[3].unusable = "switch spine1 does not answer";
+  topology.switches[3].unusable = "does not answer";
   const auto second = placed(topology, jobs, installed(first));
   EXPECT_EQ(roots(topology, second[0]), (Names{"spine3", "spine2"}));
   EXPECT_EQ(second[0].trees[0].group, first[0].trees[0].group);
@@ -230,7 +230,7 @@ TEST(Placement, a_root_that_failed_moves_its_own_tree_only) {
 
 TEST(Placement, all_means_as_many_as_can_be_used) {
   auto topology = two_levels(2, 4, 2);
-  topology.switches[2].unusable = "switch spine1 does not answer";
+  topology.switches[2].unusable = "does not answer";
   topology.links[2].unusable = "leaf1:spine2 is down";
   topology.switches[4].trees_max = 0;
   const auto jobs = placed(topology, {job_of(1, all_hosts(topology))});
@@ -259,6 +259,29 @@ TEST(Placement, workers_that_nothing_joins_are_refused_with_what_is_in_the_way) 
   const auto refusal = refused(topology, {job_of(7, all_hosts(topology))});
   EXPECT_EQ(refusal.message, "no way joins all of its workers");
   EXPECT_EQ(refusal.hint, "leaf2:spine1 is down");
+}
+
+TEST(Placement, switches_with_the_same_fault_are_said_once) {
+  auto topology = two_levels(2, 4, 2);
+  for (const std::size_t spine : {2, 3, 5}) {
+    topology.switches[spine].unusable = "does not answer";
+  }
+  topology.switches[4].trees_max = 0;
+  EXPECT_EQ(refused(topology, {job_of(7, all_hosts(topology))}).hint,
+            "each of spine1, spine2, spine4 does not answer, "
+            "switch spine3 has memory for 0 trees, and they are taken");
+}
+
+TEST(Placement, what_fits_has_a_place_beside_what_does_not) {
+  const auto topology = two_levels(2, 2, 2);
+  const std::vector<Job> jobs = {job_of(7, all_hosts(topology), 3), job_of(8, all_hosts(topology))};
+  const auto result = place_what_fits(topology, jobs, {}, test_groups);
+  ASSERT_EQ(result.refusals.size(), 1u);
+  EXPECT_EQ(result.refusals[0].job, 7u);
+  ASSERT_EQ(result.jobs.size(), 2u);
+  EXPECT_EQ(result.jobs[0].id, 7u);
+  EXPECT_TRUE(result.jobs[0].trees.empty());
+  EXPECT_EQ(roots(topology, result.jobs[1]), (Names{"spine1", "spine2"}));
 }
 
 TEST(Placement, a_worker_behind_a_port_that_is_down_is_refused) {

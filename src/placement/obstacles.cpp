@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "placement/obstacles.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tributary::placement {
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) {
+    text += (text.empty() ? "" : ", ") + word;
+  }
+  return text;
+}
+
+std::string said_of(const std::vector<std::string>& switches, const std::string& what) {
+  return (switches.size() == 1 ? "switch " : "each of ") + joined(switches) + " " + what;
+}
+
+std::vector<std::string> obstacles(const Topology& topology) {
+  using Fault = std::pair<std::string, std::vector<std::string>>;  // and the switches that have it
+  std::vector<Fault> faults;
+  for (const Switch& sw : topology.switches) {
+    if (sw.unusable.empty()) {
+      continue;
+    }
+    auto at = std::find_if(faults.begin(), faults.end(),
+                           [&](const Fault& fault) { return fault.first == sw.unusable; });
+    if (at == faults.end()) {
+      at = faults.insert(at, {sw.unusable, {}});
+    }
+    at->second.push_back(sw.name);
+  }
+  std::vector<std::string> texts;
+  for (const auto& [what, switches] : faults) {
+    texts.push_back(said_of(switches, what));
+  }
+  for (const Link& link : topology.links) {
+    if (!link.unusable.empty()) {
+      texts.push_back(link.unusable);
+    }
+  }
+  return texts;
+}
+
+}  // namespace tributary::placement

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "placement/topology.h"
+
+namespace tributary::placement {
+
+// "a, b, c"
+std::string joined(const std::vector<std::string>& words);
+
+// "switch leaf1 does not answer", "each of leaf1, leaf2 does not answer"
+std::string said_of(const std::vector<std::string>& switches, const std::string& what);
+
+// What no tree can lead through. Switches with the same fault are said once.
+std::vector<std::string> obstacles(const Topology& topology);
+
+}  // namespace tributary::placement
