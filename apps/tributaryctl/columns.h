@@ -16,6 +16,7 @@ enum class Show {
   list,        // joined by commas
   known_list,  // the same, "unknown" where it is not known
   hops,        // next hops of a route
+  parent,      // the port towards a tree's root
 };
 
 struct Column {

@@ -63,7 +63,7 @@ void print_placement(const FabricFile& fabric, const PlacedJobs& placed) {
         rows.push_back({std::to_string(part.job), std::to_string(part.tree),
                         control::to_string(part.group),
                         fabric.topology.switches[each.switch_index].name, joined(part.children),
-                        part.parent.value_or("(root)"), std::to_string(part.workers_below),
+                        part.parent.value_or(root_parent), std::to_string(part.workers_below),
                         std::to_string(part.quorum) + " of " + std::to_string(part.workers)});
       }
     }

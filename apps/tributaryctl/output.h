@@ -33,6 +33,9 @@ ExitCode report(const Options& options, ExitCode code, const std::string& name,
                 const std::string& message, const nlohmann::json& details = nullptr);
 ExitCode report(const Options& options, const control::CallError& error);
 
+// How a table shows the parent of a tree's root. No port can be called so.
+inline constexpr const char* root_parent = "(root)";
+
 using Cells = std::vector<std::string>;
 struct Heading {
   std::string title;

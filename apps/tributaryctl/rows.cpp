@@ -42,13 +42,15 @@ std::string shown(const json& value, Show show) {
     case Show::rate:
       return number == 0 ? "-" : rate_for_people(number);
     case Show::age:
-      return seconds_for_people(number);
+      return value.is_number() ? seconds_for_people(number) : plain(value);
     case Show::list:
       return value.is_array() ? joined(value) : plain(value);
     case Show::known_list:
       return value.is_array() ? joined(value) : "unknown";
     case Show::hops:
       return value.is_array() ? hops(value) : plain(value);
+    case Show::parent:
+      return value.is_null() ? root_parent : plain(value);
     case Show::plain:
       break;
   }

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -249,24 +250,31 @@ TEST_F(CtlTest, trees_are_listed_and_removed) {
   backend_.installed = {{"leaf1", {part_of(7, 0), part_of(8, 1)}}};
   engine::TreeStatus state;
   state.job = 7;
-  state.active = true;
   state.wnd_cap = 6;
   state.granted = 8;
   state.held = 3;
   state.results = 90;
   state.over_cap = 1;
-  backend_.states = {{"leaf1", state}};
+  backend_.states = {{"leaf1", state, std::chrono::seconds(40)}};
   start();
   EXPECT_EQ(run("tree").output,
             "SWITCH  JOB  TREE  GROUP        CHILDREN  PARENT  WORKERS-BELOW  WORKERS  QUORUM  "
-            "ORIGIN      ACTIVE  CAP  GRANTED  HELD  RESULTS  OVER-CAP\n"
+            "ORIGIN      ACTIVE    IDLE  CAP  GRANTED  HELD  RESULTS  OVER-CAP\n"
             "leaf1     7     0  239.192.0.1  h1,h2     up1                 2        4       4  "
-            "controller  yes       6        8     3       90         1\n"
+            "controller  no      40.0 s    6        8     3       90         1\n"
             "leaf1     8     1  239.192.0.2  h1,h2     up1                 2        4       4  "
-            "controller  -         -        -     -        -         -\n");
+            "controller  -            -    -        -     -        -         -\n");
   EXPECT_EQ(run("tree remove leaf1 7").code, 0);
   EXPECT_EQ(backend_.installed, (RuntimeTrees{{"leaf1", {part_of(8, 1)}}}));
   EXPECT_EQ(run("tree remove leaf9 7").code, 1);
+}
+
+TEST_F(CtlTest, the_root_of_a_tree_has_no_parent) {
+  add_panama(backend_.running);
+  backend_.installed = {{"leaf1", {part_of(7, 0)}}};
+  backend_.installed["leaf1"][0].parent.reset();
+  start();
+  EXPECT_THAT(run("tree").output, testing::HasSubstr("h1,h2     (root) "));
 }
 
 TEST_F(CtlTest, relay_hands_over_requests_and_replies) {
