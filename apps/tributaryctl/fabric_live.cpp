@@ -2,8 +2,10 @@
 #include "fabric_live.h"
 
 #include <algorithm>
+#include <set>
 
 #include "control/tree_json.h"
+#include "placement/obstacles.h"
 
 namespace tributary::ctl {
 namespace {
@@ -32,6 +34,7 @@ LiveFabric::LiveFabric(const control::FabricFile& fabric, std::chrono::milliseco
       read_switch(sw, daemon);
     }
   }
+  check_switches();
   for (const auto& link : fabric.topology.links) {
     check_port(link.a, "a link");
     check_port(link.b, "a link");
@@ -62,6 +65,10 @@ void LiveFabric::connect(Daemon& daemon, const control::ControlPoint& point) {
     daemon.client.emplace(std::move(*client));
   } else {
     daemon.error = client.error();
+  }
+  if (point.ssh.empty() && daemon.error && daemon.error->kind == CallError::Kind::no_daemon) {
+    daemon.error->message = "no daemon serves " + point.socket +
+                            "; start tributaryd, or correct `control` in " + fabric_.name;
   }
 }
 
@@ -103,10 +110,6 @@ void LiveFabric::read_switch(std::size_t sw, const Daemon& daemon) {
       state.ports[row.value("port", "")] = row.value("up", false);
     }
   }
-  if (state.ports.empty()) {
-    faults_.push_back("the daemon at " + fabric_.points[sw].socket + " has no switch `" + name +
-                      "`");
-  }
   for (const json& row : daemon.trees.value("switches", json::array())) {
     if (ours(row)) {
       state.panama = true;
@@ -126,6 +129,27 @@ void LiveFabric::read_switch(std::size_t sw, const Daemon& daemon) {
     if (row.value("origin", "") == "controller") {
       changeable_.push_back({sw, parts->front()});
     }
+  }
+}
+
+// Once for each daemon that lacks some: its socket may be another one's.
+void LiveFabric::check_switches() {
+  std::map<Point, std::vector<std::string>> missing;
+  for (std::size_t sw = 0; sw < states_.size(); ++sw) {
+    if (!silent_[sw] && states_[sw].ports.empty()) {
+      const auto& point = fabric_.points[sw];
+      missing[{point.ssh, point.socket}].push_back(fabric_.topology.switches[sw].name);
+    }
+  }
+  for (const auto& [point, names] : missing) {
+    std::set<std::string> present;
+    for (const json& row : daemons_.at(point).ports["rows"]) {
+      present.insert(row.is_object() ? row.value("switch", "") : "");
+    }
+    faults_.push_back("the daemon at " + point.second +
+                      (point.first.empty() ? "" : " on " + point.first) + " has no switch " +
+                      placement::joined(names) + "; it has " +
+                      placement::joined({present.begin(), present.end()}));
   }
 }
 

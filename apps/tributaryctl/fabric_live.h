@@ -58,6 +58,7 @@ class LiveFabric {
   void ask(Daemon& daemon);
   static Called call(Daemon& daemon, const char* method, nlohmann::json params);
   void read_switch(std::size_t sw, const Daemon& daemon);
+  void check_switches();
   void check_port(const placement::SwitchPort& port, const std::string& user);
   std::string unusable(const placement::SwitchPort& port) const;
   std::string port_name(const placement::SwitchPort& port) const;

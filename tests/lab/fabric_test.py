@@ -228,11 +228,30 @@ class Fabric(unittest.TestCase):
         self.fabric_json("apply")
         self.lab.ctl("port", "down", "leaf1", "spine1", daemon="leaf1")
         try:
-            self.assertEqual(self.fabric("show").returncode, FAILED)
+            shown = self.fabric("show")
+            self.assertEqual(shown.returncode, FAILED)
+            self.assertIn("trees go around it: port leaf1:spine1 is down", shown.stderr)
             jobs = self.fabric_json("apply")["jobs"]
             self.assertEqual([tree["root"] for tree in jobs[0]["trees"]], ["spine2"])
         finally:
             self.lab.ctl("port", "up", "leaf1", "spine1", daemon="leaf1")
+
+    def test_show_says_why_a_job_has_no_place(self):
+        self.fabric_json("apply")
+        two = self.write("two.toml", self.text.replace('trees = "all"', "trees = 2"))
+        self.lab.ctl("port", "down", "leaf1", "spine1", daemon="leaf1")
+        try:
+            done = self.fabric("show", file=two)
+            shown = self.fabric_json("show", file=two, code=FAILED)
+        finally:
+            self.lab.ctl("port", "up", "leaf1", "spine1", daemon="leaf1")
+        self.assertEqual(done.returncode, FAILED)
+        self.assertRegex(done.stderr, r"two.toml:\d+:\d+: job 7: 2 trees, but only 1 disjoint root: "
+                                      r"spine2 .*port leaf1:spine1 is down")
+        self.assertIn("not every job of the file has a place", done.stdout)
+        states = {job: {row["state"] for row in shown["rows"] if row["job"] == job} for job in (7, 8)}
+        self.assertEqual(states[7], {"no place"})
+        self.assertNotIn("no place", states[8])
 
     def test_what_does_not_fit_is_refused(self):
         many = self.write("many.toml", self.text.replace('trees = "all"', "trees = 3"))
@@ -244,6 +263,16 @@ class Fabric(unittest.TestCase):
 
 
 class OneDaemon(unittest.TestCase):
+    def test_its_death_is_said_once(self):
+        with support.Lab("fat-tree-8", *PANAMA) as lab, tempfile.TemporaryDirectory() as directory:
+            file = pathlib.Path(directory) / "fabric.toml"
+            file.write_text(lab.tool("fabric"))
+            lab.tool("kill", "fat-tree-8")
+            for command in ("plan", "apply", "show", "remove"):
+                done = support.run(support.CTL, "fabric", command, file)
+                self.assertIn("leaf1, leaf2, leaf3, leaf4, spine1, spine2", done.stderr)
+                self.assertEqual(done.stderr.count("no daemon serves"), 1, done.stderr)
+
     def test_the_samples_fit_their_labs(self):
         for kind in ("star-4", "fat-tree-8"):
             with self.subTest(lab=kind), support.Lab(kind, *PANAMA) as lab, \

@@ -13,6 +13,7 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 class FabricCtlTest : public CtlTest {
  protected:
@@ -99,6 +100,26 @@ TEST_F(FabricCtlTest, show_tells_drift) {
   EXPECT_EQ(rows[2]["state"], "of others");
 }
 
+TEST_F(FabricCtlTest, show_says_why_a_job_has_no_place) {
+  start();
+  EXPECT_EQ(run("fabric apply " + fabric()).code, 0);
+  const std::string path = fabric("trees = 2\n[[job]]\nid = 8\nhosts = [\"a\", \"b\"]\n");
+  const Ran shown = run("fabric show " + path);
+  EXPECT_EQ(shown.code, 1);
+  EXPECT_EQ(
+      shown.output,
+      "JOB  TREE  GROUP        SWITCH  CHILDREN  PARENT  STATE\n"
+      "  7     0  239.192.0.1  leaf1   h2,h1     (root)  no place\n"
+      "  8     0  239.192.0.2  leaf1   h1,h2     (root)  missing\n" +
+          path +
+          ":12:6: job 7: 2 trees, but only 1 disjoint root: leaf1 (at most trees = 1)\n"
+          "not every job of the file has a place; `tributaryctl fabric apply` changes nothing "
+          "before that is mended\n");
+  const json program = json::parse(run("-j fabric show " + path).output);
+  EXPECT_EQ(program["rows"][0]["state"], "no place");
+  EXPECT_EQ(program["refusals"][0]["line"], 12);
+}
+
 TEST_F(FabricCtlTest, remove_takes_the_file_s_jobs_or_those_that_are_named) {
   start();
   EXPECT_EQ(run("fabric apply " + fabric()).code, 0);
@@ -156,10 +177,51 @@ TEST_F(FabricCtlTest, a_data_plane_that_refuses_leaves_what_was_there) {
 TEST_F(FabricCtlTest, without_a_daemon_nothing_is_changed) {
   const Ran plan = run("fabric apply " + fabric());
   EXPECT_EQ(plan.code, 3);
-  EXPECT_THAT(plan.output, HasSubstr("not all switches answer: leaf1"));
+  EXPECT_THAT(plan.output, HasSubstr("no switch answers: leaf1"));
   EXPECT_EQ(run("fabric show " + fabric()).code, 1);
   EXPECT_THAT(run("fabric plan --skip-unreachable " + fabric()).output,
               HasSubstr("worker b cannot be reached (switch leaf1 does not answer)"));
+}
+
+// Several switches of one daemon, which has but leaf1.
+class SharedDaemonTest : public FabricCtlTest {
+ protected:
+  std::string shared() const {
+    std::string more;
+    for (const char* name : {"leaf2", "spine1", "spine2"}) {
+      more += std::string("[[switch]]\nname = \"") + name + "\"\ncontrol = \"" + options_.socket +
+              "\"\n";
+    }
+    return fabric(more);
+  }
+};
+
+TEST_F(SharedDaemonTest, what_it_lacks_is_said_once) {
+  start();
+  const std::string path = shared();
+  const Ran plan = run("fabric plan " + path);
+  EXPECT_EQ(plan.code, 1);
+  EXPECT_EQ(plan.output, "tributaryctl: the fabric is not as described; nothing was changed\n" +
+                             path + ": the daemon at " + options_.socket +
+                             " has no switch leaf2, spine1, spine2; it has leaf1\n");
+  EXPECT_THAT(run("fabric show " + path).output,
+              HasSubstr("the fabric is not as the file describes it"));
+}
+
+TEST_F(SharedDaemonTest, its_silence_is_said_once) {
+  const std::string path = shared();
+  const std::string why =
+      "no daemon serves " + options_.socket + "; start tributaryd, or correct `control` in " + path;
+  EXPECT_EQ(run("fabric plan " + path).output,
+            "tributaryctl: nothing was changed, as no switch answers: leaf1, leaf2, spine1, spine2 "
+            "(" +
+                why + ")\n");
+  EXPECT_THAT(run("fabric show " + path).output,
+              StartsWith("tributaryctl: each of leaf1, leaf2, spine1, spine2 does not answer: " +
+                         why + "\n"));
+  const json error = json::parse(run("-j fabric plan " + path).output)["error"];
+  EXPECT_EQ(error["code"], "no_daemon");
+  EXPECT_EQ(error["details"]["unreachable"].size(), 4u);
 }
 
 // A machine that runs what ssh would run there.

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "control/json.h"
+#include "control/text.h"
+#include "control/tree_json.h"
+#include "fabric_steps.h"
+#include "fabric_text.h"
+#include "placement/obstacles.h"
+
+namespace tributary::ctl {
+namespace {
+
+using control::FabricFile;
+using nlohmann::json;
+using placement::PlacedPart;
+
+// What a switch should have, and has, of one tree.
+struct ShownPart {
+  std::size_t switch_index = 0;
+  placement::TreePart part;
+  std::string state;
+};
+
+const PlacedPart* find_in(const std::vector<PlacedPart>& parts, const PlacedPart& part) {
+  const auto at = std::find_if(parts.begin(), parts.end(), [&](const PlacedPart& other) {
+    return other.switch_index == part.switch_index && other.part.job == part.part.job &&
+           other.part.tree == part.part.tree;
+  });
+  return at == parts.end() ? nullptr : &*at;
+}
+
+const char* state_of(const PlacedPart& wanted, const LiveFabric& live) {
+  if (live.silence(wanted.switch_index)) {
+    return "unknown";
+  }
+  const PlacedPart* const has = find_in(live.installed(), wanted);
+  if (has == nullptr) {
+    return "missing";
+  }
+  return has->part == wanted.part ? "installed" : "different";
+}
+
+// Of what is there and has not been planned.
+const char* state_of(const PlacedPart& part, const FabricFile& file,
+                     const placement::PartialPlacement& plan) {
+  const auto is_its = [&](const auto& each) { return each.id == part.part.job; };
+  if (std::none_of(file.jobs.begin(), file.jobs.end(), is_its)) {
+    return "of others";
+  }
+  const bool refused =
+      std::any_of(plan.refusals.begin(), plan.refusals.end(),
+                  [&](const auto& refusal) { return refusal.job == part.part.job; });
+  return refused ? "no place" : "surplus";
+}
+
+// Parts that are wanted, and those that are there besides.
+std::vector<ShownPart> compare(const placement::PartialPlacement& plan, const FabricFile& file,
+                               const LiveFabric& live) {
+  const auto wanted = parts_of(plan.jobs);
+  std::vector<ShownPart> shown;
+  for (const PlacedPart& part : wanted) {
+    shown.push_back({part.switch_index, part.part, state_of(part, live)});
+  }
+  for (const PlacedPart& part : live.installed()) {
+    if (find_in(wanted, part) == nullptr) {
+      shown.push_back({part.switch_index, part.part, state_of(part, file, plan)});
+    }
+  }
+  std::stable_sort(shown.begin(), shown.end(), [](const ShownPart& a, const ShownPart& b) {
+    return std::pair(a.part.job, a.part.tree) < std::pair(b.part.job, b.part.tree);
+  });
+  return shown;
+}
+
+bool agrees(const std::vector<ShownPart>& shown) {
+  return std::all_of(shown.begin(), shown.end(), [](const ShownPart& part) {
+    return part.state == "installed" || part.state == "of others";
+  });
+}
+
+void print_shown(const FabricFile& file, const std::vector<ShownPart>& shown) {
+  std::vector<Cells> rows;
+  for (const ShownPart& each : shown) {
+    std::string children;
+    for (const std::string& child : each.part.children) {
+      children += (children.empty() ? "" : ",") + child;
+    }
+    rows.push_back({std::to_string(each.part.job), std::to_string(each.part.tree),
+                    control::to_string(each.part.group), name_of(file, each.switch_index), children,
+                    each.part.parent.value_or(root_parent), each.state});
+  }
+  print_table(
+      {{"JOB", true}, {"TREE", true}, {"GROUP"}, {"SWITCH"}, {"CHILDREN"}, {"PARENT"}, {"STATE"}},
+      rows);
+}
+
+json shown_json(const FabricFile& file, const std::vector<ShownPart>& shown) {
+  json rows = json::array();
+  for (const ShownPart& each : shown) {
+    json row = control::to_json(each.part);
+    row["switch"] = name_of(file, each.switch_index);
+    row["state"] = each.state;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+// What the file asks for, what is there, and how far they agree.
+struct Comparison {
+  placement::PartialPlacement plan;
+  std::vector<ShownPart> shown;
+  std::vector<std::string> obstacles;  // that trees go around
+  bool good = false;
+};
+
+Comparison compare_all(const FabricFile& file, const LiveFabric& live) {
+  const auto topology = live.topology(true);
+  Comparison all;
+  all.plan = placement::place_what_fits(topology, file.jobs, live.installed(), file.groups);
+  all.shown = compare(all.plan, file, live);
+  all.obstacles = placement::obstacles(topology);
+  all.good =
+      all.plan.refusals.empty() && agrees(all.shown) && live.faults().empty() && live.all_answer();
+  return all;
+}
+
+// What `apply` would come to.
+const char* verdict(const Comparison& all, const LiveFabric& live) {
+  if (all.good) {
+    return "the switches have what the file asks for";
+  }
+  if (!live.faults().empty()) {
+    return "the fabric is not as the file describes it; `tributaryctl fabric apply` changes "
+           "nothing "
+           "before that is mended";
+  }
+  if (!all.plan.refusals.empty()) {
+    return "not every job of the file has a place; `tributaryctl fabric apply` changes nothing "
+           "before that is mended";
+  }
+  return "the switches do not have what the file asks for; `tributaryctl fabric apply` mends what "
+         "can be mended";
+}
+
+void print_for_people(const FabricFile& file, const LiveFabric& live, const Comparison& all) {
+  print_silent(file, live);
+  for (const std::string& fault : live.faults()) {
+    std::fprintf(stderr, "%s: %s\n", file.name.c_str(), fault.c_str());
+  }
+  print_shown(file, all.shown);
+  std::fflush(stdout);  // the reasons stand below the table that they explain
+  for (const auto& error : errors_of(file, all.plan.refusals)) {
+    std::fprintf(stderr, "%s\n", control::to_string(error).c_str());
+  }
+  if (!all.good && all.plan.refusals.empty()) {  // refusals name them
+    for (const std::string& obstacle : all.obstacles) {
+      std::fprintf(stderr, "trees go around it: %s\n", obstacle.c_str());
+    }
+  }
+  std::printf("%s\n", verdict(all, live));
+}
+
+}  // namespace
+
+ExitCode fabric_show(const Options& options, const FabricOptions& fabric) {
+  const auto file = read_file(options, fabric);
+  if (!file) {
+    return file.error();
+  }
+  const LiveFabric live(*file, options.timeout());
+  const Comparison all = compare_all(*file, live);
+  if (options.json) {
+    print_json({{"rows", shown_json(*file, all.shown)},
+                {"agrees", all.good},
+                {"unreachable", silent_switches(*file, live)},
+                {"faults", live.faults()},
+                {"obstacles", all.obstacles},
+                {"refusals", control::to_json(errors_of(*file, all.plan.refusals))}});
+  } else {
+    print_for_people(*file, live, all);
+  }
+  return all.good ? ExitCode::ok : ExitCode::failed;
+}
+
+}  // namespace tributary::ctl

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fabric_steps.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "control/json.h"
+#include "placement/obstacles.h"
+
+namespace tributary::ctl {
+namespace {
+
+using control::FabricFile;
+using nlohmann::json;
+using placement::joined;
+
+// Switches of which there is the same to be said; those of one daemon fail together.
+struct Alike {
+  std::string message;
+  std::vector<std::string> switches;
+};
+
+void add(std::vector<Alike>& groups, const std::string& name, const std::string& message) {
+  auto at = std::find_if(groups.begin(), groups.end(),
+                         [&](const Alike& group) { return group.message == message; });
+  if (at == groups.end()) {
+    at = groups.insert(at, {message, {}});
+  }
+  at->switches.push_back(name);
+}
+
+std::vector<Alike> silent_groups(const FabricFile& file, const LiveFabric& live) {
+  std::vector<Alike> groups;
+  for (std::size_t sw = 0; sw < file.points.size(); ++sw) {
+    if (live.silence(sw)) {
+      add(groups, name_of(file, sw), live.silence(sw)->message);
+    }
+  }
+  return groups;
+}
+
+std::string text_of(const FabricFile& file, const control::TransactionFailure& failure) {
+  std::string text =
+      "switch " + name_of(file, failure.switch_index) + " refused: " + failure.message + "; ";
+  text += failure.changed ? "the others have what they had before" : "nothing was changed";
+  std::vector<Alike> groups;
+  for (const auto& [sw, message] : failure.left) {
+    add(groups, name_of(file, sw), message);
+  }
+  for (const Alike& group : groups) {
+    text += "; " + joined(group.switches) + " could not be brought back (" + group.message + ")";
+  }
+  return groups.empty() ? text
+                        : text + ": `tributaryctl fabric show` says what is there, once it answers";
+}
+
+ExitCode report_failure(const Options& options, const FabricFile& file,
+                        const control::TransactionFailure& failure) {
+  json left = json::array();
+  for (const auto& [sw, message] : failure.left) {
+    left.push_back({{"switch", name_of(file, sw)}, {"message", message}});
+  }
+  return report(options, ExitCode::failed, "refused", text_of(file, failure),
+                left.empty() ? json(nullptr) : json{{"not_rolled_back", std::move(left)}});
+}
+
+}  // namespace
+
+Step<FabricFile> read_file(const Options& options, const FabricOptions& fabric) {
+  auto loaded = control::load_fabric(fabric.file);
+  if (!loaded) {
+    return tl::unexpected(report(options, ExitCode::failed, "configuration",
+                                 "the description of the fabric is wrong; nothing was changed",
+                                 control::to_json(loaded.error())));
+  }
+  return std::move(*loaded);
+}
+
+const std::string& name_of(const FabricFile& file, std::size_t sw) {
+  return file.topology.switches[sw].name;
+}
+
+std::string names_of(const FabricFile& file, const std::vector<control::SwitchChange>& changes) {
+  std::vector<std::string> names;
+  for (const auto& change : changes) {
+    names.push_back(name_of(file, change.switch_index));
+  }
+  return joined(names);
+}
+
+std::vector<std::uint32_t> ids_of(const FabricFile& file) {
+  std::vector<std::uint32_t> ids;
+  for (const auto& job : file.jobs) {
+    ids.push_back(job.id);
+  }
+  return ids;
+}
+
+std::vector<placement::PlacedPart> parts_of(const std::vector<placement::PlacedJob>& placed) {
+  std::vector<placement::PlacedPart> parts;
+  for (const auto& job : placed) {
+    for (const auto& tree : job.trees) {
+      parts.insert(parts.end(), tree.parts.begin(), tree.parts.end());
+    }
+  }
+  return parts;
+}
+
+json silent_switches(const FabricFile& file, const LiveFabric& live) {
+  json list = json::array();
+  for (std::size_t sw = 0; sw < file.points.size(); ++sw) {
+    if (live.silence(sw)) {
+      list.push_back({{"switch", name_of(file, sw)}, {"message", live.silence(sw)->message}});
+    }
+  }
+  return list;
+}
+
+void print_silent(const FabricFile& file, const LiveFabric& live) {
+  for (const Alike& group : silent_groups(file, live)) {
+    std::fprintf(stderr, "tributaryctl: %s: %s\n",
+                 placement::said_of(group.switches, "does not answer").c_str(),
+                 group.message.c_str());
+  }
+}
+
+// The exit code is that of the first one; the message names them all.
+ExitCode report_silent(const Options& options, const FabricFile& file, const LiveFabric& live) {
+  const auto groups = silent_groups(file, live);
+  std::vector<std::string> texts;
+  std::size_t count = 0;
+  for (const Alike& group : groups) {
+    texts.push_back(joined(group.switches) + " (" + group.message + ")");
+    count += group.switches.size();
+  }
+  const bool none = count == file.points.size();
+  control::CallError error;
+  for (std::size_t sw = file.points.size(); sw-- > 0;) {
+    error = live.silence(sw).value_or(error);
+  }
+  error.message = std::string("nothing was changed, as ") +
+                  (none ? "no switch answers: " : "not all switches answer: ") + joined(texts) +
+                  (none ? "" : "; --skip-unreachable goes on without them");
+  error.failure.details = {{"unreachable", silent_switches(file, live)}};
+  return report(options, error);
+}
+
+control::ConfigErrors errors_of(const FabricFile& file,
+                                const std::vector<placement::Refusal>& refusals) {
+  control::ConfigErrors errors;
+  for (const auto& refusal : refusals) {
+    const auto job = std::find_if(file.jobs.begin(), file.jobs.end(),
+                                  [&](const auto& each) { return each.id == refusal.job; });
+    auto error = file.job_places[static_cast<std::size_t>(job - file.jobs.begin())];
+    error.message = "job " + std::to_string(refusal.job) + ": " + refusal.message;
+    error.hint = refusal.hint;
+    errors.push_back(std::move(error));
+  }
+  return errors;
+}
+
+Step<void> carry_out(const Options& options, const FabricFile& file, LiveFabric& live,
+                     const std::vector<control::SwitchChange>& changes) {
+  const auto done =
+      control::carry_out(changes, [&](std::size_t sw, const auto& jobs, const auto& parts,
+                                      bool check) { return live.install(sw, jobs, parts, check); });
+  if (!done) {
+    return tl::unexpected(report_failure(options, file, done.error()));
+  }
+  return {};
+}
+
+}  // namespace tributary::ctl
