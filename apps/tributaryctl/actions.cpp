@@ -6,16 +6,22 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <set>
 #include <sstream>
+#include <vector>
 
 #include "control/json.h"
 #include "control/loader.h"
+#include "in_use.h"
 #include "lists.h"
+#include "rows.h"
 
 namespace tributary::ctl {
 namespace {
 
 using nlohmann::json;
+
+constexpr std::uint64_t rows_max = 10000;  // the most that a daemon lists
 
 // Calls a method that changes something; `done` is what people read.
 ExitCode act(const Options& options, const std::string& method, json params,
@@ -96,6 +102,33 @@ void show_reloaded(const json& result) {
   std::printf("%s\n", changes.empty() ? "nothing changed" : "in force");
 }
 
+// What controllers have installed on a switch.
+tl::expected<json, ExitCode> installed_on(const Options& options, const std::string& switch_name) {
+  const auto listed = call_daemon(options, "tree.list", {{"limit", rows_max}});
+  if (!listed) {
+    return tl::unexpected(report(options, listed.error()));
+  }
+  json installed = json::array();
+  for (const json& row : rows_of(*listed, switch_name)) {
+    if (row.value("origin", "") == "controller") {
+      installed.push_back(row);
+    }
+  }
+  return installed;
+}
+
+ExitCode report_no_trees(const Options& options, const std::string& switch_name, std::uint32_t job,
+                         const json& installed) {
+  std::set<std::uint32_t> known;
+  for (const json& row : installed) {
+    known.insert(row.value("job", std::uint32_t{0}));
+  }
+  return report(options, ExitCode::failed, "no_job",
+                "switch " + switch_name + " has no installed trees of job " + std::to_string(job) +
+                    "; it has " + (known.empty() ? "none" : "those of " + joined(known)),
+                {{"known_jobs", known}});
+}
+
 }  // namespace
 
 ExitCode set_port(const Options& options, const std::string& switch_name, const std::string& port,
@@ -104,10 +137,34 @@ ExitCode set_port(const Options& options, const std::string& switch_name, const 
              switch_name + ":" + port + " is " + (up ? "up" : "down"));
 }
 
-ExitCode remove_trees(const Options& options, const std::string& switch_name, std::uint32_t job) {
-  return act(options, "tree.remove", {{"switch", switch_name}, {"job", job}},
-             "switch " + switch_name + " has no installed trees of job " + std::to_string(job) +
-                 " any more");
+ExitCode remove_trees(const Options& options, const std::string& switch_name, std::uint32_t job,
+                      bool force) {
+  const auto installed = installed_on(options, switch_name);
+  if (!installed) {
+    return installed.error();
+  }
+  std::vector<TreeUse> uses;
+  for (const json& row : *installed) {
+    if (const auto use = use_of(row); use && use->job == job) {
+      uses.push_back(*use);
+    }
+  }
+  if (!uses.empty() && !force) {
+    return report_in_use(options, uses);
+  }
+  const auto result = call_daemon(options, "tree.remove", {{"switch", switch_name}, {"job", job}});
+  if (!result) {
+    return report(options, result.error());
+  }
+  if (result->value("removed_total", std::uint64_t{0}) == 0) {
+    return report_no_trees(options, switch_name, job, *installed);
+  }
+  if (options.json) {
+    print_json(*result);
+  } else {
+    std::printf("switch %s has no installed trees of job %u any more\n", switch_name.c_str(), job);
+  }
+  return ExitCode::ok;
 }
 
 ExitCode log_level(const Options& options, const std::string& level) {

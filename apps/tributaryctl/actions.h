@@ -10,7 +10,9 @@ namespace tributary::ctl {
 
 ExitCode set_port(const Options& options, const std::string& switch_name, const std::string& port,
                   bool up);
-ExitCode remove_trees(const Options& options, const std::string& switch_name, std::uint32_t job);
+// With `force`, also those that are in use.
+ExitCode remove_trees(const Options& options, const std::string& switch_name, std::uint32_t job,
+                      bool force);
 ExitCode log_level(const Options& options, const std::string& level);  // empty: show it
 ExitCode stop_daemon(const Options& options);
 ExitCode show_version(const Options& options);

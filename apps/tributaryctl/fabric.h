@@ -14,6 +14,7 @@ struct FabricOptions {
   std::string env_directory;        // where apply writes one file per job; empty: nowhere
   std::vector<std::uint32_t> jobs;  // that remove takes away; none: those of the file
   bool skip_unreachable = false;    // go around switches that do not answer
+  bool force = false;               // remove what is in use, too
 };
 
 // The controller of PANAMA (docs/control.md): places the trees of a file's jobs over its switches.

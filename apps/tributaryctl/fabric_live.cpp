@@ -128,6 +128,9 @@ void LiveFabric::read_switch(std::size_t sw, const Daemon& daemon) {
     installed_.push_back({sw, parts->front()});
     if (row.value("origin", "") == "controller") {
       changeable_.push_back({sw, parts->front()});
+      if (auto use = use_of(row)) {
+        uses_.push_back(std::move(*use));
+      }
     }
   }
 }

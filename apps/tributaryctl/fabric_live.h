@@ -12,6 +12,7 @@
 
 #include "control/client.h"
 #include "control/fabric_file.h"
+#include "in_use.h"
 
 namespace tributary::ctl {
 
@@ -33,6 +34,9 @@ class LiveFabric {
   const std::vector<placement::PlacedPart>& installed() const { return installed_; }
   // Those of controllers alone.
   const std::vector<placement::PlacedPart>& changeable() const { return changeable_; }
+
+  // Of those of controllers, what workers send through.
+  const std::vector<TreeUse>& uses() const { return uses_; }
 
   tl::expected<void, std::string> install(std::size_t sw, const std::vector<std::uint32_t>& jobs,
                                           const std::vector<placement::TreePart>& parts,
@@ -71,6 +75,7 @@ class LiveFabric {
   std::vector<std::string> faults_;
   std::vector<placement::PlacedPart> installed_;
   std::vector<placement::PlacedPart> changeable_;
+  std::vector<TreeUse> uses_;
 };
 
 }  // namespace tributary::ctl

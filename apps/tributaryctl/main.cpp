@@ -25,6 +25,7 @@ struct CommandLine {
   ListOptions list;
   FabricOptions fabric;
   bool all = false;
+  bool force = false;
   std::string switch_name, port, level, file;
   double interval_s = 1;
   std::uint64_t count = 0;
@@ -78,10 +79,12 @@ struct CommandLine {
         add_port_state(*command, "down", "Takes a port out", false);
       } else if (each.name == std::string_view("tree")) {
         command->require_subcommand(0, 1);
-        CLI::App* const remove = add(*command, "remove", "Takes a job's trees from one switch",
-                                     [this] { return remove_trees(options, switch_name, job); });
+        CLI::App* const remove =
+            add(*command, "remove", "Takes a job's trees from one switch",
+                [this] { return remove_trees(options, switch_name, job, force); });
         remove->add_option("SWITCH", switch_name)->required();
         remove->add_option("JOB", job)->required();
+        add_force(*remove, force);
       }
     }
     add_list_options(*add(app, "engine", "Figures of the aggregation engines",
@@ -95,6 +98,10 @@ struct CommandLine {
         add(parent, name, help, [this, up] { return set_port(options, switch_name, port, up); });
     command->add_option("SWITCH", switch_name)->required();
     command->add_option("PORT", port)->required();
+  }
+
+  static void add_force(CLI::App& command, bool& force) {
+    command.add_flag("--force", force, "Also trees that are in use");
   }
 
   void add_figures() {
@@ -148,6 +155,7 @@ struct CommandLine {
         "--env", fabric.env_directory,
         "Directory for a file per job with what its workers set; it is made if there is none");
     remove->add_option("--job", fabric.jobs, "Only this job, also one that is not in the file");
+    add_force(*remove, fabric.force);
     for (CLI::App* const command : {plan, apply, remove}) {
       command->add_flag("--skip-unreachable", fabric.skip_unreachable,
                         "Goes on without switches that do not answer");

@@ -131,6 +131,14 @@ void print_table(const std::vector<Heading>& headings, const std::vector<Cells>&
   }
 }
 
+std::string joined(const std::set<std::uint32_t>& numbers) {
+  std::string text;
+  for (const std::uint32_t number : numbers) {
+    text += (text.empty() ? "" : ", ") + std::to_string(number);
+  }
+  return text;
+}
+
 std::string rate_for_people(double bits_per_second) {
   constexpr const char* units[] = {"bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"};
   return scaled(bits_per_second, 1000, units);

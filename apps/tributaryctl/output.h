@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,6 +45,9 @@ struct Heading {
 };
 // Columns as wide as their widest cell.
 void print_table(const std::vector<Heading>& headings, const std::vector<Cells>& rows);
+
+// "7, 8"
+std::string joined(const std::set<std::uint32_t>& numbers);
 
 // For people: "1.5 Gbit/s", "64 MiB", "3 min 2 s".
 std::string rate_for_people(double bits_per_second);

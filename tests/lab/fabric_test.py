@@ -66,7 +66,8 @@ class Fabric(unittest.TestCase):
         for name in self.lab.state["sockets"]:
             if self.lab.ctl("status", daemon=name).returncode != OK:
                 self.lab.tool("restart", name)
-        done = self.fabric("remove", "--job", "7", "--job", "8", "--job", "9")
+        jobs = {str(row["job"]) for row in self.lab.rows("tree")}
+        done = self.fabric("remove", "--force", *(word for job in jobs for word in ("--job", job)))
         self.assertEqual(done.returncode, OK, done.stderr)
 
     def fabric(self, command: str, *arguments, file=None, **more):
@@ -253,6 +254,13 @@ class Fabric(unittest.TestCase):
         self.assertEqual(states[7], {"no place"})
         self.assertNotIn("no place", states[8])
 
+    def test_a_job_that_nobody_knows_is_an_error(self):
+        self.fabric_json("apply")
+        done = self.fabric("remove", "--job", "99")
+        self.assertEqual(done.returncode, FAILED)
+        self.assertIn("there is no job 99 in ", done.stderr)
+        self.assertIn("there are 7, 8", done.stderr)
+
     def test_what_does_not_fit_is_refused(self):
         many = self.write("many.toml", self.text.replace('trees = "all"', "trees = 3"))
         done = self.fabric("apply", file=many)
@@ -260,6 +268,33 @@ class Fabric(unittest.TestCase):
         self.assertRegex(done.stderr, r"many.toml:\d+:\d+: job 7: 3 trees, but only 2 disjoint "
                                       r"roots: spine1, spine2")
         self.assertFalse(any(self.installed().values()))
+
+
+class InUse(unittest.TestCase):
+    """Trees that workers send through."""
+
+    def test_they_are_taken_by_force_only(self):
+        with support.Lab("star-4", *PANAMA) as lab, tempfile.TemporaryDirectory() as directory:
+            file = pathlib.Path(directory) / "fabric.toml"
+            file.write_text(lab.tool("fabric", "--job", 7))
+            applied = support.run(support.CTL, "fabric", "apply", file, "--env", directory)
+            self.assertEqual(applied.returncode, OK, applied.stderr)
+            told = dict(line.split("=", 1) for line in
+                        (pathlib.Path(directory) / "job-7.env").read_text().splitlines())
+            bench = lab.bench("--algorithm", "panama", "-b", "1M", "-e", "1M", "-n", "100000",
+                              environment=told)
+            support.until(lambda: any(row["state"]["results_total"] for row in lab.rows("tree")),
+                          what="a reduction")
+            switch = lab.rows("tree")[0]["switch"]
+            for refused in (support.run(support.CTL, "fabric", "remove", file),
+                            lab.ctl("tree", "remove", switch, "7")):
+                self.assertEqual(refused.returncode, FAILED, refused.stdout)
+                self.assertRegex(refused.stderr, r"nothing was removed: job 7 \(tree 0; last packet ")
+            self.assertEqual(len(lab.rows("tree")), 1)
+            bench.stop()
+            removed = support.run(support.CTL, "fabric", "remove", "--force", file)
+            self.assertEqual(removed.returncode, OK, removed.stderr)
+            self.assertEqual(lab.rows("tree"), [])
 
 
 class OneDaemon(unittest.TestCase):

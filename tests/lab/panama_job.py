@@ -24,6 +24,7 @@ def job(lab: support.Lab, *options, number: int = 1):
         told = dict(line.split("=", 1) for line in lines if "=" in line)
         with mock.patch.dict(os.environ, told):
             yield told
-        removed = support.run(support.CTL, "fabric", "remove", file)
+        # Its workers have ended, but not long ago.
+        removed = support.run(support.CTL, "fabric", "remove", "--force", file)
         if removed.returncode != 0:
             raise AssertionError(f"fabric remove: {removed.stderr}")

@@ -34,7 +34,7 @@ class Trees:
     def __exit__(self, kind, *_) -> None:
         with self._directory:
             if kind is None:  # otherwise the lab ends, and they with it
-                self._fabric("remove")
+                self._fabric("remove", "--force")  # its workers ended, but not long ago
 
     def _fabric(self, command: str, *options: str) -> None:
         done = subprocess.run([self._net.program("tributaryctl"), "fabric", command,

@@ -28,8 +28,10 @@ _tributaryctl() {
     watch) mapfile -t COMPREPLY < <(compgen -W "--interval --count --json" -- "$current"); return ;;
   esac
   if [[ $current == -* && " ${COMP_WORDS[*]} " == *" fabric "* ]]; then
-    mapfile -t COMPREPLY < <(compgen -W "--env --job --skip-unreachable --json --timeout --help" \
-      -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W "--env --job --force --skip-unreachable --json --timeout
+      --help" -- "$current")
+  elif [[ $current == -* && " ${COMP_WORDS[*]} " == *" tree remove "* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "--force --socket --json --timeout --help" -- "$current")
   elif [[ $current == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "--socket --json --timeout --help --version" -- "$current")
   else

@@ -267,6 +267,30 @@ TEST_F(CtlTest, trees_are_listed_and_removed) {
   EXPECT_EQ(run("tree remove leaf1 7").code, 0);
   EXPECT_EQ(backend_.installed, (RuntimeTrees{{"leaf1", {part_of(8, 1)}}}));
   EXPECT_EQ(run("tree remove leaf9 7").code, 1);
+  const Ran unknown = run("tree remove leaf1 99");
+  EXPECT_EQ(unknown.code, 1);
+  EXPECT_EQ(unknown.output,
+            "tributaryctl: switch leaf1 has no installed trees of job 99; it has those of 8\n");
+}
+
+TEST_F(CtlTest, trees_in_use_are_removed_by_force_only) {
+  add_panama(backend_.running);
+  backend_.installed = {{"leaf1", {part_of(7, 0), part_of(7, 1), part_of(8, 2)}}};
+  engine::TreeStatus used;
+  used.job = 7;
+  used.tree = 1;
+  used.active = true;
+  backend_.states = {{"leaf1", used, std::chrono::milliseconds(20)}};
+  start();
+  const Ran refused = run("tree remove leaf1 7");
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_EQ(refused.output,
+            "tributaryctl: trees are in use, and nothing was removed: job 7 (tree 1; last packet "
+            "20.0 ms ago); end the workers and wait 10 s, or pass --force\n");
+  EXPECT_EQ(backend_.tree_changes, 0);
+  EXPECT_EQ(run("tree remove leaf1 8").code, 0);
+  EXPECT_EQ(run("tree remove --force leaf1 7").code, 0);
+  EXPECT_TRUE(backend_.installed.empty());
 }
 
 TEST_F(CtlTest, the_root_of_a_tree_has_no_parent) {

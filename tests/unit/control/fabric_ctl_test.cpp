@@ -120,6 +120,60 @@ TEST_F(FabricCtlTest, show_says_why_a_job_has_no_place) {
   EXPECT_EQ(program["refusals"][0]["line"], 12);
 }
 
+TEST_F(FabricCtlTest, remove_refuses_to_take_what_is_in_use) {
+  start();
+  EXPECT_EQ(run("fabric apply " + fabric()).code, 0);
+  engine::TreeStatus used;
+  used.job = 7;
+  backend_.states = {{"leaf1", used, std::chrono::milliseconds(9500)}};
+  const Ran refused = run("fabric remove " + fabric());
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_EQ(refused.output,
+            "tributaryctl: trees are in use, and nothing was removed: job 7 (tree 0; last packet "
+            "9.5 s ago); end the workers and wait 10 s, or pass --force\n");
+  const json error = json::parse(run("-j fabric remove " + fabric()).output)["error"];
+  EXPECT_EQ(error["code"], "in_use");
+  EXPECT_EQ(error["details"]["in_use"], json::parse(R"([{"job":7,"trees":[0],"switches":["leaf1"],
+                                                         "idle_seconds":9.5}])"));
+  EXPECT_EQ(backend_.installed, placed());
+  EXPECT_EQ(run("fabric remove --force " + fabric()).output, "removed from leaf1\n");
+  EXPECT_TRUE(backend_.installed.empty());
+}
+
+TEST_F(FabricCtlTest, remove_asks_only_whether_its_own_jobs_rest) {
+  backend_.installed = {{"leaf1", {part_of(8, 0), part_of(9, 0)}}};
+  engine::TreeStatus used;
+  used.job = 9;
+  used.active = true;
+  engine::TreeStatus rests;
+  rests.job = 8;
+  backend_.states = {{"leaf1", used}, {"leaf1", rests, std::chrono::seconds(10)}};
+  start();
+  EXPECT_THAT(run("fabric remove --job 8 --job 9 " + fabric()).output,
+              HasSubstr("job 9 (tree 0; active)"));
+  EXPECT_EQ(run("fabric remove --job 8 " + fabric()).code, 0);
+  EXPECT_EQ(backend_.installed, (RuntimeTrees{{"leaf1", {part_of(9, 0)}}}));
+}
+
+TEST_F(FabricCtlTest, remove_names_the_jobs_there_are) {
+  backend_.installed = {{"leaf1", {part_of(8, 1)}}};
+  backend_.running.switches[0].config.panama->trees.push_back(
+      {3, 0, wire::Ipv4Address(239, 1, 1, 1), {0, 1}, 2, 4, 2, 4});
+  start();
+  const std::string path = fabric();
+  const Ran unknown = run("fabric remove --job 8 --job 99 " + path);
+  EXPECT_EQ(unknown.code, 1);
+  EXPECT_EQ(unknown.output, "tributaryctl: there is no job 99 in " + path +
+                                " or on its switches; there are 7, 8\n");
+  const json error = json::parse(run("-j fabric remove --job 99 " + path).output)["error"];
+  EXPECT_EQ(error["code"], "no_job");
+  EXPECT_EQ(error["details"]["known_jobs"], json({7, 8}));
+  EXPECT_EQ(run("fabric remove --job 3 " + path).output,
+            "tributaryctl: job 3 is in the configuration of switch leaf1; take it out there\n");
+  EXPECT_EQ(backend_.tree_changes, 0);
+  EXPECT_EQ(run("fabric remove --job 7 " + path).output, "nothing to remove\n");
+}
+
 TEST_F(FabricCtlTest, remove_takes_the_file_s_jobs_or_those_that_are_named) {
   start();
   EXPECT_EQ(run("fabric apply " + fabric()).code, 0);
