@@ -6,7 +6,6 @@
 #include <sys/prctl.h>
 
 #include "dataplane/driver_memory.h"
-#include "switch/flow_plan.h"
 
 namespace tributary::dataplane {
 namespace {
@@ -23,75 +22,24 @@ Time read_clock() {
 
 }  // namespace
 
-Core::Core(const Setup& setup, const control::DaemonConfig& config,
+Core::Core(const CoreSetup& setup, const control::DaemonConfig& config,
            const std::vector<std::unique_ptr<PortDevice>>& devices)
     : setup_(setup),
       pool_(setup.mempool),
       handover_(*setup.rings, setup.core, setup.cores, pool_),
-      idle_(config.idle) {
+      idle_(config.idle),
+      ports_(setup, pool_, config, devices) {
   status_.cpu = setup.cpu;
-  const auto& places = setup.topology->ports;
-  for (std::uint32_t number = 0; number < places.size(); ++number) {
-    add_port(number, config, devices[number].get());
-  }
-  home_.resize(places.size());
-  for (auto home = ports_.rbegin(); home != ports_.rend(); ++home) {
-    home_[home->number] = &*home;
-  }
-  choose_senders(config);
-  control_flow(config);
   for (std::size_t s = 0; s < config.switches.size(); ++s) {
     auto& share = shares_.emplace_back();
     share.config = config.switches[s].config;
     share.logical = std::make_unique<switching::Switch>(
         share.config, switching::CoreShare{setup.core, setup.cores}, pool_, (*setup.gauges)[s]);
+    share.deadline = share.logical->deadline();
   }
-  refresh_deadlines();
 }
 
 Core::~Core() = default;
-
-void Core::add_port(std::uint32_t number, const control::DaemonConfig& config, PortDevice* device) {
-  const auto& place = setup_.topology->ports[number];
-  const auto& port = config.switches[place.switch_index].config.ports[place.port];
-  for (std::size_t queue = 0; queue < place.cores.size(); ++queue) {
-    if (place.cores[queue] == setup_.core) {
-      // A gauge has one writer. Where flows are spread over the queues, one is as full as another.
-      auto* gauge = queue == 0 ? &(*setup_.gauges)[place.switch_index][place.port] : nullptr;
-      ports_.push_back({switching::Port(port, gauge),
-                        device != nullptr ? &device->queue(queue) : nullptr, number, queue == 0,
-                        &place});
-    }
-  }
-}
-
-void Core::choose_senders(const control::DaemonConfig& config) {
-  senders_.clear();
-  for (const auto& place : setup_.topology->ports) {
-    const auto& port = config.switches[place.switch_index].config.ports[place.port];
-    senders_.push_back(sender_of(place, has_one_owner(port), setup_.core));
-  }
-}
-
-// A neighbour that is silent is not one that is dead: what waits in a device is kept as long as
-// what waits in a queue.
-void Core::control_flow(const control::DaemonConfig& config) {
-  std::vector<forwarding::FlowPlan> plans;
-  for (const auto& section : config.switches) {
-    plans.push_back(switching::plan_flow_control(section.config.ports));
-  }
-  for (auto& home : ports_) {
-    const auto s = home.place->switch_index;
-    const auto& port = config.switches[s].config.ports[home.place->port];
-    home.port.control_flow({(*setup_.buffers)[s], home.place->port, home.first ? &pool_ : nullptr},
-                           port, plans[s]);
-    if (home.queue != nullptr) {
-      home.queue->set_patience(port.flow.mode == forwarding::FlowControl::off
-                                   ? DeviceQueue::patience_usual
-                                   : forwarding::pause_watchdog);
-    }
-  }
-}
 
 void Core::run() {
   prctl(PR_SET_TIMERSLACK, 1UL);  // nanosecond: sleeps end when they should
@@ -146,19 +94,9 @@ bool Core::round(Time now) {
 bool Core::receive_from_devices(Time now) {
   bool worked = false;
   for (auto& home : ports_) {
-    if (home.queue == nullptr || home.port.holds_back()) {
-      home.port.hear(now);
-      continue;
-    }
-    PacketList burst;
-    const auto count = home.queue->receive(pool_, home.place->port, burst);
-    if (count < DeviceQueue::burst) {
-      home.port.hear(now);
-    }
-    if (count > 0) {
+    if (home.receive(pool_, now, ready_)) {
       worked = true;
-      home.port.arrive(std::move(burst), now, ready_);
-      deliver(home);
+      deliver(home.place().switch_index);
     }
   }
   return worked;
@@ -177,10 +115,11 @@ bool Core::receive_from_cores(Time now) {
         shares_[index_of(tag)].inbox.push(std::move(packet));
         break;
       case Errand::depart:
-        leave(*home_[index_of(tag)], std::move(packet), now);
+        // Even if another core is to send by now: the cores learn that one after the other.
+        ports_.find(index_of(tag))->enqueue(std::move(packet), now);
         break;
       case Errand::arrive:
-        arrive(*home_[index_of(tag)], std::move(packet), now);
+        arrive(*ports_.find(index_of(tag)), std::move(packet), now);
         break;
       case Errand::learn: {
         auto& share = shares_[index_of(tag)];
@@ -217,49 +156,27 @@ bool Core::run_switches(Time now) {
 bool Core::run_ports(Time now) {
   bool worked = false;
   for (auto& home : ports_) {
-    const bool waiting = home.queue != nullptr && home.queue->waiting();
-    if (home.deadline > now && !waiting && !home.port.controls_flow()) {
+    if (!home.due(now)) {
       continue;
     }
-    home.port.poll_arrivals(now, ready_);
+    home.poll_arrivals(now, ready_);
     worked |= !ready_.empty();
-    deliver(home);
-    if (home.queue != nullptr) {
-      worked |= transmit(home, now);
-    } else {
-      home.port.dequeue(now, taken_, DeviceQueue::burst);
-      worked |= !taken_.empty();
-      cross_link(home, now);
-    }
-    home.deadline = home.port.deadline();
+    deliver(home.place().switch_index);
+    worked |= home.send(now, crossing_);
+    cross_link(home, now);
   }
   return worked;
 }
 
-// Burst after burst, until nothing may go or the device takes no more.
-bool Core::transmit(HomePort& home, Time now) {
-  bool worked = false;
-  std::size_t sent = 0;
-  do {
-    home.port.dequeue(now, taken_, home.queue->room());
-    sent = home.queue->transmit(taken_, now);
-    worked |= sent > 0;
-  } while (sent == DeviceQueue::burst && home.port.queue_packets() > 0);
-  return worked;
-}
-
-// A frame from the cable, or from the far end of an internal link.
+// A frame from the far end of an internal link.
 void Core::arrive(HomePort& home, PacketPtr packet, Time now) {
-  packet->ingress = home.place->port;
-  packet->egress = no_port;
-  make_whole(*packet);
-  home.port.arrive(PacketList(std::move(packet)), now, ready_);
-  deliver(home);
+  home.arrive(std::move(packet), now, ready_);
+  deliver(home.place().switch_index);
 }
 
-// Gives what is in ready_ to this core's share of the port's switch, or to the core that owns it.
-void Core::deliver(HomePort& home) {
-  auto& share = shares_[home.place->switch_index];
+// Gives what is in ready_ to this core's share of the switch, or to the core that owns it.
+void Core::deliver(std::uint32_t switch_index) {
+  auto& share = shares_[switch_index];
   if (setup_.cores == 1) {
     share.inbox.append(std::move(ready_));
   }
@@ -268,11 +185,9 @@ void Core::deliver(HomePort& home) {
     if (owner == setup_.core) {
       share.inbox.push(std::move(packet));
     } else {
-      hand_over(std::move(packet), owner, errand_tag(Errand::receive, home.place->switch_index));
+      hand_over(std::move(packet), owner, errand_tag(Errand::receive, switch_index));
     }
   }
-  // A delayed arrival has made the port's next deadline.
-  home.deadline = home.port.deadline();
 }
 
 void Core::settle(Share& share, Time now) {
@@ -292,9 +207,8 @@ void Core::settle(Share& share, Time now) {
 // What neighbours said came in by queues of this core.
 void Core::tell_ports(std::uint32_t switch_index, Time now) {
   while (const auto frame = output_.controls.pop()) {
-    if (auto* home = home_[setup_.topology->number(switch_index, frame->ingress)]) {
-      home->port.obey(*frame, now);
-      home->deadline = home->port.deadline();
+    if (auto* home = ports_.find(setup_.topology->number(switch_index, frame->ingress))) {
+      home->obey(*frame, now);
     }
   }
 }
@@ -317,29 +231,19 @@ void Core::teach_others(std::uint32_t switch_index) {
 }
 
 void Core::depart(std::uint32_t number, PacketPtr packet, Time now) {
-  if (senders_[number] == setup_.core) {
-    leave(*home_[number], std::move(packet), now);
+  const auto sender = ports_.sender(number);
+  if (sender == setup_.core) {
+    ports_.find(number)->enqueue(std::move(packet), now);
   } else {
-    hand_over(std::move(packet), senders_[number], errand_tag(Errand::depart, number));
+    hand_over(std::move(packet), sender, errand_tag(Errand::depart, number));
   }
-}
-
-// What another core handed over leaves here, also while the cores learn one after the other that
-// somebody else is to send.
-void Core::leave(HomePort& home, PacketPtr packet, Time now) {
-  home.port.enqueue(std::move(packet), now);
-  const bool takes = home.queue != nullptr && !home.queue->waiting();
-  if (takes && home.port.queue_packets() >= DeviceQueue::burst) {
-    transmit(home, now);  // while it is in the cache; a device that is full is not asked per packet
-  }
-  home.deadline = Time{};  // run_ports() looks at it in this round, and finds the next one
 }
 
 // What left the queue of one end arrives at the other.
 void Core::cross_link(HomePort& home, Time now) {
-  const auto peer = home.place->peer;
-  while (auto packet = taken_.pop()) {
-    if (auto* far = home_[peer]) {
+  const auto peer = home.place().peer;
+  while (auto packet = crossing_.pop()) {
+    if (auto* far = ports_.find(peer)) {
       arrive(*far, std::move(packet), now);
     } else {
       hand_over(std::move(packet), setup_.topology->ports[peer].cores.front(),
@@ -368,10 +272,7 @@ void Core::account_refused() {
 }
 
 Time Core::earliest_deadline() const {
-  Time earliest = never;
-  for (const auto& home : ports_) {
-    earliest = std::min(earliest, home.deadline);
-  }
+  Time earliest = ports_.deadline();
   for (const auto& share : shares_) {
     earliest = std::min(earliest, share.deadline);
   }
@@ -386,60 +287,32 @@ control::CoreStatus Core::status() const {
 
 void Core::stop_receiving() {
   receiving_ = false;
-  for (auto& home : ports_) {
-    home.port.hear(never - std::chrono::seconds(1));  // nothing more is heard
-  }
+  ports_.end_receiving();
 }
 
 bool Core::queues_empty() const {
-  return handover_.empty() && std::all_of(ports_.begin(), ports_.end(), [](const HomePort& home) {
-           return home.deadline == never && !(home.queue != nullptr && home.queue->waiting());
-         });
+  return handover_.empty() && ports_.idle();
 }
 
 void Core::pause(std::uint32_t number, bool paused) {
-  for (auto& home : ports_) {
-    if (home.number == number && home.queue != nullptr) {
-      home.queue->pause(paused);
-    }
-  }
+  ports_.pause(number, paused);
 }
 
 void Core::set_port_up(std::uint32_t number, bool up) {
   const auto& place = setup_.topology->ports[number];
-  shares_[place.switch_index].logical->set_port_up(place.port, up);
-  for (auto& home : ports_) {
-    if (home.number == number) {
-      home.port.set_up(up);
-    }
-  }
-  refresh_deadlines();
+  auto& share = shares_[place.switch_index];
+  share.logical->set_port_up(place.port, up);
+  share.deadline = share.logical->deadline();
+  ports_.set_up(number, up);
 }
 
 void Core::reconfigure(const control::DaemonConfig& config) {
   for (std::size_t s = 0; s < shares_.size(); ++s) {
     shares_[s].config = config.switches[s].config;
     shares_[s].logical->reconfigure(shares_[s].config);
+    shares_[s].deadline = shares_[s].logical->deadline();
   }
-  choose_senders(config);
-  for (auto& home : ports_) {
-    auto port = config.switches[home.place->switch_index].config.ports[home.place->port];
-    if (senders_[home.number] != setup_.core) {
-      port.queue.rate_bps = 0;  // what still waits here goes; only the owner shapes
-    }
-    home.port.reconfigure(port);
-  }
-  control_flow(config);
-  refresh_deadlines();
-}
-
-void Core::refresh_deadlines() {
-  for (auto& home : ports_) {
-    home.deadline = home.port.deadline();
-  }
-  for (auto& share : shares_) {
-    share.deadline = share.logical->deadline();
-  }
+  ports_.reconfigure(config);
 }
 
 }  // namespace tributary::dataplane

@@ -221,8 +221,8 @@ void Dataplane::make_cores() {
   links_.resize(topology_.ports.size());
   for (unsigned core = 0; core < config_.cores.size(); ++core) {
     cores_.push_back(std::make_unique<Core>(
-        Core::Setup{core, static_cast<unsigned>(config_.cores.size()), config_.cores[core],
-                    &topology_, rings_.get(), store_->mempool(), &pulses_, &gauges_, &buffers_},
+        CoreSetup{core, static_cast<unsigned>(config_.cores.size()), config_.cores[core],
+                  &topology_, rings_.get(), store_->mempool(), &pulses_, &gauges_, &buffers_},
         config_, devices_));
   }
 }

@@ -25,10 +25,10 @@ std::uint64_t resident_bytes() {
 }
 
 // Adds what one queue of a port counted.
-void add_counters(control::PortCounters& to, const Core::HomePort& home) {
-  const auto from = home.port.counters();
-  const auto refused = home.queue != nullptr ? home.queue->refused() : 0;
-  const auto dropped = home.queue != nullptr ? home.queue->dropped() : 0;
+void add_counters(control::PortCounters& to, const HomePort& home) {
+  const auto from = home.port().counters();
+  const auto refused = home.device() != nullptr ? home.device()->refused() : 0;
+  const auto dropped = home.device() != nullptr ? home.device()->dropped() : 0;
   to.rx_packets += from.rx_packets;
   to.rx_bytes += from.rx_bytes;
   to.rx_missed += refused;
@@ -125,11 +125,11 @@ std::vector<control::PortStatus> Dataplane::ports() {
   std::vector<control::PortStatus> rows(topology_.ports.size());
   on_cores([&](Core& core, Time) {
     for (const auto& home : core.ports()) {
-      auto& row = rows[home.number];
-      row.queue_packets += home.port.queue_packets();
-      row.queue_bytes += home.port.queue_bytes();
-      row.charged_bytes = home.port.charged_bytes();
-      row.paused |= home.port.paused();
+      auto& row = rows[home.number()];
+      row.queue_packets += home.port().queue_packets();
+      row.queue_bytes += home.port().queue_bytes();
+      row.charged_bytes = home.port().charged_bytes();
+      row.paused |= home.port().paused();
       add_counters(row.counters, home);
     }
   });

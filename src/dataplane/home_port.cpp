@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "dataplane/home_port.h"
+
+namespace tributary::dataplane {
+
+bool HomePort::send(Time now, PacketList& crossing) {
+  bool sent = false;
+  if (device_ != nullptr) {
+    sent = transmit(now);
+  } else {
+    port_.dequeue(now, crossing, DeviceQueue::burst);
+    sent = !crossing.empty();
+  }
+  refresh_deadline();
+  return sent;
+}
+
+// Burst after burst, until nothing may go or the device takes no more.
+bool HomePort::transmit(Time now) {
+  bool worked = false;
+  std::size_t sent = 0;
+  PacketList taken;
+  do {
+    port_.dequeue(now, taken, device_->room());
+    sent = device_->transmit(taken, now);
+    worked |= sent > 0;
+  } while (sent == DeviceQueue::burst && port_.queue_packets() > 0);
+  return worked;
+}
+
+void HomePort::pause(bool paused) {
+  if (device_ != nullptr) {
+    device_->pause(paused);
+  }
+}
+
+void HomePort::set_up(bool up) {
+  port_.set_up(up);
+  refresh_deadline();
+}
+
+void HomePort::reconfigure(const switching::PortConfig& config) {
+  port_.reconfigure(config);
+  refresh_deadline();
+}
+
+// A neighbour that is silent is not one that is dead: what waits in a device is kept as long as
+// what waits in a queue.
+void HomePort::control_flow(const switching::FlowPlace& flow, const switching::PortConfig& config,
+                            const forwarding::FlowPlan& plan) {
+  port_.control_flow(flow, config, plan);
+  if (device_ != nullptr) {
+    device_->set_patience(config.flow.mode == forwarding::FlowControl::off
+                              ? DeviceQueue::patience_usual
+                              : forwarding::pause_watchdog);
+  }
+  refresh_deadline();
+}
+
+}  // namespace tributary::dataplane

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <utility>
+
+#include "dataplane/device_queue.h"
+#include "dataplane/topology.h"
+#include "packet/list.h"
+#include "packet/pool.h"
+#include "switch/port.h"
+
+namespace tributary::dataplane {
+
+// A queue of a port's device that one core polls, with its share of the port's work; or an end of
+// an internal link. Knows when there is something to do next.
+class HomePort {
+ public:
+  // `device` is null for an internal link; `place` and `device` outlive this.
+  HomePort(switching::Port port, const PortPlace& place, std::uint32_t number, bool first,
+           DeviceQueue* device)
+      : port_(std::move(port)), place_(&place), number_(number), first_(first), device_(device) {}
+
+  const PortPlace& place() const { return *place_; }
+  std::uint32_t number() const { return number_; }
+  // Of the queues of its port.
+  bool first() const { return first_; }
+  const switching::Port& port() const { return port_; }
+  // Null for an internal link.
+  const DeviceQueue* device() const { return device_; }
+
+  // Adds to `ready` what comes from the device, unless it is to wait there or is delayed. False if
+  // nothing came.
+  bool receive(PacketPool& pool, Time now, PacketList& ready) {
+    if (device_ == nullptr || port_.holds_back()) {
+      port_.hear(now);
+      return false;
+    }
+    PacketList burst;
+    const auto count = device_->receive(pool, place_->port, burst);
+    if (count < DeviceQueue::burst) {
+      port_.hear(now);
+    }
+    if (count > 0) {
+      arrive(std::move(burst), now, ready);
+    }
+    return count > 0;
+  }
+  // A frame from the far end of an internal link; as receive().
+  void arrive(PacketPtr frame, Time now, PacketList& ready) {
+    frame->ingress = place_->port;
+    frame->egress = no_port;
+    make_whole(*frame);
+    arrive(PacketList(std::move(frame)), now, ready);
+  }
+  // Frames whose ingress delay is over.
+  void poll_arrivals(Time now, PacketList& ready) { port_.poll_arrivals(now, ready); }
+  // A MAC control frame that came in by the port.
+  void obey(const Packet& frame, Time now) {
+    port_.obey(frame, now);
+    refresh_deadline();
+  }
+  // Nothing comes from the device any more.
+  void end_receiving() { port_.hear(never - std::chrono::seconds(1)); }
+
+  // A departure of the switch.
+  void enqueue(PacketPtr packet, Time now) {
+    port_.enqueue(std::move(packet), now);
+    const bool takes = device_ != nullptr && !device_->waiting();
+    if (takes && port_.queue_packets() >= DeviceQueue::burst) {
+      transmit(now);  // while it is in the cache; a device that is full is not asked per packet
+    }
+    deadline_ = Time{};  // the core sends in this round, and finds the next one
+  }
+  // Sends what may go: to the device, or, at an end of an internal link, to `crossing`. False if
+  // nothing went.
+  bool send(Time now, PacketList& crossing);
+
+  bool due(Time now) const { return deadline_ <= now || waiting() || port_.controls_flow(); }
+  bool idle() const { return deadline_ == never && !waiting(); }
+  Time deadline() const { return deadline_; }
+
+  // Between rounds.
+  void pause(bool paused);
+  void set_up(bool up);
+  void reconfigure(const switching::PortConfig& config);
+  void control_flow(const switching::FlowPlace& flow, const switching::PortConfig& config,
+                    const forwarding::FlowPlan& plan);
+
+ private:
+  void arrive(PacketList frames, Time now, PacketList& ready) {
+    port_.arrive(std::move(frames), now, ready);
+    refresh_deadline();  // one may be delayed
+  }
+  bool transmit(Time now);
+  bool waiting() const { return device_ != nullptr && device_->waiting(); }
+  void refresh_deadline() { deadline_ = port_.deadline(); }
+
+  switching::Port port_;
+  const PortPlace* place_;
+  std::uint32_t number_;
+  bool first_;
+  DeviceQueue* device_;
+  Time deadline_ = never;  // of the port's queue and impairments
+};
+
+}  // namespace tributary::dataplane

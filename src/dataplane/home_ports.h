@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "control/config.h"
+#include "dataplane/core_setup.h"
+#include "dataplane/home_port.h"
+#include "dataplane/port_device.h"
+
+namespace tributary::dataplane {
+
+// The ports at home on one core, and who sends for those that are not.
+class HomePorts {
+ public:
+  // `devices` is indexed by port number; `pool` is the core's own.
+  HomePorts(const CoreSetup& setup, PacketPool& pool, const control::DaemonConfig& config,
+            const std::vector<std::unique_ptr<PortDevice>>& devices);
+  HomePorts(const HomePorts&) = delete;
+  HomePorts& operator=(const HomePorts&) = delete;
+
+  auto begin() { return ports_.begin(); }
+  auto end() { return ports_.end(); }
+  auto begin() const { return ports_.begin(); }
+  auto end() const { return ports_.end(); }
+
+  // The first queue of the port here; null if none is.
+  HomePort* find(std::uint32_t number) { return by_number_[number]; }
+  // The core by whose queue leaves what is sent here.
+  unsigned sender(std::uint32_t number) const { return senders_[number]; }
+
+  // The earliest of all.
+  Time deadline() const;
+  // Nothing waits to be sent.
+  bool idle() const;
+
+  void end_receiving();
+  // A port whose queues are paused neither receives nor sends.
+  void pause(std::uint32_t number, bool paused);
+  void set_up(std::uint32_t number, bool up);
+  void reconfigure(const control::DaemonConfig& config);
+
+ private:
+  void add(std::uint32_t number, const control::DaemonConfig& config, PortDevice* device);
+  void choose_senders(const control::DaemonConfig& config);
+  void control_flow(const control::DaemonConfig& config);
+
+  CoreSetup setup_;
+  PacketPool& pool_;
+  std::vector<HomePort> ports_;
+  std::vector<HomePort*> by_number_;
+  std::vector<unsigned> senders_;  // by port number
+};
+
+}  // namespace tributary::dataplane
