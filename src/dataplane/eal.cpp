@@ -2,13 +2,14 @@
 #include "dataplane/eal.h"
 
 #include <algorithm>
-#include <sched.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 #include <vector>
 
 #include <rte_eal.h>
 #include <rte_errno.h>
 
+#include "control/cores.h"
 #include "dataplane/eal_arguments.h"
 #include "dataplane/log.h"
 
@@ -16,25 +17,11 @@ namespace tributary::dataplane {
 namespace {
 
 std::vector<unsigned> allowed_cpus() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<unsigned> cpus;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) {
-    for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-      if (CPU_ISSET(cpu, &set)) {
-        cpus.push_back(cpu);
-      }
-    }
+  std::vector<unsigned> numbers;
+  for (const auto& cpu : control::allowed_cpus()) {
+    numbers.push_back(cpu.number);
   }
-  return cpus;
-}
-
-std::string list(const std::vector<unsigned>& cpus) {
-  std::string text;
-  for (const auto cpu : cpus) {
-    text += (text.empty() ? "" : ", ") + std::to_string(cpu);
-  }
-  return text;
+  return numbers;
 }
 
 }  // namespace
@@ -45,7 +32,7 @@ tl::expected<std::unique_ptr<Eal>, std::string> Eal::start(const control::Daemon
   for (const auto core : config.cores) {
     if (std::find(cpus.begin(), cpus.end(), core) == cpus.end()) {
       return tl::unexpected("daemon.cores: this process may not use CPU " + std::to_string(core) +
-                            "; it may use " + list(cpus));
+                            "; it may use " + fmt::format("{}", fmt::join(cpus, ", ")));
     }
   }
   if (auto enough = check_memory(memory, available_megabytes()); !enough) {
