@@ -21,8 +21,7 @@ class alignas(64) DeviceQueue {
   static constexpr std::uint16_t burst = 32;
   static constexpr Duration patience_usual = std::chrono::milliseconds(10);
 
-  // `sends`: the device has a transmit queue of this number.
-  // Paused at first.
+  // Paused at first. `sends`: the device has a transmit queue of this number.
   DeviceQueue(std::uint16_t port, std::uint16_t queue, bool sends)
       : port_(port), queue_(queue), sends_(sends) {}
 

@@ -110,7 +110,7 @@ class Port {
 
   // Rate, capacity, threshold and impairments of `config`; packets that wait stay.
   void reconfigure(const PortConfig& config);
-  // Drops everything that waits, for shutdown: the packets return to their pool.
+  // Everything that waits returns to its pool, and nobody counts it.
   void clear();
 
   PortCounters counters() const;
