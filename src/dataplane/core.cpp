@@ -22,8 +22,7 @@ Time read_clock() {
 
 }  // namespace
 
-Core::Core(const CoreSetup& setup, const control::DaemonConfig& config,
-           const std::vector<std::unique_ptr<PortDevice>>& devices)
+Core::Core(const CoreSetup& setup, const control::DaemonConfig& config, const Devices& devices)
     : setup_(setup),
       pool_(setup.mempool),
       handover_(*setup.rings, setup.core, setup.cores, pool_),

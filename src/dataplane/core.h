@@ -8,12 +8,12 @@
 
 #include "control/backend.h"
 #include "dataplane/core_setup.h"
+#include "dataplane/devices.h"
 #include "dataplane/handover.h"
 #include "dataplane/home_ports.h"
 #include "dataplane/idle.h"
 #include "dataplane/mailbox.h"
 #include "dataplane/mbuf_pool.h"
-#include "dataplane/port_device.h"
 #include "switch/switch.h"
 
 namespace tributary::dataplane {
@@ -31,9 +31,7 @@ class Core {
     Ledger handover;  // packets that were lost on the way to their owning core
   };
 
-  // `devices` is indexed by port number.
-  Core(const CoreSetup& setup, const control::DaemonConfig& config,
-       const std::vector<std::unique_ptr<PortDevice>>& devices);
+  Core(const CoreSetup& setup, const control::DaemonConfig& config, const Devices& devices);
   ~Core();
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;

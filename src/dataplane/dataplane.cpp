@@ -10,10 +10,8 @@
 
 #include "control/cores.h"
 #include "control/tree_store.h"
-#include "dataplane/interface.h"
 #include "dataplane/launch.h"
 #include "dataplane/reload.h"
-#include "switch/flow_plan.h"
 
 namespace tributary::dataplane {
 namespace {
@@ -37,52 +35,6 @@ control::DaemonConfig with_trees(control::DaemonConfig config, const control::Ru
   const auto added = control::add_trees(config, trees);
   assert(added);
   return config;
-}
-
-// What the check of the configuration could not know: how fast the devices are.
-void warn_of_losses(const switching::SwitchConfig& config) {
-  const auto plan = switching::plan_flow_control(config.ports);
-  for (std::size_t i = 0; i < plan.ports.size(); ++i) {
-    if (plan.guards(static_cast<PortIndex>(i)) && !plan.ports[i].lossless) {
-      spdlog::warn(
-          "{}:{}: flow control may lose frames at the {} Mbit/s of this port; the queues of the "
-          "switch need {} bytes each",
-          config.name, config.ports[i].name, switching::line_rate(config.ports[i]) / 1'000'000,
-          plan.capacity_needed);
-    }
-  }
-}
-
-// How many queues a device with automatic ones is asked for.
-std::uint16_t queues_wanted(const control::DeviceConfig& device, std::size_t cores) {
-  const auto* interface = std::get_if<control::InterfaceDevice>(&device);
-  const bool xdp =
-      interface != nullptr && interface->driver == control::InterfaceDevice::Driver::af_xdp;
-  const auto most = xdp ? interface_channels(interface->interface) : control::queues_max;
-  return static_cast<std::uint16_t>(std::min<std::size_t>(cores, most));
-}
-
-control::Outcome check_channels(const control::InterfaceDevice& device) {
-  const auto channels = interface_channels(device.interface);
-  if (device.driver == control::InterfaceDevice::Driver::af_xdp && device.queues > channels) {
-    return tl::unexpected("driver \"af_xdp\" can have a queue for each combined channel of " +
-                          device.interface + ", which are " + std::to_string(channels) + ", not " +
-                          std::to_string(device.queues) +
-                          "; make queues smaller, or see ethtool -l");
-  }
-  return {};
-}
-
-// A bridge needs what is for others, and a port with a MAC address of its own what is for that one.
-void warn_if_deaf(const std::string& switch_name, const switching::PortConfig& port,
-                  const PortDevice& device) {
-  const bool needs_everything = !port.address || device.mac() != port.mac;
-  if (needs_everything && !device.hears_everything()) {
-    spdlog::warn(
-        "{}:{}: the device refuses promiscuous mode, so it brings only what is for its own MAC "
-        "address; a virtual function needs `ip link set DEVICE vf N trust on` at its host",
-        switch_name, port.name);
-  }
 }
 
 int run_core(void* core) {
@@ -122,7 +74,7 @@ Dataplane::~Dataplane() {
 }
 
 control::Outcome Dataplane::open_all() {
-  if (auto usable = check_interfaces(); !usable) {
+  if (auto usable = check_ports(config_, topology_); !usable) {
     return usable;
   }
   auto eal = Eal::start(config_, memory_);
@@ -140,81 +92,13 @@ control::Outcome Dataplane::open_all() {
     return tl::unexpected(rings.error());
   }
   rings_ = std::make_unique<HandoverRings>(std::move(*rings));
-  return open_devices();
-}
-
-// Before anything is started.
-control::Outcome Dataplane::check_interfaces() const {
-  for (const auto& place : topology_.ports) {
-    const auto& device = config_.switches[place.switch_index].devices[place.port];
-    if (const auto* interface = std::get_if<control::InterfaceDevice>(&device)) {
-      if (const auto usable = check_interface(interface->interface); !usable) {
-        return port_error(place, usable.error());
-      }
-      if (const auto enough = check_channels(*interface); !enough) {
-        return port_error(place, enough.error());
-      }
-    }
-    if (std::holds_alternative<control::InternalLink>(device) && place.peer == no_peer) {
-      return port_error(place, "there is no port at the other end, \"" + describe(device) + "\"");
-    }
+  auto devices = open_devices(config_, topology_, store_->mempool());
+  if (!devices) {
+    return tl::unexpected(devices.error());
   }
+  devices_ = std::move(*devices);
+  control_flow(devices_, config_, topology_);
   return {};
-}
-
-control::Outcome Dataplane::open_devices() {
-  std::vector<QueueCount> queues(topology_.ports.size());
-  for (std::uint32_t number = 0; number < topology_.ports.size(); ++number) {
-    const auto& place = topology_.ports[number];
-    auto& section = config_.switches[place.switch_index];
-    auto& port = section.config.ports[place.port];
-    const auto& device = section.devices[place.port];
-    const auto wanted = queues_wanted(device, config_.cores.size());
-    const auto arguments = device_arguments(device, number, port.mtu, wanted);
-    if (!arguments) {
-      return port_error(place, arguments.error());
-    }
-    devices_.push_back(nullptr);
-    if (*arguments) {
-      auto opened = PortDevice::open(device, **arguments, port.mtu, store_->mempool(), wanted);
-      if (!opened) {
-        return port_error(place, opened.error());
-      }
-      devices_.back() = std::move(*opened);
-      queues[number] = {devices_.back()->receivers(), devices_.back()->senders()};
-      port.line_bps = devices_.back()->line_bps();
-    }
-    if (port.mac.is_zero()) {
-      const auto given = devices_.back() ? devices_.back()->mac() : std::nullopt;
-      port.mac = given.value_or(derived_mac(section.config.id, place.port));
-    }
-    if (devices_.back()) {
-      warn_if_deaf(section.config.name, port, *devices_.back());
-    }
-  }
-  deal_queues(topology_, static_cast<unsigned>(config_.cores.size()), queues);
-  control_devices(config_);
-  return {};
-}
-
-void Dataplane::control_devices(const control::DaemonConfig& config) {
-  for (const auto& section : config.switches) {
-    warn_of_losses(section.config);
-  }
-  for (std::uint32_t number = 0; number < devices_.size(); ++number) {
-    const auto& place = topology_.ports[number];
-    if (devices_[number]) {
-      devices_[number]->control_flow(
-          config.switches[place.switch_index].config.ports[place.port].flow.mode);
-    }
-  }
-}
-
-tl::unexpected<std::string> Dataplane::port_error(const PortPlace& place,
-                                                  const std::string& what) const {
-  const auto& config = config_.switches[place.switch_index].config;
-  return tl::unexpected("switch \"" + config.name + "\", port \"" + config.ports[place.port].name +
-                        "\": " + what);
 }
 
 void Dataplane::make_cores() {
@@ -398,7 +282,7 @@ control::Outcome Dataplane::reconfigure(control::DaemonConfig next) {
         std::string("a packet core did not take up the configuration; do it again"));
   }
   config_ = std::move(next);
-  control_devices(config_);
+  control_flow(devices_, config_, topology_);
   return {};
 }
 

@@ -13,6 +13,7 @@
 
 #include "control/backend.h"
 #include "dataplane/core.h"
+#include "dataplane/devices.h"
 #include "dataplane/eal.h"
 
 namespace tributary::dataplane {
@@ -67,10 +68,6 @@ class Dataplane final : public control::Backend {
 
   Dataplane(const control::DaemonConfig& config, std::string version);
   control::Outcome open_all();
-  control::Outcome check_interfaces() const;
-  void control_devices(const control::DaemonConfig& config);
-  control::Outcome open_devices();
-  tl::unexpected<std::string> port_error(const PortPlace& place, const std::string& what) const;
   void make_cores();
   void stop();
   // Runs `action` for every core, on its own thread and between its bursts; or here, while the
@@ -97,7 +94,7 @@ class Dataplane final : public control::Backend {
   std::unique_ptr<Eal> eal_;
   std::unique_ptr<MbufStore> store_;
   std::unique_ptr<HandoverRings> rings_;
-  std::vector<std::unique_ptr<PortDevice>> devices_;  // by port number; null for internal links
+  Devices devices_;
   std::vector<CorePulse> pulses_;
   Gauges gauges_;
   Buffers buffers_;

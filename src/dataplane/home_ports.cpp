@@ -16,7 +16,7 @@ const switching::PortConfig& config_of(const PortPlace& place,
 }  // namespace
 
 HomePorts::HomePorts(const CoreSetup& setup, PacketPool& pool, const control::DaemonConfig& config,
-                     const std::vector<std::unique_ptr<PortDevice>>& devices)
+                     const Devices& devices)
     : setup_(setup), pool_(pool), by_number_(setup.topology->ports.size()) {
   for (std::uint32_t number = 0; number < by_number_.size(); ++number) {
     add(number, config, devices[number].get());

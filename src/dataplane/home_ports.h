@@ -7,17 +7,17 @@
 
 #include "control/config.h"
 #include "dataplane/core_setup.h"
+#include "dataplane/devices.h"
 #include "dataplane/home_port.h"
-#include "dataplane/port_device.h"
 
 namespace tributary::dataplane {
 
 // The ports at home on one core, and who sends for those that are not.
 class HomePorts {
  public:
-  // `devices` is indexed by port number; `pool` is the core's own.
+  // `pool` is the core's own.
   HomePorts(const CoreSetup& setup, PacketPool& pool, const control::DaemonConfig& config,
-            const std::vector<std::unique_ptr<PortDevice>>& devices);
+            const Devices& devices);
   HomePorts(const HomePorts&) = delete;
   HomePorts& operator=(const HomePorts&) = delete;
 

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "dataplane/devices.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+#include "dataplane/device_arguments.h"
+#include "dataplane/interface.h"
+#include "switch/flow_plan.h"
+
+namespace tributary::dataplane {
+namespace {
+
+using Outcome = tl::expected<void, std::string>;
+
+tl::unexpected<std::string> port_error(const switching::SwitchConfig& config, PortIndex port,
+                                       const std::string& what) {
+  return tl::unexpected("switch \"" + config.name + "\", port \"" + config.ports[port].name +
+                        "\": " + what);
+}
+
+// What the check of the configuration could not know: how fast the devices are.
+void warn_of_losses(const switching::SwitchConfig& config) {
+  const auto plan = switching::plan_flow_control(config.ports);
+  for (std::size_t i = 0; i < plan.ports.size(); ++i) {
+    if (plan.guards(static_cast<PortIndex>(i)) && !plan.ports[i].lossless) {
+      spdlog::warn(
+          "{}:{}: flow control may lose frames at the {} Mbit/s of this port; the queues of the "
+          "switch need {} bytes each",
+          config.name, config.ports[i].name, switching::line_rate(config.ports[i]) / 1'000'000,
+          plan.capacity_needed);
+    }
+  }
+}
+
+// How many queues a device with automatic ones is asked for.
+std::uint16_t queues_wanted(const control::DeviceConfig& device, std::size_t cores) {
+  const auto* interface = std::get_if<control::InterfaceDevice>(&device);
+  const bool xdp =
+      interface != nullptr && interface->driver == control::InterfaceDevice::Driver::af_xdp;
+  const auto most = xdp ? interface_channels(interface->interface) : control::queues_max;
+  return static_cast<std::uint16_t>(std::min<std::size_t>(cores, most));
+}
+
+Outcome check_channels(const control::InterfaceDevice& device) {
+  const auto channels = interface_channels(device.interface);
+  if (device.driver == control::InterfaceDevice::Driver::af_xdp && device.queues > channels) {
+    return tl::unexpected("driver \"af_xdp\" can have a queue for each combined channel of " +
+                          device.interface + ", which are " + std::to_string(channels) + ", not " +
+                          std::to_string(device.queues) +
+                          "; make queues smaller, or see ethtool -l");
+  }
+  return {};
+}
+
+// A bridge needs what is for others, and a port with a MAC address of its own what is for that one.
+void warn_if_deaf(const std::string& switch_name, const switching::PortConfig& port,
+                  const PortDevice& device) {
+  const bool needs_everything = !port.address || device.mac() != port.mac;
+  if (needs_everything && !device.hears_everything()) {
+    spdlog::warn(
+        "{}:{}: the device refuses promiscuous mode, so it brings only what is for its own MAC "
+        "address; a virtual function needs `ip link set DEVICE vf N trust on` at its host",
+        switch_name, port.name);
+  }
+}
+
+// Null for an internal link.
+tl::expected<std::unique_ptr<PortDevice>, std::string> open_device(
+    const control::DeviceConfig& device, std::uint32_t number, std::uint16_t mtu, std::size_t cores,
+    rte_mempool* mempool) {
+  const auto wanted = queues_wanted(device, cores);
+  const auto arguments = device_arguments(device, number, mtu, wanted);
+  if (!arguments) {
+    return tl::unexpected(arguments.error());
+  }
+  return *arguments ? PortDevice::open(device, **arguments, mtu, mempool, wanted) : nullptr;
+}
+
+}  // namespace
+
+Outcome check_ports(const control::DaemonConfig& config, const Topology& topology) {
+  for (const auto& place : topology.ports) {
+    const auto& section = config.switches[place.switch_index];
+    const auto& device = section.devices[place.port];
+    if (const auto* interface = std::get_if<control::InterfaceDevice>(&device)) {
+      if (const auto usable = check_interface(interface->interface); !usable) {
+        return port_error(section.config, place.port, usable.error());
+      }
+      if (const auto enough = check_channels(*interface); !enough) {
+        return port_error(section.config, place.port, enough.error());
+      }
+    }
+    if (std::holds_alternative<control::InternalLink>(device) && place.peer == no_peer) {
+      return port_error(section.config, place.port,
+                        "there is no port at the other end, \"" + describe(device) + "\"");
+    }
+  }
+  return {};
+}
+
+tl::expected<Devices, std::string> open_devices(control::DaemonConfig& config, Topology& topology,
+                                                rte_mempool* mempool) {
+  Devices devices;
+  std::vector<QueueCount> queues(topology.ports.size());
+  for (std::uint32_t number = 0; number < topology.ports.size(); ++number) {
+    const auto& place = topology.ports[number];
+    auto& section = config.switches[place.switch_index];
+    auto& port = section.config.ports[place.port];
+    auto opened =
+        open_device(section.devices[place.port], number, port.mtu, config.cores.size(), mempool);
+    if (!opened) {
+      return port_error(section.config, place.port, opened.error());
+    }
+    const auto& device = devices.emplace_back(std::move(*opened));
+    if (port.mac.is_zero()) {
+      const auto given = device ? device->mac() : std::nullopt;
+      port.mac = given.value_or(derived_mac(section.config.id, place.port));
+    }
+    if (device) {
+      port.line_bps = device->line_bps();
+      queues[number] = {device->receivers(), device->senders()};
+      warn_if_deaf(section.config.name, port, *device);
+    }
+  }
+  deal_queues(topology, static_cast<unsigned>(config.cores.size()), queues);
+  return devices;
+}
+
+void control_flow(const Devices& devices, const control::DaemonConfig& config,
+                  const Topology& topology) {
+  for (const auto& section : config.switches) {
+    warn_of_losses(section.config);
+  }
+  for (std::uint32_t number = 0; number < devices.size(); ++number) {
+    const auto& place = topology.ports[number];
+    if (devices[number]) {
+      devices[number]->control_flow(
+          config.switches[place.switch_index].config.ports[place.port].flow.mode);
+    }
+  }
+}
+
+}  // namespace tributary::dataplane
