@@ -14,31 +14,9 @@ import time
 import unittest
 
 import support
+from pktgen_configs import ROUTER
 
-PKTGEN = support.BUILD / "apps" / "tributary-pktgen" / "tributary-pktgen"
 BOARD = support.BUILD / "tests" / "perf" / "liballocation_board.so"
-
-CONFIG = """
-version = 1
-[daemon]
-cores = [{core}]
-idle = "poll"
-hugepages = "never"
-packets = 8192
-control = "{directory}/control.sock"
-log_level = "warning"
-[[switch]]
-name = "s"
-id = 1
-address = "10.255.0.1"
-[switch.canary]
-descriptors = 1024
-[[switch.port]]
-name = "feed"
-address = "10.1.1.1/24"
-mac = "02:00:00:01:00:01"
-pcap = {{ rx = "{directory}/feed.pcap", infinite = true }}
-"""
 
 
 class PacketPath(unittest.TestCase):
@@ -47,14 +25,17 @@ class PacketPath(unittest.TestCase):
         directory = tempfile.TemporaryDirectory(prefix="packet-path-")
         cls.addClassCleanup(directory.cleanup)
         cls.directory = pathlib.Path(directory.name)
-        fed = support.run(PKTGEN, "pcap", "canary", "--file", cls.directory / "feed.pcap",
+        file = cls.directory / "feed.pcap"
+        fed = support.run(support.PKTGEN, "pcap", "canary", "--file", file,
                           "--address", "10.1.1.2", "--gateway-mac", "02:00:00:01:00:01",
                           "--switch", "10.255.0.1", "--workers", "8", "--blocks", "64",
                           "--type", "f32,bf16")
         if fed.returncode != 0:
             raise AssertionError(fed.stderr)
-        config = CONFIG.format(directory=cls.directory, core=min(os.sched_getaffinity(0)))
-        (cls.directory / "tributaryd.toml").write_text(config + fed.stdout)
+        polling = ROUTER.replace("[daemon]", '[daemon]\nidle = "poll"')
+        feed = f'pcap = {{ rx = "{file}", infinite = true }}\n'
+        (cls.directory / "tributaryd.toml").write_text(polling.format(
+            directory=cls.directory, core=min(os.sched_getaffinity(0)), device=feed + fed.stdout))
 
     @contextlib.contextmanager
     def daemon(self, **environment):
