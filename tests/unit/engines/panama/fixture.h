@@ -64,6 +64,12 @@ inline PanamaSpec from(const TreeConfig& tree, PortIndex n, std::uint32_t vid = 
   return spec;
 }
 
+// What a worker sends again.
+inline PanamaSpec again(PanamaSpec spec) {
+  spec.retransmission = true;
+  return spec;
+}
+
 inline PanamaSpec as_result(PanamaSpec spec) {
   spec.kind = wire::PanamaKind::result;
   spec.contributions = spec.workers;

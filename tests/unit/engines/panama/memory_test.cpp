@@ -7,15 +7,38 @@ namespace {
 
 class Memory : public PanamaTest {
  protected:
-  PanamaSpec of_job(std::uint32_t job, PortIndex n, std::uint32_t vid) {
-    auto spec = from(root_of(2, 0, job), n, vid);
-    return spec;
+  // Of jobs 8, 9, ...
+  static std::vector<TreeConfig> roots(std::uint32_t count) {
+    std::vector<TreeConfig> trees;
+    for (std::uint32_t job = 8; job < 8 + count; ++job) {
+      trees.push_back(root_of(2, 0, job));
+    }
+    return trees;
   }
+  // One worker of `a` has sent as much as the memory holds, the other only its first packet.
+  void start_full() {
+    start({a}, 8);
+    round(a, 0);
+    for (std::uint32_t vid = 1; vid <= 8; ++vid) {
+      feed(from(a, 0, vid));
+    }
+  }
+  void reconfigure(std::vector<TreeConfig> trees) {
+    config.trees = std::move(trees);
+    ASSERT_TRUE(engine->reconfigure(config));
+  }
+  // How many results come when worker 0 sends the last packet of its epoch again.
+  std::size_t replays(const TreeConfig& tree, std::uint32_t last) {
+    auto spec = from(tree, 0, last);
+    spec.fin = true;
+    return feed(again(spec)).size();
+  }
+
+  const TreeConfig a = root_of(2, 0, 7);
+  const TreeConfig b = root_of(2, 0, 8);
 };
 
 TEST_F(Memory, IsDividedAmongActiveTrees) {
-  const auto a = root_of(2, 0, 7);
-  const auto b = root_of(2, 0, 8);
   start({a, b}, 20);
   EXPECT_EQ(cap_of(round(a, 0)), 18u) << "all but the initial window of the other";
   EXPECT_EQ(cap_of(round(b, 0)), 2u) << "nothing has been given back yet";
@@ -29,8 +52,6 @@ TEST_F(Memory, IsDividedAmongActiveTrees) {
 }
 
 TEST_F(Memory, IsGivenBackByAnEpochThatEnds) {
-  const auto a = root_of(2, 0, 7);
-  const auto b = root_of(2, 0, 8);
   start({a, b}, 20);
   round(a, 0);
   round(b, 0);
@@ -66,8 +87,6 @@ TEST_F(Memory, WhatIsBeyondTheGrantIsDroppedAtItsPortAlone) {
 }
 
 TEST_F(Memory, ASilentJobLeavesItsShareToTheOthersUntilItGoesOn) {
-  const auto a = root_of(2, 0, 7);
-  const auto b = root_of(2, 0, 8);
   start({a, b}, 20);
   round(a, 0);
   feed(from(a, 0, 1));
@@ -92,33 +111,20 @@ TEST_F(Memory, AJobThatAsksForWhatItWaitsForIsNotSilent) {
   feed(from(tree, 0, 1));
   for (int i = 0; i < 3; ++i) {
     now += 6s;
-    auto spec = from(tree, 0, 1);
-    spec.retransmission = true;
-    feed(spec);
+    feed(again(from(tree, 0, 1)));
     harness->expire(now);
   }
   EXPECT_EQ(harness->figure("trees_active"), 1u);
-  auto lost = from(tree, 1, 0);
-  lost.retransmission = true;
-  EXPECT_EQ(feed(lost).size(), 1u) << "kept for who lacks it";
+  EXPECT_EQ(feed(again(from(tree, 1, 0))).size(), 1u) << "kept for who lacks it";
 }
 
 // One of its members hangs, and the others go on asking.
 TEST_F(Memory, AJobThatStandsStillMakesRoomForATreeThatHasNone) {
-  const auto a = root_of(2, 0, 7);
-  const auto b = root_of(2, 0, 8);
-  start({a}, 8);
-  round(a, 0);
-  for (std::uint32_t vid = 1; vid <= 8; ++vid) {
-    feed(from(a, 0, vid));
-  }
-  config.trees = {a, b};
-  ASSERT_TRUE(engine->reconfigure(config));
+  start_full();
+  reconfigure({a, b});
   expect_drop(from(b, 0), DropReason::panama_over_cap);
   now += 6s;
-  auto spec = from(a, 0, 1);
-  spec.retransmission = true;
-  feed(spec);
+  feed(again(from(a, 0, 1)));
   harness->expire(now);
   expect_drop(from(b, 0), DropReason::panama_over_cap);
   now += 5s;
@@ -132,18 +138,11 @@ TEST_F(Memory, AJobThatStandsStillMakesRoomForATreeThatHasNone) {
 
 // It rests when the new tree comes.
 TEST_F(Memory, AJobThatLeftMakesRoomForATreeThatHasNone) {
-  const auto a = root_of(2, 0, 7);
-  const auto b = root_of(2, 0, 8);
-  start({a}, 8);
-  round(a, 0);
-  for (std::uint32_t vid = 1; vid <= 8; ++vid) {
-    feed(from(a, 0, vid));
-  }
+  start_full();
   now += 11s;
   harness->expire(now);
   EXPECT_EQ(engine->deadline(), never);
-  config.trees = {a, b};
-  ASSERT_TRUE(engine->reconfigure(config));
+  reconfigure({a, b});
   expect_drop(from(b, 0), DropReason::panama_over_cap);
   now = engine->deadline();
   harness->expire(now);
@@ -153,10 +152,7 @@ TEST_F(Memory, AJobThatLeftMakesRoomForATreeThatHasNone) {
 // As many buffers as docs/control.md asks for, however many trees came to rest just now.
 TEST_F(Memory, WhatIsKeptAndWhatWaitsIsBounded) {
   constexpr std::uint32_t packet_memory = 100;
-  std::vector<TreeConfig> trees;
-  for (std::uint32_t job = 8; job < 33; ++job) {
-    trees.push_back(root_of(2, 0, job));
-  }
+  const auto trees = roots(25);
   start(trees, packet_memory);
   for (const auto& tree : trees) {
     for (std::uint32_t vid = 0; vid < 80; ++vid) {
@@ -165,23 +161,15 @@ TEST_F(Memory, WhatIsKeptAndWhatWaitsIsBounded) {
     }
     now += 1ms;
   }
-  const auto replays = [&](const TreeConfig& tree) {
-    auto spec = from(tree, 0, 79);
-    spec.fin = spec.retransmission = true;
-    return feed(spec).size();
-  };
-  EXPECT_EQ(replays(trees.front()), 0u) << "who rests longest forgets first";
-  EXPECT_EQ(replays(trees.back()), 1u);
-  EXPECT_EQ(replays(trees[trees.size() - 10]), 1u);
+  EXPECT_EQ(replays(trees.front(), 79), 0u) << "who rests longest forgets first";
+  EXPECT_EQ(replays(trees.back(), 79), 1u);
+  EXPECT_EQ(replays(trees[trees.size() - 10], 79), 1u);
 }
 
 // Repeats of a rank that lost its result get lost as well, and who is left out may begin seconds
 // after the others have ended.
 TEST_F(Memory, WhatTreesKeepThatRestIsThereAsLongAsThereIsRoom) {
-  std::vector<TreeConfig> trees;
-  for (std::uint32_t job = 8; job < 13; ++job) {
-    trees.push_back(root_of(2, 0, job));
-  }
+  const auto trees = roots(5);
   start(trees, 32);
   for (const auto& tree : trees) {
     for (std::uint32_t vid = 0; vid < 40; ++vid) {
@@ -191,9 +179,7 @@ TEST_F(Memory, WhatTreesKeepThatRestIsThereAsLongAsThereIsRoom) {
   }
   EXPECT_GT(harness->figure("packets_kept"), 64u);
   for (const auto& tree : trees) {
-    auto spec = from(tree, 0, 39);
-    spec.fin = spec.retransmission = true;
-    EXPECT_EQ(feed(spec).size(), 1u) << tree.job;
+    EXPECT_EQ(replays(tree, 39), 1u) << tree.job;
   }
 }
 
@@ -208,13 +194,10 @@ TEST_F(Memory, ResultsThatNobodyCanLackAreLetGo) {
 }
 
 TEST_F(Memory, TreesComeAndGoWithoutDisturbingOthers) {
-  const auto a = root_of(2, 0, 7);
-  const auto b = root_of(2, 0, 8);
   start({a}, 20);
   round(a, 0);
   feed(from(a, 0, 1), Ints{5});
-  config.trees = {a, b};
-  ASSERT_TRUE(engine->reconfigure(config));
+  reconfigure({a, b});
   EXPECT_EQ(harness->figure("packets_granted"), 20u) << "all of it is promised";
   EXPECT_EQ(Seen(feed(from(a, 1, 1), Ints{6})[0]).elements<std::int32_t>(), Ints{11});
   for (std::uint32_t vid = 2; vid < 30; ++vid) {
@@ -222,8 +205,7 @@ TEST_F(Memory, TreesComeAndGoWithoutDisturbingOthers) {
   }
   EXPECT_EQ(round(b, 0).size(), 2u);
   feed(from(b, 0, 1));
-  config.trees = {a};
-  ASSERT_TRUE(engine->reconfigure(config));
+  reconfigure({a});
   expect_drop(from(b, 1, 1), DropReason::panama_no_tree);
   EXPECT_EQ(harness->figure("packets_held"), 0u);
   EXPECT_EQ(harness->figure("trees"), 1u);
@@ -235,17 +217,9 @@ TEST_F(Memory, WithoutBuffersCopiesAreLostAndNothingElse) {
   const auto tree = root_of(2);
   start({tree});
   feed(from(tree, 0));
-  auto last = test::make_panama(pool, from(tree, 1), Ints{1});
-  std::vector<PacketPtr> all;
-  while (auto packet = pool.allocate()) {
-    all.push_back(std::move(packet));
-  }
-  EXPECT_LT(feed(std::move(last)).size(), 2u);
+  EXPECT_LT(feed_without_buffers(from(tree, 1), Ints{1}).size(), 2u);
   EXPECT_GE(harness->losses(DropReason::no_buffer), 1u);
-  all.clear();
-  auto spec = from(tree, 0);
-  spec.retransmission = true;
-  EXPECT_EQ(feed(spec).size(), 1u) << "and replayed";
+  EXPECT_EQ(feed(again(from(tree, 0, 0))).size(), 1u) << "and replayed";
 }
 
 TEST_F(Memory, OperatorsSeeWhoIsMissing) {

@@ -31,9 +31,7 @@ TEST_F(Partial, WhoIsLateAndLostTheResultGetsIt) {
   const auto tree = with_quorum(root_of(2), 1);
   start({tree});
   EXPECT_EQ(feed(from(tree, 0), Ints{5}).size(), 2u);
-  auto spec = from(tree, 1);
-  spec.retransmission = true;
-  const auto sent = feed(spec);
+  const auto sent = feed(again(from(tree, 1)));
   ASSERT_EQ(sent.size(), 1u);
   EXPECT_EQ(sent[0].port, 1);
   EXPECT_EQ(Seen(sent[0]).elements<std::int32_t>(), Ints{5});
@@ -129,9 +127,7 @@ TEST_F(Partial, ALargerSumThatFoundNoBufferIsMadeOnARepeat) {
   EXPECT_TRUE(feed_without_buffers(from(tree, 2), Ints{4}).empty());
   EXPECT_EQ(harness->losses(DropReason::no_buffer), 1u);
   now += 2ms;
-  auto spec = from(tree, 0);
-  spec.retransmission = true;
-  const auto sent = feed(spec, Ints{1});
+  const auto sent = feed(again(from(tree, 0)), Ints{1});
   ASSERT_EQ(sent.size(), 1u);
   EXPECT_EQ(sent[0].port, parent_port);
   EXPECT_EQ(Seen(sent[0]).header().contributions.value(), 3);
@@ -146,9 +142,7 @@ TEST_F(Partial, ASumOfWhichNothingIsKeptIsMadeAgain) {
   now += 11s;
   harness->expire(now);
   EXPECT_TRUE(feed_without_buffers(from(tree, 2), Ints{4}).empty());
-  auto spec = from(tree, 0);
-  spec.retransmission = true;
-  const auto sent = feed(spec, Ints{1});
+  const auto sent = feed(again(from(tree, 0)), Ints{1});
   ASSERT_EQ(sent.size(), 1u);
   EXPECT_EQ(Seen(sent[0]).header().contributions.value(), 3);
   EXPECT_EQ(Seen(sent[0]).elements<std::int32_t>(), Ints{7});
@@ -159,9 +153,7 @@ TEST_F(Partial, ASumThatFoundNoBufferIsMadeOnARepeat) {
   start({tree});
   feed(from(tree, 0), Ints{1});
   EXPECT_TRUE(feed_without_buffers(from(tree, 1), Ints{2}).empty());
-  auto spec = from(tree, 0);
-  spec.retransmission = true;
-  const auto sent = feed(spec, Ints{1});
+  const auto sent = feed(again(from(tree, 0)), Ints{1});
   ASSERT_EQ(sent.size(), 1u);
   EXPECT_EQ(Seen(sent[0]).header().contributions.value(), 2);
   EXPECT_EQ(Seen(sent[0]).elements<std::int32_t>(), Ints{3});
@@ -192,9 +184,7 @@ TEST_F(Partial, WhoIsLeftOutFindsResultsOfThreeWindows) {
     EXPECT_EQ(send(0, vid).size(), vid == 2 ? 0u : 2u) << vid;
   }
   send(0, 5);
-  auto lost = from(tree, 1, 1);
-  lost.retransmission = true;
-  const auto sent = feed(lost);
+  const auto sent = feed(again(from(tree, 1, 1)));
   ASSERT_EQ(sent.size(), 1u) << "kept";
   EXPECT_EQ(sent[0].port, 1);
 }

@@ -5,11 +5,6 @@
 namespace tributary::panama {
 namespace {
 
-PanamaSpec again(PanamaSpec spec) {
-  spec.retransmission = true;
-  return spec;
-}
-
 class Repeats : public PanamaTest {};
 
 TEST_F(Repeats, ARepeatedPacketIsNotAddedTwice) {
