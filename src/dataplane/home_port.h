@@ -73,8 +73,8 @@ class HomePort {
     }
     deadline_ = Time{};  // the core sends in this round, and finds the next one
   }
-  // Sends what may go: to the device, or, at an end of an internal link, to `crossing`. False if
-  // nothing went.
+  // Sends what may go: to the device, or, at an end of an internal link, to `crossing`, which is
+  // empty. False if nothing went.
   bool send(Time now, PacketList& crossing);
 
   bool due(Time now) const { return deadline_ <= now || waiting() || port_.controls_flow(); }
