@@ -239,7 +239,7 @@ void Core::depart(std::uint32_t number, PacketPtr packet, Time now) {
 }
 
 // What left the queue of one end arrives at the other.
-void Core::cross_link(HomePort& home, Time now) {
+void Core::cross_link(const HomePort& home, Time now) {
   const auto peer = home.place().peer;
   while (auto packet = crossing_.pop()) {
     if (auto* far = ports_.find(peer)) {

@@ -64,7 +64,7 @@ class Core {
   void settle(Share& share, Time now);
   void teach_others(std::uint32_t switch_index);
   void depart(std::uint32_t number, PacketPtr packet, Time now);
-  void cross_link(HomePort& home, Time now);
+  void cross_link(const HomePort& home, Time now);
   void hand_over(PacketPtr packet, unsigned to, std::uint64_t tag);
   void account_refused();
   Time earliest_deadline() const;

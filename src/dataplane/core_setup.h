@@ -23,7 +23,7 @@ using Gauges = std::vector<std::vector<forwarding::QueueGauge>>;
 // What is charged to every port, and what its neighbour asked for, by switch and port.
 using Buffers = std::vector<std::vector<forwarding::PortBuffer>>;
 
-// Which packet core it is, and what all of them share; they outlive it.
+// Which packet core it is, and what all of them share, which outlives it.
 struct CoreSetup {
   unsigned core = 0;
   unsigned cores = 1;

@@ -8,7 +8,6 @@
 #include "wire/ethernet.h"
 
 namespace tributary::switching {
-
 namespace {
 
 // Static neighbours do not take the room of those that are asked for.
@@ -17,8 +16,6 @@ std::uint32_t entries_of(const SwitchConfig& config) {
 }
 
 }  // namespace
-
-using forwarding::bridge_interface;
 
 Neighbours::Neighbours(const SwitchConfig& config, const Interfaces& interfaces, Bridge& bridge,
                        Outlet& outlet, CoreShare share, std::uint64_t seed)

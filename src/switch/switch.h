@@ -72,9 +72,9 @@ class Switch {
   // Next hops behind a port that is down leave their groups at once.
   void set_port_up(PortIndex port, bool up);
 
-  // Puts routes, up-port selection, static FDB and ARP entries, ageing and ECMP seed of `config` in
-  // force. Learned entries, packets that wait and the jobs that engines hold are kept. The ports
-  // must be the same.
+  // Puts routes, up-port selection, BFD, static FDB and ARP entries, ageing, ECMP seed and what
+  // engines are told of `config` in force. Learned entries, packets that wait and, as far as an
+  // engine's settings allow, the jobs that it holds are kept. The ports must be the same.
   void reconfigure(const SwitchConfig& config);
 
   const Ledger& ledger() const;
