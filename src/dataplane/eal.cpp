@@ -41,6 +41,7 @@ tl::expected<std::unique_ptr<Eal>, std::string> Eal::start(const control::Daemon
   redirect_eal_log();
   auto arguments = eal_arguments(config, memory, cpus, std::to_string(getpid()));
   std::vector<char*> argv;
+  argv.reserve(arguments.size() + 1);
   for (auto& argument : arguments) {
     argv.push_back(argument.data());
   }
@@ -57,10 +58,5 @@ tl::expected<std::unique_ptr<Eal>, std::string> Eal::start(const control::Daemon
   }
   return std::unique_ptr<Eal>(new Eal());
 }
-
-// Not rte_eal_cleanup(): DPDK's interrupt thread goes on, and what it looks at would be unmapped
-// under it (memif ended one process in four that way). It would do nothing that the end of the
-// process does not do: nothing lies in files.
-Eal::~Eal() = default;
 
 }  // namespace tributary::dataplane
