@@ -64,8 +64,9 @@ Result<Choice> Network::find_out(const CommunicatorOptions& options, Time until)
   if (auto started = attend(); !started) {
     return tl::make_unexpected(started.error());
   }
-  const auto observation = canary_ != nullptr ? observe(*canary_, *driver_, ring_, until)
-                                              : observe_netreduce(*runner_, ring_, until);
+  const auto observation =
+      canary_ != nullptr ? observe(*canary_, *driver_, ring_, until)
+                         : observe_netreduce(netreduce_plan_of(options), *runner_, ring_, until);
   if (!observation) {
     return tl::make_unexpected(observation.error());
   }

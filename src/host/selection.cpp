@@ -33,16 +33,27 @@ constexpr auto netreduce_advice =
     "`window`, `message_packets` and `mtu`, and as `members` the addresses of the ranks in their "
     "order ('tributaryctl drops': netreduce_...)";
 
-// An allreduce of so many full packets; of 0, a barrier.
-Result<void> probe(Runner& runner, std::size_t packets, Time until) {
-  std::vector<std::byte> vector(packets * runner.job().payload_bytes);
+// An allreduce of so many bytes; of 0, a barrier.
+Result<void> reduce(Runner& runner, std::size_t bytes, Time until) {
+  std::vector<std::byte> vector(bytes);
   Call call;
-  call.collective = packets == 0 ? Collective::barrier : Collective::allreduce;
+  call.collective = bytes == 0 ? Collective::barrier : Collective::allreduce;
   call.buffers = {vector.data(), vector.data(), vector.size(), wire::ElementType::i8,
                   wire::Operator::sum};
+  return runner.run(call, until);
+}
+
+// The vectors, in bytes, one after the other.
+using Probe = std::vector<std::size_t>;
+
+Result<void> run(const Probe& probe, Runner& runner, Time until) {
   const auto now = Clock::now();
   const auto patience = std::min<Duration>(probe_patience, (until - now) / probe_share);
-  return runner.run(call, now + patience);
+  Result<void> done;
+  for (auto bytes = probe.begin(); bytes != probe.end() && done; ++bytes) {
+    done = reduce(runner, *bytes, now + patience);
+  }
+  return done;
 }
 
 std::string who(const CommunicatorOptions& options, std::uint32_t job) {
@@ -70,14 +81,14 @@ Result<Choice> without_switches(const CommunicatorOptions& options, const std::s
                 false};
 }
 
-// Reduces so many packets, and tells each other over the ring what came of it and what was seen.
+// Reduces vectors, and tells each other over the ring what came of it and what was seen.
 template <typename Seen>
-Result<Observation> look(Runner& runner, Ring& ring, std::size_t packets, Time until, Seen seen) {
+Result<Observation> look(Runner& runner, Ring& ring, const Probe& probe, Time until, Seen seen) {
   // Over a network that loses packets some ranks meet seconds later than others.
   if (auto together = ring.barrier(until); !together) {
     return tl::make_unexpected(together.error());
   }
-  const auto probed = probe(runner, packets, until);
+  const auto probed = run(probe, runner, until);
   std::array<std::int64_t, 2> told{probed ? 0 : 1, seen() ? 1 : 0};
   auto* const bytes = std::as_writable_bytes(std::span(told)).data();
   const Buffers buffers{bytes, bytes, told.size(), wire::ElementType::i64, wire::Operator::sum};
@@ -96,19 +107,22 @@ Result<Observation> look(Runner& runner, Ring& ring, std::size_t packets, Time u
 
 Result<Observation> observe(const CanaryCollectives& machine, Driver& driver, Ring& ring,
                             Time until) {
-  const auto blocks = std::min(driver.job().world_size(), probe_blocks_max);
-  return look(driver, ring, blocks, until, [&] {
+  const auto& job = driver.job();
+  const auto blocks = std::size_t{std::min(job.world_size(), probe_blocks_max)};
+  return look(driver, ring, {blocks * job.payload_bytes}, until, [&] {
     return driver.with_machine([&] { return machine.statistics().switch_sums_seen != 0; });
   });
 }
 
 Result<Observation> observe_trees(const PanamaCollectives& machine, Driver& driver, Ring& ring,
                                   Time until) {
-  return look(driver, ring, machine.plan().trees.size(), until, [] { return true; });
+  const auto trees = machine.plan().trees.size();
+  return look(driver, ring, {trees * driver.job().payload_bytes}, until, [] { return true; });
 }
 
-Result<Observation> observe_netreduce(Runner& runner, Ring& ring, Time until) {
-  return look(runner, ring, 0, until, [] { return true; });
+Result<Observation> observe_netreduce(const NetReducePlan& plan, Runner& runner, Ring& ring,
+                                      Time until) {
+  return look(runner, ring, {0, plan.element_bytes()}, until, [] { return true; });
 }
 
 Result<Choice> choose(const CommunicatorOptions& options, std::uint32_t job,

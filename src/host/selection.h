@@ -8,6 +8,7 @@
 #include "host/clock.h"
 #include "host/communicator_options.h"
 #include "host/error.h"
+#include "host/netreduce/plan.h"
 #include "host/panama/collectives.h"
 #include "host/ring/ring.h"
 #include "host/runner.h"
@@ -33,8 +34,10 @@ Result<Observation> observe(const CanaryCollectives& machine, Driver& driver, Ri
 Result<Observation> observe_trees(const PanamaCollectives& machine, Driver& driver, Ring& ring,
                                   Time until);
 
-// The same where there is a ring of NetReduce: one packet.
-Result<Observation> observe_netreduce(Runner& runner, Ring& ring, Time until);
+// The same where there is a ring of NetReduce: the barrier that begins a run, and then a full
+// message, of which a switch takes nothing if its ring has shorter ones or another MTU.
+Result<Observation> observe_netreduce(const NetReducePlan& plan, Runner& runner, Ring& ring,
+                                      Time until);
 
 struct Choice {
   Algorithm algorithm = Algorithm::ring;  // not automatic

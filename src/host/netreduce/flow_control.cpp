@@ -194,8 +194,9 @@ std::string FlowControl::not_added(std::uint32_t message) const {
   const auto ring = "ring " + std::to_string(plan_.ring);
   if (message != 0) {
     return came + "the switch that added for " + ring +
-           " has forgotten it; was it restarted, or the ring set up anew, or has the ring there "
-           "another window than here?";
+           " has forgotten it; was it restarted, or the ring set up anew, or is its window there "
+           "(which ranks cannot see) smaller than here, " +
+           std::to_string(plan_.window) + "?";
   }
   return came + "no switch on the way adds for " + ring +
          "; see that one has a [[switch.netreduce.ring]] with this id and the addresses of the "

@@ -18,6 +18,24 @@ void append(std::vector<std::byte>& bytes, const T& value) {
 constexpr std::uint32_t payload_bytes_max = 65504;
 constexpr std::uint32_t window_max = 65536;
 
+// The first setting of NetReduce's ring in which a rank differs from rank 0, with both values.
+std::optional<std::string> ring_difference(const RendezvousHello& hello,
+                                           const RendezvousHello& host) {
+  const auto differ = [](const char* setting, std::uint32_t theirs, std::uint32_t rank_0s) {
+    return theirs == rank_0s ? std::nullopt
+                             : std::optional(setting + (" " + std::to_string(theirs)) +
+                                             ", rank 0 with " + std::to_string(rank_0s));
+  };
+  auto found = differ("RING", hello.ring.value(), host.ring.value());
+  if (!found) {
+    found = differ("WINDOW", hello.message_window.value(), host.message_window.value());
+  }
+  if (!found) {
+    found = differ("MESSAGE", hello.message_packets.value(), host.message_packets.value());
+  }
+  return found ? found : differ("MTU", hello.path_mtu.value(), host.path_mtu.value());
+}
+
 }  // namespace
 
 RendezvousTable::RendezvousTable(const RendezvousHello& host) : entries_(host.world_size.value()) {
@@ -63,11 +81,8 @@ std::optional<std::string> RendezvousTable::add(const RendezvousHello& hello) {
            " and rank 0 differ in the congestion control (TRIBUTARY_CONGESTION_CONTROL) or in the "
            "share of ranks that a sum needs (TRIBUTARY_SHARE)";
   }
-  if (hello.ring != host.ring || hello.message_window != host.message_window ||
-      hello.message_packets != host.message_packets || hello.path_mtu != host.path_mtu) {
-    return who +
-           " and rank 0 differ in the ring of NetReduce or its settings (TRIBUTARY_NETREDUCE_RING, "
-           "_WINDOW, _MESSAGE, _MTU)";
+  if (const auto setting = ring_difference(hello, host)) {
+    return who + " was started with TRIBUTARY_NETREDUCE_" + *setting;
   }
   if (hello.payload_bytes.value() == 0 || hello.payload_bytes.value() > payload_bytes_max ||
       hello.payload_bytes.value() % 32 != 0 || hello.window.value() == 0 ||

@@ -68,10 +68,19 @@ TEST(RendezvousTable, NamesEveryDisagreement) {
   EXPECT_NE(complaint(hello).find("TRIBUTARY_SHARE"), std::string::npos);
   hello = hello_of(2, 3);
   hello.ring = 1;
-  EXPECT_NE(complaint(hello).find("TRIBUTARY_NETREDUCE_RING"), std::string::npos);
+  EXPECT_EQ(complaint(hello), "rank 2 was started with TRIBUTARY_NETREDUCE_RING 1, rank 0 with 0");
+  hello = hello_of(2, 3);
+  hello.message_window = 4;
+  EXPECT_EQ(complaint(hello),
+            "rank 2 was started with TRIBUTARY_NETREDUCE_WINDOW 4, rank 0 with 0");
+  hello = hello_of(2, 3);
+  hello.message_packets = 170;
+  EXPECT_EQ(complaint(hello),
+            "rank 2 was started with TRIBUTARY_NETREDUCE_MESSAGE 170, rank 0 with 0");
   hello = hello_of(2, 3);
   hello.path_mtu = 4096;
-  EXPECT_NE(complaint(hello).find("TRIBUTARY_NETREDUCE_RING"), std::string::npos);
+  EXPECT_EQ(complaint(hello),
+            "rank 2 was started with TRIBUTARY_NETREDUCE_MTU 4096, rank 0 with 0");
   for (const std::uint32_t bytes : {0u, 31u, 1409u, 0xffffffffu, 0xffffffe0u}) {
     hello = hello_of(2, 3);
     hello.payload_bytes = bytes;

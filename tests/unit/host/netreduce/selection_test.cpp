@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/selection.h"
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "host/transport/tcp.h"
+#include "unit/host/loopback.h"
+
+namespace tributary::host::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A network that carries vectors up to some length.
+class Narrow final : public Runner {
+ public:
+  explicit Narrow(std::size_t bytes_max) : bytes_max_(bytes_max) { job_.peers.resize(2); }
+
+  Result<void> run(const Call& call, Time /*until*/) override {
+    calls_.push_back(call);
+    return call.buffers.bytes() <= bytes_max_ ? Result<void>()
+                                              : fail(Error::Code::timeout, "too long");
+  }
+  void skip(const Call& /*call*/) override {}
+  bool retaining() override { return false; }
+  const Job& job() const override { return job_; }
+  const std::vector<Call>& calls() const { return calls_; }
+
+ private:
+  Job job_;
+  std::size_t bytes_max_;
+  std::vector<Call> calls_;
+};
+
+// What each of two ranks sees, between which the TCP ring works.
+std::array<Observation, 2> observe(std::array<Narrow, 2>& networks) {
+  std::array<Listener, 2> listeners;
+  Meeting meeting;
+  for (std::uint8_t rank = 0; rank < 2; ++rank) {
+    const wire::Ipv4Address address(127, 0, 0, static_cast<std::uint8_t>(rank + 1));
+    listeners[rank] = *listen_on({address, 0});
+    meeting.job.peers.push_back({address, 0});
+    meeting.ring.push_back(listeners[rank].local);
+  }
+  std::array<Observation, 2> seen;
+  run_ranks(2, [&](std::uint32_t rank) {
+    auto mine = meeting;
+    mine.job.rank = rank;
+    const auto until = Clock::now() + 10s;
+    auto ring = *Ring::connect(mine, std::move(listeners[rank]), until);
+    seen[rank] = *observe_netreduce({9, 2, 4, 256}, networks[rank], ring, until);
+  });
+  return seen;
+}
+
+TEST(ObservationOfARing, BeginsWithABarrierAndTriesAFullMessage) {
+  std::array networks{Narrow(4096), Narrow(4096)};
+  EXPECT_EQ(observe(networks)[0].failed, 0u);
+  const auto& calls = networks[0].calls();
+  ASSERT_EQ(calls.size(), 2u);
+  EXPECT_EQ(calls[0].collective, Collective::barrier);
+  EXPECT_EQ(calls[1].collective, Collective::allreduce);
+  constexpr std::size_t header = 32;
+  EXPECT_EQ(calls[1].buffers.bytes(), 4 * (256 - wire::fingerprint_bytes) - header);
+}
+
+TEST(ObservationOfARing, SeesThatFullMessagesDoNotPass) {
+  std::array networks{Narrow(4096), Narrow(100)};
+  const auto seen = observe(networks);
+  EXPECT_EQ(seen[0].failed, 1u);
+  EXPECT_EQ(seen[1].failed, 1u);
+  EXPECT_EQ(seen[1].reason, "too long");
+}
+
+}  // namespace
+}  // namespace tributary::host::test
