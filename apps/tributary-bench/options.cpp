@@ -318,6 +318,7 @@ void interpret(const Raw& raw, Options& options) {
   options.line_rate_bps = raw.line_rate.empty() ? 0 : rate_of(raw.line_rate);
   options.communicator = communicator_of(raw);
   options.communicator.algorithm = common_algorithm(options.algorithms);
+  options.communicator.local_world_size = options.local_world_size;
   if (options.root >= options.communicator.world_size) {
     throw CLI::ValidationError("--root", "is not a rank");
   }

@@ -197,6 +197,7 @@ Result<CommunicatorOptions> CommunicatorOptions::from_environment() {
   take(required_number("WORLD_SIZE", any), options.world_size, error);
   take(required("MASTER_ADDR"), address, error);
   take(required_number("MASTER_PORT", sixteen_bits), port, error);
+  take(optional_number("LOCAL_WORLD_SIZE", 1, any), options.local_world_size, error);
   take(optional_number("TRIBUTARY_MTU", 0, sixteen_bits), options.mtu, error);
   take(optional_number("TRIBUTARY_WINDOW", 0, any), options.window, error);
   take(duration_or(options.deadline, "TRIBUTARY_DEADLINE"), options.deadline, error);

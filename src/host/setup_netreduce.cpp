@@ -52,6 +52,20 @@ Result<void> check_sizes(const CommunicatorOptions& options) {
   return {};
 }
 
+// RoCE has one port only. Told here, as otherwise the others would wait for who does not get it.
+Result<void> check_addresses(const CommunicatorOptions& options) {
+  if (options.local_world_size < 2 || !options.local_address.empty() ||
+      (options.wants_netreduce() && !options.rdma_device.empty())) {
+    return {};
+  }
+  return invalid(
+      "the " + std::to_string(options.local_world_size) +
+      " ranks of this machine (LOCAL_WORLD_SIZE) cannot share its address over " +
+      std::string(name(options.wants_netreduce() ? Algorithm::netreduce : Algorithm::roce_ring)) +
+      " with endpoints in software: run one on each machine, or give each an address of "
+      "its own (TRIBUTARY_LOCAL_ADDRESS) or an RDMA device (TRIBUTARY_RDMA_DEVICE)");
+}
+
 RendezvousLink to_wire(const LinkEnd& end) {
   RendezvousLink link;
   link.send_qp = end.send_qp;
@@ -87,7 +101,7 @@ Result<void> check_netreduce(const CommunicatorOptions& options) {
                    " is no path MTU of RDMA: 256, 512, 1024, 2048 or 4096 "
                    "(TRIBUTARY_NETREDUCE_MTU)");
   }
-  return check_sizes(options);
+  return check_sizes(options).and_then([&] { return check_addresses(options); });
 }
 
 NetReducePlan netreduce_plan_of(const CommunicatorOptions& options) {

@@ -55,6 +55,8 @@ Result<CommunicatorOptions> options_between(const ParallelOptions& options) {
   auto between = options.communicator;
   between.rank /= options.local_world_size;
   between.world_size /= options.local_world_size;
+  between.local_world_size =
+      options.hierarchy == Hierarchy::parallel ? options.local_world_size : 1;
   const std::uint32_t port = place->port + 1u + options.local_rank;
   if (port > UINT16_MAX) {
     return fail(Error::Code::invalid_argument,

@@ -176,6 +176,18 @@ TEST(NetReduceCommunicator, RefusesWhatCannotBe) {
       "at most 64 ranks");
   expect([](auto& options) { options.encapsulation = wire::Encapsulation::ethernet; }, "UDP only");
   expect([](auto& options) { options.mtu = 1087; }, "need an MTU of 1088");
+  const auto share_an_address = [](auto& options) {
+    options.local_address.clear();
+    options.local_world_size = 2;
+  };
+  expect(share_an_address, "the 2 ranks of this machine (LOCAL_WORLD_SIZE) cannot share");
+  expect(
+      [&](auto& options) {
+        share_an_address(options);
+        options.algorithm = Algorithm::roce_ring;
+        options.rdma_device = "not for that";
+      },
+      "over roce-ring");
 }
 
 }  // namespace
