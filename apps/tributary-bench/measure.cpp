@@ -196,6 +196,37 @@ Result<std::uint64_t> too_early(Communicator& communicator, const Arguments& wit
   return wrong;
 }
 
+Algorithm asked_of(const Way& way, const Options& options) {
+  return way.parallel != nullptr ? options.between : way.algorithm;
+}
+
+// By what the calls of a way went since `before`. A communicator may take the ring for some
+// collectives only; what it counts as the ring's, roce-ring has carried where it can.
+Algorithm carrier_of(const Communicator& communicator, const CommunicatorStatistics& before,
+                     const Way& way, const Options& options) {
+  const auto* const by = way.parallel != nullptr ? way.parallel->between_machines() : &communicator;
+  const auto asked = asked_of(way, options);
+  const bool alone = by == nullptr || by->world_size() == 1;
+  if (asked == Algorithm::ring || (alone && asked != Algorithm::automatic)) {
+    return asked;
+  }
+  const bool by_roce_ring =
+      by->algorithm() == Algorithm::roce_ring && options.collective == Collective::allreduce;
+  const bool by_ring =
+      communicator.statistics().collectives_by_ring != before.collectives_by_ring && !by_roce_ring;
+  return by_ring ? Algorithm::ring : by->algorithm();
+}
+
+// One word, so that columns stay what they are.
+std::string label_of(const Way& way, Algorithm asked, Algorithm carrier) {
+  if (asked == Algorithm::automatic && way.parallel == nullptr) {
+    return std::string(name(carrier));
+  }
+  const std::string label(way.name());
+  const bool as_asked = asked == Algorithm::automatic || asked == carrier;
+  return as_asked ? label : label + "(" + std::string(name(carrier)) + ")";
+}
+
 }  // namespace
 
 double Series::mean_s() const {
@@ -220,10 +251,8 @@ double Series::most_s() const {
 
 Result<Row> measure(Communicator& communicator, const Options& options, const Way& way,
                     const Problem& problem, const Sample* sample) {
-  Row row{way, problem.type, problem.op, problem.count, options.root, {}, {}};
-  if (way.algorithm == Algorithm::automatic) {
-    row.way.algorithm = communicator.algorithm();
-  }
+  Row row{"", problem.type, problem.op, problem.count, options.root, {}, {}};
+  const auto before = communicator.statistics();
   for (const bool in_place : {false, true}) {
     if (!in_place && !options.has_out_of_place()) {
       continue;
@@ -244,6 +273,8 @@ Result<Row> measure(Communicator& communicator, const Options& options, const Wa
     }
     (in_place ? row.in_place : row.out_of_place) = std::move(*series);
   }
+  row.algorithm =
+      label_of(way, asked_of(way, options), carrier_of(communicator, before, way, options));
   return row;
 }
 

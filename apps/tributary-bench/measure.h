@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -39,7 +40,7 @@ struct Way {
 };
 
 struct Row {
-  Way way;
+  std::string algorithm;  // in brackets behind it what has carried it, where that is another
   wire::ElementType type = wire::ElementType::f32;
   wire::Operator op = wire::Operator::sum;
   std::size_t count = 0;

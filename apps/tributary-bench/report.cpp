@@ -25,8 +25,8 @@ class OsuReport final : public Report {
   explicit OsuReport(const Options& options) : options_(options) {}
 
   void row(const Row& row) override {
-    const std::string title = std::string(row.way.name()) + ", " + text(wire::name(row.type)) +
-                              ", " + redop(options_, row);
+    const std::string title =
+        row.algorithm + ", " + text(wire::name(row.type)) + ", " + redop(options_, row);
     if (title != title_) {
       title_ = title;
       std::string collective = name(options_.collective);
@@ -76,7 +76,7 @@ class CsvReport final : public Report {
   void line(const Row& row, const Series& series, const char* placement) {
     const auto root = options_.has_root() ? std::to_string(row.root) : "";
     std::printf("%s,%s,%u,%zu,%zu,%s,%s,%s,%s,%zu,%.3f,%.3f,%.3f,%.3f,%.6f,%.6f,",
-                name(options_.collective), text(row.way.name()), setting_.ranks, row.bytes(),
+                name(options_.collective), row.algorithm.c_str(), setting_.ranks, row.bytes(),
                 row.count, text(wire::name(row.type)), redop(options_, row), root.c_str(),
                 placement, series.times_ns.size(), series.mean_s() * 1e6, series.least_s() * 1e6,
                 series.median_s() * 1e6, series.most_s() * 1e6, setting_.algbw(row, series) * 1e-9,
@@ -188,7 +188,7 @@ class JsonReport final : public Report {
   }
 
   void row(const Row& row) override {
-    nlohmann::ordered_json entry = {{"algorithm", row.way.name()},
+    nlohmann::ordered_json entry = {{"algorithm", row.algorithm},
                                     {"size", row.bytes()},
                                     {"count", row.count},
                                     {"type", wire::name(row.type)},

@@ -100,7 +100,7 @@ class NcclReport final : public Report {
   }
 
   void row(const Row& row) override {
-    std::printf("  %9s %10zu %12zu %6s %6s", text(row.way.name()), row.bytes(), row.count,
+    std::printf("  %9s %10zu %12zu %6s %6s", row.algorithm.c_str(), row.bytes(), row.count,
                 text(wire::name(row.type)),
                 options_.has_operator() ? text(wire::name(row.op)) : "none");
     if (options_.has_root()) {
@@ -181,7 +181,7 @@ class BarrierReport final : public Report {
   }
   void row(const Row& row) override {
     const auto& series = row.in_place;
-    std::printf("  %9s  %10.1f %10.1f %10.1f %10.1f ", text(row.way.name()), series.mean_s() * 1e6,
+    std::printf("  %9s  %10.1f %10.1f %10.1f %10.1f ", row.algorithm.c_str(), series.mean_s() * 1e6,
                 series.median_s() * 1e6, series.least_s() * 1e6, series.most_s() * 1e6);
     print_column(options_, series.wrong);
     std::printf("\n");

@@ -118,6 +118,34 @@ class NetReduce(unittest.TestCase):
                                   hosts=RINGS[2])
             self.assertEqual(support.wrong(document), 0)
             self.assertGreater(document["statistics"]["collectives_by_ring"], 0)
+            # And say so in every row.
+            self.assertEqual({row["algorithm"] for row in document["rows"]}, {"netreduce(ring)"})
+            said = support.run(support.LAB, "run", lab.name, "--build-dir", support.BUILD,
+                               "--hosts", RINGS[2], "--", "allreduce",
+                               *SIZES, "--algorithm", "netreduce", "--ring", 99).stdout
+            self.assertEqual(said.count("  netreduce(ring) "), len(document["rows"]), said)
+
+    def test_a_ring_with_other_settings(self):
+        """What the first full message would meet is known when the communicator is there."""
+        for setting, here in (("MESSAGE", "200"), ("MTU", "512")):
+            with self.subTest(setting), support.Lab("star-4") as lab, \
+                    mock.patch.dict(os.environ, {f"TRIBUTARY_NETREDUCE_{setting}": here}):
+                bench = lab.bench("-b", "1M", "-e", "1M", "-n", "1", "--algorithm", "netreduce",
+                                  "--ring", "2", hosts=RINGS[2], deadline_s=8)
+                document = bench.finish()
+                self.assertEqual(support.wrong(document), 0)
+                self.assertEqual(document["rows"][0]["algorithm"], "netreduce(ring)")
+                self.assertIn("`message_packets` and `mtu`", bench.said)
+                self.assertGreater(lab.drops()["netreduce_malformed"], 0)
+
+    def test_workers_that_would_share_an_address(self):
+        """Each of them knows, so that nobody waits for who does not come."""
+        with support.Lab("star-4") as lab:
+            for algorithm in (("netreduce", "--ring", 4), ("roce-ring",)):
+                done = support.run(support.LAB, "run", lab.name, "--build-dir", support.BUILD,
+                                   "--per-host", 2, "--", "allreduce", "--algorithm", *algorithm)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertEqual(done.stderr.count("the 2 ranks of this machine"), 8, done.stderr)
 
     def test_members_in_another_order(self):
         with support.Lab("star-4") as lab:
