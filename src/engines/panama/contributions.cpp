@@ -150,6 +150,10 @@ void PanamaEngine::take(Tree& tree, Row& row, std::uint8_t child, PacketPtr pack
   ++tree.counters.contributions;
   hold(tree, row, child, std::move(packet), message);
   note(tree, row, child, message.header, now);
+  // A sum that is new here may come too late above: who asks here wants to be answered there.
+  if (tree.is_partial() && message.header.retransmission()) {
+    row.header.flags |= wire::PanamaHeader::retransmission_bit;
+  }
   add_in_order(tree, row);
 }
 

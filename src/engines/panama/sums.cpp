@@ -154,6 +154,7 @@ void PanamaEngine::pass_on(Tree& tree, Row& row, PacketPtr sum, PortIndex ingres
   row.header.wnd_cap = static_cast<std::uint16_t>(cap);
   if (tree.is_root()) {
     row.header.kind = wire::PanamaKind::result;
+    row.header.flags &= static_cast<std::uint8_t>(~wire::PanamaHeader::retransmission_bit);
   }
   wire::seal(row.header, std::as_const(*sum).bytes());
   const auto headers = headers_for(tree, row, row.header);

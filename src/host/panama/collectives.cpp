@@ -121,7 +121,8 @@ Verdict PanamaCollectives::take_result(const wire::PanamaHeader& header, wire::B
     ++statistics_.fingerprint_rejections;
     return Verdict::taken;  // and counted
   }
-  const auto verdict = tree.take(vid, marked, header.wnd_cap.value(), now);
+  const bool partial = header.contributions.value() != job_.world_size();
+  const auto verdict = tree.take(vid, marked, header.wnd_cap.value(), partial, now);
   if (verdict != Verdict::taken) {
     return verdict;
   }
@@ -185,7 +186,7 @@ void PanamaCollectives::send(std::uint32_t tree, const PanamaTree::Sending& send
   if (parcels_.has_input() && !payload.empty()) {
     payload = parcels_.in(tree, sending.vid);
   }
-  if (sending.again) {
+  if (sending.asks) {
     header.flags |= wire::PanamaHeader::retransmission_bit;
   }
   seal(header, payload);

@@ -31,6 +31,7 @@ void PanamaTree::begin(std::uint32_t packets) {
   burst_ = 1;
   owes_last_ = false;
   begun_ = false;
+  left_out_ = false;
 }
 
 // The window is a span from the lowest packet that is not done: the memory of the switches relies
@@ -47,7 +48,7 @@ std::optional<PanamaTree::Sending> PanamaTree::next(Time now) {
       entry(vid).queued = false;
       entry(vid).again = true;
       send(vid, now);
-      return Sending{vid, true};
+      return Sending{vid, true, true};
     }
   }
   while (next_ < packets_ && next_ - base_ < span()) {
@@ -61,10 +62,10 @@ std::optional<PanamaTree::Sending> PanamaTree::next(Time now) {
     }
     entry(vid).timed = begun_;
     send(vid, now);
-    return Sending{vid, false};
+    return Sending{vid, false, left_out_ || vid < seen_};
   }
   if (std::exchange(owes_last_, false)) {
-    return Sending{packets_ - 1, false};
+    return Sending{packets_ - 1};
   }
   return std::nullopt;
 }
@@ -83,7 +84,8 @@ void PanamaTree::repeat(std::uint32_t vid) {
   }
 }
 
-Verdict PanamaTree::take(std::uint32_t vid, bool marked, std::uint32_t cap, Time now) {
+Verdict PanamaTree::take(std::uint32_t vid, bool marked, std::uint32_t cap, bool partial,
+                         Time now) {
   if (vid >= packets_) {
     return Verdict::mismatch;
   }
@@ -98,6 +100,7 @@ Verdict PanamaTree::take(std::uint32_t vid, bool marked, std::uint32_t cap, Time
     return Verdict::duplicate;
   }
   mine.done = true;
+  note_absence(mine, partial);
   window_.result(marked, cap);
   learn(mine, now);
   look_for_losses(vid);
@@ -105,6 +108,17 @@ Verdict PanamaTree::take(std::uint32_t vid, bool marked, std::uint32_t cap, Time
   timer_from_ = now;
   expirations_ = 0;
   return Verdict::taken;
+}
+
+// Where only repeats bring results, the others have gone on without this rank: unasked, no switch
+// answers what comes too late, and each window would wait for a timer. Results of what was not sent
+// yet come by themselves; they tell what is missing before them (see next()).
+void PanamaTree::note_absence(const Entry& entry, bool partial) {
+  if (!partial || !entry.sent) {
+    left_out_ = false;
+  } else if (entry.by_timer) {
+    left_out_ = true;
+  }
 }
 
 // A result tells nothing about which sending caused it where there were several, and the first of a

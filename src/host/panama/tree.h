@@ -25,14 +25,16 @@ class PanamaTree {
   struct Sending {
     std::uint32_t vid = 0;
     bool again = false;
+    bool asks = false;  // for the result, if it is there: so does what is sent again
   };
   // A packet that is to be sent now; it counts as sent. What was lost comes first. Of those whose
   // results were there before, only the last (FIN) is sent: the switches need to know that this
   // rank has caught up.
   std::optional<Sending> next(Time now);
 
-  // A sound result. `cap`: the memory that switches have for packets of this tree.
-  Verdict take(std::uint32_t vid, bool marked, std::uint32_t cap, Time now);
+  // A sound result. `cap`: the memory that switches have for packets of this tree. `partial`:
+  // somebody is missing in it.
+  Verdict take(std::uint32_t vid, bool marked, std::uint32_t cap, bool partial, Time now);
 
   Time deadline() const { return waiting() ? timer_from_ + rtt_.timeout(expirations_) : never; }
   void expire(Time now);
@@ -65,6 +67,7 @@ class PanamaTree {
   std::uint32_t span() const;
   void send(std::uint32_t vid, Time now);
   void repeat(std::uint32_t vid);
+  void note_absence(const Entry& entry, bool partial);
   void learn(const Entry& entry, Time now);
   void look_for_losses(std::uint32_t vid);
   void advance();
@@ -86,6 +89,7 @@ class PanamaTree {
   std::uint32_t burst_ = 1;   // how many are sent again at the next
   bool owes_last_ = false;    // and all are done
   bool begun_ = false;        // a result came: the others are there
+  bool left_out_ = false;     // the others may have their results of what is next
   std::uint64_t timeouts_ = 0;
   std::uint64_t skipped_ = 0;
 };

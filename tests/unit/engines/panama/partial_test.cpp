@@ -37,6 +37,31 @@ TEST_F(Partial, WhoIsLateAndLostTheResultGetsIt) {
   EXPECT_EQ(Seen(sent[0]).elements<std::int32_t>(), Ints{5});
 }
 
+// For the switches above the sum may be too late.
+TEST_F(Partial, WhoAsksForTheResultAsksAbove) {
+  const auto tree = with_quorum(leaf_of(2, 8), 7);
+  start({tree});
+  const auto unasked = feed(from(tree, 0), Ints{1});
+  ASSERT_EQ(unasked.size(), 1u);
+  EXPECT_FALSE(Seen(unasked[0]).header().retransmission());
+  auto spec = from(tree, 0);
+  spec.vid = 1;
+  spec.retransmission = true;
+  const auto asked = feed(spec, Ints{1});
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_TRUE(Seen(asked[0]).header().retransmission());
+}
+
+TEST_F(Partial, AResultAsksForNothing) {
+  const auto tree = with_quorum(root_of(2), 1);
+  start({tree});
+  auto spec = from(tree, 0);
+  spec.retransmission = true;
+  const auto sent = feed(spec, Ints{5});
+  ASSERT_EQ(sent.size(), 2u);
+  EXPECT_FALSE(Seen(sent[0]).header().retransmission());
+}
+
 TEST_F(Partial, AllWorkersAreInWhenTheyComeInTime) {
   const auto tree = with_quorum(leaf_of(3, 8), 7);
   start({tree});

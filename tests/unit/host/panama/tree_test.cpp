@@ -23,7 +23,7 @@ class PanamaTreeTest : public testing::Test {
     now_ += rtt;
     const auto end = tree_.begun();
     for (auto vid = tree_.base() + lost; vid < end; ++vid) {
-      ASSERT_EQ(tree_.take(vid, false, cap, now_), Verdict::taken);
+      ASSERT_EQ(tree_.take(vid, false, cap, false, now_), Verdict::taken);
     }
   }
   void round_trips(int count, Duration rtt) {
@@ -57,6 +57,31 @@ TEST_F(PanamaTreeTest, WherePacketsGetLostNothingIsWaitedForLongerThanUsual) {
   round_trips(10, 1ms);
   round_trip(1ms, 1);
   EXPECT_EQ(timeout(), 10ms);
+}
+
+// Where a quorum is enough, the others may have gone on. Their switches answer who asks.
+TEST_F(PanamaTreeTest, WhoWasLeftOutAsksFromThenOnWithEveryPacket) {
+  send_window();
+  now_ = tree_.deadline();
+  tree_.expire(now_);
+  EXPECT_TRUE(tree_.next(now_)->again);
+  EXPECT_EQ(tree_.take(0, false, cap, true, now_), Verdict::taken);
+  for (auto sending = tree_.next(now_); sending; sending = tree_.next(now_)) {
+    EXPECT_FALSE(sending->again);
+    EXPECT_TRUE(sending->asks);
+  }
+  // Everybody is in this one, and so nobody is ahead.
+  EXPECT_EQ(tree_.take(1, false, cap, false, now_), Verdict::taken);
+  EXPECT_FALSE(tree_.next(now_)->asks);
+}
+
+TEST_F(PanamaTreeTest, WhatWasSummedBeforeALaterResultIsAskedFor) {
+  EXPECT_EQ(tree_.take(1, false, cap, true, now_), Verdict::taken);
+  EXPECT_TRUE(tree_.next(now_)->asks);
+  EXPECT_EQ(tree_.take(0, false, cap, true, now_), Verdict::taken);
+  const auto next = tree_.next(now_);
+  EXPECT_EQ(next->vid, 2u);
+  EXPECT_FALSE(next->asks);
 }
 
 }  // namespace
