@@ -27,7 +27,7 @@ struct CanaryConfig {
   // 5.2.5).
   std::optional<Duration> timeout = std::chrono::milliseconds(1);
   Duration timeout_min = std::chrono::microseconds(50);
-  Duration timeout_max = std::chrono::milliseconds(20);
+  Duration timeout_max = std::chrono::milliseconds(50);
   // The same on the leader's last hop, the root. All packets of the block come by here and the
   // leader cannot finish without the last of them, so waiting saves it packets and delays nothing;
   // the root sends when it has seen all contributions.

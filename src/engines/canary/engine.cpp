@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <optional>
 #include <random>
 #include <utility>
 
@@ -167,10 +168,29 @@ Duration CanaryEngine::timeout(bool root, bool alone, const Expectation& expecta
                     config_.timeout_max);
 }
 
-// A contribution that comes later than any timeout says no more than that.
+// Of an attempt after the first only the number is learned: ranks contribute again one after the
+// other, as they hear of it. Where blocks wait for as many as are expected, too long a timeout
+// costs nothing and too short a one packets: how long it must be is not forgotten while a window is
+// quiet.
 void CanaryEngine::learn(const Descriptor& block) {
-  expectations_.learn(job_of(block.key), block.shape.leader, block.root, block.seen(),
-                      std::min(block.last - block.born, config_.timeout_max));
+  std::optional<Duration> spread;
+  if (wire::canary_attempt(static_cast<std::uint32_t>(block.key)) == 0) {
+    spread = spread_of(block);
+  }
+  expectations_.learn(
+      job_of(block.key), block.shape.leader, block.root, block.seen(), spread,
+      config_.learn_contributions ? Spread::Memory::windows : Spread::Memory::brief);
+}
+
+void CanaryEngine::learn_late(const Descriptor& block) {
+  if (!block.root && wire::canary_attempt(static_cast<std::uint32_t>(block.key)) == 0) {
+    expectations_.learn_late(job_of(block.key), block.shape.leader, spread_of(block));
+  }
+}
+
+// A contribution that comes later than any timeout says no more than that.
+Duration CanaryEngine::spread_of(const Descriptor& block) const {
+  return std::min(block.last - block.born, config_.timeout_max);
 }
 
 Time CanaryEngine::deadline() const {

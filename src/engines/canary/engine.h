@@ -114,6 +114,8 @@ class CanaryEngine final : public engine::Engine {
   Duration age_max() const;
   Duration timeout(bool root, bool alone, const Expectation& expectation) const;
   void learn(const Descriptor& block);
+  void learn_late(const Descriptor& block);
+  Duration spread_of(const Descriptor& block) const;
 
   CanaryConfig config_;
   engine::SwitchIdentity self_;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "engines/canary/spread.h"
 #include "packet/clock.h"
@@ -33,20 +34,29 @@ class Expectations {
     return entry != nullptr ? entry->expectation : Expectation{};
   }
 
-  // `last_hop`: `leader` is a host of this switch, so that all contributions come by here.
+  // `last_hop`: `leader` is a host of this switch, so that all contributions come by here. No
+  // spread: the block's was that of no other.
   void learn(std::uint32_t job, wire::Ipv4Address leader, bool last_hop,
-             std::uint32_t contributions, Duration spread) {
-    learn(key_of(job, leader), contributions, spread);
+             std::uint32_t contributions, std::optional<Duration> spread,
+             Spread::Memory memory = Spread::Memory::brief) {
+    learn(claim(job, leader), contributions, spread, memory);
     if (!last_hop) {
-      learn(key_of(job, any_leader), contributions, spread);
+      learn(claim(job, any_leader), contributions, spread, memory);
     }
+  }
+  // A contribution came so long after the first one of its block, and the sum had left. The block's
+  // result comes when windows of others have begun: too late to tell them.
+  void learn_late(std::uint32_t job, wire::Ipv4Address leader, Duration spread) {
+    claim(job, leader).spread.stretch(spread);
+    claim(job, any_leader).spread.stretch(spread);
   }
 
  private:
   static constexpr std::size_t slots = 1024;
   static constexpr wire::Ipv4Address any_leader{};
+  static constexpr std::uint64_t no_key = ~std::uint64_t{0};  // no host is 255.255.255.255
   struct Entry {
-    std::uint64_t key = 0;
+    std::uint64_t key = no_key;
     Expectation expectation;
   };
 
@@ -56,15 +66,22 @@ class Expectations {
   static std::size_t slot_of(std::uint64_t key) { return wire::mix_key(key, slots) % slots; }
   const Entry* find(std::uint64_t key) const {
     const auto& entry = entries_[slot_of(key)];
-    return entry.key == key && entry.expectation.contributions != 0 ? &entry : nullptr;
+    return entry.key == key ? &entry : nullptr;
   }
-  void learn(std::uint64_t key, std::uint32_t contributions, Duration spread) {
+  Expectation& claim(std::uint32_t job, wire::Ipv4Address leader) {
+    const auto key = key_of(job, leader);
     auto& entry = entries_[slot_of(key)];
     if (entry.key != key) {
-      entry = {key, {}};
+      entry = {key, of(job, leader)};
     }
-    entry.expectation.contributions = contributions;
-    entry.expectation.spread.add(spread);
+    return entry.expectation;
+  }
+  static void learn(Expectation& expectation, std::uint32_t contributions,
+                    std::optional<Duration> spread, Spread::Memory memory) {
+    expectation.contributions = contributions;
+    if (spread) {
+      expectation.spread.add(*spread, memory);
+    }
   }
 
   std::array<Entry, slots> entries_{};

@@ -58,6 +58,7 @@ void CanaryEngine::add_to(Descriptor& block, PacketPtr&& packet, const Message& 
   block.last = now;
   if (block.state == Descriptor::State::sent) {
     ++counters_.stragglers;
+    learn_late(block);
     address_straggler(*packet, message, self_);
     return actions.forward(std::move(packet), path_of(header));
   }

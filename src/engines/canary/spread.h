@@ -11,15 +11,26 @@ namespace tributary::canary {
 // RFC 6298 smooths round-trip times: a mean, and how far blocks are from it.
 class Spread {
  public:
-  void add(Duration sample) {
+  // How many blocks it takes to forget: `brief` is that of RFC 6298, which has one sample per round
+  // trip where a job has a window of blocks.
+  enum class Memory : int { brief = 4, windows = 32 };
+
+  void add(Duration sample, Memory memory = Memory::brief) {
+    const int blocks = static_cast<int>(memory);
     if (mean_ == unknown) {
       mean_ = sample;
       deviation_ = sample / 2;
       return;
     }
     const auto error = sample - mean_;
-    deviation_ += (std::max(error, -error) - deviation_) / 4;
-    mean_ += error / 8;
+    deviation_ += (std::max(error, -error) - deviation_) / blocks;
+    mean_ += error / (2 * blocks);
+  }
+  // A block would have had to wait that long: bound() is no less from now on.
+  void stretch(Duration sample) {
+    if (!known() || sample > bound()) {
+      add(sample);
+    }
   }
 
   bool known() const { return mean_ != unknown; }

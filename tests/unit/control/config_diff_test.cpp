@@ -69,7 +69,7 @@ TEST(ConfigDiffTest, timeouts_and_quotas_can_be_reloaded) {
                   "job_quota = 7\nport_quota = 6"),
             (Lines{"~ switch s canary job_quota: 0 -> 7", "~ switch s canary port_quota: 0 -> 6",
                    "~ switch s canary root_timeout: 50ms -> 8ms",
-                   "~ switch s canary timeout_max: 20ms -> 9ms",
+                   "~ switch s canary timeout_max: 50ms -> 9ms",
                    "~ switch s canary timeout_min: 50us -> 1us"}));
 }
 

@@ -12,11 +12,14 @@
 
 namespace tributary::test {
 
-// What eight workers on four leaves and two spines do, for comparing timeouts.
+// What eight workers on four leaves and two spines do, or four on one bridge, for comparing
+// timeouts.
 struct Workload {
   std::string name;
   std::size_t bytes = 0;  // of the vector of each allreduce
   std::size_t repeats = 1;
+  bool bridge = false;     // nobody tells the switch that no other is behind it
+  std::uint32_t jobs = 1;  // at the same time, each with a worker on every host
   std::uint64_t rate_bps = 200'000'000;
   // One worker's contributions come so much later than the others', in every block ...
   Duration late{};
@@ -27,7 +30,7 @@ struct Workload {
 };
 
 // Small and large vectors with workers in step, a little late and very late, and large ones on
-// cables with jitter or loss, and on slow links.
+// cables with jitter or loss, and on slow links, where one job's queue is another one's lateness.
 std::vector<Workload> workloads(bool learn_contributions);
 
 // The fixed timeouts that `"adaptive"` is compared with.

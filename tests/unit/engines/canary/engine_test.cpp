@@ -147,6 +147,21 @@ TEST_F(EngineTest, AdaptiveTimeoutOfABlockThatIsAloneIsTheShortest) {
   EXPECT_EQ(harness->expire(Time{} + 1ms).size(), 1u);
 }
 
+// The next block waits longer at once: results come windows later.
+TEST_F(EngineTest, LateContributionLengthensTheAdaptiveTimeout) {
+  auto config = config_with(64);
+  config.timeout.reset();
+  restart(config);
+  feed(worker(0), Ints{1});
+  harness->expire(Time{} + 1ms);
+  feed(worker(1), Ints{1}, Time{} + 5ms);
+  auto next = worker(0);
+  next.id += 1;
+  feed(next, Ints{1}, Time{} + 6ms);
+  EXPECT_EQ(harness->expire(Time{} + 6ms + 4999us).size(), 0u);
+  EXPECT_EQ(harness->expire(Time{} + 50ms).size(), 1u);
+}
+
 TEST_F(EngineTest, DescriptorsAreListedUpToTheLimit) {
   feed(block(10), Ints{1}, Time{1us});
   feed(block(11), Ints{1}, Time{2us});

@@ -30,6 +30,29 @@ TEST(Spread, SettlesOnWhatDoesNotChange) {
   EXPECT_NEAR(static_cast<double>(spread.bound().count()), 1e6, 5e3);
 }
 
+TEST(Spread, RemembersWindowsOfBlocksIfItIsToldTo) {
+  Spread brief;
+  Spread windows;
+  for (auto* spread : {&brief, &windows}) {
+    spread->add(10ms);
+    for (int i = 0; i < 32; ++i) {
+      spread->add(1ms, spread == &brief ? Spread::Memory::brief : Spread::Memory::windows);
+    }
+  }
+  EXPECT_LT(brief.bound(), 3ms);
+  EXPECT_GT(windows.bound(), 10ms);
+}
+
+TEST(Spread, IsStretchedByWhatItDoesNotCover) {
+  Spread spread;
+  spread.add(100us);
+  const auto before = spread.bound();
+  spread.stretch(before);
+  EXPECT_EQ(spread.bound(), before);
+  spread.stretch(10ms);
+  EXPECT_GE(spread.bound(), 10ms);
+}
+
 TEST(Expectations, NothingIsExpectedOfAStranger) {
   const Expectations expectations;
   EXPECT_EQ(expectations.of(0, wire::Ipv4Address{}).contributions, 0u);
@@ -52,6 +75,26 @@ TEST(Expectations, UnknownLeaderIsExpectedToBeLikeTheOthersButNotLikeAnOwnHost) 
   EXPECT_EQ(expectations.of(1, other).contributions, 0u);
   expectations.learn(1, leader, false, 3, 5us);
   EXPECT_EQ(expectations.of(1, other).contributions, 3u);
+}
+
+TEST(Expectations, LateContributionTellsOfTheTimeAndNothingOfTheNumber) {
+  Expectations expectations;
+  expectations.learn_late(1, leader, 4ms);
+  EXPECT_GE(expectations.of(1, leader).spread.bound(), 4ms);
+  EXPECT_GE(expectations.of(1, other).spread.bound(), 4ms);
+  EXPECT_EQ(expectations.of(1, leader).contributions, 0u);
+  expectations.learn(1, leader, false, 3, 5us);
+  expectations.learn_late(1, other, 40ms);
+  EXPECT_GE(expectations.of(1, other).spread.bound(), 40ms);
+  EXPECT_EQ(expectations.of(1, other).contributions, 3u);
+}
+
+TEST(Expectations, BlockWithoutASpreadOfItsOwnTeachesTheNumber) {
+  Expectations expectations;
+  expectations.learn(1, leader, false, 3, 5us);
+  expectations.learn(1, other, false, 2, std::nullopt);
+  EXPECT_EQ(expectations.of(1, other).contributions, 2u);
+  EXPECT_EQ(expectations.of(1, other).spread.bound(), expectations.of(1, leader).spread.bound());
 }
 
 }  // namespace
