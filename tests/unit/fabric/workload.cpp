@@ -120,7 +120,9 @@ std::vector<Workload> workloads(bool learn_contributions) {
                    .rate_bps = 50'000'000,
                    .jitter = 20us,
                    .learn_contributions = learn_contributions};
-  all.push_back(bridged);
+  if (learn_contributions) {
+    all.push_back(bridged);
+  }
   return all;
 }
 
