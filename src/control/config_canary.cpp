@@ -37,14 +37,17 @@ void read_timeouts(Reader& reader, canary::CanaryConfig& canary) {
     reader.quantity("timeout", canary.timeout, Quantity<Duration>{parse_timeout, duration_text},
                     timeouts);
   }
+  reader.boolean("learn_contributions", canary.learn_contributions);
   reader.quantity("timeout_min", canary.timeout_min, as_duration, timeouts);
+  if (!canary.learn_contributions) {
+    canary.timeout_max = std::max(canary::CanaryConfig::timeout_max_unlearned, canary.timeout_min);
+  }
   reader.quantity("timeout_max", canary.timeout_max, as_duration, timeouts);
   if (canary.timeout_max < canary.timeout_min) {
     reader.error("timeout_max", "`timeout_max` is shorter than `timeout_min`",
                  "at least " + duration_text(canary.timeout_min));
   }
   reader.quantity("root_timeout", canary.root_timeout, as_duration, timeouts);
-  reader.boolean("learn_contributions", canary.learn_contributions);
   reader.quantity("reclaim_after", canary.reclaim_after, as_duration,
                   Range<Duration>{milliseconds(1), hours(1)});
   reader.quantity("age_max", canary.age_max, as_duration,

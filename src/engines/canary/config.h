@@ -28,6 +28,9 @@ struct CanaryConfig {
   std::optional<Duration> timeout = std::chrono::milliseconds(1);
   Duration timeout_min = std::chrono::microseconds(50);
   Duration timeout_max = std::chrono::milliseconds(50);
+  // Its default where contributions are not learned: there every block waits for the timeout on
+  // every level, and each would learn what the one below waits.
+  static constexpr Duration timeout_max_unlearned = std::chrono::milliseconds(20);
   // The same on the leader's last hop, the root. All packets of the block come by here and the
   // leader cannot finish without the last of them, so waiting saves it packets and delays nothing;
   // the root sends when it has seen all contributions.

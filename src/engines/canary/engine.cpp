@@ -15,8 +15,6 @@ namespace {
 
 // Waited for while nothing is known of a job.
 constexpr Duration timeout_initial = std::chrono::milliseconds(1);
-// The longest adaptive timeout while contributions are not learned.
-constexpr Duration timeout_unlearned_max = std::chrono::milliseconds(20);
 
 std::uint64_t draw_seed() {
   std::random_device device;
@@ -167,7 +165,7 @@ Duration CanaryEngine::timeout(bool root, bool alone, const Expectation& expecta
   }
   const auto& spread = expectation.spread;
   return std::clamp(spread.known() ? spread.bound() : timeout_initial, config_.timeout_min,
-                    timeout_max());
+                    config_.timeout_max);
 }
 
 // Of an attempt after the first only the number is learned: ranks contribute again one after the
@@ -192,15 +190,7 @@ void CanaryEngine::learn_late(const Descriptor& block) {
 
 // A contribution that comes later than any timeout says no more than that.
 Duration CanaryEngine::spread_of(const Descriptor& block) const {
-  return std::min(block.last - block.born, timeout_max());
-}
-
-// Where every block waits for the timeout on every level, each would learn what the one below
-// waits.
-Duration CanaryEngine::timeout_max() const {
-  return config_.learn_contributions
-             ? config_.timeout_max
-             : std::max(config_.timeout_min, std::min(config_.timeout_max, timeout_unlearned_max));
+  return std::min(block.last - block.born, config_.timeout_max);
 }
 
 Time CanaryEngine::deadline() const {

@@ -116,7 +116,6 @@ class CanaryEngine final : public engine::Engine {
   void learn(const Descriptor& block);
   void learn_late(const Descriptor& block);
   Duration spread_of(const Descriptor& block) const;
-  Duration timeout_max() const;
 
   CanaryConfig config_;
   engine::SwitchIdentity self_;

@@ -256,6 +256,19 @@ id = 0)");
   EXPECT_TRUE(canary.jobs[1].ports.empty());
 }
 
+TEST(LoaderTest, timeouts_alone_are_bounded_more_closely) {
+  const auto longest = [](std::string_view settings) {
+    std::string text(good);
+    constexpr std::string_view timeout = "timeout = \"1ms\"";
+    text.replace(text.find(timeout), timeout.size(), settings);
+    return parse_config(text, "f").value().switches[0].config.canary->timeout_max;
+  };
+  EXPECT_EQ(longest("learn_contributions = true"), 50ms);
+  EXPECT_EQ(longest("learn_contributions = false"), 20ms);
+  EXPECT_EQ(longest("timeout_max = \"70ms\"\nlearn_contributions = false"), 70ms);
+  EXPECT_EQ(longest("timeout_min = \"30ms\"\nlearn_contributions = false"), 30ms);
+}
+
 TEST(LoaderTest, bfd_is_off_unless_it_is_asked_for) {
   std::string text(good);
   EXPECT_FALSE(parse_config(text, "f")->switches[0].config.bfd);

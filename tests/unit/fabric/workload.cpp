@@ -38,6 +38,9 @@ canary::CanaryConfig canary_of(const Workload& workload, std::optional<Duration>
   canary::CanaryConfig canary;
   canary.timeout = timeout;
   canary.learn_contributions = workload.learn_contributions;
+  if (!canary.learn_contributions) {
+    canary.timeout_max = canary::CanaryConfig::timeout_max_unlearned;
+  }
   canary.hash_seed = seed;
   return canary;
 }
