@@ -58,6 +58,7 @@ class Neighbourhood:
     _SHARED = 0.85  # of the most additions that were ever seen
     _FAR = 2.0  # times the shortest way that was ever seen
     _PAUSE_S = 1.0
+    _LOOKS = 10  # before anything is measured: to know a good state, one has to have seen it
     _PATIENCE_S = 20.0  # for a good state to come
 
     def __init__(self, program: pathlib.Path):
@@ -78,6 +79,11 @@ class Neighbourhood:
         if distance is not None:
             self._shortest_ns = min(distance, self._shortest_ns)
         return CpuState(additions, distance)
+
+    def get_to_know(self, cpus: tuple[int, ...]) -> None:
+        for _ in range(self._LOOKS):
+            self.observe(cpus)
+            time.sleep(self._PAUSE_S)
 
     def is_good(self, cpus: tuple[int, ...], state: CpuState) -> bool:
         near = state.round_trip_ns is None or state.round_trip_ns <= self._FAR * self._shortest_ns

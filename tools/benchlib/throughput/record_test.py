@@ -95,7 +95,7 @@ class Neighbourhood(unittest.TestCase):
 
     def measure(self, *states: str) -> tuple[dict, dict]:
         neighbourhood = machine.Neighbourhood(pathlib.Path("cpu_state"))
-        neighbourhood.observe(self.CPUS)
+        neighbourhood.get_to_know(self.CPUS)
         self.states = list(states)
         return neighbourhood.measure(self.CPUS, self.take)
 
