@@ -10,6 +10,8 @@ _NUMBERS = {2: "Two", 3: "Three", 4: "Four", 5: "Five", 6: "Six", 7: "Seven", 8:
 def sentence(record: dict) -> str:
     size = max(row["size"] for row in record["rows"])
     row = {row["algorithm"]: row["out_of_place"] for row in record["rows"] if row["size"] == size}
+    if "canary" not in row:
+        raise SystemExit(f"the switches took no part ({', '.join(row)}): the notices above say why")
     canary, ring = row["canary"], row["ring"]
     wrong = sum(row[place]["wrong"] for row in record["rows"]
                 for place in ("out_of_place", "in_place"))
