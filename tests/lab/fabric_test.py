@@ -303,6 +303,9 @@ class OneDaemon(unittest.TestCase):
             file = pathlib.Path(directory) / "fabric.toml"
             file.write_text(lab.tool("fabric"))
             lab.tool("kill", "fat-tree-8")
+            # While it dies it may still take a connection.
+            support.until(lambda: "no daemon serves" in support.run(
+                support.CTL, "fabric", "plan", file).stderr, what="the end of the daemon")
             for command in ("plan", "apply", "show", "remove"):
                 done = support.run(support.CTL, "fabric", command, file)
                 self.assertIn("leaf1, leaf2, leaf3, leaf4, spine1, spine2", done.stderr)

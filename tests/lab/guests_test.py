@@ -22,8 +22,16 @@ class Guests(unittest.TestCase):
             lab.assert_balanced(self)
             failed = lab.exec("g1", "sh", "-c", "echo no; exit 3")
             self.assertEqual((failed.returncode, failed.stdout), (3, "no\n"))
+            self.speak_from_behind(lab)
             self.end_a_command(lab)
         self.assertEqual(support.leftovers(lab.name), [])
+
+    def speak_from_behind(self, lab: support.Lab) -> None:
+        """What a command leaves behind is not heard in the answers to others."""
+        lab.exec("g1", "sh", "-c", "(while sleep 0.01; do echo more; done) & echo $! > /tmp/speaker")
+        for _ in range(20):
+            self.assertEqual(lab.exec("g1", "echo", "only").stdout, "only\n")
+        self.assertEqual(lab.exec("g1", "sh", "-c", "kill $(cat /tmp/speaker)").returncode, 0)
 
     def end_a_command(self, lab: support.Lab) -> None:
         """Who asked for it is gone: it ends when the guest is asked for something else."""

@@ -159,10 +159,10 @@ class TwoGuests(unittest.TestCase):
     def test_ordinary_rdma_goes_on_beside_the_ring(self):
         for program in ("ib_write_bw", "ib_send_bw", "ib_read_bw"):
             options = f"{program} -d rxe_eth0 -s 65536 -n 40 -F"
-            self.guests.shell("g1", f"timeout 60 {options} > /tmp/said 2>&1 &")
+            self.guests.shell("g1", f"timeout 60 {options} > /tmp/server 2>&1 &")
             self.guests.shell("g1", "until netstat -ltn | grep -q 18515; do sleep 0.1; done")
             self.beside_a_reduction(f"timeout 60 {options} 10.0.0.1")
-        self.guests.shell("g1", "timeout 60 rping -s -C 20 -a 10.0.0.1 > /tmp/said 2>&1 &")
+        self.guests.shell("g1", "timeout 60 rping -s -C 20 -a 10.0.0.1 > /tmp/server 2>&1 &")
         self.guests.shell("g1", "sleep 1")
         self.beside_a_reduction("timeout 60 rping -c -C 20 -a 10.0.0.1 -v")
 

@@ -37,9 +37,11 @@ ip link set eth0 up
 stty -F /dev/ttyS1 raw -echo
 exec 3<>/dev/ttyS1
 echo guest ready
-# A line that comes before the answer ends the command.
+# A line that comes before the answer ends the command. What it leaves behind may go on speaking: into
+# a file that nobody reads any more, or behind what counts.
 while read -r line <&3; do
-  setsid sh -c "$line" < /dev/null > /tmp/said 2>&1 &
+  rm -f /run/said
+  setsid sh -c "$line" < /dev/null > /run/said 2>&1 &
   command=$!
   { read -r line <&3; kill -TERM -- -$command; } 2> /dev/null &
   watch=$!
@@ -47,8 +49,9 @@ while read -r line <&3; do
   status=$?
   kill $watch 2> /dev/null
   wait $watch 2> /dev/null
-  echo $status $(wc -c < /tmp/said) >&3
-  cat /tmp/said >&3
+  size=$(wc -c < /run/said)
+  echo $status $size >&3
+  head -c $size /run/said >&3
 done
 """
 
