@@ -59,10 +59,11 @@ class Neighbourhood:
     _FAR = 2.0  # times the shortest way that was ever seen
     _PAUSE_S = 1.0
     _LOOKS = 10  # before anything is measured: to know a good state, one has to have seen it
-    _PATIENCE_S = 20.0  # for a good state to come
 
-    def __init__(self, program: pathlib.Path):
+    def __init__(self, program: pathlib.Path, patience_s: float):
+        """`patience_s`: how long to wait for a good state to come."""
         self._program = program
+        self._patience_s = patience_s
         self._most_additions: dict[int, float] = {}
         self._shortest_ns = math.inf
 
@@ -92,7 +93,7 @@ class Neighbourhood:
 
     def await_good(self, cpus: tuple[int, ...]) -> CpuState:
         """A good state, or whatever there is when patience ends."""
-        end = time.monotonic() + self._PATIENCE_S
+        end = time.monotonic() + self._patience_s
         while not self.is_good(cpus, state := self.observe(cpus)) and time.monotonic() < end:
             time.sleep(self._PAUSE_S)
         return state

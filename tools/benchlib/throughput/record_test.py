@@ -94,7 +94,7 @@ class Neighbourhood(unittest.TestCase):
         return {"value": float(self.taken)}
 
     def measure(self, *states: str) -> tuple[dict, dict]:
-        neighbourhood = machine.Neighbourhood(pathlib.Path("cpu_state"))
+        neighbourhood = machine.Neighbourhood(pathlib.Path("cpu_state"), 20.0)
         neighbourhood.get_to_know(self.CPUS)
         self.states = list(states)
         return neighbourhood.measure(self.CPUS, self.take)
