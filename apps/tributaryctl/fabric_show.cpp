@@ -134,8 +134,7 @@ const char* verdict(const Comparison& all, const LiveFabric& live) {
   }
   if (!live.faults().empty()) {
     return "the fabric is not as the file describes it; `tributaryctl fabric apply` changes "
-           "nothing "
-           "before that is mended";
+           "nothing before that is mended";
   }
   if (!all.plan.refusals.empty()) {
     return "not every job of the file has a place; `tributaryctl fabric apply` changes nothing "

@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double silence_s = 10;
+constexpr int silence_s = 10;  // as PANAMA's switches have it
 
 // What the switches say of one job.
 struct JobUse {
@@ -65,7 +65,8 @@ ExitCode report_in_use(const Options& options, const std::vector<TreeUse>& uses)
   }
   return report(options, ExitCode::failed, "in_use",
                 "trees are in use, and nothing was removed: " + texts +
-                    "; end the workers and wait 10 s, or pass --force",
+                    "; end the workers and wait " + std::to_string(silence_s) +
+                    " s, or pass --force",
                 {{"in_use", std::move(list)}});
 }
 
