@@ -65,6 +65,5 @@ class FrrBfd(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if not (FRR / "bfdd").exists():
-        support.skip("needs FRRouting: apt-get install --no-install-recommends frr")
+    support.require(str(FRR / "bfdd"))
     support.main()

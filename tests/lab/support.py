@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import time
@@ -29,6 +30,15 @@ def skip(why: str) -> None:
     """Ends a test that cannot run here; meson shows it as skipped."""
     print(why)
     sys.exit(_MESON_SKIP)
+
+
+def require(*programs: str) -> None:
+    """Skips what needs programs of others that are not here. tools/test installs them all, so that
+    where nobody reads what was skipped it is a failure."""
+    for program in programs:
+        if shutil.which(program) is None:
+            print(f"needs {program}: tools/install-packages test", file=sys.stderr)
+            sys.exit(1 if os.environ.get("CI") else _MESON_SKIP)
 
 
 def main() -> None:
