@@ -88,10 +88,11 @@ class Builder {
     if (!happens(random_, shape_.ordinary)) {
       canary::CanaryConfig canary;
       canary.descriptors = static_cast<std::uint32_t>(shape_.descriptors);
-      canary.timeout = std::chrono::microseconds(shape_.timeout_us);
+      const Duration timeout = std::chrono::microseconds(shape_.timeout_us);
       if (shape_.adaptive != 0) {
-        canary.timeout_max = std::max<Duration>(*canary.timeout, canary.timeout_min);
-        canary.timeout.reset();
+        canary.timeout_max = std::max(timeout, canary.timeout_min);
+      } else {
+        canary.timeout = timeout;
       }
       canary.job_quota = static_cast<std::uint32_t>(shape_.job_quota);
       canary.port_quota = static_cast<std::uint32_t>(shape_.port_quota);

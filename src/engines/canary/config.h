@@ -24,8 +24,8 @@ struct CanaryConfig {
   std::uint32_t descriptors = 4096;
   // How long a switch waits for contributions before it sends the partial sum on (3.1.1, 4.3). No
   // value: as long as the job's blocks before needed, within the bounds (the paper's future work,
-  // 5.2.5).
-  std::optional<Duration> timeout = std::chrono::milliseconds(1);
+  // 5.2.5; no fixed value is good for every link and size).
+  std::optional<Duration> timeout;
   Duration timeout_min = std::chrono::microseconds(50);
   Duration timeout_max = std::chrono::milliseconds(50);
   // Its default where contributions are not learned: there every block waits for the timeout on

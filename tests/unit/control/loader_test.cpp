@@ -269,6 +269,14 @@ TEST(LoaderTest, timeouts_alone_are_bounded_more_closely) {
   EXPECT_EQ(longest("timeout_min = \"30ms\"\nlearn_contributions = false"), 30ms);
 }
 
+TEST(LoaderTest, the_timeout_is_adaptive_unless_one_is_given) {
+  std::string text(good);
+  EXPECT_EQ(parse_config(text, "f")->switches[0].config.canary->timeout, 1ms);
+  constexpr std::string_view timeout = "timeout = \"1ms\"";
+  text.erase(text.find(timeout), timeout.size());
+  EXPECT_FALSE(parse_config(text, "f")->switches[0].config.canary->timeout);
+}
+
 TEST(LoaderTest, bfd_is_off_unless_it_is_asked_for) {
   std::string text(good);
   EXPECT_FALSE(parse_config(text, "f")->switches[0].config.bfd);
