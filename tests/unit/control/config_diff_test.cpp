@@ -64,14 +64,15 @@ TEST(ConfigDiffTest, jobs_of_canary_are_settings_too) {
 }
 
 TEST(ConfigDiffTest, timeouts_and_quotas_can_be_reloaded) {
-  EXPECT_EQ(lines("timeout = \"1ms\"",
-                  "timeout = \"2ms\"\ntimeout_min = \"1us\"\ntimeout_max = \"9ms\"\nroot_timeout = \"8ms\"\n"
-                  "job_quota = 7\nport_quota = 6"),
-            (Lines{"~ switch s canary job_quota: 0 -> 7", "~ switch s canary port_quota: 0 -> 6",
-                   "~ switch s canary root_timeout: 50ms -> 8ms",
-                   "~ switch s canary timeout: 1ms -> 2ms",
-                   "~ switch s canary timeout_max: 50ms -> 9ms",
-                   "~ switch s canary timeout_min: 50us -> 1us"}));
+  EXPECT_EQ(
+      lines("timeout = \"1ms\"",
+            "timeout = \"2ms\"\ntimeout_min = \"1us\"\ntimeout_max = \"9ms\"\nroot_timeout = "
+            "\"8ms\"\n"
+            "job_quota = 7\nport_quota = 6"),
+      (Lines{"~ switch s canary job_quota: 0 -> 7", "~ switch s canary port_quota: 0 -> 6",
+             "~ switch s canary root_timeout: 50ms -> 8ms", "~ switch s canary timeout: 1ms -> 2ms",
+             "~ switch s canary timeout_max: 50ms -> 9ms",
+             "~ switch s canary timeout_min: 50us -> 1us"}));
 }
 
 TEST(ConfigDiffTest, flow_control_can_be_reloaded) {
