@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "options.h"
 
+#include <cstdio>
 #include <iostream>
 #include <string_view>
 
@@ -319,7 +320,7 @@ void interpret(const Raw& raw, Options& options) {
   options.communicator = communicator_of(raw);
   options.communicator.algorithm = common_algorithm(options.algorithms);
   options.communicator.local_world_size = options.local_world_size;
-  if (options.root >= options.communicator.world_size) {
+  if (options.communicator.world_size != 0 && options.root >= options.communicator.world_size) {
     throw CLI::ValidationError("--root", "is not a rank");
   }
   if (options.collective == Collective::barrier) {
@@ -363,6 +364,14 @@ Parsed parse(int argc, char** argv) {
     app.parse(argc, argv);
     interpret(raw, options);
   } catch (const CLI::ParseError& error) {
+    const auto rest = app.remaining();
+    if (app.get_subcommands().empty() && !rest.empty() && !rest.front().starts_with('-')) {
+      std::fprintf(stderr,
+                   "tributary-bench: no subcommand `%s`; there are allreduce, reduce, broadcast, "
+                   "barrier, background, model\n",
+                   rest.front().c_str());
+      return {std::nullopt, exit_usage};
+    }
     const int code = app.exit(error);
     return {std::nullopt, code == 0 ? 0 : exit_usage};
   }

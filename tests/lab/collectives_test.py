@@ -83,6 +83,15 @@ class CommandLine(unittest.TestCase):
             self.assertEqual([row["algorithm"] for row in json.loads(done.stdout)["rows"]],
                              [algorithm])
 
+    def test_what_is_wrong_has_its_name(self):
+        environment = os.environ | {"RANK": "0", "WORLD_SIZE": "0", "MASTER_ADDR": "127.0.0.1",
+                                    "MASTER_PORT": "29999"}
+        for command, words in (("allreduce", "world size 0"), ("reduce", "world size 0"),
+                               ("allreduc", "no subcommand `allreduc`; there are allreduce, ")):
+            done = support.run(support.BENCH, command, env=environment)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(words, done.stderr)
+
     def test_the_model_wants_a_cluster(self):
         cluster = {"--ranks": 8, "--per-machine": 2, "--latency-us": 1, "--intra": "10Gbit",
                    "--inter": "1Gbit", "--sizes": "1M"}
