@@ -136,13 +136,16 @@ tl::expected<void, std::string> write_environments(const FabricFile& fabric,
   std::filesystem::create_directories(directory, error);
   for (std::size_t i = 0; i < placed.size(); ++i) {
     const std::string path = directory + "/job-" + std::to_string(placed[i].id) + ".env";
-    std::ofstream file(path, std::ios::trunc);
+    const std::string fresh = path + ".new";  // a full disk leaves the old one
+    std::ofstream file(fresh, std::ios::trunc);
     for (const auto& [name, value] : environment_of(fabric, i, placed[i])) {
       file << name << "=" << value << "\n";
     }
     file.close();
-    if (!file) {
-      return tl::unexpected(path + ": " + std::strerror(errno));
+    if (!file || std::rename(fresh.c_str(), path.c_str()) != 0) {
+      const std::string why = std::strerror(errno);
+      std::filesystem::remove(fresh, error);
+      return tl::unexpected(path + ": " + why);
     }
   }
   return {};

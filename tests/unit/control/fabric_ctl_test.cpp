@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `tributaryctl fabric` with one switch, as a program.
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -62,6 +64,21 @@ TEST_F(FabricCtlTest, apply_twice_changes_once) {
   env << std::ifstream(directory_ / "env/job-7.env").rdbuf();
   EXPECT_EQ(env.str(),
             "TRIBUTARY_ALGORITHM=panama\nTRIBUTARY_JOB=7\nTRIBUTARY_TREES=239.192.0.1\n");
+}
+
+TEST_F(FabricCtlTest, a_full_disk_leaves_the_old_environment) {
+  start();
+  EXPECT_EQ(run("fabric apply --env " + directory_ / "env " + fabric()).code, 0);
+  const std::string fresh = directory_ / "env/job-7.env.new";
+  std::filesystem::create_symlink("/dev/full", fresh);
+  const Ran full = run("fabric apply --env " + directory_ / "env " + fabric("share = 0.5\n"));
+  EXPECT_EQ(full.code, 1);
+  EXPECT_THAT(full.output, HasSubstr("the trees are installed, but"));
+  EXPECT_THAT(full.output, HasSubstr("job-7.env: No space left on device"));
+  std::stringstream env;
+  env << std::ifstream(directory_ / "env/job-7.env").rdbuf();
+  EXPECT_THAT(env.str(), HasSubstr("TRIBUTARY_TREES=239.192.0.1\n"));
+  EXPECT_FALSE(std::filesystem::is_symlink(fresh));
 }
 
 TEST_F(FabricCtlTest, a_changed_job_is_replaced_and_others_are_left_alone) {
