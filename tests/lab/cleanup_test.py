@@ -42,6 +42,9 @@ class CleanUp(unittest.TestCase):
                 return support.run(support.LAB, command, kind, "--name", lab.name, *more)
             self.assertEqual(tool("fabric", "star-4").stdout, lab.tool("fabric"))
             self.assertEqual(tool("status", "star-4").stdout, lab.tool("status"))
+            stranger = tool("fabric", "star-4", "--hosts", "h1,h9")
+            self.assertEqual(stranger.returncode, 1)
+            self.assertIn("has no host 'h9'", stranger.stderr)
             self.assertEqual(tool("exec", "star-4", "h1", "--", "true").returncode, 0)
             for state in ("down", "up"):
                 done = tool("link", "star-4", "h1", state)
@@ -56,6 +59,11 @@ class CleanUp(unittest.TestCase):
             self.assertRegex(unnamed.stderr, rf"is not up \(up: .*{lab.name}")
             self.assertEqual(tool("down", "star-4").stdout, f"lab {lab.name} is down\n")
         self.assert_gone(lab.name)
+
+    def test_names_that_are_none_are_refused(self):
+        done = support.run(support.LAB, "up", "star-4", "--name", "UP", "--build-dir", support.BUILD)
+        self.assertEqual(done.returncode, 1)
+        self.assertTrue(done.stderr.startswith("lab: --name UP: "), done.stderr)
 
     def test_a_second_up_is_refused(self):
         with support.Lab("star-4") as lab:

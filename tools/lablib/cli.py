@@ -210,9 +210,11 @@ def _link(arguments: argparse.Namespace) -> int:
 
 
 def _fabric(arguments: argparse.Namespace) -> int:
-    print(fabric_file.text(_lab(arguments), arguments.job,
-                           arguments.hosts.split(",") if arguments.hosts else None,
-                           arguments.trees, share=arguments.share), end="")
+    lab = _lab(arguments)
+    hosts = None
+    if arguments.hosts:
+        hosts = [lab.host(name).name for name in arguments.hosts.split(",")]
+    print(fabric_file.text(lab, arguments.job, hosts, arguments.trees, share=arguments.share), end="")
     return 0
 
 

@@ -116,6 +116,9 @@ def find(lab: str) -> pathlib.Path:
 
 def load(path: pathlib.Path, name: str | None = None) -> Lab:
     """The lab that `path` describes, under its own name or another one."""
+    if name is not None and not _LAB_NAME.fullmatch(name):
+        raise LabError(f"--name {name}: a lab's name has up to 40 small letters, digits and '-', and "
+                       "no '-' at its beginning")
     try:
         with path.open("rb") as file:
             table = tomllib.load(file)
