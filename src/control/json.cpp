@@ -193,7 +193,8 @@ json to_json(const JobRow& row) {
           {"bypassed_total", row.job.bypassed},
           {"descriptors", row.job.descriptors},
           {"descriptors_high_water", row.job.descriptors_high_water},
-          {"timeout_seconds", seconds(row.job.timeout)}};
+          {"timeout_seconds",
+           row.job.timeout == Duration{} ? json(nullptr) : json(seconds(row.job.timeout))}};
 }
 
 json to_json(const DescriptorRow& row) {

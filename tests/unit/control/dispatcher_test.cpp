@@ -78,6 +78,14 @@ TEST_F(DispatcherTest, limit_bounds_the_rows_and_total_says_how_many_there_are) 
   EXPECT_EQ(error("fdb.list", {{"limit", "7"}}), ErrorCode::invalid_params);
 }
 
+TEST_F(DispatcherTest, a_job_without_a_timeout_has_none) {
+  backend_.job_rows = {{"leaf1", "canary", {9}}, {"leaf1", "panama", {7}}};
+  backend_.job_rows[0].job.timeout = std::chrono::microseconds(400);
+  const auto rows = (*call("job.list"))["rows"];
+  EXPECT_EQ(rows[0]["timeout_seconds"], 0.0004);
+  EXPECT_TRUE(rows[1]["timeout_seconds"].is_null());
+}
+
 TEST_F(DispatcherTest, stalled_names_block_and_ranks_and_the_known_come_first) {
   backend_.stalls = {FakeBackend::stall(1, {}, std::chrono::seconds(9)),
                      FakeBackend::stall(2, {3}, std::chrono::seconds(1)),

@@ -93,7 +93,7 @@ class FakeBackend final : public Backend {
   std::vector<EngineStatus> engines() override {
     return {{"leaf1", "canary", {{"collisions_total", 7}}}};
   }
-  std::vector<JobRow> jobs() override { return {{"leaf1", "canary", {9, 70, 10, 1}}}; }
+  std::vector<JobRow> jobs() override { return job_rows; }
   std::vector<DescriptorRow> descriptors(std::size_t limit) override {
     descriptor_limit = limit;
     engine::DescriptorStatus descriptor;
@@ -157,6 +157,7 @@ class FakeBackend final : public Backend {
   std::vector<StallRow> stalls = {stall(42, {3, 5}, std::chrono::milliseconds(1200))};
   std::vector<TreeRow> states;
   DaemonConfig running;
+  std::vector<JobRow> job_rows{{"leaf1", "canary", {9, 70, 10, 1}}};
   std::size_t fdb_entries = 1;
   std::size_t descriptor_limit = 0;
   bool port_up = true;
