@@ -65,6 +65,16 @@ class CleanUp(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertTrue(done.stderr.startswith("lab: --name UP: "), done.stderr)
 
+    def test_a_lab_is_not_bound_to_a_process_that_has_ended(self):
+        ended = subprocess.Popen(["true"])
+        ended.wait()
+        name = f"t{os.getpid()}-unbound"
+        done = support.run(support.LAB, "up", "star-4", "--name", name, "--bind-to", ended.pid,
+                           "--build-dir", support.BUILD)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("there is no such process", done.stderr)
+        self.assertEqual(support.leftovers(name), [])
+
     def test_a_second_up_is_refused(self):
         with support.Lab("star-4") as lab:
             again = support.run(support.LAB, "up", "star-4", "--name", lab.name,

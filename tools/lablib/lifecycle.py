@@ -48,6 +48,8 @@ def up(lab: Lab, build: pathlib.Path, overrides: daemon_config.Overrides,
        owner: int | None = None) -> None:
     """Makes everything, or nothing. With `owner`, the lab ends when that process does."""
     require_root()
+    if owner is not None and not pathlib.Path(f"/proc/{owner}").exists():
+        raise LabError(f"--bind-to {owner}: there is no such process")
     tributaryd = program(build, "tributaryd")
     if lab.guests:
         guests.require_tools()
