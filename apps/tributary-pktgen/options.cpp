@@ -80,7 +80,8 @@ void declare_run(CLI::App& app, Raw& raw, Options& options) {
   if (options.mode == Mode::run) {
     app.add_option("--duration", raw.duration, "as in 500ms, 10s, 5min")->capture_default_str();
     app.add_option("--count", options.session.trial.packets,
-                   "end after so many packets, if that is earlier");
+                   "end after so many packets, if that is earlier")
+        ->check(CLI::PositiveNumber);
     app.add_flag("--send-only", options.send_only,
                  "it is no failure if little or nothing comes back");
     return;

@@ -2,6 +2,7 @@
 // What the command line means.
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <random>
 #include <set>
 #include <utility>
@@ -16,6 +17,8 @@ namespace tributary::pktgen {
 namespace {
 
 constexpr std::uint64_t ring_buffers = 8192;  // in the devices' rings and on the way
+// In flight, of all jobs: of each something is kept.
+constexpr std::uint64_t blocks_max = buffers_max;
 
 [[noreturn]] void refuse(const std::string& option, const std::string& what) {
   throw CLI::ValidationError(option, what);
@@ -66,6 +69,9 @@ void interpret_ports(const Raw& raw, Options& options) {
   }
   if (options.json == "-" && options.csv == "-") {
     refuse("--csv", "standard output is taken by --json; name a file for one of them");
+  }
+  if (!options.csv.empty() && options.json == options.csv) {
+    refuse("--csv", options.csv + " is taken by --json; name another file");
   }
 }
 
@@ -223,6 +229,14 @@ void interpret_blocks(const Raw& raw, const Options& options, std::size_t header
   }
 }
 
+// In flight at the same time; a file has one after the other.
+void require_blocks(const std::string& option, const Options& options, std::uint64_t blocks) {
+  if (options.mode != Mode::pcap && blocks > blocks_max) {
+    refuse(option, std::to_string(blocks) + " blocks of all jobs would be in flight; at most " +
+                       std::to_string(blocks_max) + " can be");
+  }
+}
+
 // As many behind each port as it takes.
 void spread_workers(Options& options, std::size_t workers) {
   for (auto& port : options.ports) {
@@ -243,6 +257,7 @@ void interpret_canary(const Raw& raw, Options& options) {
                                         ? sizeof(wire::Ipv4Header) + sizeof(wire::UdpHeader)
                                         : 0);
   interpret_blocks(raw, options, headers, plan);
+  require_blocks("--blocks", options, std::uint64_t{plan.jobs} * plan.window);
   spread_workers(options, plan.hosts);
 }
 
@@ -278,6 +293,11 @@ void interpret_panama(const Raw& raw, Options& options) {
   }
   plan.first_epoch = epoch_of_today();
   interpret_blocks(raw, options, sizeof(panama::Headers) - sizeof(wire::EthernetHeader), plan);
+  require_blocks("--window", options, std::uint64_t{plan.jobs} * plan.trees * plan.window);
+  if (plan.jobs - 1 > std::numeric_limits<std::uint32_t>::max() - plan.first_job) {
+    refuse("--first-job",
+           "there are not so many jobs from " + std::to_string(plan.first_job) + " on");
+  }
   plan.group = first_group(raw, plan);
 }
 
@@ -294,11 +314,16 @@ void interpret_netreduce(const Raw& raw, Options& options) {
     refuse("--path-mtu", "does not fit an MTU of " + std::to_string(options.mtu) + "; say --mtu " +
                              std::to_string(plan.path_mtu + headers));
   }
+  require_blocks("--window", options,
+                 std::uint64_t{plan.jobs} * plan.window * plan.message_packets);
   spread_workers(options, plan.workers);
 }
 
 // The ports that files stand for.
 void interpret_pcap(const Raw& raw, Options& options) {
+  if (options.pcap_file == "-") {
+    refuse("--file", "standard output is for what the switch's configuration needs; name a file");
+  }
   auto spec = *parse_port("ring=file", 0);
   if (!raw.address.empty()) {
     spec.stations.address = value_of("--address", control::parse_ipv4(raw.address));

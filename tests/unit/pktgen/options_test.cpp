@@ -43,6 +43,39 @@ TEST(Options, APercentageIsOfEveryLineThatIsSentInto) {
 TEST(Options, StandardOutputHoldsOneReport) {
   EXPECT_EQ(parse_line({"plain", "--port", "ring=a", "--json", "-", "--csv", "-"}).exit_code, 2);
   EXPECT_TRUE(parse_line({"plain", "--port", "ring=a", "--json", "-", "--csv", "f"}).options);
+  EXPECT_EQ(parse_line({"pcap", "plain", "--file", "-"}).exit_code, 2);
+}
+
+TEST(Options, AFileHoldsOneReport) {
+  EXPECT_EQ(parse_line({"plain", "--port", "ring=a", "--json", "f", "--csv", "f"}).exit_code, 2);
+}
+
+TEST(Options, NoPacketAtAllIsNoCount) {
+  EXPECT_EQ(parse_line({"plain", "--port", "ring=a", "--count", "0"}).exit_code, 2);
+  EXPECT_TRUE(parse_line({"plain", "--port", "ring=a", "--count", "1"}).options);
+}
+
+TEST(Options, BlocksInFlightAreAsManyAsMemoryHolds) {
+  EXPECT_TRUE(
+      parse_line({"canary", "--port", "ring=a", "--jobs", "64", "--blocks", "65536"}).options);
+  EXPECT_EQ(
+      parse_line({"canary", "--port", "ring=a", "--jobs", "65", "--blocks", "65536"}).exit_code, 2);
+  EXPECT_EQ(parse_line(
+                {"panama", "--port", "ring=a", "--jobs", "65", "--trees", "2", "--window", "65535"})
+                .exit_code,
+            2);
+  EXPECT_EQ(parse_line({"netreduce", "--port", "ring=a", "--jobs", "4096", "--message-packets",
+                        "8192", "--window", "64"})
+                .exit_code,
+            2);
+}
+
+TEST(Options, JobsOfPanamaDoNotCountPastTheLast) {
+  EXPECT_TRUE(parse_line({"panama", "--port", "ring=a", "--first-job", "4294967294", "--jobs", "2"})
+                  .options);
+  EXPECT_EQ(parse_line({"panama", "--port", "ring=a", "--first-job", "4294967294", "--jobs", "3"})
+                .exit_code,
+            2);
 }
 
 TEST(Options, AnErrorNamesTheOptionThatWasGiven) {
