@@ -92,9 +92,18 @@ class Bench(unittest.TestCase):
     def test_bad_input_is_refused(self):
         for arguments, words in [(("speed",), "there is no suite speed"),
                                  (("--runs", 0), "--runs 0"),
-                                 (("--seconds", 0), "--seconds 0")]:
+                                 (("--seconds", 0), "--seconds 0"),
+                                 (("--seconds", "inf"), "--seconds inf"),
+                                 (("--patience", -1), "--patience -1")]:
             self.assertIn(words, self.bench(*arguments, code=2).stderr)
         self.assertIn("no results in", self.bench("--markdown", code=1).stderr)
+        nowhere = self.scratch / "build"
+        self.assertIn("is not built", self.bench("--build-dir", nowhere, code=1).stderr)
+        self.assertFalse(self.output.exists())
+        self.output.write_text("a file")
+        said = self.bench("kernels", "--quick", code=1).stderr
+        self.assertIn(str(self.output), said)
+        self.assertNotIn("Traceback", said)
 
 
 if __name__ == "__main__":

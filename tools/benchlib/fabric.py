@@ -75,6 +75,8 @@ def main(body) -> None:
         sys.exit(body())
     except LabError as error:
         sys.exit(f"{name}: {error}")
+    except OSError as error:  # of a file, or of a program that is not there
+        sys.exit(f"{name}: {error}")
     except subprocess.TimeoutExpired as error:
         sys.exit(f"{name}: no end after {error.timeout:.0f} s: {error.cmd}")
     except KeyboardInterrupt:
