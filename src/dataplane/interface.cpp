@@ -77,6 +77,12 @@ tl::expected<void, std::string> check_interface(const std::string& name) {
   return {};
 }
 
+bool interface_promiscuous(const std::string& name) {
+  const Socket socket(AF_INET, SOCK_DGRAM, 0);
+  ifreq request = request_for(name);
+  return ioctl(socket.get(), SIOCGIFFLAGS, &request) == 0 && (request.ifr_flags & IFF_PROMISC) != 0;
+}
+
 std::uint16_t interface_channels(const std::string& name) {
   const Socket socket(AF_INET, SOCK_DGRAM, 0);
   ethtool_channels channels = {};

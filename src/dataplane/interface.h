@@ -17,6 +17,9 @@ tl::expected<void, std::string> check_interface(const std::string& name);
 std::uint16_t interface_mtu(const std::string& name);
 tl::expected<void, std::string> set_interface_mtu(const std::string& name, std::uint16_t mtu);
 
+// Somebody set it to take packets for all MAC addresses.
+bool interface_promiscuous(const std::string& name);
+
 // How many combined channels it has: what AF_XDP can have sockets on. 1 if it does not say.
 std::uint16_t interface_channels(const std::string& name);
 

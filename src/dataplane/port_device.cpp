@@ -259,6 +259,7 @@ tl::expected<void, std::string> PortDevice::configure(std::uint16_t mtu, rte_mem
     fill_redirection(port_, info.reta_size, *queues);
   }
   std::copy(std::begin(address.addr_bytes), std::end(address.addr_bytes), mac_.octets.begin());
+  was_promiscuous_ = interface_promiscuous(kernel_name(config_));
   hears_everything_ =
       dataplane::hears_everything(rte_eth_promiscuous_enable(port_), arguments_.bus);
   return {};
@@ -307,10 +308,18 @@ void PortDevice::reconnect() {
   start();
 }
 
+// The kernel keeps what the driver told its interface.
+void PortDevice::end_promiscuous_mode() {
+  if (!was_promiscuous_ && interface_promiscuous(kernel_name(config_))) {
+    rte_eth_promiscuous_disable(port_);
+  }
+}
+
 PortDevice::~PortDevice() {
   for (auto& queue : queues_) {
     queue.drop_waiting();
   }
+  end_promiscuous_mode();
   if (started_) {
     rte_eth_dev_stop(port_);
   }

@@ -65,12 +65,15 @@ class PortDevice {
   tl::expected<void, std::string> set_mtu(std::uint16_t mtu);
   // Unless somebody else has changed it since.
   void give_mtu_back();
+  // Unless its interface was in it before.
+  void end_promiscuous_mode();
   tl::expected<void, std::string> set_up_queues(std::uint16_t receivers,
                                                 std::uint16_t receive_slots, std::uint16_t senders,
                                                 std::uint16_t send_slots, rte_mempool* mempool);
 
   std::uint16_t port_;
   bool started_ = false;
+  bool was_promiscuous_ = false;
   bool hears_everything_ = false;
   std::chrono::steady_clock::time_point tried_;  // when it was started last
   control::DeviceConfig config_;

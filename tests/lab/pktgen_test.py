@@ -414,6 +414,28 @@ class Pktgen(unittest.TestCase):
         child.communicate(timeout=20)
         self.assertEqual(self.mtu("a0"), 1400)
 
+    def promiscuous(self, name: str) -> bool:
+        shown = self.inside("ip", "-json", "link", "show", name).stdout
+        return "PROMISC" in json.loads(shown)[0]["flags"]
+
+    def hears_everything_for_a_while(self, port: str) -> None:
+        child = self.begin_sending(port)
+        support.until(lambda: self.promiscuous("a0"))
+        child.send_signal(signal.SIGINT)
+        child.communicate(timeout=20)
+
+    def test_an_interface_leaves_promiscuous_mode(self):
+        for port in ("a0", "a0,driver=af_xdp"):
+            with self.subTest(port):
+                self.hears_everything_for_a_while(port)
+                self.assertFalse(self.promiscuous("a0"))
+
+    def test_an_interface_that_was_promiscuous_stays_so(self):
+        self.ip("link", "set", "a0", "promisc", "on")
+        self.addCleanup(self.ip, "link", "set", "a0", "promisc", "off")
+        self.hears_everything_for_a_while("a0")
+        self.assertTrue(self.promiscuous("a0"))
+
     def test_an_mtu_that_somebody_else_has_set_stays(self):
         self.addCleanup(self.ip, "link", "set", "a0", "mtu", "1500")
         self.ip("link", "set", "a0", "mtu", "1400")
