@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <pcap/pcap.h>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,6 +45,12 @@ class PcapFile {
     pcap_dump(reinterpret_cast<u_char*>(dumper_.get()), &header,
               reinterpret_cast<const u_char*>(frame.data()));
     ++frames_;
+    if (std::ferror(pcap_dump_file(dumper_.get())) != 0) {  // the rest would take long as well
+      throw std::runtime_error(incomplete());
+    }
+  }
+  std::string incomplete() const {
+    return "cannot write all of --file " + name_ + "; is the disk full?";
   }
   // What failed before the last buffer is only to be seen on the stream.
   bool finish() {
@@ -147,7 +154,7 @@ int write_pcap(const Options& options) {
   }
   for (auto& file : files) {
     if (!file.finish()) {
-      return fail("cannot write all of --file " + file.name() + "; is the disk full?");
+      return fail(file.incomplete());
     }
     std::printf("# %llu frames in %s\n", static_cast<unsigned long long>(file.frames()),
                 file.name().c_str());

@@ -191,6 +191,7 @@ class CsvReport final : public Report {
     if (!reading.view.finding_neighbours) {
       time_ = reading.seconds;
       row(reading.view.now, reading.view.trial, name_of(reading.view.phase));
+      std::fflush(file_.get());  // for who reads along; end() tells of failures
     }
   }
   void trial(const TrialResult& result, std::size_t number) override {

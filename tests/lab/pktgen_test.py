@@ -486,9 +486,20 @@ class Pktgen(unittest.TestCase):
             (("plain", *port, "--core", "4095"), "may not use CPU 4095"),
             (("pcap", "plain", "--file", "/nowhere/x"), "cannot write --file"),
             (("pcap", "plain", "--file", "/dev/full"), "is the disk full?"),
+            (("pcap", "canary", "--file", "/dev/full", "--switch", "10.1.1.1", "--jobs", "4096",
+              "--blocks", "1048576"), "is the disk full?"),  # now, not after days
         ]:
             done = self.pktgen(*arguments, code=1)
             self.assertIn(words, done.stderr, arguments)
+
+    def test_rows_can_be_read_along(self):
+        rows = self.directory / "rows.csv"
+        child = self.begin("plain", "--port", "device=net_null0,no-rx=1", "--rate", "1kpps",
+                           "--duration", "600s", "-q", "--csv", rows)
+        support.until(lambda: rows.exists() and rows.read_text().count("\n") > 1,
+                      what="the first row of a run that goes on")
+        child.send_signal(signal.SIGINT)
+        child.communicate(timeout=20)
 
     def test_what_cannot_be_written_is_noticed(self):
         sending = ("plain", "--port", "device=net_null0,no-rx=1", "--duration", "100ms", "--rate",
