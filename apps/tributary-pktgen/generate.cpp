@@ -104,15 +104,19 @@ class Watch {
     return std::span(trials).subspan(reported_);
   }
   void report_trials(std::span<const TrialResult> unreported) {
+    const double now = seconds();
     for (const auto& trial : unreported) {
       ++reported_;
       for (const auto& report : reports_) {
-        report->trial(trial, reported_);
+        report->trial(trial, reported_, now);
       }
     }
   }
 
  private:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
   bool ask(const dataplane::Mailbox::Action& action) {
     return loop_.mailbox().run(action, loop_timeout);
   }
@@ -143,9 +147,8 @@ class Watch {
     if (!told) {
       return;  // it is over, or its core is busy with something else
     }
-    reading.seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     report_trials(trials);
+    reading.seconds = seconds();
     for (const auto& report : reports_) {
       report->refresh(reading);
     }

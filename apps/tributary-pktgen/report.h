@@ -25,7 +25,8 @@ class Report {
  public:
   virtual ~Report() = default;
   virtual void refresh(const Reading& /*reading*/) {}
-  virtual void trial(const TrialResult& /*result*/, std::size_t /*number*/) {}
+  // One that is over, by that time since the start.
+  virtual void trial(const TrialResult& /*result*/, std::size_t /*number*/, double /*seconds*/) {}
   // The error names a file that could not be written.
   virtual tl::expected<void, std::string> end(const Outcome& outcome) = 0;
 };

@@ -189,24 +189,23 @@ class CsvReport final : public Report {
 
   void refresh(const Reading& reading) override {
     if (!reading.view.finding_neighbours) {
-      time_ = reading.seconds;
-      row(reading.view.now, reading.view.trial, name_of(reading.view.phase));
+      row(reading.seconds, reading.view.now, reading.view.trial, name_of(reading.view.phase));
       std::fflush(file_.get());  // for who reads along; end() tells of failures
     }
   }
-  void trial(const TrialResult& result, std::size_t number) override {
-    row(result, number, name_of(Trial::Phase::done));
+  void trial(const TrialResult& result, std::size_t number, double seconds) override {
+    row(seconds, result, number, name_of(Trial::Phase::done));
   }
   tl::expected<void, std::string> end(const Outcome& /*outcome*/) override {
     return flush(file_.get(), "--csv", options_.csv);
   }
 
  private:
-  void row(const TrialResult& result, std::size_t number, const char* phase) {
+  void row(double time, const TrialResult& result, std::size_t number, const char* phase) {
     const auto ull = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
     const auto& latency = result.latency;
     std::fprintf(file_.get(), "%.3f,%zu,%s,%s,%.3f,%llu,%llu,%llu,%llu,%llu,%.3f,%.3f,%.3f,%.6f\n",
-                 time_, number, phase, to_string(result.rate).c_str(), result.seconds,
+                 time, number, phase, to_string(result.rate).c_str(), result.seconds,
                  ull(result.counters.packets), ull(result.counters.line_bytes),
                  ull(result.counters.begun), ull(result.counters.done), ull(result.wrong),
                  in_us(latency.percentile(50)), in_us(latency.percentile(99)), in_us(latency.max()),
@@ -215,7 +214,6 @@ class CsvReport final : public Report {
 
   const Options& options_;
   File file_;
-  double time_ = 0;
 };
 
 }  // namespace

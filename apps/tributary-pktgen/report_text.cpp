@@ -86,7 +86,7 @@ class TextReport final : public Report {
     std::fflush(out_);
   }
 
-  void trial(const TrialResult& result, std::size_t number) override {
+  void trial(const TrialResult& result, std::size_t number, double /*seconds*/) override {
     if (!options_.session.search || options_.quiet) {
       return;
     }

@@ -363,6 +363,7 @@ class Pktgen(unittest.TestCase):
                          {"mtu": 1500, "sizes": "imix", "flows": 3, "paths": ["0:0"]})
         last = list(csv.DictReader(rows.read_text().splitlines()))[-1]
         self.assertEqual(float(last["loss"]), 0.0)
+        self.assertGreater(float(last["time_s"]), 0.25)  # though no interval was over
         found = self.document("canary", "--port", "ring=r0", "--rate", "1kpps", "--duration",
                               "300ms", "--type", "i32", "--op", "max")
         self.assertEqual(found["kinds"], [{"type": "i32", "op": "max"}])
