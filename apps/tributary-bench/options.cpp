@@ -55,6 +55,18 @@ std::vector<wire::Operator> operators_of(const std::vector<std::string>& names) 
   return operators;
 }
 
+// "all" skips what does not exist; where nothing is left, nothing would be measured.
+void require_reduction(const Options& options) {
+  for (const auto type : options.types) {
+    for (const auto op : options.operators) {
+      if (wire::is_valid(type, op)) {
+        return;
+      }
+    }
+  }
+  throw CLI::ValidationError("--op", "and, or and xor are for integers; choose another --datatype");
+}
+
 std::vector<Algorithm> algorithms_of(const std::vector<std::string>& names) {
   std::vector<Algorithm> algorithms;
   for (const std::string& text : names) {
@@ -210,7 +222,8 @@ void declare_run(CLI::App& app, Raw& raw, Options& options) {
   app.add_option("--line-rate", raw.line_rate,
                  "of the links, as in 200Mbit: adds the share of line-rate goodput");
   app.add_option("--rank", raw.rank, "default: the variable RANK");
-  app.add_option("--world", raw.world, "number of ranks; default: WORLD_SIZE");
+  app.add_option("--world", raw.world, "number of ranks; default: WORLD_SIZE")
+      ->check(CLI::PositiveNumber);
   app.add_option("--rendezvous", raw.rendezvous,
                  "address:port of rank 0; default: MASTER_ADDR and MASTER_PORT");
   app.add_option("--deadline", raw.deadline_s, "seconds after which a reduction has failed")
@@ -308,6 +321,7 @@ void interpret(const Raw& raw, Options& options) {
   options.interval = nanoseconds_of(raw.interval_s);
   options.types = types_of(raw.types);
   options.operators = operators_of(raw.operators);
+  require_reduction(options);
   options.algorithms = algorithms_of(raw.algorithms);
   options.hierarchies = hierarchies_of(raw.hierarchies);
   options.between = algorithms_of({raw.between}).front();

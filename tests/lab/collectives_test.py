@@ -92,6 +92,14 @@ class CommandLine(unittest.TestCase):
             self.assertNotEqual(done.returncode, 0)
             self.assertIn(words, done.stderr)
 
+    def test_what_measures_nothing_is_refused(self):
+        alone = ("--rank", 0, "--rendezvous", "127.0.0.1:29999")
+        for options, words in (((*alone, "--world", 1, "-o", "xor"), "integers"),
+                               ((*alone, "--world", 0), "--world")):
+            done = support.run(support.BENCH, "allreduce", "-b", 64, "-e", 64, *options)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), options)
+            self.assertIn(words, done.stderr)
+
     def test_the_model_wants_a_cluster(self):
         cluster = {"--ranks": 8, "--per-machine": 2, "--latency-us": 1, "--intra": "10Gbit",
                    "--inter": "1Gbit", "--sizes": "1M"}
