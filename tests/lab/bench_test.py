@@ -78,7 +78,7 @@ class Bench(unittest.TestCase):
 
     def test_sigint_ends_it_and_all_that_it_started(self):
         child = subprocess.Popen(
-            [BENCH, "feed", "--seconds", "60", "--output", self.output],
+            [BENCH, "feed", "--seconds", "60", "--patience", "1", "--output", self.output],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
             env=self.environment)
         self.addCleanup(child.kill)
