@@ -234,10 +234,8 @@ std::string PanamaCollectives::diagnose() const {
             ") gave no result of packet " + std::to_string(tree.base()) + " (" +
             std::to_string(tree.begun()) + " of " + std::to_string(tree.packets()) + " sent);";
   }
-  text +=
-      " its switches wait for a rank, or have no such tree: 'tributaryctl tree' tells which; or "
-      "ranks "
-      "call different collectives: 'tributaryctl drops' counts panama_mismatch";
+  text += " its switches wait for a rank, or have no such tree: 'tributaryctl tree' tells which;";
+  text += " or ranks call different collectives: 'tributaryctl drops' counts panama_mismatch";
   if (statistics_.ignored_mismatch != 0) {
     text += "; " + std::to_string(statistics_.ignored_mismatch) +
             " results had another type, operator or length: do all ranks call the same collective?";
