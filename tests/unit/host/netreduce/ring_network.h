@@ -121,6 +121,7 @@ class RingNetwork {
     return std::any_of(machines_.begin(), machines_.end(),
                        [](const auto& machine) { return machine->running(); });
   }
+  bool has_failed(std::uint32_t rank) const { return machines_[rank]->failure().has_value(); }
   // Of the first rank whose collective failed.
   std::string failure() const {
     for (const auto& machine : machines_) {
