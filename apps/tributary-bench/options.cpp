@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <string_view>
 
@@ -282,6 +283,8 @@ CommunicatorOptions communicator_of(const Raw& raw) {
     options = *environment;
   } else if (!raw.rank || !raw.world || raw.rendezvous.empty()) {
     throw CLI::ValidationError("environment", environment.error().message);
+  } else if (const char* const secret = std::getenv("TRIBUTARY_SECRET")) {
+    options.secret = secret;
   }
   options.rank = raw.rank.value_or(options.rank);
   options.world_size = raw.world.value_or(options.world_size);

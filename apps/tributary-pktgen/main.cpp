@@ -1,31 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstdio>
 #include <exception>
-#include <string>
-#include <variant>
-#include <vector>
 
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
-#include "fanout.h"
 #include "generate.h"
 #include "options.h"
 #include "pcap_file.h"
 
 namespace {
-
-std::vector<std::string> packet_sockets(const tributary::pktgen::Options& options) {
-  using tributary::control::InterfaceDevice;
-  std::vector<std::string> interfaces;
-  for (const auto& port : options.ports) {
-    const auto* device = std::get_if<InterfaceDevice>(&port.device);
-    if (device != nullptr && device->driver == InterfaceDevice::Driver::af_packet) {
-      interfaces.push_back(device->interface);
-    }
-  }
-  return interfaces;
-}
 
 int run(int argc, char** argv) {
   const auto parsed = tributary::pktgen::parse(argc, argv);
@@ -36,11 +20,9 @@ int run(int argc, char** argv) {
   if (options.mode == tributary::pktgen::Mode::pcap) {
     return tributary::pktgen::write_pcap(options);
   }
-  return tributary::pktgen::run_without_clash(packet_sockets(options), [&options] {
-    spdlog::set_default_logger(spdlog::stderr_color_mt("tributary-pktgen"));
-    spdlog::set_level(spdlog::level::from_str(options.log_level));
-    return tributary::pktgen::generate(options);
-  });
+  spdlog::set_default_logger(spdlog::stderr_color_mt("tributary-pktgen"));
+  spdlog::set_level(spdlog::level::from_str(options.log_level));
+  return tributary::pktgen::generate(options);
 }
 
 }  // namespace

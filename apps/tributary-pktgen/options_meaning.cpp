@@ -261,9 +261,8 @@ void interpret_canary(const Raw& raw, Options& options) {
   spread_workers(options, plan.hosts);
 }
 
-// The number of a run, or of its first collective: switches that remember the run before take no
-// older ones.
-std::uint32_t epoch_of_today() {
+// The number of a run: switches that remember the run before take it for another.
+std::uint32_t run_of_today() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return static_cast<std::uint32_t>(
       std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
@@ -291,7 +290,7 @@ void interpret_panama(const Raw& raw, Options& options) {
     refuse("--workers", "each worker of a job has a port of its own; there are " +
                             std::to_string(places) + " for them");
   }
-  plan.first_epoch = epoch_of_today();
+  plan.run = run_of_today();
   interpret_blocks(raw, options, sizeof(panama::Headers) - sizeof(wire::EthernetHeader), plan);
   require_blocks("--window", options, std::uint64_t{plan.jobs} * plan.trees * plan.window);
   if (plan.jobs - 1 > std::numeric_limits<std::uint32_t>::max() - plan.first_job) {
@@ -304,7 +303,7 @@ void interpret_panama(const Raw& raw, Options& options) {
 void interpret_netreduce(const Raw& raw, Options& options) {
   auto& plan = options.netreduce;
   plan.workers = raw.workers.value_or(8);
-  plan.first_run = epoch_of_today();
+  plan.first_run = run_of_today();
   interpret_block_timeout(raw, plan);
   interpret_kinds(raw, plan);
   constexpr std::size_t headers = sizeof(wire::Ipv4Header) + sizeof(wire::UdpHeader) +

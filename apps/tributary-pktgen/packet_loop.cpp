@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "packet_loop.h"
 
+#include <algorithm>
 #include <ctime>
 #include <sys/prctl.h>
 #include <utility>
@@ -114,9 +115,10 @@ std::vector<PortCounters> PacketLoop::counters() const {
   auto counters = counters_;
   for (std::size_t i = 0; i < counters.size(); ++i) {
     const auto& device = devices_[i]->queue(0);
-    counters[i].unsent = device.dropped();
+    const auto losses = devices_[i]->losses();
+    counters[i].unsent = std::min(device.dropped() + losses.unsent, counters[i].sent);
     counters[i].sent -= counters[i].unsent;
-    counters[i].missed = devices_[i]->missed() + device.refused();
+    counters[i].missed = losses.missed + device.refused();
   }
   return counters;
 }

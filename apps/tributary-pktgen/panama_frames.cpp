@@ -50,6 +50,7 @@ PanamaFrames::PanamaFrames(const PanamaPlan& plan, const PanamaPlaces& places,
   common_.tree = tree;
   common_.wnd_cap = PanamaHeader::wnd_cap_none;
   common_.flags = PanamaHeader::current_version;
+  common_.run = plan.run;
   common_.element_type = kind.type;
   common_.op = kind.op;
   common_.elements = plan.elements;
@@ -104,7 +105,7 @@ void PanamaFrames::answer(Packet& sum, const StationRange& root) const {
 bool PanamaFrames::is_total(const PanamaHeader& header, PanamaKind kind, std::uint64_t total,
                             std::uint32_t sum_crc) const {
   return header.kind == kind && header.version() == PanamaHeader::current_version &&
-         header.fin() == is_last(header.vid.value()) &&
+         header.fin() == is_last(header.vid.value()) && header.run == common_.run &&
          header.contributions.value() == common_.workers.value() &&
          header.workers.value() == common_.workers.value() &&
          header.element_type == common_.element_type && header.op == common_.op &&

@@ -24,7 +24,7 @@ struct PanamaPlan {
   std::uint16_t trees = 1;          // of each job
   wire::Ipv4Address group;          // of the first job's first tree; others count up
   std::uint32_t collective = 1024;  // packets of each tree in one; the last ends its epoch
-  std::uint32_t first_epoch = 0;
+  std::uint32_t run = 0;
   std::uint32_t window = 64;  // packets in flight, per tree, if the switches allow so many
   // Packets that begin together: every worker sends its own of all before the next worker does.
   std::uint32_t interleave = 8;

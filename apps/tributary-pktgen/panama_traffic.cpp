@@ -28,7 +28,7 @@ PanamaTraffic::PanamaTraffic(PanamaPlan plan, const Stations& stations, PacketPo
       Tree tree{job,
                 values_[job % values_.size()].get(),
                 PanamaFrames(plan_, places_, stations, job, number),
-                {plan_.first_epoch, 0}};
+                {}};
       tree.blocks.resize(std::bit_ceil(std::size_t{plan_.window}));
       trees_.push_back(std::move(tree));
     }

@@ -95,7 +95,7 @@ Outcome Ports::open_devices(const Setup& setup) {
   for (const auto& config : setup.devices) {
     const auto number = static_cast<unsigned>(devices_.size());
     names_.push_back(dataplane::describe(config));
-    const auto arguments = dataplane::device_arguments(config, number, setup.mtu);
+    const auto arguments = dataplane::device_arguments(config, number, {setup.mtu});
     if (!arguments) {
       return fail(names_.back() + ": " + arguments.error());
     }

@@ -100,6 +100,10 @@ void show_reloaded(const json& result) {
     std::printf("%s\n", change.value("line", "").c_str());
   }
   std::printf("%s\n", changes.empty() ? "nothing changed" : "in force");
+  for (const json& cpu : result.value("late_cpus", json::array())) {
+    std::printf("the packet core on CPU %u is late: it takes this up before its next burst\n",
+                cpu.get<unsigned>());
+  }
 }
 
 // What controllers have installed on a switch.

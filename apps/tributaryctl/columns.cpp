@@ -29,6 +29,8 @@ constexpr Column port_columns[] = {
     {"ECN-MARKS", "/counters/queue_ecn_marked_packets_total", Show::plain, true},
     {"QUEUED", "/queue_bytes", Show::bytes, true},
     {"CHARGED", "/charged_bytes", Show::bytes, true},
+    {"ADDRESSES", "/addresses", Show::plain, true},
+    {"REFUSED", "/addresses_refused_packets_total", Show::plain, true},
     {"PAUSES-RX", "/counters/rx_pause_packets_total", Show::plain, true},
     {"PAUSES-TX", "/counters/tx_pause_packets_total", Show::plain, true},
     {"PAUSED", "/counters/paused_seconds_total", Show::age, true},

@@ -186,7 +186,11 @@ ExitCode show_status(const Options& options) {
   std::printf("buffers    %.0f of %.0f free\n", number("packet_buffers_free"),
               number("packet_buffers"));
   std::printf("idle       %s\n", status->value("idle", "?").c_str());
-  std::printf("log level  %s\n\n", status->value("log_level", "?").c_str());
+  std::printf("log level  %s\n", status->value("log_level", "?").c_str());
+  if (const double dropped = number("log_dropped_total"); dropped > 0) {
+    std::printf("log        %.0f messages were dropped: nobody read them in time\n", dropped);
+  }
+  std::printf("\n");
   print_rows(status->value("cores", json::array()), core_columns);
   return ExitCode::ok;
 }

@@ -32,6 +32,9 @@ ExitCode exit_code(const control::CallError& error) {
     case control::CallError::Kind::failed:
       break;
   }
+  if (error.failure.code == control::ErrorCode::late) {
+    return ExitCode::timeout;
+  }
   return ExitCode::failed;
 }
 

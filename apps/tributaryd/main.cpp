@@ -37,7 +37,9 @@ int run(int argc, char** argv) {
     return 0;
   }
   tributary::daemon::start_logging(log_level.empty() ? config->log_level : log_level);
-  return tributary::daemon::serve(*config);
+  const int status = tributary::daemon::serve(*config);
+  tributary::daemon::finish_logging();
+  return status;
 }
 
 }  // namespace

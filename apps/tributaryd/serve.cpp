@@ -34,7 +34,12 @@ void catch_signals() {
 }
 
 void log_ledgers(dataplane::Dataplane& dataplane) {
-  for (const auto& row : dataplane.switches()) {
+  const auto switches = dataplane.switches();
+  if (!switches) {
+    spdlog::warn("no ledgers: {}", switches.error());
+    return;
+  }
+  for (const auto& row : *switches) {
     const auto& ledger = row.ledger;
     spdlog::info(
         "switch {}: received {} = forwarded {} + absorbed {} + dropped {}; "

@@ -90,6 +90,8 @@ struct PortStatus {
   std::uint64_t queue_packets = 0;
   std::uint64_t queue_bytes = 0;
   std::uint64_t queue_capacity_bytes = 0;
+  forwarding::LearningConfig learning;
+  forwarding::PortAddresses addresses;  // behind a bridged port
   forwarding::FlowControl flow_control = forwarding::FlowControl::off;
   std::uint64_t charged_bytes = 0;  // wait in the switch and came in by this port
   bool paused = false;              // the neighbour has stopped it, or some class
@@ -159,39 +161,44 @@ struct TreeRow {
   std::optional<Duration> idle{};  // since tree.used
 };
 
+// Of packet cores that have not come round yet since something was changed.
+using LateCpus = std::vector<unsigned>;
 using Outcome = tl::expected<void, std::string>;  // the error says what to do
+// What the packet cores were asked. The error says which of them did not come round in time, and
+// what to do: there is no answer without one of them.
+template <class Value>
+using Queried = tl::expected<Value, std::string>;
 
 class Backend {
  public:
   virtual ~Backend() = default;
 
-  virtual DaemonStatus status() = 0;
-  virtual std::vector<SwitchStatus> switches() = 0;
-  virtual std::vector<PortStatus> ports() = 0;
-  virtual std::vector<RouteStatus> routes() = 0;
-  virtual std::vector<BfdStatus> bfd() = 0;
-  virtual std::vector<FdbStatus> fdb() = 0;
-  virtual std::vector<ArpStatus> arp() = 0;
-  virtual std::vector<EngineStatus> engines() = 0;
-  virtual std::vector<JobRow> jobs() = 0;
-  virtual std::vector<DescriptorRow> descriptors(std::size_t limit) = 0;
+  virtual Queried<DaemonStatus> status() = 0;
+  virtual Queried<std::vector<SwitchStatus>> switches() = 0;
+  virtual Queried<std::vector<PortStatus>> ports() = 0;
+  virtual Queried<std::vector<RouteStatus>> routes() = 0;
+  virtual Queried<std::vector<BfdStatus>> bfd() = 0;
+  virtual Queried<std::vector<FdbStatus>> fdb() = 0;
+  virtual Queried<std::vector<ArpStatus>> arp() = 0;
+  virtual Queried<std::vector<EngineStatus>> engines() = 0;
+  virtual Queried<std::vector<JobRow>> jobs() = 0;
+  virtual Queried<std::vector<DescriptorRow>> descriptors(std::size_t limit) = 0;
   // Blocks that wait unusually long, one row for each switch that knows of one.
-  virtual std::vector<StallRow> stalled(std::size_t limit) = 0;
+  virtual Queried<std::vector<StallRow>> stalled(std::size_t limit) = 0;
   // How the aggregation trees stand that are installed, each once for each switch.
-  virtual std::vector<TreeRow> tree_states() = 0;
+  virtual Queried<std::vector<TreeRow>> tree_states() = 0;
 
   // The configuration that is in force, as it was written.
   virtual const DaemonConfig& config() const = 0;
   // Aggregation trees beside those of the configuration.
   virtual const RuntimeTrees& trees() const = 0;
-  // False after a change that some packet cores took up and others may not have: what is in force
-  // has to be told to them again.
-  virtual bool cores_agree() const = 0;
-  // Puts `next` in force and keeps it for the daemon's next start; or nothing changes.
+  // Puts `next` in force, as reload() does, and keeps it for the daemon's next start; or nothing
+  // changes.
   virtual Outcome set_trees(const RuntimeTrees& next) = 0;
   // Puts `next` in force: routes, static entries, queues, impairments, engine settings, log level.
   // Anything else that differs (cores, switches, ports, devices) is refused and nothing changes.
-  virtual Outcome reload(const DaemonConfig& next) = 0;
+  // Each packet core takes up all of it before its next burst.
+  virtual tl::expected<LateCpus, std::string> reload(const DaemonConfig& next) = 0;
   // Why reload() would refuse `next`.
   virtual Outcome check_reload(const DaemonConfig& next) = 0;
   // Administrative state of a port.

@@ -31,7 +31,7 @@ std::size_t behind_string(std::string_view text, std::size_t i) {
 
 }  // namespace
 
-bool nested_too_deep(std::string_view text) {
+std::optional<std::size_t> nested_too_deep(std::string_view text) {
   std::size_t brackets = 0;
   std::size_t dots = 0;
   for (std::size_t i = 0; i < text.size();) {
@@ -61,11 +61,11 @@ bool nested_too_deep(std::string_view text) {
         break;
     }
     if (brackets > brackets_max || dots > dots_per_line_max) {
-      return true;
+      return i;
     }
     ++i;
   }
-  return false;
+  return std::nullopt;
 }
 
 }  // namespace tributary::control

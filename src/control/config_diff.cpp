@@ -80,6 +80,9 @@ void list_port(Settings& out, const std::string& path, const switching::PortConf
   out[path + " address"] = {optional_text(port.address), true};
   out[path + " mac"] = {port.mac.is_zero() ? "automatic" : to_string(port.mac), true};
   out[path + " mtu"] = {std::to_string(port.mtu), true};
+  out[path + " learn"] = {port.learning.on ? "on" : "off"};
+  out[path + " addresses_max"] = {
+      port.learning.addresses_max ? std::to_string(*port.learning.addresses_max) : "unlimited"};
   out[path + " rate"] = {port.queue.rate_bps == 0 ? "unlimited" : rate_text(port.queue.rate_bps)};
   out[path + " queue"] = {size_text(port.queue.capacity_bytes)};
   out[path + " ecn_threshold"] = {std::to_string(port.queue.ecn_threshold_packets)};

@@ -71,6 +71,8 @@ void resolve_canary_jobs(SwitchDraft& draft, Diagnostics& diagnostics);
 void resolve_panama_trees(SwitchDraft& draft, Diagnostics& diagnostics);
 // What contradicts itself in [[switch.netreduce.ring]].
 void check_netreduce_rings(const SwitchDraft& draft, Diagnostics& diagnostics);
+// Different rings of one id on the switches of a daemon.
+void check_netreduce_fabric(const ConfigDraft& draft, Diagnostics& diagnostics);
 // The port of that name; complains about `where` if there is none.
 std::optional<PortIndex> find_port(const switching::SwitchConfig& config, const std::string& name,
                                    Position where, Diagnostics& diagnostics);

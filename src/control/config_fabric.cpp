@@ -178,6 +178,7 @@ void check_fabric(const ConfigDraft& draft, Diagnostics& diagnostics) {
   }
   check_addresses(draft, diagnostics);
   check_devices(draft, diagnostics);
+  check_netreduce_fabric(draft, diagnostics);
 }
 
 void connect_links(ConfigDraft& draft, Diagnostics& diagnostics) {

@@ -209,6 +209,24 @@ void read_flow_control(Reader& reader, switching::PortConfig& port) {
   }
 }
 
+// Port security.
+void read_learning(Reader& reader, forwarding::LearningConfig& out) {
+  reader.choice("learn", out.on, {{"on", true}, {"off", false}});
+  if (reader.has("addresses_max")) {
+    reader.integer("addresses_max", out.addresses_max.emplace(), {1u, 1u << 20});
+  }
+  for (const std::string key : {"learn", "addresses_max"}) {
+    if (reader.has(key) && reader.has("address")) {
+      reader.error(key, "`" + key + "` is for bridged ports, and this one is routed",
+                   "take `" + key + "` or `address` away");
+    }
+  }
+  if (!out.on && out.addresses_max) {
+    reader.error("addresses_max", "`addresses_max` bounds what is learned, and `learn` is \"off\"",
+                 "take one of the two away");
+  }
+}
+
 }  // namespace
 
 std::optional<DeviceConfig> read_device(Reader& reader) {
@@ -249,6 +267,7 @@ void read_port(Reader& reader, SwitchDraft& out) {
   reader.parsed("address", port.address, parse_interface_address);
   reader.parsed("mac", port.mac, parse_mac);
   reader.integer<std::uint16_t>("mtu", port.mtu, {mtu_min, mtu_max});
+  read_learning(reader, port.learning);
   reader.quantity("rate", port.queue.rate_bps, as_rate,
                   Range<std::uint64_t>{10'000, 1'000'000'000'000});
   reader.quantity("queue", port.queue.capacity_bytes, as_size,

@@ -11,6 +11,7 @@
 #include <spdlog/spdlog.h>
 
 #include "control/json.h"
+#include "control/log_queue.h"
 #include "control/params.h"
 #include "control/protocol.h"
 #include "control/tree_methods.h"
@@ -20,6 +21,11 @@ namespace tributary::control {
 namespace {
 
 using nlohmann::json;
+
+// A core that did not answer: there is no list without it.
+tl::unexpected<Failure> late(std::string message) {
+  return failure(ErrorCode::late, std::move(message));
+}
 
 // At most `limit` rows, and how many there are.
 template <class Row>
@@ -31,14 +37,18 @@ json rows(const std::vector<Row>& all, std::size_t limit) {
   return {{"rows", std::move(list)}, {"rows_total", all.size()}};
 }
 
-template <class Row, std::vector<Row> (Backend::*query)()>
+template <class Row, Queried<std::vector<Row>> (Backend::*query)()>
 Answer list(Backend& backend, const json& given) {
   Params params(given);
   const std::size_t limit = params.limit();
   if (const auto ok = params.finish(); !ok) {
     return tl::unexpected(ok.error());
   }
-  return rows((backend.*query)(), limit);
+  const auto all = (backend.*query)();
+  if (!all) {
+    return late(all.error());
+  }
+  return rows(*all, limit);
 }
 
 Answer list_descriptors(Backend& backend, const json& given) {
@@ -47,9 +57,14 @@ Answer list_descriptors(Backend& backend, const json& given) {
   if (const auto ok = params.finish(); !ok) {
     return tl::unexpected(ok.error());
   }
-  auto answer = rows(backend.descriptors(limit), limit);
+  const auto all = backend.descriptors(limit);
+  const auto jobs = all ? backend.jobs() : tl::unexpected(all.error());
+  if (!jobs) {
+    return late(jobs.error());
+  }
+  auto answer = rows(*all, limit);
   std::size_t held = 0;
-  for (const auto& row : backend.jobs()) {
+  for (const auto& row : *jobs) {
     held += row.job.descriptors;
   }
   answer["rows_total"] = std::max(held, answer["rows"].size());
@@ -65,22 +80,30 @@ Answer list_stalled(Backend& backend, const json& given) {
   }
   // One more than is shown, so that rows_total tells whether there are more.
   auto all = backend.stalled(limit + 1);
-  std::stable_sort(all.begin(), all.end(), [](const StallRow& a, const StallRow& b) {
+  if (!all) {
+    return late(all.error());
+  }
+  std::stable_sort(all->begin(), all->end(), [](const StallRow& a, const StallRow& b) {
     return std::make_pair(a.stall.missing.empty(), b.stall.waiting) <
            std::make_pair(b.stall.missing.empty(), a.stall.waiting);
   });
-  return rows(all, limit);
+  return rows(*all, limit);
 }
 
 Answer daemon_status(Backend& backend, const json& given) {
   if (const auto ok = Params(given).finish(); !ok) {
     return tl::unexpected(ok.error());
   }
-  json status = to_json(backend.status());
+  const auto known = backend.status();
+  if (!known) {
+    return late(known.error());
+  }
+  json status = to_json(*known);
   status["protocol_version"] = protocol_version;
   status["switches"] = backend.config().switches.size();
   status["log_level"] = std::string(spdlog::level::to_string_view(spdlog::get_level()).data(),
                                     spdlog::level::to_string_view(spdlog::get_level()).size());
+  status["log_dropped_total"] = LogQueue::dropped_total();
   return status;
 }
 
@@ -96,7 +119,13 @@ Answer list_drops(Backend& backend, const json& given) {
   if (const auto ok = Params(given).finish(); !ok) {
     return tl::unexpected(ok.error());
   }
-  json list = drop_rows(backend.switches(), backend.ports(), backend.status().cores);
+  const auto switches = backend.switches();
+  const auto ports = switches ? backend.ports() : tl::unexpected(switches.error());
+  const auto status = ports ? backend.status() : tl::unexpected(ports.error());
+  if (!status) {
+    return late(status.error());
+  }
+  json list = drop_rows(*switches, *ports, status->cores);
   const std::size_t count = list.size();
   return json{{"rows", std::move(list)}, {"rows_total", count}};
 }
@@ -105,9 +134,13 @@ Answer list_counters(Backend& backend, const json& given) {
   if (const auto ok = Params(given).finish(); !ok) {
     return tl::unexpected(ok.error());
   }
+  const auto switches = backend.switches();
+  if (!switches) {
+    return late(switches.error());
+  }
   json list = json::array();
   Ledger sum;
-  for (const SwitchStatus& sw : backend.switches()) {
+  for (const SwitchStatus& sw : *switches) {
     json row = to_json(sw.ledger);
     row["switch"] = sw.name;
     list.push_back(std::move(row));
@@ -208,9 +241,11 @@ Answer reload_config(Backend& backend, const json& given) {
     return failure(ErrorCode::refused, *difference.refused, std::move(answer));
   }
   const bool level_changed = next->log_level != backend.config().log_level;
-  if (const auto outcome = backend.reload(*next); !outcome) {
-    return failure(ErrorCode::refused, outcome.error());
+  const auto late_cpus = backend.reload(*next);
+  if (!late_cpus) {
+    return failure(ErrorCode::refused, late_cpus.error());
   }
+  answer["late_cpus"] = *late_cpus;
   if (level_changed) {  // else one that was set by hand stays
     spdlog::set_level(spdlog::level::from_str(next->log_level));
   }

@@ -50,6 +50,11 @@ json to_json(const PortCounters& c) {
           {"impaired_delayed_packets_total", c.impaired_delayed}};
 }
 
+// Zero is that of an engine without leaders.
+json leader_or_null(wire::Ipv4Address leader) {
+  return leader == wire::Ipv4Address{} ? json(nullptr) : json(to_string(leader));
+}
+
 json port_list(const std::vector<PortIndex>& ports) {
   json list = json::array();
   for (const PortIndex port : ports) {
@@ -114,6 +119,11 @@ json to_json(const PortStatus& status) {
           {"queue_packets", status.queue_packets},
           {"queue_bytes", status.queue_bytes},
           {"queue_capacity_bytes", status.queue_capacity_bytes},
+          {"learn", status.learning.on ? "on" : "off"},
+          {"addresses_max",
+           status.learning.addresses_max ? json(*status.learning.addresses_max) : json(nullptr)},
+          {"addresses", status.addresses.learned},
+          {"addresses_refused_packets_total", status.addresses.refused},
           {"flow_control", name(status.flow_control)},
           {"charged_bytes", status.charged_bytes},
           {"paused", status.paused},
@@ -207,7 +217,7 @@ json to_json(const DescriptorRow& row) {
           {"hosts", d.hosts},
           {"sent", d.sent},
           {"age_seconds", seconds(d.age)},
-          {"leader", to_string(d.leader)},
+          {"leader", leader_or_null(d.leader)},
           {"children_ports", port_list(d.children)}};
 }
 
@@ -218,7 +228,7 @@ json to_json(const StallRow& row) {
           {"job", s.job},
           {"block", s.block},
           {"attempt", s.attempt},
-          {"leader", to_string(s.leader)},
+          {"leader", leader_or_null(s.leader)},
           {"waiting_seconds", seconds(s.waiting)},
           {"contributions", s.contributions},
           {"hosts", s.hosts},

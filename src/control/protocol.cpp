@@ -10,7 +10,7 @@ using nlohmann::json;
 
 constexpr std::string_view error_names[] = {"malformed",      "version",       "unknown_method",
                                             "invalid_params", "configuration", "refused",
-                                            "busy",           "internal"};
+                                            "late",           "busy",          "internal"};
 
 tl::unexpected<Failure> malformed(std::string message) {
   return tl::unexpected(Failure{ErrorCode::malformed, std::move(message), nullptr});

@@ -30,6 +30,7 @@ enum class ErrorCode : std::uint8_t {
   invalid_params,
   configuration,  // the configuration sent along is wrong; `details` lists why
   refused,        // understood, but cannot be done
+  late,           // a packet core did not answer in time; nothing is known
   busy,           // too many clients
   internal,
 };

@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <deque>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -25,6 +26,8 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 constexpr unsigned ring_entries = 64;  // an accept, a wake, and one receive or send per client
 constexpr std::size_t chunk_bytes = 16 * 1024;
 constexpr std::chrono::milliseconds farewell_timeout{200};
+constexpr std::size_t waiting_max = 64;
+constexpr std::chrono::milliseconds place_patience{500};
 
 enum class Operation : std::uint8_t { accept, receive, send, wake };
 
@@ -32,7 +35,8 @@ std::uint64_t tag_of(Operation operation, std::size_t client) {
   return (static_cast<std::uint64_t>(client) << 8) | static_cast<std::uint64_t>(operation);
 }
 
-// One connection. A slot is free again only when the kernel has let go of its buffers.
+// One connection, or a free place (fd is -1). A place is free again only when the kernel has let go
+// of its buffers.
 struct Session {
   int fd = -1;
   ucred peer{};
@@ -46,6 +50,13 @@ struct Session {
   SteadyTime stuck_since;  // start of the message or reply that is under way
 
   bool under_way() const { return !reply.empty() || decoder.partial(); }
+};
+
+// Accepted when no place was free. Places of clients that have hung up become free when the kernel
+// has said so, which it may do after the newcomer.
+struct Newcomer {
+  int fd;
+  SteadyTime since;
 };
 
 }  // namespace
@@ -181,23 +192,46 @@ class Server::Implementation {
   }
 
   void accepted(int fd) {
+    waiting_.push_back({fd, std::chrono::steady_clock::now()});
+    seat_waiting();
+    if (waiting_.size() > waiting_max) {
+      refuse(waiting_.front().fd);
+      waiting_.pop_front();
+    }
+  }
+
+  void seat_waiting() {
+    const auto is_free = [](const Session& client) { return client.fd < 0; };
+    while (!waiting_.empty()) {
+      const auto place = std::find_if(sessions_.begin(), sessions_.end(), is_free);
+      if (place == sessions_.end()) {
+        return;
+      }
+      seat(waiting_.front().fd, static_cast<std::size_t>(place - sessions_.begin()));
+      waiting_.pop_front();
+    }
+  }
+
+  void seat(int fd, std::size_t index) {
+    Session& client = sessions_[index];
+    client.fd = fd;
+    client.peer = peer_of(fd);
+    client.idle_since = std::chrono::steady_clock::now();
+    client.stuck_since = client.idle_since;
+    spdlog::info("control: client connected (pid {}, uid {}, gid {})", client.peer.pid,
+                 client.peer.uid, client.peer.gid);
+    submit_receive(index);
+  }
+
+  static ucred peer_of(int fd) {
     ucred peer{};
     socklen_t size = sizeof(peer);
     getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
-    for (std::size_t i = 0; i < sessions_.size(); ++i) {
-      Session& client = sessions_[i];
-      if (client.fd >= 0) {
-        continue;
-      }
-      client.fd = fd;
-      client.peer = peer;
-      client.idle_since = std::chrono::steady_clock::now();
-      client.stuck_since = client.idle_since;
-      spdlog::info("control: client connected (pid {}, uid {}, gid {})", peer.pid, peer.uid,
-                   peer.gid);
-      submit_receive(i);
-      return;
-    }
+    return peer;
+  }
+
+  static void refuse(int fd) {
+    const ucred peer = peer_of(fd);
     spdlog::warn("control: client refused, {} are connected (pid {}, uid {}, gid {})", clients_max,
                  peer.pid, peer.uid, peer.gid);
     const std::string busy =
@@ -263,6 +297,10 @@ class Server::Implementation {
   }
 
   void expire(SteadyTime now) {
+    while (!waiting_.empty() && now - waiting_.front().since > place_patience) {
+      refuse(waiting_.front().fd);
+      waiting_.pop_front();
+    }
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
       const Session& client = sessions_[i];
       if (client.fd < 0 || client.closing) {
@@ -292,11 +330,15 @@ class Server::Implementation {
     spdlog::debug("control: client gone (pid {})", client.peer.pid);
     close(client.fd);
     client = Session{};
+    seat_waiting();
   }
 
   // Replies that are under way get a moment to leave, the one to `shutdown` first of all; then the
   // kernel is made to let go of every buffer.
   void farewell() {
+    for (; !waiting_.empty(); waiting_.pop_front()) {
+      close(waiting_.front().fd);
+    }
     run_while(farewell_timeout, [](const Session& client) { return !client.reply.empty(); });
     for (Session& client : sessions_) {
       if (client.fd >= 0) {
@@ -330,6 +372,7 @@ class Server::Implementation {
   bool accepting_ = false;
   bool watching_ = false;
   std::array<Session, clients_max> sessions_;
+  std::deque<Newcomer> waiting_;  // for a place
 };
 
 tl::expected<std::unique_ptr<Server>, std::string> Server::create(const ServerOptions& options,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "control/toml_file.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -17,6 +19,16 @@ constexpr std::size_t file_bytes_max = 4 * 1024 * 1024;
 
 ConfigErrors whole_file(const std::string& name, std::string message, std::string hint = {}) {
   return {{name, 0, 0, std::move(message), std::move(hint)}};
+}
+
+// Of what follows `before`, both from 1. A character of UTF-8 has one byte that continues none.
+std::pair<std::uint32_t, std::uint32_t> line_and_column(std::string_view before) {
+  const auto lines = std::count(before.begin(), before.end(), '\n');
+  const auto line = before.substr(before.rfind('\n') + 1);  // all of it if that is the first
+  const auto characters = std::count_if(line.begin(), line.end(), [](char byte) {
+    return (static_cast<unsigned char>(byte) & 0xc0u) != 0x80u;
+  });
+  return {static_cast<std::uint32_t>(lines + 1), static_cast<std::uint32_t>(characters + 1)};
 }
 
 }  // namespace
@@ -41,8 +53,10 @@ tl::expected<toml::table, ConfigErrors> parse_document(std::string_view text,
   if (text.size() > file_bytes_max) {
     return tl::unexpected(whole_file(name, "file is larger than " + size_text(file_bytes_max)));
   }
-  if (nested_too_deep(text)) {
-    return tl::unexpected(whole_file(name, "brackets or dotted keys are nested too deep"));
+  if (const auto at = nested_too_deep(text)) {
+    const auto [line, column] = line_and_column(text.substr(0, *at));
+    return tl::unexpected(ConfigErrors{
+        {name, line, column, "brackets or dotted keys are nested too deep", "write it flatter"}});
   }
   try {
     return toml::parse(text, std::string(name));

@@ -26,9 +26,8 @@ json state_of(const std::vector<TreeRow>& states, const std::string& switch_name
   return state;
 }
 
-json all_rows(Backend& backend) {
+json all_rows(Backend& backend, const std::vector<TreeRow>& states) {
   json rows = json::array();
-  const auto states = backend.tree_states();
   const auto add = [&](const std::string& switch_name, const TreePart& part, const char* origin) {
     json row = to_json(part);
     row["switch"] = switch_name;
@@ -94,7 +93,7 @@ tl::expected<void, Failure> change(Backend& backend, const std::string& switch_n
   if (const auto fits = add_trees(config, next); !fits) {
     return failure(ErrorCode::refused, fits.error());
   }
-  if (check || (next == backend.trees() && backend.cores_agree())) {
+  if (check || next == backend.trees()) {
     return {};
   }
   if (const auto outcome = backend.set_trees(next); !outcome) {
@@ -111,7 +110,11 @@ Answer list_trees(Backend& backend, const json& given) {
   if (const auto ok = params.finish(); !ok) {
     return tl::unexpected(ok.error());
   }
-  json rows = all_rows(backend);
+  const auto states = backend.tree_states();
+  if (!states) {
+    return failure(ErrorCode::late, states.error());
+  }
+  json rows = all_rows(backend, *states);
   const std::size_t total = rows.size();
   if (total > limit) {
     rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(limit), rows.end());

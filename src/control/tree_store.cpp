@@ -58,6 +58,24 @@ class Descriptor {
   int fd_;
 };
 
+bool write_file(const std::string& path, int flags, std::string_view text) {
+  const Descriptor file(path, O_WRONLY | flags);
+  return file.valid() && file.write_all(text) && file.sync();
+}
+
+// Where a disk is full, what becomes shorter still has room, in the place of what is there. Only a
+// machine that stops in the middle of this loses what was kept. The file is as long as before until
+// all is written, so that it is whole when only the daemon stops.
+bool write_over(const std::string& path, std::string text) {
+  std::error_code error;
+  const auto length = std::filesystem::file_size(path, error);
+  if (error || text.size() > length) {
+    return false;
+  }
+  text.resize(length, ' ');
+  return write_file(path, 0, text);
+}
+
 tl::expected<RuntimeTrees, std::string> trees_of(const json& document) {
   const bool ours = document.is_object() && document.value("version", json()) == state_version &&
                     document.value("switches", json()).is_object();
@@ -149,14 +167,15 @@ tl::expected<void, std::string> save_trees(const std::string& path, const Runtim
   const std::string text =
       json{{"version", state_version}, {"switches", std::move(switches)}}.dump(1) + "\n";
   const std::string fresh = path + ".new";
-  {
-    const Descriptor file(fresh, O_WRONLY | O_CREAT | O_TRUNC);
-    if (!file.valid() || !file.write_all(text) || !file.sync()) {
-      return system_error(fresh);
+  if (!write_file(fresh, O_CREAT | O_TRUNC, text) ||
+      std::rename(fresh.c_str(), path.c_str()) != 0) {
+    const int error = errno;
+    unlink(fresh.c_str());
+    if ((error == ENOSPC || error == EDQUOT) && write_over(path, text)) {
+      return {};
     }
-  }
-  if (std::rename(fresh.c_str(), path.c_str()) != 0) {
-    return system_error(path);
+    errno = error;
+    return system_error(fresh);
   }
   const auto directory = std::filesystem::path(path).parent_path();
   // Against a loss of power; a file system that cannot has done its best.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dataplane/dataplane.h"
 
+#include <algorithm>
 #include <cassert>
+#include <fmt/chrono.h>
 #include <fmt/ranges.h>
 #include <thread>
 #include <utility>
@@ -16,7 +18,9 @@
 namespace tributary::dataplane {
 namespace {
 
-constexpr std::chrono::milliseconds core_timeout{1000};
+// A core that shares its CPU may be kept from it; nobody waits longer for all of them together.
+constexpr std::chrono::milliseconds core_patience{3000};
+constexpr std::chrono::milliseconds reload_patience{1000};  // only to be able to tell who is late
 
 // Says where the packet cores are, and why.
 control::DaemonConfig with_cores(control::DaemonConfig config) {
@@ -35,6 +39,19 @@ control::DaemonConfig with_trees(control::DaemonConfig config, const control::Ru
   const auto added = control::add_trees(config, trees);
   assert(added);
   return config;
+}
+
+std::chrono::milliseconds time_until(std::chrono::steady_clock::time_point end) {
+  const auto left = end - std::chrono::steady_clock::now();
+  return std::max(std::chrono::duration_cast<std::chrono::milliseconds>(left),
+                  std::chrono::milliseconds::zero());
+}
+
+bool warn_unless(const control::Outcome& done) {
+  if (!done) {
+    spdlog::warn("{}", done.error());
+  }
+  return done.has_value();
 }
 
 int run_core(void* core) {
@@ -131,30 +148,32 @@ void Dataplane::stop() {
   running_ = false;
 }
 
-bool Dataplane::on_cores(const std::function<void(Core&, Time)>& action) {
-  bool all = true;
-  for (auto& core : cores_) {
-    const auto bound = [&](Time now) { action(*core, now); };
+control::Outcome Dataplane::on_cores(const std::function<void(Core&, Time)>& action) {
+  const auto end = std::chrono::steady_clock::now() + core_patience;
+  for (std::size_t i = 0; i < cores_.size(); ++i) {
+    const auto bound = [&](Time now) { action(*cores_[i], now); };
     if (!running_) {
       bound(Time{});
-    } else if (!core->mailbox().run(bound, core_timeout)) {
-      spdlog::error("CPU {} did not answer within {} ms", core->status().cpu, core_timeout.count());
-      all = false;
+    } else if (!cores_[i]->mailbox().run(bound, time_until(end))) {
+      return tl::unexpected(fmt::format(
+          "the packet core on CPU {} did not answer within {}; do it again, and if that "
+          "does not help see what else runs on that CPU (`top -H`)",
+          config_.cores[i], core_patience));
     }
   }
-  return all;
+  return {};
 }
 
 void Dataplane::drain(std::chrono::milliseconds bound) {
   const std::lock_guard lock(mutex_);
-  on_cores([](Core& core, Time) { core.stop_receiving(); });
+  warn_unless(on_cores([](Core& core, Time) { core.stop_receiving(); }));
   const auto end = std::chrono::steady_clock::now() + bound;
   // Cores are asked one after the other, and a packet may go past the question once.
   for (int rounds_empty = 0; rounds_empty < 2 && std::chrono::steady_clock::now() < end;) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     bool empty = true;
-    on_cores([&](Core& core, Time) { empty = empty && core.queues_empty(); });
-    rounds_empty = empty ? rounds_empty + 1 : 0;
+    const auto asked = on_cores([&](Core& core, Time) { empty = empty && core.queues_empty(); });
+    rounds_empty = asked && empty ? rounds_empty + 1 : 0;
   }
 }
 
@@ -175,7 +194,7 @@ void Dataplane::poll_links() {
 // While no core touches the device.
 void Dataplane::reconnect(std::uint32_t number) {
   const auto pause = [&](bool paused) {
-    return on_cores([&](Core& core, Time) { core.pause(number, paused); });
+    return warn_unless(on_cores([&](Core& core, Time) { core.pause(number, paused); }));
   };
   if (pause(true)) {
     devices_[number]->reconnect();
@@ -194,8 +213,7 @@ void Dataplane::apply_links() {
     if (up == links_[number].applied) {
       continue;
     }
-    const bool told = on_cores([&](Core& core, Time) { core.set_port_up(number, up); });
-    if (!told) {
+    if (!warn_unless(on_cores([&](Core& core, Time) { core.set_port_up(number, up); }))) {
       continue;  // a core missed it: the next poll tells them again
     }
     links_[number].applied = up;
@@ -234,17 +252,14 @@ control::Outcome Dataplane::check_reload(const control::DaemonConfig& next) {
   return merged_with(next).map([](const auto&) {});
 }
 
-control::Outcome Dataplane::reload(const control::DaemonConfig& next) {
+tl::expected<control::LateCpus, std::string> Dataplane::reload(const control::DaemonConfig& next) {
   const std::lock_guard lock(mutex_);
   auto merged = merged_with(next);
   if (!merged) {
     return tl::unexpected(merged.error());
   }
-  if (auto done = reconfigure(std::move(*merged)); !done) {
-    return done;
-  }
   given_ = next;
-  return {};
+  return reconfigure(std::move(*merged));
 }
 
 control::Outcome Dataplane::set_trees(const control::RuntimeTrees& next) {
@@ -255,35 +270,37 @@ control::Outcome Dataplane::set_trees(const control::RuntimeTrees& next) {
   }
   // First to disk: what is in force is never more than what comes back.
   const auto state = control::state_path(config_);
-  const auto save = [&](const control::RuntimeTrees& trees) {
-    return state.empty() ? control::Outcome{} : control::save_trees(state, trees);
-  };
-  if (auto saved = save(next); !saved) {
-    return tl::unexpected("the trees cannot be kept for the next start: " + saved.error());
-  }
-  if (auto done = reconfigure(std::move(*merged)); !done) {
-    if (const auto restored = save(trees_); !restored) {
-      spdlog::error("the next start will take up trees that were refused: {}", restored.error());
-    }
-    return done;
+  if (const auto saved = state.empty() ? control::Outcome{} : control::save_trees(state, next);
+      !saved) {
+    return tl::unexpected("the trees cannot be kept for the next start: " + saved.error() +
+                          "; make room there, or name another file with `state` in [daemon]");
   }
   trees_ = next;
+  reconfigure(std::move(*merged));
   return {};
 }
 
-control::Outcome Dataplane::reconfigure(control::DaemonConfig next) {
-  const auto tell = [&](const control::DaemonConfig& config) {
-    return on_cores([&](Core& core, Time) { core.reconfigure(config); });
-  };
-  cores_agree_ = tell(next);
-  if (!cores_agree_) {
-    cores_agree_ = tell(config_);  // those that took it up go back
-    return tl::unexpected(
-        std::string("a packet core did not take up the configuration; do it again"));
-  }
+control::LateCpus Dataplane::reconfigure(control::DaemonConfig next) {
   config_ = std::move(next);
+  const auto shared = std::make_shared<const control::DaemonConfig>(config_);
+  for (auto& core : cores_) {
+    core->mailbox().post([&core = *core, shared](Time) { core.reconfigure(*shared); });
+  }
   control_flow(devices_, config_, topology_);
-  return {};
+  control::LateCpus late;
+  const auto end = std::chrono::steady_clock::now() + reload_patience;
+  for (std::size_t i = 0; i < cores_.size(); ++i) {
+    if (!cores_[i]->mailbox().settled(time_until(end))) {
+      late.push_back(config_.cores[i]);
+    }
+  }
+  if (!late.empty()) {
+    spdlog::warn(
+        "packet cores on CPUs {} are late: they take up the configuration before their "
+        "next burst",
+        fmt::join(late, ", "));
+  }
+  return late;
 }
 
 std::string Dataplane::port_name(std::uint32_t switch_index, PortIndex port) const {

@@ -37,23 +37,22 @@ class Dataplane final : public control::Backend {
   // Stops receiving and waits until the queues are empty, for at most `bound`.
   void drain(std::chrono::milliseconds bound);
 
-  control::DaemonStatus status() override;
-  std::vector<control::SwitchStatus> switches() override;
-  std::vector<control::PortStatus> ports() override;
-  std::vector<control::RouteStatus> routes() override;
-  std::vector<control::BfdStatus> bfd() override;
-  std::vector<control::FdbStatus> fdb() override;
-  std::vector<control::ArpStatus> arp() override;
-  std::vector<control::EngineStatus> engines() override;
-  std::vector<control::JobRow> jobs() override;
-  std::vector<control::DescriptorRow> descriptors(std::size_t limit) override;
-  std::vector<control::StallRow> stalled(std::size_t limit) override;
-  std::vector<control::TreeRow> tree_states() override;
+  control::Queried<control::DaemonStatus> status() override;
+  control::Queried<std::vector<control::SwitchStatus>> switches() override;
+  control::Queried<std::vector<control::PortStatus>> ports() override;
+  control::Queried<std::vector<control::RouteStatus>> routes() override;
+  control::Queried<std::vector<control::BfdStatus>> bfd() override;
+  control::Queried<std::vector<control::FdbStatus>> fdb() override;
+  control::Queried<std::vector<control::ArpStatus>> arp() override;
+  control::Queried<std::vector<control::EngineStatus>> engines() override;
+  control::Queried<std::vector<control::JobRow>> jobs() override;
+  control::Queried<std::vector<control::DescriptorRow>> descriptors(std::size_t limit) override;
+  control::Queried<std::vector<control::StallRow>> stalled(std::size_t limit) override;
+  control::Queried<std::vector<control::TreeRow>> tree_states() override;
   const control::DaemonConfig& config() const override { return given_; }
   const control::RuntimeTrees& trees() const override { return trees_; }
-  bool cores_agree() const override { return cores_agree_; }
   control::Outcome set_trees(const control::RuntimeTrees& next) override;
-  control::Outcome reload(const control::DaemonConfig& next) override;
+  tl::expected<control::LateCpus, std::string> reload(const control::DaemonConfig& next) override;
   control::Outcome check_reload(const control::DaemonConfig& next) override;
   control::Outcome set_port(const std::string& switch_name, const std::string& port,
                             bool up) override;
@@ -71,12 +70,14 @@ class Dataplane final : public control::Backend {
   void make_cores();
   void stop();
   // Runs `action` for every core, on its own thread and between its bursts; or here, while the
-  // cores do not run. False if a core did not answer in time, and so did not run it.
-  bool on_cores(const std::function<void(Core&, Time)>& action);
+  // cores do not run. The error names the core that did not answer in time, and so did not run it;
+  // those behind it were not asked.
+  control::Outcome on_cores(const std::function<void(Core&, Time)>& action);
   // What a reload would put in force, or why not.
   tl::expected<control::DaemonConfig, std::string> merged_with(
       const control::DaemonConfig& next) const;
-  control::Outcome reconfigure(control::DaemonConfig next);
+  // Every core takes up all of it before its next burst.
+  control::LateCpus reconfigure(control::DaemonConfig next);
   void reconnect(std::uint32_t number);
   void apply_links();
   std::string port_name(std::uint32_t switch_index, PortIndex port) const;
@@ -101,7 +102,6 @@ class Dataplane final : public control::Backend {
   std::vector<std::unique_ptr<Core>> cores_;
   std::vector<LinkState> links_;  // by port number
   bool running_ = false;
-  bool cores_agree_ = true;
   std::atomic<bool> shutdown_requested_{false};
 };
 

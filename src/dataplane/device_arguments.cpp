@@ -2,8 +2,10 @@
 #include "dataplane/device_arguments.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "dataplane/memory_plan.h"
+#include "switch/flow_plan.h"
 
 namespace tributary::dataplane {
 namespace {
@@ -18,30 +20,33 @@ struct Overloaded : Visitors... {
 template <typename... Visitors>
 Overloaded(Visitors...) -> Overloaded<Visitors...>;
 
-// One megabyte of slots in each direction, and at least 128 of them.
-std::string packet_socket_ring(std::uint16_t mtu) {
+// For so many frames in each direction; blocks of the kernel's memory have to be full.
+std::string packet_socket_ring(std::uint16_t mtu, std::uint32_t frames) {
   const auto slot = slot_bytes_for(mtu);
   const auto block = std::max<std::uint32_t>(slot, 65536);
-  const auto slots = std::max<std::uint32_t>((1u << 20) / slot, 128);
+  const auto slots = std::bit_ceil(frames);
   return ",blocksz=" + std::to_string(block) + ",framesz=" + std::to_string(slot) +
          ",framecnt=" + std::to_string(slots);
 }
+
+// Of a packet socket, in 128 MiB of slots for an MTU of 9000.
+constexpr std::uint64_t frames_max = 8192;
 
 // AF_XDP keeps a frame, 256 bytes of its own and our headroom in one page.
 constexpr std::uint16_t af_xdp_mtu_max = 3400;
 
 Result interface_arguments(const InterfaceDevice& device, const std::string& suffix,
-                           std::uint16_t mtu, std::uint16_t cores) {
+                           const DeviceNeeds& needs) {
   const auto queues =
-      std::to_string(device.queues == control::queues_automatic ? cores : device.queues);
+      std::to_string(device.queues == control::queues_automatic ? needs.cores : device.queues);
   if (device.driver == InterfaceDevice::Driver::af_packet) {
     return DeviceArguments{"vdev", "net_af_packet" + suffix,
                            "iface=" + device.interface + ",qpairs=" + queues + ",qdisc_bypass=1" +
-                               packet_socket_ring(mtu)};
+                               packet_socket_ring(needs.mtu, needs.frames)};
   }
-  if (mtu > af_xdp_mtu_max) {
+  if (needs.mtu > af_xdp_mtu_max) {
     return tl::unexpected("driver \"af_xdp\" carries an MTU of at most " +
-                          std::to_string(af_xdp_mtu_max) + ", not " + std::to_string(mtu) +
+                          std::to_string(af_xdp_mtu_max) + ", not " + std::to_string(needs.mtu) +
                           "; use driver = \"af_packet\" or a smaller mtu");
   }
   return DeviceArguments{"vdev", "net_af_xdp" + suffix,
@@ -82,21 +87,39 @@ DeviceArguments raw_arguments(const control::RawDevice& device) {
 
 }  // namespace
 
-Result device_arguments(const control::DeviceConfig& device, unsigned number, std::uint16_t mtu,
-                        std::uint16_t cores) {
+std::uint32_t frames_at_once(const switching::SwitchConfig& config,
+                             const switching::PortConfig& port) {
+  std::uint64_t frames = 0;
+  if (config.netreduce) {
+    for (const auto& ring : config.netreduce->rings) {
+      frames += std::uint64_t{ring.window} * ring.message_packets;
+    }
+  }
+  if (port.flow.mode != forwarding::FlowControl::off) {
+    const auto half_a_second = switching::line_rate(port) / 8 / 2;
+    frames = std::max<std::uint64_t>(frames, half_a_second / port.mtu);
+  }
+  return static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(frames, DeviceNeeds::frames_usual, frames_max));
+}
+
+Result device_arguments(const control::DeviceConfig& device, unsigned number,
+                        const DeviceNeeds& needs) {
   const auto suffix = std::to_string(number);
   return std::visit(
       Overloaded{
-          [&](const InterfaceDevice& d) { return interface_arguments(d, suffix, mtu, cores); },
+          [&](const InterfaceDevice& d) { return interface_arguments(d, suffix, needs); },
           [&](const control::TapDevice& d) -> Result {
-            if (mtu > 1500) {
+            if (needs.mtu > 1500) {
               return tl::unexpected(std::string(
                   "a TAP carries an mtu of at most 1500; use a smaller mtu, or an interface = "
                   "on a veth pair"));
             }
             return DeviceArguments{"vdev", "net_tap" + suffix, "iface=" + d.interface};
           },
-          [&](const control::MemifDevice& d) -> Result { return memif_arguments(d, suffix, mtu); },
+          [&](const control::MemifDevice& d) -> Result {
+            return memif_arguments(d, suffix, needs.mtu);
+          },
           [&](const control::PciDevice& d) -> Result {
             return DeviceArguments{"pci", d.address, ""};
           },

@@ -18,12 +18,26 @@ struct DeviceArguments {
   std::string arguments;
 };
 
+// What a port asks of its device.
+struct DeviceNeeds {
+  static constexpr std::uint32_t frames_usual = 512;
+
+  std::uint16_t mtu = 1500;
+  std::uint16_t cores = 1;  // the packet cores: so many queues, where these are automatic
+  // That may come before a core looks, where a device can be told.
+  std::uint32_t frames = frames_usual;
+};
+
+// That may come by a port of a switch before a core looks: a window of each of its rings, all at
+// once. By one with flow control, what its neighbour sends at line rate while the core is kept from
+// the CPU for half a second and cannot ask for silence.
+std::uint32_t frames_at_once(const switching::SwitchConfig& config,
+                             const switching::PortConfig& port);
+
 // How the device of global port `number` is made; no value for an internal link, which has none.
-// The error says what is wrong with the combination. `cores` are the packet cores: what a device
-// with automatic queues is asked for.
+// The error says what is wrong with the combination.
 tl::expected<std::optional<DeviceArguments>, std::string> device_arguments(
-    const control::DeviceConfig& device, unsigned number, std::uint16_t mtu,
-    std::uint16_t cores = 1);
+    const control::DeviceConfig& device, unsigned number, const DeviceNeeds& needs);
 
 // What operators see: "af_packet veth0", "link spine1:leaf1".
 std::string describe(const control::DeviceConfig& device);

@@ -69,14 +69,15 @@ void warn_if_deaf(const std::string& switch_name, const switching::PortConfig& p
 
 // Null for an internal link.
 tl::expected<std::unique_ptr<PortDevice>, std::string> open_device(
-    const control::DeviceConfig& device, std::uint32_t number, std::uint16_t mtu, std::size_t cores,
+    const control::DeviceConfig& device, std::uint32_t number, DeviceNeeds needs,
     rte_mempool* mempool) {
-  const auto wanted = queues_wanted(device, cores);
-  const auto arguments = device_arguments(device, number, mtu, wanted);
+  needs.cores = queues_wanted(device, needs.cores);
+  const auto arguments = device_arguments(device, number, needs);
   if (!arguments) {
     return tl::unexpected(arguments.error());
   }
-  return *arguments ? PortDevice::open(device, **arguments, mtu, mempool, wanted) : nullptr;
+  return *arguments ? PortDevice::open(device, **arguments, needs.mtu, mempool, needs.cores)
+                    : nullptr;
 }
 
 }  // namespace
@@ -109,8 +110,9 @@ tl::expected<Devices, std::string> open_devices(control::DaemonConfig& config, T
     const auto& place = topology.ports[number];
     auto& section = config.switches[place.switch_index];
     auto& port = section.config.ports[place.port];
-    auto opened =
-        open_device(section.devices[place.port], number, port.mtu, config.cores.size(), mempool);
+    const DeviceNeeds needs{port.mtu, static_cast<std::uint16_t>(config.cores.size()),
+                            frames_at_once(section.config, port)};
+    auto opened = open_device(section.devices[place.port], number, needs, mempool);
     if (!opened) {
       return port_error(section.config, place.port, opened.error());
     }

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <linux/ethtool.h>
+#include <linux/if_link.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
@@ -93,6 +94,33 @@ std::uint16_t interface_channels(const std::string& name) {
     return 1;
   }
   return static_cast<std::uint16_t>(std::min(channels.combined_count, 0xffffu));
+}
+
+std::optional<InterfaceLosses> interface_losses(const std::string& name) {
+  struct {
+    nlmsghdr header{};
+    if_stats_msg what{};
+  } request;
+  request.header.nlmsg_len = sizeof request;
+  request.header.nlmsg_type = RTM_GETSTATS;
+  request.header.nlmsg_flags = NLM_F_REQUEST;
+  request.what.ifindex = interface_index(name);
+  request.what.filter_mask = IFLA_STATS_FILTER_BIT(IFLA_STATS_LINK_64);
+  const Socket socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE);
+  struct {
+    nlmsghdr header;
+    if_stats_msg what;
+    nlattr attribute;
+    rtnl_link_stats64 counted;
+  } answer;
+  const bool answered =
+      send(socket.get(), &request, sizeof request, 0) == ssize_t{sizeof request} &&
+      recv(socket.get(), &answer, sizeof answer, 0) == ssize_t{sizeof answer} &&
+      answer.header.nlmsg_type == RTM_NEWSTATS && answer.attribute.nla_type == IFLA_STATS_LINK_64;
+  if (!answered) {
+    return std::nullopt;
+  }
+  return InterfaceLosses{answer.counted.rx_missed_errors, answer.counted.tx_dropped};
 }
 
 unsigned interface_index(const std::string& name) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include <tl/expected.hpp>
@@ -22,6 +23,13 @@ bool interface_promiscuous(const std::string& name);
 
 // How many combined channels it has: what AF_XDP can have sockets on. 1 if it does not say.
 std::uint16_t interface_channels(const std::string& name);
+
+struct InterfaceLosses {
+  std::uint64_t missed = 0;  // frames that came, and for which it had no room
+  std::uint64_t unsent = 0;  // that it was to send, and did not
+};
+// Since it was made; no value if it cannot be asked.
+std::optional<InterfaceLosses> interface_losses(const std::string& name);
 
 // 0 if there is none.
 unsigned interface_index(const std::string& name);

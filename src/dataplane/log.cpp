@@ -3,12 +3,15 @@
 
 #include <cstdio>
 #include <string_view>
+#include <utility>
 
 #include <rte_log.h>
 #include <spdlog/spdlog.h>
 
 namespace tributary::dataplane {
 namespace {
+
+thread_local std::string driver_error;
 
 // The stream is line-buffered: one call is one message.
 ssize_t write_message(void* /*cookie*/, const char* text, std::size_t size) {
@@ -19,6 +22,9 @@ ssize_t write_message(void* /*cookie*/, const char* text, std::size_t size) {
   if (!message.empty()) {
     const int level = rte_log_cur_msg_loglevel();
     const bool bad = level > 0 && level <= static_cast<int>(RTE_LOG_ERR);
+    if (bad && driver_error.empty()) {
+      driver_error = message;
+    }
     spdlog::log(bad ? spdlog::level::warn : spdlog::level::debug, "dpdk: {}", message);
   }
   return static_cast<ssize_t>(size);
@@ -33,6 +39,10 @@ void redirect_eal_log() {
     setvbuf(stream, nullptr, _IOLBF, BUFSIZ);
     rte_openlog_stream(stream);
   }
+}
+
+std::string take_driver_error() {
+  return std::exchange(driver_error, {});
 }
 
 }  // namespace tributary::dataplane

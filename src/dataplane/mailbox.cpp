@@ -2,23 +2,49 @@
 #include "dataplane/mailbox.h"
 
 #include <thread>
+#include <utility>
 
 namespace tributary::dataplane {
+namespace {
+
+constexpr std::chrono::microseconds between_looks{50};
+
+}  // namespace
 
 bool Mailbox::run(const Action& action, std::chrono::milliseconds timeout) {
-  // On this stack: the core never touches it after `done`.
-  Command command{&action};
   const auto end = std::chrono::steady_clock::now() + timeout;
+  if (!await(posted_, end, false)) {
+    return false;
+  }
+  // On this stack: the core never touches it after `done`.
+  Command command{&action, false};
   pending_.store(&command, std::memory_order_release);
-  bool given_up = false;
+  return await(command, end, true);
+}
+
+void Mailbox::post(Action action) {
+  await(posted_, Deadline::min(), true);
+  posted_action_ = std::move(action);
+  posted_.done.store(false, std::memory_order_relaxed);
+  pending_.store(&posted_, std::memory_order_release);
+}
+
+bool Mailbox::settled(std::chrono::milliseconds timeout) {
+  return await(posted_, std::chrono::steady_clock::now() + timeout, false);
+}
+
+bool Mailbox::await(Command& command, Deadline end, bool give_up) {
   while (!command.done.load(std::memory_order_acquire)) {
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
-    if (!given_up && std::chrono::steady_clock::now() >= end) {
+    if (std::chrono::steady_clock::now() >= end) {
+      if (!give_up) {
+        return false;
+      }
       if (pending_.exchange(nullptr) == &command) {
         return false;
       }
-      given_up = true;  // the core has begun with it: it ends soon
+      end = Deadline::max();  // the core has begun with it: it ends soon
     }
+    std::this_thread::sleep_for(between_looks);
   }
   return true;
 }

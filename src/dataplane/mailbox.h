@@ -9,15 +9,20 @@
 
 namespace tributary::dataplane {
 
-// How the control thread gets something done on a packet core: the core runs the action between two
-// bursts, where all of its objects are at rest. One action at a time.
+// How the control thread gets something done on a packet core: the core runs an action between two
+// bursts, where all of its objects are at rest. One action at a time, and all of it or nothing.
 class Mailbox {
  public:
   using Action = std::function<void(Time)>;
 
-  // Control thread: waits until the core has run `action`. False if the core did not come round
-  // within `timeout`; then the action does not run any more.
+  // Control thread: waits until the core has run `action`, behind what was posted. False if the
+  // core did not come round within `timeout`; then the action does not run any more.
   bool run(const Action& action, std::chrono::milliseconds timeout);
+  // Control thread: leaves `action` for the core, which runs it when it comes round, however late
+  // that is, and before its next burst. Takes the place of one that was posted and has not begun.
+  void post(Action action);
+  // Control thread: whether what was posted has run, at the latest after `timeout`.
+  bool settled(std::chrono::milliseconds timeout);
 
   // The core: runs what is waiting.
   void serve(Time now) {
@@ -27,13 +32,20 @@ class Mailbox {
   }
 
  private:
+  using Deadline = std::chrono::steady_clock::time_point;
+
   struct Command {
     const Action* action;
-    std::atomic<bool> done{false};
+    std::atomic<bool> done;
   };
+  // Whether the command is done by then. If it is not, and `give_up`, it is taken back; one that
+  // has begun cannot be, and is waited for.
+  bool await(Command& command, Deadline end, bool give_up);
   void serve_pending(Time now);
 
   std::atomic<Command*> pending_{nullptr};
+  Action posted_action_;
+  Command posted_{&posted_action_, true};
 };
 
 }  // namespace tributary::dataplane

@@ -18,8 +18,11 @@
 #include <spdlog/spdlog.h>
 
 #include "control/socket_file.h"
+#include "dataplane/claim.h"
 #include "dataplane/device_check.h"
+#include "dataplane/fanout.h"
 #include "dataplane/interface.h"
+#include "dataplane/log.h"
 #include "dataplane/privileges.h"
 #include "dataplane/rss.h"
 
@@ -100,6 +103,25 @@ bool gathers_segments(const rte_eth_dev_info& info) {
          driver == "net_null";
 }
 
+// In the driver's own words where it has some: most of its numbers say nothing.
+std::string why_refused(int error) {
+  const auto said = take_driver_error();
+  if (!said.empty()) {
+    return ": " + said;
+  }
+  return " (" + reason(error) + "); log_level = \"debug\" shows the driver's messages";
+}
+
+// Drivers that take frames which they cannot send. Others refuse them, and count each refusal.
+bool loses_what_it_takes(const DeviceArguments& arguments) {
+  return arguments.name.starts_with("net_af_packet") || arguments.name.starts_with("net_pcap");
+}
+
+KernelLosses::Side side_of(const control::DeviceConfig& config) {
+  return std::holds_alternative<control::TapDevice>(config) ? KernelLosses::Side::far
+                                                            : KernelLosses::Side::near;
+}
+
 tl::expected<std::uint16_t, std::string> probe(const DeviceArguments& arguments) {
   std::uint16_t port = 0;
   if (arguments.bus == "pci") {
@@ -112,11 +134,12 @@ tl::expected<std::uint16_t, std::string> probe(const DeviceArguments& arguments)
     }
     return port;
   }
+  const FanoutGroup group;
+  take_driver_error();
   const int result = rte_eal_hotplug_add(arguments.bus.c_str(), arguments.name.c_str(),
                                          arguments.arguments.c_str());
   if (result != 0) {
-    return tl::unexpected("cannot make " + arguments.name + " (" + reason(result) +
-                          "); log_level = \"debug\" shows the driver's messages");
+    return tl::unexpected("cannot make " + arguments.name + why_refused(result));
   }
   if (rte_eth_dev_get_port_by_name(arguments.name.c_str(), &port) != 0) {
     return tl::unexpected(arguments.name + " is not an Ethernet device");
@@ -163,11 +186,13 @@ bool is_served(const control::DeviceConfig& config) {
 }  // namespace
 
 PortDevice::PortDevice(std::uint16_t port, const control::DeviceConfig& config,
-                       DeviceArguments arguments)
-    : port_(port),
+                       DeviceArguments arguments, Claim claim, KernelLosses kernel_losses)
+    : claim_(std::move(claim)),
+      port_(port),
       config_(config),
       arguments_(std::move(arguments)),
-      interface_index_(interface_index(kernel_name(config))) {}
+      interface_index_(interface_index(kernel_name(config))),
+      kernel_losses_(std::move(kernel_losses)) {}
 
 tl::expected<std::unique_ptr<PortDevice>, std::string> PortDevice::open(
     const control::DeviceConfig& config, const DeviceArguments& arguments, std::uint16_t mtu,
@@ -175,9 +200,14 @@ tl::expected<std::unique_ptr<PortDevice>, std::string> PortDevice::open(
   if (const auto usable = check_device(config); !usable) {
     return tl::unexpected(usable.error());
   }
+  auto claim = Claim::take(config);
+  if (!claim) {
+    return tl::unexpected(claim.error());
+  }
   if (is_memif_server(config)) {
     remove_stale_socket(config);
   }
+  KernelLosses kernel_losses(kernel_name(config), side_of(config));
   const auto port = probe(arguments);
   if (!port && is_memif_server(config) && is_served(config)) {
     return tl::unexpected(std::string(
@@ -186,13 +216,15 @@ tl::expected<std::unique_ptr<PortDevice>, std::string> PortDevice::open(
   if (!port) {
     return tl::unexpected(explained(port.error(), config));
   }
-  std::unique_ptr<PortDevice> device(new PortDevice(*port, config, arguments));
+  std::unique_ptr<PortDevice> device(
+      new PortDevice(*port, config, arguments, std::move(*claim), std::move(kernel_losses)));
   if (auto ready = device->configure(mtu, mempool, cores); !ready) {
     return tl::unexpected(explained(ready.error(), config));
   }
   if (auto set = device->set_mtu(mtu); !set) {
     return tl::unexpected(explained(set.error(), config));
   }
+  device->kernel_losses_.watch();
   return device;
 }
 
@@ -371,12 +403,15 @@ void PortDevice::control_flow(forwarding::FlowControl mode) {
   }
 }
 
-std::uint64_t PortDevice::missed() const {
+PortDevice::Losses PortDevice::losses() {
+  kernel_losses_.count();
+  Losses losses{kernel_losses_.missed(), kernel_losses_.unsent()};
   rte_eth_stats statistics = {};
-  if (rte_eth_stats_get(port_, &statistics) != 0) {
-    return 0;
+  if (rte_eth_stats_get(port_, &statistics) == 0) {
+    losses.missed += statistics.imissed + statistics.ierrors + statistics.rx_nombuf;
+    losses.unsent += loses_what_it_takes(arguments_) ? statistics.oerrors : 0;
   }
-  return statistics.imissed + statistics.rx_nombuf;
+  return losses;
 }
 
 }  // namespace tributary::dataplane

@@ -12,8 +12,10 @@
 #include <tl/expected.hpp>
 
 #include "control/config.h"
+#include "dataplane/claim.h"
 #include "dataplane/device_arguments.h"
 #include "dataplane/device_queue.h"
+#include "dataplane/kernel_losses.h"
 #include "wire/ethernet.h"
 
 struct rte_mempool;
@@ -54,10 +56,17 @@ class PortDevice {
   bool started() const { return started_; }
   bool can_reconnect() const;
   void reconnect();
-  std::uint64_t missed() const;  // lost by the device before any queue saw them
+
+  // Frames that the device, its driver and the kernel lost.
+  struct Losses {
+    std::uint64_t missed = 0;  // before any queue saw them
+    std::uint64_t unsent = 0;  // that it had taken to send
+  };
+  Losses losses();
 
  private:
-  PortDevice(std::uint16_t port, const control::DeviceConfig& config, DeviceArguments arguments);
+  PortDevice(std::uint16_t port, const control::DeviceConfig& config, DeviceArguments arguments,
+             Claim claim, KernelLosses kernel_losses);
   tl::expected<void, std::string> configure(std::uint16_t mtu, rte_mempool* mempool,
                                             std::uint16_t cores);
   tl::expected<void, std::string> start();
@@ -71,6 +80,7 @@ class PortDevice {
                                                 std::uint16_t receive_slots, std::uint16_t senders,
                                                 std::uint16_t send_slots, rte_mempool* mempool);
 
+  Claim claim_;  // until the device is closed
   std::uint16_t port_;
   bool started_ = false;
   bool was_promiscuous_ = false;
@@ -79,7 +89,8 @@ class PortDevice {
   control::DeviceConfig config_;
   DeviceArguments arguments_;
   unsigned interface_index_;  // of the kernel's interface behind it; 0: none
-  std::uint16_t mtu_ = 0;     // that it was given; 0: none
+  KernelLosses kernel_losses_;
+  std::uint16_t mtu_ = 0;  // that it was given; 0: none
   std::uint16_t mtu_before_ = 0;
   wire::MacAddress mac_;
   std::vector<DeviceQueue> queues_;

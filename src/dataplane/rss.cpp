@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "switch/spreading.h"
+#include "wire/spread.h"
 
 namespace tributary::dataplane {
 namespace {
@@ -22,7 +23,7 @@ constexpr std::uint32_t reversed(std::uint32_t value, unsigned bits) {
 // spread(port) with its bits in reverse order, once in each half.
 void fill_rss_key(std::span<std::uint8_t> key) {
   std::uint16_t pattern = 0;
-  for (const auto rotation : switching::spread_rotations) {
+  for (const auto rotation : wire::spread_rotations) {
     pattern = static_cast<std::uint16_t>(pattern | (1u << ((16 - rotation) % 16)));
   }
   for (std::size_t i = 0; i < key.size(); ++i) {

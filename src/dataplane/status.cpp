@@ -51,6 +51,14 @@ void add_counters(control::PortCounters& to, const HomePort& home) {
   to.impaired_delayed += from.impaired_delayed;
 }
 
+// An interface may also have dropped what others were to send by it.
+void add_losses(control::PortCounters& to, const PortDevice::Losses& losses) {
+  const auto unsent = std::min(losses.unsent, to.tx_packets);
+  to.rx_missed += losses.missed;
+  to.tx_device_dropped += unsent;
+  to.tx_packets -= unsent;
+}
+
 const char* text(forwarding::ArpState state) {
   switch (state) {
     case forwarding::ArpState::fixed:
@@ -75,7 +83,7 @@ bool better(const forwarding::ArpRow& a, const forwarding::ArpRow& b) {
 
 }  // namespace
 
-control::DaemonStatus Dataplane::status() {
+control::Queried<control::DaemonStatus> Dataplane::status() {
   const std::lock_guard lock(mutex_);
   control::DaemonStatus status;
   status.version = version_;
@@ -86,16 +94,19 @@ control::DaemonStatus Dataplane::status() {
   status.packets_free = store_->packets_free();
   status.idle = config_.idle == control::IdlePolicy::poll ? "poll" : "adaptive";
   status.hugepages = memory_.hugepages;
-  on_cores([&](Core& core, Time) { status.cores.push_back(core.status()); });
+  const auto asked = on_cores([&](Core& core, Time) { status.cores.push_back(core.status()); });
+  if (!asked) {
+    return tl::unexpected(asked.error());
+  }
   return status;
 }
 
-std::vector<control::SwitchStatus> Dataplane::switches() {
+control::Queried<std::vector<control::SwitchStatus>> Dataplane::switches() {
   const std::lock_guard lock(mutex_);
   std::vector<control::SwitchStatus> rows(config_.switches.size());
   // What one core learns it teaches the others, and all have the same routes: nothing is copied on
   // the packet cores, who must not wait for a big table.
-  on_cores([&](Core& core, Time) {
+  const auto asked = on_cores([&](Core& core, Time) {
     for (std::size_t s = 0; s < rows.size(); ++s) {
       const auto& share = core.shares()[s];
       rows[s].ledger += share.logical->ledger();
@@ -110,6 +121,9 @@ std::vector<control::SwitchStatus> Dataplane::switches() {
       }
     }
   });
+  if (!asked) {
+    return tl::unexpected(asked.error());
+  }
   for (std::size_t s = 0; s < rows.size(); ++s) {
     const auto& config = config_.switches[s].config;
     rows[s].name = config.name;
@@ -120,10 +134,10 @@ std::vector<control::SwitchStatus> Dataplane::switches() {
   return rows;
 }
 
-std::vector<control::PortStatus> Dataplane::ports() {
+control::Queried<std::vector<control::PortStatus>> Dataplane::ports() {
   const std::lock_guard lock(mutex_);
   std::vector<control::PortStatus> rows(topology_.ports.size());
-  on_cores([&](Core& core, Time) {
+  const auto asked = on_cores([&](Core& core, Time) {
     for (const auto& home : core.ports()) {
       auto& row = rows[home.number()];
       row.queue_packets += home.port().queue_packets();
@@ -132,7 +146,17 @@ std::vector<control::PortStatus> Dataplane::ports() {
       row.paused |= home.port().paused();
       add_counters(row.counters, home);
     }
+    for (std::size_t number = 0; number < rows.size(); ++number) {
+      const auto& place = topology_.ports[number];
+      const auto here = core.shares()[place.switch_index].logical->addresses(place.port);
+      auto& all = rows[number].addresses;
+      all.learned = std::max(all.learned, here.learned);  // they teach each other
+      all.refused += here.refused;
+    }
   });
+  if (!asked) {
+    return tl::unexpected(asked.error());
+  }
   for (std::size_t number = 0; number < rows.size(); ++number) {
     const auto& place = topology_.ports[number];
     const auto& section = config_.switches[place.switch_index];
@@ -141,11 +165,14 @@ std::vector<control::PortStatus> Dataplane::ports() {
     row.switch_name = section.config.name;
     row.name = port.name;
     row.index = place.port;
+    row.learning = port.learning;
     for (const auto core : place.cores) {
       row.cpus.push_back(config_.cores[core]);
     }
     row.cpu = row.cpus.front();
-    row.counters.rx_missed += devices_[number] ? devices_[number]->missed() : 0;
+    if (devices_[number]) {
+      add_losses(row.counters, devices_[number]->losses());
+    }
     row.device = describe(section.devices[place.port]);
     row.mac = port.mac;
     row.address = port.address;
@@ -158,12 +185,12 @@ std::vector<control::PortStatus> Dataplane::ports() {
   return rows;
 }
 
-std::vector<control::RouteStatus> Dataplane::routes() {
+control::Queried<std::vector<control::RouteStatus>> Dataplane::routes() {
   const std::lock_guard lock(mutex_);
   std::vector<control::RouteStatus> rows;
   std::vector<std::vector<forwarding::RouteRow>> tables(config_.switches.size());
   // All cores have the same routes, and each its own counters.
-  on_cores([&](Core& core, Time) {
+  const auto asked = on_cores([&](Core& core, Time) {
     for (std::size_t s = 0; s < tables.size(); ++s) {
       auto table = core.shares()[s].logical->routes();
       for (std::size_t i = 0; i < std::min(table.size(), tables[s].size()); ++i) {
@@ -172,6 +199,9 @@ std::vector<control::RouteStatus> Dataplane::routes() {
       tables[s] = std::move(table);
     }
   });
+  if (!asked) {
+    return tl::unexpected(asked.error());
+  }
   for (std::uint32_t s = 0; s < tables.size(); ++s) {
     for (const auto& route : tables[s]) {
       control::RouteStatus row{config_.switches[s].config.name,
@@ -189,16 +219,19 @@ std::vector<control::RouteStatus> Dataplane::routes() {
   return rows;
 }
 
-std::vector<control::BfdStatus> Dataplane::bfd() {
+control::Queried<std::vector<control::BfdStatus>> Dataplane::bfd() {
   const std::lock_guard lock(mutex_);
   std::vector<std::pair<std::uint32_t, forwarding::BfdRow>> found;
-  on_cores([&](Core& core, Time) {
+  const auto asked = on_cores([&](Core& core, Time) {
     for (std::uint32_t s = 0; s < core.shares().size(); ++s) {
       for (const auto& row : core.shares()[s].logical->bfd()) {
         found.emplace_back(s, row);
       }
     }
   });
+  if (!asked) {
+    return tl::unexpected(asked.error());
+  }
   std::vector<control::BfdStatus> rows;
   for (const auto& [s, row] : found) {
     rows.push_back({config_.switches[s].config.name, port_name(s, row.interface), row});
@@ -206,10 +239,10 @@ std::vector<control::BfdStatus> Dataplane::bfd() {
   return rows;
 }
 
-std::vector<control::FdbStatus> Dataplane::fdb() {
+control::Queried<std::vector<control::FdbStatus>> Dataplane::fdb() {
   const std::lock_guard lock(mutex_);
   std::map<FdbKey, forwarding::FdbRow> merged;
-  on_cores([&](Core& core, Time now) {
+  const auto asked = on_cores([&](Core& core, Time now) {
     for (std::size_t s = 0; s < core.shares().size(); ++s) {
       for (const auto& row : core.shares()[s].logical->fdb(now)) {
         keep_better(merged, FdbKey{s, row.mac}, row,
@@ -217,6 +250,9 @@ std::vector<control::FdbStatus> Dataplane::fdb() {
       }
     }
   });
+  if (!asked) {
+    return tl::unexpected(asked.error());
+  }
   std::vector<control::FdbStatus> rows;
   for (const auto& [key, row] : merged) {
     rows.push_back({config_.switches[key.first].config.name, row.mac,
@@ -226,10 +262,10 @@ std::vector<control::FdbStatus> Dataplane::fdb() {
   return rows;
 }
 
-std::vector<control::ArpStatus> Dataplane::arp() {
+control::Queried<std::vector<control::ArpStatus>> Dataplane::arp() {
   const std::lock_guard lock(mutex_);
   std::map<ArpKey, forwarding::ArpRow> merged;
-  on_cores([&](Core& core, Time now) {
+  const auto asked = on_cores([&](Core& core, Time now) {
     for (std::size_t s = 0; s < core.shares().size(); ++s) {
       for (const auto& row : core.shares()[s].logical->arp(now)) {
         keep_better(merged, ArpKey{s, row.address}, row,
@@ -237,6 +273,9 @@ std::vector<control::ArpStatus> Dataplane::arp() {
       }
     }
   });
+  if (!asked) {
+    return tl::unexpected(asked.error());
+  }
   std::vector<control::ArpStatus> rows;
   for (const auto& [key, row] : merged) {
     rows.push_back({config_.switches[key.first].config.name, row.address, row.mac,

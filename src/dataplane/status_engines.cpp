@@ -19,10 +19,10 @@ bool better(const engine::StallStatus& a, const engine::StallStatus& b) {
 
 }  // namespace
 
-std::vector<control::EngineStatus> Dataplane::engines() {
+control::Queried<std::vector<control::EngineStatus>> Dataplane::engines() {
   const std::lock_guard lock(mutex_);
   std::map<std::pair<std::size_t, std::string>, control::EngineStatus> merged;
-  on_cores([&](Core& core, Time) {
+  const auto asked = on_cores([&](Core& core, Time) {
     for (std::size_t s = 0; s < core.shares().size(); ++s) {
       for (const auto& view : core.shares()[s].logical->engines()) {
         auto& row = merged[{s, std::string(view.name)}];
@@ -34,6 +34,9 @@ std::vector<control::EngineStatus> Dataplane::engines() {
       }
     }
   });
+  if (!asked) {
+    return tl::unexpected(asked.error());
+  }
   std::vector<control::EngineStatus> rows;
   for (auto& [key, row] : merged) {
     rows.push_back(std::move(row));
@@ -41,10 +44,10 @@ std::vector<control::EngineStatus> Dataplane::engines() {
   return rows;
 }
 
-std::vector<control::JobRow> Dataplane::jobs() {
+control::Queried<std::vector<control::JobRow>> Dataplane::jobs() {
   const std::lock_guard lock(mutex_);
   std::map<std::tuple<std::size_t, std::string, std::uint32_t>, engine::JobStatus> merged;
-  on_cores([&](Core& core, Time) {
+  const auto asked = on_cores([&](Core& core, Time) {
     for (std::size_t s = 0; s < core.shares().size(); ++s) {
       for (const auto& view : core.shares()[s].logical->engines()) {
         for (const auto& job : view.engine->jobs()) {
@@ -53,6 +56,9 @@ std::vector<control::JobRow> Dataplane::jobs() {
       }
     }
   });
+  if (!asked) {
+    return tl::unexpected(asked.error());
+  }
   std::vector<control::JobRow> rows;
   for (const auto& [key, job] : merged) {
     rows.push_back({config_.switches[std::get<0>(key)].config.name, std::get<1>(key), job});
@@ -60,10 +66,10 @@ std::vector<control::JobRow> Dataplane::jobs() {
   return rows;
 }
 
-std::vector<control::DescriptorRow> Dataplane::descriptors(std::size_t limit) {
+control::Queried<std::vector<control::DescriptorRow>> Dataplane::descriptors(std::size_t limit) {
   const std::lock_guard lock(mutex_);
   std::vector<control::DescriptorRow> rows;
-  on_cores([&](Core& core, Time now) {
+  const auto asked = on_cores([&](Core& core, Time now) {
     for (std::size_t s = 0; s < core.shares().size() && rows.size() < limit; ++s) {
       for (const auto& view : core.shares()[s].logical->engines()) {
         for (auto& descriptor : view.engine->descriptors(now, limit - rows.size())) {
@@ -73,15 +79,18 @@ std::vector<control::DescriptorRow> Dataplane::descriptors(std::size_t limit) {
       }
     }
   });
+  if (!asked) {
+    return tl::unexpected(asked.error());
+  }
   return rows;
 }
 
-std::vector<control::StallRow> Dataplane::stalled(std::size_t limit) {
+control::Queried<std::vector<control::StallRow>> Dataplane::stalled(std::size_t limit) {
   const std::lock_guard lock(mutex_);
   // Attempts at one block may belong to different cores.
   std::map<std::tuple<std::size_t, std::string, std::uint32_t, std::uint32_t>, engine::StallStatus>
       merged;
-  on_cores([&](Core& core, Time now) {
+  const auto asked = on_cores([&](Core& core, Time now) {
     for (std::size_t s = 0; s < core.shares().size(); ++s) {
       for (const auto& view : core.shares()[s].logical->engines()) {
         for (const auto& stall : view.engine->stalled(now, limit)) {
@@ -91,6 +100,9 @@ std::vector<control::StallRow> Dataplane::stalled(std::size_t limit) {
       }
     }
   });
+  if (!asked) {
+    return tl::unexpected(asked.error());
+  }
   std::vector<control::StallRow> rows;
   for (const auto& [key, stall] : merged) {
     const auto s = std::get<0>(key);
@@ -104,10 +116,10 @@ std::vector<control::StallRow> Dataplane::stalled(std::size_t limit) {
 }
 
 // All packets of a tree go to one core; the others have the tree as well.
-std::vector<control::TreeRow> Dataplane::tree_states() {
+control::Queried<std::vector<control::TreeRow>> Dataplane::tree_states() {
   const std::lock_guard lock(mutex_);
   std::map<std::tuple<std::size_t, std::uint32_t, std::uint16_t>, control::TreeRow> merged;
-  on_cores([&](Core& core, Time now) {
+  const auto asked = on_cores([&](Core& core, Time now) {
     for (std::size_t s = 0; s < core.shares().size(); ++s) {
       for (const auto& view : core.shares()[s].logical->engines()) {
         for (const auto& tree : view.engine->trees()) {
@@ -121,6 +133,9 @@ std::vector<control::TreeRow> Dataplane::tree_states() {
       }
     }
   });
+  if (!asked) {
+    return tl::unexpected(asked.error());
+  }
   std::vector<control::TreeRow> rows;
   for (auto& entry : merged) {
     rows.push_back(std::move(entry.second));

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "packet/clock.h"
@@ -27,6 +28,14 @@ struct InterfaceAddress {
 struct BfdConfig {
   Duration interval = std::chrono::milliseconds(100);
   std::uint8_t multiplier = 3;
+};
+
+// Which addresses a bridge may learn behind a port. Without learning, frames go on all the same,
+// and who sends them is reached by static entries, or by flooding. With a bound, frames that carry
+// one address more, or that of a static entry of another port, are dropped: port security.
+struct LearningConfig {
+  bool on = true;
+  std::optional<std::uint32_t> addresses_max{};
 };
 
 // Egress queue of a port.

@@ -9,23 +9,79 @@ Fdb::Fdb(std::uint32_t capacity, Duration ageing, std::uint64_t seed)
 // What is not just seen again. `entry` is that of `mac`, or null.
 Fdb::Lesson Fdb::learn_news(Entry* entry, const wire::MacAddress& mac, PortIndex port, Time now) {
   if (entry == nullptr) {
+    if (!may_learn(port)) {
+      return refuse(port);
+    }
     entry = table_.full() ? nullptr : table_.insert(key_of(mac));
     if (entry == nullptr) {
       ++refused_;
       return Lesson::full;
     }
     *entry = {now, now, port, false};
+    count_learned(port, true);
     if (sweep_at_ == never) {
       sweep_at_ = now + ageing_;
     }
     return Lesson::taught;
   }
   if (entry->is_static) {
-    return Lesson::known;
+    return entry->port == port ? Lesson::known : refuse(port);
   }
-  moves_ += entry->port != port ? 1 : 0;
+  if (entry->port != port) {
+    if (!may_learn(port)) {
+      return refuse(port);
+    }
+    ++moves_;
+    count_learned(entry->port, false);
+    count_learned(port, true);
+  }
   *entry = {now, now, port, false};
   return Lesson::taught;
+}
+
+bool Fdb::may_learn(PortIndex port) const {
+  if (port >= behind_.size()) {
+    return true;
+  }
+  const auto& [may, is] = behind_[port];
+  return may.on && (!may.addresses_max || is.learned < *may.addresses_max);
+}
+
+Fdb::Lesson Fdb::refuse(PortIndex port) {
+  if (port >= behind_.size() || !behind_[port].may.on || !behind_[port].may.addresses_max) {
+    return Lesson::known;
+  }
+  ++behind_[port].is.refused;
+  return Lesson::refused;
+}
+
+void Fdb::count_learned(PortIndex port, bool more) {
+  if (port < behind_.size()) {
+    behind_[port].is.learned += more ? 1u : -1u;
+  }
+}
+
+PortAddresses Fdb::addresses(PortIndex port) const {
+  return port < behind_.size() ? behind_[port].is : PortAddresses{};
+}
+
+void Fdb::set_learning(std::span<const LearningConfig> ports) {
+  behind_.resize(ports.size());
+  for (auto& behind : behind_) {
+    behind.is.learned = 0;
+  }
+  table_.for_each([&](std::uint64_t, const Entry& entry) {
+    if (!entry.is_static) {
+      count_learned(entry.port, true);
+    }
+  });
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    behind_[i].may = ports[i];
+    const auto most = ports[i].on ? ports[i].addresses_max : 0;
+    if (most && behind_[i].is.learned > *most) {
+      forget(static_cast<PortIndex>(i));
+    }
+  }
 }
 
 void Fdb::add_static(const wire::MacAddress& mac, PortIndex port) {
@@ -33,6 +89,8 @@ void Fdb::add_static(const wire::MacAddress& mac, PortIndex port) {
   auto* entry = table_.find(key);
   if (entry == nullptr) {
     entry = &table_.insert_surely(key);
+  } else if (!entry->is_static) {
+    count_learned(entry->port, false);
   }
   *entry = {never, never, port, true};
 }
@@ -44,6 +102,9 @@ void Fdb::clear_static() {
 void Fdb::forget(PortIndex port) {
   table_.erase_if(
       [port](std::uint64_t, const Entry& entry) { return !entry.is_static && entry.port == port; });
+  if (port < behind_.size()) {
+    behind_[port].is.learned = 0;
+  }
 }
 
 void Fdb::expire(Time now) {
@@ -54,6 +115,9 @@ void Fdb::expire(Time now) {
   table_.erase_if([&](std::uint64_t, const Entry& entry) {
     const bool aged = is_aged(entry, now);
     left = left || (!aged && !entry.is_static);
+    if (aged) {
+      count_learned(entry.port, false);
+    }
     return aged;
   });
   sweep_at_ = left ? now + ageing_ / 4 : never;

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <vector>
 
+#include "forwarding/config.h"
 #include "forwarding/probe_table.h"
 #include "forwarding/rows.h"
 #include "packet/clock.h"
@@ -14,13 +16,16 @@
 namespace tributary::forwarding {
 
 // The forwarding database of a bridge: which MAC address is behind which port. Learned entries age;
-// static ones stay and never move. Bounded: what does not fit is not learned (and so flooded).
+// static ones stay and never move. Bounded: what does not fit is not learned (and so flooded). A
+// port may have a bound of its own, and then none of its frames carries another address (port
+// security).
 class Fdb {
  public:
   enum class Lesson : std::uint8_t {
-    known,   // nothing that other cores need
-    taught,  // new, moved, or seen again a quarter of the ageing time after the last lesson
-    full,    // no room
+    known,    // nothing that other cores need
+    taught,   // new, moved, or seen again a quarter of the ageing time after the last lesson
+    full,     // no room
+    refused,  // the port may not have this address: the frame is to be dropped
   };
 
   Fdb(std::uint32_t capacity, Duration ageing, std::uint64_t seed);
@@ -51,6 +56,9 @@ class Fdb {
   // Forgets what was learned behind a port that went down.
   void forget(PortIndex port);
   void set_ageing(Duration ageing) { ageing_ = ageing; }
+  // What may be learned behind each port, by index; anything behind those that are not named. A
+  // port that has more than it now may forgets all that was learned behind it.
+  void set_learning(std::span<const LearningConfig> ports);
 
   // Aged entries answer no lookup; a sweep frees their room.
   Time deadline() const { return sweep_at_; }
@@ -59,6 +67,8 @@ class Fdb {
   std::size_t size() const { return table_.size(); }
   std::uint64_t moves() const { return moves_; }
   std::uint64_t refused() const { return refused_; }
+  // Behind a port; zeros where set_learning() did not name it.
+  PortAddresses addresses(PortIndex port) const;
   std::vector<FdbRow> rows(Time now) const;
 
  private:
@@ -67,6 +77,10 @@ class Fdb {
     Time taught{};
     PortIndex port = no_port;
     bool is_static = false;
+  };
+  struct Behind {
+    LearningConfig may;
+    PortAddresses is;
   };
 
   // In the order of this machine's memory, which takes two loads.
@@ -84,8 +98,13 @@ class Fdb {
   }
   bool is_aged(const Entry& entry, Time now) const { return now - entry.seen > ageing_; }
   Lesson learn_news(Entry* entry, const wire::MacAddress& mac, PortIndex port, Time now);
+  // What becomes of a frame from `port` whose address cannot be learned there.
+  Lesson refuse(PortIndex port);
+  bool may_learn(PortIndex port) const;
+  void count_learned(PortIndex port, bool more);
 
   ProbeTable<Entry> table_;
+  std::vector<Behind> behind_;  // by port
   Duration ageing_;
   Time sweep_at_ = never;
   std::uint64_t moves_ = 0;

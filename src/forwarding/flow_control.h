@@ -16,8 +16,9 @@ namespace tributary::forwarding {
 // Flow control with the buffer of a shared-memory switch: what waits in any queue is charged to the
 // port it came in by, and a port that is charged with too much asks its neighbour to be silent.
 
-// A queue that was not let send for so long is taken to be part of a deadlock, and emptied.
-inline constexpr Duration pause_watchdog = std::chrono::milliseconds(500);
+// A queue that was not let send for so long is taken to be part of a deadlock, and emptied. A
+// neighbour that drains a large buffer over a slow line is none, nor one that is short of CPU.
+inline constexpr Duration pause_watchdog = std::chrono::seconds(5);
 
 // What one port may be charged with, in bytes.
 struct BufferLimits {
@@ -28,7 +29,7 @@ struct BufferLimits {
   std::uint64_t class_xon = 0;
   std::uint64_t stop = 0;    // from here on nothing is taken from the device: we were late
   std::uint16_t quanta = 0;  // that are asked for
-  Duration silence{};        // which are so long; asked for again when half of it has passed
+  Duration again{};          // between two requests while there is reason for them
   bool lossless = false;
 };
 

@@ -40,7 +40,7 @@ std::optional<wire::Pause> PauseSpeaker::poll(const PortBuffer& buffer, Time now
     pause.quanta[priority] = ((wanted >> priority) & 1) != 0 ? limits_.quanta : 0;
   }
   silenced_ = wanted;
-  again_ = now + limits_.silence / 2;
+  again_ = now + limits_.again;
   return pause;
 }
 

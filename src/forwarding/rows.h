@@ -25,6 +25,13 @@ struct FdbRow {
   Duration age{};
 };
 
+// How many addresses a bridge has learned behind a port, and how many frames it refused because
+// they carried another one.
+struct PortAddresses {
+  std::uint32_t learned = 0;
+  std::uint64_t refused = 0;
+};
+
 enum class ArpState : std::uint8_t { fixed, reachable, resolving };
 
 struct ArpRow {

@@ -40,7 +40,10 @@ std::optional<Fallback> fallback_of(std::string_view name);
 struct CommunicatorOptions {
   std::uint32_t rank = 0;
   std::uint32_t world_size = 1;
-  std::string rendezvous;              // "address:port"; rank 0 listens there
+  std::string rendezvous;  // "address:port"; rank 0 listens there
+  // Known to the ranks of this job alone, the same for all: a long random text. Whoever reaches the
+  // rendezvous and does not know it is turned away; empty: everybody is believed.
+  std::string secret;
   std::string local_address;           // IPv4; empty: the one that routes to the rendezvous
   std::uint32_t local_world_size = 1;  // ranks on this machine
   std::uint16_t mtu = 0;     // IP bytes; 0: that of the interface. The smallest of all ranks counts
@@ -80,13 +83,14 @@ struct CommunicatorOptions {
   std::function<void(const std::string&)> on_notice;
 
   // RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun sets them; and, if they are there,
-  // LOCAL_WORLD_SIZE, TRIBUTARY_LOCAL_ADDRESS, TRIBUTARY_MTU, TRIBUTARY_WINDOW, TRIBUTARY_DEADLINE
-  // ("500ms"; seconds without a unit), TRIBUTARY_ENCAPSULATION ("udp" or "ethernet"),
-  // TRIBUTARY_JOB, TRIBUTARY_ALGORITHM ("auto", "canary", "panama", "netreduce", "roce-ring" or
-  // "ring"), TRIBUTARY_FALLBACK ("allow" or "error"), TRIBUTARY_ATTEMPTS, TRIBUTARY_TREES
-  // (addresses, with commas between), TRIBUTARY_CONGESTION_CONTROL ("on" or "off"), TRIBUTARY_SHARE
-  // ("0.88"), TRIBUTARY_NETREDUCE_RING, TRIBUTARY_NETREDUCE_WINDOW, TRIBUTARY_NETREDUCE_MESSAGE,
-  // TRIBUTARY_NETREDUCE_MTU, TRIBUTARY_RDMA_DEVICE and TRIBUTARY_RDMA_TIMEOUT ("1s").
+  // LOCAL_WORLD_SIZE, TRIBUTARY_SECRET, TRIBUTARY_LOCAL_ADDRESS, TRIBUTARY_MTU, TRIBUTARY_WINDOW,
+  // TRIBUTARY_DEADLINE ("500ms"; seconds without a unit), TRIBUTARY_ENCAPSULATION ("udp" or
+  // "ethernet"), TRIBUTARY_JOB, TRIBUTARY_ALGORITHM ("auto", "canary", "panama", "netreduce",
+  // "roce-ring" or "ring"), TRIBUTARY_FALLBACK ("allow" or "error"), TRIBUTARY_ATTEMPTS,
+  // TRIBUTARY_TREES (addresses, with commas between), TRIBUTARY_CONGESTION_CONTROL ("on" or "off"),
+  // TRIBUTARY_SHARE ("0.88"), TRIBUTARY_NETREDUCE_RING, TRIBUTARY_NETREDUCE_WINDOW,
+  // TRIBUTARY_NETREDUCE_MESSAGE, TRIBUTARY_NETREDUCE_MTU, TRIBUTARY_RDMA_DEVICE and
+  // TRIBUTARY_RDMA_TIMEOUT ("1s").
   static Result<CommunicatorOptions> from_environment();
 
   bool wants_trees() const {

@@ -230,6 +230,7 @@ Result<CommunicatorOptions> CommunicatorOptions::from_environment() {
     return tl::make_unexpected(*error);
   }
   options.rendezvous = address + ":" + std::to_string(port);
+  options.secret = variable("TRIBUTARY_SECRET").value_or("");
   options.local_address = variable("TRIBUTARY_LOCAL_ADDRESS").value_or("");
   options.rdma_device = variable("TRIBUTARY_RDMA_DEVICE").value_or("");
   return options;

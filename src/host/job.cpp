@@ -59,14 +59,11 @@ JobKey key_of_call(const JobKey& job, std::uint64_t call) {
   return key;
 }
 
-std::uint64_t control_tag(const JobKey& key, wire::CanaryKind kind, std::uint32_t id,
-                          std::uint32_t rank) {
-  struct [[gnu::packed]] Input {
-    wire::be32 id;
-    wire::be32 rank;
-    wire::CanaryKind kind;
-  };
-  const Input input{wire::be32{id}, wire::be32{rank}, kind};
+namespace {
+
+// Of a packed structure.
+template <typename T>
+std::uint64_t siphash(const JobKey& key, const T& input) {
   std::uint64_t tag = 0;
   unsigned char hash[crypto_shorthash_BYTES];
   static_assert(sizeof hash == sizeof tag);
@@ -75,8 +72,30 @@ std::uint64_t control_tag(const JobKey& key, wire::CanaryKind kind, std::uint32_
   return tag;
 }
 
+}  // namespace
+
+std::uint64_t control_tag(const JobKey& key, wire::CanaryKind kind, std::uint32_t id,
+                          std::uint32_t rank) {
+  struct [[gnu::packed]] Input {
+    wire::be32 id;
+    wire::be32 rank;
+    wire::CanaryKind kind;
+  };
+  return siphash(key, Input{wire::be32{id}, wire::be32{rank}, kind});
+}
+
 std::uint64_t contribution_tag(const JobKey& key, std::uint32_t id, std::uint32_t rank) {
   return control_tag(key, wire::CanaryKind::contribution, id, rank);
+}
+
+std::uint64_t ring_tag(const JobKey& key, std::uint32_t job, std::uint32_t rank) {
+  constexpr std::uint32_t purpose = 3;  // NetReduce has 1 and 2
+  struct [[gnu::packed]] Input {
+    wire::be32 purpose;
+    wire::be32 job;
+    wire::be32 rank;
+  };
+  return siphash(key, Input{wire::be32{purpose}, wire::be32{job}, wire::be32{rank}});
 }
 
 }  // namespace tributary::host

@@ -51,5 +51,7 @@ std::uint64_t contribution_tag(const JobKey& key, std::uint32_t id, std::uint32_
 // Proves that a request, failure or pending was made by a rank of the job.
 std::uint64_t control_tag(const JobKey& key, wire::CanaryKind kind, std::uint32_t id,
                           std::uint32_t rank);
+// Proves to the next rank that `rank` is who connects to it, of the job `job`.
+std::uint64_t ring_tag(const JobKey& key, std::uint32_t job, std::uint32_t rank);
 
 }  // namespace tributary::host

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "host/canary/first_sequence.h"
 #include "host/panama/packets.h"
 #include "host/setup_netreduce.h"
 
@@ -36,9 +37,8 @@ std::unique_ptr<Machine> Network::make_machine(Connections& connections,
     return nullptr;
   }
   if (!connections.plan.trees.empty()) {
-    const auto first_epoch = panama_first_epoch(connections.job.key);
-    auto made = std::make_unique<PanamaCollectives>(
-        std::move(connections.job), std::move(connections.plan), PanamaTuning{}, first_epoch);
+    auto made = std::make_unique<PanamaCollectives>(std::move(connections.job),
+                                                    std::move(connections.plan));
     panama_ = made.get();
     return made;
   }
@@ -50,19 +50,21 @@ std::unique_ptr<Machine> Network::make_machine(Connections& connections,
     netreduce_ = made.get();
     return made;
   }
-  auto made = std::make_unique<CanaryCollectives>(std::move(connections.job), tuning_of(options));
+  const auto first = first_sequence(connections.job.key);
+  auto made =
+      std::make_unique<CanaryCollectives>(std::move(connections.job), tuning_of(options), first);
   canary_ = made.get();
   return made;
 }
 
 Result<Choice> Network::find_out(const CommunicatorOptions& options, Time until) {
+  if (auto started = attend(); !started) {
+    return tl::make_unexpected(started.error());
+  }
   if (panama_ != nullptr) {
     const auto observation = observe_trees(*panama_, *driver_, ring_, until);
     return observation ? choose_trees(options, *panama_, *observation)
                        : tl::make_unexpected(observation.error());
-  }
-  if (auto started = attend(); !started) {
-    return tl::make_unexpected(started.error());
   }
   const auto observation =
       canary_ != nullptr ? observe(*canary_, *driver_, ring_, until)

@@ -194,6 +194,116 @@ Result<LinkEnd> link_end_of(const CommunicatorOptions& options, const VerbsLink*
   return draw_link_end();
 }
 
+// What a rank has opened before it meets the others, and what it tells them.
+struct Opened {
+  std::vector<wire::Ipv4Address> trees;
+  std::unique_ptr<VerbsLink> device;
+  LinkEnd end;
+  std::optional<UringTransport> transport;
+  Listener listener;
+  RendezvousHello hello;
+};
+
+template <typename T>
+tl::unexpected<Error> error_of(const Result<T>& failed) {
+  return tl::make_unexpected(failed.error());
+}
+
+Result<Opened> open(const CommunicatorOptions& options, const Endpoint& place) {
+  const auto local = local_address(options, place);
+  if (!local) {
+    return error_of(local);
+  }
+  const auto mtu = mtu_of(options, *local);
+  if (!mtu) {
+    return error_of(mtu);
+  }
+  auto trees = trees_of(options);
+  if (!trees) {
+    return error_of(trees);
+  }
+  auto device = device_link_of(options, *local);
+  if (!device) {
+    return error_of(device);
+  }
+  const auto end = link_end_of(options, device->get(), *mtu);
+  if (!end) {
+    return error_of(end);
+  }
+  std::optional<DatagramSocket> socket;
+  if (*device == nullptr) {
+    auto opened = open_socket(options, *local, *trees);
+    if (!opened) {
+      return error_of(opened);
+    }
+    socket = std::move(*opened);
+  }
+  auto listener = listen_on(Endpoint{*local, 0});
+  if (!listener) {
+    return error_of(listener);
+  }
+
+  auto hello = hello_of(options, *local);
+  hello.canary_port = socket ? socket->local.port : std::uint16_t{0};
+  hello.ring_port = listener->local.port;
+  const auto receive_buffer_bytes = socket ? socket->receive_buffer_bytes : 0;
+  if (!trees->empty()) {
+    tell_panama(options, *trees, *mtu, receive_buffer_bytes, hello);
+  } else if (options.wants_links()) {
+    tell(netreduce_plan_of(options), *end, hello);
+  } else {
+    hello.payload_bytes = payload_bytes_for(*mtu, options.encapsulation);
+    hello.window = window_for(receive_buffer_bytes, hello.payload_bytes.value());
+  }
+  if (options.window != 0 && !options.wants_links()) {
+    hello.window = options.window;
+  }
+  // Before the others learn of this rank: they may send as soon as they do.
+  std::optional<UringTransport> transport;
+  if (socket) {
+    auto made = UringTransport::create(std::move(*socket),
+                                       Datagram::header_bytes_max + hello.payload_bytes.value());
+    if (!made) {
+      return error_of(made);
+    }
+    transport = std::move(*made);
+  }
+  return Opened{std::move(*trees),    std::move(*device),   *end,
+                std::move(transport), std::move(*listener), hello};
+}
+
+// Makes the connections with the ranks that it has met.
+Result<Connections> join(const CommunicatorOptions& options, Opened mine, Rendezvous& met,
+                         Time until) {
+  const auto& meeting = met.meeting();
+  auto ring = Ring::connect(
+      meeting, std::move(mine.listener), until,
+      [&met](int fd, short events, Time latest) { return met.wait(fd, events, latest); });
+  if (!ring) {
+    return error_of(ring);
+  }
+  Connections connections{.job = meeting.job,
+                          .plan = {},
+                          .transport = std::move(mine.transport),
+                          .ring = std::move(*ring)};
+  if (!mine.trees.empty()) {
+    connections.plan = panama_plan_of(options, mine.trees, meeting.job);
+  } else if (options.wants_links()) {
+    connections.netreduce = netreduce_plan_of(options);
+    connections.link = link_plan_of(meeting, mine.end);
+    connections.mixed = is_mixed(meeting);
+  }
+  if (mine.device != nullptr) {
+    const auto& link = connections.link;
+    if (auto connected = mine.device->connect(link.next, link.before); !connected) {
+      return error_of(connected);
+    }
+    connections.device =
+        std::make_unique<VerbsRunner>(meeting.job, *connections.netreduce, std::move(mine.device));
+  }
+  return connections;
+}
+
 }  // namespace
 
 Result<void> check(const CommunicatorOptions& options) {
@@ -230,95 +340,24 @@ Result<void> check(const CommunicatorOptions& options) {
 }
 
 Result<Connections> connect(const CommunicatorOptions& options, Time until) {
-  const auto as_error = [](const auto& failed) { return tl::make_unexpected(failed.error()); };
   const auto place = resolve(options.rendezvous);
   if (!place) {
-    return as_error(place);
+    return error_of(place);
   }
-  const auto local = local_address(options, *place);
-  if (!local) {
-    return as_error(local);
+  auto mine = open(options, *place);
+  if (!mine) {
+    return error_of(mine);
   }
-  const auto mtu = mtu_of(options, *local);
-  if (!mtu) {
-    return as_error(mtu);
+  auto met = meet(*place, mine->hello, options.secret, until);
+  if (!met) {
+    return error_of(met);
   }
-  const auto trees = trees_of(options);
-  if (!trees) {
-    return as_error(trees);
+  auto joined = join(options, std::move(*mine), **met, until);
+  const auto concluded = (*met)->conclude(joined.map([](const auto&) {}), until);
+  if (!concluded) {
+    return error_of(concluded);
   }
-  auto device = device_link_of(options, *local);
-  if (!device) {
-    return as_error(device);
-  }
-  const auto end = link_end_of(options, device->get(), *mtu);
-  if (!end) {
-    return as_error(end);
-  }
-  std::optional<DatagramSocket> socket;
-  if (*device == nullptr) {
-    auto opened = open_socket(options, *local, *trees);
-    if (!opened) {
-      return as_error(opened);
-    }
-    socket = std::move(*opened);
-  }
-  auto listener = listen_on(Endpoint{*local, 0});
-  if (!listener) {
-    return as_error(listener);
-  }
-
-  auto hello = hello_of(options, *local);
-  hello.canary_port = socket ? socket->local.port : std::uint16_t{0};
-  hello.ring_port = listener->local.port;
-  const auto receive_buffer_bytes = socket ? socket->receive_buffer_bytes : 0;
-  if (!trees->empty()) {
-    tell_panama(options, *trees, *mtu, receive_buffer_bytes, hello);
-  } else if (options.wants_links()) {
-    tell(netreduce_plan_of(options), *end, hello);
-  } else {
-    hello.payload_bytes = payload_bytes_for(*mtu, options.encapsulation);
-    hello.window = window_for(receive_buffer_bytes, hello.payload_bytes.value());
-  }
-  if (options.window != 0 && !options.wants_links()) {
-    hello.window = options.window;
-  }
-  // Before the others learn of this rank: they may send as soon as they do.
-  std::optional<UringTransport> transport;
-  if (socket) {
-    auto made = UringTransport::create(std::move(*socket),
-                                       Datagram::header_bytes_max + hello.payload_bytes.value());
-    if (!made) {
-      return as_error(made);
-    }
-    transport = std::move(*made);
-  }
-  auto meeting = meet(*place, hello, until);
-  if (!meeting) {
-    return as_error(meeting);
-  }
-  auto ring = Ring::connect(*meeting, std::move(*listener), until);
-  if (!ring) {
-    return as_error(ring);
-  }
-  Connections connections{
-      .job = meeting->job, .plan = {}, .transport = std::move(transport), .ring = std::move(*ring)};
-  if (!trees->empty()) {
-    connections.plan = panama_plan_of(options, *trees, meeting->job);
-  } else if (options.wants_links()) {
-    connections.netreduce = netreduce_plan_of(options);
-    connections.link = link_plan_of(*meeting, *end);
-    connections.mixed = is_mixed(*meeting);
-  }
-  if (*device != nullptr) {
-    const auto& link = connections.link;
-    if (auto connected = (*device)->connect(link.next, link.before); !connected) {
-      return as_error(connected);
-    }
-    connections.device =
-        std::make_unique<VerbsRunner>(meeting->job, *connections.netreduce, std::move(*device));
-  }
-  return connections;
+  return joined;
 }
 
 }  // namespace tributary::host

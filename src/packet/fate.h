@@ -19,6 +19,7 @@ namespace tributary {
   X(bridge_reserved)      /* 01:80:c2:00:00:0x is not forwarded */                   \
   X(bridge_same_port)     /* destination is where the frame came from */             \
   X(bridge_no_port)       /* nowhere to flood to */                                  \
+  X(bridge_port_security) /* source address that the port may not have */            \
   X(unknown_ethertype)    /* for the router itself, but not IPv4 or ARP */           \
   X(ip_malformed)         /* version, header length, total length */                 \
   X(ip_checksum)          /* IPv4 header checksum */                                 \

@@ -2,6 +2,7 @@
 #include "switch/bridge.h"
 
 #include <utility>
+#include <vector>
 
 #include "wire/ethernet.h"
 
@@ -10,7 +11,16 @@ namespace tributary::switching {
 Bridge::Bridge(const SwitchConfig& config, const Interfaces& interfaces, Outlet& outlet,
                std::uint64_t seed)
     : interfaces_(interfaces), outlet_(outlet), fdb_(config.fdb_capacity, config.fdb_ageing, seed) {
+  set_learning(config);
   add_static(config);
+}
+
+void Bridge::set_learning(const SwitchConfig& config) {
+  std::vector<forwarding::LearningConfig> ports;
+  for (const auto& port : config.ports) {
+    ports.push_back(port.learning);
+  }
+  fdb_.set_learning(ports);
 }
 
 void Bridge::add_static(const SwitchConfig& config) {
@@ -28,6 +38,7 @@ void Bridge::add_static(const SwitchConfig& config) {
 
 void Bridge::reconfigure(const SwitchConfig& config) {
   fdb_.set_ageing(config.fdb_ageing);
+  set_learning(config);
   fdb_.clear_static();
   add_static(config);
 }

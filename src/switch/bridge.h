@@ -21,11 +21,13 @@ class Bridge {
     fdb_.prefetch(header.source);
     fdb_.prefetch(header.destination);
   }
-  // Learns the source of a frame that came in by a bridged port.
-  void learn(const Packet& frame, const wire::MacAddress& source, Time now) {
-    if (fdb_.learn(source, frame.ingress, now) == forwarding::Fdb::Lesson::taught) {
+  // Learns the source of a frame that came in by a bridged port. False: the port may not have it.
+  bool learn(const Packet& frame, const wire::MacAddress& source, Time now) {
+    const auto lesson = fdb_.learn(source, frame.ingress, now);
+    if (lesson == forwarding::Fdb::Lesson::taught) {
       outlet_.teach(frame);
     }
+    return lesson != forwarding::Fdb::Lesson::refused;
   }
   // What another core learned.
   void learn_quietly(const wire::MacAddress& source, PortIndex port, Time now);
@@ -57,6 +59,7 @@ class Bridge {
   void forward_otherwise(PacketPtr frame, PortIndex from, PortIndex to, Account account);
   void flood(PacketPtr frame, PortIndex from, Account account);
   void add_static(const SwitchConfig& config);
+  void set_learning(const SwitchConfig& config);
 
   const Interfaces& interfaces_;
   Outlet& outlet_;

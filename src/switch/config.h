@@ -25,6 +25,7 @@ struct PortConfig {
   std::uint16_t mtu = 1500;  // IP bytes, without the Ethernet header
   // Frames come from a kernel of this machine, which may leave their checksums to hardware.
   bool from_kernel = true;
+  forwarding::LearningConfig learning;  // of a bridged port
   forwarding::QueueConfig queue;
   forwarding::FlowControlConfig flow;
   std::uint64_t line_bps = 0;  // of the device, filled in like `mac`; 0: unknown

@@ -15,8 +15,11 @@ using forwarding::FlowPlan;
 constexpr std::uint64_t line_rate_usual = 10'000'000'000;
 constexpr std::uint64_t burst_frames = 32;
 constexpr std::uint64_t network_control_bytes = 2048;  // go first, whether there is room or not
-// How long a neighbour is silent that does not hear from us again.
-constexpr std::chrono::milliseconds silence_wanted{20};
+// How long a neighbour is silent that does not hear from us again: who is kept from the CPU cannot
+// ask, and has its device overrun. A frame that ends the silence and is lost costs as much.
+constexpr std::chrono::milliseconds silence_wanted{250};
+// One that asks for it and is lost costs so much.
+constexpr std::chrono::milliseconds again_wanted{10};
 
 std::uint64_t frame_bytes(const PortConfig& port) {
   return port.mtu + sizeof(wire::EthernetHeader);
@@ -38,7 +41,7 @@ std::uint64_t xoff_min(const PortConfig& port) {
 void set_silence(BufferLimits& limits, std::uint64_t rate) {
   const auto wanted = rate / 1000 * silence_wanted.count() / wire::pause_quantum_bits;
   limits.quanta = static_cast<std::uint16_t>(std::clamp<std::uint64_t>(wanted, 1, 0xffff));
-  limits.silence = forwarding::pause_time(limits.quanta, rate);
+  limits.again = std::min<Duration>(again_wanted, forwarding::pause_time(limits.quanta, rate) / 2);
 }
 
 BufferLimits limits_of(const PortConfig& port, std::uint64_t share) {

@@ -5,6 +5,7 @@
 #include "switch/spreading.h"
 #include "switch/switch.h"
 #include "wire/key.h"
+#include "wire/spread.h"
 
 namespace tributary::switching {
 
@@ -20,7 +21,7 @@ unsigned owner_core(Packet& packet, const SwitchConfig& config, unsigned here, u
   for (const auto& kind : engine::engine_kinds()) {
     if (kind.wanted(configs) && kind.protocol.claims(frame)) {
       const auto port = wire::source_port_of(kind.protocol.key(frame));
-      return core_of_spread(spread(port), cores);
+      return core_of_spread(wire::spread(port), cores);
     }
   }
   return here;

@@ -242,7 +242,6 @@ class Switch::Impl {
     const auto ingress = packet->ingress;
     const auto& destination = frame.ethernet->destination;
     const bool is_arp = frame.ethernet->type.value() == wire::ethertype::arp;
-    bridge_.learn(*packet, frame.ethernet->source, now);
     if (is_reserved_group(destination)) {
       if (wire::is_mac_control(*frame.ethernet)) {
         outlet_.absorb_control(std::move(packet));
@@ -250,6 +249,9 @@ class Switch::Impl {
         drop(std::move(packet), DropReason::bridge_reserved);
       }
       return;
+    }
+    if (!bridge_.learn(*packet, frame.ethernet->source, now)) {
+      return drop(std::move(packet), DropReason::bridge_port_security);
     }
     if (slot != nullptr) {
       aggregate(accepted);
@@ -340,6 +342,9 @@ TableSizes Switch::table_sizes() const {
 }
 std::vector<forwarding::FdbRow> Switch::fdb(Time now) const {
   return impl_->bridge().fdb().rows(now);
+}
+forwarding::PortAddresses Switch::addresses(PortIndex port) const {
+  return impl_->bridge().fdb().addresses(port);
 }
 std::vector<forwarding::ArpRow> Switch::arp(Time now) const {
   return impl_->neighbours().table().rows(now);

@@ -80,6 +80,7 @@ class Switch {
   const Ledger& ledger() const;
   TableSizes table_sizes() const;  // in no time, however large they are
   std::vector<forwarding::FdbRow> fdb(Time now) const;
+  forwarding::PortAddresses addresses(PortIndex port) const;  // zeros of a routed port
   std::vector<forwarding::ArpRow> arp(Time now) const;
   std::vector<forwarding::RouteRow> routes() const;
   // Sessions with next hops; they live on one core, the others have none.

@@ -10,7 +10,9 @@ namespace tributary::wire {
 namespace {
 
 bool is_well_formed(const PanamaHeader& header) {
-  const bool is_known = header.kind == PanamaKind::aggregation || header.kind == PanamaKind::result;
+  const bool is_known = header.kind == PanamaKind::aggregation ||
+                        header.kind == PanamaKind::result ||
+                        (header.kind == PanamaKind::inquiry && header.elements.value() == 0);
   const auto contributions = header.contributions.value();
   return is_known && is_valid(header.element_type, header.op) && contributions >= 1 &&
          contributions <= header.workers.value();

@@ -20,7 +20,8 @@ inline constexpr std::size_t panama_trees_max = 16;
 
 enum class PanamaKind : std::uint8_t {
   aggregation = 1,  // up the tree: elements of one worker, or the sum of some
-  result = 2,       // down the tree, to its multicast group
+  result = 2,       // down the tree, to its multicast group; up, for whoever lacks it there
+  inquiry = 3,      // to whoever may have a result or the elements for it; without elements
 };
 
 // The aggregation packet of "In-Network Aggregation for Shared Machine Learning Clusters" (PANAMA):
@@ -39,20 +40,21 @@ struct [[gnu::packed]] PanamaHeader {
   PanamaKind kind = PanamaKind::aggregation;
   ElementType element_type = ElementType::f32;
   Operator op = Operator::sum;
-  be32 epoch;          // number of the job's collective; FIN ends it
+  be32 run;            // drawn anew whenever the ranks meet
+  be32 epoch;          // number of the collective in its run; FIN ends it
   be16 elements;       // in the payload
   be16 contributions;  // workers whose elements are in this packet
   be16 workers;        // of the job
   be16 rank;           // of the worker that sends; no_rank once aggregated
   be64 fingerprint;    // sum of the contributors' tags, modulo 2^64
   be32 payload_crc;    // CRC-32 over the payload
-  be32 crc;            // CRC-32 over the 40 bytes before it
+  be32 crc;            // CRC-32 over the 44 bytes before it
 
   static constexpr std::uint8_t fin_bit = 0x80;
   // Sent again after a timeout: who has the result already answers with it.
   static constexpr std::uint8_t retransmission_bit = 0x40;
   static constexpr std::uint8_t version_mask = 0x3f;
-  static constexpr std::uint8_t current_version = 1;
+  static constexpr std::uint8_t current_version = 2;
   static constexpr std::uint16_t no_rank = 0xffff;
   // Of packets that have passed no switch yet.
   static constexpr std::uint16_t wnd_cap_none = 0xffff;
@@ -61,7 +63,7 @@ struct [[gnu::packed]] PanamaHeader {
   constexpr bool retransmission() const { return (flags & retransmission_bit) != 0; }
   constexpr std::uint8_t version() const { return flags & version_mask; }
 };
-static_assert(sizeof(PanamaHeader) == 44 && alignof(PanamaHeader) == 1);
+static_assert(sizeof(PanamaHeader) == 48 && alignof(PanamaHeader) == 1);
 
 inline constexpr std::uint8_t panama_dscp = 56;
 inline constexpr std::uint16_t panama_udp_port = 17256;
@@ -91,7 +93,7 @@ std::string_view name(PanamaError error);
 
 struct PanamaView {
   PanamaError error = PanamaError::truncated;
-  PanamaHeader* header = nullptr;  // set whenever 44 bytes were there; trust it if error == none
+  PanamaHeader* header = nullptr;  // set whenever 48 bytes were there; trust it if error == none
   MutableBytes payload;            // elements * element_bytes; empty unless error == none
 };
 

@@ -58,7 +58,19 @@ enum class RoceOpcode : std::uint8_t {
   write_only_immediate = 0x0b,
   read_request = 0x0c,
   acknowledge = 0x11,
+  compare_swap = 0x13,
+  fetch_add = 0x14,
+  send_last_invalidate = 0x16,
+  send_only_invalidate = 0x17,
 };
+
+// What the requester of a Reliable Connection sends, all of it in the order of its sequence
+// numbers. Everything else answers a request, or is of another service.
+constexpr bool is_request(RoceOpcode opcode) {
+  return opcode <= RoceOpcode::read_request || opcode == RoceOpcode::compare_swap ||
+         opcode == RoceOpcode::fetch_add || opcode == RoceOpcode::send_last_invalidate ||
+         opcode == RoceOpcode::send_only_invalidate;
+}
 
 // Where a packet of SEND or RDMA WRITE stands in its message.
 enum class RocePosition : std::uint8_t { none, first, middle, last, only };

@@ -111,6 +111,8 @@ class Session {
       spec.destination = self.address;
       spec.switch_address = self.id;
       spec.children = 1u << spec.ingress;
+      spec.child_mac = spec.source_mac;
+      spec.ip_source = test::CanarySpec{}.destination;
     }
     return spec;
   }

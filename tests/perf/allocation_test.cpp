@@ -183,6 +183,8 @@ TEST(Allocation, EveryKindOfCanaryPacket) {
     spec.destination = to_switch ? config.address : station_address(block, draw(4) == 0 ? i : 1);
     spec.child_address = station_address(draw(8), draw(3));
     spec.children = 1u << draw(8);
+    spec.child_mac = spec.source_mac;
+    spec.ip_source = station_address(block, 1);
     spec.switch_ipv4 = config.address;
     spec.switch_address = config.id;
     spec.ingress = draw(8);

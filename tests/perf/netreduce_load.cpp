@@ -45,10 +45,21 @@ PacketList NetReduceLoad::next(PacketPool& pool, std::size_t count) {
   return packets;
 }
 
+PacketList NetReduceLoad::begin_runs(PacketPool& pool, std::size_t count) {
+  message_ = turn_ = offset_ = 0;
+  PacketList packets;
+  while (packets.size() < count) {
+    ++run_;
+    packets.push(make(pool));
+  }
+  return packets;
+}
+
 PacketPtr NetReduceLoad::make(PacketPool& pool) {
   const auto packets = packets_of_message();
   const auto rank = static_cast<std::uint16_t>(turn_);
   test::GradientSpec gradient;
+  gradient.run = run_;
   gradient.rank = rank;
   gradient.world = shape_.ports;
   gradient.message = message_;

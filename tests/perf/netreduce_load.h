@@ -39,6 +39,9 @@ class NetReduceLoad {
   // Of the packets that next() returns.
   std::uint32_t turn() const { return turn_; }
 
+  // The first rank's message 0, in so many runs one after the other.
+  PacketList begin_runs(PacketPool& pool, std::size_t count);
+
  private:
   // Message 0 has one packet.
   std::uint32_t packets_of_message() const { return message_ == 0 ? 1 : shape_.message_packets; }
@@ -46,6 +49,7 @@ class NetReduceLoad {
 
   NetReduceShape shape_;
   std::vector<std::byte> payload_;
+  std::uint32_t run_ = 0;
   std::uint32_t message_ = 0;
   std::uint32_t turn_ = 0;
   std::uint32_t offset_ = 0;

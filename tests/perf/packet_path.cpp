@@ -96,6 +96,20 @@ void count_icrc() {
   report("netreduce-icrc-alone", counted);
 }
 
+// Whoever can send as a rank can begin a run, also where a ring has as much memory as it may have.
+void count_new_runs() {
+  NetReduceShape shape;
+  shape.message_packets = 2048;
+  shape.mtu = 256;
+  NetReduceLoad load(shape);
+  Device device(load.config(), 1024);
+  for (std::size_t i = 0; i < rounds; ++i) {
+    collect(device, load.begin_runs(device.pool(), Device::burst));
+    device.settle();
+  }
+  report("netreduce-begins-a-run", rounds * Device::burst);
+}
+
 void count_netreduce() {
   const NetReduceShape f32;
   const std::uint32_t completing = f32.ports - 1u;
@@ -105,6 +119,7 @@ void count_netreduce() {
   bf16.type = wire::ElementType::bf16;
   count_turns("netreduce-completes-for-eight-bf16", NetReduceLoad(bf16), completing, completing);
   count_icrc();
+  count_new_runs();
 }
 
 template <typename Load>

@@ -20,7 +20,7 @@ std::string differ(std::uint64_t left, const std::string& what, std::uint64_t ri
 // A damaged frame is dropped before its engine sees it, or is somebody else's; what is on a cable
 // that is pulled was sent, but did not come.
 bool counts_what_came(const Shape& shape) {
-  return shape.corrupt == 0 && shape.flaps == 0 && shape.cuts == 0;
+  return shape.corrupt == 0 && shape.flaps == 0 && shape.cuts == 0 && shape.outages == 0;
 }
 
 std::uint64_t sum(const VirtualFabric& fabric, std::string_view engine,
@@ -84,10 +84,11 @@ std::string find_panama_leftovers(const VirtualFabric& fabric, const Shape& shap
       fabric.figure_now("trees_active", panama_name) != 0) {
     return "results are kept, or trees active, when all is silent";
   }
-  const bool all_there = calm && shape.stray == 0 && shape.restarts == 0;
-  if (all_there && fabric.figure_now("rows_gathering", panama_name) +
-                           fabric.figure_now("packets_held", panama_name) !=
-                       0) {
+  const bool all_there = calm && shape.stray == 0 && !is_interrupted(shape) && shape.forged == 0;
+  // What comes again of an epoch that is over waits at its door.
+  if (all_there && (fabric.figure_now("rows_gathering", panama_name) != 0 ||
+                    fabric.figure_now("packets_held", panama_name) >
+                        fabric.figure_now("packets_at_doors", panama_name))) {
     return "contributions still wait for others";
   }
   return {};
@@ -170,12 +171,12 @@ std::string find_panama_discrepancy(const VirtualFabric& fabric, const Shape& sh
   if (auto left = find_panama_leftovers(fabric, shape, calm); !left.empty()) {
     return left;
   }
-  const bool undisturbed = shape.restarts == 0 && shape.stray == 0;
+  const bool undisturbed = !is_interrupted(shape) && shape.stray == 0;
   if (undisturbed && fabric.figure("over_cap_total", panama_name) != 0) {
     return "who obeys was refused";
   }
   const auto contributions = fabric.figure("contributions_total", panama_name);
-  if (undisturbed && calm && shape.missing == 0 && contributions != trees.contributions) {
+  if (undisturbed && calm && shape.missing == 0 && contributions < trees.contributions) {
     return differ(contributions, "contributions were taken", trees.contributions,
                   "are in the results");
   }
@@ -183,7 +184,9 @@ std::string find_panama_discrepancy(const VirtualFabric& fabric, const Shape& sh
   const auto late_added =
       fabric.figure("late_total", panama_name) - drops_of(fabric, "panama_late");
   const auto taken = contributions + late_added + fabric.figure("replaced_total", panama_name) +
-                     trees.results_taken;
+                     trees.results_taken + fabric.figure("left_total", panama_name) +
+                     fabric.figure_now("packets_at_doors", panama_name) +
+                     sum(fabric, panama_name, {"answers_total", "inquiries_total"});
   const auto dropped =
       drops(fabric, [](std::string_view reason) { return reason.starts_with("panama_"); });
   const auto claimed = fabric.claimed(panama_name);
@@ -211,9 +214,9 @@ std::string find_netreduce_discrepancy(const VirtualFabric& fabric, const Shape&
   if (shape.corrupt == 0 && drops_of(fabric, "netreduce_icrc") != 0) {
     return "what nothing damaged was dropped as damaged";
   }
-  const auto taken =
-      sum(fabric, netreduce_name,
-          {"gradients_total", "answered_total", "totals_total", "past_total", "passed_total"});
+  const auto taken = sum(fabric, netreduce_name,
+                         {"gradients_total", "answered_total", "totals_total", "past_total",
+                          "provoked_total", "passed_total"});
   const auto dropped =
       drops(fabric, [](std::string_view reason) { return reason.starts_with("netreduce_"); });
   const auto claimed = fabric.claimed(netreduce_name);

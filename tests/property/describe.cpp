@@ -66,13 +66,16 @@ std::string describe_panama(wire::MutableBytes bytes) {
   char text[256];
   std::snprintf(
       text, sizeof text,
-      "%s%s job %x tree %u epoch %u vid %u%s%s contributions %u/%u elements %u rank %d cap %u "
+      "%s%s job %x tree %u run %08x epoch %u vid %u%s%s contributions %u/%u elements %u rank %d "
+      "cap %u "
       "fp %016llx",
       view.error == wire::PanamaError::none ? ""
                                             : (std::string(wire::name(view.error)) + "! ").c_str(),
-      header.kind == wire::PanamaKind::result ? "PANAMA result" : "PANAMA aggregation",
-      header.job.value(), header.tree.value(), header.epoch.value(), header.vid.value(),
-      header.fin() ? " FIN" : "", header.retransmission() ? " again" : "",
+      header.kind == wire::PanamaKind::result    ? "PANAMA result"
+      : header.kind == wire::PanamaKind::inquiry ? "PANAMA inquiry"
+                                                 : "PANAMA aggregation",
+      header.job.value(), header.tree.value(), header.run.value(), header.epoch.value(),
+      header.vid.value(), header.fin() ? " FIN" : "", header.retransmission() ? " again" : "",
       header.contributions.value(), header.workers.value(), header.elements.value(),
       header.rank.value() == wire::PanamaHeader::no_rank ? -1 : int{header.rank.value()},
       header.wnd_cap.value(), static_cast<unsigned long long>(header.fingerprint.value()));

@@ -169,7 +169,8 @@ bool Members::all_alive() const {
 // Also a collective of NetReduce, whose run began when no switch restarted any more: no copy of an
 // earlier one is on its way that it could mistake for the beginning of another.
 bool Members::must_succeed_now() const {
-  const auto disturbed_ms = shape_.event_ms + (shape_.stray != 0 ? shape_.stray_ms : 0);
+  const auto disturbed_ms = shape_.event_ms + (shape_.stray != 0 ? shape_.stray_ms : 0) +
+                            (shape_.outages + shape_.suspended != 0 ? shape_.outage_ms : 0);
   const bool is_calm = run_began_ > born_ + std::chrono::milliseconds(disturbed_ms);
   return must_succeed(shape_, job_) || (netreduce() && is_calm && must_succeed_undisturbed(shape_));
 }
@@ -327,9 +328,8 @@ std::string Members::fault() const {
 // nothing or does not answer. Other ranks may be named besides, for they wait as well.
 bool Members::names_the_dead() const {
   const bool calm =
-      shape_.loss + shape_.corrupt + shape_.forged + shape_.restarts + shape_.flaps + shape_.cuts ==
-          0 &&
-      shape_.queue_kib >= 1024;
+      shape_.loss + shape_.corrupt + shape_.forged + shape_.flaps + shape_.cuts == 0 &&
+      !is_interrupted(shape_) && shape_.queue_kib >= 1024;
   const auto dead = std::find_if(workers_.begin(), workers_.end(),
                                  [](const auto& worker) { return !worker->alive; });
   const bool failed = std::any_of(workers_.begin(), workers_.end(), [](const auto& worker) {

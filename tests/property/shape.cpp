@@ -178,6 +178,19 @@ void draw_netreduce(Shape& shape, Dice& dice) {
   shape.mtu = dice.any_of(256, 256, 512, 1024);
 }
 
+// Long after switches have let go of what they kept for who lost it.
+void draw_outages(Shape& shape, Dice& dice) {
+  if (dice.one_in(4)) {
+    shape.outages = dice.between(1, 4);
+  }
+  if (dice.one_in(6)) {
+    shape.suspended = dice.between(1, 2);
+  }
+  if (shape.outages + shape.suspended != 0) {
+    shape.outage_ms = dice.any_of(100, 3000, 13'000, 60'000);
+  }
+}
+
 }  // namespace
 
 Shape random_shape(std::uint64_t seed) {
@@ -194,6 +207,7 @@ Shape random_shape(std::uint64_t seed) {
   draw_strangers(shape, dice);
   draw_panama(shape, dice);
   draw_netreduce(shape, dice);
+  draw_outages(shape, dice);
   return shape;
 }
 

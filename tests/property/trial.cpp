@@ -36,7 +36,8 @@ class Trial {
   void run() {
     // Every rank has its own deadlines; each call may begin late.
     const auto call = std::chrono::milliseconds(shape_.deadline_ms) +
-                      std::chrono::microseconds(shape_.late_us) + 1s;
+                      std::chrono::microseconds(shape_.late_us) +
+                      std::chrono::milliseconds(shape_.suspended * shape_.outage_ms) + 1s;
     fabric_.run_while(
         [this] {
           return fabric_.frames() < frames_max &&
@@ -161,10 +162,30 @@ class Trial {
         fabric_.at(when + back, [this, end] { fabric_.set_link_up(end, true); });
       }
     }
+    plan_outages();
     for (std::uint64_t i = 0; i < shape_.deaths; ++i) {
       auto& job = *jobs_[shape_.netreduce != 0 ? random_() % jobs_.size() : 0];
       const auto rank = static_cast<std::uint32_t>(random_() % job.world_size());
       fabric_.at(some_time(), [&job, rank] { job.kill(rank); });
+    }
+  }
+
+  void plan_outages() {
+    const auto some_span = [this] {
+      return std::chrono::microseconds(random_() % (shape_.outage_ms * 1000 + 1));
+    };
+    const auto cables = fabric_.cables();
+    for (std::uint64_t i = 0; i < shape_.outages; ++i) {
+      const auto end = cables[random_() % cables.size()];
+      const auto when = some_time();
+      fabric_.at(when, [this, end] { fabric_.set_link_up(end, false); });
+      fabric_.at(when + some_span(), [this, end] { fabric_.set_link_up(end, true); });
+    }
+    for (std::uint64_t i = 0; i < shape_.suspended; ++i) {
+      const auto host = random_() % fabric_.host_count();
+      const auto when = some_time();
+      const auto until = when + some_span();
+      fabric_.at(when, [this, host, until] { fabric_.suspend(host, until); });
     }
   }
 

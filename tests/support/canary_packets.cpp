@@ -54,7 +54,7 @@ void append_udp(Packet& packet, const CanarySpec& spec, std::uint64_t key, std::
   ip.total_length = static_cast<std::uint16_t>(sizeof ip + udp_bytes);
   ip.ttl = spec.ttl;
   ip.protocol = wire::ip_protocol::udp;
-  ip.source = spec.child_address;
+  ip.source = spec.ip_source.is_unspecified() ? spec.child_address : spec.ip_source;
   ip.destination = spec.destination;
   wire::finish_ipv4(ip);
   append(packet, ip);

@@ -31,9 +31,10 @@ struct CanarySpec {
   std::uint16_t udp_port = 17000;               // of the destination
   std::uint16_t child_port = 17001;
   wire::Ipv4Address child_address{10, 0, 0, 1};
-  wire::MacAddress child_mac;  // restoration
-  std::uint32_t children = 0;  // restoration
-  std::uint8_t shard = 0;      // restoration
+  wire::Ipv4Address ip_source;  // unspecified: child_address
+  wire::MacAddress child_mac;   // restoration
+  std::uint32_t children = 0;   // restoration
+  std::uint8_t shard = 0;       // restoration
   std::uint16_t switch_address = 0;
   wire::Ipv4Address switch_ipv4;
   wire::MacAddress source_mac{{0x02, 0, 0, 0, 0, 0x01}};

@@ -31,6 +31,7 @@ wire::PanamaHeader header_of(const PanamaSpec& spec, std::size_t payload_bytes) 
   header.kind = spec.kind;
   header.element_type = spec.type;
   header.op = spec.op;
+  header.run = spec.run;
   header.epoch = spec.epoch;
   header.elements = static_cast<std::uint16_t>(payload_bytes / wire::element_bytes(spec.type));
   header.contributions = spec.contributions;

@@ -21,6 +21,7 @@ struct PanamaSpec {
   wire::Operator op = wire::Operator::sum;
   std::uint32_t job = 7;
   std::uint16_t tree = 0;
+  std::uint32_t run = 0;
   std::uint32_t epoch = 0;
   std::uint32_t vid = 0;
   bool fin = false;

@@ -145,6 +145,11 @@ void VirtualFabric::hold_back(std::size_t host, Time until) {
   wake(host);
 }
 
+void VirtualFabric::suspend(std::size_t host, Time until) {
+  hosts_[host]->deaf_until = until;
+  hold_back(host, until);
+}
+
 void VirtualFabric::wake(std::size_t host) {
   due_[switches_.size() + host] = now_;
 }
@@ -198,11 +203,19 @@ void VirtualFabric::set_link_up(const LinkEnd& end, bool up) {
 }
 
 std::vector<LinkEnd> VirtualFabric::links() const {
+  auto ends = cables();
+  std::erase_if(ends, [this](const LinkEnd& end) {
+    return switches_[end.switch_index]->peers[end.port].node >= switches_.size();
+  });
+  return ends;
+}
+
+std::vector<LinkEnd> VirtualFabric::cables() const {
   std::vector<LinkEnd> ends;
   for (const auto& node : switches_) {
     for (std::size_t port = 0; port < node->peers.size(); ++port) {
       const auto& peer = node->peers[port];
-      if (peer.connected && peer.node < switches_.size() && node->index < peer.node) {
+      if (peer.connected && node->index < peer.node) {
         ends.push_back({node->index, static_cast<PortIndex>(port)});
       }
     }

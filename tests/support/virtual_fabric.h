@@ -81,6 +81,8 @@ class VirtualFabric {
   void detach(const Machine& machine);
   // A host whose workers do not send before this time.
   void hold_back(std::size_t host, Time until);
+  // A host whose workers stand still until then: what comes meanwhile is lost.
+  void suspend(std::size_t host, Time until);
   // A machine of this host was told to do something.
   void wake(std::size_t host);
 
@@ -99,6 +101,8 @@ class VirtualFabric {
   void set_link_up(const LinkEnd& end, bool up);
   // One end of every cable between two switches.
   std::vector<LinkEnd> links() const;
+  // One end of every cable, those of hosts included: at the switch.
+  std::vector<LinkEnd> cables() const;
   std::size_t switch_count() const { return spec_.switches.size(); }
   const switching::SwitchConfig& config(std::size_t switch_index) const {
     return spec_.switches[switch_index].config;

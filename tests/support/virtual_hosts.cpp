@@ -187,7 +187,7 @@ void VirtualFabric::deliver_to_host(HostNode& node, Packet& frame) {
     return answer_arp(node, cursor);
   }
   const bool multicast = ethernet->destination.is_group();
-  if (ethernet->destination != node.mac && !multicast) {
+  if ((ethernet->destination != node.mac && !multicast) || node.deaf_until > now_) {
     return;
   }
   if (ethernet->type.value() == wire::ethertype::canary) {

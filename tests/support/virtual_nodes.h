@@ -31,6 +31,7 @@ struct VirtualFabric::HostNode {
   std::size_t switch_index = 0;
   PortIndex port = 0;
   Time silent_until{};
+  Time deaf_until{};
   Time line_free{};  // when it has sent all it was given; only then its workers are asked for more
   struct Socket {
     std::uint16_t port;

@@ -81,6 +81,10 @@ void CanaryEngine::restore(PacketPtr packet, const Message& message, engine::Act
   if (port >= self_.ports) {
     return actions.drop(std::move(packet), DropReason::canary_bad_port);
   }
+  const auto leader = message.is_udp() ? message.ipv4->source : wire::Ipv4Address{};
+  if (!bypassed_.take(Bypassed::of(message, leader, static_cast<PortIndex>(port)))) {
+    return actions.drop(std::move(packet), DropReason::canary_no_descriptor);
+  }
   ++counters_.restorations;
   settle(header);
   actions.absorb(nullptr);

@@ -20,8 +20,7 @@ namespace detail {
 inline bool is_child(const engine::Frame& frame, const wire::CanaryHeader& header,
                      const engine::SwitchIdentity& self) {
   const auto child = header.child_address;
-  const bool is_host = !child.is_unspecified() && !child.is_multicast() && !child.is_broadcast();
-  return is_host && child != self.address &&
+  return child.is_routable_unicast() && child != self.address &&
          (frame.udp == nullptr || wire::is_canary_udp_port(header.child_port.value()));
 }
 

@@ -16,6 +16,10 @@ namespace {
 // Waited for while nothing is known of a job.
 constexpr Duration timeout_initial = std::chrono::milliseconds(1);
 
+// A job for whose blocks there is no room has a window of them under way from each of its workers.
+constexpr std::uint32_t bypassed_min = 16384;
+constexpr std::uint32_t bypassed_per_descriptor = 4;
+
 std::uint64_t draw_seed() {
   std::random_device device;
   return (std::uint64_t{device()} << 32) | device();
@@ -32,9 +36,11 @@ CanaryEngine::CanaryEngine(const CanaryConfig& config, const engine::SwitchIdent
       table_(config.descriptors, seed_, config.partitions),
       children_(table_.size()),
       wide_(table_.size()),
+      bypassed_(std::max(bypassed_min, bypassed_per_descriptor * table_.size()), seed_),
       tenants_(config, table_.size(), self.ports, seed_) {}
 
 void CanaryEngine::process(std::span<engine::Arrival> burst, Time now, engine::Actions& actions) {
+  stalls_.expire(now);
   // So many packets ahead, what a block needs is fetched from memory: first its descriptor, which
   // tells where its accumulator is, then that and its children.
   constexpr std::size_t descriptor_ahead = 6;
@@ -237,13 +243,14 @@ bool CanaryEngine::reconfigure(const CanaryConfig& config) {
   config_ = config;
   tenants_ = Tenants(config, table_.size(), self_.ports, seed_);
   for (auto* block = table_.first(); block != nullptr; block = table_.after(*block)) {
+    tenants_.take(job_of(block->key), block->ingress);
+  }
+  for (auto* block = table_.first(); block != nullptr; block = table_.after(*block)) {
     const auto job = job_of(block->key);
-    tenants_.take(job, block->ingress);
     if (block->state == Descriptor::State::gathering) {
-      const auto expectation = expectations_.of(job, block->shape.leader);
-      table_.set_expiry(
-          *block,
-          block->born + timeout(block->root, jobs_.descriptors(block->job) == 1, expectation));
+      const auto patience = timeout(block->root, tenants_.held_by(job) == 1,
+                                    expectations_.of(job, block->shape.leader));
+      table_.set_expiry(*block, block->born + patience);
     }
   }
   return true;

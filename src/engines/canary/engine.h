@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "engines/canary/bypass_table.h"
 #include "engines/canary/children.h"
 #include "engines/canary/config.h"
 #include "engines/canary/descriptor_table.h"
@@ -124,6 +125,7 @@ class CanaryEngine final : public engine::Engine {
   DescriptorTable table_;
   ChildrenTable children_;
   WideStore wide_;
+  BypassTable bypassed_;
   JobTable jobs_;
   Tenants tenants_;
   Expectations expectations_;

@@ -34,10 +34,6 @@ class JobTable {
   // A descriptor was begun; zero: its timeout says nothing about the job.
   void add_descriptor(std::uint16_t at, Duration timeout);
   void remove_descriptor(std::uint16_t at);
-  // In use now; of a job that is not accounted, none.
-  std::uint64_t descriptors(std::uint16_t at) const {
-    return at == untracked ? 0 : entries_[at].status.descriptors;
-  }
 
   std::uint64_t untracked_total() const { return untracked_total_; }
   std::vector<engine::JobStatus> status() const;

@@ -2,13 +2,15 @@
 #include "engines/canary/partitions.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "wire/canary.h"
 
 namespace tributary::canary {
 
 Partitions::Partitions(std::uint32_t count, std::uint32_t slots)
-    : count_(std::min({count, count_max, slots})), size_(count_ == 0 ? 0 : slots / count_) {
+    : count_(std::min({count, count_max, slots})),
+      size_(count_ == 0 ? 0 : std::bit_floor(slots / count_)) {
   jobs_.fill(nobody);
 }
 

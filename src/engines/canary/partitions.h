@@ -11,15 +11,15 @@ namespace tributary::canary {
 // The static partition of the descriptor array among a limited number of concurrent jobs (3.2.1,
 // 6): first come, first served. Within its part a job's blocks follow each other by sequence
 // number, so that blocks collide with nobody as long as the job has not more in flight than its
-// part has slots. A part can be taken over when its job holds no descriptor and has begun no block
-// for some time.
+// part has slots: a power of two, so that this holds where the numbers wrap, too. A part can be
+// taken over when its job holds no descriptor and has begun no block for some time.
 class Partitions {
  public:
   static constexpr std::uint32_t count_max = 64;
   static constexpr std::uint32_t none = 0xffffffff;
 
-  // `count` parts of `slots` descriptors together; 0: no partition, else 1 to count_max, and not
-  // more than slots.
+  // `count` parts of up to `slots` descriptors together; 0: no partition, else 1 to count_max, and
+  // not more than slots.
   Partitions(std::uint32_t count, std::uint32_t slots);
 
   bool enabled() const { return count_ != 0; }

@@ -85,7 +85,7 @@ void CanaryEngine::begin_block(PacketPtr packet, const Message& message, Time no
   const bool root = self_.is_last_hop(header.destination);
   const auto expectation = expectations_.of(job, header.destination);
   const auto account = jobs_.find_or_add(job, seed_);
-  const auto patience = timeout(root, jobs_.descriptors(account) == 0, expectation);
+  const auto patience = timeout(root, tenants_.held_by(job) == 0, expectation);
   auto* block = occupy(header.key(), now, now + patience);
   if (block == nullptr) {
     return bypass(std::move(packet), message, counters_.collisions, actions);
@@ -161,6 +161,7 @@ void CanaryEngine::bypass(PacketPtr packet, const Message& message, std::uint64_
   jobs_.add_contribution(job);
   jobs_.add_bypassed(job);
   mark_collision(*packet, message, self_, packet->ingress);
+  bypassed_.note(Bypassed::of(message, message.header->destination, packet->ingress));
   actions.forward(std::move(packet), path_of(*message.header));
 }
 

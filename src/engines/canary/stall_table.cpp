@@ -66,17 +66,32 @@ void StallTable::note(const wire::CanaryHeader& header, wire::Bytes payload,
   read_missing(stall, header, payload);
   stall.first = is_known ? stall.first : now;
   stall.last = now;
+  next_expiry_ = std::min(next_expiry_, now + lifetime);
 }
 
 void StallTable::forget(std::uint32_t job, std::uint32_t id) {
   const auto at = find(key_of(job, id));
-  if (at == keys_.size()) {
-    return;
+  if (at != keys_.size()) {
+    erase(at);
   }
+}
+
+void StallTable::erase(std::size_t at) {
   keys_[at] = keys_.back();
   stalls_[at] = stalls_.back();
   keys_.pop_back();
   stalls_.pop_back();
+}
+
+void StallTable::forget_expired(Time now) {
+  next_expiry_ = never;
+  for (auto at = keys_.size(); at-- > 0;) {
+    if (const auto expiry = stalls_[at].last + lifetime; expiry > now) {
+      next_expiry_ = std::min(next_expiry_, expiry);
+    } else {
+      erase(at);
+    }
+  }
 }
 
 std::vector<StallTable::Row> StallTable::rows(Time now) const {

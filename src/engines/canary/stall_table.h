@@ -43,6 +43,12 @@ class StallTable {
   // `header`, which is a pending.
   void note(const wire::CanaryHeader& header, wire::Bytes payload, wire::Ipv4Address leader,
             Time now);
+  // Notes that nobody has repeated for their lifetime go. Cheap while there are none.
+  void expire(Time now) {
+    if (now >= next_expiry_) {
+      forget_expired(now);
+    }
+  }
   // The block of this id is no longer stalled, whatever the attempt.
   void forget(std::uint32_t job, std::uint32_t id);
 
@@ -59,10 +65,13 @@ class StallTable {
   // The index of `key`, or the number of entries.
   std::size_t find(std::uint64_t key) const;
   std::size_t make_room();
+  void erase(std::size_t at);
+  void forget_expired(Time now);
 
   // Keys apart from what they stand for, because every result is looked up while there are any.
   std::vector<std::uint64_t> keys_;
   std::vector<Stall> stalls_;
+  Time next_expiry_ = never;  // none expires before that
 };
 
 }  // namespace tributary::canary

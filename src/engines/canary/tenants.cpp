@@ -58,6 +58,11 @@ std::size_t Tenants::place_of(std::uint32_t job, std::size_t row) const {
 }
 
 std::uint32_t Tenants::held_by(std::uint32_t job) const {
+  const auto index = index_of(job);
+  return index != listed() ? listed_[index].held : held_by_other(job);
+}
+
+std::uint32_t Tenants::held_by_other(std::uint32_t job) const {
   auto held = ~std::uint32_t{0};
   for (std::size_t row = 0; row < rows; ++row) {
     held = std::min(held, held_by_others_[place_of(job, row)]);
@@ -67,8 +72,8 @@ std::uint32_t Tenants::held_by(std::uint32_t job) const {
 
 Tenants::Verdict Tenants::judge(std::uint32_t job, PortIndex port) const {
   const auto index = index_of(job);
-  const bool job_met =
-      index != listed() ? listed_[index].held >= listed_[index].quota : held_by(job) >= job_quota_;
+  const bool job_met = index != listed() ? listed_[index].held >= listed_[index].quota
+                                         : held_by_other(job) >= job_quota_;
   if (job_met) {
     return Verdict::job_met;
   }

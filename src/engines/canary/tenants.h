@@ -39,6 +39,8 @@ class Tenants {
 
   // Whether `job` may begin one more block with a packet from `port`.
   Verdict judge(std::uint32_t job, PortIndex port) const;
+  // Descriptors that `job` holds: of a job that is not listed, no less than it does.
+  std::uint32_t held_by(std::uint32_t job) const;
   // A descriptor was begun, or released.
   void take(std::uint32_t job, PortIndex port) { count(job, port, 1); }
   void give(std::uint32_t job, PortIndex port) { count(job, port, ~std::uint32_t{0}); }
@@ -57,7 +59,7 @@ class Tenants {
   std::size_t index_of(std::uint32_t job) const;  // listed() if it is not
   std::size_t index_of_port(PortIndex port) const;
   std::size_t place_of(std::uint32_t job, std::size_t row) const;
-  std::uint32_t held_by(std::uint32_t job) const;
+  std::uint32_t held_by_other(std::uint32_t job) const;
   void count(std::uint32_t job, PortIndex port, std::uint32_t change);
 
   std::uint64_t seed_;

@@ -20,12 +20,7 @@ void AggregatorArray::clear(std::size_t index) {
     slot.packet.reset();
   }
   aggregators_[index] = {};
-}
-
-void AggregatorArray::clear() {
-  for (std::size_t index = 0; index < size(); ++index) {
-    clear(index);
-  }
+  aggregators_[index].run = run_;
 }
 
 }  // namespace tributary::netreduce

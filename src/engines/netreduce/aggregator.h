@@ -44,6 +44,7 @@ struct Aggregator {
   std::uint64_t fingerprint = 0;  // of these
   std::uint32_t result_crc = 0;   // CRC-32 of elements and fingerprint word, once it is made
   Time born{};                    // when the first of them came
+  std::uint64_t run = 0;          // in which that was, as the array counts them
 
   bool is_waiting() const { return state == State::gathering || state == State::sent; }
 };
@@ -68,8 +69,19 @@ class AggregatorArray {
     return std::size_t{message % open_messages_} * message_packets_ + offset;
   }
   std::size_t size() const { return aggregators_.size(); }
+  // Empty if it was last used in another run. To be called before all else that has an index.
+  Aggregator& enter(std::size_t index) {
+    if (aggregators_[index].run != run_) {
+      clear(index);
+    }
+    return aggregators_[index];
+  }
   Aggregator& at(std::size_t index) { return aggregators_[index]; }
-  const Aggregator& at(std::size_t index) const { return aggregators_[index]; }
+  // Null: nothing waits there in this run.
+  const Aggregator* waiting(std::size_t index) const {
+    const auto& aggregator = aggregators_[index];
+    return aggregator.run == run_ && aggregator.is_waiting() ? &aggregator : nullptr;
+  }
 
   // By rank.
   std::span<Waiting> slots(std::size_t index) {
@@ -85,13 +97,16 @@ class AggregatorArray {
 
   // Makes room for another message; what waits is let go of.
   void clear(std::size_t index);
-  void clear();
+  // Another run begins. At no cost, whatever waits: it is let go of when its place is needed, and
+  // takes none but the ring's own memory until then.
+  void begin_run() { ++run_; }
 
  private:
   std::size_t world_;
   std::size_t open_messages_;
   std::size_t message_packets_;
   std::size_t mtu_;
+  std::uint64_t run_ = 0;
   std::vector<Aggregator> aggregators_;
   std::vector<Waiting> slots_;
   // Left to the kernel until they are needed.

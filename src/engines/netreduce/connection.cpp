@@ -21,10 +21,11 @@ bool are_far_apart(std::uint32_t a, std::uint32_t b) {
 
 }  // namespace
 
-void Connection::claim(const ConnectionKey& key, Time now) {
+void Connection::claim(const ConnectionKey& key, std::uint32_t message, Time now) {
   release();
   claimed_ = true;
   key_ = key;
+  first_message_ = last_message_ = message;
   touch(now);
 }
 
@@ -40,6 +41,7 @@ const Message* Connection::record(const Message& message) {
     return nullptr;
   }
   latest_ = place;
+  last_message_ = std::max(last_message_, message.id);
   if (entry.message.id == message.id && entry.message.first_psn == message.first_psn &&
       entry.message.packets == message.packets) {
     entry.message = message;
@@ -55,12 +57,14 @@ const Message* Connection::record(const Message& message) {
   return &entry.message;
 }
 
-bool Connection::record_ordinary(std::uint32_t psn, std::uint32_t packets) {
+bool Connection::record_ordinary(std::uint32_t psn, std::optional<std::uint32_t> packets) {
   for (auto& entry : entries_) {
-    if (entry.is_known() && overlap(entry.message.first_psn, entry.message.packets, psn, packets)) {
+    const auto first = entry.message.first_psn;
+    if (entry.is_known() && overlap(first, entry.message.packets, psn, packets.value_or(1))) {
       return false;
     }
-    if (are_far_apart(entry.message.first_psn, psn)) {
+    const bool may_be_reached = !packets && wire::psn_distance(psn, first) <= wire::psn_mask / 2;
+    if (may_be_reached || are_far_apart(first, psn)) {
       entry = {};
     }
   }
@@ -93,7 +97,8 @@ Connection::Place Connection::find(std::uint32_t psn) {
       offset >= wire::psn_distance(entry->message.first_psn, *entry->ordinary_psn)) {
     return {Place::Kind::ordinary};
   }
-  return {offset > wire::psn_mask / 2 ? Place::Kind::past : Place::Kind::unknown};
+  const bool is_past = offset > wire::psn_mask / 2 && !is_followed_from_middle();
+  return {is_past ? Place::Kind::past : Place::Kind::unknown, nullptr, offset};
 }
 
 // The message that begins at `psn` or the shortest way before it; null if none is known.

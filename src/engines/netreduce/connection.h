@@ -13,6 +13,9 @@ namespace tributary::netreduce {
 
 // What the packets of one connection have in common.
 struct ConnectionKey {
+  // Of no connection: all those between two hosts.
+  static constexpr std::uint32_t any_qp = 1u << 24;
+
   wire::IpAddress source;
   wire::IpAddress destination;
   std::uint32_t destination_qp = 0;
@@ -37,17 +40,29 @@ struct Message {
 // first packet. So every message is known for which there is an aggregator.
 class Connection {
  public:
-  // Longer than most Reliable Connections are silent while something is not acknowledged: what
-  // comes later with the same numbers may be somebody else, unless others wait for it.
+  // Longer than most Reliable Connections are silent while something is not acknowledged: an
+  // ordinary message that begins later is taken for somebody else's, who has the queue pair by now.
+  // Packets from the middle of a gradient message are not: whoever had it anew would have begun a
+  // message by here, and a repeat that passed as it is would reach its receiver without the sum.
   static constexpr Duration silence_max = std::chrono::seconds(120);
 
   explicit Connection(std::uint32_t open_messages) : entries_(open_messages) {}
 
   bool is_claimed() const { return claimed_; }
+  bool is_claimed_in(std::uint64_t run) const { return claimed_ && run_ == run; }
+  // That it has, or had before it was released.
   const ConnectionKey& key() const { return key_; }
-  void claim(const ConnectionKey& key, Time now);
+  // `message` is the first that came by it.
+  void claim(const ConnectionKey& key, std::uint32_t message, Time now);
   // Forgets all messages as well.
   void release();
+  // What it has of another run is released.
+  void enter(std::uint64_t run) {
+    if (run_ != run) {
+      release();
+      run_ = run;
+    }
+  }
 
   bool is_silent(Time now) const { return now - last_packet_ > silence_max; }
   void touch(Time now) { last_packet_ = now; }
@@ -56,21 +71,23 @@ class Connection {
   // at the same sequence numbers is out of date and forgotten. Null: a later message has its place,
   // so that everybody has received it.
   const Message* record(const Message& message);
-  // The first packet of any other message came; in `packets` if that can be known, else 1. Gradient
-  // messages far from it are forgotten, before their numbers come round. False: that cannot be, as
-  // it lies within a gradient message; or none is known any more.
-  bool record_ordinary(std::uint32_t psn, std::uint32_t packets);
+  // The first packet of any other message came; of so many packets, if that can be known. Gradient
+  // messages that it may reach into, and those far from it, are forgotten: the latter before their
+  // numbers come round. False: that cannot be, as it lies within a gradient message; or none is
+  // known any more.
+  bool record_ordinary(std::uint32_t psn, std::optional<std::uint32_t> packets);
 
   struct Place {
     enum class Kind : std::uint8_t {
       gradient,
       ordinary,
-      past,    // before all messages that are known
+      past,    // before all messages that are known: everybody has received it
       unknown  // of a message whose first packet did not come by here
     };
     Kind kind = Kind::unknown;
     const Message* message = nullptr;
-    std::uint32_t offset = 0;  // packets behind the first of the message
+    // Packets behind the first of the message, or behind that of the one before it which is known.
+    std::uint32_t offset = 0;
   };
   // What a packet is that is not the first of its message.
   Place find(std::uint32_t psn);
@@ -86,9 +103,18 @@ class Connection {
 
   Entry* nearest(std::uint32_t psn);
 
+  // There are messages before those that are known which somebody may not have received: the
+  // switch met the connection in the middle of its run.
+  bool is_followed_from_middle() const {
+    return first_message_ != 0 && last_message_ - first_message_ + 1 < entries_.size();
+  }
+
   bool claimed_ = false;
+  std::uint64_t run_ = 0;
   ConnectionKey key_;
   Time last_packet_{};
+  std::uint32_t first_message_ = 0;  // that came by here
+  std::uint32_t last_message_ = 0;
   std::vector<Entry> entries_;  // by message id modulo their number
   std::size_t latest_ = 0;      // where the last packet was found: the next is there, mostly
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engines/netreduce/connection_table.h"
 
-#include <algorithm>
 #include <bit>
 
 #include "wire/key.h"
@@ -15,6 +14,34 @@ std::size_t ConnectionTable::place_of(const ConnectionKey& key) const {
   return static_cast<std::size_t>(wire::mix_key(addresses, key.destination_qp)) & mask_;
 }
 
+void ConnectionTable::insert(const ConnectionKey& key, const Sender& sender) {
+  auto at = place_of(key);
+  while (entries_[at].sender.ring != nullptr) {
+    at = (at + 1) & mask_;
+  }
+  entries_[at] = {key, sender};
+}
+
+void ConnectionTable::erase(const ConnectionKey& key, const Sender& sender) {
+  auto gap = place_of(key);
+  while (entries_[gap].sender.ring != nullptr &&
+         (entries_[gap].key != key || entries_[gap].sender != sender)) {
+    gap = (gap + 1) & mask_;
+  }
+  if (entries_[gap].sender.ring == nullptr) {
+    return;
+  }
+  // What stands behind the gap moves up, unless that were in front of its own place.
+  for (auto at = (gap + 1) & mask_; entries_[at].sender.ring != nullptr; at = (at + 1) & mask_) {
+    const auto from_place = (at - place_of(entries_[at].key)) & mask_;
+    if (from_place >= ((at - gap) & mask_)) {
+      entries_[gap] = entries_[at];
+      gap = at;
+    }
+  }
+  entries_[gap] = {};
+}
+
 void ConnectionTable::rebuild(std::span<const std::unique_ptr<Ring>> rings) {
   std::size_t connections = 0;
   for (const auto& ring : rings) {
@@ -25,15 +52,11 @@ void ConnectionTable::rebuild(std::span<const std::unique_ptr<Ring>> rings) {
   mask_ = entries_.size() - 1;
   for (const auto& ring : rings) {
     for (std::uint16_t rank = 0; rank < ring->world(); ++rank) {
-      const auto& connection = ring->connection(rank);
-      if (!connection.is_claimed()) {
-        continue;
+      if (ring->newcomer(rank) != nullptr) {
+        insert(ring->path_of(rank), {ring.get(), rank});
+      } else if (const auto& connection = ring->connection(rank); connection.is_claimed()) {
+        insert(connection.key(), {ring.get(), rank});
       }
-      auto at = place_of(connection.key());
-      while (entries_[at].sender.ring != nullptr) {
-        at = (at + 1) & mask_;
-      }
-      entries_[at] = {connection.key(), {ring.get(), rank}};
     }
   }
 }

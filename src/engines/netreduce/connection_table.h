@@ -13,12 +13,14 @@
 namespace tributary::netreduce {
 
 // Finds the rank that sends by a connection: the keys of the paper's connection lookup table. What
-// stands behind them is with the rings.
+// stands behind them is with the rings. A rank that was not met yet is there by its two hosts.
 class ConnectionTable {
  public:
   struct Sender {
     Ring* ring = nullptr;  // null: nobody's
     std::uint16_t rank = 0;
+
+    friend bool operator==(const Sender&, const Sender&) = default;
   };
 
   Sender find(const ConnectionKey& key) const {
@@ -30,7 +32,13 @@ class ConnectionTable {
     }
   }
 
-  // Whenever a connection was claimed or released, which is rare.
+  // Each rank is there by one key at most. Of several with the same key, some one is found: that is
+  // so before they are met only, where all of them are between the same two hosts.
+  void insert(const ConnectionKey& key, const Sender& sender);
+  // If it is that one's.
+  void erase(const ConnectionKey& key, const Sender& sender);
+
+  // For other rings.
   void rebuild(std::span<const std::unique_ptr<Ring>> rings);
 
  private:

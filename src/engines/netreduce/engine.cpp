@@ -7,24 +7,21 @@
 namespace tributary::netreduce {
 namespace {
 
-// Packets of the message that the first one begins, as far as it tells: a SEND says nothing, the
-// last packet of an RDMA WRITE may be shorter.
-std::uint32_t packets_of(const RocePacket& roce) {
+// Ahead of all that a receiver may expect soon, and still in the half of the numbers that it takes
+// to be ahead.
+constexpr std::uint32_t provoking_distance = 1u << 22;
+
+// Packets of the message that the first one begins; no value where it does not tell, as that of a
+// SEND. The last packet of an RDMA WRITE may be shorter.
+std::optional<std::uint32_t> packets_of(const RocePacket& roce) {
   const auto bytes = roce.roce.payload.size();
-  if (roce.roce.position() == wire::RocePosition::only || roce.roce.reth == nullptr || bytes == 0) {
+  if (roce.roce.position() == wire::RocePosition::only || bytes == 0) {
     return 1;
   }
-  return wire::ina_packets(roce.roce.reth->length.value(), static_cast<std::uint32_t>(bytes));
-}
-
-// Whether something waits where the packet belongs.
-bool is_awaited(const Ring& ring, const Connection::Place& place) {
-  if (place.kind != Connection::Place::Kind::gradient) {
-    return false;
+  if (roce.roce.reth == nullptr) {
+    return std::nullopt;
   }
-  const auto& array = ring.aggregators();
-  const auto& aggregator = array.at(array.index_of(place.message->id, place.offset));
-  return aggregator.is_waiting() && aggregator.message == place.message->id;
+  return wire::ina_packets(roce.roce.reth->length.value(), static_cast<std::uint32_t>(bytes));
 }
 
 }  // namespace
@@ -115,59 +112,79 @@ std::optional<DropReason> NetReduceEngine::claim(Ring& ring, const wire::InaHead
   if (!ring.is_path_of(header.rank.value(), key)) {
     return DropReason::netreduce_not_member;
   }
-  const auto runs = ring.runs();
   if (!ring.enter(header.run.value(), header.message.value())) {
     return DropReason::netreduce_stale_run;
   }
-  if (ring.runs() != runs) {
-    senders_.rebuild(rings_);
-  }
-  auto& connection = ring.connection(header.rank.value());
+  const ConnectionTable::Sender self{&ring, header.rank.value()};
+  auto& connection = ring.connection(self.rank);
   if (connection.is_claimed()) {
     return connection.key() == key ? std::nullopt : std::optional(DropReason::netreduce_rank_taken);
   }
   // Queue pairs are numbered anew when a machine starts: who had the number before is gone.
   if (const auto other = senders_.find(key); other.ring != nullptr) {
     other.ring->connection(other.rank).release();
+    senders_.erase(key, other);
   }
-  connection.claim(key, now);
-  senders_.rebuild(rings_);
+  senders_.erase(ring.newcomer(self.rank) != nullptr ? ring.path_of(self.rank) : connection.key(),
+                 self);
+  senders_.insert(key, self);
+  connection.claim(key, header.message.value(), now);
+  ring.meet(self.rank);
   return std::nullopt;
 }
 
-void NetReduceEngine::disclaim(Connection& connection) {
-  connection.release();
-  senders_.rebuild(rings_);
+ConnectionTable::Sender NetReduceEngine::sender_of(const RocePacket& roce) const {
+  const auto sender = senders_.find(roce.connection());
+  const bool is_known = sender.ring != nullptr && sender.ring->connection(sender.rank).is_claimed();
+  return is_known ? sender : ConnectionTable::Sender{};
+}
+
+ConnectionTable::Sender NetReduceEngine::newcomer_of(const RocePacket& roce) const {
+  auto path = roce.connection();
+  path.destination_qp = ConnectionKey::any_qp;
+  return senders_.find(path);
+}
+
+bool NetReduceEngine::is_suspect(const RocePacket& roce, Time now) const {
+  const auto newcomer = newcomer_of(roce);
+  return newcomer.ring != nullptr && may_be_gradient(roce, newcomer.ring->config().mtu) &&
+         newcomer.ring->newcomer(newcomer.rank)
+             ->is_suspect(roce.roce.bth->destination_qp.value(), now);
 }
 
 void NetReduceEngine::begin_ordinary(PacketPtr packet, const RocePacket& roce, Time now,
                                      engine::Actions& actions) {
-  const auto sender = senders_.find(roce.connection());
+  const auto sender = sender_of(roce);
+  const auto newcomer = newcomer_of(roce);
   // What was damaged may be anything: it teaches nothing, and its receiver drops it.
-  if (sender.ring != nullptr && has_right_icrc(roce)) {
+  if ((sender.ring != nullptr || newcomer.ring != nullptr) && !has_right_icrc(roce)) {
+    return pass(std::move(packet), actions);
+  }
+  if (sender.ring != nullptr) {
     auto& connection = sender.ring->connection(sender.rank);
     if (connection.is_silent(now) || !connection.record_ordinary(roce.psn(), packets_of(roce))) {
-      disclaim(connection);
+      connection.release();
     }
+  } else if (newcomer.ring != nullptr) {
+    newcomer.ring->newcomer(newcomer.rank)->note_other(roce.roce.bth->destination_qp.value());
   }
   pass(std::move(packet), actions);
 }
 
 void NetReduceEngine::follow(PacketPtr packet, const RocePacket& roce, Time now,
                              engine::Actions& actions) {
-  const auto sender = senders_.find(roce.connection());
+  const auto sender = sender_of(roce);
+  if (sender.ring == nullptr && is_suspect(roce, now)) {
+    return actions.drop(std::move(packet), DropReason::netreduce_first_lost);
+  }
   if (sender.ring == nullptr) {
     return pass(std::move(packet), actions);
   }
   auto& connection = sender.ring->connection(sender.rank);
   const auto place = connection.find(roce.psn());
-  if (connection.is_silent(now) && !is_awaited(*sender.ring, place)) {
-    disclaim(connection);
-    return pass(std::move(packet), actions);
-  }
   using Kind = Connection::Place::Kind;
   if (place.kind == Kind::unknown) {
-    return actions.drop(std::move(packet), DropReason::netreduce_first_lost);
+    return refuse(std::move(packet), roce, *sender.ring, place, actions);
   }
   if (place.kind != Kind::gradient) {
     return pass(std::move(packet), actions);
@@ -179,12 +196,29 @@ void NetReduceEngine::follow(PacketPtr packet, const RocePacket& roce, Time now,
   }
   // An intact packet that cannot be of this message: the numbers are somebody else's by now.
   if (!fits(roce, *place.message, place.offset, ring.config().mtu)) {
-    disclaim(connection);
+    connection.release();
     return pass(std::move(packet), actions);
   }
   connection.touch(now);
   aggregate(std::move(packet), roce,
             {ring, sender.rank, *place.message, place.offset, *headers_icrc}, now, actions);
+}
+
+// The receiver would say at once what it lacks, if it saw that something is missing. It may see the
+// packet, but under a number at which it never takes one: under its own it would take it if it came
+// late, behind the first packet's repeat. Another switch of the ring could not tell what it is.
+void NetReduceEngine::refuse(PacketPtr packet, const RocePacket& roce, const Ring& ring,
+                             const Connection::Place& place, engine::Actions& actions) {
+  const bool is_ahead = place.offset < provoking_distance / 2;
+  if (!ring.is_of_one_switch() || !is_ahead) {
+    return actions.drop(std::move(packet), DropReason::netreduce_first_lost);
+  }
+  if (!has_right_icrc(roce)) {
+    return actions.drop(std::move(packet), DropReason::netreduce_icrc);
+  }
+  ++counters_.provoked;
+  renumber(roce, wire::psn_add(roce.psn(), provoking_distance));
+  actions.forward(std::move(packet));
 }
 
 Ring* NetReduceEngine::find_ring(std::uint32_t id) {

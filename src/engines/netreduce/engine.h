@@ -28,6 +28,7 @@ struct Counters {
   std::uint64_t answered = 0;     // of both, repeats of packets whose sum was there
   std::uint64_t past = 0;         // repeats that came too late for that: passed
   std::uint64_t abandoned = 0;    // aggregators that a later message took before all were in
+  std::uint64_t provoked = 0;     // packets made to provoke a NAK, a first one having been lost
   std::uint64_t passed = 0;       // not of a ring, and untouched
 };
 
@@ -61,10 +62,20 @@ class NetReduceEngine final : public engine::Engine {
   // Any other packet.
   void follow(PacketPtr packet, const RocePacket& roce, Time now, engine::Actions& actions);
 
+  // A packet whose message's first one did not come by here: it is in no sum, nor may it arrive.
+  void refuse(PacketPtr packet, const RocePacket& roce, const Ring& ring,
+              const Connection::Place& place, engine::Actions& actions);
+
   // Why the rank may not send by this connection; no value: it may.
   std::optional<DropReason> claim(Ring& ring, const wire::InaHeader& header,
                                   const ConnectionKey& key, Time now);
-  void disclaim(Connection& connection);
+  // Whose connection that is in the run that is served.
+  ConnectionTable::Sender sender_of(const RocePacket& roce) const;
+  // A rank that sends from the one host to the other and was not met yet; no ring: there is none.
+  ConnectionTable::Sender newcomer_of(const RocePacket& roce) const;
+  // Whether the packet, of an unknown connection and not the first of its message, may be that
+  // rank's.
+  bool is_suspect(const RocePacket& roce, Time now) const;
 
   struct Gradient {
     Ring& ring;

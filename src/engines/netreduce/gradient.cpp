@@ -71,6 +71,13 @@ bool fits(const RocePacket& packet, const Message& message, std::uint32_t offset
          packet.roce.payload.size() == wire::ina_payload_bytes(message.length, mtu, offset);
 }
 
+bool may_be_gradient(const RocePacket& packet, std::uint32_t mtu) {
+  const auto bytes = packet.roce.payload.size();
+  const bool is_last = wire::ends_message(packet.roce.position());
+  return packet.roce.bth->pad() == 0 && bytes % wire::ina_alignment == 0 &&
+         (is_last ? bytes >= wire::fingerprint_bytes && bytes <= mtu : bytes == mtu);
+}
+
 Shape shape_of(const RocePacket& packet, const Message& message, std::uint32_t offset) {
   return {message.element_type, message.op,
           offset == 0 ? static_cast<std::uint16_t>(sizeof(wire::InaHeader)) : std::uint16_t{0},
@@ -89,6 +96,12 @@ std::optional<std::uint32_t> check_icrc(const RocePacket& packet, std::size_t he
     return std::nullopt;
   }
   return joint != nullptr ? (*joint)(headers, 0) : icrc ^ wire::crc32(0, elements);
+}
+
+void renumber(const RocePacket& packet, std::uint32_t psn) {
+  packet.roce.bth->psn = psn;
+  wire::store_icrc(packet.roce.icrc, icrc_of(packet));
+  renew_udp_checksum(packet);
 }
 
 void rewrite(const RocePacket& packet, const Shape& shape, const std::byte* result) {

@@ -41,6 +41,12 @@ std::optional<std::uint32_t> check_icrc(const RocePacket& packet, std::size_t he
 bool fits(const RocePacket& packet, const Message& message, std::uint32_t offset,
           std::uint32_t mtu);
 
+// Whether it can be one behind the first of any message, by its length.
+bool may_be_gradient(const RocePacket& packet, std::uint32_t mtu);
+
+// Gives the packet that sequence number, and the ICRC that it then needs.
+void renumber(const RocePacket& packet, std::uint32_t psn);
+
 // What the packet is to have in common with those of the other ranks.
 Shape shape_of(const RocePacket& packet, const Message& message, std::uint32_t offset);
 

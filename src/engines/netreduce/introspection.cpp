@@ -2,6 +2,7 @@
 // What the engine tells operators. Not on the packet path: allocates freely.
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "engines/netreduce/engine.h"
 
@@ -15,10 +16,10 @@ constexpr Duration stalled_after = std::chrono::milliseconds(100);
 template <typename See>
 void for_waiting(const std::vector<std::unique_ptr<Ring>>& rings, See see) {
   for (const auto& ring : rings) {
-    const auto& array = ring->aggregators();
+    const auto& array = std::as_const(*ring).aggregators();
     for (std::size_t index = 0; index < array.size(); ++index) {
-      if (array.at(index).is_waiting()) {
-        see(*ring, array.at(index), index);
+      if (const auto* aggregator = array.waiting(index)) {
+        see(*ring, *aggregator, index);
       }
     }
   }
@@ -58,9 +59,7 @@ std::vector<engine::Figure> NetReduceEngine::figures() const {
   std::uint64_t connections = 0;
   for (const auto& ring : rings_) {
     runs += ring->runs();
-    connections += static_cast<std::uint64_t>(
-        std::count_if(ring->connections().begin(), ring->connections().end(),
-                      [](const Connection& connection) { return connection.is_claimed(); }));
+    connections += ring->claimed();
   }
   return {
       {"gradients_total", counters_.gradients},
@@ -72,6 +71,7 @@ std::vector<engine::Figure> NetReduceEngine::figures() const {
       {"answered_total", counters_.answered},
       {"past_total", counters_.past},
       {"abandoned_total", counters_.abandoned},
+      {"provoked_total", counters_.provoked},
       {"passed_total", counters_.passed},
       {"rings", rings_.size(), engine::Merge::maximum},
       {"runs", runs},

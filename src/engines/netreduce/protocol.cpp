@@ -12,7 +12,7 @@ bool claims(const engine::Frame& frame) {
     return false;
   }
   const auto* bth = wire::Cursor(datagram.payload).take<wire::BthHeader>();
-  return bth != nullptr && wire::position_of(bth->opcode) != wire::RocePosition::none;
+  return bth != nullptr && wire::is_request(bth->opcode);
 }
 
 std::uint64_t key(const engine::Frame&) {

@@ -5,12 +5,13 @@
 
 namespace tributary::netreduce {
 
-// SEND and RDMA WRITE of Reliable Connections, over IPv4 or IPv6: what may be a gradient. All else
-// of RoCE, and that of other services, is ordinary UDP.
+// The requests of Reliable Connections, over IPv4 or IPv6: what may be a gradient, and what must
+// not overtake that on its queue pair. All else of RoCE, and that of other services, is ordinary
+// UDP.
 bool claims(const engine::Frame& frame);
 
 // The same for all: only the first packet of a message tells its ring, and connections of one pair
-// of hosts may belong to several. So all that may be gradients meets on one core.
+// of hosts may belong to several. So all requests meet on one core, and keep their order there.
 std::uint64_t key(const engine::Frame& frame);
 
 inline constexpr engine::Protocol protocol{"netreduce", claims, key};

@@ -11,9 +11,22 @@ Ring::Ring(const RingConfig& config)
     : config_(config),
       paths_(config),
       connections_(config.members.size(), Connection(config.open_messages())),
+      newcomers_(config.members.size()),
       aggregators_(config),
       first_joint_(config.mtu - sizeof(wire::InaHeader)),
-      other_joint_(config.mtu) {}
+      other_joint_(config.mtu) {
+  for (std::uint16_t rank = 0; rank < world(); ++rank) {
+    if (paths_.of(rank) != Path::elsewhere) {
+      newcomers_[rank].emplace();
+    }
+  }
+}
+
+std::size_t Ring::claimed() const {
+  return static_cast<std::size_t>(
+      std::count_if(connections_.begin(), connections_.end(),
+                    [this](const Connection& each) { return each.is_claimed_in(runs_); }));
+}
 
 bool Ring::admits(const wire::InaHeader& header) const {
   return wire::is_sound(header, config_.mtu) && header.world.value() == world() &&
@@ -21,8 +34,8 @@ bool Ring::admits(const wire::InaHeader& header) const {
 }
 
 bool Ring::is_path_of(std::uint16_t rank, const ConnectionKey& key) const {
-  return key.source == config_.members[rank] &&
-         key.destination == config_.members[(rank + 1u) % world()];
+  const auto path = path_of(rank);
+  return key.source == path.source && key.destination == path.destination;
 }
 
 // After a restart of the switch a run is taken up where it is. Later only a message 0 begins
@@ -35,10 +48,7 @@ bool Ring::enter(std::uint32_t run, std::uint32_t message) {
   if (run_ && (message != 0 || is_over)) {
     return false;
   }
-  for (auto& connection : connections_) {
-    connection.release();
-  }
-  aggregators_.clear();
+  aggregators_.begin_run();
   past_[runs_ % past_.size()] = run_;
   run_ = run;
   ++runs_;

@@ -9,6 +9,7 @@
 #include "engines/netreduce/aggregator.h"
 #include "engines/netreduce/config.h"
 #include "engines/netreduce/connection.h"
+#include "engines/netreduce/newcomer.h"
 #include "engines/netreduce/paths.h"
 #include "wire/checksum.h"
 #include "wire/netreduce.h"
@@ -23,8 +24,20 @@ class Ring {
   const RingConfig& config() const { return config_; }
   const Paths& paths() const { return paths_; }
   std::uint16_t world() const { return static_cast<std::uint16_t>(config_.members.size()); }
-  Connection& connection(std::uint16_t rank) { return connections_[rank]; }
-  const std::vector<Connection>& connections() const { return connections_; }
+  // By which the rank sends in this run.
+  Connection& connection(std::uint16_t rank) {
+    connections_[rank].enter(runs_);
+    return connections_[rank];
+  }
+  // Null: a first packet of the rank came since the ring was set up.
+  Newcomer* newcomer(std::uint16_t rank) { return newcomers_[rank] ? &*newcomers_[rank] : nullptr; }
+  void meet(std::uint16_t rank) { newcomers_[rank].reset(); }
+  // By which its packets may come until then.
+  ConnectionKey path_of(std::uint16_t rank) const {
+    return {config_.members[rank], config_.members[(rank + 1u) % world()], ConnectionKey::any_qp};
+  }
+  // Ranks whose connection is known.
+  std::size_t claimed() const;
   AggregatorArray& aggregators() { return aggregators_; }
   // Of what stands behind so many bytes of a payload; null: full packets only have one.
   const wire::Crc32Joint* joint(std::size_t payload_bytes, std::size_t header_bytes) const {
@@ -45,6 +58,9 @@ class Ring {
   std::optional<wire::Ipv4Address> above(std::uint16_t rank) const {
     return paths_.of(rank) == Path::upwards ? config_.parent : std::nullopt;
   }
+
+  // All packets go from this switch to their receivers.
+  bool is_of_one_switch() const { return config_.racks.empty() && !config_.parent; }
 
   // Takes the message's run for granted, or begins it. False: it is of a run that is over, or
   // begins in its middle while another is served.
@@ -67,7 +83,8 @@ class Ring {
   std::array<Run, 3> past_;  // those before, the oldest of which is forgotten first
   std::uint64_t runs_ = 0;
   Tally tally_;
-  std::vector<Connection> connections_;  // by rank
+  std::vector<Connection> connections_;             // by rank
+  std::vector<std::optional<Newcomer>> newcomers_;  // by rank; of those whose packets come by here
   AggregatorArray aggregators_;
   wire::Crc32Joint first_joint_;  // for full packets, the first of a message ...
   wire::Crc32Joint other_joint_;  // ... and all others

@@ -27,7 +27,7 @@ void NetReduceEngine::aggregate(PacketPtr packet, const RocePacket& roce, const 
                                 Time now, engine::Actions& actions) {
   auto& array = gradient.ring.aggregators();
   const auto index = array.index_of(gradient.message.id, gradient.offset);
-  auto& aggregator = array.at(index);
+  auto& aggregator = array.enter(index);
   const auto shape = shape_of(roce, gradient.message, gradient.offset);
   const bool is_empty = aggregator.state == State::empty;
   if (!is_empty && gradient.message.id < aggregator.message) {

@@ -8,20 +8,11 @@
 namespace tributary::panama {
 namespace {
 
-// Nobody of a run that is going on is silent for so long and then sends what is older.
-constexpr Duration restart_after = std::chrono::seconds(1);
-
-std::uint32_t mark_of(const wire::PanamaHeader& header) {
-  return static_cast<std::uint32_t>(header.fingerprint.value());
-}
+// Longer than whoever obeys waits for a place.
+constexpr Duration stuck_after = std::chrono::milliseconds(100);
 
 bool has_arrived(const Row& row, std::uint8_t child) {
   return (row.arrived >> child & 1) != 0;
-}
-
-// The header of a packet that waits.
-const wire::PanamaHeader& header_in(const Packet& packet) {
-  return reinterpret_cast<const Headers*>(packet.data())->panama;
 }
 
 void count_in(wire::PanamaHeader& sums, const wire::PanamaHeader& header) {
@@ -45,63 +36,59 @@ void PanamaEngine::contribute(Tree& tree, PacketPtr packet, const Message& messa
   if (child == Tree::no_child) {
     return actions.drop(std::move(packet), DropReason::panama_wrong_port);
   }
-  const auto position = place(tree, child, message.header, now);
+  sweep(tree);
+  const auto position = tree.place(message.header);
+  if (!position && !tree.epochs.is_current(round_of(message.header))) {
+    return wait_at_door(tree, child, std::move(packet), message, now, actions);
+  }
   if (!position) {
     return actions.drop(std::move(packet), DropReason::panama_stale);
   }
   auto& row = tree.row(*position);
+  const bool asks = message.header.retransmission();
+  if (asks && *position < tree.epochs.first() && tree.is_gone(row)) {
+    return wait_at_door(tree, child, std::move(packet), message, now, actions);
+  }
+  const bool remade =
+      asks && *position >= tree.epochs.first() && tree.is_known(*position) && tree.lacks(row);
+  if (remade) {
+    row.state = Row::State::free;
+  }
   if (tree.is_known(*position)) {
-    const bool goes_on = row.state == Row::State::summed && row.holds;
-    if (row.state != Row::State::gathering && !(goes_on && has_arrived(row, child))) {
+    if (row.state != Row::State::gathering && !(tree.goes_on(row) && has_arrived(row, child))) {
       return repeat(tree, row, child, std::move(packet), message, now, actions);
     }
     if (has_arrived(row, child)) {
       return replace(tree, row, child, std::move(packet), message, now, actions);
     }
   }
-  if (const auto fault = find_fault(tree, row, *position, child, message.header)) {
+  auto fault = find_fault(tree, row, *position, child, message.header);
+  if (fault == DropReason::panama_over_cap && is_stuck(tree, message.header, now)) {
+    cut(tree);
+    tree.begin_anew(*position, now);
+    fault = find_fault(tree, row, *position, child, message.header);
+  }
+  if (fault) {
     tree.counters.over_cap += *fault == DropReason::panama_over_cap;
     return actions.drop(std::move(packet), *fault);
   }
-  if (!tree.is_known(*position)) {
-    begin_row(tree, row, *position, message.header, now);
-  }
-  take(tree, row, child, std::move(packet), message, now);
+  leave_door(tree, child);
+  const auto port = packet->ingress;
+  take(tree, row, *position, child, std::move(packet), message, now);
+  row.remade |= remade;
   actions.absorb(nullptr);
+  make_room();
   complete_what_can(tree, row, child, now, actions);
+  // Others may have the result of what was sent before.
+  if (asks && row.state == Row::State::gathering) {
+    inquire(tree, message.header, port, now, actions);
+  }
 }
 
-// The position of a packet; no value if it is of the past. What cannot be of the run that the tree
-// knows begins another: a job that was started again may count its epochs from the start.
-std::optional<std::uint64_t> PanamaEngine::place(Tree& tree, std::uint8_t child,
-                                                 const wire::PanamaHeader& header, Time now) {
-  const auto epoch = header.epoch.value();
-  const auto vid = header.vid.value();
-  const auto known = tree.find_position(epoch, vid);
-  if (known) {
-    const auto& row = tree.row(*known);
-    const bool may_change = tree.is_partial() && header.rank.value() == header.no_rank;
-    if (!has_arrived(row, child) || tree.mark(row, child) == mark_of(header) || may_change) {
-      return known;
-    }
-  }
-  const bool of_another_run = known && *known < tree.epochs.first();
-  if ((!known || of_another_run) && tree.may_begin_row(epoch, vid)) {
-    return tree.epochs.first() + vid;
-  }
-  // What is remembered, and gone all the same, is a stray packet of this run before all else.
-  const auto silence = now - tree.last_taken;
-  const bool remembered = tree.epochs.is_remembered(epoch);
-  const bool rests = remembered && !known ? silence >= silence_max
-                                          : !tree.grant.active || silence >= restart_after;
-  const bool at_start = vid < initial_window || !remembered;
-  if (!tree.epochs.is_newer(epoch) && !(rests && at_start)) {
-    return std::nullopt;
-  }
-  evict_waiting(tree);
-  tree.begin(epoch, vid);
-  activate(tree, now);
-  return tree.epochs.first() + vid;
+// What waits here may keep out what it waits for: the lowest VIDs of some, the others' higher ones.
+// Where senders obey a grant that is not known here any more, that can happen.
+bool PanamaEngine::is_stuck(const Tree& tree, const wire::PanamaHeader& header, Time now) const {
+  return header.retransmission() && now - tree.last_complete >= stuck_after;
 }
 
 // Why a packet cannot wait here; no value if it can.
@@ -117,7 +104,7 @@ std::optional<DropReason> PanamaEngine::find_fault(const Tree& tree, const Row& 
   if (others + header.contributions.value() > tree.config().workers_below) {
     return DropReason::panama_overcount;
   }
-  const bool slot_taken = !joins && row.state == Row::State::gathering;
+  const bool slot_taken = !joins && row.state == Row::State::gathering && !tree.is_left(row);
   if (slot_taken || position >= tree.expected + tree.span() ||
       tree.held[child] >= tree.grant.packets) {
     return DropReason::panama_over_cap;
@@ -134,6 +121,7 @@ void PanamaEngine::begin_row(Tree& tree, Row& row, std::uint64_t position,
   row.arrived = 0;
   row.next = 0;
   row.holds = true;
+  row.remade = false;
   row.congested = false;
   row.since = now;
   row.header = header;
@@ -145,11 +133,14 @@ void PanamaEngine::begin_row(Tree& tree, Row& row, std::uint64_t position,
   tree.gathering_high_water = std::max(tree.gathering_high_water, ++tree.gathering);
 }
 
-void PanamaEngine::take(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet,
-                        const Message& message, Time now) {
+void PanamaEngine::take(Tree& tree, Row& row, std::uint64_t position, std::uint8_t child,
+                        PacketPtr packet, const Message& message, Time now) {
+  if (!tree.is_known(position)) {
+    begin_row(tree, row, position, message.header, now);
+  }
   ++tree.counters.contributions;
   hold(tree, row, child, std::move(packet), message);
-  note(tree, row, child, message.header, now);
+  note(tree, row, child, now);
   // A sum that is new here may come too late above: who asks here wants to be answered there.
   if (tree.is_partial() && message.header.retransmission()) {
     row.header.flags |= wire::PanamaHeader::retransmission_bit;
@@ -159,21 +150,28 @@ void PanamaEngine::take(Tree& tree, Row& row, std::uint8_t child, PacketPtr pack
 
 void PanamaEngine::hold(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet,
                         const Message& message) {
-  auto& port = ports_[packet->ingress];
-  port.high_water = std::max(port.high_water, ++port.held);
-  ++tree.held[child];
-  ++held_;
+  count_waiting(tree, child);
   count_in(row.header, message.header);
   row.congested |= message.congested();
   tree.waiting(row, child) = std::move(packet);
-  make_room();
+}
+
+void PanamaEngine::count_waiting(Tree& tree, std::uint8_t child) {
+  auto& port = ports_[tree.config().children[child]];
+  port.high_water = std::max(port.high_water, ++port.held);
+  ++tree.held[child];
+  ++held_;
+}
+
+void PanamaEngine::discount_waiting(Tree& tree, std::uint8_t child) {
+  --ports_[tree.config().children[child]].held;
+  --tree.held[child];
+  --held_;
 }
 
 // The child has sent this.
-void PanamaEngine::note(Tree& tree, Row& row, std::uint8_t child, const wire::PanamaHeader& header,
-                        Time now) {
+void PanamaEngine::note(Tree& tree, Row& row, std::uint8_t child, Time now) {
   row.arrived |= std::uint64_t{1} << child;
-  tree.mark(row, child) = mark_of(header);
   tree.highest[child] = std::max(tree.highest[child], row.position + 1);
   tree.top = std::max(tree.top, row.position + 1);
   tree.last_taken = tree.last_added = now;
@@ -204,11 +202,11 @@ void PanamaEngine::replace(Tree& tree, Row& row, std::uint8_t child, PacketPtr p
   count_out(row.header, header_in(*waiting));
   count_in(row.header, message.header);
   row.congested |= message.congested();
-  note(tree, row, child, message.header, now);
+  note(tree, row, child, now);
   waiting = std::move(packet);
   actions.absorb(nullptr);
   if (row.state == Row::State::summed) {
-    send_more(tree, row, child, now, actions);
+    send_more(tree, row, tree.config().children[child], now, actions);
   }
   complete_what_can(tree, row, child, now, actions);
 }
@@ -228,13 +226,14 @@ void PanamaEngine::come_late(Tree& tree, Row& row, std::uint8_t child, PacketPtr
                              const Message& message, Time now, engine::Actions& actions) {
   ++tree.counters.late;
   if (can_add_late(tree, row, child, message.header)) {
-    note(tree, row, child, message.header, now);
+    note(tree, row, child, now);
     hold(tree, row, child, std::move(packet), message);
     actions.absorb(nullptr);
-    send_more(tree, row, child, now, actions);
+    make_room();
+    send_more(tree, row, tree.config().children[child], now, actions);
   } else {
-    if (!row.holds) {
-      note(tree, row, child, message.header, now);
+    if (!tree.goes_on(row)) {
+      note(tree, row, child, now);
     }
     answer(tree, row, *packet, message, now, actions);
     actions.drop(std::move(packet), DropReason::panama_late);
@@ -250,38 +249,32 @@ void PanamaEngine::answer(Tree& tree, Row& row, const Packet& packet, const Mess
     return;
   }
   tree.last_taken = now;
-  if (row.state == Row::State::summed && row.holds && !row.kept) {
-    return send_more(tree, row, tree.child_of(packet.ingress), now, actions);
-  }
-  if (!row.kept) {
-    return;
-  }
-  if (row.state == Row::State::done) {
+  if (row.state == Row::State::done && row.kept) {
     replay(tree, row, packet.ingress, actions);
-  } else {
+  } else if (tree.goes_on(row) || (row.state == Row::State::summed && row.kept)) {
     resend(tree, row, packet.ingress, now, actions);
+  } else if (!is_complete(tree, row) && (row.state == Row::State::gathering || tree.lacks(row))) {
+    inquire(tree, message.header, packet.ingress, now, actions);
   }
 }
 
 // The worker came after the sum had gone, but before its result.
 bool PanamaEngine::can_add_late(const Tree& tree, const Row& row, std::uint8_t child,
                                 const wire::PanamaHeader& header) const {
-  return row.state == Row::State::summed && row.holds && is_like(row.header, header) &&
+  return tree.goes_on(row) && is_like(row.header, header) &&
          tree.held[child] < tree.grant.packets &&
          row.header.contributions.value() + header.contributions.value() <=
              tree.config().workers_below;
 }
 
-// What waits of an epoch that nobody goes on with.
+// What waits for others, at once. Looks at every row: not for what a packet brings about.
 void PanamaEngine::evict_waiting(Tree& tree) {
-  for (std::uint64_t slot = 0; slot < tree.rows() && tree.held_max() > 0; ++slot) {
+  for (std::uint64_t slot = 0; slot < tree.rows(); ++slot) {
     auto& row = tree.row(slot);
     release_waiting(tree, row);
-    if (row.state == Row::State::gathering) {
-      row.state = Row::State::free;
-      --tree.gathering;
-    }
+    row.state = row.state == Row::State::gathering ? Row::State::free : row.state;
   }
+  tree.gathering = 0;
 }
 
 // It has to go on with an initial window.

@@ -60,6 +60,9 @@ void PanamaEngine::install(const TreeConfig& tree) {
 }
 
 void PanamaEngine::remove(Tree& tree) {
+  for (std::uint8_t child = 0; child < tree.children(); ++child) {
+    leave_door(tree, child);
+  }
   evict_waiting(tree);
   kept_ -= tree.kept;
   memory_.remove(tree.grant);
@@ -130,7 +133,7 @@ void PanamaEngine::prefetch(const engine::Frame& frame) {
   const auto* header = wire::Cursor(frame.payload).take<wire::PanamaHeader>();
   const auto* tree = find_tree(wire::peek_panama_key(frame.payload));
   if (tree != nullptr) {
-    tree->prefetch(header->epoch.value(), header->vid.value());
+    tree->prefetch(round_of(*header), header->vid.value());
   }
 }
 
@@ -138,8 +141,7 @@ void PanamaEngine::prefetch_elements(const engine::Frame& frame) {
   constexpr std::size_t cache_line = 64;
   const auto* header = wire::Cursor(frame.payload).take<wire::PanamaHeader>();
   auto* tree = find_tree(wire::peek_panama_key(frame.payload));
-  const auto* row =
-      tree == nullptr ? nullptr : tree->find(header->epoch.value(), header->vid.value());
+  const auto* row = tree == nullptr ? nullptr : tree->find(round_of(*header), header->vid.value());
   if (row == nullptr || row->state != Row::State::gathering) {
     return;
   }
@@ -179,10 +181,13 @@ void PanamaEngine::handle(engine::Arrival& arrival, Time now, engine::Actions& a
     return actions.drop(std::move(arrival.packet), DropReason::panama_mismatch);
   }
   const Message message{frame, header, view.payload};
-  if (header.kind == wire::PanamaKind::result) {
-    take_result(*tree, std::move(arrival.packet), message, now, actions);
-  } else {
-    contribute(*tree, std::move(arrival.packet), message, now, actions);
+  switch (header.kind) {
+    case wire::PanamaKind::aggregation:
+      return contribute(*tree, std::move(arrival.packet), message, now, actions);
+    case wire::PanamaKind::result:
+      return take_result(*tree, std::move(arrival.packet), message, now, actions);
+    case wire::PanamaKind::inquiry:
+      return take_inquiry(*tree, std::move(arrival.packet), message, now, actions);
   }
 }
 
@@ -203,7 +208,8 @@ void PanamaEngine::expire(Time now, engine::Actions& /*actions*/) {
     }
     if (now - tree->last_taken >= silence_max) {
       memory_.deactivate(tree->grant, tree->held_max());
-      kept_ -= tree->forget(tree->top);
+      tree->is_cut = true;
+      kept_ -= tree->forget(tree->top, tree->rows());
     }
   }
   const bool look_again = memory_.active() > 0 || kept_ > 0 || memory_.is_short();

@@ -69,16 +69,16 @@ class PanamaEngine final : public engine::Engine {
   // Contributions.
   void contribute(Tree& tree, PacketPtr packet, const Message& message, Time now,
                   engine::Actions& actions);
-  std::optional<std::uint64_t> place(Tree& tree, std::uint8_t child,
-                                     const wire::PanamaHeader& header, Time now);
   std::optional<DropReason> find_fault(const Tree& tree, const Row& row, std::uint64_t position,
                                        std::uint8_t child, const wire::PanamaHeader& header) const;
   void begin_row(Tree& tree, Row& row, std::uint64_t position, const wire::PanamaHeader& header,
                  Time now);
-  void take(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet, const Message& message,
-            Time now);
+  void take(Tree& tree, Row& row, std::uint64_t position, std::uint8_t child, PacketPtr packet,
+            const Message& message, Time now);
   void hold(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet, const Message& message);
-  void note(Tree& tree, Row& row, std::uint8_t child, const wire::PanamaHeader& header, Time now);
+  void count_waiting(Tree& tree, std::uint8_t child);
+  void discount_waiting(Tree& tree, std::uint8_t child);
+  void note(Tree& tree, Row& row, std::uint8_t child, Time now);
   void replace(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet, const Message& message,
                Time now, engine::Actions& actions);
   void repeat(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet, const Message& message,
@@ -91,6 +91,17 @@ class PanamaEngine final : public engine::Engine {
                     const wire::PanamaHeader& header) const;
   void evict_waiting(Tree& tree);
   void cut(Tree& tree);
+  bool is_stuck(const Tree& tree, const wire::PanamaHeader& header, Time now) const;
+
+  // Doors: what waits for the tree's next epoch.
+  void wait_at_door(Tree& tree, std::uint8_t child, PacketPtr packet, const Message& message,
+                    Time now, engine::Actions& actions);
+  void leave_door(Tree& tree, std::uint8_t child);
+  void open_doors(Tree& tree, std::uint8_t last, Time now, engine::Actions& actions);
+  void come_in(Tree& tree, std::uint8_t child, PacketPtr packet, Time now,
+               engine::Actions& actions);
+  void abandon_rows(Tree& tree);
+  void sweep(Tree& tree);
 
   // Sums.
   bool is_complete(const Tree& tree, const Row& row) const;
@@ -100,11 +111,11 @@ class PanamaEngine final : public engine::Engine {
   PacketPtr add_up(Tree& tree, Row& row);
   void complete(Tree& tree, Row& row, PortIndex ingress, Time now, engine::Actions& actions);
   void release_waiting(Tree& tree, Row& row);
-  void settle(Tree& tree, const Row& row);
+  void settle(Tree& tree, const Row& row, Time now);
   void send_up(Tree& tree, Row& row, PacketPtr sum, const Headers& headers, Time now,
                engine::Actions& actions);
   void resend(Tree& tree, Row& row, PortIndex ingress, Time now, engine::Actions& actions);
-  void send_more(Tree& tree, Row& row, std::uint8_t child, Time now, engine::Actions& actions);
+  void send_more(Tree& tree, Row& row, PortIndex ingress, Time now, engine::Actions& actions);
   void pass_on(Tree& tree, Row& row, PacketPtr sum, PortIndex ingress, Time now,
                engine::Actions& actions);
 
@@ -114,14 +125,29 @@ class PanamaEngine final : public engine::Engine {
   void finish_row(Tree& tree, Row& row, std::uint64_t position, const Message& message);
   void multicast(Tree& tree, Row& row, PacketPtr packet, const Headers& headers, Time now,
                  engine::Actions& actions);
+  void go_up(Tree& tree, const Row& row, PortIndex ingress, engine::Actions& actions);
+  std::uint16_t cap_today(const Tree& tree) const;
   void lower_cap(const Tree& tree, wire::PanamaHeader& header) const;
   void replay(Tree& tree, const Row& row, PortIndex port, engine::Actions& actions);
   void send_copy(const Tree& tree, const Row& row, const wire::PanamaHeader& header,
                  PortIndex ingress, PortIndex port, engine::Actions& actions);
+  void send_frame(const Headers& headers, wire::Bytes elements, PortIndex ingress, PortIndex port,
+                  engine::Actions& actions);
   void keep(Tree& tree, Row& row, Packet& body, Time now);
   void clear(Tree& tree, Row& row);
   void make_room();
   Headers headers_for(const Tree& tree, const Row& row, const wire::PanamaHeader& header) const;
+
+  // Inquiries.
+  Neighbours sender_of(const Tree& tree, PortIndex port) const;
+  void inquire(Tree& tree, const wire::PanamaHeader& about, PortIndex port, Time now,
+               engine::Actions& actions);
+  void send_to(const Tree& tree, const Neighbours& receivers, const Headers& headers,
+               wire::Bytes elements, PortIndex ingress, engine::Actions& actions);
+  void take_inquiry(Tree& tree, PacketPtr packet, const Message& message, Time now,
+                    engine::Actions& actions);
+  void relay(Tree& tree, PacketPtr packet, const Message& message, DropReason otherwise,
+             engine::Actions& actions);
 
   PanamaConfig config_;
   engine::SwitchIdentity self_;

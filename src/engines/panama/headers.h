@@ -22,6 +22,11 @@ struct [[gnu::packed]] Headers {
   wire::Bytes bytes() const { return std::as_bytes(std::span(this, 1)); }
 };
 
+// The header of a packet that waits.
+inline const wire::PanamaHeader& header_in(const Packet& packet) {
+  return reinterpret_cast<const Headers*>(packet.data())->panama;
+}
+
 // What all packets of a VID have in common; those that differ cannot be added up, and no result is
 // of another kind than its sum.
 inline bool is_like(const wire::PanamaHeader& a, const wire::PanamaHeader& b) {

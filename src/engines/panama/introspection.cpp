@@ -2,6 +2,7 @@
 // What the engine tells operators. Not on the packet path: allocates freely.
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "engines/panama/engine.h"
 
@@ -21,15 +22,57 @@ std::vector<PortIndex> ports_of(const Tree& tree, std::uint64_t children) {
   return ports;
 }
 
-// Rows that gather, in the order of their positions.
+// A packet for which some have sent theirs.
+struct Waiting {
+  std::uint32_t epoch = 0;
+  std::uint32_t vid = 0;
+  std::uint32_t contributions = 0;
+  std::uint64_t arrived = 0;  // children, by index
+  Time since{};
+};
+
+// The first packet of the epoch that somebody has stood at his door for longest.
+std::optional<Waiting> waiting_at_doors(const Tree& tree) {
+  const auto waits_longer = [](const Door& a, const Door& b) {
+    return a.count() != 0 && (b.count() == 0 || a.since < b.since);
+  };
+  const auto& longest = *std::min_element(tree.doors.begin(), tree.doors.end(), waits_longer);
+  if (longest.count() == 0) {
+    return std::nullopt;
+  }
+  Waiting waiting{longest.round.epoch, ~std::uint32_t{0}, 0, 0, longest.since};
+  for (std::size_t child = 0; child < tree.doors.size(); ++child) {
+    const auto& door = tree.doors[child];
+    const wire::PanamaHeader* lowest = nullptr;
+    for (const auto& packet : door.packets) {
+      if (packet != nullptr &&
+          (lowest == nullptr || header_in(*packet).vid.value() < lowest->vid.value())) {
+        lowest = &header_in(*packet);
+      }
+    }
+    if (lowest != nullptr && door.round == longest.round) {
+      waiting.vid = std::min(waiting.vid, lowest->vid.value());
+      waiting.contributions += lowest->contributions.value();
+      waiting.arrived |= std::uint64_t{1} << child;
+    }
+  }
+  return waiting;
+}
+
+// In the order of their positions.
 template <typename Visit>
-void for_each_gathering(const Tree& tree, Visit visit) {
+void for_each_waiting(const Tree& tree, Visit visit) {
   for (auto position = tree.top > tree.rows() ? tree.top - tree.rows() : 0; position < tree.top;
        ++position) {
     const auto& row = tree.row(position);
-    if (row.state == Row::State::gathering && row.position == position) {
-      visit(row);
+    if (tree.is_known(position) && row.state == Row::State::gathering) {
+      const auto& header = row.header;
+      visit(Waiting{header.epoch.value(), header.vid.value(), header.contributions.value(),
+                    row.arrived, row.since});
     }
+  }
+  if (const auto waiting = waiting_at_doors(tree)) {
+    visit(*waiting);
   }
 }
 
@@ -38,11 +81,15 @@ void for_each_gathering(const Tree& tree, Visit visit) {
 std::vector<engine::Figure> PanamaEngine::figures() const {
   auto sums = removed_;
   std::uint64_t gathering = 0;
+  std::uint64_t at_doors = 0;
   std::uint32_t held = 0;
   std::uint32_t high_water = 0;
   for (const auto& tree : trees_) {
     sums += tree->counters;
     gathering += tree->gathering;
+    for (const auto& door : tree->doors) {
+      at_doors += door.count();
+    }
   }
   for (const auto& port : ports_) {
     held = std::max(held, port.held);
@@ -59,8 +106,12 @@ std::vector<engine::Figure> PanamaEngine::figures() const {
       {"late_total", sums.late},
       {"duplicates_total", sums.duplicates},
       {"replays_total", sums.replays},
+      {"answers_total", sums.answers},
+      {"inquiries_total", sums.inquiries},
+      {"inquiries_sent_total", sums.inquiries_sent},
       {"sums_resent_total", sums.resent},
       {"over_cap_total", sums.over_cap},
+      {"left_total", sums.left},
       {"trees", memory_.trees(), engine::Merge::maximum},
       {"trees_active", memory_.active()},
       {"wnd_cap", memory_.target(), engine::Merge::minimum},
@@ -71,6 +122,7 @@ std::vector<engine::Figure> PanamaEngine::figures() const {
       {"packets_kept", kept_},
       {"packets_kept_high_water", kept_high_water_, engine::Merge::maximum},
       {"rows_gathering", gathering},
+      {"packets_at_doors", at_doors},
   };
 }
 
@@ -124,11 +176,11 @@ std::vector<engine::TreeStatus> PanamaEngine::trees() const {
 std::vector<engine::DescriptorStatus> PanamaEngine::descriptors(Time now, std::size_t limit) const {
   std::vector<engine::DescriptorStatus> rows;
   for (const auto& tree : trees_) {
-    for_each_gathering(*tree, [&](const Row& row) {
+    for_each_waiting(*tree, [&](const Waiting& waiting) {
       if (rows.size() < limit) {
-        rows.push_back({tree->config().job, row.header.vid.value(),
-                        row.header.contributions.value(), tree->config().workers, false,
-                        now - row.since, tree->config().group, ports_of(*tree, row.arrived)});
+        rows.push_back({tree->config().job, waiting.vid, waiting.contributions,
+                        tree->config().workers, false, now - waiting.since, tree->config().group,
+                        ports_of(*tree, waiting.arrived)});
       }
     });
   }
@@ -138,17 +190,17 @@ std::vector<engine::DescriptorStatus> PanamaEngine::descriptors(Time now, std::s
 std::vector<engine::StallStatus> PanamaEngine::stalled(Time now, std::size_t limit) const {
   std::vector<engine::StallStatus> stalls;
   for (const auto& tree : trees_) {
-    for_each_gathering(*tree, [&](const Row& row) {
-      if (stalls.size() < limit && now - row.since >= stall_min) {
+    for_each_waiting(*tree, [&](const Waiting& waiting) {
+      if (stalls.size() < limit && now - waiting.since >= stall_min) {
         stalls.push_back({tree->config().job,
-                          row.header.vid.value(),
-                          row.header.epoch.value(),
-                          row.header.contributions.value(),
+                          waiting.vid,
+                          waiting.epoch,
+                          waiting.contributions,
                           tree->config().workers,
-                          now - row.since,
+                          now - waiting.since,
                           tree->config().group,
                           {},
-                          ports_of(*tree, tree->all_children() & ~row.arrived)});
+                          ports_of(*tree, tree->all_children() & ~waiting.arrived)});
       }
     });
   }

@@ -19,20 +19,28 @@ Headers PanamaEngine::headers_for(const Tree& tree, const Row& row,
 
 void PanamaEngine::take_result(Tree& tree, PacketPtr packet, const Message& message, Time now,
                                engine::Actions& actions) {
-  if (tree.config().parent != packet->ingress) {
+  const auto ingress = packet->ingress;
+  const auto sender = sender_of(tree, ingress);
+  if (!sender.any()) {
     return actions.drop(std::move(packet), DropReason::panama_wrong_port);
   }
-  const auto epoch = message.header.epoch.value();
-  const auto found = tree.find_position(epoch, message.header.vid.value());
+  sweep(tree);
+  tree.last_taken = sender.parent ? tree.last_taken : now;
+  const auto round = round_of(message.header);
+  const auto found = tree.find_position(round, message.header.vid.value());
   const bool known = found.has_value();
   const auto position = found.value_or(tree.epochs.first() + message.header.vid.value());
   auto& row = tree.row(position);
-  if (!known && !(tree.epochs.is_current(epoch) && tree.may_begin_with_result(position))) {
-    return actions.drop(std::move(packet), DropReason::panama_stale);
+  if (known && !sender.parent) {
+    auto& highest = tree.highest[tree.child_of(ingress)];
+    highest = std::max(highest, position + 1);
   }
-  if (known && row.state == Row::State::done) {
+  if (!known && !(tree.epochs.is_current(round) && tree.may_begin_with_result(position))) {
+    return relay(tree, std::move(packet), message, DropReason::panama_stale, actions);
+  }
+  if (known && row.state == Row::State::done && !tree.lacks(row)) {
     ++tree.counters.duplicates;
-    return actions.drop(std::move(packet), DropReason::panama_duplicate);
+    return relay(tree, std::move(packet), message, DropReason::panama_duplicate, actions);
   }
   if (known && !is_like(message.header, row.header)) {
     return actions.drop(std::move(packet), DropReason::panama_mismatch);
@@ -43,23 +51,42 @@ void PanamaEngine::take_result(Tree& tree, PacketPtr packet, const Message& mess
   --message.frame.ipv4->ttl;
   wire::finish_ipv4(*message.frame.ipv4);
   finish_row(tree, row, position, message);
-  settle(tree, row);
+  tree.inquiries.settle(round, message.header.vid.value());  // it goes to all
+  settle(tree, row, now);
   actions.absorb(nullptr);
-  Headers headers;
-  std::memcpy(static_cast<void*>(&headers), packet->data(), sizeof headers);
+  if (sender.parent) {
+    tree.note_cap(position, message.header.wnd_cap.value());
+  }
+  // The sum may not have passed here, or not in this life of the switch.
+  const bool passed_here = sender.parent && !tree.is_partial() && !tree.is_cut;
+  if (!passed_here) {
+    lower_cap(tree, row.header);
+  }
+  auto headers = headers_for(tree, row, row.header);
+  if (sender.parent) {
+    headers.ipv4 = *message.frame.ipv4;
+  }
   packet->offset += static_cast<std::uint32_t>(sizeof headers);
   packet->length = static_cast<std::uint32_t>(message.payload.size());
-  if (tree.is_partial()) {
-    lower_cap(tree, row.header);
-    headers.panama = row.header;
-  }
   multicast(tree, row, std::move(packet), headers, now, actions);
+  if (!sender.parent) {
+    go_up(tree, row, ingress, actions);
+  }
+}
+
+// A result from below is news to whoever is above, as a sum would be.
+void PanamaEngine::go_up(Tree& tree, const Row& row, PortIndex ingress, engine::Actions& actions) {
+  if (tree.is_root()) {
+    ++tree.counters.answers;
+  } else {
+    send_copy(tree, row, row.header, ingress, *tree.config().parent, actions);
+  }
 }
 
 // Whatever the row waited for, its result is here.
 void PanamaEngine::finish_row(Tree& tree, Row& row, std::uint64_t position,
                               const Message& message) {
-  tree.gathering -= row.state == Row::State::gathering ? 1 : 0;
+  tree.gathering -= row.state == Row::State::gathering && !tree.is_left(row) ? 1 : 0;
   release_waiting(tree, row);
   clear(tree, row);
   if (!tree.is_known(position)) {
@@ -90,27 +117,34 @@ void PanamaEngine::multicast(Tree& tree, Row& row, PacketPtr packet, const Heade
   }
 }
 
-// Of a result, to what this switch has room for: nobody under it may have had part in it (section
-// 7).
+// What senders may have on the way today: an old cap would widen a window that has to be narrow by
+// now, here or above (4.2.2).
+std::uint16_t PanamaEngine::cap_today(const Tree& tree) const {
+  return static_cast<std::uint16_t>(
+      std::min<std::uint32_t>(memory_.shown_cap(tree.grant), tree.cap_told));
+}
+
 void PanamaEngine::lower_cap(const Tree& tree, wire::PanamaHeader& header) const {
-  const auto cap = std::min<std::uint32_t>(header.wnd_cap.value(), memory_.shown_cap(tree.grant));
-  header.wnd_cap = static_cast<std::uint16_t>(cap);
+  header.wnd_cap = std::min(header.wnd_cap.value(), cap_today(tree));
   wire::reseal(header);
 }
 
-// The cap is today's: an old one would widen a window that has to be narrow by now.
 void PanamaEngine::replay(Tree& tree, const Row& row, PortIndex port, engine::Actions& actions) {
   ++tree.counters.replays;
   auto header = row.header;
-  lower_cap(tree, header);
+  header.wnd_cap = cap_today(tree);
+  wire::reseal(header);
   send_copy(tree, row, header, port, port, actions);
 }
 
 // A frame of its own with the elements that are kept.
 void PanamaEngine::send_copy(const Tree& tree, const Row& row, const wire::PanamaHeader& header,
                              PortIndex ingress, PortIndex port, engine::Actions& actions) {
-  const auto headers = headers_for(tree, row, header);
-  const auto elements = row.kept.bytes();
+  send_frame(headers_for(tree, row, header), row.kept.bytes(), ingress, port, actions);
+}
+
+void PanamaEngine::send_frame(const Headers& headers, wire::Bytes elements, PortIndex ingress,
+                              PortIndex port, engine::Actions& actions) {
   auto packet = pool_.allocate();
   if (packet == nullptr || packet->tailroom() < sizeof headers + elements.size()) {
     return actions.lose(DropReason::no_buffer);
@@ -154,7 +188,7 @@ void PanamaEngine::make_room() {
     }
   }
   if (oldest != nullptr) {
-    kept_ -= oldest->forget(oldest->top);
+    kept_ -= oldest->forget(oldest->top, Tree::rows_at_once);
   }
 }
 

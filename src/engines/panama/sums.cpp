@@ -37,7 +37,7 @@ bool PanamaEngine::is_complete(const Tree& tree, const Row& row) const {
     return false;
   }
   const bool all = row.arrived == tree.all_children();
-  if (!tree.is_partial()) {
+  if (!tree.is_partial() || row.remade) {
     return all;
   }
   // Each child may have left out as many as may be missing in the whole job.
@@ -128,21 +128,21 @@ void PanamaEngine::complete(Tree& tree, Row& row, PortIndex ingress, Time now,
   }
   --tree.gathering;
   row.state = tree.is_root() ? Row::State::done : Row::State::summed;
-  settle(tree, row);
+  settle(tree, row, now);
   pass_on(tree, row, std::move(sum), ingress, now, actions);
 }
 
 // There is more in the sum than when it was sent: another one takes its place (section 7). The
 // row's header tells of all that waits, so that the elements that were sent must not stand behind
 // it again.
-void PanamaEngine::send_more(Tree& tree, Row& row, std::uint8_t child, Time now,
+void PanamaEngine::send_more(Tree& tree, Row& row, PortIndex ingress, Time now,
                              engine::Actions& actions) {
   clear(tree, row);
   auto sum = add_up(tree, row);
   if (!sum) {
     return actions.lose(DropReason::no_buffer);
   }
-  pass_on(tree, row, std::move(sum), tree.config().children[child], now, actions);
+  pass_on(tree, row, std::move(sum), ingress, now, actions);
 }
 
 void PanamaEngine::pass_on(Tree& tree, Row& row, PacketPtr sum, PortIndex ingress, Time now,
@@ -153,6 +153,7 @@ void PanamaEngine::pass_on(Tree& tree, Row& row, PacketPtr sum, PortIndex ingres
       std::min<std::uint32_t>(row.header.wnd_cap.value(), memory_.cap(tree.grant, tree.top));
   row.header.wnd_cap = static_cast<std::uint16_t>(cap);
   if (tree.is_root()) {
+    tree.note_cap(row.position, row.header.wnd_cap.value());
     row.header.kind = wire::PanamaKind::result;
     row.header.flags &= static_cast<std::uint8_t>(~wire::PanamaHeader::retransmission_bit);
   }
@@ -170,12 +171,15 @@ void PanamaEngine::release_waiting(Tree& tree, Row& row) {
   if (!row.holds) {
     return;
   }
+  const bool counted = !tree.is_left(row);
   row.holds = false;
   for (std::uint8_t child = 0; child < tree.children(); ++child) {
     if ((row.arrived >> child & 1) != 0) {
-      --tree.held[child];
-      --held_;
-      --ports_[tree.config().children[child]].held;
+      if (counted) {
+        discount_waiting(tree, child);
+      } else {
+        --held_;
+      }
       tree.waiting(row, child).reset();
     }
   }
@@ -183,8 +187,8 @@ void PanamaEngine::release_waiting(Tree& tree, Row& row) {
 }
 
 // What a complete row means for those before it, for the tree's memory and for its epoch.
-void PanamaEngine::settle(Tree& tree, const Row& row) {
-  const bool ended = tree.complete(row.position, row.header.fin());
+void PanamaEngine::settle(Tree& tree, const Row& row, Time now) {
+  const bool ended = tree.complete(row.position, row.header.fin(), now);
   if (tree.grant.falling) {
     memory_.drain(tree.grant, tree.expected, tree.held_max());
   }
@@ -212,6 +216,9 @@ void PanamaEngine::send_up(Tree& tree, Row& row, PacketPtr sum, const Headers& h
 // Whoever is above may have lost the sum, or we its result.
 void PanamaEngine::resend(Tree& tree, Row& row, PortIndex ingress, Time now,
                           engine::Actions& actions) {
+  if (!row.kept) {
+    return send_more(tree, row, ingress, now, actions);
+  }
   if (now - row.since < resend_interval) {
     return;
   }

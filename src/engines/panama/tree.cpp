@@ -26,45 +26,104 @@ TreeCounters& TreeCounters::operator+=(const TreeCounters& other) {
   late += other.late;
   duplicates += other.duplicates;
   replays += other.replays;
+  answers += other.answers;
+  inquiries += other.inquiries;
+  inquiries_sent += other.inquiries_sent;
   resent += other.resent;
   over_cap += other.over_cap;
+  left += other.left;
   return *this;
 }
 
 Tree::Tree(const TreeConfig& config, const engine::SwitchIdentity& self,
            std::uint32_t packet_memory)
-    : held(config.children.size()),
+    : doors(config.children.size()),
+      held(config.children.size()),
       highest(config.children.size()),
+      cap_told(initial_window),
       config_(config),
       headers_(headers_of(config, self)),
       needed_(needed_of(config)),
       child_of_port_(self.ports, no_child),
       mask_(std::bit_ceil((is_partial() ? 3 : 2) * packet_memory) - 1),
       rows_(rows()),
-      waiting_(rows_.size() * config.children.size()),
-      marks_(waiting_.size()) {
+      waiting_(rows_.size() * config.children.size()) {
   for (std::size_t i = 0; i < config.children.size(); ++i) {
     child_of_port_[config.children[i]] = static_cast<std::uint8_t>(i);
   }
 }
 
-// Windows start at the initial one: what is further on shows that this switch began in the middle.
-void Tree::begin(std::uint32_t epoch, std::uint32_t vid) {
-  const auto first = top;
-  epochs.begin(epoch, first);
-  fin.reset();
-  is_cut = false;
-  expected = first + (vid < initial_window ? 0 : vid);
-  skipped_ = expected;
+std::optional<std::uint64_t> Tree::place(const wire::PanamaHeader& header) const {
+  const auto vid = header.vid.value();
+  const auto round = round_of(header);
+  if (const auto known = find_position(round, vid)) {
+    return known;
+  }
+  const auto position = epochs.first() + vid;
+  const auto& there = row(position);
+  const bool is_of_the_past = there.state != Row::State::free && there.position >= position;
+  return epochs.is_current(round) && !is_of_the_past ? std::optional(position) : std::nullopt;
 }
 
-bool Tree::complete(std::uint64_t position, bool is_fin) {
+bool Tree::may_begin(const Round& round) const {
+  const auto there = std::count_if(doors.begin(), doors.end(),
+                                   [&round](const Door& door) { return door.is_at(round); });
+  const bool some_may_be_late =
+      epochs.is_of_this_run(round) ? epochs.is_newer(round) : !grant.active;
+  const int missing = some_may_be_late ? config_.workers - config_.quorum : 0;
+  return there + missing >= children();
+}
+
+// Windows start at the initial one: what is further on shows that this switch began in the middle.
+std::uint32_t Tree::first_vid(const Round& round) const {
+  auto lowest = ~std::uint32_t{0};
+  for (const auto& door : doors) {
+    for (const auto& packet : door.packets) {
+      if (packet != nullptr && door.round == round) {
+        lowest = std::min(lowest, header_in(*packet).vid.value());
+      }
+    }
+  }
+  return lowest < initial_window ? 0 : lowest;
+}
+
+// Some of its packets were sent before: to this switch in an earlier life, perhaps.
+bool Tree::is_again(const Round& round) const {
+  return std::any_of(doors.begin(), doors.end(), [&round](const Door& door) {
+    return std::any_of(door.packets.begin(), door.packets.end(), [&](const PacketPtr& packet) {
+      return packet != nullptr && door.round == round && header_in(*packet).retransmission();
+    });
+  });
+}
+
+void Tree::begin(const Round& round) {
+  const auto first = top;
+  if (!epochs.is_of_this_run(round)) {
+    std::fill(highest.begin(), highest.end(), first);
+  }
+  epochs.begin(round, first);
+  fin.reset();
+  is_cut = first_vid(round) != 0 || is_again(round);
+  expected = first + first_vid(round);
+  skipped_ = expected;
+  swept = std::max(swept, first - std::min(first, rows()));
+}
+
+void Tree::begin_anew(std::uint64_t position, Time now) {
+  is_cut = true;
+  expected = skipped_ = position;
+  last_complete = now;
+}
+
+bool Tree::complete(std::uint64_t position, bool is_fin, Time now) {
+  last_complete = now;
   if (is_fin && position >= epochs.first()) {
     fin = position;
   }
-  for (skipped_ = std::max(skipped_, expected); skipped_ < position; ++skipped_) {
-    counters.skipped += !is_known(skipped_) || row(skipped_).state == Row::State::gathering;
-  }
+  // None from there on was complete before.
+  const auto from = std::max(skipped_, expected);
+  counters.skipped += std::max(position, from) - from;
+  skipped_ = std::max(position + 1, from);
   while (is_known(expected) && row(expected).state != Row::State::gathering) {
     ++expected;
   }
@@ -78,42 +137,32 @@ std::uint32_t Tree::forget_received(std::uint64_t position) {
   if (sent <= epochs.first()) {
     return 0;
   }
-  return forget(std::max(epochs.first(), sent - std::min<std::uint64_t>(sent, grant.packets)));
+  const auto behind = [&](std::uint64_t window) {
+    return std::max(epochs.first(), sent - std::min(sent, window));
+  };
+  received_ = std::max(received_, behind(is_cut ? rows() : grant.packets));
+  return forget(behind(grant.packets), rows_at_once);
 }
 
-std::uint32_t Tree::forget_all(std::uint64_t before) {
-  std::uint32_t count = 0;
-  for (auto& old : rows_) {
-    if (old.kept && old.position < before) {
-      old.kept.reset();
-      ++count;
-    }
-  }
-  kept -= count;
-  forgotten_ = before;
-  return count;
-}
-
-std::uint32_t Tree::forget(std::uint64_t before) {
+std::uint32_t Tree::forget(std::uint64_t before, std::uint64_t rows_at_most) {
   // What is let go was last looked at a window ago.
   constexpr std::uint64_t row_ahead = 8;
   constexpr std::uint64_t elements_ahead = 4;
   std::uint32_t count = 0;
   // Positions jump where VIDs are left out: what is older than a ring may still be in it.
-  if (forgotten_ + rows() < before) {
-    return forget_all(before);
-  }
-  for (; kept > 0 && forgotten_ < before; ++forgotten_) {
+  forgotten_ = std::max(forgotten_, before - std::min(before, rows()));
+  const auto end = std::min(before, forgotten_ + std::min(rows_at_most, rows()));
+  for (; kept > 0 && forgotten_ < end; ++forgotten_) {
     __builtin_prefetch(&row(forgotten_ + row_ahead).kept);
     row(forgotten_ + elements_ahead).kept.prefetch();
     auto& old = row(forgotten_);
-    if (old.position == forgotten_ && old.kept) {
+    if (old.kept && old.position <= forgotten_) {
       old.kept.reset();
       --kept;
       ++count;
     }
   }
-  forgotten_ = std::max(forgotten_, before);
+  forgotten_ = kept == 0 ? std::max(forgotten_, before) : forgotten_;
   return count;
 }
 
@@ -135,8 +184,8 @@ bool Tree::may_miss(std::uint64_t position, std::uint64_t arrived) const {
   return true;
 }
 
-void Tree::prefetch(std::uint32_t epoch, std::uint32_t vid) const {
-  if (!epochs.is_current(epoch)) {
+void Tree::prefetch(const Round& round, std::uint32_t vid) const {
+  if (!epochs.is_current(round)) {
     return;
   }
   constexpr std::size_t cache_line = 64;
@@ -146,11 +195,10 @@ void Tree::prefetch(std::uint32_t epoch, std::uint32_t vid) const {
     __builtin_prefetch(bytes + at);
   }
   __builtin_prefetch(&waiting_[place_of(wanted)]);
-  __builtin_prefetch(&marks_[place_of(wanted)]);
 }
 
-Row* Tree::find(std::uint32_t epoch, std::uint32_t vid) {
-  if (!epochs.is_current(epoch) || !is_known(epochs.first() + vid)) {
+Row* Tree::find(const Round& round, std::uint32_t vid) {
+  if (!epochs.is_current(round) || !is_known(epochs.first() + vid)) {
     return nullptr;
   }
   return &row(epochs.first() + vid);

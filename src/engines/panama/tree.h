@@ -9,8 +9,10 @@
 
 #include "engine/engine.h"
 #include "engines/panama/config.h"
+#include "engines/panama/door.h"
 #include "engines/panama/epochs.h"
 #include "engines/panama/headers.h"
+#include "engines/panama/inquiries.h"
 #include "engines/panama/packet_memory.h"
 #include "engines/panama/row.h"
 #include "packet/clock.h"
@@ -29,8 +31,12 @@ struct TreeCounters {
   std::uint64_t late = 0;           // contributions to what was complete without them
   std::uint64_t duplicates = 0;     // contributions and results that were here before
   std::uint64_t replays = 0;        // results sent again to who had lost them
-  std::uint64_t resent = 0;         // sums sent up again
-  std::uint64_t over_cap = 0;       // contributions beyond the tree's memory
+  std::uint64_t answers = 0;        // results that came to the root, or went to who had asked
+  std::uint64_t inquiries = 0;      // that came
+  std::uint64_t inquiries_sent = 0;
+  std::uint64_t resent = 0;    // sums sent up again
+  std::uint64_t over_cap = 0;  // contributions beyond the tree's memory
+  std::uint64_t left = 0;      // packets that waited for an epoch that was not begun
 
   TreeCounters& operator+=(const TreeCounters& other);
 };
@@ -40,6 +46,8 @@ struct TreeCounters {
 class Tree {
  public:
   static constexpr std::uint8_t no_child = 0xff;
+  // That one packet has cleared, of those that nobody needs any more.
+  static constexpr std::uint64_t rows_at_once = 8;
 
   Tree(const TreeConfig& config, const engine::SwitchIdentity& self, std::uint32_t packet_memory);
 
@@ -60,26 +68,26 @@ class Tree {
   Row& row(std::uint64_t position) { return rows_[position & mask_]; }
   const Row& row(std::uint64_t position) const { return rows_[position & mask_]; }
   bool is_known(std::uint64_t position) const {
-    return row(position).state != Row::State::free && row(position).position == position;
+    const auto& there = row(position);
+    return there.state != Row::State::free && there.position == position &&
+           !(there.state == Row::State::gathering && is_left(there));
+  }
+  // Something waits here of an epoch that the tree has left.
+  bool is_left(const Row& row) const { return row.holds && row.position < epochs.first(); }
+  // A sum that may be sent once more, with more in it.
+  bool goes_on(const Row& row) const {
+    return row.state == Row::State::summed && row.holds && !is_left(row);
   }
   PacketPtr& waiting(const Row& row, std::uint8_t child) { return waiting_[place_of(row) + child]; }
-  // Half of the fingerprint of the child's contribution: the same VID with another one is another
-  // run of the job.
-  std::uint32_t& mark(const Row& row, std::uint8_t child) { return marks_[place_of(row) + child]; }
 
   // The whole epoch went by here.
   bool is_finished() const { return fin && expected > *fin; }
   // Of a VID that is known here.
-  std::optional<std::uint64_t> find_position(std::uint32_t epoch, std::uint32_t vid) const {
-    return epochs.find(epoch, vid, [this](std::uint64_t position) { return is_known(position); });
+  std::optional<std::uint64_t> find_position(const Round& round, std::uint32_t vid) const {
+    return epochs.find(round, vid, [this](std::uint64_t position) { return is_known(position); });
   }
-  // Of a VID of the current epoch of which nothing is known: it is not of the past.
-  bool may_begin_row(std::uint32_t epoch, std::uint32_t vid) const {
-    const auto position = epochs.first() + vid;
-    const auto& there = row(position);
-    return epochs.is_current(epoch) &&
-           (there.state == Row::State::free || there.position < position);
-  }
+  // Of a packet that is known here or of this epoch; no value if it is of this epoch's past.
+  std::optional<std::uint64_t> place(const wire::PanamaHeader& header) const;
   // A result may be kept at `position`, where nothing is known: nobody has sent what is further on
   // than all windows.
   bool may_begin_with_result(std::uint64_t position) const {
@@ -89,10 +97,28 @@ class Tree {
     return has_room && position < expected + rows();
   }
 
-  // The job goes on with (or starts over at) this epoch. Nothing may gather.
-  void begin(std::uint32_t epoch, std::uint32_t vid);
+  // As many children as a sum needs stand at their doors with packets of `round`. None may be
+  // missing for an epoch of the past, nor for another run as long as this one goes on.
+  bool may_begin(const Round& round) const;
+  // The job goes on with (or starts over at) this epoch, of which the first packets are at the
+  // doors. What gathered is left behind.
+  void begin(const Round& round);
+  // What stands still begins anew at `position`. Nothing may gather.
+  void begin_anew(std::uint64_t position, Time now);
   // A row is complete at `position`; true if the epoch is with it.
-  bool complete(std::uint64_t position, bool fin);
+  bool complete(std::uint64_t position, bool fin, Time now);
+  // Nothing is left here of what was complete ...
+  bool is_gone(const Row& row) const {
+    return row.state != Row::State::gathering && !row.kept && !row.holds;
+  }
+  // ... and somebody may lack its result.
+  bool lacks(const Row& row) const { return is_gone(row) && row.position >= received_; }
+  // A result has come, or was made here, that tells how much may be on the way.
+  void note_cap(std::uint64_t position, std::uint16_t cap) {
+    const bool is_latest = position >= cap_position_;
+    cap_told = is_latest ? cap : std::min(cap, cap_told);
+    cap_position_ = is_latest ? position : cap_position_;
+  }
   // The row keeps something from now on.
   void count_kept(const Row& row) {
     ++kept;
@@ -102,8 +128,9 @@ class Tree {
   // nobody sends further than a window beyond what he has not. Returns how many rows kept
   // something.
   std::uint32_t forget_received(std::uint64_t position);
-  // Lets go of what is kept before that position, whoever may have lost it.
-  std::uint32_t forget(std::uint64_t before);
+  // Lets go of what is kept before that position, whoever may have lost it, in so many rows at
+  // most.
+  std::uint32_t forget(std::uint64_t before, std::uint64_t rows_at_most);
   // How far beyond `expected` something may wait. Where not all that is sent may, the first ones
   // do, or each child's would wait for other ones.
   std::uint64_t span() const { return is_cut ? grant.packets : rows(); }
@@ -113,8 +140,8 @@ class Tree {
   bool may_miss(std::uint64_t position, std::uint64_t arrived) const;
   // Workers that a sum has to have before anybody may be left out.
   std::uint16_t contributions_needed() const { return needed_; }
-  void prefetch(std::uint32_t epoch, std::uint32_t vid) const;
-  Row* find(std::uint32_t epoch, std::uint32_t vid);
+  void prefetch(const Round& round, std::uint32_t vid) const;
+  Row* find(const Round& round, std::uint32_t vid);
 
   Grant grant;
   Epochs epochs;
@@ -124,16 +151,23 @@ class Tree {
   std::uint32_t gathering = 0;  // rows
   std::uint32_t gathering_high_water = 0;
   std::uint32_t kept = 0;              // rows with shared elements
+  std::vector<Door> doors;             // by child
   std::vector<std::uint32_t> held;     // packets that wait, by child
   std::vector<std::uint64_t> highest;  // behind the last position that the child sent
+  std::uint64_t swept = 0;             // nothing waits before it of an epoch that was left
   Time last_taken{};                   // or asked for again
   Time last_added{};                   // taken, and new
-  // What waited in this epoch was let go: senders may have a wider window than the grant.
+  Time last_complete{};                // a row, or begun
+  // What waited in this epoch was let go, or this switch began in its middle: senders may have a
+  // wider window than the grant.
   bool is_cut = false;
+  std::uint16_t cap_told;  // by the latest result, the least of all switches
+  Inquiries inquiries;
   TreeCounters counters;
 
  private:
-  std::uint32_t forget_all(std::uint64_t before);
+  std::uint32_t first_vid(const Round& round) const;
+  bool is_again(const Round& round) const;
   std::size_t place_of(const Row& row) const {
     return static_cast<std::size_t>(&row - rows_.data()) * config_.children.size();
   }
@@ -144,10 +178,11 @@ class Tree {
   std::vector<std::uint8_t> child_of_port_;
   std::uint64_t mask_;
   std::vector<Row> rows_;
-  std::vector<PacketPtr> waiting_;    // by row and child
-  std::vector<std::uint32_t> marks_;  // by row and child
-  std::uint64_t forgotten_ = 0;       // nothing before it is kept
-  std::uint64_t skipped_ = 0;         // behind the last VID that was looked at for skipping
+  std::vector<PacketPtr> waiting_;  // by row and child
+  std::uint64_t forgotten_ = 0;     // nothing before it is kept
+  std::uint64_t skipped_ = 0;       // behind the last position that was complete
+  std::uint64_t received_ = 0;      // everybody has the results before it
+  std::uint64_t cap_position_ = 0;  // of what tells cap_told
 };
 
 }  // namespace tributary::panama

@@ -12,6 +12,9 @@ namespace {
 
 constexpr std::size_t errands_max = 1024;
 
+// Of contributions that come before their collective has begun here; what is beyond is lost.
+constexpr std::size_t stash_bytes_max = std::size_t{16} << 20;
+
 // An answer goes to the address that a contribution names; only unicast makes sense there.
 bool is_plausible_host(wire::Ipv4Address address) {
   return !address.is_unspecified() && !address.is_multicast() && !address.is_broadcast();
@@ -218,9 +221,10 @@ Verdict CanaryCollectives::stash(const wire::CanaryHeader& header, wire::Mutable
   if (is_stranger(header)) {
     return Verdict::foreign;
   }
-  // Contributions of all others to all blocks that fit into a window.
+  // Contributions of all others to all blocks that fit into a window, while that is not too much.
   const std::size_t others = state_.job.world_size() - 1;
-  if (stash_.size() >= (state_.progress.window() + 1) * others) {
+  const auto fitting = stash_bytes_max / (sizeof header + state_.job.payload_bytes);
+  if (stash_.size() >= std::min((state_.progress.window() + 1) * others, fitting)) {
     return Verdict::early;
   }
   stash_.emplace_back(datagram.begin(), datagram.end());

@@ -7,6 +7,7 @@
 #include "host/job.h"
 #include "host/outbox.h"
 #include "wire/canary.h"
+#include "wire/spread.h"
 
 namespace tributary::host {
 
@@ -17,7 +18,9 @@ struct CanaryPacket {
   wire::Bytes payload;
 
   // Precondition: the outbox is not full.
-  void send(Outbox& outbox) const { outbox.push(destination, header, payload); }
+  void send(Outbox& outbox) const {
+    outbox.push(destination, header, payload, wire::flow_of(header.key()));
+  }
 };
 
 // Where an answer goes: to a child (result, release), or to a switch that had a collision, with

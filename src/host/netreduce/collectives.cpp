@@ -25,6 +25,7 @@ void NetReduceCollectives::begin(const Call& call, Time /*now*/, Time deadline) 
   trouble_.clear();
   deadline_ = deadline;
   note(flow_->begin(call));
+  note_link();
 }
 
 void NetReduceCollectives::receive(std::span<const Arrival> burst, Time now) {
@@ -33,6 +34,7 @@ void NetReduceCollectives::receive(std::span<const Arrival> burst, Time now) {
   while (const auto written = link_.next_arrived()) {
     note(flow_->arrived(written->immediate, written->bytes));
   }
+  note_link();
 }
 
 Time NetReduceCollectives::deadline() const {
@@ -41,14 +43,18 @@ Time NetReduceCollectives::deadline() const {
 
 void NetReduceCollectives::expire(Time now) {
   link_.expire(now);
+  note_link();
+  if (running() && now >= deadline_) {
+    const std::string start(name(flow_->call().collective));
+    give_up(
+        {Error::Code::timeout, start + " did not finish by its deadline: " + flow_->diagnose()});
+  }
+}
+
+// One that failed between two collectives has nobody to tell before the next begins.
+void NetReduceCollectives::note_link() {
   if (running() && link_.failure()) {
     give_up({Error::Code::network, *link_.failure()});
-  } else if (running() && now >= deadline_) {
-    const std::string start(name(flow_->call().collective));
-    give_up({Error::Code::timeout,
-             start + " did not finish by its deadline: " + flow_->diagnose() +
-                 "; a rank is late, or the switch drops its packets: 'tributaryctl job' and "
-                 "'tributaryctl drops' on the switch tell which"});
   }
 }
 

@@ -53,6 +53,7 @@ class NetReduceCollectives final : public Machine {
 
  private:
   void note(const Result<void>& outcome);
+  void note_link();
   void give_up(Error error);
 
   std::uint32_t ring_;

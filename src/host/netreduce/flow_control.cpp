@@ -219,9 +219,9 @@ std::string FlowControl::diagnose() const {
          " (number " + std::to_string(consumed_) +
          " of the run) did not come from the rank before; " + std::to_string(posted_ - first_) +
          " were sent, " + std::to_string(std::max(acknowledged_, first_) - first_) +
-         " of them acknowledged; if that is always so, the ring of the switch differs from the "
-         "ranks' "
-         "(members, window, message_packets, mtu): see 'tributaryctl drops'";
+         " of them acknowledged; a rank is late or gone, or packets are lost on the way: "
+         "'tributaryctl stalled' names the ranks that a switch waits for; where it names none, see "
+         "what 'tributaryctl drops' counts at the switches and 'ip -s link' at the hosts";
 }
 
 }  // namespace tributary::host

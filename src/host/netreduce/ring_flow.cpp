@@ -162,7 +162,8 @@ Result<void> RingFlow::acknowledged(std::uint32_t messages) {
 
 std::string RingFlow::diagnose() const {
   return "message " + std::to_string(received_ - first_) + " of " + std::to_string(end_ - first_) +
-         " did not come from the rank before";
+         " did not come from the rank before, which is late or gone, or RoCE packets (UDP port "
+         "4791) are lost on the way";
 }
 
 }  // namespace tributary::host

@@ -2,22 +2,29 @@
 #include "host/panama/collectives.h"
 
 #include <algorithm>
-#include <cstring>
-
-#include "host/panama/packets.h"
 
 namespace tributary::host {
+namespace {
+
+// Inquiries that wait for an answer; who asked for more asks again.
+constexpr std::size_t asked_max = 1024;
+
+}  // namespace
+
 PanamaCollectives::PanamaCollectives(Job job, PanamaPlan plan, const PanamaTuning& tuning,
                                      std::uint32_t first_epoch)
     : job_(std::move(job)),
       plan_(std::move(plan)),
       trees_(plan_.trees.size(), PanamaTree(plan_, tuning)),
       zeros_(job_.payload_bytes),
+      run_(panama_run(job_.key)),
       next_epoch_(first_epoch) {
   if (plan_.quorum == 0) {
     plan_.quorum = job_.world_size();
   }
+  const auto window = std::max(plan_.window_max, PanamaWindow::initial);
   for (const auto& group : plan_.trees) {
+    retention_.emplace_back(window, partial(), job_.payload_bytes);
     statistics_.trees.push_back({.group = to_string(group)});
   }
 }
@@ -40,6 +47,7 @@ void PanamaCollectives::begin(const Call& call, Time now, Time deadline) {
       Parcels(call, job_.rank, job_.payload_bytes, static_cast<std::uint32_t>(trees_.size()));
   for (std::uint32_t tree = 0; tree < trees_.size(); ++tree) {
     trees_[tree].begin(parcels_.count_in(tree));
+    retention_[tree].begin(epoch_);
   }
   turn_ = 0;
   deadline_ = deadline;
@@ -56,7 +64,24 @@ void PanamaCollectives::receive(std::span<const Arrival> burst, Time now) {
     count(examine(arrival, now));
   }
   if (running_ && has_all_results()) {
-    running_ = false;
+    finish();
+  }
+}
+
+void PanamaCollectives::abandon() {
+  running_ = false;
+  abandoned_ = true;
+  for (auto& tree : retention_) {
+    tree.drop();
+  }
+}
+
+// Others may lack results yet, and the buffers are the caller's again.
+void PanamaCollectives::finish() {
+  running_ = false;
+  retaining_ = true;
+  for (auto& tree : retention_) {
+    tree.settle();
   }
 }
 
@@ -71,9 +96,15 @@ Verdict PanamaCollectives::examine(const Arrival& arrival, Time now) {
     return Verdict::malformed;
   }
   const auto& header = *view.header;
-  if (header.job.value() != job_.id || header.kind != wire::PanamaKind::result ||
+  if (header.job.value() != job_.id || header.kind == wire::PanamaKind::aggregation ||
       header.tree.value() >= trees_.size()) {
     return Verdict::foreign;
+  }
+  if (header.run.value() != run_) {
+    return Verdict::stale;
+  }
+  if (header.kind == wire::PanamaKind::inquiry) {
+    return note_inquiry(header);
   }
   if (header.epoch.value() == next_epoch_) {
     return stash(arrival);
@@ -99,7 +130,7 @@ Verdict PanamaCollectives::stash(const Arrival& arrival) {
 // fingerprint tells only that nobody is missing.
 bool PanamaCollectives::is_sound(const wire::PanamaHeader& header, const PanamaTree& tree) {
   const std::uint32_t contributions = header.contributions.value();
-  const PanamaPlace place{header.epoch.value(), header.tree.value(), header.vid.value()};
+  const PanamaPlace place{run_, epoch_, header.tree.value(), header.vid.value()};
   if (contributions == job_.world_size()) {
     return tree.sent(place.vid) &&
            header.fingerprint.value() == panama_total_tag(key_, place, job_.world_size());
@@ -126,9 +157,9 @@ Verdict PanamaCollectives::take_result(const wire::PanamaHeader& header, wire::B
   if (verdict != Verdict::taken) {
     return verdict;
   }
-  if (parcels_.wants_result() && !payload.empty()) {
-    std::memcpy(parcels_.out(index, vid).data(), payload.data(), payload.size());
-  }
+  keep(header, payload);
+  // Whoever contributed to this has begun, and so was done with the collective before.
+  retaining_ = retaining_ && partial;
   auto& statistics = statistics_.trees[index];
   ++statistics.results_received;
   statistics.results_marked += marked ? 1 : 0;
@@ -136,6 +167,43 @@ Verdict PanamaCollectives::take_result(const wire::PanamaHeader& header, wire::B
   statistics_.results_partial += missing != 0 ? 1 : 0;
   statistics_.contributions_missing += missing;
   return verdict;
+}
+
+void PanamaCollectives::keep(const wire::PanamaHeader& header, wire::Bytes payload) {
+  const std::uint32_t index = header.tree.value();
+  if (!parcels_.wants_result()) {
+    return retention_[index].keep_copy(header, payload);
+  }
+  const auto out = payload.empty() ? wire::MutableBytes{} : parcels_.out(index, header.vid.value());
+  std::copy(payload.begin(), payload.end(), out.begin());
+  retention_[index].keep(header, out);
+}
+
+Verdict PanamaCollectives::note_inquiry(const wire::PanamaHeader& header) {
+  if (asked_.size() >= asked_max) {
+    return Verdict::early;
+  }
+  asked_.push_back({run_, header.epoch.value(), header.tree.value(), header.vid.value()});
+  return Verdict::taken;
+}
+
+// What this rank has not either, it will repeat itself.
+void PanamaCollectives::answer(Outbox& outbox) {
+  for (; !asked_.empty() && !outbox.full(); asked_.pop_front()) {
+    const auto& place = asked_.front();
+    const auto result = retention_[place.tree].find(place.epoch, place.vid);
+    if (!result) {
+      continue;
+    }
+    auto header = result->header;
+    const auto cap = std::max(trees_[place.tree].window().cap(), PanamaWindow::initial);
+    header.wnd_cap = static_cast<std::uint16_t>(std::min<std::uint32_t>(cap, header.wnd_cap_none));
+    wire::reseal(header);
+    outbox.push({plan_.trees[place.tree], wire::panama_udp_port}, header, result->payload,
+                place.tree);
+    ++statistics_.answers_sent;
+    statistics_.bytes_sent += sizeof header + result->payload.size();
+  }
 }
 
 void PanamaCollectives::count(Verdict verdict) {
@@ -165,6 +233,7 @@ void PanamaCollectives::count(Verdict verdict) {
 
 // Round robin (4.1): a tree whose window is full does not hold up the others.
 void PanamaCollectives::poll(Outbox& outbox, Time now) {
+  answer(outbox);
   std::size_t idle = abandoned_ ? trees_.size() : 0;
   while (idle < trees_.size() && !outbox.full()) {
     const auto tree = turn_;
@@ -180,7 +249,13 @@ void PanamaCollectives::poll(Outbox& outbox, Time now) {
 
 void PanamaCollectives::send(std::uint32_t tree, const PanamaTree::Sending& sending,
                              Outbox& outbox) {
-  const PanamaPlace place{epoch_, tree, sending.vid};
+  const PanamaPlace place{run_, epoch_, tree, sending.vid};
+  // In place, the result has overwritten what was to be contributed.
+  if (sending.done) {
+    ++statistics_.trees[tree].packets_sent;
+    asked_.push_back(place);
+    return answer(outbox);
+  }
   auto header = contribution_header(job_, key_, parcels_, place);
   auto payload = wire::Bytes(zeros_).first(parcels_.bytes(tree, sending.vid));
   if (parcels_.has_input() && !payload.empty()) {

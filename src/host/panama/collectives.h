@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,8 +16,10 @@
 #include "host/job.h"
 #include "host/machine.h"
 #include "host/outbox.h"
+#include "host/panama/packets.h"
 #include "host/panama/parcels.h"
 #include "host/panama/plan.h"
+#include "host/panama/retention.h"
 #include "host/panama/statistics.h"
 #include "host/panama/tree.h"
 #include "host/verdict.h"
@@ -25,8 +28,8 @@
 namespace tributary::host {
 
 // One rank's part in the PANAMA collectives of one job: it sends its packets to the job's
-// aggregation trees in turn, as fast as each tree lets it, and takes the results. A rank that has
-// all results owes nothing to the others: switches replay what was lost.
+// aggregation trees in turn, as fast as each tree lets it, and takes the results. Switches replay
+// what was lost; what they have forgotten, a rank that has it sends them.
 class PanamaCollectives final : public Machine {
  public:
   // Precondition: one to wire::panama_trees_max trees; at least two ranks, which agreed on
@@ -37,10 +40,7 @@ class PanamaCollectives final : public Machine {
   // Starts a collective of at most Parcels::count_max packets.
   void begin(const Call& call, Time now, Time deadline) override;
   void skip(const Call& call) override;
-  void abandon() override {
-    running_ = false;
-    abandoned_ = true;
-  }
+  void abandon() override;
 
   void receive(std::span<const Arrival> burst, Time now) override;
   void poll(Outbox& outbox, Time now) override;
@@ -48,7 +48,7 @@ class PanamaCollectives final : public Machine {
   void expire(Time now) override;
 
   bool running() const override { return running_; }
-  bool retaining() const override { return false; }
+  bool retaining() const override { return retaining_; }
   const std::optional<Error>& failure() const override { return failure_; }
 
   const Job& job() const override { return job_; }
@@ -62,6 +62,10 @@ class PanamaCollectives final : public Machine {
   Verdict take_result(const wire::PanamaHeader& header, wire::Bytes payload, bool marked, Time now);
   Verdict stash(const Arrival& arrival);
   bool is_sound(const wire::PanamaHeader& header, const PanamaTree& tree);
+  void keep(const wire::PanamaHeader& header, wire::Bytes payload);
+  void finish();
+  Verdict note_inquiry(const wire::PanamaHeader& header);
+  void answer(Outbox& outbox);
   void count(Verdict verdict);
   bool has_all_results() const;
   void send(std::uint32_t tree, const PanamaTree::Sending& sending, Outbox& outbox);
@@ -74,7 +78,8 @@ class PanamaCollectives final : public Machine {
   std::vector<std::byte> zeros_;  // what contributes nothing to a broadcast
 
   bool running_ = false;
-  bool abandoned_ = true;    // nothing is to be sent any more
+  bool abandoned_ = true;  // nothing is to be sent any more
+  std::uint32_t run_;
   std::uint32_t epoch_ = 0;  // of the collective that runs or ran last
   std::uint32_t next_epoch_;
   JobKey key_{};
@@ -83,6 +88,10 @@ class PanamaCollectives final : public Machine {
   Time deadline_ = never;
   std::optional<Error> failure_;
   std::string trouble_;
+
+  std::vector<PanamaRetention> retention_;  // by tree
+  bool retaining_ = false;                  // the collective is over, though not for all, perhaps
+  std::deque<PanamaPlace> asked_;           // for results of these
 
   // Results of the next collective, which others finished without this rank.
   struct Early {

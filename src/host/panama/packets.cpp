@@ -22,9 +22,10 @@ std::uint64_t panama_tag(const JobKey& key, const PanamaPlace& place, std::uint3
   return tag;
 }
 
-std::uint32_t panama_first_epoch(const JobKey& key) {
+std::uint32_t panama_run(const JobKey& key) {
   constexpr std::uint32_t of_no_packet = 0xffffffff;
-  return static_cast<std::uint32_t>(panama_tag(key, {0, of_no_packet, of_no_packet}, of_no_packet));
+  const PanamaPlace nowhere{.tree = of_no_packet, .vid = of_no_packet};
+  return static_cast<std::uint32_t>(panama_tag(key, nowhere, of_no_packet));
 }
 
 std::uint64_t panama_total_tag(const JobKey& key, const PanamaPlace& place,
@@ -50,6 +51,7 @@ wire::PanamaHeader contribution_header(const Job& job, const JobKey& key, const 
   header.kind = wire::PanamaKind::aggregation;
   header.element_type = parcels.type();
   header.op = parcels.op();
+  header.run = place.run;
   header.epoch = place.epoch;
   header.elements = parcels.elements(place.tree, place.vid);
   header.contributions = 1;

@@ -38,10 +38,12 @@ struct PanamaStatistics {
   std::uint64_t contributions_missing = 0;
   std::uint64_t contributions_skipped = 0;  // of this rank: the result was there first
 
+  std::uint64_t answers_sent = 0;  // results, to whoever asked for them
+
   std::uint64_t fingerprint_rejections = 0;  // results that do not have each rank once
   std::uint64_t ignored_malformed = 0;       // not a sound PANAMA packet
   std::uint64_t ignored_foreign = 0;         // of another job, or not for hosts
-  std::uint64_t ignored_stale = 0;           // of an earlier collective
+  std::uint64_t ignored_stale = 0;           // of another run or an earlier collective
   std::uint64_t ignored_duplicate = 0;       // of a packet that is done
   std::uint64_t ignored_mismatch = 0;        // type, operator, length or workers differ
   std::uint64_t ignored_early = 0;           // too far ahead of this rank

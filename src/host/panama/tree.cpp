@@ -65,7 +65,7 @@ std::optional<PanamaTree::Sending> PanamaTree::next(Time now) {
     return Sending{vid, false, left_out_ || vid < seen_};
   }
   if (std::exchange(owes_last_, false)) {
-    return Sending{packets_ - 1};
+    return Sending{.vid = packets_ - 1, .done = true};
   }
   return std::nullopt;
 }

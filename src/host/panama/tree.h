@@ -26,6 +26,7 @@ class PanamaTree {
     std::uint32_t vid = 0;
     bool again = false;
     bool asks = false;  // for the result, if it is there: so does what is sent again
+    bool done = false;  // its result is there: that is to be sent, and no contribution
   };
   // A packet that is to be sent now; it counts as sent. What was lost comes first. Of those whose
   // results were there before, only the last (FIN) is sent: the switches need to know that this

@@ -11,7 +11,20 @@
 namespace tributary::host {
 
 inline constexpr std::uint32_t rendezvous_magic = 0x54524942;  // "TRIB"
-inline constexpr std::uint16_t rendezvous_version = 4;
+inline constexpr std::uint16_t rendezvous_version = 5;
+
+using RendezvousNonce = std::array<std::uint8_t, 32>;
+// Of who sent it: that it knows the secret (Secret::prove). All 0 without one.
+using RendezvousProof = std::array<std::uint8_t, 32>;
+
+// The first word on every connection, rank 0's.
+struct [[gnu::packed]] RendezvousWelcome {
+  wire::be32 magic{rendezvous_magic};
+  wire::be16 version{rendezvous_version};
+  wire::be16 secret;  // 1: ranks have to prove that they know it
+  RendezvousNonce nonce{};
+};
+static_assert(sizeof(RendezvousWelcome) == 40);
 
 // A rank's queue pairs and memory (LinkEnd); all 0 without NetReduce.
 struct [[gnu::packed]] RendezvousLink {
@@ -25,7 +38,7 @@ struct [[gnu::packed]] RendezvousLink {
 };
 static_assert(sizeof(RendezvousLink) == 28);
 
-// What every rank tells rank 0 on a TCP connection. Integers are big-endian.
+// What every rank tells rank 0. Integers are big-endian.
 struct [[gnu::packed]] RendezvousHello {
   wire::be32 magic{rendezvous_magic};
   wire::be16 version{rendezvous_version};
@@ -54,8 +67,15 @@ struct [[gnu::packed]] RendezvousHello {
 };
 static_assert(sizeof(RendezvousHello) == 84);
 
-// What rank 0 answers when all have come, or when they do not agree. `bytes` follow: an error text,
-// or RendezvousAgreement and one RendezvousPeer for each rank.
+struct [[gnu::packed]] RendezvousGreeting {
+  RendezvousHello hello;
+  RendezvousNonce nonce{};
+  RendezvousProof proof{};
+};
+static_assert(sizeof(RendezvousGreeting) == 148);
+
+// Begins everything that follows, in both directions. Behind it come `bytes`, and a proof: of what
+// failed the reason; of an agreement RendezvousAgreement and one RendezvousPeer for each rank.
 struct [[gnu::packed]] RendezvousReply {
   wire::be32 magic{rendezvous_magic};
   wire::be16 version{rendezvous_version};

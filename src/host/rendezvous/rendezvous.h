@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstdint>
+#include <memory>
+#include <string_view>
 #include <vector>
 
 #include "host/clock.h"
@@ -18,8 +19,29 @@ struct Meeting {
   std::vector<RendezvousLink> links;  // by rank
 };
 
+// The connections of a meeting, kept until all ranks have what they need of each other: meanwhile a
+// rank that fails says so, and all others hear of it at once.
+class Rendezvous {
+ public:
+  Rendezvous() = default;
+  Rendezvous(const Rendezvous&) = delete;
+  Rendezvous& operator=(const Rendezvous&) = delete;
+  virtual ~Rendezvous() = default;
+
+  const Meeting& meeting() const { return meeting_; }
+  // As wait_for(); an error with code rendezvous if another rank fails meanwhile.
+  virtual Result<bool> wait(int fd, short events, Time until) = 0;
+  // Tells how this rank has fared, and waits until all have done well, or one has not.
+  virtual Result<void> conclude(const Result<void>& mine, Time until) = 0;
+
+ protected:
+  Meeting meeting_;
+};
+
 // Rank 0 waits at `place` for all others, the others go there; it checks that they agree and hands
-// out the table. The payload and the window agreed on are the smallest of all. Ends by `until`.
-Result<Meeting> meet(const Endpoint& place, const RendezvousHello& hello, Time until);
+// out the table. The payload and the window agreed on are the smallest of all. With a secret, who
+// does not know the same one is a stranger, whom rank 0 turns away. Ends by `until`.
+Result<std::unique_ptr<Rendezvous>> meet(const Endpoint& place, const RendezvousHello& hello,
+                                         std::string_view secret, Time until);
 
 }  // namespace tributary::host

@@ -25,7 +25,17 @@ struct [[gnu::packed]] Greeting {
   wire::be32 magic{greeting_magic};
   wire::be32 job;
   wire::be32 rank;
+  std::uint64_t tag = 0;
+
+  static Greeting of(const Job& job, std::uint32_t rank) {
+    Greeting greeting;
+    greeting.job = job.id;
+    greeting.rank = rank;
+    greeting.tag = ring_tag(job.key, job.id, rank);
+    return greeting;
+  }
 };
+static_assert(sizeof(Greeting) == 20);
 
 // After "by the deadline".
 constexpr auto lateness =
@@ -55,19 +65,21 @@ Error lost(const std::string& who, const std::string& why) {
 
 // Strangers that connect are turned away.
 Result<FileDescriptor> accept_previous(const Listener& listener, const Greeting& expected,
-                                       Time until) {
+                                       Time until, const Wait& wait) {
   for (;;) {
-    auto accepted = accept_until(listener, until);
+    auto accepted = accept_until(listener, until, wait);
     if (!accepted) {
       return accepted;
     }
     // The true peer greets as soon as it is connected; a stranger may say nothing for ever.
     const auto patience = std::min(until, Clock::now() + std::chrono::seconds(1));
     Greeting greeting;
-    const auto read = receive_all(accepted->get(), writable_bytes_of(greeting), patience);
-    if (read && greeting.magic == expected.magic && greeting.job == expected.job &&
-        greeting.rank == expected.rank) {
+    const auto read = receive_all(accepted->get(), writable_bytes_of(greeting), patience, wait);
+    if (read && std::memcmp(&greeting, &expected, sizeof greeting) == 0) {
       return accepted;
+    }
+    if (!read && read.error().code == Error::Code::rendezvous) {
+      return tl::make_unexpected(read.error());
     }
   }
 }
@@ -95,31 +107,34 @@ struct [[gnu::packed]] Ring::Announcement {
   }
 };
 
-Result<Ring> Ring::connect(const Meeting& meeting, Listener listener, Time until) {
-  const auto world_size = meeting.job.world_size();
-  const auto rank = meeting.job.rank;
-  const auto next_rank = (rank + 1) % world_size;
-  const auto previous_rank = (rank + world_size - 1) % world_size;
-  auto next = connect_until(meeting.ring[next_rank], meeting.job.self().address, until);
+Result<Ring> Ring::connect(const Meeting& meeting, Listener listener, Time until,
+                           const Wait& wait) {
+  const auto& job = meeting.job;
+  const auto next_rank = (job.rank + 1) % job.world_size();
+  const auto previous_rank = (job.rank + job.world_size() - 1) % job.world_size();
+  const auto explained = [](std::uint32_t rank, const char* what, const Error& error) {
+    auto text = error.message;
+    if (error.code == Error::Code::timeout) {
+      text = name_of(rank) + what + " by the deadline (" + text + ")" + lateness;
+    } else if (error.code != Error::Code::rendezvous) {
+      text = lost(name_of(rank), text).message;
+    }
+    return fail(Error::Code::rendezvous, text);
+  };
+  // Everybody has listened since before the meeting: where nobody does, somebody has ended.
+  auto next =
+      connect_until(meeting.ring[next_rank], job.self().address, until, wait, WhenRefused::give_up);
   if (!next) {
-    return fail(Error::Code::rendezvous, name_of(next_rank) +
-                                             " took no connection of the ring by the deadline (" +
-                                             next.error().message + ")" + lateness);
+    return explained(next_rank, " took no connection of the ring", next.error());
   }
-  Greeting greeting;
-  greeting.job = meeting.job.id;
-  greeting.rank = rank;
-  if (auto sent = send_all(next->get(), bytes_of(greeting), until); !sent) {
+  if (auto sent = send_all(next->get(), bytes_of(Greeting::of(job, job.rank)), until); !sent) {
     return fail(Error::Code::rendezvous, lost(name_of(next_rank), sent.error().message).message);
   }
-  greeting.rank = previous_rank;
-  auto previous = accept_previous(listener, greeting, until);
+  auto previous = accept_previous(listener, Greeting::of(job, previous_rank), until, wait);
   if (!previous) {
-    return fail(Error::Code::rendezvous, name_of(previous_rank) +
-                                             " did not connect to the ring by the deadline (" +
-                                             previous.error().message + ")" + lateness);
+    return explained(previous_rank, " did not connect to the ring", previous.error());
   }
-  return Ring(rank, world_size, std::move(*next), std::move(*previous));
+  return Ring(job.rank, job.world_size(), std::move(*next), std::move(*previous));
 }
 
 std::string Ring::next_name() const {

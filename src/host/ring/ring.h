@@ -19,8 +19,10 @@ namespace tributary::host {
 // further call fails.
 class Ring {
  public:
-  // `listener` is where this rank told the others that it listens.
-  static Result<Ring> connect(const Meeting& meeting, Listener listener, Time until);
+  // `listener` is where this rank told the others that it listens. An error of `wait` is returned
+  // as it is.
+  static Result<Ring> connect(const Meeting& meeting, Listener listener, Time until,
+                              const Wait& wait = wait_alone);
 
   Result<void> allreduce(const Buffers& buffers, Time until);
   // As chains that end or begin at `root`; `out` of a reduce only matters there, `in` of a

@@ -14,6 +14,7 @@
 #include "wire/ethernet.h"
 #include "wire/panama.h"
 #include "wire/roce.h"
+#include "wire/spread.h"
 
 namespace tributary::host {
 namespace {
@@ -80,24 +81,73 @@ Result<FileDescriptor> open_panama_sender(wire::Ipv4Address local, const Interfa
   return fd;
 }
 
+// Not bound yet.
+Result<FileDescriptor> open_canary_socket() {
+  auto fd = udp_socket();
+  if (!fd || !set_option(fd.get(), SOL_SOCKET, SO_NO_CHECK, 1) ||
+      !set_option(fd.get(), IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO) ||
+      !set_option(fd.get(), IPPROTO_IP, IP_TOS, wire::ecn::ect0)) {
+    return fail(Error::Code::network, errno_text("UDP socket"));
+  }
+  return fd;
+}
+
+// What only sends. Nobody reads what strangers send there.
+Result<FileDescriptor> open_canary_sender() {
+  auto fd = open_canary_socket();
+  if (fd) {
+    enlarge(fd->get(), SO_SNDBUFFORCE, SO_SNDBUF);
+    set_option(fd->get(), SOL_SOCKET, SO_RCVBUF, 0);
+  }
+  return fd;
+}
+
+// One for each flow, with a source port of the flow's, as far as they are free: every worker on a
+// host has its own. They lie beyond those from which Linux takes what nobody asked for.
+Result<std::vector<FileDescriptor>> open_canary_senders(wire::Ipv4Address local) {
+  constexpr unsigned port_first = 0xf000;
+  constexpr unsigned port_last = 0xffff;
+  std::vector<FileDescriptor> senders(wire::flow_count);
+  auto spare = open_canary_sender();
+  std::size_t missing = senders.size();
+  for (auto port = port_first; port <= port_last && missing != 0 && spare; ++port) {
+    const auto bound = static_cast<std::uint16_t>(port);
+    auto& sender = senders[wire::flow_of_port(bound)];
+    if (!sender && bind_to(spare->get(), {local, bound})) {
+      sender = std::move(*spare);
+      --missing;
+      spare = open_canary_sender();
+    }
+  }
+  for (auto& sender : senders) {
+    if (spare && !sender && bind_to(spare->get(), {local, 0})) {
+      sender = std::move(*spare);
+      spare = open_canary_sender();
+    }
+  }
+  if (!spare) {
+    return tl::make_unexpected(spare.error());
+  }
+  return senders;
+}
+
 }  // namespace
 
 Result<DatagramSocket> open_udp_socket(wire::Ipv4Address local) {
-  DatagramSocket opened{.fd = udp_socket()};
+  auto socket = open_canary_socket();
+  if (!socket) {
+    return tl::make_unexpected(socket.error());
+  }
+  DatagramSocket opened{.fd = std::move(*socket)};
   const int fd = opened.fd.get();
-  if (fd < 0) {
-    return fail(Error::Code::network, errno_text("UDP socket"));
-  }
-  if (!set_option(fd, SOL_SOCKET, SO_NO_CHECK, 1) ||
-      !set_option(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO) ||
-      !set_option(fd, IPPROTO_IP, IP_TOS, wire::ecn::ect0)) {
-    return fail(Error::Code::network, errno_text("options of the UDP socket"));
-  }
   opened.receive_buffer_bytes = enlarge_buffers(fd);
   for (unsigned port = wire::canary_udp_port_first; port <= wire::canary_udp_port_last; ++port) {
     opened.local = Endpoint{local, static_cast<std::uint16_t>(port)};
     if (bind_to(fd, opened.local)) {
-      return opened;
+      return open_canary_senders(local).map([&](std::vector<FileDescriptor> senders) {
+        opened.senders = std::move(senders);
+        return std::move(opened);
+      });
     }
     if (errno != EADDRINUSE) {
       return fail(Error::Code::network, errno_text("bind to " + to_string(opened.local)));

@@ -14,7 +14,8 @@ namespace tributary::host {
 
 struct DatagramSocket {
   FileDescriptor fd;
-  // One per flow of the datagrams (PANAMA: per tree); empty: all leave through `fd`.
+  // One per flow of the datagrams (Canary: wire::flow_of(), PANAMA: per tree); empty: all leave
+  // through `fd`.
   std::vector<FileDescriptor> senders = {};
   Endpoint local;
   int interface_index = 0;               // Ethernet only
@@ -23,8 +24,9 @@ struct DatagramSocket {
   bool tells_source = false;             // and from where it came
 };
 
-// A UDP socket on the first free Canary port of a local address. UDP checksums are off: the CRC of
-// the Canary header covers the packet, and every aggregating hop renews it.
+// A UDP socket on the first free Canary port of a local address, and others that send for it, so
+// that source ports tell blocks apart; no privileges are needed for that. UDP checksums are off:
+// the CRC of the Canary header covers the packet, and every aggregating hop renews it.
 Result<DatagramSocket> open_udp_socket(wire::Ipv4Address local);
 
 // A UDP socket that is a member of multicast groups on the interface of a local address, at

@@ -7,7 +7,6 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <thread>
 
 #include "host/transport/address.h"
 
@@ -37,8 +36,8 @@ bool is_own_peer(int fd) {
          from_sockaddr(local) == from_sockaddr(remote);
 }
 
-// One attempt; the error is errno's.
-int try_connect(int fd, const Endpoint& remote, Time until) {
+// One attempt; what is returned is errno's, 0 when connected.
+Result<int> try_connect(int fd, const Endpoint& remote, Time until, const Wait& wait) {
   const auto address = to_sockaddr(remote);
   if (::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
     return is_own_peer(fd) ? ECONNREFUSED : 0;
@@ -46,13 +45,14 @@ int try_connect(int fd, const Endpoint& remote, Time until) {
   if (errno != EINPROGRESS) {
     return errno;
   }
-  if (!wait_for(fd, POLLOUT, until)) {
-    return ETIMEDOUT;
-  }
-  int error = 0;
-  socklen_t size = sizeof error;
-  ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
-  return error == 0 && is_own_peer(fd) ? ECONNREFUSED : error;
+  return wait(fd, POLLOUT, until).map([fd](bool ready) {
+    int error = ETIMEDOUT;
+    socklen_t size = sizeof error;
+    if (ready) {
+      ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
+    }
+    return error == 0 && is_own_peer(fd) ? ECONNREFUSED : error;
+  });
 }
 
 Error timed_out(const char* what) {
@@ -99,7 +99,11 @@ Result<Listener> listen_on(const Endpoint& local) {
   return listener;
 }
 
-Result<FileDescriptor> accept_until(const Listener& listener, Time until) {
+Result<bool> wait_alone(int fd, short events, Time until) {
+  return wait_for(fd, events, until);
+}
+
+Result<FileDescriptor> accept_until(const Listener& listener, Time until, const Wait& wait) {
   for (;;) {
     FileDescriptor accepted(
         ::accept4(listener.fd.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
@@ -110,13 +114,18 @@ Result<FileDescriptor> accept_until(const Listener& listener, Time until) {
     if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
       return fail(Error::Code::network, errno_text("cannot accept connections"));
     }
-    if (Clock::now() >= until || !wait_for(listener.fd.get(), POLLIN, until)) {
+    const auto ready = wait(listener.fd.get(), POLLIN, until);
+    if (!ready) {
+      return tl::make_unexpected(ready.error());
+    }
+    if (!*ready || Clock::now() >= until) {
       return tl::make_unexpected(timed_out("accept"));
     }
   }
 }
 
-Result<FileDescriptor> connect_until(const Endpoint& remote, wire::Ipv4Address local, Time until) {
+Result<FileDescriptor> connect_until(const Endpoint& remote, wire::Ipv4Address local, Time until,
+                                     const Wait& wait, WhenRefused refused) {
   for (;;) {
     auto fd = new_socket();
     set_option(fd.get(), IPPROTO_TCP, TCP_NODELAY, 1);
@@ -124,15 +133,22 @@ Result<FileDescriptor> connect_until(const Endpoint& remote, wire::Ipv4Address l
     if (!fd || ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&source), sizeof source) != 0) {
       return tl::make_unexpected(broken("TCP socket"));
     }
-    const int error = try_connect(fd.get(), remote, until);
-    if (error == 0) {
+    const auto error = try_connect(fd.get(), remote, until, wait);
+    if (!error) {
+      return tl::make_unexpected(error.error());
+    }
+    if (*error == 0) {
       return fd;
     }
-    if (Clock::now() + retry_pause >= until) {
-      errno = error;
-      return fail(Error::Code::timeout, errno_text("no connection to " + to_string(remote)));
+    const bool hopeless = *error == ECONNREFUSED && refused == WhenRefused::give_up;
+    if (hopeless || Clock::now() + retry_pause >= until) {
+      errno = *error;
+      return fail(hopeless ? Error::Code::network : Error::Code::timeout,
+                  errno_text("no connection to " + to_string(remote)));
     }
-    std::this_thread::sleep_for(retry_pause);
+    if (const auto paused = wait(-1, 0, Clock::now() + retry_pause); !paused) {
+      return tl::make_unexpected(paused.error());
+    }
   }
 }
 
@@ -150,7 +166,7 @@ Result<void> send_all(int fd, wire::Bytes bytes, Time until) {
   return {};
 }
 
-Result<void> receive_all(int fd, wire::MutableBytes bytes, Time until) {
+Result<void> receive_all(int fd, wire::MutableBytes bytes, Time until, const Wait& wait) {
   while (!bytes.empty()) {
     const auto received = ::recv(fd, bytes.data(), bytes.size(), 0);
     if (received > 0) {
@@ -159,7 +175,9 @@ Result<void> receive_all(int fd, wire::MutableBytes bytes, Time until) {
       return fail(Error::Code::network, "the other side closed the connection");
     } else if (errno != EAGAIN && errno != EINTR) {
       return tl::make_unexpected(broken("receive"));
-    } else if (!wait_for(fd, POLLIN, until)) {
+    } else if (const auto ready = wait(fd, POLLIN, until); !ready) {
+      return tl::make_unexpected(ready.error());
+    } else if (!*ready) {
       return tl::make_unexpected(timed_out("receive"));
     }
   }

@@ -20,6 +20,9 @@ name = "a"
 tap = "tap0"
 address = "10.0.0.1/24"
 rate = "200Mbit"
+[[switch.port]]
+name = "b"
+tap = "tap1"
 [[switch.route]]
 prefix = "10.1.0.0/16"
 via = ["10.0.0.2"]
@@ -83,6 +86,13 @@ TEST(ConfigDiffTest, flow_control_can_be_reloaded) {
                    "~ switch s port a pause_reaction: 3ms -> 2ms",
                    "~ switch s port a pause_xoff: automatic -> 64KiB",
                    "~ switch s port a pause_xon: automatic -> 32KiB"}));
+}
+
+TEST(ConfigDiffTest, port_security_can_be_reloaded) {
+  EXPECT_EQ(lines("tap = \"tap1\"", "tap = \"tap1\"\naddresses_max = 2"),
+            Lines{"~ switch s port b addresses_max: unlimited -> 2"});
+  EXPECT_EQ(lines("tap = \"tap1\"", "tap = \"tap1\"\nlearn = \"off\""),
+            Lines{"~ switch s port b learn: on -> off"});
 }
 
 TEST(ConfigDiffTest, bfd_can_be_reloaded) {

@@ -109,6 +109,33 @@ TEST_P(ConfigNetReduceError, is_placed_and_explained) {
 }
 INSTANTIATE_TEST_SUITE_P(Each, ConfigNetReduceError, testing::ValuesIn(cases), test::name_of);
 
+// A second switch with a ring 7.
+std::string with_another_switch(const std::string& ring) {
+  return std::string(good) + R"([[switch]]
+name = "s2"
+id = 2
+[[switch.port]]
+name = "h2"
+ring = "h2"
+[switch.netreduce]
+[[switch.netreduce.ring]]
+id = 7
+)" + ring;
+}
+
+TEST(ConfigNetReduce, one_id_is_one_ring_on_all_switches) {
+  EXPECT_TRUE(parse_config(with_another_switch(R"(members = ["10.0.0.1", "10.0.0.2"])"), "f.toml"));
+  for (const char* other : {R"(members = ["10.0.9.1", "10.0.9.2"])",
+                            "members = [\"10.0.0.1\", \"10.0.0.2\"]\nwindow = 4"}) {
+    const auto refused = parse_config(with_another_switch(other), "f.toml");
+    ASSERT_FALSE(refused) << other;
+    const auto said = to_string(refused.error());
+    EXPECT_THAT(said, testing::HasSubstr("ring 7 is another one on switch `s1`"));
+    EXPECT_THAT(said, testing::HasSubstr("f.toml:26:"));
+    EXPECT_THAT(said, testing::HasSubstr("another `id`"));
+  }
+}
+
 TEST(ConfigNetReduce, rings_can_be_reloaded) {
   const auto before = parse_config(good, "before.toml");
   const auto after = parse_config(test::replaced(good, "window = 4", "window = 8"), "after.toml");

@@ -123,6 +123,14 @@ TEST_F(CtlTest, stalled_does_not_guess_ranks) {
   EXPECT_TRUE(json::parse(run("-j stalled").output)[0]["missing_ranks"].is_null());
 }
 
+TEST_F(CtlTest, stalled_names_no_leader_where_there_is_none) {
+  backend_.stalls[0].stall.leader = {};
+  start();
+  EXPECT_NE(run("stalled").output.find("  0  -         1.2 s  "), std::string::npos)
+      << run("stalled").output;
+  EXPECT_TRUE(json::parse(run("-j stalled").output)[0]["leader"].is_null());
+}
+
 TEST_F(CtlTest, stalled_names_ports_where_ranks_are_not_known) {
   backend_.stalls[0].stall.missing.clear();
   backend_.stalls[0].missing_ports = {"h3", "up1"};

@@ -47,6 +47,18 @@ TEST_F(DispatcherTest, every_list_has_rows) {
   }
 }
 
+TEST_F(DispatcherTest, without_an_answer_of_all_cores_there_is_none) {
+  backend_.core_late = "the packet core on CPU 3 did not answer";
+  for (const char* method : {"daemon.status", "switch.list", "port.list", "route.list", "bfd.list",
+                             "fdb.list", "arp.list", "engine.list", "job.list", "descriptor.list",
+                             "stalled.list", "tree.list", "drop.list", "counter.list"}) {
+    const auto result = call(method);
+    ASSERT_FALSE(result) << method;
+    EXPECT_EQ(result.error().code, ErrorCode::late) << method;
+    EXPECT_EQ(result.error().message, backend_.core_late) << method;
+  }
+}
+
 TEST_F(DispatcherTest, rows_carry_base_units_in_their_names) {
   const auto port = (*call("port.list"))["rows"][0];
   EXPECT_EQ(port["counters"]["rx_packets_total"], 10);
@@ -180,6 +192,13 @@ TEST_F(DispatcherTest, config_reload_puts_what_can_change_in_force) {
   EXPECT_TRUE(call("config.reload", {{"name", "f"}, {"text", text}}));
   EXPECT_EQ(backend_.reloads, 1);
   EXPECT_EQ(backend_.running.switches[0].config.ports[0].queue.rate_bps, 10'000'000u);
+}
+
+TEST_F(DispatcherTest, config_reload_says_which_cores_are_late) {
+  const json params = {{"name", "f"}, {"text", std::string(running)}};
+  EXPECT_EQ((*call("config.reload", params))["late_cpus"], json::array());
+  backend_.late_cpus = {3, 5};
+  EXPECT_EQ((*call("config.reload", params))["late_cpus"], json({3, 5}));
 }
 
 TEST_F(DispatcherTest, config_reload_refuses_what_needs_a_restart) {

@@ -20,16 +20,16 @@ class FakeBackend final : public Backend {
     section.devices.emplace_back(InterfaceDevice{"veth-h1"});
   }
 
-  DaemonStatus status() override {
+  Queried<DaemonStatus> status() override {
     DaemonStatus status;
     status.version = "0.1.0";
     status.uptime_s = 1.5;
     status.resident_bytes = 64 << 20;
     status.idle = "adaptive";
     status.cores = {{.cpu = 3, .loops = 10, .busy_loops = 4, .handover_full = 2}};
-    return status;
+    return known(status);
   }
-  std::vector<SwitchStatus> switches() override {
+  Queried<std::vector<SwitchStatus>> switches() override {
     SwitchStatus status;
     status.name = "leaf1";
     status.id = 1;
@@ -40,9 +40,9 @@ class FakeBackend final : public Backend {
     status.ledger.forwarded = 6;
     status.ledger.absorbed = 3;
     status.ledger.drop(DropReason::no_route);
-    return {status};
+    return known(std::vector{status});
   }
-  std::vector<PortStatus> ports() override {
+  Queried<std::vector<PortStatus>> ports() override {
     PortStatus status;
     status.switch_name = "leaf1";
     status.device = "af_packet veth-h1";
@@ -56,18 +56,19 @@ class FakeBackend final : public Backend {
       status.name = port.name;
       rows.push_back(status);
     }
-    return rows;
+    return known(rows);
   }
-  std::vector<RouteStatus> routes() override {
+  Queried<std::vector<RouteStatus>> routes() override {
     const wire::Ipv4Address hop(10, 100, 1, 2);
-    return {{"leaf1",
-             {wire::Ipv4Address(10, 2, 0, 0), 16},
-             false,
-             {{hop, "h1", true}},
-             {forwarding::Policy::ecmp, forwarding::Policy::adaptive},
-             {3, 0, 0}}};
+    const RouteStatus row{"leaf1",
+                          {wire::Ipv4Address(10, 2, 0, 0), 16},
+                          false,
+                          {{hop, "h1", true}},
+                          {forwarding::Policy::ecmp, forwarding::Policy::adaptive},
+                          {3, 0, 0}};
+    return known(std::vector{row});
   }
-  std::vector<BfdStatus> bfd() override {
+  Queried<std::vector<BfdStatus>> bfd() override {
     BfdStatus status{"leaf1", "h1", {}};
     status.row.neighbour = wire::Ipv4Address(10, 100, 1, 2);
     status.row.alive = true;
@@ -81,20 +82,22 @@ class FakeBackend final : public Backend {
     status.row.received = 5;
     status.row.sent = 6;
     status.row.failures = 1;
-    return {status};
+    return known(std::vector{status});
   }
-  std::vector<FdbStatus> fdb() override {
+  Queried<std::vector<FdbStatus>> fdb() override {
     FdbStatus entry{"leaf1", {{2, 0, 0, 0, 0, 1}}, "h1", false, 0.5};
-    return std::vector<FdbStatus>(fdb_entries, entry);
+    return known(std::vector<FdbStatus>(fdb_entries, entry));
   }
-  std::vector<ArpStatus> arp() override {
-    return {{"leaf1", wire::Ipv4Address(10, 1, 1, 2), {{2, 0, 0, 0, 0, 2}}, "h1", "reachable", 3}};
+  Queried<std::vector<ArpStatus>> arp() override {
+    const ArpStatus row{
+        "leaf1", wire::Ipv4Address(10, 1, 1, 2), {{2, 0, 0, 0, 0, 2}}, "h1", "reachable", 3};
+    return known(std::vector{row});
   }
-  std::vector<EngineStatus> engines() override {
-    return {{"leaf1", "canary", {{"collisions_total", 7}}}};
+  Queried<std::vector<EngineStatus>> engines() override {
+    return known(std::vector{EngineStatus{"leaf1", "canary", {{"collisions_total", 7}}}});
   }
-  std::vector<JobRow> jobs() override { return job_rows; }
-  std::vector<DescriptorRow> descriptors(std::size_t limit) override {
+  Queried<std::vector<JobRow>> jobs() override { return known(job_rows); }
+  Queried<std::vector<DescriptorRow>> descriptors(std::size_t limit) override {
     descriptor_limit = limit;
     engine::DescriptorStatus descriptor;
     descriptor.job = 9;
@@ -104,19 +107,19 @@ class FakeBackend final : public Backend {
     descriptor.age = std::chrono::milliseconds(2);
     descriptor.leader = wire::Ipv4Address(10, 2, 1, 2);
     descriptor.children = {0};
-    return {{"leaf1", "canary", descriptor}};
+    return known(std::vector{DescriptorRow{"leaf1", "canary", descriptor}});
   }
 
-  std::vector<StallRow> stalled(std::size_t limit) override {
-    return {stalls.begin(),
-            stalls.begin() + static_cast<std::ptrdiff_t>(std::min(limit, stalls.size()))};
+  Queried<std::vector<StallRow>> stalled(std::size_t limit) override {
+    auto rows = stalls;
+    rows.resize(std::min(limit, rows.size()));
+    return known(rows);
   }
 
-  std::vector<TreeRow> tree_states() override { return states; }
+  Queried<std::vector<TreeRow>> tree_states() override { return known(states); }
 
   const DaemonConfig& config() const override { return running; }
   const RuntimeTrees& trees() const override { return installed; }
-  bool cores_agree() const override { return agree; }
   Outcome set_trees(const RuntimeTrees& next) override {
     if (!trees_refused.empty()) {
       return tl::unexpected(trees_refused);
@@ -128,10 +131,10 @@ class FakeBackend final : public Backend {
   Outcome check_reload(const DaemonConfig&) override {
     return reload_refused.empty() ? Outcome{} : tl::unexpected(reload_refused);
   }
-  Outcome reload(const DaemonConfig& next) override {
+  tl::expected<LateCpus, std::string> reload(const DaemonConfig& next) override {
     running = next;
     ++reloads;
-    return {};
+    return late_cpus;
   }
   Outcome set_port(const std::string& switch_name, const std::string& port, bool up) override {
     if (switch_name != "leaf1" || port != "h1") {
@@ -162,12 +165,22 @@ class FakeBackend final : public Backend {
   std::size_t descriptor_limit = 0;
   bool port_up = true;
   RuntimeTrees installed;
-  bool agree = true;
   std::string trees_refused;   // why set_trees() fails; empty: it does not
   std::string reload_refused;  // why reload() would fail; likewise
+  LateCpus late_cpus;          // after a reload
+  std::string core_late;       // why nothing is known; empty: all cores answer
   int tree_changes = 0;
   int reloads = 0;
   int shutdowns = 0;
+
+ private:
+  template <class Value>
+  Queried<Value> known(Value value) const {
+    if (!core_late.empty()) {
+      return tl::unexpected(core_late);
+    }
+    return value;
+  }
 };
 
 }  // namespace tributary::control

@@ -157,6 +157,17 @@ constexpr test::Damage cases[] = {
      "`ports` names no port", "leave it out"},
     {"canary_job_twice", "timeout = \"1ms\"", "job = [{ id = 7 }, { id = 7 }]", 8, 27,
      "job 7 was given before", "one [[switch.canary.job]]"},
+    {"learning_unknown", "tap = \"tap0\"", "tap = \"tap0\"\nlearn = \"no\"", 22, 9,
+     "`no` is no value of `learn`", "\"on\", \"off\""},
+    {"learning_on_a_routed_port", "rate = \"200Mbit\"", "learn = \"off\"", 17, 9,
+     "`learn` is for bridged ports", "`address` away"},
+    {"addresses_of_a_routed_port", "rate = \"200Mbit\"", "addresses_max = 1", 17, 17,
+     "`addresses_max` is for bridged ports", "`address` away"},
+    {"addresses_none", "tap = \"tap0\"", "tap = \"tap0\"\naddresses_max = 0", 22, 17,
+     "`addresses_max` is out of range", "from 1 to 1048576"},
+    {"addresses_without_learning", "tap = \"tap0\"",
+     "tap = \"tap0\"\nlearn = \"off\"\naddresses_max = 1", 23, 17, "`learn` is \"off\"",
+     "one of the two"},
     {"bfd_too_fast", "[switch.canary]", "bfd = { interval = \"9ms\" }\n[switch.canary]", 6, 20,
      "`interval` is out of range", "from 10ms to"},
     {"bfd_too_slow", "[switch.canary]", "bfd = { interval = \"61s\" }\n[switch.canary]", 6, 20,
@@ -405,7 +416,10 @@ TEST(LoaderTest, more_devices_than_the_daemon_can_drive_are_refused) {
 
 TEST(LoaderTest, hostile_nesting_is_an_error) {
   const std::string prefix = "version = 1\n";
-  EXPECT_FALSE(parse_config(prefix + "a = " + std::string(100000, '['), "f"));
+  const auto brackets = parse_config(prefix + "é = " + std::string(100000, '['), "f");
+  ASSERT_FALSE(brackets);
+  EXPECT_EQ(to_string(brackets.error()[0]),
+            "f:2:37: brackets or dotted keys are nested too deep (write it flatter)");
   std::string dotted = prefix;
   for (int i = 0; i < 500000; ++i) {
     dotted += "a.";

@@ -202,6 +202,30 @@ TEST_F(ServerTest, sixteen_clients_are_served_and_one_more_is_told_busy) {
   expect_alive();
 }
 
+// The server comes round when all of them have gone, and finds the kernel's queue full of them.
+TEST_F(ServerTest, clients_that_have_hung_up_take_no_place) {
+  auto server = Server::create(options_, backend_);
+  ASSERT_TRUE(server) << server.error();
+  for (int round = 0; round < 20; ++round) {
+    for (std::size_t i = 0; i < Server::clients_max; ++i) {
+      const int fd = raw();
+      put(fd, "abc");
+      close(fd);
+    }
+    const int fd = raw();
+    put(fd, status_request(round));
+    const auto end = std::chrono::steady_clock::now() + 10s;
+    FrameDecoder decoder(reply_bytes_max);
+    pollfd reply{fd, POLLIN, 0};
+    while (poll(&reply, 1, 0) == 0 && std::chrono::steady_clock::now() < end) {
+      (*server)->run_once(1ms);
+    }
+    const json answer = get(fd, decoder);
+    EXPECT_TRUE(answer.contains("result")) << round << ": " << answer;
+    close(fd);
+  }
+}
+
 TEST_F(ServerTest, pipelined_requests_are_answered_in_order) {
   start();
   const int fd = raw();

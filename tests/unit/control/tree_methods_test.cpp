@@ -123,17 +123,6 @@ TEST_F(TreeMethodsTest, the_same_again_is_no_change) {
   EXPECT_EQ(backend_.tree_changes, 1);
 }
 
-TEST_F(TreeMethodsTest, the_same_again_is_told_to_cores_that_differ) {
-  ASSERT_TRUE(call("tree.install", install({part_of(7, 0)})));
-  backend_.agree = false;
-  ASSERT_TRUE(call("tree.install", install({part_of(7, 0)})));
-  EXPECT_EQ(backend_.tree_changes, 2);
-  backend_.trees_refused = "a packet core did not take up the configuration";
-  const auto again = call("tree.install", install({part_of(7, 0)}));
-  ASSERT_FALSE(again);
-  EXPECT_EQ(again.error().message, backend_.trees_refused);
-}
-
 TEST_F(TreeMethodsTest, a_job_s_trees_are_replaced_and_others_left_alone) {
   ASSERT_TRUE(call("tree.install", install({part_of(7, 0), part_of(7, 1), part_of(8, 2)})));
   ASSERT_TRUE(call("tree.install", install({part_of(7, 3)})));

@@ -3,7 +3,11 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sched.h>
 #include <sstream>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -72,6 +76,49 @@ TEST_F(TreeStoreTest, what_cannot_be_written_leaves_what_was_there) {
   EXPECT_THAT(saved.error(), HasSubstr(path()));
   EXPECT_EQ(*load_trees(path()), trees);
   EXPECT_FALSE(save_trees(directory_ / "none/state", trees));
+}
+
+// On a full file system of its own, which costs a process of its own: what remains of the trees can
+// be kept, and more cannot.
+enum class OnFullDisk { as_promised, not_as_promised, cannot_be_tried };
+
+OnFullDisk keep_on_full_disk(const std::string& directory) {
+  const auto user = std::to_string(getuid());
+  const auto group = std::to_string(getgid());
+  const bool alone = unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0;
+  std::ofstream("/proc/self/uid_map") << user + " " + user + " 1";
+  std::ofstream("/proc/self/setgroups") << "deny";
+  std::ofstream("/proc/self/gid_map") << group + " " + group + " 1";
+  if (!alone || mount("tmpfs", directory.c_str(), "tmpfs", 0, "size=64k") != 0) {
+    return OnFullDisk::cannot_be_tried;
+  }
+  const std::string path = directory + "/state";
+  const RuntimeTrees trees = {{"leaf1", {part_of(7, 0), part_of(8, 1)}}};
+  const RuntimeTrees fewer = {{"leaf1", {part_of(8, 1)}}};
+  std::vector<TreePart> many;
+  for (std::uint16_t tree = 0; tree < 1000; ++tree) {
+    many.push_back(part_of(9, tree));
+  }
+  bool good = save_trees(path, trees).has_value();
+  std::ofstream(directory + "/full") << std::string(65536, 'x');
+  good = good && save_trees(path, fewer).has_value() && *load_trees(path) == fewer;
+  good = good && !save_trees(path, {{"leaf1", many}}) && *load_trees(path) == fewer;
+  good = good && !std::filesystem::exists(path + ".new");
+  return good ? OnFullDisk::as_promised : OnFullDisk::not_as_promised;
+}
+
+TEST_F(TreeStoreTest, trees_can_be_taken_away_on_a_full_disk) {
+  const pid_t child = fork();
+  if (child == 0) {
+    _exit(static_cast<int>(keep_on_full_disk(directory_ / "")));
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == static_cast<int>(OnFullDisk::cannot_be_tried)) {
+    GTEST_SKIP() << "this machine lets nobody mount in a namespace of their own";
+  }
+  EXPECT_EQ(WEXITSTATUS(status), static_cast<int>(OnFullDisk::as_promised));
 }
 
 TEST_F(TreeStoreTest, a_damaged_file_is_said_and_passed_over) {

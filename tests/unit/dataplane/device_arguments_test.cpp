@@ -12,7 +12,7 @@ using testing::HasSubstr;
 
 DeviceArguments made(const control::DeviceConfig& device, unsigned number = 3,
                      std::uint16_t mtu = 1500) {
-  const auto arguments = device_arguments(device, number, mtu);
+  const auto arguments = device_arguments(device, number, {mtu});
   EXPECT_TRUE(arguments.has_value());
   EXPECT_TRUE(arguments->has_value());
   return arguments->value();
@@ -28,14 +28,41 @@ TEST(DeviceArguments, AfPacketNamesItsInterface) {
 
 TEST(DeviceArguments, AfPacketSlotsGrowWithTheMtu) {
   EXPECT_THAT(made(InterfaceDevice{"veth0"}, 0, 4200).arguments,
-              HasSubstr("blocksz=65536,framesz=8192,framecnt=128"));
+              HasSubstr("blocksz=65536,framesz=8192,framecnt=512"));
   EXPECT_THAT(made(InterfaceDevice{"veth0"}, 0, 9000).arguments, HasSubstr("framesz=16384"));
+}
+
+TEST(DeviceArguments, AfPacketHasASlotForEachFrameOfABurst) {
+  const auto arguments = device_arguments(InterfaceDevice{"veth0"}, 0, {4200, 1, 680});
+  EXPECT_THAT(arguments->value().arguments, HasSubstr("framesz=8192,framecnt=1024"));
+}
+
+TEST(DeviceArguments, WindowsOfAllRingsMayComeAtOnce) {
+  switching::SwitchConfig config;
+  EXPECT_EQ(frames_at_once(config, {}), 512u);
+  config.netreduce.emplace();
+  auto& rings = config.netreduce->rings;
+  rings.resize(2);
+  rings[0].window = rings[1].window = 4;
+  EXPECT_EQ(frames_at_once(config, {}), 2u * 4 * 170);
+  rings[0].message_packets = 8192;
+  EXPECT_EQ(frames_at_once(config, {}), 8192u) << "more than that is not locked";
+}
+
+TEST(DeviceArguments, ANeighbourThatIsNotAskedForSilenceSendsOn) {
+  switching::PortConfig port;
+  port.queue.rate_bps = 100'000'000;
+  EXPECT_EQ(frames_at_once({}, port), 512u);
+  port.flow.mode = forwarding::FlowControl::pause;
+  EXPECT_EQ(frames_at_once({}, port), 4166u) << "half a second of frames of 1500 bytes";
+  port.queue.rate_bps = 0;
+  EXPECT_EQ(frames_at_once({}, port), 8192u);
 }
 
 TEST(DeviceArguments, AfXdpRefusesAnMtuBeyondAPage) {
   const InterfaceDevice device{"veth0", InterfaceDevice::Driver::af_xdp};
   EXPECT_EQ(made(device).arguments, "iface=veth0,queue_count=1");
-  const auto refused = device_arguments(device, 0, 9000);
+  const auto refused = device_arguments(device, 0, {9000});
   ASSERT_FALSE(refused.has_value());
   EXPECT_THAT(refused.error(), HasSubstr("af_packet"));
 }
@@ -58,7 +85,8 @@ TEST(DeviceArguments, SeveralQueues) {
   device.driver = InterfaceDevice::Driver::af_xdp;
   EXPECT_THAT(made(device).arguments, HasSubstr("queue_count=4"));
   device.queues = control::queues_automatic;
-  EXPECT_THAT(device_arguments(device, 0, 1500, 3)->value().arguments, HasSubstr("queue_count=3"));
+  EXPECT_THAT(device_arguments(device, 0, {1500, 3})->value().arguments,
+              HasSubstr("queue_count=3"));
   EXPECT_EQ(made(control::PcapDevice{{"0.pcap", "1.pcap"}, "", true}).arguments,
             "rx_pcap=0.pcap,rx_pcap=1.pcap,infinite_rx=1");
 }
@@ -71,7 +99,7 @@ TEST(DeviceArguments, RawArgumentsAreSplitAtTheFirstComma) {
 }
 
 TEST(DeviceArguments, InternalLinkHasNoDevice) {
-  const auto arguments = device_arguments(control::InternalLink{"spine1", "leaf1"}, 0, 1500);
+  const auto arguments = device_arguments(control::InternalLink{"spine1", "leaf1"}, 0, {});
   ASSERT_TRUE(arguments.has_value());
   EXPECT_FALSE(arguments->has_value());
 }

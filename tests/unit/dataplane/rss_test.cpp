@@ -9,6 +9,7 @@
 
 #include "switch/spreading.h"
 #include "wire/canary.h"
+#include "wire/spread.h"
 
 namespace tributary::dataplane {
 namespace {
@@ -35,7 +36,7 @@ std::uint16_t port_of(std::uint64_t key) {
 }
 
 unsigned owner_of(std::uint16_t port, unsigned cores) {
-  return switching::core_of_spread(switching::spread(port), cores);
+  return switching::core_of_spread(wire::spread(port), cores);
 }
 
 TEST(Rss, TheQueueIsThatOfTheOwnerWhereverTheCardHasThePort) {
@@ -48,6 +49,21 @@ TEST(Rss, TheQueueIsThatOfTheOwnerWhereverTheCardHasThePort) {
         ASSERT_EQ(card.queue_of({std::uint32_t{port} << 16, 0, 0}), owner) << port;
         ASSERT_EQ(card.queue_of({0, 0, std::uint32_t{port} << 16}), owner) << port;
         ASSERT_EQ(card.queue_of({0, port, 0}), owner) << port;
+      }
+    }
+  }
+}
+
+// Hosts have a port for each flow only, whichever of the flow's was free.
+TEST(Rss, WhatAHostSendsComesToTheOwnerToo) {
+  for (const auto cores : std::vector<std::uint16_t>{1, 2, 4, 8, 16, 64}) {
+    const Card card(512, cores);
+    for (std::uint32_t port = 0xf000; port <= 0xffff; ++port) {
+      const auto sent_by = static_cast<std::uint16_t>(port);
+      for (std::uint64_t key = 0; key < 40; ++key) {
+        if (wire::flow_of(key) == wire::flow_of_port(sent_by)) {
+          ASSERT_EQ(card.queue_of({port << 16, 0, 0}), owner_of(wire::source_port_of(key), cores));
+        }
       }
     }
   }

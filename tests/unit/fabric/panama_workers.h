@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "host/panama/collectives.h"
-#include "host/panama/packets.h"
 #include "support/aggregation_tree.h"
 #include "support/virtual_fabric.h"
 #include "unit/host/values.h"
@@ -64,8 +63,7 @@ class PanamaWorkers {
     job.payload_bytes = options_.payload_bytes;
     job.peers.resize(options_.world_size);
     for (; job.rank < options_.world_size; ++job.rank) {
-      machines_.push_back(std::make_unique<host::PanamaCollectives>(
-          job, plan, host::PanamaTuning{}, host::panama_first_epoch(job.key)));
+      machines_.push_back(std::make_unique<host::PanamaCollectives>(job, plan));
       fabric.attach(options_.first_host + job.rank, wire::panama_udp_port, *machines_.back());
     }
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "forwarding/fdb.h"
 
+#include <vector>
+
 #include <gtest/gtest.h>
 
 namespace tributary::forwarding {
@@ -89,6 +91,64 @@ TEST(Fdb, ForgetsWhatIsBehindAPort) {
   fdb.forget(5);
   EXPECT_EQ(fdb.find(mac(1), start), no_port);
   EXPECT_EQ(fdb.find(mac(2), start), 6);
+}
+
+TEST(Fdb, LearnsNothingBehindAPortThatDoesNotLearn) {
+  Fdb fdb(8, 10s, 1);
+  fdb.set_learning(std::vector<LearningConfig>{{}, {false, {}}});
+  fdb.learn(mac(1), 0, start);
+  EXPECT_EQ(fdb.learn(mac(1), 1, start), Lesson::known) << "the frame goes on";
+  EXPECT_EQ(fdb.find(mac(1), start), 0);
+  EXPECT_EQ(fdb.learn(mac(2), 1, start), Lesson::known);
+  EXPECT_EQ(fdb.find(mac(2), start), no_port);
+  EXPECT_EQ(fdb.addresses(1).refused, 0u);
+}
+
+TEST(Fdb, RefusesOneAddressMoreThanAPortMayHave) {
+  Fdb fdb(8, 10s, 1);
+  fdb.set_learning(std::vector<LearningConfig>{{}, {true, 1}});
+  fdb.learn(mac(1), 0, start);
+  fdb.add_static(mac(3), 0);
+  EXPECT_EQ(fdb.learn(mac(2), 1, start), Lesson::taught);
+  EXPECT_EQ(fdb.learn(mac(2), 1, start), Lesson::known);
+  EXPECT_EQ(fdb.learn(mac(1), 1, start), Lesson::refused) << "another port's";
+  EXPECT_EQ(fdb.learn(mac(3), 1, start), Lesson::refused) << "a static entry's";
+  EXPECT_EQ(fdb.learn(mac(4), 1, start), Lesson::refused) << "one more";
+  EXPECT_EQ(fdb.find(mac(1), start), 0);
+  EXPECT_EQ(fdb.find(mac(2), start), 1);
+  EXPECT_EQ(fdb.find(mac(4), start), no_port);
+  EXPECT_EQ(fdb.addresses(1).learned, 1u);
+  EXPECT_EQ(fdb.addresses(1).refused, 3u);
+}
+
+TEST(Fdb, HasRoomBehindAPortWhenAnAddressHasGone) {
+  Fdb fdb(8, 10s, 1);
+  const std::vector<LearningConfig> one{{}, {true, 1}};
+  fdb.set_learning(one);
+  fdb.learn(mac(1), 1, start);
+  fdb.expire(start + 11s);
+  EXPECT_EQ(fdb.learn(mac(2), 1, start + 11s), Lesson::taught) << "the first has aged";
+  fdb.learn(mac(2), 0, start + 11s);
+  EXPECT_EQ(fdb.learn(mac(3), 1, start + 11s), Lesson::taught) << "the second has moved";
+  fdb.forget(1);
+  EXPECT_EQ(fdb.learn(mac(4), 1, start + 11s), Lesson::taught) << "the link was down";
+  fdb.add_static(mac(4), 1);
+  EXPECT_EQ(fdb.learn(mac(5), 1, start + 11s), Lesson::taught) << "the fourth is static now";
+  EXPECT_EQ(fdb.addresses(1).learned, 1u);
+}
+
+TEST(Fdb, ForgetsWhatAPortMayNoLongerHave) {
+  Fdb fdb(8, 10s, 1);
+  for (unsigned i = 0; i < 3; ++i) {
+    fdb.learn(mac(i), 1, start);
+  }
+  fdb.set_learning(std::vector<LearningConfig>{{}, {true, 3}});
+  EXPECT_EQ(fdb.addresses(1).learned, 3u);
+  fdb.set_learning(std::vector<LearningConfig>{{}, {true, 2}});
+  EXPECT_EQ(fdb.size(), 0u);
+  fdb.learn(mac(1), 1, start);
+  fdb.set_learning(std::vector<LearningConfig>{{}, {false, {}}});
+  EXPECT_EQ(fdb.find(mac(1), start), no_port);
 }
 
 TEST(Fdb, HoldsNearlyItsCapacityWhateverTheSeed) {

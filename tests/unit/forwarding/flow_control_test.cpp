@@ -19,7 +19,7 @@ constexpr PortIndex other = 2;  // not guarded
 constexpr std::uint8_t cs7 = 56 << 2;
 
 BufferLimits limits(FlowControl mode) {
-  return {mode, 10'000, 5'000, 4'000, 2'000, 20'000, 1000, 10ms, true};
+  return {mode, 10'000, 5'000, 4'000, 2'000, 20'000, 1000, 5ms, true};
 }
 
 FlowPlan plan_of(FlowControl mode, std::uint64_t others = 2'000) {
@@ -193,7 +193,7 @@ TEST_F(GuardedQueueTest, ALineThatWasNotHeardMakesUpForLittle) {
 
 TEST_F(GuardedQueueTest, TheWatchdogDropsWhatIsStoppedForTooLong) {
   guard(FlowControl::pfc);
-  for (auto now = start; now < start + 1s; now += 10ms) {
+  for (auto now = start; now < start + 2 * pause_watchdog; now += 10ms) {
     stop(0x80, now + 20ms);
     if (now == start) {
       queue_.enqueue(frame(300, cs7), start);
@@ -211,8 +211,8 @@ TEST_F(GuardedQueueTest, TheWatchdogDropsWhatIsStoppedForTooLong) {
 TEST_F(GuardedQueueTest, ABreakCalmsTheWatchdog) {
   guard(FlowControl::pause);
   queue_.enqueue(frame(300), start);
-  for (auto now = start; now < start + 2s; now += 10ms) {
-    const bool breath = (now - start) % 400ms == 0ms;
+  for (auto now = start; now < start + 3 * pause_watchdog; now += 10ms) {
+    const bool breath = (now - start) % (pause_watchdog / 2) == 0ms;
     stop(wire::all_classes, breath ? now : now + 20ms);
     queue_.watch(now);
   }

@@ -16,6 +16,7 @@ constexpr const char* names[] = {"RANK",
                                  "WORLD_SIZE",
                                  "MASTER_ADDR",
                                  "MASTER_PORT",
+                                 "TRIBUTARY_SECRET",
                                  "TRIBUTARY_LOCAL_ADDRESS",
                                  "TRIBUTARY_MTU",
                                  "TRIBUTARY_WINDOW",
@@ -85,7 +86,8 @@ TEST_F(Environment, IsReadAsTorchrunSetsIt) {
 }
 
 TEST_F(Environment, OverridesAreRead) {
-  set({{"TRIBUTARY_LOCAL_ADDRESS", "10.0.0.7"},
+  set({{"TRIBUTARY_SECRET", "of this job"},
+       {"TRIBUTARY_LOCAL_ADDRESS", "10.0.0.7"},
        {"TRIBUTARY_MTU", "9000"},
        {"TRIBUTARY_WINDOW", "32"},
        {"TRIBUTARY_DEADLINE", "2.5"},
@@ -96,6 +98,7 @@ TEST_F(Environment, OverridesAreRead) {
        {"TRIBUTARY_ATTEMPTS", "2"}});
   const auto options = CommunicatorOptions::from_environment();
   ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(options->secret, "of this job");
   EXPECT_EQ(options->local_address, "10.0.0.7");
   EXPECT_EQ(options->mtu, 9000);
   EXPECT_EQ(options->window, 32u);

@@ -194,6 +194,7 @@ TEST(PanamaTraffic, CountsEveryWrongPacket) {
   const Liar::How lies[] = {
       [](wire::PanamaView& view) { view.payload[17] ^= std::byte{4}; },
       [](wire::PanamaView& view) { view.header->vid = view.header->vid.value() + 1; },
+      [](wire::PanamaView& view) { view.header->run = view.header->run.value() + 1; },
       [](wire::PanamaView& view) { view.header->epoch = view.header->epoch.value() + 1; },
       [](wire::PanamaView& view) { view.header->contributions = std::uint16_t{3}; },
       [](wire::PanamaView& view) {

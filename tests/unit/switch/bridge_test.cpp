@@ -56,6 +56,19 @@ TEST(Bridge, ForwardsWhatIsNotIp) {
   EXPECT_EQ(llc.size(), 2u);
 }
 
+TEST(Bridge, DropsWhatAPortMayNotSend) {
+  auto config = three_bridged_ports();
+  config.ports[2].learning.addresses_max = 1;
+  SwitchBench bench(config);
+  bench.send(0, make_udp(bench.pool, between(1, 9), 5, 6));
+  EXPECT_EQ(bench.send(2, make_udp(bench.pool, between(2, 1), 5, 6)).size(), 1u);
+  EXPECT_TRUE(bench.send(2, make_udp(bench.pool, between(1, 2), 5, 6)).empty()) << "a's address";
+  EXPECT_EQ(bench.drops(DropReason::bridge_port_security), 1u);
+  const auto to_a = bench.send(1, make_udp(bench.pool, between(3, 1), 5, 6));
+  ASSERT_EQ(to_a.size(), 1u);
+  EXPECT_EQ(to_a[0]->egress, 0) << "its station has not moved";
+}
+
 TEST(Bridge, NeverSendsBackWhereItCameFrom) {
   SwitchBench bench(three_bridged_ports());
   bench.send(0, make_udp(bench.pool, between(1, 9), 5, 6));

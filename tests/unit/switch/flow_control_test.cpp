@@ -172,7 +172,6 @@ class Node {
 // slow line to whoever receives.
 class FlowControlTest : public testing::Test {
  protected:
-  static constexpr std::uint64_t fast = 1'000'000'000;
   static constexpr std::uint64_t slow = 100'000'000;  // 10,000 full frames in a second
   static constexpr PortIndex feed = 0, up = 1;        // of a sender
 
@@ -180,7 +179,7 @@ class FlowControlTest : public testing::Test {
              std::uint32_t queue_bytes = 4 << 20) {
     std::vector<PortConfig> ports;
     for (std::size_t i = 0; i < senders; ++i) {
-      ports.push_back(port("in" + std::to_string(i), fast, mode));
+      ports.push_back(port("in" + std::to_string(i), fast_, mode));
     }
     for (std::size_t i = 0; i < lines.size(); ++i) {
       ports.push_back(port("out" + std::to_string(i), lines[i], FlowControl::off));
@@ -196,7 +195,7 @@ class FlowControlTest : public testing::Test {
     last_->start();
     for (std::size_t i = 0; i < senders; ++i) {
       auto& node = *first_.emplace_back(std::make_unique<Node>(
-          std::vector{port("feed", 0, FlowControl::off), port("up", fast, mode)}, pool_));
+          std::vector{port("feed", 0, FlowControl::off), port("up", fast_, mode)}, pool_));
       for (std::size_t line = 0; line < lines.size(); ++line) {
         node.station(receiver(line), up);
       }
@@ -273,6 +272,7 @@ class FlowControlTest : public testing::Test {
   HeapPacketPool pool_{32768, 1600};
   std::unique_ptr<Node> last_;
   std::vector<std::unique_ptr<Node>> first_;
+  std::uint64_t fast_ = 1'000'000'000;
   std::size_t senders_ = 0;
   std::vector<std::uint8_t> tos_{0};
   std::uint32_t bytes_ = full_frame;
@@ -318,7 +318,6 @@ TEST_F(FlowControlTest, WhenTheSlowLineCatchesUpTheSenderGoesOn) {
   EXPECT_EQ(tail_drops(), 0u);
 }
 
-// Silence ends after 20 ms where nobody asks for more of it.
 TEST_F(FlowControlTest, SilenceIsAskedForAgain) {
   build(FlowControl::pause, 1, {10'000'000}, 8 << 20);
   run(300ms);
@@ -356,6 +355,28 @@ TEST_F(FlowControlTest, DriversThatAreLateLoseNothing) {
   EXPECT_NEAR(static_cast<double>(last_->left[0]), 10'000, 500);
 }
 
+// It cannot ask for more silence meanwhile.
+TEST_F(FlowControlTest, WhoIsKeptFromTheCpuWhileOthersAreSilentLosesNothing) {
+  fast_ = slow;  // 200 ms are 2,000 frames, of which the device keeps 512
+  build(FlowControl::pause, 1, {slow / 10});
+  const auto& sender = first_.front()->port(up);
+  while (!sender.paused() && now_ < Time{} + 110s) {
+    run(1ms);
+  }
+  ASSERT_TRUE(sender.paused());
+  next_[last_.get()] = now_ + 200ms;
+  run(1s);
+  EXPECT_EQ(tail_drops(), 0u);
+}
+
+TEST_F(FlowControlTest, ALargeBufferBeforeASlowLineIsNoDeadlock) {
+  build(FlowControl::pause, 1, {slow / 10}, 8 << 20);
+  run(4s);
+  EXPECT_EQ(first_.front()->port(up).counters().pause_dropped, 0u);
+  EXPECT_EQ(tail_drops(), 0u);
+  EXPECT_GT(first_.front()->port(up).counters().paused, 3s);
+}
+
 TEST_F(FlowControlTest, OneClassIsStoppedAndAnotherFlows) {
   tos_ = {cs7, 0};
   build(FlowControl::pfc, 1, {slow / 10, 4 * slow});
@@ -379,7 +400,7 @@ TEST_F(FlowControlTest, ADeadlockIsBroken) {
   run(10ms);
   wire::Pause forever{false, wire::all_classes, {}};
   forever.quanta.fill(0xffff);
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < 10 + forwarding::pause_watchdog / 10ms; ++i) {
     auto frame = pool_.allocate();
     const auto bytes = wire::make_pause(test::mac(66), forever);
     frame->length = bytes.size();
@@ -455,8 +476,16 @@ TEST(FlowPlan, LeavesTheHeadroom) {
   EXPECT_EQ(plan.ports[0].xon, plan.ports[0].xoff / 2);
   EXPECT_EQ(plan.others_bytes, usable - 4 * share);
   EXPECT_EQ(plan.ports[0].stop, share - 32 * 1514);
-  // 20 ms in units of 2.56 us.
-  EXPECT_EQ(plan.ports[0].quanta, 7812);
+  // The most that can be said, 168 ms.
+  EXPECT_EQ(plan.ports[0].quanta, 0xffff);
+  EXPECT_EQ(plan.ports[0].again, 10ms);
+}
+
+TEST(FlowPlan, BoundsTheSilence) {
+  const auto plan = plan_flow_control(std::vector(2, port("a", 10'000'000, FlowControl::pause)));
+  EXPECT_EQ(plan.ports[0].quanta, 4882);  // 250 ms in units of 51.2 us
+  const auto quick = plan_flow_control(std::vector(2, port("a", 0, FlowControl::pause)));
+  EXPECT_LT(quick.ports[0].again, forwarding::pause_time(0xffff, 10'000'000'000));
 }
 
 TEST(FlowPlan, SaysWhatItWouldNeed) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What NetReduce lets go on takes the way of its connection, through bridges and routers.
 #include <cstring>
+#include <numeric>
 
 #include "support/roce_packets.h"
 #include "support/switch_bench.h"
@@ -135,6 +136,65 @@ TEST(NetReduce, packets_that_leave_the_rack_take_the_way_to_the_parent) {
     EXPECT_TRUE(has_right_icrc(*out[0]));
   }
   EXPECT_EQ(bench.ledger().forwarded, 1u);
+}
+
+// A queue pair that is nobody's: its request `number` in an order of them, all of one packet.
+constexpr wire::RoceOpcode mixed[] = {
+    wire::RoceOpcode::write_only, wire::RoceOpcode::read_request,
+    wire::RoceOpcode::send_only,  wire::RoceOpcode::fetch_add,
+    wire::RoceOpcode::write_only, wire::RoceOpcode::compare_swap,
+    wire::RoceOpcode::write_only, wire::RoceOpcode::send_only_invalidate};
+
+PacketPtr request(PacketPool& pool, std::uint32_t number, const wire::MacAddress& to) {
+  RoceSpec spec;
+  spec.source = host(0);
+  spec.destination = host(1);
+  spec.destination_qp = 0x77;
+  spec.psn = number;
+  spec.opcode = mixed[number];
+  auto packet = make_roce(pool, spec, std::vector<std::byte>(32));
+  ethernet_of(*packet).source = mac(0);
+  ethernet_of(*packet).destination = to;
+  packet->ingress = 0;
+  return packet;
+}
+
+void expect_in_order(const switching::SwitchConfig& config, const wire::MacAddress& to) {
+  SwitchBench bench(config);
+  PacketList burst;
+  for (std::uint32_t number = 0; number < std::size(mixed); ++number) {
+    burst.push(request(bench.pool, number, to));
+  }
+  const auto out = bench.send_burst(std::move(burst));
+  std::vector<std::uint32_t> numbers;
+  for (const auto& packet : out) {
+    EXPECT_EQ(packet->egress, 1);
+    const auto payload = engine::parse_frame(*packet).payload;
+    numbers.push_back(reinterpret_cast<const wire::BthHeader*>(payload.data())->psn.value());
+  }
+  std::vector<std::uint32_t> wanted(std::size(mixed));
+  std::iota(wanted.begin(), wanted.end(), 0u);
+  EXPECT_EQ(numbers, wanted);
+}
+
+TEST(NetReduce, requests_of_others_keep_their_order_on_a_bridge) {
+  auto config = bridged();
+  config.fdb.push_back({mac(1), "b"});
+  expect_in_order(config, mac(1));
+}
+
+TEST(NetReduce, requests_of_others_keep_their_order_when_routed) {
+  expect_in_order(routed(), mac(0, 0xee));
+}
+
+TEST(NetReduce, all_requests_meet_on_one_core) {
+  HeapPacketPool pool(16, 512);
+  const auto owner = switching::owner_core(*request(pool, 0, mac(1)), routed(), 0, 4);
+  for (std::uint32_t number = 0; number < std::size(mixed); ++number) {
+    for (unsigned here = 0; here < 4; ++here) {
+      EXPECT_EQ(switching::owner_core(*request(pool, number, mac(1)), routed(), here, 4), owner);
+    }
+  }
 }
 
 PacketPtr ipv6_gradient(PacketPool& pool, std::uint8_t rank) {

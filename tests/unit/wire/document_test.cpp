@@ -104,6 +104,7 @@ Example example() {
   frame.ethernet.destination = MacAddress{{0x02, 0, 0, 1, 0, 1}};
   frame.ethernet.source = MacAddress{{0x02, 0, 0, 0, 0, 2}};
   frame.ethernet.type = ethertype::ipv4;
+  frame.ip.tos = ecn::ect0;
   frame.ip.total_length = sizeof frame - sizeof frame.ethernet;
   frame.ip.fragment = Ipv4Header::dont_fragment;
   frame.ip.protocol = ip_protocol::udp;
@@ -176,14 +177,13 @@ TEST(WireDocument, panamas_table_has_the_offset_and_size_of_every_field) {
       offsetof(PanamaHeader, field), sizeof(PanamaHeader::field) \
     }                                                            \
   }
-  const Fields fields = {TRIBUTARY_FIELD(job),           TRIBUTARY_FIELD(tree),
-                         TRIBUTARY_FIELD(wnd_cap),       TRIBUTARY_FIELD(vid),
-                         TRIBUTARY_FIELD(flags),         TRIBUTARY_FIELD(kind),
-                         TRIBUTARY_FIELD(element_type),  TRIBUTARY_FIELD(op),
-                         TRIBUTARY_FIELD(epoch),         TRIBUTARY_FIELD(elements),
-                         TRIBUTARY_FIELD(contributions), TRIBUTARY_FIELD(workers),
-                         TRIBUTARY_FIELD(rank),          TRIBUTARY_FIELD(fingerprint),
-                         TRIBUTARY_FIELD(payload_crc),   TRIBUTARY_FIELD(crc)};
+  const Fields fields = {
+      TRIBUTARY_FIELD(job),          TRIBUTARY_FIELD(tree),     TRIBUTARY_FIELD(wnd_cap),
+      TRIBUTARY_FIELD(vid),          TRIBUTARY_FIELD(flags),    TRIBUTARY_FIELD(kind),
+      TRIBUTARY_FIELD(element_type), TRIBUTARY_FIELD(op),       TRIBUTARY_FIELD(run),
+      TRIBUTARY_FIELD(epoch),        TRIBUTARY_FIELD(elements), TRIBUTARY_FIELD(contributions),
+      TRIBUTARY_FIELD(workers),      TRIBUTARY_FIELD(rank),     TRIBUTARY_FIELD(fingerprint),
+      TRIBUTARY_FIELD(payload_crc),  TRIBUTARY_FIELD(crc)};
 #undef TRIBUTARY_FIELD
   EXPECT_EQ(documented("panama header"), fields);
 }

@@ -58,7 +58,7 @@ TEST(Panama, LengthsHaveToFit) {
 TEST(Panama, ImpossibleFieldsAreRefused) {
   using Change = std::function<void(PanamaHeader&)>;
   const std::pair<Change, PanamaError> cases[] = {
-      {[](auto& h) { h.flags = 2; }, PanamaError::version},
+      {[](auto& h) { h.flags = 1; }, PanamaError::version},
       {[](auto& h) { h.kind = static_cast<PanamaKind>(0); }, PanamaError::malformed},
       {[](auto& h) { h.kind = static_cast<PanamaKind>(3); }, PanamaError::malformed},
       {[](auto& h) { h.element_type = static_cast<ElementType>(8); }, PanamaError::malformed},

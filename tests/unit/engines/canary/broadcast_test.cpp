@@ -182,9 +182,21 @@ TEST_F(Broadcast, SharedElementsComeBackAlsoWhereNoHeaderFindsABuffer) {
 
 class Restoration : public CanaryTest {
  protected:
+  // The only slot is taken: what child() sends goes to its leader.
+  Restoration() {
+    restart(config_with(1));
+    feed(worker(0), Ints{1});
+    EXPECT_EQ(feed(child(), Ints{7}).size(), 1u);
+  }
+  static CanarySpec child() {
+    auto spec = worker(5);
+    spec.id = 2;
+    return spec;
+  }
   static CanarySpec restoration() {
-    auto spec = as_result(worker(0));
+    auto spec = as_result(child());
     spec.kind = wire::CanaryKind::restoration;
+    spec.ip_source = child().destination;
     spec.switch_address = self.id;
     spec.switch_ipv4 = self.address;
     spec.children = 1u << 5;
@@ -202,7 +214,6 @@ class Restoration : public CanaryTest {
 };
 
 TEST_F(Restoration, SendsAResultToTheChildAndTouchesNoDescriptor) {
-  feed(worker(0), Ints{1});
   const auto out = feed(restoration(), Ints{77});
   ASSERT_EQ(out.size(), 1u);
   const Seen seen(out[0]);
@@ -217,6 +228,28 @@ TEST_F(Restoration, SendsAResultToTheChildAndTouchesNoDescriptor) {
   EXPECT_EQ(seen.elements<std::int32_t>(), (Ints{77}));
   EXPECT_EQ(harness->figure("descriptors_in_use"), 1u);
   EXPECT_EQ(harness->figure("restorations_total"), 1u);
+}
+
+// Nobody has the switch send where no contribution came from, nor more than was passed on.
+TEST_F(Restoration, OnlyOfAChildThatWasPassedOnOnceAndByItsLeader) {
+  const auto refused = DropReason::canary_no_descriptor;
+  expect_refused([](CanarySpec& s) { s.id = 3; }, refused);
+  expect_refused([](CanarySpec& s) { s.id = wire::canary_id(2, 1); }, refused);
+  expect_refused([](CanarySpec& s) { s.job += 1; }, refused);
+  expect_refused([](CanarySpec& s) { s.children = 1u << 4; }, refused);
+  expect_refused([](CanarySpec& s) { s.child_mac = worker(4).source_mac; }, refused);
+  expect_refused([](CanarySpec& s) { s.child_address = worker(4).child_address; }, refused);
+  expect_refused([](CanarySpec& s) { s.child_port += 1; }, refused);
+  expect_refused([](CanarySpec& s) { s.ip_source = worker(4).child_address; }, refused);
+  EXPECT_EQ(feed(restoration(), Ints{77}).size(), 1u);
+  expect_refused([](CanarySpec&) {}, refused);
+  EXPECT_EQ(harness->figure("restorations_total"), 1u);
+}
+
+TEST_F(Restoration, WhatAChildSentTwiceIsAnsweredOnce) {
+  EXPECT_EQ(feed(child(), Ints{7}).size(), 1u);
+  EXPECT_EQ(feed(restoration(), Ints{77}).size(), 1u);
+  expect_refused([](CanarySpec&) {}, DropReason::canary_no_descriptor);
 }
 
 TEST_F(Restoration, PortThatDoesNotExistIsRefused) {
@@ -274,6 +307,7 @@ TEST(CollisionEndToEnd, SubtreeBehindACollisionGetsItsResult) {
 
     auto restoration = as_result(victim);
     restoration.kind = wire::CanaryKind::restoration;
+    restoration.ip_source = victim.destination;
     restoration.destination = collided.header().switch_ipv4;
     restoration.switch_ipv4 = collided.header().switch_ipv4;
     restoration.switch_address = collided.header().switch_address.value();

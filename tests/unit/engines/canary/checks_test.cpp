@@ -70,6 +70,10 @@ TEST_F(Checks, ChildThatNoResultCouldReachIsRefused) {
   expect_refused([](Packet&, Header& h) { h.child_port = std::uint16_t{53}; }, malformed);
   expect_refused([](Packet&, Header& h) { h.child_port = std::uint16_t{0}; }, malformed);
   expect_refused([](Packet&, Header& h) { h.child_address = wire::Ipv4Address{}; }, malformed);
+  expect_refused([](Packet&, Header& h) { h.child_address = wire::Ipv4Address(127, 0, 0, 1); },
+                 malformed);
+  expect_refused([](Packet&, Header& h) { h.child_address = wire::Ipv4Address(240, 0, 0, 1); },
+                 malformed);
   expect_refused([](Packet&, Header& h) { h.child_address = wire::Ipv4Address(224, 0, 0, 1); },
                  malformed);
   expect_refused([](Packet&, Header& h) { h.child_address = wire::Ipv4Address(0xffffffff); },

@@ -147,6 +147,52 @@ TEST_F(EngineTest, AdaptiveTimeoutOfABlockThatIsAloneIsTheShortest) {
   EXPECT_EQ(harness->expire(Time{} + 1ms).size(), 1u);
 }
 
+// More jobs than are accounted for, each with two blocks: what is not told apart for operators is
+// told apart here, also when the configuration changes.
+TEST_F(EngineTest, AdaptiveTimeoutsOfMoreJobsThanAreListed) {
+  constexpr std::uint32_t jobs = 200;
+  static_assert(jobs > JobTable::sets * JobTable::ways);
+  auto config = config_with(1024);
+  config.timeout.reset();
+  restart(config);
+  for (const std::uint32_t id : {1u, 2u}) {
+    for (std::uint32_t job = 0; job < jobs; ++job) {
+      feed(CanarySpec{.job = job, .id = id}, Ints{1});
+    }
+  }
+  const auto sums_until = [&](Duration after) {
+    std::size_t sums = 0;
+    for (int i = 0; i < 8; ++i) {
+      sums += harness->expire(Time{} + after).size();
+    }
+    return sums;
+  };
+  EXPECT_GT(harness->figure("jobs_untracked_total"), 0u);
+  // Nearly all: the number of blocks that a job holds is an upper bound.
+  const auto early = sums_until(50us);
+  EXPECT_GT(early, jobs * 95 / 100);
+  EXPECT_LE(early, jobs);
+  EXPECT_TRUE(engine->reconfigure(config));
+  EXPECT_EQ(sums_until(999us), 0u) << "two each are held";
+  EXPECT_EQ(sums_until(1ms), 2 * jobs - early);
+}
+
+TEST_F(EngineTest, ReconfigureLeavesABlockThatIsAloneTheShortestTimeout) {
+  auto config = config_with(1024);
+  config.timeout.reset();
+  restart(config);
+  constexpr std::uint32_t jobs = 200;
+  for (std::uint32_t job = 0; job < jobs; ++job) {
+    feed(CanarySpec{.job = job}, Ints{1});
+  }
+  EXPECT_TRUE(engine->reconfigure(config));
+  std::size_t sums = 0;
+  for (int i = 0; i < 8; ++i) {
+    sums += harness->expire(Time{} + 50us).size();
+  }
+  EXPECT_GT(sums, jobs * 95 / 100);
+}
+
 // The next block waits longer at once: results come windows later.
 TEST_F(EngineTest, LateContributionLengthensTheAdaptiveTimeout) {
   auto config = config_with(64);

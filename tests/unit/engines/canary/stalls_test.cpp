@@ -51,6 +51,24 @@ TEST_F(Stalls, NewestNoteCountsAndTheBlockWaitsSinceTheFirst) {
   EXPECT_EQ(rows[0].waiting, 1s);
 }
 
+TEST(StallTable, ForgetsWhatExpired) {
+  StallTable stalls;
+  wire::CanaryHeader header;
+  header.kind = wire::CanaryKind::pending;
+  for (std::uint32_t id = 0; id < 2 * StallTable::entries_max; ++id) {
+    header.id = id;
+    stalls.note(header, {}, leader, Time{1s});
+  }
+  header.id = 7;
+  stalls.note(header, {}, leader, Time{2s});
+  stalls.expire(Time{1s} + StallTable::lifetime - 1ns);
+  EXPECT_EQ(stalls.rows(Time{1s}).size(), StallTable::entries_max);
+  stalls.expire(Time{1s} + StallTable::lifetime);
+  EXPECT_EQ(stalls.rows(Time{1s}).size(), 1u);
+  stalls.expire(Time{2s} + StallTable::lifetime);
+  EXPECT_TRUE(stalls.empty());
+}
+
 TEST_F(Stalls, NotesExpire) {
   note(42, Ranks{3}, Time{1s});
   EXPECT_EQ(stalled(Time{4s} - 1ns).size(), 1u);

@@ -29,6 +29,7 @@ struct Scene {
   Weather weather;
   bool is_send = false;
   std::uint32_t seed = 1;
+  std::uint32_t lost_first = 0;      // message whose first packet is lost once, of rank 0; 0: none
   unsigned late_step = 0;            // when the last rank begins
   unsigned restart_step = 0;         // when a switch loses its memory; 0: never
   std::size_t restarted = 0;         // which one
@@ -84,6 +85,8 @@ class Network {
     return switches_[at].harness->figure(name);
   }
   std::uint64_t retransmissions() const { return retransmissions_; }
+  // Timers of ranks that ran out.
+  unsigned timeouts() const { return timeouts_; }
 
  private:
   struct Peer {
@@ -177,10 +180,16 @@ class Network {
     if (peer.acknowledged == peer.next) {
       peer.last_progress = step_;
     } else if (step_ - peer.last_progress > patience) {
+      ++timeouts_;
       go_back(peer, peer.acknowledged);
     }
     for (unsigned i = 0; i < burst && peer.next < end; ++i) {
       const auto to = static_cast<std::uint16_t>((rank + 1u) % scene_.world);
+      if (rank == 0 && scene_.lost_first != 0 && peer.next == first_packet(scene_.lost_first)) {
+        scene_.lost_first = 0;
+        ++peer.next;
+        continue;
+      }
       travel({make(rank, peer.next++), tree_.leaf_of(rank), to, false, 0});
     }
   }
@@ -331,6 +340,7 @@ class Network {
   unsigned wrong_ = 0;
   unsigned told_ = 0;
   std::uint64_t retransmissions_ = 0;
+  unsigned timeouts_ = 0;
 };
 
 }  // namespace tributary::netreduce

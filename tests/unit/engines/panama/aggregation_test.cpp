@@ -142,8 +142,10 @@ TEST_F(Aggregation, EveryFaultHasItsReason) {
   spec.ingress = parent_port;
   expect_drop(spec, DropReason::panama_wrong_port);
   spec = as_result(from(tree, 0));
-  spec.ingress = 0;
+  spec.ingress = 2;
   expect_drop(spec, DropReason::panama_wrong_port);
+  spec.ingress = 0;
+  expect_drop(spec, DropReason::panama_stale);  // nobody asked for it
   spec = from(tree, 0);
   spec.group = group_of(1);
   expect_drop(spec, DropReason::panama_malformed);
@@ -153,19 +155,23 @@ TEST_F(Aggregation, EveryFaultHasItsReason) {
   spec = from(tree, 0);
   spec.contributions = 3;
   expect_drop(spec, DropReason::panama_overcount);
-  feed(from(tree, 0));
-  expect_drop(from(tree, 0), DropReason::panama_duplicate);
-  spec = from(tree, 1);
+  round(tree, 0);
+  spec = from(tree, 0, 1);
+  spec.contributions = 3;
+  expect_drop(spec, DropReason::panama_overcount);
+  feed(from(tree, 0, 1));
+  expect_drop(from(tree, 0, 1), DropReason::panama_duplicate);
+  spec = from(tree, 1, 1);
   spec.op = wire::Operator::max;
   expect_drop(spec, DropReason::panama_mismatch);
-  spec = from(tree, 1);
+  spec = from(tree, 1, 1);
   spec.fin = true;
   expect_drop(spec, DropReason::panama_mismatch);
-  auto damaged = test::make_panama(pool, from(tree, 1), Ints{1, 2});
+  auto damaged = test::make_panama(pool, from(tree, 1, 1), Ints{1, 2});
   damaged->data()[damaged->length - 1] ^= std::byte{1};
   EXPECT_TRUE(feed(std::move(damaged)).empty());
   EXPECT_EQ(harness->drops(DropReason::panama_crc), 1u);
-  EXPECT_EQ(feed(from(tree, 1)).size(), 1u);
+  EXPECT_EQ(feed(from(tree, 1, 1)).size(), 1u);
 }
 
 }  // namespace

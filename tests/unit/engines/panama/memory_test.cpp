@@ -31,7 +31,10 @@ class Memory : public PanamaTest {
   std::size_t replays(const TreeConfig& tree, std::uint32_t last) {
     auto spec = from(tree, 0, last);
     spec.fin = true;
-    return feed(again(spec)).size();
+    const auto sent = feed(again(spec));
+    return static_cast<std::size_t>(std::count_if(sent.begin(), sent.end(), [](const auto& one) {
+      return Seen(one).header().kind == wire::PanamaKind::result;
+    }));
   }
 
   const TreeConfig a = root_of(2, 0, 7);
@@ -226,7 +229,8 @@ TEST_F(Memory, OperatorsSeeWhoIsMissing) {
   const auto tree = leaf_of(3, 8);
   start({tree});
   EXPECT_EQ(engine->trees()[0].used, std::nullopt);
-  feed(from(tree, 1));
+  round(tree, 0);
+  feed(from(tree, 1, 1));
   now += 700ms;
   const auto stalls = engine->stalled(now, 10);
   ASSERT_EQ(stalls.size(), 1u);
@@ -243,7 +247,32 @@ TEST_F(Memory, OperatorsSeeWhoIsMissing) {
   EXPECT_TRUE(engine->trees()[0].active);
   EXPECT_EQ(engine->trees()[0].used, now - 700ms);
   ASSERT_EQ(engine->jobs().size(), 1u);
-  EXPECT_EQ(engine->jobs()[0].contributions, 1u);
+  EXPECT_EQ(engine->jobs()[0].contributions, 4u);
+}
+
+TEST_F(Memory, OperatorsSeeWhoHasNotBegun) {
+  const auto tree = leaf_of(3, 8);
+  start({tree});
+  auto spec = from(tree, 1);
+  spec.epoch = 2;
+  feed(spec);
+  now += 700ms;
+  EXPECT_FALSE(engine->trees()[0].active);
+  EXPECT_EQ(engine->trees()[0].used, now - 700ms);
+  EXPECT_EQ(engine->trees()[0].held, 1u);
+  const auto stalls = engine->stalled(now, 10);
+  ASSERT_EQ(stalls.size(), 1u);
+  EXPECT_EQ(stalls[0].attempt, 2u);
+  EXPECT_EQ(stalls[0].contributions, 1u);
+  EXPECT_EQ(stalls[0].waiting, 700ms);
+  EXPECT_EQ(stalls[0].missing_ports, (std::vector<PortIndex>{0, 2}));
+  EXPECT_EQ(engine->descriptors(now, 10).size(), 1u);
+  for (const auto other : {0, 2}) {
+    spec = from(tree, static_cast<PortIndex>(other));
+    spec.epoch = 2;
+    feed(spec);
+  }
+  EXPECT_TRUE(engine->stalled(now, 10).empty());
 }
 
 }  // namespace

@@ -34,9 +34,17 @@ struct Worker {
   std::uint32_t window() const {
     return obeys ? static_cast<std::uint32_t>(cwnd) : std::uint32_t{1000};
   }
-  std::int32_t value(std::uint32_t vid, std::uint16_t of) const {
-    return static_cast<std::int32_t>((epoch + 1) * 1'000'000 + vid * 100 + of * 7 + tree.job);
+  std::int32_t value(std::uint32_t in_epoch, std::uint32_t vid, std::uint16_t of) const {
+    return static_cast<std::int32_t>((in_epoch + 1) * 1'000'000 + vid * 100 + of * 7 + tree.job);
   }
+  std::int32_t sum(std::uint32_t in_epoch, std::uint32_t vid) const {
+    std::int32_t sum = 0;
+    for (std::uint16_t of = 0; of < tree.workers; ++of) {
+      sum += value(in_epoch, vid, of);
+    }
+    return sum;
+  }
+  std::uint64_t all_tags() const { return (1ull << tree.workers) - 1; }
 };
 
 // Switches and workers joined by cables that keep the order and may lose packets.
@@ -143,7 +151,8 @@ class Network {
     spec.fin = vid + 1 == worker.epochs[worker.epoch];
     spec.retransmission = again;
     spec.fingerprint = 1ull << worker.rank;
-    put(places_[index], false, test::make_panama(pool, spec, Ints{worker.value(vid, worker.rank)}));
+    put(places_[index], false,
+        test::make_panama(pool, spec, Ints{worker.value(worker.epoch, vid, worker.rank)}));
   }
 
   void drive(std::size_t index) {
@@ -190,19 +199,19 @@ class Network {
     const auto view = wire::parse_panama(frame.payload);
     const auto& header = *view.header;
     const auto vid = header.vid.value();
+    if (header.kind == wire::PanamaKind::inquiry) {
+      return answer(worker, header);
+    }
     if (view.error != wire::PanamaError::none || header.job.value() != worker.tree.job ||
         header.tree.value() != worker.tree.tree || worker.done() ||
         header.epoch.value() != worker.epoch || worker.results.contains(vid)) {
       return;
     }
-    std::int32_t expected = 0;
-    for (std::uint16_t rank = 0; rank < worker.tree.workers; ++rank) {
-      expected += worker.value(vid, rank);
-    }
+    const auto expected = worker.sum(worker.epoch, vid);
     std::int32_t value = 0;
     std::memcpy(&value, view.payload.data(), sizeof value);
-    wrong += value != expected || header.fingerprint.value() != (1ull << worker.tree.workers) - 1 ||
-             vid >= worker.next;
+    wrong +=
+        value != expected || header.fingerprint.value() != worker.all_tags() || vid >= worker.next;
     worker.idle_since = now;
     worker.results.insert(vid);
     while (worker.results.contains(worker.lowest)) {
@@ -212,6 +221,25 @@ class Network {
     if (worker.lowest == worker.epochs[worker.epoch]) {
       start_next_epoch(worker);
     }
+  }
+
+  // Who has the result that is asked for sends it.
+  void answer(const Worker& worker, const wire::PanamaHeader& about) {
+    const auto epoch = about.epoch.value();
+    const auto vid = about.vid.value();
+    const bool has_it =
+        epoch < worker.epoch || (epoch == worker.epoch && worker.results.contains(vid));
+    if (about.job.value() != worker.tree.job || about.tree.value() != worker.tree.tree || !has_it) {
+      return;
+    }
+    const auto& place = places_[static_cast<std::size_t>(&worker - workers.data())];
+    auto spec = as_result(from(worker.tree, place.second, vid));
+    spec.ingress = place.second;
+    spec.epoch = epoch;
+    spec.fin = vid + 1 == worker.epochs[epoch];
+    spec.fingerprint = worker.all_tags();
+    spec.wnd_cap = initial_window;
+    put(place, false, test::make_panama(pool, spec, Ints{worker.sum(epoch, vid)}));
   }
 
   static void widen(Worker& worker, std::uint16_t cap) {

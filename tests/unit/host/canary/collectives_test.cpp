@@ -110,6 +110,22 @@ TEST(CanaryCollectives, LateRankFindsWhatCameEarly) {
   EXPECT_EQ(network[2].statistics().ignored(), 0u);
 }
 
+TEST(CanaryCollectives, WhatCameEarlyIsKeptUpTo16MiB) {
+  constexpr std::uint32_t payload_bytes = 65504;
+  constexpr std::uint32_t window = 500;
+  MemoryNetwork network(3, payload_bytes, window);
+  Vectors vectors(3, window * payload_bytes / 4, ElementType::f32, Operator::sum);
+  network[0].begin(vectors.apart(0), network.now, network.now + deadline_after);
+  network[1].begin(vectors.apart(1), network.now, network.now + deadline_after);
+  network.settle();
+  EXPECT_EQ(network[2].statistics().stashed,
+            (16u << 20) / (payload_bytes + sizeof(wire::CanaryHeader)));
+  network[2].begin(vectors.apart(2), network.now, network.now + deadline_after);
+  network.run();
+  expect_all_done(network);
+  EXPECT_EQ(vectors.wrong(), 0u);
+}
+
 TEST(CanaryCollectives, WorksAgainAfterATimeout) {
   MemoryNetwork network(3);
   const auto reliable = network.on_wire;

@@ -152,6 +152,25 @@ TEST(NetReduce, TheDeadlineEndsItAndTheMessageSaysWhatIsMissing) {
   EXPECT_NE(said.find("allreduce did not finish by its deadline: message 0 of 21"),
             std::string::npos)
       << said;
+  EXPECT_NE(said.find("tributaryctl stalled"), std::string::npos) << said;
+  EXPECT_EQ(said.find("differs"), std::string::npos)
+      << "the ring has just added a barrier: " << said;
+}
+
+TEST(NetReduce, AConnectionThatFailedBetweenCollectivesEndsTheNextAtOnce) {
+  RingNetwork network({.ranks = 2, .tuning = {.retries_max = 5}});
+  // Rank 1 gets the sum, and what says that rank 0 has got its own is lost.
+  network.on_wire = [](Packet& packet, bool) {
+    const auto frame = engine::parse_frame(packet);
+    const auto* bth = wire::Cursor(frame.payload).take<wire::BthHeader>();
+    return bth->opcode != wire::RoceOpcode::acknowledge;
+  };
+  network.barrier();
+  ASSERT_FALSE(network.failure().size()) << network.failure();
+  network.begin(0, {Collective::barrier, {}, 0});
+  EXPECT_FALSE(network[0].running());
+  EXPECT_NE(network.failure().find("did not acknowledge packet"), std::string::npos)
+      << network.failure();
 }
 
 TEST(NetReduce, AConnectionIsGivenUpAfterSoManyRetries) {

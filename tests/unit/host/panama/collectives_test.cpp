@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <map>
 #include <random>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "host/panama/packets.h"
 #include "model_tree.h"
 #include "unit/host/vectors.h"
 
@@ -353,6 +355,7 @@ TEST(PanamaCollectives, ResultsThatAreNotRightAreRefused) {
       {"tree", [](auto& h) { h.tree = 1; }, &PanamaStatistics::ignored_foreign},
       {"kind", [](auto& h) { h.kind = wire::PanamaKind::aggregation; },
        &PanamaStatistics::ignored_foreign},
+      {"run", [](auto& h) { h.run = h.run.value() + 1; }, &PanamaStatistics::ignored_stale},
       {"epoch before", [](auto& h) { h.epoch = 0xffffffff; }, &PanamaStatistics::ignored_stale},
       {"epoch after", [](auto& h) { h.epoch = 1; }, &PanamaStatistics::ignored_early},
       {"vid", [](auto& h) { h.vid = 5; }, &PanamaStatistics::ignored_mismatch},
@@ -455,6 +458,54 @@ TEST(PanamaCollectives, BelowTheQuorumNothingIsTaken) {
   model.deliver();
   EXPECT_TRUE(model[0].running());
   EXPECT_EQ(model[0].statistics().fingerprint_rejections, 1u);
+}
+
+// What the rank sends to who asks for that packet's result; nothing if it has none.
+std::vector<std::byte> answer_of(PanamaCollectives& machine, std::uint32_t epoch, Time now) {
+  wire::PanamaHeader header;
+  header.job = machine.job().id;
+  header.flags = wire::PanamaHeader::current_version;
+  header.kind = wire::PanamaKind::inquiry;
+  header.run = panama_run(machine.job().key);
+  header.epoch = epoch;
+  header.contributions = std::uint16_t{1};
+  header.workers = static_cast<std::uint16_t>(machine.job().world_size());
+  wire::seal(header, {});
+  std::vector<std::byte> bytes(sizeof header);
+  std::memcpy(bytes.data(), &header, sizeof header);
+  const Arrival arrival{bytes, 0};
+  machine.receive({&arrival, 1}, now);
+  Outbox outbox(8);
+  machine.poll(outbox, now);
+  std::vector<std::byte> sent;
+  if (!outbox.empty()) {
+    const auto& datagram = outbox.front();
+    sent.assign(datagram.header().begin(), datagram.header().end());
+    sent.insert(sent.end(), datagram.payload.begin(), datagram.payload.end());
+  }
+  return sent;
+}
+
+TEST(PanamaCollectives, WhoHasAResultAnswersForItWhenTheBuffersAreGone) {
+  ModelTree model({.ranks = 2});
+  Vectors vectors(2, 100, ElementType::i32, Operator::sum);
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    model[rank].begin(vectors.in_place(rank), model.now, model.now + patience);
+  }
+  model.run();
+  expect_all_done(model);
+  EXPECT_TRUE(model[0].retaining());
+  const auto expected = answer_of(model[1], 0, model.now);
+  for (auto& byte : vectors.out[0]) {
+    byte = {};
+  }
+  auto sent = answer_of(model[0], 0, model.now);
+  EXPECT_EQ(sent, expected);
+  const auto view = wire::parse_panama(sent);
+  ASSERT_EQ(view.error, wire::PanamaError::none);
+  EXPECT_EQ(view.header->kind, wire::PanamaKind::result);
+  EXPECT_EQ(view.header->contributions.value(), 2);
+  EXPECT_TRUE(answer_of(model[0], 1, model.now).empty()) << "it has not begun that one";
 }
 
 }  // namespace

@@ -3,13 +3,17 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <poll.h>
+#include <span>
+#include <string>
 #include <thread>
 #include <unistd.h>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "host/rendezvous/secret.h"
 #include "host/rendezvous/table.h"
 #include "host/transport/tcp.h"
 
@@ -136,8 +140,20 @@ Endpoint free_place() {
   return listener->local;
 }
 
+// What a rank knows when all are ready, or why they are not.
+Result<Meeting> meet_fully(const Endpoint& place, const RendezvousHello& hello,
+                           const std::string& secret, Time until) {
+  auto met = meet(place, hello, secret, until);
+  if (!met) {
+    return tl::make_unexpected(met.error());
+  }
+  const auto concluded = (*met)->conclude({}, until);
+  return concluded ? Result<Meeting>((*met)->meeting()) : tl::make_unexpected(concluded.error());
+}
+
 std::vector<Result<Meeting>> meet_all(const std::vector<RendezvousHello>& hellos, Duration patience,
-                                      const std::function<void(Endpoint)>& meanwhile = {}) {
+                                      const std::function<void(Endpoint)>& meanwhile = {},
+                                      const std::vector<std::string>& secrets = {}) {
   const auto place = free_place();
   std::vector<Result<Meeting>> meetings(hellos.size());
   {
@@ -147,7 +163,8 @@ std::vector<Result<Meeting>> meet_all(const std::vector<RendezvousHello>& hellos
         // Rank 0 is not the first to come.
         const bool is_host = hellos[i].rank.value() == 0;
         std::this_thread::sleep_for(is_host ? 50ms : 0ms);
-        meetings[i] = meet(place, hellos[i], Clock::now() + (is_host ? patience : 2 * patience));
+        meetings[i] = meet_fully(place, hellos[i], secrets.empty() ? "" : secrets[i],
+                                 Clock::now() + (is_host ? patience : 2 * patience));
       });
     }
     if (meanwhile) {
@@ -199,7 +216,7 @@ TEST(Rendezvous, AllLearnWhoDidNotCome) {
 
 TEST(Rendezvous, WithoutRank0EndsByTheDeadline) {
   const auto before = Clock::now();
-  const auto meeting = meet(free_place(), hello_of(1, 2), before + 200ms);
+  const auto meeting = meet(free_place(), hello_of(1, 2), {}, before + 200ms);
   ASSERT_FALSE(meeting);
   EXPECT_NE(meeting.error().message.find("rank 0 does not listen"), std::string::npos)
       << meeting.error().message;
@@ -220,12 +237,20 @@ TEST(Rendezvous, StrangersAreIgnored) {
   EXPECT_TRUE(meetings[1]) << meetings[1].error().message;
 }
 
+bool is_closed_by(const FileDescriptor& connection, Time until) {
+  RendezvousWelcome welcome;
+  std::byte more{};
+  return receive_all(connection.get(), std::as_writable_bytes(std::span(&welcome, 1)), until) &&
+         receive_all(connection.get(), std::span(&more, 1), until).error().code ==
+             Error::Code::network;
+}
+
 // Connections that say nothing do not take all of rank 0's descriptors.
 TEST(Rendezvous, IdleStrangersAreTurnedAway) {
   const auto place = free_place();
   const auto until = Clock::now() + 10s;
   Result<Meeting> host;
-  std::jthread thread([&] { host = meet(place, hello_of(0, 2), until); });
+  std::jthread thread([&] { host = meet_fully(place, hello_of(0, 2), {}, until); });
   std::vector<FileDescriptor> strangers;
   for (int i = 0; i < 400; ++i) {
     auto stranger = connect_until(place, {}, until);
@@ -233,12 +258,197 @@ TEST(Rendezvous, IdleStrangersAreTurnedAway) {
     strangers.push_back(std::move(*stranger));
   }
   for (int i = 0; i < 100; ++i) {  // the first ones made room
-    EXPECT_TRUE(wait_for(strangers[static_cast<std::size_t>(i)].get(), POLLIN, until));
+    EXPECT_TRUE(is_closed_by(strangers[static_cast<std::size_t>(i)], until));
   }
-  const auto guest = meet(place, hello_of(1, 2), until);
+  const auto guest = meet_fully(place, hello_of(1, 2), {}, until);
   EXPECT_TRUE(guest) << guest.error().message;
   thread.join();
   EXPECT_TRUE(host) << host.error().message;
+}
+
+// Whoever greets like a rank and stays.
+class Stranger {
+ public:
+  Stranger(const Endpoint& place, const RendezvousHello& hello, const RendezvousProof& proof = {},
+           const RendezvousNonce& nonce = {})
+      : fd_(*connect_until(place, {}, Clock::now() + 5s)) {
+    EXPECT_TRUE(
+        receive_all(fd_.get(), std::as_writable_bytes(std::span(&welcome_, 1)), Clock::now() + 5s));
+    const RendezvousGreeting greeting{hello, nonce, proof};
+    EXPECT_TRUE(send_all(fd_.get(), std::as_bytes(std::span(&greeting, 1)), Clock::now() + 5s));
+  }
+  // Rank 0 has read the greeting.
+  bool is_answered() { return wait_for(fd_.get(), POLLIN, Clock::now() + 5s); }
+
+ private:
+  FileDescriptor fd_;
+  RendezvousWelcome welcome_;
+};
+
+constexpr auto at_once = 10s;  // far below any deadline here
+
+TEST(RendezvousWithASecret, AllLearnTheSameAndTheKeyIsNotOnTheWire) {
+  const auto meetings =
+      meet_all({hello_of(0, 3), hello_of(1, 3), hello_of(2, 3)}, 20s, {}, {"s", "s", "s"});
+  for (const auto& meeting : meetings) {
+    ASSERT_TRUE(meeting) << meeting.error().message;
+    EXPECT_EQ(meeting->job.key, meetings[0]->job.key);
+  }
+  const JobKey drawn{1, 2, 3};
+  EXPECT_NE(Secret("s").job_key(drawn), drawn);
+  EXPECT_NE(Secret("s").job_key(drawn), Secret("t").job_key(drawn));
+  EXPECT_EQ(Secret("").job_key(drawn), drawn);
+}
+
+TEST(RendezvousWithASecret, AStrangersGreetingEndsNothing) {
+  const auto before = Clock::now();
+  const std::string secret = "s";
+  const auto meetings =
+      meet_all({hello_of(0, 2), hello_of(1, 2)}, 20s,
+               [&](Endpoint place) {
+                 const auto other_world = hello_of(1, 3);
+                 Stranger(place, hello_of(1, 2));
+                 Stranger(place, other_world);
+                 // What a rank of this secret once sent, to another question.
+                 RendezvousSession heard;
+                 heard.host = draw_nonce();
+                 const auto proof = Secret(secret).prove(RendezvousStep::greeting, heard,
+                                                         std::as_bytes(std::span(&other_world, 1)));
+                 Stranger(place, other_world, proof, heard.guest);
+               },
+               {secret, secret});
+  EXPECT_TRUE(meetings[0]) << meetings[0].error().message;
+  EXPECT_TRUE(meetings[1]) << meetings[1].error().message;
+  EXPECT_LT(Clock::now() - before, at_once);
+}
+
+TEST(RendezvousWithASecret, WhoHasAnotherOneIsToldAtOnceAndTheOthersWhoItWas) {
+  for (const auto* const other : {"t", ""}) {
+    const auto before = Clock::now();
+    std::string told;
+    const auto meetings =
+        meet_all({hello_of(0, 3), hello_of(1, 3)}, 1s,
+                 [&](Endpoint place) {
+                   told = meet(place, hello_of(2, 3), other, before + 20s).error().message;
+                   EXPECT_LT(Clock::now() - before, at_once);
+                 },
+                 {"s", "s"});
+    EXPECT_NE(told.find("TRIBUTARY_SECRET"), std::string::npos) << told;
+    for (const auto& meeting : meetings) {
+      ASSERT_FALSE(meeting);
+      EXPECT_NE(meeting.error().message.find("rank 2 from 10.0.0.2 does not know the secret"),
+                std::string::npos)
+          << meeting.error().message;
+    }
+  }
+}
+
+TEST(RendezvousWithASecret, ARank0WithoutIsNotBelieved) {
+  const auto meetings = meet_all({hello_of(0, 2), hello_of(1, 2)}, 20s, {}, {"", "s"});
+  ASSERT_FALSE(meetings[0]);
+  EXPECT_NE(meetings[0].error().message.find("rank 1 was given a secret, rank 0 was not"),
+            std::string::npos)
+      << meetings[0].error().message;
+  ASSERT_FALSE(meetings[1]);
+  EXPECT_NE(meetings[1].error().message.find("does not know the secret of this rank"),
+            std::string::npos)
+      << meetings[1].error().message;
+}
+
+TEST(RendezvousWithoutASecret, AStrangersGreetingFailsAllAtOnceAlsoThoseThatComeLater) {
+  const auto before = Clock::now();
+  Result<Meeting> last;
+  const auto meetings = meet_all({hello_of(0, 4), hello_of(1, 4)}, 20s, [&](Endpoint place) {
+    Stranger stranger(place, hello_of(2, 4));
+    EXPECT_FALSE(meet(place, hello_of(2, 4), {}, before + 20s));
+    Stranger(place, hello_of(3, 4));  // does not stand for the rank
+    last = meet_fully(place, hello_of(3, 4), {}, before + 20s);
+  });
+  EXPECT_LT(Clock::now() - before, at_once);
+  for (const auto& meeting : {meetings[0], meetings[1], last}) {
+    ASSERT_FALSE(meeting);
+    EXPECT_NE(meeting.error().message.find("rank 2 came twice"), std::string::npos);
+    EXPECT_NE(meeting.error().message.find("TRIBUTARY_SECRET"), std::string::npos);
+  }
+}
+
+// The stranger was the last that was waited for: the true rank finds all others under way.
+TEST(RendezvousWithoutASecret, ARankInWhosePlaceAStrangerCameEndsTheMeetingAtOnce) {
+  const auto before = Clock::now();
+  const auto meetings = meet_all({hello_of(0, 2)}, 20s, [&](Endpoint place) {
+    Stranger stranger(place, hello_of(1, 2));
+    ASSERT_TRUE(stranger.is_answered());
+    EXPECT_FALSE(meet(place, hello_of(1, 2), {}, before + 20s));
+  });
+  EXPECT_LT(Clock::now() - before, at_once);
+  ASSERT_FALSE(meetings[0]);
+  EXPECT_NE(meetings[0].error().message.find("rank 1 came twice"), std::string::npos);
+}
+
+// Three ranks have met; one fares as it is told, the others wait for it.
+std::vector<Result<void>> all_but_one(std::uint32_t failing,
+                                      const std::function<void(Rendezvous&)>& fare) {
+  const auto place = free_place();
+  const auto until = Clock::now() + 20s;
+  std::vector<Result<void>> ends(3);
+  std::vector<std::jthread> threads;
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    threads.emplace_back([&, rank] {
+      auto met = *meet(place, hello_of(rank, 3), "s", until);
+      if (rank == failing) {
+        fare(*met);
+      } else {
+        const auto waited = met->wait(-1, 0, until);  // as while it connects with others
+        ends[rank] = waited ? Result<void>() : tl::make_unexpected(waited.error());
+      }
+    });
+  }
+  threads.clear();
+  return ends;
+}
+
+TEST(Rendezvous, ARankThatFailsAfterwardsSaysSoToAll) {
+  for (const std::uint32_t failing : {0u, 2u}) {
+    const auto before = Clock::now();
+    const auto ends = all_but_one(failing, [&](Rendezvous& met) {
+      EXPECT_FALSE(met.conclude(fail(Error::Code::network, "no way"), before + 20s));
+    });
+    EXPECT_LT(Clock::now() - before, at_once);
+    for (std::uint32_t rank = 0; rank < 3; ++rank) {
+      if (rank != failing) {
+        ASSERT_FALSE(ends[rank]);
+        EXPECT_EQ(ends[rank].error().message, "rank " + std::to_string(failing) + ": no way");
+      }
+    }
+  }
+}
+
+TEST(Rendezvous, ARankThatIsKilledAfterwardsIsMissedAtOnce) {
+  for (const std::uint32_t failing : {0u, 2u}) {
+    const auto before = Clock::now();
+    const auto ends = all_but_one(failing, [](Rendezvous&) {});
+    EXPECT_LT(Clock::now() - before, at_once);
+    const auto expected = "rank " + std::to_string(failing) + " has ended";
+    for (std::uint32_t rank = 0; rank < 3; ++rank) {
+      if (rank != failing) {
+        ASSERT_FALSE(ends[rank]);
+        EXPECT_NE(ends[rank].error().message.find(expected), std::string::npos);
+      }
+    }
+  }
+}
+
+TEST(Rendezvous, WhoIsNotReadyByTheDeadlineHasAName) {
+  const auto place = free_place();
+  Result<Meeting> host;
+  std::unique_ptr<Rendezvous> late;
+  {
+    std::jthread other([&] { late = *meet(place, hello_of(1, 2), {}, Clock::now() + 5s); });
+    host = meet_fully(place, hello_of(0, 2), {}, Clock::now() + 500ms);
+  }
+  ASSERT_FALSE(host);
+  EXPECT_NE(host.error().message.find("rank 1 did not join the ring"), std::string::npos)
+      << host.error().message;
 }
 
 }  // namespace

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "dataplane/claim.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include <utility>
+#include <variant>
+
+#include "dataplane/device_arguments.h"
+#include "dataplane/interface.h"
+
+namespace tributary::dataplane {
+namespace {
+
+constexpr std::size_t command_shown = 200;  // bytes
+
+struct Address {
+  sockaddr_un address = {};
+  socklen_t size = 0;
+  const sockaddr* generic() const { return reinterpret_cast<const sockaddr*>(&address); }
+};
+
+// An interface is known by its index, as it may have several names. A TAP is known by its name: it
+// is made when it has been claimed, and its other end is an interface that others may use.
+std::string claimed_name(const control::DeviceConfig& device) {
+  if (const auto* interface = std::get_if<control::InterfaceDevice>(&device)) {
+    return "tributary/interface/" + std::to_string(interface_index(interface->interface));
+  }
+  if (const auto* tap = std::get_if<control::TapDevice>(&device)) {
+    return "tributary/tap/" + tap->interface;
+  }
+  return {};
+}
+
+// Abstract: it begins with a zero, and is as long as it says.
+Address address_of(const std::string& name) {
+  Address to;
+  to.address.sun_family = AF_UNIX;
+  const auto length = std::min(name.size(), sizeof to.address.sun_path - 1);
+  std::memcpy(to.address.sun_path + 1, name.data(), length);
+  to.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
+  return to;
+}
+
+// 0 where that cannot be told.
+pid_t owner_of(const Address& claimed) {
+  const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  ucred owner = {};
+  socklen_t size = sizeof owner;
+  if (connect(probe, claimed.generic(), claimed.size) != 0 ||
+      getsockopt(probe, SOL_SOCKET, SO_PEERCRED, &owner, &size) != 0) {
+    owner.pid = 0;
+  }
+  close(probe);
+  return owner.pid;
+}
+
+std::string command_of(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/cmdline", std::ios::binary);
+  std::string command(std::istreambuf_iterator<char>(file), {});
+  while (!command.empty() && command.back() == '\0') {
+    command.pop_back();
+  }
+  command.resize(std::min(command.size(), command_shown));
+  std::replace_if(
+      command.begin(), command.end(),
+      [](char letter) { return std::isprint(static_cast<unsigned char>(letter)) == 0; }, ' ');
+  return command;
+}
+
+std::string taken_by(pid_t owner) {
+  if (owner == getpid()) {
+    return "is that of another port, too; give each port a device of its own";
+  }
+  const std::string advice = "; stop that one, or give this port another device";
+  if (owner == 0) {
+    return "is taken by another process of this network namespace" + advice;
+  }
+  const auto command = command_of(owner);
+  return "is taken by process " + std::to_string(owner) +
+         (command.empty() ? "" : " (" + command + ")") + advice;
+}
+
+}  // namespace
+
+tl::expected<Claim, std::string> Claim::take(const control::DeviceConfig& device) {
+  const auto name = claimed_name(device);
+  if (name.empty()) {
+    return Claim(-1);
+  }
+  const auto address = address_of(name);
+  Claim claim(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (bind(claim.socket_, address.generic(), address.size) == 0 &&
+      listen(claim.socket_, SOMAXCONN) == 0) {
+    return claim;
+  }
+  if (errno == EADDRINUSE) {
+    return tl::unexpected(describe(device) + " " + taken_by(owner_of(address)));
+  }
+  return tl::unexpected("cannot claim " + describe(device) + ": " + std::strerror(errno));
+}
+
+Claim::Claim(Claim&& other) noexcept : socket_(std::exchange(other.socket_, -1)) {}
+
+Claim& Claim::operator=(Claim&& other) noexcept {
+  std::swap(socket_, other.socket_);
+  return *this;
+}
+
+Claim::~Claim() {
+  if (socket_ >= 0) {
+    close(socket_);
+  }
+}
+
+}  // namespace tributary::dataplane

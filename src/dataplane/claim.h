@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include <tl/expected.hpp>
+
+#include "control/config.h"
+
+namespace tributary::dataplane {
+
+// That an interface or a TAP is one port's, and no other's in this network namespace: two that take
+// its frames would each switch every one. It is an abstract Unix socket (unix(7)): these belong to
+// the namespace, and vanish with the process that has them, however that ends. Other devices have a
+// single user anyway, and nothing is claimed.
+class Claim {
+ public:
+  // The error says which process has the device, and by what command.
+  static tl::expected<Claim, std::string> take(const control::DeviceConfig& device);
+  Claim(Claim&& other) noexcept;
+  Claim& operator=(Claim&& other) noexcept;
+  ~Claim();
+
+ private:
+  explicit Claim(int socket) : socket_(socket) {}
+
+  int socket_;  // -1: nothing is claimed
+};
+
+}  // namespace tributary::dataplane

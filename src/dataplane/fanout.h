@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+
+namespace tributary::dataplane {
+
+// The packet sockets of one port, among which the kernel deals its frames (packet(7),
+// PACKET_FANOUT). DPDK's driver numbers such groups by process and interface, and those numbers
+// clash among the processes of a network namespace: the later one could not open its port. While a
+// FanoutGroup lives, the sockets that its thread puts into a group come into one that the kernel
+// has numbered, and that is nobody else's. One at a time on a thread.
+class FanoutGroup {
+ public:
+  FanoutGroup();
+  ~FanoutGroup();
+  FanoutGroup(const FanoutGroup&) = delete;
+  FanoutGroup& operator=(const FanoutGroup&) = delete;
+
+  // As setsockopt() with PACKET_FANOUT and `asked`, of which only the number is not obeyed.
+  int join(int socket, unsigned asked);
+
+ private:
+  std::optional<unsigned> number_;  // when the first socket is in it
+};
+
+}  // namespace tributary::dataplane

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/rendezvous/rendezvous.h"
+#include "host/rendezvous/secret.h"
+#include "host/transport/tcp.h"
+
+namespace tributary::host {
+
+// The side of all ranks but rank 0.
+class RendezvousGuest : public Rendezvous {
+ public:
+  // One visit; null: rank 0 was not ready, try again.
+  static Result<std::unique_ptr<RendezvousGuest>> visit(const Endpoint& place,
+                                                        const RendezvousHello& mine,
+                                                        const Secret& secret, Time until);
+
+  Result<bool> wait(int fd, short events, Time until) override;
+  Result<void> conclude(const Result<void>& mine, Time until) override;
+
+ private:
+  RendezvousGuest(const Endpoint& place, const Secret& secret, FileDescriptor fd)
+      : place_(place), secret_(secret), fd_(std::move(fd)) {}
+
+  Result<void> greet(const RendezvousHello& mine, Time until);
+  Result<std::vector<std::byte>> hear(RendezvousStep step, Time until);
+  Result<void> hear_conclusion(Time until);
+
+  Endpoint place_;
+  Secret secret_;
+  FileDescriptor fd_;
+  RendezvousSession session_;
+  bool concluded_ = false;
+};
+
+}  // namespace tributary::host

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/rendezvous/host.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <sys/socket.h>
+
+#include <sodium/randombytes.h>
+
+namespace tributary::host {
+namespace {
+
+// Ranks say who they are as soon as they are connected; those who do not are strangers.
+constexpr std::size_t strangers_max = 256;
+constexpr auto patience = std::chrono::seconds(2);
+constexpr auto look_around = std::chrono::milliseconds(500);
+constexpr auto last_words = std::chrono::milliseconds(200);  // to send them
+constexpr std::uint32_t outcome_bytes_max = 4096;
+
+template <typename T>
+T front_of(const std::vector<std::byte>& bytes) {
+  T value;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  return value;
+}
+
+std::string name_of(std::uint32_t rank) {
+  return "rank " + std::to_string(rank);
+}
+
+}  // namespace
+
+Result<void> RendezvousHost::gather(Time until) {
+  while (!table_.complete()) {
+    if (const auto looked = look(-1, 0, until); !looked) {
+      return refuse(looked.error().message, until);
+    }
+    if (Clock::now() >= until) {
+      return refuse(missing_text(), until);
+    }
+  }
+  agree(until);
+  return {};
+}
+
+// Handles what visitors did, once; waits for that no longer than until `fd` is ready, which is what
+// is returned.
+Result<bool> RendezvousHost::look(int fd, short events, Time until) {
+  polled_.clear();
+  polled_.push_back({fd, events, 0});
+  polled_.push_back({listener_.fd.get(), POLLIN, 0});
+  for (const auto& visitor : visitors_) {
+    polled_.push_back({visitor.fd.get(), POLLIN, 0});
+  }
+  const auto wake_at = visitors_.empty() ? until : std::min(until, Clock::now() + look_around);
+  ::poll(polled_.data(), polled_.size(), poll_timeout(wake_at));
+  for (auto& visitor : visitors_) {
+    if (const auto complaint = listen_to(visitor)) {
+      return fail(Error::Code::rendezvous, *complaint);
+    }
+  }
+  forget_the_silent();
+  if (!accept_visitors()) {
+    return fail(Error::Code::rendezvous, "rank 0 is out of file descriptors; raise 'ulimit -n'");
+  }
+  return polled_.front().revents != 0;
+}
+
+// False if there are no descriptors left, not even those of strangers.
+bool RendezvousHost::accept_visitors() {
+  constexpr int burst = 64;  // so that they are heard before many more come
+  for (int i = 0; i < burst; ++i) {
+    FileDescriptor fd(
+        ::accept4(listener_.fd.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!fd) {
+      const bool exhausted = errno == EMFILE || errno == ENFILE;
+      return !exhausted || turn_away_a_stranger();
+    }
+    welcome(std::move(fd));
+    const auto strangers =
+        std::count_if(visitors_.begin(), visitors_.end(),
+                      [](const Visitor& one) { return one.state == State::stranger; });
+    if (static_cast<std::size_t>(strangers) > strangers_max) {
+      turn_away_a_stranger();
+    }
+  }
+  return true;
+}
+
+void RendezvousHost::welcome(FileDescriptor fd) {
+  Visitor visitor;
+  visitor.fd = std::move(fd);
+  visitor.since = Clock::now();
+  visitor.session.host = draw_nonce();
+  RendezvousWelcome welcome;
+  welcome.secret = secret_.given() ? 1 : 0;
+  welcome.nonce = visitor.session.host;
+  // A socket that is new has room for it.
+  if (send_all(visitor.fd.get(), std::as_bytes(std::span(&welcome, 1)), visitor.since)) {
+    visitors_.push_back(std::move(visitor));
+  }
+}
+
+// The one that has been here longest. A rank that this befalls comes again.
+bool RendezvousHost::turn_away_a_stranger() {
+  const auto found = std::find_if(visitors_.begin(), visitors_.end(), [](const Visitor& visitor) {
+    return visitor.state == State::stranger;
+  });
+  if (found == visitors_.end()) {
+    return false;
+  }
+  visitors_.erase(found);
+  return true;
+}
+
+void RendezvousHost::forget_the_silent() {
+  const auto latest = Clock::now() - patience;
+  std::erase_if(visitors_, [&](const Visitor& visitor) {
+    return visitor.state == State::gone ||
+           (visitor.state == State::stranger && visitor.since < latest);
+  });
+}
+
+std::size_t RendezvousHost::wanted_bytes(const Visitor& visitor) const {
+  const auto heard = visitor.heard.size();
+  if (visitor.state == State::stranger) {
+    // Another version's hello may be all that comes.
+    const bool same_version =
+        heard >= sizeof(RendezvousHello) &&
+        front_of<RendezvousHello>(visitor.heard).version.value() == rendezvous_version;
+    return same_version ? sizeof(RendezvousGreeting) : sizeof(RendezvousHello);
+  }
+  if (visitor.state == State::joining) {
+    const auto bytes = heard < sizeof(RendezvousReply)
+                           ? 0
+                           : front_of<RendezvousReply>(visitor.heard).bytes.value();
+    return sizeof(RendezvousReply) + std::min(bytes, outcome_bytes_max) + sizeof(RendezvousProof);
+  }
+  return heard + 1;  // only to notice that it goes
+}
+
+RendezvousHost::Complaint RendezvousHost::listen_to(Visitor& visitor) {
+  const auto start = visitor.heard.size();
+  const auto wanted = wanted_bytes(visitor);
+  visitor.heard.resize(wanted);
+  const auto length =
+      ::recv(visitor.fd.get(), visitor.heard.data() + start, wanted - start, MSG_DONTWAIT);
+  visitor.heard.resize(start + static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
+  if (length < 0 && (errno == EAGAIN || errno == EINTR)) {
+    return std::nullopt;
+  }
+  if (length <= 0) {
+    return leave(visitor);
+  }
+  if (visitor.heard.size() < wanted_bytes(visitor)) {
+    return std::nullopt;
+  }
+  switch (visitor.state) {
+    case State::stranger:
+      return greeted_by(visitor);
+    case State::joining:
+      return told_by(visitor);
+    case State::present:  // says more than it was asked
+    case State::ready:
+    case State::gone:
+      break;
+  }
+  return leave(visitor);
+}
+
+// Before all have come a rank may come again, later it is missing.
+RendezvousHost::Complaint RendezvousHost::leave(Visitor& visitor) {
+  const auto before = std::exchange(visitor.state, State::gone);
+  if (before == State::present) {
+    table_.remove(visitor.rank);
+  }
+  const bool needed = before == State::joining || before == State::ready;
+  return needed ? Complaint(name_of(visitor.rank) + " has ended; its own error says why")
+                : std::nullopt;
+}
+
+RendezvousHost::Complaint RendezvousHost::greeted_by(Visitor& visitor) {
+  const auto hello = front_of<RendezvousHello>(visitor.heard);
+  if (hello.magic.value() != rendezvous_magic) {
+    visitor.state = State::gone;
+    return std::nullopt;
+  }
+  RendezvousGreeting greeting;
+  std::memcpy(&greeting, visitor.heard.data(), visitor.heard.size());
+  visitor.heard.clear();
+  visitor.session.guest = greeting.nonce;
+  const bool believed = secret_.believes(greeting.proof, RendezvousStep::greeting, visitor.session,
+                                         std::as_bytes(std::span(&hello, 1)));
+  const auto complaint = complaint_about(greeting, believed);
+  if (!complaint && refusal_.empty()) {
+    visitor.state = State::present;
+    visitor.rank = hello.rank.value();
+    return std::nullopt;
+  }
+  const auto last = Clock::now() + last_words;
+  tell(visitor, RendezvousStep::agreement, refusal(complaint.value_or(refusal_)), last);
+  visitor.state = State::gone;
+  if (!believed) {
+    turned_away_ = *complaint;
+    return std::nullopt;
+  }
+  answered_.insert(hello.rank.value());
+  return complaint;
+}
+
+// One that is believed ends the meeting for all.
+RendezvousHost::Complaint RendezvousHost::complaint_about(const RendezvousGreeting& greeting,
+                                                          bool believed) {
+  const auto& hello = greeting.hello;
+  const auto who = name_of(hello.rank.value());
+  if (hello.version.value() != rendezvous_version) {
+    return table_.add(hello);
+  }
+  if (!believed) {
+    return who + " from " + to_string(hello.address) +
+           " does not know the secret of rank 0; give all ranks the same TRIBUTARY_SECRET";
+  }
+  if (!refusal_.empty()) {
+    return std::nullopt;
+  }
+  if (secret_.given()) {
+    return table_.add(hello);
+  }
+  if (greeting.proof != RendezvousProof{}) {
+    return who + " was given a secret, rank 0 was not; give all ranks the same TRIBUTARY_SECRET";
+  }
+  auto complaint = table_.add(hello);
+  if (complaint) {
+    *complaint += "; anybody who reaches " + to_string(listener_.local) +
+                  " can say so: with a TRIBUTARY_SECRET only ranks of the job are believed";
+  }
+  return complaint;
+}
+
+// How a rank has fared.
+RendezvousHost::Complaint RendezvousHost::told_by(Visitor& visitor) {
+  const auto message =
+      wire::Bytes(visitor.heard).first(visitor.heard.size() - sizeof(RendezvousProof));
+  const auto reply = front_of<RendezvousReply>(visitor.heard);
+  RendezvousProof proof;
+  std::memcpy(proof.data(), visitor.heard.data() + message.size(), proof.size());
+  if (reply.magic.value() != rendezvous_magic ||
+      !secret_.believes(proof, RendezvousStep::outcome, visitor.session, message)) {
+    return leave(visitor);
+  }
+  const auto text = message.subspan(sizeof reply);
+  if (reply.failed.value() != 0) {
+    visitor.state = State::gone;
+    return name_of(visitor.rank) + ": " +
+           std::string(reinterpret_cast<const char*>(text.data()), text.size());
+  }
+  visitor.state = State::ready;
+  visitor.heard.clear();
+  return std::nullopt;
+}
+
+// Who is gone by now finds out by itself.
+void RendezvousHost::tell(const Visitor& visitor, RendezvousStep step, wire::Bytes message,
+                          Time until) const {
+  const auto proof = secret_.prove(step, visitor.session, message);
+  (void)send_all(visitor.fd.get(), message, until).and_then([&] {
+    return send_all(visitor.fd.get(), std::as_bytes(std::span(proof)), until);
+  });
+}
+
+void RendezvousHost::agree(Time until) {
+  JobKey drawn{};
+  randombytes_buf(drawn.data(), drawn.size());
+  const auto chosen = mine_.job.value();
+  // Drawn ones never are 0, which stands for none.
+  const auto job =
+      chosen != 0 ? chosen : 1 + randombytes_uniform(std::numeric_limits<std::uint32_t>::max());
+  const auto message = table_.agreement(job, drawn);
+  for (auto& visitor : visitors_) {
+    if (visitor.state == State::present) {
+      tell(visitor, RendezvousStep::agreement, message, until);
+      visitor.state = State::joining;
+    }
+  }
+  meeting_ = *parse_agreement(wire::Bytes(message).subspan(sizeof(RendezvousReply)), mine_);
+  meeting_.job.key = secret_.job_key(drawn);
+}
+
+// Who is not here yet hears of it when it comes soon; nobody else could tell it. Without a secret
+// those that were answered may have been strangers.
+Result<void> RendezvousHost::refuse(const std::string& reason, Time until) {
+  refusal_ = reason;
+  for (auto& visitor : visitors_) {
+    if (visitor.state == State::present) {
+      tell(visitor, RendezvousStep::agreement, refusal(reason), Clock::now() + last_words);
+      visitor.state = State::gone;
+      answered_.insert(visitor.rank);
+    }
+  }
+  const auto end = std::min(until, Clock::now() + patience);
+  const auto all_know = [this] {
+    return secret_.given() && answered_.size() + 1 >= mine_.world_size.value();
+  };
+  while (!all_know() && Clock::now() < end && look(-1, 0, end)) {
+  }
+  return fail(Error::Code::rendezvous, reason);
+}
+
+Result<bool> RendezvousHost::wait(int fd, short events, Time until) {
+  for (;;) {
+    const auto ready = look(fd, events, until);
+    if (!ready) {
+      (void)fail_all(ready.error().message);
+    }
+    if (!ready || *ready || Clock::now() >= until) {
+      return ready;
+    }
+  }
+}
+
+Result<void> RendezvousHost::conclude(const Result<void>& mine, Time until) {
+  if (!mine && !concluded_) {
+    (void)fail_all("rank 0: " + mine.error().message);
+  }
+  if (!mine) {
+    return mine;
+  }
+  while (!unready_text().empty()) {
+    if (const auto waited = wait(-1, 0, std::min(until, Clock::now() + look_around)); !waited) {
+      return tl::make_unexpected(waited.error());
+    }
+    if (Clock::now() >= until) {
+      return fail_all(unready_text() + " did not join the ring by the deadline");
+    }
+  }
+  RendezvousReply done;
+  for (const auto& visitor : visitors_) {
+    tell(visitor, RendezvousStep::conclusion, std::as_bytes(std::span(&done, 1)), until);
+  }
+  concluded_ = true;
+  return {};
+}
+
+Result<void> RendezvousHost::fail_all(const std::string& reason) {
+  for (const auto& visitor : visitors_) {
+    if (visitor.state == State::joining || visitor.state == State::ready) {
+      tell(visitor, RendezvousStep::conclusion, refusal(reason), Clock::now() + last_words);
+    }
+  }
+  concluded_ = true;
+  return fail(Error::Code::rendezvous, reason);
+}
+
+std::string RendezvousHost::missing_text() const {
+  auto text = "rank " + table_.missing() + " of " + std::to_string(mine_.world_size.value()) +
+              " did not come to " + to_string(listener_.local) + " in time";
+  if (!turned_away_.empty()) {
+    text += "; turned away: " + turned_away_;
+  }
+  return text;
+}
+
+// Of the ranks that have not said how they fared; empty if all have.
+std::string RendezvousHost::unready_text() const {
+  const auto found = std::find_if(visitors_.begin(), visitors_.end(), [](const Visitor& visitor) {
+    return visitor.state == State::joining;
+  });
+  return found == visitors_.end() ? "" : name_of(found->rank);
+}
+
+}  // namespace tributary::host

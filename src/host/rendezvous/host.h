@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <poll.h>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "host/rendezvous/rendezvous.h"
+#include "host/rendezvous/secret.h"
+#include "host/rendezvous/table.h"
+#include "host/transport/tcp.h"
+
+namespace tributary::host {
+
+// Rank 0's side. Connections that do not speak this protocol, or that do not know the secret, are
+// closed and forgotten.
+class RendezvousHost : public Rendezvous {
+ public:
+  RendezvousHost(Listener listener, const RendezvousHello& mine, const Secret& secret)
+      : listener_(std::move(listener)), mine_(mine), secret_(secret), table_(mine) {}
+
+  // Until all have come and are told of each other.
+  Result<void> gather(Time until);
+
+  Result<bool> wait(int fd, short events, Time until) override;
+  Result<void> conclude(const Result<void>& mine, Time until) override;
+
+ private:
+  enum class State : std::uint8_t {
+    stranger,
+    present,  // in the table
+    joining,  // knows the others
+    ready,
+    gone,
+  };
+  struct Visitor {
+    FileDescriptor fd;
+    RendezvousSession session;
+    Time since;
+    State state = State::stranger;
+    std::uint32_t rank = 0;
+    std::vector<std::byte> heard;
+  };
+  // Why the meeting fails for all, if it does.
+  using Complaint = std::optional<std::string>;
+
+  Result<bool> look(int fd, short events, Time until);
+  bool accept_visitors();
+  void welcome(FileDescriptor fd);
+  bool turn_away_a_stranger();
+  void forget_the_silent();
+  std::size_t wanted_bytes(const Visitor& visitor) const;
+  Complaint listen_to(Visitor& visitor);
+  Complaint leave(Visitor& visitor);
+  Complaint greeted_by(Visitor& visitor);
+  Complaint complaint_about(const RendezvousGreeting& greeting, bool believed);
+  Complaint told_by(Visitor& visitor);
+  void tell(const Visitor& visitor, RendezvousStep step, wire::Bytes message, Time until) const;
+  void agree(Time until);
+  Result<void> refuse(const std::string& reason, Time until);
+  Result<void> fail_all(const std::string& reason);
+  std::string missing_text() const;
+  std::string unready_text() const;
+
+  Listener listener_;
+  RendezvousHello mine_;
+  Secret secret_;
+  RendezvousTable table_;
+  std::vector<Visitor> visitors_;
+  std::vector<pollfd> polled_;
+  std::string refusal_;               // once it is certain that they do not meet
+  std::string turned_away_;           // what was told the last one that was not believed
+  std::set<std::uint32_t> answered_;  // ranks that were told of the refusal
+  bool concluded_ = false;
+};
+
+}  // namespace tributary::host

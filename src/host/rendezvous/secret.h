@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "host/job.h"
+#include "host/rendezvous/messages.h"
+#include "wire/cursor.h"
+
+namespace tributary::host {
+
+// What tells one connection of a rendezvous from all others: each side drew a part of it.
+struct RendezvousSession {
+  RendezvousNonce host{};  // rank 0's
+  RendezvousNonce guest{};
+};
+RendezvousNonce draw_nonce();
+
+// Which of the messages on a connection a proof is of.
+enum class RendezvousStep : std::uint32_t { greeting, agreement, outcome, conclusion };
+
+// What the ranks of a job were given to know each other by. Without one, proofs are zeros and are
+// believed.
+class Secret {
+ public:
+  // Empty: none. Needs sodium_init().
+  explicit Secret(std::string_view text);
+
+  bool given() const { return given_; }
+  // Keyed BLAKE2b (RFC 7693). `message` without the proof itself, in up to two parts.
+  RendezvousProof prove(RendezvousStep step, const RendezvousSession& session, wire::Bytes message,
+                        wire::Bytes rest = {}) const;
+  bool believes(const RendezvousProof& proof, RendezvousStep step, const RendezvousSession& session,
+                wire::Bytes message, wire::Bytes rest = {}) const;
+  // The job's key is made of what rank 0 drew, so that it is not on the wire.
+  JobKey job_key(const JobKey& drawn) const;
+
+ private:
+  bool given_;
+  std::array<std::uint8_t, 32> key_{};
+};
+
+}  // namespace tributary::host

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Who has a tree go on to another epoch.
+#include <random>
+
+#include "fixture.h"
+
+namespace tributary::panama {
+namespace {
+
+class Doors : public PanamaTest {
+ protected:
+  static PanamaSpec of(PanamaSpec spec, std::uint32_t run, std::uint32_t epoch) {
+    spec.run = run;
+    spec.epoch = epoch;
+    return spec;
+  }
+};
+
+TEST_F(Doors, AnEpochBeginsWithItsFirstPacketsFromAllChildren) {
+  const auto tree = leaf_of(3, 3);
+  start({tree});
+  feed(from(tree, 0, 1), Ints{1});
+  feed(from(tree, 0, 0), Ints{2});
+  expect_drop(from(tree, 0, 2), DropReason::panama_over_cap);
+  expect_drop(from(tree, 0, 1), DropReason::panama_duplicate);
+  feed(from(tree, 1, 0), Ints{30});
+  EXPECT_EQ(harness->figure("packets_held"), 2u);
+  EXPECT_EQ(harness->figure("trees_active"), 0u);
+  auto sent = feed(from(tree, 2, 0), Ints{400});
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(Seen(sent[0]).elements<std::int32_t>(), Ints{432});
+  feed(from(tree, 1, 1), Ints{5});
+  sent = feed(from(tree, 2, 1), Ints{60});
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(Seen(sent[0]).elements<std::int32_t>(), Ints{66});
+}
+
+TEST_F(Doors, LatePacketsOfAnotherRunEndNothing) {
+  const auto tree = root_of(2);
+  start({tree});
+  for (std::uint32_t epoch = 0; epoch < 4; ++epoch) {
+    for (std::uint32_t vid = 0; vid < 3; ++vid) {
+      feed(of(from(tree, 0, vid), 1, epoch));
+      feed(of(from(tree, 0, vid), 7, epoch + 5));
+      EXPECT_EQ(feed(of(from(tree, 1, vid), 1, epoch)).size(), vid == 0 ? 0u : 2u);
+      // What stood at the door before it has made room for the stray packet.
+      EXPECT_EQ(feed(of(again(from(tree, 0, vid)), 1, epoch)).size(), vid == 0 ? 2u : 1u);
+    }
+  }
+  EXPECT_EQ(harness->drops(DropReason::panama_stale), 0u);
+}
+
+TEST_F(Doors, ANewRunTakesOverFromOneThatAnOldWorkerGoesOnWith) {
+  const auto tree = root_of(3);
+  start({tree});
+  for (PortIndex child = 0; child < 3; ++child) {
+    feed(of(from(tree, child), 1, 9));
+  }
+  feed(of(from(tree, 0, 1), 1, 9));
+  feed(of(from(tree, 1, 1), 1, 9));
+  for (std::uint32_t vid = 0; vid < 3; ++vid) {
+    EXPECT_TRUE(feed(of(from(tree, 0, vid), 2, 0)).empty());
+    feed(of(again(from(tree, 1, 1)), 1, 9));
+    EXPECT_TRUE(feed(of(from(tree, 1, vid), 2, 0)).empty());
+    feed(of(again(from(tree, 0, 1)), 1, 9));
+    EXPECT_EQ(feed(of(from(tree, 2, vid), 2, 0)).size(), 3u) << vid;
+  }
+}
+
+// It has learned all numbers of the job.
+TEST_F(Doors, APortThatLiesAboutTheEpochCostsTheOthersNothing) {
+  const auto tree = root_of(4);
+  start({tree}, 64);
+  std::minstd_rand random(1);
+  const auto draw = [&random](std::uint32_t below) {
+    return static_cast<std::uint32_t>(random() % below);
+  };
+  for (std::uint32_t epoch = 0; epoch < 20; ++epoch) {
+    for (std::uint32_t vid = 0; vid < 8; ++vid) {
+      for (PortIndex child = 1; child < 4; ++child) {
+        for (int lies = 0; lies < 5; ++lies) {
+          feed(of(from(tree, 0, draw(10)), draw(2), epoch + 1 + draw(3)));
+        }
+        auto spec = of(from(tree, child, vid), 1, epoch);
+        spec.fin = vid == 7;
+        EXPECT_TRUE(feed(spec).empty());
+      }
+      auto spec = of(from(tree, 0, vid), 1, epoch);
+      spec.fin = vid == 7;
+      EXPECT_EQ(feed(spec).size(), 4u) << epoch << " " << vid;
+    }
+  }
+}
+
+TEST_F(Doors, WhatWaitedInAnEpochThatWasLeftIsLetGoLittleByLittle) {
+  const auto tree = root_of(2);
+  start({tree}, 256);
+  for (std::uint32_t vid = 0; vid < 20; ++vid) {
+    round(tree, vid);
+  }
+  for (std::uint32_t vid = 20; vid < 120; ++vid) {
+    feed(from(tree, 0, vid));
+  }
+  EXPECT_EQ(harness->figure("packets_held"), 100u);
+  feed(of(from(tree, 0), 1, 0));
+  const auto before = pool.outstanding();
+  feed(of(from(tree, 1), 1, 0));
+  EXPECT_EQ(harness->figure("packets_held"), 0u);
+  EXPECT_GE(pool.outstanding(), before - 8);
+  for (std::uint32_t vid = 1; vid < 40; ++vid) {
+    const auto held = pool.outstanding();
+    feed(of(from(tree, 0, vid), 1, 0));
+    EXPECT_GE(pool.outstanding() + 8, held);
+    EXPECT_EQ(feed(of(from(tree, 1, vid), 1, 0)).size(), 2u);
+  }
+  EXPECT_EQ(harness->figure("packets_held"), 0u);
+  EXPECT_EQ(pool.outstanding(), harness->figure("packets_kept"));
+}
+
+TEST_F(Doors, WhereSomeMayBeMissingAQuorumBeginsButNotAnotherRun) {
+  auto tree = root_of(4);
+  tree.quorum = 3;
+  start({tree});
+  for (PortIndex child = 0; child < 3; ++child) {
+    EXPECT_EQ(feed(of(from(tree, child), 1, 0)).size(), child == 2 ? 4u : 0u);
+  }
+  for (PortIndex child = 0; child < 4; ++child) {
+    EXPECT_EQ(feed(of(from(tree, child), 2, 0)).size(), child == 3 ? 4u : 0u);
+  }
+}
+
+TEST_F(Doors, ASwitchThatIsNewBeginsWithTheLowestPacketThatSomebodyLacks) {
+  const auto tree = root_of(2);
+  start({tree});
+  feed(of(again(from(tree, 0, 52)), 1, 3));
+  feed(of(from(tree, 1, 51), 1, 3));
+  EXPECT_EQ(feed(of(from(tree, 0, 51), 1, 3)).size(), 2u);
+  EXPECT_EQ(feed(of(from(tree, 1, 52), 1, 3)).size(), 2u);
+}
+
+}  // namespace
+}  // namespace tributary::panama
