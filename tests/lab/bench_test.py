@@ -25,8 +25,8 @@ class Bench(unittest.TestCase):
                                          "TMPDIR": str(self.scratch)}
 
     def bench(self, *arguments, code: int = 0) -> subprocess.CompletedProcess:
-        done = support.run(BENCH, *arguments, "--output", self.output, timeout=200,
-                           env=self.environment)
+        done = support.run(BENCH, *arguments, "--output", self.output,
+                           timeout=5 * support.PATIENCE_S, env=self.environment)
         self.assertEqual(done.returncode, code, f"{arguments}\n{done.stdout}\n{done.stderr}")
         return done
 
@@ -83,9 +83,9 @@ class Bench(unittest.TestCase):
             env=self.environment)
         self.addCleanup(child.kill)
         support.until(lambda: any("tributaryd --config" in command
-                                  for command in self.processes()), 30, "the daemon's start")
+                                  for command in self.processes()), what="the daemon's start")
         child.send_signal(signal.SIGINT)
-        _, said = child.communicate(timeout=30)
+        _, said = child.communicate(timeout=support.PATIENCE_S)
         self.assertEqual(child.returncode, 130, said)
         self.assert_nothing_left()
 

@@ -16,8 +16,8 @@ class CleanUp(unittest.TestCase):
         self.hugepages = support.hugepages()
 
     def assert_gone(self, name: str) -> None:
-        support.until(lambda: not support.leftovers(name), 15.0,
-                      f"clean-up ({support.leftovers(name)})")
+        support.until(lambda: not support.leftovers(name),
+                      what=f"clean-up ({support.leftovers(name)})")
         self.assertEqual(support.hugepages(), self.hugepages)
 
     def test_down_is_complete_and_can_be_repeated(self):
@@ -93,7 +93,7 @@ class CleanUp(unittest.TestCase):
 
     def test_after_kill_of_a_daemon(self):
         with support.Lab("fat-tree-8") as lab:
-            bench = lab.bench(*LONG, deadline_s=3)
+            bench = lab.bench(*LONG, deadline_s=10)
             support.until(lambda: sum(row["originated_packets_total"]
                                       for row in lab.rows("counters")) > 1000, what="a reduction")
             os.kill(lab.state["processes"][0]["pid"], signal.SIGKILL)
@@ -115,7 +115,7 @@ class CleanUp(unittest.TestCase):
         self.addCleanup(child.kill)
         child.stdout.readline()  # the bench has begun
         child.send_signal(how)
-        child.wait(timeout=20)
+        child.wait(timeout=support.PATIENCE_S)
         self.assert_gone(name)
 
     def test_after_kill_of_the_tool(self):

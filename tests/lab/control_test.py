@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """tributaryctl and tributaryd --check, against a daemon that runs."""
 
+import contextlib
+import ctypes
 import os
 import pathlib
 import signal
@@ -9,6 +11,8 @@ import unittest
 
 import support
 
+PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207
+WALL = 0x40000000  # also threads that are no child of ours
 OK, FAILED, USAGE, NO_DAEMON, DENIED, TIMEOUT = range(6)
 
 
@@ -43,7 +47,7 @@ class Control(unittest.TestCase):
                 self.assertEqual(self.lab.ctl(*arguments).returncode, USAGE)
 
     def test_exit_code_without_a_daemon(self):
-        done = support.run(support.CTL, "--socket", "/run/none.sock", "status")
+        done = support.ctl("--socket", "/run/none.sock", "status")
         self.assertEqual(done.returncode, NO_DAEMON)
         self.assertIn("/run/none.sock", done.stderr)
 
@@ -69,12 +73,10 @@ class Control(unittest.TestCase):
     def test_a_port_can_be_taken_down(self):
         self.assertEqual(self.lab.ctl("port", "down", "leaf1", "h1").returncode, OK)
         try:
-            done = self.lab.exec("l1h1", "ping", "-c", "1", "-W", "1", "10.1.1.1")
-            self.assertNotEqual(done.returncode, 0)
+            self.assertNotEqual(self.lab.ping("l1h1", "10.1.1.1", "-W", "1").returncode, 0)
         finally:
             self.assertEqual(self.lab.ctl("port", "up", "leaf1", "h1").returncode, OK)
-        done = self.lab.exec("l1h1", "ping", "-c", "1", "-W", "2", "10.1.1.1")
-        self.assertEqual(done.returncode, 0)
+        self.assertEqual(self.lab.ping("l1h1", "10.1.1.1").returncode, 0)
 
     def reload(self, before: str, after: str):
         """Reloads the configuration with a word replaced."""
@@ -84,6 +86,48 @@ class Control(unittest.TestCase):
             file.write(text.replace(before, after))
             file.flush()
             return self.lab.ctl("config", "reload", file.name)
+
+    @contextlib.contextmanager
+    def late_core(self):
+        """The packet core is kept from its CPU, for as long as this takes."""
+        tasks = pathlib.Path(f"/proc/{self.lab.state['processes'][0]['pid']}/task")
+        thread = next(int(task.name) for task in tasks.iterdir()
+                      if "worker" in (task / "comm").read_text())
+        ptrace = ctypes.CDLL(None, use_errno=True).ptrace
+        ptrace.argtypes = [ctypes.c_long, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p]
+        self.assertEqual(ptrace(PTRACE_SEIZE, thread, None, None), 0, ctypes.get_errno())
+        self.assertEqual(ptrace(PTRACE_INTERRUPT, thread, None, None), 0, ctypes.get_errno())
+        os.waitpid(thread, WALL)
+        try:
+            yield
+        finally:
+            ptrace(PTRACE_DETACH, thread, None, None)
+
+    def test_no_list_is_short_of_a_core(self):
+        with self.late_core():
+            for question in ("status", "port", "engine", "job", "drops", "counters"):
+                done = self.lab.ctl("--timeout", "20", question)
+                self.assertEqual(done.returncode, TIMEOUT, question)
+                self.assertEqual(done.stdout, "", question)
+                self.assertIn("the packet core on CPU", done.stderr)
+        self.assertEqual(self.lab.ctl("engine").returncode, OK)
+
+    def prefixes(self) -> set[str]:
+        """As the packet core has them."""
+        return {row["prefix"] for row in self.lab.rows("route") if row["switch"] == "leaf1"}
+
+    def test_a_late_core_takes_a_reload_up_when_it_comes_round(self):
+        try:
+            with self.late_core():
+                for prefix in ("10.5.0.0/16", "10.6.0.0/16"):
+                    done = self.reload('"10.4.0.0/16"', f'"{prefix}"')
+                    self.assertEqual(done.returncode, OK, done.stderr)
+                    self.assertIn("is late: it takes this up before its next burst", done.stdout)
+            self.assertIn("10.6.0.0/16", self.prefixes())
+            self.assertTrue(self.prefixes().isdisjoint({"10.4.0.0/16", "10.5.0.0/16"}))
+        finally:
+            self.assertEqual(self.lab.ctl("config", "reload", self.config).returncode, OK)
+        self.assertIn("10.4.0.0/16", self.prefixes())
 
     def test_a_wrong_configuration_changes_nothing(self):
         before = self.lab.rows("port")

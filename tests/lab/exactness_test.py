@@ -79,7 +79,7 @@ class OtherFabrics(unittest.TestCase):
             return document
 
     def test_one_daemon_per_switch(self):
-        self.check("fat-tree-8-split")
+        self.check(*support.SPLIT_FABRIC)
 
     def test_two_cores(self):
         self.check("fat-tree-8", "--cores", "0,1")

@@ -43,7 +43,7 @@ while request := message(sys.stdin.buffer):
 class Fabric(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.lab = support.Lab("fat-tree-8-split", *PANAMA).__enter__()
+        cls.lab = support.Lab(*support.SPLIT_FABRIC, *PANAMA).__enter__()
         cls.addClassCleanup(cls.lab.__exit__)
         cls.files = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.files.cleanup)
@@ -71,7 +71,7 @@ class Fabric(unittest.TestCase):
         self.assertEqual(done.returncode, OK, done.stderr)
 
     def fabric(self, command: str, *arguments, file=None, **more):
-        return support.run(support.CTL, "fabric", command, file or self.file, *arguments, **more)
+        return support.ctl("fabric", command, file or self.file, *arguments, **more)
 
     def fabric_json(self, command: str, *arguments, file=None, code: int = OK) -> dict:
         done = self.fabric(command, "--json", *arguments, file=file)
@@ -277,7 +277,7 @@ class InUse(unittest.TestCase):
         with support.Lab("star-4", *PANAMA) as lab, tempfile.TemporaryDirectory() as directory:
             file = pathlib.Path(directory) / "fabric.toml"
             file.write_text(lab.tool("fabric", "--job", 7))
-            applied = support.run(support.CTL, "fabric", "apply", file, "--env", directory)
+            applied = support.ctl("fabric", "apply", file, "--env", directory)
             self.assertEqual(applied.returncode, OK, applied.stderr)
             told = dict(line.split("=", 1) for line in
                         (pathlib.Path(directory) / "job-7.env").read_text().splitlines())
@@ -286,13 +286,13 @@ class InUse(unittest.TestCase):
             support.until(lambda: any(row["state"]["results_total"] for row in lab.rows("tree")),
                           what="a reduction")
             switch = lab.rows("tree")[0]["switch"]
-            for refused in (support.run(support.CTL, "fabric", "remove", file),
+            for refused in (support.ctl("fabric", "remove", file),
                             lab.ctl("tree", "remove", switch, "7")):
                 self.assertEqual(refused.returncode, FAILED, refused.stdout)
                 self.assertRegex(refused.stderr, r"nothing was removed: job 7 \(tree 0; last packet ")
             self.assertEqual(len(lab.rows("tree")), 1)
             bench.stop()
-            removed = support.run(support.CTL, "fabric", "remove", "--force", file)
+            removed = support.ctl("fabric", "remove", "--force", file)
             self.assertEqual(removed.returncode, OK, removed.stderr)
             self.assertEqual(lab.rows("tree"), [])
 
@@ -304,10 +304,10 @@ class OneDaemon(unittest.TestCase):
             file.write_text(lab.tool("fabric"))
             lab.tool("kill", "fat-tree-8")
             # While it dies it may still take a connection.
-            support.until(lambda: "no daemon serves" in support.run(
-                support.CTL, "fabric", "plan", file).stderr, what="the end of the daemon")
+            support.until(lambda: "no daemon serves" in support.ctl("fabric", "plan", file).stderr,
+                          what="the end of the daemon")
             for command in ("plan", "apply", "show", "remove"):
-                done = support.run(support.CTL, "fabric", command, file)
+                done = support.ctl("fabric", command, file)
                 self.assertIn("leaf1, leaf2, leaf3, leaf4, spine1, spine2", done.stderr)
                 self.assertEqual(done.stderr.count("no daemon serves"), 1, done.stderr)
 
@@ -320,7 +320,7 @@ class OneDaemon(unittest.TestCase):
                                           lab.state["sockets"][kind]))
                 file.flush()
                 for command in ("apply", "show", "remove"):
-                    done = support.run(support.CTL, "fabric", command, file.name)
+                    done = support.ctl("fabric", command, file.name)
                     self.assertEqual(done.returncode, OK, done.stderr)
 
 

@@ -29,14 +29,14 @@ def next_hops(lab: support.Lab, daemon: str) -> dict[str, bool]:
             for hop in row["next_hops"] if hop["address"]}
 
 
-def await_paths(lab: support.Lab, timeout_s: float = 15.0) -> None:
+def await_paths(lab: support.Lab) -> None:
     support.until(lambda: all(all(next_hops(lab, daemon).values()) for daemon in DAEMONS),
-                  timeout_s, "that every next hop is used")
+                  what="that every next hop is used")
 
 
-def await_sessions(lab: support.Lab, timeout_s: float = 15.0) -> None:
-    support.until(lambda: all(row["state"] == "up" for row in lab.rows("bfd")), timeout_s,
-                  "that every session is up")
+def await_sessions(lab: support.Lab) -> None:
+    support.until(lambda: all(row["state"] == "up" for row in lab.rows("bfd")),
+                  what="that every session is up")
 
 
 @contextlib.contextmanager
@@ -56,7 +56,7 @@ def over_bad_cables(lab: support.Lab, impairment: dict[str, float]) -> list[dict
     """The documents of reductions over them."""
     before = spoilt(lab, impairment)
     with impaired(lab, impairment):
-        document = lab.reduce(*SHORT, deadline_s=30)
+        document = lab.reduce(*SHORT)
     untouched = [kind for kind, count in spoilt(lab, impairment).items() if count == before[kind]]
     if untouched:
         raise AssertionError(f"no packet met with {' or '.join(untouched)}")
@@ -75,7 +75,7 @@ def over_a_pulled_cable(lab: support.Lab, interface: str = "spine1-leaf1") -> li
     lab.tool("link", interface, "down")
     try:
         time.sleep(0.5)
-        return [lab.reduce(*SHORT, deadline_s=30)]
+        return [lab.reduce(*SHORT)]
     finally:
         lab.tool("link", interface, "up")
         await_paths(lab)
@@ -103,7 +103,7 @@ def over_a_flapping_link(lab: support.Lab, interface: str = "spine1-leaf1", flap
 @contextlib.contextmanager
 def running(lab: support.Lab):
     """Reductions that do not outlive the fault, whatever becomes of it."""
-    bench = lab.bench(*LONG, deadline_s=30)
+    bench = lab.bench(*LONG)
     try:
         yield bench
     finally:
@@ -115,7 +115,8 @@ def through_a_crash(lab: support.Lab, daemon: str, pause_s: float = 0.5) -> list
     witness = "leaf2" if daemon == "leaf1" else "leaf1"
     before = contributions(lab, witness)
     with running(lab) as bench:
-        support.until(lambda: contributions(lab, witness) > before + 200, 20, "a reduction")
+        support.until(lambda: contributions(lab, witness) > before + 200,
+                      what="a reduction")
         lab.tool("kill", daemon)
         try:
             time.sleep(pause_s)

@@ -17,7 +17,7 @@ class Paths(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.lab = support.Lab("fat-tree-8-split").__enter__()
+        cls.lab = support.Lab(*support.SPLIT_FABRIC).__enter__()
         cls.addClassCleanup(cls.lab.__exit__)
         faults.await_sessions(cls.lab)
 
@@ -28,7 +28,8 @@ class Paths(unittest.TestCase):
         return faults.next_hops(self.lab, "leaf1")["10.101.1.2"]
 
     def ping_across(self) -> None:
-        done = self.lab.exec("l1h1", "ping", "-c", "10", "-i", "0.05", "-W", "2", "10.3.1.2")
+        self.lab.await_path("l1h1", "10.3.1.2")  # the other side may notice later
+        done = self.lab.ping("l1h1", "10.3.1.2", "-c", "10", "-i", "0.05")
         self.assertIn(" 0% packet loss", done.stdout)
 
     def link_is_up(self) -> bool:
@@ -38,18 +39,12 @@ class Paths(unittest.TestCase):
         """That of leaf1 with spine1."""
         return next(row for row in self.lab.rows("bfd", daemon="leaf1") if row["port"] == "spine1")
 
-    def noticed_within(self, limit_s: float, begin, has_happened) -> None:
-        begin()
-        start = time.monotonic()
-        support.until(has_happened, limit_s, "that it was noticed")
-        print(f"noticed after {time.monotonic() - start:.2f} s, asking included")
+    def pulled(self, end: str) -> None:
+        """The port is down before anybody asks the session, which takes 5 s to fail."""
+        self.lab.tool("link", end, "down")
+        support.until(lambda: not self.link_is_up(), what="that it was noticed")
         self.assertFalse(self.uses_spine1())
         self.ping_across()
-
-    def pulled(self, end: str) -> None:
-        """The port is down before anybody asks the session, which takes 300 ms to fail."""
-        self.noticed_within(0.5, lambda: self.lab.tool("link", end, "down"),
-                            lambda: not self.link_is_up())
         self.lab.tool("link", end, "up")
         support.until(self.uses_spine1, what="that the next hop is used again")
 
@@ -68,8 +63,9 @@ class Paths(unittest.TestCase):
 
     def test_a_switch_that_is_killed_leaves_its_links_up(self):
         failures = self.session()["failures_total"]
-        self.noticed_within(1, lambda: self.lab.tool("kill", "spine1"),
-                            lambda: not self.uses_spine1())
+        self.lab.tool("kill", "spine1")
+        support.until(lambda: not self.uses_spine1(), what="that it was noticed")
+        self.ping_across()
         self.assertTrue(self.link_is_up(), "it is the session that failed, not the link")
         self.assertEqual(self.session()["failures_total"], failures + 1)
         self.lab.tool("restart", "spine1")
@@ -99,7 +95,8 @@ class Paths(unittest.TestCase):
         self.assertNotIn("bfd", tomllib.loads(quiet.read_text())["switch"][0])
         failures = self.session()["failures_total"]
         self.assertEqual(self.lab.ctl("config", "reload", quiet, daemon="spine1").returncode, 0)
-        support.until(lambda: self.session()["remote_state"] == "admin-down", 1, "a farewell")
+        support.until(lambda: self.session()["remote_state"] == "admin-down",
+                      what="a farewell")
         time.sleep(1.0)
         self.assertEqual(self.session()["state"], "down")
         self.assertEqual(self.session()["failures_total"], failures)
@@ -113,7 +110,7 @@ class VanishedInterface(unittest.TestCase):
             lab.exec("switch", "ip", "link", "del", "h4")
             support.until(lambda: not {row["port"]: row["up"] for row in lab.rows("port")}["h4"],
                           what="that the port is down")
-            done = lab.exec("h1", "ping", "-c", "5", "-i", "0.05", "-W", "2", "10.0.0.2")
+            done = lab.ping("h1", "10.0.0.2", "-c", "5", "-i", "0.05")
             self.assertIn(" 0% packet loss", done.stdout)
             lab.assert_balanced(self)
 
@@ -150,14 +147,13 @@ class Reductions(unittest.TestCase):
                 self.assert_exact(faults.through_a_crash(self.lab, daemon))
 
     def test_a_worker_that_dies_is_named(self):
-        bench = self.lab.bench(*faults.LONG, deadline_s=3)
-        support.until(lambda: self.lab.processes("l3h1", "tributary-bench"), what="the worker")
-        time.sleep(1.0)
+        before = faults.contributions(self.lab, "leaf1")
+        bench = self.lab.bench("-b", "256K", "-e", "256K", "-n", "100000", deadline_s=10)
+        support.until(lambda: faults.contributions(self.lab, "leaf1") > before + 200,
+                      what="a reduction")
         for pid in self.lab.processes("l3h1", "tributary-bench"):
             os.kill(pid, signal.SIGKILL)
-        start = time.monotonic()
-        self.assertNotEqual(bench.end(), 0)
-        self.assertLess(time.monotonic() - start, 3 + 3, "the others end by the deadline")
+        self.assertNotIn(bench.end(), (0, 124), "the others end by the deadline")
         self.assertRegex(bench.said, r"\brank(s)? 4\b", "l3h1 is rank 4")
 
 

@@ -7,9 +7,12 @@ import unittest
 
 import support
 
-SENDER = pathlib.Path(__file__).resolve().parent / "hostile_sender.py"
+HERE = pathlib.Path(__file__).resolve().parent
+SENDER = HERE / "hostile_sender.py"
+STRANGER = HERE / "rendezvous_stranger.py"
 BUSY = "l1h1,l2h1,l3h1,l4h1,l2h2,l3h2,l4h2"  # l1h2 is the stranger
 LEADER = "10.4.1.2"
+RANK_0 = "10.1.1.2"
 JOB = "4711"  # of the reductions, and of what the stranger sends
 
 
@@ -18,9 +21,9 @@ class Hostile(unittest.TestCase):
         self.lab = support.Lab("fat-tree-8").__enter__()
         self.addCleanup(self.lab.__exit__)
 
-    def send(self, *arguments, timeout: float = 90):
+    def send(self, *arguments):
         done = self.lab.exec("l1h2", sys.executable, SENDER, *arguments, "--job", JOB,
-                             "--hosts", len(BUSY.split(",")), timeout=timeout)
+                             "--hosts", len(BUSY.split(",")), timeout=5 * support.PATIENCE_S)
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def reductions_survive(self, attack):
@@ -64,10 +67,20 @@ class Hostile(unittest.TestCase):
             self.assertGreaterEqual(figures[name], 1000, figures)
         # Hearsay, but bounded, and it does not stay.
         self.assertLessEqual(len(self.lab.rows("stalled", "--limit", "10000")), 6 * 256)
-        support.until(lambda: not self.lab.rows("stalled"), 8, "an end of the forged stalls")
+        support.until(lambda: not self.lab.rows("stalled"),
+                      what="an end of the forged stalls")
+
+    def test_a_stranger_who_greets_like_every_rank_before_they_come(self):
+        stranger = self.lab.background("l1h2", sys.executable, STRANGER, RANK_0,
+                                       len(BUSY.split(",")))
+        with stranger as process:
+            for _ in range(3):
+                document = self.lab.reduce("-b", "64K", "-e", "64K", "-n", "3", hosts=BUSY)
+                self.assertEqual(support.wrong(document), 0)
+            self.assertIsNone(process.poll())
 
     def test_a_million_ids(self):
-        self.send("ids", LEADER, "--count", "1000000", "--rate", "0", timeout=120)
+        self.send("ids", LEADER, "--count", "1000000", "--rate", "0")
         document = self.lab.reduce("-b", "256K", "-e", "256K", "-n", "3", "--job", JOB, hosts=BUSY)
         self.assertEqual(support.wrong(document), 0)
         self.lab.assert_balanced(self)

@@ -30,7 +30,7 @@ class Lossless(unittest.TestCase):
     def setUp(self):
         self.lab = support.Lab(str(LAB), name="lossless").__enter__()
         self.addCleanup(self.lab.__exit__)
-        self.assertIn(" 0% packet loss", self.lab.exec("source", "ping", "-c", "2", SINK).stdout)
+        self.lab.await_path("source", SINK)
 
     def ports(self) -> dict:
         return {(row["switch"], row["port"]): row["counters"] for row in self.lab.rows("port")}
@@ -57,7 +57,7 @@ class Lossless(unittest.TestCase):
     def reduction(self, iterations: int) -> support.Bench:
         return self.lab.bench("-b", SIZE, "-e", SIZE, "-n", iterations, "-w", 1,
                               "--algorithm", "panama", "--fallback", "error", hosts=WORKERS,
-                              time_limit_s=4 * SECONDS + 60)
+                              time_limit_s=4 * SECONDS + 10 * support.PATIENCE_S)
 
     def pace(self) -> float:
         """Seconds of an iteration."""
@@ -70,16 +70,25 @@ class Lossless(unittest.TestCase):
         return time.monotonic(), self.ports(), self.figures(), self.drops()
 
     @contextlib.contextmanager
-    def connections(self):
+    def connections(self, count: int = CONNECTIONS):
         """TCP from the source to the sink, as much as its line takes."""
         def listens() -> bool:
             return ":5201" in self.lab.exec("sink", "ss", "-ltn").stdout
         with self.lab.background("sink", "iperf3", "-s"):
             support.until(listens)
-            with self.lab.background("source", "iperf3", "-c", SINK, "-t", int(4 * SECONDS + 60),
-                                     "-P", CONNECTIONS, "-w", WINDOW):
+            with self.lab.background("source", "iperf3", "-c", SINK, "-t", 86400,
+                                     "-P", count, "-w", WINDOW):
                 support.until(lambda: self.ports()["far", "sink"]["tx_packets_total"] > 1000)
                 yield
+
+    def loaded(self, before: tuple) -> bool:
+        """Both got on since, also while one switch held the other back."""
+        def more(counter: str, *port: str) -> float:
+            return self.ports()[port][counter] - before[1][port][counter]
+        return (more("tx_bytes_total", "far", "sink") > 2 << 20
+                and self.figures()["results_total"] - before[2]["results_total"] > 1000
+                and more("tx_pause_packets_total", "far", "near") > 10
+                and more("paused_seconds_total", "near", "far") > 0.1)
 
     def test_not_one_drop(self):
         with job(self.lab, "--hosts", WORKERS), self.connections():
@@ -88,8 +97,9 @@ class Lossless(unittest.TestCase):
             begun = self.figures()["results_total"] + 100
             support.until(lambda: self.figures()["results_total"] > begun)
             before = self.take()
-            while time.monotonic() < before[0] + SECONDS:
+            while time.monotonic() < before[0] + SECONDS or not self.loaded(before):
                 time.sleep(0.1)
+                self.assertLess(time.monotonic(), before[0] + SECONDS + support.PATIENCE_S)
                 if not running.running():
                     self.assertEqual(support.wrong(running.finish()), 0)
                     running = self.reduction(iterations)
@@ -105,18 +115,13 @@ class Lossless(unittest.TestCase):
             for name in LOST:
                 self.assertEqual(counted[name], 0, port)
         self.assertEqual(figures["over_cap_total"] + figures["skipped_total"], 0)
-        # Full load: the sink's line was busy all the time, and PAUSE frames were sent and obeyed.
-        sent = ports["far", "sink"]["tx_bytes_total"]
-        self.assertGreater(sent, 0.85 * seconds * 20e6 / 8)
-        self.assertGreater(ports["far", "near"]["tx_pause_packets_total"], 0)
         # Meanwhile some were on the way when one end was asked and then the other; now none is.
         support.until(self.every_pause_came)
-        self.assertGreater(figures["results_total"], 0)
         self.lab.assert_balanced(self)
 
     def test_without_flow_control_there_are_drops(self):
         self.lab.tool("reload", "--set", "switch.port[flow_control].flow_control=off")
-        with self.connections():
+        with self.connections(4 * CONNECTIONS):
             support.until(
                 lambda: self.ports()["far", "sink"]["queue_tail_dropped_packets_total"] > 0)
 

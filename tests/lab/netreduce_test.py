@@ -74,8 +74,7 @@ class NetReduce(unittest.TestCase):
                    for option in ("--set", f"switch.port.{place}.{what}=0.01",
                                   "--set", f"switch.port.{place}.seed={{n}}")]
         with support.Lab("star-4", *weather) as lab:
-            document = self.reduce(lab, 4, sizes=("-b", "4K", "-e", "256K", "-f", "8", "-n", "1"),
-                                   deadline_s=60)
+            document = self.reduce(lab, 4, sizes=("-b", "4K", "-e", "256K", "-f", "8", "-n", "1"))
             self.assertGreater(document["netreduce"]["retransmissions_sent"], 0)
             lab.assert_balanced(self)
 
@@ -103,14 +102,14 @@ class NetReduce(unittest.TestCase):
     def test_a_stranger_changes_nothing(self):
         with support.Lab("star-4") as lab:
             with lab.background("h4", sys.executable, STRANGER, "10.0.0.2", "3", "3"):
-                support.until(lambda: lab.drops().get("netreduce_not_member", 0) > 100, 10,
-                              "the stranger's packets")
+                support.until(lambda: lab.drops().get("netreduce_not_member", 0) > 100,
+                              what="the stranger's packets")
                 self.reduce(lab, 3)
             lab.assert_balanced(self)
 
     def test_a_ring_that_is_not_there(self):
         with support.Lab("star-4") as lab:
-            bench = lab.bench(*SIZES, *worker(99), hosts=RINGS[2], deadline_s=5)
+            bench = lab.bench(*SIZES, *worker(99), hosts=RINGS[2], deadline_s=15)
             self.assertNotEqual(bench.end(), 0)
             self.assertIn("no switch on the way adds for ring 99", bench.said)
             # The hosts help themselves where they may.
@@ -131,7 +130,7 @@ class NetReduce(unittest.TestCase):
             with self.subTest(setting), support.Lab("star-4") as lab, \
                     mock.patch.dict(os.environ, {f"TRIBUTARY_NETREDUCE_{setting}": here}):
                 bench = lab.bench("-b", "1M", "-e", "1M", "-n", "1", "--algorithm", "netreduce",
-                                  "--ring", "2", hosts=RINGS[2], deadline_s=8)
+                                  "--ring", "2", hosts=RINGS[2])
                 document = bench.finish()
                 self.assertEqual(support.wrong(document), 0)
                 self.assertEqual(document["rows"][0]["algorithm"], "netreduce(ring)")
@@ -149,7 +148,7 @@ class NetReduce(unittest.TestCase):
 
     def test_members_in_another_order(self):
         with support.Lab("star-4") as lab:
-            bench = lab.bench(*SIZES, *worker(3), hosts="h1,h3,h2", deadline_s=5)
+            bench = lab.bench(*SIZES, *worker(3), hosts="h1,h3,h2", deadline_s=15)
             self.assertNotEqual(bench.end(), 0)
             self.assertIn("`members`", bench.said)
 
@@ -172,7 +171,7 @@ class NetReduce(unittest.TestCase):
                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as capture:
                 capture.stderr.readline()  # it listens
                 self.reduce(lab, 2)
-                seen, _ = capture.communicate(timeout=20)
+                seen, _ = capture.communicate(timeout=support.PATIENCE_S)
             headers = re.findall(r"id (\d+), offset 0, flags \[(\w*)\]", seen)
             self.assertEqual(set(headers), {("0", "DF")}, seen)
 
@@ -183,7 +182,7 @@ def panama(lab: support.Lab, hosts: str):
     with tempfile.TemporaryDirectory() as directory:
         file = pathlib.Path(directory) / "fabric.toml"
         file.write_text(lab.tool("fabric", "--job", "1", "--hosts", hosts))
-        done = support.run(support.CTL, "fabric", "apply", file, "--env", directory)
+        done = support.ctl("fabric", "apply", file, "--env", directory)
         if done.returncode != 0:
             raise AssertionError(f"fabric apply: {done.stderr}")
         lines = [line for path in pathlib.Path(directory).glob("*.env")

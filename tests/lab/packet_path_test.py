@@ -10,7 +10,6 @@ import signal
 import struct
 import subprocess
 import tempfile
-import time
 import unittest
 
 import support
@@ -51,7 +50,7 @@ class PacketPath(unittest.TestCase):
             child.wait()
 
     def ctl(self, *arguments):
-        return support.run(support.CTL, "--socket", self.directory / "control.sock", *arguments)
+        return support.ctl("--socket", self.directory / "control.sock", *arguments)
 
     def packet_thread(self, daemon: int) -> int:
         for comm in pathlib.Path(f"/proc/{daemon}/task").glob("*/comm"):
@@ -65,6 +64,14 @@ class PacketPath(unittest.TestCase):
         before = self.results()
         yield
         self.assertGreater(self.results(), before + 1000)
+
+    @staticmethod
+    def await_work(daemon: int, thread: int) -> None:
+        """Until the thread had half a second of its CPU."""
+        def ran_ns() -> int:
+            return int(pathlib.Path(f"/proc/{daemon}/task/{thread}/schedstat").read_text().split()[0])
+        before = ran_ns()
+        support.until(lambda: ran_ns() > before + 500_000_000, what="work")
 
     def results(self) -> int:
         done = self.ctl("engine", "--json")
@@ -90,8 +97,9 @@ class PacketPath(unittest.TestCase):
         with self.daemon() as daemon:
             calls = self.system_calls(daemon, lambda: self.ctl("status"))
             self.assertNotEqual(calls, [], "the control thread was traced")
+            thread = self.packet_thread(daemon)
             with self.traffic():
-                calls = self.system_calls(self.packet_thread(daemon), lambda: time.sleep(1))
+                calls = self.system_calls(thread, lambda: self.await_work(daemon, thread))
             self.assertEqual(calls[:10], [])
 
     def test_allocates_nothing(self):
@@ -101,7 +109,7 @@ class PacketPath(unittest.TestCase):
             with self.traffic():
                 thread = self.packet_thread(daemon)
                 before = self.allocations(thread)
-                time.sleep(1)
+                self.await_work(daemon, thread)
                 self.assertEqual(self.allocations(thread) - before, 0)
 
 

@@ -16,7 +16,7 @@ def job(lab: support.Lab, *options, number: int = 1):
     with tempfile.TemporaryDirectory() as directory:
         file = pathlib.Path(directory) / "fabric.toml"
         file.write_text(lab.tool("fabric", "--job", number, *options))
-        done = support.run(support.CTL, "fabric", "apply", file, "--env", directory)
+        done = support.ctl("fabric", "apply", file, "--env", directory)
         if done.returncode != 0:
             raise AssertionError(f"fabric apply: {done.stderr}")
         lines = [line for path in pathlib.Path(directory).glob("*.env")
@@ -25,6 +25,6 @@ def job(lab: support.Lab, *options, number: int = 1):
         with mock.patch.dict(os.environ, told):
             yield told
         # Its workers have ended, but not long ago.
-        removed = support.run(support.CTL, "fabric", "remove", "--force", file)
+        removed = support.ctl("fabric", "remove", "--force", file)
         if removed.returncode != 0:
             raise AssertionError(f"fabric remove: {removed.stderr}")

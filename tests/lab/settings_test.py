@@ -55,7 +55,7 @@ class Settings(unittest.TestCase):
 
 class SeveralDaemons(unittest.TestCase):
     def test_all_change_or_none_does(self):
-        with support.Lab("fat-tree-8-split") as lab:
+        with support.Lab(*support.SPLIT_FABRIC) as lab:
             def queues() -> set[int]:
                 return {row["queue_capacity_bytes"] for daemon in lab.state["sockets"]
                         if daemon != last for row in lab.rows("port", daemon=daemon)}

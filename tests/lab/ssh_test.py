@@ -53,9 +53,8 @@ Host far
 class OverSsh(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        # A machine that is busy elsewhere holds daemons up for longer than BFD waits for them.
-        cls.lab = support.Lab("fat-tree-8-split", "--set", "switch.panama.packet_memory=64",
-                              "--set", "switch.bfd.multiplier=50", name="ssh").__enter__()
+        cls.lab = support.Lab(*support.SPLIT_FABRIC, "--set", "switch.panama.packet_memory=64",
+                              name="ssh").__enter__()
         cls.addClassCleanup(cls.lab.__exit__)
         faults.await_paths(cls.lab)
         cls.files = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
@@ -98,7 +97,7 @@ class OverSsh(unittest.TestCase):
         config = self.write("ssh_config", SSH.format(
             address=TARGET_ADDRESS, port=PORT, directory=self.files, key=key, known=known))
         return self.lab.exec(CONTROLLER, "env", f"TRIBUTARY_SSH=ssh -F {config}", support.CTL,
-                             "--timeout", 20, "fabric", command, self.file, *arguments)
+                             "--timeout", support.PATIENCE_S, "fabric", command, self.file, *arguments)
 
     def installed(self) -> set[tuple[str, int]]:
         return {(row["switch"], row["job"]) for row in self.lab.rows("tree")}

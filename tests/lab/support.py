@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -24,6 +25,14 @@ BENCH = BUILD / "apps" / "tributary-bench" / "tributary-bench"
 DAEMON = BUILD / "apps" / "tributaryd" / "tributaryd"
 
 _MESON_SKIP = 77
+
+# How long may take what does happen in the end, on a machine that does much else. It bounds what is
+# waited for, and judges nothing.
+PATIENCE_S = 180.0
+# What a test ends itself.
+FOR_EVER = "80000s"
+# Its daemons are taken for dead after 5 s of silence: they are held up for longer than the usual 0.3 s.
+SPLIT_FABRIC = ("fat-tree-8-split", "--set", "switch.bfd.multiplier=50")
 
 
 def skip(why: str) -> None:
@@ -47,9 +56,14 @@ def main() -> None:
     unittest.main(verbosity=2)
 
 
-def run(*argv, timeout: float = 60.0, **more) -> subprocess.CompletedProcess:
+def run(*argv, timeout: float = PATIENCE_S, **more) -> subprocess.CompletedProcess:
     return subprocess.run([str(arg) for arg in argv], stdin=subprocess.DEVNULL, text=True,
                           capture_output=True, timeout=timeout, **more)
+
+
+def ctl(*arguments, **more) -> subprocess.CompletedProcess:
+    patience = () if "--timeout" in arguments else ("--timeout", PATIENCE_S)
+    return run(CTL, *patience, *arguments, **more)
 
 
 class Lab:
@@ -100,8 +114,15 @@ class Lab:
                 pass  # ended meanwhile
         return found
 
-    def exec(self, host: str, *argv, timeout: float = 60.0) -> subprocess.CompletedProcess:
+    def exec(self, host: str, *argv, timeout: float = PATIENCE_S) -> subprocess.CompletedProcess:
         return run(LAB, "exec", self.name, host, "--", *argv, timeout=timeout)
+
+    def ping(self, host: str, address: str, *options) -> subprocess.CompletedProcess:
+        return self.exec(host, "ping", "-c", "1", "-W", "10", *options, address)
+
+    def await_path(self, host: str, address: str) -> None:
+        """Switches drop what waits for an address that nobody tells them in time."""
+        until(lambda: self.ping(host, address).returncode == 0, what=f"{host} reaching {address}")
 
     @contextlib.contextmanager
     def background(self, host: str, *argv):
@@ -126,7 +147,7 @@ class Lab:
     def ctl(self, *arguments, daemon: str | None = None) -> subprocess.CompletedProcess:
         sockets = self.state["sockets"]
         path = sockets[daemon] if daemon else next(iter(sockets.values()))
-        return run(CTL, "--socket", path, *arguments)
+        return ctl("--socket", path, *arguments)
 
     def ctl_json(self, *arguments, daemon: str | None = None):
         done = self.ctl(*arguments, "--json", daemon=daemon)
@@ -161,7 +182,7 @@ class Lab:
 class Bench(bench_run.BenchRun):
     """A run of tributary-bench in a lab, started at once."""
 
-    def __init__(self, lab: Lab, arguments, deadline_s: float = 20, **where):
+    def __init__(self, lab: Lab, arguments, deadline_s: float = PATIENCE_S, **where):
         super().__init__(lab.name, BUILD, *arguments, deadline_s=deadline_s, **where)
 
     def finish(self) -> dict:
@@ -193,9 +214,15 @@ def wrong(document: dict) -> int:
                for place in ("out_of_place", "in_place") if place in row)
 
 
-def until(condition, timeout_s: float = 10.0, what: str = "it") -> None:
+def until(condition, timeout_s: float = PATIENCE_S, what: str = "it") -> None:
     end = time.monotonic() + timeout_s
     while not condition():
         if time.monotonic() > end:
             raise AssertionError(f"{what} did not happen within {timeout_s} s")
         time.sleep(0.05)
+
+
+def end(child: subprocess.Popen, how: signal.Signals = signal.SIGINT) -> str:
+    """Asks it to end; what it printed meanwhile."""
+    child.send_signal(how)
+    return child.communicate(timeout=PATIENCE_S)[0]

@@ -16,7 +16,7 @@ class BenchRun:
     """Started at once. What it measured is in its record, what it had to say in `said`."""
 
     def __init__(self, lab: str, build: pathlib.Path, *options, collective: str = "allreduce",
-                 port: int = 29500, deadline_s: float = 60, time_limit_s: float = 120,
+                 port: int = 29500, deadline_s: float = 120, time_limit_s: float = 600,
                  environment: dict[str, str] | None = None, **where):
         """`where` the workers are: options of `lab run`; those that are None do not count."""
         self._record = tempfile.NamedTemporaryFile(suffix=".json")

@@ -6,13 +6,21 @@ import subprocess
 
 from . import LabError
 
+# A daemon whose machine is busy may be late.
+PATIENCE_S = 60
+
+
+def ask(tributaryctl, socket, *question: str) -> subprocess.CompletedProcess:
+    return subprocess.run([str(tributaryctl), "--socket", socket, "--timeout", str(PATIENCE_S),
+                           *question],
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True)
+
 
 def rows(tributaryctl, sockets, *question: str) -> list[dict]:
     """The rows of a list, of all these daemons."""
     found = []
     for path in sockets:
-        done = subprocess.run([str(tributaryctl), "--socket", path, *question, "--json"],
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30)
+        done = ask(tributaryctl, path, *question, "--json")
         if done.returncode != 0:
             raise LabError(f"tributaryctl {' '.join(question)}: {done.returncode} "
                            f"{done.stderr.strip()}")

@@ -70,8 +70,7 @@ class Lab:
     guests: tuple[Guest, ...] = ()
 
     def daemon_host(self, daemon: Daemon) -> str:
-        """Daemons live in namespaces of their own, as if each were a machine: DPDK's AF_PACKET
-        driver numbers its fanout groups by pid, and neighbours in one namespace may clash."""
+        """Daemons live in namespaces of their own, as if each were a machine."""
         return SWITCH if len(self.daemons) == 1 else daemon.name
 
     def switch_hosts(self) -> list[str]:

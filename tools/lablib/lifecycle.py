@@ -13,10 +13,11 @@ import subprocess
 import sys
 import time
 
-from . import ROOT, LabError, daemon_config, description, guests, namespaces, processes, state
+from . import (ROOT, LabError, control, daemon_config, description, guest_needs, guests, namespaces,
+               processes, state)
 from .description import Lab
 
-_START_TIMEOUT_S = 30.0
+_START_TIMEOUT_S = 120.0
 _LOG_LINES = 15
 
 
@@ -52,7 +53,7 @@ def up(lab: Lab, build: pathlib.Path, overrides: daemon_config.Overrides,
         raise LabError(f"--bind-to {owner}: there is no such process")
     tributaryd = program(build, "tributaryd")
     if lab.guests:
-        guests.require_tools()
+        guest_needs.require(lab.guests, build)
     with state.lock():
         if is_up(lab.name):
             raise LabError(f"lab {lab.name} is up already; 'tools/lab down {lab.name}' ends it")
@@ -146,10 +147,8 @@ def reload(lab: Lab, overrides: daemon_config.Overrides) -> None:
 def _reload_daemon(lab: Lab, record: dict, daemon: description.Daemon) -> str | None:
     """Puts its file in force; what it says if it does not take it."""
     tributaryctl = program(pathlib.Path(record["build"]), "tributaryctl")
-    done = subprocess.run(
-        [str(tributaryctl), "--socket", record["sockets"][daemon.name], "config", "reload",
-         str(state.directory(lab.name) / f"{daemon.name}.toml")],
-        stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    done = control.ask(tributaryctl, record["sockets"][daemon.name], "config", "reload",
+                       str(state.directory(lab.name) / f"{daemon.name}.toml"))
     return None if done.returncode == 0 else (done.stderr or done.stdout).strip()
 
 
@@ -194,7 +193,7 @@ def restart_daemon(lab: Lab, name: str) -> bool:
     with state.lock():
         record = _running(lab)
         daemon = lab.daemon(name)
-        ended = _forget(daemon, record, grace_s=5.0)
+        ended = _forget(daemon, record, grace_s=processes.GRACE_S)
         tributaryd = program(pathlib.Path(record["build"]), "tributaryd")
         _await_daemons(lab, record, [_start_daemon(lab, daemon, tributaryd, record)])
         return ended

@@ -86,7 +86,7 @@ def set_link(namespace: str, interface: str, up: bool) -> None:
     _run(*command(namespace, "ip", "link", "set", "dev", interface, "up" if up else "down"))
 
 
-def await_carriers(namespace: str, timeout_s: float = 5.0) -> None:
+def await_carriers(namespace: str, timeout_s: float = 60.0) -> None:
     """The kernel tells of a veth's carrier up to a second late, and a daemon would see it down."""
     until = time.monotonic() + timeout_s
     while True:

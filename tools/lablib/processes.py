@@ -44,7 +44,11 @@ def in_namespace(path: pathlib.Path) -> list[dict]:
     return found
 
 
-def end(processes: list[dict], grace_s: float = 5.0) -> None:
+# For a process that is asked to end.
+GRACE_S = 20.0
+
+
+def end(processes: list[dict], grace_s: float = GRACE_S) -> None:
     """SIGTERM, and SIGKILL to those that have not ended within the grace; at once if there is none."""
     for how, patience in ((signal.SIGTERM, grace_s), (signal.SIGKILL, 5.0)):
         if patience == 0.0:

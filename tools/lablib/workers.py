@@ -4,6 +4,7 @@
 import math
 import os
 import pathlib
+import secrets
 import subprocess
 import sys
 import threading
@@ -13,7 +14,7 @@ from . import ROOT, namespaces
 from .description import Guest, Lab
 
 # A worker that fails leaves the others waiting; they get this long to say so themselves.
-_GRACE_S = 10.0
+_GRACE_S = 30.0
 
 
 def run(lab: Lab, argv: list[str], hosts: list[str], port: int = 29500,
@@ -21,6 +22,7 @@ def run(lab: Lab, argv: list[str], hosts: list[str], port: int = 29500,
         per_host: int = 1) -> int:
     """Runs `argv` in every one of `hosts`, `per_host` times; the exit code of the worst."""
     master = str(lab.host(hosts[0]).address.ip)
+    secret = os.environ.get("TRIBUTARY_SECRET") or secrets.token_hex(32)
     children: dict[str, subprocess.Popen] = {}
     readers: list[threading.Thread] = []
     try:
@@ -28,7 +30,7 @@ def run(lab: Lab, argv: list[str], hosts: list[str], port: int = 29500,
             environment = {
                 "RANK": str(rank), "WORLD_SIZE": str(len(hosts) * per_host),
                 "LOCAL_RANK": str(rank % per_host), "LOCAL_WORLD_SIZE": str(per_host),
-                "MASTER_ADDR": master, "MASTER_PORT": str(port)}
+                "MASTER_ADDR": master, "MASTER_PORT": str(port), "TRIBUTARY_SECRET": secret}
             delay = (delays or {}).get(host, 0)
             command = ["sh", "-c", f'sleep {delay}; exec "$@"', "sh", *argv] if delay else argv
             if isinstance(lab.host(host), Guest):

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Plays a rank of tributary-bench: the same calls with the same vectors, each element compared."""
+
+import argparse
+import functools
+import math
+import os
+import time
+
+import elements
+from calls import ALLREDUCE, BARRIER, BROADCAST, REDUCE, Call
+from communicator import Communicator
+
+_MASK = (1 << 64) - 1
+_LATE_S, _LATE_RANKS = 0.02, 8
+_DIGITS = {elements.F32: 24, elements.F64: 52, elements.F16: 11, elements.BF16: 8}  # binary
+
+
+def _bits(rank: int, index: int) -> int:
+    """The bench's pseudo-random bits of an element."""
+    x = (index * 0x9e3779b97f4a7c15 + (rank + 1) * 0xd1b54a32d192ed03) & _MASK
+    x = (x ^ x >> 32) * 0xd6e8feb86659fd93 & _MASK
+    return x ^ x >> 29
+
+
+def _element(element_type: int, op: int, bits: int):
+    if elements.is_integer(element_type):
+        if op == elements.PROD:
+            bits |= 1
+        elif op == elements.AND:
+            bits |= bits >> 17 | bits >> 35
+        elif op == elements.OR:
+            bits &= bits >> 17 & bits >> 35
+        half = 1 << 8 * elements.BYTES[element_type] - 1
+        return (bits + half) % (2 * half) - half
+    fraction = (bits >> 40) * 2.0 ** -24
+    sign = -1.0 if bits & 1 else 1.0
+    return sign * (_f32(0.75 + _f32(_f32(0.58) * fraction)) if op == elements.PROD else fraction)
+
+
+def _f32(value: float) -> float:
+    return elements.load(elements.F32, elements.store(elements.F32, [value]))[0]
+
+
+def _roll(values: list, by: int) -> list:
+    by %= max(len(values), 1)
+    return values[by:] + values[:by]
+
+
+class Sample:
+    """What each rank contributes, and what must come out."""
+
+    def __init__(self, element_type: int, op: int, count: int, world: int):
+        self._type, self._op = element_type, op
+        self._inputs = [elements.load(element_type, elements.store(
+            element_type, [_element(element_type, op, _bits(rank, at)) for at in range(count)]))
+            for rank in range(world)]
+        self._least, self._most = self._bounds()
+
+    def _bounds(self) -> tuple[list, list]:
+        if elements.is_integer(self._type) or self._op in (elements.MIN, elements.MAX):
+            exact = functools.reduce(
+                lambda a, b: elements.combine(self._type, self._op, a, b), self._inputs)
+            return exact, exact
+        columns = list(zip(*self._inputs))
+        exact = [math.fsum(column) if self._op == elements.SUM else math.prod(column)
+                 for column in columns]
+        scale = [sum(map(abs, column)) for column in columns] if self._op == elements.SUM else exact
+        share = 2 * len(self._inputs) * 2.0 ** -_DIGITS[self._type]
+        return ([value - abs(of) * share for value, of in zip(exact, scale)],
+                [value + abs(of) * share for value, of in zip(exact, scale)])
+
+    def vector(self, rank: int, iteration: int) -> bytes:
+        return elements.store(self._type, _roll(self._inputs[rank], iteration))
+
+    def wrong(self, result: bytes, iteration: int) -> int:
+        """Elements of a reduction that are not what they must be."""
+        values = elements.load(self._type, result)
+        bounds = zip(values, _roll(self._least, iteration), _roll(self._most, iteration),
+                     strict=True)
+        return sum(not least <= value <= most for value, least, most in bounds)
+
+
+class Bench:
+    def __init__(self, communicator: Communicator, options: argparse.Namespace):
+        self._communicator, self._options = communicator, options
+        self._rank, self._world = communicator.job.rank, communicator.job.hosts
+
+    def run(self) -> int:
+        """How many elements were wrong, here or elsewhere."""
+        options = self._options
+        wrong = 0
+        for element_type in options.datatype:
+            for op in options.op:
+                if elements.is_valid(element_type, op):
+                    for count in options.counts:
+                        wrong += self._measure(element_type, op, count)
+        figures = self._communicator.ring.announced_elements()
+        self._communicator.ring.allreduce([0] * figures, elements.I64, elements.SUM)
+        return wrong
+
+    def _measure(self, element_type: int, op: int, count: int) -> int:
+        sample = Sample(element_type, op, count, self._world)
+        both_ways = self._options.collective in (ALLREDUCE, REDUCE)
+        return sum(self._series(sample, element_type, op) for _ in range(1 + both_ways))
+
+    def _series(self, sample: Sample, element_type: int, op: int) -> int:
+        options = self._options
+        wrong, times = 0, []
+        for iteration in range(options.warmups + options.iterations):
+            call = self._call_of(sample, element_type, op, iteration)
+            self._communicator.ring.barrier()
+            start = time.monotonic_ns()
+            result = self._communicator.call(call)
+            times.append(time.monotonic_ns() - start)
+            wrong += self._wrong(sample, result, iteration)
+        if options.collective == BARRIER:
+            wrong += self._too_early()
+        ring = self._communicator.ring
+        ring.allreduce(times[options.warmups:], elements.I64, elements.MAX)
+        return ring.allreduce([wrong], elements.I64, elements.SUM)[0]
+
+    def _call_of(self, sample: Sample, element_type: int, op: int, iteration: int) -> Call:
+        options = self._options
+        if options.collective == BARRIER:
+            return Call(BARRIER)
+        if options.collective == BROADCAST:
+            known = sample.vector(options.root, iteration)
+            return Call(BROADCAST, known if self._rank == options.root else bytes(len(known)),
+                        element_type, elements.SUM, options.root)
+        return Call(options.collective, sample.vector(self._rank, iteration), element_type, op,
+                    options.root)
+
+    def _wrong(self, sample: Sample, result: bytes, iteration: int) -> int:
+        options = self._options
+        if options.collective == BROADCAST:
+            return result != sample.vector(options.root, iteration)
+        is_root = self._rank == options.root
+        if options.collective == ALLREDUCE or options.collective == REDUCE and is_root:
+            return sample.wrong(result, iteration)
+        return 0
+
+    def _too_early(self) -> int:
+        """Barriers that let this rank go before one that comes late has come."""
+        wrong = 0
+        for late in range(min(self._world, _LATE_RANKS)):
+            start = time.monotonic()
+            self._communicator.ring.barrier()
+            if self._rank == late:
+                time.sleep(_LATE_S)
+            self._communicator.call(Call(BARRIER))
+            wrong += time.monotonic() - start < _LATE_S
+        return wrong
+
+
+def options_of(argv: list[str]) -> argparse.Namespace:
+    """Of those that tributary-bench knows, the ones that change what is called."""
+    def numbers(names):
+        return lambda text: [names.index(word) for word in
+                             (names if text == "all" else text.split(","))]
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("collective", choices=[ALLREDUCE, REDUCE, BROADCAST, BARRIER])
+    parser.add_argument("--counts", type=lambda text: [int(word) for word in text.split(",")],
+                        default=[0])
+    parser.add_argument("-d", "--datatype", type=numbers(elements.TYPES), default=[elements.F32])
+    parser.add_argument("-o", "--op", type=numbers(elements.OPERATORS), default=[elements.SUM])
+    parser.add_argument("-n", "--iters", dest="iterations", type=int, default=5)
+    parser.add_argument("-w", "--warmup_iters", dest="warmups", type=int, default=1)
+    parser.add_argument("-r", "--root", type=int, default=0)
+    parser.add_argument("--deadline", type=float, default=30)
+    return parser.parse_known_args(argv)[0]
+
+
+def main(argv: list[str], address: str, mtu: int) -> int:
+    options = options_of(argv)
+    place = (os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]))
+    communicator = Communicator(place, int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]),
+                                address, mtu, secret=os.environ.get("TRIBUTARY_SECRET", ""),
+                                deadline_s=options.deadline)
+    wrong = Bench(communicator, options).run()
+    communicator.farewell()
+    return 1 if wrong else 0

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Canary's packets: the header, field by field, and both CRCs."""
+
+import dataclasses
+import socket
+import struct
+import zlib
+
+CONTRIBUTION, RESULT, RESTORATION, REQUEST, FAILURE, PENDING, RELEASE = range(1, 8)
+BYPASS, MULTICAST, VERSION = 0x80, 0x40, 2
+NO_RANK = 0xffff
+SEQUENCES = 1 << 28
+DIRECT = 15  # the attempt that no switch takes part in
+PORTS = range(17000, 17256)
+
+_LAYOUT = struct.Struct(">IIHHIHBBBBBBIHHQII6sHI")  # all but the CRC over it
+_CRC = struct.Struct(">I")
+HEADER_BYTES = _LAYOUT.size + _CRC.size
+assert HEADER_BYTES == 64
+
+
+@dataclasses.dataclass
+class Packet:
+    destination: int = 0
+    id: int = 0
+    counter: int = 0
+    hosts: int = 0
+    children: int = 0
+    switch_address: int = 0
+    flags: int = VERSION
+    kind: int = 0
+    element_type: int = 0
+    op: int = 0
+    unused: int = 0
+    shard: int = 0
+    job: int = 0
+    elements: int = 0
+    child_port: int = 0
+    fingerprint: int = 0
+    child_address: int = 0
+    switch_ipv4: int = 0
+    child_mac: bytes = bytes(6)
+    rank: int = 0
+    payload: bytes = b""
+
+    @property
+    def sequence(self) -> int:
+        return self.id % SEQUENCES
+
+    @property
+    def attempt(self) -> int:
+        return self.id // SEQUENCES
+
+    @property
+    def collided(self) -> bool:
+        """A switch had no room for it."""
+        return bool(self.flags & BYPASS) and self.attempt != DIRECT
+
+    def encode(self) -> bytes:
+        fields = [getattr(self, field.name) for field in dataclasses.fields(self)][:-1]
+        header = _LAYOUT.pack(*fields, zlib.crc32(self.payload))
+        return header + _CRC.pack(zlib.crc32(header)) + self.payload
+
+
+def decode(datagram: bytes, element_bytes) -> Packet | None:
+    """None if it is no sound packet. `element_bytes`: of an element type, by number."""
+    if len(datagram) < HEADER_BYTES:
+        return None
+    *fields, payload_crc = _LAYOUT.unpack_from(datagram)
+    packet = Packet(*fields, payload=datagram[HEADER_BYTES:])
+    sound = (packet.flags & 0x3f == VERSION and CONTRIBUTION <= packet.kind <= RELEASE
+             and packet.element_type in element_bytes
+             and len(packet.payload) == packet.elements * element_bytes[packet.element_type]
+             and payload_crc == zlib.crc32(packet.payload)
+             and datagram[_LAYOUT.size:HEADER_BYTES]
+             == _CRC.pack(zlib.crc32(datagram[:_LAYOUT.size])))
+    return packet if sound else None
+
+
+def number_of(address: str) -> int:
+    return int.from_bytes(socket.inet_aton(address), "big")
+
+
+def text_of(address: int) -> str:
+    return socket.inet_ntoa(address.to_bytes(4, "big"))
+
+
+def is_host(address: int) -> bool:
+    """Neither unspecified nor multicast nor broadcast."""
+    return address != 0 and address >> 28 != 0xe and address != 0xffffffff
