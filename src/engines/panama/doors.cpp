@@ -33,7 +33,7 @@ void PanamaEngine::wait_at_door(Tree& tree, std::uint8_t child, PacketPtr packet
   auto* place = door.place_of(message.header.vid.value());
   const bool asks = message.header.retransmission();
   const auto port = packet->ingress;
-  if (place == nullptr || (*place == nullptr && tree.held[child] >= tree.grant.packets)) {
+  if (place == nullptr || tree.grant.packets == 0) {
     if (asks) {
       inquire(tree, message.header, port, now, actions);
     }
@@ -126,9 +126,7 @@ void PanamaEngine::come_in(Tree& tree, std::uint8_t child, PacketPtr packet, Tim
 // are let go in time, by sweep(): it is only one packet that has the tree go on.
 void PanamaEngine::abandon_rows(Tree& tree) {
   for (std::uint8_t child = 0; child < tree.children(); ++child) {
-    const auto at_door = tree.doors[child].count();
-    ports_[tree.config().children[child]].held -= tree.held[child] - at_door;
-    tree.held[child] = at_door;
+    ports_[tree.config().children[child]].held -= std::exchange(tree.held[child], 0);
   }
   tree.gathering = 0;
 }

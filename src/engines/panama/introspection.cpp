@@ -158,7 +158,7 @@ std::vector<engine::TreeStatus> PanamaEngine::trees() const {
     status.expected_vid = tree->expected - tree->epochs.first();
     status.wnd_cap = memory_.shown_cap(tree->grant);
     status.granted = tree->grant.packets;
-    status.held = tree->held_max();
+    status.held = tree->waiting_max();
     status.contributions = tree->counters.contributions;
     status.results = tree->counters.results;
     status.congested = tree->counters.congested;

@@ -71,6 +71,12 @@ class PacketMemory {
     grant.fall_to = share;
     return share;
   }
+  // What others have given back since the last sum.
+  void raise_to_share(Grant& grant) {
+    if (grant.active && !grant.falling) {
+      raise(grant, target());
+    }
+  }
   // The cap without any change.
   std::uint32_t shown_cap(const Grant& grant) const {
     return grant.falling ? grant.fall_to : grant.packets;

@@ -42,7 +42,7 @@ bool PanamaEngine::is_complete(const Tree& tree, const Row& row) const {
   }
   // Each child may have left out as many as may be missing in the whole job.
   return row.header.contributions.value() >= tree.contributions_needed() &&
-         (all || tree.may_miss(row.position, row.arrived));
+         (all || row.position < tree.may_miss_before());
 }
 
 void PanamaEngine::complete_what_can(Tree& tree, Row& row, std::uint8_t child, Time now,
@@ -54,8 +54,10 @@ void PanamaEngine::complete_what_can(Tree& tree, Row& row, std::uint8_t child, T
   if (!tree.is_partial()) {
     return;
   }
-  // Some may only have waited for the child not to fall behind too far.
-  for (auto position = tree.expected; position < tree.top; ++position) {
+  // Some may only have waited for a child not to fall behind too far, or for more memory.
+  memory_.raise_to_share(tree.grant);
+  const auto [begin, end] = tree.let_go_on();
+  for (auto position = begin; position < end; ++position) {
     auto& other = tree.row(position);
     if (tree.is_known(position) && is_complete(tree, other)) {
       complete(tree, other, ingress, now, actions);
@@ -177,6 +179,7 @@ void PanamaEngine::release_waiting(Tree& tree, Row& row) {
     if ((row.arrived >> child & 1) != 0) {
       if (counted) {
         discount_waiting(tree, child);
+        --tree.held[child];
       } else {
         --held_;
       }

@@ -170,18 +170,27 @@ std::uint32_t Tree::held_max() const {
   return *std::max_element(held.begin(), held.end());
 }
 
+std::uint32_t Tree::waiting_max() const {
+  std::uint32_t most = 0;
+  for (std::size_t child = 0; child < held.size(); ++child) {
+    most = std::max(most, held[child] + doors[child].count());
+  }
+  return most;
+}
+
 // Who is left out has to find its results here later: those of the window that it is in, and it may
 // be one window behind what is complete, which others may be one window ahead of. Rows are kept for
 // three.
-bool Tree::may_miss(std::uint64_t position, std::uint64_t arrived) const {
-  for (std::size_t child = 0; child < highest.size(); ++child) {
-    const bool missing = (arrived >> child & 1) == 0;
-    if (missing &&
-        (highest[child] + grant.packets <= position || highest[child] < epochs.oldest())) {
-      return false;
-    }
-  }
-  return true;
+std::uint64_t Tree::may_miss_before() const {
+  const auto last = *std::min_element(highest.begin(), highest.end());
+  return last < epochs.oldest() ? 0 : last + grant.packets;
+}
+
+std::pair<std::uint64_t, std::uint64_t> Tree::let_go_on() {
+  const auto end = std::min(may_miss_before(), top);
+  const auto begin = std::min(std::max(let_go_on_, expected), end);
+  let_go_on_ = std::min(end, begin + rows_at_once);
+  return {begin, let_go_on_};
 }
 
 void Tree::prefetch(const Round& round, std::uint32_t vid) const {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "engine/engine.h"
@@ -134,10 +135,13 @@ class Tree {
   // How far beyond `expected` something may wait. Where not all that is sent may, the first ones
   // do, or each child's would wait for other ones.
   std::uint64_t span() const { return is_cut ? grant.packets : rows(); }
-  // Packets that wait at the fullest port.
+  // Packets that wait in rows at the fullest port; with those at its door.
   std::uint32_t held_max() const;
-  // Whether a sum at `position` may do without those that are not in `arrived` (section 7).
-  bool may_miss(std::uint64_t position, std::uint64_t arrived) const;
+  std::uint32_t waiting_max() const;
+  // Sums before that position may do without whoever is missing (section 7).
+  std::uint64_t may_miss_before() const;
+  // The next positions from which on that was not so when they were last looked at.
+  std::pair<std::uint64_t, std::uint64_t> let_go_on();
   // Workers that a sum has to have before anybody may be left out.
   std::uint16_t contributions_needed() const { return needed_; }
   void prefetch(const Round& round, std::uint32_t vid) const;
@@ -152,7 +156,7 @@ class Tree {
   std::uint32_t gathering_high_water = 0;
   std::uint32_t kept = 0;              // rows with shared elements
   std::vector<Door> doors;             // by child
-  std::vector<std::uint32_t> held;     // packets that wait, by child
+  std::vector<std::uint32_t> held;     // packets that wait in rows, by child
   std::vector<std::uint64_t> highest;  // behind the last position that the child sent
   std::uint64_t swept = 0;             // nothing waits before it of an epoch that was left
   Time last_taken{};                   // or asked for again
@@ -180,6 +184,7 @@ class Tree {
   std::vector<Row> rows_;
   std::vector<PacketPtr> waiting_;  // by row and child
   std::uint64_t forgotten_ = 0;     // nothing before it is kept
+  std::uint64_t let_go_on_ = 0;     // sums before it did not have to wait for anybody
   std::uint64_t skipped_ = 0;       // behind the last position that was complete
   std::uint64_t received_ = 0;      // everybody has the results before it
   std::uint64_t cap_position_ = 0;  // of what tells cap_told

@@ -67,6 +67,22 @@ TEST_F(Doors, ANewRunTakesOverFromOneThatAnOldWorkerGoesOnWith) {
   }
 }
 
+// Where the first ranks that die leave the others waiting with all that they may send.
+TEST_F(Doors, ANewRunTakesOverWhereTheOldOneFilledTheMemory) {
+  const auto tree = root_of(3);
+  start({tree}, 4);
+  std::uint32_t vid = 0;
+  for (PortIndex child = 0; child < 3; ++child) {
+    feed(of(from(tree, child), 1, 0));
+  }
+  while (harness->drops(DropReason::panama_over_cap) == 0) {
+    feed(of(from(tree, 0, ++vid), 1, 0));
+  }
+  feed(of(from(tree, 0), 2, 0));
+  feed(of(from(tree, 1), 2, 0));
+  EXPECT_EQ(feed(of(from(tree, 2), 2, 0)).size(), 3u);
+}
+
 // It has learned all numbers of the job.
 TEST_F(Doors, APortThatLiesAboutTheEpochCostsTheOthersNothing) {
   const auto tree = root_of(4);
