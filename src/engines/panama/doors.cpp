@@ -33,15 +33,13 @@ void PanamaEngine::wait_at_door(Tree& tree, std::uint8_t child, PacketPtr packet
   auto* place = door.place_of(message.header.vid.value());
   const bool asks = message.header.retransmission();
   const auto port = packet->ingress;
-  if (place == nullptr || tree.grant.packets == 0) {
-    if (asks) {
-      inquire(tree, message.header, port, now, actions);
-    }
+  const bool finds_no_place = place == nullptr || tree.grant.packets == 0;
+  if (finds_no_place && !asks) {
     ++tree.counters.over_cap;
     return actions.drop(std::move(packet), DropReason::panama_over_cap);
   }
   tree.last_taken = now;
-  if (*place != nullptr && !is_larger(tree, message.header, header_in(**place))) {
+  if (finds_no_place || (*place != nullptr && !is_larger(tree, message.header, header_in(**place)))) {
     if (asks) {
       inquire(tree, message.header, port, now, actions);
     }

@@ -94,7 +94,10 @@ void PanamaEngine::take_inquiry(Tree& tree, PacketPtr packet, const Message& mes
 // A result that is not needed here, as its epoch is over, goes to who asked for it.
 void PanamaEngine::relay(Tree& tree, PacketPtr packet, const Message& message, DropReason otherwise,
                          engine::Actions& actions) {
-  const auto askers = tree.inquiries.settle(round_of(message.header), message.header.vid.value());
+  auto askers = tree.inquiries.settle(round_of(message.header), message.header.vid.value());
+  const auto sender = sender_of(tree, packet->ingress);
+  askers.children &= ~sender.children;
+  askers.parent = askers.parent && !sender.parent;
   if (!askers.any()) {
     return actions.drop(std::move(packet), otherwise);
   }
