@@ -25,13 +25,18 @@ void PanamaEngine::wait_at_door(Tree& tree, std::uint8_t child, PacketPtr packet
   if (message.header.contributions.value() > tree.config().workers_below) {
     return actions.drop(std::move(packet), DropReason::panama_overcount);
   }
+  const bool asks = message.header.retransmission();
+  // Whoever needs something of an epoch that is over asks for it; what only came late must not take
+  // the place of what waits.
+  if (!asks && tree.epochs.is_of_this_run(round) && !tree.epochs.is_newer(round)) {
+    return actions.drop(std::move(packet), DropReason::panama_stale);
+  }
   auto& door = tree.doors[child];
   if (door.round != round) {
     leave_door(tree, child);
     door.round = round;
   }
   auto* place = door.place_of(message.header.vid.value());
-  const bool asks = message.header.retransmission();
   const auto port = packet->ingress;
   const bool finds_no_place = place == nullptr || tree.grant.packets == 0;
   if (finds_no_place && !asks) {
