@@ -151,7 +151,6 @@ void PanamaEngine::take(Tree& tree, Row& row, std::uint64_t position, std::uint8
 void PanamaEngine::hold(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet,
                         const Message& message) {
   count_waiting(tree, child);
-  ++tree.held[child];
   count_in(row.header, message.header);
   row.congested |= message.congested();
   tree.waiting(row, child) = std::move(packet);
@@ -160,11 +159,13 @@ void PanamaEngine::hold(Tree& tree, Row& row, std::uint8_t child, PacketPtr pack
 void PanamaEngine::count_waiting(Tree& tree, std::uint8_t child) {
   auto& port = ports_[tree.config().children[child]];
   port.high_water = std::max(port.high_water, ++port.held);
+  ++tree.held[child];
   ++held_;
 }
 
 void PanamaEngine::discount_waiting(Tree& tree, std::uint8_t child) {
   --ports_[tree.config().children[child]].held;
+  --tree.held[child];
   --held_;
 }
 

@@ -53,7 +53,7 @@ void PanamaEngine::wait_at_door(Tree& tree, std::uint8_t child, PacketPtr packet
   }
   if (*place == nullptr) {
     door.since = door.count() == 0 ? now : door.since;
-    count_waiting(tree, child);
+    ++held_;
   } else {
     ++tree.counters.left;
   }
@@ -72,7 +72,7 @@ void PanamaEngine::wait_at_door(Tree& tree, std::uint8_t child, PacketPtr packet
 void PanamaEngine::leave_door(Tree& tree, std::uint8_t child) {
   for (auto& packet : tree.doors[child].packets) {
     if (packet != nullptr) {
-      discount_waiting(tree, child);
+      --held_;
       ++tree.counters.left;
       packet.reset();
     }
@@ -97,7 +97,7 @@ void PanamaEngine::open_doors(Tree& tree, std::uint8_t last, Time now, engine::A
   for (std::uint8_t child = 0; child < tree.children(); ++child) {
     for (auto& packet : tree.doors[child].packets) {
       if (packet != nullptr && tree.doors[child].round == round) {
-        discount_waiting(tree, child);
+        --held_;
         come_in(tree, child, std::move(packet), now, actions);
       }
     }

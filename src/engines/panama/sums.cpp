@@ -179,7 +179,6 @@ void PanamaEngine::release_waiting(Tree& tree, Row& row) {
     if ((row.arrived >> child & 1) != 0) {
       if (counted) {
         discount_waiting(tree, child);
-        --tree.held[child];
       } else {
         --held_;
       }

@@ -24,7 +24,7 @@ TEST_F(Doors, AnEpochBeginsWithItsFirstPacketsFromAllChildren) {
   expect_drop(from(tree, 0, 2), DropReason::panama_over_cap);
   expect_drop(from(tree, 0, 1), DropReason::panama_duplicate);
   feed(from(tree, 1, 0), Ints{30});
-  EXPECT_EQ(harness->figure("packets_held"), 2u);
+  EXPECT_EQ(harness->figure("packets_at_doors"), 3u);
   EXPECT_EQ(harness->figure("trees_active"), 0u);
   auto sent = feed(from(tree, 2, 0), Ints{400});
   ASSERT_EQ(sent.size(), 1u);
