@@ -34,7 +34,7 @@ struct [[gnu::packed]] PanamaHeader {
   be16 tree;               // TID
   be16 wnd_cap;            // least memory for packets on the way up so far, in packets (4.2.2)
   be32 vid;                // number of the packet in its tree and epoch, from 0
-  std::uint8_t flags = 0;  // FIN, retransmission, version
+  std::uint8_t flags = 0;  // FIN, retransmission, answer, version
 
   // Extension.
   PanamaKind kind = PanamaKind::aggregation;
@@ -53,7 +53,9 @@ struct [[gnu::packed]] PanamaHeader {
   static constexpr std::uint8_t fin_bit = 0x80;
   // Sent again after a timeout: who has the result already answers with it.
   static constexpr std::uint8_t retransmission_bit = 0x40;
-  static constexpr std::uint8_t version_mask = 0x3f;
+  // Sent again because an inquiry came, for whom it is an answer: nobody need be asked for it.
+  static constexpr std::uint8_t answer_bit = 0x20;
+  static constexpr std::uint8_t version_mask = 0x1f;
   static constexpr std::uint8_t current_version = 2;
   static constexpr std::uint16_t no_rank = 0xffff;
   // Of packets that have passed no switch yet.
@@ -61,6 +63,9 @@ struct [[gnu::packed]] PanamaHeader {
 
   constexpr bool fin() const { return (flags & fin_bit) != 0; }
   constexpr bool retransmission() const { return (flags & retransmission_bit) != 0; }
+  constexpr bool asks() const {
+    return (flags & (retransmission_bit | answer_bit)) == retransmission_bit;
+  }
   constexpr std::uint8_t version() const { return flags & version_mask; }
 };
 static_assert(sizeof(PanamaHeader) == 48 && alignof(PanamaHeader) == 1);

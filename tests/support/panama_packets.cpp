@@ -28,6 +28,7 @@ wire::PanamaHeader header_of(const PanamaSpec& spec, std::size_t payload_bytes) 
   header.flags = wire::PanamaHeader::current_version;
   header.flags |= spec.fin ? wire::PanamaHeader::fin_bit : 0;
   header.flags |= spec.retransmission ? wire::PanamaHeader::retransmission_bit : 0;
+  header.flags |= spec.answer ? wire::PanamaHeader::answer_bit : 0;
   header.kind = spec.kind;
   header.element_type = spec.type;
   header.op = spec.op;

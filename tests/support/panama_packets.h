@@ -26,6 +26,7 @@ struct PanamaSpec {
   std::uint32_t vid = 0;
   bool fin = false;
   bool retransmission = false;
+  bool answer = false;
   std::uint16_t contributions = 1;
   std::uint16_t workers = 4;
   std::uint16_t wnd_cap = wire::PanamaHeader::wnd_cap_none;

@@ -45,12 +45,12 @@ void PanamaEngine::contribute(Tree& tree, PacketPtr packet, const Message& messa
     return actions.drop(std::move(packet), DropReason::panama_stale);
   }
   auto& row = tree.row(*position);
-  const bool asks = message.header.retransmission();
-  if (asks && *position < tree.epochs.first() && tree.is_gone(row)) {
+  const bool again = message.header.retransmission();
+  if (again && *position < tree.epochs.first() && tree.is_gone(row)) {
     return wait_at_door(tree, child, std::move(packet), message, now, actions);
   }
   const bool remade =
-      asks && *position >= tree.epochs.first() && tree.is_known(*position) && tree.lacks(row);
+      again && *position >= tree.epochs.first() && tree.is_known(*position) && tree.lacks(row);
   if (remade) {
     row.state = Row::State::free;
   }
@@ -80,7 +80,7 @@ void PanamaEngine::contribute(Tree& tree, PacketPtr packet, const Message& messa
   make_room();
   complete_what_can(tree, row, child, now, actions);
   // Others may have the result of what was sent before.
-  if (asks && row.state == Row::State::gathering) {
+  if (message.header.asks() && row.state == Row::State::gathering) {
     inquire(tree, message.header, port, now, actions);
   }
 }
@@ -125,7 +125,7 @@ void PanamaEngine::begin_row(Tree& tree, Row& row, std::uint64_t position,
   row.congested = false;
   row.since = now;
   row.header = header;
-  row.header.flags &= static_cast<std::uint8_t>(~wire::PanamaHeader::retransmission_bit);
+  row.header.flags &= wire::PanamaHeader::fin_bit | wire::PanamaHeader::version_mask;
   row.header.contributions = std::uint16_t{0};
   row.header.fingerprint = std::uint64_t{0};
   row.header.wnd_cap = wire::PanamaHeader::wnd_cap_none;
@@ -142,7 +142,7 @@ void PanamaEngine::take(Tree& tree, Row& row, std::uint64_t position, std::uint8
   hold(tree, row, child, std::move(packet), message);
   note(tree, row, child, now);
   // A sum that is new here may come too late above: who asks here wants to be answered there.
-  if (tree.is_partial() && message.header.retransmission()) {
+  if (tree.is_partial() && message.header.asks()) {
     row.header.flags |= wire::PanamaHeader::retransmission_bit;
   }
   add_in_order(tree, row);
@@ -251,8 +251,10 @@ void PanamaEngine::answer(Tree& tree, Row& row, const Packet& packet, const Mess
   tree.last_taken = now;
   if (row.state == Row::State::done && row.kept) {
     replay(tree, row, packet.ingress, actions);
+  } else if (!message.header.asks()) {
+    return;
   } else if (tree.goes_on(row) || (row.state == Row::State::summed && row.kept)) {
-    resend(tree, row, packet.ingress, now, actions);
+    resend(tree, row, packet.ingress, wire::PanamaHeader::retransmission_bit, now, actions);
   } else if (!is_complete(tree, row) && (row.state == Row::State::gathering || tree.lacks(row))) {
     inquire(tree, message.header, packet.ingress, now, actions);
   }

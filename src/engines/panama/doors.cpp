@@ -25,10 +25,11 @@ void PanamaEngine::wait_at_door(Tree& tree, std::uint8_t child, PacketPtr packet
   if (message.header.contributions.value() > tree.config().workers_below) {
     return actions.drop(std::move(packet), DropReason::panama_overcount);
   }
-  const bool asks = message.header.retransmission();
+  const bool again = message.header.retransmission();
+  const bool asks = message.header.asks();
   // Whoever needs something of an epoch that is over asks for it; what only came late must not take
   // the place of what waits.
-  if (!asks && tree.epochs.is_of_this_run(round) && !tree.epochs.is_newer(round)) {
+  if (!again && tree.epochs.is_of_this_run(round) && !tree.epochs.is_newer(round)) {
     return actions.drop(std::move(packet), DropReason::panama_stale);
   }
   auto& door = tree.doors[child];
@@ -39,12 +40,13 @@ void PanamaEngine::wait_at_door(Tree& tree, std::uint8_t child, PacketPtr packet
   auto* place = door.place_of(message.header.vid.value());
   const auto port = packet->ingress;
   const bool finds_no_place = place == nullptr || tree.grant.packets == 0;
-  if (finds_no_place && !asks) {
+  if (finds_no_place && !again) {
     ++tree.counters.over_cap;
     return actions.drop(std::move(packet), DropReason::panama_over_cap);
   }
   tree.last_taken = now;
-  if (finds_no_place || (*place != nullptr && !is_larger(tree, message.header, header_in(**place)))) {
+  if (finds_no_place ||
+      (*place != nullptr && !is_larger(tree, message.header, header_in(**place)))) {
     if (asks) {
       inquire(tree, message.header, port, now, actions);
     }

@@ -114,7 +114,8 @@ class PanamaEngine final : public engine::Engine {
   void settle(Tree& tree, const Row& row, Time now);
   void send_up(Tree& tree, Row& row, PacketPtr sum, const Headers& headers, Time now,
                engine::Actions& actions);
-  void resend(Tree& tree, Row& row, PortIndex ingress, Time now, engine::Actions& actions);
+  void resend(Tree& tree, Row& row, PortIndex ingress, std::uint8_t flags, Time now,
+              engine::Actions& actions);
   void send_more(Tree& tree, Row& row, PortIndex ingress, Time now, engine::Actions& actions);
   void pass_on(Tree& tree, Row& row, PacketPtr sum, PortIndex ingress, Time now,
                engine::Actions& actions);

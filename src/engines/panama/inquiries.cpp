@@ -84,7 +84,9 @@ void PanamaEngine::take_inquiry(Tree& tree, PacketPtr packet, const Message& mes
   if (row != nullptr && row->state == Row::State::done && row->kept) {
     replay(tree, *row, port, actions);
   } else if (has_sum) {
-    resend(tree, *row, port, now, actions);
+    // Not a question again, or two switches would ask each other for ever.
+    constexpr auto flags = wire::PanamaHeader::retransmission_bit | wire::PanamaHeader::answer_bit;
+    resend(tree, *row, port, flags, now, actions);
   } else {
     inquire(tree, message.header, port, now, actions);
   }

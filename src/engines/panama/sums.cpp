@@ -157,7 +157,7 @@ void PanamaEngine::pass_on(Tree& tree, Row& row, PacketPtr sum, PortIndex ingres
   if (tree.is_root()) {
     tree.note_cap(row.position, row.header.wnd_cap.value());
     row.header.kind = wire::PanamaKind::result;
-    row.header.flags &= static_cast<std::uint8_t>(~wire::PanamaHeader::retransmission_bit);
+    row.header.flags &= wire::PanamaHeader::fin_bit | wire::PanamaHeader::version_mask;
   }
   wire::seal(row.header, std::as_const(*sum).bytes());
   const auto headers = headers_for(tree, row, row.header);
@@ -216,7 +216,7 @@ void PanamaEngine::send_up(Tree& tree, Row& row, PacketPtr sum, const Headers& h
 }
 
 // Whoever is above may have lost the sum, or we its result.
-void PanamaEngine::resend(Tree& tree, Row& row, PortIndex ingress, Time now,
+void PanamaEngine::resend(Tree& tree, Row& row, PortIndex ingress, std::uint8_t flags, Time now,
                           engine::Actions& actions) {
   if (!row.kept) {
     return send_more(tree, row, ingress, now, actions);
@@ -227,7 +227,7 @@ void PanamaEngine::resend(Tree& tree, Row& row, PortIndex ingress, Time now,
   row.since = now;
   ++tree.counters.resent;
   auto header = row.header;
-  header.flags |= wire::PanamaHeader::retransmission_bit;
+  header.flags |= flags;
   wire::reseal(header);
   send_copy(tree, row, header, ingress, *tree.config().parent, actions);
 }

@@ -21,8 +21,8 @@ tap = "tap0"
 address = "10.0.0.1/24"
 rate = "200Mbit"
 [[switch.port]]
-name = "b"
-tap = "tap1"
+name = "z"
+tap = "tap9"
 [[switch.route]]
 prefix = "10.1.0.0/16"
 via = ["10.0.0.2"]
@@ -89,10 +89,10 @@ TEST(ConfigDiffTest, flow_control_can_be_reloaded) {
 }
 
 TEST(ConfigDiffTest, port_security_can_be_reloaded) {
-  EXPECT_EQ(lines("tap = \"tap1\"", "tap = \"tap1\"\naddresses_max = 2"),
-            Lines{"~ switch s port b addresses_max: unlimited -> 2"});
-  EXPECT_EQ(lines("tap = \"tap1\"", "tap = \"tap1\"\nlearn = \"off\""),
-            Lines{"~ switch s port b learn: on -> off"});
+  EXPECT_EQ(lines("tap = \"tap9\"", "tap = \"tap9\"\naddresses_max = 2"),
+            Lines{"~ switch s port z addresses_max: unlimited -> 2"});
+  EXPECT_EQ(lines("tap = \"tap9\"", "tap = \"tap9\"\nlearn = \"off\""),
+            Lines{"~ switch s port z learn: on -> off"});
 }
 
 TEST(ConfigDiffTest, bfd_can_be_reloaded) {

@@ -340,6 +340,28 @@ TEST_F(Repeats, ASwitchBelowThatKnowsNothingAsksThoseBelowIt) {
   EXPECT_EQ(ports_of(sent, wire::PanamaKind::result), Ports{parent_port});
 }
 
+// Two switches that both have no place for what the other one sends would ask each other for ever.
+TEST_F(Repeats, AnAnswerAsksNobody) {
+  const auto leaf = leaf_of(2, 4);
+  start({leaf});
+  round(leaf, 0);
+  now += 2ms;
+  const auto sent = feed(about(from(leaf, 0), parent_port), Ints{});
+  ASSERT_EQ(ports_of(sent, wire::PanamaKind::aggregation), Ports{parent_port});
+  EXPECT_TRUE(Seen(sent[0]).header().retransmission());
+  EXPECT_FALSE(Seen(sent[0]).header().asks());
+
+  const auto root = root_of(3);
+  start({root});
+  round(root, 0);
+  auto spec = again(from(root, 1, 1));
+  spec.answer = true;
+  EXPECT_TRUE(feed(spec).empty());
+  EXPECT_TRUE(feed(spec).empty()) << "nor when it comes again";
+  spec.epoch = 7;
+  EXPECT_TRUE(feed(spec).empty()) << "nor at the door";
+}
+
 TEST_F(Repeats, AReplayAllowsNoMoreThanTheLatestResultDid) {
   const auto tree = leaf_of(2, 4);
   start({tree});
