@@ -51,6 +51,25 @@ TEST(BypassTable, OneThatWasTakenMakesRoomBeforeOthers) {
   }
 }
 
+// As blocks and workers are: one number after another.
+TEST(BypassTable, NeighboursAmongBlocksAndChildrenDoNotMeetInOneSet) {
+  BypassTable table(16384, 1);
+  constexpr std::uint64_t blocks = 64;
+  constexpr std::uint8_t children = 8;
+  std::uint64_t remembered = 0;
+  for (std::uint64_t key = 0; key < blocks; ++key) {
+    for (std::uint8_t number = 0; number < children; ++number) {
+      table.note(child(number, key));
+    }
+  }
+  for (std::uint64_t key = 0; key < blocks; ++key) {
+    for (std::uint8_t number = 0; number < children; ++number) {
+      remembered += table.take(child(number, key)) ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(remembered, blocks * children);
+}
+
 TEST(BypassTable, RemembersAsManyAsItHasRoomForOrNearlySo) {
   constexpr std::uint64_t count = 1024;
   BypassTable table(4 * count, 1);
