@@ -36,7 +36,9 @@ void PanamaEngine::contribute(Tree& tree, PacketPtr packet, const Message& messa
   if (child == Tree::no_child) {
     return actions.drop(std::move(packet), DropReason::panama_wrong_port);
   }
-  sweep(tree);
+  if (tree.swept < tree.epochs.first()) {
+    sweep(tree);
+  }
   const auto position = tree.place(message.header);
   if (!position && !tree.epochs.is_current(round_of(message.header))) {
     return wait_at_door(tree, child, std::move(packet), message, now, actions);
@@ -72,7 +74,9 @@ void PanamaEngine::contribute(Tree& tree, PacketPtr packet, const Message& messa
     tree.counters.over_cap += *fault == DropReason::panama_over_cap;
     return actions.drop(std::move(packet), *fault);
   }
-  leave_door(tree, child);
+  if (tree.doors[child].count() != 0) {
+    leave_door(tree, child);
+  }
   const auto port = packet->ingress;
   take(tree, row, *position, child, std::move(packet), message, now);
   row.remade |= remade;

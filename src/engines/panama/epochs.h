@@ -35,6 +35,8 @@ class Epochs {
     latest_ = known_ == 0 ? 0 : (latest_ + 1) % remembered;
     known_ += known_ < remembered ? 1 : 0;
     spans_[latest_] = {round.epoch, first};
+    const auto is_same = [&round](const Span& span) { return span.epoch == round.epoch; };
+    is_again_ = std::count_if(spans_.begin(), spans_.begin() + known_, is_same) > 1;
   }
 
   bool any() const { return known_ != 0; }
@@ -55,6 +57,11 @@ class Epochs {
   std::optional<std::uint64_t> find(const Round& round, std::uint32_t vid, IsKnown is_known) const {
     if (!is_of_this_run(round)) {
       return std::nullopt;
+    }
+    // Almost always: nothing else has to be looked at.
+    if (round.epoch == current() && !is_again_) {
+      const auto position = first() + vid;
+      return is_known(position) ? std::optional(position) : std::nullopt;
     }
     auto end = ~std::uint64_t{0};
     for (std::uint32_t back = 0; back < known_; ++back) {
@@ -82,6 +89,7 @@ class Epochs {
   std::uint32_t run_ = 0;
   std::uint32_t latest_ = 0;
   std::uint32_t known_ = 0;
+  bool is_again_ = false;  // the latest epoch is remembered from before, too
 };
 
 }  // namespace tributary::panama
