@@ -150,6 +150,17 @@ void list_canary(Settings& out, const std::string& path, const canary::CanaryCon
   }
 }
 
+// Where what is added up has to come from; nothing if it may come from anywhere.
+std::string sources_text(const panama::TreeConfig& tree) {
+  std::string text;
+  for (const auto address : tree.child_addresses) {
+    text += (text.empty() ? " child_addresses " : ",") + to_string(address);
+  }
+  return text + (tree.parent_address.is_unspecified()
+                     ? ""
+                     : " parent_address " + to_string(tree.parent_address));
+}
+
 void list_panama(Settings& out, const std::string& path, const panama::PanamaConfig& panama,
                  const switching::SwitchConfig& config) {
   out[path + " packet_memory"] = {std::to_string(panama.packet_memory), true};
@@ -158,7 +169,7 @@ void list_panama(Settings& out, const std::string& path, const panama::PanamaCon
         "group " + to_string(tree.group) + " children " + ports_text(tree.children, config) +
         " parent " + (tree.parent ? config.ports[*tree.parent].name : "none") + " workers " +
         std::to_string(tree.workers) + " workers_below " + std::to_string(tree.workers_below) +
-        " quorum " + std::to_string(tree.quorum)};
+        " quorum " + std::to_string(tree.quorum) + sources_text(tree)};
   }
 }
 

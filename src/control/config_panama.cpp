@@ -28,6 +28,8 @@ void read_tree(Reader& reader, SwitchDraft& out) {
   reader.integer<std::uint16_t>("workers_below", tree.workers_below, {1, count_max});
   tree.quorum = tree.workers;
   reader.integer<std::uint16_t>("quorum", tree.quorum, {1, count_max});
+  reader.list("child_addresses", tree.child_addresses, parse_ipv4);
+  reader.parsed("parent_address", tree.parent_address, parse_ipv4);
 }
 
 // False, and complaints, if one of them is not there.

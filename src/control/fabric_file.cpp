@@ -31,6 +31,7 @@ struct LinkText {
 struct HostText {
   std::string name;
   std::optional<PortReference> port;
+  wire::Ipv4Address address;
   const toml::table* source = nullptr;
 };
 struct JobText {
@@ -102,6 +103,7 @@ class FabricReader {
     reader.name("name", sw.name);
     reader.text("control", point.socket, unix_path_max);
     reader.text("ssh", point.ssh);
+    reader.parsed("address", sw.address, parse_ipv4);
     if (point.ssh.starts_with('-')) {
       reader.error("ssh", "`ssh` is no host", "for example ssh = \"root@leaf1\"");
     }
@@ -124,6 +126,7 @@ class FabricReader {
     reader.require({"name", "port"});
     reader.name("name", host.name);
     reader.parsed("port", host.port, parse_port_reference);
+    reader.parsed("address", host.address, parse_ipv4);
   }
 
   void read_job(Reader& reader) {
@@ -208,7 +211,7 @@ class FabricReader {
         diagnostics_.error(position_of(*text.source, "name"),
                            "another host is called `" + text.name + "`");
       }
-      fabric_.topology.hosts.push_back({text.name, *port, ""});
+      fabric_.topology.hosts.push_back({text.name, *port, "", text.address});
     }
   }
 

@@ -33,6 +33,8 @@ tl::expected<panama::TreeConfig, std::string> resolved(const TreePart& part,
   tree.workers = part.workers;
   tree.workers_below = part.workers_below;
   tree.quorum = part.quorum;
+  tree.child_addresses = part.child_addresses;
+  tree.parent_address = part.parent_address;
   for (const std::string& name : part.children) {
     const auto port = find_port(config, name);
     if (!port) {
@@ -122,6 +124,8 @@ Added add_trees(DaemonConfig& config, const RuntimeTrees& trees) {
 TreePart named_tree(const panama::TreeConfig& tree, const switching::SwitchConfig& config) {
   TreePart part{tree.job, tree.tree,    tree.group,         {},
                 {},       tree.workers, tree.workers_below, tree.quorum};
+  part.child_addresses = tree.child_addresses;
+  part.parent_address = tree.parent_address;
   for (const PortIndex port : tree.children) {
     part.children.push_back(config.ports[port].name);
   }

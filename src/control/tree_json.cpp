@@ -41,6 +41,27 @@ class Members {
     out = *parsed;
   }
 
+  // May be left out.
+  void address(const char* key, wire::Ipv4Address& out) {
+    const json* const value = find(key);
+    if (value != nullptr && !read_address(*value, out)) {
+      complain(key, "is to be an IPv4 address");
+    }
+  }
+  void addresses(const char* key, std::vector<wire::Ipv4Address>& out) {
+    const json* const list = find(key);
+    if (list == nullptr) {
+      return;
+    }
+    bool fits = list->is_array() && list->size() <= placement::children_max;
+    for (std::size_t i = 0; fits && i < list->size(); ++i) {
+      fits = read_address((*list)[i], out.emplace_back());
+    }
+    if (!fits) {
+      complain(key, "is to be a list of IPv4 addresses");
+    }
+  }
+
   void ports(const char* key, std::vector<std::string>& out) {
     const json* const list = find(key);
     const bool names = list != nullptr && list->is_array() && !list->empty() &&
@@ -82,6 +103,20 @@ class Members {
            value.get_ref<const std::string&>().size() <= name_bytes_max;
   }
 
+  // Unspecified is one, too: of anybody.
+  static bool read_address(const json& value, wire::Ipv4Address& out) {
+    if (!is_name(value)) {
+      return false;
+    }
+    const auto text = value.get<std::string>();
+    if (text == to_string(wire::Ipv4Address{})) {
+      return true;
+    }
+    const auto parsed = parse_ipv4(text);
+    out = parsed.value_or(wire::Ipv4Address{});
+    return parsed.has_value();
+  }
+
   const json* find(const char* key) {
     known_.emplace_back(key);
     const auto found = object_.find(key);
@@ -120,6 +155,8 @@ tl::expected<TreePart, std::string> read_tree(const json& value,
   members.number("workers", part.workers);
   members.number("workers_below", part.workers_below);
   members.number("quorum", part.quorum);
+  members.addresses("child_addresses", part.child_addresses);
+  members.address("parent_address", part.parent_address);
   if (auto problem = members.finish(passed_over); !problem.empty()) {
     return tl::unexpected(std::move(problem));
   }
@@ -129,14 +166,21 @@ tl::expected<TreePart, std::string> read_tree(const json& value,
 }  // namespace
 
 json to_json(const TreePart& part) {
-  return {{"job", part.job},
-          {"tree", part.tree},
-          {"group", to_string(part.group)},
-          {"children", part.children},
-          {"parent", part.parent ? json(*part.parent) : json(nullptr)},
-          {"workers", part.workers},
-          {"workers_below", part.workers_below},
-          {"quorum", part.quorum}};
+  json object = {{"job", part.job},
+                 {"tree", part.tree},
+                 {"group", to_string(part.group)},
+                 {"children", part.children},
+                 {"parent", part.parent ? json(*part.parent) : json(nullptr)},
+                 {"workers", part.workers},
+                 {"workers_below", part.workers_below},
+                 {"quorum", part.quorum}};
+  for (const auto address : part.child_addresses) {
+    object["child_addresses"].push_back(to_string(address));
+  }
+  if (!part.parent_address.is_unspecified()) {
+    object["parent_address"] = to_string(part.parent_address);
+  }
+  return object;
 }
 
 json to_json(const engine::TreeStatus& status) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "placement/parts.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace tributary::placement {
@@ -13,12 +14,13 @@ class Parts {
 
   Tree make(std::uint16_t id, std::size_t root, wire::Ipv4Address group) {
     tree_ = {id, root, group, {}};
-    add(root, std::nullopt);
+    add(root, std::nullopt, {});
     return std::move(tree_);
   }
 
  private:
-  std::uint16_t add(std::size_t sw, std::optional<std::string> parent) {
+  std::uint16_t add(std::size_t sw, std::optional<std::string> parent,
+                    wire::Ipv4Address parent_address) {
     const std::size_t at = tree_.parts.size();
     TreePart part;
     part.job = job_.id;
@@ -27,9 +29,11 @@ class Parts {
     part.parent = std::move(parent);
     part.workers = static_cast<std::uint16_t>(job_.hosts.size());
     part.quorum = job_.quorum;
+    part.parent_address = parent_address;
     for (const std::size_t host : job_.hosts) {
       if (topology_.hosts[host].at.switch_index == sw) {
         part.children.push_back(topology_.hosts[host].at.port);
+        part.child_addresses.push_back(topology_.hosts[host].address);
       }
     }
     part.workers_below = static_cast<std::uint16_t>(part.children.size());
@@ -37,9 +41,14 @@ class Parts {
     for (const auto& entry : parents_) {
       if (entry.second.to == sw) {
         part.children.push_back(*entry.second.far_port);
-        part.workers_below =
-            static_cast<std::uint16_t>(part.workers_below + add(entry.first, *entry.second.port));
+        part.child_addresses.push_back(topology_.switches[entry.first].address);
+        const auto below = add(entry.first, *entry.second.port, topology_.switches[sw].address);
+        part.workers_below = static_cast<std::uint16_t>(part.workers_below + below);
       }
+    }
+    const auto is_unknown = [](wire::Ipv4Address address) { return address.is_unspecified(); };
+    if (std::all_of(part.child_addresses.begin(), part.child_addresses.end(), is_unknown)) {
+      part.child_addresses.clear();
     }
     const std::uint16_t below = part.workers_below;
     tree_.parts[at].part = std::move(part);

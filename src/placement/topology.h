@@ -19,8 +19,9 @@ struct SwitchPort {
 
 struct Switch {
   std::string name;
-  std::string unusable;       // "does not answer": why trees may not lead through it; empty: may
-  std::size_t trees_max = 0;  // that it has memory for
+  std::string unusable;         // "does not answer": why trees may not lead through it; empty: may
+  std::size_t trees_max = 0;    // that it has memory for
+  wire::Ipv4Address address{};  // source of what it sends; unspecified: unknown
 };
 
 struct Link {
@@ -32,7 +33,8 @@ struct Link {
 struct Host {
   std::string name;
   SwitchPort at;
-  std::string unusable;  // likewise
+  std::string unusable;         // likewise
+  wire::Ipv4Address address{};  // likewise
 };
 
 // Switches, the links between them, and the hosts behind their other ports.
@@ -59,6 +61,9 @@ struct TreePart {
   std::uint16_t workers = 0;
   std::uint16_t workers_below = 0;
   std::uint16_t quorum = 0;
+  // By child, and of the parent: where their packets have to come from. Unspecified: from anywhere.
+  std::vector<wire::Ipv4Address> child_addresses{};
+  wire::Ipv4Address parent_address{};
 
   friend bool operator==(const TreePart&, const TreePart&) = default;
 };

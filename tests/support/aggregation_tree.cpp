@@ -28,6 +28,7 @@ struct Step {
   PortIndex down = 0;       // the parent's port towards this one
   std::uint16_t below = 0;  // ranks
   std::vector<PortIndex> children;
+  std::vector<wire::Ipv4Address> child_addresses;
 };
 
 // Switches in the order of their distance from the root.
@@ -66,6 +67,7 @@ void set_up(FabricSpec& fabric, const AggregationTree& tree) {
     auto& step = steps[switch_named(fabric, spec.switch_name)];
     const auto& config = fabric.switches[switch_named(fabric, spec.switch_name)].config;
     step.children.push_back(port_named(config, spec.port_name));
+    step.child_addresses.push_back(spec.address);
     ++step.below;
   }
   std::reverse(order.begin(), order.end());  // so that a switch comes after those below it
@@ -80,11 +82,14 @@ void set_up(FabricSpec& fabric, const AggregationTree& tree) {
     config.tree = tree.tree;
     config.group = tree.group;
     config.children = step.children;
+    config.child_addresses = step.child_addresses;
     config.workers = workers;
     config.workers_below = step.below;
     config.quorum = tree.quorum == 0 ? workers : tree.quorum;
     if (index != tree.root) {
       config.parent = step.up;
+      config.parent_address = fabric.switches[step.parent].config.address;
+      steps[step.parent].child_addresses.push_back(fabric.switches[index].config.address);
       steps[step.parent].children.push_back(step.down);
       steps[step.parent].below = static_cast<std::uint16_t>(steps[step.parent].below + step.below);
     }

@@ -8,6 +8,7 @@
 #include "wire/canary.h"
 #include "wire/checksum.h"
 #include "wire/netreduce.h"
+#include "wire/panama.h"
 #include "wire/roce.h"
 
 namespace tributary::test {
@@ -52,10 +53,15 @@ void change_gradient(const wire::RoceView& gradient, std::uint64_t draw) {
   }
 }
 
+// Which no network lets him change.
+void send_from_own_address(wire::Ipv4Header& header, std::uint64_t draw) {
+  header.source = wire::Ipv4Address(10, 250, 0, static_cast<std::uint8_t>(1 + draw % 250));
+  wire::finish_ipv4(header);
+}
+
 void forge_roce(Packet& frame, const engine::Frame& parsed, std::mt19937_64& random) {
   const auto draw = random();
-  parsed.ipv4->source = wire::Ipv4Address(10, 250, 0, static_cast<std::uint8_t>(1 + draw % 250));
-  wire::finish_ipv4(*parsed.ipv4);
+  send_from_own_address(*parsed.ipv4, draw);
   auto& bth = *reinterpret_cast<wire::BthHeader*>(parsed.payload.data());
   if ((draw >> 8) % 2 == 0) {
     bth.psn = wire::psn_add(bth.psn.value(), static_cast<std::uint32_t>(draw >> 40));
@@ -66,13 +72,46 @@ void forge_roce(Packet& frame, const engine::Frame& parsed, std::mt19937_64& ran
   reseal_roce(frame);
 }
 
+bool is_panama(const engine::Frame& frame) {
+  return frame.udp != nullptr && frame.udp->destination_port.value() == wire::panama_udp_port;
+}
+
+// False if it is damaged.
+bool forge_panama(const engine::Frame& parsed, std::mt19937_64& random) {
+  const auto view = wire::parse_panama(parsed.payload);
+  if (view.error != wire::PanamaError::none) {
+    return false;
+  }
+  auto& header = *view.header;
+  const auto draw = random();
+  send_from_own_address(*parsed.ipv4, draw);
+  if (header.kind != wire::PanamaKind::inquiry && draw % 2 == 0) {
+    header.kind = header.kind == wire::PanamaKind::result ? wire::PanamaKind::aggregation
+                                                          : wire::PanamaKind::result;
+  }
+  header.run = header.run.value() + static_cast<std::uint32_t>(draw >> 8) % 2;
+  header.epoch = header.epoch.value() + static_cast<std::uint32_t>(draw >> 16) % 3;
+  header.vid = header.vid.value() + static_cast<std::uint32_t>(draw >> 24) % 4;
+  header.contributions = static_cast<std::uint16_t>(1 + (draw >> 32) % header.workers.value());
+  header.fingerprint = random();
+  header.wnd_cap = static_cast<std::uint16_t>(draw >> 48);
+  if (!view.payload.empty()) {
+    view.payload[0] ^= std::byte{0x55};
+  }
+  seal(header, view.payload);
+  return true;
+}
+
 }  // namespace
 
-bool forge(Packet& frame, std::mt19937_64& random) {
+bool forge(Packet& frame, Receiver receiver, std::mt19937_64& random) {
   const auto parsed = engine::parse_frame(frame);
   if (is_roce(parsed)) {
     forge_roce(frame, parsed, random);
     return true;
+  }
+  if (is_panama(parsed)) {
+    return receiver == Receiver::fabric && forge_panama(parsed, random);
   }
   const auto encapsulation =
       parsed.udp != nullptr ? wire::Encapsulation::udp : wire::Encapsulation::ethernet;

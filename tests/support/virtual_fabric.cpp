@@ -301,7 +301,8 @@ bool VirtualFabric::happens(double share) {
 // Neither stray copies nor forgeries are themselves copied.
 void VirtualFabric::launch(PacketPtr frame, std::size_t node, PortIndex port, Duration delay) {
   if (happens(spec_.forged)) {
-    if (auto copy = pool_.clone(*frame); copy != nullptr && forge(*copy, random_)) {
+    const auto receiver = node < switches_.size() ? Receiver::fabric : Receiver::host;
+    if (auto copy = pool_.clone(*frame); copy != nullptr && forge(*copy, receiver, random_)) {
       put_on_cable(std::move(copy), node, port, delay);
     }
   }

@@ -22,7 +22,9 @@ def text(lab: Lab, job: int | None = None, hosts: list[str] | None = None, trees
     for name, config in configs.items():
         for switch in config["switch"]:
             if switch["name"] not in without:
-                out += _table("switch", name=switch["name"], control=record["sockets"][name])
+                address = {"address": switch["address"]} if "address" in switch else {}
+                out += _table("switch", name=switch["name"], control=record["sockets"][name],
+                              **address)
     links = [(link["a"], link["b"]) for config in configs.values()
              for link in config.get("link", [])]
     links += [(place[cable.a], place[cable.b]) for cable in lab.cables]
@@ -30,7 +32,8 @@ def text(lab: Lab, job: int | None = None, hosts: list[str] | None = None, trees
         if not {a.split(":")[0], b.split(":")[0]} & set(without):
             out += _table("link", a=a, b=b)
     for host in lab.hosts:
-        out += _table("host", name=host.name, port=place[host.switch_interface])
+        out += _table("host", name=host.name, port=place[host.switch_interface],
+                      address=str(host.address.ip))
     if job is not None:
         more = {} if share is None else {"share": share}
         out += _table("job", id=job, hosts=hosts or [host.name for host in lab.hosts], trees=trees,

@@ -29,6 +29,10 @@ Fault find_port_fault(const TreeConfig& tree) {
   if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
     return TreeFault{"children", "`children` names a port twice", ""};
   }
+  if (!tree.child_addresses.empty() && tree.child_addresses.size() != tree.children.size()) {
+    return TreeFault{"child_addresses", "`child_addresses` and `children` differ in number",
+                     "one address for each child in turn, or leave them out"};
+  }
   if (tree.parent && contains(tree.children, *tree.parent)) {
     return TreeFault{"parent", "`parent` is one of the `children`",
                      "a tree leads to the root by one port"};

@@ -28,6 +28,10 @@ struct TreeConfig {
   std::uint16_t workers_below = 0;  // of those, under this switch
   // Partial aggregation (section 7, PANAMA-0.88): a result needs so many of the job's workers.
   std::uint16_t quorum = 0;  // 1 to workers; workers: nobody may be missing
+  // The IPv4 source of what each child sends, in turn, and of what the parent sends: strangers
+  // behind the same ports have others. Unspecified, or no list at all: any.
+  std::vector<wire::Ipv4Address> child_addresses{};
+  wire::Ipv4Address parent_address{};
 
   friend bool operator==(const TreeConfig&, const TreeConfig&) = default;
 };

@@ -177,6 +177,9 @@ void PanamaEngine::handle(engine::Arrival& arrival, Time now, engine::Actions& a
   if (!is_addressed_to(frame, tree->config())) {
     return actions.drop(std::move(arrival.packet), DropReason::panama_malformed);
   }
+  if (!tree->may_come(arrival.packet->ingress, frame.ipv4->source)) {
+    return actions.drop(std::move(arrival.packet), DropReason::panama_wrong_port);
+  }
   if (header.workers.value() != tree->config().workers) {
     return actions.drop(std::move(arrival.packet), DropReason::panama_mismatch);
   }

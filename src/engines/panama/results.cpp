@@ -49,6 +49,7 @@ void PanamaEngine::take_result(Tree& tree, PacketPtr packet, const Message& mess
     return actions.drop(std::move(packet), DropReason::ttl_exceeded);
   }
   --message.frame.ipv4->ttl;
+  message.frame.ipv4->source = tree.headers().ipv4.source;
   wire::finish_ipv4(*message.frame.ipv4);
   finish_row(tree, row, position, message);
   tree.inquiries.settle(round, message.header.vid.value());  // it goes to all

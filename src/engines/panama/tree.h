@@ -63,6 +63,13 @@ class Tree {
   // The child behind `port`, by its place in the configuration.
   std::uint8_t child_of(PortIndex port) const { return child_of_port_[port]; }
 
+  // Whether the controller lets in by `port` what comes from there: one of the tree's ports, and
+  // its neighbour's address.
+  bool may_come(PortIndex port, wire::Ipv4Address source) const {
+    const auto wanted = source_of_port_[port];
+    return wanted.is_unspecified() || wanted == source;
+  }
+
   // Rows lie in a ring: two windows, so that results stay until nobody can have missed them; three
   // where some may be left out.
   std::uint64_t rows() const { return mask_ + 1; }
@@ -180,6 +187,7 @@ class Tree {
   Headers headers_;
   std::uint16_t needed_;
   std::vector<std::uint8_t> child_of_port_;
+  std::vector<wire::Ipv4Address> source_of_port_;
   std::uint64_t mask_;
   std::vector<Row> rows_;
   std::vector<PacketPtr> waiting_;  // by row and child

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <linux/filter.h>
 #include <linux/if_packet.h>
 #include <netinet/in.h>
 #include <string>
@@ -49,6 +50,22 @@ bool bind_to(int fd, const Endpoint& local) {
 
 FileDescriptor udp_socket() {
   return FileDescriptor(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+}
+
+// Packets to this host alone are not heard: switches drop what strangers send to a tree's group,
+// but forward what is for a worker.
+bool hear_groups_only(int fd) {
+  constexpr auto destination =
+      static_cast<__u32>(SKF_NET_OFF) + offsetof(wire::Ipv4Header, destination);
+  sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, destination),
+      BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xf0000000),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0xe0000000, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, 0xffffffff),
+      BPF_STMT(BPF_RET | BPF_K, 0),
+  };
+  const sock_fprog filter{static_cast<unsigned short>(std::size(program)), program};
+  return ::setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter) == 0;
 }
 
 ip_mreqn membership_of(wire::Ipv4Address group, wire::Ipv4Address local, const Interface& on) {
@@ -171,7 +188,7 @@ Result<DatagramSocket> open_panama_socket(wire::Ipv4Address local,
   const int fd = opened.fd.get();
   if (fd < 0 || !set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1) ||
       !set_option(fd, IPPROTO_IP, IP_RECVTOS, 1) ||
-      !set_option(fd, IPPROTO_IP, IP_MULTICAST_ALL, 0)) {
+      !set_option(fd, IPPROTO_IP, IP_MULTICAST_ALL, 0) || !hear_groups_only(fd)) {
     return fail(Error::Code::network, errno_text("options of the UDP socket"));
   }
   opened.receive_buffer_bytes = enlarge_buffers(fd);

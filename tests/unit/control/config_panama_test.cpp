@@ -57,7 +57,22 @@ TEST(ConfigPanama, TreesNamePortsByTheirIndex) {
   EXPECT_EQ(panama.trees, (std::vector{leaf, root}));
 }
 
+TEST(ConfigPanama, TreesSayWhereTheirPacketsComeFrom) {
+  const auto text = test::replaced(good, "workers_below = 2\n",
+                                   "workers_below = 2\nchild_addresses = [\"10.1.1.2\", "
+                                   "\"10.1.1.3\"]\nparent_address = \"10.0.0.1\"\n");
+  const auto loaded = parse_config(text, "good.toml");
+  ASSERT_TRUE(loaded) << to_string(loaded.error());
+  const auto& tree = loaded->switches[0].config.panama->trees[0];
+  EXPECT_EQ(tree.child_addresses,
+            (std::vector{wire::Ipv4Address{10, 1, 1, 2}, wire::Ipv4Address{10, 1, 1, 3}}));
+  EXPECT_EQ(tree.parent_address, (wire::Ipv4Address{10, 0, 0, 1}));
+}
+
 const test::Damage cases[] = {
+    {"addresses_of_fewer_children", "workers_below = 2",
+     "workers_below = 2\nchild_addresses = [\"10.1.1.2\"]", 16, 0, "differ in number",
+     "one address for each child"},
     {"without_address", "address = \"10.1.255.1\"\n", "\n", 6, 0, "the switch's own address",
      "add"},
     {"memory_of_one_packet", "packet_memory = 64", "packet_memory = 1", 7, 0, "out of range",

@@ -65,6 +65,19 @@ TEST(FabricFile, names_become_places) {
   EXPECT_EQ(fabric->groups.last, wire::Ipv4Address(239, 1, 0, 255));
 }
 
+TEST(FabricFile, addresses_of_hosts_and_switches_are_for_those_who_check_sources) {
+  const auto text =
+      test::replaced(test::replaced(good, "port = \"leaf1:h1\"\n",
+                                    "port = \"leaf1:h1\"\naddress = \"10.1.1.2\"\n"),
+                     "ssh = \"root@leaf2\"\n", "ssh = \"root@leaf2\"\naddress = \"10.0.0.2\"\n");
+  const auto fabric = parse_fabric(text, "f.toml");
+  ASSERT_TRUE(fabric) << to_string(fabric.error());
+  EXPECT_EQ(fabric->topology.hosts[0].address, wire::Ipv4Address(10, 1, 1, 2));
+  EXPECT_TRUE(fabric->topology.hosts[1].address.is_unspecified());
+  EXPECT_TRUE(fabric->topology.switches[0].address.is_unspecified());
+  EXPECT_EQ(fabric->topology.switches[1].address, wire::Ipv4Address(10, 0, 0, 2));
+}
+
 TEST(FabricFile, what_is_left_out_has_a_default) {
   auto text = test::replaced(good, "trees = 2\nshare = 0.5\n", "");
   text.erase(text.find("groups"), text.find("[[") - text.find("groups"));

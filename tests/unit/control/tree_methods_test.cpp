@@ -176,6 +176,23 @@ TEST_F(TreeMethodsTest, what_makes_no_sense_is_refused) {
   EXPECT_THAT(refusal(install({part_of(7, 0)})), HasSubstr("PANAMA is off"));
 }
 
+TEST_F(TreeMethodsTest, a_tree_says_where_its_packets_come_from) {
+  auto part = part_of(7, 0);
+  part.child_addresses = {wire::Ipv4Address(10, 1, 1, 2), wire::Ipv4Address{}};
+  part.parent_address = wire::Ipv4Address(10, 0, 0, 1);
+  auto params = install({part});
+  EXPECT_EQ(params["trees"][0]["child_addresses"], (json{"10.1.1.2", "0.0.0.0"}));
+  for (const auto& wrong : std::vector<json>{"10.1.1.2", json{"h1", "h2"}, json{1, 2}}) {
+    params["trees"][0]["child_addresses"] = wrong;
+    EXPECT_THAT(refusal(params), HasSubstr("child_addresses"));
+  }
+  params = install({part});
+  params["trees"][0]["parent_address"] = "spine1";
+  EXPECT_THAT(refusal(params), HasSubstr("parent_address"));
+  ASSERT_TRUE(call("tree.install", install({part})));
+  EXPECT_EQ(backend_.installed["leaf1"], std::vector{part});
+}
+
 TEST_F(TreeMethodsTest, a_data_plane_that_fails_says_why) {
   backend_.trees_refused = "no space left";
   EXPECT_EQ(refusal(install({part_of(7, 0)})), "no space left");

@@ -83,6 +83,26 @@ TEST(Placement, children_are_hosts_by_rank_then_switches) {
   EXPECT_EQ(parts[2].part.parent, "spine1");
 }
 
+TEST(Placement, switches_are_told_where_their_childrens_packets_come_from) {
+  auto topology = two_levels(2, 1, 2);
+  EXPECT_TRUE(
+      placed(topology, {job_of(7, {0, 2})})[0].trees[0].parts[0].part.child_addresses.empty());
+  const auto address = [](std::uint8_t last) { return wire::Ipv4Address(10, 0, 0, last); };
+  topology.hosts[0].address = address(1);
+  topology.hosts[1].address = address(2);
+  topology.switches[0].address = address(101);
+  topology.switches[2].address = address(103);
+  const auto jobs = placed(topology, {job_of(7, {3, 1, 0, 2})});
+  using Addresses = std::vector<wire::Ipv4Address>;
+  const auto& parts = jobs[0].trees[0].parts;
+  EXPECT_EQ(parts[0].part.child_addresses, (Addresses{address(101), wire::Ipv4Address{}}));
+  EXPECT_EQ(parts[1].part.child_addresses, (Addresses{address(2), address(1)}));
+  EXPECT_TRUE(parts[2].part.child_addresses.empty());
+  EXPECT_TRUE(parts[0].part.parent_address.is_unspecified()) << "the root";
+  EXPECT_EQ(parts[1].part.parent_address, address(103));
+  EXPECT_EQ(parts[2].part.parent_address, address(103));
+}
+
 TEST(Placement, two_levels_have_a_tree_for_each_spine) {
   const auto topology = two_levels(4, 4, 2);
   const auto jobs = placed(topology, {job_of(7, all_hosts(topology))});

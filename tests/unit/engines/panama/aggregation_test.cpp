@@ -56,7 +56,7 @@ TEST_F(Aggregation, ASwitchInTheMiddleSendsTheSumUpAndTheResultDown) {
     EXPECT_EQ(seen.elements<std::int32_t>(), Ints{36});
     EXPECT_EQ(seen.header().contributions.value(), 8);
     EXPECT_EQ(seen.frame.ipv4->ttl, 63);
-    EXPECT_EQ(seen.frame.ipv4->source, spec.source);
+    EXPECT_EQ(seen.frame.ipv4->source, self.address);
   }
 }
 
@@ -125,6 +125,27 @@ TEST_F(Aggregation, AnEpochEndsWithFinAndTheNextBeginsAtZero) {
   EXPECT_EQ(harness->figure("trees_active"), 0u);
   EXPECT_EQ(round(tree, 0, true, 5).size(), 2u) << "epochs may jump";
   EXPECT_EQ(round(tree, 0, true, 6).size(), 2u);
+}
+
+// Behind the same ports, and with all numbers of the job.
+TEST_F(Aggregation, WhatDoesNotComeFromWhoTheControllerNamedIsDropped) {
+  auto tree = leaf_of(2, 4);
+  tree.child_addresses = {from(tree, 0).source, wire::Ipv4Address{}};
+  tree.parent_address = wire::Ipv4Address{10, 9, 9, 9};
+  start({tree});
+  auto stranger = from(tree, 0);
+  stranger.source = wire::Ipv4Address{10, 0, 0, 77};
+  expect_drop(stranger, DropReason::panama_wrong_port);
+  feed(from(tree, 0), Ints{5});
+  auto unknown = from(tree, 1);
+  unknown.source = stranger.source;
+  const auto sent = feed(unknown, Ints{6});
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(Seen(sent[0]).elements<std::int32_t>(), Ints{11});
+  expect_drop(as_result(from(tree, 0)), DropReason::panama_wrong_port);
+  auto result = as_result(from(tree, 0));
+  result.source = tree.parent_address;
+  EXPECT_EQ(feed(result).size(), 2u);
 }
 
 TEST_F(Aggregation, EveryFaultHasItsReason) {
