@@ -47,7 +47,8 @@ PanamaEngine::PanamaEngine(const PanamaConfig& config, const engine::SwitchIdent
       pool_(pool),
       memory_(config.packet_memory),
       ports_(self.ports),
-      wide_(std::make_unique_for_overwrite<float[]>(std::numeric_limits<std::uint16_t>::max())) {
+      wide_(std::make_unique_for_overwrite<float[]>(std::numeric_limits<std::uint16_t>::max())),
+      room_((self.ports + std::uint64_t{2}) * config.packet_memory) {
   for (const auto& tree : config.trees) {
     install(tree);
   }

@@ -177,15 +177,16 @@ void PanamaEngine::clear(Tree& tree, Row& row) {
 // packets may need: a rank may begin late, and repeats get lost. A switch without buffers is worse.
 // Who rests longest is the least likely to be asked.
 void PanamaEngine::make_room() {
-  const std::uint64_t windows = ports_.size() + 2;
-  if (held_ + kept_ <= windows * memory_.packets()) {
+  if (held_ + kept_ <= room_) {
     return;
   }
+  constexpr std::size_t trees_at_once = 8;
   Tree* oldest = nullptr;
-  for (const auto& tree : trees_) {
-    if (!tree->grant.active && tree->kept > 0 &&
-        (oldest == nullptr || tree->last_taken < oldest->last_taken)) {
-      oldest = tree.get();
+  for (std::size_t i = std::min(trees_at_once, trees_.size()); i > 0; --i) {
+    auto& tree = *trees_[turn_++ % trees_.size()];
+    if (!tree.grant.active && tree.kept > 0 &&
+        (oldest == nullptr || tree.last_taken < oldest->last_taken)) {
+      oldest = &tree;
     }
   }
   if (oldest != nullptr) {
