@@ -198,7 +198,7 @@ class TwoGuests(unittest.TestCase):
             self.guests.shell(guest, f"echo {ends[other].splitlines()[-1]} > /tmp/new; "
                                      "mv /tmp/new /tmp/there")
         said = self.guests.shell("g1", "until grep 'ended with' /tmp/client; do sleep 0.1; done; "
-                                       "cat /tmp/client", timeout=150)
+                                       "cat /tmp/client")
         self.guests.shell("g2", "killall mixed_verbs; cat /tmp/peer")
         self.assertIn("ended with 0", said)
         self.assertEqual(self.out_of_sequence("g2"), before)

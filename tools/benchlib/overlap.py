@@ -7,12 +7,16 @@ from lablib import LabError
 Spans = list[tuple[float, float]]
 
 
+class Missed(LabError):
+    """One had ended when another one began."""
+
+
 def together(jobs: list[Spans]) -> tuple[float, float]:
     """From when the last one began to when the first one ended."""
     begin, end = max(own[0][0] for own in jobs), min(own[-1][1] for own in jobs)
     if begin >= end:
-        raise LabError("the jobs did not run at the same time: give more --iterations, or a "
-                       "larger --size")
+        raise Missed("the jobs did not run at the same time: give more --iterations, or a larger "
+                     "--size")
     return begin, end
 
 
