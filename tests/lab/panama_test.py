@@ -2,9 +2,11 @@
 """PANAMA from end to end: trees placed by tributaryctl, workers that reduce over them."""
 
 import os
+import time
 import unittest
 from unittest import mock
 
+import faults
 import support
 from panama_job import job
 
@@ -49,6 +51,40 @@ class Panama(unittest.TestCase):
         with support.Lab("fat-tree-8", "--set", "switch.port.impair_in.loss=0.01",
                          "--set", "switch.port.impair_in.seed={n}") as lab, job(lab):
             self.reduce(lab)
+
+    def through(self, lab: support.Lab, fault) -> None:
+        """A fault in the middle of reductions, of which a window is the whole vector."""
+        before = summed(lab)
+        bench = lab.bench("-b", "64K", "-e", "64K", "-n", "400", "-w", "0", "-d", "i32")
+        try:
+            support.until(lambda: summed(lab) > before + 200, what="a reduction")
+            fault()
+            self.assertTrue(bench.running(), "it ended too early to prove anything")
+            self.assertEqual(support.wrong(bench.finish()), 0)
+        finally:
+            bench.stop()
+
+    def test_a_host_that_is_cut_off_for_longer_than_switches_keep_results(self):
+        def cut() -> None:
+            lab.tool("link", "h2", "down")
+            time.sleep(13.0)
+            lab.tool("link", "h2", "up")
+
+        with support.Lab("star-4") as lab, job(lab):
+            self.through(lab, cut)
+            lab.assert_balanced(self)
+
+    def test_switches_that_are_killed_and_start_again(self):
+        def kill(daemon: str) -> None:
+            lab.tool("kill", daemon)
+            time.sleep(0.5)
+            lab.tool("restart", daemon)
+
+        with support.Lab(*support.SPLIT_FABRIC) as lab, job(lab, "--trees", 1):
+            faults.await_sessions(lab)
+            for daemon in ("spine1", "leaf3"):
+                with self.subTest(daemon):
+                    self.through(lab, lambda: kill(daemon))
 
     def test_beside_canary(self):
         with support.Lab("fat-tree-8") as lab:
