@@ -10,9 +10,11 @@ AggregatorArray::AggregatorArray(const RingConfig& ring)
       open_messages_(ring.open_messages()),
       message_packets_(ring.message_packets),
       mtu_(ring.mtu),
+      first_total_(ring.parent ? ring.aggregators() : 0),
       aggregators_(ring.aggregators()),
       slots_(ring.aggregators() * ring.members.size()),
-      results_(std::make_unique_for_overwrite<std::byte[]>(ring.aggregators() * mtu_)),
+      results_(
+          std::make_unique_for_overwrite<std::byte[]>((first_total_ + ring.aggregators()) * mtu_)),
       wide_(std::make_unique_for_overwrite<std::byte[]>(ring.aggregators() * 2 * mtu_)) {}
 
 void AggregatorArray::clear(std::size_t index) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engines/netreduce/config.h"
+#include "engines/netreduce/paths.h"
 #include "packet/clock.h"
 #include "packet/packet.h"
 #include "wire/element.h"
@@ -31,22 +32,31 @@ struct Shape {
 struct Aggregator {
   enum class State : std::uint8_t {
     empty,
-    gathering,  // waits for packets from below
-    sent,       // the result is the sum of those, which went up; waits for the sum of all
-    complete    // the result is the sum of all
+    gathering,   // waits for packets from below
+    sent,        // has the sum of those, which went up; waits for the sum of all
+    total_only,  // has the sum of all, but has forgotten what went up
+    complete     // has both
   };
 
   State state = State::empty;
   Shape shape;
   std::uint32_t message = 0;      // id
-  std::uint64_t present = 0;      // ranks whose packet came
-  std::uint64_t added = 0;        // of those, the ones whose elements are in the result
+  std::uint64_t present = 0;      // ranks whose packet came; of total_only, those that wait
+  std::uint64_t added = 0;        // ranks whose elements are in the sum of what is below
   std::uint64_t fingerprint = 0;  // of these
-  std::uint32_t result_crc = 0;   // CRC-32 of elements and fingerprint word, once it is made
+  std::uint32_t sum_crc = 0;      // CRC-32 of the sum that was made last: elements and fingerprint
   Time born{};                    // when the first of them came
   std::uint64_t run = 0;          // in which that was, as the array counts them
 
-  bool is_waiting() const { return state == State::gathering || state == State::sent; }
+  // Whether a packet of such a connection goes on at once, and nothing is to be learnt of it.
+  bool answers(Path path) const {
+    return state == State::complete || (state == State::sent && path == Path::upwards) ||
+           (state == State::total_only && path == Path::downwards);
+  }
+  bool is_waiting() const {
+    return state == State::gathering || state == State::sent ||
+           (state == State::total_only && present != 0);
+  }
 };
 
 // A packet in its slot: the one that its rank sent last; and what is needed to give it other
@@ -59,7 +69,7 @@ struct Waiting {
 };
 
 // The aggregator array of one ring: 2N messages, for each of their packets a slot per rank and the
-// result.
+// sums.
 class AggregatorArray {
  public:
   explicit AggregatorArray(const RingConfig& ring);
@@ -90,8 +100,15 @@ class AggregatorArray {
   std::span<const Waiting> slots(std::size_t index) const {
     return std::span(slots_).subspan(index * world_, world_);
   }
-  // Room for a whole payload; what stands in front of the elements is not used.
+  // The sum of what is below: of all, if nothing is above. Room for a whole payload; what stands in
+  // front of the elements is not used.
   std::byte* result(std::size_t index) { return results_.get() + index * mtu_; }
+  // The sum of all, which does not overwrite what went up.
+  std::byte* total(std::size_t index) { return result(first_total_ + index); }
+  // With which packets of such a connection go on.
+  const std::byte* sum_for(Path path, std::size_t index) {
+    return path == Path::upwards ? result(index) : total(index);
+  }
   // Where 16-bit floats are added up, as f32.
   std::byte* wide(std::size_t index) { return wide_.get() + index * 2 * mtu_; }
 
@@ -106,6 +123,7 @@ class AggregatorArray {
   std::size_t open_messages_;
   std::size_t message_packets_;
   std::size_t mtu_;
+  std::size_t first_total_;  // where the sums of all begin among the results
   std::uint64_t run_ = 0;
   std::vector<Aggregator> aggregators_;
   std::vector<Waiting> slots_;

@@ -90,11 +90,12 @@ class NetReduceEngine final : public engine::Engine {
               engine::Actions& actions);
   void keep(PacketPtr packet, const RocePacket& roce, const Gradient& gradient, std::size_t index,
             engine::Actions& actions);
+  void remake(Ring& ring, std::size_t index, engine::Actions& actions);
   void add(Ring& ring, std::size_t index);
   void complete(Ring& ring, std::size_t index, engine::Actions& actions);
   void take_total(PacketPtr packet, const RocePacket& roce, Ring& ring, std::size_t index,
                   engine::Actions& actions);
-  void release(Ring& ring, std::size_t index, std::uint64_t ranks, engine::Actions& actions);
+  void release(Ring& ring, std::size_t index, Path path, engine::Actions& actions);
 
   Ring* find_ring(std::uint32_t id);
 

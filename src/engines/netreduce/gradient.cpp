@@ -116,7 +116,7 @@ void rewrite(const Waiting& waiting, const Aggregator& aggregator, const std::by
   const auto& shape = aggregator.shape;
   auto* elements = waiting.packet->data() + waiting.elements_offset;
   std::memcpy(elements, result + shape.header_bytes, shape.bytes());
-  wire::store_icrc(elements + shape.bytes(), waiting.headers_icrc ^ aggregator.result_crc);
+  wire::store_icrc(elements + shape.bytes(), waiting.headers_icrc ^ aggregator.sum_crc);
   if (waiting.has_udp_checksum) {
     renew_udp_checksum(roce_of(engine::parse_frame(*waiting.packet)));
   }

@@ -34,11 +34,22 @@ std::uint64_t waiting_in(const Ring& ring, const Aggregator& aggregator) {
   return aggregator.present & ~(is_sent ? ring.paths().upwards() : 0);
 }
 
-// Of what lies below, whoever has not sent; once that is all there, whoever lies elsewhere.
+// Of what lies below, whoever has not sent; once that is all there, whoever lies elsewhere; where
+// what went up is forgotten, whoever it lacks.
+std::uint64_t missing_in(const Ring& ring, const Aggregator& aggregator) {
+  const auto& paths = ring.paths();
+  switch (aggregator.state) {
+    case Aggregator::State::sent:
+      return ~paths.below();
+    case Aggregator::State::total_only:
+      return paths.added() & ~aggregator.added & ~aggregator.present;
+    default:
+      return paths.gathered() & ~aggregator.present;
+  }
+}
+
 std::vector<std::uint16_t> missing_from(const Ring& ring, const Aggregator& aggregator) {
-  const bool is_sent = aggregator.state == Aggregator::State::sent;
-  const auto missing =
-      is_sent ? ~ring.paths().below() : ring.paths().gathered() & ~aggregator.present;
+  const auto missing = missing_in(ring, aggregator);
   std::vector<std::uint16_t> ranks;
   for (std::uint16_t rank = 0; rank < ring.world(); ++rank) {
     if ((missing >> rank & 1) != 0) {

@@ -32,6 +32,7 @@ class Paths {
   // Those of them that are: one of each part, as all packets that leave a rack have the same sum.
   std::uint64_t added() const { return added_; }
   std::uint64_t upwards() const { return upwards_; }
+  std::uint64_t inside() const { return gathered_ & ~upwards_; }
 
  private:
   std::vector<Path> paths_;

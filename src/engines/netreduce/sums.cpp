@@ -14,11 +14,10 @@ using State = Aggregator::State;
 
 namespace {
 
-// The result is whole.
-void seal(AggregatorArray& array, std::size_t index) {
-  auto& aggregator = array.at(index);
+// The sum is whole, and what waits for it goes on next.
+void seal(Aggregator& aggregator, const std::byte* sum) {
   const auto& shape = aggregator.shape;
-  aggregator.result_crc = wire::crc32(0, {array.result(index) + shape.header_bytes, shape.bytes()});
+  aggregator.sum_crc = wire::crc32(0, {sum + shape.header_bytes, shape.bytes()});
 }
 
 }  // namespace
@@ -46,8 +45,7 @@ void NetReduceEngine::aggregate(PacketPtr packet, const RocePacket& roce, const 
     return actions.drop(std::move(packet), DropReason::netreduce_mismatch);
   }
   const auto path = gradient.ring.paths().of(gradient.rank);
-  if (aggregator.state == State::complete ||
-      (aggregator.state == State::sent && path == Path::upwards)) {
+  if (aggregator.answers(path)) {
     answer(std::move(packet), roce, gradient, index, actions);
   } else if (path == Path::downwards) {
     take_total(std::move(packet), roce, gradient.ring, index, actions);
@@ -56,14 +54,16 @@ void NetReduceEngine::aggregate(PacketPtr packet, const RocePacket& roce, const 
   }
 }
 
-// What was sent before comes again, or the sum of all comes by another packet from above.
+// What was sent before comes again, or the sum of all comes by another packet from above. What goes
+// up has the sum of what is below even if that of all is there: a switch above that has forgotten
+// what came adds it.
 void NetReduceEngine::answer(PacketPtr packet, const RocePacket& roce, const Gradient& gradient,
                              std::size_t index, engine::Actions& actions) {
-  const auto& aggregator = gradient.ring.aggregators().at(index);
-  const bool is_repeat = gradient.ring.paths().of(gradient.rank) != Path::downwards;
-  ++(is_repeat ? counters_.answered : counters_.totals);
-  ++(aggregator.state == State::sent ? counters_.partials : counters_.results);
-  rewrite(roce, aggregator.shape, gradient.ring.aggregators().result(index));
+  auto& array = gradient.ring.aggregators();
+  const auto path = gradient.ring.paths().of(gradient.rank);
+  ++(path != Path::downwards ? counters_.answered : counters_.totals);
+  ++(path == Path::upwards ? counters_.partials : counters_.results);
+  rewrite(roce, array.at(index).shape, array.sum_for(path, index));
   actions.forward_towards(std::move(packet), gradient.ring.above(gradient.rank));
 }
 
@@ -87,6 +87,21 @@ void NetReduceEngine::keep(PacketPtr packet, const RocePacket& roce, const Gradi
     if (aggregator.present == ring.paths().gathered()) {
       complete(ring, index, actions);
     }
+  } else if (aggregator.state == State::total_only) {
+    remake(ring, index, actions);
+  }
+}
+
+// The sum of all is there, but the switch has forgotten what went up: that is made once more of
+// what comes again, as far as it does. Only what goes up waits for it.
+void NetReduceEngine::remake(Ring& ring, std::size_t index, engine::Actions& actions) {
+  auto& aggregator = ring.aggregators().at(index);
+  const auto& paths = ring.paths();
+  add(ring, index);
+  release(ring, index, Path::inside, actions);
+  aggregator.present &= paths.upwards();
+  if (aggregator.added == paths.added()) {
+    complete(ring, index, actions);
   }
 }
 
@@ -125,21 +140,16 @@ void NetReduceEngine::add(Ring& ring, std::size_t index) {
 void NetReduceEngine::complete(Ring& ring, std::size_t index, engine::Actions& actions) {
   auto& array = ring.aggregators();
   auto& aggregator = array.at(index);
-  const auto& paths = ring.paths();
   ++counters_.sums;
   ++ring.tally().sums;
-  seal(array, index);
-  if (paths.upwards() == 0) {
-    aggregator.state = State::complete;
-    release(ring, index, paths.gathered(), actions);
-  } else {
-    aggregator.state = State::sent;
-    release(ring, index, paths.upwards(), actions);
-  }
+  seal(aggregator, array.result(index));
+  const bool goes_up = ring.paths().upwards() != 0;
+  const bool has_total = !goes_up || aggregator.state == State::total_only;
+  aggregator.state = has_total ? State::complete : State::sent;
+  release(ring, index, goes_up ? Path::upwards : Path::inside, actions);
 }
 
-// The sum of all came from above. Where this switch has forgotten what it sent up, packets that go
-// up may wait as well.
+// The sum of all came from above.
 void NetReduceEngine::take_total(PacketPtr packet, const RocePacket& roce, Ring& ring,
                                  std::size_t index, engine::Actions& actions) {
   auto& array = ring.aggregators();
@@ -147,32 +157,40 @@ void NetReduceEngine::take_total(PacketPtr packet, const RocePacket& roce, Ring&
   ++counters_.totals;
   ++counters_.results;
   const auto& shape = aggregator.shape;
-  std::memcpy(array.result(index) + shape.header_bytes,
-              roce.roce.payload.data() + shape.header_bytes, shape.bytes());
-  seal(array, index);
-  aggregator.state = State::complete;
+  auto* total = array.total(index);
+  std::memcpy(total + shape.header_bytes, roce.roce.payload.data() + shape.header_bytes,
+              shape.bytes());
+  seal(aggregator, total);
   actions.forward(std::move(packet));
-  release(ring, index, ring.paths().gathered(), actions);
+  if (aggregator.state == State::sent) {
+    aggregator.state = State::complete;
+    release(ring, index, Path::inside, actions);
+  } else {
+    aggregator.state = State::total_only;
+    remake(ring, index, actions);
+  }
 }
 
-// What waits of these ranks goes on with the result.
-void NetReduceEngine::release(Ring& ring, std::size_t index, std::uint64_t ranks,
-                              engine::Actions& actions) {
+// What waits of such connections goes on with its sum, which was sealed last.
+void NetReduceEngine::release(Ring& ring, std::size_t index, Path path, engine::Actions& actions) {
   auto& array = ring.aggregators();
   const auto& aggregator = array.at(index);
-  auto& counter = aggregator.state == State::sent ? counters_.partials : counters_.results;
+  const bool goes_up = path == Path::upwards;
+  auto& counter = goes_up ? counters_.partials : counters_.results;
+  const auto* sum = array.sum_for(path, index);
   const auto slots = array.slots(index);
   for (const auto& slot : slots) {
     if (slot.packet != nullptr) {
       slot.packet->prefetch();
     }
   }
-  for (; ranks != 0; ranks &= ranks - 1) {
+  for (auto ranks = goes_up ? ring.paths().upwards() : ring.paths().inside(); ranks != 0;
+       ranks &= ranks - 1) {
     const auto rank = static_cast<std::uint16_t>(std::countr_zero(ranks));
     auto& slot = slots[rank];
     if (slot.packet != nullptr) {
       ++counter;
-      rewrite(slot, aggregator, array.result(index));
+      rewrite(slot, aggregator, sum);
       actions.resume_towards(std::move(slot.packet), ring.above(rank));
     }
   }

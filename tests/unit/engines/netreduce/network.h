@@ -33,6 +33,7 @@ struct Scene {
   unsigned late_step = 0;            // when the last rank begins
   unsigned restart_step = 0;         // when a switch loses its memory; 0: never
   std::size_t restarted = 0;         // which one
+  bool restarts_all = false;         // and all others with it
   std::optional<SwitchTree> tree{};  // no value: one switch
   bool is_v6 = false;
 };
@@ -58,7 +59,7 @@ class Network {
   bool run(unsigned steps) {
     for (step_ = 1; step_ <= steps && !is_done(); ++step_) {
       if (step_ == scene_.restart_step) {
-        restart(scene_.restarted);
+        lose_memory();
       }
       for (std::uint16_t rank = 0; rank < scene_.world; ++rank) {
         if (rank + 1u < scene_.world || step_ >= scene_.late_step) {
@@ -129,6 +130,14 @@ class Network {
     auto& device = switches_[at];
     device.engine = std::make_unique<NetReduceEngine>(config);
     device.harness = std::make_unique<test::EngineHarness>(*device.engine);
+  }
+
+  void lose_memory() {
+    for (std::size_t i = 0; i < switches_.size(); ++i) {
+      if (scene_.restarts_all || i == scene_.restarted) {
+        restart(i);
+      }
+    }
   }
 
   bool is_done() const {

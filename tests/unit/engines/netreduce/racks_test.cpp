@@ -110,16 +110,55 @@ TEST_F(NetReduceLeaf, repeats_what_went_up_while_the_sum_of_all_is_not_there) {
   EXPECT_EQ(figure("overwritten_total"), 1u);
 }
 
-TEST_F(NetReduceLeaf, answers_everything_once_the_sum_of_all_is_there) {
+// Above may be a switch that was restarted, which takes what comes up for the sum of the rack.
+TEST_F(NetReduceLeaf, answers_everything_once_the_sum_of_all_is_there_and_up_what_went_up) {
   introduce();
   feed(make(spec_of(0), 1));
   feed(make(spec_of(1), 1));
   feed(sum_of_some(3, {0, 1, 2, 3}));
-  for (const auto rank : std::initializer_list<std::uint16_t>{0, 1, 3}) {
+  for (const auto rank : std::initializer_list<std::uint16_t>{0, 3}) {
     const auto sent = feed(sum_of_some(rank, {rank}));
     ASSERT_EQ(sent.size(), 1u);
     expect_some(sent[0], rank, {0, 1, 2, 3});
   }
+  const auto sent = feed(make(spec_of(1), 1));
+  ASSERT_EQ(sent.size(), 1u);
+  expect_some(sent[0], 1, {0, 1});
+  EXPECT_EQ(sent[0].towards, wire::Ipv4Address(10, 9, 9, 9));
+}
+
+// Of a leaf that has forgotten what went up.
+TEST_F(NetReduceLeaf, sum_of_all_that_comes_first_does_not_go_up) {
+  introduce();
+  EXPECT_TRUE(feed(make(spec_of(1), 1)).empty());
+  auto sent = feed(sum_of_some(3, {0, 1, 2, 3}));
+  ASSERT_EQ(sent.size(), 1u);
+  expect_some(sent[0], 3, {0, 1, 2, 3});
+  sent = feed(sum_of_some(3, {0, 1, 2, 3}));
+  ASSERT_EQ(sent.size(), 1u);
+  expect_some(sent[0], 3, {0, 1, 2, 3});
+  EXPECT_TRUE(feed(make(spec_of(1), 1)).empty());
+  EXPECT_EQ(figure("packets_waiting"), 1u);
+  const auto rows = engine_.stalled(now_ + std::chrono::seconds(1), 8);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].missing, (std::vector<std::uint16_t>{0}));
+  // Who waits within the rack gets it, and is heard.
+  sent = feed(make(spec_of(0), 1));
+  ASSERT_EQ(sent.size(), 2u);
+  expect_some(sent[0], 0, {0, 1, 2, 3});
+  expect_some(sent[1], 1, {0, 1});
+  EXPECT_EQ(sent[1].towards, wire::Ipv4Address(10, 9, 9, 9));
+  EXPECT_EQ(figure("packets_waiting"), 0u);
+}
+
+TEST_F(NetReduceLeaf, makes_what_went_up_no_more_if_its_ranks_have_the_sum_of_all) {
+  introduce();
+  feed(sum_of_some(3, {0, 1, 2, 3}));
+  EXPECT_EQ(figure("packets_waiting"), 0u);
+  EXPECT_TRUE(engine_.stalled(now_ + std::chrono::seconds(1), 8).empty());
+  EXPECT_TRUE(feed(make(spec_of(1), 1)).empty());
+  EXPECT_TRUE(feed(make(spec_of(1), 1)).empty());
+  EXPECT_EQ(figure("packets_waiting"), 1u);
 }
 
 TEST_F(NetReduceLeaf, stalled_names_who_is_missing_below_then_above) {
@@ -205,6 +244,17 @@ TEST_P(NetReduceRacks, restart_lets_nothing_pass_that_is_no_sum) {
   scene.weather = {5, 5, 0, 3};
   scene.restart_step = 20 + scene.seed * 7;
   scene.restarted = scene.seed % scene.tree->size();
+  Network network(scene);
+  network.run(3000);
+  EXPECT_EQ(network.wrong() + network.told(), 0u);
+}
+
+// What is still on the way may bring a switch the sum of all before it knows anything else.
+TEST_P(NetReduceRacks, restart_of_all_lets_nothing_pass_that_is_no_sum) {
+  auto scene = NetReduceRacks::scene();
+  scene.weather = {5, 5, 0, 3};
+  scene.restart_step = 20 + scene.seed * 7;
+  scene.restarts_all = true;
   Network network(scene);
   network.run(3000);
   EXPECT_EQ(network.wrong() + network.told(), 0u);
