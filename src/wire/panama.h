@@ -53,7 +53,8 @@ struct [[gnu::packed]] PanamaHeader {
   static constexpr std::uint8_t fin_bit = 0x80;
   // Sent again after a timeout: who has the result already answers with it.
   static constexpr std::uint8_t retransmission_bit = 0x40;
-  // Sent again because an inquiry came, for whom it is an answer: nobody need be asked for it.
+  // Sent because an inquiry came. A contribution asks for nothing then, and a result from below
+  // does not tell that its sender has all before it.
   static constexpr std::uint8_t answer_bit = 0x20;
   static constexpr std::uint8_t version_mask = 0x1f;
   static constexpr std::uint8_t current_version = 2;
@@ -66,6 +67,7 @@ struct [[gnu::packed]] PanamaHeader {
   constexpr bool asks() const {
     return (flags & (retransmission_bit | answer_bit)) == retransmission_bit;
   }
+  constexpr bool answers() const { return (flags & answer_bit) != 0; }
   constexpr std::uint8_t version() const { return flags & version_mask; }
 };
 static_assert(sizeof(PanamaHeader) == 48 && alignof(PanamaHeader) == 1);

@@ -126,7 +126,8 @@ class PanamaEngine final : public engine::Engine {
   void finish_row(Tree& tree, Row& row, std::uint64_t position, const Message& message);
   void multicast(Tree& tree, Row& row, PacketPtr packet, const Headers& headers, Time now,
                  engine::Actions& actions);
-  void go_up(Tree& tree, const Row& row, PortIndex ingress, engine::Actions& actions);
+  void go_up(Tree& tree, const Row& row, std::uint8_t flags, PortIndex ingress,
+             engine::Actions& actions);
   std::uint16_t cap_today(const Tree& tree) const;
   void lower_cap(const Tree& tree, wire::PanamaHeader& header) const;
   void replay(Tree& tree, const Row& row, PortIndex port, engine::Actions& actions);

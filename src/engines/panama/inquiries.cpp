@@ -106,6 +106,7 @@ void PanamaEngine::relay(Tree& tree, PacketPtr packet, const Message& message, D
   ++tree.counters.answers;
   auto headers = tree.headers();
   headers.panama = message.header;
+  headers.panama.flags |= wire::PanamaHeader::answer_bit;
   lower_cap(tree, headers.panama);
   address(headers, message.congested(), message.payload.size());
   send_to(tree, askers, headers, message.payload, packet->ingress, actions);

@@ -31,7 +31,7 @@ void PanamaEngine::take_result(Tree& tree, PacketPtr packet, const Message& mess
   const bool known = found.has_value();
   const auto position = found.value_or(tree.epochs.first() + message.header.vid.value());
   auto& row = tree.row(position);
-  if (known && !sender.parent) {
+  if (known && !sender.parent && !message.header.answers()) {
     auto& highest = tree.highest[tree.child_of(ingress)];
     highest = std::max(highest, position + 1);
   }
@@ -71,17 +71,21 @@ void PanamaEngine::take_result(Tree& tree, PacketPtr packet, const Message& mess
   packet->length = static_cast<std::uint32_t>(message.payload.size());
   multicast(tree, row, std::move(packet), headers, now, actions);
   if (!sender.parent) {
-    go_up(tree, row, ingress, actions);
+    go_up(tree, row, message.header.flags & wire::PanamaHeader::answer_bit, ingress, actions);
   }
 }
 
 // A result from below is news to whoever is above, as a sum would be.
-void PanamaEngine::go_up(Tree& tree, const Row& row, PortIndex ingress, engine::Actions& actions) {
+void PanamaEngine::go_up(Tree& tree, const Row& row, std::uint8_t flags, PortIndex ingress,
+                         engine::Actions& actions) {
   if (tree.is_root()) {
     ++tree.counters.answers;
-  } else {
-    send_copy(tree, row, row.header, ingress, *tree.config().parent, actions);
+    return;
   }
+  auto header = row.header;
+  header.flags |= flags;
+  wire::reseal(header);
+  send_copy(tree, row, header, ingress, *tree.config().parent, actions);
 }
 
 // Whatever the row waited for, its result is here.
@@ -98,6 +102,10 @@ void PanamaEngine::finish_row(Tree& tree, Row& row, std::uint64_t position,
   row.state = Row::State::done;
   row.congested = message.congested();
   row.header = message.header;
+  if (row.header.answers()) {
+    row.header.flags &= wire::PanamaHeader::fin_bit | wire::PanamaHeader::version_mask;
+    wire::reseal(row.header);
+  }
 }
 
 // Each child gets headers of its own in front of the same elements.
@@ -134,6 +142,7 @@ void PanamaEngine::replay(Tree& tree, const Row& row, PortIndex port, engine::Ac
   ++tree.counters.replays;
   auto header = row.header;
   header.wnd_cap = cap_today(tree);
+  header.flags |= wire::PanamaHeader::answer_bit;
   wire::reseal(header);
   send_copy(tree, row, header, port, port, actions);
 }

@@ -191,19 +191,23 @@ Verdict PanamaCollectives::note_inquiry(const wire::PanamaHeader& header) {
 void PanamaCollectives::answer(Outbox& outbox) {
   for (; !asked_.empty() && !outbox.full(); asked_.pop_front()) {
     const auto& place = asked_.front();
-    const auto result = retention_[place.tree].find(place.epoch, place.vid);
-    if (!result) {
-      continue;
+    if (const auto result = retention_[place.tree].find(place.epoch, place.vid)) {
+      send_up(place.tree, *result, wire::PanamaHeader::answer_bit, outbox);
+      ++statistics_.answers_sent;
     }
-    auto header = result->header;
-    const auto cap = std::max(trees_[place.tree].window().cap(), PanamaWindow::initial);
-    header.wnd_cap = static_cast<std::uint16_t>(std::min<std::uint32_t>(cap, header.wnd_cap_none));
-    wire::reseal(header);
-    outbox.push({plan_.trees[place.tree], wire::panama_udp_port}, header, result->payload,
-                place.tree);
-    ++statistics_.answers_sent;
-    statistics_.bytes_sent += sizeof header + result->payload.size();
   }
+}
+
+void PanamaCollectives::send_up(std::uint32_t tree, const PanamaRetention::Result& result,
+                                std::uint8_t flags, Outbox& outbox) {
+  auto header = result.header;
+  header.flags &= wire::PanamaHeader::fin_bit | wire::PanamaHeader::version_mask;
+  header.flags |= flags;
+  const auto cap = std::max(trees_[tree].window().cap(), PanamaWindow::initial);
+  header.wnd_cap = static_cast<std::uint16_t>(std::min<std::uint32_t>(cap, header.wnd_cap_none));
+  wire::reseal(header);
+  outbox.push({plan_.trees[tree], wire::panama_udp_port}, header, result.payload, tree);
+  statistics_.bytes_sent += sizeof header + result.payload.size();
 }
 
 void PanamaCollectives::count(Verdict verdict) {
@@ -253,8 +257,10 @@ void PanamaCollectives::send(std::uint32_t tree, const PanamaTree::Sending& send
   // In place, the result has overwritten what was to be contributed.
   if (sending.done) {
     ++statistics_.trees[tree].packets_sent;
-    asked_.push_back(place);
-    return answer(outbox);
+    if (const auto result = retention_[tree].find(epoch_, sending.vid)) {
+      send_up(tree, *result, 0, outbox);
+    }
+    return;
   }
   auto header = contribution_header(job_, key_, parcels_, place);
   auto payload = wire::Bytes(zeros_).first(parcels_.bytes(tree, sending.vid));
