@@ -295,6 +295,18 @@ TEST_F(Repeats, AResultFromBelowEndsWhatWaitsForIt) {
   expect_drop(answer(from(tree, 2, 5), 2), DropReason::panama_duplicate);
 }
 
+// The same number in two epochs; each is asked for before the other one's answer is there.
+TEST_F(Repeats, ThoseWhoAskInTurnAreAllAnswered) {
+  const auto tree = root_of(4);
+  start({tree});
+  auto next = again(from(tree, 1));
+  next.epoch = 1;
+  feed(again(from(tree, 0)));
+  feed(next);
+  EXPECT_EQ(ports_of(feed(answer(from(tree, 2), 2), Ints{9}), wire::PanamaKind::result), Ports{0});
+  EXPECT_EQ(ports_of(feed(answer(next, 2), Ints{9}), wire::PanamaKind::result), Ports{1});
+}
+
 TEST_F(Repeats, WhatNobodyHasIsMadeAgain) {
   const auto tree = root_of(2);
   start({tree});
