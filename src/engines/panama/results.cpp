@@ -55,6 +55,7 @@ void PanamaEngine::take_result(Tree& tree, PacketPtr packet, const Message& mess
   tree.inquiries.settle(round, message.header.vid.value());  // it goes to all
   settle(tree, row, now);
   actions.absorb(nullptr);
+  ++(sender.parent ? tree.counters.results : tree.counters.answers);
   if (sender.parent) {
     tree.note_cap(position, message.header.wnd_cap.value());
   }
@@ -79,7 +80,6 @@ void PanamaEngine::take_result(Tree& tree, PacketPtr packet, const Message& mess
 void PanamaEngine::go_up(Tree& tree, const Row& row, std::uint8_t flags, PortIndex ingress,
                          engine::Actions& actions) {
   if (tree.is_root()) {
-    ++tree.counters.answers;
     return;
   }
   auto header = row.header;
@@ -111,7 +111,6 @@ void PanamaEngine::finish_row(Tree& tree, Row& row, std::uint64_t position,
 // Each child gets headers of its own in front of the same elements.
 void PanamaEngine::multicast(Tree& tree, Row& row, PacketPtr packet, const Headers& headers,
                              Time now, engine::Actions& actions) {
-  ++tree.counters.results;
   tree.counters.congested += row.congested;
   auto& body = *packet.release();
   pool_.share(body, tree.children() + 1u);

@@ -162,6 +162,7 @@ void PanamaEngine::pass_on(Tree& tree, Row& row, PacketPtr sum, PortIndex ingres
   wire::seal(row.header, std::as_const(*sum).bytes());
   const auto headers = headers_for(tree, row, row.header);
   if (tree.is_root()) {
+    ++tree.counters.results;
     multicast(tree, row, std::move(sum), headers, now, actions);
   } else {
     send_up(tree, row, std::move(sum), headers, now, actions);

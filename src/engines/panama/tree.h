@@ -24,7 +24,7 @@ namespace tributary::panama {
 struct TreeCounters {
   std::uint64_t contributions = 0;  // taken
   std::uint64_t sums = 0;           // sent up, or complete at the root
-  std::uint64_t results = 0;        // sent down
+  std::uint64_t results = 0;        // made at the root, or from above; they went down
   std::uint64_t congested = 0;      // of those, marked
   std::uint64_t partial = 0;        // sums without somebody
   std::uint64_t skipped = 0;        // VIDs that missed somebody when a later one was complete
@@ -32,8 +32,8 @@ struct TreeCounters {
   std::uint64_t late = 0;           // contributions to what was complete without them
   std::uint64_t duplicates = 0;     // contributions and results that were here before
   std::uint64_t replays = 0;        // results sent again to who had lost them
-  std::uint64_t answers = 0;        // results that came to the root, or went to who had asked
-  std::uint64_t inquiries = 0;      // that came
+  std::uint64_t answers = 0;    // results from below, and those that went to who had asked alone
+  std::uint64_t inquiries = 0;  // that came
   std::uint64_t inquiries_sent = 0;
   std::uint64_t resent = 0;    // sums sent up again
   std::uint64_t over_cap = 0;  // contributions beyond the tree's memory
