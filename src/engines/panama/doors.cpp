@@ -26,11 +26,11 @@ void PanamaEngine::wait_at_door(Tree& tree, std::uint8_t child, PacketPtr packet
     return actions.drop(std::move(packet), DropReason::panama_overcount);
   }
   const bool again = message.header.retransmission();
-  const bool asks = message.header.asks();
-  // Whoever needs something of an epoch that is over asks for it; what only came late must not take
-  // the place of what waits.
-  if (!again && tree.epochs.is_of_this_run(round) && !tree.epochs.is_newer(round)) {
-    return actions.drop(std::move(packet), DropReason::panama_stale);
+  // Whoever needs something of an epoch that is over asks for it, and where a result of the next
+  // one is there, somebody has all that is asked for. What only came late must not take the place
+  // of what waits.
+  if (tree.is_over(round) && (!again || tree.has_results)) {
+    return turn_away(tree, std::move(packet), message, DropReason::panama_stale, now, actions);
   }
   auto& door = tree.doors[child];
   if (door.round != round) {
@@ -38,20 +38,13 @@ void PanamaEngine::wait_at_door(Tree& tree, std::uint8_t child, PacketPtr packet
     door.round = round;
   }
   auto* place = door.place_of(message.header.vid.value());
-  const auto port = packet->ingress;
-  const bool finds_no_place = place == nullptr || tree.grant.packets == 0;
-  if (finds_no_place && !again) {
-    ++tree.counters.over_cap;
-    return actions.drop(std::move(packet), DropReason::panama_over_cap);
+  if (place == nullptr || tree.grant.packets == 0) {
+    tree.counters.over_cap += again ? 0 : 1;
+    return turn_away(tree, std::move(packet), message, DropReason::panama_over_cap, now, actions);
   }
   tree.last_taken = now;
-  if (finds_no_place ||
-      (*place != nullptr && !is_larger(tree, message.header, header_in(**place)))) {
-    if (asks) {
-      inquire(tree, message.header, port, now, actions);
-    }
-    ++tree.counters.duplicates;
-    return actions.drop(std::move(packet), DropReason::panama_duplicate);
+  if (*place != nullptr && !is_larger(tree, message.header, header_in(**place))) {
+    return turn_away(tree, std::move(packet), message, DropReason::panama_duplicate, now, actions);
   }
   if (*place == nullptr) {
     door.since = door.count() == 0 ? now : door.since;
@@ -60,14 +53,27 @@ void PanamaEngine::wait_at_door(Tree& tree, std::uint8_t child, PacketPtr packet
     ++tree.counters.left;
   }
   const auto wanted = message.header;
+  const auto port = packet->ingress;
   *place = std::move(packet);
   actions.absorb(nullptr);
   if (tree.may_begin(round)) {
     open_doors(tree, child, now, actions);
-  } else if (asks) {
+  } else if (wanted.asks()) {
     inquire(tree, wanted, port, now, actions);
   }
   make_room();
+}
+
+// Nobody who asks is refused: others are asked in turn.
+void PanamaEngine::turn_away(Tree& tree, PacketPtr packet, const Message& message,
+                             DropReason reason, Time now, engine::Actions& actions) {
+  if (message.header.asks()) {
+    tree.last_taken = now;
+    inquire(tree, message.header, packet->ingress, now, actions);
+  }
+  const bool again = message.header.retransmission();
+  tree.counters.duplicates += again || reason == DropReason::panama_duplicate ? 1 : 0;
+  actions.drop(std::move(packet), again ? DropReason::panama_duplicate : reason);
 }
 
 // The child has gone on elsewhere.

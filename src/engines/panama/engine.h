@@ -96,6 +96,8 @@ class PanamaEngine final : public engine::Engine {
   // Doors: what waits for the tree's next epoch.
   void wait_at_door(Tree& tree, std::uint8_t child, PacketPtr packet, const Message& message,
                     Time now, engine::Actions& actions);
+  void turn_away(Tree& tree, PacketPtr packet, const Message& message, DropReason reason, Time now,
+                 engine::Actions& actions);
   void leave_door(Tree& tree, std::uint8_t child);
   void open_doors(Tree& tree, std::uint8_t last, Time now, engine::Actions& actions);
   void come_in(Tree& tree, std::uint8_t child, PacketPtr packet, Time now,

@@ -191,6 +191,7 @@ void PanamaEngine::release_waiting(Tree& tree, Row& row) {
 
 // What a complete row means for those before it, for the tree's memory and for its epoch.
 void PanamaEngine::settle(Tree& tree, const Row& row, Time now) {
+  tree.has_results |= row.state == Row::State::done && row.position >= tree.epochs.first();
   const bool ended = tree.complete(row.position, row.header.fin(), now);
   if (tree.grant.falling) {
     memory_.drain(tree.grant, tree.expected, tree.held_max());

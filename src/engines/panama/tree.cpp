@@ -68,7 +68,9 @@ std::optional<std::uint64_t> Tree::place(const wire::PanamaHeader& header) const
   }
   const auto position = epochs.first() + vid;
   const auto& there = row(position);
-  const bool is_of_the_past = there.state != Row::State::free && there.position >= position;
+  // Where the epoch has ended, what only came late needs no sum any more; who asks for one gets it.
+  const bool is_of_the_past = (there.state != Row::State::free && there.position >= position) ||
+                              (is_finished() && position < expected && !header.retransmission());
   return epochs.is_current(round) && !is_of_the_past ? std::optional(position) : std::nullopt;
 }
 
@@ -110,6 +112,7 @@ void Tree::begin(const Round& round) {
   }
   epochs.begin(round, first);
   fin.reset();
+  has_results = false;
   is_cut = first_vid(round) != 0 || is_again(round);
   expected = first + first_vid(round);
   skipped_ = expected;

@@ -105,6 +105,10 @@ class Tree {
     return has_room && position < expected + rows();
   }
 
+  // An epoch of this run that the tree has gone on from.
+  bool is_over(const Round& round) const {
+    return epochs.is_of_this_run(round) && !epochs.is_newer(round);
+  }
   // As many children as a sum needs stand at their doors with packets of `round`. None may be
   // missing for an epoch of the past, nor for another run as long as this one goes on.
   bool may_begin(const Round& round) const;
@@ -172,7 +176,8 @@ class Tree {
   // What waited in this epoch was let go, or this switch began in its middle: senders may have a
   // wider window than the grant.
   bool is_cut = false;
-  std::uint16_t cap_told;  // by the latest result, the least of all switches
+  bool has_results = false;  // of this epoch
+  std::uint16_t cap_told;    // by the latest result, the least of all switches
   Inquiries inquiries;
   TreeCounters counters;
 
