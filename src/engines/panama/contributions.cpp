@@ -51,6 +51,7 @@ void PanamaEngine::contribute(Tree& tree, PacketPtr packet, const Message& messa
   if (again && *position < tree.epochs.first() && tree.is_gone(row)) {
     return wait_at_door(tree, child, std::move(packet), message, now, actions);
   }
+  const auto before = row.state;
   const bool remade =
       again && *position >= tree.epochs.first() && tree.is_known(*position) && tree.lacks(row);
   if (remade) {
@@ -71,6 +72,7 @@ void PanamaEngine::contribute(Tree& tree, PacketPtr packet, const Message& messa
     fault = find_fault(tree, row, *position, child, message.header);
   }
   if (fault) {
+    row.state = remade ? before : row.state;
     tree.counters.over_cap += *fault == DropReason::panama_over_cap;
     return actions.drop(std::move(packet), *fault);
   }
