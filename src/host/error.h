@@ -14,7 +14,7 @@ struct Error {
   enum class Code : std::uint8_t {
     invalid_argument,  // the caller's fault: nothing was sent
     rendezvous,        // the ranks did not find each other, or do not agree
-    timeout,           // the deadline passed; the message names what is missing
+    timeout,           // no progress for too long, or the deadline passed; it names what is missing
     network,           // a socket failed
     mismatch,          // ranks called different collectives, or a sum cannot be right
     internal,

@@ -8,6 +8,7 @@
 #include "host/call.h"
 #include "host/clock.h"
 #include "host/datagram.h"
+#include "host/deadline.h"
 #include "host/error.h"
 #include "host/job.h"
 #include "host/outbox.h"
@@ -25,7 +26,7 @@ class Machine {
 
   // Starts a collective. The buffers stay alive, and `in` unchanged, until running() is false and
   // the driver has sent all that it took from the outbox. After a failure `out` is undefined.
-  virtual void begin(const Call& call, Time now, Time deadline) = 0;
+  virtual void begin(const Call& call, Time now, const Deadline& deadline) = 0;
   // Another rank may have made this call, which here was refused: what comes of it is not taken for
   // part of the next one.
   virtual void skip(const Call& call) = 0;
@@ -37,7 +38,7 @@ class Machine {
   // Puts what may be sent now into `outbox`, as far as it has room. Payloads lie in the caller's
   // buffers or in this object.
   virtual void poll(Outbox& outbox, Time now) = 0;
-  // When expire() has something to do, the end of the collective by its deadline included. Then
+  // When expire() has something to do, giving the collective up by its deadline included. Then
   // poll() may have something to send.
   virtual Time deadline() const = 0;
   virtual void expire(Time now) = 0;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "host/call.h"
-#include "host/clock.h"
+#include "host/deadline.h"
 #include "host/error.h"
 #include "host/job.h"
 
@@ -17,7 +17,7 @@ class Runner {
   virtual ~Runner() = default;
 
   // Returns when the collective is over; the buffers are not needed any more.
-  virtual Result<void> run(const Call& call, Time until) = 0;
+  virtual Result<void> run(const Call& call, Deadline until) = 0;
   // A call that was refused here.
   virtual void skip(const Call& call) = 0;
   // Whether other ranks may still ask for something of a collective that is over.

@@ -9,6 +9,8 @@
 #include "host/canary/response_times.h"
 #include "host/canary/statistics.h"
 #include "host/canary/tuning.h"
+#include "host/clock.h"
+#include "host/deadline.h"
 #include "host/job.h"
 
 namespace tributary::host {
@@ -18,8 +20,10 @@ struct CollectiveState {
   CollectiveState(const Job& of, const CanaryTuning& tuned)
       : job(of), tuning(tuned), progress(of.window), presence(of.world_size()), rtt(tuned.rto) {}
 
-  void begin(const Blocks& begun) {
+  void begin(const Blocks& begun, Time now, const Deadline& until) {
     blocks = begun;
+    deadline = until;
+    deadline.begin(now);
     progress.begin(blocks.count(), blocks.has_completion());
     presence.begin();
   }
@@ -34,6 +38,7 @@ struct CollectiveState {
   Blocks blocks;
   Progress progress;
   Presence presence;
+  Deadline deadline;
   ResponseTimes rtt;
   CanaryStatistics statistics;
 };

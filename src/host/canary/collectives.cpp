@@ -68,7 +68,7 @@ void CanaryCollectives::skip(const Call& call) {
   ++next_call_;
 }
 
-void CanaryCollectives::begin(const Call& call, Time now, Time deadline) {
+void CanaryCollectives::begin(const Call& call, Time now, const Deadline& deadline) {
   const auto blocks = blocks_of(call);
   failure_.reset();
   trouble_.clear();
@@ -76,12 +76,11 @@ void CanaryCollectives::begin(const Call& call, Time now, Time deadline) {
   if (!running_) {
     return;  // nothing to do: what is stashed belongs to the next one
   }
-  state_.begin(blocks);
+  state_.begin(blocks, now, deadline);
   next_sequence_ = blocks.next_first();
   ++next_call_;
   worker_.begin();
   leader_.begin();
-  deadline_ = deadline;
   auto early = std::exchange(stash_, {});
   for (auto& datagram : early) {
     receive(datagram, now);
@@ -326,14 +325,15 @@ void CanaryCollectives::tell_pending(const Errand& errand, Outbox& outbox) {
 }
 
 Time CanaryCollectives::deadline() const {
-  return running_ ? std::min({deadline_, worker_.deadline(), leader_.deadline()}) : never;
+  return running_ ? std::min({state_.deadline.due(), worker_.deadline(), leader_.deadline()})
+                  : never;
 }
 
 void CanaryCollectives::expire(Time now) {
   if (!running_) {
     return;
   }
-  if (now >= deadline_) {
+  if (state_.deadline.passed(now)) {
     auto text = diagnose(state_, worker_, leader_);
     text += trouble_.empty() ? "" : "; " + trouble_;
     stop(Error{Error::Code::timeout, std::move(text)});

@@ -19,6 +19,7 @@
 #include "host/canary/tuning.h"
 #include "host/canary/worker.h"
 #include "host/clock.h"
+#include "host/deadline.h"
 #include "host/error.h"
 #include "host/job.h"
 #include "host/machine.h"
@@ -39,7 +40,7 @@ class CanaryCollectives final : public Machine {
                              std::uint32_t first_sequence = 0);
 
   // Starts a collective of less than Blocks::count_max blocks.
-  void begin(const Call& call, Time now, Time deadline) override;
+  void begin(const Call& call, Time now, const Deadline& deadline) override;
   void skip(const Call& call) override;
   void abandon() override { running_ = false; }
   // From now on a block that the hosts reduced without any switch is a failure.
@@ -48,7 +49,7 @@ class CanaryCollectives final : public Machine {
   void receive(std::span<const Arrival> burst, Time now) override;
   void receive(wire::MutableBytes datagram, Time now);
   void poll(Outbox& outbox, Time now) override;
-  // It asks for what is late, has blocks reduced again, and ends the collective by its deadline.
+  // It asks for what is late, has blocks reduced again, and gives up by the deadline.
   Time deadline() const override;
   void expire(Time now) override;
 
@@ -87,7 +88,6 @@ class CanaryCollectives final : public Machine {
   bool running_ = false;
   std::uint32_t next_sequence_;  // first of the next collective
   std::uint64_t next_call_ = 0;  // its number
-  Time deadline_ = never;
   std::optional<Error> failure_;
   std::string trouble_;
   std::vector<std::vector<std::byte>> stash_;  // contributions to the next collective, as they came

@@ -116,6 +116,7 @@ Verdict CanaryLeader::take(const wire::CanaryHeader& header, wire::Bytes payload
   if (alone) {
     slot->counted.add(rank);
     slot->heard.add(rank);
+    state_.deadline.progress(now);
   }
   state_.statistics.switch_sums_seen += alone ? 0 : 1;
   slot->switched |= !alone || (header.bypass() && !is_direct(header));
@@ -177,6 +178,8 @@ void CanaryLeader::finish_if_complete(Slot& slot, Time now) {
     fail(slot, now);
     return;
   }
+  // What a switch has added up proves nothing before: a stranger could keep the collective waiting.
+  state_.deadline.progress(now);
   if (state_.switches_required && !slot.switched) {
     give_up(slot, now, "no switch took part");
     return;

@@ -191,6 +191,7 @@ Verdict CanaryWorker::take_result(const wire::CanaryHeader& header, wire::Bytes 
   }
   mine = Entry{};
   state_.complete(block);
+  state_.deadline.progress(now);
   look_at_base();
   return Verdict::taken;
 }

@@ -20,16 +20,21 @@ NetReduceCollectives::NetReduceCollectives(const Job& job, const NetReducePlan& 
   }
 }
 
-void NetReduceCollectives::begin(const Call& call, Time /*now*/, Time deadline) {
+void NetReduceCollectives::begin(const Call& call, Time now, const Deadline& deadline) {
   failure_.reset();
   trouble_.clear();
   deadline_ = deadline;
+  deadline_.begin(now);
   note(flow_->begin(call));
   note_link();
 }
 
 void NetReduceCollectives::receive(std::span<const Arrival> burst, Time now) {
+  const auto passed = link_.packets_passed();
   link_.receive(burst, now);
+  if (link_.packets_passed() != passed) {
+    deadline_.progress(now);
+  }
   note(flow_->acknowledged(link_.acknowledged()));
   while (const auto written = link_.next_arrived()) {
     note(flow_->arrived(written->immediate, written->bytes));
@@ -38,16 +43,15 @@ void NetReduceCollectives::receive(std::span<const Arrival> burst, Time now) {
 }
 
 Time NetReduceCollectives::deadline() const {
-  return running() ? std::min(deadline_, link_.deadline()) : link_.deadline();
+  return running() ? std::min(deadline_.due(), link_.deadline()) : link_.deadline();
 }
 
 void NetReduceCollectives::expire(Time now) {
   link_.expire(now);
   note_link();
-  if (running() && now >= deadline_) {
-    const std::string start(name(flow_->call().collective));
-    give_up(
-        {Error::Code::timeout, start + " did not finish by its deadline: " + flow_->diagnose()});
+  if (running() && deadline_.passed(now)) {
+    give_up({Error::Code::timeout,
+             deadline_.explain(name(flow_->call().collective)) + ": " + flow_->diagnose()});
   }
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "host/clock.h"
+#include "host/deadline.h"
 #include "host/machine.h"
 #include "host/netreduce/flow.h"
 #include "host/netreduce/plan.h"
@@ -33,7 +34,7 @@ class NetReduceCollectives final : public Machine {
   NetReduceCollectives(const Job& job, const NetReducePlan& plan, const LinkPlan& link,
                        const roce::Tuning& tuning = {}, Adder adder = Adder::the_switch);
 
-  void begin(const Call& call, Time now, Time deadline) override;
+  void begin(const Call& call, Time now, const Deadline& deadline) override;
   void skip(const Call& call) override { flow_->skip(call); }
   void abandon() override { flow_->abandon("this rank could not use its socket"); }
 
@@ -59,7 +60,7 @@ class NetReduceCollectives final : public Machine {
   std::uint32_t ring_;
   SoftwareLink link_;
   std::unique_ptr<Flow> flow_;
-  Time deadline_ = never;
+  Deadline deadline_;
   std::optional<Error> failure_;
   std::string trouble_;
 };

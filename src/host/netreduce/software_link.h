@@ -41,6 +41,10 @@ class SoftwareLink final : public Link {
   std::uint32_t acknowledged() const {
     return static_cast<std::uint32_t>(requester_.acknowledged());
   }
+  // Packets that came, in order, or were acknowledged: repeats do not count.
+  std::uint64_t packets_passed() const {
+    return responder_.statistics().packets_received + requester_.packets_acknowledged();
+  }
   bool idle() const { return requester_.idle(); }
   const std::optional<std::string>& failure() const { return requester_.failure(); }
   RoceStatistics statistics() const;

@@ -33,7 +33,7 @@ void PanamaCollectives::skip(const Call& call) {
   next_epoch_ += Reduction(call, job_.rank).is_empty() ? 0 : 1;
 }
 
-void PanamaCollectives::begin(const Call& call, Time now, Time deadline) {
+void PanamaCollectives::begin(const Call& call, Time now, const Deadline& deadline) {
   failure_.reset();
   trouble_.clear();
   running_ = !Reduction(call, job_.rank).is_empty();
@@ -51,6 +51,7 @@ void PanamaCollectives::begin(const Call& call, Time now, Time deadline) {
   }
   turn_ = 0;
   deadline_ = deadline;
+  deadline_.begin(now);
   auto early = std::exchange(stash_, {});
   for (auto& one : early) {
     const Arrival arrival{one.bytes, one.ecn};
@@ -157,6 +158,7 @@ Verdict PanamaCollectives::take_result(const wire::PanamaHeader& header, wire::B
   if (verdict != Verdict::taken) {
     return verdict;
   }
+  deadline_.progress(now);
   keep(header, payload);
   // Whoever contributed to this has begun, and so was done with the collective before.
   retaining_ = retaining_ && partial;
@@ -282,7 +284,7 @@ Time PanamaCollectives::deadline() const {
   if (!running_) {
     return never;
   }
-  auto first = deadline_;
+  auto first = deadline_.due();
   for (const auto& tree : trees_) {
     first = std::min(first, tree.deadline());
   }
@@ -293,7 +295,7 @@ void PanamaCollectives::expire(Time now) {
   if (!running_) {
     return;
   }
-  if (now >= deadline_) {
+  if (deadline_.passed(now)) {
     abandon();
     failure_ = Error{Error::Code::timeout, diagnose()};
     return;
@@ -304,8 +306,7 @@ void PanamaCollectives::expire(Time now) {
 }
 
 std::string PanamaCollectives::diagnose() const {
-  std::string text(name(parcels_.call().collective));
-  text += " did not finish by its deadline:";
+  auto text = deadline_.explain(name(parcels_.call().collective)) + ":";
   for (std::uint32_t i = 0; i < trees_.size(); ++i) {
     const auto& tree = trees_[i];
     if (tree.finished()) {

@@ -12,6 +12,7 @@
 
 #include "host/call.h"
 #include "host/clock.h"
+#include "host/deadline.h"
 #include "host/error.h"
 #include "host/job.h"
 #include "host/machine.h"
@@ -38,7 +39,7 @@ class PanamaCollectives final : public Machine {
                     std::uint32_t first_epoch = 0);
 
   // Starts a collective of at most Parcels::count_max packets.
-  void begin(const Call& call, Time now, Time deadline) override;
+  void begin(const Call& call, Time now, const Deadline& deadline) override;
   void skip(const Call& call) override;
   void abandon() override;
 
@@ -87,7 +88,7 @@ class PanamaCollectives final : public Machine {
   JobKey key_{};
   Parcels parcels_;
   std::uint32_t turn_ = 0;  // the tree whose turn it is to send
-  Time deadline_ = never;
+  Deadline deadline_;
   std::optional<Error> failure_;
   std::string trouble_;
 

@@ -37,10 +37,11 @@ struct [[gnu::packed]] Greeting {
 };
 static_assert(sizeof(Greeting) == 20);
 
-// After "by the deadline".
+// After what a rank did not do in time.
 constexpr auto lateness =
     ": it is late or has ended, or the network loses too much between the hosts; see what it says "
-    "itself and 'tributaryctl drops' on the switches, or allow more time (TRIBUTARY_DEADLINE)";
+    "itself and 'tributaryctl drops' on the switches, or allow more time (TRIBUTARY_STALL_TIMEOUT, "
+    "or TRIBUTARY_DEADLINE where that is set)";
 
 std::string name_of(std::uint32_t rank) {
   return "rank " + std::to_string(rank);
@@ -149,30 +150,34 @@ std::string Ring::broken_text() const {
   return "the ring is broken since an earlier error: " + broken_;
 }
 
-Result<void> Ring::guard(Result<void> result) {
+Result<void> Ring::guard(Collective what, const Deadline& until, Result<void> result) {
   if (!result) {
-    broken_ = result.error().message;
+    auto& error = result.error();
+    if (error.code == Error::Code::timeout) {
+      error.message = until.explain(name(what)) + ": " + error.message + lateness;
+    }
+    broken_ = error.message;
   }
   return result;
 }
 
-Result<void> Ring::announce(const Announcement& mine, Time until) {
-  return send_all(next_.get(), bytes_of(mine), until).map_error([&](const Error& error) {
+Result<void> Ring::announce(const Announcement& mine, const Deadline& until) {
+  return send_all(next_.get(), bytes_of(mine), until.due()).map_error([&](const Error& error) {
     return error.code == Error::Code::timeout
-               ? Error{error.code, next_name() + " took nothing more by the deadline" + lateness}
+               ? Error{error.code, next_name() + " took nothing more"}
                : lost(next_name(), error.message);
   });
 }
 
-Result<void> Ring::expect(const Announcement& mine, Time until) {
+Result<void> Ring::expect(const Announcement& mine, Deadline& until) {
   Announcement theirs;
-  if (auto read = receive_all(previous_.get(), writable_bytes_of(theirs), until); !read) {
+  if (auto read = receive_all(previous_.get(), writable_bytes_of(theirs), until.due()); !read) {
     return tl::make_unexpected(
         read.error().code == Error::Code::timeout
-            ? Error{Error::Code::timeout,
-                    previous_name() + " did not join this collective by the deadline" + lateness}
+            ? Error{Error::Code::timeout, previous_name() + " did not join this collective"}
             : lost(previous_name(), read.error().message));
   }
+  until.progress(Clock::now());
   if (std::memcmp(&theirs, &mine, sizeof mine) != 0) {
     return fail(Error::Code::mismatch,
                 previous_name() + " is in another collective (its number " +
@@ -230,35 +235,42 @@ void Ring::wake_at(std::size_t bytes) {
 }
 
 template <typename Stream>
-Result<void> Ring::pump(Stream& stream, Time until) {
-  while (!stream.finished()) {
+void Ring::await(Stream& stream, Time until) {
+  wake_at(stream.worthwhile());
+  const bool sending = !stream.sendable().empty();
+  const bool receiving = !stream.receivable().empty();
+  pollfd entries[2] = {{next_.get(), static_cast<short>(sending ? POLLOUT : 0), 0},
+                       {previous_.get(), static_cast<short>(receiving ? POLLIN : 0), 0}};
+  ::poll(entries, 2, poll_timeout(until));
+}
+
+// What came may be too little to end a wait: only when nothing moved there was no progress.
+template <typename Stream>
+Result<void> Ring::pump(Stream& stream, Deadline& until) {
+  for (;;) {
     bool moved = false;
     auto done = send_some(stream, moved).and_then([&] { return receive_some(stream, moved); });
-    if (!done) {
+    if (!done || stream.finished()) {
+      wake_at(1);
       return done;
     }
+    const auto now = Clock::now();
     if (moved) {
-      continue;
+      until.progress(now);
     }
-    wake_at(stream.worthwhile());
-    const bool sending = !stream.sendable().empty();
-    const bool receiving = !stream.receivable().empty();
-    pollfd entries[2] = {{next_.get(), static_cast<short>(sending ? POLLOUT : 0), 0},
-                         {previous_.get(), static_cast<short>(receiving ? POLLIN : 0), 0}};
-    ::poll(entries, 2, poll_timeout(until));
-    if (Clock::now() >= until) {
+    if (until.passed(now)) {
       return fail(Error::Code::timeout, previous_name() + " had sent " +
                                             std::to_string(stream.bytes_received()) + " of " +
-                                            std::to_string(stream.bytes_expected()) +
-                                            " bytes by the deadline" + lateness);
+                                            std::to_string(stream.bytes_expected()) + " bytes");
+    }
+    if (!moved) {
+      await(stream, until.due());
     }
   }
-  wake_at(1);
-  return {};
 }
 
 // Every rank announces a collective to the next one and expects the same from the previous one.
-Result<void> Ring::join(Announcement mine, Time until) {
+Result<void> Ring::join(Announcement mine, Deadline& until) {
   if (!broken_.empty()) {
     return fail(Error::Code::network, broken_text());
   }
@@ -266,36 +278,41 @@ Result<void> Ring::join(Announcement mine, Time until) {
   return announce(mine, until).and_then([&] { return expect(mine, until); });
 }
 
-Result<void> Ring::allreduce(const Buffers& buffers, Time until) {
-  RingSchedule schedule(buffers, rank_, world_size_);
-  const auto mine = Announcement::of(Kind::allreduce, buffers, 0);
-  return guard(join(mine, until).and_then([&] { return pump(schedule, until); }));
+template <typename Stream>
+Result<void> Ring::run(Collective what, const Announcement& mine, Stream& stream, Deadline until) {
+  until.begin(Clock::now());
+  return guard(what, until, join(mine, until).and_then([&] { return pump(stream, until); }));
 }
 
-Result<void> Ring::reduce(const Buffers& buffers, std::uint32_t root, Time until) {
+Result<void> Ring::allreduce(const Buffers& buffers, Deadline until) {
+  RingSchedule schedule(buffers, rank_, world_size_);
+  return run(Collective::allreduce, Announcement::of(Kind::allreduce, buffers, 0), schedule, until);
+}
+
+Result<void> Ring::reduce(const Buffers& buffers, std::uint32_t root, Deadline until) {
   RingChain chain(RingChain::Direction::to_root, buffers,
                   (rank_ + world_size_ - root) % world_size_, world_size_);
-  const auto mine = Announcement::of(Kind::reduce, buffers, root);
-  return guard(join(mine, until).and_then([&] { return pump(chain, until); }));
+  return run(Collective::reduce, Announcement::of(Kind::reduce, buffers, root), chain, until);
 }
 
-Result<void> Ring::broadcast(const Buffers& buffers, std::uint32_t root, Time until) {
+Result<void> Ring::broadcast(const Buffers& buffers, std::uint32_t root, Deadline until) {
   RingChain chain(RingChain::Direction::from_root, buffers,
                   (rank_ + world_size_ - root) % world_size_, world_size_);
-  const auto mine = Announcement::of(Kind::broadcast, buffers, root);
-  return guard(join(mine, until).and_then([&] { return pump(chain, until); }));
+  return run(Collective::broadcast, Announcement::of(Kind::broadcast, buffers, root), chain, until);
 }
 
 // A token goes round twice: once it is back at rank 0, all have come; the second time tells them.
-Result<void> Ring::barrier(Time until) {
+Result<void> Ring::barrier(Deadline until) {
   if (!broken_.empty()) {
     return fail(Error::Code::network, broken_text());
   }
   ++sequence_;
-  return guard(pass_token(1, until).and_then([&] { return pass_token(2, until); }));
+  until.begin(Clock::now());
+  return guard(Collective::barrier, until,
+               pass_token(1, until).and_then([&] { return pass_token(2, until); }));
 }
 
-Result<void> Ring::pass_token(std::uint64_t round, Time until) {
+Result<void> Ring::pass_token(std::uint64_t round, Deadline& until) {
   Announcement token;
   token.sequence = sequence_;
   token.count = round;

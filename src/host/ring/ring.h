@@ -7,6 +7,7 @@
 
 #include "host/call.h"
 #include "host/clock.h"
+#include "host/deadline.h"
 #include "host/error.h"
 #include "host/rendezvous/rendezvous.h"
 #include "host/transport/file_descriptor.h"
@@ -24,12 +25,12 @@ class Ring {
   static Result<Ring> connect(const Meeting& meeting, Listener listener, Time until,
                               const Wait& wait = wait_alone);
 
-  Result<void> allreduce(const Buffers& buffers, Time until);
+  Result<void> allreduce(const Buffers& buffers, Deadline until);
   // As chains that end or begin at `root`; `out` of a reduce only matters there, `in` of a
   // broadcast likewise.
-  Result<void> reduce(const Buffers& buffers, std::uint32_t root, Time until);
-  Result<void> broadcast(const Buffers& buffers, std::uint32_t root, Time until);
-  Result<void> barrier(Time until);
+  Result<void> reduce(const Buffers& buffers, std::uint32_t root, Deadline until);
+  Result<void> broadcast(const Buffers& buffers, std::uint32_t root, Deadline until);
+  Result<void> barrier(Deadline until);
 
  private:
   Ring(std::uint32_t rank, std::uint32_t world_size, FileDescriptor next, FileDescriptor previous)
@@ -39,10 +40,10 @@ class Ring {
         previous_(std::move(previous)) {}
 
   struct Announcement;
-  Result<void> announce(const Announcement& mine, Time until);
-  Result<void> expect(const Announcement& mine, Time until);
-  Result<void> pass_token(std::uint64_t round, Time until);
-  Result<void> join(Announcement mine, Time until);
+  Result<void> announce(const Announcement& mine, const Deadline& until);
+  Result<void> expect(const Announcement& mine, Deadline& until);
+  Result<void> pass_token(std::uint64_t round, Deadline& until);
+  Result<void> join(Announcement mine, Deadline& until);
   // Of a RingSchedule or a RingChain.
   template <typename Stream>
   Result<void> send_some(Stream& stream, bool& moved);
@@ -50,8 +51,12 @@ class Ring {
   Result<void> receive_some(Stream& stream, bool& moved);
   void wake_at(std::size_t bytes);
   template <typename Stream>
-  Result<void> pump(Stream& stream, Time until);
-  Result<void> guard(Result<void> result);
+  void await(Stream& stream, Time until);
+  template <typename Stream>
+  Result<void> pump(Stream& stream, Deadline& until);
+  template <typename Stream>
+  Result<void> run(Collective what, const Announcement& mine, Stream& stream, Deadline until);
+  Result<void> guard(Collective what, const Deadline& until, Result<void> result);
   std::string broken_text() const;
   std::string next_name() const;
   std::string previous_name() const;

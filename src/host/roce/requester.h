@@ -45,6 +45,7 @@ class Requester {
 
   // WRITEs, counted from the first.
   std::uint64_t acknowledged() const { return completed_; }
+  std::uint64_t packets_acknowledged() const { return acknowledged_; }
   bool idle() const { return acknowledged_ == end_ || failure_; }
   // Then nothing is sent any more.
   const std::optional<std::string>& failure() const { return failure_; }

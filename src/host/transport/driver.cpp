@@ -10,22 +10,26 @@ constexpr auto send_patience = std::chrono::seconds(1);
 
 }  // namespace
 
-Result<void> Driver::run(const Call& call, Time until) {
+Result<void> Driver::run(const Call& call, Deadline until) {
   const Attendance here(caretaker_);
   lost_ = false;
-  machine_.begin(call, Clock::now(), until);
+  const auto begun = Clock::now();
+  until.begin(begun);
+  machine_.begin(call, begun, until);
   auto result = drive(until);
   if (!result) {
     machine_.abandon();
     outbox_.clear();
   }
   // The caller may reuse its buffers as soon as this returns.
-  const auto flushed = transport_.flush(std::max(until, Clock::now()) + send_patience);
+  const auto now = Clock::now();
+  const auto flushed =
+      transport_.flush((result ? std::max(until.due(), now) : now) + send_patience);
   return result ? flushed : result;
 }
 
 // Until the machine has an answer.
-Result<void> Driver::drive(Time until) {
+Result<void> Driver::drive(Deadline& until) {
   auto now = Clock::now();
   for (;;) {
     machine_.poll(outbox_, now);
@@ -36,7 +40,7 @@ Result<void> Driver::drive(Time until) {
       return {};
     }
     // Once the machine is done there are only its last packets to send, and nothing to wait for.
-    const auto wait_until = machine_.running() ? std::min(until, machine_.deadline()) : now;
+    const auto wait_until = machine_.running() ? machine_.deadline() : now;
     const auto arrived = transport_.exchange(outbox_, wait_until);
     if (!arrived) {
       return tl::make_unexpected(arrived.error());
@@ -45,7 +49,9 @@ Result<void> Driver::drive(Time until) {
     machine_.receive(*arrived, now);
     machine_.note_trouble(transport_.trouble());
     machine_.expire(now);
-    if (!machine_.running() && now >= until + send_patience) {
+    if (machine_.running()) {
+      until.begin(now);  // for its last packets, once it is done
+    } else if (until.passed(now - send_patience)) {
       return fail(Error::Code::timeout, "the socket does not take the last results of this rank");
     }
   }

@@ -8,6 +8,7 @@
 
 #include "host/call.h"
 #include "host/clock.h"
+#include "host/deadline.h"
 #include "host/error.h"
 #include "host/machine.h"
 #include "host/outbox.h"
@@ -28,7 +29,7 @@ class Driver final : public Runner, private Ward {
   Result<void> start() { return caretaker_.start(); }
 
   void skip(const Call& call) override;
-  Result<void> run(const Call& call, Time until) override;
+  Result<void> run(const Call& call, Deadline until) override;
   bool retaining() override;
   const Job& job() const override { return machine_.job(); }
 
@@ -51,7 +52,7 @@ class Driver final : public Runner, private Ward {
     Caretaker& caretaker_;
   };
 
-  Result<void> drive(Time until);
+  Result<void> drive(Deadline& until);
   Result<void> answer();
 
   bool needs_care() const override { return !lost_ && machine_.listening(); }

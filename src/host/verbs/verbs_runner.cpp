@@ -3,7 +3,8 @@
 
 namespace tributary::host {
 
-Result<void> VerbsRunner::run(const Call& call, Time until) {
+Result<void> VerbsRunner::run(const Call& call, Deadline until) {
+  until.begin(Clock::now());
   auto done = flow_.begin(call).and_then([&] { return drive(until); });
   if (!done) {
     flow_.abandon(done.error().message);
@@ -11,13 +12,18 @@ Result<void> VerbsRunner::run(const Call& call, Time until) {
   return done;
 }
 
-Result<void> VerbsRunner::drive(Time until) {
+Result<void> VerbsRunner::drive(Deadline& until) {
   while (flow_.running()) {
-    if (Clock::now() >= until) {
-      return fail(Error::Code::timeout, flow_.diagnose());
+    if (until.passed(Clock::now())) {
+      return fail(Error::Code::timeout,
+                  until.explain(name(flow_.call().collective)) + ": " + flow_.diagnose());
     }
-    if (auto stepped = step(until); !stepped) {
-      return stepped;
+    const auto stepped = step(until.due());
+    if (!stepped) {
+      return tl::make_unexpected(stepped.error());
+    }
+    if (*stepped) {
+      until.progress(Clock::now());
     }
   }
   return {};
@@ -25,10 +31,10 @@ Result<void> VerbsRunner::drive(Time until) {
 
 // Whether the next rank may still need something that was sent.
 bool VerbsRunner::retaining() {
-  return step(Time::min()) && !flow_.settled();
+  return step(Time::min()).has_value() && !flow_.settled();
 }
 
-Result<void> VerbsRunner::step(Time until) {
+Result<bool> VerbsRunner::step(Time until) {
   const auto events = link_->wait(until);
   if (!events) {
     return tl::make_unexpected(events.error());
@@ -37,10 +43,10 @@ Result<void> VerbsRunner::step(Time until) {
     auto taken = event.kind == LinkEvent::Kind::arrived ? flow_.arrived(event.message, event.bytes)
                                                         : flow_.acknowledged(event.message + 1);
     if (!taken) {
-      return taken;
+      return tl::make_unexpected(taken.error());
     }
   }
-  return {};
+  return !events->empty();
 }
 
 }  // namespace tributary::host

@@ -6,6 +6,7 @@
 
 #include "host/call.h"
 #include "host/clock.h"
+#include "host/deadline.h"
 #include "host/error.h"
 #include "host/job.h"
 #include "host/netreduce/flow_control.h"
@@ -23,7 +24,7 @@ class VerbsRunner final : public Runner {
   VerbsRunner(Job job, const NetReducePlan& plan, std::unique_ptr<VerbsLink> link)
       : link_(std::move(link)), flow_(std::move(job), plan, *link_) {}
 
-  Result<void> run(const Call& call, Time until) override;
+  Result<void> run(const Call& call, Deadline until) override;
   void skip(const Call& call) override { flow_.skip(call); }
   bool retaining() override;
   const Job& job() const override { return flow_.job(); }
@@ -32,8 +33,9 @@ class VerbsRunner final : public Runner {
   }
 
  private:
-  Result<void> drive(Time until);
-  Result<void> step(Time until);
+  Result<void> drive(Deadline& until);
+  // Whether something came.
+  Result<bool> step(Time until);
 
   std::unique_ptr<VerbsLink> link_;
   FlowControl flow_;

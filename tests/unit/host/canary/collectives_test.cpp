@@ -2,10 +2,13 @@
 #include "host/canary/collectives.h"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cstring>
 #include <random>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -141,6 +144,90 @@ TEST(CanaryCollectives, WorksAgainAfterATimeout) {
   network.settle();
   expect_all_done(network);
   EXPECT_EQ(vectors.wrong(), 0u);
+}
+
+// Lets one packet with data come to each rank in ten seconds, and none after `stop`.
+class SlowCanary {
+ public:
+  SlowCanary() {
+    network.on_wire = [this](InFlight datagram, std::deque<InFlight>& queue) {
+      const auto kind = datagram.header().kind;
+      if (kind == wire::CanaryKind::contribution || kind == wire::CanaryKind::result) {
+        auto& next = next_[datagram.destination.address.value() % 4];
+        if (network.now < next || network.now >= stop) {
+          return;
+        }
+        next = network.now + std::chrono::seconds(10);
+      }
+      queue.push_back(std::move(datagram));
+    };
+  }
+
+  void begin(const Deadline& deadline) {
+    for (std::uint32_t rank = 0; rank < network.size(); ++rank) {
+      network[rank].begin(vectors.apart(rank), network.now, deadline);
+    }
+  }
+  std::uint64_t taken(std::uint32_t rank) {
+    const auto& statistics = network[rank].statistics();
+    return statistics.results_received + statistics.contributions_received;
+  }
+
+  MemoryNetwork network{3};
+  Vectors vectors{3, 200, ElementType::f32, Operator::sum};
+  const Time start = network.now;
+  Time stop = never;
+
+ private:
+  std::array<Time, 4> next_{};
+};
+
+TEST(CanaryCollectives, GoesOnAsLongAsItMakesProgress) {
+  SlowCanary slow;
+  slow.begin({never, std::chrono::seconds(30)});
+  slow.network.run(std::chrono::hours(1));
+  expect_all_done(slow.network);
+  EXPECT_EQ(slow.vectors.wrong(), 0u);
+  EXPECT_GT(slow.network.now, slow.start + std::chrono::seconds(90));
+}
+
+TEST(CanaryCollectives, FailsWhenItMadeNoProgressForTooLong) {
+  SlowCanary slow;
+  slow.stop = slow.start + std::chrono::seconds(60);
+  slow.begin({never, std::chrono::seconds(30)});
+  std::array<Time, 3> progress{};
+  std::array<std::uint64_t, 3> taken{};
+  for (int second = 0; second < 120; ++second) {
+    for (std::uint32_t rank = 0; rank < 3; ++rank) {
+      if (slow.taken(rank) != std::exchange(taken[rank], slow.taken(rank))) {
+        progress[rank] = slow.network.now;
+      }
+      ASSERT_EQ(slow.network[rank].running(),
+                slow.network.now < progress[rank] + std::chrono::seconds(30))
+          << "rank " << rank << " after " << second << " s";
+    }
+    slow.network.run(std::chrono::seconds(1));
+  }
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    ASSERT_TRUE(slow.network[rank].failure());
+    const auto& said = slow.network[rank].failure()->message;
+    EXPECT_EQ(slow.network[rank].failure()->code, Error::Code::timeout);
+    EXPECT_EQ(said.find("allreduce made no progress for 30 s: block "), 0u) << said;
+  }
+}
+
+TEST(CanaryCollectives, AFixedDeadlineEndsItInSpiteOfProgress) {
+  SlowCanary slow;
+  slow.begin({slow.start + std::chrono::seconds(45), std::chrono::seconds(30)});
+  slow.network.run(std::chrono::seconds(44));
+  EXPECT_TRUE(slow.network[0].running());
+  slow.network.run(std::chrono::seconds(1));
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    ASSERT_TRUE(slow.network[rank].failure());
+    const auto& said = slow.network[rank].failure()->message;
+    EXPECT_EQ(said.find("allreduce did not finish within its deadline of 45 s: block "), 0u)
+        << said;
+  }
 }
 
 // Whoever does not have the job's key cannot make up a result that comes before the true one.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/netreduce/collectives.h"
 
+#include <array>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -149,12 +150,95 @@ TEST(NetReduce, TheDeadlineEndsItAndTheMessageSaysWhatIsMissing) {
   ASSERT_TRUE(network[0].failure());
   EXPECT_EQ(network[0].failure()->code, Error::Code::timeout);
   const auto& said = network[0].failure()->message;
-  EXPECT_NE(said.find("allreduce did not finish by its deadline: message 0 of 21"),
+  EXPECT_NE(said.find("allreduce did not finish within its deadline of 3 s: message 0 of 21"),
             std::string::npos)
       << said;
   EXPECT_NE(said.find("tributaryctl stalled"), std::string::npos) << said;
   EXPECT_EQ(said.find("differs"), std::string::npos)
       << "the ring has just added a barrier: " << said;
+}
+
+// Lets one packet with data come to each rank in ten seconds, and none after `stop`.
+class SlowRing : public testing::TestWithParam<NetReduceCollectives::Adder> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == NetReduceCollectives::Adder::the_switch) {
+      network.barrier();
+    }
+    start = network.now;
+    network.on_wire = [this](Packet& packet, bool to_switch) {
+      const auto frame = engine::parse_frame(packet);
+      const auto* bth = wire::Cursor(frame.payload).take<wire::BthHeader>();
+      if (to_switch || bth->opcode == wire::RoceOpcode::acknowledge) {
+        return true;
+      }
+      auto& next = next_[frame.ipv4->destination.value() - RingNetwork::address_of(0).value()];
+      if (network.now < next || network.now >= stop) {
+        return false;
+      }
+      next = network.now + 10s;
+      return true;
+    };
+  }
+  void begin(const Deadline& deadline) {
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+      network.begin(rank, vectors.apart(rank), deadline);
+    }
+  }
+  // Until none runs any more.
+  void run() {
+    for (int second = 0; second < 3600 && network.is_running(); ++second) {
+      network.run(1s);
+    }
+  }
+
+  RingNetwork network{{.ranks = 2,
+                       .switch_adds = GetParam() == NetReduceCollectives::Adder::the_switch,
+                       .tuning = {.retries_max = 1000},
+                       .adder = GetParam()}};
+  Vectors vectors{2, 800, ElementType::i32, Operator::sum};
+  Time start{};
+  Time stop = never;
+
+ private:
+  std::array<Time, 2> next_{};
+};
+INSTANTIATE_TEST_SUITE_P(Adders, SlowRing,
+                         testing::Values(NetReduceCollectives::Adder::the_switch,
+                                         NetReduceCollectives::Adder::hosts));
+
+TEST_P(SlowRing, GoesOnAsLongAsItMakesProgress) {
+  begin({never, 30s});
+  run();
+  EXPECT_EQ(network.failure(), "");
+  EXPECT_EQ(vectors.wrong(), 0u);
+  EXPECT_GT(network.now, start + 90s);
+}
+
+TEST_P(SlowRing, FailsWhenItMadeNoProgressForTooLong) {
+  stop = start + 60s;
+  begin({never, 30s});
+  run();
+  EXPECT_GE(network.now, start + 80s);
+  EXPECT_LT(network.now, start + 92s);
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    ASSERT_TRUE(network[rank].failure());
+    const auto& said = network[rank].failure()->message;
+    EXPECT_EQ(network[rank].failure()->code, Error::Code::timeout);
+    EXPECT_EQ(said.find("allreduce made no progress for 30 s: message "), 0u) << said;
+  }
+}
+
+TEST_P(SlowRing, AFixedDeadlineEndsItInSpiteOfProgress) {
+  begin({start + 45s, 30s});
+  run();
+  EXPECT_LT(network.now, start + 47s);
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    ASSERT_TRUE(network[rank].failure());
+    const auto& said = network[rank].failure()->message;
+    EXPECT_EQ(said.find("allreduce did not finish within its deadline of 45 s: message "), 0u)
+        << said;
+  }
 }
 
 TEST(NetReduce, AConnectionThatFailedBetweenCollectivesEndsTheNextAtOnce) {

@@ -86,7 +86,10 @@ class RingNetwork {
   }
 
   void begin(std::uint32_t rank, const Call& call, Duration patience = std::chrono::seconds(60)) {
-    machines_[rank]->begin(call, now, now + patience);
+    begin(rank, call, Deadline(now + patience));
+  }
+  void begin(std::uint32_t rank, const Call& call, const Deadline& deadline) {
+    machines_[rank]->begin(call, now, deadline);
   }
   void barrier() {
     for (std::uint32_t rank = 0; rank < size(); ++rank) {

@@ -23,7 +23,7 @@ class Narrow final : public Runner {
  public:
   explicit Narrow(std::size_t bytes_max) : bytes_max_(bytes_max) { job_.peers.resize(2); }
 
-  Result<void> run(const Call& call, Time /*until*/) override {
+  Result<void> run(const Call& call, Deadline /*until*/) override {
     calls_.push_back(call);
     return call.buffers.bytes() <= bytes_max_ ? Result<void>()
                                               : fail(Error::Code::timeout, "too long");

@@ -2,6 +2,7 @@
 #include "host/panama/collectives.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <map>
@@ -506,6 +507,80 @@ TEST(PanamaCollectives, WhoHasAResultAnswersForItWhenTheBuffersAreGone) {
   EXPECT_EQ(view.header->kind, wire::PanamaKind::result);
   EXPECT_EQ(view.header->contributions.value(), 2);
   EXPECT_TRUE(answer_of(model[0], 1, model.now).empty()) << "it has not begun that one";
+}
+
+// Lets one result come to each rank in ten seconds, and none after `stop`.
+class SlowTree {
+ public:
+  SlowTree() {
+    model.on_wire = [this](const PanamaFlight& flight) -> unsigned {
+      if (flight.up) {
+        return 1;
+      }
+      auto& next = next_[flight.rank];
+      if (model.now < next || model.now >= stop) {
+        return 0;
+      }
+      next = model.now + 10s;
+      last[flight.rank] = flight.arrival;
+      return 1;
+    };
+  }
+
+  void begin(const Deadline& deadline) {
+    for (std::uint32_t rank = 0; rank < model.size(); ++rank) {
+      model[rank].begin(vectors.apart(rank), model.now, deadline);
+    }
+  }
+
+  ModelTree model{{.ranks = 2, .trees = 2, .window_max = 4}};
+  Vectors vectors{2, 200, ElementType::f32, Operator::sum};
+  const Time start = model.now;
+  Time stop = never;
+  std::array<Time, 2> last{};  // when a result came to each rank
+
+ private:
+  std::array<Time, 2> next_{};
+};
+
+TEST(PanamaCollectives, GoesOnAsLongAsItMakesProgress) {
+  SlowTree slow;
+  slow.begin({never, 30s});
+  slow.model.run(1h);
+  expect_all_done(slow.model);
+  EXPECT_EQ(slow.vectors.wrong(), 0u);
+  EXPECT_GT(slow.model.now, slow.start + 90s);
+}
+
+TEST(PanamaCollectives, FailsWhenItMadeNoProgressForTooLong) {
+  SlowTree slow;
+  slow.stop = slow.start + 60s;
+  slow.begin({never, 30s});
+  slow.model.run(65s);
+  const auto first = std::min(slow.last[0], slow.last[1]);
+  const auto second = std::max(slow.last[0], slow.last[1]);
+  slow.model.run(first + 30s - 1ns - slow.model.now);
+  EXPECT_TRUE(slow.model[0].running() && slow.model[1].running());
+  slow.model.run(second + 30s - slow.model.now);
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    ASSERT_TRUE(slow.model[rank].failure());
+    const auto& said = slow.model[rank].failure()->message;
+    EXPECT_EQ(slow.model[rank].failure()->code, Error::Code::timeout);
+    EXPECT_EQ(said.find("allreduce made no progress for 30 s: tree "), 0u) << said;
+  }
+}
+
+TEST(PanamaCollectives, AFixedDeadlineEndsItInSpiteOfProgress) {
+  SlowTree slow;
+  slow.begin({slow.start + 45s, 30s});
+  slow.model.run(44s);
+  EXPECT_TRUE(slow.model[0].running());
+  slow.model.run(1s);
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    ASSERT_TRUE(slow.model[rank].failure());
+    const auto& said = slow.model[rank].failure()->message;
+    EXPECT_EQ(said.find("allreduce did not finish within its deadline of 45 s: tree "), 0u) << said;
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <optional>
+#include <poll.h>
 #include <span>
 #include <thread>
 #include <utility>
@@ -19,6 +20,11 @@ using testing::HasSubstr;
 using namespace std::chrono_literals;
 
 constexpr auto soon = 200ms;
+
+Buffers of(std::vector<float>& vector) {
+  const auto bytes = std::as_writable_bytes(std::span(vector));
+  return {bytes.data(), bytes.data(), vector.size(), wire::ElementType::f32, wire::Operator::sum};
+}
 
 // Two ranks on real sockets, between addresses of the loopback interface.
 class RingOfTwo : public testing::Test {
@@ -42,6 +48,28 @@ class RingOfTwo : public testing::Test {
     const std::jthread other([&] { rings[1].emplace(*connect(1, Clock::now() + 10s)); });
     rings[0].emplace(*connect(0, Clock::now() + 10s));
     return rings;
+  }
+  // What rank 1 sends behind its greeting comes in so many pieces of four bytes, with a pause
+  // before each.
+  std::jthread slow_down(std::size_t pieces, Duration pause) {
+    const auto there = meeting_.ring[0];
+    auto here = *listen_on({there.address, 0});
+    meeting_.ring[0] = here.local;
+    return std::jthread([there, pieces, pause, here = std::move(here)] {
+      const auto until = Clock::now() + 20s;
+      const auto from = accept_until(here, until);
+      const auto to = connect_until(there, {}, until);
+      ASSERT_TRUE(from && to);
+      std::array<std::byte, 20> greeting{};
+      ASSERT_TRUE(receive_all(from->get(), greeting, until));
+      ASSERT_TRUE(send_all(to->get(), greeting, until));
+      std::array<std::byte, 4> piece{};
+      for (std::size_t i = 0; i < pieces && receive_all(from->get(), piece, until); ++i) {
+        std::this_thread::sleep_for(pause);
+        ASSERT_TRUE(send_all(to->get(), piece, until));
+      }
+      (void)wait_for(from->get(), POLLRDHUP, until);  // the connection stays
+    });
   }
   static std::string message(const Result<void>& done) { return done ? "" : done.error().message; }
 
@@ -82,13 +110,37 @@ TEST_F(RingOfTwo, says_who_was_lost) {
 TEST_F(RingOfTwo, says_how_much_came) {
   auto rings = connect_both();
   std::vector<float> vector(64, 1.0f);
-  const auto bytes = std::as_writable_bytes(std::span(vector));
-  const Buffers buffers{bytes.data(), bytes.data(), vector.size(), wire::ElementType::f32,
-                        wire::Operator::sum};
-  EXPECT_FALSE(rings[1]->allreduce(buffers, Clock::now()));
-  const auto done = rings[0]->allreduce(buffers, Clock::now() + soon);
-  EXPECT_THAT(message(done), AllOf(HasSubstr("rank 1 had sent 0 of 256 bytes by the deadline"),
-                                   HasSubstr("TRIBUTARY_DEADLINE")));
+  EXPECT_FALSE(rings[1]->allreduce(of(vector), Clock::now()));
+  const auto done = rings[0]->allreduce(of(vector), Clock::now() + soon);
+  EXPECT_THAT(message(done),
+              AllOf(HasSubstr("allreduce did not finish within its deadline of 0.2 s: "),
+                    HasSubstr("rank 1 had sent 0 of 256 bytes"), HasSubstr("TRIBUTARY_DEADLINE")));
+}
+
+// 64 elements behind an announcement of 20 bytes: 69 pieces.
+TEST_F(RingOfTwo, goes_on_as_long_as_bytes_come) {
+  const auto relay = slow_down(100, 50ms);
+  auto rings = connect_both();
+  std::vector<float> ones(64, 1.0f);
+  std::vector<float> twos(64, 2.0f);
+  const std::jthread other([&] { EXPECT_TRUE(rings[1]->allreduce(of(ones), Clock::now() + 20s)); });
+  const auto done = rings[0]->allreduce(of(twos), {never, 2s});
+  EXPECT_TRUE(done) << message(done);
+  EXPECT_EQ(twos, std::vector<float>(64, 3.0f));
+}
+
+TEST_F(RingOfTwo, says_that_nothing_came_for_too_long) {
+  const auto relay = slow_down(15, 1ms);
+  auto rings = connect_both();
+  std::vector<float> ones(64, 1.0f);
+  std::vector<float> twos(64, 2.0f);
+  const std::jthread other([&] { EXPECT_FALSE(rings[1]->allreduce(of(ones), {never, 1s})); });
+  const auto done = rings[0]->allreduce(of(twos), {never, 1s});
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, Error::Code::timeout);
+  EXPECT_THAT(message(done), AllOf(HasSubstr("allreduce made no progress for 1 s: "),
+                                   HasSubstr("rank 1 had sent 40 of 256 bytes"),
+                                   HasSubstr("TRIBUTARY_STALL_TIMEOUT")));
 }
 
 }  // namespace

@@ -78,6 +78,8 @@ struct Network {
   std::uint32_t acknowledged = 0;
   std::uint32_t drops_from = ~0u;  // message
   std::optional<Error> fault;
+  std::uint32_t at_once = ~0u;  // messages that arrive in one wait
+  std::vector<Time> waits;      // until when
 
   // Header: of who sent the message to its receiver. All the rest are 64-bit integers.
   static void add(Slots& to, const Slots& from, std::uint32_t message, std::uint32_t bytes) {
@@ -107,14 +109,16 @@ class FakeLink final : public VerbsLink {
   LinkEnd end() const override { return {}; }
   Result<void> connect(const LinkNeighbour&, const LinkNeighbour&) override { return {}; }
 
-  Result<std::span<const LinkEvent>> wait(Time) override {
+  Result<std::span<const LinkEvent>> wait(Time until) override {
+    network_.waits.push_back(until);
     events_.clear();
     if (network_.fault) {
       return tl::make_unexpected(*network_.fault);
     }
     auto& [mine, others, link, other, lengths, summed, acknowledges, acknowledged, drops_from,
-           fault] = network_;
-    while (summed < std::min({mine.posted, others.posted, drops_from})) {
+           fault, at_once, waits] = network_;
+    const auto end = at_once < ~0u - summed ? summed + at_once : ~0u;
+    while (summed < std::min({mine.posted, others.posted, drops_from, end})) {
       const auto bytes = lengths[summed];
       Network::add(mine, others, summed, bytes);
       Network::add(others, mine, summed, bytes);
@@ -142,7 +146,7 @@ class VerbsRunnerTest : public testing::Test {
     ASSERT_TRUE(network.other.begin(barrier));
     ASSERT_TRUE(runner.run(barrier, Clock::now() + 10s));
   }
-  Result<void> reduce(std::size_t count, Time until = Clock::now() + 10s) {
+  Result<void> reduce(std::size_t count, Deadline until = Clock::now() + 10s) {
     given.resize(count);
     std::iota(given.begin(), given.end(), 1);
     others_result = result = Numbers(count);
@@ -188,6 +192,38 @@ TEST_F(VerbsRunnerTest, TheDeadlineEndsTheRun) {
   const auto after = runner.run(allreduce_of(given, result), Clock::now() + 10s);
   ASSERT_FALSE(after);
   EXPECT_NE(after.error().message.find("run is over"), std::string::npos);
+}
+
+TEST_F(VerbsRunnerTest, EveryMessagePutsAStallOff) {
+  meet();
+  network.at_once = 1;
+  network.waits.clear();
+  ASSERT_TRUE(reduce(1000, {never, 10s}));
+  ASSERT_GT(network.waits.size(), 10u);
+  for (std::size_t i = 1; i < network.waits.size(); ++i) {
+    EXPECT_GT(network.waits[i], network.waits[i - 1]);
+  }
+}
+
+TEST_F(VerbsRunnerTest, NoMessagePutsAFixedDeadlineOff) {
+  meet();
+  network.at_once = 1;
+  network.waits.clear();
+  const auto until = Clock::now() + 10s;
+  ASSERT_TRUE(reduce(1000, {until, 20s}));
+  ASSERT_GT(network.waits.size(), 10u);
+  EXPECT_EQ(network.waits, std::vector<Time>(network.waits.size(), until));
+}
+
+TEST_F(VerbsRunnerTest, AStallEndsTheRun) {
+  meet();
+  network.drops_from = 2;
+  const auto stalled = reduce(1000, {never, 5ms});
+  ASSERT_FALSE(stalled);
+  EXPECT_EQ(stalled.error().code, Error::Code::timeout);
+  EXPECT_EQ(stalled.error().message.find("allreduce made no progress for 0.005 s: message 1 of "),
+            0u)
+      << stalled.error().message;
 }
 
 TEST_F(VerbsRunnerTest, WhatTheLinkSaysEndsTheRun) {

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "host/clock.h"
+
+namespace tributary::host {
+
+// Until when a collective is waited for: to a fixed time, as long as it makes progress, or both.
+// It makes progress when something of it comes that was not there before; who notices says so.
+class Deadline {
+ public:
+  Deadline() = default;  // never
+  // A time alone is fixed: progress does not move it. `stall`: the longest time without progress.
+  Deadline(Time fixed, Duration stall = Duration::max()) : fixed_(fixed), stall_(stall) {}
+
+  // The collective begins.
+  void begin(Time now) { began_ = progressed_ = now; }
+  void progress(Time now) {
+    progressed_ = now;
+    if (pulse_ != nullptr) {
+      std::atomic_ref(*pulse_).fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+  // For those who wait, in whatever process, for who has this one: goes up with every progress.
+  void show(std::uint64_t* pulse) { pulse_ = pulse; }
+
+  // Of who waits for somebody with this one to give up.
+  Deadline longer_by(Duration grace) const;
+
+  Time due() const { return std::min(fixed_, stalls_at()); }
+  bool passed(Time now) const { return now >= due(); }
+  // Which of the two it was, once it has passed: how an error message about `what` begins.
+  std::string explain(std::string_view what) const;
+
+ private:
+  Time stalls_at() const { return stall_ == Duration::max() ? never : progressed_ + stall_; }
+
+  Time fixed_ = never;
+  Duration stall_ = Duration::max();
+  std::uint64_t* pulse_ = nullptr;
+  Time began_{};
+  Time progressed_{};
+};
+
+}  // namespace tributary::host

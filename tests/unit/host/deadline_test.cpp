@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/deadline.h"
+
+#include <chrono>
+#include <cstdint>
+
+#include <gtest/gtest.h>
+
+namespace tributary::host::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Time start{1000s};
+
+TEST(Deadline, OfNothingNeverPasses) {
+  const Deadline deadline;
+  EXPECT_EQ(deadline.due(), never);
+  EXPECT_FALSE(deadline.passed(start + 24h * 365));
+}
+
+TEST(Deadline, AFixedOneIsNotMovedByProgress) {
+  Deadline deadline(start + 10s);
+  deadline.begin(start);
+  deadline.progress(start + 9s);
+  EXPECT_EQ(deadline.due(), start + 10s);
+  EXPECT_FALSE(deadline.passed(start + 9999ms));
+  EXPECT_TRUE(deadline.passed(start + 10s));
+  EXPECT_EQ(deadline.explain("barrier"), "barrier did not finish within its deadline of 10 s");
+}
+
+TEST(Deadline, AStallIsCountedFromTheLastProgress) {
+  Deadline deadline(never, 1500ms);
+  deadline.begin(start);
+  EXPECT_EQ(deadline.due(), start + 1500ms);
+  for (auto now = start; now < start + 1h; now += 1s) {
+    ASSERT_FALSE(deadline.passed(now));
+    deadline.progress(now);
+  }
+  EXPECT_TRUE(deadline.passed(start + 1h + 501ms));
+  EXPECT_EQ(deadline.explain("allreduce"), "allreduce made no progress for 1.5 s");
+}
+
+TEST(Deadline, OfBothTheFirstCounts) {
+  Deadline deadline(start + 60s, 30s);
+  deadline.begin(start);
+  EXPECT_EQ(deadline.due(), start + 30s);
+  EXPECT_EQ(deadline.explain("reduce"), "reduce made no progress for 30 s");
+  deadline.progress(start + 40s);
+  EXPECT_EQ(deadline.due(), start + 60s);
+  EXPECT_EQ(deadline.explain("reduce"), "reduce did not finish within its deadline of 60 s");
+}
+
+TEST(Deadline, BeginsAnewWithEveryCollective) {
+  Deadline deadline(never, 30s);
+  deadline.begin(start);
+  deadline.begin(start + 1h);
+  EXPECT_EQ(deadline.due(), start + 1h + 30s);
+}
+
+TEST(Deadline, WhoWaitsForSomebodyHasALittleLonger) {
+  Deadline deadline(start + 60s, 30s);
+  deadline.begin(start);
+  auto longer = deadline.longer_by(1s);
+  EXPECT_EQ(longer.due(), start + 31s);
+  longer.progress(start + 50s);
+  EXPECT_EQ(longer.due(), start + 61s);
+  EXPECT_EQ(Deadline().longer_by(1s).due(), never);
+}
+
+TEST(Deadline, ShowsEveryProgressAndNothingElse) {
+  std::uint64_t pulse = 0;
+  Deadline deadline(never, 30s);
+  deadline.show(&pulse);
+  deadline.begin(start);
+  EXPECT_EQ(pulse, 0u);
+  deadline.progress(start);
+  deadline.progress(start + 1s);
+  EXPECT_EQ(pulse, 2u);
+}
+
+}  // namespace
+}  // namespace tributary::host::test
