@@ -12,6 +12,7 @@
 #include "host/call_check.h"
 #include "host/canary/blocks.h"
 #include "host/clock.h"
+#include "host/deadline.h"
 #include "host/network.h"
 #include "host/panama/packets.h"
 #include "host/selection.h"
@@ -74,9 +75,14 @@ struct Communicator::State {
   State& operator=(const State&) = delete;
   ~State() { farewell(); }
 
-  Time deadline() const {
-    return Clock::now() + std::min<std::chrono::nanoseconds>(options.deadline, host::deadline_max);
+  // Of a collective that begins now.
+  host::Deadline deadline() const {
+    auto deadline = host::deadline_of(options, Clock::now());
+    deadline.show(pulse);
+    return deadline;
   }
+  // What does not make progress takes no longer.
+  Time patience() const { return Clock::now() + host::patience_of(options); }
   Result<void> select(Time until);
   void notify(const std::string& line) const;
   Result<void> run(const Call& call);
@@ -98,6 +104,7 @@ struct Communicator::State {
   std::uint64_t blocks_by_hosts = 0;  // while it was found out
   bool hosts_helped = false;          // and it was said
   bool failed = false;                // the last collective
+  std::uint64_t* pulse = nullptr;     // see show_progress()
 };
 
 Result<void> Communicator::State::select(Time until) {
@@ -228,7 +235,7 @@ void Communicator::State::farewell() {
     return;
   }
   // What a device sends again may take seconds: it is patient.
-  const auto until = deadline();
+  const auto until = patience();
   while (network->on_device() && network->runner().retaining() && Clock::now() < until) {
     std::this_thread::sleep_for(farewell_pause);
   }
@@ -246,7 +253,7 @@ Result<Communicator> Communicator::create(const CommunicatorOptions& options) {
   auto state = std::make_unique<State>();
   state->options = options;
   if (options.world_size > 1) {
-    const auto until = state->deadline();
+    const auto until = state->patience();
     auto connections = host::connect(options, until);
     if (!connections) {
       return tl::make_unexpected(connections.error());
@@ -296,6 +303,10 @@ Result<void> Communicator::ring_broadcast(void* inout, std::size_t count, wire::
 }
 Result<void> Communicator::ring_barrier() {
   return state_->run_by(Algorithm::ring, Call{Collective::barrier, {}, 0});
+}
+
+void Communicator::show_progress(std::uint64_t* pulse) {
+  state_->pulse = pulse;
 }
 
 std::uint32_t Communicator::rank() const {

@@ -55,8 +55,9 @@ struct CommunicatorStatistics : CanaryStatistics {
 
 // A group of ranks that reduce vectors together. All ranks call the same collectives in the same
 // order with the same count, type, operator and root. Calls block; one thread at a time. A call
-// ends with the exact outcome, every contribution in it once, or with an error by the deadline;
-// after an error the contents of `out` are undefined.
+// ends with the exact outcome, every contribution in it once, or with an error: when it makes no
+// progress, and by the deadline if there is one. After an error the contents of `out` are
+// undefined.
 //
 // Between calls a thread of the library answers ranks that lost what this one sent last; it sleeps
 // while there is nothing to answer. The destructor waits for the other ranks' destructors, up to
@@ -141,6 +142,10 @@ class Communicator {
   NetReduceStatistics netreduce_statistics() const;
 
  private:
+  friend class ParallelCommunicator;
+  // What goes up from now on with every progress of a collective. It outlives this object.
+  void show_progress(std::uint64_t* pulse);
+
   struct State;
   explicit Communicator(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;

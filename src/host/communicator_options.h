@@ -48,8 +48,14 @@ struct CommunicatorOptions {
   std::uint32_t local_world_size = 1;  // ranks on this machine
   std::uint16_t mtu = 0;     // IP bytes; 0: that of the interface. The smallest of all ranks counts
   std::uint32_t window = 0;  // blocks in flight per worker; 0: chosen from the receive buffer
-  // For create() and for every collective.
-  std::chrono::nanoseconds deadline = std::chrono::seconds(30);
+  // A collective fails when it has made no progress for so long: nothing new of it came to this
+  // rank. However long it takes, it goes on while it does.
+  std::optional<std::chrono::nanoseconds> stall_timeout;
+  // A collective fails when it is not done after so long, progress or not. Where only this is
+  // given, there is no stall timeout; where neither is, that is stall_timeout_default. create()
+  // takes no longer than the shorter of the two.
+  std::optional<std::chrono::nanoseconds> deadline;
+  static constexpr std::chrono::nanoseconds stall_timeout_default = std::chrono::seconds(30);
   wire::Encapsulation encapsulation = wire::Encapsulation::udp;
 
   // Identifies the job to the switches (their [[switch.canary.job]]); 0: rank 0 draws one.
@@ -72,7 +78,7 @@ struct CommunicatorOptions {
   // The RDMA device by which this rank is connected; empty: an endpoint in software.
   std::string rdma_device;
   // After which a device sends again what is not acknowledged; 0: so long that it does not give a
-  // rank up before the deadline.
+  // rank up before the stall timeout, or the deadline, does.
   std::chrono::nanoseconds rdma_timeout{};
   // How often a block is tried in the network before the hosts reduce it; 1 to attempts_max.
   static constexpr std::uint32_t attempts_max = 15;
@@ -84,13 +90,13 @@ struct CommunicatorOptions {
 
   // RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun sets them; and, if they are there,
   // LOCAL_WORLD_SIZE, TRIBUTARY_SECRET, TRIBUTARY_LOCAL_ADDRESS, TRIBUTARY_MTU, TRIBUTARY_WINDOW,
-  // TRIBUTARY_DEADLINE ("500ms"; seconds without a unit), TRIBUTARY_ENCAPSULATION ("udp" or
-  // "ethernet"), TRIBUTARY_JOB, TRIBUTARY_ALGORITHM ("auto", "canary", "panama", "netreduce",
-  // "roce-ring" or "ring"), TRIBUTARY_FALLBACK ("allow" or "error"), TRIBUTARY_ATTEMPTS,
-  // TRIBUTARY_TREES (addresses, with commas between), TRIBUTARY_CONGESTION_CONTROL ("on" or "off"),
-  // TRIBUTARY_SHARE ("0.88"), TRIBUTARY_NETREDUCE_RING, TRIBUTARY_NETREDUCE_WINDOW,
-  // TRIBUTARY_NETREDUCE_MESSAGE, TRIBUTARY_NETREDUCE_MTU, TRIBUTARY_RDMA_DEVICE and
-  // TRIBUTARY_RDMA_TIMEOUT ("1s").
+  // TRIBUTARY_STALL_TIMEOUT and TRIBUTARY_DEADLINE ("500ms"; seconds without a unit),
+  // TRIBUTARY_ENCAPSULATION ("udp" or "ethernet"), TRIBUTARY_JOB, TRIBUTARY_ALGORITHM ("auto",
+  // "canary", "panama", "netreduce", "roce-ring" or "ring"), TRIBUTARY_FALLBACK ("allow" or
+  // "error"), TRIBUTARY_ATTEMPTS, TRIBUTARY_TREES (addresses, with commas between),
+  // TRIBUTARY_CONGESTION_CONTROL ("on" or "off"), TRIBUTARY_SHARE ("0.88"),
+  // TRIBUTARY_NETREDUCE_RING, TRIBUTARY_NETREDUCE_WINDOW, TRIBUTARY_NETREDUCE_MESSAGE,
+  // TRIBUTARY_NETREDUCE_MTU, TRIBUTARY_RDMA_DEVICE and TRIBUTARY_RDMA_TIMEOUT ("1s").
   static Result<CommunicatorOptions> from_environment();
 
   bool wants_trees() const {

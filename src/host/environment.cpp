@@ -64,7 +64,9 @@ double unit_seconds(std::string_view unit) {
   return found == std::end(units) ? 0 : found->second;
 }
 
-Result<std::chrono::nanoseconds> duration_or(std::chrono::nanoseconds otherwise, const char* name) {
+// As `otherwise` is: std::chrono::nanoseconds, or one that need not be there.
+template <typename Nanoseconds>
+Result<Nanoseconds> duration_or(Nanoseconds otherwise, const char* name) {
   const auto text = variable(name);
   if (!text) {
     return otherwise;
@@ -200,6 +202,7 @@ Result<CommunicatorOptions> CommunicatorOptions::from_environment() {
   take(optional_number("LOCAL_WORLD_SIZE", 1, any), options.local_world_size, error);
   take(optional_number("TRIBUTARY_MTU", 0, sixteen_bits), options.mtu, error);
   take(optional_number("TRIBUTARY_WINDOW", 0, any), options.window, error);
+  take(duration_or(options.stall_timeout, "TRIBUTARY_STALL_TIMEOUT"), options.stall_timeout, error);
   take(duration_or(options.deadline, "TRIBUTARY_DEADLINE"), options.deadline, error);
   take(word_or(options.encapsulation, "TRIBUTARY_ENCAPSULATION", encapsulation_of,
                "udp or ethernet"),

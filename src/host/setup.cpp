@@ -80,6 +80,27 @@ Result<std::uint32_t> mtu_of(const CommunicatorOptions& options, wire::Ipv4Addre
       [](const Interface& found) { return std::min(found.mtu, mtu_auto_max); });
 }
 
+// Beyond that the arithmetic of clocks ends.
+constexpr std::chrono::hours duration_max{24 * 365};
+
+// How long a collective may take, and how long it may stand still.
+struct Limits {
+  Duration total = duration_max;
+  Duration stall = duration_max;
+};
+
+Limits limits_of(const CommunicatorOptions& options) {
+  Limits limits;
+  if (options.deadline) {
+    limits.total = std::min<Duration>(*options.deadline, duration_max);
+  }
+  if (options.stall_timeout || !options.deadline) {
+    const auto stall = options.stall_timeout.value_or(CommunicatorOptions::stall_timeout_default);
+    limits.stall = std::min<Duration>(stall, duration_max);
+  }
+  return limits;
+}
+
 tl::unexpected<Error> invalid(std::string message) {
   return fail(Error::Code::invalid_argument, std::move(message));
 }
@@ -171,8 +192,8 @@ Result<std::unique_ptr<VerbsLink>> device_link_of(const CommunicatorOptions& opt
   if (!options.wants_netreduce() || options.rdma_device.empty()) {
     return nullptr;
   }
-  const auto timeout =
-      options.rdma_timeout.count() != 0 ? options.rdma_timeout : rdma_timeout_for(options.deadline);
+  const auto timeout = options.rdma_timeout.count() != 0 ? options.rdma_timeout
+                                                         : rdma_timeout_for(patience_of(options));
   return open_verbs_link({options.rdma_device, local, timeout}, netreduce_plan_of(options));
 }
 
@@ -306,6 +327,18 @@ Result<Connections> join(const CommunicatorOptions& options, Opened mine, Rendez
 
 }  // namespace
 
+Deadline deadline_of(const CommunicatorOptions& options, Time now) {
+  const auto limits = limits_of(options);
+  Deadline deadline(now + limits.total, limits.stall);
+  deadline.begin(now);
+  return deadline;
+}
+
+Duration patience_of(const CommunicatorOptions& options) {
+  const auto limits = limits_of(options);
+  return std::min(limits.total, limits.stall);
+}
+
 Result<void> check(const CommunicatorOptions& options) {
   if (options.world_size == 0 || options.world_size > world_size_max) {
     return invalid("world size " + std::to_string(options.world_size) + " is not within 1 to " +
@@ -333,8 +366,10 @@ Result<void> check(const CommunicatorOptions& options) {
         "the ring never uses the switches: choose another algorithm, or allow the "
         "fallback to the hosts");
   }
-  if (options.deadline <= std::chrono::nanoseconds::zero()) {
-    return invalid("the deadline must be positive");
+  for (const auto& limit : {options.deadline, options.stall_timeout}) {
+    if (limit && *limit <= std::chrono::nanoseconds::zero()) {
+      return invalid("the deadline and the stall timeout must be positive");
+    }
   }
   return check_trees(options).and_then([&] { return check_netreduce(options); });
 }

@@ -7,6 +7,7 @@
 
 #include "host/clock.h"
 #include "host/communicator.h"
+#include "host/deadline.h"
 #include "host/error.h"
 #include "host/job.h"
 #include "host/netreduce/collectives.h"
@@ -18,8 +19,10 @@
 
 namespace tributary::host {
 
-// Beyond that the arithmetic of clocks ends.
-inline constexpr std::chrono::hours deadline_max{24 * 365};
+// Of a collective that begins now.
+Deadline deadline_of(const CommunicatorOptions& options, Time now);
+// For how long another rank may be away, without a word: the shorter of the limits there are.
+Duration patience_of(const CommunicatorOptions& options);
 
 // What a communicator of several ranks stands on.
 struct Connections {

@@ -160,8 +160,7 @@ bool is_mixed(const Meeting& meeting) {
 
 roce::Tuning roce_tuning_of(const CommunicatorOptions& options) {
   roce::Tuning tuning;
-  const auto deadline = std::min<std::chrono::nanoseconds>(options.deadline, deadline_max);
-  tuning.retries_max += static_cast<unsigned>(deadline / tuning.rto_spread_min());
+  tuning.retries_max += static_cast<unsigned>(patience_of(options) / tuning.rto_spread_min());
   return tuning;
 }
 

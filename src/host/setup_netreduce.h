@@ -32,7 +32,7 @@ LinkPlan link_plan_of(const Meeting& meeting, const LinkEnd& mine);
 // Whether some ranks have an RDMA device, and others an endpoint in software.
 bool is_mixed(const Meeting& meeting);
 
-// A connection is not given up before the deadline of a collective: a rank may be that late.
+// A connection is not given up before the collective is: a rank may be that late.
 roce::Tuning roce_tuning_of(const CommunicatorOptions& options);
 
 }  // namespace tributary::host

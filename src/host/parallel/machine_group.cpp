@@ -2,6 +2,7 @@
 #include "host/parallel/machine_group.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <poll.h>
 #include <span>
@@ -18,6 +19,15 @@ namespace tributary::host {
 namespace {
 
 constexpr auto retry_pause = std::chrono::milliseconds(5);
+// How often who waits looks whether others are busy.
+constexpr auto glance = std::chrono::milliseconds(250);
+// Those of different ranks do not share a cache line.
+constexpr std::size_t pulse_stride = 64;
+
+// A slab for each rank, one for results, and the pulses.
+std::size_t memory_bytes(std::uint32_t ranks, std::size_t slab_bytes) {
+  return (ranks + std::size_t{1}) * slab_bytes + ranks * pulse_stride;
+}
 
 struct Hello {
   std::uint32_t rank = 0;
@@ -120,7 +130,7 @@ Result<MachineGroup> MachineGroup::lead(const Place& place, std::size_t slab_byt
   if (!peers) {
     return tl::make_unexpected(peers.error());
   }
-  auto memory = SharedMemory::create((place.size + 1) * slab_bytes);
+  auto memory = SharedMemory::create(memory_bytes(place.size, slab_bytes));
   if (!memory) {
     return tl::make_unexpected(memory.error());
   }
@@ -152,7 +162,7 @@ Result<MachineGroup> MachineGroup::follow(const Place& place, std::size_t slab_b
   auto descriptor = sent ? receive_descriptor(leader, until)
                          : Result<FileDescriptor>(tl::make_unexpected(sent.error()));
   auto memory = descriptor.and_then([&](FileDescriptor& received) {
-    return SharedMemory::map(std::move(received), (place.size + 1) * slab_bytes);
+    return SharedMemory::map(std::move(received), memory_bytes(place.size, slab_bytes));
   });
   if (!memory) {
     return tl::make_unexpected(memory.error());
@@ -160,26 +170,56 @@ Result<MachineGroup> MachineGroup::follow(const Place& place, std::size_t slab_b
   return MachineGroup(place, slab_bytes, std::move(*memory), std::move(peers));
 }
 
-Result<void> MachineGroup::barrier(const Word& word, Time until) {
+std::uint64_t* MachineGroup::pulse_of(std::uint32_t rank) {
+  return reinterpret_cast<std::uint64_t*>(slab(size_ + 1) + rank * pulse_stride);
+}
+
+std::uint64_t MachineGroup::pulses() {
+  std::uint64_t sum = 0;
+  for (std::uint32_t rank = 0; rank < size_; ++rank) {
+    sum += std::atomic_ref(*pulse_of(rank)).load(std::memory_order_relaxed);
+  }
+  return sum;
+}
+
+Result<bool> MachineGroup::wait(int fd, short events, Deadline& until) {
+  for (auto before = pulses(); !until.passed(Clock::now());) {
+    if (wait_for(fd, events, std::min(until.due(), Clock::now() + glance))) {
+      return true;
+    }
+    if (const auto now = pulses(); now != before) {
+      before = now;
+      until.progress(Clock::now());
+    }
+  }
+  return false;
+}
+
+Result<void> MachineGroup::barrier(const Word& word, Deadline until) {
   if (!broken_.empty()) {
     return fail(Error::Code::network,
                 "the group of this machine has ended, make a new communicator: " + broken_);
   }
+  until.progress(Clock::now());
   auto met = meet(word, until);
+  if (!met && met.error().code == Error::Code::timeout) {
+    met.error().message =
+        until.explain("what the ranks of this machine do together") + ": " + met.error().message;
+  }
   if (!met && met.error().code != Error::Code::mismatch) {
     broken_ = met.error().message;
   }
   return met;
 }
 
-Result<void> MachineGroup::meet(const Word& word, Time until) {
+Result<void> MachineGroup::meet(const Word& word, Deadline& until) {
   Message all{word.what, word.ok ? Verdict::ok : Verdict::failed};
   const auto peer_rank = [this](std::size_t peer) {
     return rank_ == 0 ? static_cast<std::uint32_t>(peer + 1) : 0;
   };
   const auto tell = [&]() -> Result<void> {
     for (std::size_t peer = 0; peer < peers_.size(); ++peer) {
-      if (auto sent = send_all(peers_[peer].get(), bytes_of(all), until); !sent) {
+      if (auto sent = send_all(peers_[peer].get(), bytes_of(all), until.due()); !sent) {
         return tl::make_unexpected(about(peer_rank(peer), sent.error()));
       }
     }
@@ -188,7 +228,9 @@ Result<void> MachineGroup::meet(const Word& word, Time until) {
   const auto hear = [&]() -> Result<void> {
     for (std::size_t peer = 0; peer < peers_.size(); ++peer) {
       Message heard;
-      if (auto got = receive_all(peers_[peer].get(), writable_bytes_of(heard), until); !got) {
+      const auto patiently = [&](int fd, short events, Time) { return wait(fd, events, until); };
+      auto got = receive_all(peers_[peer].get(), writable_bytes_of(heard), until.due(), patiently);
+      if (!got) {
         return tl::make_unexpected(about(peer_rank(peer), got.error()));
       }
       all.verdict = std::max(

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host/clock.h"
+#include "host/deadline.h"
 #include "host/error.h"
 #include "host/parallel/shared_memory.h"
 #include "host/transport/file_descriptor.h"
@@ -31,6 +32,8 @@ class MachineGroup {
   std::size_t slab_bytes() const { return slab_bytes_; }
   std::byte* slab(std::uint32_t rank) { return memory_.data() + rank * slab_bytes_; }
   std::byte* results() { return slab(size_); }
+  // Of this rank: while it goes up, the others wait at a barrier for this one, which is busy.
+  std::uint64_t* pulse() { return pulse_of(rank_); }
 
   // What a rank says when it comes to a barrier.
   struct Word {
@@ -41,7 +44,7 @@ class MachineGroup {
   // its part, or does something else, it is an error for all: so all of them leave a collective
   // that failed at the same place. An error with every code but mismatch ends the group: nobody
   // knows then who is at which barrier.
-  Result<void> barrier(const Word& word, Time until);
+  Result<void> barrier(const Word& word, Deadline until);
 
  private:
   MachineGroup(const Place& place, std::size_t slab_bytes, SharedMemory memory,
@@ -52,7 +55,10 @@ class MachineGroup {
         memory_(std::move(memory)),
         peers_(std::move(peers)) {}
 
-  Result<void> meet(const Word& word, Time until);
+  Result<void> meet(const Word& word, Deadline& until);
+  Result<bool> wait(int fd, short events, Deadline& until);
+  std::uint64_t* pulse_of(std::uint32_t rank);
+  std::uint64_t pulses();
 
   static Result<MachineGroup> lead(const Place& place, std::size_t slab_bytes, Time until);
   static Result<MachineGroup> follow(const Place& place, std::size_t slab_bytes, Time until);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "host/clock.h"
+#include "host/deadline.h"
 #include "host/parallel/machine_group.h"
 #include "host/setup.h"
 #include "host/transport/address.h"
@@ -17,8 +18,8 @@ namespace tributary {
 namespace {
 
 using host::Clock;
+using host::Deadline;
 using host::MachineGroup;
-using host::Time;
 
 // What a rank has in shared memory at a time: a longer vector goes in pieces of this.
 constexpr std::size_t slab_bytes = std::size_t{4} << 20;
@@ -116,17 +117,15 @@ std::optional<Hierarchy> hierarchy_of(std::string_view text) {
 }
 
 struct ParallelCommunicator::State {
-  Time deadline() const {
-    return Clock::now() +
-           std::min<std::chrono::nanoseconds>(options.communicator.deadline, host::deadline_max);
-  }
   Result<void> allreduce_slab(const std::byte* in, std::byte* out, std::size_t count,
-                              wire::ElementType type, wire::Operator op, Time until);
+                              wire::ElementType type, wire::Operator op, const Deadline& until);
   // As long as any of them may still be busy between the machines.
-  Time patience() const { return deadline() + std::chrono::seconds(1); }
+  Deadline patience() const {
+    return host::deadline_of(options.communicator, Clock::now()).longer_by(std::chrono::seconds(1));
+  }
   // Of the range of the results that is this rank's to bring to the other machines and back.
   Result<void> allreduce_between(std::size_t count, wire::ElementType type, wire::Operator op,
-                                 Time until);
+                                 const Deadline& until);
 
   ParallelOptions options;
   MachineGroup group;
@@ -135,7 +134,8 @@ struct ParallelCommunicator::State {
 
 Result<void> ParallelCommunicator::State::allreduce_between(std::size_t count,
                                                             wire::ElementType type,
-                                                            wire::Operator op, Time until) {
+                                                            wire::Operator op,
+                                                            const Deadline& until) {
   Range range = share_of(count, group.rank(), group.size());
   if (options.hierarchy == Hierarchy::tencent) {
     if (auto reduced = group.barrier({}, until); !reduced || !between) {
@@ -149,7 +149,7 @@ Result<void> ParallelCommunicator::State::allreduce_between(std::size_t count,
 
 Result<void> ParallelCommunicator::State::allreduce_slab(const std::byte* in, std::byte* out,
                                                          std::size_t count, wire::ElementType type,
-                                                         wire::Operator op, Time until) {
+                                                         wire::Operator op, const Deadline& until) {
   const std::size_t bytes = count * wire::element_bytes(type);
   std::memcpy(group.slab(group.rank()), in, bytes);
   // Nobody overwrites results that somebody still copies, either: who is here has copied.
@@ -183,8 +183,7 @@ Result<ParallelCommunicator> ParallelCommunicator::create(const ParallelOptions&
     return tl::make_unexpected(between.error());
   }
   const auto& all = options.communicator;
-  const auto until =
-      Clock::now() + std::min<std::chrono::nanoseconds>(all.deadline, host::deadline_max);
+  const auto until = Clock::now() + host::patience_of(all);
   const auto machine = std::to_string(all.rank / options.local_world_size);
   auto group = MachineGroup::join(
       {"tributary " + all.rendezvous + " " + machine, options.local_rank, options.local_world_size},
@@ -199,6 +198,7 @@ Result<ParallelCommunicator> ParallelCommunicator::create(const ParallelOptions&
       return tl::make_unexpected(made.error());
     }
     state->between = std::move(*made);
+    state->between->show_progress(state->group.pulse());
   }
   return ParallelCommunicator(std::move(state));
 }
@@ -212,7 +212,7 @@ Result<void> ParallelCommunicator::allreduce(const void* in, void* out, std::siz
   if (count != 0 && (in == nullptr || out == nullptr)) {
     return fail(Error::Code::invalid_argument, "null buffer");
   }
-  const auto until = state_->deadline();
+  const auto until = host::deadline_of(state_->options.communicator, Clock::now());
   const std::size_t slab_elements = slab_bytes / wire::element_bytes(type);
   for (std::size_t first = 0; first < count; first += slab_elements) {
     const auto offset = first * wire::element_bytes(type);

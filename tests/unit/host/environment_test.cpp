@@ -20,6 +20,7 @@ constexpr const char* names[] = {"RANK",
                                  "TRIBUTARY_LOCAL_ADDRESS",
                                  "TRIBUTARY_MTU",
                                  "TRIBUTARY_WINDOW",
+                                 "TRIBUTARY_STALL_TIMEOUT",
                                  "TRIBUTARY_DEADLINE",
                                  "TRIBUTARY_ENCAPSULATION",
                                  "TRIBUTARY_JOB",
@@ -68,7 +69,8 @@ TEST_F(Environment, IsReadAsTorchrunSetsIt) {
   EXPECT_EQ(options->rank, 2u);
   EXPECT_EQ(options->world_size, 4u);
   EXPECT_EQ(options->rendezvous, "10.0.0.1:29500");
-  EXPECT_EQ(options->deadline, std::chrono::seconds(30));
+  EXPECT_FALSE(options->stall_timeout) << "the default";
+  EXPECT_FALSE(options->deadline);
   EXPECT_EQ(options->encapsulation, wire::Encapsulation::udp);
   EXPECT_EQ(options->job, 0u);
   EXPECT_EQ(options->algorithm, Algorithm::automatic);
@@ -90,6 +92,7 @@ TEST_F(Environment, OverridesAreRead) {
        {"TRIBUTARY_LOCAL_ADDRESS", "10.0.0.7"},
        {"TRIBUTARY_MTU", "9000"},
        {"TRIBUTARY_WINDOW", "32"},
+       {"TRIBUTARY_STALL_TIMEOUT", "500ms"},
        {"TRIBUTARY_DEADLINE", "2.5"},
        {"TRIBUTARY_ENCAPSULATION", "ethernet"},
        {"TRIBUTARY_JOB", "7"},
@@ -102,6 +105,7 @@ TEST_F(Environment, OverridesAreRead) {
   EXPECT_EQ(options->local_address, "10.0.0.7");
   EXPECT_EQ(options->mtu, 9000);
   EXPECT_EQ(options->window, 32u);
+  EXPECT_EQ(options->stall_timeout, std::chrono::milliseconds(500));
   EXPECT_EQ(options->deadline, std::chrono::milliseconds(2500));
   EXPECT_EQ(options->encapsulation, wire::Encapsulation::ethernet);
   EXPECT_EQ(options->job, 7u);
@@ -183,6 +187,8 @@ TEST_F(Environment, ErrorsNameTheVariable) {
                                     {"MASTER_PORT", "65536"},
                                     {"TRIBUTARY_MTU", "1e3"},
                                     {"TRIBUTARY_WINDOW", "x"},
+                                    {"TRIBUTARY_STALL_TIMEOUT", "0"},
+                                    {"TRIBUTARY_STALL_TIMEOUT", "1h"},
                                     {"TRIBUTARY_DEADLINE", "nan"},
                                     {"TRIBUTARY_DEADLINE", "-3"},
                                     {"TRIBUTARY_DEADLINE", "0ms"},

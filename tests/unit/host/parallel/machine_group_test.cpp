@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <latch>
 #include <string>
 #include <thread>
 #include <unistd.h>
@@ -70,6 +71,36 @@ TEST(MachineGroup, FailsForAllWhenOneFailed) {
     const auto barrier = group->barrier({0, mine}, Clock::now() + 10s);
     EXPECT_EQ(barrier.has_value(), !mine);  // whose own error it is has that already
     EXPECT_TRUE(group->barrier({}, Clock::now() + 10s)) << "and goes on";
+  });
+}
+
+// Rank 0 is busy for longer than the others would wait for one that is not.
+TEST(MachineGroup, WaitsForWhoShowsProgress) {
+  run(places_of(3), 10s, [](const auto& place, Result<MachineGroup> group) {
+    ASSERT_TRUE(group);
+    for (int step = 0; place.rank == 0 && step < 60; ++step) {
+      std::this_thread::sleep_for(50ms);
+      ++std::atomic_ref(*group->pulse());
+    }
+    const auto barrier = group->barrier({}, {never, 2s});
+    EXPECT_TRUE(barrier) << barrier.error().message;
+  });
+}
+
+TEST(MachineGroup, DoesNotWaitForWhoShowsNone) {
+  std::latch given_up(1);
+  run(places_of(2), 10s, [&](const auto& place, Result<MachineGroup> group) {
+    ASSERT_TRUE(group);
+    if (place.rank == 1) {
+      return given_up.wait();
+    }
+    const auto barrier = group->barrier({}, {never, 100ms});
+    given_up.count_down();
+    ASSERT_FALSE(barrier);
+    EXPECT_EQ(barrier.error().code, Error::Code::timeout);
+    EXPECT_NE(barrier.error().message.find("made no progress for 0.1 s: local rank 1"),
+              std::string::npos)
+        << barrier.error().message;
   });
 }
 

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/setup.h"
+
+#include <chrono>
+
+#include <gtest/gtest.h>
+
+namespace tributary::host::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Time start{1000s};
+
+TEST(Setup, ByDefaultACollectiveLastsAsLongAsItMakesProgress) {
+  auto deadline = deadline_of({}, start);
+  EXPECT_EQ(deadline.due(), start + 30s);
+  deadline.progress(start + 1h);
+  EXPECT_EQ(deadline.due(), start + 1h + 30s);
+  EXPECT_EQ(patience_of({}), 30s);
+}
+
+TEST(Setup, ADeadlineAloneLeavesTimeToStandStill) {
+  CommunicatorOptions options;
+  options.deadline = 2min;
+  auto deadline = deadline_of(options, start);
+  EXPECT_EQ(deadline.due(), start + 2min);
+  deadline.progress(start + 119s);
+  EXPECT_EQ(deadline.due(), start + 2min);
+  EXPECT_EQ(patience_of(options), 2min);
+}
+
+TEST(Setup, OfADeadlineAndAStallTimeoutBothHold) {
+  CommunicatorOptions options;
+  options.deadline = 2min;
+  options.stall_timeout = 50s;
+  auto deadline = deadline_of(options, start);
+  EXPECT_EQ(deadline.due(), start + 50s);
+  deadline.progress(start + 100s);
+  EXPECT_EQ(deadline.due(), start + 2min);
+  EXPECT_EQ(patience_of(options), 50s);
+}
+
+TEST(Setup, LimitsBeyondTheClocksArithmeticAreCut) {
+  CommunicatorOptions options;
+  options.deadline = options.stall_timeout = std::chrono::nanoseconds::max();
+  const auto deadline = deadline_of(options, start);
+  EXPECT_GE(deadline.due(), start + 24h * 365);
+  EXPECT_LT(deadline.due(), never);
+}
+
+TEST(Setup, LimitsArePositive) {
+  CommunicatorOptions options;
+  EXPECT_TRUE(check(options));
+  options.stall_timeout = 0s;
+  ASSERT_FALSE(check(options));
+  EXPECT_NE(check(options).error().message.find("stall timeout"), std::string::npos);
+  options.stall_timeout.reset();
+  options.deadline = -1s;
+  EXPECT_FALSE(check(options));
+}
+
+}  // namespace
+}  // namespace tributary::host::test
