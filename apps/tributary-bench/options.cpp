@@ -142,6 +142,7 @@ struct Raw {
   std::optional<std::uint32_t> rank;
   std::optional<std::uint32_t> world;
   std::string rendezvous;
+  double stall_timeout_s = 0;
   double deadline_s = 0;
   double interval_s = 0;
   std::uint32_t window = 0;
@@ -227,7 +228,13 @@ void declare_run(CLI::App& app, Raw& raw, Options& options) {
       ->check(CLI::PositiveNumber);
   app.add_option("--rendezvous", raw.rendezvous,
                  "address:port of rank 0; default: MASTER_ADDR and MASTER_PORT");
-  app.add_option("--deadline", raw.deadline_s, "seconds after which a reduction has failed")
+  app.add_option("--stall-timeout", raw.stall_timeout_s,
+                 "seconds without progress after which a collective has failed; default: "
+                 "TRIBUTARY_STALL_TIMEOUT, or 30 if there is no deadline")
+      ->check(CLI::Range(0.001, 86400.0));
+  app.add_option("--deadline", raw.deadline_s,
+                 "seconds after which a collective has failed, in spite of progress; default: "
+                 "TRIBUTARY_DEADLINE, or none")
       ->check(CLI::Range(0.001, 86400.0));
   app.add_option("--window", raw.window, "blocks in flight per rank");
   app.add_option("--mtu", raw.mtu, "default: that of the interface");
@@ -290,6 +297,9 @@ CommunicatorOptions communicator_of(const Raw& raw) {
   options.world_size = raw.world.value_or(options.world_size);
   if (!raw.rendezvous.empty()) {
     options.rendezvous = raw.rendezvous;
+  }
+  if (raw.stall_timeout_s > 0) {
+    options.stall_timeout = nanoseconds_of(raw.stall_timeout_s);
   }
   if (raw.deadline_s > 0) {
     options.deadline = nanoseconds_of(raw.deadline_s);

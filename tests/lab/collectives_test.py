@@ -72,6 +72,32 @@ class ThroughSwitches(unittest.TestCase):
         self.assertRegex(bench.said, r"tributary-bench: .*rank 2\b")
 
 
+class SlowNetwork(unittest.TestCase):
+    """Twenty megabytes over 20 Mbit/s take eight seconds at least."""
+    VECTOR = ("-b", "20M", "-e", "20M", *ONCE)
+
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = support.Lab("star-4", "--rate", "20Mbit").__enter__()
+        cls.addClassCleanup(cls.lab.__exit__)
+
+    def test_a_collective_goes_on_as_long_as_it_makes_progress(self):
+        for options in (("--algorithm", "canary"), ("--algorithm", "ring"),
+                        ("--algorithm", "netreduce", "--ring", "4")):
+            with self.subTest(options=options):
+                document = self.lab.bench(*self.VECTOR, *options, deadline_s=None,
+                                          stall_timeout_s=4).finish()
+                self.assertEqual(support.wrong(document), 0)
+                for row in document["rows"]:
+                    for measured in (row["out_of_place"], row["in_place"]):
+                        self.assertGreater(measured["time_us"], 8e6)
+
+    def test_a_fixed_deadline_ends_it_all_the_same(self):
+        bench = self.lab.bench(*self.VECTOR, "--algorithm", "canary", deadline_s=4)
+        self.assertEqual(bench.end(), 1, bench.said)
+        self.assertIn("allreduce did not finish within its deadline of 4 s: ", bench.said)
+
+
 class CommandLine(unittest.TestCase):
     def test_it_counts_more_than_the_environment(self):
         environment = os.environ | {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1",

@@ -182,7 +182,8 @@ class Lab:
 class Bench(bench_run.BenchRun):
     """A run of tributary-bench in a lab, started at once."""
 
-    def __init__(self, lab: Lab, arguments, deadline_s: float = PATIENCE_S, **where):
+    def __init__(self, lab: Lab, arguments, deadline_s: float | None = PATIENCE_S,
+                 **where):
         super().__init__(lab.name, BUILD, *arguments, deadline_s=deadline_s, **where)
 
     def finish(self) -> dict:

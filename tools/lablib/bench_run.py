@@ -16,16 +16,20 @@ class BenchRun:
     """Started at once. What it measured is in its record, what it had to say in `said`."""
 
     def __init__(self, lab: str, build: pathlib.Path, *options, collective: str = "allreduce",
-                 port: int = 29500, deadline_s: float = 120, time_limit_s: float = 600,
+                 port: int = 29500, stall_timeout_s: float = 120,
+                 deadline_s: float | None = None, time_limit_s: float = 600,
                  environment: dict[str, str] | None = None, **where):
-        """`where` the workers are: options of `lab run`; those that are None do not count."""
+        """`where` the workers are: options of `lab run`; those that are None do not count.
+        With a deadline there is no stall timeout."""
         self._record = tempfile.NamedTemporaryFile(suffix=".json")
         self._limit_s = time_limit_s + _NEVER_S
+        limit = (["--stall-timeout", stall_timeout_s] if deadline_s is None else
+                 ["--deadline", deadline_s])
         self._argv = [ROOT / "tools" / "lab", "run", lab, "--build-dir", build, "--port", port,
                       "--time-limit", time_limit_s,
                       *(word for option, value in where.items() if value is not None
                         for word in (f"--{option}", value)),
-                      "--", collective, "--deadline", deadline_s, "--record", self._record.name,
+                      "--", collective, *limit, "--record", self._record.name,
                       *options]
         self._process = subprocess.Popen([str(arg) for arg in self._argv],
                                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
