@@ -63,7 +63,9 @@ Tree::Tree(const TreeConfig& config, const engine::SwitchIdentity& self,
 std::optional<std::uint64_t> Tree::place(const wire::PanamaHeader& header) const {
   const auto vid = header.vid.value();
   const auto round = round_of(header);
-  if (const auto known = find_position(round, vid)) {
+  // Where the epoch was begun again, what is left of it from before is no use.
+  const auto known = find_position(round, vid);
+  if (known && !(epochs.is_current(round) && *known < epochs.first() && is_gone(row(*known)))) {
     return known;
   }
   const auto position = epochs.first() + vid;

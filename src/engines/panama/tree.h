@@ -107,7 +107,7 @@ class Tree {
 
   // An epoch of this run that the tree has gone on from.
   bool is_over(const Round& round) const {
-    return epochs.is_of_this_run(round) && !epochs.is_newer(round);
+    return epochs.is_of_this_run(round) && !epochs.is_current(round) && !epochs.is_newer(round);
   }
   // As many children as a sum needs stand at their doors with packets of `round`. None may be
   // missing for an epoch of the past, nor for another run as long as this one goes on.
