@@ -2,6 +2,8 @@
 """PANAMA from end to end: trees placed by tributaryctl, workers that reduce over them."""
 
 import os
+import pathlib
+import sys
 import time
 import unittest
 from unittest import mock
@@ -10,6 +12,7 @@ import faults
 import support
 from panama_job import job
 
+STRANGER = pathlib.Path(__file__).resolve().parent / "panama_stranger.py"
 SIZES = ("-b", "4K", "-e", "256K", "-f", "8", "-n", "2")
 
 
@@ -85,6 +88,18 @@ class Panama(unittest.TestCase):
             for daemon in ("spine1", "leaf3"):
                 with self.subTest(daemon):
                     self.through(lab, lambda: kill(daemon))
+
+    def test_a_stranger_behind_the_port_of_a_member(self):
+        with support.Lab("star-4") as lab:
+            for mode in ("address", "lies"):
+                with self.subTest(mode), job(lab), \
+                        lab.background("h4", sys.executable, STRANGER, mode):
+                    self.reduce(lab)
+            self.assertGreater(lab.drops().get("panama_wrong_port", 0), 100)
+            left = sum(row["figures"]["left_total"] for row in lab.rows("engine")
+                       if row["engine"] == "panama")
+            self.assertGreater(left, 0)
+            lab.assert_balanced(self)
 
     def test_beside_canary(self):
         with support.Lab("fat-tree-8") as lab:
