@@ -83,6 +83,21 @@ TEST_F(Doors, ANewRunTakesOverWhereTheOldOneFilledTheMemory) {
   EXPECT_EQ(feed(of(from(tree, 2), 2, 0)).size(), 3u);
 }
 
+// With one child, all children are at the door at once.
+TEST_F(Doors, ADelayedRepeatBringsNoEpochBackOfWhichTheNextHasResults) {
+  const auto tree = leaf_of(1, 4);
+  start({tree});
+  for (const std::uint32_t epoch : {3u, 4u}) {
+    round(tree, 0, false, epoch);
+    auto result = as_result(from(tree, 0));
+    result.epoch = epoch;
+    feed(result);
+  }
+  feed(of(again(from(tree, 0, 5)), 0, 3));
+  EXPECT_EQ(harness->drops(DropReason::panama_duplicate), 1u);
+  EXPECT_EQ(engine->trees()[0].epoch, 4u);
+}
+
 // It has learned all numbers of the job.
 TEST_F(Doors, APortThatLiesAboutTheEpochCostsTheOthersNothing) {
   const auto tree = root_of(4);

@@ -239,5 +239,22 @@ TEST_F(Partial, SixteenBitElementsAreAddedLateToo) {
   EXPECT_EQ(Seen(sent[0]).elements<std::uint16_t>(), std::vector<std::uint16_t>{0x4200});
 }
 
+// Others are kept from running ahead of a child by more than what is kept for it.
+TEST_F(Partial, WhoAnswersMayLackWhatIsBeforeIt) {
+  const auto tree = with_quorum(root_of(2), 1);
+  start({tree}, 2);
+  round(tree, 0);
+  feed(from(tree, 0, 1));
+  feed(from(tree, 0, 2));
+  auto told = as_result(from(tree, 1, 2));
+  told.ingress = 1;
+  told.answer = true;
+  expect_drop(told, DropReason::panama_duplicate);
+  EXPECT_TRUE(feed(from(tree, 0, 3)).empty());
+  told.answer = false;
+  expect_drop(told, DropReason::panama_duplicate);
+  EXPECT_FALSE(feed(again(from(tree, 0, 3))).empty()) << "it has all up to there";
+}
+
 }  // namespace
 }  // namespace tributary::panama
