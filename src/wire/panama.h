@@ -18,6 +18,9 @@ namespace tributary::wire {
 // join.
 inline constexpr std::size_t panama_trees_max = 16;
 
+// Results that a worker keeps at least where they may lack somebody, for who comes late.
+inline constexpr std::uint32_t panama_kept_min = 768;
+
 enum class PanamaKind : std::uint8_t {
   aggregation = 1,  // up the tree: elements of one worker, or the sum of some
   result = 2,       // down the tree, to its multicast group; up, for whoever lacks it there

@@ -94,7 +94,7 @@ class Neighbours(unittest.TestCase):
             yield child
         finally:
             self.ctl(name, "shutdown")
-            child.wait(timeout=10)
+            child.wait(timeout=support.PATIENCE_S)
 
     def test_numbers_that_others_have_do_not_matter(self):
         """DPDK derives what it asks the kernel for from a process's number, here that of the first
@@ -141,10 +141,15 @@ class Neighbours(unittest.TestCase):
 
     def test_the_same_interface_in_another_namespace_is_another_one(self):
         with self.daemon("one", "lo"):
-            done = support.run("unshare", "--net", "sh", "-ec",
-                               'ip link set lo up; exec timeout --preserve-status 2 "$@"', "sh",
-                               support.DAEMON, "--config", self.configured("other", "lo"))
-            self.assertEqual(done.returncode, 0, done.stderr)
+            other = subprocess.Popen(["unshare", "--net", "sh", "-ec", 'ip link set lo up; exec "$@"',
+                                      "sh", str(support.DAEMON), "--config",
+                                      str(self.configured("other", "lo"))])
+            self.addCleanup(other.wait)
+            self.addCleanup(other.kill)
+            support.until(lambda: other.poll() is not None
+                          or self.ctl("other", "status").returncode == 0, what="that it answers")
+            other.terminate()
+            self.assertEqual(other.wait(support.PATIENCE_S), 0)
 
     def test_a_port_that_is_there_twice_is_named(self):
         namespaces.shell(self.namespace, "ip link property add dev s0 altname alt-of-s0")

@@ -145,9 +145,9 @@ inline bool is_interrupted(const Shape& shape) {
 // Every collective of this job has to succeed. What a switch forgets when it restarts some ranks of
 // a NetReduce job may have received, and they do not send it again for those who have not; and
 // connections end when nobody acknowledges for long. Where results may do without some ranks, those
-// may be too far behind what the others keep when a switch has forgotten it.
+// may be too far behind what the others keep when a switch that restarts has forgotten it.
 inline bool must_succeed(const Shape& shape, std::uint32_t job) {
-  if (is_panama(shape, job) && is_interrupted(shape) && shape.missing != 0) {
+  if (is_panama(shape, job) && shape.restarts != 0 && shape.missing != 0) {
     return false;
   }
   return must_succeed_undisturbed(shape) && !(is_interrupted(shape) && is_netreduce(shape, job));

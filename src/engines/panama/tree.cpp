@@ -190,12 +190,14 @@ std::uint32_t Tree::waiting_max() const {
   return most;
 }
 
-// Who is left out has to find its results here later: those of the window that it is in, and it may
-// be one window behind what is complete, which others may be one window ahead of. Rows are kept for
-// three.
+// Who is left out has to find its results later: here, those of the window that it is in, and it
+// may be one window behind what is complete, which others may be one window ahead of, and rows are
+// kept for three; or, where switches have forgotten, with ranks, which keep three windows as wide
+// as they were told, and no less than panama_kept_min.
 std::uint64_t Tree::may_miss_before() const {
   const auto last = *std::min_element(highest.begin(), highest.end());
-  return last < epochs.oldest() ? 0 : last + grant.packets;
+  const auto kept_by_ranks = std::max<std::uint32_t>(cap_told, wire::panama_kept_min / 3) * 2;
+  return last < epochs.oldest() ? 0 : last + std::min(grant.packets, kept_by_ranks);
 }
 
 std::pair<std::uint64_t, std::uint64_t> Tree::let_go_on() {

@@ -13,7 +13,8 @@ PanamaRetention::PanamaRetention(std::uint32_t window, bool partial, std::uint32
 
 std::uint64_t PanamaRetention::reach() const {
   constexpr std::uint64_t windows = 3;
-  return partial_ ? windows * widest_ : std::min(widest_, window_);
+  return partial_ ? std::max<std::uint64_t>(windows * widest_, wire::panama_kept_min)
+                  : std::min(widest_, window_);
 }
 
 void PanamaRetention::grow(std::size_t slots) {

@@ -20,7 +20,7 @@ class PanamaRetention {
  public:
   // `window`: packets that a rank may have on the way, whatever switches have room for. `partial`:
   // results may lack somebody, who may then be three windows behind that are as wide as switches
-  // have room.
+  // have room, or wire::panama_kept_min packets.
   PanamaRetention(std::uint32_t window, bool partial, std::uint32_t payload_bytes);
 
   // The next collective. What was kept of those before stays, as far as there is room.
