@@ -18,6 +18,9 @@ namespace tributary::wire {
 // join.
 inline constexpr std::size_t panama_trees_max = 16;
 
+// No switch has more memory for packets; a cap beyond is none.
+inline constexpr std::uint32_t panama_cap_max = 16384;
+
 // Results that a worker keeps at least where they may lack somebody, for who comes late.
 inline constexpr std::uint32_t panama_kept_min = 768;
 
@@ -56,8 +59,8 @@ struct [[gnu::packed]] PanamaHeader {
   static constexpr std::uint8_t fin_bit = 0x80;
   // Sent again after a timeout: who has the result already answers with it.
   static constexpr std::uint8_t retransmission_bit = 0x40;
-  // Sent because an inquiry came. A contribution asks for nothing then, and a result from below
-  // does not tell that its sender has all before it.
+  // Sent because an inquiry or a repeat came. A contribution asks for nothing then, and a result
+  // from below does not tell that its sender has all before it.
   static constexpr std::uint8_t answer_bit = 0x20;
   static constexpr std::uint8_t version_mask = 0x1f;
   static constexpr std::uint8_t current_version = 2;

@@ -66,7 +66,7 @@ void PanamaEngine::contribute(Tree& tree, PacketPtr packet, const Message& messa
     }
   }
   auto fault = find_fault(tree, row, *position, child, message.header);
-  if (fault == DropReason::panama_over_cap && is_stuck(tree, message.header, now)) {
+  if (fault == DropReason::panama_over_cap && is_stuck(tree, *position, message.header, now)) {
     cut(tree);
     tree.begin_anew(*position, now);
     fault = find_fault(tree, row, *position, child, message.header);
@@ -92,9 +92,12 @@ void PanamaEngine::contribute(Tree& tree, PacketPtr packet, const Message& messa
 }
 
 // What waits here may keep out what it waits for: the lowest VIDs of some, the others' higher ones.
-// Where senders obey a grant that is not known here any more, that can happen.
-bool PanamaEngine::is_stuck(const Tree& tree, const wire::PanamaHeader& header, Time now) const {
-  return header.retransmission() && now - tree.last_complete >= stuck_after;
+// Where senders obey a grant that is not known here any more, that can happen. Nobody is further
+// off than all windows.
+bool PanamaEngine::is_stuck(const Tree& tree, std::uint64_t position,
+                            const wire::PanamaHeader& header, Time now) const {
+  return header.retransmission() && now - tree.last_complete >= stuck_after &&
+         position < tree.expected + tree.rows();
 }
 
 // Why a packet cannot wait here; no value if it can.
@@ -147,10 +150,6 @@ void PanamaEngine::take(Tree& tree, Row& row, std::uint64_t position, std::uint8
   ++tree.counters.contributions;
   hold(tree, row, child, std::move(packet), message);
   note(tree, row, child, now);
-  // A sum that is new here may come too late above: who asks here wants to be answered there.
-  if (tree.is_partial() && message.header.asks()) {
-    row.header.flags |= wire::PanamaHeader::retransmission_bit;
-  }
   add_in_order(tree, row);
 }
 
@@ -159,7 +158,15 @@ void PanamaEngine::hold(Tree& tree, Row& row, std::uint8_t child, PacketPtr pack
   count_waiting(tree, child);
   count_in(row.header, message.header);
   row.congested |= message.congested();
+  note_question(tree, row, message.header);
   tree.waiting(row, child) = std::move(packet);
+}
+
+// A sum that is new here may come too late above: who asks here wants to be answered there.
+void PanamaEngine::note_question(const Tree& tree, Row& row, const wire::PanamaHeader& header) {
+  if (tree.is_partial() && header.asks()) {
+    row.header.flags |= wire::PanamaHeader::retransmission_bit;
+  }
 }
 
 void PanamaEngine::count_waiting(Tree& tree, std::uint8_t child) {
@@ -208,6 +215,7 @@ void PanamaEngine::replace(Tree& tree, Row& row, std::uint8_t child, PacketPtr p
   count_out(row.header, header_in(*waiting));
   count_in(row.header, message.header);
   row.congested |= message.congested();
+  note_question(tree, row, message.header);
   note(tree, row, child, now);
   waiting = std::move(packet);
   actions.absorb(nullptr);
@@ -261,7 +269,7 @@ void PanamaEngine::answer(Tree& tree, Row& row, const Packet& packet, const Mess
     return;
   } else if (tree.goes_on(row) || (row.state == Row::State::summed && row.kept)) {
     resend(tree, row, packet.ingress, wire::PanamaHeader::retransmission_bit, now, actions);
-  } else if (!is_complete(tree, row) && (row.state == Row::State::gathering || tree.lacks(row))) {
+  } else if (row.state == Row::State::gathering && !is_complete(tree, row)) {
     inquire(tree, message.header, packet.ingress, now, actions);
   }
 }
@@ -275,7 +283,7 @@ bool PanamaEngine::can_add_late(const Tree& tree, const Row& row, std::uint8_t c
              tree.config().workers_below;
 }
 
-// What waits for others, at once. Looks at every row: not for what a packet brings about.
+// What waits for others, at once. Looks at every row: not more often than packets are stuck.
 void PanamaEngine::evict_waiting(Tree& tree) {
   for (std::uint64_t slot = 0; slot < tree.rows(); ++slot) {
     auto& row = tree.row(slot);

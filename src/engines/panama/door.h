@@ -25,6 +25,16 @@ struct Door {
     return static_cast<std::uint32_t>(std::count_if(
         packets.begin(), packets.end(), [](const PacketPtr& packet) { return packet != nullptr; }));
   }
+  // Workers behind the packet with most of them.
+  std::uint32_t contributions() const {
+    std::uint32_t most = 0;
+    for (const auto& packet : packets) {
+      most = packet == nullptr
+                 ? most
+                 : std::max<std::uint32_t>(most, header_in(*packet).contributions.value());
+    }
+    return most;
+  }
   bool is_at(const Round& other) const { return round == other && count() != 0; }
   // Where that VID waits or may wait; null where others do.
   PacketPtr* place_of(std::uint32_t vid) {

@@ -76,6 +76,7 @@ class PanamaEngine final : public engine::Engine {
   void take(Tree& tree, Row& row, std::uint64_t position, std::uint8_t child, PacketPtr packet,
             const Message& message, Time now);
   void hold(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet, const Message& message);
+  void note_question(const Tree& tree, Row& row, const wire::PanamaHeader& header);
   void count_waiting(Tree& tree, std::uint8_t child);
   void discount_waiting(Tree& tree, std::uint8_t child);
   void note(Tree& tree, Row& row, std::uint8_t child, Time now);
@@ -91,7 +92,8 @@ class PanamaEngine final : public engine::Engine {
                     const wire::PanamaHeader& header) const;
   void evict_waiting(Tree& tree);
   void cut(Tree& tree);
-  bool is_stuck(const Tree& tree, const wire::PanamaHeader& header, Time now) const;
+  bool is_stuck(const Tree& tree, std::uint64_t position, const wire::PanamaHeader& header,
+                Time now) const;
 
   // Doors: what waits for the tree's next epoch.
   void wait_at_door(Tree& tree, std::uint8_t child, PacketPtr packet, const Message& message,

@@ -77,12 +77,16 @@ std::optional<std::uint64_t> Tree::place(const wire::PanamaHeader& header) const
 }
 
 bool Tree::may_begin(const Round& round) const {
-  const auto there = std::count_if(doors.begin(), doors.end(),
-                                   [&round](const Door& door) { return door.is_at(round); });
+  std::uint32_t children_there = 0;
+  std::uint32_t workers_there = 0;
+  for (const auto& door : doors) {
+    children_there += door.is_at(round) ? 1 : 0;
+    workers_there += door.is_at(round) ? door.contributions() : 0;
+  }
   const bool some_may_be_late =
       epochs.is_of_this_run(round) ? epochs.is_newer(round) : !grant.active;
-  const int missing = some_may_be_late ? config_.workers - config_.quorum : 0;
-  return there + missing >= children();
+  return children_there == children() ||
+         (some_may_be_late && is_partial() && workers_there >= needed_);
 }
 
 // Windows start at the initial one: what is further on shows that this switch began in the middle.

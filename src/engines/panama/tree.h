@@ -109,8 +109,8 @@ class Tree {
   bool is_over(const Round& round) const {
     return epochs.is_of_this_run(round) && !epochs.is_current(round) && !epochs.is_newer(round);
   }
-  // As many children as a sum needs stand at their doors with packets of `round`. None may be
-  // missing for an epoch of the past, nor for another run as long as this one goes on.
+  // Children with as many workers as a sum needs stand at their doors with packets of `round`. None
+  // may be missing for an epoch of the past, nor for another run as long as this one goes on.
   bool may_begin(const Round& round) const;
   // The job goes on with (or starts over at) this epoch, of which the first packets are at the
   // doors. What gathered is left behind.

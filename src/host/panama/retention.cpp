@@ -33,10 +33,10 @@ void PanamaRetention::begin(std::uint32_t epoch) {
 }
 
 PanamaRetention::Slot& PanamaRetention::put(const wire::PanamaHeader& header) {
-  widest_ = std::max<std::uint32_t>(widest_, header.wnd_cap.value());
+  widest_ = std::clamp<std::uint32_t>(header.wnd_cap.value(), widest_, wire::panama_cap_max);
   // Results of one window more may have overtaken others.
   if (const auto needed = reach() + window_; needed > slots_.size()) {
-    grow(2 * needed);
+    grow(needed);
   }
   const auto position = first_ + header.vid.value();
   auto& slot = slots_[index_of(position)];

@@ -98,6 +98,25 @@ TEST_F(Doors, ADelayedRepeatBringsNoEpochBackOfWhichTheNextHasResults) {
   EXPECT_EQ(engine->trees()[0].epoch, 4u);
 }
 
+// Without the other rack no sum can be made, whoever may be missing of this one.
+TEST_F(Doors, ARackThatIsNoQuorumBeginsNothing) {
+  auto tree = root_of(2);
+  tree.workers = tree.workers_below = 8;
+  tree.quorum = 7;
+  start({tree});
+  const auto rack = [&](PortIndex child, std::uint32_t epoch) {
+    auto spec = of(from(tree, child), 1, epoch);
+    spec.contributions = 4;
+    return spec;
+  };
+  feed(rack(0, 0));
+  feed(rack(1, 0));
+  feed(rack(0, 1));
+  EXPECT_EQ(engine->trees()[0].epoch, 0u);
+  feed(rack(1, 1));
+  EXPECT_EQ(engine->trees()[0].epoch, 1u);
+}
+
 // It has learned all numbers of the job.
 TEST_F(Doors, APortThatLiesAboutTheEpochCostsTheOthersNothing) {
   const auto tree = root_of(4);
