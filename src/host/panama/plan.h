@@ -20,8 +20,8 @@ struct PanamaPlan {
 };
 
 struct PanamaTuning {
-  // The fabric does not lose packets (4.2.2), so there is no hurry. A PAUSE may hold them up for 20
-  // ms and more.
+  // The fabric does not lose packets (4.2.2), so there is no hurry. A PAUSE may hold them up for a
+  // while.
   RtoBounds rto{.rto_min = std::chrono::milliseconds(10),
                 .slowest_max = std::chrono::milliseconds(50)};
 };
