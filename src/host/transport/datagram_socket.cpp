@@ -127,20 +127,21 @@ Result<std::vector<FileDescriptor>> open_canary_senders(wire::Ipv4Address local)
   std::vector<FileDescriptor> senders(wire::flow_count);
   auto spare = open_canary_sender();
   std::size_t missing = senders.size();
-  for (auto port = port_first; port <= port_last && missing != 0 && spare; ++port) {
-    const auto bound = static_cast<std::uint16_t>(port);
-    auto& sender = senders[wire::flow_of_port(bound)];
-    if (!sender && bind_to(spare->get(), {local, bound})) {
-      sender = std::move(*spare);
-      --missing;
+  const auto bind_spare_to = [&](FileDescriptor& sender, std::uint16_t port) {
+    if (!spare || sender || !bind_to(spare->get(), {local, port})) {
+      return;
+    }
+    sender = std::move(*spare);
+    if (--missing != 0) {
       spare = open_canary_sender();
     }
+  };
+  for (auto port = port_first; port <= port_last && missing != 0; ++port) {
+    const auto bound = static_cast<std::uint16_t>(port);
+    bind_spare_to(senders[wire::flow_of_port(bound)], bound);
   }
   for (auto& sender : senders) {
-    if (spare && !sender && bind_to(spare->get(), {local, 0})) {
-      sender = std::move(*spare);
-      spare = open_canary_sender();
-    }
+    bind_spare_to(sender, 0);
   }
   if (!spare) {
     return tl::make_unexpected(spare.error());
