@@ -57,7 +57,8 @@ void PanamaEngine::contribute(Tree& tree, PacketPtr packet, const Message& messa
   if (remade) {
     row.state = Row::State::free;
   }
-  if (tree.is_known(*position)) {
+  bool joins = tree.is_known(*position);
+  if (joins) {
     if (row.state != Row::State::gathering && !(tree.goes_on(row) && has_arrived(row, child))) {
       return repeat(tree, row, child, std::move(packet), message, now, actions);
     }
@@ -65,11 +66,12 @@ void PanamaEngine::contribute(Tree& tree, PacketPtr packet, const Message& messa
       return replace(tree, row, child, std::move(packet), message, now, actions);
     }
   }
-  auto fault = find_fault(tree, row, *position, child, message.header);
+  auto fault = find_fault(tree, row, *position, joins, child, message.header);
   if (fault == DropReason::panama_over_cap && is_stuck(tree, *position, message.header, now)) {
     cut(tree);
     tree.begin_anew(*position, now);
-    fault = find_fault(tree, row, *position, child, message.header);
+    joins = tree.is_known(*position);
+    fault = find_fault(tree, row, *position, joins, child, message.header);
   }
   if (fault) {
     row.state = remade ? before : row.state;
@@ -80,7 +82,10 @@ void PanamaEngine::contribute(Tree& tree, PacketPtr packet, const Message& messa
     leave_door(tree, child);
   }
   const auto port = packet->ingress;
-  take(tree, row, *position, child, std::move(packet), message, now);
+  if (!joins) {
+    begin_row(tree, row, *position, message.header, now);
+  }
+  take(tree, row, child, std::move(packet), message, now);
   row.remade |= remade;
   actions.absorb(nullptr);
   make_room();
@@ -100,11 +105,11 @@ bool PanamaEngine::is_stuck(const Tree& tree, std::uint64_t position,
          position < tree.expected + tree.rows();
 }
 
-// Why a packet cannot wait here; no value if it can.
+// Why a packet cannot wait here, be it with others (`joins`); no value if it can.
 std::optional<DropReason> PanamaEngine::find_fault(const Tree& tree, const Row& row,
-                                                   std::uint64_t position, std::uint8_t child,
+                                                   std::uint64_t position, bool joins,
+                                                   std::uint8_t child,
                                                    const wire::PanamaHeader& header) const {
-  const bool joins = tree.is_known(position);
   const bool beyond_fin = tree.fin && position > *tree.fin;
   if (beyond_fin || (joins && !is_like(row.header, header))) {
     return DropReason::panama_mismatch;
@@ -142,11 +147,8 @@ void PanamaEngine::begin_row(Tree& tree, Row& row, std::uint64_t position,
   tree.gathering_high_water = std::max(tree.gathering_high_water, ++tree.gathering);
 }
 
-void PanamaEngine::take(Tree& tree, Row& row, std::uint64_t position, std::uint8_t child,
-                        PacketPtr packet, const Message& message, Time now) {
-  if (!tree.is_known(position)) {
-    begin_row(tree, row, position, message.header, now);
-  }
+void PanamaEngine::take(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet,
+                        const Message& message, Time now) {
   ++tree.counters.contributions;
   hold(tree, row, child, std::move(packet), message);
   note(tree, row, child, now);

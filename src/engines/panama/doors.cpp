@@ -125,12 +125,16 @@ void PanamaEngine::come_in(Tree& tree, std::uint8_t child, PacketPtr packet, Tim
   const Message message{frame, *payload.take<wire::PanamaHeader>(), payload.rest()};
   const auto position = tree.epochs.first() + message.header.vid.value();
   auto& row = tree.row(position);
-  if (const auto fault = find_fault(tree, row, position, child, message.header)) {
+  const bool joins = tree.is_known(position);
+  if (const auto fault = find_fault(tree, row, position, joins, child, message.header)) {
     tree.counters.over_cap += *fault == DropReason::panama_over_cap;
     ++tree.counters.left;
     return actions.lose(*fault);
   }
-  take(tree, row, position, child, std::move(packet), message, now);
+  if (!joins) {
+    begin_row(tree, row, position, message.header, now);
+  }
+  take(tree, row, child, std::move(packet), message, now);
 }
 
 // What waits of an epoch that the tree leaves: its memory is the next one's at once. Its packets

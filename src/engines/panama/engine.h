@@ -70,11 +70,12 @@ class PanamaEngine final : public engine::Engine {
   void contribute(Tree& tree, PacketPtr packet, const Message& message, Time now,
                   engine::Actions& actions);
   std::optional<DropReason> find_fault(const Tree& tree, const Row& row, std::uint64_t position,
-                                       std::uint8_t child, const wire::PanamaHeader& header) const;
+                                       bool joins, std::uint8_t child,
+                                       const wire::PanamaHeader& header) const;
   void begin_row(Tree& tree, Row& row, std::uint64_t position, const wire::PanamaHeader& header,
                  Time now);
-  void take(Tree& tree, Row& row, std::uint64_t position, std::uint8_t child, PacketPtr packet,
-            const Message& message, Time now);
+  void take(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet, const Message& message,
+            Time now);
   void hold(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet, const Message& message);
   void note_question(const Tree& tree, Row& row, const wire::PanamaHeader& header);
   void count_waiting(Tree& tree, std::uint8_t child);

@@ -65,7 +65,7 @@ std::optional<std::uint64_t> Tree::place(const wire::PanamaHeader& header) const
   const auto round = round_of(header);
   // Where the epoch was begun again, what is left of it from before is no use.
   const auto known = find_position(round, vid);
-  if (known && !(epochs.is_current(round) && *known < epochs.first() && is_gone(row(*known)))) {
+  if (known && !(*known < epochs.first() && epochs.is_current(round) && is_gone(row(*known)))) {
     return known;
   }
   const auto position = epochs.first() + vid;
