@@ -5,13 +5,13 @@
 #include <atomic>
 #include <cstddef>
 #include <poll.h>
-#include <span>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
 
+#include "host/object_bytes.h"
 #include "host/transport/address.h"
 #include "host/transport/tcp.h"
 
@@ -67,15 +67,6 @@ struct UnixAddress {
 
 FileDescriptor new_socket() {
   return FileDescriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-}
-
-template <typename T>
-wire::Bytes bytes_of(const T& value) {
-  return std::as_bytes(std::span(&value, 1));
-}
-template <typename T>
-wire::MutableBytes writable_bytes_of(T& value) {
-  return std::as_writable_bytes(std::span(&value, 1));
 }
 
 Error about(std::uint32_t rank, const Error& error) {

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <span>
 
+#include "host/object_bytes.h"
 #include "host/rendezvous/table.h"
 
 namespace tributary::host {
@@ -12,15 +13,6 @@ namespace {
 constexpr std::uint32_t message_bytes_max = 4 << 20;
 constexpr std::size_t text_bytes_max = 4096;
 constexpr auto patience = std::chrono::seconds(1);  // for what has begun to come
-
-template <typename T>
-wire::Bytes bytes_of(const T& value) {
-  return std::as_bytes(std::span(&value, 1));
-}
-template <typename T>
-wire::MutableBytes writable_bytes_of(T& value) {
-  return std::as_writable_bytes(std::span(&value, 1));
-}
 
 tl::unexpected<Error> refused(std::string why) {
   return fail(Error::Code::rendezvous, std::move(why));

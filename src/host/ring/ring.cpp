@@ -5,10 +5,10 @@
 #include <cerrno>
 #include <cstring>
 #include <poll.h>
-#include <span>
 #include <sys/socket.h>
 #include <utility>
 
+#include "host/object_bytes.h"
 #include "host/ring/chain.h"
 #include "host/ring/schedule.h"
 #include "host/transport/address.h"
@@ -48,15 +48,6 @@ std::string name_of(std::uint32_t rank) {
 }
 
 enum class Kind : std::uint8_t { allreduce = 1, barrier = 2, reduce = 3, broadcast = 4 };
-
-template <typename T>
-wire::Bytes bytes_of(const T& value) {
-  return std::as_bytes(std::span(&value, 1));
-}
-template <typename T>
-wire::MutableBytes writable_bytes_of(T& value) {
-  return std::as_writable_bytes(std::span(&value, 1));
-}
 
 Error lost(const std::string& who, const std::string& why) {
   return {Error::Code::network, "the ring's connection with " + who + " broke (" + why +

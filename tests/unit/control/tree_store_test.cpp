@@ -116,6 +116,8 @@ TEST_F(TreeStoreTest, trees_can_be_taken_away_on_a_full_disk) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFEXITED(status));
   if (WEXITSTATUS(status) == static_cast<int>(OnFullDisk::cannot_be_tried)) {
+    // A full disk is a small file system of the test's own, which needs a right that not everybody
+    // has.
     GTEST_SKIP() << "this machine lets nobody mount in a namespace of their own";
   }
   EXPECT_EQ(WEXITSTATUS(status), static_cast<int>(OnFullDisk::as_promised));
