@@ -8,8 +8,6 @@
 #include <cstring>
 #include <iterator>
 #include <string_view>
-#include <sys/socket.h>
-#include <unistd.h>
 #include <utility>
 
 #include <rte_dev.h>
@@ -17,12 +15,12 @@
 #include <rte_ethdev.h>
 #include <spdlog/spdlog.h>
 
-#include "control/socket_file.h"
 #include "dataplane/claim.h"
 #include "dataplane/device_check.h"
 #include "dataplane/fanout.h"
 #include "dataplane/interface.h"
 #include "dataplane/log.h"
+#include "dataplane/memif_socket.h"
 #include "dataplane/privileges.h"
 #include "dataplane/rss.h"
 
@@ -153,34 +151,6 @@ std::string explained(const std::string& error, const control::DeviceConfig& con
   return missing.empty() ? error
                          : "this process lacks " + missing +
                                "; run as root or give the daemon what it lacks (" + error + ")";
-}
-
-// Of a memif. By a datagram socket, which nobody there accepts: DPDK's servers do not survive
-// clients that leave at once.
-control::SocketFile look_at(const std::string& socket) {
-  return control::look_at_socket(socket, SOCK_DGRAM);
-}
-
-// DPDK does not replace the socket of a memif server that was killed.
-void remove_stale_socket(const control::DeviceConfig& config) {
-  const auto& socket = std::get<control::MemifDevice>(config).socket;
-  if (look_at(socket) == control::SocketFile::stale) {
-    unlink(socket.c_str());
-  }
-}
-
-bool is_memif_server(const control::DeviceConfig& config) {
-  const auto* memif = std::get_if<control::MemifDevice>(&config);
-  return memif != nullptr && memif->server;
-}
-
-bool is_memif_client(const control::DeviceConfig& config) {
-  const auto* memif = std::get_if<control::MemifDevice>(&config);
-  return memif != nullptr && !memif->server;
-}
-
-bool is_served(const control::DeviceConfig& config) {
-  return look_at(std::get<control::MemifDevice>(config).socket) == control::SocketFile::served;
 }
 
 }  // namespace
