@@ -73,29 +73,44 @@ class ThroughSwitches(unittest.TestCase):
 
 
 class SlowNetwork(unittest.TestCase):
-    """Twenty megabytes over 20 Mbit/s take eight seconds at least."""
-    VECTOR = ("-b", "20M", "-e", "20M", *ONCE)
+    """Vectors that take twice as long as the ranks have patience for: five megabytes of 20 Mbit/s a
+    second. A machine with other work can hold a rank up for seconds; what fails then is tried with
+    more patience, and a longer vector."""
+    PATIENCE_S = (4, 12, 36)
 
     @classmethod
     def setUpClass(cls):
         cls.lab = support.Lab("star-4", "--rate", "20Mbit").__enter__()
         cls.addClassCleanup(cls.lab.__exit__)
 
+    def bench(self, patience_s: int, *options, **limits):
+        size = f"{5 * patience_s}M"
+        return self.lab.bench("-b", size, "-e", size, *ONCE, *options, **limits)
+
+    def check_progress(self, *options):
+        for patience_s in self.PATIENCE_S:
+            bench = self.bench(patience_s, *options, deadline_s=None, stall_timeout_s=patience_s)
+            if bench.end() == 0:
+                break
+        document = bench.finish()
+        self.assertEqual(support.wrong(document), 0)
+        for row in document["rows"]:
+            for measured in (row["out_of_place"], row["in_place"]):
+                self.assertGreater(measured["time_us"], 2e6 * patience_s)
+
     def test_a_collective_goes_on_as_long_as_it_makes_progress(self):
         for options in (("--algorithm", "canary"), ("--algorithm", "ring"),
                         ("--algorithm", "netreduce", "--ring", "4")):
             with self.subTest(options=options):
-                document = self.lab.bench(*self.VECTOR, *options, deadline_s=None,
-                                          stall_timeout_s=4).finish()
-                self.assertEqual(support.wrong(document), 0)
-                for row in document["rows"]:
-                    for measured in (row["out_of_place"], row["in_place"]):
-                        self.assertGreater(measured["time_us"], 8e6)
+                self.check_progress(*options)
 
     def test_a_fixed_deadline_ends_it_all_the_same(self):
-        bench = self.lab.bench(*self.VECTOR, "--algorithm", "canary", deadline_s=4)
-        self.assertEqual(bench.end(), 1, bench.said)
-        self.assertIn("allreduce did not finish within its deadline of 4 s: ", bench.said)
+        for deadline_s in self.PATIENCE_S:
+            bench = self.bench(deadline_s, "--algorithm", "canary", deadline_s=deadline_s)
+            self.assertEqual(bench.end(), 1, bench.said)
+            if "allreduce did not finish" in bench.said:
+                break
+        self.assertIn(f"allreduce did not finish within its deadline of {deadline_s} s: ", bench.said)
 
 
 class CommandLine(unittest.TestCase):
