@@ -19,6 +19,7 @@
 #include "dataplane/device_check.h"
 #include "dataplane/fanout.h"
 #include "dataplane/interface.h"
+#include "dataplane/interrupt_thread.h"
 #include "dataplane/log.h"
 #include "dataplane/memif_socket.h"
 #include "dataplane/privileges.h"
@@ -303,11 +304,15 @@ bool PortDevice::can_reconnect() const {
 }
 
 void PortDevice::reconnect() {
+  stop();
+  start();
+}
+
+void PortDevice::stop() {
   if (started_) {
-    rte_eth_dev_stop(port_);
+    run_on_interrupt_thread([this] { rte_eth_dev_stop(port_); });
     started_ = false;
   }
-  start();
 }
 
 // The kernel keeps what the driver told its interface.
@@ -322,9 +327,7 @@ PortDevice::~PortDevice() {
     queue.drop_waiting();
   }
   end_promiscuous_mode();
-  if (started_) {
-    rte_eth_dev_stop(port_);
-  }
+  stop();
   rte_eth_dev_close(port_);
   give_mtu_back();
 }

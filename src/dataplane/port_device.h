@@ -70,6 +70,7 @@ class PortDevice {
   tl::expected<void, std::string> configure(std::uint16_t mtu, rte_mempool* mempool,
                                             std::uint16_t cores);
   tl::expected<void, std::string> start();
+  void stop();
   // Of the kernel's interface behind it, if there is one.
   tl::expected<void, std::string> set_mtu(std::uint16_t mtu);
   // Unless somebody else has changed it since.
