@@ -29,8 +29,7 @@ class Paths(unittest.TestCase):
 
     def ping_across(self) -> None:
         self.lab.await_path("l1h1", "10.3.1.2")  # the other side may notice later
-        done = self.lab.ping("l1h1", "10.3.1.2", "-c", "10", "-i", "0.05")
-        self.assertIn(" 0% packet loss", done.stdout)
+        self.lab.assert_no_ping_is_lost(self, "l1h1", "10.3.1.2", 10)
 
     def link_is_up(self) -> bool:
         return {row["port"]: row["up"] for row in self.lab.rows("port", daemon="leaf1")}["spine1"]
@@ -50,9 +49,11 @@ class Paths(unittest.TestCase):
 
     def test_a_port_that_is_set_down_by_hand(self):
         self.lab.ctl("port", "down", "leaf1", "spine1", daemon="leaf1")
-        self.assertFalse(self.uses_spine1())
-        self.ping_across()
-        self.lab.ctl("port", "up", "leaf1", "spine1", daemon="leaf1")
+        try:
+            self.assertFalse(self.uses_spine1())
+            self.ping_across()
+        finally:
+            self.lab.ctl("port", "up", "leaf1", "spine1", daemon="leaf1")
         support.until(self.uses_spine1, what="that the next hop is used again")
 
     def test_a_cable_that_is_pulled_at_this_end(self):
@@ -64,11 +65,13 @@ class Paths(unittest.TestCase):
     def test_a_switch_that_is_killed_leaves_its_links_up(self):
         failures = self.session()["failures_total"]
         self.lab.tool("kill", "spine1")
-        support.until(lambda: not self.uses_spine1(), what="that it was noticed")
-        self.ping_across()
-        self.assertTrue(self.link_is_up(), "it is the session that failed, not the link")
-        self.assertEqual(self.session()["failures_total"], failures + 1)
-        self.lab.tool("restart", "spine1")
+        try:
+            support.until(lambda: not self.uses_spine1(), what="that it was noticed")
+            self.ping_across()
+            self.assertTrue(self.link_is_up(), "it is the session that failed, not the link")
+            self.assertEqual(self.session()["failures_total"], failures + 1)
+        finally:
+            self.lab.tool("restart", "spine1")
 
     def test_a_killed_daemon_is_listed_as_dead(self):
         self.assertIn("spine1 is killed", self.lab.tool("kill", "spine1"))
@@ -110,8 +113,7 @@ class VanishedInterface(unittest.TestCase):
             lab.exec("switch", "ip", "link", "del", "h4")
             support.until(lambda: not {row["port"]: row["up"] for row in lab.rows("port")}["h4"],
                           what="that the port is down")
-            done = lab.ping("h1", "10.0.0.2", "-c", "5", "-i", "0.05")
-            self.assertIn(" 0% packet loss", done.stdout)
+            lab.assert_no_ping_is_lost(self, "h1", "10.0.0.2", 5)
             lab.assert_balanced(self)
 
 

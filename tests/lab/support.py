@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -119,6 +120,13 @@ class Lab:
 
     def ping(self, host: str, address: str, *options) -> subprocess.CompletedProcess:
         return self.exec(host, "ping", "-c", "1", "-W", "10", *options, address)
+
+    def assert_no_ping_is_lost(self, case, host: str, address: str, count: int) -> None:
+        """Of those in a row that are sent first. After the last one ping itself waits for no more
+        than two round trips, which a busy machine exceeds: so it sends on until it has enough."""
+        done = self.ping(host, address, "-c", count, "-i", "0.05", "-w", int(PATIENCE_S))
+        answered = {int(number) for number in re.findall(r"icmp_seq=(\d+) ttl", done.stdout)}
+        case.assertEqual(answered, set(range(1, count + 1)), done.stdout)
 
     def await_path(self, host: str, address: str) -> None:
         """Switches drop what waits for an address that nobody tells them in time."""

@@ -44,8 +44,7 @@ class WhileReducing(unittest.TestCase):
 
     def test_ping(self):
         def talk():
-            done = self.lab.ping("l1h2", "10.4.2.2", "-c", "20", "-i", "0.05")
-            self.assertIn(" 0% packet loss", done.stdout)
+            self.lab.assert_no_ping_is_lost(self, "l1h2", "10.4.2.2", 20)
         self.during_reductions(talk)
 
     def test_iperf_tcp(self):
