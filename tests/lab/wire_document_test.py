@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/wire.md suffices: a worker that was written from it alone, in Python, is a rank of jobs whose
+"""docs/wire.md suffices: workers that were written from it alone, in Python, are ranks of jobs whose
 other ranks are libtributary's. Both sides compare every element."""
 
 import pathlib
@@ -9,31 +9,29 @@ import support
 
 RANK = pathlib.Path(__file__).resolve().parent / "wire_worker" / "rank.py"
 FEW = "1,351,352,353,1409"
-SEVERAL_WINDOWS = "0,10007,100003"  # the longest ends with a completion
+SEVERAL_WINDOWS = "0,10007,100003"  # the longest ends with a completion of Canary's
 ONCE = ("-n", "1", "-w", "0")
 
 
 class Ranks(unittest.TestCase):
-    def job(self, *arguments, ranks: str = "2", **where) -> dict:
-        """A job on four hosts; `ranks` are Python's."""
+    protocol = ("--algorithm", "canary")
+
+    def start(self, *arguments, ranks: str = "2", **where) -> support.Bench:
+        """A job on the lab's hosts; `ranks` are Python's."""
         environment = {"WIRE_RANKS": ranks, "TRIBUTARY_BENCH": str(support.BENCH)}
-        document = self.lab.reduce(*arguments, program=RANK, environment=environment,
-                                   **where)
+        return self.lab.bench(*self.protocol, *arguments, program=RANK, environment=environment,
+                              **where)
+
+    def job(self, *arguments, **where) -> dict:
+        document = self.start(*arguments, **where).finish()
         self.assertEqual(support.wrong(document), 0)
-        self.assertEqual({row["algorithm"] for row in document["rows"]}, {"canary"})
+        self.assertEqual({row["algorithm"] for row in document["rows"]}, {self.protocol[1]})
         return document
 
 
-class OnOneSwitch(Ranks):
-    @classmethod
-    def setUpClass(cls):
-        cls.lab = support.Lab("star-4").__enter__()
-        cls.addClassCleanup(cls.lab.__exit__)
-
+class EveryCollective:
     def test_allreduce_of_every_type_and_operator(self):
-        document = self.job("-d", "all", "-o", "all", "--counts", FEW, *ONCE)
-        self.assertGreater(document["statistics"]["switch_sums_seen"], 0)
-        self.assertEqual(document["statistics"]["blocks_by_hosts"], 0)
+        self.job("-d", "all", "-o", "all", "--counts", FEW, *ONCE)
 
     def test_several_windows_and_calls(self):
         self.job("-d", "i32,f32", "--counts", SEVERAL_WINDOWS, "-n", "2")
@@ -52,13 +50,24 @@ class OnOneSwitch(Ranks):
         self.job("-d", "i16", "--counts", SEVERAL_WINDOWS, ranks="1,2,3")
 
 
+class OnOneSwitch(EveryCollective, Ranks):
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = cls.enterClassContext(support.Lab("star-4"))
+
+    def test_switches_reduce(self):
+        document = self.job("--counts", "10007", *ONCE)
+        self.assertGreater(document["statistics"]["switch_sums_seen"], 0)
+        self.assertEqual(document["statistics"]["blocks_by_hosts"], 0)
+
+
 class OverLossyCables(Ranks):
     """Requests, failures, pendings, releases, attempts: each rank leads a quarter of the blocks."""
 
     @classmethod
     def setUpClass(cls):
-        cls.lab = support.Lab("star-4", "--set", "switch.port.impair_in.loss=0.02").__enter__()
-        cls.addClassCleanup(cls.lab.__exit__)
+        cls.lab = cls.enterClassContext(
+            support.Lab("star-4", "--set", "switch.port.impair_in.loss=0.02"))
 
     def test_loss_costs_time_only(self):
         document = self.job("-d", "i32", "--counts", SEVERAL_WINDOWS, "-n", "3", "-w", "0")
@@ -75,8 +84,7 @@ class OverFewDescriptors(Ranks):
 
     @classmethod
     def setUpClass(cls):
-        cls.lab = support.Lab("star-4", "--descriptors", "16").__enter__()
-        cls.addClassCleanup(cls.lab.__exit__)
+        cls.lab = cls.enterClassContext(support.Lab("star-4", "--descriptors", "16"))
 
     def test_collisions(self):
         document = self.job("-d", "i32", "--counts", SEVERAL_WINDOWS, *ONCE)

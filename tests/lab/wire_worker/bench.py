@@ -5,10 +5,12 @@ import argparse
 import functools
 import math
 import os
+import sys
 import time
 
 import elements
 from calls import ALLREDUCE, BARRIER, BROADCAST, REDUCE, Call
+from canary import Canary
 from communicator import Communicator
 
 _MASK = (1 << 64) - 1
@@ -175,9 +177,13 @@ def options_of(argv: list[str]) -> argparse.Namespace:
 def main(argv: list[str], address: str, mtu: int) -> int:
     options = options_of(argv)
     place = (os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]))
-    communicator = Communicator(place, int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]),
-                                address, mtu, secret=os.environ.get("TRIBUTARY_SECRET", ""),
+    world = int(os.environ["WORLD_SIZE"])
+    protocol = Canary(address)
+    communicator = Communicator(place, int(os.environ["RANK"]), world, address, protocol, mtu,
+                                job=int(os.environ.get("TRIBUTARY_JOB", "0")),
+                                secret=os.environ.get("TRIBUTARY_SECRET", ""),
                                 deadline_s=options.deadline)
     wrong = Bench(communicator, options).run()
     communicator.farewell()
+    print(protocol.summary(), file=sys.stderr)
     return 1 if wrong else 0

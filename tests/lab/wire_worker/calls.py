@@ -11,6 +11,10 @@ ALLREDUCE, REDUCE, BROADCAST, BARRIER = "allreduce", "reduce", "broadcast", "bar
 COMPLETION_ABOVE = 262144  # bytes of a vector
 
 
+class Late(Exception):
+    """A call that was not done by its deadline."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Job:
     id: int

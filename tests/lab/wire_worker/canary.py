@@ -8,19 +8,17 @@ import time
 import elements
 import packets
 import tags
-from calls import Blocks, Call, Job, Progress
+from calls import ALLREDUCE, Blocks, Call, Job, Late, Progress
 from contributor import Contributor
 from leader import Leader
+from rendezvous import CANARY
 from round_trips import RoundTrips
 
 _TRAFFIC_CLASS = 0x02  # ECT(0)
 _IP_MTU_DISCOVER, _IP_PMTUDISC_DO = 10, 2  # "do not fragment"
 _SO_NO_CHECK = 11
 _TICK_S = 0.002
-
-
-class Late(Exception):
-    """A call that was not done by its deadline."""
+_PROBE_BLOCKS = 64
 
 
 def open_socket(address: str) -> socket.socket:
@@ -69,14 +67,37 @@ class _Part:
 
 
 class Canary:
-    def __init__(self, job: Job, udp: socket.socket):
-        self._job, self._socket = job, udp
+    ALGORITHM = CANARY
+    window = 64
+    _HEADERS_BYTES = 20 + 8 + 64  # IPv4, UDP, Canary
+
+    def __init__(self, address: str):
+        self._socket = open_socket(address)
         self._round_trips = RoundTrips()
-        self._next_call, self._next_first = 0, tags.first_sequence(job.key)
+        self._next_call = 0
         self._current: _Part | None = None
         self._past: _Part | None = None
         self._early: list[packets.Packet] = []
         self.switches_seen = False
+
+    def payload_bytes(self, mtu: int) -> int:
+        return (mtu - self._HEADERS_BYTES) // 32 * 32
+
+    def hello(self) -> dict:
+        """What the others have to know of it before they meet."""
+        return {"canary_port": self._socket.getsockname()[1]}
+
+    def begin(self, job: Job) -> None:
+        self._job = job
+        self._next_first = tags.first_sequence(job.key)
+
+    def probe(self) -> list[Call]:
+        blocks = min(self._job.hosts, _PROBE_BLOCKS)
+        return [Call(ALLREDUCE, bytes(blocks * self._job.payload_bytes), elements.I8)]
+
+    def summary(self) -> str:
+        """What a test may want to know."""
+        return f"calls: {self._next_call}"
 
     def call(self, call: Call, deadline: float) -> bytes:
         """The result; raises Late."""

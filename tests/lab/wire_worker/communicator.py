@@ -7,57 +7,50 @@ import time
 import elements
 import rendezvous
 import ring
-from calls import ALLREDUCE, Call
-from canary import Canary, Late, open_socket
+from calls import Call, Late
 
-_HEADERS_BYTES = 20 + 8 + 64  # IPv4, UDP, Canary
-_WINDOW = 64
-_PROBE_BLOCKS = 64
 _PROBE_S = 5.0
-_FAREWELL_S = 2.0
 
 
 class Communicator:
-    def __init__(self, place: tuple[str, int], rank: int, world: int, address: str, mtu: int = 1500,
-                 algorithm: int = rendezvous.CANARY, secret: str = "", deadline_s: float = 30.0):
-        self._deadline_s = deadline_s
+    def __init__(self, place: tuple[str, int], rank: int, world: int, address: str, protocol,
+                 mtu: int = 1500, job: int = 0, secret: str = "", deadline_s: float = 30.0):
+        """`protocol`: Canary or another of this shape."""
+        self._deadline_s, self._protocol = deadline_s, protocol
         deadline = time.monotonic() + deadline_s
-        udp = open_socket(address)
         with ring.listen(address) as listener:
             hello = rendezvous.Hello(
-                rank, world, address, udp.getsockname()[1], listener.getsockname()[1],
-                (mtu - _HEADERS_BYTES) // 32 * 32, _WINDOW, algorithm)
+                rank, world, address, listener.getsockname()[1],
+                protocol.payload_bytes(mtu), protocol.window, protocol.ALGORITHM, job=job,
+                **protocol.hello())
             meeting = rendezvous.meet(place, hello, secret, deadline)
             self.job = meeting.job
-            self._canary = Canary(self.job, udp)
+            protocol.begin(self.job)
             self.ring = ring.join(self.job, meeting.ring, listener, deadline, self._wait)
             meeting.conclude()
-        if algorithm != rendezvous.RING:
-            self._probe(algorithm, deadline)
+        self._probe(deadline)
 
     def _wait(self, readable: socket.socket) -> None:
         """Others are answered meanwhile."""
-        while not self._canary.tend(None, readable):
+        while not self._protocol.tend(None, readable):
             pass
 
-    def _probe(self, algorithm: int, deadline: float) -> None:
+    def _probe(self, deadline: float) -> None:
         self.ring.barrier()
-        vector = bytes(min(self.job.hosts, _PROBE_BLOCKS) * self.job.payload_bytes)
         until = time.monotonic() + min(_PROBE_S, (deadline - time.monotonic()) / 2)
         try:
-            self._canary.call(Call(ALLREDUCE, vector, elements.I8), until)
+            for call in self._protocol.probe():
+                self._protocol.call(call, until)
             failed = False
         except Late:
             failed = True
-        seen = self._canary.switches_seen
-        failed_for, seen_by = self.ring.allreduce([int(failed), int(seen)], elements.I64,
-                                                  elements.SUM)
-        self.switches_reduce = seen_by > 0
-        if failed_for or not seen_by and algorithm == rendezvous.AUTOMATIC:
-            raise RuntimeError("all would go by the ring, which is no protocol of switches")
+        seen = self._protocol.switches_seen
+        failed_for, _ = self.ring.allreduce([int(failed), int(seen)], elements.I64, elements.SUM)
+        if failed_for:
+            raise RuntimeError(f"the probe failed for {failed_for} ranks")
 
     def call(self, call: Call) -> bytes:
-        return self._canary.call(call, time.monotonic() + self._deadline_s)
+        return self._protocol.call(call, time.monotonic() + self._deadline_s)
 
     def farewell(self) -> None:
         self.ring.barrier()

@@ -4,7 +4,8 @@
 import dataclasses
 import socket
 import struct
-import zlib
+
+import sealing
 
 CONTRIBUTION, RESULT, RESTORATION, REQUEST, FAILURE, PENDING, RELEASE = range(1, 8)
 BYPASS, MULTICAST, VERSION = 0x80, 0x40, 2
@@ -14,9 +15,7 @@ DIRECT = 15  # the attempt that no switch takes part in
 PORTS = range(17000, 17256)
 
 _LAYOUT = struct.Struct(">IIHHIHBBBBBBIHHQII6sHI")  # all but the CRC over it
-_CRC = struct.Struct(">I")
-HEADER_BYTES = _LAYOUT.size + _CRC.size
-assert HEADER_BYTES == 64
+assert _LAYOUT.size + 4 == 64
 
 
 @dataclasses.dataclass
@@ -58,22 +57,19 @@ class Packet:
 
     def encode(self) -> bytes:
         fields = [getattr(self, field.name) for field in dataclasses.fields(self)][:-1]
-        header = _LAYOUT.pack(*fields, zlib.crc32(self.payload))
-        return header + _CRC.pack(zlib.crc32(header)) + self.payload
+        return sealing.seal(_LAYOUT, fields, self.payload)
 
 
 def decode(datagram: bytes, element_bytes) -> Packet | None:
     """None if it is no sound packet. `element_bytes`: of an element type, by number."""
-    if len(datagram) < HEADER_BYTES:
+    opened = sealing.unseal(_LAYOUT, datagram)
+    if opened is None:
         return None
-    *fields, payload_crc = _LAYOUT.unpack_from(datagram)
-    packet = Packet(*fields, payload=datagram[HEADER_BYTES:])
+    fields, payload = opened
+    packet = Packet(*fields, payload=payload)
     sound = (packet.flags & 0x3f == VERSION and CONTRIBUTION <= packet.kind <= RELEASE
              and packet.element_type in element_bytes
-             and len(packet.payload) == packet.elements * element_bytes[packet.element_type]
-             and payload_crc == zlib.crc32(packet.payload)
-             and datagram[_LAYOUT.size:HEADER_BYTES]
-             == _CRC.pack(zlib.crc32(datagram[:_LAYOUT.size])))
+             and len(payload) == packet.elements * element_bytes[packet.element_type])
     return packet if sound else None
 
 

@@ -20,7 +20,7 @@ _PEER = struct.Struct(">IHH28s")
 assert [form.size for form in (_WELCOME, _HELLO, _WORD, _AGREEMENT, _PEER)] == [40, 84, 12, 28, 36]
 _PROOF_BYTES = _NONCE_BYTES = 32
 
-AUTOMATIC, CANARY, RING = 0, 1, 2
+AUTOMATIC, CANARY, RING, PANAMA, NETREDUCE = range(5)
 _GREETING_NUMBER, _AGREEMENT_NUMBER, _OUTCOME_NUMBER, _CONCLUSION_NUMBER = range(4)
 _RETRY_S = 0.02
 
@@ -30,13 +30,13 @@ class Hello:
     rank: int
     world: int
     address: str
-    canary_port: int
     ring_port: int
     payload_bytes: int
     window: int
     algorithm: int
     fallback_is_error: bool = False
     job: int = 0
+    canary_port: int = 0
 
     def encode(self) -> bytes:
         udp = 0
