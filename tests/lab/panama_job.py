@@ -28,3 +28,9 @@ def job(lab: support.Lab, *options, number: int = 1):
         removed = support.ctl("fabric", "remove", "--force", file)
         if removed.returncode != 0:
             raise AssertionError(f"fabric remove: {removed.stderr}")
+
+
+def summed(lab: support.Lab) -> int:
+    """Results that switches made."""
+    return sum(row["figures"]["results_total"] for row in lab.rows("engine")
+               if row["engine"] == "panama")

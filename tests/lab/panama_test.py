@@ -10,16 +10,10 @@ from unittest import mock
 
 import faults
 import support
-from panama_job import job
+from panama_job import job, summed
 
 STRANGER = pathlib.Path(__file__).resolve().parent / "panama_stranger.py"
 SIZES = ("-b", "4K", "-e", "256K", "-f", "8", "-n", "2")
-
-
-def summed(lab: support.Lab) -> int:
-    """Results that switches made."""
-    return sum(row["figures"]["results_total"] for row in lab.rows("engine")
-               if row["engine"] == "panama")
 
 
 class Panama(unittest.TestCase):

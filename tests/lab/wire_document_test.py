@@ -2,15 +2,22 @@
 """docs/wire.md suffices: workers that were written from it alone, in Python, are ranks of jobs whose
 other ranks are libtributary's. Both sides compare every element."""
 
+import os
 import pathlib
+import re
 import unittest
+from unittest import mock
 
 import support
+from panama_job import job as panama_job
+from panama_job import summed as results_of_switches
 
 RANK = pathlib.Path(__file__).resolve().parent / "wire_worker" / "rank.py"
 FEW = "1,351,352,353,1409"
 SEVERAL_WINDOWS = "0,10007,100003"  # the longest ends with a completion of Canary's
 ONCE = ("-n", "1", "-w", "0")
+LOSSY = ("--set", "switch.port.impair.loss=0.01", "--set", "switch.port.impair.seed={n}")
+SLOW = ("--set", "switch.port.rate=2Mbit")  # so that something can happen to a call meanwhile
 
 
 class Ranks(unittest.TestCase):
@@ -90,6 +97,50 @@ class OverFewDescriptors(Ranks):
         document = self.job("-d", "i32", "--counts", SEVERAL_WINDOWS, *ONCE)
         self.assertGreater(document["statistics"]["collisions_received"], 0)
         self.assertGreater(document["statistics"]["restorations_sent"], 0)
+
+
+class Panama(Ranks):
+    protocol = ("--algorithm", "panama")
+
+
+class OnATree(EveryCollective, Panama):
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = cls.enterClassContext(support.Lab("star-4"))
+        cls.enterClassContext(panama_job(cls.lab))
+
+    def test_without_congestion_control(self):
+        with mock.patch.dict(os.environ, {"TRIBUTARY_CONGESTION_CONTROL": "off"}):
+            self.job("-d", "i32", "--counts", SEVERAL_WINDOWS, *ONCE)
+
+
+class OnTwoTreesOverLossyCables(Panama):
+    def test_loss_costs_time_only(self):
+        with support.Lab("fat-tree-8", *LOSSY) as self.lab, panama_job(self.lab, "--trees", 2) as told:
+            self.assertEqual(len(told["TRIBUTARY_TREES"].split(",")), 2)
+            self.job("-d", "i32", "--counts", SEVERAL_WINDOWS, *ONCE, ranks="1,6")
+
+
+class OnATreeWhoseSwitchForgets(Panama):
+    def lose(self, share: float) -> None:
+        """Of what goes to the workers."""
+        self.lab.tool("reload", "--set", f"switch.port.impair_out.loss={share}",
+                      "--set", "switch.port.impair_out.seed={n}")
+
+    def test_workers_have_the_results(self):
+        """It is killed when some worker lacks a result that others have."""
+        with support.Lab("star-4", *SLOW) as self.lab, panama_job(self.lab):
+            bench = self.start("-d", "i64", "--counts", "100003", *ONCE, ranks="1,2,3")
+            support.until(lambda: results_of_switches(self.lab) > 0, what="the ranks to meet")
+            self.lose(0.2)
+            support.until(lambda: results_of_switches(self.lab) > 50, what="a reduction")
+            self.lab.tool("kill", "star-4")
+            self.assertTrue(bench.running(), "it ended too early to prove anything")
+            self.lab.tool("restart", "star-4")
+            self.lose(0)
+            self.assertEqual(support.wrong(bench.finish()), 0)
+        answers = re.findall(r"answers to inquiries: (\d+)", bench.said)
+        self.assertGreater(sum(map(int, answers)), 0, bench.said)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import elements
 from calls import ALLREDUCE, BARRIER, BROADCAST, REDUCE, Call
 from canary import Canary
 from communicator import Communicator
+from panama import Panama
 
 _MASK = (1 << 64) - 1
 _LATE_S, _LATE_RANKS = 0.02, 8
@@ -170,15 +171,23 @@ def options_of(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("-n", "--iters", dest="iterations", type=int, default=5)
     parser.add_argument("-w", "--warmup_iters", dest="warmups", type=int, default=1)
     parser.add_argument("-r", "--root", type=int, default=0)
+    parser.add_argument("--algorithm", default="canary")
     parser.add_argument("--deadline", type=float, default=30)
     return parser.parse_known_args(argv)[0]
+
+
+def protocol_of(options: argparse.Namespace, address: str, world: int):
+    if options.algorithm == "panama":
+        congestion_control = os.environ.get("TRIBUTARY_CONGESTION_CONTROL", "on") == "on"
+        return Panama(address, os.environ["TRIBUTARY_TREES"].split(","), world, congestion_control)
+    return Canary(address)
 
 
 def main(argv: list[str], address: str, mtu: int) -> int:
     options = options_of(argv)
     place = (os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]))
     world = int(os.environ["WORLD_SIZE"])
-    protocol = Canary(address)
+    protocol = protocol_of(options, address, world)
     communicator = Communicator(place, int(os.environ["RANK"]), world, address, protocol, mtu,
                                 job=int(os.environ.get("TRIBUTARY_JOB", "0")),
                                 secret=os.environ.get("TRIBUTARY_SECRET", ""),

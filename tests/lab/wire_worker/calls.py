@@ -41,6 +41,17 @@ class Call:
     root: int = 0
 
 
+_AS_WIDE = {size: type for type, size in elements.BYTES.items() if elements.is_integer(type)}
+
+
+def as_allreduce(call: Call) -> Call:
+    """The same for a protocol that knows nothing else. Others than the root broadcast zeros."""
+    if call.collective == BROADCAST:
+        integer = _AS_WIDE[elements.BYTES[call.element_type]]
+        return Call(ALLREDUCE, call.vector, integer, elements.OR)
+    return Call(ALLREDUCE, call.vector, call.element_type, call.op)
+
+
 class Blocks:
     def __init__(self, job: Job, call: Call, number: int, first: int):
         self.job, self.call, self.first = job, call, first

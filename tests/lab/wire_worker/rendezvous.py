@@ -37,6 +37,10 @@ class Hello:
     fallback_is_error: bool = False
     job: int = 0
     canary_port: int = 0
+    trees: int = 0
+    quorum: int = 0
+    congestion_control: bool = False
+    groups_crc: int = 0
 
     def encode(self) -> bytes:
         udp = 0
@@ -44,7 +48,8 @@ class Hello:
         return _HELLO.pack(_MAGIC, _VERSION, udp, preferences, self.rank, self.world,
                            number_of(self.address), self.canary_port, self.ring_port,
                            self.payload_bytes, self.window, self.job,
-                           0, 0, 0, 0, 0, 0, 0, 0, 0, bytes(28))
+                           self.trees, self.quorum, self.congestion_control, 0, self.groups_crc,
+                           0, 0, 0, 0, bytes(28))
 
 
 class Proofs:

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One rank's collectives by PANAMA, where results have everybody in them."""
+
+import select
+import socket
+import time
+import zlib
+
+import elements
+import panama_packets
+import tags
+from calls import ALLREDUCE, Call, Job, Late
+from panama_call import Packets
+from panama_packets import ANSWER, INQUIRY, RESULT, RETRANSMISSION, Packet
+from panama_socket import Groups
+from panama_tree import Tree
+from panama_window import Window
+from rendezvous import PANAMA
+from round_trips import RoundTrips
+
+_TICK_S = 0.002
+_LEAST_WINDOW = 2
+
+
+class _Part:
+    """This rank's part in one call."""
+
+    def __init__(self, packets: Packets, trees: list[Tree]):
+        self.packets, self._trees = packets, trees
+        self.result = bytearray(packets.call.vector)
+
+    def finished(self) -> bool:
+        return all(tree.finished() for tree in self._trees)
+
+    def to_send(self, now: float):
+        """Trees take turns."""
+        while ready := [tree for tree in self._trees if tree.may_send()]:
+            yield from (tree.send_next(now) for tree in ready)
+        yield from filter(None, (tree.late(now) for tree in self._trees))
+
+    def take(self, packet: Packet, marked: bool, now: float) -> bool:
+        """Whether it is a result, and news."""
+        news = (self.packets.is_result(packet)
+                and self._trees[packet.tree].take(packet, marked, now))
+        if not news:
+            return False
+        self.result[self.packets.place(packet.tree, packet.vid)] = packet.payload
+        return True
+
+
+class Panama:
+    ALGORITHM = PANAMA
+    window = 64
+    _HEADERS_BYTES = 20 + 8 + 48  # IPv4, UDP, PANAMA
+    switches_seen = True  # nobody else makes results
+
+    def __init__(self, address: str, groups: list[str], quorum: int, congestion_control: bool):
+        self._groups_crc = zlib.crc32(b"".join(map(socket.inet_aton, groups)))
+        self._groups, self._quorum = Groups(address, groups), quorum
+        self._congestion_control = congestion_control
+        self._windows = [Window(congestion_control) for _ in groups]
+        self._caps = [panama_packets.NO_CAP for _ in groups]  # that the results told of late
+        self._round_trips = RoundTrips()
+        self._epoch = 0
+        self._answers = 0  # to inquiries
+        self._part: _Part | None = None
+        self._results: dict[tuple[int, int], Packet] = {}  # by tree and VID
+        self._epoch_of_results = 0
+
+    def payload_bytes(self, mtu: int) -> int:
+        return (mtu - self._HEADERS_BYTES) // 32 * 32
+
+    def hello(self) -> dict:
+        return {"trees": len(self._windows), "quorum": self._quorum,
+                "congestion_control": self._congestion_control,
+                "groups_crc": self._groups_crc}
+
+    def begin(self, job: Job) -> None:
+        self._job = job
+        self._run = tags.siphash(job.key, b"\xff" * 12) % (1 << 32)
+
+    def probe(self) -> list[Call]:
+        payload = bytes(len(self._windows) * self._job.payload_bytes)
+        return [Call(ALLREDUCE, payload, elements.I8)]
+
+    def call(self, call: Call, deadline: float) -> bytes:
+        """The result; raises Late."""
+        packets = Packets(self._job, self._run, call, self._epoch, len(self._windows))
+        if packets.total == 0:
+            return b""
+        most = max(self._job.window // len(self._windows), _LEAST_WINDOW)
+        part = self._part = _Part(packets, [
+            Tree(packets, number, window, most, self._round_trips)
+            for number, window in enumerate(self._windows)])
+        self._epoch += 1
+        while not part.finished():
+            self.tend(_TICK_S)
+            if time.monotonic() > deadline:
+                raise Late(f"epoch {packets.epoch} is not over")
+        return bytes(part.result)
+
+    def tend(self, wait_s: float | None, other: socket.socket | None = None) -> bool:
+        """Sends what is due and takes what came; returns, then or after a while, whether `other` can
+        be read."""
+        for packet in self._part.to_send(time.monotonic()) if self._part else ():
+            self._groups.send(packet.tree, packet.encode())
+        watched = [self._groups.socket] if other is None else [self._groups.socket, other]
+        ready, _, _ = select.select(watched, [], [], wait_s)
+        if self._groups.socket in ready:
+            self._receive()
+        return other in ready
+
+    def summary(self) -> str:
+        """What a test may want to know."""
+        return f"calls: {self._epoch}, answers to inquiries: {self._answers}"
+
+    def _receive(self) -> None:
+        while came := self._groups.receive():
+            datagram, marked = came
+            packet = panama_packets.decode(datagram)
+            if packet is not None and (packet.job, packet.run) == (self._job.id, self._run):
+                if packet.kind == INQUIRY:
+                    self._answer(packet)
+                elif packet.kind == RESULT and self._part:
+                    self._take(packet, marked)
+
+    def _take(self, packet: Packet, marked: bool) -> None:
+        part = self._part
+        if packet.epoch != part.packets.epoch or not part.take(packet, marked, time.monotonic()):
+            return
+        self._caps[packet.tree] = packet.wnd_cap
+        if self._epoch_of_results != packet.epoch:
+            self._results.clear()  # everybody is in this one, and lacks nothing of the calls before
+            self._epoch_of_results = packet.epoch
+        self._results[packet.tree, packet.vid] = packet
+
+    def _answer(self, inquiry: Packet) -> None:
+        kept = self._results.get((inquiry.tree, inquiry.vid))
+        if kept is not None and inquiry.epoch == self._epoch_of_results:
+            kept.flags = kept.flags & ~RETRANSMISSION | ANSWER
+            kept.wnd_cap = self._caps[kept.tree]
+            self._groups.send(kept.tree, kept.encode())
+            self._answers += 1

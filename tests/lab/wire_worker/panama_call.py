@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How a call becomes the packets of PANAMA's trees."""
+
+import functools
+import struct
+
+import elements
+import tags
+from calls import BARRIER, Call, Job, as_allreduce
+from panama_packets import AGGREGATION, FIN, NO_CAP, VERSION, Packet
+
+
+class Packets:
+    def __init__(self, job: Job, run: int, call: Call, epoch: int, trees: int):
+        self.job, self.run, self.epoch, self.trees = job, run, epoch, trees
+        self.call = as_allreduce(call)
+        self._key = tags.key_of_call(job.key, epoch)
+        full = -(-len(self.call.vector) // job.payload_bytes)
+        self.total = 1 if call.collective == BARRIER else full
+
+    def of_tree(self, tree: int) -> int:
+        """How many."""
+        return max(-(-(self.total - tree) // self.trees), 0)
+
+    def place(self, tree: int, vid: int) -> slice:
+        """In the vector."""
+        at = (vid * self.trees + tree) * self.job.payload_bytes
+        return slice(at, min(at + self.job.payload_bytes, len(self.call.vector)))
+
+    def contribution(self, tree: int, vid: int) -> Packet:
+        payload = self.call.vector[self.place(tree, vid)]
+        is_last = vid == self.of_tree(tree) - 1
+        return Packet(self.job.id, tree, NO_CAP, vid, VERSION | (FIN if is_last else 0), AGGREGATION,
+                      self.call.element_type, self.call.op, self.run, self.epoch,
+                      self._elements(len(payload)), 1, self.job.hosts, self.job.rank,
+                      self._tag(tree, vid, self.job.rank), payload)
+
+    def _elements(self, payload_bytes: int) -> int:
+        return payload_bytes // elements.BYTES[self.call.element_type]
+
+    def _tag(self, tree: int, vid: int, rank: int) -> int:
+        return tags.siphash(self._key, struct.pack(">III", tree, vid, rank))
+
+    @functools.cache
+    def _total_tag(self, tree: int, vid: int) -> int:
+        return tags.total(self._tag(tree, vid, rank) for rank in range(self.job.hosts))
+
+    def is_result(self, packet: Packet) -> bool:
+        """Of a packet of this call: everybody is in it."""
+        if packet.tree >= self.trees or packet.vid >= self.of_tree(packet.tree):
+            return False
+        place = self.place(packet.tree, packet.vid)
+        return (packet.workers == packet.contributions == self.job.hosts
+                and (packet.element_type, packet.op) == (self.call.element_type, self.call.op)
+                and packet.elements == self._elements(place.stop - place.start)
+                and packet.fingerprint == self._total_tag(packet.tree, packet.vid))
