@@ -143,5 +143,23 @@ class OnATreeWhoseSwitchForgets(Panama):
         self.assertGreater(sum(map(int, answers)), 0, bench.said)
 
 
+class NetReduce(Ranks):
+    """Over Reliable Connections in software."""
+    protocol = ("--algorithm", "netreduce", "--ring", "4")
+
+
+class OverARing(EveryCollective, NetReduce):
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = cls.enterClassContext(support.Lab("star-4"))
+
+
+class OverARingOfLossyCables(NetReduce):
+    def test_loss_costs_time_only(self):
+        with support.Lab("star-4", *LOSSY) as self.lab:
+            document = self.job("-d", "i32", "--counts", SEVERAL_WINDOWS, *ONCE, ranks="1,2")
+        self.assertGreater(document["netreduce"]["retransmissions_sent"], 0)
+
+
 if __name__ == "__main__":
     support.main()

@@ -12,6 +12,8 @@ import elements
 from calls import ALLREDUCE, BARRIER, BROADCAST, REDUCE, Call
 from canary import Canary
 from communicator import Communicator
+from netreduce import NetReduce
+from netreduce_messages import RingSettings
 from panama import Panama
 
 _MASK = (1 << 64) - 1
@@ -172,6 +174,7 @@ def options_of(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("-w", "--warmup_iters", dest="warmups", type=int, default=1)
     parser.add_argument("-r", "--root", type=int, default=0)
     parser.add_argument("--algorithm", default="canary")
+    parser.add_argument("--ring", type=int, default=0)
     parser.add_argument("--deadline", type=float, default=30)
     return parser.parse_known_args(argv)[0]
 
@@ -180,6 +183,8 @@ def protocol_of(options: argparse.Namespace, address: str, world: int):
     if options.algorithm == "panama":
         congestion_control = os.environ.get("TRIBUTARY_CONGESTION_CONTROL", "on") == "on"
         return Panama(address, os.environ["TRIBUTARY_TREES"].split(","), world, congestion_control)
+    if options.algorithm == "netreduce":
+        return NetReduce(address, RingSettings(options.ring))
     return Canary(address)
 
 

@@ -41,6 +41,11 @@ class Hello:
     quorum: int = 0
     congestion_control: bool = False
     groups_crc: int = 0
+    ring: int = 0
+    netreduce_window: int = 0
+    message_packets: int = 0
+    netreduce_mtu: int = 0
+    connections: bytes = bytes(28)
 
     def encode(self) -> bytes:
         udp = 0
@@ -49,7 +54,8 @@ class Hello:
                            number_of(self.address), self.canary_port, self.ring_port,
                            self.payload_bytes, self.window, self.job,
                            self.trees, self.quorum, self.congestion_control, 0, self.groups_crc,
-                           0, 0, 0, 0, bytes(28))
+                           self.ring, self.netreduce_window, self.message_packets,
+                           self.netreduce_mtu, self.connections)
 
 
 class Proofs:
@@ -92,7 +98,8 @@ class Meeting:
         peers = list(_PEER.iter_unpack(body[_AGREEMENT.size:]))
         self.ring = [(address, port) for address, _, port, _ in peers]
         self.job = Job(job, self._proofs.job_key(key), rank,
-                       [(address, port) for address, port, _, _ in peers], payload_bytes, window)
+                       [(address, port) for address, port, _, _ in peers], payload_bytes, window,
+                       [connections for _, _, _, connections in peers])
 
     def conclude(self) -> None:
         """Once this rank has joined the ring: until all have."""
