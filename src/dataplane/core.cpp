@@ -195,8 +195,8 @@ void Core::settle(Share& share, Time now) {
     const auto number = setup_.topology->number(switch_index, packet->egress);
     depart(number, std::move(packet), now);
   }
-  if (!output_.lessons.empty()) {
-    teach_others(switch_index);
+  if (!output_.table_updates.empty()) {
+    send_table_updates(switch_index);
   }
   if (!output_.controls.empty()) {
     tell_ports(switch_index, now);
@@ -212,20 +212,20 @@ void Core::tell_ports(std::uint32_t switch_index, Time now) {
   }
 }
 
-void Core::teach_others(std::uint32_t switch_index) {
+void Core::send_table_updates(std::uint32_t switch_index) {
   const auto tag = errand_tag(Errand::learn, switch_index);
   const unsigned last = setup_.core + 1 == setup_.cores ? setup_.cores - 2 : setup_.cores - 1;
-  while (auto lesson = output_.lessons.pop()) {
+  while (auto update = output_.table_updates.pop()) {
     for (unsigned other = 0; other < last; ++other) {
       if (other == setup_.core) {
         continue;
       }
-      // A lesson that cannot be copied is learned from a later packet.
-      if (auto copy = pool_.clone(*lesson)) {
+      // A table update that cannot be copied is learned from a later packet.
+      if (auto copy = pool_.clone(*update)) {
         hand_over(std::move(copy), other, tag);
       }
     }
-    hand_over(std::move(lesson), last, tag);
+    hand_over(std::move(update), last, tag);
   }
 }
 
@@ -257,7 +257,7 @@ void Core::hand_over(PacketPtr packet, unsigned to, std::uint64_t tag) {
 }
 
 // A received packet that never reached a switch enters its ledger here; a departure was accounted
-// for by its switch, a lesson is a copy.
+// for by its switch, a table update is a copy.
 void Core::account_refused() {
   while (auto packet = refused_.pop()) {
     const auto tag = packet->driver_tag;

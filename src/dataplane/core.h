@@ -62,7 +62,7 @@ class Core {
   void arrive(HomePort& home, PacketPtr packet, Time now);
   void deliver(std::uint32_t switch_index);
   void settle(Share& share, Time now);
-  void teach_others(std::uint32_t switch_index);
+  void send_table_updates(std::uint32_t switch_index);
   void depart(std::uint32_t number, PacketPtr packet, Time now);
   void cross_link(const HomePort& home, Time now);
   void hand_over(PacketPtr packet, unsigned to, std::uint64_t tag);

@@ -66,7 +66,7 @@ bool ArpTable::learn(const wire::Ipv4Address& address, const wire::MacAddress& m
     return false;
   }
   const bool fresh = entry->state != ArpState::reachable || entry->mac != mac ||
-                     entry->interface != interface || now - entry->taught >= timeout_ / 4;
+                     entry->interface != interface || now - entry->published >= timeout_ / 4;
   if (entry->state == ArpState::resolving) {
     std::erase(resolving_, key);
   }
@@ -76,7 +76,7 @@ bool ArpTable::learn(const wire::Ipv4Address& address, const wire::MacAddress& m
   entry->updated = now;
   entry->ask_at = now;
   if (fresh) {
-    entry->taught = now;
+    entry->published = now;
   }
   if (!entry->waiting.empty()) {
     released_.push_back(key);

@@ -107,7 +107,7 @@ class ArpTable {
     PortIndex interface = no_port;
     std::uint32_t questions = 0;
     Time updated{};  // reachable: when learned; resolving: when begun
-    Time taught{};
+    Time published{};
     Time ask_at{};  // the next question is not sent before
     PacketList waiting;
   };

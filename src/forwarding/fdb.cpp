@@ -7,7 +7,8 @@ Fdb::Fdb(std::uint32_t capacity, Duration ageing, std::uint64_t seed)
     : table_(capacity, seed), ageing_(ageing) {}
 
 // What is not just seen again. `entry` is that of `mac`, or null.
-Fdb::Lesson Fdb::learn_news(Entry* entry, const wire::MacAddress& mac, PortIndex port, Time now) {
+Fdb::LearnResult Fdb::learn_news(Entry* entry, const wire::MacAddress& mac, PortIndex port,
+                                 Time now) {
   if (entry == nullptr) {
     if (!may_learn(port)) {
       return refuse(port);
@@ -15,17 +16,17 @@ Fdb::Lesson Fdb::learn_news(Entry* entry, const wire::MacAddress& mac, PortIndex
     entry = table_.full() ? nullptr : table_.insert(key_of(mac));
     if (entry == nullptr) {
       ++refused_;
-      return Lesson::full;
+      return LearnResult::full;
     }
     *entry = {now, now, port, false};
     count_learned(port, true);
     if (sweep_at_ == never) {
       sweep_at_ = now + ageing_;
     }
-    return Lesson::taught;
+    return LearnResult::updated;
   }
   if (entry->is_static) {
-    return entry->port == port ? Lesson::known : refuse(port);
+    return entry->port == port ? LearnResult::known : refuse(port);
   }
   if (entry->port != port) {
     if (!may_learn(port)) {
@@ -36,7 +37,7 @@ Fdb::Lesson Fdb::learn_news(Entry* entry, const wire::MacAddress& mac, PortIndex
     count_learned(port, true);
   }
   *entry = {now, now, port, false};
-  return Lesson::taught;
+  return LearnResult::updated;
 }
 
 bool Fdb::may_learn(PortIndex port) const {
@@ -47,12 +48,12 @@ bool Fdb::may_learn(PortIndex port) const {
   return may.on && (!may.addresses_max || is.learned < *may.addresses_max);
 }
 
-Fdb::Lesson Fdb::refuse(PortIndex port) {
+Fdb::LearnResult Fdb::refuse(PortIndex port) {
   if (port >= behind_.size() || !behind_[port].may.on || !behind_[port].may.addresses_max) {
-    return Lesson::known;
+    return LearnResult::known;
   }
   ++behind_[port].is.refused;
-  return Lesson::refused;
+  return LearnResult::refused;
 }
 
 void Fdb::count_learned(PortIndex port, bool more) {

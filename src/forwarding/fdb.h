@@ -21,9 +21,9 @@ namespace tributary::forwarding {
 // security).
 class Fdb {
  public:
-  enum class Lesson : std::uint8_t {
+  enum class LearnResult : std::uint8_t {
     known,    // nothing that other cores need
-    taught,   // new, moved, or seen again a quarter of the ageing time after the last lesson
+    updated,  // new, moved, or seen again a quarter of the ageing time after the last update
     full,     // no room
     refused,  // the port may not have this address: the frame is to be dropped
   };
@@ -35,14 +35,14 @@ class Fdb {
     table_.prefetch(key_of(mac));
   }
   // A frame with this source came in by `port`.
-  Lesson learn(const wire::MacAddress& mac, PortIndex port, Time now) {
+  LearnResult learn(const wire::MacAddress& mac, PortIndex port, Time now) {
     auto* entry = table_.find(key_of(mac));
     if (entry == nullptr || entry->port != port || entry->is_static ||
-        now - entry->taught >= ageing_ / 4) {
+        now - entry->published >= ageing_ / 4) {
       return learn_news(entry, mac, port, now);
     }
     entry->seen = now;
-    return Lesson::known;
+    return LearnResult::known;
   }
   // The port, or no_port when the address is unknown.
   PortIndex find(const wire::MacAddress& mac, Time now) const {
@@ -74,7 +74,7 @@ class Fdb {
  private:
   struct Entry {
     Time seen{};  // never: static
-    Time taught{};
+    Time published{};
     PortIndex port = no_port;
     bool is_static = false;
   };
@@ -97,9 +97,9 @@ class Fdb {
     return mac;
   }
   bool is_aged(const Entry& entry, Time now) const { return now - entry.seen > ageing_; }
-  Lesson learn_news(Entry* entry, const wire::MacAddress& mac, PortIndex port, Time now);
+  LearnResult learn_news(Entry* entry, const wire::MacAddress& mac, PortIndex port, Time now);
   // What becomes of a frame from `port` whose address cannot be learned there.
-  Lesson refuse(PortIndex port);
+  LearnResult refuse(PortIndex port);
   bool may_learn(PortIndex port) const;
   void count_learned(PortIndex port, bool more);
 

@@ -23,11 +23,11 @@ class Bridge {
   }
   // Learns the source of a frame that came in by a bridged port. False: the port may not have it.
   bool learn(const Packet& frame, const wire::MacAddress& source, Time now) {
-    const auto lesson = fdb_.learn(source, frame.ingress, now);
-    if (lesson == forwarding::Fdb::Lesson::taught) {
-      outlet_.teach(frame);
+    const auto result = fdb_.learn(source, frame.ingress, now);
+    if (result == forwarding::Fdb::LearnResult::updated) {
+      outlet_.publish(frame);
     }
-    return lesson != forwarding::Fdb::Lesson::refused;
+    return result != forwarding::Fdb::LearnResult::refused;
   }
   // What another core learned.
   void learn_quietly(const wire::MacAddress& source, PortIndex port, Time now);

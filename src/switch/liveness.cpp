@@ -218,11 +218,11 @@ bool Liveness::note(const wire::Ipv4Address& neighbour, Health health) {
 
 void Liveness::tell(const wire::Ipv4Address& neighbour, Health health) {
   const Word word{neighbour, static_cast<std::uint8_t>(health)};
-  outlet_.teach_word(std::as_bytes(std::span(&word, 1)));
+  outlet_.publish_liveness(std::as_bytes(std::span(&word, 1)));
 }
 
-void Liveness::learn(const Packet& lesson) {
-  wire::Cursor cursor(lesson.bytes());
+void Liveness::learn(const Packet& update) {
+  wire::Cursor cursor(update.bytes());
   const auto* word = cursor.take<Word>();
   if (word != nullptr && config_ && !keeps_sessions_) {
     note(word->neighbour, static_cast<Health>(word->health));

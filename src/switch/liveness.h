@@ -18,8 +18,8 @@ namespace tributary::switching {
 bool is_bfd(const engine::Frame& frame);
 
 // Which next hops of the static routes can be used. One core keeps a BFD session with each; the
-// other cores are told by lessons, at every change and again with every packet that is sent, so
-// that a lost lesson does not stay lost.
+// other cores are told by table updates, at every change and again with every packet that is sent,
+// so that a lost update does not stay lost.
 class Liveness {
  public:
   static constexpr unsigned core = 0;  // that has the sessions
@@ -30,8 +30,8 @@ class Liveness {
   bool serves(const engine::Frame& frame) const { return config_ && is_bfd(frame); }
   // A packet that is addressed to the switch and that serves() is true for.
   void receive(PacketPtr packet, const engine::Frame& frame, Time now);
-  // A lesson without an ingress port: what the core with the sessions says.
-  void learn(const Packet& lesson);
+  // A table update without an ingress port: what the core with the sessions says.
+  void learn(const Packet& update);
   void expire(Time now);
   Time deadline() const;
 

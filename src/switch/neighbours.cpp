@@ -125,7 +125,7 @@ bool Neighbours::receive(const Packet& frame, const wire::ArpHeader& arp, PortIn
   const bool is_reply = arp.operation.value() == wire::ArpHeader::reply;
   // A reply may answer the question of another core, which this one cannot know.
   if (fresh || (for_us && is_reply)) {
-    outlet_.teach(frame);
+    outlet_.publish(frame);
   }
   if (for_us && arp.operation.value() == wire::ArpHeader::request && !arp.sender_mac.is_group()) {
     answer(arp, interface, now);

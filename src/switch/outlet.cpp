@@ -47,23 +47,23 @@ void Outlet::keep(Account account) {
   }
 }
 
-void Outlet::teach(const Packet& frame) {
-  if (!teaches_) {
+void Outlet::publish(const Packet& frame) {
+  if (!publishes_) {
     return;
   }
-  if (auto lesson = pool_.clone(frame)) {
-    out_->lessons.push(std::move(lesson));
+  if (auto update = pool_.clone(frame)) {
+    out_->table_updates.push(std::move(update));
   }
 }
 
-void Outlet::teach_word(wire::Bytes word) {
-  if (!teaches_) {
+void Outlet::publish_liveness(wire::Bytes word) {
+  if (!publishes_) {
     return;
   }
-  if (auto lesson = pool_.allocate(); lesson && lesson->tailroom() >= word.size()) {
-    lesson->length = static_cast<std::uint32_t>(word.size());
-    std::copy(word.begin(), word.end(), lesson->data());
-    out_->lessons.push(std::move(lesson));
+  if (auto update = pool_.allocate(); update && update->tailroom() >= word.size()) {
+    update->length = static_cast<std::uint32_t>(word.size());
+    std::copy(word.begin(), word.end(), update->data());
+    out_->table_updates.push(std::move(update));
   }
 }
 

@@ -24,7 +24,7 @@ class Outlet {
       : interfaces_(interfaces),
         pool_(pool),
         queues_(gauges, interfaces.count()),
-        teaches_(share.cores > 1) {}
+        publishes_(share.cores > 1) {}
 
   void bind(Output* out) {
     out_ = out;
@@ -64,10 +64,10 @@ class Outlet {
   // The switch keeps the packet; count_originated() when it goes on.
   void keep(Account account);
 
-  // Other cores are to learn from this frame too.
-  void teach(const Packet& frame);
-  // The same for what was in no frame: a lesson with these bytes and no ingress port.
-  void teach_word(wire::Bytes word);
+  // Other cores update their tables from this frame, too.
+  void publish(const Packet& frame);
+  // The same for what was in no frame: a table update with these bytes and no ingress port.
+  void publish_liveness(wire::Bytes word);
 
  private:
   const Interfaces& interfaces_;
@@ -75,7 +75,7 @@ class Outlet {
   Output* out_ = nullptr;
   forwarding::Occupancy queues_;
   Ledger ledger_;
-  bool teaches_;
+  bool publishes_;
 };
 
 }  // namespace tributary::switching

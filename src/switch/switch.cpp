@@ -101,22 +101,22 @@ class Switch::Impl {
                      liveness_.deadline()});
   }
 
-  void learn(const Packet& lesson, Time now) {
-    if (lesson.ingress == no_port) {
-      liveness_.learn(lesson);
+  void learn(const Packet& update, Time now) {
+    if (update.ingress == no_port) {
+      liveness_.learn(update);
       router_.follow_liveness();
       return;
     }
-    wire::Cursor cursor(lesson.bytes());
+    wire::Cursor cursor(update.bytes());
     const auto* ethernet = cursor.take<wire::EthernetHeader>();
-    if (ethernet == nullptr || lesson.ingress >= interfaces_.count()) {
+    if (ethernet == nullptr || update.ingress >= interfaces_.count()) {
       return;
     }
-    if (interfaces_.port(lesson.ingress).bridged()) {
-      bridge_.learn_quietly(ethernet->source, lesson.ingress, now);
+    if (interfaces_.port(update.ingress).bridged()) {
+      bridge_.learn_quietly(ethernet->source, update.ingress, now);
     }
-    if (const auto* arp = arp_of(lesson)) {
-      neighbours_.learn_quietly(*arp, interfaces_.interface_of(lesson.ingress), now);
+    if (const auto* arp = arp_of(update)) {
+      neighbours_.learn_quietly(*arp, interfaces_.interface_of(update.ingress), now);
     }
   }
 
@@ -318,8 +318,8 @@ Switch::~Switch() = default;
 void Switch::receive(PacketList burst, Time now, Output& out) {
   impl_->receive(std::move(burst), now, out);
 }
-void Switch::learn(const Packet& lesson, Time now) {
-  impl_->learn(lesson, now);
+void Switch::learn(const Packet& update, Time now) {
+  impl_->learn(update, now);
 }
 void Switch::expire(Time now, Output& out) {
   impl_->expire(now, out);

@@ -37,7 +37,7 @@ struct Output {
   PacketList departures;
   // Copies of frames that taught this core something (FDB, ARP), for learn() on the other cores.
   // Empty if there is one core only.
-  PacketList lessons;
+  PacketList table_updates;
   // MAC control frames that came in, absorbed, for Port::obey() of their ingress ports.
   PacketList controls;
 };
@@ -61,9 +61,9 @@ class Switch {
 
   // Takes every packet of `burst`; Packet::ingress is set and Packet::pool is this core's pool.
   void receive(PacketList burst, Time now, Output& out);
-  // What another core learned from `lesson`. Packets that waited for it leave by the next
+  // What another core learned from `update`. Packets that waited for it leave by the next
   // expire(), which is then due at once.
-  void learn(const Packet& lesson, Time now);
+  void learn(const Packet& update, Time now);
 
   // Timers of tables and engines. deadline() may lie in the past: then expire() is due now.
   void expire(Time now, Output& out);

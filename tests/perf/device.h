@@ -34,7 +34,7 @@ class Device {
   void settle(Duration by = std::chrono::nanoseconds(100) * burst) {
     now_ += by;
     out_.departures.clear();
-    out_.lessons.clear();
+    out_.table_updates.clear();
   }
 
  private:

@@ -31,7 +31,7 @@ class SwitchBench {
   ~SwitchBench() {
     EXPECT_TRUE(switch_->ledger().balanced());
     switch_.reset();
-    lessons.clear();
+    table_updates.clear();
     EXPECT_EQ(pool.outstanding(), 0u);
   }
 
@@ -65,14 +65,14 @@ class SwitchBench {
 
   HeapPacketPool pool;
   Time now = Time{} + std::chrono::seconds(1000);
-  std::vector<PacketPtr> lessons;
+  std::vector<PacketPtr> table_updates;
   std::vector<forwarding::QueueGauge> gauges;  // by port, for tests to fill
 
  private:
   std::vector<PacketPtr> collect(switching::Output out) {
     EXPECT_TRUE(ledger().balanced());
-    while (auto lesson = out.lessons.pop()) {
-      lessons.push_back(std::move(lesson));
+    while (auto update = out.table_updates.pop()) {
+      table_updates.push_back(std::move(update));
     }
     std::vector<PacketPtr> packets;
     while (auto packet = out.departures.pop()) {

@@ -33,7 +33,7 @@ class SwitchStorm {
       }
       check(device.fdb(now_).size() <= config_.fdb_capacity + config_.ports.size() + 1);
     }
-    lessons_.clear();
+    table_updates_.clear();
     check(pool_.outstanding() == 0);
   }
 
@@ -189,7 +189,7 @@ class SwitchStorm {
     while (const auto packet = out.departures.pop()) {
       check(packet->egress < ports && packet->length >= sizeof(wire::EthernetHeader));
     }
-    lessons_ = std::move(out.lessons);
+    table_updates_ = std::move(out.table_updates);
   }
 
   void step(switching::Switch& device) {
@@ -211,8 +211,8 @@ class SwitchStorm {
         device.reconfigure(config_);
         break;
       case 3:
-        while (const auto lesson = lessons_.pop()) {
-          device.learn(*lesson, now_);
+        while (const auto update = table_updates_.pop()) {
+          device.learn(*update, now_);
         }
         break;
       default:
@@ -227,7 +227,7 @@ class SwitchStorm {
   std::size_t at_ = 0;
   HeapPacketPool pool_{packets, 1500};
   switching::SwitchConfig config_ = make_config();
-  PacketList lessons_;
+  PacketList table_updates_;
   Time now_ = Time{} + std::chrono::seconds(1);
 };
 

@@ -391,10 +391,10 @@ void VirtualFabric::absorb_output(SwitchNode& node, unsigned core, switching::Ou
   while (auto control = output.controls.pop()) {
     node.ports[control->ingress].obey(*control, now_);
   }
-  while (auto lesson = output.lessons.pop()) {
+  while (auto update = output.table_updates.pop()) {
     for (unsigned other = 0; other < spec_.cores; ++other) {
       if (other != core) {
-        node.shares[other]->learn(*lesson, now_);
+        node.shares[other]->learn(*update, now_);
       }
     }
   }

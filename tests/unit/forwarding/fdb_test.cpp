@@ -9,7 +9,7 @@ namespace tributary::forwarding {
 namespace {
 
 using namespace std::chrono_literals;
-using Lesson = Fdb::Lesson;
+using LearnResult = Fdb::LearnResult;
 
 const Time start = Time{} + 100s;
 
@@ -21,9 +21,9 @@ wire::MacAddress mac(unsigned number) {
 TEST(Fdb, LearnsMovesAndAges) {
   Fdb fdb(16, 300s, 1);
   EXPECT_EQ(fdb.find(mac(1), start), no_port);
-  EXPECT_EQ(fdb.learn(mac(1), 3, start), Lesson::taught);
+  EXPECT_EQ(fdb.learn(mac(1), 3, start), LearnResult::updated);
   EXPECT_EQ(fdb.find(mac(1), start), 3);
-  EXPECT_EQ(fdb.learn(mac(1), 4, start + 1s), Lesson::taught);
+  EXPECT_EQ(fdb.learn(mac(1), 4, start + 1s), LearnResult::updated);
   EXPECT_EQ(fdb.find(mac(1), start + 1s), 4);
   EXPECT_EQ(fdb.moves(), 1u);
   EXPECT_EQ(fdb.find(mac(1), start + 301s), 4);
@@ -33,9 +33,9 @@ TEST(Fdb, LearnsMovesAndAges) {
 TEST(Fdb, TeachesAgainOnlyAfterAQuarterOfTheAgeing) {
   Fdb fdb(16, 400s, 1);
   fdb.learn(mac(1), 3, start);
-  EXPECT_EQ(fdb.learn(mac(1), 3, start + 99s), Lesson::known);
-  EXPECT_EQ(fdb.learn(mac(1), 3, start + 100s), Lesson::taught);
-  EXPECT_EQ(fdb.learn(mac(1), 3, start + 101s), Lesson::known);
+  EXPECT_EQ(fdb.learn(mac(1), 3, start + 99s), LearnResult::known);
+  EXPECT_EQ(fdb.learn(mac(1), 3, start + 100s), LearnResult::updated);
+  EXPECT_EQ(fdb.learn(mac(1), 3, start + 101s), LearnResult::known);
 }
 
 TEST(Fdb, SweepFreesTheRoomOfAgedEntries) {
@@ -44,13 +44,13 @@ TEST(Fdb, SweepFreesTheRoomOfAgedEntries) {
   for (unsigned i = 0; i < 4; ++i) {
     fdb.learn(mac(i), 0, start);
   }
-  EXPECT_EQ(fdb.learn(mac(9), 0, start), Lesson::full);
+  EXPECT_EQ(fdb.learn(mac(9), 0, start), LearnResult::full);
   EXPECT_EQ(fdb.refused(), 1u);
   EXPECT_EQ(fdb.deadline(), start + 10s);
   fdb.expire(start + 11s);
   EXPECT_EQ(fdb.size(), 0u);
   EXPECT_EQ(fdb.deadline(), never);
-  EXPECT_EQ(fdb.learn(mac(9), 0, start + 11s), Lesson::taught);
+  EXPECT_EQ(fdb.learn(mac(9), 0, start + 11s), LearnResult::updated);
 }
 
 TEST(Fdb, StaticEntriesStayAndNeverMove) {
@@ -60,7 +60,7 @@ TEST(Fdb, StaticEntriesStayAndNeverMove) {
   fdb.add_static(mac(1), 7);
   fdb.add_static(mac(3), 8);
   EXPECT_EQ(fdb.find(mac(3), start), 8) << "what strangers taught must not keep it out";
-  EXPECT_EQ(fdb.learn(mac(1), 5, start), Lesson::known);
+  EXPECT_EQ(fdb.learn(mac(1), 5, start), LearnResult::known);
   fdb.forget(7);
   fdb.expire(start + 1000s);
   EXPECT_EQ(fdb.find(mac(1), start + 1000s), 7);
@@ -97,9 +97,9 @@ TEST(Fdb, LearnsNothingBehindAPortThatDoesNotLearn) {
   Fdb fdb(8, 10s, 1);
   fdb.set_learning(std::vector<LearningConfig>{{}, {false, {}}});
   fdb.learn(mac(1), 0, start);
-  EXPECT_EQ(fdb.learn(mac(1), 1, start), Lesson::known) << "the frame goes on";
+  EXPECT_EQ(fdb.learn(mac(1), 1, start), LearnResult::known) << "the frame goes on";
   EXPECT_EQ(fdb.find(mac(1), start), 0);
-  EXPECT_EQ(fdb.learn(mac(2), 1, start), Lesson::known);
+  EXPECT_EQ(fdb.learn(mac(2), 1, start), LearnResult::known);
   EXPECT_EQ(fdb.find(mac(2), start), no_port);
   EXPECT_EQ(fdb.addresses(1).refused, 0u);
 }
@@ -109,11 +109,11 @@ TEST(Fdb, RefusesOneAddressMoreThanAPortMayHave) {
   fdb.set_learning(std::vector<LearningConfig>{{}, {true, 1}});
   fdb.learn(mac(1), 0, start);
   fdb.add_static(mac(3), 0);
-  EXPECT_EQ(fdb.learn(mac(2), 1, start), Lesson::taught);
-  EXPECT_EQ(fdb.learn(mac(2), 1, start), Lesson::known);
-  EXPECT_EQ(fdb.learn(mac(1), 1, start), Lesson::refused) << "another port's";
-  EXPECT_EQ(fdb.learn(mac(3), 1, start), Lesson::refused) << "a static entry's";
-  EXPECT_EQ(fdb.learn(mac(4), 1, start), Lesson::refused) << "one more";
+  EXPECT_EQ(fdb.learn(mac(2), 1, start), LearnResult::updated);
+  EXPECT_EQ(fdb.learn(mac(2), 1, start), LearnResult::known);
+  EXPECT_EQ(fdb.learn(mac(1), 1, start), LearnResult::refused) << "another port's";
+  EXPECT_EQ(fdb.learn(mac(3), 1, start), LearnResult::refused) << "a static entry's";
+  EXPECT_EQ(fdb.learn(mac(4), 1, start), LearnResult::refused) << "one more";
   EXPECT_EQ(fdb.find(mac(1), start), 0);
   EXPECT_EQ(fdb.find(mac(2), start), 1);
   EXPECT_EQ(fdb.find(mac(4), start), no_port);
@@ -127,13 +127,13 @@ TEST(Fdb, HasRoomBehindAPortWhenAnAddressHasGone) {
   fdb.set_learning(one);
   fdb.learn(mac(1), 1, start);
   fdb.expire(start + 11s);
-  EXPECT_EQ(fdb.learn(mac(2), 1, start + 11s), Lesson::taught) << "the first has aged";
+  EXPECT_EQ(fdb.learn(mac(2), 1, start + 11s), LearnResult::updated) << "the first has aged";
   fdb.learn(mac(2), 0, start + 11s);
-  EXPECT_EQ(fdb.learn(mac(3), 1, start + 11s), Lesson::taught) << "the second has moved";
+  EXPECT_EQ(fdb.learn(mac(3), 1, start + 11s), LearnResult::updated) << "the second has moved";
   fdb.forget(1);
-  EXPECT_EQ(fdb.learn(mac(4), 1, start + 11s), Lesson::taught) << "the link was down";
+  EXPECT_EQ(fdb.learn(mac(4), 1, start + 11s), LearnResult::updated) << "the link was down";
   fdb.add_static(mac(4), 1);
-  EXPECT_EQ(fdb.learn(mac(5), 1, start + 11s), Lesson::taught) << "the fourth is static now";
+  EXPECT_EQ(fdb.learn(mac(5), 1, start + 11s), LearnResult::updated) << "the fourth is static now";
   EXPECT_EQ(fdb.addresses(1).learned, 1u);
 }
 

@@ -64,32 +64,32 @@ TEST(OwnerCore, EverythingElseStays) {
   EXPECT_EQ(switching::owner_core(*udp, routed(), 1, 2), 1u);
 }
 
-TEST(Lessons, TeachTheOtherCoreWhereHostsAre) {
+TEST(TableUpdates, TeachTheOtherCoreWhereHostsAre) {
   SwitchBench first(bridged(), {0, 2});
   SwitchBench second(bridged(), {1, 2});
   const Endpoints hello{mac(1), mac(9), Ip(10, 0, 0, 1), Ip(10, 0, 0, 9)};
   first.send(2, make_udp(first.pool, hello, 5, 6));
-  ASSERT_EQ(first.lessons.size(), 1u);
-  second.device().learn(*first.lessons[0], second.now);
+  ASSERT_EQ(first.table_updates.size(), 1u);
+  second.device().learn(*first.table_updates[0], second.now);
   const Endpoints back{mac(9), mac(1), Ip(10, 0, 0, 9), Ip(10, 0, 0, 1)};
   const auto out = second.send(0, make_udp(second.pool, back, 5, 6));
   ASSERT_EQ(out.size(), 1u);
   EXPECT_EQ(out[0]->egress, 2);
 
   first.send(2, make_udp(first.pool, hello, 5, 6));
-  EXPECT_EQ(first.lessons.size(), 1u) << "nothing new";
+  EXPECT_EQ(first.table_updates.size(), 1u) << "nothing new";
   first.now += 75s;
   first.send(2, make_udp(first.pool, hello, 5, 6));
-  EXPECT_EQ(first.lessons.size(), 2u) << "a quarter of the ageing time later";
+  EXPECT_EQ(first.table_updates.size(), 2u) << "a quarter of the ageing time later";
 }
 
-TEST(Lessons, NoneWithOneCore) {
+TEST(TableUpdates, NoneWithOneCore) {
   SwitchBench bench(bridged());
   bench.send(2, make_udp(bench.pool, {mac(1), mac(9), Ip(10, 0, 0, 1), Ip(10, 0, 0, 9)}, 5, 6));
-  EXPECT_TRUE(bench.lessons.empty());
+  EXPECT_TRUE(bench.table_updates.empty());
 }
 
-TEST(Lessons, ReplySeenByOneCoreReleasesWhatWaitsOnAnother) {
+TEST(TableUpdates, ReplySeenByOneCoreReleasesWhatWaitsOnAnother) {
   SwitchBench first(routed(), {0, 2});
   SwitchBench second(routed(), {1, 2});
   const Endpoints through{mac(1), mac(0, 0xee), Ip(10, 0, 0, 9), Ip(10, 0, 1, 9)};
@@ -97,11 +97,11 @@ TEST(Lessons, ReplySeenByOneCoreReleasesWhatWaitsOnAnother) {
   const Endpoints reply{mac(2), mac(1, 0xee), Ip(10, 0, 1, 9), Ip(10, 0, 1, 1)};
   // The first core knows the neighbour already; the second one's question is answered all the same.
   for (int i = 0; i < 2; ++i) {
-    first.lessons.clear();
+    first.table_updates.clear();
     first.send(1, make_arp(first.pool, wire::ArpHeader::reply, reply));
-    ASSERT_EQ(first.lessons.size(), 1u);
+    ASSERT_EQ(first.table_updates.size(), 1u);
   }
-  second.device().learn(*first.lessons[0], second.now);
+  second.device().learn(*first.table_updates[0], second.now);
   EXPECT_LE(second.device().deadline(), second.now);
   const auto out = second.advance(0s);
   ASSERT_EQ(out.size(), 1u);

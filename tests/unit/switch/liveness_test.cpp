@@ -279,11 +279,11 @@ TEST_F(LivenessTest, WithoutItTheirPacketsAreServedByNobody) {
 
 class LivenessCores : public LivenessTest {
  protected:
-  void teach() {
-    for (const auto& lesson : first.lessons) {
-      second.device().learn(*lesson, first.now);
+  void publish() {
+    for (const auto& update : first.table_updates) {
+      second.device().learn(*update, first.now);
     }
-    first.lessons.clear();
+    first.table_updates.clear();
   }
 
   SwitchBench first{two_ways(usual), {0, 2}};
@@ -304,19 +304,19 @@ TEST_F(LivenessCores, TheOthersAreTold) {
   peer.run(301ms, false);
   EXPECT_EQ(ways(first), (std::set<PortIndex>{2}));
   EXPECT_EQ(ways(second), (std::set<PortIndex>{1, 2}));
-  teach();
+  publish();
   EXPECT_EQ(ways(second), (std::set<PortIndex>{2}));
   peer.run(2s);
-  teach();
+  publish();
   EXPECT_EQ(ways(second), (std::set<PortIndex>{1, 2}));
 }
 
-TEST_F(LivenessCores, ALostLessonIsRepeated) {
+TEST_F(LivenessCores, ALostUpdateIsRepeated) {
   peer.run(2s);
   peer.run(301ms, false);
-  first.lessons.clear();
+  first.table_updates.clear();
   peer.run(1100ms, false);
-  teach();
+  publish();
   EXPECT_EQ(ways(second), (std::set<PortIndex>{2}));
 }
 
