@@ -109,18 +109,18 @@ bool Core::receive_from_cores(Time now) {
   const bool worked = handover_.receive(arrivals) > 0;
   while (auto packet = arrivals.pop()) {
     const auto tag = packet->driver_tag;
-    switch (errand_of(tag)) {
-      case Errand::receive:
+    switch (kind_of(tag)) {
+      case HandoverKind::receive:
         shares_[index_of(tag)].inbox.push(std::move(packet));
         break;
-      case Errand::depart:
+      case HandoverKind::depart:
         // Even if another core is to send by now: the cores learn that one after the other.
         ports_.find(index_of(tag))->enqueue(std::move(packet), now);
         break;
-      case Errand::arrive:
+      case HandoverKind::arrive:
         arrive(*ports_.find(index_of(tag)), std::move(packet), now);
         break;
-      case Errand::learn: {
+      case HandoverKind::learn: {
         auto& share = shares_[index_of(tag)];
         share.logical->learn(*packet, now);
         share.deadline = share.logical->deadline();
@@ -184,7 +184,7 @@ void Core::deliver(std::uint32_t switch_index) {
     if (owner == setup_.core) {
       share.inbox.push(std::move(packet));
     } else {
-      hand_over(std::move(packet), owner, errand_tag(Errand::receive, switch_index));
+      hand_over(std::move(packet), owner, handover_tag(HandoverKind::receive, switch_index));
     }
   }
 }
@@ -213,7 +213,7 @@ void Core::tell_ports(std::uint32_t switch_index, Time now) {
 }
 
 void Core::send_table_updates(std::uint32_t switch_index) {
-  const auto tag = errand_tag(Errand::learn, switch_index);
+  const auto tag = handover_tag(HandoverKind::learn, switch_index);
   const unsigned last = setup_.core + 1 == setup_.cores ? setup_.cores - 2 : setup_.cores - 1;
   while (auto update = output_.table_updates.pop()) {
     for (unsigned other = 0; other < last; ++other) {
@@ -234,7 +234,7 @@ void Core::depart(std::uint32_t number, PacketPtr packet, Time now) {
   if (sender == setup_.core) {
     ports_.find(number)->enqueue(std::move(packet), now);
   } else {
-    hand_over(std::move(packet), sender, errand_tag(Errand::depart, number));
+    hand_over(std::move(packet), sender, handover_tag(HandoverKind::depart, number));
   }
 }
 
@@ -246,7 +246,7 @@ void Core::cross_link(const HomePort& home, Time now) {
       arrive(*far, std::move(packet), now);
     } else {
       hand_over(std::move(packet), setup_.topology->ports[peer].cores.front(),
-                errand_tag(Errand::arrive, peer));
+                handover_tag(HandoverKind::arrive, peer));
     }
   }
 }
@@ -262,7 +262,7 @@ void Core::account_refused() {
   while (auto packet = refused_.pop()) {
     const auto tag = packet->driver_tag;
     ++status_.handover_full;
-    if (errand_of(tag) == Errand::receive) {
+    if (kind_of(tag) == HandoverKind::receive) {
       auto& ledger = shares_[index_of(tag)].handover;
       ++ledger.received;
       ledger.drop(DropReason::handover_full);

@@ -18,19 +18,19 @@ struct rte_ring;
 namespace tributary::dataplane {
 
 // What the core that takes a handed-over packet does with it.
-enum class Errand : std::uint32_t {
+enum class HandoverKind : std::uint32_t {
   receive,  // it owns the block: Switch::receive on switch `index`
   depart,   // it owns the egress port: Port::enqueue on port `index`
   arrive,   // it owns the far end of an internal link: Port::arrive on port `index`
   learn,    // Switch::learn on switch `index`
 };
 
-// An errand travels in Packet::driver_tag.
-constexpr std::uint64_t errand_tag(Errand errand, std::uint32_t index) {
-  return (std::uint64_t{static_cast<std::uint32_t>(errand)} << 32) | index;
+// The kind and the index travel in Packet::driver_tag.
+constexpr std::uint64_t handover_tag(HandoverKind kind, std::uint32_t index) {
+  return (std::uint64_t{static_cast<std::uint32_t>(kind)} << 32) | index;
 }
-constexpr Errand errand_of(std::uint64_t tag) {
-  return static_cast<Errand>(tag >> 32);
+constexpr HandoverKind kind_of(std::uint64_t tag) {
+  return static_cast<HandoverKind>(tag >> 32);
 }
 constexpr std::uint32_t index_of(std::uint64_t tag) {
   return static_cast<std::uint32_t>(tag);
