@@ -10,7 +10,7 @@
 namespace tributary::host {
 namespace {
 
-constexpr std::size_t errands_max = 1024;
+constexpr std::size_t deferred_max = 1024;
 
 // Of contributions that come before their collective has begun here; what is beyond is lost.
 constexpr std::size_t stash_bytes_max = std::size_t{16} << 20;
@@ -46,9 +46,9 @@ wire::Bytes write_ranks(const std::vector<std::uint32_t>& ranks, wire::MutableBy
 CanaryCollectives::CanaryCollectives(Job job, const CanaryTuning& tuning,
                                      std::uint32_t first_sequence)
     : state_(job, tuning),
-      errands_(errands_max),
+      deferred_(deferred_max),
       worker_(state_),
-      leader_(state_, errands_),
+      leader_(state_, deferred_),
       retention_(tuning.implicit_release_max),
       next_sequence_(first_sequence & wire::canary_sequence_mask),
       lists_(pending_lists) {}
@@ -191,14 +191,14 @@ Verdict CanaryCollectives::take_past(const wire::CanaryHeader& header) {
   if (header.kind == wire::CanaryKind::request &&
       is_authentic(header, state_.job, retention_.blocks().key()) &&
       retention_.find(wire::canary_sequence(header.id.value()))) {
-    errands_.push(
-        {Errand::Kind::replay, header.id.value(), rank, reply_to(state_.job.peers[rank])});
+    deferred_.push(
+        {DeferredReply::Kind::replay, header.id.value(), rank, reply_to(state_.job.peers[rank])});
     ++state_.statistics.requests_received;
     return Verdict::taken;
   }
   if (header.kind == wire::CanaryKind::contribution && rank == wire::CanaryHeader::no_rank &&
       is_answerable(header, state_.job.encapsulation)) {
-    errands_.push({Errand::Kind::release, header.id.value(), 0, reply_to(header)});
+    deferred_.push({DeferredReply::Kind::release, header.id.value(), 0, reply_to(header)});
   }
   return Verdict::stale;
 }
@@ -237,7 +237,7 @@ void CanaryCollectives::poll(Outbox& outbox, Time now) {
   if (running_) {
     leader_.poll(outbox);  // first: these unblock others
   }
-  run_errands(outbox);
+  send_deferred(outbox);
   if (running_) {
     worker_.poll(outbox, now);
   }
@@ -252,48 +252,49 @@ void CanaryCollectives::poll(Outbox& outbox, Time now) {
   }
 }
 
-void CanaryCollectives::run_errands(Outbox& outbox) {
-  for (; !errands_.empty() && !outbox.full(); errands_.pop()) {
-    run(errands_.front(), outbox);
+void CanaryCollectives::send_deferred(Outbox& outbox) {
+  for (; !deferred_.empty() && !outbox.full(); deferred_.pop()) {
+    send(deferred_.front(), outbox);
   }
 }
 
-void CanaryCollectives::run(const Errand& errand, Outbox& outbox) {
+void CanaryCollectives::send(const DeferredReply& deferred, Outbox& outbox) {
   const auto& job = state_.job;
-  switch (errand.kind) {
-    case Errand::Kind::replay:
-      replay(errand, outbox);
+  switch (deferred.kind) {
+    case DeferredReply::Kind::replay:
+      replay(deferred, outbox);
       break;
-    case Errand::Kind::failure: {
-      auto packet = control(job, state_.blocks, wire::CanaryKind::failure, errand.id, errand.rank);
+    case DeferredReply::Kind::failure: {
+      auto packet =
+          control(job, state_.blocks, wire::CanaryKind::failure, deferred.id, deferred.rank);
       seal(packet.header, {});
       packet.send(outbox);
       break;
     }
-    case Errand::Kind::pending:
-      tell_pending(errand, outbox);
+    case DeferredReply::Kind::pending:
+      tell_pending(deferred, outbox);
       break;
-    case Errand::Kind::release:
-      release(job, state_.blocks, errand.id, errand.reply).send(outbox);
+    case DeferredReply::Kind::release:
+      release(job, state_.blocks, deferred.id, deferred.reply).send(outbox);
       break;
   }
 }
 
 // Once more what became of a block, from where it lies now.
-void CanaryCollectives::replay(const Errand& errand, Outbox& outbox) {
+void CanaryCollectives::replay(const DeferredReply& deferred, Outbox& outbox) {
   const auto& job = state_.job;
-  const auto block = state_.blocks.block_of(errand.id);
+  const auto block = state_.blocks.block_of(deferred.id);
   const auto rank =
-      errand.rank == wire::CanaryHeader::no_rank ? wire::CanaryHeader::no_rank : job.rank;
+      deferred.rank == wire::CanaryHeader::no_rank ? wire::CanaryHeader::no_rank : job.rank;
   if (running_ && block < state_.blocks.count()) {
     const auto& blocks = state_.blocks;
     const auto id = blocks.id(block, leader_.attempt_done(block));
-    answer(job, blocks, id, errand.reply, blocks.down(block), total_tag(job, blocks.key(), id),
+    answer(job, blocks, id, deferred.reply, blocks.down(block), total_tag(job, blocks.key(), id),
            rank)
         .send(outbox);
-  } else if (const auto kept = retention_.find(wire::canary_sequence(errand.id))) {
+  } else if (const auto kept = retention_.find(wire::canary_sequence(deferred.id))) {
     const auto& blocks = retention_.blocks();
-    answer(job, blocks, kept->id, errand.reply, kept->payload,
+    answer(job, blocks, kept->id, deferred.reply, kept->payload,
            total_tag(job, blocks.key(), kept->id), rank)
         .send(outbox);
   } else {
@@ -302,8 +303,8 @@ void CanaryCollectives::replay(const Errand& errand, Outbox& outbox) {
   ++state_.statistics.replays_sent;
 }
 
-void CanaryCollectives::tell_pending(const Errand& errand, Outbox& outbox) {
-  const auto block = state_.blocks.block_of(errand.id);
+void CanaryCollectives::tell_pending(const DeferredReply& deferred, Outbox& outbox) {
+  const auto block = state_.blocks.block_of(deferred.id);
   if (!running_ || block >= state_.blocks.count()) {
     return;
   }
@@ -312,7 +313,7 @@ void CanaryCollectives::tell_pending(const Errand& errand, Outbox& outbox) {
   auto ranks = leader_.missing(block, pending_bytes / sizeof(std::uint16_t));
   ranks = ranks.empty() ? worker_.silent_leaders() : ranks;
   auto packet =
-      control(state_.job, state_.blocks, wire::CanaryKind::pending, errand.id, errand.rank);
+      control(state_.job, state_.blocks, wire::CanaryKind::pending, deferred.id, deferred.rank);
   auto& header = packet.header;
   packet.payload = write_ranks(ranks, bytes);
   header.counter = static_cast<std::uint16_t>(

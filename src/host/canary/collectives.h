@@ -12,7 +12,7 @@
 
 #include "host/call.h"
 #include "host/canary/collective_state.h"
-#include "host/canary/errands.h"
+#include "host/canary/deferred_replies.h"
 #include "host/canary/leader.h"
 #include "host/canary/retention.h"
 #include "host/canary/statistics.h"
@@ -74,14 +74,14 @@ class CanaryCollectives final : public Machine {
   bool is_stranger(const wire::CanaryHeader& header) const;
   Blocks blocks_of(const Call& call) const;
   const std::optional<Error>& fault() const;
-  void run_errands(Outbox& outbox);
-  void run(const Errand& errand, Outbox& outbox);
-  void replay(const Errand& errand, Outbox& outbox);
-  void tell_pending(const Errand& errand, Outbox& outbox);
+  void send_deferred(Outbox& outbox);
+  void send(const DeferredReply& deferred, Outbox& outbox);
+  void replay(const DeferredReply& deferred, Outbox& outbox);
+  void tell_pending(const DeferredReply& deferred, Outbox& outbox);
   void stop(std::optional<Error> failure);
 
   CollectiveState state_;
-  Errands errands_;
+  DeferredReplies deferred_;
   CanaryWorker worker_;
   CanaryLeader leader_;
   Retention retention_;

@@ -12,9 +12,9 @@ constexpr std::size_t accumulator_growth = 2;
 
 }  // namespace
 
-CanaryLeader::CanaryLeader(CollectiveState& state, Errands& errands)
+CanaryLeader::CanaryLeader(CollectiveState& state, DeferredReplies& deferred)
     : state_(state),
-      errands_(errands),
+      deferred_(deferred),
       accumulator_stride_(state.job.payload_bytes * accumulator_growth) {
   grow(state.progress.span() / state.job.world_size() + 2);
 }
@@ -130,8 +130,8 @@ Verdict CanaryLeader::take(const wire::CanaryHeader& header, wire::Bytes payload
 // a stranger's: no data for those.
 Verdict CanaryLeader::take_late(const wire::CanaryHeader& header) {
   const bool by_switch = header.rank.value() == wire::CanaryHeader::no_rank;
-  const auto kind = by_switch ? Errand::Kind::release : Errand::Kind::replay;
-  errands_.push({kind, header.id.value(), wire::CanaryHeader::no_rank, reply_to(header)});
+  const auto kind = by_switch ? DeferredReply::Kind::release : DeferredReply::Kind::replay;
+  deferred_.push({kind, header.id.value(), wire::CanaryHeader::no_rank, reply_to(header)});
   return Verdict::duplicate;
 }
 
@@ -139,9 +139,10 @@ Verdict CanaryLeader::take_late(const wire::CanaryHeader& header) {
 Verdict CanaryLeader::take_stale(const wire::CanaryHeader& header, const Slot& slot) {
   const std::uint32_t rank = header.rank.value();
   if (rank == wire::CanaryHeader::no_rank) {
-    errands_.push({Errand::Kind::release, header.id.value(), 0, reply_to(header)});
+    deferred_.push({DeferredReply::Kind::release, header.id.value(), 0, reply_to(header)});
   } else {
-    errands_.push({Errand::Kind::failure, state_.blocks.id(slot.block, slot.attempt), rank, {}});
+    deferred_.push(
+        {DeferredReply::Kind::failure, state_.blocks.id(slot.block, slot.attempt), rank, {}});
   }
   return Verdict::stale;
 }

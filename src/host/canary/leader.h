@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "host/canary/collective_state.h"
-#include "host/canary/errands.h"
+#include "host/canary/deferred_replies.h"
 #include "host/canary/packets.h"
 #include "host/canary/rank_set.h"
 #include "host/error.h"
@@ -27,8 +27,8 @@ class CanaryLeader {
  public:
   static constexpr std::uint8_t not_done = 0xff;
 
-  // The state and the errands outlive the leader.
-  CanaryLeader(CollectiveState& state, Errands& errands);
+  // The state and the deferred replies outlive the leader.
+  CanaryLeader(CollectiveState& state, DeferredReplies& deferred);
 
   void begin();
 
@@ -130,7 +130,7 @@ class CanaryLeader {
   bool notify_all(Slot& slot, Outbox& outbox);
 
   CollectiveState& state_;
-  Errands& errands_;
+  DeferredReplies& deferred_;
   std::vector<Slot> slots_;  // by number among the blocks that this rank leads
   std::size_t accumulator_stride_;
   std::unique_ptr<std::byte[]> accumulators_;

@@ -26,8 +26,8 @@ Verdict CanaryLeader::take_request(const wire::CanaryHeader& header, std::uint32
     state_.presence.has_sent(rank, sent_end);
   }
   if (attempt_done(block) != not_done) {
-    errands_.push(
-        {Errand::Kind::replay, header.id.value(), rank, reply_to(state_.job.peers[rank])});
+    deferred_.push(
+        {DeferredReply::Kind::replay, header.id.value(), rank, reply_to(state_.job.peers[rank])});
     return Verdict::taken;
   }
   auto* const slot = open(block, now);
@@ -38,7 +38,8 @@ Verdict CanaryLeader::take_request(const wire::CanaryHeader& header, std::uint32
   // did not come.
   if (attempt < slot->attempt ||
       (attempt == wire::canary_direct_attempt && !slot->counted.contains(rank))) {
-    errands_.push({Errand::Kind::failure, state_.blocks.id(block, slot->attempt), rank, {}});
+    deferred_.push(
+        {DeferredReply::Kind::failure, state_.blocks.id(block, slot->attempt), rank, {}});
     return Verdict::taken;
   }
   if (attempt > slot->attempt) {
@@ -46,7 +47,7 @@ Verdict CanaryLeader::take_request(const wire::CanaryHeader& header, std::uint32
   }
   slot->heard.add(rank);
   if (attempt == wire::canary_direct_attempt || !all_sent(*slot) || waits_for_itself(*slot)) {
-    errands_.push({Errand::Kind::pending, header.id.value(), rank, {}});
+    deferred_.push({DeferredReply::Kind::pending, header.id.value(), rank, {}});
     return Verdict::taken;
   }
   if (!slot->all_known) {

@@ -10,7 +10,7 @@
 namespace tributary::host {
 
 // A packet that answers another one. What it says is decided when it is sent.
-struct Errand {
+struct DeferredReply {
   enum class Kind : std::uint8_t { replay, failure, pending, release };
   Kind kind = Kind::replay;
   std::uint32_t id = 0;
@@ -18,28 +18,28 @@ struct Errand {
   Reply reply;             // the others: to whom
 };
 
-// Errands in the order they came; bounded. One that finds no room is not done: whoever needs it
-// asks again.
-class Errands {
+// Replies in the order they came; bounded. One that finds no room is not done: whoever
+// needs it asks again.
+class DeferredReplies {
  public:
-  explicit Errands(std::size_t capacity) : slots_(capacity) {}
+  explicit DeferredReplies(std::size_t capacity) : slots_(capacity) {}
 
   bool empty() const { return size_ == 0; }
-  void push(const Errand& errand) {
+  void push(const DeferredReply& deferred) {
     if (size_ < slots_.size()) {
-      slots_[(head_ + size_) % slots_.size()] = errand;
+      slots_[(head_ + size_) % slots_.size()] = deferred;
       ++size_;
     }
   }
   // Precondition for both: !empty().
-  const Errand& front() const { return slots_[head_]; }
+  const DeferredReply& front() const { return slots_[head_]; }
   void pop() {
     head_ = (head_ + 1) % slots_.size();
     --size_;
   }
 
  private:
-  std::vector<Errand> slots_;
+  std::vector<DeferredReply> slots_;
   std::size_t head_ = 0;
   std::size_t size_ = 0;
 };
