@@ -218,7 +218,8 @@ Result<void> Communicator::State::run_ring(const Call& call) {
 }
 
 // Whoever lost what this rank sent last would ask in vain once it is gone. So nobody goes before
-// all have come here; the caretaker answers meanwhile. After an error there is nothing to wait for.
+// all have come here; the progress thread answers meanwhile. After an error there is nothing to
+// wait for.
 void Communicator::State::farewell() {
   const bool answers = algorithm != Algorithm::ring;
   if (!network || !answers || failed) {

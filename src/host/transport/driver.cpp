@@ -11,7 +11,7 @@ constexpr auto send_patience = std::chrono::seconds(1);
 }  // namespace
 
 Result<void> Driver::run(const Call& call, Deadline until) {
-  const Attendance here(caretaker_);
+  const OwnerScope here(progress_);
   lost_ = false;
   const auto begun = Clock::now();
   until.begin(begun);
@@ -58,16 +58,16 @@ Result<void> Driver::drive(Deadline& until) {
 }
 
 void Driver::skip(const Call& call) {
-  const Attendance here(caretaker_);
+  const OwnerScope here(progress_);
   machine_.skip(call);
 }
 
 bool Driver::retaining() {
-  const Attendance here(caretaker_);
+  const OwnerScope here(progress_);
   return machine_.retaining();
 }
 
-void Driver::tend() {
+void Driver::progress() {
   lost_ = !answer();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/transport/caretaker.h"
+#include "host/transport/progress_thread.h"
 
 #include <algorithm>
 #include <csignal>
@@ -15,8 +15,8 @@
 namespace tributary::host {
 namespace {
 
-// How long an owner may be away before its ward is looked after. Less than the shortest time after
-// which a worker asks for a result again.
+// How long an owner may be away before its target is looked after. Less than the shortest time
+// after which a worker asks for a result again.
 constexpr auto absence = std::chrono::milliseconds(2);
 
 int milliseconds_until(Time until) {
@@ -29,7 +29,7 @@ int milliseconds_until(Time until) {
 
 }  // namespace
 
-Caretaker::~Caretaker() {
+ProgressThread::~ProgressThread() {
   if (!thread_.joinable()) {
     return;
   }
@@ -41,7 +41,7 @@ Caretaker::~Caretaker() {
   thread_.join();
 }
 
-Result<void> Caretaker::start() {
+Result<void> ProgressThread::start() {
   bell_ = FileDescriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!bell_) {
     return fail(Error::Code::internal, errno_text("eventfd"));
@@ -61,32 +61,32 @@ Result<void> Caretaker::start() {
   return started;
 }
 
-void Caretaker::enter() {
+void ProgressThread::enter() {
   bool call_off = false;
   {
     const std::lock_guard lock(mutex_);
     owner_present_ = true;
-    call_off = posture_ == Posture::watching;
+    call_off = state_ == State::watching;
   }
   if (call_off) {
     signal();  // or every arrival would wake it
   }
 }
 
-void Caretaker::leave() {
+void ProgressThread::leave() {
   bool wake = false;
   {
     const std::lock_guard lock(mutex_);
     owner_present_ = false;
     ++absences_;
-    wake = posture_ == Posture::resting && ward_.needs_care();
+    wake = state_ == State::resting && target_.wants_progress();
   }
   if (wake) {
     signal();
   }
 }
 
-void Caretaker::run() {
+void ProgressThread::run() {
   std::unique_lock lock(mutex_);
   std::uint64_t seen = 0;
   Time long_gone{};
@@ -95,30 +95,30 @@ void Caretaker::run() {
       seen = absences_;
       long_gone = Clock::now() + absence;
     }
-    if (owner_present_ || !ward_.needs_care()) {
-      sleep(lock, Posture::resting, never);
+    if (owner_present_ || !target_.wants_progress()) {
+      sleep(lock, State::resting, never);
     } else if (Clock::now() < long_gone) {  // the bell may end a pause early
-      sleep(lock, Posture::pausing, long_gone);
+      sleep(lock, State::pausing, long_gone);
     } else {
-      ward_.tend();
-      sleep(lock, Posture::watching, ward_.next());
+      target_.progress();
+      sleep(lock, State::watching, target_.next());
     }
   }
 }
 
-void Caretaker::sleep(std::unique_lock<std::mutex>& lock, Posture posture, Time until) {
-  const auto watched = ward_.descriptors();
-  posture_ = posture;
+void ProgressThread::sleep(std::unique_lock<std::mutex>& lock, State state, Time until) {
+  const auto watched = target_.descriptors();
+  state_ = state;
   lock.unlock();
   pollfd entries[] = {{bell_.get(), POLLIN, 0}, {watched[0], POLLIN, 0}, {watched[1], POLLIN, 0}};
-  ::poll(entries, posture == Posture::watching ? std::size(entries) : 1, milliseconds_until(until));
+  ::poll(entries, state == State::watching ? std::size(entries) : 1, milliseconds_until(until));
   std::uint64_t rings = 0;
   (void)!::read(bell_.get(), &rings, sizeof rings);
   lock.lock();
-  posture_ = Posture::awake;
+  state_ = State::awake;
 }
 
-void Caretaker::signal() {
+void ProgressThread::signal() {
   const std::uint64_t once = 1;
   (void)!::write(bell_.get(), &once, sizeof once);  // cannot fail before 2^64 rings
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/transport/caretaker.h"
+#include "host/transport/progress_thread.h"
 
 #include <atomic>
 #include <sys/eventfd.h>
@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // What arrives is what is written to an eventfd.
-class Letters final : public Ward {
+class Letters final : public ProgressTarget {
  public:
   Letters() : box_(::eventfd(0, EFD_NONBLOCK)) {}
 
@@ -21,8 +21,8 @@ class Letters final : public Ward {
     const std::uint64_t one = 1;
     ASSERT_EQ(::write(box_.get(), &one, sizeof one), 8);
   }
-  bool needs_care() const override { return needy; }
-  void tend() override {
+  bool wants_progress() const override { return needy; }
+  void progress() override {
     ++tended;
     std::uint64_t count = 0;
     if (::read(box_.get(), &count, sizeof count) == sizeof count) {
@@ -32,7 +32,7 @@ class Letters final : public Ward {
   Time next() const override { return due; }
   std::array<int, 2> descriptors() const override { return {box_.get(), box_.get()}; }
 
-  // Not atomic: the caretaker's lock must do.
+  // Not atomic: the progress thread's lock must do.
   bool needy = true;
   Time due = never;
   std::atomic<int> tended = 0;
@@ -52,80 +52,80 @@ bool eventually(const std::atomic<int>& value, int wanted) {
   return false;
 }
 
-TEST(Caretaker, AnswersOnlyWhileTheOwnerIsAway) {
+TEST(ProgressThread, AnswersOnlyWhileTheOwnerIsAway) {
   Letters letters;
-  Caretaker caretaker(letters);
-  ASSERT_TRUE(caretaker.start());
+  ProgressThread thread(letters);
+  ASSERT_TRUE(thread.start());
   letters.deliver();
   std::this_thread::sleep_for(50ms);
   EXPECT_EQ(letters.tended, 0);  // the owner is there to begin with
 
-  caretaker.leave();
+  thread.leave();
   EXPECT_TRUE(eventually(letters.answered, 1));
   letters.deliver();
   EXPECT_TRUE(eventually(letters.answered, 2));
 
-  caretaker.enter();
+  thread.enter();
   const auto before = letters.tended.load();
   letters.deliver();
   std::this_thread::sleep_for(50ms);
   EXPECT_EQ(letters.tended, before);
-  caretaker.leave();
+  thread.leave();
   EXPECT_TRUE(eventually(letters.answered, 3));
 }
 
-TEST(Caretaker, SleepsWhileThereIsNothingToDo) {
+TEST(ProgressThread, SleepsWhileThereIsNothingToDo) {
   Letters letters;
   letters.needy = false;
-  Caretaker caretaker(letters);
-  ASSERT_TRUE(caretaker.start());
-  caretaker.leave();
+  ProgressThread thread(letters);
+  ASSERT_TRUE(thread.start());
+  thread.leave();
   letters.deliver();
   std::this_thread::sleep_for(50ms);
   EXPECT_EQ(letters.tended, 0);
 
-  caretaker.enter();
+  thread.enter();
   letters.needy = true;
-  caretaker.leave();
+  thread.leave();
   EXPECT_TRUE(eventually(letters.answered, 1));
   std::this_thread::sleep_for(50ms);
   EXPECT_LE(letters.tended, 3);
 }
 
-TEST(Caretaker, LooksWhenItIsTime) {
+TEST(ProgressThread, LooksWhenItIsTime) {
   Letters letters;
   letters.due = Clock::now() + 30ms;
-  Caretaker caretaker(letters);
-  ASSERT_TRUE(caretaker.start());
-  caretaker.leave();
+  ProgressThread thread(letters);
+  ASSERT_TRUE(thread.start());
+  thread.leave();
   EXPECT_TRUE(eventually(letters.tended, 2));
   EXPECT_GE(Clock::now(), letters.due);
-  caretaker.enter();
+  thread.enter();
 }
 
 // An owner that only looks away for a moment is not bothered.
-TEST(Caretaker, LeavesABusyOwnerAlone) {
+TEST(ProgressThread, LeavesABusyOwnerAlone) {
   Letters letters;
-  Caretaker caretaker(letters);
-  ASSERT_TRUE(caretaker.start());
+  ProgressThread thread(letters);
+  ASSERT_TRUE(thread.start());
   int visits = 0;
   for (const auto until = Clock::now() + 200ms; Clock::now() < until; ++visits) {
-    caretaker.leave();
-    caretaker.enter();
+    thread.leave();
+    thread.enter();
     letters.needy = visits % 2 == 0;
   }
   EXPECT_LT(letters.tended, 20);
   EXPECT_GT(visits, 1000);
 }
 
-TEST(Caretaker, EndsWhateverItIsDoing) {
+TEST(ProgressThread, EndsWhateverItIsDoing) {
   for (int i = 0; i < 100; ++i) {
     Letters letters;
     letters.due = Clock::now() + 1ms;
-    Caretaker caretaker(letters);
-    ASSERT_TRUE(caretaker.start());
+    ProgressThread thread(letters);
+    ASSERT_TRUE(thread.start());
     if (i % 2 == 0) {
-      caretaker.leave();
+      thread.leave();
       std::this_thread::sleep_for(i * 50us);
     }
   }
