@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t queue_bytes = 65536;
 constexpr std::size_t message_bytes = 16384;
-constexpr std::chrono::milliseconds farewell{500};
+constexpr std::chrono::milliseconds flush_timeout{500};
 
 // systemd.exec(5): JOURNAL_STREAM names the journal's socket as "device:inode".
 bool stderr_is_journal() {
@@ -117,7 +117,7 @@ void start_logging(const std::string& level) {
 }
 
 void finish_logging() {
-  queue().written(farewell);
+  queue().written(flush_timeout);
 }
 
 }  // namespace tributary::daemon

@@ -25,7 +25,7 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 
 constexpr unsigned ring_entries = 64;  // an accept, a wake, and one receive or send per client
 constexpr std::size_t chunk_bytes = 16 * 1024;
-constexpr std::chrono::milliseconds farewell_timeout{200};
+constexpr std::chrono::milliseconds drain_timeout{200};
 constexpr std::size_t waiting_max = 64;
 constexpr std::chrono::milliseconds place_patience{500};
 
@@ -70,7 +70,7 @@ class Server::Implementation {
     if (!ring_ready_) {
       return;
     }
-    farewell();
+    drain();
     io_uring_queue_exit(&ring_);
   }
 
@@ -335,18 +335,18 @@ class Server::Implementation {
 
   // Replies that are under way get a moment to leave, the one to `shutdown` first of all; then the
   // kernel is made to let go of every buffer.
-  void farewell() {
+  void drain() {
     for (; !waiting_.empty(); waiting_.pop_front()) {
       close(waiting_.front().fd);
     }
-    run_while(farewell_timeout, [](const Session& client) { return !client.reply.empty(); });
+    run_while(drain_timeout, [](const Session& client) { return !client.reply.empty(); });
     for (Session& client : sessions_) {
       if (client.fd >= 0) {
         client.closing = true;
         shutdown(client.fd, SHUT_RDWR);
       }
     }
-    run_while(farewell_timeout, [](const Session& client) { return client.in_flight; });
+    run_while(drain_timeout, [](const Session& client) { return client.in_flight; });
     for (Session& client : sessions_) {
       if (client.fd >= 0) {
         close(client.fd);

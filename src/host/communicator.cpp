@@ -30,9 +30,9 @@ using host::Collective;
 
 // How long a destructor waits for the others', and how long it goes on answering when one of them
 // is gone: as long as the longest pause between two requests of a worker.
-constexpr auto farewell_patience = std::chrono::seconds(2);
-constexpr auto farewell_grace = std::chrono::milliseconds(500);
-constexpr auto farewell_pause = std::chrono::milliseconds(10);
+constexpr auto finalize_timeout = std::chrono::seconds(2);
+constexpr auto finalize_grace = std::chrono::milliseconds(500);
+constexpr auto finalize_pause = std::chrono::milliseconds(10);
 
 Call call_of(Collective collective, const void* in, void* out, std::size_t count,
              wire::ElementType type, wire::Operator op, std::uint32_t root) {
@@ -73,7 +73,7 @@ struct Communicator::State {
   State() = default;
   State(const State&) = delete;
   State& operator=(const State&) = delete;
-  ~State() { farewell(); }
+  ~State() { finalize(); }
 
   // Of a collective that begins now.
   host::Deadline deadline() const {
@@ -91,7 +91,7 @@ struct Communicator::State {
   Result<void> run_by(Algorithm by, const Call& call);
   Result<void> run_canary(const Call& call);
   Result<void> run_ring(const Call& call);
-  void farewell();
+  void finalize();
 
   CommunicatorOptions options;
   std::unique_ptr<host::Network> network;  // of two and more ranks
@@ -220,25 +220,25 @@ Result<void> Communicator::State::run_ring(const Call& call) {
 // Whoever lost what this rank sent last would ask in vain once it is gone. So nobody goes before
 // all have come here; the progress thread answers meanwhile. After an error there is nothing to
 // wait for.
-void Communicator::State::farewell() {
+void Communicator::State::finalize() {
   const bool answers = algorithm != Algorithm::ring;
   if (!network || !answers || failed) {
     return;
   }
-  const auto together = network->ring().barrier(Clock::now() + farewell_patience);
+  const auto together = network->ring().barrier(Clock::now() + finalize_timeout);
   if (together) {
     return;
   }
   if (together.error().code != Error::Code::timeout) {
     if (network->runner().retaining()) {
-      std::this_thread::sleep_for(farewell_grace);
+      std::this_thread::sleep_for(finalize_grace);
     }
     return;
   }
   // What a device sends again may take seconds: it is patient.
   const auto until = patience();
   while (network->on_device() && network->runner().retaining() && Clock::now() < until) {
-    std::this_thread::sleep_for(farewell_pause);
+    std::this_thread::sleep_for(finalize_pause);
   }
 }
 

@@ -133,7 +133,7 @@ void Liveness::expire(Time now) {
       serve(each, now);
     }
     if (each.leaving && each.gone_at == never) {
-      each.gone_at = now + farewell;
+      each.gone_at = now + admin_down_time;
     }
   }
   std::erase_if(watches_, [&](const Watch& each) { return each.gone_at <= now; });

@@ -55,7 +55,7 @@ class Liveness {
 
  private:
   // How long a session that ends still says so: three packets at the pace of one that is not up.
-  static constexpr Duration farewell = std::chrono::seconds(3);
+  static constexpr Duration admin_down_time = std::chrono::seconds(3);
 
   struct Watch {
     forwarding::NextHop hop;

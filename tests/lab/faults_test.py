@@ -99,7 +99,7 @@ class Paths(unittest.TestCase):
         failures = self.session()["failures_total"]
         self.assertEqual(self.lab.ctl("config", "reload", quiet, daemon="spine1").returncode, 0)
         support.until(lambda: self.session()["remote_state"] == "admin-down",
-                      what="a farewell")
+                      what="the last word")
         time.sleep(1.0)
         self.assertEqual(self.session()["state"], "down")
         self.assertEqual(self.session()["failures_total"], failures)

@@ -198,6 +198,6 @@ def main(argv: list[str], address: str, mtu: int) -> int:
                                 secret=os.environ.get("TRIBUTARY_SECRET", ""),
                                 deadline_s=options.deadline)
     wrong = Bench(communicator, options).run()
-    communicator.farewell()
+    communicator.finalize()
     print(protocol.summary(), file=sys.stderr)
     return 1 if wrong else 0

@@ -52,5 +52,5 @@ class Communicator:
     def call(self, call: Call) -> bytes:
         return self._protocol.call(call, time.monotonic() + self._deadline_s)
 
-    def farewell(self) -> None:
+    def finalize(self) -> None:
         self.ring.barrier()
