@@ -117,12 +117,13 @@ RouteTable::Fitness RouteTable::fitness(const NextHop& hop) const {
   if (std::find(down_.begin(), down_.end(), hop.interface) != down_.end()) {
     return Fitness::none;
   }
-  const auto ailing = std::find_if(ailing_.begin(), ailing_.end(),
-                                   [&](const Ailing& each) { return each.neighbour == hop.via; });
-  if (ailing == ailing_.end()) {
+  const auto unhealthy =
+      std::find_if(unhealthy_.begin(), unhealthy_.end(),
+                   [&](const UnhealthyNeighbour& each) { return each.neighbour == hop.via; });
+  if (unhealthy == unhealthy_.end()) {
     return Fitness::good;
   }
-  return ailing->dead ? Fitness::none : Fitness::poor;
+  return unhealthy->dead ? Fitness::none : Fitness::poor;
 }
 
 void RouteTable::set_interface_up(PortIndex interface, bool up) {
@@ -133,8 +134,8 @@ void RouteTable::set_interface_up(PortIndex interface, bool up) {
   refresh();
 }
 
-void RouteTable::set_ailing(const std::vector<Ailing>& neighbours) {
-  ailing_ = neighbours;
+void RouteTable::set_unhealthy(const std::vector<UnhealthyNeighbour>& neighbours) {
+  unhealthy_ = neighbours;
   refresh();
 }
 

@@ -42,7 +42,7 @@ struct Route {
 };
 
 // A neighbour that is not to be used like others.
-struct Ailing {
+struct UnhealthyNeighbour {
   wire::Ipv4Address neighbour;
   bool dead = false;  // if not: it works, but something behind it is cut off
 };
@@ -96,7 +96,7 @@ class RouteTable {
   void set_interface_up(PortIndex interface, bool up);
   // Those that are out of their groups from now on: the dead ones in any case, the others where a
   // group has better ones.
-  void set_ailing(const std::vector<Ailing>& neighbours);
+  void set_unhealthy(const std::vector<UnhealthyNeighbour>& neighbours);
   // A gateway route has no next hop that can be chosen.
   bool cut_off() const;
 
@@ -122,7 +122,7 @@ class RouteTable {
   std::vector<Way> ways_;                  // the first one: no prefix matches
   RangeIndex index_;                       // of addresses to ways_
   std::vector<PortIndex> down_;
-  std::vector<Ailing> ailing_;
+  std::vector<UnhealthyNeighbour> unhealthy_;
 };
 
 }  // namespace tributary::forwarding

@@ -55,8 +55,8 @@ void Liveness::reconfigure(const std::optional<forwarding::BfdConfig>& config,
     return config && std::any_of(gateways.begin(), gateways.end(),
                                  [&](const auto& hop) { return hop.via == neighbour; });
   };
-  std::erase_if(ailing_, [&](const auto& each) { return !wanted(each.neighbour); });
-  ailing_.reserve(gateways.size());
+  std::erase_if(unhealthy_, [&](const auto& each) { return !wanted(each.neighbour); });
+  unhealthy_.reserve(gateways.size());
   changed_ = true;
   if (!keeps_sessions_) {
     return;
@@ -197,16 +197,16 @@ Liveness::Health Liveness::health_of(const forwarding::BfdSession& session) {
 }
 
 bool Liveness::note(const wire::Ipv4Address& neighbour, Health health) {
-  const auto known = std::find_if(ailing_.begin(), ailing_.end(),
+  const auto known = std::find_if(unhealthy_.begin(), unhealthy_.end(),
                                   [&](const auto& each) { return each.neighbour == neighbour; });
   const bool dead = health == Health::dead;
-  if (known == ailing_.end()) {
+  if (known == unhealthy_.end()) {
     if (health == Health::whole) {
       return false;
     }
-    ailing_.push_back({neighbour, dead});
+    unhealthy_.push_back({neighbour, dead});
   } else if (health == Health::whole) {
-    ailing_.erase(known);
+    unhealthy_.erase(known);
   } else if (known->dead == dead) {
     return false;
   } else {

@@ -41,8 +41,8 @@ class Liveness {
 
   // Next hops that were alive and are not any more, and those that say that something behind them
   // is cut off.
-  const std::vector<forwarding::Ailing>& ailing() const { return ailing_; }
-  // Whether ailing() has changed since this was last asked.
+  const std::vector<forwarding::UnhealthyNeighbour>& unhealthy() const { return unhealthy_; }
+  // Whether unhealthy() has changed since this was last asked.
   bool take_change();
 
   // Neighbours are told when a route of ours has nowhere to go, or has again: with static routes
@@ -84,7 +84,7 @@ class Liveness {
   std::uint32_t drawn_ = 0;
   std::optional<forwarding::BfdConfig> config_;
   std::vector<Watch> watches_;
-  std::vector<forwarding::Ailing> ailing_;
+  std::vector<forwarding::UnhealthyNeighbour> unhealthy_;
   bool cut_off_ = false;
   bool changed_ = false;
 };

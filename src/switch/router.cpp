@@ -83,7 +83,7 @@ void Router::reconfigure(const SwitchConfig& config) {
 
 void Router::follow_liveness() {
   if (liveness_.take_change()) {
-    routes_.set_ailing(liveness_.ailing());
+    routes_.set_unhealthy(liveness_.unhealthy());
     liveness_.set_cut_off(routes_.cut_off());
   }
 }

@@ -106,12 +106,12 @@ TEST(RouteTable, NextHopsLeaveTheirGroupWithTheirPort) {
 TEST(RouteTable, DeadNeighboursLeaveTheirGroupsWhateverTheirPort) {
   RouteTable table({route(Ip(0, 0, 0, 0), 0, {{Ip(1, 1, 1, 1), 1}, {Ip(1, 1, 1, 2), 1}}),
                     route(Ip(9, 0, 0, 0), 8, {{Ip(1, 1, 1, 1), 1}})});
-  table.set_ailing({{Ip(1, 1, 1, 1), true}});
+  table.set_unhealthy({{Ip(1, 1, 1, 1), true}});
   ASSERT_EQ(table.find(Ip(8, 8, 8, 8))->live.size(), 1u);
   EXPECT_EQ(table.find(Ip(8, 8, 8, 8))->live[0].via, Ip(1, 1, 1, 2));
   EXPECT_TRUE(table.find(Ip(9, 8, 8, 8))->live.empty());
   table.set_interface_up(1, false);
-  table.set_ailing({});
+  table.set_unhealthy({});
   EXPECT_TRUE(table.find(Ip(8, 8, 8, 8))->live.empty()) << "alive, but behind a port that is down";
   table.set_interface_up(1, true);
   EXPECT_EQ(table.find(Ip(8, 8, 8, 8))->live.size(), 2u);
@@ -120,18 +120,18 @@ TEST(RouteTable, DeadNeighboursLeaveTheirGroupsWhateverTheirPort) {
 TEST(RouteTable, ThoseThatAreCutOffAreTakenOnlyWhereNobodyElseIsLeft) {
   RouteTable table({route(Ip(0, 0, 0, 0), 0, {{Ip(1, 1, 1, 1), 1}, {Ip(1, 1, 1, 2), 2}})});
   const auto* group = table.find(Ip(8, 8, 8, 8));
-  table.set_ailing({{Ip(1, 1, 1, 1), false}});
+  table.set_unhealthy({{Ip(1, 1, 1, 1), false}});
   ASSERT_EQ(group->live.size(), 1u);
   EXPECT_EQ(group->live[0].interface, 2);
   table.set_interface_up(2, false);
   ASSERT_EQ(group->live.size(), 1u);
   EXPECT_EQ(group->live[0].interface, 1);
   EXPECT_FALSE(table.cut_off());
-  table.set_ailing({{Ip(1, 1, 1, 1), true}});
+  table.set_unhealthy({{Ip(1, 1, 1, 1), true}});
   EXPECT_TRUE(group->live.empty());
   EXPECT_TRUE(table.cut_off());
   table.set_interface_up(2, true);
-  table.set_ailing({{Ip(1, 1, 1, 1), false}, {Ip(1, 1, 1, 2), false}});
+  table.set_unhealthy({{Ip(1, 1, 1, 1), false}, {Ip(1, 1, 1, 2), false}});
   EXPECT_EQ(group->live.size(), 2u);
 }
 
