@@ -57,7 +57,7 @@ std::size_t packets_max(Algorithm by) {
     case Algorithm::canary:
       return host::Blocks::count_max;
     case Algorithm::panama:
-      return host::Parcels::count_max;
+      return host::Chunks::count_max;
     case Algorithm::netreduce:  // these count messages, and tell when their numbers end
     case Algorithm::roce_ring:
     case Algorithm::ring:

@@ -43,10 +43,9 @@ void PanamaCollectives::begin(const Call& call, Time now, const Deadline& deadli
   abandoned_ = false;
   epoch_ = next_epoch_++;
   key_ = key_of_call(job_.key, epoch_);
-  parcels_ =
-      Parcels(call, job_.rank, job_.payload_bytes, static_cast<std::uint32_t>(trees_.size()));
+  chunks_ = Chunks(call, job_.rank, job_.payload_bytes, static_cast<std::uint32_t>(trees_.size()));
   for (std::uint32_t tree = 0; tree < trees_.size(); ++tree) {
-    trees_[tree].begin(parcels_.count_in(tree));
+    trees_[tree].begin(chunks_.count_in(tree));
     retention_[tree].begin(epoch_);
   }
   turn_ = 0;
@@ -144,9 +143,9 @@ Verdict PanamaCollectives::take_result(const wire::PanamaHeader& header, wire::B
   const std::uint32_t index = header.tree.value();
   const auto vid = header.vid.value();
   auto& tree = trees_[index];
-  if (header.workers.value() != job_.world_size() || header.element_type != parcels_.type() ||
-      header.op != parcels_.op() || vid >= tree.packets() ||
-      header.elements.value() != parcels_.elements(index, vid)) {
+  if (header.workers.value() != job_.world_size() || header.element_type != chunks_.type() ||
+      header.op != chunks_.op() || vid >= tree.packets() ||
+      header.elements.value() != chunks_.elements(index, vid)) {
     return Verdict::mismatch;
   }
   if (!is_sound(header, tree)) {
@@ -173,10 +172,10 @@ Verdict PanamaCollectives::take_result(const wire::PanamaHeader& header, wire::B
 
 void PanamaCollectives::keep(const wire::PanamaHeader& header, wire::Bytes payload) {
   const std::uint32_t index = header.tree.value();
-  if (!parcels_.wants_result()) {
+  if (!chunks_.wants_result()) {
     return retention_[index].keep_copy(header, payload);
   }
-  const auto out = payload.empty() ? wire::MutableBytes{} : parcels_.out(index, header.vid.value());
+  const auto out = payload.empty() ? wire::MutableBytes{} : chunks_.out(index, header.vid.value());
   std::copy(payload.begin(), payload.end(), out.begin());
   retention_[index].keep(header, out);
 }
@@ -264,10 +263,10 @@ void PanamaCollectives::send(std::uint32_t tree, const PanamaTree::Sending& send
     }
     return;
   }
-  auto header = contribution_header(job_, key_, parcels_, place);
-  auto payload = wire::Bytes(zeros_).first(parcels_.bytes(tree, sending.vid));
-  if (parcels_.has_input() && !payload.empty()) {
-    payload = parcels_.in(tree, sending.vid);
+  auto header = contribution_header(job_, key_, chunks_, place);
+  auto payload = wire::Bytes(zeros_).first(chunks_.bytes(tree, sending.vid));
+  if (chunks_.has_input() && !payload.empty()) {
+    payload = chunks_.in(tree, sending.vid);
   }
   if (sending.asks) {
     header.flags |= wire::PanamaHeader::retransmission_bit;
@@ -306,7 +305,7 @@ void PanamaCollectives::expire(Time now) {
 }
 
 std::string PanamaCollectives::diagnose() const {
-  auto text = deadline_.explain(name(parcels_.call().collective)) + ":";
+  auto text = deadline_.explain(name(chunks_.call().collective)) + ":";
   for (std::uint32_t i = 0; i < trees_.size(); ++i) {
     const auto& tree = trees_[i];
     if (tree.finished()) {

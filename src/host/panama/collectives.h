@@ -17,8 +17,8 @@
 #include "host/job.h"
 #include "host/machine.h"
 #include "host/outbox.h"
+#include "host/panama/chunks.h"
 #include "host/panama/packets.h"
-#include "host/panama/parcels.h"
 #include "host/panama/plan.h"
 #include "host/panama/retention.h"
 #include "host/panama/statistics.h"
@@ -38,7 +38,7 @@ class PanamaCollectives final : public Machine {
   PanamaCollectives(Job job, PanamaPlan plan, const PanamaTuning& tuning = {},
                     std::uint32_t first_epoch = 0);
 
-  // Starts a collective of at most Parcels::count_max packets.
+  // Starts a collective of at most Chunks::count_max packets.
   void begin(const Call& call, Time now, const Deadline& deadline) override;
   void skip(const Call& call) override;
   void abandon() override;
@@ -86,7 +86,7 @@ class PanamaCollectives final : public Machine {
   std::uint32_t epoch_ = 0;  // of the collective that runs or ran last
   std::uint32_t next_epoch_;
   JobKey key_{};
-  Parcels parcels_;
+  Chunks chunks_;
   std::uint32_t turn_ = 0;  // the tree whose turn it is to send
   Deadline deadline_;
   std::optional<Error> failure_;

@@ -37,7 +37,7 @@ std::uint64_t panama_total_tag(const JobKey& key, const PanamaPlace& place,
   return total;
 }
 
-wire::PanamaHeader contribution_header(const Job& job, const JobKey& key, const Parcels& parcels,
+wire::PanamaHeader contribution_header(const Job& job, const JobKey& key, const Chunks& chunks,
                                        const PanamaPlace& place) {
   wire::PanamaHeader header;
   header.job = job.id;
@@ -45,15 +45,15 @@ wire::PanamaHeader contribution_header(const Job& job, const JobKey& key, const 
   header.wnd_cap = wire::PanamaHeader::wnd_cap_none;
   header.vid = place.vid;
   header.flags = wire::PanamaHeader::current_version;
-  if (place.vid + 1 == parcels.count_in(place.tree)) {
+  if (place.vid + 1 == chunks.count_in(place.tree)) {
     header.flags |= wire::PanamaHeader::fin_bit;
   }
   header.kind = wire::PanamaKind::aggregation;
-  header.element_type = parcels.type();
-  header.op = parcels.op();
+  header.element_type = chunks.type();
+  header.op = chunks.op();
   header.run = place.run;
   header.epoch = place.epoch;
-  header.elements = parcels.elements(place.tree, place.vid);
+  header.elements = chunks.elements(place.tree, place.vid);
   header.contributions = 1;
   header.workers = static_cast<std::uint16_t>(job.world_size());
   header.rank = static_cast<std::uint16_t>(job.rank);

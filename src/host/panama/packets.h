@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "host/job.h"
-#include "host/panama/parcels.h"
+#include "host/panama/chunks.h"
 #include "wire/panama.h"
 
 namespace tributary::host {
@@ -29,7 +29,7 @@ std::uint64_t panama_total_tag(const JobKey& key, const PanamaPlace& place,
                                std::uint32_t world_size);
 
 // Header of this rank's contribution to the call that `key` is of; not sealed.
-wire::PanamaHeader contribution_header(const Job& job, const JobKey& key, const Parcels& parcels,
+wire::PanamaHeader contribution_header(const Job& job, const JobKey& key, const Chunks& chunks,
                                        const PanamaPlace& place);
 
 }  // namespace tributary::host

@@ -22,15 +22,15 @@ Error broken(const char* what) {
 }
 
 // One byte with room for one descriptor beside it.
-struct Parcel {
-  Parcel() {
+struct DescriptorMessage {
+  DescriptorMessage() {
     message.msg_iov = &part;
     message.msg_iovlen = 1;
     message.msg_control = control.data();
     message.msg_controllen = control.size();
   }
-  Parcel(const Parcel&) = delete;
-  Parcel& operator=(const Parcel&) = delete;
+  DescriptorMessage(const DescriptorMessage&) = delete;
+  DescriptorMessage& operator=(const DescriptorMessage&) = delete;
 
   char byte = 0;
   iovec part{&byte, 1};
@@ -84,26 +84,26 @@ SharedMemory::~SharedMemory() {
 }
 
 Result<void> send_descriptor(int socket, int descriptor, Time until) {
-  Parcel parcel;
-  cmsghdr* const header = CMSG_FIRSTHDR(&parcel.message);
+  DescriptorMessage carrier;
+  cmsghdr* const header = CMSG_FIRSTHDR(&carrier.message);
   header->cmsg_level = SOL_SOCKET;
   header->cmsg_type = SCM_RIGHTS;
   header->cmsg_len = CMSG_LEN(sizeof descriptor);
   std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
-  if (!wait_for(socket, POLLOUT, until) || ::sendmsg(socket, &parcel.message, MSG_NOSIGNAL) != 1) {
+  if (!wait_for(socket, POLLOUT, until) || ::sendmsg(socket, &carrier.message, MSG_NOSIGNAL) != 1) {
     return tl::make_unexpected(broken("cannot hand memory to a rank of this machine"));
   }
   return {};
 }
 
 Result<FileDescriptor> receive_descriptor(int socket, Time until) {
-  Parcel parcel;
+  DescriptorMessage carrier;
   if (!wait_for(socket, POLLIN, until)) {
     return fail(Error::Code::timeout,
                 "local rank 0 is there, but not all ranks of this machine came by the deadline");
   }
-  const bool arrived = ::recvmsg(socket, &parcel.message, MSG_CMSG_CLOEXEC) == 1;
-  const cmsghdr* const header = arrived ? CMSG_FIRSTHDR(&parcel.message) : nullptr;
+  const bool arrived = ::recvmsg(socket, &carrier.message, MSG_CMSG_CLOEXEC) == 1;
+  const cmsghdr* const header = arrived ? CMSG_FIRSTHDR(&carrier.message) : nullptr;
   if (header == nullptr || header->cmsg_type != SCM_RIGHTS) {
     return fail(Error::Code::rendezvous, "local rank 0 refused; its error says why");
   }

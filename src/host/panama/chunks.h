@@ -13,13 +13,13 @@ namespace tributary::host {
 
 // How one collective is cut into packets, and which tree has which: packet p goes to tree p mod N,
 // as its packet number p div N there (4.1).
-class Parcels : public Reduction {
+class Chunks : public Reduction {
  public:
   // So that numbers have 32 bits.
   static constexpr std::size_t count_max = 0xffffffff;
 
-  Parcels() = default;
-  Parcels(const Call& call, std::uint32_t rank, std::uint32_t packet_bytes, std::uint32_t trees)
+  Chunks() = default;
+  Chunks(const Call& call, std::uint32_t rank, std::uint32_t packet_bytes, std::uint32_t trees)
       : Reduction(call, rank), packet_bytes_(packet_bytes), trees_(trees) {
     // A barrier is one packet.
     const bool barrier = call.collective == Collective::barrier;
