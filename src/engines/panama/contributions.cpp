@@ -231,15 +231,16 @@ void PanamaEngine::replace(Tree& tree, Row& row, std::uint8_t child, PacketPtr p
 void PanamaEngine::repeat(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet,
                           const Message& message, Time now, engine::Actions& actions) {
   if (!has_arrived(row, child)) {
-    return come_late(tree, row, child, std::move(packet), message, now, actions);
+    return on_late_contribution(tree, row, child, std::move(packet), message, now, actions);
   }
   ++tree.counters.duplicates;
   answer(tree, row, *packet, message, now, actions);
   actions.drop(std::move(packet), DropReason::panama_duplicate);
 }
 
-void PanamaEngine::come_late(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet,
-                             const Message& message, Time now, engine::Actions& actions) {
+void PanamaEngine::on_late_contribution(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet,
+                                        const Message& message, Time now,
+                                        engine::Actions& actions) {
   ++tree.counters.late;
   if (can_add_late(tree, row, child, message.header)) {
     note(tree, row, child, now);

@@ -85,8 +85,8 @@ class PanamaEngine final : public engine::Engine {
                Time now, engine::Actions& actions);
   void repeat(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet, const Message& message,
               Time now, engine::Actions& actions);
-  void come_late(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet, const Message& message,
-                 Time now, engine::Actions& actions);
+  void on_late_contribution(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet,
+                            const Message& message, Time now, engine::Actions& actions);
   void answer(Tree& tree, Row& row, const Packet& packet, const Message& message, Time now,
               engine::Actions& actions);
   bool can_add_late(const Tree& tree, const Row& row, std::uint8_t child,

@@ -46,163 +46,163 @@ Result<void> RendezvousHost::gather(Time until) {
   return {};
 }
 
-// Handles what visitors did, once; waits for that no longer than until `fd` is ready, which is what
-// is returned.
+// Handles what connections did, once; waits for that no longer than until `fd` is ready, which is
+// what is returned.
 Result<bool> RendezvousHost::look(int fd, short events, Time until) {
   polled_.clear();
   polled_.push_back({fd, events, 0});
   polled_.push_back({listener_.fd.get(), POLLIN, 0});
-  for (const auto& visitor : visitors_) {
-    polled_.push_back({visitor.fd.get(), POLLIN, 0});
+  for (const auto& connection : connections_) {
+    polled_.push_back({connection.fd.get(), POLLIN, 0});
   }
-  const auto wake_at = visitors_.empty() ? until : std::min(until, Clock::now() + look_around);
+  const auto wake_at = connections_.empty() ? until : std::min(until, Clock::now() + look_around);
   ::poll(polled_.data(), polled_.size(), poll_timeout(wake_at));
-  for (auto& visitor : visitors_) {
-    if (const auto complaint = listen_to(visitor)) {
+  for (auto& connection : connections_) {
+    if (const auto complaint = listen_to(connection)) {
       return fail(Error::Code::rendezvous, *complaint);
     }
   }
-  forget_the_silent();
-  if (!accept_visitors()) {
+  reap_idle();
+  if (!accept_connections()) {
     return fail(Error::Code::rendezvous, "rank 0 is out of file descriptors; raise 'ulimit -n'");
   }
   return polled_.front().revents != 0;
 }
 
 // False if there are no descriptors left, not even those of strangers.
-bool RendezvousHost::accept_visitors() {
+bool RendezvousHost::accept_connections() {
   constexpr int burst = 64;  // so that they are heard before many more come
   for (int i = 0; i < burst; ++i) {
     FileDescriptor fd(
         ::accept4(listener_.fd.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!fd) {
       const bool exhausted = errno == EMFILE || errno == ENFILE;
-      return !exhausted || turn_away_a_stranger();
+      return !exhausted || drop_oldest_unproved();
     }
     welcome(std::move(fd));
     const auto strangers =
-        std::count_if(visitors_.begin(), visitors_.end(),
-                      [](const Visitor& one) { return one.state == State::stranger; });
+        std::count_if(connections_.begin(), connections_.end(),
+                      [](const PendingConnection& one) { return one.state == State::stranger; });
     if (static_cast<std::size_t>(strangers) > strangers_max) {
-      turn_away_a_stranger();
+      drop_oldest_unproved();
     }
   }
   return true;
 }
 
 void RendezvousHost::welcome(FileDescriptor fd) {
-  Visitor visitor;
-  visitor.fd = std::move(fd);
-  visitor.since = Clock::now();
-  visitor.session.host = draw_nonce();
+  PendingConnection connection;
+  connection.fd = std::move(fd);
+  connection.since = Clock::now();
+  connection.session.host = draw_nonce();
   RendezvousWelcome welcome;
   welcome.secret = secret_.given() ? 1 : 0;
-  welcome.nonce = visitor.session.host;
+  welcome.nonce = connection.session.host;
   // A socket that is new has room for it.
-  if (send_all(visitor.fd.get(), std::as_bytes(std::span(&welcome, 1)), visitor.since)) {
-    visitors_.push_back(std::move(visitor));
+  if (send_all(connection.fd.get(), std::as_bytes(std::span(&welcome, 1)), connection.since)) {
+    connections_.push_back(std::move(connection));
   }
 }
 
 // The one that has been here longest. A rank that this befalls comes again.
-bool RendezvousHost::turn_away_a_stranger() {
-  const auto found = std::find_if(visitors_.begin(), visitors_.end(), [](const Visitor& visitor) {
-    return visitor.state == State::stranger;
-  });
-  if (found == visitors_.end()) {
+bool RendezvousHost::drop_oldest_unproved() {
+  const auto found = std::find_if(
+      connections_.begin(), connections_.end(),
+      [](const PendingConnection& connection) { return connection.state == State::stranger; });
+  if (found == connections_.end()) {
     return false;
   }
-  visitors_.erase(found);
+  connections_.erase(found);
   return true;
 }
 
-void RendezvousHost::forget_the_silent() {
+void RendezvousHost::reap_idle() {
   const auto latest = Clock::now() - patience;
-  std::erase_if(visitors_, [&](const Visitor& visitor) {
-    return visitor.state == State::gone ||
-           (visitor.state == State::stranger && visitor.since < latest);
+  std::erase_if(connections_, [&](const PendingConnection& connection) {
+    return connection.state == State::gone ||
+           (connection.state == State::stranger && connection.since < latest);
   });
 }
 
-std::size_t RendezvousHost::wanted_bytes(const Visitor& visitor) const {
-  const auto heard = visitor.heard.size();
-  if (visitor.state == State::stranger) {
+std::size_t RendezvousHost::wanted_bytes(const PendingConnection& connection) const {
+  const auto heard = connection.heard.size();
+  if (connection.state == State::stranger) {
     // Another version's hello may be all that comes.
     const bool same_version =
         heard >= sizeof(RendezvousHello) &&
-        front_of<RendezvousHello>(visitor.heard).version.value() == rendezvous_version;
+        front_of<RendezvousHello>(connection.heard).version.value() == rendezvous_version;
     return same_version ? sizeof(RendezvousGreeting) : sizeof(RendezvousHello);
   }
-  if (visitor.state == State::joining) {
+  if (connection.state == State::joining) {
     const auto bytes = heard < sizeof(RendezvousReply)
                            ? 0
-                           : front_of<RendezvousReply>(visitor.heard).bytes.value();
+                           : front_of<RendezvousReply>(connection.heard).bytes.value();
     return sizeof(RendezvousReply) + std::min(bytes, outcome_bytes_max) + sizeof(RendezvousProof);
   }
   return heard + 1;  // only to notice that it goes
 }
 
-RendezvousHost::Complaint RendezvousHost::listen_to(Visitor& visitor) {
-  const auto start = visitor.heard.size();
-  const auto wanted = wanted_bytes(visitor);
-  visitor.heard.resize(wanted);
+RendezvousHost::Complaint RendezvousHost::listen_to(PendingConnection& connection) {
+  const auto start = connection.heard.size();
+  const auto wanted = wanted_bytes(connection);
+  connection.heard.resize(wanted);
   const auto length =
-      ::recv(visitor.fd.get(), visitor.heard.data() + start, wanted - start, MSG_DONTWAIT);
-  visitor.heard.resize(start + static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
+      ::recv(connection.fd.get(), connection.heard.data() + start, wanted - start, MSG_DONTWAIT);
+  connection.heard.resize(start + static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
   if (length < 0 && (errno == EAGAIN || errno == EINTR)) {
     return std::nullopt;
   }
   if (length <= 0) {
-    return leave(visitor);
+    return leave(connection);
   }
-  if (visitor.heard.size() < wanted_bytes(visitor)) {
+  if (connection.heard.size() < wanted_bytes(connection)) {
     return std::nullopt;
   }
-  switch (visitor.state) {
+  switch (connection.state) {
     case State::stranger:
-      return greeted_by(visitor);
+      return greeted_by(connection);
     case State::joining:
-      return told_by(visitor);
+      return told_by(connection);
     case State::present:  // says more than it was asked
     case State::ready:
     case State::gone:
       break;
   }
-  return leave(visitor);
+  return leave(connection);
 }
 
 // Before all have come a rank may come again, later it is missing.
-RendezvousHost::Complaint RendezvousHost::leave(Visitor& visitor) {
-  const auto before = std::exchange(visitor.state, State::gone);
+RendezvousHost::Complaint RendezvousHost::leave(PendingConnection& connection) {
+  const auto before = std::exchange(connection.state, State::gone);
   if (before == State::present) {
-    table_.remove(visitor.rank);
+    table_.remove(connection.rank);
   }
   const bool needed = before == State::joining || before == State::ready;
-  return needed ? Complaint(name_of(visitor.rank) + " has ended; its own error says why")
+  return needed ? Complaint(name_of(connection.rank) + " has ended; its own error says why")
                 : std::nullopt;
 }
 
-RendezvousHost::Complaint RendezvousHost::greeted_by(Visitor& visitor) {
-  const auto hello = front_of<RendezvousHello>(visitor.heard);
+RendezvousHost::Complaint RendezvousHost::greeted_by(PendingConnection& connection) {
+  const auto hello = front_of<RendezvousHello>(connection.heard);
   if (hello.magic.value() != rendezvous_magic) {
-    visitor.state = State::gone;
+    connection.state = State::gone;
     return std::nullopt;
   }
   RendezvousGreeting greeting;
-  std::memcpy(&greeting, visitor.heard.data(), visitor.heard.size());
-  visitor.heard.clear();
-  visitor.session.guest = greeting.nonce;
-  const bool believed = secret_.believes(greeting.proof, RendezvousStep::greeting, visitor.session,
-                                         std::as_bytes(std::span(&hello, 1)));
+  std::memcpy(&greeting, connection.heard.data(), connection.heard.size());
+  connection.heard.clear();
+  connection.session.guest = greeting.nonce;
+  const bool believed = secret_.believes(greeting.proof, RendezvousStep::greeting,
+                                         connection.session, std::as_bytes(std::span(&hello, 1)));
   const auto complaint = complaint_about(greeting, believed);
   if (!complaint && refusal_.empty()) {
-    visitor.state = State::present;
-    visitor.rank = hello.rank.value();
+    connection.state = State::present;
+    connection.rank = hello.rank.value();
     return std::nullopt;
   }
   const auto last = Clock::now() + last_words;
-  tell(visitor, RendezvousStep::agreement, refusal(complaint.value_or(refusal_)), last);
-  visitor.state = State::gone;
+  tell(connection, RendezvousStep::agreement, refusal(complaint.value_or(refusal_)), last);
+  connection.state = State::gone;
   if (!believed) {
     turned_away_ = *complaint;
     return std::nullopt;
@@ -241,33 +241,33 @@ RendezvousHost::Complaint RendezvousHost::complaint_about(const RendezvousGreeti
 }
 
 // How a rank has fared.
-RendezvousHost::Complaint RendezvousHost::told_by(Visitor& visitor) {
+RendezvousHost::Complaint RendezvousHost::told_by(PendingConnection& connection) {
   const auto message =
-      wire::Bytes(visitor.heard).first(visitor.heard.size() - sizeof(RendezvousProof));
-  const auto reply = front_of<RendezvousReply>(visitor.heard);
+      wire::Bytes(connection.heard).first(connection.heard.size() - sizeof(RendezvousProof));
+  const auto reply = front_of<RendezvousReply>(connection.heard);
   RendezvousProof proof;
-  std::memcpy(proof.data(), visitor.heard.data() + message.size(), proof.size());
+  std::memcpy(proof.data(), connection.heard.data() + message.size(), proof.size());
   if (reply.magic.value() != rendezvous_magic ||
-      !secret_.believes(proof, RendezvousStep::outcome, visitor.session, message)) {
-    return leave(visitor);
+      !secret_.believes(proof, RendezvousStep::outcome, connection.session, message)) {
+    return leave(connection);
   }
   const auto text = message.subspan(sizeof reply);
   if (reply.failed.value() != 0) {
-    visitor.state = State::gone;
-    return name_of(visitor.rank) + ": " +
+    connection.state = State::gone;
+    return name_of(connection.rank) + ": " +
            std::string(reinterpret_cast<const char*>(text.data()), text.size());
   }
-  visitor.state = State::ready;
-  visitor.heard.clear();
+  connection.state = State::ready;
+  connection.heard.clear();
   return std::nullopt;
 }
 
 // Who is gone by now finds out by itself.
-void RendezvousHost::tell(const Visitor& visitor, RendezvousStep step, wire::Bytes message,
-                          Time until) const {
-  const auto proof = secret_.prove(step, visitor.session, message);
-  (void)send_all(visitor.fd.get(), message, until).and_then([&] {
-    return send_all(visitor.fd.get(), std::as_bytes(std::span(proof)), until);
+void RendezvousHost::tell(const PendingConnection& connection, RendezvousStep step,
+                          wire::Bytes message, Time until) const {
+  const auto proof = secret_.prove(step, connection.session, message);
+  (void)send_all(connection.fd.get(), message, until).and_then([&] {
+    return send_all(connection.fd.get(), std::as_bytes(std::span(proof)), until);
   });
 }
 
@@ -279,10 +279,10 @@ void RendezvousHost::agree(Time until) {
   const auto job =
       chosen != 0 ? chosen : 1 + randombytes_uniform(std::numeric_limits<std::uint32_t>::max());
   const auto message = table_.agreement(job, drawn);
-  for (auto& visitor : visitors_) {
-    if (visitor.state == State::present) {
-      tell(visitor, RendezvousStep::agreement, message, until);
-      visitor.state = State::joining;
+  for (auto& connection : connections_) {
+    if (connection.state == State::present) {
+      tell(connection, RendezvousStep::agreement, message, until);
+      connection.state = State::joining;
     }
   }
   meeting_ = *parse_agreement(wire::Bytes(message).subspan(sizeof(RendezvousReply)), mine_);
@@ -293,11 +293,11 @@ void RendezvousHost::agree(Time until) {
 // those that were answered may have been strangers.
 Result<void> RendezvousHost::refuse(const std::string& reason, Time until) {
   refusal_ = reason;
-  for (auto& visitor : visitors_) {
-    if (visitor.state == State::present) {
-      tell(visitor, RendezvousStep::agreement, refusal(reason), Clock::now() + last_words);
-      visitor.state = State::gone;
-      answered_.insert(visitor.rank);
+  for (auto& connection : connections_) {
+    if (connection.state == State::present) {
+      tell(connection, RendezvousStep::agreement, refusal(reason), Clock::now() + last_words);
+      connection.state = State::gone;
+      answered_.insert(connection.rank);
     }
   }
   const auto end = std::min(until, Clock::now() + patience);
@@ -337,17 +337,17 @@ Result<void> RendezvousHost::conclude(const Result<void>& mine, Time until) {
     }
   }
   RendezvousReply done;
-  for (const auto& visitor : visitors_) {
-    tell(visitor, RendezvousStep::conclusion, std::as_bytes(std::span(&done, 1)), until);
+  for (const auto& connection : connections_) {
+    tell(connection, RendezvousStep::conclusion, std::as_bytes(std::span(&done, 1)), until);
   }
   concluded_ = true;
   return {};
 }
 
 Result<void> RendezvousHost::fail_all(const std::string& reason) {
-  for (const auto& visitor : visitors_) {
-    if (visitor.state == State::joining || visitor.state == State::ready) {
-      tell(visitor, RendezvousStep::conclusion, refusal(reason), Clock::now() + last_words);
+  for (const auto& connection : connections_) {
+    if (connection.state == State::joining || connection.state == State::ready) {
+      tell(connection, RendezvousStep::conclusion, refusal(reason), Clock::now() + last_words);
     }
   }
   concluded_ = true;
@@ -365,10 +365,10 @@ std::string RendezvousHost::missing_text() const {
 
 // Of the ranks that have not said how they fared; empty if all have.
 std::string RendezvousHost::unready_text() const {
-  const auto found = std::find_if(visitors_.begin(), visitors_.end(), [](const Visitor& visitor) {
-    return visitor.state == State::joining;
-  });
-  return found == visitors_.end() ? "" : name_of(found->rank);
+  const auto found = std::find_if(
+      connections_.begin(), connections_.end(),
+      [](const PendingConnection& connection) { return connection.state == State::joining; });
+  return found == connections_.end() ? "" : name_of(found->rank);
 }
 
 }  // namespace tributary::host

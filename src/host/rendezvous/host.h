@@ -37,7 +37,7 @@ class RendezvousHost : public Rendezvous {
     ready,
     gone,
   };
-  struct Visitor {
+  struct PendingConnection {
     FileDescriptor fd;
     RendezvousSession session;
     Time since;
@@ -49,17 +49,18 @@ class RendezvousHost : public Rendezvous {
   using Complaint = std::optional<std::string>;
 
   Result<bool> look(int fd, short events, Time until);
-  bool accept_visitors();
+  bool accept_connections();
   void welcome(FileDescriptor fd);
-  bool turn_away_a_stranger();
-  void forget_the_silent();
-  std::size_t wanted_bytes(const Visitor& visitor) const;
-  Complaint listen_to(Visitor& visitor);
-  Complaint leave(Visitor& visitor);
-  Complaint greeted_by(Visitor& visitor);
+  bool drop_oldest_unproved();
+  void reap_idle();
+  std::size_t wanted_bytes(const PendingConnection& connection) const;
+  Complaint listen_to(PendingConnection& connection);
+  Complaint leave(PendingConnection& connection);
+  Complaint greeted_by(PendingConnection& connection);
   Complaint complaint_about(const RendezvousGreeting& greeting, bool believed);
-  Complaint told_by(Visitor& visitor);
-  void tell(const Visitor& visitor, RendezvousStep step, wire::Bytes message, Time until) const;
+  Complaint told_by(PendingConnection& connection);
+  void tell(const PendingConnection& connection, RendezvousStep step, wire::Bytes message,
+            Time until) const;
   void agree(Time until);
   Result<void> refuse(const std::string& reason, Time until);
   Result<void> fail_all(const std::string& reason);
@@ -70,7 +71,7 @@ class RendezvousHost : public Rendezvous {
   RendezvousHello mine_;
   Secret secret_;
   RendezvousTable table_;
-  std::vector<Visitor> visitors_;
+  std::vector<PendingConnection> connections_;
   std::vector<pollfd> polled_;
   std::string refusal_;               // once it is certain that they do not meet
   std::string turned_away_;           // what was told the last one that was not believed
