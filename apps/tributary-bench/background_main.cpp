@@ -13,8 +13,8 @@
 
 #include "background.h"
 #include "background_flows.h"
+#include "protocols/canary/wire.h"
 #include "units.h"
-#include "wire/canary.h"
 #include "wire/ipv4.h"
 #include "wire/transport.h"
 

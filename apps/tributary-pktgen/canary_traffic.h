@@ -13,8 +13,8 @@
 #include "neighbours.h"
 #include "packet/list.h"
 #include "packet/pool.h"
+#include "protocols/canary/wire.h"
 #include "reduce/kernel.h"
-#include "wire/canary.h"
 #include "wire/element.h"
 
 namespace tributary::pktgen {

@@ -12,7 +12,7 @@
 #include "neighbours.h"
 #include "packet/clock.h"
 #include "packet/packet.h"
-#include "wire/netreduce.h"
+#include "protocols/netreduce/wire.h"
 #include "wire/roce.h"
 
 namespace tributary::pktgen {

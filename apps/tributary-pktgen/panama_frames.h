@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "canary_values.h"
-#include "engines/panama/headers.h"
 #include "packet/clock.h"
 #include "packet/packet.h"
+#include "protocols/panama/engine/headers.h"
+#include "protocols/panama/wire.h"
 #include "stations.h"
 #include "wire/cursor.h"
 #include "wire/ipv4.h"
-#include "wire/panama.h"
 
 namespace tributary::pktgen {
 

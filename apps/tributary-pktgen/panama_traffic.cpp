@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "engines/panama/protocol.h"
+#include "protocols/panama/engine/protocol.h"
 
 namespace tributary::pktgen {
 

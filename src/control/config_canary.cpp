@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "control/config_draft.h"
-#include "engines/canary/partitions.h"
+#include "protocols/canary/engine/partitions.h"
 
 namespace tributary::control {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "control/config_draft.h"
-#include "wire/netreduce.h"
+#include "protocols/netreduce/wire.h"
 
 namespace tributary::control {
 namespace {

@@ -12,7 +12,7 @@
 #include "control/config_draft.h"
 #include "control/config_reader.h"
 #include "control/toml_file.h"
-#include "wire/panama.h"
+#include "protocols/panama/wire.h"
 
 namespace tributary::control {
 namespace {

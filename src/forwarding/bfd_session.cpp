@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "wire/canary.h"
+#include "wire/key.h"
 
 namespace tributary::forwarding {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "forwarding/ecmp.h"
 
-#include "wire/canary.h"
+#include "wire/key.h"
 
 namespace tributary::forwarding {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "packet/pool.h"
-#include "wire/canary.h"
+#include "wire/key.h"
 
 namespace tributary::forwarding {
 

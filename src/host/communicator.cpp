@@ -10,13 +10,13 @@
 
 #include "host/call.h"
 #include "host/call_check.h"
-#include "host/canary/blocks.h"
 #include "host/clock.h"
 #include "host/deadline.h"
 #include "host/network.h"
-#include "host/panama/packets.h"
 #include "host/selection.h"
 #include "host/setup.h"
+#include "protocols/canary/host/blocks.h"
+#include "protocols/panama/host/packets.h"
 
 namespace tributary {
 namespace {

@@ -9,13 +9,13 @@
 #include <string>
 #include <type_traits>
 
-#include "host/canary/statistics.h"
 #include "host/communicator_options.h"
 #include "host/error.h"
-#include "host/netreduce/statistics.h"
-#include "host/panama/statistics.h"
+#include "protocols/canary/host/statistics.h"
+#include "protocols/canary/wire.h"
+#include "protocols/netreduce/host/statistics.h"
+#include "protocols/panama/host/statistics.h"
 #include "reduce/float16.h"
-#include "wire/canary.h"
 #include "wire/element.h"
 
 namespace tributary {

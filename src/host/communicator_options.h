@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "host/error.h"
-#include "wire/canary.h"
+#include "protocols/canary/wire.h"
 
 namespace tributary {
 

@@ -5,7 +5,7 @@
 
 #include <sodium/crypto_shorthash.h>
 
-#include "wire/panama.h"
+#include "protocols/panama/wire.h"
 #include "wire/transport.h"
 
 namespace tributary::host {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "wire/canary.h"
+#include "protocols/canary/wire.h"
 #include "wire/ipv4.h"
 
 namespace tributary::host {

@@ -3,9 +3,9 @@
 
 #include <utility>
 
-#include "host/canary/first_sequence.h"
-#include "host/panama/packets.h"
 #include "host/setup_netreduce.h"
+#include "protocols/canary/host/first_sequence.h"
+#include "protocols/panama/host/packets.h"
 
 namespace tributary::host {
 namespace {

@@ -4,20 +4,20 @@
 #include <cstdint>
 #include <memory>
 
-#include "host/canary/collectives.h"
 #include "host/clock.h"
 #include "host/communicator_options.h"
 #include "host/error.h"
 #include "host/job.h"
 #include "host/machine.h"
-#include "host/netreduce/collectives.h"
-#include "host/panama/collectives.h"
 #include "host/ring/ring.h"
 #include "host/runner.h"
 #include "host/selection.h"
 #include "host/setup.h"
 #include "host/transport/driver.h"
 #include "host/verbs/verbs_runner.h"
+#include "protocols/canary/host/collectives.h"
+#include "protocols/netreduce/host/collectives.h"
+#include "protocols/panama/host/collectives.h"
 
 namespace tributary::host {
 

@@ -4,15 +4,15 @@
 #include <cstdint>
 #include <string>
 
-#include "host/canary/collectives.h"
 #include "host/clock.h"
 #include "host/communicator_options.h"
 #include "host/error.h"
-#include "host/netreduce/plan.h"
-#include "host/panama/collectives.h"
 #include "host/ring/ring.h"
 #include "host/runner.h"
 #include "host/transport/driver.h"
+#include "protocols/canary/host/collectives.h"
+#include "protocols/netreduce/host/plan.h"
+#include "protocols/panama/host/collectives.h"
 
 namespace tributary::host {
 

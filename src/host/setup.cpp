@@ -19,8 +19,8 @@
 #include "host/transport/tcp.h"
 #include "host/verbs/verbs_link.h"
 #include "host/verbs/verbs_runner.h"
+#include "protocols/panama/wire.h"
 #include "wire/checksum.h"
-#include "wire/panama.h"
 
 namespace tributary::host {
 namespace {

@@ -10,12 +10,12 @@
 #include "host/deadline.h"
 #include "host/error.h"
 #include "host/job.h"
-#include "host/netreduce/collectives.h"
-#include "host/netreduce/plan.h"
-#include "host/panama/plan.h"
 #include "host/ring/ring.h"
 #include "host/transport/uring_transport.h"
 #include "host/verbs/verbs_runner.h"
+#include "protocols/netreduce/host/collectives.h"
+#include "protocols/netreduce/host/plan.h"
+#include "protocols/panama/host/plan.h"
 
 namespace tributary::host {
 

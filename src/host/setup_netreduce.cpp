@@ -12,8 +12,8 @@
 #include <sodium/randombytes.h>
 
 #include "host/setup.h"
+#include "protocols/netreduce/wire.h"
 #include "wire/ipv4.h"
-#include "wire/netreduce.h"
 #include "wire/roce.h"
 #include "wire/transport.h"
 

@@ -5,12 +5,12 @@
 
 #include "host/communicator_options.h"
 #include "host/error.h"
-#include "host/netreduce/collectives.h"
-#include "host/netreduce/link.h"
-#include "host/netreduce/plan.h"
 #include "host/rendezvous/messages.h"
 #include "host/rendezvous/rendezvous.h"
 #include "host/roce/tuning.h"
+#include "protocols/netreduce/host/collectives.h"
+#include "protocols/netreduce/host/link.h"
+#include "protocols/netreduce/host/plan.h"
 
 namespace tributary::host {
 

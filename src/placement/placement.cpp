@@ -13,7 +13,7 @@
 #include "placement/obstacles.h"
 #include "placement/parts.h"
 #include "placement/spanning.h"
-#include "wire/panama.h"
+#include "protocols/panama/wire.h"
 
 namespace tributary::placement {
 namespace {

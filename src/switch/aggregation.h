@@ -6,8 +6,8 @@
 
 #include "engine/actions.h"
 #include "engine/engine.h"
-#include "engines/registry.h"
 #include "packet/pool.h"
+#include "protocols/engines.h"
 #include "switch/config.h"
 #include "switch/interfaces.h"
 #include "switch/switch.h"

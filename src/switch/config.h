@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "engine/engine.h"
-#include "engines/canary/config.h"
-#include "engines/netreduce/config.h"
-#include "engines/panama/config.h"
 #include "forwarding/config.h"
 #include "packet/clock.h"
+#include "protocols/canary/engine/config.h"
+#include "protocols/netreduce/engine/config.h"
+#include "protocols/panama/engine/config.h"
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
 

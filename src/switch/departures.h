@@ -6,11 +6,11 @@
 #include "engine/actions.h"
 #include "engine/frame.h"
 #include "forwarding/rows.h"
+#include "protocols/canary/wire.h"
 #include "switch/bridge.h"
 #include "switch/interfaces.h"
 #include "switch/outlet.h"
 #include "switch/router.h"
-#include "wire/canary.h"
 
 namespace tributary::switching {
 

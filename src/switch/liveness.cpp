@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-#include "wire/canary.h"
+#include "wire/key.h"
 #include "wire/checksum.h"
 
 namespace tributary::switching {

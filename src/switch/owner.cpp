@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "engines/registry.h"
+#include "protocols/engines.h"
 #include "switch/aggregation.h"
 #include "switch/liveness.h"
 #include "switch/spreading.h"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocols/canary/wire.h"
 #include "switch/routes.h"
-#include "wire/canary.h"
 #include "wire/checksum.h"
 #include "wire/ethernet.h"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "wire/canary.h"
+#include "protocols/canary/wire.h"
 
 namespace {
 

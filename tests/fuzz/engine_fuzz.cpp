@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "engines/canary/engine.h"
-#include "engines/canary/protocol.h"
 #include "input.h"
+#include "protocols/canary/engine/engine.h"
+#include "protocols/canary/engine/protocol.h"
 #include "support/canary_packets.h"
 #include "support/engine_harness.h"
 

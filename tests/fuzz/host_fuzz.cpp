@@ -5,7 +5,7 @@
 
 #include "disturbed_ranks.h"
 #include "input.h"
-#include "unit/host/canary/memory_network.h"
+#include "unit/protocols/canary/host/memory_network.h"
 
 namespace {
 

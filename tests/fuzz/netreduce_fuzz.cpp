@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "engines/netreduce/engine.h"
-#include "engines/netreduce/protocol.h"
 #include "input.h"
+#include "protocols/netreduce/engine/engine.h"
+#include "protocols/netreduce/engine/protocol.h"
 #include "support/engine_harness.h"
 #include "support/roce_packets.h"
 

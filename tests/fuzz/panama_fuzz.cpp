@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "engines/panama/engine.h"
-#include "engines/panama/protocol.h"
 #include "input.h"
+#include "protocols/panama/engine/engine.h"
+#include "protocols/panama/engine/protocol.h"
 #include "support/engine_harness.h"
 #include "support/panama_packets.h"
 

@@ -7,8 +7,8 @@
 
 #include "input.h"
 #include "support/roce_packets.h"
-#include "unit/host/netreduce/ring_network.h"
 #include "unit/host/values.h"
+#include "unit/protocols/netreduce/host/ring_network.h"
 
 // Some ranks reduce a vector over a ring of NetReduce, with the switch's engine between them, on
 // lines that the input controls: they deliver, drop, double, delay, damage and forge packets in

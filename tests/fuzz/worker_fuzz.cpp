@@ -5,7 +5,7 @@
 
 #include "disturbed_ranks.h"
 #include "input.h"
-#include "unit/host/panama/model_tree.h"
+#include "unit/protocols/panama/host/model_tree.h"
 
 namespace {
 

@@ -10,8 +10,8 @@
 #include <benchmark/benchmark.h>
 
 #include "cycles.h"
+#include "protocols/canary/wire.h"
 #include "reduce/kernel.h"
-#include "wire/canary.h"
 #include "wire/checksum.h"
 
 namespace tributary::perf {

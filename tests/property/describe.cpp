@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "engine/frame.h"
-#include "engines/panama/protocol.h"
 #include "host/job.h"
 #include "host/roce/packets.h"
+#include "protocols/canary/wire.h"
+#include "protocols/netreduce/wire.h"
+#include "protocols/panama/engine/protocol.h"
+#include "protocols/panama/wire.h"
 #include "wire/arp.h"
-#include "wire/canary.h"
-#include "wire/netreduce.h"
-#include "wire/panama.h"
 #include "wire/roce.h"
 
 namespace tributary::test {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "property/machines.h"
 
-#include "host/canary/collectives.h"
-#include "host/netreduce/collectives.h"
-#include "host/panama/collectives.h"
 #include "property/panama_job.h"
 #include "property/ring_job.h"
+#include "protocols/canary/host/collectives.h"
+#include "protocols/netreduce/host/collectives.h"
+#include "protocols/panama/host/collectives.h"
 
 namespace tributary::test {
 namespace {

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <memory>
 
-#include "host/canary/statistics.h"
 #include "host/machine.h"
 #include "packet/clock.h"
 #include "property/shape.h"
+#include "protocols/canary/host/statistics.h"
 
 namespace tributary::test {
 

@@ -7,7 +7,7 @@
 
 #include "property/panama_job.h"
 #include "property/seats.h"
-#include "wire/panama.h"
+#include "protocols/panama/wire.h"
 #include "wire/roce.h"
 
 namespace tributary::test {

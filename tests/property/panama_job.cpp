@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "engines/panama/config.h"
 #include "property/seats.h"
+#include "protocols/panama/engine/config.h"
 #include "support/aggregation_tree.h"
 
 namespace tributary::test {

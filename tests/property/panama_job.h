@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "host/panama/plan.h"
 #include "property/shape.h"
+#include "protocols/panama/host/plan.h"
 #include "support/virtual_fabric.h"
 
 namespace tributary::test {

@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "engines/netreduce/config.h"
 #include "property/seats.h"
+#include "protocols/netreduce/engine/config.h"
 #include "wire/roce.h"
 
 namespace tributary::test {

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "host/netreduce/link.h"
-#include "host/netreduce/plan.h"
 #include "host/roce/tuning.h"
 #include "property/shape.h"
+#include "protocols/netreduce/host/link.h"
+#include "protocols/netreduce/host/plan.h"
 #include "support/virtual_fabric.h"
 
 namespace tributary::test {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "wire/canary.h"
+#include "protocols/canary/wire.h"
 
 namespace tributary::test {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "packet/pool.h"
-#include "wire/canary.h"
+#include "protocols/canary/wire.h"
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
 

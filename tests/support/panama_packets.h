@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "packet/pool.h"
+#include "protocols/panama/wire.h"
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
-#include "wire/panama.h"
 
 // PANAMA packets for tests: every field has a valid default, so that a test says only what it is
 // about.

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "engines/netreduce/datagram.h"
+#include "protocols/netreduce/engine/datagram.h"
 #include "support/frames.h"
 #include "wire/ipv6.h"
 

@@ -5,9 +5,9 @@
 
 #include "engine/frame.h"
 #include "packet/pool.h"
+#include "protocols/netreduce/wire.h"
 #include "wire/ip_address.h"
 #include "wire/ipv4.h"
-#include "wire/netreduce.h"
 #include "wire/roce.h"
 
 // Builds packets of RoCEv2 for tests, with the right ICRC.

@@ -4,11 +4,11 @@
 #include <cstdint>
 
 #include "engine/frame.h"
+#include "protocols/canary/wire.h"
+#include "protocols/netreduce/wire.h"
+#include "protocols/panama/wire.h"
 #include "support/roce_packets.h"
-#include "wire/canary.h"
 #include "wire/checksum.h"
-#include "wire/netreduce.h"
-#include "wire/panama.h"
 #include "wire/roce.h"
 
 namespace tributary::test {

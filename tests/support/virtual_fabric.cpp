@@ -6,9 +6,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include "engines/canary/protocol.h"
-#include "engines/netreduce/protocol.h"
-#include "engines/panama/protocol.h"
+#include "protocols/canary/engine/protocol.h"
+#include "protocols/netreduce/engine/protocol.h"
+#include "protocols/panama/engine/protocol.h"
 #include "support/stranger.h"
 #include "support/virtual_nodes.h"
 #include "switch/flow_plan.h"

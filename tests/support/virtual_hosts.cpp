@@ -5,10 +5,10 @@
 #include <stdexcept>
 
 #include "forwarding/egress_queue.h"
+#include "protocols/panama/wire.h"
 #include "support/virtual_nodes.h"
 #include "wire/arp.h"
 #include "wire/checksum.h"
-#include "wire/panama.h"
 #include "wire/roce.h"
 #include "wire/transport.h"
 

@@ -33,10 +33,13 @@ class CheckLayers(unittest.TestCase):
     def test_arrows_down_are_green(self):
         code, messages = run({
             "src/wire/a.h": "#include <cstdint>\n",
-            "src/engines/canary/a.cpp": '#include "engines/canary/a.h"\n#include "reduce/k.h"\n',
-            "src/engines/registry.cpp": '#include "engines/canary/a.h"\n',
+            "src/protocols/canary/engine/a.cpp":
+                '#include "protocols/canary/engine/a.h"\n#include "reduce/k.h"\n',
+            "src/protocols/canary/wire.cpp": '#include "protocols/canary/wire.h"\n',
+            "src/protocols/engines.cpp": '#include "protocols/canary/engine/a.h"\n',
             "src/dataplane/a.cpp": '#include <rte_mbuf.h>\n#include "control/backend.h"\n',
-            "src/host/canary/a.cpp": '#include "host/canary/a.h"\n#include "host/outbox.h"\n',
+            "src/protocols/canary/host/a.cpp":
+                '#include "protocols/canary/host/a.h"\n#include "host/outbox.h"\n',
             "src/host/tcp.cpp": "#include <sys/socket.h>\n",
             "apps/tributaryd/main.cpp": '#include "dataplane/a.h"\n#include <thread>\n',
         })
@@ -57,14 +60,20 @@ class CheckLayers(unittest.TestCase):
         for header in ("sys/socket.h", "thread", "mutex", "spdlog/spdlog.h", "atomic"):
             self.expect_red("src/engine/a.cpp", f"#include <{header}>\n", 1, "no I/O")
 
-    def test_engine_that_includes_another(self):
-        self.expect_red("src/engines/panama/a.cpp", '#include "engines/canary/a.h"\n', 1,
-                        "another engine")
+    def test_protocol_that_includes_another(self):
+        self.expect_red("src/protocols/panama/engine/a.cpp",
+                        '#include "protocols/canary/engine/a.h"\n', 1, "another protocol")
+
+    def test_facet_that_reaches_too_far(self):
+        self.expect_red("src/protocols/panama/wire.h", '#include "engine/engine.h"\n', 1,
+                        "the facet wire")
+        self.expect_red("src/protocols/panama/odd/a.h", '#include "wire/endian.h"\n', 1,
+                        "no facet")
 
     def test_machine_that_includes_a_socket(self):
-        self.expect_red("src/host/canary/a.cpp", '#include "host/transport/tcp.h"\n', 1,
+        self.expect_red("src/protocols/canary/host/a.cpp", '#include "host/transport/tcp.h"\n', 1,
                         "the machine canary")
-        self.expect_red("src/host/canary/a.cpp", "#include <sys/socket.h>\n", 1, "no I/O")
+        self.expect_red("src/protocols/canary/host/a.cpp", "#include <sys/socket.h>\n", 1, "no I/O")
 
     def test_unknown_layer(self):
         self.expect_red("src/utils/a.h", "#include <cstdint>\n", 1, "not a layer")

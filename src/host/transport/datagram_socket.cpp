@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "host/transport/address.h"
-#include "wire/canary.h"
+#include "protocols/canary/wire.h"
+#include "protocols/panama/wire.h"
 #include "wire/ethernet.h"
-#include "wire/panama.h"
 #include "wire/roce.h"
 #include "wire/spread.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "host/transport/address.h"
-#include "wire/canary.h"
+#include "protocols/canary/wire.h"
 #include "wire/ethernet.h"
 
 namespace tributary::host {

@@ -10,8 +10,8 @@
 
 #include "host/clock.h"
 #include "host/error.h"
-#include "host/netreduce/link.h"
-#include "host/netreduce/plan.h"
+#include "protocols/netreduce/host/link.h"
+#include "protocols/netreduce/host/plan.h"
 #include "wire/ipv4.h"
 
 namespace tributary::host {

@@ -9,10 +9,10 @@
 #include "host/deadline.h"
 #include "host/error.h"
 #include "host/job.h"
-#include "host/netreduce/flow_control.h"
-#include "host/netreduce/statistics.h"
 #include "host/runner.h"
 #include "host/verbs/verbs_link.h"
+#include "protocols/netreduce/host/flow_control.h"
+#include "protocols/netreduce/host/statistics.h"
 
 namespace tributary::host {
 

@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 #include <rte_thash.h>
 
+#include "protocols/canary/wire.h"
 #include "switch/spreading.h"
-#include "wire/canary.h"
 #include "wire/spread.h"
 
 namespace tributary::dataplane {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/panama/collectives.h"
+#include "protocols/panama/host/collectives.h"
 #include "support/aggregation_tree.h"
 #include "support/virtual_fabric.h"
 #include "unit/host/values.h"

@@ -7,8 +7,8 @@
 #include <set>
 #include <string>
 
+#include "protocols/canary/wire.h"
 #include "support/virtual_fabric.h"
-#include "wire/canary.h"
 #include "wire/transport.h"
 
 namespace tributary::test {

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "host/canary/collectives.h"
+#include "protocols/canary/host/collectives.h"
 #include "support/virtual_fabric.h"
 
 namespace tributary::test {

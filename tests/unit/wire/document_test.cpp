@@ -13,10 +13,10 @@
 
 #include <gtest/gtest.h>
 
-#include "wire/canary.h"
+#include "protocols/canary/wire.h"
+#include "protocols/netreduce/wire.h"
+#include "protocols/panama/wire.h"
 #include "wire/checksum.h"
-#include "wire/netreduce.h"
-#include "wire/panama.h"
 #include "wire/transport.h"
 
 namespace tributary::wire {

@@ -7,10 +7,10 @@
 
 #include <gtest/gtest.h>
 
-#include "host/canary/packets.h"
 #include "host/transport/address.h"
 #include "host/transport/uring_transport.h"
-#include "wire/panama.h"
+#include "protocols/canary/host/packets.h"
+#include "protocols/panama/wire.h"
 #include "wire/spread.h"
 
 namespace tributary::host::test {

@@ -9,9 +9,9 @@
 
 #include <gtest/gtest.h>
 
-#include "host/canary/collectives.h"
 #include "host/transport/address.h"
 #include "host/transport/datagram_socket.h"
+#include "protocols/canary/host/collectives.h"
 
 // One rank on a real socket, driven as applications have it, and one that the test drives by hand.
 namespace tributary::host::test {

@@ -9,9 +9,9 @@
 
 #include <gtest/gtest.h>
 
-#include "host/netreduce/flow_control.h"
 #include "host/verbs/verbs_link.h"
-#include "wire/netreduce.h"
+#include "protocols/netreduce/host/flow_control.h"
+#include "protocols/netreduce/wire.h"
 
 // One rank over a link that the test made up: another rank and the switch are behind it.
 namespace tributary::host::test {

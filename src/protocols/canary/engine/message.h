@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "engine/engine.h"
+#include "packet/packet.h"
+#include "protocols/canary/engine/children.h"
+#include "protocols/canary/wire.h"
+#include "wire/ethernet.h"
+#include "wire/ipv4.h"
+#include "wire/transport.h"
+
+namespace tributary::canary {
+
+// The headers of a Canary packet that passed every check and that this switch may rewrite: no IP
+// options, hence at fixed places. Points into the packet, which somebody else owns.
+struct Message {
+  wire::EthernetHeader* ethernet = nullptr;
+  wire::Ipv4Header* ipv4 = nullptr;  // null directly over Ethernet
+  wire::UdpHeader* udp = nullptr;    // null directly over Ethernet
+  wire::CanaryHeader* header = nullptr;
+  wire::MutableBytes payload;
+
+  bool is_udp() const { return udp != nullptr; }
+  std::uint16_t udp_port() const {
+    return is_udp() ? udp->destination_port.value() : std::uint16_t{0};
+  }
+};
+
+// The headers of a message in a packet that was checked before. Nothing is read: a copy that was
+// just made has not left the store buffer.
+inline Message headers_of(Packet& packet, wire::Encapsulation encapsulation) {
+  Message message;
+  auto* at = packet.data();
+  const auto take = [&at](auto*& header) {
+    header = reinterpret_cast<std::remove_reference_t<decltype(header)>>(at);
+    at += sizeof *header;
+  };
+  take(message.ethernet);
+  if (encapsulation == wire::Encapsulation::udp) {
+    take(message.ipv4);
+    take(message.udp);
+  }
+  take(message.header);
+  return message;
+}
+
+// The same with its elements.
+inline Message message_of(Packet& packet, wire::Encapsulation encapsulation) {
+  auto message = headers_of(packet, encapsulation);
+  const auto& header = *message.header;
+  message.payload = {reinterpret_cast<std::byte*>(message.header) + sizeof header,
+                     header.elements.value() * wire::element_bytes(header.element_type)};
+  return message;
+}
+
+// What is remembered of a child's fingerprint.
+inline std::uint32_t half_of(const wire::be64& fingerprint) {
+  return static_cast<std::uint32_t>(fingerprint.value());
+}
+
+// Puts down the child that sent `message` here. Field by field: made elsewhere and copied, it would
+// be read as a whole before its parts have left the store buffer.
+inline void record(Child& child, const Message& message, PortIndex ingress) {
+  const auto& header = *message.header;
+  child.address = header.child_address;
+  child.udp_port = header.child_port.value();
+  child.port = ingress;
+  child.mac = message.ethernet->source;
+  child.last_fingerprint = half_of(header.fingerprint);
+}
+
+// Rewriting. Each leaves a complete packet: lengths, IPv4 checksum and CRCs, no trailing bytes.
+
+// A contribution goes on as this switch's own (3.1.1): a straggler, whose Time To Live is left
+// alone so that no routing loop keeps it going for ever, or a partial sum, a packet of our making
+// with other elements.
+void address_straggler(Packet& packet, const Message& message, const engine::SwitchIdentity& self);
+void address_partial_sum(Packet& packet, const Message& message,
+                         const engine::SwitchIdentity& self);
+
+// A contribution that cannot be stored goes to the leader, with what it needs to restore the
+// subtree (3.2.1). Who the child is stays as the child wrote it.
+void mark_collision(Packet& packet, const Message& message, const engine::SwitchIdentity& self,
+                    PortIndex ingress);
+
+// A result, the result in a restoration, or a release becomes what all children get ...
+void prepare_result(Packet& packet, const Message& message, const engine::SwitchIdentity& self);
+// ... and a copy of that is addressed to one of them.
+void address_result(const Message& copy, const Child& child);
+
+// Chooses among equal next hops. Depends on the block and the leader only, so that all switches of
+// a level meet at the same root.
+engine::Path path_of(const wire::CanaryHeader& header);
+
+}  // namespace tributary::canary

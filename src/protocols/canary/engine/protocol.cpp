@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/canary/engine/protocol.h"
+
+#include "protocols/canary/wire.h"
+
+namespace tributary::canary {
+
+bool claims(const engine::Frame& frame) {
+  if (frame.udp != nullptr) {
+    return wire::is_canary_udp_port(frame.udp->destination_port.value());
+  }
+  return frame.ethernet != nullptr && frame.ethernet->type.value() == wire::ethertype::canary;
+}
+
+std::uint64_t key(const engine::Frame& frame) {
+  return wire::peek_canary_key(frame.payload);
+}
+
+}  // namespace tributary::canary

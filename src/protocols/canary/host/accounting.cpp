@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How the machine of the collectives counts what it sees and sends.
+#include "protocols/canary/host/collectives.h"
+
+namespace tributary::host {
+
+void CanaryCollectives::count(Verdict verdict) {
+  auto& statistics = state_.statistics;
+  switch (verdict) {
+    case Verdict::taken:
+      break;
+    case Verdict::malformed:
+      ++statistics.ignored_malformed;
+      break;
+    case Verdict::foreign:
+      ++statistics.ignored_foreign;
+      break;
+    case Verdict::stale:
+      ++statistics.ignored_stale;
+      break;
+    case Verdict::duplicate:
+      ++statistics.ignored_duplicate;
+      break;
+    case Verdict::mismatch:
+      ++statistics.ignored_mismatch;
+      break;
+    case Verdict::early:
+      ++statistics.ignored_early;
+      break;
+  }
+}
+
+void CanaryCollectives::count_sent(const Datagram& datagram) {
+  auto& statistics = state_.statistics;
+  const auto& header = datagram.header_as<wire::CanaryHeader>();
+  statistics.bytes_sent += sizeof header + datagram.payload.size();
+  switch (header.kind) {
+    case wire::CanaryKind::contribution:
+      ++statistics.contributions_sent;
+      statistics.contributions_direct_sent += is_direct(header) ? 1 : 0;
+      break;
+    case wire::CanaryKind::result:
+      ++statistics.results_sent;
+      break;
+    case wire::CanaryKind::restoration:
+      ++statistics.restorations_sent;
+      break;
+    case wire::CanaryKind::request:
+      ++statistics.requests_sent;
+      break;
+    case wire::CanaryKind::failure:
+      ++statistics.failures_sent;
+      break;
+    case wire::CanaryKind::pending:
+      ++statistics.pendings_sent;
+      break;
+    case wire::CanaryKind::release:
+      ++statistics.releases_sent;
+      break;
+  }
+}
+
+}  // namespace tributary::host

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/canary/host/diagnosis.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace tributary::host {
+namespace {
+
+constexpr std::size_t ranks_shown_max = 16;
+constexpr std::uint32_t blocks_shown_max = 4;
+
+std::string list(const std::vector<std::uint32_t>& ranks) {
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (std::size_t i = 0; i < ranks.size() && i < ranks_shown_max; ++i) {
+    text += (i == 0 ? "" : ", ") + std::to_string(ranks[i]);
+  }
+  return ranks.size() > ranks_shown_max ? text + " and more" : text;
+}
+
+std::string describe_led(const CollectiveState& state, const CanaryLeader& leader,
+                         std::uint32_t block) {
+  const auto expected = state.job.world_size() - 1;
+  const auto missing = leader.missing(block, ranks_shown_max + 1);
+  return std::to_string(expected - leader.contributions(block)) + " of " +
+         std::to_string(expected) + " contributions missing, " +
+         (missing.empty() ? "though all ranks sent theirs" : "no contribution of " + list(missing));
+}
+
+std::string describe(const CollectiveState& state, const CanaryWorker& worker,
+                     const CanaryLeader& leader, std::uint32_t block) {
+  const auto led_by = state.blocks.leader(block);
+  auto text = "block " + std::to_string(block) + " (led by rank " + std::to_string(led_by) + "): ";
+  if (led_by == state.job.rank) {
+    return text + describe_led(state, leader, block);
+  }
+  const auto awaited = worker.awaited(block);
+  if (worker.is_unanswered(block)) {
+    text += "no result; rank " + std::to_string(led_by) + " does not answer";
+    return awaited.empty() ? text : text + " any more; it waited for " + list(awaited);
+  }
+  return text + "no result" + (awaited.empty() ? "" : "; its leader waits for " + list(awaited));
+}
+
+}  // namespace
+
+std::string diagnose(const CollectiveState& state, const CanaryWorker& worker,
+                     const CanaryLeader& leader) {
+  const auto& progress = state.progress;
+  auto text = state.deadline.explain(name(state.blocks.call().collective)) + ": ";
+  // The lowest first: the later ones may only wait for the window.
+  std::uint32_t shown = 0;
+  for (auto block = progress.base(); block < progress.next() && shown < blocks_shown_max; ++block) {
+    if (!progress.done(block)) {
+      text += describe(state, worker, leader, block) + "; ";
+      ++shown;
+    }
+  }
+  text += std::to_string(progress.open()) + " of " + std::to_string(progress.blocks()) +
+          " blocks in flight, " + std::to_string(progress.base()) + " done in sequence";
+  if (state.statistics.ignored_mismatch != 0) {
+    text += "; " + std::to_string(state.statistics.ignored_mismatch) +
+            " packets had another type, operator or length: do all ranks call the same collective?";
+  }
+  return text;
+}
+
+}  // namespace tributary::host

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include "protocols/canary/host/collective_state.h"
+#include "protocols/canary/host/leader.h"
+#include "protocols/canary/host/worker.h"
+
+namespace tributary::host {
+
+// What a collective that is not done waits for, for people: which ranks did not contribute, which
+// leaders do not answer, and how far it came.
+std::string diagnose(const CollectiveState& state, const CanaryWorker& worker,
+                     const CanaryLeader& leader);
+
+}  // namespace tributary::host

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/canary/host/first_sequence.h"
+
+#include "protocols/canary/wire.h"
+
+namespace tributary::host {
+
+std::uint32_t first_sequence(const JobKey& key) {
+  constexpr std::uint32_t nobody = 0xffffffff;  // ranks have 16 bits: the tag of no contribution
+  return static_cast<std::uint32_t>(contribution_tag(key, 0, nobody)) & wire::canary_sequence_mask;
+}
+
+}  // namespace tributary::host

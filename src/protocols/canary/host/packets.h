@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "host/job.h"
+#include "host/outbox.h"
+#include "protocols/canary/host/blocks.h"
+#include "protocols/canary/wire.h"
+#include "wire/spread.h"
+
+namespace tributary::host {
+
+// A packet in the making: what it says may still change, until it is sealed and sent.
+struct CanaryPacket {
+  Endpoint destination;
+  wire::CanaryHeader header;
+  wire::Bytes payload;
+
+  // Precondition: the outbox is not full.
+  void send(Outbox& outbox) const {
+    outbox.push(destination, header, payload, wire::flow_of(header.key()));
+  }
+};
+
+// Where an answer goes: to a child (result, release), or to a switch that had a collision, with
+// what it needs to reach the child that it could not record (restoration). Compared as bytes.
+struct [[gnu::packed]] Reply {
+  wire::CanaryKind kind = wire::CanaryKind::result;
+  std::uint8_t shard = 0;
+  wire::Ipv4Address destination;
+  wire::be16 port;
+  wire::Ipv4Address child_address;
+  wire::be16 child_port;
+  wire::be32 children;
+  wire::be16 switch_address;
+  wire::MacAddress child_mac;
+};
+
+// A worker's contribution for the leader alone; its bypass bit does not tell of a collision.
+inline bool is_direct(const wire::CanaryHeader& contribution) {
+  return wire::canary_attempt(contribution.id.value()) == wire::canary_direct_attempt;
+}
+
+// The answer to whoever sent this contribution.
+Reply reply_to(const wire::CanaryHeader& contribution);
+Reply reply_to(const Endpoint& worker);
+
+// Header of a packet of `id`, without elements; the caller sets what differs and seals it.
+wire::CanaryHeader header_of(const Job& job, const Blocks& blocks, std::uint32_t id);
+
+// Whether a packet says the same about its block as this rank does.
+bool agrees(const wire::CanaryHeader& header, const Job& job, const Blocks& blocks,
+            std::size_t payload_bytes);
+
+// The fingerprint of a sum under `id` to which all ranks contributed once; without one of them.
+std::uint64_t total_tag(const Job& job, const JobKey& key, std::uint32_t id);
+std::uint64_t total_tag_without(const Job& job, const JobKey& key, std::uint32_t id,
+                                std::uint32_t rank);
+
+// A result or restoration, with the total_tag() of its id. `rank` is this one's in what was asked
+// for, which does not come down the tree.
+CanaryPacket answer(const Job& job, const Blocks& blocks, std::uint32_t id, const Reply& reply,
+                    wire::Bytes payload, std::uint64_t fingerprint,
+                    std::uint32_t rank = wire::CanaryHeader::no_rank);
+// A result that will not come: to a switch that sent a contribution to `id`.
+CanaryPacket release(const Job& job, const Blocks& blocks, std::uint32_t id, const Reply& reply);
+// Request, failure or pending to another rank, which can check that this rank made it. Not sealed.
+CanaryPacket control(const Job& job, const Blocks& blocks, wire::CanaryKind kind, std::uint32_t id,
+                     std::uint32_t to);
+// Whether the rank that the packet names made it, in the call of this key.
+bool is_authentic(const wire::CanaryHeader& header, const Job& job, const JobKey& key);
+// Likewise of a contribution that nobody has added to yet.
+bool is_authentic_contribution(const wire::CanaryHeader& header, const Job& job, const JobKey& key);
+
+}  // namespace tributary::host

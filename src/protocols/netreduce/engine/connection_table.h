@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "protocols/netreduce/engine/connection.h"
+#include "protocols/netreduce/engine/ring.h"
+
+namespace tributary::netreduce {
+
+// Finds the rank that sends by a connection: the keys of the paper's connection lookup table. What
+// stands behind them is with the rings. A rank that was not met yet is there by its two hosts.
+class ConnectionTable {
+ public:
+  struct Sender {
+    Ring* ring = nullptr;  // null: nobody's
+    std::uint16_t rank = 0;
+
+    friend bool operator==(const Sender&, const Sender&) = default;
+  };
+
+  Sender find(const ConnectionKey& key) const {
+    for (auto at = place_of(key);; at = (at + 1) & mask_) {
+      const auto& entry = entries_[at];
+      if (entry.sender.ring == nullptr || entry.key == key) {
+        return entry.sender;
+      }
+    }
+  }
+
+  // Each rank is there by one key at most. Of several with the same key, some one is found: that is
+  // so before they are met only, where all of them are between the same two hosts.
+  void insert(const ConnectionKey& key, const Sender& sender);
+  // If it is that one's.
+  void erase(const ConnectionKey& key, const Sender& sender);
+
+  // For other rings.
+  void rebuild(std::span<const std::unique_ptr<Ring>> rings);
+
+ private:
+  struct Entry {
+    ConnectionKey key;
+    Sender sender;
+  };
+
+  std::size_t place_of(const ConnectionKey& key) const;
+
+  std::vector<Entry> entries_ = std::vector<Entry>(1);  // open addressing, never full
+  std::size_t mask_ = 0;
+};
+
+}  // namespace tributary::netreduce

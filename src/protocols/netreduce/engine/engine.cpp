@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/netreduce/engine/engine.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tributary::netreduce {
+namespace {
+
+// Ahead of all that a receiver may expect soon, and still in the half of the numbers that it takes
+// to be ahead.
+constexpr std::uint32_t provoking_distance = 1u << 22;
+
+// Packets of the message that the first one begins; no value where it does not tell, as that of a
+// SEND. The last packet of an RDMA WRITE may be shorter.
+std::optional<std::uint32_t> packets_of(const RocePacket& roce) {
+  const auto bytes = roce.roce.payload.size();
+  if (roce.roce.position() == wire::RocePosition::only || bytes == 0) {
+    return 1;
+  }
+  if (roce.roce.reth == nullptr) {
+    return std::nullopt;
+  }
+  return wire::ina_packets(roce.roce.reth->length.value(), static_cast<std::uint32_t>(bytes));
+}
+
+}  // namespace
+
+NetReduceEngine::NetReduceEngine(const NetReduceConfig& config) {
+  reconfigure(config);
+}
+
+void NetReduceEngine::reconfigure(const NetReduceConfig& config) {
+  std::vector<std::unique_ptr<Ring>> next;
+  for (const auto& wanted : config.rings) {
+    const auto old = std::find_if(rings_.begin(), rings_.end(), [&](const auto& ring) {
+      return ring != nullptr && ring->config() == wanted;
+    });
+    next.push_back(old != rings_.end() ? std::move(*old) : std::make_unique<Ring>(wanted));
+  }
+  rings_ = std::move(next);
+  senders_.rebuild(rings_);
+}
+
+void NetReduceEngine::process(std::span<engine::Arrival> burst, Time now,
+                              engine::Actions& actions) {
+  for (auto& arrival : burst) {
+    handle(arrival, now, actions);
+  }
+}
+
+void NetReduceEngine::handle(engine::Arrival& arrival, Time now, engine::Actions& actions) {
+  const auto roce = roce_of(arrival.frame);
+  if (roce.ip.empty()) {
+    return pass(std::move(arrival.packet), actions);
+  }
+  if (!wire::begins_message(roce.roce.position())) {
+    return follow(std::move(arrival.packet), roce, now, actions);
+  }
+  const auto* header = wire::peek_ina(roce.roce.payload);
+  auto* ring = header != nullptr ? find_ring(header->ring.value()) : nullptr;
+  if (ring == nullptr) {
+    return begin_ordinary(std::move(arrival.packet), roce, now, actions);
+  }
+  begin(std::move(arrival.packet), roce, *header, *ring, now, actions);
+}
+
+void NetReduceEngine::pass(PacketPtr packet, engine::Actions& actions) {
+  ++counters_.passed;
+  actions.forward(std::move(packet));
+}
+
+void NetReduceEngine::begin(PacketPtr packet, const RocePacket& roce, const wire::InaHeader& header,
+                            Ring& ring, Time now, engine::Actions& actions) {
+  // A damaged packet must not get the right ICRC from us.
+  const auto headers_icrc =
+      check_icrc(roce, sizeof header, ring.joint(roce.roce.payload.size(), sizeof header));
+  if (!headers_icrc) {
+    return actions.drop(std::move(packet), DropReason::netreduce_icrc);
+  }
+  const Message message{roce.psn(),
+                        header.message.value(),
+                        header.length.value(),
+                        header.packets.value(),
+                        header.element_type,
+                        header.op,
+                        roce.is_write()};
+  const auto* reth = roce.roce.reth;
+  if (!ring.admits(header) || !fits(roce, message, 0, ring.config().mtu) ||
+      (reth != nullptr && reth->length.value() != message.length)) {
+    return actions.drop(std::move(packet), DropReason::netreduce_malformed);
+  }
+  const auto rank = header.rank.value();
+  if (ring.paths().of(rank) == Path::elsewhere) {
+    return pass(std::move(packet), actions);
+  }
+  if (const auto refusal = claim(ring, header, roce.connection(), now)) {
+    return actions.drop(std::move(packet), *refusal);
+  }
+  auto& connection = ring.connection(rank);
+  connection.touch(now);
+  const auto* known = connection.record(message);
+  if (known == nullptr) {
+    ++counters_.past;
+    return actions.forward(std::move(packet));
+  }
+  aggregate(std::move(packet), roce, {ring, rank, *known, 0, *headers_icrc}, now, actions);
+}
+
+std::optional<DropReason> NetReduceEngine::claim(Ring& ring, const wire::InaHeader& header,
+                                                 const ConnectionKey& key, Time now) {
+  if (!ring.is_path_of(header.rank.value(), key)) {
+    return DropReason::netreduce_not_member;
+  }
+  if (!ring.enter(header.run.value(), header.message.value())) {
+    return DropReason::netreduce_stale_run;
+  }
+  const ConnectionTable::Sender self{&ring, header.rank.value()};
+  auto& connection = ring.connection(self.rank);
+  if (connection.is_claimed()) {
+    return connection.key() == key ? std::nullopt : std::optional(DropReason::netreduce_rank_taken);
+  }
+  // Queue pairs are numbered anew when a machine starts: who had the number before is gone.
+  if (const auto other = senders_.find(key); other.ring != nullptr) {
+    other.ring->connection(other.rank).release();
+    senders_.erase(key, other);
+  }
+  senders_.erase(ring.newcomer(self.rank) != nullptr ? ring.path_of(self.rank) : connection.key(),
+                 self);
+  senders_.insert(key, self);
+  connection.claim(key, header.message.value(), now);
+  ring.meet(self.rank);
+  return std::nullopt;
+}
+
+ConnectionTable::Sender NetReduceEngine::sender_of(const RocePacket& roce) const {
+  const auto sender = senders_.find(roce.connection());
+  const bool is_known = sender.ring != nullptr && sender.ring->connection(sender.rank).is_claimed();
+  return is_known ? sender : ConnectionTable::Sender{};
+}
+
+ConnectionTable::Sender NetReduceEngine::newcomer_of(const RocePacket& roce) const {
+  auto path = roce.connection();
+  path.destination_qp = ConnectionKey::any_qp;
+  return senders_.find(path);
+}
+
+bool NetReduceEngine::is_suspect(const RocePacket& roce, Time now) const {
+  const auto newcomer = newcomer_of(roce);
+  return newcomer.ring != nullptr && may_be_gradient(roce, newcomer.ring->config().mtu) &&
+         newcomer.ring->newcomer(newcomer.rank)
+             ->is_suspect(roce.roce.bth->destination_qp.value(), now);
+}
+
+void NetReduceEngine::begin_ordinary(PacketPtr packet, const RocePacket& roce, Time now,
+                                     engine::Actions& actions) {
+  const auto sender = sender_of(roce);
+  const auto newcomer = newcomer_of(roce);
+  // What was damaged may be anything: it teaches nothing, and its receiver drops it.
+  if ((sender.ring != nullptr || newcomer.ring != nullptr) && !has_right_icrc(roce)) {
+    return pass(std::move(packet), actions);
+  }
+  if (sender.ring != nullptr) {
+    auto& connection = sender.ring->connection(sender.rank);
+    if (connection.is_silent(now) || !connection.record_ordinary(roce.psn(), packets_of(roce))) {
+      connection.release();
+    }
+  } else if (newcomer.ring != nullptr) {
+    newcomer.ring->newcomer(newcomer.rank)->note_other(roce.roce.bth->destination_qp.value());
+  }
+  pass(std::move(packet), actions);
+}
+
+void NetReduceEngine::follow(PacketPtr packet, const RocePacket& roce, Time now,
+                             engine::Actions& actions) {
+  const auto sender = sender_of(roce);
+  if (sender.ring == nullptr && is_suspect(roce, now)) {
+    return actions.drop(std::move(packet), DropReason::netreduce_first_lost);
+  }
+  if (sender.ring == nullptr) {
+    return pass(std::move(packet), actions);
+  }
+  auto& connection = sender.ring->connection(sender.rank);
+  const auto place = connection.find(roce.psn());
+  using Kind = Connection::Place::Kind;
+  if (place.kind == Kind::unknown) {
+    return refuse(std::move(packet), roce, *sender.ring, place, actions);
+  }
+  if (place.kind != Kind::gradient) {
+    return pass(std::move(packet), actions);
+  }
+  auto& ring = *sender.ring;
+  const auto headers_icrc = check_icrc(roce, 0, ring.joint(roce.roce.payload.size(), 0));
+  if (!headers_icrc) {
+    return actions.drop(std::move(packet), DropReason::netreduce_icrc);
+  }
+  // An intact packet that cannot be of this message: the numbers are somebody else's by now.
+  if (!fits(roce, *place.message, place.offset, ring.config().mtu)) {
+    connection.release();
+    return pass(std::move(packet), actions);
+  }
+  connection.touch(now);
+  aggregate(std::move(packet), roce,
+            {ring, sender.rank, *place.message, place.offset, *headers_icrc}, now, actions);
+}
+
+// The receiver would say at once what it lacks, if it saw that something is missing. It may see the
+// packet, but under a number at which it never takes one: under its own it would take it if it came
+// late, behind the first packet's repeat. Another switch of the ring could not tell what it is.
+void NetReduceEngine::refuse(PacketPtr packet, const RocePacket& roce, const Ring& ring,
+                             const Connection::Place& place, engine::Actions& actions) {
+  const bool is_ahead = place.offset < provoking_distance / 2;
+  if (!ring.is_of_one_switch() || !is_ahead) {
+    return actions.drop(std::move(packet), DropReason::netreduce_first_lost);
+  }
+  if (!has_right_icrc(roce)) {
+    return actions.drop(std::move(packet), DropReason::netreduce_icrc);
+  }
+  ++counters_.provoked;
+  renumber(roce, wire::psn_add(roce.psn(), provoking_distance));
+  actions.forward(std::move(packet));
+}
+
+Ring* NetReduceEngine::find_ring(std::uint32_t id) {
+  const auto at = std::find_if(rings_.begin(), rings_.end(),
+                               [id](const auto& ring) { return ring->config().id == id; });
+  return at != rings_.end() ? at->get() : nullptr;
+}
+
+}  // namespace tributary::netreduce

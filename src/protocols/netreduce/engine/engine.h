@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/engine.h"
+#include "protocols/netreduce/engine/config.h"
+#include "protocols/netreduce/engine/connection_table.h"
+#include "protocols/netreduce/engine/gradient.h"
+#include "protocols/netreduce/engine/ring.h"
+#include "protocols/netreduce/wire.h"
+
+namespace tributary::netreduce {
+
+// What the engine did since it was made, drops left out.
+struct Counters {
+  std::uint64_t gradients = 0;    // packets of rings that were put into a slot
+  std::uint64_t overwritten = 0;  // of those, packets that their rank had sent before
+  std::uint64_t sums = 0;         // aggregators that had all packets from below
+  std::uint64_t partials = 0;     // packets that went up with such a sum, others being above
+  std::uint64_t totals = 0;       // packets that brought the sum of all from above
+  std::uint64_t results = 0;      // packets that went on with the sum of all
+  std::uint64_t answered = 0;     // of both, repeats of packets whose sum was there
+  std::uint64_t past = 0;         // repeats that came too late for that: passed
+  std::uint64_t abandoned = 0;    // aggregators that a later message took before all were in
+  std::uint64_t provoked = 0;     // packets made to provoke a NAK, a first one having been lost
+  std::uint64_t passed = 0;       // not of a ring, and untouched
+};
+
+// The switch's part of NetReduce (sections 3.1 to 3.3) on one core: takes the payloads of gradient
+// packets, and lets every packet go on with the sum, so that neither end of a connection can tell.
+// All memory is taken when a ring is set up.
+class NetReduceEngine final : public engine::Engine {
+ public:
+  explicit NetReduceEngine(const NetReduceConfig& config);
+
+  void process(std::span<engine::Arrival> burst, Time now, engine::Actions& actions) override;
+  Time deadline() const override { return never; }
+  void expire(Time, engine::Actions&) override {}
+
+  std::vector<engine::Figure> figures() const override;
+  std::vector<engine::JobStatus> jobs() const override;
+  std::vector<engine::DescriptorStatus> descriptors(Time now, std::size_t limit) const override;
+  std::vector<engine::StallStatus> stalled(Time now, std::size_t limit) const override;
+
+  // Sets rings up and takes them down; those that stay as they were keep what they hold.
+  void reconfigure(const NetReduceConfig& config);
+
+ private:
+  void handle(engine::Arrival& arrival, Time now, engine::Actions& actions);
+  void pass(PacketPtr packet, engine::Actions& actions);
+
+  // The first packet of a message: of a gradient message, or of another.
+  void begin(PacketPtr packet, const RocePacket& roce, const wire::InaHeader& header, Ring& ring,
+             Time now, engine::Actions& actions);
+  void begin_ordinary(PacketPtr packet, const RocePacket& roce, Time now, engine::Actions& actions);
+  // Any other packet.
+  void follow(PacketPtr packet, const RocePacket& roce, Time now, engine::Actions& actions);
+
+  // A packet whose message's first one did not come by here: it is in no sum, nor may it arrive.
+  void refuse(PacketPtr packet, const RocePacket& roce, const Ring& ring,
+              const Connection::Place& place, engine::Actions& actions);
+
+  // Why the rank may not send by this connection; no value: it may.
+  std::optional<DropReason> claim(Ring& ring, const wire::InaHeader& header,
+                                  const ConnectionKey& key, Time now);
+  // Whose connection that is in the run that is served.
+  ConnectionTable::Sender sender_of(const RocePacket& roce) const;
+  // A rank that sends from the one host to the other and was not met yet; no ring: there is none.
+  ConnectionTable::Sender newcomer_of(const RocePacket& roce) const;
+  // Whether the packet, of an unknown connection and not the first of its message, may be that
+  // rank's.
+  bool is_suspect(const RocePacket& roce, Time now) const;
+
+  struct Gradient {
+    Ring& ring;
+    std::uint16_t rank;
+    const Message& message;
+    std::uint32_t offset;
+    std::uint32_t headers_icrc;
+  };
+  void aggregate(PacketPtr packet, const RocePacket& roce, const Gradient& gradient, Time now,
+                 engine::Actions& actions);
+  void answer(PacketPtr packet, const RocePacket& roce, const Gradient& gradient, std::size_t index,
+              engine::Actions& actions);
+  void keep(PacketPtr packet, const RocePacket& roce, const Gradient& gradient, std::size_t index,
+            engine::Actions& actions);
+  void remake(Ring& ring, std::size_t index, engine::Actions& actions);
+  void add(Ring& ring, std::size_t index);
+  void complete(Ring& ring, std::size_t index, engine::Actions& actions);
+  void take_total(PacketPtr packet, const RocePacket& roce, Ring& ring, std::size_t index,
+                  engine::Actions& actions);
+  void release(Ring& ring, std::size_t index, Path path, engine::Actions& actions);
+
+  Ring* find_ring(std::uint32_t id);
+
+  std::vector<std::unique_ptr<Ring>> rings_;  // in the order of the configuration
+  ConnectionTable senders_;
+  Counters counters_;
+};
+
+}  // namespace tributary::netreduce

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "engine/frame.h"
+#include "protocols/netreduce/engine/aggregator.h"
+#include "protocols/netreduce/engine/connection.h"
+#include "wire/checksum.h"
+#include "wire/ipv6.h"
+#include "wire/roce.h"
+
+namespace tributary::netreduce {
+
+// A packet of SEND or RDMA WRITE, whose IP header has neither options nor extensions. Points into
+// the packet, which somebody else owns.
+struct RocePacket {
+  wire::Bytes ip;  // empty: none such
+  wire::UdpHeader* udp = nullptr;
+  wire::RoceView roce;
+
+  bool is_v6() const { return ip.size() == sizeof(wire::Ipv6Header); }  // IPv4's has no options
+  ConnectionKey connection() const;
+  bool is_write() const { return roce.bth->opcode >= wire::RoceOpcode::write_first; }
+  std::uint32_t psn() const { return roce.bth->psn.value(); }
+};
+RocePacket roce_of(const engine::Frame& frame);
+
+bool has_right_icrc(const RocePacket& packet);
+
+// What the headers of a packet, up to its elements, contribute to its ICRC: the CRC is linear, so
+// that with other elements the ICRC is this XOR their CRC-32. `joint` is of as many bytes as
+// elements and fingerprint word have; null: there is none for that length. No value: the ICRC is
+// wrong.
+std::optional<std::uint32_t> check_icrc(const RocePacket& packet, std::size_t header_bytes,
+                                        const wire::Crc32Joint* joint);
+
+// Whether the packet can be the one `offset` behind the first of the message, by its opcode and its
+// length.
+bool fits(const RocePacket& packet, const Message& message, std::uint32_t offset,
+          std::uint32_t mtu);
+
+// Whether it can be one behind the first of any message, by its length.
+bool may_be_gradient(const RocePacket& packet, std::uint32_t mtu);
+
+// Gives the packet that sequence number, and the ICRC that it then needs.
+void renumber(const RocePacket& packet, std::uint32_t psn);
+
+// What the packet is to have in common with those of the other ranks.
+Shape shape_of(const RocePacket& packet, const Message& message, std::uint32_t offset);
+
+// Gives the packet the elements and the fingerprint of `result`, behind what INA header it has, and
+// the ICRC that it then needs. All else stays as its sender wrote it.
+void rewrite(const RocePacket& packet, const Shape& shape, const std::byte* result);
+// The same for one that waits, without reading its headers again.
+void rewrite(const Waiting& waiting, const Aggregator& aggregator, const std::byte* result);
+
+}  // namespace tributary::netreduce

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What becomes of the packets of gradient messages (sections 3.1 and 3.3).
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "protocols/netreduce/engine/engine.h"
+#include "reduce/kernel.h"
+#include "wire/checksum.h"
+
+namespace tributary::netreduce {
+
+using State = Aggregator::State;
+
+namespace {
+
+// The sum is whole, and what waits for it goes on next.
+void seal(Aggregator& aggregator, const std::byte* sum) {
+  const auto& shape = aggregator.shape;
+  aggregator.sum_crc = wire::crc32(0, {sum + shape.header_bytes, shape.bytes()});
+}
+
+}  // namespace
+
+void NetReduceEngine::aggregate(PacketPtr packet, const RocePacket& roce, const Gradient& gradient,
+                                Time now, engine::Actions& actions) {
+  auto& array = gradient.ring.aggregators();
+  const auto index = array.index_of(gradient.message.id, gradient.offset);
+  auto& aggregator = array.enter(index);
+  const auto shape = shape_of(roce, gradient.message, gradient.offset);
+  const bool is_empty = aggregator.state == State::empty;
+  if (!is_empty && gradient.message.id < aggregator.message) {
+    ++counters_.past;
+    return actions.forward(std::move(packet));
+  }
+  if (is_empty || gradient.message.id != aggregator.message) {
+    counters_.abandoned += aggregator.is_waiting() ? 1 : 0;
+    array.clear(index);
+    aggregator.state = State::gathering;
+    aggregator.shape = shape;
+    aggregator.message = gradient.message.id;
+    aggregator.born = now;
+  }
+  if (aggregator.shape != shape) {
+    return actions.drop(std::move(packet), DropReason::netreduce_mismatch);
+  }
+  const auto path = gradient.ring.paths().of(gradient.rank);
+  if (aggregator.answers(path)) {
+    answer(std::move(packet), roce, gradient, index, actions);
+  } else if (path == Path::downwards) {
+    take_total(std::move(packet), roce, gradient.ring, index, actions);
+  } else {
+    keep(std::move(packet), roce, gradient, index, actions);
+  }
+}
+
+// What was sent before comes again, or the sum of all comes by another packet from above. What goes
+// up has the sum of what is below even if that of all is there: a switch above that has forgotten
+// what came adds it.
+void NetReduceEngine::answer(PacketPtr packet, const RocePacket& roce, const Gradient& gradient,
+                             std::size_t index, engine::Actions& actions) {
+  auto& array = gradient.ring.aggregators();
+  const auto path = gradient.ring.paths().of(gradient.rank);
+  ++(path != Path::downwards ? counters_.answered : counters_.totals);
+  ++(path == Path::upwards ? counters_.partials : counters_.results);
+  rewrite(roce, array.at(index).shape, array.sum_for(path, index));
+  actions.forward_towards(std::move(packet), gradient.ring.above(gradient.rank));
+}
+
+void NetReduceEngine::keep(PacketPtr packet, const RocePacket& roce, const Gradient& gradient,
+                           std::size_t index, engine::Actions& actions) {
+  auto& ring = gradient.ring;
+  auto& aggregator = ring.aggregators().at(index);
+  ++counters_.gradients;
+  ++ring.tally().gradients;
+  auto& slot = ring.aggregators().slots(index)[gradient.rank];
+  counters_.overwritten += slot.packet != nullptr ? 1 : 0;
+  const auto* elements = roce.roce.payload.data() + aggregator.shape.header_bytes;
+  slot.elements_offset = static_cast<std::uint16_t>(elements - packet->data());
+  slot.headers_icrc = gradient.headers_icrc;
+  slot.has_udp_checksum = roce.udp->checksum.value() != 0;
+  slot.packet = std::move(packet);
+  actions.absorb(nullptr);
+  aggregator.present |= std::uint64_t{1} << gradient.rank;
+  if (aggregator.state == State::gathering) {
+    add(ring, index);
+    if (aggregator.present == ring.paths().gathered()) {
+      complete(ring, index, actions);
+    }
+  } else if (aggregator.state == State::total_only) {
+    remake(ring, index, actions);
+  }
+}
+
+// The sum of all is there, but the switch has forgotten what went up: that is made once more of
+// what comes again, as far as it does. Only what goes up waits for it.
+void NetReduceEngine::remake(Ring& ring, std::size_t index, engine::Actions& actions) {
+  auto& aggregator = ring.aggregators().at(index);
+  const auto& paths = ring.paths();
+  add(ring, index);
+  release(ring, index, Path::inside, actions);
+  aggregator.present &= paths.upwards();
+  if (aggregator.added == paths.added()) {
+    complete(ring, index, actions);
+  }
+}
+
+// Adds what is there in the order of the ranks, so that the sum is the same in whatever order the
+// packets come. One whose turn it is while it is in the cache is not read again.
+void NetReduceEngine::add(Ring& ring, std::size_t index) {
+  auto& array = ring.aggregators();
+  auto& aggregator = array.at(index);
+  const auto& shape = aggregator.shape;
+  const auto& kernel = reduce::kernel(shape.element_type, shape.op);
+  const auto elements =
+      (shape.bytes() - wire::fingerprint_bytes) / wire::element_bytes(shape.element_type);
+  auto* result = array.result(index) + shape.header_bytes;
+  auto* accumulator = kernel.in_place ? result : array.wide(index);
+  auto left = ring.paths().added() & ~aggregator.added;
+  if (left == 0) {
+    return;
+  }
+  for (; left != 0; left &= left - 1) {
+    const auto rank = static_cast<std::size_t>(std::countr_zero(left));
+    const auto& slot = array.slots(index)[rank];
+    if (slot.packet == nullptr) {
+      return;
+    }
+    const auto* from = slot.packet->data() + slot.elements_offset;
+    (aggregator.added == 0 ? kernel.load : kernel.accumulate)(accumulator, from, elements);
+    aggregator.fingerprint += wire::load_fingerprint({from, shape.bytes()});
+    aggregator.added |= std::uint64_t{1} << rank;
+  }
+  if (!kernel.in_place) {
+    kernel.store(result, accumulator, elements);
+  }
+  wire::store_fingerprint({result, shape.bytes()}, aggregator.fingerprint);
+}
+
+void NetReduceEngine::complete(Ring& ring, std::size_t index, engine::Actions& actions) {
+  auto& array = ring.aggregators();
+  auto& aggregator = array.at(index);
+  ++counters_.sums;
+  ++ring.tally().sums;
+  seal(aggregator, array.result(index));
+  const bool goes_up = ring.paths().upwards() != 0;
+  const bool has_total = !goes_up || aggregator.state == State::total_only;
+  aggregator.state = has_total ? State::complete : State::sent;
+  release(ring, index, goes_up ? Path::upwards : Path::inside, actions);
+}
+
+// The sum of all came from above.
+void NetReduceEngine::take_total(PacketPtr packet, const RocePacket& roce, Ring& ring,
+                                 std::size_t index, engine::Actions& actions) {
+  auto& array = ring.aggregators();
+  auto& aggregator = array.at(index);
+  ++counters_.totals;
+  ++counters_.results;
+  const auto& shape = aggregator.shape;
+  auto* total = array.total(index);
+  std::memcpy(total + shape.header_bytes, roce.roce.payload.data() + shape.header_bytes,
+              shape.bytes());
+  seal(aggregator, total);
+  actions.forward(std::move(packet));
+  if (aggregator.state == State::sent) {
+    aggregator.state = State::complete;
+    release(ring, index, Path::inside, actions);
+  } else {
+    aggregator.state = State::total_only;
+    remake(ring, index, actions);
+  }
+}
+
+// What waits of such connections goes on with its sum, which was sealed last.
+void NetReduceEngine::release(Ring& ring, std::size_t index, Path path, engine::Actions& actions) {
+  auto& array = ring.aggregators();
+  const auto& aggregator = array.at(index);
+  const bool goes_up = path == Path::upwards;
+  auto& counter = goes_up ? counters_.partials : counters_.results;
+  const auto* sum = array.sum_for(path, index);
+  const auto slots = array.slots(index);
+  for (const auto& slot : slots) {
+    if (slot.packet != nullptr) {
+      slot.packet->prefetch();
+    }
+  }
+  for (auto ranks = goes_up ? ring.paths().upwards() : ring.paths().inside(); ranks != 0;
+       ranks &= ranks - 1) {
+    const auto rank = static_cast<std::uint16_t>(std::countr_zero(ranks));
+    auto& slot = slots[rank];
+    if (slot.packet != nullptr) {
+      ++counter;
+      rewrite(slot, aggregator, sum);
+      actions.resume_towards(std::move(slot.packet), ring.above(rank));
+    }
+  }
+}
+
+}  // namespace tributary::netreduce

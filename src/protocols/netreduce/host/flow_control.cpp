@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/netreduce/host/flow_control.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "protocols/netreduce/host/tags.h"
+
+namespace tributary::host {
+namespace {
+
+constexpr std::size_t header_bytes = sizeof(wire::InaHeader);
+
+// Calls `use` with the elements of each packet of a message, whose bytes are `message`: where they
+// begin in the vector of elements, and the packet itself.
+template <typename Byte, typename Use>
+void for_each_packet(std::span<Byte> message, std::uint32_t mtu, Use use) {
+  std::size_t elements = 0;
+  for (std::uint32_t packet = 0; !message.empty(); ++packet) {
+    const auto payload = message.first(std::min<std::size_t>(mtu, message.size()));
+    const auto skipped = packet == 0 ? header_bytes : 0;
+    const auto here = payload.subspan(skipped, payload.size() - skipped - wire::fingerprint_bytes);
+    use(packet, elements, here, payload);
+    elements += here.size();
+    message = message.subspan(payload.size());
+  }
+}
+
+// Of the `bytes` that elements have from `offset` on, as many as fit into `room`.
+std::size_t part(std::size_t bytes, std::size_t offset, std::size_t room) {
+  return offset >= bytes ? 0 : std::min(bytes - offset, room);
+}
+
+}  // namespace
+
+FlowControl::FlowControl(Job job, const NetReducePlan& plan, Link& link)
+    : job_(std::move(job)), plan_(plan), link_(link), run_(run_of(job_.key)) {}
+
+Result<void> FlowControl::begin(const Call& call) {
+  if (!broken_.empty()) {
+    return fail(Error::Code::network,
+                "the ring's run is over, make a new communicator: " + broken_);
+  }
+  const Reduction reduction(call, job_.rank);
+  if (reduction.is_empty()) {
+    return {};
+  }
+  const auto full = plan_.element_bytes();
+  const auto count = std::max<std::size_t>((reduction.total_bytes() + full - 1) / full, 1);
+  if (count > std::numeric_limits<std::uint32_t>::max() - end_) {
+    return fail(Error::Code::invalid_argument,
+                "the ring's run has no numbers left for so many messages: make a new communicator, "
+                "or messages longer (TRIBUTARY_NETREDUCE_MESSAGE)");
+  }
+  assert(end_ != 0 || plan_.packets_for(reduction.total_bytes()) == 1);
+  reduction_ = reduction;
+  key_ = key_of_call(job_.key, calls_++);
+  first_ = end_;
+  end_ += static_cast<std::uint32_t>(count);
+  return post_more();
+}
+
+void FlowControl::abandon(const std::string& why) {
+  if (running()) {
+    broken_ = why;
+    end_ = posted_ = consumed_;
+  }
+}
+
+FlowControl::Piece FlowControl::piece_of(std::uint32_t message) const {
+  Piece piece;
+  piece.offset = std::size_t{message - first_} * plan_.element_bytes();
+  piece.bytes =
+      std::min<std::size_t>(plan_.element_bytes(), reduction_.total_bytes() - piece.offset);
+  const auto padded =
+      (piece.bytes + wire::ina_alignment - 1) / wire::ina_alignment * wire::ina_alignment;
+  piece.packets = plan_.packets_for(padded);
+  piece.length =
+      static_cast<std::uint32_t>(header_bytes + padded + piece.packets * wire::fingerprint_bytes);
+  return piece;
+}
+
+// That everybody has received the message that was in the slot before follows from the window (see
+// docs/wire.md); but the acknowledgement may have been lost, and then it may be sent once more.
+bool FlowControl::may_post() const {
+  return posted_ < end_ && posted_ - consumed_ < plan_.window &&
+         posted_ - acknowledged_ < plan_.slots();
+}
+
+Result<void> FlowControl::post_more() {
+  while (may_post()) {
+    const auto message = posted_++;
+    const auto piece = piece_of(message);
+    assemble(message, piece);
+    if (auto posted = link_.post(message, piece.length); !posted) {
+      return posted;
+    }
+  }
+  return {};
+}
+
+wire::InaHeader FlowControl::header_of(std::uint32_t message, const Piece& piece) const {
+  wire::InaHeader header;
+  header.tag = wire::InaHeader::current_tag;
+  header.ring = plan_.ring;
+  header.message = message;
+  header.length = piece.length;
+  header.run = run_;
+  header.packets = static_cast<std::uint16_t>(piece.packets);
+  header.rank = static_cast<std::uint16_t>(job_.rank);
+  header.world = static_cast<std::uint16_t>(job_.world_size());
+  header.element_type = reduction_.type();
+  header.op = reduction_.op();
+  return header;
+}
+
+void FlowControl::assemble(std::uint32_t message, const Piece& piece) {
+  const auto bytes = link_.send_slot(message % plan_.slots()).first(piece.length);
+  const auto header = header_of(message, piece);
+  std::memcpy(bytes.data(), &header, sizeof header);
+  const auto own = MessageTags(key_, message).of(job_.rank);
+  const auto* const in = reduction_.has_input() ? reduction_.call().buffers.in : nullptr;
+  for_each_packet(bytes, plan_.mtu,
+                  [&](std::uint32_t packet, std::size_t offset, wire::MutableBytes elements,
+                      wire::MutableBytes payload) {
+                    const auto given =
+                        in == nullptr ? 0 : part(piece.bytes, offset, elements.size());
+                    if (given != 0) {
+                      std::memcpy(elements.data(), in + piece.offset + offset, given);
+                    }
+                    std::fill(elements.begin() + static_cast<std::ptrdiff_t>(given), elements.end(),
+                              std::byte{0});
+                    wire::store_fingerprint(payload, MessageTags::at(own, packet, 1));
+                  });
+}
+
+Result<void> FlowControl::arrived(std::uint32_t message, std::uint32_t bytes) {
+  return take(message, bytes).and_then([this] { return post_more(); });
+}
+
+Result<void> FlowControl::acknowledged(std::uint32_t messages) {
+  acknowledged_ = messages;
+  return post_more();
+}
+
+Result<void> FlowControl::take(std::uint32_t message, std::uint32_t bytes) {
+  if (message >= posted_ && broken_.empty()) {  // without this rank's part
+    broken_ = not_added(message);
+  }
+  if (!broken_.empty()) {
+    return running() ? Result<void>(fail(Error::Code::network, broken_)) : Result<void>();
+  }
+  const auto piece = piece_of(message);
+  auto wanted = header_of(message, piece);
+  wanted.rank = static_cast<std::uint16_t>(rank_before());
+  const auto slot = link_.received_slot(message % plan_.slots()).first(piece.length);
+  if (message != consumed_ || bytes != piece.length ||
+      std::memcmp(slot.data(), &wanted, sizeof wanted) != 0) {
+    return fail(Error::Code::mismatch,
+                "message " + std::to_string(message) +
+                    " of the rank before has another type, operator or length: do all ranks call "
+                    "the same collective?");
+  }
+  return take_packets(piece, slot).map([this] { ++consumed_; });
+}
+
+Result<void> FlowControl::take_packets(const Piece& piece, wire::Bytes message) {
+  const auto ranks = job_.world_size();
+  const auto total = MessageTags(key_, consumed_).total(ranks);
+  auto* const out = reduction_.wants_result() ? reduction_.call().buffers.out : nullptr;
+  Result<void> taken;
+  for_each_packet(
+      message, plan_.mtu,
+      [&](std::uint32_t packet, std::size_t offset, wire::Bytes elements, wire::Bytes payload) {
+        const auto word = wire::load_fingerprint(payload);
+        if (taken && word != MessageTags::at(total, packet, ranks)) {
+          taken = not_the_sum(packet, word);
+        }
+        const auto wanted = out == nullptr ? 0 : part(piece.bytes, offset, elements.size());
+        if (taken && wanted != 0) {
+          std::memcpy(out + piece.offset + offset, elements.data(), wanted);
+        }
+      });
+  return taken;
+}
+
+// Where message 0 was a sum, somebody has added.
+std::string FlowControl::not_added(std::uint32_t message) const {
+  const auto came = "message " + std::to_string(message) + " came as rank " +
+                    std::to_string(rank_before()) + " sent it: ";
+  const auto ring = "ring " + std::to_string(plan_.ring);
+  if (message != 0) {
+    return came + "the switch that added for " + ring +
+           " has forgotten it; was it restarted, or the ring set up anew, or is its window there "
+           "(which ranks cannot see) smaller than here, " +
+           std::to_string(plan_.window) + "?";
+  }
+  return came + "no switch on the way adds for " + ring +
+         "; see that one has a [[switch.netreduce.ring]] with this id and the addresses of the "
+         "ranks as members";
+}
+
+// Of the message that is due.
+tl::unexpected<Error> FlowControl::not_the_sum(std::uint32_t packet, std::uint64_t got) const {
+  if (got == MessageTags::at(MessageTags(key_, consumed_).of(rank_before()), packet, 1)) {
+    return fail(Error::Code::network, not_added(consumed_));
+  }
+  return fail(Error::Code::mismatch,
+              "packet " + std::to_string(packet) + " of message " + std::to_string(consumed_) +
+                  " is not the sum of what all ranks sent: do all ranks call the same collectives, "
+                  "or was a switch restarted meanwhile?");
+}
+
+std::string FlowControl::diagnose() const {
+  return "message " + std::to_string(consumed_ - first_) + " of " + std::to_string(end_ - first_) +
+         " (number " + std::to_string(consumed_) +
+         " of the run) did not come from the rank before; " + std::to_string(posted_ - first_) +
+         " were sent, " + std::to_string(std::max(acknowledged_, first_) - first_) +
+         " of them acknowledged; a rank is late or gone, or packets are lost on the way: "
+         "'tributaryctl stalled' names the ranks that a switch waits for; where it names none, see "
+         "what 'tributaryctl drops' counts at the switches and 'ip -s link' at the hosts";
+}
+
+}  // namespace tributary::host

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/netreduce/host/software_link.h"
+
+namespace tributary::host {
+namespace {
+
+roce::Station station_of(wire::Ipv4Address address, std::uint32_t qp, bool device) {
+  return {{address, wire::roce_udp_port}, qp, device};
+}
+
+}  // namespace
+
+SoftwareLink::SoftwareLink(const NetReducePlan& plan, wire::Ipv4Address here, const LinkEnd& mine,
+                           const LinkNeighbour& next, const LinkNeighbour& before,
+                           const roce::Tuning& tuning)
+    : plan_(plan),
+      next_(next.end),
+      sent_(std::size_t{plan.slots()} * plan.message_bytes()),
+      received_(sent_.size()),
+      requester_({station_of(here, mine.send_qp, false),
+                  station_of(next.address, next.end.receive_qp, next.end.device)},
+                 mine.first_psn, plan.mtu, tuning),
+      responder_({station_of(here, mine.receive_qp, false),
+                  station_of(before.address, before.end.send_qp, before.end.device)},
+                 before.end.first_psn, plan.mtu, {received_, mine.memory, mine.key}, tuning) {}
+
+wire::MutableBytes SoftwareLink::send_slot(std::uint32_t slot) {
+  return wire::MutableBytes(sent_).subspan(std::size_t{slot} * plan_.message_bytes(),
+                                           plan_.message_bytes());
+}
+
+wire::Bytes SoftwareLink::received_slot(std::uint32_t slot) {
+  return wire::Bytes(received_).subspan(std::size_t{slot} * plan_.message_bytes(),
+                                        plan_.message_bytes());
+}
+
+Result<void> SoftwareLink::post(std::uint32_t message, std::uint32_t bytes) {
+  const auto slot = message % plan_.slots();
+  requester_.post({send_slot(slot).first(bytes),
+                   next_.memory + std::uint64_t{slot} * plan_.message_bytes(), next_.key, message});
+  return {};
+}
+
+void SoftwareLink::receive(std::span<const Arrival> burst, Time now) {
+  for (const auto& arrival : burst) {
+    examine(arrival, now);
+  }
+}
+
+// Each connection has a queue pair number of its own at this end.
+void SoftwareLink::examine(const Arrival& arrival, Time now) {
+  const auto* const bth = wire::Cursor(arrival.bytes).take<wire::BthHeader>();
+  const auto qp = bth == nullptr ? 0 : bth->destination_qp.value();
+  const bool to_requester = qp == requester_.path().here.qp;
+  const auto& path = to_requester ? requester_.path() : responder_.path();
+  if (bth == nullptr || qp != path.here.qp ||
+      arrival.source.address != path.there.endpoint.address) {
+    ++statistics_.ignored_foreign;
+    return;
+  }
+  if (!roce::has_right_icrc(arrival.bytes, arrival.source, path)) {
+    ++statistics_.ignored_icrc;
+    return;
+  }
+  if (const auto packet = wire::parse_roce(arrival.bytes); !to_requester && packet.bth != nullptr) {
+    responder_.take(packet, arrival.ecn == wire::ecn::ce, now);
+  } else if (const auto reply = roce::parse_reply(arrival.bytes); to_requester && reply) {
+    requester_.take(*reply, now);
+  } else if (to_requester && bth->opcode == roce::congestion_notification) {
+    requester_.take_congestion_notification(now);
+  } else {
+    ++statistics_.ignored_foreign;
+  }
+}
+
+// Answers first: they are short, and others wait for them.
+void SoftwareLink::poll(Outbox& outbox, Time now) {
+  responder_.poll(outbox);
+  requester_.poll(outbox, now);
+}
+
+RoceStatistics SoftwareLink::statistics() const {
+  auto statistics = statistics_;
+  statistics += requester_.statistics();
+  statistics += responder_.statistics();
+  return statistics;
+}
+
+}  // namespace tributary::host

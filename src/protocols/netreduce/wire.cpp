@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/netreduce/wire.h"
+
+namespace tributary::wire {
+
+bool is_sound(const InaHeader& header, std::uint32_t mtu) {
+  const auto length = header.length.value();
+  // Of the last packet, which holds a fingerprint word and, if it is the first as well, the header.
+  const auto tail = length % mtu;
+  return header.version == InaHeader::current_version && is_valid(header.element_type, header.op) &&
+         header.rank.value() < header.world.value() &&
+         length >= sizeof(InaHeader) + fingerprint_bytes && tail % ina_alignment == 0 &&
+         header.packets.value() == ina_packets(length, mtu);
+}
+
+}  // namespace tributary::wire

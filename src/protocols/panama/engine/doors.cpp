@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a tree comes to its next epoch: none of its children begins one alone.
+#include <algorithm>
+#include <utility>
+
+#include "protocols/panama/engine/engine.h"
+
+namespace tributary::panama {
+namespace {
+
+// A switch below has made a sum with more workers in it meanwhile (section 7).
+bool is_larger(const Tree& tree, const wire::PanamaHeader& a, const wire::PanamaHeader& b) {
+  return tree.is_partial() && a.contributions.value() > b.contributions.value();
+}
+
+}  // namespace
+
+// A packet that is not of the tree's epoch, and not known from one before, waits until as many
+// children as a sum needs have sent one of the same epoch. Nobody is kept waiting by that, as there
+// would be no sum without them. So neither late packets of another run nor a port that lies can end
+// what goes on, and a job that is started again takes over as soon as all its ranks are there.
+void PanamaEngine::wait_at_door(Tree& tree, std::uint8_t child, PacketPtr packet,
+                                const Message& message, Time now, engine::Actions& actions) {
+  const auto round = round_of(message.header);
+  if (message.header.contributions.value() > tree.config().workers_below) {
+    return actions.drop(std::move(packet), DropReason::panama_overcount);
+  }
+  const bool again = message.header.retransmission();
+  // Whoever needs something of an epoch that is over asks for it, and where a result of the next
+  // one is there, somebody has all that is asked for. What only came late must not take the place
+  // of what waits.
+  if (tree.is_over(round) && (!again || tree.has_results)) {
+    return turn_away(tree, std::move(packet), message, DropReason::panama_stale, now, actions);
+  }
+  auto& door = tree.doors[child];
+  if (door.round != round) {
+    leave_door(tree, child);
+    door.round = round;
+  }
+  auto* place = door.place_of(message.header.vid.value());
+  if (place == nullptr || tree.grant.packets == 0) {
+    tree.counters.over_cap += again ? 0 : 1;
+    return turn_away(tree, std::move(packet), message, DropReason::panama_over_cap, now, actions);
+  }
+  tree.last_taken = now;
+  if (*place != nullptr && !is_larger(tree, message.header, header_in(**place))) {
+    return turn_away(tree, std::move(packet), message, DropReason::panama_duplicate, now, actions);
+  }
+  if (*place == nullptr) {
+    door.since = door.count() == 0 ? now : door.since;
+    ++held_;
+  } else {
+    ++tree.counters.left;
+  }
+  const auto wanted = message.header;
+  const auto port = packet->ingress;
+  *place = std::move(packet);
+  actions.absorb(nullptr);
+  if (tree.may_begin(round)) {
+    open_doors(tree, child, now, actions);
+  } else if (wanted.asks()) {
+    inquire(tree, wanted, port, now, actions);
+  }
+  make_room();
+}
+
+// Nobody who asks is refused: others are asked in turn.
+void PanamaEngine::turn_away(Tree& tree, PacketPtr packet, const Message& message,
+                             DropReason reason, Time now, engine::Actions& actions) {
+  if (message.header.asks()) {
+    tree.last_taken = now;
+    inquire(tree, message.header, packet->ingress, now, actions);
+  }
+  const bool again = message.header.retransmission();
+  tree.counters.duplicates += again || reason == DropReason::panama_duplicate ? 1 : 0;
+  actions.drop(std::move(packet), again ? DropReason::panama_duplicate : reason);
+}
+
+// The child has gone on elsewhere.
+void PanamaEngine::leave_door(Tree& tree, std::uint8_t child) {
+  for (auto& packet : tree.doors[child].packets) {
+    if (packet != nullptr) {
+      --held_;
+      ++tree.counters.left;
+      packet.reset();
+    }
+  }
+}
+
+// `last` is the child that the others have waited for: only rows with a packet of it can be
+// complete.
+void PanamaEngine::open_doors(Tree& tree, std::uint8_t last, Time now, engine::Actions& actions) {
+  const auto round = tree.doors[last].round;
+  abandon_rows(tree);
+  tree.begin(round);
+  tree.last_complete = now;
+  activate(tree, now);
+  std::uint64_t of_last[initial_window];
+  std::size_t count = 0;
+  for (const auto& packet : tree.doors[last].packets) {
+    if (packet != nullptr) {
+      of_last[count++] = tree.epochs.first() + header_in(*packet).vid.value();
+    }
+  }
+  for (std::uint8_t child = 0; child < tree.children(); ++child) {
+    for (auto& packet : tree.doors[child].packets) {
+      if (packet != nullptr && tree.doors[child].round == round) {
+        --held_;
+        come_in(tree, child, std::move(packet), now, actions);
+      }
+    }
+  }
+  while (count > 0) {
+    const auto position = of_last[--count];
+    if (tree.is_known(position)) {
+      complete_what_can(tree, tree.row(position), last, now, actions);
+    }
+  }
+}
+
+void PanamaEngine::come_in(Tree& tree, std::uint8_t child, PacketPtr packet, Time now,
+                           engine::Actions& actions) {
+  const auto frame = engine::parse_frame(*packet);
+  auto payload = wire::MutableCursor(frame.payload);
+  const Message message{frame, *payload.take<wire::PanamaHeader>(), payload.rest()};
+  const auto position = tree.epochs.first() + message.header.vid.value();
+  auto& row = tree.row(position);
+  const bool joins = tree.is_known(position);
+  if (const auto fault = find_fault(tree, row, position, joins, child, message.header)) {
+    tree.counters.over_cap += *fault == DropReason::panama_over_cap;
+    ++tree.counters.left;
+    return actions.lose(*fault);
+  }
+  if (!joins) {
+    begin_row(tree, row, position, message.header, now);
+  }
+  take(tree, row, child, std::move(packet), message, now);
+}
+
+// What waits of an epoch that the tree leaves: its memory is the next one's at once. Its packets
+// are let go in time, by sweep(): it is only one packet that has the tree go on.
+void PanamaEngine::abandon_rows(Tree& tree) {
+  for (std::uint8_t child = 0; child < tree.children(); ++child) {
+    ports_[tree.config().children[child]].held -= std::exchange(tree.held[child], 0);
+  }
+  tree.gathering = 0;
+}
+
+void PanamaEngine::sweep(Tree& tree) {
+  const auto end = std::min(tree.swept + Tree::rows_at_once, tree.epochs.first());
+  for (; tree.swept < end; ++tree.swept) {
+    auto& row = tree.row(tree.swept);
+    if (tree.is_left(row)) {
+      release_waiting(tree, row);
+      row.state = row.state == Row::State::gathering ? Row::State::free : row.state;
+    }
+  }
+}
+
+}  // namespace tributary::panama

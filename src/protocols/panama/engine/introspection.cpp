@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the engine tells operators. Not on the packet path: allocates freely.
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "protocols/panama/engine/engine.h"
+
+namespace tributary::panama {
+namespace {
+
+// What waits so long is worth a look.
+constexpr Duration stall_min = std::chrono::milliseconds(500);
+
+std::vector<PortIndex> ports_of(const Tree& tree, std::uint64_t children) {
+  std::vector<PortIndex> ports;
+  for (std::size_t i = 0; i < tree.config().children.size(); ++i) {
+    if ((children >> i & 1) != 0) {
+      ports.push_back(tree.config().children[i]);
+    }
+  }
+  return ports;
+}
+
+// A packet for which some have sent theirs.
+struct Waiting {
+  std::uint32_t epoch = 0;
+  std::uint32_t vid = 0;
+  std::uint32_t contributions = 0;
+  std::uint64_t arrived = 0;  // children, by index
+  Time since{};
+};
+
+// The first packet of the epoch that somebody has stood at his door for longest.
+std::optional<Waiting> waiting_at_doors(const Tree& tree) {
+  const auto waits_longer = [](const Door& a, const Door& b) {
+    return a.count() != 0 && (b.count() == 0 || a.since < b.since);
+  };
+  const auto& longest = *std::min_element(tree.doors.begin(), tree.doors.end(), waits_longer);
+  if (longest.count() == 0) {
+    return std::nullopt;
+  }
+  Waiting waiting{longest.round.epoch, ~std::uint32_t{0}, 0, 0, longest.since};
+  for (std::size_t child = 0; child < tree.doors.size(); ++child) {
+    const auto& door = tree.doors[child];
+    const wire::PanamaHeader* lowest = nullptr;
+    for (const auto& packet : door.packets) {
+      if (packet != nullptr &&
+          (lowest == nullptr || header_in(*packet).vid.value() < lowest->vid.value())) {
+        lowest = &header_in(*packet);
+      }
+    }
+    if (lowest != nullptr && door.round == longest.round) {
+      waiting.vid = std::min(waiting.vid, lowest->vid.value());
+      waiting.contributions += lowest->contributions.value();
+      waiting.arrived |= std::uint64_t{1} << child;
+    }
+  }
+  return waiting;
+}
+
+// In the order of their positions.
+template <typename Visit>
+void for_each_waiting(const Tree& tree, Visit visit) {
+  for (auto position = tree.top > tree.rows() ? tree.top - tree.rows() : 0; position < tree.top;
+       ++position) {
+    const auto& row = tree.row(position);
+    if (tree.is_known(position) && row.state == Row::State::gathering) {
+      const auto& header = row.header;
+      visit(Waiting{header.epoch.value(), header.vid.value(), header.contributions.value(),
+                    row.arrived, row.since});
+    }
+  }
+  if (const auto waiting = waiting_at_doors(tree)) {
+    visit(*waiting);
+  }
+}
+
+}  // namespace
+
+std::vector<engine::Figure> PanamaEngine::figures() const {
+  auto sums = removed_;
+  std::uint64_t gathering = 0;
+  std::uint64_t at_doors = 0;
+  std::uint32_t held = 0;
+  std::uint32_t high_water = 0;
+  for (const auto& tree : trees_) {
+    sums += tree->counters;
+    gathering += tree->gathering;
+    for (const auto& door : tree->doors) {
+      at_doors += door.count();
+    }
+  }
+  for (const auto& port : ports_) {
+    held = std::max(held, port.held);
+    high_water = std::max(high_water, port.high_water);
+  }
+  return {
+      {"contributions_total", sums.contributions},
+      {"sums_total", sums.sums},
+      {"partial_sums_total", sums.partial},
+      {"results_total", sums.results},
+      {"results_congested_total", sums.congested},
+      {"skipped_total", sums.skipped},
+      {"replaced_total", sums.replaced},
+      {"late_total", sums.late},
+      {"duplicates_total", sums.duplicates},
+      {"replays_total", sums.replays},
+      {"answers_total", sums.answers},
+      {"inquiries_total", sums.inquiries},
+      {"inquiries_sent_total", sums.inquiries_sent},
+      {"sums_resent_total", sums.resent},
+      {"over_cap_total", sums.over_cap},
+      {"left_total", sums.left},
+      {"trees", memory_.trees(), engine::Merge::maximum},
+      {"trees_active", memory_.active()},
+      {"wnd_cap", memory_.target(), engine::Merge::minimum},
+      {"packet_memory", memory_.packets(), engine::Merge::maximum},
+      {"packets_granted", memory_.granted(), engine::Merge::maximum},
+      {"packets_held", held, engine::Merge::maximum},
+      {"packets_held_high_water", high_water, engine::Merge::maximum},
+      {"packets_kept", kept_},
+      {"packets_kept_high_water", kept_high_water_, engine::Merge::maximum},
+      {"rows_gathering", gathering},
+      {"packets_at_doors", at_doors},
+  };
+}
+
+std::vector<engine::JobStatus> PanamaEngine::jobs() const {
+  std::map<std::uint32_t, engine::JobStatus> jobs;
+  for (const auto& tree : trees_) {
+    auto& job = jobs[tree->config().job];
+    job.job = tree->config().job;
+    job.contributions += tree->counters.contributions;
+    job.results += tree->counters.results;
+    job.descriptors += tree->gathering;
+    job.descriptors_high_water += tree->gathering_high_water;
+  }
+  std::vector<engine::JobStatus> all;
+  for (const auto& [id, job] : jobs) {
+    all.push_back(job);
+  }
+  return all;
+}
+
+std::vector<engine::TreeStatus> PanamaEngine::trees() const {
+  std::vector<engine::TreeStatus> all;
+  for (const auto& tree : trees_) {
+    engine::TreeStatus status;
+    status.job = tree->config().job;
+    status.tree = tree->config().tree;
+    status.group = tree->config().group;
+    status.active = tree->grant.active;
+    if (tree->last_taken != Time{}) {
+      status.used = tree->last_taken;
+    }
+    status.epoch = tree->epochs.any() ? tree->epochs.current() : 0;
+    status.expected_vid = tree->expected - tree->epochs.first();
+    status.wnd_cap = memory_.shown_cap(tree->grant);
+    status.granted = tree->grant.packets;
+    status.held = tree->waiting_max();
+    status.contributions = tree->counters.contributions;
+    status.results = tree->counters.results;
+    status.congested = tree->counters.congested;
+    status.partial = tree->counters.partial;
+    status.skipped = tree->counters.skipped;
+    status.late = tree->counters.late;
+    status.duplicates = tree->counters.duplicates;
+    status.replays = tree->counters.replays;
+    status.over_cap = tree->counters.over_cap;
+    all.push_back(status);
+  }
+  return all;
+}
+
+std::vector<engine::DescriptorStatus> PanamaEngine::descriptors(Time now, std::size_t limit) const {
+  std::vector<engine::DescriptorStatus> rows;
+  for (const auto& tree : trees_) {
+    for_each_waiting(*tree, [&](const Waiting& waiting) {
+      if (rows.size() < limit) {
+        rows.push_back({tree->config().job, waiting.vid, waiting.contributions,
+                        tree->config().workers, false, now - waiting.since, tree->config().group,
+                        ports_of(*tree, waiting.arrived)});
+      }
+    });
+  }
+  return rows;
+}
+
+std::vector<engine::StallStatus> PanamaEngine::stalled(Time now, std::size_t limit) const {
+  std::vector<engine::StallStatus> stalls;
+  for (const auto& tree : trees_) {
+    for_each_waiting(*tree, [&](const Waiting& waiting) {
+      if (stalls.size() < limit && now - waiting.since >= stall_min) {
+        stalls.push_back({tree->config().job,
+                          waiting.vid,
+                          waiting.epoch,
+                          waiting.contributions,
+                          tree->config().workers,
+                          now - waiting.since,
+                          tree->config().group,
+                          {},
+                          ports_of(*tree, tree->all_children() & ~waiting.arrived)});
+      }
+    });
+  }
+  return stalls;
+}
+
+}  // namespace tributary::panama

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "protocols/panama/engine/config.h"
+
+namespace tributary::panama {
+
+// How much of the packet memory one tree has: what its senders, if they obey, may make wait at each
+// of its ports. It falls only after all that was sent under the old cap has been added up.
+struct Grant {
+  std::uint32_t packets = 0;
+  bool active = false;
+  bool falling = false;
+  std::uint32_t fall_to = 0;   // what the senders are told meanwhile
+  std::uint64_t fall_end = 0;  // position that nobody sends under the old cap
+};
+
+// Divides the packet memory of one core among trees (4.2.2: packet_memory / num_jobs). Every tree
+// owns an initial window, what is left belongs to the active ones in equal parts. The sum of all
+// grants never exceeds the memory: a grant rises only into what others have really given back.
+class PacketMemory {
+ public:
+  explicit PacketMemory(std::uint32_t packets) : packets_(packets) {}
+
+  // A tree that finds no room gets its initial window as soon as others have given some back.
+  void install(Grant& grant) {
+    ++trees_;
+    raise(grant, initial_window);
+    if (grant.packets < initial_window) {
+      starved_.push_back(&grant);
+    }
+  }
+  // `held` packets are forgotten with the tree.
+  void remove(Grant& grant) {
+    --trees_;
+    active_ -= grant.active ? 1 : 0;
+    std::erase(starved_, &grant);
+    shrink(grant, 0);
+    grant = {};
+  }
+
+  void activate(Grant& grant) {
+    active_ += grant.active ? 0 : 1;
+    grant.active = true;
+  }
+  // Nothing of the tree is under way any more but `held` packets, if anything.
+  void deactivate(Grant& grant, std::uint32_t held) {
+    active_ -= grant.active ? 1 : 0;
+    grant.active = false;
+    grant.falling = false;
+    shrink(grant, std::max(initial_window, held));
+  }
+
+  // The window cap to write into a sum (section 5: packet_memory / num_jobs), which may change the
+  // grant. `highest`: position of the last packet seen.
+  std::uint32_t cap(Grant& grant, std::uint64_t highest) {
+    const auto share = grant.active ? target() : initial_window;
+    if (share >= grant.packets) {
+      grant.falling = false;
+      raise(grant, share);
+      return grant.packets;
+    }
+    if (!grant.falling || share < grant.fall_to) {
+      grant.fall_end = highest + grant.packets;
+    }
+    grant.falling = true;
+    grant.fall_to = share;
+    return share;
+  }
+  // What others have given back since the last sum.
+  void raise_to_share(Grant& grant) {
+    if (grant.active && !grant.falling) {
+      raise(grant, target());
+    }
+  }
+  // The cap without any change.
+  std::uint32_t shown_cap(const Grant& grant) const {
+    return grant.falling ? grant.fall_to : grant.packets;
+  }
+  // All before `expected` is added up; `held` of the tree's packets wait at one port at most.
+  void drain(Grant& grant, std::uint64_t expected, std::uint32_t held) {
+    if (grant.falling && expected > grant.fall_end) {
+      grant.falling = false;
+      shrink(grant, std::max(grant.fall_to, held));
+    }
+  }
+
+  // A tree lacks its initial window.
+  bool is_short() const { return !starved_.empty(); }
+  std::uint32_t packets() const { return packets_; }
+  std::uint32_t granted() const { return granted_; }
+  std::uint32_t trees() const { return trees_; }
+  std::uint32_t active() const { return active_; }
+  // What each active tree is to have.
+  std::uint32_t target() const {
+    const auto owned = std::min(packets_, trees_ * initial_window);
+    return initial_window + (packets_ - owned) / std::max(active_, 1u);
+  }
+
+ private:
+  void raise(Grant& grant, std::uint32_t to) {
+    const auto more = std::min(to - std::min(to, grant.packets), packets_ - granted_);
+    grant.packets += more;
+    granted_ += more;
+  }
+  void shrink(Grant& grant, std::uint32_t to) {
+    const auto kept = std::min(grant.packets, to);
+    granted_ -= grant.packets - kept;
+    grant.packets = kept;
+    feed_starved();
+  }
+  void feed_starved() {
+    std::erase_if(starved_, [this](Grant* grant) {
+      raise(*grant, initial_window);
+      return grant->packets >= initial_window;
+    });
+  }
+
+  std::uint32_t packets_;
+  std::uint32_t granted_ = 0;
+  std::uint32_t trees_ = 0;
+  std::uint32_t active_ = 0;
+  std::vector<Grant*> starved_;  // without their initial window yet
+};
+
+}  // namespace tributary::panama

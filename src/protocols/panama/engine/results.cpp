@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What goes down the tree, and what is kept of it for those who lose it.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "protocols/panama/engine/engine.h"
+
+namespace tributary::panama {
+
+Headers PanamaEngine::headers_for(const Tree& tree, const Row& row,
+                                  const wire::PanamaHeader& header) const {
+  auto headers = tree.headers();
+  headers.panama = header;
+  address(headers, row.congested,
+          header.elements.value() * wire::element_bytes(header.element_type));
+  return headers;
+}
+
+void PanamaEngine::take_result(Tree& tree, PacketPtr packet, const Message& message, Time now,
+                               engine::Actions& actions) {
+  const auto ingress = packet->ingress;
+  const auto sender = sender_of(tree, ingress);
+  if (!sender.any()) {
+    return actions.drop(std::move(packet), DropReason::panama_wrong_port);
+  }
+  sweep(tree);
+  tree.last_taken = sender.parent ? tree.last_taken : now;
+  const auto round = round_of(message.header);
+  const auto found = tree.find_position(round, message.header.vid.value());
+  const bool known = found.has_value();
+  const auto position = found.value_or(tree.epochs.first() + message.header.vid.value());
+  auto& row = tree.row(position);
+  if (known && !sender.parent && !message.header.answers()) {
+    auto& highest = tree.highest[tree.child_of(ingress)];
+    highest = std::max(highest, position + 1);
+  }
+  if (!known && !(tree.epochs.is_current(round) && tree.may_begin_with_result(position))) {
+    return relay(tree, std::move(packet), message, DropReason::panama_stale, actions);
+  }
+  if (known && row.state == Row::State::done && !tree.lacks(row)) {
+    ++tree.counters.duplicates;
+    return relay(tree, std::move(packet), message, DropReason::panama_duplicate, actions);
+  }
+  if (known && !is_like(message.header, row.header)) {
+    return actions.drop(std::move(packet), DropReason::panama_mismatch);
+  }
+  if (message.frame.ipv4->ttl <= 1) {
+    return actions.drop(std::move(packet), DropReason::ttl_exceeded);
+  }
+  --message.frame.ipv4->ttl;
+  message.frame.ipv4->source = tree.headers().ipv4.source;
+  wire::finish_ipv4(*message.frame.ipv4);
+  finish_row(tree, row, position, message);
+  tree.inquiries.settle(round, message.header.vid.value());  // it goes to all
+  settle(tree, row, now);
+  actions.absorb(nullptr);
+  ++(sender.parent ? tree.counters.results : tree.counters.answers);
+  if (sender.parent) {
+    tree.note_cap(position, message.header.wnd_cap.value());
+  }
+  // The sum may not have passed here, or not in this life of the switch.
+  const bool passed_here = sender.parent && !tree.is_partial() && !tree.is_cut;
+  if (!passed_here) {
+    lower_cap(tree, row.header);
+  }
+  auto headers = headers_for(tree, row, row.header);
+  if (sender.parent) {
+    headers.ipv4 = *message.frame.ipv4;
+  }
+  packet->offset += static_cast<std::uint32_t>(sizeof headers);
+  packet->length = static_cast<std::uint32_t>(message.payload.size());
+  multicast(tree, row, std::move(packet), headers, now, actions);
+  if (!sender.parent) {
+    go_up(tree, row, message.header.flags & wire::PanamaHeader::answer_bit, ingress, actions);
+  }
+}
+
+// A result from below is news to whoever is above, as a sum would be.
+void PanamaEngine::go_up(Tree& tree, const Row& row, std::uint8_t flags, PortIndex ingress,
+                         engine::Actions& actions) {
+  if (tree.is_root()) {
+    return;
+  }
+  auto header = row.header;
+  header.flags |= flags;
+  wire::reseal(header);
+  send_copy(tree, row, header, ingress, *tree.config().parent, actions);
+}
+
+// Whatever the row waited for, its result is here.
+void PanamaEngine::finish_row(Tree& tree, Row& row, std::uint64_t position,
+                              const Message& message) {
+  tree.gathering -= row.state == Row::State::gathering && !tree.is_left(row) ? 1 : 0;
+  release_waiting(tree, row);
+  clear(tree, row);
+  if (!tree.is_known(position)) {
+    row.arrived = 0;
+    row.position = position;
+    tree.top = std::max(tree.top, position + 1);
+  }
+  row.state = Row::State::done;
+  row.congested = message.congested();
+  row.header = message.header;
+  if (row.header.answers()) {
+    row.header.flags &= wire::PanamaHeader::fin_bit | wire::PanamaHeader::version_mask;
+    wire::reseal(row.header);
+  }
+}
+
+// Each child gets headers of its own in front of the same elements.
+void PanamaEngine::multicast(Tree& tree, Row& row, PacketPtr packet, const Headers& headers,
+                             Time now, engine::Actions& actions) {
+  tree.counters.congested += row.congested;
+  auto& body = *packet.release();
+  pool_.share(body, tree.children() + 1u);
+  keep(tree, row, body, now);
+  for (const auto port : tree.config().children) {
+    auto copy = pool_.allocate_in_front_of(body, headers.bytes());
+    if (copy == nullptr) {
+      actions.lose(DropReason::no_buffer);
+    } else {
+      actions.originate_on(port, std::move(copy));
+    }
+  }
+}
+
+// What senders may have on the way today: an old cap would widen a window that has to be narrow by
+// now, here or above (4.2.2).
+std::uint16_t PanamaEngine::cap_today(const Tree& tree) const {
+  return static_cast<std::uint16_t>(
+      std::min<std::uint32_t>(memory_.shown_cap(tree.grant), tree.cap_told));
+}
+
+void PanamaEngine::lower_cap(const Tree& tree, wire::PanamaHeader& header) const {
+  header.wnd_cap = std::min(header.wnd_cap.value(), cap_today(tree));
+  wire::reseal(header);
+}
+
+void PanamaEngine::replay(Tree& tree, const Row& row, PortIndex port, engine::Actions& actions) {
+  ++tree.counters.replays;
+  auto header = row.header;
+  header.wnd_cap = cap_today(tree);
+  header.flags |= wire::PanamaHeader::answer_bit;
+  wire::reseal(header);
+  send_copy(tree, row, header, port, port, actions);
+}
+
+// A frame of its own with the elements that are kept.
+void PanamaEngine::send_copy(const Tree& tree, const Row& row, const wire::PanamaHeader& header,
+                             PortIndex ingress, PortIndex port, engine::Actions& actions) {
+  send_frame(headers_for(tree, row, header), row.kept.bytes(), ingress, port, actions);
+}
+
+void PanamaEngine::send_frame(const Headers& headers, wire::Bytes elements, PortIndex ingress,
+                              PortIndex port, engine::Actions& actions) {
+  auto packet = pool_.allocate();
+  if (packet == nullptr || packet->tailroom() < sizeof headers + elements.size()) {
+    return actions.lose(DropReason::no_buffer);
+  }
+  std::memcpy(packet->data(), &headers, sizeof headers);
+  std::copy(elements.begin(), elements.end(), packet->data() + sizeof headers);
+  packet->length = static_cast<std::uint32_t>(sizeof headers + elements.size());
+  packet->ingress = ingress;
+  actions.originate_on(port, std::move(packet));
+}
+
+void PanamaEngine::keep(Tree& tree, Row& row, Packet& body, Time now) {
+  row.kept = SharedElements(pool_, body);
+  tree.count_kept(row);
+  kept_high_water_ = std::max(kept_high_water_, ++kept_);
+  look_soon(now);
+  make_room();
+}
+
+void PanamaEngine::clear(Tree& tree, Row& row) {
+  if (row.kept) {
+    row.kept.reset();
+    --tree.kept;
+    --kept_;
+  }
+}
+
+// Trees that rest keep the results of their last window as long as there are buffers for all that
+// packets may need: a rank may begin late, and repeats get lost. A switch without buffers is worse.
+// Who rests longest is the least likely to be asked.
+void PanamaEngine::make_room() {
+  if (held_ + kept_ <= room_) {
+    return;
+  }
+  constexpr std::size_t trees_at_once = 8;
+  Tree* oldest = nullptr;
+  for (std::size_t i = std::min(trees_at_once, trees_.size()); i > 0; --i) {
+    auto& tree = *trees_[turn_++ % trees_.size()];
+    if (!tree.grant.active && tree.kept > 0 &&
+        (oldest == nullptr || tree.last_taken < oldest->last_taken)) {
+      oldest = &tree;
+    }
+  }
+  if (oldest != nullptr) {
+    kept_ -= oldest->forget(oldest->top, Tree::rows_at_once);
+  }
+}
+
+}  // namespace tributary::panama

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/panama/engine/tree.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace tributary::panama {
+namespace {
+
+// All below but those that may be missing anywhere (section 7).
+std::uint16_t needed_of(const TreeConfig& config) {
+  const int needed = config.workers_below - (config.workers - config.quorum);
+  return static_cast<std::uint16_t>(std::max(needed, 1));
+}
+
+}  // namespace
+
+TreeCounters& TreeCounters::operator+=(const TreeCounters& other) {
+  contributions += other.contributions;
+  sums += other.sums;
+  results += other.results;
+  congested += other.congested;
+  partial += other.partial;
+  skipped += other.skipped;
+  replaced += other.replaced;
+  late += other.late;
+  duplicates += other.duplicates;
+  replays += other.replays;
+  answers += other.answers;
+  inquiries += other.inquiries;
+  inquiries_sent += other.inquiries_sent;
+  resent += other.resent;
+  over_cap += other.over_cap;
+  left += other.left;
+  return *this;
+}
+
+Tree::Tree(const TreeConfig& config, const engine::SwitchIdentity& self,
+           std::uint32_t packet_memory)
+    : doors(config.children.size()),
+      held(config.children.size()),
+      highest(config.children.size()),
+      cap_told(initial_window),
+      config_(config),
+      headers_(headers_of(config, self)),
+      needed_(needed_of(config)),
+      child_of_port_(self.ports, no_child),
+      source_of_port_(self.ports),
+      mask_(std::bit_ceil((is_partial() ? 3 : 2) * packet_memory) - 1),
+      rows_(rows()),
+      waiting_(rows_.size() * config.children.size()) {
+  for (std::size_t i = 0; i < config.children.size(); ++i) {
+    child_of_port_[config.children[i]] = static_cast<std::uint8_t>(i);
+  }
+  for (std::size_t i = 0; i < config.child_addresses.size(); ++i) {
+    source_of_port_[config.children[i]] = config.child_addresses[i];
+  }
+  if (config.parent) {
+    source_of_port_[*config.parent] = config.parent_address;
+  }
+}
+
+std::optional<std::uint64_t> Tree::place(const wire::PanamaHeader& header) const {
+  const auto vid = header.vid.value();
+  const auto round = round_of(header);
+  // Where the epoch was begun again, what is left of it from before is no use.
+  const auto known = find_position(round, vid);
+  if (known && !(*known < epochs.first() && epochs.is_current(round) && is_gone(row(*known)))) {
+    return known;
+  }
+  const auto position = epochs.first() + vid;
+  const auto& there = row(position);
+  // Where the epoch has ended, what only came late needs no sum any more; who asks for one gets it.
+  const bool is_of_the_past = (there.state != Row::State::free && there.position >= position) ||
+                              (is_finished() && position < expected && !header.retransmission());
+  return epochs.is_current(round) && !is_of_the_past ? std::optional(position) : std::nullopt;
+}
+
+bool Tree::may_begin(const Round& round) const {
+  std::uint32_t children_there = 0;
+  std::uint32_t workers_there = 0;
+  for (const auto& door : doors) {
+    children_there += door.is_at(round) ? 1 : 0;
+    workers_there += door.is_at(round) ? door.contributions() : 0;
+  }
+  const bool some_may_be_late =
+      epochs.is_of_this_run(round) ? epochs.is_newer(round) : !grant.active;
+  return children_there == children() ||
+         (some_may_be_late && is_partial() && workers_there >= needed_);
+}
+
+// Windows start at the initial one: what is further on shows that this switch began in the middle.
+std::uint32_t Tree::first_vid(const Round& round) const {
+  auto lowest = ~std::uint32_t{0};
+  for (const auto& door : doors) {
+    for (const auto& packet : door.packets) {
+      if (packet != nullptr && door.round == round) {
+        lowest = std::min(lowest, header_in(*packet).vid.value());
+      }
+    }
+  }
+  return lowest < initial_window ? 0 : lowest;
+}
+
+// Some of its packets were sent before: to this switch in an earlier life, perhaps.
+bool Tree::is_again(const Round& round) const {
+  return std::any_of(doors.begin(), doors.end(), [&round](const Door& door) {
+    return std::any_of(door.packets.begin(), door.packets.end(), [&](const PacketPtr& packet) {
+      return packet != nullptr && door.round == round && header_in(*packet).retransmission();
+    });
+  });
+}
+
+void Tree::begin(const Round& round) {
+  const auto first = top;
+  if (!epochs.is_of_this_run(round)) {
+    std::fill(highest.begin(), highest.end(), first);
+  }
+  epochs.begin(round, first);
+  fin.reset();
+  has_results = false;
+  is_cut = first_vid(round) != 0 || is_again(round);
+  expected = first + first_vid(round);
+  skipped_ = expected;
+  swept = std::max(swept, first - std::min(first, rows()));
+}
+
+void Tree::begin_anew(std::uint64_t position, Time now) {
+  is_cut = true;
+  expected = skipped_ = position;
+  last_complete = now;
+}
+
+bool Tree::complete(std::uint64_t position, bool is_fin, Time now) {
+  last_complete = now;
+  if (is_fin && position >= epochs.first()) {
+    fin = position;
+  }
+  // None from there on was complete before.
+  const auto from = std::max(skipped_, expected);
+  counters.skipped += std::max(position, from) - from;
+  skipped_ = std::max(position + 1, from);
+  while (is_known(expected) && row(expected).state != Row::State::gathering) {
+    ++expected;
+  }
+  return is_finished();
+}
+
+// Of an epoch that is over somebody may still lack the last window; who has begun the next one has
+// all of it.
+std::uint32_t Tree::forget_received(std::uint64_t position) {
+  const auto sent = is_partial() ? *std::min_element(highest.begin(), highest.end()) : position + 1;
+  if (sent <= epochs.first()) {
+    return 0;
+  }
+  const auto behind = [&](std::uint64_t window) {
+    return std::max(epochs.first(), sent - std::min(sent, window));
+  };
+  received_ = std::max(received_, behind(is_cut ? rows() : grant.packets));
+  return forget(behind(grant.packets), rows_at_once);
+}
+
+std::uint32_t Tree::forget(std::uint64_t before, std::uint64_t rows_at_most) {
+  // What is let go was last looked at a window ago.
+  constexpr std::uint64_t row_ahead = 8;
+  constexpr std::uint64_t elements_ahead = 4;
+  std::uint32_t count = 0;
+  // Positions jump where VIDs are left out: what is older than a ring may still be in it.
+  forgotten_ = std::max(forgotten_, before - std::min(before, rows()));
+  const auto end = std::min(before, forgotten_ + std::min(rows_at_most, rows()));
+  for (; kept > 0 && forgotten_ < end; ++forgotten_) {
+    __builtin_prefetch(&row(forgotten_ + row_ahead).kept);
+    row(forgotten_ + elements_ahead).kept.prefetch();
+    auto& old = row(forgotten_);
+    if (old.kept && old.position <= forgotten_) {
+      old.kept.reset();
+      --kept;
+      ++count;
+    }
+  }
+  forgotten_ = kept == 0 ? std::max(forgotten_, before) : forgotten_;
+  return count;
+}
+
+std::uint32_t Tree::held_max() const {
+  return *std::max_element(held.begin(), held.end());
+}
+
+std::uint32_t Tree::waiting_max() const {
+  std::uint32_t most = 0;
+  for (std::size_t child = 0; child < held.size(); ++child) {
+    most = std::max(most, held[child] + doors[child].count());
+  }
+  return most;
+}
+
+// Who is left out has to find its results later: here, those of the window that it is in, and it
+// may be one window behind what is complete, which others may be one window ahead of, and rows are
+// kept for three; or, where switches have forgotten, with ranks, which keep three windows as wide
+// as they were told, and no less than panama_kept_min.
+std::uint64_t Tree::may_miss_before() const {
+  const auto last = *std::min_element(highest.begin(), highest.end());
+  const auto kept_by_ranks = std::max<std::uint32_t>(cap_told, wire::panama_kept_min / 3) * 2;
+  return last < epochs.oldest() ? 0 : last + std::min(grant.packets, kept_by_ranks);
+}
+
+std::pair<std::uint64_t, std::uint64_t> Tree::let_go_on() {
+  const auto end = std::min(may_miss_before(), top);
+  const auto begin = std::min(std::max(let_go_on_, expected), end);
+  let_go_on_ = std::min(end, begin + rows_at_once);
+  return {begin, let_go_on_};
+}
+
+void Tree::prefetch(const Round& round, std::uint32_t vid) const {
+  if (!epochs.is_current(round)) {
+    return;
+  }
+  constexpr std::size_t cache_line = 64;
+  const auto& wanted = row(epochs.first() + vid);
+  const auto* bytes = reinterpret_cast<const std::byte*>(&wanted);
+  for (std::size_t at = 0; at < sizeof(Row); at += cache_line) {
+    __builtin_prefetch(bytes + at);
+  }
+  __builtin_prefetch(&waiting_[place_of(wanted)]);
+}
+
+Row* Tree::find(const Round& round, std::uint32_t vid) {
+  if (!epochs.is_current(round) || !is_known(epochs.first() + vid)) {
+    return nullptr;
+  }
+  return &row(epochs.first() + vid);
+}
+
+}  // namespace tributary::panama

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "engine/engine.h"
+#include "packet/clock.h"
+#include "protocols/panama/engine/config.h"
+#include "protocols/panama/engine/door.h"
+#include "protocols/panama/engine/epochs.h"
+#include "protocols/panama/engine/headers.h"
+#include "protocols/panama/engine/inquiries.h"
+#include "protocols/panama/engine/packet_memory.h"
+#include "protocols/panama/engine/row.h"
+
+namespace tributary::panama {
+
+// What was done for one tree since it was installed.
+struct TreeCounters {
+  std::uint64_t contributions = 0;  // taken
+  std::uint64_t sums = 0;           // sent up, or complete at the root
+  std::uint64_t results = 0;        // made at the root, or from above; they went down
+  std::uint64_t congested = 0;      // of those, marked
+  std::uint64_t partial = 0;        // sums without somebody
+  std::uint64_t skipped = 0;        // VIDs that missed somebody when a later one was complete
+  std::uint64_t replaced = 0;       // sums that waited here when one with more workers came
+  std::uint64_t late = 0;           // contributions to what was complete without them
+  std::uint64_t duplicates = 0;     // contributions and results that were here before
+  std::uint64_t replays = 0;        // results sent again to who had lost them
+  std::uint64_t answers = 0;    // results from below, and those that went to who had asked alone
+  std::uint64_t inquiries = 0;  // that came
+  std::uint64_t inquiries_sent = 0;
+  std::uint64_t resent = 0;    // sums sent up again
+  std::uint64_t over_cap = 0;  // contributions beyond the tree's memory
+  std::uint64_t left = 0;      // packets that waited for an epoch that was not begun
+
+  TreeCounters& operator+=(const TreeCounters& other);
+};
+
+// The state of one tree (section 5) on one core: who waits for whom. What is sent is decided
+// elsewhere.
+class Tree {
+ public:
+  static constexpr std::uint8_t no_child = 0xff;
+  // That one packet has cleared, of those that nobody needs any more.
+  static constexpr std::uint64_t rows_at_once = 8;
+
+  Tree(const TreeConfig& config, const engine::SwitchIdentity& self, std::uint32_t packet_memory);
+
+  const TreeConfig& config() const { return config_; }
+  const Headers& headers() const { return headers_; }
+  bool is_root() const { return !config_.parent; }
+  bool is_partial() const { return config_.quorum < config_.workers; }
+  // What a sum was made of stays until its result comes: with more of it, another one follows.
+  bool may_send_more() const { return is_partial() && !is_root(); }
+  std::uint8_t children() const { return static_cast<std::uint8_t>(config_.children.size()); }
+  std::uint64_t all_children() const { return ~std::uint64_t{0} >> (64 - children()); }
+  // The child behind `port`, by its place in the configuration.
+  std::uint8_t child_of(PortIndex port) const { return child_of_port_[port]; }
+
+  // Whether the controller lets in by `port` what comes from there: one of the tree's ports, and
+  // its neighbour's address.
+  bool may_come(PortIndex port, wire::Ipv4Address source) const {
+    const auto wanted = source_of_port_[port];
+    return wanted.is_unspecified() || wanted == source;
+  }
+
+  // Rows lie in a ring: two windows, so that results stay until nobody can have missed them; three
+  // where some may be left out.
+  std::uint64_t rows() const { return mask_ + 1; }
+  Row& row(std::uint64_t position) { return rows_[position & mask_]; }
+  const Row& row(std::uint64_t position) const { return rows_[position & mask_]; }
+  bool is_known(std::uint64_t position) const {
+    const auto& there = row(position);
+    return there.state != Row::State::free && there.position == position &&
+           !(there.state == Row::State::gathering && is_left(there));
+  }
+  // Something waits here of an epoch that the tree has left.
+  bool is_left(const Row& row) const { return row.holds && row.position < epochs.first(); }
+  // A sum that may be sent once more, with more in it.
+  bool goes_on(const Row& row) const {
+    return row.state == Row::State::summed && row.holds && !is_left(row);
+  }
+  PacketPtr& waiting(const Row& row, std::uint8_t child) { return waiting_[place_of(row) + child]; }
+
+  // The whole epoch went by here.
+  bool is_finished() const { return fin && expected > *fin; }
+  // Of a VID that is known here.
+  std::optional<std::uint64_t> find_position(const Round& round, std::uint32_t vid) const {
+    return epochs.find(round, vid, [this](std::uint64_t position) { return is_known(position); });
+  }
+  // Of a packet that is known here or of this epoch; no value if it is of this epoch's past.
+  std::optional<std::uint64_t> place(const wire::PanamaHeader& header) const;
+  // A result may be kept at `position`, where nothing is known: nobody has sent what is further on
+  // than all windows.
+  bool may_begin_with_result(std::uint64_t position) const {
+    const auto& there = row(position);
+    const bool has_room = there.state == Row::State::free ||
+                          (there.state != Row::State::gathering && there.position < position);
+    return has_room && position < expected + rows();
+  }
+
+  // An epoch of this run that the tree has gone on from.
+  bool is_over(const Round& round) const {
+    return epochs.is_of_this_run(round) && !epochs.is_current(round) && !epochs.is_newer(round);
+  }
+  // Children with as many workers as a sum needs stand at their doors with packets of `round`. None
+  // may be missing for an epoch of the past, nor for another run as long as this one goes on.
+  bool may_begin(const Round& round) const;
+  // The job goes on with (or starts over at) this epoch, of which the first packets are at the
+  // doors. What gathered is left behind.
+  void begin(const Round& round);
+  // What stands still begins anew at `position`. Nothing may gather.
+  void begin_anew(std::uint64_t position, Time now);
+  // A row is complete at `position`; true if the epoch is with it.
+  bool complete(std::uint64_t position, bool fin, Time now);
+  // Nothing is left here of what was complete ...
+  bool is_gone(const Row& row) const {
+    return row.state != Row::State::gathering && !row.kept && !row.holds;
+  }
+  // ... and somebody may lack its result.
+  bool lacks(const Row& row) const { return is_gone(row) && row.position >= received_; }
+  // A result has come, or was made here, that tells how much may be on the way.
+  void note_cap(std::uint64_t position, std::uint16_t cap) {
+    const bool is_latest = position >= cap_position_;
+    cap_told = is_latest ? cap : std::min(cap, cap_told);
+    cap_position_ = is_latest ? position : cap_position_;
+  }
+  // The row keeps something from now on.
+  void count_kept(const Row& row) {
+    ++kept;
+    forgotten_ = std::min(forgotten_, row.position);
+  }
+  // Lets go of what everybody has received: `position` is complete, and
+  // nobody sends further than a window beyond what he has not. Returns how many rows kept
+  // something.
+  std::uint32_t forget_received(std::uint64_t position);
+  // Lets go of what is kept before that position, whoever may have lost it, in so many rows at
+  // most.
+  std::uint32_t forget(std::uint64_t before, std::uint64_t rows_at_most);
+  // How far beyond `expected` something may wait. Where not all that is sent may, the first ones
+  // do, or each child's would wait for other ones.
+  std::uint64_t span() const { return is_cut ? grant.packets : rows(); }
+  // Packets that wait in rows at the fullest port; with those at its door.
+  std::uint32_t held_max() const;
+  std::uint32_t waiting_max() const;
+  // Sums before that position may do without whoever is missing (section 7).
+  std::uint64_t may_miss_before() const;
+  // The next positions from which on that was not so when they were last looked at.
+  std::pair<std::uint64_t, std::uint64_t> let_go_on();
+  // Workers that a sum has to have before anybody may be left out.
+  std::uint16_t contributions_needed() const { return needed_; }
+  void prefetch(const Round& round, std::uint32_t vid) const;
+  Row* find(const Round& round, std::uint32_t vid);
+
+  Grant grant;
+  Epochs epochs;
+  std::uint64_t expected = 0;  // Expected_VID, as a position
+  std::uint64_t top = 0;       // behind the last position seen
+  std::optional<std::uint64_t> fin;
+  std::uint32_t gathering = 0;  // rows
+  std::uint32_t gathering_high_water = 0;
+  std::uint32_t kept = 0;              // rows with shared elements
+  std::vector<Door> doors;             // by child
+  std::vector<std::uint32_t> held;     // packets that wait in rows, by child
+  std::vector<std::uint64_t> highest;  // behind the last position that the child sent
+  std::uint64_t swept = 0;             // nothing waits before it of an epoch that was left
+  Time last_taken{};                   // or asked for again
+  Time last_added{};                   // taken, and new
+  Time last_complete{};                // a row, or begun
+  // What waited in this epoch was let go, or this switch began in its middle: senders may have a
+  // wider window than the grant.
+  bool is_cut = false;
+  bool has_results = false;  // of this epoch
+  std::uint16_t cap_told;    // by the latest result, the least of all switches
+  Inquiries inquiries;
+  TreeCounters counters;
+
+ private:
+  std::uint32_t first_vid(const Round& round) const;
+  bool is_again(const Round& round) const;
+  std::size_t place_of(const Row& row) const {
+    return static_cast<std::size_t>(&row - rows_.data()) * config_.children.size();
+  }
+
+  TreeConfig config_;
+  Headers headers_;
+  std::uint16_t needed_;
+  std::vector<std::uint8_t> child_of_port_;
+  std::vector<wire::Ipv4Address> source_of_port_;
+  std::uint64_t mask_;
+  std::vector<Row> rows_;
+  std::vector<PacketPtr> waiting_;  // by row and child
+  std::uint64_t forgotten_ = 0;     // nothing before it is kept
+  std::uint64_t let_go_on_ = 0;     // sums before it did not have to wait for anybody
+  std::uint64_t skipped_ = 0;       // behind the last position that was complete
+  std::uint64_t received_ = 0;      // everybody has the results before it
+  std::uint64_t cap_position_ = 0;  // of what tells cap_told
+};
+
+}  // namespace tributary::panama

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/panama/host/collectives.h"
+
+#include <algorithm>
+
+namespace tributary::host {
+namespace {
+
+// Inquiries that wait for an answer; who asked for more asks again.
+constexpr std::size_t asked_max = 1024;
+
+}  // namespace
+
+PanamaCollectives::PanamaCollectives(Job job, PanamaPlan plan, const PanamaTuning& tuning,
+                                     std::uint32_t first_epoch)
+    : job_(std::move(job)),
+      plan_(std::move(plan)),
+      trees_(plan_.trees.size(), PanamaTree(plan_, tuning)),
+      zeros_(job_.payload_bytes),
+      run_(panama_run(job_.key)),
+      next_epoch_(first_epoch) {
+  if (plan_.quorum == 0) {
+    plan_.quorum = job_.world_size();
+  }
+  const auto window = std::max(plan_.window_max, PanamaWindow::initial);
+  for (const auto& group : plan_.trees) {
+    retention_.emplace_back(window, partial(), job_.payload_bytes);
+    statistics_.trees.push_back({.group = to_string(group)});
+  }
+}
+
+void PanamaCollectives::skip(const Call& call) {
+  next_epoch_ += Reduction(call, job_.rank).is_empty() ? 0 : 1;
+}
+
+void PanamaCollectives::begin(const Call& call, Time now, const Deadline& deadline) {
+  failure_.reset();
+  trouble_.clear();
+  running_ = !Reduction(call, job_.rank).is_empty();
+  if (!running_) {
+    return;
+  }
+  abandoned_ = false;
+  epoch_ = next_epoch_++;
+  key_ = key_of_call(job_.key, epoch_);
+  chunks_ = Chunks(call, job_.rank, job_.payload_bytes, static_cast<std::uint32_t>(trees_.size()));
+  for (std::uint32_t tree = 0; tree < trees_.size(); ++tree) {
+    trees_[tree].begin(chunks_.count_in(tree));
+    retention_[tree].begin(epoch_);
+  }
+  turn_ = 0;
+  deadline_ = deadline;
+  deadline_.begin(now);
+  auto early = std::exchange(stash_, {});
+  for (auto& one : early) {
+    const Arrival arrival{one.bytes, one.ecn};
+    receive({&arrival, 1}, now);
+  }
+}
+
+void PanamaCollectives::receive(std::span<const Arrival> burst, Time now) {
+  for (const auto& arrival : burst) {
+    statistics_.bytes_received += arrival.bytes.size();
+    count(examine(arrival, now));
+  }
+  if (running_ && has_all_results()) {
+    finish();
+  }
+}
+
+void PanamaCollectives::abandon() {
+  running_ = false;
+  abandoned_ = true;
+  for (auto& tree : retention_) {
+    tree.drop();
+  }
+}
+
+// Others may lack results yet, and the buffers are the caller's again.
+void PanamaCollectives::finish() {
+  running_ = false;
+  retaining_ = true;
+  for (auto& tree : retention_) {
+    tree.settle();
+  }
+}
+
+bool PanamaCollectives::has_all_results() const {
+  return std::all_of(trees_.begin(), trees_.end(),
+                     [](const PanamaTree& tree) { return tree.finished(); });
+}
+
+Verdict PanamaCollectives::examine(const Arrival& arrival, Time now) {
+  const auto view = wire::parse_panama(arrival.bytes);
+  if (view.error != wire::PanamaError::none) {
+    return Verdict::malformed;
+  }
+  const auto& header = *view.header;
+  if (header.job.value() != job_.id || header.kind == wire::PanamaKind::aggregation ||
+      header.tree.value() >= trees_.size()) {
+    return Verdict::foreign;
+  }
+  if (header.run.value() != run_) {
+    return Verdict::stale;
+  }
+  if (header.kind == wire::PanamaKind::inquiry) {
+    return note_inquiry(header);
+  }
+  if (header.epoch.value() == next_epoch_) {
+    return stash(arrival);
+  }
+  if (!running_ || header.epoch.value() != epoch_) {
+    return Verdict::stale;
+  }
+  return take_result(header, view.payload, arrival.ecn == wire::ecn::ce, now);
+}
+
+// Only where results need not have everybody can there be one before this rank has begun.
+Verdict PanamaCollectives::stash(const Arrival& arrival) {
+  if (!partial() || stash_.size() >= std::size_t{plan_.window_max} * trees_.size()) {
+    return Verdict::early;
+  }
+  stash_.push_back({{arrival.bytes.begin(), arrival.bytes.end()}, arrival.ecn});
+  ++statistics_.stashed;
+  statistics_.bytes_received -= arrival.bytes.size();  // counted again when it is taken up
+  return Verdict::taken;
+}
+
+// Whether a result has everybody in it, or as many as agreed on. The latter cannot be proved: a
+// fingerprint tells only that nobody is missing.
+bool PanamaCollectives::is_sound(const wire::PanamaHeader& header, const PanamaTree& tree) {
+  const std::uint32_t contributions = header.contributions.value();
+  const PanamaPlace place{run_, epoch_, header.tree.value(), header.vid.value()};
+  if (contributions == job_.world_size()) {
+    return tree.sent(place.vid) &&
+           header.fingerprint.value() == panama_total_tag(key_, place, job_.world_size());
+  }
+  return contributions >= plan_.quorum;
+}
+
+Verdict PanamaCollectives::take_result(const wire::PanamaHeader& header, wire::Bytes payload,
+                                       bool marked, Time now) {
+  const std::uint32_t index = header.tree.value();
+  const auto vid = header.vid.value();
+  auto& tree = trees_[index];
+  if (header.workers.value() != job_.world_size() || header.element_type != chunks_.type() ||
+      header.op != chunks_.op() || vid >= tree.packets() ||
+      header.elements.value() != chunks_.elements(index, vid)) {
+    return Verdict::mismatch;
+  }
+  if (!is_sound(header, tree)) {
+    ++statistics_.fingerprint_rejections;
+    return Verdict::taken;  // and counted
+  }
+  const bool partial = header.contributions.value() != job_.world_size();
+  const auto verdict = tree.take(vid, marked, header.wnd_cap.value(), partial, now);
+  if (verdict != Verdict::taken) {
+    return verdict;
+  }
+  deadline_.progress(now);
+  keep(header, payload);
+  // Whoever contributed to this has begun, and so was done with the collective before.
+  retaining_ = retaining_ && partial;
+  auto& statistics = statistics_.trees[index];
+  ++statistics.results_received;
+  statistics.results_marked += marked ? 1 : 0;
+  const auto missing = job_.world_size() - header.contributions.value();
+  statistics_.results_partial += missing != 0 ? 1 : 0;
+  statistics_.contributions_missing += missing;
+  return verdict;
+}
+
+void PanamaCollectives::keep(const wire::PanamaHeader& header, wire::Bytes payload) {
+  const std::uint32_t index = header.tree.value();
+  if (!chunks_.wants_result()) {
+    return retention_[index].keep_copy(header, payload);
+  }
+  const auto out = payload.empty() ? wire::MutableBytes{} : chunks_.out(index, header.vid.value());
+  std::copy(payload.begin(), payload.end(), out.begin());
+  retention_[index].keep(header, out);
+}
+
+Verdict PanamaCollectives::note_inquiry(const wire::PanamaHeader& header) {
+  if (asked_.size() >= asked_max) {
+    return Verdict::early;
+  }
+  asked_.push_back({run_, header.epoch.value(), header.tree.value(), header.vid.value()});
+  return Verdict::taken;
+}
+
+// What this rank has not either, it will repeat itself.
+void PanamaCollectives::answer(Outbox& outbox) {
+  for (; !asked_.empty() && !outbox.full(); asked_.pop_front()) {
+    const auto& place = asked_.front();
+    if (const auto result = retention_[place.tree].find(place.epoch, place.vid)) {
+      send_up(place.tree, *result, wire::PanamaHeader::answer_bit, outbox);
+      ++statistics_.answers_sent;
+    }
+  }
+}
+
+void PanamaCollectives::send_up(std::uint32_t tree, const PanamaRetention::Result& result,
+                                std::uint8_t flags, Outbox& outbox) {
+  auto header = result.header;
+  header.flags &= wire::PanamaHeader::fin_bit | wire::PanamaHeader::version_mask;
+  header.flags |= flags;
+  const auto cap = std::max(trees_[tree].window().cap(), PanamaWindow::initial);
+  header.wnd_cap = static_cast<std::uint16_t>(std::min<std::uint32_t>(cap, header.wnd_cap_none));
+  wire::reseal(header);
+  outbox.push({plan_.trees[tree], wire::panama_udp_port}, header, result.payload, tree);
+  statistics_.bytes_sent += sizeof header + result.payload.size();
+}
+
+void PanamaCollectives::count(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::taken:
+      break;
+    case Verdict::malformed:
+      ++statistics_.ignored_malformed;
+      break;
+    case Verdict::foreign:
+      ++statistics_.ignored_foreign;
+      break;
+    case Verdict::stale:
+      ++statistics_.ignored_stale;
+      break;
+    case Verdict::duplicate:
+      ++statistics_.ignored_duplicate;
+      break;
+    case Verdict::mismatch:
+      ++statistics_.ignored_mismatch;
+      break;
+    case Verdict::early:
+      ++statistics_.ignored_early;
+      break;
+  }
+}
+
+// Round robin (4.1): a tree whose window is full does not hold up the others.
+void PanamaCollectives::poll(Outbox& outbox, Time now) {
+  answer(outbox);
+  std::size_t idle = abandoned_ ? trees_.size() : 0;
+  while (idle < trees_.size() && !outbox.full()) {
+    const auto tree = turn_;
+    turn_ = (turn_ + 1) % static_cast<std::uint32_t>(trees_.size());
+    if (const auto sending = trees_[tree].next(now)) {
+      send(tree, *sending, outbox);
+      idle = 0;
+    } else {
+      ++idle;
+    }
+  }
+}
+
+void PanamaCollectives::send(std::uint32_t tree, const PanamaTree::Sending& sending,
+                             Outbox& outbox) {
+  const PanamaPlace place{run_, epoch_, tree, sending.vid};
+  // In place, the result has overwritten what was to be contributed.
+  if (sending.done) {
+    ++statistics_.trees[tree].packets_sent;
+    if (const auto result = retention_[tree].find(epoch_, sending.vid)) {
+      send_up(tree, *result, 0, outbox);
+    }
+    return;
+  }
+  auto header = contribution_header(job_, key_, chunks_, place);
+  auto payload = wire::Bytes(zeros_).first(chunks_.bytes(tree, sending.vid));
+  if (chunks_.has_input() && !payload.empty()) {
+    payload = chunks_.in(tree, sending.vid);
+  }
+  if (sending.asks) {
+    header.flags |= wire::PanamaHeader::retransmission_bit;
+  }
+  seal(header, payload);
+  outbox.push({plan_.trees[tree], wire::panama_udp_port}, header, payload, tree);
+  auto& statistics = statistics_.trees[tree];
+  ++statistics.packets_sent;
+  statistics.retransmissions_sent += sending.again ? 1 : 0;
+  statistics_.bytes_sent += sizeof header + payload.size();
+}
+
+Time PanamaCollectives::deadline() const {
+  if (!running_) {
+    return never;
+  }
+  auto first = deadline_.due();
+  for (const auto& tree : trees_) {
+    first = std::min(first, tree.deadline());
+  }
+  return first;
+}
+
+void PanamaCollectives::expire(Time now) {
+  if (!running_) {
+    return;
+  }
+  if (deadline_.passed(now)) {
+    abandon();
+    failure_ = Error{Error::Code::timeout, diagnose()};
+    return;
+  }
+  for (auto& tree : trees_) {
+    tree.expire(now);
+  }
+}
+
+std::string PanamaCollectives::diagnose() const {
+  auto text = deadline_.explain(name(chunks_.call().collective)) + ":";
+  for (std::uint32_t i = 0; i < trees_.size(); ++i) {
+    const auto& tree = trees_[i];
+    if (tree.finished()) {
+      continue;
+    }
+    text += " tree " + std::to_string(i) + " (" + to_string(plan_.trees[i]) +
+            ") gave no result of packet " + std::to_string(tree.base()) + " (" +
+            std::to_string(tree.begun()) + " of " + std::to_string(tree.packets()) + " sent);";
+  }
+  text += " its switches wait for a rank, or have no such tree: 'tributaryctl tree' tells which;";
+  text += " or ranks call different collectives: 'tributaryctl drops' counts panama_mismatch";
+  if (statistics_.ignored_mismatch != 0) {
+    text += "; " + std::to_string(statistics_.ignored_mismatch) +
+            " results had another type, operator or length: do all ranks call the same collective?";
+  }
+  return trouble_.empty() ? text : text + "; " + trouble_;
+}
+
+PanamaStatistics PanamaCollectives::statistics() const {
+  auto statistics = statistics_;
+  for (std::size_t i = 0; i < trees_.size(); ++i) {
+    auto& told = statistics.trees[i];
+    const auto& window = trees_[i].window();
+    told.timeouts = trees_[i].timeouts();
+    told.window = window.cwnd();
+    told.ssthresh = window.ssthresh();
+    told.alpha = window.alpha();
+    told.window_cap = window.cap();
+    statistics.contributions_skipped += trees_[i].skipped();
+  }
+  return statistics;
+}
+
+}  // namespace tributary::host

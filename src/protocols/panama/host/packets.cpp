@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/panama/host/packets.h"
+
+#include <cstring>
+
+#include <sodium/crypto_shorthash.h>
+
+namespace tributary::host {
+
+std::uint64_t panama_tag(const JobKey& key, const PanamaPlace& place, std::uint32_t rank) {
+  struct [[gnu::packed]] Input {
+    wire::be32 tree;
+    wire::be32 vid;
+    wire::be32 rank;
+  };
+  const Input input{wire::be32{place.tree}, wire::be32{place.vid}, wire::be32{rank}};
+  unsigned char hash[crypto_shorthash_BYTES];
+  crypto_shorthash(hash, reinterpret_cast<const unsigned char*>(&input), sizeof input, key.data());
+  std::uint64_t tag = 0;
+  static_assert(sizeof hash == sizeof tag);
+  std::memcpy(&tag, hash, sizeof tag);
+  return tag;
+}
+
+std::uint32_t panama_run(const JobKey& key) {
+  constexpr std::uint32_t of_no_packet = 0xffffffff;
+  const PanamaPlace nowhere{.tree = of_no_packet, .vid = of_no_packet};
+  return static_cast<std::uint32_t>(panama_tag(key, nowhere, of_no_packet));
+}
+
+std::uint64_t panama_total_tag(const JobKey& key, const PanamaPlace& place,
+                               std::uint32_t world_size) {
+  std::uint64_t total = 0;
+  for (std::uint32_t rank = 0; rank < world_size; ++rank) {
+    total += panama_tag(key, place, rank);
+  }
+  return total;
+}
+
+wire::PanamaHeader contribution_header(const Job& job, const JobKey& key, const Chunks& chunks,
+                                       const PanamaPlace& place) {
+  wire::PanamaHeader header;
+  header.job = job.id;
+  header.tree = static_cast<std::uint16_t>(place.tree);
+  header.wnd_cap = wire::PanamaHeader::wnd_cap_none;
+  header.vid = place.vid;
+  header.flags = wire::PanamaHeader::current_version;
+  if (place.vid + 1 == chunks.count_in(place.tree)) {
+    header.flags |= wire::PanamaHeader::fin_bit;
+  }
+  header.kind = wire::PanamaKind::aggregation;
+  header.element_type = chunks.type();
+  header.op = chunks.op();
+  header.run = place.run;
+  header.epoch = place.epoch;
+  header.elements = chunks.elements(place.tree, place.vid);
+  header.contributions = 1;
+  header.workers = static_cast<std::uint16_t>(job.world_size());
+  header.rank = static_cast<std::uint16_t>(job.rank);
+  header.fingerprint = panama_tag(key, place, job.rank);
+  return header;
+}
+
+}  // namespace tributary::host

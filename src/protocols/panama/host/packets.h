@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "host/job.h"
+#include "protocols/panama/host/chunks.h"
+#include "protocols/panama/wire.h"
+
+namespace tributary::host {
+
+// A packet of the run `run` of a job, in its collective number `epoch`.
+struct PanamaPlace {
+  std::uint32_t run = 0;
+  std::uint32_t epoch = 0;
+  std::uint32_t tree = 0;
+  std::uint32_t vid = 0;
+};
+
+// Names the run of a job whose ranks agreed on that key when they met. What another run has left in
+// switches or on the way can be no part of this one's, also where a sum may lack somebody and its
+// fingerprint proves nothing.
+std::uint32_t panama_run(const JobKey& key);
+
+// The tag that `rank` adds to the fingerprint of a packet: SipHash-2-4 under the call's key.
+std::uint64_t panama_tag(const JobKey& key, const PanamaPlace& place, std::uint32_t rank);
+// Of a packet to which all ranks contributed once.
+std::uint64_t panama_total_tag(const JobKey& key, const PanamaPlace& place,
+                               std::uint32_t world_size);
+
+// Header of this rank's contribution to the call that `key` is of; not sealed.
+wire::PanamaHeader contribution_header(const Job& job, const JobKey& key, const Chunks& chunks,
+                                       const PanamaPlace& place);
+
+}  // namespace tributary::host

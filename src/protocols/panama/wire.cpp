@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/panama/wire.h"
+
+#include <array>
+#include <cstddef>
+
+#include "wire/checksum.h"
+
+namespace tributary::wire {
+namespace {
+
+bool is_well_formed(const PanamaHeader& header) {
+  const bool is_known = header.kind == PanamaKind::aggregation ||
+                        header.kind == PanamaKind::result ||
+                        (header.kind == PanamaKind::inquiry && header.elements.value() == 0);
+  const auto contributions = header.contributions.value();
+  return is_known && is_valid(header.element_type, header.op) && contributions >= 1 &&
+         contributions <= header.workers.value();
+}
+
+std::uint32_t crc_of(const PanamaHeader& header) {
+  return crc32(0, std::as_bytes(std::span(&header, 1)).first(offsetof(PanamaHeader, crc)));
+}
+
+}  // namespace
+
+std::string_view name(PanamaError error) {
+  constexpr std::array<std::string_view, 6> names = {"none",    "truncated", "oversized",
+                                                     "version", "malformed", "crc"};
+  return names[static_cast<std::size_t>(error)];
+}
+
+PanamaView parse_panama(MutableBytes bytes) {
+  MutableCursor cursor(bytes);
+  PanamaView view;
+  auto* header = cursor.take<PanamaHeader>();
+  if (header == nullptr) {
+    return view;
+  }
+  view.header = header;
+  const auto fail = [&view](PanamaError error) {
+    view.error = error;
+    return view;
+  };
+  if (header->version() != PanamaHeader::current_version) {
+    return fail(PanamaError::version);
+  }
+  if (!is_well_formed(*header)) {
+    return fail(PanamaError::malformed);
+  }
+  const std::size_t expected = header->elements.value() * element_bytes(header->element_type);
+  const auto payload = cursor.rest();
+  if (payload.size() != expected) {
+    return fail(payload.size() < expected ? PanamaError::truncated : PanamaError::oversized);
+  }
+  if (header->crc.value() != crc_of(*header) || header->payload_crc.value() != crc32(0, payload)) {
+    return fail(PanamaError::crc);
+  }
+  view.payload = payload;
+  view.error = PanamaError::none;
+  return view;
+}
+
+void seal(PanamaHeader& header, Bytes payload) {
+  header.payload_crc = crc32(0, payload);
+  reseal(header);
+}
+
+void reseal(PanamaHeader& header) {
+  header.crc = crc_of(header);
+}
+
+}  // namespace tributary::wire

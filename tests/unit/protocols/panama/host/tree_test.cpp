@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/panama/host/tree.h"
+
+#include <gtest/gtest.h>
+
+namespace tributary::host {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A window of packets after the other, each with the same round trip.
+class PanamaTreeTest : public testing::Test {
+ protected:
+  PanamaTreeTest() { tree_.begin(100'000); }
+
+  void send_window() {
+    while (tree_.next(now_)) {
+    }
+  }
+  // The results of all that was sent but of the first `lost`.
+  void round_trip(Duration rtt, std::uint32_t lost = 0) {
+    send_window();
+    now_ += rtt;
+    const auto end = tree_.begun();
+    for (auto vid = tree_.base() + lost; vid < end; ++vid) {
+      ASSERT_EQ(tree_.take(vid, false, cap, false, now_), Verdict::taken);
+    }
+  }
+  void round_trips(int count, Duration rtt) {
+    for (int i = 0; i < count; ++i) {
+      round_trip(rtt);
+    }
+  }
+  Duration timeout() {
+    send_window();
+    return tree_.deadline() - now_;
+  }
+
+  static constexpr std::uint32_t cap = 8;
+  PanamaTree tree_{PanamaPlan{}, PanamaTuning{}};
+  Time now_{1s};
+};
+
+TEST_F(PanamaTreeTest, WhatAPauseHeldUpIsWaitedForTheNextTime) {
+  round_trips(50, 1ms);
+  EXPECT_EQ(timeout(), 10ms);
+  round_trip(24ms);
+  round_trips(10, 1ms);
+  EXPECT_GT(timeout(), 24ms);
+  round_trips(1000, 1ms);
+  EXPECT_EQ(timeout(), 10ms);
+}
+
+TEST_F(PanamaTreeTest, WherePacketsGetLostNothingIsWaitedForLongerThanUsual) {
+  round_trips(50, 1ms);
+  round_trip(24ms);
+  round_trips(10, 1ms);
+  round_trip(1ms, 1);
+  EXPECT_EQ(timeout(), 10ms);
+}
+
+// Where a quorum is enough, the others may have gone on. Their switches answer who asks.
+TEST_F(PanamaTreeTest, WhoWasLeftOutAsksFromThenOnWithEveryPacket) {
+  send_window();
+  now_ = tree_.deadline();
+  tree_.expire(now_);
+  EXPECT_TRUE(tree_.next(now_)->again);
+  EXPECT_EQ(tree_.take(0, false, cap, true, now_), Verdict::taken);
+  for (auto sending = tree_.next(now_); sending; sending = tree_.next(now_)) {
+    EXPECT_FALSE(sending->again);
+    EXPECT_TRUE(sending->asks);
+  }
+  // Everybody is in this one, and so nobody is ahead.
+  EXPECT_EQ(tree_.take(1, false, cap, false, now_), Verdict::taken);
+  EXPECT_FALSE(tree_.next(now_)->asks);
+}
+
+TEST_F(PanamaTreeTest, WhatWasSummedBeforeALaterResultIsAskedFor) {
+  EXPECT_EQ(tree_.take(1, false, cap, true, now_), Verdict::taken);
+  EXPECT_TRUE(tree_.next(now_)->asks);
+  EXPECT_EQ(tree_.take(0, false, cap, true, now_), Verdict::taken);
+  const auto next = tree_.next(now_);
+  EXPECT_EQ(next->vid, 2u);
+  EXPECT_FALSE(next->asks);
+}
+
+}  // namespace
+}  // namespace tributary::host

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/panama/host/window.h"
+
+#include <gtest/gtest.h>
+
+namespace tributary::host {
+namespace {
+
+constexpr std::uint32_t plenty = 10'000;
+
+// A whole window of results, of which the first `marked` are marked.
+void round(PanamaWindow& window, std::uint32_t marked, std::uint32_t cap = plenty) {
+  const auto size = window.size();
+  for (std::uint32_t i = 0; i < size; ++i) {
+    window.result(i < marked, cap);
+  }
+}
+
+TEST(PanamaWindow, StartsWithTwoAndDoublesUpToTheThreshold) {
+  PanamaWindow window(true);
+  EXPECT_EQ(window.size(), 2u);
+  EXPECT_EQ(window.ssthresh(), 64);
+  EXPECT_EQ(window.alpha(), 1);
+  for (const auto size : {4u, 8u, 16u, 32u, 64u, 65u, 66u}) {
+    round(window, 0);
+    EXPECT_EQ(window.size(), size);
+  }
+}
+
+TEST(PanamaWindow, GrowsOnlyWhenAWholeWindowIsIn) {
+  PanamaWindow window(true);
+  round(window, 0);
+  for (int i = 0; i < 3; ++i) {
+    window.result(false, plenty);
+    EXPECT_EQ(window.size(), 4u);
+  }
+  window.result(false, plenty);
+  EXPECT_EQ(window.size(), 8u);
+}
+
+TEST(PanamaWindow, ShrinksByHalfOfTheMarkedShare) {
+  PanamaWindow window(true);
+  for (int i = 0; i < 4; ++i) {
+    round(window, 0);
+  }
+  ASSERT_EQ(window.size(), 32u);
+  const double unmarked = 15.0 * 15 * 15 * 15 / (16.0 * 16 * 16 * 16);
+  EXPECT_DOUBLE_EQ(window.alpha(), unmarked);
+  round(window, 8);
+  const double alpha = unmarked * 15 / 16 + 8.0 / 32 / 16;
+  EXPECT_DOUBLE_EQ(window.alpha(), alpha);
+  EXPECT_DOUBLE_EQ(window.cwnd(), 32 * (1 - alpha / 2));
+  EXPECT_DOUBLE_EQ(window.ssthresh(), window.cwnd());
+  const auto before = window.cwnd();
+  round(window, 0);  // beyond the threshold: one by one, and from marks that are counted anew
+  EXPECT_DOUBLE_EQ(window.cwnd(), before + 1);
+}
+
+TEST(PanamaWindow, NeverFallsBelowOne) {
+  PanamaWindow window(true);
+  for (int i = 0; i < 100; ++i) {
+    round(window, window.size());
+    EXPECT_GE(window.size(), 1u);
+  }
+  EXPECT_EQ(window.size(), 1u);
+  EXPECT_NEAR(window.alpha(), 1, 1e-9);
+  window.result(false, 0);
+  EXPECT_EQ(window.size(), 1u) << "whatever a switch says";
+}
+
+TEST(PanamaWindow, TheCapHoldsAtOnce) {
+  PanamaWindow window(true);
+  for (int i = 0; i < 4; ++i) {
+    round(window, 0);
+  }
+  window.result(false, 5);
+  EXPECT_EQ(window.size(), 5u);
+  EXPECT_EQ(window.cap(), 5u);
+  for (int i = 0; i < 20; ++i) {
+    window.result(false, 7);
+    EXPECT_LE(window.size(), 7u);
+  }
+  EXPECT_EQ(window.size(), 7u) << "and is followed when it rises";
+}
+
+TEST(PanamaWindow, StartsAgainWithWhatItLearned) {
+  PanamaWindow window(true);
+  round(window, 0);
+  round(window, 4);
+  const auto alpha = window.alpha();
+  const auto threshold = window.ssthresh();
+  window.result(true, plenty);
+  window.restart();
+  EXPECT_EQ(window.size(), 2u);
+  EXPECT_EQ(window.alpha(), alpha);
+  EXPECT_EQ(window.ssthresh(), threshold);
+}
+
+TEST(PanamaWindow, WithoutCongestionControlItIsWhatSwitchesHaveRoomFor) {
+  PanamaWindow window(false);
+  EXPECT_EQ(window.size(), 2u);
+  window.result(true, 300);
+  EXPECT_EQ(window.size(), 300u);
+  window.result(true, 20);
+  EXPECT_EQ(window.size(), 20u);
+}
+
+}  // namespace
+}  // namespace tributary::host
