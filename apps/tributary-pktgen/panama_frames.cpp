@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "canary_frames.h"
+#include "protocols/panama/engine/config.h"
 
 namespace tributary::pktgen {
 namespace {

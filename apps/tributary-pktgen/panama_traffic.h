@@ -12,6 +12,7 @@
 #include "engine/frame.h"
 #include "packet/pool.h"
 #include "panama_frames.h"
+#include "protocols/panama/engine/config.h"
 #include "stations.h"
 
 namespace tributary::pktgen {

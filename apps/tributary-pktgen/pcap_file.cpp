@@ -12,6 +12,7 @@
 
 #include "control/text.h"
 #include "pcap_feed.h"
+#include "protocols/canary/engine/config.h"
 #include "switch/switch.h"
 
 namespace tributary::pktgen {
@@ -136,7 +137,7 @@ int write_pcap(const Options& options) {
     }
   }
   switching::SwitchConfig blocks_have_owners;
-  blocks_have_owners.canary.emplace();
+  blocks_have_owners.protocols.emplace<canary::CanaryConfig>();
   const Sink sink = [&](Packet& frame) {
     files[switching::owner_core(frame, blocks_have_owners, 0, options.pcap_cores)].write(frame);
   };

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "control/config_draft.h"
+#include "control/protocol_section.h"
 #include "switch/flow_plan.h"
 
 namespace tributary::control {
@@ -203,11 +204,11 @@ void check_switch(const SwitchDraft& draft, Diagnostics& diagnostics) {
   const auto interfaces = interfaces_of(draft);
   check_ports(draft, diagnostics);
   check_overlaps(interfaces, diagnostics);
-  if (config.canary) {
-    check_own_address(draft, "canary", diagnostics);
-  }
-  if (config.panama) {
-    check_own_address(draft, "panama", diagnostics);
+  const auto sections = protocol_sections();
+  for (std::size_t row = 0; row < sections.size(); ++row) {
+    if (sections[row]->needs_address && config.protocols.of(row).has_value()) {
+      check_own_address(draft, std::string(sections[row]->name), diagnostics);
+    }
   }
   const bool bridged = std::any_of(config.ports.begin(), config.ports.end(),
                                    [](const auto& port) { return !port.address; });

@@ -2,22 +2,14 @@
 #include "control/config_diff.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
+#include "control/protocol_section.h"
 #include "control/text.h"
 #include "control/tree_store.h"
 
 namespace tributary::control {
 namespace {
-
-struct Value {
-  std::string text;
-  bool restart = false;
-};
-// Settings by their path. What has its default value is listed too, so that both sides name the
-// same settings.
-using Settings = std::map<std::string, Value>;
 
 struct DeviceText {
   std::string operator()(const InterfaceDevice& d) const {
@@ -47,7 +39,7 @@ std::string optional_text(const std::optional<forwarding::InterfaceAddress>& add
   return address ? to_string(*address) : std::string("none");
 }
 
-void list_impairment(Settings& out, const std::string& path,
+void list_impairment(SettingTexts& out, const std::string& path,
                      const forwarding::ImpairmentConfig& i) {
   const auto put = [&](const char* key, std::string text) { out[path + key] = {std::move(text)}; };
   put(" loss", std::to_string(i.loss));
@@ -60,7 +52,7 @@ void list_impairment(Settings& out, const std::string& path,
   put(" seed", std::to_string(i.seed));
 }
 
-void list_flow_control(Settings& out, const std::string& path,
+void list_flow_control(SettingTexts& out, const std::string& path,
                        const forwarding::FlowControlConfig& flow) {
   const auto threshold = [](std::uint32_t bytes) {
     return bytes == 0 ? std::string("automatic") : size_text(bytes);
@@ -71,7 +63,7 @@ void list_flow_control(Settings& out, const std::string& path,
   out[path + " pause_reaction"] = {duration_text(flow.reaction)};
 }
 
-void list_port(Settings& out, const std::string& path, const switching::PortConfig& port,
+void list_port(SettingTexts& out, const std::string& path, const switching::PortConfig& port,
                const DeviceConfig& device, std::size_t index) {
   out[path + " index"] = {std::to_string(index), true};
   out[path + " device"] = {to_string(device), true};
@@ -91,7 +83,8 @@ void list_port(Settings& out, const std::string& path, const switching::PortConf
   list_impairment(out, path + " impair_out", port.impair_out);
 }
 
-void list_tables(Settings& out, const std::string& path, const switching::SwitchConfig& config) {
+void list_tables(SettingTexts& out, const std::string& path,
+                 const switching::SwitchConfig& config) {
   for (const auto& route : config.routes) {
     std::string hops;
     for (const wire::Ipv4Address& hop : route.via) {
@@ -112,95 +105,7 @@ void list_tables(Settings& out, const std::string& path, const switching::Switch
   }
 }
 
-std::string ports_text(const std::vector<PortIndex>& ports, const switching::SwitchConfig& config) {
-  std::string text;
-  for (const PortIndex port : ports) {
-    text += (text.empty() ? "" : ", ") + config.ports[port].name;
-  }
-  return text;
-}
-
-void list_canary_job(Settings& out, const std::string& path, const canary::JobRule& job,
-                     const switching::SwitchConfig& config) {
-  const auto ports = ports_text(job.ports, config);
-  out[path] = {"ports " + (ports.empty() ? "all" : ports) + " quota " +
-               (job.quota == 0 ? "default" : std::to_string(job.quota))};
-}
-
-void list_canary(Settings& out, const std::string& path, const canary::CanaryConfig& canary,
-                 const switching::SwitchConfig& config) {
-  const auto put = [&](const char* key, std::string text) { out[path + key] = {std::move(text)}; };
-  const auto put_fixed = [&](const char* key, std::uint64_t value) {
-    out[path + key] = {std::to_string(value), true};
-  };
-  put_fixed(" descriptors", canary.descriptors);
-  put_fixed(" partitions", canary.partitions);
-  put_fixed(" hash_seed", canary.hash_seed);
-  put(" timeout", canary.timeout ? duration_text(*canary.timeout) : "adaptive");
-  put(" timeout_min", duration_text(canary.timeout_min));
-  put(" timeout_max", duration_text(canary.timeout_max));
-  put(" root_timeout", duration_text(canary.root_timeout));
-  put(" learn_contributions", canary.learn_contributions ? "true" : "false");
-  put(" reclaim_after", duration_text(canary.reclaim_after));
-  put(" age_max", duration_text(canary.age_max));
-  put(" job_quota", std::to_string(canary.job_quota));
-  put(" port_quota", std::to_string(canary.port_quota));
-  for (const auto& job : canary.jobs) {
-    list_canary_job(out, path + " job " + std::to_string(job.job), job, config);
-  }
-}
-
-// Where what is added up has to come from; nothing if it may come from anywhere.
-std::string sources_text(const panama::TreeConfig& tree) {
-  std::string text;
-  for (const auto address : tree.child_addresses) {
-    text += (text.empty() ? " child_addresses " : ",") + to_string(address);
-  }
-  return text + (tree.parent_address.is_unspecified()
-                     ? ""
-                     : " parent_address " + to_string(tree.parent_address));
-}
-
-void list_panama(Settings& out, const std::string& path, const panama::PanamaConfig& panama,
-                 const switching::SwitchConfig& config) {
-  out[path + " packet_memory"] = {std::to_string(panama.packet_memory), true};
-  for (const auto& tree : panama.trees) {
-    out[path + " tree " + std::to_string(tree.job) + "/" + std::to_string(tree.tree)] = {
-        "group " + to_string(tree.group) + " children " + ports_text(tree.children, config) +
-        " parent " + (tree.parent ? config.ports[*tree.parent].name : "none") + " workers " +
-        std::to_string(tree.workers) + " workers_below " + std::to_string(tree.workers_below) +
-        " quorum " + std::to_string(tree.quorum) + sources_text(tree)};
-  }
-}
-
-std::string addresses_text(const std::vector<wire::IpAddress>& addresses) {
-  std::string text;
-  for (const auto& address : addresses) {
-    text += (text.empty() ? "" : ", ") + to_string(address);
-  }
-  return text;
-}
-
-// Of a ring that spans several racks, what lies where.
-std::string places_text(const netreduce::RingConfig& ring) {
-  std::string text = ring.local.empty() ? "" : " local " + addresses_text(ring.local);
-  for (const auto& rack : ring.racks) {
-    text += " rack " + addresses_text(rack);
-  }
-  return text + (ring.parent ? " parent " + to_string(*ring.parent) : "");
-}
-
-void list_netreduce(Settings& out, const std::string& path,
-                    const netreduce::NetReduceConfig& netreduce) {
-  for (const auto& ring : netreduce.rings) {
-    out[path + " ring " + std::to_string(ring.id)] = {
-        "members " + addresses_text(ring.members) + " window " + std::to_string(ring.window) +
-        " message_packets " + std::to_string(ring.message_packets) + " mtu " +
-        std::to_string(ring.mtu) + places_text(ring)};
-  }
-}
-
-void list_selection(Settings& out, const std::string& path,
+void list_selection(SettingTexts& out, const std::string& path,
                     const forwarding::SelectionConfig& selection) {
   out[path + " ordinary"] = {std::string(name(selection.policies.ordinary))};
   out[path + " reduction"] = {std::string(name(selection.policies.reduction))};
@@ -209,7 +114,7 @@ void list_selection(Settings& out, const std::string& path,
   out[path + " tree_seed"] = {std::to_string(selection.tree_seed)};
 }
 
-void list_switch(Settings& out, const SwitchSection& section) {
+void list_switch(SettingTexts& out, const SwitchSection& section) {
   const auto& config = section.config;
   const std::string path = "switch " + config.name;
   out[path + " id"] = {std::to_string(config.id), true};
@@ -223,17 +128,14 @@ void list_switch(Settings& out, const SwitchSection& section) {
   out[path + " bfd"] = {config.bfd ? duration_text(config.bfd->interval) + " x " +
                                          std::to_string(config.bfd->multiplier)
                                    : std::string("off")};
-  out[path + " canary"] = {config.canary ? "on" : "off", true};
-  if (config.canary) {
-    list_canary(out, path + " canary", *config.canary, config);
-  }
-  out[path + " panama"] = {config.panama ? "on" : "off", true};
-  if (config.panama) {
-    list_panama(out, path + " panama", *config.panama, config);
-  }
-  out[path + " netreduce"] = {config.netreduce ? "on" : "off", true};
-  if (config.netreduce) {
-    list_netreduce(out, path + " netreduce", *config.netreduce);
+  const auto sections = protocol_sections();
+  for (std::size_t row = 0; row < sections.size(); ++row) {
+    const auto below = path + " " + std::string(sections[row]->name);
+    const bool on = config.protocols.of(row).has_value();
+    out[below] = {on ? "on" : "off", true};
+    if (on) {
+      sections[row]->list(out, below, config);
+    }
   }
   for (std::size_t i = 0; i < config.ports.size(); ++i) {
     list_port(out, path + " port " + config.ports[i].name, config.ports[i], section.devices[i], i);
@@ -244,8 +146,8 @@ void list_switch(Settings& out, const SwitchSection& section) {
 constexpr const char* idle_names[] = {"adaptive", "poll"};
 constexpr const char* hugepages_names[] = {"auto", "never", "always"};
 
-Settings list(const DaemonConfig& config) {
-  Settings out;
+SettingTexts list(const DaemonConfig& config) {
+  SettingTexts out;
   std::string cores;
   for (const unsigned core : config.cores) {
     cores += (cores.empty() ? "" : ", ") + std::to_string(core);
@@ -290,13 +192,21 @@ void restart_with_section(std::vector<ConfigChange>& changes) {
 
 }  // namespace
 
+std::string ports_text(const std::vector<PortIndex>& ports, const switching::SwitchConfig& config) {
+  std::string text;
+  for (const PortIndex port : ports) {
+    text += (text.empty() ? "" : ", ") + config.ports[port].name;
+  }
+  return text;
+}
+
 std::string to_string(const DeviceConfig& device) {
   return std::visit(DeviceText{}, device);
 }
 
 std::vector<ConfigChange> diff(const DaemonConfig& before, const DaemonConfig& after) {
-  const Settings old_settings = list(before);
-  const Settings new_settings = list(after);
+  const SettingTexts old_settings = list(before);
+  const SettingTexts new_settings = list(after);
   std::vector<ConfigChange> changes;
   for (const auto& [path, value] : old_settings) {
     const auto other = new_settings.find(path);

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "control/config_draft.h"
+#include "control/protocol_section.h"
 
 namespace tributary::control {
 namespace {
@@ -178,7 +179,11 @@ void check_fabric(const ConfigDraft& draft, Diagnostics& diagnostics) {
   }
   check_addresses(draft, diagnostics);
   check_devices(draft, diagnostics);
-  check_netreduce_fabric(draft, diagnostics);
+  for (const auto* section : protocol_sections()) {
+    if (section->check_fabric != nullptr) {
+      section->check_fabric(draft, diagnostics);
+    }
+  }
 }
 
 void connect_links(ConfigDraft& draft, Diagnostics& diagnostics) {

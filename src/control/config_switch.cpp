@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "control/config_draft.h"
+#include "control/protocol_section.h"
 
 namespace tributary::control {
 namespace {
@@ -68,9 +69,9 @@ void read_switch(Reader& reader, SwitchDraft& out) {
   reader.integer("ecmp_seed", config.ecmp_seed, {std::uint64_t{0}, seed_max});
   reader.table("bfd", [&](Reader& child) { read_bfd(child, config.bfd); });
   reader.table("selection", [&](Reader& child) { read_selection(child, config.selection); });
-  reader.table("canary", [&](Reader& child) { read_canary(child, out); });
-  reader.table("panama", [&](Reader& child) { read_panama(child, out); });
-  reader.table("netreduce", [&](Reader& child) { read_netreduce(child, out); });
+  for (const auto* section : protocol_sections()) {
+    reader.table(section->name, [&](Reader& child) { section->read(child, out); });
+  }
   reader.tables("port", [&](Reader& child) { read_port(child, out); });
   reader.tables("route", [&](Reader& child) { read_route(child, out); });
   reader.tables("fdb", [&](Reader& child) { read_fdb(child, out); });

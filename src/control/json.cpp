@@ -2,6 +2,7 @@
 #include "control/json.h"
 
 #include "control/text.h"
+#include "protocols/engines.h"
 
 namespace tributary::control {
 namespace {
@@ -264,12 +265,13 @@ json drop_rows(const std::vector<SwitchStatus>& switches, const std::vector<Port
     rows.push_back(
         {{"scope", scope}, {"where", where}, {"reason", reason}, {"packets_total", packets}});
   };
+  const auto reasons = protocols::drop_reasons();
   for (const SwitchStatus& sw : switches) {
-    for (std::size_t i = 0; i < drop_reason_count; ++i) {
-      add("received", sw.name, drop_reason_names[i], sw.ledger.drops[i]);
+    for (const auto& [reason, name] : reasons) {
+      add("received", sw.name, name, sw.ledger.dropped(reason));
     }
-    for (std::size_t i = 0; i < drop_reason_count; ++i) {
-      add("originated", sw.name, drop_reason_names[i], sw.ledger.losses[i]);
+    for (const auto& [reason, name] : reasons) {
+      add("originated", sw.name, name, sw.ledger.lost(reason));
     }
   }
   for (const PortStatus& port : ports) {

@@ -2,6 +2,7 @@
 #include "control/loader.h"
 
 #include "control/config_draft.h"
+#include "control/protocol_section.h"
 #include "control/toml_file.h"
 
 namespace tributary::control {
@@ -24,13 +25,20 @@ void read_root(Reader& reader, ConfigDraft& out) {
   out.links_sound = reader.errors() == errors_before;
 }
 
+void check_protocols(SwitchDraft& sw, Diagnostics& diagnostics) {
+  const auto sections = protocol_sections();
+  for (std::size_t row = 0; row < sections.size(); ++row) {
+    if (sw.config.protocols.of(row).has_value()) {
+      sections[row]->check(sw, diagnostics);
+    }
+  }
+}
+
 void check(ConfigDraft& draft, Diagnostics& diagnostics) {
   bool ports_sound = true;
   for (SwitchDraft& sw : draft.switches) {
     if (sw.sound) {
-      resolve_canary_jobs(sw, diagnostics);
-      resolve_panama_trees(sw, diagnostics);
-      check_netreduce_rings(sw, diagnostics);
+      check_protocols(sw, diagnostics);
     }
     check_switch(sw, diagnostics);
     ports_sound = ports_sound && sw.sound;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocols/panama/engine/config.h"
+
 namespace tributary::control {
 namespace {
 
@@ -74,13 +76,14 @@ Added add_tree(panama::PanamaConfig& panama, const std::vector<panama::TreeConfi
 }
 
 Added add_to_switch(switching::SwitchConfig& config, const std::vector<TreePart>& parts) {
-  if (!config.panama && !parts.empty()) {
+  auto* panama = config.protocols.find<panama::PanamaConfig>();
+  if (panama == nullptr && !parts.empty()) {
     return tl::unexpected(label(config.name, parts.front()) +
                           "PANAMA is off; add [switch.panama] to its configuration");
   }
-  const auto file = config.panama ? config.panama->trees : std::vector<panama::TreeConfig>{};
+  const auto file = panama != nullptr ? panama->trees : std::vector<panama::TreeConfig>{};
   for (const TreePart& part : parts) {
-    if (const auto added = add_tree(*config.panama, file, part, config); !added) {
+    if (const auto added = add_tree(*panama, file, part, config); !added) {
       return tl::unexpected(label(config.name, part) + added.error());
     }
   }
@@ -119,6 +122,16 @@ Added add_trees(DaemonConfig& config, const RuntimeTrees& trees) {
     }
   }
   return {};
+}
+
+tl::expected<DaemonConfig, std::string> with_trees(DaemonConfig current, const DaemonConfig& given,
+                                                   const RuntimeTrees& trees) {
+  for (std::size_t s = 0; s < current.switches.size(); ++s) {
+    if (const auto* panama = given.switches[s].config.protocols.find<panama::PanamaConfig>()) {
+      current.switches[s].config.protocols.emplace(*panama);
+    }
+  }
+  return add_trees(current, trees).map([&] { return std::move(current); });
 }
 
 TreePart named_tree(const panama::TreeConfig& tree, const switching::SwitchConfig& config) {

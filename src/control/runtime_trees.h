@@ -10,6 +10,7 @@
 
 #include "control/config.h"
 #include "placement/topology.h"
+#include "protocols/panama/engine/config.h"
 
 namespace tributary::control {
 
@@ -27,6 +28,10 @@ RuntimeTrees with_change(RuntimeTrees trees, const std::string& switch_name,
 // Adds `trees` to those of the file in `config`. The error names the tree that does not fit, and
 // says why and what helps; then `config` is of no use.
 tl::expected<void, std::string> add_trees(DaemonConfig& config, const RuntimeTrees& trees);
+
+// `current` with the trees of the file, `given`, and those installed at run time, `trees`.
+tl::expected<DaemonConfig, std::string> with_trees(DaemonConfig current, const DaemonConfig& given,
+                                                   const RuntimeTrees& trees);
 
 // A tree of the configuration by the names of its ports.
 TreePart named_tree(const panama::TreeConfig& tree, const switching::SwitchConfig& config);

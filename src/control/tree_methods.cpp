@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "control/tree_json.h"
+#include "protocols/panama/engine/config.h"
 
 namespace tributary::control {
 namespace {
@@ -37,10 +38,11 @@ json all_rows(Backend& backend, const std::vector<TreeRow>& states) {
   };
   for (const SwitchSection& section : backend.config().switches) {
     const auto& config = section.config;
-    if (!config.panama) {
+    const auto* panama = config.protocols.find<panama::PanamaConfig>();
+    if (panama == nullptr) {
       continue;
     }
-    for (const auto& tree : config.panama->trees) {
+    for (const auto& tree : panama->trees) {
       add(config.name, named_tree(tree, config), "file");
     }
     if (const auto found = backend.trees().find(config.name); found != backend.trees().end()) {
@@ -55,7 +57,7 @@ json all_rows(Backend& backend, const std::vector<TreeRow>& states) {
 json switches_with_panama(Backend& backend) {
   json list = json::array();
   for (const SwitchSection& section : backend.config().switches) {
-    if (const auto& panama = section.config.panama) {
+    if (const auto* panama = section.config.protocols.find<panama::PanamaConfig>()) {
       list.push_back({{"switch", section.config.name},
                       {"packet_memory_packets", panama->packet_memory},
                       {"trees_max", trees_max(*panama)}});

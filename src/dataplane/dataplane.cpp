@@ -264,7 +264,7 @@ tl::expected<control::LateCpus, std::string> Dataplane::reload(const control::Da
 
 control::Outcome Dataplane::set_trees(const control::RuntimeTrees& next) {
   const std::lock_guard lock(mutex_);
-  auto merged = merge_trees(config_, given_, next);
+  auto merged = control::with_trees(config_, given_, next);
   if (!merged) {
     return tl::unexpected(merged.error());
   }

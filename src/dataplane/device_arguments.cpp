@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "control/protocol_section.h"
 #include "dataplane/memory_plan.h"
 #include "switch/flow_plan.h"
 
@@ -90,9 +91,11 @@ DeviceArguments raw_arguments(const control::RawDevice& device) {
 std::uint32_t frames_at_once(const switching::SwitchConfig& config,
                              const switching::PortConfig& port) {
   std::uint64_t frames = 0;
-  if (config.netreduce) {
-    for (const auto& ring : config.netreduce->rings) {
-      frames += std::uint64_t{ring.window} * ring.message_packets;
+  const auto sections = control::protocol_sections();
+  for (std::size_t row = 0; row < sections.size(); ++row) {
+    const auto& settings = config.protocols.of(row);
+    if (settings.has_value() && sections[row]->frames_at_once != nullptr) {
+      frames += sections[row]->frames_at_once(settings);
     }
   }
   if (port.flow.mode != forwarding::FlowControl::off) {

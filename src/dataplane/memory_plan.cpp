@@ -7,6 +7,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "control/protocol_section.h"
+
 namespace tributary::dataplane {
 namespace {
 
@@ -58,8 +60,12 @@ std::uint32_t slot_bytes_for(std::uint16_t mtu) {
 std::uint32_t packets_of(const control::DaemonConfig& config) {
   auto packets = config.packets;
   for (const auto& section : config.switches) {
-    if (section.config.netreduce) {
-      packets += static_cast<std::uint32_t>(section.config.netreduce->slots());
+    const auto rows = control::protocol_sections();
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      const auto& settings = section.config.protocols.of(row);
+      if (settings.has_value() && rows[row]->packets != nullptr) {
+        packets += rows[row]->packets(settings);
+      }
     }
   }
   return packets;

@@ -30,7 +30,7 @@ std::uint16_t largest_mtu(const control::DaemonConfig& config);
 // slots of a ring follow each other without gaps.
 std::uint32_t slot_bytes_for(std::uint16_t mtu);
 
-// All that cores, devices and the rings of NetReduce hold.
+// All that cores, devices and engines hold.
 std::uint32_t packets_of(const control::DaemonConfig& config);
 
 MemoryPlan plan_memory(const control::DaemonConfig& config, std::uint64_t hugepage_megabytes_free);

@@ -20,9 +20,4 @@ tl::expected<control::DaemonConfig, std::string> merge_reload(const control::Dae
                                                               const control::RuntimeTrees& trees,
                                                               std::uint32_t packets);
 
-// `current` with the trees of the file, `given`, and those installed at run time, `trees`.
-tl::expected<control::DaemonConfig, std::string> merge_trees(const control::DaemonConfig& current,
-                                                             const control::DaemonConfig& given,
-                                                             const control::RuntimeTrees& trees);
-
 }  // namespace tributary::dataplane

@@ -19,6 +19,8 @@ namespace tributary::engine {
 struct Path {
   std::uint32_t hash = 0;   // of the aggregation key and the leader
   std::uint32_t block = 0;  // sequence number of the block in its job
+  // Where a packet goes that has no IP header: directly over Ethernet, too, it is routed.
+  wire::Ipv4Address destination;
 };
 
 // A packet that an engine wants routed (or bridged) by its destination. The switch writes the

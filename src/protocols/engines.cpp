@@ -1,81 +1,66 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/engines.h"
 
-#include <array>
+#include <algorithm>
+#include <iterator>
 
-#include "protocols/canary/engine/engine.h"
-#include "protocols/canary/engine/protocol.h"
-#include "protocols/netreduce/engine/engine.h"
-#include "protocols/netreduce/engine/protocol.h"
-#include "protocols/panama/engine/engine.h"
-#include "protocols/panama/engine/protocol.h"
+#include "protocols/list.h"
 
-namespace tributary::engine {
+namespace tributary {
+
+// What each protocol's folder defines.
+#define TRIBUTARY_DECLARE(protocol)            \
+  namespace protocol {                         \
+  extern const engine::EngineKind engine_kind; \
+  }
+TRIBUTARY_PROTOCOLS(TRIBUTARY_DECLARE)
+#undef TRIBUTARY_DECLARE
+
+namespace protocols {
 namespace {
 
-bool wants_canary(const EngineConfigs& configs) {
-  return configs.canary != nullptr;
-}
-
-std::unique_ptr<Engine> make_canary(const EngineConfigs& configs, const SwitchIdentity& self,
-                                    PacketPool& pool) {
-  if (!wants_canary(configs)) {
-    return nullptr;
-  }
-  return std::make_unique<canary::CanaryEngine>(*configs.canary, self, pool);
-}
-
-bool reconfigure_canary(Engine& engine, const EngineConfigs& configs) {
-  return wants_canary(configs) &&
-         static_cast<canary::CanaryEngine&>(engine).reconfigure(*configs.canary);
-}
-
-bool wants_panama(const EngineConfigs& configs) {
-  return configs.panama != nullptr;
-}
-
-std::unique_ptr<Engine> make_panama(const EngineConfigs& configs, const SwitchIdentity& self,
-                                    PacketPool& pool) {
-  if (!wants_panama(configs)) {
-    return nullptr;
-  }
-  return std::make_unique<panama::PanamaEngine>(*configs.panama, self, pool);
-}
-
-bool reconfigure_panama(Engine& engine, const EngineConfigs& configs) {
-  return wants_panama(configs) &&
-         static_cast<panama::PanamaEngine&>(engine).reconfigure(*configs.panama);
-}
-
-bool wants_netreduce(const EngineConfigs& configs) {
-  return configs.netreduce != nullptr;
-}
-
-std::unique_ptr<Engine> make_netreduce(const EngineConfigs& configs, const SwitchIdentity&,
-                                       PacketPool&) {
-  if (!wants_netreduce(configs)) {
-    return nullptr;
-  }
-  return std::make_unique<netreduce::NetReduceEngine>(*configs.netreduce);
-}
-
-bool reconfigure_netreduce(Engine& engine, const EngineConfigs& configs) {
-  if (wants_netreduce(configs)) {
-    static_cast<netreduce::NetReduceEngine&>(engine).reconfigure(*configs.netreduce);
-  }
-  return wants_netreduce(configs);
-}
-
-constexpr std::array<EngineKind, 3> kinds = {{
-    {canary::protocol, wants_canary, make_canary, reconfigure_canary},
-    {panama::protocol, wants_panama, make_panama, reconfigure_panama},
-    {netreduce::protocol, wants_netreduce, make_netreduce, reconfigure_netreduce},
-}};
+constexpr const engine::EngineKind* kinds[] = {
+#define TRIBUTARY_KIND(protocol) &protocol::engine_kind,
+    TRIBUTARY_PROTOCOLS(TRIBUTARY_KIND)
+#undef TRIBUTARY_KIND
+};
+static_assert(std::size(kinds) <= protocols_max);
 
 }  // namespace
 
-std::span<const EngineKind> engine_kinds() {
+std::span<const engine::EngineKind* const> engines() {
   return kinds;
 }
 
-}  // namespace tributary::engine
+const engine::Protocol* protocol_over_ethernet(std::uint16_t ethertype) {
+  const auto found =
+      std::find_if(std::begin(kinds), std::end(kinds), [ethertype](const auto* kind) {
+        return kind->protocol.ethertype != 0 && kind->protocol.ethertype == ethertype;
+      });
+  return found == std::end(kinds) ? nullptr : &(*found)->protocol;
+}
+
+std::vector<std::pair<DropReason, std::string>> drop_reasons() {
+  std::vector<std::pair<DropReason, std::string>> all;
+  for (std::size_t i = 0; i < std::size(common_drop_reasons); ++i) {
+    all.emplace_back(static_cast<DropReason>(i), common_drop_reasons[i]);
+  }
+  for (std::size_t row = 0; row < std::size(kinds); ++row) {
+    const auto& protocol = kinds[row]->protocol;
+    for (std::size_t i = 0; i < protocol.drop_reasons.size(); ++i) {
+      all.emplace_back(protocol_drop_reason(row, i),
+                       std::string(protocol.name) + "_" + std::string(protocol.drop_reasons[i]));
+    }
+  }
+  return all;
+}
+
+std::string name(DropReason reason) {
+  const auto all = drop_reasons();
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [reason](const auto& each) { return each.first == reason; });
+  return found == all.end() ? std::string() : found->second;
+}
+
+}  // namespace protocols
+}  // namespace tributary

@@ -22,11 +22,6 @@ std::vector<engine::Segment> segments_of(const SwitchConfig& config) {
 
 }  // namespace
 
-engine::EngineConfigs engine_configs(const SwitchConfig& config) {
-  return {config.canary ? &*config.canary : nullptr, config.panama ? &*config.panama : nullptr,
-          config.netreduce ? &*config.netreduce : nullptr};
-}
-
 Aggregation::Aggregation(const SwitchConfig& config, const Interfaces& interfaces, PacketPool& pool)
     : self_{config.id, config.address, interfaces.bridge_mac(), interfaces.count(),
             segments_of(config)},
@@ -53,15 +48,20 @@ void Aggregation::expire(Time now, engine::Actions& actions) {
 
 // An engine whose settings cannot change while it holds blocks is made anew.
 void Aggregation::reconfigure(const SwitchConfig& config) {
-  const auto configs = engine_configs(config);
   std::vector<Slot> next;
-  for (const auto& kind : engine::engine_kinds()) {
+  const auto kinds = protocols::engines();
+  for (std::size_t row = 0; row < kinds.size(); ++row) {
+    const auto& settings = config.protocols.of(row);
+    if (!settings.has_value()) {
+      continue;
+    }
+    const auto* kind = kinds[row];
     const auto old = std::find_if(slots_.begin(), slots_.end(),
-                                  [&](const Slot& slot) { return slot.kind == &kind; });
-    if (old != slots_.end() && kind.reconfigure(*old->engine, configs)) {
+                                  [kind](const Slot& slot) { return slot.kind == kind; });
+    if (old != slots_.end() && kind->reconfigure(*old->engine, settings)) {
       next.push_back(std::move(*old));
-    } else if (auto engine = kind.make(configs, self_, pool_)) {
-      next.push_back({&kind, std::move(engine), {}});
+    } else {
+      next.push_back({kind, kind->make(settings, self_, pool_), {}});
       next.back().burst.reserve(burst_reserve);
     }
   }

@@ -14,9 +14,6 @@
 
 namespace tributary::switching {
 
-// What the engines of a switch are configured to; points into `config`.
-engine::EngineConfigs engine_configs(const SwitchConfig& config);
-
 // The aggregation engines of one core of a switch, and the packets of the current burst that they
 // claimed: each engine is called once per burst.
 class Aggregation {

@@ -7,11 +7,9 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "engine/settings.h"
 #include "forwarding/config.h"
 #include "packet/clock.h"
-#include "protocols/canary/engine/config.h"
-#include "protocols/netreduce/engine/config.h"
-#include "protocols/panama/engine/config.h"
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
 
@@ -70,9 +68,7 @@ struct SwitchConfig {
   std::vector<RouteConfig> routes;
   std::vector<FdbEntryConfig> fdb;
   std::vector<ArpEntryConfig> arp;
-  std::optional<canary::CanaryConfig> canary;           // no value: Canary packets are ordinary UDP
-  std::optional<panama::PanamaConfig> panama;           // no value: PANAMA packets are ordinary UDP
-  std::optional<netreduce::NetReduceConfig> netreduce;  // no value: so is RoCE
+  engine::Settings protocols;  // of which there are engines
 };
 
 }  // namespace tributary::switching

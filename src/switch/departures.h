@@ -6,7 +6,6 @@
 #include "engine/actions.h"
 #include "engine/frame.h"
 #include "forwarding/rows.h"
-#include "protocols/canary/wire.h"
 #include "switch/bridge.h"
 #include "switch/interfaces.h"
 #include "switch/outlet.h"
@@ -38,8 +37,8 @@ class Departures {
     const auto frame = engine::parse_frame(*packet);
     if (frame.ethernet == nullptr) {
       outlet_.drop(std::move(packet), DropReason::truncated, account);
-    } else if (frame.ethernet->type.value() == wire::ethertype::canary) {
-      depart_raw(departure, frame, account, now);
+    } else if (frame.ipv4 == nullptr && departure.path) {
+      router_.forward_raw(std::move(packet), *departure.path, account, now);
     } else if (is_bridged(*packet, frame, now)) {
       // Transit keeps its source address, as on any bridge.
       const bool in_transit = departure.received || departure.resumed;
@@ -72,19 +71,6 @@ class Departures {
     wire::MutableCursor(packet->bytes()).take<wire::EthernetHeader>()->source =
         interfaces_.mac(port);
     outlet_.send(std::move(packet), port, Account::originated);
-  }
-
-  // Directly over Ethernet the header's destination is what the IP tables look up.
-  void depart_raw(engine::Departure& departure, const engine::Frame& frame, Account account,
-                  Time now) {
-    wire::MutableCursor cursor(frame.payload);
-    const auto* header = cursor.take<wire::CanaryHeader>();
-    if (header == nullptr) {
-      outlet_.drop(std::move(departure.packet), DropReason::canary_truncated, account);
-      return;
-    }
-    router_.forward_raw(std::move(departure.packet), header->destination,
-                        departure.path.value_or(engine::Path{}), account, now);
   }
 
   // A frame that came in by the bridge for another host's MAC address stays on the bridge.

@@ -5,8 +5,8 @@
 #include <span>
 #include <utility>
 
-#include "wire/key.h"
 #include "wire/checksum.h"
+#include "wire/key.h"
 
 namespace tributary::switching {
 namespace {

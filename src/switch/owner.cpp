@@ -10,17 +10,18 @@
 namespace tributary::switching {
 
 unsigned owner_core(Packet& packet, const SwitchConfig& config, unsigned here, unsigned cores) {
-  if (cores <= 1 || (!config.canary && !config.panama && !config.netreduce && !config.bfd)) {
+  if (cores <= 1 || (config.protocols.empty() && !config.bfd)) {
     return here;
   }
   const auto frame = engine::parse_frame(packet);
   if (config.bfd && is_bfd(frame)) {
     return Liveness::core;
   }
-  const auto configs = engine_configs(config);
-  for (const auto& kind : engine::engine_kinds()) {
-    if (kind.wanted(configs) && kind.protocol.claims(frame)) {
-      const auto port = wire::source_port_of(kind.protocol.key(frame));
+  const auto kinds = protocols::engines();
+  for (std::size_t row = 0; row < kinds.size(); ++row) {
+    const auto& protocol = kinds[row]->protocol;
+    if (config.protocols.of(row).has_value() && protocol.claims(frame)) {
+      const auto port = wire::source_port_of(protocol.key(frame));
       return core_of_spread(wire::spread(port), cores);
     }
   }

@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "protocols/canary/wire.h"
+#include "protocols/engines.h"
 #include "switch/routes.h"
 #include "wire/checksum.h"
 #include "wire/ethernet.h"
+#include "wire/key.h"
 
 namespace tributary::switching {
 namespace {
@@ -103,9 +104,9 @@ void Router::receive(PacketPtr packet, const engine::Frame& frame, PortIndex int
     return;
   }
   if (const auto type = frame.ethernet->type.value(); type != wire::ethertype::ipv4) {
-    const bool canary = type == wire::ethertype::canary;
-    outlet_.drop(std::move(packet),
-                 canary ? DropReason::canary_not_served : DropReason::unknown_ethertype,
+    const auto* protocol = protocols::protocol_over_ethernet(type);
+    const auto not_served = protocol != nullptr ? protocol->not_served : std::nullopt;
+    outlet_.drop(std::move(packet), not_served.value_or(DropReason::unknown_ethertype),
                  Account::received);
     return;
   }
@@ -204,8 +205,8 @@ void Router::end(PacketPtr packet, const engine::Frame& frame,
   }
 }
 
-void Router::forward_raw(PacketPtr packet, const wire::Ipv4Address& destination,
-                         const engine::Path& path, Account account, Time now) {
+void Router::forward_raw(PacketPtr packet, const engine::Path& path, Account account, Time now) {
+  const auto& destination = path.destination;
   auto* group = routes_.find(destination);
   auto reason = DropReason::no_route;
   if (group != nullptr && !group->live.empty()) {

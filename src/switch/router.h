@@ -74,9 +74,8 @@ class Router {
                const std::optional<engine::Path>& path, Account account, Time now) {
     forward_by(routes_.way_to(towards), std::move(packet), frame, towards, path, account, now);
   }
-  // Sends a frame without an IP header towards `destination`.
-  void forward_raw(PacketPtr packet, const wire::Ipv4Address& destination, const engine::Path& path,
-                   Account account, Time now);
+  // Sends a frame without an IP header on.
+  void forward_raw(PacketPtr packet, const engine::Path& path, Account account, Time now);
 
   void set_port_up(PortIndex port, bool up);
   // Next hops that died leave their groups, and return when they are alive again.

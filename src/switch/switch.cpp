@@ -213,7 +213,7 @@ class Switch::Impl {
     const auto& [packet, frame, slot, way] = accepted;
     const auto& ethernet = *frame.ethernet;
     return (frame.ipv4 != nullptr && ethernet.destination == interfaces_.mac(packet->ingress)) ||
-           ethernet.type.value() == wire::ethertype::canary ||
+           ethernet.type.value() == slot->kind->protocol.ethertype ||
            is_to_group(frame, slot->kind->protocol);
   }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "input.h"
+#include "protocols/canary/engine/config.h"
 #include "protocols/canary/engine/engine.h"
 #include "protocols/canary/engine/protocol.h"
 #include "support/canary_packets.h"

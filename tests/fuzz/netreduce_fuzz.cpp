@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "input.h"
+#include "protocols/netreduce/engine/config.h"
 #include "protocols/netreduce/engine/engine.h"
 #include "protocols/netreduce/engine/protocol.h"
 #include "support/engine_harness.h"
@@ -80,7 +81,8 @@ class Session {
         now_ += std::chrono::seconds(input_.next());
         return;
       case 1:
-        return engine_.reconfigure(config_of(input_.next()));
+        engine_.reconfigure(config_of(input_.next()));
+        return;
       case 2:
         return feed(tampered(true));
       case 3:

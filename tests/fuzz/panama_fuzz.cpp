@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "input.h"
+#include "protocols/panama/engine/config.h"
 #include "protocols/panama/engine/engine.h"
 #include "protocols/panama/engine/protocol.h"
 #include "support/engine_harness.h"

@@ -14,6 +14,7 @@
 #include "device.h"
 #include "frame_load.h"
 #include "interpose_allocations.h"
+#include "protocols/canary/engine/config.h"
 #include "support/canary_packets.h"
 #include "support/frames.h"
 
@@ -162,7 +163,7 @@ TEST(Allocation, BlocksThatAreGivenUp) {
 // Kinds and fields at random; of few blocks, of which most say the same, so that packets meet.
 TEST(Allocation, EveryKindOfCanaryPacket) {
   auto config = CanaryLoad({}).config();
-  config.canary->descriptors = 16;
+  config.protocols.get<canary::CanaryConfig>().descriptors = 16;
   config.routes = {{{wire::Ipv4Address(), 0}, {station_address(0, 7), station_address(1, 7)}}};
   Watched device(config, 4096);
   std::mt19937 random(1);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "addresses.h"
+#include "protocols/canary/engine/config.h"
 
 namespace tributary::perf {
 namespace {
@@ -27,9 +28,10 @@ switching::SwitchConfig CanaryLoad::config() const {
   for (const auto& worker : workers_) {
     config.arp.push_back({worker.address, worker.mac});
   }
-  config.canary = canary::CanaryConfig{};
-  config.canary->descriptors = shape_.descriptors != 0 ? shape_.descriptors : 4 * shape_.in_flight;
-  config.canary->hash_seed = 1;
+  config.protocols.emplace<canary::CanaryConfig>({});
+  config.protocols.get<canary::CanaryConfig>().descriptors =
+      shape_.descriptors != 0 ? shape_.descriptors : 4 * shape_.in_flight;
+  config.protocols.get<canary::CanaryConfig>().hash_seed = 1;
   return config;
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "addresses.h"
+#include "protocols/netreduce/engine/config.h"
 #include "support/frames.h"
 #include "support/roce_packets.h"
 
@@ -13,7 +14,7 @@ NetReduceLoad::NetReduceLoad(const NetReduceShape& shape) : shape_(shape), paylo
 
 switching::SwitchConfig NetReduceLoad::config() const {
   auto config = routed_switch(shape_.ports);
-  auto& ring = config.netreduce.emplace().rings.emplace_back();
+  auto& ring = config.protocols.emplace<netreduce::NetReduceConfig>().rings.emplace_back();
   ring.id = 1;
   ring.message_packets = shape_.message_packets;
   ring.mtu = shape_.mtu;

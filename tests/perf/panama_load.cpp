@@ -2,6 +2,7 @@
 #include "panama_load.h"
 
 #include "addresses.h"
+#include "protocols/panama/engine/config.h"
 
 namespace tributary::perf {
 namespace {
@@ -21,10 +22,10 @@ PanamaLoad::PanamaLoad(const PanamaShape& shape)
 switching::SwitchConfig PanamaLoad::config() const {
   auto config = routed_switch(shape_.ports);
   config.address = switch_address;
-  config.panama.emplace();
-  config.panama->packet_memory = shape_.in_flight;
+  config.protocols.emplace<panama::PanamaConfig>();
+  config.protocols.get<panama::PanamaConfig>().packet_memory = shape_.in_flight;
   for (std::uint32_t tree = 0; tree < shape_.trees; ++tree) {
-    auto& place = config.panama->trees.emplace_back();
+    auto& place = config.protocols.get<panama::PanamaConfig>().trees.emplace_back();
     place.job = tree + 1;
     place.group = group_of(tree);
     for (PortIndex port = 0; port < shape_.ports; ++port) {

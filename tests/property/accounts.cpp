@@ -5,6 +5,9 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "protocols/engines.h"
+#include "protocols/panama/engine/config.h"
+
 namespace tributary::test {
 namespace {
 
@@ -35,9 +38,9 @@ std::uint64_t sum(const VirtualFabric& fabric, std::string_view engine,
 template <typename Wanted>
 std::uint64_t drops(const VirtualFabric& fabric, Wanted wanted) {
   std::uint64_t total = 0;
-  for (const auto& ledger : fabric.ledgers()) {
-    for (std::size_t i = 0; i < drop_reason_count; ++i) {
-      total += wanted(drop_reason_names[i]) ? ledger.drops[i] : 0;
+  for (const auto& [reason, name] : protocols::drop_reasons()) {
+    for (const auto& ledger : fabric.ledgers()) {
+      total += wanted(name) ? ledger.dropped(reason) : 0;
     }
   }
   return total;
@@ -57,7 +60,7 @@ struct TreeSums {
 TreeSums add_trees(const VirtualFabric& fabric) {
   TreeSums sums;
   for (std::size_t index = 0; index < fabric.switch_count(); ++index) {
-    const auto& config = *fabric.config(index).panama;
+    const auto& config = fabric.config(index).protocols.get<panama::PanamaConfig>();
     for (const auto* engine : fabric.engines(index, panama_name)) {
       const auto trees = engine->trees();
       for (std::size_t i = 0; i < trees.size(); ++i) {

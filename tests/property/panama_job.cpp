@@ -48,7 +48,7 @@ void set_up_trees(const Shape& shape, FabricSpec& fabric) {
   const auto needed = panama::initial_window * shape.panama * shape.panama_trees;
   const auto memory = static_cast<std::uint32_t>(std::max(shape.packet_memory, needed));
   for (auto& section : fabric.switches) {
-    section.config.panama = panama::PanamaConfig{memory, {}};
+    section.config.protocols.emplace<panama::PanamaConfig>({memory, {}});
   }
   constexpr std::uint64_t roots = 1;  // of the streams of a job, after its seats
   for (std::uint32_t job = 0; job < shape.panama; ++job) {

@@ -7,6 +7,7 @@
 
 #include "property/panama_job.h"
 #include "property/ring_job.h"
+#include "protocols/canary/engine/config.h"
 
 namespace tributary::test {
 namespace {
@@ -102,7 +103,7 @@ class Builder {
       canary.reclaim_after = std::chrono::milliseconds(shape_.reclaim_ms);
       canary.age_max = std::chrono::milliseconds(shape_.age_ms);
       canary.hash_seed = random_() | 1;
-      config.canary = canary;
+      config.protocols.emplace<canary::CanaryConfig>(canary);
     }
     fabric_.switches.push_back(std::move(section));
   }

@@ -86,7 +86,7 @@ class RingTree {
   }
 
   void give(std::size_t index, netreduce::RingConfig ring) {
-    auto& config = *fabric_.switches[index].config.netreduce;
+    auto& config = fabric_.switches[index].config.protocols.get<netreduce::NetReduceConfig>();
     config.rings.push_back(std::move(ring));
     if (const auto fault = netreduce::find_fault(config, config.rings.size() - 1)) {
       throw std::logic_error(fault->message);
@@ -153,7 +153,7 @@ void set_up_rings(const Shape& shape, FabricSpec& fabric) {
     return;
   }
   for (auto& section : fabric.switches) {
-    section.config.netreduce.emplace();
+    section.config.protocols.emplace<netreduce::NetReduceConfig>();
   }
   for (std::uint32_t job = 0; job < shape.jobs; ++job) {
     if (is_netreduce(shape, job)) {

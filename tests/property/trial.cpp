@@ -10,6 +10,7 @@
 #include "property/accounts.h"
 #include "property/members.h"
 #include "property/random_fabric.h"
+#include "protocols/engines.h"
 
 namespace tributary::test {
 namespace {
@@ -103,9 +104,9 @@ class Trial {
       sum += ledger;
     }
     std::string text;
-    for (std::size_t i = 0; i < drop_reason_count; ++i) {
-      if (const auto count = sum.drops[i] + sum.losses[i]; count != 0) {
-        text += " " + std::string(drop_reason_names[i]) + "=" + std::to_string(count);
+    for (const auto& [reason, name] : protocols::drop_reasons()) {
+      if (const auto count = sum.dropped(reason) + sum.lost(reason); count != 0) {
+        text += " " + name + "=" + std::to_string(count);
       }
     }
     return text;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "protocols/panama/engine/config.h"
+
 namespace tributary::test {
 namespace {
 
@@ -93,7 +95,7 @@ void set_up(FabricSpec& fabric, const AggregationTree& tree) {
       steps[step.parent].children.push_back(step.down);
       steps[step.parent].below = static_cast<std::uint16_t>(steps[step.parent].below + step.below);
     }
-    fabric.switches[index].config.panama->trees.push_back(config);
+    fabric.switches[index].config.protocols.get<panama::PanamaConfig>().trees.push_back(config);
   }
 }
 

@@ -33,8 +33,10 @@ control::SwitchSection make_leaf(const FatTree& shape, unsigned leaf, FabricSpec
   config.name = leaf_name(leaf);
   config.id = static_cast<std::uint16_t>(leaf);
   config.address = ip(10, leaf, 255, 1);
-  config.canary = shape.canary;
-  config.panama = shape.panama;
+  config.protocols.emplace(shape.canary);
+  if (shape.panama) {
+    config.protocols.emplace(*shape.panama);
+  }
   for (unsigned host = 1; host <= shape.hosts_per_leaf; ++host) {
     const auto name = "h" + std::to_string(host);
     config.ports.push_back(make_port(shape, name, ip(10, leaf, host, 1), 24));
@@ -60,9 +62,11 @@ control::SwitchSection make_spine(const FatTree& shape, unsigned spine) {
   config.name = spine_name(spine);
   config.id = static_cast<std::uint16_t>(100 + spine);
   config.address = ip(10, 100 + spine, 255, 1);
-  config.panama = shape.panama;
+  if (shape.panama) {
+    config.protocols.emplace(*shape.panama);
+  }
   if (shape.spines_aggregate) {
-    config.canary = shape.canary;
+    config.protocols.emplace(shape.canary);
   }
   for (unsigned leaf = 1; leaf <= shape.leaves; ++leaf) {
     config.ports.push_back(make_port(shape, leaf_name(leaf), ip(10, 100 + spine, leaf, 2), 30));

@@ -5,6 +5,8 @@
 #include <functional>
 #include <optional>
 
+#include "protocols/canary/engine/config.h"
+#include "protocols/panama/engine/config.h"
 #include "support/virtual_fabric.h"
 
 namespace tributary::test {

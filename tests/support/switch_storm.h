@@ -11,6 +11,7 @@
 
 #include "packet/list.h"
 #include "packet/pool.h"
+#include "protocols/canary/engine/config.h"
 #include "support/canary_packets.h"
 #include "support/frames.h"
 #include "switch/switch.h"
@@ -64,9 +65,9 @@ class SwitchStorm {
     config.ports[3].mtu = 576;
     config.routes = {{{Ip(), 0}, {Ip(10, 0, 2, 2), Ip(10, 0, 3, 2)}}};
     config.arp = {{Ip(10, 0, 3, 2), mac(32)}};
-    config.canary = canary::CanaryConfig{};
-    config.canary->descriptors = 4;
-    config.canary->hash_seed = 1;
+    config.protocols.emplace<canary::CanaryConfig>({});
+    config.protocols.get<canary::CanaryConfig>().descriptors = 4;
+    config.protocols.get<canary::CanaryConfig>().hash_seed = 1;
     return config;
   }
 
@@ -207,7 +208,7 @@ class SwitchStorm {
         break;
       case 2:
         config_.routes[0].via.resize(1 + (command >> 7), Ip(10, 0, 3, 2));
-        config_.canary->descriptors = (command & 0x40) != 0 ? 4 : 8;
+        config_.protocols.get<canary::CanaryConfig>().descriptors = (command & 0x40) != 0 ? 4 : 8;
         device.reconfigure(config_);
         break;
       case 3:

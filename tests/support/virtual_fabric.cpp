@@ -6,9 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "protocols/canary/engine/protocol.h"
-#include "protocols/netreduce/engine/protocol.h"
-#include "protocols/panama/engine/protocol.h"
+#include "protocols/engines.h"
 #include "support/stranger.h"
 #include "support/virtual_nodes.h"
 #include "switch/flow_plan.h"
@@ -369,9 +367,7 @@ void VirtualFabric::switch_burst(SwitchNode& node, PacketList ready) {
     const unsigned here = packet->ingress % spec_.cores;
     const auto owner = switching::owner_core(*packet, node.config, here, spec_.cores);
     const auto frame = engine::parse_frame(*packet);
-    claimed_by_canary_ += node.config.canary && canary::claims(frame) ? 1 : 0;
-    claimed_by_panama_ += node.config.panama && panama::claims(frame) ? 1 : 0;
-    claimed_by_netreduce_ += node.config.netreduce && netreduce::claims(frame) ? 1 : 0;
+    count_claimed(node.config, frame);
     by_core[owner].push(std::move(packet));
   }
   for (unsigned core = 0; core < spec_.cores; ++core) {
@@ -448,10 +444,21 @@ std::vector<Ledger> VirtualFabric::ledgers() const {
   return all;
 }
 
+void VirtualFabric::count_claimed(const switching::SwitchConfig& config,
+                                  const engine::Frame& frame) {
+  const auto kinds = protocols::engines();
+  for (std::size_t row = 0; row < kinds.size(); ++row) {
+    const bool on = config.protocols.of(row).has_value();
+    claimed_[row] += on && kinds[row]->protocol.claims(frame) ? 1 : 0;
+  }
+}
+
 std::uint64_t VirtualFabric::claimed(std::string_view engine) const {
-  return engine == canary::protocol.name   ? claimed_by_canary_
-         : engine == panama::protocol.name ? claimed_by_panama_
-                                           : claimed_by_netreduce_;
+  const auto kinds = protocols::engines();
+  const auto found = std::find_if(kinds.begin(), kinds.end(), [engine](const auto* kind) {
+    return kind->protocol.name == engine;
+  });
+  return claimed_[static_cast<std::size_t>(found - kinds.begin())];
 }
 
 std::uint64_t VirtualFabric::figure(std::string_view name, std::string_view engine) const {

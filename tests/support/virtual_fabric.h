@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -170,6 +171,7 @@ class VirtualFabric {
   void put_on_cable(PacketPtr frame, std::size_t node, PortIndex port, Duration delay);
   void deliver(Flight flight);
   void note(const Flight& flight);
+  void count_claimed(const switching::SwitchConfig& config, const engine::Frame& frame);
   void switch_burst(SwitchNode& node, PacketList ready);
   void absorb_output(SwitchNode& node, unsigned core, switching::Output& output);
 
@@ -193,10 +195,8 @@ class VirtualFabric {
   std::uint64_t next_order_ = 0;
   std::uint64_t next_action_ = 0;
   std::uint64_t digest_ = 0;
-  std::uint64_t claimed_by_canary_ = 0;
-  std::uint64_t claimed_by_panama_ = 0;
-  std::uint64_t claimed_by_netreduce_ = 0;
-  std::vector<Ledger> past_ledgers_;  // of the lives before a restart
+  std::array<std::uint64_t, protocols_max> claimed_{};  // packets, by the row of who claims them
+  std::vector<Ledger> past_ledgers_;                    // of the lives before a restart
   struct PastFigure {
     std::string_view engine;
     engine::Figure figure;

@@ -36,7 +36,9 @@ class CheckLayers(unittest.TestCase):
             "src/protocols/canary/engine/a.cpp":
                 '#include "protocols/canary/engine/a.h"\n#include "reduce/k.h"\n',
             "src/protocols/canary/wire.cpp": '#include "protocols/canary/wire.h"\n',
-            "src/protocols/engines.cpp": '#include "protocols/canary/engine/a.h"\n',
+            "src/protocols/engines.cpp": '#include "protocols/list.h"\n',
+            "src/switch/a.cpp": '#include "protocols/engines.h"\n',
+            "src/protocols/sections.cpp": '#include "control/protocol_section.h"\n',
             "src/dataplane/a.cpp": '#include <rte_mbuf.h>\n#include "control/backend.h"\n',
             "src/protocols/canary/host/a.cpp":
                 '#include "protocols/canary/host/a.h"\n#include "host/outbox.h"\n',
@@ -63,6 +65,10 @@ class CheckLayers(unittest.TestCase):
     def test_protocol_that_includes_another(self):
         self.expect_red("src/protocols/panama/engine/a.cpp",
                         '#include "protocols/canary/engine/a.h"\n', 1, "another protocol")
+
+    def test_layer_that_knows_a_protocol(self):
+        self.expect_red("src/switch/a.cpp", '#include "protocols/canary/engine/config.h"\n', 1,
+                        "knows no protocol")
 
     def test_facet_that_reaches_too_far(self):
         self.expect_red("src/protocols/panama/wire.h", '#include "engine/engine.h"\n', 1,

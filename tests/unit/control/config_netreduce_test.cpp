@@ -8,6 +8,7 @@
 #include "control/loader.h"
 #include "control/text.h"
 #include "damaged_config.h"
+#include "protocols/netreduce/engine/config.h"
 
 namespace tributary::control {
 namespace {
@@ -35,14 +36,15 @@ ring = "h1"
 TEST(ConfigNetReduce, rings_are_read) {
   const auto loaded = parse_config(good, "good.toml");
   ASSERT_TRUE(loaded) << to_string(loaded.error());
-  const auto& rings = loaded->switches[0].config.netreduce->rings;
+  const auto& rings = loaded->switches[0].config.protocols.get<netreduce::NetReduceConfig>().rings;
   const wire::Ipv4Address a{10, 0, 0, 1};
   const wire::Ipv4Address b{10, 0, 0, 2};
   const wire::Ipv4Address c{10, 0, 0, 3};
   const netreduce::RingConfig first{7, {a, b}, 2, 170, 1024, {}, {}, {}};
   const netreduce::RingConfig second{8, {b, a, c}, 4, 64, 4096, {}, {}, {}};
   EXPECT_EQ(rings, (std::vector{first, second}));
-  EXPECT_EQ(loaded->switches[0].config.netreduce->slots(), 2u * 2 * 170 * 2 + 2 * 4 * 64 * 3);
+  EXPECT_EQ(loaded->switches[0].config.protocols.get<netreduce::NetReduceConfig>().slots(),
+            2u * 2 * 170 * 2 + 2 * 4 * 64 * 3);
 }
 
 constexpr std::string_view racks = R"(version = 1
@@ -65,7 +67,8 @@ ring = "h1"
 TEST(ConfigNetReduce, racks_are_read) {
   const auto loaded = parse_config(racks, "racks.toml");
   ASSERT_TRUE(loaded) << to_string(loaded.error());
-  const auto& ring = loaded->switches[0].config.netreduce->rings.at(0);
+  const auto& ring =
+      loaded->switches[0].config.protocols.get<netreduce::NetReduceConfig>().rings.at(0);
   ASSERT_EQ(ring.members.size(), 5u);
   EXPECT_EQ(to_string(ring.members[4]), "fd00::5");
   EXPECT_EQ(ring.local, (std::vector{ring.members[0]}));

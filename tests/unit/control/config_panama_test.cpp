@@ -7,6 +7,7 @@
 #include "control/config_diff.h"
 #include "control/loader.h"
 #include "damaged_config.h"
+#include "protocols/panama/engine/config.h"
 
 namespace tributary::control {
 namespace {
@@ -49,7 +50,7 @@ ring = "up1"
 TEST(ConfigPanama, TreesNamePortsByTheirIndex) {
   const auto loaded = parse_config(good, "good.toml");
   ASSERT_TRUE(loaded) << to_string(loaded.error());
-  const auto& panama = *loaded->switches[0].config.panama;
+  const auto& panama = loaded->switches[0].config.protocols.get<panama::PanamaConfig>();
   EXPECT_EQ(panama.packet_memory, 64u);
   const panama::TreeConfig leaf{7, 0, wire::Ipv4Address{239, 192, 0, 1}, {0, 1}, 2, 8, 2, 8};
   const panama::TreeConfig root{7, 1, wire::Ipv4Address{239, 192, 0, 2}, {1, 0, 2}, std::nullopt, 8,
@@ -63,7 +64,7 @@ TEST(ConfigPanama, TreesSayWhereTheirPacketsComeFrom) {
                                    "\"10.1.1.3\"]\nparent_address = \"10.0.0.1\"\n");
   const auto loaded = parse_config(text, "good.toml");
   ASSERT_TRUE(loaded) << to_string(loaded.error());
-  const auto& tree = loaded->switches[0].config.panama->trees[0];
+  const auto& tree = loaded->switches[0].config.protocols.get<panama::PanamaConfig>().trees[0];
   EXPECT_EQ(tree.child_addresses,
             (std::vector{wire::Ipv4Address{10, 1, 1, 2}, wire::Ipv4Address{10, 1, 1, 3}}));
   EXPECT_EQ(tree.parent_address, (wire::Ipv4Address{10, 0, 0, 1}));

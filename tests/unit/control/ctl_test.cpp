@@ -11,6 +11,7 @@
 #include "control/listener.h"
 #include "control/protocol.h"
 #include "ctl_fixture.h"
+#include "protocols/engines.h"
 #include "tree_parts.h"
 
 namespace tributary::control {
@@ -151,7 +152,7 @@ TEST_F(CtlTest, counters_show_the_identity) {
 TEST_F(CtlTest, drops_hide_what_has_not_occurred) {
   start();
   EXPECT_EQ(json::parse(run("-j drops").output).size(), 3u);
-  EXPECT_GT(json::parse(run("-j drops --all").output).size(), drop_reason_count);
+  EXPECT_GT(json::parse(run("-j drops --all").output).size(), protocols::drop_reasons().size());
 }
 
 TEST_F(CtlTest, port_down_reaches_the_daemon) {

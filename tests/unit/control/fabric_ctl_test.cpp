@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ctl_fixture.h"
+#include "protocols/panama/engine/config.h"
 #include "tree_parts.h"
 
 namespace tributary::control {
@@ -174,7 +175,7 @@ TEST_F(FabricCtlTest, remove_asks_only_whether_its_own_jobs_rest) {
 
 TEST_F(FabricCtlTest, remove_names_the_jobs_there_are) {
   backend_.installed = {{"leaf1", {part_of(8, 1)}}};
-  backend_.running.switches[0].config.panama->trees.push_back(
+  backend_.running.switches[0].config.protocols.get<panama::PanamaConfig>().trees.push_back(
       {3, 0, wire::Ipv4Address(239, 1, 1, 1), {0, 1}, 2, 4, 2, 4});
   start();
   const std::string path = fabric();
@@ -231,7 +232,7 @@ TEST_F(FabricCtlTest, ports_that_are_not_there_or_down_are_said) {
 }
 
 TEST_F(FabricCtlTest, a_switch_without_panama_is_said) {
-  backend_.running.switches[0].config.panama.reset();
+  backend_.running.switches[0].config.protocols.reset<panama::PanamaConfig>();
   start();
   EXPECT_THAT(run("fabric plan " + fabric()).output, HasSubstr("has no [switch.panama]"));
 }

@@ -7,6 +7,7 @@
 
 #include "control/cores.h"
 #include "damaged_config.h"
+#include "protocols/canary/engine/config.h"
 
 namespace tributary::control {
 namespace {
@@ -255,7 +256,7 @@ quota = 64
 id = 0)");
   const Loaded loaded = parse_config(text, "good.toml");
   ASSERT_TRUE(loaded) << to_string(loaded.error());
-  const auto& canary = *loaded->switches[0].config.canary;
+  const auto& canary = loaded->switches[0].config.protocols.get<canary::CanaryConfig>();
   EXPECT_FALSE(canary.timeout);
   EXPECT_EQ(canary.job_quota, 100u);
   EXPECT_EQ(canary.port_quota, 200u);
@@ -272,7 +273,11 @@ TEST(LoaderTest, timeouts_alone_are_bounded_more_closely) {
     std::string text(good);
     constexpr std::string_view timeout = "timeout = \"1ms\"";
     text.replace(text.find(timeout), timeout.size(), settings);
-    return parse_config(text, "f").value().switches[0].config.canary->timeout_max;
+    return parse_config(text, "f")
+        .value()
+        .switches[0]
+        .config.protocols.get<canary::CanaryConfig>()
+        .timeout_max;
   };
   EXPECT_EQ(longest("learn_contributions = true"), 50ms);
   EXPECT_EQ(longest("learn_contributions = false"), 20ms);
@@ -282,10 +287,13 @@ TEST(LoaderTest, timeouts_alone_are_bounded_more_closely) {
 
 TEST(LoaderTest, the_timeout_is_adaptive_unless_one_is_given) {
   std::string text(good);
-  EXPECT_EQ(parse_config(text, "f")->switches[0].config.canary->timeout, 1ms);
+  EXPECT_EQ(
+      parse_config(text, "f")->switches[0].config.protocols.get<canary::CanaryConfig>().timeout,
+      1ms);
   constexpr std::string_view timeout = "timeout = \"1ms\"";
   text.erase(text.find(timeout), timeout.size());
-  EXPECT_FALSE(parse_config(text, "f")->switches[0].config.canary->timeout);
+  EXPECT_FALSE(
+      parse_config(text, "f")->switches[0].config.protocols.get<canary::CanaryConfig>().timeout);
 }
 
 TEST(LoaderTest, bfd_is_off_unless_it_is_asked_for) {
@@ -310,8 +318,8 @@ TEST(LoaderTest, a_good_file_fills_every_field) {
   const SwitchSection& leaf = loaded->switches[0];
   EXPECT_EQ(leaf.config.name, "leaf1");
   EXPECT_EQ(leaf.config.address, wire::Ipv4Address(10, 1, 255, 1));
-  ASSERT_TRUE(leaf.config.canary);
-  EXPECT_EQ(leaf.config.canary->timeout, 1ms);
+  ASSERT_NE(leaf.config.protocols.find<canary::CanaryConfig>(), nullptr);
+  EXPECT_EQ(leaf.config.protocols.get<canary::CanaryConfig>().timeout, 1ms);
   ASSERT_EQ(leaf.config.ports.size(), 3u);
   EXPECT_EQ(leaf.config.ports[1].queue.rate_bps, 200'000'000u);
   EXPECT_EQ(leaf.config.ports[1].queue.capacity_bytes, 1u << 20);

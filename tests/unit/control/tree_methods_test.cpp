@@ -8,6 +8,7 @@
 #include "control/dispatcher.h"
 #include "control/tree_json.h"
 #include "fake_backend.h"
+#include "protocols/panama/engine/config.h"
 #include "tree_parts.h"
 
 namespace tributary::control {
@@ -93,7 +94,7 @@ TEST_F(TreeMethodsTest, the_list_says_how_a_tree_stands) {
 
 TEST_F(TreeMethodsTest, trees_of_the_file_are_listed_too_and_stay) {
   auto& section = backend_.running.switches[0];
-  section.config.panama->trees.push_back(
+  section.config.protocols.get<panama::PanamaConfig>().trees.push_back(
       {3, 0, wire::Ipv4Address(239, 1, 1, 1), {0, 1}, 2, 4, 2, 4});
   const auto listed = call("tree.list");
   EXPECT_EQ((*listed)["rows"][0]["origin"], "file");
@@ -172,7 +173,7 @@ TEST_F(TreeMethodsTest, what_makes_no_sense_is_refused) {
   params = install({part_of(7, 0)});
   params["trees"][0]["tree"] = 65536;
   EXPECT_THAT(refusal(params), HasSubstr("16 bits"));
-  backend_.running.switches[0].config.panama.reset();
+  backend_.running.switches[0].config.protocols.reset<panama::PanamaConfig>();
   EXPECT_THAT(refusal(install({part_of(7, 0)})), HasSubstr("PANAMA is off"));
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "control/runtime_trees.h"
+#include "protocols/panama/engine/config.h"
 
 namespace tributary::control {
 
@@ -13,7 +14,7 @@ inline void add_panama(DaemonConfig& config) {
   section.config.ports[1].name = "h2";
   section.config.ports[2].name = "up1";
   section.devices.resize(3, RingDevice{"r"});
-  section.config.panama.emplace().packet_memory = 8;
+  section.config.protocols.emplace<panama::PanamaConfig>().packet_memory = 8;
 }
 
 // Of a leaf with two of four workers; the group follows from the tree.

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "protocols/netreduce/engine/config.h"
+
 namespace tributary::dataplane {
 namespace {
 
@@ -40,8 +42,8 @@ TEST(DeviceArguments, AfPacketHasASlotForEachFrameOfABurst) {
 TEST(DeviceArguments, WindowsOfAllRingsMayComeAtOnce) {
   switching::SwitchConfig config;
   EXPECT_EQ(frames_at_once(config, {}), 512u);
-  config.netreduce.emplace();
-  auto& rings = config.netreduce->rings;
+  config.protocols.emplace<netreduce::NetReduceConfig>();
+  auto& rings = config.protocols.get<netreduce::NetReduceConfig>().rings;
   rings.resize(2);
   rings[0].window = rings[1].window = 4;
   EXPECT_EQ(frames_at_once(config, {}), 2u * 4 * 170);

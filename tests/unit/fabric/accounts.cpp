@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "protocols/engines.h"
+
 namespace tributary::test {
 namespace {
 
@@ -27,9 +29,9 @@ std::uint64_t bypassed(const Figures& figures) {
 
 std::uint64_t canary_drops(const VirtualFabric& fabric) {
   std::uint64_t total = 0;
-  for (const auto& ledger : fabric.ledgers()) {
-    for (std::size_t i = 0; i < drop_reason_count; ++i) {
-      total += drop_reason_names[i].starts_with("canary_") ? ledger.drops[i] : 0;
+  for (const auto& [reason, name] : protocols::drop_reasons()) {
+    for (const auto& ledger : fabric.ledgers()) {
+      total += name.starts_with("canary_") ? ledger.dropped(reason) : 0;
     }
   }
   return total;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "protocols/canary/engine/config.h"
 #include "support/fat_tree.h"
 #include "support/virtual_fabric.h"
 #include "unit/fabric/accounts.h"

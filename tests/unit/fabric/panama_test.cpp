@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "protocols/panama/engine/config.h"
 #include "support/fat_tree.h"
 #include "support/virtual_fabric.h"
 #include "unit/fabric/panama_workers.h"

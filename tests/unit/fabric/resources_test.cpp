@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "protocols/canary/engine/config.h"
+#include "protocols/canary/engine/drop_reasons.h"
 #include "support/canary_packets.h"
 #include "support/fat_tree.h"
 #include "support/virtual_fabric.h"
@@ -51,7 +53,8 @@ TEST(Resources, AJobIsHeardOnItsPortsOnly) {
   shape.hosts_per_leaf = 3;
   auto spec = make_fat_tree(shape);
   // Of leaf 1: h1, h2, h3, spine1, spine2. The workers are h1 and h2.
-  spec.switches[0].config.canary->jobs = {{.job = 1, .ports = {0, 1, 3, 4}}};
+  spec.switches[0].config.protocols.get<canary::CanaryConfig>().jobs = {
+      {.job = 1, .ports = {0, 1, 3, 4}}};
   HeapPacketPool pool(VirtualFabric::pool_packets, VirtualFabric::frame_bytes_max);
   VirtualFabric fabric(std::move(spec), &pool);
   Workers workers(fabric, {.hosts = {0, 1, 3, 4, 6, 7, 9, 10}});
@@ -73,7 +76,7 @@ TEST(Resources, AJobIsHeardOnItsPortsOnly) {
   EXPECT_TRUE(workers.all_done());
   EXPECT_TRUE(workers.never_wrong());
   const auto drops = fabric.ledgers().front().drops;
-  EXPECT_EQ(drops[static_cast<std::size_t>(DropReason::canary_not_allowed)], 100u);
+  EXPECT_EQ(drops[static_cast<std::size_t>(canary::drop::not_allowed)], 100u);
   for (std::uint32_t rank = 0; rank < 8; ++rank) {
     EXPECT_EQ(workers.machine(rank).statistics().fingerprint_rejections, 0u);
   }
@@ -83,7 +86,8 @@ TEST(Resources, AJobIsHeardOnItsPortsOnly) {
 // Who is not let in is missed by name, by the deadline.
 TEST(Resources, AWorkerOnAnotherPortIsMissedByName) {
   auto spec = make_fat_tree({});
-  spec.switches[0].config.canary->jobs = {{.job = 1, .ports = {0, 2, 3}}};  // not h2: rank 1
+  spec.switches[0].config.protocols.get<canary::CanaryConfig>().jobs = {
+      {.job = 1, .ports = {0, 2, 3}}};  // not h2: rank 1
   VirtualFabric fabric(std::move(spec));
   Workers workers(fabric, {});
   workers.begin(64 * 20, 2s);
@@ -98,7 +102,7 @@ TEST(Resources, AWorkerOnAnotherPortIsMissedByName) {
   }
   EXPECT_TRUE(named) << workers.machine(0).failure()->message;
   const auto drops = fabric.ledgers().front().drops;
-  EXPECT_GT(drops[static_cast<std::size_t>(DropReason::canary_not_allowed)], 0u);
+  EXPECT_GT(drops[static_cast<std::size_t>(canary::drop::not_allowed)], 0u);
   expect_accounted(fabric);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "protocols/canary/engine/config.h"
 #include "support/fat_tree.h"
 #include "support/virtual_fabric.h"
 #include "unit/fabric/workers.h"
@@ -55,7 +56,7 @@ FabricSpec bridge_of(const Workload& workload, const canary::CanaryConfig& canar
   config.id = 1;
   config.address = wire::Ipv4Address{network + 254};
   config.bridge_address = forwarding::InterfaceAddress{config.address, 24};
-  config.canary = canary;
+  config.protocols.emplace<canary::CanaryConfig>(canary);
   for (unsigned host = 1; host <= hosts; ++host) {
     switching::PortConfig port;
     port.name = "h" + std::to_string(host);

@@ -7,6 +7,7 @@
 
 #include "bench.h"
 #include "engine/frame.h"
+#include "protocols/canary/engine/config.h"
 #include "support/switch_bench.h"
 
 namespace tributary::pktgen {
@@ -25,8 +26,8 @@ switching::SwitchConfig router(std::size_t ports, std::uint32_t descriptors = 10
   config.name = "s";
   config.id = 1;
   config.address = Ip{10, 255, 0, 1};
-  config.canary.emplace();
-  config.canary->descriptors = descriptors;
+  config.protocols.emplace<canary::CanaryConfig>();
+  config.protocols.get<canary::CanaryConfig>().descriptors = descriptors;
   for (std::size_t port = 0; port < ports; ++port) {
     const auto subnet = static_cast<std::uint8_t>(port);
     config.ports.push_back(
@@ -93,7 +94,7 @@ TEST(CanaryTraffic, CrossesABridge) {
   config.id = 1;
   config.address = Ip{10, 0, 0, 254};
   config.bridge_address = forwarding::InterfaceAddress{Ip{10, 0, 0, 254}, 24};
-  config.canary.emplace();
+  config.protocols.emplace<canary::CanaryConfig>();
   config.ports = {test::bridged_port("a", 1), test::bridged_port("b", 2)};
   test::Bench bench(
       {{mac(1), Ip{10, 0, 0, 1}, 32, {}, {}}, {mac(101), Ip{10, 0, 0, 101}, 32, {}, {}}});

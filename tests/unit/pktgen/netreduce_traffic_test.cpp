@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "bench.h"
+#include "protocols/netreduce/engine/config.h"
 #include "support/roce_packets.h"
 #include "support/switch_bench.h"
 
@@ -28,10 +29,10 @@ NetReducePlan plan_of(std::uint16_t workers) {
 // A bridge with one port for each of the generator's, and the rings of the plan.
 switching::SwitchConfig bridge(const NetReducePlan& plan, const Stations& stations) {
   auto config = test::bridge(stations.ports());
-  config.netreduce.emplace();
+  config.protocols.emplace<netreduce::NetReduceConfig>();
   const CanaryRanks ranks(stations, plan.workers);
   for (std::uint32_t job = 0; job < plan.jobs; ++job) {
-    auto& ring = config.netreduce->rings.emplace_back();
+    auto& ring = config.protocols.get<netreduce::NetReduceConfig>().rings.emplace_back();
     ring.id = plan.first_ring + job;
     for (std::uint32_t rank = 0; rank < plan.workers; ++rank) {
       ring.members.push_back(ranks[rank].address);
@@ -153,7 +154,7 @@ TEST(NetReduceTraffic, ContributionsAreNoResults) {
   test::Bench bench(test::behind_bridge(3));
   const auto plan = plan_of(3);
   auto config = bridge(plan, bench.stations);
-  config.netreduce.reset();
+  config.protocols.reset<netreduce::NetReduceConfig>();
   test::SwitchNetwork network(config, bench.pool, bench.now);
   const auto result = run(bench, plan, std::ref(network));
   EXPECT_EQ(result.counters.done, 0u);

@@ -7,6 +7,7 @@
 
 #include "bench.h"
 #include "engine/frame.h"
+#include "protocols/panama/engine/config.h"
 #include "support/switch_bench.h"
 
 namespace tributary::pktgen {
@@ -33,8 +34,8 @@ switching::SwitchConfig bridge(const PanamaPlan& plan, std::size_t ports,
                                std::uint32_t packet_memory = 512) {
   auto config = test::bridge(ports);
   config.address = Ip(10, 0, 255, 1);
-  config.panama.emplace();
-  config.panama->packet_memory = packet_memory;
+  config.protocols.emplace<panama::PanamaConfig>();
+  config.protocols.get<panama::PanamaConfig>().packet_memory = packet_memory;
   const PanamaPlaces places(plan, ports);
   for (std::uint32_t job = 0; job < plan.jobs; ++job) {
     for (std::uint16_t number = 0; number < plan.trees; ++number) {
@@ -49,7 +50,7 @@ switching::SwitchConfig bridge(const PanamaPlan& plan, std::size_t ports,
         tree.parent = static_cast<PortIndex>(*plan.parent);
       }
       tree.workers = tree.workers_below = tree.quorum = plan.workers;
-      config.panama->trees.push_back(tree);
+      config.protocols.get<panama::PanamaConfig>().trees.push_back(tree);
     }
   }
   return config;

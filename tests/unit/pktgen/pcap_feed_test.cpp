@@ -8,6 +8,9 @@
 #include <gtest/gtest.h>
 
 #include "bench.h"
+#include "protocols/canary/engine/config.h"
+#include "protocols/netreduce/engine/config.h"
+#include "protocols/panama/engine/config.h"
 #include "support/switch_bench.h"
 
 namespace tributary::pktgen {
@@ -24,7 +27,7 @@ switching::SwitchConfig fed_router() {
   config.name = "s";
   config.id = 1;
   config.address = Ip{10, 255, 0, 1};
-  config.canary.emplace();
+  config.protocols.emplace<canary::CanaryConfig>();
   config.ports = {test::routed_port("feed", 0, Ip{10, 0, 0, 254})};
   for (std::uint8_t i = 1; i <= hosts; ++i) {
     config.arp.push_back({Ip{10, 0, 0, i}, mac(i)});
@@ -80,18 +83,19 @@ switching::SwitchConfig fed_root(const PanamaPlan& plan) {
   config.name = "s";
   config.id = 1;
   config.address = Ip{10, 255, 0, 1};
-  config.panama.emplace();
-  config.panama->packet_memory = plan.jobs * plan.trees * panama::initial_window;
+  config.protocols.emplace<panama::PanamaConfig>();
+  config.protocols.get<panama::PanamaConfig>().packet_memory =
+      plan.jobs * plan.trees * panama::initial_window;
   std::vector<PortIndex> children;
   for (std::uint8_t port = 0; port < plan.workers; ++port) {
     config.ports.push_back(test::bridged_port("feed" + std::to_string(port), port));
     children.push_back(port);
   }
   for (std::uint32_t i = 0; i < plan.jobs * plan.trees; ++i) {
-    config.panama->trees.push_back({plan.first_job + i / plan.trees,
-                                    static_cast<std::uint16_t>(i % plan.trees),
-                                    wire::Ipv4Address(plan.group.value() + i), children,
-                                    std::nullopt, plan.workers, plan.workers, plan.workers});
+    config.protocols.get<panama::PanamaConfig>().trees.push_back(
+        {plan.first_job + i / plan.trees, static_cast<std::uint16_t>(i % plan.trees),
+         wire::Ipv4Address(plan.group.value() + i), children, std::nullopt, plan.workers,
+         plan.workers, plan.workers});
   }
   return config;
 }
@@ -155,8 +159,8 @@ TEST(FeedNetReduce, CanBeReplayedForEver) {
   for (const std::uint32_t interleave : {1u, 7u, 64u}) {
     test::Bench bench({{mac(1), Ip{10, 0, 0, 1}, hosts, mac(0, 0xee), {}}});
     auto config = fed_router();
-    config.canary.reset();
-    auto& ring = config.netreduce.emplace().rings.emplace_back();
+    config.protocols.reset<canary::CanaryConfig>();
+    auto& ring = config.protocols.emplace<netreduce::NetReduceConfig>().rings.emplace_back();
     ring.id = plan.first_ring;
     ring.message_packets = plan.message_packets;
     for (std::uint8_t i = 1; i <= hosts; ++i) {

@@ -2,98 +2,120 @@
 #include "protocols/engines.h"
 
 #include <initializer_list>
+#include <set>
+#include <string>
 
 #include <gtest/gtest.h>
 
+#include "engine/settings.h"
+#include "protocols/canary/engine/config.h"
+#include "protocols/canary/engine/drop_reasons.h"
+#include "protocols/list.h"
+#include "protocols/netreduce/engine/config.h"
+#include "protocols/netreduce/engine/drop_reasons.h"
+#include "protocols/panama/engine/config.h"
 #include "support/canary_packets.h"
 
-namespace tributary::engine {
+namespace tributary::protocols {
 namespace {
 
-const SwitchIdentity identity{1, wire::Ipv4Address{10, 0, 255, 1}, {}, 4};
+const engine::SwitchIdentity identity{1, wire::Ipv4Address{10, 0, 255, 1}, {}, 4};
 
-TEST(Registry, NamesEveryEngine) {
-  ASSERT_EQ(engine_kinds().size(), 3u);
-  EXPECT_EQ(engine_kinds()[0].protocol.name, "canary");
-  EXPECT_EQ(engine_kinds()[1].protocol.name, "panama");
-  EXPECT_EQ(engine_kinds()[2].protocol.name, "netreduce");
+const engine::Protocol& canary_protocol() {
+  return engines()[static_cast<std::size_t>(Row::canary)]->protocol;
 }
 
-TEST(Registry, MakesOnlyWhatIsConfigured) {
-  HeapPacketPool pool(4, 2048);
-  const auto& kind = engine_kinds()[0];
-  EXPECT_EQ(kind.make({}, identity, pool), nullptr);
-  const canary::CanaryConfig config;
-  EXPECT_NE(kind.make({&config}, identity, pool), nullptr);
-  const panama::PanamaConfig other;
-  EXPECT_EQ(kind.make({nullptr, &other}, identity, pool), nullptr);
-  EXPECT_EQ(engine_kinds()[1].make({&config}, identity, pool), nullptr);
-  EXPECT_NE(engine_kinds()[1].make({nullptr, &other}, identity, pool), nullptr);
+TEST(Engines, StandInTheOrderOfTheirRows) {
+  ASSERT_EQ(engines().size(), 3u);
+  EXPECT_EQ(engines()[0]->protocol.name, "canary");
+  EXPECT_EQ(engines()[1]->protocol.name, "panama");
+  EXPECT_EQ(engines()[2]->protocol.name, "netreduce");
 }
 
-TEST(Registry, FiguresAreMarkedByHowThoseOfCoresMerge) {
+TEST(Engines, FiguresAreMarkedByHowThoseOfCoresMerge) {
   HeapPacketPool pool(4, 2048);
-  const canary::CanaryConfig canary;
-  const panama::PanamaConfig panama;
-  const netreduce::NetReduceConfig netreduce;
-  for (const auto& kind : engine_kinds()) {
-    const auto engine = kind.make({&canary, &panama, &netreduce}, identity, pool);
-    ASSERT_NE(engine, nullptr) << kind.protocol.name;
-    for (const auto& figure : engine->figures()) {
+  engine::Settings settings;
+  settings.emplace<canary::CanaryConfig>();
+  settings.emplace<panama::PanamaConfig>();
+  settings.emplace<netreduce::NetReduceConfig>();
+  for (std::size_t row = 0; row < engines().size(); ++row) {
+    for (const auto& figure : engines()[row]->make(settings.of(row), identity, pool)->figures()) {
       if (figure.name.ends_with("_total")) {
-        EXPECT_EQ(figure.merge, Merge::sum) << figure.name;
+        EXPECT_EQ(figure.merge, engine::Merge::sum) << figure.name;
       }
       if (figure.name.ends_with("_high_water") || figure.name == "packet_memory") {
-        EXPECT_EQ(figure.merge, Merge::maximum) << figure.name;
+        EXPECT_EQ(figure.merge, engine::Merge::maximum) << figure.name;
       }
       if (figure.name == "wnd_cap") {
-        EXPECT_EQ(figure.merge, Merge::minimum);
+        EXPECT_EQ(figure.merge, engine::Merge::minimum);
       }
     }
   }
 }
 
-TEST(Registry, ReconfiguresInPlaceWherePossible) {
+TEST(Engines, AreReconfiguredInPlaceWherePossible) {
   HeapPacketPool pool(4, 2048);
-  const auto& kind = engine_kinds()[0];
+  const auto& kind = *engines()[static_cast<std::size_t>(Row::canary)];
   canary::CanaryConfig config;
-  const auto engine = kind.make({&config}, identity, pool);
+  const auto engine = kind.make(config, identity, pool);
   config.timeout = std::chrono::milliseconds(2);
-  EXPECT_TRUE(kind.reconfigure(*engine, {&config}));
+  EXPECT_TRUE(kind.reconfigure(*engine, config));
   config.descriptors *= 2;
-  EXPECT_FALSE(kind.reconfigure(*engine, {&config}));
-  EXPECT_FALSE(kind.reconfigure(*engine, {}));
+  EXPECT_FALSE(kind.reconfigure(*engine, config));
 }
 
-TEST(Registry, CanaryClaimsItsPacketsAndTellsTheirBlock) {
+TEST(DropReasons, HaveANameEach) {
+  std::set<std::string> names;
+  for (const auto& [reason, name] : drop_reasons()) {
+    EXPECT_TRUE(names.insert(name).second) << name;
+    EXPECT_EQ(protocols::name(reason), name);
+  }
+  EXPECT_EQ(name(DropReason::truncated), "truncated");
+  EXPECT_EQ(name(canary::drop::crc), "canary_crc");
+  EXPECT_EQ(name(netreduce::drop::first_lost), "netreduce_first_lost");
+}
+
+TEST(Settings, AreOnWhereTheyWereEmplaced) {
+  engine::Settings settings;
+  EXPECT_TRUE(settings.empty());
+  settings.emplace<panama::PanamaConfig>().packet_memory = 8;
+  EXPECT_EQ(settings.find<canary::CanaryConfig>(), nullptr);
+  EXPECT_EQ(settings.get<panama::PanamaConfig>().packet_memory, 8u);
+  const auto copy = settings;
+  settings.reset<panama::PanamaConfig>();
+  EXPECT_TRUE(settings.empty());
+  EXPECT_EQ(copy.get<panama::PanamaConfig>().packet_memory, 8u);
+}
+
+TEST(Engines, CanaryClaimsItsPacketsAndTellsTheirBlock) {
   HeapPacketPool pool(4, 2048);
-  const auto& protocol = engine_kinds()[0].protocol;
+  const auto& protocol = canary_protocol();
   test::CanarySpec spec;
   spec.job = 3;
   spec.id = 4;
   for (const auto encapsulation : {wire::Encapsulation::udp, wire::Encapsulation::ethernet}) {
     spec.encapsulation = encapsulation;
     auto packet = test::make_canary(pool, spec, std::vector<std::int32_t>{1});
-    const auto frame = parse_frame(*packet);
+    const auto frame = engine::parse_frame(*packet);
     EXPECT_TRUE(protocol.claims(frame));
     EXPECT_EQ(protocol.key(frame), (std::uint64_t{3} << 32) | 4);
   }
 }
 
-TEST(Registry, CanaryLeavesOtherTrafficAlone) {
+TEST(Engines, CanaryLeavesOtherTrafficAlone) {
   HeapPacketPool pool(4, 2048);
-  const auto& protocol = engine_kinds()[0].protocol;
+  const auto& protocol = canary_protocol();
   test::CanarySpec spec;
   for (const std::uint16_t port : std::initializer_list<std::uint16_t>{16999, 17256, 53}) {
     spec.udp_port = port;
     auto packet = test::make_canary(pool, spec, std::vector<std::int32_t>{1});
-    EXPECT_FALSE(protocol.claims(parse_frame(*packet))) << port;
+    EXPECT_FALSE(protocol.claims(engine::parse_frame(*packet))) << port;
   }
-  EXPECT_FALSE(protocol.claims(Frame{}));
+  EXPECT_FALSE(protocol.claims(engine::Frame{}));
   auto empty = pool.allocate();
-  EXPECT_FALSE(protocol.claims(parse_frame(*empty)));
-  EXPECT_EQ(protocol.key(parse_frame(*empty)), 0u);
+  EXPECT_FALSE(protocol.claims(engine::parse_frame(*empty)));
+  EXPECT_EQ(protocol.key(engine::parse_frame(*empty)), 0u);
 }
 
 }  // namespace
-}  // namespace tributary::engine
+}  // namespace tributary::protocols

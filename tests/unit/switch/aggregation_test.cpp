@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <array>
 
+#include "protocols/canary/engine/config.h"
 #include "support/canary_packets.h"
 #include "support/switch_bench.h"
 
@@ -21,7 +22,7 @@ switching::SwitchConfig routed() {
   switching::SwitchConfig config;
   config.id = 1;
   config.address = switch_ip;
-  config.canary = canary::CanaryConfig{};
+  config.protocols.emplace<canary::CanaryConfig>({});
   for (std::uint8_t i = 0; i < 3; ++i) {
     config.ports.push_back(
         routed_port(std::string(1, static_cast<char>('a' + i)), i, Ip(10, 0, i, 1)));
@@ -165,7 +166,7 @@ TEST(Aggregation, EnginesSeeNothingThatWasDamagedOrIsForOthers) {
 
 TEST(Aggregation, WithoutAnEngineItIsOrdinaryTraffic) {
   auto config = routed();
-  config.canary.reset();
+  config.protocols.reset<canary::CanaryConfig>();
   SwitchBench bench(config);
   const auto out =
       bench.send(0, make_canary(bench.pool, contribution(0, mac(0, 0xee)), Elements{3}));
@@ -201,7 +202,7 @@ TEST(Aggregation, ReconfigurationKeepsTheBlocksThatAreHeld) {
   auto config = routed();
   SwitchBench bench(config);
   bench.send(0, make_canary(bench.pool, contribution(0, mac(0, 0xee)), Elements{3}));
-  config.canary->root_timeout = 5ms;
+  config.protocols.get<canary::CanaryConfig>().root_timeout = 5ms;
   bench.device().reconfigure(config);
   EXPECT_EQ(bench.device().deadline(), bench.now + 5ms);
   const auto out =

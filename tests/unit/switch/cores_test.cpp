@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "protocols/canary/engine/config.h"
 #include "support/canary_packets.h"
 #include "support/switch_bench.h"
 
@@ -21,7 +22,7 @@ switching::SwitchConfig routed() {
   switching::SwitchConfig config;
   config.id = 1;
   config.address = Ip(10, 0, 255, 1);
-  config.canary = canary::CanaryConfig{};
+  config.protocols.emplace<canary::CanaryConfig>({});
   for (std::uint8_t i = 0; i < 3; ++i) {
     config.ports.push_back(
         routed_port(std::string(1, static_cast<char>('a' + i)), i, Ip(10, 0, i, 1)));
@@ -56,7 +57,7 @@ TEST(OwnerCore, EverythingElseStays) {
   EXPECT_EQ(switching::owner_core(*udp, config, 1, 2), 1u);
   auto canary = make_canary(pool, {}, std::vector<std::int32_t>{1});
   EXPECT_EQ(switching::owner_core(*canary, config, 0, 1), 0u);
-  config.canary.reset();
+  config.protocols.reset<canary::CanaryConfig>();
   for (unsigned here = 0; here < 4; ++here) {
     EXPECT_EQ(switching::owner_core(*canary, config, here, 4), here);
   }

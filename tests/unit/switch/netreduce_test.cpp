@@ -3,6 +3,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "protocols/netreduce/engine/config.h"
 #include "support/roce_packets.h"
 #include "support/switch_bench.h"
 
@@ -20,7 +21,7 @@ switching::SwitchConfig routed() {
   netreduce::RingConfig ring;
   ring.id = 1;
   ring.members = {host(0), host(1)};
-  config.netreduce = netreduce::NetReduceConfig{{ring}};
+  config.protocols.emplace<netreduce::NetReduceConfig>({{ring}});
   for (std::uint8_t i = 0; i < 2; ++i) {
     config.ports.push_back(
         routed_port(std::string(1, static_cast<char>('a' + i)), i, Ip(10, 0, i, 1)));
@@ -110,7 +111,7 @@ TEST(NetReduce, packets_that_wait_end_with_their_time_to_live) {
 // the spine, behind port 2, and not to its destination.
 switching::SwitchConfig leaf() {
   auto config = routed();
-  auto& ring = config.netreduce->rings[0];
+  auto& ring = config.protocols.get<netreduce::NetReduceConfig>().rings[0];
   ring.members.push_back(host(2));
   ring.local = {host(0)};
   ring.parent = Ip(10, 9, 9, 9);
@@ -216,7 +217,8 @@ PacketPtr ipv6_gradient(PacketPool& pool, std::uint8_t rank) {
 }
 
 switching::SwitchConfig with_ipv6(switching::SwitchConfig config) {
-  config.netreduce->rings[0].members = {ipv6_of(host(0)), ipv6_of(host(1))};
+  config.protocols.get<netreduce::NetReduceConfig>().rings[0].members = {ipv6_of(host(0)),
+                                                                         ipv6_of(host(1))};
   return config;
 }
 
@@ -250,7 +252,7 @@ TEST(NetReduce, all_of_it_meets_on_one_core) {
               switching::owner_core(*second, config, 0, 4));
   }
   auto without = config;
-  without.netreduce.reset();
+  without.protocols.reset<netreduce::NetReduceConfig>();
   EXPECT_EQ(switching::owner_core(*first, without, 3, 4), 3u);
 }
 

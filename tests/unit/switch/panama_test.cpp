@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // PANAMA's packets, which go to groups, on routed and bridged ports.
+#include "protocols/canary/engine/config.h"
+#include "protocols/panama/engine/config.h"
+#include "protocols/panama/engine/drop_reasons.h"
 #include "support/panama_packets.h"
 #include "support/switch_bench.h"
 
@@ -17,8 +20,9 @@ switching::SwitchConfig with_tree(bool routed) {
     const std::string name(1, static_cast<char>('a' + i));
     config.ports.push_back(routed ? routed_port(name, i, Ip(10, 0, i, 1)) : bridged_port(name, i));
   }
-  config.panama.emplace();
-  config.panama->trees.push_back({7, 0, Ip(239, 192, 0, 1), {0, 1}, std::nullopt, 2, 2, 2});
+  config.protocols.emplace<panama::PanamaConfig>();
+  config.protocols.get<panama::PanamaConfig>().trees.push_back(
+      {7, 0, Ip(239, 192, 0, 1), {0, 1}, std::nullopt, 2, 2, 2});
   return config;
 }
 
@@ -68,7 +72,7 @@ TEST_P(PanamaOnPorts, OtherPacketsOfTheClassAreOrdinary) {
   spec.udp_port = 5000;
   const auto out = bench.send(0, make_panama(bench.pool, spec, Elements{3}));
   EXPECT_EQ(out.size(), GetParam() ? 0u : 2u) << "a router serves no groups, a bridge floods";
-  EXPECT_EQ(bench.drops(DropReason::panama_no_tree), 0u);
+  EXPECT_EQ(bench.drops(panama::drop::no_tree), 0u);
 }
 
 TEST_P(PanamaOnPorts, APortThatIsDownLosesItsCopyOnly) {
@@ -103,8 +107,8 @@ TEST(OwnerOfATree, IsTheSameForAllItsPacketsWhetherCanaryIsOnOrNot) {
   for (const auto count : hits) {
     EXPECT_NEAR(count, 100, 40);
   }
-  config.panama.reset();
-  config.canary.emplace();
+  config.protocols.reset<panama::PanamaConfig>();
+  config.protocols.emplace<canary::CanaryConfig>();
   EXPECT_EQ(owner(1, 1, 0), 7u) << "ordinary traffic here";
 }
 
@@ -112,10 +116,10 @@ TEST(PanamaReload, KeepsTheRowsOfTreesThatStay) {
   auto config = with_tree(true);
   SwitchBench bench(config);
   bench.send(0, make_panama(bench.pool, contribution(0), Elements{3}));
-  auto other = config.panama->trees[0];
+  auto other = config.protocols.get<panama::PanamaConfig>().trees[0];
   other.tree = 1;
   other.group = Ip(239, 192, 0, 2);
-  config.panama->trees.push_back(other);
+  config.protocols.get<panama::PanamaConfig>().trees.push_back(other);
   bench.device().reconfigure(config);
   EXPECT_EQ(bench.send(1, make_panama(bench.pool, contribution(1), Elements{4})).size(), 2u);
 }

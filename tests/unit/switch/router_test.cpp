@@ -2,6 +2,7 @@
 #include <array>
 #include <set>
 
+#include "protocols/canary/engine/drop_reasons.h"
 #include "support/switch_bench.h"
 
 namespace tributary::test {
@@ -165,7 +166,7 @@ TEST(Router, DropsDamagedHeaders) {
   EXPECT_EQ(bench.drops(DropReason::unknown_ethertype), 1u);
   EXPECT_TRUE(
       bench.send(0, make_frame(bench.pool, mac_a, mac(1), wire::ethertype::canary, 60)).empty());
-  EXPECT_EQ(bench.drops(DropReason::canary_not_served), 1u);
+  EXPECT_EQ(bench.drops(canary::drop::not_served), 1u);
 }
 
 TEST(Router, TellsTheSenderWhatIsTooLarge) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <set>
 
+#include "protocols/canary/engine/config.h"
 #include "support/canary_packets.h"
 #include "support/switch_bench.h"
 #include "switch/port.h"
@@ -27,7 +28,7 @@ switching::SwitchConfig leaf(Policies policies, std::uint16_t id = 1) {
   switching::SwitchConfig config;
   config.id = id;
   config.address = Ip(10, 1, 255, 1);
-  config.canary = canary::CanaryConfig{};
+  config.protocols.emplace<canary::CanaryConfig>({});
   config.selection.policies = policies;
   config.ports = {routed_port("host", 0, own)};
   config.arp = {{host, mac(0)}};

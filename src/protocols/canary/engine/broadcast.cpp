@@ -3,6 +3,7 @@
 #include <bit>
 #include <utility>
 
+#include "protocols/canary/engine/drop_reasons.h"
 #include "protocols/canary/engine/engine.h"
 
 namespace tributary::canary {
@@ -35,10 +36,10 @@ void CanaryEngine::broadcast(PacketPtr packet, const Message& message, engine::A
   }
   auto* block = table_.find(message.header->key());
   if (block == nullptr) {
-    return actions.drop(std::move(packet), DropReason::canary_no_descriptor);
+    return actions.drop(std::move(packet), drop::no_descriptor);
   }
   if (!is_answer_to(message, block->shape)) {
-    return actions.drop(std::move(packet), DropReason::canary_mismatch);
+    return actions.drop(std::move(packet), drop::mismatch);
   }
   if (message.header->kind == wire::CanaryKind::release) {
     ++counters_.releases;
@@ -79,11 +80,11 @@ void CanaryEngine::restore(PacketPtr packet, const Message& message, engine::Act
   const auto bit = static_cast<unsigned>(std::countr_zero(header.children.value()));
   const auto port = header.shard * wire::CanaryHeader::ports_per_shard + bit;
   if (port >= self_.ports) {
-    return actions.drop(std::move(packet), DropReason::canary_bad_port);
+    return actions.drop(std::move(packet), drop::bad_port);
   }
   const auto leader = message.is_udp() ? message.ipv4->source : wire::Ipv4Address{};
   if (!bypassed_.take(Bypassed::of(message, leader, static_cast<PortIndex>(port)))) {
-    return actions.drop(std::move(packet), DropReason::canary_no_descriptor);
+    return actions.drop(std::move(packet), drop::no_descriptor);
   }
   ++counters_.restorations;
   settle(header);

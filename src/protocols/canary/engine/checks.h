@@ -7,6 +7,7 @@
 #include "engine/engine.h"
 #include "engine/frame.h"
 #include "packet/fate.h"
+#include "protocols/canary/engine/drop_reasons.h"
 #include "protocols/canary/engine/message.h"
 #include "protocols/canary/wire.h"
 
@@ -52,7 +53,7 @@ inline std::optional<DropReason> find_fault(const engine::Frame& frame,
                                             const wire::CanaryHeader& header,
                                             const engine::SwitchIdentity& self) {
   if (!detail::is_ip_plain(frame, header)) {
-    return DropReason::canary_malformed;
+    return drop::malformed;
   }
   if (header.kind == wire::CanaryKind::result || header.kind == wire::CanaryKind::release) {
     return std::nullopt;
@@ -61,10 +62,10 @@ inline std::optional<DropReason> find_fault(const engine::Frame& frame,
     return DropReason::source_group_mac;
   }
   if (!detail::is_child(frame, header, self)) {
-    return DropReason::canary_malformed;
+    return drop::malformed;
   }
   if (header.kind == wire::CanaryKind::restoration && !detail::is_own_restoration(header, self)) {
-    return DropReason::canary_malformed;
+    return drop::malformed;
   }
   return std::nullopt;
 }

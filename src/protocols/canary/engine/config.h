@@ -7,6 +7,7 @@
 
 #include "packet/clock.h"
 #include "packet/packet.h"
+#include "protocols/list.h"
 
 namespace tributary::canary {
 
@@ -20,6 +21,8 @@ struct JobRule {
 
 // Settings of the Canary engine on one logical switch ([switch.canary] in the configuration).
 struct CanaryConfig {
+  static constexpr auto row = protocols::Row::canary;
+
   // Slots of the static descriptor array, per core; a power of two.
   std::uint32_t descriptors = 4096;
   // How long a switch waits for contributions before it sends the partial sum on (3.1.1, 4.3). No

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "protocols/canary/engine/checks.h"
+#include "protocols/canary/engine/drop_reasons.h"
 
 namespace tributary::canary {
 namespace {
@@ -120,7 +121,7 @@ void CanaryEngine::handle(engine::Arrival& arrival, Time now, engine::Actions& a
   const bool is_for_switches = header.multicast();
   const bool is_contribution = header.kind == wire::CanaryKind::contribution;
   if (!tenants_.may_speak(header.job.value(), arrival.packet->ingress)) {
-    return actions.drop(std::move(arrival.packet), DropReason::canary_not_allowed);
+    return actions.drop(std::move(arrival.packet), drop::not_allowed);
   }
   const bool is_for_us = (is_udp ? frame.ipv4->destination : header.destination) == self_.address;
   // Leaders and workers are hosts; what a switch marked as "bypass" is for a leader as well.

@@ -122,7 +122,7 @@ void address_result(const Message& copy, const Child& child) {
 engine::Path path_of(const wire::CanaryHeader& header) {
   const auto mixed = wire::mix_key(header.key(), header.destination.value());
   return {static_cast<std::uint32_t>(mixed ^ (mixed >> 32)),
-          wire::canary_sequence(header.id.value())};
+          wire::canary_sequence(header.id.value()), header.destination};
 }
 
 }  // namespace tributary::canary

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/canary/engine/protocol.h"
 
+#include "engine/kind.h"
+#include "protocols/canary/engine/drop_reasons.h"
+#include "protocols/canary/engine/engine.h"
 #include "protocols/canary/wire.h"
 
 namespace tributary::canary {
@@ -15,5 +18,14 @@ bool claims(const engine::Frame& frame) {
 std::uint64_t key(const engine::Frame& frame) {
   return wire::peek_canary_key(frame.payload);
 }
+
+extern const engine::EngineKind engine_kind;
+constexpr engine::EngineKind engine_kind =
+    engine::kind_of<CanaryEngine, CanaryConfig>({.name = "canary",
+                                                 .claims = claims,
+                                                 .key = key,
+                                                 .drop_reasons = drop::names,
+                                                 .ethertype = wire::ethertype::canary,
+                                                 .not_served = drop::not_served});
 
 }  // namespace tributary::canary

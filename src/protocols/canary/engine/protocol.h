@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "engine/registry.h"
+#include "engine/protocol.h"
 
 namespace tributary::canary {
 
@@ -10,7 +10,5 @@ bool claims(const engine::Frame& frame);
 
 // Job and block; 0 if the packet is too short for its header.
 std::uint64_t key(const engine::Frame& frame);
-
-inline constexpr engine::Protocol protocol{"canary", claims, key};
 
 }  // namespace tributary::canary

@@ -2,6 +2,7 @@
 // The reduce phase of the engine (3.1.1) and collisions (3.2.1).
 #include <utility>
 
+#include "protocols/canary/engine/drop_reasons.h"
 #include "protocols/canary/engine/engine.h"
 #include "reduce/kernel.h"
 
@@ -26,7 +27,7 @@ void CanaryEngine::contribute(PacketPtr packet, const Message& message, Time now
     return begin_block(std::move(packet), message, now, actions);
   }
   if (block->shape != shape_of(message)) {
-    return actions.drop(std::move(packet), DropReason::canary_mismatch);
+    return actions.drop(std::move(packet), drop::mismatch);
   }
   add_to(*block, std::move(packet), message, now, actions);
 }
@@ -38,10 +39,10 @@ void CanaryEngine::add_to(Descriptor& block, PacketPtr&& packet, const Message& 
   auto* child =
       children_.find(slot, block.children, header.child_address, header.child_port.value());
   if (child != nullptr && child->last_fingerprint == half_of(header.fingerprint)) {
-    return actions.drop(std::move(packet), DropReason::canary_duplicate);
+    return actions.drop(std::move(packet), drop::duplicate);
   }
   if (block.counter + header.counter.value() > block.contributions_max()) {
-    return actions.drop(std::move(packet), DropReason::canary_overcount);
+    return actions.drop(std::move(packet), drop::overcount);
   }
   if (child != nullptr) {
     child->last_fingerprint = half_of(header.fingerprint);
@@ -153,7 +154,7 @@ void CanaryEngine::bypass(PacketPtr packet, const Message& message, std::uint64_
   // `shard` has eight bits; a switch with more ports than that cannot name this one.
   constexpr unsigned ports_max = 256 * wire::CanaryHeader::ports_per_shard;
   if (packet->ingress >= ports_max) {
-    return actions.drop(std::move(packet), DropReason::canary_bad_port);
+    return actions.drop(std::move(packet), drop::bad_port);
   }
   ++counters_.contributions;
   ++reason;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "protocols/list.h"
 #include "protocols/netreduce/wire.h"
 #include "wire/ip_address.h"
 #include "wire/ipv4.h"
@@ -43,6 +44,8 @@ struct RingConfig {
 
 // Settings of the NetReduce engine on one logical switch ([switch.netreduce]).
 struct NetReduceConfig {
+  static constexpr auto row = protocols::Row::netreduce;
+
   std::vector<RingConfig> rings;  // each id once
 
   // Packets that all rings together may hold.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocols/netreduce/engine/drop_reasons.h"
+
 namespace tributary::netreduce {
 namespace {
 
@@ -30,7 +32,7 @@ NetReduceEngine::NetReduceEngine(const NetReduceConfig& config) {
   reconfigure(config);
 }
 
-void NetReduceEngine::reconfigure(const NetReduceConfig& config) {
+bool NetReduceEngine::reconfigure(const NetReduceConfig& config) {
   std::vector<std::unique_ptr<Ring>> next;
   for (const auto& wanted : config.rings) {
     const auto old = std::find_if(rings_.begin(), rings_.end(), [&](const auto& ring) {
@@ -40,6 +42,7 @@ void NetReduceEngine::reconfigure(const NetReduceConfig& config) {
   }
   rings_ = std::move(next);
   senders_.rebuild(rings_);
+  return true;
 }
 
 void NetReduceEngine::process(std::span<engine::Arrival> burst, Time now,
@@ -76,7 +79,7 @@ void NetReduceEngine::begin(PacketPtr packet, const RocePacket& roce, const wire
   const auto headers_icrc =
       check_icrc(roce, sizeof header, ring.joint(roce.roce.payload.size(), sizeof header));
   if (!headers_icrc) {
-    return actions.drop(std::move(packet), DropReason::netreduce_icrc);
+    return actions.drop(std::move(packet), drop::icrc);
   }
   const Message message{roce.psn(),
                         header.message.value(),
@@ -88,7 +91,7 @@ void NetReduceEngine::begin(PacketPtr packet, const RocePacket& roce, const wire
   const auto* reth = roce.roce.reth;
   if (!ring.admits(header) || !fits(roce, message, 0, ring.config().mtu) ||
       (reth != nullptr && reth->length.value() != message.length)) {
-    return actions.drop(std::move(packet), DropReason::netreduce_malformed);
+    return actions.drop(std::move(packet), drop::malformed);
   }
   const auto rank = header.rank.value();
   if (ring.paths().of(rank) == Path::elsewhere) {
@@ -110,15 +113,15 @@ void NetReduceEngine::begin(PacketPtr packet, const RocePacket& roce, const wire
 std::optional<DropReason> NetReduceEngine::claim(Ring& ring, const wire::InaHeader& header,
                                                  const ConnectionKey& key, Time now) {
   if (!ring.is_path_of(header.rank.value(), key)) {
-    return DropReason::netreduce_not_member;
+    return drop::not_member;
   }
   if (!ring.enter(header.run.value(), header.message.value())) {
-    return DropReason::netreduce_stale_run;
+    return drop::stale_run;
   }
   const ConnectionTable::Sender self{&ring, header.rank.value()};
   auto& connection = ring.connection(self.rank);
   if (connection.is_claimed()) {
-    return connection.key() == key ? std::nullopt : std::optional(DropReason::netreduce_rank_taken);
+    return connection.key() == key ? std::nullopt : std::optional(drop::rank_taken);
   }
   // Queue pairs are numbered anew when a machine starts: who had the number before is gone.
   if (const auto other = senders_.find(key); other.ring != nullptr) {
@@ -175,7 +178,7 @@ void NetReduceEngine::follow(PacketPtr packet, const RocePacket& roce, Time now,
                              engine::Actions& actions) {
   const auto sender = sender_of(roce);
   if (sender.ring == nullptr && is_suspect(roce, now)) {
-    return actions.drop(std::move(packet), DropReason::netreduce_first_lost);
+    return actions.drop(std::move(packet), drop::first_lost);
   }
   if (sender.ring == nullptr) {
     return pass(std::move(packet), actions);
@@ -192,7 +195,7 @@ void NetReduceEngine::follow(PacketPtr packet, const RocePacket& roce, Time now,
   auto& ring = *sender.ring;
   const auto headers_icrc = check_icrc(roce, 0, ring.joint(roce.roce.payload.size(), 0));
   if (!headers_icrc) {
-    return actions.drop(std::move(packet), DropReason::netreduce_icrc);
+    return actions.drop(std::move(packet), drop::icrc);
   }
   // An intact packet that cannot be of this message: the numbers are somebody else's by now.
   if (!fits(roce, *place.message, place.offset, ring.config().mtu)) {
@@ -211,10 +214,10 @@ void NetReduceEngine::refuse(PacketPtr packet, const RocePacket& roce, const Rin
                              const Connection::Place& place, engine::Actions& actions) {
   const bool is_ahead = place.offset < provoking_distance / 2;
   if (!ring.is_of_one_switch() || !is_ahead) {
-    return actions.drop(std::move(packet), DropReason::netreduce_first_lost);
+    return actions.drop(std::move(packet), drop::first_lost);
   }
   if (!has_right_icrc(roce)) {
-    return actions.drop(std::move(packet), DropReason::netreduce_icrc);
+    return actions.drop(std::move(packet), drop::icrc);
   }
   ++counters_.provoked;
   renumber(roce, wire::psn_add(roce.psn(), provoking_distance));

@@ -48,8 +48,9 @@ class NetReduceEngine final : public engine::Engine {
   std::vector<engine::DescriptorStatus> descriptors(Time now, std::size_t limit) const override;
   std::vector<engine::StallStatus> stalled(Time now, std::size_t limit) const override;
 
-  // Sets rings up and takes them down; those that stay as they were keep what they hold.
-  void reconfigure(const NetReduceConfig& config);
+  // Sets rings up and takes them down; those that stay as they were keep what they hold. That can
+  // always be done.
+  bool reconfigure(const NetReduceConfig& config);
 
  private:
   void handle(engine::Arrival& arrival, Time now, engine::Actions& actions);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "engine/registry.h"
+#include "engine/protocol.h"
 
 namespace tributary::netreduce {
 
@@ -13,7 +13,5 @@ bool claims(const engine::Frame& frame);
 // The same for all: only the first packet of a message tells its ring, and connections of one pair
 // of hosts may belong to several. So all requests meet on one core, and keep their order there.
 std::uint64_t key(const engine::Frame& frame);
-
-inline constexpr engine::Protocol protocol{"netreduce", claims, key};
 
 }  // namespace tributary::netreduce

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "protocols/netreduce/engine/drop_reasons.h"
 #include "protocols/netreduce/engine/engine.h"
 #include "reduce/kernel.h"
 #include "wire/checksum.h"
@@ -42,7 +43,7 @@ void NetReduceEngine::aggregate(PacketPtr packet, const RocePacket& roce, const 
     aggregator.born = now;
   }
   if (aggregator.shape != shape) {
-    return actions.drop(std::move(packet), DropReason::netreduce_mismatch);
+    return actions.drop(std::move(packet), drop::mismatch);
   }
   const auto path = gradient.ring.paths().of(gradient.rank);
   if (aggregator.answers(path)) {

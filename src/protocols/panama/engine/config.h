@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "packet/packet.h"
+#include "protocols/list.h"
 #include "wire/ipv4.h"
 
 namespace tributary::panama {
@@ -38,6 +39,8 @@ struct TreeConfig {
 
 // Settings of the PANAMA engine on one logical switch ([switch.panama] in the configuration).
 struct PanamaConfig {
+  static constexpr auto row = protocols::Row::panama;
+
   // Memory for packets that wait, per input port and core, in packets: the accelerator's buffer,
   // which active jobs share (4.2.2). Each tree has an initial window of its own.
   std::uint32_t packet_memory = 512;

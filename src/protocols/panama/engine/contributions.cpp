@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocols/panama/engine/drop_reasons.h"
 #include "protocols/panama/engine/engine.h"
 
 namespace tributary::panama {
@@ -34,7 +35,7 @@ void PanamaEngine::contribute(Tree& tree, PacketPtr packet, const Message& messa
                               engine::Actions& actions) {
   const auto child = tree.child_of(packet->ingress);
   if (child == Tree::no_child) {
-    return actions.drop(std::move(packet), DropReason::panama_wrong_port);
+    return actions.drop(std::move(packet), drop::wrong_port);
   }
   if (tree.swept < tree.epochs.first()) {
     sweep(tree);
@@ -44,7 +45,7 @@ void PanamaEngine::contribute(Tree& tree, PacketPtr packet, const Message& messa
     return wait_at_door(tree, child, std::move(packet), message, now, actions);
   }
   if (!position) {
-    return actions.drop(std::move(packet), DropReason::panama_stale);
+    return actions.drop(std::move(packet), drop::stale);
   }
   auto& row = tree.row(*position);
   const bool again = message.header.retransmission();
@@ -67,7 +68,7 @@ void PanamaEngine::contribute(Tree& tree, PacketPtr packet, const Message& messa
     }
   }
   auto fault = find_fault(tree, row, *position, joins, child, message.header);
-  if (fault == DropReason::panama_over_cap && is_stuck(tree, *position, message.header, now)) {
+  if (fault == drop::over_cap && is_stuck(tree, *position, message.header, now)) {
     cut(tree);
     tree.begin_anew(*position, now);
     joins = tree.is_known(*position);
@@ -75,7 +76,7 @@ void PanamaEngine::contribute(Tree& tree, PacketPtr packet, const Message& messa
   }
   if (fault) {
     row.state = remade ? before : row.state;
-    tree.counters.over_cap += *fault == DropReason::panama_over_cap;
+    tree.counters.over_cap += *fault == drop::over_cap;
     return actions.drop(std::move(packet), *fault);
   }
   if (tree.doors[child].count() != 0) {
@@ -96,32 +97,33 @@ void PanamaEngine::contribute(Tree& tree, PacketPtr packet, const Message& messa
   }
 }
 
-// What waits here may keep out what it waits for: the lowest VIDs of some, the others' higher ones.
-// Where senders obey a grant that is not known here any more, that can happen. Nobody is further
-// off than all windows.
+// What waits here may keep out what it waits for: the lowest VIDs of some, the
+// others' higher ones. Where senders obey a grant that is not known here any
+// more, that can happen. Nobody is further off than all windows.
 bool PanamaEngine::is_stuck(const Tree& tree, std::uint64_t position,
                             const wire::PanamaHeader& header, Time now) const {
   return header.retransmission() && now - tree.last_complete >= stuck_after &&
          position < tree.expected + tree.rows();
 }
 
-// Why a packet cannot wait here, be it with others (`joins`); no value if it can.
+// Why a packet cannot wait here, be it with others (`joins`); no value if it
+// can.
 std::optional<DropReason> PanamaEngine::find_fault(const Tree& tree, const Row& row,
                                                    std::uint64_t position, bool joins,
                                                    std::uint8_t child,
                                                    const wire::PanamaHeader& header) const {
   const bool beyond_fin = tree.fin && position > *tree.fin;
   if (beyond_fin || (joins && !is_like(row.header, header))) {
-    return DropReason::panama_mismatch;
+    return drop::mismatch;
   }
   const unsigned others = joins ? row.header.contributions.value() : 0;
   if (others + header.contributions.value() > tree.config().workers_below) {
-    return DropReason::panama_overcount;
+    return drop::overcount;
   }
   const bool slot_taken = !joins && row.state == Row::State::gathering && !tree.is_left(row);
   if (slot_taken || position >= tree.expected + tree.span() ||
       tree.held[child] >= tree.grant.packets) {
-    return DropReason::panama_over_cap;
+    return drop::over_cap;
   }
   return std::nullopt;
 }
@@ -164,7 +166,8 @@ void PanamaEngine::hold(Tree& tree, Row& row, std::uint8_t child, PacketPtr pack
   tree.waiting(row, child) = std::move(packet);
 }
 
-// A sum that is new here may come too late above: who asks here wants to be answered there.
+// A sum that is new here may come too late above: who asks here wants to be
+// answered there.
 void PanamaEngine::note_question(const Tree& tree, Row& row, const wire::PanamaHeader& header) {
   if (tree.is_partial() && header.asks()) {
     row.header.flags |= wire::PanamaHeader::retransmission_bit;
@@ -195,7 +198,8 @@ void PanamaEngine::note(Tree& tree, Row& row, std::uint8_t child, Time now) {
   }
 }
 
-// A switch below has sent a sum again in which more workers are (section 7); else a repeat.
+// A switch below has sent a sum again in which more workers are (section 7);
+// else a repeat.
 void PanamaEngine::replace(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet,
                            const Message& message, Time now, engine::Actions& actions) {
   auto& waiting = tree.waiting(row, child);
@@ -209,7 +213,7 @@ void PanamaEngine::replace(Tree& tree, Row& row, std::uint8_t child, PacketPtr p
   if (!tree.is_partial() || !more()) {
     ++tree.counters.duplicates;
     answer(tree, row, *packet, message, now, actions);
-    actions.drop(std::move(packet), DropReason::panama_duplicate);
+    actions.drop(std::move(packet), drop::duplicate);
     // There may have been no buffer for the sum.
     return complete_what_can(tree, row, child, now, actions);
   }
@@ -235,7 +239,7 @@ void PanamaEngine::repeat(Tree& tree, Row& row, std::uint8_t child, PacketPtr pa
   }
   ++tree.counters.duplicates;
   answer(tree, row, *packet, message, now, actions);
-  actions.drop(std::move(packet), DropReason::panama_duplicate);
+  actions.drop(std::move(packet), drop::duplicate);
 }
 
 void PanamaEngine::on_late_contribution(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet,
@@ -253,13 +257,13 @@ void PanamaEngine::on_late_contribution(Tree& tree, Row& row, std::uint8_t child
       note(tree, row, child, now);
     }
     answer(tree, row, *packet, message, now, actions);
-    actions.drop(std::move(packet), DropReason::panama_late);
+    actions.drop(std::move(packet), drop::late);
   }
   complete_what_can(tree, row, child, now, actions);
 }
 
-// Who sends again has lost something, or somebody above has. The tree does not rest as long as
-// somebody asks.
+// Who sends again has lost something, or somebody above has. The tree does not
+// rest as long as somebody asks.
 void PanamaEngine::answer(Tree& tree, Row& row, const Packet& packet, const Message& message,
                           Time now, engine::Actions& actions) {
   if (!message.header.retransmission()) {
@@ -286,7 +290,8 @@ bool PanamaEngine::can_add_late(const Tree& tree, const Row& row, std::uint8_t c
              tree.config().workers_below;
 }
 
-// What waits for others, at once. Looks at every row: not more often than packets are stuck.
+// What waits for others, at once. Looks at every row: not more often than
+// packets are stuck.
 void PanamaEngine::evict_waiting(Tree& tree) {
   for (std::uint64_t slot = 0; slot < tree.rows(); ++slot) {
     auto& row = tree.row(slot);

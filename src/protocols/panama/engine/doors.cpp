@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocols/panama/engine/drop_reasons.h"
 #include "protocols/panama/engine/engine.h"
 
 namespace tributary::panama {
@@ -23,14 +24,14 @@ void PanamaEngine::wait_at_door(Tree& tree, std::uint8_t child, PacketPtr packet
                                 const Message& message, Time now, engine::Actions& actions) {
   const auto round = round_of(message.header);
   if (message.header.contributions.value() > tree.config().workers_below) {
-    return actions.drop(std::move(packet), DropReason::panama_overcount);
+    return actions.drop(std::move(packet), drop::overcount);
   }
   const bool again = message.header.retransmission();
   // Whoever needs something of an epoch that is over asks for it, and where a result of the next
   // one is there, somebody has all that is asked for. What only came late must not take the place
   // of what waits.
   if (tree.is_over(round) && (!again || tree.has_results)) {
-    return turn_away(tree, std::move(packet), message, DropReason::panama_stale, now, actions);
+    return turn_away(tree, std::move(packet), message, drop::stale, now, actions);
   }
   auto& door = tree.doors[child];
   if (door.round != round) {
@@ -40,11 +41,11 @@ void PanamaEngine::wait_at_door(Tree& tree, std::uint8_t child, PacketPtr packet
   auto* place = door.place_of(message.header.vid.value());
   if (place == nullptr || tree.grant.packets == 0) {
     tree.counters.over_cap += again ? 0 : 1;
-    return turn_away(tree, std::move(packet), message, DropReason::panama_over_cap, now, actions);
+    return turn_away(tree, std::move(packet), message, drop::over_cap, now, actions);
   }
   tree.last_taken = now;
   if (*place != nullptr && !is_larger(tree, message.header, header_in(**place))) {
-    return turn_away(tree, std::move(packet), message, DropReason::panama_duplicate, now, actions);
+    return turn_away(tree, std::move(packet), message, drop::duplicate, now, actions);
   }
   if (*place == nullptr) {
     door.since = door.count() == 0 ? now : door.since;
@@ -72,8 +73,8 @@ void PanamaEngine::turn_away(Tree& tree, PacketPtr packet, const Message& messag
     inquire(tree, message.header, packet->ingress, now, actions);
   }
   const bool again = message.header.retransmission();
-  tree.counters.duplicates += again || reason == DropReason::panama_duplicate ? 1 : 0;
-  actions.drop(std::move(packet), again ? DropReason::panama_duplicate : reason);
+  tree.counters.duplicates += again || reason == drop::duplicate ? 1 : 0;
+  actions.drop(std::move(packet), again ? drop::duplicate : reason);
 }
 
 // The child has gone on elsewhere.
@@ -127,7 +128,7 @@ void PanamaEngine::come_in(Tree& tree, std::uint8_t child, PacketPtr packet, Tim
   auto& row = tree.row(position);
   const bool joins = tree.is_known(position);
   if (const auto fault = find_fault(tree, row, position, joins, child, message.header)) {
-    tree.counters.over_cap += *fault == DropReason::panama_over_cap;
+    tree.counters.over_cap += *fault == drop::over_cap;
     ++tree.counters.left;
     return actions.lose(*fault);
   }

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "protocols/panama/engine/drop_reasons.h"
 #include "wire/key.h"
 
 namespace tributary::panama {
@@ -18,18 +19,18 @@ std::uint64_t key_of(const TreeConfig& tree) {
 DropReason drop_reason_of(wire::PanamaError error) {
   switch (error) {
     case wire::PanamaError::truncated:
-      return DropReason::panama_truncated;
+      return drop::truncated;
     case wire::PanamaError::oversized:
-      return DropReason::panama_oversized;
+      return drop::oversized;
     case wire::PanamaError::version:
-      return DropReason::panama_version;
+      return drop::version;
     case wire::PanamaError::crc:
-      return DropReason::panama_crc;
+      return drop::crc;
     case wire::PanamaError::malformed:
     case wire::PanamaError::none:
       break;
   }
-  return DropReason::panama_malformed;
+  return drop::malformed;
 }
 
 // Options are not ours to rewrite.
@@ -173,16 +174,16 @@ void PanamaEngine::handle(engine::Arrival& arrival, Time now, engine::Actions& a
   auto& header = *view.header;
   auto* tree = find_tree(wire::panama_key(header.job.value(), header.tree.value()));
   if (tree == nullptr) {
-    return actions.drop(std::move(arrival.packet), DropReason::panama_no_tree);
+    return actions.drop(std::move(arrival.packet), drop::no_tree);
   }
   if (!is_addressed_to(frame, tree->config())) {
-    return actions.drop(std::move(arrival.packet), DropReason::panama_malformed);
+    return actions.drop(std::move(arrival.packet), drop::malformed);
   }
   if (!tree->may_come(arrival.packet->ingress, frame.ipv4->source)) {
-    return actions.drop(std::move(arrival.packet), DropReason::panama_wrong_port);
+    return actions.drop(std::move(arrival.packet), drop::wrong_port);
   }
   if (header.workers.value() != tree->config().workers) {
-    return actions.drop(std::move(arrival.packet), DropReason::panama_mismatch);
+    return actions.drop(std::move(arrival.packet), drop::mismatch);
   }
   const Message message{frame, header, view.payload};
   switch (header.kind) {

@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "protocols/panama/engine/drop_reasons.h"
 #include "protocols/panama/engine/engine.h"
 
 namespace tributary::panama {
@@ -73,7 +74,7 @@ void PanamaEngine::take_inquiry(Tree& tree, PacketPtr packet, const Message& mes
                                 engine::Actions& actions) {
   const auto port = packet->ingress;
   if (!sender_of(tree, port).any()) {
-    return actions.drop(std::move(packet), DropReason::panama_wrong_port);
+    return actions.drop(std::move(packet), drop::wrong_port);
   }
   ++tree.counters.inquiries;
   const auto position = tree.find_position(round_of(message.header), message.header.vid.value());

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/panama/engine/protocol.h"
 
+#include "engine/kind.h"
+#include "protocols/panama/engine/drop_reasons.h"
+#include "protocols/panama/engine/engine.h"
 #include "protocols/panama/wire.h"
 
 namespace tributary::panama {
@@ -14,5 +17,13 @@ bool claims(const engine::Frame& frame) {
 std::uint64_t key(const engine::Frame& frame) {
   return wire::peek_panama_key(frame.payload);
 }
+
+extern const engine::EngineKind engine_kind;
+constexpr engine::EngineKind engine_kind =
+    engine::kind_of<PanamaEngine, PanamaConfig>({.name = "panama",
+                                                 .claims = claims,
+                                                 .key = key,
+                                                 .drop_reasons = drop::names,
+                                                 .to_groups = true});
 
 }  // namespace tributary::panama

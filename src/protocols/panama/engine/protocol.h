@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "engine/registry.h"
+#include "engine/protocol.h"
 
 namespace tributary::panama {
 
@@ -11,7 +11,5 @@ bool claims(const engine::Frame& frame);
 
 // Job and tree; 0 if the packet is too short for its header.
 std::uint64_t key(const engine::Frame& frame);
-
-inline constexpr engine::Protocol protocol{"panama", claims, key, true};
 
 }  // namespace tributary::panama

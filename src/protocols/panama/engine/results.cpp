@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "protocols/panama/engine/drop_reasons.h"
 #include "protocols/panama/engine/engine.h"
 
 namespace tributary::panama {
@@ -22,7 +23,7 @@ void PanamaEngine::take_result(Tree& tree, PacketPtr packet, const Message& mess
   const auto ingress = packet->ingress;
   const auto sender = sender_of(tree, ingress);
   if (!sender.any()) {
-    return actions.drop(std::move(packet), DropReason::panama_wrong_port);
+    return actions.drop(std::move(packet), drop::wrong_port);
   }
   sweep(tree);
   tree.last_taken = sender.parent ? tree.last_taken : now;
@@ -36,14 +37,14 @@ void PanamaEngine::take_result(Tree& tree, PacketPtr packet, const Message& mess
     highest = std::max(highest, position + 1);
   }
   if (!known && !(tree.epochs.is_current(round) && tree.may_begin_with_result(position))) {
-    return relay(tree, std::move(packet), message, DropReason::panama_stale, actions);
+    return relay(tree, std::move(packet), message, drop::stale, actions);
   }
   if (known && row.state == Row::State::done && !tree.lacks(row)) {
     ++tree.counters.duplicates;
-    return relay(tree, std::move(packet), message, DropReason::panama_duplicate, actions);
+    return relay(tree, std::move(packet), message, drop::duplicate, actions);
   }
   if (known && !is_like(message.header, row.header)) {
-    return actions.drop(std::move(packet), DropReason::panama_mismatch);
+    return actions.drop(std::move(packet), drop::mismatch);
   }
   if (message.frame.ipv4->ttl <= 1) {
     return actions.drop(std::move(packet), DropReason::ttl_exceeded);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fixture.h"
+#include "protocols/canary/engine/drop_reasons.h"
 
 namespace tributary::canary {
 namespace {
@@ -39,8 +40,7 @@ TEST_F(Broadcast, EveryChildGetsItsOwnFrameAndTheDescriptorIsFreed) {
   EXPECT_EQ(engine->deadline(), never);
   EXPECT_EQ(harness->figure("results_total"), 1u);
   EXPECT_EQ(harness->figure("result_copies_total"), 3u);
-  expect_drop(test::make_canary(pool, as_result(worker(0)), Ints{106}),
-              DropReason::canary_no_descriptor);
+  expect_drop(test::make_canary(pool, as_result(worker(0)), Ints{106}), drop::no_descriptor);
 }
 
 TEST_F(Broadcast, ChildThatSentTwiceGetsOneCopy) {
@@ -109,7 +109,7 @@ TEST_F(Broadcast, ResultOfAnotherShapeIsAMismatch) {
   const auto expect_mismatch = [this](auto change) {
     auto spec = as_result(worker(0));
     change(spec);
-    expect_drop(test::make_canary(pool, spec, Ints{1}), DropReason::canary_mismatch);
+    expect_drop(test::make_canary(pool, spec, Ints{1}), drop::mismatch);
   };
   expect_mismatch([](CanarySpec& s) { s.type = wire::ElementType::f32; });
   expect_mismatch([](CanarySpec& s) { s.op = wire::Operator::min; });
@@ -232,7 +232,7 @@ TEST_F(Restoration, SendsAResultToTheChildAndTouchesNoDescriptor) {
 
 // Nobody has the switch send where no contribution came from, nor more than was passed on.
 TEST_F(Restoration, OnlyOfAChildThatWasPassedOnOnceAndByItsLeader) {
-  const auto refused = DropReason::canary_no_descriptor;
+  const auto refused = drop::no_descriptor;
   expect_refused([](CanarySpec& s) { s.id = 3; }, refused);
   expect_refused([](CanarySpec& s) { s.id = wire::canary_id(2, 1); }, refused);
   expect_refused([](CanarySpec& s) { s.job += 1; }, refused);
@@ -249,17 +249,17 @@ TEST_F(Restoration, OnlyOfAChildThatWasPassedOnOnceAndByItsLeader) {
 TEST_F(Restoration, WhatAChildSentTwiceIsAnsweredOnce) {
   EXPECT_EQ(feed(child(), Ints{7}).size(), 1u);
   EXPECT_EQ(feed(restoration(), Ints{77}).size(), 1u);
-  expect_refused([](CanarySpec&) {}, DropReason::canary_no_descriptor);
+  expect_refused([](CanarySpec&) {}, drop::no_descriptor);
 }
 
 TEST_F(Restoration, PortThatDoesNotExistIsRefused) {
-  expect_refused([](CanarySpec& s) { s.children = 1u << 8; }, DropReason::canary_bad_port);
-  expect_refused([](CanarySpec& s) { s.shard = 1; }, DropReason::canary_bad_port);
-  expect_refused([](CanarySpec& s) { s.shard = 255; }, DropReason::canary_bad_port);
+  expect_refused([](CanarySpec& s) { s.children = 1u << 8; }, drop::bad_port);
+  expect_refused([](CanarySpec& s) { s.shard = 1; }, drop::bad_port);
+  expect_refused([](CanarySpec& s) { s.shard = 255; }, drop::bad_port);
 }
 
 TEST_F(Restoration, LyingFieldsAreRefused) {
-  const auto malformed = DropReason::canary_malformed;
+  const auto malformed = drop::malformed;
   expect_refused([](CanarySpec& s) { s.children = 0; }, malformed);
   expect_refused([](CanarySpec& s) { s.children = 3; }, malformed);
   expect_refused([](CanarySpec& s) { s.switch_address = 43; }, malformed);

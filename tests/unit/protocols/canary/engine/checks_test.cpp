@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "fixture.h"
+#include "protocols/canary/engine/drop_reasons.h"
 #include "wire/checksum.h"
 
 namespace tributary::canary {
@@ -34,23 +35,23 @@ class Checks : public CanaryTest {
 };
 
 TEST_F(Checks, EveryParserErrorHasItsReason) {
-  EXPECT_EQ(drop_reason_of(wire::CanaryError::truncated), DropReason::canary_truncated);
-  EXPECT_EQ(drop_reason_of(wire::CanaryError::oversized), DropReason::canary_oversized);
-  EXPECT_EQ(drop_reason_of(wire::CanaryError::version), DropReason::canary_version);
-  EXPECT_EQ(drop_reason_of(wire::CanaryError::malformed), DropReason::canary_malformed);
-  EXPECT_EQ(drop_reason_of(wire::CanaryError::crc), DropReason::canary_crc);
+  EXPECT_EQ(drop_reason_of(wire::CanaryError::truncated), drop::truncated);
+  EXPECT_EQ(drop_reason_of(wire::CanaryError::oversized), drop::oversized);
+  EXPECT_EQ(drop_reason_of(wire::CanaryError::version), drop::version);
+  EXPECT_EQ(drop_reason_of(wire::CanaryError::malformed), drop::malformed);
+  EXPECT_EQ(drop_reason_of(wire::CanaryError::crc), drop::crc);
 }
 
 TEST_F(Checks, DamagedBytesAreDropped) {
   expect_refused([](Packet& packet, auto&) { packet.data()[packet.length - 1] ^= std::byte{1}; },
-                 DropReason::canary_crc, false);
-  expect_refused([](Packet&, auto& header) { header.id = 99u; }, DropReason::canary_crc, false);
+                 drop::crc, false);
+  expect_refused([](Packet&, auto& header) { header.id = 99u; }, drop::crc, false);
 }
 
 TEST_F(Checks, ImpossibleFieldsAreDropped) {
-  const auto malformed = DropReason::canary_malformed;
+  const auto malformed = drop::malformed;
   using Header = wire::CanaryHeader;
-  expect_refused([](Packet&, Header& h) { h.flags = 1; }, DropReason::canary_version);
+  expect_refused([](Packet&, Header& h) { h.flags = 1; }, drop::version);
   expect_refused([](Packet&, Header& h) { h.flags |= Header::multicast_bit; }, malformed);
   expect_refused([](Packet&, Header& h) { h.kind = static_cast<wire::CanaryKind>(0); }, malformed);
   expect_refused([](Packet&, Header& h) { h.kind = static_cast<wire::CanaryKind>(9); }, malformed);
@@ -58,14 +59,12 @@ TEST_F(Checks, ImpossibleFieldsAreDropped) {
   expect_refused([](Packet&, Header& h) { h.counter = std::uint16_t{4}; }, malformed);
   expect_refused([](Packet&, Header& h) { h.hosts = std::uint16_t{0}; }, malformed);
   expect_refused([](Packet&, Header& h) { h.op = static_cast<wire::Operator>(7); }, malformed);
-  expect_refused([](Packet&, Header& h) { h.elements = std::uint16_t{5}; },
-                 DropReason::canary_truncated);
-  expect_refused([](Packet&, Header& h) { h.elements = std::uint16_t{3}; },
-                 DropReason::canary_oversized);
+  expect_refused([](Packet&, Header& h) { h.elements = std::uint16_t{5}; }, drop::truncated);
+  expect_refused([](Packet&, Header& h) { h.elements = std::uint16_t{3}; }, drop::oversized);
 }
 
 TEST_F(Checks, ChildThatNoResultCouldReachIsRefused) {
-  const auto malformed = DropReason::canary_malformed;
+  const auto malformed = drop::malformed;
   using Header = wire::CanaryHeader;
   expect_refused([](Packet&, Header& h) { h.child_port = std::uint16_t{53}; }, malformed);
   expect_refused([](Packet&, Header& h) { h.child_port = std::uint16_t{0}; }, malformed);
@@ -85,7 +84,7 @@ TEST_F(Checks, ChildThatNoResultCouldReachIsRefused) {
 
 TEST_F(Checks, RoutedToAnotherAddressThanItWasSealedWith) {
   expect_refused([](Packet&, auto& h) { h.destination = wire::Ipv4Address(10, 0, 0, 98); },
-                 DropReason::canary_malformed);
+                 drop::malformed);
 }
 
 TEST_F(Checks, IpOptionsAreRefused) {
@@ -100,7 +99,7 @@ TEST_F(Checks, IpOptionsAreRefused) {
   auto* ip = reinterpret_cast<wire::Ipv4Header*>(packet->data() + 14);
   ip->version_ihl = 0x46;
   ip->total_length = static_cast<std::uint16_t>(packet->length - 14);
-  expect_drop(std::move(packet), DropReason::canary_malformed);
+  expect_drop(std::move(packet), drop::malformed);
 }
 
 TEST_F(Checks, ContributionToTheSwitchItselfIsNotServed) {
@@ -123,14 +122,14 @@ TEST_F(Checks, EveryTruncatedLengthIsDropped) {
     packet->length = length;
     ip->total_length = static_cast<std::uint16_t>(length - 14);
     udp->length = static_cast<std::uint16_t>(length - 34);
-    expect_drop(std::move(packet), DropReason::canary_truncated);
+    expect_drop(std::move(packet), drop::truncated);
   }
   auto ethernet = worker(0);
   ethernet.encapsulation = wire::Encapsulation::ethernet;
   for (std::uint32_t length = 14; length < 14 + 64 + 16; ++length) {
     auto packet = test::make_canary(pool, ethernet, Ints{1, 2, 3, 4});
     packet->length = length;
-    expect_drop(std::move(packet), DropReason::canary_truncated);
+    expect_drop(std::move(packet), drop::truncated);
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Loss and faults at a switch (3.3): releases, duplicates, blocks without data, soft state.
 #include "fixture.h"
+#include "protocols/canary/engine/drop_reasons.h"
 
 namespace tributary::canary {
 namespace {
@@ -42,8 +43,7 @@ TEST_F(Release, IsCopiedToTheChildrenAndFreesTheDescriptor) {
   EXPECT_EQ(harness->figure("releases_total"), 1u);
   EXPECT_EQ(harness->figure("results_total"), 0u);
   EXPECT_EQ(engine->jobs().at(0).results, 0u);
-  expect_drop(test::make_canary(pool, as_release(worker(0)), none),
-              DropReason::canary_no_descriptor);
+  expect_drop(test::make_canary(pool, as_release(worker(0)), none), drop::no_descriptor);
 }
 
 TEST_F(Release, EndsTheGatheringOfAWideAccumulatorToo) {
@@ -64,7 +64,7 @@ TEST_F(Release, NeedsToKnowNoMoreThanTheId) {
   EXPECT_EQ(feed(spec, none).size(), 1u);
   feed(worker(0), Ints{1});
   spec.hosts = 9;
-  expect_drop(test::make_canary(pool, spec, none), DropReason::canary_mismatch);
+  expect_drop(test::make_canary(pool, spec, none), drop::mismatch);
 }
 
 TEST_F(Release, TeachesNothingAboutTheNextBlock) {
@@ -81,9 +81,9 @@ class Duplicates : public CanaryTest {};
 
 TEST_F(Duplicates, ContributionThatCameTwiceCountsOnce) {
   feed(worker(0), Ints{1});
-  expect_drop(test::make_canary(pool, worker(0), Ints{1}), DropReason::canary_duplicate);
+  expect_drop(test::make_canary(pool, worker(0), Ints{1}), drop::duplicate);
   feed(worker(1), Ints{2});
-  expect_drop(test::make_canary(pool, worker(0), Ints{1}), DropReason::canary_duplicate);
+  expect_drop(test::make_canary(pool, worker(0), Ints{1}), drop::duplicate);
   const auto sums = feed(worker(2), Ints{4});
   ASSERT_EQ(sums.size(), 1u);
   EXPECT_EQ(Seen(sums[0]).elements<std::int32_t>(), (Ints{7}));
@@ -94,12 +94,12 @@ TEST_F(Duplicates, ContributionThatCameTwiceCountsOnce) {
 TEST_F(Duplicates, AfterTheSumTheyAreNoStragglersAndNoOvercount) {
   feed(worker(0), Ints{1});
   harness->expire(Time{1ms});
-  expect_drop(test::make_canary(pool, worker(0), Ints{1}), DropReason::canary_duplicate);
+  expect_drop(test::make_canary(pool, worker(0), Ints{1}), drop::duplicate);
   feed(worker(1), Ints{2});
   feed(worker(2), Ints{2});
-  expect_drop(test::make_canary(pool, worker(2), Ints{2}), DropReason::canary_duplicate);
+  expect_drop(test::make_canary(pool, worker(2), Ints{2}), drop::duplicate);
   EXPECT_EQ(harness->figure("stragglers_total"), 2u);
-  EXPECT_EQ(harness->drops(DropReason::canary_overcount), 0u);
+  EXPECT_EQ(harness->drops(drop::overcount), 0u);
 }
 
 TEST_F(Duplicates, StragglersOfASwitchBelowPass) {
@@ -109,7 +109,7 @@ TEST_F(Duplicates, StragglersOfASwitchBelowPass) {
   for (int straggler = 0; straggler < 3; ++straggler) {
     below.fingerprint += 77;
     feed(below, Ints{1});
-    expect_drop(test::make_canary(pool, below, Ints{1}), DropReason::canary_duplicate);
+    expect_drop(test::make_canary(pool, below, Ints{1}), drop::duplicate);
   }
   const auto sums = harness->expire(Time{1ms});
   ASSERT_EQ(sums.size(), 1u);
@@ -121,7 +121,7 @@ TEST_F(Duplicates, EveryAttemptIsABlockOfItsOwn) {
   feed(block(wire::canary_id(5, 0)), Ints{1});
   feed(block(wire::canary_id(5, 1)), Ints{1});
   EXPECT_EQ(harness->figure("descriptors_in_use"), 2u);
-  EXPECT_EQ(harness->drops(DropReason::canary_duplicate), 0u);
+  EXPECT_EQ(harness->drops(drop::duplicate), 0u);
 }
 
 class Lengths : public CanaryTest {};
@@ -148,7 +148,7 @@ TEST_F(Lengths, ResultMayBeEmpty) {
 
 TEST_F(Lengths, ContributionsOfOneBlockAreEquallyLong) {
   feed(worker(0), none);
-  expect_drop(test::make_canary(pool, worker(1), Ints{1}), DropReason::canary_mismatch);
+  expect_drop(test::make_canary(pool, worker(1), Ints{1}), drop::mismatch);
 }
 
 TEST_F(Lengths, NoElementsOfEveryTypeMakeASumWithoutAny) {
@@ -194,7 +194,7 @@ TEST_F(SoftState, SentDescriptorMakesRoomOnceItIsOld) {
   EXPECT_EQ(harness->figure("reclaimed_total"), 1u);
   EXPECT_EQ(harness->figure("descriptors_in_use"), 1u);
   // The late result finds nothing; its workers will ask the leader.
-  expect_drop(test::make_canary(pool, as_result(dead), Ints{1}), DropReason::canary_no_descriptor);
+  expect_drop(test::make_canary(pool, as_result(dead), Ints{1}), drop::no_descriptor);
 }
 
 TEST_F(SoftState, GatheringBlockIsNeverReclaimed) {

@@ -7,7 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include "protocols/canary/engine/config.h"
 #include "protocols/canary/engine/engine.h"
+#include "protocols/engines.h"
 #include "support/canary_packets.h"
 #include "support/engine_harness.h"
 
@@ -65,7 +67,7 @@ class CanaryTest : public ::testing::Test {
   void expect_drop(PacketPtr packet, DropReason reason, Time now = Time{}) {
     const auto before = harness->drops(reason);
     EXPECT_TRUE(feed(std::move(packet), now).empty());
-    EXPECT_EQ(harness->drops(reason), before + 1) << name(reason);
+    EXPECT_EQ(harness->drops(reason), before + 1) << protocols::name(reason);
   }
 
   HeapPacketPool pool{512, 9216};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fixture.h"
+#include "protocols/canary/engine/drop_reasons.h"
 #include "wire/checksum.h"
 
 namespace tributary::canary {
@@ -214,7 +215,7 @@ TEST_F(Reduce, ContributionAfterTheCompleteSumIsAnOvercount) {
   feed(worker(0), Ints{1});
   feed(worker(1), Ints{2});
   feed(worker(2), Ints{3});
-  expect_drop(test::make_canary(pool, worker(3), Ints{2}), DropReason::canary_overcount);
+  expect_drop(test::make_canary(pool, worker(3), Ints{2}), drop::overcount);
   EXPECT_EQ(feed(as_result(worker(0)), Ints{1}).size(), 3u) << "the fourth is no child";
 }
 
@@ -224,7 +225,7 @@ TEST_F(Reduce, MoreContributionsThanHostsAreDropped) {
   feed(two, Ints{1});
   auto another = worker(1);
   another.counter = 2;
-  expect_drop(test::make_canary(pool, another, Ints{1}), DropReason::canary_overcount);
+  expect_drop(test::make_canary(pool, another, Ints{1}), drop::overcount);
   const auto sums = feed(worker(2), Ints{1});
   ASSERT_EQ(sums.size(), 1u) << "the block itself is unharmed";
   EXPECT_EQ(Seen(sums[0]).elements<std::int32_t>(), (Ints{2}));
@@ -238,7 +239,7 @@ TEST_F(Reduce, CounterSumDoesNotWrap) {
   auto again = worker(1);
   again.hosts = 65535;
   again.counter = 65534;
-  expect_drop(test::make_canary(pool, again, Ints{1}), DropReason::canary_overcount);
+  expect_drop(test::make_canary(pool, again, Ints{1}), drop::overcount);
 }
 
 TEST_F(Reduce, WhatCannotBeAddedUpIsAMismatch) {
@@ -246,7 +247,7 @@ TEST_F(Reduce, WhatCannotBeAddedUpIsAMismatch) {
   const auto expect_mismatch = [this](auto change) {
     auto spec = worker(1);
     change(spec);
-    expect_drop(test::make_canary(pool, spec, Ints{1, 2}), DropReason::canary_mismatch);
+    expect_drop(test::make_canary(pool, spec, Ints{1, 2}), drop::mismatch);
   };
   expect_mismatch([](CanarySpec& s) { s.type = wire::ElementType::f32; });
   expect_mismatch([](CanarySpec& s) { s.type = wire::ElementType::i16; });
@@ -255,7 +256,7 @@ TEST_F(Reduce, WhatCannotBeAddedUpIsAMismatch) {
   expect_mismatch([](CanarySpec& s) { s.udp_port = 17002; });
   expect_mismatch([](CanarySpec& s) { s.destination = wire::Ipv4Address(10, 0, 0, 98); });
   expect_mismatch([](CanarySpec& s) { s.encapsulation = wire::Encapsulation::ethernet; });
-  expect_drop(test::make_canary(pool, worker(1), Ints{1}), DropReason::canary_mismatch);
+  expect_drop(test::make_canary(pool, worker(1), Ints{1}), drop::mismatch);
 }
 
 TEST_F(Reduce, EveryContributionIsAccountedToItsJob) {
@@ -314,7 +315,7 @@ TEST_F(Collision, PortsBeyondTheFirstShardAreNamed) {
   EXPECT_EQ(Seen(out[0]).header().children.value(), 1u << 7);
   EXPECT_EQ(Seen(out[0]).header().shard, 2u);
   spec.ingress = 8192;
-  expect_drop(test::make_canary(pool, spec, Ints{6}), DropReason::canary_bad_port);
+  expect_drop(test::make_canary(pool, spec, Ints{6}), drop::bad_port);
 }
 
 TEST_F(Collision, OtherBlocksAreStoredOnceTheSlotIsFree) {
@@ -383,7 +384,7 @@ TEST_F(Reduce, AccumulatorWiderThanItsRoomGoesToTheLeaderLikeACollision) {
   EXPECT_EQ(harness->figure("accumulator_overflows_total"), 1u);
   EXPECT_TRUE(feed(spec, std::vector<std::uint16_t>(fits, 0x3f80)).empty());
   EXPECT_TRUE(feed(worker(1), std::vector<std::uint16_t>(fits, 0x3f80)).empty());
-  EXPECT_EQ(harness->drops(DropReason::canary_mismatch), 1u);
+  EXPECT_EQ(harness->drops(drop::mismatch), 1u);
 }
 
 }  // namespace

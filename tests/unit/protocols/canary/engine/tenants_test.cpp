@@ -2,6 +2,8 @@
 #include "protocols/canary/engine/tenants.h"
 
 #include "fixture.h"
+#include "protocols/canary/engine/config.h"
+#include "protocols/canary/engine/drop_reasons.h"
 
 namespace tributary::canary {
 namespace {
@@ -148,10 +150,10 @@ TEST_F(TenancyTest, JobSpeaksOnItsPortsOnly) {
   config.jobs = {{7, {0, 2}, 0}};
   restart(config);
   EXPECT_TRUE(feed(packet_of(7, 1, 2), Ints{1}).empty());
-  expect_drop(test::make_canary(pool, packet_of(7, 2, 1), Ints{1}), DropReason::canary_not_allowed);
+  expect_drop(test::make_canary(pool, packet_of(7, 2, 1), Ints{1}), drop::not_allowed);
   auto marked = packet_of(7, 3, 1);
   marked.bypass = true;
-  expect_drop(test::make_canary(pool, marked, Ints{1}), DropReason::canary_not_allowed);
+  expect_drop(test::make_canary(pool, marked, Ints{1}), drop::not_allowed);
   EXPECT_TRUE(feed(packet_of(8, 1, 1), Ints{1}).empty());
   EXPECT_EQ(harness->figure("descriptors_in_use"), 2u);
 }
@@ -171,7 +173,7 @@ TEST_F(TenancyTest, WhatGoesDownTheTreeComesByTheJobsPortsToo) {
       forged.counter = 0;
     }
     const auto data = kind == wire::CanaryKind::release ? Ints{} : Ints{1};
-    expect_drop(test::make_canary(pool, forged, data), DropReason::canary_not_allowed);
+    expect_drop(test::make_canary(pool, forged, data), drop::not_allowed);
   }
   EXPECT_EQ(harness->figure("descriptors_in_use"), 1u);
   EXPECT_EQ(feed(as_result(packet_of(7, 1)), Ints{1}).size(), 1u);

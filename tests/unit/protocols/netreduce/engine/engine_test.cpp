@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "fixture.h"
+#include "protocols/netreduce/engine/drop_reasons.h"
 #include "support/frames.h"
 #include "wire/checksum.h"
 
@@ -134,7 +135,7 @@ TEST_F(NetReduceTest, damaged_packet_whose_first_packet_was_lost_gets_no_right_i
   auto packet = make(0, 1, 1);
   packet->data()[packet->length - 20] ^= std::byte{1};
   EXPECT_TRUE(feed(std::move(packet)).empty());
-  EXPECT_EQ(harness_.drops(DropReason::netreduce_icrc), 1u);
+  EXPECT_EQ(harness_.drops(drop::icrc), 1u);
 }
 
 // Go-back-N restarts in the middle of the message before the latest.
@@ -238,7 +239,7 @@ TEST_F(NetReduceTest, damaged_packets_are_dropped) {
     packet->data()[packet->length - 20] ^= std::byte{1};
     EXPECT_TRUE(feed(std::move(packet)).empty());
   }
-  EXPECT_EQ(harness_.drops(DropReason::netreduce_icrc), 2u);
+  EXPECT_EQ(harness_.drops(drop::icrc), 2u);
 }
 
 TEST_F(NetReduceTest, headers_that_do_not_fit_the_ring_are_dropped) {
@@ -253,7 +254,7 @@ TEST_F(NetReduceTest, headers_that_do_not_fit_the_ring_are_dropped) {
   reth.length = length - 8;
   test::reseal_roce(*short_packet);
   feed(std::move(short_packet));
-  EXPECT_EQ(harness_.drops(DropReason::netreduce_malformed), 3u);
+  EXPECT_EQ(harness_.drops(drop::malformed), 3u);
   EXPECT_EQ(figure("connections"), 0u);
 }
 
@@ -268,7 +269,7 @@ TEST_F(NetReduceTest, strangers_change_nothing) {
     spec.destination = address_of(to);
     EXPECT_TRUE(feed(test::make_roce(pool_, spec, wire::Bytes(bytes).first(mtu))).empty());
   }
-  EXPECT_EQ(harness_.drops(DropReason::netreduce_not_member), 3u);
+  EXPECT_EQ(harness_.drops(drop::not_member), 3u);
   feed(0, 0, 0);
   const auto sent = feed(2, 0, 0);
   ASSERT_EQ(sent.size(), 3u);
@@ -279,7 +280,7 @@ TEST_F(NetReduceTest, rank_has_one_connection_in_a_run) {
   feed(0, 0, 0);
   EXPECT_TRUE(feed(make(gradient(0, 0), 0, 0x12)).empty());
   EXPECT_TRUE(feed(make(gradient(0, 1), 0, 0x12)).empty());
-  EXPECT_EQ(harness_.drops(DropReason::netreduce_rank_taken), 2u);
+  EXPECT_EQ(harness_.drops(drop::rank_taken), 2u);
   EXPECT_EQ(figure("packets_waiting"), 1u);
 }
 
@@ -299,7 +300,7 @@ TEST_F(NetReduceTest, message_0_of_another_run_begins_anew) {
   // What is left of the first run, its beginning too, does not come back.
   EXPECT_TRUE(feed(1, 2, 0).empty());
   EXPECT_TRUE(feed(1, 0, 0).empty());
-  EXPECT_EQ(harness_.drops(DropReason::netreduce_stale_run), 2u);
+  EXPECT_EQ(harness_.drops(drop::stale_run), 2u);
   EXPECT_EQ(figure("runs"), 2u);
 }
 
@@ -338,7 +339,7 @@ TEST_F(NetReduceTest, beginning_of_a_run_long_past_ends_no_other) {
     EXPECT_TRUE(feed(0, 0, 0).empty());
     EXPECT_EQ(figure("runs"), next.run);
   }
-  EXPECT_EQ(harness_.drops(DropReason::netreduce_stale_run), 3u);
+  EXPECT_EQ(harness_.drops(drop::stale_run), 3u);
 }
 
 // What is left of a message would arrive as its rank sent it. Later it is behind everybody.
@@ -346,7 +347,7 @@ TEST_F(NetReduceTest, restarted_switch_takes_a_run_up_where_a_message_begins) {
   for (std::uint32_t packet = 2; packet < 4; ++packet) {
     EXPECT_TRUE(feed(0, 7, packet).empty());
   }
-  EXPECT_EQ(harness_.drops(DropReason::netreduce_first_lost), 2u);
+  EXPECT_EQ(harness_.drops(drop::first_lost), 2u);
   for (std::uint32_t message = 8; message < 11; ++message) {
     feed_message(message);
     EXPECT_TRUE(feed(0, 7, 3).empty());
@@ -399,7 +400,7 @@ TEST_F(NetReduceTest, other_kinds_of_elements_are_a_mismatch) {
   auto shorter = gradient(2);
   shorter.length = 32 + 16;
   EXPECT_TRUE(feed(make(shorter, 0)).empty());
-  EXPECT_EQ(harness_.drops(DropReason::netreduce_mismatch), 2u);
+  EXPECT_EQ(harness_.drops(drop::mismatch), 2u);
 }
 
 // A queue pair may be used for other messages in between, and all of them may be repeated.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fixture.h"
+#include "protocols/netreduce/engine/drop_reasons.h"
 #include "reduce/kernel.h"
 
 namespace tributary::netreduce {
@@ -58,7 +59,7 @@ class NetReduceKinds : public NetReduceTest,
 TEST_P(NetReduceKinds, are_reduced_in_the_order_of_the_ranks) {
   if (!wire::is_valid(type(), op())) {
     feed(make(spec_of(0), 0, 0x11, payload_of(0)));
-    EXPECT_EQ(harness_.drops(DropReason::netreduce_malformed), 1u);
+    EXPECT_EQ(harness_.drops(drop::malformed), 1u);
     return;
   }
   std::vector<std::uint16_t> order(3);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "protocols/netreduce/engine/config.h"
 #include "protocols/netreduce/engine/gradient.h"
 #include "tree.h"
 

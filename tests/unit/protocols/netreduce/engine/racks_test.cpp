@@ -2,6 +2,7 @@
 // Rings that span several racks (section 3.3): leaves and what is above them, over links that lose,
 // double, damage and reorder.
 #include "network.h"
+#include "protocols/netreduce/engine/drop_reasons.h"
 #include "protocols/netreduce/engine/paths.h"
 
 namespace tributary::netreduce {
@@ -179,7 +180,7 @@ TEST_F(NetReduceLeaf, drops_packets_whose_first_packet_was_lost) {
   auto next = spec_of(1);
   next.message = 1;
   EXPECT_TRUE(feed(make(next, 1)).empty());
-  EXPECT_EQ(harness_.drops(DropReason::netreduce_first_lost), 1u);
+  EXPECT_EQ(harness_.drops(drop::first_lost), 1u);
 }
 
 TEST_F(NetReduceLeaf, passes_packets_that_neither_come_from_below_nor_go_there) {

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "protocols/netreduce/engine/config.h"
 #include "protocols/netreduce/engine/engine.h"
 #include "protocols/netreduce/engine/protocol.h"
 #include "protocols/netreduce/host/collectives.h"

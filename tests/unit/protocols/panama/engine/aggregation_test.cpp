@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fixture.h"
+#include "protocols/panama/engine/drop_reasons.h"
 
 namespace tributary::panama {
 namespace {
@@ -135,14 +136,14 @@ TEST_F(Aggregation, WhatDoesNotComeFromWhoTheControllerNamedIsDropped) {
   start({tree});
   auto stranger = from(tree, 0);
   stranger.source = wire::Ipv4Address{10, 0, 0, 77};
-  expect_drop(stranger, DropReason::panama_wrong_port);
+  expect_drop(stranger, drop::wrong_port);
   feed(from(tree, 0), Ints{5});
   auto unknown = from(tree, 1);
   unknown.source = stranger.source;
   const auto sent = feed(unknown, Ints{6});
   ASSERT_EQ(sent.size(), 1u);
   EXPECT_EQ(Seen(sent[0]).elements<std::int32_t>(), Ints{11});
-  expect_drop(as_result(from(tree, 0)), DropReason::panama_wrong_port);
+  expect_drop(as_result(from(tree, 0)), drop::wrong_port);
   auto result = as_result(from(tree, 0));
   result.source = tree.parent_address;
   EXPECT_EQ(feed(result).size(), 2u);
@@ -153,45 +154,45 @@ TEST_F(Aggregation, EveryFaultHasItsReason) {
   start({tree});
   auto spec = from(tree, 0);
   spec.job = 8;
-  expect_drop(spec, DropReason::panama_no_tree);
+  expect_drop(spec, drop::no_tree);
   spec = from(tree, 0);
   spec.tree = 1;
-  expect_drop(spec, DropReason::panama_no_tree);
+  expect_drop(spec, drop::no_tree);
   spec = from(tree, 2);
-  expect_drop(spec, DropReason::panama_wrong_port);
+  expect_drop(spec, drop::wrong_port);
   spec = from(tree, 0);
   spec.ingress = parent_port;
-  expect_drop(spec, DropReason::panama_wrong_port);
+  expect_drop(spec, drop::wrong_port);
   spec = as_result(from(tree, 0));
   spec.ingress = 2;
-  expect_drop(spec, DropReason::panama_wrong_port);
+  expect_drop(spec, drop::wrong_port);
   spec.ingress = 0;
-  expect_drop(spec, DropReason::panama_stale);  // nobody asked for it
+  expect_drop(spec, drop::stale);  // nobody asked for it
   spec = from(tree, 0);
   spec.group = group_of(1);
-  expect_drop(spec, DropReason::panama_malformed);
+  expect_drop(spec, drop::malformed);
   spec = from(tree, 0);
   spec.workers = 5;
-  expect_drop(spec, DropReason::panama_mismatch);
+  expect_drop(spec, drop::mismatch);
   spec = from(tree, 0);
   spec.contributions = 3;
-  expect_drop(spec, DropReason::panama_overcount);
+  expect_drop(spec, drop::overcount);
   round(tree, 0);
   spec = from(tree, 0, 1);
   spec.contributions = 3;
-  expect_drop(spec, DropReason::panama_overcount);
+  expect_drop(spec, drop::overcount);
   feed(from(tree, 0, 1));
-  expect_drop(from(tree, 0, 1), DropReason::panama_duplicate);
+  expect_drop(from(tree, 0, 1), drop::duplicate);
   spec = from(tree, 1, 1);
   spec.op = wire::Operator::max;
-  expect_drop(spec, DropReason::panama_mismatch);
+  expect_drop(spec, drop::mismatch);
   spec = from(tree, 1, 1);
   spec.fin = true;
-  expect_drop(spec, DropReason::panama_mismatch);
+  expect_drop(spec, drop::mismatch);
   auto damaged = test::make_panama(pool, from(tree, 1, 1), Ints{1, 2});
   damaged->data()[damaged->length - 1] ^= std::byte{1};
   EXPECT_TRUE(feed(std::move(damaged)).empty());
-  EXPECT_EQ(harness->drops(DropReason::panama_crc), 1u);
+  EXPECT_EQ(harness->drops(drop::crc), 1u);
   EXPECT_EQ(feed(from(tree, 1, 1)).size(), 1u);
 }
 

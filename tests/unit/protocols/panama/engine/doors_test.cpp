@@ -3,6 +3,7 @@
 #include <random>
 
 #include "fixture.h"
+#include "protocols/panama/engine/drop_reasons.h"
 
 namespace tributary::panama {
 namespace {
@@ -21,8 +22,8 @@ TEST_F(Doors, AnEpochBeginsWithItsFirstPacketsFromAllChildren) {
   start({tree});
   feed(from(tree, 0, 1), Ints{1});
   feed(from(tree, 0, 0), Ints{2});
-  expect_drop(from(tree, 0, 2), DropReason::panama_over_cap);
-  expect_drop(from(tree, 0, 1), DropReason::panama_duplicate);
+  expect_drop(from(tree, 0, 2), drop::over_cap);
+  expect_drop(from(tree, 0, 1), drop::duplicate);
   feed(from(tree, 1, 0), Ints{30});
   EXPECT_EQ(harness->figure("packets_at_doors"), 3u);
   EXPECT_EQ(harness->figure("trees_active"), 0u);
@@ -47,7 +48,7 @@ TEST_F(Doors, LatePacketsOfAnotherRunEndNothing) {
       EXPECT_EQ(feed(of(again(from(tree, 0, vid)), 1, epoch)).size(), vid == 0 ? 2u : 1u);
     }
   }
-  EXPECT_EQ(harness->drops(DropReason::panama_stale), 0u);
+  EXPECT_EQ(harness->drops(drop::stale), 0u);
 }
 
 TEST_F(Doors, ANewRunTakesOverFromOneThatAnOldWorkerGoesOnWith) {
@@ -75,7 +76,7 @@ TEST_F(Doors, ANewRunTakesOverWhereTheOldOneFilledTheMemory) {
   for (PortIndex child = 0; child < 3; ++child) {
     feed(of(from(tree, child), 1, 0));
   }
-  while (harness->drops(DropReason::panama_over_cap) == 0) {
+  while (harness->drops(drop::over_cap) == 0) {
     feed(of(from(tree, 0, ++vid), 1, 0));
   }
   feed(of(from(tree, 0), 2, 0));
@@ -94,7 +95,7 @@ TEST_F(Doors, ADelayedRepeatBringsNoEpochBackOfWhichTheNextHasResults) {
     feed(result);
   }
   feed(of(again(from(tree, 0, 5)), 0, 3));
-  EXPECT_EQ(harness->drops(DropReason::panama_duplicate), 1u);
+  EXPECT_EQ(harness->drops(drop::duplicate), 1u);
   EXPECT_EQ(engine->trees()[0].epoch, 4u);
 }
 

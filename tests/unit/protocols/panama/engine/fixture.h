@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "protocols/engines.h"
+#include "protocols/panama/engine/config.h"
 #include "protocols/panama/engine/engine.h"
 #include "support/engine_harness.h"
 #include "support/panama_packets.h"
@@ -134,7 +136,7 @@ class PanamaTest : public ::testing::Test {
   void expect_drop(const PanamaSpec& spec, DropReason reason) {
     const auto before = harness->drops(reason);
     EXPECT_TRUE(feed(spec).empty());
-    EXPECT_EQ(harness->drops(reason), before + 1) << name(reason);
+    EXPECT_EQ(harness->drops(reason), before + 1) << protocols::name(reason);
   }
   // All children of a root or leaf send VID `vid`; what comes of it.
   std::vector<test::Sent> round(const TreeConfig& tree, std::uint32_t vid, bool fin = false,

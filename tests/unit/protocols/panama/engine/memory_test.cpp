@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The window cap and the memory that it promises (4.2.2).
 #include "fixture.h"
+#include "protocols/panama/engine/drop_reasons.h"
 
 namespace tributary::panama {
 namespace {
@@ -81,7 +82,7 @@ TEST_F(Memory, WhatIsBeyondTheGrantIsDroppedAtItsPortAlone) {
   for (std::uint32_t vid = 1; vid < 5; ++vid) {
     feed(from(tree, 0, vid));
   }
-  expect_drop(from(tree, 0, 5), DropReason::panama_over_cap);
+  expect_drop(from(tree, 0, 5), drop::over_cap);
   EXPECT_EQ(harness->figure("packets_held"), 4u);
   EXPECT_EQ(harness->figure("over_cap_total"), 1u);
   EXPECT_EQ(feed(from(tree, 1, 1)).size(), 2u);
@@ -125,16 +126,16 @@ TEST_F(Memory, AJobThatAsksForWhatItWaitsForIsNotSilent) {
 TEST_F(Memory, AJobThatStandsStillMakesRoomForATreeThatHasNone) {
   start_full();
   reconfigure({a, b});
-  expect_drop(from(b, 0), DropReason::panama_over_cap);
+  expect_drop(from(b, 0), drop::over_cap);
   now += 6s;
   feed(again(from(a, 0, 1)));
   harness->expire(now);
-  expect_drop(from(b, 0), DropReason::panama_over_cap);
+  expect_drop(from(b, 0), drop::over_cap);
   now += 5s;
   harness->expire(now);
   EXPECT_EQ(round(b, 0).size(), 2u);
   for (const std::uint32_t vid : {7u, 8u}) {
-    expect_drop(from(a, 0, vid), DropReason::panama_over_cap);
+    expect_drop(from(a, 0, vid), drop::over_cap);
   }
   EXPECT_EQ(round(a, 1).size(), 2u) << "the first that wait have room";
 }
@@ -146,7 +147,7 @@ TEST_F(Memory, AJobThatLeftMakesRoomForATreeThatHasNone) {
   harness->expire(now);
   EXPECT_EQ(engine->deadline(), never);
   reconfigure({a, b});
-  expect_drop(from(b, 0), DropReason::panama_over_cap);
+  expect_drop(from(b, 0), drop::over_cap);
   now = engine->deadline();
   harness->expire(now);
   EXPECT_EQ(round(b, 0).size(), 2u);
@@ -209,7 +210,7 @@ TEST_F(Memory, TreesComeAndGoWithoutDisturbingOthers) {
   EXPECT_EQ(round(b, 0).size(), 2u);
   feed(from(b, 0, 1));
   reconfigure({a});
-  expect_drop(from(b, 1, 1), DropReason::panama_no_tree);
+  expect_drop(from(b, 1, 1), drop::no_tree);
   EXPECT_EQ(harness->figure("packets_held"), 0u);
   EXPECT_EQ(harness->figure("trees"), 1u);
   config.packet_memory = 21;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fixture.h"
+#include "protocols/panama/engine/config.h"
 
 namespace tributary::panama {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Partial aggregation (section 7).
 #include "fixture.h"
+#include "protocols/panama/engine/drop_reasons.h"
 
 namespace tributary::panama {
 namespace {
@@ -21,7 +22,7 @@ TEST_F(Partial, TheRootGoesOnWithTheQuorumAndCountsWhoIsLate) {
   ASSERT_EQ(sent.size(), 4u) << "also to who is missing";
   EXPECT_EQ(Seen(sent[0]).elements<std::int32_t>(), Ints{7});
   EXPECT_EQ(Seen(sent[0]).header().contributions.value(), 3);
-  expect_drop(from(tree, 1), DropReason::panama_late);
+  expect_drop(from(tree, 1), drop::late);
   EXPECT_EQ(harness->figure("late_total"), 1u);
   EXPECT_EQ(harness->figure("partial_sums_total"), 1u);
   EXPECT_EQ(harness->figure("packets_held"), 0u);
@@ -137,7 +138,7 @@ TEST_F(Partial, ALargerSumFollowsOneThatHasGoneOn) {
   EXPECT_EQ(Seen(sent[0]).elements<std::int32_t>(), Ints{115});
   EXPECT_EQ(Seen(sent[0]).header().contributions.value(), 6);
   EXPECT_EQ(harness->figure("replaced_total"), 1u);
-  expect_drop(spec, DropReason::panama_duplicate);
+  expect_drop(spec, drop::duplicate);
   EXPECT_EQ(harness->figure("packets_held"), 1u) << "until the result is here";
   feed(as_result(from(tree, 0)), Ints{115});
   EXPECT_EQ(harness->figure("packets_held"), 0u);
@@ -249,10 +250,10 @@ TEST_F(Partial, WhoAnswersMayLackWhatIsBeforeIt) {
   auto told = as_result(from(tree, 1, 2));
   told.ingress = 1;
   told.answer = true;
-  expect_drop(told, DropReason::panama_duplicate);
+  expect_drop(told, drop::duplicate);
   EXPECT_TRUE(feed(from(tree, 0, 3)).empty());
   told.answer = false;
-  expect_drop(told, DropReason::panama_duplicate);
+  expect_drop(told, drop::duplicate);
   EXPECT_FALSE(feed(again(from(tree, 0, 3))).empty()) << "it has all up to there";
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is lost, and comes again.
 #include "fixture.h"
+#include "protocols/panama/engine/drop_reasons.h"
 
 namespace tributary::panama {
 namespace {
@@ -12,7 +13,7 @@ TEST_F(Repeats, ARepeatedPacketIsNotAddedTwice) {
   start({tree});
   feed(from(tree, 0), Ints{5});
   feed(again(from(tree, 0)));
-  EXPECT_EQ(harness->drops(DropReason::panama_duplicate), 1u);
+  EXPECT_EQ(harness->drops(drop::duplicate), 1u);
   const auto sent = feed(from(tree, 1), Ints{6});
   ASSERT_EQ(sent.size(), 2u);
   EXPECT_EQ(Seen(sent[0]).elements<std::int32_t>(), Ints{11});
@@ -24,7 +25,7 @@ TEST_F(Repeats, TheRootReplaysAResultToWhoLostItAlone) {
   for (const auto port : tree.children) {
     feed(from(tree, port), Ints{1, 2, 3});
   }
-  expect_drop(from(tree, 1), DropReason::panama_duplicate);
+  expect_drop(from(tree, 1), drop::duplicate);
   const auto sent = feed(again(from(tree, 1)));
   ASSERT_EQ(sent.size(), 1u);
   EXPECT_EQ(sent[0].port, 1);
@@ -84,7 +85,7 @@ TEST_F(Repeats, AResultThatComesTwiceGoesDownOnce) {
   start({tree});
   round(tree, 0);
   EXPECT_EQ(feed(as_result(from(tree, 0))).size(), 2u);
-  expect_drop(as_result(from(tree, 0)), DropReason::panama_duplicate);
+  expect_drop(as_result(from(tree, 0)), drop::duplicate);
 }
 
 TEST_F(Repeats, AResultThatDoesNotFitTheSumIsRefused) {
@@ -93,7 +94,7 @@ TEST_F(Repeats, AResultThatDoesNotFitTheSumIsRefused) {
   round(tree, 0);
   auto spec = as_result(from(tree, 0));
   spec.op = wire::Operator::max;
-  expect_drop(spec, DropReason::panama_mismatch);
+  expect_drop(spec, drop::mismatch);
   spec = as_result(from(tree, 0));
   spec.ttl = 1;
   expect_drop(spec, DropReason::ttl_exceeded);
@@ -195,7 +196,7 @@ TEST_F(Repeats, AResultBeyondAllWindowsIsStale) {
   round(tree, 0);
   feed(from(tree, 0, 1));
   for (const std::uint32_t vid : {33u, 0xffffffffu}) {
-    expect_drop(as_result(from(tree, 0, vid)), DropReason::panama_stale);
+    expect_drop(as_result(from(tree, 0, vid)), drop::stale);
   }
   EXPECT_EQ(feed(as_result(from(tree, 0, 31))).size(), 2u);
   EXPECT_EQ(feed(from(tree, 1, 1)).size(), 1u);
@@ -282,7 +283,7 @@ TEST_F(Repeats, WhoAsksAfterARestartIsAnsweredByWhoHasTheResult) {
   EXPECT_EQ(ports_of(sent, wire::PanamaKind::result), Ports{0});
   EXPECT_EQ(Seen(sent[0]).elements<std::int32_t>(), Ints{9});
   EXPECT_LE(cap_of(sent), initial_window) << "what nobody has been told in this life";
-  expect_drop(answer(from(tree, 2, 5), 2), DropReason::panama_stale);
+  expect_drop(answer(from(tree, 2, 5), 2), drop::stale);
 }
 
 TEST_F(Repeats, AResultFromBelowEndsWhatWaitsForIt) {
@@ -292,7 +293,7 @@ TEST_F(Repeats, AResultFromBelowEndsWhatWaitsForIt) {
   EXPECT_EQ(ports_of(feed(again(from(tree, 0, 5))), wire::PanamaKind::inquiry), (Ports{1, 2}));
   const auto sent = feed(answer(from(tree, 1, 5), 1), Ints{9});
   EXPECT_EQ(ports_of(sent, wire::PanamaKind::result), (Ports{0, 1, 2}));
-  expect_drop(answer(from(tree, 2, 5), 2), DropReason::panama_duplicate);
+  expect_drop(answer(from(tree, 2, 5), 2), drop::duplicate);
 }
 
 // The same number in two epochs; each is asked for before the other one's answer is there.
@@ -329,7 +330,7 @@ TEST_F(Repeats, AResultOfAnEpochThatIsOverGoesToWhoAskedAlone) {
   EXPECT_EQ(ports_of(feed(again(from(tree, 0, 5))), wire::PanamaKind::inquiry), (Ports{1, 2}));
   const auto sent = feed(answer(from(tree, 1, 5), 1), Ints{9});
   EXPECT_EQ(ports_of(sent, wire::PanamaKind::result), Ports{0});
-  expect_drop(answer(from(tree, 2, 5), 2), DropReason::panama_stale);
+  expect_drop(answer(from(tree, 2, 5), 2), drop::stale);
 }
 
 TEST_F(Repeats, ASwitchBelowAnswersItsParent) {
@@ -396,7 +397,7 @@ TEST_F(Repeats, WhatWaitsDoesNotKeepOutForGoodWhatItWaitsFor) {
     feed(from(tree, 0, vid));
     feed(from(tree, 1, vid + 3));
   }
-  expect_drop(again(from(tree, 0, 13)), DropReason::panama_over_cap);
+  expect_drop(again(from(tree, 0, 13)), drop::over_cap);
   now += 200ms;
   feed(again(from(tree, 0, 13)));
   const auto sent = feed(again(from(tree, 1, 13)));

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <any>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "control/config_draft.h"
+#include "control/config_reader.h"
+
+namespace tributary::control {
+
+// Settings by their path, as `config diff` shows them. What has its default value is listed too, so
+// that two configurations name the same settings.
+struct SettingText {
+  std::string text;
+  bool restart = false;  // cannot be put in force while the daemon runs
+};
+using SettingTexts = std::map<std::string, SettingText>;
+
+// What the configuration of a switch has to know of one protocol. Each protocol's folder defines
+// its own, `config_section`.
+struct ProtocolSection {
+  std::string_view name;  // of the table: [switch.canary]
+  // What its engine sends has the switch's own address.
+  bool needs_address = false;
+
+  // Reads the table into out.config.protocols. What check() needs is kept in out.drafts.
+  void (*read)(Reader& reader, SwitchDraft& out);
+  // Looks up the ports that the table names, and finds what contradicts itself.
+  void (*check)(SwitchDraft& draft, Diagnostics& diagnostics);
+  // Finds what contradicts itself on several switches. May be null.
+  void (*check_fabric)(const ConfigDraft& draft, Diagnostics& diagnostics) = nullptr;
+  // Lists the settings of a switch on which the protocol is on, below `path`.
+  void (*list)(SettingTexts& out, const std::string& path, const switching::SwitchConfig& config);
+
+  // Packets that its engine may keep beside those of daemon.packets. Null: none.
+  std::uint32_t (*packets)(const std::any& settings) = nullptr;
+  // Frames that a port may be sent at once by its hosts. Null: no more than is usual.
+  std::uint64_t (*frames_at_once)(const std::any& settings) = nullptr;
+};
+
+// Those of all protocols, by their rows in protocols/list.h.
+std::span<const ProtocolSection* const> protocol_sections();
+
+// "h1, h2".
+std::string ports_text(const std::vector<PortIndex>& ports, const switching::SwitchConfig& config);
+
+}  // namespace tributary::control

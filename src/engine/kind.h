@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <any>
+#include <memory>
+#include <type_traits>
+
+#include "engine/engine.h"
+#include "engine/protocol.h"
+#include "packet/pool.h"
+
+namespace tributary::engine {
+
+// One protocol's engine, without an object of it.
+struct EngineKind {
+  Protocol protocol;
+
+  // A new engine for one core's share of one logical switch. `settings` holds the protocol's own
+  // structure; `pool` is that core's and outlives the engine.
+  std::unique_ptr<Engine> (*make)(const std::any& settings, const SwitchIdentity& self,
+                                  PacketPool& pool);
+
+  // Puts changed settings in force in an engine that this kind made, and keeps the blocks it holds.
+  // False, and no change, if the engine has to be made anew for them.
+  bool (*reconfigure)(Engine& engine, const std::any& settings);
+};
+
+// The kind of engines of a class with a constructor and a reconfigure() as above, whose settings
+// are a Config.
+template <typename Class, typename Config>
+constexpr EngineKind kind_of(const Protocol& protocol) {
+  return {protocol,
+          [](const std::any& settings, const SwitchIdentity& self,
+             PacketPool& pool) -> std::unique_ptr<Engine> {
+            const auto& config = *std::any_cast<Config>(&settings);
+            if constexpr (std::is_constructible_v<Class, const Config&>) {
+              return std::make_unique<Class>(config);  // that makes no packets
+            } else {
+              return std::make_unique<Class>(config, self, pool);
+            }
+          },
+          [](Engine& engine, const std::any& settings) {
+            return static_cast<Class&>(engine).reconfigure(*std::any_cast<Config>(&settings));
+          }};
+}
+
+}  // namespace tributary::engine

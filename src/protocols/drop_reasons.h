@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <string_view>
+
+#include "packet/fate.h"
+#include "protocols/list.h"
+
+#define TRIBUTARY_DROP_NUMBER(reason) reason,
+#define TRIBUTARY_DROP_NAME(reason) #reason,
+#define TRIBUTARY_DROP_CONSTANT(reason)                      \
+  inline constexpr DropReason reason = protocol_drop_reason( \
+      static_cast<std::size_t>(row), static_cast<std::size_t>(Number::reason));
+
+// Declares what a protocol drops packets for: in its namespace `drop` a constant for each reason of
+// `list`, a macro like TRIBUTARY_DROP_REASONS, and their names, to which operators see the
+// protocol's prefixed.
+#define TRIBUTARY_PROTOCOL_DROP_REASONS(protocol, list)                       \
+  namespace drop {                                                            \
+  inline constexpr auto row = protocols::Row::protocol;                       \
+  enum class Number : std::uint8_t { list(TRIBUTARY_DROP_NUMBER) };           \
+  list(TRIBUTARY_DROP_CONSTANT) inline constexpr std::string_view names[] = { \
+      list(TRIBUTARY_DROP_NAME)};                                             \
+  static_assert(std::size(names) <= drop_reasons_per_protocol);               \
+  }
