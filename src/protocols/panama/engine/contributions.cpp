@@ -31,26 +31,25 @@ void count_out(wire::PanamaHeader& sums, const wire::PanamaHeader& header) {
 
 }  // namespace
 
-void PanamaEngine::contribute(Tree& tree, PacketPtr packet, const Message& message, Time now,
-                              engine::Actions& actions) {
-  const auto child = tree.child_of(packet->ingress);
+void PanamaEngine::contribute(Contribution in, const Burst& burst) {
+  auto& [tree, child, packet, message] = in;
   if (child == Tree::no_child) {
-    return actions.drop(std::move(packet), drop::wrong_port);
+    return burst.actions.drop(std::move(packet), drop::wrong_port);
   }
   if (tree.swept < tree.epochs.first()) {
     sweep(tree);
   }
   const auto position = tree.place(message.header);
   if (!position && !tree.epochs.is_current(round_of(message.header))) {
-    return wait_at_door(tree, child, std::move(packet), message, now, actions);
+    return wait_at_door(in, burst);
   }
   if (!position) {
-    return actions.drop(std::move(packet), drop::stale);
+    return burst.actions.drop(std::move(packet), drop::stale);
   }
   auto& row = tree.row(*position);
   const bool again = message.header.retransmission();
   if (again && *position < tree.epochs.first() && tree.is_gone(row)) {
-    return wait_at_door(tree, child, std::move(packet), message, now, actions);
+    return wait_at_door(in, burst);
   }
   const auto before = row.state;
   const bool remade =
@@ -58,89 +57,88 @@ void PanamaEngine::contribute(Tree& tree, PacketPtr packet, const Message& messa
   if (remade) {
     row.state = Row::State::free;
   }
-  bool joins = tree.is_known(*position);
-  if (joins) {
+  Place at{row, *position, tree.is_known(*position)};
+  if (at.joins) {
     if (row.state != Row::State::gathering && !(tree.goes_on(row) && has_arrived(row, child))) {
-      return repeat(tree, row, child, std::move(packet), message, now, actions);
+      return repeat(in, row, burst);
     }
     if (has_arrived(row, child)) {
-      return replace(tree, row, child, std::move(packet), message, now, actions);
+      return replace(in, row, burst);
     }
   }
-  auto fault = find_fault(tree, row, *position, joins, child, message.header);
-  if (fault == drop::over_cap && is_stuck(tree, *position, message.header, now)) {
+  auto fault = find_fault(in, at);
+  if (fault == drop::over_cap && is_stuck(in, *position, burst.now)) {
     cut(tree);
-    tree.begin_anew(*position, now);
-    joins = tree.is_known(*position);
-    fault = find_fault(tree, row, *position, joins, child, message.header);
+    tree.begin_anew(*position, burst.now);
+    at.joins = tree.is_known(*position);
+    fault = find_fault(in, at);
   }
   if (fault) {
     row.state = remade ? before : row.state;
     tree.counters.over_cap += *fault == drop::over_cap;
-    return actions.drop(std::move(packet), *fault);
+    return burst.actions.drop(std::move(packet), *fault);
   }
   if (tree.doors[child].count() != 0) {
     leave_door(tree, child);
   }
   const auto port = packet->ingress;
-  if (!joins) {
-    begin_row(tree, row, *position, message.header, now);
+  if (!at.joins) {
+    begin_row(in, at, burst.now);
   }
-  take(tree, row, child, std::move(packet), message, now);
+  take(in, row, burst.now);
   row.remade |= remade;
-  actions.absorb(nullptr);
+  burst.actions.absorb(nullptr);
   make_room();
-  complete_what_can(tree, row, child, now, actions);
+  complete_what_can(tree, row, child, burst);
   // Others may have the result of what was sent before.
   if (message.header.asks() && row.state == Row::State::gathering) {
-    inquire(tree, message.header, port, now, actions);
+    inquire(tree, message.header, port, burst);
   }
 }
 
-// What waits here may keep out what it waits for: the lowest VIDs of some, the
-// others' higher ones. Where senders obey a grant that is not known here any
-// more, that can happen. Nobody is further off than all windows.
-bool PanamaEngine::is_stuck(const Tree& tree, std::uint64_t position,
-                            const wire::PanamaHeader& header, Time now) const {
-  return header.retransmission() && now - tree.last_complete >= stuck_after &&
+// What waits here may keep out what it waits for: the lowest VIDs of some, the others' higher ones.
+// Where senders obey a grant that is not known here any more, that can happen. Nobody is further
+// off than all windows.
+bool PanamaEngine::is_stuck(const Contribution& in, std::uint64_t position, Time now) const {
+  const auto& tree = in.tree;
+  return in.header().retransmission() && now - tree.last_complete >= stuck_after &&
          position < tree.expected + tree.rows();
 }
 
-// Why a packet cannot wait here, be it with others (`joins`); no value if it
-// can.
-std::optional<DropReason> PanamaEngine::find_fault(const Tree& tree, const Row& row,
-                                                   std::uint64_t position, bool joins,
-                                                   std::uint8_t child,
-                                                   const wire::PanamaHeader& header) const {
-  const bool beyond_fin = tree.fin && position > *tree.fin;
-  if (beyond_fin || (joins && !is_like(row.header, header))) {
+// Why a packet cannot wait here, be it with others; no value if it can.
+std::optional<DropReason> PanamaEngine::find_fault(const Contribution& in, const Place& at) const {
+  const auto& tree = in.tree;
+  const bool beyond_fin = tree.fin && at.position > *tree.fin;
+  if (beyond_fin || (at.joins && !is_like(at.row.header, in.header()))) {
     return drop::mismatch;
   }
-  const unsigned others = joins ? row.header.contributions.value() : 0;
-  if (others + header.contributions.value() > tree.config().workers_below) {
+  const unsigned others = at.joins ? at.row.header.contributions.value() : 0;
+  if (others + in.header().contributions.value() > tree.config().workers_below) {
     return drop::overcount;
   }
-  const bool slot_taken = !joins && row.state == Row::State::gathering && !tree.is_left(row);
-  if (slot_taken || position >= tree.expected + tree.span() ||
-      tree.held[child] >= tree.grant.packets) {
+  const bool slot_taken =
+      !at.joins && at.row.state == Row::State::gathering && !tree.is_left(at.row);
+  if (slot_taken || at.position >= tree.expected + tree.span() ||
+      tree.held[in.child] >= tree.grant.packets) {
     return drop::over_cap;
   }
   return std::nullopt;
 }
 
-void PanamaEngine::begin_row(Tree& tree, Row& row, std::uint64_t position,
-                             const wire::PanamaHeader& header, Time now) {
+void PanamaEngine::begin_row(const Contribution& in, const Place& at, Time now) {
+  auto& tree = in.tree;
+  auto& row = at.row;
   release_waiting(tree, row);
   clear(tree, row);
   row.state = Row::State::gathering;
-  row.position = position;
+  row.position = at.position;
   row.arrived = 0;
   row.next = 0;
   row.holds = true;
   row.remade = false;
   row.congested = false;
   row.since = now;
-  row.header = header;
+  row.header = in.header();
   row.header.flags &= wire::PanamaHeader::fin_bit | wire::PanamaHeader::version_mask;
   row.header.contributions = std::uint16_t{0};
   row.header.fingerprint = std::uint64_t{0};
@@ -149,25 +147,22 @@ void PanamaEngine::begin_row(Tree& tree, Row& row, std::uint64_t position,
   tree.gathering_high_water = std::max(tree.gathering_high_water, ++tree.gathering);
 }
 
-void PanamaEngine::take(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet,
-                        const Message& message, Time now) {
-  ++tree.counters.contributions;
-  hold(tree, row, child, std::move(packet), message);
-  note(tree, row, child, now);
-  add_in_order(tree, row);
+void PanamaEngine::take(Contribution& in, Row& row, Time now) {
+  ++in.tree.counters.contributions;
+  hold(in, row);
+  note(in.tree, row, in.child, now);
+  add_in_order(in.tree, row);
 }
 
-void PanamaEngine::hold(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet,
-                        const Message& message) {
-  count_waiting(tree, child);
-  count_in(row.header, message.header);
-  row.congested |= message.congested();
-  note_question(tree, row, message.header);
-  tree.waiting(row, child) = std::move(packet);
+void PanamaEngine::hold(Contribution& in, Row& row) {
+  count_waiting(in.tree, in.child);
+  count_in(row.header, in.header());
+  row.congested |= in.message.congested();
+  note_question(in.tree, row, in.header());
+  in.tree.waiting(row, in.child) = std::move(in.packet);
 }
 
-// A sum that is new here may come too late above: who asks here wants to be
-// answered there.
+// A sum that is new here may come too late above: who asks here wants to be answered there.
 void PanamaEngine::note_question(const Tree& tree, Row& row, const wire::PanamaHeader& header) {
   if (tree.is_partial() && header.asks()) {
     row.header.flags |= wire::PanamaHeader::retransmission_bit;
@@ -198,100 +193,97 @@ void PanamaEngine::note(Tree& tree, Row& row, std::uint8_t child, Time now) {
   }
 }
 
-// A switch below has sent a sum again in which more workers are (section 7);
-// else a repeat.
-void PanamaEngine::replace(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet,
-                           const Message& message, Time now, engine::Actions& actions) {
+// A switch below has sent a sum again in which more workers are (section 7); else a repeat.
+void PanamaEngine::replace(Contribution& in, Row& row, const Burst& burst) {
+  auto& [tree, child, packet, message] = in;
   auto& waiting = tree.waiting(row, child);
-  const auto more = [&] {
+  const auto more = [&, &tree = tree, &header = message.header] {
     const auto& before = header_in(*waiting);
     const auto others = row.header.contributions.value() - before.contributions.value();
-    return message.header.contributions.value() > before.contributions.value() &&
-           others + message.header.contributions.value() <= tree.config().workers_below &&
-           is_like(before, message.header);
+    return header.contributions.value() > before.contributions.value() &&
+           others + header.contributions.value() <= tree.config().workers_below &&
+           is_like(before, header);
   };
   if (!tree.is_partial() || !more()) {
     ++tree.counters.duplicates;
-    answer(tree, row, *packet, message, now, actions);
-    actions.drop(std::move(packet), drop::duplicate);
+    answer(in, row, burst);
+    burst.actions.drop(std::move(packet), drop::duplicate);
     // There may have been no buffer for the sum.
-    return complete_what_can(tree, row, child, now, actions);
+    return complete_what_can(tree, row, child, burst);
   }
   ++tree.counters.replaced;
   count_out(row.header, header_in(*waiting));
   count_in(row.header, message.header);
   row.congested |= message.congested();
   note_question(tree, row, message.header);
-  note(tree, row, child, now);
+  note(tree, row, child, burst.now);
   waiting = std::move(packet);
-  actions.absorb(nullptr);
+  burst.actions.absorb(nullptr);
   if (row.state == Row::State::summed) {
-    send_more(tree, row, tree.config().children[child], now, actions);
+    send_more(tree, row, tree.config().children[child], burst);
   }
-  complete_what_can(tree, row, child, now, actions);
+  complete_what_can(tree, row, child, burst);
 }
 
 // A contribution to what is complete.
-void PanamaEngine::repeat(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet,
-                          const Message& message, Time now, engine::Actions& actions) {
-  if (!has_arrived(row, child)) {
-    return on_late_contribution(tree, row, child, std::move(packet), message, now, actions);
+void PanamaEngine::repeat(Contribution& in, Row& row, const Burst& burst) {
+  if (!has_arrived(row, in.child)) {
+    return on_late_contribution(in, row, burst);
   }
-  ++tree.counters.duplicates;
-  answer(tree, row, *packet, message, now, actions);
-  actions.drop(std::move(packet), drop::duplicate);
+  ++in.tree.counters.duplicates;
+  answer(in, row, burst);
+  burst.actions.drop(std::move(in.packet), drop::duplicate);
 }
 
-void PanamaEngine::on_late_contribution(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet,
-                                        const Message& message, Time now,
-                                        engine::Actions& actions) {
+void PanamaEngine::on_late_contribution(Contribution& in, Row& row, const Burst& burst) {
+  auto& [tree, child, packet, message] = in;
   ++tree.counters.late;
-  if (can_add_late(tree, row, child, message.header)) {
-    note(tree, row, child, now);
-    hold(tree, row, child, std::move(packet), message);
-    actions.absorb(nullptr);
+  if (can_add_late(in, row)) {
+    note(tree, row, child, burst.now);
+    hold(in, row);
+    burst.actions.absorb(nullptr);
     make_room();
-    send_more(tree, row, tree.config().children[child], now, actions);
+    send_more(tree, row, tree.config().children[child], burst);
   } else {
     if (!tree.goes_on(row)) {
-      note(tree, row, child, now);
+      note(tree, row, child, burst.now);
     }
-    answer(tree, row, *packet, message, now, actions);
-    actions.drop(std::move(packet), drop::late);
+    answer(in, row, burst);
+    burst.actions.drop(std::move(packet), drop::late);
   }
-  complete_what_can(tree, row, child, now, actions);
+  complete_what_can(tree, row, child, burst);
 }
 
-// Who sends again has lost something, or somebody above has. The tree does not
-// rest as long as somebody asks.
-void PanamaEngine::answer(Tree& tree, Row& row, const Packet& packet, const Message& message,
-                          Time now, engine::Actions& actions) {
-  if (!message.header.retransmission()) {
+// Who sends again has lost something, or somebody above has. The tree does not rest as long as
+// somebody asks.
+void PanamaEngine::answer(const Contribution& in, Row& row, const Burst& burst) {
+  auto& tree = in.tree;
+  const auto port = in.packet->ingress;
+  if (!in.header().retransmission()) {
     return;
   }
-  tree.last_taken = now;
+  tree.last_taken = burst.now;
   if (row.state == Row::State::done && row.kept) {
-    replay(tree, row, packet.ingress, actions);
-  } else if (!message.header.asks()) {
+    replay(tree, row, port, burst.actions);
+  } else if (!in.header().asks()) {
     return;
   } else if (tree.goes_on(row) || (row.state == Row::State::summed && row.kept)) {
-    resend(tree, row, packet.ingress, wire::PanamaHeader::retransmission_bit, now, actions);
+    resend(tree, row, port, wire::PanamaHeader::retransmission_bit, burst);
   } else if (row.state == Row::State::gathering && !is_complete(tree, row)) {
-    inquire(tree, message.header, packet.ingress, now, actions);
+    inquire(tree, in.header(), port, burst);
   }
 }
 
 // The worker came after the sum had gone, but before its result.
-bool PanamaEngine::can_add_late(const Tree& tree, const Row& row, std::uint8_t child,
-                                const wire::PanamaHeader& header) const {
-  return tree.goes_on(row) && is_like(row.header, header) &&
-         tree.held[child] < tree.grant.packets &&
-         row.header.contributions.value() + header.contributions.value() <=
+bool PanamaEngine::can_add_late(const Contribution& in, const Row& row) const {
+  const auto& tree = in.tree;
+  return tree.goes_on(row) && is_like(row.header, in.header()) &&
+         tree.held[in.child] < tree.grant.packets &&
+         row.header.contributions.value() + in.header().contributions.value() <=
              tree.config().workers_below;
 }
 
-// What waits for others, at once. Looks at every row: not more often than
-// packets are stuck.
+// What waits for others, at once. Looks at every row: not more often than packets are stuck.
 void PanamaEngine::evict_waiting(Tree& tree) {
   for (std::uint64_t slot = 0; slot < tree.rows(); ++slot) {
     auto& row = tree.row(slot);

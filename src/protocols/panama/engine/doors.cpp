@@ -20,18 +20,18 @@ bool is_larger(const Tree& tree, const wire::PanamaHeader& a, const wire::Panama
 // children as a sum needs have sent one of the same epoch. Nobody is kept waiting by that, as there
 // would be no sum without them. So neither late packets of another run nor a port that lies can end
 // what goes on, and a job that is started again takes over as soon as all its ranks are there.
-void PanamaEngine::wait_at_door(Tree& tree, std::uint8_t child, PacketPtr packet,
-                                const Message& message, Time now, engine::Actions& actions) {
+void PanamaEngine::wait_at_door(Contribution& in, const Burst& burst) {
+  auto& [tree, child, packet, message] = in;
   const auto round = round_of(message.header);
   if (message.header.contributions.value() > tree.config().workers_below) {
-    return actions.drop(std::move(packet), drop::overcount);
+    return burst.actions.drop(std::move(packet), drop::overcount);
   }
   const bool again = message.header.retransmission();
   // Whoever needs something of an epoch that is over asks for it, and where a result of the next
   // one is there, somebody has all that is asked for. What only came late must not take the place
   // of what waits.
   if (tree.is_over(round) && (!again || tree.has_results)) {
-    return turn_away(tree, std::move(packet), message, drop::stale, now, actions);
+    return turn_away(in, drop::stale, burst);
   }
   auto& door = tree.doors[child];
   if (door.round != round) {
@@ -41,14 +41,14 @@ void PanamaEngine::wait_at_door(Tree& tree, std::uint8_t child, PacketPtr packet
   auto* place = door.place_of(message.header.vid.value());
   if (place == nullptr || tree.grant.packets == 0) {
     tree.counters.over_cap += again ? 0 : 1;
-    return turn_away(tree, std::move(packet), message, drop::over_cap, now, actions);
+    return turn_away(in, drop::over_cap, burst);
   }
-  tree.last_taken = now;
+  tree.last_taken = burst.now;
   if (*place != nullptr && !is_larger(tree, message.header, header_in(**place))) {
-    return turn_away(tree, std::move(packet), message, drop::duplicate, now, actions);
+    return turn_away(in, drop::duplicate, burst);
   }
   if (*place == nullptr) {
-    door.since = door.count() == 0 ? now : door.since;
+    door.since = door.count() == 0 ? burst.now : door.since;
     ++held_;
   } else {
     ++tree.counters.left;
@@ -56,25 +56,24 @@ void PanamaEngine::wait_at_door(Tree& tree, std::uint8_t child, PacketPtr packet
   const auto wanted = message.header;
   const auto port = packet->ingress;
   *place = std::move(packet);
-  actions.absorb(nullptr);
+  burst.actions.absorb(nullptr);
   if (tree.may_begin(round)) {
-    open_doors(tree, child, now, actions);
+    open_doors(tree, child, burst);
   } else if (wanted.asks()) {
-    inquire(tree, wanted, port, now, actions);
+    inquire(tree, wanted, port, burst);
   }
   make_room();
 }
 
 // Nobody who asks is refused: others are asked in turn.
-void PanamaEngine::turn_away(Tree& tree, PacketPtr packet, const Message& message,
-                             DropReason reason, Time now, engine::Actions& actions) {
-  if (message.header.asks()) {
-    tree.last_taken = now;
-    inquire(tree, message.header, packet->ingress, now, actions);
+void PanamaEngine::turn_away(Contribution& in, DropReason reason, const Burst& burst) {
+  if (in.header().asks()) {
+    in.tree.last_taken = burst.now;
+    inquire(in.tree, in.header(), in.packet->ingress, burst);
   }
-  const bool again = message.header.retransmission();
-  tree.counters.duplicates += again || reason == drop::duplicate ? 1 : 0;
-  actions.drop(std::move(packet), again ? drop::duplicate : reason);
+  const bool again = in.header().retransmission();
+  in.tree.counters.duplicates += again || reason == drop::duplicate ? 1 : 0;
+  burst.actions.drop(std::move(in.packet), again ? drop::duplicate : reason);
 }
 
 // The child has gone on elsewhere.
@@ -90,12 +89,12 @@ void PanamaEngine::leave_door(Tree& tree, std::uint8_t child) {
 
 // `last` is the child that the others have waited for: only rows with a packet of it can be
 // complete.
-void PanamaEngine::open_doors(Tree& tree, std::uint8_t last, Time now, engine::Actions& actions) {
+void PanamaEngine::open_doors(Tree& tree, std::uint8_t last, const Burst& burst) {
   const auto round = tree.doors[last].round;
   abandon_rows(tree);
   tree.begin(round);
-  tree.last_complete = now;
-  activate(tree, now);
+  tree.last_complete = burst.now;
+  activate(tree, burst.now);
   std::uint64_t of_last[initial_window];
   std::size_t count = 0;
   for (const auto& packet : tree.doors[last].packets) {
@@ -107,35 +106,34 @@ void PanamaEngine::open_doors(Tree& tree, std::uint8_t last, Time now, engine::A
     for (auto& packet : tree.doors[child].packets) {
       if (packet != nullptr && tree.doors[child].round == round) {
         --held_;
-        come_in(tree, child, std::move(packet), now, actions);
+        come_in(tree, child, std::move(packet), burst);
       }
     }
   }
   while (count > 0) {
     const auto position = of_last[--count];
     if (tree.is_known(position)) {
-      complete_what_can(tree, tree.row(position), last, now, actions);
+      complete_what_can(tree, tree.row(position), last, burst);
     }
   }
 }
 
-void PanamaEngine::come_in(Tree& tree, std::uint8_t child, PacketPtr packet, Time now,
-                           engine::Actions& actions) {
+void PanamaEngine::come_in(Tree& tree, std::uint8_t child, PacketPtr packet, const Burst& burst) {
   const auto frame = engine::parse_frame(*packet);
   auto payload = wire::MutableCursor(frame.payload);
   const Message message{frame, *payload.take<wire::PanamaHeader>(), payload.rest()};
   const auto position = tree.epochs.first() + message.header.vid.value();
-  auto& row = tree.row(position);
-  const bool joins = tree.is_known(position);
-  if (const auto fault = find_fault(tree, row, position, joins, child, message.header)) {
+  const Place at{tree.row(position), position, tree.is_known(position)};
+  Contribution in{tree, child, std::move(packet), message};
+  if (const auto fault = find_fault(in, at)) {
     tree.counters.over_cap += *fault == drop::over_cap;
     ++tree.counters.left;
-    return actions.lose(*fault);
+    return burst.actions.lose(*fault);
   }
-  if (!joins) {
-    begin_row(tree, row, position, message.header, now);
+  if (!at.joins) {
+    begin_row(in, at, burst.now);
   }
-  take(tree, row, child, std::move(packet), message, now);
+  take(in, at.row, burst.now);
 }
 
 // What waits of an epoch that the tree leaves: its memory is the next one's at once. Its packets

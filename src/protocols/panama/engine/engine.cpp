@@ -120,6 +120,7 @@ void PanamaEngine::process(std::span<engine::Arrival> burst, Time now, engine::A
   // where the elements are, then those.
   constexpr std::size_t row_ahead = 6;
   constexpr std::size_t elements_ahead = 3;
+  const Burst current{now, actions};
   for (std::size_t i = 0; i < burst.size(); ++i) {
     if (i + row_ahead < burst.size()) {
       prefetch(burst[i + row_ahead].frame);
@@ -127,7 +128,7 @@ void PanamaEngine::process(std::span<engine::Arrival> burst, Time now, engine::A
     if (i + elements_ahead < burst.size()) {
       prefetch_elements(burst[i + elements_ahead].frame);
     }
-    handle(burst[i], now, actions);
+    handle(burst[i], current);
   }
 }
 
@@ -165,34 +166,36 @@ void PanamaEngine::prefetch_elements(const engine::Frame& frame) {
   }
 }
 
-void PanamaEngine::handle(engine::Arrival& arrival, Time now, engine::Actions& actions) {
+void PanamaEngine::handle(engine::Arrival& arrival, const Burst& burst) {
   const auto& frame = arrival.frame;
   const auto view = wire::parse_panama(frame.payload);
   if (view.error != wire::PanamaError::none) {
-    return actions.drop(std::move(arrival.packet), drop_reason_of(view.error));
+    return burst.actions.drop(std::move(arrival.packet), drop_reason_of(view.error));
   }
   auto& header = *view.header;
   auto* tree = find_tree(wire::panama_key(header.job.value(), header.tree.value()));
   if (tree == nullptr) {
-    return actions.drop(std::move(arrival.packet), drop::no_tree);
+    return burst.actions.drop(std::move(arrival.packet), drop::no_tree);
   }
   if (!is_addressed_to(frame, tree->config())) {
-    return actions.drop(std::move(arrival.packet), drop::malformed);
+    return burst.actions.drop(std::move(arrival.packet), drop::malformed);
   }
   if (!tree->may_come(arrival.packet->ingress, frame.ipv4->source)) {
-    return actions.drop(std::move(arrival.packet), drop::wrong_port);
+    return burst.actions.drop(std::move(arrival.packet), drop::wrong_port);
   }
   if (header.workers.value() != tree->config().workers) {
-    return actions.drop(std::move(arrival.packet), drop::mismatch);
+    return burst.actions.drop(std::move(arrival.packet), drop::mismatch);
   }
   const Message message{frame, header, view.payload};
   switch (header.kind) {
     case wire::PanamaKind::aggregation:
-      return contribute(*tree, std::move(arrival.packet), message, now, actions);
+      return contribute(
+          {*tree, tree->child_of(arrival.packet->ingress), std::move(arrival.packet), message},
+          burst);
     case wire::PanamaKind::result:
-      return take_result(*tree, std::move(arrival.packet), message, now, actions);
+      return take_result(*tree, std::move(arrival.packet), message, burst);
     case wire::PanamaKind::inquiry:
-      return take_inquiry(*tree, std::move(arrival.packet), message, now, actions);
+      return take_inquiry(*tree, std::move(arrival.packet), message, burst);
   }
 }
 

@@ -26,6 +26,37 @@ struct Message {
   bool congested() const { return (frame.ipv4->tos & wire::ecn::mask) == wire::ecn::ce; }
 };
 
+// The time of a burst, and what is decided in it.
+struct Burst {
+  Time now;
+  engine::Actions& actions;
+};
+
+// A packet that came up a tree from a child; whoever keeps the packet moves it away.
+struct Contribution {
+  Tree& tree;
+  std::uint8_t child;
+  PacketPtr packet;
+  const Message& message;
+
+  const wire::PanamaHeader& header() const { return message.header; }
+};
+
+// The row that it belongs to. It `joins` others that are there of the same position.
+struct Place {
+  Row& row;
+  std::uint64_t position;
+  bool joins;
+};
+
+// A frame that is made here, with elements that stand elsewhere, on behalf of what came by
+// `ingress`.
+struct Outgoing {
+  const Headers& headers;
+  wire::Bytes elements;
+  PortIndex ingress;
+};
+
 // The switch's part of PANAMA (sections 3, 4.2 and 5) on one core. Packets of a job wait per port
 // until all ports of the tree have theirs; sums go up, results down to the tree's group. Memory for
 // packets is divided among trees, and what hosts send beyond it is their own loss.
@@ -64,82 +95,60 @@ class PanamaEngine final : public engine::Engine {
 
   void prefetch(const engine::Frame& frame);
   void prefetch_elements(const engine::Frame& frame);
-  void handle(engine::Arrival& arrival, Time now, engine::Actions& actions);
+  void handle(engine::Arrival& arrival, const Burst& burst);
 
   // Contributions.
-  void contribute(Tree& tree, PacketPtr packet, const Message& message, Time now,
-                  engine::Actions& actions);
-  std::optional<DropReason> find_fault(const Tree& tree, const Row& row, std::uint64_t position,
-                                       bool joins, std::uint8_t child,
-                                       const wire::PanamaHeader& header) const;
-  void begin_row(Tree& tree, Row& row, std::uint64_t position, const wire::PanamaHeader& header,
-                 Time now);
-  void take(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet, const Message& message,
-            Time now);
-  void hold(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet, const Message& message);
+  void contribute(Contribution in, const Burst& burst);
+  std::optional<DropReason> find_fault(const Contribution& in, const Place& at) const;
+  void begin_row(const Contribution& in, const Place& at, Time now);
+  void take(Contribution& in, Row& row, Time now);
+  void hold(Contribution& in, Row& row);
   void note_question(const Tree& tree, Row& row, const wire::PanamaHeader& header);
   void count_waiting(Tree& tree, std::uint8_t child);
   void discount_waiting(Tree& tree, std::uint8_t child);
   void note(Tree& tree, Row& row, std::uint8_t child, Time now);
-  void replace(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet, const Message& message,
-               Time now, engine::Actions& actions);
-  void repeat(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet, const Message& message,
-              Time now, engine::Actions& actions);
-  void on_late_contribution(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet,
-                            const Message& message, Time now, engine::Actions& actions);
-  void answer(Tree& tree, Row& row, const Packet& packet, const Message& message, Time now,
-              engine::Actions& actions);
-  bool can_add_late(const Tree& tree, const Row& row, std::uint8_t child,
-                    const wire::PanamaHeader& header) const;
+  void replace(Contribution& in, Row& row, const Burst& burst);
+  void repeat(Contribution& in, Row& row, const Burst& burst);
+  void on_late_contribution(Contribution& in, Row& row, const Burst& burst);
+  void answer(const Contribution& in, Row& row, const Burst& burst);
+  bool can_add_late(const Contribution& in, const Row& row) const;
   void evict_waiting(Tree& tree);
   void cut(Tree& tree);
-  bool is_stuck(const Tree& tree, std::uint64_t position, const wire::PanamaHeader& header,
-                Time now) const;
+  bool is_stuck(const Contribution& in, std::uint64_t position, Time now) const;
 
   // Doors: what waits for the tree's next epoch.
-  void wait_at_door(Tree& tree, std::uint8_t child, PacketPtr packet, const Message& message,
-                    Time now, engine::Actions& actions);
-  void turn_away(Tree& tree, PacketPtr packet, const Message& message, DropReason reason, Time now,
-                 engine::Actions& actions);
+  void wait_at_door(Contribution& in, const Burst& burst);
+  void turn_away(Contribution& in, DropReason reason, const Burst& burst);
   void leave_door(Tree& tree, std::uint8_t child);
-  void open_doors(Tree& tree, std::uint8_t last, Time now, engine::Actions& actions);
-  void come_in(Tree& tree, std::uint8_t child, PacketPtr packet, Time now,
-               engine::Actions& actions);
+  void open_doors(Tree& tree, std::uint8_t last, const Burst& burst);
+  void come_in(Tree& tree, std::uint8_t child, PacketPtr packet, const Burst& burst);
   void abandon_rows(Tree& tree);
   void sweep(Tree& tree);
 
   // Sums.
   bool is_complete(const Tree& tree, const Row& row) const;
-  void complete_what_can(Tree& tree, Row& row, std::uint8_t child, Time now,
-                         engine::Actions& actions);
+  void complete_what_can(Tree& tree, Row& row, std::uint8_t child, const Burst& burst);
   void add_in_order(Tree& tree, Row& row);
   PacketPtr add_up(Tree& tree, Row& row);
-  void complete(Tree& tree, Row& row, PortIndex ingress, Time now, engine::Actions& actions);
+  void complete(Tree& tree, Row& row, PortIndex ingress, const Burst& burst);
   void release_waiting(Tree& tree, Row& row);
   void settle(Tree& tree, const Row& row, Time now);
-  void send_up(Tree& tree, Row& row, PacketPtr sum, const Headers& headers, Time now,
-               engine::Actions& actions);
-  void resend(Tree& tree, Row& row, PortIndex ingress, std::uint8_t flags, Time now,
-              engine::Actions& actions);
-  void send_more(Tree& tree, Row& row, PortIndex ingress, Time now, engine::Actions& actions);
-  void pass_on(Tree& tree, Row& row, PacketPtr sum, PortIndex ingress, Time now,
-               engine::Actions& actions);
+  void send_up(Tree& tree, Row& row, PacketPtr sum, const Headers& headers, const Burst& burst);
+  void resend(Tree& tree, Row& row, PortIndex ingress, std::uint8_t flags, const Burst& burst);
+  void send_more(Tree& tree, Row& row, PortIndex ingress, const Burst& burst);
+  void pass_on(Tree& tree, Row& row, PacketPtr sum, PortIndex ingress, const Burst& burst);
 
   // Results.
-  void take_result(Tree& tree, PacketPtr packet, const Message& message, Time now,
-                   engine::Actions& actions);
+  void take_result(Tree& tree, PacketPtr packet, const Message& message, const Burst& burst);
   void finish_row(Tree& tree, Row& row, std::uint64_t position, const Message& message);
-  void multicast(Tree& tree, Row& row, PacketPtr packet, const Headers& headers, Time now,
-                 engine::Actions& actions);
+  void multicast(Tree& tree, Row& row, PacketPtr packet, const Headers& headers,
+                 const Burst& burst);
   void go_up(Tree& tree, const Row& row, std::uint8_t flags, PortIndex ingress,
              engine::Actions& actions);
   std::uint16_t cap_today(const Tree& tree) const;
   void lower_cap(const Tree& tree, wire::PanamaHeader& header) const;
   void replay(Tree& tree, const Row& row, PortIndex port, engine::Actions& actions);
-  void send_copy(const Tree& tree, const Row& row, const wire::PanamaHeader& header,
-                 PortIndex ingress, PortIndex port, engine::Actions& actions);
-  void send_frame(const Headers& headers, wire::Bytes elements, PortIndex ingress, PortIndex port,
-                  engine::Actions& actions);
+  void send_frame(const Outgoing& frame, PortIndex port, engine::Actions& actions);
   void keep(Tree& tree, Row& row, Packet& body, Time now);
   void clear(Tree& tree, Row& row);
   void make_room();
@@ -147,12 +156,10 @@ class PanamaEngine final : public engine::Engine {
 
   // Inquiries.
   Neighbours sender_of(const Tree& tree, PortIndex port) const;
-  void inquire(Tree& tree, const wire::PanamaHeader& about, PortIndex port, Time now,
+  void inquire(Tree& tree, const wire::PanamaHeader& about, PortIndex port, const Burst& burst);
+  void send_to(const Tree& tree, const Neighbours& receivers, const Outgoing& frame,
                engine::Actions& actions);
-  void send_to(const Tree& tree, const Neighbours& receivers, const Headers& headers,
-               wire::Bytes elements, PortIndex ingress, engine::Actions& actions);
-  void take_inquiry(Tree& tree, PacketPtr packet, const Message& message, Time now,
-                    engine::Actions& actions);
+  void take_inquiry(Tree& tree, PacketPtr packet, const Message& message, const Burst& burst);
   void relay(Tree& tree, PacketPtr packet, const Message& message, DropReason otherwise,
              engine::Actions& actions);
 

@@ -36,12 +36,12 @@ Neighbours PanamaEngine::sender_of(const Tree& tree, PortIndex port) const {
 
 // Of a row that gathers, those that are missing are asked; where nothing is known of it, all
 // others.
-void PanamaEngine::inquire(Tree& tree, const wire::PanamaHeader& about, PortIndex port, Time now,
-                           engine::Actions& actions) {
+void PanamaEngine::inquire(Tree& tree, const wire::PanamaHeader& about, PortIndex port,
+                           const Burst& burst) {
   const auto asker = sender_of(tree, port);
   const auto round = round_of(about);
   const auto vid = about.vid.value();
-  if (!tree.inquiries.note(round, vid, asker, now)) {
+  if (!tree.inquiries.note(round, vid, asker, burst.now)) {
     return;
   }
   Neighbours others{tree.all_children() & ~asker.children, !tree.is_root() && !asker.parent};
@@ -56,25 +56,25 @@ void PanamaEngine::inquire(Tree& tree, const wire::PanamaHeader& about, PortInde
   auto headers = tree.headers();
   headers.panama = inquiry_about(about);
   address(headers, false, 0);
-  send_to(tree, others, headers, {}, port, actions);
+  send_to(tree, others, {headers, {}, port}, burst.actions);
 }
 
-void PanamaEngine::send_to(const Tree& tree, const Neighbours& receivers, const Headers& headers,
-                           wire::Bytes elements, PortIndex ingress, engine::Actions& actions) {
+void PanamaEngine::send_to(const Tree& tree, const Neighbours& receivers, const Outgoing& frame,
+                           engine::Actions& actions) {
   for (auto left = receivers.children; left != 0; left &= left - 1) {
     const auto port = tree.config().children[static_cast<std::size_t>(std::countr_zero(left))];
-    send_frame(headers, elements, ingress, port, actions);
+    send_frame(frame, port, actions);
   }
   if (receivers.parent) {
-    send_frame(headers, elements, ingress, *tree.config().parent, actions);
+    send_frame(frame, *tree.config().parent, actions);
   }
 }
 
-void PanamaEngine::take_inquiry(Tree& tree, PacketPtr packet, const Message& message, Time now,
-                                engine::Actions& actions) {
+void PanamaEngine::take_inquiry(Tree& tree, PacketPtr packet, const Message& message,
+                                const Burst& burst) {
   const auto port = packet->ingress;
   if (!sender_of(tree, port).any()) {
-    return actions.drop(std::move(packet), drop::wrong_port);
+    return burst.actions.drop(std::move(packet), drop::wrong_port);
   }
   ++tree.counters.inquiries;
   const auto position = tree.find_position(round_of(message.header), message.header.vid.value());
@@ -83,15 +83,15 @@ void PanamaEngine::take_inquiry(Tree& tree, PacketPtr packet, const Message& mes
   const bool has_sum = row != nullptr && row->state == Row::State::summed &&
                        (row->kept || row->holds) && *position >= tree.epochs.first();
   if (row != nullptr && row->state == Row::State::done && row->kept) {
-    replay(tree, *row, port, actions);
+    replay(tree, *row, port, burst.actions);
   } else if (has_sum) {
     // Not a question again, or two switches would ask each other for ever.
     constexpr auto flags = wire::PanamaHeader::retransmission_bit | wire::PanamaHeader::answer_bit;
-    resend(tree, *row, port, flags, now, actions);
+    resend(tree, *row, port, flags, burst);
   } else {
-    inquire(tree, message.header, port, now, actions);
+    inquire(tree, message.header, port, burst);
   }
-  actions.absorb(std::move(packet));
+  burst.actions.absorb(std::move(packet));
 }
 
 // A result that is not needed here, as its epoch is over, goes to who asked for it.
@@ -110,7 +110,7 @@ void PanamaEngine::relay(Tree& tree, PacketPtr packet, const Message& message, D
   headers.panama.flags |= wire::PanamaHeader::answer_bit;
   lower_cap(tree, headers.panama);
   address(headers, message.congested(), message.payload.size());
-  send_to(tree, askers, headers, message.payload, packet->ingress, actions);
+  send_to(tree, askers, {headers, message.payload, packet->ingress}, actions);
   actions.absorb(std::move(packet));
 }
 

@@ -18,15 +18,15 @@ Headers PanamaEngine::headers_for(const Tree& tree, const Row& row,
   return headers;
 }
 
-void PanamaEngine::take_result(Tree& tree, PacketPtr packet, const Message& message, Time now,
-                               engine::Actions& actions) {
+void PanamaEngine::take_result(Tree& tree, PacketPtr packet, const Message& message,
+                               const Burst& burst) {
   const auto ingress = packet->ingress;
   const auto sender = sender_of(tree, ingress);
   if (!sender.any()) {
-    return actions.drop(std::move(packet), drop::wrong_port);
+    return burst.actions.drop(std::move(packet), drop::wrong_port);
   }
   sweep(tree);
-  tree.last_taken = sender.parent ? tree.last_taken : now;
+  tree.last_taken = sender.parent ? tree.last_taken : burst.now;
   const auto round = round_of(message.header);
   const auto found = tree.find_position(round, message.header.vid.value());
   const bool known = found.has_value();
@@ -37,25 +37,25 @@ void PanamaEngine::take_result(Tree& tree, PacketPtr packet, const Message& mess
     highest = std::max(highest, position + 1);
   }
   if (!known && !(tree.epochs.is_current(round) && tree.may_begin_with_result(position))) {
-    return relay(tree, std::move(packet), message, drop::stale, actions);
+    return relay(tree, std::move(packet), message, drop::stale, burst.actions);
   }
   if (known && row.state == Row::State::done && !tree.lacks(row)) {
     ++tree.counters.duplicates;
-    return relay(tree, std::move(packet), message, drop::duplicate, actions);
+    return relay(tree, std::move(packet), message, drop::duplicate, burst.actions);
   }
   if (known && !is_like(message.header, row.header)) {
-    return actions.drop(std::move(packet), drop::mismatch);
+    return burst.actions.drop(std::move(packet), drop::mismatch);
   }
   if (message.frame.ipv4->ttl <= 1) {
-    return actions.drop(std::move(packet), DropReason::ttl_exceeded);
+    return burst.actions.drop(std::move(packet), DropReason::ttl_exceeded);
   }
   --message.frame.ipv4->ttl;
   message.frame.ipv4->source = tree.headers().ipv4.source;
   wire::finish_ipv4(*message.frame.ipv4);
   finish_row(tree, row, position, message);
   tree.inquiries.settle(round, message.header.vid.value());  // it goes to all
-  settle(tree, row, now);
-  actions.absorb(nullptr);
+  settle(tree, row, burst.now);
+  burst.actions.absorb(nullptr);
   ++(sender.parent ? tree.counters.results : tree.counters.answers);
   if (sender.parent) {
     tree.note_cap(position, message.header.wnd_cap.value());
@@ -71,9 +71,9 @@ void PanamaEngine::take_result(Tree& tree, PacketPtr packet, const Message& mess
   }
   packet->offset += static_cast<std::uint32_t>(sizeof headers);
   packet->length = static_cast<std::uint32_t>(message.payload.size());
-  multicast(tree, row, std::move(packet), headers, now, actions);
+  multicast(tree, row, std::move(packet), headers, burst);
   if (!sender.parent) {
-    go_up(tree, row, message.header.flags & wire::PanamaHeader::answer_bit, ingress, actions);
+    go_up(tree, row, message.header.flags & wire::PanamaHeader::answer_bit, ingress, burst.actions);
   }
 }
 
@@ -86,7 +86,8 @@ void PanamaEngine::go_up(Tree& tree, const Row& row, std::uint8_t flags, PortInd
   auto header = row.header;
   header.flags |= flags;
   wire::reseal(header);
-  send_copy(tree, row, header, ingress, *tree.config().parent, actions);
+  send_frame({headers_for(tree, row, header), row.kept.bytes(), ingress}, *tree.config().parent,
+             actions);
 }
 
 // Whatever the row waited for, its result is here.
@@ -111,17 +112,17 @@ void PanamaEngine::finish_row(Tree& tree, Row& row, std::uint64_t position,
 
 // Each child gets headers of its own in front of the same elements.
 void PanamaEngine::multicast(Tree& tree, Row& row, PacketPtr packet, const Headers& headers,
-                             Time now, engine::Actions& actions) {
+                             const Burst& burst) {
   tree.counters.congested += row.congested;
   auto& body = *packet.release();
   pool_.share(body, tree.children() + 1u);
-  keep(tree, row, body, now);
+  keep(tree, row, body, burst.now);
   for (const auto port : tree.config().children) {
     auto copy = pool_.allocate_in_front_of(body, headers.bytes());
     if (copy == nullptr) {
-      actions.lose(DropReason::no_buffer);
+      burst.actions.lose(DropReason::no_buffer);
     } else {
-      actions.originate_on(port, std::move(copy));
+      burst.actions.originate_on(port, std::move(copy));
     }
   }
 }
@@ -144,17 +145,11 @@ void PanamaEngine::replay(Tree& tree, const Row& row, PortIndex port, engine::Ac
   header.wnd_cap = cap_today(tree);
   header.flags |= wire::PanamaHeader::answer_bit;
   wire::reseal(header);
-  send_copy(tree, row, header, port, port, actions);
+  send_frame({headers_for(tree, row, header), row.kept.bytes(), port}, port, actions);
 }
 
-// A frame of its own with the elements that are kept.
-void PanamaEngine::send_copy(const Tree& tree, const Row& row, const wire::PanamaHeader& header,
-                             PortIndex ingress, PortIndex port, engine::Actions& actions) {
-  send_frame(headers_for(tree, row, header), row.kept.bytes(), ingress, port, actions);
-}
-
-void PanamaEngine::send_frame(const Headers& headers, wire::Bytes elements, PortIndex ingress,
-                              PortIndex port, engine::Actions& actions) {
+void PanamaEngine::send_frame(const Outgoing& frame, PortIndex port, engine::Actions& actions) {
+  const auto& [headers, elements, ingress] = frame;
   auto packet = pool_.allocate();
   if (packet == nullptr || packet->tailroom() < sizeof headers + elements.size()) {
     return actions.lose(DropReason::no_buffer);

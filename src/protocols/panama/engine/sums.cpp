@@ -45,11 +45,10 @@ bool PanamaEngine::is_complete(const Tree& tree, const Row& row) const {
          (all || row.position < tree.may_miss_before());
 }
 
-void PanamaEngine::complete_what_can(Tree& tree, Row& row, std::uint8_t child, Time now,
-                                     engine::Actions& actions) {
+void PanamaEngine::complete_what_can(Tree& tree, Row& row, std::uint8_t child, const Burst& burst) {
   const auto ingress = tree.config().children[child];
   if (is_complete(tree, row)) {
-    complete(tree, row, ingress, now, actions);
+    complete(tree, row, ingress, burst);
   }
   if (!tree.is_partial()) {
     return;
@@ -60,7 +59,7 @@ void PanamaEngine::complete_what_can(Tree& tree, Row& row, std::uint8_t child, T
   for (auto position = begin; position < end; ++position) {
     auto& other = tree.row(position);
     if (tree.is_known(position) && is_complete(tree, other)) {
-      complete(tree, other, ingress, now, actions);
+      complete(tree, other, ingress, burst);
     }
   }
 }
@@ -117,11 +116,10 @@ PacketPtr PanamaEngine::add_up(Tree& tree, Row& row) {
   return sum;
 }
 
-void PanamaEngine::complete(Tree& tree, Row& row, PortIndex ingress, Time now,
-                            engine::Actions& actions) {
+void PanamaEngine::complete(Tree& tree, Row& row, PortIndex ingress, const Burst& burst) {
   auto sum = add_up(tree, row);
   if (!sum) {
-    return actions.lose(DropReason::no_buffer);
+    return burst.actions.lose(DropReason::no_buffer);
   }
   tree.counters.partial += row.arrived != tree.all_children();
   ++tree.counters.sums;
@@ -130,25 +128,24 @@ void PanamaEngine::complete(Tree& tree, Row& row, PortIndex ingress, Time now,
   }
   --tree.gathering;
   row.state = tree.is_root() ? Row::State::done : Row::State::summed;
-  settle(tree, row, now);
-  pass_on(tree, row, std::move(sum), ingress, now, actions);
+  settle(tree, row, burst.now);
+  pass_on(tree, row, std::move(sum), ingress, burst);
 }
 
 // There is more in the sum than when it was sent: another one takes its place (section 7). The
 // row's header tells of all that waits, so that the elements that were sent must not stand behind
 // it again.
-void PanamaEngine::send_more(Tree& tree, Row& row, PortIndex ingress, Time now,
-                             engine::Actions& actions) {
+void PanamaEngine::send_more(Tree& tree, Row& row, PortIndex ingress, const Burst& burst) {
   clear(tree, row);
   auto sum = add_up(tree, row);
   if (!sum) {
-    return actions.lose(DropReason::no_buffer);
+    return burst.actions.lose(DropReason::no_buffer);
   }
-  pass_on(tree, row, std::move(sum), ingress, now, actions);
+  pass_on(tree, row, std::move(sum), ingress, burst);
 }
 
-void PanamaEngine::pass_on(Tree& tree, Row& row, PacketPtr sum, PortIndex ingress, Time now,
-                           engine::Actions& actions) {
+void PanamaEngine::pass_on(Tree& tree, Row& row, PacketPtr sum, PortIndex ingress,
+                           const Burst& burst) {
   sum->ingress = ingress;
   strip(*sum, payload_bytes(row.header));
   const auto cap =
@@ -163,9 +160,9 @@ void PanamaEngine::pass_on(Tree& tree, Row& row, PacketPtr sum, PortIndex ingres
   const auto headers = headers_for(tree, row, row.header);
   if (tree.is_root()) {
     ++tree.counters.results;
-    multicast(tree, row, std::move(sum), headers, now, actions);
+    multicast(tree, row, std::move(sum), headers, burst);
   } else {
-    send_up(tree, row, std::move(sum), headers, now, actions);
+    send_up(tree, row, std::move(sum), headers, burst);
   }
 }
 
@@ -204,34 +201,35 @@ void PanamaEngine::settle(Tree& tree, const Row& row, Time now) {
   }
 }
 
-void PanamaEngine::send_up(Tree& tree, Row& row, PacketPtr sum, const Headers& headers, Time now,
-                           engine::Actions& actions) {
-  row.since = now;
+void PanamaEngine::send_up(Tree& tree, Row& row, PacketPtr sum, const Headers& headers,
+                           const Burst& burst) {
+  row.since = burst.now;
   auto& body = *sum.release();
   pool_.share(body, 2);
-  keep(tree, row, body, now);
+  keep(tree, row, body, burst.now);
   auto packet = pool_.allocate_in_front_of(body, headers.bytes());
   if (packet == nullptr) {
-    return actions.lose(DropReason::no_buffer);
+    return burst.actions.lose(DropReason::no_buffer);
   }
-  actions.originate_on(*tree.config().parent, std::move(packet));
+  burst.actions.originate_on(*tree.config().parent, std::move(packet));
 }
 
 // Whoever is above may have lost the sum, or we its result.
-void PanamaEngine::resend(Tree& tree, Row& row, PortIndex ingress, std::uint8_t flags, Time now,
-                          engine::Actions& actions) {
+void PanamaEngine::resend(Tree& tree, Row& row, PortIndex ingress, std::uint8_t flags,
+                          const Burst& burst) {
   if (!row.kept) {
-    return send_more(tree, row, ingress, now, actions);
+    return send_more(tree, row, ingress, burst);
   }
-  if (now - row.since < resend_interval) {
+  if (burst.now - row.since < resend_interval) {
     return;
   }
-  row.since = now;
+  row.since = burst.now;
   ++tree.counters.resent;
   auto header = row.header;
   header.flags |= flags;
   wire::reseal(header);
-  send_copy(tree, row, header, ingress, *tree.config().parent, actions);
+  send_frame({headers_for(tree, row, header), row.kept.bytes(), ingress}, *tree.config().parent,
+             burst.actions);
 }
 
 }  // namespace tributary::panama
