@@ -123,7 +123,7 @@ class Engine {
  public:
   virtual ~Engine() = default;
 
-  // Handles packets that the engine's protocol claimed (see registry.h). Takes every packet of
+  // Handles packets that the engine's protocol claimed (see protocol.h). Takes every packet of
   // `burst`; each ends in one action.
   virtual void process(std::span<Arrival> burst, Time now, Actions& actions) = 0;
 
