@@ -2,7 +2,7 @@
 """Sends gradients of a ring that the sender is no member of: forged_gradients.py ADDRESS RING WORLD.
 
 Runs inside a host of a lab. An independent encoder of RoCEv2 and of NetReduce's header
-(docs/wire.md), by way of struct and zlib.
+(docs/reference/wire/netreduce.md), by way of struct and zlib.
 """
 
 import random

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sends what no worker would: hostile_sender.py KIND ADDRESS. Runs inside a host of a lab.
 
-An independent encoder of Canary's packets (docs/wire.md), by way of struct and zlib.
+An independent encoder of Canary's packets (docs/reference/wire/canary.md), by way of struct and
+zlib.
 """
 
 import argparse

@@ -15,7 +15,8 @@ import zlib
 PORT = 17256
 OWN_ADDRESS = bytes((10, 0, 0, 200))
 ETHERNET, IPV4, UDP = 14, 20, 8
-HEADER = struct.Struct(">IHHIBBBBIIHHHHQI")  # docs/wire.md, without the last CRC
+# docs/reference/wire/panama.md, without the last CRC
+HEADER = struct.Struct(">IHHIBBBBIIHHHHQI")
 AGGREGATION, RESULT, INQUIRY = 1, 2, 3
 FIN, VERSION = 0x80, 0x1f
 BURST = 64  # forgeries of one packet that was heard

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """rendezvous_stranger.py ADDRESS WORLD: greets as every rank but 0, again and again, and stays.
 
-A hello as docs/wire.md has it, that of a true rank but for the proof. Ends when it is killed.
+A hello as docs/reference/wire/rendezvous.md has it, that of a true rank but for the proof. Ends when
+it is killed.
 """
 
 import socket

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/wire.md suffices: workers that were written from it alone, in Python, are ranks of jobs whose
+"""docs/reference/wire suffices: workers that were written from it alone, in Python, are ranks of jobs whose
 other ranks are libtributary's. Both sides compare every element."""
 
 import os

@@ -27,7 +27,7 @@ enum class CanaryKind : std::uint8_t {
 
 // The header of "Canary: Congestion-Aware In-Network Allreduce Using Dynamic Trees": first the 19
 // bytes of section 4.1, then Tributary's extension. Integers are big-endian, elements
-// little-endian. docs/wire.md describes every byte.
+// little-endian. docs/reference/wire/canary.md describes every byte.
 struct [[gnu::packed]] CanaryHeader {
   // Section 4.1.
   Ipv4Address destination;  // leader; for result and restoration the host or switch addressed

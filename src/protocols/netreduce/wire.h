@@ -14,7 +14,7 @@ namespace tributary::wire {
 // The INA header of "In-Network Aggregation with Transport Transparency for Distributed Training"
 // (NetReduce): the head of a gradient message, in front of its elements. The transport below cuts
 // the message into packets and knows nothing of it; only the first packet has the header. Integers
-// are big-endian, elements little-endian. docs/wire.md describes every byte.
+// are big-endian, elements little-endian. docs/reference/wire/netreduce.md describes every byte.
 struct [[gnu::packed]] InaHeader {
   be32 tag;      // current_tag: the paper's InetTag
   be32 ring;     // RingID

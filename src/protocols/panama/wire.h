@@ -33,7 +33,7 @@ enum class PanamaKind : std::uint8_t {
 // The aggregation packet of "In-Network Aggregation for Shared Machine Learning Clusters" (PANAMA):
 // the fields of Figure 4, then Tributary's extension. It follows IPv4 with DSCP 56 and UDP, and is
 // addressed to the multicast group of its tree in both directions. Integers are big-endian,
-// elements little-endian. docs/wire.md describes every byte.
+// elements little-endian. docs/reference/wire/panama.md describes every byte.
 struct [[gnu::packed]] PanamaHeader {
   // Figure 4.
   be32 job;                // JID

@@ -36,7 +36,7 @@ TEST(ContributionTag, DependsOnEverything) {
   EXPECT_EQ(tags.size(), 60u);
 }
 
-// The example of docs/wire.md.
+// The example of docs/reference/wire/canary.md.
 TEST(ContributionTag, IsSipHashAsDocumented) {
   JobKey key{};
   for (std::uint8_t i = 0; i < key.size(); ++i) {

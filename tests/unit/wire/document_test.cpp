@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// docs/wire.md is the authority on the formats: its table and its worked example must be what the
-// code does, byte for byte.
+// The pages in docs/reference/wire are the authority on the formats: their tables and the worked
+// example must be what the code does, byte for byte.
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -22,10 +22,11 @@
 namespace tributary::wire {
 namespace {
 
-// The lines between the markers <!-- NAME --> and <!-- end -->.
-std::vector<std::string> section(const std::string& name) {
-  std::ifstream document(WIRE_DOCUMENT);
-  EXPECT_TRUE(document) << "cannot open " WIRE_DOCUMENT;
+// The lines of a page between the markers <!-- NAME --> and <!-- end -->.
+std::vector<std::string> section(const std::string& page, const std::string& name) {
+  const std::string path = WIRE_DOCUMENTS "/" + page;
+  std::ifstream document(path);
+  EXPECT_TRUE(document) << "cannot open " << path;
   std::vector<std::string> lines;
   bool inside = false;
   for (std::string line; std::getline(document, line);) {
@@ -36,7 +37,7 @@ std::vector<std::string> section(const std::string& name) {
     }
     inside = inside || line == "<!-- " + name + " -->";
   }
-  EXPECT_FALSE(lines.empty()) << "no section " << name;
+  EXPECT_FALSE(lines.empty()) << "no section " << name << " in " << path;
   return lines;
 }
 
@@ -75,9 +76,9 @@ std::string to_hex(Bytes bytes) {
 // Offset and size of each field of a header.
 using Fields = std::map<std::string, std::pair<std::size_t, std::size_t>>;
 
-Fields documented(const std::string& table) {
+Fields documented(const std::string& page, const std::string& table) {
   Fields fields;
-  for (const auto& line : section("table: " + table)) {
+  for (const auto& line : section(page, "table: " + table)) {
     std::istringstream words(line);
     std::string bar;
     std::size_t offset = 0;
@@ -135,12 +136,12 @@ Example example() {
 
 TEST(WireDocument, example_is_the_frame_that_the_code_makes) {
   const auto frame = example();
-  EXPECT_EQ(to_hex(hex_of(section("example: contribution"))),
+  EXPECT_EQ(to_hex(hex_of(section("canary.md", "example: contribution"))),
             to_hex(std::as_bytes(std::span(&frame, 1))));
 }
 
 TEST(WireDocument, example_parses) {
-  auto bytes = hex_of(section("example: contribution"));
+  auto bytes = hex_of(section("canary.md", "example: contribution"));
   ASSERT_EQ(bytes.size(), sizeof(Example));
   const auto canary = MutableBytes(bytes).subspan(offsetof(Example, canary));
   const auto view = parse_canary(canary, Encapsulation::udp);
@@ -167,7 +168,7 @@ TEST(WireDocument, table_has_the_offset_and_size_of_every_field) {
                          TRIBUTARY_FIELD(child_mac),     TRIBUTARY_FIELD(rank),
                          TRIBUTARY_FIELD(payload_crc),   TRIBUTARY_FIELD(crc)};
 #undef TRIBUTARY_FIELD
-  EXPECT_EQ(documented("canary header"), fields);
+  EXPECT_EQ(documented("canary.md", "canary header"), fields);
 }
 
 TEST(WireDocument, panamas_table_has_the_offset_and_size_of_every_field) {
@@ -185,7 +186,7 @@ TEST(WireDocument, panamas_table_has_the_offset_and_size_of_every_field) {
       TRIBUTARY_FIELD(workers),      TRIBUTARY_FIELD(rank),     TRIBUTARY_FIELD(fingerprint),
       TRIBUTARY_FIELD(payload_crc),  TRIBUTARY_FIELD(crc)};
 #undef TRIBUTARY_FIELD
-  EXPECT_EQ(documented("panama header"), fields);
+  EXPECT_EQ(documented("panama.md", "panama header"), fields);
 }
 
 TEST(WireDocument, table_has_the_offset_and_size_of_every_field_of_netreduce) {
@@ -201,7 +202,7 @@ TEST(WireDocument, table_has_the_offset_and_size_of_every_field_of_netreduce) {
       TRIBUTARY_FIELD(rank),   TRIBUTARY_FIELD(world),   TRIBUTARY_FIELD(element_type),
       TRIBUTARY_FIELD(op),     TRIBUTARY_FIELD(version), TRIBUTARY_FIELD(unused)};
 #undef TRIBUTARY_FIELD
-  EXPECT_EQ(documented("netreduce header"), fields);
+  EXPECT_EQ(documented("netreduce.md", "netreduce header"), fields);
 }
 
 }  // namespace

@@ -84,7 +84,8 @@ FlowControl::Piece FlowControl::piece_of(std::uint32_t message) const {
 }
 
 // That everybody has received the message that was in the slot before follows from the window (see
-// docs/wire.md); but the acknowledgement may have been lost, and then it may be sent once more.
+// docs/reference/wire/netreduce.md); but the acknowledgement may have been lost, and then it may be
+// sent once more.
 bool FlowControl::may_post() const {
   return posted_ < end_ && posted_ - consumed_ < plan_.window &&
          posted_ - acknowledged_ < plan_.slots();
