@@ -17,7 +17,8 @@ struct FabricOptions {
   bool force = false;               // remove what is in use, too
 };
 
-// The controller of PANAMA (docs/control.md): places the trees of a file's jobs over its switches.
+// The controller of PANAMA (docs/reference/fabric.md): places the trees of a file's jobs over its
+// switches.
 ExitCode fabric_plan(const Options& options, const FabricOptions& fabric);
 ExitCode fabric_apply(const Options& options, const FabricOptions& fabric);
 ExitCode fabric_show(const Options& options, const FabricOptions& fabric);

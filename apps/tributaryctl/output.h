@@ -13,7 +13,7 @@
 
 namespace tributary::ctl {
 
-// What the process ends with (docs/control.md).
+// What the process ends with (docs/reference/tributaryctl.md).
 enum class ExitCode { ok = 0, failed = 1, usage = 2, no_daemon = 3, denied = 4, timeout = 5 };
 
 // The global options.

@@ -18,7 +18,8 @@ struct ControlPoint {
   std::string ssh;  // "user@host" on which the socket is; empty: this machine
 };
 
-// A fabric and the jobs that are to run on it, as an operator wrote them down (docs/control.md).
+// A fabric and the jobs that are to run on it, as an operator wrote them down
+// (docs/reference/fabric.md).
 struct FabricFile {
   placement::Topology topology;
   std::vector<ControlPoint> points;  // by switch

@@ -14,8 +14,8 @@
 namespace tributary::control {
 
 // Messages on the control socket: a big-endian 32-bit length, then so many bytes of JSON
-// (docs/control.md). What a peer sends is never trusted: its size and nesting are bounded before
-// anything is parsed.
+// (docs/reference/control-protocol.md). What a peer sends is never trusted: its size and nesting
+// are bounded before anything is parsed.
 inline constexpr int protocol_version = 1;
 inline constexpr std::size_t frame_prefix_bytes = 4;
 inline constexpr std::size_t request_bytes_max = 1024 * 1024;

@@ -22,9 +22,9 @@ struct ServerOptions {
   int wake_fd = -1;
 };
 
-// Serves the control protocol on a Unix stream socket (docs/control.md). Single-threaded: the
-// owner calls run_once() in its loop, and the backend is called from there. Everything is bounded:
-// clients, message size, time.
+// Serves the control protocol on a Unix stream socket (docs/reference/control-protocol.md).
+// Single-threaded: the owner calls run_once() in its loop, and the backend is called from there.
+// Everything is bounded: clients, message size, time.
 class Server {
  public:
   static constexpr std::size_t clients_max = 16;

@@ -17,8 +17,9 @@ Figures figures_of(const VirtualFabric& fabric, std::size_t switch_index);
 // What the switches say of one job, added up; the high water is that of the fullest switch.
 engine::JobStatus job_of(const VirtualFabric& fabric, std::uint32_t job);
 
-// Every contribution, every descriptor and every packet is in the accounts (docs/control.md,
-// "What the figures account for"). Nothing was damaged or lost between switches.
+// Every contribution, every descriptor and every packet is in the accounts
+// (docs/reference/control-protocol.md, "Figures of Canary: what they account for"). Nothing was
+// damaged or lost between switches.
 void expect_accounted(const VirtualFabric& fabric);
 
 }  // namespace tributary::test

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The control socket (docs/control.md), without a program to start on a busy CPU."""
+"""The control socket (docs/reference/control-protocol.md), without a program to start on a busy
+CPU."""
 
 import json
 import pathlib

@@ -171,7 +171,7 @@ class PanamaEngine final : public engine::Engine {
   std::vector<Tree*> index_;  // by hash of the key, open addressing
   std::vector<PortUse> ports_;
   std::unique_ptr<float[]> wide_;  // an accumulator of 16-bit elements
-  std::uint64_t room_;             // for packets that wait or are kept, docs/control.md
+  std::uint64_t room_;             // for packets that wait or are kept
   std::size_t turn_ = 0;           // the tree that is looked at next when there is none
   std::uint64_t held_ = 0;         // packets that wait, at all ports
   std::uint64_t kept_ = 0;         // packets kept for those who lost a sum or a result

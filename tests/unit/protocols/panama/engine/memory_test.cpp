@@ -153,7 +153,8 @@ TEST_F(Memory, AJobThatLeftMakesRoomForATreeThatHasNone) {
   EXPECT_EQ(round(b, 0).size(), 2u);
 }
 
-// As many buffers as docs/control.md asks for, however many trees came to rest just now.
+// As many buffers as docs/reference/configuration-engines.md asks for, however many trees came to
+// rest just now.
 TEST_F(Memory, WhatIsKeptAndWhatWaitsIsBounded) {
   constexpr std::uint32_t packet_memory = 100;
   const auto trees = roots(25);
