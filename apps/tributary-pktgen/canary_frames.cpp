@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "canary_frames.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "wire/checksum.h"
@@ -43,29 +42,7 @@ void clear_extras(CanaryHeader& header) {
 
 }  // namespace
 
-CanaryRanks::CanaryRanks(const Stations& stations, std::uint32_t hosts) : stations_(stations) {
-  for (std::uint32_t rank = 0; rank < hosts; ++rank) {
-    const std::size_t port = rank % stations.ports();
-    const auto index = static_cast<std::uint32_t>(rank / stations.ports());
-    ranks_.push_back({port, stations.mac(port, index), stations.address(port, index)});
-  }
-}
-
-std::uint32_t CanaryRanks::find(std::size_t port, wire::Ipv4Address address) const {
-  const auto index = stations_.find(port, address);
-  const auto ports = static_cast<std::uint32_t>(stations_.ports());
-  return index ? std::min(*index * ports + static_cast<std::uint32_t>(port), count()) : count();
-}
-
-std::uint64_t canary_total_tag(std::uint64_t key, std::uint32_t ranks) {
-  std::uint64_t total = 0;
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    total += canary_tag(key, rank);
-  }
-  return total;
-}
-
-CanaryFrames::CanaryFrames(wire::Encapsulation encapsulation, const CanaryRanks& ranks)
+CanaryFrames::CanaryFrames(wire::Encapsulation encapsulation, const Ranks& ranks)
     : encapsulation_(encapsulation),
       ranks_(ranks),
       header_offset_(sizeof(wire::EthernetHeader) +
@@ -116,7 +93,7 @@ void CanaryFrames::contribution(Packet& packet, const CanaryJob& job, std::uint3
                                 std::uint32_t part_crc) const {
   const auto frame = at(packet);
   const auto& self = ranks_[rank];
-  const auto& leader = ranks_[ranks_.leader_of(wire::canary_sequence(id))];
+  const auto& leader = ranks_[leader_of(ranks_, wire::canary_sequence(id))];
   auto& header = *new (frame.header) CanaryHeader{};
   header.destination = leader.address;
   header.id = id;
@@ -128,7 +105,7 @@ void CanaryFrames::contribution(Packet& packet, const CanaryJob& job, std::uint3
   header.job = job.id;
   header.elements = job.elements;
   header.child_port = encapsulation_ == wire::Encapsulation::udp ? udp_port : std::uint16_t{0};
-  header.fingerprint = canary_tag(header.key(), rank);
+  header.fingerprint = rank_tag(header.key(), rank);
   header.child_address = self.address;
   header.rank = static_cast<std::uint16_t>(rank);
   address(packet, self.address, leader.address, udp_port, part.size());
@@ -144,7 +121,7 @@ void CanaryFrames::answer(Packet& contribution, const CanaryJob& job, std::uint6
                           std::uint32_t sum_crc) const {
   const auto frame = at(contribution);
   auto& header = *frame.header;
-  const auto& leader = ranks_[ranks_.leader_of(wire::canary_sequence(header.id.value()))];
+  const auto& leader = ranks_[leader_of(ranks_, wire::canary_sequence(header.id.value()))];
   const bool collided = header.bypass();
   const auto destination = collided ? header.switch_ipv4 : header.child_address;
   const auto port = collided ? udp_port : header.child_port.value();
@@ -169,7 +146,7 @@ void CanaryFrames::answer(Packet& contribution, const CanaryJob& job, std::uint6
 void CanaryFrames::release(Packet& contribution) const {
   const auto frame = at(contribution);
   auto& header = *frame.header;
-  const auto& leader = ranks_[ranks_.leader_of(wire::canary_sequence(header.id.value()))];
+  const auto& leader = ranks_[leader_of(ranks_, wire::canary_sequence(header.id.value()))];
   clear_extras(header);
   header.destination = header.child_address;
   header.counter = 0;
@@ -198,7 +175,7 @@ void CanaryFrames::result(Packet& packet, const CanaryJob& job, std::uint32_t id
                           wire::Ipv4Address destination, wire::MacAddress next_hop,
                           wire::Bytes sum) const {
   const auto frame = at(packet);
-  const auto& leader = ranks_[ranks_.leader_of(wire::canary_sequence(id))];
+  const auto& leader = ranks_[leader_of(ranks_, wire::canary_sequence(id))];
   auto& header = *new (frame.header) CanaryHeader{};
   header.destination = destination;
   header.id = id;
@@ -210,7 +187,7 @@ void CanaryFrames::result(Packet& packet, const CanaryJob& job, std::uint32_t id
   header.op = job.op;
   header.job = job.id;
   header.elements = job.elements;
-  header.fingerprint = canary_total_tag(header.key(), job.hosts);
+  header.fingerprint = total_tag(header.key(), job.hosts);
   header.child_address = destination;
   header.rank = CanaryHeader::no_rank;
   address(packet, leader.address, destination, udp_port, sum.size());

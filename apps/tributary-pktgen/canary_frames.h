@@ -3,13 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
-#include "canary_values.h"
-#include "neighbours.h"
 #include "packet/packet.h"
 #include "protocols/canary/wire.h"
-#include "stations.h"
+#include "ranks.h"
+#include "wire/cursor.h"
+#include "wire/element.h"
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
 #include "wire/transport.h"
@@ -27,39 +26,10 @@ struct CanaryJob {
   std::uint64_t key(std::uint32_t block_id) const { return (std::uint64_t{id} << 32) | block_id; }
 };
 
-// The virtual workers: rank r is behind port r modulo the number of ports, and the next station
-// there.
-class CanaryRanks {
- public:
-  static constexpr std::uint32_t ranks_max = 64;
-
-  struct Rank {
-    std::size_t port = 0;
-    wire::MacAddress mac;
-    wire::Ipv4Address address;
-  };
-
-  CanaryRanks(const Stations& stations, std::uint32_t hosts);
-
-  std::uint32_t count() const { return static_cast<std::uint32_t>(ranks_.size()); }
-  const Rank& operator[](std::uint32_t rank) const { return ranks_[rank]; }
-  // The rank behind `port` with this address; count() if there is none.
-  std::uint32_t find(std::size_t port, wire::Ipv4Address address) const;
-
-  // As the hosts' library does.
-  std::uint32_t leader_of(std::uint32_t sequence) const { return sequence % count(); }
-
- private:
-  const Stations& stations_;
-  std::vector<Rank> ranks_;
-};
-
-// The tag that a rank adds to the fingerprint of a block. Nobody but this process compares tags, so
-// they need not be those of a key.
-inline std::uint64_t canary_tag(std::uint64_t key, std::uint32_t rank) {
-  return wire::mix_key(key, 0x7061727469616cULL * (rank + 1));
+// As the hosts' library does.
+inline std::uint32_t leader_of(const Ranks& ranks, std::uint32_t sequence) {
+  return sequence % ranks.count();
 }
-std::uint64_t canary_total_tag(std::uint64_t key, std::uint32_t ranks);
 
 // The headers of a Canary frame without IP options. Points into the packet.
 struct CanaryFrame {
@@ -75,7 +45,7 @@ class CanaryFrames {
  public:
   static constexpr std::uint16_t udp_port = wire::canary_udp_port_first;  // of every worker
 
-  CanaryFrames(wire::Encapsulation encapsulation, const CanaryRanks& ranks);
+  CanaryFrames(wire::Encapsulation encapsulation, const Ranks& ranks);
 
   wire::Encapsulation encapsulation() const { return encapsulation_; }
   std::uint32_t frame_bytes(std::size_t payload_bytes) const {
@@ -110,7 +80,7 @@ class CanaryFrames {
                std::uint16_t port, std::size_t payload_bytes) const;
 
   wire::Encapsulation encapsulation_;
-  const CanaryRanks& ranks_;
+  const Ranks& ranks_;
   std::size_t header_offset_;
 };
 

@@ -16,7 +16,7 @@ void CanaryTraffic::take_contribution(PacketPtr packet, const wire::CanaryView& 
   const auto sequence = header.id.value();
   const bool agrees = header.hosts.value() == plan_.hosts && header.element_type == job.wire.type &&
                       header.op == job.wire.op && header.elements.value() == plan_.elements &&
-                      ranks_.leader_of(wire::canary_sequence(sequence)) == leader;
+                      leader_of(ranks_, wire::canary_sequence(sequence)) == leader;
   if (!agrees) {
     ++wrong_;
     return;
@@ -71,7 +71,7 @@ void CanaryTraffic::add(const Job& job, wire::Bytes part, std::byte* sum) {
 
 // All have contributed: the leader adds its own part and looks whether that is the sum.
 void CanaryTraffic::conclude(Job& job, Block& block, Outbox& out) {
-  const auto own_tag = canary_tag(job.wire.key(block.sequence), block.leader);
+  const auto own_tag = rank_tag(job.wire.key(block.sequence), block.leader);
   if (block.fingerprint != block.total - own_tag) {
     ++figures_.fingerprint_mismatches;
     give_up(job, block, out);

@@ -46,8 +46,7 @@ CanaryTraffic::CanaryTraffic(CanaryPlan plan, const Stations& stations,
 CanaryTraffic::~CanaryTraffic() = default;
 
 std::uint32_t CanaryTraffic::shift_of(const Job& job, std::uint32_t sequence) const {
-  return static_cast<std::uint32_t>(wire::mix_key(job.wire.key(sequence), 0) %
-                                    CanaryValues::shifts);
+  return static_cast<std::uint32_t>(wire::mix_key(job.wire.key(sequence), 0) % BlockValues::shifts);
 }
 
 bool CanaryTraffic::has_contribution() {
@@ -68,11 +67,11 @@ bool CanaryTraffic::begin_blocks(Job& job) {
     block.open = true;
     block.trial = trial();
     block.shift = shift_of(job, job.next);
-    block.leader = ranks_.leader_of(job.next);
+    block.leader = leader_of(ranks_, job.next);
     block.sent = 0;
     block.gathered = 0;
     block.fingerprint = 0;
-    block.total = canary_total_tag(job.wire.key(job.next), plan_.hosts);
+    block.total = total_tag(job.wire.key(job.next), plan_.hosts);
     block.waiting = ~std::uint64_t{0} >> (64 - plan_.hosts);
     ++turn_.count;
     ++job.open;
@@ -86,8 +85,8 @@ bool CanaryTraffic::begin_blocks(Job& job) {
 }
 
 std::uint32_t CanaryTraffic::leader_of_turn() const {
-  return ranks_.leader_of(
-      wire::canary_sequence(static_cast<std::uint32_t>(turn_.first + turn_.place)));
+  return leader_of(ranks_,
+                   wire::canary_sequence(static_cast<std::uint32_t>(turn_.first + turn_.place)));
 }
 
 // To the next rank and block that has something to send; false past the last of them.
@@ -174,7 +173,7 @@ bool CanaryTraffic::is_right_result(const Job& job, const wire::CanaryHeader& he
   const auto& block = block_at(job, sequence);
   const bool known = block.sequence == sequence && block.total != 0;
   const auto shift = known ? block.shift : shift_of(job, sequence);
-  const auto total = known ? block.total : canary_total_tag(header.key(), plan_.hosts);
+  const auto total = known ? block.total : total_tag(header.key(), plan_.hosts);
   return frames_.is_result(header, job.wire, total, values.sum_crc(shift)) &&
          std::memcmp(payload.data(), values.sum(shift).data(), values.block_bytes()) == 0;
 }

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "block_traffic.h"
+#include "block_values.h"
 #include "canary_frames.h"
-#include "canary_values.h"
 #include "neighbours.h"
 #include "packet/list.h"
 #include "packet/pool.h"
@@ -52,7 +52,7 @@ class CanaryTraffic final : public BlockTraffic {
   // Numbers of one element type and operator.
   struct Material {
     explicit Material(const CanaryPlan& plan, const CanaryPlan::Kind& kind);
-    CanaryValues values;
+    BlockValues values;
     const reduce::Kernel& kernel;
   };
   struct Block {
@@ -121,7 +121,7 @@ class CanaryTraffic final : public BlockTraffic {
   void close_block(Job& job, Block& block);
 
   CanaryPlan plan_;
-  CanaryRanks ranks_;
+  Ranks ranks_;
   CanaryFrames frames_;
   const Neighbours& neighbours_;
   PacketPool& pool_;

@@ -6,13 +6,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "canary_frames.h"
-#include "canary_values.h"
+#include "block_values.h"
 #include "engine/frame.h"
 #include "neighbours.h"
 #include "packet/clock.h"
 #include "packet/packet.h"
 #include "protocols/netreduce/wire.h"
+#include "ranks.h"
 #include "wire/roce.h"
 
 namespace tributary::pktgen {
@@ -49,7 +49,7 @@ struct NetReducePlace {
 class NetReduceFrames {
  public:
   // Ranks and neighbours outlive it.
-  NetReduceFrames(const NetReducePlan& plan, const CanaryRanks& ranks, const Neighbours& neighbours,
+  NetReduceFrames(const NetReducePlan& plan, const Ranks& ranks, const Neighbours& neighbours,
                   std::uint32_t job);
 
   // Of the connection from any rank of that ring to the next.
@@ -58,11 +58,11 @@ class NetReduceFrames {
   std::uint32_t psn(std::uint32_t rank, std::uint64_t sequence) const;
 
   void gradient(Packet& packet, const NetReducePlace& place, std::uint32_t rank,
-                const CanaryValues& values) const;
+                const BlockValues& values) const;
   // Whether that is, but for what routers change, the packet which `rank` sent, with the sum of all
   // ranks in it.
   bool is_result(const engine::Frame& frame, const NetReducePlace& place, std::uint32_t rank,
-                 const CanaryValues& values) const;
+                 const BlockValues& values) const;
 
  private:
   static constexpr std::uint32_t first_queue_pair = 0x11;  // a fresh machine's
@@ -84,7 +84,7 @@ class NetReduceFrames {
   std::uint16_t source_port(std::uint32_t rank) const;
   std::uint64_t key(const NetReducePlace& place) const;
 
-  const CanaryRanks& ranks_;
+  const Ranks& ranks_;
   const Neighbours& neighbours_;
   std::uint32_t ring_;
   std::uint32_t job_;

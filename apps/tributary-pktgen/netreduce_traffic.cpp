@@ -29,8 +29,8 @@ NetReduceTraffic::NetReduceTraffic(NetReducePlan plan, const Stations& stations,
       ranks_(stations, plan_.workers),
       pool_(pool) {
   for (const auto& kind : plan_.kinds) {
-    values_.push_back(std::make_unique<CanaryValues>(kind.type, kind.op, plan_.workers,
-                                                     plan_.elements(kind.type)));
+    values_.push_back(std::make_unique<BlockValues>(kind.type, kind.op, plan_.workers,
+                                                    plan_.elements(kind.type)));
   }
   const auto blocks = std::bit_ceil(std::size_t{plan_.window} * plan_.message_packets + 1);
   for (std::uint32_t job = 0; job < plan_.jobs; ++job) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "block_traffic.h"
-#include "canary_values.h"
+#include "block_values.h"
 #include "engine/frame.h"
 #include "neighbours.h"
 #include "netreduce_frames.h"
@@ -42,7 +42,7 @@ class NetReduceTraffic final : public BlockTraffic {
   };
   // Blocks are numbered in the order in which they begin, through all runs.
   struct Ring {
-    const CanaryValues* values = nullptr;
+    const BlockValues* values = nullptr;
     NetReduceFrames frames;
     std::uint32_t run = 0;
     std::uint64_t first{};      // block of the run
@@ -77,9 +77,9 @@ class NetReduceTraffic final : public BlockTraffic {
   void close_block(Ring& ring, Block& block);
 
   NetReducePlan plan_;
-  CanaryRanks ranks_;
+  Ranks ranks_;
   PacketPool& pool_;
-  std::vector<std::unique_ptr<CanaryValues>> values_;  // by kind
+  std::vector<std::unique_ptr<BlockValues>> values_;  // by kind
   std::vector<Ring> rings_;
   std::size_t next_ring_ = 0;
   Ring* sending_ = nullptr;  // null: nobody's turn

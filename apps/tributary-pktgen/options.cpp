@@ -7,7 +7,8 @@
 #include <CLI/CLI.hpp>
 
 #include "options_raw.h"
-#include "pcap_feed.h"
+#include "panama_feed.h"
+#include "ranks.h"
 #include "report.h"
 
 namespace tributary::pktgen {
@@ -148,7 +149,7 @@ void declare_interleave(CLI::App& app, std::uint32_t& interleave) {
 
 void declare_canary(CLI::App& app, Raw& raw, Options& options) {
   app.add_option("--workers", raw.workers, "of each job, the leader included; default: 8")
-      ->check(CLI::Range(2u, CanaryRanks::ranks_max));
+      ->check(CLI::Range(2u, Ranks::ranks_max));
   app.add_option("--first-job", raw.first_job, "number of the first job; default: drawn");
   declare_jobs(app, raw, options.canary.jobs);
   declare_elements(app, options.canary.elements);
@@ -169,7 +170,7 @@ void declare_panama(CLI::App& app, Raw& raw, Options& options) {
   auto& plan = options.panama;
   app.add_option("--workers", raw.workers,
                  "of each job, each at another port; default: one at every port")
-      ->check(CLI::Range(1u, CanaryRanks::ranks_max));
+      ->check(CLI::Range(1u, Ranks::ranks_max));
   app.add_option("--first-job", plan.first_job, "number of the first job")
       ->check(CLI::Range(1u, std::numeric_limits<std::uint32_t>::max()))
       ->capture_default_str();
@@ -209,7 +210,7 @@ void declare_panama_pcap(CLI::App& app, Options& options) {
 void declare_netreduce(CLI::App& app, Raw& raw, Options& options) {
   auto& plan = options.netreduce;
   app.add_option("--workers", raw.workers, "of each ring; default: 8")
-      ->check(CLI::Range(2u, CanaryRanks::ranks_max));
+      ->check(CLI::Range(2u, Ranks::ranks_max));
   app.add_option("--first-ring", plan.first_ring, "number of the first ring")
       ->capture_default_str();
   app.add_option("--message-packets", plan.message_packets, "of each message")

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "canary_frames.h"
 #include "protocols/panama/engine/config.h"
+#include "ranks.h"
 
 namespace tributary::pktgen {
 namespace {
@@ -71,12 +71,12 @@ PanamaFrames::PanamaFrames(const PanamaPlan& plan, const PanamaPlaces& places,
   }
 }
 
-std::uint64_t PanamaFrames::total_tag(const PanamaPosition& at) const {
-  return canary_total_tag(block_key(at), static_cast<std::uint32_t>(headers_.size()));
+std::uint64_t PanamaFrames::fingerprint(const PanamaPosition& at) const {
+  return total_tag(block_key(at), static_cast<std::uint32_t>(headers_.size()));
 }
 
 void PanamaFrames::contribution(Packet& packet, const PanamaPosition& at, std::uint32_t rank,
-                                const CanaryValues& values) const {
+                                const BlockValues& values) const {
   packet.length = frame_bytes();
   auto& headers = *new (packet.data()) panama::Headers(headers_[rank]);
   auto& header = headers.panama = common_;
@@ -84,7 +84,7 @@ void PanamaFrames::contribution(Packet& packet, const PanamaPosition& at, std::u
   header.epoch = at.epoch;
   header.flags |= is_last(at.vid) ? PanamaHeader::fin_bit : std::uint8_t{0};
   header.rank = static_cast<std::uint16_t>(rank);
-  header.fingerprint = canary_tag(block_key(at), rank);
+  header.fingerprint = rank_tag(block_key(at), rank);
   const auto shift = shift_of(at);
   const auto part = values.part(rank, shift);
   std::memcpy(&headers + 1, part.data(), part.size());

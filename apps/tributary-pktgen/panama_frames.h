@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "canary_values.h"
+#include "block_values.h"
 #include "packet/clock.h"
 #include "packet/packet.h"
 #include "protocols/panama/engine/headers.h"
@@ -72,14 +72,14 @@ class PanamaFrames {
   }
   wire::Ipv4Address group() const { return group_; }
   std::uint32_t shift_of(const PanamaPosition& at) const {
-    return static_cast<std::uint32_t>(block_key(at) % CanaryValues::shifts);
+    return static_cast<std::uint32_t>(block_key(at) % BlockValues::shifts);
   }
   // The fingerprint of all workers.
-  std::uint64_t total_tag(const PanamaPosition& at) const;
+  std::uint64_t fingerprint(const PanamaPosition& at) const;
 
   // What `rank` contributes.
   void contribution(Packet& packet, const PanamaPosition& at, std::uint32_t rank,
-                    const CanaryValues& values) const;
+                    const BlockValues& values) const;
   // Turns a sum that came up into the root's result.
   void answer(Packet& sum, const StationRange& root) const;
   // Whether a header is what a sum of all workers has to have, with a payload of that CRC behind.

@@ -22,7 +22,7 @@ PanamaTraffic::PanamaTraffic(PanamaPlan plan, const Stations& stations, PacketPo
       pool_(pool) {
   for (const auto& kind : plan_.kinds) {
     values_.push_back(
-        std::make_unique<CanaryValues>(kind.type, kind.op, plan_.workers, plan_.elements));
+        std::make_unique<BlockValues>(kind.type, kind.op, plan_.workers, plan_.elements));
   }
   for (std::uint32_t job = 0; job < plan_.jobs; ++job) {
     for (std::uint16_t number = 0; number < plan_.trees; ++number) {
@@ -151,7 +151,7 @@ bool PanamaTraffic::is_right(const Tree& tree, PanamaKind kind, const PanamaHead
   const PanamaPosition at{header.epoch.value(), header.vid.value()};
   const auto shift = tree.frames.shift_of(at);
   return payload.size() == values.block_bytes() &&
-         tree.frames.is_total(header, kind, tree.frames.total_tag(at), values.sum_crc(shift)) &&
+         tree.frames.is_total(header, kind, tree.frames.fingerprint(at), values.sum_crc(shift)) &&
          std::memcmp(payload.data(), values.sum(shift).data(), values.block_bytes()) == 0;
 }
 

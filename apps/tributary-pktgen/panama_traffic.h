@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "block_traffic.h"
-#include "canary_values.h"
+#include "block_values.h"
 #include "engine/frame.h"
 #include "packet/pool.h"
 #include "panama_frames.h"
@@ -41,7 +41,7 @@ class PanamaTraffic final : public BlockTraffic {
   };
   struct Tree {
     std::uint32_t job = 0;  // the first one is 0
-    const CanaryValues* values = nullptr;
+    const BlockValues* values = nullptr;
     PanamaFrames frames;
     PanamaPosition next;       // of the block that begins next
     std::uint32_t oldest = 0;  // VID; none before it is open
@@ -84,8 +84,8 @@ class PanamaTraffic final : public BlockTraffic {
   const Stations& stations_;
   PanamaPlaces places_;
   PacketPool& pool_;
-  std::vector<std::unique_ptr<CanaryValues>> values_;  // by kind
-  std::vector<Tree> trees_;                            // of the first job, then of the next
+  std::vector<std::unique_ptr<BlockValues>> values_;  // by kind
+  std::vector<Tree> trees_;                           // of the first job, then of the next
   std::size_t next_tree_ = 0;
   Tree* sending_ = nullptr;  // null: nobody's turn
   Turn turn_;

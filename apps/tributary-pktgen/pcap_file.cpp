@@ -10,8 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "canary_feed.h"
 #include "control/text.h"
-#include "pcap_feed.h"
+#include "netreduce_feed.h"
+#include "panama_feed.h"
+#include "plain_feed.h"
 #include "protocols/canary/engine/config.h"
 #include "switch/switch.h"
 

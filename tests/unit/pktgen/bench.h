@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <string>
@@ -90,6 +92,19 @@ inline switching::SwitchConfig bridge(std::size_t ports) {
   return config;
 }
 
+// A router whose only port is fed by a file, and which knows so many hosts.
+inline switching::SwitchConfig fed_router(std::uint8_t hosts) {
+  switching::SwitchConfig config;
+  config.name = "s";
+  config.id = 1;
+  config.address = Ip{10, 255, 0, 1};
+  config.ports = {routed_port("feed", 0, Ip{10, 0, 0, 254})};
+  for (std::uint8_t i = 1; i <= hosts; ++i) {
+    config.arp.push_back({Ip{10, 0, 0, i}, mac(i)});
+  }
+  return config;
+}
+
 // Of every element type, all operators that it has.
 inline std::vector<pktgen::Reduction> all_reductions() {
   std::vector<pktgen::Reduction> all;
@@ -164,5 +179,35 @@ class SwitchNetwork {
   switching::Switch switch_;
   const Time& now_;
 };
+
+// Of the switch's first engine.
+inline std::uint64_t figure(const SwitchNetwork& network, std::string_view name) {
+  const auto engines = network.device().engines();
+  for (const auto& figure : engines.at(0).engine->figures()) {
+    if (figure.name == name) {
+      return figure.value;
+    }
+  }
+  return ~std::uint64_t{0};
+}
+
+using FrameBytes = std::vector<std::byte>;
+
+inline FrameBytes copy_of(const Packet& frame) {
+  const auto bytes = frame.bytes();
+  return {bytes.begin(), bytes.end()};
+}
+
+// Hands a frame of a file to a switch by that port; what the switch sends is lost.
+inline void replay(const FrameBytes& frame, std::size_t port, SwitchNetwork& network,
+                   Bench& bench) {
+  auto packet = bench.pool.allocate();
+  packet->length = static_cast<std::uint32_t>(frame.size());
+  std::memcpy(packet->data(), frame.data(), frame.size());
+  network(port, std::move(packet), bench.back);
+  for (auto& queue : bench.back) {
+    queue.clear();
+  }
+}
 
 }  // namespace tributary::test

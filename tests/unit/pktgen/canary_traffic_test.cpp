@@ -210,7 +210,7 @@ TEST(CanaryTraffic, DoesNotTakeTheSumOfAnotherBlock) {
   // The result of a block under the id of the next.
   const auto result = run(bench, plan, change(CanaryKind::result, [](wire::CanaryView& view) {
                             view.header->id = view.header->id.value() + 1;
-                            view.header->fingerprint = canary_total_tag(view.header->key(), 8);
+                            view.header->fingerprint = total_tag(view.header->key(), 8);
                           }));
   EXPECT_GT(result.wrong, 1000u);
   EXPECT_EQ(result.counters.done, 0u);

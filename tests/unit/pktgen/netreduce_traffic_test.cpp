@@ -30,7 +30,7 @@ NetReducePlan plan_of(std::uint16_t workers) {
 switching::SwitchConfig bridge(const NetReducePlan& plan, const Stations& stations) {
   auto config = test::bridge(stations.ports());
   config.protocols.emplace<netreduce::NetReduceConfig>();
-  const CanaryRanks ranks(stations, plan.workers);
+  const Ranks ranks(stations, plan.workers);
   for (std::uint32_t job = 0; job < plan.jobs; ++job) {
     auto& ring = config.protocols.get<netreduce::NetReduceConfig>().rings.emplace_back();
     ring.id = plan.first_ring + job;

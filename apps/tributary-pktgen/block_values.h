@@ -21,12 +21,11 @@ struct Reduction {
 // begins at its `shift`. So the sum of any block lies ready as a window of the row of sums. That
 // row is computed here, in 64 bits and with none of the code under test, and the numbers are so
 // small that every type holds every partial sum exactly: any other bit is an error.
-class CanaryValues {
+class BlockValues {
  public:
   static constexpr std::uint32_t shifts = 61;  // a prime: no power of two hides a swapped block
 
-  CanaryValues(wire::ElementType type, wire::Operator op, std::uint32_t ranks,
-               std::size_t elements);
+  BlockValues(wire::ElementType type, wire::Operator op, std::uint32_t ranks, std::size_t elements);
 
   std::size_t block_bytes() const { return block_bytes_; }
   wire::Bytes part(std::uint32_t rank, std::uint32_t shift) const { return window(rank, shift); }

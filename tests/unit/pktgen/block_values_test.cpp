@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "canary_values.h"
+#include "block_values.h"
 
 #include <cstring>
 #include <vector>
@@ -16,7 +16,7 @@ using wire::ElementType;
 using wire::Operator;
 
 // What a kernel makes of all ranks' parts in this order.
-std::vector<std::byte> reduced(const CanaryValues& values, ElementType type, Operator op,
+std::vector<std::byte> reduced(const BlockValues& values, ElementType type, Operator op,
                                std::uint32_t ranks, std::uint32_t shift, bool backwards) {
   const auto& kernel = reduce::kernel(type, op);
   const auto elements = values.block_bytes() / wire::element_bytes(type);
@@ -35,7 +35,7 @@ std::vector<std::byte> reduced(const CanaryValues& values, ElementType type, Ope
   return sum;
 }
 
-TEST(CanaryValues, SumIsWhatEveryOrderOfReductionGives) {
+TEST(BlockValues, SumIsWhatEveryOrderOfReductionGives) {
   for (std::size_t t = 0; t < wire::element_type_count; ++t) {
     for (std::size_t o = 0; o < wire::operator_count; ++o) {
       const auto type = static_cast<ElementType>(t);
@@ -44,8 +44,8 @@ TEST(CanaryValues, SumIsWhatEveryOrderOfReductionGives) {
         continue;
       }
       for (const std::uint32_t ranks : {2u, 7u, 64u}) {
-        const CanaryValues values(type, op, ranks, 96);
-        for (const std::uint32_t shift : {0u, 31u, CanaryValues::shifts - 1}) {
+        const BlockValues values(type, op, ranks, 96);
+        for (const std::uint32_t shift : {0u, 31u, BlockValues::shifts - 1}) {
           const auto expected = values.sum(shift);
           for (const bool backwards : {false, true}) {
             const auto sum = reduced(values, type, op, ranks, shift, backwards);
@@ -58,8 +58,8 @@ TEST(CanaryValues, SumIsWhatEveryOrderOfReductionGives) {
   }
 }
 
-TEST(CanaryValues, SumDependsOnPlaceShiftAndEveryRank) {
-  const CanaryValues values(ElementType::f32, Operator::sum, 8, 256);
+TEST(BlockValues, SumDependsOnPlaceShiftAndEveryRank) {
+  const BlockValues values(ElementType::f32, Operator::sum, 8, 256);
   EXPECT_NE(std::memcmp(values.sum(0).data(), values.sum(1).data(), values.block_bytes()), 0);
   std::vector<float> sum(256);
   std::memcpy(sum.data(), values.sum(0).data(), values.block_bytes());
@@ -73,9 +73,9 @@ TEST(CanaryValues, SumDependsOnPlaceShiftAndEveryRank) {
   }
 }
 
-TEST(CanaryValues, KnowsTheCrcOfEveryWindow) {
-  const CanaryValues values(ElementType::i16, Operator::bit_xor, 3, 50);
-  for (std::uint32_t shift = 0; shift < CanaryValues::shifts; ++shift) {
+TEST(BlockValues, KnowsTheCrcOfEveryWindow) {
+  const BlockValues values(ElementType::i16, Operator::bit_xor, 3, 50);
+  for (std::uint32_t shift = 0; shift < BlockValues::shifts; ++shift) {
     EXPECT_EQ(values.part_crc(2, shift), wire::crc32(0, values.part(2, shift)));
     EXPECT_EQ(values.sum_crc(shift), wire::crc32(0, values.sum(shift)));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "canary_values.h"
+#include "block_values.h"
 
 #include <algorithm>
 #include <cstring>
@@ -108,8 +108,8 @@ std::int64_t narrow(ElementType type, std::int64_t value) {
 
 }  // namespace
 
-std::int64_t CanaryValues::value(ElementType type, Operator op, std::uint32_t ranks,
-                                 std::uint32_t rank, std::size_t i) {
+std::int64_t BlockValues::value(ElementType type, Operator op, std::uint32_t ranks,
+                                std::uint32_t rank, std::size_t i) {
   const std::uint64_t common = mix(i);
   const std::uint64_t own = mix(common ^ (rank + 1));
   if (op == Operator::prod) {
@@ -125,7 +125,7 @@ std::int64_t CanaryValues::value(ElementType type, Operator op, std::uint32_t ra
   return narrow(type, static_cast<std::int64_t>(bits));
 }
 
-CanaryValues::CanaryValues(ElementType type, Operator op, std::uint32_t ranks, std::size_t elements)
+BlockValues::BlockValues(ElementType type, Operator op, std::uint32_t ranks, std::size_t elements)
     : ranks_(ranks),
       element_bytes_(wire::element_bytes(type)),
       block_bytes_(elements * element_bytes_),
