@@ -7,9 +7,9 @@
 #include <CLI/CLI.hpp>
 
 #include "options_raw.h"
-#include "panama_feed.h"
-#include "ranks.h"
+#include "protocols/panama/traffic/feed.h"
 #include "report.h"
+#include "traffic/ranks.h"
 
 namespace tributary::pktgen {
 namespace {

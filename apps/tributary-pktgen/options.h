@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "canary_traffic.h"
 #include "control/config.h"
-#include "netreduce_traffic.h"
-#include "panama_traffic.h"
-#include "plain_traffic.h"
 #include "port_spec.h"
-#include "session.h"
+#include "protocols/canary/traffic/traffic.h"
+#include "protocols/netreduce/traffic/traffic.h"
+#include "protocols/panama/traffic/traffic.h"
+#include "traffic/plain_traffic.h"
+#include "traffic/session.h"
 
 namespace tributary::pktgen {
 

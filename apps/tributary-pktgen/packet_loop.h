@@ -10,7 +10,7 @@
 #include "dataplane/mailbox.h"
 #include "dataplane/port_device.h"
 #include "packet/pool.h"
-#include "session.h"
+#include "traffic/session.h"
 
 namespace tributary::pktgen {
 

@@ -10,13 +10,13 @@
 #include <utility>
 #include <vector>
 
-#include "canary_feed.h"
 #include "control/text.h"
-#include "netreduce_feed.h"
-#include "panama_feed.h"
-#include "plain_feed.h"
 #include "protocols/canary/engine/config.h"
+#include "protocols/canary/traffic/feed.h"
+#include "protocols/netreduce/traffic/feed.h"
+#include "protocols/panama/traffic/feed.h"
 #include "switch/switch.h"
+#include "traffic/plain_feed.h"
 
 namespace tributary::pktgen {
 namespace {

@@ -7,7 +7,7 @@
 #include <tl/expected.hpp>
 
 #include "control/config.h"
-#include "stations.h"
+#include "traffic/stations.h"
 
 namespace tributary::pktgen {
 

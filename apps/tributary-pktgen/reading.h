@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "packet_loop.h"
-#include "session.h"
+#include "traffic/session.h"
 
 namespace tributary::pktgen {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "control/config.h"
-#include "trial.h"
+#include "traffic/trial.h"
 
 namespace tributary::pktgen {
 

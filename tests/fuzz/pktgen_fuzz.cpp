@@ -8,11 +8,11 @@
 #include <span>
 #include <utility>
 
-#include "canary_traffic.h"
 #include "input.h"
-#include "neighbours.h"
 #include "packet/pool.h"
-#include "stations.h"
+#include "protocols/canary/traffic/traffic.h"
+#include "traffic/neighbours.h"
+#include "traffic/stations.h"
 
 // The generator's aggregation traffic on a line that the input controls: it delivers, drops,
 // duplicates, reorders, damages and forges what the workers and leaders send, and puts in frames of

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/canary/traffic/traffic.h"
+
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "engine/frame.h"
+
+namespace tributary::pktgen {
+namespace {
+
+using wire::CanaryKind;
+
+// Of sequence numbers that blocks in flight may be apart, in windows: one that is late or lost does
+// not stop the others.
+constexpr std::uint32_t reach = 8;
+
+}  // namespace
+
+CanaryTraffic::Material::Material(const CanaryPlan& plan, const CanaryPlan::Kind& kind)
+    : values(kind.type, kind.op, plan.hosts, plan.elements),
+      kernel(reduce::kernel(kind.type, kind.op)) {}
+
+CanaryTraffic::CanaryTraffic(CanaryPlan plan, const Stations& stations,
+                             const Neighbours& neighbours, PacketPool& pool)
+    : BlockTraffic(plan.block_timeout),
+      plan_(std::move(plan)),
+      ranks_(stations, plan_.hosts),
+      frames_(plan_.encapsulation, ranks_),
+      neighbours_(neighbours),
+      pool_(pool),
+      scratch_(plan_.elements) {
+  for (const auto& kind : plan_.kinds) {
+    materials_.push_back(std::make_unique<Material>(plan_, kind));
+  }
+  jobs_ = std::vector<Job>(plan_.jobs);
+  for (std::uint32_t j = 0; j < plan_.jobs; ++j) {
+    const auto& kind = plan_.kinds[j % plan_.kinds.size()];
+    jobs_[j].wire = {plan_.first_job + j, kind.type, kind.op, plan_.elements, plan_.hosts};
+    jobs_[j].material = materials_[j % materials_.size()].get();
+    jobs_[j].blocks = std::vector<Block>(std::bit_ceil(std::size_t{plan_.window} * reach));
+  }
+}
+
+CanaryTraffic::~CanaryTraffic() = default;
+
+std::uint32_t CanaryTraffic::shift_of(const Job& job, std::uint32_t sequence) const {
+  return static_cast<std::uint32_t>(wire::mix_key(job.wire.key(sequence), 0) % BlockValues::shifts);
+}
+
+bool CanaryTraffic::has_contribution() {
+  for (std::size_t tried = 0; sending_ == nullptr && may_begin() && tried < jobs_.size(); ++tried) {
+    auto& job = jobs_[next_job_];
+    next_job_ = next_job_ + 1 == jobs_.size() ? 0 : next_job_ + 1;
+    sending_ = begin_blocks(job) ? &job : nullptr;
+  }
+  return sending_ != nullptr;
+}
+
+bool CanaryTraffic::begin_blocks(Job& job) {
+  turn_ = {job.next, 0, 0, 0};
+  while (turn_.count < plan_.interleave && job.open < plan_.window &&
+         !block_at(job, job.next).open) {
+    auto& block = block_at(job, job.next);
+    block.sequence = job.next;
+    block.open = true;
+    block.trial = trial();
+    block.shift = shift_of(job, job.next);
+    block.leader = leader_of(ranks_, job.next);
+    block.sent = 0;
+    block.gathered = 0;
+    block.fingerprint = 0;
+    block.total = total_tag(job.wire.key(job.next), plan_.hosts);
+    block.waiting = ~std::uint64_t{0} >> (64 - plan_.hosts);
+    ++turn_.count;
+    ++job.open;
+    count_begun();
+    job.next = wire::canary_sequence(job.next + 1);
+  }
+  if (turn_.count > 0 && leader_of_turn() == 0) {
+    advance();  // the leader does not contribute to its own block
+  }
+  return turn_.count > 0;
+}
+
+std::uint32_t CanaryTraffic::leader_of_turn() const {
+  return leader_of(ranks_,
+                   wire::canary_sequence(static_cast<std::uint32_t>(turn_.first + turn_.place)));
+}
+
+// To the next rank and block that has something to send; false past the last of them.
+bool CanaryTraffic::advance() {
+  do {
+    if (!turn_.advance(plan_.hosts)) {
+      return false;
+    }
+  } while (leader_of_turn() == turn_.rank);
+  return true;
+}
+
+CanaryTraffic::Contribution CanaryTraffic::next_contribution(Time now) {
+  auto packet = pool_.allocate();
+  if (packet == nullptr) {
+    return {};
+  }
+  auto& job = *sending_;
+  const auto rank = turn_.rank;
+  const auto sequence =
+      wire::canary_sequence(static_cast<std::uint32_t>(turn_.first + turn_.place));
+  auto& block = block_at(job, sequence);
+  const auto& values = job.material->values;
+  const auto port = ranks_[rank].port;
+  const auto next_hop = neighbours_.next_hop(port, ranks_[block.leader].mac);
+  frames_.contribution(*packet, job.wire, sequence, rank, next_hop, values.part(rank, block.shift),
+                       values.part_crc(rank, block.shift));
+  ++block.sent;
+  block.since = now;
+  if (!advance()) {
+    sending_ = nullptr;
+  }
+  return {std::move(packet), port};
+}
+
+void CanaryTraffic::arrived(PacketPtr packet, std::size_t port, Time now, Outbox& out) {
+  const auto frame = engine::parse_frame(*packet);
+  const bool udp = plan_.encapsulation == wire::Encapsulation::udp;
+  const bool canary =
+      udp ? frame.udp != nullptr && frame.ipv4->header_bytes() == sizeof(wire::Ipv4Header) &&
+                wire::is_canary_udp_port(frame.udp->destination_port.value())
+          : frame.ethernet != nullptr && frame.ethernet->type.value() == wire::ethertype::canary;
+  if (!canary) {
+    ++counters_.foreign;
+    return;
+  }
+  const auto* header = wire::Cursor(frame.payload).take<wire::CanaryHeader>();
+  if (header == nullptr) {
+    ++figures_.invalid;
+    return;
+  }
+  const auto number = header->job.value() - plan_.first_job;
+  const auto rank = ranks_.find(port, header->destination);
+  auto* job = number < jobs_.size() && rank < ranks_.count() ? &jobs_[number] : nullptr;
+  const auto payload = frame.payload.subspan(sizeof(wire::CanaryHeader));
+  if (job != nullptr && is_right_result(*job, *header, payload)) {
+    take_result(*job, header->id.value(), rank, now);
+    return;
+  }
+  const auto view = wire::parse_canary(frame.payload, plan_.encapsulation);
+  if (view.error != wire::CanaryError::none) {
+    ++figures_.invalid;
+  } else if (job == nullptr) {
+    ++counters_.foreign;
+  } else if (header->kind == CanaryKind::contribution) {
+    take_contribution(std::move(packet), view, *job, rank, out);
+  } else if (header->kind == CanaryKind::result) {
+    ++figures_.results;
+    ++wrong_;
+  }
+}
+
+// Of a payload that is right to the last bit the CRC is known, which saves reading it twice.
+bool CanaryTraffic::is_right_result(const Job& job, const wire::CanaryHeader& header,
+                                    wire::Bytes payload) const {
+  const auto& values = job.material->values;
+  const bool fits = plan_.encapsulation == wire::Encapsulation::udp
+                        ? payload.size() == values.block_bytes()
+                        : payload.size() >= values.block_bytes();  // Ethernet pads
+  if (header.kind != CanaryKind::result || !fits) {
+    return false;
+  }
+  const auto sequence = header.id.value();
+  const auto& block = block_at(job, sequence);
+  const bool known = block.sequence == sequence && block.total != 0;
+  const auto shift = known ? block.shift : shift_of(job, sequence);
+  const auto total = known ? block.total : total_tag(header.key(), plan_.hosts);
+  return frames_.is_result(header, job.wire, total, values.sum_crc(shift)) &&
+         std::memcmp(payload.data(), values.sum(shift).data(), values.block_bytes()) == 0;
+}
+
+// Workers count whatever comes, also when nobody waits for it any more.
+void CanaryTraffic::take_result(Job& job, std::uint32_t sequence, std::uint32_t rank, Time now) {
+  auto& block = block_at(job, sequence);
+  ++figures_.results;
+  if (!block.open || block.sequence != sequence) {
+    ++counters_.late;
+  } else if ((block.waiting & bit(rank)) == 0) {
+    ++figures_.duplicates;
+  } else {
+    block.waiting &= ~bit(rank);
+    if (block.waiting == 0) {
+      finish(job, block, now);
+    }
+  }
+}
+
+void CanaryTraffic::finish(Job& job, Block& block, Time now) {
+  count_done(block.trial, block.since, now);
+  close_block(job, block);
+}
+
+void CanaryTraffic::close_block(Job& job, Block& block) {
+  block.open = false;
+  --job.open;
+  count_closed();
+}
+
+// Blocks begin in order, so that only the oldest one need be looked at.
+void CanaryTraffic::expire(Time now, Outbox& out) {
+  if (!looks_now(now)) {
+    return;
+  }
+  for (auto& job : jobs_) {
+    while (job.oldest != job.next) {
+      auto& block = block_at(job, job.oldest);
+      if (block.open) {
+        const bool sent = block.sent + 1 == plan_.hosts;
+        if (!sent || !is_overdue(block.since, now)) {
+          break;
+        }
+        give_up(job, block, out);
+      }
+      job.oldest = wire::canary_sequence(job.oldest + 1);
+    }
+  }
+}
+
+std::vector<Figure> CanaryTraffic::figures() const {
+  return {{"sums_received", figures_.sums},
+          {"answers_sent", figures_.answers},
+          {"restorations_sent", figures_.restorations},
+          {"results_received", figures_.results},
+          {"blocks_given_up", figures_.given_up},
+          {"fingerprint_mismatches", figures_.fingerprint_mismatches},
+          {"duplicates", figures_.duplicates},
+          {"invalid", figures_.invalid}};
+}
+
+}  // namespace tributary::pktgen

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "packet/list.h"
+#include "packet/pool.h"
+#include "protocols/canary/traffic/frames.h"
+#include "protocols/canary/wire.h"
+#include "reduce/kernel.h"
+#include "traffic/block_traffic.h"
+#include "traffic/block_values.h"
+#include "traffic/neighbours.h"
+#include "wire/element.h"
+
+namespace tributary::pktgen {
+
+struct CanaryPlan {
+  using Kind = Reduction;
+  wire::Encapsulation encapsulation = wire::Encapsulation::udp;
+  std::uint16_t hosts = 8;  // workers of each job, the leader included
+  std::uint32_t jobs = 1;
+  std::uint32_t first_job = 1;
+  std::uint32_t window = 64;  // blocks in flight, per job
+  // Blocks that begin together: every worker sends its part in all of them before the next does.
+  std::uint32_t interleave = 8;
+  std::uint16_t elements = 256;
+  std::vector<Kind> kinds = {Kind{}};  // jobs take them in turn
+  // After its last contribution, for a block to be done.
+  Duration block_timeout = std::chrono::seconds(1);
+};
+
+// Aggregation with Canary: all workers of some jobs, their leaders included. Workers contribute;
+// the leader of a block adds up what reaches it, adds its own part, and answers each sender; every
+// worker checks every result, whenever it comes. A unit is a block, done when all workers have its
+// result.
+class CanaryTraffic final : public BlockTraffic {
+ public:
+  // Stations and neighbours outlive it.
+  CanaryTraffic(CanaryPlan plan, const Stations& stations, const Neighbours& neighbours,
+                PacketPool& pool);
+  ~CanaryTraffic() override;
+
+  void expire(Time now, Outbox& out) override;
+  std::vector<Figure> figures() const override;
+
+ private:
+  // Numbers of one element type and operator.
+  struct Material {
+    explicit Material(const CanaryPlan& plan, const CanaryPlan::Kind& kind);
+    BlockValues values;
+    const reduce::Kernel& kernel;
+  };
+  struct Block {
+    std::uint32_t sequence = 0;
+    bool open = false;
+    std::uint32_t trial = 0;
+    std::uint32_t shift = 0;
+    std::uint32_t leader = 0;
+    std::uint32_t sent = 0;      // contributions
+    std::uint32_t gathered = 0;  // contributions that reached the leader
+    std::uint64_t fingerprint = 0;
+    std::uint64_t total = 0;    // the fingerprint of all ranks; 0: there was no block yet
+    std::uint64_t waiting = 0;  // ranks without the result, a bit each
+    Time since{};               // when the last contribution was sent
+    PacketList kept;            // by the leader: what reached it
+    std::byte* sum = nullptr;   // in the first of them
+  };
+  struct Job {
+    CanaryJob wire;
+    const Material* material = nullptr;
+    std::uint32_t next = 0;    // sequence number of the block that begins next
+    std::uint32_t oldest = 0;  // none before it is open
+    std::uint32_t open = 0;
+    std::vector<Block> blocks;  // by sequence number, modulo their number
+  };
+  // Since the trial began.
+  struct Figures {
+    std::uint64_t sums = 0;  // contributions that reached leaders
+    std::uint64_t answers = 0;
+    std::uint64_t restorations = 0;
+    std::uint64_t results = 0;
+    std::uint64_t given_up = 0;
+    std::uint64_t fingerprint_mismatches = 0;
+    std::uint64_t duplicates = 0;
+    std::uint64_t invalid = 0;
+  };
+
+  bool has_contribution() override;
+  Contribution next_contribution(Time now) override;
+  void arrived(PacketPtr packet, std::size_t port, Time now, Outbox& out) override;
+  void clear_figures() override { figures_ = {}; }
+
+  static Block& block_at(Job& job, std::uint32_t sequence) {
+    return job.blocks[sequence & (job.blocks.size() - 1)];
+  }
+  static const Block& block_at(const Job& job, std::uint32_t sequence) {
+    return job.blocks[sequence & (job.blocks.size() - 1)];
+  }
+  std::uint32_t shift_of(const Job& job, std::uint32_t sequence) const;
+
+  bool begin_blocks(Job& job);
+  std::uint32_t leader_of_turn() const;
+  bool advance();
+
+  void take_contribution(PacketPtr packet, const wire::CanaryView& view, Job& job,
+                         std::uint32_t leader, Outbox& out);
+  bool is_right_result(const Job& job, const wire::CanaryHeader& header, wire::Bytes payload) const;
+  void take_result(Job& job, std::uint32_t sequence, std::uint32_t rank, Time now);
+  bool is_kept(const Block& block, const wire::CanaryHeader& header) const;
+  void add(const Job& job, wire::Bytes part, std::byte* sum);
+  void conclude(Job& job, Block& block, Outbox& out);
+  bool is_answered(const PacketList& answers, const wire::CanaryHeader& header) const;
+  void answer_all(Job& job, Block& block, Outbox& out);
+  void give_up(Job& job, Block& block, Outbox& out);
+  void finish(Job& job, Block& block, Time now);
+  void close_block(Job& job, Block& block);
+
+  CanaryPlan plan_;
+  Ranks ranks_;
+  CanaryFrames frames_;
+  const Neighbours& neighbours_;
+  PacketPool& pool_;
+  std::vector<std::unique_ptr<Material>> materials_;
+  std::vector<Job> jobs_;
+  std::size_t next_job_ = 0;
+  Job* sending_ = nullptr;  // null: nobody's turn
+  Turn turn_;
+  std::vector<float> scratch_;  // accumulator of 16-bit floats
+  Figures figures_;
+};
+
+}  // namespace tributary::pktgen

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "packet/pool.h"
+#include "protocols/netreduce/traffic/frames.h"
+#include "traffic/sink.h"
+#include "traffic/stations.h"
+
+namespace tributary::pktgen {
+
+// Aggregation that can be replayed for ever: five runs of all rings, because a switch takes up any
+// run but the one that it serves and the three before; of so many messages each.
+inline constexpr std::uint32_t netreduce_runs = 5;
+void feed_netreduce(const NetReducePlan& plan, const Stations& stations, PacketPool& pool,
+                    std::uint32_t messages, const Sink& sink);
+
+}  // namespace tributary::pktgen

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "engine/frame.h"
+#include "packet/clock.h"
+#include "packet/packet.h"
+#include "protocols/netreduce/wire.h"
+#include "traffic/block_values.h"
+#include "traffic/neighbours.h"
+#include "traffic/ranks.h"
+#include "wire/roce.h"
+
+namespace tributary::pktgen {
+
+struct NetReducePlan {
+  std::uint16_t workers = 8;  // of each ring
+  std::uint32_t jobs = 1;     // rings
+  std::uint32_t first_ring = 1;
+  std::uint32_t first_run = 1;
+  std::uint16_t window = 2;            // messages in flight, of each rank
+  std::uint16_t message_packets = 64;  // of each message but the first of a run
+  std::uint16_t path_mtu = 1024;       // payload bytes of each packet
+  // Packets that begin together: every worker sends its own of all before the next worker does.
+  std::uint32_t interleave = 8;
+  std::vector<Reduction> kinds = {Reduction{}};  // rings take them in turn
+  // After its last contribution, for a block to be done.
+  Duration block_timeout = std::chrono::seconds(1);
+
+  std::uint32_t elements(wire::ElementType type) const {
+    return static_cast<std::uint32_t>((path_mtu - wire::fingerprint_bytes) /
+                                      wire::element_bytes(type));
+  }
+};
+
+// Where a packet stands. Message 0 of a run has one packet, all others as many as the plan says.
+struct NetReducePlace {
+  std::uint32_t run = 0;
+  std::uint32_t message = 0;
+  std::uint32_t offset = 0;    // in its message
+  std::uint64_t sequence = 0;  // of all packets that its rank has sent
+};
+
+// The packets of one ring: RDMA WRITE with immediate, as a network card cuts it up.
+class NetReduceFrames {
+ public:
+  // Ranks and neighbours outlive it.
+  NetReduceFrames(const NetReducePlan& plan, const Ranks& ranks, const Neighbours& neighbours,
+                  std::uint32_t job);
+
+  // Of the connection from any rank of that ring to the next.
+  static std::uint32_t queue_pair(std::uint32_t job) { return first_queue_pair + job; }
+  static std::uint32_t job_of(std::uint32_t queue_pair) { return queue_pair - first_queue_pair; }
+  std::uint32_t psn(std::uint32_t rank, std::uint64_t sequence) const;
+
+  void gradient(Packet& packet, const NetReducePlace& place, std::uint32_t rank,
+                const BlockValues& values) const;
+  // Whether that is, but for what routers change, the packet which `rank` sent, with the sum of all
+  // ranks in it.
+  bool is_result(const engine::Frame& frame, const NetReducePlace& place, std::uint32_t rank,
+                 const BlockValues& values) const;
+
+ private:
+  static constexpr std::uint32_t first_queue_pair = 0x11;  // a fresh machine's
+
+  // What stands between the UDP header and the elements.
+  struct Head {
+    std::array<std::byte, sizeof(wire::BthHeader) + sizeof(wire::RethHeader) +
+                              sizeof(wire::ImmediateHeader) + sizeof(wire::InaHeader)>
+        bytes;
+    std::size_t size = 0;
+
+    template <typename Header>
+    void append(const Header& header);
+  };
+  Head head(const NetReducePlace& place, std::uint32_t rank) const;
+  std::uint32_t packets_of(const NetReducePlace& place) const {
+    return place.message == 0 ? 1 : message_packets_;
+  }
+  std::uint16_t source_port(std::uint32_t rank) const;
+  std::uint64_t key(const NetReducePlace& place) const;
+
+  const Ranks& ranks_;
+  const Neighbours& neighbours_;
+  std::uint32_t ring_;
+  std::uint32_t job_;
+  Reduction kind_;
+  std::uint32_t window_;
+  std::uint32_t message_packets_;
+  std::uint32_t path_mtu_;
+};
+
+}  // namespace tributary::pktgen

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/frame.h"
+#include "packet/pool.h"
+#include "protocols/netreduce/traffic/frames.h"
+#include "traffic/block_traffic.h"
+#include "traffic/block_values.h"
+#include "traffic/neighbours.h"
+#include "traffic/stations.h"
+
+namespace tributary::pktgen {
+
+// Aggregation with NetReduce: all workers of some rings, in step, each sending to the next. A unit
+// is a block: the packets of all ranks that have the same place, done when every rank has got the
+// one that the rank before it sent, with the sum. Receivers do not answer, and what is lost is not
+// sent again: the run ends there, and the next one begins when the rest of it is done or lost.
+class NetReduceTraffic final : public BlockTraffic {
+ public:
+  // Stations and neighbours outlive it.
+  NetReduceTraffic(NetReducePlan plan, const Stations& stations, const Neighbours& neighbours,
+                   PacketPool& pool);
+  ~NetReduceTraffic() override;
+
+  void expire(Time now, Outbox& out) override;
+  std::vector<Figure> figures() const override;
+
+ private:
+  struct Block {
+    std::uint64_t sequence = 0;
+    bool open = false;
+    std::uint32_t trial = 0;
+    std::uint32_t sent = 0;     // contributions
+    std::uint64_t waiting = 0;  // ranks without the result, a bit each
+    Time since{};               // when the last contribution was sent
+  };
+  // Blocks are numbered in the order in which they begin, through all runs.
+  struct Ring {
+    const BlockValues* values = nullptr;
+    NetReduceFrames frames;
+    std::uint32_t run = 0;
+    std::uint64_t first{};      // block of the run
+    std::uint64_t next{};       // that begins next
+    std::uint64_t oldest{};     // none before it is open
+    bool broken = false;        // a block was lost: the run ends early
+    std::vector<Block> blocks;  // by number, modulo how many there are
+  };
+  // Since the trial began.
+  struct Figures {
+    std::uint64_t runs = 0;
+    std::uint64_t results = 0;
+    std::uint64_t given_up = 0;
+    std::uint64_t duplicates = 0;
+    std::uint64_t invalid = 0;
+  };
+
+  bool has_contribution() override;
+  Contribution next_contribution(Time now) override;
+  void arrived(PacketPtr packet, std::size_t port, Time now, Outbox& out) override;
+  void clear_figures() override { figures_ = {}; }
+
+  static Block& block_at(Ring& ring, std::uint64_t number) {
+    return ring.blocks[number & (ring.blocks.size() - 1)];
+  }
+  NetReducePlace place_of(const Ring& ring, std::uint64_t number) const;
+  bool may_begin_block(const Ring& ring) const;
+  bool begin_blocks(Ring& ring);
+  std::optional<std::uint64_t> number_of(const Ring& ring, std::uint32_t rank,
+                                         std::uint32_t psn) const;
+  void take_result(Ring& ring, std::uint32_t rank, std::uint64_t number, Time now);
+  void close_block(Ring& ring, Block& block);
+
+  NetReducePlan plan_;
+  Ranks ranks_;
+  PacketPool& pool_;
+  std::vector<std::unique_ptr<BlockValues>> values_;  // by kind
+  std::vector<Ring> rings_;
+  std::size_t next_ring_ = 0;
+  Ring* sending_ = nullptr;  // null: nobody's turn
+  Turn turn_;
+  Figures figures_;
+};
+
+}  // namespace tributary::pktgen

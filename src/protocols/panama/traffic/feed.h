@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "packet/pool.h"
+#include "protocols/panama/traffic/frames.h"
+#include "traffic/sink.h"
+#include "traffic/stations.h"
+
+namespace tributary::pktgen {
+
+// Aggregation that can be replayed for ever, for a switch that is the root: a file for each port,
+// with as many frames in all. First the first packets of all trees, then the next of all, so that
+// no tree ever needs more memory than it owns; so many collectives of all trees, more than a switch
+// remembers. Their numbers go round the circle, so that the first is newer than the last when the
+// files begin again.
+inline constexpr std::uint32_t panama_collectives_min = 9;
+void feed_panama(const PanamaPlan& plan, const Stations& stations, PacketPool& pool,
+                 std::uint32_t collectives, const FileSink& sink);
+
+}  // namespace tributary::pktgen

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "packet/pool.h"
+#include "traffic/stations.h"
+#include "traffic/traffic.h"
+
+namespace tributary::pktgen {
+
+// ARP (RFC 826) for all virtual hosts: answers who asks for them, finds the gateways, and tells
+// bridges where each host is before the traffic starts.
+class Neighbours {
+ public:
+  static constexpr Duration ask_again_after = std::chrono::milliseconds(250);
+
+  // The stations outlive it.
+  Neighbours(const Stations& stations, PacketPool& pool);
+
+  // Announces hosts and asks for gateways, up to `most` packets.
+  void send(std::size_t most, Time now, Outbox& out);
+  // All hosts are announced and all gateways are known.
+  bool ready() const { return announced() && !unresolved(); }
+  // A gateway that has not answered.
+  std::optional<wire::Ipv4Address> unresolved() const;
+  Time deadline() const { return announced() ? ask_at_ : Time{}; }
+
+  // Takes the packet if it is ARP; an answer goes into `out`.
+  bool take(PacketPtr& packet, std::size_t port, Outbox& out);
+
+  // Link-layer address of the next hop from `port` to a host that has this one.
+  wire::MacAddress next_hop(std::size_t port, wire::MacAddress host) const {
+    return gateways_[port].value_or(host);
+  }
+
+ private:
+  bool announced() const { return announce_port_ == stations_.ports(); }
+  void announce(Outbox& out);
+  void ask(std::size_t port, Outbox& out);
+  void send_request(std::size_t port, std::uint32_t index, wire::Ipv4Address target, Outbox& out);
+
+  const Stations& stations_;
+  PacketPool& pool_;
+  std::vector<std::optional<wire::MacAddress>> gateways_;  // by port
+  std::size_t announce_port_ = 0;
+  std::uint32_t announce_index_ = 0;
+  Time ask_at_{};
+};
+
+}  // namespace tributary::pktgen

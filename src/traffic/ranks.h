@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "traffic/stations.h"
+#include "wire/ethernet.h"
+#include "wire/ipv4.h"
+#include "wire/key.h"
+
+namespace tributary::pktgen {
+
+// The virtual workers: rank r is behind port r modulo the number of ports, and the next station
+// there.
+class Ranks {
+ public:
+  static constexpr std::uint32_t ranks_max = 64;
+
+  struct Rank {
+    std::size_t port = 0;
+    wire::MacAddress mac;
+    wire::Ipv4Address address;
+  };
+
+  // The stations outlive it.
+  Ranks(const Stations& stations, std::uint32_t workers);
+
+  std::uint32_t count() const { return static_cast<std::uint32_t>(ranks_.size()); }
+  const Rank& operator[](std::uint32_t rank) const { return ranks_[rank]; }
+  // The rank behind `port` with this address; count() if there is none.
+  std::uint32_t find(std::size_t port, wire::Ipv4Address address) const;
+
+ private:
+  const Stations& stations_;
+  std::vector<Rank> ranks_;
+};
+
+// The tag that a rank adds to the fingerprint of a block. Nobody but this process compares tags, so
+// they need not be those of a protocol's own hosts.
+inline std::uint64_t rank_tag(std::uint64_t key, std::uint32_t rank) {
+  return wire::mix_key(key, 0x7061727469616cULL * (rank + 1));
+}
+// Of all ranks together.
+std::uint64_t total_tag(std::uint64_t key, std::uint32_t ranks);
+
+}  // namespace tributary::pktgen

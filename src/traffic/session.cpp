@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "traffic/session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "control/text.h"
+
+namespace tributary::pktgen {
+
+Session::Session(const SessionPlan& plan, Neighbours& neighbours, Traffic& traffic)
+    : plan_(plan), neighbours_(neighbours), traffic_(traffic) {
+  if (plan_.search) {
+    search_.emplace(*plan_.search);
+  }
+}
+
+void Session::receive(PacketList arrivals, std::size_t port, Time now, Outbox& out) {
+  PacketList rest;
+  while (auto packet = arrivals.pop()) {
+    if (!neighbours_.take(packet, port, out)) {
+      rest.push(std::move(packet));
+    }
+  }
+  if (!rest.empty()) {
+    traffic_.receive(std::move(rest), port, now, out);
+  }
+}
+
+void Session::run(std::size_t most, Time now, Outbox& out) {
+  if (done_) {
+    return;
+  }
+  if (!trial_) {
+    find_neighbours(most, now, out);
+    return;
+  }
+  traffic_.expire(now, out);
+  trial_->run(most, now, out);
+  if (trial_->phase() == Trial::Phase::done) {
+    end_trial(now);
+  }
+}
+
+void Session::find_neighbours(std::size_t most, Time now, Outbox& out) {
+  if (!began_) {
+    began_ = now;
+  }
+  neighbours_.send(most, now, out);
+  if (neighbours_.ready()) {
+    begin_trial(now);
+  } else if (now - *began_ >= plan_.gateway_patience) {
+    if (const auto gateway = neighbours_.unresolved()) {
+      error_ = "the gateway " + control::to_string(*gateway) +
+               " does not answer ARP; check its address and the port's link, or give gateway-mac=";
+      done_ = true;
+    }
+  }
+}
+
+void Session::begin_trial(Time now) {
+  auto plan = plan_.trial;
+  if (search_) {
+    plan.rate = *search_->next();
+  }
+  trial_.emplace(traffic_, plan, now);
+}
+
+void Session::end_trial(Time now) {
+  auto result = trial_->result(now);
+  if (search_) {
+    search_->add(result);
+  }
+  trials_.push_back(std::move(result));
+  done_ = stopped_ || !search_ || !search_->next();
+  if (!done_) {
+    begin_trial(now);
+  }
+}
+
+void Session::stop(Time now) {
+  stopped_ = true;
+  if (trial_) {
+    trial_->stop(now);
+  } else {
+    done_ = true;
+  }
+}
+
+Time Session::deadline() const {
+  if (!trial_) {
+    return neighbours_.deadline();
+  }
+  return std::min(trial_->deadline(), traffic_.deadline());
+}
+
+Session::View Session::view(Time now) const {
+  View view;
+  view.trial = trials_.size() + (done_ ? 0 : 1);
+  view.finding_neighbours = !trial_;
+  if (trial_) {
+    view.phase = trial_->phase();
+    view.now = trial_->result(now);
+  }
+  return view;
+}
+
+}  // namespace tributary::pktgen

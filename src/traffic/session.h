@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "packet/clock.h"
+#include "packet/list.h"
+#include "traffic/neighbours.h"
+#include "traffic/search.h"
+#include "traffic/traffic.h"
+#include "traffic/trial.h"
+
+namespace tributary::pktgen {
+
+struct SessionPlan {
+  TrialPlan trial;
+  std::optional<SearchPlan> search;  // instead of one trial at its rate
+  Duration gateway_patience = std::chrono::seconds(5);
+};
+
+// A run of the generator from the first ARP packet to the last trial, without I/O: whoever drives
+// it hands in what was received and the time, and sends what comes out.
+class Session {
+ public:
+  // What can be seen of it meanwhile.
+  struct View {
+    std::size_t trial = 0;  // of how many there have been, this one included
+    Trial::Phase phase = Trial::Phase::warm_up;
+    bool finding_neighbours = false;
+    TrialResult now;  // of the trial that runs
+  };
+
+  Session(const SessionPlan& plan, Neighbours& neighbours, Traffic& traffic);
+
+  void receive(PacketList arrivals, std::size_t port, Time now, Outbox& out);
+  // One round: sends up to `most` packets.
+  void run(std::size_t most, Time now, Outbox& out);
+  Time deadline() const;
+  bool done() const { return done_; }
+  // Ends it early, with what there is.
+  void stop(Time now);
+
+  View view(Time now) const;
+  // When it is done. The error says what was missing.
+  const std::optional<std::string>& error() const { return error_; }
+  const std::vector<TrialResult>& trials() const { return trials_; }
+  const std::optional<Search>& search() const { return search_; }
+
+ private:
+  void find_neighbours(std::size_t most, Time now, Outbox& out);
+  void begin_trial(Time now);
+  void end_trial(Time now);
+
+  SessionPlan plan_;
+  Neighbours& neighbours_;
+  Traffic& traffic_;
+  std::optional<Search> search_;
+  std::optional<Trial> trial_;
+  std::vector<TrialResult> trials_;
+  std::optional<Time> began_;
+  bool done_ = false;
+  bool stopped_ = false;
+  std::optional<std::string> error_;
+};
+
+}  // namespace tributary::pktgen

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "packet/clock.h"
+#include "packet/list.h"
+#include "traffic/histogram.h"
+#include "traffic/pacer.h"
+#include "wire/ethernet.h"
+
+namespace tributary::pktgen {
+
+// What is to leave, by port.
+using Outbox = std::vector<PacketList>;
+
+// What every kind of traffic counts since its epoch began. Its unit is what can be lost as a whole:
+// a plain frame, a block of an aggregation.
+struct Counters {
+  std::uint64_t packets = 0;     // sent of its own accord, which is what the rate is of
+  std::uint64_t line_bytes = 0;  // of those
+  std::uint64_t begun = 0;       // units
+  std::uint64_t done = 0;
+  std::uint64_t late = 0;       // came when nobody waited for it any more
+  std::uint64_t foreign = 0;    // received packets of others
+  std::uint64_t no_buffer = 0;  // packets that were not sent for want of a buffer
+};
+
+// A figure that one kind of traffic has and others have not.
+struct Figure {
+  std::string_view name;  // for ever
+  std::uint64_t value = 0;
+};
+
+// One kind of traffic: what is sent, and what is made of what comes back. Driven with packets and
+// the time; allocates and waits for nothing once it is made.
+class Traffic {
+ public:
+  virtual ~Traffic() = default;
+
+  // Sends of its own accord as long as the pacer is ready, up to `most` packets. The pacer was
+  // refreshed in this round.
+  virtual void send(std::size_t most, Time now, Pacer& pacer, Outbox& out) = 0;
+  // Takes a burst that came in by `port`; what answers it goes into `out`.
+  virtual void receive(PacketList arrivals, std::size_t port, Time now, Outbox& out) = 0;
+  // Gives up what has waited for too long.
+  virtual void expire(Time now, Outbox& out) = 0;
+  virtual Time deadline() const = 0;
+
+  // Units that have begun and may still be done.
+  virtual std::uint64_t under_way() const = 0;
+
+  // From now on counters and latency are of units that begin from now on.
+  virtual void begin_epoch() = 0;
+  // Until the next epoch no unit begins any more; send() completes those that have.
+  virtual void close() = 0;
+  virtual const Counters& counters() const = 0;
+  virtual const Histogram& latency() const = 0;
+  // Results that were not what they had to be, since the traffic was made.
+  virtual std::uint64_t wrong() const = 0;
+  virtual std::vector<Figure> figures() const = 0;
+};
+
+inline std::uint32_t line_bytes_of(const Packet& packet) {
+  return packet.length + wire::ethernet_line_overhead_bytes;
+}
+
+}  // namespace tributary::pktgen

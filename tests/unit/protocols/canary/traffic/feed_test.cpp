@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/canary/traffic/feed.h"
+
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "protocols/canary/engine/config.h"
+#include "support/switch_bench.h"
+#include "support/traffic_bench.h"
+
+namespace tributary::pktgen {
+namespace {
+
+using test::figure;
+using test::Ip;
+using test::mac;
+
+constexpr std::uint8_t hosts = 8;
+
+TEST(FeedCanary, CanBeReplayedForEver) {
+  test::Bench bench({{mac(1), Ip{10, 0, 0, 1}, hosts, mac(0, 0xee), {}}});
+  for (const std::uint32_t interleave : {1u, 7u, 64u}) {
+    auto config = test::fed_router(hosts);
+    config.protocols.emplace<canary::CanaryConfig>();
+    test::SwitchNetwork network(config, bench.pool, bench.now);
+    CanaryPlan plan;
+    plan.hosts = hosts;
+    plan.interleave = interleave;
+    std::vector<test::FrameBytes> file;
+    feed_canary(plan, bench.stations, bench.pool, 64, Ip{10, 255, 0, 1},
+                [&](const Packet& frame) { file.push_back(test::copy_of(frame)); });
+    EXPECT_EQ(file.size(), 64u * hosts);
+    constexpr std::uint64_t passes = 3;
+    for (std::uint64_t pass = 0; pass < passes; ++pass) {
+      for (const auto& frame : file) {
+        test::replay(frame, 0, network, bench);
+      }
+    }
+    EXPECT_EQ(figure(network, "contributions_total"), passes * 64 * (hosts - 1));
+    EXPECT_EQ(figure(network, "partial_sums_complete_total"), passes * 64);
+    EXPECT_EQ(figure(network, "results_total"), passes * 64);
+    EXPECT_EQ(figure(network, "result_copies_total"), passes * 64 * (hosts - 1));
+    EXPECT_EQ(figure(network, "descriptors_in_use"), 0u);
+    EXPECT_EQ(network.device().ledger().dropped(), 0u);
+  }
+}
+
+}  // namespace
+}  // namespace tributary::pktgen

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "traffic/neighbours.h"
+
+#include <gtest/gtest.h>
+
+#include "support/traffic_bench.h"
+
+namespace tributary::pktgen {
+namespace {
+
+using test::Ip;
+using test::mac;
+
+TEST(Neighbours, AnnouncesEveryHost) {
+  test::Bench bench({{mac(1), Ip{10, 0, 0, 1}, 3, {}, {}}, {mac(9), Ip{10, 0, 1, 1}, 2, {}, {}}});
+  EXPECT_FALSE(bench.neighbours.ready());
+  bench.neighbours.send(100, bench.now, bench.out);
+  EXPECT_TRUE(bench.neighbours.ready());
+  ASSERT_EQ(bench.out[0].size(), 3u);
+  ASSERT_EQ(bench.out[1].size(), 2u);
+  const auto& arp = test::arp_of(*bench.out[1].front());
+  EXPECT_EQ(arp.sender_mac, mac(9));
+  EXPECT_EQ(arp.sender_address, (Ip{10, 0, 1, 1}));
+  EXPECT_EQ(arp.target_address, arp.sender_address);
+}
+
+TEST(Neighbours, AnswersForItsHostsOnly) {
+  test::Bench bench({{mac(1), Ip{10, 0, 0, 1}, 4, {}, {}}});
+  const auto ask = [&](Ip target) {
+    auto request = test::make_arp(bench.pool, wire::ArpHeader::request,
+                                  {mac(77), wire::broadcast_mac, Ip{10, 0, 0, 200}, target});
+    EXPECT_TRUE(bench.neighbours.take(request, 0, bench.out));
+    EXPECT_EQ(request, nullptr);
+  };
+  ask(Ip{10, 0, 0, 5});
+  EXPECT_TRUE(bench.out[0].empty());
+  ask(Ip{10, 0, 0, 3});
+  ASSERT_EQ(bench.out[0].size(), 1u);
+  const auto& arp = test::arp_of(*bench.out[0].front());
+  EXPECT_EQ(arp.operation.value(), wire::ArpHeader::reply);
+  EXPECT_EQ(arp.sender_mac, mac(3));
+  EXPECT_EQ(arp.sender_address, (Ip{10, 0, 0, 3}));
+  EXPECT_EQ(arp.target_mac, mac(77));
+  EXPECT_EQ(arp.target_address, (Ip{10, 0, 0, 200}));
+}
+
+TEST(Neighbours, AsksForTheGatewayUntilItAnswers) {
+  test::Bench bench({{mac(1), Ip{10, 0, 0, 1}, 1, {}, Ip{10, 0, 0, 254}}});
+  bench.neighbours.send(100, bench.now, bench.out);
+  EXPECT_EQ(bench.out[0].size(), 2u);  // announcement, request
+  EXPECT_EQ(bench.neighbours.unresolved(), (Ip{10, 0, 0, 254}));
+  bench.neighbours.send(100, bench.now, bench.out);
+  EXPECT_EQ(bench.out[0].size(), 2u);
+  bench.now += Neighbours::ask_again_after;
+  bench.neighbours.send(100, bench.now, bench.out);
+  EXPECT_EQ(bench.out[0].size(), 3u);
+  auto reply = test::make_arp(bench.pool, wire::ArpHeader::reply,
+                              {mac(99), mac(1), Ip{10, 0, 0, 254}, Ip{10, 0, 0, 1}});
+  EXPECT_TRUE(bench.neighbours.take(reply, 0, bench.out));
+  EXPECT_TRUE(bench.neighbours.ready());
+  EXPECT_EQ(bench.neighbours.next_hop(0, mac(5)), mac(99));
+}
+
+TEST(Neighbours, LeavesOtherPacketsAlone) {
+  test::Bench bench;
+  auto packet = test::make_udp(bench.pool, {mac(1), mac(2), Ip{1, 1, 1, 1}, Ip{2, 2, 2, 2}}, 1, 2);
+  EXPECT_FALSE(bench.neighbours.take(packet, 0, bench.out));
+  EXPECT_NE(packet, nullptr);
+}
+
+TEST(Stations, CountBeyondAnOctet) {
+  const Stations stations({{mac(0xfe), Ip{10, 0, 0, 254}, 100000, {}, {}}});
+  EXPECT_EQ(stations.mac(0, 2), (wire::MacAddress{{0x02, 0, 0, 0, 1, 0}}));
+  EXPECT_EQ(stations.address(0, 2), (Ip{10, 0, 1, 0}));
+  EXPECT_EQ(stations.find(0, Ip{10, 0, 1, 0}), 2u);
+  EXPECT_EQ(stations.find(0, Ip{10, 0, 0, 253}), std::nullopt);
+}
+
+}  // namespace
+}  // namespace tributary::pktgen
