@@ -54,18 +54,21 @@ int fail(const std::string& message) {
   return exit_failed;
 }
 
-std::unique_ptr<Traffic> make_traffic(const Options& options, const Stations& stations,
-                                      const Neighbours& neighbours, PacketPool& pool) {
+std::unique_ptr<traffic::Traffic> make_traffic(const Options& options,
+                                               const traffic::Stations& stations,
+                                               const traffic::Neighbours& neighbours,
+                                               PacketPool& pool) {
   if (options.kind == Kind::plain) {
-    return std::make_unique<PlainTraffic>(*options.plain, stations, neighbours, pool);
+    return std::make_unique<traffic::PlainTraffic>(*options.plain, stations, neighbours, pool);
   }
   if (options.kind == Kind::panama) {
-    return std::make_unique<PanamaTraffic>(options.panama, stations, pool);
+    return std::make_unique<panama::PanamaTraffic>(options.panama, stations, pool);
   }
   if (options.kind == Kind::netreduce) {
-    return std::make_unique<NetReduceTraffic>(options.netreduce, stations, neighbours, pool);
+    return std::make_unique<netreduce::NetReduceTraffic>(options.netreduce, stations, neighbours,
+                                                         pool);
   }
-  return std::make_unique<CanaryTraffic>(options.canary, stations, neighbours, pool);
+  return std::make_unique<canary::CanaryTraffic>(options.canary, stations, neighbours, pool);
 }
 
 Ports::Setup setup_of(const Options& options) {
@@ -100,10 +103,11 @@ class Watch {
   }
 
   // Of all trials that are over, those that were not reported yet.
-  std::span<const TrialResult> unreported(const std::vector<TrialResult>& trials) const {
+  std::span<const traffic::TrialResult> unreported(
+      const std::vector<traffic::TrialResult>& trials) const {
     return std::span(trials).subspan(reported_);
   }
-  void report_trials(std::span<const TrialResult> unreported) {
+  void report_trials(std::span<const traffic::TrialResult> unreported) {
     const double now = seconds();
     for (const auto& trial : unreported) {
       ++reported_;
@@ -137,7 +141,7 @@ class Watch {
 
   void refresh() {
     Reading reading;
-    std::vector<TrialResult> trials;
+    std::vector<traffic::TrialResult> trials;
     const bool told = ask([&](Time now) {
       reading.view = loop_.session().view(now);
       reading.ports = loop_.counters();
@@ -174,7 +178,7 @@ bool expects_answers(const Options& options) {
                      [](const PortSpec& port) { return receives(port.device); });
 }
 
-int report_end(const Options& options, const Session& session, const PacketLoop& loop,
+int report_end(const Options& options, const traffic::Session& session, const PacketLoop& loop,
                const Reports& reports) {
   Outcome outcome;
   outcome.trials = session.trials();
@@ -220,10 +224,10 @@ int generate(const Options& options) {
   }
   std::this_thread::sleep_for(link_settles);
   dataplane::MbufPool pool(ports->mempool());
-  const Stations stations(options.station_ranges());
-  Neighbours neighbours(stations, pool);
+  const traffic::Stations stations(options.station_ranges());
+  traffic::Neighbours neighbours(stations, pool);
   const auto traffic = make_traffic(options, stations, neighbours, pool);
-  Session session(options.session, neighbours, *traffic);
+  traffic::Session session(options.session, neighbours, *traffic);
   PacketLoop loop(session, ports->devices(), pool, options.idle);
   Watch watch(options, *ports, loop, *reports);
   dataplane::launch_on_core(0, run_loop, &loop);

@@ -103,7 +103,7 @@ void declare_plain(CLI::App& app, Raw& raw) {
                  "of frames with check sequence: 64, 64-1518 or imix (7:4:1 of 64, 570, 1518)")
       ->capture_default_str();
   app.add_option("--flows", raw.flows, "5-tuples of each path")
-      ->check(CLI::Range(1u, PlainTraffic::flows_max))
+      ->check(CLI::Range(1u, traffic::PlainTraffic::flows_max))
       ->capture_default_str();
   app.add_option("--source-port", raw.source_port, "UDP port of the first flows; others count up")
       ->check(CLI::Range(1, 65535))
@@ -149,7 +149,7 @@ void declare_interleave(CLI::App& app, std::uint32_t& interleave) {
 
 void declare_canary(CLI::App& app, Raw& raw, Options& options) {
   app.add_option("--workers", raw.workers, "of each job, the leader included; default: 8")
-      ->check(CLI::Range(2u, Ranks::ranks_max));
+      ->check(CLI::Range(2u, traffic::Ranks::ranks_max));
   app.add_option("--first-job", raw.first_job, "number of the first job; default: drawn");
   declare_jobs(app, raw, options.canary.jobs);
   declare_elements(app, options.canary.elements);
@@ -170,7 +170,7 @@ void declare_panama(CLI::App& app, Raw& raw, Options& options) {
   auto& plan = options.panama;
   app.add_option("--workers", raw.workers,
                  "of each job, each at another port; default: one at every port")
-      ->check(CLI::Range(1u, Ranks::ranks_max));
+      ->check(CLI::Range(1u, traffic::Ranks::ranks_max));
   app.add_option("--first-job", plan.first_job, "number of the first job")
       ->check(CLI::Range(1u, std::numeric_limits<std::uint32_t>::max()))
       ->capture_default_str();
@@ -201,16 +201,16 @@ void declare_panama_run(CLI::App& app, Raw& raw, Options& options) {
 
 void declare_panama_pcap(CLI::App& app, Options& options) {
   options.panama.collective = 8;
-  options.pcap_collectives = panama_collectives_min;
+  options.pcap_collectives = panama::panama_collectives_min;
   app.add_option("--collectives", options.pcap_collectives, "of each job; then the files are over")
-      ->check(CLI::Range(panama_collectives_min, 65536u))
+      ->check(CLI::Range(panama::panama_collectives_min, 65536u))
       ->capture_default_str();
 }
 
 void declare_netreduce(CLI::App& app, Raw& raw, Options& options) {
   auto& plan = options.netreduce;
   app.add_option("--workers", raw.workers, "of each ring; default: 8")
-      ->check(CLI::Range(2u, Ranks::ranks_max));
+      ->check(CLI::Range(2u, traffic::Ranks::ranks_max));
   app.add_option("--first-ring", plan.first_ring, "number of the first ring")
       ->capture_default_str();
   app.add_option("--message-packets", plan.message_packets, "of each message")

@@ -32,12 +32,12 @@ struct Options {
   control::Hugepages hugepages = control::Hugepages::automatic;
   std::string log_level;
 
-  SessionPlan session;
-  std::optional<PlainPlan> plain;
+  traffic::SessionPlan session;
+  std::optional<traffic::PlainPlan> plain;
   std::string sizes;  // of plain frames, as they were given
-  CanaryPlan canary;
-  PanamaPlan panama;
-  NetReducePlan netreduce;
+  canary::TrafficPlan canary;
+  panama::TrafficPlan panama;
+  netreduce::TrafficPlan netreduce;
 
   std::string json;  // file, "-" for standard output; empty: none
   std::string csv;
@@ -54,7 +54,7 @@ struct Options {
   std::optional<wire::Ipv4Address> pcap_switch;  // to which results go
   std::uint16_t pcap_cores = 1;                  // of the switch, with a file for each
 
-  std::vector<StationRange> station_ranges() const;
+  std::vector<traffic::StationRange> station_ranges() const;
 };
 
 // The options, or the exit code with which to end (after a message, or after --help).

@@ -94,10 +94,10 @@ std::size_t senders(const Options& options) {
 void interpret_run(const Raw& raw, Options& options) {
   const double line_rate = raw.line_rate.empty()
                                ? 0
-                               : value_of("--line-rate", parse_line_rate(raw.line_rate)) *
+                               : value_of("--line-rate", traffic::parse_line_rate(raw.line_rate)) *
                                      static_cast<double>(senders(options));
   auto& trial = options.session.trial;
-  trial.rate = value_of("--rate", parse_rate(raw.rate, line_rate));
+  trial.rate = value_of("--rate", traffic::parse_rate(raw.rate, line_rate));
   trial.duration = duration_of(options.mode == Mode::run ? "--duration" : "--trial", raw.duration);
   trial.warm_up = duration_of("--warm-up", raw.warm_up);
   trial.drain = duration_of("--drain", raw.drain);
@@ -106,12 +106,12 @@ void interpret_run(const Raw& raw, Options& options) {
   }
   if (options.mode != Mode::run) {
     const double loss = options.mode == Mode::pdr ? raw.loss / 100 : 0;
-    options.session.search = SearchPlan{loss, trial.rate, raw.precision / 100};
+    options.session.search = traffic::SearchPlan{loss, trial.rate, raw.precision / 100};
   }
 }
 
 void interpret_plain(const Raw& raw, Options& options) {
-  auto sizes = value_of("--size", FrameSizes::parse(raw.size));
+  auto sizes = value_of("--size", traffic::FrameSizes::parse(raw.size));
   const auto frame_max = options.mtu + sizeof(wire::EthernetHeader);
   if (sizes.largest_bytes() > frame_max) {
     refuse("--size", "frames of " + raw.size + " do not fit an MTU of " +
@@ -119,7 +119,7 @@ void interpret_plain(const Raw& raw, Options& options) {
                          std::to_string(sizes.largest_bytes() - sizeof(wire::EthernetHeader)));
   }
   // Around the ring of ports: from the first to the second, and so on.
-  std::vector<PlainPath> paths;
+  std::vector<traffic::PlainPath> paths;
   const auto count = std::max<std::size_t>(options.ports.size(), 1);
   for (const auto& text : raw.paths) {
     const auto colon = text.find(':');
@@ -136,12 +136,13 @@ void interpret_plain(const Raw& raw, Options& options) {
   for (std::size_t port = 0; raw.paths.empty() && port < count; ++port) {
     paths.push_back({port, (port + 1) % count});
   }
-  if (paths.size() > PlainTraffic::paths_max) {
-    refuse("--path", "there can be at most " + std::to_string(PlainTraffic::paths_max) + " paths");
+  if (paths.size() > traffic::PlainTraffic::paths_max) {
+    refuse("--path",
+           "there can be at most " + std::to_string(traffic::PlainTraffic::paths_max) + " paths");
   }
-  if (std::uint64_t{raw.flows} * paths.size() > PlainTraffic::flows_max) {
+  if (std::uint64_t{raw.flows} * paths.size() > traffic::PlainTraffic::flows_max) {
     refuse("--flows", "all paths together can have at most " +
-                          std::to_string(PlainTraffic::flows_max) + " flows");
+                          std::to_string(traffic::PlainTraffic::flows_max) + " flows");
   }
   if (wire::is_canary_udp_port(raw.destination_port)) {
     refuse("--destination-port", std::to_string(raw.destination_port) +
@@ -157,8 +158,8 @@ void interpret_plain(const Raw& raw, Options& options) {
     port.stations.count = raw.hosts;
   }
   options.sizes = raw.size;
-  options.plain = PlainPlan{std::move(sizes), std::move(paths), raw.flows, raw.source_port,
-                            raw.destination_port};
+  options.plain = traffic::PlainPlan{std::move(sizes), std::move(paths), raw.flows, raw.source_port,
+                                     raw.destination_port};
 }
 
 template <typename T, typename Of>
@@ -268,7 +269,7 @@ std::uint32_t run_of_today() {
       std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
 }
 
-wire::Ipv4Address first_group(const Raw& raw, const PanamaPlan& plan) {
+wire::Ipv4Address first_group(const Raw& raw, const panama::TrafficPlan& plan) {
   const auto group = value_of("--group", control::parse_group(raw.group));
   const wire::Ipv4Address last(group.value() + plan.jobs * plan.trees - 1);
   if (!last.is_multicast()) {
@@ -338,7 +339,7 @@ void interpret_pcap(const Raw& raw, Options& options) {
   }
   // PANAMA's workers have a port and a file each.
   const std::uint32_t ports = options.kind == Kind::panama ? raw.workers.value_or(8) : 1;
-  const Stations stations({spec.stations});
+  const traffic::Stations stations({spec.stations});
   for (std::uint32_t port = 0; port < ports; ++port) {
     spec.stations.mac = stations.mac(0, port);
     spec.stations.address = stations.address(0, port);
@@ -381,8 +382,8 @@ void interpret(const Raw& raw, Options& options) {
   choose_buffers(options);
 }
 
-std::vector<StationRange> Options::station_ranges() const {
-  std::vector<StationRange> ranges;
+std::vector<traffic::StationRange> Options::station_ranges() const {
+  std::vector<traffic::StationRange> ranges;
   for (const auto& port : ports) {
     ranges.push_back(port.stations);
   }

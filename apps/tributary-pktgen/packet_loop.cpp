@@ -21,7 +21,7 @@ Time read_clock() {
 
 }  // namespace
 
-PacketLoop::PacketLoop(Session& session, const Devices& devices, PacketPool& pool,
+PacketLoop::PacketLoop(traffic::Session& session, const Devices& devices, PacketPool& pool,
                        control::IdlePolicy idle)
     : session_(session),
       devices_(devices),
@@ -63,7 +63,7 @@ bool PacketLoop::receive(Time now) {
     }
     worked = true;
     for (const auto* packet = arrivals.front(); packet != nullptr; packet = packet->next) {
-      counters_[i].received_line_bytes += line_bytes_of(*packet);
+      counters_[i].received_line_bytes += traffic::line_bytes_of(*packet);
     }
     counters_[i].received += arrivals.size();
     session_.receive(std::move(arrivals), i, now, outbox_);
@@ -93,7 +93,7 @@ PacketList PacketLoop::take(PacketList& queue, std::size_t most, PortCounters& c
   for (; most > 0 && !queue.empty(); --most) {
     auto packet = queue.pop();
     ++counters.sent;
-    counters.sent_line_bytes += line_bytes_of(*packet);
+    counters.sent_line_bytes += traffic::line_bytes_of(*packet);
     batch.push(std::move(packet));
   }
   return batch;

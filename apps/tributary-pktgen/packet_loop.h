@@ -28,7 +28,8 @@ class PacketLoop {
  public:
   using Devices = std::vector<std::unique_ptr<dataplane::PortDevice>>;
 
-  PacketLoop(Session& session, const Devices& devices, PacketPool& pool, control::IdlePolicy idle);
+  PacketLoop(traffic::Session& session, const Devices& devices, PacketPool& pool,
+             control::IdlePolicy idle);
 
   // Runs until the session is done. On the loop's own thread.
   void run();
@@ -36,7 +37,7 @@ class PacketLoop {
 
   // For the control thread: what is run by the mailbox may look at the session and the counters.
   dataplane::Mailbox& mailbox() { return mailbox_; }
-  Session& session() { return session_; }
+  traffic::Session& session() { return session_; }
   std::vector<PortCounters> counters() const;
 
  private:
@@ -46,12 +47,12 @@ class PacketLoop {
   static void rest(Duration duration);
   void flush();
 
-  Session& session_;
+  traffic::Session& session_;
   const Devices& devices_;
   PacketPool& pool_;
   dataplane::IdleGovernor idle_;
   dataplane::Mailbox mailbox_;
-  Outbox outbox_;
+  traffic::Outbox outbox_;
   std::vector<PortCounters> counters_;
   std::atomic<bool> done_{false};
 };

@@ -89,7 +89,7 @@ int fail(const std::string& message) {
 }
 
 // A switch that is fed by a file cannot ask for its neighbours.
-void print_neighbours(std::uint32_t hosts, const Stations& stations) {
+void print_neighbours(std::uint32_t hosts, const traffic::Stations& stations) {
   std::printf("# The switch cannot ask for its neighbours; put this into its configuration:\n");
   for (std::uint32_t i = 0; i < hosts; ++i) {
     std::printf("[[switch.arp]]\naddress = \"%s\"\nmac = \"%s\"\n",
@@ -99,7 +99,7 @@ void print_neighbours(std::uint32_t hosts, const Stations& stations) {
 }
 
 // What a switch needs that has these files at ports feed0, feed1 and so on.
-void print_trees(const PanamaPlan& plan) {
+void print_trees(const panama::TrafficPlan& plan) {
   std::string children;
   for (std::size_t port = 0; port < plan.workers; ++port) {
     children += (port == 0 ? "\"feed" : ", \"feed") + std::to_string(port) + '"';
@@ -115,7 +115,7 @@ void print_trees(const PanamaPlan& plan) {
   }
 }
 
-void print_rings(const NetReducePlan& plan, const Stations& stations) {
+void print_rings(const netreduce::TrafficPlan& plan, const traffic::Stations& stations) {
   std::string members;
   for (std::uint32_t rank = 0; rank < plan.workers; ++rank) {
     members += (rank == 0 ? "\"" : ", \"") + control::to_string(stations.address(0, rank)) + '"';
@@ -141,20 +141,21 @@ int write_pcap(const Options& options) {
   }
   switching::SwitchConfig blocks_have_owners;
   blocks_have_owners.protocols.emplace<canary::CanaryConfig>();
-  const Sink sink = [&](Packet& frame) {
+  const traffic::Sink sink = [&](Packet& frame) {
     files[switching::owner_core(frame, blocks_have_owners, 0, options.pcap_cores)].write(frame);
   };
-  const Stations stations(options.station_ranges());
+  const traffic::Stations stations(options.station_ranges());
   HeapPacketPool pool(PacketPool::batch * 4, control::mtu_max + 64);
   if (options.kind == Kind::plain) {
-    feed_plain(*options.plain, stations, pool, options.pcap_packets, sink);
+    traffic::feed_plain(*options.plain, stations, pool, options.pcap_packets, sink);
   } else if (options.kind == Kind::panama) {
-    feed_panama(options.panama, stations, pool, options.pcap_collectives,
-                [&](std::size_t port, Packet& frame) { files[port].write(frame); });
+    panama::feed_panama(options.panama, stations, pool, options.pcap_collectives,
+                        [&](std::size_t port, Packet& frame) { files[port].write(frame); });
   } else if (options.kind == Kind::netreduce) {
-    feed_netreduce(options.netreduce, stations, pool, options.pcap_messages, sink);
+    netreduce::feed_netreduce(options.netreduce, stations, pool, options.pcap_messages, sink);
   } else {
-    feed_canary(options.canary, stations, pool, options.pcap_blocks, *options.pcap_switch, sink);
+    canary::feed_canary(options.canary, stations, pool, options.pcap_blocks, *options.pcap_switch,
+                        sink);
   }
   for (auto& file : files) {
     if (!file.finish()) {

@@ -151,7 +151,7 @@ Outcome put(const control::Parsed<T>& parsed, T& out) {
 }
 
 // Takes the keys that every kind of port has out of `rest`.
-Outcome take_stations(Rest& rest, StationRange& stations) {
+Outcome take_stations(Rest& rest, traffic::StationRange& stations) {
   Rest others;
   for (auto& argument : rest) {
     const auto& [key, value] = argument;
@@ -176,8 +176,8 @@ Outcome take_stations(Rest& rest, StationRange& stations) {
 }
 
 // Far enough apart for a quarter of a million hosts each.
-StationRange default_stations(std::size_t number) {
-  StationRange stations;
+traffic::StationRange default_stations(std::size_t number) {
+  traffic::StationRange stations;
   const auto octet = static_cast<std::uint8_t>(number);
   stations.mac = {{0x02, 0x74, octet, 0, 0, 1}};
   stations.address = wire::Ipv4Address((10u << 24) + ((64u + 4u * octet) << 16) + 1);

@@ -14,7 +14,7 @@ namespace tributary::pktgen {
 // A port of the generator, as it stands on the command line.
 struct PortSpec {
   control::DeviceConfig device;
-  StationRange stations;
+  traffic::StationRange stations;
 };
 
 // "KIND=WHAT[,KEY=VALUE...]" for port number `number`, which decides the default addresses. The

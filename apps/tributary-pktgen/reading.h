@@ -11,7 +11,7 @@ namespace tributary::pktgen {
 // The generator as it was at one time between two bursts.
 struct Reading {
   double seconds = 0;  // since the start
-  Session::View view;
+  traffic::Session::View view;
   std::vector<PortCounters> ports;
 };
 

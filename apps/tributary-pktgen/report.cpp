@@ -19,7 +19,7 @@ const char* name_of(Kind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
-const char* name_of(Trial::Phase phase) {
+const char* name_of(traffic::Trial::Phase phase) {
   constexpr const char* names[] = {"warm-up", "measure", "drain", "done"};
   return names[static_cast<std::size_t>(phase)];
 }

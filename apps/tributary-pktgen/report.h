@@ -14,8 +14,8 @@ namespace tributary::pktgen {
 
 // Everything there is to say at the end.
 struct Outcome {
-  std::vector<TrialResult> trials;
-  const TrialResult* best = nullptr;  // of a search
+  std::vector<traffic::TrialResult> trials;
+  const traffic::TrialResult* best = nullptr;  // of a search
   std::vector<PortCounters> ports;
   std::vector<std::string> port_names;
 };
@@ -26,7 +26,8 @@ class Report {
   virtual ~Report() = default;
   virtual void refresh(const Reading& /*reading*/) {}
   // One that is over, by that time since the start.
-  virtual void trial(const TrialResult& /*result*/, std::size_t /*number*/, double /*seconds*/) {}
+  virtual void trial(const traffic::TrialResult& /*result*/, std::size_t /*number*/,
+                     double /*seconds*/) {}
   // The error names a file that could not be written.
   virtual tl::expected<void, std::string> end(const Outcome& outcome) = 0;
 };
@@ -42,6 +43,6 @@ tl::expected<std::unique_ptr<Report>, std::string> make_csv_report(const Options
 const char* unit_of(Kind kind);  // "frames", "blocks"
 const char* name_of(Mode mode);
 const char* name_of(Kind kind);
-const char* name_of(Trial::Phase phase);
+const char* name_of(traffic::Trial::Phase phase);
 
 }  // namespace tributary::pktgen

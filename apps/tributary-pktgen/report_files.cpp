@@ -45,16 +45,16 @@ double in_us(std::uint64_t ns) {
   return static_cast<double>(ns) / 1000;
 }
 
-Json json_of(const Rate& rate) {
+Json json_of(const traffic::Rate& rate) {
   if (rate.is_unlimited()) {
     return {{"unit", "unlimited"}};
   }
-  const bool packets = rate.unit == Rate::Unit::packets;
+  const bool packets = rate.unit == traffic::Rate::Unit::packets;
   return {{"unit", packets ? "packets_per_second" : "line_bits_per_second"},
           {"value", rate.per_second}};
 }
 
-Json json_of(const Histogram& latency) {
+Json json_of(const traffic::Histogram& latency) {
   Json document = {{"count", latency.count()}, {"min_us", in_us(latency.min())}};
   document["mean_us"] = latency.mean() / 1000;
   for (const auto& [key, percent] :
@@ -65,7 +65,7 @@ Json json_of(const Histogram& latency) {
   return document;
 }
 
-Json json_of(const TrialResult& trial, Kind kind) {
+Json json_of(const traffic::TrialResult& trial, Kind kind) {
   Json figures = Json::object();
   for (const auto& figure : trial.figures) {
     figures[std::string(figure.name)] = figure.value;
@@ -99,7 +99,7 @@ Json json_of(const PortCounters& port, const std::string& name) {
           {"missed_packets", port.missed}};
 }
 
-Json json_of(const std::vector<Reduction>& kinds) {
+Json json_of(const std::vector<traffic::Reduction>& kinds) {
   Json list = Json::array();
   for (const auto& kind : kinds) {
     list.push_back({{"type", name(kind.type)}, {"op", name(kind.op)}});
@@ -108,27 +108,27 @@ Json json_of(const std::vector<Reduction>& kinds) {
 }
 
 // What was asked for.
-Json json_of(const CanaryPlan& plan) {
+Json json_of(const canary::TrafficPlan& plan) {
   const bool udp = plan.encapsulation == wire::Encapsulation::udp;
   return {{"workers", plan.hosts},           {"jobs", plan.jobs},
           {"blocks_in_flight", plan.window}, {"elements", plan.elements},
           {"kinds", json_of(plan.kinds)},    {"encapsulation", udp ? "udp" : "ethernet"}};
 }
 
-Json json_of(const PanamaPlan& plan) {
+Json json_of(const panama::TrafficPlan& plan) {
   return {{"workers", plan.workers},       {"jobs", plan.jobs},
           {"trees", plan.trees},           {"window", plan.window},
           {"collective", plan.collective}, {"elements", plan.elements},
           {"kinds", json_of(plan.kinds)}};
 }
 
-Json json_of(const NetReducePlan& plan) {
+Json json_of(const netreduce::TrafficPlan& plan) {
   return {{"workers", plan.workers},   {"jobs", plan.jobs},
           {"window", plan.window},     {"message_packets", plan.message_packets},
           {"path_mtu", plan.path_mtu}, {"kinds", json_of(plan.kinds)}};
 }
 
-Json json_of(const PlainPlan& plan, const std::string& sizes) {
+Json json_of(const traffic::PlainPlan& plan, const std::string& sizes) {
   Json paths = Json::array();
   for (const auto& path : plan.paths) {
     paths.push_back(std::to_string(path.from) + ":" + std::to_string(path.to));
@@ -193,15 +193,15 @@ class CsvReport final : public Report {
       std::fflush(file_.get());  // for who reads along; end() tells of failures
     }
   }
-  void trial(const TrialResult& result, std::size_t number, double seconds) override {
-    row(seconds, result, number, name_of(Trial::Phase::done));
+  void trial(const traffic::TrialResult& result, std::size_t number, double seconds) override {
+    row(seconds, result, number, name_of(traffic::Trial::Phase::done));
   }
   tl::expected<void, std::string> end(const Outcome& /*outcome*/) override {
     return flush(file_.get(), "--csv", options_.csv);
   }
 
  private:
-  void row(double time, const TrialResult& result, std::size_t number, const char* phase) {
+  void row(double time, const traffic::TrialResult& result, std::size_t number, const char* phase) {
     const auto ull = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
     const auto& latency = result.latency;
     std::fprintf(file_.get(), "%.3f,%zu,%s,%s,%.3f,%llu,%llu,%llu,%llu,%llu,%.3f,%.3f,%.3f,%.6f\n",

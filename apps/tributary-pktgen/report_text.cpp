@@ -37,7 +37,7 @@ class Speed {
     const auto& now = reading.view.now;
     const bool same = reading.view.trial == trial_ && now.seconds > last_.seconds;
     const double since = same ? last_.seconds : 0;
-    const Counters before = same ? last_.counters : Counters{};
+    const traffic::Counters before = same ? last_.counters : traffic::Counters{};
     const double elapsed = now.seconds - since;
     const auto per_second = [&](std::uint64_t after, std::uint64_t earlier) {
       return elapsed > 0 ? static_cast<double>(after - earlier) / elapsed : 0;
@@ -57,7 +57,7 @@ class Speed {
  private:
   struct {
     double seconds = 0;
-    Counters counters;
+    traffic::Counters counters;
   } last_;
   std::size_t trial_ = 0;
 };
@@ -86,7 +86,7 @@ class TextReport final : public Report {
     std::fflush(out_);
   }
 
-  void trial(const TrialResult& result, std::size_t number, double /*seconds*/) override {
+  void trial(const traffic::TrialResult& result, std::size_t number, double /*seconds*/) override {
     if (!options_.session.search || options_.quiet) {
       return;
     }
@@ -172,7 +172,7 @@ class TextReport final : public Report {
                  in_us(now.latency.percentile(50)), in_us(now.latency.percentile(99)));
   }
 
-  void summary(const TrialResult& result) const {
+  void summary(const traffic::TrialResult& result) const {
     const char* unit = unit_of(options_.kind);
     const auto& latency = result.latency;
     std::fprintf(out_, "sent %llu packets in %.3f s: %.6g Mpps, %.6g Gbit/s on the line\n",

@@ -19,13 +19,13 @@ bool receives(const control::DeviceConfig& device) {
   return raw == nullptr || (raw->arguments + ",").find(",no-rx=1,") == std::string::npos;
 }
 
-std::optional<std::string> failure_of(const std::vector<TrialResult>& trials, bool expects_answers,
-                                      bool searches) {
+std::optional<std::string> failure_of(const std::vector<traffic::TrialResult>& trials,
+                                      bool expects_answers, bool searches) {
   if (!trials.empty() && trials.back().wrong > 0) {
     return std::to_string(trials.back().wrong) + " results were wrong";
   }
-  const auto sent = [](const TrialResult& trial) { return trial.counters.begun > 0; };
-  const auto came_back = [](const TrialResult& trial) { return trial.counters.done > 0; };
+  const auto sent = [](const traffic::TrialResult& trial) { return trial.counters.begun > 0; };
+  const auto came_back = [](const traffic::TrialResult& trial) { return trial.counters.done > 0; };
   if (expects_answers && std::any_of(trials.begin(), trials.end(), sent) &&
       std::none_of(trials.begin(), trials.end(), came_back)) {
     return "nothing came back: look at the switch's counters (tributaryctl drops), and at the "

@@ -16,7 +16,7 @@ bool receives(const control::DeviceConfig& device);
 
 // What is wrong with the trials of a run although they went on to their end; none if it is good.
 // A search goes to where frames are lost; a run that lost most of them is not good.
-std::optional<std::string> failure_of(const std::vector<TrialResult>& trials, bool expects_answers,
-                                      bool searches = false);
+std::optional<std::string> failure_of(const std::vector<traffic::TrialResult>& trials,
+                                      bool expects_answers, bool searches = false);
 
 }  // namespace tributary::pktgen

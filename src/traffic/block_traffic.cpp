@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 namespace {
 
 constexpr int looks_per_timeout = 8;
@@ -65,4 +65,4 @@ void BlockTraffic::count_done(std::uint32_t trial, Time since, Time now) {
   }
 }
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

@@ -8,7 +8,7 @@
 #include "packet/pool.h"
 #include "traffic/traffic.h"
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 
 // Blocks that begin together: every worker sends its own of all before the next worker does.
 struct Turn {
@@ -79,4 +79,4 @@ class BlockTraffic : public Traffic {
   Histogram latency_;
 };
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

@@ -7,7 +7,7 @@
 #include "reduce/float16.h"
 #include "wire/checksum.h"
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 namespace {
 
 using wire::ElementType;
@@ -147,4 +147,4 @@ BlockValues::BlockValues(ElementType type, Operator op, std::uint32_t ranks, std
   }
 }
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

@@ -8,7 +8,7 @@
 #include "wire/cursor.h"
 #include "wire/element.h"
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 
 // What is done to the elements of a job.
 struct Reduction {
@@ -54,4 +54,4 @@ class BlockValues {
   std::vector<std::uint32_t> crcs_;  // by row and shift
 };
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

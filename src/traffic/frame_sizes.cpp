@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 namespace {
 
 std::optional<std::uint32_t> size_of(std::string_view text) {
@@ -68,4 +68,4 @@ std::uint32_t FrameSizes::largest_bytes() const {
   return *std::max_element(cycle_.begin(), cycle_.end());
 }
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

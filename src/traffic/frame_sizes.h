@@ -8,7 +8,7 @@
 
 #include <tl/expected.hpp>
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 
 // The sizes that plain frames take in turn. As in RFC 2544 a size counts the check sequence, which
 // the buffers do not hold.
@@ -37,4 +37,4 @@ class FrameSizes {
   std::size_t next_ = 0;
 };
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

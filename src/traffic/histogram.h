@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 
 // Counts of durations in nanoseconds, to better than one percent: buckets as wide as a 128th of the
 // power of two that they lie in (as in HdrHistogram). Recording is a few instructions.
@@ -67,4 +67,4 @@ class Histogram {
   std::uint64_t max_ = 0;
 };
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

@@ -7,7 +7,7 @@
 
 #include "wire/arp.h"
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 namespace {
 
 constexpr std::uint32_t arp_frame_bytes = sizeof(wire::EthernetHeader) + sizeof(wire::ArpHeader);
@@ -113,4 +113,4 @@ bool Neighbours::take(PacketPtr& packet, std::size_t port, Outbox& out) {
   return true;
 }
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

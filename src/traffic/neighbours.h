@@ -10,7 +10,7 @@
 #include "traffic/stations.h"
 #include "traffic/traffic.h"
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 
 // ARP (RFC 826) for all virtual hosts: answers who asks for them, finds the gateways, and tells
 // bridges where each host is before the traffic starts.
@@ -51,4 +51,4 @@ class Neighbours {
   Time ask_at_{};
 };
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

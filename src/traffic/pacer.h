@@ -7,7 +7,7 @@
 #include "packet/clock.h"
 #include "traffic/rate.h"
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 
 // Says when the next packet may leave. Time is kept as a line keeps it: every packet occupies its
 // share of it.
@@ -64,4 +64,4 @@ class Pacer {
   double catch_up_ns_ = 0;
 };
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

@@ -4,7 +4,7 @@
 #include "traffic/neighbours.h"
 #include "traffic/pacer.h"
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 
 void feed_plain(const PlainPlan& plan, const Stations& stations, PacketPool& pool,
                 std::uint64_t frames, const Sink& sink) {
@@ -23,4 +23,4 @@ void feed_plain(const PlainPlan& plan, const Stations& stations, PacketPool& poo
   }
 }
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

@@ -8,10 +8,10 @@
 #include "traffic/sink.h"
 #include "traffic/stations.h"
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 
 // So many plain frames, as they would be sent.
 void feed_plain(const PlainPlan& plan, const Stations& stations, PacketPool& pool,
                 std::uint64_t frames, const Sink& sink);
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

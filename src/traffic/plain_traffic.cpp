@@ -7,7 +7,7 @@
 #include "wire/checksum.h"
 #include "wire/cursor.h"
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 
 PlainTraffic::PlainTraffic(PlainPlan plan, const Stations& stations, const Neighbours& neighbours,
                            PacketPool& pool)
@@ -138,4 +138,4 @@ void PlainTraffic::begin_epoch() {
   }
 }
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

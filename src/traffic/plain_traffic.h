@@ -14,7 +14,7 @@
 #include "wire/ipv4.h"
 #include "wire/transport.h"
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 
 // Behind the UDP header of every plain frame; the smallest frame has room for no more.
 struct [[gnu::packed]] Stamp {
@@ -103,4 +103,4 @@ class PlainTraffic final : public Traffic {
   std::uint64_t duplicates_ = 0;
 };
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

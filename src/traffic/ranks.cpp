@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 
 Ranks::Ranks(const Stations& stations, std::uint32_t workers) : stations_(stations) {
   for (std::uint32_t rank = 0; rank < workers; ++rank) {
@@ -27,4 +27,4 @@ std::uint64_t total_tag(std::uint64_t key, std::uint32_t ranks) {
   return total;
 }
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

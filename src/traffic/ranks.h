@@ -10,7 +10,7 @@
 #include "wire/ipv4.h"
 #include "wire/key.h"
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 
 // The virtual workers: rank r is behind port r modulo the number of ports, and the next station
 // there.
@@ -45,4 +45,4 @@ inline std::uint64_t rank_tag(std::uint64_t key, std::uint32_t rank) {
 // Of all ranks together.
 std::uint64_t total_tag(std::uint64_t key, std::uint32_t ranks);
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string_view>
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 namespace {
 
 using Unit = Rate::Unit;
@@ -98,4 +98,4 @@ std::string to_string(const Rate& rate) {
   return text.data();
 }
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

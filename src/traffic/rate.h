@@ -6,7 +6,7 @@
 
 #include <tl/expected.hpp>
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 
 // How fast the generator sends of its own accord, all ports together. Answers are not held back.
 struct Rate {
@@ -25,4 +25,4 @@ tl::expected<double, std::string> parse_line_rate(const std::string& text);
 
 std::string to_string(const Rate& rate);
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 
 std::optional<Rate> Search::next() const {
   if (trials_.empty()) {
@@ -60,4 +60,4 @@ const TrialResult* Search::best() const {
   return best;
 }
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

@@ -7,7 +7,7 @@
 
 #include "traffic/trial.h"
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 
 struct SearchPlan {
   double loss_max = 0;  // a share: 0 for NDR, 0.005 for PDR
@@ -45,4 +45,4 @@ class Search {
   bool over_ = false;
 };
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

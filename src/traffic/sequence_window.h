@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 
 // Which of the last numbers of a sequence have come: what comes a second time is found out.
 class SequenceWindow {
@@ -54,4 +54,4 @@ class SequenceWindow {
   std::vector<std::uint64_t> words_ = std::vector<std::uint64_t>(size / 64);
 };
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

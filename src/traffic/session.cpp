@@ -6,7 +6,7 @@
 
 #include "control/text.h"
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 
 Session::Session(const SessionPlan& plan, Neighbours& neighbours, Traffic& traffic)
     : plan_(plan), neighbours_(neighbours), traffic_(traffic) {
@@ -105,4 +105,4 @@ Session::View Session::view(Time now) const {
   return view;
 }
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

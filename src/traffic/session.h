@@ -14,7 +14,7 @@
 #include "traffic/traffic.h"
 #include "traffic/trial.h"
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 
 struct SessionPlan {
   TrialPlan trial;
@@ -67,4 +67,4 @@ class Session {
   std::optional<std::string> error_;
 };
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

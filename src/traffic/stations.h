@@ -10,7 +10,7 @@
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 
 // The virtual hosts behind one port: consecutive MAC and IPv4 addresses.
 struct StationRange {
@@ -53,4 +53,4 @@ class Stations {
   std::vector<StationRange> ranges_;
 };
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

@@ -12,7 +12,7 @@
 #include "traffic/pacer.h"
 #include "wire/ethernet.h"
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 
 // What is to leave, by port.
 using Outbox = std::vector<PacketList>;
@@ -68,4 +68,4 @@ inline std::uint32_t line_bytes_of(const Packet& packet) {
   return packet.length + wire::ethernet_line_overhead_bytes;
 }
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

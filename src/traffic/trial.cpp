@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 namespace {
 
 double in_seconds(Duration duration) {
@@ -103,4 +103,4 @@ TrialResult Trial::result(Time now) const {
   return result;
 }
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

@@ -10,7 +10,7 @@
 #include "traffic/rate.h"
 #include "traffic/traffic.h"
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 
 struct TrialPlan {
   Rate rate;
@@ -82,4 +82,4 @@ class Trial {
   bool cut_short_ = false;
 };
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

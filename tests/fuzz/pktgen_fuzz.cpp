@@ -22,7 +22,8 @@ namespace {
 
 using namespace tributary;
 using fuzz::Input;
-using namespace tributary::pktgen;
+using namespace tributary::canary;
+using namespace tributary::traffic;
 
 enum class Deed : std::uint8_t { send, deliver, drop, duplicate, rotate, forge, insert, wait };
 constexpr std::uint8_t deeds = 8;
@@ -30,8 +31,8 @@ constexpr std::size_t waiting_max = 64;
 constexpr std::size_t packets = 256;
 constexpr std::uint32_t frame_bytes_max = 512;
 
-CanaryPlan plan_of(Input& input) {
-  CanaryPlan plan;
+TrafficPlan plan_of(Input& input) {
+  TrafficPlan plan;
   const auto shape = input.next();
   plan.encapsulation = (shape & 1) != 0 ? wire::Encapsulation::ethernet : wire::Encapsulation::udp;
   plan.hosts = static_cast<std::uint16_t>(2 + (shape >> 1 & 3));
@@ -189,7 +190,7 @@ class Line {
   }
 
   Input& input_;
-  CanaryPlan plan_;
+  TrafficPlan plan_;
   std::size_t transport_bytes_;
   HeapPacketPool pool_{packets, frame_bytes_max};
   Stations stations_;

@@ -24,26 +24,26 @@
 
 namespace tributary::test {
 
-inline const pktgen::StationRange default_range{mac(1), Ip{10, 0, 0, 1}, 64, {}, {}};
+inline const traffic::StationRange default_range{mac(1), Ip{10, 0, 0, 1}, 64, {}, {}};
 
 // Runs a session in virtual time against a network, which is a function: what the generator sends
 // by a port comes back as it says.
 class Bench {
  public:
-  using Network = std::function<void(std::size_t port, PacketPtr packet, pktgen::Outbox& back)>;
+  using Network = std::function<void(std::size_t port, PacketPtr packet, traffic::Outbox& back)>;
 
-  explicit Bench(std::vector<pktgen::StationRange> ranges = {default_range})
+  explicit Bench(std::vector<traffic::StationRange> ranges = {default_range})
       : stations(std::move(ranges)),
         neighbours(stations, pool),
         out(stations.ports()),
         back(stations.ports()) {}
 
   // Everything comes back by the port that it left by.
-  static void loop(std::size_t port, PacketPtr packet, pktgen::Outbox& back) {
+  static void loop(std::size_t port, PacketPtr packet, traffic::Outbox& back) {
     back[port].push(std::move(packet));
   }
 
-  void run(pktgen::Session& session, const Network& network, Duration step, Duration limit,
+  void run(traffic::Session& session, const Network& network, Duration step, Duration limit,
            std::size_t most = 32) {
     const Time end = now + limit;
     while (!session.done() && now < end) {
@@ -63,16 +63,17 @@ class Bench {
   }
 
   HeapPacketPool pool{8192, 2048};
-  pktgen::Stations stations;
-  pktgen::Neighbours neighbours;
-  pktgen::Outbox out;
-  pktgen::Outbox back;
+  traffic::Stations stations;
+  traffic::Neighbours neighbours;
+  traffic::Outbox out;
+  traffic::Outbox back;
   Time now = Time{} + std::chrono::seconds(1000);
 };
 
 // One station or several behind each port of a bridge.
-inline std::vector<pktgen::StationRange> behind_bridge(std::size_t ports, std::uint32_t hosts = 1) {
-  std::vector<pktgen::StationRange> ranges;
+inline std::vector<traffic::StationRange> behind_bridge(std::size_t ports,
+                                                        std::uint32_t hosts = 1) {
+  std::vector<traffic::StationRange> ranges;
   for (std::size_t port = 0; port < ports; ++port) {
     const auto number = static_cast<std::uint8_t>(port);
     ranges.push_back({mac(1, number), Ip(10, 0, number, 1), hosts, {}, {}});
@@ -106,12 +107,12 @@ inline switching::SwitchConfig fed_router(std::uint8_t hosts) {
 }
 
 // Of every element type, all operators that it has.
-inline std::vector<pktgen::Reduction> all_reductions() {
-  std::vector<pktgen::Reduction> all;
+inline std::vector<traffic::Reduction> all_reductions() {
+  std::vector<traffic::Reduction> all;
   for (std::size_t t = 0; t < wire::element_type_count; ++t) {
     for (std::size_t o = 0; o < wire::operator_count; ++o) {
-      const pktgen::Reduction kind{static_cast<wire::ElementType>(t),
-                                   static_cast<wire::Operator>(o)};
+      const traffic::Reduction kind{static_cast<wire::ElementType>(t),
+                                    static_cast<wire::Operator>(o)};
       if (wire::is_valid(kind.type, kind.op)) {
         all.push_back(kind);
       }
@@ -122,26 +123,26 @@ inline std::vector<pktgen::Reduction> all_reductions() {
 
 // A trial of 20 ms, whose blocks are all over at the end.
 template <typename Traffic>
-pktgen::TrialResult run_trial(Bench& bench, Traffic& traffic, const Bench::Network& network,
-                              const pktgen::Rate& rate) {
-  pktgen::SessionPlan plan;
+traffic::TrialResult run_trial(Bench& bench, Traffic& traffic, const Bench::Network& network,
+                               const traffic::Rate& rate) {
+  traffic::SessionPlan plan;
   plan.trial.rate = rate;
   plan.trial.warm_up = std::chrono::milliseconds(1);
   plan.trial.duration = std::chrono::milliseconds(20);
-  pktgen::Session session(plan, bench.neighbours, traffic);
+  traffic::Session session(plan, bench.neighbours, traffic);
   bench.run(session, network, std::chrono::microseconds(20), std::chrono::seconds(10));
   EXPECT_TRUE(session.done());
   EXPECT_EQ(traffic.under_way(), 0u);
   return session.trials().at(0);
 }
 
-inline std::uint64_t figure(const pktgen::TrialResult& result, std::string_view name) {
+inline std::uint64_t figure(const traffic::TrialResult& result, std::string_view name) {
   const auto found = std::find_if(result.figures.begin(), result.figures.end(),
-                                  [&](const pktgen::Figure& f) { return f.name == name; });
+                                  [&](const traffic::Figure& f) { return f.name == name; });
   return found == result.figures.end() ? ~std::uint64_t{0} : found->value;
 }
 
-inline void expect_all_done(const pktgen::TrialResult& result, std::uint64_t at_least) {
+inline void expect_all_done(const traffic::TrialResult& result, std::uint64_t at_least) {
   EXPECT_GE(result.counters.done, at_least);
   EXPECT_EQ(result.counters.begun, result.counters.done);
   EXPECT_EQ(result.wrong, 0u);
@@ -158,7 +159,7 @@ class SwitchNetwork {
   SwitchNetwork(const switching::SwitchConfig& config, PacketPool& pool, const Time& now)
       : switch_(config, {}, pool), now_(now) {}
 
-  void operator()(std::size_t port, PacketPtr packet, pktgen::Outbox& back) {
+  void operator()(std::size_t port, PacketPtr packet, traffic::Outbox& back) {
     PacketList burst;
     packet->ingress = static_cast<PortIndex>(port);
     burst.push(std::move(packet));

@@ -8,8 +8,8 @@
 namespace tributary::pktgen {
 namespace {
 
-TrialResult trial(std::uint64_t begun, std::uint64_t done, std::uint64_t wrong = 0) {
-  TrialResult result;
+traffic::TrialResult trial(std::uint64_t begun, std::uint64_t done, std::uint64_t wrong = 0) {
+  traffic::TrialResult result;
   result.counters.begun = begun;
   result.counters.done = done;
   result.wrong = wrong;

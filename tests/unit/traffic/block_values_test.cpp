@@ -9,7 +9,7 @@
 #include "reduce/kernel.h"
 #include "wire/checksum.h"
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 namespace {
 
 using wire::ElementType;
@@ -82,4 +82,4 @@ TEST(BlockValues, KnowsTheCrcOfEveryWindow) {
 }
 
 }  // namespace
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

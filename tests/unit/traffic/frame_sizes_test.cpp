@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 namespace {
 
 TEST(FrameSizes, FixedSizeCountsTheCheckSequence) {
@@ -51,4 +51,4 @@ TEST(FrameSizes, RefusesWithAHint) {
 }
 
 }  // namespace
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

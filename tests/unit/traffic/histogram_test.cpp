@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 namespace {
 
 TEST(Histogram, IsEmptyAtFirst) {
@@ -54,4 +54,4 @@ TEST(Histogram, CutsOffWhatIsBeyondIt) {
 }
 
 }  // namespace
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

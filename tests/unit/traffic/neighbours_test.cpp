@@ -5,7 +5,7 @@
 
 #include "support/traffic_bench.h"
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 namespace {
 
 using test::Ip;
@@ -77,4 +77,4 @@ TEST(Stations, CountBeyondAnOctet) {
 }
 
 }  // namespace
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

@@ -7,7 +7,7 @@
 
 #include "support/traffic_bench.h"
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 namespace {
 
 TEST(FeedPlain, WritesAsManyAsAskedFor) {
@@ -24,4 +24,4 @@ TEST(FeedPlain, WritesAsManyAsAskedFor) {
 }
 
 }  // namespace
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

@@ -9,7 +9,7 @@
 #include "support/traffic_bench.h"
 #include "wire/checksum.h"
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 namespace {
 
 using test::Ip;
@@ -182,4 +182,4 @@ TEST_F(PlainSession, DoesNotCountWhatIsNotItsOwn) {
 }
 
 }  // namespace
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

@@ -5,7 +5,7 @@
 
 #include "traffic/pacer.h"
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 namespace {
 
 using Unit = Rate::Unit;
@@ -83,4 +83,4 @@ TEST(Pacer, MakesUpForOneBurstOfASlowRate) {
 }
 
 }  // namespace
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 namespace {
 
 using Unit = Rate::Unit;
@@ -100,4 +100,4 @@ TEST(Search, EndsAtAWrongSum) {
 }
 
 }  // namespace
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

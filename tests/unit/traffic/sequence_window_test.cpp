@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 namespace {
 
 TEST(SequenceWindow, TakesEachNumberOnceInAnyOrder) {
@@ -51,4 +51,4 @@ TEST(SequenceWindow, IsEmptyAfterReset) {
 }
 
 }  // namespace
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

@@ -6,7 +6,7 @@
 #include "support/traffic_bench.h"
 #include "traffic/plain_traffic.h"
 
-namespace tributary::pktgen {
+namespace tributary::traffic {
 namespace {
 
 using std::chrono::microseconds;
@@ -120,4 +120,4 @@ TEST(Session, WaitsNoLongerThanTheDrainForWhatIsLost) {
 }
 
 }  // namespace
-}  // namespace tributary::pktgen
+}  // namespace tributary::traffic

@@ -9,14 +9,14 @@
 #include "traffic/neighbours.h"
 #include "traffic/ranks.h"
 
-namespace tributary::pktgen {
+namespace tributary::canary {
 namespace {
 
 // The blocks of one job.
 class CanaryFeed {
  public:
-  CanaryFeed(const CanaryPlan& plan, const CanaryJob& job, const Ranks& ranks,
-             const CanaryFrames& frames, const Neighbours& neighbours, PacketPool& pool)
+  CanaryFeed(const TrafficPlan& plan, const CanaryJob& job, const traffic::Ranks& ranks,
+             const CanaryFrames& frames, const traffic::Neighbours& neighbours, PacketPool& pool)
       : plan_(plan),
         job_(job),
         ranks_(ranks),
@@ -26,7 +26,7 @@ class CanaryFeed {
         values_(job.type, job.op, job.hosts, job.elements) {}
 
   void group(std::uint32_t first, std::uint32_t count, wire::Ipv4Address switch_address,
-             const Sink& sink) const {
+             const traffic::Sink& sink) const {
     for (std::uint32_t rank = 0; rank < plan_.hosts; ++rank) {
       for (std::uint32_t id = first; id < first + count; ++id) {
         if (leader_of(ranks_, id) != rank) {
@@ -42,11 +42,11 @@ class CanaryFeed {
   }
 
  private:
-  std::uint32_t shift_of(std::uint32_t id) const { return id % BlockValues::shifts; }
+  std::uint32_t shift_of(std::uint32_t id) const { return id % traffic::BlockValues::shifts; }
   wire::MacAddress next_hop(std::uint32_t id) const {
     return neighbours_.next_hop(0, ranks_[leader_of(ranks_, id)].mac);
   }
-  void contribution(std::uint32_t id, std::uint32_t rank, const Sink& sink) const {
+  void contribution(std::uint32_t id, std::uint32_t rank, const traffic::Sink& sink) const {
     const auto packet = pool_.allocate();
     const auto shift = shift_of(id);
     frames_.contribution(*packet, job_, id, rank, next_hop(id), values_.part(rank, shift),
@@ -54,21 +54,22 @@ class CanaryFeed {
     sink(*packet);
   }
 
-  const CanaryPlan& plan_;
+  const TrafficPlan& plan_;
   CanaryJob job_;
-  const Ranks& ranks_;
+  const traffic::Ranks& ranks_;
   const CanaryFrames& frames_;
-  const Neighbours& neighbours_;
+  const traffic::Neighbours& neighbours_;
   PacketPool& pool_;
-  BlockValues values_;
+  traffic::BlockValues values_;
 };
 
 }  // namespace
 
-void feed_canary(const CanaryPlan& plan, const Stations& stations, PacketPool& pool,
-                 std::uint32_t blocks, wire::Ipv4Address switch_address, const Sink& sink) {
-  const Neighbours neighbours(stations, pool);
-  const Ranks ranks(stations, plan.hosts);
+void feed_canary(const TrafficPlan& plan, const traffic::Stations& stations, PacketPool& pool,
+                 std::uint32_t blocks, wire::Ipv4Address switch_address,
+                 const traffic::Sink& sink) {
+  const traffic::Neighbours neighbours(stations, pool);
+  const traffic::Ranks ranks(stations, plan.hosts);
   const CanaryFrames frames(plan.encapsulation, ranks);
   std::vector<CanaryFeed> jobs;
   for (std::uint32_t j = 0; j < plan.jobs; ++j) {
@@ -83,4 +84,4 @@ void feed_canary(const CanaryPlan& plan, const Stations& stations, PacketPool& p
   }
 }
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::canary

@@ -9,13 +9,13 @@
 #include "traffic/stations.h"
 #include "wire/ipv4.h"
 
-namespace tributary::pktgen {
+namespace tributary::canary {
 
 // Aggregation that can be replayed for ever, without anybody who answers: for every group of blocks
 // first the contributions of all workers but the leader, then, for each block, its result,
 // addressed to the switch, which frees the block's descriptor. So the same blocks can begin again
 // when the file does.
-void feed_canary(const CanaryPlan& plan, const Stations& stations, PacketPool& pool,
-                 std::uint32_t blocks, wire::Ipv4Address switch_address, const Sink& sink);
+void feed_canary(const TrafficPlan& plan, const traffic::Stations& stations, PacketPool& pool,
+                 std::uint32_t blocks, wire::Ipv4Address switch_address, const traffic::Sink& sink);
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::canary

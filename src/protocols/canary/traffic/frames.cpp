@@ -5,7 +5,7 @@
 
 #include "wire/checksum.h"
 
-namespace tributary::pktgen {
+namespace tributary::canary {
 namespace {
 
 using wire::CanaryHeader;
@@ -42,7 +42,7 @@ void clear_extras(CanaryHeader& header) {
 
 }  // namespace
 
-CanaryFrames::CanaryFrames(wire::Encapsulation encapsulation, const Ranks& ranks)
+CanaryFrames::CanaryFrames(wire::Encapsulation encapsulation, const traffic::Ranks& ranks)
     : encapsulation_(encapsulation),
       ranks_(ranks),
       header_offset_(sizeof(wire::EthernetHeader) +
@@ -105,7 +105,7 @@ void CanaryFrames::contribution(Packet& packet, const CanaryJob& job, std::uint3
   header.job = job.id;
   header.elements = job.elements;
   header.child_port = encapsulation_ == wire::Encapsulation::udp ? udp_port : std::uint16_t{0};
-  header.fingerprint = rank_tag(header.key(), rank);
+  header.fingerprint = traffic::rank_tag(header.key(), rank);
   header.child_address = self.address;
   header.rank = static_cast<std::uint16_t>(rank);
   address(packet, self.address, leader.address, udp_port, part.size());
@@ -187,7 +187,7 @@ void CanaryFrames::result(Packet& packet, const CanaryJob& job, std::uint32_t id
   header.op = job.op;
   header.job = job.id;
   header.elements = job.elements;
-  header.fingerprint = total_tag(header.key(), job.hosts);
+  header.fingerprint = traffic::total_tag(header.key(), job.hosts);
   header.child_address = destination;
   header.rank = CanaryHeader::no_rank;
   address(packet, leader.address, destination, udp_port, sum.size());
@@ -198,4 +198,4 @@ void CanaryFrames::result(Packet& packet, const CanaryJob& job, std::uint32_t id
   wire::seal(header, sum);
 }
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::canary

@@ -13,7 +13,7 @@
 #include "wire/ipv4.h"
 #include "wire/transport.h"
 
-namespace tributary::pktgen {
+namespace tributary::canary {
 
 // What the packets of one job have in common.
 struct CanaryJob {
@@ -27,7 +27,7 @@ struct CanaryJob {
 };
 
 // As the hosts' library does.
-inline std::uint32_t leader_of(const Ranks& ranks, std::uint32_t sequence) {
+inline std::uint32_t leader_of(const traffic::Ranks& ranks, std::uint32_t sequence) {
   return sequence % ranks.count();
 }
 
@@ -45,7 +45,7 @@ class CanaryFrames {
  public:
   static constexpr std::uint16_t udp_port = wire::canary_udp_port_first;  // of every worker
 
-  CanaryFrames(wire::Encapsulation encapsulation, const Ranks& ranks);
+  CanaryFrames(wire::Encapsulation encapsulation, const traffic::Ranks& ranks);
 
   wire::Encapsulation encapsulation() const { return encapsulation_; }
   std::uint32_t frame_bytes(std::size_t payload_bytes) const {
@@ -80,8 +80,8 @@ class CanaryFrames {
                std::uint16_t port, std::size_t payload_bytes) const;
 
   wire::Encapsulation encapsulation_;
-  const Ranks& ranks_;
+  const traffic::Ranks& ranks_;
   std::size_t header_offset_;
 };
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::canary

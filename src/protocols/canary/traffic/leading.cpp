@@ -5,13 +5,13 @@
 
 #include "protocols/canary/traffic/traffic.h"
 
-namespace tributary::pktgen {
+namespace tributary::canary {
 
 using wire::CanaryHeader;
 using wire::CanaryKind;
 
 void CanaryTraffic::take_contribution(PacketPtr packet, const wire::CanaryView& view, Job& job,
-                                      std::uint32_t leader, Outbox& out) {
+                                      std::uint32_t leader, traffic::Outbox& out) {
   const auto& header = *view.header;
   const auto sequence = header.id.value();
   const bool agrees = header.hosts.value() == plan_.hosts && header.element_type == job.wire.type &&
@@ -70,8 +70,8 @@ void CanaryTraffic::add(const Job& job, wire::Bytes part, std::byte* sum) {
 }
 
 // All have contributed: the leader adds its own part and looks whether that is the sum.
-void CanaryTraffic::conclude(Job& job, Block& block, Outbox& out) {
-  const auto own_tag = rank_tag(job.wire.key(block.sequence), block.leader);
+void CanaryTraffic::conclude(Job& job, Block& block, traffic::Outbox& out) {
+  const auto own_tag = traffic::rank_tag(job.wire.key(block.sequence), block.leader);
   if (block.fingerprint != block.total - own_tag) {
     ++figures_.fingerprint_mismatches;
     give_up(job, block, out);
@@ -89,7 +89,7 @@ void CanaryTraffic::conclude(Job& job, Block& block, Outbox& out) {
 }
 
 // Each packet becomes the answer to its sender; a switch that sent twice gets one.
-void CanaryTraffic::answer_all(Job& job, Block& block, Outbox& out) {
+void CanaryTraffic::answer_all(Job& job, Block& block, traffic::Outbox& out) {
   const auto sum = job.material->values.sum(block.shift);
   const auto crc = job.material->values.sum_crc(block.shift);
   PacketList answers;
@@ -119,7 +119,7 @@ bool CanaryTraffic::is_answered(const PacketList& answers, const CanaryHeader& h
 }
 
 // What the leader has is answered with a release, so that switches forget the block.
-void CanaryTraffic::give_up(Job& job, Block& block, Outbox& out) {
+void CanaryTraffic::give_up(Job& job, Block& block, traffic::Outbox& out) {
   figures_.given_up += block.trial == trial() ? 1 : 0;
   while (auto packet = block.kept.pop()) {
     frames_.release(*packet);
@@ -128,4 +128,4 @@ void CanaryTraffic::give_up(Job& job, Block& block, Outbox& out) {
   close_block(job, block);
 }
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::canary

@@ -7,7 +7,7 @@
 
 #include "engine/frame.h"
 
-namespace tributary::pktgen {
+namespace tributary::canary {
 namespace {
 
 using wire::CanaryKind;
@@ -18,12 +18,12 @@ constexpr std::uint32_t reach = 8;
 
 }  // namespace
 
-CanaryTraffic::Material::Material(const CanaryPlan& plan, const CanaryPlan::Kind& kind)
+CanaryTraffic::Material::Material(const TrafficPlan& plan, const TrafficPlan::Kind& kind)
     : values(kind.type, kind.op, plan.hosts, plan.elements),
       kernel(reduce::kernel(kind.type, kind.op)) {}
 
-CanaryTraffic::CanaryTraffic(CanaryPlan plan, const Stations& stations,
-                             const Neighbours& neighbours, PacketPool& pool)
+CanaryTraffic::CanaryTraffic(TrafficPlan plan, const traffic::Stations& stations,
+                             const traffic::Neighbours& neighbours, PacketPool& pool)
     : BlockTraffic(plan.block_timeout),
       plan_(std::move(plan)),
       ranks_(stations, plan_.hosts),
@@ -46,7 +46,8 @@ CanaryTraffic::CanaryTraffic(CanaryPlan plan, const Stations& stations,
 CanaryTraffic::~CanaryTraffic() = default;
 
 std::uint32_t CanaryTraffic::shift_of(const Job& job, std::uint32_t sequence) const {
-  return static_cast<std::uint32_t>(wire::mix_key(job.wire.key(sequence), 0) % BlockValues::shifts);
+  return static_cast<std::uint32_t>(wire::mix_key(job.wire.key(sequence), 0) %
+                                    traffic::BlockValues::shifts);
 }
 
 bool CanaryTraffic::has_contribution() {
@@ -71,7 +72,7 @@ bool CanaryTraffic::begin_blocks(Job& job) {
     block.sent = 0;
     block.gathered = 0;
     block.fingerprint = 0;
-    block.total = total_tag(job.wire.key(job.next), plan_.hosts);
+    block.total = traffic::total_tag(job.wire.key(job.next), plan_.hosts);
     block.waiting = ~std::uint64_t{0} >> (64 - plan_.hosts);
     ++turn_.count;
     ++job.open;
@@ -122,7 +123,7 @@ CanaryTraffic::Contribution CanaryTraffic::next_contribution(Time now) {
   return {std::move(packet), port};
 }
 
-void CanaryTraffic::arrived(PacketPtr packet, std::size_t port, Time now, Outbox& out) {
+void CanaryTraffic::arrived(PacketPtr packet, std::size_t port, Time now, traffic::Outbox& out) {
   const auto frame = engine::parse_frame(*packet);
   const bool udp = plan_.encapsulation == wire::Encapsulation::udp;
   const bool canary =
@@ -173,7 +174,7 @@ bool CanaryTraffic::is_right_result(const Job& job, const wire::CanaryHeader& he
   const auto& block = block_at(job, sequence);
   const bool known = block.sequence == sequence && block.total != 0;
   const auto shift = known ? block.shift : shift_of(job, sequence);
-  const auto total = known ? block.total : total_tag(header.key(), plan_.hosts);
+  const auto total = known ? block.total : traffic::total_tag(header.key(), plan_.hosts);
   return frames_.is_result(header, job.wire, total, values.sum_crc(shift)) &&
          std::memcmp(payload.data(), values.sum(shift).data(), values.block_bytes()) == 0;
 }
@@ -206,7 +207,7 @@ void CanaryTraffic::close_block(Job& job, Block& block) {
 }
 
 // Blocks begin in order, so that only the oldest one need be looked at.
-void CanaryTraffic::expire(Time now, Outbox& out) {
+void CanaryTraffic::expire(Time now, traffic::Outbox& out) {
   if (!looks_now(now)) {
     return;
   }
@@ -225,7 +226,7 @@ void CanaryTraffic::expire(Time now, Outbox& out) {
   }
 }
 
-std::vector<Figure> CanaryTraffic::figures() const {
+std::vector<traffic::Figure> CanaryTraffic::figures() const {
   return {{"sums_received", figures_.sums},
           {"answers_sent", figures_.answers},
           {"restorations_sent", figures_.restorations},
@@ -236,4 +237,4 @@ std::vector<Figure> CanaryTraffic::figures() const {
           {"invalid", figures_.invalid}};
 }
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::canary

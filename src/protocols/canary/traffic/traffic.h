@@ -17,10 +17,10 @@
 #include "traffic/neighbours.h"
 #include "wire/element.h"
 
-namespace tributary::pktgen {
+namespace tributary::canary {
 
-struct CanaryPlan {
-  using Kind = Reduction;
+struct TrafficPlan {
+  using Kind = traffic::Reduction;
   wire::Encapsulation encapsulation = wire::Encapsulation::udp;
   std::uint16_t hosts = 8;  // workers of each job, the leader included
   std::uint32_t jobs = 1;
@@ -38,21 +38,21 @@ struct CanaryPlan {
 // the leader of a block adds up what reaches it, adds its own part, and answers each sender; every
 // worker checks every result, whenever it comes. A unit is a block, done when all workers have its
 // result.
-class CanaryTraffic final : public BlockTraffic {
+class CanaryTraffic final : public traffic::BlockTraffic {
  public:
   // Stations and neighbours outlive it.
-  CanaryTraffic(CanaryPlan plan, const Stations& stations, const Neighbours& neighbours,
-                PacketPool& pool);
+  CanaryTraffic(TrafficPlan plan, const traffic::Stations& stations,
+                const traffic::Neighbours& neighbours, PacketPool& pool);
   ~CanaryTraffic() override;
 
-  void expire(Time now, Outbox& out) override;
-  std::vector<Figure> figures() const override;
+  void expire(Time now, traffic::Outbox& out) override;
+  std::vector<traffic::Figure> figures() const override;
 
  private:
   // Numbers of one element type and operator.
   struct Material {
-    explicit Material(const CanaryPlan& plan, const CanaryPlan::Kind& kind);
-    BlockValues values;
+    explicit Material(const TrafficPlan& plan, const TrafficPlan::Kind& kind);
+    traffic::BlockValues values;
     const reduce::Kernel& kernel;
   };
   struct Block {
@@ -92,7 +92,7 @@ class CanaryTraffic final : public BlockTraffic {
 
   bool has_contribution() override;
   Contribution next_contribution(Time now) override;
-  void arrived(PacketPtr packet, std::size_t port, Time now, Outbox& out) override;
+  void arrived(PacketPtr packet, std::size_t port, Time now, traffic::Outbox& out) override;
   void clear_figures() override { figures_ = {}; }
 
   static Block& block_at(Job& job, std::uint32_t sequence) {
@@ -108,30 +108,30 @@ class CanaryTraffic final : public BlockTraffic {
   bool advance();
 
   void take_contribution(PacketPtr packet, const wire::CanaryView& view, Job& job,
-                         std::uint32_t leader, Outbox& out);
+                         std::uint32_t leader, traffic::Outbox& out);
   bool is_right_result(const Job& job, const wire::CanaryHeader& header, wire::Bytes payload) const;
   void take_result(Job& job, std::uint32_t sequence, std::uint32_t rank, Time now);
   bool is_kept(const Block& block, const wire::CanaryHeader& header) const;
   void add(const Job& job, wire::Bytes part, std::byte* sum);
-  void conclude(Job& job, Block& block, Outbox& out);
+  void conclude(Job& job, Block& block, traffic::Outbox& out);
   bool is_answered(const PacketList& answers, const wire::CanaryHeader& header) const;
-  void answer_all(Job& job, Block& block, Outbox& out);
-  void give_up(Job& job, Block& block, Outbox& out);
+  void answer_all(Job& job, Block& block, traffic::Outbox& out);
+  void give_up(Job& job, Block& block, traffic::Outbox& out);
   void finish(Job& job, Block& block, Time now);
   void close_block(Job& job, Block& block);
 
-  CanaryPlan plan_;
-  Ranks ranks_;
+  TrafficPlan plan_;
+  traffic::Ranks ranks_;
   CanaryFrames frames_;
-  const Neighbours& neighbours_;
+  const traffic::Neighbours& neighbours_;
   PacketPool& pool_;
   std::vector<std::unique_ptr<Material>> materials_;
   std::vector<Job> jobs_;
   std::size_t next_job_ = 0;
   Job* sending_ = nullptr;  // null: nobody's turn
-  Turn turn_;
+  traffic::Turn turn_;
   std::vector<float> scratch_;  // accumulator of 16-bit floats
   Figures figures_;
 };
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::canary

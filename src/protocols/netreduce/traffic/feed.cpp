@@ -7,13 +7,12 @@
 #include "traffic/neighbours.h"
 #include "traffic/ranks.h"
 
-namespace tributary::pktgen {
+namespace tributary::netreduce {
 namespace {
 
 // The places of one run, in groups that each worker sends before the next one does. Message 0 is a
 // group by itself.
-std::vector<std::vector<NetReducePlace>> turns_of(const NetReducePlan& plan,
-                                                  std::uint32_t messages) {
+std::vector<std::vector<NetReducePlace>> turns_of(const TrafficPlan& plan, std::uint32_t messages) {
   std::vector<std::vector<NetReducePlace>> turns = {{NetReducePlace{}}, {}};
   std::uint64_t sequence = 0;
   for (std::uint32_t message = 1; message < messages; ++message) {
@@ -29,11 +28,11 @@ std::vector<std::vector<NetReducePlace>> turns_of(const NetReducePlan& plan,
 
 }  // namespace
 
-void feed_netreduce(const NetReducePlan& plan, const Stations& stations, PacketPool& pool,
-                    std::uint32_t messages, const Sink& sink) {
-  const Neighbours neighbours(stations, pool);
-  const Ranks ranks(stations, plan.workers);
-  std::vector<BlockValues> values;
+void feed_netreduce(const TrafficPlan& plan, const traffic::Stations& stations, PacketPool& pool,
+                    std::uint32_t messages, const traffic::Sink& sink) {
+  const traffic::Neighbours neighbours(stations, pool);
+  const traffic::Ranks ranks(stations, plan.workers);
+  std::vector<traffic::BlockValues> values;
   for (const auto& kind : plan.kinds) {
     values.emplace_back(kind.type, kind.op, plan.workers, plan.elements(kind.type));
   }
@@ -55,4 +54,4 @@ void feed_netreduce(const NetReducePlan& plan, const Stations& stations, PacketP
   }
 }
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::netreduce

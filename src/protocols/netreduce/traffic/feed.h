@@ -8,12 +8,12 @@
 #include "traffic/sink.h"
 #include "traffic/stations.h"
 
-namespace tributary::pktgen {
+namespace tributary::netreduce {
 
 // Aggregation that can be replayed for ever: five runs of all rings, because a switch takes up any
 // run but the one that it serves and the three before; of so many messages each.
 inline constexpr std::uint32_t netreduce_runs = 5;
-void feed_netreduce(const NetReducePlan& plan, const Stations& stations, PacketPool& pool,
-                    std::uint32_t messages, const Sink& sink);
+void feed_netreduce(const TrafficPlan& plan, const traffic::Stations& stations, PacketPool& pool,
+                    std::uint32_t messages, const traffic::Sink& sink);
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::netreduce

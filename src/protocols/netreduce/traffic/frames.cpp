@@ -7,7 +7,7 @@
 #include "wire/key.h"
 #include "wire/transport.h"
 
-namespace tributary::pktgen {
+namespace tributary::netreduce {
 namespace {
 
 using wire::RoceOpcode;
@@ -36,8 +36,8 @@ void NetReduceFrames::Head::append(const Header& header) {
   size += sizeof header;
 }
 
-NetReduceFrames::NetReduceFrames(const NetReducePlan& plan, const Ranks& ranks,
-                                 const Neighbours& neighbours, std::uint32_t job)
+NetReduceFrames::NetReduceFrames(const TrafficPlan& plan, const traffic::Ranks& ranks,
+                                 const traffic::Neighbours& neighbours, std::uint32_t job)
     : ranks_(ranks),
       neighbours_(neighbours),
       ring_(plan.first_ring + job),
@@ -102,7 +102,7 @@ NetReduceFrames::Head NetReduceFrames::head(const NetReducePlace& place, std::ui
 }
 
 void NetReduceFrames::gradient(Packet& packet, const NetReducePlace& place, std::uint32_t rank,
-                               const BlockValues& values) const {
+                               const traffic::BlockValues& values) const {
   const auto& self = ranks_[rank];
   const auto& next = ranks_[(rank + 1) % ranks_.count()];
   const auto head = this->head(place, rank);
@@ -126,10 +126,10 @@ void NetReduceFrames::gradient(Packet& packet, const NetReducePlace& place, std:
   udp->length = static_cast<std::uint16_t>(udp_bytes);
   auto* at = reinterpret_cast<std::byte*>(udp + 1);
   std::memcpy(at, head.bytes.data(), head.size);
-  const auto shift = static_cast<std::uint32_t>(key(place) % BlockValues::shifts);
+  const auto shift = static_cast<std::uint32_t>(key(place) % traffic::BlockValues::shifts);
   const auto part = values.part(rank, shift).subspan(skipped);
   std::memcpy(at + head.size, part.data(), part.size());
-  wire::store_fingerprint({at, roce_bytes - wire::icrc_bytes}, rank_tag(key(place), rank));
+  wire::store_fingerprint({at, roce_bytes - wire::icrc_bytes}, traffic::rank_tag(key(place), rank));
   auto* icrc = at + roce_bytes - wire::icrc_bytes;
   wire::store_icrc(icrc, wire::icrc_of(std::as_bytes(std::span(ip, 1)), *udp,
                                        {at, roce_bytes - wire::icrc_bytes}));
@@ -137,7 +137,7 @@ void NetReduceFrames::gradient(Packet& packet, const NetReducePlace& place, std:
 }
 
 bool NetReduceFrames::is_result(const engine::Frame& frame, const NetReducePlace& place,
-                                std::uint32_t rank, const BlockValues& values) const {
+                                std::uint32_t rank, const traffic::BlockValues& values) const {
   const auto& ip = *frame.ipv4;
   const auto& udp = *frame.udp;
   const auto head = this->head(place, rank);
@@ -152,13 +152,13 @@ bool NetReduceFrames::is_result(const engine::Frame& frame, const NetReducePlace
   if (!has_headers) {
     return false;
   }
-  const auto shift = static_cast<std::uint32_t>(key(place) % BlockValues::shifts);
+  const auto shift = static_cast<std::uint32_t>(key(place) % traffic::BlockValues::shifts);
   const auto sum = values.sum(shift).subspan(skipped);
   const auto covered = roce.first(roce.size() - wire::icrc_bytes);
   return std::memcmp(roce.data() + head.size, sum.data(), sum.size()) == 0 &&
-         wire::load_fingerprint(covered) == total_tag(key(place), ranks_.count()) &&
+         wire::load_fingerprint(covered) == traffic::total_tag(key(place), ranks_.count()) &&
          wire::load_icrc(roce.data() + covered.size()) ==
              wire::icrc_of(std::as_bytes(std::span(&ip, 1)), udp, covered);
 }
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::netreduce

@@ -15,9 +15,9 @@
 #include "traffic/ranks.h"
 #include "wire/roce.h"
 
-namespace tributary::pktgen {
+namespace tributary::netreduce {
 
-struct NetReducePlan {
+struct TrafficPlan {
   std::uint16_t workers = 8;  // of each ring
   std::uint32_t jobs = 1;     // rings
   std::uint32_t first_ring = 1;
@@ -27,7 +27,7 @@ struct NetReducePlan {
   std::uint16_t path_mtu = 1024;       // payload bytes of each packet
   // Packets that begin together: every worker sends its own of all before the next worker does.
   std::uint32_t interleave = 8;
-  std::vector<Reduction> kinds = {Reduction{}};  // rings take them in turn
+  std::vector<traffic::Reduction> kinds = {traffic::Reduction{}};  // rings take them in turn
   // After its last contribution, for a block to be done.
   Duration block_timeout = std::chrono::seconds(1);
 
@@ -49,8 +49,8 @@ struct NetReducePlace {
 class NetReduceFrames {
  public:
   // Ranks and neighbours outlive it.
-  NetReduceFrames(const NetReducePlan& plan, const Ranks& ranks, const Neighbours& neighbours,
-                  std::uint32_t job);
+  NetReduceFrames(const TrafficPlan& plan, const traffic::Ranks& ranks,
+                  const traffic::Neighbours& neighbours, std::uint32_t job);
 
   // Of the connection from any rank of that ring to the next.
   static std::uint32_t queue_pair(std::uint32_t job) { return first_queue_pair + job; }
@@ -58,11 +58,11 @@ class NetReduceFrames {
   std::uint32_t psn(std::uint32_t rank, std::uint64_t sequence) const;
 
   void gradient(Packet& packet, const NetReducePlace& place, std::uint32_t rank,
-                const BlockValues& values) const;
+                const traffic::BlockValues& values) const;
   // Whether that is, but for what routers change, the packet which `rank` sent, with the sum of all
   // ranks in it.
   bool is_result(const engine::Frame& frame, const NetReducePlace& place, std::uint32_t rank,
-                 const BlockValues& values) const;
+                 const traffic::BlockValues& values) const;
 
  private:
   static constexpr std::uint32_t first_queue_pair = 0x11;  // a fresh machine's
@@ -84,14 +84,14 @@ class NetReduceFrames {
   std::uint16_t source_port(std::uint32_t rank) const;
   std::uint64_t key(const NetReducePlace& place) const;
 
-  const Ranks& ranks_;
-  const Neighbours& neighbours_;
+  const traffic::Ranks& ranks_;
+  const traffic::Neighbours& neighbours_;
   std::uint32_t ring_;
   std::uint32_t job_;
-  Reduction kind_;
+  traffic::Reduction kind_;
   std::uint32_t window_;
   std::uint32_t message_packets_;
   std::uint32_t path_mtu_;
 };
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::netreduce

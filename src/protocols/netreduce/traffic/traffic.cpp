@@ -6,7 +6,7 @@
 
 #include "wire/roce.h"
 
-namespace tributary::pktgen {
+namespace tributary::netreduce {
 namespace {
 
 bool is_roce(const engine::Frame& frame) {
@@ -22,15 +22,15 @@ bool has_right_icrc(const engine::Frame& frame, const wire::RoceView& roce) {
 
 }  // namespace
 
-NetReduceTraffic::NetReduceTraffic(NetReducePlan plan, const Stations& stations,
-                                   const Neighbours& neighbours, PacketPool& pool)
+NetReduceTraffic::NetReduceTraffic(TrafficPlan plan, const traffic::Stations& stations,
+                                   const traffic::Neighbours& neighbours, PacketPool& pool)
     : BlockTraffic(plan.block_timeout),
       plan_(std::move(plan)),
       ranks_(stations, plan_.workers),
       pool_(pool) {
   for (const auto& kind : plan_.kinds) {
-    values_.push_back(std::make_unique<BlockValues>(kind.type, kind.op, plan_.workers,
-                                                    plan_.elements(kind.type)));
+    values_.push_back(std::make_unique<traffic::BlockValues>(kind.type, kind.op, plan_.workers,
+                                                             plan_.elements(kind.type)));
   }
   const auto blocks = std::bit_ceil(std::size_t{plan_.window} * plan_.message_packets + 1);
   for (std::uint32_t job = 0; job < plan_.jobs; ++job) {
@@ -67,7 +67,7 @@ bool NetReduceTraffic::begin_blocks(Ring& ring) {
     ++ring.run;
     ring.first = ring.next;
   }
-  Turn turn{ring.next, 0, 0, 0};
+  traffic::Turn turn{ring.next, 0, 0, 0};
   while (turn.count < plan_.interleave && may_begin_block(ring)) {
     figures_.runs += ring.next == ring.first ? 1 : 0;
     block_at(ring, ring.next) = {
@@ -118,7 +118,8 @@ std::optional<std::uint64_t> NetReduceTraffic::number_of(const Ring& ring, std::
   return before <= ring.oldest - ring.first ? std::optional(ring.oldest - before) : std::nullopt;
 }
 
-void NetReduceTraffic::arrived(PacketPtr packet, std::size_t port, Time now, Outbox& /*out*/) {
+void NetReduceTraffic::arrived(PacketPtr packet, std::size_t port, Time now,
+                               traffic::Outbox& /*out*/) {
   const auto frame = engine::parse_frame(*packet);
   const auto roce = is_roce(frame) ? wire::parse_roce(frame.payload) : wire::RoceView{};
   if (roce.bth == nullptr) {
@@ -173,7 +174,7 @@ void NetReduceTraffic::close_block(Ring& ring, Block& block) {
 }
 
 // Blocks begin in order, so that only the oldest one need be looked at.
-void NetReduceTraffic::expire(Time now, Outbox& /*out*/) {
+void NetReduceTraffic::expire(Time now, traffic::Outbox& /*out*/) {
   if (!looks_now(now)) {
     return;
   }
@@ -190,7 +191,7 @@ void NetReduceTraffic::expire(Time now, Outbox& /*out*/) {
   }
 }
 
-std::vector<Figure> NetReduceTraffic::figures() const {
+std::vector<traffic::Figure> NetReduceTraffic::figures() const {
   return {{"runs", figures_.runs},
           {"results_received", figures_.results},
           {"blocks_given_up", figures_.given_up},
@@ -198,4 +199,4 @@ std::vector<Figure> NetReduceTraffic::figures() const {
           {"invalid", figures_.invalid}};
 }
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::netreduce

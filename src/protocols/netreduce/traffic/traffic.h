@@ -15,21 +15,21 @@
 #include "traffic/neighbours.h"
 #include "traffic/stations.h"
 
-namespace tributary::pktgen {
+namespace tributary::netreduce {
 
 // Aggregation with NetReduce: all workers of some rings, in step, each sending to the next. A unit
 // is a block: the packets of all ranks that have the same place, done when every rank has got the
 // one that the rank before it sent, with the sum. Receivers do not answer, and what is lost is not
 // sent again: the run ends there, and the next one begins when the rest of it is done or lost.
-class NetReduceTraffic final : public BlockTraffic {
+class NetReduceTraffic final : public traffic::BlockTraffic {
  public:
   // Stations and neighbours outlive it.
-  NetReduceTraffic(NetReducePlan plan, const Stations& stations, const Neighbours& neighbours,
-                   PacketPool& pool);
+  NetReduceTraffic(TrafficPlan plan, const traffic::Stations& stations,
+                   const traffic::Neighbours& neighbours, PacketPool& pool);
   ~NetReduceTraffic() override;
 
-  void expire(Time now, Outbox& out) override;
-  std::vector<Figure> figures() const override;
+  void expire(Time now, traffic::Outbox& out) override;
+  std::vector<traffic::Figure> figures() const override;
 
  private:
   struct Block {
@@ -42,7 +42,7 @@ class NetReduceTraffic final : public BlockTraffic {
   };
   // Blocks are numbered in the order in which they begin, through all runs.
   struct Ring {
-    const BlockValues* values = nullptr;
+    const traffic::BlockValues* values = nullptr;
     NetReduceFrames frames;
     std::uint32_t run = 0;
     std::uint64_t first{};      // block of the run
@@ -62,7 +62,7 @@ class NetReduceTraffic final : public BlockTraffic {
 
   bool has_contribution() override;
   Contribution next_contribution(Time now) override;
-  void arrived(PacketPtr packet, std::size_t port, Time now, Outbox& out) override;
+  void arrived(PacketPtr packet, std::size_t port, Time now, traffic::Outbox& out) override;
   void clear_figures() override { figures_ = {}; }
 
   static Block& block_at(Ring& ring, std::uint64_t number) {
@@ -76,15 +76,15 @@ class NetReduceTraffic final : public BlockTraffic {
   void take_result(Ring& ring, std::uint32_t rank, std::uint64_t number, Time now);
   void close_block(Ring& ring, Block& block);
 
-  NetReducePlan plan_;
-  Ranks ranks_;
+  TrafficPlan plan_;
+  traffic::Ranks ranks_;
   PacketPool& pool_;
-  std::vector<std::unique_ptr<BlockValues>> values_;  // by kind
+  std::vector<std::unique_ptr<traffic::BlockValues>> values_;  // by kind
   std::vector<Ring> rings_;
   std::size_t next_ring_ = 0;
   Ring* sending_ = nullptr;  // null: nobody's turn
-  Turn turn_;
+  traffic::Turn turn_;
   Figures figures_;
 };
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::netreduce

@@ -5,13 +5,13 @@
 
 #include "traffic/block_values.h"
 
-namespace tributary::pktgen {
+namespace tributary::panama {
 namespace {
 
 // The trees of all jobs.
 class PanamaFeed {
  public:
-  PanamaFeed(const PanamaPlan& plan, const Stations& stations, PacketPool& pool)
+  PanamaFeed(const TrafficPlan& plan, const traffic::Stations& stations, PacketPool& pool)
       : plan_(plan), places_(plan, stations.ports()), pool_(pool) {
     for (const auto& kind : plan.kinds) {
       values_.emplace_back(kind.type, kind.op, plan.workers, plan.elements);
@@ -24,7 +24,7 @@ class PanamaFeed {
   }
 
   // What all workers send to all trees.
-  void packets(const PanamaPosition& at, const FileSink& sink) const {
+  void packets(const PanamaPosition& at, const traffic::FileSink& sink) const {
     for (std::size_t i = 0; i < trees_.size(); ++i) {
       const auto job = static_cast<std::uint32_t>(i / plan_.trees);
       for (std::uint32_t rank = 0; rank < plan_.workers; ++rank) {
@@ -36,17 +36,17 @@ class PanamaFeed {
   }
 
  private:
-  const PanamaPlan& plan_;
+  const TrafficPlan& plan_;
   PanamaPlaces places_;
   PacketPool& pool_;
-  std::vector<BlockValues> values_;
+  std::vector<traffic::BlockValues> values_;
   std::vector<PanamaFrames> trees_;
 };
 
 }  // namespace
 
-void feed_panama(const PanamaPlan& plan, const Stations& stations, PacketPool& pool,
-                 std::uint32_t collectives, const FileSink& sink) {
+void feed_panama(const TrafficPlan& plan, const traffic::Stations& stations, PacketPool& pool,
+                 std::uint32_t collectives, const traffic::FileSink& sink) {
   const PanamaFeed feed(plan, stations, pool);
   const auto step = static_cast<std::uint32_t>((std::uint64_t{1} << 32) / collectives);
   for (std::uint32_t collective = 0; collective < collectives; ++collective) {
@@ -56,4 +56,4 @@ void feed_panama(const PanamaPlan& plan, const Stations& stations, PacketPool& p
   }
 }
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::panama

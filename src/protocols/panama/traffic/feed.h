@@ -8,7 +8,7 @@
 #include "traffic/sink.h"
 #include "traffic/stations.h"
 
-namespace tributary::pktgen {
+namespace tributary::panama {
 
 // Aggregation that can be replayed for ever, for a switch that is the root: a file for each port,
 // with as many frames in all. First the first packets of all trees, then the next of all, so that
@@ -16,7 +16,7 @@ namespace tributary::pktgen {
 // remembers. Their numbers go round the circle, so that the first is newer than the last when the
 // files begin again.
 inline constexpr std::uint32_t panama_collectives_min = 9;
-void feed_panama(const PanamaPlan& plan, const Stations& stations, PacketPool& pool,
-                 std::uint32_t collectives, const FileSink& sink);
+void feed_panama(const TrafficPlan& plan, const traffic::Stations& stations, PacketPool& pool,
+                 std::uint32_t collectives, const traffic::FileSink& sink);
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::panama

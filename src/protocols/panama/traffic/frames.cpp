@@ -7,7 +7,7 @@
 #include "protocols/panama/engine/config.h"
 #include "traffic/ranks.h"
 
-namespace tributary::pktgen {
+namespace tributary::panama {
 namespace {
 
 using wire::PanamaHeader;
@@ -21,7 +21,7 @@ std::uint32_t crc_of(const PanamaHeader& header) {
 
 }  // namespace
 
-PanamaPlaces::PanamaPlaces(const PanamaPlan& plan, std::size_t ports) : workers_(plan.workers) {
+PanamaPlaces::PanamaPlaces(const TrafficPlan& plan, std::size_t ports) : workers_(plan.workers) {
   for (std::size_t port = 0; port < ports; ++port) {
     if (plan.parent != port) {
       ports_.push_back(port);
@@ -40,8 +40,8 @@ std::optional<std::uint32_t> PanamaPlaces::rank_at(std::uint32_t job, std::size_
   return rank < workers_ ? std::optional(static_cast<std::uint32_t>(rank)) : std::nullopt;
 }
 
-PanamaFrames::PanamaFrames(const PanamaPlan& plan, const PanamaPlaces& places,
-                           const Stations& stations, std::uint32_t job, std::uint16_t tree)
+PanamaFrames::PanamaFrames(const TrafficPlan& plan, const PanamaPlaces& places,
+                           const traffic::Stations& stations, std::uint32_t job, std::uint16_t tree)
     : group_(plan.group.value() + job * plan.trees + tree),
       collective_(plan.collective),
       key_(wire::mix_key(wire::panama_key(plan.first_job + job, tree), 1)) {
@@ -57,7 +57,7 @@ PanamaFrames::PanamaFrames(const PanamaPlan& plan, const PanamaPlaces& places,
   common_.elements = plan.elements;
   common_.contributions = std::uint16_t{1};
   common_.workers = plan.workers;
-  panama::TreeConfig config;
+  TreeConfig config;
   config.job = plan.first_job + job;
   config.tree = tree;
   config.group = group_;
@@ -66,25 +66,25 @@ PanamaFrames::PanamaFrames(const PanamaPlan& plan, const PanamaPlaces& places,
     engine::SwitchIdentity self;
     self.mac = stations.mac(port, 0);
     self.address = stations.address(port, 0);
-    headers_.push_back(panama::headers_of(config, self));
-    panama::address(headers_.back(), false, payload_bytes_);
+    headers_.push_back(headers_of(config, self));
+    address(headers_.back(), false, payload_bytes_);
   }
 }
 
 std::uint64_t PanamaFrames::fingerprint(const PanamaPosition& at) const {
-  return total_tag(block_key(at), static_cast<std::uint32_t>(headers_.size()));
+  return traffic::total_tag(block_key(at), static_cast<std::uint32_t>(headers_.size()));
 }
 
 void PanamaFrames::contribution(Packet& packet, const PanamaPosition& at, std::uint32_t rank,
-                                const BlockValues& values) const {
+                                const traffic::BlockValues& values) const {
   packet.length = frame_bytes();
-  auto& headers = *new (packet.data()) panama::Headers(headers_[rank]);
+  auto& headers = *new (packet.data()) Headers(headers_[rank]);
   auto& header = headers.panama = common_;
   header.vid = at.vid;
   header.epoch = at.epoch;
   header.flags |= is_last(at.vid) ? PanamaHeader::fin_bit : std::uint8_t{0};
   header.rank = static_cast<std::uint16_t>(rank);
-  header.fingerprint = rank_tag(block_key(at), rank);
+  header.fingerprint = traffic::rank_tag(block_key(at), rank);
   const auto shift = shift_of(at);
   const auto part = values.part(rank, shift);
   std::memcpy(&headers + 1, part.data(), part.size());
@@ -92,8 +92,8 @@ void PanamaFrames::contribution(Packet& packet, const PanamaPosition& at, std::u
   wire::reseal(header);
 }
 
-void PanamaFrames::answer(Packet& sum, const StationRange& root) const {
-  auto& headers = *reinterpret_cast<panama::Headers*>(sum.data());
+void PanamaFrames::answer(Packet& sum, const traffic::StationRange& root) const {
+  auto& headers = *reinterpret_cast<Headers*>(sum.data());
   headers.ethernet.source = root.mac;
   headers.ipv4.source = root.address;
   headers.ipv4.ttl = ttl_of_new_packets;
@@ -115,4 +115,4 @@ bool PanamaFrames::is_total(const PanamaHeader& header, PanamaKind kind, std::ui
          header.payload_crc.value() == sum_crc && header.crc.value() == crc_of(header);
 }
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::panama

@@ -15,9 +15,9 @@
 #include "wire/cursor.h"
 #include "wire/ipv4.h"
 
-namespace tributary::pktgen {
+namespace tributary::panama {
 
-struct PanamaPlan {
+struct TrafficPlan {
   std::uint16_t workers = 2;  // of each job, each behind a port of its own
   std::uint32_t jobs = 1;
   std::uint32_t first_job = 1;
@@ -29,7 +29,7 @@ struct PanamaPlan {
   // Packets that begin together: every worker sends its own of all before the next worker does.
   std::uint32_t interleave = 8;
   std::uint16_t elements = 256;
-  std::vector<Reduction> kinds = {Reduction{}};  // jobs take them in turn
+  std::vector<traffic::Reduction> kinds = {traffic::Reduction{}};  // jobs take them in turn
   // Where the switch under test sends its sums, if it is not the root.
   std::optional<std::size_t> parent;
   // After its last contribution, for a block to be done.
@@ -40,7 +40,7 @@ struct PanamaPlan {
 // have workers; jobs take ports in turn.
 class PanamaPlaces {
  public:
-  PanamaPlaces(const PanamaPlan& plan, std::size_t ports);
+  PanamaPlaces(const TrafficPlan& plan, std::size_t ports);
 
   std::size_t port_of(std::uint32_t job, std::uint32_t rank) const {
     return ports_[(std::size_t{job} * workers_ + rank) % ports_.size()];
@@ -64,24 +64,24 @@ struct PanamaPosition {
 // The packets of one tree of one job.
 class PanamaFrames {
  public:
-  PanamaFrames(const PanamaPlan& plan, const PanamaPlaces& places, const Stations& stations,
-               std::uint32_t job, std::uint16_t tree);
+  PanamaFrames(const TrafficPlan& plan, const PanamaPlaces& places,
+               const traffic::Stations& stations, std::uint32_t job, std::uint16_t tree);
 
   std::uint32_t frame_bytes() const {
-    return static_cast<std::uint32_t>(sizeof(panama::Headers) + payload_bytes_);
+    return static_cast<std::uint32_t>(sizeof(Headers) + payload_bytes_);
   }
   wire::Ipv4Address group() const { return group_; }
   std::uint32_t shift_of(const PanamaPosition& at) const {
-    return static_cast<std::uint32_t>(block_key(at) % BlockValues::shifts);
+    return static_cast<std::uint32_t>(block_key(at) % traffic::BlockValues::shifts);
   }
   // The fingerprint of all workers.
   std::uint64_t fingerprint(const PanamaPosition& at) const;
 
   // What `rank` contributes.
   void contribution(Packet& packet, const PanamaPosition& at, std::uint32_t rank,
-                    const BlockValues& values) const;
+                    const traffic::BlockValues& values) const;
   // Turns a sum that came up into the root's result.
-  void answer(Packet& sum, const StationRange& root) const;
+  void answer(Packet& sum, const traffic::StationRange& root) const;
   // Whether a header is what a sum of all workers has to have, with a payload of that CRC behind.
   bool is_total(const wire::PanamaHeader& header, wire::PanamaKind kind, std::uint64_t total,
                 std::uint32_t sum_crc) const;
@@ -97,7 +97,7 @@ class PanamaFrames {
   std::uint32_t collective_;
   std::size_t payload_bytes_;
   std::uint64_t key_;
-  std::vector<panama::Headers> headers_;  // by rank
+  std::vector<Headers> headers_;  // by rank
 };
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::panama

@@ -9,12 +9,12 @@
 #include "protocols/panama/engine/config.h"
 #include "protocols/panama/engine/protocol.h"
 
-namespace tributary::pktgen {
+namespace tributary::panama {
 
 using wire::PanamaHeader;
 using wire::PanamaKind;
 
-PanamaTraffic::PanamaTraffic(PanamaPlan plan, const Stations& stations, PacketPool& pool)
+PanamaTraffic::PanamaTraffic(TrafficPlan plan, const traffic::Stations& stations, PacketPool& pool)
     : BlockTraffic(plan.block_timeout),
       plan_(std::move(plan)),
       stations_(stations),
@@ -22,7 +22,7 @@ PanamaTraffic::PanamaTraffic(PanamaPlan plan, const Stations& stations, PacketPo
       pool_(pool) {
   for (const auto& kind : plan_.kinds) {
     values_.push_back(
-        std::make_unique<BlockValues>(kind.type, kind.op, plan_.workers, plan_.elements));
+        std::make_unique<traffic::BlockValues>(kind.type, kind.op, plan_.workers, plan_.elements));
   }
   for (std::uint32_t job = 0; job < plan_.jobs; ++job) {
     for (std::uint16_t number = 0; number < plan_.trees; ++number) {
@@ -58,7 +58,7 @@ void PanamaTraffic::begin_collective(Tree& tree) {
   ++tree.next.epoch;
   tree.next.vid = 0;
   tree.oldest = 0;
-  tree.cap = panama::initial_window;
+  tree.cap = initial_window;
   tree.broken = false;
 }
 
@@ -111,9 +111,9 @@ PanamaTraffic::Tree* PanamaTraffic::find_tree(const engine::Frame& frame,
   return frame.ipv4->destination == tree.frames.group() ? &tree : nullptr;
 }
 
-void PanamaTraffic::arrived(PacketPtr packet, std::size_t port, Time now, Outbox& out) {
+void PanamaTraffic::arrived(PacketPtr packet, std::size_t port, Time now, traffic::Outbox& out) {
   const auto frame = engine::parse_frame(*packet);
-  if (!panama::claims(frame) || frame.ipv4->header_bytes() != sizeof(wire::Ipv4Header)) {
+  if (!claims(frame) || frame.ipv4->header_bytes() != sizeof(wire::Ipv4Header)) {
     ++counters_.foreign;
     return;
   }
@@ -179,7 +179,7 @@ void PanamaTraffic::take_result(Tree& tree, std::uint32_t rank, const engine::Fr
 }
 
 // Also when it comes again: the switch may have lost the answer.
-void PanamaTraffic::answer(const Tree& tree, PacketPtr sum, Outbox& out) {
+void PanamaTraffic::answer(const Tree& tree, PacketPtr sum, traffic::Outbox& out) {
   ++figures_.sums;
   ++figures_.answers;
   tree.frames.answer(*sum, stations_.range(*plan_.parent));
@@ -195,7 +195,7 @@ void PanamaTraffic::close_block(Tree& tree, Block& block) {
 }
 
 // Blocks begin in order, so that only the oldest one need be looked at.
-void PanamaTraffic::expire(Time now, Outbox& /*out*/) {
+void PanamaTraffic::expire(Time now, traffic::Outbox& /*out*/) {
   if (!looks_now(now)) {
     return;
   }
@@ -212,11 +212,11 @@ void PanamaTraffic::expire(Time now, Outbox& /*out*/) {
   }
 }
 
-std::vector<Figure> PanamaTraffic::figures() const {
+std::vector<traffic::Figure> PanamaTraffic::figures() const {
   return {{"collectives", figures_.collectives},     {"results_received", figures_.results},
           {"results_congested", figures_.congested}, {"sums_received", figures_.sums},
           {"answers_sent", figures_.answers},        {"blocks_given_up", figures_.given_up},
           {"duplicates", figures_.duplicates},       {"invalid", figures_.invalid}};
 }
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::panama

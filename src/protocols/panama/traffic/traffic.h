@@ -15,20 +15,20 @@
 #include "traffic/block_values.h"
 #include "traffic/stations.h"
 
-namespace tributary::pktgen {
+namespace tributary::panama {
 
 // Aggregation with PANAMA: all workers of some jobs, in step, and the root of their trees if the
 // switch is not. A unit is a block: one VID, done when all its workers have the result. Every tree
 // has a window, as wide as the switches allow. What is lost is not sent again: the collective ends
 // there, and the next one begins when the rest of it is done or lost.
-class PanamaTraffic final : public BlockTraffic {
+class PanamaTraffic final : public traffic::BlockTraffic {
  public:
   // The stations outlive it.
-  PanamaTraffic(PanamaPlan plan, const Stations& stations, PacketPool& pool);
+  PanamaTraffic(TrafficPlan plan, const traffic::Stations& stations, PacketPool& pool);
   ~PanamaTraffic() override;
 
-  void expire(Time now, Outbox& out) override;
-  std::vector<Figure> figures() const override;
+  void expire(Time now, traffic::Outbox& out) override;
+  std::vector<traffic::Figure> figures() const override;
 
  private:
   struct Block {
@@ -41,11 +41,11 @@ class PanamaTraffic final : public BlockTraffic {
   };
   struct Tree {
     std::uint32_t job = 0;  // the first one is 0
-    const BlockValues* values = nullptr;
+    const traffic::BlockValues* values = nullptr;
     PanamaFrames frames;
     PanamaPosition next;       // of the block that begins next
     std::uint32_t oldest = 0;  // VID; none before it is open
-    std::uint32_t cap = panama::initial_window;
+    std::uint32_t cap = initial_window;
     bool broken = false;        // a block was lost: the collective ends early
     std::vector<Block> blocks;  // by VID, modulo their number
   };
@@ -63,7 +63,7 @@ class PanamaTraffic final : public BlockTraffic {
 
   bool has_contribution() override;
   Contribution next_contribution(Time now) override;
-  void arrived(PacketPtr packet, std::size_t port, Time now, Outbox& out) override;
+  void arrived(PacketPtr packet, std::size_t port, Time now, traffic::Outbox& out) override;
   void clear_figures() override { figures_ = {}; }
 
   static Block& block_at(Tree& tree, std::uint32_t vid) {
@@ -77,19 +77,19 @@ class PanamaTraffic final : public BlockTraffic {
                 wire::Bytes payload) const;
   void take_result(Tree& tree, std::uint32_t rank, const engine::Frame& frame,
                    const wire::PanamaHeader& header, Time now);
-  void answer(const Tree& tree, PacketPtr sum, Outbox& out);
+  void answer(const Tree& tree, PacketPtr sum, traffic::Outbox& out);
   void close_block(Tree& tree, Block& block);
 
-  PanamaPlan plan_;
-  const Stations& stations_;
+  TrafficPlan plan_;
+  const traffic::Stations& stations_;
   PanamaPlaces places_;
   PacketPool& pool_;
-  std::vector<std::unique_ptr<BlockValues>> values_;  // by kind
-  std::vector<Tree> trees_;                           // of the first job, then of the next
+  std::vector<std::unique_ptr<traffic::BlockValues>> values_;  // by kind
+  std::vector<Tree> trees_;                                    // of the first job, then of the next
   std::size_t next_tree_ = 0;
   Tree* sending_ = nullptr;  // null: nobody's turn
-  Turn turn_;
+  traffic::Turn turn_;
   Figures figures_;
 };
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::panama

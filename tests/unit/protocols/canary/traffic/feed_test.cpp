@@ -9,7 +9,7 @@
 #include "support/switch_bench.h"
 #include "support/traffic_bench.h"
 
-namespace tributary::pktgen {
+namespace tributary::canary {
 namespace {
 
 using test::figure;
@@ -22,9 +22,9 @@ TEST(FeedCanary, CanBeReplayedForEver) {
   test::Bench bench({{mac(1), Ip{10, 0, 0, 1}, hosts, mac(0, 0xee), {}}});
   for (const std::uint32_t interleave : {1u, 7u, 64u}) {
     auto config = test::fed_router(hosts);
-    config.protocols.emplace<canary::CanaryConfig>();
+    config.protocols.emplace<CanaryConfig>();
     test::SwitchNetwork network(config, bench.pool, bench.now);
-    CanaryPlan plan;
+    TrafficPlan plan;
     plan.hosts = hosts;
     plan.interleave = interleave;
     std::vector<test::FrameBytes> file;
@@ -47,4 +47,4 @@ TEST(FeedCanary, CanBeReplayedForEver) {
 }
 
 }  // namespace
-}  // namespace tributary::pktgen
+}  // namespace tributary::canary

@@ -10,7 +10,7 @@
 #include "support/switch_bench.h"
 #include "support/traffic_bench.h"
 
-namespace tributary::pktgen {
+namespace tributary::canary {
 namespace {
 
 using std::chrono::milliseconds;
@@ -26,8 +26,8 @@ switching::SwitchConfig router(std::size_t ports, std::uint32_t descriptors = 10
   config.name = "s";
   config.id = 1;
   config.address = Ip{10, 255, 0, 1};
-  config.protocols.emplace<canary::CanaryConfig>();
-  config.protocols.get<canary::CanaryConfig>().descriptors = descriptors;
+  config.protocols.emplace<CanaryConfig>();
+  config.protocols.get<CanaryConfig>().descriptors = descriptors;
   for (std::size_t port = 0; port < ports; ++port) {
     const auto subnet = static_cast<std::uint8_t>(port);
     config.ports.push_back(
@@ -36,8 +36,8 @@ switching::SwitchConfig router(std::size_t ports, std::uint32_t descriptors = 10
   return config;
 }
 
-std::vector<StationRange> behind_router(std::size_t ports) {
-  std::vector<StationRange> ranges;
+std::vector<traffic::StationRange> behind_router(std::size_t ports) {
+  std::vector<traffic::StationRange> ranges;
   for (std::size_t port = 0; port < ports; ++port) {
     const auto subnet = static_cast<std::uint8_t>(port);
     ranges.push_back({mac(1, subnet), Ip{10, 0, subnet, 1}, 64, {}, Ip{10, 0, subnet, 254}});
@@ -45,8 +45,8 @@ std::vector<StationRange> behind_router(std::size_t ports) {
   return ranges;
 }
 
-TrialResult run(test::Bench& bench, const CanaryPlan& plan, const test::Bench::Network& network,
-                const Rate& rate = {}) {
+traffic::TrialResult run(test::Bench& bench, const TrafficPlan& plan,
+                         const test::Bench::Network& network, const traffic::Rate& rate = {}) {
   CanaryTraffic traffic(plan, bench.stations, bench.neighbours, bench.pool);
   return test::run_trial(bench, traffic, network, rate);
 }
@@ -54,7 +54,7 @@ TrialResult run(test::Bench& bench, const CanaryPlan& plan, const test::Bench::N
 TEST(CanaryTraffic, TurnsBlocksOverWithoutAnySwitch) {
   for (const int hosts : {2, 3, 8, 64}) {
     test::Bench bench;
-    CanaryPlan plan;
+    TrafficPlan plan;
     plan.hosts = static_cast<std::uint16_t>(hosts);
     plan.elements = 33;
     const auto result = run(bench, plan, test::Bench::loop);
@@ -75,7 +75,7 @@ TEST(CanaryTraffic, TurnsBlocksOverThroughARouter) {
 TEST(CanaryTraffic, SpreadsWorkersOverPorts) {
   test::Bench bench(behind_router(3));
   test::SwitchNetwork network(router(3), bench.pool, bench.now);
-  CanaryPlan plan;
+  TrafficPlan plan;
   plan.hosts = 16;
   expect_all_done(run(bench, plan, std::ref(network)), 100);
 }
@@ -83,7 +83,7 @@ TEST(CanaryTraffic, SpreadsWorkersOverPorts) {
 TEST(CanaryTraffic, RunsDirectlyOverEthernet) {
   test::Bench bench(behind_router(2));
   test::SwitchNetwork network(router(2), bench.pool, bench.now);
-  CanaryPlan plan;
+  TrafficPlan plan;
   plan.encapsulation = wire::Encapsulation::ethernet;
   expect_all_done(run(bench, plan, std::ref(network)), 1000);
 }
@@ -94,7 +94,7 @@ TEST(CanaryTraffic, CrossesABridge) {
   config.id = 1;
   config.address = Ip{10, 0, 0, 254};
   config.bridge_address = forwarding::InterfaceAddress{Ip{10, 0, 0, 254}, 24};
-  config.protocols.emplace<canary::CanaryConfig>();
+  config.protocols.emplace<CanaryConfig>();
   config.ports = {test::bridged_port("a", 1), test::bridged_port("b", 2)};
   test::Bench bench(
       {{mac(1), Ip{10, 0, 0, 1}, 32, {}, {}}, {mac(101), Ip{10, 0, 0, 101}, 32, {}, {}}});
@@ -105,7 +105,7 @@ TEST(CanaryTraffic, CrossesABridge) {
 TEST(CanaryTraffic, RunsJobsOfAllTypesAndOperators) {
   test::Bench bench(behind_router(1));
   test::SwitchNetwork network(router(1, 4096), bench.pool, bench.now);
-  CanaryPlan plan;
+  TrafficPlan plan;
   plan.kinds = test::all_reductions();
   plan.jobs = static_cast<std::uint32_t>(plan.kinds.size());
   plan.window = 2;
@@ -117,7 +117,7 @@ TEST(CanaryTraffic, RunsJobsOfAllTypesAndOperators) {
 TEST(CanaryTraffic, RestoresWhatCollided) {
   test::Bench bench(behind_router(1));
   test::SwitchNetwork network(router(1, 8), bench.pool, bench.now);
-  CanaryPlan plan;
+  TrafficPlan plan;
   plan.window = 64;
   plan.interleave = 64;
   const auto result = run(bench, plan, std::ref(network));
@@ -129,13 +129,14 @@ TEST(CanaryTraffic, GivesLostBlocksUpAndGoesOn) {
   test::Bench bench(behind_router(1));
   test::SwitchNetwork network(router(1), bench.pool, bench.now);
   std::uint64_t seen = 0;
-  CanaryPlan plan;
+  TrafficPlan plan;
   plan.block_timeout = milliseconds(4);
-  const auto result = run(bench, plan, [&](std::size_t port, PacketPtr packet, Outbox& back) {
-    if (++seen % 500 != 0) {
-      network(port, std::move(packet), back);
-    }
-  });
+  const auto result =
+      run(bench, plan, [&](std::size_t port, PacketPtr packet, traffic::Outbox& back) {
+        if (++seen % 500 != 0) {
+          network(port, std::move(packet), back);
+        }
+      });
   EXPECT_GT(result.counters.done, 500u);
   EXPECT_GT(result.lost(), 10u);
   EXPECT_EQ(result.lost(), figure(result, "blocks_given_up"));
@@ -145,14 +146,14 @@ TEST(CanaryTraffic, GivesLostBlocksUpAndGoesOn) {
 TEST(CanaryTraffic, KeepsToTheRate) {
   test::Bench bench(behind_router(1));
   test::SwitchNetwork network(router(1), bench.pool, bench.now);
-  const auto result = run(bench, {}, std::ref(network), {Rate::Unit::packets, 100e3});
+  const auto result = run(bench, {}, std::ref(network), {traffic::Rate::Unit::packets, 100e3});
   EXPECT_NEAR(result.packets_per_second(), 100e3, 1000);
   expect_all_done(result, 250);
 }
 
 // A loop that changes the Canary packets of one kind, and seals them again.
 test::Bench::Network change(CanaryKind kind, std::function<void(wire::CanaryView&)> how) {
-  return [kind, how = std::move(how)](std::size_t port, PacketPtr packet, Outbox& back) {
+  return [kind, how = std::move(how)](std::size_t port, PacketPtr packet, traffic::Outbox& back) {
     auto frame = engine::parse_frame(*packet);
     if (frame.udp != nullptr) {
       auto view = wire::parse_canary(frame.payload, wire::Encapsulation::udp);
@@ -185,7 +186,7 @@ class Liar {
 TEST(CanaryTraffic, CountsEveryWrongResult) {
   test::Bench bench;
   Liar liar;
-  CanaryPlan plan;
+  TrafficPlan plan;
   plan.block_timeout = milliseconds(4);
   const auto result = run(bench, plan, liar.network(CanaryKind::result));
   EXPECT_GT(liar.lies, 10u);
@@ -195,7 +196,7 @@ TEST(CanaryTraffic, CountsEveryWrongResult) {
 TEST(CanaryTraffic, LeaderNoticesAWrongSum) {
   test::Bench bench;
   Liar liar;
-  CanaryPlan plan;
+  TrafficPlan plan;
   plan.hosts = 2;
   const auto result = run(bench, plan, liar.network(CanaryKind::contribution));
   EXPECT_GT(liar.lies, 10u);
@@ -205,12 +206,12 @@ TEST(CanaryTraffic, LeaderNoticesAWrongSum) {
 
 TEST(CanaryTraffic, DoesNotTakeTheSumOfAnotherBlock) {
   test::Bench bench;
-  CanaryPlan plan;
+  TrafficPlan plan;
   plan.block_timeout = milliseconds(4);
   // The result of a block under the id of the next.
   const auto result = run(bench, plan, change(CanaryKind::result, [](wire::CanaryView& view) {
                             view.header->id = view.header->id.value() + 1;
-                            view.header->fingerprint = total_tag(view.header->key(), 8);
+                            view.header->fingerprint = traffic::total_tag(view.header->key(), 8);
                           }));
   EXPECT_GT(result.wrong, 1000u);
   EXPECT_EQ(result.counters.done, 0u);
@@ -234,7 +235,7 @@ TEST(CanaryTraffic, LeaderNoticesAForeignContribution) {
 
 TEST(CanaryTraffic, AnswersEachSenderOnce) {
   test::Bench bench;
-  CanaryPlan plan;
+  TrafficPlan plan;
   plan.block_timeout = milliseconds(4);
   // All that comes is from one switch.
   const auto result = run(bench, plan, change(CanaryKind::contribution, [](wire::CanaryView& view) {
@@ -247,19 +248,20 @@ TEST(CanaryTraffic, AnswersEachSenderOnce) {
 TEST(CanaryTraffic, SurvivesForeignAndBrokenPackets) {
   test::Bench bench;
   std::uint64_t seen = 0;
-  const auto result = run(bench, {}, [&](std::size_t port, PacketPtr packet, Outbox& back) {
-    auto copy = bench.pool.clone(*packet);
-    if (copy != nullptr) {
-      copy->length = static_cast<std::uint32_t>(seen * 7 % copy->length);
-      back[port].push(std::move(copy));
-    }
-    if (auto noise = bench.pool.clone(*packet)) {
-      noise->data()[seen * 13 % noise->length] ^= std::byte{0x10};
-      back[port].push(std::move(noise));
-    }
-    ++seen;
-    back[port].push(std::move(packet));
-  });
+  const auto result =
+      run(bench, {}, [&](std::size_t port, PacketPtr packet, traffic::Outbox& back) {
+        auto copy = bench.pool.clone(*packet);
+        if (copy != nullptr) {
+          copy->length = static_cast<std::uint32_t>(seen * 7 % copy->length);
+          back[port].push(std::move(copy));
+        }
+        if (auto noise = bench.pool.clone(*packet)) {
+          noise->data()[seen * 13 % noise->length] ^= std::byte{0x10};
+          back[port].push(std::move(noise));
+        }
+        ++seen;
+        back[port].push(std::move(packet));
+      });
   EXPECT_GT(result.counters.done, 10u);
   EXPECT_EQ(result.wrong, 0u);
   EXPECT_GT(result.counters.foreign, 100u);
@@ -267,4 +269,4 @@ TEST(CanaryTraffic, SurvivesForeignAndBrokenPackets) {
 }
 
 }  // namespace
-}  // namespace tributary::pktgen
+}  // namespace tributary::canary

@@ -9,7 +9,7 @@
 #include "support/switch_bench.h"
 #include "support/traffic_bench.h"
 
-namespace tributary::pktgen {
+namespace tributary::netreduce {
 namespace {
 
 using test::figure;
@@ -21,13 +21,13 @@ constexpr std::uint8_t hosts = 8;
 TEST(FeedNetReduce, CanBeReplayedForEver) {
   constexpr std::uint32_t messages = 4;
   constexpr std::uint64_t passes = 4;
-  NetReducePlan plan;
+  TrafficPlan plan;
   plan.workers = hosts;
   plan.message_packets = 10;
   for (const std::uint32_t interleave : {1u, 7u, 64u}) {
     test::Bench bench({{mac(1), Ip{10, 0, 0, 1}, hosts, mac(0, 0xee), {}}});
     auto config = test::fed_router(hosts);
-    auto& ring = config.protocols.emplace<netreduce::NetReduceConfig>().rings.emplace_back();
+    auto& ring = config.protocols.emplace<NetReduceConfig>().rings.emplace_back();
     ring.id = plan.first_ring;
     ring.message_packets = plan.message_packets;
     for (std::uint8_t i = 1; i <= hosts; ++i) {
@@ -53,4 +53,4 @@ TEST(FeedNetReduce, CanBeReplayedForEver) {
 }
 
 }  // namespace
-}  // namespace tributary::pktgen
+}  // namespace tributary::netreduce

@@ -10,15 +10,15 @@
 #include "support/switch_bench.h"
 #include "support/traffic_bench.h"
 
-namespace tributary::pktgen {
+namespace tributary::netreduce {
 namespace {
 
 using std::chrono::milliseconds;
 using test::expect_all_done;
 using test::figure;
 
-NetReducePlan plan_of(std::uint16_t workers) {
-  NetReducePlan plan;
+TrafficPlan plan_of(std::uint16_t workers) {
+  TrafficPlan plan;
   plan.workers = workers;
   plan.message_packets = 5;
   plan.path_mtu = 256;
@@ -27,12 +27,12 @@ NetReducePlan plan_of(std::uint16_t workers) {
 }
 
 // A bridge with one port for each of the generator's, and the rings of the plan.
-switching::SwitchConfig bridge(const NetReducePlan& plan, const Stations& stations) {
+switching::SwitchConfig bridge(const TrafficPlan& plan, const traffic::Stations& stations) {
   auto config = test::bridge(stations.ports());
-  config.protocols.emplace<netreduce::NetReduceConfig>();
-  const Ranks ranks(stations, plan.workers);
+  config.protocols.emplace<NetReduceConfig>();
+  const traffic::Ranks ranks(stations, plan.workers);
   for (std::uint32_t job = 0; job < plan.jobs; ++job) {
-    auto& ring = config.protocols.get<netreduce::NetReduceConfig>().rings.emplace_back();
+    auto& ring = config.protocols.get<NetReduceConfig>().rings.emplace_back();
     ring.id = plan.first_ring + job;
     for (std::uint32_t rank = 0; rank < plan.workers; ++rank) {
       ring.members.push_back(ranks[rank].address);
@@ -44,8 +44,8 @@ switching::SwitchConfig bridge(const NetReducePlan& plan, const Stations& statio
   return config;
 }
 
-TrialResult run(test::Bench& bench, const NetReducePlan& plan, const test::Bench::Network& network,
-                const Rate& rate = {}) {
+traffic::TrialResult run(test::Bench& bench, const TrafficPlan& plan,
+                         const test::Bench::Network& network, const traffic::Rate& rate = {}) {
   NetReduceTraffic traffic(plan, bench.stations, bench.neighbours, bench.pool);
   return test::run_trial(bench, traffic, network, rate);
 }
@@ -94,11 +94,12 @@ TEST(NetReduceTraffic, GivesLostBlocksUpAndGoesOn) {
   plan.block_timeout = milliseconds(1);
   test::SwitchNetwork network(bridge(plan, bench.stations), bench.pool, bench.now);
   std::uint64_t seen = 0;
-  const auto result = run(bench, plan, [&](std::size_t port, PacketPtr packet, Outbox& back) {
-    if (++seen % 500 != 0) {
-      network(port, std::move(packet), back);
-    }
-  });
+  const auto result =
+      run(bench, plan, [&](std::size_t port, PacketPtr packet, traffic::Outbox& back) {
+        if (++seen % 500 != 0) {
+          network(port, std::move(packet), back);
+        }
+      });
   EXPECT_GT(result.counters.done, 500u);
   EXPECT_GE(result.lost(), 3u);
   EXPECT_EQ(result.lost(), figure(result, "blocks_given_up"));
@@ -110,7 +111,7 @@ TEST(NetReduceTraffic, KeepsToTheRate) {
   test::Bench bench(test::behind_bridge(8));
   const auto plan = plan_of(8);
   test::SwitchNetwork network(bridge(plan, bench.stations), bench.pool, bench.now);
-  const auto result = run(bench, plan, std::ref(network), {Rate::Unit::packets, 100e3});
+  const auto result = run(bench, plan, std::ref(network), {traffic::Rate::Unit::packets, 100e3});
   EXPECT_NEAR(result.packets_per_second(), 100e3, 1000);
   expect_all_done(result, 230);
 }
@@ -129,20 +130,21 @@ TEST(NetReduceTraffic, CountsEveryWrongPacket) {
     test::SwitchNetwork network(bridge(plan, bench.stations), bench.pool, bench.now);
     std::uint64_t seen = 0;
     std::uint64_t told = 0;
-    const auto result = run(bench, plan, [&](std::size_t port, PacketPtr packet, Outbox& back) {
-      Outbox out(back.size());
-      network(port, std::move(packet), out);
-      for (std::size_t i = 0; i < out.size(); ++i) {
-        while (auto departure = out[i].pop()) {
-          if (auto view = test::roce_of(*departure); view.bth != nullptr && ++seen % 10 == 0) {
-            lie(view);
-            test::reseal_roce(*departure);
-            ++told;
+    const auto result =
+        run(bench, plan, [&](std::size_t port, PacketPtr packet, traffic::Outbox& back) {
+          traffic::Outbox out(back.size());
+          network(port, std::move(packet), out);
+          for (std::size_t i = 0; i < out.size(); ++i) {
+            while (auto departure = out[i].pop()) {
+              if (auto view = test::roce_of(*departure); view.bth != nullptr && ++seen % 10 == 0) {
+                lie(view);
+                test::reseal_roce(*departure);
+                ++told;
+              }
+              back[i].push(std::move(departure));
+            }
           }
-          back[i].push(std::move(departure));
-        }
-      }
-    });
+        });
     EXPECT_GT(told, 2u);
     EXPECT_EQ(result.wrong, told);
     EXPECT_GT(result.lost(), 0u);
@@ -154,7 +156,7 @@ TEST(NetReduceTraffic, ContributionsAreNoResults) {
   test::Bench bench(test::behind_bridge(3));
   const auto plan = plan_of(3);
   auto config = bridge(plan, bench.stations);
-  config.protocols.reset<netreduce::NetReduceConfig>();
+  config.protocols.reset<NetReduceConfig>();
   test::SwitchNetwork network(config, bench.pool, bench.now);
   const auto result = run(bench, plan, std::ref(network));
   EXPECT_EQ(result.counters.done, 0u);
@@ -166,25 +168,26 @@ TEST(NetReduceTraffic, SurvivesForeignAndBrokenPackets) {
   const auto plan = plan_of(4);
   test::SwitchNetwork network(bridge(plan, bench.stations), bench.pool, bench.now);
   std::uint64_t seen = 0;
-  const auto result = run(bench, plan, [&](std::size_t port, PacketPtr packet, Outbox& back) {
-    if (auto noise = bench.pool.clone(*packet)) {
-      noise->data()[seen * 13 % noise->length] ^= std::byte{0x10};
-      back[port].push(std::move(noise));
-    }
-    ++seen;
-    Outbox out(back.size());
-    network(port, std::move(packet), out);
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      while (auto departure = out[i].pop()) {
-        if (auto noise = bench.pool.clone(*departure)) {
-          // From behind what the ICRC does not cover.
-          noise->data()[47 + seen * 13 % (noise->length - 47)] ^= std::byte{0x10};
-          back[i].push(std::move(noise));
+  const auto result =
+      run(bench, plan, [&](std::size_t port, PacketPtr packet, traffic::Outbox& back) {
+        if (auto noise = bench.pool.clone(*packet)) {
+          noise->data()[seen * 13 % noise->length] ^= std::byte{0x10};
+          back[port].push(std::move(noise));
         }
-        back[i].push(std::move(departure));
-      }
-    }
-  });
+        ++seen;
+        traffic::Outbox out(back.size());
+        network(port, std::move(packet), out);
+        for (std::size_t i = 0; i < out.size(); ++i) {
+          while (auto departure = out[i].pop()) {
+            if (auto noise = bench.pool.clone(*departure)) {
+              // From behind what the ICRC does not cover.
+              noise->data()[47 + seen * 13 % (noise->length - 47)] ^= std::byte{0x10};
+              back[i].push(std::move(noise));
+            }
+            back[i].push(std::move(departure));
+          }
+        }
+      });
   EXPECT_GT(result.counters.done, 500u);
   EXPECT_EQ(result.lost(), 0u);
   EXPECT_EQ(result.wrong, 0u);
@@ -193,4 +196,4 @@ TEST(NetReduceTraffic, SurvivesForeignAndBrokenPackets) {
 }
 
 }  // namespace
-}  // namespace tributary::pktgen
+}  // namespace tributary::netreduce

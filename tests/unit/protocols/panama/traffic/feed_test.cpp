@@ -9,7 +9,7 @@
 #include "support/switch_bench.h"
 #include "support/traffic_bench.h"
 
-namespace tributary::pktgen {
+namespace tributary::panama {
 namespace {
 
 using test::figure;
@@ -19,21 +19,20 @@ using test::mac;
 constexpr std::uint8_t hosts = 8;
 
 // A root with a port for each worker, and memory for no more than each tree's initial window.
-switching::SwitchConfig fed_root(const PanamaPlan& plan) {
+switching::SwitchConfig fed_root(const TrafficPlan& plan) {
   switching::SwitchConfig config;
   config.name = "s";
   config.id = 1;
   config.address = Ip{10, 255, 0, 1};
-  config.protocols.emplace<panama::PanamaConfig>();
-  config.protocols.get<panama::PanamaConfig>().packet_memory =
-      plan.jobs * plan.trees * panama::initial_window;
+  config.protocols.emplace<PanamaConfig>();
+  config.protocols.get<PanamaConfig>().packet_memory = plan.jobs * plan.trees * initial_window;
   std::vector<PortIndex> children;
   for (std::uint8_t port = 0; port < plan.workers; ++port) {
     config.ports.push_back(test::bridged_port("feed" + std::to_string(port), port));
     children.push_back(port);
   }
   for (std::uint32_t i = 0; i < plan.jobs * plan.trees; ++i) {
-    config.protocols.get<panama::PanamaConfig>().trees.push_back(
+    config.protocols.get<PanamaConfig>().trees.push_back(
         {plan.first_job + i / plan.trees, static_cast<std::uint16_t>(i % plan.trees),
          wire::Ipv4Address(plan.group.value() + i), children, std::nullopt, plan.workers,
          plan.workers, plan.workers});
@@ -44,12 +43,12 @@ switching::SwitchConfig fed_root(const PanamaPlan& plan) {
 TEST(FeedPanama, CanBeReplayedForEver) {
   constexpr std::uint64_t burst = 32;
   constexpr std::uint64_t passes = 3;
-  std::vector<StationRange> ranges;
+  std::vector<traffic::StationRange> ranges;
   for (std::uint8_t port = 0; port < hosts; ++port) {
     ranges.push_back({mac(1, port), Ip{10, 0, port, 1}, 1, {}, {}});
   }
   test::Bench bench(ranges);
-  PanamaPlan plan;
+  TrafficPlan plan;
   plan.workers = hosts;
   plan.jobs = 8;
   plan.trees = 2;
@@ -82,4 +81,4 @@ TEST(FeedPanama, CanBeReplayedForEver) {
 }
 
 }  // namespace
-}  // namespace tributary::pktgen
+}  // namespace tributary::panama

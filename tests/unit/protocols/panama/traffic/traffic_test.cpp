@@ -10,7 +10,7 @@
 #include "support/switch_bench.h"
 #include "support/traffic_bench.h"
 
-namespace tributary::pktgen {
+namespace tributary::panama {
 namespace {
 
 using std::chrono::milliseconds;
@@ -19,8 +19,8 @@ using test::figure;
 using test::Ip;
 using wire::PanamaKind;
 
-PanamaPlan plan_of(std::uint16_t workers) {
-  PanamaPlan plan;
+TrafficPlan plan_of(std::uint16_t workers) {
+  TrafficPlan plan;
   plan.workers = workers;
   plan.group = Ip(239, 192, 0, 1);
   plan.collective = 100;
@@ -30,16 +30,16 @@ PanamaPlan plan_of(std::uint16_t workers) {
 }
 
 // A bridge with one port for each of the generator's, and the trees of the plan.
-switching::SwitchConfig bridge(const PanamaPlan& plan, std::size_t ports,
+switching::SwitchConfig bridge(const TrafficPlan& plan, std::size_t ports,
                                std::uint32_t packet_memory = 512) {
   auto config = test::bridge(ports);
   config.address = Ip(10, 0, 255, 1);
-  config.protocols.emplace<panama::PanamaConfig>();
-  config.protocols.get<panama::PanamaConfig>().packet_memory = packet_memory;
+  config.protocols.emplace<PanamaConfig>();
+  config.protocols.get<PanamaConfig>().packet_memory = packet_memory;
   const PanamaPlaces places(plan, ports);
   for (std::uint32_t job = 0; job < plan.jobs; ++job) {
     for (std::uint16_t number = 0; number < plan.trees; ++number) {
-      panama::TreeConfig tree;
+      TreeConfig tree;
       tree.job = plan.first_job + job;
       tree.tree = number;
       tree.group = wire::Ipv4Address(plan.group.value() + job * plan.trees + number);
@@ -50,14 +50,14 @@ switching::SwitchConfig bridge(const PanamaPlan& plan, std::size_t ports,
         tree.parent = static_cast<PortIndex>(*plan.parent);
       }
       tree.workers = tree.workers_below = tree.quorum = plan.workers;
-      config.protocols.get<panama::PanamaConfig>().trees.push_back(tree);
+      config.protocols.get<PanamaConfig>().trees.push_back(tree);
     }
   }
   return config;
 }
 
-TrialResult run(test::Bench& bench, const PanamaPlan& plan, const test::Bench::Network& network,
-                const Rate& rate = {}) {
+traffic::TrialResult run(test::Bench& bench, const TrafficPlan& plan,
+                         const test::Bench::Network& network, const traffic::Rate& rate = {}) {
   PanamaTraffic traffic(plan, bench.stations, bench.pool);
   return test::run_trial(bench, traffic, network, rate);
 }
@@ -131,11 +131,12 @@ TEST(PanamaTraffic, GivesLostBlocksUpAndGoesOn) {
     }
     test::SwitchNetwork network(bridge(plan, 5), bench.pool, bench.now);
     std::uint64_t seen = 0;
-    const auto result = run(bench, plan, [&](std::size_t port, PacketPtr packet, Outbox& back) {
-      if (++seen % 500 != 0) {
-        network(port, std::move(packet), back);
-      }
-    });
+    const auto result =
+        run(bench, plan, [&](std::size_t port, PacketPtr packet, traffic::Outbox& back) {
+          if (++seen % 500 != 0) {
+            network(port, std::move(packet), back);
+          }
+        });
     EXPECT_GT(result.counters.done, 500u);
     EXPECT_GE(result.lost(), 3u);
     EXPECT_EQ(result.lost(), figure(result, "blocks_given_up"));
@@ -148,7 +149,7 @@ TEST(PanamaTraffic, KeepsToTheRate) {
   test::Bench bench(test::behind_bridge(8));
   const auto plan = plan_of(8);
   test::SwitchNetwork network(bridge(plan, 8), bench.pool, bench.now);
-  const auto result = run(bench, plan, std::ref(network), {Rate::Unit::packets, 100e3});
+  const auto result = run(bench, plan, std::ref(network), {traffic::Rate::Unit::packets, 100e3});
   EXPECT_NEAR(result.packets_per_second(), 100e3, 1000);
   expect_all_done(result, 230);
 }
@@ -161,8 +162,8 @@ class Liar {
   Liar(test::SwitchNetwork& network, PanamaKind kind, How how)
       : network_(network), kind_(kind), how_(std::move(how)) {}
 
-  void operator()(std::size_t port, PacketPtr packet, Outbox& back) {
-    Outbox out(back.size());
+  void operator()(std::size_t port, PacketPtr packet, traffic::Outbox& back) {
+    traffic::Outbox out(back.size());
     network_(port, std::move(packet), out);
     for (std::size_t i = 0; i < out.size(); ++i) {
       while (auto departure = out[i].pop()) {
@@ -223,16 +224,17 @@ TEST(PanamaTraffic, SurvivesForeignAndBrokenPackets) {
   const auto plan = plan_of(4);
   test::SwitchNetwork network(bridge(plan, 4), bench.pool, bench.now);
   std::uint64_t seen = 0;
-  const auto result = run(bench, plan, [&](std::size_t port, PacketPtr packet, Outbox& back) {
-    if (auto noise = bench.pool.clone(*packet)) {
-      noise->data()[seen * 13 % noise->length] ^= std::byte{0x10};
-      back[port].push(std::move(noise));
-    }
-    // A contribution is none of a worker's business.
-    back[port].push(bench.pool.clone(*packet));
-    ++seen;
-    network(port, std::move(packet), back);
-  });
+  const auto result =
+      run(bench, plan, [&](std::size_t port, PacketPtr packet, traffic::Outbox& back) {
+        if (auto noise = bench.pool.clone(*packet)) {
+          noise->data()[seen * 13 % noise->length] ^= std::byte{0x10};
+          back[port].push(std::move(noise));
+        }
+        // A contribution is none of a worker's business.
+        back[port].push(bench.pool.clone(*packet));
+        ++seen;
+        network(port, std::move(packet), back);
+      });
   EXPECT_GT(result.counters.done, 500u);
   EXPECT_EQ(result.lost(), 0u);
   EXPECT_EQ(result.wrong, 0u);
@@ -241,7 +243,7 @@ TEST(PanamaTraffic, SurvivesForeignAndBrokenPackets) {
 }
 
 TEST(PanamaPlaces, KnowsWhoIsWhere) {
-  PanamaPlan plan;
+  TrafficPlan plan;
   plan.workers = 3;
   plan.parent = 2;
   const PanamaPlaces places(plan, 6);
@@ -259,4 +261,4 @@ TEST(PanamaPlaces, KnowsWhoIsWhere) {
 }
 
 }  // namespace
-}  // namespace tributary::pktgen
+}  // namespace tributary::panama
