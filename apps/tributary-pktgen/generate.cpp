@@ -54,30 +54,9 @@ int fail(const std::string& message) {
   return exit_failed;
 }
 
-std::unique_ptr<traffic::Traffic> make_traffic(const Options& options,
-                                               const traffic::Stations& stations,
-                                               const traffic::Neighbours& neighbours,
-                                               PacketPool& pool) {
-  if (options.kind == Kind::plain) {
-    return std::make_unique<traffic::PlainTraffic>(*options.plain, stations, neighbours, pool);
-  }
-  if (options.kind == Kind::panama) {
-    return std::make_unique<panama::PanamaTraffic>(options.panama, stations, pool);
-  }
-  if (options.kind == Kind::netreduce) {
-    return std::make_unique<netreduce::NetReduceTraffic>(options.netreduce, stations, neighbours,
-                                                         pool);
-  }
-  return std::make_unique<canary::CanaryTraffic>(options.canary, stations, neighbours, pool);
-}
-
 Ports::Setup setup_of(const Options& options) {
-  Ports::Setup setup{options.core, options.mtu,       options.buffers,
-                     options.idle, options.hugepages, {}};
-  for (const auto& port : options.ports) {
-    setup.devices.push_back(port.device);
-  }
-  return setup;
+  return {options.core, options.conditions.mtu, options.buffers,
+          options.idle, options.hugepages,      options.devices};
 }
 
 // The control thread's side of a run.
@@ -174,8 +153,7 @@ int run_loop(void* loop) {
 
 bool expects_answers(const Options& options) {
   return !options.send_only &&
-         std::any_of(options.ports.begin(), options.ports.end(),
-                     [](const PortSpec& port) { return receives(port.device); });
+         std::any_of(options.devices.begin(), options.devices.end(), receives);
 }
 
 int report_end(const Options& options, const traffic::Session& session, const PacketLoop& loop,
@@ -184,8 +162,8 @@ int report_end(const Options& options, const traffic::Session& session, const Pa
   outcome.trials = session.trials();
   outcome.best = session.search() ? session.search()->best() : nullptr;
   outcome.ports = loop.counters();
-  for (const auto& port : options.ports) {
-    outcome.port_names.push_back(dataplane::describe(port.device));
+  for (const auto& device : options.devices) {
+    outcome.port_names.push_back(dataplane::describe(device));
   }
   std::optional<std::string> unwritten;
   for (const auto& report : reports) {
@@ -224,9 +202,9 @@ int generate(const Options& options) {
   }
   std::this_thread::sleep_for(link_settles);
   dataplane::MbufPool pool(ports->mempool());
-  const traffic::Stations stations(options.station_ranges());
+  const traffic::Stations stations(options.conditions.stations);
   traffic::Neighbours neighbours(stations, pool);
-  const auto traffic = make_traffic(options, stations, neighbours, pool);
+  const auto traffic = options.kind->make(stations, neighbours, pool);
   traffic::Session session(options.session, neighbours, *traffic);
   PacketLoop loop(session, ports->devices(), pool, options.idle);
   Watch watch(options, *ports, loop, *reports);

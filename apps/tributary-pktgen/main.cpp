@@ -17,7 +17,7 @@ int run(int argc, char** argv) {
     return parsed.exit_code;
   }
   const auto& options = *parsed.options;
-  if (options.mode == tributary::pktgen::Mode::pcap) {
+  if (options.mode() == tributary::traffic::Mode::pcap) {
     return tributary::pktgen::write_pcap(options);
   }
   spdlog::set_default_logger(spdlog::stderr_color_mt("tributary-pktgen"));

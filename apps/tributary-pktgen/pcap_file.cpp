@@ -10,13 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "control/text.h"
-#include "protocols/canary/engine/config.h"
-#include "protocols/canary/traffic/feed.h"
-#include "protocols/netreduce/traffic/feed.h"
-#include "protocols/panama/traffic/feed.h"
-#include "switch/switch.h"
-#include "traffic/plain_feed.h"
+#include "packet/pool.h"
 
 namespace tributary::pktgen {
 namespace {
@@ -68,14 +62,9 @@ class PcapFile {
   std::uint64_t frames_ = 0;
 };
 
-// Cores of Canary's switch have a file each, and ports of PANAMA's.
-std::size_t file_count(const Options& options) {
-  return options.kind == Kind::panama ? options.ports.size() : options.pcap_cores;
-}
-
 // "feed.pcap"; if there are several "feed.0.pcap" and so on.
 std::string name_of(const Options& options, std::size_t number) {
-  if (file_count(options) == 1) {
+  if (options.kind->files() == 1) {
     return options.pcap_file;
   }
   std::filesystem::path path(options.pcap_file);
@@ -88,75 +77,20 @@ int fail(const std::string& message) {
   return exit_failed;
 }
 
-// A switch that is fed by a file cannot ask for its neighbours.
-void print_neighbours(std::uint32_t hosts, const traffic::Stations& stations) {
-  std::printf("# The switch cannot ask for its neighbours; put this into its configuration:\n");
-  for (std::uint32_t i = 0; i < hosts; ++i) {
-    std::printf("[[switch.arp]]\naddress = \"%s\"\nmac = \"%s\"\n",
-                control::to_string(stations.address(0, i)).c_str(),
-                control::to_string(stations.mac(0, i)).c_str());
-  }
-}
-
-// What a switch needs that has these files at ports feed0, feed1 and so on.
-void print_trees(const panama::TrafficPlan& plan) {
-  std::string children;
-  for (std::size_t port = 0; port < plan.workers; ++port) {
-    children += (port == 0 ? "\"feed" : ", \"feed") + std::to_string(port) + '"';
-  }
-  std::printf("# Trees for the switch's configuration:\n");
-  for (std::uint32_t i = 0; i < plan.jobs * plan.trees; ++i) {
-    std::printf(
-        "[[switch.panama.tree]]\njob = %u\ntree = %u\ngroup = \"%s\"\nchildren = [%s]\n"
-        "workers = %u\nworkers_below = %u\n",
-        plan.first_job + i / plan.trees, i % plan.trees,
-        control::to_string(wire::Ipv4Address(plan.group.value() + i)).c_str(), children.c_str(),
-        unsigned{plan.workers}, unsigned{plan.workers});
-  }
-}
-
-void print_rings(const netreduce::TrafficPlan& plan, const traffic::Stations& stations) {
-  std::string members;
-  for (std::uint32_t rank = 0; rank < plan.workers; ++rank) {
-    members += (rank == 0 ? "\"" : ", \"") + control::to_string(stations.address(0, rank)) + '"';
-  }
-  std::printf("[switch.netreduce]\n");
-  for (std::uint32_t job = 0; job < plan.jobs; ++job) {
-    std::printf(
-        "[[switch.netreduce.ring]]\nid = %u\nmembers = [%s]\nmessage_packets = %u\nmtu = %u\n",
-        plan.first_ring + job, members.c_str(), unsigned{plan.message_packets},
-        unsigned{plan.path_mtu});
-  }
-}
-
 }  // namespace
 
 int write_pcap(const Options& options) {
   std::vector<PcapFile> files;
-  for (std::size_t number = 0; number < file_count(options); ++number) {
+  for (std::size_t number = 0; number < options.kind->files(); ++number) {
     files.emplace_back(name_of(options, number));
     if (!files.back().is_open()) {
       return fail("cannot write --file " + files.back().name() + ": " + files.back().error());
     }
   }
-  switching::SwitchConfig blocks_have_owners;
-  blocks_have_owners.protocols.emplace<canary::CanaryConfig>();
-  const traffic::Sink sink = [&](Packet& frame) {
-    files[switching::owner_core(frame, blocks_have_owners, 0, options.pcap_cores)].write(frame);
-  };
-  const traffic::Stations stations(options.station_ranges());
+  const traffic::Stations stations(options.conditions.stations);
   HeapPacketPool pool(PacketPool::batch * 4, control::mtu_max + 64);
-  if (options.kind == Kind::plain) {
-    traffic::feed_plain(*options.plain, stations, pool, options.pcap_packets, sink);
-  } else if (options.kind == Kind::panama) {
-    panama::feed_panama(options.panama, stations, pool, options.pcap_collectives,
-                        [&](std::size_t port, Packet& frame) { files[port].write(frame); });
-  } else if (options.kind == Kind::netreduce) {
-    netreduce::feed_netreduce(options.netreduce, stations, pool, options.pcap_messages, sink);
-  } else {
-    canary::feed_canary(options.canary, stations, pool, options.pcap_blocks, *options.pcap_switch,
-                        sink);
-  }
+  options.kind->feed(stations, pool,
+                     [&](std::size_t number, const Packet& frame) { files[number].write(frame); });
   for (auto& file : files) {
     if (!file.finish()) {
       return fail(file.incomplete());
@@ -164,14 +98,7 @@ int write_pcap(const Options& options) {
     std::printf("# %llu frames in %s\n", static_cast<unsigned long long>(file.frames()),
                 file.name().c_str());
   }
-  if (options.kind == Kind::canary) {
-    print_neighbours(options.canary.hosts, stations);
-  } else if (options.kind == Kind::netreduce) {
-    print_neighbours(options.netreduce.workers, stations);
-    print_rings(options.netreduce, stations);
-  } else if (options.kind == Kind::panama) {
-    print_trees(options.panama);
-  }
+  std::fputs(options.kind->switch_settings(stations).c_str(), stdout);
   return 0;
 }
 

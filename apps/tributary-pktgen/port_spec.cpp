@@ -175,7 +175,8 @@ Outcome take_stations(Rest& rest, traffic::StationRange& stations) {
   return {};
 }
 
-// Far enough apart for a quarter of a million hosts each.
+}  // namespace
+
 traffic::StationRange default_stations(std::size_t number) {
   traffic::StationRange stations;
   const auto octet = static_cast<std::uint8_t>(number);
@@ -183,8 +184,6 @@ traffic::StationRange default_stations(std::size_t number) {
   stations.address = wire::Ipv4Address((10u << 24) + ((64u + 4u * octet) << 16) + 1);
   return stations;
 }
-
-}  // namespace
 
 tl::expected<PortSpec, std::string> parse_port(const std::string& text, std::size_t number) {
   auto arguments = split(text);

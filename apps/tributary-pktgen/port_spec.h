@@ -17,6 +17,10 @@ struct PortSpec {
   traffic::StationRange stations;
 };
 
+// The host behind port number `number` if nothing is said: far enough from those of other ports for
+// a quarter of a million hosts each.
+traffic::StationRange default_stations(std::size_t number);
+
 // "KIND=WHAT[,KEY=VALUE...]" for port number `number`, which decides the default addresses. The
 // error says what is wrong and what would be right.
 tl::expected<PortSpec, std::string> parse_port(const std::string& text, std::size_t number);

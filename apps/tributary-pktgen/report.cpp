@@ -5,18 +5,9 @@
 
 namespace tributary::pktgen {
 
-const char* unit_of(Kind kind) {
-  return kind == Kind::plain ? "frames" : "blocks";
-}
-
-const char* name_of(Mode mode) {
+const char* name_of(traffic::Mode mode) {
   constexpr const char* names[] = {"run", "ndr", "pdr", "pcap"};
   return names[static_cast<std::size_t>(mode)];
-}
-
-const char* name_of(Kind kind) {
-  constexpr const char* names[] = {"plain", "canary", "panama", "netreduce"};
-  return names[static_cast<std::size_t>(kind)];
 }
 
 const char* name_of(traffic::Trial::Phase phase) {

@@ -40,9 +40,7 @@ std::unique_ptr<Report> make_text_report(const Options& options);
 tl::expected<std::unique_ptr<Report>, std::string> make_json_report(const Options& options);
 tl::expected<std::unique_ptr<Report>, std::string> make_csv_report(const Options& options);
 
-const char* unit_of(Kind kind);  // "frames", "blocks"
-const char* name_of(Mode mode);
-const char* name_of(Kind kind);
+const char* name_of(traffic::Mode mode);
 const char* name_of(traffic::Trial::Phase phase);
 
 }  // namespace tributary::pktgen

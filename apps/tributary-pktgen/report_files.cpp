@@ -65,7 +65,7 @@ Json json_of(const traffic::Histogram& latency) {
   return document;
 }
 
-Json json_of(const traffic::TrialResult& trial, Kind kind) {
+Json json_of(const traffic::TrialResult& trial, const char* unit) {
   Json figures = Json::object();
   for (const auto& figure : trial.figures) {
     figures[std::string(figure.name)] = figure.value;
@@ -75,7 +75,7 @@ Json json_of(const traffic::TrialResult& trial, Kind kind) {
           {"packets", trial.counters.packets},
           {"packets_per_second", trial.packets_per_second()},
           {"line_bits_per_second", trial.line_bits_per_second()},
-          {"unit", unit_of(kind)},
+          {"unit", unit},
           {"begun", trial.counters.begun},
           {"done", trial.counters.done},
           {"done_per_second", trial.done_per_second()},
@@ -99,57 +99,21 @@ Json json_of(const PortCounters& port, const std::string& name) {
           {"missed_packets", port.missed}};
 }
 
-Json json_of(const std::vector<traffic::Reduction>& kinds) {
-  Json list = Json::array();
-  for (const auto& kind : kinds) {
-    list.push_back({{"type", name(kind.type)}, {"op", name(kind.op)}});
-  }
-  return list;
-}
-
-// What was asked for.
-Json json_of(const canary::TrafficPlan& plan) {
-  const bool udp = plan.encapsulation == wire::Encapsulation::udp;
-  return {{"workers", plan.hosts},           {"jobs", plan.jobs},
-          {"blocks_in_flight", plan.window}, {"elements", plan.elements},
-          {"kinds", json_of(plan.kinds)},    {"encapsulation", udp ? "udp" : "ethernet"}};
-}
-
-Json json_of(const panama::TrafficPlan& plan) {
-  return {{"workers", plan.workers},       {"jobs", plan.jobs},
-          {"trees", plan.trees},           {"window", plan.window},
-          {"collective", plan.collective}, {"elements", plan.elements},
-          {"kinds", json_of(plan.kinds)}};
-}
-
-Json json_of(const netreduce::TrafficPlan& plan) {
-  return {{"workers", plan.workers},   {"jobs", plan.jobs},
-          {"window", plan.window},     {"message_packets", plan.message_packets},
-          {"path_mtu", plan.path_mtu}, {"kinds", json_of(plan.kinds)}};
-}
-
-Json json_of(const traffic::PlainPlan& plan, const std::string& sizes) {
-  Json paths = Json::array();
-  for (const auto& path : plan.paths) {
-    paths.push_back(std::to_string(path.from) + ":" + std::to_string(path.to));
-  }
-  return {{"sizes", sizes}, {"flows", plan.flows}, {"paths", paths}};
-}
-
 class JsonReport final : public Report {
  public:
   JsonReport(const Options& options, File file) : options_(options), file_(std::move(file)) {}
 
   tl::expected<void, std::string> end(const Outcome& outcome) override {
-    Json document = {{"mode", name_of(options_.mode)}, {"traffic", name_of(options_.kind)}};
-    document["mtu"] = options_.mtu;
-    document.update(setting());
+    const char* unit = options_.kind->unit();
+    Json document = {{"mode", name_of(options_.mode())}, {"traffic", options_.kind->name()}};
+    document["mtu"] = options_.conditions.mtu;
+    document.update(options_.kind->settings());
     document["trials"] = Json::array();
     for (const auto& trial : outcome.trials) {
-      document["trials"].push_back(json_of(trial, options_.kind));
+      document["trials"].push_back(json_of(trial, unit));
     }
     if (options_.session.search) {
-      document["best"] = outcome.best == nullptr ? Json() : json_of(*outcome.best, options_.kind);
+      document["best"] = outcome.best == nullptr ? Json() : json_of(*outcome.best, unit);
     }
     document["ports"] = Json::array();
     for (std::size_t i = 0; i < outcome.ports.size(); ++i) {
@@ -161,20 +125,6 @@ class JsonReport final : public Report {
   }
 
  private:
-  Json setting() const {
-    switch (options_.kind) {
-      case Kind::canary:
-        return json_of(options_.canary);
-      case Kind::panama:
-        return json_of(options_.panama);
-      case Kind::netreduce:
-        return json_of(options_.netreduce);
-      case Kind::plain:
-        break;
-    }
-    return json_of(*options_.plain, options_.sizes);
-  }
-
   const Options& options_;
   File file_;
 };

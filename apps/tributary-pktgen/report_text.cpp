@@ -94,7 +94,7 @@ class TextReport final : public Report {
     std::fprintf(out_, "trial %zu at %s: %.4g Mpps, loss %.4f %% (%llu of %llu %s)\n", number,
                  to_string(result.rate).c_str(), result.packets_per_second() / 1e6,
                  result.loss() * 100, ull(result.lost()), ull(result.counters.begun),
-                 unit_of(options_.kind));
+                 options_.kind->unit());
     std::fflush(out_);
   }
 
@@ -144,7 +144,7 @@ class TextReport final : public Report {
     screen_ = screen_of(out_);
     const auto& now = reading.view.now;
     const auto& counters = now.counters;
-    const char* unit = unit_of(options_.kind);
+    const char* unit = options_.kind->unit();
     row("trial", text("%zu, %s, %.1f s at %s", reading.view.trial, name_of(reading.view.phase),
                       now.seconds, to_string(now.rate).c_str()));
     row("sending",
@@ -173,7 +173,7 @@ class TextReport final : public Report {
   }
 
   void summary(const traffic::TrialResult& result) const {
-    const char* unit = unit_of(options_.kind);
+    const char* unit = options_.kind->unit();
     const auto& latency = result.latency;
     std::fprintf(out_, "sent %llu packets in %.3f s: %.6g Mpps, %.6g Gbit/s on the line\n",
                  ull(result.counters.packets), result.seconds, result.packets_per_second() / 1e6,
@@ -198,13 +198,13 @@ class TextReport final : public Report {
                      ull(figure.value));
       }
     }
-    if (options_.kind != Kind::plain) {
+    if (options_.kind->checks_results()) {
       std::fprintf(out_, "wrong results: %llu\n", ull(result.wrong));
     }
   }
 
   void found(const Outcome& outcome) const {
-    const char* what = options_.mode == Mode::ndr ? "NDR" : "PDR";
+    const char* what = options_.mode() == traffic::Mode::ndr ? "NDR" : "PDR";
     if (outcome.best == nullptr) {
       std::fprintf(out_, "%s: none of the rates passed\n", what);
       return;

@@ -3,12 +3,25 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "packet/clock.h"
 #include "packet/pool.h"
+#include "traffic/block_values.h"
 #include "traffic/traffic.h"
 
 namespace tributary::traffic {
+
+// What all kinds of aggregation are told.
+struct BlockPlan {
+  std::uint16_t workers = 8;  // of each job
+  std::uint32_t jobs = 1;
+  // Blocks that begin together: every worker sends its part in all of them before the next does.
+  std::uint32_t interleave = 8;
+  std::vector<Reduction> kinds = {Reduction{}};  // jobs take them in turn
+  // After its last contribution, for a block to be done.
+  Duration block_timeout = std::chrono::seconds(1);
+};
 
 // Blocks that begin together: every worker sends its own of all before the next worker does.
 struct Turn {

@@ -35,7 +35,7 @@ TrafficPlan plan_of(Input& input) {
   TrafficPlan plan;
   const auto shape = input.next();
   plan.encapsulation = (shape & 1) != 0 ? wire::Encapsulation::ethernet : wire::Encapsulation::udp;
-  plan.hosts = static_cast<std::uint16_t>(2 + (shape >> 1 & 3));
+  plan.workers = static_cast<std::uint16_t>(2 + (shape >> 1 & 3));
   plan.jobs = 2;
   plan.window = 4;
   plan.interleave = 2;
@@ -53,7 +53,7 @@ class Line {
         transport_bytes_(plan_.encapsulation == wire::Encapsulation::udp
                              ? sizeof(wire::Ipv4Header) + sizeof(wire::UdpHeader)
                              : 0),
-        stations_({{{{2, 0, 0, 0, 0, 1}}, wire::Ipv4Address(10, 0, 0, 1), plan_.hosts, {}, {}}}),
+        stations_({{{{2, 0, 0, 0, 0, 1}}, wire::Ipv4Address(10, 0, 0, 1), plan_.workers, {}, {}}}),
         neighbours_(stations_, pool_),
         traffic_(plan_, stations_, neighbours_, pool_),
         out_(stations_.ports()) {

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "port_spec.h"
+
 namespace tributary::pktgen {
 namespace {
 
@@ -53,6 +55,16 @@ TEST(Options, AFileHoldsOneReport) {
 TEST(Options, NoPacketAtAllIsNoCount) {
   EXPECT_EQ(parse_line({"plain", "--port", "ring=a", "--count", "0"}).exit_code, 2);
   EXPECT_TRUE(parse_line({"plain", "--port", "ring=a", "--count", "1"}).options);
+}
+
+TEST(Options, PlainFramesGoToNoPortOfAProtocol) {
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(parse_line({"plain", "--port", "ring=a", "--destination-port", "17255"}).exit_code, 2);
+  const auto said = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("17255 is one of Canary's (17000 to 17255); choose another"),
+            std::string::npos)
+      << said;
+  EXPECT_TRUE(parse_line({"plain", "--port", "ring=a", "--destination-port", "17256"}).options);
 }
 
 TEST(Options, BlocksInFlightAreAsManyAsMemoryHolds) {

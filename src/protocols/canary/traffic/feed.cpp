@@ -27,7 +27,7 @@ class CanaryFeed {
 
   void group(std::uint32_t first, std::uint32_t count, wire::Ipv4Address switch_address,
              const traffic::Sink& sink) const {
-    for (std::uint32_t rank = 0; rank < plan_.hosts; ++rank) {
+    for (std::uint32_t rank = 0; rank < plan_.workers; ++rank) {
       for (std::uint32_t id = first; id < first + count; ++id) {
         if (leader_of(ranks_, id) != rank) {
           contribution(id, rank, sink);
@@ -69,12 +69,12 @@ void feed_canary(const TrafficPlan& plan, const traffic::Stations& stations, Pac
                  std::uint32_t blocks, wire::Ipv4Address switch_address,
                  const traffic::Sink& sink) {
   const traffic::Neighbours neighbours(stations, pool);
-  const traffic::Ranks ranks(stations, plan.hosts);
+  const traffic::Ranks ranks(stations, plan.workers);
   const CanaryFrames frames(plan.encapsulation, ranks);
   std::vector<CanaryFeed> jobs;
   for (std::uint32_t j = 0; j < plan.jobs; ++j) {
     const auto& kind = plan.kinds[j % plan.kinds.size()];
-    const CanaryJob job{plan.first_job + j, kind.type, kind.op, plan.elements, plan.hosts};
+    const CanaryJob job{plan.first_job + j, kind.type, kind.op, plan.elements, plan.workers};
     jobs.emplace_back(plan, job, ranks, frames, neighbours, pool);
   }
   for (std::uint32_t first = 0; first < blocks; first += plan.interleave) {

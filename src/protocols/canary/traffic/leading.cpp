@@ -14,8 +14,9 @@ void CanaryTraffic::take_contribution(PacketPtr packet, const wire::CanaryView& 
                                       std::uint32_t leader, traffic::Outbox& out) {
   const auto& header = *view.header;
   const auto sequence = header.id.value();
-  const bool agrees = header.hosts.value() == plan_.hosts && header.element_type == job.wire.type &&
-                      header.op == job.wire.op && header.elements.value() == plan_.elements &&
+  const bool agrees = header.hosts.value() == plan_.workers &&
+                      header.element_type == job.wire.type && header.op == job.wire.op &&
+                      header.elements.value() == plan_.elements &&
                       leader_of(ranks_, wire::canary_sequence(sequence)) == leader;
   if (!agrees) {
     ++wrong_;
@@ -42,7 +43,7 @@ void CanaryTraffic::take_contribution(PacketPtr packet, const wire::CanaryView& 
     add(job, view.payload, block.sum);
   }
   block.kept.push(std::move(packet));
-  if (block.gathered + 1 >= plan_.hosts) {
+  if (block.gathered + 1 >= plan_.workers) {
     conclude(job, block, out);
   }
 }

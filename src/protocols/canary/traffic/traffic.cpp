@@ -18,15 +18,15 @@ constexpr std::uint32_t reach = 8;
 
 }  // namespace
 
-CanaryTraffic::Material::Material(const TrafficPlan& plan, const TrafficPlan::Kind& kind)
-    : values(kind.type, kind.op, plan.hosts, plan.elements),
+CanaryTraffic::Material::Material(const TrafficPlan& plan, const traffic::Reduction& kind)
+    : values(kind.type, kind.op, plan.workers, plan.elements),
       kernel(reduce::kernel(kind.type, kind.op)) {}
 
 CanaryTraffic::CanaryTraffic(TrafficPlan plan, const traffic::Stations& stations,
                              const traffic::Neighbours& neighbours, PacketPool& pool)
     : BlockTraffic(plan.block_timeout),
       plan_(std::move(plan)),
-      ranks_(stations, plan_.hosts),
+      ranks_(stations, plan_.workers),
       frames_(plan_.encapsulation, ranks_),
       neighbours_(neighbours),
       pool_(pool),
@@ -37,7 +37,7 @@ CanaryTraffic::CanaryTraffic(TrafficPlan plan, const traffic::Stations& stations
   jobs_ = std::vector<Job>(plan_.jobs);
   for (std::uint32_t j = 0; j < plan_.jobs; ++j) {
     const auto& kind = plan_.kinds[j % plan_.kinds.size()];
-    jobs_[j].wire = {plan_.first_job + j, kind.type, kind.op, plan_.elements, plan_.hosts};
+    jobs_[j].wire = {plan_.first_job + j, kind.type, kind.op, plan_.elements, plan_.workers};
     jobs_[j].material = materials_[j % materials_.size()].get();
     jobs_[j].blocks = std::vector<Block>(std::bit_ceil(std::size_t{plan_.window} * reach));
   }
@@ -72,8 +72,8 @@ bool CanaryTraffic::begin_blocks(Job& job) {
     block.sent = 0;
     block.gathered = 0;
     block.fingerprint = 0;
-    block.total = traffic::total_tag(job.wire.key(job.next), plan_.hosts);
-    block.waiting = ~std::uint64_t{0} >> (64 - plan_.hosts);
+    block.total = traffic::total_tag(job.wire.key(job.next), plan_.workers);
+    block.waiting = ~std::uint64_t{0} >> (64 - plan_.workers);
     ++turn_.count;
     ++job.open;
     count_begun();
@@ -93,7 +93,7 @@ std::uint32_t CanaryTraffic::leader_of_turn() const {
 // To the next rank and block that has something to send; false past the last of them.
 bool CanaryTraffic::advance() {
   do {
-    if (!turn_.advance(plan_.hosts)) {
+    if (!turn_.advance(plan_.workers)) {
       return false;
     }
   } while (leader_of_turn() == turn_.rank);
@@ -174,7 +174,7 @@ bool CanaryTraffic::is_right_result(const Job& job, const wire::CanaryHeader& he
   const auto& block = block_at(job, sequence);
   const bool known = block.sequence == sequence && block.total != 0;
   const auto shift = known ? block.shift : shift_of(job, sequence);
-  const auto total = known ? block.total : traffic::total_tag(header.key(), plan_.hosts);
+  const auto total = known ? block.total : traffic::total_tag(header.key(), plan_.workers);
   return frames_.is_result(header, job.wire, total, values.sum_crc(shift)) &&
          std::memcmp(payload.data(), values.sum(shift).data(), values.block_bytes()) == 0;
 }
@@ -215,7 +215,7 @@ void CanaryTraffic::expire(Time now, traffic::Outbox& out) {
     while (job.oldest != job.next) {
       auto& block = block_at(job, job.oldest);
       if (block.open) {
-        const bool sent = block.sent + 1 == plan_.hosts;
+        const bool sent = block.sent + 1 == plan_.workers;
         if (!sent || !is_overdue(block.since, now)) {
           break;
         }

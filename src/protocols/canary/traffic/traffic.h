@@ -19,19 +19,12 @@
 
 namespace tributary::canary {
 
-struct TrafficPlan {
-  using Kind = traffic::Reduction;
+// The leader is one of the workers.
+struct TrafficPlan : traffic::BlockPlan {
   wire::Encapsulation encapsulation = wire::Encapsulation::udp;
-  std::uint16_t hosts = 8;  // workers of each job, the leader included
-  std::uint32_t jobs = 1;
   std::uint32_t first_job = 1;
   std::uint32_t window = 64;  // blocks in flight, per job
-  // Blocks that begin together: every worker sends its part in all of them before the next does.
-  std::uint32_t interleave = 8;
   std::uint16_t elements = 256;
-  std::vector<Kind> kinds = {Kind{}};  // jobs take them in turn
-  // After its last contribution, for a block to be done.
-  Duration block_timeout = std::chrono::seconds(1);
 };
 
 // Aggregation with Canary: all workers of some jobs, their leaders included. Workers contribute;
@@ -51,7 +44,7 @@ class CanaryTraffic final : public traffic::BlockTraffic {
  private:
   // Numbers of one element type and operator.
   struct Material {
-    explicit Material(const TrafficPlan& plan, const TrafficPlan::Kind& kind);
+    explicit Material(const TrafficPlan& plan, const traffic::Reduction& kind);
     traffic::BlockValues values;
     const reduce::Kernel& kernel;
   };

@@ -4,12 +4,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "engine/frame.h"
-#include "packet/clock.h"
 #include "packet/packet.h"
 #include "protocols/netreduce/wire.h"
+#include "traffic/block_traffic.h"
 #include "traffic/block_values.h"
 #include "traffic/neighbours.h"
 #include "traffic/ranks.h"
@@ -17,19 +16,13 @@
 
 namespace tributary::netreduce {
 
-struct TrafficPlan {
-  std::uint16_t workers = 8;  // of each ring
-  std::uint32_t jobs = 1;     // rings
+// A job is a ring.
+struct TrafficPlan : traffic::BlockPlan {
   std::uint32_t first_ring = 1;
   std::uint32_t first_run = 1;
   std::uint16_t window = 2;            // messages in flight, of each rank
   std::uint16_t message_packets = 64;  // of each message but the first of a run
   std::uint16_t path_mtu = 1024;       // payload bytes of each packet
-  // Packets that begin together: every worker sends its own of all before the next worker does.
-  std::uint32_t interleave = 8;
-  std::vector<traffic::Reduction> kinds = {traffic::Reduction{}};  // rings take them in turn
-  // After its last contribution, for a block to be done.
-  Duration block_timeout = std::chrono::seconds(1);
 
   std::uint32_t elements(wire::ElementType type) const {
     return static_cast<std::uint32_t>((path_mtu - wire::fingerprint_bytes) /

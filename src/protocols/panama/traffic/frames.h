@@ -6,10 +6,10 @@
 #include <optional>
 #include <vector>
 
-#include "packet/clock.h"
 #include "packet/packet.h"
 #include "protocols/panama/engine/headers.h"
 #include "protocols/panama/wire.h"
+#include "traffic/block_traffic.h"
 #include "traffic/block_values.h"
 #include "traffic/stations.h"
 #include "wire/cursor.h"
@@ -17,23 +17,17 @@
 
 namespace tributary::panama {
 
-struct TrafficPlan {
-  std::uint16_t workers = 2;  // of each job, each behind a port of its own
-  std::uint32_t jobs = 1;
+// Each worker of a job is behind a port of its own.
+struct TrafficPlan : traffic::BlockPlan {
   std::uint32_t first_job = 1;
   std::uint16_t trees = 1;          // of each job
   wire::Ipv4Address group;          // of the first job's first tree; others count up
   std::uint32_t collective = 1024;  // packets of each tree in one; the last ends its epoch
   std::uint32_t run = 0;
   std::uint32_t window = 64;  // packets in flight, per tree, if the switches allow so many
-  // Packets that begin together: every worker sends its own of all before the next worker does.
-  std::uint32_t interleave = 8;
   std::uint16_t elements = 256;
-  std::vector<traffic::Reduction> kinds = {traffic::Reduction{}};  // jobs take them in turn
   // Where the switch under test sends its sums, if it is not the root.
   std::optional<std::size_t> parent;
-  // After its last contribution, for a block to be done.
-  Duration block_timeout = std::chrono::seconds(1);
 };
 
 // Which worker is where: a switch takes one worker of a job at each port. All ports but the parent

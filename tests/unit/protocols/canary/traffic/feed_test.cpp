@@ -25,7 +25,7 @@ TEST(FeedCanary, CanBeReplayedForEver) {
     config.protocols.emplace<CanaryConfig>();
     test::SwitchNetwork network(config, bench.pool, bench.now);
     TrafficPlan plan;
-    plan.hosts = hosts;
+    plan.workers = hosts;
     plan.interleave = interleave;
     std::vector<test::FrameBytes> file;
     feed_canary(plan, bench.stations, bench.pool, 64, Ip{10, 255, 0, 1},

@@ -55,7 +55,7 @@ TEST(CanaryTraffic, TurnsBlocksOverWithoutAnySwitch) {
   for (const int hosts : {2, 3, 8, 64}) {
     test::Bench bench;
     TrafficPlan plan;
-    plan.hosts = static_cast<std::uint16_t>(hosts);
+    plan.workers = static_cast<std::uint16_t>(hosts);
     plan.elements = 33;
     const auto result = run(bench, plan, test::Bench::loop);
     expect_all_done(result, 100);
@@ -76,7 +76,7 @@ TEST(CanaryTraffic, SpreadsWorkersOverPorts) {
   test::Bench bench(behind_router(3));
   test::SwitchNetwork network(router(3), bench.pool, bench.now);
   TrafficPlan plan;
-  plan.hosts = 16;
+  plan.workers = 16;
   expect_all_done(run(bench, plan, std::ref(network)), 100);
 }
 
@@ -197,7 +197,7 @@ TEST(CanaryTraffic, LeaderNoticesAWrongSum) {
   test::Bench bench;
   Liar liar;
   TrafficPlan plan;
-  plan.hosts = 2;
+  plan.workers = 2;
   const auto result = run(bench, plan, liar.network(CanaryKind::contribution));
   EXPECT_GT(liar.lies, 10u);
   EXPECT_EQ(result.wrong, liar.lies);
