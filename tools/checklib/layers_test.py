@@ -42,6 +42,13 @@ class CheckLayers(unittest.TestCase):
             "src/dataplane/a.cpp": '#include <rte_mbuf.h>\n#include "control/backend.h"\n',
             "src/protocols/canary/host/a.cpp":
                 '#include "protocols/canary/host/a.h"\n#include "host/outbox.h"\n',
+            "src/protocols/canary/traffic/a.cpp":
+                '#include "protocols/canary/traffic/a.h"\n#include "traffic/kind.h"\n'
+                '#include "switch/switch.h"\n',
+            "src/protocols/traffics.cpp": '#include "traffic/kind.h"\n',
+            "src/traffic/a.cpp": '#include "control/text.h"\n#include "packet/list.h"\n',
+            "apps/tributary-pktgen/a.cpp": '#include "traffic/kind.h"\n',
+            "apps/tributary-bench/a.cpp": '#include "protocols/canary/wire.h"\n',
             "src/host/tcp.cpp": "#include <sys/socket.h>\n",
             "apps/tributaryd/main.cpp": '#include "dataplane/a.h"\n#include <thread>\n',
         })
@@ -69,6 +76,14 @@ class CheckLayers(unittest.TestCase):
     def test_layer_that_knows_a_protocol(self):
         self.expect_red("src/switch/a.cpp", '#include "protocols/canary/engine/config.h"\n', 1,
                         "knows no protocol")
+
+    def test_app_that_knows_a_protocol(self):
+        self.expect_red("apps/tributary-pktgen/a.cpp",
+                        '#include "protocols/canary/traffic/traffic.h"\n', 1, "knows no protocol")
+
+    def test_traffic_that_knows_a_protocol(self):
+        self.expect_red("src/traffic/a.cpp", '#include "protocols/canary/wire.h"\n', 1,
+                        "traffic may include")
 
     def test_facet_that_reaches_too_far(self):
         self.expect_red("src/protocols/panama/wire.h", '#include "engine/engine.h"\n', 1,
