@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include <CLI/CLI.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,6 +15,7 @@
 #include "protocols/engines.h"
 #include "support/frames.h"
 #include "support/switch_bench.h"
+#include "traffic/kind.h"
 
 namespace tributary::test {
 namespace {
@@ -77,6 +79,38 @@ TEST(Echo, IsConfiguredAndReconfigured) {
   const auto wrong = configured("[switch.echo]\nadded = 0\n");
   ASSERT_FALSE(wrong);
   EXPECT_THAT(to_string(wrong.error()), testing::HasSubstr("from 1 to 1000"));
+}
+
+// The generator's side, against a switch.
+TEST(Echo, IsTrafficThatTheGeneratorPlays) {
+  auto kinds = traffic::traffic_kinds();
+  const auto kind = std::find_if(kinds.begin(), kinds.end(), [](const auto& each) {
+    return each->name() == std::string_view("echo");
+  });
+  ASSERT_NE(kind, kinds.end());
+  CLI::App app;
+  (*kind)->declare(app, traffic::Mode::run);
+  app.parse("--switch 10.0.0.1");
+  traffic::Conditions conditions;
+  (*kind)->interpret(conditions);
+  SwitchBench bench(with_echo(1));
+  const traffic::Stations stations(
+      {{.mac = mac(9), .address = Ip(10, 0, 0, 9), .gateway_mac = mac(0, 0xee)}});
+  traffic::Neighbours neighbours(stations, bench.pool);
+  const auto traffic = (*kind)->make(stations, neighbours, bench.pool);
+  traffic::Pacer pacer;
+  pacer.start({}, Time{});
+  traffic::Outbox out(1);
+  traffic->send(5, bench.now, pacer, out);
+  PacketList answers;
+  while (auto question = out[0].pop()) {
+    for (auto& answer : bench.send(0, std::move(question))) {
+      answers.push(std::move(answer));
+    }
+  }
+  traffic->receive(std::move(answers), 0, bench.now, out);
+  EXPECT_EQ(traffic->counters().done, 5u);
+  EXPECT_EQ(traffic->wrong(), 0u);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ def rows(tributaryctl, sockets, *question: str) -> list[dict]:
         done = ask(tributaryctl, path, *question, "--json")
         if done.returncode != 0:
             raise LabError(f"tributaryctl {' '.join(question)}: {done.returncode} "
-                           f"{done.stderr.strip()}")
+                           f"{(done.stderr or done.stdout).strip()}")
         answer = json.loads(done.stdout)
         found += answer["switches"] if isinstance(answer, dict) else answer  # counters add "all"
     return found
