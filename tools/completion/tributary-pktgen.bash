@@ -22,10 +22,11 @@ _tributary_pktgen() {
     local options
     options=$("${COMP_WORDS[0]}" "${COMP_WORDS[@]:1:2}" --help 2>/dev/null | grep -oE -- '--[a-z-]+')
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
-  elif [[ $COMP_CWORD == 1 ]]; then
-    mapfile -t COMPREPLY < <(compgen -W "plain canary ndr pdr pcap" -- "$current")
-  elif [[ $COMP_CWORD == 2 && $previous =~ ^(ndr|pdr|pcap)$ ]]; then
-    mapfile -t COMPREPLY < <(compgen -W "plain canary" -- "$current")
+  elif ((COMP_CWORD <= 2)); then
+    local commands
+    commands=$("${COMP_WORDS[@]:0:COMP_CWORD}" --help 2>/dev/null \
+      | sed -n '/^Subcommands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+    mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$current")
   fi
 }
 complete -F _tributary_pktgen tributary-pktgen
