@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include <CLI/CLI.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +14,8 @@
 #include "protocols/engines.h"
 #include "support/frames.h"
 #include "support/switch_bench.h"
-#include "traffic/kind.h"
+#include "support/traffic_bench.h"
+#include "support/traffic_kinds.h"
 
 namespace tributary::test {
 namespace {
@@ -81,36 +81,27 @@ TEST(Echo, IsConfiguredAndReconfigured) {
   EXPECT_THAT(to_string(wrong.error()), testing::HasSubstr("from 1 to 1000"));
 }
 
-// The generator's side, against a switch.
-TEST(Echo, IsTrafficThatTheGeneratorPlays) {
-  auto kinds = traffic::traffic_kinds();
-  const auto kind = std::find_if(kinds.begin(), kinds.end(), [](const auto& each) {
-    return each->name() == std::string_view("echo");
-  });
-  ASSERT_NE(kind, kinds.end());
-  CLI::App app;
-  (*kind)->declare(app, traffic::Mode::run);
-  app.parse("--switch 10.0.0.1");
-  traffic::Conditions conditions;
-  (*kind)->interpret(conditions);
-  SwitchBench bench(with_echo(1));
-  const traffic::Stations stations(
-      {{.mac = mac(9), .address = Ip(10, 0, 0, 9), .gateway_mac = mac(0, 0xee)}});
-  traffic::Neighbours neighbours(stations, bench.pool);
-  const auto traffic = (*kind)->make(stations, neighbours, bench.pool);
-  traffic::Pacer pacer;
-  pacer.start({}, Time{});
-  traffic::Outbox out(1);
-  traffic->send(5, bench.now, pacer, out);
-  PacketList answers;
-  while (auto question = out[0].pop()) {
-    for (auto& answer : bench.send(0, std::move(question))) {
-      answers.push(std::move(answer));
-    }
-  }
-  traffic->receive(std::move(answers), 0, bench.now, out);
-  EXPECT_EQ(traffic->counters().done, 5u);
-  EXPECT_EQ(traffic->wrong(), 0u);
+// What becomes of a run of the generator with those options.
+traffic::TrialResult generated(const std::string& options, std::uint32_t added) {
+  Bench bench({{mac(9), Ip(10, 0, 0, 9), 1, mac(0, 0xee), {}}});
+  SwitchNetwork network(with_echo(added), bench.pool, bench.now);
+  auto conditions = conditions_of(traffic::Mode::run);
+  const auto kind = traffic_kind("echo", conditions, options);
+  const auto traffic = kind->make(bench.stations, bench.neighbours, bench.pool);
+  return run_trial(bench, *traffic, std::ref(network), {traffic::Rate::Unit::packets, 100e3});
+}
+
+TEST(Echo, IsGeneratedAndChecked) {
+  const auto result = generated("--added 5", 5);
+  EXPECT_GE(result.counters.done, 1000u);
+  EXPECT_EQ(result.counters.done, result.counters.begun);
+  EXPECT_EQ(result.wrong, 0u);
+  EXPECT_GE(generated("--added 5", 6).wrong, 1000u);
+}
+
+TEST(Echo, PlainFramesKeepOffItsPort) {
+  auto conditions = conditions_of(traffic::Mode::run);
+  EXPECT_THROW(traffic_kind("plain", conditions, "--destination-port 17900"), CLI::ValidationError);
 }
 
 }  // namespace

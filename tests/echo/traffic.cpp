@@ -1,66 +1,52 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `tributary-pktgen echo`: numbers that have to come back with one more.
+// Questions to a switch, and a look at its answers.
 #include <cstring>
-#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "echo/echo.h"
+#include "engine/frame.h"
+#include "support/frames.h"
 #include "traffic/kind.h"
-#include "traffic/option_text.h"
-#include "wire/checksum.h"
 
 namespace tributary::echo {
 namespace {
 
-using traffic::Outbox;
-
-struct [[gnu::packed]] Frame {
-  wire::EthernetHeader ethernet;
-  wire::Ipv4Header ip;
-  wire::UdpHeader udp;
-  EchoHeader echo;
-};
-
-// The first station of the first port asks, one number after the other.
+// A unit is a question, done when its answer is there.
 class EchoTraffic final : public traffic::Traffic {
  public:
-  EchoTraffic(wire::Ipv4Address asked, const traffic::Stations& stations,
+  EchoTraffic(std::uint32_t added, const traffic::Stations& stations,
               const traffic::Neighbours& neighbours, PacketPool& pool)
-      : destination_(asked), stations_(stations), neighbours_(neighbours), pool_(pool) {}
+      : added_(added), stations_(stations), neighbours_(neighbours), pool_(pool) {}
 
-  void send(std::size_t most, Time, traffic::Pacer& pacer, Outbox& out) override {
+  void send(std::size_t most, Time, traffic::Pacer& pacer, traffic::Outbox& out) override {
     for (; most > 0 && !closed_ && pacer.ready(); --most) {
-      auto packet = pool_.allocate();
-      if (packet == nullptr) {
-        ++counters_.no_buffer;
-        return;
-      }
-      const auto frame = question(++asked_);
-      std::memcpy(packet->data(), &frame, sizeof frame);
-      packet->length = sizeof frame;
+      auto packet = question(asked_++);
       pacer.charge(traffic::line_bytes_of(*packet));
       ++counters_.packets;
       ++counters_.begun;
       out[0].push(std::move(packet));
     }
   }
-  void receive(PacketList arrivals, std::size_t, Time, Outbox&) override {
+  void receive(PacketList arrivals, std::size_t, Time, traffic::Outbox&) override {
     while (const auto packet = arrivals.pop()) {
-      const auto* frame = wire::Cursor(std::as_const(*packet).bytes()).take<Frame>();
-      if (frame == nullptr || frame->udp.source_port.value() != udp_port) {
-        ++counters_.foreign;
-        continue;
-      }
-      wrong_ += frame->echo.number.value() == ++answered_ + 1 ? 0 : 1;
-      ++counters_.done;
+      const auto frame = engine::parse_frame(*packet);
+      const auto* header = wire::Cursor(frame.payload).take<EchoHeader>();
+      const auto number = answered_++;  // nothing is lost or overtaken
+      const bool right = header != nullptr && header->number.value() == number + added_;
+      wrong_ += right ? 0 : 1;
+      ++(number < first_ ? counters_.late : counters_.done);
     }
   }
-  void expire(Time, Outbox&) override {}
+  void expire(Time, traffic::Outbox&) override {}
   Time deadline() const override { return never; }
-  std::uint64_t under_way() const override { return asked_ - answered_; }
-  void begin_epoch() override { counters_ = {}; }
+  std::uint64_t under_way() const override { return counters_.begun - counters_.done; }
+  void begin_epoch() override {
+    counters_ = {};
+    closed_ = false;
+    first_ = asked_;
+  }
   void close() override { closed_ = true; }
   const traffic::Counters& counters() const override { return counters_; }
   const traffic::Histogram& latency() const override { return latency_; }
@@ -68,65 +54,61 @@ class EchoTraffic final : public traffic::Traffic {
   std::vector<traffic::Figure> figures() const override { return {}; }
 
  private:
-  Frame question(std::uint32_t number) const {
-    Frame frame{};
-    frame.ethernet.source = stations_.mac(0, 0);
-    frame.ethernet.destination = neighbours_.next_hop(0, stations_.mac(0, 0));
-    frame.ethernet.type = wire::ethertype::ipv4;
-    frame.ip.protocol = wire::ip_protocol::udp;
-    frame.ip.total_length = static_cast<std::uint16_t>(sizeof frame - sizeof frame.ethernet);
-    frame.ip.source = stations_.address(0, 0);
-    frame.ip.destination = destination_;
-    wire::finish_ipv4(frame.ip);
-    frame.udp.source_port = std::uint16_t{1024};
-    frame.udp.destination_port = udp_port;
-    frame.udp.length = static_cast<std::uint16_t>(sizeof frame.udp + sizeof frame.echo);
-    frame.echo.number = number;
-    return frame;
+  PacketPtr question(std::uint32_t number) const {
+    const auto self = stations_.mac(0, 0);
+    const test::Endpoints ends{self, neighbours_.next_hop(0, self), stations_.address(0, 0),
+                               test::Ip(10, 0, 0, 1)};
+    auto packet = test::make_udp(pool_, ends, 1234, udp_port, sizeof(EchoHeader));
+    const EchoHeader header{wire::be32{number}};
+    std::memcpy(test::l4_of(*packet).data() + sizeof(wire::UdpHeader), &header, sizeof header);
+    return packet;
   }
 
-  wire::Ipv4Address destination_;
+  std::uint32_t added_;
   const traffic::Stations& stations_;
   const traffic::Neighbours& neighbours_;
   PacketPool& pool_;
   bool closed_ = false;
   std::uint32_t asked_ = 0;
   std::uint32_t answered_ = 0;
-  std::uint64_t wrong_ = 0;
+  std::uint32_t first_ = 0;  // question of the epoch
   traffic::Counters counters_;
   traffic::Histogram latency_;
+  std::uint64_t wrong_ = 0;
 };
 
-class EchoKind final : public traffic::TrafficKind {
+class EchoTrafficKind final : public traffic::TrafficKind {
  public:
   const char* name() const override { return "echo"; }
-  const char* about() const override { return "numbers that come back with one more"; }
+  const char* about() const override { return "Questions to a switch that answers them"; }
   const char* unit() const override { return "questions"; }
   bool checks_results() const override { return true; }
+  std::optional<traffic::UdpPorts> udp_ports() const override {
+    return traffic::UdpPorts{"Echo", udp_port, udp_port};
+  }
+
   void declare(CLI::App& app, traffic::Mode) override {
-    app.add_option("--switch", text_, "IPv4 address that is asked")->required();
+    app.add_option("--added", added_, "that the switch is set to");
   }
-  void interpret(traffic::Conditions&) override {
-    asked_ = traffic::value_of("--switch", control::parse_ipv4(text_));
-  }
+  void interpret(traffic::Conditions&) override {}
+
   std::size_t senders(std::size_t) const override { return 1; }
-  nlohmann::ordered_json settings() const override { return nlohmann::ordered_json::object(); }
+  nlohmann::ordered_json settings() const override { return {{"added", added_}}; }
   std::unique_ptr<traffic::Traffic> make(const traffic::Stations& stations,
                                          const traffic::Neighbours& neighbours,
                                          PacketPool& pool) const override {
-    return std::make_unique<EchoTraffic>(asked_, stations, neighbours, pool);
+    return std::make_unique<EchoTraffic>(added_, stations, neighbours, pool);
   }
   void feed(const traffic::Stations&, PacketPool&, const traffic::FileSink&) const override {}
 
  private:
-  std::string text_;
-  wire::Ipv4Address asked_;
+  std::uint32_t added_ = 1;
 };
 
 }  // namespace
 
 std::unique_ptr<traffic::TrafficKind> traffic_kind() {
-  return std::make_unique<EchoKind>();
+  return std::make_unique<EchoTrafficKind>();
 }
 
 }  // namespace tributary::echo
