@@ -6,8 +6,10 @@ import subprocess
 
 from . import LabError
 
-# A daemon whose machine is busy may be late.
+# A daemon whose machine is busy may be late, and its packet cores later than it waits for them.
 PATIENCE_S = 60
+_TRIES = 20
+_LATE = 5  # tributaryctl's exit code: nothing is known, and it is to be asked again
 
 
 def ask(tributaryctl, socket, *question: str) -> subprocess.CompletedProcess:
@@ -16,11 +18,19 @@ def ask(tributaryctl, socket, *question: str) -> subprocess.CompletedProcess:
                           stdin=subprocess.DEVNULL, capture_output=True, text=True)
 
 
+def _ask_until_it_knows(tributaryctl, socket, *question: str) -> subprocess.CompletedProcess:
+    for _ in range(_TRIES):
+        done = ask(tributaryctl, socket, *question)
+        if done.returncode != _LATE:
+            break
+    return done
+
+
 def rows(tributaryctl, sockets, *question: str) -> list[dict]:
     """The rows of a list, of all these daemons."""
     found = []
     for path in sockets:
-        done = ask(tributaryctl, path, *question, "--json")
+        done = _ask_until_it_knows(tributaryctl, path, *question, "--json")
         if done.returncode != 0:
             raise LabError(f"tributaryctl {' '.join(question)}: {done.returncode} "
                            f"{(done.stderr or done.stdout).strip()}")
