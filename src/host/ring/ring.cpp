@@ -10,6 +10,7 @@
 
 #include "host/object_bytes.h"
 #include "host/ring/chain.h"
+#include "host/ring/pending_peers.h"
 #include "host/ring/schedule.h"
 #include "host/transport/address.h"
 #include "wire/endian.h"
@@ -55,23 +56,22 @@ Error lost(const std::string& who, const std::string& why) {
                                     " has ended, and says why itself, or the network is down"};
 }
 
-// Strangers that connect are turned away.
 Result<FileDescriptor> accept_previous(const Listener& listener, const Greeting& expected,
                                        Time until, const Wait& wait) {
+  auto pending = PendingPeers::of(listener);
+  if (!pending) {
+    return tl::make_unexpected(pending.error());
+  }
   for (;;) {
-    auto accepted = accept_until(listener, until, wait);
-    if (!accepted) {
-      return accepted;
+    if (auto found = pending->find(bytes_of(expected))) {
+      return std::move(*found);
     }
-    // The true peer greets as soon as it is connected; a stranger may say nothing for ever.
-    const auto patience = std::min(until, Clock::now() + std::chrono::seconds(1));
-    Greeting greeting;
-    const auto read = receive_all(accepted->get(), writable_bytes_of(greeting), patience, wait);
-    if (read && std::memcmp(&greeting, &expected, sizeof greeting) == 0) {
-      return accepted;
+    const auto ready = wait(pending->descriptor(), POLLIN, until);
+    if (!ready) {
+      return tl::make_unexpected(ready.error());
     }
-    if (!read && read.error().code == Error::Code::rendezvous) {
-      return tl::make_unexpected(read.error());
+    if (!*ready || Clock::now() >= until) {
+      return fail(Error::Code::timeout, "accept: the deadline passed");
     }
   }
 }

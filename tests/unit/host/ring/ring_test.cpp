@@ -12,6 +12,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/ring/pending_peers.h"
+
 namespace tributary::host::test {
 namespace {
 
@@ -50,18 +52,19 @@ class RingOfTwo : public testing::Test {
     return rings;
   }
   // What rank 1 sends behind its greeting comes in so many pieces of four bytes, with a pause
-  // before each.
-  std::jthread slow_down(std::size_t pieces, Duration pause) {
+  // before each, and one before the greeting.
+  std::jthread slow_down(std::size_t pieces, Duration pause, Duration silence = {}) {
     const auto there = meeting_.ring[0];
     auto here = *listen_on({there.address, 0});
     meeting_.ring[0] = here.local;
-    return std::jthread([there, pieces, pause, here = std::move(here)] {
+    return std::jthread([there, pieces, pause, silence, here = std::move(here)] {
       const auto until = Clock::now() + 20s;
       const auto from = accept_until(here, until);
       const auto to = connect_until(there, {}, until);
       ASSERT_TRUE(from && to);
       std::array<std::byte, 20> greeting{};
       ASSERT_TRUE(receive_all(from->get(), greeting, until));
+      std::this_thread::sleep_for(silence);
       ASSERT_TRUE(send_all(to->get(), greeting, until));
       std::array<std::byte, 4> piece{};
       for (std::size_t i = 0; i < pieces && receive_all(from->get(), piece, until); ++i) {
@@ -71,6 +74,7 @@ class RingOfTwo : public testing::Test {
       (void)wait_for(from->get(), POLLRDHUP, until);  // the connection stays
     });
   }
+  Endpoint listening(std::uint32_t rank) const { return meeting_.ring[rank]; }
   static std::string message(const Result<void>& done) { return done ? "" : done.error().message; }
 
  private:
@@ -84,6 +88,25 @@ TEST_F(RingOfTwo, says_who_never_connected) {
   EXPECT_EQ(ring.error().code, Error::Code::rendezvous);
   EXPECT_THAT(ring.error().message,
               AllOf(HasSubstr("rank 1 did not connect"), HasSubstr("TRIBUTARY_DEADLINE")));
+}
+
+// Its segment was lost, and is sent again after seconds; rank 1 takes itself for connected.
+TEST_F(RingOfTwo, waits_for_a_greeting_that_is_late) {
+  const auto relay = slow_down(0, 0ms, 1500ms);
+  const auto rings = connect_both();
+  EXPECT_TRUE(rings[0] && rings[1]);
+}
+
+TEST_F(RingOfTwo, does_not_wait_for_strangers_who_say_nothing_or_something_else) {
+  std::vector<FileDescriptor> strangers;
+  for (std::size_t i = 0; i < PendingPeers::count_max + 1; ++i) {
+    strangers.push_back(*connect_until(listening(0), {}, Clock::now() + 10s));
+    if (i % 2 != 0) {
+      ASSERT_TRUE(send_all(strangers[i].get(), std::vector<std::byte>(20), Clock::now() + 10s));
+    }
+  }
+  const auto rings = connect_both();
+  EXPECT_TRUE(rings[0] && rings[1]);
 }
 
 TEST_F(RingOfTwo, says_who_did_not_join_and_what_helps) {
