@@ -2,21 +2,20 @@
 #include "host/communicator.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstring>
-#include <limits>
+#include <optional>
 #include <thread>
 #include <utility>
 
 #include "host/call.h"
 #include "host/call_check.h"
+#include "host/carrier.h"
 #include "host/clock.h"
 #include "host/deadline.h"
-#include "host/network.h"
-#include "host/selection.h"
+#include "host/probe.h"
 #include "host/setup.h"
-#include "protocols/canary/host/blocks.h"
-#include "protocols/panama/host/packets.h"
 
 namespace tributary {
 namespace {
@@ -52,21 +51,6 @@ void copy(const Buffers& buffers) {
   }
 }
 
-std::size_t packets_max(Algorithm by) {
-  switch (by) {
-    case Algorithm::canary:
-      return host::Blocks::count_max;
-    case Algorithm::panama:
-      return host::Chunks::count_max;
-    case Algorithm::netreduce:  // these count messages, and tell when their numbers end
-    case Algorithm::roce_ring:
-    case Algorithm::ring:
-    case Algorithm::automatic:
-      break;
-  }
-  return std::numeric_limits<std::size_t>::max();
-}
-
 }  // namespace
 
 struct Communicator::State {
@@ -89,17 +73,20 @@ struct Communicator::State {
   Algorithm algorithm_for(const Call& call) const;
   Result<void> accept(Algorithm by, const Call& call) const;
   Result<void> run_by(Algorithm by, const Call& call);
-  Result<void> run_canary(const Call& call);
+  void say_if_hosts_helped();
   Result<void> run_ring(const Call& call);
   void finalize();
+  // Precondition: there are two ranks or more.
+  const host::Job& job() const { return carrier->runner().job(); }
+  host::CarrierStatistics statistics() const {
+    return carrier ? carrier->statistics() : host::CarrierStatistics{};
+  }
 
   CommunicatorOptions options;
-  std::unique_ptr<host::Network> network;  // of two and more ranks
+  std::unique_ptr<host::Carrier> carrier;  // both of two and more ranks
+  std::optional<host::Ring> ring;
   Algorithm algorithm = Algorithm::ring;
-  std::uint64_t by_canary = 0;
-  std::uint64_t by_ring = 0;
-  std::uint64_t by_panama = 0;
-  std::uint64_t by_netreduce = 0;
+  std::array<std::uint64_t, algorithm_count> collectives{};  // by algorithm
   bool switches_reduce = false;
   std::uint64_t blocks_by_hosts = 0;  // while it was found out
   bool hosts_helped = false;          // and it was said
@@ -109,20 +96,23 @@ struct Communicator::State {
 
 Result<void> Communicator::State::select(Time until) {
   if (options.algorithm == Algorithm::ring || options.algorithm == Algorithm::roce_ring) {
-    const auto choice = host::choose_ring(options, network->job().id);
+    const auto choice = host::choose_ring(options, job().id);
     algorithm = choice.algorithm;
     notify(choice.notice);
-    return algorithm == Algorithm::ring ? Result<void>() : network->attend();
+    return algorithm == Algorithm::ring ? Result<void>() : carrier->attend();
   }
-  const auto choice = network->find_out(options, until);
+  if (auto attending = carrier->attend(); !attending) {
+    return attending;
+  }
+  const auto choice = carrier->find_out(*ring, until);
   if (!choice) {
     return tl::make_unexpected(choice.error());
   }
   algorithm = choice->algorithm;
   switches_reduce = choice->switches_reduce;
-  blocks_by_hosts = network->blocks_by_hosts();
+  blocks_by_hosts = carrier->blocks_by_hosts();
   if (options.fallback == Fallback::error) {
-    network->require_switches();
+    carrier->require_switches();
   }
   notify(choice->notice);
   return {};
@@ -139,31 +129,22 @@ void Communicator::State::notify(const std::string& line) const {
 Result<void> Communicator::State::run(const Call& call) {
   const auto by = algorithm_for(call);
   auto done = run_by(by, call);
-  if (done && network) {
-    ++(by == Algorithm::canary      ? by_canary
-       : by == Algorithm::panama    ? by_panama
-       : by == Algorithm::netreduce ? by_netreduce
-                                    : by_ring);
+  if (done && carrier) {
+    ++collectives[static_cast<std::size_t>(by)];
   }
   return done;
 }
 
-// What all ranks must have part in is not for trees that leave some out.
 Algorithm Communicator::State::algorithm_for(const Call& call) const {
-  const bool needs_all =
-      call.collective == Collective::broadcast || call.collective == Collective::barrier;
-  const bool leaves_out = algorithm == Algorithm::panama && network->leaves_ranks_out();
-  const bool only_sums =
-      algorithm == Algorithm::roce_ring && call.collective != Collective::allreduce;
-  return (needs_all && leaves_out) || only_sums ? Algorithm::ring : algorithm;
+  return algorithm != Algorithm::ring && !carrier->takes(call) ? Algorithm::ring : algorithm;
 }
 
 Result<void> Communicator::State::accept(Algorithm by, const Call& call) const {
   if (auto checked = host::check(call, options); !checked) {
     return checked;
   }
-  if (network && by != Algorithm::ring &&
-      call.buffers.bytes() / network->job().payload_bytes + 2 >= packets_max(by)) {
+  if (carrier && by != Algorithm::ring &&
+      call.buffers.bytes() / job().payload_bytes + 2 >= carrier->packets_max()) {
     return fail(Error::Code::invalid_argument, "too many elements for one collective; split it");
   }
   return {};
@@ -171,50 +152,48 @@ Result<void> Communicator::State::accept(Algorithm by, const Call& call) const {
 
 Result<void> Communicator::State::run_by(Algorithm by, const Call& call) {
   if (auto accepted = accept(by, call); !accepted) {
-    if (network && by != Algorithm::ring) {
-      network->runner().skip(call);
+    if (carrier && by != Algorithm::ring) {
+      carrier->runner().skip(call);
     }
     return accepted;
   }
-  if (!network) {
+  if (!carrier) {
     copy(call.buffers);
     return {};
   }
   if (call.buffers.count == 0 && call.collective != Collective::barrier) {
     return {};
   }
-  auto done = by == Algorithm::canary ? run_canary(call)
-              : by == Algorithm::ring ? run_ring(call)
-                                      : network->runner().run(call, deadline());
+  auto done = by == Algorithm::ring ? run_ring(call) : carrier->runner().run(call, deadline());
   failed = !done;
+  if (by != Algorithm::ring) {
+    say_if_hosts_helped();
+  }
   return done;
 }
 
-Result<void> Communicator::State::run_canary(const Call& call) {
-  auto done = network->runner().run(call, deadline());
-  if (switches_reduce && !hosts_helped && network->blocks_by_hosts() != blocks_by_hosts) {
+void Communicator::State::say_if_hosts_helped() {
+  if (switches_reduce && !hosts_helped && carrier->blocks_by_hosts() != blocks_by_hosts) {
     hosts_helped = true;
-    notify("job " + std::to_string(network->job().id) +
-           ": hosts had to reduce blocks themselves, because " + std::to_string(options.attempts) +
+    notify("job " + std::to_string(job().id) + ": hosts had to reduce blocks themselves, because " +
+           std::to_string(options.attempts) +
            " attempts lost contributions or no switch took part any more; 'tributaryctl drops' and "
            "'tributaryctl job' on the switches tell where (this is said once)");
   }
-  return done;
 }
 
 Result<void> Communicator::State::run_ring(const Call& call) {
-  auto& ring = network->ring();
   switch (call.collective) {
     case Collective::allreduce:
-      return ring.allreduce(call.buffers, deadline());
+      return ring->allreduce(call.buffers, deadline());
     case Collective::reduce:
-      return ring.reduce(call.buffers, call.root, deadline());
+      return ring->reduce(call.buffers, call.root, deadline());
     case Collective::broadcast:
-      return ring.broadcast(call.buffers, call.root, deadline());
+      return ring->broadcast(call.buffers, call.root, deadline());
     case Collective::barrier:
       break;
   }
-  return ring.barrier(deadline());
+  return ring->barrier(deadline());
 }
 
 // Whoever lost what this rank sent last would ask in vain once it is gone. So nobody goes before
@@ -222,22 +201,22 @@ Result<void> Communicator::State::run_ring(const Call& call) {
 // wait for.
 void Communicator::State::finalize() {
   const bool answers = algorithm != Algorithm::ring;
-  if (!network || !answers || failed) {
+  if (!ring || !answers || failed) {
     return;
   }
-  const auto together = network->ring().barrier(Clock::now() + finalize_timeout);
+  const auto together = ring->barrier(Clock::now() + finalize_timeout);
   if (together) {
     return;
   }
   if (together.error().code != Error::Code::timeout) {
-    if (network->runner().retaining()) {
+    if (carrier->runner().retaining()) {
       std::this_thread::sleep_for(finalize_grace);
     }
     return;
   }
   // What a device sends again may take seconds: it is patient.
   const auto until = patience();
-  while (network->on_device() && network->runner().retaining() && Clock::now() < until) {
+  while (carrier->on_device() && carrier->runner().retaining() && Clock::now() < until) {
     std::this_thread::sleep_for(finalize_pause);
   }
 }
@@ -259,7 +238,8 @@ Result<Communicator> Communicator::create(const CommunicatorOptions& options) {
     if (!connections) {
       return tl::make_unexpected(connections.error());
     }
-    state->network = std::make_unique<host::Network>(std::move(*connections), options);
+    state->ring = std::move(connections->ring);
+    state->carrier = host::make_carrier(std::move(*connections), options);
     if (auto selected = state->select(until); !selected) {
       return tl::make_unexpected(selected.error());
     }
@@ -317,30 +297,31 @@ std::uint32_t Communicator::world_size() const {
   return state_->options.world_size;
 }
 std::uint32_t Communicator::job() const {
-  return state_->network ? state_->network->job().id : 0;
+  return state_->carrier ? state_->job().id : 0;
 }
 std::uint32_t Communicator::payload_bytes_max() const {
-  return state_->network ? state_->network->job().payload_bytes : 0;
+  return state_->carrier ? state_->job().payload_bytes : 0;
 }
 std::uint32_t Communicator::window() const {
-  return state_->network ? state_->network->job().window : 0;
+  return state_->carrier ? state_->job().window : 0;
 }
 CommunicatorStatistics Communicator::statistics() const {
   CommunicatorStatistics statistics;
-  if (state_->network) {
-    static_cast<CanaryStatistics&>(statistics) = state_->network->canary_statistics();
-  }
-  statistics.collectives_by_canary = state_->by_canary;
-  statistics.collectives_by_ring = state_->by_ring;
-  statistics.collectives_by_panama = state_->by_panama;
-  statistics.collectives_by_netreduce = state_->by_netreduce;
+  static_cast<CanaryStatistics&>(statistics) = state_->statistics().canary;
+  const auto by = [this](Algorithm algorithm) {
+    return state_->collectives[static_cast<std::size_t>(algorithm)];
+  };
+  statistics.collectives_by_canary = by(Algorithm::canary);
+  statistics.collectives_by_ring = by(Algorithm::ring) + by(Algorithm::roce_ring);
+  statistics.collectives_by_panama = by(Algorithm::panama);
+  statistics.collectives_by_netreduce = by(Algorithm::netreduce);
   return statistics;
 }
 PanamaStatistics Communicator::panama_statistics() const {
-  return state_->network ? state_->network->panama_statistics() : PanamaStatistics{};
+  return state_->statistics().panama;
 }
 NetReduceStatistics Communicator::netreduce_statistics() const {
-  return state_->network ? state_->network->netreduce_statistics() : NetReduceStatistics{};
+  return state_->statistics().netreduce;
 }
 
 }  // namespace tributary

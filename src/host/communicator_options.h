@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -25,6 +26,8 @@ enum class Algorithm : std::uint8_t {
   roce_ring,  // by the hosts alone, over the same connections, in software: to compare with; only
               // allreduce, other collectives take the ring
 };
+
+inline constexpr std::size_t algorithm_count = 6;
 
 // What happens when the switches do not do their part.
 enum class Fallback : std::uint8_t {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/selection.h"
+#include "protocols/netreduce/carrier.h"
 
 #include <array>
 #include <chrono>

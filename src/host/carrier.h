@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+
+#include "host/call.h"
+#include "host/clock.h"
+#include "host/communicator.h"
+#include "host/communicator_options.h"
+#include "host/error.h"
+#include "host/probe.h"
+#include "host/ring/ring.h"
+#include "host/runner.h"
+#include "host/setup.h"
+
+namespace tributary::host {
+
+// What the protocols tell of a communicator; zeros of those that do not carry it.
+struct CarrierStatistics {
+  CanaryStatistics canary;
+  PanamaStatistics panama;
+  NetReduceStatistics netreduce;
+};
+
+// What carries the collectives of a job by one protocol: its machine and who drives that, or an
+// RDMA device instead of both. The ring of the hosts stands beside it.
+class Carrier {
+ public:
+  Carrier() = default;
+  Carrier(const Carrier&) = delete;
+  Carrier& operator=(const Carrier&) = delete;
+  virtual ~Carrier() = default;
+
+  virtual Runner& runner() = 0;
+  // From now on other ranks are answered between collectives, too.
+  virtual Result<void> attend() = 0;
+  // Tries it out, together with the other ranks, and says by which algorithm to go on.
+  virtual Result<Choice> find_out(Ring& ring, Time until) = 0;
+
+  // Whether it can carry that call; if not, the ring of the hosts does.
+  virtual bool takes(const Call& /*call*/) const { return true; }
+  // Packets of a collective; what would have more is refused.
+  virtual std::size_t packets_max() const { return std::numeric_limits<std::size_t>::max(); }
+  // Collectives fail, from now on, where hosts would have to reduce.
+  virtual void require_switches() {}
+  // Blocks so far that hosts reduced without switches, as far as this rank had part in that.
+  virtual std::uint64_t blocks_by_hosts() { return 0; }
+  // Of what has an end that sends again by itself, after seconds.
+  virtual bool on_device() const { return false; }
+
+  virtual CarrierStatistics statistics() = 0;
+};
+
+// By the protocol that was asked for.
+std::unique_ptr<Carrier> make_carrier(Connections connections, const CommunicatorOptions& options);
+
+}  // namespace tributary::host

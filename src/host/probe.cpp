@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/probe.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+namespace tributary::host {
+namespace {
+
+// Long enough for some lost packets; a network that drops all of a protocol's is not waited for
+// longer, and the exchange of what was seen needs time, too.
+constexpr auto probe_patience = std::chrono::seconds(5);
+constexpr int probe_share = 2;  // of the time there is
+
+Result<void> reduce(Runner& runner, std::size_t bytes, Time until) {
+  std::vector<std::byte> vector(bytes);
+  Call call;
+  call.collective = bytes == 0 ? Collective::barrier : Collective::allreduce;
+  call.buffers = {vector.data(), vector.data(), vector.size(), wire::ElementType::i8,
+                  wire::Operator::sum};
+  return runner.run(call, until);
+}
+
+Result<void> run(const Probe& probe, Runner& runner, Time until) {
+  const auto now = Clock::now();
+  const auto patience = std::min<Duration>(probe_patience, (until - now) / probe_share);
+  Result<void> done;
+  for (auto bytes = probe.begin(); bytes != probe.end() && done; ++bytes) {
+    done = reduce(runner, *bytes, now + patience);
+  }
+  return done;
+}
+
+}  // namespace
+
+Result<Observation> look(Runner& runner, Ring& ring, const Probe& probe, Time until,
+                         const std::function<bool()>& seen) {
+  // Over a network that loses packets some ranks meet seconds later than others.
+  if (auto together = ring.barrier(until); !together) {
+    return tl::make_unexpected(together.error());
+  }
+  const auto probed = run(probe, runner, until);
+  std::array<std::int64_t, 2> told{probed ? 0 : 1, seen() ? 1 : 0};
+  auto* const bytes = std::as_writable_bytes(std::span(told)).data();
+  const Buffers buffers{bytes, bytes, told.size(), wire::ElementType::i64, wire::Operator::sum};
+  if (auto exchanged = ring.allreduce(buffers, until); !exchanged) {
+    return tl::make_unexpected(exchanged.error());
+  }
+  Observation observation;
+  observation.ranks = runner.job().world_size();
+  observation.failed = static_cast<std::uint32_t>(told[0]);
+  observation.summed = static_cast<std::uint32_t>(told[1]);
+  observation.reason = probed ? "" : probed.error().message;
+  return observation;
+}
+
+std::string who(const CommunicatorOptions& options, std::uint32_t job) {
+  return "job " + std::to_string(job) + ", " + std::to_string(options.world_size) + " ranks: ";
+}
+
+std::string of(std::uint32_t some, std::uint32_t all) {
+  return std::to_string(some) + " of " + std::to_string(all) + " ranks";
+}
+
+std::string why_not(const std::string& what, const Observation& observation) {
+  return what + " " + of(observation.failed, observation.ranks) +
+         (observation.reason.empty() ? "" : " (" + observation.reason + ")");
+}
+
+Result<Choice> fall_back(const CommunicatorOptions& options, const std::string& start,
+                         const std::string& why, const std::string& advice) {
+  if (options.fallback == Fallback::error) {
+    return fail(Error::Code::network,
+                start + why + ", and the fallback to the hosts is switched off; " + advice);
+  }
+  return Choice{Algorithm::ring, start + "ring, the hosts reduce alone: " + why + "; " + advice,
+                false};
+}
+
+Choice choose_ring(const CommunicatorOptions& options, std::uint32_t job) {
+  return {options.algorithm,
+          who(options, job) + std::string(name(options.algorithm)) +
+              ", the hosts reduce alone: as asked for",
+          false};
+}
+
+}  // namespace tributary::host

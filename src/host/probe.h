@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "host/clock.h"
+#include "host/communicator_options.h"
+#include "host/error.h"
+#include "host/ring/ring.h"
+#include "host/runner.h"
+
+namespace tributary::host {
+
+// What the ranks found out about the network between them; the same on all of them, but for the
+// text.
+struct Observation {
+  std::uint32_t ranks = 0;
+  std::uint32_t summed = 0;  // ranks that saw what they looked for
+  std::uint32_t failed = 0;  // ranks for which it did not work at all
+  std::string reason;        // why, where it is known
+};
+
+struct Choice {
+  Algorithm algorithm = Algorithm::ring;  // not automatic
+  std::string notice;                     // one line: by what, and why
+  bool switches_reduce = false;
+};
+
+// Vectors that are reduced one after the other, in bytes; of 0, a barrier.
+using Probe = std::vector<std::size_t>;
+
+// Reduces the vectors, and has the ranks tell each other over the ring, which works in any case,
+// what came of it and whether they have seen what they looked for.
+Result<Observation> look(Runner& runner, Ring& ring, const Probe& probe, Time until,
+                         const std::function<bool()>& seen);
+
+// "job 7, 4 ranks: "
+std::string who(const CommunicatorOptions& options, std::uint32_t job);
+// "3 of 4 ranks"
+std::string of(std::uint32_t some, std::uint32_t all);
+// Why it does not go: `what`, for how many, and for which reason if that is known.
+std::string why_not(const std::string& what, const Observation& observation);
+
+// The ring of the hosts takes over, or it is an error where that was switched off. `advice` says
+// what would help.
+Result<Choice> fall_back(const CommunicatorOptions& options, const std::string& start,
+                         const std::string& why, const std::string& advice);
+// Where a ring of the hosts was asked for, nothing need be observed.
+Choice choose_ring(const CommunicatorOptions& options, std::uint32_t job);
+
+}  // namespace tributary::host
