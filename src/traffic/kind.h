@@ -16,7 +16,7 @@
 #include "traffic/stations.h"
 #include "traffic/traffic.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's
 class App;
 }  // namespace CLI
 

@@ -164,12 +164,13 @@ std::string PanamaTrafficKind::switch_settings(const traffic::Stations& /*statio
     children += (port == 0 ? "\"feed" : ", \"feed") + std::to_string(port) + '"';
   }
   const auto workers = std::to_string(plan_.workers);
+  const auto places =
+      "children = [" + children + "]\nworkers = " + workers + "\nworkers_below = " + workers + "\n";
   std::string text = "# Trees for the switch's configuration:\n";
   for (std::uint32_t i = 0; i < plan_.jobs * plan_.trees; ++i) {
     text += "[[switch.panama.tree]]\njob = " + std::to_string(plan_.first_job + i / plan_.trees) +
             "\ntree = " + std::to_string(i % plan_.trees) + "\ngroup = \"" +
-            control::to_string(wire::Ipv4Address(plan_.group.value() + i)) + "\"\nchildren = [" +
-            children + "]\nworkers = " + workers + "\nworkers_below = " + workers + "\n";
+            control::to_string(wire::Ipv4Address(plan_.group.value() + i)) + "\"\n" + places;
   }
   return text;
 }
