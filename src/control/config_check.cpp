@@ -204,12 +204,11 @@ void check_switch(const SwitchDraft& draft, Diagnostics& diagnostics) {
   const auto interfaces = interfaces_of(draft);
   check_ports(draft, diagnostics);
   check_overlaps(interfaces, diagnostics);
-  const auto sections = protocol_sections();
-  for (std::size_t row = 0; row < sections.size(); ++row) {
-    if (sections[row]->needs_address && config.protocols.of(row).has_value()) {
-      check_own_address(draft, std::string(sections[row]->name), diagnostics);
+  for_each_on(config.protocols, [&](const ProtocolSection& section, const std::any&) {
+    if (section.needs_address) {
+      check_own_address(draft, std::string(section.name), diagnostics);
     }
-  }
+  });
   const bool bridged = std::any_of(config.ports.begin(), config.ports.end(),
                                    [](const auto& port) { return !port.address; });
   if (config.bridge_address && !bridged && !config.ports.empty()) {

@@ -25,20 +25,13 @@ void read_root(Reader& reader, ConfigDraft& out) {
   out.links_sound = reader.errors() == errors_before;
 }
 
-void check_protocols(SwitchDraft& sw, Diagnostics& diagnostics) {
-  const auto sections = protocol_sections();
-  for (std::size_t row = 0; row < sections.size(); ++row) {
-    if (sw.config.protocols.of(row).has_value()) {
-      sections[row]->check(sw, diagnostics);
-    }
-  }
-}
-
 void check(ConfigDraft& draft, Diagnostics& diagnostics) {
   bool ports_sound = true;
   for (SwitchDraft& sw : draft.switches) {
     if (sw.sound) {
-      check_protocols(sw, diagnostics);
+      for_each_on(sw.config.protocols, [&](const ProtocolSection& section, const std::any&) {
+        section.check(sw, diagnostics);
+      });
     }
     check_switch(sw, diagnostics);
     ports_sound = ports_sound && sw.sound;

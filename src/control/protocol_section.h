@@ -2,6 +2,7 @@
 #pragma once
 
 #include <any>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -11,6 +12,7 @@
 
 #include "control/config_draft.h"
 #include "control/config_reader.h"
+#include "engine/settings.h"
 
 namespace tributary::control {
 
@@ -46,6 +48,17 @@ struct ProtocolSection {
 
 // Those of all protocols, by their rows in protocols/list.h.
 std::span<const ProtocolSection* const> protocol_sections();
+
+// Calls `use` with the section and the settings of each protocol that is on.
+template <typename Use>
+void for_each_on(const engine::Settings& protocols, Use use) {
+  const auto sections = protocol_sections();
+  for (std::size_t row = 0; row < sections.size(); ++row) {
+    if (const auto& settings = protocols.of(row); settings.has_value()) {
+      use(*sections[row], settings);
+    }
+  }
+}
 
 // "h1, h2".
 std::string ports_text(const std::vector<PortIndex>& ports, const switching::SwitchConfig& config);

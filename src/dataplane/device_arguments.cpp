@@ -91,13 +91,9 @@ DeviceArguments raw_arguments(const control::RawDevice& device) {
 std::uint32_t frames_at_once(const switching::SwitchConfig& config,
                              const switching::PortConfig& port) {
   std::uint64_t frames = 0;
-  const auto sections = control::protocol_sections();
-  for (std::size_t row = 0; row < sections.size(); ++row) {
-    const auto& settings = config.protocols.of(row);
-    if (settings.has_value() && sections[row]->frames_at_once != nullptr) {
-      frames += sections[row]->frames_at_once(settings);
-    }
-  }
+  control::for_each_on(config.protocols, [&](const auto& protocol, const auto& settings) {
+    frames += protocol.frames_at_once == nullptr ? 0 : protocol.frames_at_once(settings);
+  });
   if (port.flow.mode != forwarding::FlowControl::off) {
     const auto half_a_second = switching::line_rate(port) / 8 / 2;
     frames = std::max<std::uint64_t>(frames, half_a_second / port.mtu);

@@ -60,13 +60,9 @@ std::uint32_t slot_bytes_for(std::uint16_t mtu) {
 std::uint32_t packets_of(const control::DaemonConfig& config) {
   auto packets = config.packets;
   for (const auto& section : config.switches) {
-    const auto rows = control::protocol_sections();
-    for (std::size_t row = 0; row < rows.size(); ++row) {
-      const auto& settings = section.config.protocols.of(row);
-      if (settings.has_value() && rows[row]->packets != nullptr) {
-        packets += rows[row]->packets(settings);
-      }
-    }
+    control::for_each_on(section.config.protocols, [&](const auto& protocol, const auto& settings) {
+      packets += protocol.packets == nullptr ? 0 : protocol.packets(settings);
+    });
   }
   return packets;
 }
