@@ -73,8 +73,7 @@ Result<bool> RendezvousHost::look(int fd, short events, Time until) {
 bool RendezvousHost::accept_connections() {
   constexpr int burst = 64;  // so that they are heard before many more come
   for (int i = 0; i < burst; ++i) {
-    FileDescriptor fd(
-        ::accept4(listener_.fd.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    auto fd = accept_now(listener_);
     if (!fd) {
       const bool exhausted = errno == EMFILE || errno == ENFILE;
       return !exhausted || drop_oldest_unproved();

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <utility>
@@ -48,23 +46,16 @@ std::optional<FileDescriptor> PendingPeers::find(wire::Bytes expected) {
 }
 
 void PendingPeers::accept() {
-  for (;;) {
-    FileDescriptor fd(
-        ::accept4(listener_->fd.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  for (std::size_t i = 0; i < count_max; ++i) {  // so that they are heard before many more come
+    auto fd = accept_now(*listener_);
     const bool exhausted = !fd && (errno == EMFILE || errno == ENFILE);
-    if (!fd && (!exhausted || peers_.empty())) {
+    if (!fd && !exhausted) {
       return;
     }
-    if (exhausted) {
-      peers_.erase(peers_.begin());
-      continue;
-    }
-    const int one = 1;
-    ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    if (peers_.size() == count_max) {
+    if (!peers_.empty() && (exhausted || peers_.size() == count_max)) {
       peers_.erase(peers_.begin());
     }
-    if (watch(epoll_.get(), fd.get())) {
+    if (fd && watch(epoll_.get(), fd.get())) {
       peers_.push_back({std::move(fd), {}});
     }
   }

@@ -103,12 +103,18 @@ Result<bool> wait_alone(int fd, short events, Time until) {
   return wait_for(fd, events, until);
 }
 
+FileDescriptor accept_now(const Listener& listener) {
+  FileDescriptor accepted(
+      ::accept4(listener.fd.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  if (accepted) {
+    set_option(accepted.get(), IPPROTO_TCP, TCP_NODELAY, 1);
+  }
+  return accepted;
+}
+
 Result<FileDescriptor> accept_until(const Listener& listener, Time until, const Wait& wait) {
   for (;;) {
-    FileDescriptor accepted(
-        ::accept4(listener.fd.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (accepted) {
-      set_option(accepted.get(), IPPROTO_TCP, TCP_NODELAY, 1);
+    if (auto accepted = accept_now(listener)) {
       return accepted;
     }
     if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {

@@ -28,6 +28,8 @@ using Wait = std::function<Result<bool>(int fd, short events, Time until)>;
 // Looks at nothing else meanwhile, and never fails.
 Result<bool> wait_alone(int fd, short events, Time until);
 
+// Who has connected already; without a descriptor, and errno set, if nobody has.
+FileDescriptor accept_now(const Listener& listener);
 Result<FileDescriptor> accept_until(const Listener& listener, Time until,
                                     const Wait& wait = wait_alone);
 enum class WhenRefused : std::uint8_t { try_again, give_up };
