@@ -55,7 +55,7 @@ class Carrier {
   virtual CarrierStatistics statistics() = 0;
 };
 
-// By the protocol that was asked for.
+// By the protocol that was asked for. The options outlive the carrier.
 std::unique_ptr<Carrier> make_carrier(Connections connections, const CommunicatorOptions& options);
 
 }  // namespace tributary::host

@@ -239,7 +239,7 @@ Result<Communicator> Communicator::create(const CommunicatorOptions& options) {
       return tl::make_unexpected(connections.error());
     }
     state->ring = std::move(connections->ring);
-    state->carrier = host::make_carrier(std::move(*connections), options);
+    state->carrier = host::make_carrier(std::move(*connections), state->options);
     if (auto selected = state->select(until); !selected) {
       return tl::make_unexpected(selected.error());
     }

@@ -102,7 +102,7 @@ class CanaryCarrier final : public MachineCarrier<CanaryCollectives> {
   }
 
  private:
-  CommunicatorOptions options_;
+  const CommunicatorOptions& options_;
 };
 
 }  // namespace

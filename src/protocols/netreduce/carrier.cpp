@@ -42,7 +42,7 @@ class NetReduceCarrier : public Base {
       : Base(std::forward<Arguments>(arguments)...), options_(options), mixed_(mixed) {}
 
  private:
-  CommunicatorOptions options_;
+  const CommunicatorOptions& options_;
   bool mixed_;
 };
 

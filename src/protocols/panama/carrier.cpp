@@ -62,7 +62,7 @@ class PanamaCarrier final : public MachineCarrier<PanamaCollectives> {
   }
 
  private:
-  CommunicatorOptions options_;
+  const CommunicatorOptions& options_;
 };
 
 }  // namespace
