@@ -55,12 +55,5 @@ std::vector<std::pair<DropReason, std::string>> drop_reasons() {
   return all;
 }
 
-std::string name(DropReason reason) {
-  const auto all = drop_reasons();
-  const auto found = std::find_if(all.begin(), all.end(),
-                                  [reason](const auto& each) { return each.first == reason; });
-  return found == all.end() ? std::string() : found->second;
-}
-
 }  // namespace protocols
 }  // namespace tributary

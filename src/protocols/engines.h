@@ -20,6 +20,5 @@ const engine::Protocol* protocol_over_ethernet(std::uint16_t ethertype);
 
 // Why packets are dropped, with the names that operators see: "no_route", "canary_crc".
 std::vector<std::pair<DropReason, std::string>> drop_reasons();
-std::string name(DropReason reason);
 
 }  // namespace tributary::protocols

@@ -11,7 +11,7 @@
 
 #include "control/config_diff.h"
 #include "control/loader.h"
-#include "protocols/engines.h"
+#include "support/drop_names.h"
 #include "support/frames.h"
 #include "support/switch_bench.h"
 #include "support/traffic_bench.h"
@@ -59,7 +59,7 @@ TEST(Echo, ItsFiguresAndDropsAreCounted) {
   bench.send(0, question(bench.pool, 1));
   bench.send(0, question(bench.pool, 1, 2));
   EXPECT_EQ(bench.drops(echo::drop::truncated), 1u);
-  EXPECT_EQ(protocols::name(echo::drop::truncated), "echo_truncated");
+  EXPECT_EQ(name_of(echo::drop::truncated), "echo_truncated");
   const auto engines = bench.device().engines();
   ASSERT_EQ(engines.size(), 1u);
   EXPECT_EQ(engines[0].name, "echo");

@@ -15,6 +15,7 @@
 #include "protocols/netreduce/engine/drop_reasons.h"
 #include "protocols/panama/engine/config.h"
 #include "support/canary_packets.h"
+#include "support/drop_names.h"
 
 namespace tributary::protocols {
 namespace {
@@ -68,11 +69,11 @@ TEST(DropReasons, HaveANameEach) {
   std::set<std::string> names;
   for (const auto& [reason, name] : drop_reasons()) {
     EXPECT_TRUE(names.insert(name).second) << name;
-    EXPECT_EQ(protocols::name(reason), name);
+    EXPECT_EQ(test::name_of(reason), name);
   }
-  EXPECT_EQ(name(DropReason::truncated), "truncated");
-  EXPECT_EQ(name(canary::drop::crc), "canary_crc");
-  EXPECT_EQ(name(netreduce::drop::first_lost), "netreduce_first_lost");
+  EXPECT_EQ(test::name_of(DropReason::truncated), "truncated");
+  EXPECT_EQ(test::name_of(canary::drop::crc), "canary_crc");
+  EXPECT_EQ(test::name_of(netreduce::drop::first_lost), "netreduce_first_lost");
 }
 
 TEST(Settings, AreOnWhereTheyWereEmplaced) {

@@ -9,8 +9,8 @@
 
 #include "protocols/canary/engine/config.h"
 #include "protocols/canary/engine/engine.h"
-#include "protocols/engines.h"
 #include "support/canary_packets.h"
+#include "support/drop_names.h"
 #include "support/engine_harness.h"
 
 namespace tributary::canary {
@@ -67,7 +67,7 @@ class CanaryTest : public ::testing::Test {
   void expect_drop(PacketPtr packet, DropReason reason, Time now = Time{}) {
     const auto before = harness->drops(reason);
     EXPECT_TRUE(feed(std::move(packet), now).empty());
-    EXPECT_EQ(harness->drops(reason), before + 1) << protocols::name(reason);
+    EXPECT_EQ(harness->drops(reason), before + 1) << test::name_of(reason);
   }
 
   HeapPacketPool pool{512, 9216};

@@ -8,9 +8,9 @@
 
 #include <gtest/gtest.h>
 
-#include "protocols/engines.h"
 #include "protocols/panama/engine/config.h"
 #include "protocols/panama/engine/engine.h"
+#include "support/drop_names.h"
 #include "support/engine_harness.h"
 #include "support/panama_packets.h"
 
@@ -136,7 +136,7 @@ class PanamaTest : public ::testing::Test {
   void expect_drop(const PanamaSpec& spec, DropReason reason) {
     const auto before = harness->drops(reason);
     EXPECT_TRUE(feed(spec).empty());
-    EXPECT_EQ(harness->drops(reason), before + 1) << protocols::name(reason);
+    EXPECT_EQ(harness->drops(reason), before + 1) << test::name_of(reason);
   }
   // All children of a root or leaf send VID `vid`; what comes of it.
   std::vector<test::Sent> round(const TreeConfig& tree, std::uint32_t vid, bool fin = false,
