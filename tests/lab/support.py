@@ -126,7 +126,7 @@ class Lab:
         than two round trips, which a busy machine exceeds: so it sends on until it has enough."""
         done = self.ping(host, address, "-c", count, "-i", "0.05", "-w", int(PATIENCE_S))
         answered = {int(number) for number in re.findall(r"icmp_seq=(\d+) ttl", done.stdout)}
-        case.assertEqual(answered, set(range(1, count + 1)), done.stdout)
+        case.assertLessEqual(set(range(1, count + 1)), answered, done.stdout)
 
     def await_path(self, host: str, address: str) -> None:
         """Switches drop what waits for an address that nobody tells them in time."""
