@@ -4,9 +4,9 @@
 #include <cstdio>
 
 #include "control/json.h"
+#include "controller/placement.h"
 #include "fabric_steps.h"
 #include "fabric_text.h"
-#include "placement/placement.h"
 
 namespace tributary::ctl {
 namespace {
@@ -45,7 +45,7 @@ Step<Plan> make_plan(const Options& options, const FabricOptions& fabric, const 
   if (const auto ok = check_live(options, fabric, file, live); !ok) {
     return tl::unexpected(ok.error());
   }
-  auto placed = placement::place(live.topology(false), file.jobs, live.installed(), file.groups);
+  auto placed = controller::place(live.topology(false), file.jobs, live.installed(), file.groups);
   if (!placed) {
     return tl::unexpected(report(options, ExitCode::failed, "refused",
                                  "not every job has a place; nothing was changed",

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "control/tree_json.h"
-#include "placement/obstacles.h"
+#include "controller/obstacles.h"
 
 namespace tributary::ctl {
 namespace {
@@ -151,8 +151,8 @@ void LiveFabric::check_switches() {
     }
     faults_.push_back("the daemon at " + point.second +
                       (point.first.empty() ? "" : " on " + point.first) + " has no switch " +
-                      placement::joined(names) + "; it has " +
-                      placement::joined({present.begin(), present.end()}));
+                      controller::joined(names) + "; it has " +
+                      controller::joined({present.begin(), present.end()}));
   }
 }
 
@@ -161,11 +161,11 @@ bool LiveFabric::all_answer() const {
                       [](const auto& error) { return error.has_value(); });
 }
 
-std::string LiveFabric::port_name(const placement::SwitchPort& port) const {
+std::string LiveFabric::port_name(const controller::SwitchPort& port) const {
   return fabric_.topology.switches[port.switch_index].name + ":" + port.port;
 }
 
-void LiveFabric::check_port(const placement::SwitchPort& port, const std::string& user) {
+void LiveFabric::check_port(const controller::SwitchPort& port, const std::string& user) {
   const auto& ports = states_[port.switch_index].ports;
   if (!ports.empty() && !ports.contains(port.port)) {
     faults_.push_back("there is no port " + port_name(port) + ", which " + user + " needs");
@@ -173,14 +173,14 @@ void LiveFabric::check_port(const placement::SwitchPort& port, const std::string
 }
 
 // Why nothing comes by this port; empty if it is up, or nobody knows.
-std::string LiveFabric::unusable(const placement::SwitchPort& port) const {
+std::string LiveFabric::unusable(const controller::SwitchPort& port) const {
   const auto& ports = states_[port.switch_index].ports;
   const auto at = ports.find(port.port);
   return at == ports.end() || at->second ? std::string() : "port " + port_name(port) + " is down";
 }
 
-placement::Topology LiveFabric::topology(bool silent_usable) const {
-  placement::Topology topology = fabric_.topology;
+controller::Topology LiveFabric::topology(bool silent_usable) const {
+  controller::Topology topology = fabric_.topology;
   for (std::size_t sw = 0; sw < topology.switches.size(); ++sw) {
     auto& entry = topology.switches[sw];
     entry.trees_max = states_[sw].trees_max;
@@ -203,7 +203,7 @@ placement::Topology LiveFabric::topology(bool silent_usable) const {
 
 tl::expected<void, std::string> LiveFabric::install(std::size_t sw,
                                                     const std::vector<std::uint32_t>& jobs,
-                                                    const std::vector<placement::TreePart>& parts,
+                                                    const std::vector<controller::TreePart>& parts,
                                                     bool check) {
   Daemon& daemon = daemon_of(sw);
   json trees = json::array();

@@ -29,17 +29,17 @@ class LiveFabric {
 
   // The file's topology and what keeps trees from parts of it. Switches that do not answer are
   // taken for good or for unusable.
-  placement::Topology topology(bool silent_usable) const;
+  controller::Topology topology(bool silent_usable) const;
   // Trees of the file of a daemon and of controllers.
-  const std::vector<placement::PlacedPart>& installed() const { return installed_; }
+  const std::vector<controller::PlacedPart>& installed() const { return installed_; }
   // Those of controllers alone.
-  const std::vector<placement::PlacedPart>& changeable() const { return changeable_; }
+  const std::vector<controller::PlacedPart>& changeable() const { return changeable_; }
 
   // Of those of controllers, what workers send through.
   const std::vector<TreeUse>& uses() const { return uses_; }
 
   tl::expected<void, std::string> install(std::size_t sw, const std::vector<std::uint32_t>& jobs,
-                                          const std::vector<placement::TreePart>& parts,
+                                          const std::vector<controller::TreePart>& parts,
                                           bool check);
 
  private:
@@ -63,9 +63,9 @@ class LiveFabric {
   static Called call(Daemon& daemon, const char* method, nlohmann::json params);
   void read_switch(std::size_t sw, const Daemon& daemon);
   void check_switches();
-  void check_port(const placement::SwitchPort& port, const std::string& user);
-  std::string unusable(const placement::SwitchPort& port) const;
-  std::string port_name(const placement::SwitchPort& port) const;
+  void check_port(const controller::SwitchPort& port, const std::string& user);
+  std::string unusable(const controller::SwitchPort& port) const;
+  std::string port_name(const controller::SwitchPort& port) const;
 
   const control::FabricFile& fabric_;
   std::chrono::milliseconds timeout_;
@@ -73,8 +73,8 @@ class LiveFabric {
   std::vector<std::optional<control::CallError>> silent_;  // by switch
   std::vector<SwitchState> states_;                        // by switch
   std::vector<std::string> faults_;
-  std::vector<placement::PlacedPart> installed_;
-  std::vector<placement::PlacedPart> changeable_;
+  std::vector<controller::PlacedPart> installed_;
+  std::vector<controller::PlacedPart> changeable_;
   std::vector<TreeUse> uses_;
 };
 

@@ -6,21 +6,21 @@
 #include "control/json.h"
 #include "control/text.h"
 #include "control/tree_json.h"
+#include "controller/obstacles.h"
 #include "fabric_steps.h"
 #include "fabric_text.h"
-#include "placement/obstacles.h"
 
 namespace tributary::ctl {
 namespace {
 
 using control::FabricFile;
+using controller::PlacedPart;
 using nlohmann::json;
-using placement::PlacedPart;
 
 // What a switch should have, and has, of one tree.
 struct ShownPart {
   std::size_t switch_index = 0;
-  placement::TreePart part;
+  controller::TreePart part;
   std::string state;
 };
 
@@ -45,7 +45,7 @@ const char* state_of(const PlacedPart& wanted, const LiveFabric& live) {
 
 // Of what is there and has not been planned.
 const char* state_of(const PlacedPart& part, const FabricFile& file,
-                     const placement::PartialPlacement& plan) {
+                     const controller::PartialPlacement& plan) {
   const auto is_its = [&](const auto& each) { return each.id == part.part.job; };
   if (std::none_of(file.jobs.begin(), file.jobs.end(), is_its)) {
     return "of others";
@@ -57,7 +57,7 @@ const char* state_of(const PlacedPart& part, const FabricFile& file,
 }
 
 // Parts that are wanted, and those that are there besides.
-std::vector<ShownPart> compare(const placement::PartialPlacement& plan, const FabricFile& file,
+std::vector<ShownPart> compare(const controller::PartialPlacement& plan, const FabricFile& file,
                                const LiveFabric& live) {
   const auto wanted = parts_of(plan.jobs);
   std::vector<ShownPart> shown;
@@ -110,7 +110,7 @@ json shown_json(const FabricFile& file, const std::vector<ShownPart>& shown) {
 
 // What the file asks for, what is there, and how far they agree.
 struct Comparison {
-  placement::PartialPlacement plan;
+  controller::PartialPlacement plan;
   std::vector<ShownPart> shown;
   std::vector<std::string> obstacles;  // that trees go around
   bool good = false;
@@ -119,9 +119,9 @@ struct Comparison {
 Comparison compare_all(const FabricFile& file, const LiveFabric& live) {
   const auto topology = live.topology(true);
   Comparison all;
-  all.plan = placement::place_what_fits(topology, file.jobs, live.installed(), file.groups);
+  all.plan = controller::place_what_fits(topology, file.jobs, live.installed(), file.groups);
   all.shown = compare(all.plan, file, live);
-  all.obstacles = placement::obstacles(topology);
+  all.obstacles = controller::obstacles(topology);
   all.good =
       all.plan.refusals.empty() && agrees(all.shown) && live.faults().empty() && live.all_answer();
   return all;

@@ -6,14 +6,14 @@
 #include <utility>
 
 #include "control/json.h"
-#include "placement/obstacles.h"
+#include "controller/obstacles.h"
 
 namespace tributary::ctl {
 namespace {
 
 using control::FabricFile;
+using controller::joined;
 using nlohmann::json;
-using placement::joined;
 
 // Switches of which there is the same to be said; those of one daemon fail together.
 struct Alike {
@@ -97,8 +97,8 @@ std::vector<std::uint32_t> ids_of(const FabricFile& file) {
   return ids;
 }
 
-std::vector<placement::PlacedPart> parts_of(const std::vector<placement::PlacedJob>& placed) {
-  std::vector<placement::PlacedPart> parts;
+std::vector<controller::PlacedPart> parts_of(const std::vector<controller::PlacedJob>& placed) {
+  std::vector<controller::PlacedPart> parts;
   for (const auto& job : placed) {
     for (const auto& tree : job.trees) {
       parts.insert(parts.end(), tree.parts.begin(), tree.parts.end());
@@ -120,7 +120,7 @@ json silent_switches(const FabricFile& file, const LiveFabric& live) {
 void print_silent(const FabricFile& file, const LiveFabric& live) {
   for (const Alike& group : silent_groups(file, live)) {
     std::fprintf(stderr, "tributaryctl: %s: %s\n",
-                 placement::said_of(group.switches, "does not answer").c_str(),
+                 controller::said_of(group.switches, "does not answer").c_str(),
                  group.message.c_str());
   }
 }
@@ -147,7 +147,7 @@ ExitCode report_silent(const Options& options, const FabricFile& file, const Liv
 }
 
 control::ConfigErrors errors_of(const FabricFile& file,
-                                const std::vector<placement::Refusal>& refusals) {
+                                const std::vector<controller::Refusal>& refusals) {
   control::ConfigErrors errors;
   for (const auto& refusal : refusals) {
     const auto job = std::find_if(file.jobs.begin(), file.jobs.end(),

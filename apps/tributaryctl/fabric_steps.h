@@ -11,9 +11,9 @@
 
 #include "control/fabric_file.h"
 #include "control/fabric_transaction.h"
+#include "controller/placement.h"
 #include "fabric.h"
 #include "fabric_live.h"
-#include "placement/placement.h"
 
 namespace tributary::ctl {
 
@@ -26,7 +26,7 @@ const std::string& name_of(const control::FabricFile& file, std::size_t sw);
 std::string names_of(const control::FabricFile& file,
                      const std::vector<control::SwitchChange>& changes);
 std::vector<std::uint32_t> ids_of(const control::FabricFile& file);
-std::vector<placement::PlacedPart> parts_of(const std::vector<placement::PlacedJob>& placed);
+std::vector<controller::PlacedPart> parts_of(const std::vector<controller::PlacedJob>& placed);
 
 // Switches that do not answer, and why: for programs, on standard error, and as what ends a
 // command.
@@ -37,7 +37,7 @@ ExitCode report_silent(const Options& options, const control::FabricFile& file,
 
 // Why jobs have no place, with their places in the file.
 control::ConfigErrors errors_of(const control::FabricFile& file,
-                                const std::vector<placement::Refusal>& refusals);
+                                const std::vector<controller::Refusal>& refusals);
 
 Step<void> carry_out(const Options& options, const control::FabricFile& file, LiveFabric& live,
                      const std::vector<control::SwitchChange>& changes);

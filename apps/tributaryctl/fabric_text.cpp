@@ -16,8 +16,8 @@ namespace tributary::ctl {
 namespace {
 
 using control::FabricFile;
+using controller::PlacedJob;
 using nlohmann::json;
-using placement::PlacedJob;
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;

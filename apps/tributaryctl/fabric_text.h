@@ -9,16 +9,15 @@
 
 #include "control/fabric_file.h"
 #include "control/fabric_transaction.h"
-#include "placement/topology.h"
+#include "controller/topology.h"
 
 namespace tributary::ctl {
 
-using PlacedJobs = std::vector<placement::PlacedJob>;
+using PlacedJobs = std::vector<controller::PlacedJob>;
 
 // What the workers of a job are to be started with.
-std::vector<std::pair<std::string, std::string>> environment_of(const control::FabricFile& fabric,
-                                                                std::size_t job,
-                                                                const placement::PlacedJob& placed);
+std::vector<std::pair<std::string, std::string>> environment_of(
+    const control::FabricFile& fabric, std::size_t job, const controller::PlacedJob& placed);
 
 // One row per switch of every tree.
 void print_placement(const control::FabricFile& fabric, const PlacedJobs& placed);

@@ -42,7 +42,7 @@ struct JobText {
   const toml::table* source = nullptr;
 };
 
-Parsed<placement::GroupRange> parse_groups(std::string_view text) {
+Parsed<controller::GroupRange> parse_groups(std::string_view text) {
   const std::string hint = "write it like \"239.192.0.0/16\"";
   const auto prefix = parse_prefix(text);
   if (!prefix) {
@@ -58,8 +58,8 @@ Parsed<placement::GroupRange> parse_groups(std::string_view text) {
     return tl::unexpected(Complaint{"224.0.0.0/24 belongs to the protocols of routers", hint});
   }
   // The first address of a prefix looks like a network's.
-  return placement::GroupRange{wire::Ipv4Address(prefix->length < 31 ? first + 1 : first),
-                               wire::Ipv4Address(last)};
+  return controller::GroupRange{wire::Ipv4Address(prefix->length < 31 ? first + 1 : first),
+                                wire::Ipv4Address(last)};
 }
 
 class FabricReader {
@@ -159,10 +159,10 @@ class FabricReader {
     }
   }
 
-  std::optional<placement::SwitchPort> resolve(const PortReference& port, Position where) {
+  std::optional<controller::SwitchPort> resolve(const PortReference& port, Position where) {
     const auto at = switches_.find(port.switch_name);
     if (at != switches_.end()) {
-      return placement::SwitchPort{at->second, port.port};
+      return controller::SwitchPort{at->second, port.port};
     }
     std::vector<std::string_view> names;
     for (const auto& entry : switches_) {
@@ -190,7 +190,7 @@ class FabricReader {
     }
   }
 
-  void claim(const placement::SwitchPort& port, Position where) {
+  void claim(const controller::SwitchPort& port, Position where) {
     if (!linked_.emplace(port.switch_index, port.port).second) {
       diagnostics_.error(where, "port `" + text_of(port) + "` is in another link");
     }
@@ -266,7 +266,7 @@ class FabricReader {
     return near.empty() ? "there are " + joined(names) : "did you mean `" + near + "`?";
   }
 
-  std::string text_of(const placement::SwitchPort& port) const {
+  std::string text_of(const controller::SwitchPort& port) const {
     return fabric_.topology.switches[port.switch_index].name + ":" + port.port;
   }
 

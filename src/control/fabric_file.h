@@ -8,7 +8,7 @@
 #include <tl/expected.hpp>
 
 #include "control/loader.h"
-#include "placement/topology.h"
+#include "controller/topology.h"
 
 namespace tributary::control {
 
@@ -21,12 +21,12 @@ struct ControlPoint {
 // A fabric and the jobs that are to run on it, as an operator wrote them down
 // (docs/reference/fabric.md).
 struct FabricFile {
-  placement::Topology topology;
+  controller::Topology topology;
   std::vector<ControlPoint> points;  // by switch
-  std::vector<placement::Job> jobs;
+  std::vector<controller::Job> jobs;
   std::vector<double> shares;  // by job: of its workers, those that a result needs
-  placement::GroupRange groups{wire::Ipv4Address(239, 192, 0, 1),
-                               wire::Ipv4Address(239, 192, 255, 255)};
+  controller::GroupRange groups{wire::Ipv4Address(239, 192, 0, 1),
+                                wire::Ipv4Address(239, 192, 255, 255)};
   std::string name;                     // of the file
   std::vector<ConfigError> job_places;  // by job: where errors about it point
 };

@@ -8,8 +8,8 @@
 namespace tributary::control {
 namespace {
 
-using placement::PlacedPart;
-using placement::TreePart;
+using controller::PlacedPart;
+using controller::TreePart;
 
 using JobParts = std::map<std::uint32_t, std::vector<TreePart>>;
 

@@ -9,7 +9,7 @@
 
 #include <tl/expected.hpp>
 
-#include "placement/topology.h"
+#include "controller/topology.h"
 
 namespace tributary::control {
 
@@ -17,21 +17,21 @@ namespace tributary::control {
 struct SwitchChange {
   std::size_t switch_index = 0;
   std::vector<std::uint32_t> jobs;
-  std::vector<placement::TreePart> before;
-  std::vector<placement::TreePart> after;
+  std::vector<controller::TreePart> before;
+  std::vector<controller::TreePart> after;
 };
 
 // What turns `installed` into `wanted`, one entry for each switch at which something differs.
 // Trees of other jobs than `jobs` are left alone.
-std::vector<SwitchChange> changes_between(const std::vector<placement::PlacedPart>& installed,
-                                          const std::vector<placement::PlacedPart>& wanted,
+std::vector<SwitchChange> changes_between(const std::vector<controller::PlacedPart>& installed,
+                                          const std::vector<controller::PlacedPart>& wanted,
                                           const std::vector<std::uint32_t>& jobs);
 
 // Gives a switch `parts` in place of all that it has of `jobs`; with `check`, only says whether
 // that would do.
 using InstallParts = std::function<tl::expected<void, std::string>(
     std::size_t switch_index, const std::vector<std::uint32_t>& jobs,
-    const std::vector<placement::TreePart>& parts, bool check)>;
+    const std::vector<controller::TreePart>& parts, bool check)>;
 
 struct TransactionFailure {
   std::size_t switch_index = 0;

@@ -9,12 +9,12 @@
 #include <tl/expected.hpp>
 
 #include "control/config.h"
-#include "placement/topology.h"
+#include "controller/topology.h"
 #include "protocols/panama/engine/config.h"
 
 namespace tributary::control {
 
-using placement::TreePart;
+using controller::TreePart;
 
 // The aggregation trees that were installed over the control socket, beside those of the
 // configuration file: by the name of the switch, in the order of job and tree.

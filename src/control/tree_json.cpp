@@ -53,7 +53,7 @@ class Members {
     if (list == nullptr) {
       return;
     }
-    bool fits = list->is_array() && list->size() <= placement::children_max;
+    bool fits = list->is_array() && list->size() <= controller::children_max;
     for (std::size_t i = 0; fits && i < list->size(); ++i) {
       fits = read_address((*list)[i], out.emplace_back());
     }
@@ -65,10 +65,10 @@ class Members {
   void ports(const char* key, std::vector<std::string>& out) {
     const json* const list = find(key);
     const bool names = list != nullptr && list->is_array() && !list->empty() &&
-                       list->size() <= placement::children_max &&
+                       list->size() <= controller::children_max &&
                        std::all_of(list->begin(), list->end(), is_name);
     if (!names) {
-      complain(key, "is to be a list of 1 to " + std::to_string(placement::children_max) +
+      complain(key, "is to be a list of 1 to " + std::to_string(controller::children_max) +
                         " names of ports");
       return;
     }

@@ -8,7 +8,7 @@
 
 #include "control/fabric_file.h"
 #include "control/loader.h"
-#include "placement/placement.h"
+#include "controller/placement.h"
 
 namespace tributary::control {
 namespace {
@@ -50,7 +50,7 @@ TEST(Conf, EveryFabricMatchesItsSwitches) {
     ASSERT_TRUE(fabric) << to_string(fabric.error());
     const auto config = load_config(fs::path(TRIBUTARY_CONF) / entry.path().filename());
     ASSERT_TRUE(config) << to_string(config.error());
-    const auto expect_port = [&](const placement::SwitchPort& at) {
+    const auto expect_port = [&](const controller::SwitchPort& at) {
       const auto& name = fabric->topology.switches[at.switch_index].name;
       const bool found = std::any_of(
           config->switches.begin(), config->switches.end(), [&](const SwitchSection& section) {
@@ -72,7 +72,7 @@ TEST(Conf, EveryFabricMatchesItsSwitches) {
     for (auto& sw : topology.switches) {
       sw.trees_max = 256;
     }
-    EXPECT_TRUE(placement::place(topology, fabric->jobs, {}, fabric->groups)) << entry.path();
+    EXPECT_TRUE(controller::place(topology, fabric->jobs, {}, fabric->groups)) << entry.path();
     ++fabrics;
   }
   EXPECT_GE(fabrics, 2u);

@@ -9,8 +9,8 @@
 namespace tributary::control {
 namespace {
 
-using placement::PlacedPart;
-using placement::TreePart;
+using controller::PlacedPart;
+using controller::TreePart;
 using Has = std::map<std::size_t, std::vector<TreePart>>;
 
 PlacedPart part_at(std::size_t sw, std::uint32_t job, std::uint16_t tree,

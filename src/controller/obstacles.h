@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "placement/topology.h"
+#include "controller/topology.h"
 
-namespace tributary::placement {
+namespace tributary::controller {
 
 // "a, b, c"
 std::string joined(const std::vector<std::string>& words);
@@ -17,4 +17,4 @@ std::string said_of(const std::vector<std::string>& switches, const std::string&
 // What no tree can lead through. Switches with the same fault are said once.
 std::vector<std::string> obstacles(const Topology& topology);
 
-}  // namespace tributary::placement
+}  // namespace tributary::controller

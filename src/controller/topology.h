@@ -9,7 +9,7 @@
 
 #include "wire/ipv4.h"
 
-namespace tributary::placement {
+namespace tributary::controller {
 
 // Places are named by index: switches, links and hosts by their order in Topology.
 struct SwitchPort {
@@ -94,4 +94,4 @@ struct GroupRange {
 // What a switch can wait for in one tree.
 inline constexpr std::size_t children_max = 64;
 
-}  // namespace tributary::placement
+}  // namespace tributary::controller

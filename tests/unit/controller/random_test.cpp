@@ -9,7 +9,7 @@
 #include "fabrics.h"
 #include "tree_check.h"
 
-namespace tributary::placement {
+namespace tributary::controller {
 namespace {
 
 using Random = std::mt19937_64;
@@ -136,4 +136,4 @@ TEST(RandomPlacement, trees_are_sound_and_stay) {
 }
 
 }  // namespace
-}  // namespace tributary::placement
+}  // namespace tributary::controller

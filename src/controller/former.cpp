@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "placement/former.h"
+#include "controller/former.h"
 
 #include <algorithm>
 
-#include "placement/spanning.h"
+#include "controller/spanning.h"
 
-namespace tributary::placement {
+namespace tributary::controller {
 namespace {
 
 // The switch behind a port, if a link is there.
@@ -70,4 +70,4 @@ std::optional<wire::Ipv4Address> Former::group() const {
   return group;
 }
 
-}  // namespace tributary::placement
+}  // namespace tributary::controller

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "placement/placement.h"
+#include "controller/placement.h"
 
-namespace tributary::placement {
+namespace tributary::controller {
 
 // Builds topologies by name; indices are the order of the calls.
 class Builder {
@@ -86,4 +86,4 @@ inline std::vector<PlacedPart> installed(const std::vector<PlacedJob>& jobs) {
   return parts;
 }
 
-}  // namespace tributary::placement
+}  // namespace tributary::controller

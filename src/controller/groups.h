@@ -4,9 +4,9 @@
 #include <optional>
 #include <set>
 
-#include "placement/topology.h"
+#include "controller/topology.h"
 
-namespace tributary::placement {
+namespace tributary::controller {
 
 // Gives each tree a multicast address.
 class Groups {
@@ -49,4 +49,4 @@ class Groups {
   std::set<wire::Ipv4Address> given_;
 };
 
-}  // namespace tributary::placement
+}  // namespace tributary::controller

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "placement/topology.h"
+#include "controller/topology.h"
 
-namespace tributary::placement {
+namespace tributary::controller {
 
 // A link as seen from one of its ends.
 struct Edge {
@@ -62,4 +62,4 @@ using Parents = std::map<std::size_t, Edge>;
 Parents span(const Graph& graph, std::size_t root, const std::vector<std::size_t>& terminals,
              const Preferences& preferences);
 
-}  // namespace tributary::placement
+}  // namespace tributary::controller

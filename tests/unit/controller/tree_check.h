@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "placement/placement.h"
+#include "controller/placement.h"
 
-namespace tributary::placement {
+namespace tributary::controller {
 
 // Follows the packets of a tree from every worker to the root, and says where they go astray.
 // Empty if the tree is sound. It shares no code with what places trees.
@@ -15,4 +15,4 @@ std::string defect(const Topology& topology, const Job& job, const Tree& tree);
 // Links that a tree's sums take, each once.
 std::vector<std::size_t> links_of(const Topology& topology, const Tree& tree);
 
-}  // namespace tributary::placement
+}  // namespace tributary::controller

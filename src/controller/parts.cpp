@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "placement/parts.h"
+#include "controller/parts.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace tributary::placement {
+namespace tributary::controller {
 namespace {
 
 class Parts {
@@ -68,4 +68,4 @@ Tree make_tree(const Topology& topology, const Job& job, const Parents& parents,
   return Parts(topology, job, parents).make(id, root, group);
 }
 
-}  // namespace tributary::placement
+}  // namespace tributary::controller

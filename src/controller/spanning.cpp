@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "placement/spanning.h"
+#include "controller/spanning.h"
 
 #include <algorithm>
 #include <deque>
 #include <set>
 #include <tuple>
 
-namespace tributary::placement {
+namespace tributary::controller {
 namespace {
 
 // Chooses the ways of the switches at one distance from the root, to those one link nearer.
@@ -187,4 +187,4 @@ Parents span(const Graph& graph, std::size_t root, const std::vector<std::size_t
   return parents;
 }
 
-}  // namespace tributary::placement
+}  // namespace tributary::controller

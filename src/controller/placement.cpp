@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "placement/placement.h"
+#include "controller/placement.h"
 
 #include <algorithm>
 #include <map>
@@ -8,14 +8,14 @@
 #include <tuple>
 #include <utility>
 
-#include "placement/former.h"
-#include "placement/groups.h"
-#include "placement/obstacles.h"
-#include "placement/parts.h"
-#include "placement/spanning.h"
+#include "controller/former.h"
+#include "controller/groups.h"
+#include "controller/obstacles.h"
+#include "controller/parts.h"
+#include "controller/spanning.h"
 #include "protocols/panama/wire.h"
 
-namespace tributary::placement {
+namespace tributary::controller {
 namespace {
 
 // The switch that has a job's worker behind it, once each.
@@ -317,4 +317,4 @@ tl::expected<std::vector<PlacedJob>, std::vector<Refusal>> place(
   return std::move(result.jobs);
 }
 
-}  // namespace tributary::placement
+}  // namespace tributary::controller

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "placement/topology.h"
+#include "controller/topology.h"
 
-namespace tributary::placement {
+namespace tributary::controller {
 
 inline bool leads(const SwitchPort& end, std::size_t sw, const std::string& port) {
   return end.switch_index == sw && end.port == port;
@@ -37,4 +37,4 @@ class Former {
   std::vector<Part> parts_;
 };
 
-}  // namespace tributary::placement
+}  // namespace tributary::controller

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-namespace tributary::placement {
+namespace tributary::controller {
 namespace {
 
 using End = std::pair<std::size_t, std::string>;
@@ -137,4 +137,4 @@ std::vector<std::size_t> links_of(const Topology& topology, const Tree& tree) {
   return links;
 }
 
-}  // namespace tributary::placement
+}  // namespace tributary::controller

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "placement/obstacles.h"
+#include "controller/obstacles.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace tributary::placement {
+namespace tributary::controller {
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
@@ -44,4 +44,4 @@ std::vector<std::string> obstacles(const Topology& topology) {
   return texts;
 }
 
-}  // namespace tributary::placement
+}  // namespace tributary::controller

@@ -7,9 +7,9 @@
 
 #include <tl/expected.hpp>
 
-#include "placement/topology.h"
+#include "controller/topology.h"
 
-namespace tributary::placement {
+namespace tributary::controller {
 
 // Why a job has no place, and what to do.
 struct Refusal {
@@ -37,4 +37,4 @@ struct PartialPlacement {
 PartialPlacement place_what_fits(const Topology& topology, const std::vector<Job>& jobs,
                                  const std::vector<PlacedPart>& installed, GroupRange groups);
 
-}  // namespace tributary::placement
+}  // namespace tributary::controller

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "placement/placement.h"
+#include "controller/placement.h"
 
 #include <algorithm>
 #include <numeric>
@@ -10,7 +10,7 @@
 #include "fabrics.h"
 #include "tree_check.h"
 
-namespace tributary::placement {
+namespace tributary::controller {
 namespace {
 
 Job job_of(std::uint32_t id, std::vector<std::size_t> hosts, std::size_t trees = 0) {
@@ -344,4 +344,4 @@ TEST(Placement, more_children_than_a_switch_can_have_are_refused) {
 }
 
 }  // namespace
-}  // namespace tributary::placement
+}  // namespace tributary::controller
