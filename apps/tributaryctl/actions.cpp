@@ -147,9 +147,9 @@ ExitCode remove_trees(const Options& options, const std::string& switch_name, st
   if (!installed) {
     return installed.error();
   }
-  std::vector<TreeUse> uses;
+  std::vector<controller::TreeUse> uses;
   for (const json& row : *installed) {
-    if (const auto use = use_of(row); use && use->job == job) {
+    if (const auto use = controller::use_of(row); use && use->job == job) {
       uses.push_back(*use);
     }
   }

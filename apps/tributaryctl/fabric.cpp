@@ -4,7 +4,6 @@
 #include <cstdio>
 
 #include "control/json.h"
-#include "controller/placement.h"
 #include "fabric_steps.h"
 #include "fabric_text.h"
 
@@ -12,8 +11,8 @@ namespace tributary::ctl {
 namespace {
 
 using control::ConfigErrors;
-using control::FabricFile;
-using control::SwitchChange;
+using controller::FabricFile;
+using controller::SwitchChange;
 using nlohmann::json;
 
 // Whether the switches are what the file takes them for, and can be talked to.
@@ -34,30 +33,30 @@ Step<void> check_live(const Options& options, const FabricOptions& fabric, const
   return {};
 }
 
-// A placement and what has to be done for it.
-struct Plan {
-  PlacedJobs placed;
+// Places of trees and what has to be done for them.
+struct Steps {
+  controller::Plan plan;
   std::vector<SwitchChange> changes;
 };
 
-Step<Plan> make_plan(const Options& options, const FabricOptions& fabric, const FabricFile& file,
-                     const LiveFabric& live) {
+Step<Steps> make_steps(const Options& options, const FabricOptions& fabric, const FabricFile& file,
+                       const LiveFabric& live) {
   if (const auto ok = check_live(options, fabric, file, live); !ok) {
     return tl::unexpected(ok.error());
   }
-  auto placed = controller::place(live.topology(false), file.jobs, live.installed(), file.groups);
-  if (!placed) {
+  auto plan = controller::make_plan(file, live, false);
+  if (!plan.complete()) {
     return tl::unexpected(report(options, ExitCode::failed, "refused",
                                  "not every job has a place; nothing was changed",
-                                 control::to_json(errors_of(file, placed.error()))));
+                                 control::to_json(errors_of(file, plan.placement.refusals))));
   }
-  auto changes = control::changes_between(live.changeable(), parts_of(*placed), ids_of(file));
-  return Plan{std::move(*placed), std::move(changes)};
+  auto changes = controller::changes_between(live.changeable(), plan.parts(), ids_of(file));
+  return Steps{std::move(plan), std::move(changes)};
 }
 
-json plan_json(const FabricFile& file, const LiveFabric& live, const Plan& plan) {
-  return {{"jobs", to_json(file, plan.placed)},
-          {"changes", to_json(file, plan.changes)},
+json plan_json(const FabricFile& file, const LiveFabric& live, const Steps& steps) {
+  return {{"jobs", to_json(file, steps.plan.placement.jobs)},
+          {"changes", to_json(file, steps.changes)},
           {"unreachable", silent_switches(file, live)}};
 }
 
@@ -69,20 +68,21 @@ ExitCode fabric_plan(const Options& options, const FabricOptions& fabric) {
     return file.error();
   }
   const LiveFabric live(*file, options.timeout());
-  const auto plan = make_plan(options, fabric, *file, live);
-  if (!plan) {
-    return plan.error();
+  const auto steps = make_steps(options, fabric, *file, live);
+  if (!steps) {
+    return steps.error();
   }
   if (options.json) {
-    print_json(plan_json(*file, live, *plan));
+    print_json(plan_json(*file, live, *steps));
     return ExitCode::ok;
   }
   print_silent(*file, live);
-  print_placement(*file, plan->placed);
-  if (plan->changes.empty()) {
+  print_placement(*file, steps->plan.placement.jobs);
+  if (steps->changes.empty()) {
     std::printf("this is what the switches have\n");
   } else {
-    std::printf("`tributaryctl fabric apply` changes %s\n", names_of(*file, plan->changes).c_str());
+    std::printf("`tributaryctl fabric apply` changes %s\n",
+                names_of(*file, steps->changes).c_str());
   }
   return ExitCode::ok;
 }
@@ -93,31 +93,32 @@ ExitCode fabric_apply(const Options& options, const FabricOptions& fabric) {
     return file.error();
   }
   LiveFabric live(*file, options.timeout());
-  const auto plan = make_plan(options, fabric, *file, live);
-  if (!plan) {
-    return plan.error();
+  const auto steps = make_steps(options, fabric, *file, live);
+  if (!steps) {
+    return steps.error();
   }
-  if (const auto done = carry_out(options, *file, live, plan->changes); !done) {
+  if (const auto done = carry_out(options, *file, live, steps->changes); !done) {
     return done.error();
   }
   if (!fabric.env_directory.empty()) {
-    const auto written = write_environments(*file, plan->placed, fabric.env_directory);
+    const auto written =
+        write_environments(*file, steps->plan.placement.jobs, fabric.env_directory);
     if (!written) {
       return report(options, ExitCode::failed, "failed",
                     "the trees are installed, but " + written.error());
     }
   }
   if (options.json) {
-    print_json(plan_json(*file, live, *plan));
+    print_json(plan_json(*file, live, *steps));
     return ExitCode::ok;
   }
   print_silent(*file, live);
-  if (plan->changes.empty()) {
+  if (steps->changes.empty()) {
     std::printf("nothing to change\n");
   } else {
-    std::printf("changed: %s\n", names_of(*file, plan->changes).c_str());
+    std::printf("changed: %s\n", names_of(*file, steps->changes).c_str());
   }
-  print_environments(*file, plan->placed);
+  print_environments(*file, steps->plan.placement.jobs);
   return ExitCode::ok;
 }
 

@@ -15,13 +15,17 @@ struct FabricOptions {
   std::vector<std::uint32_t> jobs;  // that remove takes away; none: those of the file
   bool skip_unreachable = false;    // go around switches that do not answer
   bool force = false;               // remove what is in use, too
+  double interval_s = 1.0;          // between two looks of watch
+  std::uint64_t count = 0;          // of looks; 0: until interrupted
 };
 
-// The controller of PANAMA (docs/reference/fabric.md): places the trees of a file's jobs over its
+// The controller (docs/reference/fabric.md): places the aggregation trees of a file's jobs over its
 // switches.
 ExitCode fabric_plan(const Options& options, const FabricOptions& fabric);
 ExitCode fabric_apply(const Options& options, const FabricOptions& fabric);
 ExitCode fabric_show(const Options& options, const FabricOptions& fabric);
 ExitCode fabric_remove(const Options& options, const FabricOptions& fabric);
+// Places trees anew when a switch or a link is lost or comes back, and when the file changes.
+ExitCode fabric_watch(const Options& options, const FabricOptions& fabric);
 
 }  // namespace tributary::ctl

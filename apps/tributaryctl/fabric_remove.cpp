@@ -6,11 +6,12 @@
 
 #include "fabric_steps.h"
 #include "fabric_text.h"
+#include "in_use.h"
 
 namespace tributary::ctl {
 namespace {
 
-using control::FabricFile;
+using controller::FabricFile;
 using nlohmann::json;
 
 bool is_among(const std::vector<std::uint32_t>& jobs, std::uint32_t job) {
@@ -53,10 +54,11 @@ Step<void> check_jobs(const Options& options, const FabricOptions& fabric, const
 }
 
 // What workers send through now, of these jobs.
-std::vector<TreeUse> uses_of(const LiveFabric& live, const std::vector<std::uint32_t>& jobs) {
-  std::vector<TreeUse> uses;
+std::vector<controller::TreeUse> uses_of(const LiveFabric& live,
+                                         const std::vector<std::uint32_t>& jobs) {
+  std::vector<controller::TreeUse> uses;
   std::copy_if(live.uses().begin(), live.uses().end(), std::back_inserter(uses),
-               [&](const TreeUse& use) { return is_among(jobs, use.job); });
+               [&](const controller::TreeUse& use) { return is_among(jobs, use.job); });
   return uses;
 }
 
@@ -78,7 +80,7 @@ ExitCode fabric_remove(const Options& options, const FabricOptions& fabric) {
   if (const auto uses = uses_of(live, jobs); !uses.empty() && !fabric.force) {
     return report_in_use(options, uses);
   }
-  const auto changes = control::changes_between(live.changeable(), {}, jobs);
+  const auto changes = controller::changes_between(live.changeable(), {}, jobs);
   if (const auto done = carry_out(options, *file, live, changes); !done) {
     return done.error();
   }

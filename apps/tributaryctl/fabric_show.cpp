@@ -13,7 +13,7 @@
 namespace tributary::ctl {
 namespace {
 
-using control::FabricFile;
+using controller::FabricFile;
 using controller::PlacedPart;
 using nlohmann::json;
 
@@ -44,22 +44,21 @@ const char* state_of(const PlacedPart& wanted, const LiveFabric& live) {
 }
 
 // Of what is there and has not been planned.
-const char* state_of(const PlacedPart& part, const FabricFile& file,
-                     const controller::PartialPlacement& plan) {
+const char* state_of(const PlacedPart& part, const FabricFile& file, const controller::Plan& plan) {
   const auto is_its = [&](const auto& each) { return each.id == part.part.job; };
   if (std::none_of(file.jobs.begin(), file.jobs.end(), is_its)) {
     return "of others";
   }
   const bool refused =
-      std::any_of(plan.refusals.begin(), plan.refusals.end(),
+      std::any_of(plan.placement.refusals.begin(), plan.placement.refusals.end(),
                   [&](const auto& refusal) { return refusal.job == part.part.job; });
   return refused ? "no place" : "surplus";
 }
 
 // Parts that are wanted, and those that are there besides.
-std::vector<ShownPart> compare(const controller::PartialPlacement& plan, const FabricFile& file,
+std::vector<ShownPart> compare(const controller::Plan& plan, const FabricFile& file,
                                const LiveFabric& live) {
-  const auto wanted = parts_of(plan.jobs);
+  const auto wanted = plan.parts();
   std::vector<ShownPart> shown;
   for (const PlacedPart& part : wanted) {
     shown.push_back({part.switch_index, part.part, state_of(part, live)});
@@ -110,20 +109,17 @@ json shown_json(const FabricFile& file, const std::vector<ShownPart>& shown) {
 
 // What the file asks for, what is there, and how far they agree.
 struct Comparison {
-  controller::PartialPlacement plan;
+  controller::Plan plan;
   std::vector<ShownPart> shown;
-  std::vector<std::string> obstacles;  // that trees go around
   bool good = false;
 };
 
 Comparison compare_all(const FabricFile& file, const LiveFabric& live) {
-  const auto topology = live.topology(true);
   Comparison all;
-  all.plan = controller::place_what_fits(topology, file.jobs, live.installed(), file.groups);
+  all.plan = controller::make_plan(file, live, true);
   all.shown = compare(all.plan, file, live);
-  all.obstacles = controller::obstacles(topology);
-  all.good =
-      all.plan.refusals.empty() && agrees(all.shown) && live.faults().empty() && live.all_answer();
+  all.good = all.plan.placement.refusals.empty() && agrees(all.shown) && live.faults().empty() &&
+             live.all_answer();
   return all;
 }
 
@@ -136,7 +132,7 @@ const char* verdict(const Comparison& all, const LiveFabric& live) {
     return "the fabric is not as the file describes it; `tributaryctl fabric apply` changes "
            "nothing before that is mended";
   }
-  if (!all.plan.refusals.empty()) {
+  if (!all.plan.placement.refusals.empty()) {
     return "not every job of the file has a place; `tributaryctl fabric apply` changes nothing "
            "before that is mended";
   }
@@ -151,11 +147,11 @@ void print_for_people(const FabricFile& file, const LiveFabric& live, const Comp
   }
   print_shown(file, all.shown);
   std::fflush(stdout);  // the reasons stand below the table that they explain
-  for (const auto& error : errors_of(file, all.plan.refusals)) {
+  for (const auto& error : errors_of(file, all.plan.placement.refusals)) {
     std::fprintf(stderr, "%s\n", control::to_string(error).c_str());
   }
-  if (!all.good && all.plan.refusals.empty()) {  // refusals name them
-    for (const std::string& obstacle : all.obstacles) {
+  if (!all.good && all.plan.placement.refusals.empty()) {  // refusals name them
+    for (const std::string& obstacle : all.plan.obstacles) {
       std::fprintf(stderr, "trees go around it: %s\n", obstacle.c_str());
     }
   }
@@ -176,8 +172,8 @@ ExitCode fabric_show(const Options& options, const FabricOptions& fabric) {
                 {"agrees", all.good},
                 {"unreachable", silent_switches(*file, live)},
                 {"faults", live.faults()},
-                {"obstacles", all.obstacles},
-                {"refusals", control::to_json(errors_of(*file, all.plan.refusals))}});
+                {"obstacles", all.plan.obstacles},
+                {"refusals", control::to_json(errors_of(*file, all.plan.placement.refusals))}});
   } else {
     print_for_people(*file, live, all);
   }

@@ -11,7 +11,7 @@
 namespace tributary::ctl {
 namespace {
 
-using control::FabricFile;
+using controller::FabricFile;
 using controller::joined;
 using nlohmann::json;
 
@@ -40,7 +40,19 @@ std::vector<Alike> silent_groups(const FabricFile& file, const LiveFabric& live)
   return groups;
 }
 
-std::string text_of(const FabricFile& file, const control::TransactionFailure& failure) {
+ExitCode report_failure(const Options& options, const FabricFile& file,
+                        const controller::TransactionFailure& failure) {
+  json left = json::array();
+  for (const auto& [sw, message] : failure.left) {
+    left.push_back({{"switch", name_of(file, sw)}, {"message", message}});
+  }
+  return report(options, ExitCode::failed, "refused", ctl::text_of(file, failure),
+                left.empty() ? json(nullptr) : json{{"not_rolled_back", std::move(left)}});
+}
+
+}  // namespace
+
+std::string text_of(const FabricFile& file, const controller::TransactionFailure& failure) {
   std::string text =
       "switch " + name_of(file, failure.switch_index) + " refused: " + failure.message + "; ";
   text += failure.changed ? "the others have what they had before" : "nothing was changed";
@@ -55,20 +67,8 @@ std::string text_of(const FabricFile& file, const control::TransactionFailure& f
                         : text + ": `tributaryctl fabric show` says what is there, once it answers";
 }
 
-ExitCode report_failure(const Options& options, const FabricFile& file,
-                        const control::TransactionFailure& failure) {
-  json left = json::array();
-  for (const auto& [sw, message] : failure.left) {
-    left.push_back({{"switch", name_of(file, sw)}, {"message", message}});
-  }
-  return report(options, ExitCode::failed, "refused", text_of(file, failure),
-                left.empty() ? json(nullptr) : json{{"not_rolled_back", std::move(left)}});
-}
-
-}  // namespace
-
 Step<FabricFile> read_file(const Options& options, const FabricOptions& fabric) {
-  auto loaded = control::load_fabric(fabric.file);
+  auto loaded = controller::load_fabric(fabric.file);
   if (!loaded) {
     return tl::unexpected(report(options, ExitCode::failed, "configuration",
                                  "the description of the fabric is wrong; nothing was changed",
@@ -81,7 +81,7 @@ const std::string& name_of(const FabricFile& file, std::size_t sw) {
   return file.topology.switches[sw].name;
 }
 
-std::string names_of(const FabricFile& file, const std::vector<control::SwitchChange>& changes) {
+std::string names_of(const FabricFile& file, const std::vector<controller::SwitchChange>& changes) {
   std::vector<std::string> names;
   for (const auto& change : changes) {
     names.push_back(name_of(file, change.switch_index));
@@ -97,16 +97,6 @@ std::vector<std::uint32_t> ids_of(const FabricFile& file) {
   return ids;
 }
 
-std::vector<controller::PlacedPart> parts_of(const std::vector<controller::PlacedJob>& placed) {
-  std::vector<controller::PlacedPart> parts;
-  for (const auto& job : placed) {
-    for (const auto& tree : job.trees) {
-      parts.insert(parts.end(), tree.parts.begin(), tree.parts.end());
-    }
-  }
-  return parts;
-}
-
 json silent_switches(const FabricFile& file, const LiveFabric& live) {
   json list = json::array();
   for (std::size_t sw = 0; sw < file.points.size(); ++sw) {
@@ -117,11 +107,17 @@ json silent_switches(const FabricFile& file, const LiveFabric& live) {
   return list;
 }
 
-void print_silent(const FabricFile& file, const LiveFabric& live) {
+std::vector<std::string> silent_texts(const FabricFile& file, const LiveFabric& live) {
+  std::vector<std::string> texts;
   for (const Alike& group : silent_groups(file, live)) {
-    std::fprintf(stderr, "tributaryctl: %s: %s\n",
-                 controller::said_of(group.switches, "does not answer").c_str(),
-                 group.message.c_str());
+    texts.push_back(controller::said_of(group.switches, "does not answer") + ": " + group.message);
+  }
+  return texts;
+}
+
+void print_silent(const FabricFile& file, const LiveFabric& live) {
+  for (const std::string& text : silent_texts(file, live)) {
+    std::fprintf(stderr, "tributaryctl: %s\n", text.c_str());
   }
 }
 
@@ -160,12 +156,17 @@ control::ConfigErrors errors_of(const FabricFile& file,
   return errors;
 }
 
+tl::expected<void, controller::TransactionFailure> install_all(
+    LiveFabric& live, const std::vector<controller::SwitchChange>& changes) {
+  return controller::carry_out(
+      changes, [&](std::size_t sw, const auto& jobs, const auto& parts, bool check) {
+        return live.install(sw, jobs, parts, check);
+      });
+}
+
 Step<void> carry_out(const Options& options, const FabricFile& file, LiveFabric& live,
-                     const std::vector<control::SwitchChange>& changes) {
-  const auto done =
-      control::carry_out(changes, [&](std::size_t sw, const auto& jobs, const auto& parts,
-                                      bool check) { return live.install(sw, jobs, parts, check); });
-  if (!done) {
+                     const std::vector<controller::SwitchChange>& changes) {
+  if (const auto done = install_all(live, changes); !done) {
     return tl::unexpected(report_failure(options, file, done.error()));
   }
   return {};

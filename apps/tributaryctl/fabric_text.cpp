@@ -2,7 +2,6 @@
 #include "fabric_text.h"
 
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -15,7 +14,8 @@
 namespace tributary::ctl {
 namespace {
 
-using control::FabricFile;
+using controller::environment_of;
+using controller::FabricFile;
 using controller::PlacedJob;
 using nlohmann::json;
 
@@ -27,32 +27,7 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-// The shortest text that reads back as the same number: with another the hosts may come to another
-// quorum than the switches, and wait for ever.
-std::string share_text(double share) {
-  char text[32];
-  return {text, std::to_chars(text, text + sizeof(text), share).ptr};
-}
-
 }  // namespace
-
-std::vector<std::pair<std::string, std::string>> environment_of(const FabricFile& fabric,
-                                                                std::size_t job,
-                                                                const PlacedJob& placed) {
-  std::vector<std::string> groups;
-  for (const auto& tree : placed.trees) {
-    groups.push_back(control::to_string(tree.group));
-  }
-  std::vector<std::pair<std::string, std::string>> variables = {
-      {"TRIBUTARY_ALGORITHM", "panama"},
-      {"TRIBUTARY_JOB", std::to_string(placed.id)},
-      {"TRIBUTARY_TREES", joined(groups)},
-  };
-  if (fabric.jobs[job].quorum < fabric.jobs[job].hosts.size()) {
-    variables.emplace_back("TRIBUTARY_SHARE", share_text(fabric.shares[job]));
-  }
-  return variables;
-}
 
 void print_placement(const FabricFile& fabric, const PlacedJobs& placed) {
   std::vector<Cells> rows;
@@ -118,7 +93,7 @@ json to_json(const FabricFile& fabric, const PlacedJobs& placed) {
   return jobs;
 }
 
-json to_json(const FabricFile& fabric, const std::vector<control::SwitchChange>& changes) {
+json to_json(const FabricFile& fabric, const std::vector<controller::SwitchChange>& changes) {
   json list = json::array();
   for (const auto& change : changes) {
     list.push_back({{"switch", fabric.topology.switches[change.switch_index].name},

@@ -3,14 +3,15 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace tributary::ctl {
 namespace {
 
+using controller::silence_s;
+using controller::TreeUse;
 using nlohmann::json;
-
-constexpr int silence_s = 10;  // as PANAMA's switches have it
 
 // What the switches say of one job.
 struct JobUse {
@@ -32,20 +33,6 @@ struct JobUse {
 };
 
 }  // namespace
-
-std::optional<TreeUse> use_of(const json& row) {
-  const json state = row.value("state", json());
-  if (!state.is_object()) {
-    return std::nullopt;  // the daemon does not know
-  }
-  TreeUse use{row.value("switch", ""), row.value("job", std::uint32_t{0}),
-              row.value("tree", std::uint32_t{0}), std::nullopt};
-  if (const json idle = state.value("idle_seconds", json()); idle.is_number()) {
-    use.idle_s = idle.get<double>();
-  }
-  const bool is_young = use.idle_s && *use.idle_s < silence_s;
-  return is_young || state.value("active", false) ? std::optional(std::move(use)) : std::nullopt;
-}
 
 ExitCode report_in_use(const Options& options, const std::vector<TreeUse>& uses) {
   std::map<std::uint32_t, JobUse> jobs;

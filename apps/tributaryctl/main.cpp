@@ -151,6 +151,13 @@ struct CommandLine {
     with_file("show", "What is installed, and whether it is what the file asks for", fabric_show);
     CLI::App* const remove =
         with_file("remove", "Takes them from all switches, or changes nothing", fabric_remove);
+    CLI::App* const watching =
+        with_file("watch", "Keeps the trees where they can be, as switches and links come and go",
+                  fabric_watch);
+    watching->add_option("--interval", fabric.interval_s, "Seconds between looks")
+        ->check(seconds_between(0.05, 240.0))
+        ->capture_default_str();
+    watching->add_option("--count", fabric.count, "How often; 0: until interrupted");
     apply->add_option(
         "--env", fabric.env_directory,
         "Directory for a file per job with what its workers set; it is made if there is none");

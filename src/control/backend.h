@@ -86,7 +86,8 @@ struct PortStatus {
   bool up = false;
   unsigned cpu = 0;            // of the core that polls its first queue, and owns its shaper
   std::vector<unsigned> cpus;  // by queue of the device: of the core that polls it
-  std::uint64_t rate_bps = 0;
+  std::uint64_t rate_bps = 0;  // of the shaper; 0: none
+  std::uint64_t line_bps = 0;  // of the device; 0: it does not say
   std::uint64_t queue_packets = 0;
   std::uint64_t queue_bytes = 0;
   std::uint64_t queue_capacity_bytes = 0;

@@ -117,6 +117,7 @@ json to_json(const PortStatus& status) {
           {"cpu", status.cpu},
           {"cpus", status.cpus},
           {"rate_bits_per_second", status.rate_bps},
+          {"line_bits_per_second", status.line_bps},
           {"queue_packets", status.queue_packets},
           {"queue_bytes", status.queue_bytes},
           {"queue_capacity_bytes", status.queue_capacity_bytes},

@@ -12,6 +12,7 @@
 
 #include "control/config_draft.h"
 #include "control/config_reader.h"
+#include "control/tree_support.h"
 #include "engine/settings.h"
 
 namespace tributary::control {
@@ -44,6 +45,8 @@ struct ProtocolSection {
   std::uint32_t (*packets)(const std::any& settings) = nullptr;
   // Frames that a port may be sent at once by its hosts. Null: no more than is usual.
   std::uint64_t (*frames_at_once)(const std::any& settings) = nullptr;
+  // Null: it takes no trees from a controller.
+  const TreeSupport* trees = nullptr;
 };
 
 // Those of all protocols, by their rows in protocols/list.h.
@@ -59,6 +62,21 @@ void for_each_on(const engine::Settings& protocols, Use use) {
     }
   }
 }
+
+// Calls `use` with the section of each protocol that is on and takes trees.
+template <typename Use>
+void for_each_with_trees(const switching::SwitchConfig& config, Use use) {
+  for_each_on(config.protocols, [&](const ProtocolSection& section, const std::any&) {
+    if (section.trees != nullptr) {
+      use(section);
+    }
+  });
+}
+
+// That protocol's, if it takes trees; else null.
+const ProtocolSection* tree_section(std::string_view name);
+// The first of those that take trees: that of a tree whose engine is not said.
+std::string_view first_tree_engine();
 
 // "h1, h2".
 std::string ports_text(const std::vector<PortIndex>& ports, const switching::SwitchConfig& config);

@@ -2,9 +2,10 @@
 #include "control/runtime_trees.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
-#include "protocols/panama/engine/config.h"
+#include "control/protocol_section.h"
 
 namespace tributary::control {
 namespace {
@@ -16,74 +17,39 @@ std::string label(const std::string& switch_name, const TreePart& part) {
          std::to_string(part.job) + ": ";
 }
 
-tl::expected<PortIndex, std::string> find_port(const switching::SwitchConfig& config,
-                                               const std::string& name) {
-  const auto at = std::find_if(config.ports.begin(), config.ports.end(),
-                               [&](const auto& port) { return port.name == name; });
-  if (at == config.ports.end()) {
-    return tl::unexpected("there is no port `" + name + "`");
-  }
-  return static_cast<PortIndex>(at - config.ports.begin());
-}
-
-tl::expected<panama::TreeConfig, std::string> resolved(const TreePart& part,
-                                                       const switching::SwitchConfig& config) {
-  panama::TreeConfig tree;
-  tree.job = part.job;
-  tree.tree = part.tree;
-  tree.group = part.group;
-  tree.workers = part.workers;
-  tree.workers_below = part.workers_below;
-  tree.quorum = part.quorum;
-  tree.child_addresses = part.child_addresses;
-  tree.parent_address = part.parent_address;
-  for (const std::string& name : part.children) {
-    const auto port = find_port(config, name);
-    if (!port) {
-      return tl::unexpected(port.error());
-    }
-    tree.children.push_back(*port);
-  }
-  if (part.parent) {
-    const auto port = find_port(config, *part.parent);
-    if (!port) {
-      return tl::unexpected(port.error());
-    }
-    tree.parent = *port;
-  }
-  return tree;
-}
-
 // A job is the file's or the controller's: one that was half of each could not be taken away.
-bool is_of_file(std::uint32_t job, const std::vector<panama::TreeConfig>& file) {
-  return std::any_of(file.begin(), file.end(), [&](const auto& tree) { return tree.job == job; });
+std::set<std::uint32_t> jobs_of_file(const switching::SwitchConfig& config) {
+  std::set<std::uint32_t> jobs;
+  for_each_with_trees(config, [&](const ProtocolSection& section) {
+    for (const TreePart& part : section.trees->list(config)) {
+      jobs.insert(part.job);
+    }
+  });
+  return jobs;
 }
 
-Added add_tree(panama::PanamaConfig& panama, const std::vector<panama::TreeConfig>& file,
-               const TreePart& part, const switching::SwitchConfig& config) {
-  if (is_of_file(part.job, file)) {
+Added add_tree(switching::SwitchConfig& config, const std::set<std::uint32_t>& of_file,
+               const TreePart& part) {
+  if (of_file.contains(part.job)) {
     return tl::unexpected(std::string("the job is in the configuration file; take it out there"));
   }
-  auto tree = resolved(part, config);
-  if (!tree) {
-    return tl::unexpected(tree.error());
+  if (tree_section(part.engine) == nullptr) {
+    return tl::unexpected("no engine `" + part.engine.substr(0, 64) + "` takes trees");
   }
-  panama.trees.push_back(std::move(*tree));
-  if (const auto fault = panama::find_fault(panama, panama.trees.size() - 1)) {
-    return tl::unexpected(fault->message + (fault->hint.empty() ? "" : " (" + fault->hint + ")"));
-  }
-  return {};
+  Added added = tl::unexpected(part.engine + " is off; add [switch." + part.engine +
+                               "] to its configuration");
+  for_each_with_trees(config, [&](const ProtocolSection& section) {
+    if (section.name == part.engine) {
+      added = section.trees->add(config, part);
+    }
+  });
+  return added;
 }
 
 Added add_to_switch(switching::SwitchConfig& config, const std::vector<TreePart>& parts) {
-  auto* panama = config.protocols.find<panama::PanamaConfig>();
-  if (panama == nullptr && !parts.empty()) {
-    return tl::unexpected(label(config.name, parts.front()) +
-                          "PANAMA is off; add [switch.panama] to its configuration");
-  }
-  const auto file = panama != nullptr ? panama->trees : std::vector<panama::TreeConfig>{};
+  const auto of_file = jobs_of_file(config);
   for (const TreePart& part : parts) {
-    if (const auto added = add_tree(*panama, file, part, config); !added) {
+    if (const auto added = add_tree(config, of_file, part); !added) {
       return tl::unexpected(label(config.name, part) + added.error());
     }
   }
@@ -127,29 +93,19 @@ Added add_trees(DaemonConfig& config, const RuntimeTrees& trees) {
 tl::expected<DaemonConfig, std::string> with_trees(DaemonConfig current, const DaemonConfig& given,
                                                    const RuntimeTrees& trees) {
   for (std::size_t s = 0; s < current.switches.size(); ++s) {
-    if (const auto* panama = given.switches[s].config.protocols.find<panama::PanamaConfig>()) {
-      current.switches[s].config.protocols.emplace(*panama);
-    }
+    current.switches[s].config.protocols = given.switches[s].config.protocols;
   }
   return add_trees(current, trees).map([&] { return std::move(current); });
 }
 
-TreePart named_tree(const panama::TreeConfig& tree, const switching::SwitchConfig& config) {
-  TreePart part{tree.job, tree.tree,    tree.group,         {},
-                {},       tree.workers, tree.workers_below, tree.quorum};
-  part.child_addresses = tree.child_addresses;
-  part.parent_address = tree.parent_address;
-  for (const PortIndex port : tree.children) {
-    part.children.push_back(config.ports[port].name);
+tl::expected<PortIndex, std::string> find_port(const switching::SwitchConfig& config,
+                                               const std::string& name) {
+  const auto at = std::find_if(config.ports.begin(), config.ports.end(),
+                               [&](const auto& port) { return port.name == name; });
+  if (at == config.ports.end()) {
+    return tl::unexpected("there is no port `" + name + "`");
   }
-  if (tree.parent) {
-    part.parent = config.ports[*tree.parent].name;
-  }
-  return part;
-}
-
-std::size_t trees_max(const panama::PanamaConfig& config) {
-  return config.packet_memory / panama::initial_window;
+  return static_cast<PortIndex>(at - config.ports.begin());
 }
 
 }  // namespace tributary::control

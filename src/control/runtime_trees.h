@@ -9,12 +9,9 @@
 #include <tl/expected.hpp>
 
 #include "control/config.h"
-#include "controller/topology.h"
-#include "protocols/panama/engine/config.h"
+#include "control/tree_part.h"
 
 namespace tributary::control {
-
-using controller::TreePart;
 
 // The aggregation trees that were installed over the control socket, beside those of the
 // configuration file: by the name of the switch, in the order of job and tree.
@@ -32,11 +29,5 @@ tl::expected<void, std::string> add_trees(DaemonConfig& config, const RuntimeTre
 // `current` with the trees of the file, `given`, and those installed at run time, `trees`.
 tl::expected<DaemonConfig, std::string> with_trees(DaemonConfig current, const DaemonConfig& given,
                                                    const RuntimeTrees& trees);
-
-// A tree of the configuration by the names of its ports.
-TreePart named_tree(const panama::TreeConfig& tree, const switching::SwitchConfig& config);
-
-// How many trees a switch has memory for.
-std::size_t trees_max(const panama::PanamaConfig& config);
 
 }  // namespace tributary::control

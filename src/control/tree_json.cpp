@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "control/protocol_section.h"
 #include "control/text.h"
 
 namespace tributary::control {
@@ -13,6 +14,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t name_bytes_max = 64;
+constexpr std::size_t addresses_max = 65536;
+constexpr std::size_t settings_max = 16;
 
 // Reads the members of one tree; the first problem is kept.
 class Members {
@@ -32,8 +35,11 @@ class Members {
   }
 
   void group(const char* key, wire::Ipv4Address& out) {
-    const auto text = this->text(key);
-    const auto parsed = text ? parse_group(*text) : parse_group("");
+    const json* const value = find(key);
+    if (value == nullptr) {
+      return;
+    }
+    const auto parsed = is_name(*value) ? parse_group(value->get<std::string>()) : parse_group("");
     if (!parsed) {
       complain(key, "is to be a multicast address");
       return;
@@ -50,26 +56,46 @@ class Members {
   }
   void addresses(const char* key, std::vector<wire::Ipv4Address>& out) {
     const json* const list = find(key);
-    if (list == nullptr) {
+    if (list != nullptr && !read_addresses(*list, out)) {
+      complain(key, "is to be a list of IPv4 addresses");
+    }
+  }
+  void address_lists(const char* key, std::vector<std::vector<wire::Ipv4Address>>& out) {
+    const json* const lists = find(key);
+    if (lists == nullptr) {
       return;
     }
-    bool fits = list->is_array() && list->size() <= controller::children_max;
-    for (std::size_t i = 0; fits && i < list->size(); ++i) {
-      fits = read_address((*list)[i], out.emplace_back());
+    bool fits = lists->is_array() && lists->size() <= tree_children_max;
+    for (std::size_t i = 0; fits && i < lists->size(); ++i) {
+      fits = read_addresses((*lists)[i], out.emplace_back());
     }
     if (!fits) {
-      complain(key, "is to be a list of IPv4 addresses");
+      complain(key, "is to be a list of lists of IPv4 addresses");
+    }
+  }
+  void settings(const char* key, TreeSettings& out) {
+    const json* const object = find(key);
+    if (object == nullptr) {
+      return;
+    }
+    bool fits = object->is_object() && object->size() <= settings_max;
+    for (const auto& [name, value] : object->items()) {
+      fits = fits && value.is_number_unsigned() &&
+             value.get<std::uint64_t>() <= std::numeric_limits<std::uint32_t>::max();
+      out[name] = fits ? value.get<std::uint32_t>() : 0;
+    }
+    if (!fits) {
+      complain(key, "is to be an object of numbers of up to 32 bits");
     }
   }
 
   void ports(const char* key, std::vector<std::string>& out) {
     const json* const list = find(key);
-    const bool names = list != nullptr && list->is_array() && !list->empty() &&
-                       list->size() <= controller::children_max &&
+    const bool names = list != nullptr && list->is_array() && list->size() <= tree_children_max &&
                        std::all_of(list->begin(), list->end(), is_name);
     if (!names) {
-      complain(key, "is to be a list of 1 to " + std::to_string(controller::children_max) +
-                        " names of ports");
+      complain(key,
+               "is to be a list of up to " + std::to_string(tree_children_max) + " names of ports");
       return;
     }
     out = list->get<std::vector<std::string>>();
@@ -84,6 +110,17 @@ class Members {
     if (!out) {
       complain(key, "is to be the name of a port, or null");
     }
+  }
+
+  std::string name_or(const char* key, std::string_view absent) {
+    if (find(key) == nullptr) {
+      return std::string(absent);
+    }
+    auto name = text(key);
+    if (!name) {
+      complain(key, "is to be the name of an engine");
+    }
+    return std::move(name).value_or("");
   }
 
   std::string finish(const std::vector<std::string>& passed_over) {
@@ -115,6 +152,12 @@ class Members {
     const auto parsed = parse_ipv4(text);
     out = parsed.value_or(wire::Ipv4Address{});
     return parsed.has_value();
+  }
+
+  static bool read_addresses(const json& list, std::vector<wire::Ipv4Address>& out) {
+    return list.is_array() && list.size() <= addresses_max &&
+           std::all_of(list.begin(), list.end(),
+                       [&](const json& value) { return read_address(value, out.emplace_back()); });
   }
 
   const json* find(const char* key) {
@@ -157,10 +200,27 @@ tl::expected<TreePart, std::string> read_tree(const json& value,
   members.number("quorum", part.quorum);
   members.addresses("child_addresses", part.child_addresses);
   members.address("parent_address", part.parent_address);
+  members.addresses("members", part.members);
+  members.address_lists("racks", part.racks);
+  members.settings("settings", part.settings);
+  part.engine = members.name_or("engine", first_tree_engine());
   if (auto problem = members.finish(passed_over); !problem.empty()) {
     return tl::unexpected(std::move(problem));
   }
   return part;
+}
+
+// Null where it is unspecified.
+json address_json(wire::Ipv4Address address) {
+  return address.is_unspecified() ? json(nullptr) : json(to_string(address));
+}
+
+json address_list(const std::vector<wire::Ipv4Address>& addresses) {
+  json list = json::array();
+  for (const auto address : addresses) {
+    list.push_back(to_string(address));
+  }
+  return list;
 }
 
 }  // namespace
@@ -168,37 +228,36 @@ tl::expected<TreePart, std::string> read_tree(const json& value,
 json to_json(const TreePart& part) {
   json object = {{"job", part.job},
                  {"tree", part.tree},
-                 {"group", to_string(part.group)},
+                 {"engine", part.engine},
                  {"children", part.children},
                  {"parent", part.parent ? json(*part.parent) : json(nullptr)},
                  {"workers", part.workers},
                  {"workers_below", part.workers_below},
                  {"quorum", part.quorum}};
-  for (const auto address : part.child_addresses) {
-    object["child_addresses"].push_back(to_string(address));
+  const auto put = [&](const char* key, json value) {
+    if (!value.empty()) {
+      object[key] = std::move(value);
+    }
+  };
+  put("group", address_json(part.group));
+  put("child_addresses", address_list(part.child_addresses));
+  put("parent_address", address_json(part.parent_address));
+  put("members", address_list(part.members));
+  json racks = json::array();
+  for (const auto& rack : part.racks) {
+    racks.push_back(address_list(rack));
   }
-  if (!part.parent_address.is_unspecified()) {
-    object["parent_address"] = to_string(part.parent_address);
-  }
+  put("racks", std::move(racks));
+  put("settings", part.settings);
   return object;
 }
 
 json to_json(const engine::TreeStatus& status) {
-  return {{"active", status.active},
-          {"epoch", status.epoch},
-          {"expected_vid", status.expected_vid},
-          {"wnd_cap_packets", status.wnd_cap},
-          {"granted_packets", status.granted},
-          {"held_packets", status.held},
-          {"contributions_total", status.contributions},
-          {"results_total", status.results},
-          {"results_congested_total", status.congested},
-          {"partial_sums_total", status.partial},
-          {"skipped_total", status.skipped},
-          {"late_total", status.late},
-          {"duplicates_total", status.duplicates},
-          {"replays_total", status.replays},
-          {"over_cap_total", status.over_cap}};
+  json object = {{"active", status.active}};
+  for (const auto& figure : status.figures) {
+    object[std::string(figure.name)] = figure.value;
+  }
+  return object;
 }
 
 tl::expected<std::vector<TreePart>, std::string> read_trees(

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "control/protocol_section.h"
 #include "control/tree_json.h"
-#include "protocols/panama/engine/config.h"
 
 namespace tributary::control {
 namespace {
@@ -38,13 +38,11 @@ json all_rows(Backend& backend, const std::vector<TreeRow>& states) {
   };
   for (const SwitchSection& section : backend.config().switches) {
     const auto& config = section.config;
-    const auto* panama = config.protocols.find<panama::PanamaConfig>();
-    if (panama == nullptr) {
-      continue;
-    }
-    for (const auto& tree : panama->trees) {
-      add(config.name, named_tree(tree, config), "file");
-    }
+    for_each_with_trees(config, [&](const ProtocolSection& protocol) {
+      for (const TreePart& part : protocol.trees->list(config)) {
+        add(config.name, part, "file");
+      }
+    });
     if (const auto found = backend.trees().find(config.name); found != backend.trees().end()) {
       for (const TreePart& part : found->second) {
         add(config.name, part, "controller");
@@ -54,14 +52,15 @@ json all_rows(Backend& backend, const std::vector<TreeRow>& states) {
   return rows;
 }
 
-json switches_with_panama(Backend& backend) {
+json switches_with_trees(Backend& backend) {
   json list = json::array();
   for (const SwitchSection& section : backend.config().switches) {
-    if (const auto* panama = section.config.protocols.find<panama::PanamaConfig>()) {
-      list.push_back({{"switch", section.config.name},
-                      {"packet_memory_packets", panama->packet_memory},
-                      {"trees_max", trees_max(*panama)}});
-    }
+    for_each_with_trees(section.config, [&](const ProtocolSection& protocol) {
+      json row = protocol.trees->room(section.config);
+      row["switch"] = section.config.name;
+      row["engine"] = protocol.name;
+      list.push_back(std::move(row));
+    });
   }
   return list;
 }
@@ -121,9 +120,8 @@ Answer list_trees(Backend& backend, const json& given) {
   if (total > limit) {
     rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(limit), rows.end());
   }
-  return json{{"rows", std::move(rows)},
-              {"rows_total", total},
-              {"switches", switches_with_panama(backend)}};
+  return json{
+      {"rows", std::move(rows)}, {"rows_total", total}, {"switches", switches_with_trees(backend)}};
 }
 
 Answer install_trees(Backend& backend, const json& given) {

@@ -2,6 +2,7 @@
 #include "controller/parts.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace tributary::controller {
@@ -30,11 +31,16 @@ class Parts {
     part.workers = static_cast<std::uint16_t>(job_.hosts.size());
     part.quorum = job_.quorum;
     part.parent_address = parent_address;
+    part.engine = job_.engine;
+    part.settings = job_.settings;
     for (const std::size_t host : job_.hosts) {
       if (topology_.hosts[host].at.switch_index == sw) {
         part.children.push_back(topology_.hosts[host].at.port);
         part.child_addresses.push_back(topology_.hosts[host].address);
       }
+    }
+    if (job_.limits.members) {
+      part.members = addresses_of(job_.hosts);
     }
     part.workers_below = static_cast<std::uint16_t>(part.children.size());
     tree_.parts.push_back({sw, {}});
@@ -42,7 +48,11 @@ class Parts {
       if (entry.second.to == sw) {
         part.children.push_back(*entry.second.far_port);
         part.child_addresses.push_back(topology_.switches[entry.first].address);
+        const auto first = tree_.parts.size();
         const auto below = add(entry.first, *entry.second.port, topology_.switches[sw].address);
+        if (job_.limits.members) {
+          part.racks.push_back(workers_of(first));
+        }
         part.workers_below = static_cast<std::uint16_t>(part.workers_below + below);
       }
     }
@@ -53,6 +63,27 @@ class Parts {
     const std::uint16_t below = part.workers_below;
     tree_.parts[at].part = std::move(part);
     return below;
+  }
+
+  std::vector<wire::Ipv4Address> addresses_of(const std::vector<std::size_t>& hosts) const {
+    std::vector<wire::Ipv4Address> addresses;
+    for (const std::size_t host : hosts) {
+      addresses.push_back(topology_.hosts[host].address);
+    }
+    return addresses;
+  }
+
+  // Of the workers, those behind switches of which the parts came from `first` on.
+  std::vector<wire::Ipv4Address> workers_of(std::size_t first) const {
+    std::vector<std::size_t> workers;
+    std::copy_if(
+        job_.hosts.begin(), job_.hosts.end(), std::back_inserter(workers), [&](std::size_t host) {
+          return std::any_of(tree_.parts.begin() + static_cast<std::ptrdiff_t>(first),
+                             tree_.parts.end(), [&](const PlacedPart& part) {
+                               return part.switch_index == topology_.hosts[host].at.switch_index;
+                             });
+        });
+    return addresses_of(workers);
   }
 
   const Topology& topology_;

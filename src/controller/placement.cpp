@@ -13,7 +13,6 @@
 #include "controller/obstacles.h"
 #include "controller/parts.h"
 #include "controller/spanning.h"
-#include "protocols/panama/wire.h"
 
 namespace tributary::controller {
 namespace {
@@ -27,16 +26,36 @@ std::vector<std::size_t> terminals_of(const Topology& topology, const Job& job) 
   return {switches.begin(), switches.end()};
 }
 
+// How many times as long as the fastest link each takes for the same packets.
+std::vector<std::size_t> costs_of(const std::vector<Link>& links) {
+  std::uint64_t fastest = 0;
+  for (const Link& link : links) {
+    fastest = std::max(fastest, link.rate_bps);
+  }
+  std::vector<std::size_t> costs;
+  for (const Link& link : links) {
+    const auto rate = link.rate_bps == 0 ? fastest : link.rate_bps;
+    costs.push_back(rate == 0 ? 1 : static_cast<std::size_t>((fastest + rate / 2) / rate));
+  }
+  return costs;
+}
+
 class Placement {
  public:
   Placement(const Topology& topology, const std::vector<Job>& jobs,
             const std::vector<PlacedPart>& installed, GroupRange range)
-      : topology_(topology), installed_(installed), groups_(range) {
-    load_.links.resize(topology.links.size());
+      : topology_(topology),
+        installed_(installed),
+        costs_(costs_of(topology.links)),
+        groups_(range) {
+    for (const std::size_t cost : costs_) {
+      load_.links.push_back(cost - 1);
+    }
     load_.switches.resize(topology.switches.size());
     std::set<std::uint32_t> ours;
     for (const Job& job : jobs) {
       ours.insert(job.id);
+      engine_ = job.engine;
     }
     for (const PlacedPart& each : installed) {
       if (ours.contains(each.part.job)) {
@@ -62,7 +81,7 @@ class Placement {
     if (roots.empty()) {
       return refuse(job, "no way joins all of its workers", unusable_text());
     }
-    if (job.trees > roots.size()) {
+    if (job.trees > roots.size() && job.trees_kept == 0) {
       return refuse(job,
                     std::to_string(job.trees) + " trees, but only " + std::to_string(roots.size()) +
                         " disjoint " + (roots.size() == 1 ? "root: " : "roots: ") + names(roots),
@@ -86,13 +105,15 @@ class Placement {
   }
 
   void count(const PlacedPart& each) {
-    ++load_.switches[each.switch_index];
+    if (each.part.engine == engine_) {  // the others have memory of their own
+      ++load_.switches[each.switch_index];
+    }
     for (std::size_t i = 0; i < topology_.links.size(); ++i) {
       const Link& link = topology_.links[i];
       const auto above = [&](const SwitchPort& end) {
         return each.part.parent && leads(end, each.switch_index, *each.part.parent);
       };
-      load_.links[i] += above(link.a) || above(link.b) ? 1 : 0;
+      load_.links[i] += above(link.a) || above(link.b) ? costs_[i] : 0;
     }
   }
 
@@ -161,7 +182,7 @@ class Placement {
 
   Refusal no_room(const Job& job, std::size_t sw) const {
     return {job.id, said_of({topology_.switches[sw].name}, full_text(sw)),
-            "raise packet_memory in its [switch.panama], or remove a job"};
+            "raise packet_memory in its [switch." + job.engine + "], or remove a job"};
   }
 
   tl::expected<PlacedJob, Refusal> place_trees(const Job& job,
@@ -170,18 +191,24 @@ class Placement {
     PlacedJob placed{job.id, {}};
     own_.assign(topology_.links.size(), 0);
     formers_ = formers_of(job, roots.size());
-    const std::size_t most =
-        job.trees == 0 ? std::min(roots.size(), wire::panama_trees_max) : job.trees;
+    const auto all_roots = roots;
+    const std::size_t most = job.trees_kept != 0 ? job.trees_kept
+                             : job.trees != 0    ? job.trees
+                                                 : std::min(roots.size(), job.limits.trees_max);
     while (placed.trees.size() < most) {
       const std::size_t id = placed.trees.size();
+      if (roots.empty()) {  // only for trees that are kept
+        roots = all_roots;
+      }
       auto choice = choose(id, terminals, roots);
       if (!choice) {
-        if (job.trees == 0 && id > 0) {
+        if (job.trees == 0 && job.trees_kept == 0 && id > 0) {
           break;  // as many as there is room for
         }
         return refuse(job, "no room for tree " + std::to_string(id), unusable_text());
       }
-      const auto group = groups_.take(formers_[id].group());
+      const auto group = job.limits.groups ? groups_.take(formers_[id].group())
+                                           : std::optional(wire::Ipv4Address{});
       if (!group) {
         return refuse(job, "no multicast group is left", "give `groups` a shorter prefix");
       }
@@ -212,11 +239,12 @@ class Placement {
 
   std::optional<Refusal> crowded_part(const Job& job, const Tree& tree) const {
     for (const PlacedPart& each : tree.parts) {
-      if (each.part.children.size() > children_max) {
-        return Refusal{job.id,
-                       "switch " + topology_.switches[each.switch_index].name + " would have " +
-                           std::to_string(each.part.children.size()) + " children in a tree",
-                       "at most " + std::to_string(children_max) + ": spread the job's workers"};
+      if (each.part.children.size() > control::tree_children_max) {
+        return Refusal{
+            job.id,
+            "switch " + topology_.switches[each.switch_index].name + " would have " +
+                std::to_string(each.part.children.size()) + " children in a tree",
+            "at most " + std::to_string(control::tree_children_max) + ": spread the job's workers"};
       }
     }
     return std::nullopt;
@@ -227,7 +255,7 @@ class Placement {
       ++load_.switches[each.switch_index];
     }
     for (const auto& entry : parents) {
-      ++load_.links[entry.second.link];
+      load_.links[entry.second.link] += costs_[entry.second.link];
       ++own_[entry.second.link];
     }
   }
@@ -275,6 +303,8 @@ class Placement {
 
   const Topology& topology_;
   const std::vector<PlacedPart>& installed_;
+  std::vector<std::size_t> costs_;  // by link, of a tree
+  std::string engine_;              // of all jobs
   Groups groups_;
   Load load_;
   // Of the job that is being placed:
@@ -305,16 +335,6 @@ PartialPlacement place_what_fits(const Topology& topology, const std::vector<Job
     }
   }
   return result;
-}
-
-tl::expected<std::vector<PlacedJob>, std::vector<Refusal>> place(
-    const Topology& topology, const std::vector<Job>& jobs,
-    const std::vector<PlacedPart>& installed, GroupRange groups) {
-  auto result = place_what_fits(topology, jobs, installed, groups);
-  if (!result.refusals.empty()) {
-    return tl::unexpected(std::move(result.refusals));
-  }
-  return std::move(result.jobs);
 }
 
 }  // namespace tributary::controller

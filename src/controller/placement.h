@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include <tl/expected.hpp>
-
 #include "controller/topology.h"
 
 namespace tributary::controller {
@@ -18,18 +16,13 @@ struct Refusal {
   std::string hint;
 };
 
-// The trees of all jobs, in their order; or every job that does not fit. `installed` is what the
-// switches have: jobs that are not placed here keep theirs, and their load counts; jobs that are
-// keep roots, ways and groups as far as these still fit, so that placing again changes nothing. The
-// same arguments have the same result.
+// The trees of all jobs, which have one engine, in their order; a job that does not fit has none.
+// `installed` is what the switches have: jobs that are not placed here keep theirs, and their load
+// counts; jobs that are keep roots, ways and groups as far as these still fit, so that placing
+// again changes nothing. The same arguments have the same result.
 //
 // Trees of a job have roots of their own, and share links only where there is no other way; then
 // the least loaded come first.
-tl::expected<std::vector<PlacedJob>, std::vector<Refusal>> place(
-    const Topology& topology, const std::vector<Job>& jobs,
-    const std::vector<PlacedPart>& installed, GroupRange groups);
-
-// The same, but for jobs that do not fit: these have no trees.
 struct PartialPlacement {
   std::vector<PlacedJob> jobs;
   std::vector<Refusal> refusals;

@@ -42,8 +42,9 @@ class Graph {
   std::vector<std::vector<Edge>> edges_;
 };
 
-// How many trees are there already.
+// How much there is already.
 struct Load {
+  // What one more tree would come to, but one: on a link of half the rate a tree counts twice.
   std::vector<std::size_t> links;
   std::vector<std::size_t> switches;
 };

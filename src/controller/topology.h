@@ -7,9 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "control/tree_part.h"
+#include "control/tree_support.h"
 #include "wire/ipv4.h"
 
 namespace tributary::controller {
+
+using control::TreePart;
 
 // Places are named by index: switches, links and hosts by their order in Topology.
 struct SwitchPort {
@@ -27,7 +31,8 @@ struct Switch {
 struct Link {
   SwitchPort a;
   SwitchPort b;
-  std::string unusable;  // "port leaf1:spine1 is down"; empty: trees may
+  std::string unusable;        // "port leaf1:spine1 is down"; empty: trees may
+  std::uint64_t rate_bps = 0;  // 0: unknown; taken for as fast as the fastest
 };
 
 struct Host {
@@ -49,23 +54,11 @@ struct Job {
   std::vector<std::size_t> hosts;  // by rank; each behind a port of its own
   std::size_t trees = 0;           // 0: as many as there are disjoint roots, and hosts can use
   std::uint16_t quorum = 0;        // workers that a result needs
-};
-
-// What one switch is told of one tree: PANAMA's Ports_bitmap and where the root is.
-struct TreePart {
-  std::uint32_t job = 0;
-  std::uint16_t tree = 0;
-  wire::Ipv4Address group;
-  std::vector<std::string> children;  // ports: the hosts by rank, then the switches below
-  std::optional<std::string> parent;  // no value: this switch is the root
-  std::uint16_t workers = 0;
-  std::uint16_t workers_below = 0;
-  std::uint16_t quorum = 0;
-  // By child, and of the parent: where their packets have to come from. Unspecified: from anywhere.
-  std::vector<wire::Ipv4Address> child_addresses{};
-  wire::Ipv4Address parent_address{};
-
-  friend bool operator==(const TreePart&, const TreePart&) = default;
+  std::string engine{};            // that adds up: the name of a protocol that takes trees
+  control::TreeLimits limits{};    // of that engine
+  control::TreeSettings settings{};
+  // Trees that its workers send to already: each keeps a place, be it beside another at one root.
+  std::size_t trees_kept = 0;
 };
 
 struct PlacedPart {
@@ -90,8 +83,5 @@ struct GroupRange {
   wire::Ipv4Address first;
   wire::Ipv4Address last;
 };
-
-// What a switch can wait for in one tree.
-inline constexpr std::size_t children_max = 64;
 
 }  // namespace tributary::controller

@@ -179,6 +179,7 @@ control::Queried<std::vector<control::PortStatus>> Dataplane::ports() {
     row.mtu = port.mtu;
     row.up = links_[number].applied;
     row.rate_bps = port.queue.rate_bps;
+    row.line_bps = port.line_bps;
     row.queue_capacity_bytes = port.queue.capacity_bytes;
     row.flow_control = port.flow.mode;
   }

@@ -126,9 +126,7 @@ control::Queried<std::vector<control::TreeRow>> Dataplane::tree_states() {
           const auto idle = tree.used ? std::optional(now - *tree.used) : std::nullopt;
           keep_better(merged, std::tuple{s, tree.job, tree.tree},
                       control::TreeRow{config_.switches[s].config.name, tree, idle},
-                      [](const auto& a, const auto& b) {
-                        return a.tree.contributions > b.tree.contributions;
-                      });
+                      [](const auto& a, const auto& b) { return a.tree.used > b.tree.used; });
         }
       }
     }

@@ -98,23 +98,9 @@ struct StallStatus {
 struct TreeStatus {
   std::uint32_t job = 0;
   std::uint16_t tree = 0;
-  wire::Ipv4Address group;
-  bool active = false;       // an epoch is going on
-  std::optional<Time> used;  // when a sender was last heard; no value: never
-  std::uint32_t epoch = 0;
-  std::uint64_t expected_vid = 0;  // all before it went by here
-  std::uint32_t wnd_cap = 0;       // what senders are told
-  std::uint32_t granted = 0;       // packets of memory that the tree has at each port
-  std::uint32_t held = 0;          // that wait at the fullest of its ports
-  std::uint64_t contributions = 0;
-  std::uint64_t results = 0;
-  std::uint64_t congested = 0;  // of the results, marked by ECN
-  std::uint64_t partial = 0;    // sums that somebody is missing in
-  std::uint64_t skipped = 0;
-  std::uint64_t late = 0;
-  std::uint64_t duplicates = 0;
-  std::uint64_t replays = 0;
-  std::uint64_t over_cap = 0;
+  bool active = false;            // a collective is going on
+  std::optional<Time> used{};     // when a sender was last heard; no value: never
+  std::vector<Figure> figures{};  // how it stands, in the engine's own words
 };
 
 // An aggregation engine on one core of one logical switch. It never touches a socket, a clock, a

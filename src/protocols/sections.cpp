@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <iterator>
+
 #include "control/protocol_section.h"
 #include "protocols/list.h"
 
@@ -25,6 +28,19 @@ constexpr const ProtocolSection* sections[] = {
 
 std::span<const ProtocolSection* const> protocol_sections() {
   return sections;
+}
+
+const ProtocolSection* tree_section(std::string_view name) {
+  const auto found = std::find_if(
+      std::begin(sections), std::end(sections),
+      [&](const auto* section) { return section->trees != nullptr && section->name == name; });
+  return found == std::end(sections) ? nullptr : *found;
+}
+
+std::string_view first_tree_engine() {
+  const auto found = std::find_if(std::begin(sections), std::end(sections),
+                                  [](const auto* section) { return section->trees != nullptr; });
+  return found == std::end(sections) ? "" : (*found)->name;
 }
 
 }  // namespace control

@@ -6,12 +6,12 @@
 #include <string_view>
 
 #include "control/config_diff.h"
-#include "control/fabric_file.h"
 #include "control/loader.h"
+#include "controller/fabric_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto fabric = tributary::control::parse_fabric(text, "fuzz.toml");
+  const auto fabric = tributary::controller::parse_fabric(text, "fuzz.toml");
   if (!fabric && (fabric.error().empty() || to_string(fabric.error()).empty())) {
     std::abort();
   }

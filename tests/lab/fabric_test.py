@@ -5,10 +5,13 @@
 import json
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
+import panama_job
 import support
 
 OK, FAILED, USAGE, NO_DAEMON = range(4)
@@ -236,6 +239,57 @@ class Fabric(unittest.TestCase):
             self.assertEqual([tree["root"] for tree in jobs[0]["trees"]], ["spine2"])
         finally:
             self.lab.ctl("port", "up", "leaf1", "spine1", daemon="leaf1")
+
+    def watching(self, file=None) -> subprocess.Popen:
+        watch = subprocess.Popen([support.CTL, "fabric", "watch", file or self.file, "--interval",
+                                  "0.2"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(watch.wait)
+        self.addCleanup(watch.kill)
+        return watch
+
+    def roots(self, job: int) -> list[str]:
+        """Of its trees, as far as daemons answer."""
+        return sorted(row["switch"] for row in self.lab.rows("tree")
+                      if row["job"] == job and row["parent"] is None)
+
+    def test_watch_moves_trees_under_a_job_that_runs(self):
+        watch = self.watching()
+        support.until(lambda: self.roots(7) == ["spine1", "spine2"], what="the first placement")
+        told = next(job["environment"] for job in self.fabric_json("plan")["jobs"]
+                    if job["job"] == 7)
+        with mock.patch.dict(os.environ, told):
+            bench = self.lab.bench("-b", "64K", "-e", "64K", "-n", "1500", "-w", "0", "-d", "i32",
+                                   "--fallback", "error")
+            summed = panama_job.summed(self.lab)
+            support.until(lambda: panama_job.summed(self.lab) > summed + 200, what="a reduction")
+            self.lab.ctl("port", "down", "leaf1", "spine1", daemon="leaf1")
+            support.until(lambda: self.roots(7) == ["spine2", "spine2"], what="the move")
+            self.lab.ctl("port", "up", "leaf1", "spine1", daemon="leaf1")
+            support.until(lambda: self.roots(7) == ["spine1", "spine2"], what="the way back")
+            self.assertTrue(bench.running(), "it ended too early to prove anything")
+            self.assertEqual(support.wrong(bench.finish()), 0)
+        self.assertIn("changed: ", support.end(watch))
+
+    def test_watch_goes_around_a_switch_that_is_gone(self):
+        self.watching()
+        support.until(lambda: self.roots(7) == ["spine1", "spine2"], what="the first placement")
+        self.lab.tool("kill", "spine1")
+        survivors = [name for name in self.lab.state["sockets"] if name != "spine1"]
+        def parents():
+            return {row["parent"] for name in survivors
+                    for row in self.lab.rows("tree", daemon=name) if row["parent"]}
+        support.until(lambda: parents() == {"spine2"}, what="the move")
+        self.lab.tool("restart", "spine1")
+        support.until(lambda: self.roots(7) == ["spine1", "spine2"], what="the way back")
+
+    def test_watch_follows_the_file(self):
+        head, _, _ = self.text.partition("# Everybody")
+        job = '[[job]]\nid = 9\nhosts = ["l1h1", "l4h1"]\ntrees = 1\n'
+        file = self.write("watched.toml", head + job)
+        self.watching(file)
+        support.until(lambda: self.installed()["leaf1"] == [(9, 0)], what="job 9")
+        self.write("watched.toml", head + job.replace("id = 9", "id = 10"))
+        support.until(lambda: self.installed()["leaf1"] == [(10, 0)], what="job 10")
 
     def test_show_says_why_a_job_has_no_place(self):
         self.fabric_json("apply")

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """NetReduce from end to end, over Reliable Connections that workers make in software."""
 
-import contextlib
 import os
 import pathlib
 import re
@@ -13,6 +12,7 @@ from unittest import mock
 
 import support
 from lablib import namespaces
+from panama_job import job
 
 STRANGER = pathlib.Path(__file__).resolve().parent / "forged_gradients.py"
 SIZES = ("-b", "4K", "-e", "256K", "-f", "8", "-n", "2")
@@ -86,8 +86,27 @@ class NetReduce(unittest.TestCase):
                 self.assertEqual(support.wrong(bench.finish()), 0)
             lab.assert_balanced(self)
 
+    def test_a_ring_that_a_controller_set_up_and_took_away(self):
+        memory = ("--set", "switch.netreduce.packet_memory=65536")
+        with support.Lab("star-4", *memory) as lab:
+            with job(lab, "--algorithm", "netreduce", "--hosts", "h3,h1,h2", number=77) as told:
+                self.assertEqual(told["TRIBUTARY_NETREDUCE_RING"], "77")
+                before = figures(lab)["sums_total"]
+                document = lab.reduce(*SIZES, "--fallback", "error", hosts="h3,h1,h2")
+                self.assertEqual(support.wrong(document), 0)
+                self.assertGreater(figures(lab)["sums_total"], before)
+            self.assertEqual(figures(lab)["rings"], len(RINGS) + 2)
+
+    def test_rings_over_racks_that_a_controller_set_up(self):
+        memory = ("--set", "switch.netreduce.packet_memory=65536")
+        with support.Lab("fat-tree-8", *memory) as lab, \
+                job(lab, "--algorithm", "netreduce", number=77):
+            document = lab.reduce(*SIZES, "--fallback", "error")
+            self.assertEqual(support.wrong(document), 0)
+            self.assertGreater(figures(lab)["sums_total"], 0)
+
     def test_beside_canary_and_panama(self):
-        with support.Lab("star-4") as lab, panama(lab, RINGS[4]) as told:
+        with support.Lab("star-4") as lab, job(lab, "--hosts", RINGS[4]) as told:
             plain = dict(os.environ)
             benches = [lab.bench(*SIZES, *worker(4), hosts=RINGS[4], port=29500)]
             benches.append(lab.bench(*SIZES, "--algorithm", "canary", "--fallback", "error",
@@ -174,20 +193,6 @@ class NetReduce(unittest.TestCase):
                 seen, _ = capture.communicate(timeout=support.PATIENCE_S)
             headers = re.findall(r"id (\d+), offset 0, flags \[(\w*)\]", seen)
             self.assertEqual(set(headers), {("0", "DF")}, seen)
-
-
-@contextlib.contextmanager
-def panama(lab: support.Lab, hosts: str):
-    """A PANAMA job on these hosts; what its workers are to be told."""
-    with tempfile.TemporaryDirectory() as directory:
-        file = pathlib.Path(directory) / "fabric.toml"
-        file.write_text(lab.tool("fabric", "--job", "1", "--hosts", hosts))
-        done = support.ctl("fabric", "apply", file, "--env", directory)
-        if done.returncode != 0:
-            raise AssertionError(f"fabric apply: {done.stderr}")
-        lines = [line for path in pathlib.Path(directory).glob("*.env")
-                 for line in path.read_text().splitlines()]
-        yield dict(line.split("=", 1) for line in lines if "=" in line)
 
 
 def with_rings(directory: str, settings: str) -> pathlib.Path:

@@ -7,6 +7,7 @@
 
 #include "protocols/engines.h"
 #include "protocols/panama/engine/config.h"
+#include "support/engine_harness.h"
 
 namespace tributary::test {
 namespace {
@@ -64,9 +65,10 @@ TreeSums add_trees(const VirtualFabric& fabric) {
     for (const auto* engine : fabric.engines(index, panama_name)) {
       const auto trees = engine->trees();
       for (std::size_t i = 0; i < trees.size(); ++i) {
-        sums.results_taken += config.trees[i].parent ? trees[i].results : 0;
-        sums.contributions += trees[i].results * config.trees[i].children.size();
-        if (trees[i].granted > config.packet_memory) {
+        const auto results = test::figure_of(trees[i], "results_total");
+        sums.results_taken += config.trees[i].parent ? results : 0;
+        sums.contributions += results * config.trees[i].children.size();
+        if (test::figure_of(trees[i], "granted_packets") > config.packet_memory) {
           sums.fault = "a tree has more than the packet memory";
         }
       }

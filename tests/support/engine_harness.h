@@ -22,6 +22,20 @@ struct Sent {
   std::optional<wire::Ipv4Address> towards{};
 };
 
+// One of these figures; ~0 if there is none of that name.
+inline std::uint64_t figure_among(const std::vector<engine::Figure>& figures,
+                                  std::string_view name) {
+  for (const auto& figure : figures) {
+    if (figure.name == name) {
+      return figure.value;
+    }
+  }
+  return ~std::uint64_t{0};
+}
+inline std::uint64_t figure_of(const engine::TreeStatus& tree, std::string_view name) {
+  return figure_among(tree.figures, name);
+}
+
 // Plays the switch around one engine: counts what enters, settles what leaves. The ledger has to
 // balance after every call.
 class EngineHarness {
@@ -59,12 +73,7 @@ class EngineHarness {
   }
   // A figure of the engine; ~0 if it has none of that name.
   std::uint64_t figure(std::string_view name) const {
-    for (const auto& figure : engine_.figures()) {
-      if (figure.name == name) {
-        return figure.value;
-      }
-    }
-    return ~std::uint64_t{0};
+    return figure_among(engine_.figures(), name);
   }
 
   Ledger ledger;

@@ -89,10 +89,12 @@ def _parser() -> argparse.ArgumentParser:
     link.add_argument("end", metavar="HOST|INTERFACE", help="a host, or a switch-side interface")
     link.add_argument("state", choices=["down", "up"])
     fabric = commands.add_parser("fabric", help="print it as a file for 'tributaryctl fabric', with a "
-                                 "PANAMA job on its hosts")
+                                 "job on its hosts")
     fabric.add_argument("lab", metavar="LAB")
     fabric.add_argument("--job", type=int, default=1, help="its id")
     fabric.add_argument("--hosts", help="of the job, as in h1,h3; rank 0 first")
+    fabric.add_argument("--algorithm", choices=["panama", "netreduce"], help="who adds up; panama, "
+                        "if it is not said")
     fabric.add_argument("--trees", type=_trees, default="all",
                         help="how many; all (the default): as many as there can be")
     fabric.add_argument("--share", type=float, help="of its workers that a result needs")
@@ -214,7 +216,8 @@ def _fabric(arguments: argparse.Namespace) -> int:
     hosts = None
     if arguments.hosts:
         hosts = [lab.host(name).name for name in arguments.hosts.split(",")]
-    print(fabric_file.text(lab, arguments.job, hosts, arguments.trees, share=arguments.share), end="")
+    print(fabric_file.text(lab, arguments.job, hosts, arguments.trees,
+                           algorithm=arguments.algorithm, share=arguments.share), end="")
     return 0
 
 

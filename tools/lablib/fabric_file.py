@@ -10,8 +10,9 @@ from .description import Lab
 
 
 def text(lab: Lab, job: int | None = None, hosts: list[str] | None = None, trees: int | str = "all",
-         without: tuple[str, ...] = (), share: float | None = None) -> str:
-    """FABRIC.toml of the lab, but for the switches `without`; with a job on `hosts` (default: all)."""
+         without: tuple[str, ...] = (), **of_job) -> str:
+    """FABRIC.toml of the lab, but for the switches `without`; with a job on `hosts` (default: all),
+    and what else is said of it, but for what is None."""
     record = state.running(lab.name)
     configs = {daemon.name: tomllib.loads(
         (state.directory(lab.name) / f"{daemon.name}.toml").read_text()) for daemon in lab.daemons}
@@ -35,7 +36,7 @@ def text(lab: Lab, job: int | None = None, hosts: list[str] | None = None, trees
         out += _table("host", name=host.name, port=place[host.switch_interface],
                       address=str(host.address.ip))
     if job is not None:
-        more = {} if share is None else {"share": share}
+        more = {key: value for key, value in of_job.items() if value is not None}
         out += _table("job", id=job, hosts=hosts or [host.name for host in lab.hosts], trees=trees,
                       **more)
     return out

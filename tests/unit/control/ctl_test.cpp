@@ -259,11 +259,11 @@ TEST_F(CtlTest, trees_are_listed_and_removed) {
   backend_.installed = {{"leaf1", {part_of(7, 0), part_of(8, 1)}}};
   engine::TreeStatus state;
   state.job = 7;
-  state.wnd_cap = 6;
-  state.granted = 8;
-  state.held = 3;
-  state.results = 90;
-  state.over_cap = 1;
+  state.figures = {{"wnd_cap_packets", 6},
+                   {"granted_packets", 8},
+                   {"held_packets", 3},
+                   {"results_total", 90},
+                   {"over_cap_total", 1}};
   backend_.states = {{"leaf1", state, std::chrono::seconds(40)}};
   start();
   EXPECT_EQ(run("tree").output,

@@ -31,7 +31,9 @@ class FabricCtlTest : public CtlTest {
                 more);
   }
   RuntimeTrees placed() const {
-    return {{"leaf1", {{7, 0, wire::Ipv4Address(239, 192, 0, 1), {"h2", "h1"}, {}, 2, 2, 2}}}};
+    return {
+        {"leaf1",
+         {{7, 0, wire::Ipv4Address(239, 192, 0, 1), {"h2", "h1"}, {}, 2, 2, 2, {}, {}, "panama"}}}};
   }
 };
 
@@ -65,6 +67,25 @@ TEST_F(FabricCtlTest, apply_twice_changes_once) {
   env << std::ifstream(directory_ / "env/job-7.env").rdbuf();
   EXPECT_EQ(env.str(),
             "TRIBUTARY_ALGORITHM=panama\nTRIBUTARY_JOB=7\nTRIBUTARY_TREES=239.192.0.1\n");
+}
+
+TEST_F(FabricCtlTest, watch_brings_about_what_the_file_asks_for) {
+  start();
+  const Ran watched = run("fabric watch --count 3 --interval 0.05 " + fabric());
+  EXPECT_EQ(watched.code, 0) << watched.output;
+  EXPECT_EQ(watched.output, "changed: leaf1\nthe switches have what the file asks for\n");
+  EXPECT_EQ(backend_.installed, placed());
+  EXPECT_EQ(backend_.tree_changes, 1);
+}
+
+TEST_F(FabricCtlTest, watch_says_what_it_cannot_do_once) {
+  start();
+  const std::string path = fabric("trees = 2\n");
+  const Ran watched = run("fabric watch --count 3 --interval 0.05 " + path);
+  EXPECT_EQ(watched.code, 1);
+  EXPECT_EQ(watched.output, path +
+                                ":12:6: job 7: 2 trees, but only 1 disjoint root: leaf1 (at "
+                                "most trees = 1)\n");
 }
 
 TEST_F(FabricCtlTest, a_full_disk_leaves_the_old_environment) {

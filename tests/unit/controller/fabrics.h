@@ -3,11 +3,25 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include <tl/expected.hpp>
 
 #include "controller/placement.h"
 
 namespace tributary::controller {
+
+// All jobs, or why some do not fit.
+inline tl::expected<std::vector<PlacedJob>, std::vector<Refusal>> place(
+    const Topology& topology, const std::vector<Job>& jobs,
+    const std::vector<PlacedPart>& installed, GroupRange groups) {
+  auto result = place_what_fits(topology, jobs, installed, groups);
+  if (!result.refusals.empty()) {
+    return tl::unexpected(std::move(result.refusals));
+  }
+  return std::move(result.jobs);
+}
 
 // Builds topologies by name; indices are the order of the calls.
 class Builder {

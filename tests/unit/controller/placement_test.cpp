@@ -189,6 +189,26 @@ TEST(Placement, jobs_take_the_least_loaded_spine) {
   EXPECT_EQ(roots(topology, jobs[2]), (Names{"spine1"}));
 }
 
+TEST(Placement, a_slow_link_is_taken_when_the_fast_ones_are_fuller) {
+  auto topology = two_levels(2, 2, 8);
+  for (auto& link : topology.links) {
+    const bool to_first = topology.switches[link.b.switch_index].name == "spine1" ||
+                          topology.switches[link.a.switch_index].name == "spine1";
+    link.rate_bps = to_first ? 10'000'000'000u : 30'000'000'000u;
+  }
+  std::vector<Job> jobs;
+  for (std::uint32_t id = 1; id <= 4; ++id) {
+    jobs.push_back(job_of(id, {id - 1, 8 + id - 1}, 1));
+  }
+  const auto all = placed(topology, jobs);
+  Names first;
+  for (const auto& job : all) {
+    first.push_back(roots(topology, job)[0]);
+  }
+  EXPECT_EQ(std::count(first.begin(), first.end(), "spine1"), 1);
+  EXPECT_EQ(first[0], "spine2");
+}
+
 TEST(Placement, parallel_links_are_used_in_turn) {
   Builder builder;
   for (const char* name : {"leaf1", "leaf2", "spine1"}) {
@@ -246,6 +266,47 @@ TEST(Placement, a_root_that_failed_moves_its_own_tree_only) {
   const auto second = placed(topology, jobs, installed(first));
   EXPECT_EQ(roots(topology, second[0]), (Names{"spine3", "spine2"}));
   EXPECT_EQ(second[0].trees[0].group, first[0].trees[0].group);
+}
+
+TEST(Placement, trees_that_are_kept_share_a_root_where_none_is_left) {
+  auto topology = two_levels(2, 2, 2);
+  const auto job = job_of(7, all_hosts(topology));
+  const auto before = placed(topology, {job});
+  ASSERT_EQ(roots(topology, before[0]), (Names{"spine1", "spine2"}));
+  topology.switches[2].unusable = "does not answer";
+  EXPECT_EQ(placed(topology, {job}, installed(before))[0].trees.size(), 1u);
+  auto kept = job;
+  kept.trees_kept = 2;
+  const auto after = placed(topology, {kept}, installed(before));
+  EXPECT_EQ(roots(topology, after[0]), (Names{"spine2", "spine2"}));
+  for (std::size_t tree = 0; tree < 2; ++tree) {
+    EXPECT_EQ(after[0].trees[tree].group, before[0].trees[tree].group) << "workers send to it";
+  }
+  topology.switches[2].unusable = "";
+  EXPECT_EQ(roots(topology, placed(topology, {kept}, installed(after))[0]),
+            (Names{"spine2", "spine1"}))
+      << "only one moves";
+}
+
+TEST(Placement, a_protocol_s_limits_hold) {
+  auto topology = two_levels(2, 2, 2);
+  for (std::size_t host = 0; host < 4; ++host) {
+    topology.hosts[host].address = wire::Ipv4Address(10, 0, 0, static_cast<std::uint8_t>(host + 1));
+  }
+  auto job = job_of(7, {3, 0, 2});
+  job.engine = "some";
+  job.settings = {{"window", 4}};
+  job.limits = {.trees_max = 1, .groups = false, .members = true};
+  const auto jobs = placed(topology, {job});
+  ASSERT_EQ(jobs[0].trees.size(), 1u);
+  const auto& root = jobs[0].trees[0].parts[0].part;
+  EXPECT_TRUE(root.group.is_unspecified());
+  EXPECT_EQ(root.engine, "some");
+  EXPECT_EQ(root.settings, job.settings);
+  const auto address = [](std::uint8_t last) { return wire::Ipv4Address(10, 0, 0, last); };
+  EXPECT_EQ(root.members, (std::vector{address(4), address(1), address(3)}));
+  using Rack = std::vector<wire::Ipv4Address>;
+  EXPECT_EQ(root.racks, (std::vector<Rack>{{address(1)}, {address(4), address(3)}}));
 }
 
 TEST(Placement, all_means_as_many_as_can_be_used) {

@@ -119,7 +119,8 @@ TEST(MergeReload, RingsHaveTheRoomThatWasTakenAtTheStart) {
 
 // Of a switch that is the root of a tree with one worker.
 control::RuntimeTrees one_tree() {
-  return {{"leaf1", {{7, 0, wire::Ipv4Address(239, 192, 0, 1), {"h1"}, {}, 1, 1, 1}}}};
+  return {{"leaf1",
+           {{7, 0, wire::Ipv4Address(239, 192, 0, 1), {"h1"}, {}, 1, 1, 1, {}, {}, "panama"}}}};
 }
 
 TEST(MergeReload, TreesInstalledAtRunTimeAreKept) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // [switch.netreduce] and its rings.
+#include <algorithm>
 #include <any>
 #include <cstdint>
 #include <limits>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "control/protocol_section.h"
+#include "protocols/netreduce/controller/rings.h"
 #include "protocols/netreduce/engine/config.h"
 #include "protocols/netreduce/wire.h"
 
@@ -20,10 +22,12 @@ using control::Reader;
 using control::SettingTexts;
 using control::SwitchDraft;
 
+constexpr control::Range<std::uint32_t> packet_memory_range{0, 1u << 20};
 constexpr std::uint32_t id_max = std::numeric_limits<std::uint32_t>::max();
 
 struct Draft {
   static constexpr auto row = NetReduceConfig::row;
+  const toml::table* source = nullptr;
   std::vector<const toml::table*> rings;  // [[switch.netreduce.ring]], in the configuration's order
 };
 
@@ -44,8 +48,11 @@ void read_ring(Reader& reader, RingConfig& ring) {
 }
 
 void read(Reader& reader, SwitchDraft& out) {
-  auto& rings = out.config.protocols.emplace<NetReduceConfig>().rings;
+  auto& netreduce = out.config.protocols.emplace<NetReduceConfig>();
+  auto& rings = netreduce.rings;
   auto& draft = out.drafts.emplace<Draft>();
+  draft.source = &reader.source();
+  reader.integer("packet_memory", netreduce.packet_memory, packet_memory_range);
   reader.tables("ring", [&](Reader& child) {
     draft.rings.push_back(&child.source());
     read_ring(child, rings.emplace_back());
@@ -53,13 +60,27 @@ void read(Reader& reader, SwitchDraft& out) {
 }
 
 void check(SwitchDraft& draft, Diagnostics& diagnostics) {
-  const auto& rings = draft.drafts.get<Draft>().rings;
-  for (std::size_t i = 0; i < rings.size(); ++i) {
-    if (auto fault = find_fault(draft.config.protocols.get<NetReduceConfig>(), i)) {
-      diagnostics.error(control::position_of(*rings[i], fault->setting), std::move(fault->message),
-                        std::move(fault->hint));
+  auto& netreduce = draft.config.protocols.get<NetReduceConfig>();
+  const auto& places = draft.drafts.get<Draft>();
+  bool sound = true;
+  for (std::size_t i = 0; i < places.rings.size(); ++i) {
+    if (auto fault = find_fault(netreduce, i)) {
+      diagnostics.error(control::position_of(*places.rings[i], fault->setting),
+                        std::move(fault->message), std::move(fault->hint));
+      sound = false;
     }
   }
+  if (!sound) {
+    return;
+  }
+  const auto needed = static_cast<std::uint32_t>(netreduce.slots());
+  if (places.source->contains("packet_memory") && netreduce.packet_memory < needed) {
+    diagnostics.error(
+        control::position_of(*places.source, "packet_memory"),
+        "the rings need more packets than `packet_memory`",
+        "at least " + std::to_string(needed) + ", and more for rings of a controller");
+  }
+  netreduce.packet_memory = std::max(netreduce.packet_memory, needed);
 }
 
 bool are_one_ring(const RingConfig& a, const RingConfig& b) {
@@ -104,7 +125,11 @@ std::string places_text(const RingConfig& ring) {
 }
 
 void list(SettingTexts& out, const std::string& path, const switching::SwitchConfig& config) {
-  for (const auto& ring : config.protocols.get<NetReduceConfig>().rings) {
+  const auto& netreduce = config.protocols.get<NetReduceConfig>();
+  out[path + " packet_memory"] = {netreduce.packet_memory > netreduce.slots()
+                                      ? std::to_string(netreduce.packet_memory)
+                                      : std::string("that of its rings")};
+  for (const auto& ring : netreduce.rings) {
     out[path + " ring " + std::to_string(ring.id)] = {
         "members " + addresses_text(ring.members) + " window " + std::to_string(ring.window) +
         " message_packets " + std::to_string(ring.message_packets) + " mtu " +
@@ -113,13 +138,16 @@ void list(SettingTexts& out, const std::string& path, const switching::SwitchCon
 }
 
 std::uint32_t packets(const std::any& settings) {
-  return static_cast<std::uint32_t>(std::any_cast<const NetReduceConfig&>(settings).slots());
+  const auto& netreduce = std::any_cast<const NetReduceConfig&>(settings);
+  return std::max(netreduce.packet_memory, static_cast<std::uint32_t>(netreduce.slots()));
 }
 
-// A window of each ring.
+// A window of each ring. Of those of a controller, which are not known yet, no member can send at
+// once more than a quarter of what they hold: two windows of two members at least.
 std::uint64_t frames_at_once(const std::any& settings) {
-  std::uint64_t frames = 0;
-  for (const auto& ring : std::any_cast<const NetReduceConfig&>(settings).rings) {
+  const auto& netreduce = std::any_cast<const NetReduceConfig&>(settings);
+  std::uint64_t frames = (packets(settings) - netreduce.slots()) / 4;
+  for (const auto& ring : netreduce.rings) {
     frames += std::uint64_t{ring.window} * ring.message_packets;
   }
   return frames;
@@ -134,6 +162,7 @@ constexpr control::ProtocolSection config_section{.name = "netreduce",
                                                   .check_fabric = check_fabric,
                                                   .list = list,
                                                   .packets = packets,
-                                                  .frames_at_once = frames_at_once};
+                                                  .frames_at_once = frames_at_once,
+                                                  .trees = &ring_support};
 
 }  // namespace tributary::netreduce

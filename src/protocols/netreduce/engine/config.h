@@ -47,8 +47,11 @@ struct NetReduceConfig {
   static constexpr auto row = protocols::Row::netreduce;
 
   std::vector<RingConfig> rings;  // each id once
+  // Packets that all rings together may hold, those of a controller too, which come and go while
+  // the daemon runs.
+  std::uint32_t packet_memory = 0;
 
-  // Packets that all rings together may hold.
+  // Packets that these rings may hold.
   std::size_t slots() const {
     std::size_t sum = 0;
     for (const auto& ring : rings) {

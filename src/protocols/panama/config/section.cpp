@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "control/protocol_section.h"
+#include "protocols/panama/controller/trees.h"
 #include "protocols/panama/engine/config.h"
 
 namespace tributary::panama {
@@ -120,7 +121,11 @@ void list(SettingTexts& out, const std::string& path, const switching::SwitchCon
 }  // namespace
 
 extern const control::ProtocolSection config_section;
-constexpr control::ProtocolSection config_section{
-    .name = "panama", .needs_address = true, .read = read, .check = check, .list = list};
+constexpr control::ProtocolSection config_section{.name = "panama",
+                                                  .needs_address = true,
+                                                  .read = read,
+                                                  .check = check,
+                                                  .list = list,
+                                                  .trees = &tree_support};
 
 }  // namespace tributary::panama

@@ -146,29 +146,30 @@ std::vector<engine::JobStatus> PanamaEngine::jobs() const {
 std::vector<engine::TreeStatus> PanamaEngine::trees() const {
   std::vector<engine::TreeStatus> all;
   for (const auto& tree : trees_) {
-    engine::TreeStatus status;
+    const auto& counters = tree->counters;
+    auto& status = all.emplace_back();
     status.job = tree->config().job;
     status.tree = tree->config().tree;
-    status.group = tree->config().group;
     status.active = tree->grant.active;
     if (tree->last_taken != Time{}) {
       status.used = tree->last_taken;
     }
-    status.epoch = tree->epochs.any() ? tree->epochs.current() : 0;
-    status.expected_vid = tree->expected - tree->epochs.first();
-    status.wnd_cap = memory_.shown_cap(tree->grant);
-    status.granted = tree->grant.packets;
-    status.held = tree->waiting_max();
-    status.contributions = tree->counters.contributions;
-    status.results = tree->counters.results;
-    status.congested = tree->counters.congested;
-    status.partial = tree->counters.partial;
-    status.skipped = tree->counters.skipped;
-    status.late = tree->counters.late;
-    status.duplicates = tree->counters.duplicates;
-    status.replays = tree->counters.replays;
-    status.over_cap = tree->counters.over_cap;
-    all.push_back(status);
+    status.figures = {
+        {"epoch", tree->epochs.any() ? tree->epochs.current() : 0},
+        {"expected_vid", tree->expected - tree->epochs.first()},  // all before it went by here
+        {"wnd_cap_packets", memory_.shown_cap(tree->grant)},      // what senders are told
+        {"granted_packets", tree->grant.packets},                 // of memory, at each port
+        {"held_packets", tree->waiting_max()},                    // at the fullest of its ports
+        {"contributions_total", counters.contributions},
+        {"results_total", counters.results},
+        {"results_congested_total", counters.congested},
+        {"partial_sums_total", counters.partial},
+        {"skipped_total", counters.skipped},
+        {"late_total", counters.late},
+        {"duplicates_total", counters.duplicates},
+        {"replays_total", counters.replays},
+        {"over_cap_total", counters.over_cap},
+    };
   }
   return all;
 }

@@ -96,7 +96,7 @@ TEST_F(Doors, ADelayedRepeatBringsNoEpochBackOfWhichTheNextHasResults) {
   }
   feed(of(again(from(tree, 0, 5)), 0, 3));
   EXPECT_EQ(harness->drops(drop::duplicate), 1u);
-  EXPECT_EQ(engine->trees()[0].epoch, 4u);
+  EXPECT_EQ(figure_of(engine->trees()[0], "epoch"), 4u);
 }
 
 // Without the other rack no sum can be made, whoever may be missing of this one.
@@ -113,9 +113,9 @@ TEST_F(Doors, ARackThatIsNoQuorumBeginsNothing) {
   feed(rack(0, 0));
   feed(rack(1, 0));
   feed(rack(0, 1));
-  EXPECT_EQ(engine->trees()[0].epoch, 0u);
+  EXPECT_EQ(figure_of(engine->trees()[0], "epoch"), 0u);
   feed(rack(1, 1));
-  EXPECT_EQ(engine->trees()[0].epoch, 1u);
+  EXPECT_EQ(figure_of(engine->trees()[0], "epoch"), 1u);
 }
 
 // It has learned all numbers of the job.

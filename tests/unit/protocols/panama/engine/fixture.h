@@ -16,6 +16,7 @@
 
 namespace tributary::panama {
 
+using test::figure_of;
 using test::PanamaSpec;
 using namespace std::chrono_literals;
 

@@ -59,8 +59,8 @@ void check_memory(const Network& network) {
   for (const auto& node : network.switches) {
     std::uint64_t granted = 0;
     for (const auto& tree : node.engine->trees()) {
-      ASSERT_LE(tree.held, tree.granted);
-      granted += tree.granted;
+      ASSERT_LE(figure_of(tree, "held_packets"), figure_of(tree, "granted_packets"));
+      granted += figure_of(tree, "granted_packets");
     }
     ASSERT_LE(granted, packet_memory);
     ASSERT_LE(node.harness->figure("packets_held_high_water"), packet_memory);
@@ -72,7 +72,7 @@ std::uint64_t over_cap(const Network& network, std::uint32_t except_job) {
   std::uint64_t count = 0;
   for (const auto& node : network.switches) {
     for (const auto& tree : node.engine->trees()) {
-      count += tree.job == except_job ? 0 : tree.over_cap;
+      count += tree.job == except_job ? 0 : figure_of(tree, "over_cap_total");
     }
   }
   return count;

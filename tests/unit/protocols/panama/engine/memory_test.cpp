@@ -245,7 +245,7 @@ TEST_F(Memory, OperatorsSeeWhoIsMissing) {
   EXPECT_EQ(rows[0].children, std::vector<PortIndex>{1});
   EXPECT_EQ(rows[0].age, 700ms);
   ASSERT_EQ(engine->trees().size(), 1u);
-  EXPECT_EQ(engine->trees()[0].held, 1u);
+  EXPECT_EQ(figure_of(engine->trees()[0], "held_packets"), 1u);
   EXPECT_TRUE(engine->trees()[0].active);
   EXPECT_EQ(engine->trees()[0].used, now - 700ms);
   ASSERT_EQ(engine->jobs().size(), 1u);
@@ -261,7 +261,7 @@ TEST_F(Memory, OperatorsSeeWhoHasNotBegun) {
   now += 700ms;
   EXPECT_FALSE(engine->trees()[0].active);
   EXPECT_EQ(engine->trees()[0].used, now - 700ms);
-  EXPECT_EQ(engine->trees()[0].held, 1u);
+  EXPECT_EQ(figure_of(engine->trees()[0], "held_packets"), 1u);
   const auto stalls = engine->stalled(now, 10);
   ASSERT_EQ(stalls.size(), 1u);
   EXPECT_EQ(stalls[0].attempt, 2u);

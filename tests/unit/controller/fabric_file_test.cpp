@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "control/fabric_file.h"
+#include "controller/fabric_file.h"
 
 #include <string>
 
@@ -8,9 +8,10 @@
 
 #include "damaged_config.h"
 
-namespace tributary::control {
+namespace tributary::controller {
 namespace {
 
+using control::test::replaced;
 using testing::HasSubstr;
 
 constexpr std::string_view good = R"(version = 1
@@ -43,7 +44,7 @@ share = 0.5
 
 // The first error of the good file with one thing changed.
 std::string complaint(std::string_view from, std::string_view to) {
-  const auto loaded = parse_fabric(test::replaced(good, from, to), "f.toml");
+  const auto loaded = parse_fabric(replaced(good, from, to), "f.toml");
   return loaded ? "good" : to_string(loaded.error().front());
 }
 
@@ -66,10 +67,9 @@ TEST(FabricFile, names_become_places) {
 }
 
 TEST(FabricFile, addresses_of_hosts_and_switches_are_for_those_who_check_sources) {
-  const auto text =
-      test::replaced(test::replaced(good, "port = \"leaf1:h1\"\n",
-                                    "port = \"leaf1:h1\"\naddress = \"10.1.1.2\"\n"),
-                     "ssh = \"root@leaf2\"\n", "ssh = \"root@leaf2\"\naddress = \"10.0.0.2\"\n");
+  const auto text = replaced(
+      replaced(good, "port = \"leaf1:h1\"\n", "port = \"leaf1:h1\"\naddress = \"10.1.1.2\"\n"),
+      "ssh = \"root@leaf2\"\n", "ssh = \"root@leaf2\"\naddress = \"10.0.0.2\"\n");
   const auto fabric = parse_fabric(text, "f.toml");
   ASSERT_TRUE(fabric) << to_string(fabric.error());
   EXPECT_EQ(fabric->topology.hosts[0].address, wire::Ipv4Address(10, 1, 1, 2));
@@ -79,21 +79,20 @@ TEST(FabricFile, addresses_of_hosts_and_switches_are_for_those_who_check_sources
 }
 
 TEST(FabricFile, what_is_left_out_has_a_default) {
-  auto text = test::replaced(good, "trees = 2\nshare = 0.5\n", "");
+  auto text = replaced(good, "trees = 2\nshare = 0.5\n", "");
   text.erase(text.find("groups"), text.find("[[") - text.find("groups"));
   const auto fabric = parse_fabric(text, "f.toml");
   ASSERT_TRUE(fabric) << to_string(fabric.error());
   EXPECT_EQ(fabric->jobs[0].trees, 0u);
   EXPECT_EQ(fabric->jobs[0].quorum, 2);
   EXPECT_EQ(fabric->groups.first, wire::Ipv4Address(239, 192, 0, 1));
-  EXPECT_EQ(
-      parse_fabric(test::replaced(good, "trees = 2", "trees = \"all\""), "f.toml")->jobs[0].trees,
-      0u);
+  EXPECT_EQ(parse_fabric(replaced(good, "trees = 2", "trees = \"all\""), "f.toml")->jobs[0].trees,
+            0u);
 }
 
 TEST(FabricFile, a_share_is_rounded_up_as_the_hosts_do) {
-  EXPECT_EQ(parse_fabric(test::replaced(good, "0.5", "0.51"), "f.toml")->jobs[0].quorum, 2);
-  EXPECT_EQ(parse_fabric(test::replaced(good, "0.5", "1"), "f.toml")->jobs[0].quorum, 2);
+  EXPECT_EQ(parse_fabric(replaced(good, "0.5", "0.51"), "f.toml")->jobs[0].quorum, 2);
+  EXPECT_EQ(parse_fabric(replaced(good, "0.5", "1"), "f.toml")->jobs[0].quorum, 2);
 }
 
 TEST(FabricFile, errors_have_a_place_and_a_hint) {
@@ -142,6 +141,36 @@ TEST(FabricFile, what_contradicts_itself_is_refused) {
   EXPECT_THAT(complaint("share = 0.5", "shar = 0.5"), HasSubstr("did you mean `share`?"));
 }
 
+// The good file with a job of NetReduce, whose hosts have addresses, and `more` of it.
+std::string ring_job(const std::string& more, const char* address = "address = \"10.2.1.2\"\n") {
+  auto text =
+      replaced(good, "port = \"leaf1:h1\"\n", "port = \"leaf1:h1\"\naddress = \"10.1.1.2\"\n");
+  text = replaced(text, "name = \"b\"\n", std::string("name = \"b\"\n") + address);
+  return replaced(text, "trees = 2\nshare = 0.5\n", "algorithm = \"netreduce\"\n" + more);
+}
+
+TEST(FabricFile, a_job_chooses_who_adds_up) {
+  const auto fabric = parse_fabric(ring_job("[job.settings]\nwindow = 4\n"), "f.toml");
+  ASSERT_TRUE(fabric) << to_string(fabric.error());
+  EXPECT_EQ(fabric->jobs[0].engine, "netreduce");
+  EXPECT_EQ(fabric->jobs[0].settings, (control::TreeSettings{{"window", 4}}));
+  EXPECT_EQ(fabric->jobs[0].limits.trees_max, 1u);
+  EXPECT_EQ(parse_fabric(good, "f.toml")->jobs[0].engine, "panama");
+}
+
+TEST(FabricFile, a_job_is_held_to_what_its_protocol_can) {
+  const auto refusal = [](const std::string& text) {
+    const auto loaded = parse_fabric(text, "f.toml");
+    return loaded ? "good" : to_string(loaded.error().front());
+  };
+  EXPECT_THAT(refusal(ring_job("trees = 2\n")), HasSubstr("at most 1 of `trees`"));
+  EXPECT_THAT(refusal(ring_job("share = 0.5\n")), HasSubstr("lacks no worker"));
+  EXPECT_THAT(refusal(ring_job("", "")), HasSubstr("host `b` has no `address`"));
+  EXPECT_THAT(refusal(ring_job("[job.settings]\nwindows = 4\n")), HasSubstr("windows"));
+  EXPECT_THAT(complaint("trees = 2", "algorithm = \"canary\""),
+              HasSubstr("no protocol `canary` takes trees (one of panama, netreduce)"));
+}
+
 TEST(FabricFile, a_file_that_is_not_there_is_said) {
   const auto loaded = load_fabric("/nonexistent.toml");
   ASSERT_FALSE(loaded);
@@ -149,4 +178,4 @@ TEST(FabricFile, a_file_that_is_not_there_is_said) {
 }
 
 }  // namespace
-}  // namespace tributary::control
+}  // namespace tributary::controller

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "fabric_live.h"
+#include "controller/live_fabric.h"
 
 #include <algorithm>
 #include <set>
 
+#include "control/protocol_section.h"
 #include "control/tree_json.h"
 #include "controller/obstacles.h"
 
-namespace tributary::ctl {
+namespace tributary::controller {
 namespace {
 
 using control::CallError;
@@ -15,13 +16,18 @@ using nlohmann::json;
 
 constexpr std::size_t rows_max = 10000;  // the most that a daemon lists
 
+// Of two rates, of which 0 is not known.
+std::uint64_t slower(std::uint64_t a, std::uint64_t b) {
+  return a != 0 && b != 0 ? std::min(a, b) : std::max(a, b);
+}
+
 CallError broken(const std::string& what) {
   return {CallError::Kind::failed, what, {}};
 }
 
 }  // namespace
 
-LiveFabric::LiveFabric(const control::FabricFile& fabric, std::chrono::milliseconds timeout)
+LiveFabric::LiveFabric(const FabricFile& fabric, std::chrono::milliseconds timeout)
     : fabric_(fabric),
       timeout_(timeout),
       silent_(fabric.points.size()),
@@ -55,7 +61,7 @@ LiveFabric::Daemon& LiveFabric::daemon_of(std::size_t sw) {
   return daemon;
 }
 
-void LiveFabric::connect(Daemon& daemon, const control::ControlPoint& point) {
+void LiveFabric::connect(Daemon& daemon, const ControlPoint& point) {
   auto client = point.ssh.empty()
                     ? control::Client::connect(point.socket, timeout_)
                     : control::Client::connect_over_ssh(point.ssh, point.socket, timeout_);
@@ -107,13 +113,15 @@ void LiveFabric::read_switch(std::size_t sw, const Daemon& daemon) {
   };
   for (const json& row : daemon.ports["rows"]) {
     if (ours(row)) {
-      state.ports[row.value("port", "")] = row.value("up", false);
+      const auto shaped = row.value("rate_bits_per_second", std::uint64_t{0});
+      const auto line = row.value("line_bits_per_second", std::uint64_t{0});
+      state.ports[row.value("port", "")] = {row.value("up", false), slower(shaped, line)};
     }
   }
   for (const json& row : daemon.trees.value("switches", json::array())) {
     if (ours(row)) {
-      state.panama = true;
-      state.trees_max = row.value("trees_max", std::size_t{0});
+      state.trees_max[row.value("engine", std::string(control::first_tree_engine()))] =
+          row.value("trees_max", std::size_t{0});
     }
   }
   for (const json& row : daemon.trees["rows"]) {
@@ -151,8 +159,7 @@ void LiveFabric::check_switches() {
     }
     faults_.push_back("the daemon at " + point.second +
                       (point.first.empty() ? "" : " on " + point.first) + " has no switch " +
-                      controller::joined(names) + "; it has " +
-                      controller::joined({present.begin(), present.end()}));
+                      joined(names) + "; it has " + joined({present.begin(), present.end()}));
   }
 }
 
@@ -161,11 +168,11 @@ bool LiveFabric::all_answer() const {
                       [](const auto& error) { return error.has_value(); });
 }
 
-std::string LiveFabric::port_name(const controller::SwitchPort& port) const {
+std::string LiveFabric::port_name(const SwitchPort& port) const {
   return fabric_.topology.switches[port.switch_index].name + ":" + port.port;
 }
 
-void LiveFabric::check_port(const controller::SwitchPort& port, const std::string& user) {
+void LiveFabric::check_port(const SwitchPort& port, const std::string& user) {
   const auto& ports = states_[port.switch_index].ports;
   if (!ports.empty() && !ports.contains(port.port)) {
     faults_.push_back("there is no port " + port_name(port) + ", which " + user + " needs");
@@ -173,27 +180,37 @@ void LiveFabric::check_port(const controller::SwitchPort& port, const std::strin
 }
 
 // Why nothing comes by this port; empty if it is up, or nobody knows.
-std::string LiveFabric::unusable(const controller::SwitchPort& port) const {
+std::string LiveFabric::unusable(const SwitchPort& port) const {
   const auto& ports = states_[port.switch_index].ports;
   const auto at = ports.find(port.port);
-  return at == ports.end() || at->second ? std::string() : "port " + port_name(port) + " is down";
+  return at == ports.end() || at->second.up ? std::string()
+                                            : "port " + port_name(port) + " is down";
 }
 
-controller::Topology LiveFabric::topology(bool silent_usable) const {
-  controller::Topology topology = fabric_.topology;
+std::uint64_t LiveFabric::rate(const SwitchPort& port) const {
+  const auto& ports = states_[port.switch_index].ports;
+  const auto at = ports.find(port.port);
+  return at == ports.end() ? 0 : at->second.rate_bps;
+}
+
+Topology LiveFabric::topology(const std::string& engine, bool silent_usable) const {
+  Topology topology = fabric_.topology;
   for (std::size_t sw = 0; sw < topology.switches.size(); ++sw) {
     auto& entry = topology.switches[sw];
-    entry.trees_max = states_[sw].trees_max;
+    const auto room = states_[sw].trees_max.find(engine);
     if (silent_[sw]) {
       entry.trees_max = rows_max;
       entry.unusable = silent_usable ? "" : "does not answer";
-    } else if (!states_[sw].panama) {
-      entry.unusable = "has no [switch.panama]; add it to its configuration and restart it";
+    } else if (room == states_[sw].trees_max.end()) {
+      entry.unusable = "has no [switch." + engine + "]; add it to its configuration and restart it";
+    } else {
+      entry.trees_max = room->second;
     }
   }
   for (auto& link : topology.links) {
     const auto first = unusable(link.a);
     link.unusable = first.empty() ? unusable(link.b) : first;
+    link.rate_bps = slower(rate(link.a), rate(link.b));
   }
   for (auto& host : topology.hosts) {
     host.unusable = unusable(host.at);
@@ -203,7 +220,7 @@ controller::Topology LiveFabric::topology(bool silent_usable) const {
 
 tl::expected<void, std::string> LiveFabric::install(std::size_t sw,
                                                     const std::vector<std::uint32_t>& jobs,
-                                                    const std::vector<controller::TreePart>& parts,
+                                                    const std::vector<TreePart>& parts,
                                                     bool check) {
   Daemon& daemon = daemon_of(sw);
   json trees = json::array();
@@ -227,4 +244,4 @@ tl::expected<void, std::string> LiveFabric::install(std::size_t sw,
   return {};
 }
 
-}  // namespace tributary::ctl
+}  // namespace tributary::controller

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "control/fabric_file.h"
+#include "controller/fabric_file.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,11 +11,21 @@
 
 #include "control/config_draft.h"
 #include "control/config_reader.h"
+#include "control/protocol_section.h"
 #include "control/toml_file.h"
-#include "protocols/panama/wire.h"
 
-namespace tributary::control {
+namespace tributary::controller {
 namespace {
+
+using control::Complaint;
+using control::Diagnostics;
+using control::joined;
+using control::nearest;
+using control::Parsed;
+using control::PortReference;
+using control::Position;
+using control::position_of;
+using control::Reader;
 
 constexpr std::uint32_t fabric_version = 1;
 constexpr std::size_t unix_path_max = 107;
@@ -39,17 +49,20 @@ struct JobText {
   std::vector<std::pair<std::string, Position>> hosts;
   std::uint16_t trees = 0;
   double share = 1.0;
+  std::string engine;
+  const control::TreeSupport* support = nullptr;
+  control::TreeSettings settings;
   const toml::table* source = nullptr;
 };
 
-Parsed<controller::GroupRange> parse_groups(std::string_view text) {
+Parsed<GroupRange> parse_groups(std::string_view text) {
   const std::string hint = "write it like \"239.192.0.0/16\"";
-  const auto prefix = parse_prefix(text);
+  const auto prefix = control::parse_prefix(text);
   if (!prefix) {
     return tl::unexpected(Complaint{prefix.error().message, hint});
   }
   const std::uint32_t first = prefix->network.value();
-  const std::uint32_t last = first | ~prefix_mask(prefix->length);
+  const std::uint32_t last = first | ~control::prefix_mask(prefix->length);
   if (!prefix->network.is_multicast() || !wire::Ipv4Address(last).is_multicast()) {
     return tl::unexpected(
         Complaint{"`" + std::string(text) + "` holds addresses that are not multicast", hint});
@@ -58,8 +71,8 @@ Parsed<controller::GroupRange> parse_groups(std::string_view text) {
     return tl::unexpected(Complaint{"224.0.0.0/24 belongs to the protocols of routers", hint});
   }
   // The first address of a prefix looks like a network's.
-  return controller::GroupRange{wire::Ipv4Address(prefix->length < 31 ? first + 1 : first),
-                                wire::Ipv4Address(last)};
+  return GroupRange{wire::Ipv4Address(prefix->length < 31 ? first + 1 : first),
+                    wire::Ipv4Address(last)};
 }
 
 class FabricReader {
@@ -103,7 +116,7 @@ class FabricReader {
     reader.name("name", sw.name);
     reader.text("control", point.socket, unix_path_max);
     reader.text("ssh", point.ssh);
-    reader.parsed("address", sw.address, parse_ipv4);
+    reader.parsed("address", sw.address, control::parse_ipv4);
     if (point.ssh.starts_with('-')) {
       reader.error("ssh", "`ssh` is no host", "for example ssh = \"root@leaf1\"");
     }
@@ -116,8 +129,8 @@ class FabricReader {
     auto& link = links_.emplace_back();
     link.source = &reader.source();
     reader.require({"a", "b"});
-    reader.parsed("a", link.a, parse_port_reference);
-    reader.parsed("b", link.b, parse_port_reference);
+    reader.parsed("a", link.a, control::parse_port_reference);
+    reader.parsed("b", link.b, control::parse_port_reference);
   }
 
   void read_host(Reader& reader) {
@@ -125,8 +138,8 @@ class FabricReader {
     host.source = &reader.source();
     reader.require({"name", "port"});
     reader.name("name", host.name);
-    reader.parsed("port", host.port, parse_port_reference);
-    reader.parsed("address", host.address, parse_ipv4);
+    reader.parsed("port", host.port, control::parse_port_reference);
+    reader.parsed("address", host.address, control::parse_ipv4);
   }
 
   void read_job(Reader& reader) {
@@ -135,6 +148,7 @@ class FabricReader {
     reader.require({"id", "hosts"});
     reader.integer("id", job.id, {1u, std::numeric_limits<std::uint32_t>::max()});
     job.hosts = reader.names("hosts");
+    read_algorithm(reader, job);
     read_trees(reader, job);
     reader.number("share", job.share, {0.0, 1.0});
     if (!(job.share > 0.0)) {
@@ -146,23 +160,50 @@ class FabricReader {
     }
   }
 
+  // By which protocol the job's switches add up, and what it may be told.
+  static void read_algorithm(Reader& reader, JobText& job) {
+    job.engine = control::first_tree_engine();
+    reader.text("algorithm", job.engine);
+    const auto* const section = control::tree_section(job.engine);
+    if (section == nullptr) {
+      std::vector<std::string_view> names;
+      for (const auto* each : control::protocol_sections()) {
+        if (each->trees != nullptr) {
+          names.push_back(each->name);
+        }
+      }
+      reader.error("algorithm", "no protocol `" + job.engine + "` takes trees",
+                   "one of " + joined(names));
+      return;
+    }
+    job.support = section->trees;
+    reader.table("settings", [&](Reader& child) {
+      for (const auto name : job.support->settings) {
+        if (std::uint32_t value = 0; child.has(name)) {
+          child.integer(name, value, {1u, 65535u});
+          job.settings[std::string(name)] = value;
+        }
+      }
+    });
+  }
+
   static void read_trees(Reader& reader, JobText& job) {
     const toml::node* const value = reader.source().get("trees");
     if (value == nullptr || value->is_integer()) {
-      reader.integer<std::uint16_t>("trees", job.trees, {1, wire::panama_trees_max});
+      reader.integer<std::uint16_t>("trees", job.trees, {1, control::trees_per_job_max});
       return;
     }
     reader.know("trees");
     if (!reader.is_text("trees", "all")) {
       reader.error("trees", "`trees` is to be \"all\" or a whole number",
-                   "from 1 to " + std::to_string(wire::panama_trees_max));
+                   "from 1 to " + std::to_string(control::trees_per_job_max));
     }
   }
 
-  std::optional<controller::SwitchPort> resolve(const PortReference& port, Position where) {
+  std::optional<SwitchPort> resolve(const PortReference& port, Position where) {
     const auto at = switches_.find(port.switch_name);
     if (at != switches_.end()) {
-      return controller::SwitchPort{at->second, port.port};
+      return SwitchPort{at->second, port.port};
     }
     std::vector<std::string_view> names;
     for (const auto& entry : switches_) {
@@ -190,7 +231,7 @@ class FabricReader {
     }
   }
 
-  void claim(const controller::SwitchPort& port, Position where) {
+  void claim(const SwitchPort& port, Position where) {
     if (!linked_.emplace(port.switch_index, port.port).second) {
       diagnostics_.error(where, "port `" + text_of(port) + "` is in another link");
     }
@@ -222,9 +263,34 @@ class FabricReader {
       if (!ids.insert(text.id).second) {
         diagnostics_.error(where, "job " + std::to_string(text.id) + " was given before");
       }
-      fabric_.jobs.push_back({text.id, workers_of(text), text.trees, quorum_of(text)});
+      check_limits(text);
+      fabric_.jobs.push_back({text.id, workers_of(text), text.trees, quorum_of(text), text.engine,
+                              text.support->limits, text.settings});
       fabric_.shares.push_back(text.share);
       fabric_.job_places.push_back({"", where.line, where.column, "", ""});
+    }
+  }
+
+  void check_limits(const JobText& text) {
+    const auto& limits = text.support->limits;
+    if (text.trees > limits.trees_max) {
+      diagnostics_.error(position_of(*text.source, "trees"),
+                         "a job of " + text.engine + " has at most " +
+                             std::to_string(limits.trees_max) + " of `trees`",
+                         "leave `trees` out");
+    }
+    if (text.share < 1 && !limits.quorums) {
+      diagnostics_.error(position_of(*text.source, "share"),
+                         "a result of " + text.engine + " lacks no worker", "leave `share` out");
+    }
+    for (const auto& [name, where] : text.hosts) {
+      const auto at = host_index_.find(name);
+      if (limits.members && at != host_index_.end() &&
+          fabric_.topology.hosts[at->second].address.is_unspecified()) {
+        diagnostics_.error(where,
+                           "host `" + name + "` has no `address`, which " + text.engine + " needs",
+                           "add it to its [[host]]");
+      }
     }
   }
 
@@ -266,7 +332,7 @@ class FabricReader {
     return near.empty() ? "there are " + joined(names) : "did you mean `" + near + "`?";
   }
 
-  std::string text_of(const controller::SwitchPort& port) const {
+  std::string text_of(const SwitchPort& port) const {
     return fabric_.topology.switches[port.switch_index].name + ":" + port.port;
   }
 
@@ -283,7 +349,7 @@ class FabricReader {
 }  // namespace
 
 LoadedFabric parse_fabric(std::string_view text, const std::string& name) {
-  const auto document = parse_document(text, name);
+  const auto document = control::parse_document(text, name);
   if (!document) {
     return tl::unexpected(document.error());
   }
@@ -293,15 +359,15 @@ LoadedFabric parse_fabric(std::string_view text, const std::string& name) {
     return tl::unexpected(diagnostics.take());
   }
   fabric.name = name;
-  for (ConfigError& place : fabric.job_places) {
+  for (control::ConfigError& place : fabric.job_places) {
     place.file = name;
   }
   return fabric;
 }
 
 LoadedFabric load_fabric(const std::string& path) {
-  const auto text = read_file(path);
+  const auto text = control::read_file(path);
   return text ? parse_fabric(*text, path) : tl::unexpected(text.error());
 }
 
-}  // namespace tributary::control
+}  // namespace tributary::controller

@@ -11,27 +11,27 @@
 
 #include "controller/topology.h"
 
-namespace tributary::control {
+namespace tributary::controller {
 
 // What one switch has instead of what it had, of the jobs that are changed.
 struct SwitchChange {
   std::size_t switch_index = 0;
   std::vector<std::uint32_t> jobs;
-  std::vector<controller::TreePart> before;
-  std::vector<controller::TreePart> after;
+  std::vector<TreePart> before;
+  std::vector<TreePart> after;
 };
 
 // What turns `installed` into `wanted`, one entry for each switch at which something differs.
 // Trees of other jobs than `jobs` are left alone.
-std::vector<SwitchChange> changes_between(const std::vector<controller::PlacedPart>& installed,
-                                          const std::vector<controller::PlacedPart>& wanted,
+std::vector<SwitchChange> changes_between(const std::vector<PlacedPart>& installed,
+                                          const std::vector<PlacedPart>& wanted,
                                           const std::vector<std::uint32_t>& jobs);
 
 // Gives a switch `parts` in place of all that it has of `jobs`; with `check`, only says whether
 // that would do.
 using InstallParts = std::function<tl::expected<void, std::string>(
     std::size_t switch_index, const std::vector<std::uint32_t>& jobs,
-    const std::vector<controller::TreePart>& parts, bool check)>;
+    const std::vector<TreePart>& parts, bool check)>;
 
 struct TransactionFailure {
   std::size_t switch_index = 0;
@@ -46,4 +46,4 @@ struct TransactionFailure {
 tl::expected<void, TransactionFailure> carry_out(const std::vector<SwitchChange>& changes,
                                                  const InstallParts& install);
 
-}  // namespace tributary::control
+}  // namespace tributary::controller

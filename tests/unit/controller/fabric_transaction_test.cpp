@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "control/fabric_transaction.h"
+#include "controller/fabric_transaction.h"
 
 #include <functional>
 #include <map>
 
 #include <gtest/gtest.h>
 
-namespace tributary::control {
+namespace tributary::controller {
 namespace {
 
-using controller::PlacedPart;
-using controller::TreePart;
 using Has = std::map<std::size_t, std::vector<TreePart>>;
 
 PlacedPart part_at(std::size_t sw, std::uint32_t job, std::uint16_t tree,
@@ -149,4 +147,4 @@ TEST(FabricTransaction, who_cannot_be_brought_back_is_named_and_the_others_are) 
 }
 
 }  // namespace
-}  // namespace tributary::control
+}  // namespace tributary::controller

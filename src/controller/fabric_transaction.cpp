@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "control/fabric_transaction.h"
+#include "controller/fabric_transaction.h"
 
 #include <algorithm>
 #include <map>
 #include <utility>
 
-namespace tributary::control {
+namespace tributary::controller {
 namespace {
-
-using controller::PlacedPart;
-using controller::TreePart;
 
 using JobParts = std::map<std::uint32_t, std::vector<TreePart>>;
 
@@ -99,4 +96,4 @@ tl::expected<void, TransactionFailure> carry_out(const std::vector<SwitchChange>
   return {};
 }
 
-}  // namespace tributary::control
+}  // namespace tributary::controller

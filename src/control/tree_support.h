@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+#include <tl/expected.hpp>
+
+#include "control/tree_part.h"
+#include "switch/config.h"
+
+namespace tributary::control {
+
+// What trees a protocol can use, for who places them.
+struct TreeLimits {
+  std::size_t trees_max = trees_per_job_max;  // of one job
+  bool groups = true;                         // each tree has a multicast group of its own
+  bool members = false;  // switches are told the workers' addresses: each host has to have one
+  bool quorums = true;   // a result may lack workers
+};
+
+// A job whose trees have their places.
+struct JobTrees {
+  std::uint32_t job = 0;
+  std::vector<wire::Ipv4Address> groups;  // of its trees, by their ids
+  std::optional<double> share;            // of its workers, those that a result needs; none: all
+  TreeSettings settings;
+};
+
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+// How a protocol takes aggregation trees that a controller sets up while the daemon runs.
+struct TreeSupport {
+  TreeLimits limits;
+  // That a job may set: the names of TreePart::settings.
+  std::span<const std::string_view> settings;
+
+  // Of switches on which the protocol is on:
+
+  // Adds a tree to the protocol's settings. The error says what does not fit, and what helps; then
+  // `config` is of no use.
+  tl::expected<void, std::string> (*add)(switching::SwitchConfig& config, const TreePart& part);
+  // The trees in these settings.
+  std::vector<TreePart> (*list)(const switching::SwitchConfig& config);
+  // Memory for trees, as `tree.list` tells it: "trees_max", and what that follows from.
+  nlohmann::json (*room)(const switching::SwitchConfig& config);
+
+  // What a job's workers are to be started with, beside the algorithm and the job.
+  Environment (*environment)(const JobTrees& job);
+};
+
+// The port of that name; the error says that there is none.
+tl::expected<PortIndex, std::string> find_port(const switching::SwitchConfig& config,
+                                               const std::string& name);
+
+}  // namespace tributary::control

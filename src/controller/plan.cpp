@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "controller/plan.h"
+
+#include <algorithm>
+#include <map>
+
+#include "control/protocol_section.h"
+#include "controller/obstacles.h"
+
+namespace tributary::controller {
+namespace {
+
+// The jobs of each engine, by their places in the file.
+std::map<std::string, std::vector<std::size_t>> jobs_by_engine(const FabricFile& file) {
+  std::map<std::string, std::vector<std::size_t>> engines;
+  for (std::size_t job = 0; job < file.jobs.size(); ++job) {
+    engines[file.jobs[job].engine].push_back(job);
+  }
+  return engines;
+}
+
+std::size_t trees_of(const std::vector<PlacedPart>& installed, std::uint32_t job) {
+  std::size_t count = 0;
+  for (const PlacedPart& each : installed) {
+    if (each.part.job == job) {
+      count = std::max<std::size_t>(count, each.part.tree + 1u);
+    }
+  }
+  return count;
+}
+
+void add_new(std::vector<std::string>& all, const std::vector<std::string>& more) {
+  for (const std::string& each : more) {
+    if (std::find(all.begin(), all.end(), each) == all.end()) {
+      all.push_back(each);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<PlacedPart> Plan::parts() const {
+  std::vector<PlacedPart> parts;
+  for (const auto& job : placement.jobs) {
+    for (const auto& tree : job.trees) {
+      parts.insert(parts.end(), tree.parts.begin(), tree.parts.end());
+    }
+  }
+  return parts;
+}
+
+Plan make_plan(const FabricFile& file, const LiveFabric& live, bool silent_usable, Trees trees) {
+  Plan plan;
+  plan.placement.jobs.resize(file.jobs.size());
+  for (const auto& [engine, places] : jobs_by_engine(file)) {
+    const auto topology = live.topology(engine, silent_usable);
+    std::vector<Job> jobs;
+    for (const std::size_t place : places) {
+      jobs.push_back(file.jobs[place]);
+      if (trees == Trees::keep_number) {
+        jobs.back().trees_kept = trees_of(live.changeable(), jobs.back().id);
+      }
+    }
+    auto placed = place_what_fits(topology, jobs, live.installed(), file.groups);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      plan.placement.jobs[places[i]] = std::move(placed.jobs[i]);
+    }
+    auto& refusals = plan.placement.refusals;
+    refusals.insert(refusals.end(), placed.refusals.begin(), placed.refusals.end());
+    add_new(plan.obstacles, obstacles(topology));
+  }
+  return plan;
+}
+
+control::Environment environment_of(const FabricFile& file, std::size_t job,
+                                    const PlacedJob& placed) {
+  const Job& wanted = file.jobs[job];
+  control::JobTrees trees{placed.id, {}, {}, wanted.settings};
+  for (const auto& tree : placed.trees) {
+    trees.groups.push_back(tree.group);
+  }
+  if (wanted.quorum < wanted.hosts.size()) {
+    trees.share = file.shares[job];
+  }
+  control::Environment variables = {{"TRIBUTARY_ALGORITHM", wanted.engine},
+                                    {"TRIBUTARY_JOB", std::to_string(placed.id)}};
+  for (auto& variable : control::tree_section(wanted.engine)->trees->environment(trees)) {
+    variables.push_back(std::move(variable));
+  }
+  return variables;
+}
+
+}  // namespace tributary::controller

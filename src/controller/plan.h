@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "control/tree_support.h"
+#include "controller/fabric_file.h"
+#include "controller/live_fabric.h"
+#include "controller/placement.h"
+
+namespace tributary::controller {
+
+// Where the trees of a file's jobs have their places, and which jobs have none.
+struct Plan {
+  PartialPlacement placement;          // in the order of the file
+  std::vector<std::string> obstacles;  // that trees go around
+
+  bool complete() const { return placement.refusals.empty(); }
+  std::vector<PlacedPart> parts() const;
+};
+
+// How many trees a job gets that is installed already.
+enum class Trees : std::uint8_t {
+  as_the_file_says,
+  keep_number,  // its workers go on with those that they have
+};
+
+// Switches that do not answer are taken for good or for unusable.
+Plan make_plan(const FabricFile& file, const LiveFabric& live, bool silent_usable,
+               Trees trees = Trees::as_the_file_says);
+
+// What the workers of a job are to be started with.
+control::Environment environment_of(const FabricFile& file, std::size_t job,
+                                    const PlacedJob& placed);
+
+}  // namespace tributary::controller

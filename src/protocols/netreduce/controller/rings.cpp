@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/netreduce/controller/rings.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "protocols/netreduce/engine/config.h"
+
+namespace tributary::netreduce {
+namespace {
+
+using control::TreePart;
+
+struct Setting {
+  std::string_view name;
+  std::string_view variable;  // of the workers' environment
+  std::uint16_t RingConfig::*member;
+  std::uint16_t max;
+};
+constexpr Setting settings[] = {
+    {"window", "TRIBUTARY_NETREDUCE_WINDOW", &RingConfig::window, wire::ring_window_max},
+    {"message_packets", "TRIBUTARY_NETREDUCE_MESSAGE", &RingConfig::message_packets,
+     wire::ring_message_packets_max},
+    {"mtu", "TRIBUTARY_NETREDUCE_MTU", &RingConfig::mtu, 4096},
+};
+
+constexpr std::string_view setting_names[] = {"window", "message_packets", "mtu"};
+
+std::vector<wire::IpAddress> ip_addresses(const std::vector<wire::Ipv4Address>& addresses) {
+  return {addresses.begin(), addresses.end()};
+}
+
+// The error names the setting that is not known, or too large.
+tl::expected<void, std::string> read_settings(const control::TreeSettings& given,
+                                              RingConfig& ring) {
+  for (const auto& [name, value] : given) {
+    const auto* const known =
+        std::find_if(std::begin(settings), std::end(settings),
+                     [&name = name](const Setting& each) { return each.name == name; });
+    if (known == std::end(settings)) {
+      return tl::unexpected("a ring has no setting `" + name.substr(0, 64) +
+                            "`; there are window, message_packets and mtu");
+    }
+    if (value < 1 || value > known->max) {
+      return tl::unexpected("`" + name + "` is to be 1 to " + std::to_string(known->max));
+    }
+    ring.*(known->member) = static_cast<std::uint16_t>(value);
+  }
+  return {};
+}
+
+// The hosts are the first of the children, the switches below the last.
+tl::expected<RingConfig, std::string> ring_of(const TreePart& part) {
+  if (part.tree != 0) {
+    return tl::unexpected(std::string("a job has one ring: its tree is number 0"));
+  }
+  if (part.racks.size() > part.children.size()) {
+    return tl::unexpected(std::string("`racks` has more entries than `children`"));
+  }
+  const auto hosts = part.children.size() - part.racks.size();
+  RingConfig ring;
+  ring.id = part.job;
+  ring.members = ip_addresses(part.members);
+  if (part.parent || !part.racks.empty()) {
+    if (part.child_addresses.size() < hosts) {
+      return tl::unexpected(std::string("`child_addresses` lacks those of the hosts"));
+    }
+    ring.local.assign(part.child_addresses.begin(),
+                      part.child_addresses.begin() + static_cast<std::ptrdiff_t>(hosts));
+  }
+  for (const auto& rack : part.racks) {
+    ring.racks.push_back(ip_addresses(rack));
+  }
+  if (part.parent) {
+    if (part.parent_address.is_unspecified()) {
+      return tl::unexpected(
+          std::string("the switch above has no address; give its [[switch]] in "
+                      "the fabric file an `address`"));
+    }
+    ring.parent = part.parent_address;
+  }
+  return read_settings(part.settings, ring).map([&] { return std::move(ring); });
+}
+
+tl::expected<void, std::string> add(switching::SwitchConfig& config, const TreePart& part) {
+  auto ring = ring_of(part);
+  if (!ring) {
+    return tl::unexpected(ring.error());
+  }
+  auto& netreduce = config.protocols.get<NetReduceConfig>();
+  netreduce.rings.push_back(std::move(*ring));
+  if (const auto fault = find_fault(netreduce, netreduce.rings.size() - 1)) {
+    return tl::unexpected(fault->message + (fault->hint.empty() ? "" : " (" + fault->hint + ")"));
+  }
+  if (netreduce.slots() > netreduce.packet_memory) {
+    return tl::unexpected("its rings may hold " + std::to_string(netreduce.packet_memory) +
+                          " packets, and would need " + std::to_string(netreduce.slots()) +
+                          "; raise packet_memory in its [switch.netreduce] and restart it");
+  }
+  return {};
+}
+
+// Rings of the configuration name no ports: they are no trees that a controller could place.
+std::vector<TreePart> list(const switching::SwitchConfig& /*config*/) {
+  return {};
+}
+
+nlohmann::json room(const switching::SwitchConfig& config) {
+  // How many rings fit depends on their sizes: a switch says so when it is asked to take one.
+  const auto packets = config.protocols.get<NetReduceConfig>().packet_memory;
+  return {{"packet_memory_packets", packets}, {"trees_max", packets}};
+}
+
+control::Environment environment(const control::JobTrees& job) {
+  control::Environment variables = {{"TRIBUTARY_NETREDUCE_RING", std::to_string(job.job)}};
+  for (const Setting& each : settings) {
+    if (const auto found = job.settings.find(std::string(each.name)); found != job.settings.end()) {
+      variables.emplace_back(each.variable, std::to_string(found->second));
+    }
+  }
+  return variables;
+}
+
+}  // namespace
+
+constexpr control::TreeSupport ring_support{
+    .limits = {.trees_max = 1, .groups = false, .members = true, .quorums = false},
+    .settings = setting_names,
+    .add = add,
+    .list = list,
+    .room = room,
+    .environment = environment};
+
+}  // namespace tributary::netreduce

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/panama/controller/trees.h"
+
+#include <charconv>
+#include <utility>
+
+#include "control/text.h"
+#include "protocols/panama/engine/config.h"
+#include "protocols/panama/wire.h"
+
+namespace tributary::panama {
+namespace {
+
+using control::find_port;
+using control::TreePart;
+
+static_assert(control::tree_children_max == children_max);
+static_assert(control::trees_per_job_max == wire::panama_trees_max);
+
+tl::expected<TreeConfig, std::string> resolved(const TreePart& part,
+                                               const switching::SwitchConfig& config) {
+  TreeConfig tree;
+  tree.job = part.job;
+  tree.tree = part.tree;
+  tree.group = part.group;
+  tree.workers = part.workers;
+  tree.workers_below = part.workers_below;
+  tree.quorum = part.quorum;
+  tree.child_addresses = part.child_addresses;
+  tree.parent_address = part.parent_address;
+  for (const std::string& name : part.children) {
+    const auto port = find_port(config, name);
+    if (!port) {
+      return tl::unexpected(port.error());
+    }
+    tree.children.push_back(*port);
+  }
+  if (part.parent) {
+    const auto port = find_port(config, *part.parent);
+    if (!port) {
+      return tl::unexpected(port.error());
+    }
+    tree.parent = *port;
+  }
+  return tree;
+}
+
+tl::expected<void, std::string> add(switching::SwitchConfig& config, const TreePart& part) {
+  if (!part.group.is_multicast()) {
+    return tl::unexpected(std::string("`group` is to be a multicast address"));
+  }
+  auto tree = resolved(part, config);
+  if (!tree) {
+    return tl::unexpected(tree.error());
+  }
+  auto& panama = config.protocols.get<PanamaConfig>();
+  panama.trees.push_back(std::move(*tree));
+  if (const auto fault = find_fault(panama, panama.trees.size() - 1)) {
+    return tl::unexpected(fault->message + (fault->hint.empty() ? "" : " (" + fault->hint + ")"));
+  }
+  return {};
+}
+
+TreePart named(const TreeConfig& tree, const switching::SwitchConfig& config) {
+  TreePart part{tree.job, tree.tree,    tree.group,         {},
+                {},       tree.workers, tree.workers_below, tree.quorum};
+  part.child_addresses = tree.child_addresses;
+  part.parent_address = tree.parent_address;
+  part.engine = "panama";
+  for (const PortIndex port : tree.children) {
+    part.children.push_back(config.ports[port].name);
+  }
+  if (tree.parent) {
+    part.parent = config.ports[*tree.parent].name;
+  }
+  return part;
+}
+
+std::vector<TreePart> list(const switching::SwitchConfig& config) {
+  std::vector<TreePart> parts;
+  for (const auto& tree : config.protocols.get<PanamaConfig>().trees) {
+    parts.push_back(named(tree, config));
+  }
+  return parts;
+}
+
+nlohmann::json room(const switching::SwitchConfig& config) {
+  const auto packets = config.protocols.get<PanamaConfig>().packet_memory;
+  return {{"packet_memory_packets", packets}, {"trees_max", packets / initial_window}};
+}
+
+// The shortest text that reads back as the same number: with another the hosts may come to another
+// quorum than the switches, and wait for ever.
+std::string share_text(double share) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof(text), share).ptr};
+}
+
+control::Environment environment(const control::JobTrees& job) {
+  std::string groups;
+  for (const auto group : job.groups) {
+    groups += (groups.empty() ? "" : ",") + control::to_string(group);
+  }
+  control::Environment variables = {{"TRIBUTARY_TREES", std::move(groups)}};
+  if (job.share) {
+    variables.emplace_back("TRIBUTARY_SHARE", share_text(*job.share));
+  }
+  return variables;
+}
+
+}  // namespace
+
+constexpr control::TreeSupport tree_support{.limits = {},
+                                            .settings = {},
+                                            .add = add,
+                                            .list = list,
+                                            .room = room,
+                                            .environment = environment};
+
+}  // namespace tributary::panama

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/netreduce/controller/rings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "protocols/netreduce/engine/config.h"
+
+namespace tributary::netreduce {
+namespace {
+
+using control::TreePart;
+using testing::HasSubstr;
+
+wire::Ipv4Address host(std::uint8_t last) {
+  return {10, 0, 0, last};
+}
+
+switching::SwitchConfig with_memory(std::uint32_t packets) {
+  switching::SwitchConfig config;
+  config.protocols.emplace<NetReduceConfig>().packet_memory = packets;
+  return config;
+}
+
+// Two hosts, and a rack of two others behind a third port.
+TreePart spine() {
+  TreePart part;
+  part.job = 7;
+  part.children = {"h1", "h2", "leaf"};
+  part.workers = 4;
+  part.child_addresses = {host(1), host(2), host(100)};
+  part.members = {host(1), host(3), host(2), host(4)};
+  part.racks = {{host(3), host(4)}};
+  part.engine = "netreduce";
+  return part;
+}
+
+// That rack's.
+TreePart leaf() {
+  auto part = spine();
+  part.children = {"h3", "h4"};
+  part.child_addresses = {host(3), host(4)};
+  part.racks.clear();
+  part.parent = "up";
+  part.parent_address = host(101);
+  return part;
+}
+
+std::string refusal(switching::SwitchConfig config, const TreePart& part) {
+  const auto added = ring_support.add(config, part);
+  return added ? "none" : added.error();
+}
+
+TEST(Rings, a_tree_becomes_the_ring_of_its_job) {
+  auto config = with_memory(1 << 16);
+  auto part = spine();
+  part.settings = {{"window", 4}, {"message_packets", 32}, {"mtu", 2048}};
+  ASSERT_TRUE(ring_support.add(config, part));
+  const auto& rings = config.protocols.get<NetReduceConfig>().rings;
+  const RingConfig wanted{7,
+                          {host(1), host(3), host(2), host(4)},
+                          4,
+                          32,
+                          2048,
+                          {host(1), host(2)},
+                          {{host(3), host(4)}},
+                          {}};
+  EXPECT_EQ(rings, std::vector{wanted});
+}
+
+TEST(Rings, a_leaf_sends_what_leaves_its_rack_to_the_switch_above) {
+  auto config = with_memory(1 << 16);
+  ASSERT_TRUE(ring_support.add(config, leaf()));
+  const auto& ring = config.protocols.get<NetReduceConfig>().rings[0];
+  EXPECT_EQ(ring.local, (std::vector<wire::IpAddress>{host(3), host(4)}));
+  EXPECT_EQ(ring.parent, host(101));
+}
+
+TEST(Rings, one_rack_needs_no_names) {
+  auto config = with_memory(1 << 16);
+  auto part = leaf();
+  part.parent.reset();
+  part.members = {host(3), host(4)};
+  ASSERT_TRUE(ring_support.add(config, part));
+  EXPECT_TRUE(config.protocols.get<NetReduceConfig>().rings[0].local.empty());
+}
+
+TEST(Rings, what_does_not_fit_is_refused_with_advice) {
+  EXPECT_THAT(refusal(with_memory(100), spine()), HasSubstr("raise packet_memory"));
+  auto part = leaf();
+  part.parent_address = {};
+  EXPECT_THAT(refusal(with_memory(1 << 16), part), HasSubstr("give its [[switch]]"));
+  part = spine();
+  part.settings = {{"depth", 3}};
+  EXPECT_THAT(refusal(with_memory(1 << 16), part), HasSubstr("no setting `depth`"));
+  part.settings = {{"window", 65536}};
+  EXPECT_THAT(refusal(with_memory(1 << 16), part), HasSubstr("`window` is to be 1 to 64"));
+  part = spine();
+  part.tree = 1;
+  EXPECT_THAT(refusal(with_memory(1 << 16), part), HasSubstr("one ring"));
+  part = spine();
+  part.children = {};
+  EXPECT_THAT(refusal(with_memory(1 << 16), part), HasSubstr("racks"));
+  part = spine();
+  part.child_addresses = {};
+  EXPECT_THAT(refusal(with_memory(1 << 16), part), HasSubstr("child_addresses"));
+  part = spine();
+  part.members = {host(1)};
+  EXPECT_THAT(refusal(with_memory(1 << 16), part), HasSubstr("members"));
+}
+
+TEST(Rings, workers_are_told_what_switches_were) {
+  EXPECT_EQ(ring_support.environment({7, {}, {}, {{"window", 4}}}),
+            (control::Environment{{"TRIBUTARY_NETREDUCE_RING", "7"},
+                                  {"TRIBUTARY_NETREDUCE_WINDOW", "4"}}));
+}
+
+}  // namespace
+}  // namespace tributary::netreduce
