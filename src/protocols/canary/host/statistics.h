@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "host/statistics.h"
+
 namespace tributary {
 
 // What a communicator's Canary packets amounted to. Bytes are those of header and payload.
@@ -50,5 +52,7 @@ struct CanaryStatistics {
            ignored_mismatch + ignored_early;
   }
 };
+
+ProtocolStatistics figures_of(const CanaryStatistics& of);
 
 }  // namespace tributary

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "host/roce/statistics.h"
+#include "host/statistics.h"
 
 namespace tributary {
 
@@ -13,5 +14,7 @@ struct NetReduceStatistics {
   std::uint64_t messages_sent = 0;
   RoceStatistics roce;  // all 0 over an RDMA device
 };
+
+ProtocolStatistics figures_of(const NetReduceStatistics& of);
 
 }  // namespace tributary

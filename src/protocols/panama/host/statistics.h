@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "host/statistics.h"
+
 namespace tributary {
 
 // How one aggregation tree of a job was used, and how its window (Figure 5) stands.
@@ -54,5 +56,7 @@ struct PanamaStatistics {
            ignored_duplicate + ignored_mismatch + ignored_early;
   }
 };
+
+ProtocolStatistics figures_of(const PanamaStatistics& of);
 
 }  // namespace tributary

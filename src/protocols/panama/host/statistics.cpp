@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/panama/host/statistics.h"
+
+#include <utility>
+
+namespace tributary {
+namespace {
+
+Figures figures_of(const PanamaTreeStatistics& of) {
+  return {
+      {"group", of.group},
+      {"packets_sent", of.packets_sent},
+      {"retransmissions_sent", of.retransmissions_sent},
+      {"timeouts", of.timeouts},
+      {"results_received", of.results_received},
+      {"results_marked", of.results_marked},
+      {"marked_share", of.marked_share()},
+      {"window", of.window},
+      {"ssthresh", of.ssthresh},
+      {"alpha", of.alpha},
+      {"window_cap", of.window_cap},
+  };
+}
+
+}  // namespace
+
+ProtocolStatistics figures_of(const PanamaStatistics& of) {
+  std::vector<Figures> trees;
+  for (const auto& tree : of.trees) {
+    trees.push_back(figures_of(tree));
+  }
+  return {"panama",
+          {
+              {"bytes_sent", of.bytes_sent},
+              {"bytes_received", of.bytes_received},
+              {"results_partial", of.results_partial},
+              {"contributions_missing", of.contributions_missing},
+              {"contributions_skipped", of.contributions_skipped},
+              {"answers_sent", of.answers_sent},
+              {"fingerprint_rejections", of.fingerprint_rejections},
+              {"ignored_malformed", of.ignored_malformed},
+              {"ignored_foreign", of.ignored_foreign},
+              {"ignored_stale", of.ignored_stale},
+              {"ignored_duplicate", of.ignored_duplicate},
+              {"ignored_mismatch", of.ignored_mismatch},
+              {"ignored_early", of.ignored_early},
+              {"stashed", of.stashed},
+              {"ignored", of.ignored()},
+          },
+          std::move(trees)};
+}
+
+}  // namespace tributary

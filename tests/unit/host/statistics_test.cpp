@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/statistics.h"
+
+#include <cstdint>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace tributary::test {
+namespace {
+
+TEST(Figures, AreFoundByTheirNames) {
+  const Figures figures{{"packets", std::uint64_t{7}}, {"window", 2.5}, {"group", "239.0.0.1"}};
+  EXPECT_EQ(figures["packets"], 7u);
+  EXPECT_EQ(figures.value<double>("window"), 2.5);
+  EXPECT_EQ(figures.value<std::string>("group"), "239.0.0.1");
+  EXPECT_EQ(figures.size(), 3u);
+}
+
+TEST(Figures, WhatIsNotThereIsNothing) {
+  const Figures figures{{"window", 2.5}};
+  EXPECT_EQ(figures.find("packets"), nullptr);
+  EXPECT_EQ(figures["packets"], 0u);
+  EXPECT_EQ(figures["window"], 0u) << "no whole number";
+  EXPECT_EQ(figures.value<std::string>("window"), "");
+}
+
+}  // namespace
+}  // namespace tributary::test

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/panama/host/statistics.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace tributary::test {
+namespace {
+
+TEST(PanamaStatistics, EachCounterIsOneFigure) {
+  PanamaStatistics counted;
+  counted.contributions_missing = 5;
+  counted.ignored_early = 6;
+  counted.ignored_stale = 7;
+  const auto told = figures_of(counted);
+  EXPECT_EQ(told.protocol, "panama");
+  EXPECT_TRUE(told.trees.empty());
+  const auto counters = (sizeof counted - sizeof counted.trees) / sizeof(std::uint64_t);
+  EXPECT_EQ(told.figures.size(), counters + 1) << "and what is ignored in all";
+  EXPECT_EQ(told.figures["contributions_missing"], 5u);
+  EXPECT_EQ(told.figures["ignored"], 13u);
+}
+
+TEST(PanamaStatistics, EachTreeHasFiguresOfItsOwn) {
+  PanamaStatistics counted;
+  counted.trees.push_back({"239.0.0.1", 10, 1, 2, 8, 2, 4.5, 64, 0.25, 32});
+  counted.trees.push_back({.group = "239.0.0.2"});
+  const auto trees = figures_of(counted).trees;
+  ASSERT_EQ(trees.size(), 2u);
+  EXPECT_EQ(trees[0].value<std::string>("group"), "239.0.0.1");
+  EXPECT_EQ(trees[0]["packets_sent"], 10u);
+  EXPECT_EQ(trees[0]["retransmissions_sent"], 1u);
+  EXPECT_EQ(trees[0]["timeouts"], 2u);
+  EXPECT_EQ(trees[0]["results_received"], 8u);
+  EXPECT_EQ(trees[0]["results_marked"], 2u);
+  EXPECT_EQ(trees[0].value<double>("marked_share"), 0.25);
+  EXPECT_EQ(trees[0].value<double>("window"), 4.5);
+  EXPECT_EQ(trees[0].value<double>("ssthresh"), 64);
+  EXPECT_EQ(trees[0].value<double>("alpha"), 0.25);
+  EXPECT_EQ(trees[0]["window_cap"], 32u);
+  EXPECT_EQ(trees[1].value<std::string>("group"), "239.0.0.2");
+}
+
+}  // namespace
+}  // namespace tributary::test
