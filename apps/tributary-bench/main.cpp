@@ -88,13 +88,12 @@ class Run {
         }
       }
     }
-    const auto statistics = total_statistics(communicator_);
-    if (!statistics) {
-      return tl::unexpected(statistics.error());
+    const auto totals = totals_of(communicator_);
+    if (!totals) {
+      return tl::unexpected(totals.error());
     }
     for (const auto& report : reports_) {
-      report->end(
-          {*statistics, communicator_.panama_statistics(), communicator_.netreduce_statistics()});
+      report->end(*totals);
     }
     return {};
   }

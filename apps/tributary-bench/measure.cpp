@@ -2,13 +2,12 @@
 #include "measure.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <chrono>
 #include <cstring>
 #include <numeric>
 #include <span>
 #include <thread>
+#include <utility>
 
 namespace tributary::bench {
 namespace {
@@ -200,21 +199,21 @@ Algorithm asked_of(const Way& way, const Options& options) {
   return way.parallel != nullptr ? options.between : way.algorithm;
 }
 
-// By what the calls of a way went since `before`. A communicator may take the ring for some
-// collectives only; what it counts as the ring's, roce-ring has carried where it can.
-Algorithm carrier_of(const Communicator& communicator, const CommunicatorStatistics& before,
-                     const Way& way, const Options& options) {
+std::uint64_t by_ring(const Communicator& communicator) {
+  return communicator.statistics()["collectives_by_ring"];
+}
+
+// By what the calls of a way went since so many had gone by the ring: a communicator may take that
+// for some collectives only.
+Algorithm carrier_of(const Communicator& communicator, std::uint64_t by_ring_before, const Way& way,
+                     const Options& options) {
   const auto* const by = way.parallel != nullptr ? way.parallel->between_machines() : &communicator;
   const auto asked = asked_of(way, options);
   const bool alone = by == nullptr || by->world_size() == 1;
   if (asked == Algorithm::ring || (alone && asked != Algorithm::automatic)) {
     return asked;
   }
-  const bool by_roce_ring =
-      by->algorithm() == Algorithm::roce_ring && options.collective == Collective::allreduce;
-  const bool by_ring =
-      communicator.statistics().collectives_by_ring != before.collectives_by_ring && !by_roce_ring;
-  return by_ring ? Algorithm::ring : by->algorithm();
+  return by_ring(communicator) != by_ring_before ? Algorithm::ring : by->algorithm();
 }
 
 // One word, so that columns stay what they are.
@@ -252,7 +251,7 @@ double Series::most_s() const {
 Result<Row> measure(Communicator& communicator, const Options& options, const Way& way,
                     const Problem& problem, const Sample* sample) {
   Row row{"", problem.type, problem.op, problem.count, options.root, {}, {}};
-  const auto before = communicator.statistics();
+  const auto by_ring_before = by_ring(communicator);
   for (const bool in_place : {false, true}) {
     if (!in_place && !options.has_out_of_place()) {
       continue;
@@ -274,7 +273,7 @@ Result<Row> measure(Communicator& communicator, const Options& options, const Wa
     (in_place ? row.in_place : row.out_of_place) = std::move(*series);
   }
   row.algorithm =
-      label_of(way, asked_of(way, options), carrier_of(communicator, before, way, options));
+      label_of(way, asked_of(way, options), carrier_of(communicator, by_ring_before, way, options));
   return row;
 }
 
@@ -287,11 +286,12 @@ std::unique_ptr<Sample> sample_of(const Options& options, const Problem& problem
   return Sample::make(known);
 }
 
-Result<CommunicatorStatistics> total_statistics(Communicator& communicator) {
-  using Figures = std::array<std::int64_t, sizeof(CommunicatorStatistics) / sizeof(std::int64_t)>;
-  auto figures = std::bit_cast<Figures>(communicator.statistics());
-  return communicator.ring_allreduce(std::span<std::int64_t>(figures), wire::Operator::sum)
-      .map([&] { return std::bit_cast<CommunicatorStatistics>(figures); });
+Result<Totals> totals_of(Communicator& communicator) {
+  auto own = communicator.statistics();
+  auto sums = addends_of(own);
+  return communicator.ring_allreduce(std::span(sums), wire::Operator::sum).map([&] {
+    return totals_of(std::move(own), sums);
+  });
 }
 
 }  // namespace tributary::bench

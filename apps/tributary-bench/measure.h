@@ -12,6 +12,7 @@
 #include "host/parallel/parallel_communicator.h"
 #include "options.h"
 #include "sample.h"
+#include "totals.h"
 
 namespace tributary::bench {
 
@@ -59,7 +60,6 @@ Result<Row> measure(Communicator& communicator, const Options& options, const Wa
 // What is verified; null if nothing is. The ranks of a broadcast all know what its root has.
 std::unique_ptr<Sample> sample_of(const Options& options, const Problem& problem);
 
-// The sum over all ranks.
-Result<CommunicatorStatistics> total_statistics(Communicator& communicator);
+Result<Totals> totals_of(Communicator& communicator);
 
 }  // namespace tributary::bench

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include <nlohmann/json.hpp>
 
@@ -95,78 +96,20 @@ class CsvReport final : public Report {
   const Setting setting_;
 };
 
-nlohmann::ordered_json json_of(const CommunicatorStatistics& of) {
-  return {{"collectives_by_canary", of.collectives_by_canary},
-          {"collectives_by_ring", of.collectives_by_ring},
-          {"collectives_by_panama", of.collectives_by_panama},
-          {"collectives_by_netreduce", of.collectives_by_netreduce},
-          {"blocks_in_network", of.blocks_in_network},
-          {"blocks_by_hosts", of.blocks_by_hosts},
-          {"blocks_reissued", of.blocks_reissued},
-          {"requests_sent", of.requests_sent},
-          {"requests_needless", of.requests_needless},
-          {"replays_sent", of.replays_sent},
-          {"failures_sent", of.failures_sent},
-          {"pendings_sent", of.pendings_sent},
-          {"releases_sent", of.releases_sent},
-          {"fingerprint_rejections", of.fingerprint_rejections},
-          {"contributions_sent", of.contributions_sent},
-          {"contributions_direct_sent", of.contributions_direct_sent},
-          {"contributions_received", of.contributions_received},
-          {"collisions_received", of.collisions_received},
-          {"switch_sums_seen", of.switch_sums_seen},
-          {"results_sent", of.results_sent},
-          {"results_received", of.results_received},
-          {"restorations_sent", of.restorations_sent},
-          {"bytes_sent", of.bytes_sent},
-          {"bytes_received", of.bytes_received},
-          {"ignored", of.ignored()}};
-}
-
-nlohmann::ordered_json json_of(const PanamaStatistics& of) {
-  auto trees = nlohmann::ordered_json::array();
-  for (const auto& tree : of.trees) {
-    trees.push_back({{"group", tree.group},
-                     {"packets_sent", tree.packets_sent},
-                     {"retransmissions_sent", tree.retransmissions_sent},
-                     {"timeouts", tree.timeouts},
-                     {"results_received", tree.results_received},
-                     {"results_marked", tree.results_marked},
-                     {"window", tree.window},
-                     {"ssthresh", tree.ssthresh},
-                     {"alpha", tree.alpha},
-                     {"window_cap", tree.window_cap}});
+nlohmann::ordered_json json_of(const Figures& figures) {
+  auto object = nlohmann::ordered_json::object();
+  for (const auto& figure : figures) {
+    std::visit([&](const auto& value) { object[figure.name] = value; }, figure.value);
   }
-  return {{"trees", std::move(trees)},
-          {"bytes_sent", of.bytes_sent},
-          {"bytes_received", of.bytes_received},
-          {"results_partial", of.results_partial},
-          {"contributions_missing", of.contributions_missing},
-          {"contributions_skipped", of.contributions_skipped},
-          {"fingerprint_rejections", of.fingerprint_rejections},
-          {"ignored", of.ignored()}};
+  return object;
 }
 
-nlohmann::ordered_json json_of(const NetReduceStatistics& of) {
-  const auto& roce = of.roce;
-  return {{"ring", of.ring},
-          {"messages_sent", of.messages_sent},
-          {"packets_sent", roce.packets_sent},
-          {"retransmissions_sent", roce.retransmissions_sent},
-          {"timeouts", roce.timeouts},
-          {"acknowledgements_received", roce.acknowledgements_received},
-          {"sequence_errors_received", roce.sequence_errors_received},
-          {"congestion_notifications_received", roce.congestion_notifications_received},
-          {"packets_received", roce.packets_received},
-          {"acknowledgements_sent", roce.acknowledgements_sent},
-          {"sequence_errors_sent", roce.sequence_errors_sent},
-          {"congestion_notifications_sent", roce.congestion_notifications_sent},
-          {"ignored_duplicate", roce.ignored_duplicate},
-          {"ignored_out_of_order", roce.ignored_out_of_order},
-          {"ignored_icrc", roce.ignored_icrc},
-          {"ignored_foreign", roce.ignored_foreign},
-          {"bytes_sent", roce.bytes_sent},
-          {"bytes_received", roce.bytes_received}};
+nlohmann::ordered_json json_of(const ProtocolStatistics& of) {
+  auto object = json_of(of.figures);
+  for (const auto& tree : of.trees) {
+    object["trees"].push_back(json_of(tree));
+  }
+  return object;
 }
 
 class JsonReport final : public Report {
@@ -204,12 +147,9 @@ class JsonReport final : public Report {
   }
 
   void end(const Totals& totals) override {
-    document_["statistics"] = json_of(totals.communicators);
-    if (!totals.panama.trees.empty()) {
-      document_["panama"] = json_of(totals.panama);
-    }
-    if (totals.netreduce.messages_sent != 0) {
-      document_["netreduce"] = json_of(totals.netreduce);
+    document_["statistics"] = json_of(totals.all_ranks);
+    if (!totals.own.protocol.empty()) {
+      document_[totals.own.protocol] = json_of(totals.own);
     }
     auto& stream = file_ ? static_cast<std::ostream&>(*file_) : std::cout;
     stream << document_.dump(1) << std::endl;

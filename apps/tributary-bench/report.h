@@ -8,6 +8,7 @@
 
 #include "measure.h"
 #include "options.h"
+#include "totals.h"
 
 namespace tributary::bench {
 
@@ -32,13 +33,6 @@ struct Setting {
   // (nccl-tests, PERFORMANCE.md).
   double busbw(const Row& row, const Series& series) const;
   double share(const Row& row, const Series& series) const;  // of line-rate goodput
-};
-
-// Of all ranks together, and of what rank 0 sent over trees or a ring.
-struct Totals {
-  CommunicatorStatistics communicators;
-  PanamaStatistics panama;
-  NetReduceStatistics netreduce;
 };
 
 // Where rows go; on rank 0 only.

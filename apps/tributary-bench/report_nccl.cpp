@@ -10,50 +10,10 @@ namespace {
 
 using Count = unsigned long long;  // for printf
 
-// Of Canary; where another engine or a ring reduced, there is nothing to say.
-void print_statistics(const CommunicatorStatistics& of) {
-  if (of.blocks_in_network == 0 && of.blocks_by_hosts == 0 && of.requests_sent == 0) {
-    return;
-  }
-  std::printf("# Blocks, all ranks     : %llu in the network, %llu by hosts\n",
-              Count{of.blocks_in_network}, Count{of.blocks_by_hosts});
-  std::printf(
-      "# Loss, all ranks       : %llu requests (%llu needless), %llu replays, "
-      "%llu blocks reissued, %llu sums refused\n",
-      Count{of.requests_sent}, Count{of.requests_needless}, Count{of.replays_sent},
-      Count{of.blocks_reissued}, Count{of.fingerprint_rejections});
-}
-
-void print_trees(const PanamaStatistics& panama) {
-  for (const auto& tree : panama.trees) {
-    std::printf(
-        "# Tree %s (rank 0): %llu packets, %llu sent again, %.2f %% marked, window %.1f of %u, "
-        "alpha %.3f\n",
-        tree.group.c_str(), Count{tree.packets_sent}, Count{tree.retransmissions_sent},
-        tree.marked_share() * 100, tree.window, tree.window_cap, tree.alpha);
-  }
-  if (panama.results_partial != 0) {
-    std::printf("# Partial results (rank 0): %llu, which lack %llu contributions\n",
-                Count{panama.results_partial}, Count{panama.contributions_missing});
-  }
-}
-
-void print_ring(const NetReduceStatistics& of) {
-  if (of.messages_sent == 0) {
-    return;
-  }
-  std::printf("# Ring %u (rank 0): %llu messages", of.ring, Count{of.messages_sent});
-  if (of.roce.packets_sent != 0) {
-    std::printf(", %llu packets, %llu sent again, %llu timeouts", Count{of.roce.packets_sent},
-                Count{of.roce.retransmissions_sent}, Count{of.roce.timeouts});
-  }
-  std::printf("\n");
-}
-
 void print_totals(const Totals& totals) {
-  print_statistics(totals.communicators);
-  print_trees(totals.panama);
-  print_ring(totals.netreduce);
+  for (const auto& line : lines_of(totals)) {
+    std::printf("# %s\n", line.c_str());
+  }
 }
 
 void print_head(const Options& options, const Setting& setting) {

@@ -16,15 +16,9 @@
 #include "host/ring/ring.h"
 #include "host/runner.h"
 #include "host/setup.h"
+#include "host/statistics.h"
 
 namespace tributary::host {
-
-// What the protocols tell of a communicator; zeros of those that do not carry it.
-struct CarrierStatistics {
-  CanaryStatistics canary;
-  PanamaStatistics panama;
-  NetReduceStatistics netreduce;
-};
 
 // What carries the collectives of a job by one protocol: its machine and who drives that, or an
 // RDMA device instead of both. The ring of the hosts stands beside it.
@@ -52,7 +46,7 @@ class Carrier {
   // Of what has an end that sends again by itself, after seconds.
   virtual bool on_device() const { return false; }
 
-  virtual CarrierStatistics statistics() = 0;
+  virtual ProtocolStatistics statistics() = 0;
 };
 
 // By the protocol that was asked for. The options outlive the carrier.

@@ -6,8 +6,10 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "host/call.h"
 #include "host/call_check.h"
@@ -71,6 +73,7 @@ struct Communicator::State {
   void notify(const std::string& line) const;
   Result<void> run(const Call& call);
   Algorithm algorithm_for(const Call& call) const;
+  Figures collectives_by_algorithm() const;
   Result<void> accept(Algorithm by, const Call& call) const;
   Result<void> run_by(Algorithm by, const Call& call);
   void say_if_hosts_helped();
@@ -78,9 +81,6 @@ struct Communicator::State {
   void finalize();
   // Precondition: there are two ranks or more.
   const host::Job& job() const { return carrier->runner().job(); }
-  host::CarrierStatistics statistics() const {
-    return carrier ? carrier->statistics() : host::CarrierStatistics{};
-  }
 
   CommunicatorOptions options;
   std::unique_ptr<host::Carrier> carrier;  // both of two and more ranks
@@ -133,6 +133,18 @@ Result<void> Communicator::State::run(const Call& call) {
     ++collectives[static_cast<std::size_t>(by)];
   }
   return done;
+}
+
+Figures Communicator::State::collectives_by_algorithm() const {
+  std::vector<Figure> figures;
+  for (std::size_t i = 0; i < algorithm_count; ++i) {
+    if (const auto one = static_cast<Algorithm>(i); one != Algorithm::automatic) {
+      std::string by(name(one));
+      std::replace(by.begin(), by.end(), '-', '_');
+      figures.push_back({"collectives_by_" + by, collectives[i]});
+    }
+  }
+  return Figures(std::move(figures));
 }
 
 Algorithm Communicator::State::algorithm_for(const Call& call) const {
@@ -306,22 +318,9 @@ std::uint32_t Communicator::window() const {
   return state_->carrier ? state_->job().window : 0;
 }
 CommunicatorStatistics Communicator::statistics() const {
-  CommunicatorStatistics statistics;
-  static_cast<CanaryStatistics&>(statistics) = state_->statistics().canary;
-  const auto by = [this](Algorithm algorithm) {
-    return state_->collectives[static_cast<std::size_t>(algorithm)];
-  };
-  statistics.collectives_by_canary = by(Algorithm::canary);
-  statistics.collectives_by_ring = by(Algorithm::ring) + by(Algorithm::roce_ring);
-  statistics.collectives_by_panama = by(Algorithm::panama);
-  statistics.collectives_by_netreduce = by(Algorithm::netreduce);
-  return statistics;
-}
-PanamaStatistics Communicator::panama_statistics() const {
-  return state_->statistics().panama;
-}
-NetReduceStatistics Communicator::netreduce_statistics() const {
-  return state_->statistics().netreduce;
+  const auto& carrier = state_->carrier;
+  return {state_->collectives_by_algorithm(),
+          carrier ? carrier->statistics() : ProtocolStatistics{}};
 }
 
 }  // namespace tributary

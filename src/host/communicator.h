@@ -11,10 +11,7 @@
 
 #include "host/communicator_options.h"
 #include "host/error.h"
-#include "protocols/canary/host/statistics.h"
-#include "protocols/canary/wire.h"
-#include "protocols/netreduce/host/statistics.h"
-#include "protocols/panama/host/statistics.h"
+#include "host/statistics.h"
 #include "reduce/float16.h"
 #include "wire/element.h"
 
@@ -44,14 +41,6 @@ constexpr wire::ElementType element_type_for() {
     return ElementType::i64;
   }
 }
-
-struct CommunicatorStatistics : CanaryStatistics {
-  // Collectives that succeeded, but for those that name the ring.
-  std::uint64_t collectives_by_canary = 0;
-  std::uint64_t collectives_by_ring = 0;
-  std::uint64_t collectives_by_panama = 0;
-  std::uint64_t collectives_by_netreduce = 0;
-};
 
 // A group of ranks that reduce vectors together. All ranks call the same collectives in the same
 // order with the same count, type, operator and root. Calls block; one thread at a time. A call
@@ -134,12 +123,9 @@ class Communicator {
   // Of a full packet, as the ranks agreed; 0 for a single rank.
   std::uint32_t payload_bytes_max() const;
   std::uint32_t window() const;
-  // Packets include those with which creation found out about the network.
+  // Collectives that succeeded by each algorithm, but for those that name the ring; and what the
+  // protocol counted, with the packets by which creation found out about the network.
   CommunicatorStatistics statistics() const;
-  // Of PANAMA; without trees if that does not run.
-  PanamaStatistics panama_statistics() const;
-  // Of NetReduce; without messages if that does not run.
-  NetReduceStatistics netreduce_statistics() const;
 
  private:
   friend class ParallelCommunicator;

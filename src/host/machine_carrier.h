@@ -9,12 +9,15 @@
 
 namespace tributary::host {
 
-// A carrier whose machine is driven over a socket.
+// A carrier whose machine is driven over a socket. What that counts, figures_of() names.
 template <typename MachineOfProtocol>
 class MachineCarrier : public Carrier {
  public:
   Runner& runner() override { return driver_; }
   Result<void> attend() override { return driver_.start(); }
+  ProtocolStatistics statistics() override {
+    return figures_of(with_machine([](const auto& machine) { return machine.statistics(); }));
+  }
 
  protected:
   MachineCarrier(std::unique_ptr<MachineOfProtocol> machine, UringTransport transport)

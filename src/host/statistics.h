@@ -64,4 +64,15 @@ struct ProtocolStatistics {
   std::vector<Figures> trees;  // of each, where trees were set up beforehand
 };
 
+// What a communicator tells of itself.
+struct CommunicatorStatistics {
+  Figures general;
+  ProtocolStatistics carried;
+
+  // As of the figures, general ones and the protocol's.
+  std::uint64_t operator[](std::string_view name) const {
+    return general.find(name) != nullptr ? general[name] : carried.figures[name];
+  }
+};
+
 }  // namespace tributary

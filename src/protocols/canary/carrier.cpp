@@ -94,11 +94,10 @@ class CanaryCarrier final : public MachineCarrier<CanaryCollectives> {
     with_machine([](auto& machine) { machine.require_switches(); });
   }
   std::uint64_t blocks_by_hosts() override {
-    const auto sent = statistics().canary;
-    return sent.blocks_by_hosts + sent.contributions_direct_sent;
-  }
-  CarrierStatistics statistics() override {
-    return {.canary = with_machine([](const auto& machine) { return machine.statistics(); })};
+    return with_machine([](const auto& machine) {
+      const auto& sent = machine.statistics();
+      return sent.blocks_by_hosts + sent.contributions_direct_sent;
+    });
   }
 
  private:

@@ -52,10 +52,6 @@ class SoftwareCarrier final : public NetReduceCarrier<MachineCarrier<NetReduceCo
       : NetReduceCarrier(options, connections.mixed, machine_of(connections, options),
                          std::move(*connections.transport)) {}
 
-  CarrierStatistics statistics() override {
-    return {.netreduce = with_machine([](const auto& machine) { return machine.statistics(); })};
-  }
-
  private:
   static std::unique_ptr<NetReduceCollectives> machine_of(const Connections& connections,
                                                           const CommunicatorOptions& options) {
@@ -74,7 +70,7 @@ class DeviceCarrier final : public NetReduceCarrier<Carrier> {
   Runner& runner() override { return *device_; }
   Result<void> attend() override { return {}; }  // the device answers by itself
   bool on_device() const override { return true; }
-  CarrierStatistics statistics() override { return {.netreduce = device_->statistics()}; }
+  ProtocolStatistics statistics() override { return figures_of(device_->statistics()); }
 
  private:
   std::unique_ptr<VerbsRunner> device_;

@@ -57,9 +57,6 @@ class PanamaCarrier final : public MachineCarrier<PanamaCollectives> {
     return !needs_all || machine().plan().quorum >= machine().job().world_size();
   }
   std::size_t packets_max() const override { return Chunks::count_max; }
-  CarrierStatistics statistics() override {
-    return {.panama = with_machine([](const auto& machine) { return machine.statistics(); })};
-  }
 
  private:
   const CommunicatorOptions& options_;

@@ -25,5 +25,15 @@ TEST(Figures, WhatIsNotThereIsNothing) {
   EXPECT_EQ(figures.value<std::string>("window"), "");
 }
 
+TEST(CommunicatorStatistics, HaveGeneralFiguresAndThoseOfTheProtocol) {
+  const CommunicatorStatistics statistics{
+      {{"collectives_by_ring", std::uint64_t{2}}},
+      {"canary", {{"requests_sent", std::uint64_t{3}}}, {}},
+  };
+  EXPECT_EQ(statistics["collectives_by_ring"], 2u);
+  EXPECT_EQ(statistics["requests_sent"], 3u);
+  EXPECT_EQ(statistics["messages_sent"], 0u);
+}
+
 }  // namespace
 }  // namespace tributary::test
