@@ -115,6 +115,12 @@ Tree* PanamaEngine::find_tree(std::uint64_t key) {
   return index_[at];
 }
 
+Tree* PanamaEngine::tree_of(const engine::Frame& frame) {
+  const auto* header = wire::Cursor(frame.payload).take<wire::PanamaHeader>();
+  return header == nullptr ? nullptr
+                           : find_tree(wire::panama_key(header->job.value(), header->tree.value()));
+}
+
 void PanamaEngine::process(std::span<engine::Arrival> burst, Time now, engine::Actions& actions) {
   // So many packets ahead, what a packet needs is fetched from memory: first its row, which tells
   // where the elements are, then those.
@@ -134,7 +140,7 @@ void PanamaEngine::process(std::span<engine::Arrival> burst, Time now, engine::A
 
 void PanamaEngine::prefetch(const engine::Frame& frame) {
   const auto* header = wire::Cursor(frame.payload).take<wire::PanamaHeader>();
-  const auto* tree = find_tree(wire::peek_panama_key(frame.payload));
+  const auto* tree = tree_of(frame);
   if (tree != nullptr) {
     tree->prefetch(round_of(*header), header->vid.value());
   }
@@ -143,7 +149,7 @@ void PanamaEngine::prefetch(const engine::Frame& frame) {
 void PanamaEngine::prefetch_elements(const engine::Frame& frame) {
   constexpr std::size_t cache_line = 64;
   const auto* header = wire::Cursor(frame.payload).take<wire::PanamaHeader>();
-  auto* tree = find_tree(wire::peek_panama_key(frame.payload));
+  auto* tree = tree_of(frame);
   const auto* row = tree == nullptr ? nullptr : tree->find(round_of(*header), header->vid.value());
   if (row == nullptr || row->state != Row::State::gathering) {
     return;

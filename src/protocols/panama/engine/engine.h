@@ -87,6 +87,8 @@ class PanamaEngine final : public engine::Engine {
 
   // Trees.
   Tree* find_tree(std::uint64_t key);
+  // The tree that the frame's header names; null if it is not here, or the frame has no whole one.
+  Tree* tree_of(const engine::Frame& frame);
   void index_trees();
   void install(const TreeConfig& tree);
   void remove(Tree& tree);

@@ -196,5 +196,23 @@ TEST_F(Aggregation, EveryFaultHasItsReason) {
   EXPECT_EQ(feed(from(tree, 1, 1)).size(), 1u);
 }
 
+// Job 0 and tree 0 are what a packet without a whole header seems to be of.
+TEST_F(Aggregation, AShortPacketAmongOthersIsOfNoTree) {
+  constexpr std::size_t count = 8;
+  const auto tree = root_of(2, 0, 0);
+  start({tree});
+  std::vector<PacketPtr> burst;
+  for (std::size_t i = 0; i < count; ++i) {
+    constexpr std::uint16_t udp_bytes = sizeof(wire::UdpHeader) + 4;
+    auto packet = test::make_panama(pool, from(tree, 0), Ints{1});
+    const auto frame = engine::parse_frame(*packet);
+    frame.udp->length = udp_bytes;
+    frame.ipv4->total_length = static_cast<std::uint16_t>(sizeof(wire::Ipv4Header) + udp_bytes);
+    burst.push_back(std::move(packet));
+  }
+  EXPECT_TRUE(harness->process(std::move(burst), now).empty());
+  EXPECT_EQ(harness->drops(drop::truncated), count);
+}
+
 }  // namespace
 }  // namespace tributary::panama
