@@ -2,6 +2,7 @@
 #include "protocols/panama/engine/engine.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 #include <utility>
@@ -123,34 +124,47 @@ Tree* PanamaEngine::tree_of(const engine::Frame& frame) {
 
 void PanamaEngine::process(std::span<engine::Arrival> burst, Time now, engine::Actions& actions) {
   // So many packets ahead, what a packet needs is fetched from memory: first its row, which tells
-  // where the elements are, then those.
+  // where the elements are, then those. Its tree is looked up once, for both and for itself.
   constexpr std::size_t row_ahead = 6;
   constexpr std::size_t elements_ahead = 3;
+  std::array<Tree*, 2 * elements_ahead + 2> trees;
+  static_assert(std::has_single_bit(trees.size()) && trees.size() > row_ahead);
+  const auto tree_at = [&trees](std::size_t i) -> auto& {
+    return trees[i % trees.size()];
+  };
+  const auto look_for_row = [&](std::size_t i) {
+    if (i < burst.size()) {
+      tree_at(i) = tree_of(burst[i].frame);
+      prefetch(tree_at(i), burst[i].frame);
+    }
+  };
+  for (std::size_t i = 0; i < row_ahead; ++i) {
+    look_for_row(i);
+  }
   const Burst current{now, actions};
   for (std::size_t i = 0; i < burst.size(); ++i) {
-    if (i + row_ahead < burst.size()) {
-      prefetch(burst[i + row_ahead].frame);
-    }
+    look_for_row(i + row_ahead);
     if (i + elements_ahead < burst.size()) {
-      prefetch_elements(burst[i + elements_ahead].frame);
+      prefetch_elements(tree_at(i + elements_ahead), burst[i + elements_ahead].frame);
     }
-    handle(burst[i], current);
+    handle(burst[i], tree_at(i), current);
   }
 }
 
-void PanamaEngine::prefetch(const engine::Frame& frame) {
-  const auto* header = wire::Cursor(frame.payload).take<wire::PanamaHeader>();
-  const auto* tree = tree_of(frame);
+void PanamaEngine::prefetch(const Tree* tree, const engine::Frame& frame) {
   if (tree != nullptr) {
+    const auto* header = wire::Cursor(frame.payload).take<wire::PanamaHeader>();
     tree->prefetch(round_of(*header), header->vid.value());
   }
 }
 
-void PanamaEngine::prefetch_elements(const engine::Frame& frame) {
+void PanamaEngine::prefetch_elements(Tree* tree, const engine::Frame& frame) {
   constexpr std::size_t cache_line = 64;
+  if (tree == nullptr) {
+    return;
+  }
   const auto* header = wire::Cursor(frame.payload).take<wire::PanamaHeader>();
-  auto* tree = tree_of(frame);
-  const auto* row = tree == nullptr ? nullptr : tree->find(round_of(*header), header->vid.value());
+  const auto* row = tree->find(round_of(*header), header->vid.value());
   if (row == nullptr || row->state != Row::State::gathering) {
     return;
   }
@@ -172,14 +186,13 @@ void PanamaEngine::prefetch_elements(const engine::Frame& frame) {
   }
 }
 
-void PanamaEngine::handle(engine::Arrival& arrival, const Burst& burst) {
+void PanamaEngine::handle(engine::Arrival& arrival, Tree* tree, const Burst& burst) {
   const auto& frame = arrival.frame;
   const auto view = wire::parse_panama(frame.payload);
   if (view.error != wire::PanamaError::none) {
     return burst.actions.drop(std::move(arrival.packet), drop_reason_of(view.error));
   }
   auto& header = *view.header;
-  auto* tree = find_tree(wire::panama_key(header.job.value(), header.tree.value()));
   if (tree == nullptr) {
     return burst.actions.drop(std::move(arrival.packet), drop::no_tree);
   }

@@ -95,9 +95,10 @@ class PanamaEngine final : public engine::Engine {
   void activate(Tree& tree, Time now);
   void look_soon(Time now);
 
-  void prefetch(const engine::Frame& frame);
-  void prefetch_elements(const engine::Frame& frame);
-  void handle(engine::Arrival& arrival, const Burst& burst);
+  // Each with tree_of() the frame.
+  static void prefetch(const Tree* tree, const engine::Frame& frame);
+  static void prefetch_elements(Tree* tree, const engine::Frame& frame);
+  void handle(engine::Arrival& arrival, Tree* tree, const Burst& burst);
 
   // Contributions.
   void contribute(Contribution in, const Burst& burst);

@@ -214,5 +214,34 @@ TEST_F(Aggregation, AShortPacketAmongOthersIsOfNoTree) {
   EXPECT_EQ(harness->drops(drop::truncated), count);
 }
 
+// The tree of a packet is looked up some packets before its turn comes.
+TEST_F(Aggregation, PacketsOfSeveralTreesComeInOneBurst) {
+  constexpr std::uint16_t trees = 6;
+  constexpr std::uint32_t vids = 2;  // an initial window
+  std::vector<TreeConfig> configs;
+  for (std::uint16_t tree = 0; tree < trees; ++tree) {
+    configs.push_back(root_of(2, tree));
+  }
+  start(configs, 64);
+  for (const PortIndex worker : {PortIndex{0}, PortIndex{1}}) {
+    std::vector<PacketPtr> burst;
+    for (std::uint32_t vid = 0; vid < vids; ++vid) {
+      for (const auto& tree : configs) {
+        burst.push_back(test::make_panama(pool, from(tree, worker, vid), Ints{tree.tree, 1}));
+      }
+    }
+    auto unknown = from(configs[0], worker);
+    unknown.job = 8;
+    burst.push_back(test::make_panama(pool, unknown, Ints{1, 1}));
+    const auto sent = harness->process(std::move(burst), now);
+    ASSERT_EQ(sent.size(), worker == 0 ? 0u : 2u * vids * trees);
+    for (const auto& one : sent) {
+      const Seen seen(one);
+      EXPECT_EQ(seen.elements<std::int32_t>(), (Ints{2 * seen.header().tree.value(), 2}));
+    }
+  }
+  EXPECT_EQ(harness->drops(drop::no_tree), 2u);
+}
+
 }  // namespace
 }  // namespace tributary::panama
