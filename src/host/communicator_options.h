@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "host/error.h"
-#include "protocols/canary/wire.h"
+#include "wire/encapsulation.h"
 
 namespace tributary {
 

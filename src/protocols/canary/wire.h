@@ -6,6 +6,7 @@
 
 #include "wire/cursor.h"
 #include "wire/element.h"
+#include "wire/encapsulation.h"
 #include "wire/endian.h"
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
@@ -116,8 +117,6 @@ struct CanaryView {
   CanaryHeader* header = nullptr;  // set whenever 64 bytes were there; trust it if error == none
   MutableBytes payload;            // elements * element_bytes; empty unless error == none
 };
-
-enum class Encapsulation : std::uint8_t { udp, ethernet };
 
 // Checks every field and both CRCs. `bytes` is everything behind the UDP or Ethernet header.
 CanaryView parse_canary(MutableBytes bytes, Encapsulation encapsulation);

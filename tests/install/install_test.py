@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `meson install` installs is enough for a program outside the tree: install_test.py BUILD."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "docs" / "tutorial" / "allreduce.cpp"
+BUILD = pathlib.Path(sys.argv.pop())
+PATIENCE_S = 120
+
+
+def run(*argv, **more) -> str:
+    done = subprocess.run([str(arg) for arg in argv], capture_output=True, text=True,
+                          timeout=PATIENCE_S, **more)
+    if done.returncode != 0:
+        raise AssertionError(f"{argv} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class Install(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(scratch.cleanup)
+        cls.scratch = pathlib.Path(scratch.name)
+        run("meson", "install", "-C", BUILD, "--no-rebuild", "--quiet", "--destdir", cls.scratch)
+        cls.description = next(cls.scratch.rglob("tributary.pc"))
+        cls.libraries = next(cls.scratch.rglob("libtributary.so")).parent
+        cls.environment = os.environ | {"PKG_CONFIG_PATH": str(cls.description.parent),
+                                        "PKG_CONFIG_SYSROOT_DIR": str(cls.scratch),
+                                        "LD_LIBRARY_PATH": str(cls.libraries)}
+
+    def build(self, name: str, *flags: str) -> pathlib.Path:
+        program = self.scratch / name
+        told = run("pkg-config", "--cflags", "--libs", *flags, "tributary", env=self.environment)
+        run("g++", "-Wall", "-Wextra", "-Werror", EXAMPLE, "-o", program, *told.split())
+        return program
+
+    def check_two_ranks(self, program: pathlib.Path, port: int):
+        told = self.environment | {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1",
+                                   "MASTER_PORT": str(port), "TRIBUTARY_ALGORITHM": "ring"}
+        ranks = [subprocess.Popen([program], env=told | {"RANK": str(rank)}, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                 for rank in range(2)]
+        for rank, child in enumerate(ranks):
+            said, complaints = child.communicate(timeout=PATIENCE_S)
+            self.assertEqual((child.returncode, said), (0, f"rank {rank} of 2: 3\n"), complaints)
+
+    def test_a_program_links_the_shared_library(self):
+        program = self.build("shared")
+        self.assertIn("libtributary.so.0", run("ldd", program, env=self.environment))
+        self.check_two_ranks(program, 29711)
+
+    def test_a_program_links_the_static_library(self):
+        (self.libraries / "libtributary.so").rename(self.libraries / "put-away")
+        try:
+            program = self.build("static", "--static")
+        finally:
+            (self.libraries / "put-away").rename(self.libraries / "libtributary.so")
+        self.assertNotIn("libtributary", run("ldd", program, env=self.environment))
+        self.check_two_ranks(program, 29712)
+
+    def test_nothing_but_the_public_interface_is_visible(self):
+        symbols = run("nm", "--dynamic", "--defined-only", "--demangle",
+                      self.libraries / "libtributary.so")
+        names = [line.split(" ", 2)[2] for line in symbols.splitlines() if line.count(" ") >= 2]
+        self.assertTrue(any(name.startswith("tributary::Communicator::create") for name in names))
+        strange = [name for name in names if not re.match(
+            r"TRIBUTARY_0|tributary::(Parallel)?Communicator(Options)?::|tributary::ParallelOptions::|"
+            r"tributary::(name|algorithm_of|fallback_of|hierarchy_of)[\[(]", name)]
+        self.assertEqual(strange, [])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
