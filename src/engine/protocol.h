@@ -11,21 +11,48 @@
 
 namespace tributary::engine {
 
+// Destination ports, first to last; none unless they are set.
+struct UdpPorts {
+  std::uint16_t first = 1;
+  std::uint16_t last = 0;
+
+  constexpr bool contain(std::uint16_t port) const { return first <= port && port <= last; }
+};
+
 // How a protocol is recognised, without an engine object: the data plane needs it on cores that do
 // not own the block, a bridge without engines needs it not at all.
 struct Protocol {
   std::string_view name;
-  bool (*claims)(const Frame& frame);
+  UdpPorts udp_ports{};  // over IPv4
+  // What it goes by directly over Ethernet, if it does, and for what such a frame is dropped where
+  // no engine takes it.
+  std::uint16_t ethertype = 0;
+  std::optional<DropReason> not_served = std::nullopt;
+  // All of IPv6 is left to `confirms`: no frame is parsed so far.
+  bool over_ipv6 = false;
+  // What these leave open, asked of no frame that they rule out; null: they say all.
+  bool (*confirms)(const Frame& frame) = nullptr;
   // What all packets of one block have in common; the owning core is a hash of it.
   std::uint64_t (*key)(const Frame& frame);
   // For what its engine drops packets, in the order of its drop::Number.
   std::span<const std::string_view> drop_reasons;
   // Its packets go to multicast groups, not to hosts.
   bool to_groups = false;
-  // What it goes by directly over Ethernet, if it does, and for what such a frame is dropped where
-  // no engine takes it.
-  std::uint16_t ethertype = 0;
-  std::optional<DropReason> not_served = std::nullopt;
+
+  // The frame is of this protocol. Asked of every frame for every protocol that is on: what is
+  // compared here is numbers, and nothing is called for a frame that they rule out.
+  bool claims(const Frame& frame) const {
+    return is_offered(frame) && (confirms == nullptr || confirms(frame));
+  }
+
+ private:
+  bool is_offered(const Frame& frame) const {
+    if (frame.udp != nullptr) {
+      return udp_ports.contain(frame.udp->destination_port.value());
+    }
+    const auto type = frame.ethernet != nullptr ? frame.ethernet->type.value() : std::uint16_t{0};
+    return type != 0 && (type == ethertype || (over_ipv6 && type == wire::ethertype::ipv6));
+  }
 };
 
 }  // namespace tributary::engine

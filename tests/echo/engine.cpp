@@ -7,10 +7,6 @@
 namespace tributary::echo {
 namespace {
 
-bool claims(const engine::Frame& frame) {
-  return frame.udp != nullptr && frame.udp->destination_port.value() == udp_port;
-}
-
 std::uint64_t key(const engine::Frame& frame) {
   return frame.udp->source_port.value();
 }
@@ -38,6 +34,6 @@ void EchoEngine::process(std::span<engine::Arrival> burst, Time, engine::Actions
 
 extern const engine::EngineKind engine_kind;
 constexpr engine::EngineKind engine_kind = engine::kind_of<EchoEngine, EchoConfig>(
-    {.name = "echo", .claims = claims, .key = key, .drop_reasons = drop::names});
+    {.name = "echo", .udp_ports = {udp_port, udp_port}, .key = key, .drop_reasons = drop::names});
 
 }  // namespace tributary::echo

@@ -11,6 +11,9 @@
 #include "frame_load.h"
 #include "netreduce_load.h"
 #include "panama_load.h"
+#include "protocols/canary/engine/config.h"
+#include "protocols/netreduce/engine/config.h"
+#include "protocols/panama/engine/config.h"
 #include "support/roce_packets.h"
 
 namespace tributary::perf {
@@ -152,6 +155,17 @@ void count_router(const char* kind, RouterLoad::Way way) {
   count_forwarding(kind, load, device);
 }
 
+// What ordinary traffic pays for the protocols that are on.
+void count_beside_engines() {
+  RouterLoad load(8, RouterLoad::Way::routes, 1000);
+  auto config = load.config();
+  config.protocols.emplace<canary::CanaryConfig>();
+  config.protocols.emplace<panama::PanamaConfig>();
+  config.protocols.emplace<netreduce::NetReduceConfig>();
+  Device device(config, 1024);
+  count_forwarding("router-route-beside-engines", load, device);
+}
+
 }  // namespace
 }  // namespace tributary::perf
 
@@ -164,5 +178,6 @@ int main() {
   count_bridge();
   count_router("router-station", RouterLoad::Way::stations);
   count_router("router-route", RouterLoad::Way::routes);
+  count_beside_engines();
   return 0;
 }

@@ -112,6 +112,14 @@ TEST(Engines, CanaryLeavesOtherTrafficAlone) {
     auto packet = test::make_canary(pool, spec, std::vector<std::int32_t>{1});
     EXPECT_FALSE(protocol.claims(engine::parse_frame(*packet))) << port;
   }
+  // The length of a frame with an LLC header stands where the type does; it may be none.
+  spec.encapsulation = wire::Encapsulation::ethernet;
+  auto llc = test::make_canary(pool, spec, std::vector<std::int32_t>{1});
+  const auto frame = engine::parse_frame(*llc);
+  frame.ethernet->type = std::uint16_t{0};
+  for (const auto* kind : engines()) {
+    EXPECT_FALSE(kind->protocol.claims(frame)) << kind->protocol.name;
+  }
   EXPECT_FALSE(protocol.claims(engine::Frame{}));
   auto empty = pool.allocate();
   EXPECT_FALSE(protocol.claims(engine::parse_frame(*empty)));

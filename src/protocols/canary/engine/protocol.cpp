@@ -8,24 +8,21 @@
 
 namespace tributary::canary {
 
-bool claims(const engine::Frame& frame) {
-  if (frame.udp != nullptr) {
-    return wire::is_canary_udp_port(frame.udp->destination_port.value());
-  }
-  return frame.ethernet != nullptr && frame.ethernet->type.value() == wire::ethertype::canary;
-}
-
 std::uint64_t key(const engine::Frame& frame) {
   return wire::peek_canary_key(frame.payload);
 }
 
 extern const engine::EngineKind engine_kind;
-constexpr engine::EngineKind engine_kind =
-    engine::kind_of<CanaryEngine, CanaryConfig>({.name = "canary",
-                                                 .claims = claims,
-                                                 .key = key,
-                                                 .drop_reasons = drop::names,
-                                                 .ethertype = wire::ethertype::canary,
-                                                 .not_served = drop::not_served});
+constexpr engine::EngineKind engine_kind = engine::kind_of<CanaryEngine, CanaryConfig>(
+    {.name = "canary",
+     .udp_ports = {wire::canary_udp_port_first, wire::canary_udp_port_last},
+     .ethertype = wire::ethertype::canary,
+     .not_served = drop::not_served,
+     .key = key,
+     .drop_reasons = drop::names});
+
+bool claims(const engine::Frame& frame) {
+  return engine_kind.protocol.claims(frame);
+}
 
 }  // namespace tributary::canary

@@ -8,15 +8,23 @@
 #include "wire/roce.h"
 
 namespace tributary::netreduce {
+namespace {
 
-bool claims(const engine::Frame& frame) {
-  const auto datagram = datagram_of(frame);
-  if (datagram.ip == nullptr || datagram.udp->destination_port.value() != wire::roce_udp_port) {
-    return false;
-  }
-  const auto* bth = wire::Cursor(datagram.payload).take<wire::BthHeader>();
+bool begins_with_request(wire::Bytes datagram) {
+  const auto* bth = wire::Cursor(datagram).take<wire::BthHeader>();
   return bth != nullptr && wire::is_request(bth->opcode);
 }
+
+bool is_request(const engine::Frame& frame) {
+  if (frame.udp != nullptr) {
+    return begins_with_request(frame.payload);
+  }
+  const auto datagram = datagram_of(frame);  // IPv6, whatever is in it
+  return datagram.ip != nullptr && datagram.udp->destination_port.value() == wire::roce_udp_port &&
+         begins_with_request(datagram.payload);
+}
+
+}  // namespace
 
 std::uint64_t key(const engine::Frame&) {
   return 0;
@@ -24,6 +32,15 @@ std::uint64_t key(const engine::Frame&) {
 
 extern const engine::EngineKind engine_kind;
 constexpr engine::EngineKind engine_kind = engine::kind_of<NetReduceEngine, NetReduceConfig>(
-    {.name = "netreduce", .claims = claims, .key = key, .drop_reasons = drop::names});
+    {.name = "netreduce",
+     .udp_ports = {wire::roce_udp_port, wire::roce_udp_port},
+     .over_ipv6 = true,
+     .confirms = is_request,
+     .key = key,
+     .drop_reasons = drop::names});
+
+bool claims(const engine::Frame& frame) {
+  return engine_kind.protocol.claims(frame);
+}
 
 }  // namespace tributary::netreduce

@@ -7,23 +7,30 @@
 #include "protocols/panama/wire.h"
 
 namespace tributary::panama {
+namespace {
 
-bool claims(const engine::Frame& frame) {
+bool has_dscp(const engine::Frame& frame) {
   constexpr unsigned ecn_bits = 2;
-  return frame.udp != nullptr && frame.ipv4->tos >> ecn_bits == wire::panama_dscp &&
-         frame.udp->destination_port.value() == wire::panama_udp_port;
+  return frame.ipv4->tos >> ecn_bits == wire::panama_dscp;
 }
+
+}  // namespace
 
 std::uint64_t key(const engine::Frame& frame) {
   return wire::peek_panama_key(frame.payload);
 }
 
 extern const engine::EngineKind engine_kind;
-constexpr engine::EngineKind engine_kind =
-    engine::kind_of<PanamaEngine, PanamaConfig>({.name = "panama",
-                                                 .claims = claims,
-                                                 .key = key,
-                                                 .drop_reasons = drop::names,
-                                                 .to_groups = true});
+constexpr engine::EngineKind engine_kind = engine::kind_of<PanamaEngine, PanamaConfig>(
+    {.name = "panama",
+     .udp_ports = {wire::panama_udp_port, wire::panama_udp_port},
+     .confirms = has_dscp,
+     .key = key,
+     .drop_reasons = drop::names,
+     .to_groups = true});
+
+bool claims(const engine::Frame& frame) {
+  return engine_kind.protocol.claims(frame);
+}
 
 }  // namespace tributary::panama
