@@ -40,7 +40,7 @@ void check_overlaps(const std::vector<Interface>& interfaces, Diagnostics& diagn
       const auto& a = interfaces[j];
       const auto& b = interfaces[i];
       const auto length = std::min(a.address.length, b.address.length);
-      if (contains(a.address.address, length, b.address.address)) {
+      if (forwarding::contains({a.address.address, length}, b.address.address)) {
         diagnostics.error(b.where,
                           "prefix of " + to_string(b.address) + " overlaps that of " +
                               std::string(a.name) + " (" + to_string(a.address) + ")",
@@ -54,10 +54,7 @@ void check_overlaps(const std::vector<Interface>& interfaces, Diagnostics& diagn
 std::string connected_text(const std::vector<Interface>& interfaces) {
   std::string text;
   for (const auto& interface : interfaces) {
-    const auto& [address, length] = interface.address;
-    const forwarding::Prefix prefix{wire::Ipv4Address(address.value() & prefix_mask(length)),
-                                    length};
-    text += (text.empty() ? "connected: " : ", ") + to_string(prefix);
+    text += (text.empty() ? "connected: " : ", ") + to_string(prefix_of(interface.address));
   }
   return text.empty() ? "no port of this switch has an address" : text;
 }
@@ -65,7 +62,7 @@ std::string connected_text(const std::vector<Interface>& interfaces) {
 void check_reachable(const std::vector<Interface>& interfaces, wire::Ipv4Address address,
                      Position where, Diagnostics& diagnostics) {
   const auto near = std::find_if(interfaces.begin(), interfaces.end(), [&](const Interface& i) {
-    return contains(i.address.address, i.address.length, address);
+    return forwarding::contains(prefix_of(i.address), address);
   });
   if (near == interfaces.end()) {
     diagnostics.error(where, to_string(address) + " is on no connected prefix",

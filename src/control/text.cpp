@@ -98,12 +98,8 @@ bool parse_octets(std::string_view text, std::uint32_t& value) {
   return true;
 }
 
-struct AddressAndLength {
-  wire::Ipv4Address address;
-  std::uint8_t length = 0;
-};
-
-Parsed<AddressAndLength> parse_with_length(std::string_view text, std::string_view example) {
+Parsed<forwarding::InterfaceAddress> parse_with_length(std::string_view text,
+                                                       std::string_view example) {
   const std::string hint = "write it like \"" + std::string(example) + "\"";
   const std::size_t slash = text.find('/');
   if (slash == std::string_view::npos) {
@@ -119,7 +115,7 @@ Parsed<AddressAndLength> parse_with_length(std::string_view text, std::string_vi
   if (error != std::errc{} || end != last || length > 32) {
     return tl::unexpected(Complaint{"prefix length of " + quoted(text) + " is not 0 to 32", hint});
   }
-  return AddressAndLength{wire::Ipv4Address(value), static_cast<std::uint8_t>(length)};
+  return forwarding::InterfaceAddress{wire::Ipv4Address(value), static_cast<std::uint8_t>(length)};
 }
 
 // Why no host can have this address; empty if one can.
@@ -230,9 +226,8 @@ Parsed<forwarding::Prefix> parse_prefix(std::string_view text) {
   if (!parsed) {
     return tl::unexpected(parsed.error());
   }
-  const wire::Ipv4Address network(parsed->address.value() & prefix_mask(parsed->length));
-  const forwarding::Prefix prefix{network, parsed->length};
-  if (network != parsed->address) {
+  const auto prefix = prefix_of(*parsed);
+  if (prefix.network != parsed->address) {
     return tl::unexpected(Complaint{quoted(text) + " has host bits set",
                                     "did you mean \"" + to_string(prefix) + "\"?"});
   }
@@ -258,7 +253,7 @@ Parsed<forwarding::InterfaceAddress> parse_interface_address(std::string_view te
                                         " address of its prefix",
                                     "choose an address between the two"});
   }
-  return forwarding::InterfaceAddress{parsed->address, parsed->length};
+  return parsed;
 }
 
 std::string to_string(wire::Ipv4Address address) {

@@ -44,11 +44,6 @@ std::string duration_text(Duration duration);
 std::string rate_text(std::uint64_t bits_per_second);
 std::string size_text(std::uint64_t bytes);
 
-constexpr std::uint32_t prefix_mask(std::uint8_t length) {
-  return length == 0 ? 0 : ~std::uint32_t{0} << (32u - length);
-}
-constexpr bool contains(wire::Ipv4Address network, std::uint8_t length, wire::Ipv4Address address) {
-  return ((network.value() ^ address.value()) & prefix_mask(length)) == 0;
-}
+using forwarding::prefix_mask;
 
 }  // namespace tributary::control

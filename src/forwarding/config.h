@@ -23,6 +23,16 @@ struct InterfaceAddress {
   std::uint8_t length = 0;  // bits
 };
 
+constexpr std::uint32_t prefix_mask(std::uint8_t length) {
+  return length == 0 ? 0 : ~std::uint32_t{0} << (32 - length);
+}
+constexpr bool contains(const Prefix& prefix, const wire::Ipv4Address& address) {
+  return ((prefix.network.value() ^ address.value()) & prefix_mask(prefix.length)) == 0;
+}
+constexpr Prefix prefix_of(const InterfaceAddress& address) {
+  return {wire::Ipv4Address(address.address.value() & prefix_mask(address.length)), address.length};
+}
+
 // How often neighbours are to hear from each other (RFC 5880), and how many packets in a row may
 // fail to come before the neighbour is taken for dead.
 struct BfdConfig {

@@ -13,16 +13,6 @@
 
 namespace tributary::forwarding {
 
-constexpr std::uint32_t prefix_mask(std::uint8_t length) {
-  return length == 0 ? 0 : ~std::uint32_t{0} << (32 - length);
-}
-constexpr bool contains(const Prefix& prefix, const wire::Ipv4Address& address) {
-  return ((prefix.network.value() ^ address.value()) & prefix_mask(prefix.length)) == 0;
-}
-constexpr Prefix prefix_of(const InterfaceAddress& address) {
-  return {wire::Ipv4Address(address.address.value() & prefix_mask(address.length)), address.length};
-}
-
 struct NextHop {
   wire::Ipv4Address via;  // unspecified: the destination itself, on a connected prefix
   PortIndex interface = no_port;
