@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 #include <span>
 
 namespace tributary::control {
@@ -80,22 +81,17 @@ std::string quantity_text(std::uint64_t value, std::span<const Unit> units) {
   return std::to_string(value / best->factor) + std::string(best->name);
 }
 
-bool parse_octets(std::string_view text, std::uint32_t& value) {
-  value = 0;
-  for (int octet = 0; octet < 4; ++octet) {
-    const std::size_t dot = octet < 3 ? text.find('.') : text.size();
-    if (dot == std::string_view::npos || dot == 0 || dot > 3 || (dot > 1 && text[0] == '0')) {
-      return false;  // empty, too long, or a leading zero (octal to some)
-    }
-    unsigned number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + dot, number);
-    if (error != std::errc{} || end != text.data() + dot || number > 255) {
-      return false;
-    }
-    value = (value << 8) | number;
-    text.remove_prefix(octet < 3 ? dot + 1 : dot);
-  }
-  return true;
+// As inet_pton(3) reads it, which would not see what stands behind a zero.
+bool parse_octets(int family, std::string_view text, void* octets) {
+  return text.find('\0') == std::string_view::npos &&
+         inet_pton(family, std::string(text).c_str(), octets) == 1;
+}
+
+std::optional<wire::Ipv4Address> ipv4_of(std::string_view text) {
+  in_addr octets{};
+  return parse_octets(AF_INET, text, &octets)
+             ? std::optional(wire::Ipv4Address(ntohl(octets.s_addr)))
+             : std::nullopt;
 }
 
 Parsed<forwarding::InterfaceAddress> parse_with_length(std::string_view text,
@@ -105,17 +101,17 @@ Parsed<forwarding::InterfaceAddress> parse_with_length(std::string_view text,
   if (slash == std::string_view::npos) {
     return tl::unexpected(Complaint{quoted(text) + " has no prefix length", hint});
   }
-  std::uint32_t value = 0;
+  const auto address = ipv4_of(text.substr(0, slash));
   unsigned length = 0;
   const char* const last = text.data() + text.size();
   const auto [end, error] = std::from_chars(text.data() + slash + 1, last, length);
-  if (!parse_octets(text.substr(0, slash), value)) {
+  if (!address) {
     return tl::unexpected(Complaint{quoted(text) + " is not an IPv4 address with length", hint});
   }
   if (error != std::errc{} || end != last || length > 32) {
     return tl::unexpected(Complaint{"prefix length of " + quoted(text) + " is not 0 to 32", hint});
   }
-  return forwarding::InterfaceAddress{wire::Ipv4Address(value), static_cast<std::uint8_t>(length)};
+  return forwarding::InterfaceAddress{*address, static_cast<std::uint8_t>(length)};
 }
 
 // Why no host can have this address; empty if one can.
@@ -174,31 +170,30 @@ Parsed<wire::MacAddress> parse_mac(std::string_view text) {
 }
 
 Parsed<wire::Ipv4Address> parse_group(std::string_view text) {
-  std::uint32_t value = 0;
+  const auto group = ipv4_of(text);
   const std::string hint = "for example \"239.192.0.1\"";
-  if (!parse_octets(text, value)) {
+  if (!group) {
     return tl::unexpected(Complaint{quoted(text) + " is not an IPv4 address", hint});
   }
-  const wire::Ipv4Address group(value);
-  if (!group.is_multicast()) {
+  if (!group->is_multicast()) {
     return tl::unexpected(Complaint{quoted(text) + " is no multicast address", hint});
   }
-  return group;
+  return *group;
 }
 
 Parsed<wire::Ipv4Address> parse_ipv4(std::string_view text) {
-  std::uint32_t value = 0;
+  const auto address = ipv4_of(text);
   const std::string hint = "write it like \"10.1.1.1\"";
-  if (!parse_octets(text, value)) {
+  if (!address) {
     const bool length = text.find('/') != std::string_view::npos;
     return tl::unexpected(Complaint{quoted(text) + " is not an IPv4 address",
                                     length ? "without a prefix length here" : hint});
   }
-  const std::string why = unusable(wire::Ipv4Address(value));
+  const std::string why = unusable(*address);
   if (!why.empty()) {
     return tl::unexpected(Complaint{quoted(text) + " cannot be a host's address", why});
   }
-  return wire::Ipv4Address(value);
+  return *address;
 }
 
 Parsed<wire::IpAddress> parse_ip(std::string_view text) {
@@ -206,8 +201,7 @@ Parsed<wire::IpAddress> parse_ip(std::string_view text) {
     return parse_ipv4(text).map([](wire::Ipv4Address v4) { return wire::IpAddress(v4); });
   }
   std::array<std::uint8_t, 16> octets{};
-  const bool is_cut = text.find('\0') != std::string_view::npos;
-  if (is_cut || inet_pton(AF_INET6, std::string(text).c_str(), octets.data()) != 1) {
+  if (!parse_octets(AF_INET6, text, octets.data())) {
     return tl::unexpected(
         Complaint{quoted(text) + " is not an IPv6 address", "write it like \"fd00::1\""});
   }
