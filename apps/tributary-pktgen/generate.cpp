@@ -97,9 +97,7 @@ class Watch {
   }
 
  private:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
+  double seconds() const { return in_seconds(std::chrono::steady_clock::now() - start_); }
   bool ask(const dataplane::Mailbox::Action& action) {
     return loop_.mailbox().run(action, loop_timeout);
   }

@@ -9,10 +9,6 @@ namespace {
 
 using nlohmann::json;
 
-double seconds(Duration duration) {
-  return std::chrono::duration<double>(duration).count();
-}
-
 constexpr const char* bfd_state_names[] = {"admin-down", "down", "init", "up"};
 
 json optional_address(const std::optional<forwarding::InterfaceAddress>& address) {
@@ -43,7 +39,7 @@ json to_json(const PortCounters& c) {
           {"rx_pause_packets_total", c.rx_pauses},
           {"tx_pause_packets_total", c.tx_pauses},
           {"pause_dropped_packets_total", c.pause_dropped},
-          {"paused_seconds_total", seconds(c.paused)},
+          {"paused_seconds_total", in_seconds(c.paused)},
           {"impaired_lost_packets_total", c.impaired_lost},
           {"impaired_duplicated_packets_total", c.impaired_duplicated},
           {"impaired_reordered_packets_total", c.impaired_reordered},
@@ -163,8 +159,8 @@ json to_json(const BfdStatus& status) {
           {"diagnostic", static_cast<unsigned>(row.diagnostic)},
           {"discriminator", row.discriminator},
           {"remote_discriminator", row.remote_discriminator},
-          {"transmit_interval_seconds", seconds(row.transmit_interval)},
-          {"detection_time_seconds", seconds(row.detection_time)},
+          {"transmit_interval_seconds", in_seconds(row.transmit_interval)},
+          {"detection_time_seconds", in_seconds(row.detection_time)},
           {"received_packets_total", row.received},
           {"sent_packets_total", row.sent},
           {"failures_total", row.failures}};
@@ -206,7 +202,7 @@ json to_json(const JobRow& row) {
           {"descriptors", row.job.descriptors},
           {"descriptors_high_water", row.job.descriptors_high_water},
           {"timeout_seconds",
-           row.job.timeout == Duration{} ? json(nullptr) : json(seconds(row.job.timeout))}};
+           row.job.timeout == Duration{} ? json(nullptr) : json(in_seconds(row.job.timeout))}};
 }
 
 json to_json(const DescriptorRow& row) {
@@ -218,7 +214,7 @@ json to_json(const DescriptorRow& row) {
           {"counter", d.counter},
           {"hosts", d.hosts},
           {"sent", d.sent},
-          {"age_seconds", seconds(d.age)},
+          {"age_seconds", in_seconds(d.age)},
           {"leader", leader_or_null(d.leader)},
           {"children_ports", port_list(d.children)}};
 }
@@ -231,7 +227,7 @@ json to_json(const StallRow& row) {
           {"block", s.block},
           {"attempt", s.attempt},
           {"leader", leader_or_null(s.leader)},
-          {"waiting_seconds", seconds(s.waiting)},
+          {"waiting_seconds", in_seconds(s.waiting)},
           {"contributions", s.contributions},
           {"hosts", s.hosts},
           {"missing_ranks", s.missing.empty() ? json(nullptr) : json(s.missing)},

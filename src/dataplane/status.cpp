@@ -13,10 +13,6 @@
 namespace tributary::dataplane {
 namespace {
 
-double seconds(Duration duration) {
-  return std::chrono::duration<double>(duration).count();
-}
-
 std::uint64_t resident_bytes() {
   std::uint64_t total = 0;
   std::uint64_t resident = 0;
@@ -87,8 +83,7 @@ control::Queried<control::DaemonStatus> Dataplane::status() {
   const std::lock_guard lock(mutex_);
   control::DaemonStatus status;
   status.version = version_;
-  status.uptime_s =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
+  status.uptime_s = in_seconds(std::chrono::steady_clock::now() - started_);
   status.resident_bytes = resident_bytes();
   status.packets_total = store_->packets_total();
   status.packets_free = store_->packets_free();
@@ -258,7 +253,7 @@ control::Queried<std::vector<control::FdbStatus>> Dataplane::fdb() {
   for (const auto& [key, row] : merged) {
     rows.push_back({config_.switches[key.first].config.name, row.mac,
                     port_name(static_cast<std::uint32_t>(key.first), row.port), row.is_static,
-                    seconds(row.age)});
+                    in_seconds(row.age)});
   }
   return rows;
 }
@@ -281,7 +276,7 @@ control::Queried<std::vector<control::ArpStatus>> Dataplane::arp() {
   for (const auto& [key, row] : merged) {
     rows.push_back({config_.switches[key.first].config.name, row.address, row.mac,
                     port_name(static_cast<std::uint32_t>(key.first), row.interface),
-                    text(row.state), seconds(row.age)});
+                    text(row.state), in_seconds(row.age)});
   }
   return rows;
 }

@@ -19,4 +19,8 @@ using Time = Clock::time_point;
 
 inline constexpr Time never = Time::max();
 
+constexpr double in_seconds(Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
 }  // namespace tributary

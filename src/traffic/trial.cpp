@@ -4,13 +4,7 @@
 #include <algorithm>
 
 namespace tributary::traffic {
-namespace {
-
-double in_seconds(Duration duration) {
-  return std::chrono::duration<double>(duration).count();
-}
-
-}  // namespace
+namespace {}  // namespace
 
 double TrialResult::reached() const {
   if (rate.is_unlimited()) {
