@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "traffic/block_values.h"
 
-#include <algorithm>
 #include <cstring>
 
+#include "reduce/combine.h"
 #include "reduce/float16.h"
 #include "wire/checksum.h"
+#include "wire/key.h"
 
 namespace tributary::traffic {
 namespace {
 
 using wire::ElementType;
 using wire::Operator;
-
-std::uint64_t mix(std::uint64_t x) {
-  x *= 0x9e3779b97f4a7c15ULL;
-  x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93ULL;
-  return x ^ (x >> 29);
-}
 
 // Magnitudes up to which 64 numbers, added in any order, are exact: bf16 has 8 significant bits,
 // f16 11, f32 24, f64 53. Integers wrap.
@@ -37,33 +32,11 @@ std::int64_t magnitude_max(ElementType type) {
 }
 
 std::int64_t factor(std::uint32_t ranks, std::uint32_t rank, std::size_t i) {
-  const std::uint64_t place = mix(i);
-  std::int64_t value = (mix(place ^ rank) & 1) != 0 ? -1 : 1;
+  const std::uint64_t place = wire::mix_key(i, 0);
+  std::int64_t value = (wire::mix_key(place, rank) & 1) != 0 ? -1 : 1;
   value *= rank == (place >> 8) % ranks ? 2 : 1;
   value *= rank == (place >> 32) % ranks ? 3 : 1;
   return value;
-}
-
-std::int64_t combine(Operator op, std::int64_t a, std::int64_t b) {
-  const auto x = static_cast<std::uint64_t>(a);
-  const auto y = static_cast<std::uint64_t>(b);
-  switch (op) {
-    case Operator::sum:
-      return static_cast<std::int64_t>(x + y);
-    case Operator::prod:
-      return static_cast<std::int64_t>(x * y);
-    case Operator::min:
-      return std::min(a, b);
-    case Operator::max:
-      return std::max(a, b);
-    case Operator::bit_and:
-      return a & b;
-    case Operator::bit_or:
-      return a | b;
-    case Operator::bit_xor:
-      return a ^ b;
-  }
-  return 0;
 }
 
 template <typename T>
@@ -110,8 +83,8 @@ std::int64_t narrow(ElementType type, std::int64_t value) {
 
 std::int64_t BlockValues::value(ElementType type, Operator op, std::uint32_t ranks,
                                 std::uint32_t rank, std::size_t i) {
-  const std::uint64_t common = mix(i);
-  const std::uint64_t own = mix(common ^ (rank + 1));
+  const std::uint64_t common = wire::mix_key(i, 0);
+  const std::uint64_t own = wire::mix_key(common, rank + 1);
   if (op == Operator::prod) {
     return factor(ranks, rank, i);
   }
@@ -135,7 +108,7 @@ BlockValues::BlockValues(ElementType type, Operator op, std::uint32_t ranks, std
     std::int64_t total = 0;
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
       const auto own = value(type, op, ranks, rank, i);
-      total = rank == 0 ? own : combine(op, total, own);
+      total = rank == 0 ? own : reduce::combine(op, total, own);
       encode(type, own, rows_.data() + rank * row_bytes_ + i * element_bytes_);
     }
     encode(type, total, rows_.data() + ranks * row_bytes_ + i * element_bytes_);

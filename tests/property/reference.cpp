@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "property/reference.h"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
+
+#include "reduce/combine.h"
 
 namespace tributary::test {
 namespace {
@@ -65,45 +66,18 @@ double float_of(std::uint64_t bits, ElementType type) {
              : widen(bits, type);
 }
 
-std::uint64_t combine_floats(std::uint64_t a, std::uint64_t b, ElementType type, Operator op) {
-  const auto x = float_of(a, type);
-  const auto y = float_of(b, type);
-  switch (op) {
-    case Operator::sum:
-      return bits_of(x + y, type);
-    case Operator::prod:
-      return bits_of(x * y, type);
-    case Operator::min:
-      return bits_of(std::min(x, y), type);
-    default:
-      return bits_of(std::max(x, y), type);
-  }
-}
-
 std::int64_t signed_of(std::uint64_t bits, std::size_t bytes) {
   const auto unused = static_cast<int>(64 - 8 * bytes);
   return static_cast<std::int64_t>(bits << unused) >> unused;
 }
 
-// Modulo 2^64; the caller keeps the low bytes, which do not depend on the others.
-std::uint64_t combine_integers(std::uint64_t a, std::uint64_t b, std::size_t bytes, Operator op) {
-  switch (op) {
-    case Operator::sum:
-      return a + b;
-    case Operator::prod:
-      return a * b;
-    case Operator::min:
-      return signed_of(a, bytes) < signed_of(b, bytes) ? a : b;
-    case Operator::max:
-      return signed_of(a, bytes) < signed_of(b, bytes) ? b : a;
-    case Operator::bit_and:
-      return a & b;
-    case Operator::bit_or:
-      return a | b;
-    case Operator::bit_xor:
-      return a ^ b;
+// Of integers modulo 2^64; the caller keeps the low bytes, which do not depend on the others.
+std::uint64_t combined(std::uint64_t a, std::uint64_t b, ElementType type, Operator op) {
+  if (!wire::is_integer(type)) {
+    return bits_of(reduce::combine(op, float_of(a, type), float_of(b, type)), type);
   }
-  return 0;
+  const auto bytes = wire::element_bytes(type);
+  return static_cast<std::uint64_t>(reduce::combine(op, signed_of(a, bytes), signed_of(b, bytes)));
 }
 
 std::uint64_t element(const Data& data, std::size_t index, std::size_t bytes) {
@@ -146,8 +120,7 @@ Data reduced(const std::vector<Data>& inputs, ElementType type, Operator op) {
     auto sum = element(result, i, bytes);
     for (std::size_t rank = 1; rank < inputs.size(); ++rank) {
       const auto term = element(inputs[rank], i, bytes);
-      sum = wire::is_integer(type) ? combine_integers(sum, term, bytes, op)
-                                   : combine_floats(sum, term, type, op);
+      sum = combined(sum, term, type, op);
     }
     std::memcpy(result.data() + i * bytes, &sum, bytes);
   }

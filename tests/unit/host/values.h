@@ -10,6 +10,7 @@
 #include <limits>
 #include <vector>
 
+#include "reduce/combine.h"
 #include "reduce/float16.h"
 #include "wire/element.h"
 
@@ -84,30 +85,6 @@ inline Elements input(std::uint32_t rank, std::size_t count, wire::ElementType t
   return bytes;
 }
 
-template <typename T>
-T combine_integers(T a, T b, wire::Operator op) {
-  using U = std::make_unsigned_t<T>;
-  const auto wide_a = static_cast<std::uint64_t>(static_cast<U>(a));
-  const auto wide_b = static_cast<std::uint64_t>(static_cast<U>(b));
-  switch (op) {
-    case wire::Operator::sum:
-      return static_cast<T>(wide_a + wide_b);
-    case wire::Operator::min:
-      return std::min(a, b);
-    case wire::Operator::max:
-      return std::max(a, b);
-    case wire::Operator::prod:
-      return static_cast<T>(wide_a * wide_b);
-    case wire::Operator::bit_and:
-      return static_cast<T>(wide_a & wide_b);
-    case wire::Operator::bit_or:
-      return static_cast<T>(wide_a | wide_b);
-    case wire::Operator::bit_xor:
-      break;
-  }
-  return static_cast<T>(wide_a ^ wide_b);
-}
-
 // Unit roundoff of a stored element.
 template <typename T>
 long double roundoff() {
@@ -134,7 +111,7 @@ inline std::size_t wrong_elements(const Elements& actual, std::uint32_t ranks, s
       if constexpr (std::is_integral_v<T>) {
         T expected = input_value<T>(0, i, op);
         for (std::uint32_t rank = 1; rank < ranks; ++rank) {
-          expected = combine_integers(expected, input_value<T>(rank, i, op), op);
+          expected = reduce::combine(op, expected, input_value<T>(rank, i, op));
         }
         wrong += got != expected ? 1 : 0;
       } else {

@@ -99,7 +99,7 @@ void check(wire::Operator op, std::size_t n, std::size_t shift) {
     for (std::size_t i = 0; i < n; ++i) {
       const Wide<T> value = widen(values[i]);
       expected[i] = round_to_accumulator<T>(
-          contribution == 0 ? value : reduce_wide(op, static_cast<Wide<T>>(expected[i]), value));
+          contribution == 0 ? value : combine(op, static_cast<Wide<T>>(expected[i]), value));
     }
   }
   EXPECT_EQ(accumulator.values(), expected);

@@ -6,6 +6,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "reduce/combine.h"
 #include "reduce/float16.h"
 #include "wire/element.h"
 
@@ -19,12 +20,11 @@ inline constexpr bool is_16_bit_float = std::is_same_v<T, half> || std::is_same_
 template <class T>
 inline constexpr bool is_float = std::is_floating_point_v<T> || is_16_bit_float<T>;
 
-// 128 bits hold every sum and product of two elements exactly (floats of moderate exponents), so
-// that the reference rounds once.
-__extension__ typedef __int128 WideInteger;
+// 128 bits hold every sum and product of two floats of moderate exponents exactly, so that the
+// reference rounds once; 64 bits those of integers, modulo 2^64.
 __extension__ typedef __float128 WideFloat;
 template <class T>
-using Wide = std::conditional_t<is_float<T>, WideFloat, WideInteger>;
+using Wide = std::conditional_t<is_float<T>, WideFloat, std::int64_t>;
 
 template <class T>
 Wide<T> widen(T value) {
@@ -33,33 +33,6 @@ Wide<T> widen(T value) {
   } else {
     return static_cast<Wide<T>>(value);
   }
-}
-
-template <class W>
-W reduce_wide(wire::Operator op, W a, W b) {
-  switch (op) {
-    case wire::Operator::sum:
-      return a + b;
-    case wire::Operator::prod:
-      return a * b;
-    case wire::Operator::min:
-      return b < a ? b : a;
-    case wire::Operator::max:
-      return a < b ? b : a;
-    default:
-      break;
-  }
-  if constexpr (!std::is_same_v<W, WideFloat>) {
-    switch (op) {
-      case wire::Operator::bit_and:
-        return a & b;
-      case wire::Operator::bit_or:
-        return a | b;
-      default:
-        return a ^ b;
-    }
-  }
-  return a;
 }
 
 // Rounds to the accumulator: the 16-bit floats have an f32, integers wrap.
