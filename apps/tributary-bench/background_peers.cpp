@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "wire/key.h"
+
 namespace tributary::bench {
 namespace {
 
@@ -15,12 +17,7 @@ class Random {
     state_ = next() ^ stream;
     state_ = next();
   }
-  std::uint64_t next() {
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
+  std::uint64_t next() { return wire::mix_key(state_ += 0x9e3779b97f4a7c15u, 0); }
   std::size_t below(std::size_t bound) { return static_cast<std::size_t>(next() % bound); }
 
  private:
