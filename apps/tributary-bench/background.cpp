@@ -13,6 +13,7 @@
 
 #include "background_flows.h"
 #include "background_pace.h"
+#include "host/transport/address.h"
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
 #include "wire/transport.h"
@@ -80,8 +81,6 @@ class Sender {
         sequences_(options.peers.size()),
         padding_(options.mtu - sizeof(wire::Ipv4Header) - sizeof(wire::UdpHeader) -
                  sizeof(BackgroundHeader)) {
-    to_.sin_family = AF_INET;
-    to_.sin_port = htons(options.port);
     for (std::size_t i = 0; i < batch; ++i) {
       headers_[i].magic = background_magic;
       headers_[i].sender = static_cast<std::uint32_t>(options.self);
@@ -120,7 +119,7 @@ class Sender {
     if (turn != turn_ || offered_ == 0) {
       turn_ = turn;
       peer_ = peers_.at(turn);
-      to_.sin_addr = options_.peers[peer_];
+      to_ = host::to_sockaddr({options_.peers[peer_], options_.port});
       ++counts.peer_changes;
     }
     return message > 0 ? std::min(packets, message - offered_ % message) : packets;

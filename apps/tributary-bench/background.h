@@ -4,17 +4,17 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <netinet/in.h>
 #include <optional>
 #include <vector>
 
 #include "background_peers.h"
 #include "host/error.h"
+#include "wire/ipv4.h"
 
 namespace tributary::bench {
 
 struct BackgroundOptions {
-  std::vector<in_addr> peers;
+  std::vector<wire::Ipv4Address> peers;
   std::size_t self = 0;  // this host's place in `peers`
   std::uint16_t port = 0;
   Pattern pattern = Pattern::uniform;

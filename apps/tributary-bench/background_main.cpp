@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <arpa/inet.h>
-#include <array>
 #include <cstdio>
-#include <cstring>
-#include <ifaddrs.h>
 #include <string>
 #include <vector>
 
@@ -13,6 +9,7 @@
 
 #include "background.h"
 #include "background_flows.h"
+#include "host/transport/address.h"
 #include "protocols/canary/wire.h"
 #include "units.h"
 #include "wire/ipv4.h"
@@ -74,35 +71,18 @@ void declare(CLI::App& app, Raw& raw, BackgroundOptions& options) {
   app.add_flag("--json", options.json, "one JSON document");
 }
 
-in_addr address_of(const std::string& text) {
-  in_addr address{};
-  if (::inet_pton(AF_INET, text.c_str(), &address) != 1) {
+wire::Ipv4Address address_of(const std::string& text) {
+  const auto address = host::parse_address(text);
+  if (!address) {
     throw CLI::ValidationError(text, "is not an IPv4 address such as 10.1.1.2");
   }
-  return address;
+  return *address;
 }
 
-bool is_own(in_addr address) {
-  ifaddrs* list = nullptr;
-  if (::getifaddrs(&list) != 0) {
-    return false;
-  }
-  bool found = false;
-  for (const ifaddrs* entry = list; entry != nullptr && !found; entry = entry->ifa_next) {
-    sockaddr_in own{};
-    if (entry->ifa_addr != nullptr && entry->ifa_addr->sa_family == AF_INET) {
-      std::memcpy(&own, entry->ifa_addr, sizeof(own));
-      found = own.sin_addr.s_addr == address.s_addr;
-    }
-  }
-  ::freeifaddrs(list);
-  return found;
-}
-
-std::size_t place_of_self(const Raw& raw, const std::vector<in_addr>& peers) {
+std::size_t place_of_self(const Raw& raw, const std::vector<wire::Ipv4Address>& peers) {
   for (std::size_t i = 0; i < peers.size(); ++i) {
-    const bool self =
-        raw.address.empty() ? is_own(peers[i]) : peers[i].s_addr == address_of(raw.address).s_addr;
+    const bool self = raw.address.empty() ? host::interface_of(peers[i]).has_value()
+                                          : peers[i] == address_of(raw.address);
     if (self) {
       return i;
     }
@@ -116,11 +96,9 @@ std::size_t place_of_self(const Raw& raw, const std::vector<in_addr>& peers) {
 
 void interpret(const Raw& raw, BackgroundOptions& options) {
   for (const std::string& text : raw.peers) {
-    const in_addr address = address_of(text);
-    for (const in_addr& other : options.peers) {
-      if (other.s_addr == address.s_addr) {
-        throw CLI::ValidationError("--peers", text + " is named twice");
-      }
+    const auto address = address_of(text);
+    if (std::find(options.peers.begin(), options.peers.end(), address) != options.peers.end()) {
+      throw CLI::ValidationError("--peers", text + " is named twice");
     }
     options.peers.push_back(address);
   }
@@ -160,10 +138,8 @@ void report(const BackgroundOptions& options, const BackgroundCounts& counts) {
   const double sent = line_bps(counts.sent, options, counts);
   const double received = line_bps(counts.received, options, counts);
   if (options.json) {
-    std::array<char, INET_ADDRSTRLEN> self{};
-    ::inet_ntop(AF_INET, &options.peers[options.self], self.data(), self.size());
     const nlohmann::ordered_json document = {
-        {"address", self.data()},
+        {"address", host::to_string(options.peers[options.self])},
         {"pattern", options.pattern == Pattern::uniform ? "uniform" : "permutation"},
         {"seconds", counts.seconds},
         {"line_bytes_per_packet", options.line_bytes()},
