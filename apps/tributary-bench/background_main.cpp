@@ -121,12 +121,8 @@ void interpret(const Raw& raw, BackgroundOptions& options) {
   if (!periodic && options.message_packets == 0) {
     throw CLI::ValidationError("--message", "must not be 0");
   }
-  const auto in_ns = [](double seconds) {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(
-        std::chrono::duration<double>(seconds));
-  };
-  options.period = in_ns(raw.period_s > 0 ? raw.period_s : 0.05);
-  options.duration = in_ns(raw.duration_s);
+  options.period = nanoseconds_of(raw.period_s > 0 ? raw.period_s : 0.05);
+  options.duration = nanoseconds_of(raw.duration_s);
 }
 
 double line_bps(std::uint64_t packets, const BackgroundOptions& options,

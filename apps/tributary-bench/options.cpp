@@ -15,45 +15,39 @@ namespace {
 
 constexpr int exit_usage = 2;
 
-std::vector<wire::ElementType> types_of(const std::vector<std::string>& names) {
+// The values of an enumeration that words stand for; `all` is how many "all" stands for, if it is a
+// word. Not by CLI11's transformers: they complain with the numbers of the values.
+template <typename T, typename Of>
+std::vector<T> values_of(const std::vector<std::string>& words, Of of, const char* complaint,
+                         std::size_t all = 0) {
+  std::vector<T> values;
+  for (const std::string& word : words) {
+    if (word == "all" && all > 0) {
+      for (std::size_t i = 0; i < all; ++i) {
+        values.push_back(static_cast<T>(i));
+      }
+    } else if (const std::optional<T> value = of(word)) {
+      values.push_back(*value);
+    } else {
+      throw CLI::ValidationError(word, complaint);
+    }
+  }
+  return values;
+}
+
+// By our own names or NCCL's.
+std::optional<wire::ElementType> type_of(std::string_view text) {
   constexpr std::pair<std::string_view, wire::ElementType> nccl_names[] = {
       {"float", wire::ElementType::f32}, {"double", wire::ElementType::f64},
       {"half", wire::ElementType::f16},  {"bfloat16", wire::ElementType::bf16},
       {"int8", wire::ElementType::i8},   {"int16", wire::ElementType::i16},
       {"int32", wire::ElementType::i32}, {"int64", wire::ElementType::i64}};
-  std::vector<wire::ElementType> types;
-  for (const std::string& text : names) {
-    auto type = wire::element_type_of(text);
-    for (const auto& [alias, meant] : nccl_names) {
-      type = text == alias ? meant : type;
-    }
-    if (text == "all") {
-      for (std::size_t i = 0; i < wire::element_type_count; ++i) {
-        types.push_back(static_cast<wire::ElementType>(i));
-      }
-    } else if (type) {
-      types.push_back(*type);
-    } else {
-      throw CLI::ValidationError(text, "is no type: f32 f64 f16 bf16 i8 i16 i32 i64 or all");
+  for (const auto& [alias, type] : nccl_names) {
+    if (text == alias) {
+      return type;
     }
   }
-  return types;
-}
-
-std::vector<wire::Operator> operators_of(const std::vector<std::string>& names) {
-  std::vector<wire::Operator> operators;
-  for (const std::string& text : names) {
-    if (text == "all") {
-      for (std::size_t i = 0; i < wire::operator_count; ++i) {
-        operators.push_back(static_cast<wire::Operator>(i));
-      }
-    } else if (const auto op = wire::operator_of(text)) {
-      operators.push_back(*op);
-    } else {
-      throw CLI::ValidationError(text, "is no operator: sum min max prod and or xor or all");
-    }
-  }
-  return operators;
+  return wire::element_type_of(text);
 }
 
 // "all" skips what does not exist; where nothing is left, nothing would be measured.
@@ -69,28 +63,8 @@ void require_reduction(const Options& options) {
 }
 
 std::vector<Algorithm> algorithms_of(const std::vector<std::string>& names) {
-  std::vector<Algorithm> algorithms;
-  for (const std::string& text : names) {
-    const auto algorithm = algorithm_of(text);
-    if (!algorithm) {
-      throw CLI::ValidationError(
-          text, "is no algorithm: auto, canary, panama, netreduce, roce-ring or ring");
-    }
-    algorithms.push_back(*algorithm);
-  }
-  return algorithms;
-}
-
-std::vector<Hierarchy> hierarchies_of(const std::vector<std::string>& names) {
-  std::vector<Hierarchy> hierarchies;
-  for (const std::string& text : names) {
-    const auto hierarchy = hierarchy_of(text);
-    if (!hierarchy) {
-      throw CLI::ValidationError(text, "is no hierarchy: parallel or tencent");
-    }
-    hierarchies.push_back(*hierarchy);
-  }
-  return hierarchies;
+  return values_of<Algorithm>(
+      names, algorithm_of, "is no algorithm: auto, canary, panama, netreduce, roce-ring or ring");
 }
 
 // Only one of them fits into a run.
@@ -139,23 +113,27 @@ struct Raw {
   bool json = false;
   std::string layout = "nccl";
   std::string line_rate;
-  std::optional<std::uint32_t> rank;
-  std::optional<std::uint32_t> world;
-  std::string rendezvous;
-  double stall_timeout_s = 0;
-  double deadline_s = 0;
-  double interval_s = 0;
-  std::uint32_t window = 0;
-  std::uint16_t mtu = 0;
-  std::string encapsulation;
-  std::string fallback;
-  std::uint32_t attempts = 0;
-  std::uint32_t job = 0;
-  std::vector<std::string> trees;
-  std::string congestion_control;
-  double share = 0;
-  std::optional<std::uint32_t> ring;
 };
+
+template <typename Nanoseconds>
+CLI::Option* add_seconds(CLI::App& app, const std::string& name, Nanoseconds& out,
+                         const std::string& help) {
+  return app.add_option_function<double>(
+      name, [&out](double seconds) { out = nanoseconds_of(seconds); }, help);
+}
+
+// One of two words.
+template <typename T>
+void add_choice(CLI::App& app, const std::string& name, T& out, std::pair<const char*, T> first,
+                std::pair<const char*, T> second, const std::string& help) {
+  app.add_option_function<std::string>(
+         name,
+         [&out, first, second](const std::string& word) {
+           out = word == first.first ? first.second : second.second;
+         },
+         help)
+      ->check(CLI::IsMember({std::string(first.first), std::string(second.first)}));
+}
 
 void declare_vector(CLI::App& app, Raw& raw, Options& options) {
   app.add_option("-b,--minbytes", raw.minimum, "smallest size")->capture_default_str();
@@ -196,6 +174,41 @@ void declare_root(CLI::App& app, Options& options) {
   app.add_option("-r,--root", options.root, "rank")->capture_default_str();
 }
 
+// What is not given stays as the environment has it.
+void declare_communicator(CLI::App& app, CommunicatorOptions& out) {
+  app.add_option("--rank", out.rank, "default: the variable RANK");
+  app.add_option("--world", out.world_size, "number of ranks; default: WORLD_SIZE")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--rendezvous", out.rendezvous,
+                 "address:port of rank 0; default: MASTER_ADDR and MASTER_PORT");
+  add_seconds(app, "--stall-timeout", out.stall_timeout,
+              "seconds without progress after which a collective has failed; default: "
+              "TRIBUTARY_STALL_TIMEOUT, or 30 if there is no deadline")
+      ->check(CLI::Range(0.001, 86400.0));
+  add_seconds(app, "--deadline", out.deadline,
+              "seconds after which a collective has failed, in spite of progress; default: "
+              "TRIBUTARY_DEADLINE, or none")
+      ->check(CLI::Range(0.001, 86400.0));
+  app.add_option("--window", out.window, "blocks in flight per rank");
+  app.add_option("--mtu", out.mtu, "default: that of the interface");
+  add_choice(app, "--encapsulation", out.encapsulation, {"udp", wire::Encapsulation::udp},
+             {"ethernet", wire::Encapsulation::ethernet}, "udp or ethernet");
+  add_choice(app, "--fallback", out.fallback, {"allow", Fallback::allow},
+             {"error", Fallback::error},
+             "where the switches do not reduce: allow (the hosts do) or error");
+  app.add_option("--attempts", out.attempts,
+                 "how often a block is tried in the network before the hosts reduce it; default: 4")
+      ->check(CLI::Range(1u, CommunicatorOptions::attempts_max));
+  app.add_option("--job", out.job, "for the switches; default: drawn");
+  app.add_option("--trees", out.trees, "panama: multicast groups of the job's aggregation trees")
+      ->delimiter(',');
+  add_choice(app, "--congestion-control", out.congestion_control, {"on", true}, {"off", false},
+             "panama: on or off");
+  app.add_option("--ring", out.netreduce_ring, "netreduce: the ring, as configured on the switch");
+  app.add_option("--share", out.share, "panama: of the ranks, that a sum needs; implies --check 0")
+      ->check(CLI::Range(0.001, 1.0));
+}
+
 void declare_run(CLI::App& app, Raw& raw, Options& options) {
   app.add_option("-n,--iters", options.iterations, "timed iterations")
       ->check(CLI::Range(1, 1000000))
@@ -203,10 +216,9 @@ void declare_run(CLI::App& app, Raw& raw, Options& options) {
   app.add_option("-w,--warmup_iters", options.warmups, "iterations before those")
       ->check(CLI::Range(0, 1000000))
       ->capture_default_str();
-  app.add_option(
-         "--interval", raw.interval_s,
-         "seconds between the beginnings of two iterations, at least: as of a training that "
-         "also computes")
+  add_seconds(app, "--interval", options.interval,
+              "seconds between the beginnings of two iterations, at least: as of a training that "
+              "also computes")
       ->check(CLI::Range(0.0, 3600.0));
   app.add_option(
          "--algorithm", raw.algorithms,
@@ -223,37 +235,7 @@ void declare_run(CLI::App& app, Raw& raw, Options& options) {
   app.add_option("--record", options.record, "also write the JSON document to this file");
   app.add_option("--line-rate", raw.line_rate,
                  "of the links, as in 200Mbit: adds the share of line-rate goodput");
-  app.add_option("--rank", raw.rank, "default: the variable RANK");
-  app.add_option("--world", raw.world, "number of ranks; default: WORLD_SIZE")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--rendezvous", raw.rendezvous,
-                 "address:port of rank 0; default: MASTER_ADDR and MASTER_PORT");
-  app.add_option("--stall-timeout", raw.stall_timeout_s,
-                 "seconds without progress after which a collective has failed; default: "
-                 "TRIBUTARY_STALL_TIMEOUT, or 30 if there is no deadline")
-      ->check(CLI::Range(0.001, 86400.0));
-  app.add_option("--deadline", raw.deadline_s,
-                 "seconds after which a collective has failed, in spite of progress; default: "
-                 "TRIBUTARY_DEADLINE, or none")
-      ->check(CLI::Range(0.001, 86400.0));
-  app.add_option("--window", raw.window, "blocks in flight per rank");
-  app.add_option("--mtu", raw.mtu, "default: that of the interface");
-  app.add_option("--encapsulation", raw.encapsulation, "udp or ethernet")
-      ->check(CLI::IsMember({"udp", "ethernet"}));
-  app.add_option("--fallback", raw.fallback,
-                 "where the switches do not reduce: allow (the hosts do) or error")
-      ->check(CLI::IsMember({"allow", "error"}));
-  app.add_option("--attempts", raw.attempts,
-                 "how often a block is tried in the network before the hosts reduce it; default: 4")
-      ->check(CLI::Range(1u, CommunicatorOptions::attempts_max));
-  app.add_option("--job", raw.job, "for the switches; default: drawn");
-  app.add_option("--trees", raw.trees, "panama: multicast groups of the job's aggregation trees")
-      ->delimiter(',');
-  app.add_option("--congestion-control", raw.congestion_control, "panama: on or off")
-      ->check(CLI::IsMember({"on", "off"}));
-  app.add_option("--ring", raw.ring, "netreduce: the ring, as configured on the switch");
-  app.add_option("--share", raw.share, "panama: of the ranks, that a sum needs; implies --check 0")
-      ->check(CLI::Range(0.001, 1.0));
+  declare_communicator(app, options.communicator);
 }
 
 std::vector<std::size_t> sizes_of(const Raw& raw) {
@@ -278,73 +260,44 @@ std::vector<std::size_t> sizes_of(const Raw& raw) {
   return sizes;
 }
 
-std::chrono::nanoseconds nanoseconds_of(double seconds) {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-      std::chrono::duration<double>(seconds));
-}
-
-CommunicatorOptions communicator_of(const Raw& raw) {
-  CommunicatorOptions options;
+// What the environment says, if that is enough. If not, the command line has to tell the rest.
+Result<void> read_environment(CommunicatorOptions& options) {
   auto environment = CommunicatorOptions::from_environment();
   if (environment) {
-    options = *environment;
-  } else if (!raw.rank || !raw.world || raw.rendezvous.empty()) {
-    throw CLI::ValidationError("environment", environment.error().message);
-  } else if (const char* const secret = std::getenv("TRIBUTARY_SECRET")) {
+    options = std::move(*environment);
+    return {};
+  }
+  if (const char* const secret = std::getenv("TRIBUTARY_SECRET")) {
     options.secret = secret;
   }
-  options.rank = raw.rank.value_or(options.rank);
-  options.world_size = raw.world.value_or(options.world_size);
-  if (!raw.rendezvous.empty()) {
-    options.rendezvous = raw.rendezvous;
-  }
-  if (raw.stall_timeout_s > 0) {
-    options.stall_timeout = nanoseconds_of(raw.stall_timeout_s);
-  }
-  if (raw.deadline_s > 0) {
-    options.deadline = nanoseconds_of(raw.deadline_s);
-  }
-  if (raw.window > 0) {
-    options.window = raw.window;
-  }
-  if (raw.mtu > 0) {
-    options.mtu = raw.mtu;
-  }
-  if (!raw.encapsulation.empty()) {
-    options.encapsulation =
-        raw.encapsulation == "udp" ? wire::Encapsulation::udp : wire::Encapsulation::ethernet;
-  }
-  options.fallback = fallback_of(raw.fallback).value_or(options.fallback);
-  options.attempts = raw.attempts > 0 ? raw.attempts : options.attempts;
-  options.job = raw.job > 0 ? raw.job : options.job;
-  if (!raw.trees.empty()) {
-    options.trees = raw.trees;
-  }
-  if (!raw.congestion_control.empty()) {
-    options.congestion_control = raw.congestion_control == "on";
-  }
-  options.share = raw.share > 0 ? raw.share : options.share;
-  options.netreduce_ring = raw.ring ? raw.ring : options.netreduce_ring;
-  return options;
+  return tl::unexpected(environment.error());
 }
 
-void interpret(const Raw& raw, Options& options) {
+void interpret(const Raw& raw, const CLI::App& command, const Result<void>& environment,
+               Options& options) {
+  const auto given = [&](const char* name) { return command.count(name) > 0; };
+  if (!environment && !(given("--rank") && given("--world") && given("--rendezvous"))) {
+    throw CLI::ValidationError("environment", environment.error().message);
+  }
   options.sizes = sizes_of(raw);
   options.counts = raw.counts;
-  options.interval = nanoseconds_of(raw.interval_s);
-  options.types = types_of(raw.types);
-  options.operators = operators_of(raw.operators);
+  options.types = values_of<wire::ElementType>(raw.types, type_of,
+                                               "is no type: f32 f64 f16 bf16 i8 i16 i32 i64 or all",
+                                               wire::element_type_count);
+  options.operators = values_of<wire::Operator>(
+      raw.operators, wire::operator_of, "is no operator: sum min max prod and or xor or all",
+      wire::operator_count);
   require_reduction(options);
   options.algorithms = algorithms_of(raw.algorithms);
-  options.hierarchies = hierarchies_of(raw.hierarchies);
+  options.hierarchies =
+      values_of<Hierarchy>(raw.hierarchies, hierarchy_of, "is no hierarchy: parallel or tencent");
   options.between = algorithms_of({raw.between}).front();
-  options.check = raw.check != 0 && !(raw.share > 0 && raw.share < 1);
+  options.check = raw.check != 0 && !(given("--share") && options.communicator.share < 1);
   options.layout = raw.json              ? Layout::json
                    : raw.csv             ? Layout::csv
                    : raw.layout == "osu" ? Layout::osu
                                          : Layout::nccl;
   options.line_rate_bps = raw.line_rate.empty() ? 0 : rate_of(raw.line_rate);
-  options.communicator = communicator_of(raw);
   options.communicator.algorithm = common_algorithm(options.algorithms);
   options.communicator.local_world_size = options.local_world_size;
   if (options.communicator.world_size != 0 && options.root >= options.communicator.world_size) {
@@ -366,6 +319,7 @@ Parsed parse(int argc, char** argv) {
   app.require_subcommand(1);
   Raw raw;
   Options options;
+  const auto environment = read_environment(options.communicator);
   for (const auto collective :
        {Collective::allreduce, Collective::reduce, Collective::broadcast, Collective::barrier}) {
     CLI::App* command = app.add_subcommand(
@@ -389,7 +343,7 @@ Parsed parse(int argc, char** argv) {
   }
   try {
     app.parse(argc, argv);
-    interpret(raw, options);
+    interpret(raw, *app.get_subcommands().front(), environment, options);
   } catch (const CLI::ParseError& error) {
     const auto rest = app.remaining();
     if (app.get_subcommands().empty() && !rest.empty() && !rest.front().starts_with('-')) {

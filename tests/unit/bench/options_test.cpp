@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -62,6 +63,46 @@ TEST_F(BenchOptions, ADeadlineIsFixed) {
 TEST_F(BenchOptions, AStallTimeoutIsPositive) {
   EXPECT_FALSE(parse({"--stall-timeout", "0"}).options);
   EXPECT_FALSE(parse({"--stall-timeout", "soon"}).options);
+}
+
+TEST_F(BenchOptions, WordsStandForValues) {
+  const auto parsed =
+      parse({"--datatype", "half,i8", "--op", "sum,max", "--algorithm", "ring,canary"});
+  ASSERT_TRUE(parsed.options);
+  EXPECT_EQ(parsed.options->types, (std::vector{wire::ElementType::f16, wire::ElementType::i8}));
+  EXPECT_EQ(parsed.options->operators, (std::vector{wire::Operator::sum, wire::Operator::max}));
+  EXPECT_EQ(parsed.options->algorithms, (std::vector{Algorithm::ring, Algorithm::canary}));
+  EXPECT_EQ(parse({"--datatype", "all"}).options->types.size(), wire::element_type_count);
+  EXPECT_FALSE(parse({"--datatype", "f31"}).options);
+  EXPECT_FALSE(parse({"--algorithm", "all"}).options);
+}
+
+TEST_F(BenchOptions, TheCommandLineGoesBeforeTheEnvironment) {
+  const std::vector<std::pair<const char*, const char*>> variables = {
+      {"RANK", "1"},
+      {"WORLD_SIZE", "4"},
+      {"MASTER_ADDR", "10.9.9.9"},
+      {"MASTER_PORT", "99"},
+      {"TRIBUTARY_FALLBACK", "error"},
+      {"TRIBUTARY_WINDOW", "7"}};
+  for (const auto& [name, value] : variables) {
+    ::setenv(name, value, 1);
+  }
+  const auto parsed = parse({"--encapsulation", "ethernet", "--congestion-control", "off",
+                             "--share", "0.5", "--fallback", "allow"});
+  for (const auto& [name, value] : variables) {
+    ::unsetenv(name);
+  }
+  ASSERT_TRUE(parsed.options);
+  const auto& communicator = parsed.options->communicator;
+  EXPECT_EQ(communicator.rank, 0u);
+  EXPECT_EQ(communicator.world_size, 2u);
+  EXPECT_EQ(communicator.rendezvous, "10.0.0.1:1");
+  EXPECT_EQ(communicator.window, 7u);
+  EXPECT_EQ(communicator.encapsulation, wire::Encapsulation::ethernet);
+  EXPECT_EQ(communicator.fallback, Fallback::allow);
+  EXPECT_FALSE(communicator.congestion_control);
+  EXPECT_FALSE(parsed.options->check);
 }
 
 }  // namespace
