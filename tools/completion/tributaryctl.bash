@@ -11,7 +11,7 @@ _tributaryctl() {
     port) mapfile -t COMPREPLY < <(compgen -W "up down --switch --limit" -- "$current"); return ;;
     config) mapfile -t COMPREPLY < <(compgen -W "check diff reload" -- "$current"); return ;;
     tree) mapfile -t COMPREPLY < <(compgen -W "remove --switch --limit" -- "$current"); return ;;
-    fabric) mapfile -t COMPREPLY < <(compgen -W "plan apply show remove" -- "$current"); return ;;
+    fabric) mapfile -t COMPREPLY < <(compgen -W "plan apply show remove watch" -- "$current"); return ;;
     plan | apply | show) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     --env) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
     --job) return ;;
@@ -25,11 +25,18 @@ _tributaryctl() {
       mapfile -t COMPREPLY < <(compgen -W "trace debug info warning error critical off" -- "$current")
       return ;;
     drops) mapfile -t COMPREPLY < <(compgen -W "--all --json" -- "$current"); return ;;
-    watch) mapfile -t COMPREPLY < <(compgen -W "--interval --count --json" -- "$current"); return ;;
+    watch)
+      if [[ ${COMP_WORDS[COMP_CWORD - 2]} == fabric ]]; then
+        mapfile -t COMPREPLY < <(compgen -f -- "$current")
+      else
+        mapfile -t COMPREPLY < <(compgen -W "--interval --count --json" -- "$current")
+      fi
+      return
+      ;;
   esac
   if [[ $current == -* && " ${COMP_WORDS[*]} " == *" fabric "* ]]; then
-    mapfile -t COMPREPLY < <(compgen -W "--env --job --force --skip-unreachable --json --timeout
-      --help" -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W "--env --job --force --skip-unreachable --interval
+      --count --json --timeout --help" -- "$current")
   elif [[ $current == -* && " ${COMP_WORDS[*]} " == *" tree remove "* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "--force --socket --json --timeout --help" -- "$current")
   elif [[ $current == -* ]]; then
