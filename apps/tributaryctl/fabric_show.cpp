@@ -88,7 +88,7 @@ void print_shown(const FabricFile& file, const std::vector<ShownPart>& shown) {
       children += (children.empty() ? "" : ",") + child;
     }
     rows.push_back({std::to_string(each.part.job), std::to_string(each.part.tree),
-                    control::to_string(each.part.group), name_of(file, each.switch_index), children,
+                    group_text(each.part.group), name_of(file, each.switch_index), children,
                     each.part.parent.value_or(root_parent), each.state});
   }
   print_table(

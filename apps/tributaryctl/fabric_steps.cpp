@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 #include <utility>
 
 #include "control/json.h"
@@ -82,9 +83,13 @@ const std::string& name_of(const FabricFile& file, std::size_t sw) {
 }
 
 std::string names_of(const FabricFile& file, const std::vector<controller::SwitchChange>& changes) {
-  std::vector<std::string> names;
+  std::set<std::size_t> switches;
   for (const auto& change : changes) {
-    names.push_back(name_of(file, change.switch_index));
+    switches.insert(change.switch_index);
+  }
+  std::vector<std::string> names;
+  for (const std::size_t sw : switches) {
+    names.push_back(name_of(file, sw));
   }
   return joined(names);
 }

@@ -29,14 +29,17 @@ std::string joined(const std::vector<std::string>& words) {
 
 }  // namespace
 
+std::string group_text(wire::Ipv4Address group) {
+  return group.is_unspecified() ? "-" : control::to_string(group);
+}
+
 void print_placement(const FabricFile& fabric, const PlacedJobs& placed) {
   std::vector<Cells> rows;
   for (const PlacedJob& job : placed) {
     for (const auto& tree : job.trees) {
       for (const auto& each : tree.parts) {
         const auto& part = each.part;
-        rows.push_back({std::to_string(part.job), std::to_string(part.tree),
-                        control::to_string(part.group),
+        rows.push_back({std::to_string(part.job), std::to_string(part.tree), group_text(part.group),
                         fabric.topology.switches[each.switch_index].name, joined(part.children),
                         part.parent.value_or(root_parent), std::to_string(part.workers_below),
                         std::to_string(part.quorum) + " of " + std::to_string(part.workers)});
@@ -79,10 +82,12 @@ json to_json(const FabricFile& fabric, const PlacedJobs& placed) {
         part["switch"] = fabric.topology.switches[each.switch_index].name;
         switches.push_back(std::move(part));
       }
-      trees.push_back({{"tree", tree.id},
-                       {"group", control::to_string(tree.group)},
-                       {"root", fabric.topology.switches[tree.root].name},
-                       {"switches", std::move(switches)}});
+      trees.push_back(
+          {{"tree", tree.id},
+           {"group",
+            tree.group.is_unspecified() ? json(nullptr) : json(control::to_string(tree.group))},
+           {"root", fabric.topology.switches[tree.root].name},
+           {"switches", std::move(switches)}});
     }
     jobs.push_back({{"job", placed[i].id},
                     {"workers", fabric.jobs[i].hosts.size()},

@@ -15,6 +15,9 @@ namespace tributary::ctl {
 
 using PlacedJobs = std::vector<controller::PlacedJob>;
 
+// "-" for the trees of a protocol without groups.
+std::string group_text(wire::Ipv4Address group);
+
 // One row per switch of every tree.
 void print_placement(const controller::FabricFile& fabric, const PlacedJobs& placed);
 void print_environments(const controller::FabricFile& fabric, const PlacedJobs& placed);

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "control/json.h"
 #include "fabric_steps.h"
@@ -32,22 +34,29 @@ struct Look {
   }
 };
 
+// A change that a switch has refused is not tried at every look: each try takes back from the
+// others what they had just got.
+struct Refused {
+  std::vector<SwitchChange> changes;
+  std::string why;
+  unsigned looks = 1;  // that it waits
+  unsigned left = 1;
+};
+
 class Watch {
  public:
-  Watch(const Options& options, FabricFile file) : options_(options), file_(std::move(file)) {
-    remember_jobs();
-  }
+  Watch(const Options& options, FabricFile file) : options_(options), file_(std::move(file)) {}
 
   Look look(const std::string& path) {
     Look look;
     read(path, look);
     LiveFabric live(file_, options_.timeout());
     add_problems(live, look);
-    // A daemon that is restarted is back by the next look; only then its switch is gone.
-    if (const auto silent = silent_in(live); silent == silent_ && live.faults().empty()) {
+    const auto silent = silent_in(live);
+    const bool settled = silent == silent_;  // a daemon that is restarted is back by the next look
+    silent_ = silent;
+    if (settled && live.faults().empty() && all_gone(live)) {
       bring_about(live, look);
-    } else {
-      silent_ = silent;
     }
     return look;
   }
@@ -58,47 +67,68 @@ class Watch {
   // A file that is being written is read at the next look.
   void read(const std::string& path, Look& look) {
     auto loaded = controller::load_fabric(path);
-    if (!loaded) {
+    if (loaded) {
+      file_ = std::move(*loaded);
+    } else {
       look.problems.push_back(control::to_string(loaded.error()));
-      return;
-    }
-    file_ = std::move(*loaded);
-    remember_jobs();
-  }
-
-  void remember_jobs() {
-    for (const auto& job : file_.jobs) {
-      known_.insert(job.id);
     }
   }
 
-  Jobs silent_in(const LiveFabric& live) const {
-    Jobs silent;
+  std::set<std::string> silent_in(const LiveFabric& live) const {
+    std::set<std::string> silent;
     for (std::size_t sw = 0; sw < file_.points.size(); ++sw) {
       if (live.silence(sw)) {
-        silent.insert(static_cast<std::uint32_t>(sw));
+        silent.insert(name_of(file_, sw));
       }
     }
     return silent;
   }
 
+  // Of switches that say nothing. One that refuses, or says what is not understood, is there.
+  bool all_gone(const LiveFabric& live) const {
+    using Kind = control::CallError::Kind;
+    for (std::size_t sw = 0; sw < file_.points.size(); ++sw) {
+      const auto& error = live.silence(sw);
+      if (error && error->kind != Kind::no_daemon && error->kind != Kind::timeout) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   void add_problems(const LiveFabric& live, Look& look) const {
-    for (const auto& group : silent_texts(file_, live)) {
-      look.problems.push_back(group);
+    for (const std::string& text : silent_texts(file_, live)) {
+      look.problems.push_back(text);
     }
     look.problems.insert(look.problems.end(), live.faults().begin(), live.faults().end());
   }
 
-  // Jobs that were taken out of the file have ended once nobody sends through their trees.
-  std::vector<std::uint32_t> ended_jobs(const LiveFabric& live) const {
-    Jobs ended = known_;
+  // Of jobs that were taken out of the file and have ended: nobody sends through their trees. A
+  // file that is being written may lack some, and a job that was gone for good may be another
+  // controller's: so a job counts if it was there once, and was not at two looks.
+  Jobs ended_jobs(const LiveFabric& live) {
+    Jobs gone = known_;
     for (const auto& job : file_.jobs) {
-      ended.erase(job.id);
+      gone.erase(job.id);
+      known_.insert(job.id);
     }
+    Jobs installed;
+    for (const auto& part : live.changeable()) {
+      installed.insert(part.part.job);
+    }
+    Jobs ended;
+    for (const auto job : gone) {
+      if (live.all_answer() && !installed.contains(job)) {
+        known_.erase(job);
+      } else if (gone_before_.contains(job)) {
+        ended.insert(job);
+      }
+    }
+    gone_before_ = std::move(gone);
     for (const auto& use : live.uses()) {
       ended.erase(use.job);
     }
-    return {ended.begin(), ended.end()};
+    return ended;
   }
 
   void bring_about(LiveFabric& live, Look& look) {
@@ -106,25 +136,56 @@ class Watch {
     for (const auto& error : errors_of(file_, plan.placement.refusals)) {
       look.problems.push_back(control::to_string(error));
     }
-    auto jobs = ended_jobs(live);
-    for (const auto& job : plan.placement.jobs) {
-      if (!job.trees.empty()) {  // those of the others stay where they are
-        jobs.push_back(job.id);
-      }
+    for (const auto job : ended_jobs(live)) {
+      change(job, controller::changes_between(live.changeable(), {}, {job}), live, look);
     }
-    const auto changes = controller::changes_between(live.changeable(), plan.parts(), jobs);
-    const auto done = install_all(live, changes);
-    if (done) {
-      look.changed = changes;
-    } else {
-      look.problems.push_back(text_of(file_, done.error()));
+    const auto parts = plan.parts();
+    for (std::size_t i = 0; i < file_.jobs.size(); ++i) {
+      const auto& placed = plan.placement.jobs[i];
+      if (placed.trees.empty()) {
+        continue;  // it keeps what it has
+      }
+      change(placed.id, controller::changes_between(live.changeable(), parts, {placed.id}), live,
+             look);
+      if (file_.jobs[i].trees != 0 && file_.jobs[i].trees != placed.trees.size()) {
+        look.problems.push_back("job " + std::to_string(placed.id) +
+                                " keeps its number of trees, " +
+                                std::to_string(placed.trees.size()) +
+                                ", while it is installed; `tributaryctl fabric apply` changes it, "
+                                "between two runs of the job");
+      }
     }
   }
 
+  // Each job by itself: one that a switch refuses does not hold up the others.
+  void change(std::uint32_t job, const std::vector<SwitchChange>& changes, LiveFabric& live,
+              Look& look) {
+    const auto known = refused_.find(job);
+    const bool again = known != refused_.end() && known->second.changes == changes;
+    if (changes.empty() || (again && --known->second.left != 0)) {
+      if (again && !changes.empty()) {
+        look.problems.push_back(known->second.why);
+      }
+      return;
+    }
+    if (const auto done = install_all(live, changes); !done) {
+      const unsigned looks = again ? std::min(2 * known->second.looks, looks_max) : 1;
+      refused_[job] = {changes, text_of(file_, done.error()), looks, looks};
+      look.problems.push_back(refused_[job].why);
+      return;
+    }
+    refused_.erase(job);
+    look.changed.insert(look.changed.end(), changes.begin(), changes.end());
+  }
+
+  static constexpr unsigned looks_max = 60;
+
   const Options& options_;
   FabricFile file_;
-  Jobs known_;   // jobs of this file, and of what it was before
-  Jobs silent_;  // switches that did not answer at the last look
+  Jobs known_;                    // jobs of this file, and of what it was before
+  Jobs gone_before_;              // of those, that were not in the file at the last look
+  std::set<std::string> silent_;  // switches that did not answer at the last look
+  std::map<std::uint32_t, Refused> refused_;
 };
 
 void print(const Options& options, const FabricFile& file, const Look& look) {

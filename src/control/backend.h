@@ -160,6 +160,7 @@ struct TreeRow {
   std::string switch_name;
   engine::TreeStatus tree;
   std::optional<Duration> idle{};  // since tree.used
+  std::string engine{};
 };
 
 // Of packet cores that have not come round yet since something was changed.

@@ -226,19 +226,19 @@ json address_list(const std::vector<wire::Ipv4Address>& addresses) {
 }  // namespace
 
 json to_json(const TreePart& part) {
-  json object = {{"job", part.job},
-                 {"tree", part.tree},
-                 {"engine", part.engine},
-                 {"children", part.children},
-                 {"parent", part.parent ? json(*part.parent) : json(nullptr)},
-                 {"workers", part.workers},
-                 {"workers_below", part.workers_below},
-                 {"quorum", part.quorum}};
+  json object = {
+      {"job", part.job},           {"tree", part.tree},
+      {"children", part.children}, {"parent", part.parent ? json(*part.parent) : json(nullptr)},
+      {"workers", part.workers},   {"workers_below", part.workers_below},
+      {"quorum", part.quorum}};
   const auto put = [&](const char* key, json value) {
     if (!value.empty()) {
       object[key] = std::move(value);
     }
   };
+  if (part.engine != first_tree_engine()) {  // which programs of before do not know
+    object["engine"] = part.engine;
+  }
   put("group", address_json(part.group));
   put("child_addresses", address_list(part.child_addresses));
   put("parent_address", address_json(part.parent_address));

@@ -16,7 +16,8 @@ using Jobs = std::vector<std::uint32_t>;
 json state_of(const std::vector<TreeRow>& states, const std::string& switch_name,
               const TreePart& part) {
   const auto found = std::find_if(states.begin(), states.end(), [&](const TreeRow& row) {
-    return row.switch_name == switch_name && row.tree.job == part.job && row.tree.tree == part.tree;
+    return row.switch_name == switch_name && row.engine == part.engine &&
+           row.tree.job == part.job && row.tree.tree == part.tree;
   });
   if (found == states.end()) {
     return nullptr;

@@ -19,6 +19,8 @@ struct SwitchChange {
   std::vector<std::uint32_t> jobs;
   std::vector<TreePart> before;
   std::vector<TreePart> after;
+
+  friend bool operator==(const SwitchChange&, const SwitchChange&) = default;
 };
 
 // What turns `installed` into `wanted`, one entry for each switch at which something differs.

@@ -60,14 +60,14 @@ std::map<std::size_t, std::string> Former::parents() const {
 }
 
 std::optional<wire::Ipv4Address> Former::group() const {
-  std::optional<wire::Ipv4Address> group;
+  std::map<wire::Ipv4Address, std::size_t> counts;
   for (const Part& part : parts_) {
-    if (group.value_or(part.placed->part.group) != part.placed->part.group) {
-      return std::nullopt;
-    }
-    group = part.placed->part.group;
+    ++counts[part.placed->part.group];
   }
-  return group;
+  const auto most =
+      std::max_element(counts.begin(), counts.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == counts.end() ? std::nullopt : std::optional(most->first);
 }
 
 }  // namespace tributary::controller

@@ -26,7 +26,7 @@ class Former {
   std::size_t kept(std::size_t root, const std::vector<std::size_t>& distances) const;
   // Ports towards the root, by switch.
   std::map<std::size_t, std::string> parents() const;
-  // The group, if all switches agree.
+  // The group that most switches have: one that was gone may have an older one.
   std::optional<wire::Ipv4Address> group() const;
 
  private:

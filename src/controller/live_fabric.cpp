@@ -21,6 +21,12 @@ std::uint64_t slower(std::uint64_t a, std::uint64_t b) {
   return a != 0 && b != 0 ? std::min(a, b) : std::max(a, b);
 }
 
+// More rows than it lists. A number of another type is taken for one.
+bool has_more(const json& answer) {
+  const json total = answer.value("rows_total", json(0));
+  return !total.is_number_unsigned() || total.get<std::uint64_t>() > answer["rows"].size();
+}
+
 CallError broken(const std::string& what) {
   return {CallError::Kind::failed, what, {}};
 }
@@ -37,7 +43,11 @@ LiveFabric::LiveFabric(const FabricFile& fabric, std::chrono::milliseconds timeo
     if (daemon.error) {
       silent_[sw] = daemon.error;
     } else {
-      read_switch(sw, daemon);
+      try {
+        read_switch(sw, daemon);
+      } catch (const json::exception& error) {  // members of other types
+        silent_[sw] = broken(std::string("what it lists is not understood: ") + error.what());
+      }
     }
   }
   check_switches();
@@ -88,7 +98,7 @@ void LiveFabric::ask(Daemon& daemon) {
       daemon.error = answer.error();
     } else if (!answer->is_object() || !answer->value("rows", json()).is_array()) {
       daemon.error = broken("the daemon's answer has no rows");
-    } else if (answer->value("rows_total", std::size_t{0}) > (*answer)["rows"].size()) {
+    } else if (has_more(*answer)) {
       daemon.error = broken("it has more rows than a daemon lists");
     } else {
       out = std::move(*answer);
@@ -109,7 +119,7 @@ void LiveFabric::read_switch(std::size_t sw, const Daemon& daemon) {
   const std::string& name = fabric_.topology.switches[sw].name;
   auto& state = states_[sw];
   const auto ours = [&](const json& row) {
-    return row.is_object() && row.value("switch", "") == name;
+    return row.is_object() && row.value("switch", json()) == name;
   };
   for (const json& row : daemon.ports["rows"]) {
     if (ours(row)) {
@@ -124,6 +134,8 @@ void LiveFabric::read_switch(std::size_t sw, const Daemon& daemon) {
           row.value("trees_max", std::size_t{0});
     }
   }
+  std::vector<PlacedPart> installed, changeable;
+  std::vector<TreeUse> uses;
   for (const json& row : daemon.trees["rows"]) {
     if (!ours(row)) {
       continue;
@@ -131,16 +143,20 @@ void LiveFabric::read_switch(std::size_t sw, const Daemon& daemon) {
     const auto parts = control::read_trees(json::array({row}), {"switch", "origin", "state"});
     if (!parts) {
       silent_[sw] = broken("what it lists is not understood: " + parts.error());
-      continue;
+      return;
     }
-    installed_.push_back({sw, parts->front()});
+    installed.push_back({sw, parts->front()});
     if (row.value("origin", "") == "controller") {
-      changeable_.push_back({sw, parts->front()});
+      changeable.push_back({sw, parts->front()});
       if (auto use = use_of(row)) {
-        uses_.push_back(std::move(*use));
+        uses.push_back(std::move(*use));
       }
     }
   }
+  // All of it or nothing: what is half understood is no ground to change anything.
+  installed_.insert(installed_.end(), installed.begin(), installed.end());
+  changeable_.insert(changeable_.end(), changeable.begin(), changeable.end());
+  uses_.insert(uses_.end(), uses.begin(), uses.end());
 }
 
 // Once for each daemon that lacks some: its socket may be another one's.
@@ -155,7 +171,8 @@ void LiveFabric::check_switches() {
   for (const auto& [point, names] : missing) {
     std::set<std::string> present;
     for (const json& row : daemons_.at(point).ports["rows"]) {
-      present.insert(row.is_object() ? row.value("switch", "") : "");
+      const json name = row.is_object() ? row.value("switch", json()) : json();
+      present.insert(name.is_string() ? name.get<std::string>() : "");
     }
     faults_.push_back("the daemon at " + point.second +
                       (point.first.empty() ? "" : " on " + point.first) + " has no switch " +

@@ -19,14 +19,15 @@ std::map<std::string, std::vector<std::size_t>> jobs_by_engine(const FabricFile&
   return engines;
 }
 
-std::size_t trees_of(const std::vector<PlacedPart>& installed, std::uint32_t job) {
+// Of those that have a root: the others are what a switch that was gone has left.
+std::size_t trees_of(const std::vector<PlacedPart>& installed, const Job& job) {
   std::size_t count = 0;
   for (const PlacedPart& each : installed) {
-    if (each.part.job == job) {
+    if (each.part.job == job.id && each.part.engine == job.engine && !each.part.parent) {
       count = std::max<std::size_t>(count, each.part.tree + 1u);
     }
   }
-  return count;
+  return std::min(count, job.limits.trees_max);
 }
 
 void add_new(std::vector<std::string>& all, const std::vector<std::string>& more) {
@@ -58,7 +59,7 @@ Plan make_plan(const FabricFile& file, const LiveFabric& live, bool silent_usabl
     for (const std::size_t place : places) {
       jobs.push_back(file.jobs[place]);
       if (trees == Trees::keep_number) {
-        jobs.back().trees_kept = trees_of(live.changeable(), jobs.back().id);
+        jobs.back().trees_kept = trees_of(live.changeable(), jobs.back());
       }
     }
     auto placed = place_what_fits(topology, jobs, live.installed(), file.groups);

@@ -118,14 +118,16 @@ control::Queried<std::vector<control::StallRow>> Dataplane::stalled(std::size_t 
 // All packets of a tree go to one core; the others have the tree as well.
 control::Queried<std::vector<control::TreeRow>> Dataplane::tree_states() {
   const std::lock_guard lock(mutex_);
-  std::map<std::tuple<std::size_t, std::uint32_t, std::uint16_t>, control::TreeRow> merged;
+  std::map<std::tuple<std::size_t, std::string, std::uint32_t, std::uint16_t>, control::TreeRow>
+      merged;
   const auto asked = on_cores([&](Core& core, Time now) {
     for (std::size_t s = 0; s < core.shares().size(); ++s) {
       for (const auto& view : core.shares()[s].logical->engines()) {
         for (const auto& tree : view.engine->trees()) {
           const auto idle = tree.used ? std::optional(now - *tree.used) : std::nullopt;
-          keep_better(merged, std::tuple{s, tree.job, tree.tree},
-                      control::TreeRow{config_.switches[s].config.name, tree, idle},
+          const std::string engine(view.name);
+          keep_better(merged, std::tuple{s, engine, tree.job, tree.tree},
+                      control::TreeRow{config_.switches[s].config.name, tree, idle, engine},
                       [](const auto& a, const auto& b) { return a.tree.used > b.tree.used; });
         }
       }

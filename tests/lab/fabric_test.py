@@ -131,8 +131,14 @@ class Fabric(unittest.TestCase):
         self.assertIn("TRIBUTARY_SHARE=0.75\n", partial)
         self.assertIn(f"TRIBUTARY_TREES={groups[0]},{groups[1]}", done.stdout)
 
+    def kill(self, daemon: str) -> None:
+        """Until the kernel has taken its socket back, connections are accepted, and closed."""
+        self.lab.tool("kill", daemon)
+        support.until(lambda: self.lab.ctl("status", daemon=daemon).returncode == NO_DAEMON,
+                      what=f"the end of {daemon}")
+
     def test_a_dead_daemon_stops_all(self):
-        self.lab.tool("kill", "spine2")
+        self.kill("spine2")
         for command in ("plan", "apply", "remove"):
             done = self.fabric(command)
             self.assertEqual(done.returncode, NO_DAEMON, done.stderr)
@@ -141,7 +147,7 @@ class Fabric(unittest.TestCase):
         self.assertFalse(any(self.installed().values()))
 
     def test_a_dead_daemon_can_be_gone_around(self):
-        self.lab.tool("kill", "spine2")
+        self.kill("spine2")
         jobs = self.fabric_json("apply", "--skip-unreachable")["jobs"]
         self.assertEqual([tree["root"] for tree in jobs[0]["trees"]], ["spine1"])
         self.lab.tool("restart", "spine2")
@@ -187,7 +193,7 @@ class Fabric(unittest.TestCase):
         self.fabric_json("apply")
         before = self.installed()
         for name in ("leaf3", "spine1"):
-            self.lab.tool("kill", name)
+            self.kill(name)
             self.assertEqual(self.states(), {"installed", "unknown"})
             self.lab.tool("restart", name)
             self.assertEqual(self.installed(), before)
@@ -243,6 +249,7 @@ class Fabric(unittest.TestCase):
     def watching(self, file=None) -> subprocess.Popen:
         watch = subprocess.Popen([support.CTL, "fabric", "watch", file or self.file, "--interval",
                                   "0.2"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(watch.stdout.close)
         self.addCleanup(watch.wait)
         self.addCleanup(watch.kill)
         return watch

@@ -95,6 +95,9 @@ class NetReduce(unittest.TestCase):
                 document = lab.reduce(*SIZES, "--fallback", "error", hosts="h3,h1,h2")
                 self.assertEqual(support.wrong(document), 0)
                 self.assertGreater(figures(lab)["sums_total"], before)
+                state = lab.rows("tree")[0]["state"]
+                self.assertIsNotNone(state["idle_seconds"], "nobody knew that it is in use")
+                self.assertGreater(state["results_total"], 0)
             self.assertEqual(figures(lab)["rings"], len(RINGS) + 2)
 
     def test_rings_over_racks_that_a_controller_set_up(self):

@@ -264,7 +264,7 @@ TEST_F(CtlTest, trees_are_listed_and_removed) {
                    {"held_packets", 3},
                    {"results_total", 90},
                    {"over_cap_total", 1}};
-  backend_.states = {{"leaf1", state, std::chrono::seconds(40)}};
+  backend_.states = {{"leaf1", state, std::chrono::seconds(40), "panama"}};
   start();
   EXPECT_EQ(run("tree").output,
             "SWITCH  JOB  TREE  GROUP        CHILDREN  PARENT  WORKERS-BELOW  WORKERS  QUORUM  "
@@ -289,7 +289,7 @@ TEST_F(CtlTest, trees_in_use_are_removed_by_force_only) {
   used.job = 7;
   used.tree = 1;
   used.active = true;
-  backend_.states = {{"leaf1", used, std::chrono::milliseconds(20)}};
+  backend_.states = {{"leaf1", used, std::chrono::milliseconds(20), "panama"}};
   start();
   const Ran refused = run("tree remove leaf1 7");
   EXPECT_EQ(refused.code, 1);

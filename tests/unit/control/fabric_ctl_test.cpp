@@ -88,6 +88,23 @@ TEST_F(FabricCtlTest, watch_says_what_it_cannot_do_once) {
                                 "most trees = 1)\n");
 }
 
+TEST_F(FabricCtlTest, watch_does_what_it_can_beside_a_job_that_a_switch_refuses) {
+  backend_.running.switches[0].config.protocols.get<panama::PanamaConfig>().trees.push_back(
+      {8, 0, wire::Ipv4Address(239, 1, 1, 1), {0, 1}, 2, 4, 2, 4});
+  start();
+  const Ran watched = run("fabric watch --count 5 --interval 0.05 " +
+                          fabric("[[job]]\nid = 8\nhosts = [\"a\", \"b\"]\n"));
+  EXPECT_EQ(watched.code, 1);
+  const std::string why = "the job is in the configuration file";
+  EXPECT_THAT(watched.output, HasSubstr("changed: leaf1"));
+  const auto first = watched.output.find(why);
+  const auto second = watched.output.find(why, first + 1);
+  EXPECT_NE(first, std::string::npos);
+  EXPECT_EQ(watched.output.find(why, second + 1), std::string::npos) << watched.output;
+  ASSERT_EQ(backend_.installed["leaf1"].size(), 1u);
+  EXPECT_EQ(backend_.installed["leaf1"][0].job, 7u);
+}
+
 TEST_F(FabricCtlTest, a_full_disk_leaves_the_old_environment) {
   start();
   EXPECT_EQ(run("fabric apply --env " + directory_ / "env " + fabric()).code, 0);
@@ -164,7 +181,7 @@ TEST_F(FabricCtlTest, remove_refuses_to_take_what_is_in_use) {
   EXPECT_EQ(run("fabric apply " + fabric()).code, 0);
   engine::TreeStatus used;
   used.job = 7;
-  backend_.states = {{"leaf1", used, std::chrono::milliseconds(9500)}};
+  backend_.states = {{"leaf1", used, std::chrono::milliseconds(9500), "panama"}};
   const Ran refused = run("fabric remove " + fabric());
   EXPECT_EQ(refused.code, 1);
   EXPECT_EQ(refused.output,
@@ -186,7 +203,8 @@ TEST_F(FabricCtlTest, remove_asks_only_whether_its_own_jobs_rest) {
   used.active = true;
   engine::TreeStatus rests;
   rests.job = 8;
-  backend_.states = {{"leaf1", used}, {"leaf1", rests, std::chrono::seconds(10)}};
+  backend_.states = {{"leaf1", used, {}, "panama"},
+                     {"leaf1", rests, std::chrono::seconds(10), "panama"}};
   start();
   EXPECT_THAT(run("fabric remove --job 8 --job 9 " + fabric()).output,
               HasSubstr("job 9 (tree 0; active)"));

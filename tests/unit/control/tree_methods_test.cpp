@@ -72,7 +72,8 @@ TEST_F(TreeMethodsTest, the_list_says_how_a_tree_stands) {
   status.tree = 1;
   status.active = true;
   status.figures = {{"epoch", 3}, {"held_packets", 5}};
-  backend_.states = {{"spine1", status}, {"leaf1", status, std::chrono::milliseconds(250)}};
+  backend_.states = {{"spine1", status, {}, "panama"},
+                     {"leaf1", status, std::chrono::milliseconds(250), "panama"}};
   backend_.states[0].tree.figures = {{"held_packets", 9}};
   const auto listed = call("tree.list");
   ASSERT_TRUE(listed);
@@ -133,6 +134,7 @@ TEST_F(TreeMethodsTest, all_of_a_list_or_none) {
   bad.workers_below = 9;
   EXPECT_THAT(refusal(install({part_of(7, 0), bad})), HasSubstr("workers_below"));
   EXPECT_THAT(refusal(install({part_of(7, 0), part_of(0, 1)})), HasSubstr("number jobs from 1"));
+  EXPECT_THAT(refusal(install({part_of(7, 16)})), HasSubstr("at most 16 trees"));
   EXPECT_TRUE(backend_.installed.empty());
 }
 

@@ -268,6 +268,15 @@ TEST(Placement, a_root_that_failed_moves_its_own_tree_only) {
   EXPECT_EQ(second[0].trees[0].group, first[0].trees[0].group);
 }
 
+TEST(Placement, what_a_switch_that_was_gone_has_left_does_not_change_the_group) {
+  const auto topology = two_levels(3, 1, 1);
+  const auto job = job_of(7, {0, 1, 2});
+  auto before = installed(placed(topology, {job}));
+  const auto group = before[0].part.group;
+  before[1].part.group = wire::Ipv4Address(239, 192, 0, 77);
+  EXPECT_EQ(placed(topology, {job}, before)[0].trees[0].group, group);
+}
+
 TEST(Placement, trees_that_are_kept_share_a_root_where_none_is_left) {
   auto topology = two_levels(2, 2, 2);
   const auto job = job_of(7, all_hosts(topology));

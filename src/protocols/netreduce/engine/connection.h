@@ -66,6 +66,7 @@ class Connection {
 
   bool is_silent(Time now) const { return now - last_packet_ > silence_max; }
   void touch(Time now) { last_packet_ = now; }
+  Time last_packet() const { return last_packet_; }
 
   // The first packet of a gradient message came, for the first time or again. What was known to lie
   // at the same sequence numbers is out of date and forgotten. Null: a later message has its place,

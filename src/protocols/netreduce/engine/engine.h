@@ -47,6 +47,7 @@ class NetReduceEngine final : public engine::Engine {
   std::vector<engine::JobStatus> jobs() const override;
   std::vector<engine::DescriptorStatus> descriptors(Time now, std::size_t limit) const override;
   std::vector<engine::StallStatus> stalled(Time now, std::size_t limit) const override;
+  std::vector<engine::TreeStatus> trees() const override;
 
   // Sets rings up and takes them down; those that stay as they were keep what they hold. That can
   // always be done.

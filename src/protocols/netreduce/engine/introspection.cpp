@@ -108,6 +108,19 @@ std::vector<engine::JobStatus> NetReduceEngine::jobs() const {
   return rows;
 }
 
+// Each ring is the one tree of its job.
+std::vector<engine::TreeStatus> NetReduceEngine::trees() const {
+  std::vector<engine::TreeStatus> rows;
+  for (const auto& job : jobs()) {
+    rows.push_back({job.job,
+                    0,
+                    job.descriptors != 0,
+                    rings_[rows.size()]->used(),
+                    {{"contributions_total", job.contributions}, {"results_total", job.results}}});
+  }
+  return rows;
+}
+
 std::vector<engine::DescriptorStatus> NetReduceEngine::descriptors(Time now,
                                                                    std::size_t limit) const {
   std::vector<engine::DescriptorStatus> rows;

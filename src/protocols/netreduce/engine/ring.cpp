@@ -22,6 +22,13 @@ Ring::Ring(const RingConfig& config)
   }
 }
 
+std::optional<Time> Ring::used() const {
+  const auto latest = std::max_element(
+      connections_.begin(), connections_.end(),
+      [](const auto& a, const auto& b) { return a.last_packet() < b.last_packet(); });
+  return latest->last_packet() == Time{} ? std::nullopt : std::optional(latest->last_packet());
+}
+
 std::size_t Ring::claimed() const {
   return static_cast<std::size_t>(
       std::count_if(connections_.begin(), connections_.end(),

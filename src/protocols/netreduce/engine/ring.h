@@ -38,6 +38,8 @@ class Ring {
   }
   // Ranks whose connection is known.
   std::size_t claimed() const;
+  // When one of them was heard last; no value: never.
+  std::optional<Time> used() const;
   AggregatorArray& aggregators() { return aggregators_; }
   // Of what stands behind so many bytes of a payload; null: full packets only have one.
   const wire::Crc32Joint* joint(std::size_t payload_bytes, std::size_t header_bytes) const {

@@ -49,6 +49,10 @@ tl::expected<void, std::string> add(switching::SwitchConfig& config, const TreeP
   if (!part.group.is_multicast()) {
     return tl::unexpected(std::string("`group` is to be a multicast address"));
   }
+  if (part.tree >= control::trees_per_job_max) {
+    return tl::unexpected("a job has at most " + std::to_string(control::trees_per_job_max) +
+                          " trees, numbered from 0");
+  }
   auto tree = resolved(part, config);
   if (!tree) {
     return tl::unexpected(tree.error());
