@@ -55,7 +55,7 @@ class Watch {
     const auto silent = silent_in(live);
     const bool settled = silent == silent_;  // a daemon that is restarted is back by the next look
     silent_ = silent;
-    if (settled && live.faults().empty() && all_gone(live)) {
+    if (settled && live.faults().empty() && all_silent_are_gone(live)) {
       bring_about(live, look);
     }
     return look;
@@ -85,7 +85,7 @@ class Watch {
   }
 
   // Of switches that say nothing. One that refuses, or says what is not understood, is there.
-  bool all_gone(const LiveFabric& live) const {
+  bool all_silent_are_gone(const LiveFabric& live) const {
     using Kind = control::CallError::Kind;
     for (std::size_t sw = 0; sw < file_.points.size(); ++sw) {
       const auto& error = live.silence(sw);
@@ -192,7 +192,7 @@ void print(const Options& options, const FabricFile& file, const Look& look) {
   if (options.json) {
     std::printf("%s\n",
                 json({{"changes", to_json(file, look.changed)}, {"problems", look.problems}})
-                    .dump()
+                    .dump(-1, ' ', false, json::error_handler_t::replace)  // paths may be no UTF-8
                     .c_str());
   } else {
     for (const std::string& problem : look.problems) {

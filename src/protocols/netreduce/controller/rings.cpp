@@ -2,6 +2,7 @@
 #include "protocols/netreduce/controller/rings.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "protocols/netreduce/engine/config.h"
@@ -24,7 +25,8 @@ constexpr Setting settings[] = {
     {"mtu", "TRIBUTARY_NETREDUCE_MTU", &RingConfig::mtu, 4096},
 };
 
-constexpr std::string_view setting_names[] = {"window", "message_packets", "mtu"};
+constexpr std::string_view setting_names[] = {settings[0].name, settings[1].name, settings[2].name};
+static_assert(std::size(setting_names) == std::size(settings));
 
 std::vector<wire::IpAddress> ip_addresses(const std::vector<wire::Ipv4Address>& addresses) {
   return {addresses.begin(), addresses.end()};
