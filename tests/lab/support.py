@@ -223,6 +223,14 @@ def wrong(document: dict) -> int:
                for place in ("out_of_place", "in_place") if place in row)
 
 
+def assert_switches_reduce(case: unittest.TestCase, document: dict) -> None:
+    """Where contributions come too late for each other, on a machine that is busy otherwise, no
+    switch can add them, and their leader does; most of them are added on the way."""
+    statistics = document["statistics"]
+    case.assertGreater(statistics["switch_sums_seen"], 0)
+    case.assertGreater(statistics["blocks_in_network"], statistics["blocks_by_hosts"])
+
+
 def until(condition, timeout_s: float = PATIENCE_S, what: str = "it") -> None:
     end = time.monotonic() + timeout_s
     while not condition():
