@@ -96,7 +96,7 @@ class Losses(unittest.TestCase):
                     return [counted["rx_packets_total"], counted["rx_missed_packets_total"],
                             self.dropped_by_sender(interface)]
 
-                support.until(lambda: sum(seen()) >= SENT, 5, what=f"{port}: {seen()}, the count")
+                support.until(lambda: sum(seen()) >= SENT, what=f"{port}: {seen()}, the count")
                 received, missed, _ = seen()
                 self.assertEqual(sum(seen()), SENT, seen())
                 self.assertGreaterEqual(received, 512 if "tap" != port else 1)

@@ -106,9 +106,9 @@ class Start(unittest.TestCase):
                     client.connect(f"{self._directory.name}/control.sock")
             return status()["log_dropped_total"] > 0
 
-        support.until(log_more, timeout_s=60, what="a message that has no room")
+        support.until(log_more, what="a message that has no room")
         child.terminate()
-        child.wait(timeout=20)
+        child.wait(timeout=support.PATIENCE_S)
         self.assertEqual(child.returncode, 0)
 
     def test_missing_privileges_have_names(self):
