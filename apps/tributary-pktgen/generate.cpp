@@ -27,8 +27,6 @@ using Reports = std::vector<std::unique_ptr<Report>>;
 constexpr int exit_failed = 1;
 constexpr std::chrono::milliseconds tick{20};
 constexpr std::chrono::milliseconds loop_timeout{500};
-// tributaryd and others look ten times a second whether a port has a link.
-constexpr std::chrono::milliseconds link_settles{300};
 
 volatile std::sig_atomic_t signals_received = 0;
 
@@ -198,7 +196,7 @@ int generate(const Options& options) {
   if (const auto linked = ports->wait_for_links([] { return signals_received != 0; }); !linked) {
     return fail(linked.error());
   }
-  std::this_thread::sleep_for(link_settles);
+  std::this_thread::sleep_for(options.settle);
   dataplane::MbufPool pool(ports->mempool());
   const traffic::Stations stations(options.conditions.stations);
   traffic::Neighbours neighbours(stations, pool);

@@ -54,6 +54,9 @@ void declare_run(CLI::App& app, Raw& raw, Options& options) {
       ->capture_default_str();
   app.add_option("--line-rate", raw.line_rate, "of a port, as in 10Gbit");
   app.add_option("--warm-up", raw.warm_up, "at the same rate, not counted")->capture_default_str();
+  app.add_option("--settle", raw.settle,
+                 "how long switches may take to see that their links are up, before it begins")
+      ->capture_default_str();
   app.add_option("--drain", raw.drain, "how long to wait for what is under way at the end")
       ->capture_default_str();
   if (options.mode() == Mode::run) {

@@ -30,6 +30,7 @@ struct Options {
   std::string json;  // file, "-" for standard output; empty: none
   std::string csv;
   std::chrono::milliseconds interval{1000};
+  Duration settle{};  // between the links' coming up and the first packet
   bool quiet = false;
   bool send_only = false;  // nothing has to come back
 

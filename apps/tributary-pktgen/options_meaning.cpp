@@ -67,6 +67,7 @@ void interpret_run(const Raw& raw, Options& options) {
       duration_of(options.mode() == Mode::run ? "--duration" : "--trial", raw.duration);
   trial.warm_up = duration_of("--warm-up", raw.warm_up);
   trial.drain = duration_of("--drain", raw.drain);
+  options.settle = duration_of("--settle", raw.settle);
   if (trial.duration <= Duration::zero()) {
     refuse(options.mode() == Mode::run ? "--duration" : "--trial", "must not be 0");
   }

@@ -20,6 +20,7 @@ struct Raw {
   std::string rate = "unlimited";
   std::string duration = "10s";
   std::string warm_up = "0s";
+  std::string settle = "300ms";  // tributaryd looks ten times a second whether a port has a link
   std::string drain = "2s";
   std::string interval = "1s";
   double precision = 1;  // percent

@@ -85,6 +85,7 @@ class Pktgen(unittest.TestCase):
     def document(self, *arguments, **more) -> dict:
         """Nothing counts as lost because somebody was held up."""
         patience = [] if "--drain" in arguments else ["--drain", "30s"]
+        patience += ["--settle", "2s"]
         if arguments[0] in ("canary", "panama", "netreduce") and "--block-timeout" not in arguments:
             patience += ["--block-timeout", "30s"]
         return json.loads(self.pktgen(*arguments, "--core", self.cpus[-1], "--json", "-", *patience,
@@ -265,7 +266,10 @@ class Pktgen(unittest.TestCase):
                                   "--rate", "40Mbit", "--trial", "1s", "--precision", "4",
                                   "--drain", "1s")
         self.assertGreater(len(found["trials"]), 3)
-        self.assertGreater(found["trials"][0]["loss"], 0)
+        # A generator that is held up offers less than it was asked to.
+        for trial in found["trials"]:
+            if trial["line_bits_per_second"] > 22e6:
+                self.assertGreater(trial["loss"], 0, trial)
         self.assertEqual(found["best"]["lost"], 0)
         # What the queue holds at the end of a trial of one second is 0.5 Mbit.
         self.assertLess(found["best"]["line_bits_per_second"], 21.5e6, found)
