@@ -135,8 +135,9 @@ class Pause(unittest.TestCase):
         with self.blast("sender", SLOW, CS7, 40):
             self.await_overload()
             sent = self.trickle(500)
-            # All of them, past what waits and is lost.
-            self.await_count("far", "quick", "tx_packets_total", sent - 1)
+            # Past what waits; a sender that was held up makes up for it with more at once than the
+            # first switch, which is not held to lose nothing, may have room for.
+            self.await_count("far", "quick", "tx_packets_total", sent / 2)
         self.await_rest()
         counted = self.counted()
         self.assertEqual(self.losses_behind_the_first(counted), 0, counted)
