@@ -146,7 +146,7 @@ class Session {
   }
 
   void feed(PacketPtr packet) {
-    if (packet != nullptr && canary::claims(engine::parse_frame(*packet))) {
+    if (packet != nullptr && canary::engine_kind.protocol.claims(engine::parse_frame(*packet))) {
       hold(harness_.process(std::move(packet), now_));
     }
   }
@@ -175,7 +175,7 @@ class Session {
   // Whatever leaves is a whole packet that the next switch takes.
   static void check(const test::Sent& departure) {
     const auto frame = engine::parse_frame(*departure.packet);
-    assert(canary::claims(frame));
+    assert(canary::engine_kind.protocol.claims(frame));
     const auto view =
         wire::parse_canary(frame.payload, frame.udp != nullptr ? wire::Encapsulation::udp
                                                                : wire::Encapsulation::ethernet);

@@ -143,13 +143,14 @@ class Session {
   static bool is_v6(Packet& packet) { return engine::parse_frame(packet).ipv4 == nullptr; }
 
   void feed(PacketPtr packet) {
-    if (packet == nullptr || !netreduce::claims(engine::parse_frame(*packet))) {
+    if (packet == nullptr ||
+        !netreduce::engine_kind.protocol.claims(engine::parse_frame(*packet))) {
       return;
     }
     for (auto& sent : harness_.process(std::move(packet), now_)) {
       // What was kept goes on whole and intact.
       assert(sent.received || test::has_right_icrc(*sent.packet));
-      assert(netreduce::claims(engine::parse_frame(*sent.packet)));
+      assert(netreduce::engine_kind.protocol.claims(engine::parse_frame(*sent.packet)));
       assert(!sent.towards || *sent.towards == wire::Ipv4Address(10, 9, 9, 9));
     }
   }

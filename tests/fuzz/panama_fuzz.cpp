@@ -137,7 +137,7 @@ class Session {
   }
 
   void feed(PacketPtr packet) {
-    if (packet != nullptr && panama::claims(engine::parse_frame(*packet))) {
+    if (packet != nullptr && panama::engine_kind.protocol.claims(engine::parse_frame(*packet))) {
       hold(harness_.process(std::move(packet), now_));
     }
   }
@@ -155,7 +155,7 @@ class Session {
   void hold(std::vector<test::Sent> sent) {
     for (auto& one : sent) {
       const auto frame = engine::parse_frame(*one.packet);
-      assert(panama::claims(frame));
+      assert(panama::engine_kind.protocol.claims(frame));
       assert(wire::parse_panama(frame.payload).error == wire::PanamaError::none);
       assert(one.port < self.ports);
       held_.push_back(std::move(one.packet));

@@ -123,7 +123,7 @@ void print_hop(const Hop& hop) {
     const auto type = frame.ethernet->type.value();
     const bool raw = type == wire::ethertype::canary;
     what = type == wire::ethertype::arp ? "ARP" : "type " + std::to_string(type);
-    if (panama::claims(frame)) {
+    if (panama::engine_kind.protocol.claims(frame)) {
       what = describe_panama(frame.payload);
     } else if (frame.udp != nullptr && frame.udp->destination_port.value() == wire::roce_udp_port) {
       what = describe_roce(frame.payload);

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/canary/engine/protocol.h"
 
-#include "engine/kind.h"
 #include "protocols/canary/engine/drop_reasons.h"
 #include "protocols/canary/engine/engine.h"
 #include "protocols/canary/wire.h"
 
 namespace tributary::canary {
+namespace {
 
 std::uint64_t key(const engine::Frame& frame) {
   return wire::peek_canary_key(frame.payload);
 }
 
-extern const engine::EngineKind engine_kind;
+}  // namespace
+
 constexpr engine::EngineKind engine_kind = engine::kind_of<CanaryEngine, CanaryConfig>(
     {.name = "canary",
      .udp_ports = {wire::canary_udp_port_first, wire::canary_udp_port_last},
@@ -20,9 +21,5 @@ constexpr engine::EngineKind engine_kind = engine::kind_of<CanaryEngine, CanaryC
      .not_served = drop::not_served,
      .key = key,
      .drop_reasons = drop::names});
-
-bool claims(const engine::Frame& frame) {
-  return engine_kind.protocol.claims(frame);
-}
 
 }  // namespace tributary::canary

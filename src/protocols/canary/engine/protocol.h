@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "engine/protocol.h"
+#include "engine/kind.h"
 
 namespace tributary::canary {
 
-// Canary over UDP (destination port in the range) or directly over Ethernet.
-bool claims(const engine::Frame& frame);
-
-// Job and block; 0 if the packet is too short for its header.
-std::uint64_t key(const engine::Frame& frame);
+// Canary over UDP (destination port in the range) or directly over Ethernet. Job and block are the
+// key of a packet; 0 if it is too short for its header.
+extern const engine::EngineKind engine_kind;
 
 }  // namespace tributary::canary

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/netreduce/engine/protocol.h"
 
-#include "engine/kind.h"
 #include "protocols/netreduce/engine/datagram.h"
 #include "protocols/netreduce/engine/drop_reasons.h"
 #include "protocols/netreduce/engine/engine.h"
@@ -24,13 +23,12 @@ bool is_request(const engine::Frame& frame) {
          begins_with_request(datagram.payload);
 }
 
-}  // namespace
-
 std::uint64_t key(const engine::Frame&) {
   return 0;
 }
 
-extern const engine::EngineKind engine_kind;
+}  // namespace
+
 constexpr engine::EngineKind engine_kind = engine::kind_of<NetReduceEngine, NetReduceConfig>(
     {.name = "netreduce",
      .udp_ports = {wire::roce_udp_port, wire::roce_udp_port},
@@ -38,9 +36,5 @@ constexpr engine::EngineKind engine_kind = engine::kind_of<NetReduceEngine, NetR
      .confirms = is_request,
      .key = key,
      .drop_reasons = drop::names});
-
-bool claims(const engine::Frame& frame) {
-  return engine_kind.protocol.claims(frame);
-}
 
 }  // namespace tributary::netreduce

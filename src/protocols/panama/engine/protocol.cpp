@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/panama/engine/protocol.h"
 
-#include "engine/kind.h"
 #include "protocols/panama/engine/drop_reasons.h"
 #include "protocols/panama/engine/engine.h"
 #include "protocols/panama/wire.h"
@@ -14,13 +13,12 @@ bool has_dscp(const engine::Frame& frame) {
   return frame.ipv4->tos >> ecn_bits == wire::panama_dscp;
 }
 
-}  // namespace
-
 std::uint64_t key(const engine::Frame& frame) {
   return wire::peek_panama_key(frame.payload);
 }
 
-extern const engine::EngineKind engine_kind;
+}  // namespace
+
 constexpr engine::EngineKind engine_kind = engine::kind_of<PanamaEngine, PanamaConfig>(
     {.name = "panama",
      .udp_ports = {wire::panama_udp_port, wire::panama_udp_port},
@@ -28,9 +26,5 @@ constexpr engine::EngineKind engine_kind = engine::kind_of<PanamaEngine, PanamaC
      .key = key,
      .drop_reasons = drop::names,
      .to_groups = true});
-
-bool claims(const engine::Frame& frame) {
-  return engine_kind.protocol.claims(frame);
-}
 
 }  // namespace tributary::panama

@@ -113,7 +113,8 @@ PanamaTraffic::Tree* PanamaTraffic::find_tree(const engine::Frame& frame,
 
 void PanamaTraffic::arrived(PacketPtr packet, std::size_t port, Time now, traffic::Outbox& out) {
   const auto frame = engine::parse_frame(*packet);
-  if (!claims(frame) || frame.ipv4->header_bytes() != sizeof(wire::Ipv4Header)) {
+  if (!engine_kind.protocol.claims(frame) ||
+      frame.ipv4->header_bytes() != sizeof(wire::Ipv4Header)) {
     ++counters_.foreign;
     return;
   }

@@ -225,11 +225,11 @@ TEST(NetReduceProtocol, claims_the_requests_of_reliable_connections) {
     *bth = static_cast<std::uint8_t>(opcode);
     const bool is_request =
         opcode <= 0x0c || opcode == 0x13 || opcode == 0x14 || opcode == 0x16 || opcode == 0x17;
-    EXPECT_EQ(claims(engine::parse_frame(*packet)), is_request) << opcode;
+    EXPECT_EQ(engine_kind.protocol.claims(engine::parse_frame(*packet)), is_request) << opcode;
   }
   auto other =
       test::make_udp(pool, {test::mac(1), test::mac(2), address_of(0), address_of(1)}, 1, 4790, 32);
-  EXPECT_FALSE(claims(engine::parse_frame(*other)));
+  EXPECT_FALSE(engine_kind.protocol.claims(engine::parse_frame(*other)));
 }
 
 TEST_F(NetReduceTest, damaged_packets_are_dropped) {

@@ -275,7 +275,7 @@ class Network {
       const auto rank = static_cast<std::uint16_t>(destination - address_of(0).value());
       travel({std::move(sent), tree_.next(*event.at, rank), rank, false, 0});
     };
-    if (!claims(engine::parse_frame(*packet))) {
+    if (!engine_kind.protocol.claims(engine::parse_frame(*packet))) {
       return deliver(std::move(packet));
     }
     for (auto& sent :

@@ -229,7 +229,7 @@ class RingNetwork {
   }
 
   void pass_switch(PacketPtr packet) {
-    if (!netreduce::claims(engine::parse_frame(*packet))) {
+    if (!netreduce::engine_kind.protocol.claims(engine::parse_frame(*packet))) {
       return travel(std::move(packet), false);
     }
     const tributary::Time at{now.time_since_epoch()};
