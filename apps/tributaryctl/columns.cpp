@@ -132,6 +132,7 @@ constexpr Column counter_table[] = {
 
 constexpr Column tree_columns[] = {
     {"SWITCH", "/switch"},
+    {"ENGINE", "/engine"},
     {"JOB", "/job", Show::plain, true},
     {"TREE", "/tree", Show::plain, true},
     {"GROUP", "/group"},

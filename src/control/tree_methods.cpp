@@ -33,6 +33,7 @@ json all_rows(Backend& backend, const std::vector<TreeRow>& states) {
   const auto add = [&](const std::string& switch_name, const TreePart& part, const char* origin) {
     json row = to_json(part);
     row["switch"] = switch_name;
+    row["engine"] = part.engine;
     row["origin"] = origin;
     row["state"] = state_of(states, switch_name, part);
     rows.push_back(std::move(row));

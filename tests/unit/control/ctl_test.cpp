@@ -267,12 +267,12 @@ TEST_F(CtlTest, trees_are_listed_and_removed) {
   backend_.states = {{"leaf1", state, std::chrono::seconds(40), "panama"}};
   start();
   EXPECT_EQ(run("tree").output,
-            "SWITCH  JOB  TREE  GROUP        CHILDREN  PARENT  WORKERS-BELOW  WORKERS  QUORUM  "
-            "ORIGIN      ACTIVE    IDLE  CAP  GRANTED  HELD  RESULTS  OVER-CAP\n"
-            "leaf1     7     0  239.192.0.1  h1,h2     up1                 2        4       4  "
-            "controller  no      40.0 s    6        8     3       90         1\n"
-            "leaf1     8     1  239.192.0.2  h1,h2     up1                 2        4       4  "
-            "controller  -            -    -        -     -        -         -\n");
+            "SWITCH  ENGINE  JOB  TREE  GROUP        CHILDREN  PARENT  WORKERS-BELOW  WORKERS  "
+            "QUORUM  ORIGIN      ACTIVE    IDLE  CAP  GRANTED  HELD  RESULTS  OVER-CAP\n"
+            "leaf1   panama    7     0  239.192.0.1  h1,h2     up1                 2        4  "
+            "     4  controller  no      40.0 s    6        8     3       90         1\n"
+            "leaf1   panama    8     1  239.192.0.2  h1,h2     up1                 2        4  "
+            "     4  controller  -            -    -        -     -        -         -\n");
   EXPECT_EQ(run("tree remove leaf1 7").code, 0);
   EXPECT_EQ(backend_.installed, (RuntimeTrees{{"leaf1", {part_of(8, 1)}}}));
   EXPECT_EQ(run("tree remove leaf9 7").code, 1);

@@ -50,6 +50,7 @@ TEST_F(TreeMethodsTest, what_is_installed_is_listed_and_removed) {
   EXPECT_EQ((*listed)["rows_total"], 2);
   json row = (*listed)["rows"][1];
   EXPECT_EQ(row["switch"], "leaf1");
+  EXPECT_EQ(row["engine"], "panama") << "also where tree.install may leave it out";
   EXPECT_EQ(row["origin"], "controller");
   row.erase("switch");
   row.erase("origin");
