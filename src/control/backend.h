@@ -10,7 +10,7 @@
 
 #include "control/config.h"
 #include "control/runtime_trees.h"
-#include "engine/engine.h"
+#include "engine/status.h"
 #include "forwarding/rows.h"
 #include "packet/fate.h"
 

@@ -8,7 +8,7 @@
 #include <tl/expected.hpp>
 
 #include "control/runtime_trees.h"
-#include "engine/engine.h"
+#include "engine/status.h"
 
 namespace tributary::control {
 

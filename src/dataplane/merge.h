@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/engine.h"
+#include "engine/status.h"
 
 namespace tributary::dataplane {
 
@@ -34,16 +34,6 @@ inline void merge_figure(std::vector<std::pair<std::string, std::uint64_t>>& fig
   } else {
     known->second = merge(known->second, figure.value, figure.merge);
   }
-}
-
-inline void merge_job(engine::JobStatus& row, const engine::JobStatus& job) {
-  row.job = job.job;
-  row.contributions += job.contributions;
-  row.results += job.results;
-  row.bypassed += job.bypassed;
-  row.descriptors += job.descriptors;
-  row.descriptors_high_water = std::max(row.descriptors_high_water, job.descriptors_high_water);
-  row.timeout = std::max(row.timeout, job.timeout);
 }
 
 // Every core has learned for itself: of two entries for one key the better is kept.

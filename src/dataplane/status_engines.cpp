@@ -51,7 +51,7 @@ control::Queried<std::vector<control::JobRow>> Dataplane::jobs() {
     for (std::size_t s = 0; s < core.shares().size(); ++s) {
       for (const auto& view : core.shares()[s].logical->engines()) {
         for (const auto& job : view.engine->jobs()) {
-          merge_job(merged[{s, std::string(view.name), job.job}], job);
+          merged[{s, std::string(view.name), job.job}].merge(job);
         }
       }
     }

@@ -39,9 +39,6 @@ class EchoEngine final : public engine::Engine {
   void expire(Time, engine::Actions&) override {}
 
   std::vector<engine::Figure> figures() const override { return {{"echoes_total", echoes_}}; }
-  std::vector<engine::JobStatus> jobs() const override { return {}; }
-  std::vector<engine::DescriptorStatus> descriptors(Time, std::size_t) const override { return {}; }
-  std::vector<engine::StallStatus> stalled(Time, std::size_t) const override { return {}; }
 
   bool reconfigure(const EchoConfig& config) {
     config_ = config;

@@ -22,21 +22,5 @@ TEST(Merge, FiguresOfCoresMergeAsTheyAreMarked) {
                                    Pair("wnd_cap", 5)));
 }
 
-TEST(Merge, AJobHasTheHighWaterMarkOfOneCore) {
-  engine::JobStatus row;
-  for (const std::uint64_t value : {5u, 7u}) {
-    engine::JobStatus job;
-    job.job = 9;
-    job.contributions = value;
-    job.descriptors = value;
-    job.descriptors_high_water = value;
-    merge_job(row, job);
-  }
-  EXPECT_EQ(row.job, 9u);
-  EXPECT_EQ(row.contributions, 12u);
-  EXPECT_EQ(row.descriptors, 12u);
-  EXPECT_EQ(row.descriptors_high_water, 7u);
-}
-
 }  // namespace
 }  // namespace tributary::dataplane

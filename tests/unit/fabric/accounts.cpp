@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "unit/fabric/accounts.h"
 
-#include <algorithm>
 #include <initializer_list>
 #include <string_view>
 
@@ -44,10 +43,7 @@ void expect_jobs_add_up(const VirtualFabric& fabric, std::size_t index, const Fi
   engine::JobStatus all;
   for (const auto* engine : fabric.engines(index)) {
     for (const auto& job : engine->jobs()) {
-      all.contributions += job.contributions;
-      all.bypassed += job.bypassed;
-      all.results += job.results;
-      all.descriptors += job.descriptors;
+      all.merge(job);
     }
   }
   EXPECT_EQ(figures.at("contributions_total"), all.contributions);
@@ -75,12 +71,7 @@ engine::JobStatus job_of(const VirtualFabric& fabric, std::uint32_t job) {
     for (const auto* engine : fabric.engines(index)) {
       for (const auto& status : engine->jobs()) {
         if (status.job == job) {
-          all.contributions += status.contributions;
-          all.results += status.results;
-          all.bypassed += status.bypassed;
-          all.descriptors += status.descriptors;
-          all.descriptors_high_water =
-              std::max(all.descriptors_high_water, status.descriptors_high_water);
+          all.merge(status);
         }
       }
     }

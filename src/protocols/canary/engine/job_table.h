@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/engine.h"
+#include "engine/status.h"
 #include "packet/clock.h"
 
 namespace tributary::canary {
