@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -55,6 +56,12 @@ struct CanaryConfig {
   std::vector<JobRule> jobs;  // each job once
   // Seed of the slot hash, so that a stranger cannot aim at a slot; 0 draws one at start-up.
   std::uint64_t hash_seed = 0;
+
+  // How old a descriptor becomes. A block that still gathers is never freed: its time to send comes
+  // first.
+  Duration age_limit() const {
+    return std::max({age_max, timeout.value_or(timeout_max), root_timeout});
+  }
 };
 
 }  // namespace tributary::canary

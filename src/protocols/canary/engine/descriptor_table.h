@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/prefetch.h"
 #include "packet/clock.h"
 #include "packet/packet.h"
 #include "protocols/canary/engine/job_table.h"
@@ -42,13 +43,8 @@ struct BlockShape {
 };
 inline BlockShape shape_of(const Message& message) {
   const auto& header = *message.header;
-  return {header.destination,
-          message.udp_port(),
-          header.hosts.value(),
-          header.elements.value(),
-          header.element_type,
-          header.op,
-          message.is_udp() ? wire::Encapsulation::udp : wire::Encapsulation::ethernet};
+  return {header.destination,  message.udp_port(), header.hosts.value(),   header.elements.value(),
+          header.element_type, header.op,          message.encapsulation()};
 }
 
 // The job in an aggregation key.
@@ -122,10 +118,7 @@ class DescriptorTable {
   // Brings to the cache what find_at() will look at.
   void prefetch(const Place& place) const {
     if (place.slot != Partitions::none) {
-      const auto* bytes = reinterpret_cast<const std::byte*>(&slots_[place.slot]);
-      for (std::size_t at = 0; at < sizeof(Descriptor); at += cache_line) {
-        __builtin_prefetch(bytes + at);
-      }
+      engine::prefetch(&slots_[place.slot], sizeof(Descriptor));
     }
   }
   // Occupies a free slot for `key`, which is not in the table, and starts its timer; null is a
@@ -168,7 +161,6 @@ class DescriptorTable {
 
  private:
   static constexpr std::uint32_t alternatives = 4;
-  static constexpr std::size_t cache_line = 64;
   struct Places {
     std::array<std::uint32_t, 1 + alternatives> slots{};
     std::uint32_t count = 0;

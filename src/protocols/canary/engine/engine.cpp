@@ -2,20 +2,16 @@
 #include "protocols/canary/engine/engine.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <optional>
 #include <random>
 #include <utility>
 
+#include "engine/prefetch.h"
 #include "protocols/canary/engine/checks.h"
 #include "protocols/canary/engine/drop_reasons.h"
 
 namespace tributary::canary {
 namespace {
-
-// Waited for while nothing is known of a job.
-constexpr Duration timeout_initial = std::chrono::milliseconds(1);
 
 // A job for whose blocks there is no room has a window of them under way from each of its workers.
 constexpr std::uint32_t bypassed_min = 16384;
@@ -26,70 +22,67 @@ std::uint64_t draw_seed() {
   return (std::uint64_t{device()} << 32) | device();
 }
 
+// What a header tells of its block without being checked, which what only passes is not.
+bool may_be_of(const wire::CanaryHeader& header, const BlockShape& shape) {
+  return header.destination == shape.leader && header.hosts.value() == shape.hosts;
+}
+
+// A result names the child it is for where a contribution names the leader, and may be longer or
+// shorter: a reduce ends with results without data, a broadcast begins with such contributions. A
+// release has no data to go wrong; its sender may know no more of the block than its id.
+bool is_answer_to(const Message& message, const BlockShape& block) {
+  const auto& header = *message.header;
+  if (message.encapsulation() != block.encapsulation || header.hosts.value() != block.hosts) {
+    return false;
+  }
+  return header.kind == wire::CanaryKind::release ||
+         (header.element_type == block.type && header.op == block.op);
+}
+
 }  // namespace
 
 CanaryEngine::CanaryEngine(const CanaryConfig& config, const engine::SwitchIdentity& self,
                            PacketPool& pool)
     : config_(config),
       self_(self),
-      pool_(pool),
       seed_(config.hash_seed != 0 ? config.hash_seed : draw_seed()),
-      table_(config.descriptors, seed_, config.partitions),
-      children_(table_.size()),
-      wide_(table_.size()),
-      bypassed_(std::max(bypassed_min, bypassed_per_descriptor * table_.size()), seed_),
-      tenants_(config, table_.size(), self.ports, seed_) {}
+      blocks_(config, self.ports, seed_),
+      admission_(config_, blocks_),
+      patience_(config_),
+      results_(self_, pool),
+      bypassed_(std::max(bypassed_min, bypassed_per_descriptor * blocks_.table.size()), seed_) {}
 
 void CanaryEngine::process(std::span<engine::Arrival> burst, Time now, engine::Actions& actions) {
   stalls_.expire(now);
-  // So many packets ahead, what a block needs is fetched from memory: first its descriptor, which
-  // tells where its accumulator is, then that and its children.
-  constexpr std::size_t descriptor_ahead = 6;
-  constexpr std::size_t contents_ahead = 3;
-  std::array<DescriptorTable::Place, 2 * contents_ahead + 2> places;
-  static_assert(std::has_single_bit(places.size()) && places.size() > descriptor_ahead);
-  const auto place_of = [&places](std::size_t i) -> auto& {
-    return places[i % places.size()];
+  const Burst current{now, actions};
+  // A descriptor tells where its accumulator is.
+  const auto locate = [this](const engine::Frame& frame) {
+    const auto place = blocks_.table.first_place(wire::peek_canary_key(frame.payload));
+    blocks_.table.prefetch(place);
+    return place;
   };
-  const auto look_for_descriptor = [&](std::size_t i) {
-    if (i < burst.size()) {
-      place_of(i) = table_.first_place(wire::peek_canary_key(burst[i].frame.payload));
-      table_.prefetch(place_of(i));
-    }
+  const auto fetch = [this](const DescriptorTable::Place& place, const engine::Frame& frame) {
+    prefetch_block(place, frame.payload.size());
   };
-  for (std::size_t i = 0; i < descriptor_ahead; ++i) {
-    look_for_descriptor(i);
-  }
-  for (std::size_t i = 0; i < burst.size(); ++i) {
-    look_for_descriptor(i + descriptor_ahead);
-    if (i + contents_ahead < burst.size()) {
-      prefetch_block(place_of(i + contents_ahead), burst[i + contents_ahead].frame.payload.size());
+  const auto handle_one = [&](const DescriptorTable::Place& place, engine::Arrival& arrival) {
+    auto* block = blocks_.table.find_at(place);
+    if (block == nullptr || !continues(*block, arrival)) {
+      return handle(arrival, current);
     }
-    auto* block = table_.find_at(place_of(i));
-    if (block != nullptr && continues(*block, burst[i])) {
-      const auto& frame = burst[i].frame;
-      auto* header = wire::MutableCursor(frame.payload).take<wire::CanaryHeader>();
-      add_to(*block, std::move(burst[i].packet),
-             {frame.ethernet, frame.ipv4, frame.udp, header,
-              frame.payload.subspan(sizeof(wire::CanaryHeader))},
-             now, actions);
-    } else {
-      handle(burst[i], now, actions);
-    }
-  }
+    const auto& frame = arrival.frame;
+    auto* header = wire::MutableCursor(frame.payload).take<wire::CanaryHeader>();
+    const Message message{frame.ethernet, frame.ipv4, frame.udp, header,
+                          frame.payload.subspan(sizeof(wire::CanaryHeader))};
+    add_to(*block, {arrival.packet, message}, current);
+  };
+  engine::handle_ahead(burst, locate, fetch, handle_one);
 }
 
 void CanaryEngine::prefetch_block(const DescriptorTable::Place& place, std::size_t bytes) {
-  constexpr std::size_t cache_line = 64;
-  const auto* block = table_.find_at(place);
-  if (block == nullptr || block->state != Descriptor::State::gathering) {
-    return;
-  }
-  children_.prefetch(place.slot, block->children);
-  const auto* accumulator = static_cast<const std::byte*>(block->accumulator);
-#pragma GCC unroll 4
-  for (std::size_t at = 0; at < bytes; at += cache_line) {
-    __builtin_prefetch(accumulator + at);
+  const auto* block = blocks_.table.find_at(place);
+  if (block != nullptr && block->state == Descriptor::State::gathering) {
+    blocks_.children.prefetch(place.slot, block->children);
+    engine::prefetch(block->accumulator, bytes);
   }
 }
 
@@ -104,136 +97,170 @@ bool CanaryEngine::continues(const Descriptor& block, const engine::Arrival& arr
   }
   const auto& header = headers->canary;
   return header.counter.value() >= 1 && header.counter.value() < block.shape.hosts &&
-         tenants_.may_speak(header.job.value(), arrival.packet->ingress) &&
+         blocks_.tenants.may_speak(header.job.value(), arrival.packet->ingress) &&
          is_from_child(frame, header, self_) &&
          wire::is_intact(header, frame.payload.subspan(sizeof header));
 }
 
-void CanaryEngine::handle(engine::Arrival& arrival, Time now, engine::Actions& actions) {
-  const auto& frame = arrival.frame;
+void CanaryEngine::handle(engine::Arrival& arrival, const Burst& burst) {
+  auto& [packet, frame] = arrival;
   const bool is_udp = frame.udp != nullptr;
   const auto view = wire::parse_canary(
       frame.payload, is_udp ? wire::Encapsulation::udp : wire::Encapsulation::ethernet);
   if (view.error != wire::CanaryError::none) {
-    return actions.drop(std::move(arrival.packet), drop_reason_of(view.error));
+    return burst.actions.drop(std::move(packet), drop_reason_of(view.error));
   }
   const auto& header = *view.header;
   const bool is_for_switches = header.multicast();
   const bool is_contribution = header.kind == wire::CanaryKind::contribution;
-  if (!tenants_.may_speak(header.job.value(), arrival.packet->ingress)) {
-    return actions.drop(std::move(arrival.packet), drop::not_allowed);
+  if (!blocks_.tenants.may_speak(header.job.value(), packet->ingress)) {
+    return burst.actions.drop(std::move(packet), drop::not_allowed);
   }
   const bool is_for_us = (is_udp ? frame.ipv4->destination : header.destination) == self_.address;
   // Leaders and workers are hosts; what a switch marked as "bypass" is for a leader as well.
   if (is_for_us && (!is_for_switches || header.bypass())) {
-    return actions.drop(std::move(arrival.packet), DropReason::local_unserved);
+    return burst.actions.drop(std::move(packet), DropReason::local_unserved);
   }
   if (header.bypass() || (!is_contribution && !is_for_us)) {
-    overhear(frame, view, now, actions);
-    return pass(std::move(arrival.packet), header, actions);
+    overhear(frame, view, burst);
+    return pass(std::move(packet), header, burst);
   }
   if (const auto fault = find_fault(frame, header, self_)) {
-    return actions.drop(std::move(arrival.packet), *fault);
+    return burst.actions.drop(std::move(packet), *fault);
   }
   const Message message{frame.ethernet, is_udp ? frame.ipv4 : nullptr, frame.udp, view.header,
                         view.payload};
   if (is_contribution) {
-    contribute(std::move(arrival.packet), message, now, actions);
+    contribute({packet, message}, burst);
   } else if (header.kind == wire::CanaryKind::restoration) {
-    restore(std::move(arrival.packet), message, actions);
+    restore(std::move(packet), message, burst);
   } else {
-    broadcast(std::move(arrival.packet), message, actions);
+    broadcast(std::move(packet), message, burst);
   }
 }
 
-void CanaryEngine::pass(PacketPtr packet, const wire::CanaryHeader& header,
-                        engine::Actions& actions) {
+void CanaryEngine::pass(PacketPtr packet, const wire::CanaryHeader& header, const Burst& burst) {
   ++counters_.passed;
-  actions.forward(std::move(packet), path_of(header));
+  burst.actions.forward(std::move(packet), path_of(header));
 }
 
-// A block that still gathers is never freed: its time to send comes first.
-Duration CanaryEngine::age_max() const {
-  return std::max(
-      {config_.age_max, config_.timeout.value_or(config_.timeout_max), config_.root_timeout});
+void CanaryEngine::broadcast(PacketPtr packet, const Message& message, const Burst& burst) {
+  const auto& header = *message.header;
+  if (header.kind == wire::CanaryKind::result) {
+    settle(header);
+  }
+  auto* block = blocks_.table.find(header.key());
+  if (block == nullptr) {
+    return burst.actions.drop(std::move(packet), drop::no_descriptor);
+  }
+  if (!is_answer_to(message, block->shape)) {
+    return burst.actions.drop(std::move(packet), drop::mismatch);
+  }
+  if (header.kind == wire::CanaryKind::release) {
+    ++counters_.releases;
+  } else {
+    ++counters_.results;
+    blocks_.jobs.add_result(block->job);
+    patience_.learn(*block);
+  }
+  burst.actions.absorb(nullptr);
+  results_.send(std::move(packet), message, blocks_.children_of(*block), burst.actions);
+  blocks_.release(*block);
 }
 
-// Waiting saves packets, and costs time when the last contribution was in before it is over. A job
-// with one block at a time has lines to spare and nothing to do meanwhile: it is not made to wait.
-Duration CanaryEngine::timeout(bool root, bool alone, const Expectation& expectation) const {
-  if (root) {
-    return config_.root_timeout;
+void CanaryEngine::restore(PacketPtr packet, const Message& message, const Burst& burst) {
+  const auto& header = *message.header;
+  const auto bit = static_cast<unsigned>(std::countr_zero(header.children.value()));
+  const auto port = header.shard * wire::CanaryHeader::ports_per_shard + bit;
+  if (port >= self_.ports) {
+    return burst.actions.drop(std::move(packet), drop::bad_port);
   }
-  if (config_.timeout) {
-    return *config_.timeout;
+  const auto leader = message.is_udp() ? message.ipv4->source : wire::Ipv4Address{};
+  if (!bypassed_.take(Bypassed::of(message, leader, static_cast<PortIndex>(port)))) {
+    return burst.actions.drop(std::move(packet), drop::no_descriptor);
   }
-  if (alone) {
-    return config_.timeout_min;
-  }
-  const auto& spread = expectation.spread;
-  return std::clamp(spread.known() ? spread.bound() : timeout_initial, config_.timeout_min,
-                    config_.timeout_max);
+  ++counters_.restorations;
+  settle(header);
+  burst.actions.absorb(nullptr);
+  const Child child{header.child_address, header.child_port.value(), static_cast<PortIndex>(port),
+                    header.child_mac};
+  results_.send(std::move(packet), message, child, burst.actions);
 }
 
-// Of an attempt after the first only the number is learned: ranks contribute again one after the
-// other, as they hear of it. Where blocks wait for as many as are expected, too long a timeout
-// costs nothing and too short a one packets: how long it must be is not forgotten while a window is
-// quiet.
-void CanaryEngine::learn(const Descriptor& block) {
-  std::optional<Duration> spread;
-  if (wire::canary_attempt(static_cast<std::uint32_t>(block.key)) == 0) {
-    spread = spread_of(block);
+void CanaryEngine::overhear(const engine::Frame& frame, const wire::CanaryView& view,
+                            const Burst& burst) {
+  const auto& header = *view.header;
+  switch (header.kind) {
+    case wire::CanaryKind::contribution:
+      if (auto* block = blocks_.table.find(header.key());
+          block != nullptr && may_be_of(header, block->shape)) {
+        count_passed(*block, header.counter.value(), burst);
+      }
+      break;
+    case wire::CanaryKind::request:
+      ++counters_.requests;
+      break;
+    case wire::CanaryKind::failure:
+      ++counters_.failures;
+      settle(header);
+      break;
+    case wire::CanaryKind::pending:
+      ++counters_.pendings;
+      stalls_.note(header, view.payload,
+                   frame.ipv4 != nullptr ? frame.ipv4->source : header.child_address, burst.now);
+      break;
+    case wire::CanaryKind::result:
+    case wire::CanaryKind::restoration:
+      settle(header);
+      answered(header.key());
+      break;
+    case wire::CanaryKind::release:
+      break;  // of one attempt; the block may wait on under the next
   }
-  expectations_.learn(
-      job_of(block.key), block.shape.leader, block.root, block.seen(), spread,
-      config_.learn_contributions ? Spread::Memory::windows : Spread::Memory::brief);
 }
 
-void CanaryEngine::learn_late(const Descriptor& block) {
-  if (!block.root && wire::canary_attempt(static_cast<std::uint32_t>(block.key)) == 0) {
-    expectations_.learn_late(job_of(block.key), block.shape.leader, spread_of(block));
+// The leader has finished the block, or begun a new attempt: nobody waits for what was before.
+void CanaryEngine::settle(const wire::CanaryHeader& header) {
+  const auto job = header.job.value();
+  const auto id = header.id.value();
+  if (!stalls_.empty()) {
+    stalls_.forget(job, id);
+  }
+  for (std::uint32_t attempt = 0; attempt < wire::canary_attempt(id); ++attempt) {
+    answered((std::uint64_t{job} << 32) | wire::canary_id(wire::canary_sequence(id), attempt));
   }
 }
 
-// A contribution that comes later than any timeout says no more than that.
-Duration CanaryEngine::spread_of(const Descriptor& block) const {
-  return std::min(block.last - block.born, config_.timeout_max);
+// A descriptor of such a block may still be held, because its own result was lost.
+void CanaryEngine::answered(std::uint64_t key) {
+  if (auto* block = blocks_.table.find(key)) {
+    block->answered = true;
+  }
 }
 
 Time CanaryEngine::deadline() const {
-  auto due = table_.first_expiry();
-  if (const auto* block = table_.first()) {
-    due = std::min(due, block->born + age_max());
+  auto due = blocks_.table.first_expiry();
+  if (const auto* block = blocks_.table.first()) {
+    due = std::min(due, block->born + config_.age_limit());
   }
   return due;
 }
 
 void CanaryEngine::expire(Time now, engine::Actions& actions) {
-  for (int i = 0; i < expirations_max && table_.first_expiry() <= now; ++i) {
-    send_sum(*table_.first_due(), counters_.sums_timeout, actions);
+  auto& table = blocks_.table;
+  for (int i = 0; i < expirations_max && table.first_expiry() <= now; ++i) {
+    send_sum(*table.first_due(), counters_.sums_timeout, {now, actions});
   }
   for (int i = 0; i < expirations_max; ++i) {
-    auto* block = table_.first();
+    auto* block = table.first();
     // A timeout is never longer than the age: what still gathers is due, and next time's work.
-    if (block == nullptr || block->born + age_max() > now ||
+    if (block == nullptr || block->born + config_.age_limit() > now ||
         block->state == Descriptor::State::gathering) {
       break;
     }
     ++counters_.aged;
-    release(*block);
+    blocks_.release(*block);
   }
-}
-
-void CanaryEngine::release(Descriptor& block) {
-  jobs_.remove_descriptor(block.job);
-  tenants_.give(job_of(block.key), block.ingress);
-  if (block.state == Descriptor::State::gathering) {
-    occupancy_.remove(block.bytes);
-  }
-  if (block.wide != WideStore::none) {
-    wide_.give(block.wide);
-  }
-  table_.release(block);
 }
 
 bool CanaryEngine::reconfigure(const CanaryConfig& config) {
@@ -242,16 +269,12 @@ bool CanaryEngine::reconfigure(const CanaryConfig& config) {
     return false;
   }
   config_ = config;
-  tenants_ = Tenants(config, table_.size(), self_.ports, seed_);
-  for (auto* block = table_.first(); block != nullptr; block = table_.after(*block)) {
-    tenants_.take(job_of(block->key), block->ingress);
-  }
-  for (auto* block = table_.first(); block != nullptr; block = table_.after(*block)) {
-    const auto job = job_of(block->key);
+  blocks_.reconfigure(config, self_.ports, seed_);
+  auto& table = blocks_.table;
+  for (auto* block = table.first(); block != nullptr; block = table.after(*block)) {
     if (block->state == Descriptor::State::gathering) {
-      const auto patience = timeout(block->root, tenants_.held_by(job) == 1,
-                                    expectations_.of(job, block->shape.leader));
-      table_.set_expiry(*block, block->born + patience);
+      const bool alone = blocks_.tenants.held_by(job_of(block->key)) == 1;
+      table.set_expiry(*block, block->born + patience_.timeout_of(*block, alone));
     }
   }
   return true;

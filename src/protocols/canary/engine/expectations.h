@@ -19,6 +19,13 @@ struct Expectation {
   Spread spread;
 };
 
+// What one of them was like.
+struct Lesson {
+  std::uint32_t contributions = 0;
+  std::optional<Duration> spread{};  // no value: it was that of no other block
+  Spread::Memory memory = Spread::Memory::brief;
+};
+
 // Learns what comes by here of the blocks of one job on their way to one leader. A switch that has
 // seen as many contributions as the block before got need not wait for its timeout. When the guess
 // is wrong (paths or workers changed), late ones pass as stragglers and correct it, and missing
@@ -34,14 +41,11 @@ class Expectations {
     return entry != nullptr ? entry->expectation : Expectation{};
   }
 
-  // `last_hop`: `leader` is a host of this switch, so that all contributions come by here. No
-  // spread: the block's was that of no other.
-  void learn(std::uint32_t job, wire::Ipv4Address leader, bool last_hop,
-             std::uint32_t contributions, std::optional<Duration> spread,
-             Spread::Memory memory = Spread::Memory::brief) {
-    learn(claim(job, leader), contributions, spread, memory);
+  // `last_hop`: `leader` is a host of this switch, so that all contributions come by here.
+  void learn(std::uint32_t job, wire::Ipv4Address leader, bool last_hop, const Lesson& lesson) {
+    learn(claim(job, leader), lesson);
     if (!last_hop) {
-      learn(claim(job, any_leader), contributions, spread, memory);
+      learn(claim(job, any_leader), lesson);
     }
   }
   // A contribution came so long after the first one of its block, and the sum had left. The block's
@@ -76,11 +80,10 @@ class Expectations {
     }
     return entry.expectation;
   }
-  static void learn(Expectation& expectation, std::uint32_t contributions,
-                    std::optional<Duration> spread, Spread::Memory memory) {
-    expectation.contributions = contributions;
-    if (spread) {
-      expectation.spread.add(*spread, memory);
+  static void learn(Expectation& expectation, const Lesson& lesson) {
+    expectation.contributions = lesson.contributions;
+    if (lesson.spread) {
+      expectation.spread.add(*lesson.spread, lesson.memory);
     }
   }
 

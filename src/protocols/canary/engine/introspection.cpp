@@ -1,10 +1,54 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the engine tells operators. Not on the packet path: allocates freely.
+#include <algorithm>
+#include <chrono>
+
 #include "protocols/canary/engine/engine.h"
 
 namespace tributary::canary {
+namespace {
+
+// Far beyond the time that any block takes: even a lost one is asked for before that.
+constexpr Duration stalled_after = std::chrono::milliseconds(250);
+
+engine::StallStatus status_of(std::uint32_t job, std::uint32_t id) {
+  engine::StallStatus status;
+  status.job = job;
+  status.block = wire::canary_sequence(id);
+  status.attempt = wire::canary_attempt(id);
+  return status;
+}
+
+engine::StallStatus status_of(const StallTable::Row& row, Time now) {
+  auto status = status_of(row.job, row.stall->id);
+  status.leader = row.stall->leader;
+  status.waiting = now - row.stall->first;
+  status.contributions = row.stall->contributions;
+  status.hosts = row.stall->hosts;
+  const auto missing = row.stall->missing_ranks();
+  status.missing.assign(missing.begin(), missing.end());
+  return status;
+}
+
+engine::StallStatus status_of(const Descriptor& block, Time now) {
+  auto status = status_of(job_of(block.key), static_cast<std::uint32_t>(block.key));
+  status.leader = block.shape.leader;
+  status.waiting = now - block.born;
+  status.contributions = block.counter;
+  status.hosts = block.shape.hosts;
+  return status;
+}
+
+bool is_same_block(const engine::StallStatus& a, const engine::StallStatus& b) {
+  return a.job == b.job && a.block == b.block;
+}
+
+}  // namespace
 
 std::vector<engine::Figure> CanaryEngine::figures() const {
+  const auto& refused = admission_.counters();
+  const auto& table = blocks_.table;
+  const auto& occupancy = blocks_.occupancy;
   return {
       {"contributions_total", counters_.contributions},
       {"blocks_total", counters_.blocks},
@@ -16,41 +60,42 @@ std::vector<engine::Figure> CanaryEngine::figures() const {
       {"partial_sums_timeout_total", counters_.sums_timeout},
       {"stragglers_total", counters_.stragglers},
       {"collisions_total", counters_.collisions},
-      {"quota_job_total", counters_.quota_job},
-      {"quota_port_total", counters_.quota_port},
-      {"partition_none_total", counters_.partition_none},
+      {"quota_job_total", refused.quota_job},
+      {"quota_port_total", refused.quota_port},
+      {"partition_none_total", refused.partition_none},
       {"children_overflows_total", counters_.children_overflows},
       {"accumulator_overflows_total", counters_.accumulator_overflows},
       {"results_total", counters_.results},
       {"releases_total", counters_.releases},
-      {"result_copies_total", counters_.copies},
+      {"result_copies_total", results_.copies()},
       {"restorations_total", counters_.restorations},
       {"passed_total", counters_.passed},
       {"requests_total", counters_.requests},
       {"failures_total", counters_.failures},
       {"pendings_total", counters_.pendings},
-      {"reclaimed_total", counters_.reclaimed},
+      {"reclaimed_total", refused.reclaimed},
       {"aged_total", counters_.aged},
-      {"superseded_total", counters_.superseded},
-      {"jobs_untracked_total", jobs_.untracked_total()},
-      {"descriptors", table_.size()},
-      {"descriptors_in_use", table_.in_use()},
-      {"descriptors_high_water", table_.high_water(), engine::Merge::maximum},
-      {"accumulators_in_use", occupancy_.accumulators()},
-      {"accumulators_high_water", occupancy_.accumulators_high_water(), engine::Merge::maximum},
-      {"accumulator_bytes", occupancy_.bytes()},
-      {"accumulator_bytes_high_water", occupancy_.bytes_high_water(), engine::Merge::maximum},
+      {"superseded_total", refused.superseded},
+      {"jobs_untracked_total", blocks_.jobs.untracked_total()},
+      {"descriptors", table.size()},
+      {"descriptors_in_use", table.in_use()},
+      {"descriptors_high_water", table.high_water(), engine::Merge::maximum},
+      {"accumulators_in_use", occupancy.accumulators()},
+      {"accumulators_high_water", occupancy.accumulators_high_water(), engine::Merge::maximum},
+      {"accumulator_bytes", occupancy.bytes()},
+      {"accumulator_bytes_high_water", occupancy.bytes_high_water(), engine::Merge::maximum},
   };
 }
 
 std::vector<engine::JobStatus> CanaryEngine::jobs() const {
-  return jobs_.status();
+  return blocks_.jobs.status();
 }
 
 std::vector<engine::DescriptorStatus> CanaryEngine::descriptors(Time now, std::size_t limit) const {
   std::vector<engine::DescriptorStatus> blocks;
-  for (const auto* block = table_.first(); block != nullptr && blocks.size() < limit;
-       block = table_.after(*block)) {
+  const auto& table = blocks_.table;
+  for (const auto* block = table.first(); block != nullptr && blocks.size() < limit;
+       block = table.after(*block)) {
     engine::DescriptorStatus status;
     status.job = job_of(block->key);
     status.id = static_cast<std::uint32_t>(block->key);
@@ -59,12 +104,38 @@ std::vector<engine::DescriptorStatus> CanaryEngine::descriptors(Time now, std::s
     status.sent = block->state == Descriptor::State::sent;
     status.age = now - block->born;
     status.leader = block->shape.leader;
-    for (const auto& child : children_.of(table_.slot_of(*block), block->children)) {
+    for (const auto& child : blocks_.children_of(*block)) {
       status.children.push_back(child.port);
     }
     blocks.push_back(std::move(status));
   }
   return blocks;
+}
+
+std::vector<engine::StallStatus> CanaryEngine::stalled(Time now, std::size_t limit) const {
+  std::vector<engine::StallStatus> rows;
+  const auto& table = blocks_.table;
+  for (const auto& row : stalls_.rows(now)) {
+    rows.push_back(status_of(row, now));
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.waiting > b.waiting; });
+  // Those with names first: they say more than that something waits.
+  const auto noted = rows.size();
+  for (const auto* block = table.first();
+       block != nullptr && rows.size() < limit && now - block->born >= stalled_after;
+       block = table.after(*block)) {
+    const auto status = status_of(*block, now);
+    const auto end = rows.begin() + static_cast<std::ptrdiff_t>(noted);
+    const auto is_this = [&](const auto& other) { return is_same_block(other, status); };
+    if (const auto known = std::find_if(rows.begin(), end, is_this); known != end) {
+      known->waiting = std::max(known->waiting, status.waiting);
+    } else if (!block->answered) {
+      rows.push_back(status);
+    }
+  }
+  rows.resize(std::min(rows.size(), limit));
+  return rows;
 }
 
 }  // namespace tributary::canary

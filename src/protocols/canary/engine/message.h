@@ -25,9 +25,20 @@ struct Message {
   wire::MutableBytes payload;
 
   bool is_udp() const { return udp != nullptr; }
+  wire::Encapsulation encapsulation() const {
+    return is_udp() ? wire::Encapsulation::udp : wire::Encapsulation::ethernet;
+  }
   std::uint16_t udp_port() const {
     return is_udp() ? udp->destination_port.value() : std::uint16_t{0};
   }
+};
+
+// A packet that adds to a block; whoever keeps it moves it away.
+struct Contribution {
+  PacketPtr& packet;
+  const Message& message;
+
+  const wire::CanaryHeader& header() const { return *message.header; }
 };
 
 // The headers of a message in a packet that was checked before. Nothing is read: a copy that was

@@ -62,8 +62,8 @@ TEST(Expectations, NothingIsExpectedOfAStranger) {
 
 TEST(Expectations, LearnsPerJobAndLeader) {
   Expectations expectations;
-  expectations.learn(1, leader, false, 3, 5us);
-  expectations.learn(1, other, false, 4, 5us);
+  expectations.learn(1, leader, false, {3, 5us});
+  expectations.learn(1, other, false, {4, 5us});
   EXPECT_EQ(expectations.of(1, leader).contributions, 3u);
   EXPECT_EQ(expectations.of(1, other).contributions, 4u);
   EXPECT_EQ(expectations.of(2, leader).contributions, 0u);
@@ -71,9 +71,9 @@ TEST(Expectations, LearnsPerJobAndLeader) {
 
 TEST(Expectations, UnknownLeaderIsExpectedToBeLikeTheOthersButNotLikeAnOwnHost) {
   Expectations expectations;
-  expectations.learn(1, leader, true, 7, 5us);
+  expectations.learn(1, leader, true, {7, 5us});
   EXPECT_EQ(expectations.of(1, other).contributions, 0u);
-  expectations.learn(1, leader, false, 3, 5us);
+  expectations.learn(1, leader, false, {3, 5us});
   EXPECT_EQ(expectations.of(1, other).contributions, 3u);
 }
 
@@ -83,7 +83,7 @@ TEST(Expectations, LateContributionTellsOfTheTimeAndNothingOfTheNumber) {
   EXPECT_GE(expectations.of(1, leader).spread.bound(), 4ms);
   EXPECT_GE(expectations.of(1, other).spread.bound(), 4ms);
   EXPECT_EQ(expectations.of(1, leader).contributions, 0u);
-  expectations.learn(1, leader, false, 3, 5us);
+  expectations.learn(1, leader, false, {3, 5us});
   expectations.learn_late(1, other, 40ms);
   EXPECT_GE(expectations.of(1, other).spread.bound(), 40ms);
   EXPECT_EQ(expectations.of(1, other).contributions, 3u);
@@ -91,8 +91,8 @@ TEST(Expectations, LateContributionTellsOfTheTimeAndNothingOfTheNumber) {
 
 TEST(Expectations, BlockWithoutASpreadOfItsOwnTeachesTheNumber) {
   Expectations expectations;
-  expectations.learn(1, leader, false, 3, 5us);
-  expectations.learn(1, other, false, 2, std::nullopt);
+  expectations.learn(1, leader, false, {3, 5us});
+  expectations.learn(1, other, false, {2});
   EXPECT_EQ(expectations.of(1, other).contributions, 2u);
   EXPECT_EQ(expectations.of(1, other).spread.bound(), expectations.of(1, leader).spread.bound());
 }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "engine/burst.h"
+#include "packet/pool.h"
+#include "protocols/canary/engine/children.h"
+#include "protocols/canary/engine/message.h"
+
+namespace tributary::canary {
+
+// Sends what goes down the tree (3.1.2, 3.2.1): a result, the result in a restoration, or a
+// release, in the name of this switch.
+class ResultSender {
+ public:
+  ResultSender(const engine::SwitchIdentity& self, PacketPool& pool) : self_(self), pool_(pool) {}
+
+  // To these children, of which there are some.
+  void send(PacketPtr packet, const Message& message, std::span<const Child> children,
+            engine::Actions& actions);
+  // To one.
+  void send(PacketPtr packet, const Message& message, const Child& child, engine::Actions& actions);
+
+  // That have left.
+  std::uint64_t copies() const { return copies_; }
+
+ private:
+  void send_copy(PacketPtr&& copy, wire::Encapsulation encapsulation, const Child& child,
+                 engine::Actions& actions);
+
+  const engine::SwitchIdentity& self_;
+  PacketPool& pool_;
+  std::uint64_t copies_ = 0;
+};
+
+}  // namespace tributary::canary

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/canary/engine/block_store.h"
+
+#include "fixture.h"
+
+namespace tributary::canary {
+namespace {
+
+constexpr std::uint32_t job = 7;
+
+class BlockStoreTest : public ::testing::Test {
+ protected:
+  // A block that gathers in a wide accumulator.
+  Descriptor& hold(std::uint32_t id) {
+    auto& block = *blocks_.table.allocate((std::uint64_t{job} << 32) | id, Time{}, Time{1ms});
+    block.ingress = 2;
+    block.job = blocks_.jobs.find_or_add(job, 1);
+    block.bytes = 100;
+    block.wide = blocks_.wide.take();
+    blocks_.jobs.add_descriptor(block.job, 1ms);
+    blocks_.tenants.take(job, block.ingress);
+    blocks_.occupancy.add(block.bytes);
+    return block;
+  }
+
+  BlockStore blocks_{config_with(64), 4, 1};
+};
+
+TEST_F(BlockStoreTest, ReleaseGivesBackAllThatABlockHas) {
+  auto& block = hold(1);
+  const auto wide = block.wide;
+  blocks_.release(block);
+  EXPECT_EQ(blocks_.table.in_use(), 0u);
+  EXPECT_EQ(blocks_.table.first_expiry(), never);
+  EXPECT_EQ(blocks_.jobs.status().at(0).descriptors, 0u);
+  EXPECT_EQ(blocks_.tenants.held_by(job), 0u);
+  EXPECT_EQ(blocks_.occupancy.accumulators(), 0u);
+  EXPECT_EQ(blocks_.occupancy.bytes(), 0u);
+  EXPECT_EQ(blocks_.wide.take(), wide);
+}
+
+TEST_F(BlockStoreTest, WhoseSumHasGoneHoldsNoAccumulatorAnyMore) {
+  auto& block = hold(1);
+  hold(2);
+  blocks_.table.mark_sent(block);
+  blocks_.occupancy.remove(block.bytes);
+  blocks_.release(block);
+  EXPECT_EQ(blocks_.occupancy.accumulators(), 1u);
+  EXPECT_EQ(blocks_.occupancy.bytes(), 100u);
+}
+
+TEST_F(BlockStoreTest, OtherQuotasCountWhatIsHeld) {
+  hold(1);
+  hold(2);
+  auto config = config_with(64);
+  config.job_quota = 2;
+  blocks_.reconfigure(config, 4, 1);
+  EXPECT_EQ(blocks_.tenants.held_by(job), 2u);
+  EXPECT_EQ(blocks_.tenants.judge(job, 0), Tenants::Verdict::job_met);
+}
+
+}  // namespace
+}  // namespace tributary::canary
