@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocols/panama/engine/admission.h"
 #include "protocols/panama/engine/drop_reasons.h"
 #include "protocols/panama/engine/engine.h"
 
 namespace tributary::panama {
 namespace {
-
-// Longer than whoever obeys waits for a place.
-constexpr Duration stuck_after = std::chrono::milliseconds(100);
 
 bool has_arrived(const Row& row, std::uint8_t child) {
   return (row.arrived >> child & 1) != 0;
@@ -21,6 +19,13 @@ void count_in(wire::PanamaHeader& sums, const wire::PanamaHeader& header) {
       static_cast<std::uint16_t>(sums.contributions.value() + header.contributions.value());
   sums.fingerprint = sums.fingerprint.value() + header.fingerprint.value();
   sums.wnd_cap = std::min(sums.wnd_cap.value(), header.wnd_cap.value());
+}
+
+// A sum that is new here may come too late above: who asks here wants to be answered there.
+void note_question(const Tree& tree, Row& row, const wire::PanamaHeader& header) {
+  if (tree.is_partial() && header.asks()) {
+    row.header.flags |= wire::PanamaHeader::retransmission_bit;
+  }
 }
 
 void count_out(wire::PanamaHeader& sums, const wire::PanamaHeader& header) {
@@ -37,7 +42,7 @@ void PanamaEngine::contribute(Contribution in, const Burst& burst) {
     return burst.actions.drop(std::move(packet), drop::wrong_port);
   }
   if (tree.swept < tree.epochs.first()) {
-    sweep(tree);
+    holdings_.sweep(tree);
   }
   const auto position = tree.place(message.header);
   if (!position && !tree.epochs.is_current(round_of(message.header))) {
@@ -66,12 +71,12 @@ void PanamaEngine::contribute(Contribution in, const Burst& burst) {
       return replace(in, row, burst);
     }
   }
-  auto fault = find_fault(in, at);
+  auto fault = refusal(in, at);
   if (fault == drop::over_cap && is_stuck(in, *position, burst.now)) {
     cut(tree);
     tree.begin_anew(*position, burst.now);
     at.joins = tree.is_known(*position);
-    fault = find_fault(in, at);
+    fault = refusal(in, at);
   }
   if (fault) {
     row.state = remade ? before : row.state;
@@ -79,7 +84,7 @@ void PanamaEngine::contribute(Contribution in, const Burst& burst) {
     return burst.actions.drop(std::move(packet), *fault);
   }
   if (tree.doors[child].count() != 0) {
-    leave_door(tree, child);
+    holdings_.leave_door(tree, child);
   }
   const auto port = packet->ingress;
   if (!at.joins) {
@@ -88,7 +93,7 @@ void PanamaEngine::contribute(Contribution in, const Burst& burst) {
   take(in, row, burst.now);
   row.remade |= remade;
   burst.actions.absorb(nullptr);
-  make_room();
+  holdings_.make_room(trees_);
   complete_what_can(tree, row, child, burst);
   // Others may have the result of what was sent before.
   if (message.header.asks() && row.state == Row::State::gathering) {
@@ -96,40 +101,11 @@ void PanamaEngine::contribute(Contribution in, const Burst& burst) {
   }
 }
 
-// What waits here may keep out what it waits for: the lowest VIDs of some, the others' higher ones.
-// Where senders obey a grant that is not known here any more, that can happen. Nobody is further
-// off than all windows.
-bool PanamaEngine::is_stuck(const Contribution& in, std::uint64_t position, Time now) const {
-  const auto& tree = in.tree;
-  return in.header().retransmission() && now - tree.last_complete >= stuck_after &&
-         position < tree.expected + tree.rows();
-}
-
-// Why a packet cannot wait here, be it with others; no value if it can.
-std::optional<DropReason> PanamaEngine::find_fault(const Contribution& in, const Place& at) const {
-  const auto& tree = in.tree;
-  const bool beyond_fin = tree.fin && at.position > *tree.fin;
-  if (beyond_fin || (at.joins && !is_like(at.row.header, in.header()))) {
-    return drop::mismatch;
-  }
-  const unsigned others = at.joins ? at.row.header.contributions.value() : 0;
-  if (others + in.header().contributions.value() > tree.config().workers_below) {
-    return drop::overcount;
-  }
-  const bool slot_taken =
-      !at.joins && at.row.state == Row::State::gathering && !tree.is_left(at.row);
-  if (slot_taken || at.position >= tree.expected + tree.span() ||
-      tree.held[in.child] >= tree.grant.packets) {
-    return drop::over_cap;
-  }
-  return std::nullopt;
-}
-
 void PanamaEngine::begin_row(const Contribution& in, const Place& at, Time now) {
   auto& tree = in.tree;
   auto& row = at.row;
-  release_waiting(tree, row);
-  clear(tree, row);
+  holdings_.release_waiting(tree, row);
+  holdings_.clear(tree, row);
   row.state = Row::State::gathering;
   row.position = at.position;
   row.arrived = 0;
@@ -151,35 +127,14 @@ void PanamaEngine::take(Contribution& in, Row& row, Time now) {
   ++in.tree.counters.contributions;
   hold(in, row);
   note(in.tree, row, in.child, now);
-  add_in_order(in.tree, row);
+  adder_.add_in_order(in.tree, row);
 }
 
 void PanamaEngine::hold(Contribution& in, Row& row) {
-  count_waiting(in.tree, in.child);
   count_in(row.header, in.header());
   row.congested |= in.message.congested();
   note_question(in.tree, row, in.header());
-  in.tree.waiting(row, in.child) = std::move(in.packet);
-}
-
-// A sum that is new here may come too late above: who asks here wants to be answered there.
-void PanamaEngine::note_question(const Tree& tree, Row& row, const wire::PanamaHeader& header) {
-  if (tree.is_partial() && header.asks()) {
-    row.header.flags |= wire::PanamaHeader::retransmission_bit;
-  }
-}
-
-void PanamaEngine::count_waiting(Tree& tree, std::uint8_t child) {
-  auto& port = ports_[tree.config().children[child]];
-  port.high_water = std::max(port.high_water, ++port.held);
-  ++tree.held[child];
-  ++held_;
-}
-
-void PanamaEngine::discount_waiting(Tree& tree, std::uint8_t child) {
-  --ports_[tree.config().children[child]].held;
-  --tree.held[child];
-  --held_;
+  holdings_.hold(in.tree, row, in.child, std::move(in.packet));
 }
 
 // The child has sent this.
@@ -242,7 +197,7 @@ void PanamaEngine::on_late_contribution(Contribution& in, Row& row, const Burst&
     note(tree, row, child, burst.now);
     hold(in, row);
     burst.actions.absorb(nullptr);
-    make_room();
+    holdings_.make_room(trees_);
     send_more(tree, row, tree.config().children[child], burst);
   } else {
     if (!tree.goes_on(row)) {
@@ -269,35 +224,9 @@ void PanamaEngine::answer(const Contribution& in, Row& row, const Burst& burst) 
     return;
   } else if (tree.goes_on(row) || (row.state == Row::State::summed && row.kept)) {
     resend(tree, row, port, wire::PanamaHeader::retransmission_bit, burst);
-  } else if (row.state == Row::State::gathering && !is_complete(tree, row)) {
+  } else if (row.state == Row::State::gathering && !tree.is_complete(row)) {
     inquire(tree, in.header(), port, burst);
   }
-}
-
-// The worker came after the sum had gone, but before its result.
-bool PanamaEngine::can_add_late(const Contribution& in, const Row& row) const {
-  const auto& tree = in.tree;
-  return tree.goes_on(row) && is_like(row.header, in.header()) &&
-         tree.held[in.child] < tree.grant.packets &&
-         row.header.contributions.value() + in.header().contributions.value() <=
-             tree.config().workers_below;
-}
-
-// What waits for others, at once. Looks at every row: not more often than packets are stuck.
-void PanamaEngine::evict_waiting(Tree& tree) {
-  for (std::uint64_t slot = 0; slot < tree.rows(); ++slot) {
-    auto& row = tree.row(slot);
-    release_waiting(tree, row);
-    row.state = row.state == Row::State::gathering ? Row::State::free : row.state;
-  }
-  tree.gathering = 0;
-}
-
-// It has to go on with an initial window.
-void PanamaEngine::cut(Tree& tree) {
-  evict_waiting(tree);
-  memory_.deactivate(tree.grant, tree.held_max());
-  tree.is_cut = true;
 }
 
 }  // namespace tributary::panama

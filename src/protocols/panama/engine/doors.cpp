@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocols/panama/engine/admission.h"
 #include "protocols/panama/engine/drop_reasons.h"
 #include "protocols/panama/engine/engine.h"
 
@@ -35,7 +36,7 @@ void PanamaEngine::wait_at_door(Contribution& in, const Burst& burst) {
   }
   auto& door = tree.doors[child];
   if (door.round != round) {
-    leave_door(tree, child);
+    holdings_.leave_door(tree, child);
     door.round = round;
   }
   auto* place = door.place_of(message.header.vid.value());
@@ -49,20 +50,19 @@ void PanamaEngine::wait_at_door(Contribution& in, const Burst& burst) {
   }
   if (*place == nullptr) {
     door.since = door.count() == 0 ? burst.now : door.since;
-    ++held_;
   } else {
     ++tree.counters.left;
   }
   const auto wanted = message.header;
   const auto port = packet->ingress;
-  *place = std::move(packet);
+  holdings_.hold_at(*place, std::move(packet));
   burst.actions.absorb(nullptr);
   if (tree.may_begin(round)) {
     open_doors(tree, child, burst);
   } else if (wanted.asks()) {
     inquire(tree, wanted, port, burst);
   }
-  make_room();
+  holdings_.make_room(trees_);
 }
 
 // Nobody who asks is refused: others are asked in turn.
@@ -76,22 +76,11 @@ void PanamaEngine::turn_away(Contribution& in, DropReason reason, const Burst& b
   burst.actions.drop(std::move(in.packet), again ? drop::duplicate : reason);
 }
 
-// The child has gone on elsewhere.
-void PanamaEngine::leave_door(Tree& tree, std::uint8_t child) {
-  for (auto& packet : tree.doors[child].packets) {
-    if (packet != nullptr) {
-      --held_;
-      ++tree.counters.left;
-      packet.reset();
-    }
-  }
-}
-
 // `last` is the child that the others have waited for: only rows with a packet of it can be
 // complete.
 void PanamaEngine::open_doors(Tree& tree, std::uint8_t last, const Burst& burst) {
   const auto round = tree.doors[last].round;
-  abandon_rows(tree);
+  holdings_.abandon_rows(tree);
   tree.begin(round);
   tree.last_complete = burst.now;
   activate(tree, burst.now);
@@ -105,8 +94,7 @@ void PanamaEngine::open_doors(Tree& tree, std::uint8_t last, const Burst& burst)
   for (std::uint8_t child = 0; child < tree.children(); ++child) {
     for (auto& packet : tree.doors[child].packets) {
       if (packet != nullptr && tree.doors[child].round == round) {
-        --held_;
-        come_in(tree, child, std::move(packet), burst);
+        come_in(tree, child, holdings_.take_from(packet), burst);
       }
     }
   }
@@ -125,7 +113,7 @@ void PanamaEngine::come_in(Tree& tree, std::uint8_t child, PacketPtr packet, con
   const auto position = tree.epochs.first() + message.header.vid.value();
   const Place at{tree.row(position), position, tree.is_known(position)};
   Contribution in{tree, child, std::move(packet), message};
-  if (const auto fault = find_fault(in, at)) {
+  if (const auto fault = refusal(in, at)) {
     tree.counters.over_cap += *fault == drop::over_cap;
     ++tree.counters.left;
     return burst.actions.lose(*fault);
@@ -134,26 +122,6 @@ void PanamaEngine::come_in(Tree& tree, std::uint8_t child, PacketPtr packet, con
     begin_row(in, at, burst.now);
   }
   take(in, at.row, burst.now);
-}
-
-// What waits of an epoch that the tree leaves: its memory is the next one's at once. Its packets
-// are let go in time, by sweep(): it is only one packet that has the tree go on.
-void PanamaEngine::abandon_rows(Tree& tree) {
-  for (std::uint8_t child = 0; child < tree.children(); ++child) {
-    ports_[tree.config().children[child]].held -= std::exchange(tree.held[child], 0);
-  }
-  tree.gathering = 0;
-}
-
-void PanamaEngine::sweep(Tree& tree) {
-  const auto end = std::min(tree.swept + Tree::rows_at_once, tree.epochs.first());
-  for (; tree.swept < end; ++tree.swept) {
-    auto& row = tree.row(tree.swept);
-    if (tree.is_left(row)) {
-      release_waiting(tree, row);
-      row.state = row.state == Row::State::gathering ? Row::State::free : row.state;
-    }
-  }
 }
 
 }  // namespace tributary::panama

@@ -2,20 +2,14 @@
 #include "protocols/panama/engine/engine.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <limits>
 #include <utility>
 
+#include "engine/prefetch.h"
 #include "protocols/panama/engine/drop_reasons.h"
-#include "wire/key.h"
 
 namespace tributary::panama {
 namespace {
-
-std::uint64_t key_of(const TreeConfig& tree) {
-  return wire::panama_key(tree.job, tree.tree);
-}
 
 DropReason drop_reason_of(wire::PanamaError error) {
   switch (error) {
@@ -48,26 +42,21 @@ PanamaEngine::PanamaEngine(const PanamaConfig& config, const engine::SwitchIdent
       self_(self),
       pool_(pool),
       memory_(config.packet_memory),
-      ports_(self.ports),
-      wide_(std::make_unique_for_overwrite<float[]>(std::numeric_limits<std::uint16_t>::max())),
-      room_((self.ports + std::uint64_t{2}) * config.packet_memory) {
+      holdings_(pool, self.ports, (self.ports + std::uint64_t{2}) * config.packet_memory),
+      adder_(pool),
+      frames_(pool) {
   for (const auto& tree : config.trees) {
     install(tree);
   }
-  index_trees();
 }
 
 void PanamaEngine::install(const TreeConfig& tree) {
-  trees_.push_back(std::make_unique<Tree>(tree, self_, config_.packet_memory));
-  memory_.install(trees_.back()->grant);
+  auto& installed = trees_.add(std::make_unique<Tree>(tree, self_, config_.packet_memory));
+  memory_.install(installed.grant);
 }
 
 void PanamaEngine::remove(Tree& tree) {
-  for (std::uint8_t child = 0; child < tree.children(); ++child) {
-    leave_door(tree, child);
-  }
-  evict_waiting(tree);
-  kept_ -= tree.kept;
+  holdings_.remove(tree);
   memory_.remove(tree.grant);
   removed_ += tree.counters;
 }
@@ -76,90 +65,46 @@ bool PanamaEngine::reconfigure(const PanamaConfig& config) {
   if (config.packet_memory != config_.packet_memory) {
     return false;
   }
-  std::erase_if(trees_, [&](const auto& tree) {
-    const bool stays =
-        std::find(config.trees.begin(), config.trees.end(), tree->config()) != config.trees.end();
-    if (!stays) {
-      remove(*tree);
+  trees_.remove_if([&](Tree& tree) {
+    const bool leaves =
+        std::find(config.trees.begin(), config.trees.end(), tree.config()) == config.trees.end();
+    if (leaves) {
+      remove(tree);
     }
-    return !stays;
+    return leaves;
   });
-  index_trees();
   for (const auto& tree : config.trees) {
-    if (find_tree(key_of(tree)) == nullptr) {
+    if (trees_.find(tree.job, tree.tree) == nullptr) {
       install(tree);
     }
   }
-  index_trees();
   config_ = config;
   return true;
 }
 
-void PanamaEngine::index_trees() {
-  index_.assign(std::bit_ceil(2 * trees_.size() + 1), nullptr);
-  const auto mask = index_.size() - 1;
-  for (const auto& tree : trees_) {
-    auto at = wire::mix_key(key_of(tree->config()), 0) & mask;
-    while (index_[at] != nullptr) {
-      at = (at + 1) & mask;
-    }
-    index_[at] = tree.get();
-  }
-}
-
-Tree* PanamaEngine::find_tree(std::uint64_t key) {
-  const auto mask = index_.size() - 1;
-  auto at = wire::mix_key(key, 0) & mask;
-  while (index_[at] != nullptr && key_of(index_[at]->config()) != key) {
-    at = (at + 1) & mask;
-  }
-  return index_[at];
-}
-
-Tree* PanamaEngine::tree_of(const engine::Frame& frame) {
-  const auto* header = wire::Cursor(frame.payload).take<wire::PanamaHeader>();
-  return header == nullptr ? nullptr
-                           : find_tree(wire::panama_key(header->job.value(), header->tree.value()));
-}
-
 void PanamaEngine::process(std::span<engine::Arrival> burst, Time now, engine::Actions& actions) {
-  // So many packets ahead, what a packet needs is fetched from memory: first its row, which tells
-  // where the elements are, then those. Its tree is looked up once, for both and for itself.
-  constexpr std::size_t row_ahead = 6;
-  constexpr std::size_t elements_ahead = 3;
-  std::array<Tree*, 2 * elements_ahead + 2> trees;
-  static_assert(std::has_single_bit(trees.size()) && trees.size() > row_ahead);
-  const auto tree_at = [&trees](std::size_t i) -> auto& {
-    return trees[i % trees.size()];
-  };
-  const auto look_for_row = [&](std::size_t i) {
-    if (i < burst.size()) {
-      tree_at(i) = tree_of(burst[i].frame);
-      prefetch(tree_at(i), burst[i].frame);
-    }
-  };
-  for (std::size_t i = 0; i < row_ahead; ++i) {
-    look_for_row(i);
-  }
   const Burst current{now, actions};
-  for (std::size_t i = 0; i < burst.size(); ++i) {
-    look_for_row(i + row_ahead);
-    if (i + elements_ahead < burst.size()) {
-      prefetch_elements(tree_at(i + elements_ahead), burst[i + elements_ahead].frame);
-    }
-    handle(burst[i], tree_at(i), current);
-  }
+  const auto locate = [this](const engine::Frame& frame) {
+    auto* tree = trees_.find(frame);
+    prefetch_row(tree, frame);
+    return tree;
+  };
+  const auto fetch = [](Tree* tree, const engine::Frame& frame) { prefetch_elements(tree, frame); };
+  const auto handle_one = [&](Tree* tree, engine::Arrival& arrival) {
+    handle(arrival, tree, current);
+  };
+  engine::handle_ahead(burst, locate, fetch, handle_one);
 }
 
-void PanamaEngine::prefetch(const Tree* tree, const engine::Frame& frame) {
+void PanamaEngine::prefetch_row(const Tree* tree, const engine::Frame& frame) {
   if (tree != nullptr) {
     const auto* header = wire::Cursor(frame.payload).take<wire::PanamaHeader>();
     tree->prefetch(round_of(*header), header->vid.value());
   }
 }
 
+// The row tells where the elements are.
 void PanamaEngine::prefetch_elements(Tree* tree, const engine::Frame& frame) {
-  constexpr std::size_t cache_line = 64;
   if (tree == nullptr) {
     return;
   }
@@ -168,20 +113,16 @@ void PanamaEngine::prefetch_elements(Tree* tree, const engine::Frame& frame) {
   if (row == nullptr || row->state != Row::State::gathering) {
     return;
   }
-  const auto fetch = [&](const std::byte* bytes) {
-    for (std::size_t at = 0; at < frame.payload.size(); at += cache_line) {
-      __builtin_prefetch(bytes + at);
-    }
-  };
+  const auto bytes = frame.payload.size();
   if (row->accumulator != nullptr) {
-    fetch(row->elements);
+    engine::prefetch(row->elements, bytes);
   }
   if (std::popcount(row->arrived) + 1 < tree->children()) {
     return;
   }
   for (std::uint8_t child = row->next; child < tree->children(); ++child) {
     if (const auto& packet = tree->waiting(*row, child)) {
-      fetch(packet->data() + sizeof(Headers));
+      engine::prefetch(elements_in(*packet), bytes);
     }
   }
 }
@@ -229,17 +170,17 @@ void PanamaEngine::expire(Time now, engine::Actions& /*actions*/) {
   if (now < next_look_) {
     return;
   }
-  for (auto& tree : trees_) {
+  for (const auto& tree : trees_.all()) {
     if (memory_.is_short() && now - tree->last_added >= silence_max) {
       cut(*tree);
     }
     if (now - tree->last_taken >= silence_max) {
       memory_.deactivate(tree->grant, tree->held_max());
       tree->is_cut = true;
-      kept_ -= tree->forget(tree->top, tree->rows());
+      holdings_.forget(*tree);
     }
   }
-  const bool look_again = memory_.active() > 0 || kept_ > 0 || memory_.is_short();
+  const bool look_again = memory_.active() > 0 || holdings_.kept() > 0 || memory_.is_short();
   next_look_ = look_again ? now + look_interval : never;
 }
 
@@ -251,6 +192,13 @@ void PanamaEngine::activate(Tree& tree, Time now) {
 // As long as a tree is active, or something is kept, also for one that is not.
 void PanamaEngine::look_soon(Time now) {
   next_look_ = std::min(next_look_, now + look_interval);
+}
+
+// It has to go on with an initial window.
+void PanamaEngine::cut(Tree& tree) {
+  holdings_.evict_waiting(tree);
+  memory_.deactivate(tree.grant, tree.held_max());
+  tree.is_cut = true;
 }
 
 }  // namespace tributary::panama

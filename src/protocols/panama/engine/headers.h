@@ -27,6 +27,13 @@ inline const wire::PanamaHeader& header_in(const Packet& packet) {
   return reinterpret_cast<const Headers*>(packet.data())->panama;
 }
 
+inline std::byte* elements_in(Packet& packet) {
+  return packet.data() + sizeof(Headers);
+}
+inline std::size_t payload_bytes(const wire::PanamaHeader& header) {
+  return header.elements.value() * wire::element_bytes(header.element_type);
+}
+
 // What all packets of a VID have in common; those that differ cannot be added up, and no result is
 // of another kind than its sum.
 inline bool is_like(const wire::PanamaHeader& a, const wire::PanamaHeader& b) {
@@ -52,9 +59,9 @@ inline Headers headers_of(const TreeConfig& tree, const engine::SwitchIdentity& 
 }
 
 // Fills in what depends on the packet; PANAMA's header is sealed already.
-inline void address(Headers& headers, bool congested, std::size_t payload_bytes) {
+inline void address(Headers& headers, bool congested, std::size_t elements_bytes) {
   headers.ipv4.tos = tos_without_ecn | (congested ? wire::ecn::ce : wire::ecn::ect0);
-  const auto udp_bytes = sizeof headers.udp + sizeof headers.panama + payload_bytes;
+  const auto udp_bytes = sizeof headers.udp + sizeof headers.panama + elements_bytes;
   headers.udp.length = static_cast<std::uint16_t>(udp_bytes);
   headers.ipv4.total_length = static_cast<std::uint16_t>(sizeof headers.ipv4 + udp_bytes);
   wire::finish_ipv4(headers.ipv4);

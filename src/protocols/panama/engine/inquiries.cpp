@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Who lacks a result, and who may have it. A worker has either a result or what it contributed to
 // it: so whoever is asked for a VID sends one or the other, and nothing is ever lost for good.
-#include <bit>
 #include <utility>
 
 #include "protocols/panama/engine/drop_reasons.h"
@@ -26,19 +25,11 @@ wire::PanamaHeader inquiry_about(const wire::PanamaHeader& about) {
 
 }  // namespace
 
-Neighbours PanamaEngine::sender_of(const Tree& tree, PortIndex port) const {
-  const auto child = tree.child_of(port);
-  if (child != Tree::no_child) {
-    return {.children = std::uint64_t{1} << child};
-  }
-  return {.parent = tree.config().parent == port};
-}
-
 // Of a row that gathers, those that are missing are asked; where nothing is known of it, all
 // others.
 void PanamaEngine::inquire(Tree& tree, const wire::PanamaHeader& about, PortIndex port,
                            const Burst& burst) {
-  const auto asker = sender_of(tree, port);
+  const auto asker = tree.neighbour_at(port);
   const auto round = round_of(about);
   const auto vid = about.vid.value();
   if (!tree.inquiries.note(round, vid, asker, burst.now)) {
@@ -56,24 +47,13 @@ void PanamaEngine::inquire(Tree& tree, const wire::PanamaHeader& about, PortInde
   auto headers = tree.headers();
   headers.panama = inquiry_about(about);
   address(headers, false, 0);
-  send_to(tree, others, {headers, {}, port}, burst.actions);
-}
-
-void PanamaEngine::send_to(const Tree& tree, const Neighbours& receivers, const Outgoing& frame,
-                           engine::Actions& actions) {
-  for (auto left = receivers.children; left != 0; left &= left - 1) {
-    const auto port = tree.config().children[static_cast<std::size_t>(std::countr_zero(left))];
-    send_frame(frame, port, actions);
-  }
-  if (receivers.parent) {
-    send_frame(frame, *tree.config().parent, actions);
-  }
+  frames_.send({headers, {}, port}, tree, others, burst.actions);
 }
 
 void PanamaEngine::take_inquiry(Tree& tree, PacketPtr packet, const Message& message,
                                 const Burst& burst) {
   const auto port = packet->ingress;
-  if (!sender_of(tree, port).any()) {
+  if (!tree.neighbour_at(port).any()) {
     return burst.actions.drop(std::move(packet), drop::wrong_port);
   }
   ++tree.counters.inquiries;
@@ -98,7 +78,7 @@ void PanamaEngine::take_inquiry(Tree& tree, PacketPtr packet, const Message& mes
 void PanamaEngine::relay(Tree& tree, PacketPtr packet, const Message& message, DropReason otherwise,
                          engine::Actions& actions) {
   auto askers = tree.inquiries.settle(round_of(message.header), message.header.vid.value());
-  const auto sender = sender_of(tree, packet->ingress);
+  const auto sender = tree.neighbour_at(packet->ingress);
   askers.children &= ~sender.children;
   askers.parent = askers.parent && !sender.parent;
   if (!askers.any()) {
@@ -110,7 +90,7 @@ void PanamaEngine::relay(Tree& tree, PacketPtr packet, const Message& message, D
   headers.panama.flags |= wire::PanamaHeader::answer_bit;
   lower_cap(tree, headers.panama);
   address(headers, message.congested(), message.payload.size());
-  send_to(tree, askers, {headers, message.payload, packet->ingress}, actions);
+  frames_.send({headers, message.payload, packet->ingress}, tree, askers, actions);
   actions.absorb(std::move(packet));
 }
 

@@ -84,14 +84,14 @@ std::vector<engine::Figure> PanamaEngine::figures() const {
   std::uint64_t at_doors = 0;
   std::uint32_t held = 0;
   std::uint32_t high_water = 0;
-  for (const auto& tree : trees_) {
+  for (const auto& tree : trees_.all()) {
     sums += tree->counters;
     gathering += tree->gathering;
     for (const auto& door : tree->doors) {
       at_doors += door.count();
     }
   }
-  for (const auto& port : ports_) {
+  for (const auto& port : holdings_.ports()) {
     held = std::max(held, port.held);
     high_water = std::max(high_water, port.high_water);
   }
@@ -119,8 +119,8 @@ std::vector<engine::Figure> PanamaEngine::figures() const {
       {"packets_granted", memory_.granted(), engine::Merge::maximum},
       {"packets_held", held, engine::Merge::maximum},
       {"packets_held_high_water", high_water, engine::Merge::maximum},
-      {"packets_kept", kept_},
-      {"packets_kept_high_water", kept_high_water_, engine::Merge::maximum},
+      {"packets_kept", holdings_.kept()},
+      {"packets_kept_high_water", holdings_.kept_high_water(), engine::Merge::maximum},
       {"rows_gathering", gathering},
       {"packets_at_doors", at_doors},
   };
@@ -128,7 +128,7 @@ std::vector<engine::Figure> PanamaEngine::figures() const {
 
 std::vector<engine::JobStatus> PanamaEngine::jobs() const {
   std::map<std::uint32_t, engine::JobStatus> jobs;
-  for (const auto& tree : trees_) {
+  for (const auto& tree : trees_.all()) {
     auto& job = jobs[tree->config().job];
     job.job = tree->config().job;
     job.contributions += tree->counters.contributions;
@@ -145,7 +145,7 @@ std::vector<engine::JobStatus> PanamaEngine::jobs() const {
 
 std::vector<engine::TreeStatus> PanamaEngine::trees() const {
   std::vector<engine::TreeStatus> all;
-  for (const auto& tree : trees_) {
+  for (const auto& tree : trees_.all()) {
     const auto& counters = tree->counters;
     auto& status = all.emplace_back();
     status.job = tree->config().job;
@@ -176,7 +176,7 @@ std::vector<engine::TreeStatus> PanamaEngine::trees() const {
 
 std::vector<engine::DescriptorStatus> PanamaEngine::descriptors(Time now, std::size_t limit) const {
   std::vector<engine::DescriptorStatus> rows;
-  for (const auto& tree : trees_) {
+  for (const auto& tree : trees_.all()) {
     for_each_waiting(*tree, [&](const Waiting& waiting) {
       if (rows.size() < limit) {
         rows.push_back({tree->config().job, waiting.vid, waiting.contributions,
@@ -190,7 +190,7 @@ std::vector<engine::DescriptorStatus> PanamaEngine::descriptors(Time now, std::s
 
 std::vector<engine::StallStatus> PanamaEngine::stalled(Time now, std::size_t limit) const {
   std::vector<engine::StallStatus> stalls;
-  for (const auto& tree : trees_) {
+  for (const auto& tree : trees_.all()) {
     for_each_waiting(*tree, [&](const Waiting& waiting) {
       if (stalls.size() < limit && now - waiting.since >= stall_min) {
         stalls.push_back({tree->config().job,

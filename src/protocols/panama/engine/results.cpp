@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What goes down the tree, and what is kept of it for those who lose it.
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "protocols/panama/engine/drop_reasons.h"
@@ -9,23 +8,14 @@
 
 namespace tributary::panama {
 
-Headers PanamaEngine::headers_for(const Tree& tree, const Row& row,
-                                  const wire::PanamaHeader& header) const {
-  auto headers = tree.headers();
-  headers.panama = header;
-  address(headers, row.congested,
-          header.elements.value() * wire::element_bytes(header.element_type));
-  return headers;
-}
-
 void PanamaEngine::take_result(Tree& tree, PacketPtr packet, const Message& message,
                                const Burst& burst) {
   const auto ingress = packet->ingress;
-  const auto sender = sender_of(tree, ingress);
+  const auto sender = tree.neighbour_at(ingress);
   if (!sender.any()) {
     return burst.actions.drop(std::move(packet), drop::wrong_port);
   }
-  sweep(tree);
+  holdings_.sweep(tree);
   tree.last_taken = sender.parent ? tree.last_taken : burst.now;
   const auto round = round_of(message.header);
   const auto found = tree.find_position(round, message.header.vid.value());
@@ -65,7 +55,7 @@ void PanamaEngine::take_result(Tree& tree, PacketPtr packet, const Message& mess
   if (!passed_here) {
     lower_cap(tree, row.header);
   }
-  auto headers = headers_for(tree, row, row.header);
+  auto headers = tree.headers_for(row, row.header);
   if (sender.parent) {
     headers.ipv4 = *message.frame.ipv4;
   }
@@ -86,16 +76,16 @@ void PanamaEngine::go_up(Tree& tree, const Row& row, std::uint8_t flags, PortInd
   auto header = row.header;
   header.flags |= flags;
   wire::reseal(header);
-  send_frame({headers_for(tree, row, header), row.kept.bytes(), ingress}, *tree.config().parent,
-             actions);
+  frames_.send({tree.headers_for(row, header), row.kept.bytes(), ingress}, *tree.config().parent,
+               actions);
 }
 
 // Whatever the row waited for, its result is here.
 void PanamaEngine::finish_row(Tree& tree, Row& row, std::uint64_t position,
                               const Message& message) {
   tree.gathering -= row.state == Row::State::gathering && !tree.is_left(row) ? 1 : 0;
-  release_waiting(tree, row);
-  clear(tree, row);
+  holdings_.release_waiting(tree, row);
+  holdings_.clear(tree, row);
   if (!tree.is_known(position)) {
     row.arrived = 0;
     row.position = position;
@@ -114,16 +104,9 @@ void PanamaEngine::finish_row(Tree& tree, Row& row, std::uint64_t position,
 void PanamaEngine::multicast(Tree& tree, Row& row, PacketPtr packet, const Headers& headers,
                              const Burst& burst) {
   tree.counters.congested += row.congested;
-  auto& body = *packet.release();
-  pool_.share(body, tree.children() + 1u);
-  keep(tree, row, body, burst.now);
+  auto& body = keep(tree, row, std::move(packet), tree.children(), burst);
   for (const auto port : tree.config().children) {
-    auto copy = pool_.allocate_in_front_of(body, headers.bytes());
-    if (copy == nullptr) {
-      burst.actions.lose(DropReason::no_buffer);
-    } else {
-      burst.actions.originate_on(port, std::move(copy));
-    }
+    frames_.send_sharing(body, headers, port, burst.actions);
   }
 }
 
@@ -145,57 +128,18 @@ void PanamaEngine::replay(Tree& tree, const Row& row, PortIndex port, engine::Ac
   header.wnd_cap = cap_today(tree);
   header.flags |= wire::PanamaHeader::answer_bit;
   wire::reseal(header);
-  send_frame({headers_for(tree, row, header), row.kept.bytes(), port}, port, actions);
+  frames_.send({tree.headers_for(row, header), row.kept.bytes(), port}, port, actions);
 }
 
-void PanamaEngine::send_frame(const Outgoing& frame, PortIndex port, engine::Actions& actions) {
-  const auto& [headers, elements, ingress] = frame;
-  auto packet = pool_.allocate();
-  if (packet == nullptr || packet->tailroom() < sizeof headers + elements.size()) {
-    return actions.lose(DropReason::no_buffer);
-  }
-  std::memcpy(packet->data(), &headers, sizeof headers);
-  std::copy(elements.begin(), elements.end(), packet->data() + sizeof headers);
-  packet->length = static_cast<std::uint32_t>(sizeof headers + elements.size());
-  packet->ingress = ingress;
-  actions.originate_on(port, std::move(packet));
-}
-
-void PanamaEngine::keep(Tree& tree, Row& row, Packet& body, Time now) {
-  row.kept = SharedElements(pool_, body);
-  tree.count_kept(row);
-  kept_high_water_ = std::max(kept_high_water_, ++kept_);
-  look_soon(now);
-  make_room();
-}
-
-void PanamaEngine::clear(Tree& tree, Row& row) {
-  if (row.kept) {
-    row.kept.reset();
-    --tree.kept;
-    --kept_;
-  }
-}
-
-// Trees that rest keep the results of their last window as long as there are buffers for all that
-// packets may need: a rank may begin late, and repeats get lost. A switch without buffers is worse.
-// Who rests longest is the least likely to be asked.
-void PanamaEngine::make_room() {
-  if (held_ + kept_ <= room_) {
-    return;
-  }
-  constexpr std::size_t trees_at_once = 8;
-  Tree* oldest = nullptr;
-  for (std::size_t i = std::min(trees_at_once, trees_.size()); i > 0; --i) {
-    auto& tree = *trees_[turn_++ % trees_.size()];
-    if (!tree.grant.active && tree.kept > 0 &&
-        (oldest == nullptr || tree.last_taken < oldest->last_taken)) {
-      oldest = &tree;
-    }
-  }
-  if (oldest != nullptr) {
-    kept_ -= oldest->forget(oldest->top, Tree::rows_at_once);
-  }
+// So many frames and the row share the elements; nothing else is left of the packet.
+Packet& PanamaEngine::keep(Tree& tree, Row& row, PacketPtr packet, unsigned frames,
+                           const Burst& burst) {
+  auto& body = *packet.release();
+  pool_.share(body, frames + 1);
+  holdings_.keep(tree, row, body);
+  look_soon(burst.now);
+  holdings_.make_room(trees_);
+  return body;
 }
 
 }  // namespace tributary::panama

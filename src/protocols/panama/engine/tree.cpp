@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "engine/prefetch.h"
+
 namespace tributary::panama {
 namespace {
 
@@ -58,6 +60,13 @@ Tree::Tree(const TreeConfig& config, const engine::SwitchIdentity& self,
   if (config.parent) {
     source_of_port_[*config.parent] = config.parent_address;
   }
+}
+
+Headers Tree::headers_for(const Row& row, const wire::PanamaHeader& header) const {
+  auto headers = headers_;
+  headers.panama = header;
+  address(headers, row.congested, payload_bytes(header));
+  return headers;
 }
 
 std::optional<std::uint64_t> Tree::place(const wire::PanamaHeader& header) const {
@@ -215,12 +224,8 @@ void Tree::prefetch(const Round& round, std::uint32_t vid) const {
   if (!epochs.is_current(round)) {
     return;
   }
-  constexpr std::size_t cache_line = 64;
   const auto& wanted = row(epochs.first() + vid);
-  const auto* bytes = reinterpret_cast<const std::byte*>(&wanted);
-  for (std::size_t at = 0; at < sizeof(Row); at += cache_line) {
-    __builtin_prefetch(bytes + at);
-  }
+  engine::prefetch(&wanted, sizeof(Row));
   __builtin_prefetch(&waiting_[place_of(wanted)]);
 }
 

@@ -54,6 +54,8 @@ class Tree {
 
   const TreeConfig& config() const { return config_; }
   const Headers& headers() const { return headers_; }
+  // In front of the elements of a row, or of what is to be said of it.
+  Headers headers_for(const Row& row, const wire::PanamaHeader& header) const;
   bool is_root() const { return !config_.parent; }
   bool is_partial() const { return config_.quorum < config_.workers; }
   // What a sum was made of stays until its result comes: with more of it, another one follows.
@@ -62,6 +64,14 @@ class Tree {
   std::uint64_t all_children() const { return ~std::uint64_t{0} >> (64 - children()); }
   // The child behind `port`, by its place in the configuration.
   std::uint8_t child_of(PortIndex port) const { return child_of_port_[port]; }
+  // Whom it leads to, of those next to the switch in the tree.
+  Neighbours neighbour_at(PortIndex port) const {
+    const auto child = child_of(port);
+    if (child != no_child) {
+      return {.children = std::uint64_t{1} << child};
+    }
+    return {.parent = config_.parent == port};
+  }
 
   // Whether the controller lets in by `port` what comes from there: one of the tree's ports, and
   // its neighbour's address.
@@ -85,6 +95,18 @@ class Tree {
   // A sum that may be sent once more, with more in it.
   bool goes_on(const Row& row) const {
     return row.state == Row::State::summed && row.holds && !is_left(row);
+  }
+  // Nothing is missing for its sum.
+  bool is_complete(const Row& row) const {
+    if (row.state != Row::State::gathering) {
+      return false;
+    }
+    const bool all = row.arrived == all_children();
+    if (!is_partial() || row.remade) {
+      return all;
+    }
+    // Each child may have left out as many as may be missing in the whole job.
+    return row.header.contributions.value() >= needed_ && (all || row.position < may_miss_before());
   }
   PacketPtr& waiting(const Row& row, std::uint8_t child) { return waiting_[place_of(row) + child]; }
 
@@ -153,8 +175,6 @@ class Tree {
   std::uint64_t may_miss_before() const;
   // The next positions from which on that was not so when they were last looked at.
   std::pair<std::uint64_t, std::uint64_t> let_go_on();
-  // Workers that a sum has to have before anybody may be left out.
-  std::uint16_t contributions_needed() const { return needed_; }
   void prefetch(const Round& round, std::uint32_t vid) const;
   Row* find(const Round& round, std::uint32_t vid);
 
@@ -190,7 +210,7 @@ class Tree {
 
   TreeConfig config_;
   Headers headers_;
-  std::uint16_t needed_;
+  std::uint16_t needed_;  // workers that a sum has to have before anybody may be left out
   std::vector<std::uint8_t> child_of_port_;
   std::vector<wire::Ipv4Address> source_of_port_;
   std::uint64_t mask_;

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/panama/engine/adder.h"
+
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "reduce/kernel.h"
+
+namespace tributary::panama {
+namespace {
+
+const reduce::Kernel& kernel_of(const wire::PanamaHeader& header) {
+  return reduce::kernel(header.element_type, header.op);
+}
+
+}  // namespace
+
+Adder::Adder(PacketPool& pool)
+    : pool_(pool),
+      wide_(std::make_unique_for_overwrite<float[]>(std::numeric_limits<std::uint16_t>::max())) {}
+
+void Adder::add_in_order(Tree& tree, Row& row) {
+  const auto& kernel = kernel_of(row.header);
+  if (!kernel.in_place || tree.is_partial()) {
+    return;
+  }
+  for (; row.next < tree.children() && (row.arrived >> row.next & 1) != 0; ++row.next) {
+    auto packet = std::move(tree.waiting(row, row.next));
+    if (row.next == 0) {
+      row.elements = elements_in(*packet);
+      row.accumulator = std::move(packet);
+    } else {
+      kernel.accumulate(row.elements, elements_in(*packet), row.header.elements.value());
+    }
+  }
+}
+
+// 16-bit elements are added as f32 and rounded once.
+PacketPtr Adder::add_up(Tree& tree, Row& row) {
+  if (row.accumulator) {
+    return std::move(row.accumulator);
+  }
+  const auto& kernel = kernel_of(row.header);
+  const std::size_t count = row.header.elements.value();
+  PacketPtr sum;
+  void* accumulator = wide_.get();
+  for (std::uint8_t child = 0; child < tree.children(); ++child) {
+    auto& packet = tree.waiting(row, child);
+    if (!packet) {
+      continue;
+    }
+    if (sum) {
+      kernel.accumulate(accumulator, elements_in(*packet), count);
+      continue;
+    }
+    sum = tree.may_send_more() ? pool_.clone(*packet) : std::move(packet);
+    if (!sum) {
+      return nullptr;
+    }
+    if (kernel.in_place) {
+      accumulator = elements_in(*sum);
+    } else {
+      kernel.load(accumulator, elements_in(*sum), count);
+    }
+  }
+  if (!kernel.in_place) {
+    kernel.store(elements_in(*sum), accumulator, count);
+  }
+  return sum;
+}
+
+}  // namespace tributary::panama

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/panama/engine/admission.h"
+
+#include "protocols/panama/engine/drop_reasons.h"
+
+namespace tributary::panama {
+namespace {
+
+// Longer than whoever obeys waits for a place.
+constexpr Duration stuck_after = std::chrono::milliseconds(100);
+
+bool has_room(const Contribution& in) {
+  return in.tree.held[in.child] < in.tree.grant.packets;
+}
+
+// With so many workers in the sum already.
+bool is_overcount(const Contribution& in, unsigned others) {
+  return others + in.header().contributions.value() > in.tree.config().workers_below;
+}
+
+}  // namespace
+
+std::optional<DropReason> refusal(const Contribution& in, const Place& at) {
+  const auto& tree = in.tree;
+  const bool beyond_fin = tree.fin && at.position > *tree.fin;
+  if (beyond_fin || (at.joins && !is_like(at.row.header, in.header()))) {
+    return drop::mismatch;
+  }
+  if (is_overcount(in, at.joins ? at.row.header.contributions.value() : 0)) {
+    return drop::overcount;
+  }
+  const bool slot_taken =
+      !at.joins && at.row.state == Row::State::gathering && !tree.is_left(at.row);
+  if (slot_taken || at.position >= tree.expected + tree.span() || !has_room(in)) {
+    return drop::over_cap;
+  }
+  return std::nullopt;
+}
+
+// Nobody is further off than all windows.
+bool is_stuck(const Contribution& in, std::uint64_t position, Time now) {
+  const auto& tree = in.tree;
+  return in.header().retransmission() && now - tree.last_complete >= stuck_after &&
+         position < tree.expected + tree.rows();
+}
+
+bool can_add_late(const Contribution& in, const Row& row) {
+  return in.tree.goes_on(row) && is_like(row.header, in.header()) && has_room(in) &&
+         !is_overcount(in, row.header.contributions.value());
+}
+
+}  // namespace tributary::panama

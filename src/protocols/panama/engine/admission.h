@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+
+#include "packet/clock.h"
+#include "packet/fate.h"
+#include "protocols/panama/engine/contribution.h"
+
+namespace tributary::panama {
+
+// Which contributions may wait for others; the memory for that is each tree's Grant.
+
+// Why one cannot wait there, be it with others; no value if it can.
+std::optional<DropReason> refusal(const Contribution& in, const Place& at);
+
+// What waits may keep out what it waits for: the lowest VIDs of some, the others' higher ones.
+// Where senders obey a grant that is not known here any more, that can happen.
+bool is_stuck(const Contribution& in, std::uint64_t position, Time now);
+
+// The worker came after the sum had gone, but before its result, and fits a sum with more in it.
+bool can_add_late(const Contribution& in, const Row& row);
+
+}  // namespace tributary::panama

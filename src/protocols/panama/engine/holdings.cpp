@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/panama/engine/holdings.h"
+
+namespace tributary::panama {
+namespace {
+
+void end_gathering(Row& row) {
+  row.state = row.state == Row::State::gathering ? Row::State::free : row.state;
+}
+
+}  // namespace
+
+void Holdings::release_waiting(Tree& tree, Row& row) {
+  if (!row.holds) {
+    return;
+  }
+  const bool counted = !tree.is_left(row);
+  row.holds = false;
+  for (std::uint8_t child = 0; child < tree.children(); ++child) {
+    if ((row.arrived >> child & 1) == 0) {
+      continue;
+    }
+    if (counted) {
+      --ports_[tree.config().children[child]].held;
+      --tree.held[child];
+    }
+    --held_;
+    tree.waiting(row, child).reset();
+  }
+  row.accumulator.reset();
+}
+
+void Holdings::evict_waiting(Tree& tree) {
+  for (std::uint64_t slot = 0; slot < tree.rows(); ++slot) {
+    auto& row = tree.row(slot);
+    release_waiting(tree, row);
+    end_gathering(row);
+  }
+  tree.gathering = 0;
+}
+
+void Holdings::abandon_rows(Tree& tree) {
+  for (std::uint8_t child = 0; child < tree.children(); ++child) {
+    ports_[tree.config().children[child]].held -= std::exchange(tree.held[child], 0);
+  }
+  tree.gathering = 0;
+}
+
+void Holdings::sweep(Tree& tree) {
+  const auto end = std::min(tree.swept + Tree::rows_at_once, tree.epochs.first());
+  for (; tree.swept < end; ++tree.swept) {
+    auto& row = tree.row(tree.swept);
+    if (tree.is_left(row)) {
+      release_waiting(tree, row);
+      end_gathering(row);
+    }
+  }
+}
+
+void Holdings::leave_door(Tree& tree, std::uint8_t child) {
+  for (auto& packet : tree.doors[child].packets) {
+    if (packet != nullptr) {
+      --held_;
+      ++tree.counters.left;
+      packet.reset();
+    }
+  }
+}
+
+void Holdings::remove(Tree& tree) {
+  for (std::uint8_t child = 0; child < tree.children(); ++child) {
+    leave_door(tree, child);
+  }
+  evict_waiting(tree);
+  kept_ -= tree.kept;
+}
+
+// Who rests longest is the least likely to be asked.
+void Holdings::forget_oldest(const TreeTable& trees) {
+  constexpr std::size_t trees_at_once = 8;
+  const auto& all = trees.all();
+  Tree* oldest = nullptr;
+  for (std::size_t i = std::min(trees_at_once, all.size()); i > 0; --i) {
+    auto& tree = *all[turn_++ % all.size()];
+    if (!tree.grant.active && tree.kept > 0 &&
+        (oldest == nullptr || tree.last_taken < oldest->last_taken)) {
+      oldest = &tree;
+    }
+  }
+  if (oldest != nullptr) {
+    kept_ -= oldest->forget(oldest->top, Tree::rows_at_once);
+  }
+}
+
+}  // namespace tributary::panama

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "packet/pool.h"
+#include "protocols/panama/engine/tree.h"
+#include "protocols/panama/engine/tree_table.h"
+
+namespace tributary::panama {
+
+// The packets that an engine holds for its trees: those that wait in rows and at doors, and
+// elements that are kept for who lost a sum or a result. Counts them, and lets go of them.
+class Holdings {
+ public:
+  struct PortUse {
+    std::uint32_t held = 0;  // packets that wait in rows, of all trees
+    std::uint32_t high_water = 0;
+  };
+
+  // There is room for `room` packets before those that rest have to make some.
+  Holdings(PacketPool& pool, PortIndex ports, std::uint64_t room)
+      : pool_(pool), ports_(ports), room_(room) {}
+
+  // In rows.
+  void hold(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet) {
+    auto& port = ports_[tree.config().children[child]];
+    port.high_water = std::max(port.high_water, ++port.held);
+    ++tree.held[child];
+    ++held_;
+    tree.waiting(row, child) = std::move(packet);
+  }
+  // Gives back the memory of the packets that wait, and what is left of them.
+  void release_waiting(Tree& tree, Row& row);
+  // The same for all rows, and at once: looks at every row.
+  void evict_waiting(Tree& tree);
+  // What waits of an epoch that the tree leaves: its memory is the next one's at once. Its packets
+  // are let go in time, by sweep(): it is only one packet that has the tree go on.
+  void abandon_rows(Tree& tree);
+  void sweep(Tree& tree);
+
+  // At doors; what waited in the place goes.
+  void hold_at(PacketPtr& place, PacketPtr packet) {
+    held_ += place == nullptr ? 1 : 0;
+    place = std::move(packet);
+  }
+  PacketPtr take_from(PacketPtr& place) {
+    --held_;
+    return std::move(place);
+  }
+  // The child has gone on elsewhere.
+  void leave_door(Tree& tree, std::uint8_t child);
+
+  // Kept: one of the holders of `body` is the row.
+  void keep(Tree& tree, Row& row, Packet& body) {
+    row.kept = SharedElements(pool_, body);
+    tree.count_kept(row);
+    kept_high_water_ = std::max(kept_high_water_, ++kept_);
+  }
+  void clear(Tree& tree, Row& row) {
+    if (row.kept) {
+      row.kept.reset();
+      --tree.kept;
+      --kept_;
+    }
+  }
+  // Of the whole tree.
+  void forget(Tree& tree) { kept_ -= tree.forget(tree.top, tree.rows()); }
+  // What everybody has received of a tree whose row at `position` is complete.
+  void forget_received(Tree& tree, std::uint64_t position) {
+    kept_ -= tree.forget_received(position);
+  }
+
+  // The tree is about to go.
+  void remove(Tree& tree);
+  // Trees that rest keep the results of their last window as long as there are buffers for all that
+  // packets may need: a rank may begin late, and repeats get lost. A switch without buffers is
+  // worse.
+  void make_room(const TreeTable& trees) {
+    if (held_ + kept_ > room_) {
+      forget_oldest(trees);
+    }
+  }
+
+  std::span<const PortUse> ports() const { return ports_; }
+  std::uint64_t kept() const { return kept_; }
+  std::uint64_t kept_high_water() const { return kept_high_water_; }
+
+ private:
+  void forget_oldest(const TreeTable& trees);
+
+  PacketPool& pool_;
+  std::vector<PortUse> ports_;
+  std::uint64_t room_;
+  std::uint64_t held_ = 0;  // packets that wait, in rows and at doors
+  std::uint64_t kept_ = 0;  // rows that keep elements
+  std::uint64_t kept_high_water_ = 0;
+  std::size_t turn_ = 0;  // the tree that is looked at next when there is no room
+};
+
+}  // namespace tributary::panama
