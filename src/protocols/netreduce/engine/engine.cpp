@@ -47,67 +47,65 @@ bool NetReduceEngine::reconfigure(const NetReduceConfig& config) {
 
 void NetReduceEngine::process(std::span<engine::Arrival> burst, Time now,
                               engine::Actions& actions) {
+  const Burst current{now, actions};
   for (auto& arrival : burst) {
-    handle(arrival, now, actions);
+    handle(arrival, current);
   }
 }
 
-void NetReduceEngine::handle(engine::Arrival& arrival, Time now, engine::Actions& actions) {
+void NetReduceEngine::handle(engine::Arrival& arrival, const Burst& burst) {
   const auto roce = roce_of(arrival.frame);
   if (roce.ip.empty()) {
-    return pass(std::move(arrival.packet), actions);
+    return pass(std::move(arrival.packet), burst);
   }
+  const Incoming in{arrival.packet, roce};
   if (!wire::begins_message(roce.roce.position())) {
-    return follow(std::move(arrival.packet), roce, now, actions);
+    return follow(in, burst);
   }
   const auto* header = wire::peek_ina(roce.roce.payload);
   auto* ring = header != nullptr ? find_ring(header->ring.value()) : nullptr;
   if (ring == nullptr) {
-    return begin_ordinary(std::move(arrival.packet), roce, now, actions);
+    return begin_ordinary(in, burst);
   }
-  begin(std::move(arrival.packet), roce, *header, *ring, now, actions);
+  begin(in, *header, *ring, burst);
 }
 
-void NetReduceEngine::pass(PacketPtr packet, engine::Actions& actions) {
+void NetReduceEngine::pass(PacketPtr packet, const Burst& burst) {
   ++counters_.passed;
-  actions.forward(std::move(packet));
+  burst.actions.forward(std::move(packet));
 }
 
-void NetReduceEngine::begin(PacketPtr packet, const RocePacket& roce, const wire::InaHeader& header,
-                            Ring& ring, Time now, engine::Actions& actions) {
+void NetReduceEngine::begin(Incoming in, const wire::InaHeader& header, Ring& ring,
+                            const Burst& burst) {
   // A damaged packet must not get the right ICRC from us.
   const auto headers_icrc =
-      check_icrc(roce, sizeof header, ring.joint(roce.roce.payload.size(), sizeof header));
+      check_icrc(in.roce, sizeof header, ring.joint(in.roce.roce.payload.size(), sizeof header));
   if (!headers_icrc) {
-    return actions.drop(std::move(packet), drop::icrc);
+    return burst.actions.drop(std::move(in.packet), drop::icrc);
   }
-  const Message message{roce.psn(),
-                        header.message.value(),
-                        header.length.value(),
-                        header.packets.value(),
-                        header.element_type,
-                        header.op,
-                        roce.is_write()};
-  const auto* reth = roce.roce.reth;
-  if (!ring.admits(header) || !fits(roce, message, 0, ring.config().mtu) ||
+  const Message message{in.roce.psn(),          header.message.value(), header.length.value(),
+                        header.packets.value(), header.element_type,    header.op,
+                        in.roce.is_write()};
+  const auto* reth = in.roce.roce.reth;
+  if (!ring.admits(header) || !fits(in.roce, message, 0, ring.config().mtu) ||
       (reth != nullptr && reth->length.value() != message.length)) {
-    return actions.drop(std::move(packet), drop::malformed);
+    return burst.actions.drop(std::move(in.packet), drop::malformed);
   }
   const auto rank = header.rank.value();
   if (ring.paths().of(rank) == Path::elsewhere) {
-    return pass(std::move(packet), actions);
+    return pass(std::move(in.packet), burst);
   }
-  if (const auto refusal = claim(ring, header, roce.connection(), now)) {
-    return actions.drop(std::move(packet), *refusal);
+  if (const auto refusal = claim(ring, header, in.roce.connection(), burst.now)) {
+    return burst.actions.drop(std::move(in.packet), *refusal);
   }
   auto& connection = ring.connection(rank);
-  connection.touch(now);
+  connection.touch(burst.now);
   const auto* known = connection.record(message);
   if (known == nullptr) {
     ++counters_.past;
-    return actions.forward(std::move(packet));
+    return burst.actions.forward(std::move(in.packet));
   }
-  aggregate(std::move(packet), roce, {ring, rank, *known, 0, *headers_icrc}, now, actions);
+  aggregate(in, {ring, rank, *known, 0, *headers_icrc}, burst);
 }
 
 std::optional<DropReason> NetReduceEngine::claim(Ring& ring, const wire::InaHeader& header,
@@ -155,73 +153,71 @@ bool NetReduceEngine::is_suspect(const RocePacket& roce, Time now) const {
              ->is_suspect(roce.roce.bth->destination_qp.value(), now);
 }
 
-void NetReduceEngine::begin_ordinary(PacketPtr packet, const RocePacket& roce, Time now,
-                                     engine::Actions& actions) {
-  const auto sender = sender_of(roce);
-  const auto newcomer = newcomer_of(roce);
+void NetReduceEngine::begin_ordinary(Incoming in, const Burst& burst) {
+  const auto sender = sender_of(in.roce);
+  const auto newcomer = newcomer_of(in.roce);
   // What was damaged may be anything: it teaches nothing, and its receiver drops it.
-  if ((sender.ring != nullptr || newcomer.ring != nullptr) && !has_right_icrc(roce)) {
-    return pass(std::move(packet), actions);
+  if ((sender.ring != nullptr || newcomer.ring != nullptr) && !has_right_icrc(in.roce)) {
+    return pass(std::move(in.packet), burst);
   }
   if (sender.ring != nullptr) {
     auto& connection = sender.ring->connection(sender.rank);
-    if (connection.is_silent(now) || !connection.record_ordinary(roce.psn(), packets_of(roce))) {
+    if (connection.is_silent(burst.now) ||
+        !connection.record_ordinary(in.roce.psn(), packets_of(in.roce))) {
       connection.release();
     }
   } else if (newcomer.ring != nullptr) {
-    newcomer.ring->newcomer(newcomer.rank)->note_other(roce.roce.bth->destination_qp.value());
+    newcomer.ring->newcomer(newcomer.rank)->note_other(in.roce.roce.bth->destination_qp.value());
   }
-  pass(std::move(packet), actions);
+  pass(std::move(in.packet), burst);
 }
 
-void NetReduceEngine::follow(PacketPtr packet, const RocePacket& roce, Time now,
-                             engine::Actions& actions) {
-  const auto sender = sender_of(roce);
-  if (sender.ring == nullptr && is_suspect(roce, now)) {
-    return actions.drop(std::move(packet), drop::first_lost);
+void NetReduceEngine::follow(Incoming in, const Burst& burst) {
+  const auto sender = sender_of(in.roce);
+  if (sender.ring == nullptr && is_suspect(in.roce, burst.now)) {
+    return burst.actions.drop(std::move(in.packet), drop::first_lost);
   }
   if (sender.ring == nullptr) {
-    return pass(std::move(packet), actions);
+    return pass(std::move(in.packet), burst);
   }
   auto& connection = sender.ring->connection(sender.rank);
-  const auto place = connection.find(roce.psn());
+  const auto place = connection.find(in.roce.psn());
   using Kind = Connection::Place::Kind;
   if (place.kind == Kind::unknown) {
-    return refuse(std::move(packet), roce, *sender.ring, place, actions);
+    return refuse(in, *sender.ring, place, burst);
   }
   if (place.kind != Kind::gradient) {
-    return pass(std::move(packet), actions);
+    return pass(std::move(in.packet), burst);
   }
   auto& ring = *sender.ring;
-  const auto headers_icrc = check_icrc(roce, 0, ring.joint(roce.roce.payload.size(), 0));
+  const auto headers_icrc = check_icrc(in.roce, 0, ring.joint(in.roce.roce.payload.size(), 0));
   if (!headers_icrc) {
-    return actions.drop(std::move(packet), drop::icrc);
+    return burst.actions.drop(std::move(in.packet), drop::icrc);
   }
   // An intact packet that cannot be of this message: the numbers are somebody else's by now.
-  if (!fits(roce, *place.message, place.offset, ring.config().mtu)) {
+  if (!fits(in.roce, *place.message, place.offset, ring.config().mtu)) {
     connection.release();
-    return pass(std::move(packet), actions);
+    return pass(std::move(in.packet), burst);
   }
-  connection.touch(now);
-  aggregate(std::move(packet), roce,
-            {ring, sender.rank, *place.message, place.offset, *headers_icrc}, now, actions);
+  connection.touch(burst.now);
+  aggregate(in, {ring, sender.rank, *place.message, place.offset, *headers_icrc}, burst);
 }
 
 // The receiver would say at once what it lacks, if it saw that something is missing. It may see the
 // packet, but under a number at which it never takes one: under its own it would take it if it came
 // late, behind the first packet's repeat. Another switch of the ring could not tell what it is.
-void NetReduceEngine::refuse(PacketPtr packet, const RocePacket& roce, const Ring& ring,
-                             const Connection::Place& place, engine::Actions& actions) {
+void NetReduceEngine::refuse(Incoming in, const Ring& ring, const Connection::Place& place,
+                             const Burst& burst) {
   const bool is_ahead = place.offset < provoking_distance / 2;
   if (!ring.is_of_one_switch() || !is_ahead) {
-    return actions.drop(std::move(packet), drop::first_lost);
+    return burst.actions.drop(std::move(in.packet), drop::first_lost);
   }
-  if (!has_right_icrc(roce)) {
-    return actions.drop(std::move(packet), drop::icrc);
+  if (!has_right_icrc(in.roce)) {
+    return burst.actions.drop(std::move(in.packet), drop::icrc);
   }
   ++counters_.provoked;
-  renumber(roce, wire::psn_add(roce.psn(), provoking_distance));
-  actions.forward(std::move(packet));
+  renumber(in.roce, wire::psn_add(in.roce.psn(), provoking_distance));
+  burst.actions.forward(std::move(in.packet));
 }
 
 Ring* NetReduceEngine::find_ring(std::uint32_t id) {

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/burst.h"
 #include "engine/engine.h"
 #include "protocols/netreduce/engine/config.h"
 #include "protocols/netreduce/engine/connection_table.h"
@@ -16,6 +17,8 @@
 #include "protocols/netreduce/wire.h"
 
 namespace tributary::netreduce {
+
+using engine::Burst;
 
 // What the engine did since it was made, drops left out.
 struct Counters {
@@ -54,19 +57,31 @@ class NetReduceEngine final : public engine::Engine {
   bool reconfigure(const NetReduceConfig& config);
 
  private:
-  void handle(engine::Arrival& arrival, Time now, engine::Actions& actions);
-  void pass(PacketPtr packet, engine::Actions& actions);
+  // A packet with its headers; whoever keeps it moves it away.
+  struct Incoming {
+    PacketPtr& packet;
+    const RocePacket& roce;
+  };
+  // What a packet of a gradient message is in it.
+  struct Gradient {
+    Ring& ring;
+    std::uint16_t rank;
+    const Message& message;
+    std::uint32_t offset;
+    std::uint32_t headers_icrc;
+  };
+
+  void handle(engine::Arrival& arrival, const Burst& burst);
+  void pass(PacketPtr packet, const Burst& burst);
 
   // The first packet of a message: of a gradient message, or of another.
-  void begin(PacketPtr packet, const RocePacket& roce, const wire::InaHeader& header, Ring& ring,
-             Time now, engine::Actions& actions);
-  void begin_ordinary(PacketPtr packet, const RocePacket& roce, Time now, engine::Actions& actions);
+  void begin(Incoming in, const wire::InaHeader& header, Ring& ring, const Burst& burst);
+  void begin_ordinary(Incoming in, const Burst& burst);
   // Any other packet.
-  void follow(PacketPtr packet, const RocePacket& roce, Time now, engine::Actions& actions);
+  void follow(Incoming in, const Burst& burst);
 
   // A packet whose message's first one did not come by here: it is in no sum, nor may it arrive.
-  void refuse(PacketPtr packet, const RocePacket& roce, const Ring& ring,
-              const Connection::Place& place, engine::Actions& actions);
+  void refuse(Incoming in, const Ring& ring, const Connection::Place& place, const Burst& burst);
 
   // Why the rank may not send by this connection; no value: it may.
   std::optional<DropReason> claim(Ring& ring, const wire::InaHeader& header,
@@ -79,25 +94,14 @@ class NetReduceEngine final : public engine::Engine {
   // rank's.
   bool is_suspect(const RocePacket& roce, Time now) const;
 
-  struct Gradient {
-    Ring& ring;
-    std::uint16_t rank;
-    const Message& message;
-    std::uint32_t offset;
-    std::uint32_t headers_icrc;
-  };
-  void aggregate(PacketPtr packet, const RocePacket& roce, const Gradient& gradient, Time now,
-                 engine::Actions& actions);
-  void answer(PacketPtr packet, const RocePacket& roce, const Gradient& gradient, std::size_t index,
-              engine::Actions& actions);
-  void keep(PacketPtr packet, const RocePacket& roce, const Gradient& gradient, std::size_t index,
-            engine::Actions& actions);
-  void remake(Ring& ring, std::size_t index, engine::Actions& actions);
+  void aggregate(Incoming in, const Gradient& gradient, const Burst& burst);
+  void answer(Incoming in, const Gradient& gradient, std::size_t index, const Burst& burst);
+  void keep(Incoming in, const Gradient& gradient, std::size_t index, const Burst& burst);
+  void remake(Ring& ring, std::size_t index, const Burst& burst);
   void add(Ring& ring, std::size_t index);
-  void complete(Ring& ring, std::size_t index, engine::Actions& actions);
-  void take_total(PacketPtr packet, const RocePacket& roce, Ring& ring, std::size_t index,
-                  engine::Actions& actions);
-  void release(Ring& ring, std::size_t index, Path path, engine::Actions& actions);
+  void complete(Ring& ring, std::size_t index, const Burst& burst);
+  void take_total(Incoming in, Ring& ring, std::size_t index, const Burst& burst);
+  void release(Ring& ring, std::size_t index, Path path, const Burst& burst);
 
   Ring* find_ring(std::uint32_t id);
 

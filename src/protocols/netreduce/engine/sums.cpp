@@ -23,16 +23,15 @@ void seal(Aggregator& aggregator, const std::byte* sum) {
 
 }  // namespace
 
-void NetReduceEngine::aggregate(PacketPtr packet, const RocePacket& roce, const Gradient& gradient,
-                                Time now, engine::Actions& actions) {
+void NetReduceEngine::aggregate(Incoming in, const Gradient& gradient, const Burst& burst) {
   auto& array = gradient.ring.aggregators();
   const auto index = array.index_of(gradient.message.id, gradient.offset);
   auto& aggregator = array.enter(index);
-  const auto shape = shape_of(roce, gradient.message, gradient.offset);
+  const auto shape = shape_of(in.roce, gradient.message, gradient.offset);
   const bool is_empty = aggregator.state == State::empty;
   if (!is_empty && gradient.message.id < aggregator.message) {
     ++counters_.past;
-    return actions.forward(std::move(packet));
+    return burst.actions.forward(std::move(in.packet));
   }
   if (is_empty || gradient.message.id != aggregator.message) {
     counters_.abandoned += aggregator.is_waiting() ? 1 : 0;
@@ -40,69 +39,69 @@ void NetReduceEngine::aggregate(PacketPtr packet, const RocePacket& roce, const 
     aggregator.state = State::gathering;
     aggregator.shape = shape;
     aggregator.message = gradient.message.id;
-    aggregator.born = now;
+    aggregator.born = burst.now;
   }
   if (aggregator.shape != shape) {
-    return actions.drop(std::move(packet), drop::mismatch);
+    return burst.actions.drop(std::move(in.packet), drop::mismatch);
   }
   const auto path = gradient.ring.paths().of(gradient.rank);
   if (aggregator.answers(path)) {
-    answer(std::move(packet), roce, gradient, index, actions);
+    answer(in, gradient, index, burst);
   } else if (path == Path::downwards) {
-    take_total(std::move(packet), roce, gradient.ring, index, actions);
+    take_total(in, gradient.ring, index, burst);
   } else {
-    keep(std::move(packet), roce, gradient, index, actions);
+    keep(in, gradient, index, burst);
   }
 }
 
 // What was sent before comes again, or the sum of all comes by another packet from above. What goes
 // up has the sum of what is below even if that of all is there: a switch above that has forgotten
 // what came adds it.
-void NetReduceEngine::answer(PacketPtr packet, const RocePacket& roce, const Gradient& gradient,
-                             std::size_t index, engine::Actions& actions) {
+void NetReduceEngine::answer(Incoming in, const Gradient& gradient, std::size_t index,
+                             const Burst& burst) {
   auto& array = gradient.ring.aggregators();
   const auto path = gradient.ring.paths().of(gradient.rank);
   ++(path != Path::downwards ? counters_.answered : counters_.totals);
   ++(path == Path::upwards ? counters_.partials : counters_.results);
-  rewrite(roce, array.at(index).shape, array.sum_for(path, index));
-  actions.forward_towards(std::move(packet), gradient.ring.above(gradient.rank));
+  rewrite(in.roce, array.at(index).shape, array.sum_for(path, index));
+  burst.actions.forward_towards(std::move(in.packet), gradient.ring.above(gradient.rank));
 }
 
-void NetReduceEngine::keep(PacketPtr packet, const RocePacket& roce, const Gradient& gradient,
-                           std::size_t index, engine::Actions& actions) {
+void NetReduceEngine::keep(Incoming in, const Gradient& gradient, std::size_t index,
+                           const Burst& burst) {
   auto& ring = gradient.ring;
   auto& aggregator = ring.aggregators().at(index);
   ++counters_.gradients;
   ++ring.tally().gradients;
   auto& slot = ring.aggregators().slots(index)[gradient.rank];
   counters_.overwritten += slot.packet != nullptr ? 1 : 0;
-  const auto* elements = roce.roce.payload.data() + aggregator.shape.header_bytes;
-  slot.elements_offset = static_cast<std::uint16_t>(elements - packet->data());
+  const auto* elements = in.roce.roce.payload.data() + aggregator.shape.header_bytes;
+  slot.elements_offset = static_cast<std::uint16_t>(elements - in.packet->data());
   slot.headers_icrc = gradient.headers_icrc;
-  slot.has_udp_checksum = roce.udp->checksum.value() != 0;
-  slot.packet = std::move(packet);
-  actions.absorb(nullptr);
+  slot.has_udp_checksum = in.roce.udp->checksum.value() != 0;
+  slot.packet = std::move(in.packet);
+  burst.actions.absorb(nullptr);
   aggregator.present |= std::uint64_t{1} << gradient.rank;
   if (aggregator.state == State::gathering) {
     add(ring, index);
     if (aggregator.present == ring.paths().gathered()) {
-      complete(ring, index, actions);
+      complete(ring, index, burst);
     }
   } else if (aggregator.state == State::total_only) {
-    remake(ring, index, actions);
+    remake(ring, index, burst);
   }
 }
 
 // The sum of all is there, but the switch has forgotten what went up: that is made once more of
 // what comes again, as far as it does. Only what goes up waits for it.
-void NetReduceEngine::remake(Ring& ring, std::size_t index, engine::Actions& actions) {
+void NetReduceEngine::remake(Ring& ring, std::size_t index, const Burst& burst) {
   auto& aggregator = ring.aggregators().at(index);
   const auto& paths = ring.paths();
   add(ring, index);
-  release(ring, index, Path::inside, actions);
+  release(ring, index, Path::inside, burst);
   aggregator.present &= paths.upwards();
   if (aggregator.added == paths.added()) {
-    complete(ring, index, actions);
+    complete(ring, index, burst);
   }
 }
 
@@ -138,7 +137,7 @@ void NetReduceEngine::add(Ring& ring, std::size_t index) {
   wire::store_fingerprint({result, shape.bytes()}, aggregator.fingerprint);
 }
 
-void NetReduceEngine::complete(Ring& ring, std::size_t index, engine::Actions& actions) {
+void NetReduceEngine::complete(Ring& ring, std::size_t index, const Burst& burst) {
   auto& array = ring.aggregators();
   auto& aggregator = array.at(index);
   ++counters_.sums;
@@ -147,33 +146,32 @@ void NetReduceEngine::complete(Ring& ring, std::size_t index, engine::Actions& a
   const bool goes_up = ring.paths().upwards() != 0;
   const bool has_total = !goes_up || aggregator.state == State::total_only;
   aggregator.state = has_total ? State::complete : State::sent;
-  release(ring, index, goes_up ? Path::upwards : Path::inside, actions);
+  release(ring, index, goes_up ? Path::upwards : Path::inside, burst);
 }
 
 // The sum of all came from above.
-void NetReduceEngine::take_total(PacketPtr packet, const RocePacket& roce, Ring& ring,
-                                 std::size_t index, engine::Actions& actions) {
+void NetReduceEngine::take_total(Incoming in, Ring& ring, std::size_t index, const Burst& burst) {
   auto& array = ring.aggregators();
   auto& aggregator = array.at(index);
   ++counters_.totals;
   ++counters_.results;
   const auto& shape = aggregator.shape;
   auto* total = array.total(index);
-  std::memcpy(total + shape.header_bytes, roce.roce.payload.data() + shape.header_bytes,
+  std::memcpy(total + shape.header_bytes, in.roce.roce.payload.data() + shape.header_bytes,
               shape.bytes());
   seal(aggregator, total);
-  actions.forward(std::move(packet));
+  burst.actions.forward(std::move(in.packet));
   if (aggregator.state == State::sent) {
     aggregator.state = State::complete;
-    release(ring, index, Path::inside, actions);
+    release(ring, index, Path::inside, burst);
   } else {
     aggregator.state = State::total_only;
-    remake(ring, index, actions);
+    remake(ring, index, burst);
   }
 }
 
 // What waits of such connections goes on with its sum, which was sealed last.
-void NetReduceEngine::release(Ring& ring, std::size_t index, Path path, engine::Actions& actions) {
+void NetReduceEngine::release(Ring& ring, std::size_t index, Path path, const Burst& burst) {
   auto& array = ring.aggregators();
   const auto& aggregator = array.at(index);
   const bool goes_up = path == Path::upwards;
@@ -192,7 +190,7 @@ void NetReduceEngine::release(Ring& ring, std::size_t index, Path path, engine::
     if (slot.packet != nullptr) {
       ++counter;
       rewrite(slot, aggregator, sum);
-      actions.resume_towards(std::move(slot.packet), ring.above(rank));
+      burst.actions.resume_towards(std::move(slot.packet), ring.above(rank));
     }
   }
 }
