@@ -35,16 +35,13 @@ constexpr auto finalize_timeout = std::chrono::seconds(2);
 constexpr auto finalize_grace = std::chrono::milliseconds(500);
 constexpr auto finalize_pause = std::chrono::milliseconds(10);
 
-Call call_of(Collective collective, const void* in, void* out, std::size_t count,
-             wire::ElementType type, wire::Operator op, std::uint32_t root) {
-  return Call{
-      collective,
-      Buffers{static_cast<const std::byte*>(in), static_cast<std::byte*>(out), count, type, op},
-      root};
+Buffers buffers_of(const void* in, void* out, std::size_t count, wire::ElementType type,
+                   wire::Operator op) {
+  return {static_cast<const std::byte*>(in), static_cast<std::byte*>(out), count, type, op};
 }
 
 Call broadcast_of(void* inout, std::size_t count, wire::ElementType type, std::uint32_t root) {
-  return call_of(Collective::broadcast, inout, inout, count, type, wire::Operator::sum, root);
+  return {Collective::broadcast, buffers_of(inout, inout, count, type, wire::Operator::sum), root};
 }
 
 void copy(const Buffers& buffers) {
@@ -265,11 +262,11 @@ Algorithm Communicator::algorithm() const {
 
 Result<void> Communicator::allreduce(const void* in, void* out, std::size_t count,
                                      wire::ElementType type, wire::Operator op) {
-  return state_->run(call_of(Collective::allreduce, in, out, count, type, op, 0));
+  return state_->run(Call{Collective::allreduce, buffers_of(in, out, count, type, op), 0});
 }
 Result<void> Communicator::reduce(const void* in, void* out, std::size_t count,
                                   wire::ElementType type, wire::Operator op, std::uint32_t root) {
-  return state_->run(call_of(Collective::reduce, in, out, count, type, op, root));
+  return state_->run(Call{Collective::reduce, buffers_of(in, out, count, type, op), root});
 }
 Result<void> Communicator::broadcast(void* inout, std::size_t count, wire::ElementType type,
                                      std::uint32_t root) {
@@ -282,13 +279,13 @@ Result<void> Communicator::barrier() {
 Result<void> Communicator::ring_allreduce(const void* in, void* out, std::size_t count,
                                           wire::ElementType type, wire::Operator op) {
   return state_->run_by(Algorithm::ring,
-                        call_of(Collective::allreduce, in, out, count, type, op, 0));
+                        Call{Collective::allreduce, buffers_of(in, out, count, type, op), 0});
 }
 Result<void> Communicator::ring_reduce(const void* in, void* out, std::size_t count,
                                        wire::ElementType type, wire::Operator op,
                                        std::uint32_t root) {
   return state_->run_by(Algorithm::ring,
-                        call_of(Collective::reduce, in, out, count, type, op, root));
+                        Call{Collective::reduce, buffers_of(in, out, count, type, op), root});
 }
 Result<void> Communicator::ring_broadcast(void* inout, std::size_t count, wire::ElementType type,
                                           std::uint32_t root) {

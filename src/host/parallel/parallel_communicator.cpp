@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "host/call.h"
 #include "host/clock.h"
 #include "host/deadline.h"
 #include "host/parallel/machine_group.h"
@@ -17,6 +18,7 @@
 namespace tributary {
 namespace {
 
+using host::Buffers;
 using host::Clock;
 using host::Deadline;
 using host::MachineGroup;
@@ -117,8 +119,7 @@ std::optional<Hierarchy> hierarchy_of(std::string_view text) {
 }
 
 struct ParallelCommunicator::State {
-  Result<void> allreduce_slab(const std::byte* in, std::byte* out, std::size_t count,
-                              wire::ElementType type, wire::Operator op, const Deadline& until);
+  Result<void> allreduce_slab(const Buffers& buffers, const Deadline& until);
   // As long as any of them may still be busy between the machines.
   Deadline patience() const {
     return host::deadline_of(options.communicator, Clock::now()).longer_by(std::chrono::seconds(1));
@@ -147,11 +148,10 @@ Result<void> ParallelCommunicator::State::allreduce_between(std::size_t count,
   return between->allreduce(sum, sum, range.size(), type, op);
 }
 
-Result<void> ParallelCommunicator::State::allreduce_slab(const std::byte* in, std::byte* out,
-                                                         std::size_t count, wire::ElementType type,
-                                                         wire::Operator op, const Deadline& until) {
-  const std::size_t bytes = count * wire::element_bytes(type);
-  std::memcpy(group.slab(group.rank()), in, bytes);
+Result<void> ParallelCommunicator::State::allreduce_slab(const Buffers& buffers,
+                                                         const Deadline& until) {
+  const auto& [in, out, count, type, op] = buffers;
+  std::memcpy(group.slab(group.rank()), in, buffers.bytes());
   // Nobody overwrites results that somebody still copies, either: who is here has copied.
   const std::uint64_t what =
       count << 16 | static_cast<std::uint64_t>(type) << 8 | static_cast<std::uint64_t>(op);
@@ -164,7 +164,7 @@ Result<void> ParallelCommunicator::State::allreduce_slab(const std::byte* in, st
   if (!summed || !gathered) {
     return summed ? gathered : summed;
   }
-  std::memcpy(out, group.results(), bytes);
+  std::memcpy(out, group.results(), buffers.bytes());
   return {};
 }
 
@@ -216,9 +216,10 @@ Result<void> ParallelCommunicator::allreduce(const void* in, void* out, std::siz
   const std::size_t slab_elements = slab_bytes / wire::element_bytes(type);
   for (std::size_t first = 0; first < count; first += slab_elements) {
     const auto offset = first * wire::element_bytes(type);
-    auto done = state_->allreduce_slab(static_cast<const std::byte*>(in) + offset,
-                                       static_cast<std::byte*>(out) + offset,
-                                       std::min(slab_elements, count - first), type, op, until);
+    auto done = state_->allreduce_slab(
+        {static_cast<const std::byte*>(in) + offset, static_cast<std::byte*>(out) + offset,
+         std::min(slab_elements, count - first), type, op},
+        until);
     if (!done) {
       return done;
     }

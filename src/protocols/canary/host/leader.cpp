@@ -269,7 +269,7 @@ bool CanaryLeader::answer_all(Slot& slot, Outbox& outbox) {
   const auto payload = state_.blocks.down(slot.block);
   const auto total = slot.fingerprint + contribution_tag(state_.blocks.key(), id, state_.job.rank);
   for (; slot.answered < slot.contributors.size() && !outbox.full(); ++slot.answered) {
-    answer(state_.job, state_.blocks, id, slot.contributors[slot.answered].reply, payload, total)
+    answer(state_.job, state_.blocks, id, slot.contributors[slot.answered].reply, {payload, total})
         .send(outbox);
   }
   if (slot.answered < slot.contributors.size()) {

@@ -63,17 +63,17 @@ std::uint64_t total_tag_without(const Job& job, const JobKey& key, std::uint32_t
 }
 
 CanaryPacket answer(const Job& job, const Blocks& blocks, std::uint32_t id, const Reply& reply,
-                    wire::Bytes payload, std::uint64_t fingerprint, std::uint32_t rank) {
+                    const Sum& sum) {
   CanaryPacket packet{Endpoint{reply.destination, reply.port.value()}, header_of(job, blocks, id),
-                      payload};
+                      sum.payload};
   auto& header = packet.header;
   header.destination = reply.destination;
   header.counter = header.hosts;
   header.kind = reply.kind;
   header.flags |= wire::CanaryHeader::multicast_bit;
-  header.elements = blocks.elements(payload.size());
-  header.fingerprint = fingerprint;
-  header.rank = static_cast<std::uint16_t>(rank);
+  header.elements = blocks.elements(sum.payload.size());
+  header.fingerprint = sum.fingerprint;
+  header.rank = static_cast<std::uint16_t>(sum.rank);
   if (reply.kind == wire::CanaryKind::restoration) {
     header.child_address = reply.child_address;
     header.child_port = reply.child_port;
@@ -83,7 +83,7 @@ CanaryPacket answer(const Job& job, const Blocks& blocks, std::uint32_t id, cons
     header.switch_ipv4 = reply.destination;
     header.child_mac = reply.child_mac;
   }
-  seal(header, payload);
+  seal(header, sum.payload);
   return packet;
 }
 

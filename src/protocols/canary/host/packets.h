@@ -58,11 +58,16 @@ std::uint64_t total_tag(const Job& job, const JobKey& key, std::uint32_t id);
 std::uint64_t total_tag_without(const Job& job, const JobKey& key, std::uint32_t id,
                                 std::uint32_t rank);
 
-// A result or restoration, with the total_tag() of its id. `rank` is this one's in what was asked
-// for, which does not come down the tree.
+// What becomes of a block.
+struct Sum {
+  wire::Bytes payload;
+  std::uint64_t fingerprint = 0;  // the total_tag() of its id
+  // This one's in what was asked for, which does not come down the tree.
+  std::uint32_t rank = wire::CanaryHeader::no_rank;
+};
+// A result or restoration.
 CanaryPacket answer(const Job& job, const Blocks& blocks, std::uint32_t id, const Reply& reply,
-                    wire::Bytes payload, std::uint64_t fingerprint,
-                    std::uint32_t rank = wire::CanaryHeader::no_rank);
+                    const Sum& sum);
 // A result that will not come: to a switch that sent a contribution to `id`.
 CanaryPacket release(const Job& job, const Blocks& blocks, std::uint32_t id, const Reply& reply);
 // Request, failure or pending to another rank, which can check that this rank made it. Not sealed.
