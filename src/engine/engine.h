@@ -23,6 +23,12 @@ struct Arrival {
   Frame frame;
 };
 
+// What every decision about a packet needs: the time of its burst, and whom to tell.
+struct Burst {
+  Time now;
+  Actions& actions;
+};
+
 // An IPv4 segment that the switch is connected to by a routed port.
 struct Segment {
   std::uint32_t network = 0;  // host order

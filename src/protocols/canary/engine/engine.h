@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "engine/burst.h"
 #include "engine/engine.h"
 #include "packet/pool.h"
 #include "protocols/canary/engine/admission.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "engine/burst.h"
+#include "engine/engine.h"
 #include "packet/pool.h"
 #include "protocols/canary/engine/children.h"
 #include "protocols/canary/engine/message.h"

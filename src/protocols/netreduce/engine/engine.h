@@ -8,7 +8,6 @@
 #include <span>
 #include <vector>
 
-#include "engine/burst.h"
 #include "engine/engine.h"
 #include "protocols/netreduce/engine/config.h"
 #include "protocols/netreduce/engine/connection_table.h"

@@ -4,7 +4,6 @@
 #include <span>
 #include <vector>
 
-#include "engine/burst.h"
 #include "engine/engine.h"
 #include "packet/pool.h"
 #include "protocols/panama/engine/adder.h"

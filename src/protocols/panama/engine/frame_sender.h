@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "engine/burst.h"
+#include "engine/engine.h"
 #include "packet/pool.h"
 #include "protocols/panama/engine/headers.h"
 #include "protocols/panama/engine/inquiries.h"
