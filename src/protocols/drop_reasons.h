@@ -8,6 +8,7 @@
 
 #include "packet/fate.h"
 #include "protocols/list.h"
+#include "wire/parse_error.h"
 
 #define TRIBUTARY_DROP_NUMBER(reason) reason,
 #define TRIBUTARY_DROP_NAME(reason) #reason,
@@ -26,3 +27,13 @@
       list(TRIBUTARY_DROP_NAME)};                                             \
   static_assert(std::size(names) <= drop_reasons_per_protocol);               \
   }
+
+namespace tributary::protocols {
+
+// Why a packet is dropped that its parser refuses, of a protocol whose first reasons are what
+// parsers find wrong, in the same order.
+constexpr DropReason drop_reason_of(wire::ParseError error, Row row) {
+  return protocol_drop_reason(static_cast<std::size_t>(row), static_cast<std::size_t>(error) - 1);
+}
+
+}  // namespace tributary::protocols

@@ -107,12 +107,6 @@ std::uint32_t crc_of(const CanaryHeader& header) {
 
 }  // namespace
 
-std::string_view name(CanaryError error) {
-  constexpr std::array<std::string_view, 6> names = {"none",    "truncated", "oversized",
-                                                     "version", "malformed", "crc"};
-  return names[static_cast<std::size_t>(error)];
-}
-
 CanaryView parse_canary(MutableBytes bytes, Encapsulation encapsulation) {
   MutableCursor cursor(bytes);
   CanaryView view;

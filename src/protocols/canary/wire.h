@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
 #include "wire/cursor.h"
 #include "wire/element.h"
@@ -11,6 +10,7 @@
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
 #include "wire/key.h"
+#include "wire/parse_error.h"
 
 namespace tributary::wire {
 
@@ -102,15 +102,7 @@ constexpr bool is_canary_udp_port(std::uint16_t port) {
 // locally administered group address.
 inline constexpr MacAddress canary_group_mac{{0x03, 'C', 'a', 'n', 'r', 'y'}};
 
-enum class CanaryError : std::uint8_t {
-  none,
-  truncated,  // shorter than header and elements
-  oversized,  // longer than header and elements (UDP; Ethernet pads short frames)
-  version,    // not current_version
-  malformed,  // unknown kind, type, operator; impossible counter or length; reserved bits
-  crc,        // damaged on the way
-};
-std::string_view name(CanaryError error);
+using CanaryError = ParseError;
 
 struct CanaryView {
   CanaryError error = CanaryError::truncated;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/panama/wire.h"
 
-#include <array>
 #include <cstddef>
 
 #include "wire/checksum.h"
@@ -23,12 +22,6 @@ std::uint32_t crc_of(const PanamaHeader& header) {
 }
 
 }  // namespace
-
-std::string_view name(PanamaError error) {
-  constexpr std::array<std::string_view, 6> names = {"none",    "truncated", "oversized",
-                                                     "version", "malformed", "crc"};
-  return names[static_cast<std::size_t>(error)];
-}
 
 PanamaView parse_panama(MutableBytes bytes) {
   MutableCursor cursor(bytes);

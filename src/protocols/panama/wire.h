@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 #include "wire/cursor.h"
 #include "wire/element.h"
@@ -11,6 +10,7 @@
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
 #include "wire/key.h"
+#include "wire/parse_error.h"
 
 namespace tributary::wire {
 
@@ -94,15 +94,7 @@ constexpr std::uint64_t panama_key(std::uint32_t job, std::uint16_t tree) {
   return (std::uint64_t{job} << 32) | tree;
 }
 
-enum class PanamaError : std::uint8_t {
-  none,
-  truncated,  // shorter than header and elements
-  oversized,  // longer than header and elements
-  version,    // not current_version
-  malformed,  // unknown kind, type, operator; impossible counts
-  crc,        // damaged on the way
-};
-std::string_view name(PanamaError error);
+using PanamaError = ParseError;
 
 struct PanamaView {
   PanamaError error = PanamaError::truncated;

@@ -2,8 +2,10 @@
 #include "protocols/engines.h"
 
 #include <initializer_list>
+#include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -86,6 +88,21 @@ TEST(Settings, AreOnWhereTheyWereEmplaced) {
   settings.reset<panama::PanamaConfig>();
   EXPECT_TRUE(settings.empty());
   EXPECT_EQ(copy.get<panama::PanamaConfig>().packet_memory, 8u);
+}
+
+TEST(Engines, WhatAParserFindsWrongHasItsReasonInEachProtocol) {
+  using wire::ParseError;
+  std::map<DropReason, std::string> names;
+  for (const auto& [reason, name] : drop_reasons()) {
+    names[reason] = name;
+  }
+  for (const auto& [row, prefix] :
+       {std::pair{Row::canary, "canary_"}, std::pair{Row::panama, "panama_"}}) {
+    for (const auto error : {ParseError::truncated, ParseError::oversized, ParseError::version,
+                             ParseError::malformed, ParseError::crc}) {
+      EXPECT_EQ(names[drop_reason_of(error, row)], prefix + std::string(wire::name(error)));
+    }
+  }
 }
 
 TEST(Engines, CanaryClaimsItsPacketsAndTellsTheirBlock) {

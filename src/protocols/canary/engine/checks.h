@@ -13,8 +13,6 @@
 
 namespace tributary::canary {
 
-DropReason drop_reason_of(wire::CanaryError error);
-
 namespace detail {
 
 // The switch itself is no child: its own sum came back, there is a routing loop.

@@ -108,7 +108,7 @@ void CanaryEngine::handle(engine::Arrival& arrival, const Burst& burst) {
   const auto view = wire::parse_canary(
       frame.payload, is_udp ? wire::Encapsulation::udp : wire::Encapsulation::ethernet);
   if (view.error != wire::CanaryError::none) {
-    return burst.actions.drop(std::move(packet), drop_reason_of(view.error));
+    return burst.actions.drop(std::move(packet), protocols::drop_reason_of(view.error, drop::row));
   }
   const auto& header = *view.header;
   const bool is_for_switches = header.multicast();

@@ -11,23 +11,6 @@
 namespace tributary::panama {
 namespace {
 
-DropReason drop_reason_of(wire::PanamaError error) {
-  switch (error) {
-    case wire::PanamaError::truncated:
-      return drop::truncated;
-    case wire::PanamaError::oversized:
-      return drop::oversized;
-    case wire::PanamaError::version:
-      return drop::version;
-    case wire::PanamaError::crc:
-      return drop::crc;
-    case wire::PanamaError::malformed:
-    case wire::PanamaError::none:
-      break;
-  }
-  return drop::malformed;
-}
-
 // Options are not ours to rewrite.
 bool is_addressed_to(const engine::Frame& frame, const TreeConfig& tree) {
   return frame.ipv4->header_bytes() == sizeof(wire::Ipv4Header) &&
@@ -131,7 +114,8 @@ void PanamaEngine::handle(engine::Arrival& arrival, Tree* tree, const Burst& bur
   const auto& frame = arrival.frame;
   const auto view = wire::parse_panama(frame.payload);
   if (view.error != wire::PanamaError::none) {
-    return burst.actions.drop(std::move(arrival.packet), drop_reason_of(view.error));
+    return burst.actions.drop(std::move(arrival.packet),
+                              protocols::drop_reason_of(view.error, drop::row));
   }
   auto& header = *view.header;
   if (tree == nullptr) {

@@ -34,14 +34,6 @@ class Checks : public CanaryTest {
   }
 };
 
-TEST_F(Checks, EveryParserErrorHasItsReason) {
-  EXPECT_EQ(drop_reason_of(wire::CanaryError::truncated), drop::truncated);
-  EXPECT_EQ(drop_reason_of(wire::CanaryError::oversized), drop::oversized);
-  EXPECT_EQ(drop_reason_of(wire::CanaryError::version), drop::version);
-  EXPECT_EQ(drop_reason_of(wire::CanaryError::malformed), drop::malformed);
-  EXPECT_EQ(drop_reason_of(wire::CanaryError::crc), drop::crc);
-}
-
 TEST_F(Checks, DamagedBytesAreDropped) {
   expect_refused([](Packet& packet, auto&) { packet.data()[packet.length - 1] ^= std::byte{1}; },
                  drop::crc, false);
