@@ -17,23 +17,31 @@ bool better(const engine::StallStatus& a, const engine::StallStatus& b) {
          std::make_tuple(b.missing.empty(), a.attempt);
 }
 
+// Asks all engines of a core: visit(number of the switch, view, now).
+template <typename Visit>
+auto each_engine(Visit visit) {
+  return [visit](Core& core, Time now) {
+    for (std::size_t s = 0; s < core.shares().size(); ++s) {
+      for (const auto& view : core.shares()[s].logical->engines()) {
+        visit(s, view, now);
+      }
+    }
+  };
+}
+
 }  // namespace
 
 control::Queried<std::vector<control::EngineStatus>> Dataplane::engines() {
   const std::lock_guard lock(mutex_);
   std::map<std::pair<std::size_t, std::string>, control::EngineStatus> merged;
-  const auto asked = on_cores([&](Core& core, Time) {
-    for (std::size_t s = 0; s < core.shares().size(); ++s) {
-      for (const auto& view : core.shares()[s].logical->engines()) {
-        auto& row = merged[{s, std::string(view.name)}];
-        row.switch_name = config_.switches[s].config.name;
-        row.engine = view.name;
-        for (const auto& figure : view.engine->figures()) {
-          merge_figure(row.figures, figure);
-        }
-      }
+  const auto asked = on_cores(each_engine([&](std::size_t s, const auto& view, Time) {
+    auto& row = merged[{s, std::string(view.name)}];
+    row.switch_name = config_.switches[s].config.name;
+    row.engine = view.name;
+    for (const auto& figure : view.engine->figures()) {
+      merge_figure(row.figures, figure);
     }
-  });
+  }));
   if (!asked) {
     return tl::unexpected(asked.error());
   }
@@ -47,15 +55,11 @@ control::Queried<std::vector<control::EngineStatus>> Dataplane::engines() {
 control::Queried<std::vector<control::JobRow>> Dataplane::jobs() {
   const std::lock_guard lock(mutex_);
   std::map<std::tuple<std::size_t, std::string, std::uint32_t>, engine::JobStatus> merged;
-  const auto asked = on_cores([&](Core& core, Time) {
-    for (std::size_t s = 0; s < core.shares().size(); ++s) {
-      for (const auto& view : core.shares()[s].logical->engines()) {
-        for (const auto& job : view.engine->jobs()) {
-          merged[{s, std::string(view.name), job.job}].merge(job);
-        }
-      }
+  const auto asked = on_cores(each_engine([&](std::size_t s, const auto& view, Time) {
+    for (const auto& job : view.engine->jobs()) {
+      merged[{s, std::string(view.name), job.job}].merge(job);
     }
-  });
+  }));
   if (!asked) {
     return tl::unexpected(asked.error());
   }
@@ -69,16 +73,12 @@ control::Queried<std::vector<control::JobRow>> Dataplane::jobs() {
 control::Queried<std::vector<control::DescriptorRow>> Dataplane::descriptors(std::size_t limit) {
   const std::lock_guard lock(mutex_);
   std::vector<control::DescriptorRow> rows;
-  const auto asked = on_cores([&](Core& core, Time now) {
-    for (std::size_t s = 0; s < core.shares().size() && rows.size() < limit; ++s) {
-      for (const auto& view : core.shares()[s].logical->engines()) {
-        for (auto& descriptor : view.engine->descriptors(now, limit - rows.size())) {
-          rows.push_back(
-              {config_.switches[s].config.name, std::string(view.name), std::move(descriptor)});
-        }
-      }
+  const auto asked = on_cores(each_engine([&](std::size_t s, const auto& view, Time now) {
+    for (auto& descriptor : view.engine->descriptors(now, limit - rows.size())) {
+      rows.push_back(
+          {config_.switches[s].config.name, std::string(view.name), std::move(descriptor)});
     }
-  });
+  }));
   if (!asked) {
     return tl::unexpected(asked.error());
   }
@@ -90,16 +90,12 @@ control::Queried<std::vector<control::StallRow>> Dataplane::stalled(std::size_t 
   // Attempts at one block may belong to different cores.
   std::map<std::tuple<std::size_t, std::string, std::uint32_t, std::uint32_t>, engine::StallStatus>
       merged;
-  const auto asked = on_cores([&](Core& core, Time now) {
-    for (std::size_t s = 0; s < core.shares().size(); ++s) {
-      for (const auto& view : core.shares()[s].logical->engines()) {
-        for (const auto& stall : view.engine->stalled(now, limit)) {
-          keep_better(merged, std::tuple{s, std::string(view.name), stall.job, stall.block}, stall,
-                      [](const auto& a, const auto& b) { return better(a, b); });
-        }
-      }
+  const auto asked = on_cores(each_engine([&](std::size_t s, const auto& view, Time now) {
+    for (const auto& stall : view.engine->stalled(now, limit)) {
+      keep_better(merged, std::tuple{s, std::string(view.name), stall.job, stall.block}, stall,
+                  better);
     }
-  });
+  }));
   if (!asked) {
     return tl::unexpected(asked.error());
   }
@@ -120,19 +116,15 @@ control::Queried<std::vector<control::TreeRow>> Dataplane::tree_states() {
   const std::lock_guard lock(mutex_);
   std::map<std::tuple<std::size_t, std::string, std::uint32_t, std::uint16_t>, control::TreeRow>
       merged;
-  const auto asked = on_cores([&](Core& core, Time now) {
-    for (std::size_t s = 0; s < core.shares().size(); ++s) {
-      for (const auto& view : core.shares()[s].logical->engines()) {
-        for (const auto& tree : view.engine->trees()) {
-          const auto idle = tree.used ? std::optional(now - *tree.used) : std::nullopt;
-          const std::string engine(view.name);
-          keep_better(merged, std::tuple{s, engine, tree.job, tree.tree},
-                      control::TreeRow{config_.switches[s].config.name, tree, idle, engine},
-                      [](const auto& a, const auto& b) { return a.tree.used > b.tree.used; });
-        }
-      }
+  const auto asked = on_cores(each_engine([&](std::size_t s, const auto& view, Time now) {
+    for (const auto& tree : view.engine->trees()) {
+      const auto idle = tree.used ? std::optional(now - *tree.used) : std::nullopt;
+      const std::string engine(view.name);
+      keep_better(merged, std::tuple{s, engine, tree.job, tree.tree},
+                  control::TreeRow{config_.switches[s].config.name, tree, idle, engine},
+                  [](const auto& a, const auto& b) { return a.tree.used > b.tree.used; });
     }
-  });
+  }));
   if (!asked) {
     return tl::unexpected(asked.error());
   }
