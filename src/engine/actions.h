@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/frame.h"
 #include "packet/fate.h"
 #include "packet/list.h"
 #include "packet/packet.h"
@@ -27,6 +28,7 @@ struct Path {
 // link-layer addresses where it routes.
 struct Departure {
   PacketPtr packet;
+  Frame frame;  // of the packet as it is to leave; without an Ethernet header: to be parsed
   std::optional<Path> path;  // no value: as ordinary traffic
   // The packet was received in this burst: the switch counts it as forwarded or dropped.
   // Otherwise it was originated: the switch counts it as sent or lost.
@@ -54,26 +56,29 @@ class Actions {
     packet.reset();
   }
   // A received packet goes on towards its destination.
-  void forward(PacketPtr packet, const Path& path) {
-    departures_.push_back({std::move(packet), path, true, false});
+  void forward(PacketPtr packet, const Frame& frame, const Path& path) {
+    departures_.push_back({std::move(packet), frame, path, true, false});
   }
   // The same, by the way of its connection ...
-  void forward(PacketPtr packet) { forward_towards(std::move(packet), std::nullopt); }
+  void forward(PacketPtr packet, const Frame& frame) {
+    forward_towards(std::move(packet), frame, std::nullopt);
+  }
   // ... or by that of another switch, which knows what to do with it.
-  void forward_towards(PacketPtr packet, const std::optional<wire::Ipv4Address>& other) {
-    departures_.push_back({std::move(packet), std::nullopt, true, false, other});
+  void forward_towards(PacketPtr packet, const Frame& frame,
+                       const std::optional<wire::Ipv4Address>& other) {
+    departures_.push_back({std::move(packet), frame, std::nullopt, true, false, other});
   }
 
   // A packet made here, or kept before, is routed towards its destination ...
-  void originate(PacketPtr packet, const Path& path) {
+  void originate(PacketPtr packet, const Frame& frame, const Path& path) {
     ++ledger_.originated;
-    departures_.push_back({std::move(packet), path, false, false});
+    departures_.push_back({std::move(packet), frame, path, false, false});
   }
   // ... or, if it is still its sender's, goes on by the way of its connection or of another switch
   // ...
   void resume_towards(PacketPtr packet, const std::optional<wire::Ipv4Address>& other) {
     ++ledger_.originated;
-    departures_.push_back({std::move(packet), std::nullopt, false, true, other});
+    departures_.push_back({std::move(packet), {}, std::nullopt, false, true, other});
   }
   // ... or is a complete frame, but for its source address, that leaves by one port ...
   void originate_on(PortIndex port, PacketPtr&& packet) {

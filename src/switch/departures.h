@@ -34,7 +34,10 @@ class Departures {
   void depart(engine::Departure& departure, Time now) {
     auto& packet = departure.packet;
     const auto account = departure.received ? Account::received : Account::originated;
-    const auto frame = engine::parse_frame(*packet);
+    if (departure.frame.ethernet == nullptr) {
+      departure.frame = engine::parse_frame(*packet);
+    }
+    const auto& frame = departure.frame;
     if (frame.ethernet == nullptr) {
       outlet_.drop(std::move(packet), DropReason::truncated, account);
     } else if (frame.ipv4 == nullptr && departure.path) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "engine/engine.h"
 #include "packet/fate.h"
 #include "packet/pool.h"
+#include "support/same_frame.h"
 
 namespace tributary::test {
 
@@ -37,7 +39,7 @@ inline std::uint64_t figure_of(const engine::TreeStatus& tree, std::string_view 
 }
 
 // Plays the switch around one engine: counts what enters, settles what leaves. The ledger has to
-// balance after every call.
+// balance after every call, and what the engine says of a frame has to be right.
 class EngineHarness {
  public:
   explicit EngineHarness(engine::Engine& engine) : engine_(engine) {}
@@ -88,6 +90,8 @@ class EngineHarness {
       sent.push_back({std::move(frame), port, {}, false});
     }
     for (auto& departure : actions_.departures()) {
+      assert(departure.frame.ethernet == nullptr ||
+             is_same(departure.frame, engine::parse_frame(*departure.packet)));
       ++(departure.received ? ledger.forwarded : ledger.sent);
       sent.push_back({std::move(departure.packet), no_port, departure.path.value_or(engine::Path{}),
                       departure.received, departure.towards});

@@ -123,7 +123,7 @@ void CanaryEngine::handle(engine::Arrival& arrival, const Burst& burst) {
   }
   if (header.bypass() || (!is_contribution && !is_for_us)) {
     overhear(frame, view, burst);
-    return pass(std::move(packet), header, burst);
+    return pass(arrival, header, burst);
   }
   if (const auto fault = find_fault(frame, header, self_)) {
     return burst.actions.drop(std::move(packet), *fault);
@@ -139,9 +139,10 @@ void CanaryEngine::handle(engine::Arrival& arrival, const Burst& burst) {
   }
 }
 
-void CanaryEngine::pass(PacketPtr packet, const wire::CanaryHeader& header, const Burst& burst) {
+void CanaryEngine::pass(engine::Arrival& arrival, const wire::CanaryHeader& header,
+                        const Burst& burst) {
   ++counters_.passed;
-  burst.actions.forward(std::move(packet), path_of(header));
+  burst.actions.forward(std::move(arrival.packet), arrival.frame, path_of(header));
 }
 
 void CanaryEngine::broadcast(PacketPtr packet, const Message& message, const Burst& burst) {

@@ -75,7 +75,7 @@ class CanaryEngine final : public engine::Engine {
   void prefetch_block(const DescriptorTable::Place& place, std::size_t bytes);
   bool continues(const Descriptor& block, const engine::Arrival& arrival) const;
   void handle(engine::Arrival& arrival, const Burst& burst);
-  void pass(PacketPtr packet, const wire::CanaryHeader& header, const Burst& burst);
+  void pass(engine::Arrival& arrival, const wire::CanaryHeader& header, const Burst& burst);
 
   // Reduce (3.1.1).
   void contribute(Contribution in, const Burst& burst);

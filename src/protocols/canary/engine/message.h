@@ -28,6 +28,12 @@ struct Message {
   wire::Encapsulation encapsulation() const {
     return is_udp() ? wire::Encapsulation::udp : wire::Encapsulation::ethernet;
   }
+  engine::Frame frame() const {
+    return {ethernet,
+            ipv4,
+            udp,
+            {reinterpret_cast<std::byte*>(header), sizeof *header + payload.size()}};
+  }
   std::uint16_t udp_port() const {
     return is_udp() ? udp->destination_port.value() : std::uint16_t{0};
   }

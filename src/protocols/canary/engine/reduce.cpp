@@ -107,7 +107,7 @@ void CanaryEngine::add_to(Descriptor& block, Contribution in, const Burst& burst
     ++counters_.stragglers;
     patience_.learn_late(block);
     address_straggler(*in.packet, in.message, self_);
-    return burst.actions.forward(std::move(in.packet), path_of(header));
+    return burst.actions.forward(std::move(in.packet), in.message.frame(), path_of(header));
   }
   ++counters_.joined;
   block.fingerprint += header.fingerprint.value();
@@ -132,7 +132,7 @@ void CanaryEngine::bypass(Contribution in, std::uint64_t& reason, const Burst& b
   blocks_.jobs.add_bypassed(job);
   mark_collision(*in.packet, in.message, self_, port);
   bypassed_.note(Bypassed::of(in.message, header.destination, port));
-  burst.actions.forward(std::move(in.packet), path_of(header));
+  burst.actions.forward(std::move(in.packet), in.message.frame(), path_of(header));
 }
 
 // What this switch or one below had no room for is not waited for here.
@@ -169,7 +169,7 @@ void CanaryEngine::send_sum(Descriptor& block, std::uint64_t& reason, const Burs
   blocks_.table.mark_sent(block);
   blocks_.occupancy.remove(block.bytes);
   address_partial_sum(*block.packet, message, self_);
-  burst.actions.originate(std::move(block.packet), path_of(header));
+  burst.actions.originate(std::move(block.packet), message.frame(), path_of(header));
 }
 
 }  // namespace tributary::canary

@@ -56,9 +56,9 @@ void NetReduceEngine::process(std::span<engine::Arrival> burst, Time now,
 void NetReduceEngine::handle(engine::Arrival& arrival, const Burst& burst) {
   const auto roce = roce_of(arrival.frame);
   if (roce.ip.empty()) {
-    return pass(std::move(arrival.packet), burst);
+    return pass(std::move(arrival.packet), arrival.frame, burst);
   }
-  const Incoming in{arrival.packet, roce};
+  const Incoming in{arrival.packet, arrival.frame, roce};
   if (!wire::begins_message(roce.roce.position())) {
     return follow(in, burst);
   }
@@ -70,9 +70,9 @@ void NetReduceEngine::handle(engine::Arrival& arrival, const Burst& burst) {
   begin(in, *header, *ring, burst);
 }
 
-void NetReduceEngine::pass(PacketPtr packet, const Burst& burst) {
+void NetReduceEngine::pass(PacketPtr packet, const engine::Frame& frame, const Burst& burst) {
   ++counters_.passed;
-  burst.actions.forward(std::move(packet));
+  burst.actions.forward(std::move(packet), frame);
 }
 
 void NetReduceEngine::begin(Incoming in, const wire::InaHeader& header, Ring& ring,
@@ -93,7 +93,7 @@ void NetReduceEngine::begin(Incoming in, const wire::InaHeader& header, Ring& ri
   }
   const auto rank = header.rank.value();
   if (ring.paths().of(rank) == Path::elsewhere) {
-    return pass(std::move(in.packet), burst);
+    return pass(std::move(in.packet), in.frame, burst);
   }
   if (const auto refusal = claim(ring, header, in.roce.connection(), burst.now)) {
     return burst.actions.drop(std::move(in.packet), *refusal);
@@ -103,7 +103,7 @@ void NetReduceEngine::begin(Incoming in, const wire::InaHeader& header, Ring& ri
   const auto* known = connection.record(message);
   if (known == nullptr) {
     ++counters_.past;
-    return burst.actions.forward(std::move(in.packet));
+    return burst.actions.forward(std::move(in.packet), in.frame);
   }
   aggregate(in, {ring, rank, *known, 0, *headers_icrc}, burst);
 }
@@ -158,7 +158,7 @@ void NetReduceEngine::begin_ordinary(Incoming in, const Burst& burst) {
   const auto newcomer = newcomer_of(in.roce);
   // What was damaged may be anything: it teaches nothing, and its receiver drops it.
   if ((sender.ring != nullptr || newcomer.ring != nullptr) && !has_right_icrc(in.roce)) {
-    return pass(std::move(in.packet), burst);
+    return pass(std::move(in.packet), in.frame, burst);
   }
   if (sender.ring != nullptr) {
     auto& connection = sender.ring->connection(sender.rank);
@@ -169,7 +169,7 @@ void NetReduceEngine::begin_ordinary(Incoming in, const Burst& burst) {
   } else if (newcomer.ring != nullptr) {
     newcomer.ring->newcomer(newcomer.rank)->note_other(in.roce.roce.bth->destination_qp.value());
   }
-  pass(std::move(in.packet), burst);
+  pass(std::move(in.packet), in.frame, burst);
 }
 
 void NetReduceEngine::follow(Incoming in, const Burst& burst) {
@@ -178,7 +178,7 @@ void NetReduceEngine::follow(Incoming in, const Burst& burst) {
     return burst.actions.drop(std::move(in.packet), drop::first_lost);
   }
   if (sender.ring == nullptr) {
-    return pass(std::move(in.packet), burst);
+    return pass(std::move(in.packet), in.frame, burst);
   }
   auto& connection = sender.ring->connection(sender.rank);
   const auto place = connection.find(in.roce.psn());
@@ -187,7 +187,7 @@ void NetReduceEngine::follow(Incoming in, const Burst& burst) {
     return refuse(in, *sender.ring, place, burst);
   }
   if (place.kind != Kind::gradient) {
-    return pass(std::move(in.packet), burst);
+    return pass(std::move(in.packet), in.frame, burst);
   }
   auto& ring = *sender.ring;
   const auto headers_icrc = check_icrc(in.roce, 0, ring.joint(in.roce.roce.payload.size(), 0));
@@ -197,7 +197,7 @@ void NetReduceEngine::follow(Incoming in, const Burst& burst) {
   // An intact packet that cannot be of this message: the numbers are somebody else's by now.
   if (!fits(in.roce, *place.message, place.offset, ring.config().mtu)) {
     connection.release();
-    return pass(std::move(in.packet), burst);
+    return pass(std::move(in.packet), in.frame, burst);
   }
   connection.touch(burst.now);
   aggregate(in, {ring, sender.rank, *place.message, place.offset, *headers_icrc}, burst);
@@ -217,7 +217,7 @@ void NetReduceEngine::refuse(Incoming in, const Ring& ring, const Connection::Pl
   }
   ++counters_.provoked;
   renumber(in.roce, wire::psn_add(in.roce.psn(), provoking_distance));
-  burst.actions.forward(std::move(in.packet));
+  burst.actions.forward(std::move(in.packet), in.frame);
 }
 
 Ring* NetReduceEngine::find_ring(std::uint32_t id) {

@@ -59,6 +59,7 @@ class NetReduceEngine final : public engine::Engine {
   // A packet with its headers; whoever keeps it moves it away.
   struct Incoming {
     PacketPtr& packet;
+    const engine::Frame& frame;
     const RocePacket& roce;
   };
   // What a packet of a gradient message is in it.
@@ -71,7 +72,7 @@ class NetReduceEngine final : public engine::Engine {
   };
 
   void handle(engine::Arrival& arrival, const Burst& burst);
-  void pass(PacketPtr packet, const Burst& burst);
+  void pass(PacketPtr packet, const engine::Frame& frame, const Burst& burst);
 
   // The first packet of a message: of a gradient message, or of another.
   void begin(Incoming in, const wire::InaHeader& header, Ring& ring, const Burst& burst);

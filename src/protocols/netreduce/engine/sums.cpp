@@ -31,7 +31,7 @@ void NetReduceEngine::aggregate(Incoming in, const Gradient& gradient, const Bur
   const bool is_empty = aggregator.state == State::empty;
   if (!is_empty && gradient.message.id < aggregator.message) {
     ++counters_.past;
-    return burst.actions.forward(std::move(in.packet));
+    return burst.actions.forward(std::move(in.packet), in.frame);
   }
   if (is_empty || gradient.message.id != aggregator.message) {
     counters_.abandoned += aggregator.is_waiting() ? 1 : 0;
@@ -64,7 +64,7 @@ void NetReduceEngine::answer(Incoming in, const Gradient& gradient, std::size_t 
   ++(path != Path::downwards ? counters_.answered : counters_.totals);
   ++(path == Path::upwards ? counters_.partials : counters_.results);
   rewrite(in.roce, array.at(index).shape, array.sum_for(path, index));
-  burst.actions.forward_towards(std::move(in.packet), gradient.ring.above(gradient.rank));
+  burst.actions.forward_towards(std::move(in.packet), in.frame, gradient.ring.above(gradient.rank));
 }
 
 void NetReduceEngine::keep(Incoming in, const Gradient& gradient, std::size_t index,
@@ -160,7 +160,7 @@ void NetReduceEngine::take_total(Incoming in, Ring& ring, std::size_t index, con
   std::memcpy(total + shape.header_bytes, in.roce.roce.payload.data() + shape.header_bytes,
               shape.bytes());
   seal(aggregator, total);
-  burst.actions.forward(std::move(in.packet));
+  burst.actions.forward(std::move(in.packet), in.frame);
   if (aggregator.state == State::sent) {
     aggregator.state = State::complete;
     release(ring, index, Path::inside, burst);

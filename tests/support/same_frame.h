@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "engine/frame.h"
+
+namespace tributary::test {
+
+// Whether both say the same of one packet.
+inline bool is_same(const engine::Frame& a, const engine::Frame& b) {
+  return a.ethernet == b.ethernet && a.ipv4 == b.ipv4 && a.udp == b.udp &&
+         a.payload.data() == b.payload.data() && a.payload.size() == b.payload.size();
+}
+
+}  // namespace tributary::test
