@@ -30,10 +30,11 @@ Core::Core(const CoreSetup& setup, const control::DaemonConfig& config, const De
       ports_(setup, pool_, config, devices) {
   status_.cpu = setup.cpu;
   for (std::size_t s = 0; s < config.switches.size(); ++s) {
+    const auto& section = config.switches[s].config;
     auto& share = shares_.emplace_back();
-    share.config = config.switches[s].config;
+    share.owners = switching::Owners(section, setup.cores);
     share.logical = std::make_unique<switching::Switch>(
-        share.config, switching::CoreShare{setup.core, setup.cores}, pool_, (*setup.gauges)[s]);
+        section, switching::CoreShare{setup.core, setup.cores}, pool_, (*setup.gauges)[s]);
     share.deadline = share.logical->deadline();
   }
 }
@@ -180,7 +181,7 @@ void Core::deliver(std::uint32_t switch_index) {
     share.inbox.append(std::move(ready_));
   }
   while (auto packet = ready_.pop()) {
-    const auto owner = switching::owner_core(*packet, share.config, setup_.core, setup_.cores);
+    const auto owner = share.owners.core_of(*packet, setup_.core);
     if (owner == setup_.core) {
       share.inbox.push(std::move(packet));
     } else {
@@ -307,8 +308,9 @@ void Core::set_port_up(std::uint32_t number, bool up) {
 
 void Core::reconfigure(const control::DaemonConfig& config) {
   for (std::size_t s = 0; s < shares_.size(); ++s) {
-    shares_[s].config = config.switches[s].config;
-    shares_[s].logical->reconfigure(shares_[s].config);
+    const auto& section = config.switches[s].config;
+    shares_[s].owners = switching::Owners(section, setup_.cores);
+    shares_[s].logical->reconfigure(section);
     shares_[s].deadline = shares_[s].logical->deadline();
   }
   ports_.reconfigure(config);

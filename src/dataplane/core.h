@@ -14,6 +14,7 @@
 #include "dataplane/idle.h"
 #include "dataplane/mailbox.h"
 #include "dataplane/mbuf_pool.h"
+#include "switch/owners.h"
 #include "switch/switch.h"
 
 namespace tributary::dataplane {
@@ -25,7 +26,7 @@ class Core {
   // This core's share of one logical switch.
   struct Share {
     std::unique_ptr<switching::Switch> logical;
-    switching::SwitchConfig config;
+    switching::Owners owners;
     PacketList inbox;  // to be received in this round
     Time deadline = never;
     Ledger handover;  // packets that were lost on the way to their owning core

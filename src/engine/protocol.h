@@ -39,19 +39,16 @@ struct Protocol {
   // Its packets go to multicast groups, not to hosts.
   bool to_groups = false;
 
-  // The frame is of this protocol. Asked of every frame for every protocol that is on: what is
-  // compared here is numbers, and nothing is called for a frame that they rule out.
-  bool claims(const Frame& frame) const {
-    return is_offered(frame) && (confirms == nullptr || confirms(frame));
-  }
-
- private:
-  bool is_offered(const Frame& frame) const {
-    if (frame.udp != nullptr) {
-      return udp_ports.contain(frame.udp->destination_port.value());
-    }
-    const auto type = frame.ethernet != nullptr ? frame.ethernet->type.value() : std::uint16_t{0};
+  // It goes by this type directly over Ethernet, or may be in what does.
+  bool goes_by(std::uint16_t type) const {
     return type != 0 && (type == ethertype || (over_ipv6 && type == wire::ethertype::ipv6));
+  }
+  // The frame is of this protocol. A switch asks for all that are on at once (switch/classifier.h).
+  bool claims(const Frame& frame) const {
+    const bool has_number =
+        frame.udp != nullptr ? udp_ports.contain(frame.udp->destination_port.value())
+                             : frame.ethernet != nullptr && goes_by(frame.ethernet->type.value());
+    return has_number && (confirms == nullptr || confirms(frame));
   }
 };
 

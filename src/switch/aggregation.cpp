@@ -50,6 +50,8 @@ void Aggregation::expire(Time now, engine::Actions& actions) {
 void Aggregation::reconfigure(const SwitchConfig& config) {
   std::vector<Slot> next;
   const auto kinds = protocols::engines();
+  next.reserve(kinds.size());  // slots stay where they are
+  by_claim_ = {};
   for (std::size_t row = 0; row < kinds.size(); ++row) {
     const auto& settings = config.protocols.of(row);
     if (!settings.has_value()) {
@@ -64,8 +66,10 @@ void Aggregation::reconfigure(const SwitchConfig& config) {
       next.push_back({kind, kind->make(settings, self_, pool_), {}});
       next.back().burst.reserve(burst_reserve);
     }
+    by_claim_[row + 1] = &next.back();
   }
   slots_ = std::move(next);
+  classifier_ = Classifier(config.protocols);
 }
 
 Time Aggregation::deadline() const {

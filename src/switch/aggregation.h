@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <memory>
 #include <vector>
 
 #include "engine/actions.h"
 #include "engine/engine.h"
+#include "packet/fate.h"
 #include "packet/pool.h"
 #include "protocols/engines.h"
+#include "switch/classifier.h"
 #include "switch/config.h"
 #include "switch/interfaces.h"
 #include "switch/switch.h"
@@ -27,12 +30,7 @@ class Aggregation {
   };
   // The engine that claims this frame; null if none.
   Slot* claimed_by(const engine::Frame& frame) {
-    for (auto& slot : slots_) {
-      if (slot.kind->protocol.claims(frame)) {
-        return &slot;
-      }
-    }
-    return nullptr;
+    return slots_.empty() ? nullptr : by_claim_[classifier_.claim_on(frame)];
   }
 
   void process(Time now, engine::Actions& actions);
@@ -48,6 +46,8 @@ class Aggregation {
   engine::SwitchIdentity self_;
   PacketPool& pool_;
   std::vector<Slot> slots_;
+  std::array<Slot*, protocols_max + 1> by_claim_{};  // null: that protocol is off
+  Classifier classifier_;
 };
 
 }  // namespace tributary::switching

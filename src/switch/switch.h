@@ -92,8 +92,4 @@ class Switch {
   std::unique_ptr<Impl> impl_;
 };
 
-// The core that owns the block of this packet (hash of its aggregation key) or the sessions with
-// neighbours, or `here` when any core may handle it. Packet::ingress need not be set.
-unsigned owner_core(Packet& packet, const SwitchConfig& config, unsigned here, unsigned cores);
-
 }  // namespace tributary::switching

@@ -93,6 +93,7 @@ void VirtualFabric::build_switches() {
 }
 
 void VirtualFabric::make_shares(SwitchNode& node) {
+  node.owners = switching::Owners(node.config, spec_.cores);
   node.shares.clear();
   for (unsigned core = 0; core < spec_.cores; ++core) {
     node.shares.push_back(std::make_unique<switching::Switch>(
@@ -365,7 +366,7 @@ void VirtualFabric::switch_burst(SwitchNode& node, PacketList ready) {
   std::vector<PacketList> by_core(spec_.cores);
   while (auto packet = ready.pop()) {
     const unsigned here = packet->ingress % spec_.cores;
-    const auto owner = switching::owner_core(*packet, node.config, here, spec_.cores);
+    const auto owner = node.owners.core_of(*packet, here);
     const auto frame = engine::parse_frame(*packet);
     count_claimed(node.config, frame);
     by_core[owner].push(std::move(packet));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "support/virtual_fabric.h"
+#include "switch/owners.h"
 
 // What stands at the ends of the cables of a virtual fabric.
 namespace tributary::test {
@@ -9,6 +10,7 @@ namespace tributary::test {
 struct VirtualFabric::SwitchNode {
   std::size_t index = 0;
   switching::SwitchConfig config;
+  switching::Owners owners;
   std::vector<std::unique_ptr<switching::Switch>> shares;  // one per core
   std::vector<forwarding::QueueGauge> gauges;  // by port; outlive those who fill and read them
   std::vector<forwarding::PortBuffer> buffers;

@@ -5,6 +5,7 @@
 #include "protocols/canary/engine/config.h"
 #include "support/canary_packets.h"
 #include "support/switch_bench.h"
+#include "switch/owners.h"
 
 namespace tributary::test {
 namespace {
@@ -38,11 +39,11 @@ TEST(OwnerCore, FollowsTheKeyAndSpreadsBlocks) {
     CanarySpec spec;
     spec.id = id;
     auto one = make_canary(pool, spec, std::vector<std::int32_t>{1});
-    const auto owner = switching::owner_core(*one, config, 0, 3);
+    const auto owner = switching::Owners(config, 3).core_of(*one, 0);
     spec.source_mac = mac(55);
     spec.encapsulation = wire::Encapsulation::ethernet;
     auto other = make_canary(pool, spec, std::vector<std::int32_t>{2});
-    EXPECT_EQ(switching::owner_core(*other, config, 2, 3), owner);
+    EXPECT_EQ(switching::Owners(config, 3).core_of(*other, 2), owner);
     ++hits.at(owner);
   }
   for (const auto count : hits) {
@@ -54,15 +55,15 @@ TEST(OwnerCore, EverythingElseStays) {
   HeapPacketPool pool(4, 512);
   auto config = routed();
   auto udp = make_udp(pool, {mac(1), mac(2), Ip(1, 1, 1, 1), Ip(2, 2, 2, 2)}, 5, 6);
-  EXPECT_EQ(switching::owner_core(*udp, config, 1, 2), 1u);
+  EXPECT_EQ(switching::Owners(config, 2).core_of(*udp, 1), 1u);
   auto canary = make_canary(pool, {}, std::vector<std::int32_t>{1});
-  EXPECT_EQ(switching::owner_core(*canary, config, 0, 1), 0u);
+  EXPECT_EQ(switching::Owners(config, 1).core_of(*canary, 0), 0u);
   config.protocols.reset<canary::CanaryConfig>();
   for (unsigned here = 0; here < 4; ++here) {
-    EXPECT_EQ(switching::owner_core(*canary, config, here, 4), here);
+    EXPECT_EQ(switching::Owners(config, 4).core_of(*canary, here), here);
   }
   udp->length = 3;
-  EXPECT_EQ(switching::owner_core(*udp, routed(), 1, 2), 1u);
+  EXPECT_EQ(switching::Owners(routed(), 2).core_of(*udp, 1), 1u);
 }
 
 TEST(TableUpdates, TeachTheOtherCoreWhereHostsAre) {
@@ -129,7 +130,7 @@ std::vector<std::string> sums_of(unsigned cores) {
       spec.source_mac = mac(from);
       spec.destination_mac = mac(from, 0xee);
       auto probe = make_canary(benches[0]->pool, spec, std::vector<std::int32_t>{from + 1, 7});
-      auto& bench = *benches[switching::owner_core(*probe, config, from % cores, cores)];
+      auto& bench = *benches[switching::Owners(config, cores).core_of(*probe, from % cores)];
       auto packet = make_canary(bench.pool, spec, std::vector<std::int32_t>{from + 1, 7});
       for (const auto& out : bench.send(from, std::move(packet))) {
         EXPECT_EQ(out->egress, 2);

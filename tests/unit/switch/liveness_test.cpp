@@ -6,6 +6,7 @@
 #include <set>
 
 #include "support/switch_bench.h"
+#include "switch/owners.h"
 
 namespace tributary::test {
 namespace {
@@ -295,8 +296,8 @@ TEST_F(LivenessCores, OneHasTheSessionsAndGetsTheirPackets) {
   EXPECT_EQ(first.device().bfd().size(), 2u);
   EXPECT_TRUE(second.device().bfd().empty());
   auto packet = peer.frame({});
-  EXPECT_EQ(switching::owner_core(*packet, two_ways(usual), 1, 2), 0u);
-  EXPECT_EQ(switching::owner_core(*packet, two_ways(std::nullopt), 1, 2), 1u);
+  EXPECT_EQ(switching::Owners(two_ways(usual), 2).core_of(*packet, 1), 0u);
+  EXPECT_EQ(switching::Owners(two_ways(std::nullopt), 2).core_of(*packet, 1), 1u);
 }
 
 TEST_F(LivenessCores, TheOthersAreTold) {

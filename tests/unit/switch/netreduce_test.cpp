@@ -6,6 +6,7 @@
 #include "protocols/netreduce/engine/config.h"
 #include "support/roce_packets.h"
 #include "support/switch_bench.h"
+#include "switch/owners.h"
 
 namespace tributary::test {
 namespace {
@@ -190,10 +191,11 @@ TEST(NetReduce, requests_of_others_keep_their_order_when_routed) {
 
 TEST(NetReduce, all_requests_meet_on_one_core) {
   HeapPacketPool pool(16, 512);
-  const auto owner = switching::owner_core(*request(pool, 0, mac(1)), routed(), 0, 4);
+  const auto owner = switching::Owners(routed(), 4).core_of(*request(pool, 0, mac(1)), 0);
   for (std::uint32_t number = 0; number < std::size(mixed); ++number) {
     for (unsigned here = 0; here < 4; ++here) {
-      EXPECT_EQ(switching::owner_core(*request(pool, number, mac(1)), routed(), here, 4), owner);
+      EXPECT_EQ(switching::Owners(routed(), 4).core_of(*request(pool, number, mac(1)), here),
+                owner);
     }
   }
 }
@@ -248,12 +250,12 @@ TEST(NetReduce, all_of_it_meets_on_one_core) {
   auto first = gradient(pool, 0, mac(9));
   auto second = gradient(pool, 1, mac(9));
   for (unsigned here = 0; here < 4; ++here) {
-    EXPECT_EQ(switching::owner_core(*first, config, here, 4),
-              switching::owner_core(*second, config, 0, 4));
+    EXPECT_EQ(switching::Owners(config, 4).core_of(*first, here),
+              switching::Owners(config, 4).core_of(*second, 0));
   }
   auto without = config;
   without.protocols.reset<netreduce::NetReduceConfig>();
-  EXPECT_EQ(switching::owner_core(*first, without, 3, 4), 3u);
+  EXPECT_EQ(switching::Owners(without, 4).core_of(*first, 3), 3u);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "protocols/panama/engine/drop_reasons.h"
 #include "support/panama_packets.h"
 #include "support/switch_bench.h"
+#include "switch/owners.h"
 
 namespace tributary::test {
 namespace {
@@ -96,7 +97,7 @@ TEST(OwnerOfATree, IsTheSameForAllItsPacketsWhetherCanaryIsOnOrNot) {
     spec.tree = tree;
     spec.vid = vid;
     auto packet = make_panama(pool, spec, Elements{1});
-    return switching::owner_core(*packet, config, 7, 3);
+    return switching::Owners(config, 3).core_of(*packet, 7);
   };
   std::array<unsigned, 3> hits{};
   for (std::uint32_t job = 0; job < 300; ++job) {

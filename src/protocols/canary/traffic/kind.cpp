@@ -10,7 +10,7 @@
 #include "protocols/canary/engine/config.h"
 #include "protocols/canary/traffic/feed.h"
 #include "protocols/canary/traffic/traffic.h"
-#include "switch/switch.h"
+#include "switch/owners.h"
 #include "traffic/block_kind.h"
 #include "traffic/option_text.h"
 
@@ -143,9 +143,9 @@ void CanaryTrafficKind::feed(const traffic::Stations& stations, PacketPool& pool
                              const traffic::FileSink& sink) const {
   switching::SwitchConfig blocks_have_owners;
   blocks_have_owners.protocols.emplace<CanaryConfig>();
-  feed_canary(plan_, stations, pool, blocks_, switch_address_, [&](Packet& frame) {
-    sink(switching::owner_core(frame, blocks_have_owners, 0, cores_), frame);
-  });
+  const switching::Owners owners(blocks_have_owners, cores_);
+  feed_canary(plan_, stations, pool, blocks_, switch_address_,
+              [&](Packet& frame) { sink(owners.core_of(frame, 0), frame); });
 }
 
 }  // namespace

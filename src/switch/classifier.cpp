@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "switch/classifier.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "protocols/engines.h"
+#include "wire/ethernet.h"
+
+namespace tributary::switching {
+namespace {
+
+using forwarding::RangeIndex;
+
+// Of all numbers of 16 bits what `claim_of` says, which changes nowhere but at `borders`.
+template <typename ClaimOf>
+RangeIndex index_of(std::vector<std::uint32_t> borders, ClaimOf&& claim_of) {
+  std::sort(borders.begin(), borders.end());
+  std::vector<RangeIndex::Range> ranges;
+  for (const auto border : borders) {
+    if (border <= 0xffff) {
+      ranges.push_back({border << 16, claim_of(static_cast<std::uint16_t>(border))});
+    }
+  }
+  return RangeIndex(std::move(ranges));
+}
+
+}  // namespace
+
+Classifier::Classifier(const engine::Settings& on) {
+  const auto kinds = protocols::engines();
+  std::vector<std::uint32_t> ports = {0};
+  std::vector<std::uint32_t> types = {0, wire::ethertype::ipv6, wire::ethertype::ipv6 + 1u};
+  for (std::size_t row = 0; row < kinds.size(); ++row) {
+    if (on.of(row).has_value()) {
+      const auto& protocol = kinds[row]->protocol;
+      ports.push_back(protocol.udp_ports.first);
+      ports.push_back(protocol.udp_ports.last + 1u);
+      types.push_back(protocol.ethertype);
+      types.push_back(protocol.ethertype + 1u);
+      confirms_[row + 1] = protocol.confirms;
+    }
+  }
+  const auto first_that = [&](const auto& has_number) {
+    for (std::size_t row = 0; row < kinds.size(); ++row) {
+      if (on.of(row).has_value() && has_number(kinds[row]->protocol)) {
+        return static_cast<std::uint32_t>(row + 1);
+      }
+    }
+    return std::uint32_t{0};
+  };
+  udp_ports_ = index_of(std::move(ports), [&](std::uint16_t port) {
+    return first_that([=](const auto& protocol) { return protocol.udp_ports.contain(port); });
+  });
+  ethertypes_ = index_of(std::move(types), [&](std::uint16_t type) {
+    return first_that([=](const auto& protocol) { return protocol.goes_by(type); });
+  });
+}
+
+}  // namespace tributary::switching

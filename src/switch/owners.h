@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "packet/packet.h"
+#include "switch/classifier.h"
+#include "switch/config.h"
+
+namespace tributary::switching {
+
+// Which of several cores takes a packet into a logical switch.
+class Owners {
+ public:
+  Owners() = default;
+  Owners(const SwitchConfig& config, unsigned cores);
+
+  // The core that owns the block of this packet (hash of its aggregation key) or the sessions with
+  // neighbours, or `here` when any core may handle it. Packet::ingress need not be set.
+  unsigned core_of(Packet& packet, unsigned here) const;
+
+ private:
+  unsigned cores_ = 1;
+  bool has_owners_ = false;  // some packets have
+  bool watches_ = false;     // next hops, by BFD
+  Classifier classifier_;
+};
+
+}  // namespace tributary::switching

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "switch/classifier.h"
+
+#include <gtest/gtest.h>
+
+#include "protocols/canary/engine/config.h"
+#include "protocols/engines.h"
+#include "protocols/list.h"
+#include "protocols/netreduce/engine/config.h"
+#include "protocols/panama/engine/config.h"
+#include "protocols/panama/wire.h"
+#include "support/frames.h"
+#include "wire/roce.h"
+
+namespace tributary::test {
+namespace {
+
+constexpr unsigned sets = 8;
+
+engine::Settings settings_of(unsigned set) {
+  engine::Settings on;
+  if ((set & 1u) != 0) {
+    on.emplace<canary::CanaryConfig>();
+  }
+  if ((set & 2u) != 0) {
+    on.emplace<panama::PanamaConfig>();
+  }
+  if ((set & 4u) != 0) {
+    on.emplace<netreduce::NetReduceConfig>();
+  }
+  return on;
+}
+
+unsigned claim_of(protocols::Row row) {
+  return static_cast<unsigned>(row) + 1;
+}
+
+// What the protocols say if they are asked one by one.
+unsigned first_claim(const engine::Settings& on, const engine::Frame& frame) {
+  const auto kinds = protocols::engines();
+  for (unsigned row = 0; row < kinds.size(); ++row) {
+    if (on.of(row).has_value() && kinds[row]->protocol.claims(frame)) {
+      return row + 1;
+    }
+  }
+  return 0;
+}
+
+// For every set of protocols and every number that `give` gives the frame.
+template <typename Give>
+void expect_first_claims(const engine::Frame& frame, Give&& give) {
+  for (unsigned set = 0; set < sets; ++set) {
+    const auto on = settings_of(set);
+    const switching::Classifier classifier(on);
+    for (unsigned number = 0; number <= 0xffff; ++number) {
+      give(static_cast<std::uint16_t>(number));
+      ASSERT_EQ(unsigned{classifier.claim_on(frame)}, first_claim(on, frame))
+          << "protocols " << set << ", number " << number;
+    }
+  }
+}
+
+PacketPtr datagram(PacketPool& pool) {
+  auto packet = make_udp(pool, {mac(1), mac(2), Ip(10, 0, 0, 1), Ip(10, 0, 0, 2)}, 5, 6, 64);
+  ip_of(*packet).tos = wire::panama_dscp << 2;
+  return packet;
+}
+
+TEST(Classifier, SaysOfEveryUdpPortWhatItsProtocolSays) {
+  HeapPacketPool pool(1, 512);
+  const auto packet = datagram(pool);
+  const auto frame = engine::parse_frame(*packet);
+  ASSERT_NE(frame.udp, nullptr);
+  expect_first_claims(frame, [&](std::uint16_t port) { frame.udp->destination_port = port; });
+}
+
+TEST(Classifier, SaysOfEveryEthertypeWhatItsProtocolSays) {
+  HeapPacketPool pool(1, 512);
+  const auto packet = datagram(pool);
+  auto frame = engine::parse_frame(*packet);
+  frame = {frame.ethernet, nullptr, nullptr, packet->bytes().subspan(sizeof *frame.ethernet)};
+  expect_first_claims(frame, [&](std::uint16_t type) { frame.ethernet->type = type; });
+}
+
+TEST(Classifier, NamesTheRow) {
+  HeapPacketPool pool(1, 512);
+  const auto packet = datagram(pool);
+  const auto frame = engine::parse_frame(*packet);
+  const switching::Classifier classifier(settings_of(sets - 1));
+  const auto claim_on = [&](std::uint16_t port) {
+    frame.udp->destination_port = port;
+    return unsigned{classifier.claim_on(frame)};
+  };
+  EXPECT_EQ(claim_on(17000), claim_of(protocols::Row::canary));
+  EXPECT_EQ(claim_on(wire::panama_udp_port), claim_of(protocols::Row::panama));
+  EXPECT_EQ(claim_on(wire::roce_udp_port), claim_of(protocols::Row::netreduce));
+  EXPECT_EQ(claim_on(53), 0u);
+  frame.ipv4->tos = 0;
+  EXPECT_EQ(claim_on(wire::panama_udp_port), 0u) << "not confirmed";
+}
+
+}  // namespace
+}  // namespace tributary::test
