@@ -33,6 +33,7 @@ std::size_t DeviceQueue::receive(PacketPool& pool, PortIndex ingress, PacketList
     Packet* packet = packet_of(mbuf);
     packet->pool = &pool;
     packet->offset = mbuf->data_off;
+    packet->noted = 0;
     packet->length = mbuf->data_len;
     packet->ingress = ingress;
     packet->egress = no_port;
@@ -48,7 +49,7 @@ void chain(Packet& packet) {
   rte_mbuf* head = mbuf_of(&packet);
   Packet* body = std::exchange(packet.body, nullptr);
   rte_mbuf* segment = mbuf_of(body);
-  segment->data_off = static_cast<std::uint16_t>(body->offset);
+  segment->data_off = body->offset;
   segment->data_len = static_cast<std::uint16_t>(body->length);
   head->next = segment;
   head->nb_segs = 2;
@@ -70,7 +71,7 @@ std::size_t DeviceQueue::transmit(PacketList& packets, Time now) {
       make_whole(*packet);
     }
     rte_mbuf* mbuf = mbuf_of(packet);
-    mbuf->data_off = static_cast<std::uint16_t>(packet->offset);
+    mbuf->data_off = packet->offset;
     mbuf->data_len = static_cast<std::uint16_t>(packet->length);
     mbuf->pkt_len = packet->length;
     mbuf->ol_flags = 0;

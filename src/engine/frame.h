@@ -10,7 +10,7 @@
 
 namespace tributary::engine {
 
-// Where the headers of one frame lie, found once when it enters a switch. Code behind the parser
+// Where the headers of one frame lie, found once when it is received. Code behind the parser
 // never sees an unchecked header: what is not there, or not whole, is null.
 struct Frame {
   wire::EthernetHeader* ethernet = nullptr;
@@ -58,6 +58,49 @@ inline Frame parse_frame(Packet& packet) {
   frame.payload = cursor.rest();
   if (frame.ethernet != nullptr && frame.ethernet->type.value() == wire::ethertype::ipv4) {
     detail::parse_ipv4(frame);
+  }
+  return frame;
+}
+
+// What one core found in a frame, for another that goes on with it: Packet::transport is where what
+// is behind the IPv4 header starts in the frame, 0 without a sound one, and Packet::noted is of
+// these bits.
+namespace noted {
+inline constexpr std::uint8_t parsed = 0x80;  // without it, nothing is noted
+inline constexpr std::uint8_t udp = 0x40;     // Frame::udp is set
+inline constexpr std::uint8_t claims = 0x0f;  // who claims the frame; 0: nobody
+}  // namespace noted
+
+// `frame` is what parse_frame() says of `packet`; it has an Ethernet header.
+inline void note(Packet& packet, const Frame& frame, std::uint8_t claim) {
+  const auto transport =
+      frame.ipv4 != nullptr ? sizeof(wire::EthernetHeader) + frame.ipv4->header_bytes() : 0;
+  packet.transport = static_cast<std::uint8_t>(transport);
+  packet.noted =
+      static_cast<std::uint8_t>(noted::parsed | (frame.udp != nullptr ? noted::udp : 0) | claim);
+}
+inline std::uint8_t noted_claim(const Packet& packet) {
+  return static_cast<std::uint8_t>(packet.noted & noted::claims);
+}
+
+// What parse_frame() said when it was noted. Nothing is checked again: neither the packet's bytes
+// nor where it begins and ends may have changed since.
+inline Frame noted_frame(Packet& packet) {
+  auto* start = packet.data();
+  Frame frame;
+  frame.ethernet = reinterpret_cast<wire::EthernetHeader*>(start);
+  if (packet.transport == 0) {
+    frame.payload = packet.bytes().subspan(sizeof(wire::EthernetHeader));
+    return frame;
+  }
+  frame.ipv4 = reinterpret_cast<wire::Ipv4Header*>(start + sizeof(wire::EthernetHeader));
+  auto* transport = start + packet.transport;
+  if ((packet.noted & noted::udp) != 0) {
+    frame.udp = reinterpret_cast<wire::UdpHeader*>(transport);
+    frame.payload = {transport + sizeof(wire::UdpHeader),
+                     frame.udp->length.value() - sizeof(wire::UdpHeader)};
+  } else {
+    frame.payload = {transport, frame.ipv4->total_length.value() - frame.ipv4->header_bytes()};
   }
   return frame;
 }

@@ -29,7 +29,9 @@ struct Packet {
   Packet* next;              // link of the pool or queue that owns the packet
   Packet* body;              // whose bytes follow these, shared with other frames; or null
   std::uint32_t capacity;    // bytes of storage
-  std::uint32_t offset;      // where the frame starts in `buffer`: the headroom
+  std::uint16_t offset;      // where the frame starts in `buffer`: the headroom
+  std::uint8_t transport;    // with `noted`, what one core found in the frame for the next one:
+  std::uint8_t noted;        // true until the frame is changed; 0: nothing (engine/frame.h)
   std::uint32_t length;      // bytes of the frame that are here, without check sequence
   PortIndex ingress;         // port of the logical switch it came in by
   PortIndex egress;          // port it leaves by, once that is decided
@@ -49,6 +51,11 @@ struct Packet {
     __builtin_prefetch(data() + cache_line);
   }
   std::uint32_t tailroom() const { return capacity - offset - length; }
+  // So many bytes are left of the frame, from there on.
+  void narrow_to(std::size_t from, std::size_t left) {
+    offset = static_cast<std::uint16_t>(offset + from);
+    length = static_cast<std::uint32_t>(left);
+  }
 };
 static_assert(sizeof(Packet) <= 64, "the metadata fits one cache line of an mbuf's private area");
 

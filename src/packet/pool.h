@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -34,7 +33,9 @@ class PacketPool {
     --free_count_;
     packet->next = nullptr;
     packet->pool = this;
-    packet->offset = std::min(default_headroom, packet->capacity);
+    packet->offset = default_headroom;
+    packet->transport = 0;
+    packet->noted = 0;
     packet->length = 0;
     packet->ingress = no_port;
     packet->egress = no_port;
@@ -88,11 +89,11 @@ class PacketPool {
   }
 
   // Room for headers that are put in front of a frame later.
-  static constexpr std::uint32_t default_headroom = 128;
+  static constexpr std::uint16_t default_headroom = 128;
 
  protected:
   // Fetches up to `count` packets from the store into `out`; returns how many came. Their buffer,
-  // capacity and pool are set.
+  // capacity (no less than the default headroom) and pool are set.
   virtual std::size_t fetch(Packet** out, std::size_t count) = 0;
   virtual void store(Packet** packets, std::size_t count) noexcept = 0;
 

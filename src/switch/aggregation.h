@@ -2,12 +2,12 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "engine/actions.h"
 #include "engine/engine.h"
-#include "packet/fate.h"
 #include "packet/pool.h"
 #include "protocols/engines.h"
 #include "switch/classifier.h"
@@ -32,6 +32,8 @@ class Aggregation {
   Slot* claimed_by(const engine::Frame& frame) {
     return slots_.empty() ? nullptr : by_claim_[classifier_.claim_on(frame)];
   }
+  // The same of a frame that was classified before.
+  Slot* claimed_by(std::uint8_t claim) { return by_claim_[claim]; }
 
   void process(Time now, engine::Actions& actions);
   void expire(Time now, engine::Actions& actions);
@@ -46,7 +48,7 @@ class Aggregation {
   engine::SwitchIdentity self_;
   PacketPool& pool_;
   std::vector<Slot> slots_;
-  std::array<Slot*, protocols_max + 1> by_claim_{};  // null: that protocol is off
+  std::array<Slot*, engine::noted::claims + 1> by_claim_{};  // null: that protocol is off
   Classifier classifier_;
 };
 

@@ -37,6 +37,7 @@ class Classifier {
   forwarding::RangeIndex udp_ports_;
   forwarding::RangeIndex ethertypes_;
   std::array<bool (*)(const engine::Frame&), protocols_max + 1> confirms_{};  // by claim
+  static_assert(protocols_max <= engine::noted::claims);
 };
 
 }  // namespace tributary::switching

@@ -23,10 +23,11 @@ unsigned Owners::core_of(Packet& packet, unsigned here) const {
   if (frame.ethernet == nullptr) {
     return here;
   }
+  const auto claim = classifier_.claim_on(frame);
+  engine::note(packet, frame, claim);
   if (watches_ && is_bfd(frame)) {
     return Liveness::core;
   }
-  const auto claim = classifier_.claim_on(frame);
   if (claim == 0) {
     return here;
   }

@@ -14,7 +14,8 @@ class Owners {
   Owners(const SwitchConfig& config, unsigned cores);
 
   // The core that owns the block of this packet (hash of its aggregation key) or the sessions with
-  // neighbours, or `here` when any core may handle it. Packet::ingress need not be set.
+  // neighbours, or `here` when any core may handle it. Packet::ingress need not be set. What it
+  // finds in the frame it notes in the packet, which is to go to Switch::receive() as it is.
   unsigned core_of(Packet& packet, unsigned here) const;
 
  private:

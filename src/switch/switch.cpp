@@ -34,15 +34,13 @@ std::uint64_t draw_seed(const SwitchConfig& config) {
 
 // The ARP message in a frame, or null. One whose sender gives another address than its frame came
 // from was damaged or forged: it would be believed for minutes.
-const wire::ArpHeader* arp_of(const Packet& packet) {
-  wire::Cursor cursor(packet.bytes());
-  const auto* ethernet = cursor.take<wire::EthernetHeader>();
-  if (ethernet == nullptr || ethernet->type.value() != wire::ethertype::arp) {
+const wire::ArpHeader* arp_of(const wire::EthernetHeader& ethernet, wire::Bytes payload) {
+  if (ethernet.type.value() != wire::ethertype::arp) {
     return nullptr;
   }
-  const auto* arp = cursor.take<wire::ArpHeader>();
+  const auto* arp = wire::Cursor(payload).take<wire::ArpHeader>();
   const bool is_sound =
-      arp != nullptr && arp->is_ethernet_ipv4() && arp->sender_mac == ethernet->source;
+      arp != nullptr && arp->is_ethernet_ipv4() && arp->sender_mac == ethernet.source;
   return is_sound ? arp : nullptr;
 }
 
@@ -115,7 +113,7 @@ class Switch::Impl {
     if (interfaces_.port(update.ingress).bridged()) {
       bridge_.learn_quietly(ethernet->source, update.ingress, now);
     }
-    if (const auto* arp = arp_of(update)) {
+    if (const auto* arp = arp_of(*ethernet, cursor.rest())) {
       neighbours_.learn_quietly(*arp, interfaces_.interface_of(update.ingress), now);
     }
   }
@@ -182,22 +180,38 @@ class Switch::Impl {
     return count;
   }
 
+  // Finds the headers and the engine that claims the frame, unless the core that received it has
+  // noted them. False if there is not even an Ethernet header.
+  bool recognise(Accepted& accepted) {
+    auto& [packet, frame, slot, way] = accepted;
+    if (packet->noted != 0) {
+      frame = engine::noted_frame(*packet);
+      slot = aggregation_.claimed_by(engine::noted_claim(*packet));
+      packet->noted = 0;  // it will not be true for long
+      return true;
+    }
+    frame = engine::parse_frame(*packet);
+    if (frame.ethernet == nullptr) {
+      return false;
+    }
+    slot = aggregation_.claimed_by(frame);
+    return true;
+  }
+
   // Drops the packet, gives it to its engine, or finds out what accept() needs to know of it.
   void admit(Accepted& accepted) {
     auto& [packet, frame, slot, way] = accepted;
-    frame = engine::parse_frame(*packet);
-    way = nullptr;
-    const auto ingress = packet->ingress;
-    if (frame.ethernet == nullptr) {
+    if (!recognise(accepted)) {
       return drop(std::move(packet), DropReason::truncated);
     }
+    way = nullptr;
+    const auto ingress = packet->ingress;
     if (ingress >= interfaces_.count() || !interfaces_.port(ingress).up) {
       return drop(std::move(packet), DropReason::port_down);
     }
     if (frame.ethernet->source.is_group()) {
       return drop(std::move(packet), DropReason::source_group_mac);
     }
-    slot = aggregation_.claimed_by(frame);
     if (interfaces_.port(ingress).bridged()) {
       bridge_.prefetch(*frame.ethernet);
     } else if (slot != nullptr && is_for_engine(accepted)) {
@@ -259,7 +273,7 @@ class Switch::Impl {
     }
     const auto to = bridge_.find(destination, now);
     const bool ours = to == bridge_interface;
-    const auto* arp = is_arp ? arp_of(*packet) : nullptr;
+    const auto* arp = is_arp ? arp_of(*frame.ethernet, frame.payload) : nullptr;
     if (arp != nullptr && neighbours_.receive(*packet, *arp, bridge_interface, now)) {
       outlet_.absorb(std::move(packet));
     } else if (!ours) {
@@ -283,7 +297,7 @@ class Switch::Impl {
       outlet_.absorb_control(std::move(packet));
     } else if (frame.ethernet->type.value() != wire::ethertype::arp) {
       router_.receive(std::move(packet), frame, ingress, way, now);
-    } else if (const auto* arp = arp_of(*packet); arp == nullptr) {
+    } else if (const auto* arp = arp_of(*frame.ethernet, frame.payload); arp == nullptr) {
       drop(std::move(packet), DropReason::arp_malformed);
     } else {
       neighbours_.receive(*packet, *arp, ingress, now);

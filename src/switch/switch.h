@@ -60,6 +60,7 @@ class Switch {
   Switch& operator=(const Switch&) = delete;
 
   // Takes every packet of `burst`; Packet::ingress is set and Packet::pool is this core's pool.
+  // What Owners::core_of() noted is not looked for again.
   void receive(PacketList burst, Time now, Output& out);
   // What another core learned from `update`. Packets that waited for it leave by the next
   // expire(), which is then due at once.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/frame.h"
+#include "support/same_frame.h"
 
 namespace {
 
@@ -18,7 +19,8 @@ bool inside(const Packet& packet, const void* part, std::size_t size) {
 
 }  // namespace
 
-// Any bytes as a frame: what parse_frame says is there must be there, in the order of the layers.
+// Any bytes as a frame: what parse_frame says is there must be there, in the order of the layers,
+// and what is noted of it must say the same.
 // The buffer ends with the frame, so that the address sanitizer sees the first byte too many.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto* bytes = reinterpret_cast<const std::byte*>(data);
@@ -35,5 +37,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   assert(frame.ipv4 == nullptr || inside(packet, frame.ipv4, frame.ipv4->header_bytes()));
   assert(frame.udp == nullptr || inside(packet, frame.udp, sizeof *frame.udp));
   assert(frame.payload.empty() || inside(packet, frame.payload.data(), frame.payload.size()));
+  if (frame.ethernet != nullptr) {
+    tributary::engine::note(packet, frame, 1);
+    assert(tributary::test::is_same(tributary::engine::noted_frame(packet), frame));
+    assert(tributary::engine::noted_claim(packet) == 1);
+  }
   return 0;
 }

@@ -48,6 +48,8 @@ TEST(PacketPool, reused_packets_look_new) {
   HeapPacketPool pool(1, 256);
   auto packet = pool.allocate();
   packet->offset = 3;
+  packet->transport = 34;
+  packet->noted = 0x80;
   packet->length = 100;
   packet->ingress = 4;
   packet->egress = 5;
@@ -55,6 +57,7 @@ TEST(PacketPool, reused_packets_look_new) {
   packet.reset();
   packet = pool.allocate();
   EXPECT_EQ(packet->offset, PacketPool::default_headroom);
+  EXPECT_EQ(packet->noted, 0);
   EXPECT_EQ(packet->length, 0U);
   EXPECT_EQ(packet->ingress, no_port);
   EXPECT_EQ(packet->egress, no_port);
@@ -80,6 +83,7 @@ TEST(PacketPool, clone_copies_frame_and_ports) {
   HeapPacketPool pool(2, 128);
   auto original = pool.allocate();
   original->offset = 20;
+  original->noted = 0x80;
   original->length = 70;
   original->ingress = 1;
   original->egress = 2;
@@ -90,6 +94,7 @@ TEST(PacketPool, clone_copies_frame_and_ports) {
   ASSERT_NE(copy, nullptr);
   EXPECT_NE(copy->buffer, original->buffer);
   EXPECT_EQ(copy->offset, 20U);
+  EXPECT_EQ(copy->noted, 0) << "of that frame alone";
   EXPECT_EQ(copy->ingress, 1);
   EXPECT_EQ(copy->egress, 2);
   EXPECT_TRUE(std::ranges::equal(copy->bytes(), original->bytes()));

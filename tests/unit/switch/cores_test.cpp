@@ -4,6 +4,7 @@
 
 #include "protocols/canary/engine/config.h"
 #include "support/canary_packets.h"
+#include "support/same_frame.h"
 #include "support/switch_bench.h"
 #include "switch/owners.h"
 
@@ -66,6 +67,38 @@ TEST(OwnerCore, EverythingElseStays) {
   EXPECT_EQ(switching::Owners(routed(), 2).core_of(*udp, 1), 1u);
 }
 
+TEST(OwnerCore, NotesWhatIsInTheFrame) {
+  HeapPacketPool pool(16, 512);
+  const Endpoints ends{mac(1), mac(2), Ip(1, 1, 1, 1), Ip(2, 2, 2, 2)};
+  std::vector<PacketPtr> packets;
+  packets.push_back(make_canary(pool, {}, std::vector<std::int32_t>{1}));
+  packets.push_back(make_echo(pool, ends));
+  packets.push_back(make_arp(pool, wire::ArpHeader::request, ends));
+  for (int i = 0; i < 5; ++i) {
+    packets.push_back(make_udp(pool, ends, 5, 6));
+  }
+  packets[4]->length += 7;  // behind the IP packet
+  l4_header<wire::UdpHeader>(*packets[5]).length = std::uint16_t{7};
+  ip_of(*packets[6]).total_length = std::uint16_t{400};
+  ip_of(*packets[7]).version_ihl = 0x46;
+  const switching::Owners owners(routed(), 2);
+  for (const auto& packet : packets) {
+    const auto frame = engine::parse_frame(*packet);
+    owners.core_of(*packet, 0);
+    EXPECT_NE(packet->noted, 0);
+    EXPECT_TRUE(is_same(engine::noted_frame(*packet), frame));
+    EXPECT_EQ(engine::noted_claim(*packet) != 0, packet == packets[0]);
+  }
+}
+
+TEST(OwnerCore, NotesNothingOfWhatIsNoFrame) {
+  HeapPacketPool pool(1, 512);
+  auto packet = make_arp(pool, wire::ArpHeader::request, {});
+  packet->length = sizeof(wire::EthernetHeader) - 1;
+  EXPECT_EQ(switching::Owners(routed(), 2).core_of(*packet, 1), 1u);
+  EXPECT_EQ(packet->noted, 0);
+}
+
 TEST(TableUpdates, TeachTheOtherCoreWhereHostsAre) {
   SwitchBench first(bridged(), {0, 2});
   SwitchBench second(bridged(), {1, 2});
@@ -109,6 +142,44 @@ TEST(TableUpdates, ReplySeenByOneCoreReleasesWhatWaitsOnAnother) {
   ASSERT_EQ(out.size(), 1u);
   EXPECT_EQ(out[0]->egress, 1);
   EXPECT_EQ(ethernet_of(*out[0]).destination, mac(2));
+}
+
+// One of two contributions to a block that a host behind the last port leads.
+PacketPtr contribution(PacketPool& pool) {
+  CanarySpec spec;
+  spec.hosts = 3;
+  spec.destination = Ip(10, 0, 2, 9);
+  spec.child_address = Ip(10, 0, 0, 9);
+  spec.source_mac = mac(0);
+  spec.destination_mac = mac(0, 0xee);
+  return make_canary(pool, spec, std::vector<std::int32_t>{1});
+}
+
+// What the second core sends of a contribution of which the first one noted who claims it.
+std::vector<PacketPtr> sent_by(SwitchBench& second, std::uint8_t claim) {
+  auto packet = contribution(second.pool);
+  engine::note(*packet, engine::parse_frame(*packet), claim);
+  return second.send(0, std::move(packet));
+}
+
+TEST(Cores, BelieveWhatTheReceivingCoreNoted) {
+  auto config = routed();
+  config.arp = {{Ip(10, 0, 2, 9), mac(2)}};
+  SwitchBench second(config, {1, 2});
+  EXPECT_TRUE(sent_by(second, 1).empty());
+  EXPECT_EQ(second.ledger().absorbed, 1u);
+  const auto out = sent_by(second, 0);
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(out[0]->egress, 2);
+  EXPECT_EQ(out[0]->noted, 0) << "of what arrived alone";
+}
+
+TEST(Cores, ForwardWhatIsForAnEngineThatTheyDoNotHave) {
+  auto config = routed();
+  config.arp = {{Ip(10, 0, 2, 9), mac(2)}};
+  config.protocols.reset<canary::CanaryConfig>();
+  SwitchBench second(config, {1, 2});
+  EXPECT_EQ(sent_by(second, 1).size(), 1u);
 }
 
 // What a fabric of `cores` cores sends when two of three hosts contribute to many blocks.

@@ -24,8 +24,7 @@ void ResultSender::send(PacketPtr packet, const Message& message, std::span<cons
   }
   const auto headers = packet->bytes().first(packet->length - message.payload.size());
   auto& body = *packet.release();
-  body.offset += static_cast<std::uint32_t>(headers.size());
-  body.length = static_cast<std::uint32_t>(message.payload.size());
+  body.narrow_to(headers.size(), message.payload.size());
   pool_.share(body, static_cast<unsigned>(children.size()));
   for (const auto& child : children) {
     send_copy(pool_.allocate_in_front_of(body, headers), encapsulation, child, actions);

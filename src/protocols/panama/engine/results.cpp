@@ -59,8 +59,7 @@ void PanamaEngine::take_result(Tree& tree, PacketPtr packet, const Message& mess
   if (sender.parent) {
     headers.ipv4 = *message.frame.ipv4;
   }
-  packet->offset += static_cast<std::uint32_t>(sizeof headers);
-  packet->length = static_cast<std::uint32_t>(message.payload.size());
+  packet->narrow_to(sizeof headers, message.payload.size());
   multicast(tree, row, std::move(packet), headers, burst);
   if (!sender.parent) {
     go_up(tree, row, message.header.flags & wire::PanamaHeader::answer_bit, ingress, burst.actions);

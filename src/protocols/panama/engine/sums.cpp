@@ -13,8 +13,7 @@ constexpr Duration resend_interval = std::chrono::milliseconds(1);
 
 // Only the elements are left of the packet, to stand behind other headers.
 void strip(Packet& packet, std::size_t elements_bytes) {
-  packet.offset += static_cast<std::uint32_t>(sizeof(Headers));
-  packet.length = static_cast<std::uint32_t>(elements_bytes);
+  packet.narrow_to(sizeof(Headers), elements_bytes);
 }
 
 }  // namespace
