@@ -5,7 +5,7 @@
 
 #include "control/config_draft.h"
 #include "control/protocol_section.h"
-#include "switch/flow_plan.h"
+#include "forwarding/flow_plan.h"
 
 namespace tributary::control {
 namespace {
@@ -159,12 +159,12 @@ void check_own_address(const SwitchDraft& draft, const std::string& engine,
 // Flow control that lets frames be lost is worse than none: everybody relies on it.
 void check_flow_control(const SwitchDraft& draft, Diagnostics& diagnostics) {
   const auto& ports = draft.config.ports;
-  const auto plan = switching::plan_flow_control(ports);
+  const auto plan = forwarding::plan_flow_control(ports);
   for (std::size_t i = 0; i < plan.ports.size(); ++i) {
     if (ports[i].flow.mode != forwarding::FlowControl::off && !plan.ports[i].lossless) {
       diagnostics.error(position_of(*draft.ports[i], "flow_control"),
                         "`flow_control` cannot keep what comes by port `" + ports[i].name +
-                            "` from being lost: at " + rate_text(switching::line_rate(ports[i])) +
+                            "` from being lost: at " + rate_text(forwarding::line_rate(ports[i])) +
                             " too much is on its way when it asks for silence",
                         "the queues of this switch need " + size_text(plan.capacity_needed) +
                             " each, or the port a lower `rate`" +

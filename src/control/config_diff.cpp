@@ -63,7 +63,7 @@ void list_flow_control(SettingTexts& out, const std::string& path,
   out[path + " pause_reaction"] = {duration_text(flow.reaction)};
 }
 
-void list_port(SettingTexts& out, const std::string& path, const switching::PortConfig& port,
+void list_port(SettingTexts& out, const std::string& path, const forwarding::PortConfig& port,
                const DeviceConfig& device, std::size_t index) {
   out[path + " index"] = {std::to_string(index), true};
   out[path + " device"] = {to_string(device), true};

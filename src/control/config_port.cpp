@@ -24,7 +24,7 @@ void read_impairment(Reader& reader, forwarding::ImpairmentConfig& out) {
   reader.integer("reorder_gap", out.reorder_gap, {1u, 64u});
 }
 
-void read_impairments(Reader& reader, switching::PortConfig& port) {
+void read_impairments(Reader& reader, forwarding::PortConfig& port) {
   reader.table("impair", [&](Reader& child) {
     read_impairment(child, port.impair_in);
     port.impair_out = port.impair_in;
@@ -188,7 +188,7 @@ void check_queues(Reader& reader) {
   }
 }
 
-void read_flow_control(Reader& reader, switching::PortConfig& port) {
+void read_flow_control(Reader& reader, forwarding::PortConfig& port) {
   constexpr Range<std::uint64_t> bytes{2 * 1024, 1024 * 1024 * 1024};
   auto& flow = port.flow;
   reader.choice("flow_control", flow.mode,

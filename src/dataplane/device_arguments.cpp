@@ -6,7 +6,7 @@
 
 #include "control/protocol_section.h"
 #include "dataplane/memory_plan.h"
-#include "switch/flow_plan.h"
+#include "forwarding/flow_plan.h"
 
 namespace tributary::dataplane {
 namespace {
@@ -89,13 +89,13 @@ DeviceArguments raw_arguments(const control::RawDevice& device) {
 }  // namespace
 
 std::uint32_t frames_at_once(const switching::SwitchConfig& config,
-                             const switching::PortConfig& port) {
+                             const forwarding::PortConfig& port) {
   std::uint64_t frames = 0;
   control::for_each_on(config.protocols, [&](const auto& protocol, const auto& settings) {
     frames += protocol.frames_at_once == nullptr ? 0 : protocol.frames_at_once(settings);
   });
   if (port.flow.mode != forwarding::FlowControl::off) {
-    const auto half_a_second = switching::line_rate(port) / 8 / 2;
+    const auto half_a_second = forwarding::line_rate(port) / 8 / 2;
     frames = std::max<std::uint64_t>(frames, half_a_second / port.mtu);
   }
   return static_cast<std::uint32_t>(

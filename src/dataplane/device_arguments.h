@@ -32,7 +32,7 @@ struct DeviceNeeds {
 // once. By one with flow control, what its neighbour sends at line rate while the core is kept from
 // the CPU for half a second and cannot ask for silence.
 std::uint32_t frames_at_once(const switching::SwitchConfig& config,
-                             const switching::PortConfig& port);
+                             const forwarding::PortConfig& port);
 
 // How the device of global port `number` is made; no value for an internal link, which has none.
 // The error says what is wrong with the combination.

@@ -8,7 +8,7 @@
 
 #include "dataplane/device_arguments.h"
 #include "dataplane/interface.h"
-#include "switch/flow_plan.h"
+#include "forwarding/flow_plan.h"
 
 namespace tributary::dataplane {
 namespace {
@@ -23,13 +23,13 @@ tl::unexpected<std::string> port_error(const switching::SwitchConfig& config, Po
 
 // What the check of the configuration could not know: how fast the devices are.
 void warn_of_losses(const switching::SwitchConfig& config) {
-  const auto plan = switching::plan_flow_control(config.ports);
+  const auto plan = forwarding::plan_flow_control(config.ports);
   for (std::size_t i = 0; i < plan.ports.size(); ++i) {
     if (plan.guards(static_cast<PortIndex>(i)) && !plan.ports[i].lossless) {
       spdlog::warn(
           "{}:{}: flow control may lose frames at the {} Mbit/s of this port; the queues of the "
           "switch need {} bytes each",
-          config.name, config.ports[i].name, switching::line_rate(config.ports[i]) / 1'000'000,
+          config.name, config.ports[i].name, forwarding::line_rate(config.ports[i]) / 1'000'000,
           plan.capacity_needed);
     }
   }
@@ -56,7 +56,7 @@ Outcome check_channels(const control::InterfaceDevice& device) {
 }
 
 // A bridge needs what is for others, and a port with a MAC address of its own what is for that one.
-void warn_if_deaf(const std::string& switch_name, const switching::PortConfig& port,
+void warn_if_deaf(const std::string& switch_name, const forwarding::PortConfig& port,
                   const PortDevice& device) {
   const bool needs_everything = !port.address || device.mac() != port.mac;
   if (needs_everything && !device.hears_everything()) {

@@ -39,14 +39,14 @@ void HomePort::set_up(bool up) {
   refresh_deadline();
 }
 
-void HomePort::reconfigure(const switching::PortConfig& config) {
+void HomePort::reconfigure(const forwarding::PortConfig& config) {
   port_.reconfigure(config);
   refresh_deadline();
 }
 
 // A neighbour that is silent is not one that is dead: what waits in a device is kept as long as
 // what waits in a queue.
-void HomePort::control_flow(const switching::FlowPlace& flow, const switching::PortConfig& config,
+void HomePort::control_flow(const forwarding::FlowPlace& flow, const forwarding::PortConfig& config,
                             const forwarding::FlowPlan& plan) {
   port_.control_flow(flow, config, plan);
   if (device_ != nullptr) {

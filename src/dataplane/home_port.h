@@ -7,9 +7,9 @@
 
 #include "dataplane/device_queue.h"
 #include "dataplane/topology.h"
+#include "forwarding/port.h"
 #include "packet/list.h"
 #include "packet/pool.h"
-#include "switch/port.h"
 
 namespace tributary::dataplane {
 
@@ -18,7 +18,7 @@ namespace tributary::dataplane {
 class HomePort {
  public:
   // `device` is null for an internal link; `place` and `device` outlive this.
-  HomePort(switching::Port port, const PortPlace& place, std::uint32_t number, bool first,
+  HomePort(forwarding::Port port, const PortPlace& place, std::uint32_t number, bool first,
            DeviceQueue* device)
       : port_(std::move(port)), place_(&place), number_(number), first_(first), device_(device) {}
 
@@ -26,7 +26,7 @@ class HomePort {
   std::uint32_t number() const { return number_; }
   // Of the queues of its port.
   bool first() const { return first_; }
-  const switching::Port& port() const { return port_; }
+  const forwarding::Port& port() const { return port_; }
   // Null for an internal link.
   const DeviceQueue* device() const { return device_; }
 
@@ -84,8 +84,8 @@ class HomePort {
   // Between rounds.
   void pause(bool paused);
   void set_up(bool up);
-  void reconfigure(const switching::PortConfig& config);
-  void control_flow(const switching::FlowPlace& flow, const switching::PortConfig& config,
+  void reconfigure(const forwarding::PortConfig& config);
+  void control_flow(const forwarding::FlowPlace& flow, const forwarding::PortConfig& config,
                     const forwarding::FlowPlan& plan);
 
  private:
@@ -97,7 +97,7 @@ class HomePort {
   bool waiting() const { return device_ != nullptr && device_->waiting(); }
   void refresh_deadline() { deadline_ = port_.deadline(); }
 
-  switching::Port port_;
+  forwarding::Port port_;
   const PortPlace* place_;
   std::uint32_t number_;
   bool first_;

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
-#include "switch/flow_plan.h"
+#include "forwarding/flow_plan.h"
 
 namespace tributary::dataplane {
 namespace {
 
-const switching::PortConfig& config_of(const PortPlace& place,
-                                       const control::DaemonConfig& config) {
+const forwarding::PortConfig& config_of(const PortPlace& place,
+                                        const control::DaemonConfig& config) {
   return config.switches[place.switch_index].config.ports[place.port];
 }
 
@@ -34,7 +34,7 @@ void HomePorts::add(std::uint32_t number, const control::DaemonConfig& config, P
     if (place.cores[queue] == setup_.core) {
       // A gauge has one writer. Where flows are spread over the queues, one is as full as another.
       auto* gauge = queue == 0 ? &(*setup_.gauges)[place.switch_index][place.port] : nullptr;
-      ports_.emplace_back(switching::Port(config_of(place, config), gauge), place, number,
+      ports_.emplace_back(forwarding::Port(config_of(place, config), gauge), place, number,
                           queue == 0, device != nullptr ? &device->queue(queue) : nullptr);
     }
   }
@@ -50,7 +50,7 @@ void HomePorts::choose_senders(const control::DaemonConfig& config) {
 void HomePorts::control_flow(const control::DaemonConfig& config) {
   std::vector<forwarding::FlowPlan> plans;
   for (const auto& section : config.switches) {
-    plans.push_back(switching::plan_flow_control(section.config.ports));
+    plans.push_back(forwarding::plan_flow_control(section.config.ports));
   }
   for (auto& home : ports_) {
     const auto& place = home.place();

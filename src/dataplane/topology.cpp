@@ -53,7 +53,7 @@ void deal_queues(Topology& topology, unsigned cores, const std::vector<QueueCoun
   }
 }
 
-bool has_one_owner(const switching::PortConfig& port) {
+bool has_one_owner(const forwarding::PortConfig& port) {
   return port.queue.rate_bps > 0 || port.impair_out.any();
 }
 

@@ -46,7 +46,7 @@ Topology plan_topology(const control::DaemonConfig& config);
 void deal_queues(Topology& topology, unsigned cores, const std::vector<QueueCount>& queues);
 
 // A shaper has one owner, and so have impairments, which look at the order of packets.
-bool has_one_owner(const switching::PortConfig& port);
+bool has_one_owner(const forwarding::PortConfig& port);
 
 // The core by whose queue leaves what `core` sends to a port: its own where it has one.
 unsigned sender_of(const PortPlace& place, bool one_owner, unsigned core);

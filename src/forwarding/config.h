@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "packet/clock.h"
+#include "wire/ethernet.h"
 #include "wire/ipv4.h"
 
 namespace tributary::forwarding {
@@ -119,6 +121,22 @@ struct ImpairmentConfig {
     return loss > 0 || duplicate > 0 || reorder > 0 || corrupt > 0 || delay > Duration{} ||
            jitter > Duration{};
   }
+};
+
+// A port of a logical switch. With an address it is routed; without one it belongs to the bridge.
+struct PortConfig {
+  std::string name;
+  wire::MacAddress mac;  // filled in by whoever builds the switch if zero
+  std::optional<InterfaceAddress> address;
+  std::uint16_t mtu = 1500;  // IP bytes, without the Ethernet header
+  // Frames come from a kernel of this machine, which may leave their checksums to hardware.
+  bool from_kernel = true;
+  LearningConfig learning;  // of a bridged port
+  QueueConfig queue;
+  FlowControlConfig flow;
+  std::uint64_t line_bps = 0;  // of the device, filled in like `mac`; 0: unknown
+  ImpairmentConfig impair_in;
+  ImpairmentConfig impair_out;
 };
 
 }  // namespace tributary::forwarding

@@ -15,22 +15,6 @@
 
 namespace tributary::switching {
 
-// A port of a logical switch. With an address it is routed; without one it belongs to the bridge.
-struct PortConfig {
-  std::string name;
-  wire::MacAddress mac;  // filled in by whoever builds the switch if zero
-  std::optional<forwarding::InterfaceAddress> address;
-  std::uint16_t mtu = 1500;  // IP bytes, without the Ethernet header
-  // Frames come from a kernel of this machine, which may leave their checksums to hardware.
-  bool from_kernel = true;
-  forwarding::LearningConfig learning;  // of a bridged port
-  forwarding::QueueConfig queue;
-  forwarding::FlowControlConfig flow;
-  std::uint64_t line_bps = 0;  // of the device, filled in like `mac`; 0: unknown
-  forwarding::ImpairmentConfig impair_in;
-  forwarding::ImpairmentConfig impair_out;
-};
-
 struct RouteConfig {
   forwarding::Prefix prefix;
   std::vector<wire::Ipv4Address> via;  // next-hop group, in order; each on a connected prefix
@@ -64,7 +48,7 @@ struct SwitchConfig {
   std::uint64_t table_seed = 0;       // of the hashes of both tables; 0: drawn
   std::uint64_t ecmp_seed = 0;        // of the 5-tuple hash; 0: derived from id
   forwarding::SelectionConfig selection;
-  std::vector<PortConfig> ports;
+  std::vector<forwarding::PortConfig> ports;
   std::vector<RouteConfig> routes;
   std::vector<FdbEntryConfig> fdb;
   std::vector<ArpEntryConfig> arp;

@@ -129,8 +129,8 @@ class Builder {
   }
 
   // Each direction of a cable is bad at one end: between switches at the receiving one.
-  switching::PortConfig make_port(const std::string& name, bool to_host) {
-    switching::PortConfig port;
+  forwarding::PortConfig make_port(const std::string& name, bool to_host) {
+    forwarding::PortConfig port;
     port.name = name;
     port.queue.rate_bps = shape_.rate_mbit * 1'000'000;
     port.queue.capacity_bytes = static_cast<std::uint32_t>(shape_.queue_kib * 1024);

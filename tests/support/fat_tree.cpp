@@ -10,9 +10,9 @@ wire::Ipv4Address ip(unsigned a, unsigned b, unsigned c, unsigned d) {
   return wire::Ipv4Address{(a << 24) | (b << 16) | (c << 8) | d};
 }
 
-switching::PortConfig make_port(const FatTree& shape, std::string name, wire::Ipv4Address address,
-                                std::uint8_t length) {
-  switching::PortConfig port;
+forwarding::PortConfig make_port(const FatTree& shape, std::string name, wire::Ipv4Address address,
+                                 std::uint8_t length) {
+  forwarding::PortConfig port;
   port.name = std::move(name);
   port.address = forwarding::InterfaceAddress{address, length};
   port.queue.rate_bps = shape.rate_bps;

@@ -86,15 +86,15 @@ class SwitchBench {
   std::unique_ptr<switching::Switch> switch_;
 };
 
-inline switching::PortConfig bridged_port(std::string name, std::uint8_t number) {
-  switching::PortConfig port;
+inline forwarding::PortConfig bridged_port(std::string name, std::uint8_t number) {
+  forwarding::PortConfig port;
   port.name = std::move(name);
   port.mac = mac(number, 0xee);
   return port;
 }
 
-inline switching::PortConfig routed_port(std::string name, std::uint8_t number, Ip address,
-                                         std::uint8_t length = 24) {
+inline forwarding::PortConfig routed_port(std::string name, std::uint8_t number, Ip address,
+                                          std::uint8_t length = 24) {
   auto port = bridged_port(std::move(name), number);
   port.address = forwarding::InterfaceAddress{address, length};
   return port;

@@ -6,10 +6,11 @@
 #include <stdexcept>
 #include <utility>
 
+#include "forwarding/flow_plan.h"
 #include "protocols/engines.h"
 #include "support/stranger.h"
 #include "support/virtual_nodes.h"
-#include "switch/flow_plan.h"
+#include "wire/key.h"
 
 namespace tributary::test {
 namespace {
@@ -82,7 +83,7 @@ void VirtualFabric::build_switches() {
         node->peers[port] = {peer, find_port(peer, link->peer_port), true, true};
       }
     }
-    const auto plan = switching::plan_flow_control(node->config.ports);
+    const auto plan = forwarding::plan_flow_control(node->config.ports);
     for (std::size_t port = 0; port < node->ports.size(); ++port) {
       node->ports[port].control_flow({node->buffers, static_cast<PortIndex>(port), &pool_},
                                      node->config.ports[port], plan);

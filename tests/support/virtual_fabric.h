@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "control/config.h"
+#include "forwarding/port.h"
 #include "host/machine.h"
 #include "packet/pool.h"
-#include "switch/port.h"
 #include "switch/switch.h"
 
 // A whole fabric in one thread and in virtual time: the real switches, ports and host machines,

@@ -14,7 +14,7 @@ struct VirtualFabric::SwitchNode {
   std::vector<std::unique_ptr<switching::Switch>> shares;  // one per core
   std::vector<forwarding::QueueGauge> gauges;  // by port; outlive those who fill and read them
   std::vector<forwarding::PortBuffer> buffers;
-  std::vector<switching::Port> ports;
+  std::vector<forwarding::Port> ports;
   struct Peer {
     std::size_t node = 0;
     PortIndex port = 0;

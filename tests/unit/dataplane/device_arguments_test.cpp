@@ -52,7 +52,7 @@ TEST(DeviceArguments, WindowsOfAllRingsMayComeAtOnce) {
 }
 
 TEST(DeviceArguments, ANeighbourThatIsNotAskedForSilenceSendsOn) {
-  switching::PortConfig port;
+  forwarding::PortConfig port;
   port.queue.rate_bps = 100'000'000;
   EXPECT_EQ(frames_at_once({}, port), 512u);
   port.flow.mode = forwarding::FlowControl::pause;

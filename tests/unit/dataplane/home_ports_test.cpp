@@ -48,7 +48,7 @@ class HomePortsTest : public ::testing::Test {
     setup.buffers = &buffers;
     return {setup, pool, config, devices};
   }
-  switching::PortConfig& port(std::uint32_t number) {
+  forwarding::PortConfig& port(std::uint32_t number) {
     const auto& place = topology.ports[number];
     return config.switches[place.switch_index].config.ports[place.port];
   }

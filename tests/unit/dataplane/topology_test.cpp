@@ -89,7 +89,7 @@ TEST(SenderOf, IsTheCoreItselfWhereItHasAQueueThatSends) {
 }
 
 TEST(HasOneOwner, IsAboutRatesAndBadCables) {
-  switching::PortConfig port;
+  forwarding::PortConfig port;
   port.impair_in.loss = 0.1;
   EXPECT_FALSE(has_one_owner(port));
   port.impair_out.jitter = std::chrono::microseconds(1);

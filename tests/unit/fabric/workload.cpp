@@ -58,7 +58,7 @@ FabricSpec bridge_of(const Workload& workload, const canary::CanaryConfig& canar
   config.bridge_address = forwarding::InterfaceAddress{config.address, 24};
   config.protocols.emplace<canary::CanaryConfig>(canary);
   for (unsigned host = 1; host <= hosts; ++host) {
-    switching::PortConfig port;
+    forwarding::PortConfig port;
     port.name = "h" + std::to_string(host);
     port.queue.rate_bps = workload.rate_bps;
     port.impair_in.jitter = workload.jitter;

@@ -8,9 +8,9 @@
 
 #include <gtest/gtest.h>
 
+#include "forwarding/flow_plan.h"
+#include "forwarding/port.h"
 #include "support/frames.h"
-#include "switch/flow_plan.h"
-#include "switch/port.h"
 #include "switch/switch.h"
 
 namespace tributary::switching {
@@ -18,6 +18,8 @@ namespace {
 
 using namespace std::chrono_literals;
 using forwarding::FlowControl;
+using forwarding::Port;
+using forwarding::PortConfig;
 
 constexpr std::uint32_t full_frame = 1226;  // 1250 on the line
 constexpr std::size_t device_ring = 512;

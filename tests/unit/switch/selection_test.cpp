@@ -3,10 +3,10 @@
 #include <array>
 #include <set>
 
+#include "forwarding/port.h"
 #include "protocols/canary/engine/config.h"
 #include "support/canary_packets.h"
 #include "support/switch_bench.h"
-#include "switch/port.h"
 
 namespace tributary::test {
 namespace {
@@ -231,11 +231,11 @@ TEST(Selection, FlowletsMoveOrdinaryTrafficBetweenPausesOnly) {
 
 TEST(Selection, APortPublishesWhatItsQueueHolds) {
   HeapPacketPool pool(8, 2048);
-  switching::PortConfig config;
+  forwarding::PortConfig config;
   config.queue.rate_bps = 8'000'000;
   config.queue.capacity_bytes = 5000;
   forwarding::QueueGauge gauge;
-  switching::Port port(config, &gauge);
+  forwarding::Port port(config, &gauge);
   EXPECT_EQ(gauge.capacity, 5000u);
   const Time now{1s};
   for (int i = 0; i < 3; ++i) {
@@ -256,7 +256,7 @@ TEST(Selection, APortPublishesWhatItsQueueHolds) {
 TEST(Selection, APortWithoutALinkPublishesAnEmptyQueue) {
   HeapPacketPool pool(8, 2048);
   forwarding::QueueGauge gauge;
-  switching::Port port({}, &gauge);
+  forwarding::Port port({}, &gauge);
   port.enqueue(make_frame(pool, mac(1), mac(2), 0x0800, 1000), Time{1s});
   EXPECT_GT(gauge.bytes, 0u);
   port.set_up(false);
@@ -268,8 +268,8 @@ TEST(Selection, AdaptiveEvadesAQueueThatIsFullOfSmallFrames) {
   SwitchBench bench(leaf({Policy::adaptive, Policy::ecmp}));
   const auto usual = ordinary(bench);
   HeapPacketPool pool(5000, 128);
-  switching::PortConfig config;
-  switching::Port port(config, &bench.gauges[usual]);
+  forwarding::PortConfig config;
+  forwarding::Port port(config, &bench.gauges[usual]);
   while (port.counters().queue_tail_dropped == 0) {
     port.enqueue(make_frame(pool, mac(1), mac(2), 0x0800, 52), bench.now);
   }

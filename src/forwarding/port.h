@@ -7,16 +7,16 @@
 #include <memory>
 #include <utility>
 
+#include "forwarding/config.h"
 #include "forwarding/egress_queue.h"
 #include "forwarding/impairment.h"
 #include "forwarding/occupancy.h"
+#include "forwarding/port_flow.h"
+#include "forwarding/unfinished.h"
 #include "packet/clock.h"
 #include "packet/list.h"
-#include "switch/config.h"
-#include "switch/port_flow.h"
-#include "switch/unfinished.h"
 
-namespace tributary::switching {
+namespace tributary::forwarding {
 
 struct PortCounters {
   std::uint64_t rx_packets = 0;
@@ -44,7 +44,7 @@ struct PortCounters {
 class Port {
  public:
   // Keeps `gauge`, if there is one, up to date about the queue; it outlives the port.
-  explicit Port(const PortConfig& config, forwarding::QueueGauge* gauge = nullptr);
+  explicit Port(const PortConfig& config, QueueGauge* gauge = nullptr);
 
   // Frames from the device; Packet::ingress is set by the caller. They go to `ready` at once, or
   // later through poll_arrivals(), or are lost. Counted before any impairment.
@@ -86,8 +86,7 @@ class Port {
   void dequeue(Time now, PacketList& out, std::size_t max);
 
   // Puts the flow control of the switch in force, or takes it off where the plan has none.
-  void control_flow(const FlowPlace& place, const PortConfig& config,
-                    const forwarding::FlowPlan& plan);
+  void control_flow(const FlowPlace& place, const PortConfig& config, const FlowPlan& plan);
   // All that came by the port until now has arrived; see EgressQueue::hear().
   void hear(Time now) { queue_.hear(now); }
   bool controls_flow() const { return flow_ != nullptr; }
@@ -132,14 +131,14 @@ class Port {
   }
   void publish_capacity(const PortConfig& config);
 
-  forwarding::Impairment impair_in_;
-  forwarding::Impairment impair_out_;
-  forwarding::EgressQueue queue_;
-  forwarding::QueueGauge* gauge_;
+  Impairment impair_in_;
+  Impairment impair_out_;
+  EgressQueue queue_;
+  QueueGauge* gauge_;
   std::unique_ptr<PortFlow> flow_;  // null: the switch has no flow control
   PortCounters counters_;
   bool from_kernel_;
   bool up_ = true;
 };
 
-}  // namespace tributary::switching
+}  // namespace tributary::forwarding

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "switch/unfinished.h"
+#include "forwarding/unfinished.h"
 
 #include <optional>
 
@@ -8,7 +8,7 @@
 #include "wire/ipv4.h"
 #include "wire/transport.h"
 
-namespace tributary::switching {
+namespace tributary::forwarding {
 namespace {
 
 // The checksum field of the segment; no value if there is none to judge.
@@ -49,4 +49,4 @@ bool has_unfinished_checksum(const Packet& frame) {
          wire::transport_checksum(*ip, l4) != 0;
 }
 
-}  // namespace tributary::switching
+}  // namespace tributary::forwarding

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <span>
 
+#include "forwarding/config.h"
 #include "forwarding/flow_control.h"
-#include "switch/config.h"
 
-namespace tributary::switching {
+namespace tributary::forwarding {
 
 // At which a port's line runs: of its shaper, of its device, or what is common today.
 std::uint64_t line_rate(const PortConfig& port);
@@ -20,6 +20,6 @@ std::uint64_t line_rate(const PortConfig& port);
 //
 // What comes by other ports, or is made here, has half of each queue; an eighth where no port is
 // left out.
-forwarding::FlowPlan plan_flow_control(std::span<const PortConfig> ports);
+FlowPlan plan_flow_control(std::span<const PortConfig> ports);
 
-}  // namespace tributary::switching
+}  // namespace tributary::forwarding

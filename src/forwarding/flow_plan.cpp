@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "switch/flow_plan.h"
+#include "forwarding/flow_plan.h"
 
 #include <algorithm>
 
 #include "wire/ethernet.h"
 
-namespace tributary::switching {
+namespace tributary::forwarding {
 namespace {
-
-using forwarding::BufferLimits;
-using forwarding::FlowControl;
-using forwarding::FlowPlan;
 
 constexpr std::uint64_t line_rate_usual = 10'000'000'000;
 constexpr std::uint64_t burst_frames = 32;
@@ -41,7 +37,7 @@ std::uint64_t xoff_min(const PortConfig& port) {
 void set_silence(BufferLimits& limits, std::uint64_t rate) {
   const auto wanted = rate / 1000 * silence_wanted.count() / wire::pause_quantum_bits;
   limits.quanta = static_cast<std::uint16_t>(std::clamp<std::uint64_t>(wanted, 1, 0xffff));
-  limits.again = std::min<Duration>(again_wanted, forwarding::pause_time(limits.quanta, rate) / 2);
+  limits.again = std::min<Duration>(again_wanted, pause_time(limits.quanta, rate) / 2);
 }
 
 BufferLimits limits_of(const PortConfig& port, std::uint64_t share) {
@@ -108,4 +104,4 @@ FlowPlan plan_flow_control(std::span<const PortConfig> ports) {
   return plan;
 }
 
-}  // namespace tributary::switching
+}  // namespace tributary::forwarding

@@ -3,7 +3,7 @@
 
 #include "packet/packet.h"
 
-namespace tributary::switching {
+namespace tributary::forwarding {
 
 // True if the TCP or UDP checksum of the frame was left to hardware that is not there: the field
 // holds the sum of the pseudo-header and is wrong. Kernels leave it so on veth and TAP unless
@@ -11,4 +11,4 @@ namespace tributary::switching {
 // over 12 bytes; only where that sum fits is the segment itself summed up.
 bool has_unfinished_checksum(const Packet& frame);
 
-}  // namespace tributary::switching
+}  // namespace tributary::forwarding

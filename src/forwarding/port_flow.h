@@ -4,16 +4,16 @@
 #include <cstdint>
 #include <span>
 
+#include "forwarding/config.h"
 #include "forwarding/flow_control.h"
 #include "forwarding/pause_speaker.h"
 #include "packet/pool.h"
-#include "switch/config.h"
 
-namespace tributary::switching {
+namespace tributary::forwarding {
 
 // Where a port stands in the flow control of its switch.
 struct FlowPlace {
-  std::span<forwarding::PortBuffer> buffers;  // by port of the switch; they outlive the port
+  std::span<PortBuffer> buffers;  // by port of the switch; they outlive the port
   PortIndex port = 0;
   PacketPool* pool = nullptr;  // for what it says; null: another queue of the port says it
 };
@@ -21,9 +21,9 @@ struct FlowPlace {
 // A port's part in flow control: what it says to its neighbour, and what it hears.
 class PortFlow {
  public:
-  PortFlow(const FlowPlace& place, const PortConfig& config, const forwarding::FlowPlan& plan);
+  PortFlow(const FlowPlace& place, const PortConfig& config, const FlowPlan& plan);
 
-  void reconfigure(const PortConfig& config, const forwarding::FlowPlan& plan);
+  void reconfigure(const PortConfig& config, const FlowPlan& plan);
 
   // A frame for the neighbour, if there is something to say and a buffer for it.
   PacketPtr speak(Time now);
@@ -32,19 +32,19 @@ class PortFlow {
   void obey(const wire::Pause& pause, Time now);
   // More is charged than should ever be: the core was late, and the device is to keep what it has.
   bool holds_back() const {
-    return limits_.mode != forwarding::FlowControl::off && buffer().bytes() >= limits_.stop;
+    return limits_.mode != FlowControl::off && buffer().bytes() >= limits_.stop;
   }
   std::uint64_t charged_bytes() const { return buffer().bytes(); }
   void reset();
 
  private:
-  forwarding::PortBuffer& buffer() const { return place_.buffers[place_.port]; }
+  PortBuffer& buffer() const { return place_.buffers[place_.port]; }
 
   FlowPlace place_;
-  forwarding::BufferLimits limits_;
+  BufferLimits limits_;
   wire::MacAddress mac_;
   std::uint64_t rate_bps_ = 0;
-  forwarding::PauseSpeaker speaker_;
+  PauseSpeaker speaker_;
 };
 
-}  // namespace tributary::switching
+}  // namespace tributary::forwarding

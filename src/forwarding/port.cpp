@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "switch/port.h"
+#include "forwarding/port.h"
 
-namespace tributary::switching {
+namespace tributary::forwarding {
 
-Port::Port(const PortConfig& config, forwarding::QueueGauge* gauge)
+Port::Port(const PortConfig& config, QueueGauge* gauge)
     : impair_in_(config.impair_in),
       impair_out_(config.impair_out),
       queue_(config.queue),
@@ -37,8 +37,7 @@ void Port::poll_arrivals(Time now, PacketList& ready) {
   }
 }
 
-void Port::control_flow(const FlowPlace& place, const PortConfig& config,
-                        const forwarding::FlowPlan& plan) {
+void Port::control_flow(const FlowPlace& place, const PortConfig& config, const FlowPlan& plan) {
   queue_.guard(place.buffers, place.port, plan);
   if (!plan.active()) {
     flow_ = nullptr;
@@ -132,4 +131,4 @@ PortCounters Port::counters() const {
   return counters;
 }
 
-}  // namespace tributary::switching
+}  // namespace tributary::forwarding

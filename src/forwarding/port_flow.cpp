@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "switch/port_flow.h"
+#include "forwarding/port_flow.h"
 
 #include <algorithm>
 
-#include "switch/flow_plan.h"
+#include "forwarding/flow_plan.h"
 
-namespace tributary::switching {
+namespace tributary::forwarding {
 
-PortFlow::PortFlow(const FlowPlace& place, const PortConfig& config,
-                   const forwarding::FlowPlan& plan)
+PortFlow::PortFlow(const FlowPlace& place, const PortConfig& config, const FlowPlan& plan)
     : place_(place) {
   reconfigure(config, plan);
 }
 
-void PortFlow::reconfigure(const PortConfig& config, const forwarding::FlowPlan& plan) {
+void PortFlow::reconfigure(const PortConfig& config, const FlowPlan& plan) {
   limits_ = plan.ports[place_.port];
   mac_ = config.mac;
   rate_bps_ = line_rate(config);
@@ -35,12 +34,12 @@ PacketPtr PortFlow::speak(Time now) {
 }
 
 void PortFlow::obey(const wire::Pause& pause, Time now) {
-  if (limits_.mode == forwarding::FlowControl::off) {
+  if (limits_.mode == FlowControl::off) {
     return;
   }
   for (std::size_t priority = 0; priority < wire::priority_classes; ++priority) {
     if (pause.speaks_of(priority)) {
-      buffer().silence(priority, now + forwarding::pause_time(pause.quanta[priority], rate_bps_));
+      buffer().silence(priority, now + pause_time(pause.quanta[priority], rate_bps_));
     }
   }
 }
@@ -52,4 +51,4 @@ void PortFlow::reset() {
   }
 }
 
-}  // namespace tributary::switching
+}  // namespace tributary::forwarding

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "switch/port.h"
+#include "forwarding/port.h"
 
 #include <gtest/gtest.h>
 
 #include "support/frames.h"
 
-namespace tributary::switching {
+namespace tributary::forwarding {
 namespace {
 
 using namespace std::chrono_literals;
@@ -160,4 +160,4 @@ TEST_F(PortTest, WithoutALinkWhatWaitsAndWhatComesIsCounted) {
 }
 
 }  // namespace
-}  // namespace tributary::switching
+}  // namespace tributary::forwarding
