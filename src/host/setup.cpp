@@ -13,12 +13,12 @@
 
 #include "host/datagram.h"
 #include "host/rendezvous/rendezvous.h"
-#include "host/setup_netreduce.h"
 #include "host/transport/address.h"
 #include "host/transport/datagram_socket.h"
 #include "host/transport/tcp.h"
-#include "host/verbs/verbs_link.h"
-#include "host/verbs/verbs_runner.h"
+#include "protocols/netreduce/carrier/setup.h"
+#include "protocols/netreduce/carrier/verbs/verbs_link.h"
+#include "protocols/netreduce/carrier/verbs/verbs_runner.h"
 #include "protocols/panama/wire.h"
 #include "wire/checksum.h"
 

@@ -12,7 +12,7 @@
 #include "host/job.h"
 #include "host/ring/ring.h"
 #include "host/transport/uring_transport.h"
-#include "host/verbs/verbs_runner.h"
+#include "protocols/netreduce/carrier/verbs/verbs_runner.h"
 #include "protocols/netreduce/host/collectives.h"
 #include "protocols/netreduce/host/plan.h"
 #include "protocols/panama/host/plan.h"

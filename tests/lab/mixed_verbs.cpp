@@ -21,9 +21,9 @@
 
 #include "host/clock.h"
 #include "host/transport/address.h"
-#include "host/verbs/completions.h"
-#include "host/verbs/device.h"
-#include "host/verbs/queue_pair.h"
+#include "protocols/netreduce/carrier/verbs/completions.h"
+#include "protocols/netreduce/carrier/verbs/device.h"
+#include "protocols/netreduce/carrier/verbs/queue_pair.h"
 
 namespace {
 

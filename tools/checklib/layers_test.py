@@ -50,6 +50,8 @@ class CheckLayers(unittest.TestCase):
             "apps/tributary-pktgen/a.cpp": '#include "traffic/kind.h"\n',
             "apps/tributary-bench/a.cpp": '#include "protocols/canary/wire.h"\n',
             "src/host/tcp.cpp": "#include <sys/socket.h>\n",
+            "src/protocols/netreduce/carrier/verbs/a.cpp":
+                '#include <poll.h>\n#include "host/transport/a.h"\n',
             "apps/tributaryd/main.cpp": '#include "dataplane/a.h"\n#include <thread>\n',
         })
         self.assertEqual((code, messages), (0, ""))

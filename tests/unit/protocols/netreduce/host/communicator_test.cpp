@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "protocols/netreduce/carrier.h"
+#include "protocols/netreduce/carrier/carrier.h"
 #include "unit/host/loopback.h"
 #include "unit/host/ports.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "protocols/netreduce/carrier.h"
+#include "protocols/netreduce/carrier/carrier.h"
 
 #include <array>
 #include <chrono>

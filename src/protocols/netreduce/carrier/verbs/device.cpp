@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/verbs/device.h"
+#include "protocols/netreduce/carrier/verbs/device.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A communicator's collectives by NetReduce, and whether its ring answers; and the same ring of
 // Reliable Connections without a switch.
-#include "protocols/netreduce/carrier.h"
+#include "protocols/netreduce/carrier/carrier.h"
 
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "host/machine_carrier.h"
-#include "host/setup_netreduce.h"
-#include "host/verbs/verbs_runner.h"
+#include "protocols/netreduce/carrier/setup.h"
+#include "protocols/netreduce/carrier/verbs/verbs_runner.h"
 #include "protocols/netreduce/host/collectives.h"
 
 namespace tributary::host {

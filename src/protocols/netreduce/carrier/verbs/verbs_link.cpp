@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/verbs/verbs_link.h"
+#include "protocols/netreduce/carrier/verbs/verbs_link.h"
 
 #include <cerrno>
 #include <random>
@@ -8,11 +8,11 @@
 
 #include "host/job.h"
 #include "host/transport/address.h"
-#include "host/verbs/completions.h"
-#include "host/verbs/device.h"
-#include "host/verbs/queue_pair.h"
-#include "host/verbs/refusal.h"
-#include "host/verbs/resources.h"
+#include "protocols/netreduce/carrier/verbs/completions.h"
+#include "protocols/netreduce/carrier/verbs/device.h"
+#include "protocols/netreduce/carrier/verbs/queue_pair.h"
+#include "protocols/netreduce/carrier/verbs/refusal.h"
+#include "protocols/netreduce/carrier/verbs/resources.h"
 #include "wire/roce.h"
 
 namespace tributary::host {

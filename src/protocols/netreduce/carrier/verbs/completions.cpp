@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/verbs/completions.h"
+#include "protocols/netreduce/carrier/verbs/completions.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <poll.h>
 
-#include "host/verbs/refusal.h"
+#include "protocols/netreduce/carrier/verbs/refusal.h"
 
 namespace tributary::host::verbs {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // In the place of verbs_link.cpp where there is no libibverbs.
-#include "host/verbs/verbs_link.h"
+#include "protocols/netreduce/carrier/verbs/verbs_link.h"
 
 namespace tributary::host {
 

@@ -7,8 +7,8 @@
 
 #include "host/clock.h"
 #include "host/error.h"
-#include "host/verbs/device.h"
-#include "host/verbs/resources.h"
+#include "protocols/netreduce/carrier/verbs/device.h"
+#include "protocols/netreduce/carrier/verbs/resources.h"
 
 namespace tributary::host::verbs {
 

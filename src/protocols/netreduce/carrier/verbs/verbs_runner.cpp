@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/verbs/verbs_runner.h"
+#include "protocols/netreduce/carrier/verbs/verbs_runner.h"
 
 namespace tributary::host {
 

@@ -10,7 +10,7 @@
 #include "host/error.h"
 #include "host/job.h"
 #include "host/runner.h"
-#include "host/verbs/verbs_link.h"
+#include "protocols/netreduce/carrier/verbs/verbs_link.h"
 #include "protocols/netreduce/host/flow_control.h"
 #include "protocols/netreduce/host/statistics.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "host/error.h"
-#include "host/verbs/resources.h"
+#include "protocols/netreduce/carrier/verbs/resources.h"
 #include "wire/ipv4.h"
 
 namespace tributary::host::verbs {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/verbs/queue_pair.h"
+#include "protocols/netreduce/carrier/verbs/queue_pair.h"
 
 #include <cerrno>
 
 #include "host/job.h"
-#include "host/verbs/refusal.h"
+#include "protocols/netreduce/carrier/verbs/refusal.h"
 
 namespace tributary::host::verbs {
 namespace {

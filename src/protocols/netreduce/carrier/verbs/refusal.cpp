@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/verbs/refusal.h"
+#include "protocols/netreduce/carrier/verbs/refusal.h"
 
 #include <cerrno>
 #include <system_error>

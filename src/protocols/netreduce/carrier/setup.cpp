@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/setup_netreduce.h"
+#include "protocols/netreduce/carrier/setup.h"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/verbs/verbs_runner.h"
+#include "protocols/netreduce/carrier/verbs/verbs_runner.h"
 
 #include <cstring>
 #include <deque>
@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "host/verbs/verbs_link.h"
+#include "protocols/netreduce/carrier/verbs/verbs_link.h"
 #include "protocols/netreduce/host/flow_control.h"
 #include "protocols/netreduce/wire.h"
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "host/error.h"
-#include "host/verbs/device.h"
-#include "host/verbs/resources.h"
+#include "protocols/netreduce/carrier/verbs/device.h"
+#include "protocols/netreduce/carrier/verbs/resources.h"
 #include "wire/ipv4.h"
 
 namespace tributary::host::verbs {
