@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "protocols/canary/wire.h"
+#include "wire/encapsulation.h"
 #include "wire/ipv4.h"
 
 namespace tributary::host {
 
-// Where a worker listens for Canary packets (UDP; the port is 0 directly over Ethernet).
+// Where a worker listens for packets (UDP; the port is 0 directly over Ethernet).
 struct Endpoint {
   wire::Ipv4Address address;
   std::uint16_t port = 0;
@@ -38,19 +38,10 @@ struct Job {
   const Endpoint& self() const { return peers[rank]; }
 };
 
-// Bytes of elements that fit into one packet, a multiple of 32 so that no element is cut.
-std::uint32_t payload_bytes_for(std::uint32_t mtu, wire::Encapsulation encapsulation);
-std::uint32_t panama_payload_bytes_for(std::uint32_t mtu);
-
 // The key of the job's collective number `call`: nothing of one call passes for part of another,
 // also where a rank refused a call that the others made, or where ids came round.
 JobKey key_of_call(const JobKey& job, std::uint64_t call);
 
-// The tag that `rank` adds to the fingerprint of a block: SipHash-2-4 under the call's key.
-std::uint64_t contribution_tag(const JobKey& key, std::uint32_t id, std::uint32_t rank);
-// Proves that a request, failure or pending was made by a rank of the job.
-std::uint64_t control_tag(const JobKey& key, wire::CanaryKind kind, std::uint32_t id,
-                          std::uint32_t rank);
 // Proves to the next rank that `rank` is who connects to it, of the job `job`.
 std::uint64_t ring_tag(const JobKey& key, std::uint32_t job, std::uint32_t rank);
 

@@ -12,13 +12,16 @@
 #include <vector>
 
 #include "host/datagram.h"
+#include "host/payload.h"
 #include "host/rendezvous/rendezvous.h"
 #include "host/transport/address.h"
 #include "host/transport/datagram_socket.h"
 #include "host/transport/tcp.h"
+#include "protocols/canary/host/packets.h"
 #include "protocols/netreduce/carrier/setup.h"
 #include "protocols/netreduce/carrier/verbs/verbs_link.h"
 #include "protocols/netreduce/carrier/verbs/verbs_runner.h"
+#include "protocols/panama/host/packets.h"
 #include "protocols/panama/wire.h"
 #include "wire/checksum.h"
 
@@ -168,7 +171,7 @@ RendezvousHello hello_of(const CommunicatorOptions& options, wire::Ipv4Address l
 
 void tell_panama(const CommunicatorOptions& options, const std::vector<wire::Ipv4Address>& trees,
                  std::uint32_t mtu, std::size_t receive_buffer_bytes, RendezvousHello& hello) {
-  hello.payload_bytes = panama_payload_bytes_for(mtu);
+  hello.payload_bytes = payload_bytes_behind(panama_headers_bytes, mtu);
   hello.window = panama_window_for(receive_buffer_bytes, hello.payload_bytes.value());
   hello.trees = static_cast<std::uint16_t>(trees.size());
   hello.quorum = static_cast<std::uint16_t>(quorum_of(options));
@@ -273,7 +276,7 @@ Result<Opened> open(const CommunicatorOptions& options, const Endpoint& place) {
   } else if (options.wants_links()) {
     tell(netreduce_plan_of(options), *end, hello);
   } else {
-    hello.payload_bytes = payload_bytes_for(*mtu, options.encapsulation);
+    hello.payload_bytes = payload_bytes_behind(headers_bytes_of(options.encapsulation), *mtu);
     hello.window = window_for(receive_buffer_bytes, hello.payload_bytes.value());
   }
   if (options.window != 0 && !options.wants_links()) {

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "forwarding/egress_queue.h"
+#include "protocols/canary/wire.h"
 #include "protocols/panama/wire.h"
 #include "support/virtual_nodes.h"
 #include "wire/arp.h"

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "protocols/canary/wire.h"
+#include "wire/encapsulation.h"
 #include "wire/endian.h"
 #include "wire/ipv4.h"
 

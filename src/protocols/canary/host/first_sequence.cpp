@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/canary/host/first_sequence.h"
 
+#include "protocols/canary/host/tags.h"
 #include "protocols/canary/wire.h"
 
 namespace tributary::host {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "protocols/canary/host/tags.h"
+
 namespace tributary::host {
 namespace {
 

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/canary/host/packets.h"
 
+#include "host/payload.h"
+#include "protocols/canary/host/tags.h"
+
 namespace tributary::host {
+
+std::uint32_t headers_bytes_of(wire::Encapsulation encapsulation) {
+  const bool udp = encapsulation == wire::Encapsulation::udp;
+  return (udp ? udp_headers_bytes : 0u) + static_cast<std::uint32_t>(sizeof(wire::CanaryHeader));
+}
 
 Reply reply_to(const wire::CanaryHeader& contribution) {
   Reply reply;

@@ -46,6 +46,9 @@ inline bool is_direct(const wire::CanaryHeader& contribution) {
 Reply reply_to(const wire::CanaryHeader& contribution);
 Reply reply_to(const Endpoint& worker);
 
+// Of a packet, from the IP header on, or behind that of Ethernet.
+std::uint32_t headers_bytes_of(wire::Encapsulation encapsulation);
+
 // Header of a packet of `id`, without elements; the caller sets what differs and seals it.
 wire::CanaryHeader header_of(const Job& job, const Blocks& blocks, std::uint32_t id);
 

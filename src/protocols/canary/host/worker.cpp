@@ -6,6 +6,7 @@
 #include <string>
 
 #include "protocols/canary/host/packets.h"
+#include "protocols/canary/host/tags.h"
 
 namespace tributary::host {
 namespace {

@@ -11,11 +11,10 @@
 #include <sodium/core.h>
 #include <sodium/randombytes.h>
 
+#include "host/payload.h"
 #include "host/setup.h"
 #include "protocols/netreduce/wire.h"
-#include "wire/ipv4.h"
 #include "wire/roce.h"
-#include "wire/transport.h"
 
 namespace tributary::host {
 namespace {
@@ -110,9 +109,9 @@ NetReducePlan netreduce_plan_of(const CommunicatorOptions& options) {
 }
 
 std::uint32_t ip_bytes_of(const NetReducePlan& plan) {
-  return static_cast<std::uint32_t>(sizeof(wire::Ipv4Header) + sizeof(wire::UdpHeader) +
-                                    sizeof(wire::BthHeader) + sizeof(wire::RethHeader) +
-                                    sizeof(wire::ImmediateHeader) + plan.mtu + wire::icrc_bytes);
+  return static_cast<std::uint32_t>(udp_headers_bytes + sizeof(wire::BthHeader) +
+                                    sizeof(wire::RethHeader) + sizeof(wire::ImmediateHeader) +
+                                    plan.mtu + wire::icrc_bytes);
 }
 
 Result<LinkEnd> draw_link_end() {

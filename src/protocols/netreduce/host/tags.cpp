@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/netreduce/host/tags.h"
 
-#include <cstring>
-
-#include <sodium/crypto_shorthash.h>
-
+#include "host/siphash.h"
 #include "wire/endian.h"
 
 namespace tributary::host {
@@ -21,13 +18,7 @@ constexpr std::uint32_t for_run = 2;
 
 std::uint64_t hash_of(const JobKey& key, std::uint32_t purpose, std::uint32_t message,
                       std::uint32_t rank) {
-  const Input input{wire::be32{purpose}, wire::be32{message}, wire::be32{rank}};
-  unsigned char hash[crypto_shorthash_BYTES];
-  crypto_shorthash(hash, reinterpret_cast<const unsigned char*>(&input), sizeof input, key.data());
-  std::uint64_t value = 0;
-  static_assert(sizeof hash == sizeof value);
-  std::memcpy(&value, hash, sizeof value);
-  return value;
+  return siphash(key, Input{wire::be32{purpose}, wire::be32{message}, wire::be32{rank}});
 }
 
 }  // namespace

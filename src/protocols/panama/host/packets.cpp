@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/panama/host/packets.h"
 
-#include <cstring>
-
-#include <sodium/crypto_shorthash.h>
+#include "host/siphash.h"
 
 namespace tributary::host {
 
@@ -13,13 +11,7 @@ std::uint64_t panama_tag(const JobKey& key, const PanamaPlace& place, std::uint3
     wire::be32 vid;
     wire::be32 rank;
   };
-  const Input input{wire::be32{place.tree}, wire::be32{place.vid}, wire::be32{rank}};
-  unsigned char hash[crypto_shorthash_BYTES];
-  crypto_shorthash(hash, reinterpret_cast<const unsigned char*>(&input), sizeof input, key.data());
-  std::uint64_t tag = 0;
-  static_assert(sizeof hash == sizeof tag);
-  std::memcpy(&tag, hash, sizeof tag);
-  return tag;
+  return siphash(key, Input{wire::be32{place.tree}, wire::be32{place.vid}, wire::be32{rank}});
 }
 
 std::uint32_t panama_run(const JobKey& key) {

@@ -4,10 +4,15 @@
 #include <cstdint>
 
 #include "host/job.h"
+#include "host/payload.h"
 #include "protocols/panama/host/chunks.h"
 #include "protocols/panama/wire.h"
 
 namespace tributary::host {
+
+// Of a packet, from the IP header on.
+inline constexpr std::uint32_t panama_headers_bytes =
+    udp_headers_bytes + std::uint32_t{sizeof(wire::PanamaHeader)};
 
 // A packet of the run `run` of a job, in its collective number `epoch`.
 struct PanamaPlace {
