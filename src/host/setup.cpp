@@ -17,10 +17,13 @@
 #include "host/transport/address.h"
 #include "host/transport/datagram_socket.h"
 #include "host/transport/tcp.h"
+#include "protocols/canary/carrier/socket.h"
 #include "protocols/canary/host/packets.h"
 #include "protocols/netreduce/carrier/setup.h"
+#include "protocols/netreduce/carrier/socket.h"
 #include "protocols/netreduce/carrier/verbs/verbs_link.h"
 #include "protocols/netreduce/carrier/verbs/verbs_runner.h"
+#include "protocols/panama/carrier/socket.h"
 #include "protocols/panama/host/packets.h"
 #include "protocols/panama/wire.h"
 #include "wire/checksum.h"
@@ -66,8 +69,9 @@ Result<DatagramSocket> open_socket(const CommunicatorOptions& options, wire::Ipv
   if (options.wants_links()) {
     return open_roce_socket(local);
   }
-  return options.encapsulation == wire::Encapsulation::udp ? open_udp_socket(local)
-                                                           : open_ethernet_socket(local);
+  return options.encapsulation == wire::Encapsulation::udp
+             ? open_canary_socket(local)
+             : open_ethernet_socket(local, wire::ethertype::canary, wire::canary_group_mac);
 }
 
 Result<wire::Ipv4Address> local_address(const CommunicatorOptions& options, const Endpoint& place) {

@@ -8,41 +8,43 @@
 #include "host/error.h"
 #include "host/job.h"
 #include "host/transport/file_descriptor.h"
+#include "wire/ethernet.h"
 #include "wire/ipv4.h"
 
 namespace tributary::host {
 
+// Where packets go directly over Ethernet, and by which type.
+struct EthernetLink {
+  int interface_index = 0;  // 0: they go over IP
+  std::uint16_t ethertype = 0;
+  wire::MacAddress group{};
+};
+
 struct DatagramSocket {
   FileDescriptor fd;
-  // One per flow of the datagrams (Canary: wire::flow_of(), PANAMA: per tree); empty: all leave
-  // through `fd`.
+  // One per flow, as the protocol numbers its datagrams'; empty: all leave through `fd`.
   std::vector<FileDescriptor> senders = {};
   Endpoint local;
-  int interface_index = 0;               // Ethernet only
+  EthernetLink ethernet = {};
   std::size_t receive_buffer_bytes = 0;  // as the kernel accounts it
   bool tells_ecn = false;                // with every datagram, as control data
   bool tells_source = false;             // and from where it came
 };
 
-// A UDP socket on the first free Canary port of a local address, and others that send for it, so
-// that source ports tell blocks apart; no privileges are needed for that. UDP checksums are off:
-// the CRC of the Canary header covers the packet, and every aggregating hop renews it.
-Result<DatagramSocket> open_udp_socket(wire::Ipv4Address local);
+// A UDP socket that is not bound yet. What it sends has this type of service and is not fragmented.
+// UDP checksums are off: protocols have checks that hold on from hop to hop.
+Result<FileDescriptor> open_udp_socket(int tos);
 
-// A UDP socket that is a member of multicast groups on the interface of a local address, at
-// PANAMA's port, which jobs on one host share. What is sent to a group has a source port that
-// follows from the job and the tree, if it is free, and asks for PANAMA's treatment (DSCP 56).
-Result<DatagramSocket> open_panama_socket(wire::Ipv4Address local,
-                                          const std::vector<wire::Ipv4Address>& groups,
-                                          std::uint32_t job);
+bool set_option(int fd, int level, int option, int value);
+bool bind_to(int fd, const Endpoint& local);
+// As far as that is allowed.
+void enlarge_send_buffer(int fd);
+// Both; returns the receive buffer's bytes, as the kernel accounts them.
+std::size_t enlarge_buffers(int fd);
 
-// A UDP socket at RoCEv2's port of a local address, which only one endpoint can have. What it sends
-// has a source port that is the same, and an IPv4 header without identification, checksum or
-// fragments: what the ICRC covers is known.
-Result<DatagramSocket> open_roce_socket(wire::Ipv4Address local);
-
-// A packet socket for Canary directly over Ethernet, on the interface of a local address. Needs
-// CAP_NET_RAW.
-Result<DatagramSocket> open_ethernet_socket(wire::Ipv4Address local);
+// A packet socket on the interface of a local address, for packets of that type to a group of
+// Ethernet. Needs CAP_NET_RAW.
+Result<DatagramSocket> open_ethernet_socket(wire::Ipv4Address local, std::uint16_t ethertype,
+                                            const wire::MacAddress& group);
 
 }  // namespace tributary::host

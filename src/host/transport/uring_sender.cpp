@@ -8,8 +8,7 @@
 #include <utility>
 
 #include "host/transport/address.h"
-#include "protocols/canary/wire.h"
-#include "wire/ethernet.h"
+#include "wire/endian.h"
 
 namespace tributary::host {
 namespace {
@@ -18,14 +17,13 @@ bool is_transient(int error) {
   return error == EAGAIN || error == ENOBUFS || error == ENOMEM || error == EINTR;
 }
 
-sockaddr_ll next_switch_on(int interface_index) {
+sockaddr_ll next_switch_on(const EthernetLink& ethernet) {
   sockaddr_ll link{};
   link.sll_family = AF_PACKET;
-  link.sll_protocol = std::bit_cast<std::uint16_t>(wire::be16{wire::ethertype::canary});
-  link.sll_ifindex = interface_index;
+  link.sll_protocol = std::bit_cast<std::uint16_t>(wire::be16{ethernet.ethertype});
+  link.sll_ifindex = ethernet.interface_index;
   link.sll_halen = sizeof(wire::MacAddress);
-  std::copy(wire::canary_group_mac.octets.begin(), wire::canary_group_mac.octets.end(),
-            link.sll_addr);
+  std::copy(ethernet.group.octets.begin(), ethernet.group.octets.end(), link.sll_addr);
   return link;
 }
 
@@ -67,11 +65,11 @@ void UringSender::fill(Slot& slot, const Datagram& datagram) const {
   slot.message.msg_iov = slot.parts;
   slot.message.msg_iovlen = std::size(slot.parts) - (trailer.empty() ? 1 : 0);
   slot.message.msg_name = &slot.destination;
-  if (socket_.interface_index == 0) {
+  if (socket_.ethernet.interface_index == 0) {
     slot.destination.internet = to_sockaddr(datagram.destination);
     slot.message.msg_namelen = sizeof slot.destination.internet;
   } else {
-    slot.destination.link = next_switch_on(socket_.interface_index);
+    slot.destination.link = next_switch_on(socket_.ethernet);
     slot.message.msg_namelen = sizeof slot.destination.link;
   }
 }

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "host/transport/address.h"
-#include "host/transport/datagram_socket.h"
+#include "protocols/canary/carrier/socket.h"
 #include "protocols/canary/host/collectives.h"
 
 // One rank on a real socket, driven as applications have it, and one that the test drives by hand.
@@ -22,7 +22,8 @@ using namespace std::chrono_literals;
 constexpr std::uint32_t payload_bytes = 1408;
 
 DatagramSocket socket_of(std::uint8_t rank) {
-  auto socket = open_udp_socket(wire::Ipv4Address(127, 0, 0, static_cast<std::uint8_t>(rank + 1)));
+  auto socket =
+      open_canary_socket(wire::Ipv4Address(127, 0, 0, static_cast<std::uint8_t>(rank + 1)));
   EXPECT_TRUE(socket) << socket.error().message;
   return std::move(*socket);
 }

@@ -16,8 +16,8 @@
 #include <gtest/gtest.h>
 
 #include "host/transport/address.h"
-#include "host/transport/datagram_socket.h"
 #include "model_root.h"
+#include "protocols/panama/carrier/socket.h"
 #include "unit/host/loopback.h"
 #include "unit/host/ports.h"
 #include "unit/host/values.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/transport/datagram_socket.h"
+#include "protocols/canary/carrier/socket.h"
 
 #include <netinet/in.h>
 #include <set>
@@ -10,7 +10,6 @@
 #include "host/transport/address.h"
 #include "host/transport/uring_transport.h"
 #include "protocols/canary/host/packets.h"
-#include "protocols/panama/wire.h"
 #include "wire/spread.h"
 
 namespace tributary::host::test {
@@ -21,7 +20,7 @@ using namespace std::chrono_literals;
 const wire::Ipv4Address local(127, 0, 0, 1);
 
 DatagramSocket open_socket() {
-  auto socket = open_udp_socket(local);
+  auto socket = open_canary_socket(local);
   EXPECT_TRUE(socket) << socket.error().message;
   return std::move(*socket);
 }
@@ -31,27 +30,6 @@ std::uint16_t port_of(const FileDescriptor& fd) {
   socklen_t size = sizeof bound;
   EXPECT_EQ(::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&bound), &size), 0);
   return from_sockaddr(bound).port;
-}
-
-// A result is believed that lacks somebody where somebody may be missing. Whoever can send packets
-// to this host must not be able to make one.
-TEST(PanamaSocket, HearsItsGroupsAlone) {
-  const wire::Ipv4Address group(239, 192, 7, 7);
-  const auto socket = open_panama_socket(local, {group}, 1);
-  ASSERT_TRUE(socket) << socket.error().message;
-  const auto send = [&](wire::Ipv4Address to, char what) {
-    const auto address = to_sockaddr({to, wire::panama_udp_port});
-    return ::sendto(socket->senders[0].get(), &what, 1, 0,
-                    reinterpret_cast<const sockaddr*>(&address), sizeof address);
-  };
-  const int on = 1;
-  ASSERT_EQ(::setsockopt(socket->senders[0].get(), IPPROTO_IP, IP_MULTICAST_LOOP, &on, sizeof on),
-            0);
-  ASSERT_EQ(send(local, 'u'), 1);
-  ASSERT_EQ(send(group, 'g'), 1);
-  char heard = 0;
-  ASSERT_EQ(::recv(socket->fd.get(), &heard, 1, 0), 1);
-  EXPECT_EQ(heard, 'g');
 }
 
 TEST(CanarySocket, EveryFlowHasASourcePortThatCardsTakeForIts) {

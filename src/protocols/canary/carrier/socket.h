@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "host/error.h"
+#include "host/transport/datagram_socket.h"
+#include "wire/ipv4.h"
+
+namespace tributary::host {
+
+// A UDP socket on the first free Canary port of a local address, and others that send for it, one
+// for each wire::flow_of(), so that source ports tell blocks apart; no privileges are needed for
+// that. The CRC of the Canary header covers the packet, and every aggregating hop renews it.
+Result<DatagramSocket> open_canary_socket(wire::Ipv4Address local);
+
+}  // namespace tributary::host

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/netreduce/carrier/socket.h"
+
+#include <cerrno>
+#include <netinet/in.h>
+#include <string>
+#include <utility>
+
+#include "host/transport/address.h"
+#include "wire/roce.h"
+
+namespace tributary::host {
+
+// Linux gives packets that must not be fragmented, of a socket that is not connected, the
+// identification 0.
+Result<DatagramSocket> open_roce_socket(wire::Ipv4Address local) {
+  auto socket = open_udp_socket(wire::ecn::ect0);
+  if (!socket) {
+    return tl::make_unexpected(socket.error());
+  }
+  DatagramSocket opened{.fd = std::move(*socket),
+                        .local = {local, wire::roce_udp_port},
+                        .tells_ecn = true,
+                        .tells_source = true};
+  const int fd = opened.fd.get();
+  if (!set_option(fd, IPPROTO_IP, IP_RECVTOS, 1)) {
+    return fail(Error::Code::network, errno_text("options of the UDP socket"));
+  }
+  opened.receive_buffer_bytes = enlarge_buffers(fd);
+  if (!bind_to(fd, opened.local)) {
+    const bool taken = errno == EADDRINUSE;
+    return fail(Error::Code::network,
+                errno_text("bind to " + to_string(opened.local)) +
+                    (taken ? "; another job's software endpoint or a Soft-RoCE device has this "
+                             "address: give this job another one (TRIBUTARY_LOCAL_ADDRESS), or let "
+                             "it use the device (TRIBUTARY_RDMA_DEVICE)"
+                           : ""));
+  }
+  return opened;
+}
+
+}  // namespace tributary::host
