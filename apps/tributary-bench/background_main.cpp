@@ -9,8 +9,8 @@
 
 #include "background.h"
 #include "background_flows.h"
+#include "host/protocol.h"
 #include "host/transport/address.h"
-#include "protocols/canary/wire.h"
 #include "units.h"
 #include "wire/ipv4.h"
 #include "wire/transport.h"
@@ -105,9 +105,13 @@ void interpret(const Raw& raw, BackgroundOptions& options) {
   if (options.peers.size() < 2) {
     throw CLI::ValidationError("--peers", "give at least two addresses: a host sends to others");
   }
-  if (wire::is_canary_udp_port(options.port)) {
-    throw CLI::ValidationError(
-        "--port", std::to_string(options.port) + " is one of Canary's (17000 to 17255)");
+  for (const auto* protocol : host::protocols()) {
+    if (const auto& [first, last] = protocol->udp_ports;
+        options.port >= first && options.port <= last) {
+      throw CLI::ValidationError(
+          "--port", std::to_string(options.port) + " is of " + std::string(protocol->name) + " (" +
+                        std::to_string(first) + " to " + std::to_string(last) + ")");
+    }
   }
   options.self = place_of_self(raw, options.peers);
   options.rate_bps = static_cast<std::uint64_t>(static_cast<double>(rate_of(raw.rate)) * raw.share);

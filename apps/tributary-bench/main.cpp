@@ -10,45 +10,19 @@
 #include "measure.h"
 #include "model.h"
 #include "options.h"
-#include "protocols/canary/wire.h"
-#include "protocols/netreduce/wire.h"
-#include "protocols/panama/wire.h"
 #include "report.h"
 #include "wire/ethernet.h"
-#include "wire/ipv4.h"
-#include "wire/roce.h"
-#include "wire/transport.h"
 
 namespace tributary::bench {
 namespace {
 
 constexpr int exit_failed = 1;
 
-// Of a packet in the middle of a message.
-std::size_t headers_of(Algorithm algorithm) {
-  switch (algorithm) {
-    case Algorithm::panama:
-      return sizeof(wire::PanamaHeader);
-    case Algorithm::netreduce:
-    case Algorithm::roce_ring:
-      return sizeof(wire::BthHeader) + wire::icrc_bytes;
-    default:
-      return sizeof(wire::CanaryHeader);
-  }
-}
-
 Setting setting_of(const Communicator& communicator, const Options& options) {
-  std::size_t headers = sizeof(wire::EthernetHeader) + wire::ethernet_line_overhead_bytes +
-                        headers_of(communicator.algorithm());
-  if (options.communicator.encapsulation == wire::Encapsulation::udp) {
-    headers += sizeof(wire::Ipv4Header) + sizeof(wire::UdpHeader);
-  }
-  std::size_t payload = communicator.payload_bytes_max();
-  if (communicator.algorithm() == Algorithm::netreduce) {
-    headers += wire::fingerprint_bytes;  // in the payload
-    payload -= wire::fingerprint_bytes;
-  }
-  return {options.collective, communicator.world_size(), payload, payload + headers,
+  constexpr std::size_t ethernet =
+      sizeof(wire::EthernetHeader) + wire::ethernet_line_overhead_bytes;
+  const auto packet = communicator.full_packet();
+  return {options.collective, communicator.world_size(), packet.elements, packet.total + ethernet,
           options.line_rate_bps};
 }
 
@@ -112,11 +86,11 @@ class Run {
       }
       hierarchies_.push_back(std::move(*made));
     }
-    for (const Algorithm algorithm : options_.algorithms) {
+    for (const auto& algorithm : options_.algorithms) {
       ways_.push_back({algorithm});
     }
     for (auto& hierarchy : hierarchies_) {
-      ways_.push_back({Algorithm::automatic, &hierarchy});
+      ways_.push_back({"auto", &hierarchy});
     }
     return {};
   }

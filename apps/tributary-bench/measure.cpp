@@ -9,6 +9,8 @@
 #include <thread>
 #include <utility>
 
+#include "host/protocol.h"
+
 namespace tributary::bench {
 namespace {
 
@@ -55,7 +57,7 @@ Result<void> call(Communicator& communicator, const Arguments& with) {
   if (with.way.parallel != nullptr) {
     return with.way.parallel->allreduce(with.in, with.out, count, type, op);
   }
-  if (with.way.algorithm == Algorithm::ring) {
+  if (with.way.algorithm == host::ring_algorithm) {
     return call_ring(communicator, with);
   }
   switch (with.options.collective) {
@@ -195,7 +197,7 @@ Result<std::uint64_t> too_early(Communicator& communicator, const Arguments& wit
   return wrong;
 }
 
-Algorithm asked_of(const Way& way, const Options& options) {
+const std::string& asked_of(const Way& way, const Options& options) {
   return way.parallel != nullptr ? options.between : way.algorithm;
 }
 
@@ -205,25 +207,26 @@ std::uint64_t by_ring(const Communicator& communicator) {
 
 // By what the calls of a way went since so many had gone by the ring: a communicator may take that
 // for some collectives only.
-Algorithm carrier_of(const Communicator& communicator, std::uint64_t by_ring_before, const Way& way,
-                     const Options& options) {
+std::string carrier_of(const Communicator& communicator, std::uint64_t by_ring_before,
+                       const Way& way, const Options& options) {
   const auto* const by = way.parallel != nullptr ? way.parallel->between_machines() : &communicator;
-  const auto asked = asked_of(way, options);
+  const auto& asked = asked_of(way, options);
   const bool alone = by == nullptr || by->world_size() == 1;
-  if (asked == Algorithm::ring || (alone && asked != Algorithm::automatic)) {
+  if (asked == host::ring_algorithm || (alone && asked != host::automatic_algorithm)) {
     return asked;
   }
-  return by_ring(communicator) != by_ring_before ? Algorithm::ring : by->algorithm();
+  return by_ring(communicator) != by_ring_before ? std::string(host::ring_algorithm)
+                                                 : by->algorithm();
 }
 
 // One word, so that columns stay what they are.
-std::string label_of(const Way& way, Algorithm asked, Algorithm carrier) {
-  if (asked == Algorithm::automatic && way.parallel == nullptr) {
-    return std::string(name(carrier));
+std::string label_of(const Way& way, const std::string& asked, const std::string& carrier) {
+  if (asked == host::automatic_algorithm && way.parallel == nullptr) {
+    return carrier;
   }
   const std::string label(way.name());
-  const bool as_asked = asked == Algorithm::automatic || asked == carrier;
-  return as_asked ? label : label + "(" + std::string(name(carrier)) + ")";
+  const bool as_asked = asked == host::automatic_algorithm || asked == carrier;
+  return as_asked ? label : label + "(" + carrier + ")";
 }
 
 }  // namespace

@@ -31,12 +31,11 @@ struct Series {
 
 // By what a row is measured: an algorithm of the communicator, or a hierarchy beside it.
 struct Way {
-  Algorithm algorithm = Algorithm::canary;
+  std::string algorithm;
   ParallelCommunicator* parallel = nullptr;
 
   std::string_view name() const {
-    return parallel != nullptr ? tributary::name(parallel->hierarchy())
-                               : tributary::name(algorithm);
+    return parallel != nullptr ? tributary::name(parallel->hierarchy()) : algorithm;
   }
 };
 

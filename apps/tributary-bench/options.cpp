@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "host/protocol.h"
 #include "units.h"
 
 namespace tributary::bench {
@@ -62,27 +63,30 @@ void require_reduction(const Options& options) {
   throw CLI::ValidationError("--op", "and, or and xor are for integers; choose another --datatype");
 }
 
-std::vector<Algorithm> algorithms_of(const std::vector<std::string>& names) {
-  return values_of<Algorithm>(
-      names, algorithm_of, "is no algorithm: auto, canary, panama, netreduce, roce-ring or ring");
+std::vector<std::string> algorithms_of(const std::vector<std::string>& names) {
+  for (const auto& name : names) {
+    CommunicatorOptions options;
+    options.algorithm = name;
+    if (host::protocol_of(options) == nullptr) {
+      throw CLI::ValidationError(name, "is no algorithm: " + host::known_algorithms());
+    }
+  }
+  return names;
 }
 
 // Only one of them fits into a run.
-bool has_own_sockets(Algorithm algorithm) {
-  return algorithm == Algorithm::canary || algorithm == Algorithm::panama ||
-         algorithm == Algorithm::netreduce || algorithm == Algorithm::roce_ring;
+bool has_own_sockets(const std::string& algorithm) {
+  return algorithm != host::ring_algorithm && algorithm != host::automatic_algorithm;
 }
 
 // That of the communicator, with which all that are measured can be run.
-Algorithm common_algorithm(const std::vector<Algorithm>& measured) {
-  auto common = Algorithm::ring;
-  for (const auto algorithm : measured) {
-    const bool both = algorithm != common && has_own_sockets(algorithm) && has_own_sockets(common);
-    if (both) {
-      throw CLI::ValidationError("--algorithm",
-                                 "canary, panama, netreduce and roce-ring need a run each");
+std::string common_algorithm(const std::vector<std::string>& measured) {
+  std::string common(host::ring_algorithm);
+  for (const auto& algorithm : measured) {
+    if (algorithm != common && has_own_sockets(algorithm) && has_own_sockets(common)) {
+      throw CLI::ValidationError("--algorithm", common + " and " + algorithm + " need a run each");
     }
-    if (common == Algorithm::ring || has_own_sockets(algorithm)) {
+    if (common == host::ring_algorithm || has_own_sockets(algorithm)) {
       common = algorithm;
     }
   }
@@ -93,7 +97,7 @@ Algorithm common_algorithm(const std::vector<Algorithm>& measured) {
 // meant, and believe it rather than the command line.
 std::string usual_algorithm() {
   const char* said = std::getenv("TRIBUTARY_ALGORITHM");
-  return said != nullptr && *said != '\0' ? said : "canary";
+  return said != nullptr && *said != '\0' ? said : std::string(host::default_protocol().name);
 }
 
 // What stands on the command line, before it means anything.
@@ -174,6 +178,23 @@ void declare_root(CLI::App& app, Options& options) {
   app.add_option("-r,--root", options.root, "rank")->capture_default_str();
 }
 
+// Of a protocol, if it has an option here.
+void declare_parameter(CLI::App& app, const host::HostProtocol& protocol,
+                       const host::Parameter& parameter, CommunicatorOptions& out) {
+  if (parameter.option.empty()) {
+    return;
+  }
+  const auto take = [&parameter, &out](const std::string& text) {
+    if (const auto checked = host::check(parameter, text); !checked) {
+      throw CLI::ValidationError(std::string(parameter.option), checked.error().message);
+    }
+    out.set(std::string(parameter.name), text);
+  };
+  app.add_option_function<std::string>(
+      std::string(parameter.option), take,
+      std::string(protocol.name) + ": " + std::string(parameter.help));
+}
+
 // What is not given stays as the environment has it.
 void declare_communicator(CLI::App& app, CommunicatorOptions& out) {
   app.add_option("--rank", out.rank, "default: the variable RANK");
@@ -196,17 +217,12 @@ void declare_communicator(CLI::App& app, CommunicatorOptions& out) {
   add_choice(app, "--fallback", out.fallback, {"allow", Fallback::allow},
              {"error", Fallback::error},
              "where the switches do not reduce: allow (the hosts do) or error");
-  app.add_option("--attempts", out.attempts,
-                 "how often a block is tried in the network before the hosts reduce it; default: 4")
-      ->check(CLI::Range(1u, CommunicatorOptions::attempts_max));
   app.add_option("--job", out.job, "for the switches; default: drawn");
-  app.add_option("--trees", out.trees, "panama: multicast groups of the job's aggregation trees")
-      ->delimiter(',');
-  add_choice(app, "--congestion-control", out.congestion_control, {"on", true}, {"off", false},
-             "panama: on or off");
-  app.add_option("--ring", out.netreduce_ring, "netreduce: the ring, as configured on the switch");
-  app.add_option("--share", out.share, "panama: of the ranks, that a sum needs; implies --check 0")
-      ->check(CLI::Range(0.001, 1.0));
+  for (const auto* protocol : host::protocols()) {
+    for (const auto& parameter : protocol->parameters) {
+      declare_parameter(app, *protocol, parameter, out);
+    }
+  }
 }
 
 void declare_run(CLI::App& app, Raw& raw, Options& options) {
@@ -220,10 +236,10 @@ void declare_run(CLI::App& app, Raw& raw, Options& options) {
               "seconds between the beginnings of two iterations, at least: as of a training that "
               "also computes")
       ->check(CLI::Range(0.0, 3600.0));
-  app.add_option(
-         "--algorithm", raw.algorithms,
-         "canary, panama, netreduce or roce-ring; ring, auto (as the communicator chooses), or "
-         "a list of them; if not given, what TRIBUTARY_ALGORITHM says")
+  app.add_option("--algorithm", raw.algorithms,
+                 host::known_algorithms() +
+                     " (auto: as the communicator chooses), or a list of them; if not given, what "
+                     "TRIBUTARY_ALGORITHM says")
       ->delimiter(',')
       ->capture_default_str();
   app.add_option("-c,--check", raw.check, "1: verify every element of every iteration; 0: do not")
@@ -273,6 +289,12 @@ Result<void> read_environment(CommunicatorOptions& options) {
   return tl::unexpected(environment.error());
 }
 
+// Where a sum may lack ranks, nobody can tell what it should be.
+bool may_be_partial(const CommunicatorOptions& options) {
+  const auto* const protocol = host::protocol_of(options);
+  return protocol != nullptr && protocol->partial != nullptr && protocol->partial(options);
+}
+
 void interpret(const Raw& raw, const CLI::App& command, const Result<void>& environment,
                Options& options) {
   const auto given = [&](const char* name) { return command.count(name) > 0; };
@@ -292,7 +314,6 @@ void interpret(const Raw& raw, const CLI::App& command, const Result<void>& envi
   options.hierarchies =
       values_of<Hierarchy>(raw.hierarchies, hierarchy_of, "is no hierarchy: parallel or tencent");
   options.between = algorithms_of({raw.between}).front();
-  options.check = raw.check != 0 && !(given("--share") && options.communicator.share < 1);
   options.layout = raw.json              ? Layout::json
                    : raw.csv             ? Layout::csv
                    : raw.layout == "osu" ? Layout::osu
@@ -300,6 +321,7 @@ void interpret(const Raw& raw, const CLI::App& command, const Result<void>& envi
   options.line_rate_bps = raw.line_rate.empty() ? 0 : rate_of(raw.line_rate);
   options.communicator.algorithm = common_algorithm(options.algorithms);
   options.communicator.local_world_size = options.local_world_size;
+  options.check = raw.check != 0 && !may_be_partial(options.communicator);
   if (options.communicator.world_size != 0 && options.root >= options.communicator.world_size) {
     throw CLI::ValidationError("--root", "is not a rank");
   }

@@ -28,9 +28,9 @@ struct Options {
   std::vector<std::size_t> counts;  // elements per rank; if not empty, instead of sizes
   std::vector<wire::ElementType> types;
   std::vector<wire::Operator> operators;
-  std::vector<Algorithm> algorithms;         // automatic: as the communicator chooses
-  std::vector<Hierarchy> hierarchies;        // of allreduce, beside the algorithms
-  Algorithm between = Algorithm::automatic;  // the machines of a hierarchy
+  std::vector<std::string> algorithms;  // "auto": as the communicator chooses
+  std::vector<Hierarchy> hierarchies;   // of allreduce, beside the algorithms
+  std::string between = "auto";         // the machines of a hierarchy
   std::uint32_t local_rank = 0;
   std::uint32_t local_world_size = 1;
   std::uint32_t root = 0;  // of reduce and broadcast

@@ -4,18 +4,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <memory>
+#include <optional>
 #include <string>
 
 #include "host/call.h"
 #include "host/clock.h"
 #include "host/communicator.h"
-#include "host/communicator_options.h"
 #include "host/error.h"
 #include "host/probe.h"
 #include "host/ring/ring.h"
 #include "host/runner.h"
-#include "host/setup.h"
 #include "host/statistics.h"
 
 namespace tributary::host {
@@ -41,15 +39,13 @@ class Carrier {
   virtual std::size_t packets_max() const { return std::numeric_limits<std::size_t>::max(); }
   // Collectives fail, from now on, where hosts would have to reduce.
   virtual void require_switches() {}
-  // Blocks so far that hosts reduced without switches, as far as this rank had part in that.
-  virtual std::uint64_t blocks_by_hosts() { return 0; }
+  // After a collective: what people should hear of it, in one line.
+  virtual std::optional<std::string> news() { return std::nullopt; }
   // Of what has an end that sends again by itself, after seconds.
   virtual bool on_device() const { return false; }
 
+  virtual FullPacket full_packet() = 0;
   virtual ProtocolStatistics statistics() = 0;
 };
-
-// By the protocol that was asked for. The options outlive the carrier.
-std::unique_ptr<Carrier> make_carrier(Connections connections, const CommunicatorOptions& options);
 
 }  // namespace tributary::host

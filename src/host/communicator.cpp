@@ -2,7 +2,6 @@
 #include "host/communicator.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <cstring>
 #include <optional>
@@ -17,6 +16,7 @@
 #include "host/clock.h"
 #include "host/deadline.h"
 #include "host/probe.h"
+#include "host/protocol.h"
 #include "host/setup.h"
 
 namespace tributary {
@@ -28,6 +28,9 @@ using host::Time;
 
 using host::Call;
 using host::Collective;
+
+// By what a collective is carried out.
+enum class By : std::uint8_t { carrier, ring };
 
 // How long a destructor waits for the others', and how long it goes on answering when one of them
 // is gone: as long as the longest pause between two requests of a worker.
@@ -69,11 +72,11 @@ struct Communicator::State {
   Result<void> select(Time until);
   void notify(const std::string& line) const;
   Result<void> run(const Call& call);
-  Algorithm algorithm_for(const Call& call) const;
+  By means_for(const Call& call) const;
   Figures collectives_by_algorithm() const;
-  Result<void> accept(Algorithm by, const Call& call) const;
-  Result<void> run_by(Algorithm by, const Call& call);
-  void say_if_hosts_helped();
+  Result<void> accept(By by, const Call& call) const;
+  Result<void> run_by(By by, const Call& call);
+  Result<void> run_carrier(const Call& call);
   Result<void> run_ring(const Call& call);
   void finalize();
   // Precondition: there are two ranks or more.
@@ -82,32 +85,28 @@ struct Communicator::State {
   CommunicatorOptions options;
   std::unique_ptr<host::Carrier> carrier;  // both of two and more ranks
   std::optional<host::Ring> ring;
-  Algorithm algorithm = Algorithm::ring;
-  std::array<std::uint64_t, algorithm_count> collectives{};  // by algorithm
-  bool switches_reduce = false;
-  std::uint64_t blocks_by_hosts = 0;  // while it was found out
-  bool hosts_helped = false;          // and it was said
-  bool failed = false;                // the last collective
-  std::uint64_t* pulse = nullptr;     // see show_progress()
+  std::string algorithm{host::ring_algorithm};
+  bool only_ring = true;  // that is the algorithm
+  std::uint64_t collectives_by_carrier = 0;
+  std::uint64_t collectives_by_ring = 0;
+  bool failed = false;             // the last collective
+  std::uint64_t* pulse = nullptr;  // see show_progress()
 };
 
 Result<void> Communicator::State::select(Time until) {
-  if (options.algorithm == Algorithm::ring || options.algorithm == Algorithm::roce_ring) {
-    const auto choice = host::choose_ring(options, job().id);
-    algorithm = choice.algorithm;
-    notify(choice.notice);
-    return algorithm == Algorithm::ring ? Result<void>() : carrier->attend();
+  const bool hosts_alone = host::are_hosts_alone(options.algorithm);
+  if (options.algorithm != host::ring_algorithm) {
+    if (auto attending = carrier->attend(); !attending) {
+      return attending;
+    }
   }
-  if (auto attending = carrier->attend(); !attending) {
-    return attending;
-  }
-  const auto choice = carrier->find_out(*ring, until);
+  const auto choice =
+      hosts_alone ? host::choose_ring(options, job().id) : carrier->find_out(*ring, until);
   if (!choice) {
     return tl::make_unexpected(choice.error());
   }
   algorithm = choice->algorithm;
-  switches_reduce = choice->switches_reduce;
-  blocks_by_hosts = carrier->blocks_by_hosts();
+  only_ring = algorithm == host::ring_algorithm;
   if (options.fallback == Fallback::error) {
     carrier->require_switches();
   }
@@ -124,44 +123,45 @@ void Communicator::State::notify(const std::string& line) const {
 }
 
 Result<void> Communicator::State::run(const Call& call) {
-  const auto by = algorithm_for(call);
+  const auto by = means_for(call);
   auto done = run_by(by, call);
   if (done && carrier) {
-    ++collectives[static_cast<std::size_t>(by)];
+    ++(by == By::ring ? collectives_by_ring : collectives_by_carrier);
   }
   return done;
 }
 
 Figures Communicator::State::collectives_by_algorithm() const {
   std::vector<Figure> figures;
-  for (std::size_t i = 0; i < algorithm_count; ++i) {
-    if (const auto one = static_cast<Algorithm>(i); one != Algorithm::automatic) {
-      std::string by(name(one));
-      std::replace(by.begin(), by.end(), '-', '_');
-      figures.push_back({"collectives_by_" + by, collectives[i]});
-    }
+  for (const auto& one : host::algorithms()) {
+    std::string by(one.name);
+    std::replace(by.begin(), by.end(), '-', '_');
+    const auto count = one.name == host::ring_algorithm ? collectives_by_ring
+                       : one.name == algorithm          ? collectives_by_carrier
+                                                        : 0;
+    figures.push_back({"collectives_by_" + by, count});
   }
   return Figures(std::move(figures));
 }
 
-Algorithm Communicator::State::algorithm_for(const Call& call) const {
-  return algorithm != Algorithm::ring && !carrier->takes(call) ? Algorithm::ring : algorithm;
+By Communicator::State::means_for(const Call& call) const {
+  return only_ring || !carrier->takes(call) ? By::ring : By::carrier;
 }
 
-Result<void> Communicator::State::accept(Algorithm by, const Call& call) const {
+Result<void> Communicator::State::accept(By by, const Call& call) const {
   if (auto checked = host::check(call, options); !checked) {
     return checked;
   }
-  if (carrier && by != Algorithm::ring &&
+  if (carrier && by == By::carrier &&
       call.buffers.bytes() / job().payload_bytes + 2 >= carrier->packets_max()) {
     return fail(Error::Code::invalid_argument, "too many elements for one collective; split it");
   }
   return {};
 }
 
-Result<void> Communicator::State::run_by(Algorithm by, const Call& call) {
+Result<void> Communicator::State::run_by(By by, const Call& call) {
   if (auto accepted = accept(by, call); !accepted) {
-    if (carrier && by != Algorithm::ring) {
+    if (carrier && by == By::carrier) {
       carrier->runner().skip(call);
     }
     return accepted;
@@ -173,22 +173,17 @@ Result<void> Communicator::State::run_by(Algorithm by, const Call& call) {
   if (call.buffers.count == 0 && call.collective != Collective::barrier) {
     return {};
   }
-  auto done = by == Algorithm::ring ? run_ring(call) : carrier->runner().run(call, deadline());
+  auto done = by == By::ring ? run_ring(call) : run_carrier(call);
   failed = !done;
-  if (by != Algorithm::ring) {
-    say_if_hosts_helped();
-  }
   return done;
 }
 
-void Communicator::State::say_if_hosts_helped() {
-  if (switches_reduce && !hosts_helped && carrier->blocks_by_hosts() != blocks_by_hosts) {
-    hosts_helped = true;
-    notify("job " + std::to_string(job().id) + ": hosts had to reduce blocks themselves, because " +
-           std::to_string(options.attempts) +
-           " attempts lost contributions or no switch took part any more; 'tributaryctl drops' and "
-           "'tributaryctl job' on the switches tell where (this is said once)");
+Result<void> Communicator::State::run_carrier(const Call& call) {
+  auto done = carrier->runner().run(call, deadline());
+  if (const auto news = carrier->news()) {
+    notify(*news);
   }
+  return done;
 }
 
 Result<void> Communicator::State::run_ring(const Call& call) {
@@ -209,8 +204,7 @@ Result<void> Communicator::State::run_ring(const Call& call) {
 // all have come here; the progress thread answers meanwhile. After an error there is nothing to
 // wait for.
 void Communicator::State::finalize() {
-  const bool answers = algorithm != Algorithm::ring;
-  if (!ring || !answers || failed) {
+  if (!ring || only_ring || failed) {
     return;
   }
   const auto together = ring->barrier(Clock::now() + finalize_timeout);
@@ -243,12 +237,12 @@ Result<Communicator> Communicator::create(const CommunicatorOptions& options) {
   state->options = options;
   if (options.world_size > 1) {
     const auto until = state->patience();
-    auto connections = host::connect(options, until);
+    auto connections = host::connect(state->options, until);
     if (!connections) {
       return tl::make_unexpected(connections.error());
     }
     state->ring = std::move(connections->ring);
-    state->carrier = host::make_carrier(std::move(*connections), state->options);
+    state->carrier = std::move(connections->carrier);
     if (auto selected = state->select(until); !selected) {
       return tl::make_unexpected(selected.error());
     }
@@ -256,7 +250,7 @@ Result<Communicator> Communicator::create(const CommunicatorOptions& options) {
   return Communicator(std::move(state));
 }
 
-Algorithm Communicator::algorithm() const {
+const std::string& Communicator::algorithm() const {
   return state_->algorithm;
 }
 
@@ -278,21 +272,21 @@ Result<void> Communicator::barrier() {
 
 Result<void> Communicator::ring_allreduce(const void* in, void* out, std::size_t count,
                                           wire::ElementType type, wire::Operator op) {
-  return state_->run_by(Algorithm::ring,
+  return state_->run_by(By::ring,
                         Call{Collective::allreduce, buffers_of(in, out, count, type, op), 0});
 }
 Result<void> Communicator::ring_reduce(const void* in, void* out, std::size_t count,
                                        wire::ElementType type, wire::Operator op,
                                        std::uint32_t root) {
-  return state_->run_by(Algorithm::ring,
+  return state_->run_by(By::ring,
                         Call{Collective::reduce, buffers_of(in, out, count, type, op), root});
 }
 Result<void> Communicator::ring_broadcast(void* inout, std::size_t count, wire::ElementType type,
                                           std::uint32_t root) {
-  return state_->run_by(Algorithm::ring, broadcast_of(inout, count, type, root));
+  return state_->run_by(By::ring, broadcast_of(inout, count, type, root));
 }
 Result<void> Communicator::ring_barrier() {
-  return state_->run_by(Algorithm::ring, Call{Collective::barrier, {}, 0});
+  return state_->run_by(By::ring, Call{Collective::barrier, {}, 0});
 }
 
 void Communicator::show_progress(std::uint64_t* pulse) {
@@ -313,6 +307,9 @@ std::uint32_t Communicator::payload_bytes_max() const {
 }
 std::uint32_t Communicator::window() const {
   return state_->carrier ? state_->job().window : 0;
+}
+FullPacket Communicator::full_packet() const {
+  return state_->carrier ? state_->carrier->full_packet() : FullPacket{};
 }
 CommunicatorStatistics Communicator::statistics() const {
   const auto& carrier = state_->carrier;

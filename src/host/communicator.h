@@ -42,6 +42,12 @@ constexpr wire::ElementType element_type_for() {
   }
 }
 
+// Of a packet that is full, and neither the first nor the last of what it belongs to, in bytes.
+struct FullPacket {
+  std::uint32_t elements = 0;
+  std::uint32_t total = 0;  // from the IP header on, or behind that of Ethernet
+};
+
 // A group of ranks that reduce vectors together. All ranks call the same collectives in the same
 // order with the same count, type, operator and root. Calls block; one thread at a time. A call
 // ends with the exact outcome, every contribution in it once, or with an error: when it makes no
@@ -58,10 +64,9 @@ class Communicator {
   Communicator& operator=(Communicator&&) noexcept;
   ~Communicator();
 
-  // By which algorithm the following run, as was found out at creation: canary, panama or netreduce
-  // (in the network), or ring (by the hosts alone, over TCP). Where a sum does not need all ranks,
-  // broadcast and barrier, which do, take the ring.
-  Algorithm algorithm() const;
+  // By which algorithm the following run, as was found out at creation: that of a protocol, or
+  // "ring" (by the hosts alone, over TCP), which collectives take that the protocol does not have.
+  const std::string& algorithm() const;
 
   // `in` and `out` are the same or do not overlap; nothing need be aligned. 16-bit floats are added
   // in f32 and rounded where a partial sum is sent on.
@@ -123,6 +128,7 @@ class Communicator {
   // Of a full packet, as the ranks agreed; 0 for a single rank.
   std::uint32_t payload_bytes_max() const;
   std::uint32_t window() const;
+  FullPacket full_packet() const;  // likewise
   // Collectives that succeeded by each algorithm, but for those that name the ring; and what the
   // protocol counted, with the packets by which creation found out about the network.
   CommunicatorStatistics statistics() const;

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdlib>
-#include <iterator>
 #include <limits>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "host/communicator_options.h"
 #include "host/parallel/parallel_communicator.h"
+#include "host/protocol.h"
+#include "host/text.h"
 
 namespace tributary {
 namespace {
@@ -34,15 +31,9 @@ Result<std::string> required(const char* name) {
 }
 
 Result<std::uint32_t> number(const char* name, const std::string& text, std::uint32_t max) {
-  std::uint32_t value = 0;
-  const auto* const end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, value);
-  if (parsed.ec != std::errc{} || parsed.ptr != end || value > max) {
-    return fail(
-        Error::Code::invalid_argument,
-        std::string(name) + "=" + text + " is not a number from 0 to " + std::to_string(max));
-  }
-  return value;
+  const auto value = host::number_of(text);
+  return value && *value <= max ? Result<std::uint32_t>(*value)
+                                : host::misread(name, text, host::a_number(0, max));
 }
 
 Result<std::uint32_t> required_number(const char* name, std::uint32_t max) {
@@ -55,15 +46,6 @@ Result<std::uint32_t> optional_number(const char* name, std::uint32_t otherwise,
   return text ? number(name, *text, max) : Result<std::uint32_t>(otherwise);
 }
 
-// In seconds; 0 if there is no such unit.
-double unit_seconds(std::string_view unit) {
-  constexpr std::pair<std::string_view, double> units[] = {{"", 1},      {"ns", 1e-9}, {"us", 1e-6},
-                                                           {"ms", 1e-3}, {"s", 1},     {"min", 60}};
-  const auto* const found = std::find_if(std::begin(units), std::end(units),
-                                         [&](const auto& each) { return each.first == unit; });
-  return found == std::end(units) ? 0 : found->second;
-}
-
 // As `otherwise` is: std::chrono::nanoseconds, or one that need not be there.
 template <typename Nanoseconds>
 Result<Nanoseconds> duration_or(Nanoseconds otherwise, const char* name) {
@@ -71,48 +53,8 @@ Result<Nanoseconds> duration_or(Nanoseconds otherwise, const char* name) {
   if (!text) {
     return otherwise;
   }
-  char* unit = nullptr;
-  const double count = std::strtod(text->c_str(), &unit);
-  const double seconds = count * unit_seconds(unit);
-  constexpr double seconds_min = 1e-9;
-  constexpr double seconds_max = 1e8;
-  if (!(seconds >= seconds_min) || seconds > seconds_max) {
-    return fail(Error::Code::invalid_argument,
-                std::string(name) + "=" + *text +
-                    " is not a duration as in 10s, 500ms or 2min; seconds without a unit");
-  }
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-      std::chrono::duration<double>(seconds));
-}
-
-Result<double> share_or(double otherwise, const char* name) {
-  const auto text = variable(name);
-  if (!text) {
-    return otherwise;
-  }
-  char* end = nullptr;
-  const double value = std::strtod(text->c_str(), &end);
-  if (*end != '\0' || !(value > 0 && value <= 1)) {
-    return fail(Error::Code::invalid_argument,
-                std::string(name) + "=" + *text + " is not a share above 0 and up to 1");
-  }
-  return value;
-}
-
-std::vector<std::string> list(const char* name) {
-  std::vector<std::string> entries;
-  std::istringstream text(variable(name).value_or(""));
-  for (std::string entry; std::getline(text, entry, ',');) {
-    entries.push_back(entry);
-  }
-  return entries;
-}
-
-std::optional<bool> switch_of(std::string_view text) {
-  if (text == "on") {
-    return true;
-  }
-  return text == "off" ? std::optional(false) : std::nullopt;
+  const auto duration = host::duration_of(*text);
+  return duration ? Result<Nanoseconds>(*duration) : host::misread(name, *text, host::a_duration);
 }
 
 std::optional<wire::Encapsulation> encapsulation_of(std::string_view text) {
@@ -132,7 +74,7 @@ Result<T> word_or(T otherwise, const char* name, Parse parse, const char* words)
   if (const std::optional<T> value = parse(*text)) {
     return *value;
   }
-  return fail(Error::Code::invalid_argument, std::string(name) + "=" + *text + " is not " + words);
+  return host::misread(name, *text, words);
 }
 
 // Puts the value into `target`, or remembers the first error.
@@ -145,35 +87,34 @@ void take(Result<T> value, Target& target, std::optional<Error>& error) {
   }
 }
 
-}  // namespace
-
-std::string_view name(Algorithm algorithm) {
-  switch (algorithm) {
-    case Algorithm::automatic:
-      return "auto";
-    case Algorithm::canary:
-      return "canary";
-    case Algorithm::panama:
-      return "panama";
-    case Algorithm::netreduce:
-      return "netreduce";
-    case Algorithm::roce_ring:
-      return "roce-ring";
-    case Algorithm::ring:
-      break;
+void take(const Result<void>& checked, std::optional<Error>& error) {
+  if (!checked && !error) {
+    error = checked.error();
   }
-  return "ring";
 }
 
-std::optional<Algorithm> algorithm_of(std::string_view text) {
-  for (const auto algorithm : {Algorithm::automatic, Algorithm::canary, Algorithm::panama,
-                               Algorithm::netreduce, Algorithm::roce_ring, Algorithm::ring}) {
-    if (name(algorithm) == text) {
-      return algorithm;
+Result<void> check_algorithm(const std::string& algorithm) {
+  CommunicatorOptions options;
+  options.algorithm = algorithm;
+  return host::protocol_of(options) != nullptr
+             ? Result<void>()
+             : host::misread("TRIBUTARY_ALGORITHM", algorithm, host::known_algorithms());
+}
+
+// Those of all protocols that there are.
+Parameters given_parameters() {
+  Parameters given;
+  for (const auto* protocol : host::protocols()) {
+    for (const auto& parameter : protocol->parameters) {
+      if (auto text = variable(host::variable_of(parameter).c_str())) {
+        given.emplace(parameter.name, std::move(*text));
+      }
     }
   }
-  return std::nullopt;
+  return given;
 }
+
+}  // namespace
 
 std::string_view name(Fallback fallback) {
   return fallback == Fallback::allow ? "allow" : "error";
@@ -208,34 +149,18 @@ Result<CommunicatorOptions> CommunicatorOptions::from_environment() {
                "udp or ethernet"),
        options.encapsulation, error);
   take(optional_number("TRIBUTARY_JOB", 0, any), options.job, error);
-  take(word_or(options.algorithm, "TRIBUTARY_ALGORITHM", algorithm_of,
-               "auto, canary, panama, netreduce, roce-ring or ring"),
-       options.algorithm, error);
+  options.algorithm = variable("TRIBUTARY_ALGORITHM").value_or(options.algorithm);
+  take(check_algorithm(options.algorithm), error);
   take(word_or(options.fallback, "TRIBUTARY_FALLBACK", fallback_of, "allow or error"),
        options.fallback, error);
-  take(optional_number("TRIBUTARY_ATTEMPTS", options.attempts, CommunicatorOptions::attempts_max),
-       options.attempts, error);
-  take(word_or(options.congestion_control, "TRIBUTARY_CONGESTION_CONTROL", switch_of, "on or off"),
-       options.congestion_control, error);
-  take(share_or(options.share, "TRIBUTARY_SHARE"), options.share, error);
-  options.trees = list("TRIBUTARY_TREES");
-  if (variable("TRIBUTARY_NETREDUCE_RING")) {
-    take(required_number("TRIBUTARY_NETREDUCE_RING", any), options.netreduce_ring.emplace(), error);
-  }
-  take(optional_number("TRIBUTARY_NETREDUCE_WINDOW", options.netreduce_window, sixteen_bits),
-       options.netreduce_window, error);
-  take(optional_number("TRIBUTARY_NETREDUCE_MESSAGE", options.netreduce_message, sixteen_bits),
-       options.netreduce_message, error);
-  take(optional_number("TRIBUTARY_NETREDUCE_MTU", options.netreduce_mtu, sixteen_bits),
-       options.netreduce_mtu, error);
-  take(duration_or(options.rdma_timeout, "TRIBUTARY_RDMA_TIMEOUT"), options.rdma_timeout, error);
+  options.parameters = given_parameters();
+  take(host::check_parameters(options), error);
   if (error) {
     return tl::make_unexpected(*error);
   }
   options.rendezvous = address + ":" + std::to_string(port);
   options.secret = variable("TRIBUTARY_SECRET").value_or("");
   options.local_address = variable("TRIBUTARY_LOCAL_ADDRESS").value_or("");
-  options.rdma_device = variable("TRIBUTARY_RDMA_DEVICE").value_or("");
   return options;
 }
 

@@ -74,15 +74,12 @@ Result<Choice> fall_back(const CommunicatorOptions& options, const std::string& 
     return fail(Error::Code::network,
                 start + why + ", and the fallback to the hosts is switched off; " + advice);
   }
-  return Choice{Algorithm::ring, start + "ring, the hosts reduce alone: " + why + "; " + advice,
-                false};
+  return Choice{"ring", start + "ring, the hosts reduce alone: " + why + "; " + advice};
 }
 
 Choice choose_ring(const CommunicatorOptions& options, std::uint32_t job) {
   return {options.algorithm,
-          who(options, job) + std::string(name(options.algorithm)) +
-              ", the hosts reduce alone: as asked for",
-          false};
+          who(options, job) + options.algorithm + ", the hosts reduce alone: as asked for"};
 }
 
 }  // namespace tributary::host

@@ -25,9 +25,8 @@ struct Observation {
 };
 
 struct Choice {
-  Algorithm algorithm = Algorithm::ring;  // not automatic
-  std::string notice;                     // one line: by what, and why
-  bool switches_reduce = false;
+  std::string algorithm;  // not "auto"
+  std::string notice;     // one line: by what, and why
 };
 
 // Vectors that are reduced one after the other, in bytes; of 0, a barrier.

@@ -9,8 +9,8 @@
 #include "protocols/list.h"
 
 // The smallest protocol there can be, for tests: a switch that has it on adds a number to what a
-// host sends it, and sends that back. It shows what a protocol is made of, and that nothing else
-// has to know it.
+// host sends it, and sends that back; ranks tell each other their numbers. It shows what a protocol
+// is made of, and that nothing else has to know it.
 namespace tributary::echo {
 
 inline constexpr std::uint16_t udp_port = 17900;

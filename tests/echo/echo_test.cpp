@@ -5,17 +5,23 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "control/config_diff.h"
 #include "control/loader.h"
+#include "host/communicator.h"
 #include "support/drop_names.h"
 #include "support/frames.h"
 #include "support/switch_bench.h"
 #include "support/traffic_bench.h"
 #include "support/traffic_kinds.h"
+#include "unit/host/loopback.h"
+#include "unit/host/ports.h"
 
 namespace tributary::test {
 namespace {
@@ -97,6 +103,46 @@ TEST(Echo, IsGeneratedAndChecked) {
   EXPECT_EQ(result.counters.done, result.counters.begun);
   EXPECT_EQ(result.wrong, 0u);
   EXPECT_GE(generated("--added 5", 6).wrong, 1000u);
+}
+
+// Each rank with a communicator of its own, and with that port.
+void run_ranks_over_echo(const std::function<std::uint32_t(std::uint32_t rank)>& port_of,
+                         const std::function<void(Result<Communicator>)>& body) {
+  const auto place = host::test::next_ports();
+  host::test::run_ranks(2, [&, place](std::uint32_t rank) {
+    auto options = host::test::options_on_loopback(rank, 2, place);
+    options.algorithm = "echo";
+    options.set("echo_port", std::to_string(port_of(rank)));
+    body(Communicator::create(options));
+  });
+}
+
+TEST(Echo, RanksReduceOverIt) {
+  const auto same = [](std::uint32_t) { return echo::udp_port; };
+  run_ranks_over_echo(same, [](Result<Communicator> communicator) {
+    ASSERT_TRUE(communicator) << communicator.error().message;
+    EXPECT_EQ(communicator->algorithm(), "echo");
+    std::vector<std::int32_t> values(100, static_cast<std::int32_t>(communicator->rank()) + 1);
+    for (const auto sum : {3, 6}) {
+      ASSERT_TRUE(communicator->allreduce(std::span(values)));
+      EXPECT_EQ(values, std::vector<std::int32_t>(100, sum));
+    }
+    ASSERT_TRUE(communicator->barrier());
+    const auto told = communicator->statistics();
+    EXPECT_EQ(told["vectors_received"], 3u) << "with that by which the network was tried";
+    EXPECT_EQ(told["collectives_by_echo"], 2u);
+    EXPECT_EQ(told["collectives_by_ring"], 1u);
+  });
+}
+
+TEST(Echo, RanksWithAnotherParameterAreRefused) {
+  const auto port_of = [](std::uint32_t rank) { return echo::udp_port + rank; };
+  run_ranks_over_echo(port_of, [](const Result<Communicator>& communicator) {
+    ASSERT_FALSE(communicator);
+    EXPECT_THAT(
+        communicator.error().message,
+        testing::HasSubstr("rank 1 was started with TRIBUTARY_ECHO_PORT 17901, rank 0 with 17900"));
+  });
 }
 
 TEST(Echo, PlainFramesKeepOffItsPort) {

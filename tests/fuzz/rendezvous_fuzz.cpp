@@ -16,6 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   mine.world_size = 3;
   mine.payload_bytes = 1408;
   mine.window = 64;
+  mine.protocol = rendezvous_name("netreduce");
 
   RendezvousTable table(mine);
   wire::Cursor cursor(bytes);

@@ -74,7 +74,7 @@ class Install(unittest.TestCase):
         self.assertTrue(any(name.startswith("tributary::Communicator::create") for name in names))
         strange = [name for name in names if not re.match(
             r"TRIBUTARY_0|tributary::(Parallel)?Communicator(Options)?::|tributary::ParallelOptions::|"
-            r"tributary::(name|algorithm_of|fallback_of|hierarchy_of)[\[(]", name)]
+            r"tributary::(name|fallback_of|hierarchy_of)[\[(]", name)]
         self.assertEqual(strange, [])
 
 

@@ -11,9 +11,9 @@ import sys
 import time
 
 PORT = 29500
-MAGIC, VERSION = 0x54524942, 5
+MAGIC, VERSION = 0x54524942, 6
 WELCOME_BYTES = 40
-HELLO = struct.Struct(">IHBBIIIHHIII48x")
+HELLO = struct.Struct(">IHBBIIIHHIII16s16s60x")
 NO_PROOF = bytes(64)
 
 
@@ -21,8 +21,9 @@ def greet(address: str, rank: int, world: int) -> socket.socket:
     connection = socket.create_connection((address, PORT), timeout=1)
     own = struct.unpack(">I", socket.inet_aton(connection.getsockname()[0]))[0]
     # The address is its own, so that whoever believed it would wait for it.
-    hello = HELLO.pack(MAGIC, VERSION, 0, 0, rank, world, own, 17000, 1, 1408, 64, 0)
-    assert len(hello) == 84
+    hello = HELLO.pack(MAGIC, VERSION, 0, 0, rank, world, own, 17000, 1, 1408, 64, 0,
+                      b"auto", b"canary")
+    assert len(hello) == 128
     connection.recv(WELCOME_BYTES, socket.MSG_WAITALL)
     connection.sendall(hello + NO_PROOF)
     return connection

@@ -48,7 +48,8 @@ class CheckLayers(unittest.TestCase):
             "src/protocols/traffics.cpp": '#include "traffic/kind.h"\n',
             "src/traffic/a.cpp": '#include "control/text.h"\n#include "packet/list.h"\n',
             "apps/tributary-pktgen/a.cpp": '#include "traffic/kind.h"\n',
-            "apps/tributary-bench/a.cpp": '#include "protocols/canary/wire.h"\n',
+            "apps/tributary-bench/a.cpp": '#include "host/protocol.h"\n',
+            "src/protocols/hosts.cpp": '#include "host/protocol.h"\n',
             "src/host/tcp.cpp": "#include <sys/socket.h>\n",
             "src/protocols/netreduce/carrier/verbs/a.cpp":
                 '#include <poll.h>\n#include "host/transport/a.h"\n',
@@ -79,9 +80,15 @@ class CheckLayers(unittest.TestCase):
         self.expect_red("src/switch/a.cpp", '#include "protocols/canary/engine/config.h"\n', 1,
                         "knows no protocol")
 
+    def test_host_that_knows_a_protocol(self):
+        self.expect_red("src/host/a.cpp", '#include "protocols/canary/wire.h"\n', 1,
+                        "host may include")
+
     def test_app_that_knows_a_protocol(self):
         self.expect_red("apps/tributary-pktgen/a.cpp",
                         '#include "protocols/canary/traffic/traffic.h"\n', 1, "knows no protocol")
+        self.expect_red("apps/tributary-bench/a.cpp", '#include "protocols/canary/wire.h"\n', 1,
+                        "knows no protocol")
 
     def test_traffic_that_knows_a_protocol(self):
         self.expect_red("src/traffic/a.cpp", '#include "protocols/canary/wire.h"\n', 1,

@@ -11,6 +11,7 @@
 #include "host/clock.h"
 #include "host/deadline.h"
 #include "host/parallel/machine_group.h"
+#include "host/protocol.h"
 #include "host/setup.h"
 #include "host/transport/address.h"
 #include "reduce/kernel.h"
@@ -43,9 +44,6 @@ Result<void> check(const ParallelOptions& options) {
                    " has LOCAL_RANK " + std::to_string(all.rank % local_size) + ", not " +
                    std::to_string(local_rank));
   }
-  if (!all.trees.empty() && local_size > 1 && hierarchy == Hierarchy::parallel) {
-    return invalid("parallel groups cannot share PANAMA's trees; choose another algorithm");
-  }
   return {};
 }
 
@@ -68,10 +66,14 @@ Result<CommunicatorOptions> options_between(const ParallelOptions& options) {
   between.rendezvous =
       host::to_string(host::Endpoint{place->address, static_cast<std::uint16_t>(port)});
   between.job = between.job == 0 ? 0 : between.job + options.local_rank;
-  if (between.netreduce_ring) {
-    *between.netreduce_ring += options.local_rank;
+  if (auto checked = host::check_parameters(between); !checked) {
+    return tl::make_unexpected(checked.error());
   }
-  return between;
+  const auto* const protocol = host::protocol_of(between);
+  if (between.local_world_size < 2 || protocol == nullptr || protocol->divide == nullptr) {
+    return between;
+  }
+  return protocol->divide(between, options.local_rank).map([&] { return std::move(between); });
 }
 
 // A part of a vector, in elements.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "wire/encapsulation.h"
 #include "wire/endian.h"
@@ -11,7 +14,7 @@
 namespace tributary::host {
 
 inline constexpr std::uint32_t rendezvous_magic = 0x54524942;  // "TRIB"
-inline constexpr std::uint16_t rendezvous_version = 5;
+inline constexpr std::uint16_t rendezvous_version = 6;
 
 using RendezvousNonce = std::array<std::uint8_t, 32>;
 // Of who sent it: that it knows the secret (Secret::prove). All 0 without one.
@@ -26,53 +29,52 @@ struct [[gnu::packed]] RendezvousWelcome {
 };
 static_assert(sizeof(RendezvousWelcome) == 40);
 
-// A rank's queue pairs and memory (LinkEnd); all 0 without NetReduce.
-struct [[gnu::packed]] RendezvousLink {
-  wire::be32 send_qp;
-  wire::be32 receive_qp;
-  wire::be32 first_psn;
-  wire::be32 key;
-  wire::be64 memory;
-  std::uint8_t device = 0;
-  std::uint8_t unused[3] = {};
-};
-static_assert(sizeof(RendezvousLink) == 28);
+// A text, with zeros behind it.
+using RendezvousName = std::array<char, 16>;
+// Precondition: there is room.
+constexpr RendezvousName rendezvous_name(std::string_view text) {
+  RendezvousName name{};
+  std::copy_n(text.begin(), std::min(text.size(), name.size()), name.begin());
+  return name;
+}
+inline std::string_view text_of(const RendezvousName& name) {
+  const auto* const end = std::find(name.begin(), name.end(), '\0');
+  return {name.data(), static_cast<std::size_t>(end - name.begin())};
+}
+
+// Of a protocol: what the other ranks need to know of a rank, as the protocol writes it.
+using RendezvousEnd = std::array<std::byte, 28>;
+
+// Of a protocol, that all ranks must have alike.
+inline constexpr std::size_t rendezvous_settings_max = 8;
 
 // What every rank tells rank 0. Integers are big-endian.
 struct [[gnu::packed]] RendezvousHello {
   wire::be32 magic{rendezvous_magic};
   wire::be16 version{rendezvous_version};
   wire::Encapsulation encapsulation = wire::Encapsulation::udp;
-  std::uint8_t preferences = 0;  // algorithm in the low half, fallback in the high one
+  std::uint8_t fallback = 0;  // 1: an error
   wire::be32 rank;
   wire::be32 world_size;
   wire::Ipv4Address address;
-  wire::be16 canary_port;
+  wire::be16 port;
   wire::be16 ring_port;
   wire::be32 payload_bytes;
   wire::be32 window;
-  wire::be32 job;  // 0: rank 0 draws one
-  // PANAMA; all 0 without.
-  wire::be16 trees;
-  wire::be16 quorum;
-  std::uint8_t congestion_control = 0;
-  std::uint8_t unused = 0;
-  wire::be32 trees_crc;  // CRC-32 over their addresses
-  // NetReduce; all 0 without.
-  wire::be32 ring;
-  wire::be16 message_window;
-  wire::be16 message_packets;
-  wire::be16 path_mtu;
-  RendezvousLink link;
+  wire::be32 job;                                // 0: rank 0 draws one
+  RendezvousName algorithm{};                    // that was asked for
+  RendezvousName protocol{};                     // to which the rest belongs
+  wire::be32 settings[rendezvous_settings_max];  // Values::agreed(), and 0 behind
+  RendezvousEnd end{};
 };
-static_assert(sizeof(RendezvousHello) == 84);
+static_assert(sizeof(RendezvousHello) == 128);
 
 struct [[gnu::packed]] RendezvousGreeting {
   RendezvousHello hello;
   RendezvousNonce nonce{};
   RendezvousProof proof{};
 };
-static_assert(sizeof(RendezvousGreeting) == 148);
+static_assert(sizeof(RendezvousGreeting) == 192);
 
 // Begins everything that follows, in both directions. Behind it come `bytes`, and a proof: of what
 // failed the reason; of an agreement RendezvousAgreement and one RendezvousPeer for each rank.
@@ -94,9 +96,9 @@ static_assert(sizeof(RendezvousAgreement) == 28);
 
 struct [[gnu::packed]] RendezvousPeer {
   wire::Ipv4Address address;
-  wire::be16 canary_port;
+  wire::be16 port;
   wire::be16 ring_port;
-  RendezvousLink link;
+  RendezvousEnd end{};
 };
 static_assert(sizeof(RendezvousPeer) == 36);
 

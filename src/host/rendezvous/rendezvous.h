@@ -15,8 +15,8 @@ namespace tributary::host {
 // What the ranks know of each other afterwards.
 struct Meeting {
   Job job;
-  std::vector<Endpoint> ring;         // where each rank listens for its ring predecessor, by rank
-  std::vector<RendezvousLink> links;  // by rank
+  std::vector<Endpoint> ring;       // where each rank listens for its ring predecessor, by rank
+  std::vector<RendezvousEnd> ends;  // by rank
 };
 
 // The connections of a meeting, kept until all ranks have what they need of each other: meanwhile a

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
+
+#include "host/protocol.h"
 
 namespace tributary::host {
 namespace {
@@ -18,22 +21,24 @@ void append(std::vector<std::byte>& bytes, const T& value) {
 constexpr std::uint32_t payload_bytes_max = 65504;
 constexpr std::uint32_t window_max = 65536;
 
-// The first setting of NetReduce's ring in which a rank differs from rank 0, with both values.
-std::optional<std::string> ring_difference(const RendezvousHello& hello,
-                                           const RendezvousHello& host) {
-  const auto differ = [](const char* setting, std::uint32_t theirs, std::uint32_t rank_0s) {
-    return theirs == rank_0s ? std::nullopt
-                             : std::optional(setting + (" " + std::to_string(theirs)) +
-                                             ", rank 0 with " + std::to_string(rank_0s));
-  };
-  auto found = differ("RING", hello.ring.value(), host.ring.value());
-  if (!found) {
-    found = differ("WINDOW", hello.message_window.value(), host.message_window.value());
+// The first setting in which a rank differs from rank 0. Precondition: their protocol is the same.
+std::optional<std::string> different_setting(const RendezvousHello& hello,
+                                             const RendezvousHello& host) {
+  const auto* const protocol = protocol_called(text_of(host.protocol));
+  std::size_t index = 0;
+  for (const auto& parameter :
+       protocol == nullptr ? std::span<const Parameter>() : protocol->parameters) {
+    if (!parameter.agreed) {
+      continue;
+    }
+    const auto theirs = hello.settings[index].value();
+    const auto rank_0s = host.settings[index].value();
+    if (theirs != rank_0s) {
+      return difference(parameter, theirs, rank_0s);
+    }
+    ++index;
   }
-  if (!found) {
-    found = differ("MESSAGE", hello.message_packets.value(), host.message_packets.value());
-  }
-  return found ? found : differ("MTU", hello.path_mtu.value(), host.path_mtu.value());
+  return std::nullopt;
 }
 
 }  // namespace
@@ -70,19 +75,15 @@ std::optional<std::string> RendezvousTable::add(const RendezvousHello& hello) {
     return who + " was started with job " + std::to_string(hello.job.value()) + ", rank 0 with " +
            std::to_string(host.job.value()) + " (0: to be drawn)";
   }
-  if (hello.preferences != host.preferences) {
+  if (hello.algorithm != host.algorithm || hello.fallback != host.fallback) {
     return who + " and rank 0 differ in the algorithm or in the fallback";
   }
-  if (hello.trees != host.trees || hello.trees_crc != host.trees_crc) {
-    return who + " and rank 0 differ in the aggregation trees (TRIBUTARY_TREES)";
+  if (hello.protocol != host.protocol) {
+    return who + " was not given the options by which rank 0 is going to try " +
+           std::string(text_of(host.protocol)) + "; give all ranks the same";
   }
-  if (hello.congestion_control != host.congestion_control || hello.quorum != host.quorum) {
-    return who +
-           " and rank 0 differ in the congestion control (TRIBUTARY_CONGESTION_CONTROL) or in the "
-           "share of ranks that a sum needs (TRIBUTARY_SHARE)";
-  }
-  if (const auto setting = ring_difference(hello, host)) {
-    return who + " was started with TRIBUTARY_NETREDUCE_" + *setting;
+  if (const auto setting = different_setting(hello, host)) {
+    return who + " " + *setting;
   }
   if (hello.payload_bytes.value() == 0 || hello.payload_bytes.value() > payload_bytes_max ||
       hello.payload_bytes.value() % 32 != 0 || hello.window.value() == 0 ||
@@ -130,8 +131,7 @@ std::vector<std::byte> RendezvousTable::agreement(std::uint32_t job, const JobKe
   append(bytes, reply);
   append(bytes, agreement);
   for (const auto& entry : entries_) {
-    append(bytes,
-           RendezvousPeer{entry->address, entry->canary_port, entry->ring_port, entry->link});
+    append(bytes, RendezvousPeer{entry->address, entry->port, entry->ring_port, entry->end});
   }
   return bytes;
 }
@@ -166,9 +166,9 @@ Result<Meeting> parse_agreement(wire::Bytes body, const RendezvousHello& mine) {
   meeting.job.window = agreement->window.value();
   meeting.job.encapsulation = mine.encapsulation;
   while (const auto* peer = cursor.take<RendezvousPeer>()) {
-    meeting.job.peers.push_back({peer->address, peer->canary_port.value()});
+    meeting.job.peers.push_back({peer->address, peer->port.value()});
     meeting.ring.push_back({peer->address, peer->ring_port.value()});
-    meeting.links.push_back(peer->link);
+    meeting.ends.push_back(peer->end);
   }
   return meeting;
 }

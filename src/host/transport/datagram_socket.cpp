@@ -51,6 +51,12 @@ bool bind_to(int fd, const Endpoint& local) {
   return ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
 
+// The kernel accounts whole allocations, to the next power of two, and its own structures.
+std::size_t DatagramSocket::packets(std::size_t bytes) const {
+  constexpr std::size_t overhead = 768;
+  return receive_buffer_bytes / std::bit_ceil(bytes + overhead);
+}
+
 Result<FileDescriptor> open_udp_socket(int tos) {
   FileDescriptor fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!fd || !set_option(fd.get(), SOL_SOCKET, SO_NO_CHECK, 1) ||

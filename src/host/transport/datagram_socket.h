@@ -29,6 +29,9 @@ struct DatagramSocket {
   std::size_t receive_buffer_bytes = 0;  // as the kernel accounts it
   bool tells_ecn = false;                // with every datagram, as control data
   bool tells_source = false;             // and from where it came
+
+  // Of that size, that the receive buffer holds.
+  std::size_t packets(std::size_t bytes) const;
 };
 
 // A UDP socket that is not bound yet. What it sends has this type of service and is not fragmented.

@@ -179,10 +179,10 @@ def options_of(argv: list[str]) -> argparse.Namespace:
     return parser.parse_known_args(argv)[0]
 
 
-def protocol_of(options: argparse.Namespace, address: str, world: int):
+def protocol_of(options: argparse.Namespace, address: str):
     if options.algorithm == "panama":
         congestion_control = os.environ.get("TRIBUTARY_CONGESTION_CONTROL", "on") == "on"
-        return Panama(address, os.environ["TRIBUTARY_TREES"].split(","), world, congestion_control)
+        return Panama(address, os.environ["TRIBUTARY_TREES"].split(","), congestion_control)
     if options.algorithm == "netreduce":
         return NetReduce(address, RingSettings(options.ring))
     return Canary(address)
@@ -192,7 +192,7 @@ def main(argv: list[str], address: str, mtu: int) -> int:
     options = options_of(argv)
     place = (os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]))
     world = int(os.environ["WORLD_SIZE"])
-    protocol = protocol_of(options, address, world)
+    protocol = protocol_of(options, address)
     communicator = Communicator(place, int(os.environ["RANK"]), world, address, protocol, mtu,
                                 job=int(os.environ.get("TRIBUTARY_JOB", "0")),
                                 secret=os.environ.get("TRIBUTARY_SECRET", ""),

@@ -23,7 +23,7 @@ class Job:
     peers: list[tuple[int, int]]  # address and port, by rank
     payload_bytes: int
     window: int
-    connections: list[bytes]  # NetReduce's, by rank
+    ends: list[bytes]  # what the protocol told of each rank
 
     @property
     def hosts(self) -> int:

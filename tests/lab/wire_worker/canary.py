@@ -11,7 +11,6 @@ import tags
 from calls import ALLREDUCE, Blocks, Call, Job, Late, Progress
 from contributor import Contributor
 from leader import Leader
-from rendezvous import CANARY
 from round_trips import RoundTrips
 
 _TRAFFIC_CLASS = 0x02  # ECT(0)
@@ -67,7 +66,7 @@ class _Part:
 
 
 class Canary:
-    ALGORITHM = CANARY
+    NAME = "canary"
     window = 64
     _HEADERS_BYTES = 20 + 8 + 64  # IPv4, UDP, Canary
 
@@ -85,7 +84,7 @@ class Canary:
 
     def hello(self) -> dict:
         """What the others have to know of it before they meet."""
-        return {"canary_port": self._socket.getsockname()[1]}
+        return {"port": self._socket.getsockname()[1]}
 
     def begin(self, job: Job) -> None:
         self._job = job

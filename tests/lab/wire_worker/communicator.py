@@ -21,7 +21,7 @@ class Communicator:
         with ring.listen(address) as listener:
             hello = rendezvous.Hello(
                 rank, world, address, listener.getsockname()[1],
-                protocol.payload_bytes(mtu), protocol.window, protocol.ALGORITHM, job=job,
+                protocol.payload_bytes(mtu), protocol.window, protocol.NAME, job=job,
                 **protocol.hello())
             meeting = rendezvous.meet(place, hello, secret, deadline)
             self.job = meeting.job

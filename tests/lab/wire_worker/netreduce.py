@@ -12,7 +12,6 @@ import roce_packets
 from calls import ALLREDUCE, BARRIER, Call, Job, Late
 from netreduce_messages import Messages, RingSettings
 from packets import text_of
-from rendezvous import NETREDUCE
 from roce_packets import ACKNOWLEDGE, PORT, PSNS, Packet
 from roce_requester import Requester
 from roce_responder import Responder
@@ -37,7 +36,7 @@ def _open_socket(address: str) -> socket.socket:
 
 
 class NetReduce:
-    ALGORITHM = NETREDUCE
+    NAME = "netreduce"
     switches_seen = True  # nobody else makes sums
 
     def __init__(self, address: str, settings: RingSettings):
@@ -59,15 +58,15 @@ class NetReduce:
         settings = self._settings
         connections = _CONNECTIONS.pack(self._to_next, self._from_before, self._first_psn,
                                         self._rkey, self._memory, _IN_SOFTWARE)
-        return {"ring": settings.ring, "netreduce_window": settings.window,
-                "message_packets": settings.message_packets, "netreduce_mtu": settings.mtu,
-                "connections": connections}
+        return {"settings": (settings.ring, settings.window, settings.message_packets,
+                             settings.mtu),
+                "end": connections}
 
     def begin(self, job: Job) -> None:
         self._job = job
         ranks = (job.rank + 1) % job.hosts, (job.rank - 1) % job.hosts
         self._next, self._before = ((text_of(job.peers[rank][0]), PORT) for rank in ranks)
-        ours, theirs = (_CONNECTIONS.unpack(job.connections[rank]) for rank in ranks)
+        ours, theirs = (_CONNECTIONS.unpack(job.ends[rank]) for rank in ranks)
         _, queue_pair, _, self._next_rkey, self._next_memory, _ = ours
         self._requester = Requester(self._first_psn, queue_pair)
         self._answered, _, psn, _, _, _ = theirs

@@ -15,11 +15,11 @@ from panama_packets import ANSWER, INQUIRY, RESULT, RETRANSMISSION, Packet
 from panama_socket import Groups
 from panama_tree import Tree
 from panama_window import Window
-from rendezvous import PANAMA
 from round_trips import RoundTrips
 
 _TICK_S = 0.002
 _LEAST_WINDOW = 2
+_WHOLE_SHARE = 1_000_000  # everybody is in a sum
 
 
 class _Part:
@@ -49,14 +49,14 @@ class _Part:
 
 
 class Panama:
-    ALGORITHM = PANAMA
+    NAME = "panama"
     window = 64
     _HEADERS_BYTES = 20 + 8 + 48  # IPv4, UDP, PANAMA
     switches_seen = True  # nobody else makes results
 
-    def __init__(self, address: str, groups: list[str], quorum: int, congestion_control: bool):
-        self._groups_crc = zlib.crc32(b"".join(map(socket.inet_aton, groups)))
-        self._groups, self._quorum = Groups(address, groups), quorum
+    def __init__(self, address: str, groups: list[str], congestion_control: bool):
+        self._groups_crc = zlib.crc32(",".join(groups).encode())
+        self._groups = Groups(address, groups)
         self._congestion_control = congestion_control
         self._windows = [Window(congestion_control) for _ in groups]
         self._caps = [panama_packets.NO_CAP for _ in groups]  # that the results told of late
@@ -71,9 +71,7 @@ class Panama:
         return (mtu - self._HEADERS_BYTES) // 32 * 32
 
     def hello(self) -> dict:
-        return {"trees": len(self._windows), "quorum": self._quorum,
-                "congestion_control": self._congestion_control,
-                "groups_crc": self._groups_crc}
+        return {"settings": (self._groups_crc, self._congestion_control, _WHOLE_SHARE)}
 
     def begin(self, job: Job) -> None:
         self._job = job

@@ -11,16 +11,16 @@ import time
 from calls import Job
 from packets import number_of
 
-_MAGIC, _VERSION = 0x54524942, 5
+_MAGIC, _VERSION = 0x54524942, 6
 _WELCOME = struct.Struct(">IHH32s")
-_HELLO = struct.Struct(">IHBBIIIHHIIIHHBBIIHHH28s")
+_HELLO = struct.Struct(">IHBBIIIHHIII16s16s8I28s")
 _WORD = struct.Struct(">IHHI")
 _AGREEMENT = struct.Struct(">I16sII")
 _PEER = struct.Struct(">IHH28s")
-assert [form.size for form in (_WELCOME, _HELLO, _WORD, _AGREEMENT, _PEER)] == [40, 84, 12, 28, 36]
+assert [form.size for form in (_WELCOME, _HELLO, _WORD, _AGREEMENT, _PEER)] == [40, 128, 12, 28, 36]
 _PROOF_BYTES = _NONCE_BYTES = 32
 
-AUTOMATIC, CANARY, RING, PANAMA, NETREDUCE = range(5)
+_SETTINGS = 8
 _GREETING_NUMBER, _AGREEMENT_NUMBER, _OUTCOME_NUMBER, _CONCLUSION_NUMBER = range(4)
 _RETRY_S = 0.02
 
@@ -33,29 +33,21 @@ class Hello:
     ring_port: int
     payload_bytes: int
     window: int
-    algorithm: int
+    protocol: str
     fallback_is_error: bool = False
     job: int = 0
-    canary_port: int = 0
-    trees: int = 0
-    quorum: int = 0
-    congestion_control: bool = False
-    groups_crc: int = 0
-    ring: int = 0
-    netreduce_window: int = 0
-    message_packets: int = 0
-    netreduce_mtu: int = 0
-    connections: bytes = bytes(28)
+    port: int = 0
+    settings: tuple[int, ...] = ()
+    end: bytes = bytes(28)
 
     def encode(self) -> bytes:
         udp = 0
-        preferences = self.algorithm | self.fallback_is_error << 4
-        return _HELLO.pack(_MAGIC, _VERSION, udp, preferences, self.rank, self.world,
-                           number_of(self.address), self.canary_port, self.ring_port,
-                           self.payload_bytes, self.window, self.job,
-                           self.trees, self.quorum, self.congestion_control, 0, self.groups_crc,
-                           self.ring, self.netreduce_window, self.message_packets,
-                           self.netreduce_mtu, self.connections)
+        name = self.protocol.encode()  # what was asked for, too
+        settings = self.settings + (0,) * (_SETTINGS - len(self.settings))
+        return _HELLO.pack(_MAGIC, _VERSION, udp, self.fallback_is_error, self.rank, self.world,
+                           number_of(self.address), self.port, self.ring_port,
+                           self.payload_bytes, self.window, self.job, name, name, *settings,
+                           self.end)
 
 
 class Proofs:
@@ -99,7 +91,7 @@ class Meeting:
         self.ring = [(address, port) for address, _, port, _ in peers]
         self.job = Job(job, self._proofs.job_key(key), rank,
                        [(address, port) for address, port, _, _ in peers], payload_bytes, window,
-                       [connections for _, _, _, connections in peers])
+                       [end for _, _, _, end in peers])
 
     def conclude(self) -> None:
         """Once this rank has joined the ring: until all have."""

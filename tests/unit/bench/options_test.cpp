@@ -71,10 +71,12 @@ TEST_F(BenchOptions, WordsStandForValues) {
   ASSERT_TRUE(parsed.options);
   EXPECT_EQ(parsed.options->types, (std::vector{wire::ElementType::f16, wire::ElementType::i8}));
   EXPECT_EQ(parsed.options->operators, (std::vector{wire::Operator::sum, wire::Operator::max}));
-  EXPECT_EQ(parsed.options->algorithms, (std::vector{Algorithm::ring, Algorithm::canary}));
+  EXPECT_EQ(parsed.options->algorithms, (std::vector<std::string>{"ring", "canary"}));
   EXPECT_EQ(parse({"--datatype", "all"}).options->types.size(), wire::element_type_count);
   EXPECT_FALSE(parse({"--datatype", "f31"}).options);
   EXPECT_FALSE(parse({"--algorithm", "all"}).options);
+  EXPECT_FALSE(parse({"--algorithm", "canary,panama"}).options) << "a run each";
+  EXPECT_FALSE(parse({"--attempts", "16"}).options);
 }
 
 TEST_F(BenchOptions, TheCommandLineGoesBeforeTheEnvironment) {
@@ -89,7 +91,7 @@ TEST_F(BenchOptions, TheCommandLineGoesBeforeTheEnvironment) {
     ::setenv(name, value, 1);
   }
   const auto parsed = parse({"--encapsulation", "ethernet", "--congestion-control", "off",
-                             "--share", "0.5", "--fallback", "allow"});
+                             "--share", "0.5", "--fallback", "allow", "--algorithm", "panama"});
   for (const auto& [name, value] : variables) {
     ::unsetenv(name);
   }
@@ -101,7 +103,7 @@ TEST_F(BenchOptions, TheCommandLineGoesBeforeTheEnvironment) {
   EXPECT_EQ(communicator.window, 7u);
   EXPECT_EQ(communicator.encapsulation, wire::Encapsulation::ethernet);
   EXPECT_EQ(communicator.fallback, Fallback::allow);
-  EXPECT_FALSE(communicator.congestion_control);
+  EXPECT_EQ(communicator.parameters.at("congestion_control"), "off");
   EXPECT_FALSE(parsed.options->check);
 }
 

@@ -25,7 +25,7 @@ using namespace std::chrono_literals;
 
 CommunicatorOptions options_of(std::uint32_t rank, std::uint32_t world_size, std::uint16_t port) {
   auto options = options_on_loopback(rank, world_size, port);
-  options.algorithm = Algorithm::canary;  // the loopback has no switch that aggregates
+  options.algorithm = "canary";  // the loopback has no switch that aggregates
   return options;
 }
 
@@ -188,7 +188,7 @@ TEST(Communicator, WithoutASwitchTheRingIsUsedAndOneLineSaysSo) {
   run_world(
       3,
       [](Communicator& communicator) {
-        EXPECT_EQ(communicator.algorithm(), Algorithm::ring);
+        EXPECT_EQ(communicator.algorithm(), "ring");
         EXPECT_EQ(communicator.job(), 77u);
         expect_reduced(communicator, 5000, false);
         EXPECT_TRUE(communicator.barrier());
@@ -196,7 +196,7 @@ TEST(Communicator, WithoutASwitchTheRingIsUsedAndOneLineSaysSo) {
         EXPECT_EQ(communicator.statistics()["collectives_by_canary"], 0u);
       },
       [&](CommunicatorOptions& options) {
-        options.algorithm = Algorithm::automatic;
+        options.algorithm = "auto";
         options.job = 77;
         options.on_notice = [&](const std::string& line) { notices.add(line); };
       });
@@ -216,7 +216,7 @@ TEST(Communicator, CanaryCanBeForcedWithoutASwitch) {
   run_world(
       2,
       [](Communicator& communicator) {
-        EXPECT_EQ(communicator.algorithm(), Algorithm::canary);
+        EXPECT_EQ(communicator.algorithm(), "canary");
         expect_reduced(communicator, 5000, false);
         EXPECT_EQ(communicator.statistics()["collectives_by_canary"], 1u);
       },
@@ -230,7 +230,7 @@ TEST(Communicator, CanaryCanBeForcedWithoutASwitch) {
 TEST(Communicator, FallbackCanBeAnError) {
   const auto port = next_ports();
   run_ranks(3, [=](std::uint32_t rank) {
-    for (const auto algorithm : {Algorithm::automatic, Algorithm::canary}) {
+    for (const auto* const algorithm : {"auto", "canary"}) {
       auto options = options_of(rank, 3, port);
       options.algorithm = algorithm;
       options.fallback = Fallback::error;
@@ -297,12 +297,20 @@ TEST(Communicator, RefusesWhatCannotBe) {
   options.rendezvous = "nowhere";
   EXPECT_EQ(Communicator::create(options).error().code, Error::Code::invalid_argument);
   options = {};
-  options.attempts = 16;
+  options.set("attempts", "16");
   EXPECT_EQ(Communicator::create(options).error().code, Error::Code::invalid_argument);
   options = {};
-  options.algorithm = Algorithm::ring;
+  options.algorithm = "ring";
   options.fallback = Fallback::error;
   EXPECT_EQ(Communicator::create(options).error().code, Error::Code::invalid_argument);
+  options = {};
+  options.algorithm = "tree";
+  EXPECT_EQ(Communicator::create(options).error().message,
+            "there is no algorithm 'tree', but auto, canary, panama, netreduce, roce-ring or ring");
+  options = {};
+  options.set("tries", "3");
+  const auto refused = Communicator::create(options).error().message;
+  EXPECT_EQ(refused.find("there is no parameter 'tries', but attempts, trees,"), 0u) << refused;
 
   auto alone = Communicator::create({});
   ASSERT_TRUE(alone);

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "host/communicator.h"
+#include "host/protocol.h"
 
 namespace tributary::host::test {
 namespace {
@@ -34,7 +35,8 @@ constexpr const char* names[] = {"RANK",
                                  "TRIBUTARY_NETREDUCE_WINDOW",
                                  "TRIBUTARY_NETREDUCE_MESSAGE",
                                  "TRIBUTARY_NETREDUCE_MTU",
-                                 "TRIBUTARY_RDMA_DEVICE"};
+                                 "TRIBUTARY_RDMA_DEVICE",
+                                 "TRIBUTARY_RDMA_TIMEOUT"};
 
 class Environment : public testing::Test {
  protected:
@@ -73,18 +75,9 @@ TEST_F(Environment, IsReadAsTorchrunSetsIt) {
   EXPECT_FALSE(options->deadline);
   EXPECT_EQ(options->encapsulation, wire::Encapsulation::udp);
   EXPECT_EQ(options->job, 0u);
-  EXPECT_EQ(options->algorithm, Algorithm::automatic);
+  EXPECT_EQ(options->algorithm, "auto");
   EXPECT_EQ(options->fallback, Fallback::allow);
-  EXPECT_EQ(options->attempts, 4u);
-  EXPECT_TRUE(options->trees.empty());
-  EXPECT_TRUE(options->congestion_control);
-  EXPECT_EQ(options->share, 1);
-  EXPECT_FALSE(options->wants_trees());
-  EXPECT_FALSE(options->netreduce_ring);
-  EXPECT_EQ(options->netreduce_window, 2u);
-  EXPECT_EQ(options->netreduce_message, 170u);
-  EXPECT_EQ(options->netreduce_mtu, 1024u);
-  EXPECT_FALSE(options->wants_netreduce());
+  EXPECT_TRUE(options->parameters.empty());
 }
 
 TEST_F(Environment, OverridesAreRead) {
@@ -109,54 +102,29 @@ TEST_F(Environment, OverridesAreRead) {
   EXPECT_EQ(options->deadline, std::chrono::milliseconds(2500));
   EXPECT_EQ(options->encapsulation, wire::Encapsulation::ethernet);
   EXPECT_EQ(options->job, 7u);
-  EXPECT_EQ(options->algorithm, Algorithm::canary);
+  EXPECT_EQ(options->algorithm, "canary");
   EXPECT_EQ(options->fallback, Fallback::error);
-  EXPECT_EQ(options->attempts, 2u);
+  EXPECT_EQ(options->parameters, (Parameters{{"attempts", "2"}}));
 }
 
-TEST_F(Environment, TreesArePanamas) {
-  set({{"TRIBUTARY_TREES", "239.192.0.1,239.192.0.2"},
-       {"TRIBUTARY_CONGESTION_CONTROL", "off"},
-       {"TRIBUTARY_SHARE", "0.88"}});
-  auto options = CommunicatorOptions::from_environment();
-  ASSERT_TRUE(options) << options.error().message;
-  EXPECT_EQ(options->trees, (std::vector<std::string>{"239.192.0.1", "239.192.0.2"}));
-  EXPECT_FALSE(options->congestion_control);
-  EXPECT_EQ(options->share, 0.88);
-  EXPECT_TRUE(options->wants_trees()) << "automatically";
-  for (const auto& [name, wanted] :
-       {std::pair{"panama", true}, {"canary", false}, {"ring", false}}) {
+// By what "auto" stands for with these variables, and by which row an algorithm is found.
+TEST_F(Environment, ProtocolsWithParametersComeFirst) {
+  const auto wanted = [] {
+    const auto options = CommunicatorOptions::from_environment();
+    return options ? std::string(protocol_of(*options)->name) : options.error().message;
+  };
+  EXPECT_EQ(wanted(), "canary");
+  set({{"TRIBUTARY_NETREDUCE_RING", "0"}});
+  EXPECT_EQ(wanted(), "netreduce");
+  set({{"TRIBUTARY_TREES", "239.192.0.1,239.192.0.2"}});
+  EXPECT_EQ(wanted(), "panama") << "in the order of the rows";
+  for (const auto& [name, row] : {std::pair{"canary", "canary"},
+                                  {"panama", "panama"},
+                                  {"netreduce", "netreduce"},
+                                  {"roce-ring", "netreduce"},
+                                  {"ring", "canary"}}) {
     set({{"TRIBUTARY_ALGORITHM", name}});
-    options = CommunicatorOptions::from_environment();
-    ASSERT_TRUE(options) << options.error().message;
-    EXPECT_EQ(options->wants_trees(), wanted) << name;
-  }
-}
-
-TEST_F(Environment, ARingIsNetReduces) {
-  set({{"TRIBUTARY_NETREDUCE_RING", "0"},
-       {"TRIBUTARY_NETREDUCE_WINDOW", "4"},
-       {"TRIBUTARY_NETREDUCE_MESSAGE", "40"},
-       {"TRIBUTARY_NETREDUCE_MTU", "4096"},
-       {"TRIBUTARY_RDMA_DEVICE", "rxe_eth0"}});
-  auto options = CommunicatorOptions::from_environment();
-  ASSERT_TRUE(options) << options.error().message;
-  EXPECT_EQ(options->netreduce_ring, 0u);
-  EXPECT_EQ(options->netreduce_window, 4u);
-  EXPECT_EQ(options->netreduce_message, 40u);
-  EXPECT_EQ(options->netreduce_mtu, 4096u);
-  EXPECT_EQ(options->rdma_device, "rxe_eth0");
-  EXPECT_TRUE(options->wants_netreduce()) << "automatically";
-  set({{"TRIBUTARY_TREES", "239.192.0.1"}});
-  options = CommunicatorOptions::from_environment();
-  ASSERT_TRUE(options) << options.error().message;
-  EXPECT_FALSE(options->wants_netreduce()) << "trees come first";
-  for (const auto& [name, wanted] :
-       {std::pair{"netreduce", true}, {"panama", false}, {"ring", false}}) {
-    set({{"TRIBUTARY_ALGORITHM", name}});
-    options = CommunicatorOptions::from_environment();
-    ASSERT_TRUE(options) << options.error().message;
-    EXPECT_EQ(options->wants_netreduce(), wanted) << name;
+    EXPECT_EQ(wanted(), row) << name;
   }
 }
 
@@ -202,11 +170,14 @@ TEST_F(Environment, ErrorsNameTheVariable) {
                                     {"TRIBUTARY_ALGORITHM", "tree"},
                                     {"TRIBUTARY_FALLBACK", "no"},
                                     {"TRIBUTARY_ATTEMPTS", "16"},
+                                    {"TRIBUTARY_ATTEMPTS", "0"},
                                     {"TRIBUTARY_CONGESTION_CONTROL", "yes"},
                                     {"TRIBUTARY_SHARE", "0"},
                                     {"TRIBUTARY_SHARE", "1.1"},
                                     {"TRIBUTARY_SHARE", "nan"},
-                                    {"TRIBUTARY_SHARE", "88%"}}) {
+                                    {"TRIBUTARY_SHARE", "88%"},
+                                    {"TRIBUTARY_NETREDUCE_MESSAGE", "65536"},
+                                    {"TRIBUTARY_RDMA_TIMEOUT", "3h"}}) {
     SetUp();
     ::setenv(name, value, 1);
     EXPECT_NE(message().find(std::string(name) + "=" + value), std::string::npos) << message();

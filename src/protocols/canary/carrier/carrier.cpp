@@ -2,18 +2,45 @@
 // A communicator's collectives by Canary, and whether switches take part in them.
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "host/machine_carrier.h"
+#include "host/payload.h"
+#include "host/protocol.h"
+#include "host/socket_preparation.h"
+#include "protocols/canary/carrier/socket.h"
 #include "protocols/canary/host/blocks.h"
 #include "protocols/canary/host/collectives.h"
 #include "protocols/canary/host/first_sequence.h"
+#include "protocols/canary/host/packets.h"
+#include "protocols/canary/wire.h"
 
 namespace tributary::host {
 namespace {
 
 constexpr std::uint32_t probe_blocks_max = 64;
+// Enough for 10 Gbit/s within 150 us. A wider window spreads the ranks over more blocks than
+// switches wait for: more partial sums reach the leader.
+constexpr std::uint32_t window_auto_max = 128;
+
+constexpr auto canary = "canary";
+
+constexpr Algorithm known_as[] = {{canary}};
+
+constexpr Parameter canary_parameters[] = {
+    {.name = "attempts",
+     .otherwise = "4",
+     .help = "how often a block is tried in the network before the hosts reduce it",
+     .option = "--attempts",
+     .least = 1,
+     .most = 15},
+};
+
+unsigned attempts_of(const CommunicatorOptions& options) {
+  return Values(options.parameters, canary_parameters).number("attempts");
+}
 
 constexpr auto advice =
     "put [switch.canary] into the configuration of a switch on the paths between the hosts, and "
@@ -23,7 +50,7 @@ constexpr auto advice =
 
 CanaryTuning tuning_of(const CommunicatorOptions& options) {
   CanaryTuning tuning;
-  tuning.attempts_max = options.attempts;
+  tuning.attempts_max = attempts_of(options);
   tuning.host_fallback = options.fallback == Fallback::allow;
   return tuning;
 }
@@ -35,10 +62,9 @@ std::unique_ptr<CanaryCollectives> machine_of(Job job, const CommunicatorOptions
 
 Result<Choice> without_switches(const CommunicatorOptions& options, const std::string& start,
                                 const std::string& why) {
-  if (options.fallback != Fallback::error && options.algorithm == Algorithm::canary) {
-    return Choice{
-        Algorithm::canary,
-        start + "canary without switches, the leaders reduce alone: " + why + "; " + advice, false};
+  if (options.fallback != Fallback::error && options.algorithm == canary) {
+    return Choice{canary, start + "canary without switches, the leaders reduce alone: " + why +
+                              "; " + advice};
   }
   const bool is_error = options.fallback == Fallback::error;
   return fall_back(options, start, why,
@@ -53,7 +79,7 @@ Result<Choice> choose(const CommunicatorOptions& options, std::uint32_t job,
   const auto start = who(options, job);
   if (observation.failed != 0) {
     const auto why = why_not("Canary's packets do not pass for", observation);
-    if (options.algorithm == Algorithm::canary && options.fallback == Fallback::allow) {
+    if (options.algorithm == canary && options.fallback == Fallback::allow) {
       return fail(Error::Code::network, start + why + "; " + advice +
                                             ", or let the ring be used "
                                             "(TRIBUTARY_ALGORITHM=auto)");
@@ -63,18 +89,14 @@ Result<Choice> choose(const CommunicatorOptions& options, std::uint32_t job,
   if (observation.summed == 0) {
     return without_switches(options, start, "no switch between the ranks aggregates");
   }
-  return Choice{Algorithm::canary,
-                start + "canary, switches reduce on the way (seen by " +
-                    of(observation.summed, observation.ranks) + ")",
-                true};
+  return Choice{canary, start + "canary, switches reduce on the way (seen by " +
+                            of(observation.summed, observation.ranks) + ")"};
 }
 
 class CanaryCarrier final : public MachineCarrier<CanaryCollectives> {
  public:
-  CanaryCarrier(Connections connections, const CommunicatorOptions& options)
-      : MachineCarrier(machine_of(std::move(connections.job), options),
-                       std::move(*connections.transport)),
-        options_(options) {}
+  CanaryCarrier(const Job& job, UringTransport transport, const CommunicatorOptions& options)
+      : MachineCarrier(machine_of(job, options), std::move(transport)), options_(options) {}
 
   // A tiny allreduce, in which each rank (of the first few) leads one full packet.
   Result<Choice> find_out(Ring& ring, Time until) override {
@@ -85,30 +107,85 @@ class CanaryCarrier final : public MachineCarrier<CanaryCollectives> {
           [](const auto& machine) { return machine.statistics().switch_sums_seen != 0; });
     };
     return look(runner(), ring, {blocks * job.payload_bytes}, until, seen)
-        .and_then(
-            [&](const Observation& observation) { return choose(options_, job.id, observation); });
+        .and_then([&](const Observation& observation) {
+          switches_reduce_ = observation.failed == 0 && observation.summed != 0;
+          blocks_by_hosts_ = blocks_by_hosts();
+          return choose(options_, job.id, observation);
+        });
   }
 
   std::size_t packets_max() const override { return Blocks::count_max; }
   void require_switches() override {
     with_machine([](auto& machine) { machine.require_switches(); });
   }
-  std::uint64_t blocks_by_hosts() override {
+  std::optional<std::string> news() override {
+    if (!switches_reduce_ || blocks_by_hosts() == blocks_by_hosts_) {
+      return std::nullopt;
+    }
+    switches_reduce_ = false;
+    return "job " + std::to_string(machine().job().id) +
+           ": hosts had to reduce blocks themselves, because " +
+           std::to_string(attempts_of(options_)) +
+           " attempts lost contributions or no switch took part any more; 'tributaryctl drops' and "
+           "'tributaryctl job' on the switches tell where (this is said once)";
+  }
+  FullPacket full_packet() override {
+    const auto& job = machine().job();
+    return {job.payload_bytes, job.payload_bytes + headers_bytes_of(job.encapsulation)};
+  }
+
+ private:
+  // So far, as far as this rank had part in that.
+  std::uint64_t blocks_by_hosts() {
     return with_machine([](const auto& machine) {
       const auto& sent = machine.statistics();
       return sent.blocks_by_hosts + sent.contributions_direct_sent;
     });
   }
 
- private:
   const CommunicatorOptions& options_;
+  bool switches_reduce_ = false;       // and that they stopped was not said yet
+  std::uint64_t blocks_by_hosts_ = 0;  // when it was found out
 };
 
-}  // namespace
-
-std::unique_ptr<Carrier> make_canary_carrier(Connections connections,
-                                             const CommunicatorOptions& options) {
-  return std::make_unique<CanaryCarrier>(std::move(connections), options);
+// Contributions to the blocks that this rank leads and results of the others arrive unasked: about
+// two windows, and one more while this rank lags behind.
+std::uint32_t window_for(const DatagramSocket& socket, std::uint32_t payload_bytes) {
+  const auto fitting = socket.packets(sizeof(wire::CanaryHeader) + payload_bytes) / 3;
+  return static_cast<std::uint32_t>(std::clamp<std::size_t>(fitting, 4, window_auto_max));
 }
 
+Result<std::unique_ptr<Preparation>> prepare_canary(const CommunicatorOptions& options,
+                                                    const Place& place) {
+  auto socket =
+      options.encapsulation == wire::Encapsulation::udp
+          ? open_canary_socket(place.address)
+          : open_ethernet_socket(place.address, wire::ethertype::canary, wire::canary_group_mac);
+  if (!socket) {
+    return tl::make_unexpected(socket.error());
+  }
+  Offer offer;
+  offer.payload_bytes = payload_bytes_behind(headers_bytes_of(options.encapsulation), place.mtu);
+  offer.window = options.window != 0 ? options.window : window_for(*socket, offer.payload_bytes);
+  return prepare_socket(
+      std::move(*socket), offer, [&options](const Meeting& meeting, UringTransport transport) {
+        return std::make_unique<CanaryCarrier>(meeting.job, std::move(transport), options);
+      });
+}
+
+}  // namespace
 }  // namespace tributary::host
+
+namespace tributary::canary {
+
+extern const host::HostProtocol host_protocol;
+constexpr host::HostProtocol host_protocol{
+    .name = host::canary,
+    .algorithms = host::known_as,
+    .parameters = host::canary_parameters,
+    .udp_ports = {wire::canary_udp_port_first, wire::canary_udp_port_last},
+    .claim = [](const CommunicatorOptions&) { return host::Claim::otherwise; },
+    .check = [](const CommunicatorOptions&) { return Result<void>(); },
+    .prepare = host::prepare_canary};
+
+}  // namespace tributary::canary

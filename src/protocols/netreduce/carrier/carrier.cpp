@@ -8,12 +8,22 @@
 #include <utility>
 
 #include "host/machine_carrier.h"
-#include "protocols/netreduce/carrier/setup.h"
+#include "host/payload.h"
+#include "host/protocol.h"
+#include "host/setup.h"
+#include "host/socket_preparation.h"
+#include "protocols/netreduce/carrier/link_ends.h"
+#include "protocols/netreduce/carrier/options.h"
+#include "protocols/netreduce/carrier/socket.h"
 #include "protocols/netreduce/carrier/verbs/verbs_runner.h"
 #include "protocols/netreduce/host/collectives.h"
+#include "protocols/netreduce/wire.h"
+#include "wire/roce.h"
 
 namespace tributary::host {
 namespace {
+
+constexpr Algorithm known_as[] = {{netreduce}, {roce_ring, true}};
 
 constexpr auto advice =
     "see that the switch between the ranks has a [[switch.netreduce.ring]] with this `id`, the "
@@ -26,46 +36,59 @@ class NetReduceCarrier : public Base {
  public:
   Result<Choice> find_out(Ring& ring, Time until) final {
     auto& runner = this->runner();
-    return observe_netreduce(netreduce_plan_of(options_), runner, ring, until)
+    return observe_netreduce(netreduce_plan_of(own_), runner, ring, until)
         .and_then([&](const Observation& observation) {
           return choose_netreduce(options_, runner.job().id, observation, mixed_);
         });
   }
   // The ring of the hosts' Reliable Connections only sums.
   bool takes(const Call& call) const final {
-    return options_.algorithm != Algorithm::roce_ring || call.collective == Collective::allreduce;
+    return !own_.hosts_add || call.collective == Collective::allreduce;
+  }
+  FullPacket full_packet() final {
+    constexpr std::uint32_t headers_bytes =
+        udp_headers_bytes + sizeof(wire::BthHeader) + wire::icrc_bytes;
+    constexpr std::uint32_t word_bytes = wire::fingerprint_bytes;
+    return {own_.mtu - (own_.hosts_add ? 0u : word_bytes), own_.mtu + headers_bytes};
   }
 
  protected:
   template <typename... Arguments>
   NetReduceCarrier(const CommunicatorOptions& options, bool mixed, Arguments&&... arguments)
-      : Base(std::forward<Arguments>(arguments)...), options_(options), mixed_(mixed) {}
+      : Base(std::forward<Arguments>(arguments)...),
+        options_(options),
+        own_(netreduce_options_of(options)),
+        mixed_(mixed) {}
 
  private:
   const CommunicatorOptions& options_;
+  NetReduceOptions own_;
   bool mixed_;
 };
 
 class SoftwareCarrier final : public NetReduceCarrier<MachineCarrier<NetReduceCollectives>> {
  public:
-  SoftwareCarrier(Connections connections, const CommunicatorOptions& options)
-      : NetReduceCarrier(options, connections.mixed, machine_of(connections, options),
-                         std::move(*connections.transport)) {}
+  SoftwareCarrier(const CommunicatorOptions& options, const Meeting& meeting, const LinkEnd& mine,
+                  UringTransport transport)
+      : NetReduceCarrier(options, is_mixed(meeting), machine_of(options, meeting, mine),
+                         std::move(transport)) {}
 
  private:
-  static std::unique_ptr<NetReduceCollectives> machine_of(const Connections& connections,
-                                                          const CommunicatorOptions& options) {
+  static std::unique_ptr<NetReduceCollectives> machine_of(const CommunicatorOptions& options,
+                                                          const Meeting& meeting,
+                                                          const LinkEnd& mine) {
+    const auto own = netreduce_options_of(options);
     return std::make_unique<NetReduceCollectives>(
-        connections.job, *connections.netreduce, connections.link, roce_tuning_of(options),
-        options.algorithm == Algorithm::roce_ring ? NetReduceCollectives::Adder::hosts
-                                                  : NetReduceCollectives::Adder::the_switch);
+        meeting.job, netreduce_plan_of(own), link_plan_of(meeting, mine), roce_tuning_of(options),
+        own.hosts_add ? NetReduceCollectives::Adder::hosts
+                      : NetReduceCollectives::Adder::the_switch);
   }
 };
 
 class DeviceCarrier final : public NetReduceCarrier<Carrier> {
  public:
-  DeviceCarrier(Connections connections, const CommunicatorOptions& options)
-      : NetReduceCarrier(options, connections.mixed), device_(std::move(connections.device)) {}
+  DeviceCarrier(const CommunicatorOptions& options, bool mixed, std::unique_ptr<VerbsRunner> device)
+      : NetReduceCarrier(options, mixed), device_(std::move(device)) {}
 
   Runner& runner() override { return *device_; }
   Result<void> attend() override { return {}; }  // the device answers by itself
@@ -75,6 +98,94 @@ class DeviceCarrier final : public NetReduceCarrier<Carrier> {
  private:
   std::unique_ptr<VerbsRunner> device_;
 };
+
+Offer offer_of(const NetReducePlan& plan, const LinkEnd& end) {
+  Offer offer;
+  offer.payload_bytes = plan.mtu;
+  offer.window = plan.window;
+  offer.end = to_wire(end);
+  return offer;
+}
+
+class DevicePreparation final : public Preparation {
+ public:
+  DevicePreparation(const CommunicatorOptions& options, const NetReducePlan& plan,
+                    std::unique_ptr<VerbsLink> link)
+      : options_(options), plan_(plan), link_(std::move(link)) {}
+
+  Offer offer() const override { return offer_of(plan_, link_->end()); }
+  Result<std::unique_ptr<Carrier>> join(const Meeting& meeting) override {
+    const auto connections = link_plan_of(meeting, link_->end());
+    if (auto done = link_->connect(connections.next, connections.before); !done) {
+      return tl::make_unexpected(done.error());
+    }
+    return std::make_unique<DeviceCarrier>(
+        options_, is_mixed(meeting),
+        std::make_unique<VerbsRunner>(meeting.job, plan_, std::move(link_)));
+  }
+
+ private:
+  const CommunicatorOptions& options_;
+  NetReducePlan plan_;
+  std::unique_ptr<VerbsLink> link_;
+};
+
+Result<std::unique_ptr<Preparation>> prepare_device(const CommunicatorOptions& options,
+                                                    const NetReduceOptions& own,
+                                                    const Place& place) {
+  const auto timeout =
+      own.rdma_timeout.count() != 0 ? own.rdma_timeout : rdma_timeout_for(patience_of(options));
+  const auto plan = netreduce_plan_of(own);
+  auto link = open_verbs_link({own.rdma_device, place.address, timeout}, plan);
+  if (!link) {
+    return tl::make_unexpected(link.error());
+  }
+  return std::make_unique<DevicePreparation>(options, plan, std::move(*link));
+}
+
+Result<std::unique_ptr<Preparation>> prepare_software(const CommunicatorOptions& options,
+                                                      const NetReduceOptions& own,
+                                                      const Place& place) {
+  const auto plan = netreduce_plan_of(own);
+  if (const auto needed = ip_bytes_of(plan); place.mtu < needed) {
+    return fail(Error::Code::invalid_argument,
+                "NetReduce's packets of " + std::to_string(own.mtu) +
+                    " payload bytes (TRIBUTARY_NETREDUCE_MTU) need an MTU of " +
+                    std::to_string(needed) + ", it is " + std::to_string(place.mtu));
+  }
+  const auto end = draw_link_end();
+  if (!end) {
+    return tl::make_unexpected(end.error());
+  }
+  auto socket = open_roce_socket(place.address);
+  if (!socket) {
+    return tl::make_unexpected(socket.error());
+  }
+  return prepare_socket(std::move(*socket), offer_of(plan, *end),
+                        [&options, mine = *end](const Meeting& meeting, UringTransport transport) {
+                          return std::make_unique<SoftwareCarrier>(options, meeting, mine,
+                                                                   std::move(transport));
+                        });
+}
+
+Result<std::unique_ptr<Preparation>> prepare_netreduce(const CommunicatorOptions& options,
+                                                       const Place& place) {
+  const auto own = netreduce_options_of(options);
+  return own.rdma_device.empty() ? prepare_software(options, own, place)
+                                 : prepare_device(options, own, place);
+}
+
+Claim claim_of_netreduce(const CommunicatorOptions& options) {
+  return netreduce_options_of(options).ring ? Claim::configured : Claim::none;
+}
+
+// Each group has a ring of its own, whose numbers follow each other.
+Result<void> divide_rings(CommunicatorOptions& options, std::uint32_t group) {
+  if (const auto ring = netreduce_options_of(options).ring) {
+    options.set("netreduce_ring", std::to_string(*ring + group));
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -86,26 +197,33 @@ Result<Observation> observe_netreduce(const NetReducePlan& plan, Runner& runner,
 Result<Choice> choose_netreduce(const CommunicatorOptions& options, std::uint32_t job,
                                 const Observation& observation, bool mixed) {
   const auto start = who(options, job);
-  const auto which = "ring " + std::to_string(*options.netreduce_ring);
+  const auto own = netreduce_options_of(options);
+  const auto which = "ring " + std::to_string(own.ring.value_or(0));
   if (observation.failed != 0) {
     return fall_back(options, start, why_not(which + " of NetReduce does not answer", observation),
                      advice);
   }
-  const auto how = options.rdma_device.empty() ? ", endpoints in software"
-                                               : ", RDMA device " + options.rdma_device;
+  const auto how =
+      own.rdma_device.empty() ? ", endpoints in software" : ", RDMA device " + own.rdma_device;
   const auto caution = mixed
                            ? "; the ring is mixed: endpoints in software miss 2^-16 of the errors "
                              "in packets of RDMA devices, so sums are not certain"
                            : "";
-  return Choice{Algorithm::netreduce, start + "netreduce over " + which + how + caution, true};
-}
-
-std::unique_ptr<Carrier> make_netreduce_carrier(Connections connections,
-                                                const CommunicatorOptions& options) {
-  if (connections.device != nullptr) {
-    return std::make_unique<DeviceCarrier>(std::move(connections), options);
-  }
-  return std::make_unique<SoftwareCarrier>(std::move(connections), options);
+  return Choice{netreduce, start + "netreduce over " + which + how + caution};
 }
 
 }  // namespace tributary::host
+
+namespace tributary::netreduce {
+
+extern const host::HostProtocol host_protocol;
+constexpr host::HostProtocol host_protocol{.name = host::netreduce,
+                                           .algorithms = host::known_as,
+                                           .parameters = host::netreduce_parameters,
+                                           .udp_ports = {wire::roce_udp_port, wire::roce_udp_port},
+                                           .claim = host::claim_of_netreduce,
+                                           .check = host::check_netreduce,
+                                           .prepare = host::prepare_netreduce,
+                                           .divide = host::divide_rings};
+
+}  // namespace tributary::netreduce

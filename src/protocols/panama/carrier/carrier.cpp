@@ -1,15 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A communicator's collectives by PANAMA, and whether its trees answer.
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "host/machine_carrier.h"
+#include "host/payload.h"
+#include "host/protocol.h"
+#include "host/socket_preparation.h"
+#include "protocols/panama/carrier/options.h"
+#include "protocols/panama/carrier/socket.h"
 #include "protocols/panama/host/chunks.h"
 #include "protocols/panama/host/collectives.h"
+#include "protocols/panama/host/packets.h"
+#include "protocols/panama/wire.h"
 
 namespace tributary::host {
 namespace {
+
+constexpr auto panama = "panama";
+
+constexpr Algorithm known_as[] = {{panama}};
 
 constexpr auto advice =
     "see that TRIBUTARY_JOB and TRIBUTARY_TREES are those of 'tributaryctl fabric show', that "
@@ -30,15 +43,15 @@ Result<Choice> choose(const CommunicatorOptions& options, const PanamaCollective
   if (plan.quorum < observation.ranks) {
     notice += ", a sum needs " + of(plan.quorum, observation.ranks);
   }
-  return Choice{Algorithm::panama, notice, true};
+  return Choice{panama, notice};
 }
 
 class PanamaCarrier final : public MachineCarrier<PanamaCollectives> {
  public:
-  PanamaCarrier(Connections connections, const CommunicatorOptions& options)
-      : MachineCarrier(std::make_unique<PanamaCollectives>(std::move(connections.job),
-                                                           std::move(connections.plan)),
-                       std::move(*connections.transport)),
+  PanamaCarrier(const Job& job, PanamaPlan plan, UringTransport transport,
+                const CommunicatorOptions& options)
+      : MachineCarrier(std::make_unique<PanamaCollectives>(job, std::move(plan)),
+                       std::move(transport)),
         options_(options) {}
 
   // A full packet in each tree.
@@ -58,15 +71,83 @@ class PanamaCarrier final : public MachineCarrier<PanamaCollectives> {
   }
   std::size_t packets_max() const override { return Chunks::count_max; }
 
+  FullPacket full_packet() override {
+    const auto payload_bytes = machine().job().payload_bytes;
+    return {payload_bytes, payload_bytes + panama_headers_bytes};
+  }
+
  private:
   const CommunicatorOptions& options_;
 };
 
-}  // namespace
-
-std::unique_ptr<Carrier> make_panama_carrier(Connections connections,
-                                             const CommunicatorOptions& options) {
-  return std::make_unique<PanamaCarrier>(std::move(connections), options);
+// Results arrive, as many as this rank has sent packets; half is for what it did not read yet. How
+// much of that is used is for the switches and the network to say.
+std::uint32_t window_for(const DatagramSocket& socket, std::uint32_t payload_bytes) {
+  constexpr std::size_t most = 4096;
+  const auto fitting = socket.packets(sizeof(wire::PanamaHeader) + payload_bytes) / 2;
+  return static_cast<std::uint32_t>(std::clamp<std::size_t>(fitting, 4, most));
 }
 
+PanamaPlan plan_of(const PanamaOptions& options, std::vector<wire::Ipv4Address> groups,
+                   const Job& job) {
+  PanamaPlan plan;
+  plan.window_max = std::max(job.window / static_cast<std::uint32_t>(groups.size()), 2u);
+  plan.trees = std::move(groups);
+  plan.congestion_control = options.congestion_control;
+  plan.quorum = options.quorum(job.world_size());
+  return plan;
+}
+
+Result<std::unique_ptr<Preparation>> prepare_panama(const CommunicatorOptions& options,
+                                                    const Place& place) {
+  auto groups = groups_of(panama_options_of(options));
+  if (!groups) {
+    return tl::make_unexpected(groups.error());
+  }
+  auto socket = open_panama_socket(place.address, *groups, options.job);
+  if (!socket) {
+    return tl::make_unexpected(socket.error());
+  }
+  Offer offer;
+  offer.payload_bytes = payload_bytes_behind(panama_headers_bytes, place.mtu);
+  offer.window = options.window != 0 ? options.window : window_for(*socket, offer.payload_bytes);
+  return prepare_socket(
+      std::move(*socket), offer,
+      [&options, groups = std::move(*groups)](const Meeting& meeting, UringTransport transport) {
+        return std::make_unique<PanamaCarrier>(
+            meeting.job, plan_of(panama_options_of(options), groups, meeting.job),
+            std::move(transport), options);
+      });
+}
+
+Claim claim_of_panama(const CommunicatorOptions& options) {
+  return panama_options_of(options).trees.empty() ? Claim::none : Claim::configured;
+}
+
+bool is_partial(const CommunicatorOptions& options) {
+  return panama_options_of(options).share < 1;
+}
+
+Result<void> refuse_groups(CommunicatorOptions& /*options*/, std::uint32_t /*group*/) {
+  return fail(Error::Code::invalid_argument,
+              "parallel groups cannot share PANAMA's trees; choose another algorithm");
+}
+
+}  // namespace
 }  // namespace tributary::host
+
+namespace tributary::panama {
+
+extern const host::HostProtocol host_protocol;
+constexpr host::HostProtocol host_protocol{
+    .name = host::panama,
+    .algorithms = host::known_as,
+    .parameters = host::panama_parameters,
+    .udp_ports = {wire::panama_udp_port, wire::panama_udp_port},
+    .claim = host::claim_of_panama,
+    .check = host::check_panama,
+    .prepare = host::prepare_panama,
+    .partial = host::is_partial,
+    .divide = host::refuse_groups};
+
+}  // namespace tributary::panama

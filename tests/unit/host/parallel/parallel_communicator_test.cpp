@@ -28,7 +28,7 @@ ParallelOptions options_of(std::uint32_t rank, std::uint32_t machines, std::uint
   options.communicator.rendezvous = "127.0.0.1:" + std::to_string(port);
   options.communicator.local_address = "127.0.0." + std::to_string(rank / per_machine + 1);
   options.communicator.deadline = 20s;
-  options.communicator.algorithm = Algorithm::ring;  // the loopback has no switch that aggregates
+  options.communicator.algorithm = "ring";  // the loopback has no switch that aggregates
   options.communicator.on_notice = [](const std::string&) {};
   options.local_rank = rank % per_machine;
   options.local_world_size = per_machine;
@@ -108,7 +108,7 @@ TEST(ParallelOptions, ThatDoNotFitAreRefused) {
   options = options_of(3, 2, 2, Hierarchy::parallel, 65534);
   EXPECT_NE(refusal(options).find("choose a lower one"), std::string::npos);
   options = options_of(3, 2, 2, Hierarchy::parallel, 29500);
-  options.communicator.trees = {"239.0.0.1"};
+  options.communicator.set("trees", "239.0.0.1").algorithm = "panama";
   EXPECT_NE(refusal(options).find("PANAMA"), std::string::npos);
 }
 

@@ -27,10 +27,12 @@ RendezvousHello hello_of(std::uint32_t rank, std::uint32_t world_size) {
   hello.rank = rank;
   hello.world_size = world_size;
   hello.address = wire::Ipv4Address(10, 0, 0, static_cast<std::uint8_t>(rank));
-  hello.canary_port = static_cast<std::uint16_t>(17000 + rank);
+  hello.port = static_cast<std::uint16_t>(17000 + rank);
   hello.ring_port = static_cast<std::uint16_t>(4000 + rank);
   hello.payload_bytes = 1408;
   hello.window = 64;
+  hello.algorithm = rendezvous_name("auto");
+  hello.protocol = rendezvous_name("netreduce");
   return hello;
 }
 
@@ -56,33 +58,19 @@ TEST(RendezvousTable, NamesEveryDisagreement) {
   hello.job = 5;
   EXPECT_NE(complaint(hello).find("started with job 5, rank 0 with 0"), std::string::npos);
   hello = hello_of(2, 3);
-  hello.preferences = 1;
+  hello.fallback = 1;
+  EXPECT_NE(complaint(hello).find("fallback"), std::string::npos);
+  hello = hello_of(2, 3);
+  hello.algorithm = rendezvous_name("panama");
   EXPECT_NE(complaint(hello).find("algorithm"), std::string::npos);
   hello = hello_of(2, 3);
-  hello.trees = 2;
-  EXPECT_NE(complaint(hello).find("TRIBUTARY_TREES"), std::string::npos);
+  hello.protocol = rendezvous_name("canary");
+  EXPECT_NE(complaint(hello).find("rank 0 is going to try netreduce"), std::string::npos);
   hello = hello_of(2, 3);
-  hello.trees_crc = 2;
-  EXPECT_NE(complaint(hello).find("TRIBUTARY_TREES"), std::string::npos);
-  hello = hello_of(2, 3);
-  hello.congestion_control = 1;
-  EXPECT_NE(complaint(hello).find("TRIBUTARY_CONGESTION_CONTROL"), std::string::npos);
-  hello = hello_of(2, 3);
-  hello.quorum = 2;
-  EXPECT_NE(complaint(hello).find("TRIBUTARY_SHARE"), std::string::npos);
-  hello = hello_of(2, 3);
-  hello.ring = 1;
+  hello.settings[0] = 1;
   EXPECT_EQ(complaint(hello), "rank 2 was started with TRIBUTARY_NETREDUCE_RING 1, rank 0 with 0");
   hello = hello_of(2, 3);
-  hello.message_window = 4;
-  EXPECT_EQ(complaint(hello),
-            "rank 2 was started with TRIBUTARY_NETREDUCE_WINDOW 4, rank 0 with 0");
-  hello = hello_of(2, 3);
-  hello.message_packets = 170;
-  EXPECT_EQ(complaint(hello),
-            "rank 2 was started with TRIBUTARY_NETREDUCE_MESSAGE 170, rank 0 with 0");
-  hello = hello_of(2, 3);
-  hello.path_mtu = 4096;
+  hello.settings[3] = 4096;
   EXPECT_EQ(complaint(hello),
             "rank 2 was started with TRIBUTARY_NETREDUCE_MTU 4096, rank 0 with 0");
   for (const std::uint32_t bytes : {0u, 31u, 1409u, 0xffffffffu, 0xffffffe0u}) {
@@ -93,6 +81,15 @@ TEST(RendezvousTable, NamesEveryDisagreement) {
   hello = hello_of(2, 3);
   hello.window = 0;
   EXPECT_NE(complaint(hello).find("impossible"), std::string::npos);
+}
+
+TEST(RendezvousTable, ListsAreNamedWithoutTheirChecksums) {
+  auto host = hello_of(0, 2);
+  host.protocol = rendezvous_name("panama");
+  auto hello = hello_of(1, 2);
+  hello.protocol = host.protocol;
+  hello.settings[0] = 0x12345678;
+  EXPECT_EQ(RendezvousTable(host).add(hello), "rank 1 and rank 0 differ in TRIBUTARY_TREES");
 }
 
 TEST(RendezvousTable, SaysWhoIsMissing) {

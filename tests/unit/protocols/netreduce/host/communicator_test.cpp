@@ -29,8 +29,8 @@ std::uint8_t subnet() {
 CommunicatorOptions options_of(std::uint32_t rank, std::uint32_t world_size, std::uint16_t port) {
   auto options = options_on_loopback(rank, world_size, port);
   options.local_address = "127.77." + std::to_string(subnet()) + "." + std::to_string(rank + 1);
-  options.algorithm = Algorithm::netreduce;
-  options.netreduce_ring = 9;
+  options.algorithm = "netreduce";
+  options.set("netreduce_ring", "9");
   return options;
 }
 
@@ -56,7 +56,7 @@ TEST(NetReduceCommunicator, WithoutASwitchThatAddsTheRingIsUsedAndOneLineSaysSo)
       3,
       [](Result<Communicator> communicator) {
         ASSERT_TRUE(communicator) << communicator.error().message;
-        EXPECT_EQ(communicator->algorithm(), Algorithm::ring);
+        EXPECT_EQ(communicator->algorithm(), "ring");
         std::vector<std::int32_t> values(5000, 2);
         const auto done = communicator->allreduce(std::span(values));
         ASSERT_TRUE(done) << done.error().message;
@@ -107,7 +107,9 @@ TEST(NetReduceCommunicator, RanksThatDifferAreRefused) {
                   std::string::npos)
             << communicator.error().message;
       },
-      [&](CommunicatorOptions& options) { options.netreduce_message = message++; });
+      [&](CommunicatorOptions& options) {
+        options.set("netreduce_message", std::to_string(message++));
+      });
 }
 
 TEST(NetReduceCommunicator, OneAddressHasOneEndpoint) {
@@ -147,31 +149,32 @@ TEST(NetReduceCommunicator, RefusesWhatCannotBe) {
     ASSERT_FALSE(created);
     EXPECT_NE(created.error().message.find(words), std::string::npos) << created.error().message;
   };
-  expect([](auto& options) { options.netreduce_ring.reset(); }, "TRIBUTARY_NETREDUCE_RING");
-  expect([](auto& options) { options.netreduce_mtu = 1000; }, "no path MTU");
-  expect([](auto& options) { options.netreduce_window = 0; }, "not within 1 to 65536");
+  expect([](auto& options) { options.parameters.erase("netreduce_ring"); },
+         "TRIBUTARY_NETREDUCE_RING");
+  expect([](auto& options) { options.set("netreduce_mtu", "1000"); }, "no path MTU");
+  expect([](auto& options) { options.set("netreduce_window", "0"); }, "not within 1 to 65536");
   expect(
       [](auto& options) {
-        options.netreduce_message = 8193;
-        options.netreduce_window = 3;
+        options.set("netreduce_message", "8193");
+        options.set("netreduce_window", "3");
       },
       "not within 1 to 65536");
   expect(
       [](auto& options) {
-        options.netreduce_message = 1;
-        options.netreduce_window = 65;
+        options.set("netreduce_message", "1");
+        options.set("netreduce_window", "65");
       },
       "a window of at most 64");
   expect(
       [](auto& options) {
-        options.netreduce_message = 8193;
-        options.netreduce_window = 1;
+        options.set("netreduce_message", "8193");
+        options.set("netreduce_window", "1");
       },
       "at most 8192 packets");
   expect(
       [](auto& options) {
         options.world_size = 65;
-        options.netreduce_message = 1;
+        options.set("netreduce_message", "1");
       },
       "at most 64 ranks");
   expect([](auto& options) { options.encapsulation = wire::Encapsulation::ethernet; }, "UDP only");
@@ -184,8 +187,8 @@ TEST(NetReduceCommunicator, RefusesWhatCannotBe) {
   expect(
       [&](auto& options) {
         share_an_address(options);
-        options.algorithm = Algorithm::roce_ring;
-        options.rdma_device = "not for that";
+        options.algorithm = "roce-ring";
+        options.set("rdma_device", "not for that");
       },
       "over roce-ring");
 }

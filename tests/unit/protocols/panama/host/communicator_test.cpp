@@ -45,6 +45,14 @@ std::vector<std::string> groups(std::uint32_t trees) {
   return names;
 }
 
+std::string joined(const std::vector<std::string>& trees) {
+  std::string text;
+  for (const auto& tree : trees) {
+    text += (text.empty() ? "" : ",") + tree;
+  }
+  return text;
+}
+
 // Hears what the workers send to the groups, and answers there.
 class Switches {
  public:
@@ -126,8 +134,8 @@ CommunicatorOptions options_of(std::uint32_t rank, std::uint32_t world_size,
                                const std::vector<std::string>& trees, std::uint16_t port) {
   auto options = options_on_loopback(rank, world_size, port);
   options.job = 77;
-  options.trees = trees;
-  options.algorithm = Algorithm::panama;
+  options.set("trees", joined(trees));
+  options.algorithm = "panama";
   return options;
 }
 
@@ -162,7 +170,7 @@ TEST(PanamaCommunicator, CollectivesOverSockets) {
   const auto trees = groups(2);
   const Switches switches(ranks, ranks, trees, 77, false);
   run_world(ranks, trees, [](Communicator& communicator) {
-    EXPECT_EQ(communicator.algorithm(), Algorithm::panama);
+    EXPECT_EQ(communicator.algorithm(), "panama");
     EXPECT_EQ(communicator.job(), 77u);
     for (const std::size_t count : {0, 1, 352, 353, 100003}) {
       expect_reduced(communicator, count);
@@ -198,7 +206,7 @@ TEST(PanamaCommunicator, MarksOfTheIpHeaderReachTheWindow) {
         EXPECT_EQ(tree["results_marked"], tree["results_received"]);
         EXPECT_EQ(tree.value<double>("window"), 1);
       },
-      [](CommunicatorOptions& options) { options.algorithm = Algorithm::automatic; });
+      [](CommunicatorOptions& options) { options.algorithm = "auto"; });
 }
 
 // Broadcast and barrier need everybody, so they do not take trees that leave somebody out.
@@ -221,7 +229,7 @@ TEST(PanamaCommunicator, AShareOfTheRanksIsEnoughForASumOnly) {
         EXPECT_EQ(values, std::vector<std::int32_t>(64, 9));
         EXPECT_EQ(communicator.statistics()["collectives_by_ring"], 2u);
       },
-      [](CommunicatorOptions& options) { options.share = 0.6; });
+      [](CommunicatorOptions& options) { options.set("share", "0.6"); });
 }
 
 TEST(PanamaCommunicator, WithoutTreesThatAnswerTheRingIsUsedAndOneLineSaysSo) {
@@ -230,7 +238,7 @@ TEST(PanamaCommunicator, WithoutTreesThatAnswerTheRingIsUsedAndOneLineSaysSo) {
   run_world(
       2, groups(1),
       [](Communicator& communicator) {
-        EXPECT_EQ(communicator.algorithm(), Algorithm::ring);
+        EXPECT_EQ(communicator.algorithm(), "ring");
         expect_reduced(communicator, 1000);
         EXPECT_EQ(communicator.statistics()["collectives_by_ring"], 1u);
       },
@@ -274,14 +282,17 @@ TEST(PanamaCommunicator, RefusesWhatCannotBe) {
     const auto said = complaint(change);
     EXPECT_NE(said.find(words), std::string::npos) << said;
   };
-  expect([](auto& options) { options.trees.clear(); }, "TRIBUTARY_TREES");
-  expect([](auto& options) { options.trees.resize(17, "239.192.0.2"); }, "1 to 16");
-  expect([](auto& options) { options.trees.push_back("10.0.0.1"); }, "'10.0.0.1' is not");
-  expect([](auto& options) { options.trees.push_back("leaf1"); }, "'leaf1' is not");
-  expect([](auto& options) { options.trees.push_back("239.192.0.1"); }, "given twice");
+  const auto with_trees = [](const std::string& trees) {
+    return [trees](auto& options) { options.set("trees", trees); };
+  };
+  expect(with_trees(""), "TRIBUTARY_TREES");
+  expect(with_trees(joined(std::vector<std::string>(17, "239.192.0.2"))), "1 to 16");
+  expect(with_trees("239.192.0.1,10.0.0.1"), "'10.0.0.1' is not");
+  expect(with_trees("239.192.0.1,leaf1"), "'leaf1' is not");
+  expect(with_trees("239.192.0.1,239.192.0.1"), "given twice");
   expect([](auto& options) { options.job = 0; }, "TRIBUTARY_JOB");
   expect([](auto& options) { options.encapsulation = wire::Encapsulation::ethernet; }, "UDP only");
-  expect([](auto& options) { options.share = 0; }, "share");
+  expect([](auto& options) { options.set("share", "0"); }, "TRIBUTARY_SHARE=0 is not");
 }
 
 }  // namespace

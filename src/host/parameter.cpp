@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/parameter.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "host/text.h"
+#include "wire/checksum.h"
+
+namespace tributary::host {
+namespace {
+
+using Kind = Parameter::Kind;
+
+// What a text should have been; nothing if it is.
+std::optional<std::string> wanted_instead(const Parameter& parameter, const std::string& text) {
+  const auto unless = [](bool fine, std::string wanted) {
+    return fine ? std::nullopt : std::optional(std::move(wanted));
+  };
+  switch (parameter.kind) {
+    case Kind::number: {
+      const auto number = number_of(text);
+      return unless(number && *number >= parameter.least && *number <= parameter.most,
+                    a_number(parameter.least, parameter.most));
+    }
+    case Kind::share:
+      return unless(share_of(text).has_value(), "a share above 0 and up to 1");
+    case Kind::on_or_off:
+      return unless(switch_of(text).has_value(), "on or off");
+    case Kind::duration:
+      return unless(duration_of(text).has_value(), a_duration);
+    case Kind::text:
+    case Kind::list:
+      break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string variable_of(const Parameter& parameter) {
+  std::string variable = "TRIBUTARY_";
+  for (const char letter : parameter.name) {
+    variable += static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+  }
+  return variable;
+}
+
+Result<void> check(const Parameter& parameter, const std::string& text) {
+  if (const auto wanted = wanted_instead(parameter, text)) {
+    return misread(variable_of(parameter), text, *wanted);
+  }
+  return {};
+}
+
+std::string Values::text(std::string_view name) const {
+  if (const auto found = given_.find(name); found != given_.end()) {
+    return found->second;
+  }
+  const auto known =
+      std::find_if(parameters_.begin(), parameters_.end(),
+                   [name](const Parameter& parameter) { return parameter.name == name; });
+  return known == parameters_.end() ? "" : std::string(known->otherwise);
+}
+
+std::uint32_t Values::number(std::string_view name) const {
+  return number_of(text(name)).value_or(0);
+}
+double Values::share(std::string_view name) const {
+  return share_of(text(name)).value_or(1);
+}
+bool Values::on(std::string_view name) const {
+  return switch_of(text(name)).value_or(false);
+}
+std::chrono::nanoseconds Values::duration(std::string_view name) const {
+  return duration_of(text(name)).value_or(std::chrono::nanoseconds::zero());
+}
+std::vector<std::string> Values::list(std::string_view name) const {
+  return list_of(text(name));
+}
+
+std::vector<std::uint32_t> Values::agreed() const {
+  std::vector<std::uint32_t> values;
+  for (const auto& parameter : parameters_) {
+    if (parameter.agreed) {
+      values.push_back(compared_by(parameter));
+    }
+  }
+  return values;
+}
+
+std::uint32_t Values::compared_by(const Parameter& parameter) const {
+  constexpr double millionths = 1e6;
+  switch (parameter.kind) {
+    case Kind::number:
+      return number(parameter.name);
+    case Kind::share:
+      return static_cast<std::uint32_t>(std::lround(share(parameter.name) * millionths));
+    case Kind::on_or_off:
+      return on(parameter.name) ? 1 : 0;
+    case Kind::duration:
+    case Kind::text:
+    case Kind::list:
+      break;
+  }
+  const auto spelled = text(parameter.name);
+  return wire::crc32(0, std::as_bytes(std::span(spelled)));
+}
+
+std::string difference(const Parameter& parameter, std::uint32_t theirs, std::uint32_t rank_0s) {
+  if (parameter.kind != Kind::number) {
+    return "and rank 0 differ in " + variable_of(parameter);
+  }
+  return "was started with " + variable_of(parameter) + " " + std::to_string(theirs) +
+         ", rank 0 with " + std::to_string(rank_0s);
+}
+
+}  // namespace tributary::host

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/protocol.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tributary::host {
+namespace {
+
+// "a, b or c"
+std::string listed(const std::vector<std::string_view>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += i == 0 ? "" : i + 1 == names.size() ? " or " : ", ";
+    text += names[i];
+  }
+  return text;
+}
+
+std::vector<std::string_view> names_of_parameters() {
+  std::vector<std::string_view> names;
+  for (const auto* protocol : protocols()) {
+    for (const auto& parameter : protocol->parameters) {
+      names.push_back(parameter.name);
+    }
+  }
+  return names;
+}
+
+const Parameter* parameter_called(std::string_view name) {
+  for (const auto* protocol : protocols()) {
+    for (const auto& parameter : protocol->parameters) {
+      if (parameter.name == name) {
+        return &parameter;
+      }
+    }
+  }
+  return nullptr;
+}
+
+template <typename Is>
+const HostProtocol* first_that(Is is) {
+  const auto rows = protocols();
+  const auto found =
+      std::find_if(rows.begin(), rows.end(), [&](const auto* protocol) { return is(*protocol); });
+  return found == rows.end() ? nullptr : *found;
+}
+
+}  // namespace
+
+std::vector<Algorithm> algorithms() {
+  std::vector<Algorithm> all;
+  for (const auto* protocol : protocols()) {
+    all.insert(all.end(), protocol->algorithms.begin(), protocol->algorithms.end());
+  }
+  all.push_back({ring_algorithm, true});
+  return all;
+}
+
+std::string known_algorithms() {
+  std::vector<std::string_view> names = {automatic_algorithm};
+  for (const auto& algorithm : algorithms()) {
+    names.push_back(algorithm.name);
+  }
+  return listed(names);
+}
+
+const HostProtocol* protocol_called(std::string_view name) {
+  return first_that([&](const HostProtocol& protocol) { return protocol.name == name; });
+}
+
+const HostProtocol& default_protocol() {
+  return *first_that(
+      [](const HostProtocol& protocol) { return protocol.claim({}) == Claim::otherwise; });
+}
+
+const HostProtocol* protocol_of(const CommunicatorOptions& options) {
+  if (options.algorithm == ring_algorithm) {
+    return &default_protocol();
+  }
+  if (options.algorithm == automatic_algorithm) {
+    const auto* const configured = first_that(
+        [&](const HostProtocol& protocol) { return protocol.claim(options) == Claim::configured; });
+    return configured != nullptr ? configured : &default_protocol();
+  }
+  return first_that([&](const HostProtocol& protocol) {
+    return std::any_of(protocol.algorithms.begin(), protocol.algorithms.end(),
+                       [&](const Algorithm& one) { return one.name == options.algorithm; });
+  });
+}
+
+bool are_hosts_alone(std::string_view algorithm) {
+  const auto all = algorithms();
+  return std::any_of(all.begin(), all.end(), [&](const Algorithm& one) {
+    return one.name == algorithm && one.hosts_alone;
+  });
+}
+
+Result<void> check_parameters(const CommunicatorOptions& options) {
+  for (const auto& [name, text] : options.parameters) {
+    const auto* const parameter = parameter_called(name);
+    if (parameter == nullptr) {
+      return fail(Error::Code::invalid_argument,
+                  "there is no parameter '" + name + "', but " + listed(names_of_parameters()));
+    }
+    if (auto checked = check(*parameter, text); !checked) {
+      return checked;
+    }
+  }
+  return {};
+}
+
+}  // namespace tributary::host

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/carrier.h"
+#include "host/communicator_options.h"
+#include "host/error.h"
+#include "host/parameter.h"
+#include "host/rendezvous/messages.h"
+#include "host/rendezvous/rendezvous.h"
+#include "wire/ipv4.h"
+
+namespace tributary::host {
+
+// A rank's own end of the network.
+struct Place {
+  wire::Ipv4Address address;
+  std::uint32_t mtu = 0;  // IP bytes
+};
+
+// What a rank tells the others of its end of a protocol.
+struct Offer {
+  std::uint16_t port = 0;           // at which it hears datagrams
+  std::uint32_t payload_bytes = 0;  // of a full packet, a multiple of 32; the least of all counts
+  std::uint32_t window = 0;         // likewise
+  RendezvousEnd end{};              // whatever else, as the protocol writes it
+};
+
+// A rank's end of a protocol before it has met the others. What it opens is open already: they may
+// send as soon as they have heard of it.
+class Preparation {
+ public:
+  Preparation() = default;
+  Preparation(const Preparation&) = delete;
+  Preparation& operator=(const Preparation&) = delete;
+  virtual ~Preparation() = default;
+
+  virtual Offer offer() const = 0;
+  // Once.
+  virtual Result<std::unique_ptr<Carrier>> join(const Meeting& meeting) = 0;
+};
+
+// By what a communicator can be told to run.
+struct Algorithm {
+  std::string_view name;
+  bool hosts_alone = false;  // switches have no part in it: nothing is to be found out
+};
+
+// How much a protocol wants a communicator whose algorithm is "auto".
+enum class Claim : std::uint8_t {
+  none,
+  otherwise,   // if no protocol is configured
+  configured,  // the parameters are for it
+};
+
+struct UdpPorts {
+  std::uint16_t first = 0;
+  std::uint16_t last = 0;
+};
+
+// What a protocol does on hosts. The options that its functions get outlive what they make, and
+// are checked, but for those of `check`.
+struct HostProtocol {
+  std::string_view name;
+  std::span<const Algorithm> algorithms;
+  std::span<const Parameter> parameters;
+  UdpPorts udp_ports;  // where its packets go: others keep off
+
+  Claim (*claim)(const CommunicatorOptions& options);
+  Result<void> (*check)(const CommunicatorOptions& options);
+  Result<std::unique_ptr<Preparation>> (*prepare)(const CommunicatorOptions& options,
+                                                  const Place& place);
+  // Whether sums may lack ranks; null: never.
+  bool (*partial)(const CommunicatorOptions& options) = nullptr;
+  // Makes the options those of one of several groups of ranks that run beside each other; null:
+  // nothing has to differ.
+  Result<void> (*divide)(CommunicatorOptions& options, std::uint32_t group) = nullptr;
+};
+
+// Of all rows in protocols/list.h.
+std::span<const HostProtocol* const> protocols();
+
+inline constexpr std::string_view automatic_algorithm = "auto";
+// By the hosts alone, over TCP. It is no protocol's.
+inline constexpr std::string_view ring_algorithm = "ring";
+
+// All of them; `automatic_algorithm` is none.
+std::vector<Algorithm> algorithms();
+// "auto, canary, ... or ring"
+std::string known_algorithms();
+// Which needs no parameters.
+const HostProtocol& default_protocol();
+// Null if there is none of that name.
+const HostProtocol* protocol_called(std::string_view name);
+// The one that carries the collectives, or would if it was not for the ring. Null for an algorithm
+// that does not exist.
+const HostProtocol* protocol_of(const CommunicatorOptions& options);
+bool are_hosts_alone(std::string_view algorithm);
+
+Result<void> check_parameters(const CommunicatorOptions& options);
+
+}  // namespace tributary::host

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "host/datagram.h"
+#include "host/protocol.h"
+#include "host/transport/datagram_socket.h"
+#include "host/transport/uring_transport.h"
+
+namespace tributary::host {
+
+// Of a protocol with one socket. `make` makes the carrier of the meeting and the transport.
+template <typename Make>
+class SocketPreparation final : public Preparation {
+ public:
+  SocketPreparation(UringTransport transport, const Offer& offer, Make make)
+      : transport_(std::move(transport)), offer_(offer), make_(std::move(make)) {}
+
+  Offer offer() const override { return offer_; }
+  Result<std::unique_ptr<Carrier>> join(const Meeting& meeting) override {
+    return make_(meeting, std::move(transport_));
+  }
+
+ private:
+  UringTransport transport_;
+  Offer offer_;
+  Make make_;
+};
+
+template <typename Make>
+Result<std::unique_ptr<Preparation>> prepare_socket(DatagramSocket socket, Offer offer, Make make) {
+  offer.port = socket.local.port;
+  auto transport =
+      UringTransport::create(std::move(socket), Datagram::header_bytes_max + offer.payload_bytes);
+  if (!transport) {
+    return tl::make_unexpected(transport.error());
+  }
+  return std::make_unique<SocketPreparation<Make>>(std::move(*transport), offer, std::move(make));
+}
+
+}  // namespace tributary::host

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <iterator>
+#include <sstream>
+#include <utility>
+
+namespace tributary::host {
+namespace {
+
+// In seconds; 0 if there is no such unit.
+double unit_seconds(std::string_view unit) {
+  constexpr std::pair<std::string_view, double> units[] = {{"", 1},      {"ns", 1e-9}, {"us", 1e-6},
+                                                           {"ms", 1e-3}, {"s", 1},     {"min", 60}};
+  const auto* const found = std::find_if(std::begin(units), std::end(units),
+                                         [&](const auto& each) { return each.first == unit; });
+  return found == std::end(units) ? 0 : found->second;
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> number_of(std::string_view text) {
+  std::uint32_t value = 0;
+  const auto* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, value);
+  return parsed.ec == std::errc{} && parsed.ptr == end ? std::optional(value) : std::nullopt;
+}
+
+std::optional<std::chrono::nanoseconds> duration_of(const std::string& text) {
+  char* unit = nullptr;
+  const double count = std::strtod(text.c_str(), &unit);
+  const double seconds = count * unit_seconds(unit);
+  constexpr double seconds_min = 1e-9;
+  constexpr double seconds_max = 1e8;
+  if (!(seconds >= seconds_min) || seconds > seconds_max) {
+    return std::nullopt;
+  }
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+      std::chrono::duration<double>(seconds));
+}
+
+std::optional<double> share_of(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  return *end == '\0' && value > 0 && value <= 1 ? std::optional(value) : std::nullopt;
+}
+
+std::optional<bool> switch_of(std::string_view text) {
+  if (text == "on") {
+    return true;
+  }
+  return text == "off" ? std::optional(false) : std::nullopt;
+}
+
+std::vector<std::string> list_of(const std::string& text) {
+  std::vector<std::string> entries;
+  std::istringstream rest(text);
+  for (std::string entry; std::getline(rest, entry, ',');) {
+    entries.push_back(entry);
+  }
+  return entries;
+}
+
+std::string a_number(std::uint32_t least, std::uint32_t most) {
+  return "a number from " + std::to_string(least) + " to " + std::to_string(most);
+}
+
+tl::unexpected<Error> misread(const std::string& variable, const std::string& text,
+                              const std::string& wanted) {
+  return fail(Error::Code::invalid_argument, variable + "=" + text + " is not " + wanted);
+}
+
+}  // namespace tributary::host

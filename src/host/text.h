@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/error.h"
+
+namespace tributary::host {
+
+// What people write, in variables and options; nothing if it is not that.
+std::optional<std::uint32_t> number_of(std::string_view text);
+std::optional<std::chrono::nanoseconds> duration_of(const std::string& text);
+// Above 0 and up to 1.
+std::optional<double> share_of(const std::string& text);
+std::optional<bool> switch_of(std::string_view text);
+// With commas between.
+std::vector<std::string> list_of(const std::string& text);
+
+inline constexpr auto a_duration = "a duration as in 10s, 500ms or 2min; seconds without a unit";
+// "a number from 1 to 15"
+std::string a_number(std::uint32_t least, std::uint32_t most);
+
+// "TRIBUTARY_SHARE=2 is not a share above 0 and up to 1"
+tl::unexpected<Error> misread(const std::string& variable, const std::string& text,
+                              const std::string& wanted);
+
+}  // namespace tributary::host

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/protocol.h"
+#include "protocols/list.h"
+
+namespace tributary {
+
+// What each protocol's folder defines.
+#define TRIBUTARY_DECLARE(protocol)              \
+  namespace protocol {                           \
+  extern const host::HostProtocol host_protocol; \
+  }
+TRIBUTARY_PROTOCOLS(TRIBUTARY_DECLARE)
+#undef TRIBUTARY_DECLARE
+
+namespace host {
+namespace {
+
+constexpr const HostProtocol* rows[] = {
+#define TRIBUTARY_HOST(protocol) &protocol::host_protocol,
+    TRIBUTARY_PROTOCOLS(TRIBUTARY_HOST)
+#undef TRIBUTARY_HOST
+};
+
+}  // namespace
+
+std::span<const HostProtocol* const> protocols() {
+  return rows;
+}
+
+}  // namespace host
+}  // namespace tributary

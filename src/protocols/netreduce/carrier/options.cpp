@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/netreduce/carrier/options.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+
+#include "host/payload.h"
+#include "host/setup.h"
+#include "protocols/netreduce/wire.h"
+#include "wire/roce.h"
+
+namespace tributary::host {
+namespace {
+
+constexpr std::array<std::uint32_t, 5> path_mtus = {256, 512, 1024, 2048, 4096};
+
+tl::unexpected<Error> invalid(std::string message) {
+  return fail(Error::Code::invalid_argument, std::move(message));
+}
+
+// As switches check what they are configured with.
+Result<void> check_sizes(const NetReduceOptions& options, std::uint32_t world_size) {
+  const auto packets = std::size_t{2} * options.window * options.message_packets * world_size;
+  if (packets == 0 || packets > wire::ring_slots_max) {
+    return invalid("2 x window x packets of a message x ranks is " + std::to_string(packets) +
+                   ", not within 1 to " + std::to_string(wire::ring_slots_max) +
+                   " (TRIBUTARY_NETREDUCE_WINDOW, TRIBUTARY_NETREDUCE_MESSAGE)");
+  }
+  if (options.window > wire::ring_window_max) {
+    return invalid("a ring of NetReduce has a window of at most " +
+                   std::to_string(wire::ring_window_max) +
+                   " messages (TRIBUTARY_NETREDUCE_WINDOW)");
+  }
+  if (options.message_packets > wire::ring_message_packets_max) {
+    return invalid("a message of NetReduce has at most " +
+                   std::to_string(wire::ring_message_packets_max) +
+                   " packets (TRIBUTARY_NETREDUCE_MESSAGE)");
+  }
+  if (world_size > wire::ring_members_max) {
+    return invalid("a ring of NetReduce has at most " + std::to_string(wire::ring_members_max) +
+                   " ranks");
+  }
+  return {};
+}
+
+// RoCE has one port only. Told here, as otherwise the others would wait for who does not get it.
+Result<void> check_addresses(const CommunicatorOptions& options, const NetReduceOptions& of) {
+  if (options.local_world_size < 2 || !options.local_address.empty() || !of.rdma_device.empty()) {
+    return {};
+  }
+  return invalid("the " + std::to_string(options.local_world_size) +
+                 " ranks of this machine (LOCAL_WORLD_SIZE) cannot share its address over " +
+                 (of.hosts_add ? roce_ring : netreduce) +
+                 " with endpoints in software: run one on each machine, or give each an address of "
+                 "its own (TRIBUTARY_LOCAL_ADDRESS) or an RDMA device (TRIBUTARY_RDMA_DEVICE)");
+}
+
+}  // namespace
+
+NetReduceOptions netreduce_options_of(const CommunicatorOptions& options) {
+  const Values values(options.parameters, netreduce_parameters);
+  NetReduceOptions own;
+  own.hosts_add = options.algorithm == roce_ring;
+  if (values.given("netreduce_ring")) {
+    own.ring = values.number("netreduce_ring");
+  }
+  own.window = values.number("netreduce_window");
+  own.message_packets = values.number("netreduce_message");
+  own.mtu = values.number("netreduce_mtu");
+  own.rdma_device = own.hosts_add ? "" : values.text("rdma_device");
+  own.rdma_timeout = values.duration("rdma_timeout");
+  return own;
+}
+
+Result<void> check_netreduce(const CommunicatorOptions& options) {
+  const auto own = netreduce_options_of(options);
+  if (!own.hosts_add && !own.ring) {
+    return invalid(
+        "NetReduce needs the ring that was set up for it: the `id` of a [[switch.netreduce.ring]] "
+        "(TRIBUTARY_NETREDUCE_RING)");
+  }
+  if (options.encapsulation != wire::Encapsulation::udp) {
+    return invalid("NetReduce goes over UDP only (TRIBUTARY_ENCAPSULATION)");
+  }
+  if (std::find(path_mtus.begin(), path_mtus.end(), own.mtu) == path_mtus.end()) {
+    return invalid(std::to_string(own.mtu) +
+                   " is no path MTU of RDMA: 256, 512, 1024, 2048 or 4096 "
+                   "(TRIBUTARY_NETREDUCE_MTU)");
+  }
+  return check_sizes(own, options.world_size).and_then([&] {
+    return check_addresses(options, own);
+  });
+}
+
+NetReducePlan netreduce_plan_of(const NetReduceOptions& options) {
+  return {options.ring.value_or(0), options.window, options.message_packets, options.mtu};
+}
+
+std::uint32_t ip_bytes_of(const NetReducePlan& plan) {
+  return static_cast<std::uint32_t>(udp_headers_bytes + sizeof(wire::BthHeader) +
+                                    sizeof(wire::RethHeader) + sizeof(wire::ImmediateHeader) +
+                                    plan.mtu + wire::icrc_bytes);
+}
+
+roce::Tuning roce_tuning_of(const CommunicatorOptions& options) {
+  roce::Tuning tuning;
+  tuning.retries_max += static_cast<unsigned>(patience_of(options) / tuning.rto_spread_min());
+  return tuning;
+}
+
+}  // namespace tributary::host

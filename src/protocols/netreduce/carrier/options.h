@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "host/communicator_options.h"
+#include "host/error.h"
+#include "host/parameter.h"
+#include "host/roce/tuning.h"
+#include "protocols/netreduce/host/plan.h"
+
+namespace tributary::host {
+
+inline constexpr auto netreduce = "netreduce";
+inline constexpr auto roce_ring = "roce-ring";
+
+inline constexpr Parameter netreduce_parameters[] = {
+    {.name = "netreduce_ring",
+     .help = "`id` of the `[[switch.netreduce.ring]]` whose members are the ranks, in their order",
+     .option = "--ring",
+     .agreed = true},
+    {.name = "netreduce_window",
+     .otherwise = "2",
+     .help =
+         "messages that a rank may have open, N; this and the next two as the switch's ring has "
+         "them (`window`, `message_packets`, `mtu`)",
+     .agreed = true,
+     .most = 65535},
+    {.name = "netreduce_message",
+     .otherwise = "170",
+     .help = "packets of a full message",
+     .agreed = true,
+     .most = 65535},
+    {.name = "netreduce_mtu",
+     .otherwise = "1024",
+     .help = "payload bytes of a packet: the path MTU, 256 to 4096; the interface needs 64 bytes "
+             "more",
+     .agreed = true,
+     .most = 65535},
+    {.name = "rdma_device",
+     .kind = Parameter::Kind::text,
+     .help = "the RDMA device (libibverbs) of this rank; without one, an endpoint in software"},
+    {.name = "rdma_timeout",
+     .kind = Parameter::Kind::duration,
+     .help = "after how long the device sends again what is not acknowledged; by default a seventh "
+             "of the stall timeout or the deadline, whichever is shorter, within 1 s to 17.2 s"},
+};
+
+struct NetReduceOptions {
+  bool hosts_add = false;  // the ring over the same connections without a switch
+  std::optional<std::uint32_t> ring;
+  std::uint32_t window = 0;
+  std::uint32_t message_packets = 0;
+  std::uint32_t mtu = 0;
+  std::string rdma_device;                  // empty: an endpoint in software
+  std::chrono::nanoseconds rdma_timeout{};  // 0: follows from the other limits
+};
+
+NetReduceOptions netreduce_options_of(const CommunicatorOptions& options);
+
+Result<void> check_netreduce(const CommunicatorOptions& options);
+
+// Precondition: checked.
+NetReducePlan netreduce_plan_of(const NetReduceOptions& options);
+
+// IP bytes of the longest packet.
+std::uint32_t ip_bytes_of(const NetReducePlan& plan);
+
+// A connection is not given up before the collective is: a rank may be that late.
+roce::Tuning roce_tuning_of(const CommunicatorOptions& options);
+
+}  // namespace tributary::host

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/panama/carrier/options.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "host/transport/address.h"
+#include "protocols/panama/wire.h"
+
+namespace tributary::host {
+namespace {
+
+tl::unexpected<Error> invalid(std::string message) {
+  return fail(Error::Code::invalid_argument, std::move(message));
+}
+
+}  // namespace
+
+std::uint32_t PanamaOptions::quorum(std::uint32_t world_size) const {
+  constexpr double rounding = 1e-9;  // 0.8 of 5 are 4
+  return static_cast<std::uint32_t>(std::ceil(share * world_size - rounding));
+}
+
+PanamaOptions panama_options_of(const CommunicatorOptions& options) {
+  const Values values(options.parameters, panama_parameters);
+  return {values.list("trees"), values.on("congestion_control"), values.share("share")};
+}
+
+Result<std::vector<wire::Ipv4Address>> groups_of(const PanamaOptions& options) {
+  std::vector<wire::Ipv4Address> groups;
+  for (const auto& text : options.trees) {
+    const auto group = parse_address(text);
+    if (!group || !group->is_multicast()) {
+      return invalid("'" + text + "' is not the multicast address of an aggregation tree");
+    }
+    if (std::find(groups.begin(), groups.end(), *group) != groups.end()) {
+      return invalid("the aggregation tree " + text + " is given twice");
+    }
+    groups.push_back(*group);
+  }
+  return groups;
+}
+
+Result<void> check_panama(const CommunicatorOptions& options) {
+  const auto panama = panama_options_of(options);
+  if (panama.trees.empty() || panama.trees.size() > wire::panama_trees_max) {
+    return invalid("PANAMA needs 1 to " + std::to_string(wire::panama_trees_max) +
+                   " aggregation trees (TRIBUTARY_TREES), as 'tributaryctl fabric' tells them");
+  }
+  if (options.job == 0) {
+    return invalid("PANAMA needs the job for which its trees were set up (TRIBUTARY_JOB)");
+  }
+  if (options.encapsulation != wire::Encapsulation::udp) {
+    return invalid("PANAMA goes over UDP only (TRIBUTARY_ENCAPSULATION)");
+  }
+  return groups_of(panama).map([](const auto&) {});
+}
+
+}  // namespace tributary::host

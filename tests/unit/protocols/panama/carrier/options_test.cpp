@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/panama/carrier/options.h"
+
+#include <gtest/gtest.h>
+
+namespace tributary::host::test {
+namespace {
+
+TEST(PanamaOptions, AreReadFromText) {
+  CommunicatorOptions given;
+  const auto usual = panama_options_of(given);
+  EXPECT_TRUE(usual.trees.empty());
+  EXPECT_TRUE(usual.congestion_control);
+  EXPECT_EQ(usual.share, 1);
+  given.set("trees", "239.192.0.1,239.192.0.2").set("congestion_control", "off");
+  given.set("share", "0.88");
+  const auto read = panama_options_of(given);
+  EXPECT_EQ(read.trees, (std::vector<std::string>{"239.192.0.1", "239.192.0.2"}));
+  EXPECT_FALSE(read.congestion_control);
+  EXPECT_EQ(read.share, 0.88);
+}
+
+TEST(PanamaOptions, AQuorumIsRoundedUp) {
+  PanamaOptions options;
+  options.share = 0.8;
+  EXPECT_EQ(options.quorum(5), 4u);
+  EXPECT_EQ(options.quorum(8), 7u);
+}
+
+}  // namespace
+}  // namespace tributary::host::test
