@@ -106,11 +106,11 @@ void interpret(const Raw& raw, BackgroundOptions& options) {
     throw CLI::ValidationError("--peers", "give at least two addresses: a host sends to others");
   }
   for (const auto* protocol : host::protocols()) {
-    if (const auto& [first, last] = protocol->udp_ports;
-        options.port >= first && options.port <= last) {
+    const auto [first, last] = protocol->udp_ports;
+    if (options.port >= first && options.port <= last) {
       throw CLI::ValidationError(
-          "--port", std::to_string(options.port) + " is of " + std::string(protocol->name) + " (" +
-                        std::to_string(first) + " to " + std::to_string(last) + ")");
+          "--port", std::to_string(options.port) + " is one of " + std::string(protocol->name) +
+                        "'s (" + std::to_string(first) + " to " + std::to_string(last) + ")");
     }
   }
   options.self = place_of_self(raw, options.peers);
