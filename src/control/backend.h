@@ -11,6 +11,7 @@
 #include "control/config.h"
 #include "control/runtime_trees.h"
 #include "engine/status.h"
+#include "forwarding/port_counters.h"
 #include "forwarding/rows.h"
 #include "packet/fate.h"
 
@@ -52,29 +53,6 @@ struct SwitchStatus {
   Ledger ledger;
 };
 
-struct PortCounters {
-  std::uint64_t rx_packets = 0;
-  std::uint64_t rx_bytes = 0;
-  std::uint64_t rx_missed = 0;                // lost by the device before we saw them
-  std::uint64_t rx_unfinished_checksums = 0;  // from veth or TAP without `ethtool -K DEV tx off`
-  std::uint64_t tx_offered = 0;               // packets that the switch wanted to send
-  std::uint64_t tx_packets = 0;
-  std::uint64_t tx_bytes = 0;
-  std::uint64_t tx_device_dropped = 0;  // the device refused them
-  std::uint64_t queue_tail_dropped = 0;
-  std::uint64_t queue_ecn_marked = 0;
-  std::uint64_t link_down_dropped = 0;  // waited when the link went, or came while it was down
-  std::uint64_t rx_pauses = 0;          // MAC control frames: of rx_packets, and of tx_offered
-  std::uint64_t tx_pauses = 0;
-  std::uint64_t pause_dropped = 0;  // stopped by the neighbour for too long
-  Duration paused{};                // stopped by the neighbour, or some class
-  std::uint64_t impaired_lost = 0;
-  std::uint64_t impaired_duplicated = 0;
-  std::uint64_t impaired_reordered = 0;
-  std::uint64_t impaired_corrupted = 0;
-  std::uint64_t impaired_delayed = 0;
-};
-
 struct PortStatus {
   std::string switch_name;
   std::string name;
@@ -94,9 +72,9 @@ struct PortStatus {
   forwarding::LearningConfig learning;
   forwarding::PortAddresses addresses;  // behind a bridged port
   forwarding::FlowControl flow_control = forwarding::FlowControl::off;
-  std::uint64_t charged_bytes = 0;  // wait in the switch and came in by this port
-  bool paused = false;              // the neighbour has stopped it, or some class
-  PortCounters counters;
+  std::uint64_t charged_bytes = 0;    // wait in the switch and came in by this port
+  bool paused = false;                // the neighbour has stopped it, or some class
+  forwarding::PortCounters counters;  // of all its queues
 };
 
 struct NextHopStatus {

@@ -24,27 +24,20 @@ json to_json(const CoreStatus& core) {
           {"handover_full_packets_total", core.handover_full}};
 }
 
-json to_json(const PortCounters& c) {
-  return {{"rx_packets_total", c.rx_packets},
-          {"rx_bytes_total", c.rx_bytes},
-          {"rx_missed_packets_total", c.rx_missed},
-          {"rx_unfinished_checksum_packets_total", c.rx_unfinished_checksums},
-          {"tx_offered_packets_total", c.tx_offered},
-          {"tx_packets_total", c.tx_packets},
-          {"tx_bytes_total", c.tx_bytes},
-          {"tx_device_dropped_packets_total", c.tx_device_dropped},
-          {"queue_tail_dropped_packets_total", c.queue_tail_dropped},
-          {"queue_ecn_marked_packets_total", c.queue_ecn_marked},
-          {"link_down_dropped_packets_total", c.link_down_dropped},
-          {"rx_pause_packets_total", c.rx_pauses},
-          {"tx_pause_packets_total", c.tx_pauses},
-          {"pause_dropped_packets_total", c.pause_dropped},
-          {"paused_seconds_total", in_seconds(c.paused)},
-          {"impaired_lost_packets_total", c.impaired_lost},
-          {"impaired_duplicated_packets_total", c.impaired_duplicated},
-          {"impaired_reordered_packets_total", c.impaired_reordered},
-          {"impaired_corrupted_packets_total", c.impaired_corrupted},
-          {"impaired_delayed_packets_total", c.impaired_delayed}};
+json number(std::uint64_t count) {
+  return count;
+}
+json number(Duration time) {
+  return in_seconds(time);
+}
+
+json to_json(const forwarding::PortCounters& counters) {
+  json figures = json::object();
+  for (const auto& figure : forwarding::port_figures) {
+    figures[std::string(figure.name)] =
+        std::visit([&](auto member) { return number(counters.*member); }, figure.member);
+  }
+  return figures;
 }
 
 // Zero is that of an engine without leaders.
@@ -273,12 +266,13 @@ json drop_rows(const std::vector<SwitchStatus>& switches, const std::vector<Port
   }
   for (const PortStatus& port : ports) {
     const std::string where = port.switch_name + ":" + port.name;
-    add("port", where, "rx_missed", port.counters.rx_missed);
-    add("port", where, "queue_tail", port.counters.queue_tail_dropped);
-    add("port", where, "link_down", port.counters.link_down_dropped);
-    add("port", where, "pause", port.counters.pause_dropped);
-    add("port", where, "tx_device", port.counters.tx_device_dropped);
-    add("port", where, "impaired_lost", port.counters.impaired_lost);
+    for (const auto& figure : forwarding::port_figures) {
+      const auto* const member =
+          std::get_if<std::uint64_t forwarding::PortCounters::*>(&figure.member);
+      if (member != nullptr && !figure.drop_reason.empty()) {
+        add("port", where, figure.drop_reason, port.counters.*(*member));
+      }
+    }
   }
   for (const CoreStatus& core : cores) {
     add("core", "cpu " + std::to_string(core.cpu), "handover_full", core.handover_full);

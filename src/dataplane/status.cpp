@@ -20,35 +20,19 @@ std::uint64_t resident_bytes() {
   return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-// Adds what one queue of a port counted.
-void add_counters(control::PortCounters& to, const HomePort& home) {
-  const auto from = home.port().counters();
-  const auto refused = home.device() != nullptr ? home.device()->refused() : 0;
-  const auto dropped = home.device() != nullptr ? home.device()->dropped() : 0;
-  to.rx_packets += from.rx_packets;
-  to.rx_bytes += from.rx_bytes;
-  to.rx_missed += refused;
-  to.rx_unfinished_checksums += from.rx_unfinished_checksums;
-  to.tx_offered += from.tx_offered;
-  to.tx_bytes += from.tx_bytes;
-  to.tx_device_dropped += dropped;
-  to.tx_packets += from.tx_packets - dropped;
-  to.queue_tail_dropped += from.queue_tail_dropped;
-  to.queue_ecn_marked += from.queue_ecn_marked;
-  to.link_down_dropped += from.link_down_dropped;
-  to.rx_pauses += from.rx_pauses;
-  to.tx_pauses += from.tx_pauses;
-  to.pause_dropped += from.pause_dropped;
-  to.paused = std::max(to.paused, from.paused);  // all queues are stopped together
-  to.impaired_lost += from.impaired_lost;
-  to.impaired_duplicated += from.impaired_duplicated;
-  to.impaired_reordered += from.impaired_reordered;
-  to.impaired_corrupted += from.impaired_corrupted;
-  to.impaired_delayed += from.impaired_delayed;
+// Of one queue of a port, and of the device that it leads to.
+forwarding::PortCounters counters_of(const HomePort& home) {
+  auto counters = home.port().counters();
+  if (home.device() != nullptr) {
+    counters.rx_missed = home.device()->refused();
+    counters.tx_device_dropped = home.device()->dropped();
+    counters.tx_packets -= counters.tx_device_dropped;
+  }
+  return counters;
 }
 
 // An interface may also have dropped what others were to send by it.
-void add_losses(control::PortCounters& to, const PortDevice::Losses& losses) {
+void add_losses(forwarding::PortCounters& to, const PortDevice::Losses& losses) {
   const auto unsent = std::min(losses.unsent, to.tx_packets);
   to.rx_missed += losses.missed;
   to.tx_device_dropped += unsent;
@@ -139,7 +123,7 @@ control::Queried<std::vector<control::PortStatus>> Dataplane::ports() {
       row.queue_bytes += home.port().queue_bytes();
       row.charged_bytes = home.port().charged_bytes();
       row.paused |= home.port().paused();
-      add_counters(row.counters, home);
+      row.counters += counters_of(home);
     }
     for (std::size_t number = 0; number < rows.size(); ++number) {
       const auto& place = topology_.ports[number];

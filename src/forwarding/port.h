@@ -11,33 +11,13 @@
 #include "forwarding/egress_queue.h"
 #include "forwarding/impairment.h"
 #include "forwarding/occupancy.h"
+#include "forwarding/port_counters.h"
 #include "forwarding/port_flow.h"
 #include "forwarding/unfinished.h"
 #include "packet/clock.h"
 #include "packet/list.h"
 
 namespace tributary::forwarding {
-
-struct PortCounters {
-  std::uint64_t rx_packets = 0;
-  std::uint64_t rx_bytes = 0;
-  std::uint64_t rx_unfinished_checksums = 0;  // veth or TAP without `ethtool -K DEV tx off`
-  std::uint64_t tx_offered = 0;               // packets that the switch wanted to send
-  std::uint64_t tx_packets = 0;               // that left the queue
-  std::uint64_t tx_bytes = 0;
-  std::uint64_t queue_tail_dropped = 0;
-  std::uint64_t queue_ecn_marked = 0;
-  std::uint64_t link_down_dropped = 0;  // waited when the link went, or came while it was down
-  std::uint64_t rx_pauses = 0;          // MAC control frames: of rx_packets
-  std::uint64_t tx_pauses = 0;          // of tx_offered
-  std::uint64_t pause_dropped = 0;      // were stopped by the neighbour for too long
-  Duration paused{};                    // stopped by the neighbour, or some class of them
-  std::uint64_t impaired_lost = 0;      // both directions
-  std::uint64_t impaired_duplicated = 0;
-  std::uint64_t impaired_reordered = 0;
-  std::uint64_t impaired_corrupted = 0;
-  std::uint64_t impaired_delayed = 0;
-};
 
 // One port's share of the work, owned by one core: ingress impairment, egress impairment, the
 // shaped egress queue, and counters. The device behind it belongs to the data plane.
