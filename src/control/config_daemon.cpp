@@ -1,18 +1,35 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// [daemon], and [[link]].
 #include <algorithm>
 
 #include "control/config_draft.h"
+#include "control/config_options.h"
+#include "control/option_kinds.h"
+#include "control/tree_store.h"
 
 namespace tributary::control {
 namespace {
 
 constexpr unsigned cpu_max = 1023;
+constexpr std::size_t unix_path_max = 107;  // sun_path of unix(7), less the terminating zero
+constexpr std::size_t group_bytes_max = 32;
+constexpr std::size_t state_path_max = 255;
 
-void read_cores(Reader& reader, std::vector<unsigned>& cores) {
+constexpr Word<bool> automatic_word[] = {{"auto", true}};
+constexpr Word<IdlePolicy> idle_words[] = {{"adaptive", IdlePolicy::adaptive},
+                                           {"poll", IdlePolicy::poll}};
+constexpr Word<Hugepages> hugepages_words[] = {
+    {"auto", Hugepages::automatic}, {"never", Hugepages::never}, {"always", Hugepages::always}};
+constexpr Word<std::string_view> log_levels[] = {
+    {"trace", "trace"}, {"debug", "debug"},       {"info", "info"}, {"warning", "warning"},
+    {"error", "error"}, {"critical", "critical"}, {"off", "off"}};
+
+void read_cores(Reader& reader, DaemonConfig& out) {
+  auto& cores = out.cores;
   const toml::node* node = reader.source().get("cores");
   if (node != nullptr && node->is_string()) {
     bool automatic = false;
-    reader.choice("cores", automatic, {{"auto", true}});
+    reader.choice("cores", automatic, automatic_word);
     if (automatic) {
       cores.clear();
     }
@@ -29,6 +46,14 @@ void read_cores(Reader& reader, std::vector<unsigned>& cores) {
   cores = given;
 }
 
+std::string cores_text(const DaemonConfig& config) {
+  std::string cores;
+  for (const unsigned core : config.cores) {
+    cores += (cores.empty() ? "" : ", ") + std::to_string(core);
+  }
+  return cores.empty() ? "auto" : cores;
+}
+
 void read_state(Reader& reader, DaemonConfig& out) {
   reader.know("state");
   if (!reader.has("state")) {
@@ -38,10 +63,50 @@ void read_state(Reader& reader, DaemonConfig& out) {
   if (reader.is_text("state", "")) {
     return;  // off
   }
-  reader.text("state", *out.state);
+  reader.text("state", *out.state, state_path_max);
 }
 
+std::string state_text(const DaemonConfig& config) {
+  const auto path = state_path(config);
+  return path.empty() ? "off" : path;
+}
+
+constexpr Option<DaemonConfig> options[] = {
+    option::custom<DaemonConfig, read_cores, cores_text>(
+        "cores", Apply::restart, "a list of 0 to 1023, each once; `\"auto\"`",
+        "CPU numbers of the packet cores, or `\"auto\"`: of the CPUs that the daemon may run on, "
+        "one thread of each physical core, on the NUMA nodes of the cards, one core left free "
+        "where there are more than 2, at most 8 and no more than the ports have queues. The log "
+        "says which, and why"),
+    option::words<&DaemonConfig::idle, idle_words>(
+        "idle", Apply::restart,
+        "`\"adaptive\"` sleeps, ramping up to a millisecond, when nothing comes, but not while it "
+        "had work for half of the last 10 ms; `\"poll\"` never sleeps"),
+    option::words<&DaemonConfig::hugepages, hugepages_words>(
+        "hugepages", Apply::restart,
+        "`\"auto\"` uses them if the host has some, `\"always\"` insists"),
+    option::integer<&DaemonConfig::packets>("packets", Apply::restart, {1024, 4u * 1024 * 1024},
+                                            "buffers shared by all ports"),
+    option::text<&DaemonConfig::control_socket>("control", Apply::restart, unix_path_max,
+                                                "path of the control socket"),
+    option::text<&DaemonConfig::control_group>(
+        "control_group", Apply::restart, group_bytes_max,
+        "group that may use the socket (mode 0660); none: that of the process")
+        .unset_is("none"),
+    option::custom<DaemonConfig, read_state, state_text>(
+        "state", Apply::restart, "up to 255 bytes",
+        "file in which trees that are installed while the daemon runs are kept for its next "
+        "start, beside the control socket unless it is given; `\"\"`: nowhere")
+        .as(Form::quoted),
+    option::words<&DaemonConfig::log_level, log_levels>(
+        "log_level", Apply::reload,
+        "of the log on standard error. Nothing waits for who reads it: beyond 64 KiB messages are "
+        "dropped, a line says how many are missing, and `tributaryctl status` counts them"),
+};
+
 }  // namespace
+
+constinit const Options<DaemonConfig> daemon_options = options;
 
 Parsed<PortReference> parse_port_reference(std::string_view text) {
   const std::size_t colon = text.find(':');
@@ -50,27 +115,6 @@ Parsed<PortReference> parse_port_reference(std::string_view text) {
                                     "write it as \"switch:port\""});
   }
   return PortReference{std::string(text.substr(0, colon)), std::string(text.substr(colon + 1))};
-}
-
-void read_daemon(Reader& reader, DaemonConfig& out) {
-  constexpr std::size_t unix_path_max = 107;  // sun_path of unix(7), less the terminating zero
-  read_cores(reader, out.cores);
-  reader.choice("idle", out.idle, {{"adaptive", IdlePolicy::adaptive}, {"poll", IdlePolicy::poll}});
-  reader.choice(
-      "hugepages", out.hugepages,
-      {{"auto", Hugepages::automatic}, {"never", Hugepages::never}, {"always", Hugepages::always}});
-  reader.integer("packets", out.packets, {1024u, 4u * 1024 * 1024});
-  reader.text("control", out.control_socket, unix_path_max);
-  read_state(reader, out);
-  reader.text("control_group", out.control_group, 32);
-  reader.choice<std::string>("log_level", out.log_level,
-                             {{"trace", "trace"},
-                              {"debug", "debug"},
-                              {"info", "info"},
-                              {"warning", "warning"},
-                              {"error", "error"},
-                              {"critical", "critical"},
-                              {"off", "off"}});
 }
 
 void read_link(Reader& reader, LinkDraft& out) {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <set>
 
+#include "control/config_options.h"
 #include "control/protocol_section.h"
 #include "control/text.h"
-#include "control/tree_store.h"
 
 namespace tributary::control {
 namespace {
@@ -35,52 +35,18 @@ struct DeviceText {
   }
 };
 
-std::string optional_text(const std::optional<forwarding::InterfaceAddress>& address) {
-  return address ? to_string(*address) : std::string("none");
-}
-
-void list_impairment(SettingTexts& out, const std::string& path,
-                     const forwarding::ImpairmentConfig& i) {
-  const auto put = [&](const char* key, std::string text) { out[path + key] = {std::move(text)}; };
-  put(" loss", std::to_string(i.loss));
-  put(" duplicate", std::to_string(i.duplicate));
-  put(" reorder", std::to_string(i.reorder));
-  put(" reorder_gap", std::to_string(i.reorder_gap));
-  put(" corrupt", std::to_string(i.corrupt));
-  put(" delay", duration_text(i.delay));
-  put(" jitter", duration_text(i.jitter));
-  put(" seed", std::to_string(i.seed));
-}
-
-void list_flow_control(SettingTexts& out, const std::string& path,
-                       const forwarding::FlowControlConfig& flow) {
-  const auto threshold = [](std::uint32_t bytes) {
-    return bytes == 0 ? std::string("automatic") : size_text(bytes);
-  };
-  out[path + " flow_control"] = {std::string(name(flow.mode))};
-  out[path + " pause_xoff"] = {threshold(flow.xoff_bytes)};
-  out[path + " pause_xon"] = {threshold(flow.xon_bytes)};
-  out[path + " pause_reaction"] = {duration_text(flow.reaction)};
-}
-
 void list_port(SettingTexts& out, const std::string& path, const forwarding::PortConfig& port,
                const DeviceConfig& device, std::size_t index) {
   out[path + " index"] = {std::to_string(index), true};
   out[path + " device"] = {to_string(device), true};
   const auto queues = queues_of(device);
   out[path + " queues"] = {queues == queues_automatic ? "auto" : std::to_string(queues), true};
-  out[path + " address"] = {optional_text(port.address), true};
-  out[path + " mac"] = {port.mac.is_zero() ? "automatic" : to_string(port.mac), true};
-  out[path + " mtu"] = {std::to_string(port.mtu), true};
-  out[path + " learn"] = {port.learning.on ? "on" : "off"};
-  out[path + " addresses_max"] = {
-      port.learning.addresses_max ? std::to_string(*port.learning.addresses_max) : "unlimited"};
-  out[path + " rate"] = {port.queue.rate_bps == 0 ? "unlimited" : rate_text(port.queue.rate_bps)};
-  out[path + " queue"] = {size_text(port.queue.capacity_bytes)};
-  out[path + " ecn_threshold"] = {std::to_string(port.queue.ecn_threshold_packets)};
-  list_flow_control(out, path, port.flow);
-  list_impairment(out, path + " impair_in", port.impair_in);
-  list_impairment(out, path + " impair_out", port.impair_out);
+  list_options(out, path, port_options, port);
+  list_options(out, path, learning_options, port.learning);
+  list_options(out, path, queue_options, port.queue);
+  list_options(out, path, flow_options, port.flow);
+  list_options(out, path + " impair_in", impairment_options, port.impair_in);
+  list_options(out, path + " impair_out", impairment_options, port.impair_out);
 }
 
 void list_tables(SettingTexts& out, const std::string& path,
@@ -105,26 +71,12 @@ void list_tables(SettingTexts& out, const std::string& path,
   }
 }
 
-void list_selection(SettingTexts& out, const std::string& path,
-                    const forwarding::SelectionConfig& selection) {
-  out[path + " ordinary"] = {std::string(name(selection.policies.ordinary))};
-  out[path + " reduction"] = {std::string(name(selection.policies.reduction))};
-  out[path + " flowlet_gap"] = {duration_text(selection.flowlet_gap)};
-  out[path + " trees"] = {std::to_string(selection.trees)};
-  out[path + " tree_seed"] = {std::to_string(selection.tree_seed)};
-}
-
 void list_switch(SettingTexts& out, const SwitchSection& section) {
   const auto& config = section.config;
   const std::string path = "switch " + config.name;
-  out[path + " id"] = {std::to_string(config.id), true};
-  out[path + " address"] = {to_string(config.address), true};
-  out[path + " bridge_address"] = {optional_text(config.bridge_address), true};
-  out[path + " fdb_ageing"] = {duration_text(config.fdb_ageing)};
-  out[path + " fdb_capacity"] = {std::to_string(config.fdb_capacity), true};
-  out[path + " arp_timeout"] = {duration_text(config.arp_timeout)};
-  out[path + " ecmp_seed"] = {std::to_string(config.ecmp_seed)};
-  list_selection(out, path + " selection", config.selection);
+  list_options(out, path, switch_options, config);
+  list_options(out, path + " selection", policy_options, config.selection.policies);
+  list_options(out, path + " selection", selection_options, config.selection);
   out[path + " bfd"] = {config.bfd ? duration_text(config.bfd->interval) + " x " +
                                          std::to_string(config.bfd->multiplier)
                                    : std::string("off")};
@@ -143,24 +95,9 @@ void list_switch(SettingTexts& out, const SwitchSection& section) {
   list_tables(out, path, config);
 }
 
-constexpr const char* idle_names[] = {"adaptive", "poll"};
-constexpr const char* hugepages_names[] = {"auto", "never", "always"};
-
 SettingTexts list(const DaemonConfig& config) {
   SettingTexts out;
-  std::string cores;
-  for (const unsigned core : config.cores) {
-    cores += (cores.empty() ? "" : ", ") + std::to_string(core);
-  }
-  out["daemon cores"] = {cores.empty() ? "auto" : cores, true};
-  out["daemon idle"] = {idle_names[static_cast<std::size_t>(config.idle)], true};
-  out["daemon hugepages"] = {hugepages_names[static_cast<std::size_t>(config.hugepages)], true};
-  out["daemon packets"] = {std::to_string(config.packets), true};
-  out["daemon control"] = {config.control_socket, true};
-  out["daemon control_group"] = {config.control_group.empty() ? "none" : config.control_group,
-                                 true};
-  out["daemon state"] = {state_path(config).empty() ? "off" : state_path(config), true};
-  out["daemon log_level"] = {config.log_level};
+  list_options(out, "daemon", daemon_options, config);
   for (std::size_t i = 0; i < config.switches.size(); ++i) {
     const SwitchSection& section = config.switches[i];
     out["switch " + section.config.name + " index"] = {std::to_string(i), true};

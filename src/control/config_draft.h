@@ -39,7 +39,6 @@ struct ConfigDraft {
   bool links_sound = true;  // as SwitchDraft::sound
 };
 
-void read_daemon(Reader& reader, DaemonConfig& out);
 void read_switch(Reader& reader, SwitchDraft& out);
 void read_port(Reader& reader, SwitchDraft& out);
 void read_selection(Reader& reader, forwarding::SelectionConfig& out);

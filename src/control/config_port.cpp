@@ -3,34 +3,25 @@
 #include <iterator>
 
 #include "control/config_draft.h"
+#include "control/config_options.h"
 
 namespace tributary::control {
 namespace {
 
-using std::chrono::seconds;
-
 constexpr std::size_t interface_bytes_max = 15;  // IFNAMSIZ, less the terminating zero
 
-void read_impairment(Reader& reader, forwarding::ImpairmentConfig& out) {
-  constexpr Range<double> probability{0, 1};
-  constexpr Range<Duration> delays{Duration{0}, seconds(10)};
-  reader.number("loss", out.loss, probability);
-  reader.number("duplicate", out.duplicate, probability);
-  reader.number("reorder", out.reorder, probability);
-  reader.number("corrupt", out.corrupt, probability);
-  reader.quantity("delay", out.delay, as_duration, delays);
-  reader.quantity("jitter", out.jitter, as_duration, delays);
-  reader.integer<std::uint64_t>("seed", out.seed, {0, 0x7fffffffffffffff});
-  reader.integer("reorder_gap", out.reorder_gap, {1u, 64u});
-}
+constexpr Word<InterfaceDevice::Driver> drivers[] = {
+    {"af_packet", InterfaceDevice::Driver::af_packet}, {"af_xdp", InterfaceDevice::Driver::af_xdp}};
+constexpr Word<bool> memif_roles[] = {{"server", true}, {"client", false}};
 
 void read_impairments(Reader& reader, forwarding::PortConfig& port) {
-  reader.table("impair", [&](Reader& child) {
-    read_impairment(child, port.impair_in);
-    port.impair_out = port.impair_in;
-  });
-  reader.table("impair_in", [&](Reader& child) { read_impairment(child, port.impair_in); });
-  reader.table("impair_out", [&](Reader& child) { read_impairment(child, port.impair_out); });
+  const auto read_into = [&](std::string_view key, forwarding::ImpairmentConfig& out) {
+    reader.table(key, [&](Reader& child) { read_options(child, impairment_options, out); });
+  };
+  read_into("impair", port.impair_in);
+  port.impair_out = port.impair_in;
+  read_into("impair_in", port.impair_in);
+  read_into("impair_out", port.impair_out);
   if (reader.has("impair") && (reader.has("impair_in") || reader.has("impair_out"))) {
     reader.error("impair", "`impair` is both directions, beside a table for one of them",
                  "keep either `impair`, or `impair_in` and `impair_out`");
@@ -56,9 +47,7 @@ void read_queues(Reader& reader, std::uint16_t& out) {
 DeviceConfig read_interface_device(Reader& reader) {
   InterfaceDevice device;
   read_interface(reader, "interface", device.interface);
-  reader.choice("driver", device.driver,
-                {{"af_packet", InterfaceDevice::Driver::af_packet},
-                 {"af_xdp", InterfaceDevice::Driver::af_xdp}});
+  reader.choice("driver", device.driver, drivers);
   read_queues(reader, device.queues);
   return device;
 }
@@ -97,7 +86,7 @@ DeviceConfig read_memif(Reader& reader) {
   MemifDevice device;
   read_path(reader, "memif", device.socket);
   reader.integer("memif_id", device.id, {0u, 0xffffffffu});
-  reader.choice("memif_role", device.server, {{"server", true}, {"client", false}});
+  reader.choice("memif_role", device.server, memif_roles);
   read_queues(reader, device.queues);
   return device;
 }
@@ -188,17 +177,7 @@ void check_queues(Reader& reader) {
   }
 }
 
-void read_flow_control(Reader& reader, forwarding::PortConfig& port) {
-  constexpr Range<std::uint64_t> bytes{2 * 1024, 1024 * 1024 * 1024};
-  auto& flow = port.flow;
-  reader.choice("flow_control", flow.mode,
-                {{name(forwarding::FlowControl::off), forwarding::FlowControl::off},
-                 {name(forwarding::FlowControl::pause), forwarding::FlowControl::pause},
-                 {name(forwarding::FlowControl::pfc), forwarding::FlowControl::pfc}});
-  reader.quantity("pause_xoff", flow.xoff_bytes, as_size, bytes);
-  reader.quantity("pause_xon", flow.xon_bytes, as_size, bytes);
-  reader.quantity("pause_reaction", flow.reaction, as_duration,
-                  Range<Duration>{std::chrono::microseconds(1), std::chrono::milliseconds(100)});
+void check_flow_control(Reader& reader, const forwarding::FlowControlConfig& flow) {
   if (flow.xoff_bytes > 0 && flow.xon_bytes >= flow.xoff_bytes) {
     reader.error("pause_xon", "`pause_xon` is not below `pause_xoff`");
   }
@@ -210,18 +189,14 @@ void read_flow_control(Reader& reader, forwarding::PortConfig& port) {
 }
 
 // Port security.
-void read_learning(Reader& reader, forwarding::LearningConfig& out) {
-  reader.choice("learn", out.on, {{"on", true}, {"off", false}});
-  if (reader.has("addresses_max")) {
-    reader.integer("addresses_max", out.addresses_max.emplace(), {1u, 1u << 20});
-  }
+void check_learning(Reader& reader, const forwarding::LearningConfig& learning) {
   for (const std::string key : {"learn", "addresses_max"}) {
     if (reader.has(key) && reader.has("address")) {
       reader.error(key, "`" + key + "` is for bridged ports, and this one is routed",
                    "take `" + key + "` or `address` away");
     }
   }
-  if (!out.on && out.addresses_max) {
+  if (!learning.on && learning.addresses_max) {
     reader.error("addresses_max", "`addresses_max` bounds what is learned, and `learn` is \"off\"",
                  "take one of the two away");
   }
@@ -258,26 +233,20 @@ std::optional<DeviceConfig> read_device(Reader& reader) {
 void read_port(Reader& reader, SwitchDraft& out) {
   auto& port = out.config.ports.emplace_back();
   out.ports.push_back(&reader.source());
-  reader.require({"name"});
-  reader.name("name", port.name);
+  read_options(reader, port_options, port);
   out.devices.push_back(read_device(reader));
   const auto& device = out.devices.back();
   port.from_kernel = device && (std::holds_alternative<InterfaceDevice>(*device) ||
                                 std::holds_alternative<TapDevice>(*device));
-  reader.parsed("address", port.address, parse_interface_address);
-  reader.parsed("mac", port.mac, parse_mac);
-  reader.integer<std::uint16_t>("mtu", port.mtu, {mtu_min, mtu_max});
-  read_learning(reader, port.learning);
-  reader.quantity("rate", port.queue.rate_bps, as_rate,
-                  Range<std::uint64_t>{10'000, 1'000'000'000'000});
-  reader.quantity("queue", port.queue.capacity_bytes, as_size,
-                  Range<std::uint64_t>{2 * 1024, 1024 * 1024 * 1024});
+  read_options(reader, learning_options, port.learning);
+  check_learning(reader, port.learning);
+  read_options(reader, queue_options, port.queue);
   if (port.queue.capacity_bytes < port.mtu + 14u) {
     reader.error("queue", "`queue` cannot hold one frame of the port's MTU",
                  "at least " + std::to_string(port.mtu + 14) + "B");
   }
-  reader.integer("ecn_threshold", port.queue.ecn_threshold_packets, {0u, 1u << 20});
-  read_flow_control(reader, port);
+  read_options(reader, flow_options, port.flow);
+  check_flow_control(reader, port.flow);
   read_impairments(reader, port);
 }
 

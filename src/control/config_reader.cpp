@@ -4,15 +4,12 @@
 #include <algorithm>
 
 namespace tributary::control {
-namespace {
 
 std::string number_text(double value) {
   std::string text = std::to_string(value);
   text.erase(text.find_last_not_of('0') + 1);
   return text.ends_with('.') ? text + '0' : text;
 }
-
-}  // namespace
 
 Position position_of(const toml::table& table, std::string_view key) {
   const toml::node* node = table.get(key);

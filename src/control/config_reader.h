@@ -23,6 +23,9 @@ using Position = toml::source_position;
 // Of the value of `key`; of the table itself if it has no such key.
 Position position_of(const toml::table& table, std::string_view key);
 
+// "0.25": with the digits that it needs, of six, and one at least.
+std::string number_text(double value);
+
 // Collects what is wrong with one file.
 class Diagnostics {
  public:
@@ -48,12 +51,17 @@ struct Range {
 // A quantity as text: how it is read, and how its limits are shown.
 template <class T>
 struct Quantity {
+  using Value = T;
   Parsed<T> (*parse)(std::string_view);
   std::string (*text)(T);
 };
 inline constexpr Quantity<Duration> as_duration{parse_duration, duration_text};
 inline constexpr Quantity<std::uint64_t> as_rate{parse_rate, rate_text};
 inline constexpr Quantity<std::uint64_t> as_size{parse_size, size_text};
+
+// A word that a value may be, and what it means.
+template <class T>
+using Word = std::pair<std::string_view, T>;
 
 // Reads the keys of one table. Every key is named once, where it is read; finish() complains about
 // the keys that nobody named. A key that is absent or wrong leaves its variable alone.
@@ -78,11 +86,14 @@ class Reader {
   void name(std::string_view key, std::string& out);
   void number(std::string_view key, double& out, Range<double> range);
 
+  // Whether `out` was read.
   template <std::unsigned_integral T>
-  void integer(std::string_view key, T& out, Range<T> range) {
-    if (const auto value = read_integer(key, range.min, range.max)) {
+  bool integer(std::string_view key, T& out, Range<T> range) {
+    const auto value = read_integer(key, range.min, range.max);
+    if (value) {
       out = static_cast<T>(*value);
     }
+    return value.has_value();
   }
 
   // Text that `parse` understands.
@@ -108,10 +119,9 @@ class Reader {
     out = static_cast<Out>(result);
   }
 
-  // One of a few words.
-  template <class T>
-  void choice(std::string_view key, T& out,
-              std::initializer_list<std::pair<std::string_view, T>> choices) {
+  // One of a few: `choices` are an array of Word.
+  template <class Out, class Words>
+  void choice(std::string_view key, Out& out, const Words& choices) {
     const auto value = string_at(key);
     if (!value) {
       return;

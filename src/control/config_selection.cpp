@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How switches choose among next hops: [switch.selection], and `selection` of a route.
-#include <limits>
 
 #include "control/config_draft.h"
+#include "control/config_options.h"
+#include "control/option_kinds.h"
 
 namespace tributary::control {
 namespace {
 
+using forwarding::Policies;
 using forwarding::Policy;
+using forwarding::SelectionConfig;
 
 constexpr std::uint32_t trees_max = 64;
 
@@ -41,16 +44,39 @@ Parsed<Policy> parse_reduction(std::string_view text) {
   return parse_policy(text, false);
 }
 
+constexpr Option<Policies> policy_table[] = {
+    option::parsed<&Policies::ordinary, parse_ordinary>(
+        "ordinary", Apply::reload, "`\"ecmp\"`, `\"flowlet\"`, `\"adaptive\"`",
+        "`\"ecmp\"`: by the 5-tuple; `\"flowlet\"`: a flow that paused moves to the least-filled "
+        "port; `\"adaptive\"`: by the destination, but from a port whose queue is more than half "
+        "full to the least-filled one"),
+    option::parsed<&Policies::reduction, parse_reduction>(
+        "reduction", Apply::reload, "the same, `\"static\"`",
+        "`\"ecmp\"`: by block and leader; `\"flowlet\"`: every block begins at the least-filled "
+        "port; `\"adaptive\"`: by block and leader, but away from a queue that is more than half "
+        "full; `\"static\"`: the blocks take fixed trees in turn"),
+};
+
+constexpr Option<SelectionConfig> selection_table[] = {
+    option::duration<&SelectionConfig::flowlet_gap>(
+        "flowlet_gap", Apply::reload, {std::chrono::microseconds(1), std::chrono::seconds(10)},
+        "a pause of more than this lets a flow move"),
+    option::integer<&SelectionConfig::trees>("trees", Apply::reload, {1, trees_max},
+                                             "how many static trees there are"),
+    option::integer<&SelectionConfig::tree_seed>(
+        "tree_seed", Apply::reload, seeds,
+        "draws their roots; the same in all switches of a fabric, which are to list the next hops "
+        "to the same roots in the same order"),
+};
+
 }  // namespace
 
-void read_selection(Reader& reader, forwarding::SelectionConfig& out) {
-  reader.parsed("ordinary", out.policies.ordinary, parse_ordinary);
-  reader.parsed("reduction", out.policies.reduction, parse_reduction);
-  reader.quantity("flowlet_gap", out.flowlet_gap, as_duration,
-                  Range<Duration>{std::chrono::microseconds(1), std::chrono::seconds(10)});
-  reader.integer("trees", out.trees, {1u, trees_max});
-  reader.integer("tree_seed", out.tree_seed,
-                 {std::uint64_t{0}, std::uint64_t{std::numeric_limits<std::int64_t>::max()}});
+constinit const Options<Policies> policy_options = policy_table;
+constinit const Options<SelectionConfig> selection_options = selection_table;
+
+void read_selection(Reader& reader, SelectionConfig& out) {
+  read_options(reader, policy_options, out.policies);
+  read_options(reader, selection_options, out);
 }
 
 void read_route_selection(Reader& reader, switching::RouteConfig& out) {

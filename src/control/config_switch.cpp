@@ -1,26 +1,77 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <limits>
-
 #include "control/config_draft.h"
+#include "control/config_options.h"
+#include "control/option_kinds.h"
 #include "control/protocol_section.h"
 
 namespace tributary::control {
 namespace {
 
+using forwarding::BfdConfig;
 using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using switching::SwitchConfig;
 
-// TOML integers are signed.
-constexpr std::uint64_t seed_max = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t next_hops_max = 64;
+constexpr Range<Duration> ages{seconds(1), hours(24 * 30)};
 
-void read_bfd(Reader& reader, std::optional<forwarding::BfdConfig>& out) {
-  auto& bfd = out.emplace();
-  reader.quantity("interval", bfd.interval, as_duration,
-                  Range<Duration>{milliseconds(10), seconds(60)});
-  reader.integer<std::uint8_t>("multiplier", bfd.multiplier, {1, 255});
-}
+constexpr Option<BfdConfig> bfd_table[] = {
+    option::duration<&BfdConfig::interval>(
+        "interval", Apply::reload, {milliseconds(10), seconds(60)},
+        "between two packets to a next hop, and how often it may send to us; the slower of both "
+        "sides holds"),
+    option::integer<&BfdConfig::multiplier>(
+        "multiplier", Apply::reload, {1, 255},
+        "so many intervals of silence, and the neighbour takes us for dead"),
+};
+
+constexpr Option<SwitchConfig> switch_table[] = {
+    option::label<&SwitchConfig::name>("name", Apply::restart, "unique in the file").required(),
+    option::integer<&SwitchConfig::id>("id", Apply::restart, {1, 65535},
+                                       "the Switch Address of the Canary paper; unique in the "
+                                       "fabric")
+        .required(),
+    option::parsed<&SwitchConfig::address, parse_ipv4>(
+        "address", Apply::restart, "a host's address",
+        "IPv4 address of the switch itself, where leaders reach it; needed by `[switch.canary]` "
+        "and `[switch.panama]`. May be that of one of its interfaces")
+        .unset_is("none"),
+    option::parsed<&SwitchConfig::bridge_address, parse_interface_address>(
+        "bridge_address", Apply::restart, {},
+        "the bridge as a host on its own segment, `\"10.0.0.254/24\"`")
+        .unset_is("none"),
+    option::duration<&SwitchConfig::fdb_ageing>("fdb_ageing", Apply::reload, ages,
+                                                "when a station that is not heard is forgotten"),
+    option::integer<&SwitchConfig::fdb_capacity>("fdb_capacity", Apply::restart, {16, 1u << 20},
+                                                 "stations that are remembered"),
+    option::duration<&SwitchConfig::arp_timeout>("arp_timeout", Apply::reload, ages,
+                                                 "when a neighbour is asked for again"),
+    option::integer<&SwitchConfig::ecmp_seed>(
+        "ecmp_seed", Apply::reload, seeds,
+        "of the hash that spreads flows; 0 derives it from `id`"),
+    option::by_hand<SwitchConfig>("selection", Apply::reload, {},
+                                  "how one of several next hops is chosen")
+        .as(Form::table)
+        .unset_is("ECMP"),
+    option::by_hand<SwitchConfig>(
+        "bfd", Apply::reload, {},
+        "watches the next hops of static routes, `bfd = { interval = \"100ms\", multiplier = 3 }`")
+        .as(Form::table)
+        .unset_is("off"),
+    option::by_hand<SwitchConfig>("port", Apply::restart, "1 to 256", "a port")
+        .as(Form::tables)
+        .required(),
+    option::by_hand<SwitchConfig>("route", Apply::reload, {}, "a static route")
+        .as(Form::tables)
+        .unset_is("none"),
+    option::by_hand<SwitchConfig>("fdb", Apply::reload, {}, "a station on a bridged port")
+        .as(Form::tables)
+        .unset_is("none"),
+    option::by_hand<SwitchConfig>("arp", Apply::reload, {}, "a neighbour")
+        .as(Form::tables)
+        .unset_is("none"),
+};
 
 void read_route(Reader& reader, SwitchDraft& out) {
   auto& route = out.config.routes.emplace_back();
@@ -52,22 +103,16 @@ void read_arp(Reader& reader, SwitchDraft& out) {
 
 }  // namespace
 
+constinit const Options<BfdConfig> bfd_options = bfd_table;
+constinit const Options<SwitchConfig> switch_options = switch_table;
+
 void read_switch(Reader& reader, SwitchDraft& out) {
   const std::size_t errors_before = reader.errors();
   auto& config = out.config;
   out.source = &reader.source();
-  reader.require({"name", "id", "port"});
-  reader.name("name", config.name);
-  reader.integer<std::uint16_t>("id", config.id, {1, 65535});
-  reader.parsed("address", config.address, parse_ipv4);
-  reader.parsed("bridge_address", config.bridge_address, parse_interface_address);
-  reader.quantity("fdb_ageing", config.fdb_ageing, as_duration,
-                  Range<Duration>{seconds(1), hours(24 * 30)});
-  reader.integer("fdb_capacity", config.fdb_capacity, {16u, 1u << 20});
-  reader.quantity("arp_timeout", config.arp_timeout, as_duration,
-                  Range<Duration>{seconds(1), hours(24 * 30)});
-  reader.integer("ecmp_seed", config.ecmp_seed, {std::uint64_t{0}, seed_max});
-  reader.table("bfd", [&](Reader& child) { read_bfd(child, config.bfd); });
+  read_options(reader, switch_options, config);
+  reader.table("bfd",
+               [&](Reader& child) { read_options(child, bfd_options, config.bfd.emplace()); });
   reader.table("selection", [&](Reader& child) { read_selection(child, config.selection); });
   for (const auto* section : protocol_sections()) {
     reader.table(section->name, [&](Reader& child) { section->read(child, out); });

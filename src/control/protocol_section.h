@@ -4,7 +4,6 @@
 #include <any>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,23 +11,17 @@
 
 #include "control/config_draft.h"
 #include "control/config_reader.h"
+#include "control/options.h"
 #include "control/tree_support.h"
 #include "engine/settings.h"
 
 namespace tributary::control {
 
-// Settings by their path, as `config diff` shows them. What has its default value is listed too, so
-// that two configurations name the same settings.
-struct SettingText {
-  std::string text;
-  bool restart = false;  // cannot be put in force while the daemon runs
-};
-using SettingTexts = std::map<std::string, SettingText>;
-
 // What the configuration of a switch has to know of one protocol. Each protocol's folder defines
 // its own, `config_section`.
 struct ProtocolSection {
   std::string_view name;  // of the table: [switch.canary]
+  std::string_view help;  // one line for the reference
   // What its engine sends has the switch's own address.
   bool needs_address = false;
 
@@ -40,6 +33,8 @@ struct ProtocolSection {
   void (*check_fabric)(const ConfigDraft& draft, Diagnostics& diagnostics) = nullptr;
   // Lists the settings of a switch on which the protocol is on, below `path`.
   void (*list)(SettingTexts& out, const std::string& path, const switching::SwitchConfig& config);
+  // Its tables for the reference.
+  void (*describe)(OptionTables& out);
 
   // Packets that its engine may keep beside those of daemon.packets. Null: none.
   std::uint32_t (*packets)(const std::any& settings) = nullptr;

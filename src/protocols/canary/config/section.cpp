@@ -2,12 +2,14 @@
 // [switch.canary] and its jobs.
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "control/option_kinds.h"
 #include "control/protocol_section.h"
 #include "protocols/canary/engine/config.h"
 #include "protocols/canary/engine/partitions.h"
@@ -15,9 +17,11 @@
 namespace tributary::canary {
 namespace {
 
-using control::as_duration;
+namespace option = control::option;
+using control::Apply;
 using control::Diagnostics;
 using control::duration_text;
+using control::Option;
 using control::Range;
 using control::Reader;
 using control::SettingTexts;
@@ -27,12 +31,11 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// TOML integers are signed.
-constexpr std::uint64_t seed_max = std::numeric_limits<std::int64_t>::max();
 constexpr std::uint32_t id_max = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t descriptors_max = 1u << 20;
 constexpr std::size_t jobs_max = 1024;
 constexpr Range<Duration> timeouts{microseconds(1), seconds(10)};
+constexpr Range<Duration> ages{milliseconds(1), hours(1)};
 
 // [[switch.canary.job]]: the ports that it names, before they are looked up.
 struct JobDraft {
@@ -52,31 +55,107 @@ control::Parsed<Duration> parse_timeout(std::string_view text) {
   return duration;
 }
 
-void read_timeouts(Reader& reader, CanaryConfig& canary) {
+void read_timeout(Reader& reader, CanaryConfig& canary) {
   if (reader.is_text("timeout", "adaptive")) {
     canary.timeout.reset();
   } else {
     reader.quantity("timeout", canary.timeout,
                     control::Quantity<Duration>{parse_timeout, duration_text}, timeouts);
   }
-  reader.boolean("learn_contributions", canary.learn_contributions);
-  reader.quantity("timeout_min", canary.timeout_min, as_duration, timeouts);
-  if (!canary.learn_contributions) {
+}
+std::string timeout_text(const CanaryConfig& canary) {
+  return canary.timeout ? duration_text(*canary.timeout) : "adaptive";
+}
+
+constexpr Option<CanaryConfig> options[] = {
+    option::integer<&CanaryConfig::descriptors>(
+        "descriptors", Apply::restart, {1, descriptors_max},
+        "slots of the descriptor array, per core; a power of two"),
+    option::custom<CanaryConfig, read_timeout, timeout_text>(
+        "timeout", Apply::reload, "1us to 10s; `\"adaptive\"`",
+        "how long contributions to a block are waited for (the paper: 1 ms), or `\"adaptive\"`: as "
+        "long as the job's blocks before needed (mean + 4 deviations of the time from the first to "
+        "the last contribution), 1 ms while that is not known, and `timeout_min` while the job has "
+        "no other block here")
+        .as(control::Form::quoted),
+    option::duration<&CanaryConfig::timeout_min>("timeout_min", Apply::reload, timeouts,
+                                                 "the shortest adaptive timeout"),
+    option::duration<&CanaryConfig::timeout_max>(
+        "timeout_max", Apply::reload, timeouts,
+        "the longest adaptive timeout; without `learn_contributions` it is `\"20ms\"` unless it is "
+        "given"),
+    option::duration<&CanaryConfig::root_timeout>(
+        "root_timeout", Apply::reload, timeouts,
+        "the same on the last hop before the leader, where all contributions of a block pass: it "
+        "sends as soon as it has seen them all"),
+    option::boolean<&CanaryConfig::learn_contributions>(
+        "learn_contributions", Apply::reload,
+        "send a sum on as soon as as many contributions are in as the block before got here; "
+        "false: timeouts alone"),
+    option::duration<&CanaryConfig::reclaim_after>(
+        "reclaim_after", Apply::reload, ages,
+        "a block that has sent its sum and is that old makes room when another needs its slot"),
+    option::duration<&CanaryConfig::age_max>(
+        "age_max", Apply::reload, ages,
+        "when a block whose result never came is given up; not below `timeout`"),
+    option::integer<&CanaryConfig::job_quota>(
+        "job_quota", Apply::reload, {0, descriptors_max},
+        "descriptors that one job may hold, per core; 0: a quarter of `descriptors`, at least 64, "
+        "and no quota with `partitions`, whose parts are one. A job beyond it is not refused: its "
+        "further blocks go past the table, as after a collision"),
+    option::integer<&CanaryConfig::port_quota>(
+        "port_quota", Apply::reload, {0, descriptors_max},
+        "descriptors that packets received by one port may have begun, per core; 0: a quarter of "
+        "`descriptors`, at least 64, and no quota with `partitions`"),
+    option::integer<&CanaryConfig::partitions>(
+        "partitions", Apply::restart, {0, Partitions::count_max},
+        "divides the table among so many jobs, at most `descriptors`: those listed have their "
+        "part, the others are first come, first served; 0: all jobs share it"),
+    option::integer<&CanaryConfig::hash_seed>("hash_seed", Apply::restart, control::seeds,
+                                              "of the slot hash; 0 draws one at the start"),
+    option::by_hand<CanaryConfig>("job", Apply::reload, "up to 1024", "what one job may do")
+        .as(control::Form::tables)
+        .unset_is("none"),
+};
+
+constexpr Option<JobRule> job_options[] = {
+    option::integer<&JobRule::job>("id", Apply::reload, {0, id_max},
+                                   "of the job (`TRIBUTARY_JOB`, or what rank 0 drew)")
+        .required(),
+    option::by_hand<JobRule>(
+        "ports", Apply::reload, {},
+        "names of the ports of this switch that packets of the job are taken from, contributions "
+        "as well as results and what only passes; those that come by others are dropped as "
+        "`canary_not_allowed`")
+        .unset_is("all"),
+    option::integer<&JobRule::quota>("quota", Apply::reload, {0, descriptors_max},
+                                     "descriptors that this job may hold; default: `job_quota`")
+        .unset_is("default"),
+};
+
+void check_timeouts(Reader& reader, CanaryConfig& canary) {
+  if (!canary.learn_contributions && !reader.has("timeout_max")) {
     canary.timeout_max = std::max(CanaryConfig::timeout_max_unlearned, canary.timeout_min);
   }
-  reader.quantity("timeout_max", canary.timeout_max, as_duration, timeouts);
   if (canary.timeout_max < canary.timeout_min) {
     reader.error("timeout_max", "`timeout_max` is shorter than `timeout_min`",
                  "at least " + duration_text(canary.timeout_min));
   }
-  reader.quantity("root_timeout", canary.root_timeout, as_duration, timeouts);
-  reader.quantity("reclaim_after", canary.reclaim_after, as_duration,
-                  Range<Duration>{milliseconds(1), hours(1)});
-  reader.quantity("age_max", canary.age_max, as_duration,
-                  Range<Duration>{milliseconds(1), hours(1)});
   if (const auto longest = canary.timeout.value_or(canary.timeout_max); canary.age_max < longest) {
     reader.error("age_max", "`age_max` is shorter than the timeout",
                  "a descriptor outlives its timeout of " + duration_text(longest));
+  }
+}
+
+void check_table(Reader& reader, const CanaryConfig& canary) {
+  if (!std::has_single_bit(canary.descriptors)) {
+    const auto below = std::bit_floor(canary.descriptors);
+    reader.error("descriptors", "`descriptors` is not a power of two",
+                 "for example " + std::to_string(below) + " or " + std::to_string(below * 2));
+  }
+  if (canary.partitions > canary.descriptors) {
+    reader.error("partitions", "more `partitions` than `descriptors`",
+                 "at most " + std::to_string(canary.descriptors));
   }
 }
 
@@ -84,30 +163,16 @@ void read_job(Reader& reader, CanaryConfig& canary, Draft& drafts) {
   auto& rule = canary.jobs.emplace_back();
   auto& draft = drafts.jobs.emplace_back();
   draft.source = &reader.source();
-  reader.require({"id"});
-  reader.integer("id", rule.job, {0u, id_max});
+  control::read_options(reader, job_options, rule);
   draft.ports = reader.names("ports");
-  reader.integer("quota", rule.quota, {0u, descriptors_max});
 }
 
 void read(Reader& reader, SwitchDraft& out) {
   auto& canary = out.config.protocols.emplace<CanaryConfig>();
   auto& draft = out.drafts.emplace<Draft>();
-  reader.integer("descriptors", canary.descriptors, {1u, descriptors_max});
-  if (!std::has_single_bit(canary.descriptors)) {
-    const auto below = std::bit_floor(canary.descriptors);
-    reader.error("descriptors", "`descriptors` is not a power of two",
-                 "for example " + std::to_string(below) + " or " + std::to_string(below * 2));
-  }
-  read_timeouts(reader, canary);
-  reader.integer("job_quota", canary.job_quota, {0u, descriptors_max});
-  reader.integer("port_quota", canary.port_quota, {0u, descriptors_max});
-  reader.integer("partitions", canary.partitions, {0u, Partitions::count_max});
-  if (canary.partitions > canary.descriptors) {
-    reader.error("partitions", "more `partitions` than `descriptors`",
-                 "at most " + std::to_string(canary.descriptors));
-  }
-  reader.integer("hash_seed", canary.hash_seed, {std::uint64_t{0}, seed_max});
+  control::read_options(reader, options, canary);
+  check_table(reader, canary);
+  check_timeouts(reader, canary);
   reader.tables("job", [&](Reader& child) { read_job(child, canary, draft); });
   if (canary.jobs.size() > jobs_max) {
     reader.error("job", "more than " + std::to_string(jobs_max) + " jobs");
@@ -142,40 +207,32 @@ void check(SwitchDraft& draft, Diagnostics& diagnostics) {
   }
 }
 
-void list_job(SettingTexts& out, const std::string& path, const JobRule& job,
-              const switching::SwitchConfig& config) {
-  const auto ports = control::ports_text(job.ports, config);
-  out[path] = {"ports " + (ports.empty() ? "all" : ports) + " quota " +
-               (job.quota == 0 ? "default" : std::to_string(job.quota))};
-}
-
 void list(SettingTexts& out, const std::string& path, const switching::SwitchConfig& config) {
   const auto& canary = config.protocols.get<CanaryConfig>();
-  const auto put = [&](const char* key, std::string text) { out[path + key] = {std::move(text)}; };
-  const auto put_fixed = [&](const char* key, std::uint64_t value) {
-    out[path + key] = {std::to_string(value), true};
-  };
-  put_fixed(" descriptors", canary.descriptors);
-  put_fixed(" partitions", canary.partitions);
-  put_fixed(" hash_seed", canary.hash_seed);
-  put(" timeout", canary.timeout ? duration_text(*canary.timeout) : "adaptive");
-  put(" timeout_min", duration_text(canary.timeout_min));
-  put(" timeout_max", duration_text(canary.timeout_max));
-  put(" root_timeout", duration_text(canary.root_timeout));
-  put(" learn_contributions", canary.learn_contributions ? "true" : "false");
-  put(" reclaim_after", duration_text(canary.reclaim_after));
-  put(" age_max", duration_text(canary.age_max));
-  put(" job_quota", std::to_string(canary.job_quota));
-  put(" port_quota", std::to_string(canary.port_quota));
+  control::list_options(out, path, options, canary);
   for (const auto& job : canary.jobs) {
-    list_job(out, path + " job " + std::to_string(job.job), job, config);
+    const auto ports = control::ports_text(job.ports, config);
+    const auto rest = control::options_line({job_options + 1, std::end(job_options)}, job);
+    out[path + " job " + std::to_string(job.job)] = {"ports " + (ports.empty() ? "all" : ports) +
+                                                     " " + rest};
   }
+}
+
+void describe(control::OptionTables& out) {
+  control::describe_options<CanaryConfig>(options, add_table(out, "[switch.canary]"));
+  control::describe_options<JobRule>(job_options, add_table(out, "[[switch.canary.job]]"));
 }
 
 }  // namespace
 
 extern const control::ProtocolSection config_section;
 constexpr control::ProtocolSection config_section{
-    .name = "canary", .needs_address = true, .read = read, .check = check, .list = list};
+    .name = "canary",
+    .help = "the Canary engine; without it Canary packets are ordinary UDP",
+    .needs_address = true,
+    .read = read,
+    .check = check,
+    .list = list,
+    .describe = describe};
 
 }  // namespace tributary::canary

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <any>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "control/option_kinds.h"
 #include "control/protocol_section.h"
 #include "protocols/netreduce/controller/rings.h"
 #include "protocols/netreduce/engine/config.h"
@@ -17,12 +19,15 @@
 namespace tributary::netreduce {
 namespace {
 
+namespace option = control::option;
+using control::Apply;
 using control::Diagnostics;
+using control::Form;
+using control::Option;
 using control::Reader;
 using control::SettingTexts;
 using control::SwitchDraft;
 
-constexpr control::Range<std::uint32_t> packet_memory_range{0, 1u << 20};
 constexpr std::uint32_t id_max = std::numeric_limits<std::uint32_t>::max();
 
 struct Draft {
@@ -31,31 +36,93 @@ struct Draft {
   std::vector<const toml::table*> rings;  // [[switch.netreduce.ring]], in the configuration's order
 };
 
-void read_ring(Reader& reader, RingConfig& ring) {
-  reader.require({"id", "members"});
-  reader.integer("id", ring.id, {0u, id_max});
-  reader.list("members", ring.members, control::parse_ip);
-  reader.integer<std::uint16_t>("window", ring.window, {1, wire::ring_window_max});
-  reader.integer<std::uint16_t>("message_packets", ring.message_packets,
-                                {1, wire::ring_message_packets_max});
-  reader.integer<std::uint16_t>("mtu", ring.mtu, {256, 4096});
-  reader.list("local", ring.local, control::parse_ip);
+std::string addresses_text(const std::vector<wire::IpAddress>& addresses) {
+  std::string text;
+  for (const auto& address : addresses) {
+    text += (text.empty() ? "" : ", ") + control::to_string(address);
+  }
+  return text;
+}
+
+// As options_line() goes on: "a, b rack c".
+std::string racks_text(const RingConfig& ring) {
+  std::string text;
+  for (const auto& rack : ring.racks) {
+    text += (text.empty() ? "" : " rack ") + addresses_text(rack);
+  }
+  return text;
+}
+void read_racks(Reader& reader, RingConfig& ring) {
   reader.tables("rack", [&ring](Reader& child) {
     child.require({"members"});
     child.list("members", ring.racks.emplace_back(), control::parse_ip);
   });
-  reader.parsed("parent", ring.parent, control::parse_ipv4);
 }
+
+std::string memory_text(const NetReduceConfig& netreduce) {
+  return netreduce.packet_memory > netreduce.slots() ? std::to_string(netreduce.packet_memory)
+                                                     : "that of its rings";
+}
+void read_memory(Reader& reader, NetReduceConfig& netreduce) {
+  reader.integer("packet_memory", netreduce.packet_memory, {0, 1u << 20});
+}
+
+constexpr Option<NetReduceConfig> options[] = {
+    option::custom<NetReduceConfig, read_memory, memory_text>(
+        "packet_memory", Apply::reload, "0 to 1048576",
+        "packets that all rings together may hold, those that a [controller](fabric.md) sets up "
+        "included; a ring needs 2 x `window` x `message_packets` x members behind the switch. A "
+        "reload does not raise it"),
+    option::by_hand<NetReduceConfig>("ring", Apply::reload, {}, "one ring of a job")
+        .as(Form::tables)
+        .unset_is("none"),
+};
+
+constexpr Option<RingConfig> ring_options[] = {
+    option::integer<&RingConfig::id>("id", Apply::reload, {0, id_max},
+                                     "of the ring, in the INA header ([wire format]"
+                                     "(wire/netreduce.md#gradient-messages-and-the-ina-header))")
+        .required(),
+    option::list<&RingConfig::members, control::parse_ip>(
+        "members", Apply::reload, "2 to 64, each once",
+        "addresses of the ranks, in their order: each sends to the next, the last to the first; "
+        "IPv4 or, between bridged ports, IPv6")
+        .required(),
+    option::integer<&RingConfig::window>(
+        "window", Apply::reload, {1, wire::ring_window_max},
+        "messages that a rank may have open, the paper's N: at least round-trip time x rate / "
+        "message"),
+    option::integer<&RingConfig::message_packets>("message_packets", Apply::reload,
+                                                  {1, wire::ring_message_packets_max},
+                                                  "of the longest message"),
+    option::integer<&RingConfig::mtu>("mtu", Apply::reload, {256, 4096},
+                                      "payload bytes of a packet, a power of two: the path MTU of "
+                                      "the job's queue pairs"),
+    option::list<&RingConfig::local, control::parse_ip>(
+        "local", Apply::reload, {},
+        "of a ring that spans several racks: members whose packets come to this switch as they "
+        "were sent; all, without `rack`"),
+    option::custom<RingConfig, read_racks, racks_text>(
+        "rack", Apply::reload, {},
+        "with `members`: those behind a switch below this one that adds up "
+        "what leaves them")
+        .as(Form::tables)
+        .unset_is("none"),
+    option::parsed<&RingConfig::parent, control::parse_ipv4>(
+        "parent", Apply::reload, {},
+        "address of the switch above, where what leaves this one meets that of others; without "
+        "it all members are below"),
+};
 
 void read(Reader& reader, SwitchDraft& out) {
   auto& netreduce = out.config.protocols.emplace<NetReduceConfig>();
   auto& rings = netreduce.rings;
   auto& draft = out.drafts.emplace<Draft>();
   draft.source = &reader.source();
-  reader.integer("packet_memory", netreduce.packet_memory, packet_memory_range);
+  control::read_options(reader, options, netreduce);
   reader.tables("ring", [&](Reader& child) {
     draft.rings.push_back(&child.source());
-    read_ring(child, rings.emplace_back());
+    control::read_options(child, ring_options, rings.emplace_back());
   });
 }
 
@@ -107,34 +174,18 @@ void check_fabric(const control::ConfigDraft& draft, Diagnostics& diagnostics) {
   }
 }
 
-std::string addresses_text(const std::vector<wire::IpAddress>& addresses) {
-  std::string text;
-  for (const auto& address : addresses) {
-    text += (text.empty() ? "" : ", ") + control::to_string(address);
-  }
-  return text;
-}
-
-// Of a ring that spans several racks, what lies where.
-std::string places_text(const RingConfig& ring) {
-  std::string text = ring.local.empty() ? "" : " local " + addresses_text(ring.local);
-  for (const auto& rack : ring.racks) {
-    text += " rack " + addresses_text(rack);
-  }
-  return text + (ring.parent ? " parent " + control::to_string(*ring.parent) : "");
-}
-
 void list(SettingTexts& out, const std::string& path, const switching::SwitchConfig& config) {
   const auto& netreduce = config.protocols.get<NetReduceConfig>();
-  out[path + " packet_memory"] = {netreduce.packet_memory > netreduce.slots()
-                                      ? std::to_string(netreduce.packet_memory)
-                                      : std::string("that of its rings")};
+  control::list_options(out, path, options, netreduce);
   for (const auto& ring : netreduce.rings) {
-    out[path + " ring " + std::to_string(ring.id)] = {
-        "members " + addresses_text(ring.members) + " window " + std::to_string(ring.window) +
-        " message_packets " + std::to_string(ring.message_packets) + " mtu " +
-        std::to_string(ring.mtu) + places_text(ring)};
+    const auto line = control::options_line({ring_options + 1, std::end(ring_options)}, ring);
+    out[path + " ring " + std::to_string(ring.id)] = {line};
   }
+}
+
+void describe(control::OptionTables& out) {
+  control::describe_options<NetReduceConfig>(options, add_table(out, "[switch.netreduce]"));
+  control::describe_options<RingConfig>(ring_options, add_table(out, "[[switch.netreduce.ring]]"));
 }
 
 std::uint32_t packets(const std::any& settings) {
@@ -156,13 +207,16 @@ std::uint64_t frames_at_once(const std::any& settings) {
 }  // namespace
 
 extern const control::ProtocolSection config_section;
-constexpr control::ProtocolSection config_section{.name = "netreduce",
-                                                  .read = read,
-                                                  .check = check,
-                                                  .check_fabric = check_fabric,
-                                                  .list = list,
-                                                  .packets = packets,
-                                                  .frames_at_once = frames_at_once,
-                                                  .trees = &ring_support};
+constexpr control::ProtocolSection config_section{
+    .name = "netreduce",
+    .help = "the NetReduce engine; without it all of RoCE is ordinary UDP",
+    .read = read,
+    .check = check,
+    .check_fabric = check_fabric,
+    .list = list,
+    .describe = describe,
+    .packets = packets,
+    .frames_at_once = frames_at_once,
+    .trees = &ring_support};
 
 }  // namespace tributary::netreduce

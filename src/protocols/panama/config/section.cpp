@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // [switch.panama] and its trees.
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "control/option_kinds.h"
 #include "control/protocol_section.h"
 #include "protocols/panama/controller/trees.h"
 #include "protocols/panama/engine/config.h"
@@ -13,15 +15,17 @@
 namespace tributary::panama {
 namespace {
 
+namespace option = control::option;
+using control::Apply;
 using control::Diagnostics;
-using control::Range;
+using control::Form;
+using control::Option;
 using control::Reader;
 using control::SettingTexts;
 using control::SwitchDraft;
 
 constexpr std::uint32_t job_max = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint16_t count_max = std::numeric_limits<std::uint16_t>::max() - 1;
-constexpr Range<std::uint32_t> packet_memory_range{initial_window, 16384};
 
 using Names = std::vector<std::pair<std::string, control::Position>>;
 
@@ -36,31 +40,77 @@ struct Draft {
   std::vector<TreeDraft> trees;  // in the order of the configuration's
 };
 
+constexpr Option<PanamaConfig> options[] = {
+    option::integer<&PanamaConfig::packet_memory>(
+        "packet_memory", Apply::restart, {initial_window, 16384},
+        "packets that may wait for others at one port, per core: the accelerator's buffer of the "
+        "paper. Each tree owns 2 of them, active trees share the rest"),
+    option::by_hand<PanamaConfig>("tree", Apply::reload, "as many as there are pairs of packets",
+                                  "the switch's place in one tree")
+        .as(Form::tables)
+        .unset_is("none"),
+};
+
+// The path of a tree's setting has the first two, the ports are named by their switch.
+constexpr std::size_t tree_options_listed = 5;
+constexpr Option<TreeConfig> tree_options[] = {
+    option::integer<&TreeConfig::job>("job", Apply::reload, {0, job_max},
+                                      "the job (`TRIBUTARY_JOB`), from 1")
+        .required(),
+    option::integer<&TreeConfig::tree>("tree", Apply::reload, {0, count_max},
+                                       "number of the tree in its job")
+        .required(),
+    option::parsed<&TreeConfig::group, control::parse_group>(
+        "group", Apply::reload, "a multicast address outside 224.0.0.0/24",
+        "the tree's multicast group, one for each tree")
+        .required(),
+    option::by_hand<TreeConfig>("children", Apply::reload, "1 to 64 ports",
+                                "names of the ports that are waited for: one worker of the job, or "
+                                "one switch of the tree, behind each")
+        .required(),
+    option::by_hand<TreeConfig>("parent", Apply::reload, "not a child",
+                                "name of the port towards the root; none: this switch is the root")
+        .unset_is("none"),
+    option::integer<&TreeConfig::workers>("workers", Apply::reload, {1, count_max}, "of the job")
+        .required(),
+    option::integer<&TreeConfig::workers_below>(
+        "workers_below", Apply::reload, {1, count_max},
+        "of those, how many are below this switch: one per child at least, at the root all")
+        .required(),
+    option::integer<&TreeConfig::quorum>(
+        "quorum", Apply::reload, {1, count_max},
+        "partial aggregation: workers that a result needs, `workers` at most; who comes later is "
+        "counted and not added, unless the sum is still on its way up")
+        .unset_is("`workers`"),
+    option::list<&TreeConfig::child_addresses, control::parse_ipv4>(
+        "child_addresses", Apply::reload, "IPv4 addresses",
+        "the IPv4 sources of what the children send, one for each in turn: a worker's, or the "
+        "`address` of the switch below; not given: any. Packets from others are dropped "
+        "(`panama_wrong_port`)"),
+    option::parsed<&TreeConfig::parent_address, control::parse_ipv4>(
+        "parent_address", Apply::reload, "an IPv4 address",
+        "the source of what comes from the parent: its `address`; not given: any"),
+};
+
 void read_tree(Reader& reader, PanamaConfig& panama, Draft& drafts) {
   auto& tree = panama.trees.emplace_back();
   auto& draft = drafts.trees.emplace_back();
   draft.source = &reader.source();
-  reader.require({"job", "tree", "group", "children", "workers", "workers_below"});
-  reader.integer("job", tree.job, {0u, job_max});
-  reader.integer<std::uint16_t>("tree", tree.tree, {0, count_max});
-  reader.parsed("group", tree.group, control::parse_group);
+  control::read_options(reader, tree_options, tree);
   draft.children = reader.names("children");
   draft.parent = reader.names("parent");
   if (draft.parent.size() != 1 && reader.has("parent")) {
     reader.error("parent", "`parent` is to name one port", "leave it out at the root");
   }
-  reader.integer<std::uint16_t>("workers", tree.workers, {1, count_max});
-  reader.integer<std::uint16_t>("workers_below", tree.workers_below, {1, count_max});
-  tree.quorum = tree.workers;
-  reader.integer<std::uint16_t>("quorum", tree.quorum, {1, count_max});
-  reader.list("child_addresses", tree.child_addresses, control::parse_ipv4);
-  reader.parsed("parent_address", tree.parent_address, control::parse_ipv4);
+  if (!reader.has("quorum")) {
+    tree.quorum = tree.workers;
+  }
 }
 
 void read(Reader& reader, SwitchDraft& out) {
   auto& panama = out.config.protocols.emplace<PanamaConfig>();
   auto& draft = out.drafts.emplace<Draft>();
-  reader.integer("packet_memory", panama.packet_memory, packet_memory_range);
+  control::read_options(reader, options, panama);
   reader.tables("tree", [&](Reader& child) { read_tree(child, panama, draft); });
 }
 
@@ -94,38 +144,34 @@ void check(SwitchDraft& draft, Diagnostics& diagnostics) {
   }
 }
 
-// Where what is added up has to come from; nothing if it may come from anywhere.
-std::string sources_text(const TreeConfig& tree) {
-  std::string text;
-  for (const auto address : tree.child_addresses) {
-    text += (text.empty() ? " child_addresses " : ",") + control::to_string(address);
-  }
-  return text + (tree.parent_address.is_unspecified()
-                     ? ""
-                     : " parent_address " + control::to_string(tree.parent_address));
-}
-
 void list(SettingTexts& out, const std::string& path, const switching::SwitchConfig& config) {
   const auto& panama = config.protocols.get<PanamaConfig>();
-  out[path + " packet_memory"] = {std::to_string(panama.packet_memory), true};
+  control::list_options(out, path, options, panama);
   for (const auto& tree : panama.trees) {
     out[path + " tree " + std::to_string(tree.job) + "/" + std::to_string(tree.tree)] = {
         "group " + control::to_string(tree.group) + " children " +
         control::ports_text(tree.children, config) + " parent " +
-        (tree.parent ? config.ports[*tree.parent].name : "none") + " workers " +
-        std::to_string(tree.workers) + " workers_below " + std::to_string(tree.workers_below) +
-        " quorum " + std::to_string(tree.quorum) + sources_text(tree)};
+        (tree.parent ? config.ports[*tree.parent].name : "none") + " " +
+        control::options_line({tree_options + tree_options_listed, std::end(tree_options)}, tree)};
   }
+}
+
+void describe(control::OptionTables& out) {
+  control::describe_options<PanamaConfig>(options, add_table(out, "[switch.panama]"));
+  control::describe_options<TreeConfig>(tree_options, add_table(out, "[[switch.panama.tree]]"));
 }
 
 }  // namespace
 
 extern const control::ProtocolSection config_section;
-constexpr control::ProtocolSection config_section{.name = "panama",
-                                                  .needs_address = true,
-                                                  .read = read,
-                                                  .check = check,
-                                                  .list = list,
-                                                  .trees = &tree_support};
+constexpr control::ProtocolSection config_section{
+    .name = "panama",
+    .help = "the PANAMA engine; without it PANAMA packets are ordinary UDP",
+    .needs_address = true,
+    .read = read,
+    .check = check,
+    .list = list,
+    .describe = describe,
+    .trees = &tree_support};
 
 }  // namespace tributary::panama

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// [[switch.port]], and impairments; what a port is attached to is in config_port.cpp.
+
+#include "control/config_options.h"
+#include "control/option_kinds.h"
+
+namespace tributary::control {
+namespace {
+
+using forwarding::FlowControl;
+using forwarding::FlowControlConfig;
+using forwarding::ImpairmentConfig;
+using forwarding::LearningConfig;
+using forwarding::PortConfig;
+using forwarding::QueueConfig;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr Limits queue_bytes{2 * 1024, 1024 * 1024 * 1024};
+constexpr Range<Duration> delays{Duration{0}, seconds(10)};
+
+constexpr Word<bool> learn_words[] = {{"on", true}, {"off", false}};
+constexpr Word<FlowControl> flow_words[] = {
+    {name(FlowControl::off), FlowControl::off},
+    {name(FlowControl::pause), FlowControl::pause},
+    {name(FlowControl::pfc), FlowControl::pfc},
+};
+
+constexpr Option<PortConfig> port_table[] = {
+    option::label<&PortConfig::name>("name", Apply::restart, "unique in the switch").required(),
+    option::parsed<&PortConfig::address, parse_interface_address>(
+        "address", Apply::restart, "/4 to /32",
+        "`\"10.1.1.1/24\"`; no two interfaces of a switch share a prefix, no address occurs twice. "
+        "Without it the port is bridged")
+        .unset_is("none"),
+    option::parsed<&PortConfig::mac, parse_mac>("mac", Apply::restart, {},
+                                                "of the port; not a group address")
+        .unset_is("automatic"),
+    option::integer<&PortConfig::mtu>("mtu", Apply::restart, {mtu_min, mtu_max},
+                                      "bytes of IP; equal at both ends of a link"),
+    option::by_hand<PortConfig>("impair", Apply::reload, {},
+                                "a bad cable, both directions; or `impair_in`, `impair_out`")
+        .as(Form::table)
+        .unset_is("none"),
+};
+
+constexpr Option<LearningConfig> learning_table[] = {
+    option::words<&LearningConfig::on, learn_words>(
+        "learn", Apply::reload,
+        "`\"off\"`: the bridge learns no addresses behind this port, which is a bridged one"),
+    option::integer<&LearningConfig::addresses_max>(
+        "addresses_max", Apply::reload, {1, 1u << 20},
+        "most addresses that the bridge learns behind this port, which is a bridged one; frames "
+        "with others are dropped")
+        .unset_is("unlimited"),
+};
+
+constexpr Option<QueueConfig> queue_table[] = {
+    option::rate<&QueueConfig::rate_bps>(
+        "rate", Apply::reload, {10'000, 1'000'000'000'000},
+        "shapes what leaves, `\"200Mbit\"`, counting 24 bytes of line overhead per frame")
+        .unset_is("unlimited"),
+    option::size<&QueueConfig::capacity_bytes>(
+        "queue", Apply::reload, queue_bytes,
+        "capacity of the egress queue, at least one frame; the tail is dropped beyond it"),
+    option::integer<&QueueConfig::ecn_threshold_packets>(
+        "ecn_threshold", Apply::reload, {0, 1u << 20},
+        "packets in the queue from which ECN-capable packets are marked; 0: never"),
+};
+
+constexpr Option<FlowControlConfig> flow_table[] = {
+    option::words<&FlowControlConfig::mode, flow_words>(
+        "flow_control", Apply::reload,
+        "`\"pause\"`: IEEE 802.3x, `\"pfc\"`: by priority class (IEEE 802.1Qbb); the same at both "
+        "ends of a cable"),
+    option::size<&FlowControlConfig::xoff_bytes>(
+        "pause_xoff", Apply::reload, queue_bytes,
+        "bytes that came in by this port and wait in the switch, above which its neighbour is "
+        "asked for silence; automatic: what leaves the headroom")
+        .unset_is("automatic"),
+    option::size<&FlowControlConfig::xon_bytes>(
+        "pause_xon", Apply::reload, queue_bytes,
+        "and from which on it may go on, below `pause_xoff`; automatic: half of that")
+        .unset_is("automatic"),
+    option::duration<&FlowControlConfig::reaction>(
+        "pause_reaction", Apply::reload, {microseconds(1), milliseconds(100)},
+        "from there until the neighbour has ceased to send"),
+};
+
+constexpr Option<ImpairmentConfig> impairment_table[] = {
+    option::probability<&ImpairmentConfig::loss>("loss", Apply::reload,
+                                                 "probability that a packet is lost"),
+    option::probability<&ImpairmentConfig::duplicate>("duplicate", Apply::reload,
+                                                      "that it comes twice"),
+    option::probability<&ImpairmentConfig::corrupt>("corrupt", Apply::reload,
+                                                    "that one of its bits is flipped"),
+    option::probability<&ImpairmentConfig::reorder>(
+        "reorder", Apply::reload,
+        "that it is held back until `reorder_gap` later ones have passed"),
+    option::integer<&ImpairmentConfig::reorder_gap>("reorder_gap", Apply::reload, {1, 64},
+                                                    "how many have to pass"),
+    option::duration<&ImpairmentConfig::delay>("delay", Apply::reload, delays,
+                                               "every packet is late by this"),
+    option::duration<&ImpairmentConfig::jitter>("jitter", Apply::reload, delays,
+                                                "plus up to this, drawn for each"),
+    option::integer<&ImpairmentConfig::seed>("seed", Apply::reload, seeds,
+                                             "the same seed spoils the same packets"),
+};
+
+}  // namespace
+
+constinit const Options<PortConfig> port_options = port_table;
+constinit const Options<LearningConfig> learning_options = learning_table;
+constinit const Options<QueueConfig> queue_options = queue_table;
+constinit const Options<FlowControlConfig> flow_options = flow_table;
+constinit const Options<ImpairmentConfig> impairment_options = impairment_table;
+
+}  // namespace tributary::control

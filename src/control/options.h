@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "control/config_reader.h"
+
+namespace tributary::control {
+
+// Settings by their path, as `config diff` shows them. What has its default value is listed too, so
+// that two configurations name the same settings.
+struct SettingText {
+  std::string text;
+  bool restart = false;  // cannot be put in force while the daemon runs
+};
+using SettingTexts = std::map<std::string, SettingText>;
+
+// When a change takes effect: with a reload, or when the daemon starts again.
+enum class Apply : std::uint8_t { reload, restart };
+
+// How the value is written: as it is, in quotes, or as a table, or several, of its own:
+// [switch.bfd], [[switch.port]].
+enum class Form : std::uint8_t { plain, quoted, table, tables };
+
+using Limits = Range<std::uint64_t>;
+// Of seeds: all of TOML's integers, which are signed, from 0.
+inline constexpr Limits seeds{0, std::numeric_limits<std::int64_t>::max()};
+
+// One option of a table of the configuration, said once: how it is read, what `config diff` shows
+// and its row in the reference follow from it. What a row cannot say, as how two options go
+// together, is code beside the table.
+template <class Config>
+struct Option {
+  std::string_view key;
+  Apply apply = Apply::reload;
+  std::string_view help{};
+  Form form = Form::plain;
+  bool is_required = false;
+  std::string_view unset{};   // what is shown for a value that is not given, or zero
+  std::string_view values{};  // that there are, where no limits say it
+  Limits limits{0, 0};
+  // Null: code beside the table reads the key, or lists it.
+  void (*read)(const Option& option, Reader& reader, Config& out) = nullptr;
+  std::string (*text)(const Option& option, const Config& config) = nullptr;
+  std::string (*range)(const Limits& limits) = nullptr;
+
+  constexpr Option required() const {
+    auto copy = *this;
+    copy.is_required = true;
+    return copy;
+  }
+  constexpr Option unset_is(std::string_view shown) const {
+    auto copy = *this;
+    copy.unset = shown;
+    return copy;
+  }
+  constexpr Option as(Form written) const {
+    auto copy = *this;
+    copy.form = written;
+    return copy;
+  }
+};
+template <class Config>
+using Options = std::span<const Option<Config>>;
+
+template <class Config>
+void read_options(Reader& reader, std::type_identity_t<Options<Config>> options, Config& out) {
+  for (const auto& option : options) {
+    if (option.is_required) {
+      reader.require({option.key});
+    }
+  }
+  for (const auto& option : options) {
+    if (option.read != nullptr) {
+      option.read(option, reader, out);
+    }
+  }
+}
+
+// Each option a setting of its own, below `path`.
+template <class Config>
+void list_options(SettingTexts& out, const std::string& path,
+                  std::type_identity_t<Options<Config>> options, const Config& config) {
+  for (const auto& option : options) {
+    if (option.text != nullptr) {
+      out[path + " " + std::string(option.key)] = {option.text(option, config),
+                                                   option.apply == Apply::restart};
+    }
+  }
+}
+
+// All of them as one setting: "window 2 mtu 1024". What is empty is left out.
+template <class Config>
+std::string options_line(std::type_identity_t<Options<Config>> options, const Config& config) {
+  std::string line;
+  for (const auto& option : options) {
+    const auto text = option.text != nullptr ? option.text(option, config) : std::string();
+    if (!text.empty()) {
+      line += (line.empty() ? "" : " ") + std::string(option.key) + " " + text;
+    }
+  }
+  return line;
+}
+
+// What the reference says of an option.
+struct OptionRow {
+  std::string key;
+  std::string help;
+  std::string fallback;  // its default
+  std::string range;
+  Apply apply = Apply::reload;
+};
+struct OptionTable {
+  std::string name;  // "[switch.canary]"
+  std::vector<OptionRow> rows;
+};
+using OptionTables = std::vector<OptionTable>;
+OptionTable& add_table(OptionTables& tables, std::string name);
+
+// `key` as the reference shows it: with a `*` where it is required, with its path where it is a
+// table in `table`.
+std::string shown_key(std::string_view table, std::string_view key, Form form, bool required);
+// `value` in the marks of code, and in quotes.
+std::string as_quoted(std::string_view value);
+
+template <class Config>
+void describe_options(Options<Config> options, OptionTable& out) {
+  const Config defaults{};
+  for (const auto& option : options) {
+    const bool has_default = option.text != nullptr && !option.is_required;
+    const auto given = has_default ? option.text(option, defaults) : std::string();
+    const auto value = given.empty() ? std::string(option.unset) : given;
+    const bool quoted = option.form == Form::quoted && value != option.unset;
+    out.rows.push_back(
+        {shown_key(out.name, option.key, option.form, option.is_required), std::string(option.help),
+         quoted ? as_quoted(value) : value,
+         option.range != nullptr ? option.range(option.limits) : std::string(option.values),
+         option.apply});
+  }
+}
+
+// As tables of Markdown, each below a heading with its name.
+std::string to_markdown(const OptionTables& tables);
+
+}  // namespace tributary::control
