@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "control/loader.h"
+#include "control/reference.h"
 #include "logging.h"
 #include "serve.h"
 
@@ -20,6 +21,13 @@ int run(int argc, char** argv) {
   app.add_flag("--check", check, "Check the configuration and exit: 0 if it is good, else 1");
   app.add_option("--log-level", log_level, "Instead of the configuration's")
       ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error", "critical", "off"}));
+  app.add_flag_callback(
+      "--reference",
+      [] {
+        std::fputs(tributary::control::reference_text().c_str(), stdout);
+        throw CLI::Success();
+      },
+      "Print the options of a configuration and the counters of ports, as tables, and exit");
   app.set_version_flag("--version", "tributaryd " TRIBUTARY_VERSION);
   try {
     app.parse(argc, argv);

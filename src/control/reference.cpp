@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "control/reference.h"
+
+#include "control/config_options.h"
+#include "control/protocol_section.h"
+#include "forwarding/port_counters.h"
+
+namespace tributary::control {
+namespace {
+
+void describe_switch(OptionTables& tables) {
+  auto& table = add_table(tables, "[[switch]]");
+  describe_options(switch_options, table);
+  for (const auto* section : protocol_sections()) {
+    table.rows.push_back({shown_key(table.name, section->name, Form::table, false),
+                          std::string(section->help),
+                          "off",
+                          {},
+                          Apply::restart});
+  }
+}
+
+void describe_port(OptionTables& tables) {
+  auto& table = add_table(tables, "[[switch.port]]");
+  describe_options(port_options, table);
+  describe_options(learning_options, table);
+  describe_options(queue_options, table);
+  describe_options(flow_options, table);
+}
+
+std::string port_counters_text() {
+  std::string text = "\n## Counters of a port\n\n| counter | meaning |\n|---|---|\n";
+  for (const auto& figure : forwarding::port_figures) {
+    text += "| `" + std::string(figure.name) + "` | " + std::string(figure.help) + " |\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string reference_text() {
+  OptionTables tables;
+  describe_options(daemon_options, add_table(tables, "[daemon]"));
+  describe_switch(tables);
+  auto& selection = add_table(tables, "[switch.selection]");
+  describe_options(policy_options, selection);
+  describe_options(selection_options, selection);
+  describe_options(bfd_options, add_table(tables, "[switch.bfd]"));
+  describe_port(tables);
+  describe_options(impairment_options, add_table(tables, "[switch.port.impair]"));
+  for (const auto* section : protocol_sections()) {
+    section->describe(tables);
+  }
+  return to_markdown(tables) + port_counters_text();
+}
+
+}  // namespace tributary::control

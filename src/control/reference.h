@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+namespace tributary::control {
+
+// Every option of a configuration, with its default, its range, and whether a reload takes it, and
+// the counters of ports: tables of Markdown, of which docs/reference is made.
+std::string reference_text();
+
+}  // namespace tributary::control
