@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -19,8 +20,9 @@ int run(int argc, char** argv) {
   bool check = false;
   app.add_option("--config,-c", file, "Configuration (TOML)")->required()->type_name("FILE");
   app.add_flag("--check", check, "Check the configuration and exit: 0 if it is good, else 1");
+  const auto& levels = tributary::control::log_levels;
   app.add_option("--log-level", log_level, "Instead of the configuration's")
-      ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error", "critical", "off"}));
+      ->check(CLI::IsMember(std::vector<std::string>(levels.begin(), levels.end())));
   app.add_flag_callback(
       "--reference",
       [] {

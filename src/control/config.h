@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -81,6 +83,9 @@ inline std::uint16_t queues_of(const DeviceConfig& device) {
   };
   return std::visit(queues, device);
 }
+
+inline constexpr std::array<std::string_view, 7> log_levels{"trace", "debug",    "info", "warning",
+                                                            "error", "critical", "off"};
 
 enum class IdlePolicy : std::uint8_t { adaptive, poll };
 enum class Hugepages : std::uint8_t { automatic, never, always };

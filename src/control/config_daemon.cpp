@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // [daemon], and [[link]].
 #include <algorithm>
+#include <array>
 
 #include "control/config_draft.h"
 #include "control/config_options.h"
@@ -20,9 +21,13 @@ constexpr Word<IdlePolicy> idle_words[] = {{"adaptive", IdlePolicy::adaptive},
                                            {"poll", IdlePolicy::poll}};
 constexpr Word<Hugepages> hugepages_words[] = {
     {"auto", Hugepages::automatic}, {"never", Hugepages::never}, {"always", Hugepages::always}};
-constexpr Word<std::string_view> log_levels[] = {
-    {"trace", "trace"}, {"debug", "debug"},       {"info", "info"}, {"warning", "warning"},
-    {"error", "error"}, {"critical", "critical"}, {"off", "off"}};
+constexpr auto level_words = [] {
+  std::array<Word<std::string_view>, log_levels.size()> words;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    words[i] = {log_levels[i], log_levels[i]};
+  }
+  return words;
+}();
 
 void read_cores(Reader& reader, DaemonConfig& out) {
   auto& cores = out.cores;
@@ -98,7 +103,7 @@ constexpr Option<DaemonConfig> options[] = {
         "file in which trees that are installed while the daemon runs are kept for its next "
         "start, beside the control socket unless it is given; `\"\"`: nowhere")
         .as(Form::quoted),
-    option::words<&DaemonConfig::log_level, log_levels>(
+    option::words<&DaemonConfig::log_level, level_words>(
         "log_level", Apply::reload,
         "of the log on standard error. Nothing waits for who reads it: beyond 64 KiB messages are "
         "dropped, a line says how many are missing, and `tributaryctl status` counts them"),

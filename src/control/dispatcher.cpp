@@ -164,16 +164,13 @@ Answer set_port(Backend& backend, const json& given) {
   return json{{"switch", switch_name}, {"port", port}, {"up", up}};
 }
 
-constexpr std::string_view log_levels[] = {"trace", "debug",    "info", "warning",
-                                           "error", "critical", "off"};
-
 Answer set_log_level(Backend&, const json& given) {
   Params params(given);
   const std::string level = params.text("level");
   if (const auto ok = params.finish(); !ok) {
     return tl::unexpected(ok.error());
   }
-  if (std::find(std::begin(log_levels), std::end(log_levels), level) == std::end(log_levels)) {
+  if (std::find(log_levels.begin(), log_levels.end(), level) == log_levels.end()) {
     return failure(ErrorCode::invalid_params,
                    "`level` is to be trace, debug, info, warning, error, critical or off");
   }
