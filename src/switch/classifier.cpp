@@ -13,14 +13,14 @@ namespace {
 
 using forwarding::RangeIndex;
 
-// Of all numbers of 16 bits what `claim_of` says, which changes nowhere but at `borders`.
-template <typename ClaimOf>
-RangeIndex index_of(std::vector<std::uint32_t> borders, ClaimOf&& claim_of) {
+// Of all numbers of 16 bits what `rows_of` says, which changes nowhere but at `borders`.
+template <typename RowsOf>
+RangeIndex index_of(std::vector<std::uint32_t> borders, RowsOf&& rows_of) {
   std::sort(borders.begin(), borders.end());
   std::vector<RangeIndex::Range> ranges;
   for (const auto border : borders) {
     if (border <= 0xffff) {
-      ranges.push_back({border << 16, claim_of(static_cast<std::uint16_t>(border))});
+      ranges.push_back({border << 16, rows_of(static_cast<std::uint16_t>(border))});
     }
   }
   return RangeIndex(std::move(ranges));
@@ -39,22 +39,22 @@ Classifier::Classifier(const engine::Settings& on) {
       ports.push_back(protocol.udp_ports.last + 1u);
       types.push_back(protocol.ethertype);
       types.push_back(protocol.ethertype + 1u);
-      confirms_[row + 1] = protocol.confirms;
+      confirms_[row] = protocol.confirms;
     }
   }
-  const auto first_that = [&](const auto& has_number) {
+  const auto rows_that = [&](const auto& have_number) {
+    std::uint32_t rows = 0;
     for (std::size_t row = 0; row < kinds.size(); ++row) {
-      if (on.of(row).has_value() && has_number(kinds[row]->protocol)) {
-        return static_cast<std::uint32_t>(row + 1);
-      }
+      const bool has_it = on.of(row).has_value() && have_number(kinds[row]->protocol);
+      rows |= has_it ? 1u << row : 0u;
     }
-    return std::uint32_t{0};
+    return rows;
   };
   udp_ports_ = index_of(std::move(ports), [&](std::uint16_t port) {
-    return first_that([=](const auto& protocol) { return protocol.udp_ports.contain(port); });
+    return rows_that([=](const auto& protocol) { return protocol.udp_ports.contain(port); });
   });
   ethertypes_ = index_of(std::move(types), [&](std::uint16_t type) {
-    return first_that([=](const auto& protocol) { return protocol.goes_by(type); });
+    return rows_that([=](const auto& protocol) { return protocol.goes_by(type); });
   });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 
 #include "engine/protocol.h"
@@ -12,7 +13,7 @@
 namespace tributary::switching {
 
 // Which of the protocols that are on claims a frame. Asked of every frame: one number is looked up,
-// however many protocols there are. Where two share a number, the first row has it.
+// however many protocols there are. Those that share it are asked in the order of their rows.
 class Classifier {
  public:
   Classifier() = default;
@@ -20,12 +21,15 @@ class Classifier {
 
   // The protocol's row, counted from one; 0 if none claims the frame. That has an Ethernet header.
   std::uint8_t claim_on(const engine::Frame& frame) const {
-    const auto claim = frame.udp != nullptr
-                           ? udp_ports_.find(key_of(frame.udp->destination_port.value()))
-                           : ethertypes_.find(key_of(frame.ethernet->type.value()));
-    const auto confirms = confirms_[claim];
-    const bool is_claimed = confirms == nullptr || confirms(frame);
-    return is_claimed ? static_cast<std::uint8_t>(claim) : std::uint8_t{0};
+    auto rows = frame.udp != nullptr ? udp_ports_.find(key_of(frame.udp->destination_port.value()))
+                                     : ethertypes_.find(key_of(frame.ethernet->type.value()));
+    for (; rows != 0; rows &= rows - 1) {
+      const auto row = static_cast<unsigned>(std::countr_zero(rows));
+      if (confirms_[row] == nullptr || confirms_[row](frame)) {
+        return static_cast<std::uint8_t>(row + 1);
+      }
+    }
+    return 0;
   }
 
  private:
@@ -34,9 +38,9 @@ class Classifier {
     return std::uint32_t{number} << 16;
   }
 
-  forwarding::RangeIndex udp_ports_;
+  forwarding::RangeIndex udp_ports_;  // rows, a bit each
   forwarding::RangeIndex ethertypes_;
-  std::array<bool (*)(const engine::Frame&), protocols_max + 1> confirms_{};  // by claim
+  std::array<bool (*)(const engine::Frame&), protocols_max> confirms_{};  // by row
   static_assert(protocols_max <= engine::noted::claims);
 };
 

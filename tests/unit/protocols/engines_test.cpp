@@ -35,20 +35,6 @@ TEST(Engines, StandInTheOrderOfTheirRows) {
   EXPECT_EQ(engines()[2]->protocol.name, "netreduce");
 }
 
-TEST(Engines, HaveNoNumberInCommon) {
-  std::set<unsigned> ports;
-  std::set<unsigned> ethertypes;
-  for (const auto* kind : engines()) {
-    const auto& protocol = kind->protocol;
-    for (unsigned port = protocol.udp_ports.first; port <= protocol.udp_ports.last; ++port) {
-      EXPECT_TRUE(ports.insert(port).second) << protocol.name << " " << port;
-    }
-    if (protocol.ethertype != 0) {
-      EXPECT_TRUE(ethertypes.insert(protocol.ethertype).second) << protocol.name;
-    }
-  }
-}
-
 TEST(Engines, FiguresAreMarkedByHowThoseOfCoresMerge) {
   HeapPacketPool pool(4, 2048);
   engine::Settings settings;
