@@ -74,6 +74,9 @@ control::Queried<std::vector<control::DescriptorRow>> Dataplane::descriptors(std
   const std::lock_guard lock(mutex_);
   std::vector<control::DescriptorRow> rows;
   const auto asked = on_cores(each_engine([&](std::size_t s, const auto& view, Time now) {
+    if (rows.size() == limit) {
+      return;
+    }
     for (auto& descriptor : view.engine->descriptors(now, limit - rows.size())) {
       rows.push_back(
           {config_.switches[s].config.name, std::string(view.name), std::move(descriptor)});
