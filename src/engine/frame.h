@@ -62,7 +62,7 @@ inline Frame parse_frame(Packet& packet) {
   return frame;
 }
 
-// What one core found in a frame, for another that goes on with it: Packet::transport is where what
+// What one core found in a frame, for another that goes on with it: Packet::l4_offset is where what
 // is behind the IPv4 header starts in the frame, 0 without a sound one, and Packet::noted is of
 // these bits.
 namespace noted {
@@ -75,7 +75,7 @@ inline constexpr std::uint8_t claims = 0x0f;  // who claims the frame; 0: nobody
 inline void note(Packet& packet, const Frame& frame, std::uint8_t claim) {
   const auto transport =
       frame.ipv4 != nullptr ? sizeof(wire::EthernetHeader) + frame.ipv4->header_bytes() : 0;
-  packet.transport = static_cast<std::uint8_t>(transport);
+  packet.l4_offset = static_cast<std::uint8_t>(transport);
   packet.noted =
       static_cast<std::uint8_t>(noted::parsed | (frame.udp != nullptr ? noted::udp : 0) | claim);
 }
@@ -89,12 +89,12 @@ inline Frame noted_frame(Packet& packet) {
   auto* start = packet.data();
   Frame frame;
   frame.ethernet = reinterpret_cast<wire::EthernetHeader*>(start);
-  if (packet.transport == 0) {
+  if (packet.l4_offset == 0) {
     frame.payload = packet.bytes().subspan(sizeof(wire::EthernetHeader));
     return frame;
   }
   frame.ipv4 = reinterpret_cast<wire::Ipv4Header*>(start + sizeof(wire::EthernetHeader));
-  auto* transport = start + packet.transport;
+  auto* transport = start + packet.l4_offset;
   if ((packet.noted & noted::udp) != 0) {
     frame.udp = reinterpret_cast<wire::UdpHeader*>(transport);
     frame.payload = {transport + sizeof(wire::UdpHeader),

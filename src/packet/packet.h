@@ -30,7 +30,7 @@ struct Packet {
   Packet* body;              // whose bytes follow these, shared with other frames; or null
   std::uint32_t capacity;    // bytes of storage
   std::uint16_t offset;      // where the frame starts in `buffer`: the headroom
-  std::uint8_t transport;    // with `noted`, what one core found in the frame for the next one:
+  std::uint8_t l4_offset;    // with `noted`, what one core found in the frame for the next one:
   std::uint8_t noted;        // true until the frame is changed; 0: nothing (engine/frame.h)
   std::uint32_t length;      // bytes of the frame that are here, without check sequence
   PortIndex ingress;         // port of the logical switch it came in by

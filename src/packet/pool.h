@@ -34,7 +34,7 @@ class PacketPool {
     packet->next = nullptr;
     packet->pool = this;
     packet->offset = default_headroom;
-    packet->transport = 0;
+    packet->l4_offset = 0;
     packet->noted = 0;
     packet->length = 0;
     packet->ingress = no_port;

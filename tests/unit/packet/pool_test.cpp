@@ -48,7 +48,7 @@ TEST(PacketPool, reused_packets_look_new) {
   HeapPacketPool pool(1, 256);
   auto packet = pool.allocate();
   packet->offset = 3;
-  packet->transport = 34;
+  packet->l4_offset = 34;
   packet->noted = 0x80;
   packet->length = 100;
   packet->ingress = 4;
