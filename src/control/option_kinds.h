@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -91,72 +92,76 @@ constexpr Option<Config> custom(std::string_view key, Apply apply, std::string_v
   return row;
 }
 
-template <auto Member>
-constexpr auto boolean(std::string_view key, Apply apply, std::string_view help) {
+// A row of one member: `Read` takes the row, the reader and the member, `Text` a value that is
+// given.
+template <auto Member, class Read, class Text>
+constexpr auto of_member(std::string_view key, Apply apply, std::string_view values,
+                         std::string_view help, Read, Text) {
   using Config = ConfigOf<Member>;
-  auto row = by_hand<Config>(key, apply, "true, false", help);
+  auto row = by_hand<Config>(key, apply, values, help);
   row.read = [](const Option<Config>& option, Reader& reader, Config& out) {
-    reader.boolean(option.key, out.*Member);
+    Read{}(option, reader, out.*Member);
   };
-  row.text = [](const Option<Config>&, const Config& config) {
-    return std::string(config.*Member ? "true" : "false");
+  row.text = [](const Option<Config>& option, const Config& config) {
+    return shown(option, config.*Member, Text{});
   };
   return row;
 }
 
+template <class Value, class Config>
+constexpr Range<Value> limits_of(const Option<Config>& option) {
+  return {static_cast<Value>(option.limits.min), static_cast<Value>(option.limits.max)};
+}
+
+template <auto Member>
+constexpr auto boolean(std::string_view key, Apply apply, std::string_view help) {
+  return of_member<Member>(
+      key, apply, "true, false", help,
+      [](const auto& option, Reader& reader, bool& out) { reader.boolean(option.key, out); },
+      [](bool value) { return std::string(value ? "true" : "false"); });
+}
+
 template <auto Member>
 constexpr auto integer(std::string_view key, Apply apply, Limits limits, std::string_view help) {
-  using Config = ConfigOf<Member>;
   using Value = Bare<Member>;
-  auto row = by_hand<Config>(key, apply, {}, help);
+  auto row = of_member<Member>(
+      key, apply, {}, help,
+      [](const auto& option, Reader& reader, auto& out) {
+        Value value{};
+        if (reader.integer(option.key, value, limits_of<Value>(option))) {
+          out = value;
+        }
+      },
+      [](Value value) { return std::to_string(value); });
   row.limits = limits;
   row.range = count_range;
-  row.read = [](const Option<Config>& option, Reader& reader, Config& out) {
-    Value value{};
-    if (reader.integer<Value>(
-            option.key, value,
-            {static_cast<Value>(option.limits.min), static_cast<Value>(option.limits.max)})) {
-      out.*Member = value;
-    }
-  };
-  row.text = [](const Option<Config>& option, const Config& config) {
-    return shown(option, config.*Member, [](Value value) { return std::to_string(value); });
-  };
   return row;
 }
 
 template <auto Member>
 constexpr auto probability(std::string_view key, Apply apply, std::string_view help) {
-  using Config = ConfigOf<Member>;
-  auto row = by_hand<Config>(key, apply, "0 to 1", help);
-  row.read = [](const Option<Config>& option, Reader& reader, Config& out) {
-    reader.number(option.key, out.*Member, {0, 1});
-  };
-  row.text = [](const Option<Config>&, const Config& config) {
-    return number_text(config.*Member);
-  };
-  return row;
+  return of_member<Member>(
+      key, apply, "0 to 1", help,
+      [](const auto& option, Reader& reader, double& out) {
+        reader.number(option.key, out, {0, 1});
+      },
+      [](double value) { return number_text(value); });
 }
 
 template <auto Member, const auto& Kind>
 constexpr auto quantity(std::string_view key, Apply apply, Limits limits, std::string_view help) {
-  using Config = ConfigOf<Member>;
   using Value = typename std::remove_cvref_t<decltype(Kind)>::Value;
-  auto row = by_hand<Config>(key, apply, {}, help);
+  auto row = of_member<Member>(
+      key, apply, {}, help,
+      [](const auto& option, Reader& reader, auto& out) {
+        reader.quantity(option.key, out, Kind, limits_of<Value>(option));
+      },
+      [](const auto& value) { return Kind.text(static_cast<Value>(value)); });
   row.form = Form::quoted;
   row.limits = limits;
   row.range = [](const Limits& bounds) {
     return from_to(Kind.text(static_cast<Value>(bounds.min)),
                    Kind.text(static_cast<Value>(bounds.max)));
-  };
-  row.read = [](const Option<Config>& option, Reader& reader, Config& out) {
-    reader.quantity(
-        option.key, out.*Member, Kind,
-        Range<Value>{static_cast<Value>(option.limits.min), static_cast<Value>(option.limits.max)});
-  };
-  row.text = [](const Option<Config>& option, const Config& config) {
-    return shown(option, config.*Member,
-                 [](const auto& value) { return Kind.text(static_cast<Value>(value)); });
   };
   return row;
 }
@@ -180,36 +185,44 @@ constexpr auto size(std::string_view key, Apply apply, Limits limits, std::strin
 template <auto Member>
 constexpr auto text(std::string_view key, Apply apply, std::size_t length_max,
                     std::string_view help) {
-  using Config = ConfigOf<Member>;
-  auto row = by_hand<Config>(key, apply, {}, help);
+  auto row = of_member<Member>(
+      key, apply, {}, help,
+      [](const auto& option, Reader& reader, std::string& out) {
+        reader.text(option.key, out, option.limits.max);
+      },
+      std::identity{});
   row.form = Form::quoted;
   row.limits = {1, length_max};
   row.range = length_range;
-  row.read = [](const Option<Config>& option, Reader& reader, Config& out) {
-    reader.text(option.key, out.*Member, option.limits.max);
-  };
-  row.text = [](const Option<Config>& option, const Config& config) {
-    return shown(option, config.*Member, [](const std::string& value) { return value; });
-  };
   return row;
 }
 
 // Of a switch or a port. It is part of the path of their settings, and no setting.
 template <auto Member>
 constexpr auto label(std::string_view key, Apply apply, std::string_view help) {
-  using Config = ConfigOf<Member>;
-  auto row = by_hand<Config>(key, apply, {}, help);
-  row.read = [](const Option<Config>& option, Reader& reader, Config& out) {
-    reader.name(option.key, out.*Member);
-  };
-  return row;
+  return of_member<Member>(
+             key, apply, {}, help,
+             [](const auto& option, Reader& reader, std::string& out) {
+               reader.name(option.key, out);
+             },
+             std::identity{})
+      .unlisted();
 }
 
 // One of `Words`, pairs of a word and what it means.
 template <auto Member, const auto& Words>
 constexpr auto words(std::string_view key, Apply apply, std::string_view help) {
-  using Config = ConfigOf<Member>;
-  auto row = by_hand<Config>(key, apply, {}, help);
+  auto row = of_member<Member>(
+      key, apply, {}, help,
+      [](const auto& option, Reader& reader, auto& out) { reader.choice(option.key, out, Words); },
+      [](const auto& value) {
+        for (const auto& [word, meaning] : Words) {
+          if (meaning == value) {
+            return std::string(word);
+          }
+        }
+        return std::string();
+      });
   row.form = Form::quoted;
   row.range = [](const Limits&) {
     std::string list;
@@ -218,17 +231,6 @@ constexpr auto words(std::string_view key, Apply apply, std::string_view help) {
     }
     return list;
   };
-  row.read = [](const Option<Config>& option, Reader& reader, Config& out) {
-    reader.choice(option.key, out.*Member, Words);
-  };
-  row.text = [](const Option<Config>&, const Config& config) {
-    for (const auto& [word, meaning] : Words) {
-      if (meaning == config.*Member) {
-        return std::string(word);
-      }
-    }
-    return std::string();
-  };
   return row;
 }
 
@@ -236,33 +238,27 @@ constexpr auto words(std::string_view key, Apply apply, std::string_view help) {
 template <auto Member, auto Parse>
 constexpr auto parsed(std::string_view key, Apply apply, std::string_view values,
                       std::string_view help) {
-  using Config = ConfigOf<Member>;
-  auto row = by_hand<Config>(key, apply, values, help);
-  row.form = Form::quoted;
-  row.read = [](const Option<Config>& option, Reader& reader, Config& out) {
-    reader.parsed(option.key, out.*Member, Parse);
-  };
-  row.text = [](const Option<Config>& option, const Config& config) {
-    return shown(option, config.*Member, [](const auto& value) { return item_text(value); });
-  };
-  return row;
+  return of_member<Member>(
+             key, apply, values, help,
+             [](const auto& option, Reader& reader, auto& out) {
+               reader.parsed(option.key, out, Parse);
+             },
+             [](const auto& value) { return item_text(value); })
+      .as(Form::quoted);
 }
 template <auto Member, auto Parse>
 constexpr auto list(std::string_view key, Apply apply, std::string_view values,
                     std::string_view help) {
-  using Config = ConfigOf<Member>;
-  auto row = by_hand<Config>(key, apply, values, help);
-  row.read = [](const Option<Config>& option, Reader& reader, Config& out) {
-    reader.list(option.key, out.*Member, Parse);
-  };
-  row.text = [](const Option<Config>&, const Config& config) {
-    std::string items;
-    for (const auto& item : config.*Member) {
-      items += (items.empty() ? "" : ", ") + item_text(item);
-    }
-    return items;
-  };
-  return row;
+  return of_member<Member>(
+      key, apply, values, help,
+      [](const auto& option, Reader& reader, auto& out) { reader.list(option.key, out, Parse); },
+      [](const auto& all) {
+        std::string items;
+        for (const auto& item : all) {
+          items += (items.empty() ? "" : ", ") + item_text(item);
+        }
+        return items;
+      });
 }
 
 }  // namespace tributary::control::option

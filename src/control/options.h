@@ -63,6 +63,12 @@ struct Option {
     copy.unset = shown;
     return copy;
   }
+  // Code beside the table lists it, as a part of a path.
+  constexpr Option unlisted() const {
+    auto copy = *this;
+    copy.text = nullptr;
+    return copy;
+  }
   constexpr Option as(Form written) const {
     auto copy = *this;
     copy.form = written;
