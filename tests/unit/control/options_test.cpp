@@ -16,6 +16,7 @@ constexpr Word<Colour> colours[] = {{"red", Colour::red}, {"green", Colour::gree
 
 struct Lamp {
   std::uint16_t watts = 40;
+  std::uint16_t volts = 12;
   std::optional<std::uint32_t> most{};
   Duration warm_up = 2ms;
   std::uint32_t memory = 0;
@@ -28,7 +29,10 @@ struct Lamp {
 };
 
 constexpr Option<Lamp> options[] = {
-    option::integer<&Lamp::watts>("watts", Apply::restart, {1, 100}, "of the lamp").required(),
+    option::integer<&Lamp::watts>("watts", Apply::restart, {1, 100}, "of the lamp")
+        .required()
+        .unlisted(),
+    option::integer<&Lamp::volts>("volts", Apply::restart, {1, 400}, "that it takes"),
     option::integer<&Lamp::most>("most", Apply::reload, {1, 9}, "of all").unset_is("unlimited"),
     option::duration<&Lamp::warm_up>("warm_up", Apply::reload, {Duration{1ms}, Duration{1s}},
                                      "until it shines"),
@@ -107,8 +111,8 @@ TEST(Options, each_is_a_setting_that_says_whether_it_needs_a_restart) {
   SettingTexts settings;
   list_options(settings, "hall lamp", options, lamp);
   EXPECT_EQ(settings.size(), 10u) << "not what code beside the table lists";
-  EXPECT_EQ(settings["hall lamp watts"].text, "40");
-  EXPECT_TRUE(settings["hall lamp watts"].restart);
+  EXPECT_EQ(settings["hall lamp volts"].text, "12");
+  EXPECT_TRUE(settings["hall lamp volts"].restart);
   EXPECT_EQ(settings["hall lamp most"].text, "7");
   EXPECT_FALSE(settings["hall lamp most"].restart);
   EXPECT_EQ(settings["hall lamp memory"].text, "automatic");
@@ -120,8 +124,11 @@ TEST(Options, each_is_a_setting_that_says_whether_it_needs_a_restart) {
 TEST(Options, a_line_leaves_out_what_is_not_given) {
   Lamp lamp;
   lamp.seen = {wire::Ipv4Address(10, 0, 0, 2), wire::Ipv4Address(10, 0, 0, 3)};
-  EXPECT_EQ(options_line({options + 8, std::end(options)}, lamp), "seen 10.0.0.2, 10.0.0.3");
-  EXPECT_EQ(options_line({options, options + 3}, lamp), "watts 40 most unlimited warm_up 2ms");
+  EXPECT_EQ(options_line(options, lamp),
+            "volts 12 most unlimited warm_up 2ms memory automatic dims false loss 0.25 colour "
+            "green group "
+            "none seen 10.0.0.2, 10.0.0.3")
+      << "neither what is unlisted nor `address`";
 }
 
 TEST(Options, the_reference_has_defaults_and_ranges) {

@@ -2,7 +2,6 @@
 // [switch.canary] and its jobs.
 #include <algorithm>
 #include <bit>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -121,7 +120,8 @@ constexpr Option<CanaryConfig> options[] = {
 constexpr Option<JobRule> job_options[] = {
     option::integer<&JobRule::job>("id", Apply::reload, {0, id_max},
                                    "of the job (`TRIBUTARY_JOB`, or what rank 0 drew)")
-        .required(),
+        .required()
+        .unlisted(),
     option::by_hand<JobRule>(
         "ports", Apply::reload, {},
         "names of the ports of this switch that packets of the job are taken from, contributions "
@@ -212,7 +212,7 @@ void list(SettingTexts& out, const std::string& path, const switching::SwitchCon
   control::list_options(out, path, options, canary);
   for (const auto& job : canary.jobs) {
     const auto ports = control::ports_text(job.ports, config);
-    const auto rest = control::options_line({job_options + 1, std::end(job_options)}, job);
+    const auto rest = control::options_line(job_options, job);
     out[path + " job " + std::to_string(job.job)] = {"ports " + (ports.empty() ? "all" : ports) +
                                                      " " + rest};
   }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <any>
 #include <cstdint>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <string>
@@ -82,7 +81,8 @@ constexpr Option<RingConfig> ring_options[] = {
     option::integer<&RingConfig::id>("id", Apply::reload, {0, id_max},
                                      "of the ring, in the INA header ([wire format]"
                                      "(wire/netreduce.md#gradient-messages-and-the-ina-header))")
-        .required(),
+        .required()
+        .unlisted(),
     option::list<&RingConfig::members, control::parse_ip>(
         "members", Apply::reload, "2 to 64, each once",
         "addresses of the ranks, in their order: each sends to the next, the last to the first; "
@@ -178,8 +178,7 @@ void list(SettingTexts& out, const std::string& path, const switching::SwitchCon
   const auto& netreduce = config.protocols.get<NetReduceConfig>();
   control::list_options(out, path, options, netreduce);
   for (const auto& ring : netreduce.rings) {
-    const auto line = control::options_line({ring_options + 1, std::end(ring_options)}, ring);
-    out[path + " ring " + std::to_string(ring.id)] = {line};
+    out[path + " ring " + std::to_string(ring.id)] = {control::options_line(ring_options, ring)};
   }
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // [switch.panama] and its trees.
 #include <cstdint>
-#include <iterator>
 #include <limits>
 #include <string>
 #include <utility>
@@ -51,19 +50,22 @@ constexpr Option<PanamaConfig> options[] = {
         .unset_is("none"),
 };
 
-// The path of a tree's setting has the first two, the ports are named by their switch.
-constexpr std::size_t tree_options_listed = 5;
+// What is unlisted is in the path of a tree's setting, or beside the ports, which their switch
+// names.
 constexpr Option<TreeConfig> tree_options[] = {
     option::integer<&TreeConfig::job>("job", Apply::reload, {0, job_max},
                                       "the job (`TRIBUTARY_JOB`), from 1")
-        .required(),
+        .required()
+        .unlisted(),
     option::integer<&TreeConfig::tree>("tree", Apply::reload, {0, count_max},
                                        "number of the tree in its job")
-        .required(),
+        .required()
+        .unlisted(),
     option::parsed<&TreeConfig::group, control::parse_group>(
         "group", Apply::reload, "a multicast address outside 224.0.0.0/24",
         "the tree's multicast group, one for each tree")
-        .required(),
+        .required()
+        .unlisted(),
     option::by_hand<TreeConfig>("children", Apply::reload, "1 to 64 ports",
                                 "names of the ports that are waited for: one worker of the job, or "
                                 "one switch of the tree, behind each")
@@ -152,7 +154,7 @@ void list(SettingTexts& out, const std::string& path, const switching::SwitchCon
         "group " + control::to_string(tree.group) + " children " +
         control::ports_text(tree.children, config) + " parent " +
         (tree.parent ? config.ports[*tree.parent].name : "none") + " " +
-        control::options_line({tree_options + tree_options_listed, std::end(tree_options)}, tree)};
+        control::options_line(tree_options, tree)};
   }
 }
 
