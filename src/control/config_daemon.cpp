@@ -82,7 +82,8 @@ constexpr Option<DaemonConfig> options[] = {
         "CPU numbers of the packet cores, or `\"auto\"`: of the CPUs that the daemon may run on, "
         "one thread of each physical core, on the NUMA nodes of the cards, one core left free "
         "where there are more than 2, at most 8 and no more than the ports have queues. The log "
-        "says which, and why"),
+        "says which, and why")
+        .as(Form::bracketed),
     option::words<&DaemonConfig::idle, idle_words>(
         "idle", Apply::restart,
         "`\"adaptive\"` sleeps, ramping up to a millisecond, when nothing comes, but not while it "

@@ -31,9 +31,9 @@ constexpr Option<PortConfig> port_table[] = {
     option::label<&PortConfig::name>("name", Apply::restart, "unique in the switch").required(),
     option::parsed<&PortConfig::address, parse_interface_address>(
         "address", Apply::restart, "/4 to /32",
-        "`\"10.1.1.1/24\"`; no two interfaces of a switch share a prefix, no address occurs twice. "
-        "Without it the port is bridged")
-        .unset_is("none"),
+        "`\"10.1.1.1/24\"`; no two interfaces of a switch share a prefix, no address occurs twice")
+        .unset_is("none")
+        .default_is("none: bridged"),
     option::parsed<&PortConfig::mac, parse_mac>("mac", Apply::restart, {},
                                                 "of the port; not a group address")
         .unset_is("automatic"),
@@ -42,7 +42,7 @@ constexpr Option<PortConfig> port_table[] = {
     option::by_hand<PortConfig>("impair", Apply::reload, {},
                                 "a bad cable, both directions; or `impair_in`, `impair_out`")
         .as(Form::table)
-        .unset_is("none"),
+        .default_is("none"),
 };
 
 constexpr Option<LearningConfig> learning_table[] = {
@@ -60,7 +60,8 @@ constexpr Option<QueueConfig> queue_table[] = {
     option::rate<&QueueConfig::rate_bps>(
         "rate", Apply::reload, {10'000, 1'000'000'000'000},
         "shapes what leaves, `\"200Mbit\"`, counting 24 bytes of line overhead per frame")
-        .unset_is("unlimited"),
+        .unset_is("unlimited")
+        .values_are("10kbit to 1Tbit"),
     option::size<&QueueConfig::capacity_bytes>(
         "queue", Apply::reload, queue_bytes,
         "capacity of the egress queue, at least one frame; the tail is dropped beyond it"),
@@ -77,12 +78,14 @@ constexpr Option<FlowControlConfig> flow_table[] = {
     option::size<&FlowControlConfig::xoff_bytes>(
         "pause_xoff", Apply::reload, queue_bytes,
         "bytes that came in by this port and wait in the switch, above which its neighbour is "
-        "asked for silence; automatic: what leaves the headroom")
-        .unset_is("automatic"),
+        "asked for silence")
+        .unset_is("automatic")
+        .default_is("automatic: what leaves the headroom"),
     option::size<&FlowControlConfig::xon_bytes>(
         "pause_xon", Apply::reload, queue_bytes,
-        "and from which on it may go on, below `pause_xoff`; automatic: half of that")
-        .unset_is("automatic"),
+        "and from which on it may go on, below `pause_xoff`")
+        .unset_is("automatic")
+        .default_is("automatic: half of `pause_xoff`"),
     option::duration<&FlowControlConfig::reaction>(
         "pause_reaction", Apply::reload, {microseconds(1), milliseconds(100)},
         "from there until the neighbour has ceased to send"),

@@ -15,6 +15,7 @@ using switching::SwitchConfig;
 
 constexpr std::size_t next_hops_max = 64;
 constexpr Range<Duration> ages{seconds(1), hours(24 * 30)};
+constexpr std::string_view ages_text = "1s to 30 days";
 
 constexpr Option<BfdConfig> bfd_table[] = {
     option::duration<&BfdConfig::interval>(
@@ -42,35 +43,37 @@ constexpr Option<SwitchConfig> switch_table[] = {
         "the bridge as a host on its own segment, `\"10.0.0.254/24\"`")
         .unset_is("none"),
     option::duration<&SwitchConfig::fdb_ageing>("fdb_ageing", Apply::reload, ages,
-                                                "when a station that is not heard is forgotten"),
+                                                "when a station that is not heard is forgotten")
+        .values_are(ages_text),
     option::integer<&SwitchConfig::fdb_capacity>("fdb_capacity", Apply::restart, {16, 1u << 20},
                                                  "stations that are remembered"),
     option::duration<&SwitchConfig::arp_timeout>("arp_timeout", Apply::reload, ages,
-                                                 "when a neighbour is asked for again"),
+                                                 "when a neighbour is asked for again")
+        .values_are(ages_text),
     option::integer<&SwitchConfig::ecmp_seed>(
         "ecmp_seed", Apply::reload, seeds,
         "of the hash that spreads flows; 0 derives it from `id`"),
     option::by_hand<SwitchConfig>("selection", Apply::reload, {},
                                   "how one of several next hops is chosen")
         .as(Form::table)
-        .unset_is("ECMP"),
+        .default_is("ECMP"),
     option::by_hand<SwitchConfig>(
         "bfd", Apply::reload, {},
         "watches the next hops of static routes, `bfd = { interval = \"100ms\", multiplier = 3 }`")
         .as(Form::table)
-        .unset_is("off"),
+        .default_is("off"),
     option::by_hand<SwitchConfig>("port", Apply::restart, "1 to 256", "a port")
         .as(Form::tables)
         .required(),
     option::by_hand<SwitchConfig>("route", Apply::reload, {}, "a static route")
         .as(Form::tables)
-        .unset_is("none"),
+        .default_is("none"),
     option::by_hand<SwitchConfig>("fdb", Apply::reload, {}, "a station on a bridged port")
         .as(Form::tables)
-        .unset_is("none"),
+        .default_is("none"),
     option::by_hand<SwitchConfig>("arp", Apply::reload, {}, "a neighbour")
         .as(Form::tables)
-        .unset_is("none"),
+        .default_is("none"),
 };
 
 void read_route(Reader& reader, SwitchDraft& out) {

@@ -4,6 +4,11 @@
 #include <utility>
 
 namespace tributary::control {
+namespace {
+
+constexpr std::string_view reloads[] = {"yes", "not upwards", "no"};  // by Apply
+
+}  // namespace
 
 OptionTable& add_table(OptionTables& tables, std::string name) {
   return tables.emplace_back(OptionTable{std::move(name), {}});
@@ -24,6 +29,13 @@ std::string as_quoted(std::string_view value) {
   return "`\"" + std::string(value) + "\"`";
 }
 
+std::string as_written(std::string_view value, Form form) {
+  if (form == Form::quoted) {
+    return as_quoted(value);
+  }
+  return form == Form::bracketed ? "`[" + std::string(value) + "]`" : std::string(value);
+}
+
 std::string to_markdown(const OptionTables& tables) {
   std::string text;
   for (const auto& table : tables) {
@@ -33,7 +45,7 @@ std::string to_markdown(const OptionTables& tables) {
       for (const auto& cell : {row.key, row.help, row.fallback, row.range}) {
         text += cell.empty() ? "| " : "| " + cell + " ";
       }
-      text += row.apply == Apply::reload ? "| yes |\n" : "| no |\n";
+      text += "| " + std::string(reloads[static_cast<std::size_t>(row.apply)]) + " |\n";
     }
   }
   return text;

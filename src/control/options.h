@@ -24,12 +24,13 @@ struct SettingText {
 };
 using SettingTexts = std::map<std::string, SettingText>;
 
-// When a change takes effect: with a reload, or when the daemon starts again.
-enum class Apply : std::uint8_t { reload, restart };
+// When a change takes effect: with a reload; with one that does not raise it; or when the daemon
+// starts again.
+enum class Apply : std::uint8_t { reload, reload_not_upwards, restart };
 
-// How the value is written: as it is, in quotes, or as a table, or several, of its own:
-// [switch.bfd], [[switch.port]].
-enum class Form : std::uint8_t { plain, quoted, table, tables };
+// How the value is written: as it is, in quotes, in brackets, or as a table, or several, of its
+// own: [switch.bfd], [[switch.port]].
+enum class Form : std::uint8_t { plain, quoted, bracketed, table, tables };
 
 using Limits = Range<std::uint64_t>;
 // Of seeds: all of TOML's integers, which are signed, from 0.
@@ -45,8 +46,9 @@ struct Option {
   std::string_view help{};
   Form form = Form::plain;
   bool is_required = false;
-  std::string_view unset{};   // what is shown for a value that is not given, or zero
-  std::string_view values{};  // that there are, where no limits say it
+  std::string_view unset{};     // what is shown for a value that is not given, or zero
+  std::string_view fallback{};  // its default in the reference, where no text says it
+  std::string_view values{};    // that there are; else the limits say it
   Limits limits{0, 0};
   // Null: code beside the table reads the key, or lists it.
   void (*read)(const Option& option, Reader& reader, Config& out) = nullptr;
@@ -61,6 +63,16 @@ struct Option {
   constexpr Option unset_is(std::string_view shown) const {
     auto copy = *this;
     copy.unset = shown;
+    return copy;
+  }
+  constexpr Option default_is(std::string_view said) const {
+    auto copy = *this;
+    copy.fallback = said;
+    return copy;
+  }
+  constexpr Option values_are(std::string_view said) const {
+    auto copy = *this;
+    copy.values = said;
     return copy;
   }
   // Code beside the table lists it, as a part of a path.
@@ -137,20 +149,26 @@ OptionTable& add_table(OptionTables& tables, std::string name);
 std::string shown_key(std::string_view table, std::string_view key, Form form, bool required);
 // `value` in the marks of code, and in quotes.
 std::string as_quoted(std::string_view value);
+// `value` as it is written in a file.
+std::string as_written(std::string_view value, Form form);
+
+template <class Config>
+std::string default_text(const Option<Config>& option) {
+  if (!option.fallback.empty() || option.text == nullptr || option.is_required) {
+    return std::string(option.fallback);
+  }
+  const auto value = option.text(option, Config{});
+  return value == option.unset ? value : as_written(value, option.form);
+}
 
 template <class Config>
 void describe_options(Options<Config> options, OptionTable& out) {
-  const Config defaults{};
   for (const auto& option : options) {
-    const bool has_default = option.text != nullptr && !option.is_required;
-    const auto given = has_default ? option.text(option, defaults) : std::string();
-    const auto value = given.empty() ? std::string(option.unset) : given;
-    const bool quoted = option.form == Form::quoted && value != option.unset;
-    out.rows.push_back(
-        {shown_key(out.name, option.key, option.form, option.is_required), std::string(option.help),
-         quoted ? as_quoted(value) : value,
-         option.range != nullptr ? option.range(option.limits) : std::string(option.values),
-         option.apply});
+    const bool is_bounded = option.values.empty() && option.range != nullptr;
+    out.rows.push_back({shown_key(out.name, option.key, option.form, option.is_required),
+                        std::string(option.help), default_text(option),
+                        is_bounded ? option.range(option.limits) : std::string(option.values),
+                        option.apply});
   }
 }
 

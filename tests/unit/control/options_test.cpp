@@ -26,24 +26,30 @@ struct Lamp {
   std::string group;
   wire::Ipv4Address address;
   std::vector<wire::Ipv4Address> seen;
+  std::vector<wire::Ipv4Address> sees{wire::Ipv4Address(10, 0, 0, 9)};
 };
 
 constexpr Option<Lamp> options[] = {
     option::integer<&Lamp::watts>("watts", Apply::restart, {1, 100}, "of the lamp")
         .required()
         .unlisted(),
-    option::integer<&Lamp::volts>("volts", Apply::restart, {1, 400}, "that it takes"),
+    option::integer<&Lamp::volts>("volts", Apply::restart, {1, 400}, "that it takes")
+        .values_are("12, 230"),
     option::integer<&Lamp::most>("most", Apply::reload, {1, 9}, "of all").unset_is("unlimited"),
     option::duration<&Lamp::warm_up>("warm_up", Apply::reload, {Duration{1ms}, Duration{1s}},
                                      "until it shines"),
-    option::size<&Lamp::memory>("memory", Apply::reload, {1024, 4096}, "of its state")
-        .unset_is("automatic"),
+    option::size<&Lamp::memory>("memory", Apply::reload_not_upwards, {1024, 4096}, "of its state")
+        .unset_is("automatic")
+        .default_is("automatic: what it needs"),
     option::boolean<&Lamp::dims>("dims", Apply::reload, "whether it can be dimmed"),
     option::probability<&Lamp::loss>("loss", Apply::reload, "that it flickers"),
     option::words<&Lamp::colour, colours>("colour", Apply::reload, "of its light"),
     option::text<&Lamp::group>("group", Apply::reload, 8, "that it belongs to").unset_is("none"),
     option::parsed<&Lamp::address, parse_ipv4>("address", Apply::reload, {}, "of its switch"),
-    option::list<&Lamp::seen, parse_ipv4>("seen", Apply::reload, {}, "whom it has seen"),
+    option::list<&Lamp::seen, parse_ipv4>("seen", Apply::reload, {}, "whom it has seen")
+        .default_is("nobody"),
+    option::list<&Lamp::sees, parse_ipv4>("sees", Apply::reload, {}, "whom it sees")
+        .as(Form::bracketed),
     option::by_hand<Lamp>("bulb", Apply::restart, "1 to 3", "a bulb").as(Form::tables),
 };
 
@@ -110,7 +116,7 @@ TEST(Options, each_is_a_setting_that_says_whether_it_needs_a_restart) {
   lamp.most = 7;
   SettingTexts settings;
   list_options(settings, "hall lamp", options, lamp);
-  EXPECT_EQ(settings.size(), 10u) << "not what code beside the table lists";
+  EXPECT_EQ(settings.size(), 11u) << "not what code beside the table lists";
   EXPECT_EQ(settings["hall lamp volts"].text, "12");
   EXPECT_TRUE(settings["hall lamp volts"].restart);
   EXPECT_EQ(settings["hall lamp most"].text, "7");
@@ -127,7 +133,7 @@ TEST(Options, a_line_leaves_out_what_is_not_given) {
   EXPECT_EQ(options_line(options, lamp),
             "volts 12 most unlimited warm_up 2ms memory automatic dims false loss 0.25 colour "
             "green group "
-            "none seen 10.0.0.2, 10.0.0.3")
+            "none seen 10.0.0.2, 10.0.0.3 sees 10.0.0.9")
       << "neither what is unlisted nor `address`";
 }
 
@@ -138,13 +144,17 @@ TEST(Options, the_reference_has_defaults_and_ranges) {
   EXPECT_THAT(text, testing::StartsWith("## [lamp]\n\n| key | meaning | default | range |"));
   for (const auto* row : {
            "\n| `watts` * | of the lamp | | 1 to 100 | no |\n",
+           "\n| `volts` | that it takes | 12 | 12, 230 | no |\n",
            "\n| `most` | of all | unlimited | 1 to 9 | yes |\n",
            "\n| `warm_up` | until it shines | `\"2ms\"` | 1ms to 1s | yes |\n",
-           "\n| `memory` | of its state | automatic | 1KiB to 4KiB | yes |\n",
+           "\n| `memory` | of its state | automatic: what it needs | 1KiB to 4KiB | not upwards "
+           "|\n",
            "\n| `dims` | whether it can be dimmed | false | true, false | yes |\n",
            "\n| `colour` | of its light | `\"green\"` | `\"red\"`, `\"green\"` | yes |\n",
            "\n| `group` | that it belongs to | none | up to 8 bytes | yes |\n",
            "\n| `address` | of its switch | | | yes |\n",
+           "\n| `seen` | whom it has seen | nobody | | yes |\n",
+           "\n| `sees` | whom it sees | `[10.0.0.9]` | | yes |\n",
            "\n| `[[lamp.bulb]]` | a bulb | | 1 to 3 | no |\n",
        }) {
     EXPECT_THAT(text, testing::HasSubstr(row));

@@ -35,6 +35,7 @@ constexpr std::uint32_t descriptors_max = 1u << 20;
 constexpr std::size_t jobs_max = 1024;
 constexpr Range<Duration> timeouts{microseconds(1), seconds(10)};
 constexpr Range<Duration> ages{milliseconds(1), hours(1)};
+constexpr std::string_view ages_text = "1ms to 1 hour";
 
 // [[switch.canary.job]]: the ports that it names, before they are looked up.
 struct JobDraft {
@@ -93,10 +94,12 @@ constexpr Option<CanaryConfig> options[] = {
         "false: timeouts alone"),
     option::duration<&CanaryConfig::reclaim_after>(
         "reclaim_after", Apply::reload, ages,
-        "a block that has sent its sum and is that old makes room when another needs its slot"),
+        "a block that has sent its sum and is that old makes room when another needs its slot")
+        .values_are(ages_text),
     option::duration<&CanaryConfig::age_max>(
         "age_max", Apply::reload, ages,
-        "when a block whose result never came is given up; not below `timeout`"),
+        "when a block whose result never came is given up; not below `timeout`")
+        .values_are(ages_text),
     option::integer<&CanaryConfig::job_quota>(
         "job_quota", Apply::reload, {0, descriptors_max},
         "descriptors that one job may hold, per core; 0: a quarter of `descriptors`, at least 64, "
@@ -114,7 +117,7 @@ constexpr Option<CanaryConfig> options[] = {
                                               "of the slot hash; 0 draws one at the start"),
     option::by_hand<CanaryConfig>("job", Apply::reload, "up to 1024", "what one job may do")
         .as(control::Form::tables)
-        .unset_is("none"),
+        .default_is("none"),
 };
 
 constexpr Option<JobRule> job_options[] = {
@@ -127,10 +130,11 @@ constexpr Option<JobRule> job_options[] = {
         "names of the ports of this switch that packets of the job are taken from, contributions "
         "as well as results and what only passes; those that come by others are dropped as "
         "`canary_not_allowed`")
-        .unset_is("all"),
+        .default_is("all"),
     option::integer<&JobRule::quota>("quota", Apply::reload, {0, descriptors_max},
-                                     "descriptors that this job may hold; default: `job_quota`")
-        .unset_is("default"),
+                                     "descriptors that this job may hold")
+        .unset_is("default")
+        .default_is("`job_quota`"),
 };
 
 void check_timeouts(Reader& reader, CanaryConfig& canary) {

@@ -68,13 +68,13 @@ void read_memory(Reader& reader, NetReduceConfig& netreduce) {
 
 constexpr Option<NetReduceConfig> options[] = {
     option::custom<NetReduceConfig, read_memory, memory_text>(
-        "packet_memory", Apply::reload, "0 to 1048576",
+        "packet_memory", Apply::reload_not_upwards, "0 to 1048576",
         "packets that all rings together may hold, those that a [controller](fabric.md) sets up "
-        "included; a ring needs 2 x `window` x `message_packets` x members behind the switch. A "
-        "reload does not raise it"),
+        "included; a ring needs 2 x `window` x `message_packets` x members behind the switch")
+        .default_is("what the rings of the file need"),
     option::by_hand<NetReduceConfig>("ring", Apply::reload, {}, "one ring of a job")
         .as(Form::tables)
-        .unset_is("none"),
+        .default_is("none"),
 };
 
 constexpr Option<RingConfig> ring_options[] = {
@@ -96,22 +96,24 @@ constexpr Option<RingConfig> ring_options[] = {
                                                   {1, wire::ring_message_packets_max},
                                                   "of the longest message"),
     option::integer<&RingConfig::mtu>("mtu", Apply::reload, {256, 4096},
-                                      "payload bytes of a packet, a power of two: the path MTU of "
-                                      "the job's queue pairs"),
+                                      "payload bytes of a packet: the path MTU of the job's queue "
+                                      "pairs")
+        .values_are("256, 512, 1024, 2048, 4096"),
     option::list<&RingConfig::local, control::parse_ip>(
         "local", Apply::reload, {},
         "of a ring that spans several racks: members whose packets come to this switch as they "
-        "were sent; all, without `rack`"),
+        "were sent")
+        .default_is("all, without `rack`"),
     option::custom<RingConfig, read_racks, racks_text>(
         "rack", Apply::reload, {},
         "with `members`: those behind a switch below this one that adds up "
         "what leaves them")
         .as(Form::tables)
-        .unset_is("none"),
+        .default_is("none"),
     option::parsed<&RingConfig::parent, control::parse_ipv4>(
         "parent", Apply::reload, {},
-        "address of the switch above, where what leaves this one meets that of others; without "
-        "it all members are below"),
+        "address of the switch above, where what leaves this one meets that of others")
+        .default_is("none: all members are below"),
 };
 
 void read(Reader& reader, SwitchDraft& out) {

@@ -47,16 +47,17 @@ constexpr Option<PanamaConfig> options[] = {
     option::by_hand<PanamaConfig>("tree", Apply::reload, "as many as there are pairs of packets",
                                   "the switch's place in one tree")
         .as(Form::tables)
-        .unset_is("none"),
+        .default_is("none"),
 };
 
 // What is unlisted is in the path of a tree's setting, or beside the ports, which their switch
 // names.
 constexpr Option<TreeConfig> tree_options[] = {
     option::integer<&TreeConfig::job>("job", Apply::reload, {0, job_max},
-                                      "the job (`TRIBUTARY_JOB`), from 1")
+                                      "the job (`TRIBUTARY_JOB`)")
         .required()
-        .unlisted(),
+        .unlisted()
+        .values_are("1 to 4294967295"),
     option::integer<&TreeConfig::tree>("tree", Apply::reload, {0, count_max},
                                        "number of the tree in its job")
         .required()
@@ -71,27 +72,29 @@ constexpr Option<TreeConfig> tree_options[] = {
                                 "one switch of the tree, behind each")
         .required(),
     option::by_hand<TreeConfig>("parent", Apply::reload, "not a child",
-                                "name of the port towards the root; none: this switch is the root")
-        .unset_is("none"),
+                                "name of the port towards the root")
+        .default_is("none: this switch is the root"),
     option::integer<&TreeConfig::workers>("workers", Apply::reload, {1, count_max}, "of the job")
         .required(),
-    option::integer<&TreeConfig::workers_below>(
-        "workers_below", Apply::reload, {1, count_max},
-        "of those, how many are below this switch: one per child at least, at the root all")
-        .required(),
+    option::integer<&TreeConfig::workers_below>("workers_below", Apply::reload, {1, count_max},
+                                                "of those, how many are below this switch")
+        .required()
+        .values_are("one per child, to `workers`; at the root all"),
     option::integer<&TreeConfig::quorum>(
         "quorum", Apply::reload, {1, count_max},
-        "partial aggregation: workers that a result needs, `workers` at most; who comes later is "
-        "counted and not added, unless the sum is still on its way up")
-        .unset_is("`workers`"),
+        "partial aggregation: workers that a result needs; who comes later is counted and not "
+        "added, unless the sum is still on its way up")
+        .default_is("`workers`")
+        .values_are("1 to `workers`"),
     option::list<&TreeConfig::child_addresses, control::parse_ipv4>(
         "child_addresses", Apply::reload, "IPv4 addresses",
         "the IPv4 sources of what the children send, one for each in turn: a worker's, or the "
-        "`address` of the switch below; not given: any. Packets from others are dropped "
-        "(`panama_wrong_port`)"),
+        "`address` of the switch below. Packets from others are dropped (`panama_wrong_port`)")
+        .default_is("any"),
     option::parsed<&TreeConfig::parent_address, control::parse_ipv4>(
         "parent_address", Apply::reload, "an IPv4 address",
-        "the source of what comes from the parent: its `address`; not given: any"),
+        "the source of what comes from the parent: its `address`")
+        .default_is("any"),
 };
 
 void read_tree(Reader& reader, PanamaConfig& panama, Draft& drafts) {
