@@ -39,6 +39,18 @@ std::optional<std::string> wanted_instead(const Parameter& parameter, const std:
   return std::nullopt;
 }
 
+std::uint32_t checksum_of(const std::string& text) {
+  return wire::crc32(0, std::as_bytes(std::span(text)));
+}
+
+std::string joined(const std::vector<std::string>& entries) {
+  std::string text;
+  for (const auto& entry : entries) {
+    text += entry + ",";
+  }
+  return text.substr(0, text.empty() ? 0 : text.size() - 1);
+}
+
 }  // namespace
 
 std::string variable_of(const Parameter& parameter) {
@@ -54,6 +66,11 @@ Result<void> check(const Parameter& parameter, const std::string& text) {
     return misread(variable_of(parameter), text, *wanted);
   }
   return {};
+}
+
+std::uint32_t ranks_of(double share, std::uint32_t world_size) {
+  constexpr double rounding = 1e-9;
+  return static_cast<std::uint32_t>(std::ceil(share * world_size - rounding));
 }
 
 std::string Values::text(std::string_view name) const {
@@ -82,32 +99,32 @@ std::vector<std::string> Values::list(std::string_view name) const {
   return list_of(text(name));
 }
 
-std::vector<std::uint32_t> Values::agreed() const {
+std::vector<std::uint32_t> Values::agreed(std::uint32_t world_size) const {
   std::vector<std::uint32_t> values;
   for (const auto& parameter : parameters_) {
     if (parameter.agreed) {
-      values.push_back(compared_by(parameter));
+      values.push_back(compared_by(parameter, world_size));
     }
   }
   return values;
 }
 
-std::uint32_t Values::compared_by(const Parameter& parameter) const {
-  constexpr double millionths = 1e6;
+std::uint32_t Values::compared_by(const Parameter& parameter, std::uint32_t world_size) const {
   switch (parameter.kind) {
     case Kind::number:
       return number(parameter.name);
     case Kind::share:
-      return static_cast<std::uint32_t>(std::lround(share(parameter.name) * millionths));
+      return ranks_of(share(parameter.name), world_size);
     case Kind::on_or_off:
       return on(parameter.name) ? 1 : 0;
     case Kind::duration:
-    case Kind::text:
+      return checksum_of(std::to_string(duration(parameter.name).count()));
     case Kind::list:
+      return checksum_of(joined(list(parameter.name)));
+    case Kind::text:
       break;
   }
-  const auto spelled = text(parameter.name);
-  return wire::crc32(0, std::as_bytes(std::span(spelled)));
+  return checksum_of(text(parameter.name));
 }
 
 std::string difference(const Parameter& parameter, std::uint32_t theirs, std::uint32_t rank_0s) {

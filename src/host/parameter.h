@@ -17,6 +17,7 @@ namespace tributary::host {
 // An option of a protocol. It is given as text: in CommunicatorOptions::parameters, by a variable,
 // or to tributary-bench.
 struct Parameter {
+  // A share is one of the ranks.
   enum class Kind : std::uint8_t { number, share, on_or_off, duration, text, list };
 
   std::string_view name;
@@ -34,6 +35,9 @@ std::string variable_of(const Parameter& parameter);
 
 Result<void> check(const Parameter& parameter, const std::string& text);
 
+// A share of so many ranks, rounded up: 0.8 of 5 are 4.
+std::uint32_t ranks_of(double share, std::uint32_t world_size);
+
 // What a protocol's parameters are: as they were given, or else by default. Precondition: those
 // that were given are checked.
 class Values {
@@ -50,11 +54,12 @@ class Values {
   std::vector<std::string> list(std::string_view name) const;
   std::string text(std::string_view name) const;
 
-  // Of all that have to be agreed on, in their order: by this number ranks compare them.
-  std::vector<std::uint32_t> agreed() const;
+  // Of all that have to be agreed on, in their order: by this number ranks compare them. It is the
+  // same for what means the same.
+  std::vector<std::uint32_t> agreed(std::uint32_t world_size) const;
 
  private:
-  std::uint32_t compared_by(const Parameter& parameter) const;
+  std::uint32_t compared_by(const Parameter& parameter, std::uint32_t world_size) const;
 
   const Parameters& given_;
   std::span<const Parameter> parameters_;

@@ -79,7 +79,7 @@ RendezvousHello hello_of(const CommunicatorOptions& options, const HostProtocol&
   hello.job = options.job;
   hello.algorithm = rendezvous_name(options.algorithm);
   hello.protocol = rendezvous_name(protocol.name);
-  const auto agreed = Values(options.parameters, protocol.parameters).agreed();
+  const auto agreed = Values(options.parameters, protocol.parameters).agreed(options.world_size);
   assert(agreed.size() <= rendezvous_settings_max);
   std::copy(agreed.begin(), agreed.end(), hello.settings);
   return hello;

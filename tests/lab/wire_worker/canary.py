@@ -82,7 +82,7 @@ class Canary:
     def payload_bytes(self, mtu: int) -> int:
         return (mtu - self._HEADERS_BYTES) // 32 * 32
 
-    def hello(self) -> dict:
+    def hello(self, _world: int) -> dict:
         """What the others have to know of it before they meet."""
         return {"port": self._socket.getsockname()[1]}
 

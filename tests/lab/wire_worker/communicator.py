@@ -22,7 +22,7 @@ class Communicator:
             hello = rendezvous.Hello(
                 rank, world, address, listener.getsockname()[1],
                 protocol.payload_bytes(mtu), protocol.window, protocol.NAME, job=job,
-                **protocol.hello())
+                **protocol.hello(world))
             meeting = rendezvous.meet(place, hello, secret, deadline)
             self.job = meeting.job
             protocol.begin(self.job)

@@ -54,7 +54,7 @@ class NetReduce:
     def window(self) -> int:
         return self._settings.window
 
-    def hello(self) -> dict:
+    def hello(self, _world: int) -> dict:
         settings = self._settings
         connections = _CONNECTIONS.pack(self._to_next, self._from_before, self._first_psn,
                                         self._rkey, self._memory, _IN_SOFTWARE)

@@ -19,7 +19,6 @@ from round_trips import RoundTrips
 
 _TICK_S = 0.002
 _LEAST_WINDOW = 2
-_WHOLE_SHARE = 1_000_000  # everybody is in a sum
 
 
 class _Part:
@@ -70,8 +69,9 @@ class Panama:
     def payload_bytes(self, mtu: int) -> int:
         return (mtu - self._HEADERS_BYTES) // 32 * 32
 
-    def hello(self) -> dict:
-        return {"settings": (self._groups_crc, self._congestion_control, _WHOLE_SHARE)}
+    def hello(self, world: int) -> dict:
+        quorum = world  # everybody is in a sum
+        return {"settings": (self._groups_crc, self._congestion_control, quorum)}
 
     def begin(self, job: Job) -> None:
         self._job = job

@@ -36,8 +36,29 @@ TEST(Values, AreAsGivenOrTheUsualOnes) {
 
 TEST(Values, ThatHaveToBeAgreedOnAreNumbersInTheirOrder) {
   const Parameters given{{"names", "123456789"}};
-  EXPECT_EQ(Values(given, table).agreed(),
-            (std::vector<std::uint32_t>{4, 500'000, 1, 0xcbf43926}));  // CRC-32's check value
+  EXPECT_EQ(Values(given, table).agreed(7),
+            (std::vector<std::uint32_t>{4, 4, 1, 0xcbf43926}));  // CRC-32's check value
+}
+
+// What two ranks compare of a parameter, of which they were given these.
+bool agree(const std::string& name, const std::string& one, const std::string& other,
+           std::uint32_t world_size = 2) {
+  const Parameters given{{name, one}};
+  const Parameters also_given{{name, other}};
+  return Values(given, table).agreed(world_size) == Values(also_given, table).agreed(world_size);
+}
+
+TEST(Values, SharesAreTheSameThatComeToAsManyRanks) {
+  EXPECT_TRUE(agree("part", "0.7", "0.75", 4));
+  EXPECT_FALSE(agree("part", "0.666667", "0.6666666666666666", 3));
+  EXPECT_EQ(ranks_of(0.8, 5), 4u);
+  EXPECT_EQ(ranks_of(0.8, 8), 7u);
+}
+
+TEST(Values, ListsAreComparedByTheirEntries) {
+  EXPECT_TRUE(agree("names", "a,b,", "a,b"));
+  EXPECT_FALSE(agree("names", "a,b", "b,a"));
+  EXPECT_FALSE(agree("names", "ab", "a,b"));
 }
 
 TEST(Parameter, TextsAreChecked) {

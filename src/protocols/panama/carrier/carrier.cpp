@@ -94,7 +94,7 @@ PanamaPlan plan_of(const PanamaOptions& options, std::vector<wire::Ipv4Address> 
   plan.window_max = std::max(job.window / static_cast<std::uint32_t>(groups.size()), 2u);
   plan.trees = std::move(groups);
   plan.congestion_control = options.congestion_control;
-  plan.quorum = options.quorum(job.world_size());
+  plan.quorum = ranks_of(options.share, job.world_size());
   return plan;
 }
 

@@ -2,7 +2,6 @@
 #include "protocols/panama/carrier/options.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "host/transport/address.h"
@@ -16,11 +15,6 @@ tl::unexpected<Error> invalid(std::string message) {
 }
 
 }  // namespace
-
-std::uint32_t PanamaOptions::quorum(std::uint32_t world_size) const {
-  constexpr double rounding = 1e-9;  // 0.8 of 5 are 4
-  return static_cast<std::uint32_t>(std::ceil(share * world_size - rounding));
-}
 
 PanamaOptions panama_options_of(const CommunicatorOptions& options) {
   const Values values(options.parameters, panama_parameters);

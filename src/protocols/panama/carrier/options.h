@@ -39,9 +39,6 @@ struct PanamaOptions {
   std::vector<std::string> trees;  // multicast groups of the job's aggregation trees, by their ids
   bool congestion_control = true;
   double share = 1;  // of the ranks, that a sum needs: partial aggregation
-
-  // The same in ranks, rounded up.
-  std::uint32_t quorum(std::uint32_t world_size) const;
 };
 
 PanamaOptions panama_options_of(const CommunicatorOptions& options);

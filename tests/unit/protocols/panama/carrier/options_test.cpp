@@ -20,12 +20,5 @@ TEST(PanamaOptions, AreReadFromText) {
   EXPECT_EQ(read.share, 0.88);
 }
 
-TEST(PanamaOptions, AQuorumIsRoundedUp) {
-  PanamaOptions options;
-  options.share = 0.8;
-  EXPECT_EQ(options.quorum(5), 4u);
-  EXPECT_EQ(options.quorum(8), 7u);
-}
-
 }  // namespace
 }  // namespace tributary::host::test
