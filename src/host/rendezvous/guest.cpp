@@ -62,7 +62,14 @@ Result<void> RendezvousGuest::greet(const RendezvousHello& mine, Time until) {
   greeting.hello = mine;
   greeting.nonce = session_.guest;
   greeting.proof = secret_.prove(RendezvousStep::greeting, session_, bytes_of(mine));
-  return send_all(fd_.get(), bytes_of(greeting), until);
+  auto sent = send_all(fd_.get(), bytes_of(greeting), until);
+  if (const auto theirs = welcome.version.value(); theirs != rendezvous_version) {
+    // It was told all the same, so that rank 0 does not wait for who ends here.
+    return refused("rank 0 speaks version " + std::to_string(theirs) +
+                   " of the rendezvous, this rank version " + std::to_string(rendezvous_version) +
+                   install_the_same);
+  }
+  return sent;
 }
 
 // What follows the reply; its text as an error if it failed.

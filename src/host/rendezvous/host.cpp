@@ -126,11 +126,11 @@ void RendezvousHost::reap_idle() {
 std::size_t RendezvousHost::wanted_bytes(const PendingConnection& connection) const {
   const auto heard = connection.heard.size();
   if (connection.state == State::stranger) {
-    // Another version's hello may be all that comes.
-    const bool same_version =
-        heard >= sizeof(RendezvousHello) &&
-        front_of<RendezvousHello>(connection.heard).version.value() == rendezvous_version;
-    return same_version ? sizeof(RendezvousGreeting) : sizeof(RendezvousHello);
+    // How long another version's greeting is nobody knows.
+    const bool is_other =
+        heard >= sizeof(RendezvousHelloStart) &&
+        front_of<RendezvousHelloStart>(connection.heard).version.value() != rendezvous_version;
+    return is_other ? heard : sizeof(RendezvousGreeting);
   }
   if (connection.state == State::joining) {
     const auto bytes = heard < sizeof(RendezvousReply)
@@ -182,13 +182,13 @@ RendezvousHost::Complaint RendezvousHost::leave(PendingConnection& connection) {
 }
 
 RendezvousHost::Complaint RendezvousHost::greeted_by(PendingConnection& connection) {
-  const auto hello = front_of<RendezvousHello>(connection.heard);
+  RendezvousGreeting greeting;  // of another version just the start, and what else may have come
+  std::memcpy(&greeting, connection.heard.data(), connection.heard.size());
+  const auto& hello = greeting.hello;
   if (hello.magic.value() != rendezvous_magic) {
     connection.state = State::gone;
     return std::nullopt;
   }
-  RendezvousGreeting greeting;
-  std::memcpy(&greeting, connection.heard.data(), connection.heard.size());
   connection.heard.clear();
   connection.session.guest = greeting.nonce;
   const bool believed = secret_.believes(greeting.proof, RendezvousStep::greeting,

@@ -15,6 +15,7 @@ namespace tributary::host {
 
 inline constexpr std::uint32_t rendezvous_magic = 0x54524942;  // "TRIB"
 inline constexpr std::uint16_t rendezvous_version = 6;
+inline constexpr auto install_the_same = "; install the same Tributary everywhere";
 
 using RendezvousNonce = std::array<std::uint8_t, 32>;
 // Of who sent it: that it knows the secret (Secret::prove). All 0 without one.
@@ -47,6 +48,15 @@ using RendezvousEnd = std::array<std::byte, 28>;
 
 // Of a protocol, that all ranks must have alike.
 inline constexpr std::size_t rendezvous_settings_max = 8;
+
+// How hellos of all versions begin.
+struct [[gnu::packed]] RendezvousHelloStart {
+  wire::be32 magic;
+  wire::be16 version;
+  std::array<std::uint8_t, 2> of_the_version;
+  wire::be32 rank;
+};
+static_assert(sizeof(RendezvousHelloStart) == 12);
 
 // What every rank tells rank 0. Integers are big-endian.
 struct [[gnu::packed]] RendezvousHello {

@@ -55,7 +55,7 @@ std::optional<std::string> RendezvousTable::add(const RendezvousHello& hello) {
   if (hello.version.value() != rendezvous_version) {
     return who + " speaks version " + std::to_string(hello.version.value()) +
            " of the rendezvous, rank 0 version " + std::to_string(rendezvous_version) +
-           "; install the same Tributary everywhere";
+           install_the_same;
   }
   if (hello.world_size.value() != host.world_size.value()) {
     return who + " was started with world size " + std::to_string(hello.world_size.value()) +

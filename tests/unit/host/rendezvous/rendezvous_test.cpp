@@ -382,6 +382,87 @@ TEST(RendezvousWithoutASecret, ARankInWhosePlaceAStrangerCameEndsTheMeetingAtOnc
   EXPECT_NE(meetings[0].error().message.find("rank 1 came twice"), std::string::npos);
 }
 
+constexpr std::uint16_t later = rendezvous_version + 1;
+
+// Rank 0's end, when it was told nothing but these bytes.
+Result<Meeting> told_only(wire::Bytes bytes, const std::string& secret, Duration patience) {
+  return meet_all({hello_of(0, 2)}, patience,
+                  [&](const Endpoint& place) {
+                    const auto until = Clock::now() + 5s;
+                    const auto fd = *connect_until(place, {}, until);
+                    EXPECT_TRUE(send_all(fd.get(), bytes, until));
+                    EXPECT_FALSE(is_closed_by(fd, until)) << "it is told why";
+                  },
+                  {secret})[0];
+}
+
+std::vector<std::byte> old_hello(std::size_t length) {
+  RendezvousHello hello = hello_of(1, 2);
+  hello.version = 4;
+  const auto bytes = std::as_bytes(std::span(&hello, 1));
+  return {bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length)};
+}
+
+TEST(RendezvousVersions, AShorterHelloEndsTheMeetingAtOnce) {
+  for (const std::size_t length : {12u, 84u}) {
+    const auto before = Clock::now();
+    const auto meeting = told_only(old_hello(length), "", 20s);
+    EXPECT_LT(Clock::now() - before, at_once);
+    ASSERT_FALSE(meeting);
+    EXPECT_EQ(meeting.error().message,
+              "rank 1 speaks version 4 of the rendezvous, rank 0 version " +
+                  std::to_string(rendezvous_version) + install_the_same);
+  }
+}
+
+TEST(RendezvousVersions, AStrangersEndsNothingWithASecretButIsNamed) {
+  const auto meeting = told_only(old_hello(84), "s", 1s);
+  ASSERT_FALSE(meeting);
+  EXPECT_NE(meeting.error().message.find("did not come"), std::string::npos);
+  EXPECT_NE(meeting.error().message.find("turned away: rank 1 speaks version 4"), std::string::npos)
+      << meeting.error().message;
+}
+
+TEST(RendezvousVersions, ARankOfTheJobEndsTheMeetingAtOnceWithASecretToo) {
+  const auto before = Clock::now();
+  auto other = hello_of(1, 2);
+  other.version = later;
+  const auto meetings = meet_all({hello_of(0, 2), other}, 20s, {}, {"s", "s"});
+  EXPECT_LT(Clock::now() - before, at_once);
+  for (const auto& meeting : meetings) {
+    ASSERT_FALSE(meeting);
+    EXPECT_NE(meeting.error().message.find("rank 1 speaks version " + std::to_string(later) +
+                                           " of the rendezvous, rank 0"),
+              std::string::npos)
+        << meeting.error().message;
+  }
+}
+
+TEST(RendezvousVersions, ARankEndsAtOnceAtARank0OfAnotherAndSaysSo) {
+  for (const auto* const secret : {"", "s"}) {
+    const auto before = Clock::now();
+    auto listener = *listen_on({wire::Ipv4Address(127, 0, 0, 1), 0});
+    RendezvousGreeting heard;
+    std::jthread host([&] {
+      ASSERT_TRUE(wait_for(listener.fd.get(), POLLIN, before + 20s));
+      const auto fd = accept_now(listener);
+      RendezvousWelcome welcome;
+      welcome.version = later;
+      EXPECT_TRUE(send_all(fd.get(), std::as_bytes(std::span(&welcome, 1)), before + 20s));
+      EXPECT_TRUE(
+          receive_all(fd.get(), std::as_writable_bytes(std::span(&heard, 1)), before + 20s));
+    });
+    const auto met = meet(listener.local, hello_of(1, 2), secret, before + 20s);
+    host.join();
+    EXPECT_LT(Clock::now() - before, at_once);
+    ASSERT_FALSE(met);
+    EXPECT_EQ(met.error().message, "rank 0 speaks version " + std::to_string(later) +
+                                       " of the rendezvous, this rank version " +
+                                       std::to_string(rendezvous_version) + install_the_same);
+    EXPECT_EQ(heard.hello.rank.value(), 1u) << "so that rank 0 knows, too";
+  }
+}
+
 // Three ranks have met; one fares as it is told, the others wait for it.
 std::vector<Result<void>> all_but_one(std::uint32_t failing,
                                       const std::function<void(Rendezvous&)>& fare) {
