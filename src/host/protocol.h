@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -59,6 +61,19 @@ enum class Claim : std::uint8_t {
   configured,  // the parameters are for it
 };
 
+// The parameters of a protocol: no more to agree on than a hello has room for.
+class ParameterTable : public std::span<const Parameter> {
+ public:
+  constexpr ParameterTable() = default;
+  template <std::size_t count>
+  consteval ParameterTable(const Parameter (&table)[count]) : std::span<const Parameter>(table) {
+    if (std::count_if(begin(), end(), [](const auto& one) { return one.agreed; }) >
+        std::ptrdiff_t{rendezvous_settings_max}) {
+      throw "more of them are agreed on than a hello has room for";
+    }
+  }
+};
+
 struct UdpPorts {
   std::uint16_t first = 0;
   std::uint16_t last = 0;
@@ -69,7 +84,7 @@ struct UdpPorts {
 struct HostProtocol {
   std::string_view name;
   std::span<const Algorithm> algorithms;
-  std::span<const Parameter> parameters;
+  ParameterTable parameters;
   UdpPorts udp_ports;  // where its packets go: others keep off
 
   Claim (*claim)(const CommunicatorOptions& options);

@@ -2,7 +2,6 @@
 #include "host/setup.h"
 
 #include <algorithm>
-#include <cassert>
 #include <chrono>
 #include <string>
 #include <utility>
@@ -80,7 +79,6 @@ RendezvousHello hello_of(const CommunicatorOptions& options, const HostProtocol&
   hello.algorithm = rendezvous_name(options.algorithm);
   hello.protocol = rendezvous_name(protocol.name);
   const auto agreed = Values(options.parameters, protocol.parameters).agreed(options.world_size);
-  assert(agreed.size() <= rendezvous_settings_max);
   std::copy(agreed.begin(), agreed.end(), hello.settings);
   return hello;
 }
