@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <span>
 
 #include "host/protocol.h"
 
@@ -26,8 +25,7 @@ std::optional<std::string> different_setting(const RendezvousHello& hello,
                                              const RendezvousHello& host) {
   const auto* const protocol = protocol_called(text_of(host.protocol));
   std::size_t index = 0;
-  for (const auto& parameter :
-       protocol == nullptr ? std::span<const Parameter>() : protocol->parameters) {
+  for (const auto& parameter : protocol == nullptr ? ParameterTable() : protocol->parameters) {
     if (!parameter.agreed) {
       continue;
     }
@@ -39,6 +37,28 @@ std::optional<std::string> different_setting(const RendezvousHello& hello,
     ++index;
   }
   return std::nullopt;
+}
+
+// What ranks of either protocol must have alike; by that, too, `automatic_algorithm` chose.
+std::string deciding_variables(const HostProtocol* protocol, const HostProtocol* rank_0s) {
+  std::string variables;
+  for (const auto* one : {protocol, rank_0s}) {
+    for (const auto& parameter : one == nullptr ? ParameterTable() : one->parameters) {
+      if (parameter.agreed) {
+        variables += (variables.empty() ? "" : ", ") + variable_of(parameter);
+      }
+    }
+  }
+  return variables;
+}
+
+// A rank's name of it is told only if it is one.
+std::string different_protocol(const RendezvousHello& hello, const RendezvousHello& host) {
+  const auto* const theirs = protocol_called(text_of(hello.protocol));
+  const auto* const rank_0s = protocol_called(text_of(host.protocol));
+  return "is going to try " + (theirs == nullptr ? "another protocol" : std::string(theirs->name)) +
+         ", rank 0 " + std::string(text_of(host.protocol)) +
+         ": give all ranks the same parameters (" + deciding_variables(theirs, rank_0s) + ")";
 }
 
 }  // namespace
@@ -79,8 +99,7 @@ std::optional<std::string> RendezvousTable::add(const RendezvousHello& hello) {
     return who + " and rank 0 differ in the algorithm or in the fallback";
   }
   if (hello.protocol != host.protocol) {
-    return who + " was not given the options by which rank 0 is going to try " +
-           std::string(text_of(host.protocol)) + "; give all ranks the same";
+    return who + " " + different_protocol(hello, host);
   }
   if (const auto setting = different_setting(hello, host)) {
     return who + " " + *setting;

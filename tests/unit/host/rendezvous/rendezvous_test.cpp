@@ -65,7 +65,13 @@ TEST(RendezvousTable, NamesEveryDisagreement) {
   EXPECT_NE(complaint(hello).find("algorithm"), std::string::npos);
   hello = hello_of(2, 3);
   hello.protocol = rendezvous_name("canary");
-  EXPECT_NE(complaint(hello).find("rank 0 is going to try netreduce"), std::string::npos);
+  EXPECT_EQ(complaint(hello),
+            "rank 2 is going to try canary, rank 0 netreduce: give all ranks the same parameters "
+            "(TRIBUTARY_NETREDUCE_RING, TRIBUTARY_NETREDUCE_WINDOW, TRIBUTARY_NETREDUCE_MESSAGE, "
+            "TRIBUTARY_NETREDUCE_MTU)");
+  hello.protocol = rendezvous_name("\x1b[2Jowned");
+  EXPECT_NE(complaint(hello).find("rank 2 is going to try another protocol, rank 0 netreduce"),
+            std::string::npos);
   hello = hello_of(2, 3);
   hello.settings[0] = 1;
   EXPECT_EQ(complaint(hello), "rank 2 was started with TRIBUTARY_NETREDUCE_RING 1, rank 0 with 0");
