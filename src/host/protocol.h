@@ -79,8 +79,8 @@ struct UdpPorts {
   std::uint16_t last = 0;
 };
 
-// What a protocol does on hosts. The options that its functions get outlive what they make, and
-// are checked, but for those of `check`.
+// What a protocol does on hosts. The options that its functions get outlive what they make. Their
+// parameters are checked, and of those of `prepare` all else as well.
 struct HostProtocol {
   std::string_view name;
   std::span<const Algorithm> algorithms;
@@ -114,7 +114,7 @@ const HostProtocol& default_protocol();
 // Null if there is none of that name.
 const HostProtocol* protocol_called(std::string_view name);
 // The one that carries the collectives, or would if it was not for the ring. Null for an algorithm
-// that does not exist.
+// that does not exist. Precondition: the parameters are checked.
 const HostProtocol* protocol_of(const CommunicatorOptions& options);
 bool are_hosts_alone(std::string_view algorithm);
 

@@ -146,6 +146,9 @@ Duration patience_of(const CommunicatorOptions& options) {
 }
 
 Result<void> check(const CommunicatorOptions& options) {
+  if (auto checked = check_parameters(options); !checked) {
+    return checked;
+  }
   if (options.world_size == 0 || options.world_size > world_size_max) {
     return invalid("world size " + std::to_string(options.world_size) + " is not within 1 to " +
                    std::to_string(world_size_max));
@@ -175,9 +178,7 @@ Result<void> check(const CommunicatorOptions& options) {
       return invalid("the deadline and the stall timeout must be positive");
     }
   }
-  return check_parameters(options).and_then([&] {
-    return options.algorithm == ring_algorithm ? Result<void>() : protocol->check(options);
-  });
+  return options.algorithm == ring_algorithm ? Result<void>() : protocol->check(options);
 }
 
 Result<Connections> connect(const CommunicatorOptions& options, Time until) {

@@ -60,5 +60,14 @@ TEST(Setup, LimitsArePositive) {
   EXPECT_FALSE(check(options));
 }
 
+// Which of them is meant, protocols say by the parameters.
+TEST(Setup, ParametersAreCheckedBeforeProtocolsSeeThem) {
+  CommunicatorOptions options;
+  options.algorithm = "none";
+  options.set("share", "2");
+  ASSERT_FALSE(check(options));
+  EXPECT_EQ(check(options).error().message, "TRIBUTARY_SHARE=2 is not a share above 0 and up to 1");
+}
+
 }  // namespace
 }  // namespace tributary::host::test
