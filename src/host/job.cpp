@@ -2,7 +2,6 @@
 #include "host/job.h"
 
 #include "host/siphash.h"
-#include "wire/endian.h"
 
 namespace tributary::host {
 
@@ -31,13 +30,7 @@ JobKey key_of_call(const JobKey& job, std::uint64_t call) {
 }
 
 std::uint64_t ring_tag(const JobKey& key, std::uint32_t job, std::uint32_t rank) {
-  constexpr std::uint32_t purpose = 3;  // protocols have others
-  struct [[gnu::packed]] Input {
-    wire::be32 purpose;
-    wire::be32 job;
-    wire::be32 rank;
-  };
-  return siphash(key, Input{wire::be32{purpose}, wire::be32{job}, wire::be32{rank}});
+  return siphash(key, HashPurpose::ring, job, rank);
 }
 
 }  // namespace tributary::host

@@ -7,6 +7,7 @@
 #include <sodium/crypto_shorthash.h>
 
 #include "host/job.h"
+#include "wire/endian.h"
 
 namespace tributary::host {
 
@@ -21,6 +22,25 @@ std::uint64_t siphash(const JobKey& key, const T& input) {
   crypto_shorthash(hash, reinterpret_cast<const unsigned char*>(&input), sizeof input, key.data());
   std::memcpy(&tag, hash, sizeof tag);
   return tag;
+}
+
+// What a hash of three numbers under a job's key is for: the first of them. (Tags of PANAMA's
+// packets have their tree there.)
+enum class HashPurpose : std::uint32_t {
+  message = 1,  // of a ring of NetReduce, under the key of the call
+  run = 2,      // likewise, under the key of the job
+  ring = 3,     // of the hosts
+};
+
+inline std::uint64_t siphash(const JobKey& key, HashPurpose purpose, std::uint32_t number,
+                             std::uint32_t rank) {
+  struct [[gnu::packed]] Input {
+    wire::be32 purpose;
+    wire::be32 number;
+    wire::be32 rank;
+  };
+  return siphash(key, Input{wire::be32{static_cast<std::uint32_t>(purpose)}, wire::be32{number},
+                            wire::be32{rank}});
 }
 
 }  // namespace tributary::host
