@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <optional>
-#include <utility>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "host/text.h"
 #include "wire/checksum.h"
@@ -14,30 +15,6 @@ namespace tributary::host {
 namespace {
 
 using Kind = Parameter::Kind;
-
-// What a text should have been; nothing if it is.
-std::optional<std::string> wanted_instead(const Parameter& parameter, const std::string& text) {
-  const auto unless = [](bool fine, std::string wanted) {
-    return fine ? std::nullopt : std::optional(std::move(wanted));
-  };
-  switch (parameter.kind) {
-    case Kind::number: {
-      const auto number = number_of(text);
-      return unless(number && *number >= parameter.least && *number <= parameter.most,
-                    a_number(parameter.least, parameter.most));
-    }
-    case Kind::share:
-      return unless(share_of(text).has_value(), "a share above 0 and up to 1");
-    case Kind::on_or_off:
-      return unless(switch_of(text).has_value(), "on or off");
-    case Kind::duration:
-      return unless(duration_of(text).has_value(), a_duration);
-    case Kind::text:
-    case Kind::list:
-      break;
-  }
-  return std::nullopt;
-}
 
 std::uint32_t checksum_of(const std::string& text) {
   return wire::crc32(0, std::as_bytes(std::span(text)));
@@ -61,11 +38,46 @@ std::string variable_of(const Parameter& parameter) {
   return variable;
 }
 
-Result<void> check(const Parameter& parameter, const std::string& text) {
-  if (const auto wanted = wanted_instead(parameter, text)) {
-    return misread(variable_of(parameter), text, *wanted);
+std::string wanted(const Parameter& parameter) {
+  switch (parameter.kind) {
+    case Kind::number:
+      return a_number(parameter.least, parameter.most);
+    case Kind::share:
+      return "a share above 0 and up to 1";
+    case Kind::on_or_off:
+      return "on or off";
+    case Kind::duration:
+      return a_duration;
+    case Kind::list:
+      return "a list with commas between";
+    case Kind::text:
+      break;
   }
-  return {};
+  return "";
+}
+
+bool is_valid(const Parameter& parameter, const std::string& text) {
+  switch (parameter.kind) {
+    case Kind::number: {
+      const auto number = number_of(text);
+      return number && *number >= parameter.least && *number <= parameter.most;
+    }
+    case Kind::share:
+      return share_of(text).has_value();
+    case Kind::on_or_off:
+      return switch_of(text).has_value();
+    case Kind::duration:
+      return duration_of(text).has_value();
+    case Kind::text:
+    case Kind::list:
+      break;
+  }
+  return true;
+}
+
+Result<void> check(const Parameter& parameter, const std::string& text) {
+  return is_valid(parameter, text) ? Result<void>()
+                                   : misread(variable_of(parameter), text, wanted(parameter));
 }
 
 std::uint32_t ranks_of(double share, std::uint32_t world_size) {

@@ -33,6 +33,10 @@ struct Parameter {
 // "TRIBUTARY_TREES"
 std::string variable_of(const Parameter& parameter);
 
+// What its text is to be: "a number from 1 to 15", "on or off"; empty: anything.
+std::string wanted(const Parameter& parameter);
+bool is_valid(const Parameter& parameter, const std::string& text);
+// The same, with an error that names the variable.
 Result<void> check(const Parameter& parameter, const std::string& text);
 
 // A share of so many ranks, rounded up: 0.8 of 5 are 4.

@@ -74,5 +74,12 @@ TEST(Parameter, TextsAreChecked) {
   EXPECT_EQ(complaint(table[4], "anything"), "");
 }
 
+TEST(Parameter, SaysWhatItsTextIsToBe) {
+  EXPECT_EQ(wanted(table[0]), "a number from 1 to 15");
+  EXPECT_EQ(wanted(table[2]), "on or off");
+  EXPECT_EQ(wanted(table[4]), "a list with commas between");
+  EXPECT_EQ(wanted({.name = "device", .kind = Kind::text}), "");
+}
+
 }  // namespace
 }  // namespace tributary::host::test
