@@ -55,7 +55,7 @@ class Install(unittest.TestCase):
 
     def test_a_program_links_the_shared_library(self):
         program = self.build("shared")
-        self.assertIn("libtributary.so.0", run("ldd", program, env=self.environment))
+        self.assertIn("libtributary.so.1", run("ldd", program, env=self.environment))
         self.check_two_ranks(program, 29711)
 
     def test_a_program_links_the_static_library(self):
@@ -73,7 +73,7 @@ class Install(unittest.TestCase):
         names = [line.split(" ", 2)[2] for line in symbols.splitlines() if line.count(" ") >= 2]
         self.assertTrue(any(name.startswith("tributary::Communicator::create") for name in names))
         strange = [name for name in names if not re.match(
-            r"TRIBUTARY_0|tributary::(Parallel)?Communicator(Options)?::|tributary::ParallelOptions::|"
+            r"TRIBUTARY_1|tributary::(Parallel)?Communicator(Options)?::|tributary::ParallelOptions::|"
             r"tributary::(name|fallback_of|hierarchy_of)[\[(]", name)]
         self.assertEqual(strange, [])
 
