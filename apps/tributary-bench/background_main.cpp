@@ -33,6 +33,18 @@ struct Raw {
   double duration_s = 10;
 };
 
+// "17000 to 17255 (canary), 17256 (panama)"
+std::string ports_of_protocols() {
+  std::string text;
+  for (const auto* protocol : host::protocols()) {
+    const auto [first, last] = protocol->udp_ports;
+    text += (text.empty() ? "" : ", ") + std::to_string(first) +
+            (first == last ? "" : " to " + std::to_string(last)) + " (" +
+            std::string(protocol->name) + ")";
+  }
+  return text;
+}
+
 void declare(CLI::App& app, Raw& raw, BackgroundOptions& options) {
   app.add_option("--peers", raw.peers,
                  "IPv4 addresses of all hosts that take part, the same list "
@@ -60,7 +72,8 @@ void declare(CLI::App& app, Raw& raw, BackgroundOptions& options) {
       ->check(CLI::Range(64, 9000))
       ->capture_default_str();
   options.port = 18000;
-  app.add_option("--port", options.port, "of UDP, on all hosts; not 17000 to 17255")
+  app.add_option("--port", options.port,
+                 "of UDP, on all hosts; none of a protocol's: " + ports_of_protocols())
       ->check(CLI::Range(1, 65535))
       ->capture_default_str();
   app.add_option("--seed", options.seed, "the same seed on all hosts draws the same peers")
@@ -106,11 +119,10 @@ void interpret(const Raw& raw, BackgroundOptions& options) {
     throw CLI::ValidationError("--peers", "give at least two addresses: a host sends to others");
   }
   for (const auto* protocol : host::protocols()) {
-    const auto [first, last] = protocol->udp_ports;
-    if (options.port >= first && options.port <= last) {
+    const auto ports = protocol->udp_ports;
+    if (options.port >= ports.first && options.port <= ports.last) {
       throw CLI::ValidationError(
-          "--port", std::to_string(options.port) + " is one of " + std::string(protocol->name) +
-                        "'s (" + std::to_string(first) + " to " + std::to_string(last) + ")");
+          "--port", std::to_string(options.port) + " is a protocol's: " + ports_of_protocols());
     }
   }
   options.self = place_of_self(raw, options.peers);

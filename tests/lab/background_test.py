@@ -100,7 +100,8 @@ class Background(unittest.TestCase):
         self.assertIn("is not an IPv4 address", self.refused("--peers", "h1,h2", *rate))
         self.assertIn("any address of this host", self.refused("--peers", "1.1.1.1,2.2.2.2", *rate))
         self.assertIn("named twice", self.refused("--peers", "1.1.1.1,1.1.1.1", *rate))
-        self.assertIn("one of canary's", self.refused(*peers, *rate, "--port", "17000"))
+        self.assertIn("17000 is a protocol's: 17000 to 17255 (canary), 17256 (panama)",
+                      self.refused(*peers, *rate, "--port", "17000"))
         self.assertIn("--share", self.refused(*peers, *rate, "--share", "2"))
 
 
