@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "host/protocol.h"
+#include "parameters.h"
 #include "units.h"
 
 namespace tributary::bench {
@@ -178,23 +179,6 @@ void declare_root(CLI::App& app, Options& options) {
   app.add_option("-r,--root", options.root, "rank")->capture_default_str();
 }
 
-// Of a protocol, if it has an option here.
-void declare_parameter(CLI::App& app, const host::HostProtocol& protocol,
-                       const host::Parameter& parameter, CommunicatorOptions& out) {
-  if (parameter.option.empty()) {
-    return;
-  }
-  const auto take = [&parameter, &out](const std::string& text) {
-    if (const auto checked = host::check(parameter, text); !checked) {
-      throw CLI::ValidationError(std::string(parameter.option), checked.error().message);
-    }
-    out.set(std::string(parameter.name), text);
-  };
-  app.add_option_function<std::string>(
-      std::string(parameter.option), take,
-      std::string(protocol.name) + ": " + std::string(parameter.help));
-}
-
 // What is not given stays as the environment has it.
 void declare_communicator(CLI::App& app, CommunicatorOptions& out) {
   app.add_option("--rank", out.rank, "default: the variable RANK");
@@ -218,11 +202,7 @@ void declare_communicator(CLI::App& app, CommunicatorOptions& out) {
              {"error", Fallback::error},
              "where the switches do not reduce: allow (the hosts do) or error");
   app.add_option("--job", out.job, "for the switches; default: drawn");
-  for (const auto* protocol : host::protocols()) {
-    for (const auto& parameter : protocol->parameters) {
-      declare_parameter(app, *protocol, parameter, out);
-    }
-  }
+  declare_parameters(app, out);
 }
 
 void declare_run(CLI::App& app, Raw& raw, Options& options) {
@@ -335,6 +315,13 @@ void interpret(const Raw& raw, const CLI::App& command, const Result<void>& envi
 Parsed parse(int argc, char** argv) {
   CLI::App app("Measures collectives of Tributary and verifies every element.", "tributary-bench");
   app.set_version_flag("--version", TRIBUTARY_VERSION);
+  app.add_flag_callback(
+      "--reference",
+      [] {
+        std::fputs(reference_text().c_str(), stdout);
+        throw CLI::Success();
+      },
+      "Print the parameters of protocols, as a table, and exit");
   app.footer(
       "Background traffic: tributary-bench background --help\n"
       "Cost model of machines with several ranks: tributary-bench model --help");

@@ -7,12 +7,15 @@
 #include <utility>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace tributary::bench::test {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::Not;
 
 class BenchOptions : public testing::Test {
  protected:
@@ -76,7 +79,31 @@ TEST_F(BenchOptions, WordsStandForValues) {
   EXPECT_FALSE(parse({"--datatype", "f31"}).options);
   EXPECT_FALSE(parse({"--algorithm", "all"}).options);
   EXPECT_FALSE(parse({"--algorithm", "canary,panama"}).options) << "a run each";
+}
+
+TEST_F(BenchOptions, ParametersOfProtocolsAreTakenAsText) {
+  const auto trees_of = [](std::vector<std::string> arguments) {
+    return parse(std::move(arguments)).options->communicator.parameters.at("trees");
+  };
+  EXPECT_EQ(trees_of({"--trees", "239.0.0.1,239.0.0.2"}), "239.0.0.1,239.0.0.2");
+  EXPECT_EQ(trees_of({"--trees", "239.0.0.1", "239.0.0.2"}), "239.0.0.1,239.0.0.2");
+  EXPECT_EQ(trees_of({"--trees", "239.0.0.1", "--trees", "239.0.0.2"}), "239.0.0.1,239.0.0.2");
+}
+
+TEST_F(BenchOptions, ErrorsNameTheOption) {
+  testing::internal::CaptureStderr();
   EXPECT_FALSE(parse({"--attempts", "16"}).options);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              HasSubstr("--attempts: 16 is not a number from 1 to 15"));
+}
+
+TEST_F(BenchOptions, HelpTellsRangesAndDefaults) {
+  testing::internal::CaptureStdout();
+  EXPECT_FALSE(parse({"--help"}).options);
+  const auto help = testing::internal::GetCapturedStdout();
+  EXPECT_THAT(help, HasSubstr("a number from 1 to 15, default 4"));
+  EXPECT_THAT(help, HasSubstr("on or off, default on"));
+  EXPECT_THAT(help, Not(HasSubstr("`")));
 }
 
 TEST_F(BenchOptions, TheCommandLineGoesBeforeTheEnvironment) {

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "parameters.h"
+
+#include <CLI/CLI.hpp>
+
+#include "host/protocol.h"
+
+namespace tributary::bench {
+namespace {
+
+// Without what is Markdown in it.
+std::string help_of(const host::HostProtocol& protocol, const host::Parameter& parameter) {
+  std::string text = std::string(protocol.name) + ": " + std::string(parameter.help);
+  if (const auto wanted = host::wanted(parameter); !wanted.empty()) {
+    text += "; " + wanted;
+  }
+  if (!parameter.otherwise.empty()) {
+    text += ", default " + std::string(parameter.otherwise);
+  }
+  std::erase(text, '`');
+  return text;
+}
+
+void declare(CLI::App& app, const host::HostProtocol& protocol, const host::Parameter& parameter,
+             CommunicatorOptions& out) {
+  const std::string name(parameter.option);
+  const auto take = [&parameter, &out, name](const std::string& text) {
+    if (!host::is_valid(parameter, text)) {
+      throw CLI::ValidationError(name, text + " is not " + host::wanted(parameter));
+    }
+    out.set(std::string(parameter.name), text);
+  };
+  auto* option = app.add_option_function<std::string>(name, take, help_of(protocol, parameter));
+  if (parameter.kind == host::Parameter::Kind::list) {
+    option->expected(CLI::detail::expected_max_vector_size)->join(',');
+  }
+}
+
+std::string row_of(const host::HostProtocol& protocol, const host::Parameter& parameter) {
+  std::string row = "|";
+  for (const auto& cell :
+       {"`" + std::string(parameter.name) + "`", "`" + host::variable_of(parameter) + "`",
+        host::wanted(parameter), std::string(parameter.otherwise),
+        std::string(parameter.agreed ? "yes" : ""),
+        "`" + std::string(protocol.name) + "`: " + std::string(parameter.help)}) {
+    row += cell.empty() ? " |" : " " + cell + " |";
+  }
+  return row + "\n";
+}
+
+}  // namespace
+
+void declare_parameters(CLI::App& app, CommunicatorOptions& out) {
+  for (const auto* protocol : host::protocols()) {
+    for (const auto& parameter : protocol->parameters) {
+      if (!parameter.option.empty()) {
+        declare(app, *protocol, parameter, out);
+      }
+    }
+  }
+}
+
+std::string reference_text() {
+  std::string text =
+      "## parameters of protocols\n\n"
+      "| parameter | variable | values | default | alike | meaning |\n|---|---|---|---|---|---|\n";
+  for (const auto* protocol : host::protocols()) {
+    for (const auto& parameter : protocol->parameters) {
+      text += row_of(*protocol, parameter);
+    }
+  }
+  return text;
+}
+
+}  // namespace tributary::bench
