@@ -76,11 +76,9 @@ class Run {
 
  private:
   Result<void> open_hierarchies() {
-    auto between = options_.communicator;
-    between.algorithm = options_.between;
     for (const Hierarchy hierarchy : options_.hierarchies) {
       auto made = ParallelCommunicator::create(
-          {between, options_.local_rank, options_.local_world_size, hierarchy});
+          {options_.between_machines(), options_.local_rank, options_.local_world_size, hierarchy});
       if (!made) {
         return tl::unexpected(made.error());
       }

@@ -222,7 +222,9 @@ void declare_run(CLI::App& app, Raw& raw, Options& options) {
                      "TRIBUTARY_ALGORITHM says")
       ->delimiter(',')
       ->capture_default_str();
-  app.add_option("-c,--check", raw.check, "1: verify every element of every iteration; 0: do not")
+  app.add_option("-c,--check", raw.check,
+                 "1: verify every element of every iteration, but where sums may lack ranks; 0: do "
+                 "not")
       ->check(CLI::Range(0, 1))
       ->capture_default_str();
   auto* csv = app.add_flag("--csv", raw.csv, "comma-separated values");
@@ -269,10 +271,16 @@ Result<void> read_environment(CommunicatorOptions& options) {
   return tl::unexpected(environment.error());
 }
 
-// Where a sum may lack ranks, nobody can tell what it should be.
 bool may_be_partial(const CommunicatorOptions& options) {
   const auto* const protocol = host::protocol_of(options);
   return protocol != nullptr && protocol->partial != nullptr && protocol->partial(options);
+}
+
+// Where a sum may lack ranks, nobody can tell what it should be.
+bool can_be_verified(const Options& options) {
+  return !options.has_operator() ||
+         (!may_be_partial(options.communicator) &&
+          (options.hierarchies.empty() || !may_be_partial(options.between_machines())));
 }
 
 void interpret(const Raw& raw, const CLI::App& command, const Result<void>& environment,
@@ -301,7 +309,12 @@ void interpret(const Raw& raw, const CLI::App& command, const Result<void>& envi
   options.line_rate_bps = raw.line_rate.empty() ? 0 : rate_of(raw.line_rate);
   options.communicator.algorithm = common_algorithm(options.algorithms);
   options.communicator.local_world_size = options.local_world_size;
-  options.check = raw.check != 0 && !may_be_partial(options.communicator);
+  options.check = raw.check != 0 && can_be_verified(options);
+  if (raw.check != 0 && given("--check") && !options.check) {
+    throw CLI::ValidationError("--check",
+                               "sums that may lack ranks (partial aggregation) cannot be verified; "
+                               "say 0, or leave it out");
+  }
   if (options.communicator.world_size != 0 && options.root >= options.communicator.world_size) {
     throw CLI::ValidationError("--root", "is not a rank");
   }

@@ -44,6 +44,11 @@ struct Options {
   std::uint64_t line_rate_bps = 0;  // 0: not given
   CommunicatorOptions communicator;
 
+  CommunicatorOptions between_machines() const {
+    auto options = communicator;
+    options.algorithm = between;
+    return options;
+  }
   bool has_root() const {
     return collective == Collective::reduce || collective == Collective::broadcast;
   }

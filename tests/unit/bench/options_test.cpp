@@ -23,9 +23,9 @@ class BenchOptions : public testing::Test {
   ~BenchOptions() override { clear(); }
 
   // Rank 0 of two, with these arguments besides.
-  static Parsed parse(std::vector<std::string> arguments) {
-    std::vector<std::string> all = {"tributary-bench", "allreduce", "--rank",       "0",
-                                    "--world",         "2",         "--rendezvous", "10.0.0.1:1"};
+  static Parsed parse(std::vector<std::string> arguments, const char* collective = "allreduce") {
+    std::vector<std::string> all = {"tributary-bench", collective, "--rank",       "0",
+                                    "--world",         "2",        "--rendezvous", "10.0.0.1:1"};
     all.insert(all.end(), arguments.begin(), arguments.end());
     std::vector<char*> argv;
     for (auto& argument : all) {
@@ -104,6 +104,25 @@ TEST_F(BenchOptions, HelpTellsRangesAndDefaults) {
   EXPECT_THAT(help, HasSubstr("a number from 1 to 15, default 4"));
   EXPECT_THAT(help, HasSubstr("on or off, default on"));
   EXPECT_THAT(help, Not(HasSubstr("`")));
+}
+
+TEST_F(BenchOptions, SumsThatMayLackRanksAreNotVerified) {
+  const auto checks = [](std::vector<std::string> arguments, const char* collective) {
+    arguments.insert(arguments.end(), {"--trees", "239.0.0.1", "--share", "0.5"});
+    const auto parsed = parse(std::move(arguments), collective);
+    return parsed.options ? parsed.options->check ? "yes" : "no" : "refused";
+  };
+  EXPECT_STREQ(checks({"--algorithm", "panama"}, "allreduce"), "no");
+  EXPECT_STREQ(checks({"--algorithm", "auto"}, "reduce"), "no");
+  EXPECT_STREQ(checks({"--algorithm", "canary"}, "allreduce"), "yes");
+  EXPECT_STREQ(checks({"--algorithm", "panama"}, "broadcast"), "yes") << "nothing is added";
+  EXPECT_STREQ(checks({"--algorithm", "panama", "-c", "1"}, "allreduce"), "refused");
+  EXPECT_STREQ(checks({"--algorithm", "panama", "-c", "0"}, "allreduce"), "no");
+  const std::vector<std::string> between = {"--algorithm", "ring", "--between", "panama"};
+  EXPECT_STREQ(checks(between, "allreduce"), "yes") << "nobody goes between machines";
+  auto hierarchy = between;
+  hierarchy.insert(hierarchy.end(), {"--hierarchy", "tencent"});
+  EXPECT_STREQ(checks(hierarchy, "allreduce"), "no");
 }
 
 TEST_F(BenchOptions, TheCommandLineGoesBeforeTheEnvironment) {
