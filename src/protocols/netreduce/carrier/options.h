@@ -11,6 +11,7 @@
 #include "host/parameter.h"
 #include "host/roce/tuning.h"
 #include "protocols/netreduce/host/plan.h"
+#include "protocols/netreduce/wire.h"
 
 namespace tributary::host {
 
@@ -28,18 +29,20 @@ inline constexpr Parameter netreduce_parameters[] = {
          "messages that a rank may have open, N; this and the next two as the switch's ring has "
          "them (`window`, `message_packets`, `mtu`)",
      .agreed = true,
-     .most = 65535},
+     .least = 1,
+     .most = wire::ring_window_max},
     {.name = "netreduce_message",
      .otherwise = "170",
      .help = "packets of a full message",
      .agreed = true,
-     .most = 65535},
+     .least = 1,
+     .most = wire::ring_message_packets_max},
     {.name = "netreduce_mtu",
      .otherwise = "1024",
-     .help = "payload bytes of a packet: the path MTU, 256 to 4096; the interface needs 64 bytes "
-             "more",
+     .help = "payload bytes of a packet: the path MTU; the interface needs 64 bytes more",
      .agreed = true,
-     .most = 65535},
+     .least = 256,
+     .most = 4096},
     {.name = "rdma_device",
      .kind = Parameter::Kind::text,
      .help = "the RDMA device (libibverbs) of this rank; without one, an endpoint in software"},

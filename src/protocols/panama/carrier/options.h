@@ -15,8 +15,7 @@ namespace tributary::host {
 inline constexpr Parameter panama_parameters[] = {
     {.name = "trees",
      .kind = Parameter::Kind::list,
-     .help = "multicast groups of the job's aggregation trees, in the order of their ids, with "
-             "commas between",
+     .help = "multicast groups of the job's aggregation trees, in the order of their ids",
      .option = "--trees",
      .agreed = true},
     {.name = "congestion_control",
@@ -30,7 +29,7 @@ inline constexpr Parameter panama_parameters[] = {
      .otherwise = "1",
      .help =
          "share of the ranks that a sum needs, rounded up to whole ranks; the trees must be set "
-         "up for the same quorum",
+         "up for the same quorum; less than 1 implies `--check 0` of tributary-bench",
      .option = "--share",
      .agreed = true},
 };
