@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "actions.h"
+#include "control/config.h"
 #include "doctor.h"
 #include "fabric.h"
 #include "lists.h"
@@ -172,10 +175,11 @@ struct CommandLine {
   void add_actions() {
     add(app, "relay", "Joins standard input and output with the control socket",
         [this] { return relay(options); });
+    const auto& levels = tributary::control::log_levels;
     add(app, "log-level", "Shows or sets how much the daemon logs",
         [this] { return log_level(options, level); })
         ->add_option("LEVEL", level)
-        ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error", "critical", "off"}));
+        ->check(CLI::IsMember(std::vector<std::string>(levels.begin(), levels.end())));
     add(app, "shutdown", "Ends the daemon", [this] { return stop_daemon(options); });
     add(app, "version", "Of this program", [this] { return show_version(options); });
   }

@@ -172,7 +172,7 @@ Answer set_log_level(Backend&, const json& given) {
   }
   if (std::find(log_levels.begin(), log_levels.end(), level) == log_levels.end()) {
     return failure(ErrorCode::invalid_params,
-                   "`level` is to be trace, debug, info, warning, error, critical or off");
+                   "`level` is to be one of " + joined({log_levels.begin(), log_levels.end()}));
   }
   spdlog::set_level(spdlog::level::from_str(level));
   return json{{"level", level}};

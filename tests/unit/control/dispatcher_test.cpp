@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "control/dispatcher.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <spdlog/spdlog.h>
 
@@ -172,6 +173,8 @@ TEST_F(DispatcherTest, log_set_sets_the_level) {
   EXPECT_EQ(spdlog::get_level(), spdlog::level::err);
   EXPECT_EQ((*call("daemon.status"))["log_level"], "error");
   EXPECT_EQ(error("log.set", {{"level", "loud"}}), ErrorCode::invalid_params);
+  EXPECT_THAT(call("log.set", {{"level", "loud"}}).error().message,
+              testing::HasSubstr("trace, debug, info, warning, error, critical, off"));
   EXPECT_EQ(spdlog::get_level(), spdlog::level::err);
   spdlog::set_level(before);
 }
