@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <span>
 #include <string_view>
 
 #include "packet/fate.h"
@@ -30,9 +33,17 @@
 
 namespace tributary::protocols {
 
-// Why a packet is dropped that its parser refuses, of a protocol whose first reasons are what
-// parsers find wrong, in the same order.
+// Whether the first reasons are what parsers find wrong, in the same order.
+constexpr bool begin_as_parse_errors(std::span<const std::string_view> reasons) {
+  const std::span errors = std::span(wire::parse_error_names).subspan(1);  // without `none`
+  return reasons.size() >= errors.size() &&
+         std::equal(errors.begin(), errors.end(), reasons.begin());
+}
+
+// Why a packet is dropped that its parser refuses, of a protocol whose reasons
+// begin_as_parse_errors().
 constexpr DropReason drop_reason_of(wire::ParseError error, Row row) {
+  assert(error != wire::ParseError::none);
   return protocol_drop_reason(static_cast<std::size_t>(row), static_cast<std::size_t>(error) - 1);
 }
 

@@ -18,10 +18,10 @@ enum class ParseError : std::uint8_t {
   crc,        // damaged on the way
 };
 
+inline constexpr std::array<std::string_view, 6> parse_error_names = {
+    "none", "truncated", "oversized", "version", "malformed", "crc"};
 constexpr std::string_view name(ParseError error) {
-  constexpr std::array<std::string_view, 6> names = {"none",    "truncated", "oversized",
-                                                     "version", "malformed", "crc"};
-  return names[static_cast<std::size_t>(error)];
+  return parse_error_names[static_cast<std::size_t>(error)];
 }
 
 }  // namespace tributary::wire

@@ -21,5 +21,6 @@
 namespace tributary::canary {
 
 TRIBUTARY_PROTOCOL_DROP_REASONS(canary, TRIBUTARY_CANARY_DROP_REASONS)
+static_assert(protocols::begin_as_parse_errors(drop::names));
 
 }  // namespace tributary::canary

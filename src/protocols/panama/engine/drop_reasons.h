@@ -22,5 +22,6 @@
 namespace tributary::panama {
 
 TRIBUTARY_PROTOCOL_DROP_REASONS(panama, TRIBUTARY_PANAMA_DROP_REASONS)
+static_assert(protocols::begin_as_parse_errors(drop::names));
 
 }  // namespace tributary::panama
