@@ -104,11 +104,9 @@ Result<void> check_algorithm(const std::string& algorithm) {
 // Those of all protocols that there are.
 Parameters given_parameters() {
   Parameters given;
-  for (const auto* protocol : host::protocols()) {
-    for (const auto& parameter : protocol->parameters) {
-      if (auto text = variable(host::variable_of(parameter).c_str())) {
-        given.emplace(parameter.name, std::move(*text));
-      }
+  for (const auto* parameter : host::all_parameters()) {
+    if (auto text = variable(host::variable_of(*parameter).c_str())) {
+      given.emplace(parameter->name, std::move(*text));
     }
   }
   return given;

@@ -2,6 +2,7 @@
 #include "host/protocol.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,27 +20,6 @@ std::string listed(const std::vector<std::string_view>& names) {
   return text;
 }
 
-std::vector<std::string_view> names_of_parameters() {
-  std::vector<std::string_view> names;
-  for (const auto* protocol : protocols()) {
-    for (const auto& parameter : protocol->parameters) {
-      names.push_back(parameter.name);
-    }
-  }
-  return names;
-}
-
-const Parameter* parameter_called(std::string_view name) {
-  for (const auto* protocol : protocols()) {
-    for (const auto& parameter : protocol->parameters) {
-      if (parameter.name == name) {
-        return &parameter;
-      }
-    }
-  }
-  return nullptr;
-}
-
 template <typename Is>
 const HostProtocol* first_that(Is is) {
   const auto rows = protocols();
@@ -49,6 +29,16 @@ const HostProtocol* first_that(Is is) {
 }
 
 }  // namespace
+
+std::vector<const Parameter*> all_parameters() {
+  std::vector<const Parameter*> all;
+  for (const auto* protocol : protocols()) {
+    for (const auto& parameter : protocol->parameters) {
+      all.push_back(&parameter);
+    }
+  }
+  return all;
+}
 
 std::vector<Algorithm> algorithms() {
   std::vector<Algorithm> all;
@@ -99,13 +89,16 @@ bool are_hosts_alone(std::string_view algorithm) {
 }
 
 Result<void> check_parameters(const CommunicatorOptions& options) {
+  const auto all = all_parameters();
   for (const auto& [name, text] : options.parameters) {
-    const auto* const parameter = parameter_called(name);
-    if (parameter == nullptr) {
+    const auto known = std::ranges::find(all, std::string_view(name), &Parameter::name);
+    if (known == all.end()) {
+      std::vector<std::string_view> names;
+      std::ranges::transform(all, std::back_inserter(names), &Parameter::name);
       return fail(Error::Code::invalid_argument,
-                  "there is no parameter '" + name + "', but " + listed(names_of_parameters()));
+                  "there is no parameter '" + name + "', but " + listed(names));
     }
-    if (auto checked = check(*parameter, text); !checked) {
+    if (auto checked = check(**known, text); !checked) {
       return checked;
     }
   }
