@@ -100,7 +100,8 @@ PanamaPlan plan_of(const PanamaOptions& options, std::vector<wire::Ipv4Address> 
 
 Result<std::unique_ptr<Preparation>> prepare_panama(const CommunicatorOptions& options,
                                                     const Place& place) {
-  auto groups = groups_of(panama_options_of(options));
+  const auto own = panama_options_of(options);
+  auto groups = groups_of(own);
   if (!groups) {
     return tl::make_unexpected(groups.error());
   }
@@ -111,13 +112,13 @@ Result<std::unique_ptr<Preparation>> prepare_panama(const CommunicatorOptions& o
   Offer offer;
   offer.payload_bytes = payload_bytes_behind(panama_headers_bytes, place.mtu);
   offer.window = options.window != 0 ? options.window : window_for(*socket, offer.payload_bytes);
-  return prepare_socket(
-      std::move(*socket), offer,
-      [&options, groups = std::move(*groups)](const Meeting& meeting, UringTransport transport) {
-        return std::make_unique<PanamaCarrier>(
-            meeting.job, plan_of(panama_options_of(options), groups, meeting.job),
-            std::move(transport), options);
-      });
+  return prepare_socket(std::move(*socket), offer,
+                        [&options, own, groups = std::move(*groups)](const Meeting& meeting,
+                                                                     UringTransport transport) {
+                          return std::make_unique<PanamaCarrier>(meeting.job,
+                                                                 plan_of(own, groups, meeting.job),
+                                                                 std::move(transport), options);
+                        });
 }
 
 Claim claim_of_panama(const CommunicatorOptions& options) {

@@ -36,8 +36,8 @@ inline constexpr Parameter panama_parameters[] = {
 
 struct PanamaOptions {
   std::vector<std::string> trees;  // multicast groups of the job's aggregation trees, by their ids
-  bool congestion_control = true;
-  double share = 1;  // of the ranks, that a sum needs: partial aggregation
+  bool congestion_control;
+  double share;  // of the ranks, that a sum needs: partial aggregation
 };
 
 PanamaOptions panama_options_of(const CommunicatorOptions& options);
