@@ -2,6 +2,7 @@
 #include "host/parameter.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cctype>
 #include <cmath>
 #include <span>
@@ -92,7 +93,8 @@ std::string Values::text(std::string_view name) const {
   const auto known =
       std::find_if(parameters_.begin(), parameters_.end(),
                    [name](const Parameter& parameter) { return parameter.name == name; });
-  return known == parameters_.end() ? "" : std::string(known->otherwise);
+  assert(known != parameters_.end());
+  return std::string(known->otherwise);
 }
 
 std::uint32_t Values::number(std::string_view name) const {

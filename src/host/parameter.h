@@ -42,8 +42,8 @@ Result<void> check(const Parameter& parameter, const std::string& text);
 // A share of so many ranks, rounded up: 0.8 of 5 are 4.
 std::uint32_t ranks_of(double share, std::uint32_t world_size);
 
-// What a protocol's parameters are: as they were given, or else by default. Precondition: those
-// that were given are checked.
+// What a protocol's parameters are: as they were given, or else by default. Preconditions: those
+// that were given are checked, and those that are asked for are the protocol's.
 class Values {
  public:
   Values(const Parameters& given, std::span<const Parameter> parameters)
