@@ -8,6 +8,7 @@
 
 #include "host/protocol.h"
 #include "host/rendezvous/rendezvous.h"
+#include "host/text.h"
 #include "host/transport/address.h"
 #include "host/transport/tcp.h"
 
@@ -17,7 +18,6 @@ namespace {
 constexpr std::uint32_t world_size_max = 65534;  // `hosts` has 16 bits, rank 65535 means none
 constexpr std::uint32_t mtu_min = 256;
 constexpr std::uint32_t mtu_auto_max = 9216;  // loopback claims 64 KiB
-constexpr std::uint32_t window_max = 65536;
 
 Result<wire::Ipv4Address> local_address(const CommunicatorOptions& options, const Endpoint& place) {
   return options.local_address.empty() ? local_address_towards(place)
@@ -51,10 +51,6 @@ Limits limits_of(const CommunicatorOptions& options) {
     limits.stall = std::min<Duration>(stall, duration_max);
   }
   return limits;
-}
-
-tl::unexpected<Error> invalid(std::string message) {
-  return fail(Error::Code::invalid_argument, std::move(message));
 }
 
 // What a rank has opened before it meets the others, and what it tells them.
@@ -160,9 +156,9 @@ Result<void> check(const CommunicatorOptions& options) {
   if (options.mtu != 0 && options.mtu < mtu_min) {
     return invalid("MTU " + std::to_string(options.mtu) + " is below " + std::to_string(mtu_min));
   }
-  if (options.window > window_max) {
+  if (options.window > rendezvous_window_max) {
     return invalid("window " + std::to_string(options.window) + " is above " +
-                   std::to_string(window_max));
+                   std::to_string(rendezvous_window_max));
   }
   const auto* const protocol = protocol_of(options);
   if (protocol == nullptr) {

@@ -70,7 +70,7 @@ std::string a_number(std::uint32_t least, std::uint32_t most) {
 
 tl::unexpected<Error> misread(const std::string& variable, const std::string& text,
                               const std::string& wanted) {
-  return fail(Error::Code::invalid_argument, variable + "=" + text + " is not " + wanted);
+  return invalid(variable + "=" + text + " is not " + wanted);
 }
 
 }  // namespace tributary::host

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "host/error.h"
@@ -25,6 +26,10 @@ inline constexpr auto a_duration = "a duration as in 10s, 500ms or 2min; seconds
 // "a number from 1 to 15"
 std::string a_number(std::uint32_t least, std::uint32_t most);
 
+// What the caller asks for cannot be.
+inline tl::unexpected<Error> invalid(std::string message) {
+  return fail(Error::Code::invalid_argument, std::move(message));
+}
 // "TRIBUTARY_SHARE=2 is not a share above 0 and up to 1"
 tl::unexpected<Error> misread(const std::string& variable, const std::string& text,
                               const std::string& wanted);

@@ -58,6 +58,8 @@ struct [[gnu::packed]] RendezvousHelloStart {
 };
 static_assert(sizeof(RendezvousHelloStart) == 12);
 
+inline constexpr std::uint32_t rendezvous_window_max = 65536;
+
 // What every rank tells rank 0. Integers are big-endian.
 struct [[gnu::packed]] RendezvousHello {
   wire::be32 magic{rendezvous_magic};

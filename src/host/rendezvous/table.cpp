@@ -18,7 +18,6 @@ void append(std::vector<std::byte>& bytes, const T& value) {
 
 // Whoever comes from the network may claim anything.
 constexpr std::uint32_t payload_bytes_max = 65504;
-constexpr std::uint32_t window_max = 65536;
 
 // The first setting in which a rank differs from rank 0. Precondition: their protocol is the same.
 std::optional<std::string> different_setting(const RendezvousHello& hello,
@@ -106,7 +105,7 @@ std::optional<std::string> RendezvousTable::add(const RendezvousHello& hello) {
   }
   if (hello.payload_bytes.value() == 0 || hello.payload_bytes.value() > payload_bytes_max ||
       hello.payload_bytes.value() % 32 != 0 || hello.window.value() == 0 ||
-      hello.window.value() > window_max) {
+      hello.window.value() > rendezvous_window_max) {
     return who + " asks for an impossible packet size or window";
   }
   entries_[rank] = hello;

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <utility>
 
 #include "host/payload.h"
 #include "host/setup.h"
+#include "host/text.h"
 #include "protocols/netreduce/wire.h"
 #include "wire/roce.h"
 
@@ -15,10 +15,6 @@ namespace tributary::host {
 namespace {
 
 constexpr std::array<std::uint32_t, 5> path_mtus = {256, 512, 1024, 2048, 4096};
-
-tl::unexpected<Error> invalid(std::string message) {
-  return fail(Error::Code::invalid_argument, std::move(message));
-}
 
 // As switches check what they are configured with.
 Result<void> check_sizes(const NetReduceOptions& options, std::uint32_t world_size) {

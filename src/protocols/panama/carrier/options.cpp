@@ -2,20 +2,12 @@
 #include "protocols/panama/carrier/options.h"
 
 #include <algorithm>
-#include <utility>
 
+#include "host/text.h"
 #include "host/transport/address.h"
 #include "protocols/panama/wire.h"
 
 namespace tributary::host {
-namespace {
-
-tl::unexpected<Error> invalid(std::string message) {
-  return fail(Error::Code::invalid_argument, std::move(message));
-}
-
-}  // namespace
-
 PanamaOptions panama_options_of(const CommunicatorOptions& options) {
   const Values values(options.parameters, panama_parameters);
   return {values.list("trees"), values.on("congestion_control"), values.share("share")};
