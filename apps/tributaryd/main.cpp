@@ -29,7 +29,8 @@ int run(int argc, char** argv) {
         std::fputs(tributary::control::reference_text().c_str(), stdout);
         throw CLI::Success();
       },
-      "Print the options of a configuration and the counters of ports, as tables, and exit");
+      "Print the options of a configuration, but for its top level, and the counters of ports, as "
+      "tables, and exit");
   app.set_version_flag("--version", "tributaryd " TRIBUTARY_VERSION);
   try {
     app.parse(argc, argv);

@@ -110,9 +110,16 @@ constexpr Option<DaemonConfig> options[] = {
         "dropped, a line says how many are missing, and `tributaryctl status` counts them"),
 };
 
+constexpr std::string_view link_ends = "`\"switch:port\"`, of two different switches";
+constexpr Option<LinkDraft> link_table[] = {
+    option::by_hand<LinkDraft>("a", Apply::restart, link_ends, "one end").required(),
+    option::by_hand<LinkDraft>("b", Apply::restart, link_ends, "the other end").required(),
+};
+
 }  // namespace
 
 constinit const Options<DaemonConfig> daemon_options = options;
+constinit const Options<LinkDraft> link_options = link_table;
 
 Parsed<PortReference> parse_port_reference(std::string_view text) {
   const std::size_t colon = text.find(':');
@@ -125,7 +132,7 @@ Parsed<PortReference> parse_port_reference(std::string_view text) {
 
 void read_link(Reader& reader, LinkDraft& out) {
   out.source = &reader.source();
-  reader.require({"a", "b"});
+  read_options(reader, link_options, out);
   reader.parsed("a", out.a, parse_port_reference);
   reader.parsed("b", out.b, parse_port_reference);
 }

@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "control/config.h"
+#include "control/config_draft.h"
 #include "control/options.h"
 
 namespace tributary::control {
 
-// The tables of the configuration, but for those of protocols (protocol_section.h).
+// The tables of the configuration, but for the top level and those of protocols
+// (protocol_section.h).
 extern const Options<DaemonConfig> daemon_options;
 extern const Options<switching::SwitchConfig> switch_options;
 extern const Options<forwarding::BfdConfig> bfd_options;
+extern const Options<switching::RouteConfig> route_options;
+extern const Options<switching::FdbEntryConfig> fdb_options;
+extern const Options<switching::ArpEntryConfig> arp_options;
+extern const Options<LinkDraft> link_options;
 // [switch.selection]
 extern const Options<forwarding::Policies> policy_options;
 extern const Options<forwarding::SelectionConfig> selection_options;
-// [[switch.port]]
+// [[switch.port]], and what it is attached to
 extern const Options<forwarding::PortConfig> port_options;
+extern const Options<DeviceConfig> device_options;
 extern const Options<forwarding::LearningConfig> learning_options;
 extern const Options<forwarding::QueueConfig> queue_options;
 extern const Options<forwarding::FlowControlConfig> flow_options;

@@ -4,6 +4,7 @@
 
 #include "control/config_draft.h"
 #include "control/config_options.h"
+#include "control/option_kinds.h"
 
 namespace tributary::control {
 namespace {
@@ -13,6 +14,30 @@ constexpr std::size_t interface_bytes_max = 15;  // IFNAMSIZ, less the terminati
 constexpr Word<InterfaceDevice::Driver> drivers[] = {
     {"af_packet", InterfaceDevice::Driver::af_packet}, {"af_xdp", InterfaceDevice::Driver::af_xdp}};
 constexpr Word<bool> memif_roles[] = {{"server", true}, {"client", false}};
+
+constexpr Option<DeviceConfig> device(std::string_view key, std::string_view values,
+                                      std::string_view help) {
+  return option::by_hand<DeviceConfig>(key, Apply::restart, values, help);
+}
+constexpr Option<DeviceConfig> device_table[] = {
+    device("interface", "up to 15 bytes",
+           "`\"veth-h1\"`: an existing interface, by AF_PACKET or AF_XDP"),
+    device("driver", "`\"af_packet\"`, `\"af_xdp\"`", "of `interface`")
+        .default_is("`\"af_packet\"`"),
+    device("tap", "up to 15 bytes", "`\"tap0\"`: a TAP interface that the daemon makes"),
+    device("memif", "no comma", "`\"/run/x.sock\"`: shared memory with another process"),
+    device("memif_id", "0 to 4294967295", "of `memif`").default_is("0"),
+    device("memif_role", "`\"server\"`, `\"client\"`", "of `memif`").default_is("`\"client\"`"),
+    device("pci", "`\"0000:01:00.0\"`", "a network card bound to `vfio-pci`"),
+    device("ring", {}, "`\"r0\"`: a loop inside the process"),
+    device("pcap", "no comma in a path",
+           "`{ rx = \"a.pcap\", tx = \"b.pcap\", infinite = false }` replays and records files; "
+           "`infinite` replays for ever; a list of files in `rx` is a queue for each"),
+    device("device", "up to 1024 bytes", "`\"net_null0\"`: DPDK device arguments as they are"),
+    device("queues", "1 to 64, `\"auto\"`",
+           "of `interface`, `memif` (the same at both ends), `pci` and `device`")
+        .default_is("1; of `pci` `\"auto\"`"),
+};
 
 void read_impairments(Reader& reader, forwarding::PortConfig& port) {
   const auto read_into = [&](std::string_view key, forwarding::ImpairmentConfig& out) {
@@ -169,7 +194,6 @@ constexpr std::string_view queued_kinds[] = {"interface", "memif", "pci", "devic
 
 void check_queues(Reader& reader) {
   const auto asked = [&](std::string_view kind) { return reader.has(kind); };
-  reader.know("queues");
   if (reader.has("queues") &&
       std::none_of(std::begin(queued_kinds), std::end(queued_kinds), asked)) {
     reader.error("queues", "`queues` without `interface`, `memif`, `pci` or `device`",
@@ -204,11 +228,15 @@ void check_learning(Reader& reader, const forwarding::LearningConfig& learning) 
 
 }  // namespace
 
+constinit const Options<DeviceConfig> device_options = device_table;
+
 std::optional<DeviceConfig> read_device(Reader& reader) {
+  for (const auto& option : device_options) {
+    reader.know(option.key);
+  }
   std::optional<DeviceConfig> device;
   std::string_view first;
   for (const Kind& kind : kinds) {
-    reader.know(kind.key);
     if (!reader.has(kind.key)) {
       continue;
     }
@@ -221,7 +249,6 @@ std::optional<DeviceConfig> read_device(Reader& reader) {
     device = kind.read(reader);
   }
   for (const auto& [key, owner] : companions) {
-    reader.know(key);
     if (reader.has(key) && !reader.has(owner)) {
       reader.error(key, "`" + std::string(key) + "` without `" + std::string(owner) + "`");
     }

@@ -11,6 +11,9 @@ using forwarding::BfdConfig;
 using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using switching::ArpEntryConfig;
+using switching::FdbEntryConfig;
+using switching::RouteConfig;
 using switching::SwitchConfig;
 
 constexpr std::size_t next_hops_max = 64;
@@ -76,12 +79,43 @@ constexpr Option<SwitchConfig> switch_table[] = {
         .default_is("none"),
 };
 
+constexpr Option<RouteConfig> route_table[] = {
+    option::by_hand<RouteConfig>("prefix", Apply::reload, "no host bits",
+                                 "`\"0.0.0.0/0\"`; once per switch")
+        .required(),
+    option::list<&RouteConfig::via, parse_ipv4>(
+        "via", Apply::reload, "1 to 64",
+        "next hop, or a list of those that share the flows; each on a connected prefix")
+        .required(),
+    option::by_hand<RouteConfig>(
+        "selection", Apply::reload, {},
+        "overrides `[switch.selection]` for this group: `\"adaptive\"`, or `{ ordinary = "
+        "\"ecmp\", reduction = \"static\" }`, either left out")
+        .default_is("`[switch.selection]`"),
+};
+
+constexpr Option<FdbEntryConfig> fdb_table[] = {
+    option::parsed<&FdbEntryConfig::mac, parse_mac>("mac", Apply::reload, {},
+                                                    "of the station; it never ages")
+        .required(),
+    option::text<&FdbEntryConfig::port>("port", Apply::reload, 255, "that it is behind")
+        .required()
+        .values_are("a bridged port"),
+};
+
+constexpr Option<ArpEntryConfig> arp_table[] = {
+    option::parsed<&ArpEntryConfig::address, parse_ipv4>("address", Apply::reload, {},
+                                                         "of the neighbour, on a connected prefix")
+        .required(),
+    option::parsed<&ArpEntryConfig::mac, parse_mac>("mac", Apply::reload, {}, "that it has")
+        .required(),
+};
+
 void read_route(Reader& reader, SwitchDraft& out) {
   auto& route = out.config.routes.emplace_back();
   out.routes.push_back(&reader.source());
-  reader.require({"prefix", "via"});
+  read_options(reader, route_options, route);
   reader.parsed("prefix", route.prefix, parse_prefix);
-  reader.list("via", route.via, parse_ipv4);
   if (reader.has("via") && (route.via.empty() || route.via.size() > next_hops_max)) {
     reader.error("via", "`via` is to name 1 to " + std::to_string(next_hops_max) + " next hops");
   }
@@ -89,25 +123,22 @@ void read_route(Reader& reader, SwitchDraft& out) {
 }
 
 void read_fdb(Reader& reader, SwitchDraft& out) {
-  auto& entry = out.config.fdb.emplace_back();
   out.fdb.push_back(&reader.source());
-  reader.require({"mac", "port"});
-  reader.parsed("mac", entry.mac, parse_mac);
-  reader.text("port", entry.port);
+  read_options(reader, fdb_options, out.config.fdb.emplace_back());
 }
 
 void read_arp(Reader& reader, SwitchDraft& out) {
-  auto& entry = out.config.arp.emplace_back();
   out.arp.push_back(&reader.source());
-  reader.require({"address", "mac"});
-  reader.parsed("address", entry.address, parse_ipv4);
-  reader.parsed("mac", entry.mac, parse_mac);
+  read_options(reader, arp_options, out.config.arp.emplace_back());
 }
 
 }  // namespace
 
 constinit const Options<BfdConfig> bfd_options = bfd_table;
 constinit const Options<SwitchConfig> switch_options = switch_table;
+constinit const Options<RouteConfig> route_options = route_table;
+constinit const Options<FdbEntryConfig> fdb_options = fdb_table;
+constinit const Options<ArpEntryConfig> arp_options = arp_table;
 
 void read_switch(Reader& reader, SwitchDraft& out) {
   const std::size_t errors_before = reader.errors();

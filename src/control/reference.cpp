@@ -46,7 +46,12 @@ std::string reference_text() {
   describe_options(policy_options, selection);
   describe_options(selection_options, selection);
   describe_options(bfd_options, add_table(tables, "[switch.bfd]"));
+  describe_options(route_options, add_table(tables, "[[switch.route]]"));
+  describe_options(fdb_options, add_table(tables, "[[switch.fdb]]"));
+  describe_options(arp_options, add_table(tables, "[[switch.arp]]"));
+  describe_options(link_options, add_table(tables, "[[link]]"));
   describe_port(tables);
+  describe_options(device_options, add_table(tables, "[[switch.port]], what it is attached to"));
   describe_options(impairment_options, add_table(tables, "[switch.port.impair]"));
   for (const auto* section : protocol_sections()) {
     section->describe(tables);
