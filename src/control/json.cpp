@@ -24,18 +24,12 @@ json to_json(const CoreStatus& core) {
           {"handover_full_packets_total", core.handover_full}};
 }
 
-json number(std::uint64_t count) {
-  return count;
-}
-json number(Duration time) {
-  return in_seconds(time);
-}
-
 json to_json(const forwarding::PortCounters& counters) {
   json figures = json::object();
   for (const auto& figure : forwarding::port_figures) {
+    const auto count = counters.*figure.member;
     figures[std::string(figure.name)] =
-        std::visit([&](auto member) { return number(counters.*member); }, figure.member);
+        figure.is_time ? json(in_seconds(std::chrono::nanoseconds(count))) : json(count);
   }
   return figures;
 }
@@ -267,10 +261,8 @@ json drop_rows(const std::vector<SwitchStatus>& switches, const std::vector<Port
   for (const PortStatus& port : ports) {
     const std::string where = port.switch_name + ":" + port.name;
     for (const auto& figure : forwarding::port_figures) {
-      const auto* const member =
-          std::get_if<std::uint64_t forwarding::PortCounters::*>(&figure.member);
-      if (member != nullptr && !figure.drop_reason.empty()) {
-        add("port", where, figure.drop_reason, port.counters.*(*member));
+      if (!figure.drop_reason.empty()) {
+        add("port", where, figure.drop_reason, port.counters.*figure.member);
       }
     }
   }

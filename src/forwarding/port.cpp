@@ -119,7 +119,7 @@ PortCounters Port::counters() const {
   counters.queue_tail_dropped = queue_.tail_dropped();
   counters.queue_ecn_marked = queue_.ecn_marked();
   counters.pause_dropped = queue_.pauses().dropped;
-  counters.paused = queue_.pauses().paused;
+  counters.paused_ns = static_cast<std::uint64_t>(queue_.pauses().paused.count());
   for (const auto* impairment : {&impair_in_, &impair_out_}) {
     const auto& from = impairment->counters();
     counters.impaired_lost += from.lost;

@@ -3,9 +3,6 @@
 
 #include <cstdint>
 #include <string_view>
-#include <variant>
-
-#include "packet/clock.h"
 
 namespace tributary::forwarding {
 
@@ -24,7 +21,7 @@ struct PortCounters {
   std::uint64_t rx_pauses = 0;
   std::uint64_t tx_pauses = 0;
   std::uint64_t pause_dropped = 0;
-  Duration paused{};
+  std::uint64_t paused_ns = 0;
   std::uint64_t tx_device_dropped = 0;
   std::uint64_t impaired_lost = 0;
   std::uint64_t impaired_duplicated = 0;
@@ -37,13 +34,14 @@ struct PortCounters {
   PortCounters& operator+=(const PortCounters& other);
 };
 
-// One of them, said once: its name in the control protocol, its line in the reference, and the
-// reason of drops that it counts, if it does.
+// One of them, said once: its name in the control protocol, its line in the reference, the reason
+// of drops that it counts, if it does, and whether it is a time in nanoseconds, told in seconds.
 struct PortFigure {
-  std::variant<std::uint64_t PortCounters::*, Duration PortCounters::*> member;
+  std::uint64_t PortCounters::*member;
   std::string_view name;
   std::string_view help;
   std::string_view drop_reason{};
+  bool is_time = false;
 };
 
 // In the order in which reasons of drops are listed.
@@ -70,8 +68,11 @@ inline constexpr PortFigure port_figures[] = {
      "MAC control frames that were made, of `tx_offered_packets_total`"},
     {&PortCounters::pause_dropped, "pause_dropped_packets_total",
      "frames that the neighbour had stopped for too long", "pause"},
-    {&PortCounters::paused, "paused_seconds_total",
-     "how long the neighbour has stopped the port, or some class"},
+    {&PortCounters::paused_ns,
+     "paused_seconds_total",
+     "how long the neighbour has stopped the port, or some class",
+     {},
+     true},
     {&PortCounters::tx_device_dropped, "tx_device_dropped_packets_total",
      "frames that the device refused, or its interface dropped", "tx_device"},
     {&PortCounters::impaired_lost, "impaired_lost_packets_total",

@@ -63,6 +63,7 @@ TEST_F(DispatcherTest, without_an_answer_of_all_cores_there_is_none) {
 TEST_F(DispatcherTest, rows_carry_base_units_in_their_names) {
   const auto port = (*call("port.list"))["rows"][0];
   EXPECT_EQ(port["counters"]["rx_packets_total"], 10);
+  EXPECT_EQ(port["counters"]["paused_seconds_total"], 1.5);
   EXPECT_EQ(port["address"], "10.1.1.1/24");
   const auto descriptor = (*call("descriptor.list"))["rows"][0];
   EXPECT_DOUBLE_EQ(descriptor["age_seconds"], 0.002);

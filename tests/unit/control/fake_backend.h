@@ -51,6 +51,7 @@ class FakeBackend final : public Backend {
     status.up = port_up;
     status.counters.rx_packets = 10;
     status.counters.queue_tail_dropped = 5;
+    status.counters.paused_ns = 1'500'000'000;
     std::vector<PortStatus> rows;
     for (const auto& port : running.switches[0].config.ports) {
       status.name = port.name;

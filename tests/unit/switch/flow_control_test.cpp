@@ -299,7 +299,7 @@ TEST_F(FlowControlTest, WithItNothingIsLostAndTheSlowLineIsFull) {
   EXPECT_NEAR(static_cast<double>(last_->left[0]), 10'000, 100);
   EXPECT_GT(pauses_heard(), 10u);
   EXPECT_EQ(last_->port(0).counters().tx_pauses, pauses_heard());
-  const auto paused = first_.front()->port(up).counters().paused;
+  const Duration paused{first_.front()->port(up).counters().paused_ns};
   EXPECT_GT(paused, 800ms);
   EXPECT_LT(paused, 1s);
   EXPECT_GT(last_->port(0).charged_bytes(), 0u);
@@ -376,7 +376,7 @@ TEST_F(FlowControlTest, ALargeBufferBeforeASlowLineIsNoDeadlock) {
   run(4s);
   EXPECT_EQ(first_.front()->port(up).counters().pause_dropped, 0u);
   EXPECT_EQ(tail_drops(), 0u);
-  EXPECT_GT(first_.front()->port(up).counters().paused, 3s);
+  EXPECT_GT(Duration(first_.front()->port(up).counters().paused_ns), 3s);
 }
 
 TEST_F(FlowControlTest, OneClassIsStoppedAndAnotherFlows) {
