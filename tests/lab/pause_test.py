@@ -14,6 +14,8 @@ import support
 LAB = pathlib.Path(__file__).resolve().parent / "pause" / "lab.toml"
 SLOW, QUICK = "10.2.1.2", "10.2.2.2"
 CS7 = 56 << 2
+TRIES = 3  # on a machine that is busy otherwise
+SETTLED_S = 5
 # Sends full frames in a class, at a rate in Mbit/s, until it is told to end; then says how many.
 BLAST = """
 import signal, socket, sys, time
@@ -125,19 +127,28 @@ class Pause(unittest.TestCase):
 
     def trickle(self, frames: int) -> int:
         """So many and a few more to the quick line, beside those for the slow one; how many."""
+        before = self.counted()["near", "other"]["rx_packets_total"]
         with self.blast("other", QUICK, 0, 2) as child:
-            self.await_count("near", "other", "rx_packets_total", frames)
+            self.await_count("near", "other", "rx_packets_total", before + frames)
             return int(support.end(child, signal.SIGTERM))
+
+    def trickles_past(self) -> bool:
+        """All of it, past what waits and is lost. A sender that was held up makes up for it with
+        more at once than the first switch has room for, which promises hosts nothing."""
+        before = self.counted()["far", "quick"]["tx_packets_total"]
+        sent = self.trickle(500)
+        arrived = seen = -1
+        while arrived != (seen := self.counted()["far", "quick"]["tx_packets_total"] - before):
+            arrived = seen
+            time.sleep(SETTLED_S)
+        return arrived >= sent
 
     def test_one_class_waits_and_another_flows(self):
         self.control("pfc")
         self.begin_counting()
         with self.blast("sender", SLOW, CS7, 40):
             self.await_overload()
-            sent = self.trickle(500)
-            # Past what waits; a sender that was held up makes up for it with more at once than the
-            # first switch, which is not held to lose nothing, may have room for.
-            self.await_count("far", "quick", "tx_packets_total", sent / 2)
+            self.assertTrue(any(self.trickles_past() for _ in range(TRIES)))
         self.await_rest()
         counted = self.counted()
         self.assertEqual(self.losses_behind_the_first(counted), 0, counted)

@@ -19,6 +19,8 @@ from lablib import namespaces
 from pktgen_configs import (BRIDGE, BRIDGED_PANAMA, DAEMON, ONE_RACK, PANAMA_TREE, RING, ROUTER,
                             TWO_RACKS)
 
+TRIES = 3  # on a machine that is busy otherwise
+
 
 def catches(pid: int, number: signal.Signals) -> bool:
     status = pathlib.Path(f"/proc/{pid}/status").read_text()
@@ -83,19 +85,21 @@ class Pktgen(unittest.TestCase):
         return done
 
     def document(self, *arguments, **more) -> dict:
-        """Nothing counts as lost because somebody is late."""
+        """Nothing counts as lost because somebody was held up. A run is repeated if the switch was,
+        for longer than generators wait with a full port."""
         patience = [] if "--drain" in arguments else ["--drain", "30s"]
         patience += ["--settle", "2s"]
         if arguments[0] in ("canary", "panama", "netreduce") and "--block-timeout" not in arguments:
             patience += ["--block-timeout", "30s"]
-        return json.loads(self.pktgen(*arguments, "--core", self.cpus[-1], "--json", "-", *patience,
-                                      **more).stdout)
+        for _ in range(TRIES):
+            done = self.pktgen(*arguments, "--core", self.cpus[-1], "--json", "-", *patience, **more)
+            found = json.loads(done.stdout)
+            if not any(port["unsent_packets"] for port in found["ports"]):
+                break
+        return found
 
     def assert_all_came(self, found: dict) -> None:
-        """But for what a port did not take: the switch was held up for longer than generators wait."""
-        self.assertEqual(found["wrong"], 0, found)
-        if sum(port["unsent_packets"] for port in found["ports"]) == 0:
-            self.assertEqual(found["trials"][0]["lost"], 0, found)
+        self.assertEqual((found["wrong"], found["trials"][0]["lost"]), (0, 0), found)
 
     def veths(self) -> list[str]:
         return ["--port", "interface=a0", "--port", "interface=b0"]
@@ -265,14 +269,17 @@ class Pktgen(unittest.TestCase):
 
     def test_ndr_finds_the_rate_of_a_shaped_port(self):
         with self.daemon(BRIDGE, shaper='rate = "20Mbit"\nqueue = "64KiB"'):
-            found = self.document("ndr", "plain", *self.veths(), "--path", "0:1", "--size", "1518",
-                                  "--rate", "40Mbit", "--trial", "1s", "--precision", "4",
-                                  "--drain", "1s")
+            # A generator that is held up offers less than it was asked to.
+            for _ in range(TRIES):
+                found = self.document("ndr", "plain", *self.veths(), "--path", "0:1", "--size",
+                                      "1518", "--rate", "40Mbit", "--trial", "1s", "--precision",
+                                      "4", "--drain", "1s")
+                too_much = [trial for trial in found["trials"]
+                            if trial["line_bits_per_second"] > 22e6]
+                if too_much:
+                    break
         self.assertGreater(len(found["trials"]), 3)
-        # A generator that is held up offers less than it was asked to.
-        for trial in found["trials"]:
-            if trial["line_bits_per_second"] > 22e6:
-                self.assertGreater(trial["loss"], 0, trial)
+        self.assertGreater(min((trial["loss"] for trial in too_much), default=0), 0, found)
         self.assertEqual(found["best"]["lost"], 0)
         # What the queue holds at the end of a trial of one second is 0.5 Mbit.
         self.assertLess(found["best"]["line_bits_per_second"], 21.5e6, found)
