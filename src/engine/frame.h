@@ -84,7 +84,7 @@ inline std::uint8_t noted_claim(const Packet& packet) {
 }
 
 // What parse_frame() said when it was noted. Nothing is checked again: neither the packet's bytes
-// nor where it begins and ends may have changed since.
+// nor where it begins and ends may have changed since, nor may its sender still reach them.
 inline Frame noted_frame(Packet& packet) {
   auto* start = packet.data();
   Frame frame;
