@@ -87,18 +87,29 @@ class Control(unittest.TestCase):
             file.flush()
             return self.lab.ctl("config", "reload", file.name)
 
+    def packet_thread(self) -> int:
+        tasks = pathlib.Path(f"/proc/{self.lab.state['processes'][0]['pid']}/task")
+        return next(int(task.name) for task in tasks.iterdir()
+                    if "worker" in (task / "comm").read_text())
+
     @contextlib.contextmanager
     def late_core(self):
         """The packet core is kept from its CPU, for as long as this takes."""
-        tasks = pathlib.Path(f"/proc/{self.lab.state['processes'][0]['pid']}/task")
-        thread = next(int(task.name) for task in tasks.iterdir()
-                      if "worker" in (task / "comm").read_text())
+        thread = self.packet_thread()
         ptrace = ctypes.CDLL(None, use_errno=True).ptrace
         ptrace.argtypes = [ctypes.c_long, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p]
-        self.assertEqual(ptrace(PTRACE_SEIZE, thread, None, None), 0, ctypes.get_errno())
-        self.assertEqual(ptrace(PTRACE_INTERRUPT, thread, None, None), 0, ctypes.get_errno())
-        os.waitpid(thread, WALL)
+
+        def stop() -> None:
+            self.assertEqual(ptrace(PTRACE_SEIZE, thread, None, None), 0, ctypes.get_errno())
+            self.assertEqual(ptrace(PTRACE_INTERRUPT, thread, None, None), 0, ctypes.get_errno())
+            os.waitpid(thread, WALL)
+
         try:
+            stop()
+            # One that has begun with a command is waited for, and here it would be for ever.
+            while "the packet core on CPU" not in self.lab.ctl("--timeout", "20", "engine").stderr:
+                ptrace(PTRACE_DETACH, thread, None, None)
+                stop()
             yield
         finally:
             ptrace(PTRACE_DETACH, thread, None, None)
