@@ -1,15 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
+#include "host/communicator_options.h"
 #include "host/datagram.h"
 #include "host/protocol.h"
 #include "host/transport/datagram_socket.h"
 #include "host/transport/uring_transport.h"
 
 namespace tributary::host {
+
+// The window of a rank that was given none: the receive buffer holds that many such windows of full
+// packets.
+struct AutomaticWindow {
+  std::size_t header_bytes = 0;  // of a packet, in front of its payload
+  std::size_t windows_held = 1;
+  std::uint32_t most = 0;
+};
+
+// Without the port.
+Offer socket_offer(const CommunicatorOptions& options, const DatagramSocket& socket,
+                   std::uint32_t payload_bytes, const AutomaticWindow& automatic);
 
 // Of a protocol with one socket. `make` makes the carrier of the meeting and the transport.
 template <typename Make>

@@ -21,9 +21,11 @@ namespace tributary::host {
 namespace {
 
 constexpr std::uint32_t probe_blocks_max = 64;
-// Enough for 10 Gbit/s within 150 us. A wider window spreads the ranks over more blocks than
-// switches wait for: more partial sums reach the leader.
-constexpr std::uint32_t window_auto_max = 128;
+// Contributions to the blocks that this rank leads and results of the others arrive unasked: about
+// two windows, and one more while this rank lags behind. 128 packets are enough for 10 Gbit/s
+// within 150 us. A wider window spreads the ranks over more blocks than switches wait for: more
+// partial sums reach the leader.
+constexpr AutomaticWindow automatic_window{sizeof(wire::CanaryHeader), 3, 128};
 
 constexpr auto canary = "canary";
 
@@ -148,13 +150,6 @@ class CanaryCarrier final : public MachineCarrier<CanaryCollectives> {
   std::uint64_t blocks_by_hosts_ = 0;  // when it was found out
 };
 
-// Contributions to the blocks that this rank leads and results of the others arrive unasked: about
-// two windows, and one more while this rank lags behind.
-std::uint32_t window_for(const DatagramSocket& socket, std::uint32_t payload_bytes) {
-  const auto fitting = socket.packets(sizeof(wire::CanaryHeader) + payload_bytes) / 3;
-  return static_cast<std::uint32_t>(std::clamp<std::size_t>(fitting, 4, window_auto_max));
-}
-
 Result<std::unique_ptr<Preparation>> prepare_canary(const CommunicatorOptions& options,
                                                     const Place& place) {
   auto socket =
@@ -164,9 +159,9 @@ Result<std::unique_ptr<Preparation>> prepare_canary(const CommunicatorOptions& o
   if (!socket) {
     return tl::make_unexpected(socket.error());
   }
-  Offer offer;
-  offer.payload_bytes = payload_bytes_behind(headers_bytes_of(options.encapsulation), place.mtu);
-  offer.window = options.window != 0 ? options.window : window_for(*socket, offer.payload_bytes);
+  const auto payload_bytes =
+      payload_bytes_behind(headers_bytes_of(options.encapsulation), place.mtu);
+  const auto offer = socket_offer(options, *socket, payload_bytes, automatic_window);
   return prepare_socket(
       std::move(*socket), offer, [&options](const Meeting& meeting, UringTransport transport) {
         return std::make_unique<CanaryCarrier>(meeting.job, std::move(transport), options);

@@ -24,6 +24,10 @@ constexpr auto panama = "panama";
 
 constexpr Algorithm known_as[] = {{panama}};
 
+// Results arrive, as many as this rank has sent packets; half is for what it did not read yet. How
+// much of that is used is for the switches and the network to say.
+constexpr AutomaticWindow automatic_window{sizeof(wire::PanamaHeader), 2, 4096};
+
 constexpr auto advice =
     "see that TRIBUTARY_JOB and TRIBUTARY_TREES are those of 'tributaryctl fabric show', that "
     "every rank is behind its own port of the trees, and that the switches take packets as large "
@@ -80,14 +84,6 @@ class PanamaCarrier final : public MachineCarrier<PanamaCollectives> {
   const CommunicatorOptions& options_;
 };
 
-// Results arrive, as many as this rank has sent packets; half is for what it did not read yet. How
-// much of that is used is for the switches and the network to say.
-std::uint32_t window_for(const DatagramSocket& socket, std::uint32_t payload_bytes) {
-  constexpr std::size_t most = 4096;
-  const auto fitting = socket.packets(sizeof(wire::PanamaHeader) + payload_bytes) / 2;
-  return static_cast<std::uint32_t>(std::clamp<std::size_t>(fitting, 4, most));
-}
-
 PanamaPlan plan_of(const PanamaOptions& options, std::vector<wire::Ipv4Address> groups,
                    const Job& job) {
   PanamaPlan plan;
@@ -109,9 +105,8 @@ Result<std::unique_ptr<Preparation>> prepare_panama(const CommunicatorOptions& o
   if (!socket) {
     return tl::make_unexpected(socket.error());
   }
-  Offer offer;
-  offer.payload_bytes = payload_bytes_behind(panama_headers_bytes, place.mtu);
-  offer.window = options.window != 0 ? options.window : window_for(*socket, offer.payload_bytes);
+  const auto offer = socket_offer(
+      options, *socket, payload_bytes_behind(panama_headers_bytes, place.mtu), automatic_window);
   return prepare_socket(std::move(*socket), offer,
                         [&options, own, groups = std::move(*groups)](const Meeting& meeting,
                                                                      UringTransport transport) {
