@@ -44,7 +44,7 @@ class Carrier {
   // Of what has an end that sends again by itself, after seconds.
   virtual bool on_device() const { return false; }
 
-  virtual FullPacket full_packet() = 0;
+  virtual FullPacket full_packet() const = 0;
   virtual ProtocolStatistics statistics() = 0;
 };
 

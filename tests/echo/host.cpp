@@ -138,7 +138,7 @@ class EchoCarrier final : public host::MachineCarrier<EchoMachine> {
     return call.collective == host::Collective::allreduce &&
            call.buffers.bytes() <= machine().job().payload_bytes;
   }
-  FullPacket full_packet() override {
+  FullPacket full_packet() const override {
     const auto payload_bytes = machine().job().payload_bytes;
     return {payload_bytes, payload_bytes + headers_bytes};
   }

@@ -131,7 +131,7 @@ class CanaryCarrier final : public MachineCarrier<CanaryCollectives> {
            " attempts lost contributions or no switch took part any more; 'tributaryctl drops' and "
            "'tributaryctl job' on the switches tell where (this is said once)";
   }
-  FullPacket full_packet() override {
+  FullPacket full_packet() const override {
     const auto& job = machine().job();
     return {job.payload_bytes, job.payload_bytes + headers_bytes_of(job.encapsulation)};
   }

@@ -45,7 +45,7 @@ class NetReduceCarrier : public Base {
   bool takes(const Call& call) const final {
     return !own_.hosts_add || call.collective == Collective::allreduce;
   }
-  FullPacket full_packet() final {
+  FullPacket full_packet() const final {
     constexpr std::uint32_t headers_bytes =
         udp_headers_bytes + sizeof(wire::BthHeader) + wire::icrc_bytes;
     constexpr std::uint32_t word_bytes = wire::fingerprint_bytes;

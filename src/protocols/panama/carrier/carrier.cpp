@@ -75,7 +75,7 @@ class PanamaCarrier final : public MachineCarrier<PanamaCollectives> {
   }
   std::size_t packets_max() const override { return Chunks::count_max; }
 
-  FullPacket full_packet() override {
+  FullPacket full_packet() const override {
     const auto payload_bytes = machine().job().payload_bytes;
     return {payload_bytes, payload_bytes + panama_headers_bytes};
   }
