@@ -38,7 +38,7 @@ class NetReduceCarrier : public Base {
     auto& runner = this->runner();
     return observe_netreduce(netreduce_plan_of(own_), runner, ring, until)
         .and_then([&](const Observation& observation) {
-          return choose_netreduce(options_, runner.job().id, observation, mixed_);
+          return choose_netreduce(options_, own_, runner.job().id, observation, mixed_);
         });
   }
   // The ring of the hosts' Reliable Connections only sums.
@@ -54,10 +54,11 @@ class NetReduceCarrier : public Base {
 
  protected:
   template <typename... Arguments>
-  NetReduceCarrier(const CommunicatorOptions& options, bool mixed, Arguments&&... arguments)
+  NetReduceCarrier(const CommunicatorOptions& options, NetReduceOptions own, bool mixed,
+                   Arguments&&... arguments)
       : Base(std::forward<Arguments>(arguments)...),
         options_(options),
-        own_(netreduce_options_of(options)),
+        own_(std::move(own)),
         mixed_(mixed) {}
 
  private:
@@ -68,16 +69,16 @@ class NetReduceCarrier : public Base {
 
 class SoftwareCarrier final : public NetReduceCarrier<MachineCarrier<NetReduceCollectives>> {
  public:
-  SoftwareCarrier(const CommunicatorOptions& options, const Meeting& meeting, const LinkEnd& mine,
-                  UringTransport transport)
-      : NetReduceCarrier(options, is_mixed(meeting), machine_of(options, meeting, mine),
+  SoftwareCarrier(const CommunicatorOptions& options, const NetReduceOptions& own,
+                  const Meeting& meeting, const LinkEnd& mine, UringTransport transport)
+      : NetReduceCarrier(options, own, is_mixed(meeting), machine_of(options, own, meeting, mine),
                          std::move(transport)) {}
 
  private:
   static std::unique_ptr<NetReduceCollectives> machine_of(const CommunicatorOptions& options,
+                                                          const NetReduceOptions& own,
                                                           const Meeting& meeting,
                                                           const LinkEnd& mine) {
-    const auto own = netreduce_options_of(options);
     return std::make_unique<NetReduceCollectives>(
         meeting.job, netreduce_plan_of(own), link_plan_of(meeting, mine), roce_tuning_of(options),
         own.hosts_add ? NetReduceCollectives::Adder::hosts
@@ -87,8 +88,9 @@ class SoftwareCarrier final : public NetReduceCarrier<MachineCarrier<NetReduceCo
 
 class DeviceCarrier final : public NetReduceCarrier<Carrier> {
  public:
-  DeviceCarrier(const CommunicatorOptions& options, bool mixed, std::unique_ptr<VerbsRunner> device)
-      : NetReduceCarrier(options, mixed), device_(std::move(device)) {}
+  DeviceCarrier(const CommunicatorOptions& options, const NetReduceOptions& own, bool mixed,
+                std::unique_ptr<VerbsRunner> device)
+      : NetReduceCarrier(options, own, mixed), device_(std::move(device)) {}
 
   Runner& runner() override { return *device_; }
   Result<void> attend() override { return {}; }  // the device answers by itself
@@ -109,24 +111,24 @@ Offer offer_of(const NetReducePlan& plan, const LinkEnd& end) {
 
 class DevicePreparation final : public Preparation {
  public:
-  DevicePreparation(const CommunicatorOptions& options, const NetReducePlan& plan,
+  DevicePreparation(const CommunicatorOptions& options, NetReduceOptions own,
                     std::unique_ptr<VerbsLink> link)
-      : options_(options), plan_(plan), link_(std::move(link)) {}
+      : options_(options), own_(std::move(own)), link_(std::move(link)) {}
 
-  Offer offer() const override { return offer_of(plan_, link_->end()); }
+  Offer offer() const override { return offer_of(netreduce_plan_of(own_), link_->end()); }
   Result<std::unique_ptr<Carrier>> join(const Meeting& meeting) override {
     const auto connections = link_plan_of(meeting, link_->end());
     if (auto done = link_->connect(connections.next, connections.before); !done) {
       return tl::make_unexpected(done.error());
     }
     return std::make_unique<DeviceCarrier>(
-        options_, is_mixed(meeting),
-        std::make_unique<VerbsRunner>(meeting.job, plan_, std::move(link_)));
+        options_, own_, is_mixed(meeting),
+        std::make_unique<VerbsRunner>(meeting.job, netreduce_plan_of(own_), std::move(link_)));
   }
 
  private:
   const CommunicatorOptions& options_;
-  NetReducePlan plan_;
+  NetReduceOptions own_;
   std::unique_ptr<VerbsLink> link_;
 };
 
@@ -135,12 +137,11 @@ Result<std::unique_ptr<Preparation>> prepare_device(const CommunicatorOptions& o
                                                     const Place& place) {
   const auto timeout =
       own.rdma_timeout.count() != 0 ? own.rdma_timeout : rdma_timeout_for(patience_of(options));
-  const auto plan = netreduce_plan_of(own);
-  auto link = open_verbs_link({own.rdma_device, place.address, timeout}, plan);
+  auto link = open_verbs_link({own.rdma_device, place.address, timeout}, netreduce_plan_of(own));
   if (!link) {
     return tl::make_unexpected(link.error());
   }
-  return std::make_unique<DevicePreparation>(options, plan, std::move(*link));
+  return std::make_unique<DevicePreparation>(options, own, std::move(*link));
 }
 
 Result<std::unique_ptr<Preparation>> prepare_software(const CommunicatorOptions& options,
@@ -161,11 +162,11 @@ Result<std::unique_ptr<Preparation>> prepare_software(const CommunicatorOptions&
   if (!socket) {
     return tl::make_unexpected(socket.error());
   }
-  return prepare_socket(std::move(*socket), offer_of(plan, *end),
-                        [&options, mine = *end](const Meeting& meeting, UringTransport transport) {
-                          return std::make_unique<SoftwareCarrier>(options, meeting, mine,
-                                                                   std::move(transport));
-                        });
+  return prepare_socket(
+      std::move(*socket), offer_of(plan, *end),
+      [&options, own, mine = *end](const Meeting& meeting, UringTransport transport) {
+        return std::make_unique<SoftwareCarrier>(options, own, meeting, mine, std::move(transport));
+      });
 }
 
 Result<std::unique_ptr<Preparation>> prepare_netreduce(const CommunicatorOptions& options,
@@ -194,10 +195,9 @@ Result<Observation> observe_netreduce(const NetReducePlan& plan, Runner& runner,
   return look(runner, ring, {0, plan.element_bytes()}, until, [] { return true; });
 }
 
-Result<Choice> choose_netreduce(const CommunicatorOptions& options, std::uint32_t job,
-                                const Observation& observation, bool mixed) {
+Result<Choice> choose_netreduce(const CommunicatorOptions& options, const NetReduceOptions& own,
+                                std::uint32_t job, const Observation& observation, bool mixed) {
   const auto start = who(options, job);
-  const auto own = netreduce_options_of(options);
   const auto which = "ring " + std::to_string(own.ring.value_or(0));
   if (observation.failed != 0) {
     return fall_back(options, start, why_not(which + " of NetReduce does not answer", observation),

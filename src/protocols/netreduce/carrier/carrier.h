@@ -9,6 +9,7 @@
 #include "host/probe.h"
 #include "host/ring/ring.h"
 #include "host/runner.h"
+#include "protocols/netreduce/carrier/options.h"
 #include "protocols/netreduce/host/plan.h"
 
 namespace tributary::host {
@@ -20,7 +21,7 @@ Result<Observation> observe_netreduce(const NetReducePlan& plan, Runner& runner,
 
 // By which algorithm a communicator runs, or why it must not. Mixed: some ranks have an RDMA
 // device, others an endpoint in software.
-Result<Choice> choose_netreduce(const CommunicatorOptions& options, std::uint32_t job,
-                                const Observation& observation, bool mixed);
+Result<Choice> choose_netreduce(const CommunicatorOptions& options, const NetReduceOptions& own,
+                                std::uint32_t job, const Observation& observation, bool mixed);
 
 }  // namespace tributary::host

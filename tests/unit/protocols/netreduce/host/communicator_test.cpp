@@ -134,7 +134,8 @@ TEST(NetReduceCommunicator, TheNoticeOfAMixedRingSaysThatSumsAreNotCertain) {
   const auto notice = [](bool mixed) {
     Observation seen;
     seen.ranks = 2;
-    const auto choice = choose_netreduce(options_of(0, 2, 33000), 7, seen, mixed);
+    const auto options = options_of(0, 2, 33000);
+    const auto choice = choose_netreduce(options, netreduce_options_of(options), 7, seen, mixed);
     return choice ? choice->notice : choice.error().message;
   };
   EXPECT_NE(notice(true).find("sums are not certain"), std::string::npos) << notice(true);
