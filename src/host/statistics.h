@@ -33,6 +33,8 @@ class Figures {
   Figures(std::initializer_list<Figure> figures) : figures_(figures) {}
   explicit Figures(std::vector<Figure> figures) : figures_(std::move(figures)) {}
 
+  void add(Figure figure) { figures_.push_back(std::move(figure)); }
+
   // Null if there is none of that name.
   const Figure* find(std::string_view name) const {
     const auto found = std::find_if(figures_.begin(), figures_.end(),

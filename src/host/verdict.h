@@ -8,12 +8,12 @@ namespace tributary::host {
 // What became of a packet that a machine was handed.
 enum class Verdict : std::uint8_t {
   taken,
-  malformed,
-  foreign,
-  stale,
-  duplicate,
-  mismatch,
-  early,
+  malformed,  // not a sound packet of the protocol
+  foreign,    // of another job or rank, or not for hosts
+  stale,      // of an earlier collective or run
+  duplicate,  // of something that is done
+  mismatch,   // type, operator, length or number of ranks differ
+  early,      // too far ahead of this rank
 };
 
 }  // namespace tributary::host

@@ -1,34 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the machine of the collectives counts what it sees and sends.
+// How the machine of the collectives counts what it sends.
 #include "protocols/canary/host/collectives.h"
 
 namespace tributary::host {
-
-void CanaryCollectives::count(Verdict verdict) {
-  auto& statistics = state_.statistics;
-  switch (verdict) {
-    case Verdict::taken:
-      break;
-    case Verdict::malformed:
-      ++statistics.ignored_malformed;
-      break;
-    case Verdict::foreign:
-      ++statistics.ignored_foreign;
-      break;
-    case Verdict::stale:
-      ++statistics.ignored_stale;
-      break;
-    case Verdict::duplicate:
-      ++statistics.ignored_duplicate;
-      break;
-    case Verdict::mismatch:
-      ++statistics.ignored_mismatch;
-      break;
-    case Verdict::early:
-      ++statistics.ignored_early;
-      break;
-  }
-}
 
 void CanaryCollectives::count_sent(const Datagram& datagram) {
   auto& statistics = state_.statistics;

@@ -95,7 +95,7 @@ void CanaryCollectives::receive(std::span<const Arrival> burst, Time now) {
 
 void CanaryCollectives::receive(wire::MutableBytes datagram, Time now) {
   state_.statistics.bytes_received += datagram.size();
-  count(examine(datagram, now));
+  state_.statistics.ignored.count(examine(datagram, now));
   if (running_ && state_.presence.all_began()) {
     retention_.release();
   }

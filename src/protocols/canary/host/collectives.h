@@ -69,7 +69,6 @@ class CanaryCollectives final : public Machine {
                             std::uint32_t block, Time now);
   Verdict take_past(const wire::CanaryHeader& header);
   Verdict stash(const wire::CanaryHeader& header, wire::MutableBytes datagram);
-  void count(Verdict verdict);
   void count_sent(const Datagram& datagram);
   bool is_stranger(const wire::CanaryHeader& header) const;
   Blocks blocks_of(const Call& call) const;

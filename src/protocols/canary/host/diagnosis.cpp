@@ -58,8 +58,8 @@ std::string diagnose(const CollectiveState& state, const CanaryWorker& worker,
   }
   text += std::to_string(progress.open()) + " of " + std::to_string(progress.blocks()) +
           " blocks in flight, " + std::to_string(progress.base()) + " done in sequence";
-  if (state.statistics.ignored_mismatch != 0) {
-    text += "; " + std::to_string(state.statistics.ignored_mismatch) +
+  if (const auto mismatches = state.statistics.ignored[Verdict::mismatch]; mismatches != 0) {
+    text += "; " + std::to_string(mismatches) +
             " packets had another type, operator or length: do all ranks call the same collective?";
   }
   return text;

@@ -3,12 +3,13 @@
 
 #include <cstdint>
 
+#include "host/ignored_packets.h"
 #include "host/statistics.h"
 
 namespace tributary {
 
 // What a communicator's Canary packets amounted to. Bytes are those of header and payload.
-// Every datagram received is counted in exactly one of the *_received and ignored_* figures.
+// Every datagram received is counted in exactly one of the *_received figures, or ignored.
 struct CanaryStatistics {
   std::uint64_t contributions_sent = 0;
   std::uint64_t contributions_direct_sent = 0;  // of these: to be reduced by the leader alone
@@ -39,18 +40,8 @@ struct CanaryStatistics {
   std::uint64_t fingerprint_rejections = 0;  // wrong sums, and single contributions of strangers
   std::uint64_t switch_sums_seen = 0;        // contributions that a switch summed up or passed on
 
-  std::uint64_t ignored_malformed = 0;  // not a sound Canary packet
-  std::uint64_t ignored_foreign = 0;    // another job, another host, or not for hosts
-  std::uint64_t ignored_stale = 0;      // of an earlier collective
-  std::uint64_t ignored_duplicate = 0;  // of a block that is done
-  std::uint64_t ignored_mismatch = 0;   // type, operator, length or hosts differ
-  std::uint64_t ignored_early = 0;      // too far ahead of this rank
-  std::uint64_t stashed = 0;            // kept for the next collective, counted again there
-
-  std::uint64_t ignored() const {
-    return ignored_malformed + ignored_foreign + ignored_stale + ignored_duplicate +
-           ignored_mismatch + ignored_early;
-  }
+  host::IgnoredPackets ignored;
+  std::uint64_t stashed = 0;  // kept for the next collective, counted again there
 };
 
 ProtocolStatistics figures_of(const CanaryStatistics& of);

@@ -61,7 +61,7 @@ void PanamaCollectives::begin(const Call& call, Time now, const Deadline& deadli
 void PanamaCollectives::receive(std::span<const Arrival> burst, Time now) {
   for (const auto& arrival : burst) {
     statistics_.bytes_received += arrival.bytes.size();
-    count(examine(arrival, now));
+    statistics_.ignored.count(examine(arrival, now));
   }
   if (running_ && has_all_results()) {
     finish();
@@ -211,31 +211,6 @@ void PanamaCollectives::send_up(std::uint32_t tree, const PanamaRetention::Resul
   statistics_.bytes_sent += sizeof header + result.payload.size();
 }
 
-void PanamaCollectives::count(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::taken:
-      break;
-    case Verdict::malformed:
-      ++statistics_.ignored_malformed;
-      break;
-    case Verdict::foreign:
-      ++statistics_.ignored_foreign;
-      break;
-    case Verdict::stale:
-      ++statistics_.ignored_stale;
-      break;
-    case Verdict::duplicate:
-      ++statistics_.ignored_duplicate;
-      break;
-    case Verdict::mismatch:
-      ++statistics_.ignored_mismatch;
-      break;
-    case Verdict::early:
-      ++statistics_.ignored_early;
-      break;
-  }
-}
-
 // Round robin (4.1): a tree whose window is full does not hold up the others.
 void PanamaCollectives::poll(Outbox& outbox, Time now) {
   answer(outbox);
@@ -317,8 +292,8 @@ std::string PanamaCollectives::diagnose() const {
   }
   text += " its switches wait for a rank, or have no such tree: 'tributaryctl tree' tells which;";
   text += " or ranks call different collectives: 'tributaryctl drops' counts panama_mismatch";
-  if (statistics_.ignored_mismatch != 0) {
-    text += "; " + std::to_string(statistics_.ignored_mismatch) +
+  if (const auto mismatches = statistics_.ignored[Verdict::mismatch]; mismatches != 0) {
+    text += "; " + std::to_string(mismatches) +
             " results had another type, operator or length: do all ranks call the same collective?";
   }
   return trouble_.empty() ? text : text + "; " + trouble_;

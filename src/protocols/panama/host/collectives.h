@@ -69,7 +69,6 @@ class PanamaCollectives final : public Machine {
   void answer(Outbox& outbox);
   void send_up(std::uint32_t tree, const PanamaRetention::Result& result, std::uint8_t flags,
                Outbox& outbox);
-  void count(Verdict verdict);
   bool has_all_results() const;
   void send(std::uint32_t tree, const PanamaTree::Sending& sending, Outbox& outbox);
   std::string diagnose() const;

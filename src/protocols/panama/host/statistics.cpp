@@ -29,25 +29,19 @@ ProtocolStatistics figures_of(const PanamaStatistics& of) {
   for (const auto& tree : of.trees) {
     trees.push_back(figures_of(tree));
   }
-  return {"panama",
-          {
-              {"bytes_sent", of.bytes_sent},
-              {"bytes_received", of.bytes_received},
-              {"results_partial", of.results_partial},
-              {"contributions_missing", of.contributions_missing},
-              {"contributions_skipped", of.contributions_skipped},
-              {"answers_sent", of.answers_sent},
-              {"fingerprint_rejections", of.fingerprint_rejections},
-              {"ignored_malformed", of.ignored_malformed},
-              {"ignored_foreign", of.ignored_foreign},
-              {"ignored_stale", of.ignored_stale},
-              {"ignored_duplicate", of.ignored_duplicate},
-              {"ignored_mismatch", of.ignored_mismatch},
-              {"ignored_early", of.ignored_early},
-              {"stashed", of.stashed},
-              {"ignored", of.ignored()},
-          },
-          std::move(trees)};
+  Figures figures = {
+      {"bytes_sent", of.bytes_sent},
+      {"bytes_received", of.bytes_received},
+      {"results_partial", of.results_partial},
+      {"contributions_missing", of.contributions_missing},
+      {"contributions_skipped", of.contributions_skipped},
+      {"answers_sent", of.answers_sent},
+      {"fingerprint_rejections", of.fingerprint_rejections},
+  };
+  of.ignored.add_to(figures);
+  figures.add({"stashed", of.stashed});
+  figures.add({"ignored", of.refused()});
+  return {"panama", std::move(figures), std::move(trees)};
 }
 
 }  // namespace tributary

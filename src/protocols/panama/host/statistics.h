@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "host/ignored_packets.h"
 #include "host/statistics.h"
 
 namespace tributary {
@@ -43,18 +44,11 @@ struct PanamaStatistics {
   std::uint64_t answers_sent = 0;  // results, to whoever asked for them
 
   std::uint64_t fingerprint_rejections = 0;  // results that do not have each rank once
-  std::uint64_t ignored_malformed = 0;       // not a sound PANAMA packet
-  std::uint64_t ignored_foreign = 0;         // of another job, or not for hosts
-  std::uint64_t ignored_stale = 0;           // of another run or an earlier collective
-  std::uint64_t ignored_duplicate = 0;       // of a packet that is done
-  std::uint64_t ignored_mismatch = 0;        // type, operator, length or workers differ
-  std::uint64_t ignored_early = 0;           // too far ahead of this rank
-  std::uint64_t stashed = 0;                 // kept for the next collective, counted again there
+  host::IgnoredPackets ignored;
+  std::uint64_t stashed = 0;  // kept for the next collective, counted again there
 
-  std::uint64_t ignored() const {
-    return fingerprint_rejections + ignored_malformed + ignored_foreign + ignored_stale +
-           ignored_duplicate + ignored_mismatch + ignored_early;
-  }
+  // What was of no use, wrong results included.
+  std::uint64_t refused() const { return fingerprint_rejections + ignored.total(); }
 };
 
 ProtocolStatistics figures_of(const PanamaStatistics& of);

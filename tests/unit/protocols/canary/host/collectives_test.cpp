@@ -79,7 +79,7 @@ TEST(CanaryCollectives, IdsMayWrap) {
     expect_all_done(network);
     EXPECT_EQ(vectors.wrong(), 0u);
   }
-  EXPECT_EQ(network[0].statistics().ignored(), 0u);
+  EXPECT_EQ(network[0].statistics().ignored.total(), 0u);
 }
 
 TEST(CanaryCollectives, ReorderedPacketsAreFine) {
@@ -110,7 +110,7 @@ TEST(CanaryCollectives, LateRankFindsWhatCameEarly) {
     expect_all_done(network);
     EXPECT_EQ(vectors.wrong(), 0u);
   }
-  EXPECT_EQ(network[2].statistics().ignored(), 0u);
+  EXPECT_EQ(network[2].statistics().ignored.total(), 0u);
 }
 
 TEST(CanaryCollectives, WhatCameEarlyIsKeptUpTo16MiB) {
@@ -261,7 +261,8 @@ TEST(CanaryCollectives, DuplicatesOfFinishedBlocksAreIgnored) {
   network.settle();
   expect_all_done(network);
   EXPECT_EQ(vectors.wrong(), 0u);
-  EXPECT_GT(network[0].statistics().ignored_duplicate + network[0].statistics().ignored_stale, 0u);
+  const auto ignored = network[0].statistics().ignored;
+  EXPECT_GT(ignored[Verdict::duplicate] + ignored[Verdict::stale], 0u);
 }
 
 TEST(CanaryCollectives, ForeignAndBrokenPacketsAreCountedAndIgnored) {
@@ -296,10 +297,10 @@ TEST(CanaryCollectives, ForeignAndBrokenPacketsAreCountedAndIgnored) {
   EXPECT_EQ(vectors.wrong(), 0u);
   const auto& statistics = network[0].statistics();
   const auto taken = statistics.contributions_received + statistics.results_received;
-  EXPECT_EQ(statistics.ignored_malformed, 2 * taken);
-  EXPECT_EQ(statistics.ignored_foreign, 2 * taken);
-  EXPECT_EQ(statistics.ignored_stale, taken);
-  EXPECT_EQ(statistics.ignored_mismatch, 2 * taken);
+  EXPECT_EQ(statistics.ignored[Verdict::malformed], 2 * taken);
+  EXPECT_EQ(statistics.ignored[Verdict::foreign], 2 * taken);
+  EXPECT_EQ(statistics.ignored[Verdict::stale], taken);
+  EXPECT_EQ(statistics.ignored[Verdict::mismatch], 2 * taken);
 }
 
 TEST(CanaryCollectives, AnswersEverySenderOnceAndRestoresCollisions) {

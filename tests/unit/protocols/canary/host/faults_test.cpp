@@ -122,7 +122,7 @@ TEST_F(Faults, ARequestIsNeedlessIfTheResultComesWithoutIt) {
   reduce();
   EXPECT_EQ(of(3).requests_sent, 1u);
   EXPECT_EQ(of(3).requests_needless, 1u);
-  EXPECT_EQ(of(3).ignored_duplicate, 1u);
+  EXPECT_EQ(of(3).ignored[Verdict::duplicate], 1u);
 }
 
 TEST_F(Faults, ARequestForWhatWasLostIsNotNeedless) {
@@ -202,7 +202,7 @@ TEST_F(Faults, ADuplicateIsCountedOnce) {
   script.twice(contribution_of(2, 4));
   reduce();
   EXPECT_EQ(sum(&CanaryStatistics::blocks_reissued), 0u);
-  EXPECT_EQ(of(0).ignored_duplicate, 2u);
+  EXPECT_EQ(of(0).ignored[Verdict::duplicate], 2u);
 }
 
 TEST_F(Faults, ABlockThatFailsTooOftenIsReducedByItsLeaderAlone) {

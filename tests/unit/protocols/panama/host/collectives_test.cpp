@@ -349,26 +349,22 @@ TEST(PanamaCollectives, ResultsThatAreNotRightAreRefused) {
   struct Case {
     const char* what;
     std::function<void(wire::PanamaHeader&)> change;
-    std::uint64_t PanamaStatistics::*counted;
+    Verdict verdict;  // taken: it was looked into, and rejected
   };
   const Case cases[] = {
-      {"job", [](auto& h) { h.job = 8; }, &PanamaStatistics::ignored_foreign},
-      {"tree", [](auto& h) { h.tree = 1; }, &PanamaStatistics::ignored_foreign},
-      {"kind", [](auto& h) { h.kind = wire::PanamaKind::aggregation; },
-       &PanamaStatistics::ignored_foreign},
-      {"run", [](auto& h) { h.run = h.run.value() + 1; }, &PanamaStatistics::ignored_stale},
-      {"epoch before", [](auto& h) { h.epoch = 0xffffffff; }, &PanamaStatistics::ignored_stale},
-      {"epoch after", [](auto& h) { h.epoch = 1; }, &PanamaStatistics::ignored_early},
-      {"vid", [](auto& h) { h.vid = 5; }, &PanamaStatistics::ignored_mismatch},
-      {"type", [](auto& h) { h.element_type = ElementType::f32; },
-       &PanamaStatistics::ignored_mismatch},
-      {"operator", [](auto& h) { h.op = Operator::max; }, &PanamaStatistics::ignored_mismatch},
-      {"workers", [](auto& h) { h.workers = 3; }, &PanamaStatistics::ignored_mismatch},
-      {"contributions", [](auto& h) { h.contributions = 1; },
-       &PanamaStatistics::fingerprint_rejections},
-      {"fingerprint", [](auto& h) { h.fingerprint = h.fingerprint.value() + 1; },
-       &PanamaStatistics::fingerprint_rejections},
-      {"version", [](auto& h) { h.flags = 9; }, &PanamaStatistics::ignored_malformed},
+      {"job", [](auto& h) { h.job = 8; }, Verdict::foreign},
+      {"tree", [](auto& h) { h.tree = 1; }, Verdict::foreign},
+      {"kind", [](auto& h) { h.kind = wire::PanamaKind::aggregation; }, Verdict::foreign},
+      {"run", [](auto& h) { h.run = h.run.value() + 1; }, Verdict::stale},
+      {"epoch before", [](auto& h) { h.epoch = 0xffffffff; }, Verdict::stale},
+      {"epoch after", [](auto& h) { h.epoch = 1; }, Verdict::early},
+      {"vid", [](auto& h) { h.vid = 5; }, Verdict::mismatch},
+      {"type", [](auto& h) { h.element_type = ElementType::f32; }, Verdict::mismatch},
+      {"operator", [](auto& h) { h.op = Operator::max; }, Verdict::mismatch},
+      {"workers", [](auto& h) { h.workers = 3; }, Verdict::mismatch},
+      {"contributions", [](auto& h) { h.contributions = 1; }, Verdict::taken},
+      {"fingerprint", [](auto& h) { h.fingerprint = h.fingerprint.value() + 1; }, Verdict::taken},
+      {"version", [](auto& h) { h.flags = 9; }, Verdict::malformed},
   };
   for (const auto& one : cases) {
     ModelTree model({.ranks = 2});
@@ -384,8 +380,12 @@ TEST(PanamaCollectives, ResultsThatAreNotRightAreRefused) {
     seal(result.header(), wire::Bytes(result.bytes).subspan(sizeof(wire::PanamaHeader)));
     model.deliver();
     EXPECT_TRUE(model[0].running()) << one.what;
-    EXPECT_EQ(model[0].statistics().*one.counted, 1u) << one.what;
-    EXPECT_EQ(model[0].statistics().ignored(), 1u) << one.what;
+    const auto statistics = model[0].statistics();
+    EXPECT_EQ(one.verdict == Verdict::taken ? statistics.fingerprint_rejections
+                                            : statistics.ignored[one.verdict],
+              1u)
+        << one.what;
+    EXPECT_EQ(statistics.refused(), 1u) << one.what;
     EXPECT_EQ(vectors.out[0], Elements(64, std::byte{0xee})) << one.what;
   }
 }

@@ -13,15 +13,18 @@ namespace {
 TEST(PanamaStatistics, EachCounterIsOneFigure) {
   PanamaStatistics counted;
   counted.contributions_missing = 5;
-  counted.ignored_early = 6;
-  counted.ignored_stale = 7;
+  counted.ignored.count(host::Verdict::early);
+  counted.ignored.count(host::Verdict::stale);
+  counted.ignored.count(host::Verdict::taken);
+  counted.fingerprint_rejections = 7;
   const auto told = figures_of(counted);
   EXPECT_EQ(told.protocol, "panama");
   EXPECT_TRUE(told.trees.empty());
   const auto counters = (sizeof counted - sizeof counted.trees) / sizeof(std::uint64_t);
   EXPECT_EQ(told.figures.size(), counters + 1) << "and what is ignored in all";
   EXPECT_EQ(told.figures["contributions_missing"], 5u);
-  EXPECT_EQ(told.figures["ignored"], 13u);
+  EXPECT_EQ(told.figures["ignored_early"], 1u);
+  EXPECT_EQ(told.figures["ignored"], 9u);
 }
 
 TEST(PanamaStatistics, EachTreeHasFiguresOfItsOwn) {
