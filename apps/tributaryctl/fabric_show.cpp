@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <utility>
 
+#include "control/join.h"
 #include "control/json.h"
 #include "control/text.h"
 #include "control/tree_json.h"
@@ -83,12 +85,9 @@ bool agrees(const std::vector<ShownPart>& shown) {
 void print_shown(const FabricFile& file, const std::vector<ShownPart>& shown) {
   std::vector<Cells> rows;
   for (const ShownPart& each : shown) {
-    std::string children;
-    for (const std::string& child : each.part.children) {
-      children += (children.empty() ? "" : ",") + child;
-    }
     rows.push_back({std::to_string(each.part.job), std::to_string(each.part.tree),
-                    group_text(each.part.group), name_of(file, each.switch_index), children,
+                    group_text(each.part.group), name_of(file, each.switch_index),
+                    control::join(each.part.children, std::identity{}, ","),
                     each.part.parent.value_or(root_parent), each.state});
   }
   print_table(

@@ -6,28 +6,19 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
+#include "control/join.h"
 #include "control/text.h"
 #include "control/tree_json.h"
 #include "output.h"
 
 namespace tributary::ctl {
-namespace {
 
 using controller::environment_of;
 using controller::FabricFile;
 using controller::PlacedJob;
 using nlohmann::json;
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) {
-    text += (text.empty() ? "" : ",") + word;
-  }
-  return text;
-}
-
-}  // namespace
 
 std::string group_text(wire::Ipv4Address group) {
   return group.is_unspecified() ? "-" : control::to_string(group);
@@ -40,7 +31,8 @@ void print_placement(const FabricFile& fabric, const PlacedJobs& placed) {
       for (const auto& each : tree.parts) {
         const auto& part = each.part;
         rows.push_back({std::to_string(part.job), std::to_string(part.tree), group_text(part.group),
-                        fabric.topology.switches[each.switch_index].name, joined(part.children),
+                        fabric.topology.switches[each.switch_index].name,
+                        control::join(part.children, std::identity{}, ","),
                         part.parent.value_or(root_parent), std::to_string(part.workers_below),
                         std::to_string(part.quorum) + " of " + std::to_string(part.workers)});
       }

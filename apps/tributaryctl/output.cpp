@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <span>
 
+#include "control/join.h"
+
 namespace tributary::ctl {
 namespace {
 
@@ -135,11 +137,7 @@ void print_table(const std::vector<Heading>& headings, const std::vector<Cells>&
 }
 
 std::string joined(const std::set<std::uint32_t>& numbers) {
-  std::string text;
-  for (const std::uint32_t number : numbers) {
-    text += (text.empty() ? "" : ", ") + std::to_string(number);
-  }
-  return text;
+  return control::join(numbers, control::as_text);
 }
 
 std::string rate_for_people(double bits_per_second) {

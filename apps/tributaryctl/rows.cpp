@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "control/join.h"
 #include "output.h"
 
 namespace tributary::ctl {
@@ -11,22 +12,16 @@ namespace {
 using nlohmann::json;
 
 std::string joined(const json& list) {
-  std::string text;
-  for (const json& item : list) {
-    text += (text.empty() ? "" : ",") + plain(item);
-  }
-  return text.empty() ? "-" : text;
+  return list.empty() ? "-" : control::join(list, plain, ",");
 }
 
 std::string hops(const json& list) {
-  std::string text;
-  for (const json& hop : list) {
+  const auto text = [](const json& hop) {
     const json next = hop.value("address", json(nullptr));
     const std::string address = next.is_null() ? std::string() : plain(next) + " ";
-    text += (text.empty() ? "" : ", ") + address + "on " + hop.value("port", "?") +
-            (hop.value("up", false) ? "" : " (down)");
-  }
-  return text.empty() ? "-" : text;
+    return address + "on " + hop.value("port", "?") + (hop.value("up", false) ? "" : " (down)");
+  };
+  return list.empty() ? "-" : control::join(list, text);
 }
 
 // The daemon may be older or newer than this program: what is missing is shown as missing.

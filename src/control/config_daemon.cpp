@@ -5,6 +5,7 @@
 
 #include "control/config_draft.h"
 #include "control/config_options.h"
+#include "control/join.h"
 #include "control/option_kinds.h"
 #include "control/tree_store.h"
 
@@ -52,11 +53,7 @@ void read_cores(Reader& reader, DaemonConfig& out) {
 }
 
 std::string cores_text(const DaemonConfig& config) {
-  std::string cores;
-  for (const unsigned core : config.cores) {
-    cores += (cores.empty() ? "" : ", ") + std::to_string(core);
-  }
-  return cores.empty() ? "auto" : cores;
+  return config.cores.empty() ? "auto" : join(config.cores, as_text);
 }
 
 void read_state(Reader& reader, DaemonConfig& out) {

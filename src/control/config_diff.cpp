@@ -5,6 +5,7 @@
 #include <set>
 
 #include "control/config_options.h"
+#include "control/join.h"
 #include "control/protocol_section.h"
 #include "control/text.h"
 
@@ -23,11 +24,7 @@ struct DeviceText {
   std::string operator()(const PciDevice& d) const { return "pci " + d.address; }
   std::string operator()(const RingDevice& d) const { return "ring " + d.name; }
   std::string operator()(const PcapDevice& d) const {
-    std::string files;
-    for (const std::string& file : d.rx) {
-      files += (files.empty() ? "" : ", ") + file;
-    }
-    return "pcap rx " + files + " tx " + d.tx + (d.infinite ? " infinite" : "");
+    return "pcap rx " + join(d.rx) + " tx " + d.tx + (d.infinite ? " infinite" : "");
   }
   std::string operator()(const RawDevice& d) const { return "device " + d.arguments; }
   std::string operator()(const InternalLink& d) const {
@@ -52,14 +49,10 @@ void list_port(SettingTexts& out, const std::string& path, const forwarding::Por
 void list_tables(SettingTexts& out, const std::string& path,
                  const switching::SwitchConfig& config) {
   for (const auto& route : config.routes) {
-    std::string hops;
-    for (const wire::Ipv4Address& hop : route.via) {
-      hops += (hops.empty() ? "" : ", ") + to_string(hop);
-    }
     const auto selected = [](const std::optional<forwarding::Policy>& policy, const char* packets) {
       return policy ? std::string(" ") + packets + " " + std::string(name(*policy)) : std::string();
     };
-    out[path + " route " + to_string(route.prefix)] = {"via " + hops +
+    out[path + " route " + to_string(route.prefix)] = {"via " + join(route.via, as_text) +
                                                        selected(route.ordinary, "ordinary") +
                                                        selected(route.reduction, "reduction")};
   }
@@ -130,11 +123,7 @@ void restart_with_section(std::vector<ConfigChange>& changes) {
 }  // namespace
 
 std::string ports_text(const std::vector<PortIndex>& ports, const switching::SwitchConfig& config) {
-  std::string text;
-  for (const PortIndex port : ports) {
-    text += (text.empty() ? "" : ", ") + config.ports[port].name;
-  }
-  return text;
+  return join(ports, [&](PortIndex port) { return config.ports[port].name; });
 }
 
 std::string to_string(const DeviceConfig& device) {

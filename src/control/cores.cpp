@@ -9,6 +9,8 @@
 #include <set>
 #include <utility>
 
+#include "control/join.h"
+
 namespace tributary::control {
 namespace {
 
@@ -51,14 +53,6 @@ std::vector<Cpu> on_nodes(const std::vector<Cpu>& cpus, const std::vector<unsign
   return near;
 }
 
-std::string list(const std::vector<unsigned>& numbers) {
-  std::string text;
-  for (const auto number : numbers) {
-    text += (text.empty() ? "" : ", ") + std::to_string(number);
-  }
-  return text;
-}
-
 // Where sysfs describes what the device is attached to; empty for virtual ones.
 std::string node_file(const DeviceConfig& device, const std::string& root) {
   if (const auto* pci = std::get_if<PciDevice>(&device)) {
@@ -82,9 +76,9 @@ Placement place_cores(const std::vector<Cpu>& cpus, const Work& work) {
   placement.why = all < cpus.size() ? "one thread of each core" : "all that are allowed";
   if (auto near = on_nodes(chosen, work.nodes); !near.empty()) {
     chosen = std::move(near);
-    placement.why += ", on the cards' NUMA node " + list(work.nodes);
+    placement.why += ", on the cards' NUMA node " + join(work.nodes, as_text);
   } else if (!work.nodes.empty()) {
-    placement.why += ", none of which is on the cards' NUMA node " + list(work.nodes);
+    placement.why += ", none of which is on the cards' NUMA node " + join(work.nodes, as_text);
   }
   if (chosen.size() == all && all > 2) {
     chosen.erase(chosen.begin());

@@ -9,6 +9,8 @@
 #include <optional>
 #include <span>
 
+#include "control/join.h"
+
 namespace tributary::control {
 namespace {
 
@@ -39,10 +41,7 @@ constexpr double quantity_max = 9e15;
 
 Parsed<std::uint64_t> parse_quantity(std::string_view text, std::span<const Unit> units,
                                      std::string_view what, std::string_view example) {
-  std::string names;
-  for (const Unit& unit : units) {
-    names += (names.empty() ? "" : ", ") + std::string(unit.name);
-  }
+  const auto names = join(units, [](const Unit& unit) { return unit.name; });
   const std::string hint =
       "write a number and a unit (" + names + "), for example \"" + std::string(example) + "\"";
   double number = 0;

@@ -4,14 +4,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "control/join.h"
+
 namespace tributary::controller {
 
 std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) {
-    text += (text.empty() ? "" : ", ") + word;
-  }
-  return text;
+  return control::join(words);
 }
 
 std::string said_of(const std::vector<std::string>& switches, const std::string& what) {

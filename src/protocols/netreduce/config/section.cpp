@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "control/join.h"
 #include "control/option_kinds.h"
 #include "control/protocol_section.h"
 #include "protocols/netreduce/controller/rings.h"
@@ -36,20 +37,12 @@ struct Draft {
 };
 
 std::string addresses_text(const std::vector<wire::IpAddress>& addresses) {
-  std::string text;
-  for (const auto& address : addresses) {
-    text += (text.empty() ? "" : ", ") + control::to_string(address);
-  }
-  return text;
+  return control::join(addresses, control::as_text);
 }
 
 // As options_line() goes on: "a, b rack c".
 std::string racks_text(const RingConfig& ring) {
-  std::string text;
-  for (const auto& rack : ring.racks) {
-    text += (text.empty() ? "" : " rack ") + addresses_text(rack);
-  }
-  return text;
+  return control::join(ring.racks, addresses_text, " rack ");
 }
 void read_racks(Reader& reader, RingConfig& ring) {
   reader.tables("rack", [&ring](Reader& child) {

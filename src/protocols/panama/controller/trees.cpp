@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "control/join.h"
 #include "control/text.h"
 #include "protocols/panama/engine/config.h"
 #include "protocols/panama/wire.h"
@@ -101,11 +102,8 @@ std::string share_text(double share) {
 }
 
 control::Environment environment(const control::JobTrees& job) {
-  std::string groups;
-  for (const auto group : job.groups) {
-    groups += (groups.empty() ? "" : ",") + control::to_string(group);
-  }
-  control::Environment variables = {{"TRIBUTARY_TREES", std::move(groups)}};
+  control::Environment variables = {
+      {"TRIBUTARY_TREES", control::join(job.groups, control::as_text, ",")}};
   if (job.share) {
     variables.emplace_back("TRIBUTARY_SHARE", share_text(*job.share));
   }
