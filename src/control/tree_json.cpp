@@ -17,110 +17,101 @@ constexpr std::size_t name_bytes_max = 64;
 constexpr std::size_t addresses_max = 65536;
 constexpr std::size_t settings_max = 16;
 
+// How members are read: false where a value is none of its kind.
+
+template <class T>
+bool read_number(const json& value, T& out) {
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > std::numeric_limits<T>::max()) {
+    return false;
+  }
+  out = value.get<T>();
+  return true;
+}
+
+bool read_name(const json& value, std::string& out) {
+  if (!value.is_string() || value.get_ref<const std::string&>().empty() ||
+      value.get_ref<const std::string&>().size() > name_bytes_max) {
+    return false;
+  }
+  out = value.get<std::string>();
+  return true;
+}
+
+bool read_optional_name(const json& value, std::optional<std::string>& out) {
+  return value.is_null() || read_name(value, out.emplace());
+}
+
+// Unspecified is one, too: of anybody.
+bool read_address(const json& value, wire::Ipv4Address& out) {
+  std::string text;
+  if (!read_name(value, text)) {
+    return false;
+  }
+  const auto parsed = parse_ipv4(text);
+  out = parsed.value_or(wire::Ipv4Address{});
+  return parsed || text == to_string(wire::Ipv4Address{});
+}
+
+bool read_group(const json& value, wire::Ipv4Address& out) {
+  std::string text;
+  const auto parsed = read_name(value, text) ? parse_group(text) : parse_group("");
+  out = parsed.value_or(wire::Ipv4Address{});
+  return parsed.has_value();
+}
+
+template <class T>
+bool read_list(const json& list, std::size_t most, bool (*read)(const json&, T&),
+               std::vector<T>& out) {
+  return list.is_array() && list.size() <= most &&
+         std::all_of(list.begin(), list.end(),
+                     [&](const json& value) { return read(value, out.emplace_back()); });
+}
+bool read_ports(const json& list, std::vector<std::string>& out) {
+  return read_list(list, tree_children_max, read_name, out);
+}
+bool read_addresses(const json& list, std::vector<wire::Ipv4Address>& out) {
+  return read_list(list, addresses_max, read_address, out);
+}
+bool read_address_lists(const json& lists, std::vector<std::vector<wire::Ipv4Address>>& out) {
+  return read_list(lists, tree_children_max, read_addresses, out);
+}
+
+bool read_settings(const json& object, TreeSettings& out) {
+  if (!object.is_object() || object.size() > settings_max) {
+    return false;
+  }
+  for (const auto& [name, value] : object.items()) {
+    if (!read_number(value, out[name])) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // Reads the members of one tree; the first problem is kept.
 class Members {
  public:
   explicit Members(const json& object) : object_(object) {}
 
   template <class T>
+  void required(const char* key, T& out, bool (*read)(const json&, T&), const std::string& wanted) {
+    const json* const value = find(key);
+    if (value == nullptr || !read(*value, out)) {
+      complain(key, "is to be " + wanted);
+    }
+  }
+  template <class T>
+  void optional(const char* key, T& out, bool (*read)(const json&, T&), const std::string& wanted) {
+    if (object_.contains(key)) {
+      required(key, out, read, wanted);
+    } else {
+      known_.emplace_back(key);
+    }
+  }
+  template <class T>
   void number(const char* key, T& out) {
-    const json* const value = find(key);
-    const bool fits = value != nullptr && value->is_number_unsigned() &&
-                      value->get<std::uint64_t>() <= std::numeric_limits<T>::max();
-    if (!fits) {
-      complain(key, "is to be a number of up to " + std::to_string(sizeof(T) * 8) + " bits");
-      return;
-    }
-    out = value->get<T>();
-  }
-
-  void group(const char* key, wire::Ipv4Address& out) {
-    const json* const value = find(key);
-    if (value == nullptr) {
-      return;
-    }
-    const auto parsed = is_name(*value) ? parse_group(value->get<std::string>()) : parse_group("");
-    if (!parsed) {
-      complain(key, "is to be a multicast address");
-      return;
-    }
-    out = *parsed;
-  }
-
-  // May be left out.
-  void address(const char* key, wire::Ipv4Address& out) {
-    const json* const value = find(key);
-    if (value != nullptr && !read_address(*value, out)) {
-      complain(key, "is to be an IPv4 address");
-    }
-  }
-  void addresses(const char* key, std::vector<wire::Ipv4Address>& out) {
-    const json* const list = find(key);
-    if (list != nullptr && !read_addresses(*list, out)) {
-      complain(key, "is to be a list of IPv4 addresses");
-    }
-  }
-  void address_lists(const char* key, std::vector<std::vector<wire::Ipv4Address>>& out) {
-    const json* const lists = find(key);
-    if (lists == nullptr) {
-      return;
-    }
-    bool fits = lists->is_array() && lists->size() <= tree_children_max;
-    for (std::size_t i = 0; fits && i < lists->size(); ++i) {
-      fits = read_addresses((*lists)[i], out.emplace_back());
-    }
-    if (!fits) {
-      complain(key, "is to be a list of lists of IPv4 addresses");
-    }
-  }
-  void settings(const char* key, TreeSettings& out) {
-    const json* const object = find(key);
-    if (object == nullptr) {
-      return;
-    }
-    bool fits = object->is_object() && object->size() <= settings_max;
-    for (const auto& [name, value] : object->items()) {
-      fits = fits && value.is_number_unsigned() &&
-             value.get<std::uint64_t>() <= std::numeric_limits<std::uint32_t>::max();
-      out[name] = fits ? value.get<std::uint32_t>() : 0;
-    }
-    if (!fits) {
-      complain(key, "is to be an object of numbers of up to 32 bits");
-    }
-  }
-
-  void ports(const char* key, std::vector<std::string>& out) {
-    const json* const list = find(key);
-    const bool names = list != nullptr && list->is_array() && list->size() <= tree_children_max &&
-                       std::all_of(list->begin(), list->end(), is_name);
-    if (!names) {
-      complain(key,
-               "is to be a list of up to " + std::to_string(tree_children_max) + " names of ports");
-      return;
-    }
-    out = list->get<std::vector<std::string>>();
-  }
-
-  void optional_port(const char* key, std::optional<std::string>& out) {
-    const json* const value = find(key);
-    if (value == nullptr || value->is_null()) {
-      return;
-    }
-    out = text(key);
-    if (!out) {
-      complain(key, "is to be the name of a port, or null");
-    }
-  }
-
-  std::string name_or(const char* key, std::string_view absent) {
-    if (find(key) == nullptr) {
-      return std::string(absent);
-    }
-    auto name = text(key);
-    if (!name) {
-      complain(key, "is to be the name of an engine");
-    }
-    return std::move(name).value_or("");
+    required(key, out, read_number<T>,
+             "a number of up to " + std::to_string(sizeof(T) * 8) + " bits");
   }
 
   std::string finish(const std::vector<std::string>& passed_over) {
@@ -135,42 +126,10 @@ class Members {
   }
 
  private:
-  static bool is_name(const json& value) {
-    return value.is_string() && !value.get_ref<const std::string&>().empty() &&
-           value.get_ref<const std::string&>().size() <= name_bytes_max;
-  }
-
-  // Unspecified is one, too: of anybody.
-  static bool read_address(const json& value, wire::Ipv4Address& out) {
-    if (!is_name(value)) {
-      return false;
-    }
-    const auto text = value.get<std::string>();
-    if (text == to_string(wire::Ipv4Address{})) {
-      return true;
-    }
-    const auto parsed = parse_ipv4(text);
-    out = parsed.value_or(wire::Ipv4Address{});
-    return parsed.has_value();
-  }
-
-  static bool read_addresses(const json& list, std::vector<wire::Ipv4Address>& out) {
-    return list.is_array() && list.size() <= addresses_max &&
-           std::all_of(list.begin(), list.end(),
-                       [&](const json& value) { return read_address(value, out.emplace_back()); });
-  }
-
   const json* find(const char* key) {
     known_.emplace_back(key);
     const auto found = object_.find(key);
     return found == object_.end() ? nullptr : &*found;
-  }
-  std::optional<std::string> text(const char* key) {
-    const json* const value = find(key);
-    if (value == nullptr || !is_name(*value)) {
-      return std::nullopt;
-    }
-    return value->get<std::string>();
   }
   void complain(const char* key, const std::string& what) {
     if (problem_.empty()) {
@@ -189,21 +148,25 @@ tl::expected<TreePart, std::string> read_tree(const json& value,
     return tl::unexpected(std::string("it is no object"));
   }
   TreePart part;
+  part.engine = first_tree_engine();
   Members members(value);
   members.number("job", part.job);
   members.number("tree", part.tree);
-  members.group("group", part.group);
-  members.ports("children", part.children);
-  members.optional_port("parent", part.parent);
+  members.optional("group", part.group, read_group, "a multicast address");
+  members.required("children", part.children, read_ports,
+                   "a list of up to " + std::to_string(tree_children_max) + " names of ports");
+  members.optional("parent", part.parent, read_optional_name, "the name of a port, or null");
   members.number("workers", part.workers);
   members.number("workers_below", part.workers_below);
   members.number("quorum", part.quorum);
-  members.addresses("child_addresses", part.child_addresses);
-  members.address("parent_address", part.parent_address);
-  members.addresses("members", part.members);
-  members.address_lists("racks", part.racks);
-  members.settings("settings", part.settings);
-  part.engine = members.name_or("engine", first_tree_engine());
+  members.optional("child_addresses", part.child_addresses, read_addresses,
+                   "a list of IPv4 addresses");
+  members.optional("parent_address", part.parent_address, read_address, "an IPv4 address");
+  members.optional("members", part.members, read_addresses, "a list of IPv4 addresses");
+  members.optional("racks", part.racks, read_address_lists, "a list of lists of IPv4 addresses");
+  members.optional("settings", part.settings, read_settings,
+                   "an object of numbers of up to 32 bits");
+  members.optional("engine", part.engine, read_name, "the name of an engine");
   if (auto problem = members.finish(passed_over); !problem.empty()) {
     return tl::unexpected(std::move(problem));
   }
