@@ -60,8 +60,7 @@ constexpr Option<QueueConfig> queue_table[] = {
     option::rate<&QueueConfig::rate_bps>(
         "rate", Apply::reload, {10'000, 1'000'000'000'000},
         "shapes what leaves, `\"200Mbit\"`, counting 24 bytes of line overhead per frame")
-        .unset_is("unlimited")
-        .values_are("10kbit to 1Tbit"),
+        .unset_is("unlimited"),
     option::size<&QueueConfig::capacity_bytes>(
         "queue", Apply::reload, queue_bytes,
         "capacity of the egress queue, at least one frame; the tail is dropped beyond it"),

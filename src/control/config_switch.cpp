@@ -18,7 +18,6 @@ using switching::SwitchConfig;
 
 constexpr std::size_t next_hops_max = 64;
 constexpr Range<Duration> ages{seconds(1), hours(24 * 30)};
-constexpr std::string_view ages_text = "1s to 30 days";
 
 constexpr Option<BfdConfig> bfd_table[] = {
     option::duration<&BfdConfig::interval>(
@@ -46,13 +45,11 @@ constexpr Option<SwitchConfig> switch_table[] = {
         "the bridge as a host on its own segment, `\"10.0.0.254/24\"`")
         .unset_is("none"),
     option::duration<&SwitchConfig::fdb_ageing>("fdb_ageing", Apply::reload, ages,
-                                                "when a station that is not heard is forgotten")
-        .values_are(ages_text),
+                                                "when a station that is not heard is forgotten"),
     option::integer<&SwitchConfig::fdb_capacity>("fdb_capacity", Apply::restart, {16, 1u << 20},
                                                  "stations that are remembered"),
     option::duration<&SwitchConfig::arp_timeout>("arp_timeout", Apply::reload, ages,
-                                                 "when a neighbour is asked for again")
-        .values_are(ages_text),
+                                                 "when a neighbour is asked for again"),
     option::integer<&SwitchConfig::ecmp_seed>(
         "ecmp_seed", Apply::reload, seeds,
         "of the hash that spreads flows; 0 derives it from `id`"),

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <type_traits>
 
+#include "control/join.h"
 #include "control/option_row.h"
 
 // Options that are numbers and quantities. What values there are follows from the limits of the
@@ -42,6 +45,31 @@ constexpr auto integer(std::string_view key, Apply apply, Limits limits, std::st
       [](Value value) { return std::to_string(value); });
   row.limits = limits;
   row.range = count_range;
+  return row;
+}
+
+// One of a few numbers, which `All` has in ascending order.
+template <auto Member, const auto& All>
+constexpr auto one_of(std::string_view key, Apply apply, std::string_view help) {
+  using Value = Bare<Member>;
+  auto row = of_member<Member>(
+      key, apply, {}, help,
+      [](const auto& option, Reader& reader, auto& out) {
+        Value value{};
+        if (!reader.integer(option.key, value, limits_of<Value>(option))) {
+          return;
+        }
+        if (std::find(std::begin(All), std::end(All), value) == std::end(All)) {
+          reader.error(option.key,
+                       std::to_string(value) + " is no value of `" + std::string(option.key) + "`",
+                       "one of " + option.range(option.limits));
+          return;
+        }
+        out = value;
+      },
+      [](Value value) { return std::to_string(value); });
+  row.limits = {*std::begin(All), *std::prev(std::end(All))};
+  row.range = [](const Limits&) { return join(All, as_text); };
   return row;
 }
 

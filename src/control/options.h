@@ -70,9 +70,16 @@ struct Option {
     copy.fallback = said;
     return copy;
   }
+  // What the limits do not say: how it goes together with others.
   constexpr Option values_are(std::string_view said) const {
     auto copy = *this;
     copy.values = said;
+    return copy;
+  }
+  // How it is listed, where its value alone does not say it.
+  constexpr Option listed_as(std::string (*shown)(const Option&, const Config&)) const {
+    auto copy = *this;
+    copy.text = shown;
     return copy;
   }
   // Code beside the table lists it, as a part of a path.

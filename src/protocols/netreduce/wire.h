@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -66,6 +67,7 @@ constexpr std::uint32_t ina_payload_bytes(std::uint32_t length, std::uint32_t mt
 // all ranks).
 inline constexpr std::uint16_t ring_window_max = 64;
 inline constexpr std::uint16_t ring_message_packets_max = 8192;
+inline constexpr std::array<std::uint16_t, 5> ring_mtus = {256, 512, 1024, 2048, 4096};  // of RDMA
 inline constexpr std::size_t ring_members_max = 64;
 inline constexpr std::size_t ring_slots_max = 65536;
 

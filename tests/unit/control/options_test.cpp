@@ -14,6 +14,8 @@ using namespace std::chrono_literals;
 enum class Colour : std::uint8_t { red, green };
 constexpr Word<Colour> colours[] = {{"red", Colour::red}, {"green", Colour::green}};
 
+constexpr std::uint16_t voltages[] = {12, 230};
+
 struct Lamp {
   std::uint16_t watts = 40;
   std::uint16_t volts = 12;
@@ -33,8 +35,7 @@ constexpr Option<Lamp> options[] = {
     option::integer<&Lamp::watts>("watts", Apply::restart, {1, 100}, "of the lamp")
         .required()
         .unlisted(),
-    option::integer<&Lamp::volts>("volts", Apply::restart, {1, 400}, "that it takes")
-        .values_are("12, 230"),
+    option::one_of<&Lamp::volts, voltages>("volts", Apply::restart, "that it takes"),
     option::integer<&Lamp::most>("most", Apply::reload, {1, 9}, "of all").unset_is("unlimited"),
     option::duration<&Lamp::warm_up>("warm_up", Apply::reload, {Duration{1ms}, Duration{1s}},
                                      "until it shines"),
@@ -104,6 +105,17 @@ TEST(Options, what_is_wrong_leaves_its_member_alone) {
   EXPECT_EQ(lamp.watts, 40u);
   EXPECT_EQ(lamp.most, std::nullopt);
   EXPECT_EQ(lamp.warm_up, 2ms);
+}
+
+TEST(Options, one_of_a_few_numbers_is_none_between_them) {
+  EXPECT_EQ(read_lamp("watts = 1\nvolts = 230").lamp.volts, 230u);
+  const auto [lamp, errors] = read_lamp("watts = 1\nvolts = 24");
+  EXPECT_THAT(errors,
+              testing::ElementsAre(testing::AllOf(testing::HasSubstr("24 is no value of `volts`"),
+                                                  testing::HasSubstr("one of 12, 230"))));
+  EXPECT_EQ(lamp.volts, 12u);
+  EXPECT_THAT(read_lamp("watts = 1\nvolts = 231").errors,
+              testing::ElementsAre(testing::HasSubstr("out of range (from 12 to 230)")));
 }
 
 TEST(Options, what_is_required_is_missed) {

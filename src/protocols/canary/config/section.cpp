@@ -35,7 +35,6 @@ constexpr std::uint32_t descriptors_max = 1u << 20;
 constexpr std::size_t jobs_max = 1024;
 constexpr Range<Duration> timeouts{microseconds(1), seconds(10)};
 constexpr Range<Duration> ages{milliseconds(1), hours(1)};
-constexpr std::string_view ages_text = "1ms to 1 hour";
 
 // [[switch.canary.job]]: the ports that it names, before they are looked up.
 struct JobDraft {
@@ -94,12 +93,10 @@ constexpr Option<CanaryConfig> options[] = {
         "false: timeouts alone"),
     option::duration<&CanaryConfig::reclaim_after>(
         "reclaim_after", Apply::reload, ages,
-        "a block that has sent its sum and is that old makes room when another needs its slot")
-        .values_are(ages_text),
+        "a block that has sent its sum and is that old makes room when another needs its slot"),
     option::duration<&CanaryConfig::age_max>(
         "age_max", Apply::reload, ages,
-        "when a block whose result never came is given up; not below `timeout`")
-        .values_are(ages_text),
+        "when a block whose result never came is given up; not below `timeout`"),
     option::integer<&CanaryConfig::job_quota>(
         "job_quota", Apply::reload, {0, descriptors_max},
         "descriptors that one job may hold, per core; 0: a quarter of `descriptors`, at least 64, "

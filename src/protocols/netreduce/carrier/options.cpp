@@ -2,7 +2,6 @@
 #include "protocols/netreduce/carrier/options.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 
 #include "host/payload.h"
@@ -13,8 +12,6 @@
 
 namespace tributary::host {
 namespace {
-
-constexpr std::array<std::uint32_t, 5> path_mtus = {256, 512, 1024, 2048, 4096};
 
 // As switches check what they are configured with.
 Result<void> check_sizes(const NetReduceOptions& options, std::uint32_t world_size) {
@@ -70,7 +67,7 @@ Result<void> check_netreduce(const CommunicatorOptions& options) {
   if (options.encapsulation != wire::Encapsulation::udp) {
     return invalid("NetReduce goes over UDP only (TRIBUTARY_ENCAPSULATION)");
   }
-  if (std::find(path_mtus.begin(), path_mtus.end(), own.mtu) == path_mtus.end()) {
+  if (std::find(wire::ring_mtus.begin(), wire::ring_mtus.end(), own.mtu) == wire::ring_mtus.end()) {
     return invalid(std::to_string(own.mtu) +
                    " is no path MTU of RDMA: 256, 512, 1024, 2048 or 4096 "
                    "(TRIBUTARY_NETREDUCE_MTU)");

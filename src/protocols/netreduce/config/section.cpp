@@ -51,20 +51,19 @@ void read_racks(Reader& reader, RingConfig& ring) {
   });
 }
 
-std::string memory_text(const NetReduceConfig& netreduce) {
+std::string memory_text(const Option<NetReduceConfig>& /*option*/,
+                        const NetReduceConfig& netreduce) {
   return netreduce.packet_memory > netreduce.slots() ? std::to_string(netreduce.packet_memory)
                                                      : "that of its rings";
 }
-void read_memory(Reader& reader, NetReduceConfig& netreduce) {
-  reader.integer("packet_memory", netreduce.packet_memory, {0, 1u << 20});
-}
 
 constexpr Option<NetReduceConfig> options[] = {
-    option::custom<NetReduceConfig, read_memory, memory_text>(
-        "packet_memory", Apply::reload_not_upwards, "0 to 1048576",
+    option::integer<&NetReduceConfig::packet_memory>(
+        "packet_memory", Apply::reload_not_upwards, {0, 1u << 20},
         "packets that all rings together may hold, those that a [controller](fabric.md) sets up "
         "included; a ring needs 2 x `window` x `message_packets` x members behind the switch")
-        .default_is("what the rings of the file need"),
+        .default_is("what the rings of the file need")
+        .listed_as(memory_text),
     option::by_hand<NetReduceConfig>("ring", Apply::reload, {}, "one ring of a job")
         .as(Form::tables)
         .default_is("none"),
@@ -88,10 +87,8 @@ constexpr Option<RingConfig> ring_options[] = {
     option::integer<&RingConfig::message_packets>("message_packets", Apply::reload,
                                                   {1, wire::ring_message_packets_max},
                                                   "of the longest message"),
-    option::integer<&RingConfig::mtu>("mtu", Apply::reload, {256, 4096},
-                                      "payload bytes of a packet: the path MTU of the job's queue "
-                                      "pairs")
-        .values_are("256, 512, 1024, 2048, 4096"),
+    option::one_of<&RingConfig::mtu, wire::ring_mtus>(
+        "mtu", Apply::reload, "payload bytes of a packet: the path MTU of the job's queue pairs"),
     option::list<&RingConfig::local, control::parse_ip>(
         "local", Apply::reload, {},
         "of a ring that spans several racks: members whose packets come to this switch as they "

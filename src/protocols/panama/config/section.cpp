@@ -57,7 +57,7 @@ constexpr Option<TreeConfig> tree_options[] = {
                                       "the job (`TRIBUTARY_JOB`)")
         .required()
         .unlisted()
-        .values_are("1 to 4294967295"),
+        .values_are("any but 0"),
     option::integer<&TreeConfig::tree>("tree", Apply::reload, {0, count_max},
                                        "number of the tree in its job")
         .required()

@@ -86,7 +86,7 @@ const test::Damage cases[] = {
      "it has 1"},
     {"member_twice", "\"10.0.0.3\"", "\"10.0.0.1\"", 11, 0, "names an address twice", "machine"},
     {"member_is_a_group", "\"10.0.0.3\"", "\"239.0.0.1\"", 11, 0, "", ""},
-    {"no_path_mtu", "mtu = 4096", "mtu = 1500", 14, 0, "no path MTU", "1024"},
+    {"no_path_mtu", "mtu = 4096", "mtu = 1500", 14, 0, "no value of `mtu`", "512, 1024"},
     {"window_of_nothing", "window = 4", "window = 0", 12, 0, "out of range", "from 1 to 64"},
     {"too_much_memory", "message_packets = 64", "message_packets = 8192", 13, 0, "memory",
      "at most 65536"},
