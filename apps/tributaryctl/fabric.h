@@ -11,7 +11,7 @@ namespace tributary::ctl {
 
 struct FabricOptions {
   std::string file;
-  std::string env_directory;        // where apply writes one file per job; empty: nowhere
+  std::string env_directory;        // where apply and watch write one file per job; empty: nowhere
   std::vector<std::uint32_t> jobs;  // that remove takes away; none: those of the file
   bool skip_unreachable = false;    // go around switches that do not answer
   bool force = false;               // remove what is in use, too

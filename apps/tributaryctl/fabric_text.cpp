@@ -101,23 +101,34 @@ json to_json(const FabricFile& fabric, const std::vector<controller::SwitchChang
   return list;
 }
 
+tl::expected<void, std::string> write_environment(std::uint32_t job,
+                                                  const control::Environment& environment,
+                                                  const std::string& directory) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  const std::string path = directory + "/job-" + std::to_string(job) + ".env";
+  const std::string fresh = path + ".new";  // a full disk leaves the old one
+  std::ofstream file(fresh, std::ios::trunc);
+  for (const auto& [name, value] : environment) {
+    file << name << "=" << value << "\n";
+  }
+  file.close();
+  if (!file || std::rename(fresh.c_str(), path.c_str()) != 0) {
+    const std::string why = std::strerror(errno);
+    std::filesystem::remove(fresh, error);
+    return tl::unexpected(path + ": " + why);
+  }
+  return {};
+}
+
 tl::expected<void, std::string> write_environments(const FabricFile& fabric,
                                                    const PlacedJobs& placed,
                                                    const std::string& directory) {
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
   for (std::size_t i = 0; i < placed.size(); ++i) {
-    const std::string path = directory + "/job-" + std::to_string(placed[i].id) + ".env";
-    const std::string fresh = path + ".new";  // a full disk leaves the old one
-    std::ofstream file(fresh, std::ios::trunc);
-    for (const auto& [name, value] : environment_of(fabric, i, placed[i])) {
-      file << name << "=" << value << "\n";
-    }
-    file.close();
-    if (!file || std::rename(fresh.c_str(), path.c_str()) != 0) {
-      const std::string why = std::strerror(errno);
-      std::filesystem::remove(fresh, error);
-      return tl::unexpected(path + ": " + why);
+    const auto written =
+        write_environment(placed[i].id, environment_of(fabric, i, placed[i]), directory);
+    if (!written) {
+      return written;
     }
   }
   return {};

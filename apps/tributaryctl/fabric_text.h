@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,7 +26,11 @@ nlohmann::json to_json(const controller::FabricFile& fabric, const PlacedJobs& p
 nlohmann::json to_json(const controller::FabricFile& fabric,
                        const std::vector<controller::SwitchChange>& changes);
 
-// One file per job, "job-7.env", for `set -a; . job-7.env` and systemd's EnvironmentFile.
+// A file of the job, "job-7.env", for `set -a; . job-7.env` and systemd's EnvironmentFile.
+tl::expected<void, std::string> write_environment(std::uint32_t job,
+                                                  const control::Environment& environment,
+                                                  const std::string& directory);
+// Of all jobs.
 tl::expected<void, std::string> write_environments(const controller::FabricFile& fabric,
                                                    const PlacedJobs& placed,
                                                    const std::string& directory);

@@ -45,12 +45,13 @@ struct Refused {
 
 class Watch {
  public:
-  Watch(const Options& options, FabricFile file) : options_(options), file_(std::move(file)) {}
+  Watch(const Options& options, const FabricOptions& fabric, FabricFile file)
+      : options_(options), fabric_(fabric), file_(std::move(file)) {}
 
-  Look look(const std::string& path) {
+  Look look() {
     Look look;
-    read(path, look);
-    LiveFabric live(file_, options_.timeout());
+    read(look);
+    LiveFabric live(file_, options_.timeout(), std::move(connections_));
     add_problems(live, look);
     const auto silent = silent_in(live);
     const bool settled = silent == silent_;  // a daemon that is restarted is back by the next look
@@ -58,6 +59,7 @@ class Watch {
     if (settled && live.faults().empty() && all_silent_are_gone(live)) {
       bring_about(live, look);
     }
+    connections_ = live.release();
     return look;
   }
 
@@ -65,8 +67,8 @@ class Watch {
 
  private:
   // A file that is being written is read at the next look.
-  void read(const std::string& path, Look& look) {
-    auto loaded = controller::load_fabric(path);
+  void read(Look& look) {
+    auto loaded = controller::load_fabric(fabric_.file);
     if (loaded) {
       file_ = std::move(*loaded);
     } else {
@@ -145,8 +147,10 @@ class Watch {
       if (placed.trees.empty()) {
         continue;  // it keeps what it has
       }
-      change(placed.id, controller::changes_between(live.changeable(), parts, {placed.id}), live,
-             look);
+      if (change(placed.id, controller::changes_between(live.changeable(), parts, {placed.id}),
+                 live, look)) {
+        tell_workers(i, placed, look);
+      }
       if (file_.jobs[i].trees != 0 && file_.jobs[i].trees != placed.trees.size()) {
         look.problems.push_back("job " + std::to_string(placed.id) +
                                 " keeps its number of trees, " +
@@ -157,35 +161,55 @@ class Watch {
     }
   }
 
-  // Each job by itself: one that a switch refuses does not hold up the others.
-  void change(std::uint32_t job, const std::vector<SwitchChange>& changes, LiveFabric& live,
+  // What they set, when it is not what the file of the job has already.
+  void tell_workers(std::size_t place, const controller::PlacedJob& placed, Look& look) {
+    auto environment = controller::environment_of(file_, place, placed);
+    auto& told = told_[placed.id];
+    if (fabric_.env_directory.empty() || told == environment) {
+      return;
+    }
+    if (const auto done = write_environment(placed.id, environment, fabric_.env_directory); !done) {
+      look.problems.push_back(done.error());
+      return;
+    }
+    told = std::move(environment);
+  }
+
+  // Each job by itself: one that a switch refuses does not hold up the others. Whether the switches
+  // have what they are to have.
+  bool change(std::uint32_t job, const std::vector<SwitchChange>& changes, LiveFabric& live,
               Look& look) {
+    if (changes.empty()) {
+      return true;
+    }
     const auto known = refused_.find(job);
     const bool again = known != refused_.end() && known->second.changes == changes;
-    if (changes.empty() || (again && --known->second.left != 0)) {
-      if (again && !changes.empty()) {
-        look.problems.push_back(known->second.why);
-      }
-      return;
+    if (again && --known->second.left != 0) {
+      look.problems.push_back(known->second.why);
+      return false;
     }
     if (const auto done = install_all(live, changes); !done) {
       const unsigned looks = again ? std::min(2 * known->second.looks, looks_max) : 1;
       refused_[job] = {changes, text_of(file_, done.error()), looks, looks};
       look.problems.push_back(refused_[job].why);
-      return;
+      return false;
     }
     refused_.erase(job);
     look.changed.insert(look.changed.end(), changes.begin(), changes.end());
+    return true;
   }
 
   static constexpr unsigned looks_max = 60;
 
   const Options& options_;
+  const FabricOptions& fabric_;
   FabricFile file_;
+  controller::Connections connections_;
   Jobs known_;                    // jobs of this file, and of what it was before
   Jobs gone_before_;              // of those, that were not in the file at the last look
   std::set<std::string> silent_;  // switches that did not answer at the last look
   std::map<std::uint32_t, Refused> refused_;
+  std::map<std::uint32_t, control::Environment> told_;  // by job: what its file has
 };
 
 void print(const Options& options, const FabricFile& file, const Look& look) {
@@ -214,13 +238,13 @@ ExitCode fabric_watch(const Options& options, const FabricOptions& fabric) {
   if (!file) {
     return file.error();
   }
-  Watch watch(options, std::move(*file));
+  Watch watch(options, fabric, std::move(*file));
   std::optional<Look> before;
   for (std::uint64_t tick = 0; fabric.count == 0 || tick < fabric.count; ++tick) {
     if (tick != 0) {
       std::this_thread::sleep_for(std::chrono::duration<double>(fabric.interval_s));
     }
-    auto look = watch.look(fabric.file);
+    auto look = watch.look();
     if (!before || !(look == *before)) {
       print(options, watch.file(), look);
     }

@@ -161,9 +161,11 @@ struct CommandLine {
         ->check(seconds_between(0.05, 240.0))
         ->capture_default_str();
     watching->add_option("--count", fabric.count, "How often; 0: until interrupted");
-    apply->add_option(
-        "--env", fabric.env_directory,
-        "Directory for a file per job with what its workers set; it is made if there is none");
+    for (CLI::App* const command : {apply, watching}) {
+      command->add_option(
+          "--env", fabric.env_directory,
+          "Directory for a file per job with what its workers set; it is made if there is none");
+    }
     remove->add_option("--job", fabric.jobs, "Only this job, also one that is not in the file");
     add_force(*remove, fabric.force);
     for (CLI::App* const command : {plan, apply, remove}) {

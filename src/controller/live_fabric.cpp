@@ -2,6 +2,7 @@
 #include "controller/live_fabric.h"
 
 #include <algorithm>
+#include <future>
 #include <set>
 
 #include "control/protocol_section.h"
@@ -33,11 +34,13 @@ CallError broken(const std::string& what) {
 
 }  // namespace
 
-LiveFabric::LiveFabric(const FabricFile& fabric, std::chrono::milliseconds timeout)
+LiveFabric::LiveFabric(const FabricFile& fabric, std::chrono::milliseconds timeout,
+                       Connections kept)
     : fabric_(fabric),
       timeout_(timeout),
       silent_(fabric.points.size()),
       states_(fabric.points.size()) {
+  reach_all(std::move(kept));
   for (std::size_t sw = 0; sw < fabric.points.size(); ++sw) {
     Daemon& daemon = daemon_of(sw);
     if (daemon.error) {
@@ -61,20 +64,53 @@ LiveFabric::LiveFabric(const FabricFile& fabric, std::chrono::milliseconds timeo
 }
 
 LiveFabric::Daemon& LiveFabric::daemon_of(std::size_t sw) {
-  const auto& point = fabric_.points[sw];
-  const auto [at, added] = daemons_.try_emplace(Point(point.ssh, point.socket));
-  Daemon& daemon = at->second;
-  if (added) {
+  return daemons_.at(Point(fabric_.points[sw].ssh, fabric_.points[sw].socket));
+}
+
+void LiveFabric::reach_all(Connections kept) {
+  for (const auto& point : fabric_.points) {
+    daemons_.try_emplace(Point(point.ssh, point.socket));
+  }
+  std::vector<std::future<void>> asked;
+  for (auto& [point, daemon] : daemons_) {
+    if (auto at = kept.find(point); at != kept.end()) {
+      daemon.client.emplace(std::move(at->second));
+    }
+    asked.push_back(std::async(std::launch::async,
+                               [this, &point = point, &daemon = daemon] { reach(daemon, point); }));
+  }
+  for (auto& each : asked) {
+    each.get();
+  }
+}
+
+// A connection that was kept may be one to a daemon that has ended since.
+void LiveFabric::reach(Daemon& daemon, const Point& point) const {
+  if (daemon.client) {
+    ask(daemon);
+  }
+  const bool is_late = daemon.error && daemon.error->kind == CallError::Kind::timeout;
+  if (!daemon.client || (daemon.error && !is_late)) {
     connect(daemon, point);
     ask(daemon);
   }
-  return daemon;
 }
 
-void LiveFabric::connect(Daemon& daemon, const ControlPoint& point) {
-  auto client = point.ssh.empty()
-                    ? control::Client::connect(point.socket, timeout_)
-                    : control::Client::connect_over_ssh(point.ssh, point.socket, timeout_);
+Connections LiveFabric::release() {
+  Connections kept;
+  for (auto& [point, daemon] : daemons_) {
+    if (daemon.client && !daemon.error) {
+      kept.emplace(point, std::move(*daemon.client));
+    }
+    daemon.client.reset();
+  }
+  return kept;
+}
+
+void LiveFabric::connect(Daemon& daemon, const Point& point) const {
+  const auto& [ssh, socket] = point;
+  auto client = ssh.empty() ? control::Client::connect(socket, timeout_)
+                            : control::Client::connect_over_ssh(ssh, socket, timeout_);
   daemon.client.reset();
   daemon.error.reset();
   if (client) {
@@ -82,8 +118,8 @@ void LiveFabric::connect(Daemon& daemon, const ControlPoint& point) {
   } else {
     daemon.error = client.error();
   }
-  if (point.ssh.empty() && daemon.error && daemon.error->kind == CallError::Kind::no_daemon) {
-    daemon.error->message = "no daemon serves " + point.socket +
+  if (ssh.empty() && daemon.error && daemon.error->kind == CallError::Kind::no_daemon) {
+    daemon.error->message = "no daemon serves " + socket +
                             "; start tributaryd, or correct `control` in " + fabric_.name;
   }
 }
@@ -252,7 +288,7 @@ tl::expected<void, std::string> LiveFabric::install(std::size_t sw,
   if (!done && done.error().failure.message.empty()) {
     // The connection failed, not the request: the daemon may have been restarted. Doing it twice is
     // doing it once.
-    connect(daemon, fabric_.points[sw]);
+    connect(daemon, Point(fabric_.points[sw].ssh, fabric_.points[sw].socket));
     done = call(daemon, "tree.install", params);
   }
   if (!done) {

@@ -16,10 +16,17 @@
 
 namespace tributary::controller {
 
-// What the switches of a fabric have and say. Switches that share a daemon share a connection.
+// Connections to daemons, by where they are: ssh, socket.
+using Connections = std::map<std::pair<std::string, std::string>, control::Client>;
+
+// What the switches of a fabric have and say. Switches that share a daemon share a connection. All
+// daemons are asked side by side, so that those which do not answer cost one timeout together.
 class LiveFabric {
  public:
-  LiveFabric(const FabricFile& fabric, std::chrono::milliseconds timeout);
+  // `kept`: what an earlier one was connected to; what is no use any more is connected anew.
+  LiveFabric(const FabricFile& fabric, std::chrono::milliseconds timeout, Connections kept = {});
+  // For the next one. This one cannot install any more.
+  Connections release();
 
   // Without an answer, the reason.
   const std::optional<control::CallError>& silence(std::size_t sw) const { return silent_[sw]; }
@@ -42,7 +49,7 @@ class LiveFabric {
                                           const std::vector<TreePart>& parts, bool check);
 
  private:
-  using Point = std::pair<std::string, std::string>;  // ssh, socket
+  using Point = Connections::key_type;
   using Called = tl::expected<nlohmann::json, control::CallError>;
   struct Daemon {
     std::optional<control::Client> client;
@@ -60,8 +67,10 @@ class LiveFabric {
   };
 
   Daemon& daemon_of(std::size_t sw);
-  void connect(Daemon& daemon, const ControlPoint& point);
-  void ask(Daemon& daemon);
+  void reach_all(Connections kept);
+  void reach(Daemon& daemon, const Point& point) const;
+  void connect(Daemon& daemon, const Point& point) const;
+  static void ask(Daemon& daemon);
   static Called call(Daemon& daemon, const char* method, nlohmann::json params);
   void read_switch(std::size_t sw, const Daemon& daemon);
   void check_switches();

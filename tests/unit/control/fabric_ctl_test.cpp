@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `tributaryctl fabric` with one switch, as a program.
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -76,6 +77,29 @@ TEST_F(FabricCtlTest, watch_brings_about_what_the_file_asks_for) {
   EXPECT_EQ(watched.output, "changed: leaf1\nthe switches have what the file asks for\n");
   EXPECT_EQ(backend_.installed, placed());
   EXPECT_EQ(backend_.tree_changes, 1);
+}
+
+TEST_F(FabricCtlTest, watch_writes_what_workers_set_when_that_changes) {
+  start();
+  const std::string env = directory_ / "env";
+  const auto written = [&] {
+    std::stringstream text;
+    text << std::ifstream(env + "/job-7.env").rdbuf();
+    return text.str();
+  };
+  const std::string watch = "fabric watch --env " + env + " --count 2 --interval 0.05 ";
+  EXPECT_EQ(run(watch + fabric()).code, 0);
+  EXPECT_EQ(written(),
+            "TRIBUTARY_ALGORITHM=panama\nTRIBUTARY_JOB=7\nTRIBUTARY_TREES=239.192.0.1\n");
+  EXPECT_EQ(run(watch + fabric("share = 0.5\n")).code, 0);
+  EXPECT_THAT(written(), HasSubstr("TRIBUTARY_SHARE=0.5\n"));
+}
+
+TEST_F(FabricCtlTest, watch_of_a_job_that_is_refused_writes_nothing_for_it) {
+  start();
+  const std::string env = directory_ / "env";
+  run("fabric watch --env " + env + " --count 2 --interval 0.05 " + fabric("trees = 2\n"));
+  EXPECT_FALSE(std::filesystem::exists(env + "/job-7.env"));
 }
 
 TEST_F(FabricCtlTest, watch_says_what_it_cannot_do_once) {
@@ -359,6 +383,33 @@ TEST_F(SshTest, sockets_of_other_machines_are_reached) {
   std::stringstream called;
   called << std::ifstream(directory_ / "called").rdbuf();
   EXPECT_EQ(called.str(), "root@leaf1\n");
+}
+
+TEST_F(SshTest, watch_keeps_its_connection_from_look_to_look) {
+  start();
+  const std::string path = fabric("", "ssh = \"root@leaf1\"\n");
+  const Ran watched = run("fabric watch --count 4 --interval 0.05 " + path, ssh());
+  EXPECT_EQ(watched.code, 0) << watched.output;
+  std::stringstream called;
+  called << std::ifstream(directory_ / "called").rdbuf();
+  EXPECT_EQ(called.str(), "root@leaf1\n");
+}
+
+TEST_F(SshTest, machines_are_asked_side_by_side) {
+  std::string text = "version = 1\n";
+  for (int number = 1; number <= 8; ++number) {
+    const auto name = "s" + std::to_string(number);
+    text += "[[switch]]\nname = \"" + name + "\"\ncontrol = \"/c\"\nssh = \"root@" + name + "\"\n";
+  }
+  text +=
+      "[[host]]\nname = \"a\"\nport = \"s1:h1\"\n[[host]]\nname = \"b\"\nport = \"s1:h2\"\n"
+      "[[job]]\nid = 7\nhosts = [\"a\", \"b\"]\n";
+  // Each waits until all have been called.
+  const std::string called = directory_ / "called";
+  const std::string meet = "mkdir -p " + called + "; touch " + called + "/$$; until [ $(ls " +
+                           called + " | wc -l) -ge 8 ]; do sleep 0.05; done; exit 255;";
+  EXPECT_THAT(run("--timeout 60 fabric plan " + file(text), "TRIBUTARY_SSH='" + meet + "' ").output,
+              HasSubstr("ssh cannot reach root@s1"));
 }
 
 TEST_F(SshTest, what_fails_there_is_told_apart) {
