@@ -46,6 +46,28 @@ Added add_tree(switching::SwitchConfig& config, const std::set<std::uint32_t>& o
   return added;
 }
 
+// Before any trees are added: those of the file cannot be changed by a controller, which changes
+// the others switch by switch.
+Added check_others(const DaemonConfig& config, const RuntimeTrees& trees) {
+  for (const auto& [switch_name, parts] : trees) {
+    for (const auto& other : config.switches) {
+      if (other.config.name == switch_name) {
+        continue;
+      }
+      for (const TreePart& part : parts) {
+        const auto* const section = tree_section(part.engine);
+        if (section == nullptr || section->trees->conflict == nullptr) {
+          continue;
+        }
+        if (auto why = section->trees->conflict(other.config, part); !why.empty()) {
+          return tl::unexpected(label(switch_name, part) + why);
+        }
+      }
+    }
+  }
+  return {};
+}
+
 Added add_to_switch(switching::SwitchConfig& config, const std::vector<TreePart>& parts) {
   const auto of_file = jobs_of_file(config);
   for (const TreePart& part : parts) {
@@ -76,6 +98,9 @@ RuntimeTrees with_change(RuntimeTrees trees, const std::string& switch_name,
 }
 
 Added add_trees(DaemonConfig& config, const RuntimeTrees& trees) {
+  if (auto ok = check_others(config, trees); !ok) {
+    return ok;
+  }
   for (const auto& entry : trees) {
     const auto at = std::find_if(
         config.switches.begin(), config.switches.end(),

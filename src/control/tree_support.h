@@ -47,6 +47,9 @@ struct TreeSupport {
   // Adds a tree to the protocol's settings. The error says what does not fit, and what helps; then
   // `config` is of no use.
   tl::expected<void, std::string> (*add)(switching::SwitchConfig& config, const TreePart& part);
+  // Why the file's settings of another switch of the daemon forbid the tree; empty: they do not.
+  // Null: they never do.
+  std::string (*conflict)(const switching::SwitchConfig& other, const TreePart& part) = nullptr;
   // The trees in these settings.
   std::vector<TreePart> (*list)(const switching::SwitchConfig& config);
   // Memory for trees, as `tree.list` tells it: "trees_max", and what that follows from.

@@ -142,11 +142,6 @@ void check(SwitchDraft& draft, Diagnostics& diagnostics) {
   netreduce.packet_memory = std::max(netreduce.packet_memory, needed);
 }
 
-bool are_one_ring(const RingConfig& a, const RingConfig& b) {
-  return a.members == b.members && a.window == b.window && a.message_packets == b.message_packets &&
-         a.mtu == b.mtu;
-}
-
 // By the id alone a switch would take the packets of one ring for those of the other.
 void check_fabric(const control::ConfigDraft& draft, Diagnostics& diagnostics) {
   std::map<std::uint32_t, std::pair<const SwitchDraft*, const RingConfig*>> known;

@@ -102,6 +102,22 @@ tl::expected<void, std::string> add(switching::SwitchConfig& config, const TreeP
   return {};
 }
 
+// By the id alone a switch would take the packets of one ring for those of the other.
+std::string conflict(const switching::SwitchConfig& other, const TreePart& part) {
+  const auto* const netreduce = other.protocols.find<NetReduceConfig>();
+  const auto ring = ring_of(part);
+  if (netreduce == nullptr || !ring) {
+    return {};
+  }
+  for (const auto& its : netreduce->rings) {
+    if (its.id == ring->id && !are_one_ring(its, *ring)) {
+      return "ring " + std::to_string(its.id) + " is another one in the configuration of switch " +
+             other.name + "; give the job another `id`, or take that ring out there";
+    }
+  }
+  return {};
+}
+
 // Rings of the configuration name no ports: they are no trees that a controller could place.
 std::vector<TreePart> list(const switching::SwitchConfig& /*config*/) {
   return {};
@@ -125,10 +141,16 @@ control::Environment environment(const control::JobTrees& job) {
 
 }  // namespace
 
+bool are_one_ring(const RingConfig& a, const RingConfig& b) {
+  return a.members == b.members && a.window == b.window && a.message_packets == b.message_packets &&
+         a.mtu == b.mtu;
+}
+
 constexpr control::TreeSupport ring_support{
     .limits = {.trees_max = 1, .groups = false, .members = true, .quorums = false},
     .settings = setting_names,
     .add = add,
+    .conflict = conflict,
     .list = list,
     .room = room,
     .environment = environment};

@@ -76,6 +76,20 @@ TEST(Rings, a_leaf_sends_what_leaves_its_rack_to_the_switch_above) {
   EXPECT_EQ(ring.parent, host(101));
 }
 
+TEST(Rings, another_ring_of_that_number_on_another_switch_is_a_conflict) {
+  auto config = with_memory(1 << 16);
+  config.name = "spine";
+  ASSERT_TRUE(ring_support.add(config, spine()));
+  EXPECT_EQ(ring_support.conflict(config, leaf()), "") << "the same ring";
+  EXPECT_EQ(ring_support.conflict(switching::SwitchConfig{}, leaf()), "") << "NetReduce is off";
+  auto part = leaf();
+  part.settings = {{"window", 4}};
+  EXPECT_THAT(ring_support.conflict(config, part),
+              HasSubstr("ring 7 is another one in the configuration of switch spine"));
+  part.job = 8;
+  EXPECT_EQ(ring_support.conflict(config, part), "");
+}
+
 TEST(Rings, one_rack_needs_no_names) {
   auto config = with_memory(1 << 16);
   auto part = leaf();
