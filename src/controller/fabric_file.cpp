@@ -13,6 +13,7 @@
 #include "control/config_reader.h"
 #include "control/protocol_section.h"
 #include "control/toml_file.h"
+#include "controller/obstacles.h"
 
 namespace tributary::controller {
 namespace {
@@ -316,7 +317,7 @@ class FabricReader {
         diagnostics_.error(where,
                            "`" + name + "` is behind the same port as `" + added.first->second +
                                "`, " + text_of(port),
-                           "a switch takes one worker of a job by each port");
+                           one_worker_a_port);
       }
       workers.push_back(at->second);
     }

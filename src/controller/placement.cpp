@@ -167,7 +167,7 @@ class Placement {
         return Refusal{
             job.id,
             "workers " + first->second + " and " + host.name + " are behind one port, " + place,
-            "a switch takes one worker of a job by each port"};
+            one_worker_a_port};
       }
       if (!sw.unusable.empty() || !host.unusable.empty()) {
         return Refusal{job.id, "worker " + host.name + " cannot be reached",

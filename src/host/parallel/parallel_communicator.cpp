@@ -47,17 +47,23 @@ Result<void> check(const ParallelOptions& options) {
   return {};
 }
 
-// Of the group of machines that this rank belongs to.
-Result<CommunicatorOptions> options_between(const ParallelOptions& options) {
+// How the group of machines that this rank belongs to works together.
+struct Between {
+  CommunicatorOptions options;
+  Hierarchy hierarchy;
+};
+
+Result<Between> plan_between(const ParallelOptions& options) {
   const auto place = host::resolve(options.communicator.rendezvous);
   if (!place) {
     return tl::make_unexpected(place.error());
   }
-  auto between = options.communicator;
+  const bool is_automatic = options.hierarchy == Hierarchy::automatic;
+  Between plan{options.communicator, is_automatic ? Hierarchy::parallel : options.hierarchy};
+  auto& between = plan.options;
   between.rank /= options.local_world_size;
   between.world_size /= options.local_world_size;
-  between.local_world_size =
-      options.hierarchy == Hierarchy::parallel ? options.local_world_size : 1;
+  between.local_world_size = plan.hierarchy == Hierarchy::parallel ? options.local_world_size : 1;
   const std::uint32_t port = place->port + 1u + options.local_rank;
   if (port > UINT16_MAX) {
     return fail(Error::Code::invalid_argument,
@@ -71,9 +77,16 @@ Result<CommunicatorOptions> options_between(const ParallelOptions& options) {
   }
   const auto* const protocol = host::protocol_of(between);
   if (between.local_world_size < 2 || protocol == nullptr || protocol->divide == nullptr) {
-    return between;
+    return plan;
   }
-  return protocol->divide(between, options.local_rank).map([&] { return std::move(between); });
+  if (auto divided = protocol->divide(between, options.local_rank); !divided) {
+    if (!is_automatic) {
+      return tl::make_unexpected(divided.error());
+    }
+    plan.hierarchy = Hierarchy::tencent;
+    between.local_world_size = 1;
+  }
+  return plan;
 }
 
 // A part of a vector, in elements.
@@ -108,7 +121,8 @@ void reduce_slabs(MachineGroup& group, Range range, wire::ElementType type, wire
 }  // namespace
 
 std::string_view name(Hierarchy hierarchy) {
-  return hierarchy == Hierarchy::parallel ? "parallel" : "tencent";
+  constexpr std::string_view names[] = {"parallel", "tencent", "auto"};
+  return names[static_cast<std::size_t>(hierarchy)];
 }
 
 std::optional<Hierarchy> hierarchy_of(std::string_view text) {
@@ -131,6 +145,7 @@ struct ParallelCommunicator::State {
                                  const Deadline& until);
 
   ParallelOptions options;
+  Hierarchy hierarchy;
   MachineGroup group;
   std::optional<Communicator> between{};  // none where another rank does it
 };
@@ -140,7 +155,7 @@ Result<void> ParallelCommunicator::State::allreduce_between(std::size_t count,
                                                             wire::Operator op,
                                                             const Deadline& until) {
   Range range = share_of(count, group.rank(), group.size());
-  if (options.hierarchy == Hierarchy::tencent) {
+  if (hierarchy == Hierarchy::tencent) {
     if (auto reduced = group.barrier({}, until); !reduced || !between) {
       return reduced;
     }
@@ -180,9 +195,9 @@ Result<ParallelCommunicator> ParallelCommunicator::create(const ParallelOptions&
   if (auto checked = check(options); !checked) {
     return tl::make_unexpected(checked.error());
   }
-  const auto between = options_between(options);
-  if (!between) {
-    return tl::make_unexpected(between.error());
+  const auto plan = plan_between(options);
+  if (!plan) {
+    return tl::make_unexpected(plan.error());
   }
   const auto& all = options.communicator;
   const auto until = Clock::now() + host::patience_of(all);
@@ -193,9 +208,9 @@ Result<ParallelCommunicator> ParallelCommunicator::create(const ParallelOptions&
   if (!group) {
     return tl::make_unexpected(group.error());
   }
-  auto state = std::make_unique<State>(State{options, std::move(*group)});
-  if (options.hierarchy == Hierarchy::parallel || options.local_rank == 0) {
-    auto made = Communicator::create(*between);
+  auto state = std::make_unique<State>(State{options, plan->hierarchy, std::move(*group)});
+  if (plan->hierarchy == Hierarchy::parallel || options.local_rank == 0) {
+    auto made = Communicator::create(plan->options);
     if (!made) {
       return tl::make_unexpected(made.error());
     }
@@ -230,7 +245,7 @@ Result<void> ParallelCommunicator::allreduce(const void* in, void* out, std::siz
 }
 
 Hierarchy ParallelCommunicator::hierarchy() const {
-  return state_->options.hierarchy;
+  return state_->hierarchy;
 }
 const Communicator* ParallelCommunicator::between_machines() const {
   return state_->between ? &*state_->between : nullptr;

@@ -19,6 +19,9 @@ enum class Hierarchy : std::uint8_t {
   parallel,  // parallel NetReduce: reduce-scatter in each machine, a ring per local rank between
              // the machines, all-gather in each machine
   tencent,   // reduce to one rank of each machine, those reduce between them, and broadcast
+  // Parallel, or tencent where what was set up for the protocol serves one group of machines alone,
+  // as PANAMA's trees do.
+  automatic,
 };
 
 std::string_view name(Hierarchy hierarchy);
@@ -33,7 +36,7 @@ struct ParallelOptions {
   CommunicatorOptions communicator;
   std::uint32_t local_rank = 0;
   std::uint32_t local_world_size = 1;
-  Hierarchy hierarchy = Hierarchy::parallel;
+  Hierarchy hierarchy = Hierarchy::automatic;
 
   // As CommunicatorOptions, with torchrun's LOCAL_RANK and LOCAL_WORLD_SIZE.
   static Result<ParallelOptions> from_environment();

@@ -99,7 +99,8 @@ TEST(FabricFile, errors_have_a_place_and_a_hint) {
   EXPECT_EQ(
       complaint("hosts = [\"b\", \"a\"]", "hosts = [\"b\", \"b2\"]"),
       "f.toml:24:15: `b2` is behind the same port as `b`, leaf2:h1 (a switch takes one worker "
-      "of a job by each port)");
+      "of a job by each port: give each a port of its own, or name one host for all ranks of a "
+      "machine, which add up before they send (ParallelCommunicator))");
   EXPECT_EQ(complaint("hosts = [\"b\", \"a\"]", "hosts = [\"b\", \"aa\"]"),
             "f.toml:24:15: no host `aa` (there are a, b, b2)");
   EXPECT_EQ(complaint("b = \"leaf2:up\"", "b = \"leaf3:up\""),

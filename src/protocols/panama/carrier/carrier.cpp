@@ -125,8 +125,10 @@ bool is_partial(const CommunicatorOptions& options) {
 }
 
 Result<void> refuse_groups(CommunicatorOptions& /*options*/, std::uint32_t /*group*/) {
-  return fail(Error::Code::invalid_argument,
-              "parallel groups cannot share PANAMA's trees; choose another algorithm");
+  return fail(
+      Error::Code::invalid_argument,
+      "parallel groups cannot share PANAMA's trees; choose the hierarchy tencent, or another "
+      "algorithm");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "host/parallel/parallel_communicator.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -9,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "loopback.h"
 #include "ports.h"
 #include "values.h"
 
@@ -110,6 +112,25 @@ TEST(ParallelOptions, ThatDoNotFitAreRefused) {
   options = options_of(3, 2, 2, Hierarchy::parallel, 29500);
   options.communicator.set("trees", "239.0.0.1").algorithm = "panama";
   EXPECT_NE(refusal(options).find("PANAMA"), std::string::npos);
+}
+
+// A machine has one vector for the trees, however many ranks it has.
+TEST(ParallelOptions, AutomaticallyFollowTheProtocol) {
+  const auto port = next_ports(3);
+  const auto chosen = [&](std::uint32_t rank, const CommunicatorOptions& like) {
+    auto options = options_of(rank, 1, 2, Hierarchy::automatic, port);
+    options.communicator.algorithm = like.algorithm;
+    options.communicator.parameters = like.parameters;
+    options.communicator.job = 7;
+    const auto made = ParallelCommunicator::create(options);
+    EXPECT_TRUE(made) << made.error().message;
+    return made ? std::optional(made->hierarchy()) : std::nullopt;
+  };
+  CommunicatorOptions panama;
+  panama.algorithm = "panama";
+  panama.set("trees", "239.0.0.1");
+  run_ranks(2, [&](std::uint32_t rank) { EXPECT_EQ(chosen(rank, panama), Hierarchy::tencent); });
+  run_ranks(2, [&](std::uint32_t rank) { EXPECT_EQ(chosen(rank, {}), Hierarchy::parallel); });
 }
 
 TEST_P(Layouts, FailOnAllRanksOfAMachineWithInvalidArguments) {
