@@ -9,12 +9,13 @@
 #include <gtest/gtest.h>
 
 #include "reference.h"
-#include "targets.h"
+#include "support/simd_targets.h"
 
 namespace tributary::reduce {
 namespace {
 
 using namespace test;
+using tributary::test::for_each_target;
 
 // Values that make operators tell apart: the whole range of integers (so that sums and products
 // wrap), floats of mixed magnitude and sign.

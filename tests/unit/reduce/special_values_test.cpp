@@ -8,12 +8,13 @@
 
 #include "reduce/kernel.h"
 #include "reference.h"
-#include "targets.h"
+#include "support/simd_targets.h"
 
 namespace tributary::reduce {
 namespace {
 
 using namespace test;
+using tributary::test::for_each_target;
 
 constexpr std::size_t count = 37;  // whole vectors and a tail on every target
 

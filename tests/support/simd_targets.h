@@ -7,7 +7,7 @@
 #include <hwy/highway.h>
 #include <hwy/targets.h>
 
-namespace tributary::reduce::test {
+namespace tributary::test {
 
 // Runs `body` once with every SIMD target that this CPU has and the library was compiled for.
 template <class Body>
@@ -23,4 +23,4 @@ void for_each_target(Body body) {
   hwy::GetChosenTarget().DeInit();
 }
 
-}  // namespace tributary::reduce::test
+}  // namespace tributary::test
