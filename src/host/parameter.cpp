@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "host/text.h"
-#include "wire/checksum.h"
+#include "wire/crc32.h"
 
 namespace tributary::host {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "reduce/combine.h"
 #include "reduce/float16.h"
-#include "wire/checksum.h"
+#include "wire/crc32.h"
 #include "wire/key.h"
 
 namespace tributary::traffic {

@@ -2,9 +2,6 @@
 #include "wire/checksum.h"
 
 #include <cstring>
-#include <vector>
-
-#include <isa-l/crc.h>
 
 namespace tributary::wire {
 namespace {
@@ -72,24 +69,6 @@ std::uint16_t transport_checksum(const Ipv6Header& ip, Bytes l4) {
                       be32{ip.next_header}};
   const auto sum = native_sum(std::as_bytes(std::span(&pseudo, 1))) + native_sum(l4);
   return static_cast<std::uint16_t>(~fold(sum));
-}
-
-std::uint32_t crc32(std::uint32_t crc, Bytes bytes) {
-  return crc32_gzip_refl(crc, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
-}
-
-Crc32Joint::Crc32Joint(std::size_t bytes) {
-  const std::vector<std::byte> zeros(bytes);
-  for (unsigned table = 0; table < tables_.size(); ++table) {
-    tables_[table][0] = 0;
-    for (unsigned bit = 0; bit < 8; ++bit) {
-      // CRCs are complemented at both ends.
-      const auto image = ~crc32(~(1u << (8 * table + bit)), zeros);
-      for (unsigned rest = 0; rest < 1u << bit; ++rest) {
-        tables_[table][(1u << bit) + rest] = image ^ tables_[table][rest];
-      }
-    }
-  }
 }
 
 }  // namespace tributary::wire

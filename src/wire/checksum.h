@@ -53,22 +53,4 @@ inline std::uint16_t update_checksum(std::uint16_t checksum, std::uint16_t befor
   return static_cast<std::uint16_t>(~sum);
 }
 
-// CRC-32 (IEEE 802.3, reflected, as zlib): continue from `crc`, start with 0.
-std::uint32_t crc32(std::uint32_t crc, Bytes bytes);
-
-// Joins CRC-32s: of something, and of so many bytes behind it that were looked at before. The
-// first one's part in the whole is linear in its bits, so that tables hold it.
-class Crc32Joint {
- public:
-  explicit Crc32Joint(std::size_t bytes);
-
-  std::uint32_t operator()(std::uint32_t first, std::uint32_t second) const {
-    return tables_[0][first & 0xff] ^ tables_[1][first >> 8 & 0xff] ^
-           tables_[2][first >> 16 & 0xff] ^ tables_[3][first >> 24] ^ second;
-  }
-
- private:
-  std::array<std::array<std::uint32_t, 256>, 4> tables_;
-};
-
 }  // namespace tributary::wire

@@ -5,7 +5,7 @@
 #include <cassert>
 #include <cstring>
 
-#include "wire/checksum.h"
+#include "wire/crc32.h"
 #include "wire/ipv4.h"
 #include "wire/ipv6.h"
 

@@ -12,7 +12,7 @@
 #include "cycles.h"
 #include "protocols/canary/wire.h"
 #include "reduce/kernel.h"
-#include "wire/checksum.h"
+#include "wire/crc32.h"
 
 namespace tributary::perf {
 namespace {

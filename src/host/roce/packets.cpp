@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-#include "wire/checksum.h"
+#include "wire/crc32.h"
 #include "wire/ipv4.h"
 #include "wire/transport.h"
 

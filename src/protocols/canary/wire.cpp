@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 
-#include "wire/checksum.h"
+#include "wire/crc32.h"
 
 namespace tributary::wire {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "wire/checksum.h"
+#include "wire/crc32.h"
 
 namespace tributary::wire {
 namespace {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "reduce/kernel.h"
-#include "wire/checksum.h"
+#include "wire/crc32.h"
 
 namespace tributary::traffic {
 namespace {

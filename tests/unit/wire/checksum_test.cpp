@@ -3,9 +3,7 @@
 
 #include <cstring>
 #include <random>
-#include <string_view>
 #include <vector>
-#include <zlib.h>
 
 #include <gtest/gtest.h>
 
@@ -111,27 +109,6 @@ TEST(UpdateChecksum, agrees_with_computing_anew_over_every_old_word) {
   }
 }
 
-TEST(Crc32, check_value_of_the_polynomial) {
-  constexpr std::string_view text = "123456789";
-  EXPECT_EQ(crc32(0, std::as_bytes(std::span(text))), 0xcbf43926U);
-}
-
-TEST(Crc32, agrees_with_zlib_whole_and_in_parts) {
-  std::mt19937 random(4);
-  const auto bytes = random_bytes(9100, random);
-  for (std::size_t length = 0; length <= 9000; length += length < 300 ? 1 : 997) {
-    const auto* raw = reinterpret_cast<const Bytef*>(bytes.data());
-    const auto expected = ::crc32(0, raw, static_cast<uInt>(length));
-    const auto whole = Bytes(bytes).first(length);
-    ASSERT_EQ(tributary::wire::crc32(0, whole), expected) << length;
-    const auto split = length / 3;
-    ASSERT_EQ(
-        tributary::wire::crc32(tributary::wire::crc32(0, whole.first(split)), whole.subspan(split)),
-        expected)
-        << length;
-  }
-}
-
 // RFC 8200, 8.1, by hand: addresses, length, next header, segment, word by word.
 TEST(TransportChecksum, covers_the_pseudo_header_of_ipv6) {
   Ipv6Header ip;
@@ -152,19 +129,6 @@ TEST(TransportChecksum, covers_the_pseudo_header_of_ipv6) {
     append(bytes_of({0, 0, 0, static_cast<int>(length), 0, 0, 0, ip_protocol::udp}));
     append(segment);
     EXPECT_EQ(transport_checksum(ip, segment), textbook_checksum(whole)) << length;
-  }
-}
-
-TEST(Crc32Joint, joins_what_was_looked_at_apart) {
-  std::mt19937 random(5);
-  for (const std::size_t length : {0u, 1u, 8u, 992u, 1024u, 4096u}) {
-    const Crc32Joint joint(length);
-    for (const std::size_t before : {1u, 40u, 1000u}) {
-      const auto whole = random_bytes(before + length, random);
-      const auto first = Bytes(whole).first(before);
-      const auto second = Bytes(whole).subspan(before);
-      EXPECT_EQ(joint(crc32(0, first), crc32(0, second)), crc32(0, whole)) << length;
-    }
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "wire/checksum.h"
+#include "wire/crc32.h"
 
 namespace tributary::canary {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "wire/checksum.h"
+#include "wire/crc32.h"
 
 namespace tributary::canary {
 namespace {

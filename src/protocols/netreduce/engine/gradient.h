@@ -7,7 +7,7 @@
 #include "engine/frame.h"
 #include "protocols/netreduce/engine/aggregator.h"
 #include "protocols/netreduce/engine/connection.h"
-#include "wire/checksum.h"
+#include "wire/crc32.h"
 #include "wire/ipv6.h"
 #include "wire/roce.h"
 

@@ -12,7 +12,7 @@
 #include "protocols/netreduce/engine/newcomer.h"
 #include "protocols/netreduce/engine/paths.h"
 #include "protocols/netreduce/wire.h"
-#include "wire/checksum.h"
+#include "wire/crc32.h"
 
 namespace tributary::netreduce {
 

@@ -7,7 +7,7 @@
 #include "protocols/netreduce/engine/drop_reasons.h"
 #include "protocols/netreduce/engine/engine.h"
 #include "reduce/kernel.h"
-#include "wire/checksum.h"
+#include "wire/crc32.h"
 
 namespace tributary::netreduce {
 

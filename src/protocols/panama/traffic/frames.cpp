@@ -6,6 +6,7 @@
 
 #include "protocols/panama/engine/config.h"
 #include "traffic/ranks.h"
+#include "wire/crc32.h"
 
 namespace tributary::panama {
 namespace {
