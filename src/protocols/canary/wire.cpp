@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "wire/crc32.h"
+#include "wire/crc32_constants.h"
 
 namespace tributary::wire {
 namespace {
@@ -62,10 +63,9 @@ bool is_well_formed(const CanaryHeader& header) {
 using CrcChanges = std::array<std::uint32_t, 256>;
 
 constexpr std::uint32_t crc_change_of_bit(std::size_t at, unsigned bit) {
-  constexpr std::uint32_t polynomial = 0xedb88320;  // IEEE 802.3, reflected
   std::uint32_t crc = 1u << bit;
   for (std::size_t steps = 8 * (offsetof(CanaryHeader, crc) - at); steps > 0; --steps) {
-    crc = (crc >> 1) ^ ((crc & 1) != 0 ? polynomial : 0);
+    crc = crc32_times_x(crc);
   }
   return crc;
 }
@@ -101,8 +101,8 @@ constexpr std::array<CrcChanges, 2> crc_changes_of_port = {
     crc_changes_at(offsetof(CanaryHeader, child_port)),
     crc_changes_at(offsetof(CanaryHeader, child_port) + 1)};
 
-std::uint32_t crc_of(const CanaryHeader& header) {
-  return crc32(0, std::as_bytes(std::span(&header, 1)).first(offsetof(CanaryHeader, crc)));
+Bytes covered(const CanaryHeader& header) {
+  return std::as_bytes(std::span(&header, 1)).first(offsetof(CanaryHeader, crc));
 }
 
 }  // namespace
@@ -142,7 +142,8 @@ CanaryView parse_canary(MutableBytes bytes, Encapsulation encapsulation) {
 }
 
 bool is_intact(const CanaryHeader& header, Bytes payload) {
-  return header.crc.value() == crc_of(header) && header.payload_crc.value() == crc32(0, payload);
+  const Crc32Pair said{header.crc.value(), header.payload_crc.value()};
+  return crc32_pair(covered(header), payload) == said;
 }
 
 void seal(CanaryHeader& header, Bytes payload) {
@@ -151,7 +152,7 @@ void seal(CanaryHeader& header, Bytes payload) {
 }
 
 void reseal(CanaryHeader& header) {
-  header.crc = crc_of(header);
+  header.crc = crc32(0, covered(header));
 }
 
 void address_to_child(CanaryHeader& header, Ipv4Address address, std::uint16_t port) {

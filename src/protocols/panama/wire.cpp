@@ -17,8 +17,8 @@ bool is_well_formed(const PanamaHeader& header) {
          contributions <= header.workers.value();
 }
 
-std::uint32_t crc_of(const PanamaHeader& header) {
-  return crc32(0, std::as_bytes(std::span(&header, 1)).first(offsetof(PanamaHeader, crc)));
+Bytes covered(const PanamaHeader& header) {
+  return std::as_bytes(std::span(&header, 1)).first(offsetof(PanamaHeader, crc));
 }
 
 }  // namespace
@@ -46,7 +46,8 @@ PanamaView parse_panama(MutableBytes bytes) {
   if (payload.size() != expected) {
     return fail(payload.size() < expected ? PanamaError::truncated : PanamaError::oversized);
   }
-  if (header->crc.value() != crc_of(*header) || header->payload_crc.value() != crc32(0, payload)) {
+  const Crc32Pair said{header->crc.value(), header->payload_crc.value()};
+  if (crc32_pair(covered(*header), payload) != said) {
     return fail(PanamaError::crc);
   }
   view.payload = payload;
@@ -60,7 +61,7 @@ void seal(PanamaHeader& header, Bytes payload) {
 }
 
 void reseal(PanamaHeader& header) {
-  header.crc = crc_of(header);
+  header.crc = crc32(0, covered(header));
 }
 
 }  // namespace tributary::wire
