@@ -2,21 +2,20 @@
 #include "dataplane/port_device.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
-#include <string_view>
 #include <utility>
 
 #include <rte_dev.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
+#include <rte_flow.h>
 #include <spdlog/spdlog.h>
 
 #include "dataplane/claim.h"
 #include "dataplane/device_check.h"
+#include "dataplane/device_plan.h"
 #include "dataplane/fanout.h"
 #include "dataplane/interface.h"
 #include "dataplane/interrupt_thread.h"
@@ -54,34 +53,21 @@ tl::expected<void, std::string> check(int result, const char* what) {
   return {};
 }
 
-using RssKey = std::array<std::uint8_t, 128>;
-
-// The UDP source port alone where the card can, so that a packet arrives at the owner of its block;
-// else whole flows, and blocks are handed over. Sets nothing for devices that spread by themselves.
-void ask_for_rss(rte_eth_conf& settings, const rte_eth_dev_info& info, RssKey& key) {
-  constexpr std::uint64_t others = RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_FRAG_IPV4 | RTE_ETH_RSS_IPV6;
-  constexpr std::uint64_t source_port = RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_L4_SRC_ONLY;
-  constexpr std::uint64_t flows = RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_NONFRAG_IPV4_TCP;
-  const auto offered = info.flow_type_rss_offloads;
-  const bool can = (offered & source_port) == source_port;
-  const auto asked = ((can ? source_port : flows) | others) & offered;
-  if (asked == 0 || info.hash_key_size > key.size()) {
-    return;
+rte_eth_conf settings_of(DevicePlan& plan) {
+  rte_eth_conf settings = {};
+  settings.txmode.offloads = plan.transmit_offloads;
+  if (plan.rss_hashes != 0) {
+    settings.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+    auto& rss = settings.rx_adv_conf.rss_conf;
+    rss.rss_hf = plan.rss_hashes;
+    rss.rss_key = plan.rss_key.empty() ? nullptr : plan.rss_key.data();
+    rss.rss_key_len = static_cast<std::uint8_t>(plan.rss_key.size());
   }
-  settings.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
-  settings.rx_adv_conf.rss_conf.rss_hf = asked;
-  if (info.hash_key_size > 0) {
-    fill_rss_key({key.data(), info.hash_key_size});
-    settings.rx_adv_conf.rss_conf.rss_key = key.data();
-    settings.rx_adv_conf.rss_conf.rss_key_len = info.hash_key_size;
-  }
+  return settings;
 }
 
 // What a card cannot be told is made good by handing over.
 void fill_redirection(std::uint16_t port, std::uint16_t entries, std::uint16_t queues) {
-  if (!std::has_single_bit(entries)) {
-    return;
-  }
   std::vector<rte_eth_rss_reta_entry64> table((entries + RTE_ETH_RETA_GROUP_SIZE - 1) /
                                               RTE_ETH_RETA_GROUP_SIZE);
   for (std::uint32_t i = 0; i < entries; ++i) {
@@ -95,11 +81,21 @@ void fill_redirection(std::uint16_t port, std::uint16_t entries, std::uint16_t q
   }
 }
 
-// Some software drivers do, and do not say so.
-bool gathers_segments(const rte_eth_dev_info& info) {
-  const std::string_view driver = info.driver_name;
-  return (info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0 || driver == "net_pcap" ||
-         driver == "net_null";
+void make_rule(std::uint16_t port, const DevicePlan& plan, std::uint16_t queues) {
+  rte_flow_error error = {};
+  const auto form = choose_rule(plan, [&](RssRule::Form asked) {
+    const RssRule rule(asked, queues);
+    return rte_flow_validate(port, &rule.attributes(), rule.pattern(), rule.actions(), &error) == 0;
+  });
+  if (!form) {
+    return;
+  }
+  const RssRule rule(*form, queues);
+  if (rte_flow_create(port, &rule.attributes(), rule.pattern(), rule.actions(), &error) ==
+      nullptr) {
+    spdlog::warn("cannot have a card spread UDP by its source port ({}): blocks are handed over",
+                 error.message != nullptr ? error.message : reason(rte_errno));
+  }
 }
 
 // In the driver's own words where it has some: most of its numbers say nothing.
@@ -228,18 +224,13 @@ tl::expected<void, std::string> PortDevice::configure(std::uint16_t mtu, rte_mem
     return tl::unexpected(queues.error());
   }
   const auto senders = std::min(*queues, info.max_tx_queues);
-  rte_eth_conf settings = {};
+  auto plan = plan_device(info, *queues);
+  auto settings = settings_of(plan);
   if (arguments_.bus == "pci") {
     settings.rxmode.mtu = mtu;
   }
-  const bool gathers = gathers_segments(info);
-  settings.txmode.offloads |= info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
   std::uint16_t receive = ring_descriptors;
   std::uint16_t send = ring_descriptors;
-  RssKey key;
-  if (*queues > 1) {
-    ask_for_rss(settings, info, key);
-  }
   rte_ether_addr address = {};
   auto ok = check(rte_eth_dev_configure(port_, *queues, senders, &settings), "configure the device")
                 .and_then([&] {
@@ -255,12 +246,13 @@ tl::expected<void, std::string> PortDevice::configure(std::uint16_t mtu, rte_mem
     return ok;
   }
   for (auto& queue : queues_) {
-    queue.set_gathers(gathers);
+    queue.set_gathers(plan.gathers);
     queue.pause(!started_);
   }
-  if (settings.rxmode.mq_mode == RTE_ETH_MQ_RX_RSS) {
+  if (plan.fills_redirection) {
     fill_redirection(port_, info.reta_size, *queues);
   }
+  make_rule(port_, plan, *queues);
   std::copy(std::begin(address.addr_bytes), std::end(address.addr_bytes), mac_.octets.begin());
   was_promiscuous_ = interface_promiscuous(kernel_name(config_));
   hears_everything_ =

@@ -95,6 +95,19 @@ TEST(Rss, BlocksAreSpreadEvenly) {
   }
 }
 
+// The key repeats within an address and within a port.
+TEST(Rss, BothDirectionsOfAFlowHaveTheSameQueue) {
+  const Card card(512, 8);
+  for (std::uint32_t i = 1; i < 1000; ++i) {
+    const std::uint32_t here = 0x0a000000 + i * 7919;
+    const std::uint32_t there = 0xc0a80000 + i * 104729;
+    const std::uint32_t from = 1024 + i * 31;
+    const std::uint32_t to = 80 + i % 7;
+    ASSERT_EQ(card.queue_of({here, there, (from << 16) | to}),
+              card.queue_of({there, here, (to << 16) | from}));
+  }
+}
+
 // Where a card hashes addresses and both ports, neighbours in all of them still part.
 TEST(Rss, OrdinaryFlowsArePartedByAnyField) {
   const Card card(128, 4);
