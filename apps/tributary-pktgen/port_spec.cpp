@@ -79,6 +79,21 @@ tl::expected<control::DeviceConfig, std::string> make_memif(const std::string& s
   return device;
 }
 
+tl::expected<control::DeviceConfig, std::string> make_vhost(const std::string& socket,
+                                                            const Rest& rest) {
+  control::VhostDevice device{socket};
+  for (const auto& argument : rest) {
+    if (argument.first != "role") {
+      return unknown(argument, "it has role=");
+    }
+    if (argument.second != "server" && argument.second != "client") {
+      return refuse("role=" + argument.second + " is none; say server or client");
+    }
+    device.server = argument.second == "server";
+  }
+  return device;
+}
+
 tl::expected<control::DeviceConfig, std::string> make_pcap(const Argument& first,
                                                            const Rest& rest) {
   control::PcapDevice device;
@@ -119,6 +134,12 @@ tl::expected<control::DeviceConfig, std::string> make_device(const Argument& kin
   if (kind.first == "pcap-tx" || kind.first == "pcap-rx") {
     return make_pcap(kind, rest);
   }
+  if (kind.first == "vhost") {
+    return make_vhost(kind.second, rest);
+  }
+  if (kind.first == "virtio_user") {
+    return plain(control::VirtioUserDevice{kind.second});
+  }
   if (kind.first == "tap") {
     return plain(control::TapDevice{kind.second});
   }
@@ -135,9 +156,10 @@ tl::expected<control::DeviceConfig, std::string> make_device(const Argument& kin
     }
     return device;
   }
-  return refuse("\"" + kind.first +
-                "\" is no kind of port; say interface=, tap=, memif=, pci=, ring=, pcap-tx=, "
-                "pcap-rx= or device=");
+  return refuse(
+      "\"" + kind.first +
+      "\" is no kind of port; say interface=, tap=, memif=, vhost=, virtio_user=, pci=, ring=, "
+      "pcap-tx=, pcap-rx= or device=");
 }
 
 template <typename T>
@@ -210,6 +232,8 @@ const char* const port_help =
     "  interface=NAME[,driver=af_packet|af_xdp]   an interface of this host\n"
     "  tap=NAME                                   a TAP interface, made here\n"
     "  memif=SOCKET[,role=server|client][,id=N]   another process on this host\n"
+    "  vhost=SOCKET[,role=server|client]          a virtual machine, by vhost-user\n"
+    "  virtio_user=SOCKET                         in place of one: the other side of vhost=\n"
     "  pci=0000:01:00.0                           a card that is bound to vfio-pci\n"
     "  ring=NAME                                  what is sent comes back\n"
     "  pcap-tx=FILE                               a file that is written\n"

@@ -29,6 +29,7 @@ std::string in_options(std::string message) {
       {"use driver = \"af_packet\" or a smaller mtu", "use driver=af_packet or a smaller --mtu"},
       {"interface = on a veth pair", "interface= on a veth pair"},
       {"set the port's mtu", "set --mtu"},
+      {"write tap =", "say tap="},
       {"give the daemon", "give it"}};
   for (const auto& [key, option] : words) {
     if (const auto at = message.find(key); at != std::string::npos) {

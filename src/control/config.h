@@ -34,6 +34,15 @@ struct MemifDevice {
   bool server = false;
   std::uint16_t queues = 1;  // the same at both ends
 };
+struct VhostDevice {  // the switch's side of a vhost-user socket; a virtual machine has the other
+  std::string socket;
+  bool server = true;
+  std::uint16_t queues = 1;  // the same at both ends
+};
+struct VirtioUserDevice {  // the virtual machine's side of one; somebody serves it
+  std::string socket;
+  std::uint16_t queues = 1;
+};
 struct PciDevice {
   std::string address;
   std::uint16_t queues = queues_automatic;
@@ -54,8 +63,9 @@ struct InternalLink {  // joined to another logical switch of this daemon
   std::string peer_switch;
   std::string peer_port;
 };
-using DeviceConfig = std::variant<InterfaceDevice, TapDevice, MemifDevice, PciDevice, RingDevice,
-                                  PcapDevice, RawDevice, InternalLink>;
+using DeviceConfig =
+    std::variant<InterfaceDevice, TapDevice, MemifDevice, VhostDevice, VirtioUserDevice, PciDevice,
+                 RingDevice, PcapDevice, RawDevice, InternalLink>;
 
 // What DPDK as packaged by Debian can drive in one process (RTE_MAX_ETHPORTS); internal links do
 // not count.

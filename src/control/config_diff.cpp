@@ -21,6 +21,10 @@ struct DeviceText {
   std::string operator()(const MemifDevice& d) const {
     return "memif " + d.socket + " id " + std::to_string(d.id) + (d.server ? " server" : " client");
   }
+  std::string operator()(const VhostDevice& d) const {
+    return "vhost " + d.socket + (d.server ? " server" : " client");
+  }
+  std::string operator()(const VirtioUserDevice& d) const { return "virtio_user " + d.socket; }
   std::string operator()(const PciDevice& d) const { return "pci " + d.address; }
   std::string operator()(const RingDevice& d) const { return "ring " + d.name; }
   std::string operator()(const PcapDevice& d) const {

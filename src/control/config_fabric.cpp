@@ -43,6 +43,8 @@ struct ExclusiveUse {
   std::string operator()(const MemifDevice& d) const {
     return "memif " + d.socket + " id " + std::to_string(d.id) + (d.server ? " server" : " client");
   }
+  std::string operator()(const VhostDevice& d) const { return "vhost " + d.socket; }
+  std::string operator()(const VirtioUserDevice& d) const { return "virtio_user " + d.socket; }
   std::string operator()(const PciDevice& d) const { return "PCI device " + d.address; }
   std::string operator()(const RingDevice& d) const { return "ring " + d.name; }
   std::string operator()(const PcapDevice& d) const {
@@ -218,9 +220,10 @@ void connect_links(ConfigDraft& draft, Diagnostics& diagnostics) {
   for (const SwitchDraft& sw : draft.switches) {
     for (std::size_t i = 0; i < sw.devices.size(); ++i) {
       if (!sw.devices[i]) {
-        diagnostics.error(sw.ports[i]->source().begin, named(sw, i) + " is attached to nothing",
-                          "add one of interface, tap, memif, pci, ring, pcap, device, or name it "
-                          "in a [[link]]");
+        diagnostics.error(
+            sw.ports[i]->source().begin, named(sw, i) + " is attached to nothing",
+            "add one of interface, tap, memif, vhost, virtio_user, pci, ring, pcap, device, "
+            "or name it in a [[link]]");
       }
     }
   }

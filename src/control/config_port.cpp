@@ -13,7 +13,7 @@ constexpr std::size_t interface_bytes_max = 15;  // IFNAMSIZ, less the terminati
 
 constexpr Word<InterfaceDevice::Driver> drivers[] = {
     {"af_packet", InterfaceDevice::Driver::af_packet}, {"af_xdp", InterfaceDevice::Driver::af_xdp}};
-constexpr Word<bool> memif_roles[] = {{"server", true}, {"client", false}};
+constexpr Word<bool> socket_roles[] = {{"server", true}, {"client", false}};
 
 constexpr Option<DeviceConfig> device(std::string_view key, std::string_view values,
                                       std::string_view help) {
@@ -28,6 +28,12 @@ constexpr Option<DeviceConfig> device_table[] = {
     device("memif", "no comma", "`\"/run/x.sock\"`: shared memory with another process"),
     device("memif_id", "0 to 4294967295", "of `memif`").default_is("0"),
     device("memif_role", "`\"server\"`, `\"client\"`", "of `memif`").default_is("`\"client\"`"),
+    device("vhost", "no comma",
+           "`\"/run/vm.sock\"`: the virtio network device of a virtual machine, by vhost-user"),
+    device("vhost_role", "`\"server\"`, `\"client\"`", "of `vhost`; the server makes the socket")
+        .default_is("`\"server\"`"),
+    device("virtio_user", "no comma",
+           "`\"/run/vm.sock\"`: the other side of such a socket, in place of a virtual machine"),
     device("pci", "`\"0000:01:00.0\"`", "a network card bound to `vfio-pci`"),
     device("ring", {}, "`\"r0\"`: a loop inside the process"),
     device("pcap", "no comma in a path",
@@ -35,7 +41,8 @@ constexpr Option<DeviceConfig> device_table[] = {
            "`infinite` replays for ever; a list of files in `rx` is a queue for each"),
     device("device", "up to 1024 bytes", "`\"net_null0\"`: DPDK device arguments as they are"),
     device("queues", "1 to 64, `\"auto\"`",
-           "of `interface`, `memif` (the same at both ends), `pci` and `device`")
+           "of `interface`, `memif`, `vhost` and `virtio_user` (the same at both ends), `pci` and "
+           "`device`")
         .default_is("1; of `pci` `\"auto\"`"),
 };
 
@@ -111,7 +118,22 @@ DeviceConfig read_memif(Reader& reader) {
   MemifDevice device;
   read_path(reader, "memif", device.socket);
   reader.integer("memif_id", device.id, {0u, 0xffffffffu});
-  reader.choice("memif_role", device.server, memif_roles);
+  reader.choice("memif_role", device.server, socket_roles);
+  read_queues(reader, device.queues);
+  return device;
+}
+
+DeviceConfig read_vhost(Reader& reader) {
+  VhostDevice device;
+  read_path(reader, "vhost", device.socket);
+  reader.choice("vhost_role", device.server, socket_roles);
+  read_queues(reader, device.queues);
+  return device;
+}
+
+DeviceConfig read_virtio_user(Reader& reader) {
+  VirtioUserDevice device;
+  read_path(reader, "virtio_user", device.socket);
   read_queues(reader, device.queues);
   return device;
 }
@@ -179,6 +201,8 @@ constexpr Kind kinds[] = {
     {"interface", read_interface_device},
     {"tap", read_tap},
     {"memif", read_memif},
+    {"vhost", read_vhost},
+    {"virtio_user", read_virtio_user},
     {"pci", read_pci},
     {"ring", read_ring},
     {"pcap", read_pcap},
@@ -186,17 +210,21 @@ constexpr Kind kinds[] = {
 };
 
 // Keys that belong to one kind of device.
-constexpr std::pair<std::string_view, std::string_view> companions[] = {
-    {"driver", "interface"}, {"memif_id", "memif"}, {"memif_role", "memif"}};
+constexpr std::pair<std::string_view, std::string_view> companions[] = {{"driver", "interface"},
+                                                                        {"memif_id", "memif"},
+                                                                        {"memif_role", "memif"},
+                                                                        {"vhost_role", "vhost"}};
 
 // Kinds of devices that can be asked for several queues.
-constexpr std::string_view queued_kinds[] = {"interface", "memif", "pci", "device"};
+constexpr std::string_view queued_kinds[] = {"interface",   "memif", "vhost",
+                                             "virtio_user", "pci",   "device"};
 
 void check_queues(Reader& reader) {
   const auto asked = [&](std::string_view kind) { return reader.has(kind); };
   if (reader.has("queues") &&
       std::none_of(std::begin(queued_kinds), std::end(queued_kinds), asked)) {
-    reader.error("queues", "`queues` without `interface`, `memif`, `pci` or `device`",
+    reader.error("queues",
+                 "`queues` without `interface`, `memif`, `vhost`, `virtio_user`, `pci` or `device`",
                  "a `pcap` has a queue for each file in `rx`; others have one");
   }
 }

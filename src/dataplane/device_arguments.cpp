@@ -36,10 +36,13 @@ constexpr std::uint64_t frames_max = 8192;
 // AF_XDP keeps a frame, 256 bytes of its own and our headroom in one page.
 constexpr std::uint16_t af_xdp_mtu_max = 3400;
 
+std::string queue_count(std::uint16_t queues, const DeviceNeeds& needs) {
+  return std::to_string(queues == control::queues_automatic ? needs.cores : queues);
+}
+
 Result interface_arguments(const InterfaceDevice& device, const std::string& suffix,
                            const DeviceNeeds& needs) {
-  const auto queues =
-      std::to_string(device.queues == control::queues_automatic ? needs.cores : device.queues);
+  const auto queues = queue_count(device.queues, needs);
   if (device.driver == InterfaceDevice::Driver::af_packet) {
     return DeviceArguments{"vdev", "net_af_packet" + suffix,
                            "iface=" + device.interface + ",qpairs=" + queues + ",qdisc_bypass=1" +
@@ -77,6 +80,31 @@ DeviceArguments memif_arguments(const control::MemifDevice& device, const std::s
           "role=" + std::string(device.server ? "server" : "client") +
               ",id=" + std::to_string(device.id) + ",socket=" + device.socket +
               ",socket-abstract=no,bsize=" + std::to_string(slot_bytes_for(mtu))};
+}
+
+DeviceArguments vhost_arguments(const control::VhostDevice& device, const std::string& suffix,
+                                const DeviceNeeds& needs) {
+  return {"vdev", "net_vhost" + suffix,
+          "iface=" + device.socket + ",queues=" + queue_count(device.queues, needs) +
+              ",client=" + (device.server ? "0" : "1")};
+}
+
+// A port has an address of its own; the driver would warn that it had to invent one.
+constexpr const char* unseen_mac = "02:00:00:00:00:01";
+
+constexpr std::uint16_t virtio_user_queues_max = 8;
+
+Result virtio_user_arguments(const control::VirtioUserDevice& device, const std::string& suffix,
+                             const DeviceNeeds& needs) {
+  const bool automatic = device.queues == control::queues_automatic;
+  const auto queues = automatic ? std::min(needs.cores, virtio_user_queues_max) : device.queues;
+  if (queues > virtio_user_queues_max) {
+    return tl::unexpected("a virtio_user has at most " + std::to_string(virtio_user_queues_max) +
+                          " queues, not " + std::to_string(queues));
+  }
+  return DeviceArguments{"vdev", "net_virtio_user" + suffix,
+                         "path=" + device.socket + ",queues=" + std::to_string(queues) +
+                             ",queue_size=512,mac=" + unseen_mac};
 }
 
 // "net_null0,size=64": the name ends at the first comma.
@@ -119,6 +147,12 @@ Result device_arguments(const control::DeviceConfig& device, unsigned number,
           [&](const control::MemifDevice& d) -> Result {
             return memif_arguments(d, suffix, needs.mtu);
           },
+          [&](const control::VhostDevice& d) -> Result {
+            return vhost_arguments(d, suffix, needs);
+          },
+          [&](const control::VirtioUserDevice& d) -> Result {
+            return virtio_user_arguments(d, suffix, needs);
+          },
           [&](const control::PciDevice& d) -> Result {
             return DeviceArguments{"pci", d.address, ""};
           },
@@ -146,6 +180,10 @@ std::string describe(const control::DeviceConfig& device) {
             return "memif " + d.socket + " id " + std::to_string(d.id) +
                    (d.server ? " server" : " client");
           },
+          [](const control::VhostDevice& d) {
+            return "vhost " + d.socket + (d.server ? " server" : " client");
+          },
+          [](const control::VirtioUserDevice& d) { return "virtio_user " + d.socket; },
           [](const control::PciDevice& d) { return "pci " + d.address; },
           [](const control::RingDevice& d) { return "ring " + d.name; },
           [](const control::PcapDevice& d) {

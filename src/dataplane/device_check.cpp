@@ -6,8 +6,11 @@
 #include <cstring>
 #include <filesystem>
 #include <net/if.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include <variant>
+
+#include "control/socket_file.h"
 
 namespace tributary::dataplane {
 namespace {
@@ -26,6 +29,37 @@ std::string directory_of(const std::string& file) {
   return parent.empty() ? "." : parent;
 }
 
+Outcome check_socket(const std::string& path, bool made) {
+  if (path.find('/') == std::string::npos) {
+    return tl::unexpected("\"" + path +
+                          "\" names no directory; write ./ or a whole path before it");
+  }
+  if (!control::unix_address(path)) {
+    return tl::unexpected(path + " is too long for the path of a socket; " +
+                          std::to_string(sizeof sockaddr_un::sun_path - 1) + " bytes are the most");
+  }
+  if (made && control::look_at_socket(path, SOCK_DGRAM) == control::SocketFile::other) {
+    return tl::unexpected(path + " exists and is no socket; remove it, or choose another");
+  }
+  return check_access(directory_of(path), made ? W_OK | X_OK : X_OK, "cannot use directory");
+}
+
+Outcome check_served(const std::string& path) {
+  switch (control::look_at_socket(path, SOCK_DGRAM)) {
+    case control::SocketFile::served:
+      return {};
+    case control::SocketFile::other:
+      return tl::unexpected(path + " is no socket; for an interface of the kernel write tap =");
+    case control::SocketFile::unknown:
+      return tl::unexpected("cannot connect to " + path + ": " + std::strerror(errno));
+    case control::SocketFile::none:
+    case control::SocketFile::stale:
+      break;
+  }
+  return tl::unexpected("nobody serves " + path +
+                        "; start the vhost-user backend first, a switch with vhost = for example");
+}
+
 struct Check {
   Outcome operator()(const control::TapDevice& tap) const {
     if (tap.interface.size() >= IFNAMSIZ) {
@@ -35,12 +69,14 @@ struct Check {
     return {};
   }
   Outcome operator()(const control::MemifDevice& memif) const {
-    if (memif.socket.find('/') == std::string::npos) {
-      return tl::unexpected("\"" + memif.socket +
-                            "\" names no directory; write ./ or a whole path before it");
-    }
-    const auto directory = directory_of(memif.socket);
-    return check_access(directory, memif.server ? W_OK | X_OK : X_OK, "cannot use directory");
+    return check_socket(memif.socket, memif.server);
+  }
+  Outcome operator()(const control::VhostDevice& vhost) const {
+    return check_socket(vhost.socket, vhost.server);
+  }
+  // It connects when it is made, and never again.
+  Outcome operator()(const control::VirtioUserDevice& virtio) const {
+    return check_socket(virtio.socket, false).and_then([&] { return check_served(virtio.socket); });
   }
   Outcome operator()(const control::PcapDevice& pcap) const {
     for (const auto& file : pcap.rx) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dataplane/eal_arguments.h"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace tributary::dataplane {
@@ -16,6 +17,15 @@ std::vector<std::string> pci_addresses(const control::DaemonConfig& config) {
     }
   }
   return addresses;
+}
+
+bool shares_its_memory(const control::DaemonConfig& config) {
+  return std::any_of(
+      config.switches.begin(), config.switches.end(), [](const control::SwitchSection& section) {
+        return std::any_of(section.devices.begin(), section.devices.end(), [](const auto& device) {
+          return std::holds_alternative<control::VirtioUserDevice>(device);
+        });
+      });
 }
 
 std::string lcore_map(const std::vector<unsigned>& cores,
@@ -46,8 +56,13 @@ std::vector<std::string> eal_arguments(const control::DaemonConfig& config,
                                         "--log-level=*:notice"};
   if (memory.hugepages) {
     arguments.push_back("--in-memory");
+    if (shares_its_memory(config)) {
+      // A vhost-user backend maps at most eight files, and each huge page would be one.
+      arguments.push_back("--single-file-segments");
+    }
   } else {
-    // Without huge pages the EAL refuses --in-memory, but leaves no file behind either.
+    // Without huge pages the EAL refuses --in-memory, but leaves no file behind either. Its memory
+    // is one file without a name (memfd_create(2)), which a backend can map.
     arguments.insert(arguments.end(), {"--no-huge", "-m", std::to_string(memory.megabytes)});
   }
   const auto pci = pci_addresses(config);

@@ -20,7 +20,7 @@
 #include "dataplane/interface.h"
 #include "dataplane/interrupt_thread.h"
 #include "dataplane/log.h"
-#include "dataplane/memif_socket.h"
+#include "dataplane/peer_socket.h"
 #include "dataplane/privileges.h"
 #include "dataplane/rss.h"
 
@@ -29,6 +29,8 @@ namespace {
 
 constexpr std::uint16_t ring_descriptors = 512;
 constexpr std::chrono::seconds reconnect_interval{1};
+constexpr const char* socket_is_taken =
+    "another process is the server of this socket; be its client, or name another socket";
 
 // The kernel's name of the device; empty if it is none of the kernel's.
 std::string kernel_name(const control::DeviceConfig& config) {
@@ -112,6 +114,13 @@ bool loses_what_it_takes(const DeviceArguments& arguments) {
   return arguments.name.starts_with("net_af_packet") || arguments.name.starts_with("net_pcap");
 }
 
+// That of a TAP belongs to the host behind it. DPDK gives all vhosts of all processes the same
+// ones, and virtio devices a new one at every start.
+bool has_no_mac_to_give(const std::string& name) {
+  return name.starts_with("net_tap") || name.starts_with("net_vhost") ||
+         name.starts_with("net_virtio_user");
+}
+
 KernelLosses::Side side_of(const control::DeviceConfig& config) {
   return std::holds_alternative<control::TapDevice>(config) ? KernelLosses::Side::far
                                                             : KernelLosses::Side::near;
@@ -171,14 +180,18 @@ tl::expected<std::unique_ptr<PortDevice>, std::string> PortDevice::open(
   if (!claim) {
     return tl::unexpected(claim.error());
   }
-  if (is_memif_server(config)) {
+  if (makes_socket(config)) {
     remove_stale_socket(config);
+  }
+  // Of a memif it may be another port of this process, which shares the socket.
+  if (std::holds_alternative<control::VhostDevice>(config) && makes_socket(config) &&
+      is_served(config)) {
+    return tl::unexpected(std::string(socket_is_taken));
   }
   KernelLosses kernel_losses(kernel_name(config), side_of(config));
   const auto port = probe(arguments);
-  if (!port && is_memif_server(config) && is_served(config)) {
-    return tl::unexpected(std::string(
-        "another process is the server of this socket; be its client, or name another socket"));
+  if (!port && makes_socket(config) && is_served(config)) {
+    return tl::unexpected(std::string(socket_is_taken));
   }
   if (!port) {
     return tl::unexpected(explained(port.error(), config));
@@ -325,11 +338,7 @@ PortDevice::~PortDevice() {
 }
 
 std::optional<wire::MacAddress> PortDevice::mac() const {
-  // That of a TAP belongs to the host behind it.
-  if (mac_.is_zero() || arguments_.name.starts_with("net_tap")) {
-    return std::nullopt;
-  }
-  return mac_;
+  return mac_.is_zero() || has_no_mac_to_give(arguments_.name) ? std::nullopt : std::optional(mac_);
 }
 
 bool PortDevice::link_up() const {

@@ -12,7 +12,7 @@ _tributary_pktgen() {
     --hugepages) mapfile -t COMPREPLY < <(compgen -W "auto never always" -- "$current"); return ;;
     --encapsulation) mapfile -t COMPREPLY < <(compgen -W "udp ethernet" -- "$current"); return ;;
     --port)
-      mapfile -t COMPREPLY < <(compgen -S = -W "interface tap memif pci ring pcap-tx pcap-rx device" \
+      mapfile -t COMPREPLY < <(compgen -S = -W "interface tap memif vhost virtio_user pci ring pcap-tx pcap-rx device" \
         -- "$current")
       return
       ;;

@@ -83,6 +83,10 @@ constexpr test::Damage cases[] = {
      "has a device already", "one thing"},
     {"driver_without_interface", "tap = \"tap0\"", "tap = \"tap0\"\ndriver = \"af_xdp\"", 22, 10,
      "`driver` without `interface`", ""},
+    {"role_without_vhost", "tap = \"tap0\"", "tap = \"tap0\"\nvhost_role = \"client\"", 22, 14,
+     "`vhost_role` without `vhost`", ""},
+    {"comma_in_a_socket", "tap = \"tap0\"", "virtio_user = \"/run/x,cq=1\"", 21, 15,
+     "`virtio_user` cannot contain a comma", ""},
     {"queues_of_a_tap", "tap = \"tap0\"", "tap = \"tap0\"\nqueues = 2", 22, 10,
      "`queues` without `interface`", "a queue for each file"},
     {"queues_none", "interface = \"veth-h1\"", "interface = \"veth-h1\"\nqueues = 0", 12, 10,
@@ -344,6 +348,8 @@ TEST(LoaderTest, queues_are_one_unless_told_but_automatic_for_cards) {
   EXPECT_EQ(queues_of_first("interface = \"eth0\""), 1);
   EXPECT_EQ(queues_of_first("interface = \"eth0\"\nqueues = 3"), 3);
   EXPECT_EQ(queues_of_first("memif = \"/m\"\nqueues = \"auto\""), queues_automatic);
+  EXPECT_EQ(queues_of_first("vhost = \"/v\""), 1);
+  EXPECT_EQ(queues_of_first("virtio_user = \"/v\"\nqueues = 2"), 2);
   EXPECT_EQ(queues_of_first("pci = \"0000:01:00.0\""), queues_automatic);
   EXPECT_EQ(queues_of_first("pci = \"0000:01:00.0\"\nqueues = 2"), 2);
   EXPECT_EQ(queues_of_first("pcap = { rx = [\"0\", \"1\"] }"), 2);

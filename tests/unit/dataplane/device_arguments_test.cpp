@@ -80,6 +80,25 @@ TEST(DeviceArguments, TapMemifRingPcapPci) {
   EXPECT_EQ(made(control::PciDevice{"0000:01:00.0"}).bus, "pci");
 }
 
+TEST(DeviceArguments, BothSidesOfAVhostSocket) {
+  const auto vhost = made(control::VhostDevice{"/run/vm.sock"});
+  EXPECT_EQ(vhost.bus, "vdev");
+  EXPECT_EQ(vhost.name, "net_vhost3");
+  EXPECT_EQ(vhost.arguments, "iface=/run/vm.sock,queues=1,client=0");
+  EXPECT_EQ(made(control::VhostDevice{"/run/vm.sock", false, 2}).arguments,
+            "iface=/run/vm.sock,queues=2,client=1");
+  const auto virtio = made(control::VirtioUserDevice{"/run/vm.sock", 2});
+  EXPECT_EQ(virtio.name, "net_virtio_user3");
+  EXPECT_EQ(virtio.arguments, "path=/run/vm.sock,queues=2,queue_size=512,mac=02:00:00:00:00:01");
+  const control::VirtioUserDevice many{"/run/vm.sock", control::queues_automatic};
+  EXPECT_THAT(device_arguments(many, 0, {1500, 16})->value().arguments, HasSubstr(",queues=8,"));
+  EXPECT_THAT(device_arguments(control::VirtioUserDevice{"/run/vm.sock", 9}, 0, {}).error(),
+              HasSubstr("at most 8"));
+  const control::VhostDevice automatic{"/run/vm.sock", true, control::queues_automatic};
+  EXPECT_THAT(device_arguments(automatic, 0, {1500, 3})->value().arguments,
+              HasSubstr(",queues=3,"));
+}
+
 TEST(DeviceArguments, SeveralQueues) {
   InterfaceDevice device{"veth0"};
   device.queues = 4;
@@ -108,6 +127,9 @@ TEST(DeviceArguments, InternalLinkHasNoDevice) {
 
 TEST(Describe, SaysWhatOperatorsKnow) {
   EXPECT_EQ(describe(InterfaceDevice{"veth0"}), "af_packet veth0");
+  EXPECT_EQ(describe(control::VhostDevice{"/run/vm.sock"}), "vhost /run/vm.sock server");
+  EXPECT_EQ(describe(control::VhostDevice{"/run/vm.sock", false}), "vhost /run/vm.sock client");
+  EXPECT_EQ(describe(control::VirtioUserDevice{"/run/vm.sock"}), "virtio_user /run/vm.sock");
   EXPECT_EQ(describe(control::InternalLink{"spine1", "leaf1"}), "link spine1:leaf1");
 }
 

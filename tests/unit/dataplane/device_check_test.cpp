@@ -2,8 +2,14 @@
 #include "dataplane/device_check.h"
 
 #include <cerrno>
+#include <fstream>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
+
+#include "control/socket_file.h"
+#include "support/temporary_directory.h"
 
 namespace tributary::dataplane {
 namespace {
@@ -28,6 +34,42 @@ TEST(CheckDevice, ASocketNeedsADirectory) {
   EXPECT_EQ(complaint(control::MemifDevice{"/tmp/x.sock"}), "");
   EXPECT_EQ(complaint(control::MemifDevice{"./x.sock"}), "");
   EXPECT_NE(complaint(control::MemifDevice{"x.sock"}).find("./"), std::string::npos);
+}
+
+TEST(CheckDevice, TheSocketOfAVirtualMachineNeedsADirectoryToo) {
+  EXPECT_EQ(complaint(control::VhostDevice{"/nowhere/x.sock"}),
+            "cannot use directory /nowhere: No such file or directory");
+  EXPECT_EQ(complaint(control::VhostDevice{"/tmp/x.sock"}), "");
+  EXPECT_NE(complaint(control::VhostDevice{"x.sock"}).find("./"), std::string::npos);
+  const auto long_path = "/tmp/" + std::string(103, 'x');
+  EXPECT_NE(complaint(control::VhostDevice{long_path}).find("107 bytes"), std::string::npos);
+  EXPECT_EQ(complaint(control::VhostDevice{long_path.substr(0, 107)}), "");
+}
+
+TEST(CheckDevice, AFileInTheWayOfASocketIsNotRemoved) {
+  const test::TemporaryDirectory directory;
+  const auto path = directory / "x.sock";
+  std::ofstream(path) << "precious";
+  for (const control::DeviceConfig& device : std::initializer_list<control::DeviceConfig>{
+           control::VhostDevice{path}, control::MemifDevice{path, 0, true}}) {
+    EXPECT_NE(complaint(device).find("exists and is no socket"), std::string::npos);
+  }
+}
+
+TEST(CheckDevice, VirtioUserNeedsSomebodyWhoServesIt) {
+  const test::TemporaryDirectory directory;
+  const auto path = directory / "x.sock";
+  const control::VirtioUserDevice device{path};
+  EXPECT_NE(complaint(device).find("nobody serves " + path), std::string::npos);
+  const int listening = socket(AF_UNIX, SOCK_STREAM, 0);
+  const auto address = control::unix_address(path).value();
+  ASSERT_EQ(bind(listening, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(listen(listening, 1), 0);
+  EXPECT_EQ(complaint(device), "");
+  close(listening);
+  EXPECT_NE(complaint(device).find("nobody serves " + path), std::string::npos) << "any more";
+  EXPECT_NE(complaint(control::VirtioUserDevice{"/dev/null"}).find("is no socket"),
+            std::string::npos);
 }
 
 TEST(CheckDevice, ATapHasTheNameOfAnInterface) {

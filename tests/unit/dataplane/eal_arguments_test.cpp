@@ -37,6 +37,19 @@ TEST(EalArguments, WithHugepagesLeavesNoFiles) {
   EXPECT_THAT(arguments, Not(Contains("--no-huge")));
 }
 
+// A backend maps at most eight files.
+TEST(EalArguments, HugepagesThatABackendMapsAreOneFile) {
+  auto config = on_cores({0});
+  auto& section = config.switches.emplace_back();
+  section.devices = {control::VhostDevice{"/run/vm.sock"}};
+  EXPECT_THAT(eal_arguments(config, memory(true), {0}, "42"),
+              Not(Contains("--single-file-segments")));
+  section.devices.push_back(control::VirtioUserDevice{"/run/vm.sock"});
+  EXPECT_THAT(eal_arguments(config, memory(true), {0}, "42"), Contains("--single-file-segments"));
+  EXPECT_THAT(eal_arguments(config, memory(false), {0}, "42"),
+              Not(Contains("--single-file-segments")));
+}
+
 TEST(EalArguments, PinsPacketCoresAndLetsTheControlThreadFloat) {
   const auto arguments = eal_arguments(on_cores({3, 1}), memory(false), {0, 1, 3}, "42");
   EXPECT_THAT(arguments, Contains("--lcores=0@(0,1,3),1@3,2@1"));

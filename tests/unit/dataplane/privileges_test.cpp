@@ -24,6 +24,8 @@ TEST(MissingCapabilities, AreNoneWhereNothingIsMissing) {
   EXPECT_EQ(missing_capabilities(control::TapDevice{"tap0"}, ~std::uint64_t{0}), "");
   EXPECT_EQ(missing_capabilities(control::RingDevice{"r"}, 0), "");
   EXPECT_EQ(missing_capabilities(control::MemifDevice{"/tmp/x.sock"}, 0), "");
+  EXPECT_EQ(missing_capabilities(control::VhostDevice{"/tmp/x.sock"}, 0), "");
+  EXPECT_EQ(missing_capabilities(control::VirtioUserDevice{"/tmp/x.sock"}, 0), "");
 }
 
 }  // namespace

@@ -27,6 +27,11 @@ TEST(ParsePort, KnowsEveryKind) {
   EXPECT_EQ(memif.socket, "/run/x.sock");
   EXPECT_TRUE(memif.server);
   EXPECT_EQ(memif.id, 3u);
+  EXPECT_TRUE(device_of<control::VhostDevice>("vhost=/run/x.sock").server);
+  const auto vhost = device_of<control::VhostDevice>("vhost=/run/x.sock,role=client");
+  EXPECT_EQ(vhost.socket, "/run/x.sock");
+  EXPECT_FALSE(vhost.server);
+  EXPECT_EQ(device_of<control::VirtioUserDevice>("virtio_user=/run/x.sock").socket, "/run/x.sock");
   EXPECT_EQ(device_of<control::PciDevice>("pci=0000:01:00.0").address, "0000:01:00.0");
   EXPECT_EQ(device_of<control::RingDevice>("ring=r0").name, "r0");
   const auto pcap = device_of<control::PcapDevice>("pcap-rx=in,pcap-tx=out,infinite");
@@ -66,6 +71,9 @@ TEST(ParsePort, RefusesWithAHint) {
                                     {"memif=s,role=boss", "server"},
                                     {"memif=s,id=-1", "number"},
                                     {"memif=s,size=1", "role="},
+                                    {"vhost=s,role=boss", "server"},
+                                    {"vhost=s,id=1", "role="},
+                                    {"virtio_user=s,role=client", "address="},
                                     {"tap=a,b=c", "address="},
                                     {"ring=r,address=1.2.3", ""},
                                     {"ring=r,mac=zz", ""},

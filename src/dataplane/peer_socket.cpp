@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "dataplane/memif_socket.h"
+#include "dataplane/peer_socket.h"
 
 #include <string>
 #include <sys/socket.h>
@@ -17,11 +17,28 @@ control::SocketFile look_at(const std::string& socket) {
   return control::look_at_socket(socket, SOCK_DGRAM);
 }
 
+std::string socket_of(const control::DeviceConfig& config) {
+  const auto path = [](const auto& device) -> std::string {
+    if constexpr (requires { device.socket; }) {
+      return device.socket;
+    } else {
+      return {};
+    }
+  };
+  return std::visit(path, config);
+}
+
 }  // namespace
 
-bool is_memif_server(const control::DeviceConfig& config) {
-  const auto* memif = std::get_if<control::MemifDevice>(&config);
-  return memif != nullptr && memif->server;
+bool makes_socket(const control::DeviceConfig& config) {
+  const auto serves = [](const auto& device) {
+    if constexpr (requires { device.server; }) {
+      return device.server;
+    } else {
+      return false;
+    }
+  };
+  return std::visit(serves, config);
 }
 
 bool is_memif_client(const control::DeviceConfig& config) {
@@ -30,11 +47,11 @@ bool is_memif_client(const control::DeviceConfig& config) {
 }
 
 bool is_served(const control::DeviceConfig& config) {
-  return look_at(std::get<control::MemifDevice>(config).socket) == control::SocketFile::served;
+  return look_at(socket_of(config)) == control::SocketFile::served;
 }
 
 void remove_stale_socket(const control::DeviceConfig& config) {
-  const auto& socket = std::get<control::MemifDevice>(config).socket;
+  const auto socket = socket_of(config);
   if (look_at(socket) == control::SocketFile::stale) {
     unlink(socket.c_str());
   }

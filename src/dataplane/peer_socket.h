@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "control/config.h"
+
+namespace tributary::dataplane {
+
+// What a port does with the Unix socket by which it finds its peer in another process, where it is
+// of such a kind: a memif or a vhost that is the server makes it.
+bool makes_socket(const control::DeviceConfig& config);
+bool is_memif_client(const control::DeviceConfig& config);
+
+// Of a port with a socket: somebody listens there.
+bool is_served(const control::DeviceConfig& config);
+// Of one that makes it: DPDK does not replace the socket of a server that was killed.
+void remove_stale_socket(const control::DeviceConfig& config);
+
+}  // namespace tributary::dataplane
