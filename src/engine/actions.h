@@ -86,6 +86,11 @@ class Actions {
     packet->egress = port;
     frames_.push(std::move(packet));
   }
+  // ... or are several of that kind, each for the port in Packet::egress ...
+  void originate_all(PacketList&& packets) {
+    ledger_.originated += packets.size();
+    frames_.append(std::move(packets));
+  }
   // ... or could not be made or sent.
   void lose(DropReason reason) {
     ++ledger_.originated;

@@ -185,7 +185,7 @@ void CanaryEngine::restore(PacketPtr packet, const Message& message, const Burst
   burst.actions.absorb(nullptr);
   const Child child{header.child_address, header.child_port.value(), static_cast<PortIndex>(port),
                     header.child_mac};
-  results_.send(std::move(packet), message, child, burst.actions);
+  results_.send(std::move(packet), message, {&child, 1}, burst.actions);
 }
 
 void CanaryEngine::overhear(const engine::Frame& frame, const wire::CanaryView& view,

@@ -37,16 +37,12 @@ void fit(Packet& packet, const Message& message) {
   packet.length = static_cast<std::uint32_t>(static_cast<std::size_t>(header_at) + canary_bytes);
 }
 
-void finish(const Message& message) {
+void finish(Packet& packet, const Message& message) {
+  fit(packet, message);
   if (message.is_udp()) {
     wire::finish_ipv4(*message.ipv4);
   }
   wire::reseal(*message.header);
-}
-
-void finish(Packet& packet, const Message& message) {
-  fit(packet, message);
-  finish(message);
 }
 
 void originate_from(const Message& message, const engine::SwitchIdentity& self) {
@@ -98,26 +94,16 @@ void prepare_result(Packet& packet, const Message& message, const engine::Switch
     header.kind = wire::CanaryKind::result;
   }
   header.rank = wire::CanaryHeader::no_rank;
-  originate_from(message, self);
-  if (message.is_udp()) {
-    message.ipv4->ttl = initial_ttl;
-  }
-  fit(packet, message);
-  // Each copy is addressed without being sealed again.
   header.destination = wire::Ipv4Address{};
   header.child_address = wire::Ipv4Address{};
   header.child_port = std::uint16_t{0};
-  wire::reseal(header);
-}
-
-void address_result(const Message& copy, const Child& child) {
-  wire::address_to_child(*copy.header, child.address, child.udp_port);
-  copy.ethernet->destination = child.mac;
-  if (copy.is_udp()) {
-    copy.ipv4->destination = child.address;
-    copy.udp->destination_port = child.udp_port;
-    wire::finish_ipv4(*copy.ipv4);
+  originate_from(message, self);
+  if (message.is_udp()) {
+    message.ipv4->ttl = initial_ttl;
+    message.ipv4->destination = wire::Ipv4Address{};
+    message.udp->destination_port = std::uint16_t{0};
   }
+  finish(packet, message);
 }
 
 engine::Path path_of(const wire::CanaryHeader& header) {

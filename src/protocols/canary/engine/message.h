@@ -47,9 +47,8 @@ struct Contribution {
   const wire::CanaryHeader& header() const { return *message.header; }
 };
 
-// The headers of a message in a packet that was checked before. Nothing is read: a copy that was
-// just made has not left the store buffer.
-inline Message headers_of(Packet& packet, wire::Encapsulation encapsulation) {
+// The message in a packet that was checked before.
+inline Message message_of(Packet& packet, wire::Encapsulation encapsulation) {
   Message message;
   auto* at = packet.data();
   const auto take = [&at](auto*& header) {
@@ -62,15 +61,8 @@ inline Message headers_of(Packet& packet, wire::Encapsulation encapsulation) {
     take(message.udp);
   }
   take(message.header);
-  return message;
-}
-
-// The same with its elements.
-inline Message message_of(Packet& packet, wire::Encapsulation encapsulation) {
-  auto message = headers_of(packet, encapsulation);
-  const auto& header = *message.header;
-  message.payload = {reinterpret_cast<std::byte*>(message.header) + sizeof header,
-                     header.elements.value() * wire::element_bytes(header.element_type)};
+  message.payload = {
+      at, message.header->elements.value() * wire::element_bytes(message.header->element_type)};
   return message;
 }
 
@@ -104,10 +96,9 @@ void address_partial_sum(Packet& packet, const Message& message,
 void mark_collision(Packet& packet, const Message& message, const engine::SwitchIdentity& self,
                     PortIndex ingress);
 
-// A result, the result in a restoration, or a release becomes what all children get ...
+// A result, the result in a restoration, or a release becomes what all children get: a complete
+// packet, but for addresses and the port that are the child's, which are zero.
 void prepare_result(Packet& packet, const Message& message, const engine::SwitchIdentity& self);
-// ... and a copy of that is addressed to one of them.
-void address_result(const Message& copy, const Child& child);
 
 // Chooses among equal next hops. Depends on the block and the leader only, so that all switches of
 // a level meet at the same root.

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "engine/engine.h"
+#include "packet/list.h"
 #include "packet/pool.h"
 #include "protocols/canary/engine/children.h"
 #include "protocols/canary/engine/message.h"
@@ -20,15 +21,14 @@ class ResultSender {
   // To these children, of which there are some.
   void send(PacketPtr packet, const Message& message, std::span<const Child> children,
             engine::Actions& actions);
-  // To one.
-  void send(PacketPtr packet, const Message& message, const Child& child, engine::Actions& actions);
 
   // That have left.
   std::uint64_t copies() const { return copies_; }
 
  private:
-  void send_copy(PacketPtr&& copy, wire::Encapsulation encapsulation, const Child& child,
-                 engine::Actions& actions);
+  template <typename Headers>
+  PacketList copies_for(std::span<const Child> children, PacketPtr packet,
+                        std::size_t payload_bytes);
 
   const engine::SwitchIdentity& self_;
   PacketPool& pool_;

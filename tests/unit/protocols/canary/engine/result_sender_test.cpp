@@ -2,6 +2,7 @@
 #include "protocols/canary/engine/result_sender.h"
 
 #include "fixture.h"
+#include "wire/checksum.h"
 
 namespace tributary::canary {
 namespace {
@@ -34,12 +35,16 @@ class ResultSenderTest : public ::testing::Test {
     const Seen seen(sent);
     EXPECT_EQ(sent.port, to.port);
     EXPECT_EQ(seen.frame.ethernet->destination, to.mac);
-    EXPECT_EQ(seen.frame.ipv4->destination, to.address);
-    EXPECT_EQ(seen.frame.ipv4->source, self.address);
     EXPECT_EQ(seen.header().destination, to.address);
     EXPECT_EQ(seen.header().child_port.value(), to.udp_port);
     EXPECT_EQ(seen.header().kind, wire::CanaryKind::result);
     EXPECT_EQ(seen.elements<std::int32_t>(), Ints(elements, 5));
+    if (const auto* ip = seen.frame.ipv4) {
+      EXPECT_EQ(ip->destination, to.address);
+      EXPECT_EQ(ip->source, self.address);
+      EXPECT_EQ(ip->checksum.value(), wire::ipv4_header_checksum(*ip));
+      EXPECT_EQ(seen.frame.udp->destination_port.value(), to.udp_port);
+    }
   }
 
   HeapPacketPool pool_{4, 2048};
@@ -62,6 +67,37 @@ TEST_F(ResultSenderTest, EachChildGetsAFrameOfItsOwn) {
   EXPECT_EQ(pool_.outstanding(), 0u);
 }
 
+TEST_F(ResultSenderTest, FramesWithoutIpAreAddressedToo) {
+  auto spec = as_result(worker(0));
+  spec.encapsulation = wire::Encapsulation::ethernet;
+  std::vector children = {child(1), child(2)};
+  children[0].udp_port = children[1].udp_port = 0;
+  for (const std::size_t elements : {4u, 256u}) {
+    const auto frames = send(spec, elements, children);
+    ASSERT_EQ(frames.size(), 2u);
+    expect_for(children[0], frames[0], elements);
+    expect_for(children[1], frames[1], elements);
+  }
+}
+
+// What is added to the sum of a header carries, for one of these addresses twice.
+TEST_F(ResultSenderTest, IpChecksumIsThatOfAnyAddress) {
+  auto to = child(1);
+  for (std::uint32_t low = 0; low <= 0xffff; ++low) {
+    to.address = wire::Ipv4Address(0xffff0000 | low);
+    const auto frames = send(as_result(worker(0)), 1, {to});
+    const auto& ip = *engine::parse_frame(*frames.at(0).packet).ipv4;
+    ASSERT_EQ(ip.checksum.value(), wire::ipv4_header_checksum(ip)) << low;
+  }
+}
+
+TEST_F(ResultSenderTest, AnOnlyChildGetsThePacketItself) {
+  const auto frames = send(as_result(worker(0)), 256, {child(1)});
+  ASSERT_EQ(frames.size(), 1u);
+  EXPECT_EQ(frames[0].packet->body, nullptr);
+  expect_for(child(1), frames[0], 256);
+}
+
 TEST_F(ResultSenderTest, ManyElementsAreNotCopied) {
   const auto frames = send(as_result(worker(0)), 256, {child(1), child(2)});
   ASSERT_EQ(frames.size(), 2u);
@@ -74,7 +110,8 @@ TEST_F(ResultSenderTest, ARestorationGoesToItsChildAsAResult) {
   spec.kind = wire::CanaryKind::restoration;
   auto packet = test::make_canary(pool_, spec, Ints(256, 5));
   const auto message = message_of(*packet, spec.encapsulation);
-  sender_.send(std::move(packet), message, child(4), actions_);
+  const auto to = child(4);
+  sender_.send(std::move(packet), message, {&to, 1}, actions_);
   const auto frames = sent();
   ASSERT_EQ(frames.size(), 1u);
   expect_for(child(4), frames[0], 256);
