@@ -3,23 +3,27 @@
 
 namespace tributary::canary {
 
-std::uint64_t* Admission::refusal(std::uint64_t key, PortIndex port, Time now) {
-  const auto job = job_of(key);
-  auto& tenants = blocks_.tenants;
-  if (auto* old = blocks_.table.superseded_by(key)) {
+std::uint64_t* Admission::refusal(std::uint64_t key, const Tenants::Share& share, Time now) {
+  const auto& tenants = blocks_.tenants;
+  const bool is_partitioned = blocks_.table.is_partitioned();
+  if (auto* old = is_partitioned ? blocks_.table.superseded_by(key) : nullptr) {
     ++counters_.superseded;
     blocks_.release(*old);
   }
-  auto verdict = tenants.judge(job, port);
-  if (verdict != Tenants::Verdict::within && reclaim_for(verdict, job, port, now)) {
-    verdict = tenants.judge(job, port);
+  auto verdict = tenants.judge(share);
+  if (verdict != Tenants::Verdict::within && reclaim_for(verdict, job_of(key), share.port, now)) {
+    verdict = tenants.judge(share);
   }
   if (verdict != Tenants::Verdict::within) {
     return verdict == Tenants::Verdict::job_met ? &counters_.quota_job : &counters_.quota_port;
   }
+  return is_partitioned && !has_part(job_of(key), now) ? &counters_.partition_none : nullptr;
+}
+
+bool Admission::has_part(std::uint32_t job, Time now) {
+  const auto& tenants = blocks_.tenants;
   const auto reserved = tenants.is_listed(job) ? 0 : tenants.listed();
-  const bool has_part = blocks_.table.admit(job, reserved, now, config_.age_limit());
-  return has_part ? nullptr : &counters_.partition_none;
+  return blocks_.table.admit(job, reserved, now, config_.age_limit());
 }
 
 // A quota full of blocks that nobody has come back for does not last: one of them makes room. Looks
@@ -29,8 +33,8 @@ bool Admission::reclaim_for(Tenants::Verdict verdict, std::uint32_t job, PortInd
   auto* block = blocks_.table.first();
   for (int i = 0; i < looks_max && block != nullptr && block->born + config_.reclaim_after <= now;
        ++i, block = blocks_.table.after(*block)) {
-    const bool counts =
-        verdict == Tenants::Verdict::job_met ? job_of(block->key) == job : block->ingress == port;
+    const bool counts = verdict == Tenants::Verdict::job_met ? job_of(block->key) == job
+                                                             : block->share.port == port;
     if (counts && block->state == Descriptor::State::sent) {
       reclaim(*block);
       return true;

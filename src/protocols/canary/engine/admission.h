@@ -24,15 +24,16 @@ class Admission {
 
   Admission(const CanaryConfig& config, BlockStore& blocks) : config_(config), blocks_(blocks) {}
 
-  // Why a block may have no descriptor that a packet from `port` begins, though the table may have
-  // room: the counter of the reason, which is the caller's to count up. Null: it may.
-  std::uint64_t* refusal(std::uint64_t key, PortIndex port, Time now);
+  // Why a block may have no descriptor that would be of this share, though the table may have room:
+  // the counter of the reason, which is the caller's to count up. Null: it may.
+  std::uint64_t* refusal(std::uint64_t key, const Tenants::Share& share, Time now);
   // A descriptor for a block that is not refused; null is a collision.
   Descriptor* occupy(std::uint64_t key, Time now, Time expiry);
 
   const Counters& counters() const { return counters_; }
 
  private:
+  bool has_part(std::uint32_t job, Time now);
   bool reclaim_for(Tenants::Verdict verdict, std::uint32_t job, PortIndex port, Time now);
   void reclaim(Descriptor& block);
 

@@ -5,7 +5,7 @@ namespace tributary::canary {
 
 void BlockStore::release(Descriptor& block) {
   jobs.remove_descriptor(block.job);
-  tenants.give(job_of(block.key), block.ingress);
+  tenants.give(block.share);
   if (block.state == Descriptor::State::gathering) {
     occupancy.remove(block.bytes);
   }
@@ -17,8 +17,9 @@ void BlockStore::release(Descriptor& block) {
 
 void BlockStore::reconfigure(const CanaryConfig& config, PortIndex ports, std::uint64_t seed) {
   tenants = Tenants(config, table.size(), ports, seed);
-  for (const auto* block = table.first(); block != nullptr; block = table.after(*block)) {
-    tenants.take(job_of(block->key), block->ingress);
+  for (auto* block = table.first(); block != nullptr; block = table.after(*block)) {
+    block->share = tenants.share_of(job_of(block->key), block->share.port);
+    tenants.take(block->share);
   }
 }
 

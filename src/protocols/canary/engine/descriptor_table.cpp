@@ -39,28 +39,43 @@ Descriptor* DescriptorTable::find_elsewhere(std::uint64_t key) {
   return nullptr;
 }
 
-Descriptor* DescriptorTable::allocate(std::uint64_t key, Time now, Time expiry) {
+std::uint32_t DescriptorTable::free_alternative(std::uint64_t key) const {
   const auto places = places_of(key);
-  std::uint32_t i = 0;
-  while (i < places.count && slots_[places.slots[i]].state != Descriptor::State::free) {
-    ++i;
+  for (std::uint32_t i = 1; i < places.count; ++i) {
+    if (is_free(places.slots[i])) {
+      return places.slots[i];
+    }
   }
-  if (i == places.count) {
+  return Partitions::none;
+}
+
+Descriptor* DescriptorTable::allocate(std::uint64_t key, Time now, Time expiry) {
+  const auto first = first_place_of(key);
+  if (first == Partitions::none) {
     return nullptr;
   }
-  const auto slot = places.slots[i];
+  const auto slot = is_free(first) ? first : free_alternative(key);
+  if (slot == Partitions::none) {
+    return nullptr;
+  }
   if (partitions_.enabled()) {
     partitions_.add(slot, now);
   }
-  auto* descriptor = &slots_[slot];
-  descriptor->state = Descriptor::State::gathering;
-  descriptor->key = key;
-  descriptor->born = now;
-  descriptor->last = now;
+  auto& descriptor = slots_[slot];
+  descriptor.state = Descriptor::State::gathering;
+  descriptor.answered = false;
+  descriptor.displaced = slot != first;
+  descriptor.children = 0;
+  descriptor.wide = WideStore::none;
+  descriptor.passed = 0;
+  descriptor.key = key;
+  descriptor.born = now;
+  descriptor.last = now;
+  displaced_ += descriptor.displaced ? 1 : 0;
   timers_.start(slot, expiry);
   living_.push(slot);
   high_water_ = std::max(high_water_, ++in_use_);
-  return descriptor;
+  return &descriptor;
 }
 
 Descriptor* DescriptorTable::oldest_sent(std::uint64_t key) {
@@ -95,15 +110,17 @@ void DescriptorTable::release(Descriptor& descriptor) {
   }
   living_.remove(slot);
   --in_use_;
-  descriptor = Descriptor{};
+  displaced_ -= descriptor.displaced ? 1 : 0;
+  descriptor.state = Descriptor::State::free;
+  descriptor.packet.reset();
 }
 
 Descriptor* DescriptorTable::superseded_by(std::uint64_t key) {
-  const auto places = partitions_.enabled() ? places_of(key) : Places{};
-  if (places.count == 0) {
+  const auto at = first_place_of(key);
+  if (at == Partitions::none) {
     return nullptr;
   }
-  auto& slot = slots_[places.slots[0]];
+  auto& slot = slots_[at];
   const auto id = static_cast<std::uint32_t>(key);
   const auto old = static_cast<std::uint32_t>(slot.key);
   const bool is_earlier = slot.state != Descriptor::State::free && slot.key >> 32 == key >> 32 &&

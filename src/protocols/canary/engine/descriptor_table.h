@@ -16,6 +16,7 @@
 #include "protocols/canary/engine/repetition.h"
 #include "protocols/canary/engine/slot_fifo.h"
 #include "protocols/canary/engine/slot_timers.h"
+#include "protocols/canary/engine/tenants.h"
 #include "protocols/canary/engine/wide_store.h"
 #include "protocols/canary/wire.h"
 #include "reduce/kernel.h"
@@ -60,10 +61,10 @@ struct alignas(64) Descriptor {
     sent,       // the partial sum has gone on; knows the children, waits for the result
   };
   State state = State::free;
-  bool root = false;      // on the leader's last hop: has a timeout of its own
-  bool answered = false;  // the leader is done with this id, as was overheard
+  bool root = false;       // on the leader's last hop: has a timeout of its own
+  bool answered = false;   // the leader is done with this id, as was overheard
+  bool displaced = false;  // not in its first place
   std::uint8_t children = 0;
-  PortIndex ingress = no_port;              // of the packet that began it: whose quota it is in
   std::uint16_t job = JobTable::untracked;  // where the job is accounted
   std::uint32_t wide = WideStore::none;     // accumulator outside of the packet
   std::uint32_t bytes = 0;                  // gathering: of its accumulators
@@ -79,12 +80,14 @@ struct alignas(64) Descriptor {
   const reduce::Kernel* kernel = nullptr;
   void* accumulator = nullptr;        // gathering: in the packet, or in the wide store
   const UdpHeaders* first = nullptr;  // gathering, over UDP: of the packet
+  Tenants::Share share;               // that it is a part of
 
   // The leader adds its own contribution last, so that all others make one less than `hosts`.
   std::uint32_t contributions_max() const { return shape.hosts - 1u; }
   // Of those, how many came by here, one way or another.
   std::uint32_t seen() const { return std::min(counter + passed, contributions_max()); }
 };
+static_assert(sizeof(Descriptor) == 128, "two cache lines");
 
 // The static array of descriptors (3.2). Unless it is partitioned among jobs, a block may live in
 // one of five slots. The first follows the block's number from an origin that is hashed per job, so
@@ -100,9 +103,9 @@ class DescriptorTable {
 
   // The descriptor of `key`, or null.
   Descriptor* find(std::uint64_t key) {
-    // Nearly all blocks are in their first place; the others are not even computed for those.
+    // Nearly all blocks are in their first place; the others are computed only if some are not.
     auto* block = find_at(first_place(key));
-    return block != nullptr ? block : find_elsewhere(key);
+    return block != nullptr || displaced_ == 0 ? block : find_elsewhere(key);
   }
   // The first place of a key, to look there several times and compute it once.
   struct Place {
@@ -122,7 +125,7 @@ class DescriptorTable {
     }
   }
   // Occupies a free slot for `key`, which is not in the table, and starts its timer; null is a
-  // collision.
+  // collision. Of the descriptor, what is said of how it gathers is the caller's to fill in.
   Descriptor* allocate(std::uint64_t key, Time now, Time expiry);
   // Of the descriptors in the slots of `key` the one that has been sent and is oldest; or null.
   Descriptor* oldest_sent(std::uint64_t key);
@@ -132,12 +135,13 @@ class DescriptorTable {
   void set_expiry(Descriptor& descriptor, Time expiry);
   void release(Descriptor& descriptor);
 
-  // Whether blocks of `job` may have slots at all: always, without partitions.
+  bool is_partitioned() const { return partitions_.enabled(); }
+  // In a table that is partitioned: whether blocks of `job` may have slots at all.
   bool admit(std::uint32_t job, std::uint32_t reserved, Time now, Duration silence) {
-    return !partitions_.enabled() || partitions_.admit(job, reserved, now, silence);
+    return partitions_.admit(job, reserved, now, silence);
   }
-  // In a partition: the descriptor of an earlier attempt of the same block, which stands in the way
-  // of this one and is of no use any more; or null.
+  // There: the descriptor of an earlier attempt of the same block, which stands in the way of this
+  // one and is of no use any more; or null.
   Descriptor* superseded_by(std::uint64_t key);
 
   // The gathering descriptor whose timer expires first, and when; null and `never` if none gathers.
@@ -189,9 +193,12 @@ class DescriptorTable {
     return offset;
   }
   bool holds(std::uint32_t slot, std::uint64_t key) const {
-    return slots_[slot].state != Descriptor::State::free && slots_[slot].key == key;
+    return !is_free(slot) && slots_[slot].key == key;
   }
   Descriptor* find_elsewhere(std::uint64_t key);
+  bool is_free(std::uint32_t slot) const { return slots_[slot].state == Descriptor::State::free; }
+  // A free slot that `key` may have but for its first place, or Partitions::none.
+  std::uint32_t free_alternative(std::uint64_t key) const;
   Descriptor* at(std::uint32_t slot) { return slot == SlotFifo::none ? nullptr : &slots_[slot]; }
   const Descriptor* at(std::uint32_t slot) const {
     return slot == SlotFifo::none ? nullptr : &slots_[slot];
@@ -204,6 +211,7 @@ class DescriptorTable {
   SlotTimers timers_;  // of those that gather
   SlotFifo living_;
   std::uint32_t in_use_ = 0;
+  std::uint32_t displaced_ = 0;
   std::uint32_t high_water_ = 0;
 };
 

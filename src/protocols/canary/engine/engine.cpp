@@ -274,7 +274,7 @@ bool CanaryEngine::reconfigure(const CanaryConfig& config) {
   auto& table = blocks_.table;
   for (auto* block = table.first(); block != nullptr; block = table.after(*block)) {
     if (block->state == Descriptor::State::gathering) {
-      const bool alone = blocks_.tenants.held_by(job_of(block->key)) == 1;
+      const bool alone = blocks_.tenants.held_by(block->share) == 1;
       table.set_expiry(*block, block->born + patience_.timeout_of(*block, alone));
     }
   }

@@ -52,22 +52,23 @@ void CanaryEngine::begin_block(Contribution in, const Burst& burst) {
   }
   const auto job = header.job.value();
   const auto port = in.packet->ingress;
-  if (auto* reason = admission_.refusal(header.key(), port, burst.now)) {
+  const auto share = blocks_.tenants.share_of(job, port);
+  if (auto* reason = admission_.refusal(header.key(), share, burst.now)) {
     return bypass(in, *reason, burst);
   }
   const bool root = self_.is_last_hop(header.destination);
   const auto expectation = patience_.expectation(job, header.destination);
   const auto account = blocks_.jobs.find_or_add(job, seed_);
-  const auto timeout = patience_.timeout(root, blocks_.tenants.held_by(job) == 0, expectation);
+  const auto timeout = patience_.timeout(root, blocks_.tenants.held_by(share) == 0, expectation);
   auto* block = admission_.occupy(header.key(), burst.now, burst.now + timeout);
   if (block == nullptr) {
     return bypass(in, counters_.collisions, burst);
   }
   block->root = root;
-  block->ingress = port;
   block->job = account;
+  block->share = share;
   block->expected = config_.learn_contributions ? expectation.contributions : 0;
-  blocks_.tenants.take(job, port);
+  blocks_.tenants.take(share);
   blocks_.jobs.add_descriptor(account, root ? Duration{} : timeout);
   blocks_.jobs.add_contribution(account);
   ++counters_.contributions;

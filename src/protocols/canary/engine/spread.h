@@ -11,20 +11,20 @@ namespace tributary::canary {
 // RFC 6298 smooths round-trip times: a mean, and how far blocks are from it.
 class Spread {
  public:
-  // How many blocks it takes to forget: `brief` is that of RFC 6298, which has one sample per round
-  // trip where a job has a window of blocks.
-  enum class Memory : int { brief = 4, windows = 32 };
+  // How many blocks it takes to forget, as a power of two: `brief` is that of RFC 6298, which has
+  // one sample per round trip where a job has a window of blocks.
+  enum class Memory : int { brief = 2, windows = 5 };
 
   void add(Duration sample, Memory memory = Memory::brief) {
-    const int blocks = static_cast<int>(memory);
+    const int bits = static_cast<int>(memory);
     if (mean_ == unknown) {
       mean_ = sample;
       deviation_ = sample / 2;
       return;
     }
     const auto error = sample - mean_;
-    deviation_ += (std::max(error, -error) - deviation_) / blocks;
-    mean_ += error / (2 * blocks);
+    deviation_ += shifted(std::max(error, -error) - deviation_, bits);
+    mean_ += shifted(error, bits + 1);
   }
   // A block would have had to wait that long: bound() is no less from now on.
   void stretch(Duration sample) {
@@ -38,6 +38,11 @@ class Spread {
   Duration bound() const { return mean_ + 4 * deviation_; }
 
  private:
+  // Divided by 2^bits, rounded down.
+  static Duration shifted(Duration duration, int bits) {
+    return Duration{duration.count() >> bits};
+  }
+
   static constexpr Duration unknown{-1};
   Duration mean_ = unknown;
   Duration deviation_{};

@@ -24,11 +24,12 @@ Tenants::Tenants(const CanaryConfig& config, std::uint32_t descriptors, PortInde
   port_quota_ = choose(config.port_quota);
   for (const auto& rule : config.jobs) {
     const auto quota = rule.quota != 0 ? choose(rule.quota) : job_quota_;
-    auto& listed = listed_.emplace_back(Listed{rule, quota, 0});
+    auto& listed = listed_.emplace_back(Listed{rule, quota});
     std::sort(listed.rule.ports.begin(), listed.rule.ports.end());
   }
   std::sort(listed_.begin(), listed_.end(),
             [](const Listed& a, const Listed& b) { return a.rule.job < b.rule.job; });
+  held_by_job_.resize(hashed + listed_.size());
 }
 
 std::size_t Tenants::index_of(std::uint32_t job) const {
@@ -37,11 +38,6 @@ std::size_t Tenants::index_of(std::uint32_t job) const {
                        [](const Listed& listed, std::uint32_t id) { return listed.rule.job < id; });
   const bool found = at != listed_.end() && at->rule.job == job;
   return found ? static_cast<std::size_t>(at - listed_.begin()) : listed_.size();
-}
-
-// The last counter is for ports that the switch does not have.
-std::size_t Tenants::index_of_port(PortIndex port) const {
-  return std::min<std::size_t>(port, held_by_port_.size() - 1);
 }
 
 bool Tenants::is_allowed(std::uint32_t job, PortIndex port) const {
@@ -53,43 +49,33 @@ bool Tenants::is_allowed(std::uint32_t job, PortIndex port) const {
   return ports.empty() || std::binary_search(ports.begin(), ports.end(), port);
 }
 
-std::size_t Tenants::place_of(std::uint32_t job, std::size_t row) const {
-  return row * columns + wire::mix_key((std::uint64_t{row + 1} << 32) | job, seed_) % columns;
-}
-
-std::uint32_t Tenants::held_by(std::uint32_t job) const {
-  const auto index = index_of(job);
-  return index != listed() ? listed_[index].held : held_by_other(job);
-}
-
-std::uint32_t Tenants::held_by_other(std::uint32_t job) const {
-  auto held = ~std::uint32_t{0};
-  for (std::size_t row = 0; row < rows; ++row) {
-    held = std::min(held, held_by_others_[place_of(job, row)]);
+// The last counter of a port is for those that the switch does not have.
+Tenants::Share Tenants::share_of(std::uint32_t job, PortIndex port) const {
+  const auto last = static_cast<PortIndex>(held_by_port_.size() - 1);
+  const auto counted = std::min(port, last);
+  if (const auto index = index_of(job); index != listed()) {
+    const auto place = hashed + static_cast<std::uint32_t>(index);
+    return {{place, place}, counted};
   }
-  return held;
+  const auto mixed = wire::mix_key(job, seed_);
+  const auto low = static_cast<std::uint32_t>(mixed);
+  const auto high = static_cast<std::uint32_t>(mixed >> 32);
+  return {{low % columns, columns + high % columns}, counted};
 }
 
-Tenants::Verdict Tenants::judge(std::uint32_t job, PortIndex port) const {
-  const auto index = index_of(job);
-  const bool job_met = index != listed() ? listed_[index].held >= listed_[index].quota
-                                         : held_by_other(job) >= job_quota_;
-  if (job_met) {
+Tenants::Verdict Tenants::judge(const Share& share) const {
+  if (held_by(share) >= quota_of(share)) {
     return Verdict::job_met;
   }
-  return held_by_port_[index_of_port(port)] >= port_quota_ ? Verdict::port_met : Verdict::within;
+  return held_by_port_[share.port] >= port_quota_ ? Verdict::port_met : Verdict::within;
 }
 
 // `change` is added modulo 2^32.
-void Tenants::count(std::uint32_t job, PortIndex port, std::uint32_t change) {
-  held_by_port_[index_of_port(port)] += change;
-  const auto index = index_of(job);
-  if (index != listed()) {
-    listed_[index].held += change;
-    return;
-  }
-  for (std::size_t row = 0; row < rows; ++row) {
-    held_by_others_[place_of(job, row)] += change;
+void Tenants::count(const Share& share, std::uint32_t change) {
+  held_by_port_[share.port] += change;
+  held_by_job_[share.job[0]] += change;
+  if (share.job[1] != share.job[0]) {
+    held_by_job_[share.job[1]] += change;
   }
 }
 

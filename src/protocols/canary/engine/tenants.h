@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -16,10 +17,17 @@ namespace tributary::canary {
 // Memory is bounded whatever ids come: jobs that the configuration does not name are counted in
 // two rows of counters, each at a place that a seeded hash chooses, and a job holds at most the
 // smaller of its two counters. So no job escapes its quota, however many there are; and a job that
-// is within it is refused only if both its places are full of others.
+// is within it is refused only if both its places are full of others. Where a job and a port are
+// counted is looked up once per block.
 class Tenants {
  public:
   enum class Verdict : std::uint8_t { within, job_met, port_met };
+
+  // Where a job and a port are counted: valid for the Tenants that told it.
+  struct Share {
+    std::array<std::uint32_t, 2> job{};  // twice the same place: of a job that is listed
+    PortIndex port = no_port;
+  };
 
   // A share of a table that protects others and does not show in ordinary use; a table of 64 or
   // less has nothing to share.
@@ -37,37 +45,39 @@ class Tenants {
   bool is_listed(std::uint32_t job) const { return index_of(job) != listed(); }
   std::uint32_t listed() const { return static_cast<std::uint32_t>(listed_.size()); }
 
-  // Whether `job` may begin one more block with a packet from `port`.
-  Verdict judge(std::uint32_t job, PortIndex port) const;
-  // Descriptors that `job` holds: of a job that is not listed, no less than it does.
-  std::uint32_t held_by(std::uint32_t job) const;
+  Share share_of(std::uint32_t job, PortIndex port) const;
+  // Whether the job may begin one more block with a packet from the port.
+  Verdict judge(const Share& share) const;
+  // Descriptors that the job holds: of a job that is not listed, no less than it does.
+  std::uint32_t held_by(const Share& share) const {
+    return std::min(held_by_job_[share.job[0]], held_by_job_[share.job[1]]);
+  }
   // A descriptor was begun, or released.
-  void take(std::uint32_t job, PortIndex port) { count(job, port, 1); }
-  void give(std::uint32_t job, PortIndex port) { count(job, port, ~std::uint32_t{0}); }
+  void take(const Share& share) { count(share, 1); }
+  void give(const Share& share) { count(share, ~std::uint32_t{0}); }
 
  private:
   static constexpr std::uint32_t unlimited = ~std::uint32_t{0};
-  static constexpr std::size_t rows = 2;
-  static constexpr std::size_t columns = 2048;
+  static constexpr std::uint32_t columns = 2048;
+  static constexpr std::uint32_t hashed = 2 * columns;  // places of jobs that are not listed
   struct Listed {
     JobRule rule;
     std::uint32_t quota = 0;
-    std::uint32_t held = 0;
   };
 
   bool is_allowed(std::uint32_t job, PortIndex port) const;
   std::size_t index_of(std::uint32_t job) const;  // listed() if it is not
-  std::size_t index_of_port(PortIndex port) const;
-  std::size_t place_of(std::uint32_t job, std::size_t row) const;
-  std::uint32_t held_by_other(std::uint32_t job) const;
-  void count(std::uint32_t job, PortIndex port, std::uint32_t change);
+  std::uint32_t quota_of(const Share& share) const {
+    return share.job[0] < hashed ? job_quota_ : listed_[share.job[0] - hashed].quota;
+  }
+  void count(const Share& share, std::uint32_t change);
 
   std::uint64_t seed_;
   std::uint32_t job_quota_;
   std::uint32_t port_quota_;
-  std::vector<Listed> listed_;  // by job
+  std::vector<Listed> listed_;              // by job
+  std::vector<std::uint32_t> held_by_job_;  // two rows of hashed places, then those of listed jobs
   std::vector<std::uint32_t> held_by_port_;
-  std::array<std::uint32_t, rows * columns> held_by_others_{};
 };
 
 }  // namespace tributary::canary

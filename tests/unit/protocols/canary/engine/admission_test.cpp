@@ -22,15 +22,19 @@ class AdmissionTest : public ::testing::Test {
     admission_.emplace(config_, *blocks_);
   }
 
+  const std::uint64_t* refusal(std::uint32_t job, std::uint32_t id, PortIndex port = 0,
+                               Time now = Time{}) {
+    return admission_->refusal(key_of(job, id), blocks_->tenants.share_of(job, port), now);
+  }
   // A block that has sent its sum, or null where the newcomer goes to its leader.
   Descriptor* hold(std::uint32_t job, std::uint32_t id, PortIndex port = 0, Time now = Time{}) {
-    if (admission_->refusal(key_of(job, id), port, now) != nullptr) {
+    if (refusal(job, id, port, now) != nullptr) {
       return nullptr;
     }
     auto* block = admission_->occupy(key_of(job, id), now, now + 1ms);
     if (block != nullptr) {
-      block->ingress = port;
-      blocks_->tenants.take(job, port);
+      block->share = blocks_->tenants.share_of(job, port);
+      blocks_->tenants.take(block->share);
       blocks_->table.mark_sent(*block);
     }
     return block;
@@ -49,10 +53,10 @@ TEST_F(AdmissionTest, TellsWhichShareIsTaken) {
   EXPECT_NE(hold(7, 0), nullptr);
   EXPECT_NE(hold(7, 1), nullptr);
   const auto& counters = admission_->counters();
-  EXPECT_EQ(admission_->refusal(key_of(7, 2), 0, Time{}), &counters.quota_job);
+  EXPECT_EQ(refusal(7, 2, 0), &counters.quota_job);
   EXPECT_NE(hold(8, 0), nullptr);
-  EXPECT_EQ(admission_->refusal(key_of(9, 0), 0, Time{}), &counters.quota_port);
-  EXPECT_EQ(admission_->refusal(key_of(9, 0), 1, Time{}), nullptr);
+  EXPECT_EQ(refusal(9, 0, 0), &counters.quota_port);
+  EXPECT_EQ(refusal(9, 0, 1), nullptr);
   EXPECT_EQ(counters.quota_job + counters.quota_port, 0u)
       << "counted by who sends it to the leader";
 }
@@ -67,7 +71,7 @@ TEST_F(AdmissionTest, QuotaIsEasedByABlockThatNobodyHasComeBackFor) {
   EXPECT_EQ(admission_->counters().reclaimed, 0u);
   EXPECT_NE(hold(7, 1, 0, old), nullptr);
   EXPECT_EQ(admission_->counters().reclaimed, 1u);
-  EXPECT_EQ(blocks_->tenants.held_by(7), 1u);
+  EXPECT_EQ(blocks_->tenants.held_by(blocks_->tenants.share_of(7, 0)), 1u);
 }
 
 TEST_F(AdmissionTest, CollisionTakesTheSlotOfWhatIsDead) {
@@ -86,7 +90,7 @@ TEST_F(AdmissionTest, PartitionIsOneJobsAndInItALaterAttemptGoesFirst) {
   config.partitions = 1;
   restart(config);
   EXPECT_NE(hold(7, wire::canary_id(3, 0)), nullptr);
-  EXPECT_EQ(admission_->refusal(key_of(8, 3), 0, Time{}), &admission_->counters().partition_none);
+  EXPECT_EQ(refusal(8, 3, 0), &admission_->counters().partition_none);
   EXPECT_NE(hold(7, wire::canary_id(3, 1)), nullptr);
   EXPECT_EQ(admission_->counters().superseded, 1u);
   EXPECT_EQ(blocks_->table.in_use(), 1u);

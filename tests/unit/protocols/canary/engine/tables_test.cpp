@@ -77,6 +77,38 @@ TEST(DescriptorTable, FindsWhatItAllocatedAndNothingElse) {
   EXPECT_EQ(table.high_water(), 1u);
 }
 
+TEST(DescriptorTable, BlockOutOfItsFirstPlaceIsFoundAsLongAsItIsHeld) {
+  DescriptorTable table(8, 1);
+  auto* first = table.allocate(5, Time{}, Time{});
+  auto* displaced = table.allocate(5 + 8, Time{}, Time{});
+  ASSERT_NE(displaced, nullptr);
+  ASSERT_NE(displaced, first);
+  EXPECT_EQ(table.find(5 + 8), displaced);
+  table.release(*first);
+  EXPECT_EQ(table.find(5 + 8), displaced);
+  EXPECT_EQ(table.find(5), nullptr);
+  table.release(*displaced);
+  EXPECT_EQ(table.find(5 + 8), nullptr);
+  EXPECT_EQ(table.allocate(5 + 8, Time{}, Time{}), first) << "its first place is free";
+  EXPECT_EQ(table.find(5 + 8), first);
+}
+
+TEST(DescriptorTable, NothingIsLeftOfTheBlockBefore) {
+  DescriptorTable table(8, 1);
+  auto* block = table.allocate(5, Time{}, Time{});
+  block->answered = true;
+  block->children = 3;
+  block->passed = 2;
+  block->wide = 1;
+  table.release(*block);
+  ASSERT_EQ(table.allocate(5, Time{}, Time{}), block);
+  EXPECT_EQ(block->state, Descriptor::State::gathering);
+  EXPECT_FALSE(block->answered);
+  EXPECT_EQ(block->children, 0u);
+  EXPECT_EQ(block->passed, 0u);
+  EXPECT_EQ(block->wide, WideStore::none);
+}
+
 TEST(DescriptorTable, SizeIsAPowerOfTwo) {
   EXPECT_EQ(DescriptorTable(0, 1).size(), 1u);
   EXPECT_EQ(DescriptorTable(5, 1).size(), 8u);

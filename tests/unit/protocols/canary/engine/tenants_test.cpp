@@ -24,17 +24,17 @@ CanaryConfig quotas(std::uint32_t job, std::uint32_t port) {
 TEST(Tenants, QuotasAreMetByTakingAndEasedByGiving) {
   auto tenants = tenants_of(quotas(3, 5));
   for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(tenants.judge(7, 0), Verdict::within);
-    tenants.take(7, 0);
+    EXPECT_EQ(tenants.judge(tenants.share_of(7, 0)), Verdict::within);
+    tenants.take(tenants.share_of(7, 0));
   }
-  EXPECT_EQ(tenants.judge(7, 0), Verdict::job_met);
-  EXPECT_EQ(tenants.judge(8, 0), Verdict::within);
-  tenants.take(8, 0);
-  tenants.take(9, 0);
-  EXPECT_EQ(tenants.judge(10, 0), Verdict::port_met);
-  EXPECT_EQ(tenants.judge(10, 1), Verdict::within);
-  tenants.give(7, 0);
-  EXPECT_EQ(tenants.judge(7, 0), Verdict::within);
+  EXPECT_EQ(tenants.judge(tenants.share_of(7, 0)), Verdict::job_met);
+  EXPECT_EQ(tenants.judge(tenants.share_of(8, 0)), Verdict::within);
+  tenants.take(tenants.share_of(8, 0));
+  tenants.take(tenants.share_of(9, 0));
+  EXPECT_EQ(tenants.judge(tenants.share_of(10, 0)), Verdict::port_met);
+  EXPECT_EQ(tenants.judge(tenants.share_of(10, 1)), Verdict::within);
+  tenants.give(tenants.share_of(7, 0));
+  EXPECT_EQ(tenants.judge(tenants.share_of(7, 0)), Verdict::within);
 }
 
 // However many jobs there are, none holds more than its quota; and those that are within it are
@@ -43,14 +43,14 @@ TEST(Tenants, NoJobEscapesItsQuotaAmongThousands) {
   auto tenants = tenants_of(quotas(16, 4096));
   int refused = 0;
   for (std::uint32_t job = 0; job < 1000; ++job) {
-    tenants.take(job * 7919, 0);
+    tenants.take(tenants.share_of(job * 7919, 0));
   }
   for (std::uint32_t job = 1'000'000; job < 1'000'100; ++job) {
     for (int i = 0; i < 16; ++i) {
-      refused += tenants.judge(job, 1) == Verdict::within ? 0 : 1;
-      tenants.take(job, 1);
+      refused += tenants.judge(tenants.share_of(job, 1)) == Verdict::within ? 0 : 1;
+      tenants.take(tenants.share_of(job, 1));
     }
-    ASSERT_EQ(tenants.judge(job, 1), Verdict::job_met);
+    ASSERT_EQ(tenants.judge(tenants.share_of(job, 1)), Verdict::job_met);
   }
   EXPECT_LE(refused, 16);
 }
@@ -73,10 +73,10 @@ TEST(Tenants, ListedJobHasItsOwnQuotaAndPorts) {
   EXPECT_TRUE(tenants.is_listed(5));
   EXPECT_FALSE(tenants.is_listed(6));
   for (int i = 0; i < 4; ++i) {
-    EXPECT_EQ(tenants.judge(7, 1), Verdict::within);
-    tenants.take(7, 1);
+    EXPECT_EQ(tenants.judge(tenants.share_of(7, 1)), Verdict::within);
+    tenants.take(tenants.share_of(7, 1));
   }
-  EXPECT_EQ(tenants.judge(7, 1), Verdict::job_met);
+  EXPECT_EQ(tenants.judge(tenants.share_of(7, 1)), Verdict::job_met);
 }
 
 CanarySpec packet_of(std::uint32_t job, std::uint32_t id, PortIndex port = 0) {
