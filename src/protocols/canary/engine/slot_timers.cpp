@@ -3,19 +3,10 @@
 
 namespace tributary::canary {
 
-void SlotTimers::start(std::uint32_t slot, Time expiry) {
-  const auto place = static_cast<std::uint32_t>(heap_.size());
-  const Timer timer{expiry, slot};
-  heap_.push_back(timer);
-  rise(place, timer);
-}
-
 void SlotTimers::stop(std::uint32_t slot) {
   const auto place = place_[slot];
-  const Timer last = heap_.back();
-  heap_.pop_back();
-  place_[slot] = none;
-  if (place == heap_.size()) {
+  const Timer last = heap_[--running_];
+  if (place == running_) {
     return;
   }
   if (last.expiry < heap_[place].expiry) {
@@ -23,11 +14,6 @@ void SlotTimers::stop(std::uint32_t slot) {
   } else {
     sink(place, last);
   }
-}
-
-void SlotTimers::put(std::uint32_t place, const Timer& timer) {
-  heap_[place] = timer;
-  place_[timer.slot] = place;
 }
 
 // Puts `timer` where it belongs on the way from `place`, a hole, to the root ...
@@ -45,9 +31,8 @@ void SlotTimers::rise(std::uint32_t place, Timer timer) {
 
 // ... or to the leaves.
 void SlotTimers::sink(std::uint32_t place, Timer timer) {
-  const auto size = static_cast<std::uint32_t>(heap_.size());
-  for (auto child = 2 * place + 1; child < size; child = 2 * place + 1) {
-    if (child + 1 < size && heap_[child + 1].expiry < heap_[child].expiry) {
+  for (auto child = 2 * place + 1; child < running_; child = 2 * place + 1) {
+    if (child + 1 < running_ && heap_[child + 1].expiry < heap_[child].expiry) {
       ++child;
     }
     if (timer.expiry <= heap_[child].expiry) {

@@ -17,14 +17,14 @@ class SlotTimers {
  public:
   static constexpr std::uint32_t none = 0xffffffff;
 
-  explicit SlotTimers(std::uint32_t slots) : place_(slots, none) { heap_.reserve(slots); }
+  explicit SlotTimers(std::uint32_t slots) : heap_(slots), place_(slots, none) {}
 
   // The slot whose timer expires first, and when; `none` and `never` if no timer is running.
-  std::uint32_t first() const { return heap_.empty() ? none : heap_.front().slot; }
-  Time first_expiry() const { return heap_.empty() ? never : heap_.front().expiry; }
+  std::uint32_t first() const { return running_ == 0 ? none : heap_.front().slot; }
+  Time first_expiry() const { return running_ == 0 ? never : heap_.front().expiry; }
 
   // The timer of `slot` is not running.
-  void start(std::uint32_t slot, Time expiry);
+  void start(std::uint32_t slot, Time expiry) { rise(running_++, {expiry, slot}); }
   // The timer of `slot` is running.
   void stop(std::uint32_t slot);
 
@@ -33,12 +33,16 @@ class SlotTimers {
     Time expiry{};
     std::uint32_t slot = none;
   };
-  void put(std::uint32_t place, const Timer& timer);
+  void put(std::uint32_t place, const Timer& timer) {
+    heap_[place] = timer;
+    place_[timer.slot] = place;
+  }
   void rise(std::uint32_t place, Timer timer);
   void sink(std::uint32_t place, Timer timer);
 
-  std::vector<Timer> heap_;           // never grows beyond its initial capacity
+  std::vector<Timer> heap_;           // the first `running_` of them
   std::vector<std::uint32_t> place_;  // of each slot in the heap
+  std::uint32_t running_ = 0;
 };
 
 }  // namespace tributary::canary
