@@ -37,6 +37,7 @@ Core::Core(const CoreSetup& setup, const control::DaemonConfig& config, const De
         section, switching::CoreShare{setup.core, setup.cores}, pool_, (*setup.gauges)[s]);
     share.deadline = share.logical->deadline();
   }
+  departing_.reserve(setup.topology->ports.size());
 }
 
 Core::~Core() = default;
@@ -85,6 +86,7 @@ bool Core::round(Time now) {
   worked |= receiving_ && !handover_.congested() && receive_from_devices(now);
   worked |= receive_from_cores(now);
   worked |= run_switches(now);
+  depart(now);
   worked |= run_ports(now);
   handover_.flush(refused_);
   account_refused();
@@ -116,7 +118,7 @@ bool Core::receive_from_cores(Time now) {
         break;
       case HandoverKind::depart:
         // Even if another core is to send by now: the cores learn that one after the other.
-        ports_.find(index_of(tag))->enqueue(std::move(packet), now);
+        departing_.push(index_of(tag), std::move(packet));
         break;
       case HandoverKind::arrive:
         arrive(*ports_.find(index_of(tag)), std::move(packet), now);
@@ -192,10 +194,9 @@ void Core::deliver(std::uint32_t switch_index) {
 
 void Core::settle(Share& share, Time now) {
   const auto switch_index = static_cast<std::uint32_t>(&share - shares_.data());
-  while (auto packet = output_.departures.pop()) {
-    const auto number = setup_.topology->number(switch_index, packet->egress);
-    depart(number, std::move(packet), now);
-  }
+  output_.departures.drain([&](std::uint32_t port, PacketList run) {
+    route(setup_.topology->number(switch_index, static_cast<PortIndex>(port)), std::move(run));
+  });
   if (!output_.table_updates.empty()) {
     send_table_updates(switch_index);
   }
@@ -230,13 +231,22 @@ void Core::send_table_updates(std::uint32_t switch_index) {
   }
 }
 
-void Core::depart(std::uint32_t number, PacketPtr packet, Time now) {
+// Departures of a switch go to the queue of this core, or to the core that sends for the port.
+void Core::route(std::uint32_t number, PacketList run) {
   const auto sender = ports_.sender(number);
   if (sender == setup_.core) {
-    ports_.find(number)->enqueue(std::move(packet), now);
-  } else {
+    departing_.append(number, std::move(run));
+    return;
+  }
+  while (auto packet = run.pop()) {
     hand_over(std::move(packet), sender, handover_tag(HandoverKind::depart, number));
   }
+}
+
+void Core::depart(Time now) {
+  departing_.drain([&](std::uint32_t number, PacketList run) {
+    ports_.find(number)->depart(std::move(run), now);
+  });
 }
 
 // What left the queue of one end arrives at the other.

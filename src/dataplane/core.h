@@ -64,7 +64,8 @@ class Core {
   void deliver(std::uint32_t switch_index);
   void settle(Share& share, Time now);
   void send_table_updates(std::uint32_t switch_index);
-  void depart(std::uint32_t number, PacketPtr packet, Time now);
+  void route(std::uint32_t number, PacketList run);
+  void depart(Time now);
   void cross_link(const HomePort& home, Time now);
   void hand_over(PacketPtr packet, unsigned to, std::uint64_t tag);
   void account_refused();
@@ -79,9 +80,10 @@ class Core {
   HomePorts ports_;
   std::vector<Share> shares_;  // by switch
   switching::Output output_;
-  PacketList ready_;     // for deliver(): has arrived
-  PacketList crossing_;  // for cross_link(): has left one end
-  PacketList refused_;   // by a full hand-over ring
+  PacketRuns departing_;  // by port number: for the queues of this core
+  PacketList ready_;      // for deliver(): has arrived
+  PacketList crossing_;   // for cross_link(): has left one end
+  PacketList refused_;    // by a full hand-over ring
   bool receiving_ = true;
   std::atomic<bool> stop_{false};
   control::CoreStatus status_;

@@ -20,7 +20,7 @@ namespace tributary::dataplane {
 // What the core that takes a handed-over packet does with it.
 enum class HandoverKind : std::uint32_t {
   receive,  // it owns the block: Switch::receive on switch `index`
-  depart,   // it owns the egress port: Port::enqueue on port `index`
+  depart,   // it sends for the egress port: HomePort::depart on port `index`
   arrive,   // it owns the far end of an internal link: Port::arrive on port `index`
   learn,    // Switch::learn on switch `index`
 };

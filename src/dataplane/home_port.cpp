@@ -3,6 +3,20 @@
 
 namespace tributary::dataplane {
 
+void HomePort::depart(PacketList run, Time now) {
+  while (auto packet = run.pop()) {
+    enqueue(std::move(packet), now);
+  }
+  deadline_ = Time{};  // the core sends in this round, and finds the next one
+}
+
+void HomePort::enqueue(PacketPtr packet, Time now) {
+  port_.enqueue(std::move(packet), now);
+  if (takes() && port_.queue_packets() >= DeviceQueue::burst) {
+    transmit(now);  // while it is in the cache; a device that is full is not asked per packet
+  }
+}
+
 bool HomePort::send(Time now, PacketList& crossing) {
   bool sent = false;
   if (device_ != nullptr) {

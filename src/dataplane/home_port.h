@@ -64,15 +64,8 @@ class HomePort {
   // Nothing comes from the device any more.
   void end_receiving() { port_.hear(never - std::chrono::seconds(1)); }
 
-  // A departure of the switch.
-  void enqueue(PacketPtr packet, Time now) {
-    port_.enqueue(std::move(packet), now);
-    const bool takes = device_ != nullptr && !device_->waiting();
-    if (takes && port_.queue_packets() >= DeviceQueue::burst) {
-      transmit(now);  // while it is in the cache; a device that is full is not asked per packet
-    }
-    deadline_ = Time{};  // the core sends in this round, and finds the next one
-  }
+  // Departures of the switch.
+  void depart(PacketList run, Time now);
   // Sends what may go: to the device, or, at an end of an internal link, to `crossing`, which is
   // empty. False if nothing went.
   bool send(Time now, PacketList& crossing);
@@ -93,7 +86,9 @@ class HomePort {
     port_.arrive(std::move(frames), now, ready);
     refresh_deadline();  // one may be delayed
   }
+  void enqueue(PacketPtr packet, Time now);
   bool transmit(Time now);
+  bool takes() const { return device_ != nullptr && !device_->waiting(); }
   bool waiting() const { return device_ != nullptr && device_->waiting(); }
   void refresh_deadline() { deadline_ = port_.deadline(); }
 

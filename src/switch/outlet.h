@@ -28,6 +28,7 @@ class Outlet {
 
   void bind(Output* out) {
     out_ = out;
+    out->departures.reserve(interfaces_.count());
     // What an earlier call of the same round has sent is in no queue yet.
     if (out->departures.empty()) {
       queues_.begin_burst();
@@ -52,7 +53,7 @@ class Outlet {
     ++(account == Account::received ? ledger_.forwarded : ledger_.sent);
     packet->egress = port;
     queues_.add(port, packet->frame_bytes());
-    out_->departures.push(std::move(packet));
+    out_->departures.push(port, std::move(packet));
   }
   void drop(PacketPtr packet, DropReason reason, Account account);
   void absorb(PacketPtr packet);

@@ -14,6 +14,7 @@
 #include "packet/fate.h"
 #include "packet/list.h"
 #include "packet/pool.h"
+#include "packet/runs.h"
 #include "switch/config.h"
 
 namespace tributary::switching {
@@ -32,9 +33,9 @@ struct CoreShare {
 };
 
 struct Output {
-  // Complete frames, Packet::egress set, for that port's Port::enqueue(). The account of a packet
-  // is settled (forwarded or sent) when it is put here.
-  PacketList departures;
+  // Complete frames by the port that they leave by, which is also Packet::egress. The account of a
+  // packet is settled (forwarded or sent) when it is put here.
+  PacketRuns departures;
   // Copies of frames that taught this core something (FDB, ARP), for learn() on the other cores.
   // Empty if there is one core only.
   PacketList table_updates;

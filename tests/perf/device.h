@@ -17,7 +17,9 @@ class Device {
 
   Device(const switching::SwitchConfig& config, std::size_t packets,
          switching::CoreShare share = {})
-      : pool_(packets, frame_bytes_max), switch_(config, share, pool_) {}
+      : pool_(packets, frame_bytes_max), switch_(config, share, pool_) {
+    out_.departures.reserve(config.ports.size());
+  }
 
   PacketPool& pool() { return pool_; }
   const switching::Switch& logical() const { return switch_; }

@@ -75,11 +75,13 @@ class SwitchBench {
       table_updates.push_back(std::move(update));
     }
     std::vector<PacketPtr> packets;
-    while (auto packet = out.departures.pop()) {
-      EXPECT_NE(packet->egress, no_port);
-      EXPECT_TRUE(make_whole(*packet));
-      packets.push_back(std::move(packet));
-    }
+    out.departures.drain([&](std::uint32_t port, PacketList run) {
+      while (auto packet = run.pop()) {
+        EXPECT_EQ(packet->egress, port);
+        EXPECT_TRUE(make_whole(*packet));
+        packets.push_back(std::move(packet));
+      }
+    });
     return packets;
   }
 

@@ -187,9 +187,12 @@ class SwitchStorm {
   }
 
   void settle(switching::Output out) {
-    while (const auto packet = out.departures.pop()) {
-      check(packet->egress < ports && packet->length >= sizeof(wire::EthernetHeader));
-    }
+    out.departures.drain([](std::uint32_t egress, PacketList run) {
+      check(egress < ports);
+      while (const auto packet = run.pop()) {
+        check(packet->egress == egress && packet->length >= sizeof(wire::EthernetHeader));
+      }
+    });
     table_updates_ = std::move(out.table_updates);
   }
 

@@ -168,11 +168,12 @@ class SwitchNetwork {
     if (switch_.deadline() <= now_) {
       switch_.expire(now_, output);
     }
-    while (auto departure = output.departures.pop()) {
-      const auto egress = departure->egress;
-      make_whole(*departure);
-      back[egress].push(std::move(departure));
-    }
+    output.departures.drain([&](std::uint32_t egress, PacketList run) {
+      while (auto departure = run.pop()) {
+        make_whole(*departure);
+        back[egress].push(std::move(departure));
+      }
+    });
   }
   const switching::Switch& device() const { return switch_; }
 

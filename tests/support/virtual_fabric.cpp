@@ -382,10 +382,12 @@ void VirtualFabric::switch_burst(SwitchNode& node, PacketList ready) {
 }
 
 void VirtualFabric::absorb_output(SwitchNode& node, unsigned core, switching::Output& output) {
-  while (auto packet = output.departures.pop()) {
-    make_whole(*packet);
-    node.ports[packet->egress].enqueue(std::move(packet), now_);
-  }
+  output.departures.drain([&](std::uint32_t egress, PacketList run) {
+    while (auto packet = run.pop()) {
+      make_whole(*packet);
+      node.ports[egress].enqueue(std::move(packet), now_);
+    }
+  });
   while (auto control = output.controls.pop()) {
     node.ports[control->ingress].obey(*control, now_);
   }

@@ -83,9 +83,9 @@ TEST_F(HomePortsTest, EachCoreHasItsQueuesAndTheLinksThatAreDealtToIt) {
 TEST_F(HomePortsTest, TheFirstQueueAloneWritesTheGauge) {
   auto first = of_core(0);
   auto second = of_core(1);
-  second.find(host)->enqueue(frame(), now);
+  second.find(host)->depart(PacketList(frame()), now);
   EXPECT_EQ(gauges[0][0].bytes, 0u);
-  first.find(host)->enqueue(frame(), now);
+  first.find(host)->depart(PacketList(frame()), now);
   EXPECT_EQ(gauges[0][0].bytes, 1000u);
 }
 
@@ -97,7 +97,7 @@ TEST_F(HomePortsTest, AShapedPortIsSentForByOneCore) {
   ports.reconfigure(config);
   EXPECT_EQ(ports.sender(host), 0u);
   for (int i = 0; i < 30; ++i) {
-    ports.find(host)->enqueue(frame(), now);
+    ports.find(host)->depart(PacketList(frame()), now);
   }
   PacketList sent;
   ports.find(host)->send(now, sent);
@@ -109,7 +109,7 @@ TEST_F(HomePortsTest, WhatIsSentMakesThePortDueAtOnce) {
   EXPECT_TRUE(ports.idle());
   EXPECT_EQ(ports.deadline(), never);
   auto& end = *ports.find(up);
-  end.enqueue(frame(), now);
+  end.depart(PacketList(frame()), now);
   EXPECT_TRUE(end.due(now));
   EXPECT_FALSE(ports.idle());
   PacketList crossing;
@@ -127,7 +127,7 @@ TEST_F(HomePortsTest, WhatIsShapedWaitsForItsDeadline) {
   auto& end = *ports.find(up);
   PacketList crossing;
   for (int i = 0; i < 30; ++i) {
-    end.enqueue(frame(), now);
+    end.depart(PacketList(frame()), now);
   }
   end.send(now, crossing);
   EXPECT_LT(crossing.size(), 30u);
@@ -162,7 +162,7 @@ TEST_F(HomePortsTest, ADelayedArrivalMakesThePortDueWhenItsTimeHasCome) {
 TEST_F(HomePortsTest, APortWithoutALinkSendsNothing) {
   auto ports = of_core(0);
   ports.set_up(up, false);
-  ports.find(up)->enqueue(frame(), now);
+  ports.find(up)->depart(PacketList(frame()), now);
   PacketList crossing;
   EXPECT_FALSE(ports.find(up)->send(now, crossing));
   EXPECT_EQ(ports.find(up)->port().counters().link_down_dropped, 1u);

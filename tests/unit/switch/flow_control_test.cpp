@@ -151,10 +151,11 @@ class Node {
     }
     Output output;
     switch_->receive(std::move(ready), now, output);
-    while (auto frame = output.departures.pop()) {
-      const auto egress = frame->egress;
-      ports_[egress].enqueue(std::move(frame), now);
-    }
+    output.departures.drain([&](std::uint32_t egress, PacketList run) {
+      while (auto frame = run.pop()) {
+        ports_[egress].enqueue(std::move(frame), now);
+      }
+    });
     while (const auto frame = output.controls.pop()) {
       ports_[frame->ingress].obey(*frame, now);
     }
