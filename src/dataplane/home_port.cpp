@@ -4,10 +4,25 @@
 namespace tributary::dataplane {
 
 void HomePort::depart(PacketList run, Time now) {
+  pass(run, now);
+  if (run.empty()) {
+    return;
+  }
   while (auto packet = run.pop()) {
     enqueue(std::move(packet), now);
   }
   deadline_ = Time{};  // the core sends in this round, and finds the next one
+}
+
+// Straight to the device, burst after burst, as long as it takes all and nothing would wait.
+void HomePort::pass(PacketList& run, Time now) {
+  while (takes()) {
+    auto passing = port_.pass(run, device_->room());
+    if (passing.empty()) {
+      return;
+    }
+    device_->transmit(passing, now);
+  }
 }
 
 void HomePort::enqueue(PacketPtr packet, Time now) {

@@ -86,6 +86,7 @@ class HomePort {
     port_.arrive(std::move(frames), now, ready);
     refresh_deadline();  // one may be delayed
   }
+  void pass(PacketList& run, Time now);
   void enqueue(PacketPtr packet, Time now);
   bool transmit(Time now);
   bool takes() const { return device_ != nullptr && !device_->waiting(); }

@@ -100,6 +100,24 @@ bool EgressQueue::is_network_control(const Packet& frame) {
          ip->tos >> 2 == network_control;
 }
 
+std::uint64_t EgressQueue::passing_bytes(const PacketList& run, std::size_t max) const {
+  if (gate_ != nullptr || config_.rate_bps > 0 || !waiting_.empty()) {
+    return 0;
+  }
+  std::uint64_t bytes = 0;
+  std::size_t count = 0;
+  for (const auto* frame = run.front(); frame != nullptr && count < max; frame = frame->next) {
+    if (is_urgent(*frame)) {
+      return 0;
+    }
+    bytes += frame->frame_bytes();
+    ++count;
+  }
+  const bool marks =
+      config_.ecn_threshold_packets > 0 && count > config_.ecn_threshold_packets + std::size_t{1};
+  return marks || count > buffers_max_ || bytes > config_.capacity_bytes ? 0 : bytes;
+}
+
 void EgressQueue::put_first(PacketPtr packet, Time now) {
   bytes_ += packet->length;
   packet->queued_at = now;

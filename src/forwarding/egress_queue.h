@@ -35,8 +35,7 @@ class EgressQueue {
   // Puts flow control in force, or takes it off where the plan has none; what waits stays.
   void guard(std::span<PortBuffer> buffers, PortIndex port, const FlowPlan& plan);
   void enqueue(PacketPtr&& packet, Time now) {
-    // Only the switch's own words: the class of what hosts send is their own claim.
-    if (packet->ingress == no_port && is_network_control(*packet)) {
+    if (is_urgent(*packet)) {
       put_first(std::move(packet), now);
       return;
     }
@@ -57,6 +56,10 @@ class EgressQueue {
     packet->queued_at = now;
     waiting_.push(std::move(packet));
   }
+  // The bytes of the first `max` frames of `run`, if they would go through the queue without a
+  // wait: nothing shapes, stops or marks them, none is dropped, and none goes before the others. 0
+  // otherwise.
+  std::uint64_t passing_bytes(const PacketList& run, std::size_t max) const;
   // Appends up to `max` frames that may go now.
   void dequeue(Time now, PacketList& out, std::size_t max) {
     if (gate_ != nullptr) [[unlikely]] {
@@ -102,6 +105,10 @@ class EgressQueue {
   static constexpr Duration unheard_max = std::chrono::milliseconds(1);
 
   static bool is_network_control(const Packet& frame);
+  // Only the switch's own words: the class of what hosts send is their own claim.
+  static bool is_urgent(const Packet& frame) {
+    return frame.ingress == no_port && is_network_control(frame);
+  }
   void put_first(PacketPtr packet, Time now);
   void enqueue_guarded(PacketPtr packet, Time now);
   void mark(Packet& packet);

@@ -31,6 +31,19 @@ void Port::enqueue_all(PacketList frames, Time now) {
   }
 }
 
+PacketList Port::pass(PacketList& run, std::size_t max) {
+  const bool is_open = up_ && !impair_out_.active();
+  const auto bytes = is_open ? queue_.passing_bytes(run, max) : 0;
+  if (bytes == 0) {
+    return {};
+  }
+  auto passing = run.take(max);
+  counters_.tx_offered += passing.size();
+  counters_.tx_packets += passing.size();
+  counters_.tx_bytes += bytes;
+  return passing;
+}
+
 void Port::poll_arrivals(Time now, PacketList& ready) {
   if (impair_in_.active()) {
     impair_in_.poll(now, ready);

@@ -60,6 +60,9 @@ class Port {
     }
     publish_bytes();
   }
+  // Takes from `run` up to `max` departures that need not wait, and counts them as if they had been
+  // in the queue. All of them or none: then enqueue() is to have them, one by one.
+  PacketList pass(PacketList& run, std::size_t max);
   // Appends to `out` up to `max` frames that the shaper and the neighbour let go. Where the switch
   // has flow control it is to be called in every round, deadline or not: there may be something to
   // say to the neighbour.

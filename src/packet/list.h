@@ -51,6 +51,18 @@ class PacketList {
     return PacketPtr(first);
   }
 
+  // The first `count` packets, or all.
+  PacketList take(std::size_t count) noexcept {
+    if (size_ <= count) {
+      return std::move(*this);
+    }
+    PacketList taken;
+    while (taken.size_ < count) {
+      taken.push(pop());
+    }
+    return taken;
+  }
+
   void append(PacketList&& other) noexcept {
     if (other.head_ == nullptr) {
       return;

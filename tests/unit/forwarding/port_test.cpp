@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "forwarding/port.h"
 
+#include <vector>
+
 #include <gtest/gtest.h>
 
+#include "forwarding/flow_plan.h"
 #include "support/frames.h"
 
 namespace tributary::forwarding {
@@ -50,6 +53,98 @@ TEST_F(PortTest, CountsBothDirections) {
   EXPECT_EQ(counters.tx_packets, 1u);
   EXPECT_EQ(counters.tx_bytes, 142u);
   EXPECT_EQ(counters.rx_unfinished_checksums, 0u);
+}
+
+// Whether so many frames may pass.
+class PassTest : public PortTest {
+ protected:
+  std::size_t pass(Port& port, std::size_t frames, std::size_t max = 32) {
+    PacketList run;
+    for (std::size_t i = 0; i < frames; ++i) {
+      run.push(frame());
+    }
+    const auto passed = port.pass(run, max).size();
+    EXPECT_EQ(passed + run.size(), frames);
+    return passed;
+  }
+
+  PortConfig config_;
+};
+
+TEST_F(PassTest, AnIdlePortCountsWhatPassesAsSent) {
+  QueueGauge gauge;
+  Port port(config_, &gauge);
+  EXPECT_EQ(pass(port, 40), 32u);
+  EXPECT_EQ(pass(port, 1), 1u);
+  EXPECT_EQ(pass(port, 3, 0), 0u) << "the device has no room";
+  EXPECT_EQ(pass(port, 0), 0u);
+  EXPECT_EQ(port.deadline(), never);
+  EXPECT_EQ(gauge.bytes, 0u);
+  EXPECT_EQ(port.counters().tx_offered, 33u);
+  EXPECT_EQ(port.counters().tx_packets, 33u);
+  EXPECT_EQ(port.counters().tx_bytes, 33 * 142u);
+}
+
+TEST_F(PassTest, NothingOvertakesWhatWaits) {
+  Port port(config_);
+  port.enqueue(frame(), start);
+  EXPECT_EQ(pass(port, 3), 0u);
+  PacketList out;
+  port.dequeue(start, out, 32);
+  EXPECT_EQ(pass(port, 3), 3u);
+}
+
+TEST_F(PassTest, WhatMayWaitOrBeLostDoesNotPass) {
+  config_.queue.rate_bps = 1'000'000'000;
+  Port shaped(config_);
+  EXPECT_EQ(pass(shaped, 1), 0u);
+  config_ = {};
+  config_.impair_out.delay = 1ms;
+  Port impaired(config_);
+  EXPECT_EQ(pass(impaired, 1), 0u);
+  config_ = {};
+  Port down(config_);
+  down.set_up(false);
+  EXPECT_EQ(pass(down, 1), 0u);
+  EXPECT_EQ(down.counters().tx_offered, 0u);
+}
+
+TEST_F(PassTest, ARunThatDoesNotFitTheQueueDoesNotPass) {
+  config_.queue.capacity_bytes = 3 * 142;
+  Port port(config_);
+  EXPECT_EQ(pass(port, 3), 3u);
+  EXPECT_EQ(pass(port, 4), 0u);
+}
+
+TEST_F(PassTest, ARunOfWhichFramesWouldBeMarkedDoesNotPass) {
+  config_.queue.ecn_threshold_packets = 4;
+  Port port(config_);
+  EXPECT_EQ(pass(port, 5), 5u);
+  EXPECT_EQ(pass(port, 6), 0u);
+}
+
+TEST_F(PassTest, ARunIsNotToDelayWhatKeepsTheNetworkRunning) {
+  Port port(config_);
+  PacketList run(frame());
+  auto urgent = test::make_udp(pool_, ends, 1, 3784, 24);
+  test::ip_of(*urgent).tos = 48 << 2;
+  run.push(std::move(urgent));
+  ASSERT_TRUE(port.pass(run, 32).empty());
+  PacketList out;
+  while (auto packet = run.pop()) {
+    port.enqueue(std::move(packet), start);
+  }
+  port.dequeue(start, out, 32);
+  EXPECT_EQ(test::ip_of(*out.pop()).tos, 48 << 2);
+}
+
+TEST_F(PassTest, NothingPassesAPortWithFlowControl) {
+  config_.flow.mode = FlowControl::pause;
+  const auto plan = plan_flow_control(std::vector{config_});
+  std::vector<PortBuffer> buffers(1);
+  Port port(config_);
+  port.control_flow({buffers, 0, nullptr}, config_, plan);
+  EXPECT_EQ(pass(port, 1), 0u);
 }
 
 TEST_F(PortTest, NoticesUnfinishedChecksums) {

@@ -30,6 +30,21 @@ class PacketListTest : public testing::Test {
   HeapPacketPool pool_{16, 64};
 };
 
+TEST_F(PacketListTest, take_parts_a_list_in_order) {
+  auto list = numbers(1, 5);
+  auto taken = list.take(2);
+  EXPECT_EQ(taken.size(), 2U);
+  EXPECT_EQ(pop_number(taken), 1U);
+  EXPECT_EQ(pop_number(taken), 2U);
+  EXPECT_TRUE(list.take(0).empty());
+  taken = list.take(9);
+  EXPECT_TRUE(list.empty());
+  EXPECT_EQ(taken.size(), 3U);
+  EXPECT_EQ(pop_number(taken), 3U);
+  list.push(numbered(6));
+  EXPECT_EQ(list.size(), 1U);
+}
+
 TEST_F(PacketListTest, first_in_first_out) {
   auto list = numbers(1, 3);
   EXPECT_EQ(list.size(), 3U);

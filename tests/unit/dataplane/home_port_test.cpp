@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "dataplane/home_port.h"
+
+#include <gtest/gtest.h>
+
+#include "fake_device.h"
+
+namespace tributary::dataplane {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t burst = DeviceQueue::burst;
+
+// A port with a queue of a device.
+class HomePortTest : public ::testing::Test {
+ protected:
+  HomePortTest() { queue_.pause(false); }
+  ~HomePortTest() override {
+    device_.sent.clear();
+    EXPECT_EQ(pool_.outstanding(), 0u);
+  }
+
+  HomePort home(const forwarding::PortConfig& config = {}) {
+    return {forwarding::Port(config, &gauge_), place_, 0, true, &queue_};
+  }
+  PacketPtr frame(std::uint32_t bytes = 1000) {
+    auto packet = pool_.allocate();
+    packet->length = bytes;
+    packet->ingress = 1;
+    packet->driver_tag = made_++;
+    return packet;
+  }
+  PacketList frames(std::size_t count) {
+    PacketList run;
+    for (std::size_t i = 0; i < count; ++i) {
+      run.push(frame());
+    }
+    return run;
+  }
+  // All frames up to now, in order, and nothing else.
+  void expect_sent_in_order(std::size_t count) {
+    ASSERT_EQ(device_.sent.size(), count);
+    for (std::size_t i = 0; i < count; ++i) {
+      EXPECT_EQ(device_.sent[i]->driver_tag, i);
+    }
+  }
+
+  HeapMbufPool pool_{256};
+  FakeDevice device_;
+  DeviceQueue queue_{FakeDevice::port, 0, true};
+  PortPlace place_;
+  forwarding::QueueGauge gauge_;
+  std::uint64_t made_ = 0;
+  Time now_ = Time{} + 1s;
+};
+
+TEST_F(HomePortTest, ARunGoesStraightToAnIdleDeviceAndLeavesNothingToDo) {
+  auto port = home();
+  port.depart(frames(5), now_);
+  expect_sent_in_order(5);
+  EXPECT_EQ(device_.bursts, (std::vector<std::size_t>{5}));
+  EXPECT_TRUE(port.idle());
+  EXPECT_FALSE(port.due(now_));
+  const auto counters = port.port().counters();
+  EXPECT_EQ(counters.tx_offered, 5u);
+  EXPECT_EQ(counters.tx_packets, 5u);
+  EXPECT_EQ(counters.tx_bytes, 5000u);
+}
+
+TEST_F(HomePortTest, ALongRunGoesBurstByBurst) {
+  auto port = home();
+  port.depart(frames(2 * burst + 3), now_);
+  expect_sent_in_order(2 * burst + 3);
+  EXPECT_EQ(device_.bursts, (std::vector<std::size_t>{burst, burst, 3}));
+}
+
+TEST_F(HomePortTest, WhatTheDeviceDoesNotTakeGoesFirstLater) {
+  auto port = home();
+  device_.takes = 10;
+  port.depart(frames(2 * burst), now_);
+  expect_sent_in_order(10);
+  EXPECT_EQ(port.port().queue_packets(), burst) << "the device was not asked again";
+  EXPECT_EQ(gauge_.bytes, burst * 1000u);
+  EXPECT_TRUE(port.due(now_));
+  port.depart(frames(1), now_);
+  expect_sent_in_order(10);
+  device_.takes = SIZE_MAX;
+  PacketList none;
+  while (port.due(now_)) {
+    port.send(now_, none);
+  }
+  expect_sent_in_order(2 * burst + 1);
+  EXPECT_EQ(port.port().counters().tx_packets, 2 * burst + 1);
+  EXPECT_EQ(gauge_.bytes, 0u);
+}
+
+TEST_F(HomePortTest, WhatDoesNotFitTheQueueIsDropped) {
+  forwarding::PortConfig config;
+  config.queue.capacity_bytes = 3500;
+  auto port = home(config);
+  port.depart(frames(5), now_);
+  PacketList none;
+  port.send(now_, none);
+  expect_sent_in_order(3);
+  EXPECT_EQ(port.port().counters().queue_tail_dropped, 2u);
+}
+
+TEST_F(HomePortTest, AShapedRunWaitsForTheLine) {
+  forwarding::PortConfig config;
+  config.queue.rate_bps = 8'000'000;  // one frame in a millisecond
+  auto port = home(config);
+  port.depart(frames(30), now_);
+  PacketList none;
+  port.send(now_, none);
+  EXPECT_LT(device_.sent.size(), 30u);
+  EXPECT_GT(port.deadline(), now_);
+}
+
+TEST_F(HomePortTest, AQueueThatIsPausedSendsNothing) {
+  auto port = home();
+  queue_.pause(true);
+  port.depart(frames(5), now_);
+  EXPECT_TRUE(device_.sent.empty());
+  EXPECT_EQ(port.port().queue_packets(), 5u);
+}
+
+TEST_F(HomePortTest, ABurstFromTheDeviceBelongsToThePoolOfItsCore) {
+  auto port = home();
+  HeapMbufPool other(0);
+  for (std::size_t i = 0; i < 3; ++i) {
+    device_.arriving.push_back(frame());
+    device_.arriving.back()->noted = 1;
+  }
+  place_.port = 7;
+  PacketList ready;
+  EXPECT_TRUE(port.receive(other, now_, ready));
+  ASSERT_EQ(ready.size(), 3u);
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    const auto packet = ready.pop();
+    EXPECT_EQ(packet->driver_tag, i);
+    EXPECT_EQ(packet->ingress, 7);
+    EXPECT_EQ(packet->egress, no_port);
+    EXPECT_EQ(packet->noted, 0);
+    EXPECT_EQ(packet->length, 1000u);
+    EXPECT_EQ(packet->pool, &other);
+    packet->pool = &pool_;
+  }
+  EXPECT_FALSE(port.receive(other, now_, ready));
+  EXPECT_EQ(port.port().counters().rx_packets, 3u);
+  EXPECT_EQ(port.port().counters().rx_bytes, 3000u);
+}
+
+}  // namespace
+}  // namespace tributary::dataplane
