@@ -91,7 +91,6 @@ std::size_t MbufPool::fetch(Packet** out, std::size_t count) {
   }
   for (std::size_t i = 0; i < count; ++i) {
     out[i] = packet_of(static_cast<rte_mbuf*>(objects[i]));
-    out[i]->pool = this;
   }
   return count;
 }

@@ -18,7 +18,7 @@ inline constexpr PortIndex no_port = 0xffff;
 
 // A frame in one contiguous buffer, and its metadata. Trivial on purpose: the data plane places it
 // in the private area of an mbuf, so that turning one into the other is pointer arithmetic.
-// Ownership is always a PacketPtr (or the intrusive list of a pool or queue, through `next`).
+// Ownership is always a PacketPtr, the stock of a pool, or an intrusive list, through `next`.
 //
 // Multicast is by reference: the end of a frame that leaves may be the bytes of another packet, its
 // `body`, which several such frames share and nobody changes any more. Only what leaves a switch
@@ -26,7 +26,7 @@ inline constexpr PortIndex no_port = 0xffff;
 struct Packet {
   PacketPool* pool;          // where the packet returns to; of the core that holds it
   std::byte* buffer;         // storage, `capacity` bytes
-  Packet* next;              // link of the pool or queue that owns the packet
+  Packet* next;              // link of the list that owns the packet; null in none
   Packet* body;              // whose bytes follow these, shared with other frames; or null
   std::uint32_t capacity;    // bytes of storage
   std::uint16_t offset;      // where the frame starts in `buffer`: the headroom

@@ -2,33 +2,20 @@
 #include "packet/pool.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 namespace tributary {
 
 // A batch from the store; false if it is exhausted.
 bool PacketPool::restock() {
-  std::array<Packet*, batch> fetched;
-  const auto count = fetch(fetched.data(), fetched.size());
-  for (std::size_t i = 0; i < count; ++i) {
-    release(fetched[i]);
-  }
-  return count > 0;
+  free_count_ = fetch(free_.data(), batch);
+  return free_count_ > 0;
 }
 
+// Those that were released last: the store hands out first what is still in the cache.
 void PacketPool::give_back(std::size_t count) noexcept {
-  std::array<Packet*, batch> returned;
-  while (count > 0 && free_ != nullptr) {
-    std::size_t taken = 0;
-    while (taken < returned.size() && taken < count && free_ != nullptr) {
-      returned[taken++] = free_;
-      free_ = free_->next;
-    }
-    free_count_ -= taken;
-    count -= taken;
-    store(returned.data(), taken);
-  }
+  free_count_ -= count;
+  store(&free_[free_count_], count);
 }
 
 bool make_whole(Packet& packet) noexcept {

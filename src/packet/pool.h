@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -12,8 +13,8 @@
 
 namespace tributary {
 
-// One core's stock of packets: a free list without locks, and a backing store that is asked once
-// per batch. Packets that change core are re-homed by setting Packet::pool.
+// One core's stock of packets: a stack without locks, and a backing store that is asked once per
+// batch. Packets that change core are re-homed by setting Packet::pool.
 class PacketPool {
  public:
   static constexpr std::size_t batch = 64;
@@ -25,13 +26,10 @@ class PacketPool {
 
   // An empty packet (length 0, default headroom, no ports), or null when the store is exhausted.
   PacketPtr allocate() {
-    if (free_ == nullptr && !restock()) {
+    if (free_count_ == 0 && !restock()) {
       return nullptr;
     }
-    Packet* packet = free_;
-    free_ = packet->next;
-    --free_count_;
-    packet->next = nullptr;
+    Packet* packet = free_[--free_count_];
     packet->pool = this;
     packet->offset = default_headroom;
     packet->l4_offset = 0;
@@ -81,9 +79,8 @@ class PacketPool {
     if (packet->body != nullptr) {
       let_go(*std::exchange(packet->body, nullptr));
     }
-    packet->next = free_;
-    free_ = packet;
-    if (++free_count_ >= 2 * batch) {
+    free_[free_count_++] = packet;
+    if (free_count_ == free_.size()) {
       give_back(batch);
     }
   }
@@ -92,19 +89,19 @@ class PacketPool {
   static constexpr std::uint16_t default_headroom = 128;
 
  protected:
-  // Fetches up to `count` packets from the store into `out`; returns how many came. Their buffer,
-  // capacity (no less than the default headroom) and pool are set.
+  // Fetches up to `count` packets from the store into `out`; returns how many came. Their buffer
+  // and capacity (no less than the default headroom) are set, and they have no body.
   virtual std::size_t fetch(Packet** out, std::size_t count) = 0;
   virtual void store(Packet** packets, std::size_t count) noexcept = 0;
 
-  // For destructors of derived pools: everything in the free list goes back to the store.
+  // For destructors of derived pools: everything that is free here goes back to the store.
   void give_back_all() noexcept { give_back(free_count_); }
 
  private:
   bool restock();
   void give_back(std::size_t count) noexcept;
 
-  Packet* free_ = nullptr;
+  std::array<Packet*, 2 * batch> free_{};
   std::size_t free_count_ = 0;
 };
 

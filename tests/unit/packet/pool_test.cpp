@@ -157,7 +157,18 @@ TEST(PacketPool, packets_return_to_the_pool_they_were_re_homed_to) {
   EXPECT_EQ(home.outstanding(), 0U);
 }
 
-// Far more releases than allocations through one free list: it must hand its surplus back.
+// What was used last is still in the cache.
+TEST(PacketPool, what_came_back_last_goes_out_first) {
+  HeapPacketPool pool(4, 64);
+  auto first = pool.allocate();
+  auto second = pool.allocate();
+  const auto* last = first.get();
+  second.reset();
+  first.reset();
+  EXPECT_EQ(pool.allocate().get(), last);
+}
+
+// Far more releases than allocations through one pool: it must hand its surplus back.
 TEST(PacketPool, long_use_keeps_the_count) {
   HeapPacketPool pool(500, 64);
   for (std::size_t round = 0; round < 100; ++round) {
