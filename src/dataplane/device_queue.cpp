@@ -23,6 +23,10 @@ std::size_t DeviceQueue::receive(PacketPool& pool, PortIndex ingress, PacketList
   }
   std::array<rte_mbuf*, burst> mbufs;
   const auto count = rte_eth_rx_burst(port_, queue_, mbufs.data(), burst);
+  // The driver has written the mbufs, but not what lies behind them.
+  for (std::uint16_t i = 0; i < count; ++i) {
+    __builtin_prefetch(packet_of(mbufs[i]), 1);
+  }
   for (std::uint16_t i = 0; i < count; ++i) {
     rte_mbuf* mbuf = mbufs[i];
     if (mbuf->nb_segs > 1 && rte_pktmbuf_linearize(mbuf) != 0) {

@@ -29,13 +29,15 @@ class Port {
   // Frames from the device; Packet::ingress is set by the caller. They go to `ready` at once, or
   // later through poll_arrivals(), or are lost. Counted before any impairment.
   void arrive(PacketList burst, Time now, PacketList& ready) {
+    std::uint64_t bytes = 0;
     for (const auto* frame = burst.front(); frame != nullptr; frame = frame->next) {
-      ++counters_.rx_packets;
-      counters_.rx_bytes += frame->length;
+      bytes += frame->length;
       if (from_kernel_ && has_unfinished_checksum(*frame)) {
         ++counters_.rx_unfinished_checksums;
       }
     }
+    counters_.rx_packets += burst.size();
+    counters_.rx_bytes += bytes;
     if (impair_in_.active()) {
       pass_in(std::move(burst), now, ready);
     } else {
