@@ -58,7 +58,7 @@ void Core::run() {
         pulse.store(true, std::memory_order_relaxed);
       }
     }
-    const Duration sleep = idle_.after_round(worked, now, earliest_deadline());
+    const Duration sleep = idle_.after_round(worked, now, worked ? never : earliest_deadline());
     if (sleep > Duration::zero()) {
       if (sleep >= quiet_after) {
         pulse.store(false, std::memory_order_relaxed);
@@ -138,19 +138,18 @@ bool Core::run_switches(Time now) {
   bool worked = false;
   for (auto& share : shares_) {
     const bool packets = !share.inbox.empty();
-    const bool due = share.deadline <= now;
-    if (!packets && !due) {
-      continue;
-    }
     if (packets) {
       share.logical->receive(std::move(share.inbox), now, output_);
+      share.deadline = share.logical->deadline();
     }
-    if (due || share.logical->deadline() <= now) {
+    if (share.deadline <= now) {
       share.logical->expire(now, output_);
+      share.deadline = share.logical->deadline();
+    } else if (!packets) {
+      continue;
     }
     worked |= packets || !output_.departures.empty();
     settle(share, now);
-    share.deadline = share.logical->deadline();
   }
   return worked;
 }
@@ -181,6 +180,10 @@ void Core::deliver(std::uint32_t switch_index) {
   auto& share = shares_[switch_index];
   if (setup_.cores == 1) {
     share.inbox.append(std::move(ready_));
+    return;
+  }
+  for (const auto* frame = ready_.front(); frame != nullptr; frame = frame->next) {
+    frame->prefetch();
   }
   while (auto packet = ready_.pop()) {
     const auto owner = share.owners.core_of(*packet, setup_.core);

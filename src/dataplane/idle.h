@@ -36,7 +36,7 @@ class IdleGovernor {
   explicit IdleGovernor(control::IdlePolicy policy) : policy_(policy) {}
 
   // `worked`: the round, which began at `now`, moved a packet. `deadline`: the earliest thing that
-  // is due on this core. Zero means: do not sleep.
+  // is due on this core; of no interest after work. Zero means: do not sleep.
   Duration after_round(bool worked, Time now, Time deadline);
 
  private:
