@@ -89,6 +89,25 @@ void declare_pcap(CLI::App& app, Raw& raw, Options& options) {
       ->capture_default_str();
 }
 
+void declare_feed(CLI::App& app, RawFeed& raw, FeedOptions& options) {
+  app.add_option("--config,-c", options.config,
+                 "of a switch, as tributaryd takes it; ports with pcap = { rx = ..., infinite = "
+                 "true } are fed")
+      ->required()
+      ->type_name("FILE");
+  app.add_option("--core", options.core, "CPU of the feeder; default: the last one that is free");
+  app.add_option("--descriptors", options.descriptors, "that each packet core receives by")
+      ->check(CLI::Range(64u, 16384u))
+      ->capture_default_str();
+  app.add_option("--warm-up", raw.warm_up, "not counted")->capture_default_str();
+  app.add_option("--duration", raw.duration, "as in 500ms, 10s, 5min")->capture_default_str();
+  app.add_option("--json", options.json, "write the results as JSON; - is standard output")
+      ->type_name("FILE");
+  app.add_option("--log-level", options.log_level, "of what the switch and DPDK say")
+      ->check(CLI::IsMember({"debug", "info", "warning", "error", "off"}))
+      ->capture_default_str();
+}
+
 struct Command {
   CLI::App* app = nullptr;
   Raw raw{};
@@ -149,22 +168,30 @@ Parsed parse(int argc, char** argv) {
   add_mode(Mode::ndr, "Search the highest rate without loss");
   add_mode(Mode::pdr, "Search the highest rate with little loss");
   add_mode(Mode::pcap, "Write traffic to a file, for a net_pcap port");
+  RawFeed raw_feed;
+  FeedOptions feed_options;
+  auto* feed = app.add_subcommand("feed", "Measure a switch that is fed from files without a copy");
+  declare_feed(*feed, raw_feed, feed_options);
   for (auto& command : commands) {
     declare(command);
   }
   try {
     app.parse(argc, argv);
+    if (feed->parsed()) {
+      interpret(raw_feed, feed_options);
+      return {std::nullopt, std::move(feed_options), 0};
+    }
     for (auto& command : commands) {
       if (command.app->parsed()) {
         interpret(command.raw, command.options);
-        return {std::move(command.options), 0};
+        return {std::move(command.options), std::nullopt, 0};
       }
     }
   } catch (const CLI::ParseError& error) {
     const int status = app.exit(error);
-    return {std::nullopt, status == 0 ? 0 : exit_usage};
+    return {std::nullopt, std::nullopt, status == 0 ? 0 : exit_usage};
   }
-  return {std::nullopt, exit_usage};
+  return {std::nullopt, std::nullopt, exit_usage};
 }
 
 }  // namespace tributary::pktgen

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "control/config.h"
+#include "feed_options.h"
 #include "traffic/kind.h"
 #include "traffic/session.h"
 
@@ -39,9 +40,11 @@ struct Options {
   traffic::Mode mode() const { return conditions.mode; }
 };
 
-// The options, or the exit code with which to end (after a message, or after --help).
+// The options of one command, or the exit code with which to end (after a message, or after
+// --help).
 struct Parsed {
   std::optional<Options> options;
+  std::optional<FeedOptions> feed;
   int exit_code = 0;
 };
 Parsed parse(int argc, char** argv);

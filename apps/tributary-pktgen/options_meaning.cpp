@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the command line means.
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <random>
 #include <set>
@@ -113,6 +114,17 @@ void draw_numbers(traffic::Conditions& conditions) {
 }
 
 }  // namespace
+
+void interpret(const RawFeed& raw, FeedOptions& options) {
+  options.warm_up = duration_of("--warm-up", raw.warm_up);
+  options.duration = duration_of("--duration", raw.duration);
+  if (options.duration <= Duration::zero()) {
+    refuse("--duration", "must not be 0");
+  }
+  if (!std::has_single_bit(options.descriptors)) {
+    refuse("--descriptors", "is a power of two, as in 512");
+  }
+}
 
 void interpret(const Raw& raw, Options& options) {
   const bool sends = options.mode() != Mode::pcap;

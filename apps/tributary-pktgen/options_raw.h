@@ -31,6 +31,15 @@ struct Raw {
   std::string gateway_mac;
 };
 
+// The same of the command `feed`.
+struct RawFeed {
+  std::string duration = "10s";
+  std::string warm_up = "1s";
+};
+
+// What it means, into `options`. Throws CLI::ValidationError, as below.
+void interpret(const RawFeed& raw, FeedOptions& options);
+
 // What all of it means, into `options`, whose mode and kind are set. Throws CLI::ValidationError.
 void interpret(const Raw& raw, Options& options);
 

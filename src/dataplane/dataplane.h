@@ -36,6 +36,8 @@ class Dataplane final : public control::Backend {
   bool shutdown_requested() const { return shutdown_requested_.load(); }
   // Stops receiving and waits until the queues are empty, for at most `bound`.
   void drain(std::chrono::milliseconds bound);
+  // Of all packet buffers.
+  rte_mempool* mempool() const { return store_->mempool(); }
 
   control::Queried<control::DaemonStatus> status() override;
   control::Queried<std::vector<control::SwitchStatus>> switches() override;

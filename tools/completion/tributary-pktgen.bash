@@ -5,7 +5,7 @@ _tributary_pktgen() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   local types="f32 f64 f16 bf16 i8 i16 i32 i64 all" operators="sum min max prod and or xor all"
   case $previous in
-    --file | --json | --csv) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    --file | --json | --csv | --config | -c) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     --type) mapfile -t COMPREPLY < <(compgen -W "$types" -- "$current"); return ;;
     --op) mapfile -t COMPREPLY < <(compgen -W "$operators" -- "$current"); return ;;
     --idle) mapfile -t COMPREPLY < <(compgen -W "adaptive poll" -- "$current"); return ;;

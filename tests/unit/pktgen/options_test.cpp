@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "options.h"
 
+#include <chrono>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -102,6 +103,22 @@ TEST(Options, TheHelpNamesEveryKindOfPort) {
   for (const std::string words : {"pcap-rx=", "infinite", "pcap-tx=", "memif="}) {
     EXPECT_NE(std::string(port_help).find(words), std::string::npos) << words;
   }
+}
+
+TEST(Options, AFeedHasAConfigurationAndATime) {
+  const auto parsed = parse_line({"feed", "--config", "s.toml", "--duration", "2s"});
+  ASSERT_TRUE(parsed.feed);
+  EXPECT_EQ(parsed.feed->config, "s.toml");
+  EXPECT_EQ(parsed.feed->duration, std::chrono::seconds(2));
+  EXPECT_EQ(parsed.feed->warm_up, std::chrono::seconds(1));
+  EXPECT_EQ(parse_line({"feed"}).exit_code, 2);
+  EXPECT_EQ(parse_line({"feed", "--config", "f", "--duration", "0s"}).exit_code, 2);
+}
+
+TEST(Options, DescriptorsOfAFeedAreAPowerOfTwo) {
+  EXPECT_TRUE(parse_line({"feed", "--config", "f", "--descriptors", "4096"}).feed);
+  EXPECT_EQ(parse_line({"feed", "--config", "f", "--descriptors", "500"}).exit_code, 2);
+  EXPECT_EQ(parse_line({"feed", "--config", "f", "--descriptors", "32"}).exit_code, 2);
 }
 
 }  // namespace

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "feed.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <deque>
+#include <memory>
+#include <pthread.h>
+#include <sched.h>
+#include <thread>
+#include <utility>
+
+#include "control/cores.h"
+#include "control/loader.h"
+#include "dataplane/dataplane.h"
+#include "dataplane/feed.h"
+#include "feed_plan.h"
+#include "feed_report.h"
+#include "frame_file.h"
+
+namespace tributary::pktgen {
+namespace {
+
+using Sources = std::deque<dataplane::FeedSource>;
+
+constexpr int exit_failed = 1;
+constexpr std::chrono::milliseconds tick{100};  // between two looks at links
+
+int fail(const std::string& message) {
+  std::fprintf(stderr, "tributary-pktgen: %s\n", message.c_str());
+  return exit_failed;
+}
+
+tl::expected<FeedPlan, std::string> load_plan(const FeedOptions& options) {
+  auto config = control::load_config(options.config);
+  if (!config) {
+    return tl::unexpected(control::to_string(config.error()));
+  }
+  std::vector<unsigned> cpus;
+  for (const auto& cpu : control::allowed_cpus()) {
+    cpus.push_back(cpu.number);
+  }
+  return plan_feed(std::move(*config), options, cpus);
+}
+
+tl::expected<Sources, std::string> read_sources(const FeedPlan& plan) {
+  Sources sources;
+  for (const auto& queue : plan.queues) {
+    auto frames = read_frames(queue.file, queue.frame_bytes_max);
+    if (!frames) {
+      return tl::unexpected(frames.error());
+    }
+    sources.push_back({queue.device, queue.queue, 0, std::move(*frames)});
+  }
+  return sources;
+}
+
+// Only the data plane knows which of its cores polls a queue.
+control::Outcome find_cpus(const FeedPlan& plan, dataplane::Dataplane& dataplane,
+                           Sources& sources) {
+  const auto ports = dataplane.ports();
+  if (!ports) {
+    return tl::unexpected(ports.error());
+  }
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const auto& queue = plan.queues[i];
+    for (const auto& port : *ports) {
+      if (port.switch_name == queue.switch_name && port.name == queue.port) {
+        sources[i].cpu = port.cpus.at(queue.queue);
+      }
+    }
+  }
+  return {};
+}
+
+double seconds_of(clockid_t clock) {
+  timespec now = {};
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+// A thread that feeds from its own CPU while it lives.
+class Feeder {
+ public:
+  Feeder(dataplane::Feed& feed, unsigned cpu) : thread_([this, &feed] { feed.run(stop_); }) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    pthread_setaffinity_np(thread_.native_handle(), sizeof(set), &set);
+    pthread_getcpuclockid(thread_.native_handle(), &clock_);
+  }
+  ~Feeder() {
+    stop_.store(true);
+    thread_.join();
+  }
+  Feeder(const Feeder&) = delete;
+  Feeder& operator=(const Feeder&) = delete;
+
+  // All CPU time of the process but the feeder's and the caller's is the packet cores'.
+  double cpu_seconds_of_others() const {
+    return seconds_of(CLOCK_PROCESS_CPUTIME_ID) - seconds_of(clock_) -
+           seconds_of(CLOCK_THREAD_CPUTIME_ID);
+  }
+
+ private:
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+  clockid_t clock_{};
+};
+
+tl::expected<FeedReading, std::string> read(dataplane::Dataplane& dataplane,
+                                            const dataplane::Feed& feed, const Feeder& feeder) {
+  FeedReading reading;
+  reading.seconds = seconds_of(CLOCK_MONOTONIC_RAW);
+  reading.feed = feed.counters();
+  reading.cpu_seconds = feeder.cpu_seconds_of_others();
+  auto engines = dataplane.engines();
+  auto switches = engines ? dataplane.switches() : tl::unexpected(engines.error());
+  auto ports = switches ? dataplane.ports() : tl::unexpected(switches.error());
+  auto daemon = ports ? dataplane.status() : tl::unexpected(ports.error());
+  if (!daemon) {
+    return tl::unexpected(daemon.error());
+  }
+  reading.engines = std::move(*engines);
+  reading.switches = std::move(*switches);
+  reading.ports = std::move(*ports);
+  reading.daemon = std::move(*daemon);
+  return reading;
+}
+
+void let_pass(dataplane::Dataplane& dataplane, Duration duration) {
+  const auto end = std::chrono::steady_clock::now() + duration;
+  for (auto now = end - duration; now < end; now = std::chrono::steady_clock::now()) {
+    std::this_thread::sleep_until(std::min(now + tick, end));
+    dataplane.poll_links();
+  }
+}
+
+tl::expected<FeedResult, std::string> measure(const FeedOptions& options,
+                                              dataplane::Dataplane& dataplane,
+                                              const dataplane::Feed& feed, const Feeder& feeder) {
+  let_pass(dataplane, options.warm_up);
+  const auto before = read(dataplane, feed, feeder);
+  let_pass(dataplane, options.duration);
+  const auto after = before ? read(dataplane, feed, feeder) : before;
+  if (!after) {
+    return tl::unexpected(after.error());
+  }
+  return gain(*before, *after);
+}
+
+tl::expected<FeedResult, std::string> run(const FeedOptions& options) {
+  const auto plan = load_plan(options);
+  if (!plan) {
+    return tl::unexpected(plan.error());
+  }
+  auto sources = read_sources(*plan);
+  if (!sources) {
+    return tl::unexpected(sources.error());
+  }
+  std::unique_ptr<dataplane::Feed> feed;  // outlives the devices
+  const auto dataplane = dataplane::Dataplane::open(plan->config, TRIBUTARY_VERSION);
+  if (!dataplane) {
+    return tl::unexpected(dataplane.error());
+  }
+  if (const auto found = find_cpus(*plan, **dataplane, *sources); !found) {
+    return tl::unexpected(found.error());
+  }
+  auto attached =
+      dataplane::Feed::attach(std::move(*sources), (*dataplane)->mempool(), options.descriptors);
+  if (!attached) {
+    return tl::unexpected(attached.error());
+  }
+  feed = std::move(*attached);
+  (*dataplane)->launch();
+  const Feeder feeder(*feed, plan->core);
+  return measure(options, **dataplane, *feed, feeder);
+}
+
+// False if it cannot be written.
+bool write(const std::string& name, const std::string& text) {
+  FILE* file = name == "-" ? stdout : std::fopen(name.c_str(), "w");
+  if (file == nullptr) {
+    return false;
+  }
+  const bool written = std::fputs(text.c_str(), file) >= 0 && std::fflush(file) == 0;
+  return (file == stdout || std::fclose(file) == 0) && written;
+}
+
+}  // namespace
+
+int feed(const FeedOptions& options) {
+  const auto result = run(options);
+  if (!result) {
+    return fail(result.error());
+  }
+  std::fputs(text_of(*result).c_str(), options.json == "-" ? stderr : stdout);
+  if (!options.json.empty() && !write(options.json, json_of(*result))) {
+    return fail("cannot write all of --json " + options.json);
+  }
+  return result->packets == 0 ? fail("the switch received nothing") : 0;
+}
+
+}  // namespace tributary::pktgen
