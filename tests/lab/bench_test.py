@@ -54,19 +54,23 @@ class Bench(unittest.TestCase):
         self.assert_nothing_left()
         feed = {sample["subject"]: sample["figures"] for sample in self.samples("feed")}
         arithmetic = support.BUILD / "tests" / "perf" / "arithmetic_bench"  # needs Google Benchmark
-        self.assertEqual(set(feed), {"tributaryd", "testpmd rxonly", "PANAMA", "NetReduce"} |
+        self.assertEqual(set(feed), {"tributaryd", "testpmd rxonly", "PANAMA", "NetReduce",
+                                     "no copy", "PANAMA, no copy", "NetReduce, no copy"} |
                          ({"CRCs and additions"} if arithmetic.exists() else set()))
         self.assertGreater(feed["testpmd rxonly"]["packets_per_second"], 0)
         # Seven of eight workers contribute, and the leader answers; one of seven begins the block.
-        ours = feed["tributaryd"]
-        self.assertAlmostEqual(ours["contributions_per_second"] / ours["packets_per_second"], 7 / 8,
-                               delta=0.02)
-        self.assertAlmostEqual(ours["share_joined"], 6 / 7, delta=0.02)
-        self.assertGreater(ours["cycles_per_packet"], 1)
-        # One result for all of eight workers.
-        self.assertAlmostEqual(feed["PANAMA"]["results_per_contribution"], 1 / 8, delta=0.02)
-        self.assertGreater(feed["PANAMA"]["cycles_per_contribution"], 1)
-        self.assertAlmostEqual(feed["NetReduce"]["results_per_contribution"], 1, delta=0.02)
+        for subject in ("tributaryd", "no copy"):
+            ours = feed[subject]
+            self.assertAlmostEqual(ours["contributions_per_second"] / ours["packets_per_second"],
+                                   7 / 8, delta=0.02)
+            self.assertAlmostEqual(ours["share_joined"], 6 / 7, delta=0.02)
+            self.assertGreater(ours["cycles_per_packet"], 1)
+        for fed in ("", ", no copy"):
+            # One result for all of eight workers.
+            panama, netreduce = feed[f"PANAMA{fed}"], feed[f"NetReduce{fed}"]
+            self.assertAlmostEqual(panama["results_per_contribution"], 1 / 8, delta=0.02)
+            self.assertGreater(panama["cycles_per_contribution"], 1)
+            self.assertAlmostEqual(netreduce["results_per_contribution"], 1, delta=0.02)
         memif = self.samples("memif")
         self.assertEqual(len(memif), 4 * 3)
         for sample in memif:

@@ -3,6 +3,7 @@
 
 import contextlib
 import itertools
+import pathlib
 
 from . import processes
 from .control import Control, listens
@@ -40,16 +41,22 @@ class Daemon:
                 for name in cores[0] if name.endswith("_total")}
 
 
+def configuration(setting: Setting, switch: str, cores: list[int] | None = None, idle: str = "poll",
+                  packets: int = 16384) -> pathlib.Path:
+    """A file with `switch` as the body of its only [[switch]]; its control socket is beside it."""
+    config = setting.directory / f"tributaryd-{next(_numbers)}.toml"
+    config.write_text(_HEAD.format(cores=[setting.switch_cpu] if cores is None else cores, idle=idle,
+                                   packets=packets, control=config.with_suffix(".sock")) + switch)
+    return config
+
+
 @contextlib.contextmanager
 def tributaryd(setting: Setting, switch: str, cores: list[int] | None = None, idle: str = "poll",
                packets: int = 16384, prefix: tuple = ()):
     """With `switch` as the body of its only [[switch]]; `prefix` goes before the program."""
-    cores = [setting.switch_cpu] if cores is None else cores
-    cpus = sorted({setting.other_cpu, *cores})
-    name = setting.directory / f"tributaryd-{next(_numbers)}"
-    config, log, control = (name.with_suffix(end) for end in (".toml", ".log", ".sock"))
-    config.write_text(_HEAD.format(cores=cores, idle=idle, packets=packets, control=control)
-                      + switch)
+    config = configuration(setting, switch, cores, idle, packets)
+    log, control = config.with_suffix(".log"), config.with_suffix(".sock")
+    cpus = sorted({setting.other_cpu, *(cores or [setting.switch_cpu])})
     argv = processes.pinned(",".join(map(str, cpus)), *prefix, setting.program("tributaryd"),
                             "--config", config)
     with processes.running(argv, log) as child:

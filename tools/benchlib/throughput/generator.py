@@ -16,14 +16,18 @@ _TIMEOUT_S = 120.0
 _LONGER = (1, 5, 25)
 
 
-def _pktgen(setting: Setting, *arguments) -> str:
-    argv = processes.pinned(str(setting.other_cpu), setting.program("tributary-pktgen"),
-                            *arguments)
+def _pktgen(setting: Setting, *arguments, cpus: tuple[int, ...] = ()) -> str:
+    argv = processes.pinned(",".join(map(str, cpus or (setting.other_cpu,))),
+                            setting.program("tributary-pktgen"), *arguments)
     done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           timeout=_TIMEOUT_S)
     if done.returncode != 0:
         raise LabError(f"{' '.join(argv)}: {done.returncode} {done.stderr.strip()}")
     return done.stdout
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{seconds * 1000:.0f}ms"
 
 
 def feed(setting: Setting, file: pathlib.Path, *options) -> str:
@@ -43,6 +47,14 @@ def feed_netreduce(setting: Setting, file: pathlib.Path, *options) -> str:
                    "--gateway-mac", PORT_MAC, *options)
 
 
+def feed_switch(setting: Setting, config: pathlib.Path) -> dict:
+    """Runs the switch of `config` on its CPU, and feeds it from the other; the JSON document."""
+    return json.loads(_pktgen(setting, "feed", "--config", config, "--core", setting.other_cpu,
+                              "--warm-up", _milliseconds(setting.warm_up_s), "--duration",
+                              _milliseconds(setting.seconds), "--json", "-",
+                              cpus=(setting.switch_cpu, setting.other_cpu)))
+
+
 def run(setting: Setting, *arguments) -> dict:
     """One run, or a search; the JSON document."""
     return json.loads(_pktgen(setting, *arguments, "--core", setting.other_cpu, "--idle", "poll",
@@ -54,8 +66,8 @@ def measure(setting: Setting, kind: str, *arguments) -> dict:
     switch is sent more than it can take. A machine with other work may not come to it in that time,
     which says nothing: the run is repeated, and is longer then."""
     for factor in _LONGER:
-        trial = run(setting, kind, *arguments, "--warm-up", f"{setting.warm_up_s * 1000:.0f}ms",
-                    "--duration", f"{factor * setting.seconds * 1000:.0f}ms",
+        trial = run(setting, kind, *arguments, "--warm-up", _milliseconds(setting.warm_up_s),
+                    "--duration", _milliseconds(factor * setting.seconds),
                     "--send-only")["trials"][0]
         if trial["done"] != 0:
             return trial

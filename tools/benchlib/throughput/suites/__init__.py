@@ -7,4 +7,4 @@ from . import cores, feed, growth, idle, kernels, latency, memif, memory
 SUITES = {"feed": feed, "memif": memif, "latency": latency, "memory": memory, "idle": idle,
           "cores": cores, "growth": growth, "kernels": kernels}
 # In these, packets pass from one CPU to another.
-ON_TWO_CPUS = {"memif", "latency", "idle", "cores"}
+ON_TWO_CPUS = {"feed", "memif", "latency", "idle", "cores"}

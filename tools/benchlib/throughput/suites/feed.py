@@ -4,18 +4,19 @@
 import dataclasses
 import pathlib
 
-from .. import benchmark_program, generator, reading
+from .. import benchmark_program, generator, no_copy, reading
 from ..daemon import tributaryd
 from ..record import Case, Chart, Record, Table
 from ..setting import Setting
 from ..testpmd import testpmd
 
-ABOUT = ("aggregation of one core, Canary, PANAMA and NetReduce, fed by net_pcap from memory; beside "
-         "it testpmd rxonly")
+ABOUT = ("aggregation of one core, Canary, PANAMA and NetReduce, fed from memory by net_pcap, and "
+         "without its copy by the other core; beside it testpmd rxonly")
 
 BLOCKS = 64  # all of them in flight: each worker sends its part of all, then the results follow
 BYTES_PER_ELEMENT = 4
 ARITHMETIC = "CRCs and additions"
+NO_COPY = "no copy"
 # PANAMA's workers have a port and a file each. One burst of a port has two packets of each tree,
 # which is what a tree may always have waiting.
 PANAMA_JOBS = 16
@@ -83,6 +84,11 @@ class Feed:
                                     "--mtu", self.mtu)
         return file, neighbours
 
+    def switch(self, setting: Setting) -> str:
+        """The file is written; what a switch needs to aggregate it."""
+        file, neighbours = self.write(setting)
+        return SWITCH.format(mtu=self.mtu, file=file, neighbours=neighbours)
+
     def panama_switch(self, setting: Setting) -> str:
         """The files are written; what a switch needs to be their trees' root."""
         file = setting.directory / f"panama-{self.workers}-{self.elements}.pcap"
@@ -118,6 +124,11 @@ def aggregated(daemon, feed: Feed, setting: Setting, cores: int = 1) -> dict[str
         return daemon.figures() | daemon.core_counters()
 
     gain = reading.gain(read, daemon.pid, setting.warm_up_s, setting.seconds)
+    return canary_figures(gain, feed, setting, cores)
+
+
+def canary_figures(gain: reading.Gain, feed: Feed, setting: Setting,
+                   cores: int = 1) -> dict[str, float]:
     packets = gain.counters["contributions_total"] + gain.counters["results_total"]
     not_taken = gain.counters["handover_full_packets_total"]
     contributions = gain.rate("contributions_total")
@@ -138,15 +149,16 @@ def aggregated(daemon, feed: Feed, setting: Setting, cores: int = 1) -> dict[str
 
 
 def tributaryd_sample(feed: Feed, setting: Setting, idle: str = "poll") -> dict[str, float]:
-    file, neighbours = feed.write(setting)
-    switch = SWITCH.format(mtu=feed.mtu, file=file, neighbours=neighbours)
-    with tributaryd(setting, switch, idle=idle) as daemon:
+    with tributaryd(setting, feed.switch(setting), idle=idle) as daemon:
         return aggregated(daemon, feed, setting)
 
 
-def panama_sample(feed: Feed, setting: Setting) -> dict[str, float]:
-    with tributaryd(setting, feed.panama_switch(setting)) as daemon:
-        gain = reading.gain(daemon.figures, daemon.pid, setting.warm_up_s, setting.seconds)
+def engine_gain(setting: Setting, switch: str) -> reading.Gain:
+    with tributaryd(setting, switch) as daemon:
+        return reading.gain(daemon.figures, daemon.pid, setting.warm_up_s, setting.seconds)
+
+
+def panama_figures(gain: reading.Gain, feed: Feed, setting: Setting) -> dict[str, float]:
     contributions = gain.rate("contributions_total")
     return {
         "contributions_per_second": contributions,
@@ -159,9 +171,7 @@ def panama_sample(feed: Feed, setting: Setting) -> dict[str, float]:
     }
 
 
-def netreduce_sample(feed: Feed, setting: Setting) -> dict[str, float]:
-    with tributaryd(setting, feed.netreduce_switch(setting)) as daemon:
-        gain = reading.gain(daemon.figures, daemon.pid, setting.warm_up_s, setting.seconds)
+def netreduce_figures(gain: reading.Gain, _feed: Feed, setting: Setting) -> dict[str, float]:
     contributions = gain.rate("gradients_total")
     return {
         "contributions_per_second": contributions,
@@ -172,6 +182,25 @@ def netreduce_sample(feed: Feed, setting: Setting) -> dict[str, float]:
         "results_per_contribution": gain.rate("results_total") / contributions,
         "cpu_share": gain.cpu_share(),
     }
+
+
+# By engine: what a switch needs, and what it made of the feed.
+ENGINES = {"Canary": (Feed.switch, canary_figures), "PANAMA": (Feed.panama_switch, panama_figures),
+           "NetReduce": (Feed.netreduce_switch, netreduce_figures)}
+
+
+def engine_sample(engine: str, feed: Feed, setting: Setting) -> dict[str, float]:
+    switch, figures = ENGINES[engine]
+    return figures(engine_gain(setting, switch(feed, setting)), feed, setting)
+
+
+def no_copy_sample(engine: str, feed: Feed, setting: Setting) -> dict[str, float]:
+    switch, figures = ENGINES[engine]
+    fed = no_copy.measure(setting, switch(feed, setting))
+    # What was received and dropped is part of the cycles, and no packet that counts.
+    return figures(fed.gain, feed, setting) | {
+        "received_per_second": fed.gain.rate("packets"),
+        "waited_share": fed.waited_share}
 
 
 def testpmd_sample(feed: Feed, setting: Setting) -> dict[str, float]:
@@ -195,20 +224,27 @@ def arithmetic_sample(feed: Feed, setting: Setting) -> dict[str, float]:
     return {"cycles_per_packet": row["cycles/packet"]}
 
 
+def subject_of(engine: str, copied: bool) -> str:
+    if engine == "Canary":
+        return "tributaryd" if copied else NO_COPY
+    return engine if copied else f"{engine}, {NO_COPY}"
+
+
 def cases(setting: Setting) -> list[Case]:
     found = []
     for feed in [*setting.choose(FEEDS), ENGINES_FEED]:
-        found.append(Case(feed.name, "tributaryd",
-                          lambda feed=feed: tributaryd_sample(feed, setting)))
-        found.append(Case(feed.name, "testpmd rxonly",
-                          lambda feed=feed: testpmd_sample(feed, setting)))
+        def add(subject: str, sample, *arguments, feed=feed) -> None:
+            found.append(Case(feed.name, subject, lambda: sample(*arguments, feed, setting)))
+
+        add("tributaryd", tributaryd_sample)
+        add(NO_COPY, no_copy_sample, "Canary")
+        add("testpmd rxonly", testpmd_sample)
         if feed in FEEDS:
-            found.append(Case(feed.name, ARITHMETIC,
-                              lambda feed=feed: arithmetic_sample(feed, setting)))
+            add(ARITHMETIC, arithmetic_sample)
         if feed == ENGINES_FEED:
-            found.append(Case(feed.name, "PANAMA", lambda feed=feed: panama_sample(feed, setting)))
-            found.append(Case(feed.name, "NetReduce",
-                              lambda feed=feed: netreduce_sample(feed, setting)))
+            for engine in ("PANAMA", "NetReduce"):
+                add(subject_of(engine, True), engine_sample, engine)
+                add(subject_of(engine, False), no_copy_sample, engine)
     return found
 
 
@@ -229,28 +265,50 @@ def tables(record: Record) -> list[Table]:
                   f"{record.machine['tsc_hz'] * 1e-9:.3f} GHz.",
                   ["feed", "contributions (Mpps)", "packets (Mpps)", "payload (Gbit/s)",
                    "cycles/packet", "testpmd rxonly (Mpps)", "its cycles/packet",
-                   "CRCs and additions alone, cycles/packet", "of its CPU (%)"], rows), *engine_tables(record)]
+                   "CRCs and additions alone, cycles/packet", "of its CPU (%)"], rows),
+            no_copy_table(record), *engine_tables(record)]
+
+
+def no_copy_table(record: Record) -> Table:
+    """Beside net_pcap; cycles are the switch's, without what it waited."""
+    rows = []
+    for case in record.cases():
+        def ours(figure: str, unit: float = 1.0, digits: int = 1, case=case) -> str:
+            return record.spread(case, NO_COPY, figure, unit, digits)
+
+        rows.append([
+            case, ours("contributions_per_second", 1e6, 2), ours("packets_per_second", 1e6, 2),
+            ours("payload_bits_per_second", 1e9), ours("cycles_per_packet", digits=0),
+            record.spread(case, "tributaryd", "cycles_per_packet", digits=0),
+            ours("waited_share", 0.01, 0), ours("cpu_share", 0.01, 0)])
+    return Table("Fed without a copy, one core; the other one puts the packets into its buffers.",
+                 ["feed", "contributions (Mpps)", "packets (Mpps)", "payload (Gbit/s)",
+                  "cycles/packet", "fed by net_pcap, cycles/packet", "waited for packets (%)",
+                  "of its CPU (%)"], rows)
 
 
 def engine_tables(record: Record) -> list[Table]:
     """The engines side by side; cycles do not count what others had of the CPU."""
     rows = []
     for case in record.cases():
-        engines = [(subject, engine) for subject, engine in
-                   (("tributaryd", "Canary"), ("PANAMA", "PANAMA"), ("NetReduce", "NetReduce"))
-                   if record.values(case, subject, "cycles_per_contribution")]
-        if len(engines) < 2:
-            continue
-        for subject, engine in engines:
-            cycles = record.median(case, subject, "cycles_per_contribution")
-            canary = record.median(case, "tributaryd", "cycles_per_contribution")
-            rows.append([
-                case, engine,
-                record.spread(case, subject, "contributions_per_second", 1e6, 2),
-                record.spread(case, subject, "payload_bits_per_second", 1e9, 1),
-                record.spread(case, subject, "cycles_per_contribution", digits=0),
-                f"{canary / cycles:.2f}",
-                record.spread(case, subject, "cpu_share", 0.01, 0)])
+        for copied in (True, False):
+            subjects = {engine: subject_of(engine, copied) for engine in ENGINES}
+            medians = {engine: record.median(case, subject, "cycles_per_contribution")
+                       for engine, subject in subjects.items()
+                       if record.values(case, subject, "cycles_per_contribution")}
+            if len(medians) < 2:
+                continue
+            for engine, cycles in medians.items():
+                def ours(figure: str, unit: float = 1.0, digits: int = 1, case=case,
+                         subject=subjects[engine]) -> str:
+                    return record.spread(case, subject, figure, unit, digits)
+
+                rows.append([
+                    case, engine if copied else f"{engine}, {NO_COPY}",
+                    ours("contributions_per_second", 1e6, 2),
+                    ours("payload_bits_per_second", 1e9),
+                    ours("cycles_per_contribution", digits=0),
+                    f"{medians['Canary'] / cycles:.2f}", ours("cpu_share", 0.01, 0)])
     return [Table("The engines, fed from files with as many frames, one core.",
                   ["feed", "engine", "contributions (Mpps)", "payload (Gbit/s)",
                    "cycles/contribution", "of Canary's rate, per cycle", "of its CPU (%)"],
@@ -258,6 +316,6 @@ def engine_tables(record: Record) -> list[Table]:
 
 
 def charts(record: Record) -> list[Chart]:
-    subjects = ["tributaryd", "testpmd rxonly"]
+    subjects = ["tributaryd", NO_COPY, "testpmd rxonly"]
     return [Chart.of(record, "feed", "packets_per_second", 1e6, "packets (Mpps)", subjects),
             Chart.of(record, "feed-cycles", "cycles_per_packet", 1, "cycles per packet", subjects)]
