@@ -46,16 +46,25 @@ class ArpTable {
       return {};
     }
     Answer answer{&entry->mac, false};
-    if (entry->state == ArpState::reachable && now - entry->updated > timeout_ / 4 * 3 &&
-        now >= entry->ask_at) {
+    if (entry->state == ArpState::reachable && is_old(*entry, now) && now >= entry->ask_at) {
       answer.ask = true;
       entry->ask_at = now + limits_.retry * limits_.questions;
     }
     return answer;
   }
   // `address` is about to be looked up.
-  [[gnu::always_inline]] void prefetch(const wire::Ipv4Address& address) const {
-    table_.prefetch(address.value());
+  [[gnu::always_inline]] ProbeHome prefetch(const wire::Ipv4Address& address) const {
+    return table_.prefetch(address.value());
+  }
+  // Of a neighbour that is known and about which nothing is to be asked before long; else null.
+  // `home` is what prefetch() said of `address`.
+  const wire::MacAddress* find_settled(ProbeHome home, const wire::Ipv4Address& address,
+                                       Time now) const {
+    const auto* entry = table_.find(home, address.value());
+    const bool settled =
+        entry != nullptr && (entry->state == ArpState::fixed ||
+                             (entry->state == ArpState::reachable && !is_old(*entry, now)));
+    return settled ? &entry->mac : nullptr;
   }
 
   enum class Wait : std::uint8_t {
@@ -119,6 +128,8 @@ class ArpTable {
   bool is_aged(const Entry& entry, Time now) const {
     return entry.state == ArpState::reachable && now - entry.updated > timeout_;
   }
+  // It times out before long. Of a reachable one.
+  bool is_old(const Entry& entry, Time now) const { return now - entry.updated > timeout_ / 4 * 3; }
 
   Limits limits_;
   Duration timeout_;

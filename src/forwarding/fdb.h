@@ -31,23 +31,34 @@ class Fdb {
   Fdb(std::uint32_t capacity, Duration ageing, std::uint64_t seed);
 
   // `mac` is about to be learned or looked up.
-  [[gnu::always_inline]] void prefetch(const wire::MacAddress& mac) const {
-    table_.prefetch(key_of(mac));
+  [[gnu::always_inline]] ProbeHome prefetch(const wire::MacAddress& mac) const {
+    return table_.prefetch(key_of(mac));
   }
   // A frame with this source came in by `port`.
   LearnResult learn(const wire::MacAddress& mac, PortIndex port, Time now) {
     auto* entry = table_.find(key_of(mac));
-    if (entry == nullptr || entry->port != port || entry->is_static ||
-        now - entry->published >= ageing_ / 4) {
+    if (is_news(entry, port, now)) {
       return learn_news(entry, mac, port, now);
     }
     entry->seen = now;
     return LearnResult::known;
   }
+  // The same as learn(), but false, and nothing done, where that has more to do than to note that
+  // the address was seen again. `home` is what prefetch() said of it.
+  bool see_again(ProbeHome home, const wire::MacAddress& mac, PortIndex port, Time now) {
+    auto* entry = table_.find(home, key_of(mac));
+    if (is_news(entry, port, now)) {
+      return false;
+    }
+    entry->seen = now;
+    return true;
+  }
   // The port, or no_port when the address is unknown.
   PortIndex find(const wire::MacAddress& mac, Time now) const {
-    const auto* entry = table_.find(key_of(mac));
-    return entry == nullptr || is_aged(*entry, now) ? no_port : entry->port;
+    return port_of(table_.find(key_of(mac)), now);
+  }
+  PortIndex find(ProbeHome home, const wire::MacAddress& mac, Time now) const {
+    return port_of(table_.find(home, key_of(mac)), now);
   }
 
   // Replaces a learned entry. Static ones have room in any case.
@@ -97,6 +108,14 @@ class Fdb {
     return mac;
   }
   bool is_aged(const Entry& entry, Time now) const { return now - entry.seen > ageing_; }
+  PortIndex port_of(const Entry* entry, Time now) const {
+    return entry == nullptr || is_aged(*entry, now) ? no_port : entry->port;
+  }
+  // An address was not there, or long ago, or is not learned at all. `entry` is its, or null.
+  bool is_news(const Entry* entry, PortIndex port, Time now) const {
+    return entry == nullptr || entry->port != port || entry->is_static ||
+           now - entry->published >= ageing_ / 4;
+  }
   LearnResult learn_news(Entry* entry, const wire::MacAddress& mac, PortIndex port, Time now);
   // What becomes of a frame from `port` whose address cannot be learned there.
   LearnResult refuse(PortIndex port);

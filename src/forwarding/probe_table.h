@@ -10,6 +10,12 @@
 
 namespace tributary::forwarding {
 
+// Where the search for a key of a ProbeTable begins, for who looks it up a little later. Stays the
+// same until insert_surely().
+struct ProbeHome {
+  const void* slot = nullptr;
+};
+
 // A hash table of fixed size with open addressing: a key lies within `window` slots of its home, so
 // that every operation is bounded, and nothing allocates after construction but insert_surely().
 // The seed keeps strangers from aiming at a window. Meant for `capacity` entries, in at least twice
@@ -27,18 +33,25 @@ class ProbeTable {
 
   // `key` is about to be looked up. Has to be inlined, as all that only call it: GCC leaves out
   // calls of functions that have no effect but to prefetch.
-  [[gnu::always_inline]] void prefetch(std::uint64_t key) const {
+  [[gnu::always_inline]] ProbeHome prefetch(std::uint64_t key) const {
     const auto* slot = reinterpret_cast<const std::byte*>(&slots_[home_of(key | occupied)]);
     __builtin_prefetch(slot);
     if constexpr (sizeof(Slot) > slot_alignment) {  // it may lie across two cache lines
       __builtin_prefetch(slot + slot_alignment - 1);
     }
+    return {slot};
   }
   Value* find(std::uint64_t key) { return const_cast<Value*>(std::as_const(*this).find(key)); }
-  // No tombstones: the whole window is searched.
   const Value* find(std::uint64_t key) const {
+    return find({&slots_[home_of(key | occupied)]}, key);
+  }
+  Value* find(ProbeHome home, std::uint64_t key) {
+    return const_cast<Value*>(std::as_const(*this).find(home, key));
+  }
+  // No tombstones: the whole window is searched.
+  const Value* find(ProbeHome home, std::uint64_t key) const {
     const auto stored = key | occupied;
-    const auto* slot = &slots_[home_of(stored)];
+    const auto* slot = static_cast<const Slot*>(home.slot);
     for (const auto* const end = slot + window; slot != end; ++slot) {
       if (slot->key == stored) {
         return &slot->value;

@@ -23,8 +23,8 @@ class Neighbours {
              Outlet& outlet, CoreShare share, std::uint64_t seed);
 
   // A frame is about to be sent to `address`.
-  [[gnu::always_inline]] void prefetch(const wire::Ipv4Address& address) const {
-    table_.prefetch(address);
+  [[gnu::always_inline]] forwarding::ProbeHome prefetch(const wire::Ipv4Address& address) const {
+    return table_.prefetch(address);
   }
   // Sends a frame with room for an Ethernet header, type filled in, to `address` on `interface`.
   [[gnu::always_inline]] void send(PacketPtr&& frame, PortIndex interface,

@@ -106,6 +106,24 @@ TEST_F(ArpTableTest, AsksAgainBeforeTheTimeoutAndForgetsAfterIt) {
   EXPECT_EQ(wait(table, neighbour, start + 601s), Wait::asked);
 }
 
+TEST_F(ArpTableTest, IsSettledUntilThereIsSomethingToAsk) {
+  ArpTable table(600s, 1);
+  const auto settled = [&](const Ip& address, Time now) {
+    return table.find_settled(table.prefetch(address), address, now);
+  };
+  EXPECT_EQ(settled(neighbour, start), nullptr);
+  wait(table, neighbour, start);
+  EXPECT_EQ(settled(neighbour, start), nullptr);
+  table.learn(neighbour, mac_a, 3, true, start);
+  release(table);
+  ASSERT_NE(settled(neighbour, start + 450s), nullptr);
+  EXPECT_EQ(*settled(neighbour, start + 450s), mac_a);
+  EXPECT_EQ(settled(neighbour, start + 451s), nullptr);
+  table.add_static(neighbour, mac_b, 3);
+  ASSERT_NE(settled(neighbour, start + 9999s), nullptr);
+  EXPECT_EQ(*settled(neighbour, start + 9999s), mac_b);
+}
+
 TEST_F(ArpTableTest, UnaskedNewsOnlyUpdatesWhatIsKnown) {
   ArpTable table(600s, 1);
   EXPECT_FALSE(table.learn(neighbour, mac_a, 3, false, start));

@@ -38,6 +38,22 @@ TEST(Fdb, TeachesAgainOnlyAfterAQuarterOfTheAgeing) {
   EXPECT_EQ(fdb.learn(mac(1), 3, start + 101s), LearnResult::known);
 }
 
+TEST(Fdb, SeesAgainOnlyWhatIsNoNews) {
+  Fdb fdb(16, 400s, 1);
+  fdb.add_static(mac(2), 3);
+  EXPECT_FALSE(fdb.see_again(fdb.prefetch(mac(1)), mac(1), 3, start)) << "unknown";
+  EXPECT_FALSE(fdb.see_again(fdb.prefetch(mac(2)), mac(2), 3, start)) << "static";
+  EXPECT_EQ(fdb.size(), 1u);
+  fdb.learn(mac(1), 3, start);
+  const auto home = fdb.prefetch(mac(1));
+  EXPECT_FALSE(fdb.see_again(home, mac(1), 4, start)) << "moved";
+  EXPECT_EQ(fdb.find(home, mac(1), start), 3);
+  EXPECT_TRUE(fdb.see_again(home, mac(1), 3, start + 99s));
+  EXPECT_FALSE(fdb.see_again(home, mac(1), 3, start + 100s)) << "other cores want to know";
+  EXPECT_EQ(fdb.find(home, mac(1), start + 499s), 3);
+  EXPECT_EQ(fdb.find(home, mac(1), start + 500s), no_port) << "last seen at 99 s";
+}
+
 TEST(Fdb, SweepFreesTheRoomOfAgedEntries) {
   Fdb fdb(4, 10s, 1);
   EXPECT_EQ(fdb.deadline(), never);
