@@ -34,6 +34,7 @@ class Aggregation {
   }
   // The same of a frame that was classified before.
   Slot* claimed_by(std::uint8_t claim) { return by_claim_[claim]; }
+  const Classifier& classifier() const { return classifier_; }
 
   void process(Time now, engine::Actions& actions);
   void expire(Time now, engine::Actions& actions);

@@ -2,6 +2,7 @@
 #include "switch/classifier.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,11 @@ Classifier::Classifier(const engine::Settings& on) {
   for (std::size_t row = 0; row < kinds.size(); ++row) {
     if (on.of(row).has_value()) {
       const auto& protocol = kinds[row]->protocol;
+      assert(protocol.ethertype != wire::ethertype::ipv4);
+      claims_any_ = true;
+      for (std::uint32_t port = protocol.udp_ports.first; port <= protocol.udp_ports.last; ++port) {
+        is_udp_port_.set(port);
+      }
       ports.push_back(protocol.udp_ports.first);
       ports.push_back(protocol.udp_ports.last + 1u);
       types.push_back(protocol.ethertype);

@@ -3,12 +3,14 @@
 
 #include <array>
 #include <bit>
+#include <bitset>
 #include <cstdint>
 
 #include "engine/protocol.h"
 #include "engine/settings.h"
 #include "forwarding/range_index.h"
 #include "packet/fate.h"
+#include "switch/usual_headers.h"
 
 namespace tributary::switching {
 
@@ -32,6 +34,20 @@ class Classifier {
     return 0;
   }
 
+  // Of a frame that nobody has parsed: false if surely none claims it. (IPv4 is claimed by ports
+  // only.)
+  bool may_claim(const UsualHeaders& headers) const {
+    if (!claims_any_) {
+      return false;
+    }
+    if (const auto type = headers.ethernet.type.value(); type != wire::ethertype::ipv4) {
+      return ethertypes_.find(key_of(type)) != 0;
+    }
+    return !headers.is_ipv4_without_options() ||
+           (headers.ipv4.protocol == wire::ip_protocol::udp &&
+            is_udp_port_[headers.udp.destination_port.value()]);
+  }
+
  private:
   // The index looks at the highest bits first.
   static constexpr std::uint32_t key_of(std::uint16_t number) {
@@ -40,6 +56,8 @@ class Classifier {
 
   forwarding::RangeIndex udp_ports_;  // rows, a bit each
   forwarding::RangeIndex ethertypes_;
+  bool claims_any_ = false;                                               // some protocol is on
+  std::bitset<0x10000> is_udp_port_;                                      // of one that is
   std::array<bool (*)(const engine::Frame&), protocols_max> confirms_{};  // by row
   static_assert(protocols_max <= engine::noted::claims);
 };

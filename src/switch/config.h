@@ -53,6 +53,8 @@ struct SwitchConfig {
   std::vector<FdbEntryConfig> fdb;
   std::vector<ArpEntryConfig> arp;
   engine::Settings protocols;  // of which there are engines
+  // What is expected goes by a shorter way, with the same result; not a setting of the file.
+  bool express_lane = true;
 };
 
 }  // namespace tributary::switching

@@ -20,10 +20,11 @@ Interfaces::Interfaces(const SwitchConfig& config)
   ports_.reserve(config.ports.size());
   for (const auto& port : config.ports) {
     if (!port.address) {
-      bridged_ports_.push_back(count());
+      bridged_ports_.push_back(count_);
       bridge_mtu_ = std::min(bridge_mtu_, port.mtu);
     }
     ports_.push_back({port.mac, port.address, port.mtu, true});
+    ++count_;
   }
   if (!bridged_ports_.empty()) {
     bridge_mac_ = ports_[bridged_ports_.front()].mac;

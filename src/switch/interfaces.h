@@ -26,7 +26,7 @@ class Interfaces {
 
   explicit Interfaces(const SwitchConfig& config);
 
-  PortIndex count() const { return static_cast<PortIndex>(ports_.size()); }
+  PortIndex count() const { return count_; }
   const PortFacts& port(PortIndex port) const { return ports_[port]; }
   void set_up(PortIndex port, bool up) { ports_[port].up = up; }
 
@@ -64,6 +64,7 @@ class Interfaces {
   static constexpr std::optional<forwarding::InterfaceAddress> no_address{};
 
   std::vector<PortFacts> ports_;
+  PortIndex count_ = 0;  // of them
   std::vector<PortIndex> bridged_ports_;
   std::optional<forwarding::InterfaceAddress> bridge_address_;
   wire::MacAddress bridge_mac_;

@@ -6,7 +6,6 @@
 
 #include "protocols/engines.h"
 #include "switch/routes.h"
-#include "wire/checksum.h"
 #include "wire/ethernet.h"
 #include "wire/key.h"
 
@@ -30,13 +29,6 @@ bool is_reserved(const wire::Ipv4Address& address) {  // 0/8 and 240/4
 bool is_martian(const wire::Ipv4Header& ip) {
   return !ip.source.is_routable_unicast() || is_loopback(ip.destination) ||
          (ip.destination.value() >> 24) == 0;
-}
-
-// Bytes behind the IP packet are Ethernet padding; more than padding is not carried along.
-void trim(Packet& packet, const wire::Ipv4Header& ip) {
-  const auto frame_bytes =
-      static_cast<std::uint32_t>(sizeof(wire::EthernetHeader)) + ip.total_length.value();
-  packet.length = std::min(packet.length, std::max(frame_bytes, wire::ethernet_min_frame_bytes));
 }
 
 wire::Bytes l4_of(const engine::Frame& frame) {

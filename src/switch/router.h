@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -26,24 +29,43 @@ inline bool is_unroutable(const wire::Ipv4Header& ip) {
   return !ip.source.is_routable_unicast() || !ip.destination.is_routable_unicast();
 }
 
+// One less, with the checksum of that (RFC 1624): as much more, and the carry. The TTL is not 0.
 inline void decrement_ttl(wire::Ipv4Header& ip) {
-  const auto word = [&ip] { return static_cast<std::uint16_t>((ip.ttl << 8) | ip.protocol); };
-  const auto before = word();
   --ip.ttl;
-  ip.checksum = wire::update_checksum(ip.checksum.value(), before, word());
+  const std::uint32_t sum = ip.checksum.value() + 0x100u;
+  ip.checksum = static_cast<std::uint16_t>(sum + (sum >= 0xffff ? 1 : 0));
 }
 
-// True if the header's checksum, options included, is right. `frame.ipv4` is set. (Zeros of both
-// signs are the same to ones' complement.)
+// True if the checksum of a header without options is right. Ones' complement sums are sums modulo
+// 2^16 - 1, of words of any size in any order of bytes: they are a multiple of it, and not 0, as a
+// header is not. (Word by word: an array would go by way of the stack.)
+inline bool sums_up(const wire::Ipv4Header& ip) {
+  const auto word = [&ip](std::size_t number) {
+    std::uint32_t bytes = 0;
+    std::memcpy(&bytes, reinterpret_cast<const std::byte*>(&ip) + number * sizeof bytes,
+                sizeof bytes);
+    return std::uint64_t{bytes};
+  };
+  auto sum = word(0) + word(1) + word(2) + word(3) + word(4);
+  sum = (sum & 0xffff) + (sum >> 16);
+  return (sum & 0xffff) + (sum >> 16) == 0xffff;
+}
+
+// True if the header's checksum, options included, is right. `frame.ipv4` is set.
 inline bool has_right_ip_checksum(const engine::Frame& frame) {
   const auto& ip = *frame.ipv4;
   const auto bytes = ip.header_bytes();
   if (bytes == sizeof(wire::Ipv4Header)) {
-    const auto right = wire::ipv4_header_checksum(ip);
-    const auto held = ip.checksum.value();
-    return held == right || (held == 0xffff && right == 0);
+    return sums_up(ip);
   }
   return wire::internet_checksum({reinterpret_cast<const std::byte*>(&ip), bytes}) == 0;
+}
+
+// Bytes behind the IP packet are Ethernet padding; more than padding is not carried along.
+inline void trim(Packet& packet, const wire::Ipv4Header& ip) {
+  const auto frame_bytes =
+      static_cast<std::uint32_t>(sizeof(wire::EthernetHeader)) + ip.total_length.value();
+  packet.length = std::min(packet.length, std::max(frame_bytes, wire::ethernet_min_frame_bytes));
 }
 
 // The IPv4 router of a logical switch (RFC 1812): its interfaces are the routed ports and, if it

@@ -10,6 +10,7 @@
 #include "switch/aggregation.h"
 #include "switch/bridge.h"
 #include "switch/departures.h"
+#include "switch/express_lane.h"
 #include "switch/interfaces.h"
 #include "switch/liveness.h"
 #include "switch/neighbours.h"
@@ -68,6 +69,9 @@ class Switch::Impl {
         router_(config, interfaces_, neighbours_, liveness_, outlet_),
         aggregation_(config, interfaces_, pool),
         departures_(interfaces_, bridge_, router_, outlet_),
+        lane_(interfaces_, aggregation_.classifier(),
+              RouterLane(interfaces_, neighbours_, router_, outlet_), BridgeLane(bridge_, outlet_)),
+        has_lane_(config.express_lane),
         actions_(outlet_.ledger()) {
     actions_.departures().reserve(1024);
   }
@@ -161,20 +165,28 @@ class Switch::Impl {
   }
 
   // The packets of a stage wait for memory together: for their headers, then for the table entries
-  // that they look up.
+  // that they look up. They leave in their order, by whichever way.
   std::size_t accept_stage(PacketList& burst, Time now) {
     std::size_t count = 0;
-    for (; count < stage_.size() && !burst.empty(); ++count) {
-      stage_[count].packet = burst.pop();
-      stage_[count].packet->prefetch();
+    for (; count < arrived_.size() && !burst.empty(); ++count) {
+      arrived_[count] = burst.pop();
+      arrived_[count]->prefetch();
     }
-    const auto stage = std::span(stage_).first(count);
-    for (auto& accepted : stage) {
-      admit(accepted);
+    const auto arrived = std::span(arrived_).first(count);
+    if (has_lane_) {
+      lane_.look_at(arrived);
     }
-    for (auto& accepted : stage) {
-      if (accepted.packet) {
-        accept(accepted, now);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!lane_.expects(i)) {
+        admit(std::move(arrived[i]), stage_[i]);
+      }
+    }
+    for (std::size_t i = 0; (i = lane_.send_from(i, arrived, now)) < count; ++i) {
+      if (lane_.expects(i)) {
+        admit_late(std::move(arrived[i]), stage_[i]);
+      }
+      if (stage_[i].packet) {
+        accept(stage_[i], now);
       }
     }
     return count;
@@ -191,7 +203,7 @@ class Switch::Impl {
 
   // Finds the headers and the engine that claims the frame. False if there is not even an Ethernet
   // header.
-  bool recognise(Accepted& accepted) {
+  [[gnu::always_inline]] bool recognise(Accepted& accepted) {
     auto& [packet, frame, slot, way] = accepted;
     if (packet->noted != 0) {
       recall(accepted);
@@ -206,8 +218,9 @@ class Switch::Impl {
   }
 
   // Drops the packet, gives it to its engine, or finds out what accept() needs to know of it.
-  void admit(Accepted& accepted) {
+  [[gnu::always_inline]] void admit(PacketPtr&& arrived, Accepted& accepted) {
     auto& [packet, frame, slot, way] = accepted;
+    packet = std::move(arrived);
     if (!recognise(accepted)) {
       return drop(std::move(packet), DropReason::truncated);
     }
@@ -226,6 +239,11 @@ class Switch::Impl {
     } else if (frame.ipv4 != nullptr) {
       way = &router_.prepare(frame.ipv4->destination);
     }
+  }
+
+  // What the lane expected, until it looked closer.
+  [[gnu::noinline]] void admit_late(PacketPtr&& arrived, Accepted& accepted) {
+    admit(std::move(arrived), accepted);
   }
 
   // Of what an engine claims, a routed port takes what is for the switch on the link layer, and
@@ -327,8 +345,11 @@ class Switch::Impl {
   Router router_;
   Aggregation aggregation_;
   Departures departures_;
+  ExpressLane lane_;
+  bool has_lane_;
   engine::Actions actions_;
-  std::array<Accepted, 32> stage_;
+  std::array<PacketPtr, ExpressLane::stage_packets> arrived_;
+  std::array<Accepted, ExpressLane::stage_packets> stage_;
 };
 
 Switch::Switch(const SwitchConfig& config, CoreShare share, PacketPool& pool,

@@ -82,6 +82,30 @@ TEST(Classifier, SaysOfEveryEthertypeWhatItsProtocolSays) {
   expect_first_claims(frame, [&](std::uint16_t type) { frame.ethernet->type = type; });
 }
 
+TEST(Classifier, MayClaimWhatItClaimsAndLittleElse) {
+  HeapPacketPool pool(1, 512);
+  const auto packet = datagram(pool);
+  const auto frame = engine::parse_frame(*packet);
+  auto& headers = *reinterpret_cast<switching::UsualHeaders*>(packet->data());
+  for (unsigned set = 0; set < sets; ++set) {
+    const switching::Classifier classifier(settings_of(set));
+    for (unsigned port = 0; port <= 0xffff; ++port) {
+      headers.udp.destination_port = static_cast<std::uint16_t>(port);
+      const bool known = port == wire::roce_udp_port && (set & 4u) != 0;  // asks for more
+      ASSERT_EQ(classifier.may_claim(headers), known || classifier.claim_on(frame) != 0);
+    }
+    headers.ipv4.version_ihl = 0x46;
+    EXPECT_EQ(classifier.may_claim(headers), set != 0) << "the port is somewhere else";
+    headers.ipv4.version_ihl = 0x45;
+    headers.ipv4.protocol = wire::ip_protocol::tcp;
+    EXPECT_FALSE(classifier.may_claim(headers));
+    headers.ipv4.protocol = wire::ip_protocol::udp;
+    headers.ethernet.type = wire::ethertype::canary;
+    EXPECT_EQ(classifier.may_claim(headers), (set & 1u) != 0);
+    headers.ethernet.type = wire::ethertype::ipv4;
+  }
+}
+
 TEST(Classifier, NamesTheRow) {
   HeapPacketPool pool(1, 512);
   const auto packet = datagram(pool);

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "switch/router.h"
+
 #include <array>
+#include <random>
 #include <set>
 
 #include "protocols/canary/engine/drop_reasons.h"
 #include "support/switch_bench.h"
+#include "wire/checksum.h"
 
 namespace tributary::test {
 namespace {
@@ -251,6 +255,37 @@ TEST(Router, ReconfigurationChangesRoutesAndKeepsWhatWasLearned) {
   EXPECT_EQ(bench.send(0, make_udp(bench.pool, ends, 1, 6)).at(0)->egress, 3);
   EXPECT_EQ(bench.send(0, make_udp(bench.pool, a_to_b, 1, 6)).at(0)->egress, 1);
   EXPECT_EQ(bench.device().routes().size(), 5u);
+}
+
+// The same as by the general rule, whatever the checksum was.
+TEST(DecrementTtl, KeepsTheChecksum) {
+  for (unsigned checksum = 0; checksum <= 0xffff; ++checksum) {
+    wire::Ipv4Header ip;
+    ip.ttl = static_cast<std::uint8_t>(1 + checksum % 255);
+    ip.protocol = static_cast<std::uint8_t>(checksum >> 8);
+    ip.checksum = static_cast<std::uint16_t>(checksum);
+    const auto word = [&ip] { return static_cast<std::uint16_t>(ip.ttl << 8 | ip.protocol); };
+    const auto before = word();
+    switching::decrement_ttl(ip);
+    ASSERT_EQ(ip.checksum.value(),
+              wire::update_checksum(static_cast<std::uint16_t>(checksum), before, word()));
+  }
+}
+
+TEST(SumsUp, IsTrueOfTheRightChecksumAlone) {
+  std::mt19937 random(1);
+  for (int times = 0; times < 20; ++times) {
+    wire::Ipv4Header ip;
+    ip.identification = static_cast<std::uint16_t>(random());
+    ip.source = Ip(static_cast<std::uint32_t>(random()));
+    ip.destination = times == 0 ? Ip(255, 255, 255, 255) : Ip(static_cast<std::uint32_t>(random()));
+    wire::finish_ipv4(ip);
+    const auto right = ip.checksum.value();
+    for (unsigned checksum = 0; checksum <= 0xffff; ++checksum) {
+      ip.checksum = static_cast<std::uint16_t>(checksum);
+      ASSERT_EQ(switching::sums_up(ip), checksum == right || (checksum == 0xffff && right == 0));
+    }
+  }
 }
 
 }  // namespace

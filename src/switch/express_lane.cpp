@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "switch/express_lane.h"
+
+#include "switch/usual_headers.h"
+#include "wire/cursor.h"
+
+namespace tributary::switching {
+
+inline bool ExpressLane::look_at(const Packet& packet, Ticket& ticket) const {
+  const auto* headers = wire::Cursor(packet.bytes()).take<UsualHeaders>();
+  if (headers == nullptr || classifier_.may_claim(*headers) ||
+      packet.ingress >= interfaces_.count()) {
+    return false;
+  }
+  const auto& port = interfaces_.port(packet.ingress);
+  ticket.bridged = port.bridged();
+  return port.up && (ticket.bridged ? bridge_.expects(*headers, ticket.bridge)
+                                    : router_.expects(packet, *headers, port, ticket.router));
+}
+
+// The loops are all that there is of the lane: what they call becomes part of them.
+[[gnu::flatten]] void ExpressLane::look_at(Stage stage) {
+  std::uint64_t expected = 0;
+  for (std::size_t i = 0; i < stage.size(); ++i) {
+    expected |= std::uint64_t{look_at(*stage[i], tickets_[i])} << i;
+  }
+  expected_ = expected;
+}
+
+[[gnu::flatten]] std::size_t ExpressLane::send_expected(std::size_t first, Stage stage, Time now) {
+  auto number = first;
+  for (; expects(number); ++number) {
+    const auto& ticket = tickets_[number];
+    const bool sent = ticket.bridged ? bridge_.send(stage[number], ticket.bridge, now)
+                                     : router_.send(stage[number], ticket.router, now);
+    if (!sent) {
+      break;
+    }
+  }
+  return number;
+}
+
+}  // namespace tributary::switching

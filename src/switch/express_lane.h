@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "packet/clock.h"
+#include "packet/packet.h"
+#include "switch/bridge_lane.h"
+#include "switch/classifier.h"
+#include "switch/interfaces.h"
+#include "switch/router_lane.h"
+
+namespace tributary::switching {
+
+// The short way of ordinary packets that are as expected, a stage at a time. With each it does what
+// the general way does; those about which it does not know everything it leaves alone.
+class ExpressLane {
+ public:
+  static constexpr std::size_t stage_packets = 32;
+  using Stage = std::span<PacketPtr>;  // at most so many
+
+  ExpressLane(const Interfaces& interfaces, const Classifier& classifier, RouterLane router,
+              BridgeLane bridge)
+      : interfaces_(interfaces), classifier_(classifier), router_(router), bridge_(bridge) {}
+
+  // Finds out which packets it expects, and has fetched what they look up.
+  void look_at(Stage stage);
+  bool expects(std::size_t number) const { return (expected_ >> number & 1) != 0; }
+  // Sends the packets of the stage from `first` on, up to one that is not as expected: returns its
+  // number, or that of the end.
+  std::size_t send_from(std::size_t first, Stage stage, Time now) {
+    return expects(first) ? send_expected(first, stage, now) : first;
+  }
+
+ private:
+  struct Ticket {
+    bool bridged = false;
+    RouterLane::Ticket router;
+    BridgeLane::Ticket bridge;
+  };
+
+  bool look_at(const Packet& packet, Ticket& ticket) const;
+  std::size_t send_expected(std::size_t first, Stage stage, Time now);
+
+  const Interfaces& interfaces_;
+  const Classifier& classifier_;
+  RouterLane router_;
+  BridgeLane bridge_;
+  std::array<Ticket, stage_packets> tickets_;
+  std::uint64_t expected_ = 0;  // a bit for each packet of the stage; none for the end
+  static_assert(stage_packets < 64);
+};
+
+}  // namespace tributary::switching
