@@ -52,8 +52,18 @@ std::uint32_t crc_of_any_headers(Bytes ip, const UdpHeader& udp, Bytes transport
   return crc32(0, Bytes(masked.data(), static_cast<std::size_t>(at - masked.data())));
 }
 
-// The same where IPv4 without options, UDP and BTH lie one behind the other, as in every packet
-// that was received: in words, because bytes that were just written are slow to read as words.
+std::uint32_t crc_of_headers(Bytes ip, const UdpHeader& udp, Bytes transport) {
+  assert(ip.size() >= sizeof(Ipv4Header) && transport.size() >= sizeof(BthHeader));
+  const auto* behind_ip = reinterpret_cast<const std::byte*>(&udp);
+  const bool is_whole = ip.size() == sizeof(Ipv4Header) && ip.data() + ip.size() == behind_ip &&
+                        transport.data() == behind_ip + sizeof udp;
+  return is_whole ? crc_of_ipv4_headers(ip.data()) : crc_of_any_headers(ip, udp, transport);
+}
+
+}  // namespace
+
+// As in every packet that was received: in words, because bytes that were just written are slow to
+// read as words.
 std::uint32_t crc_of_ipv4_headers(const std::byte* headers) {
   constexpr std::uint64_t ones[] = {0xff00,            // traffic class
                                     0xffff00ff,        // TTL, checksum
@@ -70,16 +80,6 @@ std::uint32_t crc_of_ipv4_headers(const std::byte* headers) {
   }
   return crc32(0, std::as_bytes(std::span(masked)));
 }
-
-std::uint32_t crc_of_headers(Bytes ip, const UdpHeader& udp, Bytes transport) {
-  assert(ip.size() >= sizeof(Ipv4Header) && transport.size() >= sizeof(BthHeader));
-  const auto* behind_ip = reinterpret_cast<const std::byte*>(&udp);
-  const bool is_whole = ip.size() == sizeof(Ipv4Header) && ip.data() + ip.size() == behind_ip &&
-                        transport.data() == behind_ip + sizeof udp;
-  return is_whole ? crc_of_ipv4_headers(ip.data()) : crc_of_any_headers(ip, udp, transport);
-}
-
-}  // namespace
 
 RoceView parse_roce(MutableBytes bytes) {
   MutableCursor cursor(bytes);

@@ -171,6 +171,9 @@ RoceView parse_roce(MutableBytes bytes);
 // The packet that the headers are of. `ip` is the IPv4 (with its options) or IPv6 header and what
 // is between it and the UDP header; `transport` is what follows that, up to the ICRC.
 std::uint32_t icrc_of(Bytes ip, const UdpHeader& udp, Bytes transport);
+// The same up to the end of the BTH, where IPv4 without options, UDP and BTH begin at `headers` and
+// lie one behind the other: the rest is continued by crc32().
+std::uint32_t crc_of_ipv4_headers(const std::byte* headers);
 
 // The ICRC at the end of a packet is the one number of RoCE that is little-endian.
 std::uint32_t load_icrc(const std::byte* at);

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "wire/roce.h"
-
 namespace tributary::netreduce {
 namespace {
 
@@ -79,17 +77,13 @@ bool Connection::record_ordinary(std::uint32_t psn, std::optional<std::uint32_t>
   return true;
 }
 
-Connection::Place Connection::find(std::uint32_t psn) {
-  auto* entry = &entries_[latest_];
-  auto offset = wire::psn_distance(entry->message.first_psn, psn);
-  if (offset >= entry->message.packets) {
-    entry = nearest(psn);
-    if (entry == nullptr) {
-      return {};
-    }
-    latest_ = static_cast<std::size_t>(entry - entries_.data());
-    offset = wire::psn_distance(entry->message.first_psn, psn);
+Connection::Place Connection::find_elsewhere(std::uint32_t psn) {
+  auto* entry = nearest(psn);
+  if (entry == nullptr) {
+    return {};
   }
+  latest_ = static_cast<std::size_t>(entry - entries_.data());
+  const auto offset = wire::psn_distance(entry->message.first_psn, psn);
   if (offset < entry->message.packets) {
     return {Place::Kind::gradient, &entry->message, offset};
   }

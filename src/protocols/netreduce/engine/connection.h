@@ -8,6 +8,7 @@
 #include "packet/clock.h"
 #include "wire/element.h"
 #include "wire/ip_address.h"
+#include "wire/roce.h"
 
 namespace tributary::netreduce {
 
@@ -89,9 +90,19 @@ class Connection {
     const Message* message = nullptr;
     // Packets behind the first of the message, or behind that of the one before it which is known.
     std::uint32_t offset = 0;
+
+    // Neither the first packet of a gradient message nor its last.
+    bool is_middle() const {
+      return kind == Kind::gradient && offset != 0 && offset + 1 != message->packets;
+    }
   };
   // What a packet is that is not the first of its message.
-  Place find(std::uint32_t psn);
+  Place find(std::uint32_t psn) {
+    const auto& message = entries_[latest_].message;
+    const auto offset = wire::psn_distance(message.first_psn, psn);
+    return offset < message.packets ? Place{Place::Kind::gradient, &message, offset}
+                                    : find_elsewhere(psn);
+  }
 
  private:
   struct Entry {
@@ -102,6 +113,8 @@ class Connection {
     bool is_known() const { return message.packets != 0; }
   };
 
+  // Not in the message of the last packet.
+  Place find_elsewhere(std::uint32_t psn);
   Entry* nearest(std::uint32_t psn);
 
   // There are messages before those that are known which somebody may not have received: the

@@ -3,23 +3,14 @@
 
 #include <bit>
 
-#include "wire/key.h"
-
 namespace tributary::netreduce {
-
-std::size_t ConnectionTable::place_of(const ConnectionKey& key) const {
-  // Destinations count rotated: of an IPv4 address, half of `low` is the same for all.
-  const auto addresses = key.source.low() ^ std::rotl(key.destination.low(), 32) ^
-                         key.source.high() ^ std::rotl(key.destination.high(), 32);
-  return static_cast<std::size_t>(wire::mix_key(addresses, key.destination_qp)) & mask_;
-}
 
 void ConnectionTable::insert(const ConnectionKey& key, const Sender& sender) {
   auto at = place_of(key);
   while (entries_[at].sender.ring != nullptr) {
     at = (at + 1) & mask_;
   }
-  entries_[at] = {key, sender};
+  entries_[at] = {key, sender, MiddlePattern::of(key, sender.ring->config().mtu)};
 }
 
 void ConnectionTable::erase(const ConnectionKey& key, const Sender& sender) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -8,7 +9,9 @@
 #include <vector>
 
 #include "protocols/netreduce/engine/connection.h"
+#include "protocols/netreduce/engine/middle.h"
 #include "protocols/netreduce/engine/ring.h"
+#include "wire/key.h"
 
 namespace tributary::netreduce {
 
@@ -31,6 +34,16 @@ class ConnectionTable {
       }
     }
   }
+  // The same where the packet looks like one from the middle of a gradient message of it.
+  Sender find(const MiddleHeaders& headers) const {
+    const MiddlePattern pattern(headers);
+    for (auto at = place_of(headers.connection());; at = (at + 1) & mask_) {
+      const auto& entry = entries_[at];
+      if (entry.sender.ring == nullptr || entry.middle == pattern) {
+        return entry.sender;
+      }
+    }
+  }
 
   // Each rank is there by one key at most. Of several with the same key, some one is found: that is
   // so before they are met only, where all of them are between the same two hosts.
@@ -45,9 +58,15 @@ class ConnectionTable {
   struct Entry {
     ConnectionKey key;
     Sender sender;
+    MiddlePattern middle{};
   };
 
-  std::size_t place_of(const ConnectionKey& key) const;
+  std::size_t place_of(const ConnectionKey& key) const {
+    // Destinations count rotated: of an IPv4 address, half of `low` is the same for all.
+    const auto addresses = key.source.low() ^ std::rotl(key.destination.low(), 32) ^
+                           key.source.high() ^ std::rotl(key.destination.high(), 32);
+    return static_cast<std::size_t>(wire::mix_key(addresses, key.destination_qp)) & mask_;
+  }
 
   std::vector<Entry> entries_ = std::vector<Entry>(1);  // open addressing, never full
   std::size_t mask_ = 0;

@@ -28,7 +28,7 @@ std::optional<std::uint32_t> packets_of(const RocePacket& roce) {
 
 }  // namespace
 
-NetReduceEngine::NetReduceEngine(const NetReduceConfig& config) {
+NetReduceEngine::NetReduceEngine(const NetReduceConfig& config, Lane lane) : lane_(lane) {
   reconfigure(config);
 }
 
@@ -49,8 +49,38 @@ void NetReduceEngine::process(std::span<engine::Arrival> burst, Time now,
                               engine::Actions& actions) {
   const Burst current{now, actions};
   for (auto& arrival : burst) {
-    handle(arrival, current);
+    if (lane_ == Lane::off || !continue_message(arrival, current)) {
+      handle(arrival, current);
+    }
   }
+}
+
+// Whether the packet is a sound one from the middle of a gradient message that is known, as most
+// are: then it is handled. Of what its headers say nothing is left to check that follow() does.
+// Whatever else it may be, handle() finds out.
+bool NetReduceEngine::continue_message(engine::Arrival& arrival, const Burst& burst) {
+  const auto& frame = arrival.frame;
+  auto* headers = middle_headers_of(frame);
+  const auto [ring, rank] =
+      headers != nullptr ? senders_.find(*headers) : ConnectionTable::Sender{};
+  if (ring == nullptr) {
+    return false;
+  }
+  // One that was released knows no message.
+  auto& connection = ring->connection(rank);
+  const auto place = connection.find(headers->bth.psn.value());
+  if (!place.is_middle() || headers->bth.opcode != middle_opcode(*place.message)) {
+    return false;
+  }
+  const auto roce = middle_of(*headers, frame, ring->config().mtu);
+  const auto headers_icrc = check_icrc(*headers, roce.roce.payload, ring->middle_joint());
+  if (!headers_icrc) {
+    return false;
+  }
+  connection.touch(burst.now);
+  aggregate({arrival.packet, frame, roce},
+            {*ring, rank, *place.message, place.offset, *headers_icrc}, burst);
+  return true;
 }
 
 void NetReduceEngine::handle(engine::Arrival& arrival, const Burst& burst) {

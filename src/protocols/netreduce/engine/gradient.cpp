@@ -99,6 +99,14 @@ std::optional<std::uint32_t> check_icrc(const RocePacket& packet, std::size_t he
   return joint != nullptr ? (*joint)(headers, 0) : icrc ^ wire::crc32(0, elements);
 }
 
+std::optional<std::uint32_t> check_icrc(const MiddleHeaders& headers, wire::Bytes payload,
+                                        const wire::Crc32Joint& joint) {
+  const auto crc = wire::crc_of_ipv4_headers(reinterpret_cast<const std::byte*>(&headers));
+  const bool is_right =
+      wire::crc32(crc, payload) == wire::load_icrc(payload.data() + payload.size());
+  return is_right ? std::optional(joint(crc, 0)) : std::nullopt;
+}
+
 void renumber(const RocePacket& packet, std::uint32_t psn) {
   packet.roce.bth->psn = psn;
   wire::store_icrc(packet.roce.icrc, icrc_of(packet));

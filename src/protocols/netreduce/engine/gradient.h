@@ -7,6 +7,7 @@
 #include "engine/frame.h"
 #include "protocols/netreduce/engine/aggregator.h"
 #include "protocols/netreduce/engine/connection.h"
+#include "protocols/netreduce/engine/middle.h"
 #include "wire/crc32.h"
 #include "wire/ipv6.h"
 #include "wire/roce.h"
@@ -27,6 +28,20 @@ struct RocePacket {
 };
 RocePacket roce_of(const engine::Frame& frame);
 
+// The same of one with such headers, which carries so many bytes.
+inline RocePacket middle_of(MiddleHeaders& headers, const engine::Frame& frame,
+                            std::size_t payload_bytes) {
+  const auto behind = frame.payload.subspan(sizeof headers.bth);
+  return {
+      {reinterpret_cast<const std::byte*>(&headers), sizeof headers.ipv4},
+      frame.udp,
+      {&headers.bth, nullptr, nullptr, behind.first(payload_bytes), behind.data() + payload_bytes}};
+}
+// By which opcode such a packet of that message goes.
+inline wire::RoceOpcode middle_opcode(const Message& message) {
+  return message.is_write ? wire::RoceOpcode::write_middle : wire::RoceOpcode::send_middle;
+}
+
 bool has_right_icrc(const RocePacket& packet);
 
 // What the headers of a packet, up to its elements, contribute to its ICRC: the CRC is linear, so
@@ -35,6 +50,9 @@ bool has_right_icrc(const RocePacket& packet);
 // wrong.
 std::optional<std::uint32_t> check_icrc(const RocePacket& packet, std::size_t header_bytes,
                                         const wire::Crc32Joint* joint);
+// The same for one with such headers and this payload, with the joint of that length.
+std::optional<std::uint32_t> check_icrc(const MiddleHeaders& headers, wire::Bytes payload,
+                                        const wire::Crc32Joint& joint);
 
 // Whether the packet can be the one `offset` behind the first of the message, by its opcode and its
 // length.

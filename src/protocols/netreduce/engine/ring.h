@@ -48,6 +48,8 @@ class Ring {
     }
     return header_bytes != 0 ? &first_joint_ : &other_joint_;
   }
+  // Of the payload of a packet from the middle of a message.
+  const wire::Crc32Joint& middle_joint() const { return other_joint_; }
   const AggregatorArray& aggregators() const { return aggregators_; }
 
   // Whether a header can be of this ring, and fits its memory.
