@@ -11,6 +11,8 @@
 #include "packet/packet.h"
 #include "protocols/netreduce/engine/config.h"
 #include "protocols/netreduce/engine/paths.h"
+#include "protocols/netreduce/wire.h"
+#include "reduce/kernel.h"
 #include "wire/element.h"
 
 namespace tributary::netreduce {
@@ -40,6 +42,8 @@ struct Aggregator {
 
   State state = State::empty;
   Shape shape;
+  const reduce::Kernel* kernel = nullptr;  // of the shape, as is how many elements there are
+  std::uint32_t elements = 0;
   std::uint32_t message = 0;      // id
   std::uint64_t present = 0;      // ranks whose packet came; of total_only, those that wait
   std::uint64_t added = 0;        // ranks whose elements are in the sum of what is below
@@ -47,6 +51,17 @@ struct Aggregator {
   std::uint32_t sum_crc = 0;      // CRC-32 of the sum that was made last: elements and fingerprint
   Time born{};                    // when the first of them came
   std::uint64_t run = 0;          // in which that was, as the array counts them
+
+  // It was empty, and gathers for that message from now on.
+  void begin(std::uint32_t id, const Shape& of, Time now) {
+    state = State::gathering;
+    message = id;
+    shape = of;
+    kernel = &reduce::kernel(of.element_type, of.op);
+    elements = static_cast<std::uint32_t>((of.bytes() - wire::fingerprint_bytes) /
+                                          wire::element_bytes(of.element_type));
+    born = now;
+  }
 
   // Whether a packet of such a connection goes on at once, and nothing is to be learnt of it.
   bool answers(Path path) const {
@@ -120,7 +135,7 @@ class AggregatorArray {
 
  private:
   std::size_t world_;
-  std::size_t open_messages_;
+  std::uint32_t open_messages_;
   std::size_t message_packets_;
   std::size_t mtu_;
   std::size_t first_total_;  // where the sums of all begin among the results

@@ -6,7 +6,6 @@
 
 #include "protocols/netreduce/engine/drop_reasons.h"
 #include "protocols/netreduce/engine/engine.h"
-#include "reduce/kernel.h"
 #include "wire/crc32.h"
 
 namespace tributary::netreduce {
@@ -36,10 +35,7 @@ void NetReduceEngine::aggregate(Incoming in, const Gradient& gradient, const Bur
   if (is_empty || gradient.message.id != aggregator.message) {
     counters_.abandoned += aggregator.is_waiting() ? 1 : 0;
     array.clear(index);
-    aggregator.state = State::gathering;
-    aggregator.shape = shape;
-    aggregator.message = gradient.message.id;
-    aggregator.born = burst.now;
+    aggregator.begin(gradient.message.id, shape, burst.now);
   }
   if (aggregator.shape != shape) {
     return burst.actions.drop(std::move(in.packet), drop::mismatch);
@@ -110,16 +106,15 @@ void NetReduceEngine::remake(Ring& ring, std::size_t index, const Burst& burst) 
 void NetReduceEngine::add(Ring& ring, std::size_t index) {
   auto& array = ring.aggregators();
   auto& aggregator = array.at(index);
-  const auto& shape = aggregator.shape;
-  const auto& kernel = reduce::kernel(shape.element_type, shape.op);
-  const auto elements =
-      (shape.bytes() - wire::fingerprint_bytes) / wire::element_bytes(shape.element_type);
-  auto* result = array.result(index) + shape.header_bytes;
-  auto* accumulator = kernel.in_place ? result : array.wide(index);
   auto left = ring.paths().added() & ~aggregator.added;
   if (left == 0) {
     return;
   }
+  const auto& shape = aggregator.shape;
+  const auto& kernel = *aggregator.kernel;
+  const auto elements = aggregator.elements;
+  auto* result = array.result(index) + shape.header_bytes;
+  auto* accumulator = kernel.in_place ? result : array.wide(index);
   for (; left != 0; left &= left - 1) {
     const auto rank = static_cast<std::size_t>(std::countr_zero(left));
     const auto& slot = array.slots(index)[rank];
