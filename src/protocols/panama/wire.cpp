@@ -46,13 +46,17 @@ PanamaView parse_panama(MutableBytes bytes) {
   if (payload.size() != expected) {
     return fail(payload.size() < expected ? PanamaError::truncated : PanamaError::oversized);
   }
-  const Crc32Pair said{header->crc.value(), header->payload_crc.value()};
-  if (crc32_pair(covered(*header), payload) != said) {
+  if (!is_intact(*header, payload)) {
     return fail(PanamaError::crc);
   }
   view.payload = payload;
   view.error = PanamaError::none;
   return view;
+}
+
+bool is_intact(const PanamaHeader& header, Bytes payload) {
+  const Crc32Pair said{header.crc.value(), header.payload_crc.value()};
+  return crc32_pair(covered(header), payload) == said;
 }
 
 void seal(PanamaHeader& header, Bytes payload) {

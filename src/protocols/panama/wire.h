@@ -105,6 +105,9 @@ struct PanamaView {
 // Checks every field and both CRCs. `bytes` is everything behind the UDP header.
 PanamaView parse_panama(MutableBytes bytes);
 
+// Whether a header that is well formed, and the elements behind it, came undamaged: both CRCs.
+bool is_intact(const PanamaHeader& header, Bytes payload);
+
 // panama_key() without further checks; 0 if truncated.
 inline std::uint64_t peek_panama_key(Bytes bytes) {
   const auto* header = Cursor(bytes).take<PanamaHeader>();

@@ -5,23 +5,14 @@
 #include <limits>
 #include <utility>
 
-#include "reduce/kernel.h"
-
 namespace tributary::panama {
-namespace {
-
-const reduce::Kernel& kernel_of(const wire::PanamaHeader& header) {
-  return reduce::kernel(header.element_type, header.op);
-}
-
-}  // namespace
 
 Adder::Adder(PacketPool& pool)
     : pool_(pool),
       wide_(std::make_unique_for_overwrite<float[]>(std::numeric_limits<std::uint16_t>::max())) {}
 
 void Adder::add_in_order(Tree& tree, Row& row) {
-  const auto& kernel = kernel_of(row.header);
+  const auto& kernel = *row.kernel;
   if (!kernel.in_place || tree.is_partial()) {
     return;
   }
@@ -41,7 +32,7 @@ PacketPtr Adder::add_up(Tree& tree, Row& row) {
   if (row.accumulator) {
     return std::move(row.accumulator);
   }
-  const auto& kernel = kernel_of(row.header);
+  const auto& kernel = *row.kernel;
   const std::size_t count = row.header.elements.value();
   PacketPtr sum;
   void* accumulator = wide_.get();

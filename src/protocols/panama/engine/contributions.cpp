@@ -10,10 +10,6 @@
 namespace tributary::panama {
 namespace {
 
-bool has_arrived(const Row& row, std::uint8_t child) {
-  return (row.arrived >> child & 1) != 0;
-}
-
 void count_in(wire::PanamaHeader& sums, const wire::PanamaHeader& header) {
   sums.contributions =
       static_cast<std::uint16_t>(sums.contributions.value() + header.contributions.value());
@@ -64,10 +60,10 @@ void PanamaEngine::contribute(Contribution in, const Burst& burst) {
   }
   Place at{row, *position, tree.is_known(*position)};
   if (at.joins) {
-    if (row.state != Row::State::gathering && !(tree.goes_on(row) && has_arrived(row, child))) {
+    if (row.state != Row::State::gathering && !(tree.goes_on(row) && row.has(child))) {
       return repeat(in, row, burst);
     }
-    if (has_arrived(row, child)) {
+    if (row.has(child)) {
       return replace(in, row, burst);
     }
   }
@@ -83,18 +79,12 @@ void PanamaEngine::contribute(Contribution in, const Burst& burst) {
     tree.counters.over_cap += *fault == drop::over_cap;
     return burst.actions.drop(std::move(packet), *fault);
   }
-  if (tree.doors[child].count() != 0) {
-    holdings_.leave_door(tree, child);
-  }
   const auto port = packet->ingress;
   if (!at.joins) {
     begin_row(in, at, burst.now);
   }
-  take(in, row, burst.now);
   row.remade |= remade;
-  burst.actions.absorb(nullptr);
-  holdings_.make_room(trees_);
-  complete_what_can(tree, row, child, burst);
+  accept(in, row, burst);
   // Others may have the result of what was sent before.
   if (message.header.asks() && row.state == Row::State::gathering) {
     inquire(tree, message.header, port, burst);
@@ -115,12 +105,24 @@ void PanamaEngine::begin_row(const Contribution& in, const Place& at, Time now) 
   row.congested = false;
   row.since = now;
   row.header = in.header();
+  row.kernel = &reduce::kernel(row.header.element_type, row.header.op);
   row.header.flags &= wire::PanamaHeader::fin_bit | wire::PanamaHeader::version_mask;
   row.header.contributions = std::uint16_t{0};
   row.header.fingerprint = std::uint64_t{0};
   row.header.wnd_cap = wire::PanamaHeader::wnd_cap_none;
   row.header.rank = wire::PanamaHeader::no_rank;
   tree.gathering_high_water = std::max(tree.gathering_high_water, ++tree.gathering);
+}
+
+void PanamaEngine::accept(Contribution& in, Row& row, const Burst& burst) {
+  auto& tree = in.tree;
+  if (tree.doors[in.child].count() != 0) {
+    holdings_.leave_door(tree, in.child);
+  }
+  take(in, row, burst.now);
+  burst.actions.absorb(nullptr);
+  holdings_.make_room(trees_);
+  complete_what_can(tree, row, in.child, burst);
 }
 
 void PanamaEngine::take(Contribution& in, Row& row, Time now) {
@@ -182,7 +184,7 @@ void PanamaEngine::replace(Contribution& in, Row& row, const Burst& burst) {
 
 // A contribution to what is complete.
 void PanamaEngine::repeat(Contribution& in, Row& row, const Burst& burst) {
-  if (!has_arrived(row, in.child)) {
+  if (!row.has(in.child)) {
     return on_late_contribution(in, row, burst);
   }
   ++in.tree.counters.duplicates;

@@ -2,11 +2,12 @@
 #include "protocols/panama/engine/engine.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "engine/prefetch.h"
+#include "protocols/panama/engine/admission.h"
 #include "protocols/panama/engine/drop_reasons.h"
+#include "protocols/panama/engine/repetition.h"
 
 namespace tributary::panama {
 namespace {
@@ -20,10 +21,11 @@ bool is_addressed_to(const engine::Frame& frame, const TreeConfig& tree) {
 }  // namespace
 
 PanamaEngine::PanamaEngine(const PanamaConfig& config, const engine::SwitchIdentity& self,
-                           PacketPool& pool)
+                           PacketPool& pool, Lane lane)
     : config_(config),
       self_(self),
       pool_(pool),
+      lane_(lane),
       memory_(config.packet_memory),
       holdings_(pool, self.ports, (self.ports + std::uint64_t{2}) * config.packet_memory),
       adder_(pool),
@@ -74,7 +76,9 @@ void PanamaEngine::process(std::span<engine::Arrival> burst, Time now, engine::A
   };
   const auto fetch = [](Tree* tree, const engine::Frame& frame) { prefetch_elements(tree, frame); };
   const auto handle_one = [&](Tree* tree, engine::Arrival& arrival) {
-    handle(arrival, tree, current);
+    if (lane_ == Lane::off || tree == nullptr || !join(arrival, *tree, current)) {
+      handle(arrival, tree, current);
+    }
   };
   engine::handle_ahead(burst, locate, fetch, handle_one);
 }
@@ -100,7 +104,8 @@ void PanamaEngine::prefetch_elements(Tree* tree, const engine::Frame& frame) {
   if (row->accumulator != nullptr) {
     engine::prefetch(row->elements, bytes);
   }
-  if (std::popcount(row->arrived) + 1 < tree->children()) {
+  const auto missing = tree->all_children() & ~row->arrived;
+  if ((missing & (missing - 1)) != 0) {  // more than this one
     return;
   }
   for (std::uint8_t child = row->next; child < tree->children(); ++child) {
@@ -108,6 +113,39 @@ void PanamaEngine::prefetch_elements(Tree* tree, const engine::Frame& frame) {
       engine::prefetch(elements_in(*packet), bytes);
     }
   }
+}
+
+// Whether the packet is a sound contribution to a row that gathers: then it is taken. Most are, and
+// repeat what the first one said and handle() checked: only what is particular to this one is
+// checked here. Whatever else it may be, handle() finds out.
+bool PanamaEngine::join(engine::Arrival& arrival, Tree& tree, const Burst& burst) {
+  const auto& frame = arrival.frame;
+  auto& header = *reinterpret_cast<wire::PanamaHeader*>(frame.payload.data());
+  const auto position = tree.epochs.first() + header.vid.value();
+  auto& row = tree.row(position);
+  if (row.state != Row::State::gathering || row.position != position ||
+      !repeats(header, row.header) || header.retransmission() ||
+      !tree.epochs.is_current(round_of(header)) || tree.swept < tree.epochs.first()) {
+    return false;
+  }
+  const auto payload = frame.payload.subspan(sizeof header);
+  const auto ingress = arrival.packet->ingress;
+  const auto child = tree.child_of(ingress);
+  const auto contributions = header.contributions.value();
+  if (child == Tree::no_child || row.has(child) || contributions == 0 ||
+      contributions > header.workers.value() || payload.size() != payload_bytes(header) ||
+      !is_addressed_to(frame, tree.config()) || !tree.may_come(ingress, frame.ipv4->source) ||
+      !wire::is_intact(header, payload)) {
+    return false;
+  }
+  const Message message{frame, header, payload};
+  Contribution in{tree, child, std::move(arrival.packet), message};
+  if (refusal(in, {row, position, true})) {
+    arrival.packet = std::move(in.packet);
+    return false;
+  }
+  accept(in, row, burst);
+  return true;
 }
 
 void PanamaEngine::handle(engine::Arrival& arrival, Tree* tree, const Burst& burst) {

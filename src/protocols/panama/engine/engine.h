@@ -24,7 +24,12 @@ using engine::Burst;
 // packets is divided among trees, and what hosts send beyond it is their own loss.
 class PanamaEngine final : public engine::Engine {
  public:
-  PanamaEngine(const PanamaConfig& config, const engine::SwitchIdentity& self, PacketPool& pool);
+  // Whether contributions to rows that gather are recognised before they are parsed. It changes
+  // nothing but the time that it takes.
+  enum class Lane : bool { off, on };
+
+  PanamaEngine(const PanamaConfig& config, const engine::SwitchIdentity& self, PacketPool& pool,
+               Lane lane = Lane::on);
 
   void process(std::span<engine::Arrival> burst, Time now, engine::Actions& actions) override;
   Time deadline() const override;
@@ -51,11 +56,13 @@ class PanamaEngine final : public engine::Engine {
   // What comes in, with the tree that its header names.
   static void prefetch_row(const Tree* tree, const engine::Frame& frame);
   static void prefetch_elements(Tree* tree, const engine::Frame& frame);
+  bool join(engine::Arrival& arrival, Tree& tree, const Burst& burst);
   void handle(engine::Arrival& arrival, Tree* tree, const Burst& burst);
 
   // Contributions.
   void contribute(Contribution in, const Burst& burst);
   void begin_row(const Contribution& in, const Place& at, Time now);
+  void accept(Contribution& in, Row& row, const Burst& burst);
   void take(Contribution& in, Row& row, Time now);
   void hold(Contribution& in, Row& row);
   void note(Tree& tree, Row& row, std::uint8_t child, Time now);
@@ -100,6 +107,7 @@ class PanamaEngine final : public engine::Engine {
   PanamaConfig config_;
   engine::SwitchIdentity self_;
   PacketPool& pool_;
+  Lane lane_;
   PacketMemory memory_;
   TreeTable trees_;
   Holdings holdings_;

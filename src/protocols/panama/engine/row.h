@@ -8,6 +8,7 @@
 #include "packet/clock.h"
 #include "packet/pool.h"
 #include "protocols/panama/wire.h"
+#include "reduce/kernel.h"
 
 namespace tributary::panama {
 
@@ -58,12 +59,15 @@ struct Row {
   bool congested = false;  // ECN of all that was added (4.2.2)
   std::uint8_t next = 0;   // the children before it are in the accumulator
   std::uint64_t position = 0;
-  std::uint64_t arrived = 0;  // children whose packet came, by index
-  PacketPtr accumulator;      // of the first child; the others are added in the children's order
+  std::uint64_t arrived = 0;               // children whose packet came, by index
+  const reduce::Kernel* kernel = nullptr;  // of its elements
+  PacketPtr accumulator;  // of the first child; the others are added in the children's order
   std::byte* elements = nullptr;  // of the accumulator
   SharedElements kept;            // summed, done
   Time since{};                   // gathering: of the first packet; summed: last sent
   wire::PanamaHeader header;      // what is common to all, and the sums of what is not
+
+  bool has(std::uint8_t child) const { return (arrived >> child & 1) != 0; }
 };
 
 }  // namespace tributary::panama

@@ -31,6 +31,7 @@ inline Row& gathering_row(Tree& tree, std::uint64_t position, const wire::Panama
   row.position = position;
   row.holds = true;
   row.header = header;
+  row.kernel = &reduce::kernel(header.element_type, header.op);
   return row;
 }
 
