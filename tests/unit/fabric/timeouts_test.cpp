@@ -75,10 +75,17 @@ INSTANTIATE_TEST_SUITE_P(Timeouts, SmallMessages,
                            return small.param == Small::barrier ? "Barrier" : "EightBytes";
                          });
 
+// The median of several runs where something is lost: what that costs differs from one to the next.
 double seconds_of(const Workload& workload, std::optional<Duration> timeout) {
-  const auto duration = duration_of(workload, timeout, 1);
-  EXPECT_TRUE(duration.has_value()) << workload.name;
-  return duration ? std::chrono::duration<double>(*duration).count() : 0;
+  std::vector<double> runs(workload.loss > 0 ? 9 : 1);
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    const auto duration = duration_of(workload, timeout, run + 1);
+    EXPECT_TRUE(duration.has_value()) << workload.name;
+    runs[run] = duration ? std::chrono::duration<double>(*duration).count() : 0;
+  }
+  const auto median = runs.begin() + static_cast<std::ptrdiff_t>(runs.size() / 2);
+  std::nth_element(runs.begin(), median, runs.end());
+  return *median;
 }
 
 // How much longer than with the best of the fixed timeouts it takes at the worst.
@@ -95,7 +102,8 @@ TEST(Timeouts, AdaptiveOnesServeAllWorkloadsAndNoFixedOneDoes) {
     }
     // On slow links the first window, of which nothing is known, is a good part of the whole.
     const bool slow_start = workload.rate_bps < 100'000'000 && workload.jitter == Duration{};
-    const double allowed = slow_start ? 1.15 : 1.05;
+    // Where packets are lost no one timeout is best, and the adaptive one is not always the best.
+    const double allowed = slow_start || workload.loss > 0 ? 1.15 : 1.05;
     EXPECT_LE(seconds_of(workload, std::nullopt), allowed * best) << workload.name;
   }
   EXPECT_GT(*std::min_element(worst_of_fixed.begin(), worst_of_fixed.end()), 1.1);
