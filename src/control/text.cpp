@@ -20,10 +20,18 @@ struct Unit {
 };
 
 // Smallest first.
-constexpr Unit duration_units[] = {
-    {"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}, {"min", 60'000'000'000}};
-constexpr Unit rate_units[] = {
-    {"bit", 1}, {"kbit", 1'000}, {"Mbit", 1'000'000}, {"Gbit", 1'000'000'000}};
+constexpr Unit duration_units[] = {{"ns", 1},
+                                   {"us", 1'000},
+                                   {"ms", 1'000'000},
+                                   {"s", 1'000'000'000},
+                                   {"min", 60'000'000'000},
+                                   {"h", 3'600'000'000'000},
+                                   {"d", 86'400'000'000'000}};
+constexpr Unit rate_units[] = {{"bit", 1},
+                               {"kbit", 1'000},
+                               {"Mbit", 1'000'000},
+                               {"Gbit", 1'000'000'000},
+                               {"Tbit", 1'000'000'000'000}};
 constexpr Unit size_units[] = {{"B", 1},
                                {"kB", 1'000},
                                {"KiB", 1024},

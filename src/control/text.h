@@ -24,8 +24,8 @@ template <class T>
 using Parsed = tl::expected<T, Complaint>;
 
 // Quantities always carry their unit: "1ms", "200Mbit", "1MiB". Fractions are allowed.
-Parsed<Duration> parse_duration(std::string_view text);        // ns us ms s min
-Parsed<std::uint64_t> parse_rate(std::string_view text);       // bit kbit Mbit Gbit, per second
+Parsed<Duration> parse_duration(std::string_view text);        // ns us ms s min h d
+Parsed<std::uint64_t> parse_rate(std::string_view text);       // bit kbit Mbit Gbit Tbit per second
 Parsed<std::uint64_t> parse_size(std::string_view text);       // B kB MB GB KiB MiB GiB
 Parsed<wire::MacAddress> parse_mac(std::string_view text);     // of one station: no group, not zero
 Parsed<wire::Ipv4Address> parse_ipv4(std::string_view text);   // of one host

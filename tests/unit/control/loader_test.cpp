@@ -140,7 +140,7 @@ constexpr test::Damage cases[] = {
     {"canary_ages_before_timeout", "timeout = \"1ms\"", "timeout = \"2s\"\nage_max = \"1s\"", 9, 11,
      "`age_max` is shorter", "2s"},
     {"canary_reclaims_at_once", "timeout = \"1ms\"", "reclaim_after = \"1us\"", 8, 17,
-     "`reclaim_after` is out of range", "from 1ms to 60min"},
+     "`reclaim_after` is out of range", "from 1ms to 1h"},
     {"canary_timeout_bounds_crossed", "timeout = \"1ms\"",
      "timeout = \"adaptive\"\ntimeout_min = \"2ms\"\ntimeout_max = \"1ms\"", 10, 15,
      "`timeout_max` is shorter than `timeout_min`", "at least 2ms"},

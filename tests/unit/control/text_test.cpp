@@ -14,6 +14,8 @@ TEST(TextTest, parse_duration_knows_every_unit) {
   EXPECT_EQ(*parse_duration("1.5ms"), 1500us);
   EXPECT_EQ(*parse_duration("300s"), 300s);
   EXPECT_EQ(*parse_duration("2 min"), 2min);
+  EXPECT_EQ(*parse_duration("1.5h"), 90min);
+  EXPECT_EQ(*parse_duration("30d"), 720h);
   EXPECT_EQ(*parse_duration("0"), 0ns);
 }
 
@@ -26,6 +28,7 @@ TEST(TextTest, parse_duration_refuses_what_is_none) {
 TEST(TextTest, parse_rate_is_decimal_and_parse_size_is_both) {
   EXPECT_EQ(*parse_rate("2.5Gbit"), 2'500'000'000u);
   EXPECT_EQ(*parse_rate("64kbit"), 64'000u);
+  EXPECT_EQ(*parse_rate("1Tbit"), 1'000'000'000'000u);
   EXPECT_EQ(*parse_size("1MiB"), 1u << 20);
   EXPECT_EQ(*parse_size("1MB"), 1'000'000u);
 }
@@ -33,6 +36,8 @@ TEST(TextTest, parse_rate_is_decimal_and_parse_size_is_both) {
 TEST(TextTest, quantities_read_back_what_they_print) {
   EXPECT_EQ(duration_text(1500us), "1500us");
   EXPECT_EQ(duration_text(0ns), "0ns");
+  EXPECT_EQ(duration_text(60min), "1h");
+  EXPECT_EQ(duration_text(720h), "30d");
   EXPECT_EQ(rate_text(200'000'000), "200Mbit");
   EXPECT_EQ(size_text(1 << 20), "1MiB");
   for (const std::uint64_t value : {1ull, 999ull, 1024ull, 1'000'000ull, 123'456'789ull}) {

@@ -53,11 +53,10 @@ constexpr Option<PanamaConfig> options[] = {
 // What is unlisted is in the path of a tree's setting, or beside the ports, which their switch
 // names.
 constexpr Option<TreeConfig> tree_options[] = {
-    option::integer<&TreeConfig::job>("job", Apply::reload, {0, job_max},
+    option::integer<&TreeConfig::job>("job", Apply::reload, {1, job_max},
                                       "the job (`TRIBUTARY_JOB`)")
         .required()
-        .unlisted()
-        .values_are("any but 0"),
+        .unlisted(),
     option::integer<&TreeConfig::tree>("tree", Apply::reload, {0, count_max},
                                        "number of the tree in its job")
         .required()

@@ -81,7 +81,7 @@ const test::Damage cases[] = {
     {"memory_for_one_tree", "packet_memory = 64", "packet_memory = 3", 18, 0, "no room for another",
      "each has 2 of its 3 packets"},
     {"unknown_key", "quorum = 7", "quorom = 7", 23, 0, "unknown key `quorom`", "`quorum`"},
-    {"job_of_none", "job = 7", "job = 0", 9, 0, "`job` is 0", "from 1, as in TRIBUTARY_JOB"},
+    {"job_of_none", "job = 7", "job = 0", 9, 0, "`job` is out of range", "from 1 to 4294967295"},
     {"group_is_a_host", "239.192.0.1", "10.1.1.1", 11, 0, "no multicast address", "239.192.0.1"},
     {"group_is_link_local", "239.192.0.1", "224.0.0.5", 11, 0, "no multicast address",
      "239.192.0.1"},
