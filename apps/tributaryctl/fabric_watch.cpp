@@ -120,6 +120,7 @@ class Watch {
     }
     Jobs ended;
     for (const auto job : gone) {
+      told_.erase(job);  // who ends a job may take its file away
       if (live.all_answer() && !installed.contains(job)) {
         known_.erase(job);
       } else if (gone_before_.contains(job)) {

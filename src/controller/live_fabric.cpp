@@ -2,8 +2,10 @@
 #include "controller/live_fabric.h"
 
 #include <algorithm>
+#include <atomic>
 #include <future>
 #include <set>
+#include <system_error>
 
 #include "control/protocol_section.h"
 #include "control/tree_json.h"
@@ -16,6 +18,8 @@ using control::CallError;
 using nlohmann::json;
 
 constexpr std::size_t rows_max = 10000;  // the most that a daemon lists
+// sshd turns some away where ten log in at once (MaxStartups).
+constexpr std::size_t asked_at_a_time = 8;
 
 // Of two rates, of which 0 is not known.
 std::uint64_t slower(std::uint64_t a, std::uint64_t b) {
@@ -71,16 +75,30 @@ void LiveFabric::reach_all(Connections kept) {
   for (const auto& point : fabric_.points) {
     daemons_.try_emplace(Point(point.ssh, point.socket));
   }
-  std::vector<std::future<void>> asked;
-  for (auto& [point, daemon] : daemons_) {
-    if (auto at = kept.find(point); at != kept.end()) {
-      daemon.client.emplace(std::move(at->second));
+  std::vector<std::pair<const Point, Daemon>*> all;
+  for (auto& entry : daemons_) {
+    if (auto at = kept.find(entry.first); at != kept.end()) {
+      entry.second.client.emplace(std::move(at->second));
     }
-    asked.push_back(std::async(std::launch::async,
-                               [this, &point = point, &daemon = daemon] { reach(daemon, point); }));
+    all.push_back(&entry);
   }
-  for (auto& each : asked) {
-    each.get();
+  std::atomic<std::size_t> next = 0;
+  const auto reach_the_next = [&] {
+    for (auto at = next++; at < all.size(); at = next++) {
+      reach(all[at]->second, all[at]->first);
+    }
+  };
+  std::vector<std::future<void>> others;
+  try {
+    while (others.size() + 1 < std::min(asked_at_a_time, all.size())) {
+      others.push_back(std::async(std::launch::async, reach_the_next));
+    }
+  } catch (const std::system_error&) {
+    // There are no more threads: this one and those that there are ask all.
+  }
+  reach_the_next();
+  for (auto& other : others) {
+    other.get();
   }
 }
 
@@ -101,6 +119,7 @@ Connections LiveFabric::release() {
   for (auto& [point, daemon] : daemons_) {
     if (daemon.client && !daemon.error) {
       kept.emplace(point, std::move(*daemon.client));
+      daemon.error = broken("its connection was given away");
     }
     daemon.client.reset();
   }

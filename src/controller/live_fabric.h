@@ -19,13 +19,13 @@ namespace tributary::controller {
 // Connections to daemons, by where they are: ssh, socket.
 using Connections = std::map<std::pair<std::string, std::string>, control::Client>;
 
-// What the switches of a fabric have and say. Switches that share a daemon share a connection. All
-// daemons are asked side by side, so that those which do not answer cost one timeout together.
+// What the switches of a fabric have and say. Switches that share a daemon share a connection.
+// Daemons are asked eight at a time, so that eight which do not answer cost one timeout together.
 class LiveFabric {
  public:
   // `kept`: what an earlier one was connected to; what is no use any more is connected anew.
   LiveFabric(const FabricFile& fabric, std::chrono::milliseconds timeout, Connections kept = {});
-  // For the next one. This one cannot install any more.
+  // For the next one. This one would connect anew to install.
   Connections release();
 
   // Without an answer, the reason.

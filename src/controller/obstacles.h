@@ -11,8 +11,7 @@ namespace tributary::controller {
 // What mends a job with two workers behind one port.
 inline constexpr auto one_worker_a_port =
     "a switch takes one worker of a job by each port: give each a port of its own, or name one "
-    "host "
-    "for all ranks of a machine, which add up before they send (ParallelCommunicator)";
+    "host for all ranks of a machine, which add up before they send (ParallelCommunicator)";
 
 // "a, b, c"
 std::string joined(const std::vector<std::string>& words);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
@@ -93,6 +94,38 @@ TEST_F(FabricCtlTest, watch_writes_what_workers_set_when_that_changes) {
             "TRIBUTARY_ALGORITHM=panama\nTRIBUTARY_JOB=7\nTRIBUTARY_TREES=239.192.0.1\n");
   EXPECT_EQ(run(watch + fabric("share = 0.5\n")).code, 0);
   EXPECT_THAT(written(), HasSubstr("TRIBUTARY_SHARE=0.5\n"));
+}
+
+TEST_F(FabricCtlTest, watch_writes_what_workers_set_when_an_ended_job_comes_back) {
+  start();
+  const auto comes_true = [](const auto& condition) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    bool is_true = condition();
+    for (; !is_true && std::chrono::steady_clock::now() < until; is_true = condition()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return is_true;
+  };
+  const std::string job = "[[job]]\nid = 8\nhosts = [\"a\", \"b\"]\n";
+  const std::string path = fabric(job);
+  const std::string all = directory_ / "all.toml";
+  std::filesystem::copy_file(path, all);
+  const std::string environment = directory_ / "env/job-8.env";
+  const auto is_written = [&] { return std::filesystem::exists(environment); };
+  const std::string stop = directory_ / "stop";
+  std::jthread watch([&] {
+    run("fabric watch --interval 0.05 --env " + directory_ / "env" + " " + path +
+        " & watch=$!; until [ -e " + stop + " ]; do sleep 0.05; done; kill $watch; true");
+  });
+  EXPECT_TRUE(comes_true(is_written));
+  fabric();
+  EXPECT_TRUE(comes_true(
+      [&] { return run("fabric show " + all).output.find("missing") != std::string::npos; }));
+  EXPECT_TRUE(is_written()) << "the file of an ended job stays";
+  std::filesystem::remove(environment);
+  fabric(job);
+  EXPECT_TRUE(comes_true(is_written));
+  std::ofstream(stop) << "";
 }
 
 TEST_F(FabricCtlTest, watch_of_a_job_that_is_refused_writes_nothing_for_it) {
@@ -371,6 +404,19 @@ class SshTest : public FabricCtlTest {
         << ":$PATH\nexec sh -c \"$*\"\n";
     std::filesystem::permissions(directory_ / "ssh", std::filesystem::perms::owner_all);
   }
+  // As many switches, each on a machine of its own.
+  std::string machines(int number) const {
+    std::string text = "version = 1\n";
+    for (int i = 1; i <= number; ++i) {
+      const auto name = "s" + std::to_string(i);
+      text +=
+          "[[switch]]\nname = \"" + name + "\"\ncontrol = \"/c\"\nssh = \"root@" + name + "\"\n";
+    }
+    return file(text +
+                "[[host]]\nname = \"a\"\nport = \"s1:h1\"\n"
+                "[[host]]\nname = \"b\"\nport = \"s1:h2\"\n"
+                "[[job]]\nid = 7\nhosts = [\"a\", \"b\"]\n");
+  }
   std::string ssh() const { return "TRIBUTARY_SSH='" + directory_ / "ssh" + "' "; }
 };
 
@@ -396,20 +442,30 @@ TEST_F(SshTest, watch_keeps_its_connection_from_look_to_look) {
 }
 
 TEST_F(SshTest, machines_are_asked_side_by_side) {
-  std::string text = "version = 1\n";
-  for (int number = 1; number <= 8; ++number) {
-    const auto name = "s" + std::to_string(number);
-    text += "[[switch]]\nname = \"" + name + "\"\ncontrol = \"/c\"\nssh = \"root@" + name + "\"\n";
-  }
-  text +=
-      "[[host]]\nname = \"a\"\nport = \"s1:h1\"\n[[host]]\nname = \"b\"\nport = \"s1:h2\"\n"
-      "[[job]]\nid = 7\nhosts = [\"a\", \"b\"]\n";
   // Each waits until all have been called.
   const std::string called = directory_ / "called";
   const std::string meet = "mkdir -p " + called + "; touch " + called + "/$$; until [ $(ls " +
                            called + " | wc -l) -ge 8 ]; do sleep 0.05; done; exit 255;";
-  EXPECT_THAT(run("--timeout 60 fabric plan " + file(text), "TRIBUTARY_SSH='" + meet + "' ").output,
-              HasSubstr("ssh cannot reach root@s1"));
+  EXPECT_THAT(
+      run("--timeout 60 fabric plan " + machines(8), "TRIBUTARY_SSH='" + meet + "' ").output,
+      HasSubstr("ssh cannot reach root@s1"));
+}
+
+TEST_F(SshTest, at_most_eight_machines_are_asked_at_a_time) {
+  const std::string present = directory_ / "present";
+  const std::string counts = directory_ / "counts";
+  const std::string count = "mkdir -p " + present + "; touch " + present + "/$$; sleep 0.3; ls " +
+                            present + " | wc -l >> " + counts + "; sleep 0.3; rm " + present +
+                            "/$$; exit 255;";
+  EXPECT_THAT(
+      run("--timeout 60 fabric plan " + machines(12), "TRIBUTARY_SSH='" + count + "' ").output,
+      HasSubstr("ssh cannot reach root@s1"));
+  std::ifstream counted(counts);
+  int asked = 0;
+  for (int together = 0; counted >> together; ++asked) {
+    EXPECT_LE(together, 8);
+  }
+  EXPECT_EQ(asked, 12);
 }
 
 TEST_F(SshTest, what_fails_there_is_told_apart) {
