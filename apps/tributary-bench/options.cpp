@@ -276,6 +276,12 @@ bool may_be_partial(const CommunicatorOptions& options) {
   return protocol != nullptr && protocol->partial != nullptr && protocol->partial(options);
 }
 
+// Not the automatic one: results say which it was.
+std::optional<Hierarchy> measured_hierarchy(const std::string& text) {
+  const auto hierarchy = hierarchy_of(text);
+  return hierarchy == Hierarchy::automatic ? std::nullopt : hierarchy;
+}
+
 // Where a sum may lack ranks, nobody can tell what it should be.
 bool can_be_verified(const Options& options) {
   return !options.has_operator() ||
@@ -299,8 +305,8 @@ void interpret(const Raw& raw, const CLI::App& command, const Result<void>& envi
       wire::operator_count);
   require_reduction(options);
   options.algorithms = algorithms_of(raw.algorithms);
-  options.hierarchies =
-      values_of<Hierarchy>(raw.hierarchies, hierarchy_of, "is no hierarchy: parallel or tencent");
+  options.hierarchies = values_of<Hierarchy>(raw.hierarchies, measured_hierarchy,
+                                             "is no hierarchy: parallel or tencent");
   options.between = algorithms_of({raw.between}).front();
   options.layout = raw.json              ? Layout::json
                    : raw.csv             ? Layout::csv

@@ -89,6 +89,19 @@ Result<Between> plan_between(const ParallelOptions& options) {
   return plan;
 }
 
+// Each rank chooses by its own options.
+Result<void> agree(MachineGroup& group, Hierarchy hierarchy, host::Time until) {
+  auto agreed = group.barrier({static_cast<std::uint64_t>(hierarchy)}, until);
+  if (!agreed && agreed.error().code == Error::Code::mismatch) {
+    return fail(Error::Code::rendezvous,
+                "the ranks of this machine chose different hierarchies, this one " +
+                    std::string(name(hierarchy)) +
+                    "; give all of them the same TRIBUTARY_* environment, or set "
+                    "ParallelOptions::hierarchy");
+  }
+  return agreed;
+}
+
 // A part of a vector, in elements.
 struct Range {
   std::size_t begin = 0;
@@ -126,7 +139,7 @@ std::string_view name(Hierarchy hierarchy) {
 }
 
 std::optional<Hierarchy> hierarchy_of(std::string_view text) {
-  for (const auto hierarchy : {Hierarchy::parallel, Hierarchy::tencent}) {
+  for (const auto hierarchy : {Hierarchy::parallel, Hierarchy::tencent, Hierarchy::automatic}) {
     if (name(hierarchy) == text) {
       return hierarchy;
     }
@@ -207,6 +220,9 @@ Result<ParallelCommunicator> ParallelCommunicator::create(const ParallelOptions&
       slab_bytes, until);
   if (!group) {
     return tl::make_unexpected(group.error());
+  }
+  if (auto agreed = agree(*group, plan->hierarchy, until); !agreed) {
+    return tl::make_unexpected(agreed.error());
   }
   auto state = std::make_unique<State>(State{options, plan->hierarchy, std::move(*group)});
   if (plan->hierarchy == Hierarchy::parallel || options.local_rank == 0) {

@@ -125,6 +125,13 @@ TEST_F(BenchOptions, SumsThatMayLackRanksAreNotVerified) {
   EXPECT_STREQ(checks(hierarchy, "allreduce"), "no");
 }
 
+TEST_F(BenchOptions, HierarchiesAreNamed) {
+  const auto parsed = parse({"--hierarchy", "parallel,tencent"});
+  ASSERT_TRUE(parsed.options);
+  EXPECT_EQ(parsed.options->hierarchies, (std::vector{Hierarchy::parallel, Hierarchy::tencent}));
+  EXPECT_FALSE(parse({"--hierarchy", "auto"}).options);
+}
+
 TEST_F(BenchOptions, TheCommandLineGoesBeforeTheEnvironment) {
   const std::vector<std::pair<const char*, const char*>> variables = {
       {"RANK", "1"},

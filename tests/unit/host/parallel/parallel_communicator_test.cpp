@@ -133,6 +133,27 @@ TEST(ParallelOptions, AutomaticallyFollowTheProtocol) {
   run_ranks(2, [&](std::uint32_t rank) { EXPECT_EQ(chosen(rank, {}), Hierarchy::parallel); });
 }
 
+TEST(ParallelOptions, ThatDifferInTheHierarchyAreRefused) {
+  const auto port = next_ports(3);
+  run_ranks(2, [&](std::uint32_t rank) {
+    const auto hierarchy = rank == 0 ? Hierarchy::parallel : Hierarchy::tencent;
+    const auto made = ParallelCommunicator::create(options_of(rank, 1, 2, hierarchy, port));
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().code, Error::Code::rendezvous);
+    EXPECT_NE(made.error().message.find("different hierarchies, this one " +
+                                        std::string(name(hierarchy)) + "; give all of them"),
+              std::string::npos)
+        << made.error().message;
+  });
+}
+
+TEST(Hierarchy, IsReadByItsName) {
+  for (const auto each : {Hierarchy::parallel, Hierarchy::tencent, Hierarchy::automatic}) {
+    EXPECT_EQ(hierarchy_of(name(each)), each);
+  }
+  EXPECT_FALSE(hierarchy_of("flat"));
+}
+
 TEST_P(Layouts, FailOnAllRanksOfAMachineWithInvalidArguments) {
   run([](std::uint32_t, ParallelCommunicator& communicator) {
     std::vector<float> data(8);
