@@ -96,11 +96,12 @@ Outcome Ports::open_devices(const Setup& setup) {
   for (const auto& config : setup.devices) {
     const auto number = static_cast<unsigned>(devices_.size());
     names_.push_back(dataplane::describe(config));
-    const auto arguments = dataplane::device_arguments(config, number, {setup.mtu});
+    const dataplane::DeviceNeeds needs{setup.mtu};
+    const auto arguments = dataplane::device_arguments(config, number, needs);
     if (!arguments) {
       return fail(names_.back() + ": " + arguments.error());
     }
-    auto device = dataplane::PortDevice::open(config, **arguments, setup.mtu, store_->mempool());
+    auto device = dataplane::PortDevice::open(config, **arguments, needs, store_->mempool());
     if (!device) {
       return fail(names_.back() + ": " + device.error());
     }

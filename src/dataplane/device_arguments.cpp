@@ -97,10 +97,12 @@ constexpr std::uint16_t virtio_user_queues_max = 8;
 Result virtio_user_arguments(const control::VirtioUserDevice& device, const std::string& suffix,
                              const DeviceNeeds& needs) {
   const bool automatic = device.queues == control::queues_automatic;
-  const auto queues = automatic ? std::min(needs.cores, virtio_user_queues_max) : device.queues;
+  const auto queues = automatic ? needs.cores : device.queues;
   if (queues > virtio_user_queues_max) {
     return tl::unexpected("a virtio_user has at most " + std::to_string(virtio_user_queues_max) +
-                          " queues, not " + std::to_string(queues));
+                          " queues, not " + std::to_string(queues) +
+                          (automatic ? ", one for each packet core" : "") +
+                          "; write queues = N at both ends");
   }
   return DeviceArguments{"vdev", "net_virtio_user" + suffix,
                          "path=" + device.socket + ",queues=" + std::to_string(queues) +

@@ -26,6 +26,7 @@ struct DeviceNeeds {
   std::uint16_t cores = 1;  // the packet cores: so many queues, where these are automatic
   // That may come before a core looks, where a device can be told.
   std::uint32_t frames = frames_usual;
+  bool owners = false;  // a protocol is on: packets belong to cores
 };
 
 // That may come by a port of a switch before a core looks: a window of each of its rings, all at

@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "control/socket_file.h"
+#include "dataplane/peer_socket.h"
 
 namespace tributary::dataplane {
 namespace {
@@ -44,14 +45,27 @@ Outcome check_socket(const std::string& path, bool made) {
   return check_access(directory_of(path), made ? W_OK | X_OK : X_OK, "cannot use directory");
 }
 
+// By a client.
+Outcome check_is_socket(const std::string& path, const char* advice) {
+  if (look_at_peer(path) == control::SocketFile::other) {
+    return tl::unexpected(path + " is no socket; " + advice);
+  }
+  return {};
+}
+
+Outcome check_end(const std::string& path, bool server) {
+  return check_socket(path, server).and_then([&]() -> Outcome {
+    return server ? Outcome() : check_is_socket(path, "name the one that the server makes");
+  });
+}
+
 Outcome check_served(const std::string& path) {
-  switch (control::look_at_socket(path, SOCK_DGRAM)) {
+  switch (look_at_peer(path)) {
     case control::SocketFile::served:
       return {};
-    case control::SocketFile::other:
-      return tl::unexpected(path + " is no socket; for an interface of the kernel write tap =");
     case control::SocketFile::unknown:
       return tl::unexpected("cannot connect to " + path + ": " + std::strerror(errno));
+    case control::SocketFile::other:
     case control::SocketFile::none:
     case control::SocketFile::stale:
       break;
@@ -69,14 +83,18 @@ struct Check {
     return {};
   }
   Outcome operator()(const control::MemifDevice& memif) const {
-    return check_socket(memif.socket, memif.server);
+    return check_end(memif.socket, memif.server);
   }
   Outcome operator()(const control::VhostDevice& vhost) const {
-    return check_socket(vhost.socket, vhost.server);
+    return check_end(vhost.socket, vhost.server);
   }
   // It connects when it is made, and never again.
   Outcome operator()(const control::VirtioUserDevice& virtio) const {
-    return check_socket(virtio.socket, false).and_then([&] { return check_served(virtio.socket); });
+    return check_socket(virtio.socket, false)
+        .and_then([&] {
+          return check_is_socket(virtio.socket, "for an interface of the kernel write tap =");
+        })
+        .and_then([&] { return check_served(virtio.socket); });
   }
   Outcome operator()(const control::PcapDevice& pcap) const {
     for (const auto& file : pcap.rx) {

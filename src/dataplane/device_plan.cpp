@@ -26,14 +26,14 @@ std::uint64_t transmit_offloads(const rte_eth_dev_info& device, bool gathers) {
          (gathers ? RTE_ETH_TX_OFFLOAD_MULTI_SEGS : RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE);
 }
 
-// The UDP source port alone where the card can, so that a packet arrives at the owner of its block;
-// else whole flows.
-void plan_rss(const rte_eth_dev_info& device, DevicePlan& plan) {
+// The UDP source port alone where blocks have owners and the card can, so that a packet arrives at
+// the owner of its block; else whole flows.
+void plan_rss(const rte_eth_dev_info& device, bool owners, DevicePlan& plan) {
   constexpr std::uint64_t others = RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_FRAG_IPV4 | RTE_ETH_RSS_IPV6;
   constexpr std::uint64_t flows = RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_NONFRAG_IPV4_TCP;
   const auto offered = device.flow_type_rss_offloads;
-  const bool by_port = (offered & source_port_hash) == source_port_hash;
-  plan.wants_rule = !by_port;
+  const bool by_port = owners && (offered & source_port_hash) == source_port_hash;
+  plan.wants_rule = owners && !by_port;
   if (device.hash_key_size > rss_key_bytes_max) {
     return;
   }
@@ -48,12 +48,12 @@ void plan_rss(const rte_eth_dev_info& device, DevicePlan& plan) {
 
 }  // namespace
 
-DevicePlan plan_device(const rte_eth_dev_info& device, std::uint16_t queues) {
+DevicePlan plan_device(const rte_eth_dev_info& device, std::uint16_t queues, bool owners) {
   DevicePlan plan;
   plan.gathers = gathers_segments(device);
   plan.transmit_offloads = transmit_offloads(device, plan.gathers);
   if (queues > 1) {
-    plan_rss(device, plan);
+    plan_rss(device, owners, plan);
   }
   return plan;
 }

@@ -22,10 +22,12 @@ struct DevicePlan {
   std::uint64_t rss_hashes = 0;
   std::vector<std::uint8_t> rss_key;  // empty: the device takes none
   bool fills_redirection = false;     // its table is to name the owners (rss.h)
-  bool wants_rule = false;            // the settings above do not hash the UDP source port alone
+  bool wants_rule = false;            // there are owners, which the settings above do not find
 };
 
-DevicePlan plan_device(const rte_eth_dev_info& device, std::uint16_t queues);
+// `owners`: blocks belong to cores, because an engine runs. Without, a hash of the source port
+// alone would only crowd packets of different flows on one core.
+DevicePlan plan_device(const rte_eth_dev_info& device, std::uint16_t queues, bool owners);
 
 // The form of the rule to make, of those that are of use: the first one that the driver takes, as
 // `taken` says. No value: none, and blocks are handed over where the plan wants one.

@@ -76,8 +76,7 @@ tl::expected<std::unique_ptr<PortDevice>, std::string> open_device(
   if (!arguments) {
     return tl::unexpected(arguments.error());
   }
-  return *arguments ? PortDevice::open(device, **arguments, needs.mtu, mempool, needs.cores)
-                    : nullptr;
+  return *arguments ? PortDevice::open(device, **arguments, needs, mempool) : nullptr;
 }
 
 }  // namespace
@@ -111,7 +110,8 @@ tl::expected<Devices, std::string> open_devices(control::DaemonConfig& config, T
     auto& section = config.switches[place.switch_index];
     auto& port = section.config.ports[place.port];
     const DeviceNeeds needs{port.mtu, static_cast<std::uint16_t>(config.cores.size()),
-                            frames_at_once(section.config, port)};
+                            frames_at_once(section.config, port),
+                            !section.config.protocols.empty()};
     auto opened = open_device(section.devices[place.port], number, needs, mempool);
     if (!opened) {
       return port_error(section.config, place.port, opened.error());

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dataplane/peer_socket.h"
 
-#include <string>
+#include <filesystem>
 #include <sys/socket.h>
+#include <system_error>
 #include <unistd.h>
 #include <variant>
-
-#include "control/socket_file.h"
 
 namespace tributary::dataplane {
 namespace {
@@ -46,8 +45,14 @@ bool is_memif_client(const control::DeviceConfig& config) {
   return memif != nullptr && !memif->server;
 }
 
+control::SocketFile look_at_peer(const std::string& socket) {
+  std::error_code error;
+  const auto resolved = std::filesystem::canonical(socket, error);
+  return error ? control::SocketFile::none : look_at(resolved.string());
+}
+
 bool is_served(const control::DeviceConfig& config) {
-  return look_at(socket_of(config)) == control::SocketFile::served;
+  return look_at_peer(socket_of(config)) == control::SocketFile::served;
 }
 
 void remove_stale_socket(const control::DeviceConfig& config) {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <string>
+
 #include "control/config.h"
+#include "control/socket_file.h"
 
 namespace tributary::dataplane {
 
@@ -10,6 +13,8 @@ namespace tributary::dataplane {
 bool makes_socket(const control::DeviceConfig& config);
 bool is_memif_client(const control::DeviceConfig& config);
 
+// What a client of that socket finds; it follows symbolic links.
+control::SocketFile look_at_peer(const std::string& socket);
 // Of a port with a socket: somebody listens there.
 bool is_served(const control::DeviceConfig& config);
 // Of one that makes it: DPDK does not replace the socket of a server that was killed.

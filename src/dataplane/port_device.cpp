@@ -30,7 +30,8 @@ namespace {
 constexpr std::uint16_t ring_descriptors = 512;
 constexpr std::chrono::seconds reconnect_interval{1};
 constexpr const char* socket_is_taken =
-    "another process is the server of this socket; be its client, or name another socket";
+    "another process is the server of this socket, or another port of this process; be its "
+    "client, or name another socket";
 
 // The kernel's name of the device; empty if it is none of the kernel's.
 std::string kernel_name(const control::DeviceConfig& config) {
@@ -83,6 +84,7 @@ void fill_redirection(std::uint16_t port, std::uint16_t entries, std::uint16_t q
   }
 }
 
+// Of cards alone: that of a virtual device may change the host to find out what it can (net_tap).
 void make_rule(std::uint16_t port, const DevicePlan& plan, std::uint16_t queues) {
   rte_flow_error error = {};
   const auto form = choose_rule(plan, [&](RssRule::Form asked) {
@@ -171,8 +173,8 @@ PortDevice::PortDevice(std::uint16_t port, const control::DeviceConfig& config,
       kernel_losses_(std::move(kernel_losses)) {}
 
 tl::expected<std::unique_ptr<PortDevice>, std::string> PortDevice::open(
-    const control::DeviceConfig& config, const DeviceArguments& arguments, std::uint16_t mtu,
-    rte_mempool* mempool, std::uint16_t cores) {
+    const control::DeviceConfig& config, const DeviceArguments& arguments, const DeviceNeeds& needs,
+    rte_mempool* mempool) {
   if (const auto usable = check_device(config); !usable) {
     return tl::unexpected(usable.error());
   }
@@ -198,10 +200,10 @@ tl::expected<std::unique_ptr<PortDevice>, std::string> PortDevice::open(
   }
   std::unique_ptr<PortDevice> device(
       new PortDevice(*port, config, arguments, std::move(*claim), std::move(kernel_losses)));
-  if (auto ready = device->configure(mtu, mempool, cores); !ready) {
+  if (auto ready = device->configure(needs, mempool); !ready) {
     return tl::unexpected(explained(ready.error(), config));
   }
-  if (auto set = device->set_mtu(mtu); !set) {
+  if (auto set = device->set_mtu(needs.mtu); !set) {
     return tl::unexpected(explained(set.error(), config));
   }
   device->kernel_losses_.watch();
@@ -225,22 +227,22 @@ void PortDevice::give_mtu_back() {
   }
 }
 
-tl::expected<void, std::string> PortDevice::configure(std::uint16_t mtu, rte_mempool* mempool,
-                                                      std::uint16_t cores) {
+tl::expected<void, std::string> PortDevice::configure(const DeviceNeeds& needs,
+                                                      rte_mempool* mempool) {
   rte_eth_dev_info info = {};
   if (auto ok = check(rte_eth_dev_info_get(port_, &info), "read the device's abilities"); !ok) {
     return ok;
   }
   // The kernel's interfaces and virtual devices carry what fits a buffer; ask hardware for it.
-  const auto queues = choose_queues(config_, cores, info.max_rx_queues);
+  const auto queues = choose_queues(config_, needs.cores, info.max_rx_queues);
   if (!queues) {
     return tl::unexpected(queues.error());
   }
   const auto senders = std::min(*queues, info.max_tx_queues);
-  auto plan = plan_device(info, *queues);
+  auto plan = plan_device(info, *queues, needs.owners);
   auto settings = settings_of(plan);
   if (arguments_.bus == "pci") {
-    settings.rxmode.mtu = mtu;
+    settings.rxmode.mtu = needs.mtu;
   }
   std::uint16_t receive = ring_descriptors;
   std::uint16_t send = ring_descriptors;
@@ -265,7 +267,9 @@ tl::expected<void, std::string> PortDevice::configure(std::uint16_t mtu, rte_mem
   if (plan.fills_redirection) {
     fill_redirection(port_, info.reta_size, *queues);
   }
-  make_rule(port_, plan, *queues);
+  if (arguments_.bus == "pci") {
+    make_rule(port_, plan, *queues);
+  }
   std::copy(std::begin(address.addr_bytes), std::end(address.addr_bytes), mac_.octets.begin());
   was_promiscuous_ = interface_promiscuous(kernel_name(config_));
   hears_everything_ =

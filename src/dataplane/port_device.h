@@ -26,10 +26,10 @@ namespace tributary::dataplane {
 // thread; each queue belongs to the core that polls it.
 class PortDevice {
  public:
-  // `cores` are the packet cores, for a device with automatic queues.
+  // `arguments` are those for these `needs`.
   static tl::expected<std::unique_ptr<PortDevice>, std::string> open(
-      const control::DeviceConfig& config, const DeviceArguments& arguments, std::uint16_t mtu,
-      rte_mempool* mempool, std::uint16_t cores = 1);
+      const control::DeviceConfig& config, const DeviceArguments& arguments,
+      const DeviceNeeds& needs, rte_mempool* mempool);
   ~PortDevice();
   PortDevice(const PortDevice&) = delete;
   PortDevice& operator=(const PortDevice&) = delete;
@@ -67,8 +67,7 @@ class PortDevice {
  private:
   PortDevice(std::uint16_t port, const control::DeviceConfig& config, DeviceArguments arguments,
              Claim claim, KernelLosses kernel_losses);
-  tl::expected<void, std::string> configure(std::uint16_t mtu, rte_mempool* mempool,
-                                            std::uint16_t cores);
+  tl::expected<void, std::string> configure(const DeviceNeeds& needs, rte_mempool* mempool);
   tl::expected<void, std::string> start();
   void stop();
   // Of the kernel's interface behind it, if there is one.

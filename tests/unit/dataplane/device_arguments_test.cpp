@@ -91,7 +91,9 @@ TEST(DeviceArguments, BothSidesOfAVhostSocket) {
   EXPECT_EQ(virtio.name, "net_virtio_user3");
   EXPECT_EQ(virtio.arguments, "path=/run/vm.sock,queues=2,queue_size=512,mac=02:00:00:00:00:01");
   const control::VirtioUserDevice many{"/run/vm.sock", control::queues_automatic};
-  EXPECT_THAT(device_arguments(many, 0, {1500, 16})->value().arguments, HasSubstr(",queues=8,"));
+  EXPECT_THAT(device_arguments(many, 0, {1500, 8})->value().arguments, HasSubstr(",queues=8,"));
+  EXPECT_THAT(device_arguments(many, 0, {1500, 9}).error(),
+              HasSubstr("write queues = N at both ends"));
   EXPECT_THAT(device_arguments(control::VirtioUserDevice{"/run/vm.sock", 9}, 0, {}).error(),
               HasSubstr("at most 8"));
   const control::VhostDevice automatic{"/run/vm.sock", true, control::queues_automatic};

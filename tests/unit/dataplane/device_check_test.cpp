@@ -2,6 +2,7 @@
 #include "dataplane/device_check.h"
 
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "control/socket_file.h"
+#include "dataplane/peer_socket.h"
 #include "support/temporary_directory.h"
 
 namespace tributary::dataplane {
@@ -56,6 +58,13 @@ TEST(CheckDevice, AFileInTheWayOfASocketIsNotRemoved) {
   }
 }
 
+TEST(CheckDevice, AClientConnectsToNoOrdinaryFile) {
+  for (const control::DeviceConfig& device : std::initializer_list<control::DeviceConfig>{
+           control::VhostDevice{"/dev/null", false}, control::MemifDevice{"/dev/null"}}) {
+    EXPECT_NE(complaint(device).find("/dev/null is no socket; name the one"), std::string::npos);
+  }
+}
+
 TEST(CheckDevice, VirtioUserNeedsSomebodyWhoServesIt) {
   const test::TemporaryDirectory directory;
   const auto path = directory / "x.sock";
@@ -70,6 +79,28 @@ TEST(CheckDevice, VirtioUserNeedsSomebodyWhoServesIt) {
   EXPECT_NE(complaint(device).find("nobody serves " + path), std::string::npos) << "any more";
   EXPECT_NE(complaint(control::VirtioUserDevice{"/dev/null"}).find("is no socket"),
             std::string::npos);
+}
+
+TEST(CheckDevice, AClientFollowsASymbolicLinkToItsServer) {
+  const test::TemporaryDirectory directory;
+  const auto path = directory / "x.sock";
+  const auto link = directory / "link";
+  std::filesystem::create_symlink(path, link);
+  const control::VirtioUserDevice virtio{link};
+  const control::MemifDevice memif{link};
+  EXPECT_NE(complaint(virtio).find("nobody serves " + link), std::string::npos);
+  EXPECT_EQ(complaint(memif), "") << "the server may come later";
+  const int listening = socket(AF_UNIX, SOCK_STREAM, 0);
+  const auto address = control::unix_address(path).value();
+  ASSERT_EQ(bind(listening, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(listen(listening, 1), 0);
+  EXPECT_EQ(complaint(virtio), "");
+  EXPECT_EQ(complaint(memif), "");
+  EXPECT_TRUE(is_served(memif));
+  EXPECT_NE(complaint(control::VhostDevice{link}).find("exists and is no socket"),
+            std::string::npos)
+      << "a server would not follow it";
+  close(listening);
 }
 
 TEST(CheckDevice, ATapHasTheNameOfAnInterface) {

@@ -99,7 +99,7 @@ const std::vector<Row>& rows() {
 TEST(PlanDevice, TakesOfEachDeviceWhatIsOfUse) {
   for (const auto& row : rows()) {
     SCOPED_TRACE(row.device.driver_name);
-    const auto plan = plan_device(row.device, 4);
+    const auto plan = plan_device(row.device, 4, true);
     EXPECT_EQ(plan.transmit_offloads, row.transmit_offloads);
     EXPECT_EQ(plan.gathers, row.gathers);
     EXPECT_EQ(plan.rss_hashes, row.rss_hashes);
@@ -112,7 +112,7 @@ TEST(PlanDevice, TakesOfEachDeviceWhatIsOfUse) {
 TEST(PlanDevice, OneQueueNeedsNoSpreading) {
   for (const auto& row : rows()) {
     SCOPED_TRACE(row.device.driver_name);
-    const auto plan = plan_device(row.device, 1);
+    const auto plan = plan_device(row.device, 1, true);
     EXPECT_EQ(plan.transmit_offloads, row.transmit_offloads);
     EXPECT_EQ(plan.rss_hashes, 0u);
     EXPECT_FALSE(plan.fills_redirection);
@@ -120,18 +120,30 @@ TEST(PlanDevice, OneQueueNeedsNoSpreading) {
   }
 }
 
+// Many flows may have one source port.
+TEST(PlanDevice, WithoutOwnersWholeFlowsAreSpread) {
+  for (const auto& row : rows()) {
+    SCOPED_TRACE(row.device.driver_name);
+    const auto plan = plan_device(row.device, 4, false);
+    EXPECT_EQ(plan.rss_hashes & modifiers, 0u);
+    EXPECT_EQ(plan.rss_hashes != 0, row.rss_hashes != 0);
+    EXPECT_EQ(rule_for(plan, {true, true}), std::nullopt);
+  }
+  EXPECT_EQ(plan_device(nvidia, 4, false).rss_hashes, flows);
+}
+
 // The segments of a frame may be those of others, too.
 TEST(PlanDevice, FreesFastOnlyWhatIsInOnePiece) {
   for (const auto offered : {std::uint64_t{0}, segments, fast_free, segments | fast_free}) {
-    const auto plan = plan_device(device("mock", 0, offered), 1);
+    const auto plan = plan_device(device("mock", 0, offered), 1, true);
     EXPECT_EQ(plan.gathers, (offered & segments) != 0);
     EXPECT_EQ(plan.transmit_offloads, (offered & segments) != 0 ? segments : offered & fast_free);
   }
-  EXPECT_EQ(plan_device(device("net_pcap", 0, fast_free), 1).transmit_offloads, 0u);
+  EXPECT_EQ(plan_device(device("net_pcap", 0, fast_free), 1, true).transmit_offloads, 0u);
 }
 
 TEST(PlanDevice, AKeyThatIsTooLongIsLeftToTheDevice) {
-  const auto plan = plan_device(device("mock", 0, 0, all, 129, 128), 4);
+  const auto plan = plan_device(device("mock", 0, 0, all, 129, 128), 4, true);
   EXPECT_EQ(plan.rss_hashes, 0u);
   EXPECT_TRUE(plan.rss_key.empty());
   EXPECT_FALSE(plan.fills_redirection);
@@ -139,7 +151,7 @@ TEST(PlanDevice, AKeyThatIsTooLongIsLeftToTheDevice) {
 
 TEST(ChooseRule, TheDevicesOwnKeyAndTableHaveToNameTheOwners) {
   const auto with = [](std::uint8_t key_bytes, std::uint16_t entries, RulesTaken taken) {
-    return rule_for(plan_device(device("mock", 0, 0, flows, key_bytes, entries), 4), taken);
+    return rule_for(plan_device(device("mock", 0, 0, flows, key_bytes, entries), 4, true), taken);
   };
   EXPECT_EQ(with(40, 128, {true, true}), Form::as_device);
   EXPECT_EQ(with(40, 100, {true, true}), Form::by_itself) << "no table by the rule of owners";
