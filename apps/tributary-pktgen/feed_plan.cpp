@@ -36,8 +36,9 @@ Outcome choose_cpus(FeedPlan& plan, const FeedOptions& options,
   if (cores.empty()) {
     const auto packets = free_cpu(allowed, {*feeder});
     if (!packets) {
-      return tl::unexpected(
-          std::string("this takes two CPUs: one for the switch, one for the feeder"));
+      return tl::unexpected(std::string(
+          "this takes two CPUs: one for the switch, one for the feeder; allow more, with "
+          "taskset or the cpuset of its control group"));
     }
     cores = {*packets};
   }
@@ -63,6 +64,28 @@ void replace(FeedPlan& plan, control::DeviceConfig& device, const std::string& s
   }
 }
 
+// What would not be the same as with the file.
+Outcome check_fed(const switching::SwitchConfig& config, const forwarding::PortConfig& port,
+                  const control::PcapDevice& pcap) {
+  const auto refused = [&](const char* why) {
+    return tl::unexpected("switch \"" + config.name + "\", port \"" + port.name + "\": " + why);
+  };
+  if (!pcap.tx.empty()) {
+    return refused("what it sends is dropped; leave `tx` out");
+  }
+  if (port.mac.is_zero() && (port.address || config.bridge_address)) {
+    return refused(
+        "frames are for an address of its own, and that of a fed port would be another one each "
+        "time; give it mac = \"...\", the one that the frames have");
+  }
+  if (port.flow.mode != forwarding::FlowControl::off) {
+    return refused(
+        "a feed cannot be asked for silence, and one port that is not read holds up all ports of "
+        "its core; leave `flow_control` out");
+  }
+  return {};
+}
+
 Outcome replace_devices(FeedPlan& plan) {
   for (auto& section : plan.config.switches) {
     for (std::size_t i = 0; i < section.devices.size(); ++i) {
@@ -71,9 +94,8 @@ Outcome replace_devices(FeedPlan& plan) {
         continue;
       }
       const auto& port = section.config.ports[i];
-      if (!pcap->tx.empty()) {
-        return tl::unexpected("switch \"" + section.config.name + "\", port \"" + port.name +
-                              "\": what it sends is dropped; leave `tx` out");
+      if (auto usable = check_fed(section.config, port, *pcap); !usable) {
+        return usable;
       }
       replace(plan, section.devices[i], section.config.name, port);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "feed_report.h"
 
+#include <cassert>
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -38,17 +39,18 @@ Counts drops_of(const FeedReading& reading) {
 
 // Of two readings with the same rows.
 Counts grown(const Counts& before, Counts after) {
+  assert(before.size() == after.size());
   for (std::size_t i = 0; i < after.size(); ++i) {
-    after[i].gain -= before[i].gain;
+    after[i].number -= before[i].number;
   }
-  std::erase_if(after, [](const FeedResult::Count& count) { return count.gain == 0; });
+  std::erase_if(after, [](const FeedResult::Count& count) { return count.number == 0; });
   return after;
 }
 
 nlohmann::ordered_json rows_of(const Counts& counts) {
   auto rows = nlohmann::ordered_json::array();
   for (const auto& count : counts) {
-    rows.push_back({{"where", count.where}, {"name", count.name}, {"gain", count.gain}});
+    rows.push_back({{"where", count.where}, {"name", count.name}, {"gain", count.number}});
   }
   return rows;
 }
@@ -94,10 +96,10 @@ std::string text_of(const FeedResult& result) {
   }
   for (const auto& figure : result.figures) {
     text += fmt::format("{:14}{:9.3f} M/s {}\n", figure.where,
-                        static_cast<double>(figure.gain) / result.seconds / 1e6, figure.name);
+                        static_cast<double>(figure.number) / result.seconds / 1e6, figure.name);
   }
   for (const auto& drop : result.drops) {
-    text += fmt::format("dropped: {} {} {}\n", drop.where, drop.name, drop.gain);
+    text += fmt::format("dropped: {} {} {}\n", drop.where, drop.name, drop.number);
   }
   return text;
 }

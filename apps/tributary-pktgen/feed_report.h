@@ -28,7 +28,7 @@ struct FeedResult {
   struct Count {
     std::string where;  // "s canary", "s received": a switch and its engine, or a kind of loss
     std::string name;
-    std::uint64_t gain = 0;
+    std::uint64_t number = 0;  // of a result: by how much it grew
   };
 
   double seconds = 0;

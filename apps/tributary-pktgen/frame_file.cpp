@@ -30,8 +30,8 @@ tl::expected<dataplane::FeedFrames, std::string> read_frames(const std::string& 
   while ((got = pcap_next_ex(pcap.get(), &header, &data)) == 1) {
     if (header->caplen > bytes_max) {
       return tl::unexpected(file + " has a frame of " + std::to_string(header->caplen) +
-                            " bytes; set the port's mtu, which allows " +
-                            std::to_string(bytes_max));
+                            " bytes; the port's mtu allows " + std::to_string(bytes_max) +
+                            "; make it larger");
     }
     frames.add(reinterpret_cast<const std::byte*>(data), header->caplen);
   }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dataplane/feed.h"
 
+#include <cerrno>
 #include <utility>
 
 #include <rte_cycles.h>
+#include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_pause.h>
 
@@ -31,10 +33,15 @@ tl::expected<std::unique_ptr<Feed>, std::string> Feed::attach(std::deque<FeedSou
 tl::expected<void, std::string> Feed::attach(const FeedSource& source, FeedRing& ring) {
   auto& hook = hooks_.emplace_back(Hook{&ring, ring.add_queue(source.frames)});
   std::uint16_t port = 0;
-  if (rte_eth_dev_get_port_by_name(source.device.c_str(), &port) != 0 ||
-      rte_eth_add_rx_callback(port, source.queue, &Feed::receive, &hook) == nullptr) {
-    return tl::unexpected("cannot feed queue " + std::to_string(source.queue) + " of " +
-                          source.device + ": this DPDK has no receive callbacks");
+  if (rte_eth_dev_get_port_by_name(source.device.c_str(), &port) != 0) {
+    return tl::unexpected("cannot feed " + source.device + ": there is no such device");
+  }
+  if (rte_eth_add_rx_callback(port, source.queue, &Feed::receive, &hook) == nullptr) {
+    return tl::unexpected(
+        "cannot feed queue " + std::to_string(source.queue) + " of " + source.device + ": " +
+        (rte_errno == ENOTSUP ? "this DPDK has no receive callbacks; use one that is built with "
+                                "RTE_ETHDEV_RXTX_CALLBACKS"
+                              : rte_strerror(rte_errno)));
   }
   return {};
 }

@@ -94,5 +94,24 @@ TEST(PlanFeed, WhatIsSentIsNotRecorded) {
   EXPECT_NE(refusal(config("", records), {}, {0, 1}).find("leave `tx` out"), std::string::npos);
 }
 
+TEST(PlanFeed, AFedPortWithAnAddressOfItsOwnIsToldWhichItHas) {
+  const std::string routed = std::string(port) + "address = \"10.1.1.1/24\"\n";
+  const std::string given = "mac = \"02:00:00:01:00:01\"\n";
+  EXPECT_NE(refusal(config("", routed), {}, {0, 1}).find("give it mac ="), std::string::npos);
+  EXPECT_EQ(refusal(config("", routed + given), {}, {0, 1}), "");
+  auto bridged = config("", port);
+  EXPECT_EQ(refusal(bridged, {}, {0, 1}), "");
+  bridged.switches[0].config.bridge_address.emplace();
+  EXPECT_NE(refusal(bridged, {}, {0, 1}).find("give it mac ="), std::string::npos);
+}
+
+TEST(PlanFeed, AFedPortHoldsNobodyBack) {
+  auto asks = config("", port);
+  asks.switches[0].config.ports[0].flow.mode = forwarding::FlowControl::pause;
+  EXPECT_EQ(refusal(asks, {}, {0, 1}), "") << "a port that is not fed";
+  asks.switches[0].config.ports[1].flow.mode = forwarding::FlowControl::pause;
+  EXPECT_NE(refusal(asks, {}, {0, 1}).find("leave `flow_control` out"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tributary::pktgen
