@@ -38,6 +38,7 @@ Core::Core(const CoreSetup& setup, const control::DaemonConfig& config, const De
     share.deadline = share.logical->deadline();
   }
   departing_.reserve(setup.topology->ports.size());
+  output_.departures.reserve(setup.topology->ports.size());
 }
 
 Core::~Core() = default;
@@ -85,6 +86,7 @@ bool Core::round(Time now) {
   bool worked = run_ports(now);
   worked |= receiving_ && !handover_.congested() && receive_from_devices(now);
   worked |= receive_from_cores(now);
+  depart(now);  // what other cores sent, before anything is chosen
   worked |= run_switches(now);
   depart(now);
   worked |= run_ports(now);

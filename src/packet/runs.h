@@ -35,9 +35,6 @@ class PacketRuns {
     }
     begun_.clear();
   }
-  void clear() {
-    drain([](std::uint32_t /*place*/, const PacketList& /*run*/) {});
-  }
 
   bool empty() const { return begun_.empty(); }
 

@@ -6,7 +6,7 @@
 
 namespace tributary::switching {
 
-inline bool ExpressLane::look_at(const Packet& packet, Ticket& ticket) const {
+bool ExpressLane::look_at(const Packet& packet, Ticket& ticket) const {
   const auto* headers = wire::Cursor(packet.bytes()).take<UsualHeaders>();
   if (headers == nullptr || classifier_.may_claim(*headers) ||
       packet.ingress >= interfaces_.count()) {
