@@ -53,4 +53,13 @@ inline std::uint16_t update_checksum(std::uint16_t checksum, std::uint16_t befor
   return static_cast<std::uint16_t>(~sum);
 }
 
+// The same after two words of it that were zero became `filled`.
+inline std::uint16_t fill_in_checksum(std::uint16_t checksum, std::uint32_t filled) {
+  std::uint32_t sum = static_cast<std::uint16_t>(~checksum);
+  sum += (filled >> 16) + (filled & 0xffff);
+  sum = (sum & 0xffff) + (sum >> 16);
+  sum = (sum & 0xffff) + (sum >> 16);
+  return static_cast<std::uint16_t>(~sum);
+}
+
 }  // namespace tributary::wire

@@ -66,7 +66,9 @@ HWY_INLINE Vector load_short(Bytes message) {
   const auto zeros = vector_bytes - message.size();
 #if HWY_TARGET == HWY_AVX3_DL
   const hn::Repartition<std::uint8_t, Wide> d;
-  const auto* at = reinterpret_cast<const std::uint8_t*>(message.data()) - zeros;
+  // Where the vector would begin, which is nobody's memory and not read.
+  const auto begin = reinterpret_cast<std::uintptr_t>(message.data()) - zeros;
+  const auto* at = reinterpret_cast<const std::uint8_t*>(begin);
   return hn::BitCast(Wide(), hn::MaskedLoad(hn::Not(hn::FirstN(d, zeros)), d, at));
 #else
   alignas(vector_bytes) std::array<std::byte, vector_bytes> vector{};

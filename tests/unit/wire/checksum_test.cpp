@@ -109,6 +109,22 @@ TEST(UpdateChecksum, agrees_with_computing_anew_over_every_old_word) {
   }
 }
 
+TEST(FillInChecksum, is_that_of_the_header_with_the_address_in_it) {
+  std::mt19937 random(5);
+  for (int i = 0; i < 10'000; ++i) {
+    Ipv4Header ip;
+    ip.identification = static_cast<std::uint16_t>(random());
+    ip.source = Ipv4Address{static_cast<std::uint32_t>(random())};
+    finish_ipv4(ip);
+    const auto checksum = ip.checksum.value();
+    // Now and then one that carries twice.
+    const auto address = i % 8 == 0 ? 0xffffffffu - random() % 2 : random();
+    ip.destination = Ipv4Address{static_cast<std::uint32_t>(address)};
+    finish_ipv4(ip);
+    ASSERT_EQ(fill_in_checksum(checksum, ip.destination.value()), ip.checksum.value());
+  }
+}
+
 // RFC 8200, 8.1, by hand: addresses, length, next header, segment, word by word.
 TEST(TransportChecksum, covers_the_pseudo_header_of_ipv6) {
   Ipv6Header ip;

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "wire/checksum.h"
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
 #include "wire/transport.h"
@@ -13,13 +14,9 @@ namespace {
 // What is shorter is copied in the time that counting its holders takes.
 constexpr std::size_t shared_bytes_min = 512;
 
-// RFC 1624, for a header that was finished without a destination.
+// For a header that was finished without a destination.
 void set_destination(wire::Ipv4Header& ip, wire::Ipv4Address address) {
-  std::uint32_t sum = static_cast<std::uint16_t>(~ip.checksum.value());
-  sum += (address.value() >> 16) + (address.value() & 0xffff);
-  sum = (sum & 0xffff) + (sum >> 16);
-  sum = (sum & 0xffff) + (sum >> 16);
-  ip.checksum = static_cast<std::uint16_t>(~sum);
+  ip.checksum = wire::fill_in_checksum(ip.checksum.value(), address.value());
   ip.destination = address;
 }
 
