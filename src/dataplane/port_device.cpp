@@ -307,7 +307,7 @@ tl::expected<void, std::string> PortDevice::start() {
   return ok;
 }
 
-bool PortDevice::can_reconnect() const {
+bool PortDevice::can_reconnect() {
   return is_memif_client(config_) && !link_up() &&
          std::chrono::steady_clock::now() - tried_ > reconnect_interval && is_served(config_);
 }
@@ -345,15 +345,25 @@ std::optional<wire::MacAddress> PortDevice::mac() const {
   return mac_.is_zero() || has_no_mac_to_give(arguments_.name) ? std::nullopt : std::optional(mac_);
 }
 
-bool PortDevice::link_up() const {
+bool PortDevice::link_up() {
   if (const auto* interface = std::get_if<control::InterfaceDevice>(&config_)) {
     return interface_running(interface->interface, interface_index_);
   }
   if (std::holds_alternative<control::TapDevice>(config_)) {
     return true;  // we are its cable; it may have been moved to another network namespace
   }
+  if (lost_backend_) {
+    return false;
+  }
   rte_eth_link link = {};
-  return rte_eth_link_get_nowait(port_, &link) == 0 && link.link_status != 0;
+  const bool up = rte_eth_link_get_nowait(port_, &link) == 0 && link.link_status != 0;
+  if (const auto* user = std::get_if<control::VirtioUserDevice>(&config_); user && was_up_ && !up) {
+    spdlog::warn("who served {} has gone; restart this daemon when somebody serves it again",
+                 user->socket);
+    lost_backend_ = true;
+  }
+  was_up_ = up;
+  return up;
 }
 
 std::uint64_t PortDevice::line_bps() const {

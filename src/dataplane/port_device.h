@@ -44,7 +44,7 @@ class PortDevice {
   std::optional<wire::MacAddress> mac() const;
   // Also what is not for the device's own address, as a bridge must.
   bool hears_everything() const { return hears_everything_; }
-  bool link_up() const;
+  bool link_up();
   // In bits per second; 0: it does not say.
   std::uint64_t line_bps() const;
   // A card that can obey PAUSE itself, and send it when its own buffer is full, is told to. What
@@ -54,7 +54,7 @@ class PortDevice {
   // not try again. can_reconnect(): there is one now. reconnect(): only while the queues are
   // paused, which they stay: they belong to their cores.
   bool started() const { return started_; }
-  bool can_reconnect() const;
+  bool can_reconnect();
   void reconnect();
 
   // Frames that the device, its driver and the kernel lost.
@@ -88,7 +88,9 @@ class PortDevice {
   std::chrono::steady_clock::time_point tried_;  // when it was started last
   control::DeviceConfig config_;
   DeviceArguments arguments_;
-  unsigned interface_index_;  // of the kernel's interface behind it; 0: none
+  bool was_up_ = false;
+  bool lost_backend_ = false;  // of virtio_user, which never returns; its driver warns at each look
+  unsigned interface_index_;   // of the kernel's interface behind it; 0: none
   KernelLosses kernel_losses_;
   std::uint16_t mtu_ = 0;  // that it was given; 0: none
   std::uint16_t mtu_before_ = 0;

@@ -6,6 +6,7 @@ import json
 import pathlib
 import subprocess
 import tempfile
+import time
 import unittest
 
 import support
@@ -99,6 +100,27 @@ class Vhost(unittest.TestCase):
         child.wait()
         with self.daemon(BRIDGE):
             self.bridge_frames(256)
+
+    def test_a_backend_that_went_is_named_once(self):
+        server = self.start(BRIDGE)
+        file = self.directory / "guest.toml"
+        file.write_text(BRIDGE.format(directory=self.directory).replace("control.sock", "2.sock")
+                        .replace("vhost =", "virtio_user ="))
+        log = self.directory / "guest.log"
+        with open(log, "w") as output:
+            guest = subprocess.Popen([support.DAEMON, "--config", file],
+                                     stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+        self.addCleanup(guest.wait)
+        self.addCleanup(guest.kill)
+        self.await_links(True)
+        server.kill()
+        support.until(lambda: log.read_text().count("has gone; restart this daemon") == 2,
+                      what="a line for each port")
+        before = log.read_text()
+        time.sleep(2)  # the links are looked at ten times a second
+        self.assertEqual(log.read_text(), before)
+        guest.terminate()
+        self.assertEqual(guest.wait(), 0)
 
     def test_every_sum_is_right(self):
         """Results are frames of two segments, of which each worker's has the second in common."""
