@@ -57,15 +57,24 @@ tl::expected<control::DeviceConfig, std::string> make_interface(const std::strin
   return device;
 }
 
+tl::expected<bool, std::string> is_server(const std::string& role) {
+  if (role != "server" && role != "client") {
+    return refuse("role=" + role + " is none; say server or client");
+  }
+  return role == "server";
+}
+
 tl::expected<control::DeviceConfig, std::string> make_memif(const std::string& socket,
                                                             const Rest& rest) {
   control::MemifDevice device{socket};
   for (const auto& argument : rest) {
     const auto& [key, value] = argument;
-    if (key == "role" && (value == "server" || value == "client")) {
-      device.server = value == "server";
-    } else if (key == "role") {
-      return refuse("role=" + value + " is none; say server or client");
+    if (key == "role") {
+      const auto server = is_server(value);
+      if (!server) {
+        return tl::unexpected(server.error());
+      }
+      device.server = *server;
     } else if (key == "id") {
       const auto* end = value.data() + value.size();
       const auto [stop, error] = std::from_chars(value.data(), end, device.id);
@@ -86,10 +95,11 @@ tl::expected<control::DeviceConfig, std::string> make_vhost(const std::string& s
     if (argument.first != "role") {
       return unknown(argument, "it has role=");
     }
-    if (argument.second != "server" && argument.second != "client") {
-      return refuse("role=" + argument.second + " is none; say server or client");
+    const auto server = is_server(argument.second);
+    if (!server) {
+      return tl::unexpected(server.error());
     }
-    device.server = argument.second == "server";
+    device.server = *server;
   }
   return device;
 }
