@@ -5,14 +5,10 @@
 #include <bit>
 
 #include "protocols/netreduce/engine/paths.h"
+#include "protocols/netreduce/wire.h"
 
 namespace tributary::netreduce {
 namespace {
-
-// The path MTUs of InfiniBand.
-bool is_path_mtu(std::uint16_t mtu) {
-  return mtu == 256 || mtu == 512 || mtu == 1024 || mtu == 2048 || mtu == 4096;
-}
 
 bool has_twice(std::vector<wire::IpAddress> addresses) {
   std::sort(addresses.begin(), addresses.end());
@@ -29,7 +25,8 @@ std::vector<wire::IpAddress> below(const RingConfig& ring) {
 }
 
 std::optional<RingFault> find_size_fault(const RingConfig& ring) {
-  if (!is_path_mtu(ring.mtu)) {
+  constexpr auto& mtus = wire::ring_mtus;
+  if (std::find(mtus.begin(), mtus.end(), ring.mtu) == mtus.end()) {
     return RingFault{"mtu", "`mtu` is no path MTU of RDMA", "256, 512, 1024, 2048 or 4096"};
   }
   if (ring.slots() > slots_max) {

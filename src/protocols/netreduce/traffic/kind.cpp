@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "traffic/kind.h"
 
+#include <vector>
+
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "protocols/netreduce/traffic/feed.h"
 #include "protocols/netreduce/traffic/traffic.h"
+#include "protocols/netreduce/wire.h"
 #include "traffic/block_kind.h"
 #include "traffic/option_text.h"
 #include "traffic/ranks.h"
@@ -59,7 +62,7 @@ void NetReduceTrafficKind::declare(CLI::App& app, Mode mode) {
       ->check(CLI::Range(1u, 8192u))
       ->capture_default_str();
   app.add_option("--path-mtu", plan_.path_mtu, "payload bytes of each packet")
-      ->check(CLI::IsMember({256, 512, 1024, 2048, 4096}))
+      ->check(CLI::IsMember(std::vector(wire::ring_mtus.begin(), wire::ring_mtus.end())))
       ->capture_default_str();
   declare_jobs(app, plan_);
   declare_interleave(app, plan_);
