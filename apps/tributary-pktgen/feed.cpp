@@ -20,6 +20,8 @@
 #include "feed_plan.h"
 #include "feed_report.h"
 #include "frame_file.h"
+#include "output_file.h"
+#include "signals.h"
 
 namespace tributary::pktgen {
 namespace {
@@ -133,7 +135,8 @@ tl::expected<FeedReading, std::string> read(dataplane::Dataplane& dataplane,
 
 void let_pass(dataplane::Dataplane& dataplane, Duration duration) {
   const auto end = std::chrono::steady_clock::now() + duration;
-  for (auto now = end - duration; now < end; now = std::chrono::steady_clock::now()) {
+  for (auto now = end - duration; now < end && !is_stop_requested();
+       now = std::chrono::steady_clock::now()) {
     std::this_thread::sleep_until(std::min(now + tick, end));
     dataplane.poll_links();
   }
@@ -143,6 +146,9 @@ tl::expected<FeedResult, std::string> measure(const FeedOptions& options,
                                               dataplane::Dataplane& dataplane,
                                               const dataplane::Feed& feed, const Feeder& feeder) {
   let_pass(dataplane, options.warm_up);
+  if (is_stop_requested()) {
+    return tl::unexpected(std::string("stopped before anything was measured"));
+  }
   const auto before = read(dataplane, feed, feeder);
   let_pass(dataplane, options.duration);
   const auto after = before ? read(dataplane, feed, feeder) : before;
@@ -180,26 +186,30 @@ tl::expected<FeedResult, std::string> run(const FeedOptions& options) {
   return measure(options, **dataplane, *feed, feeder);
 }
 
-// False if it cannot be written.
-bool write(const std::string& name, const std::string& text) {
-  FILE* file = name == "-" ? stdout : std::fopen(name.c_str(), "w");
-  if (file == nullptr) {
-    return false;
-  }
-  const bool written = std::fputs(text.c_str(), file) >= 0 && std::fflush(file) == 0;
-  return (file == stdout || std::fclose(file) == 0) && written;
+// Null if none is asked for.
+tl::expected<OutputFile, std::string> open_json(const FeedOptions& options) {
+  return options.json.empty() ? tl::expected<OutputFile, std::string>()
+                              : open_output("--json", options.json);
 }
 
 }  // namespace
 
 int feed(const FeedOptions& options) {
+  const auto json = open_json(options);
+  if (!json) {
+    return fail(json.error());
+  }
+  catch_signals();
   const auto result = run(options);
   if (!result) {
     return fail(result.error());
   }
   std::fputs(text_of(*result).c_str(), options.json == "-" ? stderr : stdout);
-  if (!options.json.empty() && !write(options.json, json_of(*result))) {
-    return fail("cannot write all of --json " + options.json);
+  if (*json != nullptr) {
+    std::fputs(json_of(*result).c_str(), json->get());
+    if (const auto written = flush_output(json->get(), "--json", options.json); !written) {
+      return fail(written.error());
+    }
   }
   return result->packets == 0 ? fail("the switch received nothing") : 0;
 }

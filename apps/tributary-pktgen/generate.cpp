@@ -3,13 +3,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <optional>
 #include <span>
 #include <thread>
-#include <unistd.h>
 #include <utility>
 
 #include "dataplane/device_arguments.h"
@@ -17,6 +15,7 @@
 #include "packet_loop.h"
 #include "ports.h"
 #include "report.h"
+#include "signals.h"
 #include "verdict.h"
 
 namespace tributary::pktgen {
@@ -27,24 +26,6 @@ using Reports = std::vector<std::unique_ptr<Report>>;
 constexpr int exit_failed = 1;
 constexpr std::chrono::milliseconds tick{20};
 constexpr std::chrono::milliseconds loop_timeout{500};
-
-volatile std::sig_atomic_t signals_received = 0;
-
-// The second one ends the program at once.
-extern "C" void on_generator_signal(int number) {
-  if (signals_received > 0) {
-    _exit(128 + number);
-  }
-  signals_received = 1;
-}
-
-void catch_signals() {
-  struct sigaction action = {};
-  action.sa_handler = on_generator_signal;
-  sigaction(SIGTERM, &action, nullptr);
-  sigaction(SIGINT, &action, nullptr);
-  std::signal(SIGPIPE, SIG_IGN);
-}
 
 int fail(const std::string& message) {
   std::fflush(stdout);
@@ -68,7 +49,7 @@ class Watch {
     auto due = start_ + options_.interval;
     while (!loop_.done()) {
       std::this_thread::sleep_for(tick);
-      if (signals_received != 0 && !stopped_) {
+      if (is_stop_requested() && !stopped_) {
         stopped_ = ask([this](Time now) { loop_.session().stop(now); });
       }
       revive_ports();
@@ -193,7 +174,7 @@ int generate(const Options& options) {
   if (!ports) {
     return fail(ports.error());
   }
-  if (const auto linked = ports->wait_for_links([] { return signals_received != 0; }); !linked) {
+  if (const auto linked = ports->wait_for_links(is_stop_requested); !linked) {
     return fail(linked.error());
   }
   std::this_thread::sleep_for(options.settle);

@@ -1,45 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reports for programs: JSON and CSV.
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 #include <string>
 
 #include <nlohmann/json.hpp>
 
+#include "output_file.h"
 #include "report.h"
 
 namespace tributary::pktgen {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-struct CloseFile {
-  void operator()(FILE* file) const {
-    if (file != stdout) {
-      std::fclose(file);
-    }
-  }
-};
-using File = std::unique_ptr<FILE, CloseFile>;
-
-tl::expected<File, std::string> open_file(const std::string& option, const std::string& name) {
-  File file(name == "-" ? stdout : std::fopen(name.c_str(), "w"));
-  if (file == nullptr) {
-    return tl::unexpected("cannot write " + option + " " + name + ": " + std::strerror(errno));
-  }
-  return file;
-}
-
-// What failed before the last buffer is only to be seen on the stream.
-tl::expected<void, std::string> flush(FILE* file, const std::string& option,
-                                      const std::string& name) {
-  if (std::fflush(file) != 0 || std::ferror(file) != 0) {
-    return tl::unexpected("cannot write all of " + option + " " + name + "; is the disk full?");
-  }
-  return {};
-}
 
 double in_us(std::uint64_t ns) {
   return static_cast<double>(ns) / 1000;
@@ -101,7 +74,7 @@ Json json_of(const PortCounters& port, const std::string& name) {
 
 class JsonReport final : public Report {
  public:
-  JsonReport(const Options& options, File file) : options_(options), file_(std::move(file)) {}
+  JsonReport(const Options& options, OutputFile file) : options_(options), file_(std::move(file)) {}
 
   tl::expected<void, std::string> end(const Outcome& outcome) override {
     const char* unit = options_.kind->unit();
@@ -121,17 +94,17 @@ class JsonReport final : public Report {
     }
     document["wrong"] = outcome.trials.empty() ? 0 : outcome.trials.back().wrong;
     std::fprintf(file_.get(), "%s\n", document.dump(1).c_str());
-    return flush(file_.get(), "--json", options_.json);
+    return flush_output(file_.get(), "--json", options_.json);
   }
 
  private:
   const Options& options_;
-  File file_;
+  OutputFile file_;
 };
 
 class CsvReport final : public Report {
  public:
-  CsvReport(const Options& options, File file) : options_(options), file_(std::move(file)) {
+  CsvReport(const Options& options, OutputFile file) : options_(options), file_(std::move(file)) {
     std::fprintf(file_.get(),
                  "time_s,trial,phase,rate,seconds,packets,line_bytes,begun,done,wrong,"
                  "latency_p50_us,latency_p99_us,latency_max_us,loss\n");
@@ -147,7 +120,7 @@ class CsvReport final : public Report {
     row(seconds, result, number, name_of(traffic::Trial::Phase::done));
   }
   tl::expected<void, std::string> end(const Outcome& /*outcome*/) override {
-    return flush(file_.get(), "--csv", options_.csv);
+    return flush_output(file_.get(), "--csv", options_.csv);
   }
 
  private:
@@ -163,13 +136,13 @@ class CsvReport final : public Report {
   }
 
   const Options& options_;
-  File file_;
+  OutputFile file_;
 };
 
 }  // namespace
 
 tl::expected<std::unique_ptr<Report>, std::string> make_json_report(const Options& options) {
-  auto file = open_file("--json", options.json);
+  auto file = open_output("--json", options.json);
   if (!file) {
     return tl::unexpected(file.error());
   }
@@ -177,7 +150,7 @@ tl::expected<std::unique_ptr<Report>, std::string> make_json_report(const Option
 }
 
 tl::expected<std::unique_ptr<Report>, std::string> make_csv_report(const Options& options) {
-  auto file = open_file("--csv", options.csv);
+  auto file = open_output("--csv", options.csv);
   if (!file) {
     return tl::unexpected(file.error());
   }

@@ -5,9 +5,11 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 SKIPPED = 77
@@ -76,12 +78,15 @@ class Feed(unittest.TestCase):
         self.assertGreater(found["cycles_per_packet"], 0)
         return {row["name"]: row["gain"] for row in found["figures"]}
 
-    def test_every_block_of_canary_gets_its_result(self):
+    def canary(self) -> str:
+        """A switch that eight workers feed."""
         neighbours = self.write("canary", "--workers", 8, "--blocks", 64, "--interleave", 64,
                                 "--address", "10.1.1.2", "--gateway-mac", "02:00:00:01:00:01",
                                 "--switch", "10.255.0.1")
-        found = self.fed("[switch.canary]\ndescriptors = 1024\n" +
-                         ROUTED.format(file=self.file) + neighbours)
+        return "[switch.canary]\ndescriptors = 1024\n" + ROUTED.format(file=self.file) + neighbours
+
+    def test_every_block_of_canary_gets_its_result(self):
+        found = self.fed(self.canary())
         self.assertAlmostEqual(found["contributions_total"], 7 * found["results_total"],
                                delta=IN_FLIGHT)
 
@@ -110,6 +115,27 @@ class Feed(unittest.TestCase):
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertIn(words, done.stderr)
         self.assertEqual(self.feed(empty, "--descriptors", 500).returncode, 2)
+
+    def test_a_report_that_cannot_be_written_is_refused_before_the_feed(self):
+        done = pktgen("feed", "--config", self.directory / "switch.toml", "--json",
+                      self.directory / "missing" / "x.json")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("cannot write --json", done.stderr)
+
+    def test_a_feed_that_is_interrupted_tells_of_what_it_has_measured(self):
+        config = self.directory / "switch.toml"
+        config.write_text(HEAD + self.canary())
+        for seconds in (2, 10, 60):
+            fed = subprocess.Popen([PKTGEN, "feed", "--config", config, "--warm-up", "1ms", "--json",
+                                    "-", "--duration", "1h"], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            time.sleep(seconds)
+            fed.send_signal(signal.SIGINT)
+            out, errors = fed.communicate(timeout=TIMEOUT_S)
+            if fed.returncode == 0:
+                break
+        self.assertEqual(fed.returncode, 0, errors)
+        self.assertGreater(json.loads(out)["seconds"], 0)
 
 
 if __name__ == "__main__":
