@@ -17,6 +17,7 @@ namespace tributary::control {
 // it can have if that is less.
 inline constexpr std::uint16_t queues_automatic = 0;
 inline constexpr std::uint16_t queues_max = 64;
+inline constexpr std::uint16_t virtio_user_queues_max = 8;  // of the driver
 
 // What a port is attached to. One alternative per kind; EAL arguments never show.
 struct InterfaceDevice {  // an existing network interface of the host

@@ -7,13 +7,13 @@
 #include "control/config_options.h"
 #include "control/join.h"
 #include "control/option_kinds.h"
+#include "control/socket_file.h"
 #include "control/tree_store.h"
 
 namespace tributary::control {
 namespace {
 
 constexpr unsigned cpu_max = 1023;
-constexpr std::size_t unix_path_max = 107;  // sun_path of unix(7), less the terminating zero
 constexpr std::size_t group_bytes_max = 32;
 constexpr std::size_t state_path_max = 255;
 

@@ -2,6 +2,8 @@
 // Contradictions between the switches of one daemon, and the links that join them.
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <variant>
 
 #include "control/config_draft.h"
 #include "control/protocol_section.h"
@@ -55,6 +57,44 @@ struct ExclusiveUse {
   }
   std::string operator()(const InternalLink&) const { return {}; }
 };
+
+// Who speaks over a socket, and its path: two languages do not go over one.
+struct SocketUse {
+  std::string path;
+  std::string language;
+};
+struct FindSocketUse {
+  std::optional<SocketUse> operator()(const MemifDevice& d) const { return {{d.socket, "memif"}}; }
+  std::optional<SocketUse> operator()(const VhostDevice& d) const {
+    return {{d.socket, "vhost-user"}};
+  }
+  std::optional<SocketUse> operator()(const VirtioUserDevice& d) const {
+    return {{d.socket, "vhost-user"}};
+  }
+  template <typename Other>
+  std::optional<SocketUse> operator()(const Other& /*device*/) const {
+    return std::nullopt;
+  }
+};
+
+void check_sockets(const ConfigDraft& draft, Diagnostics& diagnostics) {
+  std::map<std::string, std::string> languages = {
+      {draft.daemon.control_socket, "the daemon's control socket"}};
+  for (const SwitchDraft& sw : draft.switches) {
+    for (std::size_t i = 0; i < sw.devices.size(); ++i) {
+      const auto use = sw.devices[i] ? std::visit(FindSocketUse{}, *sw.devices[i]) : std::nullopt;
+      if (!use || use->path.empty()) {
+        continue;
+      }
+      const auto [first, added] = languages.emplace(use->path, use->language);
+      if (!added && first->second != use->language) {
+        diagnostics.error(sw.ports[i]->source().begin,
+                          "socket " + use->path + " is in use by " + first->second,
+                          "name another one");
+      }
+    }
+  }
+}
 
 void check_devices(const ConfigDraft& draft, Diagnostics& diagnostics) {
   std::map<std::string, std::string> users;
@@ -181,6 +221,7 @@ void check_fabric(const ConfigDraft& draft, Diagnostics& diagnostics) {
   }
   check_addresses(draft, diagnostics);
   check_devices(draft, diagnostics);
+  check_sockets(draft, diagnostics);
   for (const auto* section : protocol_sections()) {
     if (section->check_fabric != nullptr) {
       section->check_fabric(draft, diagnostics);

@@ -5,6 +5,7 @@
 #include "control/config_draft.h"
 #include "control/config_options.h"
 #include "control/option_kinds.h"
+#include "control/socket_file.h"
 
 namespace tributary::control {
 namespace {
@@ -25,14 +26,15 @@ constexpr Option<DeviceConfig> device_table[] = {
     device("driver", "`\"af_packet\"`, `\"af_xdp\"`", "of `interface`")
         .default_is("`\"af_packet\"`"),
     device("tap", "up to 15 bytes", "`\"tap0\"`: a TAP interface that the daemon makes"),
-    device("memif", "no comma", "`\"/run/x.sock\"`: shared memory with another process"),
+    device("memif", "up to 107 bytes, no comma",
+           "`\"/run/x.sock\"`: shared memory with another process"),
     device("memif_id", "0 to 4294967295", "of `memif`").default_is("0"),
     device("memif_role", "`\"server\"`, `\"client\"`", "of `memif`").default_is("`\"client\"`"),
-    device("vhost", "no comma",
+    device("vhost", "up to 107 bytes, no comma",
            "`\"/run/vm.sock\"`: the virtio network device of a virtual machine, by vhost-user"),
     device("vhost_role", "`\"server\"`, `\"client\"`", "of `vhost`; the server makes the socket")
         .default_is("`\"server\"`"),
-    device("virtio_user", "no comma",
+    device("virtio_user", "up to 107 bytes, no comma",
            "`\"/run/vm.sock\"`: the other side of such a socket, in place of a virtual machine"),
     device("pci", "`\"0000:01:00.0\"`", "a network card bound to `vfio-pci`"),
     device("ring", {}, "`\"r0\"`: a loop inside the process"),
@@ -40,7 +42,7 @@ constexpr Option<DeviceConfig> device_table[] = {
            "`{ rx = \"a.pcap\", tx = \"b.pcap\", infinite = false }` replays and records files; "
            "`infinite` replays for ever; a list of files in `rx` is a queue for each"),
     device("device", "up to 1024 bytes", "`\"net_null0\"`: DPDK device arguments as they are"),
-    device("queues", "1 to 64, `\"auto\"`",
+    device("queues", "1 to 64 (`virtio_user`: to 8), `\"auto\"`",
            "of `interface`, `memif`, `vhost` and `virtio_user` (the same at both ends), `pci` and "
            "`device`")
         .default_is("1; of `pci` `\"auto\"`"),
@@ -68,11 +70,11 @@ void read_interface(Reader& reader, std::string_view key, std::string& out) {
   }
 }
 
-void read_queues(Reader& reader, std::uint16_t& out) {
+void read_queues(Reader& reader, std::uint16_t& out, std::uint16_t most = queues_max) {
   if (reader.is_text("queues", "auto")) {
     out = queues_automatic;
   } else {
-    reader.integer<std::uint16_t>("queues", out, {1, queues_max});
+    reader.integer<std::uint16_t>("queues", out, {1, most});
   }
 }
 
@@ -102,6 +104,16 @@ void read_path(Reader& reader, std::string_view key, std::string& out) {
   check_path(reader, key, out);
 }
 
+// Of a Unix socket. One without a directory is a mistake: it would depend on where the daemon runs,
+// or is meant as the name of an interface.
+void read_socket(Reader& reader, std::string_view key, std::string& out) {
+  reader.text(key, out, unix_path_max);
+  check_path(reader, key, out);
+  if (!out.empty() && out.find('/') == std::string::npos) {
+    reader.error(key, "`" + out + "` names no directory", "write ./ or a whole path before it");
+  }
+}
+
 // One file for each queue.
 void read_paths(Reader& reader, std::string_view key, std::vector<std::string>& out) {
   for (auto& [path, where] : reader.names(key)) {
@@ -116,7 +128,7 @@ void read_paths(Reader& reader, std::string_view key, std::vector<std::string>& 
 
 DeviceConfig read_memif(Reader& reader) {
   MemifDevice device;
-  read_path(reader, "memif", device.socket);
+  read_socket(reader, "memif", device.socket);
   reader.integer("memif_id", device.id, {0u, 0xffffffffu});
   reader.choice("memif_role", device.server, socket_roles);
   read_queues(reader, device.queues);
@@ -125,7 +137,7 @@ DeviceConfig read_memif(Reader& reader) {
 
 DeviceConfig read_vhost(Reader& reader) {
   VhostDevice device;
-  read_path(reader, "vhost", device.socket);
+  read_socket(reader, "vhost", device.socket);
   reader.choice("vhost_role", device.server, socket_roles);
   read_queues(reader, device.queues);
   return device;
@@ -133,8 +145,8 @@ DeviceConfig read_vhost(Reader& reader) {
 
 DeviceConfig read_virtio_user(Reader& reader) {
   VirtioUserDevice device;
-  read_path(reader, "virtio_user", device.socket);
-  read_queues(reader, device.queues);
+  read_socket(reader, "virtio_user", device.socket);
+  read_queues(reader, device.queues, virtio_user_queues_max);
   return device;
 }
 

@@ -66,14 +66,15 @@ void Reader::boolean(std::string_view key, bool& out) {
   }
 }
 
-std::optional<std::string> Reader::string_at(std::string_view key) {
+std::optional<std::string> Reader::string_at(std::string_view key, bool has_unit) {
   const toml::node* node = find(key);
   if (node == nullptr) {
     return std::nullopt;
   }
   auto value = node->value_exact<std::string>();
   if (!value) {
-    expected(key, node->is_number() ? "text in quotes, with its unit" : "text in quotes");
+    expected(key,
+             has_unit && node->is_number() ? "text in quotes, with its unit" : "text in quotes");
   }
   return value;
 }

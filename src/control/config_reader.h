@@ -99,14 +99,14 @@ class Reader {
   // Text that `parse` understands.
   template <class T, class Out>
   void parsed(std::string_view key, Out& out, Parsed<T> (*parse)(std::string_view)) {
-    if (const auto value = string_at(key)) {
+    if (const auto value = string_at(key, true)) {
       take(parse(*value), position_of(table_, key), out);
     }
   }
 
   template <class T, class Out>
   void quantity(std::string_view key, Out& out, const Quantity<T>& kind, Range<T> range) {
-    const auto value = string_at(key);
+    const auto value = string_at(key, true);
     T result{};
     if (!value || !take(kind.parse(*value), position_of(table_, key), result)) {
       return;
@@ -184,7 +184,7 @@ class Reader {
   std::string path(std::string_view key) const;
   const toml::node* find(std::string_view key);
   void expected(std::string_view key, std::string_view type);
-  std::optional<std::string> string_at(std::string_view key);
+  std::optional<std::string> string_at(std::string_view key, bool has_unit = false);
   std::optional<std::int64_t> read_integer(std::string_view key, std::uint64_t min,
                                            std::uint64_t max);
   std::vector<std::pair<std::string, Position>> strings_at(std::string_view key);

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <sys/un.h>
 
 namespace tributary::control {
+
+// Bytes of a path, without the terminating zero (unix(7)).
+inline constexpr std::size_t unix_path_max = sizeof sockaddr_un::sun_path - 1;
 
 // What is found where a Unix socket is to be made.
 enum class SocketFile {

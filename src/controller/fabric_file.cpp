@@ -12,6 +12,7 @@
 #include "control/config_draft.h"
 #include "control/config_reader.h"
 #include "control/protocol_section.h"
+#include "control/socket_file.h"
 #include "control/toml_file.h"
 #include "controller/obstacles.h"
 
@@ -27,9 +28,9 @@ using control::PortReference;
 using control::Position;
 using control::position_of;
 using control::Reader;
+using control::unix_path_max;
 
 constexpr std::uint32_t fabric_version = 1;
-constexpr std::size_t unix_path_max = 107;
 constexpr std::size_t workers_max = std::numeric_limits<std::uint16_t>::max() - 1;
 
 using Place = std::pair<std::size_t, std::string>;  // a switch's port

@@ -92,16 +92,14 @@ DeviceArguments vhost_arguments(const control::VhostDevice& device, const std::s
 // A port has an address of its own; the driver would warn that it had to invent one.
 constexpr const char* unseen_mac = "02:00:00:00:00:01";
 
-constexpr std::uint16_t virtio_user_queues_max = 8;
-
 Result virtio_user_arguments(const control::VirtioUserDevice& device, const std::string& suffix,
                              const DeviceNeeds& needs) {
   const bool automatic = device.queues == control::queues_automatic;
   const auto queues = automatic ? needs.cores : device.queues;
-  if (queues > virtio_user_queues_max) {
-    return tl::unexpected("a virtio_user has at most " + std::to_string(virtio_user_queues_max) +
-                          " queues, not " + std::to_string(queues) +
-                          (automatic ? ", one for each packet core" : "") +
+  if (queues > control::virtio_user_queues_max) {
+    return tl::unexpected("a virtio_user has at most " +
+                          std::to_string(control::virtio_user_queues_max) + " queues, not " +
+                          std::to_string(queues) + (automatic ? ", one for each packet core" : "") +
                           "; write queues = N at both ends");
   }
   return DeviceArguments{"vdev", "net_virtio_user" + suffix,

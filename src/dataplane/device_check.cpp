@@ -37,7 +37,7 @@ Outcome check_socket(const std::string& path, bool made) {
   }
   if (!control::unix_address(path)) {
     return tl::unexpected(path + " is too long for the path of a socket; " +
-                          std::to_string(sizeof sockaddr_un::sun_path - 1) + " bytes are the most");
+                          std::to_string(control::unix_path_max) + " bytes are the most");
   }
   if (made && control::look_at_socket(path, SOCK_DGRAM) == control::SocketFile::other) {
     return tl::unexpected(path + " exists and is no socket; remove it, or choose another");

@@ -87,6 +87,17 @@ constexpr test::Damage cases[] = {
      "`vhost_role` without `vhost`", ""},
     {"comma_in_a_socket", "tap = \"tap0\"", "virtio_user = \"/run/x,cq=1\"", 21, 15,
      "`virtio_user` cannot contain a comma", ""},
+    {"ring_as_a_number", "tap = \"tap0\"", "ring = 0", 21, 8, "`ring` is to be text in quotes", ""},
+    {"socket_without_a_directory", "tap = \"tap0\"", "vhost = \"vm.sock\"", 21, 9,
+     "`vm.sock` names no directory", "./"},
+    {"socket_with_a_long_path", "tap = \"tap0\"",
+     "memif = \"/run/0123456789012345678901234567890123456789012345678901234567890123456789"
+     "0123456789012345678901234567890123456789\"",
+     21, 9, "`memif` is empty", "1 to 107"},
+    {"socket_of_the_daemon", "tap = \"tap0\"", "vhost = \"/run/tributary/control.sock\"", 19, 1,
+     "is in use by the daemon's control socket", "another"},
+    {"queues_of_virtio_user", "tap = \"tap0\"", "virtio_user = \"/run/x\"\nqueues = 9", 22, 10,
+     "`queues` is out of range", "from 1 to 8"},
     {"queues_of_a_tap", "tap = \"tap0\"", "tap = \"tap0\"\nqueues = 2", 22, 10,
      "`queues` without `interface`", "a queue for each file"},
     {"queues_none", "interface = \"veth-h1\"", "interface = \"veth-h1\"\nqueues = 0", 12, 10,
@@ -426,6 +437,20 @@ TEST(LoaderTest, more_devices_than_the_daemon_can_drive_are_refused) {
   ASSERT_FALSE(loaded);
   EXPECT_EQ(loaded.error()[0].message, "more than 32 ports with a device in one daemon");
   EXPECT_EQ(loaded.error()[0].line, 4u + 32 * 3 + 1);
+}
+
+TEST(LoaderTest, memif_and_vhost_do_not_share_a_socket) {
+  const auto errors_of = [](const std::string& second) {
+    const auto loaded = parse_config(
+        "version = 1\n[[switch]]\nname = \"s\"\nid = 1\n"
+        "[[switch.port]]\nname = \"a\"\nmemif = \"/run/x\"\n"
+        "[[switch.port]]\nname = \"b\"\n" +
+            second,
+        "f");
+    return loaded ? std::string() : loaded.error()[0].message;
+  };
+  EXPECT_EQ(errors_of("memif = \"/run/x\"\nmemif_id = 1\n"), "");
+  EXPECT_EQ(errors_of("vhost = \"/run/x\"\n"), "socket /run/x is in use by memif");
 }
 
 TEST(LoaderTest, hostile_nesting_is_an_error) {
