@@ -2,14 +2,12 @@
 #include "host/transport/progress_thread.h"
 
 #include <algorithm>
-#include <csignal>
 #include <poll.h>
-#include <pthread.h>
-#include <string>
 #include <sys/eventfd.h>
-#include <system_error>
 #include <unistd.h>
+#include <utility>
 
+#include "host/thread.h"
 #include "host/transport/address.h"
 
 namespace tributary::host {
@@ -46,19 +44,12 @@ Result<void> ProgressThread::start() {
   if (!bell_) {
     return fail(Error::Code::internal, errno_text("eventfd"));
   }
-  // The application's signals are none of this thread's business.
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  Result<void> started;
-  try {
-    thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error& error) {
-    started = fail(Error::Code::internal, std::string("no thread: ") + error.what());
+  auto started = start_thread([this] { run(); });
+  if (!started) {
+    return tl::make_unexpected(started.error());
   }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return started;
+  thread_ = std::move(*started);
+  return {};
 }
 
 void ProgressThread::enter() {
