@@ -1,22 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/deadline.h"
 
-#include <array>
-#include <chrono>
-#include <cstdio>
+#include "host/text.h"
 
 namespace tributary::host {
-namespace {
-
-// To the millisecond: what was asked for was taken up a little later.
-std::string seconds(Duration duration) {
-  const auto whole = std::chrono::round<std::chrono::milliseconds>(duration);
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.12g s", std::chrono::duration<double>(whole).count());
-  return text.data();
-}
-
-}  // namespace
 
 Deadline Deadline::longer_by(Duration grace) const {
   auto longer = *this;
@@ -27,9 +14,9 @@ Deadline Deadline::longer_by(Duration grace) const {
 
 std::string Deadline::explain(std::string_view what) const {
   std::string text(what);
-  return stalls_at() < fixed_ ? text + " made no progress for " + seconds(stall_)
+  return stalls_at() < fixed_ ? text + " made no progress for " + seconds_text(stall_)
                               : text + " did not finish within its deadline of " +
-                                    seconds(std::max(fixed_ - began_, Duration{}));
+                                    seconds_text(std::max(fixed_ - began_, Duration{}));
 }
 
 }  // namespace tributary::host

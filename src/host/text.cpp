@@ -2,7 +2,9 @@
 #include "host/text.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <iterator>
 #include <sstream>
@@ -66,6 +68,21 @@ std::vector<std::string> list_of(const std::string& text) {
 
 std::string a_number(std::uint32_t least, std::uint32_t most) {
   return "a number from " + std::to_string(least) + " to " + std::to_string(most);
+}
+
+std::string seconds_text(std::chrono::nanoseconds duration) {
+  const auto whole = std::chrono::round<std::chrono::milliseconds>(duration);
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.12g s", std::chrono::duration<double>(whole).count());
+  return text.data();
+}
+
+std::string ranks_text(const std::vector<std::uint32_t>& ranks) {
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (std::size_t i = 0; i < ranks.size() && i < ranks_shown_max; ++i) {
+    text += (i == 0 ? "" : ", ") + std::to_string(ranks[i]);
+  }
+  return ranks.size() > ranks_shown_max ? text + " and more" : text;
 }
 
 tl::unexpected<Error> misread(const std::string& variable, const std::string& text,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,6 +26,13 @@ std::vector<std::string> list_of(const std::string& text);
 inline constexpr auto a_duration = "a duration as in 10s, 500ms or 2min; seconds without a unit";
 // "a number from 1 to 15"
 std::string a_number(std::uint32_t least, std::uint32_t most);
+
+// "30 s", "0.25 s": to the millisecond, since what was asked for is taken up a little later.
+std::string seconds_text(std::chrono::nanoseconds duration);
+
+// "rank 3"; "ranks 1, 4, 5"; of many, the first ones and that there are more.
+inline constexpr std::size_t ranks_shown_max = 16;
+std::string ranks_text(const std::vector<std::uint32_t>& ranks);
 
 // What the caller asks for cannot be.
 inline tl::unexpected<Error> invalid(std::string message) {

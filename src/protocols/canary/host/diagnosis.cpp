@@ -4,19 +4,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "host/text.h"
+
 namespace tributary::host {
 namespace {
 
-constexpr std::size_t ranks_shown_max = 16;
 constexpr std::uint32_t blocks_shown_max = 4;
-
-std::string list(const std::vector<std::uint32_t>& ranks) {
-  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
-  for (std::size_t i = 0; i < ranks.size() && i < ranks_shown_max; ++i) {
-    text += (i == 0 ? "" : ", ") + std::to_string(ranks[i]);
-  }
-  return ranks.size() > ranks_shown_max ? text + " and more" : text;
-}
 
 std::string describe_led(const CollectiveState& state, const CanaryLeader& leader,
                          std::uint32_t block) {
@@ -24,7 +17,8 @@ std::string describe_led(const CollectiveState& state, const CanaryLeader& leade
   const auto missing = leader.missing(block, ranks_shown_max + 1);
   return std::to_string(expected - leader.contributions(block)) + " of " +
          std::to_string(expected) + " contributions missing, " +
-         (missing.empty() ? "though all ranks sent theirs" : "no contribution of " + list(missing));
+         (missing.empty() ? "though all ranks sent theirs"
+                          : "no contribution of " + ranks_text(missing));
 }
 
 std::string describe(const CollectiveState& state, const CanaryWorker& worker,
@@ -37,9 +31,10 @@ std::string describe(const CollectiveState& state, const CanaryWorker& worker,
   const auto awaited = worker.awaited(block);
   if (worker.is_unanswered(block)) {
     text += "no result; rank " + std::to_string(led_by) + " does not answer";
-    return awaited.empty() ? text : text + " any more; it waited for " + list(awaited);
+    return awaited.empty() ? text : text + " any more; it waited for " + ranks_text(awaited);
   }
-  return text + "no result" + (awaited.empty() ? "" : "; its leader waits for " + list(awaited));
+  return text + "no result" +
+         (awaited.empty() ? "" : "; its leader waits for " + ranks_text(awaited));
 }
 
 }  // namespace
