@@ -293,6 +293,23 @@ void Communicator::show_progress(std::uint64_t* pulse) {
   state_->pulse = pulse;
 }
 
+Result<void> Communicator::check(const Call& call) const {
+  return state_->accept(state_->means_for(call), call);
+}
+Result<void> Communicator::run(const Call& call) {
+  return state_->run(call);
+}
+// What carries a barrier leaves nobody out.
+Result<void> Communicator::run_with_all(const Call& call) {
+  return state_->run_by(state_->means_for(Call{Collective::barrier, {}, 0}), call);
+}
+void Communicator::notify(const std::string& line) const {
+  state_->notify(line);
+}
+std::chrono::nanoseconds Communicator::patience() const {
+  return host::patience_of(state_->options);
+}
+
 std::uint32_t Communicator::rank() const {
   return state_->options.rank;
 }

@@ -15,6 +15,10 @@
 #include "reduce/float16.h"
 #include "wire/element.h"
 
+namespace tributary::host {
+struct Call;
+}
+
 namespace tributary {
 
 // The wire's name of a C++ element type.
@@ -137,6 +141,16 @@ class Communicator {
   friend class ParallelCommunicator;
   // What goes up from now on with every progress of a collective. It outlives this object.
   void show_progress(std::uint64_t* pulse);
+
+  friend class CollectiveQueue;
+  // Whether its arguments make sense. Nothing is sent; any thread may ask at any time.
+  Result<void> check(const host::Call& call) const;
+  Result<void> run(const host::Call& call);
+  // The same, with everybody in it even where others leave some out; it is not counted.
+  Result<void> run_with_all(const host::Call& call);
+  void notify(const std::string& line) const;
+  // For how long another rank may be away.
+  std::chrono::nanoseconds patience() const;
 
   struct State;
   explicit Communicator(std::unique_ptr<State> state);

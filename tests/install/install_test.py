@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-EXAMPLE = ROOT / "docs" / "tutorial" / "allreduce.cpp"
+EXAMPLES = ROOT / "docs" / "tutorial"
 BUILD = pathlib.Path(sys.argv.pop())
 PATIENCE_S = 120
 
@@ -37,13 +37,13 @@ class Install(unittest.TestCase):
                                         "PKG_CONFIG_SYSROOT_DIR": str(cls.scratch),
                                         "LD_LIBRARY_PATH": str(cls.libraries)}
 
-    def build(self, name: str, *flags: str) -> pathlib.Path:
+    def build(self, name: str, *flags: str, example: str = "allreduce.cpp") -> pathlib.Path:
         program = self.scratch / name
         told = run("pkg-config", "--cflags", "--libs", *flags, "tributary", env=self.environment)
-        run("g++", "-Wall", "-Wextra", "-Werror", EXAMPLE, "-o", program, *told.split())
+        run("g++", "-Wall", "-Wextra", "-Werror", EXAMPLES / example, "-o", program, *told.split())
         return program
 
-    def check_two_ranks(self, program: pathlib.Path, port: int):
+    def check_two_ranks(self, program: pathlib.Path, port: int, sums: str = "3"):
         told = self.environment | {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1",
                                    "MASTER_PORT": str(port), "TRIBUTARY_ALGORITHM": "ring"}
         ranks = [subprocess.Popen([program], env=told | {"RANK": str(rank)}, text=True,
@@ -51,7 +51,7 @@ class Install(unittest.TestCase):
                  for rank in range(2)]
         for rank, child in enumerate(ranks):
             said, complaints = child.communicate(timeout=PATIENCE_S)
-            self.assertEqual((child.returncode, said), (0, f"rank {rank} of 2: 3\n"), complaints)
+            self.assertEqual((child.returncode, said), (0, f"rank {rank} of 2: {sums}\n"), complaints)
 
     def test_a_program_links_the_shared_library(self):
         program = self.build("shared")
@@ -67,6 +67,9 @@ class Install(unittest.TestCase):
         self.assertNotIn("libtributary", run("ldd", program, env=self.environment))
         self.check_two_ranks(program, 29712)
 
+    def test_a_program_has_a_queue_of_named_collectives(self):
+        self.check_two_ranks(self.build("named", example="named.cpp"), 29713, sums="3 2")
+
     def test_nothing_but_the_public_interface_is_visible(self):
         symbols = run("nm", "--dynamic", "--defined-only", "--demangle",
                       self.libraries / "libtributary.so")
@@ -74,6 +77,7 @@ class Install(unittest.TestCase):
         self.assertTrue(any(name.startswith("tributary::Communicator::create") for name in names))
         strange = [name for name in names if not re.match(
             r"TRIBUTARY_1|tributary::(Parallel)?Communicator(Options)?::|tributary::ParallelOptions::|"
+            r"tributary::CollectiveQueue::|"
             r"tributary::(name|fallback_of|hierarchy_of)[\[(]", name)]
         self.assertEqual(strange, [])
 
