@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -24,6 +26,17 @@ Setting setting_of(const Communicator& communicator, const Options& options) {
   const auto packet = communicator.full_packet();
   return {options.collective, communicator.world_size(), packet.elements, packet.total + ethernet,
           options.line_rate_bps};
+}
+
+// Those that the type has. A collective that does not reduce goes by any of them.
+std::vector<wire::Operator> operators_of(const Options& options, wire::ElementType type) {
+  if (!options.has_operator()) {
+    return {wire::any_operator(type)};
+  }
+  std::vector<wire::Operator> operators;
+  std::copy_if(options.operators.begin(), options.operators.end(), std::back_inserter(operators),
+               [type](wire::Operator op) { return wire::is_valid(type, op); });
+  return operators;
 }
 
 // Element counts of one type, in order.
@@ -51,10 +64,7 @@ class Run {
       report->begin();
     }
     for (const wire::ElementType type : options_.types) {
-      for (const wire::Operator op : options_.operators) {
-        if (!wire::is_valid(type, op)) {
-          continue;  // and, or, xor of floats, by way of "all"
-        }
+      for (const wire::Operator op : operators_of(options_, type)) {
         for (const std::size_t count : counts_of(options_, type)) {
           if (auto done = size(type, op, count); !done) {
             return done;

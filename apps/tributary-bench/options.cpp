@@ -20,7 +20,7 @@ constexpr int exit_usage = 2;
 // The values of an enumeration that words stand for; `all` is how many "all" stands for, if it is a
 // word. Not by CLI11's transformers: they complain with the numbers of the values.
 template <typename T, typename Of>
-std::vector<T> values_of(const std::vector<std::string>& words, Of of, const char* complaint,
+std::vector<T> values_of(const std::vector<std::string>& words, Of of, const std::string& complaint,
                          std::size_t all = 0) {
   std::vector<T> values;
   for (const std::string& word : words) {
@@ -54,6 +54,9 @@ std::optional<wire::ElementType> type_of(std::string_view text) {
 
 // "all" skips what does not exist; where nothing is left, nothing would be measured.
 void require_reduction(const Options& options) {
+  if (!options.has_operator()) {
+    return;
+  }
   for (const auto type : options.types) {
     for (const auto op : options.operators) {
       if (wire::is_valid(type, op)) {
@@ -61,7 +64,8 @@ void require_reduction(const Options& options) {
       }
     }
   }
-  throw CLI::ValidationError("--op", "and, or and xor are for integers; choose another --datatype");
+  throw CLI::ValidationError("--op",
+                             std::string(wire::valid_combinations) + "; choose another --datatype");
 }
 
 std::vector<std::string> algorithms_of(const std::vector<std::string>& names) {
@@ -148,7 +152,7 @@ void declare_vector(CLI::App& app, Raw& raw, Options& options) {
                      ->capture_default_str();
   app.add_option("-i,--stepbytes", raw.increment, "difference between sizes")->excludes(factor);
   app.add_option("--counts", raw.counts, "element counts instead of sizes")->delimiter(',');
-  app.add_option("-d,--datatype", raw.types, "f32 f64 f16 bf16 i8 i16 i32 i64, all")
+  app.add_option("-d,--datatype", raw.types, wire::listed(wire::element_type_names) + ", all")
       ->delimiter(',')
       ->capture_default_str();
   app.add_option("--misalign", options.misalignment, "bytes by which buffers miss alignment")
@@ -156,7 +160,7 @@ void declare_vector(CLI::App& app, Raw& raw, Options& options) {
 }
 
 void declare_operator(CLI::App& app, Raw& raw) {
-  app.add_option("-o,--op", raw.operators, "sum min max prod and or xor, all")
+  app.add_option("-o,--op", raw.operators, wire::listed(wire::operator_names) + ", all")
       ->delimiter(',')
       ->capture_default_str();
 }
@@ -297,12 +301,12 @@ void interpret(const Raw& raw, const CLI::App& command, const Result<void>& envi
   }
   options.sizes = sizes_of(raw);
   options.counts = raw.counts;
-  options.types = values_of<wire::ElementType>(raw.types, type_of,
-                                               "is no type: f32 f64 f16 bf16 i8 i16 i32 i64 or all",
-                                               wire::element_type_count);
+  options.types = values_of<wire::ElementType>(
+      raw.types, type_of, "is no type: " + wire::listed(wire::element_type_names) + " or all",
+      wire::element_type_count);
   options.operators = values_of<wire::Operator>(
-      raw.operators, wire::operator_of, "is no operator: sum min max prod and or xor or all",
-      wire::operator_count);
+      raw.operators, wire::operator_of,
+      "is no operator: " + wire::listed(wire::operator_names) + " or all", wire::operator_count);
   require_reduction(options);
   options.algorithms = algorithms_of(raw.algorithms);
   options.hierarchies = values_of<Hierarchy>(raw.hierarchies, measured_hierarchy,

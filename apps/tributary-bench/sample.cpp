@@ -6,15 +6,34 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "reduce/float16.h"
+#include "reduce/float8.h"
+#include "reduce/indexed.h"
+#include "reduce/int4.h"
 
 namespace tributary::bench {
 namespace {
 
 using reduce::bfloat16;
+using reduce::float8_e4m3;
+using reduce::float8_e5m2;
 using reduce::half;
+using reduce::indexed;
+using reduce::int4_pair;
+
+template <typename T>
+constexpr bool is_float8 = std::is_same_v<T, float8_e4m3> || std::is_same_v<T, float8_e5m2>;
+template <typename T>
+constexpr bool is_indexed = false;
+template <typename Value>
+constexpr bool is_indexed<indexed<Value>> = true;
+// Nothing is rounded, whatever the operator.
+template <typename T>
+constexpr bool is_exact_type =
+    std::is_integral_v<T> || std::is_same_v<T, int4_pair> || is_indexed<T>;
 
 // Pseudo-random bits of one element of one rank.
 std::uint64_t bits_of(std::uint32_t rank, std::size_t index) {
@@ -48,6 +67,20 @@ template <>
 struct Format<half> : FloatFormat<float, 11> {};
 template <>
 struct Format<bfloat16> : FloatFormat<float, 8> {};
+template <>
+struct Format<float8_e4m3> : FloatFormat<float, 4> {};
+template <>
+struct Format<float8_e5m2> : FloatFormat<float, 3> {};
+template <>
+struct Format<int4_pair> {
+  using Wide = int4_pair;
+  using Bound = int4_pair;
+};
+template <typename Value>
+struct Format<indexed<Value>> {
+  using Wide = indexed<Value>;
+  using Bound = indexed<Value>;
+};
 
 // Relative to the sum of the magnitudes (sum) or to the result (prod), in any order of reduction: a
 // contribution passes through at most n - 1 operations, each of which multiplies it by 1 + d with
@@ -59,25 +92,74 @@ double tolerance(std::uint32_t world_size) {
   return nu < 0.5 ? nu / (1 - nu) : 1;
 }
 
+// Where a single rank decides, it is one of eight: false for and, true for or. So among some ranks
+// both results are found. For xor half of them are true.
+std::uint64_t logical_bits(wire::Operator op, std::uint64_t bits) {
+  const bool is_rare = bits >> 61 == 0;
+  const bool is_true = op == wire::Operator::logical_and  ? !is_rare
+                       : op == wire::Operator::logical_or ? is_rare
+                                                          : bits >> 63 != 0;
+  return is_true ? bits : 0;
+}
+
+std::uint64_t integer_bits(wire::Operator op, std::uint64_t bits) {
+  switch (op) {
+    case wire::Operator::prod:
+      return bits | 0x11;  // an even factor would soon leave nothing but zeros
+    case wire::Operator::bit_and:
+      return bits | (bits >> 17) | (bits >> 35);
+    case wire::Operator::bit_or:
+      return bits & (bits >> 17) & (bits >> 35);
+    case wire::Operator::logical_and:
+    case wire::Operator::logical_or:
+    case wire::Operator::logical_xor:
+      return logical_bits(op, bits);
+    default:
+      return bits;
+  }
+}
+
+float random_fraction(std::uint64_t bits) {
+  return static_cast<float>(bits >> 40) * 0x1p-24f;  // [0, 1)
+}
+
+// Two or three significant bits round away what one rank adds to many. So of each element only four
+// ranks have a part that counts, which is so small that all results are exact.
+float float8_value(const Problem& of, std::uint32_t rank, std::size_t index, std::uint64_t bits) {
+  constexpr std::uint32_t nobody = 0xffffffff;
+  const auto first = static_cast<std::uint32_t>(bits_of(nobody, index) % of.world_size);
+  const bool counts = (rank + of.world_size - first) % of.world_size < 4;
+  const bool is_large = (bits >> 40 & 1) != 0;
+  if (of.op == wire::Operator::prod) {
+    return !counts ? 1.0f : is_large ? 2.0f : 0.5f;
+  }
+  if (of.op == wire::Operator::sum) {
+    return !counts ? 0.0f : is_large ? 2.0f : 1.0f;
+  }
+  return random_fraction(bits);
+}
+
 template <typename T>
-T element(wire::Operator op, std::uint32_t rank, std::size_t index) {
+T element(const Problem& of, std::uint32_t rank, std::size_t index) {
   const std::uint64_t bits = bits_of(rank, index);
   if constexpr (std::is_integral_v<T>) {
-    switch (op) {
-      case wire::Operator::prod:
-        return static_cast<T>(bits | 1);  // an even factor would soon leave nothing but zeros
-      case wire::Operator::bit_and:
-        return static_cast<T>(bits | (bits >> 17) | (bits >> 35));
-      case wire::Operator::bit_or:
-        return static_cast<T>(bits & (bits >> 17) & (bits >> 35));
-      default:
-        return static_cast<T>(bits);
-    }
+    return static_cast<T>(integer_bits(of.op, bits));
+  } else if constexpr (std::is_same_v<T, int4_pair>) {
+    int4_pair pair;
+    pair.bits = static_cast<std::uint8_t>(integer_bits(of.op, bits));
+    return pair;
+  } else if constexpr (is_indexed<T>) {
+    // Few values, so that the index often decides.
+    const auto value = static_cast<int>(bits >> 60) - 8;
+    return {static_cast<decltype(T::value)>(value), static_cast<std::int32_t>(bits)};
   } else {
-    const float fraction = static_cast<float>(bits >> 40) * 0x1p-24f;  // [0, 1)
     const float sign = (bits & 1) != 0 ? -1.0f : 1.0f;
+    if constexpr (is_float8<T>) {
+      return T(sign * float8_value(of, rank, index, bits));
+    }
+    const float fraction = random_fraction(bits);
     // Factors around 1 keep a product far from overflow and from the subnormal numbers.
-    const float magnitude = op == wire::Operator::prod ? 0.75f + 0.58f * fraction : fraction;
+    const float magnitude = of.op == wire::Operator::prod ? 0.75f + 0.58f * fraction : fraction;
     return T(sign * magnitude);
   }
 }
@@ -88,6 +170,8 @@ auto widen(T value) {
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
   } else if constexpr (std::is_same_v<T, double>) {
     return static_cast<long double>(value);
+  } else if constexpr (is_exact_type<T>) {
+    return value;
   } else {
     return static_cast<double>(static_cast<float>(value));
   }
@@ -114,6 +198,14 @@ Wide combine(wire::Operator op, Wide a, Wide b) {
         return a | b;
       case wire::Operator::bit_xor:
         return a ^ b;
+      case wire::Operator::logical_and:
+        return a != 0 && b != 0;
+      case wire::Operator::logical_or:
+        return a != 0 || b != 0;
+      case wire::Operator::logical_xor:
+        return (a != 0) != (b != 0);
+      default:
+        break;
     }
   } else {
     switch (op) {
@@ -132,6 +224,19 @@ Wide combine(wire::Operator op, Wide a, Wide b) {
   return a;
 }
 
+int4_pair combine(wire::Operator op, int4_pair a, int4_pair b) {
+  const auto half = [op](int x, int y) {
+    return static_cast<int>(combine(op, widen(x), widen(y)) & 0x0f);
+  };
+  return {half(a.first(), b.first()), half(a.second(), b.second())};
+}
+
+template <typename Value>
+indexed<Value> combine(wire::Operator op, indexed<Value> a, indexed<Value> b) {
+  const Value sign = op == wire::Operator::maxloc ? Value{-1} : Value{1};
+  return std::pair(sign * b.value, b.index) < std::pair(sign * a.value, a.index) ? b : a;
+}
+
 template <typename T>
 class TypedSample final : public Sample {
   using Wide = typename Format<T>::Wide;
@@ -145,7 +250,7 @@ class TypedSample final : public Sample {
       high_.resize(problem.count);
     }
     for (std::size_t i = 0; i < problem.count; ++i) {
-      input_[i] = element<T>(problem.op, problem.rank, i);
+      input_[i] = element<T>(problem, problem.rank, i);
     }
     constexpr std::size_t chunk = 1024;  // the reference of one chunk stays in the cache
     for (std::size_t i = 0; i < problem.count; i += chunk) {
@@ -165,7 +270,7 @@ class TypedSample final : public Sample {
 
   std::uint64_t wrong_results(std::size_t iteration, const void* result) const override {
     return count_if(iteration, result, [this](std::size_t i, T got) {
-      if constexpr (std::is_integral_v<T>) {
+      if constexpr (is_exact_type<T>) {
         return got != low_[i];
       } else {
         const auto value = static_cast<Bound>(got);
@@ -183,7 +288,7 @@ class TypedSample final : public Sample {
 
  private:
   bool exact() const {
-    return std::is_integral_v<T> || problem_.op == wire::Operator::min ||
+    return is_exact_type<T> || is_float8<T> || problem_.op == wire::Operator::min ||
            problem_.op == wire::Operator::max;
   }
 
@@ -212,9 +317,9 @@ class TypedSample final : public Sample {
     magnitude_.assign(n, Wide{});
     for (std::uint32_t rank = 0; rank < problem_.world_size; ++rank) {
       for (std::size_t i = 0; i < n; ++i) {
-        const Wide value = widen(element<T>(problem_.op, rank, first + i));
+        const Wide value = widen(element<T>(problem_, rank, first + i));
         reference_[i] = rank == 0 ? value : combine(problem_.op, reference_[i], value);
-        if constexpr (!std::is_integral_v<T>) {
+        if constexpr (!is_exact_type<T>) {
           magnitude_[i] += std::abs(value);
         }
       }
@@ -226,7 +331,7 @@ class TypedSample final : public Sample {
 
   void bound(std::size_t i, Wide reference, Wide magnitude) {
     low_[i] = static_cast<Bound>(reference);
-    if constexpr (!std::is_integral_v<T>) {
+    if constexpr (!is_exact_type<T>) {
       if (!exact()) {
         const Wide scale = problem_.op == wire::Operator::sum ? magnitude : std::abs(reference);
         const Wide slack = problem_.world_size > 1
@@ -272,6 +377,20 @@ std::unique_ptr<Sample> Sample::make(const Problem& problem) {
       return std::make_unique<TypedSample<std::int32_t>>(problem);
     case wire::ElementType::i64:
       return std::make_unique<TypedSample<std::int64_t>>(problem);
+    case wire::ElementType::i4:
+      return std::make_unique<TypedSample<int4_pair>>(problem);
+    case wire::ElementType::f8e4m3:
+      return std::make_unique<TypedSample<float8_e4m3>>(problem);
+    case wire::ElementType::f8e5m2:
+      return std::make_unique<TypedSample<float8_e5m2>>(problem);
+    case wire::ElementType::f32_i32:
+      return std::make_unique<TypedSample<indexed<float>>>(problem);
+    case wire::ElementType::f64_i32:
+      return std::make_unique<TypedSample<indexed<double>>>(problem);
+    case wire::ElementType::i32_i32:
+      return std::make_unique<TypedSample<indexed<std::int32_t>>>(problem);
+    case wire::ElementType::i64_i32:
+      return std::make_unique<TypedSample<indexed<std::int64_t>>>(problem);
   }
   return nullptr;
 }

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <limits>
+#include <string>
+#include <utility>
 
 #include "wire/element.h"
 
@@ -16,19 +18,22 @@ bool writes_out(const Call& call, std::uint32_t rank) {
 }  // namespace
 
 Result<void> check(const Call& call, const CommunicatorOptions& options) {
-  const auto invalid = [](const char* why) { return fail(Error::Code::invalid_argument, why); };
+  const auto invalid = [](std::string why) {
+    return fail(Error::Code::invalid_argument, std::move(why));
+  };
   const auto& buffers = call.buffers;
   if (call.root >= options.world_size) {
     return invalid("there is no such root among the ranks");
   }
   if (!wire::is_valid(buffers.type, buffers.op)) {
-    return invalid("and, or and xor are for integers; type and operator must be known ones");
+    return invalid(std::string(wire::valid_combinations) +
+                   "; type and operator must be known ones");
   }
   const bool has_out = writes_out(call, options.rank);
   if (buffers.count != 0 && (buffers.in == nullptr || (has_out && buffers.out == nullptr))) {
     return invalid("null buffer");
   }
-  if (buffers.count > std::numeric_limits<std::size_t>::max() / 16) {
+  if (buffers.count > std::numeric_limits<std::size_t>::max() / wire::element_bytes_max) {
     return invalid("the count is impossible");
   }
   const auto distance = buffers.in < buffers.out

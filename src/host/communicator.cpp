@@ -44,7 +44,8 @@ Buffers buffers_of(const void* in, void* out, std::size_t count, wire::ElementTy
 }
 
 Call broadcast_of(void* inout, std::size_t count, wire::ElementType type, std::uint32_t root) {
-  return {Collective::broadcast, buffers_of(inout, inout, count, type, wire::Operator::sum), root};
+  return {Collective::broadcast, buffers_of(inout, inout, count, type, wire::any_operator(type)),
+          root};
 }
 
 void copy(const Buffers& buffers) {

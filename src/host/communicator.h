@@ -13,6 +13,9 @@
 #include "host/error.h"
 #include "host/statistics.h"
 #include "reduce/float16.h"
+#include "reduce/float8.h"
+#include "reduce/indexed.h"
+#include "reduce/int4.h"
 #include "wire/element.h"
 
 namespace tributary::host {
@@ -34,6 +37,20 @@ constexpr wire::ElementType element_type_for() {
     return ElementType::f16;
   } else if constexpr (std::is_same_v<T, reduce::bfloat16>) {
     return ElementType::bf16;
+  } else if constexpr (std::is_same_v<T, reduce::float8_e4m3>) {
+    return ElementType::f8e4m3;
+  } else if constexpr (std::is_same_v<T, reduce::float8_e5m2>) {
+    return ElementType::f8e5m2;
+  } else if constexpr (std::is_same_v<T, reduce::int4_pair>) {
+    return ElementType::i4;
+  } else if constexpr (std::is_same_v<T, reduce::indexed<float>>) {
+    return ElementType::f32_i32;
+  } else if constexpr (std::is_same_v<T, reduce::indexed<double>>) {
+    return ElementType::f64_i32;
+  } else if constexpr (std::is_same_v<T, reduce::indexed<std::int32_t>>) {
+    return ElementType::i32_i32;
+  } else if constexpr (std::is_same_v<T, reduce::indexed<std::int64_t>>) {
+    return ElementType::i64_i32;
   } else if constexpr (is_plain_integer && sizeof(T) == 1) {
     return ElementType::i8;
   } else if constexpr (is_plain_integer && sizeof(T) == 2) {
@@ -72,8 +89,9 @@ class Communicator {
   // "ring" (by the hosts alone, over TCP), which collectives take that the protocol does not have.
   const std::string& algorithm() const;
 
-  // `in` and `out` are the same or do not overlap; nothing need be aligned. 16-bit floats are added
-  // in f32 and rounded where a partial sum is sent on.
+  // `in` and `out` are the same or do not overlap; nothing need be aligned. Floats of 16 and 8
+  // bits are added in f32 and rounded where a partial sum is sent on. Pairs (reduce::indexed) have
+  // no operators but minloc and maxloc, which nothing else has.
   Result<void> allreduce(const void* in, void* out, std::size_t count, wire::ElementType type,
                          wire::Operator op);
   // The result is in `out` of `root`; that of other ranks is left alone and may be null.

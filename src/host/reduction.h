@@ -10,8 +10,8 @@
 namespace tributary::host {
 
 // A collective as the allreduce that a network makes of it. To broadcast, the root contributes its
-// bits and the others none: a bitwise or is exact for whatever they mean. A barrier has no
-// elements.
+// bits and the others none: a bitwise or is exact for whatever they mean; elements that are wider
+// than any integer are several of these. A barrier has no elements.
 class Reduction {
  public:
   Reduction() = default;

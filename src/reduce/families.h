@@ -5,10 +5,12 @@
 
 namespace tributary::reduce {
 
-// The families of kernels, one translation unit each, chosen at run time for this CPU. `op` and
-// `type` are valid for the family.
+// The families of kernels, one translation unit each, chosen at run time for this CPU (but for
+// those of pairs). `op` and `type` are valid for the family.
 const Kernel& integer_kernel(wire::ElementType type, wire::Operator op);
 const Kernel& float_kernel(wire::ElementType type, wire::Operator op);
 const Kernel& float16_kernel(wire::ElementType type, wire::Operator op);
+const Kernel& float8_kernel(wire::ElementType type, wire::Operator op);
+const Kernel& indexed_kernel(wire::ElementType type, wire::Operator op);
 
 }  // namespace tributary::reduce

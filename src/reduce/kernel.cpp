@@ -16,6 +16,14 @@ const Kernel& kernel(wire::ElementType type, wire::Operator op) {
     case wire::ElementType::f16:
     case wire::ElementType::bf16:
       return float16_kernel(type, op);
+    case wire::ElementType::f8e4m3:
+    case wire::ElementType::f8e5m2:
+      return float8_kernel(type, op);
+    case wire::ElementType::f32_i32:
+    case wire::ElementType::f64_i32:
+    case wire::ElementType::i32_i32:
+    case wire::ElementType::i64_i32:
+      return indexed_kernel(type, op);
     default:
       return integer_kernel(type, op);
   }

@@ -11,9 +11,11 @@ namespace tributary::reduce {
 // this CPU. `n` counts elements and may be 0; nothing need be aligned; nothing outside the n
 // elements is read or written; the two buffers do not overlap (load and store: or are the same).
 //
-// The accumulator of a 16-bit float is an f32, of everything else the element itself. Integers wrap
-// in sum and prod. min and max of floats yield NaN as soon as one operand is NaN; of two zeros
-// with different signs either may come out.
+// The accumulator of a float of 16 or 8 bits is an f32, of everything else the element itself.
+// Integers wrap in sum and prod; logical operators make 1 of what is true, and 0. min and max of
+// floats yield NaN as soon as one operand is NaN; of two zeros with different signs either may come
+// out. minloc and maxloc take one of two pairs as it is: that with a NaN, then that with the least
+// or greatest value, then that with the lower index; of pairs that are equal, either.
 struct Kernel {
   void (*load)(void* accumulator, const void* elements, std::size_t n);        // first contribution
   void (*accumulate)(void* accumulator, const void* elements, std::size_t n);  // acc = acc op elem

@@ -19,7 +19,8 @@ HWY_BEFORE_NAMESPACE();
 namespace tributary::reduce::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// How elements of type T are held in registers. Widening formats (16-bit floats) have their own.
+// How elements of type T are held in registers. Widening formats (floats of 16 and 8 bits) have
+// their own.
 template <class T>
 struct Plain {
   using Element = T;

@@ -87,6 +87,23 @@ struct BitXor {
   }
 };
 
+// 1 in each lane that is not 0.
+struct Truth {
+  template <class D, class V>
+  static HWY_INLINE V of(D d, V v) {
+    return hn::IfThenElseZero(hn::Ne(v, hn::Zero(d)), hn::Set(d, hn::TFromD<D>{1}));
+  }
+};
+
+// Of integers that stand for true where they are not 0.
+template <class Bitwise, class TruthOf = Truth>
+struct Logical {
+  template <class D, class V>
+  static HWY_INLINE V apply(D d, V a, V b) {
+    return Bitwise::apply(d, TruthOf::of(d, a), TruthOf::of(d, b));
+  }
+};
+
 }  // namespace tributary::reduce::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

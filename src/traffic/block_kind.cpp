@@ -36,10 +36,11 @@ void BlockKind::declare_jobs(CLI::App& app, BlockPlan& plan) {
   app.add_option("--jobs", plan.jobs, "at the same time")
       ->check(CLI::Range(1u, 4096u))
       ->capture_default_str();
-  app.add_option("--type", types_, "f32 f64 f16 bf16 i8 i16 i32 i64, or all: jobs take turns")
+  app.add_option("--type", types_,
+                 wire::listed(wire::element_type_names) + ", or all: jobs take turns")
       ->delimiter(',')
       ->capture_default_str();
-  app.add_option("--op", operators_, "sum min max prod and or xor, or all")
+  app.add_option("--op", operators_, wire::listed(wire::operator_names) + ", or all")
       ->delimiter(',')
       ->capture_default_str();
 }
@@ -76,7 +77,7 @@ void BlockKind::interpret_jobs(BlockPlan& plan) const {
     }
   }
   if (plan.kinds.empty()) {
-    refuse("--op", "and, or and xor are for integers; choose another --type");
+    refuse("--op", std::string(wire::valid_combinations) + "; choose another --type");
   }
   if (plan.kinds.size() > plan.jobs) {
     if (plan.jobs != 1) {

@@ -5,6 +5,8 @@
 
 #include "reduce/combine.h"
 #include "reduce/float16.h"
+#include "reduce/float8.h"
+#include "reduce/indexed.h"
 #include "wire/crc32.h"
 #include "wire/key.h"
 
@@ -31,6 +33,39 @@ std::int64_t magnitude_max(ElementType type) {
   }
 }
 
+bool is_float8(ElementType type) {
+  return type == ElementType::f8e4m3 || type == ElementType::f8e5m2;
+}
+
+// 8-bit floats have three or four significant bits, too few for 64 addends: in each place only four
+// ranks have another number than 0, of 2 at most.
+std::int64_t float8_value(Operator op, std::uint32_t ranks, std::uint32_t rank,
+                          std::uint64_t common, std::uint64_t own) {
+  if (op != Operator::sum) {
+    return static_cast<std::int64_t>(own % 15) - 7;
+  }
+  const auto first = static_cast<std::uint32_t>(common % ranks);
+  const bool counts = (rank + ranks - first) % ranks < 4;
+  const std::int64_t magnitude = !counts ? 0 : (own & 2) != 0 ? 2 : 1;
+  return (own & 1) != 0 ? -magnitude : magnitude;
+}
+
+// Where a single rank decides, it is one of eight; and in half of the places none does.
+std::int64_t logical_value(Operator op, std::uint64_t common, std::uint64_t own) {
+  const bool is_rare = own >> 61 == 0;
+  const bool are_alike = (common & 1) != 0;
+  const bool is_true = op == Operator::logical_and  ? are_alike || !is_rare
+                       : op == Operator::logical_or ? !are_alike && is_rare
+                                                    : own >> 63 != 0;
+  return is_true ? static_cast<std::int64_t>(own | 0x11) : 0;
+}
+
+// The value above, of few so that the index often decides, and the index below.
+std::int64_t pair_value(std::uint64_t own) {
+  const auto value = static_cast<std::int64_t>(own >> 61) - 4;
+  return (value << 32) | static_cast<std::int64_t>(own & 0x7fffffff);
+}
+
 std::int64_t factor(std::uint32_t ranks, std::uint32_t rank, std::size_t i) {
   const std::uint64_t place = wire::mix_key(i, 0);
   std::int64_t value = (wire::mix_key(place, rank) & 1) != 0 ? -1 : 1;
@@ -42,6 +77,11 @@ std::int64_t factor(std::uint32_t ranks, std::uint32_t rank, std::size_t i) {
 template <typename T>
 void put(std::byte* to, T value) {
   std::memcpy(to, &value, sizeof value);
+}
+
+template <typename Value>
+reduce::indexed<Value> pair_of(std::int64_t number) {
+  return {static_cast<Value>(number >> 32), static_cast<std::int32_t>(number)};
 }
 
 void encode(ElementType type, std::int64_t value, std::byte* to) {
@@ -62,12 +102,27 @@ void encode(ElementType type, std::int64_t value, std::byte* to) {
       return put(to, static_cast<std::int32_t>(value));
     case ElementType::i64:
       return put(to, value);
+    case ElementType::i4:
+      return put(to, static_cast<std::uint8_t>(value));
+    case ElementType::f8e4m3:
+      return put(to, reduce::float8_e4m3(static_cast<float>(value)));
+    case ElementType::f8e5m2:
+      return put(to, reduce::float8_e5m2(static_cast<float>(value)));
+    case ElementType::f32_i32:
+      return put(to, pair_of<float>(value));
+    case ElementType::f64_i32:
+      return put(to, pair_of<double>(value));
+    case ElementType::i32_i32:
+      return put(to, pair_of<std::int32_t>(value));
+    case ElementType::i64_i32:
+      return put(to, pair_of<std::int64_t>(value));
   }
 }
 
 // What an integer of this type would hold: order is that of the element, not of 64 bits.
 std::int64_t narrow(ElementType type, std::int64_t value) {
   switch (type) {
+    case ElementType::i4:
     case ElementType::i8:
       return static_cast<std::int8_t>(value);
     case ElementType::i16:
@@ -79,6 +134,28 @@ std::int64_t narrow(ElementType type, std::int64_t value) {
   }
 }
 
+std::int64_t combine_i4(Operator op, std::int64_t a, std::int64_t b) {
+  const auto upper = [](std::int64_t number) { return number >> 4; };
+  const auto lower = [](std::int64_t number) { return static_cast<std::int8_t>(number << 4) >> 4; };
+  const auto half = [op](std::int64_t x, std::int64_t y) {
+    return reduce::combine(op, x, y) & 0xf;
+  };
+  return static_cast<std::int8_t>(half(upper(a), upper(b)) << 4 | half(lower(a), lower(b)));
+}
+
+// In which order two pairs come is that of their numbers; or, where the greatest value is first,
+// but still the least index, that of numbers whose upper halves are turned over.
+std::int64_t combine_pairs(Operator op, std::int64_t a, std::int64_t b) {
+  const std::int64_t turned = op == Operator::maxloc ? ~std::int64_t{0xffffffff} : 0;
+  return (b ^ turned) < (a ^ turned) ? b : a;
+}
+
+std::int64_t combine(ElementType type, Operator op, std::int64_t a, std::int64_t b) {
+  return wire::is_pair(type)       ? combine_pairs(op, a, b)
+         : type == ElementType::i4 ? combine_i4(op, a, b)
+                                   : reduce::combine(op, a, b);
+}
+
 }  // namespace
 
 std::int64_t BlockValues::value(ElementType type, Operator op, std::uint32_t ranks,
@@ -87,6 +164,15 @@ std::int64_t BlockValues::value(ElementType type, Operator op, std::uint32_t ran
   const std::uint64_t own = wire::mix_key(common, rank + 1);
   if (op == Operator::prod) {
     return factor(ranks, rank, i);
+  }
+  if (wire::is_pair(type)) {
+    return pair_value(own);
+  }
+  if (is_float8(type)) {
+    return float8_value(op, ranks, rank, common, own);
+  }
+  if (op >= Operator::logical_and) {
+    return narrow(type, logical_value(op, common, own));
   }
   if (const auto limit = magnitude_max(type); limit != 0) {
     return static_cast<std::int64_t>(own % static_cast<std::uint64_t>(2 * limit + 1)) - limit;
@@ -108,7 +194,7 @@ BlockValues::BlockValues(ElementType type, Operator op, std::uint32_t ranks, std
     std::int64_t total = 0;
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
       const auto own = value(type, op, ranks, rank, i);
-      total = rank == 0 ? own : reduce::combine(op, total, own);
+      total = rank == 0 ? own : combine(type, op, total, own);
       encode(type, own, rows_.data() + rank * row_bytes_ + i * element_bytes_);
     }
     encode(type, total, rows_.data() + ranks * row_bytes_ + i * element_bytes_);

@@ -17,10 +17,10 @@ struct Reduction {
 };
 
 // What the ranks of a job contribute, and what must come out. Each rank has one row of
-// pseudo-random whole numbers, a little longer than a block, and a block is a window of it that
-// begins at its `shift`. So the sum of any block lies ready as a window of the row of sums. That
-// row is computed here, in 64 bits and with none of the code under test, and the numbers are so
-// small that every type holds every partial sum exactly: any other bit is an error.
+// pseudo-random whole numbers (or pairs of these), a little longer than a block, and a block is a
+// window of it that begins at its `shift`. So the sum of any block lies ready as a window of the
+// row of sums. That row is computed here, in 64 bits and with none of the code under test, and the
+// numbers are so small that every type holds every partial sum exactly: any other bit is an error.
 class BlockValues {
  public:
   static constexpr std::uint32_t shifts = 61;  // a prime: no power of two hides a swapped block
@@ -37,7 +37,8 @@ class BlockValues {
   }
   std::uint32_t sum_crc(std::uint32_t shift) const { return crcs_[ranks_ * shifts + shift]; }
 
-  // The number that `rank` contributes at place `i` of its row.
+  // The number that `rank` contributes at place `i` of its row. Of an i4 it is the byte; of a pair,
+  // the value times 2^32 and the index.
   static std::int64_t value(wire::ElementType type, wire::Operator op, std::uint32_t ranks,
                             std::uint32_t rank, std::size_t i);
 

@@ -31,7 +31,7 @@ class ThroughSwitches(unittest.TestCase):
     def test_reduce_of_every_type_and_operator(self):
         document = self.check("reduce", "-d", "all", "-o", "all", "--counts", COUNTS, *ONCE,
                               "--algorithm", "canary,ring", "-r", "3")
-        self.assertEqual(len(document["rows"]), 44 * len(COUNTS.split(",")) * 2)
+        self.assertEqual(len(document["rows"]), 82 * len(COUNTS.split(",")) * 2)
 
     def test_broadcast_of_every_type(self):
         self.check("broadcast", "-d", "all", "--counts", COUNTS, *ONCE, "--algorithm",

@@ -18,7 +18,7 @@ class Exactness(unittest.TestCase):
 
     def test_every_type_and_operator_with_eight_workers(self):
         document = self.lab.reduce("-d", "all", "-o", "all", "--counts", COUNTS, *ONCE)
-        self.assertEqual(len(document["rows"]), 44 * len(COUNTS.split(",")))
+        self.assertEqual(len(document["rows"]), 82 * len(COUNTS.split(",")))
         self.assertEqual(support.wrong(document), 0)
 
     def test_packets_are_as_large_as_the_interface_allows(self):

@@ -100,7 +100,8 @@ TEST(Allocation, WholeBlocksOfAllTypes) {
   for (std::size_t type = 0; type < wire::element_type_count; ++type) {
     CanaryShape shape;
     shape.type = static_cast<wire::ElementType>(type);
-    shape.elements = 175;
+    shape.op = wire::any_operator(shape.type);
+    shape.elements = static_cast<std::uint16_t>(1408 / wire::element_bytes(shape.type));
     CanaryLoad load(shape);
     Watched device(load.config(), load.packets());
     run_turns(device, load, shape.in_flight, 3u * shape.hosts);

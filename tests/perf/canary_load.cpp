@@ -71,6 +71,7 @@ test::CanarySpec CanaryLoad::contribution(std::uint32_t job, std::uint32_t id) c
   const auto& from = worker(job, rank);
   test::CanarySpec spec;
   spec.type = shape_.type;
+  spec.op = shape_.op;
   spec.job = job + 1;
   spec.id = id;
   spec.hosts = shape_.hosts;
@@ -90,6 +91,7 @@ test::CanarySpec CanaryLoad::result(std::uint32_t job, std::uint32_t id) const {
   test::CanarySpec spec;
   spec.kind = wire::CanaryKind::result;
   spec.type = shape_.type;
+  spec.op = shape_.op;
   spec.job = job + 1;
   spec.id = id;
   spec.counter = shape_.hosts;

@@ -22,6 +22,7 @@ struct CanaryShape {
   std::uint16_t hosts = 8;  // of each job
   std::uint16_t elements = 256;
   wire::ElementType type = wire::ElementType::f32;
+  wire::Operator op = wire::Operator::sum;
   std::uint32_t descriptors = 0;  // 0: four times as many as blocks are in flight
 };
 

@@ -41,7 +41,7 @@ class Buffers {
 
  private:
   // Not a multiple of a page, or loads would wait for stores to addresses with the same low bits.
-  static constexpr std::size_t distance = 2048 * sizeof(double) + std::size_t{11} * 64;
+  static constexpr std::size_t distance = 2048 * wire::element_bytes_max + std::size_t{11} * 64;
   alignas(4096) static inline std::byte storage[2 * distance];
 
   std::size_t offset_;
@@ -121,7 +121,8 @@ void add_all() {
     }
   }
   // Once per block; what is reduced in the element's own format stays where it is.
-  for (const auto type : {ElementType::f16, ElementType::bf16}) {
+  for (const auto type :
+       {ElementType::f16, ElementType::bf16, ElementType::f8e4m3, ElementType::f8e5m2}) {
     add("load_store/" + std::string(wire::name(type)) + "/packet",
         [type](benchmark::State& state) { run_load_store(state, type); });
   }

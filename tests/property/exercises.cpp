@@ -36,7 +36,7 @@ Exercise draw_exercise(const Shape& shape, bool all_have_part, std::uint32_t wor
   }
   if (shape.mixed_types != 0) {
     exercise.type = type;
-    exercise.op = wire::is_valid(type, op) ? op : wire::Operator::sum;
+    exercise.op = wire::is_valid(type, op) ? op : wire::any_operator(type);
   }
   if (exercise.collective == host::Collective::barrier) {
     exercise.elements = 0;

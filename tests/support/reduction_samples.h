@@ -20,15 +20,24 @@ namespace tributary::test {
 using wire::ElementType;
 using wire::Operator;
 
-// 1, 2, 3 or 6.
+// 1, 2, 3 or 6; or 0 of an integer. An i4 has that number twice, a pair has it as its value.
 inline std::vector<std::byte> encode(ElementType type, int value) {
   static const std::map<int, std::uint16_t> f16 = {
       {1, 0x3c00}, {2, 0x4000}, {3, 0x4200}, {6, 0x4600}};
   static const std::map<int, std::uint16_t> bf16 = {
       {1, 0x3f80}, {2, 0x4000}, {3, 0x4040}, {6, 0x40c0}};
+  static const std::map<int, std::uint8_t> e4m3 = {{1, 0x38}, {2, 0x40}, {3, 0x44}, {6, 0x4c}};
+  static const std::map<int, std::uint8_t> e5m2 = {{1, 0x3c}, {2, 0x40}, {3, 0x42}, {6, 0x46}};
   const auto bytes_of = [](auto number) {
     std::vector<std::byte> bytes(sizeof number);
     std::memcpy(bytes.data(), &number, sizeof number);
+    return bytes;
+  };
+  const auto with_index = [&](auto number) {
+    auto bytes = bytes_of(number);
+    const auto index = bytes_of(std::int32_t{70 - value});
+    bytes.insert(bytes.end(), index.begin(), index.end());
+    bytes.resize(wire::element_bytes(type));
     return bytes;
   };
   switch (type) {
@@ -46,6 +55,20 @@ inline std::vector<std::byte> encode(ElementType type, int value) {
       return bytes_of(static_cast<std::int16_t>(value));
     case ElementType::i32:
       return bytes_of(std::int32_t{value});
+    case ElementType::i4:
+      return bytes_of(static_cast<std::uint8_t>(value * 0x11));
+    case ElementType::f8e4m3:
+      return bytes_of(e4m3.at(value));
+    case ElementType::f8e5m2:
+      return bytes_of(e5m2.at(value));
+    case ElementType::f32_i32:
+      return with_index(static_cast<float>(value));
+    case ElementType::f64_i32:
+      return with_index(static_cast<double>(value));
+    case ElementType::i32_i32:
+      return with_index(std::int32_t{value});
+    case ElementType::i64_i32:
+      return with_index(std::int64_t{value});
     case ElementType::i64:
       break;
   }
@@ -62,7 +85,8 @@ inline std::vector<std::byte> repeat(const std::vector<std::byte>& element, std:
 
 // Of the contributions 1, 2 and 3.
 inline int expected(Operator op) {
-  constexpr int results[wire::operator_count] = {6, 1, 3, 6, 1 & 2 & 3, 1 | 2 | 3, 1 ^ 2 ^ 3};
+  constexpr int results[wire::operator_count] = {6,         1, 3, 6, 1 & 2 & 3, 1 | 2 | 3,
+                                                 1 ^ 2 ^ 3, 1, 1, 1, 1,         3};
   return results[static_cast<std::size_t>(op)];
 }
 

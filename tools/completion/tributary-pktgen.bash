@@ -3,7 +3,8 @@
 
 _tributary_pktgen() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local types="f32 f64 f16 bf16 i8 i16 i32 i64 all" operators="sum min max prod and or xor all"
+  local types="f32 f64 f16 bf16 i8 i16 i32 i64 i4 f8e4m3 f8e5m2 f32_i32 f64_i32 i32_i32 i64_i32 all"
+  local operators="sum min max prod and or xor land lor lxor minloc maxloc all"
   case $previous in
     --file | --json | --csv | --config | -c) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     --type) mapfile -t COMPREPLY < <(compgen -W "$types" -- "$current"); return ;;

@@ -118,7 +118,7 @@ Range share_of(std::size_t count, std::uint32_t rank, std::uint32_t ranks) {
 // Adds up the same range of all slabs, in the order of the ranks, into that of the results.
 void reduce_slabs(MachineGroup& group, Range range, wire::ElementType type, wire::Operator op) {
   constexpr std::size_t chunk = 2048;
-  alignas(64) std::array<std::byte, chunk * sizeof(std::uint64_t)> accumulator;
+  alignas(64) std::array<std::byte, chunk * wire::element_bytes_max> accumulator;
   const auto& kernel = reduce::kernel(type, op);
   const auto element_bytes = wire::element_bytes(type);
   for (auto at = range.begin; at < range.end; at += chunk) {
@@ -240,7 +240,7 @@ Result<void> ParallelCommunicator::allreduce(const void* in, void* out, std::siz
                                              wire::ElementType type, wire::Operator op) {
   if (!wire::is_valid(type, op)) {
     return fail(Error::Code::invalid_argument,
-                "and, or and xor are for integers; type and operator must be known ones");
+                std::string(wire::valid_combinations) + "; type and operator must be known ones");
   }
   if (count != 0 && (in == nullptr || out == nullptr)) {
     return fail(Error::Code::invalid_argument, "null buffer");

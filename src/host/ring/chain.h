@@ -14,7 +14,7 @@ namespace tributary::host {
 // One rank's part in a reduce or broadcast along the ring, without I/O. The ring is opened before
 // (reduce) or behind (broadcast) the rank next to the root, and the vector streams along the chain:
 // each byte goes on as soon as it came in (and was added), so that the links are busy all at once.
-// 16-bit floats are added in f32 and rounded at every hop.
+// Floats of 16 and 8 bits are added in f32 and rounded at every hop.
 class RingChain {
  public:
   enum class Direction : std::uint8_t { to_root, from_root };

@@ -15,7 +15,8 @@ namespace tributary::host {
 // cut into as many chunks as there are ranks; in step s this rank sends chunk rank - s and receives
 // chunk rank - s - 1. What is sent in one step is what was received (and added) in the step before,
 // so both directions are streams of bytes: byte p of a chunk leaves as soon as it came in, without
-// waiting for the rest of the step. 16-bit floats are added in f32 and rounded at every hop.
+// waiting for the rest of the step. Floats of 16 and 8 bits are added in f32 and rounded at
+// every hop.
 class RingSchedule {
  public:
   // Copies `in` to `out` if they differ, and works in `out`.
@@ -63,7 +64,7 @@ class RingSchedule {
   std::uint64_t received_ = 0;
   std::vector<std::byte> staging_;  // received, not yet added
   std::size_t staged_ = 0;          // bytes in it
-  std::vector<std::byte> widened_;  // f32 accumulators of 16-bit floats
+  std::vector<std::byte> widened_;  // f32 accumulators of narrower floats
 };
 
 }  // namespace tributary::host

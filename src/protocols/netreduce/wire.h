@@ -39,7 +39,8 @@ static_assert(sizeof(InaHeader) == 32 && alignof(InaHeader) == 1);
 // message and packet that switches add up as they add up elements, modulo 2^64. Little-endian.
 inline constexpr std::size_t fingerprint_bytes = 8;
 
-// Payload bytes of a gradient packet are a multiple of this, so that no element is ever cut.
+// Payload bytes of a gradient packet are a multiple of this. No element is ever cut: where one of
+// 16 bytes does not fit any more, zeros are in front of the word.
 inline constexpr std::size_t ina_alignment = 8;
 
 inline std::uint64_t load_fingerprint(Bytes payload) {

@@ -28,18 +28,45 @@ def _bits(rank: int, index: int) -> int:
     return x ^ x >> 29
 
 
-def _element(element_type: int, op: int, bits: int):
+def _signed(bits: int, size: int) -> int:
+    half = 1 << 8 * size - 1
+    return (bits + half) % (2 * half) - half
+
+
+def _integer_bits(op: int, bits: int) -> int:
+    if op == elements.PROD:
+        return bits | 0x11
+    if op == elements.AND:
+        return bits | bits >> 17 | bits >> 35
+    if op == elements.OR:
+        return bits & bits >> 17 & bits >> 35
+    is_rare = bits >> 61 == 0
+    is_true = {elements.LAND: not is_rare, elements.LOR: is_rare, elements.LXOR: bits >> 63 != 0}
+    return bits if is_true.get(op, True) else 0
+
+
+def _float8(op: int, rank: int, at: int, world: int) -> float:
+    """Four ranks have what counts, so small that nothing is rounded."""
+    bits = _bits(rank, at)
+    counts = (rank - _bits(-1, at) % world) % world < 4
+    is_large = bits >> 40 & 1
+    if op == elements.PROD:
+        return 1.0 if not counts else 2.0 if is_large else 0.5
+    if op == elements.SUM:
+        return 0.0 if not counts else 2.0 if is_large else 1.0
+    return (bits >> 40) * 2.0 ** -24
+
+
+def _element(element_type: int, op: int, rank: int, at: int, world: int):
+    bits = _bits(rank, at)
     if elements.is_integer(element_type):
-        if op == elements.PROD:
-            bits |= 1
-        elif op == elements.AND:
-            bits |= bits >> 17 | bits >> 35
-        elif op == elements.OR:
-            bits &= bits >> 17 & bits >> 35
-        half = 1 << 8 * elements.BYTES[element_type] - 1
-        return (bits + half) % (2 * half) - half
-    fraction = (bits >> 40) * 2.0 ** -24
+        return _signed(_integer_bits(op, bits), elements.BYTES[element_type])
+    if elements.is_pair(element_type):
+        return (bits >> 60) - 8, _signed(bits, 4)
     sign = -1.0 if bits & 1 else 1.0
+    if elements.is_float8(element_type):
+        return sign * _float8(op, rank, at, world)
+    fraction = (bits >> 40) * 2.0 ** -24
     return sign * (_f32(0.75 + _f32(_f32(0.58) * fraction)) if op == elements.PROD else fraction)
 
 
@@ -58,12 +85,13 @@ class Sample:
     def __init__(self, element_type: int, op: int, count: int, world: int):
         self._type, self._op = element_type, op
         self._inputs = [elements.load(element_type, elements.store(
-            element_type, [_element(element_type, op, _bits(rank, at)) for at in range(count)]))
+            element_type, [_element(element_type, op, rank, at, world) for at in range(count)]))
             for rank in range(world)]
         self._least, self._most = self._bounds()
 
     def _bounds(self) -> tuple[list, list]:
-        if elements.is_integer(self._type) or self._op in (elements.MIN, elements.MAX):
+        rounds = self._type in _DIGITS and self._op in (elements.SUM, elements.PROD)
+        if not rounds:
             exact = functools.reduce(
                 lambda a, b: elements.combine(self._type, self._op, a, b), self._inputs)
             return exact, exact
@@ -96,13 +124,17 @@ class Bench:
         options = self._options
         wrong = 0
         for element_type in options.datatype:
-            for op in options.op:
-                if elements.is_valid(element_type, op):
-                    for count in options.counts:
-                        wrong += self._measure(element_type, op, count)
+            for op in self._operators(element_type):
+                for count in options.counts:
+                    wrong += self._measure(element_type, op, count)
         figures = self._communicator.ring.announced_elements()
         self._communicator.ring.allreduce([0] * figures, elements.I64, elements.SUM)
         return wrong
+
+    def _operators(self, element_type: int) -> list[int]:
+        if self._options.collective in (ALLREDUCE, REDUCE):
+            return [op for op in self._options.op if elements.is_valid(element_type, op)]
+        return [elements.any_operator(element_type)]
 
     def _measure(self, element_type: int, op: int, count: int) -> int:
         sample = Sample(element_type, op, count, self._world)
@@ -132,7 +164,7 @@ class Bench:
         if options.collective == BROADCAST:
             known = sample.vector(options.root, iteration)
             return Call(BROADCAST, known if self._rank == options.root else bytes(len(known)),
-                        element_type, elements.SUM, options.root)
+                        element_type, op, options.root)
         return Call(options.collective, sample.vector(self._rank, iteration), element_type, op,
                     options.root)
 

@@ -42,13 +42,13 @@ class Call:
     root: int = 0
 
 
-_AS_WIDE = {size: type for type, size in elements.BYTES.items() if elements.is_integer(type)}
+_AS_WIDE = {1: elements.I8, 2: elements.I16, 4: elements.I32, 8: elements.I64}
 
 
 def as_allreduce(call: Call) -> Call:
     """The same for a protocol that knows nothing else. Others than the root broadcast zeros."""
     if call.collective == BROADCAST:
-        integer = _AS_WIDE[elements.BYTES[call.element_type]]
+        integer = _AS_WIDE[min(elements.BYTES[call.element_type], 8)]
         return Call(ALLREDUCE, call.vector, integer, elements.OR)
     return Call(ALLREDUCE, call.vector, call.element_type, call.op)
 

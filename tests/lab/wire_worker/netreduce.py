@@ -75,7 +75,7 @@ class NetReduce:
 
     def probe(self) -> list[Call]:
         return [Call(BARRIER, b"", elements.I8),
-                Call(ALLREDUCE, bytes(self._settings.element_bytes), elements.I8)]
+                Call(ALLREDUCE, bytes(self._settings.element_bytes(1)), elements.I8)]
 
     def summary(self) -> str:
         """What a test may want to know."""

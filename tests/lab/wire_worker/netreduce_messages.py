@@ -4,6 +4,7 @@
 import dataclasses
 import struct
 
+import elements
 import tags
 from calls import BARRIER, Call, Job, as_allreduce
 
@@ -22,15 +23,17 @@ class RingSettings:
     message_packets: int = 170
     mtu: int = 1024
 
-    @property
-    def piece_bytes(self) -> int:
-        """Of a packet, but for its word."""
-        return self.mtu - _WORD.size
+    def room(self, packet: int) -> int:
+        """Of a packet, but for its word and header."""
+        return self.mtu - _WORD.size - (_HEADER.size if packet == 0 else 0)
 
-    @property
-    def element_bytes(self) -> int:
+    def whole(self, packet: int, size: int) -> int:
+        """What elements of `size` bytes fill of that."""
+        return self.room(packet) // size * size
+
+    def element_bytes(self, size: int) -> int:
         """Of a full message."""
-        return self.message_packets * self.piece_bytes - _HEADER.size
+        return self.whole(0, size) + (self.message_packets - 1) * self.whole(1, size)
 
     @property
     def slot_bytes(self) -> int:
@@ -49,24 +52,31 @@ class Messages:
         self._key = tags.key_of_call(job.key, number)
         self._call = as_allreduce(call)
         self._first = first
-        full = -(-len(self._call.vector) // settings.element_bytes)
+        self._size = elements.BYTES[self._call.element_type]
+        self._full = settings.element_bytes(self._size)
+        full = -(-len(self._call.vector) // self._full)
         self.count = 1 if call.collective == BARRIER else full
 
     def place(self, number: int) -> slice:
         """In the vector."""
-        at = number * self._settings.element_bytes
-        return slice(at, min(at + self._settings.element_bytes, len(self._call.vector)))
+        at = number * self._full
+        return slice(at, min(at + self._full, len(self._call.vector)))
 
-    def _packets(self, element_bytes: int) -> int:
-        return -(-(element_bytes + _HEADER.size) // self._settings.piece_bytes)
+    def _pieces(self, number: int) -> list[bytes]:
+        """The elements of each packet, and all but the last filled up."""
+        data = self._call.vector[self.place(number)]
+        data += bytes(-len(data) % 8)
+        pieces = []
+        while data or not pieces:
+            whole = self._settings.whole(len(pieces), self._size)
+            pieces.append(data[:whole])
+            data = data[whole:]
+        return [piece.ljust(self._settings.room(packet), b"\0") if packet + 1 < len(pieces)
+                else piece for packet, piece in enumerate(pieces)]
 
-    def _elements(self, number: int) -> bytes:
-        elements = self._call.vector[self.place(number)]
-        return elements + bytes(-len(elements) % 8)
-
-    def _header(self, number: int, rank: int, element_bytes: int) -> bytes:
-        packets = self._packets(element_bytes)
-        length = element_bytes + _HEADER.size + packets * _WORD.size
+    def _header(self, number: int, rank: int, pieces: list[bytes]) -> bytes:
+        packets = len(pieces)
+        length = sum(map(len, pieces)) + _HEADER.size + packets * _WORD.size
         return _HEADER.pack(_MAGIC, self._settings.ring, self._first + number, length, self._run,
                             packets, rank, self._job.hosts, self._call.element_type, self._call.op,
                             _VERSION)
@@ -76,27 +86,26 @@ class Messages:
 
     def payloads(self, number: int) -> list[bytes]:
         """This rank's, packet by packet."""
-        elements = self._elements(number)
-        data = self._header(number, self._job.rank, len(elements)) + elements
-        tag, piece = self._tag(number, self._job.rank), self._settings.piece_bytes
-        return [data[packet * piece:(packet + 1) * piece]
+        pieces = self._pieces(number)
+        header = self._header(number, self._job.rank, pieces)
+        tag = self._tag(number, self._job.rank)
+        return [(header if packet == 0 else b"") + piece
                 + _WORD.pack(tags.total([tag, packet * _EACH_PACKET]))
-                for packet in range(self._packets(len(elements)))]
+                for packet, piece in enumerate(pieces)]
 
     def elements_of(self, number: int, slot: bytes) -> bytes:
         """Of the sum that came; ValueError if it is none."""
-        size = len(self._elements(number))
+        pieces = self._pieces(number)
+        before = (self._job.rank - 1) % self._job.hosts
+        if slot[:_HEADER.size] != self._header(number, before, pieces):
+            raise ValueError(f"message {self._first + number} has another header")
         total = tags.total(self._tag(number, rank) for rank in range(self._job.hosts))
-        data, at = b"", 0
-        for packet in range(self._packets(size)):
-            piece = min(self._settings.piece_bytes, size + _HEADER.size - len(data))
-            (word,) = _WORD.unpack_from(slot, at + piece)
+        data, at = b"", _HEADER.size
+        for packet, piece in enumerate(pieces):
+            (word,) = _WORD.unpack_from(slot, at + len(piece))
             if word != tags.total([total, packet * self._job.hosts * _EACH_PACKET]):
                 raise ValueError(f"packet {packet} of message {self._first + number} is no sum")
-            data += slot[at:at + piece]
-            at += piece + _WORD.size
-        before = (self._job.rank - 1) % self._job.hosts
-        if data[:_HEADER.size] != self._header(number, before, size):
-            raise ValueError(f"message {self._first + number} has another header")
+            data += slot[at:at + min(len(piece), self._settings.whole(packet, self._size))]
+            at += len(piece) + _WORD.size
         place = self.place(number)
-        return data[_HEADER.size:_HEADER.size + place.stop - place.start]
+        return data[:place.stop - place.start]

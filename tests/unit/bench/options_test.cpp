@@ -77,6 +77,9 @@ TEST_F(BenchOptions, WordsStandForValues) {
   EXPECT_EQ(parsed.options->algorithms, (std::vector<std::string>{"ring", "canary"}));
   EXPECT_EQ(parse({"--datatype", "all"}).options->types.size(), wire::element_type_count);
   EXPECT_FALSE(parse({"--datatype", "f31"}).options);
+  EXPECT_FALSE(parse({"--datatype", "f64_i32"}).options) << "has no sum";
+  EXPECT_TRUE(parse({"--datatype", "f64_i32", "--op", "maxloc"}).options);
+  EXPECT_TRUE(parse({"--datatype", "f64_i32"}, "broadcast").options);
   EXPECT_FALSE(parse({"--algorithm", "all"}).options);
   EXPECT_FALSE(parse({"--algorithm", "canary,panama"}).options) << "a run each";
 }

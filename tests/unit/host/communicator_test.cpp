@@ -108,6 +108,29 @@ TEST_P(Worlds, ReduceAndBroadcastOverSockets) {
   });
 }
 
+// Elements that are wider than any integer, and have no sum.
+TEST(Communicator, BroadcastPairsOverSockets) {
+  run_world(3, [](Communicator& communicator) {
+    for (const bool ring : {false, true}) {
+      std::vector<reduce::indexed<double>> pairs(1001);
+      if (communicator.rank() == 1) {
+        for (std::size_t i = 0; i < pairs.size(); ++i) {
+          pairs[i] = {static_cast<double>(i) / -8, static_cast<std::int32_t>(i * 3)};
+        }
+      }
+      const auto done =
+          ring ? communicator.ring_broadcast(pairs.data(), pairs.size(), ElementType::f64_i32, 1)
+               : communicator.broadcast(std::span(pairs), 1);
+      ASSERT_TRUE(done) << done.error().message;
+      for (std::size_t i = 0; i < pairs.size(); ++i) {
+        const reduce::indexed<double> expected{static_cast<double>(i) / -8,
+                                               static_cast<std::int32_t>(i * 3)};
+        ASSERT_EQ(pairs[i], expected) << i;
+      }
+    }
+  });
+}
+
 TEST(Communicator, LateRankIsWaitedFor) {
   run_world(3, [](Communicator& communicator) {
     if (communicator.rank() == 1) {
@@ -320,6 +343,10 @@ TEST(Communicator, RefusesWhatCannotBe) {
                 .code,
             Error::Code::invalid_argument);
   EXPECT_EQ(alone->allreduce(values.data(), values.data(), 4, ElementType::f32, Operator::bit_xor)
+                .error()
+                .code,
+            Error::Code::invalid_argument);
+  EXPECT_EQ(alone->allreduce(values.data(), values.data(), 4, ElementType::f32_i32, Operator::max)
                 .error()
                 .code,
             Error::Code::invalid_argument);

@@ -12,6 +12,9 @@
 
 #include "reduce/combine.h"
 #include "reduce/float16.h"
+#include "reduce/float8.h"
+#include "reduce/indexed.h"
+#include "reduce/int4.h"
 #include "wire/element.h"
 
 // Input vectors and what their reduction must be, in wider precision, for every type and operator.
@@ -45,6 +48,20 @@ auto with_type(wire::ElementType type, F f) {
       return f(std::int16_t{});
     case ElementType::i32:
       return f(std::int32_t{});
+    case ElementType::i4:
+      return f(reduce::int4_pair{});
+    case ElementType::f8e4m3:
+      return f(reduce::float8_e4m3{});
+    case ElementType::f8e5m2:
+      return f(reduce::float8_e5m2{});
+    case ElementType::f32_i32:
+      return f(reduce::indexed<float>{});
+    case ElementType::f64_i32:
+      return f(reduce::indexed<double>{});
+    case ElementType::i32_i32:
+      return f(reduce::indexed<std::int32_t>{});
+    case ElementType::i64_i32:
+      return f(reduce::indexed<std::int64_t>{});
     case ElementType::i64:
       break;
   }
@@ -52,20 +69,45 @@ auto with_type(wire::ElementType type, F f) {
 }
 
 template <typename T>
+constexpr bool is_float8 =
+    std::is_same_v<T, reduce::float8_e4m3> || std::is_same_v<T, reduce::float8_e5m2>;
+template <typename T>
+constexpr bool is_indexed = false;
+template <typename Value>
+constexpr bool is_indexed<reduce::indexed<Value>> = true;
+// Never rounded.
+template <typename T>
+constexpr bool is_exact_type =
+    std::is_integral_v<T> || std::is_same_v<T, reduce::int4_pair> || is_indexed<T>;
+
+template <typename T>
 long double to_wide(T value) {
-  if constexpr (std::is_same_v<T, reduce::half> || std::is_same_v<T, reduce::bfloat16>) {
+  if constexpr (std::is_same_v<T, reduce::half> || std::is_same_v<T, reduce::bfloat16> ||
+                is_float8<T>) {
     return static_cast<float>(value);
   } else {
     return static_cast<long double>(value);
   }
 }
 
-// A different vector for every rank; factors of a product stay near 1.
+// A different vector for every rank; factors of a product stay near 1. Of 8-bit floats eight ranks
+// make sums and products without rounding.
 template <typename T>
 T input_value(std::uint32_t rank, std::size_t index, wire::Operator op) {
   const auto mixed = static_cast<std::uint32_t>((index * 2654435761u) ^ (rank * 40503u + 17u));
+  const auto bits =
+      op >= wire::Operator::logical_and && mixed % 3 == 0 ? 0 : mixed * 0x9e3779b97f4a7c15ULL >> 13;
   if constexpr (std::is_integral_v<T>) {
-    return static_cast<T>(mixed * 0x9e3779b97f4a7c15ULL >> 13);
+    return static_cast<T>(bits);
+  } else if constexpr (std::is_same_v<T, reduce::int4_pair>) {
+    return {static_cast<int>(bits & 0xf), static_cast<int>(bits >> 4 & 0xf)};
+  } else if constexpr (is_indexed<T>) {
+    return {static_cast<decltype(T::value)>(static_cast<int>(mixed % 7) - 3),
+            static_cast<std::int32_t>(mixed >> 4)};
+  } else if (is_float8<T> && op == wire::Operator::sum) {
+    return T(static_cast<float>(mixed % 3) - 1.0f);
+  } else if (is_float8<T> && op == wire::Operator::prod) {
+    return T(mixed % 2 == 0 ? 2.0f : 0.5f);
   } else if (op == wire::Operator::prod) {
     return T(0.75f + 0.5f * static_cast<float>(mixed % 1024) / 1024.0f);
   } else {
@@ -92,23 +134,25 @@ long double roundoff() {
     return 0x1p-11L;
   } else if constexpr (std::is_same_v<T, reduce::bfloat16>) {
     return 0x1p-8L;
+  } else if constexpr (is_float8<T>) {
+    return 0;
   } else {
     return std::numeric_limits<T>::epsilon() / 2;
   }
 }
 
-// Elements of `actual` that are not the reduction of all ranks' input. Integers, min and max are
-// exact. For a sum of n terms, n - 1 additions in any order err by at most (n - 1) u sum|x| to
-// first order, and each rounding to 16 bits on the way (at most one per hop, n - 1 hops) is one
-// more of the same kind in the 16-bit roundoff; likewise for products with |prod x|. The factor 1 +
-// 2^-4 covers the higher orders.
+// Elements of `actual` that are not the reduction of all ranks' input. Integers, pairs, 8-bit
+// floats, min and max are exact. For a sum of n terms, n - 1 additions in any order err by at most
+// (n - 1) u sum|x| to first order, and each rounding to 16 bits on the way (at most one per hop, n
+// - 1 hops) is one more of the same kind in the 16-bit roundoff; likewise for products with |prod
+// x|. The factor 1 + 2^-4 covers the higher orders.
 inline std::size_t wrong_elements(const Elements& actual, std::uint32_t ranks, std::size_t count,
                                   wire::ElementType type, wire::Operator op) {
   return with_type(type, [&]<typename T>(T) {
     std::size_t wrong = 0;
     for (std::size_t i = 0; i < count; ++i) {
       const T got = element_at<T>(actual, i);
-      if constexpr (std::is_integral_v<T>) {
+      if constexpr (is_exact_type<T>) {
         T expected = input_value<T>(0, i, op);
         for (std::uint32_t rank = 1; rank < ranks; ++rank) {
           expected = reduce::combine(op, expected, input_value<T>(rank, i, op));

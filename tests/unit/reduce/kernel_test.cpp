@@ -18,7 +18,8 @@ using namespace test;
 using tributary::test::for_each_target;
 
 // Values that make operators tell apart: the whole range of integers (so that sums and products
-// wrap), floats of mixed magnitude and sign.
+// wrap), and zeros; floats of mixed magnitude and sign, but no zeros, whose sign may be either;
+// pairs of few values, so that the index decides.
 template <class T>
 T random_value(std::mt19937_64& random) {
   if constexpr (is_float<T>) {
@@ -27,10 +28,18 @@ T random_value(std::mt19937_64& random) {
     if constexpr (std::is_same_v<T, double>) {
       return std::ldexp(mantissa, exponent);
     } else {
-      return T(static_cast<float>(std::ldexp(mantissa, exponent)));
+      const T value(static_cast<float>(std::ldexp(mantissa, exponent)));
+      return static_cast<float>(value) == 0 ? T(1.0F) : value;
     }
+  } else if constexpr (is_indexed<T>) {
+    const int value = std::uniform_int_distribution<int>(-3, 3)(random);
+    return {static_cast<decltype(T::value)>(value), static_cast<std::int32_t>(random())};
+  } else if constexpr (std::is_same_v<T, int4_pair>) {
+    int4_pair pair;
+    pair.bits = static_cast<std::uint8_t>(random());
+    return pair;
   } else {
-    return static_cast<T>(random());
+    return random() % 4 == 0 ? T{} : static_cast<T>(random());
   }
 }
 
@@ -100,7 +109,7 @@ void check(wire::Operator op, std::size_t n, std::size_t shift) {
     for (std::size_t i = 0; i < n; ++i) {
       const Wide<T> value = widen(values[i]);
       expected[i] = round_to_accumulator<T>(
-          contribution == 0 ? value : combine(op, static_cast<Wide<T>>(expected[i]), value));
+          contribution == 0 ? value : reduced(op, static_cast<Wide<T>>(expected[i]), value));
     }
   }
   EXPECT_EQ(accumulator.values(), expected);
@@ -128,8 +137,10 @@ void check_lengths(wire::Operator op) {
 
 template <class T>
 class KernelOf : public testing::Test {};
-using ElementTypes = testing::Types<float, double, half, bfloat16, std::int8_t, std::int16_t,
-                                    std::int32_t, std::int64_t>;
+using ElementTypes =
+    testing::Types<float, double, half, bfloat16, std::int8_t, std::int16_t, std::int32_t,
+                   std::int64_t, int4_pair, float8_e4m3, float8_e5m2, indexed<float>,
+                   indexed<double>, indexed<std::int32_t>, indexed<std::int64_t>>;
 TYPED_TEST_SUITE(KernelOf, ElementTypes);
 
 TYPED_TEST(KernelOf, every_operator_and_target_agrees_with_the_wider_reference) {
@@ -144,7 +155,8 @@ TYPED_TEST(KernelOf, every_operator_and_target_agrees_with_the_wider_reference) 
 }
 
 TYPED_TEST(KernelOf, load_and_store_may_work_on_the_spot_when_in_place) {
-  const auto& k = kernel(TypeOf<TypeParam>::value, wire::Operator::sum);
+  const auto type = TypeOf<TypeParam>::value;
+  const auto& k = kernel(type, wire::any_operator(type));
   if (!k.in_place) {
     return;
   }

@@ -34,7 +34,7 @@ std::vector<T> reduce(wire::Operator op, T a, T b) {
 
 template <class T>
 class FloatKernelOf : public testing::Test {};
-using FloatTypes = testing::Types<float, double, half, bfloat16>;
+using FloatTypes = testing::Types<float, double, half, bfloat16, float8_e4m3, float8_e5m2>;
 TYPED_TEST_SUITE(FloatKernelOf, FloatTypes);
 
 template <class T>
@@ -44,7 +44,7 @@ T nan_of() {
 
 template <class T>
 double as_double(T value) {
-  if constexpr (is_16_bit_float<T>) {
+  if constexpr (is_narrow_float<T>) {
     return static_cast<double>(static_cast<float>(value));
   } else {
     return static_cast<double>(value);
@@ -67,7 +67,13 @@ TYPED_TEST(FloatKernelOf, nan_propagates_from_either_side) {
   });
 }
 
-TYPED_TEST(FloatKernelOf, infinities_order_and_cancel) {
+// All but E4M3.
+template <class T>
+class InfiniteKernelOf : public testing::Test {};
+using InfiniteTypes = testing::Types<float, double, half, bfloat16, float8_e5m2>;
+TYPED_TEST_SUITE(InfiniteKernelOf, InfiniteTypes);
+
+TYPED_TEST(InfiniteKernelOf, infinities_order_and_cancel) {
   const TypeParam plus(std::numeric_limits<float>::infinity());
   const TypeParam minus(-std::numeric_limits<float>::infinity());
   for_each_target([&](const std::string& target) {
@@ -95,6 +101,14 @@ TYPED_TEST(IntegerKernelOf, sum_and_prod_wrap_and_extremes_order) {
     EXPECT_EQ(reduce(wire::Operator::min, lowest, highest), all(lowest));
     EXPECT_EQ(reduce(wire::Operator::max, highest, lowest), all(highest));
     EXPECT_EQ(reduce(wire::Operator::max, TypeParam{-1}, TypeParam{0}), all(0));
+    for (const auto truth : {lowest, highest, TypeParam{-1}, TypeParam{2}}) {
+      EXPECT_EQ(reduce(wire::Operator::logical_and, truth, TypeParam{1}), all(1));
+      EXPECT_EQ(reduce(wire::Operator::logical_and, truth, TypeParam{0}), all(0));
+      EXPECT_EQ(reduce(wire::Operator::logical_or, TypeParam{0}, truth), all(1));
+      EXPECT_EQ(reduce(wire::Operator::logical_xor, truth, TypeParam{0}), all(1));
+      EXPECT_EQ(reduce(wire::Operator::logical_xor, truth, TypeParam{4}), all(0));
+    }
+    EXPECT_EQ(reduce(wire::Operator::logical_or, TypeParam{0}, TypeParam{0}), all(0));
   });
 }
 

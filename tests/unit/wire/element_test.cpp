@@ -10,8 +10,16 @@ TEST(Element, numbers_are_those_of_the_wire_format) {
   EXPECT_EQ(static_cast<int>(ElementType::f32), 0);
   EXPECT_EQ(static_cast<int>(ElementType::bf16), 3);
   EXPECT_EQ(static_cast<int>(ElementType::i64), 7);
+  EXPECT_EQ(static_cast<int>(ElementType::i4), 8);
+  EXPECT_EQ(static_cast<int>(ElementType::f8e4m3), 9);
+  EXPECT_EQ(static_cast<int>(ElementType::f8e5m2), 10);
+  EXPECT_EQ(static_cast<int>(ElementType::f32_i32), 11);
+  EXPECT_EQ(static_cast<int>(ElementType::i64_i32), 14);
   EXPECT_EQ(static_cast<int>(Operator::sum), 0);
   EXPECT_EQ(static_cast<int>(Operator::bit_xor), 6);
+  EXPECT_EQ(static_cast<int>(Operator::logical_and), 7);
+  EXPECT_EQ(static_cast<int>(Operator::logical_xor), 9);
+  EXPECT_EQ(static_cast<int>(Operator::maxloc), 11);
 }
 
 TEST(Element, bytes_per_element) {
@@ -23,6 +31,20 @@ TEST(Element, bytes_per_element) {
   EXPECT_EQ(element_bytes(ElementType::i16), 2U);
   EXPECT_EQ(element_bytes(ElementType::i32), 4U);
   EXPECT_EQ(element_bytes(ElementType::i64), 8U);
+  EXPECT_EQ(element_bytes(ElementType::i4), 1U);
+  EXPECT_EQ(element_bytes(ElementType::f8e4m3), 1U);
+  EXPECT_EQ(element_bytes(ElementType::f8e5m2), 1U);
+  EXPECT_EQ(element_bytes(ElementType::f32_i32), 8U);
+  EXPECT_EQ(element_bytes(ElementType::f64_i32), 16U);
+  EXPECT_EQ(element_bytes(ElementType::i32_i32), 8U);
+  EXPECT_EQ(element_bytes(ElementType::i64_i32), 16U);
+}
+
+// Where packets are cut, elements are not: payloads are multiples of the widest.
+TEST(Element, sizes_divide_the_greatest) {
+  for (std::size_t i = 0; i < element_type_count; ++i) {
+    EXPECT_EQ(element_bytes_max % element_bytes(static_cast<ElementType>(i)), 0U);
+  }
 }
 
 TEST(Element, is_valid_over_all_pairs_of_bytes) {
@@ -32,9 +54,21 @@ TEST(Element, is_valid_over_all_pairs_of_bytes) {
       valid += is_valid(static_cast<ElementType>(type), static_cast<Operator>(op)) ? 1 : 0;
     }
   }
-  EXPECT_EQ(valid, 8 * 4 + 4 * 3);
+  EXPECT_EQ(valid, 6 * 4 + 5 * 10 + 4 * 2);
   EXPECT_TRUE(is_valid(ElementType::i8, Operator::bit_and));
   EXPECT_FALSE(is_valid(ElementType::bf16, Operator::bit_and));
+  EXPECT_TRUE(is_valid(ElementType::i4, Operator::logical_xor));
+  EXPECT_FALSE(is_valid(ElementType::f8e5m2, Operator::logical_or));
+  EXPECT_TRUE(is_valid(ElementType::f64_i32, Operator::minloc));
+  EXPECT_FALSE(is_valid(ElementType::f64_i32, Operator::max));
+  EXPECT_FALSE(is_valid(ElementType::i64, Operator::maxloc));
+}
+
+TEST(Element, every_type_has_the_operator_that_stands_for_none) {
+  for (std::size_t i = 0; i < element_type_count; ++i) {
+    const auto type = static_cast<ElementType>(i);
+    EXPECT_TRUE(is_valid(type, any_operator(type))) << name(type);
+  }
 }
 
 TEST(Element, names_lead_back_to_their_values) {
@@ -48,6 +82,8 @@ TEST(Element, names_lead_back_to_their_values) {
   }
   EXPECT_EQ(element_type_of("f8"), std::nullopt);
   EXPECT_EQ(operator_of(""), std::nullopt);
+  EXPECT_EQ(listed(operator_names).substr(0, 12), "sum min max ");
+  EXPECT_EQ(listed({}), "");
 }
 
 }  // namespace

@@ -9,14 +9,15 @@
 
 namespace tributary::canary {
 
-// Room for accumulators that are wider than the elements (f32 for 16-bit floats), which therefore
-// cannot live in the packet. One per descriptor, so that it never runs out; the one used last is
-// handed out first, so that only as much memory is touched as blocks were ever gathered at once.
+// Room for accumulators that are wider than the elements (f32 for floats of 16 and 8 bits), which
+// therefore cannot live in the packet. One per descriptor, so that it never runs out; the one used
+// last is handed out first, so that only as much memory is touched as blocks were ever gathered at
+// once.
 class WideStore {
  public:
   static constexpr std::uint32_t none = 0xffffffff;
-  // Twice the largest payload of a 9000-byte frame, in whole cache lines.
-  static constexpr std::size_t accumulator_bytes_max = 18048;
+  // Four times the largest payload of a 9000-byte frame, in whole cache lines.
+  static constexpr std::size_t accumulator_bytes_max = 36096;
 
   explicit WideStore(std::uint32_t accumulators);
 

@@ -9,8 +9,8 @@
 namespace tributary::host {
 namespace {
 
-// f32 accumulators of 16-bit elements take twice the payload's room.
-constexpr std::size_t accumulator_growth = 2;
+// f32 accumulators of 8-bit floats take four times the payload's room.
+constexpr std::size_t accumulator_growth = 4;
 
 }  // namespace
 

@@ -123,7 +123,7 @@ class CanaryTraffic final : public traffic::BlockTraffic {
   std::size_t next_job_ = 0;
   Job* sending_ = nullptr;  // null: nobody's turn
   traffic::Turn turn_;
-  std::vector<float> scratch_;  // accumulator of 16-bit floats
+  std::vector<float> scratch_;  // accumulator of floats of 16 and 8 bits
   Figures figures_;
 };
 

@@ -192,7 +192,7 @@ Result<void> divide_rings(CommunicatorOptions& options, std::uint32_t group) {
 
 Result<Observation> observe_netreduce(const NetReducePlan& plan, Runner& runner, Ring& ring,
                                       Time until) {
-  return look(runner, ring, {0, plan.element_bytes()}, until, [] { return true; });
+  return look(runner, ring, {0, plan.element_bytes(1)}, until, [] { return true; });
 }
 
 Result<Choice> choose_netreduce(const CommunicatorOptions& options, const NetReduceOptions& own,

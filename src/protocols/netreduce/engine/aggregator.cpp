@@ -15,7 +15,7 @@ AggregatorArray::AggregatorArray(const RingConfig& ring)
       slots_(ring.aggregators() * ring.members.size()),
       results_(
           std::make_unique_for_overwrite<std::byte[]>((first_total_ + ring.aggregators()) * mtu_)),
-      wide_(std::make_unique_for_overwrite<std::byte[]>(ring.aggregators() * 2 * mtu_)) {}
+      wide_(std::make_unique_for_overwrite<std::byte[]>(ring.aggregators() * wide_bytes())) {}
 
 void AggregatorArray::clear(std::size_t index) {
   for (auto& slot : slots(index)) {

@@ -124,8 +124,8 @@ class AggregatorArray {
   const std::byte* sum_for(Path path, std::size_t index) {
     return path == Path::upwards ? result(index) : total(index);
   }
-  // Where 16-bit floats are added up, as f32.
-  std::byte* wide(std::size_t index) { return wide_.get() + index * 2 * mtu_; }
+  // Where floats of 16 and 8 bits are added up, as f32.
+  std::byte* wide(std::size_t index) { return wide_.get() + index * wide_bytes(); }
 
   // Makes room for another message; what waits is let go of.
   void clear(std::size_t index);
@@ -134,6 +134,8 @@ class AggregatorArray {
   void begin_run() { ++run_; }
 
  private:
+  std::size_t wide_bytes() const { return sizeof(float) * mtu_; }
+
   std::size_t world_;
   std::uint32_t open_messages_;
   std::size_t message_packets_;

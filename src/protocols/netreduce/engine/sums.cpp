@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What becomes of the packets of gradient messages (sections 3.1 and 3.3).
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -18,6 +19,14 @@ namespace {
 void seal(Aggregator& aggregator, const std::byte* sum) {
   const auto& shape = aggregator.shape;
   aggregator.sum_crc = wire::crc32(0, {sum + shape.header_bytes, shape.bytes()});
+}
+
+// Behind the elements: zeros where another one does not fit, and the word.
+void finish(wire::MutableBytes sum, std::size_t elements_bytes, std::uint64_t fingerprint) {
+  const auto left_over =
+      sum.subspan(elements_bytes, sum.size() - elements_bytes - wire::fingerprint_bytes);
+  std::fill(left_over.begin(), left_over.end(), std::byte{0});
+  wire::store_fingerprint(sum, fingerprint);
 }
 
 }  // namespace
@@ -129,7 +138,8 @@ void NetReduceEngine::add(Ring& ring, std::size_t index) {
   if (!kernel.in_place) {
     kernel.store(result, accumulator, elements);
   }
-  wire::store_fingerprint({result, shape.bytes()}, aggregator.fingerprint);
+  finish({result, shape.bytes()}, elements * wire::element_bytes(shape.element_type),
+         aggregator.fingerprint);
 }
 
 void NetReduceEngine::complete(Ring& ring, std::size_t index, const Burst& burst) {

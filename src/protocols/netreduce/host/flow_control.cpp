@@ -14,24 +14,26 @@ namespace {
 
 constexpr std::size_t header_bytes = sizeof(wire::InaHeader);
 
-// Calls `use` with the elements of each packet of a message, whose bytes are `message`: where they
-// begin in the vector of elements, and the packet itself.
+// Calls `use` for each packet of a message, whose bytes are `message`, with the number of the
+// packet, where its elements begin among those of the message, the room for elements of `size`
+// bytes, which may have a part of one to spare, and the whole packet.
 template <typename Byte, typename Use>
-void for_each_packet(std::span<Byte> message, std::uint32_t mtu, Use use) {
+void for_each_packet(std::span<Byte> message, std::uint32_t mtu, std::size_t size, Use use) {
   std::size_t elements = 0;
   for (std::uint32_t packet = 0; !message.empty(); ++packet) {
     const auto payload = message.first(std::min<std::size_t>(mtu, message.size()));
     const auto skipped = packet == 0 ? header_bytes : 0;
-    const auto here = payload.subspan(skipped, payload.size() - skipped - wire::fingerprint_bytes);
-    use(packet, elements, here, payload);
-    elements += here.size();
+    const auto room = payload.subspan(skipped, payload.size() - skipped - wire::fingerprint_bytes);
+    use(packet, elements, room, payload);
+    elements += room.size() / size * size;
     message = message.subspan(payload.size());
   }
 }
 
-// Of the `bytes` that elements have from `offset` on, as many as fit into `room`.
-std::size_t part(std::size_t bytes, std::size_t offset, std::size_t room) {
-  return offset >= bytes ? 0 : std::min(bytes - offset, room);
+// Of the `bytes` that elements have from `offset` on, as many as fit into `room`, none of the
+// elements cut.
+std::size_t part(std::size_t bytes, std::size_t offset, std::size_t room, std::size_t size) {
+  return offset >= bytes ? 0 : std::min(bytes - offset, room / size * size);
 }
 
 }  // namespace
@@ -48,14 +50,15 @@ Result<void> FlowControl::begin(const Call& call) {
   if (reduction.is_empty()) {
     return {};
   }
-  const auto full = plan_.element_bytes();
+  const auto size = wire::element_bytes(reduction.type());
+  const auto full = plan_.element_bytes(size);
   const auto count = std::max<std::size_t>((reduction.total_bytes() + full - 1) / full, 1);
   if (count > std::numeric_limits<std::uint32_t>::max() - end_) {
     return fail(Error::Code::invalid_argument,
                 "the ring's run has no numbers left for so many messages: make a new communicator, "
                 "or messages longer (TRIBUTARY_NETREDUCE_MESSAGE)");
   }
-  assert(end_ != 0 || plan_.packets_for(reduction.total_bytes()) == 1);
+  assert(end_ != 0 || plan_.packets_for(reduction.total_bytes(), size) == 1);
   reduction_ = reduction;
   key_ = key_of_call(job_.key, calls_++);
   first_ = end_;
@@ -71,15 +74,15 @@ void FlowControl::abandon(const std::string& why) {
 }
 
 FlowControl::Piece FlowControl::piece_of(std::uint32_t message) const {
+  const auto size = wire::element_bytes(reduction_.type());
+  const std::size_t full = plan_.element_bytes(size);
   Piece piece;
-  piece.offset = std::size_t{message - first_} * plan_.element_bytes();
-  piece.bytes =
-      std::min<std::size_t>(plan_.element_bytes(), reduction_.total_bytes() - piece.offset);
+  piece.offset = (message - first_) * full;
+  piece.bytes = std::min(full, reduction_.total_bytes() - piece.offset);
   const auto padded =
       (piece.bytes + wire::ina_alignment - 1) / wire::ina_alignment * wire::ina_alignment;
-  piece.packets = plan_.packets_for(padded);
-  piece.length =
-      static_cast<std::uint32_t>(header_bytes + padded + piece.packets * wire::fingerprint_bytes);
+  piece.packets = plan_.packets_for(padded, size);
+  piece.length = plan_.length_for(padded, size);
   return piece;
 }
 
@@ -124,18 +127,18 @@ void FlowControl::assemble(std::uint32_t message, const Piece& piece) {
   std::memcpy(bytes.data(), &header, sizeof header);
   const auto own = MessageTags(key_, message).of(job_.rank);
   const auto* const in = reduction_.has_input() ? reduction_.call().buffers.in : nullptr;
-  for_each_packet(bytes, plan_.mtu,
-                  [&](std::uint32_t packet, std::size_t offset, wire::MutableBytes elements,
-                      wire::MutableBytes payload) {
-                    const auto given =
-                        in == nullptr ? 0 : part(piece.bytes, offset, elements.size());
-                    if (given != 0) {
-                      std::memcpy(elements.data(), in + piece.offset + offset, given);
-                    }
-                    std::fill(elements.begin() + static_cast<std::ptrdiff_t>(given), elements.end(),
-                              std::byte{0});
-                    wire::store_fingerprint(payload, MessageTags::at(own, packet, 1));
-                  });
+  const auto size = wire::element_bytes(reduction_.type());
+  for_each_packet(
+      bytes, plan_.mtu, size,
+      [&](std::uint32_t packet, std::size_t offset, wire::MutableBytes room,
+          wire::MutableBytes payload) {
+        const auto given = in == nullptr ? 0 : part(piece.bytes, offset, room.size(), size);
+        if (given != 0) {
+          std::memcpy(room.data(), in + piece.offset + offset, given);
+        }
+        std::fill(room.begin() + static_cast<std::ptrdiff_t>(given), room.end(), std::byte{0});
+        wire::store_fingerprint(payload, MessageTags::at(own, packet, 1));
+      });
 }
 
 Result<void> FlowControl::arrived(std::uint32_t message, std::uint32_t bytes) {
@@ -172,17 +175,18 @@ Result<void> FlowControl::take_packets(const Piece& piece, wire::Bytes message) 
   const auto ranks = job_.world_size();
   const auto total = MessageTags(key_, consumed_).total(ranks);
   auto* const out = reduction_.wants_result() ? reduction_.call().buffers.out : nullptr;
+  const auto size = wire::element_bytes(reduction_.type());
   Result<void> taken;
   for_each_packet(
-      message, plan_.mtu,
-      [&](std::uint32_t packet, std::size_t offset, wire::Bytes elements, wire::Bytes payload) {
+      message, plan_.mtu, size,
+      [&](std::uint32_t packet, std::size_t offset, wire::Bytes room, wire::Bytes payload) {
         const auto word = wire::load_fingerprint(payload);
         if (taken && word != MessageTags::at(total, packet, ranks)) {
           taken = not_the_sum(packet, word);
         }
-        const auto wanted = out == nullptr ? 0 : part(piece.bytes, offset, elements.size());
+        const auto wanted = out == nullptr ? 0 : part(piece.bytes, offset, room.size(), size);
         if (taken && wanted != 0) {
-          std::memcpy(out + piece.offset + offset, elements.data(), wanted);
+          std::memcpy(out + piece.offset + offset, room.data(), wanted);
         }
       });
   return taken;

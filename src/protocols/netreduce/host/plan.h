@@ -18,20 +18,37 @@ struct NetReducePlan {
   // Of the link's memory in either direction: a message's place is its number modulo these.
   std::uint32_t slots() const { return 2 * window; }
   std::uint32_t message_bytes() const { return message_packets * mtu; }
-  // Elements, in bytes, in a full message. Each packet has a fingerprint word, the first a header.
-  std::uint32_t element_bytes() const {
-    return message_packets * element_bytes_of_packet() - header_bytes;
+  // Elements, in bytes, in a full message, where each has `size`. Each packet has a fingerprint
+  // word, the first a header; none has a part of an element.
+  std::uint32_t element_bytes(std::size_t size) const {
+    return first_room(size) + (message_packets - 1) * room(size);
   }
-  // Packets of a message with elements of so many bytes.
-  std::uint32_t packets_for(std::size_t elements) const {
-    const auto room = element_bytes_of_packet();
-    return static_cast<std::uint32_t>((elements + header_bytes + room - 1) / room);
+  // Packets of a message with so many bytes of elements.
+  std::uint32_t packets_for(std::size_t elements, std::size_t size) const {
+    const auto first = first_room(size);
+    if (elements <= first) {
+      return 1;
+    }
+    return 1 + static_cast<std::uint32_t>((elements - first + room(size) - 1) / room(size));
+  }
+  // Bytes of that message, all packets but the last being full.
+  std::uint32_t length_for(std::size_t elements, std::size_t size) const {
+    const auto full = packets_for(elements, size) - 1;
+    const auto in_full = full == 0 ? 0 : first_room(size) + (full - 1) * room(size);
+    const auto header = full == 0 ? header_bytes : 0;
+    return static_cast<std::uint32_t>(full * mtu + header + elements - in_full + word_bytes);
   }
 
  private:
   static constexpr std::uint32_t header_bytes = sizeof(wire::InaHeader);
-  std::uint32_t element_bytes_of_packet() const {
-    return mtu - static_cast<std::uint32_t>(wire::fingerprint_bytes);
+  static constexpr std::uint32_t word_bytes = wire::fingerprint_bytes;
+
+  static std::uint32_t whole(std::uint32_t bytes, std::size_t size) {
+    return static_cast<std::uint32_t>(bytes / size * size);
+  }
+  std::uint32_t room(std::size_t size) const { return whole(mtu - word_bytes, size); }
+  std::uint32_t first_room(std::size_t size) const {
+    return whole(mtu - word_bytes - header_bytes, size);
   }
 };
 

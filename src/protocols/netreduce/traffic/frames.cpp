@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/netreduce/traffic/frames.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "wire/checksum.h"
@@ -128,7 +129,8 @@ void NetReduceFrames::gradient(Packet& packet, const NetReducePlace& place, std:
   std::memcpy(at, head.bytes.data(), head.size);
   const auto shift = static_cast<std::uint32_t>(key(place) % traffic::BlockValues::shifts);
   const auto part = values.part(rank, shift).subspan(skipped);
-  std::memcpy(at + head.size, part.data(), part.size());
+  auto* end = std::copy(part.begin(), part.end(), at + head.size);
+  std::fill(end, at + roce_bytes - wire::icrc_bytes, std::byte{0});  // room for a part of another
   wire::store_fingerprint({at, roce_bytes - wire::icrc_bytes}, traffic::rank_tag(key(place), rank));
   auto* icrc = at + roce_bytes - wire::icrc_bytes;
   wire::store_icrc(icrc, wire::icrc_of(std::as_bytes(std::span(ip, 1)), *udp,

@@ -27,7 +27,7 @@ void Adder::add_in_order(Tree& tree, Row& row) {
   }
 }
 
-// 16-bit elements are added as f32 and rounded once.
+// Floats of 16 and 8 bits are added as f32 and rounded once.
 PacketPtr Adder::add_up(Tree& tree, Row& row) {
   if (row.accumulator) {
     return std::move(row.accumulator);

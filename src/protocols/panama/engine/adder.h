@@ -21,7 +21,7 @@ class Adder {
 
  private:
   PacketPool& pool_;
-  std::unique_ptr<float[]> wide_;  // an accumulator of 16-bit elements
+  std::unique_ptr<float[]> wide_;  // an accumulator of floats of 16 and 8 bits
 };
 
 }  // namespace tributary::panama

@@ -68,7 +68,9 @@ TEST_P(Layouts, ReduceEveryTypeExactly) {
                                    {ElementType::bf16, Operator::sum},
                                    {ElementType::i8, Operator::bit_xor},
                                    {ElementType::i64, Operator::prod},
-                                   {ElementType::f64, Operator::min}}) {
+                                   {ElementType::f64, Operator::min},
+                                   {ElementType::f8e4m3, Operator::sum},
+                                   {ElementType::f64_i32, Operator::maxloc}}) {
       // Shorter than the ranks of a machine, odd, and longer than what shared memory holds.
       const std::size_t longest = type == ElementType::i64 ? 600001 : 10007;
       for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{5}, longest}) {

@@ -42,7 +42,7 @@ CanaryHeader downwards(CanaryKind kind) {
 // The packet as it is sent: as many payload bytes as the header says, sealed.
 std::vector<std::byte> packet_of(CanaryHeader header) {
   const std::size_t payload_bytes =
-      is_valid(header.element_type, Operator::sum)
+      static_cast<std::size_t>(header.element_type) < element_type_count
           ? header.elements.value() * element_bytes(header.element_type)
           : 0;
   std::vector<std::byte> bytes(sizeof header + payload_bytes);
@@ -186,6 +186,7 @@ TEST(ParseCanary, element_count_and_payload_decide_the_length) {
   for (std::size_t type = 0; type < element_type_count; ++type) {
     auto header = contribution();
     header.element_type = static_cast<ElementType>(type);
+    header.op = any_operator(header.element_type);
     for (const unsigned elements : {0U, 1U, 2U, 357U, 1000U}) {
       header.elements = static_cast<std::uint16_t>(elements);
       EXPECT_EQ(error_of(header), CanaryError::none);

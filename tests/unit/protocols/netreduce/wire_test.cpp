@@ -47,8 +47,8 @@ TEST(Ina, sound_header_is_taken) {
 TEST(Ina, contradictions_are_not) {
   const std::function<void(InaHeader&)> damages[] = {
       [](InaHeader& h) { h.version = 2; },
-      [](InaHeader& h) { h.element_type = static_cast<ElementType>(8); },
-      [](InaHeader& h) { h.op = static_cast<Operator>(7); },
+      [](InaHeader& h) { h.element_type = static_cast<ElementType>(wire::element_type_count); },
+      [](InaHeader& h) { h.op = static_cast<Operator>(wire::operator_count); },
       [](InaHeader& h) { h.op = Operator::bit_and; },
       [](InaHeader& h) { h.rank = std::uint16_t{2}; },
       [](InaHeader& h) { h.packets = std::uint16_t{2}; },

@@ -13,10 +13,16 @@ using wire::ElementType;
 
 class Exactness : public CanaryTest, public ::testing::WithParamInterface<Pair> {};
 
+// Of a jumbo frame.
+constexpr std::size_t payload_bytes_max = 8904;
+
 TEST_P(Exactness, ThreeContributionsAreReducedAtEveryLength) {
   const auto [type, op] = GetParam();
   std::uint32_t id = 1;
   for (const std::size_t count : {0u, 1u, 3u, 17u, 359u, 1113u}) {
+    if (count * wire::element_bytes(type) > payload_bytes_max) {
+      continue;
+    }
     ++id;
     std::vector<test::Sent> sums;
     for (std::uint8_t n = 0; n < 3; ++n) {

@@ -158,6 +158,7 @@ TEST_F(Lengths, NoElementsOfEveryTypeMakeASumWithoutAny) {
       auto spec = worker(n);
       spec.id = static_cast<std::uint32_t>(100 + type);
       spec.type = static_cast<wire::ElementType>(type);
+      spec.op = wire::any_operator(spec.type);
       sums = feed(spec, std::vector<std::byte>{});
     }
     ASSERT_EQ(sums.size(), 1u) << type;

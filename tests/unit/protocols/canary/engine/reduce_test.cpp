@@ -378,12 +378,12 @@ TEST_F(Reduce, ChildWithoutRoomGoesToTheLeaderLikeACollision) {
 
 TEST_F(Reduce, AccumulatorWiderThanItsRoomGoesToTheLeaderLikeACollision) {
   auto spec = worker(0);
-  spec.type = wire::ElementType::bf16;
+  spec.type = wire::ElementType::f8e4m3;
   const std::size_t fits = WideStore::accumulator_bytes_max / 4;
-  EXPECT_EQ(feed(spec, std::vector<std::uint16_t>(fits + 1, 0x3f80)).size(), 1u);
+  EXPECT_EQ(feed(spec, std::vector<std::uint8_t>(fits + 1, 0x38)).size(), 1u);
   EXPECT_EQ(harness->figure("accumulator_overflows_total"), 1u);
-  EXPECT_TRUE(feed(spec, std::vector<std::uint16_t>(fits, 0x3f80)).empty());
-  EXPECT_TRUE(feed(worker(1), std::vector<std::uint16_t>(fits, 0x3f80)).empty());
+  EXPECT_TRUE(feed(spec, std::vector<std::uint8_t>(fits, 0x38)).empty());
+  EXPECT_TRUE(feed(worker(1), std::vector<std::uint8_t>(fits, 0x38)).empty());
   EXPECT_EQ(harness->drops(drop::mismatch), 1u);
 }
 

@@ -110,7 +110,7 @@ TEST(CanaryTraffic, RunsJobsOfAllTypesAndOperators) {
   plan.jobs = static_cast<std::uint32_t>(plan.kinds.size());
   plan.window = 2;
   plan.interleave = 2;
-  plan.elements = 100;
+  plan.elements = 80;
   expect_all_done(run(bench, plan, std::ref(network)), 1000);
 }
 

@@ -169,6 +169,30 @@ TEST(NetReduceFlowControl, SumsVectorsOfAnyLength) {
   EXPECT_TRUE(ring.failures.empty()) << ring.failures[0];
 }
 
+// A packet has no room for whole pairs only: 216 or 248 bytes, in which 13 or 15 of 16 fit.
+TEST(NetReduceFlowControl, NoPairIsCut) {
+  for (const std::size_t count : {1, 13, 14, 28, 43, 44, 1001}) {
+    MemoryRing ring(3);
+    ring.barrier();
+    Vectors vectors(3, count, ElementType::f64_i32, Operator::maxloc, count % 3);
+    for (std::uint32_t rank = 0; rank < 3; ++rank) {
+      ASSERT_TRUE(ring.flows[rank]->begin(vectors.apart(rank)));
+    }
+    ring.run();
+    EXPECT_FALSE(is_running(ring));
+    EXPECT_EQ(vectors.wrong(), 0u) << count;
+    const auto message = as_sent(*ring.links[0], 1);
+    EXPECT_TRUE(wire::is_sound(*wire::peek_ina(message), small_plan.mtu));
+    EXPECT_EQ(wire::peek_ina(message)->packets.value(), count <= 13 ? 1 : count <= 28 ? 2 : 3);
+    EXPECT_EQ(message.size(), count == 1    ? 32u + 16 + 8
+                              : count == 13 ? 32u + 13 * 16 + 8
+                              : count == 14 ? 256u + 16 + 8
+                              : count == 28 ? 256u + 15 * 16 + 8
+                                            : 2 * 256u + 15 * 16 + 8);
+    EXPECT_TRUE(ring.failures.empty()) << ring.failures[0];
+  }
+}
+
 TEST(NetReduceFlowControl, EveryMessageIsSound) {
   MemoryRing ring(2);
   ring.barrier();

@@ -13,12 +13,18 @@ using wire::ElementType;
 
 class PanamaExactness : public PanamaTest, public ::testing::WithParamInterface<Pair> {};
 
+// There is room for them in the buffers of the fixture.
+constexpr std::size_t payload_bytes_max = 1600;
+
 TEST_P(PanamaExactness, ThreeContributionsAreReducedAtEveryLengthInEveryOrder) {
   const auto [type, op] = GetParam();
   const auto tree = root_of(3);
   start({tree}, 64);
   std::uint32_t vid = 0;
   for (const std::size_t count : {0u, 1u, 3u, 17u, 200u}) {
+    if (count * wire::element_bytes(type) > payload_bytes_max) {
+      continue;
+    }
     PortIndex order[] = {0, 1, 2};
     do {
       std::vector<test::Sent> sent;

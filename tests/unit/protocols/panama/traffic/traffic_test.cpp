@@ -105,7 +105,7 @@ TEST(PanamaTraffic, RunsJobsOfAllTypesAndOperators) {
   auto plan = plan_of(3);
   plan.kinds = test::all_reductions();
   plan.jobs = static_cast<std::uint32_t>(plan.kinds.size());
-  test::SwitchNetwork network(bridge(plan, 3), bench.pool, bench.now);
+  test::SwitchNetwork network(bridge(plan, 3, 1024), bench.pool, bench.now);
   expect_all_done(run(bench, plan, std::ref(network)), 1000);
 }
 
