@@ -119,7 +119,8 @@ class Run {
   }
 
   Result<void> size(wire::ElementType type, wire::Operator op, std::size_t count) {
-    const Problem problem{type, op, count, communicator_.rank(), communicator_.world_size()};
+    const Problem problem{
+        type, op, count, communicator_.rank(), communicator_.world_size(), options_.density};
     const auto sample = sample_of(options_, problem);
     for (const Way& way : ways_) {
       auto row = measure(communicator_, options_, way, problem, sample.get());

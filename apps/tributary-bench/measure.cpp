@@ -28,6 +28,25 @@ class Buffer {
   std::size_t offset_ = 0;
 };
 
+// What a sparse allreduce takes of a dense vector, and what it returned.
+struct Sparse {
+  std::vector<std::uint32_t> indices;
+  std::vector<std::byte> values;
+  SparseElements sum;
+
+  void take(const std::byte* elements, std::size_t count, std::size_t element_bytes) {
+    indices.clear();
+    values.clear();
+    for (std::size_t i = 0; i < count; ++i, elements += element_bytes) {
+      const auto* const end = elements + element_bytes;
+      if (std::any_of(elements, end, [](std::byte byte) { return byte != std::byte{0}; })) {
+        indices.push_back(static_cast<std::uint32_t>(i));
+        values.insert(values.end(), elements, end);
+      }
+    }
+  }
+};
+
 // One rank's arguments of one collective.
 struct Arguments {
   const Options& options;
@@ -35,10 +54,20 @@ struct Arguments {
   const Way& way;
   const void* in;
   void* out;
+  Sparse* sparse;  // of a sparse allreduce
 };
 
+// By the ring of the hosts, whatever the way.
+Result<void> call_sparse(Communicator& communicator, const Arguments& with) {
+  auto& sparse = *with.sparse;
+  return communicator
+      .sparse_allreduce(sparse.indices, sparse.values.data(), with.problem.count, with.problem.type,
+                        with.problem.op)
+      .map([&sparse](SparseElements sum) { sparse.sum = std::move(sum); });
+}
+
 Result<void> call_ring(Communicator& communicator, const Arguments& with) {
-  const auto& [type, op, count, rank, world_size] = with.problem;
+  const auto& [type, op, count, rank, world_size, density] = with.problem;
   switch (with.options.collective) {
     case Collective::allreduce:
       return communicator.ring_allreduce(with.in, with.out, count, type, op);
@@ -46,6 +75,8 @@ Result<void> call_ring(Communicator& communicator, const Arguments& with) {
       return communicator.ring_reduce(with.in, with.out, count, type, op, with.options.root);
     case Collective::broadcast:
       return communicator.ring_broadcast(with.out, count, type, with.options.root);
+    case Collective::sparse_allreduce:
+      return call_sparse(communicator, with);
     case Collective::barrier:
       break;
   }
@@ -53,7 +84,7 @@ Result<void> call_ring(Communicator& communicator, const Arguments& with) {
 }
 
 Result<void> call(Communicator& communicator, const Arguments& with) {
-  const auto& [type, op, count, rank, world_size] = with.problem;
+  const auto& [type, op, count, rank, world_size, density] = with.problem;
   if (with.way.parallel != nullptr) {
     return with.way.parallel->allreduce(with.in, with.out, count, type, op);
   }
@@ -67,6 +98,8 @@ Result<void> call(Communicator& communicator, const Arguments& with) {
       return communicator.reduce(with.in, with.out, count, type, op, with.options.root);
     case Collective::broadcast:
       return communicator.broadcast(with.out, count, type, with.options.root);
+    case Collective::sparse_allreduce:
+      return call_sparse(communicator, with);
     case Collective::barrier:
       break;
   }
@@ -93,7 +126,9 @@ class Placement {
   Placement(const Options& options, const Problem& problem, const Sample* sample, bool in_place)
       : options_(options),
         sample_(sample),
-        bytes_(problem.count * wire::element_bytes(problem.type)),
+        count_(problem.count),
+        element_bytes_(wire::element_bytes(problem.type)),
+        bytes_(count_ * element_bytes_),
         in_place_(in_place),
         is_root_(problem.rank == options.root),
         input_(bytes_, options.misalignment),
@@ -101,6 +136,7 @@ class Placement {
 
   std::byte* in() { return input_.data(); }
   std::byte* out() { return in_place_ ? input_.data() : output_.data(); }
+  Sparse* sparse() { return options_.is_sparse() ? &sparse_ : nullptr; }
 
   void prepare(std::size_t iteration) {
     if (sample_ == nullptr || bytes_ == 0) {
@@ -110,10 +146,17 @@ class Placement {
     if (options_.collective != Collective::broadcast || is_root_) {
       sample_->fill(iteration, in());
     }
+    if (options_.is_sparse()) {
+      sparse_.take(in(), count_, element_bytes_);
+    }
   }
   std::uint64_t wrong(std::size_t iteration) {
-    if (sample_ == nullptr) {
+    if (sample_ == nullptr || !options_.check) {
       return 0;
+    }
+    if (options_.is_sparse()) {
+      sparse_.sum.expand(out());
+      return sample_->wrong_results(iteration, out());
     }
     if (options_.collective == Collective::broadcast) {
       return sample_->wrong_inputs(iteration, out());
@@ -136,11 +179,14 @@ class Placement {
 
   const Options& options_;
   const Sample* sample_;
+  std::size_t count_;
+  std::size_t element_bytes_;
   std::size_t bytes_;
   bool in_place_;
   bool is_root_;
   Buffer input_;
   Buffer output_;
+  Sparse sparse_;
 };
 
 std::int64_t nanoseconds(std::chrono::steady_clock::duration duration) {
@@ -150,7 +196,8 @@ std::int64_t nanoseconds(std::chrono::steady_clock::duration duration) {
 Result<Series> run(Communicator& communicator, const Options& options, const Way& way,
                    const Problem& problem, const Sample* sample, bool in_place) {
   Placement placement(options, problem, sample, in_place);
-  const Arguments arguments{options, problem, way, placement.in(), placement.out()};
+  const Arguments arguments{options,        problem,         way,
+                            placement.in(), placement.out(), placement.sparse()};
   Series series;
   auto next = std::chrono::steady_clock::now();
   for (std::size_t i = 0; i < options.warmups + options.iterations; ++i) {
@@ -261,7 +308,8 @@ Result<Row> measure(Communicator& communicator, const Options& options, const Wa
     }
     auto series = run(communicator, options, way, problem, sample, in_place);
     if (series && options.check && options.collective == Collective::barrier) {
-      const auto early = too_early(communicator, {options, problem, way, nullptr, nullptr});
+      const auto early =
+          too_early(communicator, {options, problem, way, nullptr, nullptr, nullptr});
       if (!early) {
         return tl::unexpected(early.error());
       }
@@ -281,7 +329,8 @@ Result<Row> measure(Communicator& communicator, const Options& options, const Wa
 }
 
 std::unique_ptr<Sample> sample_of(const Options& options, const Problem& problem) {
-  if (!options.check || options.collective == Collective::barrier) {
+  const bool has_input = options.check || options.is_sparse();
+  if (!has_input || options.collective == Collective::barrier) {
     return nullptr;
   }
   Problem known = problem;

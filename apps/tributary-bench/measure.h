@@ -56,7 +56,8 @@ struct Row {
 Result<Row> measure(Communicator& communicator, const Options& options, const Way& way,
                     const Problem& problem, const Sample* sample);
 
-// What is verified; null if nothing is. The ranks of a broadcast all know what its root has.
+// What is verified; null if nothing is, but for a sparse allreduce, where it says which elements
+// there are. The ranks of a broadcast all know what its root has.
 std::unique_ptr<Sample> sample_of(const Options& options, const Problem& problem);
 
 Result<Totals> totals_of(Communicator& communicator);

@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "host/protocol.h"
+#include "host/sparse_vector.h"
 #include "parameters.h"
 #include "units.h"
 
@@ -53,6 +54,15 @@ std::optional<wire::ElementType> type_of(std::string_view text) {
 }
 
 // "all" skips what does not exist; where nothing is left, nothing would be measured.
+// "all" are those that a sparse allreduce takes.
+void keep_sparse_types(std::vector<wire::ElementType>& types) {
+  std::erase_if(types, [](wire::ElementType type) { return !is_sparse_type(type); });
+  if (types.empty()) {
+    throw CLI::ValidationError(
+        "--datatype", "a sparse allreduce has no elements of this type; choose a wider one");
+  }
+}
+
 void require_reduction(const Options& options) {
   if (!options.has_operator()) {
     return;
@@ -117,6 +127,7 @@ struct Raw {
   std::vector<std::string> algorithms = {usual_algorithm()};
   std::vector<std::string> hierarchies;
   std::string between = "auto";
+  double density = 0.01;
   int check = 1;
   bool csv = false;
   bool json = false;
@@ -181,6 +192,13 @@ void declare_hierarchy(CLI::App& app, Raw& raw, Options& options) {
 
 void declare_root(CLI::App& app, Options& options) {
   app.add_option("-r,--root", options.root, "rank")->capture_default_str();
+}
+
+void declare_density(CLI::App& app, Raw& raw) {
+  app.add_option("--density", raw.density,
+                 "share of a rank's elements that are not zero, drawn anew for each rank")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
 }
 
 // What is not given stays as the environment has it.
@@ -288,7 +306,7 @@ std::optional<Hierarchy> measured_hierarchy(const std::string& text) {
 
 // Where a sum may lack ranks, nobody can tell what it should be.
 bool can_be_verified(const Options& options) {
-  return !options.has_operator() ||
+  return !options.has_operator() || options.is_sparse() ||
          (!may_be_partial(options.communicator) &&
           (options.hierarchies.empty() || !may_be_partial(options.between_machines())));
 }
@@ -307,6 +325,9 @@ void interpret(const Raw& raw, const CLI::App& command, const Result<void>& envi
   options.operators = values_of<wire::Operator>(
       raw.operators, wire::operator_of,
       "is no operator: " + wire::listed(wire::operator_names) + " or all", wire::operator_count);
+  if (options.is_sparse()) {
+    keep_sparse_types(options.types);
+  }
   require_reduction(options);
   options.algorithms = algorithms_of(raw.algorithms);
   options.hierarchies = values_of<Hierarchy>(raw.hierarchies, measured_hierarchy,
@@ -319,6 +340,7 @@ void interpret(const Raw& raw, const CLI::App& command, const Result<void>& envi
   options.line_rate_bps = raw.line_rate.empty() ? 0 : rate_of(raw.line_rate);
   options.communicator.algorithm = common_algorithm(options.algorithms);
   options.communicator.local_world_size = options.local_world_size;
+  options.density = options.is_sparse() ? raw.density : 1;
   options.check = raw.check != 0 && can_be_verified(options);
   if (raw.check != 0 && given("--check") && !options.check) {
     throw CLI::ValidationError("--check",
@@ -352,8 +374,8 @@ Parsed parse(int argc, char** argv) {
   Raw raw;
   Options options;
   const auto environment = read_environment(options.communicator);
-  for (const auto collective :
-       {Collective::allreduce, Collective::reduce, Collective::broadcast, Collective::barrier}) {
+  for (const auto collective : {Collective::allreduce, Collective::reduce, Collective::broadcast,
+                                Collective::barrier, Collective::sparse_allreduce}) {
     CLI::App* command = app.add_subcommand(
         name(collective),
         "One process per rank, started as torchrun does (RANK, WORLD_SIZE, MASTER_ADDR, "
@@ -371,6 +393,9 @@ Parsed parse(int argc, char** argv) {
     if (collective == Collective::reduce || collective == Collective::broadcast) {
       declare_root(*command, options);
     }
+    if (collective == Collective::sparse_allreduce) {
+      declare_density(*command, raw);
+    }
     declare_run(*command, raw, options);
   }
   try {
@@ -381,7 +406,7 @@ Parsed parse(int argc, char** argv) {
     if (app.get_subcommands().empty() && !rest.empty() && !rest.front().starts_with('-')) {
       std::fprintf(stderr,
                    "tributary-bench: no subcommand `%s`; there are allreduce, reduce, broadcast, "
-                   "barrier, background, model\n",
+                   "barrier, sparse_allreduce, background, model\n",
                    rest.front().c_str());
       return {std::nullopt, exit_usage};
     }

@@ -14,11 +14,12 @@
 
 namespace tributary::bench {
 
-enum class Collective : std::uint8_t { allreduce, reduce, broadcast, barrier };
+enum class Collective : std::uint8_t { allreduce, reduce, broadcast, barrier, sparse_allreduce };
 enum class Layout : std::uint8_t { nccl, osu, csv, json };
 
 inline const char* name(Collective collective) {
-  constexpr const char* names[] = {"allreduce", "reduce", "broadcast", "barrier"};
+  constexpr const char* names[] = {"allreduce", "reduce", "broadcast", "barrier",
+                                   "sparse_allreduce"};
   return names[static_cast<std::size_t>(collective)];
 }
 
@@ -34,6 +35,7 @@ struct Options {
   std::uint32_t local_rank = 0;
   std::uint32_t local_world_size = 1;
   std::uint32_t root = 0;  // of reduce and broadcast
+  double density = 1;      // share of elements that are not zero; 1 unless it is_sparse()
   std::size_t iterations = 5;
   std::size_t warmups = 1;
   std::chrono::nanoseconds interval{};  // between the beginnings of iterations, at least
@@ -53,9 +55,10 @@ struct Options {
     return collective == Collective::reduce || collective == Collective::broadcast;
   }
   bool has_operator() const {
-    return collective == Collective::allreduce || collective == Collective::reduce;
+    return collective == Collective::allreduce || collective == Collective::reduce || is_sparse();
   }
-  // A broadcast has one buffer, a barrier none.
+  bool is_sparse() const { return collective == Collective::sparse_allreduce; }
+  // A broadcast has one buffer, a barrier none, and a sparse allreduce returns its sum.
   bool has_out_of_place() const {
     return collective == Collective::allreduce || collective == Collective::reduce;
   }

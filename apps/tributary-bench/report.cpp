@@ -122,6 +122,9 @@ class JsonReport final : public Report {
     document_["iterations"] = options.iterations;
     document_["warmup_iterations"] = options.warmups;
     document_["check"] = options.check;
+    if (options.is_sparse()) {
+      document_["density"] = options.density;
+    }
     document_["payload_bytes_max"] = setting.payload_bytes_max;
     document_["payload_efficiency"] = setting.payload_efficiency();
     if (setting.line_rate_bps > 0) {
@@ -187,7 +190,8 @@ double Setting::algbw(const Row& row, const Series& series) const {
 }
 
 double Setting::busbw(const Row& row, const Series& series) const {
-  const bool twice = collective == Collective::allreduce;
+  const bool twice =
+      collective == Collective::allreduce || collective == Collective::sparse_allreduce;
   return algbw(row, series) * (twice ? 2.0 * (ranks - 1) / ranks : 1.0);
 }
 

@@ -17,9 +17,13 @@ void print_totals(const Totals& totals) {
 }
 
 void print_head(const Options& options, const Setting& setting) {
-  std::printf("# tributary-bench %s: ranks %u, iterations %zu, warm-up %zu, check %d\n",
+  std::printf("# tributary-bench %s: ranks %u, iterations %zu, warm-up %zu, check %d",
               name(options.collective), setting.ranks, options.iterations, options.warmups,
               options.check ? 1 : 0);
+  if (options.is_sparse()) {
+    std::printf(", density %g", options.density);
+  }
+  std::printf("\n");
 }
 
 void print_wrong(const Options& options, std::uint64_t wrong) {

@@ -140,7 +140,7 @@ float float8_value(const Problem& of, std::uint32_t rank, std::size_t index, std
 }
 
 template <typename T>
-T element(const Problem& of, std::uint32_t rank, std::size_t index) {
+T drawn_element(const Problem& of, std::uint32_t rank, std::size_t index) {
   const std::uint64_t bits = bits_of(rank, index);
   if constexpr (std::is_integral_v<T>) {
     return static_cast<T>(integer_bits(of.op, bits));
@@ -162,6 +162,17 @@ T element(const Problem& of, std::uint32_t rank, std::size_t index) {
     const float magnitude = of.op == wire::Operator::prod ? 0.75f + 0.58f * fraction : fraction;
     return T(sign * magnitude);
   }
+}
+
+// Drawn for each rank by itself.
+bool is_present(const Problem& problem, std::uint32_t rank, std::size_t index) {
+  const double drawn = static_cast<double>(bits_of(~rank, index) >> 11) * 0x1p-53;  // [0, 1)
+  return drawn < problem.density;
+}
+
+template <typename T>
+T element(const Problem& problem, std::uint32_t rank, std::size_t index) {
+  return is_present(problem, rank, index) ? drawn_element<T>(problem, rank, index) : T{};
 }
 
 template <typename T>

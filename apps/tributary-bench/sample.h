@@ -16,6 +16,7 @@ struct Problem {
   std::size_t count = 0;
   std::uint32_t rank = 0;
   std::uint32_t world_size = 1;
+  double density = 1;  // share of each rank's elements that are not zero
 };
 
 // The input of one rank, pseudo-random, and what must come out. Every rank can compute everybody's

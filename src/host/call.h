@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "wire/element.h"
@@ -20,6 +21,17 @@ struct Buffers {
   wire::Operator op = wire::Operator::sum;
 
   std::size_t bytes() const { return count * wire::element_bytes(type); }
+};
+
+// The arguments of a sparse allreduce: of a vector of `count` elements those that are not zero.
+// Indices are strictly increasing and below `count`, and there are as many values; these may be
+// unaligned.
+struct SparseBuffers {
+  std::span<const std::uint32_t> indices;
+  const std::byte* values = nullptr;
+  std::size_t count = 0;
+  wire::ElementType type = wire::ElementType::f32;
+  wire::Operator op = wire::Operator::sum;
 };
 
 enum class Collective : std::uint8_t { allreduce, reduce, broadcast, barrier };

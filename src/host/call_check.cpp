@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "host/sparse_vector.h"
 #include "wire/element.h"
 
 namespace tributary::host {
@@ -15,12 +16,31 @@ bool writes_out(const Call& call, std::uint32_t rank) {
   return call.collective != Collective::reduce || call.root == rank;
 }
 
+tl::unexpected<Error> invalid(std::string why) {
+  return fail(Error::Code::invalid_argument, std::move(why));
+}
+
+// Those that do not increase, or are beyond the vector, would be added to somebody else's elements.
+Result<void> check_indices(const SparseBuffers& buffers) {
+  const auto& indices = buffers.indices;
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    if (indices[i] >= buffers.count) {
+      return invalid("index " + std::to_string(indices[i]) + " is beyond the " +
+                     std::to_string(buffers.count) + " elements of the vector");
+    }
+    if (i != 0 && indices[i] <= indices[i - 1]) {
+      return invalid("index " + std::to_string(indices[i]) + " comes behind " +
+                     std::to_string(indices[i - 1]) +
+                     "; indices must be strictly increasing: sort them, and add up what has the "
+                     "same index");
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> check(const Call& call, const CommunicatorOptions& options) {
-  const auto invalid = [](std::string why) {
-    return fail(Error::Code::invalid_argument, std::move(why));
-  };
   const auto& buffers = call.buffers;
   if (call.root >= options.world_size) {
     return invalid("there is no such root among the ranks");
@@ -43,6 +63,30 @@ Result<void> check(const Call& call, const CommunicatorOptions& options) {
     return invalid("in and out overlap without being the same");
   }
   return {};
+}
+
+Result<void> check(const SparseBuffers& buffers) {
+  if (!wire::is_valid(buffers.type, buffers.op)) {
+    return invalid("type and operator must be known ones");
+  }
+  if (!is_sparse_type(buffers.type)) {
+    return invalid("a sparse allreduce has no elements of type " +
+                   std::string(wire::name(buffers.type)) +
+                   ": give it wider ones, or call allreduce with all elements");
+  }
+  if (buffers.op != wire::Operator::sum) {
+    return invalid("a sparse allreduce adds up, and has no operator " +
+                   std::string(wire::name(buffers.op)) +
+                   ": give it sum, or call allreduce with all elements");
+  }
+  if (buffers.count > sparse_count_max) {
+    return invalid("a sparse allreduce takes up to " + std::to_string(sparse_count_max) +
+                   " elements, not " + std::to_string(buffers.count) + "; split the vector");
+  }
+  if (!buffers.indices.empty() && buffers.values == nullptr) {
+    return invalid("null buffer");
+  }
+  return check_indices(buffers);
 }
 
 }  // namespace tributary::host

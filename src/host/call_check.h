@@ -9,5 +9,6 @@ namespace tributary::host {
 
 // Whether the arguments of a collective make sense on this rank; the error says which do not.
 Result<void> check(const Call& call, const CommunicatorOptions& options);
+Result<void> check(const SparseBuffers& buffers);
 
 }  // namespace tributary::host

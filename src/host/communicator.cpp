@@ -17,6 +17,7 @@
 #include "host/deadline.h"
 #include "host/probe.h"
 #include "host/protocol.h"
+#include "host/ring/sparse_schedule.h"
 #include "host/setup.h"
 
 namespace tributary {
@@ -24,6 +25,7 @@ namespace {
 
 using host::Buffers;
 using host::Clock;
+using host::SparseBuffers;
 using host::Time;
 
 using host::Call;
@@ -79,6 +81,8 @@ struct Communicator::State {
   Result<void> run_by(By by, const Call& call);
   Result<void> run_carrier(const Call& call);
   Result<void> run_ring(const Call& call);
+  Result<SparseElements> run_sparse(const SparseBuffers& buffers);
+  void refuse_sparse(std::size_t count);
   void finalize();
   // Precondition: there are two ranks or more.
   const host::Job& job() const { return carrier->runner().job(); }
@@ -201,6 +205,30 @@ Result<void> Communicator::State::run_ring(const Call& call) {
   return ring->barrier(deadline());
 }
 
+Result<SparseElements> Communicator::State::run_sparse(const SparseBuffers& buffers) {
+  if (auto checked = host::check(buffers); !checked) {
+    refuse_sparse(buffers.count);
+    return tl::make_unexpected(checked.error());
+  }
+  if (!ring) {
+    return host::SparseSchedule(buffers, 0, 1).sum();
+  }
+  if (buffers.count == 0) {
+    return SparseElements{0, buffers.type, {}, {}};
+  }
+  auto sum = ring->sparse_allreduce(buffers, deadline());
+  failed = !sum;
+  collectives_by_ring += sum ? 1 : 0;
+  return sum;
+}
+
+// Not for an empty vector, with which the others have not called the ring either.
+void Communicator::State::refuse_sparse(std::size_t count) {
+  if (ring && count != 0) {
+    ring->skip();
+  }
+}
+
 // Whoever lost what this rank sent last would ask in vain once it is gone. So nobody goes before
 // all have come here; the progress thread answers meanwhile. After an error there is nothing to
 // wait for.
@@ -288,6 +316,16 @@ Result<void> Communicator::ring_broadcast(void* inout, std::size_t count, wire::
 }
 Result<void> Communicator::ring_barrier() {
   return state_->run_by(By::ring, Call{Collective::barrier, {}, 0});
+}
+
+Result<SparseElements> Communicator::sparse_allreduce(std::span<const std::uint32_t> indices,
+                                                      const void* values, std::size_t count,
+                                                      wire::ElementType type, wire::Operator op) {
+  return state_->run_sparse({indices, static_cast<const std::byte*>(values), count, type, op});
+}
+tl::unexpected<Error> Communicator::refuse_sparse(std::size_t count, std::string why) {
+  state_->refuse_sparse(count);
+  return fail(Error::Code::invalid_argument, std::move(why));
 }
 
 void Communicator::show_progress(std::uint64_t* pulse) {

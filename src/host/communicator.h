@@ -11,6 +11,8 @@
 
 #include "host/communicator_options.h"
 #include "host/error.h"
+#include "host/error_feedback.h"
+#include "host/sparse_vector.h"
 #include "host/statistics.h"
 #include "reduce/float16.h"
 #include "reduce/float8.h"
@@ -143,6 +145,43 @@ class Communicator {
     return broadcast(inout.data(), inout.size(), element_type_for<T>(), root);
   }
 
+  // The sum of the ranks' vectors of `count` elements, of which each rank gives those that are not
+  // zero: strictly increasing indices, and as many values. Carried by the ring of the hosts,
+  // whatever algorithm() is. The sum has the same form on all ranks, and the same bits.
+  Result<SparseElements> sparse_allreduce(std::span<const std::uint32_t> indices,
+                                          const void* values, std::size_t count,
+                                          wire::ElementType type, wire::Operator op);
+  template <typename T>
+  Result<SparseVector<T>> sparse_allreduce(std::span<const std::uint32_t> indices,
+                                           std::span<const T> values, std::size_t count,
+                                           wire::Operator op = wire::Operator::sum) {
+    if (indices.size() != values.size()) {
+      return refuse_sparse(count, "indices and values differ in number: each value has an index");
+    }
+    return sparse_allreduce(indices, values.data(), count, element_type_for<T>(), op)
+        .map([](const SparseElements& sum) { return sum.template as<T>(); });
+  }
+  template <typename T>
+  Result<SparseVector<T>> sparse_allreduce(const SparseVector<T>& in,
+                                           wire::Operator op = wire::Operator::sum) {
+    return sparse_allreduce(std::span(in.indices), std::span(in.values), in.count, op);
+  }
+  // Of a dense vector, what is selected of it and of what `feedback` kept back; the rest is kept
+  // back there, and all of it if the call fails.
+  template <typename T>
+  Result<SparseVector<T>> sparse_allreduce(std::span<const std::type_identity_t<T>> in,
+                                           const Selection& selection, ErrorFeedback<T>& feedback) {
+    if (in.size() != feedback.residual().size()) {
+      return refuse_sparse(in.size(), "the vector has another length than its ErrorFeedback");
+    }
+    const auto sent = feedback.take(in, selection);
+    auto sum = sparse_allreduce(sent);
+    if (!sum) {
+      feedback.give_back(sent);
+    }
+    return sum;
+  }
+
   std::uint32_t rank() const;
   std::uint32_t world_size() const;
   // As chosen or drawn; 0 for a single rank.
@@ -159,6 +198,8 @@ class Communicator {
   friend class ParallelCommunicator;
   // What goes up from now on with every progress of a collective. It outlives this object.
   void show_progress(std::uint64_t* pulse);
+  // As any call of sparse_allreduce that this rank refuses.
+  tl::unexpected<Error> refuse_sparse(std::size_t count, std::string why);
 
   friend class CollectiveQueue;
   // Whether its arguments make sense. Nothing is sent; any thread may ask at any time.

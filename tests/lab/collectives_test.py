@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""reduce, broadcast and barrier through switches; and what is said and done where none aggregates."""
+"""The other collectives through switches; and what is said and done where none aggregates."""
 
 import json
 import os
@@ -46,6 +46,16 @@ class ThroughSwitches(unittest.TestCase):
     def test_large_vectors(self):
         for collective in ("reduce", "broadcast"):
             self.check(collective, "-b", "2M", "-e", "2M", "-d", "i32", "-n", "2", "-r", "1")
+
+    def test_sparse_allreduce_of_every_type_by_the_hosts(self):
+        for density in ("0", "0.01", "0.5", "1"):
+            with self.subTest(density=density):
+                document = self.lab.reduce("-d", "all", "--counts", COUNTS, *ONCE, "--density",
+                                           density, "--algorithm", "ring",
+                                           collective="sparse_allreduce")
+                self.assertEqual(support.wrong(document), 0)
+                self.assertEqual({row["algorithm"] for row in document["rows"]}, {"ring"})
+                self.assertGreater(document["statistics"]["collectives_by_ring"], 0)
 
     def test_barrier_lets_nobody_pass_before_the_last_came(self):
         document = self.check("barrier", "-n", "20", "--algorithm", "canary,ring")

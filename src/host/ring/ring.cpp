@@ -12,6 +12,7 @@
 #include "host/ring/chain.h"
 #include "host/ring/pending_peers.h"
 #include "host/ring/schedule.h"
+#include "host/ring/sparse_schedule.h"
 #include "host/transport/address.h"
 #include "wire/endian.h"
 
@@ -48,12 +49,38 @@ std::string name_of(std::uint32_t rank) {
   return "rank " + std::to_string(rank);
 }
 
-enum class Kind : std::uint8_t { allreduce = 1, barrier = 2, reduce = 3, broadcast = 4 };
+enum class Kind : std::uint8_t {
+  allreduce = 1,
+  barrier = 2,
+  reduce = 3,
+  broadcast = 4,
+  sparse_allreduce = 5,
+};
 
 Error lost(const std::string& who, const std::string& why) {
   return {Error::Code::network, "the ring's connection with " + who + " broke (" + why +
                                     "): " + who +
                                     " has ended, and says why itself, or the network is down"};
+}
+
+// How much of a stream has come.
+template <typename Stream>
+std::string amount_received(const Stream& stream) {
+  return std::to_string(stream.bytes_received()) + " of " +
+         std::to_string(stream.bytes_expected()) + " bytes";
+}
+std::string amount_received(const SparseSchedule& schedule) {
+  return std::to_string(schedule.parts_received()) + " of " +
+         std::to_string(schedule.parts_expected()) + " parts of the vector";
+}
+
+// Bare elements always are what they should be.
+template <typename Stream>
+bool is_sound(const Stream& /*stream*/) {
+  return true;
+}
+bool is_sound(const SparseSchedule& schedule) {
+  return schedule.is_sound();
 }
 
 Result<FileDescriptor> accept_previous(const Listener& listener, const Greeting& expected,
@@ -141,11 +168,11 @@ std::string Ring::broken_text() const {
   return "the ring is broken since an earlier error: " + broken_;
 }
 
-Result<void> Ring::guard(Collective what, const Deadline& until, Result<void> result) {
+Result<void> Ring::guard(std::string_view what, const Deadline& until, Result<void> result) {
   if (!result) {
     auto& error = result.error();
     if (error.code == Error::Code::timeout) {
-      error.message = until.explain(name(what)) + ": " + error.message + lateness;
+      error.message = until.explain(what) + ": " + error.message + lateness;
     }
     broken_ = error.message;
   }
@@ -208,6 +235,11 @@ Result<void> Ring::receive_some(Stream& stream, bool& moved) {
   if (n > 0) {
     stream.received(static_cast<std::size_t>(n));
     moved = true;
+    if (!is_sound(stream)) {
+      return fail(
+          Error::Code::mismatch,
+          previous_name() + " sent what cannot be a part of this vector" + install_the_same);
+    }
   } else if (n == 0) {
     return tl::make_unexpected(lost(previous_name(), "closed there"));
   } else if (errno != EAGAIN && errno != EINTR) {
@@ -250,9 +282,7 @@ Result<void> Ring::pump(Stream& stream, Deadline& until) {
       until.progress(now);
     }
     if (until.passed(now)) {
-      return fail(Error::Code::timeout, previous_name() + " had sent " +
-                                            std::to_string(stream.bytes_received()) + " of " +
-                                            std::to_string(stream.bytes_expected()) + " bytes");
+      return fail(Error::Code::timeout, previous_name() + " had sent " + amount_received(stream));
     }
     if (!moved) {
       await(stream, until.due());
@@ -270,26 +300,37 @@ Result<void> Ring::join(Announcement mine, Deadline& until) {
 }
 
 template <typename Stream>
-Result<void> Ring::run(Collective what, const Announcement& mine, Stream& stream, Deadline until) {
+Result<void> Ring::run(std::string_view what, const Announcement& mine, Stream& stream,
+                       Deadline until) {
   until.begin(Clock::now());
   return guard(what, until, join(mine, until).and_then([&] { return pump(stream, until); }));
 }
 
 Result<void> Ring::allreduce(const Buffers& buffers, Deadline until) {
   RingSchedule schedule(buffers, rank_, world_size_);
-  return run(Collective::allreduce, Announcement::of(Kind::allreduce, buffers, 0), schedule, until);
+  return run(name(Collective::allreduce), Announcement::of(Kind::allreduce, buffers, 0), schedule,
+             until);
 }
 
 Result<void> Ring::reduce(const Buffers& buffers, std::uint32_t root, Deadline until) {
   RingChain chain(RingChain::Direction::to_root, buffers,
                   (rank_ + world_size_ - root) % world_size_, world_size_);
-  return run(Collective::reduce, Announcement::of(Kind::reduce, buffers, root), chain, until);
+  return run(name(Collective::reduce), Announcement::of(Kind::reduce, buffers, root), chain, until);
 }
 
 Result<void> Ring::broadcast(const Buffers& buffers, std::uint32_t root, Deadline until) {
   RingChain chain(RingChain::Direction::from_root, buffers,
                   (rank_ + world_size_ - root) % world_size_, world_size_);
-  return run(Collective::broadcast, Announcement::of(Kind::broadcast, buffers, root), chain, until);
+  return run(name(Collective::broadcast), Announcement::of(Kind::broadcast, buffers, root), chain,
+             until);
+}
+
+Result<SparseElements> Ring::sparse_allreduce(const SparseBuffers& buffers, Deadline until) {
+  SparseSchedule schedule(buffers, rank_, world_size_);
+  const Buffers alike{nullptr, nullptr, buffers.count, buffers.type, buffers.op};
+  return run("sparse_allreduce", Announcement::of(Kind::sparse_allreduce, alike, 0), schedule,
+             until)
+      .map([&schedule] { return schedule.sum(); });
 }
 
 // A token goes round twice: once it is back at rank 0, all have come; the second time tells them.
@@ -299,7 +340,7 @@ Result<void> Ring::barrier(Deadline until) {
   }
   ++sequence_;
   until.begin(Clock::now());
-  return guard(Collective::barrier, until,
+  return guard(name(Collective::barrier), until,
                pass_token(1, until).and_then([&] { return pass_token(2, until); }));
 }
 

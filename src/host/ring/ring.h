@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "host/call.h"
 #include "host/clock.h"
 #include "host/deadline.h"
 #include "host/error.h"
 #include "host/rendezvous/rendezvous.h"
+#include "host/sparse_vector.h"
 #include "host/transport/file_descriptor.h"
 #include "host/transport/tcp.h"
 
@@ -31,6 +33,10 @@ class Ring {
   Result<void> reduce(const Buffers& buffers, std::uint32_t root, Deadline until);
   Result<void> broadcast(const Buffers& buffers, std::uint32_t root, Deadline until);
   Result<void> barrier(Deadline until);
+  Result<SparseElements> sparse_allreduce(const SparseBuffers& buffers, Deadline until);
+  // This rank has refused a collective that the others may have begun: its next one is not taken
+  // for that.
+  void skip() { ++sequence_; }
 
  private:
   Ring(std::uint32_t rank, std::uint32_t world_size, FileDescriptor next, FileDescriptor previous)
@@ -44,7 +50,7 @@ class Ring {
   Result<void> expect(const Announcement& mine, Deadline& until);
   Result<void> pass_token(std::uint64_t round, Deadline& until);
   Result<void> join(Announcement mine, Deadline& until);
-  // Of a RingSchedule or a RingChain.
+  // Of a RingSchedule, a RingChain or a SparseSchedule.
   template <typename Stream>
   Result<void> send_some(Stream& stream, bool& moved);
   template <typename Stream>
@@ -55,8 +61,8 @@ class Ring {
   template <typename Stream>
   Result<void> pump(Stream& stream, Deadline& until);
   template <typename Stream>
-  Result<void> run(Collective what, const Announcement& mine, Stream& stream, Deadline until);
-  Result<void> guard(Collective what, const Deadline& until, Result<void> result);
+  Result<void> run(std::string_view what, const Announcement& mine, Stream& stream, Deadline until);
+  Result<void> guard(std::string_view what, const Deadline& until, Result<void> result);
   std::string broken_text() const;
   std::string next_name() const;
   std::string previous_name() const;

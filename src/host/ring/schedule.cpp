@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "host/ring/reduce_into.h"
+
 namespace tributary::host {
 namespace {
 
@@ -21,9 +23,6 @@ RingSchedule::RingSchedule(const Buffers& buffers, std::uint32_t rank, std::uint
       staging_(staging_bytes) {
   if (buffers.in != buffers.out && buffers.count != 0) {
     std::memcpy(buffers.out, buffers.in, buffers.bytes());
-  }
-  if (!kernel_.in_place) {
-    widened_.resize(staging_bytes / element_bytes_ * kernel_.accumulator_bytes);
   }
   // Leading chunks may be empty.
   sent(0);
@@ -96,14 +95,7 @@ std::size_t RingSchedule::worthwhile() const {
 
 // Adds the whole elements in the staging buffer to the vector; an element that is cut stays.
 void RingSchedule::reduce(std::size_t offset, std::size_t elements) {
-  auto* const target = buffers_.out + offset;
-  if (kernel_.in_place) {
-    kernel_.accumulate(target, staging_.data(), elements);
-  } else {
-    kernel_.load(widened_.data(), target, elements);
-    kernel_.accumulate(widened_.data(), staging_.data(), elements);
-    kernel_.store(target, widened_.data(), elements);
-  }
+  reduce_into(kernel_, element_bytes_, buffers_.out + offset, staging_.data(), elements);
   const auto used = elements * element_bytes_;
   staged_ -= used;
   std::memmove(staging_.data(), staging_.data() + used, staged_);

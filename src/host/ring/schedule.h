@@ -64,7 +64,6 @@ class RingSchedule {
   std::uint64_t received_ = 0;
   std::vector<std::byte> staging_;  // received, not yet added
   std::size_t staged_ = 0;          // bytes in it
-  std::vector<std::byte> widened_;  // f32 accumulators of narrower floats
 };
 
 }  // namespace tributary::host

@@ -163,5 +163,17 @@ TEST_F(BenchOptions, TheCommandLineGoesBeforeTheEnvironment) {
   EXPECT_FALSE(parsed.options->check);
 }
 
+TEST_F(BenchOptions, ADensityIsForSparseVectors) {
+  EXPECT_EQ(parse({}, "sparse_allreduce").options->density, 0.01);
+  const auto parsed = parse({"--density", "0.25"}, "sparse_allreduce");
+  ASSERT_TRUE(parsed.options);
+  EXPECT_EQ(parsed.options->density, 0.25);
+  EXPECT_EQ(parsed.options->operators, (std::vector{wire::Operator::sum}));
+  EXPECT_FALSE(parse({"--density", "1.5"}, "sparse_allreduce").options);
+  EXPECT_FALSE(parse({"--op", "max"}, "sparse_allreduce").options);
+  EXPECT_FALSE(parse({"--density", "0.25"}).options);
+  EXPECT_EQ(parse({}).options->density, 1);
+}
+
 }  // namespace
 }  // namespace tributary::bench::test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sample.h"
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 #include <string>
@@ -129,6 +130,28 @@ TEST(Sample, CanBeEmpty) {
   const auto sample = Sample::make({ElementType::f64, Operator::prod, 0, 0, 3});
   sample->fill(5, nullptr);
   EXPECT_EQ(sample->wrong_results(5, nullptr), 0u);
+}
+
+TEST(Sample, HasAsManyElementsAsItsDensitySays) {
+  const auto present = [](double density, std::uint32_t rank) {
+    const Problem problem{ElementType::f64, Operator::sum, 10000, 0, 3, density};
+    const auto bytes = input(problem, rank, 0);
+    std::vector<double> values(problem.count);
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values.size() - static_cast<std::size_t>(std::count(values.begin(), values.end(), 0.0));
+  };
+  for (const std::uint32_t rank : {0u, 1u, 2u}) {
+    EXPECT_EQ(present(0, rank), 0u);
+    EXPECT_NEAR(static_cast<double>(present(0.01, rank)), 100, 50);
+    EXPECT_NEAR(static_cast<double>(present(0.5, rank)), 5000, 250);
+    EXPECT_EQ(present(1, rank), 10000u);
+  }
+}
+
+TEST(Sample, OfSparseVectorsIsTheirSum) {
+  const Problem problem{ElementType::i32, Operator::sum, 2000, 0, 5, 0.1};
+  EXPECT_EQ(Sample::make(problem)->wrong_results(2, reduced(problem, all_ranks(5), 2).data()), 0u);
+  EXPECT_GT(Sample::make(problem)->wrong_results(2, reduced(problem, all_ranks(4), 2).data()), 50u);
 }
 
 }  // namespace

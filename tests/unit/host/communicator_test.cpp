@@ -4,6 +4,7 @@
 #include <atomic>
 #include <functional>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "host/clock.h"
 #include "loopback.h"
 #include "ports.h"
+#include "sparse_vectors.h"
 #include "values.h"
 
 // On real sockets, between addresses of the loopback interface.
@@ -129,6 +131,75 @@ TEST(Communicator, BroadcastPairsOverSockets) {
       }
     }
   });
+}
+
+TEST_P(Worlds, SparseAllreduceOverSockets) {
+  run_world(GetParam(), [](Communicator& communicator) {
+    const auto ranks = communicator.world_size();
+    for (const std::size_t count : {0, 1, 5, 100003}) {
+      for (const std::uint32_t permille : {0, 10, 300, 1000}) {
+        const SparseVectors vectors(ranks, count, ElementType::f32, drawn(permille));
+        const auto mine = vectors.of(communicator.rank());
+        const auto sum = communicator.sparse_allreduce(mine.indices, mine.values, count,
+                                                       ElementType::f32, Operator::sum);
+        ASSERT_TRUE(sum) << sum.error().message;
+        EXPECT_EQ(expanded(*sum), vectors.sum());
+      }
+    }
+    EXPECT_EQ(communicator.statistics()["collectives_by_ring"], ranks == 1 ? 0 : 12u);
+  });
+}
+
+TEST(Communicator, SparseAllreduceOfWhatIsSelected) {
+  run_world(2, [](Communicator& communicator) {
+    ErrorFeedback<float> feedback(4);
+    const std::vector<std::vector<float>> inputs = {{1, 5, 0, 2}, {3, 1, 0, 2}};
+    const auto& in = inputs[communicator.rank()];
+    const std::vector<std::vector<float>> sums = {{3, 5, 0, 0}, {0, 5, 0, 4}, {6, 0, 0, 6}};
+    for (const auto& expected : sums) {
+      const auto sum = communicator.sparse_allreduce(in, TopK{1}, feedback);
+      ASSERT_TRUE(sum) << sum.error().message;
+      std::vector<float> out(4);
+      sum->expand(out);
+      EXPECT_EQ(out, expected);
+    }
+  });
+}
+
+// The others are told by the next call that this one is not the same.
+TEST(Communicator, ASparseAllreduceThatOneRankRefusesIsNoLaterOne) {
+  run_world(2, [](Communicator& communicator) {
+    const std::vector<std::uint32_t> unsorted = {5, 2};
+    const std::vector<std::int32_t> values = {1, 2};
+    if (communicator.rank() == 1) {
+      const auto refused =
+          communicator.sparse_allreduce(std::span(unsorted), std::span(values), 64);
+      ASSERT_FALSE(refused);
+      EXPECT_EQ(refused.error().code, Error::Code::invalid_argument);
+    }
+    ErrorFeedback<float> feedback(64);
+    const std::vector<float> in(64, 1.5f);
+    const auto sum = communicator.sparse_allreduce(in, TopK{8}, feedback);
+    ASSERT_FALSE(sum);
+    EXPECT_EQ(sum.error().code, Error::Code::mismatch);
+    EXPECT_EQ(std::vector<float>(feedback.residual().begin(), feedback.residual().end()), in);
+  });
+}
+
+TEST(Communicator, RefusesSparseVectorsThatCannotBe) {
+  auto alone = Communicator::create({});
+  ASSERT_TRUE(alone);
+  const std::vector<std::uint32_t> indices = {1, 2};
+  const std::vector<float> one = {1.0f};
+  const auto uneven = alone->sparse_allreduce(std::span(indices), std::span(one), 4);
+  EXPECT_EQ(uneven.error().code, Error::Code::invalid_argument);
+  ErrorFeedback<float> feedback(3);
+  const auto longer = alone->sparse_allreduce(one, TopK{1}, feedback);
+  EXPECT_EQ(longer.error().code, Error::Code::invalid_argument);
+  const SparseVector<float> vector{4, {1}, {2.0f}};
+  EXPECT_EQ(alone->sparse_allreduce(vector, Operator::min).error().code,
+            Error::Code::invalid_argument);
+  EXPECT_EQ(alone->sparse_allreduce(vector)->indices, vector.indices);
 }
 
 TEST(Communicator, LateRankIsWaitedFor) {

@@ -10,6 +10,7 @@
 #include <limits>
 #include <vector>
 
+#include "host/element_types.h"
 #include "reduce/combine.h"
 #include "reduce/float16.h"
 #include "reduce/float8.h"
@@ -27,45 +28,6 @@ T element_at(const Elements& bytes, std::size_t index) {
   T value;
   std::memcpy(&value, bytes.data() + index * sizeof value, sizeof value);
   return value;
-}
-
-// Calls f with a value of the C++ type.
-template <typename F>
-auto with_type(wire::ElementType type, F f) {
-  using wire::ElementType;
-  switch (type) {
-    case ElementType::f32:
-      return f(float{});
-    case ElementType::f64:
-      return f(double{});
-    case ElementType::f16:
-      return f(reduce::half{});
-    case ElementType::bf16:
-      return f(reduce::bfloat16{});
-    case ElementType::i8:
-      return f(std::int8_t{});
-    case ElementType::i16:
-      return f(std::int16_t{});
-    case ElementType::i32:
-      return f(std::int32_t{});
-    case ElementType::i4:
-      return f(reduce::int4_pair{});
-    case ElementType::f8e4m3:
-      return f(reduce::float8_e4m3{});
-    case ElementType::f8e5m2:
-      return f(reduce::float8_e5m2{});
-    case ElementType::f32_i32:
-      return f(reduce::indexed<float>{});
-    case ElementType::f64_i32:
-      return f(reduce::indexed<double>{});
-    case ElementType::i32_i32:
-      return f(reduce::indexed<std::int32_t>{});
-    case ElementType::i64_i32:
-      return f(reduce::indexed<std::int64_t>{});
-    case ElementType::i64:
-      break;
-  }
-  return f(std::int64_t{});
 }
 
 template <typename T>

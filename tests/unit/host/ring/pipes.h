@@ -8,7 +8,8 @@
 
 namespace tributary::host::test {
 
-// What is on its way from each rank of a ring to the next. A Stream is a RingSchedule or RingChain.
+// What is on its way from each rank of a ring to the next. A Stream is a RingSchedule, RingChain or
+// SparseSchedule.
 class RingPipes {
  public:
   explicit RingPipes(std::size_t ranks) : pipes_(ranks) {}

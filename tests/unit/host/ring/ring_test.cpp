@@ -52,12 +52,13 @@ class RingOfTwo : public testing::Test {
     return rings;
   }
   // What rank 1 sends behind its greeting comes in so many pieces of four bytes, with a pause
-  // before each, and one before the greeting.
-  std::jthread slow_down(std::size_t pieces, Duration pause, Duration silence = {}) {
+  // before each, and one before the greeting; one of them may be damaged.
+  std::jthread slow_down(std::size_t pieces, Duration pause, Duration silence = {},
+                         std::size_t damaged = ~std::size_t{0}) {
     const auto there = meeting_.ring[0];
     auto here = *listen_on({there.address, 0});
     meeting_.ring[0] = here.local;
-    return std::jthread([there, pieces, pause, silence, here = std::move(here)] {
+    return std::jthread([=, here = std::move(here)] {
       const auto until = Clock::now() + 20s;
       const auto from = accept_until(here, until);
       const auto to = connect_until(there, {}, until);
@@ -69,6 +70,7 @@ class RingOfTwo : public testing::Test {
       std::array<std::byte, 4> piece{};
       for (std::size_t i = 0; i < pieces && receive_all(from->get(), piece, until); ++i) {
         std::this_thread::sleep_for(pause);
+        piece[0] ^= std::byte{i == damaged ? std::uint8_t{0x80} : std::uint8_t{0}};
         ASSERT_TRUE(send_all(to->get(), piece, until));
       }
       (void)wait_for(from->get(), POLLRDHUP, until);  // the connection stays
@@ -138,6 +140,69 @@ TEST_F(RingOfTwo, says_how_much_came) {
   EXPECT_THAT(message(done),
               AllOf(HasSubstr("allreduce did not finish within its deadline of 0.2 s: "),
                     HasSubstr("rank 1 had sent 0 of 256 bytes"), HasSubstr("TRIBUTARY_DEADLINE")));
+}
+
+SparseBuffers sparse_of(const std::vector<std::uint32_t>& indices, const std::vector<float>& values,
+                        std::size_t count) {
+  return {indices, std::as_bytes(std::span(values)).data(), count, wire::ElementType::f32,
+          wire::Operator::sum};
+}
+
+TEST_F(RingOfTwo, adds_sparse_vectors) {
+  auto rings = connect_both();
+  const std::vector<float> values = {1.5f, 2.5f};
+  const std::vector<std::uint32_t> ours = {3, 900};
+  const std::vector<std::uint32_t> theirs = {3, 500};
+  const std::jthread other([&] {
+    EXPECT_TRUE(rings[1]->sparse_allreduce(sparse_of(theirs, values, 1000), Clock::now() + 10s));
+  });
+  const auto sum = rings[0]->sparse_allreduce(sparse_of(ours, values, 1000), Clock::now() + 10s);
+  ASSERT_TRUE(sum) << sum.error().message;
+  EXPECT_EQ(sum->indices, (std::vector<std::uint32_t>{3, 500, 900}));
+  EXPECT_EQ(sum->as<float>().values, (std::vector<float>{3.0f, 2.5f, 2.5f}));
+}
+
+TEST_F(RingOfTwo, compares_how_long_sparse_vectors_are) {
+  auto rings = connect_both();
+  const auto call = [&](std::size_t rank, std::size_t count) {
+    const auto sum = rings[rank]->sparse_allreduce(sparse_of({}, {}, count), Clock::now() + 10s);
+    ASSERT_FALSE(sum);
+    EXPECT_EQ(sum.error().code, Error::Code::mismatch);
+  };
+  const std::jthread other([&] { call(1, 1001); });
+  call(0, 1000);
+}
+
+TEST_F(RingOfTwo, does_not_take_a_sparse_vector_for_a_dense_one) {
+  auto rings = connect_both();
+  std::vector<float> vector(64, 1.0f);
+  const std::jthread other(
+      [&] { EXPECT_FALSE(rings[1]->allreduce(of(vector), Clock::now() + 10s)); });
+  const auto sum = rings[0]->sparse_allreduce(sparse_of({}, {}, 64), Clock::now() + 10s);
+  ASSERT_FALSE(sum);
+  EXPECT_EQ(sum.error().code, Error::Code::mismatch);
+}
+
+TEST_F(RingOfTwo, says_how_many_parts_came) {
+  auto rings = connect_both();
+  EXPECT_FALSE(rings[1]->sparse_allreduce(sparse_of({}, {}, 64), Clock::now()));
+  const auto sum = rings[0]->sparse_allreduce(sparse_of({}, {}, 64), Clock::now() + soon);
+  ASSERT_FALSE(sum);
+  EXPECT_THAT(sum.error().message,
+              AllOf(HasSubstr("sparse_allreduce did not finish within its deadline of 0.2 s: "),
+                    HasSubstr("rank 1 had sent 0 of 2 parts of the vector")));
+}
+
+// Behind an announcement of five pieces comes a header.
+TEST_F(RingOfTwo, says_that_what_came_is_no_part_of_the_vector) {
+  const auto relay = slow_down(100, 0ms, 0ms, 5);
+  auto rings = connect_both();
+  const std::jthread other(
+      [&] { EXPECT_FALSE(rings[1]->sparse_allreduce(sparse_of({}, {}, 64), Clock::now() + 1s)); });
+  const auto sum = rings[0]->sparse_allreduce(sparse_of({}, {}, 64), Clock::now() + 10s);
+  ASSERT_FALSE(sum);
+  EXPECT_EQ(sum.error().code, Error::Code::mismatch);
+  EXPECT_THAT(sum.error().message, HasSubstr("rank 1 sent what cannot be a part of this vector"));
 }
 
 // 64 elements behind an announcement of 20 bytes: 69 pieces.
