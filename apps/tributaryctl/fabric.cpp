@@ -40,7 +40,7 @@ struct Steps {
 };
 
 Step<Steps> make_steps(const Options& options, const FabricOptions& fabric, const FabricFile& file,
-                       const LiveFabric& live) {
+                       LiveFabric& live) {
   if (const auto ok = check_live(options, fabric, file, live); !ok) {
     return tl::unexpected(ok.error());
   }
@@ -57,6 +57,7 @@ Step<Steps> make_steps(const Options& options, const FabricOptions& fabric, cons
 json plan_json(const FabricFile& file, const LiveFabric& live, const Steps& steps) {
   return {{"jobs", to_json(file, steps.plan.placement.jobs)},
           {"changes", to_json(file, steps.changes)},
+          {"detours", detours_json(file, steps.plan)},
           {"unreachable", silent_switches(file, live)}};
 }
 
@@ -67,7 +68,7 @@ ExitCode fabric_plan(const Options& options, const FabricOptions& fabric) {
   if (!file) {
     return file.error();
   }
-  const LiveFabric live(*file, options.timeout());
+  LiveFabric live(*file, options.timeout());
   const auto steps = make_steps(options, fabric, *file, live);
   if (!steps) {
     return steps.error();
@@ -77,6 +78,7 @@ ExitCode fabric_plan(const Options& options, const FabricOptions& fabric) {
     return ExitCode::ok;
   }
   print_silent(*file, live);
+  print_detours(*file, steps->plan);
   print_placement(*file, steps->plan.placement.jobs);
   if (steps->changes.empty()) {
     std::printf("this is what the switches have\n");
@@ -113,6 +115,7 @@ ExitCode fabric_apply(const Options& options, const FabricOptions& fabric) {
     return ExitCode::ok;
   }
   print_silent(*file, live);
+  print_detours(*file, steps->plan);
   if (steps->changes.empty()) {
     std::printf("nothing to change\n");
   } else {

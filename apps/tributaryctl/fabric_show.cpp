@@ -113,7 +113,7 @@ struct Comparison {
   bool good = false;
 };
 
-Comparison compare_all(const FabricFile& file, const LiveFabric& live) {
+Comparison compare_all(const FabricFile& file, LiveFabric& live) {
   Comparison all;
   all.plan = controller::make_plan(file, live, true);
   all.shown = compare(all.plan, file, live);
@@ -154,6 +154,7 @@ void print_for_people(const FabricFile& file, const LiveFabric& live, const Comp
       std::fprintf(stderr, "trees go around it: %s\n", obstacle.c_str());
     }
   }
+  print_detours(file, all.plan);
   std::printf("%s\n", verdict(all, live));
 }
 
@@ -164,7 +165,7 @@ ExitCode fabric_show(const Options& options, const FabricOptions& fabric) {
   if (!file) {
     return file.error();
   }
-  const LiveFabric live(*file, options.timeout());
+  LiveFabric live(*file, options.timeout());
   const Comparison all = compare_all(*file, live);
   if (options.json) {
     print_json({{"rows", shown_json(*file, all.shown)},
@@ -172,6 +173,7 @@ ExitCode fabric_show(const Options& options, const FabricOptions& fabric) {
                 {"unreachable", silent_switches(*file, live)},
                 {"faults", live.faults()},
                 {"obstacles", all.plan.obstacles},
+                {"detours", detours_json(*file, all.plan)},
                 {"refusals", control::to_json(errors_of(*file, all.plan.placement.refusals))}});
   } else {
     print_for_people(*file, live, all);

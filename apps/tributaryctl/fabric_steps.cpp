@@ -147,6 +147,29 @@ ExitCode report_silent(const Options& options, const FabricFile& file, const Liv
   return report(options, error);
 }
 
+json detours_json(const FabricFile& file, const controller::Plan& plan) {
+  json list = json::array();
+  for (const auto& [sw, job, why] : plan.objections) {
+    list.push_back({{"job", job}, {"switch", name_of(file, sw)}, {"message", why}});
+  }
+  return list;
+}
+
+std::vector<std::string> detour_texts(const FabricFile& file, const controller::Plan& plan) {
+  std::vector<std::string> texts;
+  for (const auto& [sw, job, why] : plan.objections) {
+    texts.push_back("job " + std::to_string(job) + " goes around switch " + name_of(file, sw) +
+                    ", which refuses it: " + why);
+  }
+  return texts;
+}
+
+void print_detours(const FabricFile& file, const controller::Plan& plan) {
+  for (const std::string& text : detour_texts(file, plan)) {
+    std::fprintf(stderr, "tributaryctl: %s\n", text.c_str());
+  }
+}
+
 control::ConfigErrors errors_of(const FabricFile& file,
                                 const std::vector<controller::Refusal>& refusals) {
   control::ConfigErrors errors;

@@ -37,6 +37,13 @@ void print_silent(const controller::FabricFile& file, const LiveFabric& live);
 ExitCode report_silent(const Options& options, const controller::FabricFile& file,
                        const LiveFabric& live);
 
+// Switches that trees go around because they would not take them, and why: for programs, as text,
+// and on standard error.
+nlohmann::json detours_json(const controller::FabricFile& file, const controller::Plan& plan);
+std::vector<std::string> detour_texts(const controller::FabricFile& file,
+                                      const controller::Plan& plan);
+void print_detours(const controller::FabricFile& file, const controller::Plan& plan);
+
 // Why jobs have no place, with their places in the file.
 control::ConfigErrors errors_of(const controller::FabricFile& file,
                                 const std::vector<controller::Refusal>& refusals);

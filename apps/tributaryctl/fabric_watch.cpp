@@ -28,9 +28,11 @@ using Jobs = std::set<std::uint32_t>;
 struct Look {
   std::vector<SwitchChange> changed;
   std::vector<std::string> problems;  // of the file, of switches, of jobs
+  std::vector<std::string> detours;   // of jobs that have found another way
 
   friend bool operator==(const Look& a, const Look& b) {
-    return a.changed.empty() && b.changed.empty() && a.problems == b.problems;
+    return a.changed.empty() && b.changed.empty() && a.problems == b.problems &&
+           a.detours == b.detours;
   }
 };
 
@@ -139,6 +141,7 @@ class Watch {
     for (const auto& error : errors_of(file_, plan.placement.refusals)) {
       look.problems.push_back(control::to_string(error));
     }
+    look.detours = detour_texts(file_, plan);
     for (const auto job : ended_jobs(live)) {
       change(job, controller::changes_between(live.changeable(), {}, {job}), live, look);
     }
@@ -216,12 +219,16 @@ class Watch {
 void print(const Options& options, const FabricFile& file, const Look& look) {
   if (options.json) {
     std::printf("%s\n",
-                json({{"changes", to_json(file, look.changed)}, {"problems", look.problems}})
+                json({{"changes", to_json(file, look.changed)},
+                      {"problems", look.problems},
+                      {"detours", look.detours}})
                     .dump(-1, ' ', false, json::error_handler_t::replace)  // paths may be no UTF-8
                     .c_str());
   } else {
-    for (const std::string& problem : look.problems) {
-      std::printf("%s\n", problem.c_str());
+    for (const auto* texts : {&look.problems, &look.detours}) {
+      for (const std::string& text : *texts) {
+        std::printf("%s\n", text.c_str());
+      }
     }
     if (!look.changed.empty()) {
       std::printf("changed: %s\n", names_of(file, look.changed).c_str());

@@ -24,6 +24,8 @@ struct TreeLimits {
   bool groups = true;                         // each tree has a multicast group of its own
   bool members = false;  // switches are told the workers' addresses: each host has to have one
   bool quorums = true;   // a result may lack workers
+  // The setting of the protocol's table that gives a switch room for trees.
+  std::string_view memory = "packet_memory";
 };
 
 // A job whose trees have their places.

@@ -290,10 +290,8 @@ Topology LiveFabric::topology(const std::string& engine, bool silent_usable) con
   return topology;
 }
 
-tl::expected<void, std::string> LiveFabric::install(std::size_t sw,
-                                                    const std::vector<std::uint32_t>& jobs,
-                                                    const std::vector<TreePart>& parts,
-                                                    bool check) {
+LiveFabric::Called LiveFabric::call_install(std::size_t sw, const std::vector<std::uint32_t>& jobs,
+                                            const std::vector<TreePart>& parts, bool check) {
   Daemon& daemon = daemon_of(sw);
   json trees = json::array();
   for (const auto& part : parts) {
@@ -310,10 +308,30 @@ tl::expected<void, std::string> LiveFabric::install(std::size_t sw,
     connect(daemon, Point(fabric_.points[sw].ssh, fabric_.points[sw].socket));
     done = call(daemon, "tree.install", params);
   }
+  return done;
+}
+
+tl::expected<void, std::string> LiveFabric::install(std::size_t sw,
+                                                    const std::vector<std::uint32_t>& jobs,
+                                                    const std::vector<TreePart>& parts,
+                                                    bool check) {
+  const auto done = call_install(sw, jobs, parts, check);
   if (!done) {
     return tl::unexpected(done.error().message);
   }
   return {};
+}
+
+std::optional<std::string> LiveFabric::objection(std::size_t sw,
+                                                 const std::vector<std::uint32_t>& jobs,
+                                                 const std::vector<TreePart>& parts) {
+  if (silent_[sw]) {
+    return std::nullopt;
+  }
+  const auto done = call_install(sw, jobs, parts, true);
+  const bool refuses = !done && !done.error().failure.message.empty() &&
+                       done.error().failure.code == control::ErrorCode::refused;
+  return refuses ? std::optional(done.error().message) : std::nullopt;
 }
 
 }  // namespace tributary::controller

@@ -47,6 +47,9 @@ class LiveFabric {
 
   tl::expected<void, std::string> install(std::size_t sw, const std::vector<std::uint32_t>& jobs,
                                           const std::vector<TreePart>& parts, bool check);
+  // Why it would refuse that; no value: it would not, or does not say.
+  std::optional<std::string> objection(std::size_t sw, const std::vector<std::uint32_t>& jobs,
+                                       const std::vector<TreePart>& parts);
 
  private:
   using Point = Connections::key_type;
@@ -72,6 +75,8 @@ class LiveFabric {
   void connect(Daemon& daemon, const Point& point) const;
   static void ask(Daemon& daemon);
   static Called call(Daemon& daemon, const char* method, nlohmann::json params);
+  Called call_install(std::size_t sw, const std::vector<std::uint32_t>& jobs,
+                      const std::vector<TreePart>& parts, bool check);
   void read_switch(std::size_t sw, const Daemon& daemon);
   void check_switches();
   void check_port(const SwitchPort& port, const std::string& user);

@@ -77,15 +77,15 @@ class Placement {
       return tl::unexpected(std::move(*obstacle));
     }
     const auto terminals = terminals_of(topology_, job);
-    const auto roots = graph().centres(terminals);
+    const auto roots = graph_of(job).centres(terminals);
     if (roots.empty()) {
-      return refuse(job, "no way joins all of its workers", unusable_text());
+      return refuse(job, "no way joins all of its workers", unusable_text(job));
     }
     if (job.trees > roots.size() && job.trees_kept == 0) {
       return refuse(job,
                     std::to_string(job.trees) + " trees, but only " + std::to_string(roots.size()) +
                         " disjoint " + (roots.size() == 1 ? "root: " : "roots: ") + names(roots),
-                    "at most trees = " + std::to_string(roots.size()) + unusable_text("; "));
+                    "at most trees = " + std::to_string(roots.size()) + unusable_text(job, "; "));
     }
     return place_trees(job, terminals, roots);
   }
@@ -121,10 +121,11 @@ class Placement {
     return load_.switches[sw] < topology_.switches[sw].trees_max;
   }
 
-  Graph graph() const {
+  Graph graph_of(const Job& job) const {
     std::vector<bool> usable;
     for (std::size_t sw = 0; sw < topology_.switches.size(); ++sw) {
-      usable.push_back(topology_.switches[sw].unusable.empty() && has_room(sw));
+      usable.push_back(topology_.switches[sw].unusable.empty() && has_room(sw) &&
+                       !job.refused_by.contains(sw));
     }
     return {topology_, usable};
   }
@@ -142,9 +143,12 @@ class Placement {
     return joined(names);
   }
 
-  // What trees have to go around.
-  std::string unusable_text(const std::string& before = "") const {
+  // What trees of the job have to go around.
+  std::string unusable_text(const Job& job, const std::string& before = "") const {
     Topology now = topology_;
+    for (const auto& [sw, why] : job.refused_by) {
+      now.switches[sw].unusable = "refuses it: " + why;
+    }
     for (std::size_t sw = 0; sw < now.switches.size(); ++sw) {
       if (now.switches[sw].unusable.empty() && !has_room(sw)) {
         now.switches[sw].unusable = full_text(sw);
@@ -176,13 +180,17 @@ class Placement {
       if (!has_room(host.at.switch_index)) {
         return no_room(job, host.at.switch_index);
       }
+      if (const auto at = job.refused_by.find(host.at.switch_index); at != job.refused_by.end()) {
+        return Refusal{job.id, "switch " + sw.name + " refuses it", at->second};
+      }
     }
     return std::nullopt;
   }
 
   Refusal no_room(const Job& job, std::size_t sw) const {
     return {job.id, said_of({topology_.switches[sw].name}, full_text(sw)),
-            "raise packet_memory in its [switch." + job.engine + "], or remove a job"};
+            "raise " + std::string(job.limits.memory) + " in its [switch." + job.engine +
+                "], or remove a job"};
   }
 
   tl::expected<PlacedJob, Refusal> place_trees(const Job& job,
@@ -200,12 +208,12 @@ class Placement {
       if (roots.empty()) {  // only for trees that are kept
         roots = all_roots;
       }
-      auto choice = choose(id, terminals, roots);
+      auto choice = choose(job, id, terminals, roots);
       if (!choice) {
         if (job.trees == 0 && job.trees_kept == 0 && id > 0) {
           break;  // as many as there is room for
         }
-        return refuse(job, "no room for tree " + std::to_string(id), unusable_text());
+        return refuse(job, "no room for tree " + std::to_string(id), unusable_text(job));
       }
       const auto group = job.limits.groups ? groups_.take(formers_[id].group())
                                            : std::optional(wire::Ipv4Address{});
@@ -261,9 +269,10 @@ class Placement {
   }
 
   // The best of the roots that are left; none if no tree has room.
-  std::optional<Choice> choose(std::size_t id, const std::vector<std::size_t>& terminals,
+  std::optional<Choice> choose(const Job& job, std::size_t id,
+                               const std::vector<std::size_t>& terminals,
                                const std::vector<std::size_t>& roots) const {
-    const Graph graph = this->graph();
+    const Graph graph = graph_of(job);
     std::optional<Choice> best;
     for (const std::size_t root : roots) {
       const auto distances = graph.distances(root);

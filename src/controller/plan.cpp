@@ -2,6 +2,7 @@
 #include "controller/plan.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "control/protocol_section.h"
@@ -38,19 +39,7 @@ void add_new(std::vector<std::string>& all, const std::vector<std::string>& more
   }
 }
 
-}  // namespace
-
-std::vector<PlacedPart> Plan::parts() const {
-  std::vector<PlacedPart> parts;
-  for (const auto& job : placement.jobs) {
-    for (const auto& tree : job.trees) {
-      parts.insert(parts.end(), tree.parts.begin(), tree.parts.end());
-    }
-  }
-  return parts;
-}
-
-Plan make_plan(const FabricFile& file, const LiveFabric& live, bool silent_usable, Trees trees) {
+Plan plan_once(const FabricFile& file, const LiveFabric& live, bool silent_usable, Trees trees) {
   Plan plan;
   plan.placement.jobs.resize(file.jobs.size());
   for (const auto& [engine, places] : jobs_by_engine(file)) {
@@ -71,6 +60,63 @@ Plan make_plan(const FabricFile& file, const LiveFabric& live, bool silent_usabl
     add_new(plan.obstacles, obstacles(topology));
   }
   return plan;
+}
+
+std::vector<std::uint32_t> placed_jobs(const Plan& plan) {
+  std::vector<std::uint32_t> ids;
+  for (const PlacedJob& job : plan.placement.jobs) {
+    if (!job.trees.empty()) {
+      ids.push_back(job.id);
+    }
+  }
+  return ids;
+}
+
+void take_note(const Objection& objection, FabricFile& file) {
+  for (Job& job : file.jobs) {
+    if (job.id == objection.job) {
+      job.refused_by.emplace(objection.switch_index, objection.why);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<PlacedPart> Plan::parts() const {
+  std::vector<PlacedPart> parts;
+  for (const auto& job : placement.jobs) {
+    for (const auto& tree : job.trees) {
+      parts.insert(parts.end(), tree.parts.begin(), tree.parts.end());
+    }
+  }
+  return parts;
+}
+
+Plan make_plan(const FabricFile& file, LiveFabric& live, bool silent_usable, Trees trees) {
+  const auto ask = [&live](std::size_t sw, const auto& jobs, const auto& parts) {
+    return live.objection(sw, jobs, parts);
+  };
+  FabricFile asked = file;
+  std::vector<Objection> objections;
+  while (true) {
+    Plan plan = plan_once(asked, live, silent_usable, trees);
+    const auto placed = placed_jobs(plan);
+    // Each names a switch that its job had a tree on, and has none on from now on: they come to an
+    // end.
+    const auto found =
+        find_objections(changes_between(live.changeable(), plan.parts(), placed), ask);
+    if (found.empty()) {
+      std::copy_if(objections.begin(), objections.end(), std::back_inserter(plan.objections),
+                   [&](const Objection& each) {
+                     return std::find(placed.begin(), placed.end(), each.job) != placed.end();
+                   });
+      return plan;
+    }
+    for (const Objection& each : found) {
+      take_note(each, asked);
+    }
+    objections.insert(objections.end(), found.begin(), found.end());
+  }
 }
 
 control::Environment environment_of(const FabricFile& file, std::size_t job,

@@ -9,6 +9,7 @@
 #include "control/tree_support.h"
 #include "controller/fabric_file.h"
 #include "controller/live_fabric.h"
+#include "controller/objections.h"
 #include "controller/placement.h"
 
 namespace tributary::controller {
@@ -17,6 +18,8 @@ namespace tributary::controller {
 struct Plan {
   PartialPlacement placement;          // in the order of the file
   std::vector<std::string> obstacles;  // that trees go around
+  // Of jobs that have a place: what switches said that would have had trees of them.
+  std::vector<Objection> objections;
 
   bool complete() const { return placement.refusals.empty(); }
   std::vector<PlacedPart> parts() const;
@@ -28,8 +31,9 @@ enum class Trees : std::uint8_t {
   keep_number,  // its workers go on with those that they have
 };
 
-// Switches that do not answer are taken for good or for unusable.
-Plan make_plan(const FabricFile& file, const LiveFabric& live, bool silent_usable,
+// Switches that do not answer are taken for good or for unusable. The others are asked whether they
+// would take their trees; those of a job go around one that would not, or the job is refused.
+Plan make_plan(const FabricFile& file, LiveFabric& live, bool silent_usable,
                Trees trees = Trees::as_the_file_says);
 
 // What the workers of a job are to be started with.

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -59,6 +60,8 @@ struct Job {
   control::TreeSettings settings{};
   // Trees that its workers send to already: each keeps a place, be it beside another at one root.
   std::size_t trees_kept = 0;
+  // Switches that were asked and take no tree of it, and why.
+  std::map<std::size_t, std::string> refused_by{};
 };
 
 struct PlacedPart {

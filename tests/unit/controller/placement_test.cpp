@@ -392,6 +392,37 @@ TEST(Placement, a_switch_that_is_full_is_refused) {
             "no room for tree 1");
 }
 
+TEST(Placement, a_job_goes_around_switches_that_refuse_it) {
+  const auto topology = two_levels(2, 2, 2);
+  auto job = job_of(1, {0, 2}, 1);
+  job.refused_by = {{2, "no room"}};
+  const auto jobs = placed(topology, {job, job_of(2, {1, 3}, 1)});
+  EXPECT_EQ(roots(topology, jobs[0]), (Names{"spine2"}));
+  EXPECT_EQ(roots(topology, jobs[1]), (Names{"spine1"})) << "of the other job nothing was said";
+}
+
+TEST(Placement, a_job_that_no_switch_takes_is_refused_with_what_they_said) {
+  const auto topology = two_levels(2, 2, 2);
+  auto job = job_of(1, {0, 2}, 1);
+  job.refused_by = {{2, "no room"}, {3, "no room"}};
+  const auto refusal = refused(topology, {job});
+  EXPECT_EQ(refusal.message, "no way joins all of its workers");
+  EXPECT_EQ(refusal.hint, "each of spine1, spine2 refuses it: no room");
+  job.refused_by = {{1, "raise working_memory"}};
+  EXPECT_EQ(refused(topology, {job}).message, "switch leaf2 refuses it");
+  EXPECT_EQ(refused(topology, {job}).hint, "raise working_memory");
+}
+
+TEST(Placement, the_setting_that_gives_more_room_is_named) {
+  auto topology = two_levels(1, 0, 2);
+  topology.switches[0].trees_max = 0;
+  auto job = job_of(1, {0, 1});
+  job.engine = "some";
+  job.limits.memory = "some_memory";
+  EXPECT_EQ(refused(topology, {job}).hint,
+            "raise some_memory in its [switch.some], or remove a job");
+}
+
 TEST(Placement, a_job_that_is_installed_does_not_stand_in_its_own_way) {
   auto topology = two_levels(2, 2, 2);
   topology.switches[0].trees_max = 2;
