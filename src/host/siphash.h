@@ -24,23 +24,28 @@ std::uint64_t siphash(const JobKey& key, const T& input) {
   return tag;
 }
 
+// Of three numbers.
+inline std::uint64_t siphash(const JobKey& key, std::uint32_t first, std::uint32_t second,
+                             std::uint32_t third) {
+  struct [[gnu::packed]] Input {
+    wire::be32 first;
+    wire::be32 second;
+    wire::be32 third;
+  };
+  return siphash(key, Input{wire::be32{first}, wire::be32{second}, wire::be32{third}});
+}
+
 // What a hash of three numbers under a job's key is for: the first of them. (Tags of PANAMA's
-// packets have their tree there.)
+// packets have their tree there, those of Flare's blocks zeros.)
 enum class HashPurpose : std::uint32_t {
   message = 1,  // of a ring of NetReduce, under the key of the call
-  run = 2,      // likewise, under the key of the job
+  run = 2,      // of a job, under its key
   ring = 3,     // of the hosts
 };
 
 inline std::uint64_t siphash(const JobKey& key, HashPurpose purpose, std::uint32_t number,
                              std::uint32_t rank) {
-  struct [[gnu::packed]] Input {
-    wire::be32 purpose;
-    wire::be32 number;
-    wire::be32 rank;
-  };
-  return siphash(key, Input{wire::be32{static_cast<std::uint32_t>(purpose)}, wire::be32{number},
-                            wire::be32{rank}});
+  return siphash(key, static_cast<std::uint32_t>(purpose), number, rank);
 }
 
 }  // namespace tributary::host

@@ -10,7 +10,7 @@
 #ifndef TRIBUTARY_TEST_PROTOCOLS
 #define TRIBUTARY_TEST_PROTOCOLS(X)
 #endif
-#define TRIBUTARY_PROTOCOLS(X) X(canary) X(panama) X(netreduce) TRIBUTARY_TEST_PROTOCOLS(X)
+#define TRIBUTARY_PROTOCOLS(X) X(canary) X(panama) X(netreduce) X(flare) TRIBUTARY_TEST_PROTOCOLS(X)
 
 namespace tributary::protocols {
 

@@ -29,7 +29,8 @@ constexpr const char* ndr_examples = R"(  # the highest rate without loss (RFC 2
     --rate 100% --trial 5s)";
 
 std::string text_of(const UdpPorts& ports) {
-  return std::to_string(ports.first) + " to " + std::to_string(ports.last);
+  const auto first = std::to_string(ports.first);
+  return ports.first == ports.last ? first : first + " to " + std::to_string(ports.last);
 }
 
 class PlainKind final : public TrafficKind {

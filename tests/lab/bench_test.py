@@ -61,8 +61,9 @@ class Bench(unittest.TestCase):
         self.bench("memif", "--quick")
         self.assert_nothing_left()
         arithmetic = support.BUILD / "tests" / "perf" / "arithmetic_bench"  # needs Google Benchmark
-        self.assertEqual(set(feed), {"tributaryd", "testpmd rxonly", "PANAMA", "NetReduce",
-                                     "no copy", "PANAMA, no copy", "NetReduce, no copy"} |
+        self.assertEqual(set(feed), {"tributaryd", "testpmd rxonly", "no copy",
+                                     *(f"{engine}{fed}" for engine in ("PANAMA", "NetReduce", "Flare")
+                                       for fed in ("", ", no copy"))} |
                          ({"CRCs and additions"} if arithmetic.exists() else set()))
         self.assertGreater(feed["testpmd rxonly"]["packets_per_second"], 0)
         # Seven of eight workers contribute, and the leader answers; one of seven begins the block.
@@ -74,9 +75,11 @@ class Bench(unittest.TestCase):
             self.assertGreater(ours["cycles_per_packet"], 1)
         for fed in ("", ", no copy"):
             # One result for all of eight workers.
-            panama, netreduce = feed[f"PANAMA{fed}"], feed[f"NetReduce{fed}"]
-            self.assertAlmostEqual(panama["results_per_contribution"], 1 / 8, delta=0.02)
-            self.assertGreater(panama["cycles_per_contribution"], 1)
+            for engine in ("PANAMA", "Flare"):
+                ours = feed[f"{engine}{fed}"]
+                self.assertAlmostEqual(ours["results_per_contribution"], 1 / 8, delta=0.02)
+                self.assertGreater(ours["cycles_per_contribution"], 1)
+            netreduce = feed[f"NetReduce{fed}"]
             self.assertAlmostEqual(netreduce["results_per_contribution"], 1, delta=0.02)
         memif = self.samples("memif")
         self.assertEqual(len(memif), 4 * 3)

@@ -74,7 +74,8 @@ class Experiments(unittest.TestCase):
         said = self.run_tool("experiment-engines", "--runs", 1, "--seconds", 2, "--size", "256K",
                              "--iterations", 2, "--output", self.output, "--document", page)
         self.assertIn("switch memory", said)
-        for engine in ("canary", "panama", "ring", "canary beside panama", "panama beside canary"):
+        for engine in ("canary", "panama", "flare", "ring", "canary beside panama",
+                       "panama beside canary"):
             self.assertIn(f"| {engine} |", page.read_text())
         samples = json.loads((self.output / "results.json").read_text())["samples"]
         self.assertGreater(min(min(sample["goodputs_bps"]) for sample in samples), 0)
@@ -91,9 +92,9 @@ class Experiments(unittest.TestCase):
         # What the environment says of one of them does not count for the others.
         with mock.patch.dict(os.environ, {"TRIBUTARY_ALGORITHM": "panama", "TRIBUTARY_JOB": "7",
                                           "TRIBUTARY_TREES": "239.192.9.9"}):
-            said = self.run_tool("bench-allreduce", "--algorithm", "panama,canary,ring", "--runs", 1,
-                                 "--iterations", 1, "--size", "64K")
-        for algorithm in ("panama", "canary", "ring"):
+            said = self.run_tool("bench-allreduce", "--algorithm", "panama,flare,canary,ring",
+                                 "--runs", 1, "--iterations", 1, "--size", "64K")
+        for algorithm in ("panama", "flare", "canary", "ring"):
             self.assertRegex(said, f"(?m)^{algorithm} +[0-9]")
 
     def test_bad_input_is_refused(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""PANAMA jobs in labs."""
+"""Jobs in labs whose trees or rings a controller sets up."""
 
 import contextlib
 import os
@@ -11,11 +11,12 @@ import support
 
 
 @contextlib.contextmanager
-def job(lab: support.Lab, *options, number: int = 1):
-    """A PANAMA job on the lab's hosts; the workers that are started meanwhile are told of it."""
+def job(lab: support.Lab, *options, number: int = 1, more: str = ""):
+    """A job on the lab's hosts, of PANAMA unless the options say so; the workers that are started
+    meanwhile are told of it. `more` is said of it in its file."""
     with tempfile.TemporaryDirectory() as directory:
         file = pathlib.Path(directory) / "fabric.toml"
-        file.write_text(lab.tool("fabric", "--job", number, *options))
+        file.write_text(lab.tool("fabric", "--job", number, *options) + more)
         done = support.ctl("fabric", "apply", file, "--env", directory)
         if done.returncode != 0:
             raise AssertionError(f"fabric apply: {done.stderr}")
@@ -30,7 +31,7 @@ def job(lab: support.Lab, *options, number: int = 1):
             raise AssertionError(f"fabric remove: {removed.stderr}")
 
 
-def summed(lab: support.Lab) -> int:
+def summed(lab: support.Lab, engine: str = "panama") -> int:
     """Results that switches made."""
     return sum(row["figures"]["results_total"] for row in lab.rows("engine")
-               if row["engine"] == "panama")
+               if row["engine"] == engine)

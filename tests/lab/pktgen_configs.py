@@ -64,6 +64,24 @@ workers_below = 2
 {parent}
 """
 
+BRIDGED_FLARE = DAEMON + """
+[[switch]]
+name = "s"
+id = 1
+address = "10.255.0.1"
+""" + memif_servers("w0", "w1", "up") + """[switch.flare]
+{trees}"""
+
+FLARE_TREE = """[[switch.flare.tree]]
+job = {job}
+group = "239.192.0.{job}"
+children = ["w0", "w1"]
+workers = 2
+workers_below = 2
+window = 16
+{parent}
+"""
+
 ONE_RACK = DAEMON + """
 [[switch]]
 name = "s"

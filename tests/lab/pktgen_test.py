@@ -16,8 +16,8 @@ import unittest
 
 import support
 from lablib import namespaces
-from pktgen_configs import (BRIDGE, BRIDGED_PANAMA, DAEMON, ONE_RACK, PANAMA_TREE, RING, ROUTER,
-                            TWO_RACKS)
+from pktgen_configs import (BRIDGE, BRIDGED_FLARE, BRIDGED_PANAMA, DAEMON, FLARE_TREE, ONE_RACK,
+                            PANAMA_TREE, RING, ROUTER, TWO_RACKS)
 
 TRIES = 3  # on a machine that is busy otherwise
 
@@ -89,7 +89,8 @@ class Pktgen(unittest.TestCase):
         long is repeated."""
         patience = [] if "--drain" in arguments else ["--drain", "30s"]
         patience += ["--settle", "2s"]
-        if arguments[0] in ("canary", "panama", "netreduce") and "--block-timeout" not in arguments:
+        if arguments[0] in ("canary", "panama", "netreduce", "flare") \
+                and "--block-timeout" not in arguments:
             patience += ["--block-timeout", "30s"]
         for _ in range(TRIES):
             before = self.found_full()
@@ -203,6 +204,28 @@ class Pktgen(unittest.TestCase):
             drops = json.loads(self.ctl("drops", "--json").stdout)
         self.assertEqual([row for row in drops if row["packets_total"] > 0 and
                           row["reason"].startswith("panama")], [])
+
+    def check_flare(self, parent: str, *options, jobs: int) -> dict:
+        trees = "".join(FLARE_TREE.format(job=job, parent=parent) for job in range(1, 1 + jobs))
+        ports = [word for name in ("w0", "w1", "up")
+                 for word in ("--port", f"memif={self.directory}/{name}.sock,role=client")]
+        with self.daemon(BRIDGED_FLARE, trees=trees):
+            found = self.document("flare", *ports, "--workers", "2", "--jobs", jobs, "--window", "16",
+                                  "--rate", "20kpps", "--duration", "1s", *options)
+            self.assertGreater(self.figure("contributions_total"), 0)
+        trial = found["trials"][0]
+        self.assert_all_came(found)
+        self.assertGreater(trial["done"], 0)
+        self.assertGreaterEqual(trial["figures"]["results_received"], 2 * trial["done"])
+        return trial
+
+    def test_every_sum_of_flare_is_right(self):
+        trial = self.check_flare("", jobs=1)
+        self.assertEqual(trial["figures"]["sums_received"], 0)
+
+    def test_every_sum_of_flare_below_a_root_is_right(self):
+        trial = self.check_flare('parent = "up"', "--parent", "2", jobs=2)
+        self.assertGreaterEqual(trial["figures"]["answers_sent"], trial["done"])
 
     def netreduce(self) -> dict:
         ports = [word for worker in range(4) for word in

@@ -12,6 +12,7 @@
 #include "addresses.h"
 #include "canary_load.h"
 #include "device.h"
+#include "flare_load.h"
 #include "frame_load.h"
 #include "interpose_allocations.h"
 #include "protocols/canary/engine/config.h"
@@ -75,7 +76,8 @@ class Watched {
 };
 
 // Blocks from their beginning to `turns` of their contributions and results.
-void run_turns(Watched& device, CanaryLoad& load, std::uint32_t in_flight, std::uint32_t turns) {
+template <typename Load>
+void run_turns(Watched& device, Load& load, std::uint32_t in_flight, std::uint32_t turns) {
   for (std::size_t i = 0; i < std::size_t{in_flight} * turns / Device::burst; ++i) {
     device.process(load.next(device.pool(), Device::burst));
   }
@@ -107,6 +109,25 @@ TEST(Allocation, WholeBlocksOfAllTypes) {
     run_turns(device, load, shape.in_flight, 3u * shape.hosts);
     EXPECT_EQ(device.figure("results_total"), 3u * shape.in_flight);
     EXPECT_EQ(device.figure("partial_sums_timeout_total"), 0u);
+  }
+}
+
+// Twice as many blocks as the switch has slots for; what is silent is let go of.
+TEST(Allocation, WholeBlocksOfFlareOfAllTypes) {
+  for (std::size_t type = 0; type < wire::element_type_count; ++type) {
+    for (const bool reproducible : {false, true}) {
+      FlareShape shape;
+      shape.type = static_cast<wire::ElementType>(type);
+      shape.elements = static_cast<std::uint16_t>(1400 / wire::element_bytes(shape.type));
+      shape.reproducible = reproducible;
+      FlareLoad load(shape);
+      Watched device(load.config(), load.packets());
+      run_turns(device, load, shape.in_flight, 4u * shape.ports + 3);
+      EXPECT_EQ(device.figure("results_total"), 4u * shape.in_flight);
+      EXPECT_EQ(device.figure("blocks_gathering"), shape.in_flight);
+      device.pass(11s);
+      EXPECT_EQ(device.figure("buffers_in_use"), 0u);
+    }
   }
 }
 

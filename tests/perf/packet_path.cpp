@@ -8,10 +8,12 @@
 
 #include "canary_load.h"
 #include "device.h"
+#include "flare_load.h"
 #include "frame_load.h"
 #include "netreduce_load.h"
 #include "panama_load.h"
 #include "protocols/canary/engine/config.h"
+#include "protocols/flare/engine/config.h"
 #include "protocols/netreduce/engine/config.h"
 #include "protocols/panama/engine/config.h"
 #include "support/roce_packets.h"
@@ -125,6 +127,21 @@ void count_netreduce() {
   count_new_runs();
 }
 
+void count_flare() {
+  const FlareShape f32;
+  const std::uint32_t completing = f32.ports - 1u;
+  count_turns("flare-begins", FlareLoad(f32), 0, 0);
+  count_turns("flare-joins", FlareLoad(f32), 1, completing - 1);
+  count_turns("flare-completes-to-eight-children", FlareLoad(f32), completing, completing);
+  FlareShape reproducible;
+  reproducible.reproducible = true;
+  count_turns("flare-joins-reproducibly", FlareLoad(reproducible), 1, completing - 1);
+  FlareShape bf16;
+  bf16.type = wire::ElementType::bf16;
+  bf16.elements = 512;
+  count_turns("flare-joins-bf16", FlareLoad(bf16), 1, completing - 1);
+}
+
 template <typename Load>
 void count_forwarding(const char* kind, Load& load, Device& device) {
   for (std::size_t i = 0; i < warm_up_rounds; ++i) {
@@ -162,6 +179,7 @@ void count_beside_engines() {
   config.protocols.emplace<canary::CanaryConfig>();
   config.protocols.emplace<panama::PanamaConfig>();
   config.protocols.emplace<netreduce::NetReduceConfig>();
+  config.protocols.emplace<flare::FlareConfig>();
   Device device(config, 1024);
   count_forwarding("router-route-beside-engines", load, device);
 }
@@ -175,6 +193,7 @@ int main() {
   count_aggregation();
   count_panama();
   count_netreduce();
+  count_flare();
   count_bridge();
   count_router("router-station", RouterLoad::Way::stations);
   count_router("router-route", RouterLoad::Way::routes);

@@ -15,6 +15,7 @@
 #include "canary_load.h"
 #include "cycles.h"
 #include "device.h"
+#include "flare_load.h"
 #include "frame_load.h"
 #include "netreduce_load.h"
 #include "panama_load.h"
@@ -169,14 +170,16 @@ void add(const std::string& name, const CanaryShape& shape) {
   add(name, generations * generation, [=](auto& state) { aggregate(state, shape); });
 }
 
-void add_panama() {
-  for (std::uint32_t rows = 64; rows <= 8192; rows *= 2) {
-    PanamaShape shape;
+// Up to so many rows.
+template <typename Load, typename Shape>
+void add_rows(const std::string& name, std::uint32_t most) {
+  for (std::uint32_t rows = 64; rows <= most; rows *= 2) {
+    Shape shape;
     shape.in_flight = rows;
-    const auto generation = static_cast<std::int64_t>(PanamaLoad(shape).bursts_per_generation());
+    const auto generation = static_cast<std::int64_t>(Load(shape).bursts_per_generation());
     const auto generations = std::max<std::int64_t>(2, bursts_min / generation);
-    add(with("panama/in_flight", rows), generations * generation,
-        [=](auto& state) { aggregate_rows<PanamaLoad>(state, shape); });
+    add(with(name, rows), generations * generation,
+        [=](auto& state) { aggregate_rows<Load>(state, shape); });
   }
 }
 
@@ -234,7 +237,10 @@ void add_forwarding() {
 
 int main(int argc, char** argv) {
   tributary::perf::add_aggregation();
-  tributary::perf::add_panama();
+  tributary::perf::add_rows<tributary::perf::PanamaLoad, tributary::perf::PanamaShape>(
+      "panama/in_flight", 8192);
+  tributary::perf::add_rows<tributary::perf::FlareLoad, tributary::perf::FlareShape>(
+      "flare/in_flight", tributary::wire::flare_window_max);
   tributary::perf::add_netreduce();
   tributary::perf::add_forwarding();
   benchmark::Initialize(&argc, argv);

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "protocols/engines.h"
+#include "protocols/flare/engine/config.h"
 #include "protocols/panama/engine/config.h"
 #include "support/engine_harness.h"
 
@@ -15,6 +16,7 @@ namespace {
 constexpr std::string_view canary_name = "canary";
 constexpr std::string_view panama_name = "panama";
 constexpr std::string_view netreduce_name = "netreduce";
+constexpr std::string_view flare_name = "flare";
 
 std::string differ(std::uint64_t left, const std::string& what, std::uint64_t right,
                    const std::string& other) {
@@ -51,12 +53,19 @@ std::uint64_t drops_of(const VirtualFabric& fabric, std::string_view reason) {
   return drops(fabric, [reason](std::string_view name) { return name == reason; });
 }
 
-// What the trees of PANAMA did while the switches live.
+// What the trees of PANAMA or Flare did while the switches live.
 struct TreeSums {
   std::uint64_t results_taken = 0;  // from above
   std::uint64_t contributions = 0;  // that all results together are made of
   std::string fault;
 };
+
+template <typename TreeConfig>
+void add_tree(TreeSums& sums, const engine::TreeStatus& tree, const TreeConfig& config) {
+  const auto results = test::figure_of(tree, "results_total");
+  sums.results_taken += config.parent ? results : 0;
+  sums.contributions += results * config.children.size();
+}
 
 TreeSums add_trees(const VirtualFabric& fabric) {
   TreeSums sums;
@@ -65,9 +74,7 @@ TreeSums add_trees(const VirtualFabric& fabric) {
     for (const auto* engine : fabric.engines(index, panama_name)) {
       const auto trees = engine->trees();
       for (std::size_t i = 0; i < trees.size(); ++i) {
-        const auto results = test::figure_of(trees[i], "results_total");
-        sums.results_taken += config.trees[i].parent ? results : 0;
-        sums.contributions += results * config.trees[i].children.size();
+        add_tree(sums, trees[i], config.trees[i]);
         if (test::figure_of(trees[i], "granted_packets") > config.packet_memory) {
           sums.fault = "a tree has more than the packet memory";
         }
@@ -95,6 +102,35 @@ std::string find_panama_leftovers(const VirtualFabric& fabric, const Shape& shap
                     fabric.figure_now("packets_held", panama_name) >
                         fabric.figure_now("packets_at_doors", panama_name))) {
     return "contributions still wait for others";
+  }
+  return {};
+}
+
+TreeSums add_reduction_trees(const VirtualFabric& fabric) {
+  TreeSums sums;
+  for (std::size_t index = 0; index < fabric.switch_count(); ++index) {
+    const auto& config = fabric.config(index).protocols.get<flare::FlareConfig>();
+    for (const auto* engine : fabric.engines(index, flare_name)) {
+      const auto trees = engine->trees();
+      for (std::size_t i = 0; i < trees.size(); ++i) {
+        add_tree(sums, trees[i], config.trees[i]);
+      }
+      if (test::figure_among(engine->figures(), "buffers_high_water") > config.working_memory) {
+        sums.fault = "trees have had more than the working memory";
+      }
+    }
+  }
+  return sums;
+}
+
+// Whoever sends as agreed is taken for what he is.
+std::string find_flare_refusals(const VirtualFabric& fabric) {
+  for (const auto* reason :
+       {"flare_truncated", "flare_oversized", "flare_version", "flare_malformed", "flare_crc",
+        "flare_no_tree", "flare_wrong_port", "flare_mismatch"}) {
+    if (drops_of(fabric, reason) != 0) {
+      return std::string("who obeys was refused: ") + reason;
+    }
   }
   return {};
 }
@@ -227,6 +263,40 @@ std::string find_netreduce_discrepancy(const VirtualFabric& fabric, const Shape&
   const auto claimed = fabric.claimed(netreduce_name);
   if (counts_what_came(shape) && claimed != taken + dropped) {
     return differ(claimed, "packets came in for NetReduce", taken, "were taken and ") +
+           std::to_string(dropped) + " dropped";
+  }
+  return {};
+}
+
+std::string find_flare_discrepancy(const VirtualFabric& fabric, const Shape& shape, bool calm) {
+  if (shape.flare == 0) {
+    return {};
+  }
+  const auto trees = add_reduction_trees(fabric);
+  if (!trees.fault.empty()) {
+    return trees.fault;
+  }
+  if (fabric.figure_now("buffers_in_use", flare_name) != 0) {
+    return "aggregation buffers are in use when all is silent";
+  }
+  if (shape.corrupt == 0 && shape.forged == 0) {
+    if (auto refused = find_flare_refusals(fabric); !refused.empty()) {
+      return refused;
+    }
+  }
+  const auto contributions = fabric.figure("contributions_total", flare_name);
+  const bool undisturbed = !is_interrupted(shape) && shape.stray == 0;
+  if (undisturbed && calm && contributions < trees.contributions) {
+    return differ(contributions, "contributions were taken", trees.contributions,
+                  "are in the results");
+  }
+  const auto taken = contributions + trees.results_taken +
+                     sum(fabric, flare_name, {"answers_total", "inquiries_total"});
+  const auto dropped =
+      drops(fabric, [](std::string_view reason) { return reason.starts_with("flare_"); });
+  const auto claimed = fabric.claimed(flare_name);
+  if (counts_what_came(shape) && shape.restarts == 0 && claimed != taken + dropped) {
+    return differ(claimed, "packets came in for Flare", taken, "were taken and ") +
            std::to_string(dropped) + " dropped";
   }
   return {};

@@ -16,5 +16,7 @@ std::string find_canary_discrepancy(const VirtualFabric& fabric, const Shape& sh
 std::string find_panama_discrepancy(const VirtualFabric& fabric, const Shape& shape, bool calm);
 // `calm`: all collectives of all NetReduce jobs succeeded.
 std::string find_netreduce_discrepancy(const VirtualFabric& fabric, const Shape& shape, bool calm);
+// `calm`: all collectives of all Flare jobs succeeded.
+std::string find_flare_discrepancy(const VirtualFabric& fabric, const Shape& shape, bool calm);
 
 }  // namespace tributary::test

@@ -10,6 +10,8 @@
 #include "host/job.h"
 #include "host/roce/packets.h"
 #include "protocols/canary/wire.h"
+#include "protocols/flare/engine/protocol.h"
+#include "protocols/flare/wire.h"
 #include "protocols/netreduce/wire.h"
 #include "protocols/panama/engine/protocol.h"
 #include "protocols/panama/wire.h"
@@ -82,6 +84,28 @@ std::string describe_panama(wire::MutableBytes bytes) {
   return text;
 }
 
+std::string describe_flare(wire::MutableBytes bytes) {
+  const auto view = wire::parse_flare(bytes);
+  if (view.header == nullptr) {
+    return "short Flare packet";
+  }
+  const auto& header = *view.header;
+  char text[256];
+  std::snprintf(
+      text, sizeof text,
+      "%s%s job %x run %08x block %llu%s%s contributions %u/%u elements %u fp %016llx",
+      view.error == wire::FlareError::none ? ""
+                                           : (std::string(wire::name(view.error)) + "! ").c_str(),
+      header.kind == wire::FlareKind::result    ? "Flare result"
+      : header.kind == wire::FlareKind::inquiry ? "Flare inquiry"
+                                                : "Flare contribution",
+      header.job.value(), header.run.value(), static_cast<unsigned long long>(header.block.value()),
+      header.retransmission() ? " again" : "", header.answers() ? " asked for" : "",
+      header.contributions.value(), header.workers.value(), header.elements.value(),
+      static_cast<unsigned long long>(header.fingerprint.value()));
+  return text;
+}
+
 std::string describe_gradient(const wire::InaHeader& header) {
   char text[128];
   std::snprintf(text, sizeof text, " ring %x run %08x message %u rank %u of %u, %u packets",
@@ -125,6 +149,8 @@ void print_hop(const Hop& hop) {
     what = type == wire::ethertype::arp ? "ARP" : "type " + std::to_string(type);
     if (panama::engine_kind.protocol.claims(frame)) {
       what = describe_panama(frame.payload);
+    } else if (flare::engine_kind.protocol.claims(frame)) {
+      what = describe_flare(frame.payload);
     } else if (frame.udp != nullptr && frame.udp->destination_port.value() == wire::roce_udp_port) {
       what = describe_roce(frame.payload);
     } else if ((raw || frame.udp != nullptr) &&

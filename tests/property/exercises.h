@@ -33,7 +33,7 @@ struct Exercise {
 
 // Communicators that the job has, one after the other.
 inline std::uint64_t runs_of(const Shape& shape, std::uint32_t job) {
-  return is_netreduce(shape, job) ? shape.runs : 1;
+  return is_netreduce(shape, job) || is_flare(shape, job) ? shape.runs : 1;
 }
 
 // Of all its runs, in each as many.

@@ -68,7 +68,9 @@ void print_outcome(const Shape& shape, const Outcome& outcome) {
             << outcome.panama_repeats << " repeats, " << outcome.panama_replays << " replays, "
             << outcome.panama_partial << " partial, " << outcome.netreduce_sums
             << " NetReduce sums, " << outcome.netreduce_repeats << " packets again, "
-            << outcome.netreduce_answered << " answered, digest " << std::hex << outcome.digest
+            << outcome.netreduce_answered << " answered, " << outcome.flare_sums << " Flare sums, "
+            << outcome.flare_repeats << " packets again, " << outcome.flare_replays << " replays, "
+            << outcome.flare_inquiries << " inquiries, digest " << std::hex << outcome.digest
             << std::dec << "\n  drops:" << outcome.drops << "\n";
 }
 
@@ -201,6 +203,11 @@ class Runner {
     netreduce_sums_ += outcome.netreduce_sums;
     netreduce_repeats_ += outcome.netreduce_repeats;
     netreduce_answered_ += outcome.netreduce_answered;
+    flare_seeds_ += shape.flare != 0 ? 1 : 0;
+    flare_sums_ += outcome.flare_sums;
+    flare_repeats_ += outcome.flare_repeats;
+    flare_replays_ += outcome.flare_replays;
+    flare_inquiries_ += outcome.flare_inquiries;
     if (must_succeed(shape) && outcome.longest > longest_) {
       longest_ = outcome.longest;
       longest_seed_ = seed;
@@ -261,7 +268,10 @@ class Runner {
               << " results sent again, " << panama_partial_ << " partial results\n"
               << "  " << netreduce_seeds_ << " seeds with NetReduce: " << netreduce_sums_
               << " sums of switches, " << netreduce_repeats_ << " packets sent again, "
-              << netreduce_answered_ << " of them answered by switches\n";
+              << netreduce_answered_ << " of them answered by switches\n"
+              << "  " << flare_seeds_ << " seeds with Flare: " << flare_sums_
+              << " sums of switches, " << flare_repeats_ << " packets and " << flare_replays_
+              << " results sent again, " << flare_inquiries_ << " inquiries\n";
   }
 
   struct Started {
@@ -295,6 +305,11 @@ class Runner {
   std::uint64_t netreduce_sums_ = 0;
   std::uint64_t netreduce_repeats_ = 0;
   std::uint64_t netreduce_answered_ = 0;
+  std::uint64_t flare_seeds_ = 0;
+  std::uint64_t flare_sums_ = 0;
+  std::uint64_t flare_repeats_ = 0;
+  std::uint64_t flare_replays_ = 0;
+  std::uint64_t flare_inquiries_ = 0;
   Duration longest_{};
   std::uint64_t longest_seed_ = 0;
 };
@@ -319,8 +334,8 @@ int main_of(int argc, char** argv) {
   Settings settings;
   std::string seeds = "1..1000";
   CLI::App app{
-      "Runs Canary, PANAMA and NetReduce on random fabrics in virtual time and checks every "
-      "result."};
+      "Runs Canary, PANAMA, NetReduce and Flare on random fabrics in virtual time and checks "
+      "every result."};
   app.add_option("--seeds", seeds, "one seed, or FIRST..LAST");
   app.add_option("--jobs", settings.jobs, "threads")->check(CLI::Range(1, 256));
   app.add_option("--shape", settings.shape, "run this one shape instead");

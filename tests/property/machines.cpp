@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "property/machines.h"
 
+#include "property/flare_job.h"
 #include "property/panama_job.h"
 #include "property/ring_job.h"
 #include "protocols/canary/host/collectives.h"
+#include "protocols/flare/host/collectives.h"
 #include "protocols/netreduce/host/collectives.h"
 #include "protocols/panama/host/collectives.h"
 
@@ -59,8 +61,13 @@ std::unique_ptr<host::Machine> make_machine(const Shape& shape, std::uint32_t in
   if (is_panama(shape, index)) {
     return make_panama(shape, index, job);
   }
-  return is_netreduce(shape, index) ? make_netreduce(shape, index, job, run)
-                                    : make_canary(shape, job);
+  if (is_netreduce(shape, index)) {
+    return make_netreduce(shape, index, job, run);
+  }
+  if (is_flare(shape, index)) {
+    return std::make_unique<host::FlareCollectives>(job, flare_plan(shape, index));
+  }
+  return make_canary(shape, job);
 }
 
 void Tally::add(const Shape& shape, std::uint32_t index, const host::Machine& machine) {
@@ -73,6 +80,9 @@ void Tally::add(const Shape& shape, std::uint32_t index, const host::Machine& ma
   } else if (is_netreduce(shape, index)) {
     const auto from = static_cast<const host::NetReduceCollectives&>(machine).statistics();
     roce_repeats += from.roce.retransmissions_sent;
+  } else if (is_flare(shape, index)) {
+    const auto from = static_cast<const host::FlareCollectives&>(machine).statistics();
+    flare_repeats += from.retransmissions_sent;
   } else {
     test::add(canary, static_cast<const host::CanaryCollectives&>(machine).statistics());
   }

@@ -25,6 +25,7 @@ struct Tally {
   std::uint64_t panama_repeats = 0;  // packets that were sent again
   std::uint64_t panama_partial = 0;  // results without somebody
   std::uint64_t roce_repeats = 0;    // packets that were sent again
+  std::uint64_t flare_repeats = 0;   // packets that were sent again
 
   // What the machine of a rank tells of itself.
   void add(const Shape& shape, std::uint32_t index, const host::Machine& machine);

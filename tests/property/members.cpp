@@ -7,6 +7,7 @@
 
 #include "property/panama_job.h"
 #include "property/seats.h"
+#include "protocols/flare/wire.h"
 #include "protocols/panama/wire.h"
 #include "wire/roce.h"
 
@@ -64,6 +65,8 @@ Members::Members(VirtualFabric& fabric, const Shape& shape, std::uint32_t job)
     seat_apart(wire::panama_udp_port);
   } else if (netreduce()) {
     seat_apart(wire::roce_udp_port);
+  } else if (flare()) {
+    seat_apart(wire::flare_udp_port);
   } else {
     seat_anywhere();
   }
@@ -178,7 +181,7 @@ bool Members::must_succeed_now() const {
 // A collective that need not succeed is not waited for in vain for long.
 Duration Members::deadline() const {
   constexpr std::uint64_t in_vain_ms = 3000;
-  const bool in_vain = (panama() || netreduce()) && !must_succeed_now();
+  const bool in_vain = (panama() || netreduce() || flare()) && !must_succeed_now();
   return std::chrono::milliseconds(in_vain ? std::min(shape_.deadline_ms, in_vain_ms)
                                            : shape_.deadline_ms);
 }
@@ -335,7 +338,8 @@ bool Members::names_the_dead() const {
   const bool failed = std::any_of(workers_.begin(), workers_.end(), [](const auto& worker) {
     return worker->machine->failure().has_value();
   });
-  if (panama() || netreduce() || !calm || shape_.deaths != 1 || dead == workers_.end() || !failed) {
+  const bool names_ranks = !panama() && !netreduce() && !flare();
+  if (!names_ranks || !calm || shape_.deaths != 1 || dead == workers_.end() || !failed) {
     return true;
   }
   const auto rank = std::to_string((*dead)->rank);

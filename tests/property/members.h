@@ -42,6 +42,7 @@ class Members {
   struct Worker;
   bool panama() const { return is_panama(shape_, job_); }
   bool netreduce() const { return is_netreduce(shape_, job_); }
+  bool flare() const { return is_flare(shape_, job_); }
   bool must_succeed_now() const;
   Duration deadline() const;
 

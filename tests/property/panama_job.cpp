@@ -18,16 +18,6 @@ std::uint32_t quorum_of(const Shape& shape, std::size_t world) {
   return static_cast<std::uint32_t>(world - std::min<std::uint64_t>(shape.missing, world - 1));
 }
 
-// Mostly one of the switches of the highest level, as a controller would choose it.
-std::size_t draw_root(const Shape& shape, std::size_t switches, Random& random) {
-  const auto at_top = shape.levels == 1   ? 1
-                      : shape.levels == 2 ? shape.spines
-                                          : shape.spines * shape.roots;
-  const bool anywhere = random() % 4 == 0;
-  const auto draw = random();
-  return anywhere ? draw % switches : switches - 1 - draw % at_top;
-}
-
 }  // namespace
 
 host::PanamaPlan panama_plan(const Shape& shape, std::uint32_t job, std::size_t world) {

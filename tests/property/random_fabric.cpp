@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "property/flare_job.h"
 #include "property/panama_job.h"
 #include "property/ring_job.h"
 #include "protocols/canary/engine/config.h"
@@ -64,6 +65,7 @@ class Builder {
     add_routes();
     set_up_trees(shape_, fabric_);
     set_up_rings(shape_, fabric_);
+    set_up_reduction_trees(shape_, fabric_);
     return std::move(fabric_);
   }
 

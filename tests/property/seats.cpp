@@ -15,4 +15,13 @@ std::vector<std::size_t> separate_hosts(const Shape& shape, std::uint32_t job, s
   return seats;
 }
 
+std::size_t draw_root(const Shape& shape, std::size_t switches, Random& random) {
+  const auto at_top = shape.levels == 1   ? 1
+                      : shape.levels == 2 ? shape.spines
+                                          : shape.spines * shape.roots;
+  const bool anywhere = random() % 4 == 0;
+  const auto draw = random();
+  return anywhere ? draw % switches : switches - 1 - draw % at_top;
+}
+
 }  // namespace tributary::test

@@ -13,6 +13,10 @@ namespace tributary::test {
 // host of its own. Fewer ranks than the shape says where there are not so many hosts.
 std::vector<std::size_t> separate_hosts(const Shape& shape, std::uint32_t job, std::size_t hosts);
 
+// The root of a tree: mostly one of the switches of the highest level, as a controller would choose
+// it.
+std::size_t draw_root(const Shape& shape, std::size_t switches, Random& random);
+
 // Ids of jobs, of any engine, for switches.
 constexpr std::uint32_t job_id(std::uint32_t job) {
   return 1 + job * 0x10001;

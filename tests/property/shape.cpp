@@ -178,6 +178,20 @@ void draw_netreduce(Shape& shape, Dice& dice) {
   shape.mtu = dice.any_of(256, 256, 512, 1024);
 }
 
+// Beside the jobs of the others, or without Canary's.
+void draw_flare(Shape& shape, Dice& dice) {
+  if (!dice.one_in(3)) {
+    return;
+  }
+  const auto others = shape.panama + shape.netreduce;
+  const auto canary = dice.one_in(2) ? shape.jobs - others : 0;
+  shape.flare = dice.any_of(1, 1, 2);
+  shape.jobs = others + shape.flare + canary;
+  shape.flare_window = dice.any_of(1, 1, 2, 3, 5, 8, 16, 33, 64);
+  shape.reproducible = dice.one_in(2) ? 1 : 0;
+  shape.runs = shape.netreduce != 0 ? shape.runs : dice.any_of(1, 1, 2, 3);
+}
+
 // Long after switches have let go of what they kept for who lost it.
 void draw_outages(Shape& shape, Dice& dice) {
   if (dice.one_in(4)) {
@@ -208,6 +222,7 @@ Shape random_shape(std::uint64_t seed) {
   draw_panama(shape, dice);
   draw_netreduce(shape, dice);
   draw_outages(shape, dice);
+  draw_flare(shape, dice);
   return shape;
 }
 

@@ -76,7 +76,7 @@ namespace tributary::test {
   X(flaps, 0)        /* cables between switches pulled and plugged in again */            \
   X(flap_ms, 100)    /* for how long at most */                                           \
   X(cuts, 0)         /* cables pulled for good */                                         \
-  X(deaths, 0)       /* workers that die: of the first job, or of any beside NetReduce */ \
+  X(deaths, 0)       /* workers that die: of job 0; with NetReduce or Flare of any job */ \
   X(outages, 0)      /* cables, also of hosts, that are pulled for longer */              \
   X(suspended, 0)    /* hosts whose workers stand still, and hear nothing */              \
   X(outage_ms, 1000) /* for how long at most */                                           \
@@ -89,10 +89,14 @@ namespace tributary::test {
   X(ecn_packets, 85)       /* queues mark what finds more waiting; 0: nothing */          \
   /* NetReduce */                                                                         \
   X(netreduce, 0)       /* so many of the jobs, those behind PANAMA's */                  \
-  X(runs, 1)            /* of each of them: communicators, one after the other */         \
+  X(runs, 1)            /* of each, and of Flare's: communicators after each other */     \
   X(ring_window, 2)     /* messages */                                                    \
   X(message_packets, 4) /* of a full message */                                           \
-  X(mtu, 256)           /* payload bytes of a packet */
+  X(mtu, 256)           /* payload bytes of a packet */                                   \
+  /* Flare */                                                                             \
+  X(flare, 0)        /* so many of the jobs, those behind NetReduce's */                  \
+  X(flare_window, 8) /* blocks */                                                         \
+  X(reproducible, 0) /* switches add in an order of their own, not in that of arrival */
 
 struct Shape {
 #define TRIBUTARY_FIELD(name, harmless) std::uint64_t name = harmless;
@@ -132,6 +136,11 @@ inline bool is_panama(const Shape& shape, std::uint32_t job) {
 
 inline bool is_netreduce(const Shape& shape, std::uint32_t job) {
   return job >= shape.panama && job < shape.panama + shape.netreduce;
+}
+
+inline bool is_flare(const Shape& shape, std::uint32_t job) {
+  const auto first = shape.panama + shape.netreduce;
+  return job >= first && job < first + shape.flare;
 }
 
 // Every collective of this job has to succeed that nothing interrupts for longer.

@@ -23,14 +23,14 @@ bool is_possible(const Shape& shape) {
   const auto leaves = shape.levels > 1 ? shape.leaves * (shape.levels > 2 ? shape.pods : 1) : 1;
   const auto hosts = shape.hosts * leaves;
   const bool fills_blocks = shape.payload != 0 && shape.payload % 32 == 0;
-  const auto apart = shape.panama + shape.netreduce;
+  const auto apart = shape.panama + shape.netreduce + shape.flare;
   const bool seats_apart = apart == 0 || (hosts >= 2 && apart <= shape.jobs);
   const bool makes_rings = shape.runs >= 1 && shape.ring_window >= 1 &&
                            shape.message_packets >= 1 && std::has_single_bit(shape.mtu) &&
                            shape.mtu >= 256;
   return fills_blocks && seats_apart && makes_rings && shape.panama_trees >= 1 &&
-         shape.world >= 2 && shape.jobs >= 1 && (shape.crowd != 0 || shape.world <= hosts) &&
-         hosts >= 1;
+         shape.flare_window >= 1 && shape.world >= 2 && shape.jobs >= 1 &&
+         (shape.crowd != 0 || shape.world <= hosts) && hosts >= 1;
 }
 
 bool fails(const Shape& shape, HeapPacketPool& pool) {

@@ -57,8 +57,8 @@ class Trial {
     const auto age = std::chrono::milliseconds(shape_.age_ms);
     const auto root =
         std::chrono::microseconds(std::max(shape_.root_timeout_us, shape_.timeout_us));
-    // Then PANAMA lets go of what it keeps for those who lost it.
-    const auto silence = shape_.panama != 0 ? 12s : 0s;
+    // Then PANAMA and Flare let go of what they keep for those who lost it.
+    const auto silence = shape_.panama + shape_.flare != 0 ? 12s : 0s;
     const auto stray = shape_.stray != 0 ? std::chrono::milliseconds(shape_.stray_ms) : 0ms;
     fabric_.run_while([this] { return fabric_.frames() < frames_max; },
                       std::max<Duration>({age, root, silence}) + stray + 2s);
@@ -85,7 +85,11 @@ class Trial {
         !fault.empty()) {
       return fault;
     }
-    return find_netreduce_discrepancy(fabric_, shape_, succeeded(is_netreduce));
+    if (auto fault = find_netreduce_discrepancy(fabric_, shape_, succeeded(is_netreduce));
+        !fault.empty()) {
+      return fault;
+    }
+    return find_flare_discrepancy(fabric_, shape_, succeeded(is_flare));
   }
 
   // All jobs of a kind.
@@ -122,6 +126,9 @@ class Trial {
     outcome.panama_replays = fabric_.figure("replays_total", "panama");
     outcome.netreduce_sums = fabric_.figure("sums_total", "netreduce");
     outcome.netreduce_answered = fabric_.figure("answered_total", "netreduce");
+    outcome.flare_sums = fabric_.figure("sums_total", "flare");
+    outcome.flare_replays = fabric_.figure("replays_total", "flare");
+    outcome.flare_inquiries = fabric_.figure("inquiries_sent_total", "flare");
     for (const auto& job : jobs_) {
       const auto tally = job->tally();
       outcome.longest = std::max(outcome.longest, tally.longest);
@@ -135,6 +142,7 @@ class Trial {
       outcome.panama_repeats += tally.panama_repeats;
       outcome.panama_partial += tally.panama_partial;
       outcome.netreduce_repeats += tally.roce_repeats;
+      outcome.flare_repeats += tally.flare_repeats;
       if (!outcome.fault.empty()) {
         outcome.state += job->state();
       }
@@ -165,7 +173,8 @@ class Trial {
     }
     plan_outages();
     for (std::uint64_t i = 0; i < shape_.deaths; ++i) {
-      auto& job = *jobs_[shape_.netreduce != 0 ? random_() % jobs_.size() : 0];
+      const bool of_any = shape_.netreduce + shape_.flare != 0;
+      auto& job = *jobs_[of_any ? random_() % jobs_.size() : 0];
       const auto rank = static_cast<std::uint32_t>(random_() % job.world_size());
       fabric_.at(some_time(), [&job, rank] { job.kill(rank); });
     }

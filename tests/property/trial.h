@@ -31,6 +31,10 @@ struct Outcome {
   std::uint64_t netreduce_sums = 0;      // of switches
   std::uint64_t netreduce_repeats = 0;   // packets that workers sent again
   std::uint64_t netreduce_answered = 0;  // of these, by switches that had the sum
+  std::uint64_t flare_sums = 0;          // of switches
+  std::uint64_t flare_repeats = 0;       // packets that workers sent again
+  std::uint64_t flare_replays = 0;       // results that switches sent again
+  std::uint64_t flare_inquiries = 0;     // of switches, for what they have forgotten or lack
 };
 
 // Runs a shape to its end and checks every invariant of docs/testing.md. `pool` is whole before and

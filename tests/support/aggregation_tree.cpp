@@ -1,101 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "support/aggregation_tree.h"
 
-#include <algorithm>
-#include <string_view>
-
 #include "protocols/panama/engine/config.h"
+#include "support/placed_tree.h"
 
 namespace tributary::test {
-namespace {
-
-std::size_t switch_named(const FabricSpec& fabric, std::string_view name) {
-  const auto& all = fabric.switches;
-  const auto found = std::find_if(all.begin(), all.end(),
-                                  [&](const auto& each) { return each.config.name == name; });
-  return static_cast<std::size_t>(found - all.begin());
-}
-
-PortIndex port_named(const switching::SwitchConfig& config, std::string_view name) {
-  const auto found = std::find_if(config.ports.begin(), config.ports.end(),
-                                  [&](const auto& port) { return port.name == name; });
-  return static_cast<PortIndex>(found - config.ports.begin());
-}
-
-// A switch on the way to the root.
-struct Step {
-  bool reached = false;
-  std::size_t parent = 0;
-  PortIndex up = 0;         // own port towards the parent
-  PortIndex down = 0;       // the parent's port towards this one
-  std::uint16_t below = 0;  // ranks
-  std::vector<PortIndex> children;
-  std::vector<wire::Ipv4Address> child_addresses;
-};
-
-// Switches in the order of their distance from the root.
-std::vector<std::size_t> walk(const FabricSpec& fabric, std::size_t root,
-                              std::vector<Step>& steps) {
-  std::vector<std::size_t> order{root};
-  steps[root].reached = true;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const auto& section = fabric.switches[order[i]];
-    for (std::size_t port = 0; port < section.devices.size(); ++port) {
-      const auto* link = std::get_if<control::InternalLink>(&section.devices[port]);
-      if (link == nullptr) {
-        continue;
-      }
-      const auto peer = switch_named(fabric, link->peer_switch);
-      auto& step = steps[peer];
-      if (!step.reached) {
-        step.reached = true;
-        step.parent = order[i];
-        step.up = port_named(fabric.switches[peer].config, link->peer_port);
-        step.down = static_cast<PortIndex>(port);
-        order.push_back(peer);
-      }
-    }
-  }
-  return order;
-}
-
-}  // namespace
 
 void set_up(FabricSpec& fabric, const AggregationTree& tree) {
-  std::vector<Step> steps(fabric.switches.size());
-  auto order = walk(fabric, tree.root, steps);
-  for (const auto host : tree.hosts) {
-    const auto& spec = fabric.hosts[host];
-    auto& step = steps[switch_named(fabric, spec.switch_name)];
-    const auto& config = fabric.switches[switch_named(fabric, spec.switch_name)].config;
-    step.children.push_back(port_named(config, spec.port_name));
-    step.child_addresses.push_back(spec.address);
-    ++step.below;
-  }
-  std::reverse(order.begin(), order.end());  // so that a switch comes after those below it
-  const auto workers = static_cast<std::uint16_t>(tree.hosts.size());
-  for (const auto index : order) {
-    auto& step = steps[index];
-    if (step.below == 0) {
-      continue;
-    }
+  for (const auto& part : place_tree(fabric, tree.root, tree.hosts)) {
     panama::TreeConfig config;
     config.job = tree.job;
     config.tree = tree.tree;
     config.group = tree.group;
-    config.children = step.children;
-    config.child_addresses = step.child_addresses;
-    config.workers = workers;
-    config.workers_below = step.below;
-    config.quorum = tree.quorum == 0 ? workers : tree.quorum;
-    if (index != tree.root) {
-      config.parent = step.up;
-      config.parent_address = fabric.switches[step.parent].config.address;
-      steps[step.parent].child_addresses.push_back(fabric.switches[index].config.address);
-      steps[step.parent].children.push_back(step.down);
-      steps[step.parent].below = static_cast<std::uint16_t>(steps[step.parent].below + step.below);
-    }
-    fabric.switches[index].config.protocols.get<panama::PanamaConfig>().trees.push_back(config);
+    config.children = part.children;
+    config.child_addresses = part.child_addresses;
+    config.parent = part.parent;
+    config.parent_address = part.parent_address;
+    config.workers = part.workers;
+    config.workers_below = part.workers_below;
+    config.quorum = tree.quorum == 0 ? part.workers : tree.quorum;
+    auto& protocols = fabric.switches[part.switch_index].config.protocols;
+    protocols.get<panama::PanamaConfig>().trees.push_back(config);
   }
 }
 

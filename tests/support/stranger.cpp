@@ -5,6 +5,7 @@
 
 #include "engine/frame.h"
 #include "protocols/canary/wire.h"
+#include "protocols/flare/wire.h"
 #include "protocols/netreduce/wire.h"
 #include "protocols/panama/wire.h"
 #include "support/roce_packets.h"
@@ -102,6 +103,35 @@ bool forge_panama(const engine::Frame& parsed, std::mt19937_64& random) {
   return true;
 }
 
+bool is_flare(const engine::Frame& frame) {
+  return frame.udp != nullptr && frame.udp->destination_port.value() == wire::flare_udp_port;
+}
+
+// False if it is damaged.
+bool forge_flare(const engine::Frame& parsed, std::mt19937_64& random) {
+  const auto view = wire::parse_flare(parsed.payload);
+  if (view.error != wire::FlareError::none) {
+    return false;
+  }
+  auto& header = *view.header;
+  const auto draw = random();
+  send_from_own_address(*parsed.ipv4, draw);
+  if (header.kind != wire::FlareKind::inquiry && draw % 2 == 0) {
+    header.kind = header.kind == wire::FlareKind::result ? wire::FlareKind::contribution
+                                                         : wire::FlareKind::result;
+  }
+  header.run = header.run.value() + static_cast<std::uint32_t>(draw >> 8) % 2;
+  header.block = header.block.value() + (draw >> 16) % 4;
+  const auto some = static_cast<std::uint16_t>(1 + (draw >> 24) % header.workers.value());
+  header.contributions = header.kind == wire::FlareKind::result ? header.workers.value() : some;
+  header.fingerprint = random();
+  if (!view.payload.empty()) {
+    view.payload[0] ^= std::byte{0x55};
+  }
+  seal(header, view.payload);
+  return true;
+}
+
 }  // namespace
 
 bool forge(Packet& frame, Receiver receiver, std::mt19937_64& random) {
@@ -112,6 +142,9 @@ bool forge(Packet& frame, Receiver receiver, std::mt19937_64& random) {
   }
   if (is_panama(parsed)) {
     return receiver == Receiver::fabric && forge_panama(parsed, random);
+  }
+  if (is_flare(parsed)) {
+    return receiver == Receiver::fabric && forge_flare(parsed, random);
   }
   const auto encapsulation =
       parsed.udp != nullptr ? wire::Encapsulation::udp : wire::Encapsulation::ethernet;

@@ -6,6 +6,7 @@
 
 #include "forwarding/egress_queue.h"
 #include "protocols/canary/wire.h"
+#include "protocols/flare/wire.h"
 #include "protocols/panama/wire.h"
 #include "support/virtual_nodes.h"
 #include "wire/arp.h"
@@ -24,6 +25,21 @@ void append(Packet& frame, wire::Bytes bytes) {
 template <typename Header>
 void append(Packet& frame, const Header& header) {
   append(frame, std::as_bytes(std::span(&header, 1)));
+}
+
+// What the sockets of the protocols whose packets go to groups are made for: Flare's are as many as
+// there are flows.
+std::uint16_t source_port_to_group(const host::Datagram& datagram, std::uint32_t job) {
+  constexpr unsigned first = 0xf000;
+  if (datagram.destination.port == wire::flare_udp_port) {
+    return static_cast<std::uint16_t>(first + datagram.flow % wire::flare_flows);
+  }
+  return wire::source_port_of(wire::panama_key(job, static_cast<std::uint16_t>(datagram.flow)));
+}
+std::uint8_t tos_to_group(const host::Datagram& datagram) {
+  return datagram.destination.port == wire::flare_udp_port
+             ? std::uint8_t{0}
+             : std::uint8_t{wire::panama_dscp << 2 | wire::ecn::ect0};
 }
 
 }  // namespace
@@ -104,17 +120,14 @@ void VirtualFabric::send(HostNode& node, const host::Datagram& datagram, const M
   } else {
     const auto udp_bytes = static_cast<std::uint16_t>(sizeof(wire::UdpHeader) + bytes);
     const bool group = datagram.destination.address.is_multicast();
-    const auto source_port = group
-                                 ? wire::source_port_of(wire::panama_key(
-                                       machine.job().id, static_cast<std::uint16_t>(datagram.flow)))
-                                 : udp_port;
+    const auto source_port = group ? source_port_to_group(datagram, machine.job().id) : udp_port;
     wire::Ipv4Header ip;
     ip.total_length = static_cast<std::uint16_t>(sizeof ip + udp_bytes);
     // As of a socket that must not fragment.
     ip.fragment =
         udp_port == wire::roce_udp_port ? wire::Ipv4Header::dont_fragment : std::uint16_t{0};
     ip.protocol = wire::ip_protocol::udp;
-    ip.tos = group ? wire::panama_dscp << 2 | wire::ecn::ect0 : wire::ecn::ect0;
+    ip.tos = group ? tos_to_group(datagram) : wire::ecn::ect0;
     ip.source = node.spec.address;
     ip.destination = datagram.destination.address;
     wire::finish_ipv4(ip);

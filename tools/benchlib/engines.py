@@ -9,9 +9,11 @@ from unittest import mock
 from . import reduction, trees
 from .fabric import Fabric
 
-ALGORITHMS = ("canary", "panama", "netreduce", "roce-ring", "ring")
-OF_A_FABRIC = ("canary", "panama", "ring")  # the others need a ring of NetReduce
-JOB = 1  # PANAMA's; the others draw theirs
+ALGORITHMS = ("canary", "panama", "flare", "netreduce", "roce-ring", "ring")
+OF_A_FABRIC = ("canary", "panama", "flare", "ring")  # the others need a ring of NetReduce
+JOB = 1  # of those with trees; the others draw theirs
+# What the labs' own configuration has not.
+SETTINGS = {"flare": ["switch.flare.working_memory=8192"]}
 
 
 def algorithms(parser: argparse.ArgumentParser, option: str, text: str,
@@ -23,9 +25,14 @@ def algorithms(parser: argparse.ArgumentParser, option: str, text: str,
     return found
 
 
+def settings(names: list[str]) -> list[str]:
+    """Of the fabric in which these algorithms run."""
+    return [setting for name in names for setting in SETTINGS.get(name, [])]
+
+
 class Engine:
-    """While the context runs, reductions go by `algorithm`: PANAMA's trees are in place, and what the
-    environment says of the library is not heard."""
+    """While the context runs, reductions go by `algorithm`: the trees of PANAMA or Flare are in place, and
+    what the environment says of the library is not heard."""
 
     def __init__(self, net: Fabric, algorithm: str, tree_count: int, ring: int | None = None):
         self._net, self._algorithm, self._tree_count = net, algorithm, tree_count
@@ -37,8 +44,10 @@ class Engine:
                      if not key.startswith("TRIBUTARY_") or key == "TRIBUTARY_BUILD"}
             stack.enter_context(mock.patch.dict(os.environ, clean, clear=True))
             self._environment = {"TRIBUTARY_NETREDUCE_RING": str(self._ring)} if self._ring else {}
-            if self._algorithm == "panama":
-                placed = trees.Trees(self._net, JOB, self._net.hosts, self._tree_count)
+            if self._algorithm in ("panama", "flare"):
+                count = self._tree_count if self._algorithm == "panama" else 1
+                placed = trees.Trees(self._net, JOB, self._net.hosts, count,
+                                     algorithm=self._algorithm)
                 self._environment = stack.enter_context(placed).environment
             self._stack = stack.pop_all()
         return self

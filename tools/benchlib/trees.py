@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""PANAMA's trees in a fabric, by `tributaryctl fabric`."""
+"""The trees of PANAMA and Flare in a fabric, by `tributaryctl fabric`."""
 
 import pathlib
 import subprocess
@@ -14,9 +14,9 @@ class Trees:
     """Those of one job, while the context runs. `environment` is for its workers."""
 
     def __init__(self, net: Fabric, job: int, hosts: list[str], count: int,
-                 without: tuple[str, ...] = ()):
+                 without: tuple[str, ...] = (), algorithm: str | None = None):
         self._net, self._job = net, job
-        self._text = fabric_file.text(net.lab, job, hosts, count, without)
+        self._text = fabric_file.text(net.lab, job, hosts, count, without, algorithm=algorithm)
         self.environment: dict[str, str] = {}
 
     def __enter__(self) -> "Trees":

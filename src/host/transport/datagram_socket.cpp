@@ -67,6 +67,15 @@ Result<FileDescriptor> open_udp_socket(int tos) {
   return fd;
 }
 
+Result<FileDescriptor> open_sender(int tos) {
+  auto fd = open_udp_socket(tos);
+  if (fd) {
+    enlarge_send_buffer(fd->get());
+    set_option(fd->get(), SOL_SOCKET, SO_RCVBUF, 0);
+  }
+  return fd;
+}
+
 Result<DatagramSocket> open_ethernet_socket(wire::Ipv4Address local, std::uint16_t ethertype,
                                             const wire::MacAddress& group) {
   const auto interface = interface_of(local);

@@ -38,6 +38,9 @@ struct DatagramSocket {
 // UDP checksums are off: protocols have checks that hold on from hop to hop.
 Result<FileDescriptor> open_udp_socket(int tos);
 
+// The same, for what only sends: nobody reads what strangers send there.
+Result<FileDescriptor> open_sender(int tos);
+
 bool set_option(int fd, int level, int option, int value);
 bool bind_to(int fd, const Endpoint& local);
 // As far as that is allowed.

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/panama/wire.h"
 
-#include <cstddef>
-
-#include "wire/crc32.h"
+#include "wire/sealed.h"
 
 namespace tributary::wire {
 namespace {
@@ -17,55 +15,22 @@ bool is_well_formed(const PanamaHeader& header) {
          contributions <= header.workers.value();
 }
 
-Bytes covered(const PanamaHeader& header) {
-  return std::as_bytes(std::span(&header, 1)).first(offsetof(PanamaHeader, crc));
-}
-
 }  // namespace
 
 PanamaView parse_panama(MutableBytes bytes) {
-  MutableCursor cursor(bytes);
-  PanamaView view;
-  auto* header = cursor.take<PanamaHeader>();
-  if (header == nullptr) {
-    return view;
-  }
-  view.header = header;
-  const auto fail = [&view](PanamaError error) {
-    view.error = error;
-    return view;
-  };
-  if (header->version() != PanamaHeader::current_version) {
-    return fail(PanamaError::version);
-  }
-  if (!is_well_formed(*header)) {
-    return fail(PanamaError::malformed);
-  }
-  const std::size_t expected = header->elements.value() * element_bytes(header->element_type);
-  const auto payload = cursor.rest();
-  if (payload.size() != expected) {
-    return fail(payload.size() < expected ? PanamaError::truncated : PanamaError::oversized);
-  }
-  if (!is_intact(*header, payload)) {
-    return fail(PanamaError::crc);
-  }
-  view.payload = payload;
-  view.error = PanamaError::none;
-  return view;
+  return sealed::parse<PanamaView>(bytes, is_well_formed);
 }
 
 bool is_intact(const PanamaHeader& header, Bytes payload) {
-  const Crc32Pair said{header.crc.value(), header.payload_crc.value()};
-  return crc32_pair(covered(header), payload) == said;
+  return sealed::is_intact(header, payload);
 }
 
 void seal(PanamaHeader& header, Bytes payload) {
-  header.payload_crc = crc32(0, payload);
-  reseal(header);
+  sealed::seal(header, payload);
 }
 
 void reseal(PanamaHeader& header) {
-  header.crc = crc32(0, covered(header));
+  sealed::reseal(header);
 }
 
 }  // namespace tributary::wire

@@ -7,9 +7,8 @@
 #include "wire/cursor.h"
 #include "wire/element.h"
 #include "wire/endian.h"
-#include "wire/ethernet.h"
-#include "wire/ipv4.h"
 #include "wire/key.h"
+#include "wire/multicast.h"
 #include "wire/parse_error.h"
 
 namespace tributary::wire {
@@ -80,13 +79,6 @@ static_assert(sizeof(PanamaHeader) == 48 && alignof(PanamaHeader) == 1);
 
 inline constexpr std::uint8_t panama_dscp = 56;
 inline constexpr std::uint16_t panama_udp_port = 17256;
-
-// The destination MAC address of an IPv4 multicast group (RFC 1112, 6.4).
-constexpr MacAddress multicast_mac(Ipv4Address group) {
-  const auto low = group.value() & 0x7fffff;
-  return MacAddress{{0x01, 0x00, 0x5e, static_cast<std::uint8_t>(low >> 16),
-                     static_cast<std::uint8_t>(low >> 8), static_cast<std::uint8_t>(low)}};
-}
 
 // What all packets of one tree have in common, for choosing the owning core and the UDP source
 // port.

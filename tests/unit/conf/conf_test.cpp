@@ -76,7 +76,7 @@ TEST(Conf, EveryFabricMatchesItsSwitches) {
     EXPECT_TRUE(placed.refusals.empty()) << entry.path();
     ++fabrics;
   }
-  EXPECT_GE(fabrics, 2u);
+  EXPECT_GE(fabrics, 3u);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ctl_fixture.h"
+#include "protocols/flare/engine/config.h"
 #include "protocols/panama/engine/config.h"
 #include "tree_parts.h"
 
@@ -349,6 +350,123 @@ TEST_F(FabricCtlTest, without_a_daemon_nothing_is_changed) {
   EXPECT_EQ(run("fabric show " + fabric()).code, 1);
   EXPECT_THAT(run("fabric plan --skip-unreachable " + fabric()).output,
               HasSubstr("worker b cannot be reached (switch leaf1 does not answer)"));
+}
+
+// Two leaves with a host each, and two spines, of one daemon; a job of Flare.
+class FlareCtlTest : public CtlTest {
+ protected:
+  FlareCtlTest() {
+    backend_.running.switches.clear();
+    for (const std::string& name : leaves_) {
+      add_switch(name, {"h", "spine1", "spine2"});
+    }
+    for (const std::string& name : spines_) {
+      add_switch(name, leaves_);
+    }
+  }
+
+  flare::FlareConfig& flare_of(std::size_t sw) {
+    return backend_.running.switches[sw].config.protocols.get<flare::FlareConfig>();
+  }
+  std::string fabric() const {
+    std::string text = "version = 1\n";
+    for (const char* name : {"leaf1", "leaf2", "spine1", "spine2"}) {
+      text += std::string("[[switch]]\nname = \"") + name + "\"\ncontrol = \"" + options_.socket +
+              "\"\n";
+    }
+    for (const std::string& leaf : leaves_) {
+      text += "[[host]]\nname = \"of-" + leaf + "\"\nport = \"" + leaf + ":h\"\n";
+      for (const std::string& spine : spines_) {
+        text +=
+            "[[link]]\na = \"" + leaf + ":" + spine + "\"\nb = \"" + spine + ":" + leaf + "\"\n";
+      }
+    }
+    return file(text +
+                "[[job]]\nid = 7\nalgorithm = \"flare\"\nhosts = [\"of-leaf1\", \"of-leaf2\"]\n"
+                "settings = { window = 16 }\n");
+  }
+  std::vector<std::string> switches_with_trees() const {
+    std::vector<std::string> names;
+    for (const auto& entry : backend_.installed) {
+      names.push_back(entry.first);
+    }
+    return names;
+  }
+
+ private:
+  void add_switch(const std::string& name, const std::vector<std::string>& ports) {
+    auto& section = backend_.running.switches.emplace_back();
+    section.config.name = name;
+    for (const std::string& port : ports) {
+      section.config.ports.emplace_back().name = port;
+    }
+    section.devices.resize(ports.size(), RingDevice{"r"});
+    section.config.protocols.emplace<flare::FlareConfig>();
+  }
+
+  const std::vector<std::string> leaves_ = {"leaf1", "leaf2"};
+  const std::vector<std::string> spines_ = {"spine1", "spine2"};
+};
+
+TEST_F(FlareCtlTest, workers_are_told_tree_and_window) {
+  start();
+  EXPECT_EQ(run("fabric apply " + fabric()).output,
+            "changed: leaf1, leaf2, spine1\n"
+            "job 7: TRIBUTARY_ALGORITHM=flare TRIBUTARY_JOB=7 TRIBUTARY_FLARE_TREE=239.192.0.1 "
+            "TRIBUTARY_FLARE_WINDOW=16\n");
+}
+
+TEST_F(FlareCtlTest, a_job_goes_around_a_switch_that_has_no_memory_for_it) {
+  flare_of(2).working_memory = 100;
+  start();
+  const std::string path = fabric();
+  const std::string said = "tributaryctl: job 7 goes around switch spine1, which refuses it: ";
+  EXPECT_THAT(run("fabric plan " + path).output, StartsWith(said));
+  EXPECT_EQ(backend_.tree_changes, 0);
+  const Ran applied = run("fabric apply " + path);
+  EXPECT_EQ(applied.code, 0) << applied.output;
+  EXPECT_THAT(applied.output, StartsWith(said));
+  EXPECT_THAT(applied.output, HasSubstr("`working_memory` has no room"));
+  EXPECT_EQ(switches_with_trees(), (std::vector<std::string>{"leaf1", "leaf2", "spine2"}));
+  EXPECT_EQ(run("fabric show " + path).code, 0);
+}
+
+TEST_F(FlareCtlTest, programs_are_told_of_detours) {
+  flare_of(2).working_memory = 100;
+  start();
+  const json plan = json::parse(run("-j fabric plan " + fabric()).output);
+  ASSERT_EQ(plan["detours"].size(), 1u);
+  EXPECT_EQ(plan["detours"][0]["job"], 7);
+  EXPECT_EQ(plan["detours"][0]["switch"], "spine1");
+}
+
+TEST_F(FlareCtlTest, watch_goes_around_it_too_and_says_so_once) {
+  flare_of(2).working_memory = 100;
+  start();
+  const Ran watched = run("fabric watch --count 3 --interval 0.05 " + fabric());
+  EXPECT_EQ(watched.code, 0) << watched.output;
+  EXPECT_THAT(watched.output, StartsWith("job 7 goes around switch spine1"));
+  EXPECT_THAT(watched.output, HasSubstr("changed: leaf1, leaf2, spine2\n"
+                                        "the switches have what the file asks for\n"));
+}
+
+TEST_F(FlareCtlTest, a_job_that_has_no_way_left_is_refused) {
+  flare_of(2).working_memory = 100;
+  flare_of(3).working_memory = 100;
+  start();
+  const Ran refused = run("fabric apply " + fabric());
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.output, HasSubstr("job 7: no way joins all of its workers"));
+  EXPECT_THAT(refused.output, HasSubstr("`working_memory` has no room"));
+  EXPECT_EQ(backend_.tree_changes, 0);
+}
+
+TEST_F(FlareCtlTest, a_leaf_cannot_be_gone_around) {
+  flare_of(1).working_memory = 100;
+  start();
+  EXPECT_THAT(run("fabric apply " + fabric()).output,
+              HasSubstr("job 7: switch leaf2 refuses it (switch leaf2, tree 0 of job 7: "));
+  EXPECT_EQ(backend_.tree_changes, 0);
 }
 
 // Several switches of one daemon, which has but leaf1.

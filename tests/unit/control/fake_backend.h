@@ -44,7 +44,6 @@ class FakeBackend final : public Backend {
   }
   Queried<std::vector<PortStatus>> ports() override {
     PortStatus status;
-    status.switch_name = "leaf1";
     status.device = "af_packet veth-h1";
     status.address = forwarding::InterfaceAddress{wire::Ipv4Address(10, 1, 1, 1), 24};
     status.mtu = 1500;
@@ -53,9 +52,12 @@ class FakeBackend final : public Backend {
     status.counters.queue_tail_dropped = 5;
     status.counters.paused_ns = 1'500'000'000;
     std::vector<PortStatus> rows;
-    for (const auto& port : running.switches[0].config.ports) {
-      status.name = port.name;
-      rows.push_back(status);
+    for (const auto& section : running.switches) {
+      status.switch_name = section.config.name;
+      for (const auto& port : section.config.ports) {
+        status.name = port.name;
+        rows.push_back(status);
+      }
     }
     return known(rows);
   }

@@ -169,7 +169,23 @@ TEST(FabricFile, a_job_is_held_to_what_its_protocol_can) {
   EXPECT_THAT(refusal(ring_job("", "")), HasSubstr("host `b` has no `address`"));
   EXPECT_THAT(refusal(ring_job("[job.settings]\nwindows = 4\n")), HasSubstr("windows"));
   EXPECT_THAT(complaint("trees = 2", "algorithm = \"canary\""),
-              HasSubstr("no protocol `canary` takes trees (one of panama, netreduce)"));
+              HasSubstr("no protocol `canary` takes trees (one of panama, netreduce, flare)"));
+}
+
+TEST(FabricFile, a_job_of_flare_has_one_tree_in_a_group_of_its_own) {
+  const auto flare_job = [](const std::string& more) {
+    return parse_fabric(
+        replaced(good, "trees = 2\nshare = 0.5\n", "algorithm = \"flare\"\n" + more), "f.toml");
+  };
+  const auto fabric = flare_job("settings = { window = 128, reproducible = 1 }\n");
+  ASSERT_TRUE(fabric) << to_string(fabric.error());
+  const auto& job = fabric->jobs[0];
+  EXPECT_EQ(job.engine, "flare");
+  EXPECT_TRUE(job.limits.groups);
+  EXPECT_EQ(job.settings, (control::TreeSettings{{"reproducible", 1}, {"window", 128}}));
+  EXPECT_THAT(to_string(flare_job("trees = 2\n").error().front()),
+              HasSubstr("at most 1 of `trees`"));
+  EXPECT_THAT(to_string(flare_job("share = 0.5\n").error().front()), HasSubstr("lacks no worker"));
 }
 
 TEST(FabricFile, a_file_that_is_not_there_is_said) {

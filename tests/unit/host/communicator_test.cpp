@@ -399,8 +399,10 @@ TEST(Communicator, RefusesWhatCannotBe) {
   EXPECT_EQ(Communicator::create(options).error().code, Error::Code::invalid_argument);
   options = {};
   options.algorithm = "tree";
-  EXPECT_EQ(Communicator::create(options).error().message,
-            "there is no algorithm 'tree', but auto, canary, panama, netreduce, roce-ring or ring");
+  EXPECT_EQ(
+      Communicator::create(options).error().message,
+      "there is no algorithm 'tree', but auto, canary, panama, netreduce, roce-ring, flare or "
+      "ring");
   options = {};
   options.set("tries", "3");
   const auto refused = Communicator::create(options).error().message;

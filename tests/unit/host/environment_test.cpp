@@ -36,7 +36,9 @@ constexpr const char* names[] = {"RANK",
                                  "TRIBUTARY_NETREDUCE_MESSAGE",
                                  "TRIBUTARY_NETREDUCE_MTU",
                                  "TRIBUTARY_RDMA_DEVICE",
-                                 "TRIBUTARY_RDMA_TIMEOUT"};
+                                 "TRIBUTARY_RDMA_TIMEOUT",
+                                 "TRIBUTARY_FLARE_TREE",
+                                 "TRIBUTARY_FLARE_WINDOW"};
 
 class Environment : public testing::Test {
  protected:
@@ -114,6 +116,8 @@ TEST_F(Environment, ProtocolsWithParametersComeFirst) {
     return options ? std::string(protocol_of(*options)->name) : options.error().message;
   };
   EXPECT_EQ(wanted(), "canary");
+  set({{"TRIBUTARY_FLARE_TREE", "239.192.0.3"}});
+  EXPECT_EQ(wanted(), "flare");
   set({{"TRIBUTARY_NETREDUCE_RING", "0"}});
   EXPECT_EQ(wanted(), "netreduce");
   set({{"TRIBUTARY_TREES", "239.192.0.1,239.192.0.2"}});
@@ -122,6 +126,7 @@ TEST_F(Environment, ProtocolsWithParametersComeFirst) {
                                   {"panama", "panama"},
                                   {"netreduce", "netreduce"},
                                   {"roce-ring", "netreduce"},
+                                  {"flare", "flare"},
                                   {"ring", "canary"}}) {
     set({{"TRIBUTARY_ALGORITHM", name}});
     EXPECT_EQ(wanted(), row) << name;
@@ -177,7 +182,9 @@ TEST_F(Environment, ErrorsNameTheVariable) {
                                     {"TRIBUTARY_SHARE", "nan"},
                                     {"TRIBUTARY_SHARE", "88%"},
                                     {"TRIBUTARY_NETREDUCE_MESSAGE", "65536"},
-                                    {"TRIBUTARY_RDMA_TIMEOUT", "3h"}}) {
+                                    {"TRIBUTARY_RDMA_TIMEOUT", "3h"},
+                                    {"TRIBUTARY_FLARE_WINDOW", "0"},
+                                    {"TRIBUTARY_FLARE_WINDOW", "4097"}}) {
     SetUp();
     ::setenv(name, value, 1);
     EXPECT_NE(message().find(std::string(name) + "=" + value), std::string::npos) << message();

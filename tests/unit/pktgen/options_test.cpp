@@ -66,6 +66,11 @@ TEST(Options, PlainFramesGoToNoPortOfAProtocol) {
             std::string::npos)
       << said;
   EXPECT_TRUE(parse_line({"plain", "--port", "ring=a", "--destination-port", "17256"}).options);
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(parse_line({"plain", "--port", "ring=a", "--destination-port", "17257"}).exit_code, 2);
+  EXPECT_NE(
+      ::testing::internal::GetCapturedStderr().find("17257 is one of Flare's (17257); choose"),
+      std::string::npos);
 }
 
 TEST(Options, BlocksInFlightAreAsManyAsMemoryHolds) {

@@ -12,12 +12,15 @@
 #include "engine/settings.h"
 #include "protocols/canary/engine/config.h"
 #include "protocols/canary/engine/drop_reasons.h"
+#include "protocols/flare/engine/config.h"
+#include "protocols/flare/engine/drop_reasons.h"
 #include "protocols/list.h"
 #include "protocols/netreduce/engine/config.h"
 #include "protocols/netreduce/engine/drop_reasons.h"
 #include "protocols/panama/engine/config.h"
 #include "support/canary_packets.h"
 #include "support/drop_names.h"
+#include "support/flare_packets.h"
 
 namespace tributary::protocols {
 namespace {
@@ -29,10 +32,11 @@ const engine::Protocol& canary_protocol() {
 }
 
 TEST(Engines, StandInTheOrderOfTheirRows) {
-  ASSERT_EQ(engines().size(), 3u);
+  ASSERT_EQ(engines().size(), 4u);
   EXPECT_EQ(engines()[0]->protocol.name, "canary");
   EXPECT_EQ(engines()[1]->protocol.name, "panama");
   EXPECT_EQ(engines()[2]->protocol.name, "netreduce");
+  EXPECT_EQ(engines()[3]->protocol.name, "flare");
 }
 
 TEST(Engines, FiguresAreMarkedByHowThoseOfCoresMerge) {
@@ -41,12 +45,14 @@ TEST(Engines, FiguresAreMarkedByHowThoseOfCoresMerge) {
   settings.emplace<canary::CanaryConfig>();
   settings.emplace<panama::PanamaConfig>();
   settings.emplace<netreduce::NetReduceConfig>();
+  settings.emplace<flare::FlareConfig>();
   for (std::size_t row = 0; row < engines().size(); ++row) {
     for (const auto& figure : engines()[row]->make(settings.of(row), identity, pool)->figures()) {
       if (figure.name.ends_with("_total")) {
         EXPECT_EQ(figure.merge, engine::Merge::sum) << figure.name;
       }
-      if (figure.name.ends_with("_high_water") || figure.name == "packet_memory") {
+      if (figure.name.ends_with("_high_water") || figure.name == "packet_memory" ||
+          figure.name == "working_memory") {
         EXPECT_EQ(figure.merge, engine::Merge::maximum) << figure.name;
       }
       if (figure.name == "wnd_cap") {
@@ -76,6 +82,7 @@ TEST(DropReasons, HaveANameEach) {
   EXPECT_EQ(test::name_of(DropReason::truncated), "truncated");
   EXPECT_EQ(test::name_of(canary::drop::crc), "canary_crc");
   EXPECT_EQ(test::name_of(netreduce::drop::first_lost), "netreduce_first_lost");
+  EXPECT_EQ(test::name_of(flare::drop::stale_run), "flare_stale_run");
 }
 
 TEST(Settings, AreOnWhereTheyWereEmplaced) {
@@ -97,7 +104,8 @@ TEST(Engines, WhatAParserFindsWrongHasItsReasonInEachProtocol) {
     names[reason] = name;
   }
   for (const auto& [row, prefix] :
-       {std::pair{Row::canary, "canary_"}, std::pair{Row::panama, "panama_"}}) {
+       {std::pair{Row::canary, "canary_"}, std::pair{Row::panama, "panama_"},
+        std::pair{Row::flare, "flare_"}}) {
     for (const auto error : {ParseError::truncated, ParseError::oversized, ParseError::version,
                              ParseError::malformed, ParseError::crc}) {
       EXPECT_EQ(names[drop_reason_of(error, row)], prefix + std::string(wire::name(error)));
@@ -125,7 +133,7 @@ TEST(Engines, CanaryLeavesOtherTrafficAlone) {
   HeapPacketPool pool(4, 2048);
   const auto& protocol = canary_protocol();
   test::CanarySpec spec;
-  for (const std::uint16_t port : std::initializer_list<std::uint16_t>{16999, 17256, 53}) {
+  for (const std::uint16_t port : std::initializer_list<std::uint16_t>{16999, 17256, 17257, 53}) {
     spec.udp_port = port;
     auto packet = test::make_canary(pool, spec, std::vector<std::int32_t>{1});
     EXPECT_FALSE(protocol.claims(engine::parse_frame(*packet))) << port;
@@ -141,6 +149,23 @@ TEST(Engines, CanaryLeavesOtherTrafficAlone) {
   EXPECT_FALSE(protocol.claims(engine::Frame{}));
   auto empty = pool.allocate();
   EXPECT_FALSE(protocol.claims(engine::parse_frame(*empty)));
+  EXPECT_EQ(protocol.key(engine::parse_frame(*empty)), 0u);
+}
+
+TEST(Engines, FlareClaimsItsPacketsAndSpreadsBlocksOverFlows) {
+  HeapPacketPool pool(4, 2048);
+  const auto& protocol = engines()[static_cast<std::size_t>(Row::flare)]->protocol;
+  EXPECT_TRUE(protocol.to_groups);
+  test::FlareSpec spec;
+  spec.job = 3;
+  spec.block = 2 * wire::flare_flows + 5;
+  auto packet = test::make_flare(pool, spec, std::vector<std::int32_t>{1});
+  const auto frame = engine::parse_frame(*packet);
+  EXPECT_TRUE(protocol.claims(frame));
+  EXPECT_EQ(protocol.key(frame), (std::uint64_t{3} << 32) | 5);
+  frame.udp->destination_port = wire::flare_udp_port + 1;
+  EXPECT_FALSE(protocol.claims(frame));
+  auto empty = pool.allocate();
   EXPECT_EQ(protocol.key(engine::parse_frame(*empty)), 0u);
 }
 

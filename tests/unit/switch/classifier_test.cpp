@@ -5,6 +5,8 @@
 
 #include "protocols/canary/engine/config.h"
 #include "protocols/engines.h"
+#include "protocols/flare/engine/config.h"
+#include "protocols/flare/wire.h"
 #include "protocols/list.h"
 #include "protocols/netreduce/engine/config.h"
 #include "protocols/panama/engine/config.h"
@@ -15,7 +17,7 @@
 namespace tributary::test {
 namespace {
 
-constexpr unsigned sets = 8;
+constexpr unsigned sets = 16;
 
 engine::Settings settings_of(unsigned set) {
   engine::Settings on;
@@ -27,6 +29,9 @@ engine::Settings settings_of(unsigned set) {
   }
   if ((set & 4u) != 0) {
     on.emplace<netreduce::NetReduceConfig>();
+  }
+  if ((set & 8u) != 0) {
+    on.emplace<flare::FlareConfig>();
   }
   return on;
 }
@@ -118,6 +123,7 @@ TEST(Classifier, NamesTheRow) {
   EXPECT_EQ(claim_on(17000), claim_of(protocols::Row::canary));
   EXPECT_EQ(claim_on(wire::panama_udp_port), claim_of(protocols::Row::panama));
   EXPECT_EQ(claim_on(wire::roce_udp_port), claim_of(protocols::Row::netreduce));
+  EXPECT_EQ(claim_on(wire::flare_udp_port), claim_of(protocols::Row::flare));
   EXPECT_EQ(claim_on(53), 0u);
   frame.ipv4->tos = 0;
   EXPECT_EQ(claim_on(wire::panama_udp_port), 0u) << "not confirmed";

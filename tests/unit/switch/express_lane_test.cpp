@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "protocols/canary/engine/config.h"
+#include "protocols/flare/engine/config.h"
+#include "protocols/flare/wire.h"
 #include "protocols/netreduce/engine/config.h"
 #include "protocols/panama/engine/config.h"
 #include "protocols/panama/wire.h"
@@ -105,6 +107,9 @@ switching::SwitchConfig draw_config(Draw& draw) {
   if (draw.once_in(2)) {
     config.protocols.emplace<netreduce::NetReduceConfig>();
   }
+  if (draw.once_in(2)) {
+    config.protocols.emplace<flare::FlareConfig>();
+  }
   return config;
 }
 
@@ -183,6 +188,7 @@ class Traffic {
                                           wire::canary_udp_port_first - 1,
                                           wire::canary_udp_port_last + 1,
                                           wire::panama_udp_port,
+                                          wire::flare_udp_port,
                                           wire::roce_udp_port,
                                           3784};
     return draw_.once_in(4) ? draw_.of(known) : draw_.below<std::uint16_t>(0x10000);

@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "protocols/canary/wire.h"
+#include "protocols/flare/wire.h"
 #include "protocols/netreduce/wire.h"
 #include "protocols/panama/wire.h"
 #include "wire/checksum.h"
@@ -187,6 +188,23 @@ TEST(WireDocument, panamas_table_has_the_offset_and_size_of_every_field) {
       TRIBUTARY_FIELD(payload_crc),  TRIBUTARY_FIELD(crc)};
 #undef TRIBUTARY_FIELD
   EXPECT_EQ(documented("panama.md", "panama header"), fields);
+}
+
+TEST(WireDocument, flares_table_has_the_offset_and_size_of_every_field) {
+#define TRIBUTARY_FIELD(field)                                 \
+  {                                                            \
+#field, {                                                  \
+      offsetof(FlareHeader, field), sizeof(FlareHeader::field) \
+    }                                                          \
+  }
+  const Fields fields = {
+      TRIBUTARY_FIELD(job),         TRIBUTARY_FIELD(run),      TRIBUTARY_FIELD(block),
+      TRIBUTARY_FIELD(flags),       TRIBUTARY_FIELD(kind),     TRIBUTARY_FIELD(element_type),
+      TRIBUTARY_FIELD(op),          TRIBUTARY_FIELD(elements), TRIBUTARY_FIELD(contributions),
+      TRIBUTARY_FIELD(workers),     TRIBUTARY_FIELD(window),   TRIBUTARY_FIELD(fingerprint),
+      TRIBUTARY_FIELD(payload_crc), TRIBUTARY_FIELD(crc)};
+#undef TRIBUTARY_FIELD
+  EXPECT_EQ(documented("flare.md", "flare header"), fields);
 }
 
 TEST(WireDocument, table_has_the_offset_and_size_of_every_field_of_netreduce) {

@@ -41,6 +41,11 @@ def feed_panama(setting: Setting, file: pathlib.Path, *options) -> str:
     return _pktgen(setting, "pcap", "panama", "--file", file, *options)
 
 
+def feed_flare(setting: Setting, file: pathlib.Path, *options) -> str:
+    """The same with Flare."""
+    return _pktgen(setting, "pcap", "flare", "--file", file, *options)
+
+
 def feed_netreduce(setting: Setting, file: pathlib.Path, *options) -> str:
     """The same with NetReduce; the ARP entries and the rings that the switch needs."""
     return _pktgen(setting, "pcap", "netreduce", "--file", file, "--address", "10.1.1.2",

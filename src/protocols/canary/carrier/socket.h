@@ -8,8 +8,8 @@
 namespace tributary::host {
 
 // A UDP socket on the first free Canary port of a local address, and others that send for it, one
-// for each wire::flow_of(), so that source ports tell blocks apart; no privileges are needed for
-// that. The CRC of the Canary header covers the packet, and every aggregating hop renews it.
+// for each wire::flow_of(), so that source ports tell blocks apart. The CRC of the Canary header
+// covers the packet, and every aggregating hop renews it.
 Result<DatagramSocket> open_canary_socket(wire::Ipv4Address local);
 
 }  // namespace tributary::host

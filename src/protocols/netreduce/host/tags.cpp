@@ -17,8 +17,4 @@ std::uint64_t MessageTags::total(std::uint32_t world_size) const {
   return sum;
 }
 
-std::uint32_t run_of(const JobKey& key) {
-  return static_cast<std::uint32_t>(siphash(key, HashPurpose::run, 0, 0));
-}
-
 }  // namespace tributary::host

@@ -27,7 +27,4 @@ class MessageTags {
   std::uint32_t message_;
 };
 
-// Tells one run of a job's ring from others.
-std::uint32_t run_of(const JobKey& key);
-
 }  // namespace tributary::host

@@ -6,13 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "host/chunks.h"
 #include "host/machine_carrier.h"
 #include "host/payload.h"
 #include "host/protocol.h"
 #include "host/socket_preparation.h"
 #include "protocols/panama/carrier/options.h"
 #include "protocols/panama/carrier/socket.h"
-#include "protocols/panama/host/chunks.h"
 #include "protocols/panama/host/collectives.h"
 #include "protocols/panama/host/packets.h"
 #include "protocols/panama/wire.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "host/text.h"
-#include "host/transport/address.h"
+#include "host/transport/group_socket.h"
 #include "protocols/panama/wire.h"
 
 namespace tributary::host {
@@ -16,9 +16,9 @@ PanamaOptions panama_options_of(const CommunicatorOptions& options) {
 Result<std::vector<wire::Ipv4Address>> groups_of(const PanamaOptions& options) {
   std::vector<wire::Ipv4Address> groups;
   for (const auto& text : options.trees) {
-    const auto group = parse_address(text);
-    if (!group || !group->is_multicast()) {
-      return invalid("'" + text + "' is not the multicast address of an aggregation tree");
+    const auto group = parse_group(text, "an aggregation tree");
+    if (!group) {
+      return tl::make_unexpected(group.error());
     }
     if (std::find(groups.begin(), groups.end(), *group) != groups.end()) {
       return invalid("the aggregation tree " + text + " is given twice");

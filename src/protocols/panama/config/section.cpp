@@ -8,6 +8,7 @@
 
 #include "control/option_kinds.h"
 #include "control/protocol_section.h"
+#include "control/tree_ports.h"
 #include "protocols/panama/controller/trees.h"
 #include "protocols/panama/engine/config.h"
 
@@ -26,17 +27,9 @@ using control::SwitchDraft;
 constexpr std::uint32_t job_max = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint16_t count_max = std::numeric_limits<std::uint16_t>::max() - 1;
 
-using Names = std::vector<std::pair<std::string, control::Position>>;
-
-// [[switch.panama.tree]]: the ports that it names, before they are looked up.
-struct TreeDraft {
-  const toml::table* source = nullptr;
-  Names children;
-  Names parent;  // none or one
-};
 struct Draft {
   static constexpr auto row = PanamaConfig::row;
-  std::vector<TreeDraft> trees;  // in the order of the configuration's
+  std::vector<control::TreePortNames> trees;  // in the order of the configuration's
 };
 
 constexpr Option<PanamaConfig> options[] = {
@@ -98,14 +91,8 @@ constexpr Option<TreeConfig> tree_options[] = {
 
 void read_tree(Reader& reader, PanamaConfig& panama, Draft& drafts) {
   auto& tree = panama.trees.emplace_back();
-  auto& draft = drafts.trees.emplace_back();
-  draft.source = &reader.source();
   control::read_options(reader, tree_options, tree);
-  draft.children = reader.names("children");
-  draft.parent = reader.names("parent");
-  if (draft.parent.size() != 1 && reader.has("parent")) {
-    reader.error("parent", "`parent` is to name one port", "leave it out at the root");
-  }
+  drafts.trees.push_back(control::read_tree_ports(reader));
   if (!reader.has("quorum")) {
     tree.quorum = tree.workers;
   }
@@ -118,29 +105,16 @@ void read(Reader& reader, SwitchDraft& out) {
   reader.tables("tree", [&](Reader& child) { read_tree(child, panama, draft); });
 }
 
-// False, and complaints, if one of them is not there.
-bool resolve_ports(const TreeDraft& draft, const switching::SwitchConfig& config, TreeConfig& tree,
-                   Diagnostics& diagnostics) {
-  bool found = true;
-  for (const auto& [name, where] : draft.children) {
-    const auto port = control::find_port(config, name, where, diagnostics);
-    found = found && port;
-    tree.children.push_back(port.value_or(no_port));
-  }
-  for (const auto& [name, where] : draft.parent) {
-    tree.parent = control::find_port(config, name, where, diagnostics);
-    found = found && tree.parent;
-  }
-  return found;
-}
-
 void check(SwitchDraft& draft, Diagnostics& diagnostics) {
   auto& panama = draft.config.protocols.get<PanamaConfig>();
   const auto& trees = draft.drafts.get<Draft>().trees;
   for (std::size_t i = 0; i < trees.size(); ++i) {
-    if (!resolve_ports(trees[i], draft.config, panama.trees[i], diagnostics)) {
+    auto ports = control::find_tree_ports(draft.config, trees[i], diagnostics);
+    if (!ports) {
       continue;
     }
+    panama.trees[i].children = std::move(ports->children);
+    panama.trees[i].parent = ports->parent;
     if (auto fault = find_fault(panama, i)) {
       diagnostics.error(control::position_of(*trees[i].source, fault->setting),
                         std::move(fault->message), std::move(fault->hint));
@@ -153,9 +127,8 @@ void list(SettingTexts& out, const std::string& path, const switching::SwitchCon
   control::list_options(out, path, options, panama);
   for (const auto& tree : panama.trees) {
     out[path + " tree " + std::to_string(tree.job) + "/" + std::to_string(tree.tree)] = {
-        "group " + control::to_string(tree.group) + " children " +
-        control::ports_text(tree.children, config) + " parent " +
-        (tree.parent ? config.ports[*tree.parent].name : "none") + " " +
+        "group " + control::to_string(tree.group) + " " +
+        control::tree_ports_text({tree.children, tree.parent}, config) + " " +
         control::options_line(tree_options, tree)};
   }
 }

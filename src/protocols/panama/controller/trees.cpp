@@ -6,13 +6,13 @@
 
 #include "control/join.h"
 #include "control/text.h"
+#include "control/tree_ports.h"
 #include "protocols/panama/engine/config.h"
 #include "protocols/panama/wire.h"
 
 namespace tributary::panama {
 namespace {
 
-using control::find_port;
 using control::TreePart;
 
 static_assert(control::tree_children_max == children_max);
@@ -29,20 +29,12 @@ tl::expected<TreeConfig, std::string> resolved(const TreePart& part,
   tree.quorum = part.quorum;
   tree.child_addresses = part.child_addresses;
   tree.parent_address = part.parent_address;
-  for (const std::string& name : part.children) {
-    const auto port = find_port(config, name);
-    if (!port) {
-      return tl::unexpected(port.error());
-    }
-    tree.children.push_back(*port);
+  auto ports = control::tree_ports_of(config, part);
+  if (!ports) {
+    return tl::unexpected(ports.error());
   }
-  if (part.parent) {
-    const auto port = find_port(config, *part.parent);
-    if (!port) {
-      return tl::unexpected(port.error());
-    }
-    tree.parent = *port;
-  }
+  tree.children = std::move(ports->children);
+  tree.parent = ports->parent;
   return tree;
 }
 
@@ -72,12 +64,7 @@ TreePart named(const TreeConfig& tree, const switching::SwitchConfig& config) {
   part.child_addresses = tree.child_addresses;
   part.parent_address = tree.parent_address;
   part.engine = "panama";
-  for (const PortIndex port : tree.children) {
-    part.children.push_back(config.ports[port].name);
-  }
-  if (tree.parent) {
-    part.parent = config.ports[*tree.parent].name;
-  }
+  control::name_tree_ports({tree.children, tree.parent}, config, part);
   return part;
 }
 

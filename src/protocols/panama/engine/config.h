@@ -4,10 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
+#include "engine/tree_place.h"
 #include "packet/packet.h"
 #include "protocols/list.h"
 #include "wire/ipv4.h"
@@ -15,7 +14,7 @@
 namespace tributary::panama {
 
 // Children of a switch in one tree.
-inline constexpr std::size_t children_max = 64;
+inline constexpr std::size_t children_max = engine::tree_children_max;
 
 // This switch's place in one aggregation tree of a job, as the controller set it up (section 3).
 struct TreeConfig {
@@ -52,14 +51,9 @@ struct PanamaConfig {
 // Packets that a worker may send to a tree before it knows the window cap (Figure 5: cwnd = 2).
 inline constexpr std::uint32_t initial_window = 2;
 
-// What is wrong with a tree: the setting, as the configuration calls it, why, and what helps.
-struct TreeFault {
-  std::string_view setting;
-  std::string message;
-  std::string hint;
-};
-// Of that one of config's trees, by itself and beside those before it; no value if nothing is.
-// Ports are not checked to be there.
+using TreeFault = engine::TreeFault;
+// What is wrong with that one of config's trees, by itself and beside those before it; no value if
+// nothing is. Ports are not checked to be there.
 std::optional<TreeFault> find_fault(const PanamaConfig& config, std::size_t index);
 
 }  // namespace tributary::panama

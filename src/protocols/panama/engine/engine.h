@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "engine/frame_sender.h"
 #include "packet/pool.h"
 #include "protocols/panama/engine/adder.h"
 #include "protocols/panama/engine/config.h"
 #include "protocols/panama/engine/contribution.h"
-#include "protocols/panama/engine/frame_sender.h"
 #include "protocols/panama/engine/holdings.h"
 #include "protocols/panama/engine/packet_memory.h"
 #include "protocols/panama/engine/tree_table.h"
@@ -101,6 +101,8 @@ class PanamaEngine final : public engine::Engine {
   // Inquiries.
   void inquire(Tree& tree, const wire::PanamaHeader& about, PortIndex port, const Burst& burst);
   void take_inquiry(Tree& tree, PacketPtr packet, const Message& message, const Burst& burst);
+  void send_to(const Tree& tree, const Neighbours& receivers, const engine::Outgoing& frame,
+               engine::Actions& actions);
   void relay(Tree& tree, PacketPtr packet, const Message& message, DropReason otherwise,
              engine::Actions& actions);
 
@@ -112,7 +114,7 @@ class PanamaEngine final : public engine::Engine {
   TreeTable trees_;
   Holdings holdings_;
   Adder adder_;
-  FrameSender frames_;
+  engine::FrameSender frames_;
   TreeCounters removed_;  // of trees that are gone
   // A job that says nothing for so long leaves its share to the others.
   static constexpr Duration silence_max = std::chrono::seconds(10);

@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
 #include "engine/engine.h"
+#include "engine/group_headers.h"
 #include "protocols/panama/engine/config.h"
 #include "protocols/panama/wire.h"
-#include "wire/checksum.h"
-#include "wire/transport.h"
 
 namespace tributary::panama {
 
 // What stands before the elements of every packet that this engine sends.
-struct [[gnu::packed]] Headers {
-  wire::EthernetHeader ethernet;
-  wire::Ipv4Header ipv4;
-  wire::UdpHeader udp;
+struct [[gnu::packed]] Headers : engine::GroupHeaders {
   wire::PanamaHeader panama;
 
   wire::Bytes bytes() const { return std::as_bytes(std::span(this, 1)); }
@@ -45,26 +42,15 @@ inline constexpr std::uint8_t tos_without_ecn = wire::panama_dscp << 2;
 
 // Of a tree's packets that begin at this switch, but for lengths, ECN and PANAMA's own header.
 inline Headers headers_of(const TreeConfig& tree, const engine::SwitchIdentity& self) {
-  Headers headers;
-  headers.ethernet.destination = wire::multicast_mac(tree.group);
-  headers.ethernet.source = self.mac;
-  headers.ethernet.type = wire::ethertype::ipv4;
-  headers.ipv4.fragment = wire::Ipv4Header::dont_fragment;
-  headers.ipv4.protocol = wire::ip_protocol::udp;
-  headers.ipv4.source = self.address;
-  headers.ipv4.destination = tree.group;
+  Headers headers{engine::group_headers(tree.group, self, wire::panama_udp_port), {}};
   headers.udp.source_port = wire::source_port_of(wire::panama_key(tree.job, tree.tree));
-  headers.udp.destination_port = wire::panama_udp_port;
   return headers;
 }
 
 // Fills in what depends on the packet; PANAMA's header is sealed already.
 inline void address(Headers& headers, bool congested, std::size_t elements_bytes) {
   headers.ipv4.tos = tos_without_ecn | (congested ? wire::ecn::ce : wire::ecn::ect0);
-  const auto udp_bytes = sizeof headers.udp + sizeof headers.panama + elements_bytes;
-  headers.udp.length = static_cast<std::uint16_t>(udp_bytes);
-  headers.ipv4.total_length = static_cast<std::uint16_t>(sizeof headers.ipv4 + udp_bytes);
-  wire::finish_ipv4(headers.ipv4);
+  engine::finish_headers(headers, sizeof headers.panama + elements_bytes);
 }
 
 }  // namespace tributary::panama

@@ -58,7 +58,7 @@ class Holdings {
 
   // Kept: one of the holders of `body` is the row.
   void keep(Tree& tree, Row& row, Packet& body) {
-    row.kept = SharedElements(pool_, body);
+    row.kept = engine::SharedElements(pool_, body);
     tree.count_kept(row);
     kept_high_water_ = std::max(kept_high_water_, ++kept_);
   }

@@ -47,7 +47,7 @@ void PanamaEngine::inquire(Tree& tree, const wire::PanamaHeader& about, PortInde
   auto headers = tree.headers();
   headers.panama = inquiry_about(about);
   address(headers, false, 0);
-  frames_.send({headers, {}, port}, tree, others, burst.actions);
+  send_to(tree, others, {headers.bytes(), {}, port}, burst.actions);
 }
 
 void PanamaEngine::take_inquiry(Tree& tree, PacketPtr packet, const Message& message,
@@ -74,6 +74,14 @@ void PanamaEngine::take_inquiry(Tree& tree, PacketPtr packet, const Message& mes
   burst.actions.absorb(std::move(packet));
 }
 
+void PanamaEngine::send_to(const Tree& tree, const Neighbours& receivers,
+                           const engine::Outgoing& frame, engine::Actions& actions) {
+  frames_.send(frame, tree.config().children, receivers.children, actions);
+  if (receivers.parent) {
+    frames_.send(frame, *tree.config().parent, actions);
+  }
+}
+
 // A result that is not needed here, as its epoch is over, goes to who asked for it.
 void PanamaEngine::relay(Tree& tree, PacketPtr packet, const Message& message, DropReason otherwise,
                          engine::Actions& actions) {
@@ -90,7 +98,7 @@ void PanamaEngine::relay(Tree& tree, PacketPtr packet, const Message& message, D
   headers.panama.flags |= wire::PanamaHeader::answer_bit;
   lower_cap(tree, headers.panama);
   address(headers, message.congested(), message.payload.size());
-  frames_.send({headers, message.payload, packet->ingress}, tree, askers, actions);
+  send_to(tree, askers, {headers.bytes(), message.payload, packet->ingress}, actions);
   actions.absorb(std::move(packet));
 }
 

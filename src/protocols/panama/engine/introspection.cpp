@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "engine/port_bitmap.h"
 #include "protocols/panama/engine/engine.h"
 
 namespace tributary::panama {
@@ -13,13 +14,7 @@ namespace {
 constexpr Duration stall_min = std::chrono::milliseconds(500);
 
 std::vector<PortIndex> ports_of(const Tree& tree, std::uint64_t children) {
-  std::vector<PortIndex> ports;
-  for (std::size_t i = 0; i < tree.config().children.size(); ++i) {
-    if ((children >> i & 1) != 0) {
-      ports.push_back(tree.config().children[i]);
-    }
-  }
-  return ports;
+  return engine::ports_of(tree.config().children, children);
 }
 
 // A packet for which some have sent theirs.

@@ -75,8 +75,8 @@ void PanamaEngine::go_up(Tree& tree, const Row& row, std::uint8_t flags, PortInd
   auto header = row.header;
   header.flags |= flags;
   wire::reseal(header);
-  frames_.send({tree.headers_for(row, header), row.kept.bytes(), ingress}, *tree.config().parent,
-               actions);
+  frames_.send({tree.headers_for(row, header).bytes(), row.kept.bytes(), ingress},
+               *tree.config().parent, actions);
 }
 
 // Whatever the row waited for, its result is here.
@@ -105,7 +105,7 @@ void PanamaEngine::multicast(Tree& tree, Row& row, PacketPtr packet, const Heade
   tree.counters.congested += row.congested;
   auto& body = keep(tree, row, std::move(packet), tree.children(), burst);
   for (const auto port : tree.config().children) {
-    frames_.send_sharing(body, headers, port, burst.actions);
+    frames_.send_sharing(body, headers.bytes(), port, burst.actions);
   }
 }
 
@@ -127,7 +127,7 @@ void PanamaEngine::replay(Tree& tree, const Row& row, PortIndex port, engine::Ac
   header.wnd_cap = cap_today(tree);
   header.flags |= wire::PanamaHeader::answer_bit;
   wire::reseal(header);
-  frames_.send({tree.headers_for(row, header), row.kept.bytes(), port}, port, actions);
+  frames_.send({tree.headers_for(row, header).bytes(), row.kept.bytes(), port}, port, actions);
 }
 
 // So many frames and the row share the elements; nothing else is left of the packet.

@@ -3,47 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
+#include "engine/shared_elements.h"
 #include "packet/clock.h"
 #include "packet/pool.h"
 #include "protocols/panama/wire.h"
 #include "reduce/kernel.h"
 
 namespace tributary::panama {
-
-// Elements that frames under way share, and one holder here, who can send them again.
-class SharedElements {
- public:
-  SharedElements() = default;
-  // One of the holders of `body` in a store that `pool` belongs to.
-  SharedElements(PacketPool& pool, Packet& body) : pool_(&pool), body_(&body) {}
-  SharedElements(SharedElements&& other) noexcept
-      : pool_(other.pool_), body_(std::exchange(other.body_, nullptr)) {}
-  SharedElements& operator=(SharedElements&& other) noexcept {
-    reset();
-    pool_ = other.pool_;
-    body_ = std::exchange(other.body_, nullptr);
-    return *this;
-  }
-  SharedElements(const SharedElements&) = delete;
-  SharedElements& operator=(const SharedElements&) = delete;
-  ~SharedElements() { reset(); }
-
-  void reset() noexcept {
-    if (body_ != nullptr) {
-      pool_->let_go(*std::exchange(body_, nullptr));
-    }
-  }
-  // They are about to be let go.
-  void prefetch() const { __builtin_prefetch(body_, 1); }
-  explicit operator bool() const { return body_ != nullptr; }
-  wire::Bytes bytes() const { return std::as_const(*body_).bytes(); }
-
- private:
-  PacketPool* pool_ = nullptr;
-  Packet* body_ = nullptr;
-};
 
 // One VID of one tree: its packets while they wait for each other, then what became of them.
 struct Row {
@@ -63,7 +30,7 @@ struct Row {
   const reduce::Kernel* kernel = nullptr;  // of its elements
   PacketPtr accumulator;  // of the first child; the others are added in the children's order
   std::byte* elements = nullptr;  // of the accumulator
-  SharedElements kept;            // summed, done
+  engine::SharedElements kept;    // summed, done
   Time since{};                   // gathering: of the first packet; summed: last sent
   wire::PanamaHeader header;      // what is common to all, and the sums of what is not
 

@@ -106,7 +106,7 @@ void PanamaEngine::send_up(Tree& tree, Row& row, PacketPtr sum, const Headers& h
                            const Burst& burst) {
   row.since = burst.now;
   auto& body = keep(tree, row, std::move(sum), 1, burst);
-  frames_.send_sharing(body, headers, *tree.config().parent, burst.actions);
+  frames_.send_sharing(body, headers.bytes(), *tree.config().parent, burst.actions);
 }
 
 // Whoever is above may have lost the sum, or we its result.
@@ -123,8 +123,8 @@ void PanamaEngine::resend(Tree& tree, Row& row, PortIndex ingress, std::uint8_t 
   auto header = row.header;
   header.flags |= flags;
   wire::reseal(header);
-  frames_.send({tree.headers_for(row, header), row.kept.bytes(), ingress}, *tree.config().parent,
-               burst.actions);
+  frames_.send({tree.headers_for(row, header).bytes(), row.kept.bytes(), ingress},
+               *tree.config().parent, burst.actions);
 }
 
 }  // namespace tributary::panama

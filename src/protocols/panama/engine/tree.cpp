@@ -46,21 +46,10 @@ Tree::Tree(const TreeConfig& config, const engine::SwitchIdentity& self,
       config_(config),
       headers_(headers_of(config, self)),
       needed_(needed_of(config)),
-      child_of_port_(self.ports, no_child),
-      source_of_port_(self.ports),
+      ports_(engine::TreePlace(config), self.ports),
       mask_(std::bit_ceil((is_partial() ? 3 : 2) * packet_memory) - 1),
       rows_(rows()),
-      waiting_(rows_.size() * config.children.size()) {
-  for (std::size_t i = 0; i < config.children.size(); ++i) {
-    child_of_port_[config.children[i]] = static_cast<std::uint8_t>(i);
-  }
-  for (std::size_t i = 0; i < config.child_addresses.size(); ++i) {
-    source_of_port_[config.children[i]] = config.child_addresses[i];
-  }
-  if (config.parent) {
-    source_of_port_[*config.parent] = config.parent_address;
-  }
-}
+      waiting_(rows_.size() * config.children.size()) {}
 
 Headers Tree::headers_for(const Row& row, const wire::PanamaHeader& header) const {
   auto headers = headers_;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "engine/tree_place.h"
 #include "packet/clock.h"
 #include "protocols/panama/engine/config.h"
 #include "protocols/panama/engine/door.h"
@@ -46,13 +47,14 @@ struct TreeCounters {
 // elsewhere.
 class Tree {
  public:
-  static constexpr std::uint8_t no_child = 0xff;
+  static constexpr auto no_child = engine::TreePorts::no_child;
   // That one packet has cleared, of those that nobody needs any more.
   static constexpr std::uint64_t rows_at_once = 8;
 
   Tree(const TreeConfig& config, const engine::SwitchIdentity& self, std::uint32_t packet_memory);
 
   const TreeConfig& config() const { return config_; }
+  std::uint64_t key() const { return wire::panama_key(config_.job, config_.tree); }
   const Headers& headers() const { return headers_; }
   // In front of the elements of a row, or of what is to be said of it.
   Headers headers_for(const Row& row, const wire::PanamaHeader& header) const;
@@ -60,24 +62,23 @@ class Tree {
   bool is_partial() const { return config_.quorum < config_.workers; }
   // What a sum was made of stays until its result comes: with more of it, another one follows.
   bool may_send_more() const { return is_partial() && !is_root(); }
-  std::uint8_t children() const { return static_cast<std::uint8_t>(config_.children.size()); }
-  std::uint64_t all_children() const { return ~std::uint64_t{0} >> (64 - children()); }
+  std::uint8_t children() const { return ports_.children(); }
+  std::uint64_t all_children() const { return ports_.all_children(); }
   // The child behind `port`, by its place in the configuration.
-  std::uint8_t child_of(PortIndex port) const { return child_of_port_[port]; }
+  std::uint8_t child_of(PortIndex port) const { return ports_.child_of(port); }
   // Whom it leads to, of those next to the switch in the tree.
   Neighbours neighbour_at(PortIndex port) const {
     const auto child = child_of(port);
     if (child != no_child) {
       return {.children = std::uint64_t{1} << child};
     }
-    return {.parent = config_.parent == port};
+    return {.parent = ports_.is_parent(port)};
   }
 
   // Whether the controller lets in by `port` what comes from there: one of the tree's ports, and
   // its neighbour's address.
   bool may_come(PortIndex port, wire::Ipv4Address source) const {
-    const auto wanted = source_of_port_[port];
-    return wanted.is_unspecified() || wanted == source;
+    return ports_.may_come(port, source);
   }
 
   // Rows lie in a ring: two windows, so that results stay until nobody can have missed them; three
@@ -211,8 +212,7 @@ class Tree {
   TreeConfig config_;
   Headers headers_;
   std::uint16_t needed_;  // workers that a sum has to have before anybody may be left out
-  std::vector<std::uint8_t> child_of_port_;
-  std::vector<wire::Ipv4Address> source_of_port_;
+  engine::TreePorts ports_;
   std::uint64_t mask_;
   std::vector<Row> rows_;
   std::vector<PacketPtr> waiting_;  // by row and child

@@ -43,7 +43,8 @@ void PanamaCollectives::begin(const Call& call, Time now, const Deadline& deadli
   abandoned_ = false;
   epoch_ = next_epoch_++;
   key_ = key_of_call(job_.key, epoch_);
-  chunks_ = Chunks(call, job_.rank, job_.payload_bytes, static_cast<std::uint32_t>(trees_.size()));
+  chunks_ =
+      PanamaChunks(call, job_.rank, job_.payload_bytes, static_cast<std::uint32_t>(trees_.size()));
   for (std::uint32_t tree = 0; tree < trees_.size(); ++tree) {
     trees_[tree].begin(chunks_.count_in(tree));
     retention_[tree].begin(epoch_);
@@ -145,7 +146,7 @@ Verdict PanamaCollectives::take_result(const wire::PanamaHeader& header, wire::B
   auto& tree = trees_[index];
   if (header.workers.value() != job_.world_size() || header.element_type != chunks_.type() ||
       header.op != chunks_.op() || vid >= tree.packets() ||
-      header.elements.value() != chunks_.elements(index, vid)) {
+      header.elements.value() != chunks_.elements(chunks_.number(index, vid))) {
     return Verdict::mismatch;
   }
   if (!is_sound(header, tree)) {
@@ -175,7 +176,7 @@ void PanamaCollectives::keep(const wire::PanamaHeader& header, wire::Bytes paylo
   if (!chunks_.wants_result()) {
     return retention_[index].keep_copy(header, payload);
   }
-  const auto out = payload.empty() ? wire::MutableBytes{} : chunks_.out(index, header.vid.value());
+  const auto out = chunks_.out(chunks_.number(index, header.vid.value()));
   std::copy(payload.begin(), payload.end(), out.begin());
   retention_[index].keep(header, out);
 }
@@ -239,10 +240,7 @@ void PanamaCollectives::send(std::uint32_t tree, const PanamaTree::Sending& send
     return;
   }
   auto header = contribution_header(job_, key_, chunks_, place);
-  auto payload = wire::Bytes(zeros_).first(chunks_.bytes(tree, sending.vid));
-  if (chunks_.has_input() && !payload.empty()) {
-    payload = chunks_.in(tree, sending.vid);
-  }
+  const auto payload = chunks_.contribution(chunks_.number(tree, sending.vid), zeros_);
   if (sending.asks) {
     header.flags |= wire::PanamaHeader::retransmission_bit;
   }

@@ -85,7 +85,7 @@ class PanamaCollectives final : public Machine {
   std::uint32_t epoch_ = 0;  // of the collective that runs or ran last
   std::uint32_t next_epoch_;
   JobKey key_{};
-  Chunks chunks_;
+  PanamaChunks chunks_;
   std::uint32_t turn_ = 0;  // the tree whose turn it is to send
   Deadline deadline_;
   std::optional<Error> failure_;

@@ -6,12 +6,7 @@
 namespace tributary::host {
 
 std::uint64_t panama_tag(const JobKey& key, const PanamaPlace& place, std::uint32_t rank) {
-  struct [[gnu::packed]] Input {
-    wire::be32 tree;
-    wire::be32 vid;
-    wire::be32 rank;
-  };
-  return siphash(key, Input{wire::be32{place.tree}, wire::be32{place.vid}, wire::be32{rank}});
+  return siphash(key, place.tree, place.vid, rank);
 }
 
 std::uint32_t panama_run(const JobKey& key) {
@@ -29,8 +24,8 @@ std::uint64_t panama_total_tag(const JobKey& key, const PanamaPlace& place,
   return total;
 }
 
-wire::PanamaHeader contribution_header(const Job& job, const JobKey& key, const Chunks& chunks,
-                                       const PanamaPlace& place) {
+wire::PanamaHeader contribution_header(const Job& job, const JobKey& key,
+                                       const PanamaChunks& chunks, const PanamaPlace& place) {
   wire::PanamaHeader header;
   header.job = job.id;
   header.tree = static_cast<std::uint16_t>(place.tree);
@@ -45,7 +40,7 @@ wire::PanamaHeader contribution_header(const Job& job, const JobKey& key, const 
   header.op = chunks.op();
   header.run = place.run;
   header.epoch = place.epoch;
-  header.elements = chunks.elements(place.tree, place.vid);
+  header.elements = chunks.elements(chunks.number(place.tree, place.vid));
   header.contributions = 1;
   header.workers = static_cast<std::uint16_t>(job.world_size());
   header.rank = static_cast<std::uint16_t>(job.rank);

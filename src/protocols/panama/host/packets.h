@@ -34,7 +34,7 @@ std::uint64_t panama_total_tag(const JobKey& key, const PanamaPlace& place,
                                std::uint32_t world_size);
 
 // Header of this rank's contribution to the call that `key` is of; not sealed.
-wire::PanamaHeader contribution_header(const Job& job, const JobKey& key, const Chunks& chunks,
-                                       const PanamaPlace& place);
+wire::PanamaHeader contribution_header(const Job& job, const JobKey& key,
+                                       const PanamaChunks& chunks, const PanamaPlace& place);
 
 }  // namespace tributary::host

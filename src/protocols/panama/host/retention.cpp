@@ -2,14 +2,11 @@
 #include "protocols/panama/host/retention.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace tributary::host {
 
 PanamaRetention::PanamaRetention(std::uint32_t window, bool partial, std::uint32_t payload_bytes)
-    : window_(window), partial_(partial), payload_bytes_(payload_bytes) {
-  grow(2 * std::size_t{window});
-}
+    : window_(window), partial_(partial), kept_(2 * std::size_t{window}, payload_bytes) {}
 
 std::uint64_t PanamaRetention::reach() const {
   constexpr std::uint64_t windows = 3;
@@ -17,81 +14,48 @@ std::uint64_t PanamaRetention::reach() const {
                   : std::min(widest_, window_);
 }
 
-void PanamaRetention::grow(std::size_t slots) {
-  auto old = std::exchange(slots_, std::vector<Slot>(slots));
-  for (const auto& slot : old) {
-    if (slot.payload != nullptr) {
-      slots_[index_of(slot.position)] = slot;
-    }
-  }
-  copies_.push_back(std::make_unique_for_overwrite<std::byte[]>(slots * payload_bytes_));
-}
-
 void PanamaRetention::begin(std::uint32_t epoch) {
   first_ = end_;
   spans_[epoch % spans_.size()] = {epoch, first_};
 }
 
-PanamaRetention::Slot& PanamaRetention::put(const wire::PanamaHeader& header) {
+std::uint64_t PanamaRetention::take_position(const wire::PanamaHeader& header) {
   widest_ = std::clamp<std::uint32_t>(header.wnd_cap.value(), widest_, wire::panama_cap_max);
   // Results of one window more may have overtaken others.
-  if (const auto needed = reach() + window_; needed > slots_.size()) {
-    grow(needed);
+  if (const auto needed = reach() + window_; needed > kept_.capacity()) {
+    kept_.grow(needed);
   }
   const auto position = first_ + header.vid.value();
-  auto& slot = slots_[index_of(position)];
-  slot.header = header;
-  slot.position = position;
   end_ = std::max(end_, position + 1);
-  return slot;
+  return position;
 }
 
 void PanamaRetention::keep(const wire::PanamaHeader& header, wire::Bytes payload) {
-  auto& slot = put(header);
-  // A barrier has no elements, and yet a result.
-  slot.payload = payload.empty() ? copies_.back().get() : payload.data();
-  slot.copied = payload.empty();
+  kept_.keep(take_position(header), header, payload);
 }
 
 void PanamaRetention::keep_copy(const wire::PanamaHeader& header, wire::Bytes payload) {
-  auto& slot = put(header);
-  auto* copy = room(index_of(slot.position));
-  std::copy(payload.begin(), payload.end(), copy);
-  slot.payload = copy;
-  slot.copied = true;
+  kept_.keep_copy(take_position(header), header, payload);
 }
 
 void PanamaRetention::settle() {
-  for (auto position = end_ - std::min(end_ - first_, reach()); position < end_; ++position) {
-    const auto& slot = slots_[index_of(position)];
-    if (slot.position == position && slot.payload != nullptr && !slot.copied) {
-      const auto bytes =
-          slot.header.elements.value() * wire::element_bytes(slot.header.element_type);
-      keep_copy(wire::PanamaHeader(slot.header), {slot.payload, bytes});
-    }
-  }
+  kept_.settle(end_ - std::min(end_ - first_, reach()), end_);
   drop();
 }
 
 void PanamaRetention::drop() {
-  for (auto position = end_ - std::min<std::uint64_t>(end_ - first_, slots_.size());
-       position < end_; ++position) {
-    auto& slot = slots_[index_of(position)];
-    slot.payload = slot.copied ? slot.payload : nullptr;
-  }
+  kept_.drop(first_, end_);
 }
 
 std::optional<PanamaRetention::Result> PanamaRetention::find(std::uint32_t epoch,
                                                              std::uint32_t vid) const {
   const auto& span = spans_[epoch % spans_.size()];
-  const auto position = span.first + vid;
-  const auto& slot = slots_[index_of(position)];
-  if (span.epoch != epoch || slot.position != position || slot.payload == nullptr ||
-      slot.header.epoch.value() != epoch || slot.header.vid.value() != vid) {
+  const auto result = kept_.find(span.first + vid);
+  if (span.epoch != epoch || !result || result->header.epoch.value() != epoch ||
+      result->header.vid.value() != vid) {
     return std::nullopt;
   }
-  const auto bytes = slot.header.elements.value() * wire::element_bytes(slot.header.element_type);
-  return Result{slot.header, {slot.payload, bytes}};
+  return result;
 }
 
 }  // namespace tributary::host

@@ -4,10 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
-#include <vector>
 
+#include "host/kept_results.h"
 #include "protocols/panama/wire.h"
 #include "wire/cursor.h"
 
@@ -34,43 +33,28 @@ class PanamaRetention {
   // The same, and what was not copied is lost.
   void drop();
 
-  struct Result {
-    wire::PanamaHeader header;
-    wire::Bytes payload;
-  };
+  using Result = KeptResults<wire::PanamaHeader>::Result;
   std::optional<Result> find(std::uint32_t epoch, std::uint32_t vid) const;
 
  private:
-  struct Slot {
-    wire::PanamaHeader header;
-    const std::byte* payload = nullptr;  // none: nothing is kept
-    bool copied = false;
-    std::uint64_t position = 0;
-  };
   struct Span {
     std::uint32_t epoch = 0;
     std::uint64_t first = 0;  // position of VID 0
   };
   static constexpr std::size_t epochs_max = 8;  // as many as switches remember
 
-  std::size_t index_of(std::uint64_t position) const { return position % slots_.size(); }
-  std::byte* room(std::size_t index) { return copies_.back().get() + index * payload_bytes_; }
   // How far behind the end somebody may be.
   std::uint64_t reach() const;
-  void grow(std::size_t slots);
-  Slot& put(const wire::PanamaHeader& header);
+  // Where a result belongs; there is room then.
+  std::uint64_t take_position(const wire::PanamaHeader& header);
 
   std::uint32_t window_;
   bool partial_;
-  std::size_t payload_bytes_;
-  std::vector<Slot> slots_;  // by position
-  // Never given back or moved while the object lives: packets that are still on their way to the
-  // socket may lie in here. What is overwritten under them has a wrong CRC.
-  std::vector<std::unique_ptr<std::byte[]>> copies_;  // the last one is written
-  std::array<Span, epochs_max> spans_{};              // by epoch
-  std::uint64_t first_ = 0;                           // of the latest epoch
-  std::uint64_t end_ = 0;                             // behind the highest position
-  std::uint32_t widest_ = 0;                          // that switches ever had room for
+  KeptResults<wire::PanamaHeader> kept_;  // by position
+  std::array<Span, epochs_max> spans_{};  // by epoch
+  std::uint64_t first_ = 0;               // of the latest epoch
+  std::uint64_t end_ = 0;                 // behind the highest position
+  std::uint32_t widest_ = 0;              // that switches ever had room for
 };
 
 }  // namespace tributary::host

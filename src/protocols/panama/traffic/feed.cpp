@@ -37,7 +37,7 @@ class PanamaFeed {
 
  private:
   const TrafficPlan& plan_;
-  PanamaPlaces places_;
+  traffic::TreePlaces places_;
   PacketPool& pool_;
   std::vector<traffic::BlockValues> values_;
   std::vector<PanamaFrames> trees_;

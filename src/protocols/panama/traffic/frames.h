@@ -3,48 +3,22 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "packet/packet.h"
 #include "protocols/panama/engine/headers.h"
 #include "protocols/panama/wire.h"
-#include "traffic/block_traffic.h"
 #include "traffic/block_values.h"
 #include "traffic/stations.h"
+#include "traffic/tree_places.h"
 #include "wire/cursor.h"
 #include "wire/ipv4.h"
 
 namespace tributary::panama {
 
-// Each worker of a job is behind a port of its own.
-struct TrafficPlan : traffic::BlockPlan {
-  std::uint32_t first_job = 1;
+struct TrafficPlan : traffic::TreePlan {
   std::uint16_t trees = 1;          // of each job
-  wire::Ipv4Address group;          // of the first job's first tree; others count up
   std::uint32_t collective = 1024;  // packets of each tree in one; the last ends its epoch
-  std::uint32_t run = 0;
-  std::uint32_t window = 64;  // packets in flight, per tree, if the switches allow so many
-  std::uint16_t elements = 256;
-  // Where the switch under test sends its sums, if it is not the root.
-  std::optional<std::size_t> parent;
-};
-
-// Which worker is where: a switch takes one worker of a job at each port. All ports but the parent
-// have workers; jobs take ports in turn.
-class PanamaPlaces {
- public:
-  PanamaPlaces(const TrafficPlan& plan, std::size_t ports);
-
-  std::size_t port_of(std::uint32_t job, std::uint32_t rank) const {
-    return ports_[(std::size_t{job} * workers_ + rank) % ports_.size()];
-  }
-  // No value if the job has no worker there.
-  std::optional<std::uint32_t> rank_at(std::uint32_t job, std::size_t port) const;
-
- private:
-  std::uint32_t workers_;
-  std::vector<std::size_t> ports_;
 };
 
 // Where a packet stands in its tree.
@@ -58,7 +32,7 @@ struct PanamaPosition {
 // The packets of one tree of one job.
 class PanamaFrames {
  public:
-  PanamaFrames(const TrafficPlan& plan, const PanamaPlaces& places,
+  PanamaFrames(const TrafficPlan& plan, const traffic::TreePlaces& places,
                const traffic::Stations& stations, std::uint32_t job, std::uint16_t tree);
 
   std::uint32_t frame_bytes() const {

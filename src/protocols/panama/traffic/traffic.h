@@ -14,6 +14,7 @@
 #include "traffic/block_traffic.h"
 #include "traffic/block_values.h"
 #include "traffic/stations.h"
+#include "traffic/tree_places.h"
 
 namespace tributary::panama {
 
@@ -82,7 +83,7 @@ class PanamaTraffic final : public traffic::BlockTraffic {
 
   TrafficPlan plan_;
   const traffic::Stations& stations_;
-  PanamaPlaces places_;
+  traffic::TreePlaces places_;
   PacketPool& pool_;
   std::vector<std::unique_ptr<traffic::BlockValues>> values_;  // by kind
   std::vector<Tree> trees_;                                    // of the first job, then of the next

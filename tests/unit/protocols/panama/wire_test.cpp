@@ -61,7 +61,8 @@ TEST(Panama, ImpossibleFieldsAreRefused) {
       {[](auto& h) { h.flags = 1; }, PanamaError::version},
       {[](auto& h) { h.kind = static_cast<PanamaKind>(0); }, PanamaError::malformed},
       {[](auto& h) { h.kind = static_cast<PanamaKind>(3); }, PanamaError::malformed},
-      {[](auto& h) { h.element_type = static_cast<ElementType>(wire::element_type_count); }, PanamaError::malformed},
+      {[](auto& h) { h.element_type = static_cast<ElementType>(wire::element_type_count); },
+       PanamaError::malformed},
       {[](auto& h) { h.op = static_cast<Operator>(wire::operator_count); }, PanamaError::malformed},
       {[](auto& h) { h.contributions = std::uint16_t{0}; }, PanamaError::malformed},
       {[](auto& h) { h.contributions = std::uint16_t{5}; }, PanamaError::malformed},
@@ -83,13 +84,6 @@ TEST(Panama, EveryByteIsCovered) {
       EXPECT_NE(packet.error(), PanamaError::none) << at;
     }
   }
-}
-
-TEST(Panama, GroupsHaveTheirLinkLayerAddress) {
-  EXPECT_EQ(multicast_mac(Ipv4Address(239, 192, 1, 2)),
-            (MacAddress{{0x01, 0x00, 0x5e, 0x40, 0x01, 0x02}}));
-  EXPECT_EQ(multicast_mac(Ipv4Address(239, 129, 0, 1)),
-            (MacAddress{{0x01, 0x00, 0x5e, 0x01, 0x00, 0x01}}));
 }
 
 }  // namespace

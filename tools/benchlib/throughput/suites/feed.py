@@ -10,7 +10,7 @@ from ..record import Case, Chart, Record, Table
 from ..setting import Setting
 from ..testpmd import testpmd
 
-ABOUT = ("aggregation of one core, Canary, PANAMA and NetReduce, fed from memory by net_pcap, and "
+ABOUT = ("aggregation of one core, Canary, PANAMA, NetReduce and Flare, fed from memory by net_pcap, and "
          "without its copy by the other core; beside it testpmd rxonly")
 
 BLOCKS = 64  # all of them in flight: each worker sends its part of all, then the results follow
@@ -23,6 +23,11 @@ PANAMA_JOBS = 16
 PANAMA_COLLECTIVE = 4
 PANAMA_COLLECTIVES = 9
 PANAMA_MEMORY = 128
+# So have Flare's. A burst of a port has two blocks of each job.
+FLARE_JOBS = 16
+FLARE_BLOCKS = 4
+FLARE_RUNS = 10
+FLARE_WINDOW = 4
 # Five runs of one message with one packet, and of two with as many as Canary has in flight.
 NETREDUCE_MESSAGES = 3
 NETREDUCE_PATH_MTU = 1024
@@ -54,7 +59,12 @@ mtu = 1500
 pcap = {{{{ rx = "{{file}}", infinite = true }}}}
 {{rings}}"""
 
-PANAMA_PORT = """[[switch.port]]
+FLARE_SWITCH = f"""address = "{generator.SWITCH_ADDRESS}"
+{{ports}}
+[switch.flare]
+{{trees}}"""
+
+WORKER_PORT = """[[switch.port]]
 name = "feed{number}"
 mtu = {mtu}
 pcap = {{ rx = "{file}", infinite = true }}
@@ -96,10 +106,20 @@ class Feed:
                                       PANAMA_JOBS, "--collective", PANAMA_COLLECTIVE,
                                       "--collectives", PANAMA_COLLECTIVES,
                                       "--elements", self.elements, "--mtu", self.mtu)
-        ports = "".join(PANAMA_PORT.format(number=worker, mtu=self.mtu,
-                                           file=file.with_suffix(f".{worker}.pcap"))
-                        for worker in range(self.workers))
-        return PANAMA_SWITCH.format(ports=ports, trees=trees)
+        return PANAMA_SWITCH.format(ports=self._ports_of_workers(file), trees=trees)
+
+    def flare_switch(self, setting: Setting) -> str:
+        """The same with Flare."""
+        file = setting.directory / f"flare-{self.workers}-{self.elements}.pcap"
+        trees = generator.feed_flare(setting, file, "--workers", self.workers, "--jobs", FLARE_JOBS,
+                                     "--blocks", FLARE_BLOCKS, "--runs", FLARE_RUNS, "--window",
+                                     FLARE_WINDOW, "--elements", self.elements, "--mtu", self.mtu)
+        return FLARE_SWITCH.format(ports=self._ports_of_workers(file), trees=trees)
+
+    def _ports_of_workers(self, file: pathlib.Path) -> str:
+        return "".join(WORKER_PORT.format(number=worker, mtu=self.mtu,
+                                          file=file.with_suffix(f".{worker}.pcap"))
+                       for worker in range(self.workers))
 
     def netreduce_switch(self, setting: Setting) -> str:
         """The file is written; what a switch needs to serve its ring."""
@@ -113,7 +133,8 @@ class Feed:
 
 FEEDS = [Feed(), Feed(elements=32), Feed(elements=350), Feed(elements=2048), Feed(workers=2),
          Feed(workers=16)]
-# Files of PANAMA have so many blocks: more than a switch remembers; NetReduce's have a ninth more.
+# Files of PANAMA have so many blocks: more than a switch remembers; those of NetReduce and Flare have a
+# ninth more.
 # What they are compared with is Canary with as many frames, which lie as far from the core.
 ENGINES_FEED = Feed(blocks=PANAMA_JOBS * PANAMA_COLLECTIVE * PANAMA_COLLECTIVES)
 
@@ -158,7 +179,7 @@ def engine_gain(setting: Setting, switch: str) -> reading.Gain:
         return reading.gain(daemon.figures, daemon.pid, setting.warm_up_s, setting.seconds)
 
 
-def panama_figures(gain: reading.Gain, feed: Feed, setting: Setting) -> dict[str, float]:
+def tree_figures(gain: reading.Gain, feed: Feed, setting: Setting) -> dict[str, float]:
     contributions = gain.rate("contributions_total")
     return {
         "contributions_per_second": contributions,
@@ -185,8 +206,9 @@ def netreduce_figures(gain: reading.Gain, _feed: Feed, setting: Setting) -> dict
 
 
 # By engine: what a switch needs, and what it made of the feed.
-ENGINES = {"Canary": (Feed.switch, canary_figures), "PANAMA": (Feed.panama_switch, panama_figures),
-           "NetReduce": (Feed.netreduce_switch, netreduce_figures)}
+ENGINES = {"Canary": (Feed.switch, canary_figures), "PANAMA": (Feed.panama_switch, tree_figures),
+           "NetReduce": (Feed.netreduce_switch, netreduce_figures),
+           "Flare": (Feed.flare_switch, tree_figures)}
 
 
 def engine_sample(engine: str, feed: Feed, setting: Setting) -> dict[str, float]:
@@ -242,7 +264,7 @@ def cases(setting: Setting) -> list[Case]:
         if feed in FEEDS:
             add(ARITHMETIC, arithmetic_sample)
         if feed == ENGINES_FEED:
-            for engine in ("PANAMA", "NetReduce"):
+            for engine in ("PANAMA", "NetReduce", "Flare"):
                 add(subject_of(engine, True), engine_sample, engine)
                 add(subject_of(engine, False), no_copy_sample, engine)
     return found

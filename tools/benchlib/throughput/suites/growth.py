@@ -12,8 +12,8 @@ PROGRAM = "switch_bench"
 
 
 FAMILIES = ["aggregation/jobs", "aggregation/in_flight", "aggregation/ports", "panama/in_flight",
-            "netreduce/in_flight", "bridge/ports", "router/ports", "bridge/stations",
-            "router/routes", "router/stations"]
+            "netreduce/in_flight", "flare/in_flight", "bridge/ports", "router/ports",
+            "bridge/stations", "router/routes", "router/stations"]
 
 
 def sample(setting: Setting, family: str) -> dict[str, float]:

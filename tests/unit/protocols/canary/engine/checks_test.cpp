@@ -50,7 +50,9 @@ TEST_F(Checks, ImpossibleFieldsAreDropped) {
   expect_refused([](Packet&, Header& h) { h.counter = std::uint16_t{0}; }, malformed);
   expect_refused([](Packet&, Header& h) { h.counter = std::uint16_t{4}; }, malformed);
   expect_refused([](Packet&, Header& h) { h.hosts = std::uint16_t{0}; }, malformed);
-  expect_refused([](Packet&, Header& h) { h.op = static_cast<wire::Operator>(wire::operator_count); }, malformed);
+  expect_refused(
+      [](Packet&, Header& h) { h.op = static_cast<wire::Operator>(wire::operator_count); },
+      malformed);
   expect_refused([](Packet&, Header& h) { h.elements = std::uint16_t{5}; }, drop::truncated);
   expect_refused([](Packet&, Header& h) { h.elements = std::uint16_t{3}; }, drop::oversized);
 }

@@ -36,7 +36,7 @@ switching::SwitchConfig bridge(const TrafficPlan& plan, std::size_t ports,
   config.address = Ip(10, 0, 255, 1);
   config.protocols.emplace<PanamaConfig>();
   config.protocols.get<PanamaConfig>().packet_memory = packet_memory;
-  const PanamaPlaces places(plan, ports);
+  const traffic::TreePlaces places(plan, ports);
   for (std::uint32_t job = 0; job < plan.jobs; ++job) {
     for (std::uint16_t number = 0; number < plan.trees; ++number) {
       TreeConfig tree;
@@ -240,24 +240,6 @@ TEST(PanamaTraffic, SurvivesForeignAndBrokenPackets) {
   EXPECT_EQ(result.wrong, 0u);
   EXPECT_GT(result.counters.foreign, 1000u);
   EXPECT_GT(figure(result, "invalid"), 100u);
-}
-
-TEST(PanamaPlaces, KnowsWhoIsWhere) {
-  TrafficPlan plan;
-  plan.workers = 3;
-  plan.parent = 2;
-  const PanamaPlaces places(plan, 6);
-  for (std::uint32_t job = 0; job < 9; ++job) {
-    std::size_t found = 0;
-    for (std::size_t port = 0; port < 6; ++port) {
-      if (const auto rank = places.rank_at(job, port)) {
-        EXPECT_EQ(places.port_of(job, *rank), port);
-        ++found;
-      }
-    }
-    EXPECT_EQ(found, 3u);
-    EXPECT_EQ(places.rank_at(job, 2), std::nullopt);
-  }
 }
 
 }  // namespace

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <utility>
+#include <vector>
 
-#include "engine/engine.h"
+#include "engine/actions.h"
+#include "packet/fate.h"
+#include "packet/packet.h"
 #include "packet/pool.h"
-#include "protocols/panama/engine/headers.h"
-#include "protocols/panama/engine/inquiries.h"
-#include "protocols/panama/engine/tree.h"
+#include "wire/cursor.h"
 
-namespace tributary::panama {
+namespace tributary::engine {
 
 // A frame that is made here, with elements that stand elsewhere, on behalf of what came by
 // `ingress`.
 struct Outgoing {
-  const Headers& headers;
+  wire::Bytes headers;
   wire::Bytes elements;
   PortIndex ingress;
 };
@@ -24,14 +26,14 @@ class FrameSender {
  public:
   explicit FrameSender(PacketPool& pool) : pool_(pool) {}
 
-  // The elements are copied.
-  void send(const Outgoing& frame, PortIndex port, engine::Actions& actions);
-  void send(const Outgoing& frame, const Tree& tree, const Neighbours& receivers,
-            engine::Actions& actions);
+  // Headers and elements are copied.
+  void send(const Outgoing& frame, PortIndex port, Actions& actions);
+  // By those of the ports `children` whose bits are set.
+  void send(const Outgoing& frame, const std::vector<PortIndex>& children, std::uint64_t bits,
+            Actions& actions);
   // The elements are those of `body`, of which the frame is one of the holders.
-  void send_sharing(Packet& body, const Headers& headers, PortIndex port,
-                    engine::Actions& actions) {
-    auto packet = pool_.allocate_in_front_of(body, headers.bytes());
+  void send_sharing(Packet& body, wire::Bytes headers, PortIndex port, Actions& actions) {
+    auto packet = pool_.allocate_in_front_of(body, headers);
     if (packet == nullptr) {
       return actions.lose(DropReason::no_buffer);
     }
@@ -42,4 +44,4 @@ class FrameSender {
   PacketPool& pool_;
 };
 
-}  // namespace tributary::panama
+}  // namespace tributary::engine

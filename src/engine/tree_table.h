@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "wire/key.h"
+
+namespace tributary::engine {
+
+// The trees that are installed, by Tree::key(): each once.
+template <typename Tree>
+class TreeTable {
+ public:
+  // Null: it is not here.
+  Tree* find(std::uint64_t key) const {
+    const auto mask = index_.size() - 1;
+    auto at = wire::mix_key(key, 0) & mask;
+    while (index_[at] != nullptr && index_[at]->key() != key) {
+      at = (at + 1) & mask;
+    }
+    return index_[at];
+  }
+
+  // In the order in which they were installed.
+  const std::vector<std::unique_ptr<Tree>>& all() const { return trees_; }
+
+  Tree& add(std::unique_ptr<Tree> tree) {
+    trees_.push_back(std::move(tree));
+    if (index_.size() > 2 * trees_.size()) {
+      enter(*trees_.back());
+    } else {
+      rebuild();
+    }
+    return *trees_.back();
+  }
+  // Takes those away of which `leaves` says so.
+  template <typename Leaves>
+  void remove_if(Leaves leaves) {
+    std::erase_if(trees_, [&leaves](const auto& tree) { return leaves(*tree); });
+    rebuild();
+  }
+
+ private:
+  void enter(Tree& tree) {
+    const auto mask = index_.size() - 1;
+    auto at = wire::mix_key(tree.key(), 0) & mask;
+    while (index_[at] != nullptr) {
+      at = (at + 1) & mask;
+    }
+    index_[at] = &tree;
+  }
+  void rebuild() {
+    index_.assign(std::bit_ceil(2 * trees_.size() + 1), nullptr);
+    for (const auto& tree : trees_) {
+      enter(*tree);
+    }
+  }
+
+  std::vector<std::unique_ptr<Tree>> trees_;
+  std::vector<Tree*> index_{nullptr};  // by hash of the key, open addressing
+};
+
+}  // namespace tributary::engine

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "host/error.h"
+#include "host/transport/file_descriptor.h"
+#include "wire/ipv4.h"
+
+namespace tributary::host {
+
+// Sockets that `open` opens, one for each wire::flow_of(), so that source ports tell blocks apart;
+// no privileges are needed for that. Each is bound to a source port of its flow, as far as they are
+// free: every worker on a host has its own.
+Result<std::vector<FileDescriptor>> open_flow_senders(
+    wire::Ipv4Address local, const std::function<Result<FileDescriptor>()>& open);
+
+}  // namespace tributary::host

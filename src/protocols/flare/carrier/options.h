@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "host/communicator_options.h"
+#include "host/error.h"
+#include "host/parameter.h"
+#include "protocols/flare/wire.h"
+
+namespace tributary::host {
+
+inline constexpr Parameter flare_parameters[] = {
+    {.name = "flare_tree",
+     .kind = Parameter::Kind::text,
+     .help = "multicast group of the job's reduction tree",
+     .option = "--flare-tree",
+     .agreed = true},
+    {.name = "flare_window",
+     .otherwise = "64",
+     .help = "blocks that a rank may have in flight, as the switches' tree has it (`window`)",
+     .option = "--flare-window",
+     .agreed = true,
+     .least = 1,
+     .most = wire::flare_window_max},
+};
+
+struct FlareOptions {
+  std::string tree;  // its multicast group; empty: there is none
+  std::uint32_t window = 0;
+};
+
+FlareOptions flare_options_of(const CommunicatorOptions& options);
+
+Result<void> check_flare(const CommunicatorOptions& options);
+
+}  // namespace tributary::host

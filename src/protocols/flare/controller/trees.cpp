@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/flare/controller/trees.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "control/join.h"
+#include "control/tree_ports.h"
+#include "protocols/flare/engine/config.h"
+#include "protocols/flare/wire.h"
+
+namespace tributary::flare {
+namespace {
+
+using control::TreePart;
+
+constexpr std::string_view window_setting = "window";
+constexpr std::string_view reproducible_setting = "reproducible";
+constexpr std::string_view settings[] = {window_setting, reproducible_setting};
+
+static_assert(control::tree_children_max == children_max);
+
+tl::expected<void, std::string> read_settings(const control::TreeSettings& given,
+                                              TreeConfig& tree) {
+  for (const auto& [name, value] : given) {
+    if (name == window_setting) {
+      tree.window = value;  // find_fault() knows its limits
+    } else if (name != reproducible_setting) {
+      return tl::unexpected("a tree of Flare has no setting `" + name.substr(0, 64) +
+                            "`; there are window and reproducible");
+    } else if (value > 1) {
+      return tl::unexpected(std::string("`reproducible` is to be 0 or 1"));
+    } else {
+      tree.reproducible = value == 1;
+    }
+  }
+  return {};
+}
+
+tl::expected<TreeConfig, std::string> tree_of(const TreePart& part,
+                                              const switching::SwitchConfig& config) {
+  if (part.tree != 0) {
+    return tl::unexpected(std::string("a job of Flare has one tree, number 0"));
+  }
+  if (part.quorum != part.workers) {
+    return tl::unexpected(std::string("a result of Flare lacks no worker: `quorum` is `workers`"));
+  }
+  auto ports = control::tree_ports_of(config, part);
+  if (!ports) {
+    return tl::unexpected(ports.error());
+  }
+  TreeConfig tree;
+  tree.job = part.job;
+  tree.group = part.group;
+  tree.children = std::move(ports->children);
+  tree.parent = ports->parent;
+  tree.workers = part.workers;
+  tree.workers_below = part.workers_below;
+  tree.child_addresses = part.child_addresses;
+  tree.parent_address = part.parent_address;
+  return read_settings(part.settings, tree).map([&] { return std::move(tree); });
+}
+
+tl::expected<void, std::string> add(switching::SwitchConfig& config, const TreePart& part) {
+  auto tree = tree_of(part, config);
+  if (!tree) {
+    return tl::unexpected(tree.error());
+  }
+  auto& flare = config.protocols.get<FlareConfig>();
+  flare.trees.push_back(std::move(*tree));
+  if (const auto fault = find_fault(flare, flare.trees.size() - 1)) {
+    return tl::unexpected(fault->message + (fault->hint.empty() ? "" : " (" + fault->hint + ")"));
+  }
+  return {};
+}
+
+TreePart named(const TreeConfig& tree, const switching::SwitchConfig& config) {
+  TreePart part;
+  part.job = tree.job;
+  part.group = tree.group;
+  control::name_tree_ports({tree.children, tree.parent}, config, part);
+  part.workers = tree.workers;
+  part.workers_below = tree.workers_below;
+  part.quorum = tree.workers;
+  part.child_addresses = tree.child_addresses;
+  part.parent_address = tree.parent_address;
+  part.engine = "flare";
+  part.settings.emplace(window_setting, tree.window);
+  part.settings.emplace(reproducible_setting, tree.reproducible ? 1u : 0u);
+  return part;
+}
+
+std::vector<TreePart> list(const switching::SwitchConfig& config) {
+  std::vector<TreePart> parts;
+  for (const auto& tree : config.protocols.get<FlareConfig>().trees) {
+    parts.push_back(named(tree, config));
+  }
+  return parts;
+}
+
+// How many trees fit depends on their windows and children: so many of the smallest. A switch says
+// whether there is room when it is asked to take one.
+nlohmann::json room(const switching::SwitchConfig& config) {
+  const auto packets = config.protocols.get<FlareConfig>().working_memory;
+  TreeConfig smallest;
+  smallest.window = 1;
+  return {{"working_memory_packets", packets}, {"trees_max", packets / buffers_of(smallest)}};
+}
+
+// Switches drop what has another window than theirs, so the workers are always told.
+control::Environment environment(const control::JobTrees& job) {
+  const auto found = job.settings.find(std::string(window_setting));
+  const auto window = found == job.settings.end() ? window_default : found->second;
+  return {{"TRIBUTARY_FLARE_TREE", control::join(job.groups, control::as_text)},
+          {"TRIBUTARY_FLARE_WINDOW", std::to_string(window)}};
+}
+
+}  // namespace
+
+constexpr control::TreeSupport tree_support{.limits = {.trees_max = 1,
+                                                       .groups = true,
+                                                       .members = false,
+                                                       .quorums = false,
+                                                       .memory = "working_memory"},
+                                            .settings = settings,
+                                            .add = add,
+                                            .list = list,
+                                            .room = room,
+                                            .environment = environment};
+
+}  // namespace tributary::flare

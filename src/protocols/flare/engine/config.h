@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "engine/tree_place.h"
+#include "packet/packet.h"
+#include "protocols/list.h"
+#include "wire/ipv4.h"
+
+namespace tributary::flare {
+
+// Children of a switch in one reduction tree.
+inline constexpr std::size_t children_max = engine::tree_children_max;
+
+inline constexpr std::uint32_t window_default = 64;
+
+// How the packets of a block are added up (section 6).
+enum class Aggregation : std::uint8_t {
+  single,  // on a single buffer, in the order in which they come (6.1)
+  tree,    // child i in buffer i, and two buffers only when both are there, so that the order of
+           // the additions is always the same (6.3)
+};
+
+// This switch's place in the reduction tree of one job, as the network manager set it up
+// (section 4).
+struct TreeConfig {
+  std::uint32_t job = 0;            // from 1
+  wire::Ipv4Address group;          // multicast address of the tree
+  std::vector<PortIndex> children;  // who is waited for; 1 to children_max
+  std::optional<PortIndex> parent;  // towards the root; no value: this switch is the root
+  std::uint16_t workers = 0;        // ranks of the job
+  std::uint16_t workers_below = 0;  // of those, under this switch
+  // Blocks that each rank may have in flight, 1 to wire::flare_window_max; ranks that send more
+  // are refused.
+  std::uint32_t window = window_default;
+  // The same contributions give the same bits, in whatever order they come.
+  bool reproducible = false;
+  // The IPv4 source of what each child sends, in turn, and of what the parent sends. Unspecified,
+  // or no list at all: any.
+  std::vector<wire::Ipv4Address> child_addresses{};
+  wire::Ipv4Address parent_address{};
+
+  Aggregation aggregation() const { return reproducible ? Aggregation::tree : Aggregation::single; }
+
+  friend bool operator==(const TreeConfig&, const TreeConfig&) = default;
+};
+
+// Settings of the Flare engine on one logical switch ([switch.flare] in the configuration).
+struct FlareConfig {
+  static constexpr auto row = protocols::Row::flare;
+
+  // Aggregation buffers, in packets, which the trees divide among themselves (4.3).
+  std::uint32_t working_memory = 8192;
+  std::vector<TreeConfig> trees;  // each job and each group once
+
+  friend bool operator==(const FlareConfig&, const FlareConfig&) = default;
+};
+
+// Packets that one sum takes at most: floats of less than 32 bits are added as f32, and the
+// smallest have 8.
+inline constexpr std::size_t buffers_per_sum_max = 4;
+
+// Buffers that one tree may need at most: R = M * window of 4.3, where M is the buffers of one
+// block, twice: after a restart all that ranks may have in flight gathers at once, and they may be
+// a window apart.
+inline std::uint64_t buffers_of(const TreeConfig& tree) {
+  const auto sums = tree.aggregation() == Aggregation::tree ? tree.children.size() : 1;
+  return std::uint64_t{2} * tree.window * buffers_per_sum_max * sums;
+}
+
+using TreeFault = engine::TreeFault;
+// What is wrong with that one of config's trees, by itself and beside those before it; no value if
+// nothing is. Ports are not checked to be there.
+std::optional<TreeFault> find_fault(const FlareConfig& config, std::size_t index);
+
+}  // namespace tributary::flare

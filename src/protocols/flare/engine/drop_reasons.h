@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "protocols/drop_reasons.h"
+
+// Why the engine drops packets.
+#define TRIBUTARY_FLARE_DROP_REASONS(X)                                                \
+  X(truncated)  /* shorter than header and elements */                                 \
+  X(oversized)  /* longer than header and elements */                                  \
+  X(version)    /* version of the header */                                            \
+  X(malformed)  /* impossible field, or not to the tree's group */                     \
+  X(crc)        /* damaged on the way */                                               \
+  X(no_tree)    /* of a job whose tree is not installed here */                        \
+  X(wrong_port) /* the tree does not come in by this port */                           \
+  X(mismatch)   /* other workers, window, elements or operator than those before it */ \
+  X(stale)      /* of a block of which everybody has the result */                     \
+  X(stale_run)  /* of a run that is over, or not the one that goes on */               \
+  X(duplicate)  /* that came here before */                                            \
+  X(window)     /* of a new run, but not of its first blocks */
+
+namespace tributary::flare {
+
+TRIBUTARY_PROTOCOL_DROP_REASONS(flare, TRIBUTARY_FLARE_DROP_REASONS)
+static_assert(protocols::begin_as_parse_errors(drop::names));
+
+}  // namespace tributary::flare

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/flare/engine/engine.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "engine/prefetch.h"
+#include "protocols/flare/engine/drop_reasons.h"
+
+namespace tributary::flare {
+namespace {
+
+// Options are not ours to rewrite.
+bool is_addressed_to(const engine::Frame& frame, const TreeConfig& tree) {
+  return frame.ipv4->header_bytes() == sizeof(wire::Ipv4Header) &&
+         frame.ipv4->destination == tree.group;
+}
+
+// What goes up comes from children, inquiries from the parent, and results from both.
+bool comes_from(const engine::TreePorts& ports, PortIndex port, wire::FlareKind kind) {
+  const bool is_child = ports.child_of(port) != engine::TreePorts::no_child;
+  return (is_child && kind != wire::FlareKind::inquiry) ||
+         (ports.is_parent(port) && kind != wire::FlareKind::contribution);
+}
+
+// How many ranks are in a packet, of those that can be.
+bool is_count_possible(const wire::FlareHeader& header, const TreeConfig& tree) {
+  const auto contributions = header.contributions.value();
+  return header.kind == wire::FlareKind::result ? contributions == tree.workers
+                                                : contributions <= tree.workers_below;
+}
+
+// Why a packet is none of the tree's; no value if it is.
+std::optional<DropReason> refusal(const engine::Arrival& arrival, const wire::FlareView& view,
+                                  const Tree* tree) {
+  if (view.error != wire::FlareError::none) {
+    return protocols::drop_reason_of(view.error, drop::row);
+  }
+  if (tree == nullptr) {
+    return drop::no_tree;
+  }
+  const auto& config = tree->config();
+  const auto& header = *view.header;
+  const auto ingress = arrival.packet->ingress;
+  if (!is_addressed_to(arrival.frame, config)) {
+    return drop::malformed;
+  }
+  if (!tree->ports().may_come(ingress, arrival.frame.ipv4->source) ||
+      !comes_from(tree->ports(), ingress, header.kind)) {
+    return drop::wrong_port;
+  }
+  if (header.workers.value() != config.workers || header.window.value() != config.window ||
+      !is_count_possible(header, config)) {
+    return drop::mismatch;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+FlareEngine::FlareEngine(const FlareConfig& config, const engine::SwitchIdentity& self,
+                         PacketPool& pool)
+    : self_(self), memory_(pool), frames_(pool) {
+  reconfigure(config);
+}
+
+bool FlareEngine::reconfigure(const FlareConfig& config) {
+  trees_.remove_if([&](Tree& tree) {
+    const bool leaves =
+        std::find(config.trees.begin(), config.trees.end(), tree.config()) == config.trees.end();
+    if (leaves) {
+      tree.rest();
+      removed_ += tree.counters;
+    }
+    return leaves;
+  });
+  for (const auto& tree : config.trees) {
+    if (trees_.find(tree.job) == nullptr) {
+      trees_.add(std::make_unique<Tree>(tree, self_, memory_));
+    }
+  }
+  working_memory_ = config.working_memory;
+  return true;
+}
+
+void FlareEngine::process(std::span<engine::Arrival> burst, Time now, engine::Actions& actions) {
+  const Burst current{now, actions};
+  const auto find = [this](const engine::Frame& frame) { return locate(frame); };
+  const auto fetch = [](const Place& place, const engine::Frame& frame) {
+    prefetch_elements(place, frame);
+  };
+  const auto handle_one = [&](const Place& place, engine::Arrival& arrival) {
+    handle(arrival, place, current);
+  };
+  engine::handle_ahead(burst, find, fetch, handle_one);
+}
+
+FlareEngine::Place FlareEngine::locate(const engine::Frame& frame) const {
+  const auto* header = wire::Cursor(frame.payload).take<wire::FlareHeader>();
+  auto* tree = header == nullptr ? nullptr : trees_.find(header->job.value());
+  if (tree == nullptr) {
+    return {};
+  }
+  auto& slot = tree->slot(header->block.value());
+  tree->prefetch(slot);
+  return {tree, &slot};
+}
+
+// The slot tells where the elements are.
+void FlareEngine::prefetch_elements(const Place& place, const engine::Frame& frame) {
+  if (place.tree != nullptr && place.slot->state == Slot::State::gathering) {
+    place.tree->prefetch_elements(*place.slot, frame.payload.size());
+  }
+}
+
+void FlareEngine::handle(engine::Arrival& arrival, const Place& place, const Burst& burst) {
+  const auto view = wire::parse_flare(arrival.frame.payload);
+  if (const auto reason = refusal(arrival, view, place.tree)) {
+    return burst.actions.drop(std::move(arrival.packet), *reason);
+  }
+  auto& [tree, slot] = place;
+  if (const auto reason = tree->enter(*view.header, burst.now)) {
+    return burst.actions.drop(std::move(arrival.packet), *reason);
+  }
+  tree->hear(burst.now);
+  look_soon(burst.now);
+  if (slot->is_beyond(view.header->block.value())) {
+    ++tree->counters.stale;
+    return burst.actions.drop(std::move(arrival.packet), drop::stale);
+  }
+  Incoming in{*tree,         *slot,        std::move(arrival.packet),
+              arrival.frame, *view.header, view.payload.size()};
+  switch (in.header.kind) {
+    case wire::FlareKind::contribution:
+      return contribute(std::move(in), burst);
+    case wire::FlareKind::result:
+      return take_result(std::move(in), burst);
+    case wire::FlareKind::inquiry:
+      return take_inquiry(std::move(in), burst);
+  }
+}
+
+// As long as a tree is active.
+void FlareEngine::look_soon(Time now) {
+  next_look_ = std::min(next_look_, now + look_interval);
+}
+
+void FlareEngine::expire(Time now, engine::Actions& /*actions*/) {
+  if (now < next_look_) {
+    return;
+  }
+  next_look_ = never;
+  for (const auto& tree : trees_.all()) {
+    if (!tree->is_active()) {
+      continue;
+    }
+    if (now - *tree->last_heard() >= silence_max) {
+      tree->rest();
+    } else {
+      look_soon(now);
+    }
+  }
+}
+
+}  // namespace tributary::flare

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/engine.h"
+#include "engine/frame_sender.h"
+#include "engine/tree_table.h"
+#include "packet/pool.h"
+#include "protocols/flare/engine/config.h"
+#include "protocols/flare/engine/headers.h"
+#include "protocols/flare/engine/tree.h"
+#include "protocols/flare/engine/working_memory.h"
+#include "protocols/flare/wire.h"
+
+namespace tributary::flare {
+
+using engine::Burst;
+
+// The switch's part of Flare (section 4) on one core: dense aggregation of the blocks of each job
+// up its reduction tree. The sum of a block's contributions goes to the parent; at the root it is
+// the result, which goes down to all. What was sent is kept until no rank can lack it.
+class FlareEngine final : public engine::Engine {
+ public:
+  FlareEngine(const FlareConfig& config, const engine::SwitchIdentity& self, PacketPool& pool);
+
+  void process(std::span<engine::Arrival> burst, Time now, engine::Actions& actions) override;
+  Time deadline() const override { return next_look_; }
+  void expire(Time now, engine::Actions& actions) override;
+
+  std::vector<engine::Figure> figures() const override;
+  std::vector<engine::JobStatus> jobs() const override;
+  std::vector<engine::DescriptorStatus> descriptors(Time now, std::size_t limit) const override;
+  std::vector<engine::StallStatus> stalled(Time now, std::size_t limit) const override;
+  std::vector<engine::TreeStatus> trees() const override;
+
+  // Installs and removes trees, and keeps the blocks of the others.
+  bool reconfigure(const FlareConfig& config);
+
+ private:
+  // Where a packet belongs, by its header, which is not checked yet; null where it has no tree.
+  struct Place {
+    Tree* tree = nullptr;
+    Slot* slot = nullptr;
+  };
+  // One packet that passed every check, of a tree that is in its run.
+  struct Incoming {
+    Tree& tree;
+    Slot& slot;
+    PacketPtr packet;
+    const engine::Frame& frame;
+    const wire::FlareHeader& header;
+    std::size_t bytes;  // of the elements
+
+    std::uint64_t block() const { return header.block.value(); }
+  };
+
+  Place locate(const engine::Frame& frame) const;
+  static void prefetch_elements(const Place& place, const engine::Frame& frame);
+  void handle(engine::Arrival& arrival, const Place& place, const Burst& burst);
+  void look_soon(Time now);
+
+  // Contributions.
+  void contribute(Incoming in, const Burst& burst);
+  void accept(Incoming& in, std::size_t child, const Burst& burst);
+  void repeat(Incoming& in, const Burst& burst);
+  void complete(Tree& tree, Slot& slot, PortIndex ingress, const Burst& burst);
+
+  // Results.
+  void take_result(Incoming in, const Burst& burst);
+  void multicast(Tree& tree, Slot& slot, PacketPtr elements, const Headers& headers,
+                 std::uint64_t children, engine::Actions& actions);
+
+  // What is kept, once more; those who come have lost something, or somebody above has.
+  void send_again(const Tree& tree, const Slot& slot, std::uint8_t flags, PortIndex ingress,
+                  PortIndex port, engine::Actions& actions);
+  void replay(Tree& tree, const Slot& slot, std::uint8_t flags, PortIndex port,
+              engine::Actions& actions);
+  void resend(Tree& tree, Slot& slot, std::uint8_t flags, PortIndex ingress, const Burst& burst);
+
+  // Inquiries.
+  void take_inquiry(Incoming in, const Burst& burst);
+  void ask_missing(Tree& tree, Slot& slot, PortIndex ingress, const Burst& burst);
+  void inquire(Tree& tree, const wire::FlareHeader& about, std::uint64_t children,
+               PortIndex ingress, engine::Actions& actions);
+
+  engine::SwitchIdentity self_;
+  std::uint32_t working_memory_ = 0;
+  WorkingMemory memory_;
+  engine::FrameSender frames_;
+  engine::TreeTable<Tree> trees_;
+  TreeCounters removed_;  // of trees that are gone
+  // A job that says nothing for so long leaves its buffers to the others.
+  static constexpr Duration silence_max = std::chrono::seconds(10);
+  static constexpr Duration look_interval = std::chrono::seconds(1);
+  Time next_look_ = never;  // for jobs that have fallen silent
+};
+
+}  // namespace tributary::flare

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/shared_elements.h"
+#include "packet/clock.h"
+#include "protocols/flare/wire.h"
+
+namespace tributary::flare {
+
+// One block of one tree: first its contributions meet, then what became of them is kept.
+struct Slot {
+  enum class State : std::uint8_t {
+    free,
+    gathering,  // some children are in
+    summed,     // the sum went up; it is kept until its result comes
+    done,       // the result went down; it is kept for who lost it
+  };
+  State state = State::free;
+  std::uint64_t block = 0;
+  std::uint64_t arrived = 0;    // the port bitmap (4.1): children that are in, by index
+  engine::SharedElements kept;  // summed, done
+  Time since{};                 // the first contribution came
+  Time told{};                  // when others were last told of it, or asked
+  wire::FlareHeader header;     // what is common to all, and the sums of what is not
+
+  bool is_of(std::uint64_t wanted) const { return state != State::free && block == wanted; }
+  // Who sends a block that comes to the slot of an older one has the result of that, as its window
+  // has passed it, and so has everybody else.
+  bool is_beyond(std::uint64_t other) const { return state != State::free && block > other; }
+  bool has(std::size_t child) const { return (arrived >> child & 1) != 0; }
+};
+
+}  // namespace tributary::flare

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/flare/engine/tree.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/prefetch.h"
+#include "protocols/flare/engine/aggregation.h"
+#include "protocols/flare/engine/drop_reasons.h"
+
+namespace tributary::flare {
+TreeCounters& TreeCounters::operator+=(const TreeCounters& other) {
+  contributions += other.contributions;
+  sums += other.sums;
+  results += other.results;
+  answers += other.answers;
+  duplicates += other.duplicates;
+  stale += other.stale;
+  replays += other.replays;
+  inquiries += other.inquiries;
+  inquiries_sent += other.inquiries_sent;
+  resent += other.resent;
+  return *this;
+}
+
+Tree::Tree(const TreeConfig& config, const engine::SwitchIdentity& self, WorkingMemory& memory)
+    : config_(config),
+      ports_(engine::TreePlace(config), self.ports),
+      headers_(headers_of(config, self)),
+      memory_(memory),
+      slots_(std::size_t{2} * config.window),
+      buffers_per_slot_(config.aggregation() == Aggregation::tree ? config.children.size() : 1),
+      buffers_(slots_.size() * buffers_per_slot_) {}
+
+Headers Tree::headers_for(const wire::FlareHeader& header, std::uint8_t ttl) const {
+  auto headers = headers_;
+  headers.ipv4.ttl = ttl;
+  complete(headers, header);
+  return headers;
+}
+
+// A run begins with its first blocks, but a core has not seen those of the flows of others. A run
+// that is silent gives way to any packet: this switch may have taken it up by one that came late.
+std::optional<DropReason> Tree::enter(const wire::FlareHeader& header, Time now) {
+  const auto run = header.run.value();
+  if (runs_.is_current(run)) {
+    return std::nullopt;
+  }
+  if (runs_.is_over(run)) {
+    return drop::stale_run;
+  }
+  const bool is_silent = !last_heard_ || now - *last_heard_ >= run_silence;
+  if (!is_silent) {
+    if (header.kind != wire::FlareKind::contribution || runs_.was_before(run)) {
+      return drop::stale_run;
+    }
+    if (header.block.value() >= std::uint64_t{config_.window} + wire::flare_flows) {
+      return drop::window;
+    }
+  }
+  let_go();
+  runs_.begin(run);
+  return std::nullopt;
+}
+
+void Tree::rest() {
+  let_go();
+  runs_ = {};
+  active_ = false;
+}
+
+void Tree::let_go() {
+  for (auto& slot : slots_) {
+    clear(slot);
+  }
+}
+
+// Behind each child that is missing is a worker.
+bool Tree::fits(const Slot& slot, const wire::FlareHeader& header, std::size_t child) const {
+  unsigned contributions = header.contributions.value();
+  auto left = ports_.all_children() & ~(std::uint64_t{1} << child);
+  if (slot.is_of(header.block.value())) {
+    if (!is_like(slot.header, header)) {
+      return false;
+    }
+    contributions += slot.header.contributions.value();
+    left &= ~slot.arrived;
+  }
+  return left == 0 ? contributions == config_.workers_below : contributions < config_.workers_below;
+}
+
+void Tree::begin(Slot& slot, const wire::FlareHeader& header, Time now) {
+  clear(slot);
+  slot.state = Slot::State::gathering;
+  slot.block = header.block.value();
+  slot.arrived = 0;
+  slot.since = now;
+  slot.told = {};
+  slot.header = header;
+  slot.header.flags = wire::FlareHeader::current_version;
+  slot.header.contributions = std::uint16_t{0};
+  slot.header.fingerprint = std::uint64_t{0};
+  gathering_high_water_ = std::max(gathering_high_water_, ++gathering_);
+}
+
+bool Tree::add(Slot& slot, const wire::FlareHeader& header, std::size_t child, PacketPtr& packet) {
+  if (!add_up(slot, child, packet)) {
+    return false;
+  }
+  auto& sums = slot.header;
+  sums.contributions =
+      static_cast<std::uint16_t>(sums.contributions.value() + header.contributions.value());
+  sums.fingerprint = sums.fingerprint.value() + header.fingerprint.value();
+  if (header.asks()) {  // and wants to be answered above as well
+    sums.flags |= wire::FlareHeader::retransmission_bit;
+  }
+  slot.arrived |= std::uint64_t{1} << child;
+  return true;
+}
+
+bool Tree::add_up(Slot& slot, std::size_t child, PacketPtr& packet) {
+  const Shape shape(slot.header);
+  const auto buffers = buffers_of(slot);
+  if (config_.aggregation() == Aggregation::tree) {
+    return TreeAggregation(buffers, shape, memory_).add(child, slot.arrived, packet);
+  }
+  return SingleBuffer(buffers.front(), shape, memory_).add(packet);
+}
+
+PacketPtr Tree::take_sum(Slot& slot) {
+  runs_.note_sum();
+  auto sum = buffers_of(slot).front().take(Shape(slot.header), memory_);
+  end_gathering(slot);
+  return sum;
+}
+
+void Tree::end_gathering(Slot& slot) {
+  --gathering_;
+  slot.state = Slot::State::free;
+}
+
+Packet& Tree::keep(Slot& slot, Slot::State state, PacketPtr elements, unsigned frames) {
+  auto& body = *elements.release();
+  memory_.pool().share(body, frames + 1);
+  memory_.take(1);
+  slot.kept = engine::SharedElements(memory_.pool(), body);
+  slot.state = state;
+  return body;
+}
+
+void Tree::clear(Slot& slot) {
+  if (slot.state == Slot::State::gathering) {
+    for (auto& buffer : buffers_of(slot)) {
+      buffer.clear(memory_);
+    }
+    end_gathering(slot);
+  }
+  if (slot.kept) {
+    slot.kept.reset();
+    memory_.give_back(1);
+  }
+  slot.state = Slot::State::free;
+}
+
+void Tree::prefetch(const Slot& slot) const {
+  engine::prefetch(&slot, sizeof slot);
+  __builtin_prefetch(&buffers_[first_buffer(slot)]);
+}
+
+void Tree::prefetch_elements(const Slot& slot, std::size_t bytes) const {
+  buffers_[first_buffer(slot)].prefetch(bytes);
+}
+
+}  // namespace tributary::flare

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/engine.h"
+#include "engine/tree_place.h"
+#include "packet/clock.h"
+#include "packet/fate.h"
+#include "packet/packet.h"
+#include "protocols/flare/engine/accumulator.h"
+#include "protocols/flare/engine/config.h"
+#include "protocols/flare/engine/headers.h"
+#include "protocols/flare/engine/runs.h"
+#include "protocols/flare/engine/slot.h"
+#include "protocols/flare/engine/working_memory.h"
+#include "protocols/flare/wire.h"
+
+namespace tributary::flare {
+
+// What was done for one tree since it was installed.
+struct TreeCounters {
+  std::uint64_t contributions = 0;  // taken
+  std::uint64_t sums = 0;           // sent up, or complete at the root
+  std::uint64_t results = 0;        // made at the root, or from above; they went down
+  std::uint64_t answers = 0;        // results from below
+  std::uint64_t duplicates = 0;     // contributions and results that were here before
+  std::uint64_t stale = 0;          // of blocks that are past
+  std::uint64_t replays = 0;        // results sent again to who had lost them
+  std::uint64_t inquiries = 0;      // that came
+  std::uint64_t inquiries_sent = 0;
+  std::uint64_t resent = 0;  // sums sent up again
+
+  TreeCounters& operator+=(const TreeCounters& other);
+};
+
+// One job's reduction tree at one switch, on one core: its blocks, in two windows of slots, and the
+// buffers in which they are added up. What is sent is decided elsewhere.
+class Tree {
+ public:
+  // After so long another run may take the place of the current one.
+  static constexpr Duration run_silence = std::chrono::seconds(1);
+
+  Tree(const TreeConfig& config, const engine::SwitchIdentity& self, WorkingMemory& memory);
+
+  std::uint64_t key() const { return config_.job; }
+  const TreeConfig& config() const { return config_; }
+  const engine::TreePorts& ports() const { return ports_; }
+  bool is_root() const { return !config_.parent; }
+  // In front of elements that are sent from here, or go on from here with that TTL.
+  Headers headers_for(const wire::FlareHeader& header, std::uint8_t ttl = 64) const;
+
+  // Sees to it that the tree is in the run of a packet; why it cannot be, if so.
+  std::optional<DropReason> enter(const wire::FlareHeader& header, Time now);
+  // A packet of the run has come.
+  void hear(Time now) {
+    last_heard_ = now;
+    active_ = true;
+  }
+  // Somebody has been heard lately.
+  bool is_active() const { return active_; }
+  std::optional<Time> last_heard() const { return last_heard_; }
+  // The job says nothing any more: lets go of all that gathers and is kept, and forgets its runs.
+  void rest();
+
+  Slot& slot(std::uint64_t block) { return slots_[block % slots_.size()]; }
+  const std::vector<Slot>& slots() const { return slots_; }
+  // Children whose contributions a block waits for.
+  std::uint64_t missing(const Slot& slot) const { return ports_.all_children() & ~slot.arrived; }
+
+  // Whether that child's contribution, which is new, and those that are there make a sum.
+  bool fits(const Slot& slot, const wire::FlareHeader& header, std::size_t child) const;
+  // A block gathers from now on, in the place of an older one if there is one.
+  void begin(Slot& slot, const wire::FlareHeader& header, Time now);
+  // Adds a packet that is nothing but elements, and fits. It may become a buffer. False: there are
+  // none.
+  bool add(Slot& slot, const wire::FlareHeader& header, std::size_t child, PacketPtr& packet);
+  // The elements of a block of which nobody is missing; it gathers no longer.
+  PacketPtr take_sum(Slot& slot);
+  // Keeps the elements of the block's sum or result, which so many frames share.
+  Packet& keep(Slot& slot, Slot::State state, PacketPtr elements, unsigned frames);
+  void clear(Slot& slot);
+
+  void prefetch(const Slot& slot) const;
+  // Of what the next contribution to it needs.
+  void prefetch_elements(const Slot& slot, std::size_t bytes) const;
+
+  std::uint64_t gathering() const { return gathering_; }
+  std::uint64_t gathering_high_water() const { return gathering_high_water_; }
+
+  TreeCounters counters;
+
+ private:
+  std::span<Accumulator> buffers_of(const Slot& slot) {
+    return {&buffers_[first_buffer(slot)], buffers_per_slot_};
+  }
+  std::size_t first_buffer(const Slot& slot) const {
+    return static_cast<std::size_t>(&slot - slots_.data()) * buffers_per_slot_;
+  }
+  void let_go();
+  bool add_up(Slot& slot, std::size_t child, PacketPtr& packet);
+  void end_gathering(Slot& slot);
+
+  TreeConfig config_;
+  engine::TreePorts ports_;
+  Headers headers_;
+  WorkingMemory& memory_;
+  Runs runs_;
+  std::vector<Slot> slots_;
+  std::size_t buffers_per_slot_;
+  std::vector<Accumulator> buffers_;  // by slot
+  std::uint64_t gathering_ = 0;       // blocks
+  std::uint64_t gathering_high_water_ = 0;
+  bool active_ = false;
+  std::optional<Time> last_heard_;
+};
+
+}  // namespace tributary::flare

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/flare/host/collectives.h"
+
+#include <algorithm>
+
+#include "wire/spread.h"
+
+namespace tributary::host {
+namespace {
+
+// Inquiries that wait for an answer; who asked for more asks again.
+constexpr std::size_t asked_max = 1024;
+
+}  // namespace
+
+FlareCollectives::FlareCollectives(Job job, FlarePlan plan, const FlareTuning& tuning)
+    : job_(std::move(job)),
+      plan_(plan),
+      window_(plan_, tuning, job_.rank, job_.world_size()),
+      kept_(plan_.window, job_.payload_bytes),
+      zeros_(job_.payload_bytes) {
+  blocks_.run = run_of(job_.key);
+  statistics_.group = to_string(plan_.group);
+}
+
+void FlareCollectives::skip(const Call& call) {
+  const Chunks chunks(call, job_.rank, job_.payload_bytes);
+  next_block_ += chunks.count();
+  next_call_ += chunks.is_empty() ? 0 : 1;
+}
+
+void FlareCollectives::begin(const Call& call, Time now, const Deadline& deadline) {
+  failure_.reset();
+  trouble_.clear();
+  running_ = !Reduction(call, job_.rank).is_empty();
+  if (!running_) {
+    return;
+  }
+  blocks_.first = next_block_;
+  blocks_.key = key_of_call(job_.key, next_call_++);
+  blocks_.chunks = Chunks(call, job_.rank, job_.payload_bytes);
+  next_block_ = blocks_.end();
+  window_.begin(static_cast<std::uint32_t>(blocks_.chunks.count()));
+  deadline_ = deadline;
+  deadline_.begin(now);
+}
+
+void FlareCollectives::receive(std::span<const Arrival> burst, Time now) {
+  for (const auto& arrival : burst) {
+    statistics_.bytes_received += arrival.bytes.size();
+    statistics_.ignored.count(examine(arrival, now));
+  }
+  if (running_ && window_.finished()) {
+    finish();
+  }
+}
+
+void FlareCollectives::abandon() {
+  if (std::exchange(running_, false)) {
+    kept_.drop(blocks_.first, blocks_.end());
+  }
+}
+
+// Others may lack results yet, and the buffers are the caller's again.
+void FlareCollectives::finish() {
+  running_ = false;
+  retaining_ = true;
+  kept_.settle(blocks_.first, blocks_.end());
+}
+
+Verdict FlareCollectives::examine(const Arrival& arrival, Time now) {
+  const auto view = wire::parse_flare(arrival.bytes);
+  if (view.error != wire::FlareError::none) {
+    return Verdict::malformed;
+  }
+  const auto& header = *view.header;
+  const auto block = header.block.value();
+  if (header.job.value() != job_.id || header.kind == wire::FlareKind::contribution) {
+    return Verdict::foreign;
+  }
+  if (header.run.value() != blocks_.run) {
+    return Verdict::stale;
+  }
+  // Of a collective that this rank has not come to: no result has been without it, and it has
+  // nothing for who asks.
+  if (block >= next_block_) {
+    return Verdict::early;
+  }
+  if (header.kind == wire::FlareKind::inquiry) {
+    return note_inquiry(block);
+  }
+  if (!running_ || !blocks_.has(block)) {
+    return Verdict::stale;
+  }
+  return take_result(header, view.payload, now);
+}
+
+Verdict FlareCollectives::note_inquiry(std::uint64_t block) {
+  if (asked_.size() >= asked_max) {
+    return Verdict::early;
+  }
+  asked_.push_back(block);
+  return Verdict::taken;
+}
+
+Verdict FlareCollectives::take_result(const wire::FlareHeader& header, wire::Bytes payload,
+                                      Time now) {
+  const auto index = blocks_.index_of(header.block.value());
+  if (header.workers.value() != job_.world_size() || header.window.value() != plan_.window ||
+      header.contributions.value() != job_.world_size() ||
+      header.element_type != blocks_.chunks.type() || header.op != blocks_.chunks.op() ||
+      header.elements.value() != blocks_.chunks.elements(index)) {
+    return Verdict::mismatch;
+  }
+  if (!is_sound(header)) {
+    ++statistics_.fingerprint_rejections;
+    return Verdict::taken;  // and counted
+  }
+  const auto verdict = window_.take(index, now);
+  if (verdict != Verdict::taken) {
+    return verdict;
+  }
+  deadline_.progress(now);
+  keep(header, payload);
+  // Whoever contributed to this has begun, and so was done with the collective before.
+  retaining_ = false;
+  ++statistics_.results_received;
+  return verdict;
+}
+
+bool FlareCollectives::is_sound(const wire::FlareHeader& header) const {
+  const auto block = header.block.value();
+  return window_.sent(blocks_.index_of(block)) &&
+         header.fingerprint.value() == flare_total_tag(blocks_.key, block, job_.world_size());
+}
+
+void FlareCollectives::keep(const wire::FlareHeader& header, wire::Bytes payload) {
+  const auto block = header.block.value();
+  if (!blocks_.chunks.wants_result()) {
+    return kept_.keep_copy(block, header, payload);
+  }
+  const auto out = blocks_.chunks.out(blocks_.index_of(block));
+  std::copy(payload.begin(), payload.end(), out.begin());
+  kept_.keep(block, header, out);
+}
+
+void FlareCollectives::poll(Outbox& outbox, Time now) {
+  answer(outbox, now);
+  while (running_ && !outbox.full()) {
+    const auto sending = window_.next(now);
+    if (!sending) {
+      return;
+    }
+    contribute(sending->block, sending->again ? wire::FlareHeader::retransmission_bit : 0, outbox);
+  }
+}
+
+// A switch asks when it has forgotten a block. In place, a result has overwritten what was to be
+// contributed; who has one sends that.
+void FlareCollectives::answer(Outbox& outbox, Time now) {
+  for (; !asked_.empty() && !outbox.full(); asked_.pop_front()) {
+    const auto block = asked_.front();
+    if (const auto result = kept_.find(block)) {
+      auto header = result->header;
+      header.flags = wire::FlareHeader::current_version | wire::FlareHeader::answer_bit;
+      wire::reseal(header);
+      push(header, result->payload, outbox);
+      ++statistics_.answers_sent;
+    } else if (running_ && blocks_.has(block) && window_.lacks(blocks_.index_of(block))) {
+      const auto index = blocks_.index_of(block);
+      window_.note_answer(index, now);
+      contribute(index, wire::FlareHeader::retransmission_bit | wire::FlareHeader::answer_bit,
+                 outbox);
+      ++statistics_.answers_sent;
+    }
+  }
+}
+
+void FlareCollectives::contribute(std::uint32_t index, std::uint8_t flags, Outbox& outbox) {
+  auto header = contribution_header(job_, plan_, blocks_, index);
+  header.flags = static_cast<std::uint8_t>(header.flags | flags);
+  const auto payload = blocks_.chunks.contribution(index, zeros_);
+  wire::seal(header, payload);
+  push(header, payload, outbox);
+  ++statistics_.packets_sent;
+  statistics_.retransmissions_sent += header.retransmission() ? 1 : 0;
+}
+
+void FlareCollectives::push(const wire::FlareHeader& header, wire::Bytes payload, Outbox& outbox) {
+  const auto flow =
+      wire::flow_of(wire::flare_key(header.job.value(), wire::flare_flow_of(header.block.value())));
+  outbox.push({plan_.group, wire::flare_udp_port}, header, payload, flow);
+  statistics_.bytes_sent += sizeof header + payload.size();
+}
+
+Time FlareCollectives::deadline() const {
+  return running_ ? std::min(deadline_.due(), window_.deadline()) : never;
+}
+
+void FlareCollectives::expire(Time now) {
+  if (!running_) {
+    return;
+  }
+  if (deadline_.passed(now)) {
+    abandon();
+    failure_ = Error{Error::Code::timeout, diagnose()};
+    return;
+  }
+  window_.expire(now);
+}
+
+std::string FlareCollectives::missing_blocks() const {
+  constexpr std::size_t named_max = 4;
+  const auto named = window_.lowest_in_flight(named_max);
+  if (named.empty()) {
+    return "any block";
+  }
+  std::string text = window_.in_flight() == 1 ? "block" : "blocks";
+  for (const auto index : named) {
+    text += (index == named.front() ? " " : ", ") + std::to_string(blocks_.first + index);
+  }
+  const auto others = window_.in_flight() - named.size();
+  return others == 0 ? text : text + " and " + std::to_string(others) + " more";
+}
+
+std::string FlareCollectives::diagnose() const {
+  auto text = deadline_.explain(name(blocks_.chunks.call().collective)) + ": tree " +
+              to_string(plan_.group) + " gave no result of " + missing_blocks() + " (" +
+              std::to_string(window_.begun()) + " of " + std::to_string(window_.blocks()) +
+              " sent); its switches wait for a rank, or have no such tree or another window: "
+              "'tributaryctl tree' tells which; or ranks call different collectives: "
+              "'tributaryctl drops' counts flare_mismatch";
+  if (const auto mismatches = statistics_.ignored[Verdict::mismatch]; mismatches != 0) {
+    text += "; " + std::to_string(mismatches) +
+            " results had another type, operator or length: do all ranks call the same collective?";
+  }
+  return trouble_.empty() ? text : text + "; " + trouble_;
+}
+
+FlareStatistics FlareCollectives::statistics() const {
+  auto statistics = statistics_;
+  statistics.timeouts = window_.timeouts();
+  return statistics;
+}
+
+}  // namespace tributary::host

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/call.h"
+#include "host/clock.h"
+#include "host/deadline.h"
+#include "host/error.h"
+#include "host/job.h"
+#include "host/kept_results.h"
+#include "host/machine.h"
+#include "host/outbox.h"
+#include "host/verdict.h"
+#include "protocols/flare/host/packets.h"
+#include "protocols/flare/host/plan.h"
+#include "protocols/flare/host/statistics.h"
+#include "protocols/flare/host/window.h"
+#include "protocols/flare/wire.h"
+
+namespace tributary::host {
+
+// One rank's part in the Flare collectives of one job: it sends its blocks up the job's reduction
+// tree, a window of them at a time, and takes the results. What was lost it sends again; what
+// switches have forgotten, a rank that has it sends them when they ask.
+class FlareCollectives final : public Machine {
+ public:
+  // Precondition: at least two ranks, which agreed on everything in `job` and `plan`; the window is
+  // 1 to wire::flare_window_max.
+  FlareCollectives(Job job, FlarePlan plan, const FlareTuning& tuning = {});
+
+  // Starts a collective of at most Chunks::count_max blocks.
+  void begin(const Call& call, Time now, const Deadline& deadline) override;
+  void skip(const Call& call) override;
+  void abandon() override;
+
+  void receive(std::span<const Arrival> burst, Time now) override;
+  void poll(Outbox& outbox, Time now) override;
+  Time deadline() const override;
+  void expire(Time now) override;
+
+  bool running() const override { return running_; }
+  bool retaining() const override { return retaining_; }
+  const std::optional<Error>& failure() const override { return failure_; }
+
+  const Job& job() const override { return job_; }
+  const FlarePlan& plan() const { return plan_; }
+  FlareStatistics statistics() const;
+  void note_trouble(std::string trouble) override { trouble_ = std::move(trouble); }
+
+ private:
+  Verdict examine(const Arrival& arrival, Time now);
+  Verdict note_inquiry(std::uint64_t block);
+  Verdict take_result(const wire::FlareHeader& header, wire::Bytes payload, Time now);
+  bool is_sound(const wire::FlareHeader& header) const;
+  void keep(const wire::FlareHeader& header, wire::Bytes payload);
+  void finish();
+  void answer(Outbox& outbox, Time now);
+  void contribute(std::uint32_t index, std::uint8_t flags, Outbox& outbox);
+  void push(const wire::FlareHeader& header, wire::Bytes payload, Outbox& outbox);
+  std::string missing_blocks() const;
+  std::string diagnose() const;
+
+  Job job_;
+  FlarePlan plan_;
+  FlareWindow window_;
+  // The latest results by block, for ranks that did not get theirs: they may ask when switches have
+  // forgotten them, and when the caller's buffers are gone. Who has sent a block has all results
+  // that are a window before it, so nobody lacks more than these.
+  KeptResults<wire::FlareHeader> kept_;
+  FlareStatistics statistics_;
+  std::vector<std::byte> zeros_;  // what contributes nothing to a broadcast
+
+  bool running_ = false;
+  bool retaining_ = false;  // the collective is over, though not for all, perhaps
+  FlareBlocks blocks_;      // of the collective that runs or ran last
+  std::uint64_t next_block_ = 0;
+  std::uint64_t next_call_ = 0;
+  std::deque<std::uint64_t> asked_;  // for these blocks
+  Deadline deadline_;
+  std::optional<Error> failure_;
+  std::string trouble_;
+};
+
+}  // namespace tributary::host

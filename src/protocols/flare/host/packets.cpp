@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/flare/host/packets.h"
+
+#include "host/siphash.h"
+
+namespace tributary::host {
+
+std::uint64_t flare_tag(const JobKey& key, std::uint64_t block, std::uint32_t rank) {
+  return siphash(key, static_cast<std::uint32_t>(block >> 32), static_cast<std::uint32_t>(block),
+                 rank);
+}
+
+std::uint64_t flare_total_tag(const JobKey& key, std::uint64_t block, std::uint32_t world_size) {
+  std::uint64_t total = 0;
+  for (std::uint32_t rank = 0; rank < world_size; ++rank) {
+    total += flare_tag(key, block, rank);
+  }
+  return total;
+}
+
+wire::FlareHeader contribution_header(const Job& job, const FlarePlan& plan,
+                                      const FlareBlocks& blocks, std::uint32_t index) {
+  const auto block = blocks.first + index;
+  wire::FlareHeader header;
+  header.job = job.id;
+  header.run = blocks.run;
+  header.block = block;
+  header.flags = wire::FlareHeader::current_version;
+  header.kind = wire::FlareKind::contribution;
+  header.element_type = blocks.chunks.type();
+  header.op = blocks.chunks.op();
+  header.elements = blocks.chunks.elements(index);
+  header.contributions = 1;
+  header.workers = static_cast<std::uint16_t>(job.world_size());
+  header.window = static_cast<std::uint16_t>(plan.window);
+  header.fingerprint = flare_tag(blocks.key, block, job.rank);
+  return header;
+}
+
+}  // namespace tributary::host

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "host/rtt_estimator.h"
+#include "wire/ipv4.h"
+
+namespace tributary::host {
+
+// What the ranks of a job agreed on about its reduction tree (4).
+struct FlarePlan {
+  wire::Ipv4Address group;    // multicast address of the tree
+  std::uint32_t window = 64;  // blocks that each rank may have in flight; the switches know it
+};
+
+struct FlareTuning {
+  // Of a collective of less than a window nothing is timed: all of it is sent before it is known
+  // that the other ranks have begun. So the initial value counts.
+  RtoBounds rto{.rto_min = std::chrono::milliseconds(10),
+                .rto_initial = std::chrono::milliseconds(20)};
+};
+
+}  // namespace tributary::host

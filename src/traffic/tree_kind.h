@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "traffic/block_kind.h"
+#include "traffic/tree_places.h"
+
+namespace tributary::traffic {
+
+// The options that kinds of aggregation over trees have, and what they mean.
+class TreeKind : public BlockKind {
+ protected:
+  // --workers, --first-job, --group, --jobs, --type, --op and --elements. The plan outlives the
+  // app.
+  void declare_trees(CLI::App& app, TreePlan& plan);
+  // Of packets that are sent: --parent, --interleave and --block-timeout.
+  void declare_loop(CLI::App& app, TreePlan& plan);
+
+  // All of these, with --window. Every job has so many trees; of the headers so many bytes are
+  // behind that of Ethernet.
+  void interpret_trees(Conditions& conditions, TreePlan& plan, std::uint32_t trees,
+                       std::size_t headers) const;
+
+  // A table for each tree, for the configuration of a switch that is fed. `own` says what a
+  // protocol has beside what is the same of all, of the tree with that number in its job.
+  static std::string settings_of_trees(const TreePlan& plan, const std::string& table,
+                                       std::uint32_t trees,
+                                       const std::function<std::string(std::uint32_t)>& own);
+
+ private:
+  void interpret_workers(TreePlan& plan, std::size_t ports) const;
+  wire::Ipv4Address first_group(const TreePlan& plan, std::uint32_t trees) const;
+
+  std::optional<std::uint16_t> workers_;
+  std::string group_ = "239.192.0.1";
+};
+
+}  // namespace tributary::traffic

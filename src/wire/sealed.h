@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "wire/crc32.h"
+#include "wire/cursor.h"
+#include "wire/element.h"
+#include "wire/parse_error.h"
+
+// Headers with two CRCs, which are followed by nothing but elements: the last field, `crc`, is that
+// of the fields before it, and `payload_crc` among them that of the elements.
+namespace tributary::wire::sealed {
+
+template <class Header>
+Bytes covered(const Header& header) {
+  static_assert(offsetof(Header, crc) + sizeof(header.crc) == sizeof(Header));
+  return std::as_bytes(std::span(&header, 1)).first(offsetof(Header, crc));
+}
+
+template <class Header>
+bool is_intact(const Header& header, Bytes payload) {
+  const Crc32Pair said{header.crc.value(), header.payload_crc.value()};
+  return crc32_pair(covered(header), payload) == said;
+}
+
+template <class Header>
+void reseal(Header& header) {
+  header.crc = crc32(0, covered(header));
+}
+
+template <class Header>
+void seal(Header& header, Bytes payload) {
+  header.payload_crc = crc32(0, payload);
+  sealed::reseal(header);
+}
+
+// `bytes` is everything behind the UDP header; the view's `error` tells what is wrong with it.
+template <class View, class Header>
+View parse(MutableBytes bytes, bool (*is_well_formed)(const Header& header)) {
+  MutableCursor cursor(bytes);
+  View view;
+  auto* header = cursor.take<Header>();
+  if (header == nullptr) {
+    return view;
+  }
+  view.header = header;
+  const auto fail = [&view](ParseError error) {
+    view.error = error;
+    return view;
+  };
+  if (header->version() != Header::current_version) {
+    return fail(ParseError::version);
+  }
+  if (!is_well_formed(*header)) {
+    return fail(ParseError::malformed);
+  }
+  const std::size_t expected = header->elements.value() * element_bytes(header->element_type);
+  const auto payload = cursor.rest();
+  if (payload.size() != expected) {
+    return fail(payload.size() < expected ? ParseError::truncated : ParseError::oversized);
+  }
+  if (!sealed::is_intact(*header, payload)) {
+    return fail(ParseError::crc);
+  }
+  view.payload = payload;
+  view.error = ParseError::none;
+  return view;
+}
+
+}  // namespace tributary::wire::sealed

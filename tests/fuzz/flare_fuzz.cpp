@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The Flare engine fed with a sequence of packets and time steps. An input is a list of commands of
+// a few bytes each; trees, runs, blocks and buffers are few, so that they meet.
+#include <algorithm>
+#include <cassert>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "input.h"
+#include "protocols/flare/engine/config.h"
+#include "protocols/flare/engine/engine.h"
+#include "protocols/flare/engine/protocol.h"
+#include "support/engine_harness.h"
+#include "support/flare_packets.h"
+
+namespace {
+
+using namespace tributary;
+using fuzz::Input;
+
+constexpr std::size_t packets = 40;  // so few that copies find no buffer now and then
+constexpr std::size_t held_max = 8;
+constexpr std::uint8_t trees = 4;
+constexpr std::uint32_t window = 3;
+constexpr std::uint64_t far_on = 96;  // where no run begins
+constexpr PortIndex parent = 3;
+
+const engine::SwitchIdentity self{42, wire::Ipv4Address{10, 0, 255, 1}, {}, 4};
+
+// A root and a leaf that add in the order of arrival, and two that do not.
+flare::TreeConfig tree_of(std::uint8_t number) {
+  flare::TreeConfig tree;
+  tree.job = 1u + number;
+  tree.group = wire::Ipv4Address(239, 192, 0, number);
+  tree.children = {0, 1, 2};
+  tree.window = window;
+  tree.reproducible = number >= 2;
+  const bool is_root = number % 2 == 0;
+  tree.workers_below = 4;
+  tree.workers = is_root ? 4 : 8;
+  if (!is_root) {
+    tree.parent = parent;
+  }
+  return tree;
+}
+
+flare::FlareConfig config_of(std::uint8_t chosen) {
+  flare::FlareConfig config;
+  for (std::uint8_t number = 0; number < trees; ++number) {
+    if ((chosen >> number & 1) != 0) {
+      config.trees.push_back(tree_of(number));
+    }
+  }
+  return config;
+}
+
+class Session {
+ public:
+  explicit Session(Input input) : input_(input) {}
+
+  void run() {
+    while (!input_.empty()) {
+      step(input_.next());
+      assert(harness_.ledger.balanced());
+      assert(harness_.figure("buffers_in_use") <= pool_.outstanding());
+      assert(engine_.stalled(now_, 4).size() <= 4);
+    }
+    drain();
+    held_.clear();
+  }
+  ~Session() {
+    engine_.reconfigure(config_of(0));
+    assert(pool_.outstanding() == 0);
+  }
+
+ private:
+  void step(std::uint8_t command) {
+    switch (command % 8) {
+      case 0:
+        now_ += std::chrono::microseconds(1 << (input_.next() % 28));
+        return hold(harness_.expire(now_));
+      case 1:
+        return feed(make(wire::FlareKind::result));
+      case 2:
+        return feed(tampered());
+      case 3:
+        return feed_back();
+      case 4:
+        engine_.reconfigure(config_of(input_.next()));
+        return;
+      case 5:
+        return feed(make(wire::FlareKind::inquiry));
+      default:
+        return feed(make(wire::FlareKind::contribution));
+    }
+  }
+
+  PacketPtr make(wire::FlareKind kind) {
+    const auto who = input_.next();
+    const auto what = input_.next();
+    const auto shape = input_.next();
+    const auto tree = tree_of(who & 3u);
+    const bool is_result = kind == wire::FlareKind::result;
+    test::FlareSpec spec;
+    spec.kind = kind;
+    spec.job = tree.job;
+    spec.group = tree.group;
+    spec.workers = tree.workers;
+    spec.window = static_cast<std::uint16_t>(tree.window + ((shape >> 2) & 1u));
+    spec.ingress = (who >> 2) & 3u;
+    spec.run = (who >> 4) & 3u;
+    spec.contributions = is_result ? tree.workers : static_cast<std::uint16_t>(1 + (who >> 6));
+    spec.block = (what & 15u) + ((what & 0x10) != 0 ? far_on : 0);
+    spec.retransmission = (what & 0x20) != 0;
+    spec.answer = (what & 0x40) != 0;
+    spec.type = (shape & 1) != 0 ? wire::ElementType::bf16 : wire::ElementType::i32;
+    spec.fingerprint = spec.ingress + ((shape >> 1) & 1u);
+    const unsigned elements = kind == wire::FlareKind::inquiry ? 0 : unsigned{shape} >> 4;
+    const std::vector<std::byte> payload(elements * wire::element_bytes(spec.type));
+    return test::make_flare(pool_, spec, payload);
+  }
+
+  // Some bytes changed, and the CRCs right again or not.
+  PacketPtr tampered() {
+    auto packet = make(static_cast<wire::FlareKind>(1 + input_.next() % 3));
+    if (packet == nullptr) {
+      return packet;
+    }
+    const auto changes = input_.next();
+    for (auto left = changes % 8; left > 0; --left) {
+      packet->data()[input_.next() % packet->length] = std::byte{input_.next()};
+    }
+    if ((changes & 0x80) != 0) {
+      packet->length -= input_.next() % packet->length;
+    }
+    if ((changes & 0x40) != 0) {
+      test::reseal_flare(*packet);
+    }
+    return packet;
+  }
+
+  void feed(PacketPtr packet) {
+    if (packet != nullptr && flare::engine_kind.protocol.claims(engine::parse_frame(*packet))) {
+      hold(harness_.process(std::move(packet), now_));
+    }
+  }
+
+  // What left comes in again, as from the next switch.
+  void feed_back() {
+    if (!held_.empty()) {
+      auto packet = std::move(held_.back());
+      held_.pop_back();
+      packet->ingress = input_.next() & 3u;
+      feed(std::move(packet));
+    }
+  }
+
+  void hold(std::vector<test::Sent> sent) {
+    for (auto& one : sent) {
+      check(one);
+      held_.push_back(std::move(one.packet));
+    }
+    if (held_.size() > held_max) {
+      held_.erase(held_.begin(), held_.end() - held_max);
+    }
+  }
+
+  // Whatever leaves is a whole packet of one of the trees, the next switch takes it, and no sum has
+  // fewer or more than are below.
+  static void check(const test::Sent& sent) {
+    const auto frame = engine::parse_frame(*sent.packet);
+    assert(flare::engine_kind.protocol.claims(frame));
+    const auto view = wire::parse_flare(frame.payload);
+    assert(view.error == wire::FlareError::none);
+    assert(sent.port < self.ports);
+    const auto& header = *view.header;
+    assert(header.job.value() >= 1 && header.job.value() <= trees);
+    const auto tree = tree_of(static_cast<std::uint8_t>(header.job.value() - 1));
+    assert(frame.ipv4->destination == tree.group);
+    assert(sent.port != parent || tree.parent.has_value());
+    switch (header.kind) {
+      case wire::FlareKind::contribution:
+        assert(sent.port == parent && header.contributions.value() == tree.workers_below);
+        return;
+      case wire::FlareKind::result:
+        assert(header.contributions.value() == tree.workers);
+        return;
+      case wire::FlareKind::inquiry:
+        assert(sent.port != parent && view.payload.empty());
+    }
+    static_cast<void>(tree);
+  }
+
+  // All that is silent comes to rest.
+  void drain() {
+    while (engine_.deadline() != never) {
+      now_ = std::max(now_, engine_.deadline());
+      hold(harness_.expire(now_));
+    }
+    assert(harness_.figure("buffers_in_use") == 0);
+    assert(harness_.figure("blocks_gathering") == 0);
+    assert(harness_.figure("trees_active") == 0);
+  }
+
+  Input input_;
+  HeapPacketPool pool_{packets, 512};
+  flare::FlareEngine engine_{config_of(0xf), self, pool_};
+  test::EngineHarness harness_{engine_};
+  Time now_{};
+  std::vector<PacketPtr> held_;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Session(Input({data, size})).run();
+  return 0;
+}

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Flare from end to end: a reduction tree placed by tributaryctl, workers that reduce over it."""
+
+import os
+import pathlib
+import tempfile
+import time
+import unittest
+from unittest import mock
+
+import faults
+import support
+from panama_job import job, summed
+
+FLOAT_SUMS = support.BUILD / "tests" / "lab" / "float_sums"
+SIZES = ("-b", "4K", "-e", "64K", "-f", "16", "-n", "2")
+MEMORY = ("--set", "switch.flare.working_memory=8192")
+LOSS = ("--set", "switch.port.impair_in.loss=0.01", "--set", "switch.port.impair_in.seed={n}")
+REPRODUCIBLE = "settings = { reproducible = 1 }\n"
+
+
+def flare_job(lab: support.Lab, *options, **more):
+    return job(lab, "--algorithm", "flare", *options, **more)
+
+
+class Flare(unittest.TestCase):
+    def reduce(self, lab: support.Lab, *options, sizes=SIZES, **where) -> dict:
+        """Exact, and the switches have added."""
+        before = summed(lab, "flare")
+        document = lab.reduce(*sizes, "--algorithm", "flare", "--fallback", "error", *options, **where)
+        self.assertEqual(support.wrong(document), 0)
+        self.assertGreater(summed(lab, "flare"), before)
+        return document
+
+    def test_one_switch(self):
+        with support.Lab("star-4", *MEMORY) as lab:
+            for hosts in ("h1,h2", "h3,h1,h2", "h1,h2,h3,h4"):
+                with flare_job(lab, "--hosts", hosts, more="settings = { window = 16 }\n") as told:
+                    self.assertEqual(told["TRIBUTARY_FLARE_WINDOW"], "16")
+                    self.reduce(lab, "-d", "f32", "bf16", "i64", "-o", "sum", "max", hosts=hosts)
+                    for collective in ("reduce", "broadcast"):
+                        self.reduce(lab, "-r", "1", hosts=hosts, collective=collective)
+            lab.assert_balanced(self)
+
+    def test_two_levels(self):
+        with support.Lab("fat-tree-8", *MEMORY) as lab, flare_job(lab) as told:
+            self.assertTrue(told["TRIBUTARY_FLARE_TREE"].startswith("239."))
+            self.reduce(lab, "-d", "f32", "f16", "i8", "-o", "sum", "max")
+            lab.assert_balanced(self)
+
+    def test_one_percent_of_loss(self):
+        with support.Lab("fat-tree-8", *MEMORY, *LOSS) as lab, flare_job(lab):
+            document = self.reduce(lab)
+            self.assertGreater(document["flare"]["trees"][0]["retransmissions_sent"], 0)
+            lab.assert_balanced(self)
+
+    def float_sums(self, lab: support.Lab) -> str:
+        return lab.tool("run", "--build-dir", support.BUILD, "--program", FLOAT_SUMS, "--", 12)
+
+    def test_the_same_bits_in_whatever_order_they_come(self):
+        with support.Lab("star-4", *MEMORY, *LOSS) as lab, flare_job(lab, more=REPRODUCIBLE), \
+                mock.patch.dict(os.environ, {"TRIBUTARY_FALLBACK": "error"}):
+            first = self.float_sums(lab)
+            self.assertTrue(first.startswith("flare "), first)
+            self.assertEqual(self.float_sums(lab), first)
+
+    def test_switches_that_are_killed_and_start_again(self):
+        with support.Lab(*support.SPLIT_FABRIC, *MEMORY) as lab, flare_job(lab):
+            faults.await_sessions(lab)
+            root = next(daemon for daemon in ("spine1", "spine2") if lab.rows("tree", daemon=daemon))
+            for daemon in (root, "leaf3"):
+                with self.subTest(daemon):
+                    self.through_a_crash(lab, daemon)
+
+    def through_a_crash(self, lab: support.Lab, daemon: str) -> None:
+        """In the middle of reductions, of which a window is the whole vector."""
+        before = summed(lab, "flare")
+        bench = lab.bench("-b", "64K", "-e", "64K", "-n", "400", "-w", "0", "-d", "i32",
+                          "--fallback", "error")
+        try:
+            support.until(lambda: summed(lab, "flare") > before + 200, what="a reduction")
+            lab.tool("kill", daemon)
+            time.sleep(0.5)
+            lab.tool("restart", daemon)
+            self.assertTrue(bench.running(), "it ended too early to prove anything")
+            self.assertEqual(support.wrong(bench.finish()), 0)
+        finally:
+            bench.stop()
+
+    def test_beside_canary_and_panama(self):
+        with support.Lab("star-4", *MEMORY) as lab:
+            plain = dict(os.environ)
+            benches = [lab.bench(*SIZES, "--algorithm", "canary", "--fallback", "error", port=29500)]
+            with flare_job(lab, number=1) as flare, job(lab, number=2) as panama:
+                for told, port in ((flare, 29600), (panama, 29700)):
+                    with mock.patch.dict(os.environ, plain | told, clear=True):
+                        benches.append(lab.bench(*SIZES, "--fallback", "error", port=port))
+                for bench in benches:
+                    self.assertEqual(support.wrong(bench.finish()), 0)
+            lab.assert_balanced(self)
+
+    def test_a_tree_for_which_there_is_no_memory(self):
+        # A tree with the window of 64 needs 512.
+        with support.Lab("star-4", "--set", "switch.flare.working_memory=511") as lab, \
+                tempfile.TemporaryDirectory() as directory:
+            file = pathlib.Path(directory) / "fabric.toml"
+            file.write_text(lab.tool("fabric", "--algorithm", "flare"))
+            done = support.ctl("fabric", "apply", file)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("working_memory", done.stdout + done.stderr)
+            self.assertEqual(lab.rows("tree"), [])
+            with flare_job(lab, more="settings = { window = 63 }\n"):
+                self.reduce(lab)
+
+    def test_a_tree_that_is_not_there(self):
+        with support.Lab("star-4", *MEMORY) as lab, \
+                mock.patch.dict(os.environ, {"TRIBUTARY_JOB": "5",
+                                             "TRIBUTARY_FLARE_TREE": "239.192.9.9"}):
+            document = lab.reduce("-b", "4K", "-e", "4K", "-n", "1", "--algorithm", "flare")
+            self.assertEqual(support.wrong(document), 0)
+            self.assertEqual(summed(lab, "flare"), 0)
+            self.assertGreater(lab.drops().get("flare_no_tree", 0), 0)
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Flare over whole fabrics in virtual time: its engine in every switch, its machine on every host.
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "support/fat_tree.h"
+#include "support/virtual_fabric.h"
+#include "unit/fabric/flare_workers.h"
+#include "unit/fabric/workers.h"
+
+namespace tributary::test {
+namespace {
+
+using namespace std::chrono_literals;
+using wire::ElementType;
+using wire::Operator;
+
+// Leaves 0 to 3, spines 4 to 7; four hosts behind each leaf.
+FatTree two_levels() {
+  return {.leaves = 4, .hosts_per_leaf = 4, .spines = 4};
+}
+
+constexpr std::size_t a_leaf = 1;
+constexpr std::size_t a_spine = 6;
+
+void expect_balanced(const VirtualFabric& fabric) {
+  for (const auto& ledger : fabric.ledgers()) {
+    EXPECT_TRUE(ledger.balanced());
+  }
+}
+
+// One allreduce by all workers, exact and without loss.
+void expect_exact(const FatTree& shape, const FlareWorkers::Options& options, std::size_t count,
+                  ElementType type = ElementType::i32, Operator op = Operator::sum) {
+  VirtualFabric fabric(FlareWorkers::set_up_tree(make_fat_tree(shape), options));
+  FlareWorkers workers(fabric, options);
+  workers.begin(count, type, op);
+  fabric.run(20s);
+  const auto what = std::to_string(options.world_size) + " ranks, window " +
+                    std::to_string(options.window) + ", " + std::to_string(count) +
+                    " elements of " + std::string(name(type)) + ", " + std::string(name(op)) +
+                    (options.reproducible ? ", reproducible" : "");
+  ASSERT_TRUE(workers.all_done()) << what;
+  EXPECT_EQ(workers.wrong(), 0u) << what;
+  EXPECT_EQ(workers.sent_again(), 0u) << what;
+  expect_balanced(fabric);
+}
+
+void expect_exact_for_all_worlds(const FatTree& shape, std::size_t root) {
+  for (std::uint32_t world = 2; world <= 16; ++world) {
+    for (const std::uint32_t window : {1u, 5u, 64u}) {
+      for (const bool reproducible : {false, true}) {
+        expect_exact(
+            shape,
+            {.world_size = world, .root = root, .window = window, .reproducible = reproducible},
+            1501);
+      }
+    }
+  }
+}
+
+TEST(FlareFabric, ExactOverOneSwitch) {
+  expect_exact_for_all_worlds({.leaves = 1, .hosts_per_leaf = 16, .spines = 0}, 0);
+}
+
+TEST(FlareFabric, ExactOverTwoLevels) {
+  expect_exact_for_all_worlds(two_levels(), a_spine);
+}
+
+// With a leaf at the root, a packet of another leaf passes three switches.
+TEST(FlareFabric, ExactOverThreeLevels) {
+  expect_exact_for_all_worlds(two_levels(), a_leaf);
+}
+
+TEST(FlareFabric, ExactForEveryTypeAndOperator) {
+  for (std::size_t t = 0; t < wire::element_type_count; ++t) {
+    for (std::size_t o = 0; o < wire::operator_count; ++o) {
+      const auto type = static_cast<ElementType>(t);
+      const auto op = static_cast<Operator>(o);
+      for (const bool reproducible : {false, true}) {
+        if (wire::is_valid(type, op)) {
+          expect_exact(two_levels(),
+                       {.world_size = 7, .root = a_spine, .reproducible = reproducible}, 1001, type,
+                       op);
+        }
+      }
+    }
+  }
+}
+
+// Loss, duplicates, changes of order and damage on every cable.
+TEST(FlareFabric, ExactOverBadCables) {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    auto shape = two_levels();
+    shape.impair.loss = 0.01;
+    shape.impair.duplicate = 0.01;
+    shape.impair.reorder = 0.01;
+    shape.impair.corrupt = 0.002;
+    const FlareWorkers::Options options{.world_size = static_cast<std::uint32_t>(2 + seed),
+                                        .root = a_spine,
+                                        .window = 1u << seed % 7,
+                                        .reproducible = seed % 2 == 0};
+    auto spec = FlareWorkers::set_up_tree(make_fat_tree(shape), options);
+    spec.seed = seed;
+    VirtualFabric fabric(std::move(spec));
+    FlareWorkers workers(fabric, options);
+    std::uint64_t wrong = 0;
+    for (int collective = 0; collective < 3; ++collective) {
+      workers.begin(5'000, ElementType::i32, Operator::sum, 60s);
+      fabric.run(61s);
+      ASSERT_TRUE(workers.all_done())
+          << "seed " << seed << ": " << workers.machine(0).failure().value_or(Error{}).message;
+      wrong += workers.wrong();
+    }
+    EXPECT_EQ(wrong, 0u) << "seed " << seed;
+    EXPECT_GT(workers.sent_again(), 0u);
+    expect_balanced(fabric);
+  }
+}
+
+TEST(FlareFabric, BesideCanary) {
+  auto shape = two_levels();
+  shape.impair.loss = 0.01;
+  const FlareWorkers::Options options{.world_size = 16, .root = a_spine, .job = 2};
+  VirtualFabric fabric(FlareWorkers::set_up_tree(make_fat_tree(shape), options));
+  Workers canary(fabric, {.world_size = 16, .job = 1});
+  FlareWorkers flare(fabric, options);
+  for (int collective = 0; collective < 3; ++collective) {
+    canary.begin(20'000);
+    flare.begin(20'000);
+    fabric.run(20s);
+    EXPECT_TRUE(canary.all_done());
+    EXPECT_TRUE(canary.never_wrong());
+    ASSERT_TRUE(flare.all_done());
+    EXPECT_EQ(flare.wrong(), 0u);
+  }
+  expect_balanced(fabric);
+}
+
+// Each switch loses all that it knows once, in the middle.
+TEST(FlareFabric, ExactOverSwitchesThatRestart) {
+  auto shape = two_levels();
+  shape.impair.delay = 20us;
+  const FlareWorkers::Options options{.world_size = 16, .root = a_spine, .window = 16};
+  VirtualFabric fabric(FlareWorkers::set_up_tree(make_fat_tree(shape), options));
+  FlareWorkers workers(fabric, options);
+  workers.begin(60'000, ElementType::i32, Operator::sum, 60s);
+  for (std::size_t index = 0; index < fabric.switch_count(); ++index) {
+    fabric.at(fabric.now() + 300us * (1 + index),
+              [&fabric, index] { fabric.restart_switch(index); });
+  }
+  fabric.run(61s);
+  ASSERT_TRUE(workers.all_done()) << workers.machine(0).failure().value_or(Error{}).message;
+  EXPECT_EQ(workers.wrong(), 0u);
+  EXPECT_GT(fabric.figure("inquiries_sent_total", "flare"), 0u) << "or nothing was lost";
+}
+
+// A core may own none of the blocks with which a run begins.
+TEST(FlareFabric, EveryCoreNoticesThatARunBegins) {
+  FlareWorkers::Options options{.world_size = 6, .root = a_spine, .window = 1};
+  auto spec = FlareWorkers::set_up_tree(make_fat_tree(two_levels()), options);
+  spec.cores = 7;
+  VirtualFabric fabric(std::move(spec));
+  for (; options.run < 12; ++options.run) {
+    FlareWorkers workers(fabric, options);
+    workers.begin(8'000);
+    fabric.run(20s);
+    ASSERT_TRUE(workers.all_done()) << "run " << unsigned{options.run};
+    EXPECT_EQ(workers.wrong(), 0u);
+    EXPECT_EQ(workers.sent_again(), 0u);
+  }
+  expect_balanced(fabric);
+}
+
+// Five ranks of eight were killed when they waited for the others: what they have sent is no part
+// of the next run, and keeps nobody from it.
+TEST(FlareFabric, ARunHasNothingOfOneThatWasKilledBeforeIt) {
+  FlareWorkers::Options options{.world_size = 8, .root = a_spine, .window = 8};
+  VirtualFabric fabric(FlareWorkers::set_up_tree(make_fat_tree(two_levels()), options));
+  for (; options.run < 4; ++options.run) {
+    {
+      FlareWorkers killed(fabric, options);
+      killed.prepare(5000, ElementType::i32, Operator::prod);
+      for (std::uint32_t rank = 0; rank < 5; ++rank) {
+        killed.begin_rank(rank);
+      }
+      fabric.run(50ms);
+    }
+    ++options.run;
+    FlareWorkers workers(fabric, options);
+    workers.begin(5000);
+    fabric.run(20s);
+    ASSERT_TRUE(workers.all_done()) << workers.machine(0).failure().value_or(Error{}).message;
+    EXPECT_EQ(workers.wrong(), 0u);
+  }
+  expect_balanced(fabric);
+}
+
+// Of floats whose sum depends on the order, over cables that change it: one result for each seed,
+// after a check that all ranks have the same one.
+std::vector<host::test::Elements> results_of_scattered(bool reproducible, bool restarts) {
+  std::vector<host::test::Elements> results;
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    auto shape = two_levels();
+    shape.impair.loss = 0.01;
+    shape.impair.duplicate = 0.01;
+    shape.impair.jitter = 200us;
+    const FlareWorkers::Options options{
+        .world_size = 13, .root = a_leaf, .window = 16, .reproducible = reproducible};
+    auto spec = FlareWorkers::set_up_tree(make_fat_tree(shape), options);
+    spec.seed = seed;
+    VirtualFabric fabric(std::move(spec));
+    FlareWorkers workers(fabric, options);
+    workers.prepare(4'000, ElementType::f32, Operator::sum);
+    workers.scatter();
+    workers.begin_all(60s);
+    for (std::size_t index = 0; restarts && index < fabric.switch_count(); ++index) {
+      fabric.at(fabric.now() + 1ms * (1 + index),
+                [&fabric, index] { fabric.restart_switch(index); });
+    }
+    fabric.run(61s);
+    EXPECT_TRUE(workers.all_done()) << "seed " << seed;
+    for (std::uint32_t rank = 1; reproducible && rank < options.world_size; ++rank) {
+      EXPECT_EQ(workers.result(rank), workers.result(0)) << "seed " << seed << ", rank " << rank;
+    }
+    results.push_back(workers.result(0));
+  }
+  return results;
+}
+
+TEST(FlareFabric, ReproducibleSumsHaveTheSameBitsInWhateverOrderPacketsCome) {
+  for (const bool restarts : {false, true}) {
+    const auto results = results_of_scattered(true, restarts);
+    for (const auto& result : results) {
+      EXPECT_EQ(result, results.front());
+    }
+  }
+}
+
+TEST(FlareFabric, OtherSumsDependOnTheOrder) {
+  const auto results = results_of_scattered(false, false);
+  EXPECT_NE(results[0], results[1]) << "or the test before this one shows nothing";
+}
+
+}  // namespace
+}  // namespace tributary::test
