@@ -68,6 +68,7 @@ class FlareWindow {
   const Entry& entry(std::uint32_t block) const { return entries_[block & (entries_.size() - 1)]; }
   bool is_done(std::uint32_t block) const { return block < base_ || entry(block).done; }
   Time timer() const;
+  Duration patience() const;
   void note_sending(std::uint32_t block, Time now);
   void repeat(std::uint32_t block);
   void learn(const Entry& entry, Time now);
@@ -76,6 +77,8 @@ class FlareWindow {
   void repeat_lowest(Time now);
   void advance();
 
+  std::uint32_t rank_;
+  std::uint32_t world_size_;
   std::uint32_t window_;
   Stagger stagger_;
   RttEstimator rtt_;

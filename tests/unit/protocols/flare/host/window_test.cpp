@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/flare/host/window.h"
 
+#include <algorithm>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -93,6 +94,28 @@ TEST_F(FlareWindowTest, ATimerSendsTheLowestAgainAndMoreWhenThatHelps) {
   wait(20ms);
   EXPECT_EQ(send(), (Blocks{1, 2}));
   EXPECT_EQ(window_.timeouts(), 2u);
+}
+
+// They lost the same packets in the same queue, and would lose them there again.
+TEST(FlareWindow, RanksWhoseTimersRanOutTogetherDoNotRepeatTogetherAgain) {
+  constexpr std::uint32_t ranks = 8;
+  const Time start{1s};
+  std::vector<Time> due;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    FlareWindow window(FlarePlan{.group = {}, .window = 8}, FlareTuning{}, rank, ranks);
+    window.begin(8);
+    while (window.next(start)) {
+    }
+    EXPECT_EQ(window.deadline(), start + 20ms) << "nothing was lost yet";
+    window.expire(start + 20ms);
+    due.push_back(window.deadline());
+  }
+  std::sort(due.begin(), due.end());
+  for (std::uint32_t i = 1; i < ranks; ++i) {
+    EXPECT_GE(due[i] - due[i - 1], 1ms);
+  }
+  EXPECT_GE(due.front(), start + 20ms + 30ms);
+  EXPECT_EQ(due.back(), start + 20ms + 40ms);
 }
 
 // The others may have begun only just now.
