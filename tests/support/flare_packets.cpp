@@ -30,7 +30,7 @@ wire::FlareHeader header_of(const FlareSpec& spec, std::size_t payload_bytes) {
 PacketPtr make_flare(PacketPool& pool, const FlareSpec& spec, std::span<const std::byte> payload) {
   auto header = header_of(spec, payload.size());
   wire::seal(header, payload);
-  const auto key = wire::flare_key(spec.job, wire::flare_flow_of(spec.block));
+  const auto key = wire::flare_key(spec.job, wire::flare_flow_of(header));
   return make_group_frame(pool, spec, wire::source_port_of(key), header, payload);
 }
 

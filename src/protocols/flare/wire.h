@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -59,15 +61,26 @@ inline constexpr std::uint16_t flare_udp_port = 17257;
 // Blocks in flight that a switch can be told to expect.
 inline constexpr std::uint32_t flare_window_max = 4096;
 
-// Blocks of a job are spread over so many flows, each of which meets on one core.
+// A switch keeps a tree's blocks in so many slots, by the low bits of their numbers: two windows or
+// more.
+constexpr std::uint32_t flare_slots(std::uint32_t window) {
+  return std::bit_ceil(2 * window);
+}
+
+// Blocks of a job are spread over so many flows at most, each of which meets on one core. All
+// blocks of one slot are of one flow.
 inline constexpr std::uint32_t flare_flows = 64;
-constexpr std::uint32_t flare_flow_of(std::uint64_t block) {
-  return static_cast<std::uint32_t>(block % flare_flows);
+constexpr std::uint32_t flare_flow_of(std::uint64_t block, std::uint32_t window) {
+  return static_cast<std::uint32_t>(block) & (std::min(flare_slots(window), flare_flows) - 1);
 }
 
 // What all packets of a block have in common, for choosing the owning core and the UDP source port.
 constexpr std::uint64_t flare_key(std::uint32_t job, std::uint32_t flow) {
   return (std::uint64_t{job} << 32) | flow;
+}
+
+inline std::uint32_t flare_flow_of(const FlareHeader& header) {
+  return flare_flow_of(header.block.value(), header.window.value());
 }
 
 using FlareError = ParseError;
@@ -87,8 +100,7 @@ bool is_intact(const FlareHeader& header, Bytes payload);
 // flare_key() of the packet's block without further checks; 0 if truncated.
 inline std::uint64_t peek_flare_key(Bytes bytes) {
   const auto* header = Cursor(bytes).take<FlareHeader>();
-  return header == nullptr ? 0
-                           : flare_key(header->job.value(), flare_flow_of(header->block.value()));
+  return header == nullptr ? 0 : flare_key(header->job.value(), flare_flow_of(*header));
 }
 
 // Fills in both CRCs ...

@@ -128,6 +128,23 @@ TEST(OwnerOfABlock, IsThatOfItsFlow) {
   EXPECT_EQ(owner(1, 0), 7u) << "ordinary traffic here";
 }
 
+// However narrow the window is: or a slot would be kept on several cores.
+TEST(OwnerOfABlock, IsTheSameForAllBlocksOfASlot) {
+  HeapPacketPool pool(8, 512);
+  for (const std::uint16_t window : {std::uint16_t{1}, std::uint16_t{5}, std::uint16_t{100}}) {
+    const switching::Owners owners(with_tree(true), 7);
+    const auto owner = [&](std::uint64_t block) {
+      auto spec = contribution(0);
+      spec.window = window;
+      spec.block = block;
+      return owners.core_of(*make_flare(pool, spec, Elements{1}), 7);
+    };
+    for (std::uint64_t block = 0; block < 100; ++block) {
+      EXPECT_EQ(owner(block), owner(block + wire::flare_slots(window))) << "window " << window;
+    }
+  }
+}
+
 TEST(FlareReload, KeepsTheBlocksOfTreesThatStay) {
   auto config = with_tree(true);
   SwitchBench bench(config);

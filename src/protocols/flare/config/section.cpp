@@ -38,7 +38,8 @@ constexpr Option<FlareConfig> options[] = {
     option::integer<&FlareConfig::working_memory>(
         "working_memory", Apply::reload_not_upwards, {1, 1u << 20},
         "packets that all trees together may hold, those that a [controller](fabric.md) sets up "
-        "included; a tree needs 8 x `window`, with `reproducible` so many for each child"),
+        "included; a tree needs 8 x `window`, rounded up to a power of two, with `reproducible` so "
+        "many for each child"),
     option::by_hand<FlareConfig>("tree", Apply::reload, "as many as `working_memory` has room for",
                                  "the switch's place in the reduction tree of one job")
         .as(Form::tables)

@@ -8,6 +8,7 @@
 
 #include "engine/tree_place.h"
 #include "packet/packet.h"
+#include "protocols/flare/wire.h"
 #include "protocols/list.h"
 #include "wire/ipv4.h"
 
@@ -64,12 +65,11 @@ struct FlareConfig {
 // smallest have 8.
 inline constexpr std::size_t buffers_per_sum_max = 4;
 
-// Buffers that one tree may need at most: R = M * window of 4.3, where M is the buffers of one
-// block, twice: after a restart all that ranks may have in flight gathers at once, and they may be
-// a window apart.
+// Buffers that one tree may need at most: those of one block, M of 4.3, for each slot. After a
+// restart all that ranks may have in flight gathers at once, and they may be a window apart.
 inline std::uint64_t buffers_of(const TreeConfig& tree) {
   const auto sums = tree.aggregation() == Aggregation::tree ? tree.children.size() : 1;
-  return std::uint64_t{2} * tree.window * buffers_per_sum_max * sums;
+  return std::uint64_t{wire::flare_slots(tree.window)} * buffers_per_sum_max * sums;
 }
 
 using TreeFault = engine::TreeFault;

@@ -36,9 +36,9 @@ inline Headers headers_of(const TreeConfig& tree, const engine::SwitchIdentity& 
 
 // Puts in Flare's own header, which is sealed already, and what follows from it.
 inline void complete(Headers& headers, const wire::FlareHeader& header) {
-  const auto flow = wire::flare_flow_of(header.block.value());
+  const auto key = wire::flare_key(header.job.value(), wire::flare_flow_of(header));
   headers.flare = header;
-  headers.udp.source_port = wire::source_port_of(wire::flare_key(header.job.value(), flow));
+  headers.udp.source_port = wire::source_port_of(key);
   engine::finish_headers(headers, sizeof header + payload_bytes(header));
 }
 

@@ -28,7 +28,7 @@ Tree::Tree(const TreeConfig& config, const engine::SwitchIdentity& self, Working
       ports_(engine::TreePlace(config), self.ports),
       headers_(headers_of(config, self)),
       memory_(memory),
-      slots_(std::size_t{2} * config.window),
+      slots_(wire::flare_slots(config.window)),
       buffers_per_slot_(config.aggregation() == Aggregation::tree ? config.children.size() : 1),
       buffers_(slots_.size() * buffers_per_slot_) {}
 

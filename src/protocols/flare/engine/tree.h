@@ -38,7 +38,7 @@ struct TreeCounters {
   TreeCounters& operator+=(const TreeCounters& other);
 };
 
-// One job's reduction tree at one switch, on one core: its blocks, in two windows of slots, and the
+// One job's reduction tree at one switch, on one core: its blocks, each in its slot, and the
 // buffers in which they are added up. What is sent is decided elsewhere.
 class Tree {
  public:
@@ -67,7 +67,7 @@ class Tree {
   // The job says nothing any more: lets go of all that gathers and is kept, and forgets its runs.
   void rest();
 
-  Slot& slot(std::uint64_t block) { return slots_[block % slots_.size()]; }
+  Slot& slot(std::uint64_t block) { return slots_[block & (slots_.size() - 1)]; }
   const std::vector<Slot>& slots() const { return slots_; }
   // Children whose contributions a block waits for.
   std::uint64_t missing(const Slot& slot) const { return ports_.all_children() & ~slot.arrived; }
@@ -110,7 +110,7 @@ class Tree {
   Headers headers_;
   WorkingMemory& memory_;
   Runs runs_;
-  std::vector<Slot> slots_;
+  std::vector<Slot> slots_;  // by block; a power of two
   std::size_t buffers_per_slot_;
   std::vector<Accumulator> buffers_;  // by slot
   std::uint64_t gathering_ = 0;       // blocks

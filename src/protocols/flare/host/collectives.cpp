@@ -187,9 +187,8 @@ void FlareCollectives::contribute(std::uint32_t index, std::uint8_t flags, Outbo
 }
 
 void FlareCollectives::push(const wire::FlareHeader& header, wire::Bytes payload, Outbox& outbox) {
-  const auto flow =
-      wire::flow_of(wire::flare_key(header.job.value(), wire::flare_flow_of(header.block.value())));
-  outbox.push({plan_.group, wire::flare_udp_port}, header, payload, flow);
+  const auto key = wire::flare_key(header.job.value(), wire::flare_flow_of(header));
+  outbox.push({plan_.group, wire::flare_udp_port}, header, payload, wire::flow_of(key));
   statistics_.bytes_sent += sizeof header + payload.size();
 }
 

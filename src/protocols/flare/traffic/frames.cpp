@@ -58,8 +58,8 @@ void FlareFrames::contribution(Packet& packet, const FlarePosition& at, std::uin
                                std::uint8_t flags, const traffic::BlockValues& values) const {
   packet.length = frame_bytes();
   auto& headers = *new (packet.data()) Headers(headers_[rank]);
-  headers.udp.source_port =
-      wire::source_port_of(wire::flare_key(common_.job.value(), wire::flare_flow_of(at.block)));
+  const auto flow = wire::flare_flow_of(at.block, common_.window.value());
+  headers.udp.source_port = wire::source_port_of(wire::flare_key(common_.job.value(), flow));
   auto& header = headers.flare = common_;
   header.run = at.run;
   header.block = at.block;

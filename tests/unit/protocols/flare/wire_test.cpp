@@ -59,6 +59,32 @@ TEST(Flare, BlocksOfAJobHaveAsManyKeysAsThereAreFlows) {
   EXPECT_EQ(keys.size(), flare_flows);
 }
 
+// A slot is kept by one core, whichever of its blocks is in it.
+TEST(Flare, BlocksOfASlotHaveOneKey) {
+  Packet packet;
+  for (const std::uint32_t window : {1u, 2u, 3u, 5u, 16u, 33u, 64u, 1000u, flare_window_max}) {
+    const auto slots = flare_slots(window);
+    EXPECT_GE(slots, 2 * window);
+    EXPECT_LT(slots, 4 * window);
+    packet.header().window = static_cast<std::uint16_t>(window);
+    for (std::uint64_t block = 0; block < 200; ++block) {
+      packet.header().block = block;
+      const auto key = peek_flare_key(packet.bytes);
+      packet.header().block = block + slots;
+      EXPECT_EQ(peek_flare_key(packet.bytes), key) << "block " << block << ", window " << window;
+    }
+  }
+}
+
+// Nothing has been checked yet when the core is chosen.
+TEST(Flare, AnyWindowHasAKey) {
+  Packet packet;
+  packet.header().window = std::uint16_t{0};
+  EXPECT_EQ(peek_flare_key(packet.bytes), flare_key(7, 0));
+  packet.header().window = std::uint16_t{0xffff};
+  EXPECT_EQ(peek_flare_key(packet.bytes), flare_key(7, 5));
+}
+
 TEST(Flare, LengthsHaveToFit) {
   Packet packet;
   EXPECT_EQ(packet.error(0), FlareError::truncated);

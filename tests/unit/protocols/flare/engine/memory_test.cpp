@@ -108,6 +108,20 @@ TEST_F(FlareMemory, ASlotIsTakenOverByALaterBlock) {
   expect_drop(from(tree, 1, slots + 1), drop::stale);
 }
 
+// What is set aside for it is rounded up in the same way.
+TEST_F(FlareMemory, ATreeHasTwoWindowsOfSlotsRoundedUpToAPowerOfTwo) {
+  auto tree = root_of(2);
+  tree.window = 5;
+  EXPECT_EQ(buffers_of(tree), 16 * buffers_per_sum_max);
+  start({tree});
+  for (std::uint64_t block = 0; block < 17; ++block) {
+    EXPECT_EQ(round(tree, block).size(), 2u);
+  }
+  EXPECT_EQ(in_use(), 16u);
+  expect_drop(again(from(tree, 0, 0)), drop::stale);
+  EXPECT_EQ(ports_of(feed(again(from(tree, 0, 1))), FlareKind::result), Ports{0});
+}
+
 TEST_F(FlareMemory, ATreeThatIsSilentLetsGoOfAllItHas) {
   const auto a = root_of(2, 7);
   const auto b = root_of(2, 8);
