@@ -11,6 +11,7 @@
 #include "support/virtual_fabric.h"
 #include "unit/fabric/flare_workers.h"
 #include "unit/fabric/workers.h"
+#include "unit/host/vectors.h"
 
 namespace tributary::test {
 namespace {
@@ -198,6 +199,41 @@ TEST(FlareFabric, ARunHasNothingOfOneThatWasKilledBeforeIt) {
     EXPECT_EQ(workers.wrong(), 0u);
   }
   expect_balanced(fabric);
+}
+
+// Rank 1 hears nothing of the results, and asks for them when rank 0 has gone on: over a call that
+// it refused, to blocks whose slots are those of the results.
+TEST(FlareFabric, ARankThatRefusesACallLeavesToTheOthersWhatTheyLack) {
+  for (const std::size_t refused : {2u, 4u, 100u}) {
+    const FlareWorkers::Options options{.world_size = 2, .root = 0, .window = 4};
+    VirtualFabric fabric(FlareWorkers::set_up_tree(
+        make_fat_tree({.leaves = 1, .hosts_per_leaf = 2, .spines = 0}), options));
+    FlareWorkers workers(fabric, options);
+    constexpr std::size_t block = 64;  // elements
+    workers.begin(4 * block);
+    fabric.at(fabric.now() + 2us, [&fabric] { fabric.suspend(1, fabric.now() + 2ms); });
+    fabric.run_while([&] { return workers.machine(0).running(); }, 1ms);
+    ASSERT_FALSE(workers.machine(0).running());
+    ASSERT_TRUE(workers.machine(1).running());
+
+    host::test::Vectors left_out(2, refused * block, ElementType::i32, Operator::sum);
+    host::test::Vectors later(2, 10 * block, ElementType::i32, Operator::sum);
+    const auto go_on = [&](std::uint32_t rank) {
+      workers.machine(rank).skip(left_out.apart(rank));
+      workers.machine(rank).begin(later.apart(rank), fabric.host_now(), fabric.host_now() + 10s);
+    };
+    go_on(0);
+    fabric.run_while([&] { return workers.machine(1).running(); }, 5s);
+    ASSERT_FALSE(workers.machine(1).running()) << refused;
+    EXPECT_FALSE(workers.machine(1).failure()) << refused;
+    EXPECT_EQ(workers.wrong(), 0u);
+
+    go_on(1);
+    fabric.run(5s);
+    EXPECT_TRUE(workers.all_done()) << refused;
+    EXPECT_EQ(later.wrong(), 0u);
+    expect_balanced(fabric);
+  }
 }
 
 // Of floats whose sum depends on the order, over cables that change it: one result for each seed,

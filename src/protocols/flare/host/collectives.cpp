@@ -17,6 +17,7 @@ FlareCollectives::FlareCollectives(Job job, FlarePlan plan, const FlareTuning& t
     : job_(std::move(job)),
       plan_(plan),
       window_(plan_, tuning, job_.rank, job_.world_size()),
+      pause_(tuning.rto.rto_max),
       kept_(plan_.window, job_.payload_bytes),
       zeros_(job_.payload_bytes) {
   blocks_.run = run_of(job_.key);
@@ -41,8 +42,20 @@ void FlareCollectives::begin(const Call& call, Time now, const Deadline& deadlin
   blocks_.chunks = Chunks(call, job_.rank, job_.payload_bytes);
   next_block_ = blocks_.end();
   window_.begin(static_cast<std::uint32_t>(blocks_.chunks.count()));
+  hold_back(now);
   deadline_ = deadline;
   deadline_.begin(now);
+}
+
+// Of calls that were refused here there are no results, which would have shown that the others have
+// all of the call before. Its last window is left in its slots until there is a result, or whoever
+// lacks one of those has had the time to ask for it: as long as the longest timer.
+void FlareCollectives::hold_back(Time now) {
+  if (made_ != blocks_.first) {
+    const auto end = std::max(made_ + plan_.window, blocks_.first);
+    window_.hold(blocks_.index_of(end), now + pause_);
+  }
+  made_ = next_block_;
 }
 
 void FlareCollectives::receive(std::span<const Arrival> burst, Time now) {

@@ -61,6 +61,7 @@ class FlareCollectives final : public Machine {
   Verdict take_result(const wire::FlareHeader& header, wire::Bytes payload, Time now);
   bool is_sound(const wire::FlareHeader& header) const;
   void keep(const wire::FlareHeader& header, wire::Bytes payload);
+  void hold_back(Time now);
   void finish();
   void answer(Outbox& outbox, Time now);
   void contribute(std::uint32_t index, std::uint8_t flags, Outbox& outbox);
@@ -71,6 +72,7 @@ class FlareCollectives final : public Machine {
   Job job_;
   FlarePlan plan_;
   FlareWindow window_;
+  Duration pause_;  // after calls that were refused here
   // The latest results by block, for ranks that did not get theirs: they may ask when switches have
   // forgotten them, and when the caller's buffers are gone. Who has sent a block has all results
   // that are a window before it, so nobody lacks more than these.
@@ -82,6 +84,7 @@ class FlareCollectives final : public Machine {
   bool retaining_ = false;  // the collective is over, though not for all, perhaps
   FlareBlocks blocks_;      // of the collective that runs or ran last
   std::uint64_t next_block_ = 0;
+  std::uint64_t made_ = 0;  // behind the blocks of the last call that was not refused here
   std::uint64_t next_call_ = 0;
   std::deque<std::uint64_t> asked_;  // for these blocks
   Deadline deadline_;

@@ -27,6 +27,18 @@ void FlareWindow::begin(std::uint32_t blocks) {
   expirations_ = 0;
   burst_ = 1;
   answered_ = false;
+  held_until_ = never;
+}
+
+void FlareWindow::hold(std::uint32_t first, Time until) {
+  held_from_ = first;
+  held_until_ = until;
+}
+
+// Behind the last block that may be sent.
+std::uint32_t FlareWindow::limit() const {
+  const auto reach = base_ + std::min(window_, blocks_ - base_);
+  return held_until_ == never ? reach : std::min(reach, held_from_);
 }
 
 std::optional<FlareWindow::Sending> FlareWindow::next(Time now) {
@@ -40,7 +52,7 @@ std::optional<FlareWindow::Sending> FlareWindow::next(Time now) {
       return Sending{block, true};
     }
   }
-  const auto block = stagger_.next(base_ + std::min(window_, blocks_ - base_));
+  const auto block = stagger_.next(limit());
   if (!block) {
     return std::nullopt;
   }
@@ -101,6 +113,7 @@ Verdict FlareWindow::take(std::uint32_t block, Time now) {
 // collective have waited for those who came late.
 void FlareWindow::learn(const Entry& entry, Time now) {
   answered_ = true;
+  held_until_ = never;
   // What is left of a window that was lost whole goes out twice as fast each time.
   burst_ = entry.by_timer ? std::min(burst_ * 2, window_) : 1;
   if (entry.timed && !entry.again) {
@@ -176,10 +189,13 @@ Duration FlareWindow::patience() const {
 }
 
 Time FlareWindow::deadline() const {
-  return std::min(overtaken_due_, timer());
+  return std::min({overtaken_due_, timer(), held_until_});
 }
 
 void FlareWindow::expire(Time now) {
+  if (now >= held_until_) {
+    held_until_ = never;
+  }
   if (now >= overtaken_due_) {
     repeat_overtaken(now);
   }

@@ -24,6 +24,9 @@ class FlareWindow {
               std::uint32_t world_size);
 
   void begin(std::uint32_t blocks);
+  // Of the collective that has begun, the blocks from `first` on wait for a result of those before
+  // them, and no longer than until then.
+  void hold(std::uint32_t first, Time until);
 
   struct Sending {
     std::uint32_t block = 0;
@@ -67,6 +70,7 @@ class FlareWindow {
   Entry& entry(std::uint32_t block) { return entries_[block & (entries_.size() - 1)]; }
   const Entry& entry(std::uint32_t block) const { return entries_[block & (entries_.size() - 1)]; }
   bool is_done(std::uint32_t block) const { return block < base_ || entry(block).done; }
+  std::uint32_t limit() const;
   Time timer() const;
   Duration patience() const;
   void note_sending(std::uint32_t block, Time now);
@@ -97,6 +101,8 @@ class FlareWindow {
   unsigned expirations_ = 0;    // since timer_from_
   std::uint32_t burst_ = 1;     // how many are sent again at the next
   bool answered_ = false;       // a result came: the others are there
+  std::uint32_t held_from_ = 0;
+  Time held_until_ = never;  // never: nothing is held
   std::uint64_t timeouts_ = 0;
 };
 

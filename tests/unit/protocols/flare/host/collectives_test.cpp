@@ -204,6 +204,42 @@ TEST(FlareCollectives, ACallThatAllRefusedDoesNotDisturbTheNext) {
   reduce_i32(model, 16 * 20);
 }
 
+// Others may lack results of the call before the refused one, which has none that would show that
+// they do not. What is sent must not take their slots.
+TEST(FlareCollectives, WhoRefusedACallLeavesTheLastWindowInItsSlotsForAWhile) {
+  for (const std::size_t refused : {1u, 5u, 16u, 1000u}) {
+    FlareModel model({.ranks = 2, .window = 16});
+    reduce_i32(model, 16 * 20);
+    Vectors left_out(2, 16 * refused, ElementType::i32, Operator::sum);
+    model[0].skip(left_out.apart(0));
+    Vectors vectors(2, 16 * 40, ElementType::i32, Operator::sum);
+    model[0].begin(vectors.apart(0), model.now, {never, patience});
+    model.collect(0);
+    EXPECT_EQ(model.queue().size(), refused < 16 ? 16 - refused : 0u) << refused;
+    for (const auto& flight : model.queue()) {
+      EXPECT_LT(flight.header().block.value(), 20u + 16u);
+    }
+    model.now += 500ms;
+    model[0].expire(model.now);
+    model.collect(0);
+    const auto first = static_cast<std::size_t>(
+        std::count_if(model.queue().begin(), model.queue().end(),
+                      [](const auto& flight) { return !flight.header().retransmission(); }));
+    EXPECT_EQ(first, 16u) << "the others have had the time to ask";
+  }
+}
+
+TEST(FlareCollectives, AResultEndsTheCautionAfterARefusedCall) {
+  FlareModel model({.ranks = 2, .window = 16});
+  reduce_i32(model, 16 * 20);
+  Vectors left_out(2, 16 * 5, ElementType::i32, Operator::sum);
+  model[0].skip(left_out.apart(0));
+  model[1].skip(left_out.apart(1));
+  const auto start = model.now;
+  reduce_i32(model, 16 * 100);
+  EXPECT_LT(model.now - start, 10ms);
+}
+
 // Another call's elements pass for nothing of this one, though their block has the same number.
 TEST(FlareCollectives, EachCallHasFingerprintsOfItsOwn) {
   FlareModel model({.ranks = 2});

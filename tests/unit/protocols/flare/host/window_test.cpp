@@ -80,6 +80,20 @@ TEST_F(FlareWindowTest, HasNothingToWaitForWhenAllIsDone) {
   EXPECT_EQ(window_.deadline(), never);
 }
 
+TEST_F(FlareWindowTest, WhatIsHeldWaitsForAResultOrTheTime) {
+  window_.hold(2, now_ + 5ms);
+  EXPECT_EQ(send(), (Blocks{0, 1}));
+  EXPECT_EQ(window_.deadline() - now_, 5ms);
+  take({1});
+  EXPECT_EQ(send(), (Blocks{2, 3, 4, 5, 6, 7}));
+  window_.begin(1000);
+  window_.hold(0, now_ + 5ms);
+  wait(5ms - 1ns);
+  EXPECT_TRUE(send().empty());
+  wait(1ns);
+  EXPECT_EQ(send(), (Blocks{0, 1, 2, 3, 4, 5, 6, 7}));
+}
+
 TEST_F(FlareWindowTest, ATimerSendsTheLowestAgainAndMoreWhenThatHelps) {
   send();
   EXPECT_EQ(window_.deadline() - now_, 20ms);
