@@ -11,6 +11,19 @@ namespace {
 // Inquiries that wait for an answer; who asked for more asks again.
 constexpr std::size_t asked_max = 1024;
 
+// Where a tree has given results, most likely a rank is missing. One that has given none may drop
+// all that comes, of which only its switches tell.
+std::string likely_cause(const FlareWindow& window) {
+  if (window.in_flight() != window.begun()) {
+    return "its switches wait for a rank, whose port 'tributaryctl stalled' names, or ranks call "
+           "different collectives: 'tributaryctl drops' counts flare_mismatch";
+  }
+  return "not one result came: see whether 'tributaryctl drops' counts flare_no_tree (a switch has "
+         "no such tree), flare_wrong_port (a rank is behind another port) or flare_mismatch (the "
+         "tree has another window, or ranks call different collectives); if none of them, the "
+         "switches wait for a rank, whose port 'tributaryctl stalled' names";
+}
+
 }  // namespace
 
 FlareCollectives::FlareCollectives(Job job, FlarePlan plan, const FlareTuning& tuning)
@@ -239,9 +252,7 @@ std::string FlareCollectives::diagnose() const {
   auto text = deadline_.explain(name(blocks_.chunks.call().collective)) + ": tree " +
               to_string(plan_.group) + " gave no result of " + missing_blocks() + " (" +
               std::to_string(window_.begun()) + " of " + std::to_string(window_.blocks()) +
-              " sent); its switches wait for a rank, or have no such tree or another window: "
-              "'tributaryctl tree' tells which; or ranks call different collectives: "
-              "'tributaryctl drops' counts flare_mismatch";
+              " sent); " + likely_cause(window_);
   if (const auto mismatches = statistics_.ignored[Verdict::mismatch]; mismatches != 0) {
     text += "; " + std::to_string(mismatches) +
             " results had another type, operator or length: do all ranks call the same collective?";

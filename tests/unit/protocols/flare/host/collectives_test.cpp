@@ -597,9 +597,26 @@ TEST(FlareCollectives, AnErrorNamesTheTreeAndTheBlocksThatAreMissing) {
             std::string::npos)
       << message;
   EXPECT_NE(message.find("3 packets could not be sent"), std::string::npos) << message;
+  EXPECT_NE(message.find("'tributaryctl stalled'"), std::string::npos) << message;
+  EXPECT_EQ(message.find("flare_no_tree"), std::string::npos) << "it is there: " << message;
 
   model.on_wire = [](const FlareFlight&) { return 1; };
   reduce_i32(model, 16 * 40);  // what is left of a collective that failed does not disturb
+}
+
+// Switches that drop all of a job's packets tell nobody but those who look at their counters.
+TEST(FlareCollectives, WhereNoResultCameAnErrorNamesTheDropReasonsToLookFor) {
+  FlareModel model({.ranks = 2, .window = 8});
+  model.on_wire = [](const FlareFlight&) { return 0; };
+  Vectors vectors(2, 16 * 20, ElementType::i32, Operator::sum);
+  begin_all(model, vectors);
+  model.run();
+  ASSERT_TRUE(model[0].failure());
+  const auto& message = model[0].failure()->message;
+  for (const auto* named : {"not one result came", "'tributaryctl drops'", "flare_no_tree",
+                            "flare_wrong_port", "flare_mismatch", "'tributaryctl stalled'"}) {
+    EXPECT_NE(message.find(named), std::string::npos) << named << " in " << message;
+  }
 }
 
 // Lets one result come to each rank in ten seconds, and none after `stop`.
