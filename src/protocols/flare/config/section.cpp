@@ -2,14 +2,12 @@
 // [switch.flare] and its trees.
 #include <any>
 #include <cstdint>
-#include <limits>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "control/option_kinds.h"
 #include "control/protocol_section.h"
 #include "control/tree_ports.h"
+#include "control/tree_section.h"
 #include "protocols/flare/controller/trees.h"
 #include "protocols/flare/engine/config.h"
 #include "protocols/flare/wire.h"
@@ -19,20 +17,14 @@ namespace {
 
 namespace option = control::option;
 using control::Apply;
-using control::Diagnostics;
 using control::Form;
 using control::Option;
 using control::Reader;
 using control::SettingTexts;
 using control::SwitchDraft;
 
-constexpr std::uint32_t job_max = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint16_t count_max = std::numeric_limits<std::uint16_t>::max() - 1;
-
-struct Draft {
-  static constexpr auto row = FlareConfig::row;
-  std::vector<control::TreePortNames> trees;  // in the order of the configuration's
-};
+using Draft = control::TreeDrafts<FlareConfig>;
+using Rows = control::TreeRows<TreeConfig>;
 
 constexpr Option<FlareConfig> options[] = {
     option::integer<&FlareConfig::working_memory>(
@@ -46,31 +38,13 @@ constexpr Option<FlareConfig> options[] = {
         .default_is("none"),
 };
 
-// What is unlisted is in the path of a tree's setting, or beside the ports, which their switch
-// names.
 constexpr Option<TreeConfig> tree_options[] = {
-    option::integer<&TreeConfig::job>("job", Apply::reload, {1, job_max},
-                                      "the job (`TRIBUTARY_JOB`), which has one tree")
-        .required()
-        .unlisted(),
-    option::parsed<&TreeConfig::group, control::parse_group>(
-        "group", Apply::reload, "a multicast address outside 224.0.0.0/24",
-        "the tree's multicast group (`TRIBUTARY_FLARE_TREE`), one for each tree")
-        .required()
-        .unlisted(),
-    option::by_hand<TreeConfig>("children", Apply::reload, "1 to 64 ports",
-                                "names of the ports that are waited for: one worker of the job, or "
-                                "one switch of the tree, behind each")
-        .required(),
-    option::by_hand<TreeConfig>("parent", Apply::reload, "not a child",
-                                "name of the port towards the root")
-        .default_is("none: this switch is the root"),
-    option::integer<&TreeConfig::workers>("workers", Apply::reload, {1, count_max}, "of the job")
-        .required(),
-    option::integer<&TreeConfig::workers_below>("workers_below", Apply::reload, {1, count_max},
-                                                "of those, how many are below this switch")
-        .required()
-        .values_are("one per child, to `workers`; at the root all"),
+    Rows::job("the job (`TRIBUTARY_JOB`), which has one tree"),
+    Rows::group("the tree's multicast group (`TRIBUTARY_FLARE_TREE`), one for each tree"),
+    Rows::children(),
+    Rows::parent(),
+    Rows::workers(),
+    Rows::workers_below(),
     option::integer<&TreeConfig::window>(
         "window", Apply::reload, {1, wire::flare_window_max},
         "blocks that each worker may have in flight (`TRIBUTARY_FLARE_WINDOW`), the same on all "
@@ -79,15 +53,10 @@ constexpr Option<TreeConfig> tree_options[] = {
         "reproducible", Apply::reload,
         "tree aggregation: the same contributions give the same bits, in whatever order they come, "
         "as long as the tree is the same; false: one buffer for each block"),
-    option::list<&TreeConfig::child_addresses, control::parse_ipv4>(
-        "child_addresses", Apply::reload, "IPv4 addresses",
+    Rows::child_addresses(
         "the IPv4 sources of what the children send, one for each in turn: a worker's, or the "
-        "`address` of the switch below. Packets from others are dropped (`flare_wrong_port`)")
-        .default_is("any"),
-    option::parsed<&TreeConfig::parent_address, control::parse_ipv4>(
-        "parent_address", Apply::reload, "an IPv4 address",
-        "the source of what comes from the parent: its `address`")
-        .default_is("any"),
+        "`address` of the switch below. Packets from others are dropped (`flare_wrong_port`)"),
+    Rows::parent_address(),
 };
 
 void read(Reader& reader, SwitchDraft& out) {
@@ -100,31 +69,12 @@ void read(Reader& reader, SwitchDraft& out) {
   });
 }
 
-void check(SwitchDraft& draft, Diagnostics& diagnostics) {
-  auto& flare = draft.config.protocols.get<FlareConfig>();
-  const auto& trees = draft.drafts.get<Draft>().trees;
-  for (std::size_t i = 0; i < trees.size(); ++i) {
-    auto ports = control::find_tree_ports(draft.config, trees[i], diagnostics);
-    if (!ports) {
-      continue;
-    }
-    flare.trees[i].children = std::move(ports->children);
-    flare.trees[i].parent = ports->parent;
-    if (auto fault = find_fault(flare, i)) {
-      diagnostics.error(control::position_of(*trees[i].source, fault->setting),
-                        std::move(fault->message), std::move(fault->hint));
-    }
-  }
-}
-
 void list(SettingTexts& out, const std::string& path, const switching::SwitchConfig& config) {
   const auto& flare = config.protocols.get<FlareConfig>();
   control::list_options(out, path, options, flare);
   for (const auto& tree : flare.trees) {
     out[path + " tree " + std::to_string(tree.job)] = {
-        "group " + control::to_string(tree.group) + " " +
-        control::tree_ports_text({tree.children, tree.parent}, config) + " " +
-        control::options_line(tree_options, tree)};
+        control::tree_text(tree, tree_options, config)};
   }
 }
 
@@ -160,7 +110,7 @@ constexpr control::ProtocolSection config_section{
     .help = "the Flare engine; without it Flare packets are ordinary UDP",
     .needs_address = true,
     .read = read,
-    .check = check,
+    .check = control::check_trees<FlareConfig>,
     .list = list,
     .describe = describe,
     .packets = packets,
