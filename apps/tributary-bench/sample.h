@@ -23,7 +23,7 @@ struct Problem {
 // input, so the outcome is known without communication: integers exactly (modulo 2^bits), min,
 // max, minloc and maxloc exactly, sums and products of 8-bit floats too, as they are drawn so;
 // those of wider floats computed in a still wider format with the bound that holds for every order
-// of reduction (see tolerance in sample.cpp).
+// of reduction (see tolerance() in sample_arithmetic.h).
 //
 // Iterations use the same numbers rotated by one element each, so that what is left of an earlier
 // iteration, or a block in the wrong place, does not pass for the right result.
