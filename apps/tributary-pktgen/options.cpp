@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "options.h"
 
+#include <cstdio>
 #include <string>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "options_raw.h"
 #include "port_spec.h"
 #include "report.h"
+#include "unknown_command.h"
 
 namespace tributary::pktgen {
 namespace {
@@ -137,6 +139,16 @@ void add_kinds(Mode mode, CLI::App& parent, std::vector<Command>& commands) {
   }
 }
 
+// Says what is wrong, or prints the help that was asked for; the exit code.
+int end(const CLI::App& app, const CLI::ParseError& error) {
+  const auto unknown = apps::unknown_command(app);
+  if (unknown && error.get_exit_code() != 0) {
+    std::fprintf(stderr, "tributary-pktgen: %s\n", unknown->c_str());
+    return exit_usage;
+  }
+  return app.exit(error) == 0 ? 0 : exit_usage;
+}
+
 // Of all kinds of traffic in each mode.
 std::string examples() {
   std::string text = "Examples:\n";
@@ -188,8 +200,7 @@ Parsed parse(int argc, char** argv) {
       }
     }
   } catch (const CLI::ParseError& error) {
-    const int status = app.exit(error);
-    return {std::nullopt, std::nullopt, status == 0 ? 0 : exit_usage};
+    return {std::nullopt, std::nullopt, end(app, error)};
   }
   return {std::nullopt, std::nullopt, exit_usage};
 }

@@ -96,6 +96,21 @@ TEST(Options, JobsOfPanamaDoNotCountPastTheLast) {
             2);
 }
 
+TEST(Options, AnUnknownCommandHasANeighbour) {
+  const auto said_of = [](std::initializer_list<const char*> words) {
+    ::testing::internal::CaptureStderr();
+    EXPECT_EQ(parse_line(words).exit_code, 2);
+    return ::testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(said_of({"plian", "--port", "ring=a"}),
+            "tributary-pktgen: no command `plian`; did you mean `plain`?\n");
+  EXPECT_EQ(said_of({"ndr", "panma", "--port", "ring=a"}),
+            "tributary-pktgen: no command `ndr panma`; did you mean `ndr panama`?\n");
+  const auto said = said_of({"bogosity"});
+  EXPECT_EQ(said.find("tributary-pktgen: no command `bogosity`; there are plain, "), 0u) << said;
+  EXPECT_NE(said.find(", ndr, pdr, pcap, feed"), std::string::npos) << said;
+}
+
 TEST(Options, AnErrorNamesTheOptionThatWasGiven) {
   ::testing::internal::CaptureStderr();
   EXPECT_EQ(parse_line({"ndr", "plain", "--port", "ring=a", "--trial", "0s"}).exit_code, 2);
