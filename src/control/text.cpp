@@ -65,7 +65,11 @@ Parsed<std::uint64_t> parse_quantity(std::string_view text, std::span<const Unit
   for (const Unit& unit : units) {
     if (unit.name == name) {
       const double value = number * static_cast<double>(unit.factor);
-      if (value < 0 || value > quantity_max) {
+      if (value < 0) {
+        return tl::unexpected(Complaint{
+            quoted(text) + " is negative; a " + std::string(what) + " is positive", hint});
+      }
+      if (value > quantity_max) {
         return tl::unexpected(Complaint{quoted(text) + " is out of range", hint});
       }
       return static_cast<std::uint64_t>(std::llround(value));

@@ -25,6 +25,12 @@ TEST(TextTest, parse_duration_refuses_what_is_none) {
   }
 }
 
+TEST(TextTest, quantities_that_are_negative_are_called_so) {
+  EXPECT_EQ(parse_duration("-5s").error().message, "`-5s` is negative; a duration is positive");
+  EXPECT_EQ(parse_rate("-1Gbit").error().message, "`-1Gbit` is negative; a rate is positive");
+  EXPECT_EQ(parse_duration("9999999999s").error().message, "`9999999999s` is out of range");
+}
+
 TEST(TextTest, parse_rate_is_decimal_and_parse_size_is_both) {
   EXPECT_EQ(*parse_rate("2.5Gbit"), 2'500'000'000u);
   EXPECT_EQ(*parse_rate("64kbit"), 64'000u);
