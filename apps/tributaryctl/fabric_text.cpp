@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <system_error>
 
 #include "control/join.h"
 #include "control/text.h"
@@ -19,6 +20,24 @@ using controller::environment_of;
 using controller::FabricFile;
 using controller::PlacedJob;
 using nlohmann::json;
+
+namespace {
+
+// One that was mistyped is not to appear in silence.
+tl::expected<void, std::string> make_directory(const std::string& directory) {
+  std::error_code error;
+  if (std::filesystem::is_directory(directory, error)) {
+    return {};
+  }
+  std::filesystem::create_directories(directory, error);
+  if (error) {
+    return tl::unexpected("cannot make the directory " + directory + ": " + error.message());
+  }
+  std::fprintf(stderr, "tributaryctl: made the directory %s\n", directory.c_str());
+  return {};
+}
+
+}  // namespace
 
 std::string group_text(wire::Ipv4Address group) {
   return group.is_unspecified() ? "-" : control::to_string(group);
@@ -104,8 +123,9 @@ json to_json(const FabricFile& fabric, const std::vector<controller::SwitchChang
 tl::expected<void, std::string> write_environment(std::uint32_t job,
                                                   const control::Environment& environment,
                                                   const std::string& directory) {
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
+  if (auto made = make_directory(directory); !made) {
+    return made;
+  }
   const std::string path = directory + "/job-" + std::to_string(job) + ".env";
   const std::string fresh = path + ".new";  // a full disk leaves the old one
   std::ofstream file(fresh, std::ios::trunc);
@@ -115,6 +135,7 @@ tl::expected<void, std::string> write_environment(std::uint32_t job,
   file.close();
   if (!file || std::rename(fresh.c_str(), path.c_str()) != 0) {
     const std::string why = std::strerror(errno);
+    std::error_code error;
     std::filesystem::remove(fresh, error);
     return tl::unexpected(path + ": " + why);
   }

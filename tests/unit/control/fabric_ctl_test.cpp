@@ -60,8 +60,9 @@ TEST_F(FabricCtlTest, apply_twice_changes_once) {
   const Ran first = run("fabric apply --env " + directory_ / "env" + " " + fabric());
   EXPECT_EQ(first.code, 0) << first.output;
   EXPECT_EQ(first.output,
-            "changed: leaf1\n"
-            "job 7: TRIBUTARY_ALGORITHM=panama TRIBUTARY_JOB=7 TRIBUTARY_TREES=239.192.0.1\n");
+            "tributaryctl: made the directory " + directory_ / "env" + "\n" +
+                "changed: leaf1\n"
+                "job 7: TRIBUTARY_ALGORITHM=panama TRIBUTARY_JOB=7 TRIBUTARY_TREES=239.192.0.1\n");
   EXPECT_EQ(backend_.installed, placed());
   const Ran second = run("fabric apply " + fabric());
   EXPECT_THAT(second.output, HasSubstr("nothing to change"));
@@ -161,6 +162,15 @@ TEST_F(FabricCtlTest, watch_does_what_it_can_beside_a_job_that_a_switch_refuses)
   EXPECT_EQ(watched.output.find(why, second + 1), std::string::npos) << watched.output;
   ASSERT_EQ(backend_.installed["leaf1"].size(), 1u);
   EXPECT_EQ(backend_.installed["leaf1"][0].job, 7u);
+}
+
+TEST_F(FabricCtlTest, an_environment_needs_a_directory_that_can_be) {
+  start();
+  const std::string path = fabric();
+  const Ran refused = run("fabric apply --env " + path + "/env " + path);
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.output, HasSubstr("the trees are installed, but cannot make the directory"));
+  EXPECT_THAT(refused.output, HasSubstr("/env: Not a directory"));
 }
 
 TEST_F(FabricCtlTest, a_full_disk_leaves_the_old_environment) {
