@@ -8,10 +8,21 @@
 
 #include "control/loader.h"
 #include "control/reference.h"
+#include "control/socket_file.h"
 #include "logging.h"
 #include "serve.h"
 
 namespace {
+
+// The start would fail. It may be another host's file, so that it is good nevertheless.
+void warn_of_control_socket(const std::string& file, const std::string& socket) {
+  if (const auto missing = tributary::control::missing_directory(socket)) {
+    std::fprintf(stderr,
+                 "%s: warning: the control socket %s cannot be made here: %s is no directory; make "
+                 "it, or choose another path with `control` in [daemon]\n",
+                 file.c_str(), socket.c_str(), missing->c_str());
+  }
+}
 
 int run(int argc, char** argv) {
   CLI::App app("Software switch with in-network allreduce.", "tributaryd");
@@ -44,6 +55,7 @@ int run(int argc, char** argv) {
     return 1;
   }
   if (check) {
+    warn_of_control_socket(file, config->control_socket);
     std::printf("%s: good\n", file.c_str());
     return 0;
   }

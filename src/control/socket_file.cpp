@@ -3,11 +3,42 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <system_error>
 #include <unistd.h>
 
 namespace tributary::control {
+namespace {
+
+using std::filesystem::file_type;
+
+// What cannot be looked at has no type.
+file_type type_of(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::status(path, error).type();
+}
+
+bool is_surely_no_directory(file_type type) {
+  return type != file_type::directory && type != file_type::none && type != file_type::unknown;
+}
+
+}  // namespace
+
+std::optional<std::string> missing_directory(const std::string& path) {
+  const auto directory = std::filesystem::path(path).parent_path();
+  const auto type = type_of(directory);
+  if (directory.empty() || !is_surely_no_directory(type)) {
+    return std::nullopt;
+  }
+  if (type != file_type::not_found) {
+    return directory.string();
+  }
+  const auto above = directory.parent_path();
+  return above.empty() || !is_surely_no_directory(type_of(above)) ? std::nullopt
+                                                                  : std::optional(above.string());
+}
 
 std::optional<sockaddr_un> unix_address(const std::string& path) {
   sockaddr_un address{};

@@ -23,6 +23,10 @@ enum class SocketFile {
 // `type` is that of the socket, or another one: then whoever listens does not notice.
 SocketFile look_at_socket(const std::string& path, int type);
 
+// Which directory is missing for a socket at `path`: the one that it lies in, or the one above
+// that, as a daemon makes the first. No value if none is, or if that cannot be seen.
+std::optional<std::string> missing_directory(const std::string& path);
+
 // Empty if the path is empty or too long.
 std::optional<sockaddr_un> unix_address(const std::string& path);
 

@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/temporary_directory.h"
+
 namespace tributary::control {
 namespace {
 
@@ -47,6 +49,17 @@ TEST_F(LookAtSocket, WithAnotherTypeIsNotNoticed) {
 TEST_F(LookAtSocket, LeavesFilesAlone) {
   std::ofstream(path_) << "mine";
   EXPECT_EQ(look_at_socket(path_, SOCK_DGRAM), SocketFile::other);
+}
+
+TEST(MissingDirectory, IsTheOneThatNobodyMakes) {
+  const test::TemporaryDirectory root;
+  EXPECT_EQ(missing_directory(root / "control.sock"), std::nullopt);
+  EXPECT_EQ(missing_directory(root / "run/control.sock"), std::nullopt) << "the daemon makes it";
+  EXPECT_EQ(missing_directory(root / "var/run/control.sock"), root / "var");
+  EXPECT_EQ(missing_directory("control.sock"), std::nullopt);
+  std::ofstream(root / "file") << "mine";
+  EXPECT_EQ(missing_directory(root / "file/control.sock"), root / "file");
+  EXPECT_EQ(missing_directory(root / "file/run/control.sock"), root / "file");
 }
 
 }  // namespace
