@@ -149,7 +149,7 @@ ExitCode report_silent(const Options& options, const FabricFile& file, const Liv
 
 json detours_json(const FabricFile& file, const controller::Plan& plan) {
   json list = json::array();
-  for (const auto& [sw, job, why] : plan.objections) {
+  for (const auto& [sw, job, why] : plan.detours()) {
     list.push_back({{"job", job}, {"switch", name_of(file, sw)}, {"message", why}});
   }
   return list;
@@ -157,7 +157,7 @@ json detours_json(const FabricFile& file, const controller::Plan& plan) {
 
 std::vector<std::string> detour_texts(const FabricFile& file, const controller::Plan& plan) {
   std::vector<std::string> texts;
-  for (const auto& [sw, job, why] : plan.objections) {
+  for (const auto& [sw, job, why] : plan.detours()) {
     texts.push_back("job " + std::to_string(job) + " goes around switch " + name_of(file, sw) +
                     ", which refuses it: " + why);
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "control/json.h"
+#include "controller/standing_objections.h"
 #include "fabric_steps.h"
 #include "fabric_text.h"
 
@@ -137,7 +138,10 @@ class Watch {
   }
 
   void bring_about(LiveFabric& live, Look& look) {
-    const auto plan = controller::make_plan(file_, live, false, controller::Trees::keep_number);
+    const auto plan =
+        controller::make_plan(file_, live, false, controller::Trees::keep_number,
+                              objections_.at(controller::circumstances_of(file_, live)));
+    objections_.note(plan.objections);
     for (const auto& error : errors_of(file_, plan.placement.refusals)) {
       look.problems.push_back(control::to_string(error));
     }
@@ -209,6 +213,7 @@ class Watch {
   const FabricOptions& fabric_;
   FabricFile file_;
   controller::Connections connections_;
+  controller::StandingObjections objections_;
   Jobs known_;                    // jobs of this file, and of what it was before
   Jobs gone_before_;              // of those, that were not in the file at the last look
   std::set<std::string> silent_;  // switches that did not answer at the last look

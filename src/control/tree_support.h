@@ -26,6 +26,8 @@ struct TreeLimits {
   bool quorums = true;   // a result may lack workers
   // The setting of the protocol's table that gives a switch room for trees.
   std::string_view memory = "packet_memory";
+
+  friend bool operator==(const TreeLimits&, const TreeLimits&) = default;
 };
 
 // A job whose trees have their places.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <utility>
 
 #include "control/protocol_section.h"
 #include "controller/obstacles.h"
@@ -92,24 +93,34 @@ std::vector<PlacedPart> Plan::parts() const {
   return parts;
 }
 
-Plan make_plan(const FabricFile& file, LiveFabric& live, bool silent_usable, Trees trees) {
+std::vector<Objection> Plan::detours() const {
+  const auto placed = placed_jobs(*this);
+  std::vector<Objection> detours;
+  std::copy_if(objections.begin(), objections.end(), std::back_inserter(detours),
+               [&](const Objection& each) {
+                 return std::find(placed.begin(), placed.end(), each.job) != placed.end();
+               });
+  return detours;
+}
+
+Plan make_plan(const FabricFile& file, LiveFabric& live, bool silent_usable, Trees trees,
+               std::vector<Objection> known) {
   const auto ask = [&live](std::size_t sw, const auto& jobs, const auto& parts) {
     return live.objection(sw, jobs, parts);
   };
   FabricFile asked = file;
-  std::vector<Objection> objections;
+  auto objections = std::move(known);
+  for (const Objection& each : objections) {
+    take_note(each, asked);
+  }
   while (true) {
     Plan plan = plan_once(asked, live, silent_usable, trees);
-    const auto placed = placed_jobs(plan);
     // Each names a switch that its job had a tree on, and has none on from now on: they come to an
     // end.
     const auto found =
-        find_objections(changes_between(live.changeable(), plan.parts(), placed), ask);
+        find_objections(changes_between(live.changeable(), plan.parts(), placed_jobs(plan)), ask);
     if (found.empty()) {
-      std::copy_if(objections.begin(), objections.end(), std::back_inserter(plan.objections),
-                   [&](const Objection& each) {
-                     return std::find(placed.begin(), placed.end(), each.job) != placed.end();
-                   });
+      plan.objections = std::move(objections);
       return plan;
     }
     for (const Objection& each : found) {

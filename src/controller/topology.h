@@ -20,6 +20,8 @@ using control::TreePart;
 struct SwitchPort {
   std::size_t switch_index = 0;
   std::string port;
+
+  friend bool operator==(const SwitchPort&, const SwitchPort&) = default;
 };
 
 struct Switch {
@@ -27,6 +29,8 @@ struct Switch {
   std::string unusable;         // "does not answer": why trees may not lead through it; empty: may
   std::size_t trees_max = 0;    // that it has memory for
   wire::Ipv4Address address{};  // source of what it sends; unspecified: unknown
+
+  friend bool operator==(const Switch&, const Switch&) = default;
 };
 
 struct Link {
@@ -34,6 +38,8 @@ struct Link {
   SwitchPort b;
   std::string unusable;        // "port leaf1:spine1 is down"; empty: trees may
   std::uint64_t rate_bps = 0;  // 0: unknown; taken for as fast as the fastest
+
+  friend bool operator==(const Link&, const Link&) = default;
 };
 
 struct Host {
@@ -41,6 +47,8 @@ struct Host {
   SwitchPort at;
   std::string unusable;         // likewise
   wire::Ipv4Address address{};  // likewise
+
+  friend bool operator==(const Host&, const Host&) = default;
 };
 
 // Switches, the links between them, and the hosts behind their other ports.
@@ -48,6 +56,8 @@ struct Topology {
   std::vector<Switch> switches;
   std::vector<Link> links;
   std::vector<Host> hosts;
+
+  friend bool operator==(const Topology&, const Topology&) = default;
 };
 
 struct Job {
@@ -62,11 +72,15 @@ struct Job {
   std::size_t trees_kept = 0;
   // Switches that were asked and take no tree of it, and why.
   std::map<std::size_t, std::string> refused_by{};
+
+  friend bool operator==(const Job&, const Job&) = default;
 };
 
 struct PlacedPart {
   std::size_t switch_index = 0;
   TreePart part;
+
+  friend bool operator==(const PlacedPart&, const PlacedPart&) = default;
 };
 
 struct Tree {

@@ -460,6 +460,42 @@ TEST_F(FlareCtlTest, watch_goes_around_it_too_and_says_so_once) {
                                         "the switches have what the file asks for\n"));
 }
 
+TEST_F(FlareCtlTest, watch_does_not_ask_at_every_look_who_refuses) {
+  flare_of(2).working_memory = 100;
+  flare_of(3).working_memory = 100;
+  start();
+  std::stringstream text;
+  text << std::ifstream(fabric()).rdbuf();
+  std::string there = text.str();  // the same, over what sees all requests
+  const std::string point = "control = \"" + options_.socket + "\"\n";
+  for (auto at = there.find(point); at != std::string::npos; at = there.find(point, at + 1)) {
+    there.insert(at + point.size(), "ssh = \"root@there\"\n");
+  }
+  const std::string path = file(there);
+  const std::string requests = directory_ / "requests";
+  std::ofstream(directory_ / "ssh") << "#!/bin/sh\ntee -a " << requests << " | " << TRIBUTARYCTL
+                                    << " --socket " << options_.socket << " relay\n";
+  std::filesystem::permissions(directory_ / "ssh", std::filesystem::perms::owner_all);
+  const auto asked_in = [&](const std::string& looks) {
+    std::filesystem::remove(requests);
+    const Ran watched = run("fabric watch --interval 0.05 --count " + looks + " " + path,
+                            "TRIBUTARY_SSH='" + directory_ / "ssh" + "' ");
+    EXPECT_THAT(watched.output, HasSubstr("no way joins all of its workers"));
+    std::stringstream seen;
+    seen << std::ifstream(requests).rdbuf();
+    std::size_t count = 0;
+    const auto all = seen.str();
+    for (auto at = all.find("tree.install"); at != std::string::npos;
+         at = all.find("tree.install", at + 1)) {
+      ++count;
+    }
+    return count;
+  };
+  const auto once = asked_in("2");
+  EXPECT_GT(once, 0u);
+  EXPECT_EQ(asked_in("12"), once);
+}
+
 TEST_F(FlareCtlTest, a_job_that_has_no_way_left_is_refused) {
   flare_of(2).working_memory = 100;
   flare_of(3).working_memory = 100;
