@@ -12,6 +12,7 @@
 #include "measure.h"
 #include "model.h"
 #include "options.h"
+#include "reduce/kernel.h"
 #include "report.h"
 #include "wire/ethernet.h"
 
@@ -35,7 +36,9 @@ std::vector<wire::Operator> operators_of(const Options& options, wire::ElementTy
   }
   std::vector<wire::Operator> operators;
   std::copy_if(options.operators.begin(), options.operators.end(), std::back_inserter(operators),
-               [type](wire::Operator op) { return wire::is_valid(type, op); });
+               [type](wire::Operator op) {
+                 return wire::is_valid(type, op) && reduce::find_kernel(type, op) != nullptr;
+               });
   return operators;
 }
 
@@ -119,8 +122,13 @@ class Run {
   }
 
   Result<void> size(wire::ElementType type, wire::Operator op, std::size_t count) {
-    const Problem problem{
-        type, op, count, communicator_.rank(), communicator_.world_size(), options_.density};
+    const Problem problem{type,
+                          op,
+                          count,
+                          communicator_.rank(),
+                          communicator_.world_size(),
+                          options_.density,
+                          communicator_.payload_bytes_max() / wire::element_bytes(type)};
     const auto sample = sample_of(options_, problem);
     for (const Way& way : ways_) {
       auto row = measure(communicator_, options_, way, problem, sample.get());
@@ -161,11 +169,15 @@ int bench(int argc, char** argv) {
   if (!parsed.options) {
     return parsed.exit_code;
   }
-  auto communicator = Communicator::create(parsed.options->communicator);
+  const auto& options = *parsed.options;
+  if (auto loaded = load(options.handlers, options.operators, options.types); !loaded) {
+    return failed(loaded.error());
+  }
+  auto communicator = Communicator::create(options.communicator);
   if (!communicator) {
     return failed(communicator.error());
   }
-  Run run(*parsed.options, *communicator);
+  Run run(options, *communicator);
   if (auto done = run.all(); !done) {
     return failed(done.error());
   }

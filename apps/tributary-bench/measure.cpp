@@ -67,7 +67,7 @@ Result<void> call_sparse(Communicator& communicator, const Arguments& with) {
 }
 
 Result<void> call_ring(Communicator& communicator, const Arguments& with) {
-  const auto& [type, op, count, rank, world_size, density] = with.problem;
+  const auto& [type, op, count, rank, world_size, density, packet_elements] = with.problem;
   switch (with.options.collective) {
     case Collective::allreduce:
       return communicator.ring_allreduce(with.in, with.out, count, type, op);
@@ -84,7 +84,7 @@ Result<void> call_ring(Communicator& communicator, const Arguments& with) {
 }
 
 Result<void> call(Communicator& communicator, const Arguments& with) {
-  const auto& [type, op, count, rank, world_size, density] = with.problem;
+  const auto& [type, op, count, rank, world_size, density, packet_elements] = with.problem;
   if (with.way.parallel != nullptr) {
     return with.way.parallel->allreduce(with.in, with.out, count, type, op);
   }

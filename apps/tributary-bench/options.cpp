@@ -124,6 +124,7 @@ struct Raw {
   std::vector<std::size_t> counts;
   std::vector<std::string> types = {"f32"};
   std::vector<std::string> operators = {"sum"};
+  std::vector<std::string> handlers;
   std::vector<std::string> algorithms = {usual_algorithm()};
   std::vector<std::string> hierarchies;
   std::string between = "auto";
@@ -163,7 +164,8 @@ void declare_vector(CLI::App& app, Raw& raw, Options& options) {
                      ->capture_default_str();
   app.add_option("-i,--stepbytes", raw.increment, "difference between sizes")->excludes(factor);
   app.add_option("--counts", raw.counts, "element counts instead of sizes")->delimiter(',');
-  app.add_option("-d,--datatype", raw.types, wire::listed(wire::element_type_names) + ", all")
+  app.add_option("-d,--datatype,--type", raw.types,
+                 wire::listed(wire::element_type_names) + ", all")
       ->delimiter(',')
       ->capture_default_str();
   app.add_option("--misalign", options.misalignment, "bytes by which buffers miss alignment")
@@ -171,9 +173,15 @@ void declare_vector(CLI::App& app, Raw& raw, Options& options) {
 }
 
 void declare_operator(CLI::App& app, Raw& raw) {
-  app.add_option("-o,--op", raw.operators, wire::listed(wire::operator_names) + ", all")
+  app.add_option("-o,--op", raw.operators,
+                 wire::listed(wire::operator_names) + ", handler:N, or all of the former")
       ->delimiter(',')
       ->capture_default_str();
+  app.add_option(
+         "--handler", raw.handlers,
+         "N=EXPRESSION or N=FILE: loads handler N; a file begins with / or .; once for each "
+         "handler")
+      ->allow_extra_args(false);
 }
 
 void declare_hierarchy(CLI::App& app, Raw& raw, Options& options) {
@@ -321,10 +329,12 @@ void interpret(const Raw& raw, const CLI::App& command, const Result<void>& envi
   options.counts = raw.counts;
   options.types = values_of<wire::ElementType>(
       raw.types, type_of, "is no type: " + wire::listed(wire::element_type_names) + " or all",
-      wire::element_type_count);
+      wire::built_in_type_count);
   options.operators = values_of<wire::Operator>(
       raw.operators, wire::operator_of,
-      "is no operator: " + wire::listed(wire::operator_names) + " or all", wire::operator_count);
+      "is no operator: " + wire::listed(wire::operator_names) + ", handler:0 to handler:63 or all",
+      wire::operator_count);
+  options.handlers = handlers_of(raw.handlers, options.types);
   if (options.is_sparse()) {
     keep_sparse_types(options.types);
   }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "handlers.h"
 #include "host/communicator.h"
 #include "host/parallel/parallel_communicator.h"
 #include "wire/element.h"
@@ -29,6 +30,7 @@ struct Options {
   std::vector<std::size_t> counts;  // elements per rank; if not empty, instead of sizes
   std::vector<wire::ElementType> types;
   std::vector<wire::Operator> operators;
+  std::vector<NumberedHandler> handlers;
   std::vector<std::string> algorithms;  // "auto": as the communicator chooses
   std::vector<Hierarchy> hierarchies;   // of allreduce, beside the algorithms
   std::string between = "auto";         // the machines of a hierarchy

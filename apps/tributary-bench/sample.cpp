@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "handler_sample.h"
 #include "sample_arithmetic.h"
 #include "sample_elements.h"
 #include "sample_types.h"
@@ -137,6 +138,9 @@ class TypedSample final : public Sample {
 }  // namespace
 
 std::unique_ptr<Sample> Sample::make(const Problem& problem) {
+  if (wire::is_handler(problem.op)) {
+    return make_handler_sample(problem);
+  }
   switch (problem.type) {
     case wire::ElementType::f32:
       return std::make_unique<TypedSample<float>>(problem);
@@ -168,6 +172,10 @@ std::unique_ptr<Sample> Sample::make(const Problem& problem) {
       return std::make_unique<TypedSample<indexed<std::int32_t>>>(problem);
     case wire::ElementType::i64_i32:
       return std::make_unique<TypedSample<indexed<std::int64_t>>>(problem);
+    case wire::ElementType::opaque4:
+    case wire::ElementType::opaque8:
+    case wire::ElementType::opaque16:
+      break;  // only handlers reduce them
   }
   return nullptr;
 }

@@ -16,14 +16,16 @@ struct Problem {
   std::size_t count = 0;
   std::uint32_t rank = 0;
   std::uint32_t world_size = 1;
-  double density = 1;  // share of each rank's elements that are not zero
+  double density = 1;               // share of each rank's elements that are not zero
+  std::size_t packet_elements = 0;  // in a full packet; 0: it is not known, and nothing is sent
 };
 
 // The input of one rank, pseudo-random, and what must come out. Every rank can compute everybody's
 // input, so the outcome is known without communication: integers exactly (modulo 2^bits), min,
 // max, minloc and maxloc exactly, sums and products of 8-bit floats too, as they are drawn so;
 // those of wider floats computed in a still wider format with the bound that holds for every order
-// of reduction (see tolerance() in sample_arithmetic.h).
+// of reduction (see tolerance() in sample_arithmetic.h). What a handler reduces is in
+// handler_sample.h.
 //
 // Iterations use the same numbers rotated by one element each, so that what is left of an earlier
 // iteration, or a block in the wrong place, does not pass for the right result.

@@ -48,4 +48,11 @@ struct Call {
   std::uint32_t root = 0;  // of reduce and broadcast
 };
 
+// Whether a handler combines its elements. A broadcast only moves them, whatever its operator.
+inline bool needs_handler(const Call& call) {
+  const bool reduces =
+      call.collective == Collective::allreduce || call.collective == Collective::reduce;
+  return reduces && wire::is_handler(call.buffers.op);
+}
+
 }  // namespace tributary::host

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "host/sparse_vector.h"
+#include "reduce/kernel.h"
 #include "wire/element.h"
 
 namespace tributary::host {
@@ -18,6 +19,18 @@ bool writes_out(const Call& call, std::uint32_t rank) {
 
 tl::unexpected<Error> invalid(std::string why) {
   return fail(Error::Code::invalid_argument, std::move(why));
+}
+
+// Of an operator that is a handler's: whether it is loaded here.
+Result<void> check_handler(const Buffers& buffers) {
+  if (reduce::find_kernel(buffers.type, buffers.op) != nullptr) {
+    return {};
+  }
+  const auto number = std::to_string(wire::handler_number(buffers.op));
+  return invalid("this process has no handler " + number + " for elements of type " +
+                 std::string(wire::name(buffers.type)) + ": load it with load_handler(" + number +
+                 ", ...) on all ranks before, or give it elements of the type that it was loaded "
+                 "for");
 }
 
 // Those that do not increase, or are beyond the vector, would be added to somebody else's elements.
@@ -48,6 +61,9 @@ Result<void> check(const Call& call, const CommunicatorOptions& options) {
   if (!wire::is_valid(buffers.type, buffers.op)) {
     return invalid(std::string(wire::valid_combinations) +
                    "; type and operator must be known ones");
+  }
+  if (auto loaded = needs_handler(call) ? check_handler(buffers) : Result<void>{}; !loaded) {
+    return loaded;
   }
   const bool has_out = writes_out(call, options.rank);
   if (buffers.count != 0 && (buffers.in == nullptr || (has_out && buffers.out == nullptr))) {

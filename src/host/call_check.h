@@ -7,7 +7,8 @@
 
 namespace tributary::host {
 
-// Whether the arguments of a collective make sense on this rank; the error says which do not.
+// Whether the arguments of a collective make sense on this rank; the error says which do not. Any
+// thread may ask at any time.
 Result<void> check(const Call& call, const CommunicatorOptions& options);
 Result<void> check(const SparseBuffers& buffers);
 

@@ -93,7 +93,10 @@ class Communicator {
 
   // `in` and `out` are the same or do not overlap; nothing need be aligned. Floats of 16 and 8
   // bits are added in f32 and rounded where a partial sum is sent on. Pairs (reduce::indexed) have
-  // no operators but minloc and maxloc, which nothing else has.
+  // no operators but minloc and maxloc, which nothing else has, and handlers. Of a handler
+  // (wire::handler_operator(number), see host/handlers.h) the type is the one that it was loaded
+  // for; a struct of one's own is an opaque4, opaque8 or opaque16. It combines payload_bytes_max()
+  // bytes of the vectors at a time, in any order of the ranks.
   Result<void> allreduce(const void* in, void* out, std::size_t count, wire::ElementType type,
                          wire::Operator op);
   // The result is in `out` of `root`; that of other ranks is left alone and may be null.

@@ -85,6 +85,13 @@ std::string ranks_text(const std::vector<std::uint32_t>& ranks) {
   return ranks.size() > ranks_shown_max ? text + " and more" : text;
 }
 
+std::string different_handlers(wire::Operator op) {
+  return "ranks and switches have different handlers under number " +
+         std::to_string(wire::handler_number(op)) +
+         ", or a switch has none; 'tributaryctl handler list' shows those of a switch, and what "
+         "differs has another mark";
+}
+
 tl::unexpected<Error> misread(const std::string& variable, const std::string& text,
                               const std::string& wanted) {
   return invalid(variable + "=" + text + " is not " + wanted);

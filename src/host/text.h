@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "host/error.h"
+#include "wire/element.h"
 
 namespace tributary::host {
 
@@ -33,6 +34,10 @@ std::string seconds_text(std::chrono::nanoseconds duration);
 // "rank 3"; "ranks 1, 4, 5"; of many, the first ones and that there are more.
 inline constexpr std::size_t ranks_shown_max = 16;
 std::string ranks_text(const std::vector<std::uint32_t>& ranks);
+
+// Why nobody may believe what a handler combined, and where to look. Precondition: the operator is
+// one.
+std::string different_handlers(wire::Operator op);
 
 // What the caller asks for cannot be.
 inline tl::unexpected<Error> invalid(std::string message) {

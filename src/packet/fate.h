@@ -39,7 +39,8 @@ namespace tributary {
   X(local_unserved)       /* addressed to the switch, no service there */         \
   X(port_down)            /* egress port has no link */                           \
   X(no_buffer)            /* packet pool exhausted */                             \
-  X(handover_full)        /* ring to the owning core full */
+  X(handover_full)        /* ring to the owning core full */                      \
+  X(no_handler)           /* its operator is a handler that is not loaded here */
 
 enum class DropReason : std::uint8_t {
 #define TRIBUTARY_ENUMERATOR(reason) reason,

@@ -13,4 +13,7 @@ const Kernel& float16_kernel(wire::ElementType type, wire::Operator op);
 const Kernel& float8_kernel(wire::ElementType type, wire::Operator op);
 const Kernel& indexed_kernel(wire::ElementType type, wire::Operator op);
 
+// That of a handler, whether it is loaded or not: one for each number and size of elements.
+const Kernel& handler_kernel(wire::ElementType type, wire::Operator op);
+
 }  // namespace tributary::reduce

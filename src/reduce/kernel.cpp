@@ -4,11 +4,15 @@
 #include <cassert>
 
 #include "reduce/families.h"
+#include "reduce/handlers/slot.h"
 
 namespace tributary::reduce {
 
 const Kernel& kernel(wire::ElementType type, wire::Operator op) {
   assert(wire::is_valid(type, op));
+  if (wire::is_handler(op)) {
+    return handler_kernel(type, op);
+  }
   switch (type) {
     case wire::ElementType::f32:
     case wire::ElementType::f64:
@@ -27,6 +31,16 @@ const Kernel& kernel(wire::ElementType type, wire::Operator op) {
     default:
       return integer_kernel(type, op);
   }
+}
+
+const Kernel* find_kernel(wire::ElementType type, wire::Operator op) {
+  if (wire::is_handler(op)) {
+    const auto& slot = handler_slots[wire::handler_number(op)];
+    if (slot.type.load(std::memory_order_acquire) != static_cast<std::uint8_t>(type)) {
+      return nullptr;
+    }
+  }
+  return &kernel(type, op);
 }
 
 }  // namespace tributary::reduce

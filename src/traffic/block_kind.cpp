@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "traffic/block_kind.h"
 
+#include <algorithm>
+#include <span>
+
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -36,8 +39,8 @@ void BlockKind::declare_jobs(CLI::App& app, BlockPlan& plan) {
   app.add_option("--jobs", plan.jobs, "at the same time")
       ->check(CLI::Range(1u, 4096u))
       ->capture_default_str();
-  app.add_option("--type", types_,
-                 wire::listed(wire::element_type_names) + ", or all: jobs take turns")
+  const auto types = std::span(wire::element_type_names).first(wire::built_in_type_count);
+  app.add_option("--type", types_, wire::listed(types) + ", or all: jobs take turns")
       ->delimiter(',')
       ->capture_default_str();
   app.add_option("--op", operators_, wire::listed(wire::operator_names) + ", or all")
@@ -66,9 +69,12 @@ void BlockKind::declare_elements(CLI::App& app, std::uint16_t& elements) {
 void BlockKind::interpret_jobs(BlockPlan& plan) const {
   plan.kinds.clear();
   const auto types =
-      named<wire::ElementType>("--type", types_, wire::element_type_count, wire::element_type_of);
+      named<wire::ElementType>("--type", types_, wire::built_in_type_count, wire::element_type_of);
   const auto operators =
       named<wire::Operator>("--op", operators_, wire::operator_count, wire::operator_of);
+  if (std::any_of(operators.begin(), operators.end(), wire::is_handler)) {
+    refuse("--op", "the generator does not know what sums a handler makes; choose another one");
+  }
   for (const auto type : types) {
     for (const auto op : operators) {
       if (wire::is_valid(type, op)) {

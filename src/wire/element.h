@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,7 +14,8 @@ namespace tributary::wire {
 // What one element of a payload is, and how two of them are reduced. The numbers go over the wire;
 // elements are little-endian. An i4 is two numbers of four bits in a byte, the first in its low
 // half. VALUE_i32 is a pair of a value and an index, as MPI's programs have it: a C struct of both,
-// in which an index behind eight bytes has four more behind it that mean nothing.
+// in which an index behind eight bytes has four more behind it that mean nothing. An opaqueN is N
+// bytes, of which only a handler knows what they mean.
 enum class ElementType : std::uint8_t {
   f32,
   f64,
@@ -29,8 +31,13 @@ enum class ElementType : std::uint8_t {
   f32_i32,
   f64_i32,
   i32_i32,
-  i64_i32
+  i64_i32,
+  opaque4,
+  opaque8,
+  opaque16
 };
+// The numbers from handler_operator_first on are those of handlers, which people bring
+// (docs/reference/handlers.md).
 enum class Operator : std::uint8_t {
   sum,
   min,
@@ -46,13 +53,17 @@ enum class Operator : std::uint8_t {
   maxloc
 };
 
-inline constexpr std::size_t element_type_count = 15;
-inline constexpr std::size_t operator_count = 12;
+inline constexpr std::size_t element_type_count = 18;
+// Types that have an operator which is built in: all but the opaque ones, which come behind them.
+inline constexpr std::size_t built_in_type_count = 15;
+inline constexpr std::size_t operator_count = 12;  // built in
 inline constexpr std::size_t element_bytes_max = 16;
+inline constexpr unsigned handler_operator_first = 64;
+inline constexpr unsigned handlers_max = 64;
 
 constexpr std::size_t element_bytes(ElementType type) {
-  constexpr std::uint8_t bytes[element_type_count] = {4, 8, 2, 2, 1,  2, 4, 8,
-                                                      1, 1, 1, 8, 16, 8, 16};
+  constexpr std::uint8_t bytes[element_type_count] = {4, 8, 2, 2,  1, 2,  4, 8, 1,
+                                                      1, 1, 8, 16, 8, 16, 4, 8, 16};
   return bytes[static_cast<std::size_t>(type)];
 }
 
@@ -62,13 +73,35 @@ constexpr bool is_integer(ElementType type) {
 
 // Of a value and an index.
 constexpr bool is_pair(ElementType type) {
-  return type >= ElementType::f32_i32;
+  return type >= ElementType::f32_i32 && type <= ElementType::i64_i32;
 }
 
-// Bitwise and logical operators exist for integers only; minloc and maxloc are what pairs have.
+constexpr bool is_opaque(ElementType type) {
+  return type >= ElementType::opaque4 && type <= ElementType::opaque16;
+}
+
+constexpr bool is_handler(Operator op) {
+  return static_cast<unsigned>(op) - handler_operator_first < handlers_max;
+}
+// Precondition: number < handlers_max.
+constexpr Operator handler_operator(unsigned number) {
+  return static_cast<Operator>(handler_operator_first + number);
+}
+// Precondition: is_handler(op).
+constexpr unsigned handler_number(Operator op) {
+  return static_cast<unsigned>(op) - handler_operator_first;
+}
+
+// Bitwise and logical operators exist for integers only; minloc and maxloc are what pairs have. Any
+// type may have a handler: whether there is one for it is reduce::find_kernel's to say.
 constexpr bool is_valid(ElementType type, Operator op) {
-  if (static_cast<std::size_t>(type) >= element_type_count ||
-      static_cast<std::size_t>(op) >= operator_count) {
+  if (static_cast<std::size_t>(type) >= element_type_count) {
+    return false;
+  }
+  if (is_handler(op)) {
+    return true;
+  }
+  if (static_cast<std::size_t>(op) >= operator_count || is_opaque(type)) {
     return false;
   }
   if (is_pair(type) || op >= Operator::minloc) {
@@ -78,10 +111,35 @@ constexpr bool is_valid(ElementType type, Operator op) {
 }
 
 inline constexpr std::string_view element_type_names[element_type_count] = {
-    "f32", "f64",    "f16",    "bf16",    "i8",      "i16",     "i32",    "i64",
-    "i4",  "f8e4m3", "f8e5m2", "f32_i32", "f64_i32", "i32_i32", "i64_i32"};
+    "f32",     "f64",     "f16",     "bf16",    "i8",      "i16",
+    "i32",     "i64",     "i4",      "f8e4m3",  "f8e5m2",  "f32_i32",
+    "f64_i32", "i32_i32", "i64_i32", "opaque4", "opaque8", "opaque16"};
 inline constexpr std::string_view operator_names[operator_count] = {
     "sum", "min", "max", "prod", "and", "or", "xor", "land", "lor", "lxor", "minloc", "maxloc"};
+
+// handler:0 to handler:63.
+inline constexpr std::string_view handler_prefix = "handler:";
+using HandlerName = std::array<char, handler_prefix.size() + 2>;
+
+constexpr std::array<HandlerName, handlers_max> make_handler_names() {
+  std::array<HandlerName, handlers_max> names{};
+  for (unsigned number = 0; number < handlers_max; ++number) {
+    std::size_t at = 0;
+    for (const char letter : handler_prefix) {
+      names[number][at++] = letter;
+    }
+    if (number >= 10) {
+      names[number][at++] = static_cast<char>('0' + number / 10);
+    }
+    names[number][at] = static_cast<char>('0' + number % 10);
+  }
+  return names;
+}
+inline constexpr std::array<HandlerName, handlers_max> handler_names = make_handler_names();
+
+constexpr std::string_view handler_name(unsigned number) {
+  return {handler_names[number].data(), handler_prefix.size() + (number < 10 ? 1 : 2)};
+}
 
 // For people: all of them, with spaces between.
 inline std::string listed(std::span<const std::string_view> names) {
@@ -92,21 +150,25 @@ inline std::string listed(std::span<const std::string_view> names) {
   return list;
 }
 
-// One that the type has, for calls that do not reduce.
+// One that the type may have, for calls that do not reduce.
 constexpr Operator any_operator(ElementType type) {
+  if (is_opaque(type)) {
+    return handler_operator(0);
+  }
   return is_pair(type) ? Operator::minloc : Operator::sum;
 }
 
 // What to tell about a combination that is none.
 inline constexpr std::string_view valid_combinations =
     "and, or, xor, land, lor and lxor are for integers; minloc and maxloc are for pairs of a value "
-    "and an index, which have no other operator";
+    "and an index, which have no other operator but handlers; opaque types have handlers only";
 
 constexpr std::string_view name(ElementType type) {
   return element_type_names[static_cast<std::size_t>(type)];
 }
 constexpr std::string_view name(Operator op) {
-  return operator_names[static_cast<std::size_t>(op)];
+  return is_handler(op) ? handler_name(handler_number(op))
+                        : operator_names[static_cast<std::size_t>(op)];
 }
 
 constexpr std::optional<ElementType> element_type_of(std::string_view text) {
@@ -122,6 +184,11 @@ constexpr std::optional<Operator> operator_of(std::string_view text) {
   for (std::size_t i = 0; i < operator_count; ++i) {
     if (operator_names[i] == text) {
       return static_cast<Operator>(i);
+    }
+  }
+  for (unsigned number = 0; number < handlers_max; ++number) {
+    if (handler_name(number) == text) {
+      return handler_operator(number);
     }
   }
   return std::nullopt;

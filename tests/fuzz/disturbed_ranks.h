@@ -26,7 +26,7 @@ struct Vectors {
 
 // No value: there is no such reduction.
 inline std::optional<Vectors> draw_vectors(Input& input, std::uint32_t ranks) {
-  const auto type = static_cast<wire::ElementType>(input.next() % wire::element_type_count);
+  const auto type = static_cast<wire::ElementType>(input.next() % wire::built_in_type_count);
   const auto op = static_cast<wire::Operator>(input.next() % wire::operator_count);
   const std::size_t count = input.next();
   return wire::is_valid(type, op) ? std::optional(Vectors{ranks, type, op, count}) : std::nullopt;

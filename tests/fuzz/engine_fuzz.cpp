@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "protocols/canary/engine/protocol.h"
 #include "support/canary_packets.h"
 #include "support/engine_harness.h"
+#include "support/handlers.h"
 
 namespace {
 
@@ -28,6 +30,8 @@ constexpr std::size_t held_max = 12;
 constexpr wire::CanaryKind answers[] = {wire::CanaryKind::result, wire::CanaryKind::release,
                                         wire::CanaryKind::request, wire::CanaryKind::failure,
                                         wire::CanaryKind::pending};
+
+const test::LoadedHandler loaded(0, std::make_unique<test::OneLess>());
 
 const engine::SwitchIdentity self{42, wire::Ipv4Address{10, 0, 255, 1}, {}, 8};
 
@@ -104,6 +108,9 @@ class Session {
     spec.ingress = (who >> 3) & 7u;
     spec.type = static_cast<wire::ElementType>(shape & 7u);
     spec.op = static_cast<wire::Operator>((shape >> 3) & 7u);
+    if (who >= 0xc0) {  // of i32 the first one is loaded
+      spec.op = wire::handler_operator((shape >> 3) & 1u);
+    }
     spec.hosts = static_cast<std::uint16_t>(2 + (shape >> 6) * 2);
     spec.fingerprint = shape;
     spec.counter = test::valid_counter(kind, spec.hosts);

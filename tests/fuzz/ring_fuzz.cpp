@@ -50,7 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   scene.weather.doubled = input.next();
   scene.weather.delay_max = Duration(1 + input.next() % 4 * 1000);
   scene.seed = input.next();
-  const auto type = static_cast<wire::ElementType>(input.next() % wire::element_type_count);
+  const auto type = static_cast<wire::ElementType>(input.next() % wire::built_in_type_count);
   const auto op = static_cast<wire::Operator>(input.next() % wire::operator_count);
   const std::size_t count = input.next() * 4u;
   if (!wire::is_valid(type, op)) {

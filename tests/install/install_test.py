@@ -12,6 +12,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "docs" / "tutorial"
+HANDLERS = ROOT / "examples" / "handlers"
 BUILD = pathlib.Path(sys.argv.pop())
 PATIENCE_S = 120
 
@@ -70,6 +71,15 @@ class Install(unittest.TestCase):
     def test_a_program_has_a_queue_of_named_collectives(self):
         self.check_two_ranks(self.build("named", example="named.cpp"), 29713, sums="3 2")
 
+    def test_a_handler_compiles_against_its_header_alone(self):
+        told = run("pkg-config", "--cflags-only-I", "tributary", env=self.environment).split()
+        for source in sorted(HANDLERS.glob("*.c")):
+            handler = self.scratch / source.with_suffix(".so").name
+            run("gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", *told, source,
+                "-o", handler)
+            symbols = run("nm", "--dynamic", "--defined-only", handler)
+            self.assertRegex(symbols, r"(?m) [RDB] tributary_handler$")
+
     def test_nothing_but_the_public_interface_is_visible(self):
         symbols = run("nm", "--dynamic", "--defined-only", "--demangle",
                       self.libraries / "libtributary.so")
@@ -78,7 +88,7 @@ class Install(unittest.TestCase):
         strange = [name for name in names if not re.match(
             r"TRIBUTARY_1|tributary::(Parallel)?Communicator(Options)?::|tributary::ParallelOptions::|"
             r"tributary::CollectiveQueue::|"
-            r"tributary::(name|fallback_of|hierarchy_of)[\[(]", name)]
+            r"tributary::(name|fallback_of|hierarchy_of|load_handler)[\[(]", name)]
         self.assertEqual(strange, [])
 
 

@@ -16,6 +16,8 @@
 #include "frame_load.h"
 #include "interpose_allocations.h"
 #include "protocols/canary/engine/config.h"
+#include "reduce/handlers/expression.h"
+#include "reduce/handlers/native.h"
 #include "support/canary_packets.h"
 #include "support/frames.h"
 
@@ -99,7 +101,7 @@ TEST(Allocation, IsCounted) {
 }
 
 TEST(Allocation, WholeBlocksOfAllTypes) {
-  for (std::size_t type = 0; type < wire::element_type_count; ++type) {
+  for (std::size_t type = 0; type < wire::built_in_type_count; ++type) {
     CanaryShape shape;
     shape.type = static_cast<wire::ElementType>(type);
     shape.op = wire::any_operator(shape.type);
@@ -112,9 +114,25 @@ TEST(Allocation, WholeBlocksOfAllTypes) {
   }
 }
 
+// Neither those of tenants nor those that get copies.
+TEST(Allocation, Handlers) {
+  const auto sum =
+      reduce::compile_expression("acc = clamp(acc + in, -128, 127);", wire::ElementType::i8);
+  const auto product = reduce::open_native(HANDLER_EXAMPLES "/complex_product.so");
+  ASSERT_TRUE(sum);
+  ASSERT_TRUE(product);
+  std::vector<std::byte> bytes(2 * 1408 + 1);
+  const auto before = allocations;
+  for (const auto* const handler : {sum->get(), product->get()}) {
+    const auto elements = 1408 / wire::element_bytes(handler->type());
+    handler->combine(bytes.data() + 1, bytes.data() + 1409, elements);
+  }
+  EXPECT_EQ(allocations, before);
+}
+
 // Twice as many blocks as the switch has slots for; what is silent is let go of.
 TEST(Allocation, WholeBlocksOfFlareOfAllTypes) {
-  for (std::size_t type = 0; type < wire::element_type_count; ++type) {
+  for (std::size_t type = 0; type < wire::built_in_type_count; ++type) {
     for (const bool reproducible : {false, true}) {
       FlareShape shape;
       shape.type = static_cast<wire::ElementType>(type);

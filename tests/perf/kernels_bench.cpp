@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reduction kernels, elements per second: a packet's payload is added to an accumulator, both
-// in the first-level cache. Names say KERNEL/TYPE/OPERATOR/PLACE/ELEMENTS.
+// in the first-level cache. Names say KERNEL/TYPE/OPERATOR/PLACE/ELEMENTS; of a handler, what it is
+// called here instead of the operator.
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <benchmark/benchmark.h>
 
 #include "hand_sum.h"
+#include "reduce/handlers/expression.h"
+#include "reduce/handlers/native.h"
 #include "reduce/kernel.h"
 #include "wire/element.h"
 
@@ -63,6 +71,16 @@ void run_kernel(benchmark::State& state, wire::ElementType type, wire::Operator 
   report(state, n);
 }
 
+void run_handler(benchmark::State& state, const reduce::Handler& handler, std::size_t offset) {
+  const auto n = static_cast<std::size_t>(state.range(0));
+  Buffers buffers(offset);
+  while (state.KeepRunning()) {
+    handler.combine(buffers.to(), buffers.from(), n);
+    benchmark::ClobberMemory();
+  }
+  report(state, n);
+}
+
 void run_load_store(benchmark::State& state, wire::ElementType type) {
   const auto n = static_cast<std::size_t>(state.range(0));
   const auto& kernel = reduce::kernel(type, wire::Operator::sum);
@@ -102,6 +120,33 @@ std::string name_of(const char* what, wire::ElementType type, wire::Operator op,
          '/' + place.name;
 }
 
+using Loaded = tl::expected<std::unique_ptr<reduce::Handler>, std::string>;
+
+// It lives until the process ends.
+void add_handler(const std::string& name, Loaded loaded) {
+  static std::vector<std::unique_ptr<reduce::Handler>> handlers;
+  if (!loaded) {
+    std::fprintf(stderr, "%s: %s\n", name.c_str(), loaded.error().c_str());
+    std::exit(1);
+  }
+  handlers.push_back(std::move(*loaded));
+  const auto& handler = *handlers.back();
+  const std::string type(wire::name(handler.type()));
+  add("handler/" + type + '/' + name + '/' + in_packet.name,
+      [&handler](benchmark::State& state) { run_handler(state, handler, in_packet.offset); });
+}
+
+// To compare with accumulate/f32/sum/packet.
+void add_handlers() {
+  using wire::ElementType;
+  add_handler("sum", reduce::compile_expression("acc = acc + in;", ElementType::f32));
+  add_handler("saturating_add",
+              reduce::compile_expression("acc = clamp(acc + in, -128, 127);", ElementType::i8));
+  for (const std::string name : {"saturating_add", "complex_product", "kahan_sum", "topk_merge"}) {
+    add_handler("native_" + name, reduce::open_native(HANDLER_EXAMPLES "/" + name + ".so"));
+  }
+}
+
 void add_all() {
   using wire::ElementType;
   using wire::Operator;
@@ -133,6 +178,7 @@ void add_all() {
 
 int main(int argc, char** argv) {
   tributary::perf::add_all();
+  tributary::perf::add_handlers();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
     return 1;

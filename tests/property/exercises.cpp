@@ -3,10 +3,24 @@
 
 #include <utility>
 
+#include "property/handled.h"
+
 namespace tributary::test {
 namespace {
 
+Exercise with_handled_data(Exercise exercise, std::uint32_t world, Random& random) {
+  const auto number = wire::handler_number(exercise.op);
+  for (std::uint32_t rank = 0; rank < world; ++rank) {
+    exercise.inputs.push_back(handled_data(random, number, exercise.elements, rank));
+  }
+  exercise.expected = handled(exercise.inputs, number);
+  return exercise;
+}
+
 Exercise with_data(Exercise exercise, std::uint32_t world, Random& random) {
+  if (wire::is_handler(exercise.op)) {
+    return with_handled_data(std::move(exercise), world, random);
+  }
   for (std::uint32_t rank = 0; rank < world; ++rank) {
     exercise.inputs.push_back(
         random_data(random, exercise.type, exercise.op, exercise.elements, rank));
@@ -17,11 +31,30 @@ Exercise with_data(Exercise exercise, std::uint32_t world, Random& random) {
   return exercise;
 }
 
-Exercise draw_exercise(const Shape& shape, bool all_have_part, std::uint32_t world,
+// Some reductions are by a handler, where the network's switches take such.
+void draw_handler(Exercise& exercise, Random& random) {
+  const bool reduces = exercise.collective == host::Collective::allreduce ||
+                       exercise.collective == host::Collective::reduce;
+  const auto number = static_cast<unsigned>(random() % (2 * handled_kinds));
+  if (reduces && number < handled_kinds) {
+    load_handlers();
+    exercise.type = handled_type(number);
+    exercise.op = wire::handler_operator(number);
+  }
+}
+
+// What a job's kind leaves open.
+struct Freedom {
+  bool all_have_part = true;  // in every sum
+  bool handlers = false;
+};
+
+Exercise draw_exercise(const Shape& shape, const Freedom& freedom, std::uint32_t world,
                        Random& random) {
+  const bool all_have_part = freedom.all_have_part;
   Exercise exercise;
   const auto kind = random() % 8;
-  const auto type = static_cast<wire::ElementType>(random() % wire::element_type_count);
+  const auto type = static_cast<wire::ElementType>(random() % wire::built_in_type_count);
   const auto op = static_cast<wire::Operator>(random() % wire::operator_count);
   exercise.root = static_cast<std::uint32_t>(random() % world);
   exercise.in_place = random() % 2 != 0;
@@ -38,6 +71,9 @@ Exercise draw_exercise(const Shape& shape, bool all_have_part, std::uint32_t wor
     exercise.type = type;
     exercise.op = wire::is_valid(type, op) ? op : wire::any_operator(type);
   }
+  if (freedom.handlers) {
+    draw_handler(exercise, random);
+  }
   if (exercise.collective == host::Collective::barrier) {
     exercise.elements = 0;
   }
@@ -49,14 +85,15 @@ Exercise draw_exercise(const Shape& shape, bool all_have_part, std::uint32_t wor
 std::vector<Exercise> draw_exercises(const Shape& shape, std::uint32_t job, std::uint32_t world) {
   auto random = stream_of(shape.seed, Stream::data, job);
   // What all must have part in is not for trees that leave some out (Communicator).
-  const bool all_have_part = !is_panama(shape, job) || shape.missing == 0;
+  const Freedom freedom{!is_panama(shape, job) || shape.missing == 0,
+                        shape.handlers != 0 && !is_panama(shape, job) && !is_netreduce(shape, job)};
   std::vector<Exercise> exercises;
   for (std::uint64_t run = 0; run < runs_of(shape, job); ++run) {
     if (is_netreduce(shape, job)) {  // whose runs begin with one (Communicator)
       exercises.push_back(with_data({.collective = host::Collective::barrier}, world, random));
     }
     for (std::uint64_t i = 0; i < shape.collectives; ++i) {
-      exercises.push_back(draw_exercise(shape, all_have_part, world, random));
+      exercises.push_back(draw_exercise(shape, freedom, world, random));
     }
   }
   return exercises;

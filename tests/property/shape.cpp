@@ -223,6 +223,7 @@ Shape random_shape(std::uint64_t seed) {
   draw_netreduce(shape, dice);
   draw_outages(shape, dice);
   draw_flare(shape, dice);
+  shape.handlers = dice.one_in(3) ? 1 : 0;
   return shape;
 }
 

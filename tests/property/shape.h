@@ -54,6 +54,7 @@ namespace tributary::test {
   X(elements, 64)      /* at most, per collective */                                      \
   X(mixed_types, 0)    /* 0: i32 and sum */                                               \
   X(mixed_kinds, 0)    /* 0: allreduce */                                                 \
+  X(handlers, 0)       /* 1: some reductions of Canary and Flare are by handlers */       \
   X(late, 0)           /* thousandths of all calls that begin late */                     \
   X(late_us, 1000)     /* by how much at most */                                          \
   X(attempts, 4)       /* in the network */                                               \

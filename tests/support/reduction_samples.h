@@ -70,6 +70,9 @@ inline std::vector<std::byte> encode(ElementType type, int value) {
     case ElementType::i64_i32:
       return with_index(std::int64_t{value});
     case ElementType::i64:
+    case ElementType::opaque4:  // these only handlers combine
+    case ElementType::opaque8:
+    case ElementType::opaque16:
       break;
   }
   return bytes_of(std::int64_t{value});

@@ -242,6 +242,12 @@ Result<void> ParallelCommunicator::allreduce(const void* in, void* out, std::siz
     return fail(Error::Code::invalid_argument,
                 std::string(wire::valid_combinations) + "; type and operator must be known ones");
   }
+  if (wire::is_handler(op)) {
+    return fail(Error::Code::invalid_argument,
+                "the ranks of a machine cut vectors where a handler may not expect it; make a "
+                "Communicator of all ranks for " +
+                    std::string(wire::name(op)));
+  }
   if (count != 0 && (in == nullptr || out == nullptr)) {
     return fail(Error::Code::invalid_argument, "null buffer");
   }

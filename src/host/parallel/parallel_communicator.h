@@ -51,7 +51,8 @@ class ParallelCommunicator {
   ParallelCommunicator& operator=(ParallelCommunicator&&) noexcept;
   ~ParallelCommunicator();
 
-  // As Communicator::allreduce. When it fails on one rank it fails on all of its machine.
+  // As Communicator::allreduce, but for handlers, which are refused. When it fails on one rank it
+  // fails on all of its machine.
   Result<void> allreduce(const void* in, void* out, std::size_t count, wire::ElementType type,
                          wire::Operator op);
 

@@ -344,8 +344,8 @@ CollectiveQueue::Outcome CollectiveQueue::reduce(const std::string& name, const 
 CollectiveQueue::Outcome CollectiveQueue::broadcast(const std::string& name, void* inout,
                                                     std::size_t count, wire::ElementType type,
                                                     std::uint32_t root) {
-  return state_->submit(
-      name, call_of(Collective::broadcast, inout, inout, count, type, wire::Operator::sum, root));
+  return state_->submit(name, call_of(Collective::broadcast, inout, inout, count, type,
+                                      wire::any_operator(type), root));
 }
 CollectiveQueue::Outcome CollectiveQueue::barrier(const std::string& name) {
   return state_->submit(name, Call{Collective::barrier, {}, 0});

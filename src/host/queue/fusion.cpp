@@ -8,6 +8,11 @@
 namespace tributary::host {
 namespace {
 
+// A handler may look at more than one element at a time, and so not at those of another vector.
+bool may_be_fused(const Call& call) {
+  return call.collective == Collective::allreduce && !needs_handler(call);
+}
+
 bool is_of_a_kind(const Call& one, const Call& other) {
   return one.collective == other.collective && one.buffers.type == other.buffers.type &&
          one.buffers.op == other.buffers.op;
@@ -24,9 +29,8 @@ std::vector<Batch> fuse(std::span<const Call> calls, std::size_t bytes_max) {
       return bytes <= bytes_max && batch.bytes <= bytes_max - bytes &&
              is_of_a_kind(calls[batch.calls.front()], call);
     };
-    const auto batch = call.collective == Collective::allreduce
-                           ? std::find_if(batches.begin(), batches.end(), takes)
-                           : batches.end();
+    const auto batch =
+        may_be_fused(call) ? std::find_if(batches.begin(), batches.end(), takes) : batches.end();
     if (batch == batches.end()) {
       batches.push_back({{place}, bytes});
     } else {

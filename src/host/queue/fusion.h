@@ -16,7 +16,8 @@ struct Batch {
 };
 
 // Allreduces of one type and operator go together, up to so many bytes; whatever is larger, or
-// another collective, goes alone. It follows from what is the same on all ranks.
+// another collective, or combined by a handler, goes alone. It follows from what is the same on all
+// ranks.
 std::vector<Batch> fuse(std::span<const Call> calls, std::size_t bytes_max);
 
 // One call for a batch of several: their elements one behind the other in `buffer`.

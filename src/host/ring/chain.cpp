@@ -13,11 +13,12 @@ constexpr std::size_t staging_bytes = 131072;  // a multiple of every element's 
 }  // namespace
 
 RingChain::RingChain(Direction direction, const Buffers& buffers, std::uint32_t distance,
-                     std::uint32_t world_size)
+                     std::uint32_t world_size, std::size_t grain)
     : direction_(direction),
       buffers_(buffers),
       kernel_(reduce::kernel(buffers.type, buffers.op)),
-      element_bytes_(wire::element_bytes(buffers.type)) {
+      element_bytes_(wire::element_bytes(buffers.type)),
+      grain_(grain) {
   const bool is_root = distance == 0;
   if (direction_ == Direction::to_root) {
     to_send_ = is_root ? 0 : buffers_.bytes();
@@ -51,7 +52,7 @@ void RingChain::sent(std::size_t bytes) {
     return;
   }
   sendable_ += bytes;
-  if (sendable_ == added_) {  // at most an element that is cut is left
+  if (sendable_ == added_) {  // at most a grain that is cut is left
     std::memmove(staging_.data(), staging_.data() + added_, staged_ - added_);
     staged_ -= added_;
     sendable_ = added_ = 0;
@@ -78,13 +79,25 @@ std::size_t RingChain::worthwhile() {
   return std::clamp<std::size_t>(receivable().size(), 1, worthwhile_max);
 }
 
-// Adds this rank's part to the whole elements that came: in place, to be sent on, or at the root.
+// Each grain by itself.
+void RingChain::accumulate(std::size_t elements) {
+  const auto together = grain_ == 1 ? elements : grain_;
+  for (std::size_t at = 0; at < elements; at += together) {
+    kernel_.accumulate(widened_.data() + at * kernel_.accumulator_bytes,
+                       staging_.data() + added_ + at * element_bytes_,
+                       std::min(together, elements - at));
+  }
+}
+
+// Adds this rank's part to the whole grains that came, the last one of all as short as it is: in
+// place, to be sent on, or at the root.
 void RingChain::add() {
-  const auto elements = (staged_ - added_) / element_bytes_;
+  const auto whole = (staged_ - added_) / element_bytes_;
+  const auto elements = received_ == to_receive_ ? whole : whole / grain_ * grain_;
   const auto bytes = elements * element_bytes_;
   const auto offset = received_ - (staged_ - added_);  // of the first of them in the vector
   kernel_.load(widened_.data(), buffers_.in + offset, elements);
-  kernel_.accumulate(widened_.data(), staging_.data() + added_, elements);
+  accumulate(elements);
   if (to_send_ != 0) {
     kernel_.store(staging_.data() + added_, widened_.data(), elements);
     added_ += bytes;

@@ -20,8 +20,9 @@ class RingChain {
   enum class Direction : std::uint8_t { to_root, from_root };
 
   // `distance`: how many ranks behind the root this one is in the ring; 0 for the root itself.
+  // `grain`: the same as in RingSchedule.
   RingChain(Direction direction, const Buffers& buffers, std::uint32_t distance,
-            std::uint32_t world_size);
+            std::uint32_t world_size, std::size_t grain = 1);
 
   // The same as in RingSchedule.
   wire::Bytes sendable() const;
@@ -37,11 +38,13 @@ class RingChain {
  private:
   bool adds() const { return direction_ == Direction::to_root && to_receive_ != 0; }
   void add();
+  void accumulate(std::size_t elements);
 
   Direction direction_;
   Buffers buffers_;
   const reduce::Kernel& kernel_;
   std::size_t element_bytes_;
+  std::size_t grain_;  // elements
   std::size_t to_send_;
   std::size_t to_receive_;
   std::size_t sent_ = 0;

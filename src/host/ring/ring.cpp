@@ -14,6 +14,7 @@
 #include "host/ring/schedule.h"
 #include "host/ring/sparse_schedule.h"
 #include "host/transport/address.h"
+#include "reduce/handlers/mark.h"
 #include "wire/endian.h"
 
 namespace tributary::host {
@@ -114,6 +115,15 @@ struct [[gnu::packed]] Ring::Announcement {
   std::uint8_t reserved = 0;
   wire::be64 count;  // elements, or the round of a barrier
   wire::be32 root;
+  // Of a handler that is to combine the elements; nobody sends it of other operators.
+  wire::be64 mark;
+
+  static constexpr std::size_t common_bytes = 20;
+  bool has_mark() const { return kind != Kind::broadcast && wire::is_handler(op); }
+  wire::Bytes bytes() const {
+    static_assert(sizeof(Announcement) == common_bytes + sizeof mark);
+    return bytes_of(*this).first(has_mark() ? sizeof *this : common_bytes);
+  }
 
   static Announcement of(Kind kind, const Buffers& buffers, std::uint32_t root) {
     Announcement mine;
@@ -122,6 +132,7 @@ struct [[gnu::packed]] Ring::Announcement {
     mine.op = buffers.op;
     mine.count = buffers.count;
     mine.root = root;
+    mine.mark = reduce::mark_of(buffers.op);
     return mine;
   }
 };
@@ -153,7 +164,7 @@ Result<Ring> Ring::connect(const Meeting& meeting, Listener listener, Time until
   if (!previous) {
     return explained(previous_rank, " did not connect to the ring", previous.error());
   }
-  return Ring(job.rank, job.world_size(), std::move(*next), std::move(*previous));
+  return Ring(job, std::move(*next), std::move(*previous));
 }
 
 std::string Ring::next_name() const {
@@ -180,23 +191,32 @@ Result<void> Ring::guard(std::string_view what, const Deadline& until, Result<vo
 }
 
 Result<void> Ring::announce(const Announcement& mine, const Deadline& until) {
-  return send_all(next_.get(), bytes_of(mine), until.due()).map_error([&](const Error& error) {
+  return send_all(next_.get(), mine.bytes(), until.due()).map_error([&](const Error& error) {
     return error.code == Error::Code::timeout
                ? Error{error.code, next_name() + " took nothing more"}
                : lost(next_name(), error.message);
   });
 }
 
-Result<void> Ring::expect(const Announcement& mine, Deadline& until) {
-  Announcement theirs;
-  if (auto read = receive_all(previous_.get(), writable_bytes_of(theirs), until.due()); !read) {
+// Of the announcement of the previous rank.
+Result<void> Ring::hear(wire::MutableBytes what, Deadline& until) {
+  if (auto read = receive_all(previous_.get(), what, until.due()); !read) {
     return tl::make_unexpected(
         read.error().code == Error::Code::timeout
             ? Error{Error::Code::timeout, previous_name() + " did not join this collective"}
             : lost(previous_name(), read.error().message));
   }
   until.progress(Clock::now());
-  if (std::memcmp(&theirs, &mine, sizeof mine) != 0) {
+  return {};
+}
+
+Result<void> Ring::expect(const Announcement& mine, Deadline& until) {
+  Announcement theirs;
+  const auto bytes = writable_bytes_of(theirs);
+  if (auto heard = hear(bytes.first(Announcement::common_bytes), until); !heard) {
+    return heard;
+  }
+  if (std::memcmp(&theirs, &mine, Announcement::common_bytes) != 0) {
     return fail(Error::Code::mismatch,
                 previous_name() + " is in another collective (its number " +
                     std::to_string(theirs.sequence.value()) + " with " +
@@ -205,7 +225,17 @@ Result<void> Ring::expect(const Announcement& mine, Deadline& until) {
                     std::to_string(mine.count.value()) +
                     "), or type, operator or root differ; all ranks must call the same");
   }
-  return {};
+  if (!mine.has_mark()) {
+    return {};
+  }
+  return hear(bytes.subspan(Announcement::common_bytes), until).and_then([&]() -> Result<void> {
+    if (theirs.mark.value() == mine.mark.value()) {
+      return {};
+    }
+    return fail(Error::Code::mismatch, previous_name() + " has another handler under number " +
+                                           std::to_string(wire::handler_number(mine.op)) +
+                                           " than this rank; load the same one on all ranks");
+  });
 }
 
 template <typename Stream>
@@ -306,15 +336,20 @@ Result<void> Ring::run(std::string_view what, const Announcement& mine, Stream& 
   return guard(what, until, join(mine, until).and_then([&] { return pump(stream, until); }));
 }
 
+// As a packet has them: what a handler combines does not depend on who carries it.
+std::size_t Ring::grain_of(const Buffers& buffers) const {
+  return wire::is_handler(buffers.op) ? payload_bytes_ / wire::element_bytes(buffers.type) : 1;
+}
+
 Result<void> Ring::allreduce(const Buffers& buffers, Deadline until) {
-  RingSchedule schedule(buffers, rank_, world_size_);
+  RingSchedule schedule(buffers, rank_, world_size_, grain_of(buffers));
   return run(name(Collective::allreduce), Announcement::of(Kind::allreduce, buffers, 0), schedule,
              until);
 }
 
 Result<void> Ring::reduce(const Buffers& buffers, std::uint32_t root, Deadline until) {
   RingChain chain(RingChain::Direction::to_root, buffers,
-                  (rank_ + world_size_ - root) % world_size_, world_size_);
+                  (rank_ + world_size_ - root) % world_size_, world_size_, grain_of(buffers));
   return run(name(Collective::reduce), Announcement::of(Kind::reduce, buffers, root), chain, until);
 }
 

@@ -10,16 +10,18 @@
 #include "host/clock.h"
 #include "host/deadline.h"
 #include "host/error.h"
+#include "host/job.h"
 #include "host/rendezvous/rendezvous.h"
 #include "host/sparse_vector.h"
 #include "host/transport/file_descriptor.h"
 #include "host/transport/tcp.h"
+#include "wire/cursor.h"
 
 namespace tributary::host {
 
 // TCP connections to the two neighbours in the order of ranks, and the collectives over them. All
 // ranks call the same ones in the same order. After an error the streams are out of step, and every
-// further call fails.
+// further call fails. A handler is given as many elements at a time as a packet of the network has.
 class Ring {
  public:
   // `listener` is where this rank told the others that it listens. An error of `wait` is returned
@@ -39,15 +41,17 @@ class Ring {
   void skip() { ++sequence_; }
 
  private:
-  Ring(std::uint32_t rank, std::uint32_t world_size, FileDescriptor next, FileDescriptor previous)
-      : rank_(rank),
-        world_size_(world_size),
+  Ring(const Job& job, FileDescriptor next, FileDescriptor previous)
+      : rank_(job.rank),
+        world_size_(job.world_size()),
+        payload_bytes_(job.payload_bytes),
         next_(std::move(next)),
         previous_(std::move(previous)) {}
 
   struct Announcement;
   Result<void> announce(const Announcement& mine, const Deadline& until);
   Result<void> expect(const Announcement& mine, Deadline& until);
+  Result<void> hear(wire::MutableBytes what, Deadline& until);
   Result<void> pass_token(std::uint64_t round, Deadline& until);
   Result<void> join(Announcement mine, Deadline& until);
   // Of a RingSchedule, a RingChain or a SparseSchedule.
@@ -63,12 +67,14 @@ class Ring {
   template <typename Stream>
   Result<void> run(std::string_view what, const Announcement& mine, Stream& stream, Deadline until);
   Result<void> guard(std::string_view what, const Deadline& until, Result<void> result);
+  std::size_t grain_of(const Buffers& buffers) const;
   std::string broken_text() const;
   std::string next_name() const;
   std::string previous_name() const;
 
   std::uint32_t rank_;
   std::uint32_t world_size_;
+  std::uint32_t payload_bytes_;
   FileDescriptor next_;      // sent to
   FileDescriptor previous_;  // received from
   std::uint32_t sequence_ = 0;

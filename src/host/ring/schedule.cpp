@@ -14,10 +14,12 @@ constexpr std::size_t staging_bytes = 131072;  // a multiple of every element's 
 
 }  // namespace
 
-RingSchedule::RingSchedule(const Buffers& buffers, std::uint32_t rank, std::uint32_t world_size)
+RingSchedule::RingSchedule(const Buffers& buffers, std::uint32_t rank, std::uint32_t world_size,
+                           std::size_t grain)
     : buffers_(buffers),
       kernel_(reduce::kernel(buffers.type, buffers.op)),
       element_bytes_(wire::element_bytes(buffers.type)),
+      grain_(grain),
       send_(stream(rank, world_size)),
       receive_(stream((rank + world_size - 1) % world_size, world_size)),
       staging_(staging_bytes) {
@@ -31,14 +33,18 @@ RingSchedule::RingSchedule(const Buffers& buffers, std::uint32_t rank, std::uint
 
 std::vector<RingSchedule::Piece> RingSchedule::stream(std::uint32_t first_chunk,
                                                       std::uint32_t world_size) const {
-  const std::size_t share = buffers_.count / world_size;
-  const std::size_t longer = buffers_.count % world_size;  // chunks with one element more
+  const std::size_t grains = (buffers_.count + grain_ - 1) / grain_;
+  const std::size_t share = grains / world_size;
+  const std::size_t longer = grains % world_size;  // chunks with one grain more
+  const auto begin = [&](std::size_t chunk) {
+    return std::min((chunk * share + std::min(chunk, longer)) * grain_, buffers_.count);
+  };
   std::vector<Piece> pieces;
   std::uint64_t start = 0;
   for (std::uint32_t step = 0; step < 2 * (world_size - 1); ++step) {
     const std::size_t chunk = (first_chunk + 2 * world_size - step) % world_size;
-    const std::size_t first = chunk * share + std::min(chunk, longer);
-    const std::size_t count = share + (chunk < longer ? 1 : 0);
+    const std::size_t first = begin(chunk);
+    const std::size_t count = begin(chunk + 1) - first;
     pieces.push_back({start, first * element_bytes_, count * element_bytes_});
     start += count * element_bytes_;
   }
@@ -75,9 +81,8 @@ wire::MutableBytes RingSchedule::receivable() {
 void RingSchedule::received(std::size_t bytes) {
   const auto& piece = receive_[receive_step_];
   if (is_reduced(receive_step_)) {
-    const auto done = piece.offset + (received_ - piece.start) - staged_;
     staged_ += bytes;
-    reduce(done, staged_ / element_bytes_);
+    reduce(piece, received_ - piece.start + bytes);
   }
   received_ += bytes;
   while (receive_step_ + 1 < receive_.size() && received_ == receive_[receive_step_ + 1].start) {
@@ -86,16 +91,25 @@ void RingSchedule::received(std::size_t bytes) {
 }
 
 // All ranks together have as many bytes under way as there are ranks times a chunk, until a rank
-// has sent everything: then what is left is wholly on its way.
+// has sent everything: then what is left is wholly on its way. Of grains nobody knows so much.
 std::size_t RingSchedule::worthwhile() const {
-  const auto shortest = buffers_.count / (receive_.size() / 2 + 1) * element_bytes_;
+  const auto chunks = receive_.size() / 2 + 1;
+  const auto shortest = grain_ == 1 ? buffers_.count / chunks * element_bytes_ : 0;
   const auto wanted = std::clamp<std::size_t>(shortest, 1, worthwhile_max);
   return bytes_expected() - received_ < wanted ? 1 : wanted;
 }
 
-// Adds the whole elements in the staging buffer to the vector; an element that is cut stays.
-void RingSchedule::reduce(std::size_t offset, std::size_t elements) {
-  reduce_into(kernel_, element_bytes_, buffers_.out + offset, staging_.data(), elements);
+// Adds the whole grains in the staging buffer to the vector, each by itself, and the last one of
+// the piece, of which so many bytes have come, as short as it is; what is cut stays.
+void RingSchedule::reduce(const Piece& piece, std::uint64_t come) {
+  const auto staged = staged_ / element_bytes_;
+  const auto elements = come == piece.bytes ? staged : staged / grain_ * grain_;
+  auto* const target = buffers_.out + piece.offset + (come - staged_);
+  const auto together = grain_ == 1 ? elements : grain_;
+  for (std::size_t at = 0; at < elements; at += together) {
+    reduce_into(kernel_, element_bytes_, target + at * element_bytes_,
+                staging_.data() + at * element_bytes_, std::min(together, elements - at));
+  }
   const auto used = elements * element_bytes_;
   staged_ -= used;
   std::memmove(staging_.data(), staging_.data() + used, staged_);

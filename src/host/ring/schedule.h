@@ -19,8 +19,11 @@ namespace tributary::host {
 // every hop.
 class RingSchedule {
  public:
-  // Copies `in` to `out` if they differ, and works in `out`.
-  RingSchedule(const Buffers& buffers, std::uint32_t rank, std::uint32_t world_size);
+  // Copies `in` to `out` if they differ, and works in `out`. The vector is cut, and added, at
+  // multiples of `grain` elements only: a handler may look at so many at a time. They are at most
+  // what is staged.
+  RingSchedule(const Buffers& buffers, std::uint32_t rank, std::uint32_t world_size,
+               std::size_t grain = 1);
 
   // What may be sent to the next rank now; a piece of the stream, empty if nothing.
   wire::Bytes sendable() const;
@@ -51,11 +54,12 @@ class RingSchedule {
   }
   std::vector<Piece> stream(std::uint32_t first_chunk, std::uint32_t world_size) const;
   bool is_reduced(std::size_t step) const { return step < receive_.size() / 2; }
-  void reduce(std::size_t offset, std::size_t elements);
+  void reduce(const Piece& piece, std::uint64_t come);
 
   Buffers buffers_;
   const reduce::Kernel& kernel_;
   std::size_t element_bytes_;
+  std::size_t grain_;  // elements
   std::vector<Piece> send_;
   std::vector<Piece> receive_;
   std::size_t send_step_ = 0;

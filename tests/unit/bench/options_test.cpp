@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -75,13 +76,39 @@ TEST_F(BenchOptions, WordsStandForValues) {
   EXPECT_EQ(parsed.options->types, (std::vector{wire::ElementType::f16, wire::ElementType::i8}));
   EXPECT_EQ(parsed.options->operators, (std::vector{wire::Operator::sum, wire::Operator::max}));
   EXPECT_EQ(parsed.options->algorithms, (std::vector<std::string>{"ring", "canary"}));
-  EXPECT_EQ(parse({"--datatype", "all"}).options->types.size(), wire::element_type_count);
+  EXPECT_EQ(parse({"--datatype", "all"}).options->types.size(), wire::built_in_type_count);
   EXPECT_FALSE(parse({"--datatype", "f31"}).options);
   EXPECT_FALSE(parse({"--datatype", "f64_i32"}).options) << "has no sum";
   EXPECT_TRUE(parse({"--datatype", "f64_i32", "--op", "maxloc"}).options);
   EXPECT_TRUE(parse({"--datatype", "f64_i32"}, "broadcast").options);
   EXPECT_FALSE(parse({"--algorithm", "all"}).options);
   EXPECT_FALSE(parse({"--algorithm", "canary,panama"}).options) << "a run each";
+}
+
+TEST_F(BenchOptions, HandlersAreExpressionsOrFiles) {
+  const auto parsed = parse({"--type", "i8", "--op", "handler:3", "--handler",
+                             "3=acc = min(acc + in, 127);", "--handler", "7=./kahan.so"});
+  ASSERT_TRUE(parsed.options);
+  EXPECT_EQ(parsed.options->operators, std::vector{wire::handler_operator(3)});
+  const auto& handlers = parsed.options->handlers;
+  ASSERT_EQ(handlers.size(), 2u);
+  EXPECT_EQ(handlers[0].number, 3u);
+  const auto* const expression = std::get_if<HandlerExpression>(&handlers[0].source);
+  ASSERT_NE(expression, nullptr);
+  EXPECT_EQ(expression->text, "acc = min(acc + in, 127);");
+  EXPECT_EQ(expression->type, wire::ElementType::i8);
+  const auto* const file = std::get_if<HandlerFile>(&handlers[1].source);
+  ASSERT_NE(file, nullptr);
+  EXPECT_EQ(file->path, "./kahan.so");
+}
+
+TEST_F(BenchOptions, HandlersHaveANumberAndExpressionsAType) {
+  EXPECT_FALSE(parse({"--handler", "acc + in"}).options);
+  EXPECT_FALSE(parse({"--handler", "64=./x.so"}).options);
+  EXPECT_FALSE(parse({"--handler", "x=./x.so"}).options);
+  EXPECT_FALSE(parse({"--type", "i8,i16", "--handler", "3=acc = acc + in;"}).options);
+  EXPECT_TRUE(parse({"--type", "i8,i16", "--handler", "3=./x.so"}).options);
+  EXPECT_FALSE(parse({"--op", "handler:64"}).options);
 }
 
 TEST_F(BenchOptions, ParametersOfProtocolsAreTakenAsText) {

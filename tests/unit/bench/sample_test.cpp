@@ -98,7 +98,7 @@ std::string case_name(const testing::TestParamInfo<std::tuple<int, int>>& info) 
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryTypeAndOperator, SampleOf,
-                         testing::Combine(testing::Range(0, int{wire::element_type_count}),
+                         testing::Combine(testing::Range(0, int{wire::built_in_type_count}),
                                           testing::Range(0, int{wire::operator_count})),
                          case_name);
 

@@ -65,6 +65,7 @@ struct alignas(64) Descriptor {
   bool answered = false;   // the leader is done with this id, as was overheard
   bool displaced = false;  // not in its first place
   std::uint8_t children = 0;
+  bool marked = false;  // a handler combines its elements: each time is in the fingerprint
   std::uint16_t job = JobTable::untracked;  // where the job is accounted
   std::uint32_t wide = WideStore::none;     // accumulator outside of the packet
   std::uint32_t bytes = 0;                  // gathering: of its accumulators

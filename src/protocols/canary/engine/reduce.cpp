@@ -4,10 +4,18 @@
 
 #include "protocols/canary/engine/drop_reasons.h"
 #include "protocols/canary/engine/engine.h"
+#include "reduce/handlers/mark.h"
 #include "reduce/kernel.h"
 
 namespace tributary::canary {
 namespace {
+
+// What combines the elements of a block; null where that takes a handler that is not here. A block
+// without elements, of a broadcast or a completion, needs none.
+const reduce::Kernel* kernel_of(const wire::CanaryHeader& header) {
+  return header.elements.value() == 0 ? &reduce::kernel(header.element_type, header.op)
+                                      : reduce::find_kernel(header.element_type, header.op);
+}
 
 // The first packet of a block is kept: it is the accumulator, and carries the sum out.
 void gather_in(Descriptor& block, Contribution in, const reduce::Kernel& kernel, WideStore& wide) {
@@ -17,6 +25,7 @@ void gather_in(Descriptor& block, Contribution in, const reduce::Kernel& kernel,
   block.shape = shape_of(message);
   block.counter = header.counter.value();
   block.fingerprint = header.fingerprint.value();
+  block.marked = elements > 0 && wire::is_handler(header.op);
   block.bytes = in.packet->length;
   block.kernel = &kernel;
   block.accumulator = message.payload.data();
@@ -45,9 +54,12 @@ void CanaryEngine::contribute(Contribution in, const Burst& burst) {
 
 void CanaryEngine::begin_block(Contribution in, const Burst& burst) {
   const auto& header = in.header();
-  const auto& kernel = reduce::kernel(header.element_type, header.op);
-  if (!kernel.in_place &&
-      header.elements.value() * kernel.accumulator_bytes > WideStore::accumulator_bytes_max) {
+  const auto* const kernel = kernel_of(header);
+  if (kernel == nullptr) {
+    return burst.actions.drop(std::move(in.packet), DropReason::no_handler);
+  }
+  if (!kernel->in_place &&
+      header.elements.value() * kernel->accumulator_bytes > WideStore::accumulator_bytes_max) {
     return bypass(in, counters_.accumulator_overflows, burst);
   }
   const auto job = header.job.value();
@@ -74,7 +86,7 @@ void CanaryEngine::begin_block(Contribution in, const Burst& burst) {
   ++counters_.contributions;
   ++counters_.blocks;
   record(*blocks_.children.add(blocks_.table.slot_of(*block), block->children), in.message, port);
-  gather_in(*block, in, kernel, blocks_.wide);
+  gather_in(*block, in, *kernel, blocks_.wide);
   blocks_.occupancy.add(block->bytes);
   burst.actions.absorb(nullptr);
   send_if_complete(*block, burst);
@@ -112,6 +124,9 @@ void CanaryEngine::add_to(Descriptor& block, Contribution in, const Burst& burst
   }
   ++counters_.joined;
   block.fingerprint += header.fingerprint.value();
+  if (block.marked) {
+    block.fingerprint += reduce::mark_of(header.op);
+  }
   block.kernel->accumulate(block.accumulator, in.message.payload.data(), header.elements.value());
   burst.actions.absorb(std::move(in.packet));
   send_if_complete(block, burst);

@@ -8,6 +8,7 @@
 #include "host/call.h"
 #include "host/job.h"
 #include "protocols/canary/wire.h"
+#include "reduce/handlers/mark.h"
 #include "wire/cursor.h"
 #include "wire/element.h"
 
@@ -98,6 +99,10 @@ class Blocks {
   }
   std::size_t bytes_up(std::uint32_t block) const { return data_goes_up() ? bytes(block) : 0; }
   std::size_t bytes_down(std::uint32_t block) const { return data_goes_down() ? bytes(block) : 0; }
+  // What the fingerprint of a block gains each time that two sums of it are combined.
+  std::uint64_t mark(std::uint32_t block) const {
+    return bytes_up(block) == 0 ? 0 : reduce::mark_of(op());
+  }
   wire::Bytes up(std::uint32_t block) const { return data_goes_up() ? in(block) : wire::Bytes{}; }
   wire::MutableBytes down(std::uint32_t block) const {
     return data_goes_down() ? out(block) : wire::MutableBytes{};

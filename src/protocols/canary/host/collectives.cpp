@@ -289,13 +289,12 @@ void CanaryCollectives::replay(const DeferredReply& deferred, Outbox& outbox) {
   if (running_ && block < state_.blocks.count()) {
     const auto& blocks = state_.blocks;
     const auto id = blocks.id(block, leader_.attempt_done(block));
-    answer(job, blocks, id, deferred.reply,
-           {blocks.down(block), total_tag(job, blocks.key(), id), rank})
+    answer(job, blocks, id, deferred.reply, {blocks.down(block), total_tag(job, blocks, id), rank})
         .send(outbox);
   } else if (const auto kept = retention_.find(wire::canary_sequence(deferred.id))) {
     const auto& blocks = retention_.blocks();
     answer(job, blocks, kept->id, deferred.reply,
-           {kept->payload, total_tag(job, blocks.key(), kept->id), rank})
+           {kept->payload, total_tag(job, blocks, kept->id), rank})
         .send(outbox);
   } else {
     return;

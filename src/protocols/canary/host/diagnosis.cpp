@@ -57,6 +57,10 @@ std::string diagnose(const CollectiveState& state, const CanaryWorker& worker,
     text += "; " + std::to_string(mismatches) +
             " packets had another type, operator or length: do all ranks call the same collective?";
   }
+  if (worker.disbelieved() != 0 && needs_handler(state.blocks.call())) {
+    text += "; " + std::to_string(worker.disbelieved()) +
+            " results were not believed: " + different_handlers(state.blocks.op());
+  }
   return text;
 }
 

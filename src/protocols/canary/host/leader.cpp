@@ -166,6 +166,9 @@ void CanaryLeader::add(Slot& slot, const wire::CanaryHeader& header, wire::Bytes
     const auto apply = slot.contributions == 0 ? kernel_->load : kernel_->accumulate;
     apply(accumulator(slot), payload.data(), header.elements.value());
   }
+  if (slot.contributions != 0) {
+    slot.fingerprint += state_.blocks.mark(slot.block);
+  }
   slot.contributions += header.counter.value();
   slot.fingerprint += header.fingerprint.value();
   slot.contributors.push_back({reply_to(header), header.fingerprint.value(),
@@ -197,9 +200,15 @@ void CanaryLeader::finish_if_complete(Slot& slot, Time now) {
 // packet that came twice and another that was lost.
 bool CanaryLeader::is_complete(const Slot& slot) const {
   return slot.contributions == state_.job.world_size() - 1 &&
-         slot.fingerprint == total_tag_without(state_.job, state_.blocks.key(),
-                                               state_.blocks.id(slot.block, slot.attempt),
-                                               state_.job.rank);
+         total(slot) ==
+             total_tag(state_.job, state_.blocks, state_.blocks.id(slot.block, slot.attempt));
+}
+
+// The fingerprint with this rank's part, which is combined last.
+std::uint64_t CanaryLeader::total(const Slot& slot) const {
+  const auto& blocks = state_.blocks;
+  return slot.fingerprint + blocks.mark(slot.block) +
+         contribution_tag(blocks.key(), blocks.id(slot.block, slot.attempt), state_.job.rank);
 }
 
 void CanaryLeader::finish(Slot& slot) {
@@ -269,10 +278,9 @@ void CanaryLeader::poll(Outbox& outbox) {
 bool CanaryLeader::answer_all(Slot& slot, Outbox& outbox) {
   const auto id = state_.blocks.id(slot.block, slot.attempt);
   const auto payload = state_.blocks.down(slot.block);
-  const auto total = slot.fingerprint + contribution_tag(state_.blocks.key(), id, state_.job.rank);
+  const Sum sum{payload, total(slot)};
   for (; slot.answered < slot.contributors.size() && !outbox.full(); ++slot.answered) {
-    answer(state_.job, state_.blocks, id, slot.contributors[slot.answered].reply, {payload, total})
-        .send(outbox);
+    answer(state_.job, state_.blocks, id, slot.contributors[slot.answered].reply, sum).send(outbox);
   }
   if (slot.answered < slot.contributors.size()) {
     return false;

@@ -112,6 +112,7 @@ class CanaryLeader {
   void add(Slot& slot, const wire::CanaryHeader& header, wire::Bytes payload);
   void finish_if_complete(Slot& slot, Time now);
   bool is_complete(const Slot& slot) const;
+  std::uint64_t total(const Slot& slot) const;
   void finish(Slot& slot);
   void store(const Slot& slot);
   void choose_answers(Slot& slot);

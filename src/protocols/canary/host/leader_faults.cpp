@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "host/text.h"
 #include "protocols/canary/host/leader.h"
 
 namespace tributary::host {
@@ -140,7 +141,11 @@ void CanaryLeader::fail(Slot& slot, Time now) {
   } else if (state_.tuning.host_fallback) {
     reissue(slot, wire::canary_direct_attempt, now);
   } else {
-    give_up(slot, now, std::to_string(next) + " attempts lost contributions");
+    auto why = std::to_string(next) + " attempts lost contributions";
+    if (needs_handler(state_.blocks.call())) {
+      why += ", or " + different_handlers(state_.blocks.op());
+    }
+    give_up(slot, now, why);
   }
 }
 

@@ -57,17 +57,12 @@ bool agrees(const wire::CanaryHeader& header, const Job& job, const Blocks& bloc
          header.op == blocks.op() && header.elements.value() == blocks.elements(payload_bytes);
 }
 
-std::uint64_t total_tag(const Job& job, const JobKey& key, std::uint32_t id) {
-  std::uint64_t total = 0;
+std::uint64_t total_tag(const Job& job, const Blocks& blocks, std::uint32_t id) {
+  auto total = (job.world_size() - 1) * blocks.mark(blocks.block_of(id));
   for (std::uint32_t rank = 0; rank < job.world_size(); ++rank) {
-    total += contribution_tag(key, id, rank);
+    total += contribution_tag(blocks.key(), id, rank);
   }
   return total;
-}
-
-std::uint64_t total_tag_without(const Job& job, const JobKey& key, std::uint32_t id,
-                                std::uint32_t rank) {
-  return total_tag(job, key, id) - contribution_tag(key, id, rank);
 }
 
 CanaryPacket answer(const Job& job, const Blocks& blocks, std::uint32_t id, const Reply& reply,

@@ -56,10 +56,9 @@ wire::CanaryHeader header_of(const Job& job, const Blocks& blocks, std::uint32_t
 bool agrees(const wire::CanaryHeader& header, const Job& job, const Blocks& blocks,
             std::size_t payload_bytes);
 
-// The fingerprint of a sum under `id` to which all ranks contributed once; without one of them.
-std::uint64_t total_tag(const Job& job, const JobKey& key, std::uint32_t id);
-std::uint64_t total_tag_without(const Job& job, const JobKey& key, std::uint32_t id,
-                                std::uint32_t rank);
+// The fingerprint of a sum under `id` to which all ranks contributed once, and which this rank's
+// handler combined, if one did.
+std::uint64_t total_tag(const Job& job, const Blocks& blocks, std::uint32_t id);
 
 // What becomes of a block.
 struct Sum {

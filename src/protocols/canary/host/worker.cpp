@@ -37,6 +37,7 @@ void CanaryWorker::begin() {
   newest_sent_ = request_pause_until_ = Time{};
   next_check_ = never;
   awaited_ = {};
+  disbelieved_ = 0;
   failure_.reset();
 }
 
@@ -156,8 +157,7 @@ void CanaryWorker::expire(Time now) {
 }
 
 bool CanaryWorker::is_total(const wire::CanaryHeader& header) const {
-  return header.fingerprint.value() ==
-         total_tag(state_.job, state_.blocks.key(), header.id.value());
+  return header.fingerprint.value() == total_tag(state_.job, state_.blocks, header.id.value());
 }
 
 Verdict CanaryWorker::take_result(const wire::CanaryHeader& header, wire::Bytes payload,
@@ -175,6 +175,7 @@ Verdict CanaryWorker::take_result(const wire::CanaryHeader& header, wire::Bytes 
   }
   // Without the job's key nobody can make up a result.
   if (!is_total(header)) {
+    ++disbelieved_;
     return Verdict::foreign;
   }
   if (!payload.empty()) {

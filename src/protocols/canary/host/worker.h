@@ -44,6 +44,8 @@ class CanaryWorker {
   std::vector<std::uint32_t> silent_leaders() const;
   // The ranks that the leader of `block` waits for, as it told; empty if it told nothing.
   std::vector<std::uint32_t> awaited(std::uint32_t block) const;
+  // How many results did not have each rank in them once, as this rank's handler combines them.
+  std::uint64_t disbelieved() const { return disbelieved_; }
 
  private:
   // A block in flight; by block modulo reach.
@@ -94,6 +96,7 @@ class CanaryWorker {
   Time next_check_ = never;            // not later than the first timer
   Time request_pause_until_{};
   Awaited awaited_;
+  std::uint64_t disbelieved_ = 0;
   std::optional<Error> failure_;
 };
 

@@ -4,6 +4,7 @@
 
 #include "protocols/flare/engine/drop_reasons.h"
 #include "protocols/flare/engine/engine.h"
+#include "reduce/kernel.h"
 
 namespace tributary::flare {
 
@@ -15,6 +16,10 @@ void FlareEngine::contribute(Incoming in, const Burst& burst) {
   }
   if (!in.tree.fits(slot, in.header, child)) {
     return burst.actions.drop(std::move(in.packet), drop::mismatch);
+  }
+  if (!slot.is_of(in.block()) &&
+      reduce::find_kernel(in.header.element_type, in.header.op) == nullptr) {
+    return burst.actions.drop(std::move(in.packet), DropReason::no_handler);
   }
   accept(in, child, burst);
 }

@@ -7,6 +7,7 @@
 #include "engine/prefetch.h"
 #include "protocols/flare/engine/aggregation.h"
 #include "protocols/flare/engine/drop_reasons.h"
+#include "reduce/handlers/mark.h"
 
 namespace tributary::flare {
 TreeCounters& TreeCounters::operator+=(const TreeCounters& other) {
@@ -110,7 +111,9 @@ bool Tree::add(Slot& slot, const wire::FlareHeader& header, std::size_t child, P
   auto& sums = slot.header;
   sums.contributions =
       static_cast<std::uint16_t>(sums.contributions.value() + header.contributions.value());
-  sums.fingerprint = sums.fingerprint.value() + header.fingerprint.value();
+  // Tree aggregation may combine later: until the last has come, it is as often in all.
+  const auto mark = slot.arrived == 0 ? 0 : reduce::mark_of(header.op);
+  sums.fingerprint = sums.fingerprint.value() + header.fingerprint.value() + mark;
   if (header.asks()) {  // and wants to be answered above as well
     sums.flags |= wire::FlareHeader::retransmission_bit;
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "host/text.h"
 #include "wire/spread.h"
 
 namespace tributary::host {
@@ -157,7 +158,8 @@ Verdict FlareCollectives::take_result(const wire::FlareHeader& header, wire::Byt
 bool FlareCollectives::is_sound(const wire::FlareHeader& header) const {
   const auto block = header.block.value();
   return window_.sent(blocks_.index_of(block)) &&
-         header.fingerprint.value() == flare_total_tag(blocks_.key, block, job_.world_size());
+         header.fingerprint.value() ==
+             flare_total_tag(blocks_.key, block, job_.world_size(), blocks_.chunks.op());
 }
 
 void FlareCollectives::keep(const wire::FlareHeader& header, wire::Bytes payload) {
@@ -256,6 +258,10 @@ std::string FlareCollectives::diagnose() const {
   if (const auto mismatches = statistics_.ignored[Verdict::mismatch]; mismatches != 0) {
     text += "; " + std::to_string(mismatches) +
             " results had another type, operator or length: do all ranks call the same collective?";
+  }
+  if (needs_handler(blocks_.chunks.call())) {
+    text += "; or " + different_handlers(blocks_.chunks.op()) + " (" +
+            std::to_string(statistics_.fingerprint_rejections) + " results were not believed)";
   }
   return trouble_.empty() ? text : text + "; " + trouble_;
 }

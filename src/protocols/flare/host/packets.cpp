@@ -2,6 +2,7 @@
 #include "protocols/flare/host/packets.h"
 
 #include "host/siphash.h"
+#include "reduce/handlers/mark.h"
 
 namespace tributary::host {
 
@@ -10,8 +11,9 @@ std::uint64_t flare_tag(const JobKey& key, std::uint64_t block, std::uint32_t ra
                  rank);
 }
 
-std::uint64_t flare_total_tag(const JobKey& key, std::uint64_t block, std::uint32_t world_size) {
-  std::uint64_t total = 0;
+std::uint64_t flare_total_tag(const JobKey& key, std::uint64_t block, std::uint32_t world_size,
+                              wire::Operator op) {
+  auto total = (world_size - 1) * reduce::mark_of(op);
   for (std::uint32_t rank = 0; rank < world_size; ++rank) {
     total += flare_tag(key, block, rank);
   }

@@ -34,8 +34,10 @@ struct FlareBlocks {
 
 // The tag that `rank` adds to the fingerprint of a block: SipHash-2-4 under the call's key.
 std::uint64_t flare_tag(const JobKey& key, std::uint64_t block, std::uint32_t rank);
-// Of a block to which all ranks contributed once.
-std::uint64_t flare_total_tag(const JobKey& key, std::uint64_t block, std::uint32_t world_size);
+// Of a block to which all ranks contributed once, and which this rank's handler combined, if `op`
+// is one.
+std::uint64_t flare_total_tag(const JobKey& key, std::uint64_t block, std::uint32_t world_size,
+                              wire::Operator op);
 
 // Header of this rank's contribution to a block; not sealed.
 wire::FlareHeader contribution_header(const Job& job, const FlarePlan& plan,

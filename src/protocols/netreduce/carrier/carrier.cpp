@@ -41,9 +41,9 @@ class NetReduceCarrier : public Base {
           return choose_netreduce(options_, own_, runner.job().id, observation, mixed_);
         });
   }
-  // The ring of the hosts' Reliable Connections only sums.
+  // The ring of the hosts' Reliable Connections only sums, and switches have no handlers for it.
   bool takes(const Call& call) const final {
-    return !own_.hosts_add || call.collective == Collective::allreduce;
+    return !needs_handler(call) && (!own_.hosts_add || call.collective == Collective::allreduce);
   }
   FullPacket full_packet() const final {
     constexpr std::uint32_t headers_bytes =

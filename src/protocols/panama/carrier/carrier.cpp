@@ -67,11 +67,13 @@ class PanamaCarrier final : public MachineCarrier<PanamaCollectives> {
         });
   }
 
-  // What all ranks must have part in is not for trees that leave some out.
+  // What all ranks must have part in is not for trees that leave some out, and handlers are for
+  // none.
   bool takes(const Call& call) const override {
     const bool needs_all =
         call.collective == Collective::broadcast || call.collective == Collective::barrier;
-    return !needs_all || machine().plan().quorum >= machine().job().world_size();
+    return !needs_handler(call) &&
+           (!needs_all || machine().plan().quorum >= machine().job().world_size());
   }
   std::size_t packets_max() const override { return Chunks::count_max; }
 

@@ -170,5 +170,16 @@ TEST_P(Layouts, FailOnAllRanksOfAMachineWithInvalidArguments) {
   });
 }
 
+// They would see other pieces of a vector than elsewhere.
+TEST_P(Layouts, HandlersAreRefused) {
+  run([](std::uint32_t, ParallelCommunicator& communicator) {
+    std::vector<std::int32_t> data(4);
+    const auto done = communicator.allreduce(data.data(), data.data(), data.size(),
+                                             ElementType::i32, wire::handler_operator(5));
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, Error::Code::invalid_argument);
+  });
+}
+
 }  // namespace
 }  // namespace tributary::host::test

@@ -28,6 +28,16 @@ TEST(Announcement, HasOneRecordPerName) {
   EXPECT_EQ((*parsed)[1].shape, Shape{});
 }
 
+TEST(Announcement, KnowsHandlersAndTheirTypes) {
+  const Shape by_handler{Collective::allreduce, wire::ElementType::opaque8,
+                         wire::handler_operator(63), 0, 10};
+  const auto parsed =
+      parse_announcement(announcement_of(std::vector<Announced>{{"h", by_handler}}), 2);
+  ASSERT_TRUE(parsed);
+  ASSERT_EQ(parsed->size(), 1u);
+  EXPECT_EQ(parsed->front().shape, by_handler);
+}
+
 TEST(Announcement, TakesAsManyNamesAsFit) {
   constexpr std::size_t fit = announcement_bytes / (16 + queue_name_bytes_max);
   std::vector<Announced> names;
@@ -53,7 +63,7 @@ TEST(Announcement, WhatIsNoCollectiveIsRefused) {
   EXPECT_FALSE(parse_announcement(sound, 2));  // no such root
   for (const std::size_t field : {1u, 2u, 3u}) {
     auto broken = sound;
-    broken[field] = std::byte{0x7f};
+    broken[field] = std::byte{0xff};
     EXPECT_EQ(parse_announcement(broken, 3).error().code, Error::Code::mismatch) << field;
   }
   EXPECT_FALSE(parse_announcement(wire::Bytes(sound).first(16), 3));  // the name is cut off

@@ -42,6 +42,14 @@ TEST(Fuse, KeepsToTheThreshold) {
   EXPECT_EQ(fuse(calls, 0).size(), 4u);
 }
 
+// They may look at more than one element at a time.
+TEST(Fuse, WhatHandlersCombineGoesAlone) {
+  auto by_handler = allreduce_of(4);
+  by_handler.buffers.op = wire::handler_operator(3);
+  const std::vector<Call> calls{by_handler, by_handler, allreduce_of(4)};
+  EXPECT_EQ(fuse(calls, 1024).size(), 3u);
+}
+
 TEST(Fuse, OtherCollectivesGoAlone) {
   auto broadcast = allreduce_of(4);
   broadcast.collective = Collective::broadcast;

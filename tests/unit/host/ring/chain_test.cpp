@@ -2,12 +2,17 @@
 #include "host/ring/chain.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <random>
+#include <span>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include "lists.h"
 #include "pipes.h"
+#include "support/handlers.h"
 #include "unit/host/values.h"
 
 namespace tributary::host::test {
@@ -118,6 +123,31 @@ TEST(RingChain, LongVectorsPassThroughBoundedBuffers) {
   MemoryChain chain(Direction::to_root, 0, 3, count, ElementType::f64, Operator::sum);
   EXPECT_TRUE(chain.run(200'000));
   EXPECT_EQ(wrong_elements(chain.out(0), 3, count, ElementType::f64, Operator::sum), 0u);
+}
+
+TEST(RingChain, HandlersSeeWholeGrains) {
+  const tributary::test::LoadedHandler loaded(5, std::make_unique<tributary::test::BestOfLists>());
+  constexpr std::uint32_t ranks = 3;
+  constexpr std::size_t grain = 8;
+  for (const std::size_t count : {1, 7, 8, 9, 100, 1000}) {
+    std::vector<std::vector<std::int32_t>> values;
+    std::vector<std::unique_ptr<RingChain>> streams;
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      values.push_back(falling_lists(rank, count, grain));
+    }
+    std::vector<std::int32_t> out(count);
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      streams.push_back(
+          std::make_unique<RingChain>(Direction::to_root,
+                                      Buffers{std::as_bytes(std::span(values[rank])).data(),
+                                              std::as_writable_bytes(std::span(out)).data(), count,
+                                              ElementType::i32, wire::handler_operator(5)},
+                                      rank, ranks, grain));
+    }
+    RingPipes pipes(ranks);
+    EXPECT_TRUE(pump(pipes, streams, 29)) << count;
+    EXPECT_EQ(out, best_of(values, grain)) << count;
+  }
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 #include "host/ring/ring.h"
 
 #include <array>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <poll.h>
 #include <span>
@@ -13,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "host/ring/pending_peers.h"
+#include "support/handlers.h"
 
 namespace tributary::host::test {
 namespace {
@@ -32,6 +35,7 @@ Buffers of(std::vector<float>& vector) {
 class RingOfTwo : public testing::Test {
  protected:
   RingOfTwo() {
+    meeting_.job.payload_bytes = 64;
     for (std::uint32_t rank = 0; rank < 2; ++rank) {
       const wire::Ipv4Address address(127, 0, 0, static_cast<std::uint8_t>(rank + 1));
       listeners_[rank] = *listen_on({address, 0});
@@ -229,6 +233,39 @@ TEST_F(RingOfTwo, says_that_nothing_came_for_too_long) {
   EXPECT_THAT(message(done), AllOf(HasSubstr("allreduce made no progress for 1 s: "),
                                    HasSubstr("rank 1 had sent 40 of 256 bytes"),
                                    HasSubstr("TRIBUTARY_STALL_TIMEOUT")));
+}
+
+Buffers by_handler(std::vector<std::int32_t>& vector) {
+  const auto bytes = std::as_writable_bytes(std::span(vector));
+  return {bytes.data(), bytes.data(), vector.size(), wire::ElementType::i32,
+          wire::handler_operator(5)};
+}
+
+TEST_F(RingOfTwo, combines_by_a_handler) {
+  const tributary::test::LoadedHandler loaded(5, std::make_unique<tributary::test::OneLess>());
+  auto rings = connect_both();
+  std::vector<std::int32_t> twos(100, 2);
+  std::vector<std::int32_t> threes(100, 3);
+  const std::jthread other(
+      [&] { EXPECT_TRUE(rings[1]->allreduce(by_handler(twos), Clock::now() + 10s)); });
+  const auto done = rings[0]->allreduce(by_handler(threes), Clock::now() + 10s);
+  EXPECT_TRUE(done) << message(done);
+  EXPECT_EQ(threes, std::vector<std::int32_t>(100, 4));
+}
+
+// The first half of rank 1's mark is another one.
+TEST_F(RingOfTwo, compares_the_marks_of_handlers) {
+  const tributary::test::LoadedHandler loaded(5, std::make_unique<tributary::test::OneLess>());
+  const auto relay = slow_down(7, 0ms, 0ms, 5);
+  auto rings = connect_both();
+  std::vector<std::int32_t> twos(100, 2);
+  std::vector<std::int32_t> threes(100, 3);
+  const std::jthread other(
+      [&] { EXPECT_FALSE(rings[1]->allreduce(by_handler(twos), Clock::now() + 1s)); });
+  const auto done = rings[0]->allreduce(by_handler(threes), Clock::now() + 10s);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, Error::Code::mismatch);
+  EXPECT_THAT(message(done), HasSubstr("rank 1 has another handler under number 5"));
 }
 
 }  // namespace

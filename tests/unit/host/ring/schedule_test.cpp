@@ -2,14 +2,19 @@
 #include "host/ring/schedule.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <random>
+#include <span>
 #include <tuple>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include "lists.h"
 #include "pipes.h"
+#include "support/handlers.h"
 #include "unit/host/values.h"
 
 namespace tributary::host::test {
@@ -124,6 +129,30 @@ TEST(RingSchedule, ForwardsBytesAsSoonAsTheyAreAdded) {
   std::int32_t sum = 0;
   std::memcpy(&sum, onward.data(), sizeof sum);
   EXPECT_EQ(sum, 42);
+}
+
+// Each rank has lists of `grain` numbers that fall; of the lists at a place the best come out.
+TEST(RingSchedule, HandlersSeeWholeGrains) {
+  const tributary::test::LoadedHandler loaded(5, std::make_unique<tributary::test::BestOfLists>());
+  constexpr std::uint32_t ranks = 3;
+  constexpr std::size_t grain = 8;
+  for (const std::size_t count : {1, 7, 8, 9, 100, 1000}) {
+    std::vector<std::vector<std::int32_t>> values;
+    std::vector<std::unique_ptr<RingSchedule>> streams;
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      values.push_back(falling_lists(rank, count, grain));
+    }
+    const auto best = best_of(values, grain);
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      auto* const data = std::as_writable_bytes(std::span(values[rank])).data();
+      streams.push_back(std::make_unique<RingSchedule>(
+          Buffers{data, data, count, ElementType::i32, wire::handler_operator(5)}, rank, ranks,
+          grain));
+    }
+    RingPipes pipes(ranks);
+    EXPECT_TRUE(pump(pipes, streams, 29)) << count;
+    EXPECT_EQ(values, std::vector(ranks, best)) << count;
+  }
 }
 
 }  // namespace

@@ -50,6 +50,7 @@ TEST(Ina, contradictions_are_not) {
       [](InaHeader& h) { h.element_type = static_cast<ElementType>(wire::element_type_count); },
       [](InaHeader& h) { h.op = static_cast<Operator>(wire::operator_count); },
       [](InaHeader& h) { h.op = Operator::bit_and; },
+      [](InaHeader& h) { h.op = wire::handler_operator(0); },
       [](InaHeader& h) { h.rank = std::uint16_t{2}; },
       [](InaHeader& h) { h.packets = std::uint16_t{2}; },
       [](InaHeader& h) { h.packets = std::uint16_t{0}; },

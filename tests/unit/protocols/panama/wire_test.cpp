@@ -64,6 +64,7 @@ TEST(Panama, ImpossibleFieldsAreRefused) {
       {[](auto& h) { h.element_type = static_cast<ElementType>(wire::element_type_count); },
        PanamaError::malformed},
       {[](auto& h) { h.op = static_cast<Operator>(wire::operator_count); }, PanamaError::malformed},
+      {[](auto& h) { h.op = wire::handler_operator(0); }, PanamaError::malformed},
       {[](auto& h) { h.contributions = std::uint16_t{0}; }, PanamaError::malformed},
       {[](auto& h) { h.contributions = std::uint16_t{5}; }, PanamaError::malformed},
       {[](auto& h) { h.contributions = std::uint16_t{4}; }, PanamaError::none},

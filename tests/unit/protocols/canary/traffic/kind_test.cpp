@@ -51,6 +51,13 @@ TEST(CanaryKind, WritesABlockToTheFileOfTheCoreThatOwnsIt) {
   EXPECT_GT(frames[0] * frames[1] * frames[2], 0u);
 }
 
+// It would have nothing to compare their results with.
+TEST(CanaryKind, RefusesHandlers) {
+  auto conditions = test::conditions_of(Mode::run);
+  EXPECT_THROW(test::traffic_kind("canary", conditions, "--workers 3 --op handler:3"),
+               CLI::ParseError);
+}
+
 TEST(CanaryKind, TellsASwitchThatIsFedWhereItsHostsAre) {
   auto conditions = test::conditions_of(Mode::pcap);
   const auto kind = test::traffic_kind("canary", conditions, "--switch 10.0.0.254 --workers 2");

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "protocols/flare/wire.h"
+#include "reduce/handlers/mark.h"
 #include "reduce/kernel.h"
 
 namespace tributary::host::test {
@@ -43,6 +44,8 @@ class FlareModelSwitch {
   }
 
   void forget() { rows_.clear(); }
+
+  std::uint64_t other_mark = 0;  // by so much its handlers' marks differ from those of the ranks
 
  private:
   struct Row {
@@ -110,7 +113,7 @@ class FlareModelSwitch {
            row.header.element_type == header.element_type && row.header.op == header.op;
   }
 
-  static void accumulate(Row& row, const wire::FlareHeader& header, wire::Bytes payload) {
+  void accumulate(Row& row, const wire::FlareHeader& header, wire::Bytes payload) const {
     const auto& kernel = reduce::kernel(header.element_type, header.op);
     const std::size_t elements = header.elements.value();
     if (row.contributions++ == 0) {
@@ -118,7 +121,8 @@ class FlareModelSwitch {
       row.sum.resize(elements * kernel.accumulator_bytes);
       kernel.load(row.sum.data(), payload.data(), elements);
     } else {
-      row.header.fingerprint = row.header.fingerprint.value() + header.fingerprint.value();
+      const auto mark = reduce::mark_of(header.op) + other_mark;
+      row.header.fingerprint = row.header.fingerprint.value() + header.fingerprint.value() + mark;
       kernel.accumulate(row.sum.data(), payload.data(), elements);
     }
   }

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "handler_sample.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "reduce/float16.h"
+#include "reduce/float8.h"
+#include "reduce/indexed.h"
+#include "reduce/kernel.h"
+
+namespace tributary::bench {
+namespace {
+
+using wire::ElementType;
+
+// Where an element is, and whose.
+struct Site {
+  std::size_t iteration = 0;
+  std::uint32_t rank = 0;
+  std::size_t index = 0;
+  std::size_t behind = 0;  // so many elements of its packet come after it
+  std::uint32_t ranks = 1;
+};
+
+// 0 to 3.
+unsigned drawn(const Site& at) {
+  std::uint64_t x = at.index * 0x9e3779b97f4a7c15ULL + (at.rank + 1) * 0xd1b54a32d192ed03ULL +
+                    at.iteration * 0xd6e8feb86659fd93ULL;
+  x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93ULL;
+  return static_cast<unsigned>(x >> 62);
+}
+
+template <typename T>
+void put(std::byte* to, T value) {
+  std::memcpy(to, &value, sizeof value);
+}
+
+// All ranks have other values at an index, and those at the next index are less.
+template <typename Value>
+void put_pair(std::byte* to, const Site& at) {
+  const auto place = (at.rank + at.index + at.iteration) % at.ranks;
+  reduce::indexed<Value> pair{};
+  pair.value = static_cast<Value>(at.behind * at.ranks + place);
+  pair.index = static_cast<std::int32_t>(at.rank);
+  put(to, pair);
+}
+
+// 1, i, -1 or -i, where they are complex numbers; so many bytes of them.
+void put_units(std::byte* to, std::size_t bytes, const Site& at) {
+  constexpr std::array<std::array<float, 2>, 4> units = {
+      {{1.0f, 0.0f}, {0.0f, 1.0f}, {-1.0f, 0.0f}, {0.0f, -1.0f}}};
+  const auto& unit = units[drawn(at)];
+  for (std::size_t lane = 0; lane < bytes / sizeof(float); ++lane) {
+    put(to + lane * sizeof(float), unit[lane % 2]);
+  }
+}
+
+void put_element(std::byte* to, ElementType type, const Site& at) {
+  const auto small = static_cast<float>(drawn(at));
+  switch (type) {
+    case ElementType::f32:
+      return put(to, small);
+    case ElementType::f64:
+      return put(to, static_cast<double>(small));
+    case ElementType::f16:
+      return put(to, reduce::half(small));
+    case ElementType::bf16:
+      return put(to, reduce::bfloat16(small));
+    case ElementType::f8e4m3:
+      return put(to, reduce::float8_e4m3(small));
+    case ElementType::f8e5m2:
+      return put(to, reduce::float8_e5m2(small));
+    case ElementType::f32_i32:
+      return put_pair<float>(to, at);
+    case ElementType::f64_i32:
+      return put_pair<double>(to, at);
+    case ElementType::i32_i32:
+      return put_pair<std::int32_t>(to, at);
+    case ElementType::i64_i32:
+      return put_pair<std::int64_t>(to, at);
+    case ElementType::opaque4:
+    case ElementType::opaque8:
+    case ElementType::opaque16:
+      return put_units(to, wire::element_bytes(type), at);
+    default:  // little-endian integers
+      std::memset(to, 0, wire::element_bytes(type));
+      return put(to, static_cast<std::uint8_t>(drawn(at)));
+  }
+}
+
+// Of an opaque type a lane is an f32, and a zero has either sign: which, may depend on the order.
+bool are_alike(const std::byte* a, const std::byte* b, ElementType type) {
+  const auto bytes = wire::element_bytes(type);
+  if (!wire::is_opaque(type)) {
+    return std::memcmp(a, b, bytes) == 0;
+  }
+  for (std::size_t at = 0; at < bytes; at += sizeof(std::uint32_t)) {
+    std::uint32_t one = 0;
+    std::uint32_t other = 0;
+    std::memcpy(&one, a + at, sizeof one);
+    std::memcpy(&other, b + at, sizeof other);
+    if (one != other && ((one | other) & 0x7fffffffu) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+class HandlerSample final : public Sample {
+ public:
+  explicit HandlerSample(const Problem& problem)
+      : problem_(problem),
+        element_bytes_(wire::element_bytes(problem.type)),
+        packet_(problem.packet_elements == 0 ? problem.count : problem.packet_elements) {}
+
+  void fill(std::size_t iteration, void* buffer) const override {
+    fill(iteration, problem_.rank, static_cast<std::byte*>(buffer));
+  }
+
+  std::uint64_t wrong_results(std::size_t iteration, const void* result) const override {
+    return count_differences(reduced(iteration), result);
+  }
+
+  std::uint64_t wrong_inputs(std::size_t iteration, const void* input) const override {
+    return count_differences(input_of(iteration, problem_.rank), input);
+  }
+
+ private:
+  void fill(std::size_t iteration, std::uint32_t rank, std::byte* to) const {
+    for (std::size_t i = 0; i < problem_.count; ++i) {
+      const auto end = std::min(problem_.count, (i / packet_ + 1) * packet_);
+      put_element(to + i * element_bytes_, problem_.type,
+                  {iteration, rank, i, end - i, problem_.world_size});
+    }
+  }
+
+  std::vector<std::byte> input_of(std::size_t iteration, std::uint32_t rank) const {
+    std::vector<std::byte> input(problem_.count * element_bytes_);
+    fill(iteration, rank, input.data());
+    return input;
+  }
+
+  std::vector<std::byte> reduced(std::size_t iteration) const {
+    const auto& kernel = reduce::kernel(problem_.type, problem_.op);
+    auto sum = input_of(iteration, 0);
+    for (std::uint32_t rank = 1; rank < problem_.world_size; ++rank) {
+      const auto next = input_of(iteration, rank);
+      for (std::size_t i = 0; i < problem_.count; i += packet_) {
+        kernel.accumulate(sum.data() + i * element_bytes_, next.data() + i * element_bytes_,
+                          std::min(packet_, problem_.count - i));
+      }
+    }
+    return sum;
+  }
+
+  std::uint64_t count_differences(const std::vector<std::byte>& wanted, const void* got) const {
+    const auto* const bytes = static_cast<const std::byte*>(got);
+    std::uint64_t different = 0;
+    for (std::size_t at = 0; at < wanted.size(); at += element_bytes_) {
+      different += are_alike(wanted.data() + at, bytes + at, problem_.type) ? 0 : 1;
+    }
+    return different;
+  }
+
+  Problem problem_;
+  std::size_t element_bytes_;
+  std::size_t packet_;  // elements
+};
+
+}  // namespace
+
+std::unique_ptr<Sample> make_handler_sample(const Problem& problem) {
+  return std::make_unique<HandlerSample>(problem);
+}
+
+}  // namespace tributary::bench

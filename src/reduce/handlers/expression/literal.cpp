@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "reduce/handlers/expression/literal.h"
+
+#include <bit>
+#include <charconv>
+#include <limits>
+#include <system_error>
+
+#include "reduce/handlers/expression/operations.h"
+
+namespace tributary::reduce {
+namespace {
+
+// All of the text, or none.
+template <typename T, typename... How>
+std::optional<T> number_of(std::string_view text, How... how) {
+  T value{};
+  const auto* const end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, value, how...);
+  return error == std::errc() && stopped == end ? std::optional(value) : std::nullopt;
+}
+
+std::uint64_t bits_of_integer(std::uint64_t value, Lanes lanes) {
+  return lanes == Lanes::i32 ? static_cast<std::uint32_t>(value) : value;
+}
+
+std::uint64_t bits_of_float(double value, Lanes lanes) {
+  return lanes == Lanes::f32 ? std::bit_cast<std::uint32_t>(static_cast<float>(value))
+                             : std::bit_cast<std::uint64_t>(value);
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> bits_of_literal(std::string_view text, bool negative, Lanes lanes) {
+  if (is_float(lanes)) {
+    const auto value = number_of<double>(text);
+    const double greatest = lanes == Lanes::f32 ? double{std::numeric_limits<float>::max()}
+                                                : std::numeric_limits<double>::max();
+    if (!value || *value > greatest) {
+      return std::nullopt;
+    }
+    return bits_of_float(negative ? -*value : *value, lanes);
+  }
+  const bool is_hexadecimal = text.starts_with("0x") || text.starts_with("0X");
+  const auto value =
+      number_of<std::uint64_t>(text.substr(is_hexadecimal ? 2 : 0), is_hexadecimal ? 16 : 10);
+  if (!value || bits_of_integer(*value, lanes) != *value) {
+    return std::nullopt;
+  }
+  return bits_of_integer(negative ? 0 - *value : *value, lanes);
+}
+
+std::uint64_t bits_of(int value, Lanes lanes) {
+  return is_float(lanes) ? bits_of_float(value, lanes)
+                         : bits_of_integer(static_cast<std::uint64_t>(value), lanes);
+}
+
+}  // namespace tributary::reduce

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "reduce/handlers/slot.h"
+#include "wire/element.h"
+
+namespace tributary::reduce {
+
+// What everybody who combines two partial sums adds to the sum of their fingerprints: the mark of
+// the operator's handler. It is 0 for what is built in, and for a handler that is closed or not
+// there: then ranks do not believe the result.
+inline std::uint64_t mark_of(wire::Operator op) {
+  if (!wire::is_handler(op)) {
+    return 0;
+  }
+  return handler_slots[wire::handler_number(op)].mark.load(std::memory_order_acquire);
+}
+
+}  // namespace tributary::reduce

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Operators that are handlers: who may begin a block, and what comes to its fingerprint.
+#include "support/handlers.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+
+#include "fixture.h"
+#include "wire/element.h"
+
+namespace tributary::flare {
+namespace {
+
+constexpr unsigned number = 5;
+constexpr auto mark = test::OneLess::usual_mark;
+
+class FlareHandlers : public FlareTest {
+ protected:
+  FlareHandlers() { EXPECT_TRUE(loaded.is_loaded()); }
+
+  static FlareSpec by_handler(FlareSpec spec, unsigned handler = number) {
+    spec.op = wire::handler_operator(handler);
+    return spec;
+  }
+  // In every order: as many marks as combinations, whenever they are made.
+  void expect_marks(const TreeConfig& tree) {
+    start({tree});
+    std::uint64_t block = 0;
+    PortIndex order[] = {0, 1, 2, 3};
+    do {
+      std::vector<test::Sent> sent;
+      std::uint64_t tags = 0;
+      for (const auto port : order) {
+        const auto spec = by_handler(from(tree, port, block));
+        tags += spec.fingerprint;
+        sent = feed(spec, Ints{port + 1, 10});
+      }
+      ASSERT_EQ(sent.size(), 4u);
+      const Seen result(sent[0]);
+      EXPECT_EQ(result.ints(), (Ints{7, 37}));
+      EXPECT_EQ(result.header().fingerprint.value(), tags + 3 * mark);
+      ++block;
+    } while (std::next_permutation(std::begin(order), std::end(order)));
+  }
+
+  test::LoadedHandler loaded{number, std::make_unique<test::OneLess>()};
+};
+
+TEST_F(FlareHandlers, EachCombinationOnASingleBufferIsMarked) {
+  expect_marks(root_of(4));
+}
+
+TEST_F(FlareHandlers, EachCombinationInATreeIsMarked) {
+  expect_marks(reproducible(root_of(4)));
+}
+
+TEST_F(FlareHandlers, WithoutTheHandlerNoBlockBegins) {
+  const auto tree = root_of(2);
+  start({tree});
+  expect_drop(by_handler(from(tree, 0), number + 1), DropReason::no_handler);
+  auto spec = by_handler(from(tree, 0));
+  spec.type = wire::ElementType::f32;
+  expect_drop(spec, DropReason::no_handler);
+  loaded.close();
+  expect_drop(by_handler(from(tree, 0)), DropReason::no_handler);
+}
+
+TEST_F(FlareHandlers, WhatIsCombinedWhileTheHandlerGoesHasNoMark) {
+  const auto tree = root_of(2);
+  start({tree});
+  const auto first = by_handler(from(tree, 0));
+  const auto second = by_handler(from(tree, 1));
+  feed(first);
+  loaded.close();
+  const auto sent = feed(second);
+  ASSERT_EQ(sent.size(), 2u);
+  EXPECT_EQ(Seen(sent[0]).header().fingerprint.value(), first.fingerprint + second.fingerprint);
+}
+
+}  // namespace
+}  // namespace tributary::flare
