@@ -158,6 +158,15 @@ constexpr Column core_table[] = {
     {"HANDED-OVER", "/handed_over_packets_total", Show::plain, true},
     {"HANDOVER-FULL", "/handover_full_packets_total", Show::plain, true},
 };
+constexpr Column handler_table[] = {
+    {"NUMBER", "/number", Show::plain, true},
+    {"KIND", "/kind"},
+    {"TYPE", "/type"},
+    {"MARK", "/mark"},
+    {"ORIGIN", "/origin"},
+    {"CLOSED", "/closed", Show::flag},
+    {"NAME", "/name"},
+};
 
 constexpr ListCommand commands[] = {
     {"switch", "Logical switches", "switch.list", switch_columns},
@@ -179,5 +188,6 @@ const std::span<const Column> stalled_columns = stalled_table;
 const std::span<const Column> drop_columns = drop_table;
 const std::span<const Column> counter_columns = counter_table;
 const std::span<const Column> core_columns = core_table;
+const std::span<const Column> handler_columns = handler_table;
 
 }  // namespace tributary::ctl

@@ -40,5 +40,6 @@ extern const std::span<const Column> stalled_columns;
 extern const std::span<const Column> drop_columns;
 extern const std::span<const Column> counter_columns;
 extern const std::span<const Column> core_columns;
+extern const std::span<const Column> handler_columns;
 
 }  // namespace tributary::ctl

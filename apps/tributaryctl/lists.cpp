@@ -125,6 +125,18 @@ ExitCode show_stalled(const Options& options, const ListOptions& list) {
   return print_list(options, *listing, stalled_columns);
 }
 
+ExitCode show_handlers(const Options& options) {
+  const auto listing = fetch(options, "handler.list", ListOptions{});
+  if (!listing) {
+    return listing.error();
+  }
+  if (listing->rows.empty() && !options.json) {
+    std::printf("no handler is loaded\n");
+    return ExitCode::ok;
+  }
+  return print_list(options, *listing, handler_columns);
+}
+
 ExitCode show_drops(const Options& options, bool all) {
   const auto result = call_daemon(options, "drop.list", json::object());
   if (!result) {
@@ -185,6 +197,7 @@ ExitCode show_status(const Options& options) {
               status->value("hugepages", false) ? "hugepages" : "no hugepages");
   std::printf("buffers    %.0f of %.0f free\n", number("packet_buffers_free"),
               number("packet_buffers"));
+  std::printf("handlers   %.0f\n", number("handlers"));
   std::printf("idle       %s\n", status->value("idle", "?").c_str());
   std::printf("log level  %s\n", status->value("log_level", "?").c_str());
   if (const double dropped = number("log_dropped_total"); dropped > 0) {

@@ -18,6 +18,7 @@ ExitCode show_list(const Options& options, const ListCommand& command, const Lis
 ExitCode show_engines(const Options& options, const ListOptions& list);
 ExitCode show_stalled(const Options& options, const ListOptions& list);
 ExitCode show_drops(const Options& options, bool all);
+ExitCode show_handlers(const Options& options);
 ExitCode show_counters(const Options& options);
 ExitCode show_status(const Options& options);
 

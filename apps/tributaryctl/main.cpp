@@ -13,9 +13,11 @@
 #include "control/config.h"
 #include "doctor.h"
 #include "fabric.h"
+#include "handlers.h"
 #include "lists.h"
 #include "relay.h"
 #include "usage.h"
+#include "wire/element.h"
 
 namespace {
 
@@ -27,6 +29,7 @@ struct CommandLine {
   Options options;
   ListOptions list;
   FabricOptions fabric;
+  HandlerOptions handler;
   bool all = false;
   bool force = false;
   std::string switch_name, port, level, file;
@@ -50,6 +53,7 @@ struct CommandLine {
     add_figures();
     add_config();
     add_fabric();
+    add_handlers();
     add_actions();
   }
 
@@ -172,6 +176,29 @@ struct CommandLine {
       command->add_flag("--skip-unreachable", fabric.skip_unreachable,
                         "Goes on without switches that do not answer");
     }
+  }
+
+  void add_handlers() {
+    CLI::App* const parent =
+        app.add_subcommand("handler", "Operators that people bring: jobs name them handler:NUMBER");
+    parent->require_subcommand(1);
+    add(*parent, "list", "What is loaded, with the marks that agree where all have the same",
+        [this] { return show_handlers(options); });
+    CLI::App* const load = add(*parent, "load",
+                               "Loads a shared object of the daemon's handler_directory, or an "
+                               "expression; what is there already is no error",
+                               [this] { return load_handler(options, handler); });
+    CLI::App* const unload = add(*parent, "unload", "Takes one away, when no packet is in it",
+                                 [this] { return unload_handler(options, handler); });
+    for (CLI::App* const command : {load, unload}) {
+      command->add_option("NUMBER", handler.number, "The same on all switches and ranks")
+          ->required()
+          ->check(CLI::Range(0u, tributary::wire::handlers_max - 1));
+    }
+    load->add_option("FILE", handler.file, "On the daemon's host; a name in handler_directory");
+    load->add_option("--expression", handler.expression,
+                     "In the language of expressions, as 'acc = min(acc + in, 127)'");
+    load->add_option("--type", handler.type, "Of an expression's elements, as i8");
   }
 
   void add_actions() {

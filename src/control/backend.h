@@ -9,6 +9,7 @@
 #include <tl/expected.hpp>
 
 #include "control/config.h"
+#include "control/handler_loader.h"
 #include "control/runtime_trees.h"
 #include "engine/status.h"
 #include "forwarding/port_counters.h"
@@ -175,12 +176,20 @@ class Backend {
   // Puts `next` in force, as reload() does, and keeps it for the daemon's next start; or nothing
   // changes.
   virtual Outcome set_trees(const RuntimeTrees& next) = 0;
-  // Puts `next` in force: routes, static entries, queues, impairments, engine settings, log level.
+  // Puts `next` in force: routes, static entries, queues, impairments, engine settings, handlers,
+  // log level.
   // Anything else that differs (cores, switches, ports, devices) is refused and nothing changes.
   // Each packet core takes up all of it before its next burst.
   virtual tl::expected<LateCpus, std::string> reload(const DaemonConfig& next) = 0;
   // Why reload() would refuse `next`.
   virtual Outcome check_reload(const DaemonConfig& next) = 0;
+  // Operators that people brought (docs/reference/handlers.md).
+  virtual std::vector<HandlerRow> handlers() = 0;
+  // Loads what is not there yet; its number is below wire::handlers_max.
+  virtual Outcome load_handler(const HandlerConfig& wanted) = 0;
+  // Of one that there is. Fails where a packet core is late: then no packet finds the handler any
+  // more, and it can be said again.
+  virtual Outcome unload_handler(unsigned number) = 0;
   // Administrative state of a port.
   virtual Outcome set_port(const std::string& switch_name, const std::string& port, bool up) = 0;
   virtual void shutdown() = 0;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "switch/config.h"
+#include "wire/element.h"
 
 namespace tributary::control {
 
@@ -106,6 +107,15 @@ struct SwitchSection {
   std::vector<DeviceConfig> devices;  // one per port, in the order of config.ports
 };
 
+// An operator that people bring (docs/reference/handlers.md): an expression over elements of a
+// type, or a shared object, which says its type itself.
+struct HandlerConfig {
+  unsigned number = 0;                    // below wire::handlers_max
+  std::optional<wire::ElementType> type;  // of an expression
+  std::string expression;                 // empty: it is a file
+  std::string file;                       // in DaemonConfig::handler_directory
+};
+
 struct DaemonConfig {
   // CPU numbers of the packet cores; empty: "auto", see cores.h.
   std::vector<unsigned> cores = {0};
@@ -118,6 +128,8 @@ struct DaemonConfig {
   std::optional<std::string> state;
   std::string control_group;  // group that may use the socket; empty: the daemon's own
   std::string log_level = "info";
+  std::string handler_directory;        // whose shared objects may be loaded; empty: none
+  std::vector<HandlerConfig> handlers;  // each number once
   std::vector<SwitchSection> switches;
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr unsigned cpu_max = 1023;
 constexpr std::size_t group_bytes_max = 32;
-constexpr std::size_t state_path_max = 255;
+constexpr std::size_t path_bytes_max = 255;
 
 constexpr Word<bool> automatic_word[] = {{"auto", true}};
 constexpr Word<IdlePolicy> idle_words[] = {{"adaptive", IdlePolicy::adaptive},
@@ -65,7 +65,7 @@ void read_state(Reader& reader, DaemonConfig& out) {
   if (reader.is_text("state", "")) {
     return;  // off
   }
-  reader.text("state", *out.state, state_path_max);
+  reader.text("state", *out.state, path_bytes_max);
 }
 
 std::string state_text(const DaemonConfig& config) {
@@ -105,6 +105,12 @@ constexpr Option<DaemonConfig> options[] = {
         "log_level", Apply::reload,
         "of the log on standard error. Nothing waits for who reads it: beyond 64 KiB messages are "
         "dropped, a line says how many are missing, and `tributaryctl status` counts them"),
+    option::text<&DaemonConfig::handler_directory>(
+        "handler_directory", Apply::restart, path_bytes_max,
+        "the shared objects in it may be loaded as [handlers](handlers.md), with all rights of the "
+        "daemon. They, it, and what is above it have to belong to root or the daemon's user and "
+        "not to be writable by others")
+        .unset_is("none"),
 };
 
 constexpr std::string_view link_ends = "`\"switch:port\"`, of two different switches";
@@ -125,6 +131,14 @@ Parsed<PortReference> parse_port_reference(std::string_view text) {
                                     "write it as \"switch:port\""});
   }
   return PortReference{std::string(text.substr(0, colon)), std::string(text.substr(colon + 1))};
+}
+
+void read_daemon(Reader& reader, DaemonConfig& out) {
+  read_options(reader, daemon_options, out);
+  if (!out.handler_directory.empty() && out.handler_directory.front() != '/') {
+    reader.error("handler_directory", "`handler_directory` is no absolute path",
+                 "begin it with `/`");
+  }
 }
 
 void read_link(Reader& reader, LinkDraft& out) {

@@ -95,6 +95,9 @@ void list_switch(SettingTexts& out, const SwitchSection& section) {
 SettingTexts list(const DaemonConfig& config) {
   SettingTexts out;
   list_options(out, "daemon", daemon_options, config);
+  for (const HandlerConfig& handler : config.handlers) {
+    out["handler " + std::to_string(handler.number)] = {options_line(handler_options, handler)};
+  }
   for (std::size_t i = 0; i < config.switches.size(); ++i) {
     const SwitchSection& section = config.switches[i];
     out["switch " + section.config.name + " index"] = {std::to_string(i), true};

@@ -45,6 +45,9 @@ void read_selection(Reader& reader, forwarding::SelectionConfig& out);
 void read_route_selection(Reader& reader, switching::RouteConfig& out);
 std::optional<DeviceConfig> read_device(Reader& reader);
 void read_link(Reader& reader, LinkDraft& out);
+void read_daemon(Reader& reader, DaemonConfig& out);
+// Behind [daemon]. Also finds what is wrong with the expression.
+void read_handler(Reader& reader, DaemonConfig& out);
 
 // The port of that name; complains about `where` if there is none.
 std::optional<PortIndex> find_port(const switching::SwitchConfig& config, const std::string& name,

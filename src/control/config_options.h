@@ -15,6 +15,7 @@ extern const Options<switching::RouteConfig> route_options;
 extern const Options<switching::FdbEntryConfig> fdb_options;
 extern const Options<switching::ArpEntryConfig> arp_options;
 extern const Options<LinkDraft> link_options;
+extern const Options<HandlerConfig> handler_options;
 // [switch.selection]
 extern const Options<forwarding::Policies> policy_options;
 extern const Options<forwarding::SelectionConfig> selection_options;

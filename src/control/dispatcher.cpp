@@ -10,6 +10,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "control/handler_methods.h"
 #include "control/json.h"
 #include "control/log_queue.h"
 #include "control/params.h"
@@ -101,6 +102,7 @@ Answer daemon_status(Backend& backend, const json& given) {
   json status = to_json(*known);
   status["protocol_version"] = protocol_version;
   status["switches"] = backend.config().switches.size();
+  status["handlers"] = backend.handlers().size();
   status["log_level"] = std::string(spdlog::level::to_string_view(spdlog::get_level()).data(),
                                     spdlog::level::to_string_view(spdlog::get_level()).size());
   status["log_dropped_total"] = LogQueue::dropped_total();
@@ -271,6 +273,9 @@ constexpr Method methods[] = {
     {"tree.list", list_trees, false},
     {"tree.install", install_trees, true},
     {"tree.remove", remove_trees, true},
+    {"handler.list", list_handlers, false},
+    {"handler.load", load_handler, true},
+    {"handler.unload", unload_handler, true},
     {"drop.list", list_drops, false},
     {"counter.list", list_counters, false},
     {"log.set", set_log_level, true},

@@ -2,7 +2,6 @@
 #include "control/loader.h"
 
 #include "control/config_draft.h"
-#include "control/config_options.h"
 #include "control/protocol_section.h"
 #include "control/toml_file.h"
 
@@ -19,7 +18,8 @@ void read_root(Reader& reader, ConfigDraft& out) {
     reader.error("version", "configuration format is not one that this daemon reads",
                  "version = " + std::to_string(config_version));
   }
-  reader.table("daemon", [&](Reader& child) { read_options(child, daemon_options, out.daemon); });
+  reader.table("daemon", [&](Reader& child) { read_daemon(child, out.daemon); });
+  reader.tables("handler", [&](Reader& child) { read_handler(child, out.daemon); });
   reader.tables("switch", [&](Reader& child) { read_switch(child, out.switches.emplace_back()); });
   const std::size_t errors_before = reader.errors();
   reader.tables("link", [&](Reader& child) { read_link(child, out.links.emplace_back()); });

@@ -41,6 +41,7 @@ std::string port_counters_text() {
 std::string reference_text() {
   OptionTables tables;
   describe_options(daemon_options, add_table(tables, "[daemon]"));
+  describe_options(handler_options, add_table(tables, "[[handler]]"));
   describe_switch(tables);
   auto& selection = add_table(tables, "[switch.selection]");
   describe_options(policy_options, selection);

@@ -79,7 +79,8 @@ Dataplane::Dataplane(const control::DaemonConfig& config, std::string version)
       version_(std::move(version)),
       memory_(plan_memory(config_, free_hugepage_megabytes())),
       topology_(plan_topology(config_)),
-      pulses_(config_.cores.size()) {
+      pulses_(config_.cores.size()),
+      handlers_(config_.handler_directory, [this] { return on_cores([](Core&, Time) {}); }) {
   for (const auto& section : config.switches) {
     gauges_.emplace_back(section.config.ports.size());
     buffers_.emplace_back(section.config.ports.size());
@@ -93,6 +94,9 @@ Dataplane::~Dataplane() {
 control::Outcome Dataplane::open_all() {
   if (auto usable = check_ports(config_, topology_); !usable) {
     return usable;
+  }
+  if (auto loaded = handlers_.apply(config_.handlers); !loaded) {
+    return loaded;
   }
   auto eal = Eal::start(config_, memory_);
   if (!eal) {
@@ -249,7 +253,8 @@ tl::expected<control::DaemonConfig, std::string> Dataplane::merged_with(
 
 control::Outcome Dataplane::check_reload(const control::DaemonConfig& next) {
   const std::lock_guard lock(mutex_);
-  return merged_with(next).map([](const auto&) {});
+  const auto merged = merged_with(next);
+  return merged ? handlers_.check(next.handlers) : tl::unexpected(merged.error());
 }
 
 tl::expected<control::LateCpus, std::string> Dataplane::reload(const control::DaemonConfig& next) {
@@ -257,6 +262,9 @@ tl::expected<control::LateCpus, std::string> Dataplane::reload(const control::Da
   auto merged = merged_with(next);
   if (!merged) {
     return tl::unexpected(merged.error());
+  }
+  if (auto changed = handlers_.apply(next.handlers); !changed) {
+    return tl::unexpected(changed.error());
   }
   given_ = next;
   return reconfigure(std::move(*merged));
@@ -278,6 +286,21 @@ control::Outcome Dataplane::set_trees(const control::RuntimeTrees& next) {
   trees_ = next;
   reconfigure(std::move(*merged));
   return {};
+}
+
+std::vector<control::HandlerRow> Dataplane::handlers() {
+  const std::lock_guard lock(mutex_);
+  return handlers_.list();
+}
+
+control::Outcome Dataplane::load_handler(const control::HandlerConfig& wanted) {
+  const std::lock_guard lock(mutex_);
+  return handlers_.load(wanted);
+}
+
+control::Outcome Dataplane::unload_handler(unsigned number) {
+  const std::lock_guard lock(mutex_);
+  return handlers_.unload(number);
 }
 
 control::LateCpus Dataplane::reconfigure(control::DaemonConfig next) {

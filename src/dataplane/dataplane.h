@@ -12,6 +12,7 @@
 #include <tl/expected.hpp>
 
 #include "control/backend.h"
+#include "control/handler_loader.h"
 #include "dataplane/core.h"
 #include "dataplane/devices.h"
 #include "dataplane/eal.h"
@@ -56,6 +57,9 @@ class Dataplane final : public control::Backend {
   control::Outcome set_trees(const control::RuntimeTrees& next) override;
   tl::expected<control::LateCpus, std::string> reload(const control::DaemonConfig& next) override;
   control::Outcome check_reload(const control::DaemonConfig& next) override;
+  std::vector<control::HandlerRow> handlers() override;
+  control::Outcome load_handler(const control::HandlerConfig& wanted) override;
+  control::Outcome unload_handler(unsigned number) override;
   control::Outcome set_port(const std::string& switch_name, const std::string& port,
                             bool up) override;
   void shutdown() override { shutdown_requested_.store(true); }
@@ -102,6 +106,7 @@ class Dataplane final : public control::Backend {
   Gauges gauges_;
   Buffers buffers_;
   std::vector<std::unique_ptr<Core>> cores_;
+  control::HandlerLoader handlers_;
   std::vector<LinkState> links_;  // by port number
   bool running_ = false;
   std::atomic<bool> shutdown_requested_{false};

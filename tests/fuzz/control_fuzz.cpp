@@ -10,6 +10,7 @@
 #include "control/dispatcher.h"
 #include "control/protocol.h"
 #include "fake_backend.h"
+#include "support/unload_handlers.h"
 #include "tree_parts.h"
 
 namespace {
@@ -29,6 +30,7 @@ void check_reply(std::string_view request, FakeBackend& backend) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   spdlog::set_level(spdlog::level::off);
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const tributary::test::UnloadHandlers unload_handlers;
   FakeBackend backend;
   add_panama(backend.running);
   check_reply(bytes, backend);  // as one message ...

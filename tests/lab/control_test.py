@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """tributaryctl and tributaryd --check, against a daemon that runs."""
 
-import contextlib
-import ctypes
 import os
 import pathlib
 import signal
@@ -10,9 +8,8 @@ import tempfile
 import unittest
 
 import support
+from late_core import late_core
 
-PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207
-WALL = 0x40000000  # also threads that are no child of ours
 OK, FAILED, USAGE, NO_DAEMON, DENIED, TIMEOUT = range(6)
 
 
@@ -87,35 +84,8 @@ class Control(unittest.TestCase):
             file.flush()
             return self.lab.ctl("config", "reload", file.name)
 
-    def packet_thread(self) -> int:
-        tasks = pathlib.Path(f"/proc/{self.lab.state['processes'][0]['pid']}/task")
-        return next(int(task.name) for task in tasks.iterdir()
-                    if "worker" in (task / "comm").read_text())
-
-    @contextlib.contextmanager
-    def late_core(self):
-        """The packet core is kept from its CPU, for as long as this takes."""
-        thread = self.packet_thread()
-        ptrace = ctypes.CDLL(None, use_errno=True).ptrace
-        ptrace.argtypes = [ctypes.c_long, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p]
-
-        def stop() -> None:
-            self.assertEqual(ptrace(PTRACE_SEIZE, thread, None, None), 0, ctypes.get_errno())
-            self.assertEqual(ptrace(PTRACE_INTERRUPT, thread, None, None), 0, ctypes.get_errno())
-            os.waitpid(thread, WALL)
-
-        try:
-            stop()
-            # One that has begun with a command is waited for, and here it would be for ever.
-            while "the packet core on CPU" not in self.lab.ctl("--timeout", "20", "engine").stderr:
-                ptrace(PTRACE_DETACH, thread, None, None)
-                stop()
-            yield
-        finally:
-            ptrace(PTRACE_DETACH, thread, None, None)
-
     def test_no_list_is_short_of_a_core(self):
-        with self.late_core():
+        with late_core(self.lab):
             for question in ("status", "port", "engine", "job", "drops", "counters"):
                 done = self.lab.ctl("--timeout", "20", question)
                 self.assertEqual(done.returncode, TIMEOUT, question)
@@ -129,7 +99,7 @@ class Control(unittest.TestCase):
 
     def test_a_late_core_takes_a_reload_up_when_it_comes_round(self):
         try:
-            with self.late_core():
+            with late_core(self.lab):
                 for prefix in ("10.5.0.0/16", "10.6.0.0/16"):
                     done = self.reload('"10.4.0.0/16"', f'"{prefix}"')
                     self.assertEqual(done.returncode, OK, done.stderr)

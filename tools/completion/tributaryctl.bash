@@ -4,7 +4,7 @@
 _tributaryctl() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   local commands="status switch port route bfd fdb arp engine job descriptor tree
-    stalled drops counters watch log-level doctor config fabric relay shutdown version"
+    handler stalled drops counters watch log-level doctor config fabric relay shutdown version"
   case $previous in
     --socket) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     --timeout | --interval | --count | --limit | --switch) return ;;
@@ -18,6 +18,13 @@ _tributaryctl() {
     remove)
       [[ ${COMP_WORDS[COMP_CWORD - 2]} == fabric ]] &&
         mapfile -t COMPREPLY < <(compgen -f -- "$current")
+      return
+      ;;
+    handler) mapfile -t COMPREPLY < <(compgen -W "load list unload" -- "$current"); return ;;
+    load | unload) mapfile -t COMPREPLY < <(compgen -W "$(seq 0 63)" -- "$current"); return ;;
+    --expression) return ;;
+    --type)
+      mapfile -t COMPREPLY < <(compgen -W "f32 f64 f16 bf16 f8e4m3 f8e5m2 i8 i16 i32 i64" -- "$current")
       return
       ;;
     check | diff | reload) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
@@ -34,7 +41,12 @@ _tributaryctl() {
       return
       ;;
   esac
-  if [[ $current == -* && " ${COMP_WORDS[*]} " == *" fabric "* ]]; then
+  if [[ ${COMP_WORDS[COMP_CWORD - 2]} == load && $current != -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -f -- "$current")
+  elif [[ $current == -* && " ${COMP_WORDS[*]} " == *" handler load "* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "--expression --type --socket --json --timeout
+      --help" -- "$current")
+  elif [[ $current == -* && " ${COMP_WORDS[*]} " == *" fabric "* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "--env --job --force --skip-unreachable --interval
       --count --json --timeout --help" -- "$current")
   elif [[ $current == -* && " ${COMP_WORDS[*]} " == *" tree remove "* ]]; then

@@ -12,6 +12,7 @@
 #include "control/protocol.h"
 #include "ctl_fixture.h"
 #include "protocols/engines.h"
+#include "support/unload_handlers.h"
 #include "tree_parts.h"
 
 namespace tributary::control {
@@ -38,6 +39,7 @@ TEST_F(CtlTest, every_view_exits_with_0_for_people_and_for_programs) {
                               "descriptor --limit 5",
                               "stalled",
                               "stalled --switch leaf1",
+                              "handler list",
                               "drops",
                               "drops --all",
                               "counters",
@@ -172,10 +174,33 @@ TEST_F(CtlTest, refusals_exit_with_1) {
   EXPECT_EQ(json::parse(run("-j port down leaf1 nothing").output)["error"]["code"], "refused");
 }
 
+TEST_F(CtlTest, handlers_are_loaded_listed_and_unloaded) {
+  const test::UnloadHandlers unload_handlers;
+  start();
+  EXPECT_EQ(run("handler list").output, "no handler is loaded\n");
+  const std::string load = "handler load 7 --expression 'acc = min(acc + in, 127)' --type i8";
+  const Ran loaded = run(load);
+  EXPECT_EQ(loaded.code, 0) << loaded.output;
+  EXPECT_NE(loaded.output.find("handler 7 is loaded: acc = min(acc + in, 127) over i8, mark 0x"),
+            std::string::npos)
+      << loaded.output;
+  EXPECT_EQ(run(load).output, loaded.output) << "what is there is no error";
+  const auto rows = json::parse(run("-j handler list").output);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0]["number"], 7);
+  EXPECT_EQ(run("handler load 7 --expression acc=in --type i8").code, 1);
+  EXPECT_EQ(run("handler load 8 sum.so").code, 1) << "there is no handler_directory";
+  EXPECT_EQ(run("handler unload 7").code, 0);
+  EXPECT_EQ(run("handler unload 7").code, 1);
+}
+
 TEST_F(CtlTest, usage_exits_with_2) {
   for (const char* command :
        {"", "bogus", "port up", "log-level loud", "config", "config check", "--timeout 0 status",
-        "--timeout nan status", "watch --interval nan", "fdb --limit 0"}) {
+        "--timeout nan status", "watch --interval nan", "fdb --limit 0", "handler", "handler load",
+        "handler load 64 sum.so", "handler load -1 sum.so", "handler load 7",
+        "handler load 7 sum.so --type i8", "handler load 7 --expression acc=in",
+        "handler load 7 sum.so --expression acc=in --type i8", "handler unload seven"}) {
     EXPECT_EQ(run(command).code, 2) << command;
   }
   EXPECT_EQ(json::parse(run("--json bogus").output)["error"]["code"], "usage");

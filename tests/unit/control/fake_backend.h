@@ -139,6 +139,9 @@ class FakeBackend final : public Backend {
     ++reloads;
     return late_cpus;
   }
+  std::vector<HandlerRow> handlers() override { return loader.list(); }
+  Outcome load_handler(const HandlerConfig& wanted) override { return loader.load(wanted); }
+  Outcome unload_handler(unsigned number) override { return loader.unload(number); }
   Outcome set_port(const std::string& switch_name, const std::string& port, bool up) override {
     if (switch_name != "leaf1" || port != "h1") {
       return tl::unexpected("no port `" + switch_name + ":" + port + "`");
@@ -172,6 +175,7 @@ class FakeBackend final : public Backend {
   std::string reload_refused;  // why reload() would fail; likewise
   LateCpus late_cpus;          // after a reload
   std::string core_late;       // why nothing is known; empty: all cores answer
+  HandlerLoader loader{{}, [this] { return known(0).map([](int) {}); }};
   int tree_changes = 0;
   int reloads = 0;
   int shutdowns = 0;

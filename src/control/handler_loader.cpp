@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "control/handler_loader.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "control/handler_source.h"
+#include "control/join.h"
+
+namespace tributary::control {
+namespace {
+
+using Row = reduce::HandlerTable::Row;
+
+std::optional<Row> row_of(unsigned number) {
+  const auto rows = reduce::handlers().list();
+  const auto found =
+      std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.number == number; });
+  return found == rows.end() ? std::nullopt : std::optional(*found);
+}
+
+bool is_same(const Row& row, const reduce::Handler& handler) {
+  return !row.closed && row.mark == handler.mark() && row.type == handler.type() &&
+         row.native == handler.is_native();
+}
+
+std::string called(unsigned number) {
+  return "handler " + std::to_string(number);
+}
+
+std::string taken(const Row& row) {
+  const auto number = std::to_string(row.number);
+  return called(row.number) + (row.closed ? " is just being unloaded: " : " is taken: ") +
+         row.name + "; unload it first, with `tributaryctl handler unload " + number +
+         "`, or choose another number";
+}
+
+}  // namespace
+
+HandlerLoader::HandlerLoader(std::string directory, Quiescence wait_for_cores)
+    : directory_(std::move(directory)), wait_for_cores_(std::move(wait_for_cores)) {}
+
+std::vector<HandlerRow> HandlerLoader::list() const {
+  std::vector<HandlerRow> rows;
+  for (auto& row : reduce::handlers().list()) {
+    const bool is_of_file = of_file_.test(row.number);
+    rows.push_back({std::move(row), is_of_file});
+  }
+  return rows;
+}
+
+HandlerLoader::Outcome HandlerLoader::load(const HandlerConfig& wanted) {
+  auto handler = make_handler(wanted, directory_);
+  if (!handler) {
+    return tl::unexpected(handler.error());
+  }
+  if (const auto row = row_of(wanted.number)) {
+    return is_same(*row, **handler) ? Outcome{} : tl::make_unexpected(taken(*row));
+  }
+  return reduce::handlers().load(wanted.number, std::move(*handler));
+}
+
+HandlerLoader::Outcome HandlerLoader::unload(unsigned number) {
+  return row_of(number) ? unload_all({number}) : Outcome{};
+}
+
+HandlerLoader::Outcome HandlerLoader::unload_all(const Numbers& numbers) {
+  if (numbers.empty()) {
+    return {};
+  }
+  auto& table = reduce::handlers();
+  for (const auto number : numbers) {
+    table.close(number);  // or it was closed before, when a core was late
+  }
+  if (const auto passed = wait_for_cores_(); !passed) {
+    return tl::make_unexpected("closed, but not unloaded: " + join(numbers, called) + "; " +
+                               passed.error());
+  }
+  for (const auto number : numbers) {
+    retired_.push_back(table.take(number));
+    of_file_.reset(number);
+  }
+  if (wait_for_cores_()) {
+    retired_.clear();
+  }
+  return {};  // what is retired is found by nobody, and goes with what is unloaded next
+}
+
+tl::expected<HandlerLoader::Handler, std::string> HandlerLoader::replacement(
+    const HandlerConfig& wanted) const {
+  auto handler = make_handler(wanted, directory_);
+  if (!handler) {
+    return tl::make_unexpected(called(wanted.number) + ": " + handler.error());
+  }
+  const auto row = row_of(wanted.number);
+  if (row && is_same(*row, **handler)) {
+    return Handler{};
+  }
+  if (row && !of_file_.test(wanted.number)) {
+    return tl::make_unexpected(taken(*row));
+  }
+  return handler;
+}
+
+tl::expected<HandlerLoader::Change, std::string> HandlerLoader::change_to(
+    const std::vector<HandlerConfig>& file) const {
+  Change change;
+  auto unwanted = of_file_;
+  for (const auto& wanted : file) {
+    auto handler = replacement(wanted);
+    if (!handler) {
+      return tl::unexpected(handler.error());
+    }
+    if (*handler == nullptr) {
+      unwanted.reset(wanted.number);
+    } else {
+      change.coming.emplace_back(wanted.number, std::move(*handler));
+    }
+  }
+  for (unsigned number = 0; number < wire::handlers_max; ++number) {
+    if (unwanted.test(number)) {
+      change.going.push_back(number);
+    }
+  }
+  return change;
+}
+
+HandlerLoader::Outcome HandlerLoader::check(const std::vector<HandlerConfig>& file) const {
+  return change_to(file).map([](const auto&) {});
+}
+
+HandlerLoader::Outcome HandlerLoader::apply(const std::vector<HandlerConfig>& file) {
+  auto change = change_to(file);
+  if (!change) {
+    return tl::unexpected(change.error());
+  }
+  if (const auto unloaded = unload_all(change->going); !unloaded) {
+    return unloaded;
+  }
+  for (auto& [number, handler] : change->coming) {
+    if (const auto loaded = reduce::handlers().load(number, std::move(handler)); !loaded) {
+      return loaded;
+    }
+  }
+  for (const auto& wanted : file) {
+    of_file_.set(wanted.number);
+  }
+  return {};
+}
+
+}  // namespace tributary::control

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <bitset>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "control/config.h"
+#include "reduce/handlers/handler.h"
+#include "reduce/handlers/table.h"
+#include "wire/element.h"
+
+namespace tributary::control {
+
+// A handler of this process, and where it came from.
+struct HandlerRow {
+  reduce::HandlerTable::Row handler;
+  bool is_of_file = false;  // [[handler]]; else somebody loaded it over the control socket
+};
+
+// Loads and unloads the handlers of this process (reduce/handlers/table.h), from one thread at a
+// time. What is unloaded is closed, taken out and destroyed, with a quiescent point of all packet
+// cores behind each step.
+class HandlerLoader {
+ public:
+  using Outcome = tl::expected<void, std::string>;  // the error says what to do
+  // Returns when every packet core has been between two bursts since the call; else the error says
+  // which was not.
+  using Quiescence = std::function<Outcome()>;
+
+  // `directory` is that of the shared objects that may be loaded; empty: none.
+  HandlerLoader(std::string directory, Quiescence wait_for_cores);
+
+  // In the order of their numbers.
+  std::vector<HandlerRow> list() const;
+  // By hand. What is there already, and open, is done.
+  Outcome load(const HandlerConfig& wanted);
+  // By hand. On an error the handler stays closed: no packet finds it, and it can be said again.
+  // Does nothing where there is none.
+  Outcome unload(unsigned number);
+
+  // Why apply() would refuse `file`, but for packet cores that are late.
+  Outcome check(const std::vector<HandlerConfig>& file) const;
+  // Makes what was loaded by the file before into what it says now, and leaves alone what was
+  // loaded by hand. If it is refused nothing has changed, unless a packet core is late: then what
+  // had to go stays closed, and nothing was loaded.
+  Outcome apply(const std::vector<HandlerConfig>& file);
+
+ private:
+  using Handler = std::unique_ptr<reduce::Handler>;
+  using Numbers = std::vector<unsigned>;
+  struct Change {
+    Numbers going;
+    std::vector<std::pair<unsigned, Handler>> coming;
+  };
+
+  tl::expected<Change, std::string> change_to(const std::vector<HandlerConfig>& file) const;
+  // The handler for a number that may have it; null if it is there already.
+  tl::expected<Handler, std::string> replacement(const HandlerConfig& wanted) const;
+  Outcome unload_all(const Numbers& numbers);
+
+  std::string directory_;
+  Quiescence wait_for_cores_;
+  std::bitset<wire::handlers_max> of_file_;
+  // Taken out, but a core that was late may still be in one of them.
+  std::vector<Handler> retired_;
+};
+
+}  // namespace tributary::control

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "control/backend.h"
+#include "control/params.h"
+
+namespace tributary::control {
+
+// The methods handler.* of the control protocol.
+Answer list_handlers(Backend& backend, const nlohmann::json& params);
+Answer load_handler(Backend& backend, const nlohmann::json& params);
+Answer unload_handler(Backend& backend, const nlohmann::json& params);
+
+}  // namespace tributary::control
