@@ -10,10 +10,12 @@ from . import reduction, trees
 from .fabric import Fabric
 
 ALGORITHMS = ("canary", "panama", "flare", "netreduce", "roce-ring", "ring")
-OF_A_FABRIC = ("canary", "panama", "flare", "ring")  # the others need a ring of NetReduce
+OF_A_FABRIC = ("canary", "panama", "flare", "netreduce", "ring")
+BY_CONTROLLER = ("panama", "flare", "netreduce")  # which tells switches of their jobs
 JOB = 1  # of those with trees; the others draw theirs
 # What the labs' own configuration has not.
-SETTINGS = {"flare": ["switch.flare.working_memory=8192"]}
+SETTINGS = {"flare": ["switch.flare.working_memory=8192"],
+            "netreduce": ["switch.netreduce.packet_memory=65536"]}
 
 
 def algorithms(parser: argparse.ArgumentParser, option: str, text: str,
@@ -31,8 +33,8 @@ def settings(names: list[str]) -> list[str]:
 
 
 class Engine:
-    """While the context runs, reductions go by `algorithm`: the trees of PANAMA or Flare are in place, and
-    what the environment says of the library is not heard."""
+    """While the context runs, reductions go by `algorithm`: the trees or the ring that it needs are in place,
+    and what the environment says of the library is not heard."""
 
     def __init__(self, net: Fabric, algorithm: str, tree_count: int, ring: int | None = None):
         self._net, self._algorithm, self._tree_count = net, algorithm, tree_count
@@ -44,7 +46,7 @@ class Engine:
                      if not key.startswith("TRIBUTARY_") or key == "TRIBUTARY_BUILD"}
             stack.enter_context(mock.patch.dict(os.environ, clean, clear=True))
             self._environment = {"TRIBUTARY_NETREDUCE_RING": str(self._ring)} if self._ring else {}
-            if self._algorithm in ("panama", "flare"):
+            if self._algorithm in BY_CONTROLLER and not self._ring:
                 count = self._tree_count if self._algorithm == "panama" else 1
                 placed = trees.Trees(self._net, JOB, self._net.hosts, count,
                                      algorithm=self._algorithm)

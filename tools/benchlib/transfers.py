@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Short TCP transfers between hosts: a program that serves them or asks for them, and how long they took.
 
-    transfers.py serve                                        until it is killed
+    transfers.py serve                                        until it is killed; says when it listens
     transfers.py ask PEERS SIZE PER_SECOND SECONDS SEED       prints completion times (s) as JSON
 """
 
@@ -19,6 +19,7 @@ _TIMEOUT_S = 30.0
 
 def serve() -> None:
     listener = socket.create_server(("", _PORT), backlog=128)
+    print("serving", flush=True)
     while True:
         connection, _ = listener.accept()
         threading.Thread(target=_answer, args=(connection,), daemon=True).start()
@@ -67,10 +68,11 @@ class Transfers:
     def run(self) -> list[float]:
         from .fabric import ended
         program = (sys.executable, "-B", __file__)
-        servers = [self._net.start(host, *program, "serve", stderr=subprocess.DEVNULL)
-                   for host in self._hosts]
+        servers = [self._net.start(host, *program, "serve", stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL) for host in self._hosts]
         with ended(*servers):
-            time.sleep(0.5)
+            for server in servers:
+                server.stdout.readline()
             clients = [self._net.start(
                 host, *program, "ask",
                 ",".join(self._net.address(peer) for peer in self._hosts if peer != host),
