@@ -232,6 +232,9 @@ void declare_communicator(CLI::App& app, CommunicatorOptions& out) {
              {"error", Fallback::error},
              "where the switches do not reduce: allow (the hosts do) or error");
   app.add_option("--job", out.job, "for the switches; default: drawn");
+  app.add_flag("--reproducible", out.reproducible,
+               "the same contributions give the same bits; if not given, what "
+               "TRIBUTARY_REPRODUCIBLE says");
   declare_parameters(app, out);
 }
 

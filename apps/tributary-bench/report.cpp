@@ -122,6 +122,9 @@ class JsonReport final : public Report {
     document_["iterations"] = options.iterations;
     document_["warmup_iterations"] = options.warmups;
     document_["check"] = options.check;
+    if (options.communicator.reproducible) {
+      document_["reproducible"] = true;
+    }
     if (options.is_sparse()) {
       document_["density"] = options.density;
     }

@@ -2,7 +2,6 @@
 #include "host/call_check.h"
 
 #include <cstddef>
-#include <limits>
 #include <string>
 #include <utility>
 
@@ -62,6 +61,11 @@ Result<void> check(const Call& call, const CommunicatorOptions& options) {
     return invalid(std::string(wire::valid_combinations) +
                    "; type and operator must be known ones");
   }
+  if (needs_handler(call) && options.reproducible) {
+    return invalid(
+        "handlers combine in any order, so a reproducible communicator has none: make another "
+        "communicator for them");
+  }
   if (auto loaded = needs_handler(call) ? check_handler(buffers) : Result<void>{}; !loaded) {
     return loaded;
   }
@@ -69,7 +73,7 @@ Result<void> check(const Call& call, const CommunicatorOptions& options) {
   if (buffers.count != 0 && (buffers.in == nullptr || (has_out && buffers.out == nullptr))) {
     return invalid("null buffer");
   }
-  if (buffers.count > std::numeric_limits<std::size_t>::max() / wire::element_bytes_max) {
+  if (buffers.count > elements_max) {
     return invalid("the count is impossible");
   }
   const auto distance = buffers.in < buffers.out

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
+#include <limits>
+
 #include "host/call.h"
 #include "host/communicator_options.h"
 #include "host/error.h"
+#include "wire/element.h"
 
 namespace tributary::host {
+
+// Of a vector: more bytes than that cannot be counted.
+inline constexpr std::size_t elements_max =
+    std::numeric_limits<std::size_t>::max() / wire::element_bytes_max;
 
 // Whether the arguments of a collective make sense on this rank; the error says which do not. Any
 // thread may ask at any time.

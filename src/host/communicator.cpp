@@ -15,6 +15,7 @@
 #include "host/carrier.h"
 #include "host/clock.h"
 #include "host/deadline.h"
+#include "host/exact/steps.h"
 #include "host/probe.h"
 #include "host/protocol.h"
 #include "host/ring/sparse_schedule.h"
@@ -30,6 +31,7 @@ using host::Time;
 
 using host::Call;
 using host::Collective;
+using host::exact::Manner;
 
 // By what a collective is carried out.
 enum class By : std::uint8_t { carrier, ring };
@@ -77,10 +79,15 @@ struct Communicator::State {
   Result<void> run(const Call& call);
   By means_for(const Call& call) const;
   Figures collectives_by_algorithm() const;
+  Manner manner_of(const Call& call) const;
   Result<void> accept(By by, const Call& call) const;
   Result<void> run_by(By by, const Call& call);
-  Result<void> run_carrier(const Call& call);
-  Result<void> run_ring(const Call& call);
+  Result<void> run_whole(By by, const Call& call, const host::Deadline& until);
+  Result<void> run_in_steps(By by, const Call& call, const host::Deadline& until);
+  Result<void> run_carrier(const Call& call, const host::Deadline& until);
+  Result<void> run_ring(const Call& call, const host::Deadline& until);
+  void skip(By by, const Call& call);
+  void skip_whole(By by, const Call& call);
   Result<SparseElements> run_sparse(const SparseBuffers& buffers);
   void refuse_sparse(std::size_t count);
   void finalize();
@@ -94,6 +101,7 @@ struct Communicator::State {
   bool only_ring = true;  // that is the algorithm
   std::uint64_t collectives_by_carrier = 0;
   std::uint64_t collectives_by_ring = 0;
+  host::exact::Scratch scratch;
   bool failed = false;             // the last collective
   std::uint64_t* pulse = nullptr;  // see show_progress()
 };
@@ -115,7 +123,7 @@ Result<void> Communicator::State::select(Time until) {
   if (options.fallback == Fallback::error) {
     carrier->require_switches();
   }
-  notify(choice->notice);
+  notify(choice->notice + (options.reproducible ? "; sums are reproducible" : ""));
   return {};
 }
 
@@ -150,15 +158,21 @@ Figures Communicator::State::collectives_by_algorithm() const {
 }
 
 By Communicator::State::means_for(const Call& call) const {
-  return only_ring || !carrier->takes(call) ? By::ring : By::carrier;
+  const bool needs_ring = manner_of(call) == Manner::by_ring;
+  return only_ring || needs_ring || !carrier->takes(call) ? By::ring : By::carrier;
+}
+
+Manner Communicator::State::manner_of(const Call& call) const {
+  return options.reproducible ? host::exact::manner_of(call) : Manner::as_it_is;
 }
 
 Result<void> Communicator::State::accept(By by, const Call& call) const {
   if (auto checked = host::check(call, options); !checked) {
     return checked;
   }
-  if (carrier && by == By::carrier &&
-      call.buffers.bytes() / job().payload_bytes + 2 >= carrier->packets_max()) {
+  const bool in_pieces = manner_of(call) == Manner::in_steps;
+  const auto bytes = in_pieces ? host::exact::Steps::piece_bytes : call.buffers.bytes();
+  if (carrier && by == By::carrier && bytes / job().payload_bytes + 2 >= carrier->packets_max()) {
     return fail(Error::Code::invalid_argument, "too many elements for one collective; split it");
   }
   return {};
@@ -166,9 +180,7 @@ Result<void> Communicator::State::accept(By by, const Call& call) const {
 
 Result<void> Communicator::State::run_by(By by, const Call& call) {
   if (auto accepted = accept(by, call); !accepted) {
-    if (carrier && by == By::carrier) {
-      carrier->runner().skip(call);
-    }
+    skip(by, call);
     return accepted;
   }
   if (!carrier) {
@@ -178,31 +190,83 @@ Result<void> Communicator::State::run_by(By by, const Call& call) {
   if (call.buffers.count == 0 && call.collective != Collective::barrier) {
     return {};
   }
-  auto done = by == By::ring ? run_ring(call) : run_carrier(call);
+  const auto until = deadline();
+  auto done = manner_of(call) == Manner::in_steps ? run_in_steps(by, call, until)
+                                                  : run_whole(by, call, until);
   failed = !done;
   return done;
 }
 
-Result<void> Communicator::State::run_carrier(const Call& call) {
-  auto done = carrier->runner().run(call, deadline());
+Result<void> Communicator::State::run_whole(By by, const Call& call, const host::Deadline& until) {
+  return by == By::ring ? run_ring(call, until) : run_carrier(call, until);
+}
+
+// A rank that fails in a step counts all the others, as do those that fail in the next one: so the
+// next collective has the same number on all ranks, and nothing of this one passes for part of it.
+Result<void> Communicator::State::run_in_steps(By by, const Call& call,
+                                               const host::Deadline& until) {
+  host::exact::Steps steps(call, options.rank, options.world_size, scratch);
+  Result<void> done;
+  while (const auto step = steps.next()) {
+    const auto step_by = step->by_ring ? By::ring : by;
+    if (!done || !step->needed) {
+      skip_whole(step_by, step->call);
+    } else if (done = run_whole(step_by, step->call, until); !done) {
+      steps.give_up();
+    }
+  }
+  return done;
+}
+
+// What the others may have begun, and this rank has refused.
+void Communicator::State::skip(By by, const Call& call) {
+  if (!carrier) {
+    return;
+  }
+  if (manner_of(call) != Manner::in_steps) {
+    if (by == By::carrier) {
+      skip_whole(by, call);
+    }
+    return;
+  }
+  if (call.buffers.count > host::elements_max) {
+    return;  // the others have refused that as well
+  }
+  host::exact::Steps steps(call, options.rank, options.world_size, scratch);
+  steps.give_up();
+  while (const auto step = steps.next()) {
+    skip_whole(step->by_ring ? By::ring : by, step->call);
+  }
+}
+
+void Communicator::State::skip_whole(By by, const Call& call) {
+  if (by == By::ring) {
+    ring->skip();
+  } else {
+    carrier->runner().skip(call);
+  }
+}
+
+Result<void> Communicator::State::run_carrier(const Call& call, const host::Deadline& until) {
+  auto done = carrier->runner().run(call, until);
   if (const auto news = carrier->news()) {
     notify(*news);
   }
   return done;
 }
 
-Result<void> Communicator::State::run_ring(const Call& call) {
+Result<void> Communicator::State::run_ring(const Call& call, const host::Deadline& until) {
   switch (call.collective) {
     case Collective::allreduce:
-      return ring->allreduce(call.buffers, deadline());
+      return ring->allreduce(call.buffers, until);
     case Collective::reduce:
-      return ring->reduce(call.buffers, call.root, deadline());
+      return ring->reduce(call.buffers, call.root, until);
     case Collective::broadcast:
-      return ring->broadcast(call.buffers, call.root, deadline());
+      return ring->broadcast(call.buffers, call.root, until);
     case Collective::barrier:
       break;
   }
-  return ring->barrier(deadline());
+  return ring->barrier(until);
 }
 
 Result<SparseElements> Communicator::State::run_sparse(const SparseBuffers& buffers) {
@@ -357,6 +421,9 @@ std::uint32_t Communicator::world_size() const {
 }
 std::uint32_t Communicator::job() const {
   return state_->carrier ? state_->job().id : 0;
+}
+bool Communicator::reproducible() const {
+  return state_->options.reproducible;
 }
 std::uint32_t Communicator::payload_bytes_max() const {
   return state_->carrier ? state_->job().payload_bytes : 0;

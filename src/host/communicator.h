@@ -92,11 +92,12 @@ class Communicator {
   const std::string& algorithm() const;
 
   // `in` and `out` are the same or do not overlap; nothing need be aligned. Floats of 16 and 8
-  // bits are added in f32 and rounded where a partial sum is sent on. Pairs (reduce::indexed) have
-  // no operators but minloc and maxloc, which nothing else has, and handlers. Of a handler
-  // (wire::handler_operator(number), see host/handlers.h) the type is the one that it was loaded
-  // for; a struct of one's own is an opaque4, opaque8 or opaque16. It combines payload_bytes_max()
-  // bytes of the vectors at a time, in any order of the ranks.
+  // bits are added in f32 and rounded where a partial sum is sent on; sums that are reproducible
+  // are rounded once. Pairs (reduce::indexed) have no operators but minloc and maxloc, which
+  // nothing else has, and handlers. Of a handler (wire::handler_operator(number), see
+  // host/handlers.h) the type is the one that it was loaded for; a struct of one's own is an
+  // opaque4, opaque8 or opaque16. It combines payload_bytes_max() bytes of the vectors at a time,
+  // in any order of the ranks.
   Result<void> allreduce(const void* in, void* out, std::size_t count, wire::ElementType type,
                          wire::Operator op);
   // The result is in `out` of `root`; that of other ranks is left alone and may be null.
@@ -108,7 +109,7 @@ class Communicator {
   // Returns when all ranks have called it.
   Result<void> barrier();
 
-  // By the ring, whatever algorithm() is.
+  // By the ring, whatever algorithm() is. Where sums are reproducible, the bits are the same ones.
   Result<void> ring_allreduce(const void* in, void* out, std::size_t count, wire::ElementType type,
                               wire::Operator op);
   Result<void> ring_reduce(const void* in, void* out, std::size_t count, wire::ElementType type,
@@ -189,6 +190,8 @@ class Communicator {
   std::uint32_t world_size() const;
   // As chosen or drawn; 0 for a single rank.
   std::uint32_t job() const;
+  // Whether sums are; as the options said.
+  bool reproducible() const;
   // Of a full packet, as the ranks agreed; 0 for a single rank.
   std::uint32_t payload_bytes_max() const;
   std::uint32_t window() const;

@@ -49,13 +49,17 @@ struct CommunicatorOptions {
   wire::Encapsulation encapsulation = wire::Encapsulation::udp;
 
   // Identifies the job to the switches; 0: rank 0 draws one.
-  // This and the next two are the same on all ranks.
+  // This and the next three are the same on all ranks.
   std::uint32_t job = 0;
   // How collectives are carried out: by its name for one that a protocol has ("canary"); "ring": by
   // the hosts alone, over TCP; "auto": by the protocol that `parameters` are for, or else by the
   // one that needs none, and by the ring where switches do not take part.
   std::string algorithm = "auto";
   Fallback fallback = Fallback::allow;
+  // The same contributions give the same bits, whatever carries them, in whichever order they come,
+  // and wherever the ranks are: float sums as sums of integers, which take more bytes and a small
+  // collective more. For up to 16384 ranks, and not where sums may lack ranks.
+  bool reproducible = false;
   Parameters parameters;
   // Is told, on every rank, what people should know: one line by which algorithm the communicator
   // runs and why, and at most one more when hosts had to help out. Called from within create() and
@@ -73,8 +77,8 @@ struct CommunicatorOptions {
   // LOCAL_WORLD_SIZE, TRIBUTARY_SECRET, TRIBUTARY_LOCAL_ADDRESS, TRIBUTARY_MTU, TRIBUTARY_WINDOW,
   // TRIBUTARY_STALL_TIMEOUT and TRIBUTARY_DEADLINE ("500ms"; seconds without a unit),
   // TRIBUTARY_ENCAPSULATION ("udp" or "ethernet"), TRIBUTARY_JOB, TRIBUTARY_ALGORITHM,
-  // TRIBUTARY_FALLBACK ("allow" or "error"), and of every parameter that there is the variable
-  // TRIBUTARY_ and its name in capitals.
+  // TRIBUTARY_FALLBACK ("allow" or "error"), TRIBUTARY_REPRODUCIBLE ("0" or "1"), and of every
+  // parameter that there is the variable TRIBUTARY_ and its name in capitals.
   static Result<CommunicatorOptions> from_environment();
 };
 

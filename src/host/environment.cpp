@@ -64,6 +64,13 @@ std::optional<wire::Encapsulation> encapsulation_of(std::string_view text) {
   return text == "ethernet" ? std::optional(wire::Encapsulation::ethernet) : std::nullopt;
 }
 
+std::optional<bool> truth_of(std::string_view text) {
+  if (text == "0" || text == "1") {
+    return text == "1";
+  }
+  return std::nullopt;
+}
+
 // One of a few words. `parse` knows them, `words` names them.
 template <typename T, typename Parse>
 Result<T> word_or(T otherwise, const char* name, Parse parse, const char* words) {
@@ -151,6 +158,8 @@ Result<CommunicatorOptions> CommunicatorOptions::from_environment() {
   take(check_algorithm(options.algorithm), error);
   take(word_or(options.fallback, "TRIBUTARY_FALLBACK", fallback_of, "allow or error"),
        options.fallback, error);
+  take(word_or(options.reproducible, "TRIBUTARY_REPRODUCIBLE", truth_of, "0 or 1"),
+       options.reproducible, error);
   options.parameters = given_parameters();
   take(host::check_parameters(options), error);
   if (error) {

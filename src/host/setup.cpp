@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "host/exact/quantiser.h"
 #include "host/protocol.h"
 #include "host/rendezvous/rendezvous.h"
 #include "host/text.h"
@@ -69,6 +70,7 @@ RendezvousHello hello_of(const CommunicatorOptions& options, const HostProtocol&
   RendezvousHello hello;
   hello.encapsulation = options.encapsulation;
   hello.fallback = options.fallback == Fallback::error ? 1 : 0;
+  hello.reproducible = options.reproducible ? 1 : 0;
   hello.rank = options.rank;
   hello.world_size = options.world_size;
   hello.job = options.job;
@@ -77,6 +79,23 @@ RendezvousHello hello_of(const CommunicatorOptions& options, const HostProtocol&
   const auto agreed = Values(options.parameters, protocol.parameters).agreed(options.world_size);
   std::copy(agreed.begin(), agreed.end(), hello.settings);
   return hello;
+}
+
+// Precondition: they are asked for.
+Result<void> check_reproducible(const CommunicatorOptions& options, const HostProtocol& protocol) {
+  const std::string leave_off = "leave reproducible off (TRIBUTARY_REPRODUCIBLE=0)";
+  if (options.world_size > exact::world_size_max) {
+    return invalid("sums are reproducible over up to " + std::to_string(exact::world_size_max) +
+                   " ranks, not over " + std::to_string(options.world_size) +
+                   ", where too few bits would be left of an element: " + leave_off);
+  }
+  if (protocol.partial != nullptr && protocol.partial(options)) {
+    return invalid(
+        "sums that may lack ranks are not reproducible, as it depends on who is late: leave share "
+        "at 1 (TRIBUTARY_SHARE), or " +
+        leave_off);
+  }
+  return {};
 }
 
 void tell(const Offer& offer, RendezvousHello& hello) {
@@ -172,6 +191,11 @@ Result<void> check(const CommunicatorOptions& options) {
   for (const auto& limit : {options.deadline, options.stall_timeout}) {
     if (limit && *limit <= std::chrono::nanoseconds::zero()) {
       return invalid("the deadline and the stall timeout must be positive");
+    }
+  }
+  if (options.reproducible) {
+    if (auto checked = check_reproducible(options, *protocol); !checked) {
+      return checked;
     }
   }
   return options.algorithm == ring_algorithm ? Result<void>() : protocol->check(options);

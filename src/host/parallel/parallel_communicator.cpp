@@ -44,6 +44,13 @@ Result<void> check(const ParallelOptions& options) {
                    " has LOCAL_RANK " + std::to_string(all.rank % local_size) + ", not " +
                    std::to_string(local_rank));
   }
+  if (all.reproducible && local_size > 1) {
+    return invalid(
+        "the ranks of a machine add up among themselves first, in floats, so that sums would "
+        "depend "
+        "on who shares a machine: leave reproducible off (TRIBUTARY_REPRODUCIBLE=0), or make a "
+        "Communicator of all ranks instead");
+  }
   return {};
 }
 

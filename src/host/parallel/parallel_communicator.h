@@ -30,9 +30,9 @@ std::optional<Hierarchy> hierarchy_of(std::string_view name);
 struct ParallelOptions {
   // Of all ranks of all machines; the ranks of a machine follow each other, as torchrun numbers
   // them. The algorithm is that between the machines. Each local rank's group of machines meets at
-  // the rendezvous' port plus 1 plus the local rank. Where a job is given, the group has that
-  // number plus the local rank; so it is with the numbers that a protocol's parameters have for its
-  // groups.
+  // the rendezvous' port plus 1 plus the local rank. `reproducible` is refused where machines have
+  // several ranks. Where a job is given, the group has that number plus the local rank; so it is
+  // with the numbers that a protocol's parameters have for its groups.
   CommunicatorOptions communicator;
   std::uint32_t local_rank = 0;
   std::uint32_t local_world_size = 1;

@@ -238,7 +238,7 @@ Result<void> CollectiveQueue::State::ask_around() {
 
 Result<void> CollectiveQueue::State::carry_out() {
   const auto calls = locked([&] { return ordering.ready(); });
-  for (const auto& batch : host::fuse(calls, fusion_bytes)) {
+  for (const auto& batch : host::fuse(calls, fusion_bytes, communicator.reproducible())) {
     locked([&] { ordering.run_begins(Clock::now()); });
     if (auto done = run_batch(calls, batch); !done) {
       return done;

@@ -20,7 +20,8 @@ namespace tributary {
 // shorter: for so long a collective that some rank has not posted is waited for.
 struct CollectiveQueueOptions {
   // Allreduces of one type and operator that are ready together are carried out as one, of at most
-  // so many bytes (tensor fusion), but not by a handler; 0: each by itself.
+  // so many bytes (tensor fusion), but not by a handler; 0: each by itself, as sums and products of
+  // floats always are that are to be reproducible.
   std::size_t fusion_bytes = std::size_t{1} << 20;
   static constexpr std::size_t fusion_bytes_max = std::size_t{64} << 20;
   // When others have waited for so long, a line names the ranks that have not posted a collective:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "host/exact/formats.h"
 #include "wire/element.h"
 
 namespace tributary::host {
@@ -18,9 +19,16 @@ bool is_of_a_kind(const Call& one, const Call& other) {
          one.buffers.op == other.buffers.op;
 }
 
+// Whether the bits of an element depend on what it shares a vector with.
+bool is_reproduced_alone(const Call& call) {
+  const auto op = call.buffers.op;
+  return exact::is_float(call.buffers.type) &&
+         (op == wire::Operator::sum || op == wire::Operator::prod);
+}
+
 }  // namespace
 
-std::vector<Batch> fuse(std::span<const Call> calls, std::size_t bytes_max) {
+std::vector<Batch> fuse(std::span<const Call> calls, std::size_t bytes_max, bool reproducible) {
   std::vector<Batch> batches;
   for (std::size_t place = 0; place < calls.size(); ++place) {
     const auto& call = calls[place];
@@ -29,8 +37,9 @@ std::vector<Batch> fuse(std::span<const Call> calls, std::size_t bytes_max) {
       return bytes <= bytes_max && batch.bytes <= bytes_max - bytes &&
              is_of_a_kind(calls[batch.calls.front()], call);
     };
+    const bool may_join = may_be_fused(call) && !(reproducible && is_reproduced_alone(call));
     const auto batch =
-        may_be_fused(call) ? std::find_if(batches.begin(), batches.end(), takes) : batches.end();
+        may_join ? std::find_if(batches.begin(), batches.end(), takes) : batches.end();
     if (batch == batches.end()) {
       batches.push_back({{place}, bytes});
     } else {

@@ -65,7 +65,9 @@ struct [[gnu::packed]] RendezvousHello {
   wire::be32 magic{rendezvous_magic};
   wire::be16 version{rendezvous_version};
   wire::Encapsulation encapsulation = wire::Encapsulation::udp;
-  std::uint8_t fallback = 0;  // 1: an error
+  std::uint8_t fallback : 1 = 0;      // 1: an error
+  std::uint8_t reproducible : 1 = 0;  // 1: sums are
+  std::uint8_t unused : 6 = 0;
   wire::be32 rank;
   wire::be32 world_size;
   wire::Ipv4Address address;

@@ -97,6 +97,12 @@ std::optional<std::string> RendezvousTable::add(const RendezvousHello& hello) {
   if (hello.algorithm != host.algorithm || hello.fallback != host.fallback) {
     return who + " and rank 0 differ in the algorithm or in the fallback";
   }
+  if (hello.reproducible != host.reproducible) {
+    return who +
+           (hello.reproducible != 0 ? " asks for reproducible sums, rank 0 does not"
+                                    : " does not ask for reproducible sums, rank 0 does") +
+           ": give all ranks the same TRIBUTARY_REPRODUCIBLE";
+  }
   if (hello.protocol != host.protocol) {
     return who + " " + different_protocol(hello, host);
   }

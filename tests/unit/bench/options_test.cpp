@@ -69,6 +69,11 @@ TEST_F(BenchOptions, AStallTimeoutIsPositive) {
   EXPECT_FALSE(parse({"--stall-timeout", "soon"}).options);
 }
 
+TEST_F(BenchOptions, SumsAreReproducibleIfAskedFor) {
+  EXPECT_FALSE(parse({}).options->communicator.reproducible);
+  EXPECT_TRUE(parse({"--reproducible"}).options->communicator.reproducible);
+}
+
 TEST_F(BenchOptions, WordsStandForValues) {
   const auto parsed =
       parse({"--datatype", "half,i8", "--op", "sum,max", "--algorithm", "ring,canary"});

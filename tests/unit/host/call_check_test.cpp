@@ -70,12 +70,14 @@ TEST_F(SparseCheck, ValuesAreThere) {
 
 class HandlerCheck : public testing::Test {
  protected:
-  static std::string complaint(Collective collective, ElementType type, unsigned number) {
+  static std::string complaint(Collective collective, ElementType type, unsigned number,
+                               bool reproducible = false) {
     std::vector<std::byte> data(16);
     const Call call{
         collective, {data.data(), data.data(), 1, type, wire::handler_operator(number)}, 0};
     CommunicatorOptions options;
     options.world_size = 2;
+    options.reproducible = reproducible;
     const auto checked = check(call, options);
     if (!checked) {
       EXPECT_EQ(checked.error().code, Error::Code::invalid_argument);
@@ -96,6 +98,11 @@ TEST_F(HandlerCheck, WhatIsNotLoadedIsNamed) {
               HasSubstr("no handler 6 for elements of type i32: load it with load_handler(6"));
   EXPECT_THAT(complaint(Collective::reduce, ElementType::f32, 5),
               HasSubstr("no handler 5 for elements of type f32"));
+}
+
+TEST_F(HandlerCheck, WhatIsReproducibleHasNone) {
+  EXPECT_THAT(complaint(Collective::allreduce, ElementType::i32, 5, true),
+              HasSubstr("make another communicator"));
 }
 
 TEST_F(HandlerCheck, ABroadcastNeedsNone) {

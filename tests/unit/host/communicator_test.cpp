@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/communicator.h"
 
+#include <algorithm>
 #include <atomic>
+#include <barrier>
+#include <cstring>
 #include <functional>
+#include <limits>
 #include <mutex>
+#include <random>
 #include <span>
 #include <string>
 #include <thread>
@@ -335,6 +340,130 @@ TEST(Communicator, FallbackCanBeAnError) {
             << communicator.error().message;
       }
     }
+  });
+}
+
+// Numbers of which other orders have other sums; a NaN among those of rank 1, if asked for.
+std::vector<float> scattered(std::uint32_t rank, std::size_t count, bool with_nan = false) {
+  std::mt19937 random(rank + 1);
+  std::uniform_real_distribution<float> values(-1, 1);
+  std::vector<float> floats(count);
+  std::generate(floats.begin(), floats.end(), [&] { return values(random); });
+  if (with_nan && rank == 1) {
+    floats[count / 2] = std::numeric_limits<float>::quiet_NaN();
+  }
+  return floats;
+}
+
+std::vector<std::uint32_t> bits_of(const std::vector<float>& floats) {
+  std::vector<std::uint32_t> bits(floats.size());
+  std::memcpy(bits.data(), floats.data(), floats.size() * sizeof(float));
+  return bits;
+}
+
+void reproducibly(CommunicatorOptions& options) {
+  options.reproducible = true;
+}
+
+TEST_P(Worlds, ReproducibleSumsHaveTheSameBitsByEveryMeans) {
+  run_world(
+      GetParam(),
+      [](Communicator& communicator) {
+        EXPECT_TRUE(communicator.reproducible());
+        for (const bool with_nan : {false, true}) {
+          for (const std::size_t count : {1, 257, 50003}) {
+            const auto in = scattered(communicator.rank(), count, with_nan);
+            auto by_canary = in;
+            auto by_ring = in;
+            std::vector<float> rooted(count);
+            ASSERT_TRUE(communicator.allreduce(std::span(by_canary)));
+            ASSERT_TRUE(communicator.ring_allreduce(std::span(by_ring)));
+            ASSERT_TRUE(communicator.reduce(std::span(in), std::span(rooted), 0));
+            EXPECT_EQ(bits_of(by_canary), bits_of(by_ring)) << count;
+            EXPECT_TRUE(communicator.rank() != 0 || bits_of(rooted) == bits_of(by_canary)) << count;
+          }
+        }
+        const auto by_canary = communicator.world_size() == 1 ? 0u : 12u;
+        EXPECT_EQ(communicator.statistics()["collectives_by_canary"], by_canary);
+        EXPECT_EQ(communicator.statistics()["collectives_by_ring"], 0u);
+      },
+      reproducibly);
+}
+
+TEST(Communicator, ReducesEveryTypeReproducibly) {
+  run_world(
+      3,
+      [](Communicator& communicator) {
+        for (std::size_t t = 0; t < wire::element_type_count; ++t) {
+          for (const auto op : {Operator::sum, Operator::min, Operator::prod, Operator::maxloc}) {
+            const auto type = static_cast<ElementType>(t);
+            if (!wire::is_valid(type, op)) {
+              continue;
+            }
+            const auto in = input(communicator.rank(), 1001, type, op);
+            Elements out(in.size());
+            const auto done = communicator.allreduce(in.data(), out.data(), 1001, type, op);
+            ASSERT_TRUE(done) << done.error().message;
+            EXPECT_EQ(wrong_elements(out, 3, 1001, type, op), 0u)
+                << wire::name(type) << ", " << wire::name(op);
+          }
+        }
+      },
+      reproducibly);
+}
+
+// One piece, and some elements of the next one.
+TEST(Communicator, LongReproducibleSumsGoInPieces) {
+  run_world(
+      2,
+      [](Communicator& communicator) {
+        constexpr std::size_t count = (std::size_t{8} << 20) + 300;
+        std::vector<float> values(count);
+        for (std::size_t i = 0; i < count; ++i) {
+          values[i] = static_cast<float>(i % 1000);
+        }
+        ASSERT_TRUE(communicator.ring_allreduce(std::span(values)));
+        std::size_t wrong = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+          wrong += values[i] == 2 * static_cast<float>(i % 1000) ? 0 : 1;
+        }
+        EXPECT_EQ(wrong, 0u);
+      },
+      reproducibly);
+}
+
+// The others are in its first step until they give up; then all are at the same number.
+TEST(Communicator, AReproducibleSumThatOneRankRefusesIsNoPartOfTheNext) {
+  std::barrier<> given_up(3);
+  run_world(
+      3,
+      [&](Communicator& communicator) {
+        const bool refuses = communicator.rank() == 1;
+        auto values = scattered(communicator.rank(), 1000);
+        auto* const data = refuses ? nullptr : values.data();
+        const auto refused =
+            communicator.allreduce(data, data, 1000, ElementType::f32, Operator::sum);
+        EXPECT_FALSE(refused);
+        given_up.arrive_and_wait();
+        expect_reduced(communicator, 1000, false);
+      },
+      [](CommunicatorOptions& options) {
+        options.reproducible = true;
+        options.deadline = 2s;
+      });
+}
+
+TEST(Communicator, RanksMustAgreeThatSumsAreReproducible) {
+  const auto port = next_ports();
+  run_ranks(2, [=](std::uint32_t rank) {
+    auto options = options_of(rank, 2, port);
+    options.reproducible = rank == 0;
+    const auto communicator = Communicator::create(options);
+    ASSERT_FALSE(communicator);
+    EXPECT_NE(
+        communicator.error().message.find("rank 1 does not ask for reproducible sums, rank 0 does"),
+        std::string::npos)
+        << communicator.error().message;
   });
 }
 

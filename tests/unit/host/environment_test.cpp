@@ -27,6 +27,7 @@ constexpr const char* names[] = {"RANK",
                                  "TRIBUTARY_JOB",
                                  "TRIBUTARY_ALGORITHM",
                                  "TRIBUTARY_FALLBACK",
+                                 "TRIBUTARY_REPRODUCIBLE",
                                  "TRIBUTARY_ATTEMPTS",
                                  "TRIBUTARY_TREES",
                                  "TRIBUTARY_CONGESTION_CONTROL",
@@ -79,6 +80,7 @@ TEST_F(Environment, IsReadAsTorchrunSetsIt) {
   EXPECT_EQ(options->job, 0u);
   EXPECT_EQ(options->algorithm, "auto");
   EXPECT_EQ(options->fallback, Fallback::allow);
+  EXPECT_FALSE(options->reproducible);
   EXPECT_TRUE(options->parameters.empty());
 }
 
@@ -93,6 +95,7 @@ TEST_F(Environment, OverridesAreRead) {
        {"TRIBUTARY_JOB", "7"},
        {"TRIBUTARY_ALGORITHM", "canary"},
        {"TRIBUTARY_FALLBACK", "error"},
+       {"TRIBUTARY_REPRODUCIBLE", "1"},
        {"TRIBUTARY_ATTEMPTS", "2"}});
   const auto options = CommunicatorOptions::from_environment();
   ASSERT_TRUE(options) << options.error().message;
@@ -106,6 +109,7 @@ TEST_F(Environment, OverridesAreRead) {
   EXPECT_EQ(options->job, 7u);
   EXPECT_EQ(options->algorithm, "canary");
   EXPECT_EQ(options->fallback, Fallback::error);
+  EXPECT_TRUE(options->reproducible);
   EXPECT_EQ(options->parameters, (Parameters{{"attempts", "2"}}));
 }
 
@@ -174,6 +178,8 @@ TEST_F(Environment, ErrorsNameTheVariable) {
                                     {"TRIBUTARY_JOB", "seven"},
                                     {"TRIBUTARY_ALGORITHM", "tree"},
                                     {"TRIBUTARY_FALLBACK", "no"},
+                                    {"TRIBUTARY_REPRODUCIBLE", "yes"},
+                                    {"TRIBUTARY_REPRODUCIBLE", "2"},
                                     {"TRIBUTARY_ATTEMPTS", "16"},
                                     {"TRIBUTARY_ATTEMPTS", "0"},
                                     {"TRIBUTARY_CONGESTION_CONTROL", "yes"},

@@ -60,6 +60,24 @@ TEST(Setup, LimitsArePositive) {
   EXPECT_FALSE(check(options));
 }
 
+TEST(Setup, ReproducibleSumsAreRefusedWhereTheyCannotBe) {
+  CommunicatorOptions options;
+  options.reproducible = true;
+  options.world_size = 16384;
+  EXPECT_TRUE(check(options));
+  options.world_size = 16385;
+  ASSERT_FALSE(check(options));
+  EXPECT_NE(check(options).error().message.find("over up to 16384 ranks, not over 16385"),
+            std::string::npos);
+  options.world_size = 8;
+  options.algorithm = "panama";
+  options.set("trees", "239.192.0.1").set("share", "0.5");
+  ASSERT_FALSE(check(options));
+  EXPECT_NE(check(options).error().message.find("TRIBUTARY_SHARE"), std::string::npos);
+  options.algorithm = "ring";
+  EXPECT_TRUE(check(options)) << "which leaves nobody out";
+}
+
 // Which of them is meant, protocols say by the parameters.
 TEST(Setup, ParametersAreCheckedBeforeProtocolsSeeThem) {
   CommunicatorOptions options;

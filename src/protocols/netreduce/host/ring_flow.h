@@ -28,7 +28,11 @@ class RingFlow final : public Flow {
 
   // Precondition: an allreduce.
   Result<void> begin(const Call& call) override;
-  void skip(const Call&) override { broken_ = "this rank refused a call"; }
+  void skip(const Call&) override {
+    if (broken_.empty()) {
+      broken_ = "this rank refused a call";
+    }
+  }
   void abandon(const std::string& why) override;
   Result<void> arrived(std::uint32_t message, std::uint32_t bytes) override;
   Result<void> acknowledged(std::uint32_t messages) override;

@@ -116,6 +116,9 @@ TEST(ParallelOptions, ThatDoNotFitAreRefused) {
   EXPECT_NE(refusal(options).find("PANAMA"), std::string::npos);
   options.communicator.set("flare_tree", "239.0.0.1").algorithm = "flare";
   EXPECT_NE(refusal(options).find("Flare"), std::string::npos);
+  options = options_of(3, 2, 2, Hierarchy::parallel, 29500);
+  options.communicator.reproducible = true;
+  EXPECT_NE(refusal(options).find("TRIBUTARY_REPRODUCIBLE=0"), std::string::npos);
 }
 
 // A machine has one vector for the trees, however many ranks it has.

@@ -60,6 +60,24 @@ TEST(Fuse, OtherCollectivesGoAlone) {
   EXPECT_EQ(batches[2].calls, (Places{2, 4}));
 }
 
+// Of a vector that other floats are part of, sums may have other bits.
+TEST(Fuse, ReproducibleSumsAndProductsOfFloatsGoAlone) {
+  auto max = allreduce_of(4);
+  max.buffers.op = wire::Operator::max;
+  auto product = of_type(allreduce_of(4), wire::ElementType::f16);
+  product.buffers.op = wire::Operator::prod;
+  const auto integers = of_type(allreduce_of(4), wire::ElementType::i32);
+  const std::vector<Call> calls{allreduce_of(4), allreduce_of(4), max,     max,
+                                integers,        integers,        product, product};
+  const auto batches = fuse(calls, 1024, true);
+  ASSERT_EQ(batches.size(), 6u);
+  EXPECT_EQ(batches[0].calls, Places{0});
+  EXPECT_EQ(batches[1].calls, Places{1});
+  EXPECT_EQ(batches[2].calls, (Places{2, 3}));
+  EXPECT_EQ(batches[3].calls, (Places{4, 5}));
+  EXPECT_EQ(fuse(calls, 1024).size(), 4u);
+}
+
 TEST(Fuse, ElementsGoToTheBufferAndResultsBack) {
   std::vector<float> first{1, 2, 3};
   const std::vector<float> second_in{4, 5};

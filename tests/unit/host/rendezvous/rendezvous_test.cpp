@@ -61,6 +61,11 @@ TEST(RendezvousTable, NamesEveryDisagreement) {
   hello.fallback = 1;
   EXPECT_NE(complaint(hello).find("fallback"), std::string::npos);
   hello = hello_of(2, 3);
+  hello.reproducible = 1;
+  EXPECT_EQ(complaint(hello),
+            "rank 2 asks for reproducible sums, rank 0 does not: give all ranks the same "
+            "TRIBUTARY_REPRODUCIBLE");
+  hello = hello_of(2, 3);
   hello.algorithm = rendezvous_name("panama");
   EXPECT_NE(complaint(hello).find("algorithm"), std::string::npos);
   hello = hello_of(2, 3);
