@@ -31,7 +31,7 @@ std::optional<std::string> unknown_command(const CLI::App& app) {
   const std::string path = &parent == &app ? "" : parent.get_name() + " ";
   const std::string guess = control::nearest(word, commands);
   return "no command `" + path + word + "`; " +
-         (guess.empty() ? "there are " + control::joined(commands)
+         (guess.empty() ? "there are " + control::joined(commands) + " (--help says more)"
                         : "did you mean `" + path + guess + "`?");
 }
 

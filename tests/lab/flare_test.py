@@ -109,7 +109,7 @@ class Flare(unittest.TestCase):
             self.assertNotEqual(done.returncode, 0)
             self.assertIn("working_memory", done.stdout + done.stderr)
             self.assertEqual(lab.rows("tree"), [])
-            with flare_job(lab, more="settings = { window = 63 }\n"):
+            with flare_job(lab, more="settings = { window = 32 }\n"):
                 self.reduce(lab)
 
     def test_a_tree_that_is_not_there(self):

@@ -97,7 +97,7 @@ class Handlers(unittest.TestCase):
                             (";", ""),
                             ("", "")):
             with self.subTest(text[:40]):
-                self.assertRegex(self.refuse(3, text, "i8"), words)
+                self.assertRegex(self.refuse(3, text, "i8"), words or ".")
 
     def test_hostile_numbers_and_types(self):
         for number in ("64", "-1", "x", "4294967296", "99999999999999999999"):
