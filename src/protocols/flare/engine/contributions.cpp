@@ -17,7 +17,7 @@ void FlareEngine::contribute(Incoming in, const Burst& burst) {
   if (!in.tree.fits(slot, in.header, child)) {
     return burst.actions.drop(std::move(in.packet), drop::mismatch);
   }
-  if (!slot.is_of(in.block()) &&
+  if (wire::is_handler(in.header.op) && !slot.is_of(in.block()) &&
       reduce::find_kernel(in.header.element_type, in.header.op) == nullptr) {
     return burst.actions.drop(std::move(in.packet), DropReason::no_handler);
   }
