@@ -48,9 +48,9 @@ struct Format<reduce::float8_e4m3> : FloatBits<std::uint8_t, 3, 7, false, 0x7fu>
 template <>
 struct Format<reduce::float8_e5m2> : FloatBits<std::uint8_t, 2, 15, true, 0x7eu> {};
 
-// Neither an integer nor a pair.
+// Neither an integer nor a pair, nor what only handlers know.
 constexpr bool is_float(wire::ElementType type) {
-  return !wire::is_integer(type) && !wire::is_pair(type);
+  return !wire::is_integer(type) && !wire::is_pair(type) && !wire::is_opaque(type);
 }
 
 // Calls f with a value of the C++ type. Precondition: it is a float.
