@@ -143,21 +143,14 @@ interface = "veth-b"
 address = "10.0.1.1/24"
 """
 
-    def check(self, text: str):
-        with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
-            file.write(text)
-            file.flush()
-            done = support.run(support.DAEMON, "--check", "--config", file.name)
-            return done.returncode, done.stderr + done.stdout, file.name
-
     def refused(self, before: str, after: str, line: int, words: str):
         self.assertIn(before, self.GOOD)
-        code, said, name = self.check(self.GOOD.replace(before, after, 1))
+        code, said, name = support.check_config(self.GOOD.replace(before, after, 1))
         self.assertEqual(code, FAILED)
         self.assertRegex(said, rf"{name}:{line}:\d+: .*{words}")
 
     def test_the_good_one(self):
-        self.assertEqual(self.check(self.GOOD)[0], OK)
+        self.assertEqual(support.check_config(self.GOOD)[0], OK)
 
     def test_every_sample(self):
         for path in sorted((support.ROOT / "conf").rglob("*.toml")):

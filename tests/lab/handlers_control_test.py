@@ -255,15 +255,8 @@ name = "a"
 interface = "veth-a"
 """
 
-    def check(self, text: str):
-        with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
-            file.write(text)
-            file.flush()
-            done = support.run(support.DAEMON, "--check", "--config", file.name)
-            return done.returncode, done.stderr + done.stdout, file.name
-
     def test_the_good_one(self):
-        code, said, _ = self.check(self.GOOD)
+        code, said, _ = support.check_config(self.GOOD)
         self.assertEqual(code, OK, said)
 
     def test_what_is_wrong_has_its_place(self):
@@ -277,7 +270,7 @@ interface = "veth-a"
                                             '"i8"\nexpression = "acc = in"\n[[switch]]', 7, "3")):
             with self.subTest(after):
                 self.assertIn(before, self.GOOD)
-                code, said, name = self.check(self.GOOD.replace(before, after, 1))
+                code, said, name = support.check_config(self.GOOD.replace(before, after, 1))
                 self.assertEqual(code, FAILED, said)
                 self.assertRegex(said, rf"{name}:{line}:\d+: .*({words})")
 

@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -65,6 +66,15 @@ def run(*argv, timeout: float = PATIENCE_S, **more) -> subprocess.CompletedProce
 def ctl(*arguments, **more) -> subprocess.CompletedProcess:
     patience = () if "--timeout" in arguments else ("--timeout", PATIENCE_S)
     return run(CTL, *patience, *arguments, **more)
+
+
+def check_config(text: str) -> tuple[int, str, str]:
+    """What `tributaryd --check` ends with and says of a file with that text, and the file's name."""
+    with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
+        file.write(text)
+        file.flush()
+        done = run(DAEMON, "--check", "--config", file.name)
+        return done.returncode, done.stderr + done.stdout, file.name
 
 
 class Lab:
