@@ -9,6 +9,7 @@
 
 #include "background.h"
 #include "background_flows.h"
+#include "exit_codes.h"
 #include "host/protocol.h"
 #include "host/transport/address.h"
 #include "units.h"
@@ -18,11 +19,8 @@
 namespace tributary::bench {
 namespace {
 
-constexpr int exit_failed = 1;
-constexpr int exit_usage = 2;
-
 // What stands on the command line, before it means anything.
-struct Raw {
+struct RawBackground {
   std::vector<std::string> peers;
   std::string address;
   std::string rate;
@@ -45,7 +43,7 @@ std::string ports_of_protocols() {
   return text;
 }
 
-void declare(CLI::App& app, Raw& raw, BackgroundOptions& options) {
+void declare(CLI::App& app, RawBackground& raw, BackgroundOptions& options) {
   app.add_option("--peers", raw.peers,
                  "IPv4 addresses of all hosts that take part, the same list "
                  "on each")
@@ -92,7 +90,7 @@ wire::Ipv4Address address_of(const std::string& text) {
   return *address;
 }
 
-std::size_t place_of_self(const Raw& raw, const std::vector<wire::Ipv4Address>& peers) {
+std::size_t place_of_self(const RawBackground& raw, const std::vector<wire::Ipv4Address>& peers) {
   for (std::size_t i = 0; i < peers.size(); ++i) {
     const bool self = raw.address.empty() ? host::interface_of(peers[i]).has_value()
                                           : peers[i] == address_of(raw.address);
@@ -107,7 +105,7 @@ std::size_t place_of_self(const Raw& raw, const std::vector<wire::Ipv4Address>& 
                              "does not have any address of this host; add it, or say --address");
 }
 
-void interpret(const Raw& raw, BackgroundOptions& options) {
+void interpret(const RawBackground& raw, BackgroundOptions& options) {
   for (const std::string& text : raw.peers) {
     const auto address = address_of(text);
     if (std::find(options.peers.begin(), options.peers.end(), address) != options.peers.end()) {
@@ -187,7 +185,7 @@ int background(int argc, char** argv) {
       "Congestion as in section 5.2 of the Canary paper: every host sends UDP at line rate "
       "to a random peer of a list, and draws a new one again and again.",
       "tributary-bench background");
-  Raw raw;
+  RawBackground raw;
   BackgroundOptions options;
   declare(app, raw, options);
   try {
@@ -195,12 +193,12 @@ int background(int argc, char** argv) {
     interpret(raw, options);
   } catch (const CLI::ParseError& error) {
     const int code = app.exit(error);
-    return code == 0 ? 0 : exit_usage;
+    return code == 0 ? 0 : apps::exit_usage;
   }
   const auto counts = run_background(options);
   if (!counts) {
     std::fprintf(stderr, "tributary-bench: %s\n", counts.error().message.c_str());
-    return exit_failed;
+    return apps::exit_failed;
   }
   report(options, *counts);
   return 0;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "background.h"
+#include "exit_codes.h"
 #include "measure.h"
 #include "model.h"
 #include "options.h"
@@ -18,8 +19,6 @@
 
 namespace tributary::bench {
 namespace {
-
-constexpr int exit_failed = 1;
 
 Setting setting_of(const Communicator& communicator, const Options& options) {
   constexpr std::size_t ethernet =
@@ -154,7 +153,7 @@ class Run {
 int failed(const Error& error) {
   std::fflush(stdout);
   std::fprintf(stderr, "tributary-bench: %s\n", error.message.c_str());
-  return exit_failed;
+  return apps::exit_failed;
 }
 
 int bench(int argc, char** argv) {
@@ -181,7 +180,7 @@ int bench(int argc, char** argv) {
   if (auto done = run.all(); !done) {
     return failed(done.error());
   }
-  return run.wrong() == 0 ? 0 : exit_failed;
+  return run.wrong() == 0 ? 0 : apps::exit_failed;
 }
 
 }  // namespace
@@ -192,6 +191,6 @@ int main(int argc, char** argv) {
     return tributary::bench::bench(argc, argv);
   } catch (const std::exception& error) {  // memory for the buffers, mostly
     std::fprintf(stderr, "tributary-bench: %s\n", error.what());
-    return tributary::bench::exit_failed;
+    return tributary::apps::exit_failed;
   }
 }

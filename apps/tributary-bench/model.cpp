@@ -9,13 +9,12 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "exit_codes.h"
 #include "host/parallel/cost_model.h"
 #include "units.h"
 
 namespace tributary::bench {
 namespace {
-
-constexpr int exit_usage = 2;
 
 struct Question {
   Cluster cluster;
@@ -24,14 +23,14 @@ struct Question {
 };
 
 // What stands on the command line, before it means anything.
-struct Raw {
+struct RawQuestion {
   std::vector<std::string> sizes{"64K", "1M", "16M"};
   double latency_us = 0;
   std::string intra;
   std::string inter;
 };
 
-void declare(CLI::App& app, Raw& raw, Question& question) {
+void declare(CLI::App& app, RawQuestion& raw, Question& question) {
   auto& cluster = question.cluster;
   app.add_option("--ranks", cluster.ranks, "P, of all machines")
       ->check(CLI::Range(2, 1 << 20))
@@ -54,7 +53,7 @@ double bytes_per_second_of(const std::string& rate) {
   return static_cast<double>(rate_of(rate)) / 8;
 }
 
-void interpret(const Raw& raw, Question& question) {
+void interpret(const RawQuestion& raw, Question& question) {
   auto& cluster = question.cluster;
   if (cluster.ranks % cluster.ranks_per_machine != 0 ||
       cluster.ranks == cluster.ranks_per_machine) {
@@ -104,7 +103,7 @@ int model(int argc, char** argv) {
       "NetReduce "
       "paper (appendix A): one ring of all ranks, Tencent all-reduce, parallel NetReduce.",
       "tributary-bench model");
-  Raw raw;
+  RawQuestion raw;
   Question question;
   declare(app, raw, question);
   try {
@@ -112,7 +111,7 @@ int model(int argc, char** argv) {
     interpret(raw, question);
   } catch (const CLI::ParseError& error) {
     const int code = app.exit(error);
-    return code == 0 ? 0 : exit_usage;
+    return code == 0 ? 0 : apps::exit_usage;
   }
   report(question);
   return 0;

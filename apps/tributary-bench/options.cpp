@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "exit_codes.h"
 #include "host/protocol.h"
 #include "host/sparse_vector.h"
 #include "parameters.h"
@@ -15,8 +16,6 @@
 
 namespace tributary::bench {
 namespace {
-
-constexpr int exit_usage = 2;
 
 // The values of an enumeration that words stand for; `all` is how many "all" stands for, if it is a
 // word. Not by CLI11's transformers: they complain with the numbers of the values.
@@ -421,10 +420,10 @@ Parsed parse(int argc, char** argv) {
                    "tributary-bench: no subcommand `%s`; there are allreduce, reduce, broadcast, "
                    "barrier, sparse_allreduce, background, model\n",
                    rest.front().c_str());
-      return {std::nullopt, exit_usage};
+      return {std::nullopt, apps::exit_usage};
     }
     const int code = app.exit(error);
-    return {std::nullopt, code == 0 ? 0 : exit_usage};
+    return {std::nullopt, code == 0 ? 0 : apps::exit_usage};
   }
   return {std::move(options), 0};
 }

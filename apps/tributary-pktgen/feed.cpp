@@ -17,6 +17,7 @@
 #include "control/loader.h"
 #include "dataplane/dataplane.h"
 #include "dataplane/feed.h"
+#include "failure.h"
 #include "feed_plan.h"
 #include "feed_report.h"
 #include "frame_file.h"
@@ -28,13 +29,7 @@ namespace {
 
 using Sources = std::deque<dataplane::FeedSource>;
 
-constexpr int exit_failed = 1;
-constexpr std::chrono::milliseconds tick{100};  // between two looks at links
-
-int fail(const std::string& message) {
-  std::fprintf(stderr, "tributary-pktgen: %s\n", message.c_str());
-  return exit_failed;
-}
+constexpr std::chrono::milliseconds look_interval{100};  // between two looks at links
 
 tl::expected<FeedPlan, std::string> load_plan(const FeedOptions& options) {
   auto config = control::load_config(options.config);
@@ -137,7 +132,7 @@ void let_pass(dataplane::Dataplane& dataplane, Duration duration) {
   const auto end = std::chrono::steady_clock::now() + duration;
   for (auto now = end - duration; now < end && !is_stop_requested();
        now = std::chrono::steady_clock::now()) {
-    std::this_thread::sleep_until(std::min(now + tick, end));
+    std::this_thread::sleep_until(std::min(now + look_interval, end));
     dataplane.poll_links();
   }
 }

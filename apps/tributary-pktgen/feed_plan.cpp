@@ -5,10 +5,10 @@
 #include <optional>
 #include <utility>
 
+#include "control/backend.h"
+
 namespace tributary::pktgen {
 namespace {
-
-using Outcome = tl::expected<void, std::string>;
 
 constexpr std::uint32_t ethernet_bytes = 14 + 4;  // with a VLAN tag
 
@@ -25,8 +25,8 @@ std::optional<unsigned> free_cpu(const std::vector<unsigned>& allowed,
 }
 
 // Packet cores that are automatic are one: it is its cycles that are asked for.
-Outcome choose_cpus(FeedPlan& plan, const FeedOptions& options,
-                    const std::vector<unsigned>& allowed) {
+control::Outcome choose_cpus(FeedPlan& plan, const FeedOptions& options,
+                             const std::vector<unsigned>& allowed) {
   auto& cores = plan.config.cores;
   const auto feeder = options.core ? options.core : free_cpu(allowed, cores);
   if (!feeder) {
@@ -65,8 +65,8 @@ void replace(FeedPlan& plan, control::DeviceConfig& device, const std::string& s
 }
 
 // What would not be the same as with the file.
-Outcome check_fed(const switching::SwitchConfig& config, const forwarding::PortConfig& port,
-                  const control::PcapDevice& pcap) {
+control::Outcome check_fed(const switching::SwitchConfig& config,
+                           const forwarding::PortConfig& port, const control::PcapDevice& pcap) {
   const auto refused = [&](const char* why) {
     return tl::unexpected("switch \"" + config.name + "\", port \"" + port.name + "\": " + why);
   };
@@ -86,7 +86,7 @@ Outcome check_fed(const switching::SwitchConfig& config, const forwarding::PortC
   return {};
 }
 
-Outcome replace_devices(FeedPlan& plan) {
+control::Outcome replace_devices(FeedPlan& plan) {
   for (auto& section : plan.config.switches) {
     for (std::size_t i = 0; i < section.devices.size(); ++i) {
       const auto* pcap = std::get_if<control::PcapDevice>(&section.devices[i]);

@@ -12,6 +12,8 @@
 
 #include "dataplane/device_arguments.h"
 #include "dataplane/launch.h"
+#include "exit_codes.h"
+#include "failure.h"
 #include "packet_loop.h"
 #include "ports.h"
 #include "report.h"
@@ -23,15 +25,8 @@ namespace {
 
 using Reports = std::vector<std::unique_ptr<Report>>;
 
-constexpr int exit_failed = 1;
 constexpr std::chrono::milliseconds tick{20};
 constexpr std::chrono::milliseconds loop_timeout{500};
-
-int fail(const std::string& message) {
-  std::fflush(stdout);
-  std::fprintf(stderr, "tributary-pktgen: %s\n", message.c_str());
-  return exit_failed;
-}
 
 Ports::Setup setup_of(const Options& options) {
   return {options.core, options.conditions.mtu, options.buffers,
@@ -159,7 +154,7 @@ int report_end(const Options& options, const traffic::Session& session, const Pa
     return fail(*failure);
   }
   const bool nothing_found = options.session.search && outcome.best == nullptr;
-  return nothing_found ? exit_failed : 0;
+  return nothing_found ? apps::exit_failed : 0;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "exit_codes.h"
 #include "options_raw.h"
 #include "port_spec.h"
 #include "report.h"
@@ -16,8 +17,6 @@ namespace tributary::pktgen {
 namespace {
 
 using traffic::Mode;
-
-constexpr int exit_usage = 2;
 
 void declare_ports(CLI::App& app, Raw& raw, Options& options) {
   app.add_option("--port", raw.ports, "a port; see below")->required()->type_name("KIND=WHAT,...");
@@ -144,9 +143,9 @@ int end(const CLI::App& app, const CLI::ParseError& error) {
   const auto unknown = apps::unknown_command(app);
   if (unknown && error.get_exit_code() != 0) {
     std::fprintf(stderr, "tributary-pktgen: %s\n", unknown->c_str());
-    return exit_usage;
+    return apps::exit_usage;
   }
-  return app.exit(error) == 0 ? 0 : exit_usage;
+  return app.exit(error) == 0 ? 0 : apps::exit_usage;
 }
 
 // Of all kinds of traffic in each mode.
@@ -202,7 +201,7 @@ Parsed parse(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return {std::nullopt, std::nullopt, end(app, error)};
   }
-  return {std::nullopt, std::nullopt, exit_usage};
+  return {std::nullopt, std::nullopt, apps::exit_usage};
 }
 
 }  // namespace tributary::pktgen

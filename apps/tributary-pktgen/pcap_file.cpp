@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include "failure.h"
 #include "packet/pool.h"
 
 namespace tributary::pktgen {
 namespace {
 
-constexpr int exit_failed = 1;
 constexpr int snapshot_bytes = 65535;
 
 struct ClosePcap {
@@ -70,11 +70,6 @@ std::string name_of(const Options& options, std::size_t number) {
   std::filesystem::path path(options.pcap_file);
   const auto extension = path.extension().string();
   return path.replace_extension(std::to_string(number) + extension).string();
-}
-
-int fail(const std::string& message) {
-  std::fprintf(stderr, "tributary-pktgen: %s\n", message.c_str());
-  return exit_failed;
 }
 
 }  // namespace

@@ -8,14 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "control/backend.h"
 #include "control/text.h"
 
 namespace tributary::pktgen {
 namespace {
 
 using Argument = std::pair<std::string, std::string>;
-using Outcome = tl::expected<void, std::string>;
-
 std::vector<Argument> split(const std::string& text) {
   std::vector<Argument> arguments;
   std::size_t at = 0;
@@ -173,7 +172,7 @@ tl::expected<control::DeviceConfig, std::string> make_device(const Argument& kin
 }
 
 template <typename T>
-Outcome put(const control::Parsed<T>& parsed, T& out) {
+control::Outcome put(const control::Parsed<T>& parsed, T& out) {
   if (!parsed) {
     return refuse(parsed.error().message +
                   (parsed.error().hint.empty() ? "" : "; " + parsed.error().hint));
@@ -183,11 +182,11 @@ Outcome put(const control::Parsed<T>& parsed, T& out) {
 }
 
 // Takes the keys that every kind of port has out of `rest`.
-Outcome take_stations(Rest& rest, traffic::StationRange& stations) {
+control::Outcome take_stations(Rest& rest, traffic::StationRange& stations) {
   Rest others;
   for (auto& argument : rest) {
     const auto& [key, value] = argument;
-    Outcome outcome;
+    control::Outcome outcome;
     if (key == "address") {
       outcome = put(control::parse_ipv4(value), stations.address);
     } else if (key == "mac") {

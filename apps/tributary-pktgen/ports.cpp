@@ -6,14 +6,13 @@
 #include <thread>
 #include <utility>
 
+#include "control/backend.h"
 #include "dataplane/device_arguments.h"
 #include "dataplane/interface.h"
 #include "dataplane/memory_plan.h"
 
 namespace tributary::pktgen {
 namespace {
-
-using Outcome = tl::expected<void, std::string>;
 
 constexpr std::chrono::seconds link_patience{10};
 // What is dropped here would count as lost elsewhere; but a dead peer must not stop everything.
@@ -45,7 +44,7 @@ const char* why_no_link(const dataplane::PortDevice& device) {
              : ": nobody is at its socket; start the other end, which has to be the server";
 }
 
-tl::unexpected<std::string> fail(const std::string& message) {
+tl::unexpected<std::string> refuse(const std::string& message) {
   return tl::unexpected(in_options(message));
 }
 
@@ -69,7 +68,7 @@ tl::expected<Ports, std::string> Ports::open(const Setup& setup) {
   for (const auto& device : setup.devices) {
     if (const auto* interface = std::get_if<control::InterfaceDevice>(&device)) {
       if (const auto usable = dataplane::check_interface(interface->interface); !usable) {
-        return fail(dataplane::describe(device) + ": " + usable.error());
+        return refuse(dataplane::describe(device) + ": " + usable.error());
       }
     }
   }
@@ -78,32 +77,32 @@ tl::expected<Ports, std::string> Ports::open(const Setup& setup) {
   const auto memory = dataplane::plan_memory(config, dataplane::free_hugepage_megabytes());
   auto eal = dataplane::Eal::start(config, memory);
   if (!eal) {
-    return fail(eal.error());
+    return refuse(eal.error());
   }
   ports.eal_ = std::move(*eal);
   auto store = dataplane::MbufStore::create(memory);
   if (!store) {
-    return fail(store.error());
+    return refuse(store.error());
   }
   ports.store_ = std::make_unique<dataplane::MbufStore>(std::move(*store));
   if (auto opened = ports.open_devices(setup); !opened) {
-    return fail(opened.error());
+    return refuse(opened.error());
   }
   return ports;
 }
 
-Outcome Ports::open_devices(const Setup& setup) {
+control::Outcome Ports::open_devices(const Setup& setup) {
   for (const auto& config : setup.devices) {
     const auto number = static_cast<unsigned>(devices_.size());
     names_.push_back(dataplane::describe(config));
     const dataplane::DeviceNeeds needs{setup.mtu};
     const auto arguments = dataplane::device_arguments(config, number, needs);
     if (!arguments) {
-      return fail(names_.back() + ": " + arguments.error());
+      return refuse(names_.back() + ": " + arguments.error());
     }
     auto device = dataplane::PortDevice::open(config, **arguments, needs, store_->mempool());
     if (!device) {
-      return fail(names_.back() + ": " + device.error());
+      return refuse(names_.back() + ": " + device.error());
     }
     (*device)->queue(0).set_patience(device_patience);
     devices_.push_back(std::move(*device));
@@ -111,7 +110,7 @@ Outcome Ports::open_devices(const Setup& setup) {
   return {};
 }
 
-Outcome Ports::wait_for_links(const std::function<bool()>& stop) const {
+control::Outcome Ports::wait_for_links(const std::function<bool()>& stop) const {
   const auto end = std::chrono::steady_clock::now() + link_patience;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     auto& device = *devices_[i];

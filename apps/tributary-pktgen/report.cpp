@@ -5,6 +5,10 @@
 
 namespace tributary::pktgen {
 
+double in_us(std::uint64_t ns) {
+  return static_cast<double>(ns) / 1000.0;
+}
+
 const char* name_of(traffic::Mode mode) {
   constexpr const char* names[] = {"run", "ndr", "pdr", "pcap"};
   return names[static_cast<std::size_t>(mode)];

@@ -40,6 +40,7 @@ std::unique_ptr<Report> make_text_report(const Options& options);
 tl::expected<std::unique_ptr<Report>, std::string> make_json_report(const Options& options);
 tl::expected<std::unique_ptr<Report>, std::string> make_csv_report(const Options& options);
 
+double in_us(std::uint64_t ns);
 const char* name_of(traffic::Mode mode);
 const char* name_of(traffic::Trial::Phase phase);
 

@@ -14,10 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-double in_us(std::uint64_t ns) {
-  return static_cast<double>(ns) / 1000;
-}
-
 Json json_of(const traffic::Rate& rate) {
   if (rate.is_unlimited()) {
     return {{"unit", "unlimited"}};

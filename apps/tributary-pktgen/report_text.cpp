@@ -16,10 +16,6 @@ unsigned long long ull(std::uint64_t value) {
   return static_cast<unsigned long long>(value);
 }
 
-double in_us(std::uint64_t ns) {
-  return static_cast<double>(ns) / 1000;
-}
-
 // Some terminals do not know.
 winsize screen_of(FILE* file) {
   winsize screen = {};

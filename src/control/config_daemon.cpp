@@ -15,7 +15,6 @@ namespace {
 
 constexpr unsigned cpu_max = 1023;
 constexpr std::size_t group_bytes_max = 32;
-constexpr std::size_t path_bytes_max = 255;
 
 constexpr Word<bool> automatic_word[] = {{"auto", true}};
 constexpr Word<IdlePolicy> idle_words[] = {{"adaptive", IdlePolicy::adaptive},

@@ -10,6 +10,8 @@
 
 namespace tributary::control {
 
+inline constexpr std::size_t path_bytes_max = 255;
+
 // A configuration between reading and checking: entries remember the table they were read from, so
 // that a contradiction found later still has a place. Tables are owned by the parsed document.
 struct SwitchDraft {

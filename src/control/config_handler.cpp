@@ -12,8 +12,6 @@
 namespace tributary::control {
 namespace {
 
-constexpr std::size_t path_bytes_max = 255;
-
 Parsed<wire::ElementType> parse_element_type(std::string_view text) {
   if (const auto type = wire::element_type_of(text)) {
     return *type;

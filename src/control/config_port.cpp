@@ -205,11 +205,11 @@ DeviceConfig read_raw(Reader& reader) {
   return device;
 }
 
-struct Kind {
+struct DeviceKind {
   std::string_view key;
   DeviceConfig (*read)(Reader&);
 };
-constexpr Kind kinds[] = {
+constexpr DeviceKind device_kinds[] = {
     {"interface", read_interface_device},
     {"tap", read_tap},
     {"memif", read_memif},
@@ -276,7 +276,7 @@ std::optional<DeviceConfig> read_device(Reader& reader) {
   }
   std::optional<DeviceConfig> device;
   std::string_view first;
-  for (const Kind& kind : kinds) {
+  for (const DeviceKind& kind : device_kinds) {
     if (!reader.has(kind.key)) {
       continue;
     }

@@ -21,7 +21,6 @@ namespace {
 
 using control::Complaint;
 using control::Diagnostics;
-using control::joined;
 using control::nearest;
 using control::Parsed;
 using control::PortReference;
@@ -175,7 +174,7 @@ class FabricReader {
         }
       }
       reader.error("algorithm", "no protocol `" + job.engine + "` takes trees",
-                   "one of " + joined(names));
+                   "one of " + control::joined(names));
       return;
     }
     job.support = section->trees;
@@ -211,7 +210,8 @@ class FabricReader {
     for (const auto& entry : switches_) {
       names.push_back(entry.first);
     }
-    diagnostics_.error(where, "no switch `" + port.switch_name + "`", "there are " + joined(names));
+    diagnostics_.error(where, "no switch `" + port.switch_name + "`",
+                       "there are " + control::joined(names));
     return std::nullopt;
   }
 
@@ -331,7 +331,7 @@ class FabricReader {
       names.push_back(entry.first);
     }
     const std::string near = nearest(name, names);
-    return near.empty() ? "there are " + joined(names) : "did you mean `" + near + "`?";
+    return near.empty() ? "there are " + control::joined(names) : "did you mean `" + near + "`?";
   }
 
   std::string text_of(const SwitchPort& port) const {

@@ -12,7 +12,7 @@
 namespace tributary::dataplane {
 namespace {
 
-bool better(const engine::StallStatus& a, const engine::StallStatus& b) {
+bool tells_more(const engine::StallStatus& a, const engine::StallStatus& b) {
   return std::make_tuple(a.missing.empty(), b.attempt) <
          std::make_tuple(b.missing.empty(), a.attempt);
 }
@@ -96,7 +96,7 @@ control::Queried<std::vector<control::StallRow>> Dataplane::stalled(std::size_t 
   const auto asked = on_cores(each_engine([&](std::size_t s, const auto& view, Time now) {
     for (const auto& stall : view.engine->stalled(now, limit)) {
       keep_better(merged, std::tuple{s, std::string(view.name), stall.job, stall.block}, stall,
-                  better);
+                  tells_more);
     }
   }));
   if (!asked) {

@@ -77,6 +77,10 @@ std::string seconds_text(std::chrono::nanoseconds duration) {
   return text.data();
 }
 
+std::string rank_text(std::uint32_t rank) {
+  return "rank " + std::to_string(rank);
+}
+
 std::string ranks_text(const std::vector<std::uint32_t>& ranks) {
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
   for (std::size_t i = 0; i < ranks.size() && i < ranks_shown_max; ++i) {

@@ -31,6 +31,7 @@ std::string a_number(std::uint32_t least, std::uint32_t most);
 // "30 s", "0.25 s": to the millisecond, since what was asked for is taken up a little later.
 std::string seconds_text(std::chrono::nanoseconds duration);
 
+std::string rank_text(std::uint32_t rank);  // "rank 3"
 // "rank 3"; "ranks 1, 4, 5"; of many, the first ones and that there are more.
 inline constexpr std::size_t ranks_shown_max = 16;
 std::string ranks_text(const std::vector<std::uint32_t>& ranks);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <span>
+#include <type_traits>
 
 #include "wire/crc32.h"
 #include "wire/cursor.h"
@@ -36,12 +37,15 @@ void seal(Header& header, Bytes payload) {
   sealed::reseal(header);
 }
 
+template <class View>
+using HeaderOf = std::remove_pointer_t<decltype(View::header)>;
+
 // `bytes` is everything behind the UDP header; the view's `error` tells what is wrong with it.
-template <class View, class Header>
-View parse(MutableBytes bytes, bool (*is_well_formed)(const Header& header)) {
+template <class View>
+View parse(MutableBytes bytes, bool (*is_well_formed)(const HeaderOf<View>& header)) {
   MutableCursor cursor(bytes);
   View view;
-  auto* header = cursor.take<Header>();
+  auto* header = cursor.take<HeaderOf<View>>();
   if (header == nullptr) {
     return view;
   }
@@ -50,7 +54,7 @@ View parse(MutableBytes bytes, bool (*is_well_formed)(const Header& header)) {
     view.error = error;
     return view;
   };
-  if (header->version() != Header::current_version) {
+  if (header->version() != HeaderOf<View>::current_version) {
     return fail(ParseError::version);
   }
   if (!is_well_formed(*header)) {

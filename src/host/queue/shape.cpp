@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/queue/shape.h"
 
+#include "host/text.h"
+
 namespace tributary::host {
 
 Shape shape_of(const Call& call) {
@@ -13,7 +15,7 @@ std::string to_string(const Shape& shape) {
     return text;
   }
   text += " of " + std::to_string(shape.count) + " " + std::string(wire::name(shape.type));
-  const auto root = "rank " + std::to_string(shape.root);
+  const auto root = rank_text(shape.root);
   if (shape.collective == Collective::broadcast) {
     return text + " from " + root;
   }

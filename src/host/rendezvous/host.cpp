@@ -10,12 +10,14 @@
 
 #include <sodium/randombytes.h>
 
+#include "host/text.h"
+
 namespace tributary::host {
 namespace {
 
 // Ranks say who they are as soon as they are connected; those who do not are strangers.
 constexpr std::size_t strangers_max = 256;
-constexpr auto patience = std::chrono::seconds(2);
+constexpr auto hello_patience = std::chrono::seconds(2);
 constexpr auto look_around = std::chrono::milliseconds(500);
 constexpr auto last_words = std::chrono::milliseconds(200);  // to send them
 constexpr std::uint32_t outcome_bytes_max = 4096;
@@ -25,10 +27,6 @@ T front_of(const std::vector<std::byte>& bytes) {
   T value;
   std::memcpy(&value, bytes.data(), sizeof value);
   return value;
-}
-
-std::string name_of(std::uint32_t rank) {
-  return "rank " + std::to_string(rank);
 }
 
 }  // namespace
@@ -116,7 +114,7 @@ bool RendezvousHost::drop_oldest_unproved() {
 }
 
 void RendezvousHost::reap_idle() {
-  const auto latest = Clock::now() - patience;
+  const auto latest = Clock::now() - hello_patience;
   std::erase_if(connections_, [&](const PendingConnection& connection) {
     return connection.state == State::gone ||
            (connection.state == State::stranger && connection.since < latest);
@@ -177,7 +175,7 @@ RendezvousHost::Complaint RendezvousHost::leave(PendingConnection& connection) {
     table_.remove(connection.rank);
   }
   const bool needed = before == State::joining || before == State::ready;
-  return needed ? Complaint(name_of(connection.rank) + " has ended; its own error says why")
+  return needed ? Complaint(rank_text(connection.rank) + " has ended; its own error says why")
                 : std::nullopt;
 }
 
@@ -214,7 +212,7 @@ RendezvousHost::Complaint RendezvousHost::greeted_by(PendingConnection& connecti
 RendezvousHost::Complaint RendezvousHost::complaint_about(const RendezvousGreeting& greeting,
                                                           bool believed) {
   const auto& hello = greeting.hello;
-  const auto who = name_of(hello.rank.value());
+  const auto who = rank_text(hello.rank.value());
   if (hello.version.value() != rendezvous_version) {
     return table_.add(hello);
   }
@@ -253,7 +251,7 @@ RendezvousHost::Complaint RendezvousHost::told_by(PendingConnection& connection)
   const auto text = message.subspan(sizeof reply);
   if (reply.failed.value() != 0) {
     connection.state = State::gone;
-    return name_of(connection.rank) + ": " +
+    return rank_text(connection.rank) + ": " +
            std::string(reinterpret_cast<const char*>(text.data()), text.size());
   }
   connection.state = State::ready;
@@ -299,7 +297,7 @@ Result<void> RendezvousHost::refuse(const std::string& reason, Time until) {
       answered_.insert(connection.rank);
     }
   }
-  const auto end = std::min(until, Clock::now() + patience);
+  const auto end = std::min(until, Clock::now() + hello_patience);
   const auto all_know = [this] {
     return secret_.given() && answered_.size() + 1 >= mine_.world_size.value();
   };
@@ -367,7 +365,7 @@ std::string RendezvousHost::unready_text() const {
   const auto found = std::find_if(
       connections_.begin(), connections_.end(),
       [](const PendingConnection& connection) { return connection.state == State::joining; });
-  return found == connections_.end() ? "" : name_of(found->rank);
+  return found == connections_.end() ? "" : rank_text(found->rank);
 }
 
 }  // namespace tributary::host

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "host/protocol.h"
+#include "host/text.h"
 
 namespace tributary::host {
 namespace {
@@ -69,7 +70,7 @@ RendezvousTable::RendezvousTable(const RendezvousHello& host) : entries_(host.wo
 
 std::optional<std::string> RendezvousTable::add(const RendezvousHello& hello) {
   const auto rank = hello.rank.value();
-  const auto who = "rank " + std::to_string(rank);
+  const auto who = rank_text(rank);
   const auto& host = *entries_[0];
   if (hello.version.value() != rendezvous_version) {
     return who + " speaks version " + std::to_string(hello.version.value()) +

@@ -4,14 +4,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "host/ring/sizes.h"
+
 namespace tributary::host {
-namespace {
-
-constexpr std::size_t worthwhile_max = 8192;
-constexpr std::size_t staging_bytes = 131072;  // a multiple of every element's size
-
-}  // namespace
-
 RingChain::RingChain(Direction direction, const Buffers& buffers, std::uint32_t distance,
                      std::uint32_t world_size, std::size_t grain)
     : direction_(direction),
@@ -28,8 +23,8 @@ RingChain::RingChain(Direction direction, const Buffers& buffers, std::uint32_t 
     to_receive_ = is_root ? 0 : buffers_.bytes();
   }
   if (adds()) {
-    staging_.resize(staging_bytes);
-    widened_.resize(staging_bytes / element_bytes_ * kernel_.accumulator_bytes);
+    staging_.resize(ring_staging_bytes);
+    widened_.resize(ring_staging_bytes / element_bytes_ * kernel_.accumulator_bytes);
   }
 }
 
@@ -76,7 +71,7 @@ void RingChain::received(std::size_t bytes) {
 }
 
 std::size_t RingChain::worthwhile() {
-  return std::clamp<std::size_t>(receivable().size(), 1, worthwhile_max);
+  return std::clamp<std::size_t>(receivable().size(), 1, ring_worthwhile_max);
 }
 
 // Each grain by itself.

@@ -13,6 +13,7 @@
 #include "host/ring/pending_peers.h"
 #include "host/ring/schedule.h"
 #include "host/ring/sparse_schedule.h"
+#include "host/text.h"
 #include "host/transport/address.h"
 #include "reduce/handlers/mark.h"
 #include "wire/endian.h"
@@ -45,10 +46,6 @@ constexpr auto lateness =
     ": it is late or has ended, or the network loses too much between the hosts; see what it says "
     "itself and 'tributaryctl drops' on the switches, or allow more time (TRIBUTARY_STALL_TIMEOUT, "
     "or TRIBUTARY_DEADLINE where that is set)";
-
-std::string name_of(std::uint32_t rank) {
-  return "rank " + std::to_string(rank);
-}
 
 enum class Kind : std::uint8_t {
   allreduce = 1,
@@ -145,9 +142,9 @@ Result<Ring> Ring::connect(const Meeting& meeting, Listener listener, Time until
   const auto explained = [](std::uint32_t rank, const char* what, const Error& error) {
     auto text = error.message;
     if (error.code == Error::Code::timeout) {
-      text = name_of(rank) + what + " by the deadline (" + text + ")" + lateness;
+      text = rank_text(rank) + what + " by the deadline (" + text + ")" + lateness;
     } else if (error.code != Error::Code::rendezvous) {
-      text = lost(name_of(rank), text).message;
+      text = lost(rank_text(rank), text).message;
     }
     return fail(Error::Code::rendezvous, text);
   };
@@ -158,7 +155,7 @@ Result<Ring> Ring::connect(const Meeting& meeting, Listener listener, Time until
     return explained(next_rank, " took no connection of the ring", next.error());
   }
   if (auto sent = send_all(next->get(), bytes_of(Greeting::of(job, job.rank)), until); !sent) {
-    return fail(Error::Code::rendezvous, lost(name_of(next_rank), sent.error().message).message);
+    return fail(Error::Code::rendezvous, lost(rank_text(next_rank), sent.error().message).message);
   }
   auto previous = accept_previous(listener, Greeting::of(job, previous_rank), until, wait);
   if (!previous) {
@@ -168,11 +165,11 @@ Result<Ring> Ring::connect(const Meeting& meeting, Listener listener, Time until
 }
 
 std::string Ring::next_name() const {
-  return name_of((rank_ + 1) % world_size_);
+  return rank_text((rank_ + 1) % world_size_);
 }
 
 std::string Ring::previous_name() const {
-  return name_of((rank_ + world_size_ - 1) % world_size_);
+  return rank_text((rank_ + world_size_ - 1) % world_size_);
 }
 
 std::string Ring::broken_text() const {

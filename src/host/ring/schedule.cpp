@@ -5,15 +5,9 @@
 #include <cstring>
 
 #include "host/ring/reduce_into.h"
+#include "host/ring/sizes.h"
 
 namespace tributary::host {
-namespace {
-
-constexpr std::size_t worthwhile_max = 8192;
-constexpr std::size_t staging_bytes = 131072;  // a multiple of every element's size
-
-}  // namespace
-
 RingSchedule::RingSchedule(const Buffers& buffers, std::uint32_t rank, std::uint32_t world_size,
                            std::size_t grain)
     : buffers_(buffers),
@@ -22,7 +16,7 @@ RingSchedule::RingSchedule(const Buffers& buffers, std::uint32_t rank, std::uint
       grain_(grain),
       send_(stream(rank, world_size)),
       receive_(stream((rank + world_size - 1) % world_size, world_size)),
-      staging_(staging_bytes) {
+      staging_(ring_staging_bytes) {
   if (buffers.in != buffers.out && buffers.count != 0) {
     std::memcpy(buffers.out, buffers.in, buffers.bytes());
   }
@@ -95,7 +89,7 @@ void RingSchedule::received(std::size_t bytes) {
 std::size_t RingSchedule::worthwhile() const {
   const auto chunks = receive_.size() / 2 + 1;
   const auto shortest = grain_ == 1 ? buffers_.count / chunks * element_bytes_ : 0;
-  const auto wanted = std::clamp<std::size_t>(shortest, 1, worthwhile_max);
+  const auto wanted = std::clamp<std::size_t>(shortest, 1, ring_worthwhile_max);
   return bytes_expected() - received_ < wanted ? 1 : wanted;
 }
 

@@ -4,15 +4,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/ring/sizes.h"
 #include "host/ring/sparse_sum.h"
 
 namespace tributary::host {
-namespace {
-
-constexpr std::size_t worthwhile_max = 8192;
-
-}  // namespace
-
 SparseSchedule::SparseSchedule(const SparseBuffers& buffers, std::uint32_t rank,
                                std::uint32_t world_size)
     : count_(buffers.count),
@@ -70,7 +65,7 @@ void SparseSchedule::received(std::size_t bytes) {
 
 // All of a part will come, whatever this rank does.
 std::size_t SparseSchedule::worthwhile() {
-  return std::clamp<std::size_t>(receivable().size(), 1, worthwhile_max);
+  return std::clamp<std::size_t>(receivable().size(), 1, ring_worthwhile_max);
 }
 
 SparseElements SparseSchedule::sum() const {

@@ -9,16 +9,13 @@
 #include <sys/socket.h>
 
 #include "host/transport/address.h"
+#include "host/transport/datagram_socket.h"
 
 namespace tributary::host {
 namespace {
 
 constexpr int backlog = 1024;
 constexpr auto retry_pause = std::chrono::milliseconds(20);
-
-void set_option(int fd, int level, int option, int value) {
-  ::setsockopt(fd, level, option, &value, sizeof value);
-}
 
 FileDescriptor new_socket() {
   return FileDescriptor(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
