@@ -21,6 +21,10 @@ inline wire::MacAddress port_mac(PortIndex port) {
 inline wire::Ipv4Address station_address(PortIndex port, std::uint32_t index) {
   return wire::Ipv4Address((10u << 24) + (std::uint32_t{port} << 16) + index + 1);
 }
+inline const wire::Ipv4Address aggregation_address(10, 255, 255, 1);
+inline wire::Ipv4Address group_of(std::uint32_t job) {
+  return wire::Ipv4Address(wire::Ipv4Address(239, 192, 0, 1).value() + job);
+}
 
 // Seeds are fixed: what is counted has to be the same every time.
 inline switching::SwitchConfig bridged_switch(PortIndex ports) {

@@ -8,11 +8,6 @@
 #include "protocols/canary/engine/config.h"
 
 namespace tributary::perf {
-namespace {
-
-const wire::Ipv4Address switch_address(10, 255, 255, 1);
-
-}  // namespace
 
 CanaryLoad::CanaryLoad(const CanaryShape& shape)
     : shape_(shape), payload_(shape.elements * wire::element_bytes(shape.type)) {
@@ -24,7 +19,7 @@ CanaryLoad::CanaryLoad(const CanaryShape& shape)
 
 switching::SwitchConfig CanaryLoad::config() const {
   auto config = routed_switch(shape_.ports);
-  config.address = switch_address;
+  config.address = aggregation_address;
   for (const auto& worker : workers_) {
     config.arp.push_back({worker.address, worker.mac});
   }
@@ -96,7 +91,7 @@ test::CanarySpec CanaryLoad::result(std::uint32_t job, std::uint32_t id) const {
   spec.id = id;
   spec.counter = shape_.hosts;
   spec.hosts = shape_.hosts;
-  spec.destination = switch_address;
+  spec.destination = aggregation_address;
   spec.child_address = leader.address;
   spec.source_mac = leader.mac;
   spec.destination_mac = port_mac(leader.port);

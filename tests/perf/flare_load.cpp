@@ -5,22 +5,13 @@
 #include "protocols/flare/engine/config.h"
 
 namespace tributary::perf {
-namespace {
-
-const wire::Ipv4Address switch_address(10, 255, 255, 1);
-
-wire::Ipv4Address group_of(std::uint32_t job) {
-  return wire::Ipv4Address(wire::Ipv4Address(239, 192, 0, 1).value() + job);
-}
-
-}  // namespace
 
 FlareLoad::FlareLoad(const FlareShape& shape)
     : shape_(shape), payload_(shape.elements * wire::element_bytes(shape.type)) {}
 
 switching::SwitchConfig FlareLoad::config() const {
   auto config = routed_switch(shape_.ports);
-  config.address = switch_address;
+  config.address = aggregation_address;
   auto& flare = config.protocols.emplace<flare::FlareConfig>();
   std::uint64_t needed = 0;
   for (std::uint32_t job = 0; job < shape_.jobs; ++job) {

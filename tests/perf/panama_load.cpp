@@ -5,15 +5,6 @@
 #include "protocols/panama/engine/config.h"
 
 namespace tributary::perf {
-namespace {
-
-const wire::Ipv4Address switch_address(10, 255, 255, 1);
-
-wire::Ipv4Address group_of(std::uint32_t tree) {
-  return wire::Ipv4Address(wire::Ipv4Address(239, 192, 0, 1).value() + tree);
-}
-
-}  // namespace
 
 PanamaLoad::PanamaLoad(const PanamaShape& shape)
     : shape_(shape), payload_(shape.elements * wire::element_bytes(shape.type)) {}
@@ -21,7 +12,7 @@ PanamaLoad::PanamaLoad(const PanamaShape& shape)
 // The trees' windows are the whole memory.
 switching::SwitchConfig PanamaLoad::config() const {
   auto config = routed_switch(shape_.ports);
-  config.address = switch_address;
+  config.address = aggregation_address;
   config.protocols.emplace<panama::PanamaConfig>();
   config.protocols.get<panama::PanamaConfig>().packet_memory = shape_.in_flight;
   for (std::uint32_t tree = 0; tree < shape_.trees; ++tree) {

@@ -9,7 +9,7 @@
 namespace tributary::control {
 namespace {
 
-constexpr std::string_view good = R"toml(version = 1
+constexpr std::string_view good_handlers = R"toml(version = 1
 [daemon]
 handler_directory = "/usr/lib/tributary/handlers"
 [[handler]]
@@ -27,7 +27,7 @@ name = "a"
 tap = "tap0"
 )toml";
 
-constexpr test::Damage cases[] = {
+constexpr test::Damage damaged_handlers[] = {
     {"number_out_of_range", "number = 7", "number = 64", 5, 10, "`number` is out of range", "63"},
     {"number_missing", "number = 7\n", "\n", 4, 1, "`number` is missing in [handler]", ""},
     {"number_twice", "number = 8", "number = 7", 9, 10, "handler 7 was given before", "another"},
@@ -47,12 +47,13 @@ constexpr test::Damage cases[] = {
 
 class ConfigHandlerTest : public testing::TestWithParam<test::Damage> {};
 TEST_P(ConfigHandlerTest, errors_are_placed_and_explained) {
-  test::expect_placed_and_explained(good, GetParam());
+  test::expect_placed_and_explained(good_handlers, GetParam());
 }
-INSTANTIATE_TEST_SUITE_P(Damages, ConfigHandlerTest, testing::ValuesIn(cases), test::name_of);
+INSTANTIATE_TEST_SUITE_P(Damages, ConfigHandlerTest, testing::ValuesIn(damaged_handlers),
+                         test::name_of);
 
 TEST(ConfigHandler, is_read) {
-  const auto config = parse_config(good, "test.toml");
+  const auto config = parse_config(good_handlers, "test.toml");
   ASSERT_TRUE(config) << to_string(config.error());
   EXPECT_EQ(config->handler_directory, "/usr/lib/tributary/handlers");
   ASSERT_EQ(config->handlers.size(), 2u);
@@ -67,8 +68,8 @@ TEST(ConfigHandler, is_read) {
 
 TEST(ConfigHandler, differences_are_shown_and_can_be_reloaded) {
   const auto lines = [](std::string_view from, std::string_view to) {
-    const auto before = parse_config(good, "before");
-    const auto after = parse_config(test::replaced(good, from, to), "after");
+    const auto before = parse_config(good_handlers, "before");
+    const auto after = parse_config(test::replaced(good_handlers, from, to), "after");
     EXPECT_TRUE(before && after);
     std::string text;
     for (const auto& change : diff(*before, *after)) {

@@ -66,7 +66,7 @@ class CtlTest : public testing::Test {
     return path;
   }
 
-  test::TemporaryDirectory directory_;
+  tributary::test::TemporaryDirectory directory_;
   ServerOptions options_;
   FakeBackend backend_;
   std::atomic<bool> stop_ = false;

@@ -175,7 +175,7 @@ TEST_F(CtlTest, refusals_exit_with_1) {
 }
 
 TEST_F(CtlTest, handlers_are_loaded_listed_and_unloaded) {
-  const test::UnloadHandlers unload_handlers;
+  const tributary::test::UnloadHandlers unload_handlers;
   start();
   EXPECT_EQ(run("handler list").output, "no handler is loaded\n");
   const std::string load = "handler load 7 --expression 'acc = min(acc + in, 127)' --type i8";

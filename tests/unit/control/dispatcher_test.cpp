@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view running = R"(version = 1
+constexpr std::string_view running_switch = R"(version = 1
 [[switch]]
 name = "leaf1"
 id = 1
@@ -181,7 +181,7 @@ TEST_F(DispatcherTest, log_set_sets_the_level) {
 }
 
 TEST_F(DispatcherTest, config_diff_lists_changes_and_changes_nothing) {
-  const std::string text = std::string(running) + "rate = \"10Mbit\"\n";
+  const std::string text = std::string(running_switch) + "rate = \"10Mbit\"\n";
   const auto result = call("config.diff", {{"name", "f"}, {"text", text}});
   ASSERT_TRUE(result) << result.error().message;
   ASSERT_EQ((*result)["changes"].size(), 1u);
@@ -192,21 +192,21 @@ TEST_F(DispatcherTest, config_diff_lists_changes_and_changes_nothing) {
 }
 
 TEST_F(DispatcherTest, config_reload_puts_what_can_change_in_force) {
-  const std::string text = std::string(running) + "rate = \"10Mbit\"\n";
+  const std::string text = std::string(running_switch) + "rate = \"10Mbit\"\n";
   EXPECT_TRUE(call("config.reload", {{"name", "f"}, {"text", text}}));
   EXPECT_EQ(backend_.reloads, 1);
   EXPECT_EQ(backend_.running.switches[0].config.ports[0].queue.rate_bps, 10'000'000u);
 }
 
 TEST_F(DispatcherTest, config_reload_says_which_cores_are_late) {
-  const json params = {{"name", "f"}, {"text", std::string(running)}};
+  const json params = {{"name", "f"}, {"text", std::string(running_switch)}};
   EXPECT_EQ((*call("config.reload", params))["late_cpus"], json::array());
   backend_.late_cpus = {3, 5};
   EXPECT_EQ((*call("config.reload", params))["late_cpus"], json({3, 5}));
 }
 
 TEST_F(DispatcherTest, config_reload_refuses_what_needs_a_restart) {
-  const std::string text = std::string(running) + "mtu = 9000\n";
+  const std::string text = std::string(running_switch) + "mtu = 9000\n";
   const auto result = call("config.reload", {{"name", "f"}, {"text", text}});
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, ErrorCode::refused);
@@ -216,7 +216,8 @@ TEST_F(DispatcherTest, config_reload_refuses_what_needs_a_restart) {
 
 TEST_F(DispatcherTest, config_diff_and_reload_refuse_the_same) {
   backend_.reload_refused = "the rings are too large";
-  const json params = {{"name", "f"}, {"text", std::string(running) + "rate = \"10Mbit\"\n"}};
+  const json params = {{"name", "f"},
+                       {"text", std::string(running_switch) + "rate = \"10Mbit\"\n"}};
   const auto difference = call("config.diff", params);
   ASSERT_TRUE(difference);
   EXPECT_EQ((*difference)["refused"], "the rings are too large");

@@ -62,7 +62,7 @@ class HandlerLoaderTest : public testing::Test {
     return all;
   }
 
-  test::UnloadHandlers unload_handlers_;
+  tributary::test::UnloadHandlers unload_handlers_;
   int points_until_late_ = 1'000'000;
   std::string seen_;
   HandlerLoader loader_{{}, [this] { return wait_for_cores(); }};

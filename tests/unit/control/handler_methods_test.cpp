@@ -14,7 +14,8 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-const json saturating{{"number", 7}, {"expression", "acc = min(acc + in, 127)"}, {"type", "i8"}};
+const json saturating_add{
+    {"number", 7}, {"expression", "acc = min(acc + in, 127)"}, {"type", "i8"}};
 
 class HandlerMethodsTest : public testing::Test {
  protected:
@@ -27,12 +28,12 @@ class HandlerMethodsTest : public testing::Test {
     return result ? Failure{} : result.error();
   }
 
-  test::UnloadHandlers unload_handlers_;
+  tributary::test::UnloadHandlers unload_handlers_;
   FakeBackend backend_;
 };
 
 TEST_F(HandlerMethodsTest, what_is_loaded_is_listed_and_unloaded) {
-  const auto loaded = call("handler.load", saturating);
+  const auto loaded = call("handler.load", saturating_add);
   ASSERT_TRUE(loaded) << loaded.error().message;
   const auto listed = call("handler.list");
   ASSERT_TRUE(listed);
@@ -52,7 +53,7 @@ TEST_F(HandlerMethodsTest, what_is_loaded_is_listed_and_unloaded) {
 
 TEST_F(HandlerMethodsTest, the_list_has_a_limit) {
   for (const unsigned number : {3u, 1u, 2u}) {
-    json params = saturating;
+    json params = saturating_add;
     params["number"] = number;
     ASSERT_TRUE(call("handler.load", params));
   }
@@ -73,12 +74,12 @@ TEST_F(HandlerMethodsTest, one_of_the_file_says_so) {
 
 TEST_F(HandlerMethodsTest, parameters_that_are_wrong_are_refused) {
   const auto with = [](const char* key, json value) {
-    json params = saturating;
+    json params = saturating_add;
     params[key] = std::move(value);
     return params;
   };
   const auto without = [](const char* key) {
-    json params = saturating;
+    json params = saturating_add;
     params.erase(key);
     return params;
   };
@@ -110,7 +111,7 @@ TEST_F(HandlerMethodsTest, hostile_texts_are_refused_and_the_daemon_goes_on) {
     const json params{{"number", 7}, {"expression", text}, {"type", "f32"}};
     EXPECT_EQ(refusal("handler.load", params).code, ErrorCode::refused);
   }
-  EXPECT_TRUE(call("handler.load", saturating));
+  EXPECT_TRUE(call("handler.load", saturating_add));
 }
 
 TEST_F(HandlerMethodsTest, a_shared_object_is_refused_without_a_directory) {
@@ -128,7 +129,7 @@ TEST_F(HandlerMethodsTest, unloading_what_is_not_there_says_so) {
 }
 
 TEST_F(HandlerMethodsTest, with_a_late_core_it_is_closed_and_can_be_unloaded_later) {
-  ASSERT_TRUE(call("handler.load", saturating));
+  ASSERT_TRUE(call("handler.load", saturating_add));
   backend_.core_late = "the packet core on CPU 3 did not answer";
   const auto failure = refusal("handler.unload", {{"number", 7}});
   EXPECT_EQ(failure.code, ErrorCode::late);

@@ -37,7 +37,7 @@ class HandlerSourceTest : public testing::Test {
     return path ? "" : path.error();
   }
 
-  test::TemporaryDirectory directory_;
+  tributary::test::TemporaryDirectory directory_;
   std::string home_ = fs::canonical(directory_.path()) / "handlers";
 };
 

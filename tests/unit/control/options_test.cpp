@@ -54,16 +54,16 @@ constexpr Option<Lamp> options[] = {
     option::by_hand<Lamp>("bulb", Apply::restart, "1 to 3", "a bulb").as(Form::tables),
 };
 
-struct Outcome {
+struct LampReading {
   Lamp lamp;
   std::vector<std::string> errors;
 };
 
-Outcome read_lamp(std::string_view text) {
+LampReading read_lamp(std::string_view text) {
   const auto document = toml::parse(text);
   Diagnostics diagnostics("f");
   Reader reader(document, "lamp", diagnostics);
-  Outcome outcome;
+  LampReading outcome;
   read_options(reader, options, outcome.lamp);
   reader.finish();
   for (const auto& error : diagnostics.take()) {

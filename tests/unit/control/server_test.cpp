@@ -28,7 +28,7 @@ namespace {
 using namespace std::chrono_literals;
 using nlohmann::json;
 
-using test::TemporaryDirectory;
+using tributary::test::TemporaryDirectory;
 
 class ServerTest : public testing::Test {
  protected:

@@ -52,7 +52,7 @@ TEST_F(LookAtSocket, LeavesFilesAlone) {
 }
 
 TEST(MissingDirectory, IsTheOneThatNobodyMakes) {
-  const test::TemporaryDirectory root;
+  const tributary::test::TemporaryDirectory root;
   EXPECT_EQ(missing_directory(root / "control.sock"), std::nullopt);
   EXPECT_EQ(missing_directory(root / "run/control.sock"), std::nullopt) << "the daemon makes it";
   EXPECT_EQ(missing_directory(root / "var/run/control.sock"), root / "var");

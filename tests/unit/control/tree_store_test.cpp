@@ -38,7 +38,7 @@ class TreeStoreTest : public testing::Test {
 
   std::shared_ptr<spdlog::logger> before_;
   std::ostringstream log_;
-  test::TemporaryDirectory directory_;
+  tributary::test::TemporaryDirectory directory_;
   DaemonConfig config_;
 };
 

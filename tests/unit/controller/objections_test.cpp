@@ -11,9 +11,9 @@ TreePart part_of(std::uint32_t job) {
 }
 
 // Each has room for so many trees beside those of other jobs.
-class Switches {
+class SwitchesWithRoom {
  public:
-  explicit Switches(std::size_t room) : room_(room) {}
+  explicit SwitchesWithRoom(std::size_t room) : room_(room) {}
 
   std::vector<Objection> objections(const std::vector<SwitchChange>& changes) {
     return find_objections(changes, [this](std::size_t, const auto&, const auto& parts) {
@@ -29,13 +29,13 @@ class Switches {
 };
 
 TEST(Objections, ThereAreNoneWhereAllFits) {
-  Switches switches(2);
+  SwitchesWithRoom switches(2);
   EXPECT_TRUE(switches.objections({{0, {1, 2}, {}, {part_of(1), part_of(2)}}}).empty());
   EXPECT_EQ(switches.asked, 1);
 }
 
 TEST(Objections, NameTheFirstJobThatDoesNotFit) {
-  Switches switches(1);
+  SwitchesWithRoom switches(1);
   const auto found = switches.objections({{3, {1, 2}, {}, {part_of(1), part_of(2)}}});
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].switch_index, 3u);
@@ -44,7 +44,7 @@ TEST(Objections, NameTheFirstJobThatDoesNotFit) {
 }
 
 TEST(Objections, WhatIsInstalledStaysBeforeWhatIsNew) {
-  Switches switches(1);
+  SwitchesWithRoom switches(1);
   const auto found = switches.objections({{0, {1, 2}, {part_of(2)}, {part_of(1), part_of(2)}}});
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].job, 1u);
@@ -70,7 +70,7 @@ TEST(Objections, ASwitchThatLetsNothingGoIsNotGoneAround) {
 }
 
 TEST(Objections, EachSwitchHasItsOwn) {
-  Switches switches(0);
+  SwitchesWithRoom switches(0);
   const auto found = switches.objections({{0, {1}, {}, {part_of(1)}}, {4, {1}, {}, {part_of(1)}}});
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[1].switch_index, 4u);

@@ -17,12 +17,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-void expect_balanced(const VirtualFabric& fabric) {
-  for (const auto& ledger : fabric.ledgers()) {
-    EXPECT_TRUE(ledger.balanced());
-  }
-}
-
 TEST(Fabric, AllreduceIsExactForEveryWorldSizeAndLength) {
   for (const std::uint32_t world : {2u, 3u, 5u, 7u, 8u}) {
     for (const std::size_t count : {1u, 63u, 64u, 65u, 4999u}) {

@@ -21,18 +21,12 @@ using wire::ElementType;
 using wire::Operator;
 
 // Leaves 0 to 3, spines 4 to 7; four hosts behind each leaf.
-FatTree two_levels() {
+FatTree two_levels_of_flare() {
   return {.leaves = 4, .hosts_per_leaf = 4, .spines = 4};
 }
 
 constexpr std::size_t a_leaf = 1;
 constexpr std::size_t a_spine = 6;
-
-void expect_balanced(const VirtualFabric& fabric) {
-  for (const auto& ledger : fabric.ledgers()) {
-    EXPECT_TRUE(ledger.balanced());
-  }
-}
 
 // One allreduce by all workers, exact and without loss.
 void expect_exact(const FatTree& shape, const FlareWorkers::Options& options, std::size_t count,
@@ -69,12 +63,12 @@ TEST(FlareFabric, ExactOverOneSwitch) {
 }
 
 TEST(FlareFabric, ExactOverTwoLevels) {
-  expect_exact_for_all_worlds(two_levels(), a_spine);
+  expect_exact_for_all_worlds(two_levels_of_flare(), a_spine);
 }
 
 // With a leaf at the root, a packet of another leaf passes three switches.
 TEST(FlareFabric, ExactOverThreeLevels) {
-  expect_exact_for_all_worlds(two_levels(), a_leaf);
+  expect_exact_for_all_worlds(two_levels_of_flare(), a_leaf);
 }
 
 TEST(FlareFabric, ExactForEveryTypeAndOperator) {
@@ -84,7 +78,7 @@ TEST(FlareFabric, ExactForEveryTypeAndOperator) {
       const auto op = static_cast<Operator>(o);
       for (const bool reproducible : {false, true}) {
         if (wire::is_valid(type, op)) {
-          expect_exact(two_levels(),
+          expect_exact(two_levels_of_flare(),
                        {.world_size = 7, .root = a_spine, .reproducible = reproducible}, 1001, type,
                        op);
         }
@@ -96,7 +90,7 @@ TEST(FlareFabric, ExactForEveryTypeAndOperator) {
 // Loss, duplicates, changes of order and damage on every cable.
 TEST(FlareFabric, ExactOverBadCables) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
-    auto shape = two_levels();
+    auto shape = two_levels_of_flare();
     shape.impair.loss = 0.01;
     shape.impair.duplicate = 0.01;
     shape.impair.reorder = 0.01;
@@ -124,7 +118,7 @@ TEST(FlareFabric, ExactOverBadCables) {
 }
 
 TEST(FlareFabric, BesideCanary) {
-  auto shape = two_levels();
+  auto shape = two_levels_of_flare();
   shape.impair.loss = 0.01;
   const FlareWorkers::Options options{.world_size = 16, .root = a_spine, .job = 2};
   VirtualFabric fabric(FlareWorkers::set_up_tree(make_fat_tree(shape), options));
@@ -144,7 +138,7 @@ TEST(FlareFabric, BesideCanary) {
 
 // Each switch loses all that it knows once, in the middle.
 TEST(FlareFabric, ExactOverSwitchesThatRestart) {
-  auto shape = two_levels();
+  auto shape = two_levels_of_flare();
   shape.impair.delay = 20us;
   const FlareWorkers::Options options{.world_size = 16, .root = a_spine, .window = 16};
   VirtualFabric fabric(FlareWorkers::set_up_tree(make_fat_tree(shape), options));
@@ -163,7 +157,7 @@ TEST(FlareFabric, ExactOverSwitchesThatRestart) {
 // A core may own none of the blocks with which a run begins.
 TEST(FlareFabric, EveryCoreNoticesThatARunBegins) {
   FlareWorkers::Options options{.world_size = 6, .root = a_spine, .window = 1};
-  auto spec = FlareWorkers::set_up_tree(make_fat_tree(two_levels()), options);
+  auto spec = FlareWorkers::set_up_tree(make_fat_tree(two_levels_of_flare()), options);
   spec.cores = 7;
   VirtualFabric fabric(std::move(spec));
   for (; options.run < 12; ++options.run) {
@@ -181,7 +175,7 @@ TEST(FlareFabric, EveryCoreNoticesThatARunBegins) {
 // of the next run, and keeps nobody from it.
 TEST(FlareFabric, ARunHasNothingOfOneThatWasKilledBeforeIt) {
   FlareWorkers::Options options{.world_size = 8, .root = a_spine, .window = 8};
-  VirtualFabric fabric(FlareWorkers::set_up_tree(make_fat_tree(two_levels()), options));
+  VirtualFabric fabric(FlareWorkers::set_up_tree(make_fat_tree(two_levels_of_flare()), options));
   for (; options.run < 4; ++options.run) {
     {
       FlareWorkers killed(fabric, options);
@@ -241,7 +235,7 @@ TEST(FlareFabric, ARankThatRefusesACallLeavesToTheOthersWhatTheyLack) {
 std::vector<host::test::Elements> results_of_scattered(bool reproducible, bool restarts) {
   std::vector<host::test::Elements> results;
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
-    auto shape = two_levels();
+    auto shape = two_levels_of_flare();
     shape.impair.loss = 0.01;
     shape.impair.duplicate = 0.01;
     shape.impair.jitter = 200us;

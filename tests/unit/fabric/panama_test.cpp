@@ -21,7 +21,7 @@ using wire::ElementType;
 using wire::Operator;
 
 // Leaves 0 to 3, spines 4 to 7; four hosts behind each leaf.
-FatTree two_levels(std::uint32_t packet_memory = 512) {
+FatTree two_levels_of_panama(std::uint32_t packet_memory = 512) {
   return {.leaves = 4,
           .hosts_per_leaf = 4,
           .spines = 4,
@@ -32,12 +32,6 @@ const std::vector<std::size_t> spines = {4, 5, 6, 7};
 
 std::vector<std::size_t> first(std::size_t count, const std::vector<std::size_t>& roots) {
   return {roots.begin(), roots.begin() + static_cast<std::ptrdiff_t>(count)};
-}
-
-void expect_balanced(const VirtualFabric& fabric) {
-  for (const auto& ledger : fabric.ledgers()) {
-    EXPECT_TRUE(ledger.balanced());
-  }
 }
 
 // One allreduce by all workers, exact and without loss.
@@ -70,7 +64,8 @@ TEST(PanamaFabric, ExactOverOneSwitch) {
 TEST(PanamaFabric, ExactOverTwoLevels) {
   for (std::uint32_t world = 2; world <= 16; ++world) {
     for (const std::size_t trees : {1u, 2u, 4u}) {
-      expect_exact(two_levels(), {.world_size = world, .roots = first(trees, spines)}, 3001);
+      expect_exact(two_levels_of_panama(), {.world_size = world, .roots = first(trees, spines)},
+                   3001);
     }
   }
 }
@@ -79,7 +74,8 @@ TEST(PanamaFabric, ExactOverTwoLevels) {
 TEST(PanamaFabric, ExactOverThreeLevels) {
   for (std::uint32_t world = 2; world <= 16; ++world) {
     for (const std::size_t trees : {1u, 2u, 4u}) {
-      expect_exact(two_levels(), {.world_size = world, .roots = first(trees, {0, 1, 2, 3})}, 3001);
+      expect_exact(two_levels_of_panama(),
+                   {.world_size = world, .roots = first(trees, {0, 1, 2, 3})}, 3001);
     }
   }
 }
@@ -90,7 +86,8 @@ TEST(PanamaFabric, ExactForEveryTypeAndOperator) {
       const auto type = static_cast<ElementType>(t);
       const auto op = static_cast<Operator>(o);
       if (wire::is_valid(type, op)) {
-        expect_exact(two_levels(), {.world_size = 7, .roots = first(2, spines)}, 1001, type, op);
+        expect_exact(two_levels_of_panama(), {.world_size = 7, .roots = first(2, spines)}, 1001,
+                     type, op);
       }
     }
   }
@@ -98,20 +95,20 @@ TEST(PanamaFabric, ExactForEveryTypeAndOperator) {
 
 TEST(PanamaFabric, ExactForEveryLength) {
   for (const std::size_t count : {1u, 63u, 64u, 65u, 128u, 129u, 4999u, 100'003u}) {
-    expect_exact(two_levels(), {.world_size = 8, .roots = first(4, spines)}, count);
+    expect_exact(two_levels_of_panama(), {.world_size = 8, .roots = first(4, spines)}, count);
   }
 }
 
 TEST(PanamaFabric, ExactWithLittleMemory) {
   for (const std::uint32_t memory : {8u, 9u, 16u}) {
-    expect_exact(two_levels(memory), {.world_size = 8, .roots = first(4, spines)}, 5000);
+    expect_exact(two_levels_of_panama(memory), {.world_size = 8, .roots = first(4, spines)}, 5000);
   }
 }
 
 // Loss, duplicates, changes of order and damage on every cable.
 TEST(PanamaFabric, ExactOverBadCables) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
-    auto shape = two_levels();
+    auto shape = two_levels_of_panama();
     shape.impair.loss = 0.01;
     shape.impair.duplicate = 0.01;
     shape.impair.reorder = 0.01;
@@ -136,7 +133,7 @@ TEST(PanamaFabric, ExactOverBadCables) {
 }
 
 TEST(PanamaFabric, BesideCanary) {
-  auto shape = two_levels();
+  auto shape = two_levels_of_panama();
   shape.impair.loss = 0.01;
   const PanamaWorkers::Options options{.world_size = 16, .roots = first(4, spines), .job = 2};
   VirtualFabric fabric(PanamaWorkers::set_up_trees(make_fat_tree(shape), options));
@@ -159,7 +156,7 @@ TEST(PanamaFabric, JobsShareThePacketMemory) {
   constexpr std::uint32_t memory = 64;
   const PanamaWorkers::Options one{.world_size = 8, .roots = {4}, .job = 1};
   const PanamaWorkers::Options other{.world_size = 8, .roots = {4}, .job = 2, .first_host = 8};
-  auto spec = make_fat_tree(two_levels(memory));
+  auto spec = make_fat_tree(two_levels_of_panama(memory));
   spec = PanamaWorkers::set_up_trees(std::move(spec), one);
   VirtualFabric fabric(PanamaWorkers::set_up_trees(std::move(spec), other));
   PanamaWorkers first_job(fabric, one);
@@ -190,7 +187,7 @@ TEST(PanamaFabric, JobsShareThePacketMemory) {
 
 // Queues that mark what finds others waiting keep the windows small, and lose nothing.
 TEST(PanamaFabric, MarksOfQueuesSlowTheWorkersDown) {
-  auto shape = two_levels();
+  auto shape = two_levels_of_panama();
   shape.rate_bps = 1'000'000'000;
   for (const bool control : {true, false}) {
     const PanamaWorkers::Options options{
@@ -218,7 +215,7 @@ TEST(PanamaFabric, MarksOfQueuesSlowTheWorkersDown) {
 // good as the new run's to a sum that need not have everybody.
 TEST(PanamaFabric, ARunHasNothingOfOneThatWasKilledBeforeIt) {
   PanamaWorkers::Options options{.world_size = 8, .roots = first(2, spines), .quorum = 7};
-  VirtualFabric fabric(PanamaWorkers::set_up_trees(make_fat_tree(two_levels()), options));
+  VirtualFabric fabric(PanamaWorkers::set_up_trees(make_fat_tree(two_levels_of_panama()), options));
   for (; options.run < 4; ++options.run) {
     {
       PanamaWorkers killed(fabric, options);
@@ -241,7 +238,7 @@ TEST(PanamaFabric, ARunHasNothingOfOneThatWasKilledBeforeIt) {
 
 TEST(PanamaFabric, AQuorumDoesNotWaitForALateRank) {
   const PanamaWorkers::Options options{.world_size = 8, .roots = first(2, spines), .quorum = 7};
-  VirtualFabric fabric(PanamaWorkers::set_up_trees(make_fat_tree(two_levels()), options));
+  VirtualFabric fabric(PanamaWorkers::set_up_trees(make_fat_tree(two_levels_of_panama()), options));
   PanamaWorkers workers(fabric, options);
   for (int collective = 0; collective < 3; ++collective) {
     workers.prepare(5000, ElementType::i32, Operator::sum);

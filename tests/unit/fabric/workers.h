@@ -7,10 +7,18 @@
 #include <random>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "protocols/canary/host/collectives.h"
 #include "support/virtual_fabric.h"
 
 namespace tributary::test {
+
+inline void expect_balanced(const VirtualFabric& fabric) {
+  for (const auto& ledger : fabric.ledgers()) {
+    EXPECT_TRUE(ledger.balanced());
+  }
+}
 
 // The workers of one communicator on some hosts of a fabric, with vectors of i32 whose sum is
 // computed here, from the inputs alone.

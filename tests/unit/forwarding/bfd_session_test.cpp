@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/forwarding/start.h"
+
 namespace tributary::forwarding {
 namespace {
 
@@ -13,8 +15,6 @@ using namespace std::chrono_literals;
 using wire::BfdDiagnostic;
 using wire::BfdHeader;
 using wire::BfdState;
-
-const Time start = Time{} + 1000s;
 
 // A packet of a neighbour whose discriminator is 7 and who wants 100 ms both ways.
 BfdHeader from_neighbour(BfdState state, std::uint8_t flags = 0) {

@@ -4,13 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "support/frames.h"
+#include "unit/forwarding/start.h"
 
 namespace tributary::forwarding {
 namespace {
 
 using namespace std::chrono_literals;
-
-const Time start = Time{} + 100s;
 
 class EgressQueueTest : public testing::Test {
  protected:

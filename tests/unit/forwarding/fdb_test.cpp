@@ -5,13 +5,13 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/forwarding/start.h"
+
 namespace tributary::forwarding {
 namespace {
 
 using namespace std::chrono_literals;
 using LearnResult = Fdb::LearnResult;
-
-const Time start = Time{} + 100s;
 
 wire::MacAddress mac(unsigned number) {
   return {{0x02, 0, 0, 0, static_cast<std::uint8_t>(number >> 8),

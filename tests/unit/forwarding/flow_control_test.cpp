@@ -7,13 +7,13 @@
 #include "forwarding/occupancy.h"
 #include "forwarding/pause_speaker.h"
 #include "support/frames.h"
+#include "unit/forwarding/start.h"
 
 namespace tributary::forwarding {
 namespace {
 
 using namespace std::chrono_literals;
 
-const Time start = Time{} + 100s;
 constexpr PortIndex from = 1;   // guarded
 constexpr PortIndex other = 2;  // not guarded
 constexpr std::uint8_t cs7 = 56 << 2;

@@ -7,13 +7,12 @@
 #include <gtest/gtest.h>
 
 #include "packet/pool.h"
+#include "unit/forwarding/start.h"
 
 namespace tributary::forwarding {
 namespace {
 
 using namespace std::chrono_literals;
-
-const Time start = Time{} + 100s;
 
 class ImpairmentTest : public testing::Test {
  protected:

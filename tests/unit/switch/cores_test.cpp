@@ -13,14 +13,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-switching::SwitchConfig bridged() {
+switching::SwitchConfig bridge_of_cores() {
   switching::SwitchConfig config;
   config.id = 1;
   config.ports = {bridged_port("a", 0), bridged_port("b", 1), bridged_port("c", 2)};
   return config;
 }
 
-switching::SwitchConfig routed() {
+switching::SwitchConfig router_of_cores() {
   switching::SwitchConfig config;
   config.id = 1;
   config.address = Ip(10, 0, 255, 1);
@@ -34,7 +34,7 @@ switching::SwitchConfig routed() {
 
 TEST(OwnerCore, FollowsTheKeyAndSpreadsBlocks) {
   HeapPacketPool pool(4, 512);
-  const auto config = routed();
+  const auto config = router_of_cores();
   std::array<unsigned, 3> hits{};
   for (std::uint32_t id = 0; id < 600; ++id) {
     CanarySpec spec;
@@ -54,7 +54,7 @@ TEST(OwnerCore, FollowsTheKeyAndSpreadsBlocks) {
 
 TEST(OwnerCore, EverythingElseStays) {
   HeapPacketPool pool(4, 512);
-  auto config = routed();
+  auto config = router_of_cores();
   auto udp = make_udp(pool, {mac(1), mac(2), Ip(1, 1, 1, 1), Ip(2, 2, 2, 2)}, 5, 6);
   EXPECT_EQ(switching::Owners(config, 2).core_of(*udp, 1), 1u);
   auto canary = make_canary(pool, {}, std::vector<std::int32_t>{1});
@@ -64,7 +64,7 @@ TEST(OwnerCore, EverythingElseStays) {
     EXPECT_EQ(switching::Owners(config, 4).core_of(*canary, here), here);
   }
   udp->length = 3;
-  EXPECT_EQ(switching::Owners(routed(), 2).core_of(*udp, 1), 1u);
+  EXPECT_EQ(switching::Owners(router_of_cores(), 2).core_of(*udp, 1), 1u);
 }
 
 TEST(OwnerCore, NotesWhatIsInTheFrame) {
@@ -81,7 +81,7 @@ TEST(OwnerCore, NotesWhatIsInTheFrame) {
   l4_header<wire::UdpHeader>(*packets[5]).length = std::uint16_t{7};
   ip_of(*packets[6]).total_length = std::uint16_t{400};
   ip_of(*packets[7]).version_ihl = 0x46;
-  const switching::Owners owners(routed(), 2);
+  const switching::Owners owners(router_of_cores(), 2);
   for (const auto& packet : packets) {
     const auto frame = engine::parse_frame(*packet);
     owners.core_of(*packet, 0);
@@ -95,13 +95,13 @@ TEST(OwnerCore, NotesNothingOfWhatIsNoFrame) {
   HeapPacketPool pool(1, 512);
   auto packet = make_arp(pool, wire::ArpHeader::request, {});
   packet->length = sizeof(wire::EthernetHeader) - 1;
-  EXPECT_EQ(switching::Owners(routed(), 2).core_of(*packet, 1), 1u);
+  EXPECT_EQ(switching::Owners(router_of_cores(), 2).core_of(*packet, 1), 1u);
   EXPECT_EQ(packet->noted, 0);
 }
 
 TEST(TableUpdates, TeachTheOtherCoreWhereHostsAre) {
-  SwitchBench first(bridged(), {0, 2});
-  SwitchBench second(bridged(), {1, 2});
+  SwitchBench first(bridge_of_cores(), {0, 2});
+  SwitchBench second(bridge_of_cores(), {1, 2});
   const Endpoints hello{mac(1), mac(9), Ip(10, 0, 0, 1), Ip(10, 0, 0, 9)};
   first.send(2, make_udp(first.pool, hello, 5, 6));
   ASSERT_EQ(first.table_updates.size(), 1u);
@@ -119,14 +119,14 @@ TEST(TableUpdates, TeachTheOtherCoreWhereHostsAre) {
 }
 
 TEST(TableUpdates, NoneWithOneCore) {
-  SwitchBench bench(bridged());
+  SwitchBench bench(bridge_of_cores());
   bench.send(2, make_udp(bench.pool, {mac(1), mac(9), Ip(10, 0, 0, 1), Ip(10, 0, 0, 9)}, 5, 6));
   EXPECT_TRUE(bench.table_updates.empty());
 }
 
 TEST(TableUpdates, ReplySeenByOneCoreReleasesWhatWaitsOnAnother) {
-  SwitchBench first(routed(), {0, 2});
-  SwitchBench second(routed(), {1, 2});
+  SwitchBench first(router_of_cores(), {0, 2});
+  SwitchBench second(router_of_cores(), {1, 2});
   const Endpoints through{mac(1), mac(0, 0xee), Ip(10, 0, 0, 9), Ip(10, 0, 1, 9)};
   EXPECT_EQ(second.send(0, make_udp(second.pool, through, 5, 6)).size(), 1u);
   const Endpoints reply{mac(2), mac(1, 0xee), Ip(10, 0, 1, 9), Ip(10, 0, 1, 1)};
@@ -163,7 +163,7 @@ std::vector<PacketPtr> sent_by(SwitchBench& second, std::uint8_t claim) {
 }
 
 TEST(Cores, BelieveWhatTheReceivingCoreNoted) {
-  auto config = routed();
+  auto config = router_of_cores();
   config.arp = {{Ip(10, 0, 2, 9), mac(2)}};
   SwitchBench second(config, {1, 2});
   EXPECT_TRUE(sent_by(second, 1).empty());
@@ -175,7 +175,7 @@ TEST(Cores, BelieveWhatTheReceivingCoreNoted) {
 }
 
 TEST(Cores, ForwardWhatIsForAnEngineThatTheyDoNotHave) {
-  auto config = routed();
+  auto config = router_of_cores();
   config.arp = {{Ip(10, 0, 2, 9), mac(2)}};
   config.protocols.reset<canary::CanaryConfig>();
   SwitchBench second(config, {1, 2});
@@ -184,7 +184,7 @@ TEST(Cores, ForwardWhatIsForAnEngineThatTheyDoNotHave) {
 
 // What a fabric of `cores` cores sends when two of three hosts contribute to many blocks.
 std::vector<std::string> sums_of(unsigned cores) {
-  auto config = routed();
+  auto config = router_of_cores();
   config.arp = {{Ip(10, 0, 2, 9), mac(2)}};
   std::vector<std::unique_ptr<SwitchBench>> benches;
   for (unsigned core = 0; core < cores; ++core) {

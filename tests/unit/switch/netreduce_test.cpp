@@ -11,7 +11,7 @@
 namespace tributary::test {
 namespace {
 
-Ip host(std::uint8_t number) {
+Ip member(std::uint8_t number) {
   return {10, 0, number, 9};
 }
 
@@ -21,12 +21,12 @@ switching::SwitchConfig routed() {
   config.id = 1;
   netreduce::RingConfig ring;
   ring.id = 1;
-  ring.members = {host(0), host(1)};
+  ring.members = {member(0), member(1)};
   config.protocols.emplace<netreduce::NetReduceConfig>({{ring}});
   for (std::uint8_t i = 0; i < 2; ++i) {
     config.ports.push_back(
         routed_port(std::string(1, static_cast<char>('a' + i)), i, Ip(10, 0, i, 1)));
-    config.arp.push_back({host(i), mac(i)});
+    config.arp.push_back({member(i), mac(i)});
   }
   return config;
 }
@@ -49,8 +49,8 @@ PacketPtr gradient(PacketPool& pool, std::uint8_t rank, const wire::MacAddress& 
   std::memcpy(payload.data(), &header, sizeof header);
   payload[sizeof header] = std::byte{static_cast<std::uint8_t>(3 + rank)};
   RoceSpec roce;
-  roce.source = host(rank);
-  roce.destination = host(static_cast<std::uint8_t>(1 - rank));
+  roce.source = member(rank);
+  roce.destination = member(static_cast<std::uint8_t>(1 - rank));
   roce.length = spec.length;
   auto packet = make_roce(pool, roce, payload);
   ethernet_of(*packet).source = mac(rank);
@@ -72,7 +72,7 @@ TEST(NetReduce, frames_on_a_bridge_keep_their_addresses) {
   for (const auto& packet : out) {
     const auto from = static_cast<std::uint8_t>(1 - packet->egress);
     EXPECT_EQ(ethernet_of(*packet).source, mac(from));
-    EXPECT_EQ(ip_of(*packet).source, host(from));
+    EXPECT_EQ(ip_of(*packet).source, member(from));
     EXPECT_EQ(ip_of(*packet).ttl, 64);
     expect_sum(*packet);
   }
@@ -113,8 +113,8 @@ TEST(NetReduce, packets_that_wait_end_with_their_time_to_live) {
 switching::SwitchConfig leaf() {
   auto config = routed();
   auto& ring = config.protocols.get<netreduce::NetReduceConfig>().rings[0];
-  ring.members.push_back(host(2));
-  ring.local = {host(0)};
+  ring.members.push_back(member(2));
+  ring.local = {member(0)};
   ring.parent = Ip(10, 9, 9, 9);
   config.ports.push_back(routed_port("c", 2, Ip(10, 0, 2, 1)));
   config.arp.push_back({Ip(10, 0, 2, 8), mac(0x28)});
@@ -133,7 +133,7 @@ TEST(NetReduce, packets_that_leave_the_rack_take_the_way_to_the_parent) {
     ASSERT_EQ(out.size(), 1u);
     EXPECT_EQ(out[0]->egress, 2);
     EXPECT_EQ(ethernet_of(*out[0]).destination, mac(0x28));
-    EXPECT_EQ(ip_of(*out[0]).destination, host(1));
+    EXPECT_EQ(ip_of(*out[0]).destination, member(1));
     EXPECT_EQ(ip_of(*out[0]).ttl, 63);
     EXPECT_TRUE(has_right_icrc(*out[0]));
   }
@@ -149,8 +149,8 @@ constexpr wire::RoceOpcode mixed[] = {
 
 PacketPtr request(PacketPool& pool, std::uint32_t number, const wire::MacAddress& to) {
   RoceSpec spec;
-  spec.source = host(0);
-  spec.destination = host(1);
+  spec.source = member(0);
+  spec.destination = member(1);
   spec.destination_qp = 0x77;
   spec.psn = number;
   spec.opcode = mixed[number];
@@ -208,8 +208,8 @@ PacketPtr ipv6_gradient(PacketPool& pool, std::uint8_t rank) {
   const auto header = ina_of(spec, 1024);
   std::memcpy(payload.data(), &header, sizeof header);
   RoceSpec roce;
-  roce.source = host(rank);
-  roce.destination = host(static_cast<std::uint8_t>(1 - rank));
+  roce.source = member(rank);
+  roce.destination = member(static_cast<std::uint8_t>(1 - rank));
   roce.length = spec.length;
   roce.is_v6 = true;
   auto packet = make_roce(pool, roce, payload);
@@ -219,8 +219,8 @@ PacketPtr ipv6_gradient(PacketPool& pool, std::uint8_t rank) {
 }
 
 switching::SwitchConfig with_ipv6(switching::SwitchConfig config) {
-  config.protocols.get<netreduce::NetReduceConfig>().rings[0].members = {ipv6_of(host(0)),
-                                                                         ipv6_of(host(1))};
+  config.protocols.get<netreduce::NetReduceConfig>().rings[0].members = {ipv6_of(member(0)),
+                                                                         ipv6_of(member(1))};
   return config;
 }
 

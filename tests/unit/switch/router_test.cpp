@@ -7,20 +7,13 @@
 
 #include "protocols/canary/engine/drop_reasons.h"
 #include "support/switch_bench.h"
+#include "unit/switch/two_networks.h"
 #include "wire/checksum.h"
 
 namespace tributary::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-const Ip own_a(10, 1, 1, 1);
-const Ip own_b(10, 1, 2, 1);
-const Ip host_a(10, 1, 1, 9);
-const Ip host_b(10, 1, 2, 9);
-const auto mac_a = mac(0, 0xee);
-const auto mac_b = mac(1, 0xee);
-const Endpoints a_to_b{mac(1), mac_a, host_a, host_b};
 
 // Hosts behind a and b are known; a second uplink d beside c shares the default route.
 switching::SwitchConfig four_routed_ports() {

@@ -16,7 +16,7 @@ using forwarding::Policies;
 using forwarding::Policy;
 
 const Ip own(10, 1, 1, 1);
-const Ip host(10, 1, 1, 9);
+const Ip below(10, 1, 1, 9);
 const Ip far(8, 8, 8, 8);
 constexpr std::uint64_t more_than_half = 512 * 1024 + 1;
 constexpr std::uint64_t half = 512 * 1024;
@@ -31,7 +31,7 @@ switching::SwitchConfig leaf(Policies policies, std::uint16_t id = 1) {
   config.protocols.emplace<canary::CanaryConfig>({});
   config.selection.policies = policies;
   config.ports = {routed_port("host", 0, own)};
-  config.arp = {{host, mac(0)}};
+  config.arp = {{below, mac(0)}};
   config.routes = {{{Ip(), 0}, {}}};
   for (std::uint8_t up = first_up; up <= last_up; ++up) {
     config.ports.push_back(routed_port("up" + std::to_string(up), up, Ip(10, 100, up, 1), 30));
@@ -43,7 +43,7 @@ switching::SwitchConfig leaf(Policies policies, std::uint16_t id = 1) {
 }
 
 PortIndex ordinary(SwitchBench& bench, Ip destination = far, std::uint16_t port = 5) {
-  const Endpoints ends{mac(0), mac(0, 0xee), host, destination};
+  const Endpoints ends{mac(0), mac(0, 0xee), below, destination};
   return bench.send(0, make_udp(bench.pool, ends, port, 6)).at(0)->egress;
 }
 
@@ -55,7 +55,7 @@ PacketPtr contribution(SwitchBench& bench, std::uint32_t block, std::uint16_t ho
   spec.hosts = hosts;
   spec.rank = 1;
   spec.destination = far;
-  spec.child_address = host;
+  spec.child_address = below;
   spec.source_mac = mac(0);
   spec.destination_mac = mac(0, 0xee);
   return make_canary(bench.pool, spec, std::vector<std::int32_t>{1});
@@ -122,7 +122,7 @@ TEST(Selection, ABurstCountsWhatItSendsItself) {
   bench.gauges[usual].publish_bytes(more_than_half);
   PacketList burst;
   for (std::uint16_t i = 0; i < 30; ++i) {
-    auto packet = make_udp(bench.pool, {mac(0), mac(0, 0xee), host, far}, i, 6, 1000);
+    auto packet = make_udp(bench.pool, {mac(0), mac(0, 0xee), below, far}, i, 6, 1000);
     packet->ingress = 0;
     burst.push(std::move(packet));
   }
@@ -147,7 +147,7 @@ TEST(Selection, WhatTimersSendEvadesWhatTheSameRoundReceived) {
   bench.gauges[usual].publish_bytes(more_than_half);
   bench.now += 1ms;
   PacketList burst;
-  auto packet = make_udp(bench.pool, {mac(0), mac(0, 0xee), host, far}, 5, 6, 1000);
+  auto packet = make_udp(bench.pool, {mac(0), mac(0, 0xee), below, far}, 5, 6, 1000);
   packet->ingress = 0;
   burst.push(std::move(packet));
   switching::Output out;

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/wire/random_bytes.h"
+
 namespace tributary::wire {
 namespace {
 
@@ -14,14 +16,6 @@ std::vector<std::byte> bytes_of(std::initializer_list<int> values) {
   std::vector<std::byte> bytes;
   for (const int value : values) {
     bytes.push_back(static_cast<std::byte>(value));
-  }
-  return bytes;
-}
-
-std::vector<std::byte> random_bytes(std::size_t n, std::mt19937& random) {
-  std::vector<std::byte> bytes(n);
-  for (auto& byte : bytes) {
-    byte = static_cast<std::byte>(random());
   }
   return bytes;
 }

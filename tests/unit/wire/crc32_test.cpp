@@ -10,6 +10,8 @@
 #include <vector>
 #include <zlib.h>
 
+#include "unit/wire/random_bytes.h"
+
 // As wire/crc32.cpp does.
 #define HWY_WANT_AVX3_DL
 
@@ -21,14 +23,6 @@ namespace tributary::wire {
 namespace {
 
 using test::for_each_target;
-
-std::vector<std::byte> random_bytes(std::size_t n, std::mt19937& random) {
-  std::vector<std::byte> bytes(n);
-  for (auto& byte : bytes) {
-    byte = static_cast<std::byte>(random());
-  }
-  return bytes;
-}
 
 std::uint32_t crc_of_zlib(std::uint32_t crc, Bytes bytes) {
   // Null would ask zlib for where to begin.

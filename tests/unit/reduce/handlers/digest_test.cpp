@@ -14,7 +14,7 @@ namespace tributary::reduce {
 namespace {
 
 std::uint64_t digest_of(const std::string& content) {
-  const test::TemporaryDirectory directory;
+  const tributary::test::TemporaryDirectory directory;
   const auto file = directory / "file";
   std::ofstream(file, std::ios::binary) << content;
   const auto digest = digest_of_file(file);

@@ -16,7 +16,7 @@ namespace tributary::control {
 namespace {
 
 // One leaf with the trees of two jobs; each test changes it.
-constexpr std::string_view good = R"(version = 1
+constexpr std::string_view good_flare = R"(version = 1
 [[switch]]
 name = "leaf1"
 id = 1
@@ -59,7 +59,7 @@ flare::FlareConfig loaded_from(std::string_view text) {
 }
 
 TEST(ConfigFlare, TreesNamePortsByTheirIndex) {
-  const auto flare = loaded_from(good);
+  const auto flare = loaded_from(good_flare);
   EXPECT_EQ(flare.working_memory, 2000u);
   flare::TreeConfig leaf;
   leaf.job = 7;
@@ -80,14 +80,15 @@ TEST(ConfigFlare, TreesNamePortsByTheirIndex) {
 }
 
 TEST(ConfigFlare, WhatIsNotGivenHasItsDefault) {
-  const auto tree = loaded_from(good).trees.at(0);
+  const auto tree = loaded_from(good_flare).trees.at(0);
   EXPECT_EQ(tree.window, flare::window_default);
   EXPECT_EQ(tree.aggregation(), flare::Aggregation::single);
-  EXPECT_EQ(loaded_from(test::replaced(good, "working_memory = 2000\n", "")).working_memory, 8192u);
+  EXPECT_EQ(loaded_from(test::replaced(good_flare, "working_memory = 2000\n", "")).working_memory,
+            8192u);
 }
 
 TEST(ConfigFlare, TreesSayWhereTheirPacketsComeFrom) {
-  const auto tree = loaded_from(test::replaced(good, "workers_below = 2\n",
+  const auto tree = loaded_from(test::replaced(good_flare, "workers_below = 2\n",
                                                "workers_below = 2\nchild_addresses = "
                                                "[\"10.1.1.2\", \"10.1.1.3\"]\n"
                                                "parent_address = \"10.0.0.1\"\n"))
@@ -97,7 +98,7 @@ TEST(ConfigFlare, TreesSayWhereTheirPacketsComeFrom) {
   EXPECT_EQ(tree.parent_address, (wire::Ipv4Address{10, 0, 0, 1}));
 }
 
-const test::Damage cases[] = {
+const test::Damage damaged_flare[] = {
     {"addresses_of_fewer_children", "workers_below = 2",
      "workers_below = 2\nchild_addresses = [\"10.1.1.2\"]", 15, 0, "differ in number",
      "one address for each child"},
@@ -128,13 +129,13 @@ const test::Damage cases[] = {
 class ConfigFlareError : public testing::TestWithParam<test::Damage> {};
 
 TEST_P(ConfigFlareError, IsPlacedAndExplained) {
-  test::expect_placed_and_explained(good, GetParam());
+  test::expect_placed_and_explained(good_flare, GetParam());
 }
-INSTANTIATE_TEST_SUITE_P(Each, ConfigFlareError, testing::ValuesIn(cases), test::name_of);
+INSTANTIATE_TEST_SUITE_P(Each, ConfigFlareError, testing::ValuesIn(damaged_flare), test::name_of);
 
-std::vector<std::string> changes(std::string_view from, std::string_view to) {
-  const auto before = parse_config(good, "before.toml");
-  const auto after = parse_config(test::replaced(good, from, to), "after.toml");
+std::vector<std::string> flare_changes(std::string_view from, std::string_view to) {
+  const auto before = parse_config(good_flare, "before.toml");
+  const auto after = parse_config(test::replaced(good_flare, from, to), "after.toml");
   if (!before || !after) {
     return {"wrong"};
   }
@@ -146,7 +147,7 @@ std::vector<std::string> changes(std::string_view from, std::string_view to) {
 }
 
 TEST(ConfigFlare, TreesCanBeReloaded) {
-  EXPECT_THAT(changes("workers_below = 2\n", "workers_below = 2\nwindow = 32\n"),
+  EXPECT_THAT(flare_changes("workers_below = 2\n", "workers_below = 2\nwindow = 32\n"),
               testing::ElementsAre(
                   "~ switch leaf1 flare tree 7: group 239.192.0.1 children h1, h2 parent up1 "
                   "workers 8 workers_below 2 window 64 reproducible false -> group 239.192.0.1 "

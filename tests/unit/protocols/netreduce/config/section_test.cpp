@@ -14,7 +14,7 @@ namespace tributary::control {
 namespace {
 
 // One switch with two rings; each test changes it.
-constexpr std::string_view good = R"(version = 1
+constexpr std::string_view good_netreduce = R"(version = 1
 [[switch]]
 name = "s1"
 id = 1
@@ -34,7 +34,7 @@ ring = "h1"
 )";
 
 TEST(ConfigNetReduce, rings_are_read) {
-  const auto loaded = parse_config(good, "good.toml");
+  const auto loaded = parse_config(good_netreduce, "good.toml");
   ASSERT_TRUE(loaded) << to_string(loaded.error());
   const auto& rings = loaded->switches[0].config.protocols.get<netreduce::NetReduceConfig>().rings;
   const wire::Ipv4Address a{10, 0, 0, 1};
@@ -79,7 +79,7 @@ TEST(ConfigNetReduce, racks_are_read) {
   EXPECT_EQ(ring.slots(), 2u * 2 * 170 * 2);
 }
 
-const test::Damage cases[] = {
+const test::Damage damaged_netreduce[] = {
     {"without_id", "id = 7\n", "\n", 6, 0, "id", ""},
     {"unknown_key", "window = 4", "windows = 4", 12, 0, "unknown key `windows`", "`window`"},
     {"one_member", "[\"10.0.0.1\", \"10.0.0.2\"]", "[\"10.0.0.1\"]", 8, 0, "2 to 64 `members`",
@@ -108,13 +108,14 @@ const test::Damage cases[] = {
 class ConfigNetReduceError : public testing::TestWithParam<test::Damage> {};
 
 TEST_P(ConfigNetReduceError, is_placed_and_explained) {
-  test::expect_placed_and_explained(good, GetParam());
+  test::expect_placed_and_explained(good_netreduce, GetParam());
 }
-INSTANTIATE_TEST_SUITE_P(Each, ConfigNetReduceError, testing::ValuesIn(cases), test::name_of);
+INSTANTIATE_TEST_SUITE_P(Each, ConfigNetReduceError, testing::ValuesIn(damaged_netreduce),
+                         test::name_of);
 
 // A second switch with a ring 7.
 std::string with_another_switch(const std::string& ring) {
-  return std::string(good) + R"([[switch]]
+  return std::string(good_netreduce) + R"([[switch]]
 name = "s2"
 id = 2
 [[switch.port]]
@@ -140,8 +141,9 @@ TEST(ConfigNetReduce, one_id_is_one_ring_on_all_switches) {
 }
 
 TEST(ConfigNetReduce, rings_can_be_reloaded) {
-  const auto before = parse_config(good, "before.toml");
-  const auto after = parse_config(test::replaced(good, "window = 4", "window = 8"), "after.toml");
+  const auto before = parse_config(good_netreduce, "before.toml");
+  const auto after =
+      parse_config(test::replaced(good_netreduce, "window = 4", "window = 8"), "after.toml");
   ASSERT_TRUE(before && after);
   std::vector<std::string> lines;
   for (const auto& change : diff(*before, *after)) {

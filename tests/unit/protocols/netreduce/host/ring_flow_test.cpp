@@ -11,7 +11,7 @@
 namespace tributary::host::test {
 namespace {
 
-constexpr NetReducePlan plan{.ring = 9, .window = 2, .message_packets = 3, .mtu = 256};
+constexpr NetReducePlan narrow_plan{.ring = 9, .window = 2, .message_packets = 3, .mtu = 256};
 constexpr std::uint32_t full = 3 * 256;  // bytes of a message
 
 class SlotsLink final : public Link {
@@ -54,7 +54,7 @@ class RingFlowOfAPair : public testing::Test {
 
   std::vector<std::byte> vector_ = std::vector<std::byte>(8 * full);
   SlotsLink link_;
-  RingFlow flow_{job(), plan, link_};
+  RingFlow flow_{job(), narrow_plan, link_};
 };
 
 TEST_F(RingFlowOfAPair, WhatCameEarlyIsTakenIfItFits) {

@@ -13,7 +13,7 @@ namespace tributary::control {
 namespace {
 
 // One leaf with two trees; each test changes it.
-constexpr std::string_view good = R"(version = 1
+constexpr std::string_view good_panama = R"(version = 1
 [[switch]]
 name = "leaf1"
 id = 1
@@ -48,7 +48,7 @@ ring = "up1"
 )";
 
 TEST(ConfigPanama, TreesNamePortsByTheirIndex) {
-  const auto loaded = parse_config(good, "good.toml");
+  const auto loaded = parse_config(good_panama, "good.toml");
   ASSERT_TRUE(loaded) << to_string(loaded.error());
   const auto& panama = loaded->switches[0].config.protocols.get<panama::PanamaConfig>();
   EXPECT_EQ(panama.packet_memory, 64u);
@@ -59,7 +59,7 @@ TEST(ConfigPanama, TreesNamePortsByTheirIndex) {
 }
 
 TEST(ConfigPanama, TreesSayWhereTheirPacketsComeFrom) {
-  const auto text = test::replaced(good, "workers_below = 2\n",
+  const auto text = test::replaced(good_panama, "workers_below = 2\n",
                                    "workers_below = 2\nchild_addresses = [\"10.1.1.2\", "
                                    "\"10.1.1.3\"]\nparent_address = \"10.0.0.1\"\n");
   const auto loaded = parse_config(text, "good.toml");
@@ -70,7 +70,7 @@ TEST(ConfigPanama, TreesSayWhereTheirPacketsComeFrom) {
   EXPECT_EQ(tree.parent_address, (wire::Ipv4Address{10, 0, 0, 1}));
 }
 
-const test::Damage cases[] = {
+const test::Damage damaged_panama[] = {
     {"addresses_of_fewer_children", "workers_below = 2",
      "workers_below = 2\nchild_addresses = [\"10.1.1.2\"]", 16, 0, "differ in number",
      "one address for each child"},
@@ -109,13 +109,13 @@ const test::Damage cases[] = {
 class ConfigPanamaError : public testing::TestWithParam<test::Damage> {};
 
 TEST_P(ConfigPanamaError, IsPlacedAndExplained) {
-  test::expect_placed_and_explained(good, GetParam());
+  test::expect_placed_and_explained(good_panama, GetParam());
 }
-INSTANTIATE_TEST_SUITE_P(Each, ConfigPanamaError, testing::ValuesIn(cases), test::name_of);
+INSTANTIATE_TEST_SUITE_P(Each, ConfigPanamaError, testing::ValuesIn(damaged_panama), test::name_of);
 
-std::vector<std::string> changes(std::string_view from, std::string_view to) {
-  const auto before = parse_config(good, "before.toml");
-  const auto after = parse_config(test::replaced(good, from, to), "after.toml");
+std::vector<std::string> panama_changes(std::string_view from, std::string_view to) {
+  const auto before = parse_config(good_panama, "before.toml");
+  const auto after = parse_config(test::replaced(good_panama, from, to), "after.toml");
   if (!before || !after) {
     return {"wrong"};
   }
@@ -127,7 +127,7 @@ std::vector<std::string> changes(std::string_view from, std::string_view to) {
 }
 
 TEST(ConfigPanama, TreesCanBeReloaded) {
-  EXPECT_THAT(changes("children = [\"h1\", \"h2\"]\n", "children = [\"h1\"]\n"),
+  EXPECT_THAT(panama_changes("children = [\"h1\", \"h2\"]\n", "children = [\"h1\"]\n"),
               testing::ElementsAre(
                   "~ switch leaf1 panama tree 7/0: group 239.192.0.1 children h1, h2 parent up1 "
                   "workers 8 workers_below 2 quorum 8 -> group 239.192.0.1 children h1 parent up1 "
@@ -136,7 +136,7 @@ TEST(ConfigPanama, TreesCanBeReloaded) {
 
 TEST(ConfigPanama, MemoryCannot) {
   EXPECT_THAT(
-      changes("packet_memory = 64", "packet_memory = 65"),
+      panama_changes("packet_memory = 64", "packet_memory = 65"),
       testing::ElementsAre("~ switch leaf1 panama packet_memory: 64 -> 65  (needs a restart)"));
 }
 

@@ -6,7 +6,7 @@
 namespace tributary::panama {
 namespace {
 
-constexpr std::uint32_t packet_memory = 14;
+constexpr std::uint32_t granted_memory = 14;
 constexpr std::uint16_t leaves = 2;
 constexpr std::uint16_t hosts_per_leaf = 3;
 
@@ -62,9 +62,9 @@ void check_memory(const Network& network) {
       ASSERT_LE(figure_of(tree, "held_packets"), figure_of(tree, "granted_packets"));
       granted += figure_of(tree, "granted_packets");
     }
-    ASSERT_LE(granted, packet_memory);
-    ASSERT_LE(node.harness->figure("packets_held_high_water"), packet_memory);
-    ASSERT_LE(node.harness->figure("packets_kept"), node.engine->trees().size() * packet_memory);
+    ASSERT_LE(granted, granted_memory);
+    ASSERT_LE(node.harness->figure("packets_held_high_water"), granted_memory);
+    ASSERT_LE(node.harness->figure("packets_kept"), node.engine->trees().size() * granted_memory);
   }
 }
 
@@ -81,7 +81,7 @@ std::uint64_t over_cap(const Network& network, std::uint32_t except_job) {
 class MemoryProperty : public ::testing::TestWithParam<std::uint32_t> {};
 
 TEST_P(MemoryProperty, IsNeverExceededNorRefusedToWhoObeys) {
-  Network network(GetParam(), packet_memory, GetParam() % 3 == 0 ? 0.02 : 0.0);
+  Network network(GetParam(), granted_memory, GetParam() % 3 == 0 ? 0.02 : 0.0);
   build(network, false);
   EXPECT_TRUE(network.run([&] { check_memory(network); }));
   EXPECT_EQ(network.wrong, 0u);
@@ -89,7 +89,7 @@ TEST_P(MemoryProperty, IsNeverExceededNorRefusedToWhoObeys) {
 }
 
 TEST_P(MemoryProperty, WhoIgnoresTheCapLosesNobodyElsesPackets) {
-  Network network(GetParam(), packet_memory, 0);
+  Network network(GetParam(), granted_memory, 0);
   build(network, true);
   EXPECT_TRUE(network.run([&] { check_memory(network); }));
   EXPECT_EQ(network.wrong, 0u);
