@@ -83,7 +83,8 @@ constexpr Option<DaemonConfig> options[] = {
     option::words<&DaemonConfig::idle, idle_words>(
         "idle", Apply::restart,
         "`\"adaptive\"` sleeps, ramping up to a millisecond, when nothing comes, but not while it "
-        "had work for half of the last 10 ms; `\"poll\"` never sleeps"),
+        "had work for half of the last 10 ms, and sooner where others want its CPU; "
+        "`\"poll\"` never sleeps"),
     option::words<&DaemonConfig::hugepages, hugepages_words>(
         "hugepages", Apply::restart,
         "`\"auto\"` uses them if the host has some, `\"always\"` insists"),

@@ -9,6 +9,7 @@ Duration IdleGovernor::after_round(bool worked, Time now, Time deadline) {
   if (policy_ == control::IdlePolicy::poll) {
     return Duration::zero();
   }
+  learn_contention(now);
   learn_lateness(now);
   learn_load(worked, now);
   if (worked) {
@@ -17,16 +18,25 @@ Duration IdleGovernor::after_round(bool worked, Time now, Time deadline) {
     return Duration::zero();
   }
   idle_since_ = std::min(idle_since_, now);
-  if (worked_share_ >= load || now - idle_since_ < spin()) {
+  const bool contended = now < contended_until_;
+  if (now - idle_since_ < spin(contended)) {
     return Duration::zero();
   }
-  auto sleep = next_sleep_;
-  next_sleep_ = std::min(next_sleep_ * 2, sleep_max);
+  auto sleep = contended ? std::max(next_sleep_, sleep_min_to_deadline) : next_sleep_;
+  next_sleep_ = std::min(sleep * 2, sleep_max);
   if (deadline != never) {
     sleep = std::min(sleep, std::max(deadline - now, sleep_min_to_deadline));
   }
   wake_due_ = now + sleep;
   return sleep;
+}
+
+// Of the last round, which ends now, or of the sleep behind it.
+void IdleGovernor::learn_contention(Time now) {
+  const auto expected = wake_due_ != never ? wake_due_ : round_began_;
+  if (expected != never && !round_worked_ && now - expected > spin_max) {
+    contended_until_ = now + contention_memory;
+  }
 }
 
 // Smoothed as a round-trip time is (RFC 6298), so that one night of a CPU that was lent to somebody
@@ -38,17 +48,23 @@ void IdleGovernor::learn_lateness(Time now) {
   wake_due_ = never;
 }
 
-// A round lasts until the next one begins, with the sleep behind it.
+// A round lasts until the next one begins, with the sleep behind it; one with work not for longer
+// than work takes, whoever had the CPU then.
 void IdleGovernor::learn_load(bool worked, Time now) {
-  const auto lasted = std::clamp(now - round_began_, Duration::zero(), memory);
+  const auto longest = round_worked_ ? spin_max : memory;
+  const auto lasted = std::clamp(now - round_began_, Duration::zero(), longest);
   const auto weight = static_cast<float>(lasted.count()) / static_cast<float>(memory.count());
   worked_share_ += ((round_worked_ ? 1.0f : 0.0f) - worked_share_) * weight;
   round_began_ = now;
   round_worked_ = worked;
 }
 
-Duration IdleGovernor::spin() const {
-  return std::clamp(lateness_, spin_min, spin_max);
+Duration IdleGovernor::spin(bool contended) const {
+  const bool at_load = worked_share_ >= load;
+  if (contended) {
+    return at_load ? spin_min : Duration::zero();
+  }
+  return at_load ? Duration::max() : std::clamp<Duration>(lateness_, spin_min, spin_max);
 }
 
 }  // namespace tributary::dataplane

@@ -29,6 +29,12 @@ class IdleGovernor {
   static constexpr Duration spin_min = std::chrono::microseconds(100);
   static constexpr Duration spin_max = std::chrono::microseconds(500);
 
+  // Where an empty round or a sleep took longer than it should by more than spin_max, somebody else
+  // had the CPU, and will want it again. A core that looks for packets in vain then keeps those
+  // from sending who would send the next, and is itself the later the more it took of the CPU. So
+  // for this long after that it does without.
+  static constexpr Duration contention_memory = std::chrono::milliseconds(100);
+
   // At load: it had work for this share of the time that it remembers.
   static constexpr float load = 0.5f;
   static constexpr Duration memory = std::chrono::milliseconds(10);
@@ -40,9 +46,10 @@ class IdleGovernor {
   Duration after_round(bool worked, Time now, Time deadline);
 
  private:
+  void learn_contention(Time now);
   void learn_lateness(Time now);
   void learn_load(bool worked, Time now);
-  Duration spin() const;
+  Duration spin(bool contended) const;
 
   control::IdlePolicy policy_;
   Time idle_since_ = never;
@@ -52,6 +59,7 @@ class IdleGovernor {
   Time round_began_ = never;        // the last one ...
   bool round_worked_ = false;       // ... and whether it had work
   float worked_share_ = 0;          // of the time, lately
+  Time contended_until_ = Time::min();
 };
 
 }  // namespace tributary::dataplane

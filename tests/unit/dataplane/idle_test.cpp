@@ -8,6 +8,7 @@ namespace {
 
 using control::IdlePolicy;
 using std::chrono::microseconds;
+using std::chrono::milliseconds;
 
 constexpr Time start{std::chrono::seconds(7)};
 
@@ -105,7 +106,7 @@ TEST_F(Idle, ASleepIsTimeWithoutWork) {
   }
   first_sleep();
   round(false);
-  now += std::chrono::milliseconds(100);
+  now += milliseconds(100);
   round(true);
   first_sleep();
   EXPECT_LE(spun, IdleGovernor::spin_min + round_takes);
@@ -129,12 +130,53 @@ TEST_F(Idle, OneLongAbsenceDoesNotMakeItSpinForEver) {
   late = std::chrono::seconds(1);
   first_sleep();
   late = Duration::zero();
-  for (int i = 0; i < 100; ++i) {
+  for (const auto until = now + IdleGovernor::contention_memory; now < until;) {
     round(false);
   }
   round(true);
   first_sleep();
   EXPECT_EQ(spun, IdleGovernor::spin_min);
+}
+
+TEST_F(Idle, WhereOthersWantTheCpuItSleepsAtOnce) {
+  round(false);
+  now += milliseconds(3);  // it was interrupted
+  round(false);
+  for (int burst = 0; burst < 10; ++burst) {
+    round(true);
+    EXPECT_EQ(first_sleep(), IdleGovernor::sleep_min_to_deadline);
+    EXPECT_EQ(spun, Duration::zero());
+  }
+}
+
+TEST_F(Idle, ASleepThatEndsFarTooLateTellsThatOthersWantTheCpu) {
+  late = milliseconds(3);
+  first_sleep();
+  round(true);
+  first_sleep();
+  EXPECT_EQ(spun, Duration::zero());
+}
+
+TEST_F(Idle, AtLoadItSpinsALittleThoughOthersWantTheCpu) {
+  for (int i = 0; i < 1'000'000; ++i) {
+    round(true);
+  }
+  first_sleep();
+  now += milliseconds(3);
+  round(false);
+  for (int i = 0; i < 100'000; ++i) {
+    round(true);
+  }
+  first_sleep();
+  EXPECT_EQ(spun, IdleGovernor::spin_min);
+}
+
+TEST_F(Idle, ARoundWithWorkThatWasInterruptedIsNoLoad) {
+  round(true);
+  now += milliseconds(50);
+  round(true);
+  first_sleep();
+  EXPECT_LE(spun, IdleGovernor::spin_min + round_takes);
 }
 
 TEST_F(Idle, NeverSleepsPastADeadlineByMoreThanTheMinimum) {
