@@ -12,7 +12,7 @@
 
 namespace tributary::bench {
 
-// Of names that are literals.
+// Of names of types and operators, behind which is a null.
 inline const char* text(std::string_view name) {
   return name.data();
 }

@@ -117,9 +117,9 @@ inline constexpr std::string_view element_type_names[element_type_count] = {
 inline constexpr std::string_view operator_names[operator_count] = {
     "sum", "min", "max", "prod", "and", "or", "xor", "land", "lor", "lxor", "minloc", "maxloc"};
 
-// handler:0 to handler:63.
+// handler:0 to handler:63. A null is behind each, as behind all names of types and operators.
 inline constexpr std::string_view handler_prefix = "handler:";
-using HandlerName = std::array<char, handler_prefix.size() + 2>;
+using HandlerName = std::array<char, handler_prefix.size() + 3>;
 
 constexpr std::array<HandlerName, handlers_max> make_handler_names() {
   std::array<HandlerName, handlers_max> names{};

@@ -113,10 +113,27 @@ TEST(Element, names_lead_back_to_their_values) {
     const auto op = static_cast<Operator>(i);
     EXPECT_EQ(operator_of(name(op)), op);
   }
+  for (unsigned number = 0; number < handlers_max; ++number) {
+    EXPECT_EQ(operator_of(name(handler_operator(number))), handler_operator(number));
+  }
   EXPECT_EQ(element_type_of("f8"), std::nullopt);
   EXPECT_EQ(operator_of(""), std::nullopt);
   EXPECT_EQ(listed(operator_names).substr(0, 12), "sum min max ");
   EXPECT_EQ(listed({}), "");
+}
+
+// Those who print take them for C strings.
+TEST(Element, behind_every_name_is_a_null) {
+  for (unsigned number = 0; number < handlers_max; ++number) {
+    const auto text = name(handler_operator(number));
+    EXPECT_STREQ(text.data(), std::string(text).c_str());
+  }
+  for (const auto names : {std::span<const std::string_view>(element_type_names),
+                           std::span<const std::string_view>(operator_names)}) {
+    for (const auto text : names) {
+      EXPECT_STREQ(text.data(), std::string(text).c_str());
+    }
+  }
 }
 
 }  // namespace
