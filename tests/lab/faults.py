@@ -19,7 +19,8 @@ IMPAIRMENTS = {
 COUNTED_AS = {"loss": "lost", "duplicate": "duplicated", "reorder": "reordered",
               "corrupt": "corrupted"}
 SHORT = ("-b", "4K", "-e", "256K", "-f", "64", "-n", "3", "-w", "0", "-d", "i32")
-LONG = ("-b", "256K", "-e", "256K", "-n", "60", "-w", "0", "-d", "i32")
+LONG = ("-b", "256K", "-e", "256K", "-w", "0", "-d", "i32")
+LONG_ITERATIONS = 60
 DAEMONS = ("spine1", "spine2", "leaf1", "leaf2", "leaf3", "leaf4")
 
 
@@ -101,9 +102,9 @@ def over_a_flapping_link(lab: support.Lab, interface: str = "spine1-leaf1", flap
 
 
 @contextlib.contextmanager
-def running(lab: support.Lab):
+def running(lab: support.Lab, iterations: int = LONG_ITERATIONS):
     """Reductions that do not outlive the fault, whatever becomes of it."""
-    bench = lab.bench(*LONG)
+    bench = lab.bench(*LONG, "-n", str(iterations))
     try:
         yield bench
     finally:
@@ -112,17 +113,22 @@ def running(lab: support.Lab):
 
 def through_a_crash(lab: support.Lab, daemon: str, pause_s: float = 0.5) -> list[dict]:
     """Kills a daemon in the middle of reductions and starts it again."""
+    return support.long_enough(
+        lambda iterations: _through_a_crash(lab, daemon, pause_s, iterations), LONG_ITERATIONS)
+
+
+def _through_a_crash(lab: support.Lab, daemon: str, pause_s: float, iterations: int) -> list[dict]:
     witness = "leaf2" if daemon == "leaf1" else "leaf1"
     before = contributions(lab, witness)
-    with running(lab) as bench:
+    with running(lab, iterations) as bench:
         support.until(lambda: contributions(lab, witness) > before + 200,
                       what="a reduction")
         lab.tool("kill", daemon)
         try:
             time.sleep(pause_s)
             if not bench.running():
-                raise AssertionError("the reductions ended too early to prove anything: "
-                                     f"{bench.end()} {bench.said}")
+                raise support.TooEarly("the reductions ended too early to prove anything: "
+                                       f"{bench.end()} {bench.said}")
         finally:
             lab.tool("restart", daemon)
         document = bench.finish()

@@ -70,19 +70,21 @@ class Flare(unittest.TestCase):
             root = next(daemon for daemon in ("spine1", "spine2") if lab.rows("tree", daemon=daemon))
             for daemon in (root, "leaf3"):
                 with self.subTest(daemon):
-                    self.through_a_crash(lab, daemon)
+                    support.long_enough(
+                        lambda iterations: self.through_a_crash(lab, daemon, iterations), 400)
 
-    def through_a_crash(self, lab: support.Lab, daemon: str) -> None:
+    def through_a_crash(self, lab: support.Lab, daemon: str, iterations: int) -> None:
         """In the middle of reductions, of which a window is the whole vector."""
         before = summed(lab, "flare")
-        bench = lab.bench("-b", "64K", "-e", "64K", "-n", "400", "-w", "0", "-d", "i32",
+        bench = lab.bench("-b", "64K", "-e", "64K", "-n", str(iterations), "-w", "0", "-d", "i32",
                           "--fallback", "error")
         try:
             support.until(lambda: summed(lab, "flare") > before + 200, what="a reduction")
             lab.tool("kill", daemon)
             time.sleep(0.5)
             lab.tool("restart", daemon)
-            self.assertTrue(bench.running(), "it ended too early to prove anything")
+            if not bench.running():
+                raise support.TooEarly("it ended too early to prove anything")
             self.assertEqual(support.wrong(bench.finish()), 0)
         finally:
             bench.stop()

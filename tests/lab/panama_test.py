@@ -51,12 +51,16 @@ class Panama(unittest.TestCase):
 
     def through(self, lab: support.Lab, fault) -> None:
         """A fault in the middle of reductions, of which a window is the whole vector."""
+        support.long_enough(lambda iterations: self.through_reductions(lab, fault, iterations), 400)
+
+    def through_reductions(self, lab: support.Lab, fault, iterations: int) -> None:
         before = summed(lab)
-        bench = lab.bench("-b", "64K", "-e", "64K", "-n", "400", "-w", "0", "-d", "i32")
+        bench = lab.bench("-b", "64K", "-e", "64K", "-n", str(iterations), "-w", "0", "-d", "i32")
         try:
             support.until(lambda: summed(lab) > before + 200, what="a reduction")
             fault()
-            self.assertTrue(bench.running(), "it ended too early to prove anything")
+            if not bench.running():
+                raise support.TooEarly("it ended too early to prove anything")
             self.assertEqual(support.wrong(bench.finish()), 0)
         finally:
             bench.stop()

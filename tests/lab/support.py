@@ -241,6 +241,20 @@ def assert_switches_reduce(case: unittest.TestCase, document: dict) -> None:
     case.assertGreater(statistics["blocks_in_network"], statistics["blocks_by_hosts"])
 
 
+class TooEarly(AssertionError):
+    """What was to be disturbed had ended before."""
+
+
+def long_enough(attempt, iterations: int, factor: int = 8, tries: int = 3):
+    """attempt(iterations), again with more of them where it raises TooEarly: how fast a machine is proves nothing."""
+    for _ in range(tries - 1):
+        try:
+            return attempt(iterations)
+        except TooEarly:
+            iterations *= factor
+    return attempt(iterations)
+
+
 def until(condition, timeout_s: float = PATIENCE_S, what: str = "it") -> None:
     end = time.monotonic() + timeout_s
     while not condition():
