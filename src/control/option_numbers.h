@@ -31,10 +31,10 @@ constexpr auto boolean(std::string_view key, Apply apply, std::string_view help)
       [](bool value) { return std::string(value ? "true" : "false"); });
 }
 
-template <auto Member>
+template <auto Member, class Config = ConfigOf<Member>>
 constexpr auto integer(std::string_view key, Apply apply, Limits limits, std::string_view help) {
   using Value = Bare<Member>;
-  auto row = of_member<Member>(
+  auto row = of_member<Member, Config>(
       key, apply, {}, help,
       [](const auto& option, Reader& reader, auto& out) {
         Value value{};

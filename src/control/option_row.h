@@ -84,12 +84,11 @@ constexpr Option<Config> custom(std::string_view key, Apply apply, std::string_v
   return row;
 }
 
-// A row of one member: `Read` takes the row, the reader and the member, `Text` a value that is
-// given.
-template <auto Member, class Read, class Text>
+// A row of one member, of `Config` or of what that is derived from: `Read` takes the row, the
+// reader and the member, `Text` a value that is given.
+template <auto Member, class Config = ConfigOf<Member>, class Read, class Text>
 constexpr auto of_member(std::string_view key, Apply apply, std::string_view values,
                          std::string_view help, Read, Text) {
-  using Config = ConfigOf<Member>;
   auto row = by_hand<Config>(key, apply, values, help);
   row.read = [](const Option<Config>& option, Reader& reader, Config& out) {
     Read{}(option, reader, out.*Member);

@@ -63,10 +63,10 @@ constexpr auto words(std::string_view key, Apply apply, std::string_view help) {
 }
 
 // What `Parse` makes of text.
-template <auto Member, auto Parse>
+template <auto Member, auto Parse, class Config = ConfigOf<Member>>
 constexpr auto parsed(std::string_view key, Apply apply, std::string_view values,
                       std::string_view help) {
-  return of_member<Member>(
+  return of_member<Member, Config>(
              key, apply, values, help,
              [](const auto& option, Reader& reader, auto& out) {
                reader.parsed(option.key, out, Parse);
@@ -74,10 +74,10 @@ constexpr auto parsed(std::string_view key, Apply apply, std::string_view values
              [](const auto& value) { return item_text(value); })
       .as(Form::quoted);
 }
-template <auto Member, auto Parse>
+template <auto Member, auto Parse, class Config = ConfigOf<Member>>
 constexpr auto list(std::string_view key, Apply apply, std::string_view values,
                     std::string_view help) {
-  return of_member<Member>(
+  return of_member<Member, Config>(
       key, apply, values, help,
       [](const auto& option, Reader& reader, auto& out) { reader.list(option.key, out, Parse); },
       [](const auto& all) { return join(all, [](const auto& item) { return item_text(item); }); });

@@ -13,55 +13,66 @@ TreePortNames read_tree_ports(Reader& reader) {
   return names;
 }
 
-std::optional<TreePorts> find_tree_ports(const switching::SwitchConfig& config,
-                                         const TreePortNames& names, Diagnostics& diagnostics) {
-  TreePorts ports;
+bool find_tree_ports(const switching::SwitchConfig& config, const TreePortNames& names,
+                     Diagnostics& diagnostics, engine::TreePlace& place) {
   bool found = true;
   for (const auto& [name, where] : names.children) {
     const auto port = find_port(config, name, where, diagnostics);
     found = found && port;
-    ports.children.push_back(port.value_or(no_port));
+    place.children.push_back(port.value_or(no_port));
   }
   for (const auto& [name, where] : names.parent) {
-    ports.parent = find_port(config, name, where, diagnostics);
-    found = found && ports.parent;
+    place.parent = find_port(config, name, where, diagnostics);
+    found = found && place.parent;
   }
-  return found ? std::optional(std::move(ports)) : std::nullopt;
+  return found;
 }
 
-tl::expected<TreePorts, std::string> tree_ports_of(const switching::SwitchConfig& config,
-                                                   const TreePart& part) {
-  TreePorts ports;
+tl::expected<engine::TreePlace, std::string> place_of(const TreePart& part,
+                                                      const switching::SwitchConfig& config) {
+  engine::TreePlace place{.job = part.job,
+                          .group = part.group,
+                          .workers = part.workers,
+                          .workers_below = part.workers_below,
+                          .child_addresses = part.child_addresses,
+                          .parent_address = part.parent_address};
   for (const std::string& name : part.children) {
     const auto port = find_port(config, name);
     if (!port) {
       return tl::unexpected(port.error());
     }
-    ports.children.push_back(*port);
+    place.children.push_back(*port);
   }
   if (part.parent) {
     const auto port = find_port(config, *part.parent);
     if (!port) {
       return tl::unexpected(port.error());
     }
-    ports.parent = *port;
+    place.parent = *port;
   }
-  return ports;
+  return place;
 }
 
-void name_tree_ports(const TreePorts& ports, const switching::SwitchConfig& config,
-                     TreePart& part) {
-  for (const PortIndex port : ports.children) {
+TreePart part_of(const engine::TreePlace& place, const switching::SwitchConfig& config) {
+  TreePart part{.job = place.job,
+                .group = place.group,
+                .workers = place.workers,
+                .workers_below = place.workers_below,
+                .quorum = place.workers,
+                .child_addresses = place.child_addresses,
+                .parent_address = place.parent_address};
+  for (const PortIndex port : place.children) {
     part.children.push_back(config.ports[port].name);
   }
-  if (ports.parent) {
-    part.parent = config.ports[*ports.parent].name;
+  if (place.parent) {
+    part.parent = config.ports[*place.parent].name;
   }
+  return part;
 }
 
-std::string tree_ports_text(const TreePorts& ports, const switching::SwitchConfig& config) {
-  return "children " + ports_text(ports.children, config) + " parent " +
-         (ports.parent ? config.ports[*ports.parent].name : "none");
+std::string place_text(const engine::TreePlace& place, const switching::SwitchConfig& config) {
+  return "group " + to_string(place.group) + " children " + ports_text(place.children, config) +
+         " parent " + (place.parent ? config.ports[*place.parent].name : "none");
 }
 
 }  // namespace tributary::control

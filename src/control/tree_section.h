@@ -23,17 +23,17 @@ inline constexpr std::uint32_t tree_job_max = std::numeric_limits<std::uint32_t>
 // Of ranks, and of what else a tree's packets number in 16 bits.
 inline constexpr std::uint16_t tree_count_max = std::numeric_limits<std::uint16_t>::max() - 1;
 
-// The rows that every table of trees has. `Tree` has the members of an engine::TreePlace. What is
+// The rows that every table of trees has. `Tree` is derived from engine::TreePlace. What is
 // unlisted is in the path of a tree's setting, or in tree_text().
 template <class Tree>
 struct TreeRows {
   static constexpr Option<Tree> job(std::string_view help) {
-    return option::integer<&Tree::job>("job", Apply::reload, {1, tree_job_max}, help)
+    return option::integer<&Tree::job, Tree>("job", Apply::reload, {1, tree_job_max}, help)
         .required()
         .unlisted();
   }
   static constexpr Option<Tree> group(std::string_view help) {
-    return option::parsed<&Tree::group, parse_group>(
+    return option::parsed<&Tree::group, parse_group, Tree>(
                "group", Apply::reload, "a multicast address outside 224.0.0.0/24", help)
         .required()
         .unlisted();
@@ -50,24 +50,24 @@ struct TreeRows {
         .default_is("none: this switch is the root");
   }
   static constexpr Option<Tree> workers() {
-    return option::integer<&Tree::workers>("workers", Apply::reload, {1, tree_count_max},
-                                           "of the job")
+    return option::integer<&Tree::workers, Tree>("workers", Apply::reload, {1, tree_count_max},
+                                                 "of the job")
         .required();
   }
   static constexpr Option<Tree> workers_below() {
-    return option::integer<&Tree::workers_below>("workers_below", Apply::reload,
-                                                 {1, tree_count_max},
-                                                 "of those, how many are below this switch")
+    return option::integer<&Tree::workers_below, Tree>("workers_below", Apply::reload,
+                                                       {1, tree_count_max},
+                                                       "of those, how many are below this switch")
         .required()
         .values_are("one per child, to `workers`; at the root all");
   }
   static constexpr Option<Tree> child_addresses(std::string_view help) {
-    return option::list<&Tree::child_addresses, parse_ipv4>("child_addresses", Apply::reload,
-                                                            "IPv4 addresses", help)
+    return option::list<&Tree::child_addresses, parse_ipv4, Tree>("child_addresses", Apply::reload,
+                                                                  "IPv4 addresses", help)
         .default_is("any");
   }
   static constexpr Option<Tree> parent_address() {
-    return option::parsed<&Tree::parent_address, parse_ipv4>(
+    return option::parsed<&Tree::parent_address, parse_ipv4, Tree>(
                "parent_address", Apply::reload, "an IPv4 address",
                "the source of what comes from the parent: its `address`")
         .default_is("any");
@@ -89,12 +89,9 @@ void check_trees(SwitchDraft& draft, Diagnostics& diagnostics) {
   auto& config = draft.config.protocols.get<Config>();
   const auto& names = draft.drafts.get<TreeDrafts<Config>>().trees;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    auto ports = find_tree_ports(draft.config, names[i], diagnostics);
-    if (!ports) {
+    if (!find_tree_ports(draft.config, names[i], diagnostics, config.trees[i])) {
       continue;
     }
-    config.trees[i].children = std::move(ports->children);
-    config.trees[i].parent = ports->parent;
     if (auto fault = find_fault(config, i)) {
       diagnostics.error(position_of(*names[i].source, fault->setting), std::move(fault->message),
                         std::move(fault->hint));
@@ -106,8 +103,7 @@ void check_trees(SwitchDraft& draft, Diagnostics& diagnostics) {
 template <class Tree>
 std::string tree_text(const Tree& tree, std::type_identity_t<Options<Tree>> options,
                       const switching::SwitchConfig& config) {
-  return "group " + to_string(tree.group) + " " +
-         tree_ports_text({tree.children, tree.parent}, config) + " " + options_line(options, tree);
+  return place_text(tree, config) + " " + options_line(options, tree);
 }
 
 }  // namespace tributary::control

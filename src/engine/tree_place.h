@@ -16,28 +16,21 @@ namespace tributary::engine {
 // Children of a switch in one tree: a bit each.
 inline constexpr std::size_t tree_children_max = 64;
 
-// A switch's place in an aggregation tree: what the trees of all protocols that have some are
-// configured with, in the same words.
+// A switch's place in an aggregation tree of a job, as a controller or the configuration set it up:
+// what the trees of all protocols that have some are configured with.
 struct TreePlace {
-  template <typename TreeConfig>
-  explicit TreePlace(const TreeConfig& config)
-      : job(config.job),
-        group(config.group),
-        children(config.children),
-        parent(config.parent),
-        workers(config.workers),
-        workers_below(config.workers_below),
-        child_addresses(config.child_addresses),
-        parent_address(config.parent_address) {}
+  std::uint32_t job = 0;            // from 1
+  wire::Ipv4Address group;          // multicast address of the tree
+  std::vector<PortIndex> children;  // who is waited for; 1 to tree_children_max
+  std::optional<PortIndex> parent;  // towards the root; no value: this switch is the root
+  std::uint16_t workers = 0;        // of the job
+  std::uint16_t workers_below = 0;  // of those, under this switch
+  // The IPv4 source of what each child sends, in turn, and of what the parent sends: strangers
+  // behind the same ports have others. Unspecified, or no list at all: any.
+  std::vector<wire::Ipv4Address> child_addresses{};
+  wire::Ipv4Address parent_address{};
 
-  std::uint32_t job;
-  wire::Ipv4Address group;
-  const std::vector<PortIndex>& children;
-  const std::optional<PortIndex>& parent;
-  std::uint16_t workers;
-  std::uint16_t workers_below;
-  const std::vector<wire::Ipv4Address>& child_addresses;
-  wire::Ipv4Address parent_address;
+  friend bool operator==(const TreePlace&, const TreePlace&) = default;
 };
 
 // What is wrong with a tree: the setting, as the configuration calls it, why, and what helps.

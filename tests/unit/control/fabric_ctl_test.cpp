@@ -149,7 +149,7 @@ TEST_F(FabricCtlTest, watch_says_what_it_cannot_do_once) {
 
 TEST_F(FabricCtlTest, watch_does_what_it_can_beside_a_job_that_a_switch_refuses) {
   backend_.running.switches[0].config.protocols.get<panama::PanamaConfig>().trees.push_back(
-      {8, 0, wire::Ipv4Address(239, 1, 1, 1), {0, 1}, 2, 4, 2, 4});
+      {{8, wire::Ipv4Address(239, 1, 1, 1), {0, 1}, 2, 4, 2}, 0, 4});
   start();
   const Ran watched = run("fabric watch --count 5 --interval 0.05 " +
                           fabric("[[job]]\nid = 8\nhosts = [\"a\", \"b\"]\n"));
@@ -283,7 +283,7 @@ TEST_F(FabricCtlTest, remove_asks_only_whether_its_own_jobs_rest) {
 TEST_F(FabricCtlTest, remove_names_the_jobs_there_are) {
   backend_.installed = {{"leaf1", {part_of(8, 1)}}};
   backend_.running.switches[0].config.protocols.get<panama::PanamaConfig>().trees.push_back(
-      {3, 0, wire::Ipv4Address(239, 1, 1, 1), {0, 1}, 2, 4, 2, 4});
+      {{3, wire::Ipv4Address(239, 1, 1, 1), {0, 1}, 2, 4, 2}, 0, 4});
   start();
   const std::string path = fabric();
   const Ran unknown = run("fabric remove --job 8 --job 99 " + path);

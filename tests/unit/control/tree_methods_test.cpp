@@ -89,7 +89,7 @@ TEST_F(TreeMethodsTest, the_list_says_how_a_tree_stands) {
 TEST_F(TreeMethodsTest, trees_of_the_file_are_listed_too_and_stay) {
   auto& section = backend_.running.switches[0];
   section.config.protocols.get<panama::PanamaConfig>().trees.push_back(
-      {3, 0, wire::Ipv4Address(239, 1, 1, 1), {0, 1}, 2, 4, 2, 4});
+      {{3, wire::Ipv4Address(239, 1, 1, 1), {0, 1}, 2, 4, 2}, 0, 4});
   const auto listed = call("tree.list");
   EXPECT_EQ((*listed)["rows"][0]["origin"], "file");
   EXPECT_EQ((*listed)["rows"][0]["children"], json({"h1", "h2"}));

@@ -156,9 +156,9 @@ TEST_F(TreeStoreTest, what_does_not_fit_any_more_is_left_out_by_jobs) {
       {"gone", {part_of(9, 0)}}};
   ASSERT_TRUE(save_trees(path(), trees));
   config_.switches[0].config.protocols.get<panama::PanamaConfig>().trees.push_back(
-      {8, 0, wire::Ipv4Address(239, 1, 1, 1), {0, 1}, 2, 4, 2, 4});
+      {{8, wire::Ipv4Address(239, 1, 1, 1), {0, 1}, 2, 4, 2}, 0, 4});
   config_.switches[0].config.protocols.get<panama::PanamaConfig>().trees.push_back(
-      {5, 0, wire::Ipv4Address(239, 192, 0, 4), {0, 1}, 2, 4, 2, 4});
+      {{5, wire::Ipv4Address(239, 192, 0, 4), {0, 1}, 2, 4, 2}, 0, 4});
   EXPECT_EQ(restore_trees(config_), (RuntimeTrees{{"leaf1", {part_of(7, 0), part_of(7, 1)}}}));
   EXPECT_THAT(log_.str(), HasSubstr("job 8 is not taken up again: switch leaf1, tree 2 of job 8: "
                                     "the job is in the configuration file"));

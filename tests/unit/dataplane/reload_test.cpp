@@ -133,7 +133,7 @@ TEST(MergeReload, TreesInstalledAtRunTimeAreKept) {
   ASSERT_EQ(merged->switches[0].config.protocols.get<panama::PanamaConfig>().trees.size(), 1u);
   EXPECT_EQ(merged->switches[0].config.protocols.get<panama::PanamaConfig>().trees[0].job, 7u);
   next.switches[0].config.protocols.get<panama::PanamaConfig>().trees.push_back(
-      {7, 1, wire::Ipv4Address(239, 192, 0, 2), {0}, {}, 1, 1, 1});
+      {{7, wire::Ipv4Address(239, 192, 0, 2), {0}, {}, 1, 1}, 1, 1});
   const auto refused = merge_reload(current, next, one_tree(), packets_of(current));
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error(), HasSubstr("tree 0 of job 7"));
@@ -142,7 +142,7 @@ TEST(MergeReload, TreesInstalledAtRunTimeAreKept) {
 TEST(MergeTrees, OldOnesGoAndThoseOfTheFileStay) {
   auto given = one_switch();
   given.switches[0].config.protocols.emplace<panama::PanamaConfig>().trees.push_back(
-      {3, 0, wire::Ipv4Address(239, 1, 1, 1), {0}, {}, 1, 1, 1});
+      {{3, wire::Ipv4Address(239, 1, 1, 1), {0}, {}, 1, 1}, 0, 1});
   auto current = given;
   current.switches[0].config.ports[0].mac = device_mac;
   const auto first = control::with_trees(current, given, one_tree());

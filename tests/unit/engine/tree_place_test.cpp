@@ -13,26 +13,21 @@ namespace {
 using wire::Ipv4Address;
 using Ports = std::vector<PortIndex>;
 
-// As protocols have it, which have more.
-struct Config {
-  std::uint32_t job = 7;
-  Ipv4Address group{239, 192, 0, 1};
-  Ports children{4, 2};
-  std::optional<PortIndex> parent = 1;
-  std::uint16_t workers = 8;
-  std::uint16_t workers_below = 3;
-  std::vector<Ipv4Address> child_addresses{};
-  Ipv4Address parent_address{};
-};
+const TreePlace sound{.job = 7,
+                      .group = {239, 192, 0, 1},
+                      .children = {4, 2},
+                      .parent = 1,
+                      .workers = 8,
+                      .workers_below = 3};
 
 // The setting at fault; empty if none is.
-std::string fault_of(const Config& config) {
-  const auto fault = find_fault(TreePlace(config));
+std::string fault_of(const TreePlace& place) {
+  const auto fault = find_fault(place);
   return fault ? std::string(fault->setting) : std::string();
 }
 
 TEST(TreePlace, ASoundOneHasNoFault) {
-  Config config;
+  TreePlace config = sound;
   EXPECT_EQ(fault_of(config), "");
   config.child_addresses = {Ipv4Address(10, 0, 0, 1), Ipv4Address()};
   EXPECT_EQ(fault_of(config), "");
@@ -42,10 +37,10 @@ TEST(TreePlace, ASoundOneHasNoFault) {
 }
 
 TEST(TreePlace, AJobHasANumberAndAGroup) {
-  Config config;
+  TreePlace config = sound;
   config.job = 0;
   EXPECT_EQ(fault_of(config), "job");
-  config = {};
+  config = sound;
   for (const auto group : {Ipv4Address(10, 0, 0, 1), Ipv4Address(224, 0, 0, 5)}) {
     config.group = group;
     EXPECT_EQ(fault_of(config), "group");
@@ -53,7 +48,7 @@ TEST(TreePlace, AJobHasANumberAndAGroup) {
 }
 
 TEST(TreePlace, PortsDiffer) {
-  Config config;
+  TreePlace config = sound;
   config.children = {};
   EXPECT_EQ(fault_of(config), "children");
   config.children = {2, 3, 2};
@@ -62,24 +57,24 @@ TEST(TreePlace, PortsDiffer) {
   EXPECT_EQ(fault_of(config), "children");
   config.children = {2, 1};
   EXPECT_EQ(fault_of(config), "parent");
-  config = {};
+  config = sound;
   config.child_addresses = {Ipv4Address(10, 0, 0, 1)};
   EXPECT_EQ(fault_of(config), "child_addresses");
 }
 
 TEST(TreePlace, WorkersAreBehindChildren) {
-  Config config;
+  TreePlace config = sound;
   config.workers_below = 9;
   EXPECT_EQ(fault_of(config), "workers_below");
   config.workers_below = 1;
   EXPECT_EQ(fault_of(config), "workers_below");
-  config = {};
+  config = sound;
   config.parent.reset();
   EXPECT_EQ(fault_of(config), "workers_below") << "the root has all below it";
 }
 
 TEST(TreePorts, TellWhomAPortLeadsTo) {
-  const TreePorts ports(TreePlace(Config{}), 5);
+  const TreePorts ports(sound, 5);
   EXPECT_EQ(ports.children(), 2);
   EXPECT_EQ(ports.all_children(), 0b11u);
   EXPECT_EQ(ports.child_of(4), 0);
@@ -91,10 +86,10 @@ TEST(TreePorts, TellWhomAPortLeadsTo) {
 }
 
 TEST(TreePorts, LetInWhatComesFromANeighbour) {
-  Config config;
+  TreePlace config = sound;
   config.child_addresses = {Ipv4Address(10, 0, 0, 1), Ipv4Address()};
   config.parent_address = Ipv4Address(10, 0, 0, 9);
-  const TreePorts ports(TreePlace(config), 5);
+  const TreePorts ports(config, 5);
   EXPECT_TRUE(ports.may_come(4, Ipv4Address(10, 0, 0, 1)));
   EXPECT_FALSE(ports.may_come(4, Ipv4Address(10, 0, 0, 2)));
   EXPECT_TRUE(ports.may_come(2, Ipv4Address(10, 0, 0, 2))) << "anybody";
@@ -103,13 +98,13 @@ TEST(TreePorts, LetInWhatComesFromANeighbour) {
 }
 
 TEST(TreePorts, SixtyFourChildrenHaveABitEach) {
-  Config config;
+  TreePlace config = sound;
   config.parent.reset();
   config.children.clear();
   for (PortIndex port = 0; port < tree_children_max; ++port) {
     config.children.push_back(port);
   }
-  const TreePorts ports(TreePlace(config), tree_children_max);
+  const TreePorts ports(config, tree_children_max);
   EXPECT_EQ(ports.all_children(), ~std::uint64_t{0});
   EXPECT_EQ(ports_of(config.children, std::uint64_t{1} << 63 | 1), (Ports{0, 63}));
   EXPECT_TRUE(ports_of(config.children, 0).empty());

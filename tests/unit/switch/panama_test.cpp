@@ -23,7 +23,7 @@ switching::SwitchConfig with_tree(bool routed) {
   }
   config.protocols.emplace<panama::PanamaConfig>();
   config.protocols.get<panama::PanamaConfig>().trees.push_back(
-      {7, 0, Ip(239, 192, 0, 1), {0, 1}, std::nullopt, 2, 2, 2});
+      {{7, Ip(239, 192, 0, 1), {0, 1}, std::nullopt, 2, 2}, 0, 2});
   return config;
 }
 

@@ -47,19 +47,11 @@ tl::expected<TreeConfig, std::string> tree_of(const TreePart& part,
   if (part.quorum != part.workers) {
     return tl::unexpected(std::string("a result of Flare lacks no worker: `quorum` is `workers`"));
   }
-  auto ports = control::tree_ports_of(config, part);
-  if (!ports) {
-    return tl::unexpected(ports.error());
+  auto place = control::place_of(part, config);
+  if (!place) {
+    return tl::unexpected(place.error());
   }
-  TreeConfig tree;
-  tree.job = part.job;
-  tree.group = part.group;
-  tree.children = std::move(ports->children);
-  tree.parent = ports->parent;
-  tree.workers = part.workers;
-  tree.workers_below = part.workers_below;
-  tree.child_addresses = part.child_addresses;
-  tree.parent_address = part.parent_address;
+  TreeConfig tree{std::move(*place)};
   return read_settings(part.settings, tree).map([&] { return std::move(tree); });
 }
 
@@ -77,15 +69,7 @@ tl::expected<void, std::string> add(switching::SwitchConfig& config, const TreeP
 }
 
 TreePart named(const TreeConfig& tree, const switching::SwitchConfig& config) {
-  TreePart part;
-  part.job = tree.job;
-  part.group = tree.group;
-  control::name_tree_ports({tree.children, tree.parent}, config, part);
-  part.workers = tree.workers;
-  part.workers_below = tree.workers_below;
-  part.quorum = tree.workers;
-  part.child_addresses = tree.child_addresses;
-  part.parent_address = tree.parent_address;
+  auto part = control::part_of(tree, config);
   part.engine = "flare";
   part.settings.emplace(window_setting, tree.window);
   part.settings.emplace(reproducible_setting, tree.reproducible ? 1u : 0u);

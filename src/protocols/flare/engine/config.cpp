@@ -43,7 +43,7 @@ Fault find_clash(const TreeConfig& tree, const TreeConfig& other) {
 
 std::optional<TreeFault> find_fault(const FlareConfig& config, std::size_t index) {
   const auto& tree = config.trees[index];
-  if (auto fault = engine::find_fault(engine::TreePlace(tree))) {
+  if (auto fault = engine::find_fault(tree)) {
     return fault;
   }
   if (tree.window < 1 || tree.window > wire::flare_window_max) {

@@ -7,10 +7,8 @@
 #include <vector>
 
 #include "engine/tree_place.h"
-#include "packet/packet.h"
 #include "protocols/flare/wire.h"
 #include "protocols/list.h"
-#include "wire/ipv4.h"
 
 namespace tributary::flare {
 
@@ -26,24 +24,13 @@ enum class Aggregation : std::uint8_t {
            // the additions is always the same (6.3)
 };
 
-// This switch's place in the reduction tree of one job, as the network manager set it up
-// (section 4).
-struct TreeConfig {
-  std::uint32_t job = 0;            // from 1
-  wire::Ipv4Address group;          // multicast address of the tree
-  std::vector<PortIndex> children;  // who is waited for; 1 to children_max
-  std::optional<PortIndex> parent;  // towards the root; no value: this switch is the root
-  std::uint16_t workers = 0;        // ranks of the job
-  std::uint16_t workers_below = 0;  // of those, under this switch
+// The reduction tree of one job, as the network manager set it up (section 4).
+struct TreeConfig : engine::TreePlace {
   // Blocks that each rank may have in flight, 1 to wire::flare_window_max; ranks that send more
   // are refused.
   std::uint32_t window = window_default;
   // The same contributions give the same bits, in whatever order they come.
   bool reproducible = false;
-  // The IPv4 source of what each child sends, in turn, and of what the parent sends. Unspecified,
-  // or no list at all: any.
-  std::vector<wire::Ipv4Address> child_addresses{};
-  wire::Ipv4Address parent_address{};
 
   Aggregation aggregation() const { return reproducible ? Aggregation::tree : Aggregation::single; }
 

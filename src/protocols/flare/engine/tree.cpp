@@ -26,7 +26,7 @@ TreeCounters& TreeCounters::operator+=(const TreeCounters& other) {
 
 Tree::Tree(const TreeConfig& config, const engine::SwitchIdentity& self, WorkingMemory& memory)
     : config_(config),
-      ports_(engine::TreePlace(config), self.ports),
+      ports_(config, self.ports),
       headers_(headers_of(config, self)),
       memory_(memory),
       slots_(wire::flare_slots(config.window)),

@@ -18,26 +18,6 @@ using control::TreePart;
 static_assert(control::tree_children_max == children_max);
 static_assert(control::trees_per_job_max == wire::panama_trees_max);
 
-tl::expected<TreeConfig, std::string> resolved(const TreePart& part,
-                                               const switching::SwitchConfig& config) {
-  TreeConfig tree;
-  tree.job = part.job;
-  tree.tree = part.tree;
-  tree.group = part.group;
-  tree.workers = part.workers;
-  tree.workers_below = part.workers_below;
-  tree.quorum = part.quorum;
-  tree.child_addresses = part.child_addresses;
-  tree.parent_address = part.parent_address;
-  auto ports = control::tree_ports_of(config, part);
-  if (!ports) {
-    return tl::unexpected(ports.error());
-  }
-  tree.children = std::move(ports->children);
-  tree.parent = ports->parent;
-  return tree;
-}
-
 tl::expected<void, std::string> add(switching::SwitchConfig& config, const TreePart& part) {
   if (!part.group.is_multicast()) {
     return tl::unexpected(std::string("`group` is to be a multicast address"));
@@ -46,12 +26,12 @@ tl::expected<void, std::string> add(switching::SwitchConfig& config, const TreeP
     return tl::unexpected("a job has at most " + std::to_string(control::trees_per_job_max) +
                           " trees, numbered from 0");
   }
-  auto tree = resolved(part, config);
-  if (!tree) {
-    return tl::unexpected(tree.error());
+  auto place = control::place_of(part, config);
+  if (!place) {
+    return tl::unexpected(place.error());
   }
   auto& panama = config.protocols.get<PanamaConfig>();
-  panama.trees.push_back(std::move(*tree));
+  panama.trees.push_back({std::move(*place), part.tree, part.quorum});
   if (const auto fault = find_fault(panama, panama.trees.size() - 1)) {
     return tl::unexpected(fault->message + (fault->hint.empty() ? "" : " (" + fault->hint + ")"));
   }
@@ -59,12 +39,10 @@ tl::expected<void, std::string> add(switching::SwitchConfig& config, const TreeP
 }
 
 TreePart named(const TreeConfig& tree, const switching::SwitchConfig& config) {
-  TreePart part{tree.job, tree.tree,    tree.group,         {},
-                {},       tree.workers, tree.workers_below, tree.quorum};
-  part.child_addresses = tree.child_addresses;
-  part.parent_address = tree.parent_address;
+  auto part = control::part_of(tree, config);
+  part.tree = tree.tree;
+  part.quorum = tree.quorum;
   part.engine = "panama";
-  control::name_tree_ports({tree.children, tree.parent}, config, part);
   return part;
 }
 

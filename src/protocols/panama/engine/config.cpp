@@ -23,7 +23,7 @@ std::optional<TreeFault> find_clash(const TreeConfig& tree, const TreeConfig& ot
 
 std::optional<TreeFault> find_fault(const PanamaConfig& config, std::size_t index) {
   const auto& tree = config.trees[index];
-  if (auto fault = engine::find_fault(engine::TreePlace(tree))) {
+  if (auto fault = engine::find_fault(tree)) {
     return fault;
   }
   if (tree.quorum < 1 || tree.quorum > tree.workers) {

@@ -7,31 +7,18 @@
 #include <vector>
 
 #include "engine/tree_place.h"
-#include "packet/packet.h"
 #include "protocols/list.h"
-#include "wire/ipv4.h"
 
 namespace tributary::panama {
 
 // Children of a switch in one tree.
 inline constexpr std::size_t children_max = engine::tree_children_max;
 
-// This switch's place in one aggregation tree of a job, as the controller set it up (section 3).
-struct TreeConfig {
-  std::uint32_t job = 0;  // from 1
-  std::uint16_t tree = 0;
-  wire::Ipv4Address group;  // multicast address of the tree
-  std::vector<PortIndex>
-      children;  // the paper's Ports_bitmap: who is waited for; 1 to children_max
-  std::optional<PortIndex> parent;  // towards the root; no value: this switch is the root
-  std::uint16_t workers = 0;        // of the job
-  std::uint16_t workers_below = 0;  // of those, under this switch
+// One aggregation tree of a job (section 3). Its children are the paper's Ports_bitmap.
+struct TreeConfig : engine::TreePlace {
+  std::uint16_t tree = 0;  // its number
   // Partial aggregation (section 7, PANAMA-0.88): a result needs so many of the job's workers.
   std::uint16_t quorum = 0;  // 1 to workers; workers: nobody may be missing
-  // The IPv4 source of what each child sends, in turn, and of what the parent sends: strangers
-  // behind the same ports have others. Unspecified, or no list at all: any.
-  std::vector<wire::Ipv4Address> child_addresses{};
-  wire::Ipv4Address parent_address{};
 
   friend bool operator==(const TreeConfig&, const TreeConfig&) = default;
 };

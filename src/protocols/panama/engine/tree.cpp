@@ -46,7 +46,7 @@ Tree::Tree(const TreeConfig& config, const engine::SwitchIdentity& self,
       config_(config),
       headers_(headers_of(config, self)),
       needed_(needed_of(config)),
-      ports_(engine::TreePlace(config), self.ports),
+      ports_(config, self.ports),
       mask_(std::bit_ceil((is_partial() ? 3 : 2) * packet_memory) - 1),
       rows_(rows()),
       waiting_(rows_.size() * config.children.size()) {}

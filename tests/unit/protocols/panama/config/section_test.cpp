@@ -52,9 +52,9 @@ TEST(ConfigPanama, TreesNamePortsByTheirIndex) {
   ASSERT_TRUE(loaded) << to_string(loaded.error());
   const auto& panama = loaded->switches[0].config.protocols.get<panama::PanamaConfig>();
   EXPECT_EQ(panama.packet_memory, 64u);
-  const panama::TreeConfig leaf{7, 0, wire::Ipv4Address{239, 192, 0, 1}, {0, 1}, 2, 8, 2, 8};
-  const panama::TreeConfig root{7, 1, wire::Ipv4Address{239, 192, 0, 2}, {1, 0, 2}, std::nullopt, 8,
-                                8, 7};
+  const panama::TreeConfig leaf{{7, wire::Ipv4Address{239, 192, 0, 1}, {0, 1}, 2, 8, 2}, 0, 8};
+  const panama::TreeConfig root{
+      {7, wire::Ipv4Address{239, 192, 0, 2}, {1, 0, 2}, std::nullopt, 8, 8}, 1, 7};
   EXPECT_EQ(panama.trees, (std::vector{leaf, root}));
 }
 

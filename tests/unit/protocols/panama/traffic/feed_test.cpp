@@ -33,9 +33,10 @@ switching::SwitchConfig fed_root(const TrafficPlan& plan) {
   }
   for (std::uint32_t i = 0; i < plan.jobs * plan.trees; ++i) {
     config.protocols.get<PanamaConfig>().trees.push_back(
-        {plan.first_job + i / plan.trees, static_cast<std::uint16_t>(i % plan.trees),
-         wire::Ipv4Address(plan.group.value() + i), children, std::nullopt, plan.workers,
-         plan.workers, plan.workers});
+        {{plan.first_job + i / plan.trees, wire::Ipv4Address(plan.group.value() + i), children,
+          std::nullopt, plan.workers, plan.workers},
+         static_cast<std::uint16_t>(i % plan.trees),
+         plan.workers});
   }
   return config;
 }
