@@ -33,6 +33,15 @@ void BlockTraffic::receive(PacketList arrivals, std::size_t port, Time now, Outb
   }
 }
 
+bool BlockTraffic::has_contribution() {
+  for (std::size_t tried = 0; !is_sending_ && tried < jobs_; ++tried) {
+    sending_ = next_job_;
+    next_job_ = next_job_ + 1 == jobs_ ? 0 : next_job_ + 1;
+    is_sending_ = begin_blocks(sending_);
+  }
+  return is_sending_;
+}
+
 Time BlockTraffic::deadline() const {
   return in_flight_ == 0 ? never : checked_ + block_timeout_ / looks_per_timeout;
 }
@@ -50,19 +59,41 @@ void BlockTraffic::begin_epoch() {
   closed_ = false;
   counters_ = {};
   latency_.clear();
+  common_ = {};
   clear_figures();
 }
 
-void BlockTraffic::count_begun() {
+BlockTraffic::OpenBlock BlockTraffic::opened(std::uint32_t workers) {
   ++in_flight_;
   ++counters_.begun;
+  return {.open = true, .trial = trial_, .waiting = ~std::uint64_t{0} >> (64 - workers)};
 }
 
-void BlockTraffic::count_done(std::uint32_t trial, Time since, Time now) {
-  if (trial == trial_) {
-    ++counters_.done;
-    latency_.record(static_cast<std::uint64_t>((now - since).count()));
+// Workers count whatever comes, also when nobody waits for it any more.
+bool BlockTraffic::note_result(OpenBlock& block, bool is_of_block, std::uint32_t rank) {
+  ++common_.results;
+  if (!block.open || !is_of_block) {
+    ++counters_.late;
+    return false;
   }
+  if ((block.waiting & bit(rank)) == 0) {
+    ++common_.duplicates;
+    return false;
+  }
+  block.waiting &= ~bit(rank);
+  return true;
+}
+
+void BlockTraffic::count_done(const OpenBlock& block, Time now) {
+  if (is_of_trial(block)) {
+    ++counters_.done;
+    latency_.record(static_cast<std::uint64_t>((now - block.since).count()));
+  }
+}
+
+void BlockTraffic::mark_closed(OpenBlock& block) {
+  block.open = false;
+  --in_flight_;
 }
 
 }  // namespace tributary::traffic

@@ -55,16 +55,38 @@ class BlockTraffic : public Traffic {
   std::uint64_t wrong() const final { return wrong_; }
 
  protected:
-  explicit BlockTraffic(Duration block_timeout) : block_timeout_(block_timeout) {}
+  // `jobs` take turns: an index below it names one.
+  BlockTraffic(Duration block_timeout, std::size_t jobs)
+      : block_timeout_(block_timeout), jobs_(jobs) {}
 
   static std::uint64_t bit(std::uint32_t rank) { return std::uint64_t{1} << rank; }
+
+  // What all keep of a block.
+  struct OpenBlock {
+    bool open = false;
+    std::uint32_t trial = 0;
+    std::uint32_t sent = 0;     // contributions, but for those that were sent again
+    std::uint64_t waiting = 0;  // ranks without the result, a bit each
+    Time since{};               // when the last contribution was sent
+  };
+  // What all count, since the trial began.
+  struct CommonFigures {
+    std::uint64_t results = 0;
+    std::uint64_t given_up = 0;
+    std::uint64_t duplicates = 0;
+    std::uint64_t invalid = 0;
+  };
 
   struct Contribution {
     PacketPtr packet;      // null: there is no buffer
     std::size_t port = 0;  // by which it leaves
   };
-  // Whether there is a packet to send; begins blocks if need be and may_begin().
-  virtual bool has_contribution() = 0;
+  // Whether there is a packet to send: in the turn that goes on, or in that of the next job that
+  // has blocks to begin.
+  virtual bool has_contribution();
+  // Begins blocks of that job, and makes them `turn_`; false: it has none now, or may not.
+  virtual bool begin_blocks(std::size_t job) = 0;
+  // Of `turn_`, of the job `sending_`; then advances it, or is_sending_ no more.
   virtual Contribution next_contribution(Time now) = 0;
   virtual void arrived(PacketPtr packet, std::size_t port, Time now, Outbox& out) = 0;
   virtual void clear_figures() = 0;
@@ -74,17 +96,27 @@ class BlockTraffic : public Traffic {
   bool looks_now(Time now);
   bool is_overdue(Time since, Time now) const { return now - since >= block_timeout_; }
 
-  std::uint32_t trial() const { return trial_; }
-  void count_begun();
-  // All workers have the result of a block that began in that trial.
-  void count_done(std::uint32_t trial, Time since, Time now);
-  void count_closed() { --in_flight_; }
+  bool is_of_trial(const OpenBlock& block) const { return block.trial == trial_; }
+  // A block that all of so many workers wait for.
+  OpenBlock opened(std::uint32_t workers);
+  // Counts a result that came to a rank, of the block itself or of one that had its place before;
+  // false: the rank waits for none of it any more.
+  bool note_result(OpenBlock& block, bool is_of_block, std::uint32_t rank);
+  // All workers have the result.
+  void count_done(const OpenBlock& block, Time now);
+  void mark_closed(OpenBlock& block);
 
   Counters counters_;
+  CommonFigures common_;
   std::uint64_t wrong_ = 0;
+  Turn turn_;
+  std::size_t sending_ = 0;
+  bool is_sending_ = false;
 
  private:
   Duration block_timeout_;
+  std::size_t jobs_;
+  std::size_t next_job_ = 0;
   std::uint64_t in_flight_ = 0;
   std::uint32_t trial_ = 0;
   bool closed_ = false;

@@ -32,7 +32,7 @@ void CanaryTraffic::take_contribution(PacketPtr packet, const wire::CanaryView& 
     return;
   }
   if (is_kept(block, header)) {
-    ++figures_.duplicates;
+    ++common_.duplicates;
     return;
   }
   block.gathered += header.counter.value();
@@ -121,7 +121,7 @@ bool CanaryTraffic::is_answered(const PacketList& answers, const CanaryHeader& h
 
 // What the leader has is answered with a release, so that switches forget the block.
 void CanaryTraffic::give_up(Job& job, Block& block, traffic::Outbox& out) {
-  figures_.given_up += block.trial == trial() ? 1 : 0;
+  common_.given_up += is_of_trial(block) ? 1 : 0;
   while (auto packet = block.kept.pop()) {
     frames_.release(*packet);
     out[ranks_[block.leader].port].push(std::move(packet));

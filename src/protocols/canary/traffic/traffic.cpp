@@ -24,7 +24,7 @@ CanaryTraffic::Material::Material(const TrafficPlan& plan, const traffic::Reduct
 
 CanaryTraffic::CanaryTraffic(TrafficPlan plan, const traffic::Stations& stations,
                              const traffic::Neighbours& neighbours, PacketPool& pool)
-    : BlockTraffic(plan.block_timeout),
+    : BlockTraffic(plan.block_timeout, plan.jobs),
       plan_(std::move(plan)),
       ranks_(stations, plan_.workers),
       frames_(plan_.encapsulation, ranks_),
@@ -43,40 +43,21 @@ CanaryTraffic::CanaryTraffic(TrafficPlan plan, const traffic::Stations& stations
   }
 }
 
-CanaryTraffic::~CanaryTraffic() = default;
-
 std::uint32_t CanaryTraffic::shift_of(const Job& job, std::uint32_t sequence) const {
   return static_cast<std::uint32_t>(wire::mix_key(job.wire.key(sequence), 0) %
                                     traffic::BlockValues::shifts);
 }
 
-bool CanaryTraffic::has_contribution() {
-  for (std::size_t tried = 0; sending_ == nullptr && may_begin() && tried < jobs_.size(); ++tried) {
-    auto& job = jobs_[next_job_];
-    next_job_ = next_job_ + 1 == jobs_.size() ? 0 : next_job_ + 1;
-    sending_ = begin_blocks(job) ? &job : nullptr;
-  }
-  return sending_ != nullptr;
-}
-
-bool CanaryTraffic::begin_blocks(Job& job) {
+bool CanaryTraffic::begin_blocks(std::size_t number) {
+  auto& job = jobs_[number];
   turn_ = {job.next, 0, 0, 0};
-  while (turn_.count < plan_.interleave && job.open < plan_.window &&
+  while (may_begin() && turn_.count < plan_.interleave && job.open < plan_.window &&
          !block_at(job, job.next).open) {
-    auto& block = block_at(job, job.next);
-    block.sequence = job.next;
-    block.open = true;
-    block.trial = trial();
-    block.shift = shift_of(job, job.next);
-    block.leader = leader_of(ranks_, job.next);
-    block.sent = 0;
-    block.gathered = 0;
-    block.fingerprint = 0;
-    block.total = traffic::total_tag(job.wire.key(job.next), plan_.workers);
-    block.waiting = ~std::uint64_t{0} >> (64 - plan_.workers);
+    block_at(job, job.next) = {opened(plan_.workers), job.next, shift_of(job, job.next),
+                               leader_of(ranks_, job.next),
+                               traffic::total_tag(job.wire.key(job.next), plan_.workers)};
     ++turn_.count;
     ++job.open;
-    count_begun();
     job.next = wire::canary_sequence(job.next + 1);
   }
   if (turn_.count > 0 && leader_of_turn() == 0) {
@@ -105,7 +86,7 @@ CanaryTraffic::Contribution CanaryTraffic::next_contribution(Time now) {
   if (packet == nullptr) {
     return {};
   }
-  auto& job = *sending_;
+  auto& job = jobs_[sending_];
   const auto rank = turn_.rank;
   const auto sequence =
       wire::canary_sequence(static_cast<std::uint32_t>(turn_.first + turn_.place));
@@ -117,9 +98,7 @@ CanaryTraffic::Contribution CanaryTraffic::next_contribution(Time now) {
                        values.part_crc(rank, block.shift));
   ++block.sent;
   block.since = now;
-  if (!advance()) {
-    sending_ = nullptr;
-  }
+  is_sending_ = advance();
   return {std::move(packet), port};
 }
 
@@ -136,7 +115,7 @@ void CanaryTraffic::arrived(PacketPtr packet, std::size_t port, Time now, traffi
   }
   const auto* header = wire::Cursor(frame.payload).take<wire::CanaryHeader>();
   if (header == nullptr) {
-    ++figures_.invalid;
+    ++common_.invalid;
     return;
   }
   const auto number = header->job.value() - plan_.first_job;
@@ -149,13 +128,13 @@ void CanaryTraffic::arrived(PacketPtr packet, std::size_t port, Time now, traffi
   }
   const auto view = wire::parse_canary(frame.payload, plan_.encapsulation);
   if (view.error != wire::CanaryError::none) {
-    ++figures_.invalid;
+    ++common_.invalid;
   } else if (job == nullptr) {
     ++counters_.foreign;
   } else if (header->kind == CanaryKind::contribution) {
     take_contribution(std::move(packet), view, *job, rank, out);
   } else if (header->kind == CanaryKind::result) {
-    ++figures_.results;
+    ++common_.results;
     ++wrong_;
   }
 }
@@ -179,31 +158,17 @@ bool CanaryTraffic::is_right_result(const Job& job, const wire::CanaryHeader& he
          std::memcmp(payload.data(), values.sum(shift).data(), values.block_bytes()) == 0;
 }
 
-// Workers count whatever comes, also when nobody waits for it any more.
 void CanaryTraffic::take_result(Job& job, std::uint32_t sequence, std::uint32_t rank, Time now) {
   auto& block = block_at(job, sequence);
-  ++figures_.results;
-  if (!block.open || block.sequence != sequence) {
-    ++counters_.late;
-  } else if ((block.waiting & bit(rank)) == 0) {
-    ++figures_.duplicates;
-  } else {
-    block.waiting &= ~bit(rank);
-    if (block.waiting == 0) {
-      finish(job, block, now);
-    }
+  if (note_result(block, block.sequence == sequence, rank) && block.waiting == 0) {
+    count_done(block, now);
+    close_block(job, block);
   }
 }
 
-void CanaryTraffic::finish(Job& job, Block& block, Time now) {
-  count_done(block.trial, block.since, now);
-  close_block(job, block);
-}
-
 void CanaryTraffic::close_block(Job& job, Block& block) {
-  block.open = false;
+  mark_closed(block);
   --job.open;
-  count_closed();
 }
 
 // Blocks begin in order, so that only the oldest one need be looked at.
@@ -230,11 +195,11 @@ std::vector<traffic::Figure> CanaryTraffic::figures() const {
   return {{"sums_received", figures_.sums},
           {"answers_sent", figures_.answers},
           {"restorations_sent", figures_.restorations},
-          {"results_received", figures_.results},
-          {"blocks_given_up", figures_.given_up},
+          {"results_received", common_.results},
+          {"blocks_given_up", common_.given_up},
           {"fingerprint_mismatches", figures_.fingerprint_mismatches},
-          {"duplicates", figures_.duplicates},
-          {"invalid", figures_.invalid}};
+          {"duplicates", common_.duplicates},
+          {"invalid", common_.invalid}};
 }
 
 }  // namespace tributary::canary

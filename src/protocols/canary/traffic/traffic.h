@@ -36,7 +36,6 @@ class CanaryTraffic final : public traffic::BlockTraffic {
   // Stations and neighbours outlive it.
   CanaryTraffic(TrafficPlan plan, const traffic::Stations& stations,
                 const traffic::Neighbours& neighbours, PacketPool& pool);
-  ~CanaryTraffic() override;
 
   void expire(Time now, traffic::Outbox& out) override;
   std::vector<traffic::Figure> figures() const override;
@@ -48,20 +47,15 @@ class CanaryTraffic final : public traffic::BlockTraffic {
     traffic::BlockValues values;
     const reduce::Kernel& kernel;
   };
-  struct Block {
+  struct Block : OpenBlock {
     std::uint32_t sequence = 0;
-    bool open = false;
-    std::uint32_t trial = 0;
     std::uint32_t shift = 0;
     std::uint32_t leader = 0;
-    std::uint32_t sent = 0;      // contributions
+    std::uint64_t total = 0;     // the fingerprint of all ranks; 0: there was no block yet
     std::uint32_t gathered = 0;  // contributions that reached the leader
     std::uint64_t fingerprint = 0;
-    std::uint64_t total = 0;    // the fingerprint of all ranks; 0: there was no block yet
-    std::uint64_t waiting = 0;  // ranks without the result, a bit each
-    Time since{};               // when the last contribution was sent
-    PacketList kept;            // by the leader: what reached it
-    std::byte* sum = nullptr;   // in the first of them
+    PacketList kept;           // by the leader: what reached it
+    std::byte* sum = nullptr;  // in the first of them
   };
   struct Job {
     CanaryJob wire;
@@ -76,14 +70,10 @@ class CanaryTraffic final : public traffic::BlockTraffic {
     std::uint64_t sums = 0;  // contributions that reached leaders
     std::uint64_t answers = 0;
     std::uint64_t restorations = 0;
-    std::uint64_t results = 0;
-    std::uint64_t given_up = 0;
     std::uint64_t fingerprint_mismatches = 0;
-    std::uint64_t duplicates = 0;
-    std::uint64_t invalid = 0;
   };
 
-  bool has_contribution() override;
+  bool begin_blocks(std::size_t number) override;
   Contribution next_contribution(Time now) override;
   void arrived(PacketPtr packet, std::size_t port, Time now, traffic::Outbox& out) override;
   void clear_figures() override { figures_ = {}; }
@@ -96,7 +86,6 @@ class CanaryTraffic final : public traffic::BlockTraffic {
   }
   std::uint32_t shift_of(const Job& job, std::uint32_t sequence) const;
 
-  bool begin_blocks(Job& job);
   std::uint32_t leader_of_turn() const;
   bool advance();
 
@@ -110,7 +99,6 @@ class CanaryTraffic final : public traffic::BlockTraffic {
   bool is_answered(const PacketList& answers, const wire::CanaryHeader& header) const;
   void answer_all(Job& job, Block& block, traffic::Outbox& out);
   void give_up(Job& job, Block& block, traffic::Outbox& out);
-  void finish(Job& job, Block& block, Time now);
   void close_block(Job& job, Block& block);
 
   TrafficPlan plan_;
@@ -120,9 +108,6 @@ class CanaryTraffic final : public traffic::BlockTraffic {
   PacketPool& pool_;
   std::vector<std::unique_ptr<Material>> materials_;
   std::vector<Job> jobs_;
-  std::size_t next_job_ = 0;
-  Job* sending_ = nullptr;  // null: nobody's turn
-  traffic::Turn turn_;
   std::vector<float> scratch_;  // accumulator of floats of 16 and 8 bits
   Figures figures_;
 };

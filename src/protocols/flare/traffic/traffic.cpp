@@ -21,7 +21,7 @@ constexpr std::uint32_t tries_max = 3;
 
 FlareTraffic::FlareTraffic(traffic::TreePlan plan, const traffic::Stations& stations,
                            PacketPool& pool)
-    : BlockTraffic(plan.block_timeout),
+    : BlockTraffic(plan.block_timeout, plan.jobs),
       plan_(std::move(plan)),
       stations_(stations),
       places_(plan_, stations.ports()),
@@ -38,18 +38,13 @@ FlareTraffic::FlareTraffic(traffic::TreePlan plan, const traffic::Stations& stat
   }
 }
 
-FlareTraffic::~FlareTraffic() = default;
-
 bool FlareTraffic::has_contribution() {
-  if (sending_ != nullptr && again_ && !seek_waiting(*sending_)) {
-    sending_ = nullptr;
-  }
-  for (std::size_t tried = 0; sending_ == nullptr && tried < jobs_.size(); ++tried) {
-    auto& job = jobs_[next_job_];
-    next_job_ = next_job_ + 1 == jobs_.size() ? 0 : next_job_ + 1;
-    sending_ = begin_again(job) || begin_blocks(job) ? &job : nullptr;
-  }
-  return sending_ != nullptr;
+  is_sending_ = is_sending_ && (!again_ || seek_waiting(jobs_[sending_]));
+  return BlockTraffic::has_contribution();
+}
+
+bool FlareTraffic::begin_blocks(std::size_t number) {
+  return begin_again(jobs_[number]) || begin_next(jobs_[number]);
 }
 
 // Goes on to the next rank that waits for the block; false: none does any more.
@@ -79,19 +74,13 @@ bool FlareTraffic::begin_again(Job& job) {
   return false;
 }
 
-bool FlareTraffic::begin_blocks(Job& job) {
+bool FlareTraffic::begin_next(Job& job) {
   turn_ = {job.next, 0, 0, 0};
   again_ = false;
   while (may_begin() && turn_.count < plan_.interleave && job.next - job.oldest < plan_.window) {
-    auto& block = block_at(job, job.next);
-    block = {};
-    block.number = job.next;
-    block.open = true;
-    block.trial = trial();
-    block.waiting = ~std::uint64_t{0} >> (64 - plan_.workers);
+    block_at(job, job.next) = {opened(plan_.workers), job.next};
     ++turn_.count;
     ++job.next;
-    count_begun();
   }
   return turn_.count > 0;
 }
@@ -101,7 +90,7 @@ FlareTraffic::Contribution FlareTraffic::next_contribution(Time now) {
   if (packet == nullptr) {
     return {};
   }
-  auto& job = *sending_;
+  auto& job = jobs_[sending_];
   const auto rank = turn_.rank;
   auto& block = block_at(job, turn_.first + turn_.place);
   const auto flags = again_ ? FlareHeader::retransmission_bit : std::uint8_t{0};
@@ -112,7 +101,7 @@ FlareTraffic::Contribution FlareTraffic::next_contribution(Time now) {
     ++turn_.rank;
   } else {
     ++block.sent;
-    sending_ = turn_.advance(plan_.workers) ? sending_ : nullptr;
+    is_sending_ = turn_.advance(plan_.workers);
   }
   return {std::move(packet), places_.port_of(job.number, rank)};
 }
@@ -135,7 +124,7 @@ void FlareTraffic::arrived(PacketPtr packet, std::size_t port, Time now, traffic
   }
   const auto* header = wire::Cursor(frame.payload).take<FlareHeader>();
   if (header == nullptr) {
-    ++figures_.invalid;
+    ++common_.invalid;
     return;
   }
   // Sums come to the root, results to workers.
@@ -152,7 +141,7 @@ void FlareTraffic::arrived(PacketPtr packet, std::size_t port, Time now, traffic
       take_result(*job, *rank, *header, now);
     }
   } else if (wire::parse_flare(frame.payload).error != wire::FlareError::none) {
-    ++figures_.invalid;
+    ++common_.invalid;
   } else if (expected) {
     ++wrong_;
   } else if (rank && header->kind == FlareKind::inquiry) {
@@ -173,23 +162,12 @@ bool FlareTraffic::is_right(const Job& job, FlareKind kind, const FlareHeader& h
          std::memcmp(payload.data(), values.sum(shift).data(), values.block_bytes()) == 0;
 }
 
-// Workers count whatever comes, also when nobody waits for it any more.
 void FlareTraffic::take_result(Job& job, std::uint32_t rank, const FlareHeader& header, Time now) {
   const auto number = header.block.value();
   auto& block = block_at(job, number);
-  ++figures_.results;
-  if (!block.open || block.number != number) {
-    ++counters_.late;
-    return;
-  }
-  if ((block.waiting & bit(rank)) == 0) {
-    ++figures_.duplicates;
-    return;
-  }
-  block.waiting &= ~bit(rank);
-  if (block.waiting == 0) {
+  if (note_result(block, block.number == number, rank) && block.waiting == 0) {
     if (block.tries == 0 && !block.overdue) {
-      count_done(block.trial, block.since, now);
+      count_done(block, now);
     }
     close_block(job, block);
   }
@@ -205,21 +183,19 @@ void FlareTraffic::answer(const Job& job, PacketPtr sum, traffic::Outbox& out) {
 
 void FlareTraffic::close_block(Job& job, Block& block) {
   job.overdue -= block.overdue ? 1 : 0;
-  block.open = false;
-  count_closed();
+  mark_closed(block);
   while (job.oldest != job.next && !block_at(job, job.oldest).open) {
     ++job.oldest;
   }
 }
 
 void FlareTraffic::note_overdue(Job& job, Block& block) {
-  const bool is_of_trial = block.trial == trial();
   if (block.tries == tries_max) {
-    figures_.given_up += is_of_trial ? 1 : 0;
+    common_.given_up += is_of_trial(block) ? 1 : 0;
     close_block(job, block);
     return;
   }
-  figures_.overdue += is_of_trial && block.tries == 0 ? 1 : 0;
+  figures_.overdue += is_of_trial(block) && block.tries == 0 ? 1 : 0;
   block.overdue = true;
   ++job.overdue;
 }
@@ -240,15 +216,15 @@ void FlareTraffic::expire(Time now, traffic::Outbox& /*out*/) {
 }
 
 std::vector<traffic::Figure> FlareTraffic::figures() const {
-  return {{"results_received", figures_.results},
+  return {{"results_received", common_.results},
           {"sums_received", figures_.sums},
           {"answers_sent", figures_.answers},
           {"inquiries_received", figures_.inquiries},
           {"retransmissions_sent", figures_.retransmissions},
           {"blocks_overdue", figures_.overdue},
-          {"blocks_given_up", figures_.given_up},
-          {"duplicates", figures_.duplicates},
-          {"invalid", figures_.invalid}};
+          {"blocks_given_up", common_.given_up},
+          {"duplicates", common_.duplicates},
+          {"invalid", common_.invalid}};
 }
 
 }  // namespace tributary::flare

@@ -26,21 +26,15 @@ class FlareTraffic final : public traffic::BlockTraffic {
  public:
   // The stations outlive it.
   FlareTraffic(traffic::TreePlan plan, const traffic::Stations& stations, PacketPool& pool);
-  ~FlareTraffic() override;
 
   void expire(Time now, traffic::Outbox& out) override;
   std::vector<traffic::Figure> figures() const override;
 
  private:
-  struct Block {
+  struct Block : OpenBlock {
     std::uint64_t number = 0;
-    bool open = false;
     bool overdue = false;     // to be sent again by those that wait
     std::uint32_t tries = 0;  // of these
-    std::uint32_t trial = 0;
-    std::uint32_t sent = 0;     // contributions, but for those that were sent again
-    std::uint64_t waiting = 0;  // ranks without the result, a bit each
-    Time since{};               // when the last contribution was sent
   };
   struct Job {
     std::uint32_t number = 0;  // the first one is 0
@@ -53,18 +47,15 @@ class FlareTraffic final : public traffic::BlockTraffic {
   };
   // Since the trial began.
   struct Figures {
-    std::uint64_t results = 0;
     std::uint64_t sums = 0;  // that came to the root that is played
     std::uint64_t answers = 0;
     std::uint64_t inquiries = 0;
     std::uint64_t retransmissions = 0;
     std::uint64_t overdue = 0;
-    std::uint64_t given_up = 0;
-    std::uint64_t duplicates = 0;
-    std::uint64_t invalid = 0;
   };
 
   bool has_contribution() override;
+  bool begin_blocks(std::size_t number) override;
   Contribution next_contribution(Time now) override;
   void arrived(PacketPtr packet, std::size_t port, Time now, traffic::Outbox& out) override;
   void clear_figures() override { figures_ = {}; }
@@ -73,7 +64,7 @@ class FlareTraffic final : public traffic::BlockTraffic {
     return job.blocks[number & (job.blocks.size() - 1)];
   }
   Job* find_job(const engine::Frame& frame, const wire::FlareHeader& header);
-  bool begin_blocks(Job& job);
+  bool begin_next(Job& job);
   bool begin_again(Job& job);
   bool seek_waiting(Job& job);
   bool is_right(const Job& job, wire::FlareKind kind, const wire::FlareHeader& header,
@@ -89,10 +80,7 @@ class FlareTraffic final : public traffic::BlockTraffic {
   PacketPool& pool_;
   std::vector<std::unique_ptr<traffic::BlockValues>> values_;  // by kind
   std::vector<Job> jobs_;
-  std::size_t next_job_ = 0;
-  Job* sending_ = nullptr;  // null: nobody's turn
-  bool again_ = false;      // that turn is of one block that was sent before
-  traffic::Turn turn_;
+  bool again_ = false;  // the turn is of one block that was sent before
   Figures figures_;
 };
 

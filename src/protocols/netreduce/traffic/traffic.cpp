@@ -24,7 +24,7 @@ bool has_right_icrc(const engine::Frame& frame, const wire::RoceView& roce) {
 
 NetReduceTraffic::NetReduceTraffic(TrafficPlan plan, const traffic::Stations& stations,
                                    const traffic::Neighbours& neighbours, PacketPool& pool)
-    : BlockTraffic(plan.block_timeout),
+    : BlockTraffic(plan.block_timeout, plan.jobs),
       plan_(std::move(plan)),
       ranks_(stations, plan_.workers),
       pool_(pool) {
@@ -39,8 +39,6 @@ NetReduceTraffic::NetReduceTraffic(TrafficPlan plan, const traffic::Stations& st
     rings_.back().blocks.resize(blocks);
   }
 }
-
-NetReduceTraffic::~NetReduceTraffic() = default;
 
 NetReducePlace NetReduceTraffic::place_of(const Ring& ring, std::uint64_t number) const {
   const auto behind = number - ring.first;
@@ -61,33 +59,24 @@ bool NetReduceTraffic::may_begin_block(const Ring& ring) const {
          place_of(ring, ring.next).message - place_of(ring, ring.oldest).message < plan_.window;
 }
 
-bool NetReduceTraffic::begin_blocks(Ring& ring) {
+bool NetReduceTraffic::begin_blocks(std::size_t job) {
+  if (!may_begin()) {
+    return false;
+  }
+  auto& ring = rings_[job];
   if (ring.broken && ring.oldest == ring.next) {
     ring.broken = false;
     ++ring.run;
     ring.first = ring.next;
   }
-  traffic::Turn turn{ring.next, 0, 0, 0};
-  while (turn.count < plan_.interleave && may_begin_block(ring)) {
-    figures_.runs += ring.next == ring.first ? 1 : 0;
-    block_at(ring, ring.next) = {
-        ring.next, true, trial(), 0, ~std::uint64_t{0} >> (64 - plan_.workers), Time{}};
-    ++turn.count;
+  turn_ = {ring.next, 0, 0, 0};
+  while (turn_.count < plan_.interleave && may_begin_block(ring)) {
+    runs_ += ring.next == ring.first ? 1 : 0;
+    block_at(ring, ring.next) = {opened(plan_.workers), ring.next};
+    ++turn_.count;
     ++ring.next;
-    count_begun();
   }
-  turn_ = turn;
-  return turn.count > 0;
-}
-
-bool NetReduceTraffic::has_contribution() {
-  for (std::size_t tried = 0; sending_ == nullptr && may_begin() && tried < rings_.size();
-       ++tried) {
-    auto& ring = rings_[next_ring_];
-    next_ring_ = next_ring_ + 1 == rings_.size() ? 0 : next_ring_ + 1;
-    sending_ = begin_blocks(ring) ? &ring : nullptr;
-  }
-  return sending_ != nullptr;
+  return turn_.count > 0;
 }
 
 NetReduceTraffic::Contribution NetReduceTraffic::next_contribution(Time now) {
@@ -95,15 +84,13 @@ NetReduceTraffic::Contribution NetReduceTraffic::next_contribution(Time now) {
   if (packet == nullptr) {
     return {};
   }
-  auto& ring = *sending_;
+  auto& ring = rings_[sending_];
   const auto rank = turn_.rank;
   auto& block = block_at(ring, turn_.first + turn_.place);
   ring.frames.gradient(*packet, place_of(ring, block.sequence), rank, *ring.values);
   ++block.sent;
   block.since = now;
-  if (!turn_.advance(plan_.workers)) {
-    sending_ = nullptr;
-  }
+  is_sending_ = turn_.advance(plan_.workers);
   return {std::move(packet), ranks_[rank].port};
 }
 
@@ -138,7 +125,7 @@ void NetReduceTraffic::arrived(PacketPtr packet, std::size_t port, Time now,
   if (number && ring.frames.is_result(frame, place_of(ring, *number), sender, *ring.values)) {
     take_result(ring, rank, *number, now);
   } else if (!has_right_icrc(frame, roce)) {
-    ++figures_.invalid;
+    ++common_.invalid;
   } else if (number) {
     ++wrong_;
   } else {
@@ -146,28 +133,16 @@ void NetReduceTraffic::arrived(PacketPtr packet, std::size_t port, Time now,
   }
 }
 
-// Workers count whatever comes, also when nobody waits for it any more.
 void NetReduceTraffic::take_result(Ring& ring, std::uint32_t rank, std::uint64_t number, Time now) {
   auto& block = block_at(ring, number);
-  ++figures_.results;
-  if (!block.open || block.sequence != number) {
-    ++counters_.late;
-    return;
-  }
-  if ((block.waiting & bit(rank)) == 0) {
-    ++figures_.duplicates;
-    return;
-  }
-  block.waiting &= ~bit(rank);
-  if (block.waiting == 0) {
-    count_done(block.trial, block.since, now);
+  if (note_result(block, block.sequence == number, rank) && block.waiting == 0) {
+    count_done(block, now);
     close_block(ring, block);
   }
 }
 
 void NetReduceTraffic::close_block(Ring& ring, Block& block) {
-  block.open = false;
-  count_closed();
+  mark_closed(block);
   while (ring.oldest != ring.next && !block_at(ring, ring.oldest).open) {
     ++ring.oldest;
   }
@@ -184,7 +159,7 @@ void NetReduceTraffic::expire(Time now, traffic::Outbox& /*out*/) {
       if (block.sent < plan_.workers || !is_overdue(block.since, now)) {
         break;
       }
-      figures_.given_up += block.trial == trial() ? 1 : 0;
+      common_.given_up += is_of_trial(block) ? 1 : 0;
       ring.broken = true;
       close_block(ring, block);
     }
@@ -192,11 +167,11 @@ void NetReduceTraffic::expire(Time now, traffic::Outbox& /*out*/) {
 }
 
 std::vector<traffic::Figure> NetReduceTraffic::figures() const {
-  return {{"runs", figures_.runs},
-          {"results_received", figures_.results},
-          {"blocks_given_up", figures_.given_up},
-          {"duplicates", figures_.duplicates},
-          {"invalid", figures_.invalid}};
+  return {{"runs", runs_},
+          {"results_received", common_.results},
+          {"blocks_given_up", common_.given_up},
+          {"duplicates", common_.duplicates},
+          {"invalid", common_.invalid}};
 }
 
 }  // namespace tributary::netreduce

@@ -26,19 +26,13 @@ class NetReduceTraffic final : public traffic::BlockTraffic {
   // Stations and neighbours outlive it.
   NetReduceTraffic(TrafficPlan plan, const traffic::Stations& stations,
                    const traffic::Neighbours& neighbours, PacketPool& pool);
-  ~NetReduceTraffic() override;
 
   void expire(Time now, traffic::Outbox& out) override;
   std::vector<traffic::Figure> figures() const override;
 
  private:
-  struct Block {
+  struct Block : OpenBlock {
     std::uint64_t sequence = 0;
-    bool open = false;
-    std::uint32_t trial = 0;
-    std::uint32_t sent = 0;     // contributions
-    std::uint64_t waiting = 0;  // ranks without the result, a bit each
-    Time since{};               // when the last contribution was sent
   };
   // Blocks are numbered in the order in which they begin, through all runs.
   struct Ring {
@@ -51,26 +45,17 @@ class NetReduceTraffic final : public traffic::BlockTraffic {
     bool broken = false;        // a block was lost: the run ends early
     std::vector<Block> blocks;  // by number, modulo how many there are
   };
-  // Since the trial began.
-  struct Figures {
-    std::uint64_t runs = 0;
-    std::uint64_t results = 0;
-    std::uint64_t given_up = 0;
-    std::uint64_t duplicates = 0;
-    std::uint64_t invalid = 0;
-  };
 
-  bool has_contribution() override;
+  bool begin_blocks(std::size_t job) override;
   Contribution next_contribution(Time now) override;
   void arrived(PacketPtr packet, std::size_t port, Time now, traffic::Outbox& out) override;
-  void clear_figures() override { figures_ = {}; }
+  void clear_figures() override { runs_ = 0; }
 
   static Block& block_at(Ring& ring, std::uint64_t number) {
     return ring.blocks[number & (ring.blocks.size() - 1)];
   }
   NetReducePlace place_of(const Ring& ring, std::uint64_t number) const;
   bool may_begin_block(const Ring& ring) const;
-  bool begin_blocks(Ring& ring);
   std::optional<std::uint64_t> number_of(const Ring& ring, std::uint32_t rank,
                                          std::uint32_t psn) const;
   void take_result(Ring& ring, std::uint32_t rank, std::uint64_t number, Time now);
@@ -81,10 +66,7 @@ class NetReduceTraffic final : public traffic::BlockTraffic {
   PacketPool& pool_;
   std::vector<std::unique_ptr<traffic::BlockValues>> values_;  // by kind
   std::vector<Ring> rings_;
-  std::size_t next_ring_ = 0;
-  Ring* sending_ = nullptr;  // null: nobody's turn
-  traffic::Turn turn_;
-  Figures figures_;
+  std::uint64_t runs_ = 0;  // since the trial began
 };
 
 }  // namespace tributary::netreduce

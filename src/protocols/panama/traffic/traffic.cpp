@@ -15,7 +15,7 @@ using wire::PanamaHeader;
 using wire::PanamaKind;
 
 PanamaTraffic::PanamaTraffic(TrafficPlan plan, const traffic::Stations& stations, PacketPool& pool)
-    : BlockTraffic(plan.block_timeout),
+    : BlockTraffic(plan.block_timeout, std::size_t{plan.jobs} * plan.trees),
       plan_(std::move(plan)),
       stations_(stations),
       places_(plan_, stations.ports()),
@@ -36,18 +36,6 @@ PanamaTraffic::PanamaTraffic(TrafficPlan plan, const traffic::Stations& stations
   }
 }
 
-PanamaTraffic::~PanamaTraffic() = default;
-
-bool PanamaTraffic::has_contribution() {
-  for (std::size_t tried = 0; sending_ == nullptr && may_begin() && tried < trees_.size();
-       ++tried) {
-    auto& tree = trees_[next_tree_];
-    next_tree_ = next_tree_ + 1 == trees_.size() ? 0 : next_tree_ + 1;
-    sending_ = begin_blocks(tree) ? &tree : nullptr;
-  }
-  return sending_ != nullptr;
-}
-
 // The window is a span, on which the memory of switches relies.
 bool PanamaTraffic::may_begin_block(const Tree& tree) const {
   return !tree.broken && tree.next.vid < plan_.collective &&
@@ -62,7 +50,11 @@ void PanamaTraffic::begin_collective(Tree& tree) {
   tree.broken = false;
 }
 
-bool PanamaTraffic::begin_blocks(Tree& tree) {
+bool PanamaTraffic::begin_blocks(std::size_t number) {
+  if (!may_begin()) {
+    return false;
+  }
+  auto& tree = trees_[number];
   const bool is_over = tree.broken || tree.next.vid == plan_.collective;
   if (is_over && tree.oldest == tree.next.vid) {
     begin_collective(tree);
@@ -70,15 +62,9 @@ bool PanamaTraffic::begin_blocks(Tree& tree) {
   turn_ = {tree.next.vid, 0, 0, 0};
   while (turn_.count < plan_.interleave && may_begin_block(tree)) {
     figures_.collectives += tree.next.vid == 0 ? 1 : 0;
-    auto& block = block_at(tree, tree.next.vid);
-    block.at = tree.next;
-    block.open = true;
-    block.trial = trial();
-    block.sent = 0;
-    block.waiting = ~std::uint64_t{0} >> (64 - plan_.workers);
+    block_at(tree, tree.next.vid) = {opened(plan_.workers), tree.next};
     ++turn_.count;
     ++tree.next.vid;
-    count_begun();
   }
   return turn_.count > 0;
 }
@@ -88,15 +74,13 @@ PanamaTraffic::Contribution PanamaTraffic::next_contribution(Time now) {
   if (packet == nullptr) {
     return {};
   }
-  auto& tree = *sending_;
+  auto& tree = trees_[sending_];
   const auto rank = turn_.rank;
   auto& block = block_at(tree, static_cast<std::uint32_t>(turn_.first + turn_.place));
   tree.frames.contribution(*packet, block.at, rank, *tree.values);
   ++block.sent;
   block.since = now;
-  if (!turn_.advance(plan_.workers)) {
-    sending_ = nullptr;
-  }
+  is_sending_ = turn_.advance(plan_.workers);
   return {std::move(packet), places_.port_of(tree.job, rank)};
 }
 
@@ -120,7 +104,7 @@ void PanamaTraffic::arrived(PacketPtr packet, std::size_t port, Time now, traffi
   }
   const auto* header = wire::Cursor(frame.payload).take<PanamaHeader>();
   if (header == nullptr) {
-    ++figures_.invalid;
+    ++common_.invalid;
     return;
   }
   // Sums come to the root, results to workers.
@@ -137,7 +121,7 @@ void PanamaTraffic::arrived(PacketPtr packet, std::size_t port, Time now, traffi
       take_result(*tree, *rank, frame, *header, now);
     }
   } else if (wire::parse_panama(frame.payload).error != wire::PanamaError::none) {
-    ++figures_.invalid;
+    ++common_.invalid;
   } else if (expected) {
     ++wrong_;
   } else {
@@ -156,25 +140,17 @@ bool PanamaTraffic::is_right(const Tree& tree, PanamaKind kind, const PanamaHead
          std::memcmp(payload.data(), values.sum(shift).data(), values.block_bytes()) == 0;
 }
 
-// Workers count whatever comes, also when nobody waits for it any more.
 void PanamaTraffic::take_result(Tree& tree, std::uint32_t rank, const engine::Frame& frame,
                                 const PanamaHeader& header, Time now) {
   const PanamaPosition at{header.epoch.value(), header.vid.value()};
   auto& block = block_at(tree, at.vid);
-  ++figures_.results;
   figures_.congested += (frame.ipv4->tos & wire::ecn::mask) == wire::ecn::ce ? 1 : 0;
-  if (!block.open || block.at != at) {
-    ++counters_.late;
-    return;
-  }
-  if ((block.waiting & bit(rank)) == 0) {
-    ++figures_.duplicates;
+  if (!note_result(block, block.at == at, rank)) {
     return;
   }
   tree.cap = std::max<std::uint32_t>(header.wnd_cap.value(), 1);
-  block.waiting &= ~bit(rank);
   if (block.waiting == 0) {
-    count_done(block.trial, block.since, now);
+    count_done(block, now);
     close_block(tree, block);
   }
 }
@@ -188,8 +164,7 @@ void PanamaTraffic::answer(const Tree& tree, PacketPtr sum, traffic::Outbox& out
 }
 
 void PanamaTraffic::close_block(Tree& tree, Block& block) {
-  block.open = false;
-  count_closed();
+  mark_closed(block);
   while (tree.oldest != tree.next.vid && !block_at(tree, tree.oldest).open) {
     ++tree.oldest;
   }
@@ -206,7 +181,7 @@ void PanamaTraffic::expire(Time now, traffic::Outbox& /*out*/) {
       if (block.sent < plan_.workers || !is_overdue(block.since, now)) {
         break;
       }
-      figures_.given_up += block.trial == trial() ? 1 : 0;
+      common_.given_up += is_of_trial(block) ? 1 : 0;
       tree.broken = true;
       close_block(tree, block);
     }
@@ -214,10 +189,10 @@ void PanamaTraffic::expire(Time now, traffic::Outbox& /*out*/) {
 }
 
 std::vector<traffic::Figure> PanamaTraffic::figures() const {
-  return {{"collectives", figures_.collectives},     {"results_received", figures_.results},
+  return {{"collectives", figures_.collectives},     {"results_received", common_.results},
           {"results_congested", figures_.congested}, {"sums_received", figures_.sums},
-          {"answers_sent", figures_.answers},        {"blocks_given_up", figures_.given_up},
-          {"duplicates", figures_.duplicates},       {"invalid", figures_.invalid}};
+          {"answers_sent", figures_.answers},        {"blocks_given_up", common_.given_up},
+          {"duplicates", common_.duplicates},        {"invalid", common_.invalid}};
 }
 
 }  // namespace tributary::panama

@@ -26,19 +26,13 @@ class PanamaTraffic final : public traffic::BlockTraffic {
  public:
   // The stations outlive it.
   PanamaTraffic(TrafficPlan plan, const traffic::Stations& stations, PacketPool& pool);
-  ~PanamaTraffic() override;
 
   void expire(Time now, traffic::Outbox& out) override;
   std::vector<traffic::Figure> figures() const override;
 
  private:
-  struct Block {
+  struct Block : OpenBlock {
     PanamaPosition at;
-    bool open = false;
-    std::uint32_t trial = 0;
-    std::uint32_t sent = 0;     // contributions
-    std::uint64_t waiting = 0;  // ranks without the result, a bit each
-    Time since{};               // when the last contribution was sent
   };
   struct Tree {
     std::uint32_t job = 0;  // the first one is 0
@@ -53,16 +47,12 @@ class PanamaTraffic final : public traffic::BlockTraffic {
   // Since the trial began.
   struct Figures {
     std::uint64_t collectives = 0;
-    std::uint64_t results = 0;
-    std::uint64_t congested = 0;  // of those, marked
+    std::uint64_t congested = 0;  // results, marked
     std::uint64_t sums = 0;       // that came to the root that is played
     std::uint64_t answers = 0;
-    std::uint64_t given_up = 0;
-    std::uint64_t duplicates = 0;
-    std::uint64_t invalid = 0;
   };
 
-  bool has_contribution() override;
+  bool begin_blocks(std::size_t number) override;
   Contribution next_contribution(Time now) override;
   void arrived(PacketPtr packet, std::size_t port, Time now, traffic::Outbox& out) override;
   void clear_figures() override { figures_ = {}; }
@@ -71,7 +61,6 @@ class PanamaTraffic final : public traffic::BlockTraffic {
     return tree.blocks[vid & (tree.blocks.size() - 1)];
   }
   Tree* find_tree(const engine::Frame& frame, const wire::PanamaHeader& header);
-  bool begin_blocks(Tree& tree);
   bool may_begin_block(const Tree& tree) const;
   void begin_collective(Tree& tree);
   bool is_right(const Tree& tree, wire::PanamaKind kind, const wire::PanamaHeader& header,
@@ -87,9 +76,6 @@ class PanamaTraffic final : public traffic::BlockTraffic {
   PacketPool& pool_;
   std::vector<std::unique_ptr<traffic::BlockValues>> values_;  // by kind
   std::vector<Tree> trees_;                                    // of the first job, then of the next
-  std::size_t next_tree_ = 0;
-  Tree* sending_ = nullptr;  // null: nobody's turn
-  traffic::Turn turn_;
   Figures figures_;
 };
 
