@@ -38,26 +38,36 @@ json rows(const std::vector<Row>& all, std::size_t limit) {
   return {{"rows", std::move(list)}, {"rows_total", all.size()}};
 }
 
-template <class Row, Queried<std::vector<Row>> (Backend::*query)()>
-Answer list(Backend& backend, const json& given) {
+// Methods whose one parameter is `limit`, and such as have none.
+template <Answer (*method)(Backend&, std::size_t limit)>
+Answer limited(Backend& backend, const json& given) {
   Params params(given);
   const std::size_t limit = params.limit();
   if (const auto ok = params.finish(); !ok) {
     return tl::unexpected(ok.error());
   }
+  return method(backend, limit);
+}
+template <Answer (*method)(Backend&)>
+Answer plain(Backend& backend, const json& given) {
+  if (const auto ok = Params(given).finish(); !ok) {
+    return tl::unexpected(ok.error());
+  }
+  return method(backend);
+}
+
+template <class Row, Queried<std::vector<Row>> (Backend::*query)()>
+Answer list_all(Backend& backend, std::size_t limit) {
   const auto all = (backend.*query)();
   if (!all) {
     return late(all.error());
   }
   return rows(*all, limit);
 }
+template <class Row, Queried<std::vector<Row>> (Backend::*query)()>
+constexpr auto list = limited<list_all<Row, query>>;
 
-Answer list_descriptors(Backend& backend, const json& given) {
-  Params params(given);
-  const std::size_t limit = params.limit();
-  if (const auto ok = params.finish(); !ok) {
-    return tl::unexpected(ok.error());
-  }
+Answer list_descriptors(Backend& backend, std::size_t limit) {
   const auto all = backend.descriptors(limit);
   const auto jobs = all ? backend.jobs() : tl::unexpected(all.error());
   if (!jobs) {
@@ -73,12 +83,7 @@ Answer list_descriptors(Backend& backend, const json& given) {
 }
 
 // Those whose missing ranks are known first, then those that wait longest.
-Answer list_stalled(Backend& backend, const json& given) {
-  Params params(given);
-  const std::size_t limit = params.limit();
-  if (const auto ok = params.finish(); !ok) {
-    return tl::unexpected(ok.error());
-  }
+Answer list_stalled(Backend& backend, std::size_t limit) {
   // One more than is shown, so that rows_total tells whether there are more.
   auto all = backend.stalled(limit + 1);
   if (!all) {
@@ -91,10 +96,7 @@ Answer list_stalled(Backend& backend, const json& given) {
   return rows(*all, limit);
 }
 
-Answer daemon_status(Backend& backend, const json& given) {
-  if (const auto ok = Params(given).finish(); !ok) {
-    return tl::unexpected(ok.error());
-  }
+Answer daemon_status(Backend& backend) {
   const auto known = backend.status();
   if (!known) {
     return late(known.error());
@@ -109,18 +111,12 @@ Answer daemon_status(Backend& backend, const json& given) {
   return status;
 }
 
-Answer daemon_shutdown(Backend& backend, const json& given) {
-  if (const auto ok = Params(given).finish(); !ok) {
-    return tl::unexpected(ok.error());
-  }
+Answer daemon_shutdown(Backend& backend) {
   backend.shutdown();
   return json::object();
 }
 
-Answer list_drops(Backend& backend, const json& given) {
-  if (const auto ok = Params(given).finish(); !ok) {
-    return tl::unexpected(ok.error());
-  }
+Answer list_drops(Backend& backend) {
   const auto switches = backend.switches();
   const auto ports = switches ? backend.ports() : tl::unexpected(switches.error());
   const auto status = ports ? backend.status() : tl::unexpected(ports.error());
@@ -132,10 +128,7 @@ Answer list_drops(Backend& backend, const json& given) {
   return json{{"rows", std::move(list)}, {"rows_total", count}};
 }
 
-Answer list_counters(Backend& backend, const json& given) {
-  if (const auto ok = Params(given).finish(); !ok) {
-    return tl::unexpected(ok.error());
-  }
+Answer list_counters(Backend& backend) {
   const auto switches = backend.switches();
   if (!switches) {
     return late(switches.error());
@@ -257,8 +250,8 @@ struct Method {
   bool changes_state;
 };
 constexpr Method methods[] = {
-    {"daemon.status", daemon_status, false},
-    {"daemon.shutdown", daemon_shutdown, true},
+    {"daemon.status", plain<daemon_status>, false},
+    {"daemon.shutdown", plain<daemon_shutdown>, true},
     {"switch.list", list<SwitchStatus, &Backend::switches>, false},
     {"port.list", list<PortStatus, &Backend::ports>, false},
     {"port.set", set_port, true},
@@ -268,16 +261,16 @@ constexpr Method methods[] = {
     {"arp.list", list<ArpStatus, &Backend::arp>, false},
     {"engine.list", list<EngineStatus, &Backend::engines>, false},
     {"job.list", list<JobRow, &Backend::jobs>, false},
-    {"descriptor.list", list_descriptors, false},
-    {"stalled.list", list_stalled, false},
-    {"tree.list", list_trees, false},
+    {"descriptor.list", limited<list_descriptors>, false},
+    {"stalled.list", limited<list_stalled>, false},
+    {"tree.list", limited<list_trees>, false},
     {"tree.install", install_trees, true},
     {"tree.remove", remove_trees, true},
-    {"handler.list", list_handlers, false},
+    {"handler.list", limited<list_handlers>, false},
     {"handler.load", load_handler, true},
     {"handler.unload", unload_handler, true},
-    {"drop.list", list_drops, false},
-    {"counter.list", list_counters, false},
+    {"drop.list", plain<list_drops>, false},
+    {"counter.list", plain<list_counters>, false},
     {"log.set", set_log_level, true},
     {"config.diff", diff_config, false},
     {"config.reload", reload_config, true},

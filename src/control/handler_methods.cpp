@@ -75,12 +75,7 @@ tl::expected<HandlerConfig, Failure> read_wanted(const json& given) {
 
 }  // namespace
 
-Answer list_handlers(Backend& backend, const json& given) {
-  Params params(given);
-  const std::size_t limit = params.limit();
-  if (const auto ok = params.finish(); !ok) {
-    return tl::unexpected(ok.error());
-  }
+Answer list_handlers(Backend& backend, std::size_t limit) {
   const auto all = backend.handlers();
   json rows = json::array();
   for (std::size_t i = 0; i < std::min(limit, all.size()); ++i) {

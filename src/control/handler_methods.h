@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
+
 #include "control/backend.h"
 #include "control/params.h"
 
 namespace tributary::control {
 
 // The methods handler.* of the control protocol.
-Answer list_handlers(Backend& backend, const nlohmann::json& params);
+Answer list_handlers(Backend& backend, std::size_t limit);
 Answer load_handler(Backend& backend, const nlohmann::json& params);
 Answer unload_handler(Backend& backend, const nlohmann::json& params);
 

@@ -107,12 +107,7 @@ tl::expected<void, Failure> change(Backend& backend, const std::string& switch_n
 
 }  // namespace
 
-Answer list_trees(Backend& backend, const json& given) {
-  Params params(given);
-  const std::size_t limit = params.limit();
-  if (const auto ok = params.finish(); !ok) {
-    return tl::unexpected(ok.error());
-  }
+Answer list_trees(Backend& backend, std::size_t limit) {
   const auto states = backend.tree_states();
   if (!states) {
     return failure(ErrorCode::late, states.error());
