@@ -30,12 +30,7 @@ ExitCode act(const Options& options, const std::string& method, json params,
   if (!result) {
     return report(options, result.error());
   }
-  if (options.json) {
-    print_json(*result);
-  } else {
-    std::printf("%s\n", done.c_str());
-  }
-  return ExitCode::ok;
+  return print_result(options, *result, done);
 }
 
 // The checked text of a configuration, sent to the daemon so that it need not see the file.
@@ -163,12 +158,9 @@ ExitCode remove_trees(const Options& options, const std::string& switch_name, st
   if (result->value("removed_total", std::uint64_t{0}) == 0) {
     return report_no_trees(options, switch_name, job, *installed);
   }
-  if (options.json) {
-    print_json(*result);
-  } else {
-    std::printf("switch %s has no installed trees of job %u any more\n", switch_name.c_str(), job);
-  }
-  return ExitCode::ok;
+  return print_result(options, *result,
+                      "switch " + switch_name + " has no installed trees of job " +
+                          std::to_string(job) + " any more");
 }
 
 ExitCode log_level(const Options& options, const std::string& level) {
@@ -180,12 +172,7 @@ ExitCode log_level(const Options& options, const std::string& level) {
     return report(options, status.error());
   }
   const std::string current = status->value("log_level", "?");
-  if (options.json) {
-    print_json({{"level", current}});
-  } else {
-    std::printf("%s\n", current.c_str());
-  }
-  return ExitCode::ok;
+  return print_result(options, {{"level", current}}, current);
 }
 
 ExitCode stop_daemon(const Options& options) {
@@ -193,13 +180,10 @@ ExitCode stop_daemon(const Options& options) {
 }
 
 ExitCode show_version(const Options& options) {
-  if (options.json) {
-    print_json({{"version", TRIBUTARY_VERSION}, {"protocol_version", control::protocol_version}});
-  } else {
-    std::printf("tributaryctl %s (control protocol %d)\n", TRIBUTARY_VERSION,
-                control::protocol_version);
-  }
-  return ExitCode::ok;
+  const auto protocol = control::protocol_version;
+  return print_result(
+      options, {{"version", TRIBUTARY_VERSION}, {"protocol_version", protocol}},
+      "tributaryctl " TRIBUTARY_VERSION " (control protocol " + std::to_string(protocol) + ")");
 }
 
 ExitCode check_config(const Options& options, const std::string& file) {
@@ -212,12 +196,10 @@ ExitCode check_config(const Options& options, const std::string& file) {
   for (const auto& section : loaded->switches) {
     ports += section.config.ports.size();
   }
-  if (options.json) {
-    print_json({{"file", file}, {"switches", loaded->switches.size()}, {"ports", ports}});
-  } else {
-    std::printf("%s: ok, %zu switches, %zu ports\n", file.c_str(), loaded->switches.size(), ports);
-  }
-  return ExitCode::ok;
+  const auto switches = loaded->switches.size();
+  return print_result(options, {{"file", file}, {"switches", switches}, {"ports", ports}},
+                      file + ": ok, " + std::to_string(switches) + " switches, " +
+                          std::to_string(ports) + " ports");
 }
 
 ExitCode diff_config(const Options& options, const std::string& file) {

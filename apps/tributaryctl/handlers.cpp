@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "handlers.h"
 
-#include <cstdio>
-
 #include "lists.h"
 
 namespace tributary::ctl {
@@ -30,14 +28,10 @@ ExitCode call(const Options& options, const std::string& method, json params, co
   if (!row) {
     return report(options, row.error());
   }
-  if (options.json) {
-    print_json(*row);
-    return ExitCode::ok;
-  }
-  std::printf("handler %u is %s: %s over %s, mark %s\n", row->value("number", 0u), done,
-              row->value("name", "?").c_str(), row->value("type", "?").c_str(),
-              row->value("mark", "?").c_str());
-  return ExitCode::ok;
+  return print_result(options, *row,
+                      "handler " + std::to_string(row->value("number", 0u)) + " is " + done + ": " +
+                          row->value("name", "?") + " over " + row->value("type", "?") + ", mark " +
+                          row->value("mark", "?"));
 }
 
 }  // namespace

@@ -84,6 +84,16 @@ void print_json(const nlohmann::json& value) {
   std::printf("%s\n", text.c_str());
 }
 
+ExitCode print_result(const Options& options, const nlohmann::json& result,
+                      const std::string& line) {
+  if (options.json) {
+    print_json(result);
+  } else {
+    std::printf("%s\n", line.c_str());
+  }
+  return ExitCode::ok;
+}
+
 ExitCode report(const Options& options, ExitCode code, const std::string& name,
                 const std::string& message, const nlohmann::json& details) {
   if (options.json) {

@@ -29,6 +29,9 @@ struct Options {
 
 // One JSON document, indented, on standard output.
 void print_json(const nlohmann::json& value);
+// What went well: for programs that document, for people a line.
+ExitCode print_result(const Options& options, const nlohmann::json& result,
+                      const std::string& line);
 
 // An error for people on standard error, or for programs on standard output.
 ExitCode report(const Options& options, ExitCode code, const std::string& name,
