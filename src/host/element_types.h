@@ -6,9 +6,6 @@
 #include <cstring>
 
 #include "reduce/float16.h"
-#include "reduce/float8.h"
-#include "reduce/indexed.h"
-#include "reduce/int4.h"
 #include "wire/element.h"
 
 namespace tributary::host {
@@ -37,28 +34,13 @@ auto with_sparse_type(wire::ElementType type, F f) {
   }
 }
 
-// The same for all types.
-template <typename F>
-auto with_type(wire::ElementType type, F f) {
+// The integer of so many bytes.
+constexpr wire::ElementType integer_of(std::size_t bytes) {
   using wire::ElementType;
-  switch (type) {
-    case ElementType::i4:
-      return f(reduce::int4_pair{});
-    case ElementType::f8e4m3:
-      return f(reduce::float8_e4m3{});
-    case ElementType::f8e5m2:
-      return f(reduce::float8_e5m2{});
-    case ElementType::f32_i32:
-      return f(reduce::indexed<float>{});
-    case ElementType::f64_i32:
-      return f(reduce::indexed<double>{});
-    case ElementType::i32_i32:
-      return f(reduce::indexed<std::int32_t>{});
-    case ElementType::i64_i32:
-      return f(reduce::indexed<std::int64_t>{});
-    default:
-      return with_sparse_type(type, f);
-  }
+  return bytes == 1   ? ElementType::i8
+         : bytes == 2 ? ElementType::i16
+         : bytes == 4 ? ElementType::i32
+                      : ElementType::i64;
 }
 
 // Element i of those that begin at `elements`, aligned or not.

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "host/call.h"
+#include "host/element_types.h"
 #include "wire/element.h"
 
 namespace tributary::host {
@@ -43,19 +44,6 @@ class Reduction {
   }
 
  private:
-  static wire::ElementType integer_of(std::size_t bytes) {
-    switch (bytes) {
-      case 1:
-        return wire::ElementType::i8;
-      case 2:
-        return wire::ElementType::i16;
-      case 4:
-        return wire::ElementType::i32;
-      default:
-        return wire::ElementType::i64;
-    }
-  }
-
   Call call_;
   std::uint32_t rank_ = 0;
 };

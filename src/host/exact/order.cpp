@@ -49,16 +49,7 @@ void copy_alike(std::byte* alike, const std::byte* pairs, std::size_t count) {
 }  // namespace
 
 wire::ElementType keys_of(wire::ElementType type) {
-  switch (wire::element_bytes(type)) {
-    case 1:
-      return wire::ElementType::i8;
-    case 2:
-      return wire::ElementType::i16;
-    case 4:
-      return wire::ElementType::i32;
-    default:
-      return wire::ElementType::i64;
-  }
+  return integer_of(wire::element_bytes(type));
 }
 
 void to_keys(std::byte* keys, const std::byte* elements, std::size_t count, wire::ElementType type,

@@ -23,6 +23,30 @@ namespace tributary::host::test {
 
 using Elements = std::vector<std::byte>;
 
+// Calls f with a value of the C++ type.
+template <typename F>
+auto with_type(wire::ElementType type, F f) {
+  using wire::ElementType;
+  switch (type) {
+    case ElementType::i4:
+      return f(reduce::int4_pair{});
+    case ElementType::f8e4m3:
+      return f(reduce::float8_e4m3{});
+    case ElementType::f8e5m2:
+      return f(reduce::float8_e5m2{});
+    case ElementType::f32_i32:
+      return f(reduce::indexed<float>{});
+    case ElementType::f64_i32:
+      return f(reduce::indexed<double>{});
+    case ElementType::i32_i32:
+      return f(reduce::indexed<std::int32_t>{});
+    case ElementType::i64_i32:
+      return f(reduce::indexed<std::int64_t>{});
+    default:
+      return with_sparse_type(type, f);
+  }
+}
+
 template <typename T>
 T element_at(const Elements& bytes, std::size_t index) {
   T value;

@@ -118,7 +118,7 @@ class World {
     }
   }
   static void add(Elements& sum, const Elements& part, const Buffers& shape) {
-    with_type(shape.type, [&]<typename T>(T) {
+    host::test::with_type(shape.type, [&]<typename T>(T) {
       if constexpr (host::test::is_exact_type<T>) {
         for (std::size_t i = 0; i < shape.count; ++i) {
           const auto one = load<T>(sum.data(), i);
