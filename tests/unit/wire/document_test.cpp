@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "protocols/canary/wire.h"
+#include "protocols/flare/sparse_wire.h"
 #include "protocols/flare/wire.h"
 #include "protocols/netreduce/wire.h"
 #include "protocols/panama/wire.h"
@@ -205,6 +206,26 @@ TEST(WireDocument, flares_table_has_the_offset_and_size_of_every_field) {
       TRIBUTARY_FIELD(payload_crc), TRIBUTARY_FIELD(crc)};
 #undef TRIBUTARY_FIELD
   EXPECT_EQ(documented("flare.md", "flare header"), fields);
+}
+
+TEST(WireDocument, table_has_the_offset_and_size_of_every_field_of_flares_sparse_header) {
+#define TRIBUTARY_FIELD(field)                                             \
+  {                                                                        \
+#field, {                                                              \
+      offsetof(FlareSparseHeader, field), sizeof(FlareSparseHeader::field) \
+    }                                                                      \
+  }
+  const Fields fields = {
+      TRIBUTARY_FIELD(job),     TRIBUTARY_FIELD(run),      TRIBUTARY_FIELD(block),
+      TRIBUTARY_FIELD(flags),   TRIBUTARY_FIELD(kind),     TRIBUTARY_FIELD(element_type),
+      TRIBUTARY_FIELD(op),      TRIBUTARY_FIELD(elements), TRIBUTARY_FIELD(contributions),
+      TRIBUTARY_FIELD(workers), TRIBUTARY_FIELD(window),   TRIBUTARY_FIELD(fingerprint),
+      TRIBUTARY_FIELD(edition), TRIBUTARY_FIELD(span),     TRIBUTARY_FIELD(first),
+      TRIBUTARY_FIELD(full),    TRIBUTARY_FIELD(shard),    TRIBUTARY_FIELD(shards),
+      TRIBUTARY_FIELD(form),    TRIBUTARY_FIELD(reserved), TRIBUTARY_FIELD(payload_crc),
+      TRIBUTARY_FIELD(crc)};
+#undef TRIBUTARY_FIELD
+  EXPECT_EQ(documented("flare.md", "flare sparse header"), fields);
 }
 
 TEST(WireDocument, table_has_the_offset_and_size_of_every_field_of_netreduce) {
