@@ -31,7 +31,7 @@ constexpr Option<FlareConfig> options[] = {
         "working_memory", Apply::reload_not_upwards, {1, 1u << 20},
         "packets that all trees together may hold, those that a [controller](fabric.md) sets up "
         "included; a tree needs 8 x `window`, rounded up to a power of two, with `reproducible` so "
-        "many for each child"),
+        "many for each child, and 224 x `sparse_window`, that being rounded up to a power of two"),
     option::by_hand<FlareConfig>("tree", Apply::reload, "as many as `working_memory` has room for",
                                  "the switch's place in the reduction tree of one job")
         .as(Form::tables)
@@ -53,6 +53,12 @@ constexpr Option<TreeConfig> tree_options[] = {
         "reproducible", Apply::reload,
         "tree aggregation: the same contributions give the same bits, in whatever order they come, "
         "as long as the tree is the same; false: one buffer for each block"),
+    option::integer<&TreeConfig::sparse_window>(
+        "sparse_window", Apply::reload, {0, wire::flare_window_max},
+        "blocks of sparse vectors that each worker may have in flight "
+        "(`TRIBUTARY_FLARE_SPARSE_WINDOW`), the same on all switches of the tree; 0: the tree has "
+        "none. Their sums are added in the order in which packets come, so not with "
+        "`reproducible`"),
     Rows::child_addresses(
         "the IPv4 sources of what the children send, one for each in turn: a worker's, or the "
         "`address` of the switch below. Packets from others are dropped (`flare_wrong_port`)"),
@@ -87,14 +93,14 @@ std::uint32_t packets(const std::any& settings) {
   return std::any_cast<const FlareConfig&>(settings).working_memory;
 }
 
-// A window of each tree. Trees of a controller, which are not known yet, have no more blocks in
+// The windows of each tree. Trees of a controller, which are not known yet, have no more blocks in
 // flight than the rest of the memory has room for.
 std::uint64_t frames_at_once(const std::any& settings) {
   const auto& flare = std::any_cast<const FlareConfig&>(settings);
   std::uint64_t windows = 0;
   std::uint64_t used = 0;
   for (const auto& tree : flare.trees) {
-    windows += tree.window;
+    windows += tree.window + tree.sparse_window;
     used += buffers_of(tree);
   }
   TreeConfig least;

@@ -18,7 +18,9 @@ using control::TreePart;
 
 constexpr std::string_view window_setting = "window";
 constexpr std::string_view reproducible_setting = "reproducible";
-constexpr std::string_view settings[] = {window_setting, reproducible_setting};
+constexpr std::string_view sparse_window_setting = "sparse_window";
+constexpr std::string_view settings[] = {window_setting, reproducible_setting,
+                                         sparse_window_setting};
 
 static_assert(control::tree_children_max == children_max);
 
@@ -26,10 +28,12 @@ tl::expected<void, std::string> read_settings(const control::TreeSettings& given
                                               TreeConfig& tree) {
   for (const auto& [name, value] : given) {
     if (name == window_setting) {
-      tree.window = value;  // find_fault() knows its limits
+      tree.window = value;  // find_fault() knows its limits, and those of the other one
+    } else if (name == sparse_window_setting) {
+      tree.sparse_window = value;
     } else if (name != reproducible_setting) {
       return tl::unexpected("a tree of Flare has no setting `" + name.substr(0, 64) +
-                            "`; there are window and reproducible");
+                            "`; there are window, reproducible and sparse_window");
     } else if (value > 1) {
       return tl::unexpected(std::string("`reproducible` is to be 0 or 1"));
     } else {
@@ -73,6 +77,7 @@ TreePart named(const TreeConfig& tree, const switching::SwitchConfig& config) {
   part.engine = "flare";
   part.settings.emplace(window_setting, tree.window);
   part.settings.emplace(reproducible_setting, tree.reproducible ? 1u : 0u);
+  part.settings.emplace(sparse_window_setting, tree.sparse_window);
   return part;
 }
 
@@ -93,12 +98,20 @@ nlohmann::json room(const switching::SwitchConfig& config) {
   return {{"working_memory_packets", packets}, {"trees_max", packets / buffers_of(smallest)}};
 }
 
-// Switches drop what has another window than theirs, so the workers are always told.
+// Switches drop what has another window than theirs, so the workers are always told; without a
+// window of sparse blocks, which is nobody's default, they have none either.
 control::Environment environment(const control::JobTrees& job) {
-  const auto found = job.settings.find(std::string(window_setting));
-  const auto window = found == job.settings.end() ? window_default : found->second;
-  return {{"TRIBUTARY_FLARE_TREE", control::join(job.groups, control::as_text)},
-          {"TRIBUTARY_FLARE_WINDOW", std::to_string(window)}};
+  const auto setting = [&job](std::string_view name, std::uint32_t usual) {
+    const auto found = job.settings.find(std::string(name));
+    return found == job.settings.end() ? usual : found->second;
+  };
+  control::Environment told{
+      {"TRIBUTARY_FLARE_TREE", control::join(job.groups, control::as_text)},
+      {"TRIBUTARY_FLARE_WINDOW", std::to_string(setting(window_setting, window_default))}};
+  if (const auto window = setting(sparse_window_setting, 0); window != 0) {
+    told.emplace_back("TRIBUTARY_FLARE_SPARSE_WINDOW", std::to_string(window));
+  }
+  return told;
 }
 
 }  // namespace

@@ -25,7 +25,24 @@ Fault find_memory_fault(const FlareConfig& config, std::size_t index) {
   return TreeFault{"window", "`working_memory` has no room for this tree",
                    "it needs " + std::to_string(wanted) + " of the " +
                        std::to_string(config.working_memory) + " buffers, and " +
-                       std::to_string(left) + " are left: narrow its window, or give more memory"};
+                       std::to_string(left) + " are left: narrow its windows, or give more memory"};
+}
+
+// Sparse blocks are added up in the order in which they come.
+Fault find_window_fault(const TreeConfig& tree) {
+  if (tree.window < 1 || tree.window > wire::flare_window_max) {
+    return TreeFault{"window", "`window` is out of range",
+                     "from 1 to " + std::to_string(wire::flare_window_max)};
+  }
+  if (tree.sparse_window > wire::flare_window_max) {
+    return TreeFault{"sparse_window", "`sparse_window` is out of range",
+                     "from 0, for none, to " + std::to_string(wire::flare_window_max)};
+  }
+  if (tree.sparse_window != 0 && tree.reproducible) {
+    return TreeFault{"sparse_window", "a `reproducible` tree has no sparse blocks",
+                     "leave out `sparse_window`, or `reproducible`"};
+  }
+  return std::nullopt;
 }
 
 Fault find_clash(const TreeConfig& tree, const TreeConfig& other) {
@@ -46,9 +63,8 @@ std::optional<TreeFault> find_fault(const FlareConfig& config, std::size_t index
   if (auto fault = engine::find_fault(tree)) {
     return fault;
   }
-  if (tree.window < 1 || tree.window > wire::flare_window_max) {
-    return TreeFault{"window", "`window` is out of range",
-                     "from 1 to " + std::to_string(wire::flare_window_max)};
+  if (auto fault = find_window_fault(tree)) {
+    return fault;
   }
   for (std::size_t i = 0; i < index; ++i) {
     if (auto fault = find_clash(tree, config.trees[i])) {

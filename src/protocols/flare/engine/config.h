@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/tree_place.h"
+#include "protocols/flare/sparse_wire.h"
 #include "protocols/flare/wire.h"
 #include "protocols/list.h"
 
@@ -31,6 +32,8 @@ struct TreeConfig : engine::TreePlace {
   std::uint32_t window = window_default;
   // The same contributions give the same bits, in whatever order they come.
   bool reproducible = false;
+  // Sparse blocks (7) that each rank may have in flight, up to wire::flare_window_max; 0: none.
+  std::uint32_t sparse_window = 0;
 
   Aggregation aggregation() const { return reproducible ? Aggregation::tree : Aggregation::single; }
 
@@ -52,11 +55,20 @@ struct FlareConfig {
 // smallest have 8.
 inline constexpr std::size_t buffers_per_sum_max = 4;
 
+// Shards that a sparse sum spills at most before it goes on in an array.
+inline constexpr std::size_t spills_max = wire::flare_runs_max / 2;
+// Packets that a sparse block takes at most, when it is summed: what it has spilled, the array, as
+// many pairs that are made of it, and what has come of a result.
+inline constexpr std::size_t buffers_per_sparse_block_max = spills_max + 3 * wire::flare_runs_max;
+
 // Buffers that one tree may need at most: those of one block, M of 4.3, for each slot. After a
 // restart all that ranks may have in flight gathers at once, and they may be a window apart.
 inline std::uint64_t buffers_of(const TreeConfig& tree) {
   const auto sums = tree.aggregation() == Aggregation::tree ? tree.children.size() : 1;
-  return std::uint64_t{wire::flare_slots(tree.window)} * buffers_per_sum_max * sums;
+  const std::uint64_t sparse_slots =
+      tree.sparse_window == 0 ? 0 : wire::flare_slots(tree.sparse_window);
+  return std::uint64_t{wire::flare_slots(tree.window)} * buffers_per_sum_max * sums +
+         sparse_slots * buffers_per_sparse_block_max;
 }
 
 using TreeFault = engine::TreeFault;

@@ -87,6 +87,15 @@ TEST(ConfigFlare, WhatIsNotGivenHasItsDefault) {
             8192u);
 }
 
+TEST(ConfigFlare, TreesHaveSparseBlocksIfToldSo) {
+  EXPECT_EQ(loaded_from(good_flare).trees.at(0).sparse_window, 0u);
+  EXPECT_EQ(loaded_from(test::replaced(good_flare, "workers_below = 2\n",
+                                       "workers_below = 2\nsparse_window = 3\n"))
+                .trees.at(0)
+                .sparse_window,
+            3u);
+}
+
 TEST(ConfigFlare, TreesSayWhereTheirPacketsComeFrom) {
   const auto tree = loaded_from(test::replaced(good_flare, "workers_below = 2\n",
                                                "workers_below = 2\nchild_addresses = "
@@ -122,6 +131,10 @@ const test::Damage damaged_flare[] = {
      "= 8"},
     {"no_window", "window = 16", "window = 0", 21, 0, "out of range", "from 1 to 4096"},
     {"window_of_too_much", "window = 16", "window = 4097", 21, 0, "out of range", "from 1 to 4096"},
+    {"sparse_and_reproducible", "reproducible = true", "reproducible = true\nsparse_window = 1", 23,
+     0, "no sparse blocks", "leave out"},
+    {"sparse_window_of_too_much", "reproducible = true", "sparse_window = 4097", 22, 0,
+     "out of range", "from 0 to 4096"},
     {"reproducible_is_a_number", "reproducible = true", "reproducible = 1", 22, 0,
      "is to be true or false", ""},
 };
@@ -150,20 +163,22 @@ TEST(ConfigFlare, TreesCanBeReloaded) {
   EXPECT_THAT(flare_changes("workers_below = 2\n", "workers_below = 2\nwindow = 32\n"),
               testing::ElementsAre(
                   "~ switch leaf1 flare tree 7: group 239.192.0.1 children h1, h2 parent up1 "
-                  "workers 8 workers_below 2 window 64 reproducible false -> group 239.192.0.1 "
-                  "children h1, h2 parent up1 workers 8 workers_below 2 window 32 "
-                  "reproducible false"));
+                  "workers 8 workers_below 2 window 64 reproducible false sparse_window 0 -> group "
+                  "239.192.0.1 children h1, h2 parent up1 workers 8 workers_below 2 window 32 "
+                  "reproducible false sparse_window 0"));
 }
 
 const ProtocolSection& section() {
   return *tree_section("flare");
 }
 
-std::any settings_of(std::uint32_t working_memory, const std::vector<std::uint32_t>& windows) {
+std::any settings_of(std::uint32_t working_memory, const std::vector<std::uint32_t>& windows,
+                     std::uint32_t sparse_window = 0) {
   flare::FlareConfig flare;
   flare.working_memory = working_memory;
   for (const auto window : windows) {
     flare.trees.emplace_back().window = window;
+    flare.trees.back().sparse_window = sparse_window;
   }
   return flare;
 }
@@ -177,6 +192,7 @@ TEST(ConfigFlare, APortIsSentTheWindowsOfItsTreesAtOnce) {
   EXPECT_GT(spare, 0u) << "trees that a controller may add";
   EXPECT_LT(spare, 2000u);
   EXPECT_EQ(section().frames_at_once(settings_of(1024, {64, 64})), 128u);
+  EXPECT_EQ(section().frames_at_once(settings_of(512 + 4 * 112, {64}, 2)), 66u);
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ TreePart leaf(std::uint32_t job = 7) {
   part.child_addresses = {wire::Ipv4Address(10, 0, 0, 2), wire::Ipv4Address(10, 0, 0, 1)};
   part.parent_address = wire::Ipv4Address(10, 0, 0, 9);
   part.engine = "flare";
-  part.settings = {{"window", 32}, {"reproducible", 1}};
+  part.settings = {{"window", 32}, {"reproducible", 1}, {"sparse_window", 0}};
   return part;
 }
 
@@ -63,6 +63,19 @@ TEST(FlareTrees, SettingsHaveDefaults) {
   const auto& tree = config.protocols.get<FlareConfig>().trees.at(0);
   EXPECT_EQ(tree.window, window_default);
   EXPECT_FALSE(tree.reproducible);
+  EXPECT_EQ(tree.sparse_window, 0u);
+}
+
+TEST(FlareTrees, SparseBlocksAreASettingOfTheirOwn) {
+  auto config = with_memory(8192);
+  auto part = leaf();
+  part.settings = {{"window", 64}, {"reproducible", 0}, {"sparse_window", 16}};
+  ASSERT_EQ(refusal(config, part), "none");
+  ASSERT_TRUE(tree_support.add(config, part));
+  EXPECT_EQ(config.protocols.get<FlareConfig>().trees.at(0).sparse_window, 16u);
+  EXPECT_EQ(tree_support.list(config), std::vector{part});
+  part.settings["reproducible"] = 1;
+  EXPECT_THAT(refusal(with_memory(8192), part), HasSubstr("no sparse blocks"));
 }
 
 TEST(FlareTrees, WhatDoesNotFitIsRefusedWithAdvice) {
@@ -120,6 +133,10 @@ TEST(FlareTrees, WorkersAreToldWhatSwitchesWere) {
             (control::Environment{{"TRIBUTARY_FLARE_TREE", "239.192.0.1"},
                                   {"TRIBUTARY_FLARE_WINDOW", "32"}}));
   const control::JobTrees usual{7, {wire::Ipv4Address(239, 192, 0, 1)}, {}, {}};
+  const control::JobTrees sparse{
+      7, {wire::Ipv4Address(239, 192, 0, 1)}, {}, {{"sparse_window", 16}}};
+  EXPECT_EQ(tree_support.environment(sparse).at(2),
+            (control::Environment::value_type{"TRIBUTARY_FLARE_SPARSE_WINDOW", "16"}));
   EXPECT_EQ(tree_support.environment(usual)[1].second, std::to_string(window_default));
 }
 

@@ -37,6 +37,27 @@ TEST(FlareConfigFault, TheWindowHasLimits) {
   EXPECT_EQ(fault_of({tree}, 1'000'000), "window");
 }
 
+TEST(FlareConfigFault, ASparseWindowIsForTreesThatNeedNotBeReproducible) {
+  auto tree = root_of(2);
+  tree.sparse_window = wire::flare_window_max;
+  EXPECT_EQ(fault_of({tree}, 1'000'000), "");
+  ++tree.sparse_window;
+  EXPECT_EQ(fault_of({tree}, 10'000'000), "sparse_window");
+  tree = reproducible(root_of(2));
+  tree.sparse_window = 1;
+  EXPECT_EQ(fault_of({tree}), "sparse_window");
+}
+
+TEST(FlareConfigFault, SparseBlocksNeedMemoryBesideTheOthers) {
+  auto tree = root_of(2);
+  const auto dense = buffers_of(tree);
+  tree.sparse_window = 5;
+  EXPECT_EQ(buffers_of(tree), dense + 16 * 112);
+  const auto needed = static_cast<std::uint32_t>(buffers_of(tree));
+  EXPECT_EQ(fault_of({tree}, needed), "");
+  EXPECT_EQ(fault_of({tree}, needed - 1), "window");
+}
+
 TEST(FlareConfigFault, JobsAndGroupsDiffer) {
   EXPECT_EQ(fault_of({root_of(2), root_of(3)}), "job");
   auto other = root_of(2, 8);
