@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "packet/pool.h"
+#include "protocols/flare/sparse_wire.h"
 #include "protocols/flare/wire.h"
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
@@ -46,11 +47,28 @@ PacketPtr make_flare(PacketPool& pool, const FlareSpec& spec, const std::vector<
   return make_flare(pool, spec, std::as_bytes(std::span(elements)));
 }
 
+// One shard of a sparse block, an only one unless a test says otherwise.
+struct FlareSparseSpec : FlareSpec {
+  wire::FlareForm form = wire::FlareForm::pairs;
+  std::uint64_t edition = 0;
+  std::uint16_t span = 512;
+  std::uint16_t first = 0;
+  std::uint16_t full = wire::flare_full_min;
+  std::uint8_t shard = 0;
+  std::uint8_t shards = 1;
+};
+
+// As make_flare(); `payload` is whole pairs, or elements.
+PacketPtr make_flare_sparse(PacketPool& pool, const FlareSparseSpec& spec,
+                            std::span<const std::byte> payload);
+
 // Where the Flare header of a frame lies; null if the frame is shorter.
 wire::FlareHeader* flare_header(Packet& packet);
+wire::FlareSparseHeader* flare_sparse_header(Packet& packet);
 
 // Seals the Flare packet in a frame again after a test has tampered with it; nothing happens if its
 // payload is not all there.
 void reseal_flare(Packet& packet);
+void reseal_flare_sparse(Packet& packet);
 
 }  // namespace tributary::test

@@ -12,19 +12,6 @@
 namespace tributary::flare {
 namespace {
 
-// Options are not ours to rewrite.
-bool is_addressed_to(const engine::Frame& frame, const TreeConfig& tree) {
-  return frame.ipv4->header_bytes() == sizeof(wire::Ipv4Header) &&
-         frame.ipv4->destination == tree.group;
-}
-
-// What goes up comes from children, inquiries from the parent, and results from both.
-bool comes_from(const engine::TreePorts& ports, PortIndex port, wire::FlareKind kind) {
-  const bool is_child = ports.child_of(port) != engine::TreePorts::no_child;
-  return (is_child && kind != wire::FlareKind::inquiry) ||
-         (ports.is_parent(port) && kind != wire::FlareKind::contribution);
-}
-
 // How many ranks are in a packet, of those that can be.
 bool is_count_possible(const wire::FlareHeader& header, const TreeConfig& tree) {
   const auto contributions = header.contributions.value();
@@ -43,13 +30,8 @@ std::optional<DropReason> refusal(const engine::Arrival& arrival, const wire::Fl
   }
   const auto& config = tree->config();
   const auto& header = *view.header;
-  const auto ingress = arrival.packet->ingress;
-  if (!is_addressed_to(arrival.frame, config)) {
-    return drop::malformed;
-  }
-  if (!tree->ports().may_come(ingress, arrival.frame.ipv4->source) ||
-      !comes_from(tree->ports(), ingress, header.kind)) {
-    return drop::wrong_port;
+  if (const auto reason = tree->misplaced(arrival, header.kind)) {
+    return reason;
   }
   if (header.workers.value() != config.workers || header.window.value() != config.window ||
       !is_count_possible(header, config)) {
@@ -62,7 +44,7 @@ std::optional<DropReason> refusal(const engine::Arrival& arrival, const wire::Fl
 
 FlareEngine::FlareEngine(const FlareConfig& config, const engine::SwitchIdentity& self,
                          PacketPool& pool)
-    : self_(self), memory_(pool), frames_(pool) {
+    : self_(self), memory_(pool), frames_(pool), sparse_(frames_, memory_) {
   reconfigure(config);
 }
 
@@ -103,6 +85,10 @@ FlareEngine::Place FlareEngine::locate(const engine::Frame& frame) const {
   if (tree == nullptr) {
     return {};
   }
+  if (wire::is_flare_sparse(frame.payload)) {
+    sparse_.prefetch(*tree, header->block.value());
+    return {tree, nullptr};
+  }
   auto& slot = tree->slot(header->block.value());
   tree->prefetch(slot);
   return {tree, &slot};
@@ -110,12 +96,19 @@ FlareEngine::Place FlareEngine::locate(const engine::Frame& frame) const {
 
 // The slot tells where the elements are.
 void FlareEngine::prefetch_elements(const Place& place, const engine::Frame& frame) {
-  if (place.tree != nullptr && place.slot->state == Slot::State::gathering) {
+  if (place.slot != nullptr && place.slot->state == Slot::State::gathering) {
     place.tree->prefetch_elements(*place.slot, frame.payload.size());
   }
 }
 
 void FlareEngine::handle(engine::Arrival& arrival, const Place& place, const Burst& burst) {
+  if (wire::is_flare_sparse(arrival.frame.payload)) {
+    sparse_.handle(arrival, place.tree, burst);
+    if (place.tree != nullptr && place.tree->is_active()) {
+      look_soon(burst.now);
+    }
+    return;
+  }
   const auto view = wire::parse_flare(arrival.frame.payload);
   if (const auto reason = refusal(arrival, view, place.tree)) {
     return burst.actions.drop(std::move(arrival.packet), *reason);

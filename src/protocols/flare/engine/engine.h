@@ -12,6 +12,7 @@
 #include "packet/pool.h"
 #include "protocols/flare/engine/config.h"
 #include "protocols/flare/engine/headers.h"
+#include "protocols/flare/engine/sparse_engine.h"
 #include "protocols/flare/engine/tree.h"
 #include "protocols/flare/engine/working_memory.h"
 #include "protocols/flare/wire.h"
@@ -20,9 +21,10 @@ namespace tributary::flare {
 
 using engine::Burst;
 
-// The switch's part of Flare (section 4) on one core: dense aggregation of the blocks of each job
-// up its reduction tree. The sum of a block's contributions goes to the parent; at the root it is
-// the result, which goes down to all. What was sent is kept until no rank can lack it.
+// The switch's part of Flare (section 4) on one core: aggregation of the blocks of each job up its
+// reduction tree. Here is what is done for dense blocks, SparseEngine does the same for sparse
+// ones. The sum of a block's contributions goes to the parent; at the root it is the result, which
+// goes down to all. What was sent is kept until no rank can lack it.
 class FlareEngine final : public engine::Engine {
  public:
   FlareEngine(const FlareConfig& config, const engine::SwitchIdentity& self, PacketPool& pool);
@@ -44,7 +46,7 @@ class FlareEngine final : public engine::Engine {
   // Where a packet belongs, by its header, which is not checked yet; null where it has no tree.
   struct Place {
     Tree* tree = nullptr;
-    Slot* slot = nullptr;
+    Slot* slot = nullptr;  // of a sparse packet null, too
   };
   // One packet that passed every check, of a tree that is in its run.
   struct Incoming {
@@ -91,6 +93,7 @@ class FlareEngine final : public engine::Engine {
   std::uint32_t working_memory_ = 0;
   WorkingMemory memory_;
   engine::FrameSender frames_;
+  SparseEngine sparse_;
   engine::TreeTable<Tree> trees_;
   TreeCounters removed_;  // of trees that are gone
   // A job that says nothing for so long leaves its buffers to the others.

@@ -8,38 +8,52 @@
 #include "engine/engine.h"
 #include "engine/group_headers.h"
 #include "protocols/flare/engine/config.h"
+#include "protocols/flare/sparse_wire.h"
 #include "protocols/flare/wire.h"
 
 namespace tributary::flare {
 
 // What stands before the elements of every packet that this engine sends.
-struct [[gnu::packed]] Headers : engine::GroupHeaders {
-  wire::FlareHeader flare;
+template <typename Header>
+struct [[gnu::packed]] HeadersWith : engine::GroupHeaders {
+  Header flare;
 
   wire::Bytes bytes() const { return std::as_bytes(std::span(this, 1)); }
 };
+using Headers = HeadersWith<wire::FlareHeader>;
+using SparseHeaders = HeadersWith<wire::FlareSparseHeader>;
 
 // What all packets of a block have in common: those that differ cannot be added up, and no result
 // is of another kind than its sum.
 inline bool is_like(const wire::FlareHeader& a, const wire::FlareHeader& b) {
   return a.elements == b.elements && a.element_type == b.element_type && a.op == b.op;
 }
+inline bool is_like(const wire::FlareSparseHeader& a, const wire::FlareSparseHeader& b) {
+  return a.element_type == b.element_type && a.span == b.span && a.full == b.full;
+}
 
 inline std::size_t payload_bytes(const wire::FlareHeader& header) {
   return header.elements.value() * wire::element_bytes(header.element_type);
 }
-
-// Of a tree's packets that begin at this switch, but for what depends on the packet.
-inline Headers headers_of(const TreeConfig& tree, const engine::SwitchIdentity& self) {
-  return {engine::group_headers(tree.group, self, wire::flare_udp_port), {}};
+inline std::size_t payload_bytes(const wire::FlareSparseHeader& header) {
+  return wire::flare_payload_bytes(header);
 }
 
-// Puts in Flare's own header, which is sealed already, and what follows from it.
-inline void complete(Headers& headers, const wire::FlareHeader& header) {
-  const auto key = wire::flare_key(header.job.value(), wire::flare_flow_of(header));
-  headers.flare = header;
-  headers.udp.source_port = wire::source_port_of(key);
+// Of a tree's packets that begin at this switch, but for what depends on the packet.
+inline engine::GroupHeaders headers_of(const TreeConfig& tree, const engine::SwitchIdentity& self) {
+  return engine::group_headers(tree.group, self, wire::flare_udp_port);
+}
+
+// Those of one packet, whose own header is sealed already.
+template <typename Header>
+HeadersWith<Header> complete(const engine::GroupHeaders& usual, const Header& header,
+                             std::uint8_t ttl) {
+  HeadersWith<Header> headers{usual, header};
+  const auto flow = wire::flare_flow_of(header.block.value(), header.window.value());
+  headers.udp.source_port = wire::source_port_of(wire::flare_key(header.job.value(), flow));
+  headers.ipv4.ttl = ttl;
   engine::finish_headers(headers, sizeof header + payload_bytes(header));
+  return headers;
 }
 
 }  // namespace tributary::flare

@@ -18,13 +18,36 @@ std::uint32_t shown(std::uint64_t block) {
   return static_cast<std::uint32_t>(block);
 }
 
+// A block that gathers, dense or sparse.
+struct Gathering {
+  std::uint64_t block;
+  std::uint32_t contributions;
+  std::uint64_t arrived;
+  Time since;
+};
+
 template <typename Visit>
 void for_each_gathering(const Tree& tree, const Visit& visit) {
   for (const auto& slot : tree.slots()) {
     if (slot.state == Slot::State::gathering) {
-      visit(slot);
+      visit(Gathering{slot.block, slot.header.contributions.value(), slot.arrived, slot.since});
     }
   }
+  if (tree.sparse() == nullptr) {
+    return;
+  }
+  for (const auto& slot : tree.sparse()->slots()) {
+    if (slot.state == SparseSlot::State::gathering) {
+      visit(Gathering{slot.block, slot.contributions, slot.arrived, slot.since});
+    }
+  }
+}
+
+std::uint64_t sparse_gathering(const Tree& tree) {
+  return tree.sparse() == nullptr ? 0 : tree.sparse()->gathering();
+}
+std::uint64_t sparse_gathering_high_water(const Tree& tree) {
+  return tree.sparse() == nullptr ? 0 : tree.sparse()->gathering_high_water();
 }
 
 }  // namespace
@@ -32,10 +55,12 @@ void for_each_gathering(const Tree& tree, const Visit& visit) {
 std::vector<engine::Figure> FlareEngine::figures() const {
   auto sums = removed_;
   std::uint64_t gathering = 0;
+  std::uint64_t gathering_sparse = 0;
   std::uint64_t active = 0;
   for (const auto& tree : trees_.all()) {
     sums += tree->counters;
     gathering += tree->gathering();
+    gathering_sparse += sparse_gathering(*tree);
     active += tree->is_active() ? 1 : 0;
   }
   return {
@@ -49,9 +74,16 @@ std::vector<engine::Figure> FlareEngine::figures() const {
       {"inquiries_total", sums.inquiries},
       {"inquiries_sent_total", sums.inquiries_sent},
       {"sums_resent_total", sums.resent},
+      {"sparse_contributions_total", sums.sparse_contributions},
+      {"sparse_spills_total", sums.sparse_spills},
+      {"sparse_sums_total", sums.sparse_sums},
+      {"sparse_results_total", sums.sparse_results},
+      {"sparse_answers_total", sums.sparse_answers},
+      {"sparse_restarts_total", sums.sparse_restarts},
       {"trees", trees_.all().size(), engine::Merge::maximum},
       {"trees_active", active, engine::Merge::maximum},
       {"blocks_gathering", gathering},
+      {"sparse_blocks_gathering", gathering_sparse},
       {"working_memory", working_memory_, engine::Merge::maximum},
       {"buffers_in_use", memory_.in_use()},
       {"buffers_high_water", memory_.high_water(), engine::Merge::maximum},
@@ -63,10 +95,10 @@ std::vector<engine::JobStatus> FlareEngine::jobs() const {
   for (const auto& tree : trees_.all()) {
     auto& job = all.emplace_back();
     job.job = tree->config().job;
-    job.contributions = tree->counters.contributions;
-    job.results = tree->counters.results;
-    job.descriptors = tree->gathering();
-    job.descriptors_high_water = tree->gathering_high_water();
+    job.contributions = tree->counters.contributions + tree->counters.sparse_contributions;
+    job.results = tree->counters.results + tree->counters.sparse_results;
+    job.descriptors = tree->gathering() + sparse_gathering(*tree);
+    job.descriptors_high_water = tree->gathering_high_water() + sparse_gathering_high_water(*tree);
   }
   return all;
 }
@@ -81,9 +113,13 @@ std::vector<engine::TreeStatus> FlareEngine::trees() const {
     status.used = tree->last_heard();
     status.figures = {
         {"window", tree->config().window, engine::Merge::maximum},
+        {"sparse_window", tree->config().sparse_window, engine::Merge::maximum},
         {"blocks_gathering", tree->gathering()},
+        {"sparse_blocks_gathering", sparse_gathering(*tree)},
         {"contributions_total", counters.contributions},
         {"results_total", counters.results},
+        {"sparse_contributions_total", counters.sparse_contributions},
+        {"sparse_results_total", counters.sparse_results},
         {"duplicates_total", counters.duplicates},
         {"stale_total", counters.stale},
         {"replays_total", counters.replays},
@@ -97,11 +133,11 @@ std::vector<engine::TreeStatus> FlareEngine::trees() const {
 std::vector<engine::DescriptorStatus> FlareEngine::descriptors(Time now, std::size_t limit) const {
   std::vector<engine::DescriptorStatus> rows;
   for (const auto& tree : trees_.all()) {
-    for_each_gathering(*tree, [&](const Slot& slot) {
+    for_each_gathering(*tree, [&](const Gathering& block) {
       if (rows.size() < limit) {
-        rows.push_back({tree->config().job, shown(slot.block), slot.header.contributions.value(),
-                        tree->config().workers, false, now - slot.since, tree->config().group,
-                        ports_of(*tree, slot.arrived)});
+        rows.push_back({tree->config().job, shown(block.block), block.contributions,
+                        tree->config().workers, false, now - block.since, tree->config().group,
+                        ports_of(*tree, block.arrived)});
       }
     });
   }
@@ -111,17 +147,18 @@ std::vector<engine::DescriptorStatus> FlareEngine::descriptors(Time now, std::si
 std::vector<engine::StallStatus> FlareEngine::stalled(Time now, std::size_t limit) const {
   std::vector<engine::StallStatus> stalls;
   for (const auto& tree : trees_.all()) {
-    for_each_gathering(*tree, [&](const Slot& slot) {
-      if (stalls.size() < limit && now - slot.since >= stall_min) {
+    for_each_gathering(*tree, [&](const Gathering& block) {
+      if (stalls.size() < limit && now - block.since >= stall_min) {
+        const auto missing = tree->ports().all_children() & ~block.arrived;
         stalls.push_back({tree->config().job,
-                          shown(slot.block),
+                          shown(block.block),
                           0,
-                          slot.header.contributions.value(),
+                          block.contributions,
                           tree->config().workers,
-                          now - slot.since,
+                          now - block.since,
                           tree->config().group,
                           {},
-                          ports_of(*tree, tree->missing(slot))});
+                          ports_of(*tree, missing)});
       }
     });
   }

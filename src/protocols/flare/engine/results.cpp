@@ -8,21 +8,10 @@
 #include "engine/port_bitmap.h"
 #include "protocols/flare/engine/drop_reasons.h"
 #include "protocols/flare/engine/engine.h"
+#include "protocols/flare/engine/repeat_interval.h"
 
 namespace tributary::flare {
 namespace {
-
-// The same is not sent up again, nor asked for again, more often.
-constexpr Duration repeat_interval = std::chrono::milliseconds(1);
-
-// Marks the time if it has come to tell others of the block, or to ask them, once more.
-bool is_time(Slot& slot, Time now) {
-  if (now - slot.told < repeat_interval) {
-    return false;
-  }
-  slot.told = now;
-  return true;
-}
 
 // What asks for the result of that block.
 wire::FlareHeader inquiry_about(const wire::FlareHeader& about) {
@@ -102,7 +91,7 @@ void FlareEngine::replay(Tree& tree, const Slot& slot, std::uint8_t flags, PortI
 
 void FlareEngine::resend(Tree& tree, Slot& slot, std::uint8_t flags, PortIndex ingress,
                          const Burst& burst) {
-  if (is_time(slot, burst.now)) {
+  if (is_time(slot.told, burst.now)) {
     ++tree.counters.resent;
     send_again(tree, slot, flags, ingress, *tree.config().parent, burst.actions);
   }
@@ -128,7 +117,7 @@ void FlareEngine::take_inquiry(Incoming in, const Burst& burst) {
 
 // Those whose contributions a block waits for that gathers.
 void FlareEngine::ask_missing(Tree& tree, Slot& slot, PortIndex ingress, const Burst& burst) {
-  if (is_time(slot, burst.now)) {
+  if (is_time(slot.told, burst.now)) {
     inquire(tree, slot.header, tree.missing(slot), ingress, burst.actions);
   }
 }

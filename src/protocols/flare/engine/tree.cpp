@@ -10,6 +10,23 @@
 #include "reduce/handlers/mark.h"
 
 namespace tributary::flare {
+namespace {
+
+// Options are not ours to rewrite.
+bool is_addressed_to(const engine::Frame& frame, const TreeConfig& tree) {
+  return frame.ipv4->header_bytes() == sizeof(wire::Ipv4Header) &&
+         frame.ipv4->destination == tree.group;
+}
+
+// What goes up comes from children, inquiries from the parent, and results from both.
+bool comes_from(const engine::TreePorts& ports, PortIndex port, wire::FlareKind kind) {
+  const bool is_child = ports.child_of(port) != engine::TreePorts::no_child;
+  return (is_child && kind != wire::FlareKind::inquiry) ||
+         (ports.is_parent(port) && kind != wire::FlareKind::contribution);
+}
+
+}  // namespace
+
 TreeCounters& TreeCounters::operator+=(const TreeCounters& other) {
   contributions += other.contributions;
   sums += other.sums;
@@ -21,6 +38,12 @@ TreeCounters& TreeCounters::operator+=(const TreeCounters& other) {
   inquiries += other.inquiries;
   inquiries_sent += other.inquiries_sent;
   resent += other.resent;
+  sparse_contributions += other.sparse_contributions;
+  sparse_spills += other.sparse_spills;
+  sparse_sums += other.sparse_sums;
+  sparse_results += other.sparse_results;
+  sparse_answers += other.sparse_answers;
+  sparse_restarts += other.sparse_restarts;
   return *this;
 }
 
@@ -31,31 +54,36 @@ Tree::Tree(const TreeConfig& config, const engine::SwitchIdentity& self, Working
       memory_(memory),
       slots_(wire::flare_slots(config.window)),
       buffers_per_slot_(config.aggregation() == Aggregation::tree ? config.children.size() : 1),
-      buffers_(slots_.size() * buffers_per_slot_) {}
+      buffers_(slots_.size() * buffers_per_slot_),
+      sparse_(config.sparse_window == 0 ? nullptr
+                                        : std::make_unique<SparseBlocks>(config_, ports_, memory)) {
+}
 
-Headers Tree::headers_for(const wire::FlareHeader& header, std::uint8_t ttl) const {
-  auto headers = headers_;
-  headers.ipv4.ttl = ttl;
-  complete(headers, header);
-  return headers;
+std::optional<DropReason> Tree::misplaced(const engine::Arrival& arrival,
+                                          wire::FlareKind kind) const {
+  const auto port = arrival.packet->ingress;
+  if (!is_addressed_to(arrival.frame, config_)) {
+    return drop::malformed;
+  }
+  if (!ports_.may_come(port, arrival.frame.ipv4->source) || !comes_from(ports_, port, kind)) {
+    return drop::wrong_port;
+  }
+  return std::nullopt;
 }
 
 // A run begins with its first blocks, but a core has not seen those of the flows of others. A run
 // that is silent gives way to any packet: this switch may have taken it up by one that came late.
-std::optional<DropReason> Tree::enter(const wire::FlareHeader& header, Time now) {
-  const auto run = header.run.value();
-  if (runs_.is_current(run)) {
-    return std::nullopt;
-  }
+std::optional<DropReason> Tree::change_run(std::uint32_t run, wire::FlareKind kind,
+                                           std::uint64_t block, std::uint64_t window, Time now) {
   if (runs_.is_over(run)) {
     return drop::stale_run;
   }
   const bool is_silent = !last_heard_ || now - *last_heard_ >= run_silence;
   if (!is_silent) {
-    if (header.kind != wire::FlareKind::contribution || runs_.was_before(run)) {
+    if (kind != wire::FlareKind::contribution || runs_.was_before(run)) {
       return drop::stale_run;
     }
-    if (header.block.value() >= std::uint64_t{config_.window} + wire::flare_flows) {
+    if (block >= window + wire::flare_flows) {
       return drop::window;
     }
   }
@@ -73,6 +101,9 @@ void Tree::rest() {
 void Tree::let_go() {
   for (auto& slot : slots_) {
     clear(slot);
+  }
+  if (sparse_ != nullptr) {
+    sparse_->clear_all();
   }
 }
 
@@ -131,7 +162,7 @@ bool Tree::add_up(Slot& slot, std::size_t child, PacketPtr& packet) {
 }
 
 PacketPtr Tree::take_sum(Slot& slot) {
-  runs_.note_sum();
+  note_sum();
   auto sum = buffers_of(slot).front().take(Shape(slot.header), memory_);
   end_gathering(slot);
   return sum;

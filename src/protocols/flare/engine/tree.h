@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "protocols/flare/engine/headers.h"
 #include "protocols/flare/engine/runs.h"
 #include "protocols/flare/engine/slot.h"
+#include "protocols/flare/engine/sparse_blocks.h"
 #include "protocols/flare/engine/working_memory.h"
 #include "protocols/flare/wire.h"
 
@@ -34,6 +36,13 @@ struct TreeCounters {
   std::uint64_t inquiries = 0;      // that came
   std::uint64_t inquiries_sent = 0;
   std::uint64_t resent = 0;  // sums sent up again
+  // Of sparse blocks, beside what is above of both kinds:
+  std::uint64_t sparse_contributions = 0;  // shards that were taken
+  std::uint64_t sparse_spills = 0;         // shards that went up before the rest of their sum
+  std::uint64_t sparse_sums = 0;
+  std::uint64_t sparse_results = 0;   // shards
+  std::uint64_t sparse_answers = 0;   // shards
+  std::uint64_t sparse_restarts = 0;  // blocks begun anew, as a child had begun anew
 
   TreeCounters& operator+=(const TreeCounters& other);
 };
@@ -52,10 +61,25 @@ class Tree {
   const engine::TreePorts& ports() const { return ports_; }
   bool is_root() const { return !config_.parent; }
   // In front of elements that are sent from here, or go on from here with that TTL.
-  Headers headers_for(const wire::FlareHeader& header, std::uint8_t ttl = 64) const;
+  template <typename Header>
+  HeadersWith<Header> headers_for(const Header& header, std::uint8_t ttl = 64) const {
+    return complete(headers_, header, ttl);
+  }
 
-  // Sees to it that the tree is in the run of a packet; why it cannot be, if so.
-  std::optional<DropReason> enter(const wire::FlareHeader& header, Time now);
+  // Why a packet of that kind is none of the tree's, by where it came from and to whom it goes; no
+  // value if it is.
+  std::optional<DropReason> misplaced(const engine::Arrival& arrival, wire::FlareKind kind) const;
+  // Sees to it that the tree is in the run of a packet, whose window is the tree's; why it cannot
+  // be, if so.
+  template <typename Header>
+  std::optional<DropReason> enter(const Header& header, Time now) {
+    const auto run = header.run.value();
+    return runs_.is_current(run)
+               ? std::nullopt
+               : change_run(run, header.kind, header.block.value(), header.window.value(), now);
+  }
+  // A sum of the run is complete.
+  void note_sum() { runs_.note_sum(); }
   // A packet of the run has come.
   void hear(Time now) {
     last_heard_ = now;
@@ -85,6 +109,9 @@ class Tree {
   Packet& keep(Slot& slot, Slot::State state, PacketPtr elements, unsigned frames);
   void clear(Slot& slot);
 
+  // Null: the tree has no sparse blocks.
+  SparseBlocks* sparse() const { return sparse_.get(); }
+
   void prefetch(const Slot& slot) const;
   // Of what the next contribution to it needs.
   void prefetch_elements(const Slot& slot, std::size_t bytes) const;
@@ -101,19 +128,22 @@ class Tree {
   std::size_t first_buffer(const Slot& slot) const {
     return static_cast<std::size_t>(&slot - slots_.data()) * buffers_per_slot_;
   }
+  std::optional<DropReason> change_run(std::uint32_t run, wire::FlareKind kind, std::uint64_t block,
+                                       std::uint64_t window, Time now);
   void let_go();
   bool add_up(Slot& slot, std::size_t child, PacketPtr& packet);
   void end_gathering(Slot& slot);
 
   TreeConfig config_;
   engine::TreePorts ports_;
-  Headers headers_;
+  engine::GroupHeaders headers_;
   WorkingMemory& memory_;
   Runs runs_;
   std::vector<Slot> slots_;  // by block; a power of two
   std::size_t buffers_per_slot_;
   std::vector<Accumulator> buffers_;  // by slot
-  std::uint64_t gathering_ = 0;       // blocks
+  std::unique_ptr<SparseBlocks> sparse_;
+  std::uint64_t gathering_ = 0;  // blocks
   std::uint64_t gathering_high_water_ = 0;
   bool active_ = false;
   std::optional<Time> last_heard_;

@@ -41,7 +41,7 @@ FlareFrames::FlareFrames(const traffic::TreePlan& plan, const traffic::TreePlace
     engine::SwitchIdentity self;
     self.mac = stations.mac(port, 0);
     self.address = stations.address(port, 0);
-    headers_.push_back(headers_of(config, self));
+    headers_.push_back({headers_of(config, self), FlareHeader{}});
     engine::finish_headers(headers_.back(), sizeof(FlareHeader) + payload_bytes_);
   }
 }

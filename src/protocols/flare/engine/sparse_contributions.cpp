@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What comes up the tree in shards, and what becomes of it when nothing is missing.
+#include <utility>
+
+#include "engine/port_bitmap.h"
+#include "protocols/flare/engine/drop_reasons.h"
+#include "protocols/flare/engine/sparse_engine.h"
+
+namespace tributary::flare {
+
+void SparseEngine::contribute(Incoming in, const Burst& burst) {
+  const auto drop_it = [&](DropReason reason) { burst.actions.drop(std::move(in.packet), reason); };
+  const std::size_t child = in.tree.ports().child_of(in.packet->ingress);
+  bool anew = !in.is_of_slot();
+  if (!anew) {
+    if (!is_like(in.slot.header, in.header)) {
+      return drop_it(drop::mismatch);
+    }
+    const auto& from = in.blocks.child(in.slot, child);
+    // What has come wholly stays, whatever its edition; shards of two editions are of two sums.
+    const bool is_taken = in.slot.state != SparseSlot::State::gathering || in.slot.has(child);
+    anew = !is_taken && from.has_begun() && from.edition != in.header.edition.value();
+    if (is_taken || (!anew && from.has(in.header))) {
+      return repeat(in, burst);
+    }
+    if (!anew && !from.may_have(in.header)) {
+      return drop_it(drop::shard);
+    }
+  }
+  if (in.header.is_last() && !in.blocks.fits(in.slot, anew, in.header, child)) {
+    return drop_it(drop::mismatch);
+  }
+  accept(in, child, anew, burst);
+}
+
+void SparseEngine::accept(Incoming& in, std::size_t child, bool anew, const Burst& burst) {
+  auto& [tree, blocks, slot, packet, frame, header, payload] = in;
+  const bool begins = !in.is_of_slot();
+  if (begins) {
+    blocks.begin(slot, header, burst.now);
+  } else if (anew) {
+    ++tree.counters.sparse_restarts;
+    blocks.begin_anew(slot, burst.now);
+  }
+  outgoing_.clear();
+  if (!blocks.add(slot, child, header, payload, outgoing_)) {
+    if (begins) {
+      blocks.clear(slot);
+    }
+    return burst.actions.drop(std::move(packet), DropReason::no_buffer);
+  }
+  ++tree.counters.sparse_contributions;
+  const Cause cause{tree, slot, packet->ingress, burst};
+  const bool asks = header.asks();
+  burst.actions.absorb(std::move(packet));
+  for (std::size_t i = 0; i < outgoing_.size(); ++i) {
+    ++tree.counters.sparse_spills;
+    send_up(cause, outgoing_[i], false);
+  }
+  if (blocks.missing(slot) == 0) {
+    complete(cause);
+  } else if (asks || (anew && !begins)) {
+    ask_missing(cause);  // who may have the result of what was sent before
+  }
+}
+
+// Who sends again lacks the result.
+void SparseEngine::repeat(Incoming& in, const Burst& burst) {
+  const Cause cause{in.tree, in.slot, in.packet->ingress, burst};
+  ++in.tree.counters.duplicates;
+  if (in.slot.state == SparseSlot::State::done) {
+    if (in.header.is_last() && in.header.retransmission()) {
+      replay(cause, 0);
+    }
+  } else if (in.header.asks()) {
+    if (in.slot.state == SparseSlot::State::summed) {
+      resend(cause, wire::FlareHeader::retransmission_bit);
+    } else {
+      ask_missing(cause);
+    }
+  }
+  burst.actions.drop(std::move(in.packet), drop::duplicate);
+}
+
+void SparseEngine::complete(const Cause& cause) {
+  auto& [tree, slot, ingress, burst] = cause;
+  tree.note_sum();
+  ++tree.counters.sparse_sums;
+  outgoing_.clear();
+  tree.sparse()->take_sum(slot, outgoing_);
+  slot.told = burst.now;
+  if (tree.is_root()) {
+    return publish(cause);
+  }
+  for (std::size_t i = 0; i < outgoing_.size(); ++i) {
+    send_up(cause, outgoing_[i], i + 1 == outgoing_.size());
+  }
+}
+
+// The next shard of the sum. It accounts for all that was taken since the one before.
+void SparseEngine::send_up(const Cause& cause, SparseShard& shard, bool is_last) {
+  auto& [tree, slot, ingress, burst] = cause;
+  auto header = slot.header;
+  if (slot.asked) {  // and wants to be answered above as well
+    header.flags |= wire::FlareHeader::retransmission_bit;
+  }
+  header.form = shard.form;
+  header.elements = shard.elements;
+  header.first = shard.first;
+  header.edition = slot.edition;
+  header.fingerprint = std::exchange(slot.pending, 0);
+  header.shard = static_cast<std::uint8_t>(slot.sent);
+  if (is_last) {
+    header.shards = static_cast<std::uint8_t>(slot.sent + 1);
+    header.contributions = static_cast<std::uint16_t>(slot.contributions);
+  }
+  shard.payload->ingress = ingress;
+  wire::seal(header, std::as_const(*shard.payload).bytes());
+  auto& body = tree.sparse()->keep(slot.up[slot.sent++], header, std::move(shard.payload), 1);
+  frames_.send_sharing(body, tree.headers_for(header).bytes(), *tree.config().parent,
+                       burst.actions);
+}
+
+// The sum of the root is the result. It takes the place of what has come of one.
+void SparseEngine::publish(const Cause& cause) {
+  auto& [tree, slot, ingress, burst] = cause;
+  auto& blocks = *tree.sparse();
+  blocks.let_go_of_result(slot);
+  auto header = slot.header;
+  header.kind = wire::FlareKind::result;
+  header.contributions = header.workers;
+  header.edition = slot.edition;
+  header.fingerprint = slot.fingerprint;
+  header.shards = static_cast<std::uint8_t>(outgoing_.size());
+  for (std::size_t i = 0; i < outgoing_.size(); ++i) {
+    auto& shard = outgoing_[i];
+    header.form = shard.form;
+    header.elements = shard.elements;
+    header.first = shard.first;
+    header.shard = static_cast<std::uint8_t>(i);
+    wire::seal(header, std::as_const(*shard.payload).bytes());
+    shard.payload->ingress = ingress;
+    ++tree.counters.sparse_results;
+    multicast(cause, header, std::move(shard.payload), wire::Ipv4Header{}.ttl,
+              tree.ports().all_children());
+  }
+  blocks.finish(slot);
+}
+
+}  // namespace tributary::flare
