@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The Flare engine fed with a sequence of packets and time steps. An input is a list of commands of
-// a few bytes each; trees, runs, blocks and buffers are few, so that they meet.
+// a few bytes each; trees, runs, blocks and buffers are few, so that they meet. The highest bit of
+// a command makes it one with a sparse block.
 #include <algorithm>
 #include <cassert>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -25,12 +27,15 @@ constexpr std::size_t packets = 40;  // so few that copies find no buffer now an
 constexpr std::size_t held_max = 8;
 constexpr std::uint8_t trees = 4;
 constexpr std::uint32_t window = 3;
+constexpr std::uint32_t sparse_window = 1;
+constexpr std::uint8_t sparse_command = 0x80;
+constexpr std::size_t span = 96;      // six runs, so that a hash table spills three times
 constexpr std::uint64_t far_on = 96;  // where no run begins
 constexpr PortIndex parent = 3;
 
 const engine::SwitchIdentity self{42, wire::Ipv4Address{10, 0, 255, 1}, {}, 4};
 
-// A root and a leaf that add in the order of arrival, and two that do not.
+// A root and a leaf that add in the order of arrival, sparse blocks too, and two that do not.
 flare::TreeConfig tree_of(std::uint8_t number) {
   flare::TreeConfig tree;
   tree.job = 1u + number;
@@ -38,6 +43,7 @@ flare::TreeConfig tree_of(std::uint8_t number) {
   tree.children = {0, 1, 2};
   tree.window = window;
   tree.reproducible = number >= 2;
+  tree.sparse_window = tree.reproducible ? 0 : sparse_window;
   const bool is_root = number % 2 == 0;
   tree.workers_below = 4;
   tree.workers = is_root ? 4 : 8;
@@ -78,41 +84,39 @@ class Session {
 
  private:
   void step(std::uint8_t command) {
+    const bool is_sparse = (command & sparse_command) != 0;
     switch (command % 8) {
       case 0:
         now_ += std::chrono::microseconds(1 << (input_.next() % 28));
         return hold(harness_.expire(now_));
       case 1:
-        return feed(make(wire::FlareKind::result));
+        return feed(make(wire::FlareKind::result, is_sparse));
       case 2:
-        return feed(tampered());
+        return feed(tampered(is_sparse));
       case 3:
         return feed_back();
       case 4:
         engine_.reconfigure(config_of(input_.next()));
         return;
       case 5:
-        return feed(make(wire::FlareKind::inquiry));
+        return feed(make(wire::FlareKind::inquiry, is_sparse));
       default:
-        return feed(make(wire::FlareKind::contribution));
+        return feed(make(wire::FlareKind::contribution, is_sparse));
     }
   }
 
-  PacketPtr make(wire::FlareKind kind) {
+  PacketPtr make(wire::FlareKind kind, bool is_sparse) {
+    return is_sparse ? make_sparse(kind) : make_dense(kind);
+  }
+
+  PacketPtr make_dense(wire::FlareKind kind) {
     const auto who = input_.next();
     const auto what = input_.next();
     const auto shape = input_.next();
     const auto tree = tree_of(who & 3u);
-    const bool is_result = kind == wire::FlareKind::result;
     test::FlareSpec spec;
-    spec.kind = kind;
-    spec.job = tree.job;
-    spec.group = tree.group;
-    spec.workers = tree.workers;
+    place(spec, tree, kind, who);
     spec.window = static_cast<std::uint16_t>(tree.window + ((shape >> 2) & 1u));
-    spec.ingress = (who >> 2) & 3u;
-    spec.run = (who >> 4) & 3u;
-    spec.contributions = is_result ? tree.workers : static_cast<std::uint16_t>(1 + (who >> 6));
     spec.block = (what & 15u) + ((what & 0x10) != 0 ? far_on : 0);
     spec.retransmission = (what & 0x20) != 0;
     spec.answer = (what & 0x40) != 0;
@@ -123,9 +127,65 @@ class Session {
     return test::make_flare(pool_, spec, payload);
   }
 
+  // Of which tree, run and port it is.
+  static void place(test::FlareSpec& spec, const flare::TreeConfig& tree, wire::FlareKind kind,
+                    std::uint8_t who) {
+    spec.kind = kind;
+    spec.job = tree.job;
+    spec.group = tree.group;
+    spec.workers = tree.workers;
+    spec.ingress = (who >> 2) & 3u;
+    spec.run = (who >> 4) & 3u;
+    spec.contributions =
+        kind == wire::FlareKind::result ? tree.workers : static_cast<std::uint16_t>(1 + (who >> 6));
+  }
+
+  // A shard of up to 15 pairs or elements, in one of four editions.
+  PacketPtr make_sparse(wire::FlareKind kind) {
+    const auto who = input_.next();
+    const auto what = input_.next();
+    const auto shape = input_.next();
+    const auto number = input_.next();
+    const auto tree = tree_of(who & 3u);
+    const bool is_inquiry = kind == wire::FlareKind::inquiry;
+    const bool is_last = kind == wire::FlareKind::result || (number & 8) != 0;
+    test::FlareSparseSpec spec;
+    place(spec, tree, kind, who);
+    spec.window = static_cast<std::uint16_t>(std::max(tree.sparse_window, 1u) + (what >> 7));
+    spec.block = (what & 7u) + ((what & 0x10) != 0 ? far_on : 0);
+    spec.retransmission = (what & 0x20) != 0;
+    spec.answer = (what & 0x40) != 0;
+    spec.span = static_cast<std::uint16_t>(span);
+    spec.edition = is_inquiry ? 0 : number >> 6;
+    spec.shard = is_inquiry ? 0 : number & 7;
+    spec.shards = static_cast<std::uint8_t>(
+        is_inquiry || !is_last
+            ? 0
+            : spec.shard + 1 + (kind == wire::FlareKind::result ? (number >> 3) & 3 : 0));
+    spec.contributions = spec.shards == 0 ? 0 : spec.contributions;
+    spec.fingerprint = is_inquiry ? 0 : spec.ingress;
+    spec.form = (shape & 1) != 0 && !is_inquiry ? wire::FlareForm::run : wire::FlareForm::pairs;
+    const std::size_t elements = is_inquiry ? 0 : shape >> 4;
+    if (spec.form == wire::FlareForm::run) {
+      spec.first = static_cast<std::uint16_t>((shape >> 1 & 7u) * 10u);
+      return test::make_flare_sparse(pool_, spec, std::vector<std::byte>(elements * 4));
+    }
+    return test::make_flare_sparse(pool_, spec, pairs(elements, shape & 0xeu));
+  }
+
+  static std::vector<std::byte> pairs(std::size_t count, std::size_t first) {
+    constexpr std::size_t pair_bytes = wire::flare_offset_bytes + sizeof(std::int32_t);
+    std::vector<std::byte> bytes(count * pair_bytes, std::byte{1});
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto offset = static_cast<std::uint16_t>((first * 6 + i) % span);
+      std::memcpy(&bytes[i * pair_bytes], &offset, sizeof offset);
+    }
+    return bytes;
+  }
+
   // Some bytes changed, and the CRCs right again or not.
-  PacketPtr tampered() {
-    auto packet = make(static_cast<wire::FlareKind>(1 + input_.next() % 3));
+  PacketPtr tampered(bool is_sparse) {
+    auto packet = make(static_cast<wire::FlareKind>(1 + input_.next() % 3), is_sparse);
     if (packet == nullptr) {
       return packet;
     }
@@ -137,7 +197,7 @@ class Session {
       packet->length -= input_.next() % packet->length;
     }
     if ((changes & 0x40) != 0) {
-      test::reseal_flare(*packet);
+      is_sparse ? test::reseal_flare_sparse(*packet) : test::reseal_flare(*packet);
     }
     return packet;
   }
@@ -173,25 +233,41 @@ class Session {
   static void check(const test::Sent& sent) {
     const auto frame = engine::parse_frame(*sent.packet);
     assert(flare::engine_kind.protocol.claims(frame));
-    const auto view = wire::parse_flare(frame.payload);
-    assert(view.error == wire::FlareError::none);
     assert(sent.port < self.ports);
-    const auto& header = *view.header;
+    if (wire::is_flare_sparse(frame.payload)) {
+      const auto view = wire::parse_flare_sparse(frame.payload);
+      assert(view.error == wire::FlareError::none);
+      check(sent, frame, *view.header, view.payload);
+    } else {
+      const auto view = wire::parse_flare(frame.payload);
+      assert(view.error == wire::FlareError::none);
+      check(sent, frame, *view.header, view.payload);
+    }
+  }
+  // Of a sparse contribution the last shard tells.
+  static bool ends_sum(const wire::FlareHeader& /*header*/) { return true; }
+  static bool ends_sum(const wire::FlareSparseHeader& header) { return header.is_last(); }
+
+  template <typename Header>
+  static void check(const test::Sent& sent, const engine::Frame& frame, const Header& header,
+                    wire::Bytes payload) {
     assert(header.job.value() >= 1 && header.job.value() <= trees);
     const auto tree = tree_of(static_cast<std::uint8_t>(header.job.value() - 1));
     assert(frame.ipv4->destination == tree.group);
     assert(sent.port != parent || tree.parent.has_value());
     switch (header.kind) {
       case wire::FlareKind::contribution:
-        assert(sent.port == parent && header.contributions.value() == tree.workers_below);
+        assert(sent.port == parent);
+        assert(!ends_sum(header) || header.contributions.value() == tree.workers_below);
         return;
       case wire::FlareKind::result:
         assert(header.contributions.value() == tree.workers);
         return;
       case wire::FlareKind::inquiry:
-        assert(sent.port != parent && view.payload.empty());
+        assert(sent.port != parent && payload.empty());
     }
     static_cast<void>(tree);
+    static_cast<void>(payload);
   }
 
   // All that is silent comes to rest.
@@ -202,6 +278,7 @@ class Session {
     }
     assert(harness_.figure("buffers_in_use") == 0);
     assert(harness_.figure("blocks_gathering") == 0);
+    assert(harness_.figure("sparse_blocks_gathering") == 0);
     assert(harness_.figure("trees_active") == 0);
   }
 
