@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "host/ring/reduce_into.h"
+#include "host/reduce_into.h"
 #include "host/ring/sizes.h"
 
 namespace tributary::host {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "host/ring/sizes.h"
-#include "host/ring/sparse_sum.h"
+#include "host/sparse_sum.h"
 
 namespace tributary::host {
 SparseSchedule::SparseSchedule(const SparseBuffers& buffers, std::uint32_t rank,

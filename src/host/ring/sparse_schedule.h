@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "host/call.h"
-#include "host/ring/sparse_part.h"
+#include "host/sparse_part.h"
 #include "host/sparse_vector.h"
 #include "wire/cursor.h"
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <span>
 
-#include "host/ring/sparse_part.h"
+#include "host/sparse_part.h"
 #include "host/sparse_vector.h"
 #include "wire/element.h"
 

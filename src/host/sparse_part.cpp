@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/ring/sparse_part.h"
+#include "host/sparse_part.h"
 
 #include <algorithm>
 
 #include "host/element_types.h"
-#include "host/ring/reduce_into.h"
+#include "host/reduce_into.h"
 #include "reduce/kernel.h"
 #include "reduce/scalar.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/ring/sparse_sum.h"
+#include "host/sparse_sum.h"
 
 #include "host/element_types.h"
 #include "reduce/scalar.h"

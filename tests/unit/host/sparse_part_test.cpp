@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/ring/sparse_part.h"
+#include "host/sparse_part.h"
 
 #include <array>
 #include <numeric>
@@ -11,7 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/ring/sparse_sum.h"
+#include "host/sparse_sum.h"
 #include "unit/host/sparse_vectors.h"
 
 namespace tributary::host::test {

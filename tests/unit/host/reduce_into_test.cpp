@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/ring/reduce_into.h"
+#include "host/reduce_into.h"
 
 #include <gtest/gtest.h>
 
