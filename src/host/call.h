@@ -9,6 +9,10 @@
 
 #include "wire/element.h"
 
+namespace tributary {
+struct SparseElements;
+}
+
 namespace tributary::host {
 
 // The arguments of one collective. `in` and `out` are the same or do not overlap; unaligned is
@@ -34,6 +38,12 @@ struct SparseBuffers {
   wire::Operator op = wire::Operator::sum;
 };
 
+// A sparse allreduce, and where its sum goes.
+struct SparseCall {
+  SparseBuffers buffers;
+  SparseElements* sum = nullptr;
+};
+
 enum class Collective : std::uint8_t { allreduce, reduce, broadcast, barrier };
 
 constexpr std::string_view name(Collective collective) {
@@ -46,7 +56,14 @@ struct Call {
   Collective collective = Collective::allreduce;
   Buffers buffers;
   std::uint32_t root = 0;  // of reduce and broadcast
+  // Instead of `buffers`, of an allreduce of sparse vectors. Only those get one that have said that
+  // they take it.
+  const SparseCall* sparse = nullptr;
 };
+
+constexpr std::string_view name(const Call& call) {
+  return call.sparse != nullptr ? "sparse_allreduce" : name(call.collective);
+}
 
 // Whether a handler combines its elements. A broadcast only moves them, whatever its operator.
 inline bool needs_handler(const Call& call) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "host/text.h"
+#include "protocols/flare/host/diagnosis.h"
 #include "wire/spread.h"
 
 namespace tributary::host {
@@ -11,19 +12,6 @@ namespace {
 
 // Inquiries that wait for an answer; who asked for more asks again.
 constexpr std::size_t asked_max = 1024;
-
-// Where a tree has given results, most likely a rank is missing. One that has given none may drop
-// all that comes, of which only its switches tell.
-std::string likely_cause(const FlareWindow& window) {
-  if (window.in_flight() != window.begun()) {
-    return "its switches wait for a rank, whose port 'tributaryctl stalled' names, or ranks call "
-           "different collectives: 'tributaryctl drops' counts flare_mismatch";
-  }
-  return "not one result came: see whether 'tributaryctl drops' counts flare_no_tree (a switch has "
-         "no such tree), flare_wrong_port (a rank is behind another port) or flare_mismatch (the "
-         "tree has another window, or ranks call different collectives); if none of them, the "
-         "switches wait for a rank, whose port 'tributaryctl stalled' names";
-}
 
 }  // namespace
 
@@ -36,10 +24,16 @@ FlareCollectives::FlareCollectives(Job job, FlarePlan plan, const FlareTuning& t
       zeros_(job_.payload_bytes) {
   blocks_.run = run_of(job_.key);
   statistics_.group = to_string(plan_.group);
+  if (plan_.sparse_window != 0 && flare_sparse_full(job_.payload_bytes) != 0) {
+    sparse_.emplace(job_, plan_, tuning, statistics_);
+  }
 }
 
+// Of a sparse call the opening alone is known: how many blocks would have followed, the next one
+// tells.
 void FlareCollectives::skip(const Call& call) {
-  const Chunks chunks(call, job_.rank, job_.payload_bytes);
+  const auto dense = dense_part_of(call);
+  const Chunks chunks(dense, job_.rank, job_.payload_bytes);
   next_block_ += chunks.count();
   next_call_ += chunks.is_empty() ? 0 : 1;
 }
@@ -47,18 +41,37 @@ void FlareCollectives::skip(const Call& call) {
 void FlareCollectives::begin(const Call& call, Time now, const Deadline& deadline) {
   failure_.reset();
   trouble_.clear();
-  running_ = !Reduction(call, job_.rank).is_empty();
+  call_ = call;
+  const auto dense = dense_part_of(call);
+  running_ = !Reduction(dense, job_.rank).is_empty();
   if (!running_) {
     return;
   }
+  begin_dense(dense, now);
+  deadline_ = deadline;
+  deadline_.begin(now);
+}
+
+void FlareCollectives::begin_dense(const Call& call, Time now) {
   blocks_.first = next_block_;
   blocks_.key = key_of_call(job_.key, next_call_++);
   blocks_.chunks = Chunks(call, job_.rank, job_.payload_bytes);
   next_block_ = blocks_.end();
   window_.begin(static_cast<std::uint32_t>(blocks_.chunks.count()));
   hold_back(now);
-  deadline_ = deadline;
-  deadline_.begin(now);
+}
+
+Call FlareCollectives::dense_part_of(const Call& call) {
+  return call.sparse == nullptr ? call
+                                : opening_.call_for(call.sparse->buffers, sparse_->next_block());
+}
+
+// Ranks that do not agree on the vector cannot have the same blocks.
+void FlareCollectives::end_opening() {
+  if (const auto why = opening_.disagreement()) {
+    return fail_with(Error::Code::mismatch, std::string(name(call_)) + ": " + *why);
+  }
+  sparse_->begin(*call_.sparse, blocks_.key, opening_.first_block(), opening_.present());
 }
 
 // Of calls that were refused here there are no results, which would have shown that the others have
@@ -77,7 +90,7 @@ void FlareCollectives::receive(std::span<const Arrival> burst, Time now) {
     statistics_.bytes_received += arrival.bytes.size();
     statistics_.ignored.count(examine(arrival, now));
   }
-  if (running_ && window_.finished()) {
+  if (running_ && (runs_sparse() ? sparse_->finished() : window_.finished())) {
     finish();
   }
 }
@@ -86,16 +99,38 @@ void FlareCollectives::abandon() {
   if (std::exchange(running_, false)) {
     kept_.drop(blocks_.first, blocks_.end());
   }
+  if (sparse_) {
+    sparse_->abandon();
+  }
+}
+
+void FlareCollectives::fail_with(Error::Code code, std::string why) {
+  abandon();
+  failure_ = Error{code, std::move(why)};
 }
 
 // Others may lack results yet, and the buffers are the caller's again.
 void FlareCollectives::finish() {
-  running_ = false;
   retaining_ = true;
+  if (runs_sparse()) {
+    running_ = false;
+    return sparse_->finish();
+  }
   kept_.settle(blocks_.first, blocks_.end());
+  if (call_.sparse != nullptr) {
+    return end_opening();
+  }
+  running_ = false;
 }
 
 Verdict FlareCollectives::examine(const Arrival& arrival, Time now) {
+  if (!wire::is_flare_sparse(arrival.bytes)) {
+    return examine_dense(arrival, now);
+  }
+  return sparse_ ? sparse_->examine(arrival.bytes, now, deadline_) : Verdict::foreign;
+}
+
+Verdict FlareCollectives::examine_dense(const Arrival& arrival, Time now) {
   const auto view = wire::parse_flare(arrival.bytes);
   if (view.error != wire::FlareError::none) {
     return Verdict::malformed;
@@ -177,9 +212,12 @@ void FlareCollectives::poll(Outbox& outbox, Time now) {
   while (running_ && !outbox.full()) {
     const auto sending = window_.next(now);
     if (!sending) {
-      return;
+      break;
     }
     contribute(sending->block, sending->again ? wire::FlareHeader::retransmission_bit : 0, outbox);
+  }
+  if (sparse_) {
+    sparse_->poll(outbox, now);
   }
 }
 
@@ -221,7 +259,8 @@ void FlareCollectives::push(const wire::FlareHeader& header, wire::Bytes payload
 }
 
 Time FlareCollectives::deadline() const {
-  return running_ ? std::min(deadline_.due(), window_.deadline()) : never;
+  const auto of_sparse = sparse_ ? sparse_->deadline() : never;
+  return running_ ? std::min({deadline_.due(), window_.deadline(), of_sparse}) : never;
 }
 
 void FlareCollectives::expire(Time now) {
@@ -229,32 +268,24 @@ void FlareCollectives::expire(Time now) {
     return;
   }
   if (deadline_.passed(now)) {
-    abandon();
-    failure_ = Error{Error::Code::timeout, diagnose()};
-    return;
+    auto why = diagnose();
+    return fail_with(Error::Code::timeout, std::move(why));
   }
   window_.expire(now);
-}
-
-std::string FlareCollectives::missing_blocks() const {
-  constexpr std::size_t named_max = 4;
-  const auto named = window_.lowest_in_flight(named_max);
-  if (named.empty()) {
-    return "any block";
+  if (sparse_) {
+    sparse_->expire(now);
   }
-  std::string text = window_.in_flight() == 1 ? "block" : "blocks";
-  for (const auto index : named) {
-    text += (index == named.front() ? " " : ", ") + std::to_string(blocks_.first + index);
-  }
-  const auto others = window_.in_flight() - named.size();
-  return others == 0 ? text : text + " and " + std::to_string(others) + " more";
 }
 
 std::string FlareCollectives::diagnose() const {
-  auto text = deadline_.explain(name(blocks_.chunks.call().collective)) + ": tree " +
-              to_string(plan_.group) + " gave no result of " + missing_blocks() + " (" +
-              std::to_string(window_.begun()) + " of " + std::to_string(window_.blocks()) +
-              " sent); " + likely_cause(window_);
+  const bool in_sparse = runs_sparse();
+  const auto& window = in_sparse ? sparse_->window() : window_;
+  const auto missing = in_sparse ? "sparse " + missing_blocks(window, sparse_->first())
+                                 : missing_blocks(window, blocks_.first);
+  auto text = deadline_.explain(name(call_)) + ": tree " + to_string(plan_.group) +
+              " gave no result of " + missing + " (" + std::to_string(window.begun()) + " of " +
+              std::to_string(window.blocks()) + " sent); " +
+              (in_sparse ? likely_cause_of_sparse(window) : likely_cause(window));
   if (const auto mismatches = statistics_.ignored[Verdict::mismatch]; mismatches != 0) {
     text += "; " + std::to_string(mismatches) +
             " results had another type, operator or length: do all ranks call the same collective?";
@@ -268,7 +299,7 @@ std::string FlareCollectives::diagnose() const {
 
 FlareStatistics FlareCollectives::statistics() const {
   auto statistics = statistics_;
-  statistics.timeouts = window_.timeouts();
+  statistics.timeouts = window_.timeouts() + (sparse_ ? sparse_->window().timeouts() : 0);
   return statistics;
 }
 

@@ -19,8 +19,10 @@
 #include "host/machine.h"
 #include "host/outbox.h"
 #include "host/verdict.h"
+#include "protocols/flare/host/opening.h"
 #include "protocols/flare/host/packets.h"
 #include "protocols/flare/host/plan.h"
+#include "protocols/flare/host/sparse_collective.h"
 #include "protocols/flare/host/statistics.h"
 #include "protocols/flare/host/window.h"
 #include "protocols/flare/wire.h"
@@ -30,13 +32,18 @@ namespace tributary::host {
 // One rank's part in the Flare collectives of one job: it sends its blocks up the job's reduction
 // tree, a window of them at a time, and takes the results. What was lost it sends again; what
 // switches have forgotten, a rank that has it sends them when they ask.
+//
+// A sparse allreduce begins with a dense one, its opening, by which the ranks agree on its blocks.
 class FlareCollectives final : public Machine {
  public:
   // Precondition: at least two ranks, which agreed on everything in `job` and `plan`; the window is
   // 1 to wire::flare_window_max.
   FlareCollectives(Job job, FlarePlan plan, const FlareTuning& tuning = {});
 
-  // Starts a collective of at most Chunks::count_max blocks.
+  // Whether it takes sparse calls.
+  bool has_sparse() const { return sparse_.has_value(); }
+
+  // Starts a collective of at most Chunks::count_max blocks. A sparse call has an element or more.
   void begin(const Call& call, Time now, const Deadline& deadline) override;
   void skip(const Call& call) override;
   void abandon() override;
@@ -56,17 +63,22 @@ class FlareCollectives final : public Machine {
   void note_trouble(std::string trouble) override { trouble_ = std::move(trouble); }
 
  private:
+  void begin_dense(const Call& call, Time now);
+  Call dense_part_of(const Call& call);
+  void end_opening();
   Verdict examine(const Arrival& arrival, Time now);
+  Verdict examine_dense(const Arrival& arrival, Time now);
   Verdict note_inquiry(std::uint64_t block);
   Verdict take_result(const wire::FlareHeader& header, wire::Bytes payload, Time now);
   bool is_sound(const wire::FlareHeader& header) const;
   void keep(const wire::FlareHeader& header, wire::Bytes payload);
   void hold_back(Time now);
   void finish();
+  void fail_with(Error::Code code, std::string why);
   void answer(Outbox& outbox, Time now);
   void contribute(std::uint32_t index, std::uint8_t flags, Outbox& outbox);
   void push(const wire::FlareHeader& header, wire::Bytes payload, Outbox& outbox);
-  std::string missing_blocks() const;
+  bool runs_sparse() const { return sparse_ && sparse_->running(); }
   std::string diagnose() const;
 
   Job job_;
@@ -79,8 +91,11 @@ class FlareCollectives final : public Machine {
   KeptResults<wire::FlareHeader> kept_;
   FlareStatistics statistics_;
   std::vector<std::byte> zeros_;  // what contributes nothing to a broadcast
+  std::optional<FlareSparseCollective> sparse_;
 
   bool running_ = false;
+  Call call_;  // that runs or ran last
+  FlareOpening opening_;
   bool retaining_ = false;  // the collective is over, though not for all, perhaps
   FlareBlocks blocks_;      // of the collective that runs or ran last
   std::uint64_t next_block_ = 0;

@@ -13,6 +13,7 @@ namespace tributary::host {
 struct FlarePlan {
   wire::Ipv4Address group;    // multicast address of the tree
   std::uint32_t window = 64;  // blocks that each rank may have in flight; the switches know it
+  std::uint32_t sparse_window = 0;  // likewise of sparse blocks (7); 0: there are none
 };
 
 struct FlareTuning {

@@ -9,9 +9,11 @@ ProtocolStatistics figures_of(const FlareStatistics& of) {
   const Figures tree = {
       {"group", of.group},
       {"packets_sent", of.packets_sent},
+      {"sparse_packets_sent", of.sparse_packets_sent},
       {"retransmissions_sent", of.retransmissions_sent},
       {"timeouts", of.timeouts},
       {"results_received", of.results_received},
+      {"sparse_results_received", of.sparse_results_received},
   };
   Figures figures = {
       {"bytes_sent", of.bytes_sent},

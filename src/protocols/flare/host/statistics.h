@@ -14,9 +14,11 @@ namespace tributary {
 struct FlareStatistics {
   std::string group;                       // the tree's multicast address
   std::uint64_t packets_sent = 0;          // contributions
-  std::uint64_t retransmissions_sent = 0;  // of these
+  std::uint64_t sparse_packets_sent = 0;   // of these, of sparse blocks
+  std::uint64_t retransmissions_sent = 0;  // of all
   std::uint64_t timeouts = 0;
-  std::uint64_t results_received = 0;
+  std::uint64_t results_received = 0;         // of dense blocks
+  std::uint64_t sparse_results_received = 0;  // of sparse ones, whole
 
   std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_received = 0;

@@ -10,8 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "model_sparse_switch.h"
 #include "model_switch.h"
 #include "protocols/flare/host/collectives.h"
+#include "protocols/flare/sparse_wire.h"
 #include "protocols/flare/wire.h"
 
 namespace tributary::host::test {
@@ -27,6 +29,15 @@ struct FlareFlight {
   const wire::FlareHeader& header() const {
     return *reinterpret_cast<const wire::FlareHeader*>(bytes.data());
   }
+  bool is_sparse() const { return wire::is_flare_sparse(bytes); }
+  // Precondition: it is, and is whole.
+  wire::FlareSparseHeader& sparse_header() {
+    return *reinterpret_cast<wire::FlareSparseHeader*>(bytes.data());
+  }
+  const wire::FlareSparseHeader& sparse_header() const {
+    return *reinterpret_cast<const wire::FlareSparseHeader*>(bytes.data());
+  }
+  // Of both kinds, whose headers begin alike.
   bool is_contribution() const { return up && header().kind == wire::FlareKind::contribution; }
   bool is_result() const { return !up && header().kind == wire::FlareKind::result; }
 };
@@ -40,10 +51,12 @@ class FlareModel {
     std::uint32_t ranks = 2;
     std::uint32_t payload_bytes = 64;
     std::uint32_t window = 16;
+    std::uint32_t sparse_window = 0;
   };
 
-  explicit FlareModel(const Options& options) : tree(options.ranks), options_(options) {
-    const FlarePlan plan{wire::Ipv4Address(0xefc00001u), options.window};
+  explicit FlareModel(const Options& options)
+      : tree(options.ranks), sparse_tree(options.ranks), options_(options) {
+    const FlarePlan plan{wire::Ipv4Address(0xefc00001u), options.window, options.sparse_window};
     Job job;
     job.id = 7;
     job.key = {1, 2, 3};
@@ -62,6 +75,11 @@ class FlareModel {
   std::function<Duration()> late = [] { return Duration{}; };
   std::function<void(const FlareFlight&)> on_arrival = [](const FlareFlight&) {};
   FlareModelSwitch tree;
+  SparseModelSwitch sparse_tree;  // its sparse blocks
+  void forget() {
+    tree.forget();
+    sparse_tree.forget();
+  }
   Time now{std::chrono::seconds(1)};
   static constexpr Duration delay = std::chrono::microseconds(50);
 
@@ -135,6 +153,14 @@ class FlareModel {
   }
 
   void deliver_up(FlareFlight& flight) {
+    if (flight.is_sparse()) {
+      for (const auto& answer : sparse_tree.take(flight.rank, flight.bytes)) {
+        for (const auto rank : answer.ranks) {
+          launch({{}, false, rank, answer.bytes});
+        }
+      }
+      return;
+    }
     const auto answer = tree.take(flight.rank, flight.bytes);
     for (const auto rank : answer.ranks) {
       launch({{}, false, rank, answer.bytes});

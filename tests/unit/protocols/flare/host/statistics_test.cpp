@@ -16,6 +16,8 @@ TEST(FlareStatistics, EachCounterIsOneFigure) {
   counted.retransmissions_sent = 1;
   counted.timeouts = 2;
   counted.results_received = 8;
+  counted.sparse_packets_sent = 4;
+  counted.sparse_results_received = 3;
   counted.answers_sent = 5;
   counted.ignored.count(host::Verdict::early);
   counted.ignored.count(host::Verdict::stale);
@@ -30,6 +32,8 @@ TEST(FlareStatistics, EachCounterIsOneFigure) {
   EXPECT_EQ(tree["retransmissions_sent"], 1u);
   EXPECT_EQ(tree["timeouts"], 2u);
   EXPECT_EQ(tree["results_received"], 8u);
+  EXPECT_EQ(tree["sparse_packets_sent"], 4u);
+  EXPECT_EQ(tree["sparse_results_received"], 3u);
   EXPECT_EQ(told.figures["answers_sent"], 5u);
   EXPECT_EQ(told.figures["ignored_early"], 1u);
   EXPECT_EQ(told.figures["ignored"], 9u);
