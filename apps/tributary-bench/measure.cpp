@@ -57,7 +57,7 @@ struct Arguments {
   Sparse* sparse;  // of a sparse allreduce
 };
 
-// By the ring of the hosts, whatever the way.
+// By what the communicator has for it, whatever the way.
 Result<void> call_sparse(Communicator& communicator, const Arguments& with) {
   auto& sparse = *with.sparse;
   return communicator
@@ -259,7 +259,9 @@ std::string carrier_of(const Communicator& communicator, std::uint64_t by_ring_b
   const auto* const by = way.parallel != nullptr ? way.parallel->between_machines() : &communicator;
   const auto& asked = asked_of(way, options);
   const bool alone = by == nullptr || by->world_size() == 1;
-  if (asked == host::ring_algorithm || (alone && asked != host::automatic_algorithm)) {
+  // A sparse allreduce has no call that names the ring, and goes as the communicator has it.
+  const bool names_ring = asked == host::ring_algorithm && !options.is_sparse();
+  if (names_ring || (alone && asked != host::automatic_algorithm)) {
     return asked;
   }
   return by_ring(communicator) != by_ring_before ? std::string(host::ring_algorithm)

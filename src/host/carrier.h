@@ -35,6 +35,8 @@ class Carrier {
 
   // Whether it can carry that call; if not, the ring of the hosts does.
   virtual bool takes(const Call& /*call*/) const { return true; }
+  // Whether its runner takes sparse calls, on all ranks alike, once it was tried out.
+  virtual bool takes_sparse() const { return false; }
   // Packets of a collective; what would have more is refused.
   virtual std::size_t packets_max() const { return std::numeric_limits<std::size_t>::max(); }
   // Collectives fail, from now on, where hosts would have to reduce.

@@ -88,7 +88,9 @@ struct Communicator::State {
   Result<void> run_ring(const Call& call, const host::Deadline& until);
   void skip(By by, const Call& call);
   void skip_whole(By by, const Call& call);
+  By means_for_sparse() const;
   Result<SparseElements> run_sparse(const SparseBuffers& buffers);
+  Result<SparseElements> run_sparse_by(By by, const SparseBuffers& buffers);
   void refuse_sparse(std::size_t count);
   void finalize();
   // Precondition: there are two ranks or more.
@@ -269,6 +271,11 @@ Result<void> Communicator::State::run_ring(const Call& call, const host::Deadlin
   return ring->barrier(until);
 }
 
+// The same on all ranks. Switches add sparse vectors in the order in which they come.
+By Communicator::State::means_for_sparse() const {
+  return only_ring || options.reproducible || !carrier->takes_sparse() ? By::ring : By::carrier;
+}
+
 Result<SparseElements> Communicator::State::run_sparse(const SparseBuffers& buffers) {
   if (auto checked = host::check(buffers); !checked) {
     refuse_sparse(buffers.count);
@@ -280,17 +287,35 @@ Result<SparseElements> Communicator::State::run_sparse(const SparseBuffers& buff
   if (buffers.count == 0) {
     return SparseElements{0, buffers.type, {}, {}};
   }
-  auto sum = ring->sparse_allreduce(buffers, deadline());
+  const auto by = means_for_sparse();
+  auto sum = run_sparse_by(by, buffers);
   failed = !sum;
-  collectives_by_ring += sum ? 1 : 0;
+  if (sum) {
+    ++(by == By::ring ? collectives_by_ring : collectives_by_carrier);
+  }
   return sum;
 }
 
-// Not for an empty vector, with which the others have not called the ring either.
-void Communicator::State::refuse_sparse(std::size_t count) {
-  if (ring && count != 0) {
-    ring->skip();
+Result<SparseElements> Communicator::State::run_sparse_by(By by, const SparseBuffers& buffers) {
+  if (by == By::ring) {
+    return ring->sparse_allreduce(buffers, deadline());
   }
+  SparseElements sum;
+  const host::SparseCall sparse{buffers, &sum};
+  Call call;
+  call.sparse = &sparse;
+  return run_carrier(call, deadline()).map([&sum] { return std::move(sum); });
+}
+
+// Not for an empty vector, with which the others have not called anything either.
+void Communicator::State::refuse_sparse(std::size_t count) {
+  if (!ring || count == 0) {
+    return;
+  }
+  const host::SparseCall sparse{{{}, nullptr, count}};
+  Call call;
+  call.sparse = &sparse;
+  skip_whole(means_for_sparse(), call);
 }
 
 // Whoever lost what this rank sent last would ask in vain once it is gone. So nobody goes before

@@ -150,8 +150,9 @@ class Communicator {
   }
 
   // The sum of the ranks' vectors of `count` elements, of which each rank gives those that are not
-  // zero: strictly increasing indices, and as many values. Carried by the ring of the hosts,
-  // whatever algorithm() is. The sum has the same form on all ranks, and the same bits.
+  // zero: strictly increasing indices, and as many values. Carried by the switches where
+  // algorithm() has that and it was asked for, or else by the ring of the hosts. The sum has the
+  // same form on all ranks, and the same bits.
   Result<SparseElements> sparse_allreduce(std::span<const std::uint32_t> indices,
                                           const void* values, std::size_t count,
                                           wire::ElementType type, wire::Operator op);

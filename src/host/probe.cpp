@@ -22,26 +22,29 @@ Result<void> reduce(Runner& runner, std::size_t bytes, Time until) {
   return runner.run(call, until);
 }
 
-Result<void> run(const Probe& probe, Runner& runner, Time until) {
-  const auto now = Clock::now();
-  const auto patience = std::min<Duration>(probe_patience, (until - now) / probe_share);
+Result<void> reduce_all(const Probe& probe, Runner& runner, Time until) {
   Result<void> done;
   for (auto bytes = probe.begin(); bytes != probe.end() && done; ++bytes) {
-    done = reduce(runner, *bytes, now + patience);
+    done = reduce(runner, *bytes, until);
   }
   return done;
 }
 
+Time latest_of_probe(Time until) {
+  const auto now = Clock::now();
+  return now + std::min<Duration>(probe_patience, (until - now) / probe_share);
+}
+
 }  // namespace
 
-Result<Observation> look(Runner& runner, Ring& ring, const Probe& probe, Time until,
-                         const std::function<bool()>& seen) {
+Result<Observation> observe(Runner& runner, Ring& ring, const Attempt& attempt, Time until,
+                            const std::function<bool()>& seen) {
   // Over a network that loses packets some ranks meet seconds later than others.
   if (auto together = ring.barrier(until); !together) {
     return tl::make_unexpected(together.error());
   }
-  const auto probed = run(probe, runner, until);
-  std::array<std::int64_t, 2> told{probed ? 0 : 1, seen() ? 1 : 0};
+  const auto tried = attempt(runner, latest_of_probe(until));
+  std::array<std::int64_t, 2> told{tried ? 0 : 1, seen() ? 1 : 0};
   auto* const bytes = std::as_writable_bytes(std::span(told)).data();
   const Buffers buffers{bytes, bytes, told.size(), wire::ElementType::i64, wire::Operator::sum};
   if (auto exchanged = ring.allreduce(buffers, until); !exchanged) {
@@ -51,8 +54,16 @@ Result<Observation> look(Runner& runner, Ring& ring, const Probe& probe, Time un
   observation.ranks = runner.job().world_size();
   observation.failed = static_cast<std::uint32_t>(told[0]);
   observation.summed = static_cast<std::uint32_t>(told[1]);
-  observation.reason = probed ? "" : probed.error().message;
+  observation.reason = tried ? "" : tried.error().message;
   return observation;
+}
+
+Result<Observation> look(Runner& runner, Ring& ring, const Probe& probe, Time until,
+                         const std::function<bool()>& seen) {
+  const auto attempt = [&probe](Runner& with, Time latest) {
+    return reduce_all(probe, with, latest);
+  };
+  return observe(runner, ring, attempt, until, seen);
 }
 
 std::string who(const CommunicatorOptions& options, std::uint32_t job) {

@@ -32,8 +32,14 @@ struct Choice {
 // Vectors that are reduced one after the other, in bytes; of 0, a barrier.
 using Probe = std::vector<std::size_t>;
 
-// Reduces the vectors, and has the ranks tell each other over the ring, which works in any case,
-// what came of it and whether they have seen what they looked for.
+// What a rank tries by `runner`, until that time.
+using Attempt = std::function<Result<void>(Runner& runner, Time until)>;
+
+// Has all ranks try at once, and tell each other over the ring, which works in any case, what came
+// of it and whether they have seen what they looked for.
+Result<Observation> observe(Runner& runner, Ring& ring, const Attempt& attempt, Time until,
+                            const std::function<bool()>& seen);
+// Of reducing these vectors.
 Result<Observation> look(Runner& runner, Ring& ring, const Probe& probe, Time until,
                          const std::function<bool()>& seen);
 

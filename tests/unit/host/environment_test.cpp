@@ -39,7 +39,8 @@ constexpr const char* names[] = {"RANK",
                                  "TRIBUTARY_RDMA_DEVICE",
                                  "TRIBUTARY_RDMA_TIMEOUT",
                                  "TRIBUTARY_FLARE_TREE",
-                                 "TRIBUTARY_FLARE_WINDOW"};
+                                 "TRIBUTARY_FLARE_WINDOW",
+                                 "TRIBUTARY_FLARE_SPARSE_WINDOW"};
 
 class Environment : public testing::Test {
  protected:
@@ -190,7 +191,8 @@ TEST_F(Environment, ErrorsNameTheVariable) {
                                     {"TRIBUTARY_NETREDUCE_MESSAGE", "65536"},
                                     {"TRIBUTARY_RDMA_TIMEOUT", "3h"},
                                     {"TRIBUTARY_FLARE_WINDOW", "0"},
-                                    {"TRIBUTARY_FLARE_WINDOW", "4097"}}) {
+                                    {"TRIBUTARY_FLARE_WINDOW", "4097"},
+                                    {"TRIBUTARY_FLARE_SPARSE_WINDOW", "4097"}}) {
     SetUp();
     ::setenv(name, value, 1);
     EXPECT_NE(message().find(std::string(name) + "=" + value), std::string::npos) << message();

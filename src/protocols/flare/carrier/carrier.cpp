@@ -11,12 +11,15 @@
 #include "host/payload.h"
 #include "host/protocol.h"
 #include "host/socket_preparation.h"
+#include "host/sparse_vector.h"
 #include "host/text.h"
 #include "protocols/flare/carrier/options.h"
 #include "protocols/flare/carrier/socket.h"
 #include "protocols/flare/host/collectives.h"
 #include "protocols/flare/host/packets.h"
 #include "protocols/flare/host/plan.h"
+#include "protocols/flare/host/sparse_packets.h"
+#include "protocols/flare/sparse_wire.h"
 #include "protocols/flare/wire.h"
 
 namespace tributary::host {
@@ -32,6 +35,10 @@ constexpr auto advice =
     "switches take packets as large as the hosts' MTU (TRIBUTARY_MTU; 'tributaryctl drops': "
     "flare_...)";
 
+constexpr auto advice_on_sparse =
+    "see that TRIBUTARY_FLARE_SPARSE_WINDOW is the tree's `sparse_window` ('tributaryctl fabric "
+    "show'; 'tributaryctl drops': flare_not_sparse, flare_mismatch), or leave it at 0";
+
 Result<Choice> choose(const CommunicatorOptions& options, const FlareCollectives& machine,
                       const Observation& observation) {
   const auto start = who(options, machine.job().id);
@@ -44,6 +51,34 @@ Result<Choice> choose(const CommunicatorOptions& options, const FlareCollectives
                            std::to_string(plan.window)};
 }
 
+// Where the tree answers for dense blocks and not for sparse ones, these alone go round the ring.
+Result<Choice> choose_sparse(const CommunicatorOptions& options, const FlareCollectives& machine,
+                             const Choice& dense, const Observation& observation) {
+  if (observation.failed == 0) {
+    return Choice{dense.algorithm, dense.notice + ", of sparse blocks " +
+                                       std::to_string(machine.plan().sparse_window)};
+  }
+  const auto why = why_not("the reduction tree does not answer for sparse blocks", observation);
+  if (options.fallback == Fallback::error) {
+    return fall_back(options, who(options, machine.job().id), why, advice_on_sparse);
+  }
+  return Choice{dense.algorithm, dense.notice + "; sparse allreduces by the hosts' ring: " + why +
+                                     "; " + advice_on_sparse};
+}
+
+// An empty block of each flow.
+Result<void> reduce_empty_blocks(Runner& runner, Time until) {
+  const auto full = flare_sparse_full(runner.job().payload_bytes);
+  const wire::FlareSparseShape shape{wire::element_bytes(wire::ElementType::f32), full};
+  SparseElements sum;
+  SparseCall sparse;
+  sparse.buffers.count = wire::flare_flows * shape.span_max();
+  sparse.sum = &sum;
+  Call call;
+  call.sparse = &sparse;
+  return runner.run(call, until);
+}
+
 class FlareCarrier final : public MachineCarrier<FlareCollectives> {
  public:
   FlareCarrier(const Job& job, const FlarePlan& plan, UringTransport transport,
@@ -51,14 +86,17 @@ class FlareCarrier final : public MachineCarrier<FlareCollectives> {
       : MachineCarrier(std::make_unique<FlareCollectives>(job, plan), std::move(transport)),
         options_(options) {}
 
-  // A full packet of each flow: every core that has some of the blocks is asked.
   Result<Choice> find_out(Ring& ring, Time until) override {
-    const auto bytes = std::size_t{wire::flare_flows} * machine().job().payload_bytes;
-    return look(runner(), ring, {bytes}, until, [] { return true; })
-        .and_then([&](const Observation& observation) {
-          return choose(options_, machine(), observation);
-        });
+    auto choice = find_out_dense(ring, until);
+    // Switches do not add up what is sparse in an order that is always the same.
+    const bool may_be_sparse = machine().has_sparse() && !options_.reproducible;
+    if (!choice || choice->algorithm != flare || !may_be_sparse) {
+      return choice;
+    }
+    return find_out_sparse(ring, until, *choice);
   }
+
+  bool takes_sparse() const override { return takes_sparse_; }
 
   std::size_t packets_max() const override { return Chunks::count_max; }
 
@@ -68,7 +106,25 @@ class FlareCarrier final : public MachineCarrier<FlareCollectives> {
   }
 
  private:
+  // A full packet of each flow: every core that has some of the blocks is asked.
+  Result<Choice> find_out_dense(Ring& ring, Time until) {
+    const auto bytes = std::size_t{wire::flare_flows} * machine().job().payload_bytes;
+    return look(runner(), ring, {bytes}, until, [] { return true; })
+        .and_then([&](const Observation& observation) {
+          return choose(options_, machine(), observation);
+        });
+  }
+
+  Result<Choice> find_out_sparse(Ring& ring, Time until, const Choice& dense) {
+    return observe(runner(), ring, reduce_empty_blocks, until, [] { return true; })
+        .and_then([&](const Observation& observation) {
+          takes_sparse_ = observation.failed == 0;
+          return choose_sparse(options_, machine(), dense, observation);
+        });
+  }
+
   const CommunicatorOptions& options_;
+  bool takes_sparse_ = false;
 };
 
 Result<std::unique_ptr<Preparation>> prepare_flare(const CommunicatorOptions& options,
@@ -86,7 +142,7 @@ Result<std::unique_ptr<Preparation>> prepare_flare(const CommunicatorOptions& op
   Offer offer;
   offer.payload_bytes = payload_bytes_behind(flare_headers_bytes, place.mtu);
   offer.window = own.window;
-  const FlarePlan plan{*group, own.window};
+  const FlarePlan plan{*group, own.window, own.sparse_window};
   return prepare_socket(std::move(*socket), offer,
                         [&options, plan](const Meeting& meeting, UringTransport transport) {
                           return std::make_unique<FlareCarrier>(meeting.job, plan,

@@ -8,7 +8,8 @@ namespace tributary::host {
 
 FlareOptions flare_options_of(const CommunicatorOptions& options) {
   const Values values(options.parameters, flare_parameters);
-  return {values.text("flare_tree"), values.number("flare_window")};
+  return {values.text("flare_tree"), values.number("flare_window"),
+          values.number("flare_sparse_window")};
 }
 
 Result<void> check_flare(const CommunicatorOptions& options) {

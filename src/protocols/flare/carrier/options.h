@@ -24,11 +24,20 @@ inline constexpr Parameter flare_parameters[] = {
      .agreed = true,
      .least = 1,
      .most = wire::flare_window_max},
+    {.name = "flare_sparse_window",
+     .otherwise = "0",
+     .help =
+         "blocks of a sparse allreduce that a rank may have in flight, as the switches' tree has "
+         "it (`sparse_window`); 0: the hosts' ring carries sparse allreduces",
+     .option = "--flare-sparse-window",
+     .agreed = true,
+     .most = wire::flare_window_max},
 };
 
 struct FlareOptions {
   std::string tree;  // its multicast group; empty: there is none
   std::uint32_t window = 0;
+  std::uint32_t sparse_window = 0;  // 0: switches add up no sparse vectors
 };
 
 FlareOptions flare_options_of(const CommunicatorOptions& options);

@@ -25,10 +25,12 @@ TEST(FlareOptions, AreReadFromText) {
   const auto usual = flare_options_of(given);
   EXPECT_EQ(usual.tree, "");
   EXPECT_EQ(usual.window, 64u);
-  given.set("flare_tree", "239.192.0.1").set("flare_window", "256");
+  EXPECT_EQ(usual.sparse_window, 0u);
+  given.set("flare_tree", "239.192.0.1").set("flare_window", "256").set("flare_sparse_window", "8");
   const auto read = flare_options_of(given);
   EXPECT_EQ(read.tree, "239.192.0.1");
   EXPECT_EQ(read.window, 256u);
+  EXPECT_EQ(read.sparse_window, 8u);
 }
 
 TEST(FlareOptions, NameATreeAndItsJob) {
