@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "host/call.h"
+#include "host/clock.h"
 #include "input.h"
 #include "unit/host/values.h"
 #include "wire/element.h"
@@ -39,6 +40,36 @@ inline void scribble(Input& input, std::vector<std::byte>& bytes) {
   }
 }
 
+// An allreduce of these vectors over a network.
+template <typename Network>
+class DenseReduction {
+ public:
+  DenseReduction(Network& network, const Vectors& vectors) : network_(network), vectors_(vectors) {
+    const auto& [ranks, type, op, count] = vectors_;
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      in_.push_back(host::test::input(rank, count, type, op));
+      out_.emplace_back(count * wire::element_bytes(type));
+    }
+  }
+
+  void begin(std::uint32_t rank, host::Time deadline) {
+    const auto& [ranks, type, op, count] = vectors_;
+    network_[rank].begin(
+        {host::Collective::allreduce, {in_[rank].data(), out_[rank].data(), count, type, op}},
+        network_.now, deadline);
+  }
+  bool is_right(std::uint32_t rank) const {
+    const auto& [ranks, type, op, count] = vectors_;
+    return host::test::wrong_elements(out_[rank], ranks, count, type, op) == 0;
+  }
+
+ private:
+  Network& network_;
+  Vectors vectors_;
+  std::vector<host::test::Elements> in_;
+  std::vector<host::test::Elements> out_;
+};
+
 // Ranks that reduce over a network which the input controls: it delivers, drops, duplicates,
 // reorders, damages and forges packets. Nothing may crash, every collective ends by its deadline,
 // and as long as nothing was forged, it is right. `Forge` scribbles in a packet and makes it look
@@ -46,31 +77,25 @@ inline void scribble(Input& input, std::vector<std::byte>& bytes) {
 template <typename Network, typename Forge>
 class DisturbedRanks {
  public:
-  DisturbedRanks(Input& input, Network& network, const Vectors& vectors, Forge forge)
-      : input_(input), network_(network), vectors_(vectors), forge_(forge) {}
+  DisturbedRanks(Input& input, Network& network, Forge forge)
+      : input_(input), network_(network), forge_(forge) {}
 
-  void run() {
-    reduce(false);
-    reduce(true);
+  // `make` makes what is begun by all ranks, of which there are two, one after the other.
+  template <typename Make>
+  void run(Make make) {
+    reduce(make(), false);
+    reduce(make(), true);
   }
 
  private:
   enum class Deed : std::uint8_t { deliver, drop, duplicate, rotate, damage, cut, forge, collect };
   static constexpr std::size_t queue_max = 200;
 
-  void reduce(bool last) {
-    const auto& [ranks, type, op, count] = vectors_;
-    std::vector<host::test::Elements> in;
-    std::vector<host::test::Elements> out(ranks,
-                                          host::test::Elements(count * wire::element_bytes(type)));
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-      in.push_back(host::test::input(rank, count, type, op));
-    }
+  template <typename Reduction>
+  void reduce(Reduction reduction, bool last) {
     const auto deadline = network_.now + std::chrono::seconds(60);
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-      network_[rank].begin(
-          {host::Collective::allreduce, {in[rank].data(), out[rank].data(), count, type, op}},
-          network_.now, deadline);
+    for (std::uint32_t rank = 0; rank < network_.size(); ++rank) {
+      reduction.begin(rank, deadline);
       if (!input_.empty()) {
         disturb();
       }
@@ -79,13 +104,13 @@ class DisturbedRanks {
       disturb();
     }
     network_.run(deadline - network_.now);
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    for (std::uint32_t rank = 0; rank < network_.size(); ++rank) {
       const auto& machine = network_[rank];
       assert(!machine.running());
       assert(!machine.failure() || !machine.failure()->message.empty());
       const bool succeeded = !machine.failure();
       assert(forged_ || succeeded);
-      assert(forged_ || host::test::wrong_elements(out[rank], ranks, count, type, op) == 0);
+      assert(forged_ || reduction.is_right(rank));
     }
     network_.now = deadline;
   }
@@ -127,7 +152,6 @@ class DisturbedRanks {
 
   Input& input_;
   Network& network_;
-  Vectors vectors_;
   Forge forge_;
   bool forged_ = false;
 };

@@ -28,7 +28,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::uint32_t ranks = 2 + input.next() % 3;
   if (const auto vectors = fuzz::draw_vectors(input, ranks)) {
     MemoryNetwork network(ranks, 32, 2);
-    fuzz::DisturbedRanks(input, network, *vectors, forge).run();
+    fuzz::DisturbedRanks(input, network, forge).run([&] {
+      return fuzz::DenseReduction(network, *vectors);
+    });
   }
   return 0;
 }

@@ -34,7 +34,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                      .payload_bytes = 32,
                      .congestion_control = control,
                      .window_max = 8});
-    fuzz::DisturbedRanks(input, model, *vectors, forge).run();
+    fuzz::DisturbedRanks(input, model, forge).run([&] {
+      return fuzz::DenseReduction(model, *vectors);
+    });
   }
   return 0;
 }
