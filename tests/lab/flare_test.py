@@ -17,6 +17,7 @@ SIZES = ("-b", "4K", "-e", "64K", "-f", "16", "-n", "2")
 MEMORY = ("--set", "switch.flare.working_memory=8192")
 LOSS = ("--set", "switch.port.impair_in.loss=0.01", "--set", "switch.port.impair_in.seed={n}")
 REPRODUCIBLE = "settings = { reproducible = 1 }\n"
+SPARSE = "settings = { window = 16, sparse_window = 8 }\n"
 
 
 def flare_job(lab: support.Lab, *options, **more):
@@ -122,6 +123,88 @@ class Flare(unittest.TestCase):
             self.assertEqual(support.wrong(document), 0)
             self.assertEqual(summed(lab, "flare"), 0)
             self.assertGreater(lab.drops().get("flare_no_tree", 0), 0)
+
+
+class FlareSparse(unittest.TestCase):
+    """Sparse vectors, from few elements in a packet to all of them in runs."""
+
+    def reduce(self, lab: support.Lab, *options, sizes=("-b", "16K", "-e", "256K", "-f", "16", "-n", "2"),
+               densities=(0.001, 0.02, 0.5), **where) -> list[dict]:
+        documents = []
+        for density in densities:
+            with self.subTest(density=density):
+                document = lab.reduce(*sizes, "--density", str(density), "--algorithm", "flare", *options,
+                                      collective="sparse_allreduce", **where)
+                self.assertEqual(support.wrong(document), 0)
+                documents.append(document)
+        return documents
+
+    def assert_by_switches(self, documents: list[dict]) -> None:
+        for document in documents:
+            self.assertEqual({row["algorithm"] for row in document["rows"]}, {"flare"})
+            self.assertGreater(document["statistics"]["collectives_by_flare"], 0)
+            self.assertEqual(document["statistics"]["collectives_by_ring"], 0)
+            self.assertGreater(document["flare"]["trees"][0]["sparse_results_received"], 0)
+
+    def test_one_switch(self):
+        with support.Lab("star-4", *MEMORY) as lab, flare_job(lab, more=SPARSE) as told:
+            self.assertEqual(told["TRIBUTARY_FLARE_SPARSE_WINDOW"], "8")
+            self.assert_by_switches(self.reduce(lab, "-d", "f32", "i64", "i8", "--fallback", "error"))
+            lab.assert_balanced(self)
+
+    def test_two_levels(self):
+        with support.Lab("fat-tree-8", *MEMORY) as lab, flare_job(lab, more=SPARSE):
+            self.assert_by_switches(self.reduce(lab, "-d", "f32", "bf16", "--fallback", "error"))
+            lab.assert_balanced(self)
+
+    def test_one_percent_of_loss(self):
+        with support.Lab("fat-tree-8", *MEMORY, *LOSS) as lab, flare_job(lab, more=SPARSE):
+            documents = self.reduce(lab, "-d", "i32", "--fallback", "error")
+            self.assert_by_switches(documents)
+            for document in documents:
+                self.assertGreater(document["flare"]["trees"][0]["retransmissions_sent"], 0)
+            lab.assert_balanced(self)
+
+    def test_switches_that_are_killed_and_start_again(self):
+        with support.Lab(*support.SPLIT_FABRIC, *MEMORY) as lab, flare_job(lab, more=SPARSE):
+            faults.await_sessions(lab)
+            root = next(daemon for daemon in ("spine1", "spine2") if lab.rows("tree", daemon=daemon))
+            for daemon in (root, "leaf3"):
+                with self.subTest(daemon):
+                    self.through_a_crash(lab, daemon)
+
+    def through_a_crash(self, lab: support.Lab, daemon: str) -> None:
+        """In the middle of sparse blocks: what the switch had sent up belongs to no sum any more."""
+        before = summed(lab, "flare")
+        bench = lab.bench("-b", "256K", "-e", "256K", "-n", "400", "-w", "0", "-d", "i32", "--density",
+                          "0.05", "--fallback", "error", collective="sparse_allreduce")
+        try:
+            support.until(lambda: summed(lab, "flare") > before + 200, what="a reduction")
+            lab.tool("kill", daemon)
+            time.sleep(0.5)
+            lab.tool("restart", daemon)
+            self.assertTrue(bench.running(), "it ended too early to prove anything")
+            document = bench.finish()
+            self.assertEqual(support.wrong(document), 0)
+            self.assert_by_switches([document])
+        finally:
+            bench.stop()
+
+    def assert_by_the_ring(self, documents: list[dict]) -> None:
+        for document in documents:
+            self.assertEqual({row["algorithm"] for row in document["rows"]}, {"flare(ring)"})
+            self.assertEqual(document["statistics"]["collectives_by_flare"], 0)
+
+    def test_the_ring_where_it_is_not_asked_for(self):
+        with support.Lab("star-4", *MEMORY) as lab, flare_job(lab) as told:
+            self.assertEqual(told.get("TRIBUTARY_FLARE_SPARSE_WINDOW", "0"), "0")
+            self.assert_by_the_ring(self.reduce(lab, "-d", "i32", "--fallback", "error"))
+
+    def test_the_ring_where_the_tree_has_none(self):
+        with support.Lab("star-4", *MEMORY) as lab, flare_job(lab), \
+                mock.patch.dict(os.environ, {"TRIBUTARY_FLARE_SPARSE_WINDOW": "8"}):
+            self.assert_by_the_ring(self.reduce(lab, "-d", "i32", densities=(0.02,)))
+            self.assertGreater(lab.drops().get("flare_not_sparse", 0), 0)
 
 
 if __name__ == "__main__":
