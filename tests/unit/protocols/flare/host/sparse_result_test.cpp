@@ -168,7 +168,7 @@ TEST_F(FlareSparseResults, WithGapsOrOfTwoFormsAreNone) {
   EXPECT_TRUE(elements().empty()) << "one is missing at the end";
   results_.reject(5);
   take_run(0, 2, 0, 24);
-  take_run(1, 2, 20, 20);
+  take_run(1, 2, 20, 16);
   EXPECT_TRUE(elements().empty()) << "some are there twice";
   results_.reject(5);
   take_run(0, 2, 0, 24);
