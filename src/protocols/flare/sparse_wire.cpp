@@ -6,9 +6,9 @@
 namespace tributary::wire {
 namespace {
 
-constexpr std::uint8_t known_flags = FlareSparseHeader::sparse_bit |
-                                     FlareHeader::retransmission_bit | FlareHeader::answer_bit |
-                                     FlareHeader::version_mask;
+constexpr std::uint8_t known_sparse_flags = FlareSparseHeader::sparse_bit |
+                                            FlareHeader::retransmission_bit |
+                                            FlareHeader::answer_bit | FlareHeader::version_mask;
 
 bool is_shape_possible(const FlareSparseHeader& header) {
   const auto full = header.full.value();
@@ -67,7 +67,7 @@ bool is_well_formed(const FlareSparseHeader& header) {
   const bool has_nothing_reserved =
       std::all_of(std::begin(header.reserved), std::end(header.reserved),
                   [](std::uint8_t byte) { return byte == 0; });
-  return (header.flags & ~known_flags) == 0 &&
+  return (header.flags & ~known_sparse_flags) == 0 &&
          (header.flags & FlareSparseHeader::sparse_bit) != 0 && has_nothing_reserved &&
          window >= 1 && window <= flare_window_max && header.workers.value() != 0 &&
          is_shape_possible(header) && is_form_possible(header) && is_kind_possible(header);
