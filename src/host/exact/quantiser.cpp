@@ -83,8 +83,8 @@ double value_of(BitsOf<T> bits) {
   }
 }
 
-// The nearest integer, of two the even one: from 2^52 on all doubles are integers. Precondition:
-// the integer has room.
+// The nearest integer, of two the even one: from 2^52 on all doubles are integers.
+// Precondition: the value is a number that Integer has room for.
 template <typename Integer>
 Integer nearest(double value) {
   constexpr double all_integers = 0x1p52;
@@ -136,6 +136,19 @@ void restore_chunk(std::byte* elements, const std::byte* integers, std::size_t n
   }
 }
 
+// The least E that ranks come to.
+template <typename T>
+std::int32_t least_exponent(int bits) {
+  return bits + Format<T>::least;
+}
+
+// That of a chunk as the ranks agreed; it came from the network, and may be nothing that a double
+// has.
+template <typename T>
+std::int32_t sound_exponent(std::int32_t agreed, int bits) {
+  return std::clamp(agreed, least_exponent<T>(bits), Format<double>::exponent_bias + 1);
+}
+
 int bits_of(wire::ElementType type, std::uint32_t world_size) {
   constexpr int of_i64 = 62;
   constexpr int of_i32 = 30;
@@ -159,7 +172,7 @@ bool Quantiser::find_exponents(std::span<std::int32_t> exponents, const std::byt
     for_chunks(count, [&](std::size_t chunk, std::size_t first, std::size_t n) {
       const auto greatest = greatest_of<T>(elements + first * sizeof(T), n);
       all_finite = all_finite && greatest.any < Format<T>::beyond;
-      exponents[chunk] = std::max(exponent_above<T>(greatest.finite), bits_ + Format<T>::least);
+      exponents[chunk] = std::max(exponent_above<T>(greatest.finite), least_exponent<T>(bits_));
     });
     return all_finite;
   });
@@ -169,8 +182,11 @@ void Quantiser::quantise(std::byte* integers, const std::byte* elements, std::si
                          std::span<const std::int32_t> exponents) const {
   with_float(type_, [&]<typename T>(T) {
     for_chunks(count, [&](std::size_t chunk, std::size_t first, std::size_t n) {
-      quantise_chunk<T>(integers + first * sizeof(IntegerOf<T>), elements + first * sizeof(T), n,
-                        PowerOfTwo(bits_ - exponents[chunk]));
+      const auto* const from = elements + first * sizeof(T);
+      const auto own = exponent_above<T>(greatest_of<T>(from, n).finite);
+      const auto exponent = sound_exponent<T>(std::max(exponents[chunk], own), bits_);
+      quantise_chunk<T>(integers + first * sizeof(IntegerOf<T>), from, n,
+                        PowerOfTwo(bits_ - exponent));
     });
   });
 }
@@ -179,8 +195,9 @@ void Quantiser::restore(std::byte* elements, const std::byte* integers, std::siz
                         std::span<const std::int32_t> exponents) const {
   with_float(type_, [&]<typename T>(T) {
     for_chunks(count, [&](std::size_t chunk, std::size_t first, std::size_t n) {
+      const auto exponent = sound_exponent<T>(exponents[chunk], bits_);
       restore_chunk<T>(elements + first * sizeof(T), integers + first * sizeof(IntegerOf<T>), n,
-                       PowerOfTwo(exponents[chunk] - bits_));
+                       PowerOfTwo(exponent - bits_));
     });
   });
 }

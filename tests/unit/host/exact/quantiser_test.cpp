@@ -2,11 +2,13 @@
 #include "host/exact/quantiser.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <random>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -61,6 +63,33 @@ TEST(Quantiser, RoundsToTheNearestIntegerAndTiesToTheEvenOne) {
                      exponents);
   EXPECT_EQ(integers, (std::vector<std::int64_t>{std::int64_t{1} << 47, 0, 2, 0, -2, 0,
                                                  -(std::int64_t{1} << 47), 1, -1}));
+}
+
+template <typename T>
+void expect_room(ElementType type, std::int32_t exponent) {
+  const Quantiser quantiser(type, 2);
+  const std::vector<T> values = {number<T>(200), number<T>(-200)};
+  Elements integers(values.size() * sizeof(std::int64_t));
+  quantiser.quantise(integers.data(), elements_of(values).data(), values.size(),
+                     std::array{exponent});
+  const auto integer = [&](std::size_t i) {
+    return quantiser.integers() == ElementType::i64 ? load<std::int64_t>(integers.data(), i)
+                                                    : load<std::int32_t>(integers.data(), i);
+  };
+  const auto name = std::string(wire::name(type)) + ", " + std::to_string(exponent);
+  EXPECT_GE(integer(0), exponent > 0 ? 0 : 1) << name;
+  EXPECT_LE(integer(0), std::int64_t{1} << quantiser.bits()) << name;
+  EXPECT_EQ(integer(1), -integer(0)) << name;
+}
+
+// Exponents come from the network: none of them has an outcome that is undefined.
+TEST(Quantiser, IntegersHaveRoomWhateverTheExponents) {
+  for (const auto exponent : {std::numeric_limits<std::int32_t>::min(), -2000, -3, 0, 2000,
+                              std::numeric_limits<std::int32_t>::max()}) {
+    for (const auto type : float_types) {
+      with_float(type, [&]<typename T>(T) { expect_room<T>(type, exponent); });
+    }
+  }
 }
 
 // Of `value`, which has more bits than the type: none of the two neighbours is nearer, and of two
