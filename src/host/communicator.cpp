@@ -220,13 +220,13 @@ Result<void> Communicator::State::run_in_steps(By by, const Call& call,
   return done;
 }
 
-// What the others may have begun, and this rank has refused.
+// What the others may have begun, and this rank has refused. A call without elements nobody begins.
 void Communicator::State::skip(By by, const Call& call) {
   if (!carrier) {
     return;
   }
   if (manner_of(call) != Manner::in_steps) {
-    if (by == By::carrier) {
+    if (call.buffers.count != 0) {
       skip_whole(by, call);
     }
     return;

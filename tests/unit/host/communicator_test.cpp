@@ -191,6 +191,53 @@ TEST(Communicator, ASparseAllreduceThatOneRankRefusesIsNoLaterOne) {
   });
 }
 
+// Likewise.
+void expect_no_later_one(
+    const std::function<Result<void>(Communicator& communicator, float* inout)>& call,
+    const std::function<void(CommunicatorOptions&)>& change = {}) {
+  run_world(
+      2,
+      [&](Communicator& communicator) {
+        if (communicator.rank() == 1) {
+          const auto refused = call(communicator, nullptr);
+          ASSERT_FALSE(refused);
+          EXPECT_EQ(refused.error().code, Error::Code::invalid_argument);
+        }
+        std::vector<float> values(64, 1.5f);
+        const auto done = call(communicator, values.data());
+        ASSERT_FALSE(done);
+        EXPECT_EQ(done.error().code, Error::Code::mismatch);
+      },
+      change);
+}
+
+TEST(Communicator, ACallByTheRingThatOneRankRefusesIsNoLaterOne) {
+  expect_no_later_one([](Communicator& communicator, float* inout) {
+    return communicator.ring_allreduce(inout, inout, 64, ElementType::f32, Operator::sum);
+  });
+  expect_no_later_one([](Communicator& communicator, float* inout) {
+    return communicator.ring_broadcast(inout, 64, ElementType::f32, 0);
+  });
+}
+
+TEST(Communicator, AReproducibleProductThatOneRankRefusesIsNoLaterOne) {
+  expect_no_later_one(
+      [](Communicator& communicator, float* inout) {
+        return communicator.allreduce(inout, inout, 64, ElementType::f32, Operator::prod);
+      },
+      [](CommunicatorOptions& options) { options.reproducible = true; });
+}
+
+// Others may have made it, and found nothing to do.
+TEST(Communicator, AnEmptyCallThatIsRefusedCountsForNothing) {
+  run_world(2, [](Communicator& communicator) {
+    const auto nobodys = wire::handler_operator(63);
+    EXPECT_TRUE(communicator.rank() == 0 ||
+                !communicator.ring_allreduce(nullptr, nullptr, 0, ElementType::f32, nobodys));
+    expect_reduced(communicator, 64, true);
+  });
+}
+
 TEST(Communicator, RefusesSparseVectorsThatCannotBe) {
   auto alone = Communicator::create({});
   ASSERT_TRUE(alone);
