@@ -250,8 +250,10 @@ class ExpressionReference {
     if constexpr (is_whole<L>) {
       const bool is_hexadecimal = text.size() > 1 && (text[1] == 'x' || text[1] == 'X');
       value = static_cast<L>(std::strtoull(text.c_str(), &end, is_hexadecimal ? 16 : 10));
+    } else if constexpr (std::is_same_v<L, float>) {
+      value = std::strtof(text.c_str(), &end);
     } else {
-      value = static_cast<L>(std::strtod(text.c_str(), &end));
+      value = std::strtod(text.c_str(), &end);
     }
     rest_.remove_prefix(static_cast<std::size_t>(end - text.c_str()));
     return value;

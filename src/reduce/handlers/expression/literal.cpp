@@ -24,22 +24,29 @@ std::uint64_t bits_of_integer(std::uint64_t value, Lanes lanes) {
   return lanes == Lanes::i32 ? static_cast<std::uint32_t>(value) : value;
 }
 
-std::uint64_t bits_of_float(double value, Lanes lanes) {
-  return lanes == Lanes::f32 ? std::bit_cast<std::uint32_t>(static_cast<float>(value))
-                             : std::bit_cast<std::uint64_t>(value);
+std::uint64_t bits_of_lane(float value) {
+  return std::bit_cast<std::uint32_t>(value);
+}
+std::uint64_t bits_of_lane(double value) {
+  return std::bit_cast<std::uint64_t>(value);
+}
+
+// Rounded at once to what a lane holds.
+template <typename T>
+std::optional<std::uint64_t> bits_of_float(std::string_view text, bool negative) {
+  const auto value = number_of<T>(text);
+  if (!value || *value > std::numeric_limits<T>::max()) {
+    return std::nullopt;
+  }
+  return bits_of_lane(negative ? -*value : *value);
 }
 
 }  // namespace
 
 std::optional<std::uint64_t> bits_of_literal(std::string_view text, bool negative, Lanes lanes) {
   if (is_float(lanes)) {
-    const auto value = number_of<double>(text);
-    const double greatest = lanes == Lanes::f32 ? double{std::numeric_limits<float>::max()}
-                                                : std::numeric_limits<double>::max();
-    if (!value || *value > greatest) {
-      return std::nullopt;
-    }
-    return bits_of_float(negative ? -*value : *value, lanes);
+    return lanes == Lanes::f32 ? bits_of_float<float>(text, negative)
+                               : bits_of_float<double>(text, negative);
   }
   const bool is_hexadecimal = text.starts_with("0x") || text.starts_with("0X");
   const auto value =
@@ -51,8 +58,14 @@ std::optional<std::uint64_t> bits_of_literal(std::string_view text, bool negativ
 }
 
 std::uint64_t bits_of(int value, Lanes lanes) {
-  return is_float(lanes) ? bits_of_float(value, lanes)
-                         : bits_of_integer(static_cast<std::uint64_t>(value), lanes);
+  switch (lanes) {
+    case Lanes::f32:
+      return bits_of_lane(static_cast<float>(value));
+    case Lanes::f64:
+      return bits_of_lane(static_cast<double>(value));
+    default:
+      return bits_of_integer(static_cast<std::uint64_t>(value), lanes);
+  }
 }
 
 }  // namespace tributary::reduce

@@ -25,6 +25,10 @@ TEST(Literal, FloatsAreRounded) {
   EXPECT_EQ(bits_of_literal("1.5", false, Lanes::f32), std::bit_cast<std::uint32_t>(1.5f));
   EXPECT_EQ(bits_of_literal(".1", true, Lanes::f32), std::bit_cast<std::uint32_t>(-0.1f));
   EXPECT_EQ(bits_of_literal("1e-3", false, Lanes::f64), std::bit_cast<std::uint64_t>(1e-3));
+  EXPECT_EQ(bits_of_literal("3.4028235e38", true, Lanes::f32), 0xff7fffffu) << "the least";
+  EXPECT_EQ(bits_of_literal("1.00000005960464480", false, Lanes::f32), 0x3f800001u)
+      << "at once: as a double it would be between two numbers";
+  EXPECT_EQ(bits_of_literal("1e-45", false, Lanes::f32), 1u);
   EXPECT_EQ(bits_of_literal("1e39", false, Lanes::f32), std::nullopt);
   EXPECT_EQ(bits_of_literal("1e39", false, Lanes::f64), std::bit_cast<std::uint64_t>(1e39));
   EXPECT_EQ(bits_of_literal("1e400", false, Lanes::f64), std::nullopt);
