@@ -123,9 +123,23 @@ tl::unexpected<std::string> refuse(const std::string& path, const std::string& w
   return tl::make_unexpected("cannot load " + path + " as a handler: " + why);
 }
 
-std::string last_dl_error() {
+// The linker takes what it has under a name for what is asked for by that name, though another file
+// may have come in its place since, or what was closed may have stayed. So each content has a name
+// of its own: for each bit of its mark there is a `./` or a `.//` in the path.
+std::string name_of_its_own(const std::string& file, std::uint64_t mark) {
+  const auto folder_end = file.rfind('/') + 1;
+  auto name = file.substr(0, folder_end);
+  for (; mark != 0; mark >>= 1) {
+    name += mark % 2 != 0 ? ".//" : "./";
+  }
+  return name + file.substr(folder_end);
+}
+
+// As it is for people, who know the file by its path.
+std::string last_dl_error(const std::string& name, const std::string& path) {
   const char* const error = dlerror();
-  return error != nullptr ? error : "no reason is known";
+  const std::string text = error != nullptr ? error : "no reason is known";
+  return text.starts_with(name) ? path + text.substr(name.size()) : text;
 }
 
 }  // namespace
@@ -137,9 +151,10 @@ tl::expected<std::unique_ptr<Handler>, std::string> open_native(const std::strin
   if (!mark) {
     return refuse(path, mark.error());
   }
-  Library library(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL));
+  const auto name = name_of_its_own(file, *mark);
+  Library library(dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL));
   if (library == nullptr) {
-    return refuse(path, last_dl_error() +
+    return refuse(path, last_dl_error(name, path) +
                             "; a handler is compiled with -shared -fPIC for this "
                             "machine, and linked with all that it needs");
   }

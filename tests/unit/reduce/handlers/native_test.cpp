@@ -164,6 +164,28 @@ TEST(Native, MarkIsOfTheFile) {
   EXPECT_NE(example("kahan_sum")->mark(), example("complex_product")->mark());
 }
 
+// By renaming, as the reference tells one to; the first one is still loaded.
+TEST(Native, AFileThatWasReplacedIsTheNewHandler) {
+  const test::TemporaryDirectory directory;
+  const auto file = directory / "handler.so";
+  const auto put = [&](const std::string& name) {
+    std::filesystem::copy_file(HANDLER_EXAMPLES "/" + name + ".so", directory / "next.so");
+    std::filesystem::rename(directory / "next.so", file);
+  };
+  put("kahan_sum");
+  const auto before = open_native(file);
+  ASSERT_TRUE(before) << before.error();
+  put("complex_product");
+  const auto after = open_native(file);
+  ASSERT_TRUE(after) << after.error();
+  EXPECT_EQ((*after)->name(), example("complex_product")->name());
+  EXPECT_EQ((*after)->mark(), example("complex_product")->mark());
+  EXPECT_EQ((*before)->name(), example("kahan_sum")->name());
+  const auto again = open_native(file);
+  ASSERT_TRUE(again) << again.error();
+  EXPECT_EQ((*again)->name(), (*after)->name());
+}
+
 TEST(Native, MayBeLoadedAThousandTimes) {
   for (int i = 0; i < 1000; ++i) {
     ASSERT_NE(example("saturating_add"), nullptr);
@@ -178,6 +200,7 @@ TEST(Native, FilesThatAreNoHandlersAreRefused) {
   const auto file = directory / "text.so";
   std::ofstream(file) << "no machine code";
   EXPECT_THAT(refusal(file), HasSubstr("-shared -fPIC"));
+  EXPECT_THAT(refusal(file), HasSubstr(file + ": "));
   std::filesystem::resize_file(file, 0);
   EXPECT_THAT(refusal(file), HasSubstr("-shared -fPIC"));
   EXPECT_THAT(refusal_of_broken("nothing"), HasSubstr("has no tributary_handler"));
