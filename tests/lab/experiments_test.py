@@ -80,6 +80,16 @@ class Experiments(unittest.TestCase):
         samples = json.loads((self.output / "results.json").read_text())["samples"]
         self.assertGreater(min(min(sample["goodputs_bps"]) for sample in samples), 0)
 
+    def test_sparse(self):
+        said = self.run_tool("experiment-sparse", "--runs", 1, "--iterations", 1, "--size", "256K",
+                             "--densities", "0.01,0.5", "--output", self.output)
+        self.assertRegex(said, r"(?m)^1\.0000% +[0-9]")
+        samples = json.loads((self.output / "results.json").read_text())["samples"]
+        self.assertEqual(len(samples), 6)
+        # A hundredth of the elements, so that what the vector itself would weigh is far away.
+        carried = {(sample["scheme"], sample["density"]): sample["bytes"] for sample in samples}
+        self.assertLess(carried["flare-sparse", 0.01], carried["flare-dense", None])
+
     def test_hierarchies_beside_the_model(self):
         said = self.run_tool("experiment-hierarchy", "--runs", 1, "--sizes", "64K", "--output",
                              self.output)
@@ -115,6 +125,8 @@ class Experiments(unittest.TestCase):
                                  ("experiment-short-flows", "--loads", "heavy"),
                                  ("experiment-trees", "--schemes", "best"),
                                  ("experiment-engines", "--engines", "steam"),
+                                 ("experiment-sparse", "--densities", "2"),
+                                 ("experiment-sparse", "--runs", "0"),
                                  ("experiment-hierarchy", "--per-machine", "1"),
                                  ("bench-allreduce", "--algorithm", "best"),
                                  ("experiment-trees", "--flows", "many"),

@@ -34,11 +34,13 @@ def settings(names: list[str]) -> list[str]:
 
 class Engine:
     """While the context runs, reductions go by `algorithm`: the trees or the ring that it needs are in place,
-    and what the environment says of the library is not heard."""
+    with what `of_job` says of its job, and what the environment says of the library is not heard."""
 
-    def __init__(self, net: Fabric, algorithm: str, tree_count: int, ring: int | None = None):
+    def __init__(self, net: Fabric, algorithm: str, tree_count: int, ring: int | None = None,
+                 of_job: dict | None = None):
         self._net, self._algorithm, self._tree_count = net, algorithm, tree_count
         self._ring = ring
+        self._of_job = of_job or {}
 
     def __enter__(self) -> "Engine":
         with contextlib.ExitStack() as stack:
@@ -49,7 +51,7 @@ class Engine:
             if self._algorithm in BY_CONTROLLER and not self._ring:
                 count = self._tree_count if self._algorithm == "panama" else 1
                 placed = trees.Trees(self._net, JOB, self._net.hosts, count,
-                                     algorithm=self._algorithm)
+                                     algorithm=self._algorithm, **self._of_job)
                 self._environment = stack.enter_context(placed).environment
             self._stack = stack.pop_all()
         return self
@@ -57,10 +59,10 @@ class Engine:
     def __exit__(self, *what) -> None:
         self._stack.__exit__(*what)
 
-    def start(self, **how) -> reduction.Reduction:
-        return reduction.Reduction(self._net, self._net.hosts, algorithm=self._algorithm,
+    def start(self, *options, **how) -> reduction.Reduction:
+        return reduction.Reduction(self._net, self._net.hosts, *options, algorithm=self._algorithm,
                                    environment=self._environment, **how)
 
-    def reduce(self, **how) -> reduction.Outcome:
-        with self.start(**how) as running:
+    def reduce(self, *options, **how) -> reduction.Outcome:
+        with self.start(*options, **how) as running:
             return running.finish()

@@ -51,8 +51,13 @@ class Outcome:
         return self.document["rows"][0]
 
     @property
+    def _placements(self) -> list[dict]:
+        """Out of place and in place; of sparse collectives only one of these."""
+        return [self._row[place] for place in ("out_of_place", "in_place") if place in self._row]
+
+    @property
     def wrong(self) -> int:
-        return sum(self._row[place]["wrong"] for place in ("out_of_place", "in_place"))
+        return sum(placement["wrong"] for placement in self._placements)
 
     @property
     def size_bits(self) -> float:
@@ -62,14 +67,12 @@ class Outcome:
     @property
     def times_s(self) -> list[float]:
         """Of the slowest rank, of every timed iteration, out of place and in place."""
-        return [ns * 1e-9 for place in ("out_of_place", "in_place")
-                for ns in self._row[place]["times_ns"]]
+        return [ns * 1e-9 for placement in self._placements for ns in placement["times_ns"]]
 
     @property
     def spans_s(self) -> list[tuple[float, float]]:
         """When each of them began and ended, on the clock that all labs of a machine share."""
-        began = [ns * 1e-9 for place in ("out_of_place", "in_place")
-                 for ns in self._row[place]["started_ns"]]
+        began = [ns * 1e-9 for placement in self._placements for ns in placement["started_ns"]]
         return [(at, at + seconds) for at, seconds in zip(began, self.times_s)]
 
     @property

@@ -14,9 +14,9 @@ class Trees:
     """Those of one job, while the context runs. `environment` is for its workers."""
 
     def __init__(self, net: Fabric, job: int, hosts: list[str], count: int,
-                 without: tuple[str, ...] = (), algorithm: str | None = None):
+                 without: tuple[str, ...] = (), **of_job):
         self._net, self._job = net, job
-        self._text = fabric_file.text(net.lab, job, hosts, count, without, algorithm=algorithm)
+        self._text = fabric_file.text(net.lab, job, hosts, count, without, **of_job)
         self.environment: dict[str, str] = {}
 
     def __enter__(self) -> "Trees":

@@ -43,5 +43,10 @@ def text(lab: Lab, job: int | None = None, hosts: list[str] | None = None, trees
 
 
 def _table(heading: str, /, **values) -> str:
-    return f"\n[[{heading}]]\n" + "".join(f"{key} = {json.dumps(value)}\n"
-                                       for key, value in values.items())
+    return f"\n[[{heading}]]\n" + "".join(f"{key} = {_text(value)}\n" for key, value in values.items())
+
+
+def _text(value) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_text(inner)}" for key, inner in value.items()) + " }"
+    return json.dumps(value)
