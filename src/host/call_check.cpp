@@ -3,9 +3,9 @@
 
 #include <cstddef>
 #include <string>
-#include <utility>
 
 #include "host/sparse_vector.h"
+#include "host/text.h"
 #include "reduce/kernel.h"
 #include "wire/element.h"
 
@@ -14,10 +14,6 @@ namespace {
 
 bool writes_out(const Call& call, std::uint32_t rank) {
   return call.collective != Collective::reduce || call.root == rank;
-}
-
-tl::unexpected<Error> invalid(std::string why) {
-  return fail(Error::Code::invalid_argument, std::move(why));
 }
 
 // Of an operator that is a handler's: whether it is loaded here.

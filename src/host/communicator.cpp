@@ -2,6 +2,7 @@
 #include "host/communicator.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <optional>
@@ -42,6 +43,8 @@ constexpr auto finalize_timeout = std::chrono::seconds(2);
 constexpr auto finalize_grace = std::chrono::milliseconds(500);
 constexpr auto finalize_pause = std::chrono::milliseconds(10);
 
+constexpr auto aborted_text = "the communicator was aborted on this rank";
+
 Buffers buffers_of(const void* in, void* out, std::size_t count, wire::ElementType type,
                    wire::Operator op) {
   return {static_cast<const std::byte*>(in), static_cast<std::byte*>(out), count, type, op};
@@ -70,6 +73,7 @@ struct Communicator::State {
   host::Deadline deadline() const {
     auto deadline = host::deadline_of(options, Clock::now());
     deadline.show(pulse);
+    deadline.obey(&aborted);
     return deadline;
   }
   // What does not make progress takes no longer.
@@ -77,11 +81,15 @@ struct Communicator::State {
   Result<void> select(Time until);
   void notify(const std::string& line) const;
   Result<void> run(const Call& call);
+  Result<void> run_counted(By by, const Call& call);
   By means_for(const Call& call) const;
+  By means_for_all() const;
   Figures collectives_by_algorithm() const;
   Manner manner_of(const Call& call) const;
   Result<void> accept(By by, const Call& call) const;
   Result<void> run_by(By by, const Call& call);
+  template <typename T>
+  Result<T> outcome_of(Result<T> done);
   Result<void> run_whole(By by, const Call& call, const host::Deadline& until);
   Result<void> run_in_steps(By by, const Call& call, const host::Deadline& until);
   Result<void> run_carrier(const Call& call, const host::Deadline& until);
@@ -106,6 +114,7 @@ struct Communicator::State {
   host::exact::Scratch scratch;
   bool failed = false;             // the last collective
   std::uint64_t* pulse = nullptr;  // see show_progress()
+  std::atomic<bool> aborted = false;
 };
 
 Result<void> Communicator::State::select(Time until) {
@@ -138,7 +147,10 @@ void Communicator::State::notify(const std::string& line) const {
 }
 
 Result<void> Communicator::State::run(const Call& call) {
-  const auto by = means_for(call);
+  return run_counted(means_for(call), call);
+}
+
+Result<void> Communicator::State::run_counted(By by, const Call& call) {
   auto done = run_by(by, call);
   if (done && carrier) {
     ++(by == By::ring ? collectives_by_ring : collectives_by_carrier);
@@ -162,6 +174,11 @@ Figures Communicator::State::collectives_by_algorithm() const {
 By Communicator::State::means_for(const Call& call) const {
   const bool needs_ring = manner_of(call) == Manner::by_ring;
   return only_ring || needs_ring || !carrier->takes(call) ? By::ring : By::carrier;
+}
+
+// What carries a barrier leaves nobody out.
+By Communicator::State::means_for_all() const {
+  return means_for(Call{Collective::barrier, {}, 0});
 }
 
 Manner Communicator::State::manner_of(const Call& call) const {
@@ -192,10 +209,21 @@ Result<void> Communicator::State::run_by(By by, const Call& call) {
   if (call.buffers.count == 0 && call.collective != Collective::barrier) {
     return {};
   }
+  if (aborted) {
+    return fail(Error::Code::aborted, aborted_text);
+  }
   const auto until = deadline();
-  auto done = manner_of(call) == Manner::in_steps ? run_in_steps(by, call, until)
-                                                  : run_whole(by, call, until);
+  return outcome_of(manner_of(call) == Manner::in_steps ? run_in_steps(by, call, until)
+                                                        : run_whole(by, call, until));
+}
+
+// Of a collective that has ended.
+template <typename T>
+Result<T> Communicator::State::outcome_of(Result<T> done) {
   failed = !done;
+  if (failed && aborted) {
+    return fail(Error::Code::aborted, aborted_text);
+  }
   return done;
 }
 
@@ -288,8 +316,7 @@ Result<SparseElements> Communicator::State::run_sparse(const SparseBuffers& buff
     return SparseElements{0, buffers.type, {}, {}};
   }
   const auto by = means_for_sparse();
-  auto sum = run_sparse_by(by, buffers);
-  failed = !sum;
+  auto sum = outcome_of(run_sparse_by(by, buffers));
   if (sum) {
     ++(by == By::ring ? collectives_by_ring : collectives_by_carrier);
   }
@@ -348,6 +375,15 @@ Communicator& Communicator::operator=(Communicator&&) noexcept = default;
 Communicator::~Communicator() = default;
 
 Result<Communicator> Communicator::create(const CommunicatorOptions& options) {
+  return create(options, nullptr);
+}
+Result<Communicator> Communicator::create(const CommunicatorOptions& options,
+                                          host::Listener listener) {
+  return create(options, &listener);
+}
+
+Result<Communicator> Communicator::create(const CommunicatorOptions& options,
+                                          host::Listener* listener) {
   if (auto checked = host::check(options); !checked) {
     return tl::make_unexpected(checked.error());
   }
@@ -355,7 +391,9 @@ Result<Communicator> Communicator::create(const CommunicatorOptions& options) {
   state->options = options;
   if (options.world_size > 1) {
     const auto until = state->patience();
-    auto connections = host::connect(state->options, until);
+    auto connections =
+        host::connect(state->options, until,
+                      listener == nullptr ? std::nullopt : std::optional(std::move(*listener)));
     if (!connections) {
       return tl::make_unexpected(connections.error());
     }
@@ -386,6 +424,13 @@ Result<void> Communicator::broadcast(void* inout, std::size_t count, wire::Eleme
 }
 Result<void> Communicator::barrier() {
   return state_->run(Call{Collective::barrier, {}, 0});
+}
+
+void Communicator::abort() {
+  state_->aborted = true;
+  if (state_->ring) {
+    state_->ring->shut_down();
+  }
 }
 
 Result<void> Communicator::ring_allreduce(const void* in, void* out, std::size_t count,
@@ -427,9 +472,11 @@ Result<void> Communicator::check(const Call& call) const {
 Result<void> Communicator::run(const Call& call) {
   return state_->run(call);
 }
-// What carries a barrier leaves nobody out.
 Result<void> Communicator::run_with_all(const Call& call) {
-  return state_->run_by(state_->means_for(Call{Collective::barrier, {}, 0}), call);
+  return state_->run_counted(state_->means_for_all(), call);
+}
+Result<void> Communicator::run_aside(const Call& call) {
+  return state_->run_by(state_->means_for_all(), call);
 }
 void Communicator::notify(const std::string& line) const {
   state_->notify(line);

@@ -21,8 +21,10 @@
 #include "wire/element.h"
 
 namespace tributary::host {
+class Bootstrap;
 struct Call;
-}
+struct Listener;
+}  // namespace tributary::host
 
 namespace tributary {
 
@@ -108,6 +110,16 @@ class Communicator {
                          std::uint32_t root);
   // Returns when all ranks have called it.
   Result<void> barrier();
+  // `count` elements of each rank, which all get, by rank: `out` has room for so many of each. `in`
+  // may be what is at this rank's place there.
+  Result<void> allgather(const void* in, void* out, std::size_t count, wire::ElementType type);
+  // The result's part for this rank: `count` elements, of as many for each rank in `in`.
+  Result<void> reduce_scatter(const void* in, void* out, std::size_t count, wire::ElementType type,
+                              wire::Operator op);
+
+  // Ends the collective that is running, with Error::Code::aborted, and all later ones; neighbours
+  // in the ring notice at once, other ranks by their time limits. Any thread may call it.
+  void abort();
 
   // By the ring, whatever algorithm() is. Where sums are reproducible, the bits are the same ones.
   Result<void> ring_allreduce(const void* in, void* out, std::size_t count, wire::ElementType type,
@@ -202,6 +214,11 @@ class Communicator {
   CommunicatorStatistics statistics() const;
 
  private:
+  friend class host::Bootstrap;
+  // Rank 0 is met where it listens already.
+  static Result<Communicator> create(const CommunicatorOptions& options, host::Listener listener);
+  static Result<Communicator> create(const CommunicatorOptions& options, host::Listener* listener);
+
   friend class ParallelCommunicator;
   // What goes up from now on with every progress of a collective. It outlives this object.
   void show_progress(std::uint64_t* pulse);
@@ -212,8 +229,10 @@ class Communicator {
   // Whether its arguments make sense. Nothing is sent; any thread may ask at any time.
   Result<void> check(const host::Call& call) const;
   Result<void> run(const host::Call& call);
-  // The same, with everybody in it even where others leave some out; it is not counted.
+  // The same, with everybody in it even where others leave some out.
   Result<void> run_with_all(const host::Call& call);
+  // And that is not counted.
+  Result<void> run_aside(const host::Call& call);
   void notify(const std::string& line) const;
   // For how long another rank may be away.
   std::chrono::nanoseconds patience() const;

@@ -74,11 +74,11 @@ struct CommunicatorOptions {
   }
 
   // RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun sets them; and, if they are there,
-  // LOCAL_WORLD_SIZE, TRIBUTARY_SECRET, TRIBUTARY_LOCAL_ADDRESS, TRIBUTARY_MTU, TRIBUTARY_WINDOW,
-  // TRIBUTARY_STALL_TIMEOUT and TRIBUTARY_DEADLINE ("500ms"; seconds without a unit),
-  // TRIBUTARY_ENCAPSULATION ("udp" or "ethernet"), TRIBUTARY_JOB, TRIBUTARY_ALGORITHM,
-  // TRIBUTARY_FALLBACK ("allow" or "error"), TRIBUTARY_REPRODUCIBLE ("0" or "1"), and of every
-  // parameter that there is the variable TRIBUTARY_ and its name in capitals.
+  // LOCAL_WORLD_SIZE, TRIBUTARY_SECRET, TRIBUTARY_LOCAL_ADDRESS or TRIBUTARY_INTERFACE,
+  // TRIBUTARY_MTU, TRIBUTARY_WINDOW, TRIBUTARY_STALL_TIMEOUT and TRIBUTARY_DEADLINE ("500ms";
+  // seconds without a unit), TRIBUTARY_ENCAPSULATION ("udp" or "ethernet"), TRIBUTARY_JOB,
+  // TRIBUTARY_ALGORITHM, TRIBUTARY_FALLBACK ("allow" or "error"), TRIBUTARY_REPRODUCIBLE ("0" or
+  // "1"), and of every parameter that there is the variable TRIBUTARY_ and its name in capitals.
   static Result<CommunicatorOptions> from_environment();
 };
 

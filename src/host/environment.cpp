@@ -11,17 +11,19 @@
 #include "host/parallel/parallel_communicator.h"
 #include "host/protocol.h"
 #include "host/text.h"
+#include "host/transport/address.h"
+#include "host/variables.h"
 
 namespace tributary {
 namespace {
 
-std::optional<std::string> variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
-}
+using host::Variables;
 
-Result<std::string> required(const char* name) {
-  if (auto value = variable(name)) {
+constexpr auto any = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t sixteen_bits = 65535;
+
+Result<std::string> required(const Variables& variables, const char* name) {
+  if (auto value = variables.find(name)) {
     return *value;
   }
   return fail(Error::Code::invalid_argument,
@@ -36,20 +38,24 @@ Result<std::uint32_t> number(const char* name, const std::string& text, std::uin
                                 : host::misread(name, text, host::a_number(0, max));
 }
 
-Result<std::uint32_t> required_number(const char* name, std::uint32_t max) {
-  return required(name).and_then([&](const std::string& text) { return number(name, text, max); });
+Result<std::uint32_t> required_number(const Variables& variables, const char* name,
+                                      std::uint32_t max) {
+  return required(variables, name).and_then([&](const std::string& text) {
+    return number(name, text, max);
+  });
 }
 
-Result<std::uint32_t> optional_number(const char* name, std::uint32_t otherwise,
-                                      std::uint32_t max) {
-  const auto text = variable(name);
+Result<std::uint32_t> optional_number(const Variables& variables, const char* name,
+                                      std::uint32_t otherwise, std::uint32_t max) {
+  const auto text = variables.find(name);
   return text ? number(name, *text, max) : Result<std::uint32_t>(otherwise);
 }
 
 // As `otherwise` is: std::chrono::nanoseconds, or one that need not be there.
 template <typename Nanoseconds>
-Result<Nanoseconds> duration_or(Nanoseconds otherwise, const char* name) {
-  const auto text = variable(name);
+Result<Nanoseconds> duration_or(Nanoseconds otherwise, const Variables& variables,
+                                const char* name) {
+  const auto text = variables.find(name);
   if (!text) {
     return otherwise;
   }
@@ -73,8 +79,9 @@ std::optional<bool> truth_of(std::string_view text) {
 
 // One of a few words. `parse` knows them, `words` names them.
 template <typename T, typename Parse>
-Result<T> word_or(T otherwise, const char* name, Parse parse, const char* words) {
-  const auto text = variable(name);
+Result<T> word_or(T otherwise, const Variables& variables, const char* name, Parse parse,
+                  const char* words) {
+  const auto text = variables.find(name);
   if (!text) {
     return otherwise;
   }
@@ -108,11 +115,23 @@ Result<void> check_algorithm(const std::string& algorithm) {
              : host::misread("TRIBUTARY_ALGORITHM", algorithm, host::known_algorithms());
 }
 
+// Empty: whatever routes to the other ranks.
+Result<std::string> local_address_of(const Variables& variables) {
+  if (const auto address = variables.find("TRIBUTARY_LOCAL_ADDRESS")) {
+    return *address;
+  }
+  const auto interface = variables.find("TRIBUTARY_INTERFACE");
+  return interface ? host::address_of_interface(*interface).map([](wire::Ipv4Address address) {
+    return host::to_string(address);
+  })
+                   : Result<std::string>("");
+}
+
 // Those of all protocols that there are.
-Parameters given_parameters() {
+Parameters given_parameters(const Variables& variables) {
   Parameters given;
   for (const auto* parameter : host::all_parameters()) {
-    if (auto text = variable(host::variable_of(*parameter).c_str())) {
+    if (auto text = variables.find(host::variable_of(*parameter))) {
       given.emplace(parameter->name, std::move(*text));
     }
   }
@@ -134,50 +153,79 @@ std::optional<Fallback> fallback_of(std::string_view text) {
   return std::nullopt;
 }
 
-Result<CommunicatorOptions> CommunicatorOptions::from_environment() {
-  constexpr auto any = std::numeric_limits<std::uint32_t>::max();
-  constexpr std::uint32_t sixteen_bits = 65535;
+namespace host {
+
+std::optional<std::string> Variables::find(const std::string& name) const {
+  if (const auto found = instead_.find(name); found != instead_.end()) {
+    return found->second && found->second->empty() ? std::nullopt : found->second;
+  }
+  const char* const value = std::getenv(name.c_str());
+  return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
+}
+
+Result<CommunicatorOptions> settings_of(const Variables& variables) {
   CommunicatorOptions options;
   std::optional<Error> error;
-  std::string address;
-  std::uint32_t port = 0;
-  take(required_number("RANK", any), options.rank, error);
-  take(required_number("WORLD_SIZE", any), options.world_size, error);
-  take(required("MASTER_ADDR"), address, error);
-  take(required_number("MASTER_PORT", sixteen_bits), port, error);
-  take(optional_number("LOCAL_WORLD_SIZE", 1, any), options.local_world_size, error);
-  take(optional_number("TRIBUTARY_MTU", 0, sixteen_bits), options.mtu, error);
-  take(optional_number("TRIBUTARY_WINDOW", 0, any), options.window, error);
-  take(duration_or(options.stall_timeout, "TRIBUTARY_STALL_TIMEOUT"), options.stall_timeout, error);
-  take(duration_or(options.deadline, "TRIBUTARY_DEADLINE"), options.deadline, error);
-  take(word_or(options.encapsulation, "TRIBUTARY_ENCAPSULATION", encapsulation_of,
+  take(optional_number(variables, "LOCAL_WORLD_SIZE", 1, any), options.local_world_size, error);
+  take(optional_number(variables, "TRIBUTARY_MTU", 0, sixteen_bits), options.mtu, error);
+  take(optional_number(variables, "TRIBUTARY_WINDOW", 0, any), options.window, error);
+  take(duration_or(options.stall_timeout, variables, "TRIBUTARY_STALL_TIMEOUT"),
+       options.stall_timeout, error);
+  take(duration_or(options.deadline, variables, "TRIBUTARY_DEADLINE"), options.deadline, error);
+  take(word_or(options.encapsulation, variables, "TRIBUTARY_ENCAPSULATION", encapsulation_of,
                "udp or ethernet"),
        options.encapsulation, error);
-  take(optional_number("TRIBUTARY_JOB", 0, any), options.job, error);
-  options.algorithm = variable("TRIBUTARY_ALGORITHM").value_or(options.algorithm);
+  take(optional_number(variables, "TRIBUTARY_JOB", 0, any), options.job, error);
+  options.algorithm = variables.find("TRIBUTARY_ALGORITHM").value_or(options.algorithm);
   take(check_algorithm(options.algorithm), error);
-  take(word_or(options.fallback, "TRIBUTARY_FALLBACK", fallback_of, "allow or error"),
+  take(word_or(options.fallback, variables, "TRIBUTARY_FALLBACK", fallback_of, "allow or error"),
        options.fallback, error);
-  take(word_or(options.reproducible, "TRIBUTARY_REPRODUCIBLE", truth_of, "0 or 1"),
+  take(word_or(options.reproducible, variables, "TRIBUTARY_REPRODUCIBLE", truth_of, "0 or 1"),
        options.reproducible, error);
-  options.parameters = given_parameters();
-  take(host::check_parameters(options), error);
+  options.parameters = given_parameters(variables);
+  take(check_parameters(options), error);
+  take(local_address_of(variables), options.local_address, error);
   if (error) {
     return tl::make_unexpected(*error);
   }
-  options.rendezvous = address + ":" + std::to_string(port);
-  options.secret = variable("TRIBUTARY_SECRET").value_or("");
-  options.local_address = variable("TRIBUTARY_LOCAL_ADDRESS").value_or("");
+  options.secret = variables.find("TRIBUTARY_SECRET").value_or("");
   return options;
 }
 
+Result<CommunicatorOptions> options_of(const Variables& variables) {
+  CommunicatorOptions options;
+  std::optional<Error> error;
+  std::uint32_t rank = 0;
+  std::uint32_t world_size = 0;
+  std::string address;
+  std::uint32_t port = 0;
+  take(required_number(variables, "RANK", any), rank, error);
+  take(required_number(variables, "WORLD_SIZE", any), world_size, error);
+  take(required(variables, "MASTER_ADDR"), address, error);
+  take(required_number(variables, "MASTER_PORT", sixteen_bits), port, error);
+  take(settings_of(variables), options, error);
+  if (error) {
+    return tl::make_unexpected(*error);
+  }
+  options.rank = rank;
+  options.world_size = world_size;
+  options.rendezvous = address + ":" + std::to_string(port);
+  return options;
+}
+
+}  // namespace host
+
+Result<CommunicatorOptions> CommunicatorOptions::from_environment() {
+  return host::options_of({});
+}
+
 Result<ParallelOptions> ParallelOptions::from_environment() {
-  constexpr auto any = std::numeric_limits<std::uint32_t>::max();
   ParallelOptions options;
   std::optional<Error> error;
-  take(CommunicatorOptions::from_environment(), options.communicator, error);
-  take(optional_number("LOCAL_RANK", 0, any), options.local_rank, error);
-  take(optional_number("LOCAL_WORLD_SIZE", 1, any), options.local_world_size, error);
+  const Variables variables;
+  take(host::options_of(variables), options.communicator, error);
+  take(optional_number(variables, "LOCAL_RANK", 0, any), options.local_rank, error);
+  take(optional_number(variables, "LOCAL_WORLD_SIZE", 1, any), options.local_world_size, error);
   return error ? Result<ParallelOptions>(tl::make_unexpected(*error)) : options;
 }
 

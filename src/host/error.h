@@ -18,6 +18,7 @@ struct Error {
     network,           // a socket failed
     mismatch,          // ranks called different collectives, or a sum cannot be right
     internal,
+    aborted,  // by Communicator::abort()
   };
   Code code = Code::internal;
   std::string message;

@@ -201,7 +201,8 @@ Result<void> check(const CommunicatorOptions& options) {
   return options.algorithm == ring_algorithm ? Result<void>() : protocol->check(options);
 }
 
-Result<Connections> connect(const CommunicatorOptions& options, Time until) {
+Result<Connections> connect(const CommunicatorOptions& options, Time until,
+                            std::optional<Listener> listener) {
   const auto place = resolve(options.rendezvous);
   if (!place) {
     return error_of(place);
@@ -210,7 +211,7 @@ Result<Connections> connect(const CommunicatorOptions& options, Time until) {
   if (!mine) {
     return error_of(mine);
   }
-  auto met = meet(*place, mine->hello, options.secret, until);
+  auto met = meet(*place, mine->hello, options.secret, until, std::move(listener));
   if (!met) {
     return error_of(met);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "host/carrier.h"
 #include "host/clock.h"
@@ -9,6 +10,7 @@
 #include "host/deadline.h"
 #include "host/error.h"
 #include "host/ring/ring.h"
+#include "host/transport/tcp.h"
 
 namespace tributary::host {
 
@@ -26,7 +28,8 @@ struct Connections {
 Result<void> check(const CommunicatorOptions& options);
 
 // Opens the sockets, meets the other ranks, and joins the ring. The options are checked, and
-// outlive the carrier.
-Result<Connections> connect(const CommunicatorOptions& options, Time until);
+// outlive the carrier. `listener`: of rank 0, where it is met.
+Result<Connections> connect(const CommunicatorOptions& options, Time until,
+                            std::optional<Listener> listener = std::nullopt);
 
 }  // namespace tributary::host

@@ -212,7 +212,7 @@ Result<void> CollectiveQueue::State::vote() {
     ++cycles;
     return ordering.vote(Clock::now());
   });
-  return communicator.run_with_all(over_words(votes, wire::Operator::bit_and)).and_then([&] {
+  return communicator.run_aside(over_words(votes, wire::Operator::bit_and)).and_then([&] {
     return locked([&] { return ordering.count(Clock::now()); });
   });
 }
@@ -222,7 +222,7 @@ Result<void> CollectiveQueue::State::ask_around() {
   if (answers.empty()) {
     return {};
   }
-  if (auto asked = communicator.run_with_all(over_words(answers, wire::Operator::bit_or)); !asked) {
+  if (auto asked = communicator.run_aside(over_words(answers, wire::Operator::bit_or)); !asked) {
     return asked;
   }
   const auto warnings = locked([&] {
@@ -274,7 +274,7 @@ Result<void> CollectiveQueue::State::announce() {
     ++announcements;
     return ordering.announcement();
   });
-  return communicator.run_with_all(over_bytes(names, *announcer)).and_then([&] {
+  return communicator.run_aside(over_bytes(names, *announcer)).and_then([&] {
     return locked([&] { return ordering.adopt(); });
   });
 }
@@ -318,7 +318,7 @@ Result<CollectiveQueue> CollectiveQueue::create(Communicator communicator,
               communicator.patience().count()};
   std::array words{terms.fusion_bytes, terms.stall_warning_ns, terms.patience_ns};
   const auto bytes = std::as_writable_bytes(std::span(words));
-  if (auto told = communicator.run_with_all(over_bytes(bytes, 0)); !told) {
+  if (auto told = communicator.run_aside(over_bytes(bytes, 0)); !told) {
     return tl::make_unexpected(told.error());
   }
   terms = {words[0], words[1], words[2]};

@@ -15,8 +15,8 @@ namespace {
 using Met = Result<std::unique_ptr<Rendezvous>>;
 
 Met meet_as_host(const Endpoint& place, const RendezvousHello& hello, const Secret& secret,
-                 Time until) {
-  auto listener = listen_on(place);
+                 Time until, std::optional<Listener> given) {
+  auto listener = given ? Result<Listener>(std::move(*given)) : listen_on(place);
   if (!listener) {
     return fail(Error::Code::rendezvous, "rendezvous: " + listener.error().message);
   }
@@ -44,12 +44,13 @@ Met meet_as_guest(const Endpoint& place, const RendezvousHello& hello, const Sec
 
 }  // namespace
 
-Met meet(const Endpoint& place, const RendezvousHello& hello, std::string_view secret, Time until) {
+Met meet(const Endpoint& place, const RendezvousHello& hello, std::string_view secret, Time until,
+         std::optional<Listener> listener) {
   if (::sodium_init() < 0) {
     return fail(Error::Code::internal, "libsodium has no source of randomness");
   }
   const Secret shared(secret);
-  return hello.rank.value() == 0 ? meet_as_host(place, hello, shared, until)
+  return hello.rank.value() == 0 ? meet_as_host(place, hello, shared, until, std::move(listener))
                                  : meet_as_guest(place, hello, shared, until);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "host/error.h"
 #include "host/job.h"
 #include "host/rendezvous/messages.h"
+#include "host/transport/tcp.h"
 
 namespace tributary::host {
 
@@ -39,9 +41,11 @@ class Rendezvous {
 };
 
 // Rank 0 waits at `place` for all others, the others go there; it checks that they agree and hands
-// out the table. The payload and the window agreed on are the smallest of all. With a secret, who
-// does not know the same one is a stranger, whom rank 0 turns away. Ends by `until`.
+// out the table; with `listener`, where he listens already, at that. The payload and the window
+// agreed on are the smallest of all. With a secret, who does not know the same one is a stranger,
+// whom rank 0 turns away. Ends by `until`.
 Result<std::unique_ptr<Rendezvous>> meet(const Endpoint& place, const RendezvousHello& hello,
-                                         std::string_view secret, Time until);
+                                         std::string_view secret, Time until,
+                                         std::optional<Listener> listener = std::nullopt);
 
 }  // namespace tributary::host

@@ -172,6 +172,11 @@ std::string Ring::previous_name() const {
   return rank_text((rank_ + world_size_ - 1) % world_size_);
 }
 
+void Ring::shut_down() {
+  ::shutdown(next_.get(), SHUT_RDWR);
+  ::shutdown(previous_.get(), SHUT_RDWR);
+}
+
 std::string Ring::broken_text() const {
   return "the ring is broken since an earlier error: " + broken_;
 }

@@ -39,6 +39,8 @@ class Ring {
   // This rank has refused a collective that the others may have begun: its next one is not taken
   // for that.
   void skip() { ++sequence_; }
+  // Ends what this rank and its neighbours are in, and all that follows. Any thread may call it.
+  void shut_down();
 
  private:
   Ring(const Job& job, FileDescriptor next, FileDescriptor previous)

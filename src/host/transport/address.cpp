@@ -9,6 +9,7 @@
 #include <memory>
 #include <net/if.h>
 #include <netdb.h>
+#include <optional>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <system_error>
@@ -27,6 +28,33 @@ bool owns(const sockaddr_in& listed, wire::Ipv4Address wanted) {
   const auto address = from_in_addr(listed.sin_addr);
   const bool both_loopback = (address.value() >> 24) == 127 && (wanted.value() >> 24) == 127;
   return both_loopback || address == wanted;
+}
+
+// What an interface has, by the kernel's list.
+struct ListedAddress {
+  std::string interface;
+  wire::Ipv4Address address;
+};
+
+// The first IPv4 address of the list of which that is true.
+template <typename Is>
+Result<std::optional<ListedAddress>> first_address_that(Is is) {
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) {
+    return fail(Error::Code::network, errno_text("list of interfaces"));
+  }
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> guard(list, &::freeifaddrs);
+  for (const auto* entry = list; entry != nullptr; entry = entry->ifa_next) {
+    if (entry->ifa_addr == nullptr || entry->ifa_addr->sa_family != AF_INET) {
+      continue;
+    }
+    sockaddr_in address{};
+    std::memcpy(&address, entry->ifa_addr, sizeof address);
+    if (is(*entry, address)) {
+      return ListedAddress{entry->ifa_name, from_in_addr(address.sin_addr)};
+    }
+  }
+  return std::nullopt;
 }
 
 Result<Interface> describe_interface(const std::string& interface_name) {
@@ -119,23 +147,33 @@ Result<wire::Ipv4Address> local_address_towards(const Endpoint& destination) {
 }
 
 Result<Interface> interface_of(wire::Ipv4Address local) {
-  ifaddrs* list = nullptr;
-  if (::getifaddrs(&list) != 0) {
-    return fail(Error::Code::network, errno_text("list of interfaces"));
-  }
-  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> guard(list, &::freeifaddrs);
-  for (const auto* entry = list; entry != nullptr; entry = entry->ifa_next) {
-    if (entry->ifa_addr == nullptr || entry->ifa_addr->sa_family != AF_INET) {
-      continue;
+  const auto owner = first_address_that(
+      [&](const ifaddrs&, const sockaddr_in& address) { return owns(address, local); });
+  return owner.and_then([&](const auto& found) -> Result<Interface> {
+    if (found) {
+      return describe_interface(found->interface);
     }
-    sockaddr_in address{};
-    std::memcpy(&address, entry->ifa_addr, sizeof address);
-    if (owns(address, local)) {
-      return describe_interface(entry->ifa_name);
+    return fail(Error::Code::invalid_argument,
+                "no interface of this host has the address " + to_string(local));
+  });
+}
+
+Result<wire::Ipv4Address> address_of_interface(const std::string& name) {
+  const auto wanted = first_address_that([&](const ifaddrs& entry, const sockaddr_in&) {
+    return name.empty() ? (entry.ifa_flags & IFF_UP) != 0 && (entry.ifa_flags & IFF_LOOPBACK) == 0
+                        : entry.ifa_name == name;
+  });
+  return wanted.and_then([&](const auto& found) -> Result<wire::Ipv4Address> {
+    if (found) {
+      return found->address;
     }
-  }
-  return fail(Error::Code::invalid_argument,
-              "no interface of this host has the address " + to_string(local));
+    if (name.empty()) {
+      return wire::Ipv4Address(127, 0, 0, 1);
+    }
+    return fail(
+        Error::Code::invalid_argument,
+        "no interface '" + name + "' of this host has an IPv4 address (TRIBUTARY_INTERFACE)");
+  });
 }
 
 }  // namespace tributary::host

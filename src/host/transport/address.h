@@ -31,6 +31,9 @@ struct Interface {
   std::uint32_t mtu = 0;
 };
 Result<Interface> interface_of(wire::Ipv4Address local);
+// An address of the interface of that name; of no name: of the first one that is up and not
+// loopback, or 127.0.0.1 if there is none.
+Result<wire::Ipv4Address> address_of_interface(const std::string& name);
 
 // "what: Reason" with errno's text.
 std::string errno_text(const std::string& what);

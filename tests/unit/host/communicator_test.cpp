@@ -16,6 +16,7 @@
 
 #include <gtest/gtest.h>
 
+#include "host/call_check.h"
 #include "host/clock.h"
 #include "loopback.h"
 #include "ports.h"
@@ -112,6 +113,52 @@ TEST_P(Worlds, ReduceAndBroadcastOverSockets) {
     }
     EXPECT_TRUE(communicator.barrier());
     EXPECT_TRUE(communicator.ring_barrier());
+  });
+}
+
+TEST_P(Worlds, AllgatherAndReduceScatterOverSockets) {
+  run_world(GetParam(), [](Communicator& communicator) {
+    const auto ranks = communicator.world_size();
+    const auto rank = static_cast<std::int32_t>(communicator.rank());
+    for (const std::size_t count : {0, 1, 1003}) {
+      const std::vector<std::int32_t> mine(count, rank - 7);
+      std::vector<std::int32_t> all(count * ranks, 99);
+      auto done = communicator.allgather(mine.data(), all.data(), count, ElementType::i32);
+      ASSERT_TRUE(done) << done.error().message;
+      std::vector<std::int32_t> part(count);
+      done = communicator.reduce_scatter(all.data(), part.data(), count, ElementType::i32,
+                                         Operator::sum);
+      ASSERT_TRUE(done) << done.error().message;
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        ASSERT_EQ(all[i], static_cast<std::int32_t>(i / count) - 7);
+      }
+      EXPECT_EQ(part, std::vector(count, (rank - 7) * static_cast<std::int32_t>(ranks)));
+    }
+    EXPECT_FALSE(communicator.allgather(nullptr, nullptr, host::elements_max, ElementType::f64));
+    EXPECT_FALSE(communicator.allgather(nullptr, nullptr, 1, ElementType::f64));
+  });
+}
+
+TEST(Communicator, AnAbortEndsTheCollectiveThatIsRunning) {
+  std::atomic<bool> over = false;
+  run_world(2, [&](Communicator& communicator) {
+    if (communicator.rank() == 1) {
+      over.wait(false);  // is there, but not in it
+      return;
+    }
+    std::jthread other([&communicator] {
+      std::this_thread::sleep_for(50ms);
+      communicator.abort();
+    });
+    std::vector<float> elements(10'000);
+    const auto done = communicator.allreduce(std::span(elements));
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, Error::Code::aborted) << done.error().message;
+    const auto later = communicator.barrier();
+    ASSERT_FALSE(later);
+    EXPECT_EQ(later.error().code, Error::Code::aborted) << later.error().message;
+    over = true;
+    over.notify_all();
   });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/deadline.h"
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 
@@ -66,6 +67,18 @@ TEST(Deadline, WhoWaitsForSomebodyHasALittleLonger) {
   longer.progress(start + 50s);
   EXPECT_EQ(longer.due(), start + 61s);
   EXPECT_EQ(Deadline().longer_by(1s).due(), never);
+}
+
+TEST(Deadline, PassesWhenItIsGivenUp) {
+  std::atomic<bool> given_up = false;
+  Deadline deadline(never, 30s);
+  deadline.obey(&given_up);
+  deadline.begin(start);
+  const auto copy = deadline;
+  EXPECT_FALSE(copy.passed(start));
+  given_up = true;
+  EXPECT_TRUE(copy.passed(start));
+  EXPECT_LT(copy.due(), start);
 }
 
 TEST(Deadline, ShowsEveryProgressAndNothingElse) {

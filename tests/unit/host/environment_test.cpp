@@ -19,6 +19,7 @@ constexpr const char* names[] = {"RANK",
                                  "MASTER_PORT",
                                  "TRIBUTARY_SECRET",
                                  "TRIBUTARY_LOCAL_ADDRESS",
+                                 "TRIBUTARY_INTERFACE",
                                  "TRIBUTARY_MTU",
                                  "TRIBUTARY_WINDOW",
                                  "TRIBUTARY_STALL_TIMEOUT",
@@ -112,6 +113,18 @@ TEST_F(Environment, OverridesAreRead) {
   EXPECT_EQ(options->fallback, Fallback::error);
   EXPECT_TRUE(options->reproducible);
   EXPECT_EQ(options->parameters, (Parameters{{"attempts", "2"}}));
+}
+
+TEST_F(Environment, AnInterfaceStandsForItsAddress) {
+  set({{"TRIBUTARY_INTERFACE", "lo"}});
+  const auto options = CommunicatorOptions::from_environment();
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(options->local_address, "127.0.0.1");
+  set({{"TRIBUTARY_LOCAL_ADDRESS", "127.0.0.9"}});
+  EXPECT_EQ(CommunicatorOptions::from_environment()->local_address, "127.0.0.9");
+  SetUp();
+  set({{"TRIBUTARY_INTERFACE", "none-such"}});
+  EXPECT_NE(message().find("TRIBUTARY_INTERFACE"), std::string::npos) << message();
 }
 
 // By what "auto" stands for with these variables, and by which row an algorithm is found.

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Collectives that are an allreduce with something around it. A rank sends and receives as many
+// bytes as by the hosts' own algorithms, but for one rank's part.
+#include <cstddef>
+#include <cstring>
+#include <new>
+#include <optional>
+#include <vector>
+
+#include "host/call.h"
+#include "host/call_check.h"
+#include "host/communicator.h"
+#include "host/text.h"
+#include "wire/element.h"
+
+namespace tributary {
+namespace {
+
+using host::Call;
+using host::Collective;
+
+// Of so many elements for each rank, those of all; nothing if that cannot be counted.
+std::optional<std::size_t> elements_of_all(std::size_t count, std::uint32_t world_size) {
+  return count > host::elements_max / world_size ? std::nullopt : std::optional(count * world_size);
+}
+
+tl::unexpected<Error> impossible() {
+  return host::invalid("the count is impossible: that of all ranks together cannot be counted");
+}
+
+std::size_t bytes_of(std::size_t count, wire::ElementType type) {
+  return wire::is_valid(type, wire::any_operator(type)) ? count * wire::element_bytes(type) : 0;
+}
+
+}  // namespace
+
+// What a rank gives stands among zeros, which "or" leaves as it is.
+Result<void> Communicator::allgather(const void* in, void* out, std::size_t count,
+                                     wire::ElementType type) {
+  const auto all = elements_of_all(count, world_size());
+  if (!all) {
+    return impossible();
+  }
+  Call call{Collective::allreduce,
+            {nullptr, nullptr, bytes_of(*all, type), wire::ElementType::i8, wire::Operator::bit_or},
+            0};
+  if (in != nullptr && out != nullptr) {
+    auto* const place = static_cast<std::byte*>(out);
+    const auto mine = bytes_of(count, type);
+    const auto before = rank() * mine;
+    std::memmove(place + before, in, mine);
+    std::memset(place, 0, before);
+    std::memset(place + before + mine, 0, call.buffers.count - before - mine);
+    call.buffers.in = call.buffers.out = place;
+  }
+  return run_with_all(call);
+}
+
+Result<void> Communicator::reduce_scatter(const void* in, void* out, std::size_t count,
+                                          wire::ElementType type, wire::Operator op) {
+  const auto all = elements_of_all(count, world_size());
+  if (!all) {
+    return impossible();
+  }
+  std::vector<std::byte> results;
+  try {
+    results.resize(bytes_of(*all, type));
+  } catch (const std::bad_alloc&) {
+    return fail(Error::Code::internal, "no memory for the results of all ranks; split the vector");
+  }
+  auto* const to = out == nullptr ? nullptr : results.data();
+  return allreduce(in, to, *all, type, op).map([&] {
+    const auto mine = bytes_of(count, type);
+    if (mine != 0) {
+      std::memcpy(out, results.data() + rank() * mine, mine);
+    }
+  });
+}
+
+}  // namespace tributary

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "host/communicator_options.h"
+#include "host/error.h"
+
+namespace tributary::host {
+
+// The environment's variables, but for what is set here instead.
+class Variables {
+ public:
+  // No value: as if the environment did not have it.
+  void set(std::string name, std::optional<std::string> value) {
+    instead_.insert_or_assign(std::move(name), std::move(value));
+  }
+  // Nothing if it is empty.
+  std::optional<std::string> find(const std::string& name) const;
+
+ private:
+  std::map<std::string, std::optional<std::string>, std::less<>> instead_;
+};
+
+// All options but the rank, the size of the world, and where ranks meet.
+Result<CommunicatorOptions> settings_of(const Variables& variables);
+// All of them: see CommunicatorOptions::from_environment().
+Result<CommunicatorOptions> options_of(const Variables& variables);
+
+}  // namespace tributary::host
