@@ -68,6 +68,13 @@ class Install(unittest.TestCase):
         self.assertNotIn("libtributary", run("ldd", program, env=self.environment))
         self.check_two_ranks(program, 29712)
 
+    def test_a_program_in_c_links_it_as_well(self):
+        told = run("pkg-config", "--cflags", "--libs", "tributary-c", env=self.environment).split()
+        program = self.scratch / "c"
+        run("gcc", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", EXAMPLES / "allreduce.c", "-o",
+            program, *told)
+        self.check_two_ranks(program, 29714, sums="3 2")
+
     def test_a_program_has_a_queue_of_named_collectives(self):
         self.check_two_ranks(self.build("named", example="named.cpp"), 29713, sums="3 2")
 
@@ -86,7 +93,7 @@ class Install(unittest.TestCase):
         names = [line.split(" ", 2)[2] for line in symbols.splitlines() if line.count(" ") >= 2]
         self.assertTrue(any(name.startswith("tributary::Communicator::create") for name in names))
         strange = [name for name in names if not re.match(
-            r"TRIBUTARY_1|tributary::(Parallel)?Communicator(Options)?::|tributary::ParallelOptions::|"
+            r"TRIBUTARY_1|tributary_[a-z_]+$|tributary::(Parallel)?Communicator(Options)?::|tributary::ParallelOptions::|"
             r"tributary::CollectiveQueue::|"
             r"tributary::(name|fallback_of|hierarchy_of|load_handler)[\[(]", name)]
         self.assertEqual(strange, [])

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/c/border.h"
+#include "host/c/objects.h"
+#include "host/c/tributary.h"
+#include "host/call.h"
+#include "host/clock.h"
+#include "host/text.h"
+#include "wire/element.h"
+
+using namespace tributary;  // the functions are C's
+using host::Call;
+using host::Collective;
+using host::invalid;
+using host::Posted;
+using host::Task;
+using host::c::guarded;
+
+namespace tributary::host::c {
+
+Result<void> usable(const tributary_comm* comm) {
+  if (comm == nullptr) {
+    return invalid("there is no communicator");
+  }
+  return comm->is_here() ? Result<void>()
+                         : invalid(
+                               "the communicator was made before this process forked, by its "
+                               "parent; make another one here");
+}
+
+}  // namespace tributary::host::c
+
+namespace {
+
+struct Kind {
+  wire::ElementType type;
+  wire::Operator op;
+};
+
+Result<Kind> kind_of(tributary_type type, tributary_operator op) {
+  if (tributary_type_size(type) == 0) {
+    return invalid("there is no element type " + std::to_string(static_cast<int>(type)));
+  }
+  if (tributary_has_operator(type, op) == 0) {
+    return invalid(std::string(wire::name(static_cast<wire::ElementType>(type))) +
+                   " has no operator " + std::to_string(static_cast<int>(op)) + ": " +
+                   std::string(wire::valid_combinations));
+  }
+  return Kind{static_cast<wire::ElementType>(type), static_cast<wire::Operator>(op)};
+}
+
+// Of what is moved as it is.
+Result<Kind> kind_of(tributary_type type) {
+  if (tributary_type_size(type) == 0) {
+    return invalid("there is no element type " + std::to_string(static_cast<int>(type)));
+  }
+  const auto of_wire = static_cast<wire::ElementType>(type);
+  return Kind{of_wire, wire::any_operator(of_wire)};
+}
+
+Task task_of(const Call& call) {
+  const auto [collective, buffers, root, sparse] = call;
+  switch (collective) {
+    case Collective::allreduce:
+      return {[b = buffers](Communicator& by) {
+                return by.allreduce(b.in, b.out, b.count, b.type, b.op);
+              },
+              call};
+    case Collective::reduce:
+      return {[b = buffers, r = root](Communicator& by) {
+                return by.reduce(b.in, b.out, b.count, b.type, b.op, r);
+              },
+              std::nullopt};
+    case Collective::broadcast:
+      return {[b = buffers, r = root](Communicator& by) {
+                return by.broadcast(b.out, b.count, b.type, r);
+              },
+              std::nullopt};
+    case Collective::barrier:
+      break;
+  }
+  return {[](Communicator& by) { return by.barrier(); }, std::nullopt};
+}
+
+Call call_of(Collective collective, const void* in, void* out, std::size_t count, const Kind& kind,
+             std::uint32_t root = 0) {
+  return {
+      collective,
+      {static_cast<const std::byte*>(in), static_cast<std::byte*>(out), count, kind.type, kind.op},
+      root};
+}
+
+Result<Task> allreduce_task(const void* in, void* out, std::size_t count, tributary_type type,
+                            tributary_operator op) {
+  return kind_of(type, op).map([=](const Kind& kind) {
+    return task_of(call_of(Collective::allreduce, in, out, count, kind));
+  });
+}
+
+Result<Task> reduce_task(const void* in, void* out, std::size_t count, tributary_type type,
+                         tributary_operator op, std::uint32_t root) {
+  return kind_of(type, op).map([=](const Kind& kind) {
+    return task_of(call_of(Collective::reduce, in, out, count, kind, root));
+  });
+}
+
+Result<Task> broadcast_task(void* inout, std::size_t count, tributary_type type,
+                            std::uint32_t root) {
+  return kind_of(type).map([=](const Kind& kind) {
+    return task_of(call_of(Collective::broadcast, inout, inout, count, kind, root));
+  });
+}
+
+Result<Task> barrier_task() {
+  return task_of(Call{Collective::barrier, {}, 0});
+}
+
+Result<Task> allgather_task(const void* in, void* out, std::size_t count, tributary_type type) {
+  return kind_of(type).map([=](const Kind& kind) {
+    return Task{[=](Communicator& by) { return by.allgather(in, out, count, kind.type); },
+                std::nullopt};
+  });
+}
+
+Result<Task> reduce_scatter_task(const void* in, void* out, std::size_t count, tributary_type type,
+                                 tributary_operator op) {
+  return kind_of(type, op).map([=](const Kind& kind) {
+    return Task{
+        [=](Communicator& by) { return by.reduce_scatter(in, out, count, kind.type, kind.op); },
+        std::nullopt};
+  });
+}
+
+// Puts it with what this thread has begun to group; false if that is nothing.
+bool put_into_group(tributary_comm& comm, const Posted& posted) {
+  const std::lock_guard lock(comm.mutex);
+  const auto group = comm.groups.find(std::this_thread::get_id());
+  if (group == comm.groups.end()) {
+    return false;
+  }
+  group->second.push_back(posted);
+  return true;
+}
+
+bool has_group(tributary_comm& comm) {
+  const std::lock_guard lock(comm.mutex);
+  return comm.groups.contains(std::this_thread::get_id());
+}
+
+// Returns when it is over.
+template <typename Make>
+tributary_result run(tributary_comm* comm, Make make) {
+  return guarded([&]() -> Result<void> {
+    if (auto usable = host::c::usable(comm); !usable) {
+      return usable;
+    }
+    if (has_group(*comm)) {
+      return invalid(
+          "this would wait for what its own group has not begun: post it by the function "
+          "with an i before its name, or end the group first");
+    }
+    return make().and_then([&](const Task& task) { return comm->stream->run(task); });
+  });
+}
+
+template <typename Make>
+tributary_result post(tributary_comm* comm, tributary_request** request, Make make) {
+  return guarded([&]() -> Result<void> {
+    if (request == nullptr) {
+      return invalid("there is no place for the request");
+    }
+    *request = nullptr;
+    if (auto usable = host::c::usable(comm); !usable) {
+      return usable;
+    }
+    return make().map([&](Task task) {
+      const Posted posted{std::move(task)};
+      *request = new tributary_request{posted.posting};
+      if (!put_into_group(*comm, posted)) {
+        comm->stream->post({posted});
+      }
+    });
+  });
+}
+
+// TRIBUTARY_IN_PROGRESS, or how it has ended.
+tributary_result await(tributary_request** request, host::Time until) {
+  if (request == nullptr || *request == nullptr) {
+    return TRIBUTARY_SUCCESS;
+  }
+  if (!(*request)->posting->wait(until)) {
+    return TRIBUTARY_IN_PROGRESS;
+  }
+  const auto result = host::c::say((*request)->posting->outcome());
+  tributary_request_free(request);
+  return result;
+}
+
+}  // namespace
+
+tributary_result tributary_allreduce(tributary_comm* comm, const void* in, void* out, size_t count,
+                                     tributary_type type, tributary_operator op) {
+  return run(comm, [=] { return allreduce_task(in, out, count, type, op); });
+}
+tributary_result tributary_reduce(tributary_comm* comm, const void* in, void* out, size_t count,
+                                  tributary_type type, tributary_operator op, uint32_t root) {
+  return run(comm, [=] { return reduce_task(in, out, count, type, op, root); });
+}
+tributary_result tributary_broadcast(tributary_comm* comm, void* inout, size_t count,
+                                     tributary_type type, uint32_t root) {
+  return run(comm, [=] { return broadcast_task(inout, count, type, root); });
+}
+tributary_result tributary_barrier(tributary_comm* comm) {
+  return run(comm, [] { return barrier_task(); });
+}
+tributary_result tributary_allgather(tributary_comm* comm, const void* in, void* out, size_t count,
+                                     tributary_type type) {
+  return run(comm, [=] { return allgather_task(in, out, count, type); });
+}
+tributary_result tributary_reduce_scatter(tributary_comm* comm, const void* in, void* out,
+                                          size_t count, tributary_type type,
+                                          tributary_operator op) {
+  return run(comm, [=] { return reduce_scatter_task(in, out, count, type, op); });
+}
+
+tributary_result tributary_iallreduce(tributary_comm* comm, const void* in, void* out, size_t count,
+                                      tributary_type type, tributary_operator op,
+                                      tributary_request** request) {
+  return post(comm, request, [=] { return allreduce_task(in, out, count, type, op); });
+}
+tributary_result tributary_ireduce(tributary_comm* comm, const void* in, void* out, size_t count,
+                                   tributary_type type, tributary_operator op, uint32_t root,
+                                   tributary_request** request) {
+  return post(comm, request, [=] { return reduce_task(in, out, count, type, op, root); });
+}
+tributary_result tributary_ibroadcast(tributary_comm* comm, void* inout, size_t count,
+                                      tributary_type type, uint32_t root,
+                                      tributary_request** request) {
+  return post(comm, request, [=] { return broadcast_task(inout, count, type, root); });
+}
+tributary_result tributary_ibarrier(tributary_comm* comm, tributary_request** request) {
+  return post(comm, request, [] { return barrier_task(); });
+}
+tributary_result tributary_iallgather(tributary_comm* comm, const void* in, void* out, size_t count,
+                                      tributary_type type, tributary_request** request) {
+  return post(comm, request, [=] { return allgather_task(in, out, count, type); });
+}
+tributary_result tributary_ireduce_scatter(tributary_comm* comm, const void* in, void* out,
+                                           size_t count, tributary_type type, tributary_operator op,
+                                           tributary_request** request) {
+  return post(comm, request, [=] { return reduce_scatter_task(in, out, count, type, op); });
+}
+
+tributary_result tributary_test(tributary_request** request) {
+  return await(request, host::Time{});
+}
+
+tributary_result tributary_wait(tributary_request** request) {
+  return await(request, host::never);
+}
+
+tributary_result tributary_wait_for(tributary_request** request, uint64_t nanoseconds) {
+  const auto now = host::Clock::now();
+  const auto longest = static_cast<std::uint64_t>((host::never - now).count());
+  return await(request, nanoseconds < longest ? now + host::Duration(nanoseconds) : host::never);
+}
+
+void tributary_request_free(tributary_request** request) {
+  if (request != nullptr) {
+    delete std::exchange(*request, nullptr);
+  }
+}
+
+tributary_result tributary_group_begin(tributary_comm* comm) {
+  return guarded([&]() -> Result<void> {
+    if (auto usable = host::c::usable(comm); !usable) {
+      return usable;
+    }
+    const std::lock_guard lock(comm->mutex);
+    const bool is_new = comm->groups.try_emplace(std::this_thread::get_id()).second;
+    return is_new ? Result<void>()
+                  : invalid(
+                        "this thread has begun a group already, and groups do not nest; end it "
+                        "first");
+  });
+}
+
+tributary_result tributary_group_end(tributary_comm* comm) {
+  return guarded([&]() -> Result<void> {
+    if (auto usable = host::c::usable(comm); !usable) {
+      return usable;
+    }
+    std::unique_lock lock(comm->mutex);
+    auto group = comm->groups.extract(std::this_thread::get_id());
+    lock.unlock();
+    if (group.empty()) {
+      return invalid("this thread has begun no group");
+    }
+    if (!group.mapped().empty()) {
+      comm->stream->post(std::move(group.mapped()));
+    }
+    return {};
+  });
+}

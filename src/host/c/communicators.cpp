@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cstring>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "host/c/border.h"
+#include "host/c/objects.h"
+#include "host/c/tributary.h"
+#include "host/rendezvous/bootstrap.h"
+#include "host/text.h"
+
+using namespace tributary;  // the functions are C's
+using host::invalid;
+using host::c::guarded;
+
+namespace {
+
+host::Variables variables_of(const tributary_options* options) {
+  return options == nullptr ? host::Variables{} : options->variables;
+}
+
+void take_notice(const tributary_options* given, CommunicatorOptions& options) {
+  if (given != nullptr) {
+    options.on_notice = given->on_notice;
+  }
+}
+
+Result<void> keep(const CommunicatorOptions& options, Result<Communicator> made,
+                  tributary_comm** comm) {
+  return std::move(made)
+      .and_then(
+          [](Communicator communicator) { return host::Stream::over(std::move(communicator)); })
+      .map([&](std::unique_ptr<host::Stream> stream) {
+        *comm = new tributary_comm(options, std::move(stream));
+      });
+}
+
+host::Bootstrap::Allgather by(tributary_allgather_function allgather, void* context) {
+  return [=](const void* in, void* out, std::size_t bytes) {
+    return allgather(context, in, out, bytes) == 0;
+  };
+}
+
+// What a rank wants of a split.
+struct Wish {
+  std::int64_t color = -1;
+  std::int64_t key = 0;
+};
+
+// The ranks of the communicator that are this one's part, in their new order.
+std::vector<std::uint32_t> part_of(const std::vector<Wish>& wishes, std::int64_t color) {
+  std::vector<std::uint32_t> part;
+  for (std::uint32_t rank = 0; rank < wishes.size(); ++rank) {
+    if (wishes[rank].color == color) {
+      part.push_back(rank);
+    }
+  }
+  std::ranges::stable_sort(part, {}, [&](std::uint32_t rank) { return wishes[rank].key; });
+  return part;
+}
+
+Result<void> gather_by(tributary_comm& comm, const void* in, void* out, std::size_t bytes) {
+  return comm.stream->run({[=](Communicator& communicator) {
+                             return communicator.allgather(in, out, bytes, wire::ElementType::i8);
+                           },
+                           std::nullopt});
+}
+
+// All ranks of `comm` go through it together, whatever their parts: it is `comm` that carries what
+// they tell each other.
+Result<void> split(tributary_comm& comm, const Wish& mine, tributary_comm** part) {
+  std::vector<Wish> wishes(comm.options.world_size);
+  if (auto told = gather_by(comm, &mine, wishes.data(), sizeof mine); !told) {
+    return told;
+  }
+  const auto members =
+      mine.color < 0 ? std::vector{comm.options.rank} : part_of(wishes, mine.color);
+  auto options = host::options_of_part(comm.options);
+  options.world_size = static_cast<std::uint32_t>(members.size());
+  options.rank =
+      static_cast<std::uint32_t>(std::ranges::find(members, comm.options.rank) - members.begin());
+  const auto allgather = [&](const void* in, void* out, std::size_t bytes) {
+    std::vector<std::byte> all(bytes * wishes.size());
+    if (!gather_by(comm, in, all.data(), bytes)) {
+      return false;
+    }
+    auto* to = static_cast<std::byte*>(out);
+    for (const auto member : members) {
+      to = std::copy_n(all.data() + member * bytes, bytes, to);
+    }
+    return true;
+  };
+  auto made = host::Bootstrap::create(options, options.world_size, allgather);
+  if (mine.color < 0) {
+    return {};
+  }
+  return keep(options, std::move(made), part);
+}
+
+}  // namespace
+
+tributary_result tributary_options_create(tributary_options** options) {
+  return guarded([&]() -> Result<void> {
+    if (options == nullptr) {
+      return invalid("there is no place for the options");
+    }
+    *options = new tributary_options;
+    return {};
+  });
+}
+
+tributary_result tributary_options_set(tributary_options* options, const char* variable,
+                                       const char* value) {
+  return guarded([&]() -> Result<void> {
+    if (options == nullptr || variable == nullptr) {
+      return invalid("an option has a name, and options to be put into");
+    }
+    options->variables.set(variable,
+                           value == nullptr ? std::nullopt : std::optional<std::string>(value));
+    return {};
+  });
+}
+
+tributary_result tributary_options_on_notice(tributary_options* options, tributary_notice notice,
+                                             void* context) {
+  return guarded([&]() -> Result<void> {
+    if (options == nullptr) {
+      return invalid("there are no options");
+    }
+    options->on_notice = nullptr;
+    if (notice != nullptr) {
+      options->on_notice = [=](const std::string& line) { notice(context, line.c_str()); };
+    }
+    return {};
+  });
+}
+
+void tributary_options_destroy(tributary_options* options) {
+  delete options;
+}
+
+tributary_result tributary_comm_create(tributary_comm** comm, const tributary_options* options) {
+  return guarded([&]() -> Result<void> {
+    if (comm == nullptr) {
+      return invalid("there is no place for the communicator");
+    }
+    *comm = nullptr;
+    auto all = host::options_of(variables_of(options));
+    if (!all) {
+      return tl::make_unexpected(all.error());
+    }
+    take_notice(options, *all);
+    return keep(*all, Communicator::create(*all), comm);
+  });
+}
+
+tributary_result tributary_comm_create_with(tributary_comm** comm, const tributary_options* options,
+                                            uint32_t rank, uint32_t world_size,
+                                            tributary_allgather_function allgather, void* context) {
+  return guarded([&]() -> Result<void> {
+    if (comm == nullptr || allgather == nullptr) {
+      return invalid("a communicator has a place to be put into, and an allgather to meet by");
+    }
+    *comm = nullptr;
+    if (rank >= world_size) {
+      return invalid("rank " + std::to_string(rank) + " does not exist in a world of " +
+                     std::to_string(world_size));
+    }
+    auto all = host::settings_of(variables_of(options));
+    if (all) {
+      all->rank = rank;
+      all->world_size = world_size;
+      take_notice(options, *all);
+    }
+    auto made = host::Bootstrap::create(all, world_size, by(allgather, context));
+    return made ? keep(*all, std::move(made), comm) : tl::make_unexpected(made.error());
+  });
+}
+
+tributary_result tributary_comm_split(tributary_comm* comm, int64_t color, int64_t key,
+                                      tributary_comm** part) {
+  return guarded([&]() -> Result<void> {
+    if (part == nullptr) {
+      return invalid("there is no place for the communicator");
+    }
+    *part = nullptr;
+    return host::c::usable(comm).and_then([&] { return split(*comm, {color, key}, part); });
+  });
+}
+
+void tributary_comm_destroy(tributary_comm* comm) {
+  if (comm != nullptr && comm->is_here()) {
+    delete comm;
+  }
+}
+
+void tributary_comm_abort(tributary_comm* comm) {
+  if (comm != nullptr && comm->is_here()) {
+    comm->stream->abort();
+  }
+}
+
+uint32_t tributary_comm_rank(const tributary_comm* comm) {
+  return comm == nullptr ? 0 : comm->options.rank;
+}
+
+uint32_t tributary_comm_size(const tributary_comm* comm) {
+  return comm == nullptr ? 0 : comm->options.world_size;
+}
+
+const char* tributary_comm_algorithm(const tributary_comm* comm) {
+  return comm == nullptr ? "" : comm->stream->communicator().algorithm().c_str();
+}
+
+tributary_result tributary_comm_statistic(tributary_comm* comm, const char* name, uint64_t* value) {
+  return guarded([&]() -> Result<void> {
+    if (name == nullptr || value == nullptr) {
+      return invalid("a statistic has a name, and a place to be put into");
+    }
+    if (auto usable = host::c::usable(comm); !usable) {
+      return usable;
+    }
+    if (std::string_view(name) == "collectives_fused") {
+      *value = comm->stream->fused();
+      return {};
+    }
+    const auto all = comm->stream->between_collectives(
+        [](const Communicator& communicator) { return communicator.statistics(); });
+    if (all.general.find(name) == nullptr && all.carried.figures.find(name) == nullptr) {
+      return invalid("nothing is counted by the name of " + std::string(name));
+    }
+    *value = all[name];
+    return {};
+  });
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the pointers that C has point to.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <unordered_map>
+#include <vector>
+
+#include "host/c/tributary.h"
+#include "host/communicator_options.h"
+#include "host/stream/posting.h"
+#include "host/stream/stream.h"
+#include "host/variables.h"
+
+struct tributary_options {
+  tributary::host::Variables variables;
+  std::function<void(const std::string&)> on_notice;
+};
+
+struct tributary_comm {
+  tributary_comm(tributary::CommunicatorOptions given,
+                 std::unique_ptr<tributary::host::Stream> over)
+      : options(std::move(given)), stream(std::move(over)) {}
+
+  // In another process its threads are not there.
+  bool is_here() const { return process == ::getpid(); }
+
+  const tributary::CommunicatorOptions options;
+  const std::unique_ptr<tributary::host::Stream> stream;
+  const pid_t process = ::getpid();
+
+  std::mutex mutex;  // of what follows
+  // What threads have posted in a group that they have begun, and not ended.
+  std::unordered_map<std::thread::id, std::vector<tributary::host::Posted>> groups;
+};
+
+struct tributary_request {
+  std::shared_ptr<tributary::host::Posting> posting;
+};
+
+namespace tributary::host::c {
+
+// Whether it is there, and of this process.
+Result<void> usable(const tributary_comm* comm);
+
+}  // namespace tributary::host::c

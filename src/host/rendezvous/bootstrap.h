@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+#include "host/communicator.h"
+#include "host/communicator_options.h"
+#include "host/error.h"
+
+namespace tributary::host {
+
+// Communicators of ranks that can tell each other something already, as those of MPI's and c10d's
+// programs can: they need no address and no port to meet at.
+class Bootstrap {
+ public:
+  // Gathers `bytes` bytes of each rank into `out`, by rank, on all of them; false if that failed.
+  using Allgather = std::function<bool(const void* in, void* out, std::size_t bytes)>;
+
+  // The options' rendezvous is not looked at: rank 0 is met at its local address, or the first one
+  // that is not loopback. Without a secret the ranks get one. A rank that has an error instead of
+  // options tells the others. Precondition: options.rank < options.world_size, if there are any.
+  static Result<Communicator> create(Result<CommunicatorOptions> options, std::uint32_t world_size,
+                                     const Allgather& allgather);
+};
+
+// Of a communicator of some of the ranks, numbered anew: what was set up for the one job is left
+// out.
+CommunicatorOptions options_of_part(const CommunicatorOptions& options);
+
+}  // namespace tributary::host

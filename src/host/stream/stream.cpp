@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/stream/stream.h"
+
+#include "host/clock.h"
+#include "host/thread.h"
+
+namespace tributary::host {
+namespace {
+
+// What stands for a collective that goes alone.
+constexpr Call alone{Collective::barrier, {}, 0};
+
+}  // namespace
+
+Result<std::unique_ptr<Stream>> Stream::over(Communicator communicator) {
+  std::unique_ptr<Stream> stream(new Stream(std::move(communicator)));
+  auto thread = start_thread([stream = stream.get()] { stream->serve(); });
+  if (!thread) {
+    return tl::make_unexpected(thread.error());
+  }
+  stream->thread_ = std::move(*thread);
+  return stream;
+}
+
+Stream::~Stream() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+    changed_.notify_all();
+  }
+  if (thread_.joinable()) {
+    thread_.join();
+  }
+}
+
+void Stream::post(std::vector<Posted> group) {
+  const std::lock_guard lock(mutex_);
+  posted_.push_back(std::move(group));
+  changed_.notify_all();
+}
+
+// A thread that has to wait anyway saves the other one's waking up.
+Result<void> Stream::run(const Task& task) {
+  std::unique_lock lock(mutex_);
+  if (busy_ || !posted_.empty()) {
+    const Posted behind{task};
+    posted_.push_back({behind});
+    changed_.notify_all();
+    lock.unlock();
+    behind.posting->wait(never);
+    return behind.posting->outcome();
+  }
+  busy_ = true;
+  lock.unlock();
+  auto done = task.run(communicator_);
+  end_turn();
+  return done;
+}
+
+void Stream::abort() {
+  communicator_.abort();
+}
+
+void Stream::serve() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return !busy_ && (ending_ || !posted_.empty()); });
+    if (posted_.empty()) {
+      return;
+    }
+    const auto group = std::move(posted_.front());
+    posted_.pop_front();
+    busy_ = true;
+    lock.unlock();
+    carry_out(group);
+    lock.lock();
+    busy_ = false;
+    changed_.notify_all();
+  }
+}
+
+void Stream::carry_out(const Group& group) {
+  std::vector<Call> calls;
+  for (const auto& one : group) {
+    calls.push_back(one.task.call.value_or(alone));
+  }
+  for (const auto& batch : fuse(calls, fused_bytes_max, communicator_.reproducible())) {
+    const bool fused = batch.calls.size() > 1;
+    const auto done =
+        fused ? run_as_one(calls, batch) : group[batch.calls.front()].task.run(communicator_);
+    fused_ += fused ? batch.calls.size() : 0;
+    for (const auto place : batch.calls) {
+      group[place].posting->end(done);
+    }
+  }
+}
+
+Result<void> Stream::run_as_one(const std::vector<Call>& calls, const Batch& batch) {
+  const auto all = gather(calls, batch, buffer_);
+  const auto& [in, out, count, type, op] = all.buffers;
+  return communicator_.allreduce(in, out, count, type, op).map([&] {
+    scatter(buffer_, calls, batch);
+  });
+}
+
+void Stream::take_turn() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return !busy_; });
+  busy_ = true;
+}
+
+void Stream::end_turn() {
+  const std::lock_guard lock(mutex_);
+  busy_ = false;
+  changed_.notify_all();
+}
+
+}  // namespace tributary::host

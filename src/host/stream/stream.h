@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "host/call.h"
+#include "host/communicator.h"
+#include "host/error.h"
+#include "host/queue/fusion.h"
+#include "host/stream/posting.h"
+
+namespace tributary::host {
+
+// A collective that is to be carried out.
+struct Task {
+  std::function<Result<void>(Communicator&)> run;
+  // What `run` is, where it is that alone: such tasks of a group may go as one.
+  std::optional<Call> call;
+};
+
+struct Posted {
+  Task task;
+  std::shared_ptr<Posting> posting = std::make_shared<Posting>();
+};
+
+// Collectives of one communicator, carried out in the order in which they are posted, while who has
+// posted them does something else. Any thread may post: who posts from several sees to it that all
+// ranks have the same order.
+class Stream {
+ public:
+  // Allreduces of a group that go as one have so many bytes at most, together.
+  static constexpr std::size_t fused_bytes_max = std::size_t{1} << 20;
+
+  static Result<std::unique_ptr<Stream>> over(Communicator communicator);
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  // Carries out what was posted.
+  ~Stream();
+
+  // One behind the other, and nothing else in between.
+  void post(std::vector<Posted> group);
+  // Returns when it is over: carried out by this thread, where nothing is before it.
+  Result<void> run(const Task& task);
+  // What is outstanding, and what is posted later, fails.
+  void abort();
+
+  // To look at its rank and the like.
+  const Communicator& communicator() const { return communicator_; }
+  // While nothing is running.
+  template <typename Use>
+  auto between_collectives(Use use) {
+    take_turn();
+    auto result = use(communicator_);
+    end_turn();
+    return result;
+  }
+  // Collectives that were carried out together with others.
+  std::uint64_t fused() const { return fused_; }
+
+ private:
+  using Group = std::vector<Posted>;
+
+  explicit Stream(Communicator communicator) : communicator_(std::move(communicator)) {}
+
+  void serve();
+  void carry_out(const Group& group);
+  Result<void> run_as_one(const std::vector<Call>& calls, const Batch& batch);
+  void take_turn();
+  void end_turn();
+
+  Communicator communicator_;
+  std::vector<std::byte> buffer_;  // of what is fused
+  std::atomic<std::uint64_t> fused_ = 0;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Group> posted_;
+  bool busy_ = false;  // with the communicator, by whatever thread
+  bool ending_ = false;
+
+  std::thread thread_;  // last: it uses the others
+};
+
+}  // namespace tributary::host
