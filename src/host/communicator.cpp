@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <thread>
@@ -17,6 +18,8 @@
 #include "host/clock.h"
 #include "host/deadline.h"
 #include "host/exact/steps.h"
+#include "host/journal/journal.h"
+#include "host/journal/report.h"
 #include "host/probe.h"
 #include "host/protocol.h"
 #include "host/ring/sparse_schedule.h"
@@ -67,7 +70,10 @@ struct Communicator::State {
   State() = default;
   State(const State&) = delete;
   State& operator=(const State&) = delete;
-  ~State() { finalize(); }
+  ~State() {
+    report();
+    finalize();
+  }
 
   // Of a collective that begins now.
   host::Deadline deadline() const {
@@ -82,6 +88,9 @@ struct Communicator::State {
   void notify(const std::string& line) const;
   Result<void> run(const Call& call);
   Result<void> run_counted(By by, const Call& call);
+  Result<void> run_recorded(By by, const Call& call);
+  template <typename Run>
+  auto recorded(std::string_view what, By by, std::size_t bytes, Run run);
   By means_for(const Call& call) const;
   By means_for_all() const;
   Figures collectives_by_algorithm() const;
@@ -100,6 +109,8 @@ struct Communicator::State {
   Result<SparseElements> run_sparse(const SparseBuffers& buffers);
   Result<SparseElements> run_sparse_by(By by, const SparseBuffers& buffers);
   void refuse_sparse(std::size_t count);
+  void report();
+  std::vector<host::Duration> times_in_collectives();
   void finalize();
   // Precondition: there are two ranks or more.
   const host::Job& job() const { return carrier->runner().job(); }
@@ -115,6 +126,8 @@ struct Communicator::State {
   bool failed = false;             // the last collective
   std::uint64_t* pulse = nullptr;  // see show_progress()
   std::atomic<bool> aborted = false;
+  Time created = Clock::now();
+  std::unique_ptr<host::Journal> journal;  // where somebody wants to see it
 };
 
 Result<void> Communicator::State::select(Time until) {
@@ -146,12 +159,28 @@ void Communicator::State::notify(const std::string& line) const {
   }
 }
 
+// Of a collective of that name, with so many bytes of this rank.
+template <typename Run>
+auto Communicator::State::recorded(std::string_view what, By by, std::size_t bytes, Run run) {
+  const auto began = journal ? Clock::now() : Time{};
+  auto done = run();
+  if (journal) {
+    const auto means = by == By::ring ? host::ring_algorithm : std::string_view(algorithm);
+    journal->note({what, means, bytes, began, Clock::now(), !done});
+  }
+  return done;
+}
+
+Result<void> Communicator::State::run_recorded(By by, const Call& call) {
+  return recorded(name(call), by, call.buffers.bytes(), [&] { return run_by(by, call); });
+}
+
 Result<void> Communicator::State::run(const Call& call) {
   return run_counted(means_for(call), call);
 }
 
 Result<void> Communicator::State::run_counted(By by, const Call& call) {
-  auto done = run_by(by, call);
+  auto done = run_recorded(by, call);
   if (done && carrier) {
     ++(by == By::ring ? collectives_by_ring : collectives_by_carrier);
   }
@@ -316,7 +345,10 @@ Result<SparseElements> Communicator::State::run_sparse(const SparseBuffers& buff
     return SparseElements{0, buffers.type, {}, {}};
   }
   const auto by = means_for_sparse();
-  auto sum = outcome_of(run_sparse_by(by, buffers));
+  const auto bytes =
+      buffers.indices.size() * (wire::element_bytes(buffers.type) + sizeof buffers.indices[0]);
+  auto sum = recorded("sparse_allreduce", by, bytes,
+                      [&] { return outcome_of(run_sparse_by(by, buffers)); });
   if (sum) {
     ++(by == By::ring ? collectives_by_ring : collectives_by_carrier);
   }
@@ -343,6 +375,42 @@ void Communicator::State::refuse_sparse(std::size_t count) {
   Call call;
   call.sparse = &sparse;
   skip_whole(means_for_sparse(), call);
+}
+
+// Whoever set it up looks at what rank 0 says.
+void Communicator::State::report() {
+  if (!journal || !journal->has_report()) {
+    return;
+  }
+  const auto lived = Clock::now() - created;
+  const auto ranks = times_in_collectives();
+  if (options.rank != 0) {
+    return;
+  }
+  const auto carried = carrier ? carrier->statistics() : ProtocolStatistics{};
+  const auto title =
+      "communicator of " + std::to_string(options.world_size) + " ranks by " + algorithm;
+  for (const auto& line : host::report_of(journal->tallies(), {title, lived, ranks, carried})) {
+    notify(line);
+  }
+}
+
+// Of each rank; nothing where they cannot be asked any more.
+std::vector<host::Duration> Communicator::State::times_in_collectives() {
+  if (!ring || failed) {
+    return {};
+  }
+  std::vector<std::int64_t> times(options.world_size);
+  times[options.rank] = journal->in_collectives().count();
+  auto* const bytes = std::as_writable_bytes(std::span(times)).data();
+  const Buffers buffers{bytes, bytes, times.size(), wire::ElementType::i64, wire::Operator::sum};
+  if (!ring->allreduce(buffers, Clock::now() + finalize_timeout)) {
+    return {};
+  }
+  std::vector<host::Duration> all;
+  std::ranges::transform(times, std::back_inserter(all),
+                         [](std::int64_t time) { return host::Duration(time); });
+  return all;
 }
 
 // Whoever lost what this rank sent last would ask in vain once it is gone. So nobody goes before
@@ -387,6 +455,10 @@ Result<Communicator> Communicator::create(const CommunicatorOptions& options,
   if (auto checked = host::check(options); !checked) {
     return tl::make_unexpected(checked.error());
   }
+  auto journal = host::Journal::open(options);
+  if (!journal) {
+    return tl::make_unexpected(journal.error());
+  }
   auto state = std::make_unique<State>();
   state->options = options;
   if (options.world_size > 1) {
@@ -403,6 +475,7 @@ Result<Communicator> Communicator::create(const CommunicatorOptions& options,
       return tl::make_unexpected(selected.error());
     }
   }
+  state->journal = std::move(*journal);
   return Communicator(std::move(state));
 }
 
@@ -435,21 +508,21 @@ void Communicator::abort() {
 
 Result<void> Communicator::ring_allreduce(const void* in, void* out, std::size_t count,
                                           wire::ElementType type, wire::Operator op) {
-  return state_->run_by(By::ring,
-                        Call{Collective::allreduce, buffers_of(in, out, count, type, op), 0});
+  return state_->run_recorded(By::ring,
+                              Call{Collective::allreduce, buffers_of(in, out, count, type, op), 0});
 }
 Result<void> Communicator::ring_reduce(const void* in, void* out, std::size_t count,
                                        wire::ElementType type, wire::Operator op,
                                        std::uint32_t root) {
-  return state_->run_by(By::ring,
-                        Call{Collective::reduce, buffers_of(in, out, count, type, op), root});
+  return state_->run_recorded(By::ring,
+                              Call{Collective::reduce, buffers_of(in, out, count, type, op), root});
 }
 Result<void> Communicator::ring_broadcast(void* inout, std::size_t count, wire::ElementType type,
                                           std::uint32_t root) {
-  return state_->run_by(By::ring, broadcast_of(inout, count, type, root));
+  return state_->run_recorded(By::ring, broadcast_of(inout, count, type, root));
 }
 Result<void> Communicator::ring_barrier() {
-  return state_->run_by(By::ring, Call{Collective::barrier, {}, 0});
+  return state_->run_recorded(By::ring, Call{Collective::barrier, {}, 0});
 }
 
 Result<SparseElements> Communicator::sparse_allreduce(std::span<const std::uint32_t> indices,

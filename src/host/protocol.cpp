@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "host/journal/parameters.h"
+
 namespace tributary::host {
 namespace {
 
@@ -32,6 +34,9 @@ const HostProtocol* first_that(Is is) {
 
 std::vector<const Parameter*> all_parameters() {
   std::vector<const Parameter*> all;
+  for (const auto& parameter : journal_parameters) {
+    all.push_back(&parameter);
+  }
   for (const auto* protocol : protocols()) {
     for (const auto& parameter : protocol->parameters) {
       all.push_back(&parameter);

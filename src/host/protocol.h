@@ -105,7 +105,7 @@ inline constexpr std::string_view automatic_algorithm = "auto";
 // By the hosts alone, over TCP. It is no protocol's.
 inline constexpr std::string_view ring_algorithm = "ring";
 
-// Of all protocols.
+// Of all protocols, and the library's own.
 std::vector<const Parameter*> all_parameters();
 // All of them; `automatic_algorithm` is none.
 std::vector<Algorithm> algorithms();

@@ -51,10 +51,10 @@ std::optional<double> share_of(const std::string& text) {
 }
 
 std::optional<bool> switch_of(std::string_view text) {
-  if (text == "on") {
+  if (text == "on" || text == "1") {
     return true;
   }
-  return text == "off" ? std::optional(false) : std::nullopt;
+  return text == "off" || text == "0" ? std::optional(false) : std::nullopt;
 }
 
 std::vector<std::string> list_of(const std::string& text) {

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "host/clock.h"
+#include "host/journal/journal.h"
+#include "host/statistics.h"
+
+namespace tributary::host {
+
+// What is known when a communicator ends.
+struct Ending {
+  std::string title;                // which communicator
+  Duration lived{};                 // since it was made
+  std::span<const Duration> ranks;  // how long each rank was in collectives; empty: not known
+  const ProtocolStatistics& carried;
+};
+
+// For people, as a profiler of MPI shows it: a line for each kind of collective, what the protocol
+// counted, and for whom the others waited.
+std::vector<std::string> report_of(const Tallies& tallies, const Ending& ending);
+
+}  // namespace tributary::host

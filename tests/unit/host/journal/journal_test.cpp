@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/journal/journal.h"
+
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <sstream>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "../loopback.h"
+#include "../ports.h"
+#include "host/communicator.h"
+
+namespace tributary::host::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A file that is not there, and is gone afterwards.
+class JournalFile : public testing::Test {
+ protected:
+  JournalFile() : path_(std::filesystem::temp_directory_path() / name()) {}
+  ~JournalFile() override { std::filesystem::remove(path_); }
+
+  CommunicatorOptions options() const {
+    CommunicatorOptions options;
+    options.set("timeline", path_.string());
+    return options;
+  }
+  // As Perfetto does, which closes the array by itself.
+  nlohmann::json events() const {
+    std::stringstream text;
+    text << std::ifstream(path_).rdbuf() << "{}]";
+    auto all = nlohmann::json::parse(text.str());
+    all.erase(all.size() - 1);
+    return all;
+  }
+
+  std::filesystem::path path_;
+
+ private:
+  static std::string name() {
+    const auto* const test = testing::UnitTest::GetInstance()->current_test_info();
+    return "timeline-" + std::to_string(::getpid()) + "-" + test->name();
+  }
+};
+
+TEST(Journal, IsNotThereWhereNobodyLooks) {
+  const auto journal = Journal::open({});
+  ASSERT_TRUE(journal);
+  EXPECT_EQ(*journal, nullptr);
+}
+
+TEST(Journal, TalliesBySizeClass) {
+  CommunicatorOptions options;
+  options.set("report", "1");
+  const auto journal = Journal::open(options);
+  ASSERT_TRUE(journal);
+  const Time start{10s};
+  (*journal)->note({"allreduce", "ring", 1000, start, start + 1ms});
+  (*journal)->note({"allreduce", "ring", 1024, start, start + 3ms, true});
+  (*journal)->note({"allreduce", "ring", 1025, start, start + 1ms});
+  (*journal)->note({"barrier", "ring", 0, start, start + 1ms});
+  const auto& tallies = (*journal)->tallies();
+  ASSERT_EQ(tallies.size(), 3u);
+  const auto& small = tallies.at({"allreduce", 1024, "ring"});
+  EXPECT_EQ(small.calls, 2u);
+  EXPECT_EQ(small.failures, 1u);
+  EXPECT_EQ(small.bytes, 2024u);
+  EXPECT_EQ(small.longest, 3ms);
+  EXPECT_TRUE(tallies.contains({"barrier", 0, "ring"}));
+  EXPECT_EQ((*journal)->in_collectives(), 6ms);
+}
+
+TEST_F(JournalFile, HasAnEventForEachCollectiveOfEachRank) {
+  for (const std::uint32_t rank : {0u, 1u}) {
+    auto own = options();
+    own.rank = rank;
+    const auto journal = Journal::open(own);
+    ASSERT_TRUE(journal) << journal.error().message;
+    const auto now = Clock::now();
+    (*journal)->note({"allreduce", "canary", 4096, now - 2ms, now, rank == 1});
+  }
+  const auto all = events();
+  ASSERT_EQ(all.size(), 4u) << "a name and an event of each rank";
+  EXPECT_EQ(all[2]["args"]["name"], "rank 1");
+  EXPECT_EQ(all[3]["name"], "allreduce");
+  EXPECT_EQ(all[3]["ph"], "X");
+  EXPECT_EQ(all[3]["pid"], 1);
+  EXPECT_NEAR(all[3]["dur"], 2000.0, 0.01);
+  EXPECT_EQ(all[3]["args"]["bytes"], 4096);
+  EXPECT_EQ(all[3]["args"]["by"], "canary");
+  EXPECT_EQ(all[3]["args"]["failed"], true);
+}
+
+TEST_F(JournalFile, ThatCannotBeWrittenIsAnError) {
+  auto elsewhere = options().set("timeline", "/nonexistent/file");
+  const auto journal = Journal::open(elsewhere);
+  ASSERT_FALSE(journal);
+  EXPECT_NE(journal.error().message.find("TRIBUTARY_TIMELINE"), std::string::npos);
+}
+
+TEST_F(JournalFile, CommunicatorsFillIt) {
+  const auto port = next_ports();
+  std::mutex mutex;
+  std::vector<std::string> said;
+  run_ranks(2, [&](std::uint32_t rank) {
+    auto own = options_on_loopback(rank, 2, port);
+    own.algorithm = "ring";
+    own.set("timeline", path_.string()).set("report", "on");
+    own.on_notice = [&, rank](const std::string& line) {
+      const std::lock_guard lock(mutex);
+      if (rank == 0) {
+        said.push_back(line);
+      }
+    };
+    auto communicator = Communicator::create(own);
+    ASSERT_TRUE(communicator) << communicator.error().message;
+    std::vector<float> elements(256);
+    ASSERT_TRUE(communicator->allreduce(std::span(elements)));
+    ASSERT_TRUE(communicator->barrier());
+  });
+  EXPECT_EQ(events().size(), 6u);
+  std::string all;
+  for (const auto& line : said) {
+    all += line + "\n";
+  }
+  for (const auto* const part :
+       {"ms in collectives", "allreduce", "1 KiB", "barrier", "came last"}) {
+    EXPECT_NE(all.find(part), std::string::npos) << part << " is not in:\n" << all;
+  }
+}
+
+}  // namespace
+}  // namespace tributary::host::test
