@@ -114,6 +114,8 @@ TreeSums add_reduction_trees(const VirtualFabric& fabric) {
       const auto trees = engine->trees();
       for (std::size_t i = 0; i < trees.size(); ++i) {
         add_tree(sums, trees[i], config.trees[i]);
+        const bool from_above = config.trees[i].parent.has_value();
+        sums.results_taken += from_above ? test::figure_of(trees[i], "sparse_results_total") : 0;
       }
       if (test::figure_among(engine->figures(), "buffers_high_water") > config.working_memory) {
         sums.fault = "trees have had more than the working memory";
@@ -291,7 +293,9 @@ std::string find_flare_discrepancy(const VirtualFabric& fabric, const Shape& sha
                   "are in the results");
   }
   const auto taken = contributions + trees.results_taken +
-                     sum(fabric, flare_name, {"answers_total", "inquiries_total"});
+                     sum(fabric, flare_name,
+                         {"answers_total", "inquiries_total", "sparse_contributions_total",
+                          "sparse_answers_total"});
   const auto dropped =
       drops(fabric, [](std::string_view reason) { return reason.starts_with("flare_"); });
   const auto claimed = fabric.claimed(flare_name);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "property/exercises.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "host/sparse_vector.h"
+#include "property/flare_job.h"
 #include "property/handled.h"
 
 namespace tributary::test {
@@ -43,10 +46,34 @@ void draw_handler(Exercise& exercise, Random& random) {
   }
 }
 
+// Zeros where the rank names no element: everywhere, nearly everywhere, in every other place, or
+// behind a place, so that blocks are empty, sparse and dense.
+void make_sparse(Data& input, wire::ElementType type, Random& random) {
+  const auto bytes = wire::element_bytes(type);
+  const auto elements = input.size() / bytes;
+  const auto one_in = std::uint64_t{1} << random() % 10;
+  const auto until = random() % 4 == 0 ? random() % (elements + 1) : elements;
+  for (std::size_t i = 0; i < elements; ++i) {
+    if (i >= until || random() % one_in != 0) {
+      std::fill_n(input.begin() + static_cast<std::ptrdiff_t>(i * bytes), bytes, std::byte{});
+    }
+  }
+}
+
+Exercise with_sparse_data(Exercise exercise, std::uint32_t world, Random& random) {
+  exercise = with_data(std::move(exercise), world, random);
+  for (auto& input : exercise.inputs) {
+    make_sparse(input, exercise.type, random);
+  }
+  exercise.expected = reduced(exercise.inputs, exercise.type, exercise.op);
+  return exercise;
+}
+
 // What a job's kind leaves open.
 struct Freedom {
   bool all_have_part = true;  // in every sum
   bool handlers = false;
+  bool sparse = false;
 };
 
 Exercise draw_exercise(const Shape& shape, const Freedom& freedom, std::uint32_t world,
@@ -71,6 +98,14 @@ Exercise draw_exercise(const Shape& shape, const Freedom& freedom, std::uint32_t
     exercise.type = type;
     exercise.op = wire::is_valid(type, op) ? op : wire::any_operator(type);
   }
+  if (freedom.sparse && random() % 2 == 0) {
+    exercise.sparse = true;
+    exercise.collective = host::Collective::allreduce;
+    exercise.type = is_sparse_type(exercise.type) ? exercise.type : wire::ElementType::f32;
+    exercise.op = wire::Operator::sum;
+    exercise.elements = std::max<std::size_t>(exercise.elements, 1);  // a call without is none
+    return with_sparse_data(std::move(exercise), world, random);
+  }
   if (freedom.handlers) {
     draw_handler(exercise, random);
   }
@@ -86,7 +121,8 @@ std::vector<Exercise> draw_exercises(const Shape& shape, std::uint32_t job, std:
   auto random = stream_of(shape.seed, Stream::data, job);
   // What all must have part in is not for trees that leave some out (Communicator).
   const Freedom freedom{!is_panama(shape, job) || shape.missing == 0,
-                        shape.handlers != 0 && !is_panama(shape, job) && !is_netreduce(shape, job)};
+                        shape.handlers != 0 && !is_panama(shape, job) && !is_netreduce(shape, job),
+                        is_flare(shape, job) && has_sparse_calls(shape)};
   std::vector<Exercise> exercises;
   for (std::uint64_t run = 0; run < runs_of(shape, job); ++run) {
     if (is_netreduce(shape, job)) {  // whose runs begin with one (Communicator)

@@ -20,10 +20,13 @@ struct Exercise {
   std::size_t elements = 0;
   std::uint32_t root = 0;
   bool in_place = false;
+  bool sparse = false;       // ranks give what is not zero of their inputs
   std::vector<Data> inputs;  // by rank
   Data expected;
 
-  bool writes_in_place() const { return in_place || collective == host::Collective::broadcast; }
+  bool writes_in_place() const {
+    return (in_place && !sparse) || collective == host::Collective::broadcast;
+  }
   // Whether that rank gets a result.
   bool delivers(std::uint32_t rank) const {
     return collective == host::Collective::allreduce || collective == host::Collective::broadcast ||

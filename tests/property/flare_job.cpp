@@ -3,6 +3,7 @@
 
 #include "property/seats.h"
 #include "protocols/flare/engine/config.h"
+#include "protocols/flare/host/sparse_packets.h"
 #include "support/reduction_tree.h"
 
 namespace tributary::test {
@@ -15,7 +16,14 @@ wire::Ipv4Address group_of(std::uint32_t job) {
 }  // namespace
 
 host::FlarePlan flare_plan(const Shape& shape, std::uint32_t job) {
-  return {.group = group_of(job), .window = static_cast<std::uint32_t>(shape.flare_window)};
+  return {.group = group_of(job),
+          .window = static_cast<std::uint32_t>(shape.flare_window),
+          .sparse_window = static_cast<std::uint32_t>(shape.sparse_window)};
+}
+
+bool has_sparse_calls(const Shape& shape) {
+  return shape.sparse_window != 0 &&
+         host::flare_sparse_full(static_cast<std::uint32_t>(shape.payload)) != 0;
 }
 
 void set_up_reduction_trees(const Shape& shape, FabricSpec& fabric) {
@@ -38,6 +46,7 @@ void set_up_reduction_trees(const Shape& shape, FabricSpec& fabric) {
     tree.hosts = separate_hosts(shape, job, fabric.hosts.size());
     tree.root = draw_root(shape, fabric.switches.size(), random);
     tree.window = plan.window;
+    tree.sparse_window = plan.sparse_window;
     tree.reproducible = shape.reproducible != 0;
     set_up(fabric, tree);
   }

@@ -12,6 +12,9 @@ namespace tributary::test {
 // What the ranks know of the job's reduction tree.
 host::FlarePlan flare_plan(const Shape& shape, std::uint32_t job);
 
+// Whether its jobs have sparse calls: packets that are too small have no room for a sparse block.
+bool has_sparse_calls(const Shape& shape);
+
 // Gives every switch its part in the reduction trees of the shape's Flare jobs.
 void set_up_reduction_trees(const Shape& shape, FabricSpec& fabric);
 

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <regex>
 
+#include "host/sparse_vector.h"
 #include "property/panama_job.h"
 #include "property/seats.h"
 #include "protocols/flare/wire.h"
@@ -45,10 +46,33 @@ struct Members::Worker {
   bool running = false;
   bool alive = true;
   Time began{};
-  std::vector<Data> in;  // guarded, by exercise
+  std::vector<Data> in;                // guarded, by exercise
+  std::vector<std::uint32_t> indices;  // of the sparse call that runs
+  Data values;
+  SparseElements sum;
+  host::SparseCall sparse;
   std::vector<Data> out;
   // What the result's buffers held, once they were delivered: nobody writes there afterwards.
   std::vector<Data> delivered;
+
+  // What is not zero of the input.
+  void gather(const Exercise& exercise) {
+    const auto& input = exercise.inputs[rank];
+    const auto bytes = wire::element_bytes(exercise.type);
+    indices.clear();
+    values.clear();
+    for (std::size_t i = 0; i < exercise.elements; ++i) {
+      const auto* const element = input.data() + i * bytes;
+      if (std::any_of(element, element + bytes, [](std::byte b) { return b != std::byte{}; })) {
+        indices.push_back(static_cast<std::uint32_t>(i));
+        values.insert(values.end(), element, element + bytes);
+      }
+    }
+    sum = {};
+    sparse = {{indices, values.data(), exercise.elements, exercise.type, exercise.op}, &sum};
+  }
+  // What the sum stands for.
+  void expand(Data& buffer) const { sum.expand(buffer.data() + guard_bytes); }
 
   Data& result_of(std::size_t index, const Exercise& exercise) {
     return exercise.writes_in_place() ? in[index] : out[index];
@@ -225,11 +249,16 @@ void Members::begin(Worker& worker) {
   buffers.count = exercise.elements;
   buffers.type = exercise.type;
   buffers.op = exercise.op;
+  host::Call call{exercise.collective, buffers, exercise.root};
+  if (exercise.sparse) {
+    worker.gather(exercise);
+    call = {};
+    call.sparse = &worker.sparse;
+  }
   worker.running = true;
   worker.began = fabric_.now();
   const auto until = worker.began + deadline();
-  worker.machine->begin({exercise.collective, buffers, exercise.root}, fabric_.host_now(),
-                        host::Time(until.time_since_epoch()));
+  worker.machine->begin(call, fabric_.host_now(), host::Time(until.time_since_epoch()));
   fabric_.wake(worker.host);
   if (!worker.machine->running()) {
     ended(worker);  // nothing to do
@@ -273,6 +302,12 @@ bool Members::is_right(const Exercise& exercise, const Data& buffer) {
 void Members::check(Worker& worker, const Exercise& exercise) {
   const auto index = index_of(exercise);
   const auto& in = worker.in[index];
+  if (exercise.sparse) {
+    if (worker.sum.count != exercise.elements || worker.sum.type != exercise.type) {
+      return blame(worker, "a sum of another form in collective " + std::to_string(index));
+    }
+    worker.expand(worker.out[index]);
+  }
   const auto& result = worker.result_of(index, exercise);
   const auto which = " in collective " + std::to_string(index);
   worker.delivered[index] = result;

@@ -224,6 +224,9 @@ Shape random_shape(std::uint64_t seed) {
   draw_outages(shape, dice);
   draw_flare(shape, dice);
   shape.handlers = dice.one_in(3) ? 1 : 0;
+  if (shape.flare != 0 && shape.reproducible == 0) {
+    shape.sparse_window = dice.any_of(0, 1, 2, 5, 16);
+  }
   return shape;
 }
 

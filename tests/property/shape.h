@@ -95,9 +95,10 @@ namespace tributary::test {
   X(message_packets, 4) /* of a full message */                                           \
   X(mtu, 256)           /* payload bytes of a packet */                                   \
   /* Flare */                                                                             \
-  X(flare, 0)        /* so many of the jobs, those behind NetReduce's */                  \
-  X(flare_window, 8) /* blocks */                                                         \
-  X(reproducible, 0) /* switches add in an order of their own, not in that of arrival */
+  X(flare, 0)         /* so many of the jobs, those behind NetReduce's */                 \
+  X(flare_window, 8)  /* blocks */                                                        \
+  X(reproducible, 0)  /* switches add in an order of their own, not in that of arrival */ \
+  X(sparse_window, 0) /* blocks; some allreduces are sparse; 0: none */
 
 struct Shape {
 #define TRIBUTARY_FIELD(name, harmless) std::uint64_t name = harmless;

@@ -30,6 +30,7 @@ void set_up(FabricSpec& fabric, const ReductionTree& tree) {
     config.workers = part.workers;
     config.workers_below = part.workers_below;
     config.window = tree.window;
+    config.sparse_window = tree.sparse_window;
     config.reproducible = tree.reproducible;
     auto& settings = fabric.switches[part.switch_index].config.protocols.get<flare::FlareConfig>();
     settings.trees.push_back(config);

@@ -18,6 +18,7 @@ struct ReductionTree {
   std::vector<std::size_t> hosts;  // of the ranks; each once
   std::size_t root = 0;            // switch
   std::uint32_t window = flare::window_default;
+  std::uint32_t sparse_window = 0;
   bool reproducible = false;
 };
 

@@ -42,7 +42,7 @@ struct [[gnu::packed]] FlareSparseHeader {
   be16 first;          // of a run: its offset in the block
   be16 full;           // bytes of the payload that no shard exceeds, the same for the whole run
   std::uint8_t shard = 0;   // from 0
-  std::uint8_t shards = 0;  // of a contribution: in its last one, how many they are, else 0
+  std::uint8_t shards = 0;  // how many they are; of a contribution only in its last one, else 0
   FlareForm form = FlareForm::pairs;
   std::uint8_t reserved[3] = {};
   be32 payload_crc;  // CRC-32 over the payload

@@ -100,7 +100,7 @@ std::uint64_t frames_at_once(const std::any& settings) {
   std::uint64_t windows = 0;
   std::uint64_t used = 0;
   for (const auto& tree : flare.trees) {
-    windows += tree.window + tree.sparse_window;
+    windows += tree.window + std::uint64_t{tree.sparse_window} * wire::flare_runs_max;
     used += buffers_of(tree);
   }
   TreeConfig least;

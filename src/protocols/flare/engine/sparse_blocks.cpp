@@ -2,6 +2,7 @@
 #include "protocols/flare/engine/sparse_blocks.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "engine/prefetch.h"
@@ -40,6 +41,7 @@ SparseBlocks::SparseBlocks(const TreeConfig& config, const engine::TreePorts& po
       workers_below_(config.workers_below),
       is_root_(!config.parent),
       slots_(wire::flare_slots(config.sparse_window)),
+      taken_((slots_.size() + 63) / 64),
       children_(slots_.size() * ports.children()) {}
 
 // Behind each child whose ranks are not counted yet is a worker.
@@ -61,6 +63,7 @@ std::uint64_t SparseBlocks::new_edition(Time now) {
 void SparseBlocks::begin(SparseSlot& slot, const wire::FlareSparseHeader& header, Time now) {
   clear(slot);
   slot.state = SparseSlot::State::gathering;
+  taken_[index_of(slot) / 64] |= std::uint64_t{1} << index_of(slot) % 64;
   slot.block = header.block.value();
   slot.asked = false;
   slot.since = now;
@@ -153,11 +156,16 @@ void SparseBlocks::clear(SparseSlot& slot) {
   finish(slot);
   let_go_of_result(slot);
   slot.state = SparseSlot::State::free;
+  taken_[index_of(slot) / 64] &= ~(std::uint64_t{1} << index_of(slot) % 64);
 }
 
+// A run that is new ends what there was. Slots are large, and most of them free: looking at each
+// would cost whoever shares the core a millisecond.
 void SparseBlocks::clear_all() {
-  for (auto& slot : slots_) {
-    clear(slot);
+  for (std::size_t word = 0; word < taken_.size(); ++word) {
+    for (auto bits = taken_[word]; bits != 0; bits &= bits - 1) {
+      clear(slots_[word * 64 + static_cast<std::size_t>(std::countr_zero(bits))]);
+    }
   }
 }
 

@@ -60,9 +60,11 @@ class SparseBlocks {
   std::uint64_t gathering_high_water() const { return gathering_high_water_; }
 
  private:
+  std::size_t index_of(const SparseSlot& slot) const {
+    return static_cast<std::size_t>(&slot - slots_.data());
+  }
   std::span<SparseChild> children_of(const SparseSlot& slot) {
-    const auto index = static_cast<std::size_t>(&slot - slots_.data());
-    return {&children_[index * ports_.children()], ports_.children()};
+    return {&children_[index_of(slot) * ports_.children()], ports_.children()};
   }
   void forget_contributions(SparseSlot& slot);
   void let_go_of_sum(SparseSlot& slot);
@@ -74,6 +76,7 @@ class SparseBlocks {
   std::uint16_t workers_below_;
   bool is_root_;
   std::vector<SparseSlot> slots_;      // by block; a power of two
+  std::vector<std::uint64_t> taken_;   // of them, a bit each: not free
   std::vector<SparseChild> children_;  // by slot
   std::uint64_t edition_ = 0;          // the latest
   std::uint64_t gathering_ = 0;        // blocks

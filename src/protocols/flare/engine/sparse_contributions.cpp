@@ -7,6 +7,15 @@
 #include "protocols/flare/engine/sparse_engine.h"
 
 namespace tributary::flare {
+namespace {
+
+// The tag of a shard that is not the last one: whatever it is, the last one has what is left, so
+// that a sum has the tags of its ranks only with each of its shards in it once, all of one edition.
+std::uint64_t tag_of(std::uint64_t edition, std::size_t shard) {
+  return wire::mix_key(edition, std::uint64_t{shard + 1} << 56);
+}
+
+}  // namespace
 
 void SparseEngine::contribute(Incoming in, const Burst& burst) {
   const auto drop_it = [&](DropReason reason) { burst.actions.drop(std::move(in.packet), reason); };
@@ -97,7 +106,7 @@ void SparseEngine::complete(const Cause& cause) {
   }
 }
 
-// The next shard of the sum. It accounts for all that was taken since the one before.
+// The next shard of the sum.
 void SparseEngine::send_up(const Cause& cause, SparseShard& shard, bool is_last) {
   auto& [tree, slot, ingress, burst] = cause;
   auto header = slot.header;
@@ -108,7 +117,9 @@ void SparseEngine::send_up(const Cause& cause, SparseShard& shard, bool is_last)
   header.elements = shard.elements;
   header.first = shard.first;
   header.edition = slot.edition;
-  header.fingerprint = std::exchange(slot.pending, 0);
+  const auto tag = is_last ? slot.pending : tag_of(slot.edition, slot.sent);
+  slot.pending -= tag;
+  header.fingerprint = tag;
   header.shard = static_cast<std::uint8_t>(slot.sent);
   if (is_last) {
     header.shards = static_cast<std::uint8_t>(slot.sent + 1);

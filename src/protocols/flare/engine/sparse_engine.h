@@ -13,6 +13,7 @@
 #include "protocols/flare/engine/sparse_shards.h"
 #include "protocols/flare/engine/tree.h"
 #include "protocols/flare/engine/working_memory.h"
+#include "protocols/flare/rotation.h"
 #include "protocols/flare/sparse_wire.h"
 
 namespace tributary::flare {
@@ -81,6 +82,7 @@ class SparseEngine {
   engine::FrameSender& frames_;
   WorkingMemory& memory_;
   SparseShards outgoing_;  // of the packet that is handled
+  wire::FlareRotation rotation_;
 };
 
 }  // namespace tributary::flare

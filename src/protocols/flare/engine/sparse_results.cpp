@@ -105,17 +105,20 @@ void SparseEngine::send_again(const Cause& cause, const KeptShard& shard, std::u
 // All shards of the result, to where the packet came from.
 void SparseEngine::replay(const Cause& cause, std::uint8_t flags) {
   ++cause.tree.counters.replays;
-  const auto shards = cause.slot.result_header().shards;
+  const std::size_t shards = cause.slot.result_header().shards;
+  const auto begin = rotation_.next(shards);
   for (std::size_t i = 0; i < shards; ++i) {
-    send_again(cause, cause.slot.result[i], flags, cause.ingress);
+    send_again(cause, cause.slot.result[(begin + i) % shards], flags, cause.ingress);
   }
 }
 
 // All shards of the sum, or what there is of it.
 void SparseEngine::send_sum_again(const Cause& cause, std::uint8_t flags) {
   ++cause.tree.counters.resent;
-  for (std::size_t i = 0; i < cause.slot.sent; ++i) {
-    send_again(cause, cause.slot.up[i], flags, *cause.tree.config().parent);
+  const std::size_t shards = cause.slot.sent;
+  const auto begin = rotation_.next(shards);
+  for (std::size_t i = 0; i < shards; ++i) {
+    send_again(cause, cause.slot.up[(begin + i) % shards], flags, *cause.tree.config().parent);
   }
 }
 

@@ -63,7 +63,7 @@ struct SparseSlot {
   std::uint64_t arrived = 0;        // children all of whose shards are in, by index
   std::uint64_t counted = 0;        // children whose last shard is in ...
   std::uint32_t contributions = 0;  // ... and the ranks in what they contribute
-  // Of the shards that were taken: of all, and of those that no shard from here accounts for.
+  // Tags of the shards that were taken: of all, and what those that were sent up have left of them.
   std::uint64_t fingerprint = 0;
   std::uint64_t pending = 0;
   SparseSum sum;

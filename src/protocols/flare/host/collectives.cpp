@@ -10,6 +10,9 @@
 namespace tributary::host {
 namespace {
 
+// Of a key's last byte; that of the call before it differs in the first eight.
+constexpr std::uint8_t sparse_key_bits = 0x53;
+
 // Inquiries that wait for an answer; who asked for more asks again.
 constexpr std::size_t asked_max = 1024;
 
@@ -55,6 +58,9 @@ void FlareCollectives::begin(const Call& call, Time now, const Deadline& deadlin
 void FlareCollectives::begin_dense(const Call& call, Time now) {
   blocks_.first = next_block_;
   blocks_.key = key_of_call(job_.key, next_call_++);
+  if (call_.sparse != nullptr) {  // a dense call of six such numbers is no opening
+    blocks_.key.back() ^= sparse_key_bits;
+  }
   blocks_.chunks = Chunks(call, job_.rank, job_.payload_bytes);
   next_block_ = blocks_.end();
   window_.begin(static_cast<std::uint32_t>(blocks_.chunks.count()));
@@ -280,12 +286,13 @@ void FlareCollectives::expire(Time now) {
 std::string FlareCollectives::diagnose() const {
   const bool in_sparse = runs_sparse();
   const auto& window = in_sparse ? sparse_->window() : window_;
-  const auto missing = in_sparse ? "sparse " + missing_blocks(window, sparse_->first())
-                                 : missing_blocks(window, blocks_.first);
+  const auto missing = in_sparse ? missing_blocks(window, sparse_->first(), "sparse ")
+                                 : missing_blocks(window, blocks_.first, "");
   auto text = deadline_.explain(name(call_)) + ": tree " + to_string(plan_.group) +
               " gave no result of " + missing + " (" + std::to_string(window.begun()) + " of " +
               std::to_string(window.blocks()) + " sent); " +
-              (in_sparse ? likely_cause_of_sparse(window) : likely_cause(window));
+              (in_sparse ? likely_cause_of_sparse(statistics_.sparse_results_received != 0)
+                         : likely_cause(statistics_.results_received != 0));
   if (const auto mismatches = statistics_.ignored[Verdict::mismatch]; mismatches != 0) {
     text += "; " + std::to_string(mismatches) +
             " results had another type, operator or length: do all ranks call the same collective?";

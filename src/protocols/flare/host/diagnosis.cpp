@@ -10,19 +10,15 @@ constexpr auto a_rank_is_missing =
     "its switches wait for a rank, whose port 'tributaryctl stalled' names, or ranks call "
     "different collectives: 'tributaryctl drops' counts flare_mismatch";
 
-bool has_given_results(const FlareWindow& window) {
-  return window.in_flight() != window.begun();
-}
-
 }  // namespace
 
-std::string missing_blocks(const FlareWindow& window, std::uint64_t first) {
+std::string missing_blocks(const FlareWindow& window, std::uint64_t first, const char* kind) {
   constexpr std::size_t named_max = 4;
   const auto named = window.lowest_in_flight(named_max);
   if (named.empty()) {
-    return "any block";
+    return std::string("any ") + kind + "block";
   }
-  std::string text = window.in_flight() == 1 ? "block" : "blocks";
+  std::string text = std::string(kind) + (window.in_flight() == 1 ? "block" : "blocks");
   for (const auto index : named) {
     text += (index == named.front() ? " " : ", ") + std::to_string(first + index);
   }
@@ -32,8 +28,8 @@ std::string missing_blocks(const FlareWindow& window, std::uint64_t first) {
 
 // Where a tree has given results, most likely a rank is missing. One that has given none may drop
 // all that comes, of which only its switches tell.
-std::string likely_cause(const FlareWindow& window) {
-  if (has_given_results(window)) {
+std::string likely_cause(bool has_given_results) {
+  if (has_given_results) {
     return a_rank_is_missing;
   }
   return "not one result came: see whether 'tributaryctl drops' counts flare_no_tree (a switch has "
@@ -42,8 +38,8 @@ std::string likely_cause(const FlareWindow& window) {
          "switches wait for a rank, whose port 'tributaryctl stalled' names";
 }
 
-std::string likely_cause_of_sparse(const FlareWindow& window) {
-  if (has_given_results(window)) {
+std::string likely_cause_of_sparse(bool has_given_results) {
+  if (has_given_results) {
     return a_rank_is_missing;
   }
   return "not one result of a sparse block came: see whether 'tributaryctl drops' counts "

@@ -9,12 +9,13 @@
 namespace tributary::host {
 
 // Which blocks have no result, by their numbers in the run, where the window's begin with `first`:
-// "block 23", "blocks 23, 26, 27, 28 and 2 more".
-std::string missing_blocks(const FlareWindow& window, std::uint64_t first);
+// "block 23", "blocks 23, 26, 27, 28 and 2 more"; `kind` stands before the word.
+std::string missing_blocks(const FlareWindow& window, std::uint64_t first, const char* kind);
 
-// Why a tree may have given no results: what to look for on the switches, of dense blocks ...
-std::string likely_cause(const FlareWindow& window);
+// Why a tree gives no results, where it has given some to this communicator or none at all: what to
+// look for on the switches, of dense blocks ...
+std::string likely_cause(bool has_given_results);
 // ... and of sparse ones, whose opening had a result.
-std::string likely_cause_of_sparse(const FlareWindow& window);
+std::string likely_cause_of_sparse(bool has_given_results);
 
 }  // namespace tributary::host

@@ -20,11 +20,12 @@ bool is_alike(std::int64_t greatest, std::int64_t greatest_negated) {
 
 Call FlareOpening::call_for(const SparseBuffers& vector, std::uint64_t next_block) {
   const auto count = static_cast<std::int64_t>(vector.count);
+  const auto count_negated = static_cast<std::int64_t>(least_of(count));
   const auto type = static_cast<std::int64_t>(vector.type);
   numbers_ = {static_cast<std::int64_t>(vector.indices.size()),
               static_cast<std::int64_t>(next_block),
               count,
-              -count,
+              count_negated,
               type,
               -type};
   auto* const bytes = std::as_writable_bytes(std::span(numbers_)).data();

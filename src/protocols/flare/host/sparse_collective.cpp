@@ -198,11 +198,14 @@ bool FlareSparseCollective::answer(Series& series, Outbox& outbox, Time now) {
 
 bool FlareSparseCollective::send_result(Series& series, Outbox& outbox) {
   const auto shards = results_.shards(series.block);
+  if (series.next == 0) {
+    series.begin = rotation_.next(shards);
+  }
   for (; series.next < shards; ++series.next) {
     if (outbox.full()) {
       return false;
     }
-    auto [header, payload] = results_.shard(series.block, series.next);
+    auto [header, payload] = results_.shard(series.block, series.shard(shards));
     header.flags = FlareSparseHeader::current_version | FlareSparseHeader::sparse_bit |
                    FlareHeader::answer_bit;
     wire::reseal(header);
@@ -222,19 +225,23 @@ bool FlareSparseCollective::contribute(Series& series, Outbox& outbox) {
   auto header = sparse_contribution_header(job_, plan_, blocks_, index);
   header.flags = static_cast<std::uint8_t>(header.flags | series.flags);
   const auto shards = contributions_.shards(index);
+  if (series.next == 0 && header.retransmission()) {
+    series.begin = rotation_.next(shards);
+  }
   for (; series.next < shards; ++series.next) {
     if (outbox.full()) {
       return false;
     }
-    const auto shard = contributions_.shard(index, series.next);
-    const bool is_last = series.next + 1 == shards;
+    const auto number = series.shard(shards);
+    const auto shard = contributions_.shard(index, number);
+    const bool is_last = number + 1 == shards;
     header.form = shard.form;
     header.elements = shard.elements;
     header.first = shard.first;
-    header.shard = static_cast<std::uint8_t>(series.next);
+    header.shard = static_cast<std::uint8_t>(number);
     header.shards = static_cast<std::uint8_t>(is_last ? shards : 0);
     header.contributions = is_last ? 1 : 0;
-    header.fingerprint = flare_shard_tag(blocks_.key, series.block, job_.rank, series.next, shards);
+    header.fingerprint = flare_shard_tag(blocks_.key, series.block, job_.rank, number, shards);
     wire::seal(header, shard.payload);
     push(header, shard.payload, outbox);
     ++statistics_.packets_sent;

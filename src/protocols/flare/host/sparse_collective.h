@@ -20,6 +20,7 @@
 #include "protocols/flare/host/sparse_result.h"
 #include "protocols/flare/host/statistics.h"
 #include "protocols/flare/host/window.h"
+#include "protocols/flare/rotation.h"
 #include "protocols/flare/sparse_wire.h"
 #include "wire/cursor.h"
 
@@ -61,8 +62,13 @@ class FlareSparseCollective {
   struct Series {
     std::uint64_t block = 0;
     std::uint8_t flags = 0;
-    std::uint32_t next = 0;  // shard
+    std::uint32_t next = 0;  // shard, in the order of sending
     bool of_result = false;
+    std::size_t begin = 0;  // which of them comes first
+
+    std::uint32_t shard(std::size_t shards) const {
+      return static_cast<std::uint32_t>((begin + next) % shards);
+    }
   };
 
   Verdict note_inquiry(std::uint64_t block);
@@ -90,6 +96,7 @@ class FlareSparseCollective {
   std::vector<SparsePart> parts_;      // of the sum, by index
   std::optional<Series> sending_;
   std::deque<Series> asked_;
+  wire::FlareRotation rotation_;
 };
 
 }  // namespace tributary::host

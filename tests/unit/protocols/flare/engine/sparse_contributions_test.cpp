@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sparse blocks on one switch: shards of contributions, and what becomes of them.
+#include <set>
+
 #include "sparse_fixture.h"
 
 namespace tributary::flare {
@@ -132,11 +134,18 @@ TEST_F(SparseContributions, WhatIsSpilledGoesUpAtOnceAndIsKept) {
   now += 1ms;
   auto resent = feed(again(as_shard(sparse_from(tree, 0), 9, 10)));
   ASSERT_EQ(resent.size(), sent.size());
-  for (std::size_t i = 0; i < sent.size(); ++i) {
-    const SeenShard seen(resent[i]);
+  std::set<unsigned> shards;
+  for (const auto& frame : resent) {
+    const SeenShard seen(frame);
     EXPECT_TRUE(seen.header().retransmission());
-    EXPECT_EQ(seen.header().payload_crc, SeenShard(sent[i]).header().payload_crc);
+    EXPECT_EQ(seen.header().payload_crc, SeenShard(sent[seen.header().shard]).header().payload_crc);
+    shards.insert(seen.header().shard);
   }
+  EXPECT_EQ(shards.size(), sent.size());
+  now += 10ms;
+  const auto later = feed(again(as_shard(sparse_from(tree, 0), 9, 10)));
+  EXPECT_NE(SeenShard(later[0]).header().shard, SeenShard(resent[0]).header().shard)
+      << "a queue that is short loses others";
 }
 
 TEST_F(SparseContributions, WhoAsksIsAnswered) {
