@@ -24,6 +24,7 @@ namespace tributary::host {
 class Bootstrap;
 struct Call;
 struct Listener;
+class Stream;
 }  // namespace tributary::host
 
 namespace tributary {
@@ -117,8 +118,9 @@ class Communicator {
   Result<void> reduce_scatter(const void* in, void* out, std::size_t count, wire::ElementType type,
                               wire::Operator op);
 
-  // Ends the collective that is running, with Error::Code::aborted, and all later ones; neighbours
-  // in the ring notice at once, other ranks by their time limits. Any thread may call it.
+  // Ends the collective that is running, with Error::Code::aborted and within a second, and all
+  // later ones. Neighbours that are in one of the ring notice at once, other ranks by their time
+  // limits. Any thread may call it.
   void abort();
 
   // By the ring, whatever algorithm() is. Where sums are reproducible, the bits are the same ones.
@@ -203,6 +205,8 @@ class Communicator {
   std::uint32_t world_size() const;
   // As chosen or drawn; 0 for a single rank.
   std::uint32_t job() const;
+  // Of this rank, as the others know it; empty for a single rank.
+  std::string local_address() const;
   // Whether sums are; as the options said.
   bool reproducible() const;
   // Of a full packet, as the ranks agreed; 0 for a single rank.
@@ -226,6 +230,7 @@ class Communicator {
   tl::unexpected<Error> refuse_sparse(std::size_t count, std::string why);
 
   friend class CollectiveQueue;
+  friend class host::Stream;
   // Whether its arguments make sense. Nothing is sent; any thread may ask at any time.
   Result<void> check(const host::Call& call) const;
   Result<void> run(const host::Call& call);

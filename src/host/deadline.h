@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -29,7 +30,9 @@ class Deadline {
   }
   // For those who wait, in whatever process, for who has this one: goes up with every progress.
   void show(std::uint64_t* pulse) { pulse_ = pulse; }
-  // Passed as soon as that is true; another thread sets it.
+  // Passed as soon as that is true. Another thread sets it, and wakes nobody: who waits looks again
+  // after look_interval.
+  static constexpr Duration look_interval = std::chrono::milliseconds(500);
   void obey(const std::atomic<bool>* given_up) { given_up_ = given_up; }
 
   // Of who waits for somebody with this one to give up.

@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,25 +46,23 @@ struct Kind {
   wire::Operator op;
 };
 
-Result<Kind> kind_of(tributary_type type, tributary_operator op) {
+// What the communicator can look at: whether the type has the operator it says itself, and is in
+// step with the other ranks then.
+Result<Kind> kind_of(tributary_type type, int op) {
   if (tributary_type_size(type) == 0) {
     return invalid("there is no element type " + std::to_string(static_cast<int>(type)));
   }
-  if (tributary_has_operator(type, op) == 0) {
-    return invalid(std::string(wire::name(static_cast<wire::ElementType>(type))) +
-                   " has no operator " + std::to_string(static_cast<int>(op)) + ": " +
-                   std::string(wire::valid_combinations));
+  if (op < 0 || op > std::numeric_limits<std::uint8_t>::max()) {
+    return invalid("there is no operator " + std::to_string(op));
   }
   return Kind{static_cast<wire::ElementType>(type), static_cast<wire::Operator>(op)};
 }
 
 // Of what is moved as it is.
 Result<Kind> kind_of(tributary_type type) {
-  if (tributary_type_size(type) == 0) {
-    return invalid("there is no element type " + std::to_string(static_cast<int>(type)));
-  }
-  const auto of_wire = static_cast<wire::ElementType>(type);
-  return Kind{of_wire, wire::any_operator(of_wire)};
+  return kind_of(type, TRIBUTARY_SUM).map([](const Kind& kind) {
+    return Kind{kind.type, wire::any_operator(kind.type)};
+  });
 }
 
 Task task_of(const Call& call) {
@@ -181,10 +182,11 @@ tributary_result post(tributary_comm* comm, tributary_request** request, Make ma
     }
     return make().map([&](Task task) {
       const Posted posted{std::move(task)};
-      *request = new tributary_request{posted.posting};
+      auto made = std::make_unique<tributary_request>(posted.posting);
       if (!put_into_group(*comm, posted)) {
         comm->stream->post({posted});
       }
+      *request = made.release();
     });
   });
 }
@@ -193,6 +195,10 @@ tributary_result post(tributary_comm* comm, tributary_request** request, Make ma
 tributary_result await(tributary_request** request, host::Time until) {
   if (request == nullptr || *request == nullptr) {
     return TRIBUTARY_SUCCESS;
+  }
+  if ((*request)->process != ::getpid()) {
+    return host::c::say(Error{Error::Code::invalid_argument,
+                              "the request was made before this process forked, by its parent"});
   }
   if (!(*request)->posting->wait(until)) {
     return TRIBUTARY_IN_PROGRESS;

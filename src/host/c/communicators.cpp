@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cstring>
-#include <tuple>
+#include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -68,22 +69,14 @@ Result<void> gather_by(tributary_comm& comm, const void* in, void* out, std::siz
                            std::nullopt});
 }
 
-// All ranks of `comm` go through it together, whatever their parts: it is `comm` that carries what
-// they tell each other.
-Result<void> split(tributary_comm& comm, const Wish& mine, tributary_comm** part) {
-  std::vector<Wish> wishes(comm.options.world_size);
-  if (auto told = gather_by(comm, &mine, wishes.data(), sizeof mine); !told) {
-    return told;
-  }
-  const auto members =
-      mine.color < 0 ? std::vector{comm.options.rank} : part_of(wishes, mine.color);
-  auto options = host::options_of_part(comm.options);
-  options.world_size = static_cast<std::uint32_t>(members.size());
-  options.rank =
-      static_cast<std::uint32_t>(std::ranges::find(members, comm.options.rank) - members.begin());
-  const auto allgather = [&](const void* in, void* out, std::size_t bytes) {
-    std::vector<std::byte> all(bytes * wishes.size());
-    if (!gather_by(comm, in, all.data(), bytes)) {
+// Of the ranks that are this one's part, by what all ranks of `comm` tell each other: all go
+// through it together, whatever their parts. The error of `comm` is kept in `failed`.
+host::Bootstrap::Allgather among(tributary_comm& comm, const std::vector<std::uint32_t>& members,
+                                 std::optional<Error>& failed) {
+  return [&](const void* in, void* out, std::size_t bytes) {
+    std::vector<std::byte> all(bytes * comm.options.world_size);
+    if (const auto told = gather_by(comm, in, all.data(), bytes); !told) {
+      failed = told.error();
       return false;
     }
     auto* to = static_cast<std::byte*>(out);
@@ -92,11 +85,36 @@ Result<void> split(tributary_comm& comm, const Wish& mine, tributary_comm** part
     }
     return true;
   };
-  auto made = host::Bootstrap::create(options, options.world_size, allgather);
-  if (mine.color < 0) {
-    return {};
+}
+
+// By the network that this rank's communicator goes by.
+CommunicatorOptions options_of_part(const tributary_comm& comm,
+                                    const std::vector<std::uint32_t>& members) {
+  auto options = host::options_of_part(comm.options);
+  if (options.local_address.empty()) {
+    options.local_address = comm.stream->communicator().local_address();
   }
-  return keep(options, std::move(made), part);
+  options.world_size = static_cast<std::uint32_t>(members.size());
+  options.rank =
+      static_cast<std::uint32_t>(std::ranges::find(members, comm.options.rank) - members.begin());
+  return options;
+}
+
+Result<void> split(tributary_comm& comm, const Wish& mine, tributary_comm** part) {
+  std::vector<Wish> wishes(comm.options.world_size);
+  if (auto told = gather_by(comm, &mine, wishes.data(), sizeof mine); !told) {
+    return told;
+  }
+  const bool has_part = mine.color >= 0;
+  const auto members = has_part ? part_of(wishes, mine.color) : std::vector{comm.options.rank};
+  const auto options = options_of_part(comm, members);
+  std::optional<Error> failed;
+  const auto allgather = among(comm, members, failed);
+  if (!has_part) {
+    return host::Bootstrap::attend(allgather) ? Result<void>() : tl::make_unexpected(*failed);
+  }
+  auto made = host::Bootstrap::create(options, options.world_size, allgather);
+  return failed ? tl::make_unexpected(*failed) : keep(options, std::move(made), part);
 }
 
 }  // namespace
@@ -164,11 +182,14 @@ tributary_result tributary_comm_create_with(tributary_comm** comm, const tributa
       return invalid("a communicator has a place to be put into, and an allgather to meet by");
     }
     *comm = nullptr;
-    if (rank >= world_size) {
-      return invalid("rank " + std::to_string(rank) + " does not exist in a world of " +
-                     std::to_string(world_size));
+    if (world_size == 0) {
+      return invalid("a world has one rank or more");
     }
     auto all = host::settings_of(variables_of(options));
+    if (rank >= world_size) {  // the others wait for what this one has to say
+      all = invalid("rank " + std::to_string(rank) + " does not exist in a world of " +
+                    std::to_string(world_size));
+    }
     if (all) {
       all->rank = rank;
       all->world_size = world_size;

@@ -13,6 +13,7 @@
 
 #include "host/c/tributary.h"
 #include "host/communicator_options.h"
+#include "host/error.h"
 #include "host/stream/posting.h"
 #include "host/stream/stream.h"
 #include "host/variables.h"
@@ -26,6 +27,16 @@ struct tributary_comm {
   tributary_comm(tributary::CommunicatorOptions given,
                  std::unique_ptr<tributary::host::Stream> over)
       : options(std::move(given)), stream(std::move(over)) {}
+
+  // What is in a group that has not ended is not carried out any more.
+  ~tributary_comm() {
+    for (const auto& [thread, group] : groups) {
+      for (const auto& posted : group) {
+        posted.posting->end(tributary::fail(tributary::Error::Code::aborted,
+                                            "the communicator ended before the group did"));
+      }
+    }
+  }
 
   // In another process its threads are not there.
   bool is_here() const { return process == ::getpid(); }
@@ -41,6 +52,7 @@ struct tributary_comm {
 
 struct tributary_request {
   std::shared_ptr<tributary::host::Posting> posting;
+  pid_t process = ::getpid();
 };
 
 namespace tributary::host::c {

@@ -4,8 +4,9 @@
  * host/communicator.h, which this stands on; docs/reference/c.md has the whole of it, with
  * examples.
  *
- * All functions may be called by any thread, at any time, except where it says otherwise. Functions
- * that can fail return a tributary_result; tributary_last_error() has the reason, in words.
+ * All functions may be called by any thread, at any time; but a request is one thread's at a time,
+ * options are changed by one, and what is destroyed is in no other call. Functions that can fail
+ * return a tributary_result; tributary_last_error() has the reason, in words.
  */
 #ifndef TRIBUTARY_H
 #define TRIBUTARY_H
@@ -144,7 +145,8 @@ uint32_t tributary_comm_size(const tributary_comm* comm);
 /* By which it runs: "canary", "ring". As long as the communicator. */
 const char* tributary_comm_algorithm(const tributary_comm* comm);
 /* What was counted, by its name in docs/reference/library.md; TRIBUTARY_INVALID_ARGUMENT if there
- * is none, as where another protocol runs. Waits for the collective that is running. */
+ * is none, as where another protocol runs. Waits for the collective that is running, not for those
+ * behind it. */
 tributary_result tributary_comm_statistic(tributary_comm* comm, const char* name, uint64_t* value);
 
 /* ---- Collectives ----

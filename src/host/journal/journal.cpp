@@ -18,10 +18,11 @@ Result<std::unique_ptr<Journal>> Journal::open(const CommunicatorOptions& option
   if (path.empty()) {
     return journal->report_ ? std::move(journal) : nullptr;
   }
-  return Timeline::open(path, options.rank).map([&](std::unique_ptr<Timeline> timeline) {
-    journal->timeline_ = std::move(timeline);
-    return std::move(journal);
-  });
+  return Timeline::open(path, options.rank, options.world_size)
+      .map([&](std::unique_ptr<Timeline> timeline) {
+        journal->timeline_ = std::move(timeline);
+        return std::move(journal);
+      });
 }
 
 void Journal::note(const Entry& entry) {

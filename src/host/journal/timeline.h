@@ -13,21 +13,25 @@ namespace tributary::host {
 struct Entry;
 
 // A file in the JSON array format of Chrome's traces, which Perfetto opens: an event on each line,
-// and no end of the array, which the format does not need. Ranks of one machine, or one shared
-// directory, add to the same file; those of several files make one by putting them together.
+// and no end of the array, which the format does not need. The ranks of a machine add to the same
+// file. A process has a row there, which is called by its rank in the first communicator that it
+// makes, and in that a row for each communicator.
 class Timeline {
  public:
-  static Result<std::unique_ptr<Timeline>> open(const std::string& path, std::uint32_t rank);
+  static Result<std::unique_ptr<Timeline>> open(const std::string& path, std::uint32_t rank,
+                                                std::uint32_t world_size);
 
   // What cannot be written is left out: a full disk is no reason to stop a collective.
   void add(const Entry& entry);
 
  private:
-  Timeline(FileDescriptor file, std::uint32_t rank) : file_(std::move(file)), rank_(rank) {}
+  Timeline(FileDescriptor file, std::string row) : file_(std::move(file)), row_(std::move(row)) {}
+  void begin();
+  void name_row(const char* what, const std::string& name);
   void write(const std::string& line);
 
   FileDescriptor file_;
-  std::uint32_t rank_;
+  std::string row_;  // as events name it
 };
 
 }  // namespace tributary::host

@@ -78,6 +78,9 @@ Result<Between> plan_between(const ParallelOptions& options) {
   }
   between.rendezvous =
       host::to_string(host::Endpoint{place->address, static_cast<std::uint16_t>(port)});
+  if (options.local_rank != 0) {
+    between.parameters.erase("report");  // one of each machine speaks for it
+  }
   between.job = between.job == 0 ? 0 : between.job + options.local_rank;
   if (auto checked = host::check_parameters(between); !checked) {
     return tl::make_unexpected(checked.error());

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "host/call_check.h"
 #include "host/exact/formats.h"
 #include "wire/element.h"
 
@@ -11,7 +12,8 @@ namespace {
 
 // A handler may look at more than one element at a time, and so not at those of another vector.
 bool may_be_fused(const Call& call) {
-  return call.collective == Collective::allreduce && !needs_handler(call);
+  return call.collective == Collective::allreduce && !needs_handler(call) &&
+         call.buffers.count <= elements_max;
 }
 
 bool is_of_a_kind(const Call& one, const Call& other) {

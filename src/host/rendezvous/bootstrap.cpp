@@ -14,6 +14,7 @@
 #include <sodium/core.h>
 #include <sodium/randombytes.h>
 
+#include "host/journal/parameters.h"
 #include "host/protocol.h"
 #include "host/rendezvous/messages.h"
 #include "host/setup.h"
@@ -53,6 +54,16 @@ Result<Listener> open_meeting(const CommunicatorOptions& options) {
   });
 }
 
+// That it is one of this machine's, where there is one.
+Result<void> check_address(const CommunicatorOptions& options) {
+  if (options.local_address.empty()) {
+    return {};
+  }
+  return parse_address(options.local_address)
+      .and_then([](wire::Ipv4Address address) { return interface_of(address); })
+      .map([](const Interface&) {});
+}
+
 // What has to be right before the others hear of this rank; where rank 0 listens.
 Result<std::optional<Listener>> prepare(CommunicatorOptions& options) {
   if (::sodium_init() < 0) {
@@ -65,7 +76,7 @@ Result<std::optional<Listener>> prepare(CommunicatorOptions& options) {
     }
     options.local_address = to_string(*address);
   }
-  if (auto checked = check(options); !checked) {
+  if (auto checked = check(options).and_then([&] { return check_address(options); }); !checked) {
     return tl::make_unexpected(checked.error());
   }
   if (options.rank != 0) {
@@ -132,6 +143,12 @@ Result<Communicator> Bootstrap::create(Result<CommunicatorOptions> options,
                    : Communicator::create(*options);
 }
 
+bool Bootstrap::attend(const Allgather& allgather) {
+  const Word mine;
+  Word heard;
+  return allgather(&mine, &heard, sizeof mine);
+}
+
 CommunicatorOptions options_of_part(const CommunicatorOptions& options) {
   auto part = options;
   part.job = 0;
@@ -141,8 +158,9 @@ CommunicatorOptions options_of_part(const CommunicatorOptions& options) {
     part.algorithm = automatic_algorithm;
   }
   std::erase_if(part.parameters, [&](const auto& given) {
-    return std::ranges::find(protocol.parameters, std::string_view(given.first),
-                             &Parameter::name) == protocol.parameters.end();
+    const auto is_given = [&](const Parameter& one) { return one.name == given.first; };
+    return std::ranges::none_of(protocol.parameters, is_given) &&
+           std::ranges::none_of(journal_parameters, is_given);
   });
   return part;
 }

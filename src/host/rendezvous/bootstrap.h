@@ -23,6 +23,9 @@ class Bootstrap {
   // options tells the others. Precondition: options.rank < options.world_size, if there are any.
   static Result<Communicator> create(Result<CommunicatorOptions> options, std::uint32_t world_size,
                                      const Allgather& allgather);
+  // Takes part in the allgather of a create(), for nothing. Precondition: by `allgather` this rank
+  // hears of itself alone.
+  static bool attend(const Allgather& allgather);
 };
 
 // Of a communicator of some of the ranks, numbered anew: what was set up for the one job is left

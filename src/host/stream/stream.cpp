@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/stream/stream.h"
 
+#include <exception>
+#include <string>
+
 #include "host/clock.h"
 #include "host/thread.h"
+#include "wire/element.h"
 
 namespace tributary::host {
 namespace {
@@ -52,7 +56,7 @@ Result<void> Stream::run(const Task& task) {
   }
   busy_ = true;
   lock.unlock();
-  auto done = task.run(communicator_);
+  const auto done = safely([&] { return task.run(communicator_); });
   end_turn();
   return done;
 }
@@ -64,7 +68,8 @@ void Stream::abort() {
 void Stream::serve() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [this] { return !busy_ && (ending_ || !posted_.empty()); });
+    changed_.wait(lock,
+                  [this] { return !busy_ && waiting_ == 0 && (ending_ || !posted_.empty()); });
     if (posted_.empty()) {
       return;
     }
@@ -80,22 +85,49 @@ void Stream::serve() {
 }
 
 void Stream::carry_out(const Group& group) {
-  std::vector<Call> calls;
-  for (const auto& one : group) {
-    calls.push_back(one.task.call.value_or(alone));
-  }
-  for (const auto& batch : fuse(calls, fused_bytes_max, communicator_.reproducible())) {
-    const bool fused = batch.calls.size() > 1;
-    const auto done =
-        fused ? run_as_one(calls, batch) : group[batch.calls.front()].task.run(communicator_);
-    fused_ += fused ? batch.calls.size() : 0;
-    for (const auto place : batch.calls) {
+  std::vector<bool> ended(group.size());
+  const auto done = safely([&]() -> Result<void> {
+    std::vector<Call> calls;
+    for (const auto& one : group) {
+      calls.push_back(one.task.call.value_or(alone));
+    }
+    for (const auto& batch : fuse(calls, fused_bytes_max, communicator_.reproducible())) {
+      const bool fused = batch.calls.size() > 1;
+      const auto outcome =
+          fused ? run_as_one(calls, batch) : group[batch.calls.front()].task.run(communicator_);
+      fused_ += fused && outcome ? batch.calls.size() : 0;
+      for (const auto place : batch.calls) {
+        group[place].posting->end(outcome);
+        ended[place] = true;
+      }
+    }
+    return {};
+  });
+  for (std::size_t place = 0; place < group.size(); ++place) {
+    if (!ended[place]) {
       group[place].posting->end(done);
     }
   }
 }
 
+// A full memory throws. What was thrown through may be in the middle of something, with the
+// caller's buffers: nothing is to come of it any more, and who is out of step is not to go on.
+template <typename Run>
+Result<void> Stream::safely(Run run) {
+  try {
+    return run();
+  } catch (const std::exception& error) {
+    communicator_.abort();
+    return fail(Error::Code::internal, std::string("this rank has no memory left, and takes no "
+                                                   "part in collectives any more: ") +
+                                           error.what());
+  }
+}
+
 Result<void> Stream::run_as_one(const std::vector<Call>& calls, const Batch& batch) {
+  if (auto checked = check_all(calls, batch); !checked) {
+    return checked;
+  }
   const auto all = gather(calls, batch, buffer_);
   const auto& [in, out, count, type, op] = all.buffers;
   return communicator_.allreduce(in, out, count, type, op).map([&] {
@@ -103,9 +135,25 @@ Result<void> Stream::run_as_one(const std::vector<Call>& calls, const Batch& bat
   });
 }
 
+// Of the parts of a vector. One that is refused has the whole be refused, as a whole, so that ranks
+// stay in step.
+Result<void> Stream::check_all(const std::vector<Call>& calls, const Batch& batch) {
+  for (const auto place : batch.calls) {
+    const auto& buffers = calls[place].buffers;
+    if (auto checked = communicator_.check(calls[place]); !checked) {
+      const auto elements = batch.bytes / wire::element_bytes(buffers.type);
+      (void)communicator_.allreduce(nullptr, nullptr, elements, buffers.type, buffers.op);
+      return checked;
+    }
+  }
+  return {};
+}
+
 void Stream::take_turn() {
   std::unique_lock lock(mutex_);
+  ++waiting_;
   changed_.wait(lock, [this] { return !busy_; });
+  --waiting_;
   busy_ = true;
 }
 

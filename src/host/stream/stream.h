@@ -60,10 +60,8 @@ class Stream {
   // While nothing is running.
   template <typename Use>
   auto between_collectives(Use use) {
-    take_turn();
-    auto result = use(communicator_);
-    end_turn();
-    return result;
+    const Turn turn(*this);
+    return use(communicator_);
   }
   // Collectives that were carried out together with others.
   std::uint64_t fused() const { return fused_; }
@@ -73,9 +71,24 @@ class Stream {
 
   explicit Stream(Communicator communicator) : communicator_(std::move(communicator)) {}
 
+  // While it exists, the communicator is this thread's.
+  class Turn {
+   public:
+    explicit Turn(Stream& stream) : stream_(stream) { stream_.take_turn(); }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    ~Turn() { stream_.end_turn(); }
+
+   private:
+    Stream& stream_;
+  };
+
   void serve();
   void carry_out(const Group& group);
+  template <typename Run>
+  Result<void> safely(Run run);
   Result<void> run_as_one(const std::vector<Call>& calls, const Batch& batch);
+  Result<void> check_all(const std::vector<Call>& calls, const Batch& batch);
   void take_turn();
   void end_turn();
 
@@ -86,7 +99,8 @@ class Stream {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Group> posted_;
-  bool busy_ = false;  // with the communicator, by whatever thread
+  bool busy_ = false;     // with the communicator, by whatever thread
+  unsigned waiting_ = 0;  // for a turn, before what is posted
   bool ending_ = false;
 
   std::thread thread_;  // last: it uses the others

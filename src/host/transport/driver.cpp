@@ -40,7 +40,8 @@ Result<void> Driver::drive(Deadline& until) {
       return {};
     }
     // Once the machine is done there are only its last packets to send, and nothing to wait for.
-    const auto wait_until = machine_.running() ? machine_.deadline() : now;
+    const auto wait_until =
+        machine_.running() ? std::min(machine_.deadline(), now + Deadline::look_interval) : now;
     const auto arrived = transport_.exchange(outbox_, wait_until);
     if (!arrived) {
       return tl::make_unexpected(arrived.error());

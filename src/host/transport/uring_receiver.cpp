@@ -48,23 +48,30 @@ Result<void> UringReceiver::open(std::size_t datagram_bytes_max) {
 }
 
 void UringReceiver::arm() {
+  const auto here = std::this_thread::get_id();
+  if ((armed_ && armed_by_ == here) || io_uring_sq_space_left(&ring_) < 2) {
+    return;  // where the queue is full, there is another occasion after it was submitted
+  }
   if (armed_) {
-    return;
+    auto* const call_off = io_uring_get_sqe(&ring_);
+    io_uring_prep_cancel64(call_off, user_data(), 0);
+    io_uring_sqe_set_data64(call_off, ignored_tag);
   }
+  ++generation_;
+  ++outstanding_;
+  armed_by_ = here;
   auto* const sqe = io_uring_get_sqe(&ring_);
-  if (sqe == nullptr) {
-    return;  // the queue is full; there is another occasion after it was submitted
-  }
   io_uring_prep_recvmsg_multishot(sqe, socket_fd_, &message_, 0);
   sqe->flags |= IOSQE_BUFFER_SELECT;
   sqe->buf_group = buffer_group;
-  io_uring_sqe_set_data64(sqe, tag_);
+  io_uring_sqe_set_data64(sqe, user_data());
   armed_ = true;
 }
 
 Result<void> UringReceiver::complete(const io_uring_cqe& cqe) {
   if ((cqe.flags & IORING_CQE_F_MORE) == 0) {
-    armed_ = false;
+    --outstanding_;
+    armed_ = armed_ && cqe.user_data != user_data();
   }
   if (cqe.res == -EINVAL || cqe.res == -EBADF || cqe.res == -EOPNOTSUPP) {
     return fail(Error::Code::network, needs_newer_kernel("io_uring multishot receive", -cqe.res));

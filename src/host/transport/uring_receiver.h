@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <netinet/in.h>
 #include <span>
 #include <sys/socket.h>
+#include <thread>
 #include <vector>
 
 #include <liburing.h>
@@ -18,12 +20,15 @@
 
 namespace tributary::host {
 
-// One multishot receive of a socket into a ring of provided buffers. The kernel must have let go of
-// the buffers (the final completion, or the end of the ring) before this is destroyed.
+// A multishot receive of a socket into a ring of provided buffers. The kernel must have let go of
+// the buffers (idle(), or the end of the ring) before this is destroyed.
 class UringReceiver {
  public:
-  // User data of its completions is `tag`.
-  UringReceiver(io_uring& ring, const DatagramSocket& socket, std::uint64_t tag)
+  // User data of completions that tell nothing.
+  static constexpr std::uint64_t ignored_tag = ~std::uint64_t{0} >> 32;
+
+  // User data of its completions has `tag` in its low half.
+  UringReceiver(io_uring& ring, const DatagramSocket& socket, std::uint32_t tag)
       : ring_(ring), socket_fd_(socket.fd.get()), tag_(tag) {
     message_.msg_controllen = socket.tells_ecn ? ecn_control_bytes : 0;
     message_.msg_namelen = socket.tells_source ? sizeof(sockaddr_in) : 0;
@@ -31,9 +36,15 @@ class UringReceiver {
 
   Result<void> open(std::size_t datagram_bytes_max);
 
-  // Starts receiving unless it goes on already; the caller submits.
+  // Starts receiving unless it goes on already; the caller submits. The kernel goes on with it when
+  // the thread that has started it enters the kernel, so that another thread starts anew.
   void arm();
   bool armed() const { return armed_; }
+  // Whether every receive that was started has ended.
+  bool idle() const { return outstanding_ == 0; }
+  bool is_own(std::uint64_t user_data) const {
+    return static_cast<std::uint32_t>(user_data) == tag_;
+  }
 
   Result<void> complete(const io_uring_cqe& cqe);
 
@@ -44,14 +55,19 @@ class UringReceiver {
   void recycle();
 
  private:
+  std::uint64_t user_data() const { return generation_ << 32 | tag_; }
+
   struct FreeDeleter {
     void operator()(void* memory) const { std::free(memory); }
   };
 
   io_uring& ring_;
   int socket_fd_;
-  std::uint64_t tag_;
+  std::uint32_t tag_;
+  std::uint64_t generation_ = 0;  // of the receive that was started last
   bool armed_ = false;
+  std::thread::id armed_by_;
+  unsigned outstanding_ = 0;
   std::unique_ptr<io_uring_buf_ring, FreeDeleter> buffer_ring_;
   std::vector<std::byte> buffers_;
   std::size_t buffer_bytes_ = 0;

@@ -20,9 +20,8 @@ namespace tributary::host {
 namespace {
 
 constexpr unsigned queue_entries = 512;  // sends, the receive, and some more
-constexpr std::uint64_t receive_tag = UringSender::slot_count;
-constexpr std::uint64_t cancel_tag = UringSender::slot_count + 1;
-static_assert(queue_entries > cancel_tag);
+constexpr std::uint32_t receive_tag = UringSender::slot_count;
+static_assert(queue_entries > receive_tag + 2);
 
 std::string text_of(int error) {
   return std::generic_category().message(error);
@@ -70,10 +69,10 @@ UringTransport::State::~State() {
   const auto until = Clock::now() + patience;
   if (auto* const sqe = io_uring_get_sqe(&ring); sqe != nullptr) {
     io_uring_prep_cancel(sqe, nullptr, IORING_ASYNC_CANCEL_ANY | IORING_ASYNC_CANCEL_ALL);
-    io_uring_sqe_set_data64(sqe, cancel_tag);
+    io_uring_sqe_set_data64(sqe, UringReceiver::ignored_tag);
   }
   auto done = submit();
-  while (done && (receiver.armed() || !sender.idle()) && Clock::now() < until) {
+  while (done && (!receiver.idle() || !sender.idle()) && Clock::now() < until) {
     done = wait(until).and_then([this] { return reap(); });
   }
   io_uring_queue_exit(&ring);
@@ -118,7 +117,7 @@ Result<void> UringTransport::State::reap() {
     for (unsigned i = 0; i < count; ++i) {
       const auto tag = completions[i]->user_data;
       Result<void> done;
-      if (tag == receive_tag) {
+      if (receiver.is_own(tag)) {
         done = receiver.complete(*completions[i]);
       } else if (tag < UringSender::slot_count) {
         done = sender.complete(static_cast<unsigned>(tag), completions[i]->res);

@@ -629,7 +629,7 @@ TEST(Communicator, RefusesWhatCannotBe) {
   options = {};
   options.set("tries", "3");
   const auto refused = Communicator::create(options).error().message;
-  EXPECT_EQ(refused.find("there is no parameter 'tries', but attempts, trees,"), 0u) << refused;
+  EXPECT_EQ(refused.find("there is no parameter 'tries', but report, timeline, "), 0u) << refused;
 
   auto alone = Communicator::create({});
   ASSERT_TRUE(alone);

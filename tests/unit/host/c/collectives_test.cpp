@@ -220,6 +220,27 @@ TEST(CCollectives, AGroupHasItsRules) {
   });
 }
 
+TEST(CCollectives, AGroupThatDoesNotEndEndsWithItsCommunicator) {
+  run_c_world(2, [](tributary_comm* comm) {
+    tributary_request* request = nullptr;
+    tributary_comm* part = nullptr;
+    ASSERT_EQ(tributary_comm_split(comm, 0, 0, &part), TRIBUTARY_SUCCESS);
+    ASSERT_EQ(tributary_group_begin(part), TRIBUTARY_SUCCESS);
+    ASSERT_EQ(tributary_ibarrier(part, &request), TRIBUTARY_SUCCESS);
+    tributary_comm_destroy(part);
+    EXPECT_EQ(tributary_wait(&request), TRIBUTARY_ABORTED);
+  });
+}
+
+TEST(CCollectives, WhatOneRankRefusesIsNoLaterOne) {
+  run_c_world(2, [](tributary_comm* comm) {
+    float value = 1;
+    const auto op = tributary_comm_rank(comm) == 0 ? TRIBUTARY_BIT_AND : TRIBUTARY_SUM;
+    EXPECT_NE(tributary_allreduce(comm, &value, &value, 1, TRIBUTARY_F32, op), TRIBUTARY_SUCCESS);
+    EXPECT_NE(tributary_barrier(comm), TRIBUTARY_SUCCESS) << "over the ring that is all";
+  });
+}
+
 TEST(CCollectives, SeveralThreadsShareOne) {
   run_c_world(2, [](tributary_comm* comm) {
     // All alike, so that it does not matter whose comes first.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/netreduce/carrier/verbs/verbs_runner.h"
 
-namespace tributary::host {
+#include <algorithm>
 
+namespace tributary::host {
 Result<void> VerbsRunner::run(const Call& call, Deadline until) {
   until.begin(Clock::now());
   auto done = flow_.begin(call).and_then([&] { return drive(until); });
@@ -18,7 +19,7 @@ Result<void> VerbsRunner::drive(Deadline& until) {
       return fail(Error::Code::timeout,
                   until.explain(name(flow_.call().collective)) + ": " + flow_.diagnose());
     }
-    const auto stepped = step(until.due());
+    const auto stepped = step(std::min(until.due(), Clock::now() + Deadline::look_interval));
     if (!stepped) {
       return tl::make_unexpected(stepped.error());
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/netreduce/carrier/verbs/verbs_runner.h"
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <memory>
@@ -212,7 +213,7 @@ TEST_F(VerbsRunnerTest, NoMessagePutsAFixedDeadlineOff) {
   const auto until = Clock::now() + 10s;
   ASSERT_TRUE(reduce(1000, {until, 20s}));
   ASSERT_GT(network.waits.size(), 10u);
-  EXPECT_EQ(network.waits, std::vector<Time>(network.waits.size(), until));
+  EXPECT_LE(*std::ranges::max_element(network.waits), until);
 }
 
 TEST_F(VerbsRunnerTest, AStallEndsTheRun) {
