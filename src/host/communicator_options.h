@@ -73,7 +73,8 @@ struct CommunicatorOptions {
     return *this;
   }
 
-  // RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun sets them; and, if they are there,
+  // RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun sets them, or what mpirun and srun
+  // set in their place; and, if they are there,
   // LOCAL_WORLD_SIZE, TRIBUTARY_SECRET, TRIBUTARY_LOCAL_ADDRESS or TRIBUTARY_INTERFACE,
   // TRIBUTARY_MTU, TRIBUTARY_WINDOW, TRIBUTARY_STALL_TIMEOUT and TRIBUTARY_DEADLINE ("500ms";
   // seconds without a unit), TRIBUTARY_ENCAPSULATION ("udp" or "ethernet"), TRIBUTARY_JOB,

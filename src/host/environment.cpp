@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "host/communicator_options.h"
+#include "host/launcher.h"
 #include "host/parallel/parallel_communicator.h"
 #include "host/protocol.h"
 #include "host/text.h"
@@ -28,8 +29,8 @@ Result<std::string> required(const Variables& variables, const char* name) {
   }
   return fail(Error::Code::invalid_argument,
               std::string(name) +
-                  " is not set; start with torchrun or set RANK, WORLD_SIZE, MASTER_ADDR and "
-                  "MASTER_PORT");
+                  " is not set; start with torchrun, mpirun or srun, or set RANK, WORLD_SIZE, "
+                  "MASTER_ADDR and MASTER_PORT");
 }
 
 Result<std::uint32_t> number(const char* name, const std::string& text, std::uint32_t max) {
@@ -49,6 +50,10 @@ Result<std::uint32_t> optional_number(const Variables& variables, const char* na
                                       std::uint32_t otherwise, std::uint32_t max) {
   const auto text = variables.find(name);
   return text ? number(name, *text, max) : Result<std::uint32_t>(otherwise);
+}
+
+Result<std::uint32_t> number_told(const std::optional<host::Told>& told, std::uint32_t otherwise) {
+  return told ? number(told->variable, told->text, any) : Result<std::uint32_t>(otherwise);
 }
 
 // As `otherwise` is: std::chrono::nanoseconds, or one that need not be there.
@@ -166,7 +171,7 @@ std::optional<std::string> Variables::find(const std::string& name) const {
 Result<CommunicatorOptions> settings_of(const Variables& variables) {
   CommunicatorOptions options;
   std::optional<Error> error;
-  take(optional_number(variables, "LOCAL_WORLD_SIZE", 1, any), options.local_world_size, error);
+  take(number_told(local_world_size_of(variables), 1), options.local_world_size, error);
   take(optional_number(variables, "TRIBUTARY_MTU", 0, sixteen_bits), options.mtu, error);
   take(optional_number(variables, "TRIBUTARY_WINDOW", 0, any), options.window, error);
   take(duration_or(options.stall_timeout, variables, "TRIBUTARY_STALL_TIMEOUT"),
@@ -197,19 +202,25 @@ Result<CommunicatorOptions> options_of(const Variables& variables) {
   std::optional<Error> error;
   std::uint32_t rank = 0;
   std::uint32_t world_size = 0;
-  std::string address;
-  std::uint32_t port = 0;
-  take(required_number(variables, "RANK", any), rank, error);
-  take(required_number(variables, "WORLD_SIZE", any), world_size, error);
-  take(required(variables, "MASTER_ADDR"), address, error);
-  take(required_number(variables, "MASTER_PORT", sixteen_bits), port, error);
+  const auto& launcher = launcher_of(variables);
+  take(required_number(variables, launcher.rank, any), rank, error);
+  take(required_number(variables, launcher.world_size, any), world_size, error);
+  const auto rendezvous = rendezvous_of(variables);
+  if (rendezvous.empty()) {
+    for (const auto* name : {"MASTER_ADDR", "MASTER_PORT"}) {
+      take(required(variables, name).map([](const std::string&) {}), error);
+    }
+  } else if (variables.find("MASTER_PORT")) {
+    std::uint32_t port = 0;
+    take(required_number(variables, "MASTER_PORT", sixteen_bits), port, error);
+  }
   take(settings_of(variables), options, error);
   if (error) {
     return tl::make_unexpected(*error);
   }
   options.rank = rank;
   options.world_size = world_size;
-  options.rendezvous = address + ":" + std::to_string(port);
+  options.rendezvous = rendezvous;
   return options;
 }
 
@@ -224,8 +235,8 @@ Result<ParallelOptions> ParallelOptions::from_environment() {
   std::optional<Error> error;
   const Variables variables;
   take(host::options_of(variables), options.communicator, error);
-  take(optional_number(variables, "LOCAL_RANK", 0, any), options.local_rank, error);
-  take(optional_number(variables, "LOCAL_WORLD_SIZE", 1, any), options.local_world_size, error);
+  take(number_told(host::local_rank_of(variables), 0), options.local_rank, error);
+  take(number_told(host::local_world_size_of(variables), 1), options.local_world_size, error);
   return error ? Result<ParallelOptions>(tl::make_unexpected(*error)) : options;
 }
 

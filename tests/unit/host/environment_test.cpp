@@ -8,12 +8,24 @@
 #include <gtest/gtest.h>
 
 #include "host/communicator.h"
+#include "host/launcher.h"
 #include "host/protocol.h"
 
 namespace tributary::host::test {
 namespace {
 
-constexpr const char* names[] = {"RANK",
+constexpr const char* names[] = {"OMPI_COMM_WORLD_RANK",
+                                 "OMPI_COMM_WORLD_SIZE",
+                                 "OMPI_COMM_WORLD_LOCAL_SIZE",
+                                 "PMI_RANK",
+                                 "PMI_SIZE",
+                                 "SLURM_PROCID",
+                                 "SLURM_NTASKS",
+                                 "SLURM_STEP_NODELIST",
+                                 "SLURM_JOB_ID",
+                                 "SLURM_STEP_ID",
+                                 "SLURM_STEP_TASKS_PER_NODE",
+                                 "RANK",
                                  "WORLD_SIZE",
                                  "MASTER_ADDR",
                                  "MASTER_PORT",
@@ -113,6 +125,45 @@ TEST_F(Environment, OverridesAreRead) {
   EXPECT_EQ(options->fallback, Fallback::error);
   EXPECT_TRUE(options->reproducible);
   EXPECT_EQ(options->parameters, (Parameters{{"attempts", "2"}}));
+}
+
+TEST_F(Environment, OtherLaunchersHaveOtherNames) {
+  clear();
+  set({{"SLURM_PROCID", "5"},
+       {"SLURM_NTASKS", "8"},
+       {"SLURM_STEP_NODELIST", "node[07-09,12],login"},
+       {"SLURM_JOB_ID", "1001"},
+       {"SLURM_STEP_ID", "2"},
+       {"SLURM_STEP_TASKS_PER_NODE", "4(x2)"}});
+  auto options = CommunicatorOptions::from_environment();
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(options->rank, 5u);
+  EXPECT_EQ(options->world_size, 8u);
+  EXPECT_EQ(options->local_world_size, 4u);
+  EXPECT_EQ(options->rendezvous, "node07:21440");
+  // Within an allocation mpirun's are the ones that count.
+  set({{"OMPI_COMM_WORLD_RANK", "1"},
+       {"OMPI_COMM_WORLD_SIZE", "2"},
+       {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"},
+       {"MASTER_ADDR", "10.0.0.1"},
+       {"MASTER_PORT", "29500"}});
+  options = CommunicatorOptions::from_environment();
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(options->rank, 1u);
+  EXPECT_EQ(options->world_size, 2u);
+  EXPECT_EQ(options->local_world_size, 2u);
+  EXPECT_EQ(options->rendezvous, "10.0.0.1:29500");
+}
+
+TEST(Launcher, TheFirstNodeOfSlurmsList) {
+  for (const auto& [nodes, first] : {std::pair{"a", "a"},
+                                     {"a,b", "a"},
+                                     {"node[1-4]", "node1"},
+                                     {"node[03,07-9]", "node03"},
+                                     {"node[5]", "node5"},
+                                     {"a1,node[5-6]", "a1"}}) {
+    EXPECT_EQ(first_node(nodes), first);
+  }
 }
 
 TEST_F(Environment, AnInterfaceStandsForItsAddress) {
