@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A rank in C, for c_test.py: it posts collectives and computes meanwhile, without a system call, which must
+ * not keep them from going on. Rank 0 prints figures as JSON.
+ *
+ *   c_worker overlap   many allreduces in flight, in groups and alone, and every other collective
+ *   c_worker parts     of the ranks with even and odd numbers
+ *   c_worker leave     the last rank ends without a word
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/c/tributary.h"
+
+enum { in_flight = 64, elements = 20000 };
+
+static tributary_comm* comm;
+static float vectors[in_flight][elements];
+static tributary_request* requests[in_flight];
+
+static void must(tributary_result result, const char* what) {
+  if (result != TRIBUTARY_SUCCESS) {
+    fprintf(stderr, "%s: %s: %s\n", what, tributary_result_name(result), tributary_last_error());
+    exit(1);
+  }
+}
+
+static void expect(int truth, const char* what) {
+  if (!truth) {
+    fprintf(stderr, "rank %u: %s\n", tributary_comm_rank(comm), what);
+    exit(1);
+  }
+}
+
+/* Nothing but arithmetic. */
+static uint32_t compute(void) {
+  uint32_t state = 1;
+  for (int i = 0; i < 20000000; ++i) {
+    state = state * 1664525u + 1013904223u;
+  }
+  return state;
+}
+
+static void post(int first, int last) {
+  const float own = (float)(tributary_comm_rank(comm) + 1);
+  for (int i = first; i < last; ++i) {
+    for (int e = 0; e < elements; ++e) {
+      vectors[i][e] = own * (float)(1 + (e + i) % 7);
+    }
+    must(tributary_iallreduce(comm, vectors[i], vectors[i], i % 2 == 0 ? elements : 10, TRIBUTARY_F32,
+                              TRIBUTARY_SUM, &requests[i]),
+         "iallreduce");
+  }
+}
+
+static void check(void) {
+  const uint32_t world = tributary_comm_size(comm);
+  const float all = (float)(world * (world + 1) / 2);
+  for (int i = 0; i < in_flight; ++i) {
+    must(tributary_wait(&requests[i]), "wait");
+    for (int e = 0; e < (i % 2 == 0 ? elements : 10); ++e) {
+      expect(vectors[i][e] == all * (float)(1 + (e + i) % 7), "a wrong sum");
+    }
+  }
+}
+
+static void gather(void) {
+  int64_t mine[3];
+  int64_t all[3 * 16];
+  int64_t part[3];
+  for (int e = 0; e < 3; ++e) {
+    mine[e] = 100 * (int64_t)tributary_comm_rank(comm) + e;
+  }
+  must(tributary_allgather(comm, mine, all, 3, TRIBUTARY_I64), "allgather");
+  for (uint32_t i = 0; i < 3 * tributary_comm_size(comm); ++i) {
+    expect(all[i] == 100 * (int64_t)(i / 3) + i % 3, "a wrong part");
+  }
+  must(tributary_reduce_scatter(comm, all, part, 3, TRIBUTARY_I64, TRIBUTARY_MAX), "reduce_scatter");
+  expect(memcmp(mine, part, sizeof mine) == 0, "a wrong part of the result");
+}
+
+static void overlap(void) {
+  post(0, in_flight / 2);
+  must(tributary_group_begin(comm), "group");
+  post(in_flight / 2, in_flight);
+  must(tributary_group_end(comm), "group");
+  expect(compute() != 0, "arithmetic");
+  check();
+  gather();
+  must(tributary_barrier(comm), "barrier");
+}
+
+static void parts(void) {
+  tributary_comm* part;
+  const uint32_t rank = tributary_comm_rank(comm);
+  must(tributary_comm_split(comm, rank % 2, 0, &part), "split");
+  int32_t value = (int32_t)rank;
+  must(tributary_allreduce(part, &value, &value, 1, TRIBUTARY_I32, TRIBUTARY_SUM), "allreduce");
+  expect(tributary_comm_size(part) == 2 && value == (rank % 2 == 0 ? 2 : 4), "another part's sum");
+  tributary_comm_destroy(part);
+}
+
+static void leave(void) {
+  float value = 1;
+  if (tributary_comm_rank(comm) + 1 == tributary_comm_size(comm)) {
+    exit(0);
+  }
+  const tributary_result result =
+      tributary_allreduce(comm, &value, &value, 1, TRIBUTARY_F32, TRIBUTARY_SUM);
+  expect(result == TRIBUTARY_TIMEOUT || result == TRIBUTARY_NETWORK, "it should have failed");
+  fprintf(stderr, "%s: %s\n", tributary_result_name(result), tributary_last_error());
+}
+
+static void print_figures(void) {
+  uint64_t sums = 0;
+  uint64_t fused = 0;
+  must(tributary_comm_statistic(comm, "switch_sums_seen", &sums), "statistic");
+  must(tributary_comm_statistic(comm, "collectives_fused", &fused), "statistic");
+  printf("{\"algorithm\": \"%s\", \"switch_sums_seen\": %llu, \"collectives_fused\": %llu}\n",
+         tributary_comm_algorithm(comm), (unsigned long long)sums, (unsigned long long)fused);
+}
+
+int main(int argc, char** argv) {
+  const char* const what = argc > 1 ? argv[1] : "";
+  must(tributary_comm_create(&comm, NULL), "create");
+  if (strcmp(what, "overlap") == 0) {
+    overlap();
+  } else if (strcmp(what, "parts") == 0) {
+    parts();
+  } else {
+    leave();
+    return 0; /* who is gone is not waited for */
+  }
+  if (tributary_comm_rank(comm) == 0) {
+    print_figures();
+  }
+  tributary_comm_destroy(comm);
+  return 0;
+}
