@@ -2,6 +2,7 @@
 """The command line of tools/lab."""
 
 import argparse
+import contextlib
 import os
 import pathlib
 import shlex
@@ -9,8 +10,8 @@ import shutil
 import signal
 import sys
 
-from . import (LabError, daemon_config, description, fabric_file, guests, lifecycle, processes, state,
-               workers)
+from . import (LabError, daemon_config, description, fabric_file, guests, lifecycle, mpi, processes,
+               state, workers)
 from .description import SWITCH
 
 _EPILOG = """\
@@ -18,6 +19,7 @@ LAB is the name of a file in conf/labs without .toml, or any such file. What is 
 is meant by LAB and --name NAME, or by NAME in place of LAB.
   tools/lab run fat-tree-8 -- allreduce -b 4K -e 16M     up, one worker per host, down
   tools/lab up star-4 --rate 1Gbit
+  tools/lab mpirun star-4 -- hpcc                        an MPI program, by Open MPI
   tools/lab reload star-4 --set switch.port.queue=64KiB
   tools/lab kill fat-tree-8-split spine1                 as a crash would; restart mends it
   tools/lab link fat-tree-8-split l1h1 down              pulls a cable
@@ -43,15 +45,18 @@ def _parser() -> argparse.ArgumentParser:
     run = commands.add_parser("run", help="run tributary-bench (or --program) in every host, or "
                               "in every guest where there are no hosts",
                               usage="lab run LAB [options] -- ARGUMENTS")
+    mpirun = commands.add_parser("mpirun", help="run an MPI program in every host, by Open MPI and "
+                                 "with Tributary's component where that is built",
+                                 usage="lab mpirun LAB [options] -- PROGRAM [ARGUMENTS]")
     reload = commands.add_parser("reload", help="change settings of a lab that is up; the daemons "
                                  "go on running")
-    for command in (up, run):
+    for command in (up, run, mpirun):
         command.add_argument("--name", help="call it so, to have a second one of its kind")
         command.add_argument("--build-dir", type=pathlib.Path,
                              default=lifecycle.default_build(),
                              help="where the programs are (default: $TRIBUTARY_BUILD or build)")
         command.add_argument("--mtu", type=int, help="of every host and port")
-    for command in (up, run, reload):
+    for command in (up, run, mpirun, reload):
         command.add_argument("lab", metavar="LAB")
         command.add_argument("--rate", help="of every port, as in 200Mbit; none: not shaped")
         command.add_argument("--cores", help="CPU numbers of the packet cores, as in 0,1")
@@ -62,14 +67,15 @@ def _parser() -> argparse.ArgumentParser:
                              dest="settings", help="any key of the daemons' configuration, as in "
                              "switch.selection.reduction=adaptive; [[tables]] all get it")
     up.add_argument("--bind-to", type=int, metavar="PID", help="take it down when PID ends")
-    run.add_argument("--workers", type=int, metavar="N", help="only on the first N")
-    run.add_argument("--hosts", help="only on these, as in h1,h3; rank 0 first")
-    run.add_argument("--per-host", type=int, default=1, metavar="N",
-                     help="so many in each, as of a machine with N GPUs (LOCAL_WORLD_SIZE)")
+    for command in (run, mpirun):
+        command.add_argument("--workers", type=int, metavar="N", help="only on the first N")
+        command.add_argument("--hosts", help="only on these, as in h1,h3; rank 0 first")
+        command.add_argument("--per-host", type=int, default=1, metavar="N",
+                             help="so many in each, as of a machine with N GPUs (LOCAL_WORLD_SIZE)")
+        command.add_argument("--time-limit", type=float, metavar="SECONDS", help="end all then")
     run.add_argument("--port", type=int, default=29500, help="of the rendezvous (MASTER_PORT)")
     run.add_argument("--delay", action="append", default=[], metavar="HOST=SECONDS",
                      help="start one worker later")
-    run.add_argument("--time-limit", type=float, metavar="SECONDS", help="end all workers then")
     run.add_argument("--program", help="run this instead of tributary-bench")
 
     down = commands.add_parser("down", help="end a lab, also what is left of a killed one")
@@ -169,14 +175,33 @@ def _run(arguments: argparse.Namespace) -> int:
         raise LabError(f"--per-host {arguments.per_host}: a guest runs one worker; take a lab with "
                        "hosts, such as star-4")
     argv = workers.bench(build, arguments.program, in_guests) + arguments.arguments
+    with _lab_up(lab, build, arguments):
+        return workers.run(lab, argv, hosts, arguments.port, delays, arguments.time_limit,
+                           arguments.per_host)
+
+
+def _mpirun(arguments: argparse.Namespace) -> int:
+    lab = _lab(arguments)
+    build = pathlib.Path(arguments.build_dir).resolve()
+    hosts = _hosts(lab, arguments)
+    if arguments.per_host < 1:
+        raise LabError(f"--per-host {arguments.per_host}: give at least 1")
+    with _lab_up(lab, build, arguments):
+        return mpi.run(lab, build, arguments.arguments, hosts, arguments.per_host,
+                       arguments.time_limit)
+
+
+@contextlib.contextmanager
+def _lab_up(lab: description.Lab, build: pathlib.Path, arguments: argparse.Namespace):
+    """As it is, or else as long as this lasts."""
     ours = not lifecycle.is_up(lab.name)
     if ours:
         lifecycle.up(lab, build, _overrides(arguments), os.getpid())
     elif _overrides(arguments) != daemon_config.Overrides():
-        raise LabError(f"lab {lab.name} is up already: its settings cannot be changed by 'run'")
+        raise LabError(f"lab {lab.name} is up already: its settings cannot be changed by "
+                       f"'{arguments.command}'")
     try:
-        return workers.run(lab, argv, hosts, arguments.port, delays, arguments.time_limit,
-                           arguments.per_host)
+        yield
     finally:
         if ours:
             lifecycle.down(lab.name, lab)
@@ -303,14 +328,16 @@ def main(argv: list[str]) -> int:
         ours, theirs = argv[:argv.index("--")], argv[argv.index("--") + 1:]
     parser = _parser()
     arguments = parser.parse_args(ours)
-    if theirs and arguments.command not in ("run", "exec"):
+    if theirs and arguments.command not in ("run", "mpirun", "exec"):
         parser.error(f"'{arguments.command}' takes nothing behind --")
     if not theirs and arguments.command == "exec":
         parser.error("give a command behind --, as in: exec star-4 h1 -- ip route")
+    if not theirs and arguments.command == "mpirun":
+        parser.error("give a program behind --, as in: mpirun star-4 -- hpcc")
     arguments.arguments = theirs
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _on_signal)
-    commands = {"up": _up, "run": _run, "down": _down, "exec": _exec, "status": _status,
+    commands = {"up": _up, "run": _run, "mpirun": _mpirun, "down": _down, "exec": _exec, "status": _status,
                 "guard": _guard, "reload": _reload, "kill": _kill, "restart": _restart,
                 "link": _link, "fabric": _fabric}
     try:

@@ -22,9 +22,14 @@ host::Variables variables_of(const tributary_options* options) {
   return options == nullptr ? host::Variables{} : options->variables;
 }
 
-void take_notice(const tributary_options* given, CommunicatorOptions& options) {
-  if (given != nullptr) {
-    options.on_notice = given->on_notice;
+// What is no variable.
+void take_the_rest(const tributary_options* given, CommunicatorOptions& options) {
+  if (given == nullptr) {
+    return;
+  }
+  options.on_notice = given->on_notice;
+  if (given->for_part) {
+    options = host::options_of_part(options);
   }
 }
 
@@ -155,6 +160,16 @@ tributary_result tributary_options_on_notice(tributary_options* options, tributa
   });
 }
 
+tributary_result tributary_options_for_part(tributary_options* options) {
+  return guarded([&]() -> Result<void> {
+    if (options == nullptr) {
+      return invalid("there are no options");
+    }
+    options->for_part = true;
+    return {};
+  });
+}
+
 void tributary_options_destroy(tributary_options* options) {
   delete options;
 }
@@ -169,7 +184,7 @@ tributary_result tributary_comm_create(tributary_comm** comm, const tributary_op
     if (!all) {
       return tl::make_unexpected(all.error());
     }
-    take_notice(options, *all);
+    take_the_rest(options, *all);
     return keep(*all, Communicator::create(*all), comm);
   });
 }
@@ -193,7 +208,7 @@ tributary_result tributary_comm_create_with(tributary_comm** comm, const tributa
     if (all) {
       all->rank = rank;
       all->world_size = world_size;
-      take_notice(options, *all);
+      take_the_rest(options, *all);
     }
     auto made = host::Bootstrap::create(all, world_size, by(allgather, context));
     return made ? keep(*all, std::move(made), comm) : tl::make_unexpected(made.error());

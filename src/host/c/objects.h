@@ -21,6 +21,7 @@
 struct tributary_options {
   tributary::host::Variables variables;
   std::function<void(const std::string&)> on_notice;
+  bool for_part = false;
 };
 
 struct tributary_comm {

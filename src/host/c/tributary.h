@@ -106,6 +106,9 @@ tributary_result tributary_options_set(tributary_options* options, const char* v
 typedef void (*tributary_notice)(void* context, const char* line);
 tributary_result tributary_options_on_notice(tributary_options* options, tributary_notice notice,
                                              void* context);
+/* For a communicator beside that of the whole job: what is set up for one job alone is left out,
+ * its number, and the trees or rings of a protocol. */
+tributary_result tributary_options_for_part(tributary_options* options);
 void tributary_options_destroy(tributary_options* options);
 
 /* ---- Communicators ---- */

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+
+#include "bindings/mpi/elements.h"
+#include "bindings/mpi/team.h"
+
+int tributary_mpi_reduce(struct tributary_mpi_team* team, const void* in, void* out, int count,
+                         MPI_Datatype type, MPI_Op op, int root) {
+  struct tributary_mpi_elements elements;
+  tributary_request* request = NULL;
+  tributary_result posted;
+  size_t all;
+  if (!tributary_mpi_elements_of(type, op, &elements)) {
+    return MPI_ERR_OP;
+  }
+  all = (size_t)count * elements.each;
+  if (in == MPI_IN_PLACE) {
+    in = out;
+  }
+  if (root < 0) {
+    posted = tributary_iallreduce(team->comm, in, out, all, elements.type, elements.op, &request);
+    return tributary_mpi_finish(team, "allreduce", posted, &request);
+  }
+  posted = tributary_ireduce(team->comm, in, root == team->rank ? out : NULL, all, elements.type,
+                             elements.op, (uint32_t)root, &request);
+  return tributary_mpi_finish(team, "reduce", posted, &request);
+}
+
+int tributary_mpi_reduce_scatter_block(struct tributary_mpi_team* team, const void* in, void* out,
+                                       int count, MPI_Datatype type, MPI_Op op) {
+  struct tributary_mpi_elements elements;
+  tributary_request* request = NULL;
+  tributary_result posted;
+  if (!tributary_mpi_elements_of(type, op, &elements)) {
+    return MPI_ERR_OP;
+  }
+  posted = tributary_ireduce_scatter(team->comm, in == MPI_IN_PLACE ? out : in, out,
+                                     (size_t)count * elements.each, elements.type, elements.op,
+                                     &request);
+  return tributary_mpi_finish(team, "reduce_scatter_block", posted, &request);
+}
+
+int tributary_mpi_barrier(struct tributary_mpi_team* team) {
+  tributary_request* request = NULL;
+  const tributary_result posted = tributary_ibarrier(team->comm, &request);
+  return tributary_mpi_finish(team, "barrier", posted, &request);
+}
+
+static int bcast_bytes(struct tributary_mpi_team* team, void* inout, size_t bytes, int root) {
+  tributary_request* request = NULL;
+  const tributary_result posted =
+      tributary_ibroadcast(team->comm, inout, bytes, TRIBUTARY_I8, (uint32_t)root, &request);
+  return tributary_mpi_finish(team, "bcast", posted, &request);
+}
+
+static int bcast_packed(struct tributary_mpi_team* team, void* inout, int count, MPI_Datatype type,
+                        int root, int bytes) {
+  int place = 0;
+  int result = MPI_SUCCESS;
+  void* packed = malloc((size_t)bytes);
+  if (packed == NULL) {
+    return MPI_ERR_NO_MEM;
+  }
+  if (root == team->rank) {
+    result = PMPI_Pack(inout, count, type, packed, bytes, &place, MPI_COMM_SELF);
+  }
+  if (result == MPI_SUCCESS) {
+    result = bcast_bytes(team, packed, (size_t)bytes, root);
+  }
+  if (result == MPI_SUCCESS && root != team->rank) {
+    result = PMPI_Unpack(packed, bytes, &place, inout, count, type, MPI_COMM_SELF);
+  }
+  free(packed);
+  return result;
+}
+
+/* Types, and counts with them, may differ between ranks: only their bytes are the same. */
+int tributary_mpi_bcast(struct tributary_mpi_team* team, void* inout, int count, MPI_Datatype type,
+                        int root) {
+  const size_t bytes = tributary_mpi_bytes(type, count);
+  if (tributary_mpi_is_plain(type)) {
+    return bcast_bytes(team, inout, bytes, root);
+  }
+  return bcast_packed(team, inout, count, type, root, (int)bytes);
+}

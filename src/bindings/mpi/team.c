@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bindings/mpi/team.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+#include "bindings/mpi/elements.h"
+
+static void say(void* context, const char* line) {
+  const struct tributary_mpi_team* team = context;
+  if (team->rank == 0) {
+    fprintf(stderr, "tributary: %s: %s\n", team->name, line);
+  }
+}
+
+void tributary_mpi_team_begin(struct tributary_mpi_team* team) {
+  team->state = TRIBUTARY_MPI_NOT_ASKED;
+  team->wanted = false;
+  team->comm = NULL;
+}
+
+void tributary_mpi_team_end(struct tributary_mpi_team* team) {
+  tributary_comm_destroy(team->comm);
+  tributary_mpi_team_begin(team);
+}
+
+static tributary_result set_up(const struct tributary_mpi_team* team, tributary_options* options) {
+  const tributary_result result =
+      tributary_options_on_notice(options, say, (struct tributary_mpi_team*)team);
+  if (result != TRIBUTARY_SUCCESS || team->is_world) {
+    return result;
+  }
+  return tributary_options_for_part(options);
+}
+
+/* All ranks come to the same state: if it fails, it does on all of them. A rank that cannot even
+ * say what it wants goes on without options, so that the others do not wait for it. */
+static void create(struct tributary_mpi_team* team) {
+  tributary_options* options = NULL;
+  tributary_result result = tributary_options_create(&options);
+  if (result == TRIBUTARY_SUCCESS) {
+    result = set_up(team, options);
+  }
+  result =
+      tributary_comm_create_with(&team->comm, options, (uint32_t)team->rank, (uint32_t)team->size,
+                                 team->beneath.allgather, team->beneath.context);
+  tributary_options_destroy(options);
+  team->state = result == TRIBUTARY_SUCCESS ? TRIBUTARY_MPI_RUNS : TRIBUTARY_MPI_REFUSED;
+  if (result != TRIBUTARY_SUCCESS && team->rank == 0) {
+    fprintf(stderr, "tributary: %s: not carried, the MPI library does it by itself: %s\n",
+            team->name, tributary_last_error());
+  }
+}
+
+bool tributary_mpi_carries(struct tributary_mpi_team* team, size_t bytes, bool may_wait) {
+  const bool large = bytes != 0 && bytes >= team->threshold;
+  if (team->size < 2) {
+    return false;
+  }
+  if (team->state == TRIBUTARY_MPI_NOT_ASKED) {
+    team->wanted = team->wanted || large;
+    if (team->wanted && may_wait) {
+      create(team);
+    }
+  }
+  return large && team->state == TRIBUTARY_MPI_RUNS;
+}
+
+bool tributary_mpi_carries_reduction(struct tributary_mpi_team* team, int count, MPI_Datatype type,
+                                     MPI_Op op, bool may_wait) {
+  struct tributary_mpi_elements elements;
+  return tributary_mpi_elements_of(type, op, &elements) &&
+         tributary_mpi_carries(team, tributary_mpi_bytes(type, count), may_wait);
+}
+
+/* MPI_Pack counts bytes by an int, and whether a rank needs it is that rank's own affair. */
+bool tributary_mpi_carries_bcast(struct tributary_mpi_team* team, int count, MPI_Datatype type) {
+  const size_t bytes = tributary_mpi_bytes(type, count);
+  return bytes <= INT_MAX && tributary_mpi_carries(team, bytes, true);
+}
+
+bool tributary_mpi_carries_barrier(struct tributary_mpi_team* team) {
+  (void)tributary_mpi_carries(team, 0, true);
+  return team->state == TRIBUTARY_MPI_RUNS;
+}
+
+static int class_of(tributary_result result) {
+  switch (result) {
+    case TRIBUTARY_SUCCESS:
+      return MPI_SUCCESS;
+    case TRIBUTARY_INVALID_ARGUMENT:
+      return MPI_ERR_ARG;
+    case TRIBUTARY_INTERNAL:
+      return MPI_ERR_INTERN;
+    default:
+      return MPI_ERR_OTHER;
+  }
+}
+
+int tributary_mpi_outcome(const struct tributary_mpi_team* team, const char* collective,
+                          tributary_result result) {
+  if (result != TRIBUTARY_SUCCESS) {
+    fprintf(stderr, "tributary: %s, rank %d: %s failed: %s\n", team->name, team->rank, collective,
+            tributary_last_error());
+  }
+  return class_of(result);
+}
+
+/* Another rank may be on its way to this collective, and wait for a message of this one before: so
+ * messages get on, soon at first, and then every millisecond, which leaves the processor alone. */
+int tributary_mpi_finish(struct tributary_mpi_team* team, const char* collective,
+                         tributary_result posted, tributary_request** request) {
+  const uint64_t longest_ns = 1000000;
+  uint64_t patience_ns = 50000;
+  tributary_result result = posted;
+  if (posted == TRIBUTARY_SUCCESS) {
+    while ((result = tributary_wait_for(request, patience_ns)) == TRIBUTARY_IN_PROGRESS) {
+      team->beneath.progress();
+      patience_ns = patience_ns < longest_ns / 2 ? 2 * patience_ns : longest_ns;
+    }
+  }
+  return tributary_mpi_outcome(team, collective, result);
+}

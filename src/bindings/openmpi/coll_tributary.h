@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A component of Open MPI's framework "coll": collectives by Tributary, where it carries them. */
+#ifndef TRIBUTARY_BINDINGS_OPENMPI_COLL_TRIBUTARY_H
+#define TRIBUTARY_BINDINGS_OPENMPI_COLL_TRIBUTARY_H
+
+#include <mpi.h>
+#include <ompi/communicator/communicator.h>
+#include <ompi/mca/coll/coll.h>
+#include <ompi/request/request.h>
+#include <ompi_config.h>
+#include <stddef.h>
+
+#include "bindings/mpi/team.h"
+
+/* What it takes from the environment, and the command line of mpirun. */
+struct coll_tributary_parameters {
+  bool enable;
+  int priority;
+  size_t threshold;
+};
+extern struct coll_tributary_parameters coll_tributary_parameters;
+
+/* One of each communicator. What Tributary does not carry goes to the modules that were there
+ * before, which are kept as `below`. */
+struct coll_tributary_module {
+  mca_coll_base_module_t super;
+  struct tributary_mpi_team team;
+  struct mca_coll_base_comm_coll_t below;
+  struct ompi_communicator_t* comm;
+};
+typedef struct coll_tributary_module coll_tributary_module_t;
+OBJ_CLASS_DECLARATION(coll_tributary_module_t);
+
+mca_coll_base_module_t* coll_tributary_comm_query(struct ompi_communicator_t* comm, int* priority);
+
+/* A request of MPI for one of Tributary's, which was posted. */
+int coll_tributary_request(coll_tributary_module_t* module, tributary_request* posted,
+                           const char* collective, ompi_request_t** request);
+/* Waits for all requests of the module; as MPI ends they are given up, as nobody waits for them. */
+void coll_tributary_finish_requests(coll_tributary_module_t* module);
+/* When the component leaves. */
+void coll_tributary_close_requests(void);
+
+#endif

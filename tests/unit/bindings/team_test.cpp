@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bindings/mpi/team.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "unit/host/c/world.h"
+#include "unit/host/loopback.h"
+
+namespace tributary::bindings {
+namespace {
+
+using host::test::Meeting;
+using host::test::run_ranks;
+
+constexpr int ranks = 2;
+constexpr std::size_t threshold = 1024;
+
+// Ranks in threads of one process have one environment.
+class MpiTeam : public ::testing::Test {
+ protected:
+  MpiTeam() {
+    ::setenv("TRIBUTARY_LOCAL_ADDRESS", "127.0.0.1", 1);
+    ::setenv("TRIBUTARY_ALGORITHM", "ring", 1);
+    ::setenv("TRIBUTARY_DEADLINE", "10s", 1);
+  }
+  ~MpiTeam() override {
+    for (const auto* name :
+         {"TRIBUTARY_LOCAL_ADDRESS", "TRIBUTARY_ALGORITHM", "TRIBUTARY_DEADLINE"}) {
+      ::unsetenv(name);
+    }
+  }
+
+  static void run(const std::function<void(tributary_mpi_team&)>& body) {
+    Meeting meeting(ranks);
+    run_ranks(ranks, [&](std::uint32_t rank) {
+      Meeting::Seat seat{&meeting, rank};
+      tributary_mpi_team team{};
+      tributary_mpi_team_begin(&team);
+      std::string("a team").copy(team.name, sizeof team.name - 1);
+      team.rank = static_cast<int>(rank);
+      team.size = ranks;
+      team.threshold = threshold;
+      team.beneath = {[] {}, Meeting::allgather, &seat};
+      body(team);
+      tributary_mpi_team_end(&team);
+    });
+  }
+};
+
+TEST_F(MpiTeam, CarriesFromTheThresholdOnAndIsCreatedThere) {
+  run([](tributary_mpi_team& team) {
+    EXPECT_FALSE(tributary_mpi_carries(&team, threshold - 1, true));
+    EXPECT_FALSE(tributary_mpi_carries_barrier(&team));
+    EXPECT_EQ(team.state, TRIBUTARY_MPI_NOT_ASKED);
+    EXPECT_TRUE(tributary_mpi_carries(&team, threshold, true));
+    EXPECT_EQ(team.state, TRIBUTARY_MPI_RUNS);
+    EXPECT_FALSE(tributary_mpi_carries(&team, threshold - 1, true));
+    EXPECT_TRUE(tributary_mpi_carries_barrier(&team));
+    EXPECT_TRUE(tributary_mpi_carries(&team, threshold, false));
+  });
+}
+
+TEST_F(MpiTeam, IsCreatedByTheBlockingCallThatFollowsALargeOneThatMustNotWait) {
+  run([](tributary_mpi_team& team) {
+    EXPECT_FALSE(tributary_mpi_carries(&team, threshold, false));
+    EXPECT_EQ(team.state, TRIBUTARY_MPI_NOT_ASKED);
+    EXPECT_FALSE(tributary_mpi_carries(&team, 8, true));  // creates it, and is too small
+    EXPECT_EQ(team.state, TRIBUTARY_MPI_RUNS);
+    EXPECT_TRUE(tributary_mpi_carries(&team, threshold, false));
+  });
+}
+
+TEST_F(MpiTeam, NothingIsCarriedWithoutBytesOrOtherRanks) {
+  run([](tributary_mpi_team& team) {
+    team.threshold = 0;
+    EXPECT_FALSE(tributary_mpi_carries(&team, 0, true));
+    team.size = 1;
+    EXPECT_FALSE(tributary_mpi_carries(&team, threshold, true));
+    EXPECT_EQ(team.state, TRIBUTARY_MPI_NOT_ASKED);
+  });
+}
+
+TEST_F(MpiTeam, WhatCannotBeCreatedIsNotTriedAgain) {
+  ::setenv("TRIBUTARY_ALGORITHM", "nonsense", 1);
+  run([](tributary_mpi_team& team) {
+    EXPECT_FALSE(tributary_mpi_carries(&team, threshold, true));
+    EXPECT_EQ(team.state, TRIBUTARY_MPI_REFUSED);
+    EXPECT_FALSE(tributary_mpi_carries(&team, threshold, true));
+    EXPECT_FALSE(tributary_mpi_carries_barrier(&team));
+  });
+}
+
+TEST_F(MpiTeam, TypesAndCountsOfABroadcastMayDiffer) {
+  run([](tributary_mpi_team& team) {
+    MPI_Datatype spread = MPI_DATATYPE_NULL;
+    MPI_Type_vector(500, 1, 2, MPI_INT, &spread);
+    MPI_Type_commit(&spread);
+    std::vector<int> vector(1000, team.rank);
+    if (team.rank == 0) {
+      ASSERT_TRUE(tributary_mpi_carries_bcast(&team, 1, spread));
+      EXPECT_EQ(tributary_mpi_bcast(&team, vector.data(), 1, spread, 1), MPI_SUCCESS);
+      EXPECT_EQ(vector[998], 1);
+      EXPECT_EQ(vector[999], 0);
+    } else {
+      ASSERT_TRUE(tributary_mpi_carries_bcast(&team, 500, MPI_INT));
+      EXPECT_EQ(tributary_mpi_bcast(&team, vector.data(), 500, MPI_INT, 1), MPI_SUCCESS);
+    }
+    MPI_Type_free(&spread);
+  });
+}
+
+TEST_F(MpiTeam, ReducesInPlaceAndFailsWithAClassOfMpi) {
+  run([](tributary_mpi_team& team) {
+    std::vector<double> vector(threshold, team.rank + 1.0);
+    ASSERT_TRUE(tributary_mpi_carries_reduction(&team, threshold, MPI_DOUBLE, MPI_SUM, true));
+    EXPECT_EQ(tributary_mpi_reduce(&team, MPI_IN_PLACE, vector.data(), threshold, MPI_DOUBLE,
+                                   MPI_SUM, -1),
+              MPI_SUCCESS);
+    EXPECT_EQ(vector, std::vector<double>(threshold, 3.0));
+    tributary_comm_abort(team.comm);
+    EXPECT_EQ(tributary_mpi_outcome(&team, "allreduce", TRIBUTARY_TIMEOUT), MPI_ERR_OTHER);
+    EXPECT_EQ(tributary_mpi_barrier(&team), MPI_ERR_OTHER);
+  });
+}
+
+}  // namespace
+}  // namespace tributary::bindings

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""MPI programs in hosts, started by Open MPI's mpirun, which finds in them what it would find in
+machines that it reaches by ssh."""
+
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+
+from . import LabError
+from .description import Guest, Lab
+
+_AGENT = pathlib.Path(__file__).resolve().parent / "mpi-agent"
+# Where Debian's Open MPI has its own components, beside the one for Tributary.
+_COMPONENTS = "/usr/lib/*/openmpi/lib/openmpi3"
+
+
+def mpirun() -> str:
+    """Open MPI's, also where another MPI's is the one called mpirun."""
+    for name in ("mpirun.openmpi", "mpirun"):
+        path = shutil.which(name)
+        if path is not None and "Open MPI" in subprocess.run(
+                [path, "--version"], capture_output=True, text=True, check=False).stdout:
+            return path
+    raise LabError("there is no mpirun of Open MPI; tools/install-packages mpi")
+
+
+def component_path(build: pathlib.Path) -> str | None:
+    """For OMPI_MCA_mca_base_component_path; None where the component is not built."""
+    ours = build / "src" / "bindings" / "openmpi"
+    theirs = sorted(pathlib.Path("/").glob(_COMPONENTS.lstrip("/")))
+    if not (ours / "mca_coll_tributary.so").exists() or not theirs:
+        return None
+    return f"{ours}:{theirs[0]}"
+
+
+def run(lab: Lab, build: pathlib.Path, argv: list[str], hosts: list[str], per_host: int = 1,
+        timeout_s: float | None = None) -> int:
+    """Runs `argv` as ranks of one MPI program; the exit code of mpirun, which is in the first host."""
+    for host in hosts:
+        if isinstance(lab.host(host), Guest):
+            raise LabError(f"{host} is a guest, and has no MPI; take a lab with hosts, such as star-4")
+    networks = ",".join(sorted({str(lab.host(host).address.network) for host in hosts}))
+    parameters = {
+        "plm_rsh_agent": f"{_AGENT} {lab.name}",
+        "plm_rsh_no_tree_spawn": "1",
+        "oob_tcp_if_include": networks,
+        "pml": "ob1",
+        "btl": "tcp,self",
+        "btl_tcp_if_include": networks,
+        # Hosts share the processors of one machine: who waits lets others run.
+        "mpi_yield_when_idle": "1",
+        "hwloc_base_binding_policy": "none",
+    }
+    environment = {f"OMPI_MCA_{name}": value for name, value in parameters.items()}
+    component = component_path(build)
+    if component:
+        environment["OMPI_MCA_mca_base_component_path"] = component
+    command = [str(_AGENT), lab.name, hosts[0], "exec", mpirun(), "--allow-run-as-root",
+               "--host", ",".join(f"{host}:{per_host}" for host in hosts),
+               "-np", str(len(hosts) * per_host)]
+    child = subprocess.Popen(
+        ["setpriv", "--pdeathsig", "KILL", *command, shlex.join(argv)],
+        env=environment | os.environ, stdin=subprocess.DEVNULL)
+    try:
+        return child.wait(timeout=timeout_s)
+    except subprocess.TimeoutExpired:
+        print(f"lab: no end after {timeout_s} s; ending mpirun", file=sys.stderr)
+        return 124
+    finally:
+        _end(child)
+
+
+def _end(child: subprocess.Popen) -> None:
+    """mpirun ends its ranks when it is asked to; they end when it is gone, too."""
+    if child.poll() is None:
+        child.terminate()
+        try:
+            child.wait(timeout=20.0)
+        except subprocess.TimeoutExpired:
+            child.kill()
+    child.wait()
