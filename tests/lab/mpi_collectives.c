@@ -524,6 +524,30 @@ static void check_overlap(MPI_Comm comm) {
   }
 }
 
+// The last rank begins its part when it has heard that the first one has begun: which must not
+// wait.
+static void check_beginning(MPI_Comm comm) {
+  enum { COUNT = 30000 };
+  MPI_Request request;
+  int token = 0, rank, size;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  int* in = make(COUNT * sizeof(int));
+  int* out = make(COUNT * sizeof(int));
+  fill(&ints, in, COUNT, rank);
+  if (rank == size - 1) {
+    MPI_Recv(&token, 1, MPI_INT, 0, 5, comm, MPI_STATUS_IGNORE);
+  }
+  MPI_Iallreduce(in, out, COUNT, MPI_INT, MPI_SUM, comm, &request);
+  if (rank == 0) {
+    MPI_Send(&token, 1, MPI_INT, size - 1, 5, comm);
+  }
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  expect(is_right(&ints, MPI_SUM, out, 0, COUNT, size), "iallreduce", "MPI_INT", "MPI_SUM", COUNT);
+  free(in);
+  free(out);
+}
+
 // A large message that only gets on while its sender is in MPI: which is waiting in a collective.
 static void check_progress(void) {
   enum { LARGE = 8 << 20 };
@@ -547,7 +571,7 @@ static void check_communicators(void) {
   check_sizes(part);
   check_overlap(part);
   MPI_Comm_dup(part, &same);
-  // Nothing blocking has been called here: what is first must not wait for others.
+  check_beginning(same);
   check_overlap(same);
   check_overlap(same);
   MPI_Comm_free(&part);
@@ -563,8 +587,8 @@ static void check_communicators(void) {
 // ---- Scenes ----
 
 static void check_all(void) {
-  check_progress();
   check_kinds(MPI_COMM_WORLD, THRESHOLD + 2 * 16);
+  check_progress();
   check_pairs(MPI_COMM_WORLD, 2 * THRESHOLD);
   check_sizes(MPI_COMM_WORLD);
   check_derived(MPI_COMM_WORLD);

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""MPI programs that know nothing of Tributary, over a switch that adds up what they reduce."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import support
+from lablib import mpi
+
+PROGRAM = support.BUILD / "tests" / "lab" / "mpi_collectives"
+RANKS = 4
+HPCC_INPUT = pathlib.Path("/usr/share/doc/hpcc/examples/_hpccinf.txt")
+# Debian's Python, for which its mpi4py is.
+PYTHON = "/usr/bin/python3"
+# Open MPI's own operators for AVX saturate where sums of 8 and 16 bits have to wrap.
+RIGHT_SUMS = {"OMPI_MCA_op": "^avx"}
+
+
+class InALab(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = support.Lab("star-4", "--rate", "none").__enter__()
+        cls.addClassCleanup(cls.lab.__exit__)
+
+    def mpirun(self, *argv, options=(), **variables) -> subprocess.CompletedProcess:
+        limit_s = int(support.PATIENCE_S)
+        return support.run(support.LAB, "mpirun", self.lab.name, "--build-dir", support.BUILD,
+                           "--time-limit", limit_s, *options, "--", *argv, timeout=limit_s + 60,
+                           env=os.environ | RIGHT_SUMS | {"TRIBUTARY_STALL_TIMEOUT": "120s"} |
+                           variables)
+
+    def check(self, done: subprocess.CompletedProcess) -> str:
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stderr
+
+    def jobs_of(self, said: str, communicator: str) -> list[int]:
+        """Jobs as which a communicator runs, by the line that its rank 0 says."""
+        return [int(job) for job in re.findall(
+            rf"^tributary: {communicator}: job (\d+), \d ranks: canary, switches reduce", said,
+            re.MULTILINE)]
+
+    def assert_the_switch_added(self, job: int) -> None:
+        row = next(row for row in self.lab.rows("job") if row["job"] == job)
+        self.assertGreater(row["results_total"], 0, row)
+        self.assertGreater(row["contributions_total"], 2 * row["results_total"], row)
+
+
+class OfOurOwn(InALab):
+    """The program checks what it gets by itself."""
+
+    def test_every_type_and_operator_and_communicator(self):
+        done = self.mpirun(PROGRAM, "check")
+        said = self.check(done)
+        self.assertEqual(len(re.findall(r"^rank \d: \d+ checks, 0 failed$", done.stdout,
+                                        re.MULTILINE)), RANKS, done.stdout)
+        self.assertEqual(len(self.jobs_of(said, "MPI_COMM_WORLD")), 1, said)
+        self.assert_the_switch_added(self.jobs_of(said, "MPI_COMM_WORLD")[0])
+        # Each communicator has a job of its own: two parts, a duplicate of each, five of the world, and
+        # both sides of one between groups, within which Open MPI reduces by a duplicate of theirs.
+        self.assertEqual(len(self.jobs_of(said, "MPI COMMUNICATOR .*")), 11, said)
+        self.lab.assert_balanced(self)
+
+    def test_several_ranks_on_each_host(self):
+        done = self.mpirun(PROGRAM, "check", options=("--hosts", "h1,h2", "--per-host", "2"))
+        self.check(done)
+
+    def test_switched_off_nothing_is_carried(self):
+        for variables in ({"OMPI_MCA_coll_tributary_enable": "0"},
+                          {"OMPI_MCA_coll_tributary_threshold": "1000000000"},
+                          {"OMPI_MCA_coll_tributary_priority": "1"}):
+            with self.subTest(variables=variables):
+                self.assertNotIn("tributary", self.check(self.mpirun(PROGRAM, "check", **variables)))
+
+    def test_what_cannot_be_created_is_said_once_and_carried_by_mpi(self):
+        done = self.mpirun(PROGRAM, "check", TRIBUTARY_WINDOW="none")
+        lines = [line for line in self.check(done).splitlines()
+                 if line.startswith("tributary: MPI_COMM_WORLD")]
+        self.assertEqual(len(lines), 1, done.stderr)
+        self.assertIn("not carried, the MPI library does it by itself: TRIBUTARY_WINDOW", lines[0])
+
+    def test_a_collective_that_fails_is_an_error_of_mpi(self):
+        done = self.mpirun(PROGRAM, "late", TRIBUTARY_STALL_TIMEOUT="2s")
+        self.check(done)
+        for rank in range(RANKS):
+            self.assertIn(f"rank {rank}: MPI_ERR_OTHER", done.stdout)
+            self.assertIn(f"tributary: MPI_COMM_WORLD, rank {rank}: allreduce failed: ", done.stderr)
+
+    def test_mpi_ends_with_a_collective_in_flight(self):
+        said = self.check(self.mpirun(PROGRAM, "in-flight"))
+        self.assertIn("iallreduce failed: the communicator was aborted", said)
+
+
+# Sums of three sizes in place, a maximum with its place, and objects, by mpi4py.
+SCRIPT = """
+import array
+from mpi4py import MPI
+world = MPI.COMM_WORLD
+for count in (3, 5000, 200000):
+    mine = array.array("d", [world.rank + i for i in range(count)])
+    world.Allreduce(MPI.IN_PLACE, mine)
+    assert list(mine) == [6 + 4 * i for i in range(count)]
+    request = world.Iallreduce(MPI.IN_PLACE, mine, MPI.MAX)
+    request.Wait()
+    assert list(mine) == [6 + 4 * i for i in range(count)]
+    world.Bcast(mine, root=2)
+part = world.Split(world.rank % 2)
+theirs = array.array("i", [world.rank] * 10000)
+part.Reduce(MPI.IN_PLACE if part.rank == 0 else theirs, theirs, MPI.SUM, 0)
+assert part.rank != 0 or list(theirs) == [2 + 2 * (world.rank % 2)] * 10000
+assert world.allreduce({world.rank}, lambda a, b: a | b) == {0, 1, 2, 3}
+print("right")
+"""
+
+
+class OfOthers(InALab):
+    def test_hpc_challenge(self):
+        """It checks its results. Its vectors are small, so they are carried from 8 bytes on."""
+        if shutil.which("hpcc") is None or not HPCC_INPUT.exists():
+            self.skipTest("needs hpcc: tools/install-packages mpi")
+        with tempfile.TemporaryDirectory() as scratch:
+            text = HPCC_INPUT.read_text()
+            for old, new in (("1000         Ns", "200          Ns"),
+                             ("80           NBs", "40           NBs")):
+                self.assertIn(old, text)
+                text = text.replace(old, new)
+            (pathlib.Path(scratch) / "hpccinf.txt").write_text(text)
+            done = self.mpirun("sh", "-c", f"cd {scratch} && exec hpcc",
+                               OMPI_MCA_coll_tributary_threshold="8")
+            said = self.check(done)
+            report = (pathlib.Path(scratch) / "hpccoutf.txt").read_text()
+        self.assertIn("Success=1", report)
+        self.assertIn("End of HPC Challenge tests", report)
+        self.assertNotIn("FAILED", report)
+        self.assert_the_switch_added(self.jobs_of(said, "MPI_COMM_WORLD")[0])
+
+    def test_mpi4py(self):
+        if support.run(PYTHON, "-c", "import mpi4py").returncode != 0:
+            self.skipTest("needs python3-mpi4py: tools/install-packages mpi")
+        done = self.mpirun(PYTHON, "-c", SCRIPT)
+        said = self.check(done)
+        self.assertEqual(done.stdout.count("right"), RANKS, done.stdout)
+        self.assert_the_switch_added(self.jobs_of(said, "MPI_COMM_WORLD")[0])
+
+
+if __name__ == "__main__":
+    if mpi.component_path(support.BUILD) is None or not PROGRAM.exists():
+        support.skip("needs the component for Open MPI: tools/install-packages mpi, then configure "
+                     "the build again")
+    support.main()
