@@ -256,6 +256,16 @@ struct named_op {
 #define KIND(type, form, c, numbers) \
   { #type, type, form, sizeof(c), numbers }
 
+// The libraries themselves compare some unsigned integers as if they were signed: Open MPI 4.1.4
+// those of MPI_UNSIGNED_LONG, MPICH 4.0.2 all.
+static bool has_order(const struct kind* kind) {
+#ifdef MPICH_VERSION
+  return kind->form != UNSIGNED;
+#else
+  return kind->type != MPI_UNSIGNED_LONG;
+#endif
+}
+
 static void check_kinds(MPI_Comm comm, size_t bytes) {
   const struct kind kinds[] = {KIND(MPI_SIGNED_CHAR, SIGNED, signed char, 1),
                                KIND(MPI_SHORT, SIGNED, short, 1),
@@ -283,8 +293,7 @@ static void check_kinds(MPI_Comm comm, size_t bytes) {
   const struct named_op truths[] = {OP(MPI_LAND), OP(MPI_LOR), OP(MPI_LXOR)};
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; ++k) {
     const int count = (int)(bytes / kinds[k].bytes);
-    // Open MPI 4.1.4 itself takes the minimum of MPI_UNSIGNED_LONG as if it were signed.
-    for (int o = 0; o < (kinds[k].type == MPI_UNSIGNED_LONG ? 2 : 4); ++o) {
+    for (int o = 0; o < (has_order(&kinds[k]) ? 4 : 2); ++o) {
       check_allreduce(&kinds[k], ordered[o].op, ordered[o].name, count, comm);
     }
     for (int o = 0; kinds[k].form != FLOATING && o < 3; ++o) {
@@ -381,7 +390,7 @@ static void check_pairs(MPI_Comm comm, size_t bytes) {
 
 static const struct kind ints = KIND(MPI_INT, SIGNED, int, 1);
 static const struct kind doubles = KIND(MPI_DOUBLE, FLOATING, double, 1);
-static const struct kind shorts = KIND(MPI_UNSIGNED_SHORT, UNSIGNED, unsigned short, 1);
+static const struct kind longs = KIND(MPI_LONG_DOUBLE, FLOATING, long double, 1);
 
 // Around the threshold, by all functions; one element more or less is another way.
 static void check_sizes(MPI_Comm comm) {
@@ -391,7 +400,7 @@ static void check_sizes(MPI_Comm comm) {
     check_allreduce(&doubles, MPI_SUM, "MPI_SUM", counts[i], comm);
     check_reduce(&doubles, MPI_SUM, "MPI_SUM", counts[i], comm);
     check_reduce_scatter(&doubles, MPI_MAX, "MPI_MAX", counts[i], comm);
-    check_allreduce(&shorts, MPI_MAX, "MPI_MAX", counts[i], comm);  // never carried
+    check_allreduce(&longs, MPI_SUM, "MPI_SUM", counts[i], comm);  // never carried
     MPI_Barrier(comm);
   }
 }

@@ -54,16 +54,18 @@ def run(lab: Lab, build: pathlib.Path, argv: list[str], hosts: list[str], per_ho
         "mpi_yield_when_idle": "1",
         "hwloc_base_binding_policy": "none",
     }
-    environment = {f"OMPI_MCA_{name}": value for name, value in parameters.items()}
     component = component_path(build)
     if component:
-        environment["OMPI_MCA_mca_base_component_path"] = component
-    command = [str(_AGENT), lab.name, hosts[0], "exec", mpirun(), "--allow-run-as-root",
+        parameters["mca_base_component_path"] = component
+    command = ["exec", mpirun(), "--allow-run-as-root", "-np", str(len(hosts) * per_host),
                "--host", ",".join(f"{host}:{per_host}" for host in hosts),
-               "-np", str(len(hosts) * per_host)]
+               *(word for name, value in _parameters(parameters).items()
+                 for word in ("--mca", name, value)),
+               *(word for name in _exported() for word in ("-x", f"{name}={os.environ[name]}")),
+               *argv]
     child = subprocess.Popen(
-        ["setpriv", "--pdeathsig", "KILL", *command, shlex.join(argv)],
-        env=environment | os.environ, stdin=subprocess.DEVNULL)
+        ["setpriv", "--pdeathsig", "KILL", str(_AGENT), lab.name, hosts[0], shlex.join(command)],
+        stdin=subprocess.DEVNULL)
     try:
         return child.wait(timeout=timeout_s)
     except subprocess.TimeoutExpired:
@@ -71,6 +73,19 @@ def run(lab: Lab, build: pathlib.Path, argv: list[str], hosts: list[str], per_ho
         return 124
     finally:
         _end(child)
+
+
+def _parameters(ours: dict[str, str]) -> dict[str, str]:
+    """Those of the environment count more."""
+    prefix = "OMPI_MCA_"
+    return ours | {name.removeprefix(prefix): value for name, value in os.environ.items()
+                   if name.startswith(prefix)}
+
+
+def _exported() -> list[str]:
+    """What ranks get of our environment."""
+    return [name for name in os.environ
+            if name.startswith("TRIBUTARY_") or name in ("LD_LIBRARY_PATH", "LD_PRELOAD")]
 
 
 def _end(child: subprocess.Popen) -> None:

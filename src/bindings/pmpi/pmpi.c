@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Collectives of MPI programs over Tributary where the MPI library takes no components: functions
+ * of MPI that are found before those of the library (LD_PRELOAD), which goes on by the names that
+ * MPI gives them for this, with a P before them.
+ */
+#include <mpi.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bindings/mpi/team.h"
+
+/* One of each communicator that has called something; an attribute of it. */
+struct member {
+  struct tributary_mpi_team team;
+  MPI_Comm comm;
+  struct member* next;
+};
+
+static struct {
+  pthread_mutex_t lock;
+  int key; /* of the attribute */
+  struct member* first;
+  bool enable;
+  size_t threshold;
+} all = {PTHREAD_MUTEX_INITIALIZER, MPI_KEYVAL_INVALID, NULL, true, 16384};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* ---- A communicator's life ---- */
+
+/* When its communicator is freed. */
+static int remove_member(MPI_Comm comm, int key, void* attribute, void* context) {
+  struct member* const mine = attribute;
+  struct member** place = &all.first;
+  (void)comm;
+  (void)key;
+  (void)context;
+  pthread_mutex_lock(&all.lock);
+  while (*place != NULL && *place != mine) {
+    place = &(*place)->next;
+  }
+  if (*place != NULL) {
+    *place = mine->next;
+  }
+  pthread_mutex_unlock(&all.lock);
+  tributary_mpi_team_end(&mine->team);
+  free(mine);
+  return MPI_SUCCESS;
+}
+
+static void read_environment(void) {
+  const char* const enable = getenv("TRIBUTARY_MPI_ENABLE");
+  const char* const threshold = getenv("TRIBUTARY_MPI_THRESHOLD");
+  all.enable = enable == NULL || strcmp(enable, "0") != 0;
+  if (threshold != NULL) {
+    char* end = NULL;
+    all.threshold = strtoull(threshold, &end, 10);
+    if (end == threshold || *end != '\0') {
+      fprintf(stderr,
+              "tributary: TRIBUTARY_MPI_THRESHOLD=%s is not a number of bytes; nothing is "
+              "carried\n",
+              threshold);
+      all.enable = false;
+    }
+  }
+}
+
+static void begin(void) {
+  read_environment();
+  if (all.enable && PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, remove_member, &all.key, NULL) !=
+                        MPI_SUCCESS) {
+    all.enable = false;
+  }
+}
+
+/* Any call of MPI that looks for messages looks after those of all communicators; but not one of
+ * MPI_COMM_SELF, which needs no network. */
+static void progress(void) {
+  int there = 0;
+  (void)PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+}
+
+static int allgather(void* context, const void* in, void* out, size_t bytes) {
+  const struct member* const mine = context;
+  return PMPI_Allgather(in, (int)bytes, MPI_BYTE, out, (int)bytes, MPI_BYTE, mine->comm);
+}
+
+static struct member* add_member(MPI_Comm comm) {
+  int length = 0;
+  struct member* const mine = calloc(1, sizeof *mine);
+  if (mine == NULL) {
+    return NULL;
+  }
+  tributary_mpi_team_begin(&mine->team);
+  mine->comm = comm;
+  mine->team.is_world = comm == MPI_COMM_WORLD;
+  mine->team.threshold = all.threshold;
+  mine->team.beneath.progress = progress;
+  mine->team.beneath.allgather = allgather;
+  mine->team.beneath.context = mine;
+  if (PMPI_Comm_rank(comm, &mine->team.rank) != MPI_SUCCESS ||
+      PMPI_Comm_size(comm, &mine->team.size) != MPI_SUCCESS ||
+      PMPI_Comm_get_name(comm, mine->team.name, &length) != MPI_SUCCESS ||
+      PMPI_Comm_set_attr(comm, all.key, mine) != MPI_SUCCESS) {
+    free(mine);
+    return NULL;
+  }
+  if (length == 0) {
+    snprintf(mine->team.name, sizeof mine->team.name, "a communicator of %d", mine->team.size);
+  }
+  pthread_mutex_lock(&all.lock);
+  mine->next = all.first;
+  all.first = mine;
+  pthread_mutex_unlock(&all.lock);
+  return mine;
+}
+
+/* Null where nothing is carried: between groups, and when MPI is not there. */
+static struct tributary_mpi_team* team_of(MPI_Comm comm) {
+  int there = 0;
+  int between_groups = 0;
+  struct member* mine = NULL;
+  if (comm == MPI_COMM_NULL || PMPI_Initialized(&there) != MPI_SUCCESS || !there) {
+    return NULL;
+  }
+  pthread_once(&once, begin);
+  if (!all.enable || PMPI_Comm_get_attr(comm, all.key, &mine, &there) != MPI_SUCCESS) {
+    return NULL;
+  }
+  if (!there) {
+    if (PMPI_Comm_test_inter(comm, &between_groups) != MPI_SUCCESS || between_groups) {
+      return NULL;
+    }
+    mine = add_member(comm);
+  }
+  return mine == NULL ? NULL : &mine->team;
+}
+
+/* As MPI's own functions end: errors go to the communicator's handler. */
+static int end_of(MPI_Comm comm, int class) {
+  if (class != MPI_SUCCESS) {
+    PMPI_Comm_call_errhandler(comm, class);
+  }
+  return class;
+}
+
+static bool has_root(const struct tributary_mpi_team* team, int root) {
+  return root >= 0 && root < team->size;
+}
+
+/* ---- The functions that programs call ---- */
+
+#define EXPORTED __attribute__((visibility("default")))
+
+EXPORTED int MPI_Allreduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op,
+                           MPI_Comm comm) {
+  struct tributary_mpi_team* const team = team_of(comm);
+  if (team != NULL && tributary_mpi_carries_reduction(team, count, type, op, true)) {
+    return end_of(comm, tributary_mpi_reduce(team, in, out, count, type, op, -1));
+  }
+  return PMPI_Allreduce(in, out, count, type, op, comm);
+}
+
+EXPORTED int MPI_Reduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op,
+                        int root, MPI_Comm comm) {
+  struct tributary_mpi_team* const team = team_of(comm);
+  if (team != NULL && has_root(team, root) &&
+      tributary_mpi_carries_reduction(team, count, type, op, true)) {
+    return end_of(comm, tributary_mpi_reduce(team, in, out, count, type, op, root));
+  }
+  return PMPI_Reduce(in, out, count, type, op, root, comm);
+}
+
+EXPORTED int MPI_Bcast(void* inout, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  struct tributary_mpi_team* const team = team_of(comm);
+  if (team != NULL && has_root(team, root) && tributary_mpi_carries_bcast(team, count, type)) {
+    return end_of(comm, tributary_mpi_bcast(team, inout, count, type, root));
+  }
+  return PMPI_Bcast(inout, count, type, root, comm);
+}
+
+EXPORTED int MPI_Reduce_scatter_block(const void* in, void* out, int count, MPI_Datatype type,
+                                      MPI_Op op, MPI_Comm comm) {
+  struct tributary_mpi_team* const team = team_of(comm);
+  if (team != NULL && tributary_mpi_carries_reduction(team, count, type, op, true)) {
+    return end_of(comm, tributary_mpi_reduce_scatter_block(team, in, out, count, type, op));
+  }
+  return PMPI_Reduce_scatter_block(in, out, count, type, op, comm);
+}
+
+EXPORTED int MPI_Barrier(MPI_Comm comm) {
+  struct tributary_mpi_team* const team = team_of(comm);
+  if (team != NULL && tributary_mpi_carries_barrier(team)) {
+    return end_of(comm, tributary_mpi_barrier(team));
+  }
+  return PMPI_Barrier(comm);
+}
+
+/* Not all MPI libraries take attributes off communicators that are there until the end. */
+EXPORTED int MPI_Finalize(void) {
+  struct member* one = all.first;
+  for (; one != NULL; one = one->next) {
+    tributary_mpi_team_end(&one->team);
+    one->team.state = TRIBUTARY_MPI_REFUSED;
+  }
+  return PMPI_Finalize();
+}
