@@ -13,6 +13,7 @@ import support
 from lablib import mpi
 
 PROGRAM = support.BUILD / "tests" / "lab" / "mpi_collectives"
+PRELOADED = support.BUILD / "src" / "bindings" / "pmpi"
 RANKS = 4
 HPCC_INPUT = pathlib.Path("/usr/share/doc/hpcc/examples/_hpccinf.txt")
 # Debian's Python, for which its mpi4py is.
@@ -145,6 +146,44 @@ class OfOthers(InALab):
         said = self.check(done)
         self.assertEqual(done.stdout.count("right"), RANKS, done.stdout)
         self.assert_the_switch_added(self.jobs_of(said, "MPI_COMM_WORLD")[0])
+
+
+# In a host, under its name. UCX looks interfaces up in /sys, which shows those of who mounted it.
+IN_A_HOST = """
+namespace=$1 host=$2; shift 2
+exec nsenter --net="$namespace" -- unshare --uts --mount -- sh -c '
+  hostname "$1"; shift; mount -t sysfs sysfs /sys; exec "$@"' sh "$host" "$@"
+"""
+
+
+class Preloaded(InALab):
+    """The libraries for LD_PRELOAD."""
+
+    def assert_right(self, done: subprocess.CompletedProcess) -> None:
+        said = self.check(done)
+        self.assertEqual(done.stdout.count("checks, 0 failed"), RANKS, done.stdout)
+        self.assert_the_switch_added(self.jobs_of(said, "MPI_COMM_WORLD")[0])
+        # Without those within a communicator between groups, which are the library's own.
+        self.assertEqual(len(self.jobs_of(said, "a communicator of .*")), 9, said)
+
+    def test_open_mpi(self):
+        self.assert_right(self.mpirun("env", f"LD_PRELOAD={PRELOADED}/libtributary-pmpi-openmpi.so",
+                                      PROGRAM, "check", OMPI_MCA_coll_tributary_enable="0"))
+
+    def test_mpich(self):
+        program = support.BUILD / "tests" / "lab" / "mpi_collectives_mpich"
+        if not program.exists() or shutil.which("mpiexec.mpich") is None:
+            self.skipTest("needs MPICH: tools/install-packages mpi, then configure the build again")
+        argv: list = []
+        for number in range(1, RANKS + 1):
+            host = f"h{number}"
+            argv += [":"] if argv else []
+            argv += ["-n", 1, "sh", "-c", IN_A_HOST, "sh", f"/run/netns/trib-{self.lab.name}-{host}", host,
+                     "env", f"LD_PRELOAD={PRELOADED}/libtributary-pmpi-mpich.so", program, "check"]
+        self.assert_right(support.run(
+            "timeout", int(support.PATIENCE_S), "mpiexec.mpich", *argv, timeout=support.PATIENCE_S + 60,
+            env=os.environ | {"MPIR_CVAR_NOLOCAL": "1", "UCX_TLS": "tcp,self",
+                              "TRIBUTARY_STALL_TIMEOUT": "120s"}))
 
 
 if __name__ == "__main__":
