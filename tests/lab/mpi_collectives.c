@@ -610,7 +610,7 @@ static void check_all(void) {
 }
 
 // The last rank comes to a collective when the others have given it up.
-static void be_late(void) {
+static void be_late(bool blocking) {
   int class = MPI_SUCCESS;
   double* vector = make(40000 * sizeof(double));
   fill(&doubles, vector, 40000, world_rank);
@@ -619,7 +619,14 @@ static void be_late(void) {
   if (world_rank == world_size - 1) {
     sleep(6);
   }
-  const int code = MPI_Allreduce(MPI_IN_PLACE, vector, 40000, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Request request;
+  int code;
+  if (blocking) {
+    code = MPI_Allreduce(MPI_IN_PLACE, vector, 40000, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  } else {
+    MPI_Iallreduce(MPI_IN_PLACE, vector, 40000, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+    code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
   MPI_Error_class(code, &class);
   printf("rank %d: %s\n", world_rank, class == MPI_ERR_OTHER ? "MPI_ERR_OTHER" : "another class");
   free(vector);
@@ -643,7 +650,9 @@ int main(int argc, char** argv) {
   if (strcmp(scene, "check") == 0) {
     check_all();
   } else if (strcmp(scene, "late") == 0) {
-    be_late();
+    be_late(true);
+  } else if (strcmp(scene, "late-wait") == 0) {
+    be_late(false);
   } else if (strcmp(scene, "in-flight") == 0) {
     leave_one_in_flight();
   } else {

@@ -85,11 +85,12 @@ class OfOurOwn(InALab):
         self.assertIn("not carried, the MPI library does it by itself: TRIBUTARY_WINDOW", lines[0])
 
     def test_a_collective_that_fails_is_an_error_of_mpi(self):
-        done = self.mpirun(PROGRAM, "late", TRIBUTARY_STALL_TIMEOUT="2s")
-        self.check(done)
-        for rank in range(RANKS):
-            self.assertIn(f"rank {rank}: MPI_ERR_OTHER", done.stdout)
-            self.assertIn(f"tributary: MPI_COMM_WORLD, rank {rank}: allreduce failed: ", done.stderr)
+        for scene, call in (("late", "allreduce"), ("late-wait", "iallreduce")):
+            done = self.mpirun(PROGRAM, scene, TRIBUTARY_STALL_TIMEOUT="2s")
+            self.check(done)
+            for rank in range(RANKS):
+                self.assertIn(f"rank {rank}: MPI_ERR_OTHER", done.stdout)
+                self.assertIn(f"tributary: MPI_COMM_WORLD, rank {rank}: {call} failed: ", done.stderr)
 
     def test_mpi_ends_with_a_collective_in_flight(self):
         said = self.check(self.mpirun(PROGRAM, "in-flight"))

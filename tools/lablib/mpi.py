@@ -37,13 +37,15 @@ def component_path(build: pathlib.Path) -> str | None:
 
 
 def run(lab: Lab, build: pathlib.Path, argv: list[str], hosts: list[str], per_host: int = 1,
-        timeout_s: float | None = None) -> int:
-    """Runs `argv` as ranks of one MPI program; the exit code of mpirun, which is in the first host."""
+        timeout_s: float | None = None, parameters: dict[str, str] | None = None,
+        stdout=None) -> int:
+    """Runs `argv` as ranks of one MPI program; the exit code of mpirun, which is in the first host.
+    `parameters` of Open MPI count more than those of the environment, and these more than ours."""
     for host in hosts:
         if isinstance(lab.host(host), Guest):
             raise LabError(f"{host} is a guest, and has no MPI; take a lab with hosts, such as star-4")
     networks = ",".join(sorted({str(lab.host(host).address.network) for host in hosts}))
-    parameters = {
+    ours = {
         "plm_rsh_agent": f"{_AGENT} {lab.name}",
         "plm_rsh_no_tree_spawn": "1",
         "oob_tcp_if_include": networks,
@@ -56,16 +58,16 @@ def run(lab: Lab, build: pathlib.Path, argv: list[str], hosts: list[str], per_ho
     }
     component = component_path(build)
     if component:
-        parameters["mca_base_component_path"] = component
+        ours["mca_base_component_path"] = component
     command = ["exec", mpirun(), "--allow-run-as-root", "-np", str(len(hosts) * per_host),
                "--host", ",".join(f"{host}:{per_host}" for host in hosts),
-               *(word for name, value in _parameters(parameters).items()
+               *(word for name, value in (ours | _given_parameters() | (parameters or {})).items()
                  for word in ("--mca", name, value)),
                *(word for name in _exported() for word in ("-x", f"{name}={os.environ[name]}")),
                *argv]
     child = subprocess.Popen(
         ["setpriv", "--pdeathsig", "KILL", str(_AGENT), lab.name, hosts[0], shlex.join(command)],
-        stdin=subprocess.DEVNULL)
+        stdin=subprocess.DEVNULL, stdout=stdout)
     try:
         return child.wait(timeout=timeout_s)
     except subprocess.TimeoutExpired:
@@ -75,11 +77,10 @@ def run(lab: Lab, build: pathlib.Path, argv: list[str], hosts: list[str], per_ho
         _end(child)
 
 
-def _parameters(ours: dict[str, str]) -> dict[str, str]:
-    """Those of the environment count more."""
+def _given_parameters() -> dict[str, str]:
     prefix = "OMPI_MCA_"
-    return ours | {name.removeprefix(prefix): value for name, value in os.environ.items()
-                   if name.startswith(prefix)}
+    return {name.removeprefix(prefix): value for name, value in os.environ.items()
+            if name.startswith(prefix)}
 
 
 def _exported() -> list[str]:
