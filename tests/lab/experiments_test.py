@@ -4,11 +4,13 @@
 import json
 import os
 import pathlib
+import re
 import tempfile
 import unittest
 from unittest import mock
 
 import support
+from lablib import mpi
 
 TOOLS = support.ROOT / "tools"
 
@@ -68,6 +70,12 @@ class Experiments(unittest.TestCase):
         runs = json.loads((self.output / "jobs.json").read_text())
         for kind in ("alone", "flooded"):
             self.assertEqual(len(runs[kind][0]["shares"]), 2)
+
+    def test_mpi(self):
+        if mpi.component_path(support.BUILD) is None:
+            self.skipTest("needs the component for Open MPI: tools/install-packages mpi")
+        said = self.run_tool("bench-mpi", "--runs", 1, "--iterations", 1)
+        self.assertEqual(len(re.findall(r"^\d+ +\d.*\) +\d+\.\d+$", said, re.MULTILINE)), 11, said)
 
     def test_engines(self):
         page = self.output / "engines.md"
