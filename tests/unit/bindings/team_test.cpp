@@ -96,6 +96,21 @@ TEST_F(MpiTeam, WhatCannotBeCreatedIsNotTriedAgain) {
   });
 }
 
+TEST_F(MpiTeam, OnlyTheWorldIsTheJobThatWasSetUp) {
+  ::setenv("TRIBUTARY_JOB", "77", 1);
+  for (const bool is_world : {true, false}) {
+    ::testing::internal::CaptureStderr();
+    run([&](tributary_mpi_team& team) {
+      team.is_world = is_world;
+      EXPECT_TRUE(tributary_mpi_carries(&team, threshold, true));
+    });
+    const auto said = ::testing::internal::GetCapturedStderr();
+    EXPECT_EQ(said.find("tributary: a team: job 77, 2 ranks: ring") != std::string::npos, is_world)
+        << said;
+  }
+  ::unsetenv("TRIBUTARY_JOB");
+}
+
 TEST_F(MpiTeam, TypesAndCountsOfABroadcastMayDiffer) {
   run([](tributary_mpi_team& team) {
     MPI_Datatype spread = MPI_DATATYPE_NULL;
