@@ -38,8 +38,9 @@ static tributary_result set_up(const struct tributary_mpi_team* team, tributary_
 static void create(struct tributary_mpi_team* team) {
   tributary_options* options = NULL;
   tributary_result result = tributary_options_create(&options);
-  if (result == TRIBUTARY_SUCCESS) {
-    result = set_up(team, options);
+  if (result == TRIBUTARY_SUCCESS && set_up(team, options) != TRIBUTARY_SUCCESS) {
+    tributary_options_destroy(options);
+    options = NULL;
   }
   result =
       tributary_comm_create_with(&team->comm, options, (uint32_t)team->rank, (uint32_t)team->size,
