@@ -119,7 +119,46 @@ print("right")
 """
 
 
+# A fluid, of which all ranks count pairs by their distance: 40 KB for each sum.
+MELT = """
+units lj
+atom_style atomic
+lattice fcc 0.8442
+region box block 0 8 0 8 0 8
+create_box 1 box
+create_atoms 1 box
+mass 1 1.0
+velocity all create 1.44 87287 loop geom
+pair_style lj/cut 2.5
+pair_coeff 1 1 1.0 1.0 2.5
+neighbor 0.3 bin
+fix 1 all nve
+compute pairs all rdf 5000
+fix 2 all ave/time 25 1 25 c_pairs[1] c_pairs[2] c_pairs[3] file OUTPUT mode vector
+run 50
+"""
+
+
 class OfOthers(InALab):
+    def test_lammps(self):
+        """Sums of counts are exact, so its output is the same with Tributary and without."""
+        if shutil.which("lmp") is None:
+            self.skipTest("needs lammps: tools/install-packages mpi")
+        outputs = []
+        with tempfile.TemporaryDirectory() as scratch:
+            for enable in ("1", "0"):
+                script = pathlib.Path(scratch) / f"{enable}.in"
+                output = pathlib.Path(scratch) / f"{enable}.rdf"
+                script.write_text(MELT.replace("OUTPUT", str(output)))
+                done = self.mpirun("lmp", "-in", script, "-log", "none",
+                                   OMPI_MCA_coll_tributary_enable=enable)
+                self.assertEqual(len(self.jobs_of(self.check(done), "MPI_COMM_WORLD")), int(enable))
+                if enable == "1":
+                    self.assert_the_switch_added(self.jobs_of(done.stderr, "MPI_COMM_WORLD")[0])
+                outputs.append(output.read_text())
+        self.assertGreater(len(outputs[0].splitlines()), 15000)
+        self.assertEqual(outputs[0], outputs[1])
+
     def test_hpc_challenge(self):
         """It checks its results. Its vectors are small, so they are carried from 8 bytes on."""
         if shutil.which("hpcc") is None or not HPCC_INPUT.exists():
