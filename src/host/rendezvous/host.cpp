@@ -325,12 +325,12 @@ Result<void> RendezvousHost::conclude(const Result<void>& mine, Time until) {
   if (!mine) {
     return mine;
   }
-  while (!unready_text().empty()) {
+  for (auto unready = unready_text(); !unready.empty(); unready = unready_text()) {
+    if (Clock::now() >= until) {
+      return fail_all(unready + " did not join the ring by the deadline");
+    }
     if (const auto waited = wait(-1, 0, std::min(until, Clock::now() + look_around)); !waited) {
       return tl::make_unexpected(waited.error());
-    }
-    if (Clock::now() >= until) {
-      return fail_all(unready_text() + " did not join the ring by the deadline");
     }
   }
   RendezvousReply done;
