@@ -122,10 +122,11 @@ Result<void> check_algorithm(const std::string& algorithm) {
 
 // Empty: whatever routes to the other ranks.
 Result<std::string> local_address_of(const Variables& variables) {
-  if (const auto address = variables.find("TRIBUTARY_LOCAL_ADDRESS")) {
+  const auto address = variables.find("TRIBUTARY_LOCAL_ADDRESS");
+  const auto interface = variables.find("TRIBUTARY_INTERFACE");
+  if (address) {
     return *address;
   }
-  const auto interface = variables.find("TRIBUTARY_INTERFACE");
   return interface ? host::address_of_interface(*interface).map([](wire::Ipv4Address address) {
     return host::to_string(address);
   })
@@ -161,11 +162,21 @@ std::optional<Fallback> fallback_of(std::string_view text) {
 namespace host {
 
 std::optional<std::string> Variables::find(const std::string& name) const {
+  looked_for_.insert(name);
   if (const auto found = instead_.find(name); found != instead_.end()) {
     return found->second && found->second->empty() ? std::nullopt : found->second;
   }
   const char* const value = std::getenv(name.c_str());
   return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
+}
+
+std::optional<std::string> Variables::unknown() const {
+  for (const auto& [name, value] : instead_) {
+    if (value && !looked_for_.contains(name)) {
+      return name;
+    }
+  }
+  return std::nullopt;
 }
 
 Result<CommunicatorOptions> settings_of(const Variables& variables) {
@@ -190,10 +201,16 @@ Result<CommunicatorOptions> settings_of(const Variables& variables) {
   options.parameters = given_parameters(variables);
   take(check_parameters(options), error);
   take(local_address_of(variables), options.local_address, error);
+  options.secret = variables.find("TRIBUTARY_SECRET").value_or("");
+  if (const auto unknown = variables.unknown(); unknown && !error) {
+    error = Error{Error::Code::invalid_argument,
+                  "there is no variable " + *unknown +
+                      " that could be set here; docs/reference/library.md lists those that there "
+                      "are"};
+  }
   if (error) {
     return tl::make_unexpected(*error);
   }
-  options.secret = variables.find("TRIBUTARY_SECRET").value_or("");
   return options;
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -21,9 +22,12 @@ class Variables {
   }
   // Nothing if it is empty.
   std::optional<std::string> find(const std::string& name) const;
+  // What was set, and nobody has looked for: a name that means nothing.
+  std::optional<std::string> unknown() const;
 
  private:
   std::map<std::string, std::optional<std::string>, std::less<>> instead_;
+  mutable std::set<std::string, std::less<>> looked_for_;
 };
 
 // All options but the rank, the size of the world, and where ranks meet.

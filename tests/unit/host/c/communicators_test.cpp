@@ -39,6 +39,34 @@ TEST(CCommunicators, OneRanksBadOptionIsToldToAll) {
                  });
 }
 
+TEST(CCommunicators, AVariableThatThereIsNotIsNamed) {
+  expect_refused(2, TRIBUTARY_RENDEZVOUS, "TRIBUTARY_ALGORITM",
+                 [](std::uint32_t rank, tributary_options* options) {
+                   if (rank == 1) {
+                     tributary_options_set(options, "TRIBUTARY_ALGORITM", "ring");
+                   }
+                 });
+}
+
+// Trees are set up for one job: the ranks of a part cannot have them, too.
+TEST(CCommunicators, OptionsOfAPartLeaveOutWhatIsSetUpForTheJob) {
+  Meeting meeting(2);
+  run_ranks(2, [&](std::uint32_t rank) {
+    Meeting::Seat seat{&meeting, rank};
+    const auto options = c_options(rank);
+    tributary_options_set(options.get(), "TRIBUTARY_TREES", "239.192.0.1");
+    tributary_options_set(options.get(), "TRIBUTARY_JOB", "77");
+    ASSERT_EQ(tributary_options_for_part(options.get()), TRIBUTARY_SUCCESS);
+    tributary_comm* comm = nullptr;
+    ASSERT_EQ(tributary_comm_create_with(&comm, options.get(), rank, 2, Meeting::allgather, &seat),
+              TRIBUTARY_SUCCESS)
+        << tributary_last_error();
+    const CComm owner(comm);
+    EXPECT_EQ(tributary_barrier(comm), TRIBUTARY_SUCCESS);
+  });
+  EXPECT_EQ(tributary_options_for_part(nullptr), TRIBUTARY_INVALID_ARGUMENT);
+}
+
 TEST(CCommunicators, RanksThatDifferAreTold) {
   expect_refused(
       2, TRIBUTARY_RENDEZVOUS, "rank 1", [](std::uint32_t rank, tributary_options* options) {
