@@ -64,6 +64,13 @@ class CheckLayers(unittest.TestCase):
     def test_arrow_aside(self):
         self.expect_red("src/host/a.cpp", '#include "engine/engine.h"\n', 1, "not engine")
 
+    def test_bindings_beside_the_c_interface(self):
+        code, messages = run({"src/bindings/python/a.cpp": '#include "host/c/tributary.h"\n'
+                                                           '#include "bindings/python/a.h"\n'})
+        self.assertEqual((code, messages), (0, ""))
+        self.expect_red("src/bindings/python/a.cpp", '#include "host/communicator.h"\n', 1,
+                        "the C interface")
+
     def test_dpdk_outside_the_data_plane(self):
         for path in ("src/switch/a.h", "apps/x/main.cpp", "tests/unit/wire/a_test.cpp"):
             self.expect_red(path, "\n\n  #  include <rte_mbuf.h>\n", 3, "DPDK")

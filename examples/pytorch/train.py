@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Trains a small network on Fashion-MNIST with DistributedDataParallel.
+
+Each rank is started with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun does it.
+"""
+
+import argparse
+import gzip
+import hashlib
+import pathlib
+import statistics
+import time
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+
+
+def images(folder: pathlib.Path, name: str) -> torch.Tensor:
+    content = bytearray(gzip.decompress((folder / f"{name}-images-idx3-ubyte.gz").read_bytes()))
+    pixels = torch.frombuffer(content, dtype=torch.uint8, offset=16)
+    return pixels.reshape(-1, 1, 28, 28).float() / 255 - 0.5
+
+
+def labels(folder: pathlib.Path, name: str) -> torch.Tensor:
+    content = bytearray(gzip.decompress((folder / f"{name}-labels-idx1-ubyte.gz").read_bytes()))
+    return torch.frombuffer(content, dtype=torch.uint8, offset=8).long()
+
+
+def cnn() -> nn.Module:
+    return nn.Sequential(
+        nn.Conv2d(1, 16, 5, stride=2), nn.ReLU(), nn.Conv2d(16, 32, 3), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Flatten(), nn.Linear(32 * 5 * 5, 64), nn.ReLU(), nn.Linear(64, 10))
+
+
+def mlp(width: int) -> nn.Module:
+    return nn.Sequential(nn.Flatten(), nn.Linear(28 * 28, width), nn.ReLU(), nn.Linear(width, width),
+                         nn.ReLU(), nn.Linear(width, 10))
+
+
+def digest(model: nn.Module) -> str:
+    """The same on all ranks, if their parameters have the same bits."""
+    summed = hashlib.sha256()
+    for parameter in model.parameters():
+        summed.update(parameter.detach().numpy().tobytes())
+    return summed.hexdigest()[:16]
+
+
+@torch.no_grad()
+def accuracy(model: nn.Module, data: torch.Tensor, truth: torch.Tensor) -> float:
+    model.eval()
+    right = sum((model(data[at:at + 500]).argmax(1) == truth[at:at + 500]).sum().item()
+                for at in range(0, len(data), 500))
+    return right / len(data)
+
+
+def train(model: nn.Module, data: torch.Tensor, truth: torch.Tensor, options) -> list[float]:
+    """Seconds of each step."""
+    parallel = DistributedDataParallel(model)
+    optimizer = torch.optim.Adam(parallel.parameters(), lr=options.learning_rate)
+    mine = torch.utils.data.distributed.DistributedSampler(
+        torch.utils.data.TensorDataset(data, truth), seed=options.seed)
+    steps: list[float] = []
+    while len(steps) < options.steps:
+        mine.set_epoch(len(steps))
+        for batch in torch.tensor(list(mine)).split(options.batch)[:options.steps - len(steps)]:
+            began = time.perf_counter()
+            optimizer.zero_grad()
+            loss = nn.functional.cross_entropy(parallel(data[batch]), truth[batch])
+            loss.backward()
+            optimizer.step()
+            steps.append(time.perf_counter() - began)
+            if dist.get_rank() == 0 and len(steps) % 50 == 0:
+                print(f"step {len(steps)}: loss {loss.item():.3f}", flush=True)
+    return steps
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--backend", default="tributary")
+    parser.add_argument("--model", choices=["cnn", "mlp"], default="cnn")
+    parser.add_argument("--width", type=int, default=512, help="of the layers of mlp")
+    parser.add_argument("--steps", type=int, default=300)
+    parser.add_argument("--batch", type=int, default=64, help="images per rank and step")
+    parser.add_argument("--learning-rate", type=float, default=1e-3)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--data", type=pathlib.Path, default="/usr/share/datasets/fashion-mnist")
+    options = parser.parse_args()
+
+    dist.init_process_group(options.backend)
+    torch.manual_seed(options.seed)
+    model = cnn() if options.model == "cnn" else mlp(options.width)
+    steps = train(model, images(options.data, "train"), labels(options.data, "train"), options)
+    score = accuracy(model, images(options.data, "t10k"), labels(options.data, "t10k"))
+    print(f"rank {dist.get_rank()} of {dist.get_world_size()}: accuracy {score:.3f}, "
+          f"{statistics.median(steps) * 1e3:.1f} ms per step, parameters {digest(model)}")
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()

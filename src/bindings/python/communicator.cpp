@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bindings/python/communicator.h"
+
+#include <chrono>
+#include <utility>
+
+#include "bindings/python/errors.h"
+
+namespace tributary::python {
+
+namespace py = pybind11;
+
+namespace {
+
+using Access = View::Access;
+
+// What a reduction reads and writes.
+struct Operands {
+  std::vector<View> views;  // one, if that is in place
+  Elements elements;
+  tributary_operator op = TRIBUTARY_SUM;
+
+  void* in() const { return views.front().data(); }
+  void* out() const { return views.back().data(); }
+};
+
+Operands operands_of(const py::object& buffer, const py::object& out, const std::string& op,
+                     const Dtype& dtype, Access access) {
+  const bool in_place = out.is_none() || out.is(buffer);
+  Operands all;
+  all.views.emplace_back(buffer, in_place ? access : Access::read, "the buffer");
+  all.elements = elements_of(all.views.front(), dtype);
+  all.op = operator_of(op, all.elements);
+  if (!in_place) {
+    all.views.emplace_back(out, Access::write, "out");
+    if (elements_of(all.views.back(), dtype).type != all.elements.type) {
+      throw py::type_error("out has elements of another type than the buffer");
+    }
+  }
+  return all;
+}
+
+void expect_bytes(const View& out, std::size_t bytes, const std::string& what) {
+  if (out.bytes() != bytes) {
+    throw py::value_error("out has " + std::to_string(out.bytes()) + " bytes; " + what + ": " +
+                          std::to_string(bytes));
+  }
+}
+
+void expect_apart(const Operands& all) {
+  if (all.views.size() == 2 && overlap(all.views.front(), all.views.back())) {
+    throw py::value_error(
+        "the buffer and out overlap; give no out to have the result in place, or other memory");
+  }
+}
+
+}  // namespace
+
+Communicator::Communicator(const py::kwargs& keywords) {
+  auto options = options_of(keywords);
+  notice_ = options.notice;
+  tributary_comm* comm = nullptr;
+  tributary_result result = TRIBUTARY_SUCCESS;
+  {
+    const py::gil_scoped_release others_run;
+    result = tributary_comm_create(&comm, options.handle.get());
+  }
+  check(result);
+  comm_ = Handle(comm, tributary_comm_destroy);
+}
+
+Communicator::Communicator(tributary_comm* comm, std::shared_ptr<Notice> notice)
+    : notice_(std::move(notice)), comm_(comm, tributary_comm_destroy) {}
+
+Communicator::~Communicator() {
+  close();
+}
+
+const Communicator::Handle& Communicator::usable() const {
+  if (comm_ == nullptr) {
+    throw py::value_error("the communicator is closed");
+  }
+  return comm_;
+}
+
+std::uint64_t Communicator::statistic(const std::string& name) const {
+  const auto comm = usable();
+  std::uint64_t value = 0;
+  tributary_result result = TRIBUTARY_SUCCESS;
+  {
+    const py::gil_scoped_release others_run;
+    result = tributary_comm_statistic(comm.get(), name.c_str(), &value);
+  }
+  check(result);
+  return value;
+}
+
+// Requests that nobody has any more are looked after here: their memory is in use until they end.
+Request Communicator::keep(tributary_request* request, std::vector<View> views, py::object result) {
+  std::erase_if(posted_, [](const std::shared_ptr<Posted>& one) {
+    return one.use_count() == 1 && one->wait_for({});
+  });
+  posted_.push_back(std::make_shared<Posted>(request, std::move(views)));
+  return {posted_.back(), std::move(result)};
+}
+
+Request Communicator::iallreduce(const py::object& buffer, const std::string& op,
+                                 const py::object& out, const Dtype& dtype) {
+  const auto& comm = usable();
+  auto all = operands_of(buffer, out, op, dtype, Access::write);
+  expect_bytes(all.views.back(), all.views.front().bytes(), "the buffer has");
+  expect_apart(all);
+  tributary_request* request = nullptr;
+  check(tributary_iallreduce(comm.get(), all.in(), all.out(), all.elements.count, all.elements.type,
+                             all.op, &request));
+  return keep(request, std::move(all.views), out.is_none() ? buffer : out);
+}
+
+Request Communicator::ireduce(const py::object& buffer, std::uint32_t root, const std::string& op,
+                              const py::object& out, const Dtype& dtype) {
+  const auto& comm = usable();
+  const bool is_root = tributary_comm_rank(comm.get()) == root;
+  auto all = operands_of(buffer, is_root ? out : py::none(), op, dtype,
+                         is_root ? Access::write : Access::read);
+  expect_bytes(all.views.back(), all.views.front().bytes(), "the buffer has");
+  expect_apart(all);
+  tributary_request* request = nullptr;
+  check(tributary_ireduce(comm.get(), all.in(), is_root ? all.out() : nullptr, all.elements.count,
+                          all.elements.type, all.op, root, &request));
+  py::object result = out.is_none() ? buffer : out;
+  return keep(request, std::move(all.views), is_root ? std::move(result) : py::none());
+}
+
+Request Communicator::ibroadcast(const py::object& buffer, std::uint32_t root) {
+  const auto& comm = usable();
+  const bool is_root = tributary_comm_rank(comm.get()) == root;
+  std::vector<View> views;
+  views.emplace_back(buffer, is_root ? Access::read : Access::write, "the buffer");
+  tributary_request* request = nullptr;
+  check(tributary_ibroadcast(comm.get(), views.front().data(), views.front().bytes(), TRIBUTARY_I8,
+                             root, &request));
+  return keep(request, std::move(views), buffer);
+}
+
+Request Communicator::ibarrier() {
+  tributary_request* request = nullptr;
+  check(tributary_ibarrier(usable().get(), &request));
+  return keep(request, {}, py::none());
+}
+
+Request Communicator::iallgather(const py::object& buffer, const py::object& out) {
+  const auto& comm = usable();
+  std::vector<View> views;
+  views.emplace_back(buffer, Access::read, "the buffer");
+  views.emplace_back(out, Access::write, "out");
+  const auto bytes = views.front().bytes();
+  const auto ranks = tributary_comm_size(comm.get());
+  expect_bytes(views.back(), bytes * ranks,
+               "the buffers of all " + std::to_string(ranks) + " ranks have");
+  tributary_request* request = nullptr;
+  check(tributary_iallgather(comm.get(), views.front().data(), views.back().data(), bytes,
+                             TRIBUTARY_I8, &request));
+  return keep(request, std::move(views), out);
+}
+
+Request Communicator::ireduce_scatter(const py::object& buffer, const py::object& out,
+                                      const std::string& op, const Dtype& dtype) {
+  const auto& comm = usable();
+  auto all = operands_of(buffer, out, op, dtype, Access::read);
+  const auto ranks = tributary_comm_size(comm.get());
+  if (all.elements.count % ranks != 0) {
+    throw py::value_error("the buffer has " + std::to_string(all.elements.count) +
+                          " elements, which cannot be divided among " + std::to_string(ranks) +
+                          " ranks");
+  }
+  expect_bytes(all.views.back(), all.views.front().bytes() / ranks, "a rank's part has");
+  expect_apart(all);
+  tributary_request* request = nullptr;
+  check(tributary_ireduce_scatter(comm.get(), all.in(), all.out(), all.elements.count / ranks,
+                                  all.elements.type, all.op, &request));
+  return keep(request, std::move(all.views), out);
+}
+
+py::object Communicator::finish(Request request) {
+  try {
+    return request.wait(std::nullopt);
+  } catch (const py::error_already_set&) {
+    if (!request.is_done()) {
+      tributary_comm_abort(comm_.get());
+      request.wait_uninterrupted();
+    }
+    throw;
+  }
+}
+
+std::unique_ptr<Communicator> Communicator::split(std::optional<std::int64_t> color,
+                                                  std::int64_t key) const {
+  const auto comm = usable();
+  tributary_comm* part = nullptr;
+  tributary_result result = TRIBUTARY_SUCCESS;
+  {
+    const py::gil_scoped_release others_run;
+    result = tributary_comm_split(comm.get(), color.value_or(-1), key, &part);
+  }
+  check(result);
+  return part == nullptr ? nullptr : std::unique_ptr<Communicator>(new Communicator(part, notice_));
+}
+
+void Communicator::abort() const {
+  tributary_comm_abort(usable().get());
+}
+
+// What was posted is carried out before.
+void Communicator::close() {
+  auto comm = std::exchange(comm_, nullptr);
+  auto posted = std::exchange(posted_, {});
+  {
+    const py::gil_scoped_release others_run;
+    comm.reset();
+    for (const auto& one : posted) {
+      one->wait_for({});
+    }
+  }
+}
+
+}  // namespace tributary::python

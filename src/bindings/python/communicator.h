@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <pybind11/pybind11.h>
+#include <string>
+#include <vector>
+
+#include "bindings/python/elements.h"
+#include "bindings/python/options.h"
+#include "bindings/python/request.h"
+#include "bindings/python/view.h"
+#include "host/c/tributary.h"
+
+namespace tributary::python {
+
+using Dtype = std::optional<std::string>;
+
+// The methods with an i before their names post, those without it wait as well.
+class Communicator {
+ public:
+  explicit Communicator(const pybind11::kwargs& options);
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+  ~Communicator();
+
+  std::uint32_t rank() const { return tributary_comm_rank(usable().get()); }
+  std::uint32_t size() const { return tributary_comm_size(usable().get()); }
+  std::string algorithm() const { return tributary_comm_algorithm(usable().get()); }
+  std::uint64_t statistic(const std::string& name) const;
+  bool is_closed() const { return comm_ == nullptr; }
+
+  Request iallreduce(const pybind11::object& buffer, const std::string& op,
+                     const pybind11::object& out, const Dtype& dtype);
+  Request ireduce(const pybind11::object& buffer, std::uint32_t root, const std::string& op,
+                  const pybind11::object& out, const Dtype& dtype);
+  Request ibroadcast(const pybind11::object& buffer, std::uint32_t root);
+  Request ibarrier();
+  Request iallgather(const pybind11::object& buffer, const pybind11::object& out);
+  Request ireduce_scatter(const pybind11::object& buffer, const pybind11::object& out,
+                          const std::string& op, const Dtype& dtype);
+
+  // Its result. Where a signal's handler raises, the communicator is aborted: its buffers are
+  // Python's again when the exception is on its way.
+  pybind11::object finish(Request request);
+
+  // None for a negative colour, as for the colour None.
+  std::unique_ptr<Communicator> split(std::optional<std::int64_t> color, std::int64_t key) const;
+
+  void abort() const;
+  void close();
+
+ private:
+  using Handle = std::shared_ptr<tributary_comm>;
+
+  Communicator(tributary_comm* comm, std::shared_ptr<Notice> notice);
+  // Throws ValueError when it is closed.
+  const Handle& usable() const;
+  Request keep(tributary_request* request, std::vector<View> views, pybind11::object result);
+
+  std::shared_ptr<Notice> notice_;
+  Handle comm_;
+  // What may be in use still, whether anybody waits for it or not.
+  std::vector<std::shared_ptr<Posted>> posted_;
+};
+
+}  // namespace tributary::python

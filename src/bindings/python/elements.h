@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "bindings/python/view.h"
+#include "host/c/tributary.h"
+
+namespace tributary::python {
+
+// What lies in a buffer.
+struct Elements {
+  tributary_type type = TRIBUTARY_I8;
+  std::size_t count = 0;
+  // Whether integers that are sent as signed ones are not, here.
+  bool is_unsigned = false;
+  bool is_truth = false;
+
+  bool operator==(const Elements&) const = default;
+};
+
+// As `dtype` names them ("bf16"), or else as the buffer itself does. Throws TypeError, or
+// ValueError for a name that there is not.
+Elements elements_of(const View& view, const std::optional<std::string>& dtype);
+
+// By its name, if these elements have it: see Elements::is_unsigned.
+tributary_operator operator_of(const std::string& name, const Elements& elements);
+
+}  // namespace tributary::python

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include "host/c/tributary.h"
+
+namespace tributary::python {
+
+// Throws the exception of tributary.errors that stands for it. Precondition: it is an error.
+[[noreturn]] void raise(tributary_result result, const std::string& message);
+
+// Of what this thread has just called.
+void check(tributary_result result);
+
+}  // namespace tributary::python

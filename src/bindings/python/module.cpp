@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What Python sees; src/bindings/python/tributary/__init__.pyi has the same with types.
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "bindings/python/communicator.h"
+#include "bindings/python/request.h"
+
+namespace {
+
+namespace py = pybind11;
+using namespace py::literals;
+using tributary::python::Communicator;
+using tributary::python::Dtype;
+using tributary::python::Request;
+
+// A thread of the loop's executor waits, so that the loop goes on.
+py::object await(const py::object& request) {
+  const auto loop = py::module_::import("asyncio").attr("get_running_loop")();
+  return loop.attr("run_in_executor")(py::none(), request.attr("wait")).attr("__await__")();
+}
+
+void leave(Communicator& self, const py::object& type, const py::object&, const py::object&) {
+  if (!type.is_none() && !self.is_closed()) {
+    self.abort();
+  }
+  self.close();
+}
+
+void add_request(py::module_& module) {
+  py::class_<Request>(module, "Request",
+                      "A collective that was posted. It can be awaited in asyncio, too.")
+      .def("test", &Request::test, "Whether it is done; raises a tributary.Error if it has failed.")
+      .def("wait", &Request::wait, "timeout"_a = py::none(),
+           "Returns the buffer that has the result. Raises TimeoutError after so many seconds: the "
+           "collective goes on then. Raises a tributary.Error if it has failed.")
+      .def("__await__", &await);
+}
+
+void add_collectives(py::class_<Communicator>& type) {
+  const auto none = py::none();
+  type.def(
+          "allreduce",
+          [](Communicator& self, const py::object& buffer, const std::string& op,
+             const py::object& out,
+             const Dtype& dtype) { return self.finish(self.iallreduce(buffer, op, out, dtype)); },
+          "buffer"_a, "op"_a = "sum", "out"_a = none, py::kw_only(), "dtype"_a = none,
+          "Combines the buffers of all ranks, element by element, into `out`, or in place. "
+          "Returns the buffer with the result.")
+      .def(
+          "reduce",
+          [](Communicator& self, const py::object& buffer, std::uint32_t root,
+             const std::string& op, const py::object& out, const Dtype& dtype) {
+            return self.finish(self.ireduce(buffer, root, op, out, dtype));
+          },
+          "buffer"_a, "root"_a = 0, "op"_a = "sum", "out"_a = none, py::kw_only(), "dtype"_a = none,
+          "As allreduce, with the result at `root` alone; others get None.")
+      .def(
+          "broadcast",
+          [](Communicator& self, const py::object& buffer, std::uint32_t root) {
+            return self.finish(self.ibroadcast(buffer, root));
+          },
+          "buffer"_a, "root"_a = 0, "Copies the buffer of `root` into that of all others.")
+      .def(
+          "barrier", [](Communicator& self) { self.finish(self.ibarrier()); },
+          "Returns when all ranks have called it.")
+      .def(
+          "allgather",
+          [](Communicator& self, const py::object& buffer, const py::object& out) {
+            return self.finish(self.iallgather(buffer, out));
+          },
+          "buffer"_a, "out"_a,
+          "Puts the buffers of all ranks, by rank, into `out`, which is so many times as long.")
+      .def(
+          "reduce_scatter",
+          [](Communicator& self, const py::object& buffer, const py::object& out,
+             const std::string& op, const Dtype& dtype) {
+            return self.finish(self.ireduce_scatter(buffer, out, op, dtype));
+          },
+          "buffer"_a, "out"_a, "op"_a = "sum", py::kw_only(), "dtype"_a = none,
+          "Of the combined buffers of all ranks, this rank's part into `out`.");
+}
+
+void add_posted_collectives(py::class_<Communicator>& type) {
+  const auto none = py::none();
+  type.def("iallreduce", &Communicator::iallreduce, "buffer"_a, "op"_a = "sum", "out"_a = none,
+           py::kw_only(), "dtype"_a = none, "As allreduce; returns a Request at once.")
+      .def("ireduce", &Communicator::ireduce, "buffer"_a, "root"_a = 0, "op"_a = "sum",
+           "out"_a = none, py::kw_only(), "dtype"_a = none, "As reduce; returns a Request at once.")
+      .def("ibroadcast", &Communicator::ibroadcast, "buffer"_a, "root"_a = 0,
+           "As broadcast; returns a Request at once.")
+      .def("ibarrier", &Communicator::ibarrier, "As barrier; returns a Request at once.")
+      .def("iallgather", &Communicator::iallgather, "buffer"_a, "out"_a,
+           "As allgather; returns a Request at once.")
+      .def("ireduce_scatter", &Communicator::ireduce_scatter, "buffer"_a, "out"_a, "op"_a = "sum",
+           py::kw_only(), "dtype"_a = none, "As reduce_scatter; returns a Request at once.");
+}
+
+void add_communicator(py::module_& module) {
+  py::class_<Communicator> type(
+      module, "Communicator",
+      "A group of processes, the ranks, that call the same collectives in the same order.\n\n"
+      "Options are those of the environment (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT and the "
+      "TRIBUTARY_ variables), unless a keyword says otherwise: algorithm='ring' is "
+      "TRIBUTARY_ALGORITHM=ring, rank=0 is RANK=0, and None is as if there were no such variable. "
+      "on_notice is called with what people should know, a line at a time.");
+  type.def(py::init<const py::kwargs&>())
+      .def_property_readonly("rank", &Communicator::rank, "The number of this process.")
+      .def_property_readonly("size", &Communicator::size, "How many ranks there are.")
+      .def_property_readonly("algorithm", &Communicator::algorithm,
+                             "By which it runs: 'canary', 'ring'.")
+      .def_property_readonly("closed", &Communicator::is_closed, "Whether close() was called.")
+      .def("statistics", &Communicator::statistic, "name"_a,
+           "What was counted by that name, as blocks_in_network.")
+      .def(
+          "split", &Communicator::split, "color"_a, "key"_a = 0,
+          "All ranks call it. Those of one colour get a communicator of their own, in the order of "
+          "their keys; those without one (None) get None.")
+      .def("abort", &Communicator::abort,
+           "Ends what is outstanding, and all that comes later, with tributary.AbortedError.")
+      .def("close", &Communicator::close,
+           "Waits for what was posted, and for the other ranks, up to two seconds.")
+      .def("__enter__", [](const py::object& self) { return self; })
+      .def("__exit__", &leave);
+  add_collectives(type);
+  add_posted_collectives(type);
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_core, module) {
+  module.doc() = "Collectives that switches add up on the way";
+  add_request(module);
+  add_communicator(module);
+}

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Allreduce and other collectives, added up by the switches on the way.
+
+    import numpy, tributary
+
+    with tributary.Communicator() as ranks:
+        gradients = numpy.ones(1000, dtype="float32")
+        ranks.allreduce(gradients)
+
+docs/reference/python.md has the whole of it; tributary.torch is for PyTorch.
+"""
+
+from ._core import Communicator, Request
+from .errors import (AbortedError, Error, InternalError, InvalidArgumentError, MismatchError,
+                     NetworkError, RendezvousError, TimeoutError)
+
+__all__ = ["AbortedError", "Communicator", "Error", "InternalError", "InvalidArgumentError",
+           "MismatchError", "NetworkError", "RendezvousError", "Request", "TimeoutError"]

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The backend "tributary" of torch.distributed: importing this makes it known.
+
+    import torch.distributed, tributary.torch
+
+    torch.distributed.init_process_group("tributary")
+
+`python3 -m tributary.torch SCRIPT ARGUMENTS...` makes it known to a script that does not import it.
+docs/operate/pytorch.md has the rest.
+"""
+
+import atexit
+import os
+import socket
+import sys
+import weakref
+
+import torch as _torch
+import torch.distributed as _distributed
+
+from ._torch import ProcessGroupTributary
+
+__all__ = ["ProcessGroupTributary", "algorithm", "compress_bf16", "statistics"]
+
+_groups: "weakref.WeakSet[ProcessGroupTributary]" = weakref.WeakSet()
+
+
+def algorithm(group=None) -> str:
+    """By which algorithm a group runs: "canary", "ring"."""
+    return _of_tributary(group).algorithm()
+
+
+def statistics(name: str, group=None) -> int:
+    """What a group has counted by that name, as docs/reference/library.md lists them."""
+    return _of_tributary(group).statistics(name)
+
+
+def compress_bf16(group, bucket):
+    """A hook of DDP's that has gradients halved on the way: bfloat16, which no gradient exceeds.
+
+        model.register_comm_hook(None, tributary.torch.compress_bf16)
+
+    PyTorch has one of its own, for NCCL alone.
+    """
+    group = group or _distributed.group.WORLD
+    halved = bucket.buffer().to(_torch.bfloat16).div_(group.size())
+    reducing = _distributed.all_reduce(halved, group=group, async_op=True).get_future()
+    return reducing.then(lambda reduced: bucket.buffer().copy_(reduced.value()[0]))
+
+
+def _of_tributary(group) -> ProcessGroupTributary:
+    group = group or _distributed.group.WORLD
+    for one in _groups:
+        if one is group:
+            return one
+    raise ValueError('that is no process group of the backend "tributary", or is destroyed')
+
+
+def _local_address() -> str | None:
+    """This machine's, where it sends what goes to the other ranks: the one towards MASTER_ADDR."""
+    master = os.environ.get("MASTER_ADDR")
+    if not master:
+        return None
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as towards:
+            towards.connect((master, 9))
+            return towards.getsockname()[0]
+    except OSError:
+        return None
+
+
+def _variables(timeout, local_address: str | None) -> dict[str, str]:
+    """What the environment leaves to us: the group's time limit, and where its ranks are."""
+    variables = {}
+    if not any(os.environ.get(name) for name in ("TRIBUTARY_STALL_TIMEOUT", "TRIBUTARY_DEADLINE")):
+        variables["TRIBUTARY_STALL_TIMEOUT"] = f"{timeout.total_seconds()}s"
+    if local_address and not os.environ.get("TRIBUTARY_INTERFACE"):
+        variables["TRIBUTARY_LOCAL_ADDRESS"] = local_address
+    return variables
+
+
+def _gloo(store, rank: int, size: int, timeout, local_address: str | None):
+    """What carries all that libtributary does not."""
+    gloo = _distributed.ProcessGroupGloo
+    interfaces = os.environ.get("GLOO_SOCKET_IFNAME") or os.environ.get("TRIBUTARY_INTERFACE")
+    options = gloo._Options()
+    options._timeout = timeout
+    if interfaces:
+        options._devices = [gloo.create_device(interface=name) for name in interfaces.split(",")]
+    elif local_address:
+        options._devices = [gloo.create_device(hostname=local_address)]
+    else:
+        options._devices = [gloo.create_default_device()]
+    return gloo(_distributed.PrefixStore("gloo", store), rank, size, options)
+
+
+def _create(options, _more):
+    local_address = os.environ.get("TRIBUTARY_LOCAL_ADDRESS") or _local_address()
+    place = options.store, options.group_rank, options.group_size
+    group = ProcessGroupTributary(
+        *place, is_part=bool(options.global_ranks_in_group),
+        variables=_variables(options.timeout, local_address),
+        rest=_gloo(*place, options.timeout, local_address))
+    _groups.add(group)
+    return group
+
+
+@atexit.register
+def _close() -> None:
+    """Other ranks may still need an answer from this one when its script is over."""
+    for group in list(_groups):
+        group.close()
+
+
+_distributed.Backend.register_backend("tributary", _create, extended_api=True)
+
+
+def _run(arguments: list[str]) -> None:
+    import runpy
+    if not arguments:
+        sys.exit("usage: python3 -m tributary.torch SCRIPT [ARGUMENT...]")
+    # As when Python runs the script itself.
+    sys.argv = arguments
+    sys.path[0] = os.path.dirname(os.path.abspath(arguments[0]))
+    runpy.run_path(arguments[0], run_name="__main__")
+
+
+if __name__ == "__main__":
+    # The script is to see the module by its name, and not register the backend once more.
+    sys.modules[__spec__.name] = sys.modules["__main__"]
+    _run(sys.argv[1:])

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bindings/pytorch/completions.h"
+
+#include <ATen/core/grad_mode.h>
+#include <stdexcept>
+#include <utility>
+
+#include "bindings/pytorch/communicator.h"
+
+namespace tributary::pytorch {
+namespace {
+
+// How the first one that failed did so; all are waited for.
+tributary_result wait_for_all(Operation& operation, std::string& reason) {
+  auto worst = TRIBUTARY_SUCCESS;
+  for (auto& request : operation.requests) {
+    const auto result = tributary_wait(&request);
+    if (result != TRIBUTARY_SUCCESS && worst == TRIBUTARY_SUCCESS) {
+      worst = result;
+      reason = failure_text(result);
+    }
+  }
+  return worst;
+}
+
+std::exception_ptr taken(const Operation& operation) {
+  try {
+    const at::NoGradGuard no_grad;
+    operation.take_results();
+    return nullptr;
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+}  // namespace
+
+Completions::Completions(std::function<std::string(tributary_result)> explain)
+    : explain_(std::move(explain)) {
+  const std::lock_guard lock(mutex_);
+  hand_over();
+}
+
+Completions::~Completions() {
+  {
+    const std::lock_guard lock(mutex_);
+    stops_ = true;
+    changed_.notify_all();
+  }
+  // None begins any more.
+  for (auto& thread : threads_) {
+    thread.join();
+  }
+}
+
+void Completions::add(Operation operation) {
+  const std::lock_guard lock(mutex_);
+  posted_.push_back(std::move(operation));
+  changed_.notify_all();
+}
+
+bool Completions::wait_for(std::chrono::milliseconds duration) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, duration,
+                           [this] { return posted_.empty() && !is_waited_ && ending_ones_ == 0; });
+}
+
+void Completions::hand_over() {
+  if (idle_ == 0 && !stops_) {
+    threads_.emplace_back([this] { serve(); });
+  }
+  changed_.notify_all();
+}
+
+void Completions::serve() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    ++idle_;
+    changed_.wait(lock, [this] { return !is_waited_ && (stops_ || !posted_.empty()); });
+    --idle_;
+    if (posted_.empty()) {
+      return;
+    }
+    auto operation = std::move(posted_.front());
+    posted_.pop_front();
+    is_waited_ = true;
+    lock.unlock();
+    const auto error = outcome_of(operation);
+    lock.lock();
+    is_waited_ = false;
+    ++ending_ones_;
+    hand_over();
+    lock.unlock();
+    operation.work->end(error);
+    // Its tensors may be Python's, which has a lock of its own.
+    operation = {};
+    lock.lock();
+    --ending_ones_;
+    changed_.notify_all();
+  }
+}
+
+std::exception_ptr Completions::outcome_of(Operation& operation) const {
+  std::string reason;
+  const auto result = wait_for_all(operation, reason);
+  return result == TRIBUTARY_SUCCESS
+             ? taken(operation)
+             : std::make_exception_ptr(
+                   std::runtime_error(operation.what + " failed: " + reason + explain_(result)));
+}
+
+}  // namespace tributary::pytorch

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bindings/pytorch/work.h"
+#include "host/c/tributary.h"
+
+namespace tributary::pytorch {
+
+// A collective of PyTorch's, on its way: as one or several of libtributary's.
+struct Operation {
+  std::string what;  // for messages
+  Tensors in_use;
+  std::vector<tributary_request*> requests;
+  // Puts the outcome where it belongs.
+  std::function<void()> take_results = [] {};
+  c10::intrusive_ptr<PendingWork> work;
+};
+
+// Waits for operations, in the order in which they were posted, and says how each one ended. What
+// hangs on an operation's future may itself wait for a later operation, as DDP's hooks do: while
+// one thread is busy with that, another one waits for what comes next.
+class Completions {
+ public:
+  // `explain` adds to a failure what else is known.
+  explicit Completions(std::function<std::string(tributary_result)> explain);
+  Completions(const Completions&) = delete;
+  Completions& operator=(const Completions&) = delete;
+  // What was posted has to end by itself.
+  ~Completions();
+
+  void add(Operation operation);
+  // Whether all have ended, by then.
+  bool wait_for(std::chrono::milliseconds duration);
+
+ private:
+  void serve();
+  // Has somebody look after what comes next. With the lock.
+  void hand_over();
+  std::exception_ptr outcome_of(Operation& operation) const;
+
+  const std::function<std::string(tributary_result)> explain_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Operation> posted_;
+  bool is_waited_ = false;       // for the first one
+  std::size_t ending_ones_ = 0;  // operations whose outcome is being told
+  std::size_t idle_ = 0;         // threads
+  bool stops_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace tributary::pytorch

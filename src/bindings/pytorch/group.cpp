@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bindings/pytorch/group.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+#include <chrono>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "bindings/pytorch/kind.h"
+#include "bindings/pytorch/without_gil.h"
+
+namespace tributary::pytorch {
+namespace {
+
+using c10d::OpType;
+// For how long a group that closes waits for what nobody has waited for.
+constexpr auto patience = std::chrono::seconds(2);
+
+const at::Tensor& the_one(const Tensors& tensors, const char* collective) {
+  TORCH_CHECK(tensors.size() == 1, collective, " over Tributary takes one tensor at a time, not ",
+              tensors.size());
+  return tensors.front();
+}
+
+// What is not strided has no elements of its own that could be sent.
+bool is_dense(const at::Tensor& tensor) {
+  return tensor.layout() == at::kStrided;
+}
+
+void expect_cpu(const at::Tensor& tensor, const char* collective) {
+  TORCH_CHECK(tensor.device().is_cpu(), collective,
+              " over Tributary takes tensors in the memory of the host, and this one is on ",
+              tensor.device(), "; move it there first (tensor.cpu())");
+}
+
+// Itself, if its elements lie in order already; not in autograd's eyes.
+at::Tensor flattened(const at::Tensor& tensor) {
+  const at::NoGradGuard no_grad;
+  return tensor.contiguous();
+}
+
+std::size_t bytes_of(const at::Tensor& tensor) {
+  return static_cast<std::size_t>(tensor.nbytes());
+}
+
+std::size_t count_of(const at::Tensor& tensor) {
+  return static_cast<std::size_t>(tensor.numel());
+}
+
+std::string described(const char* collective, const at::Tensor& tensor,
+                      const std::optional<c10d::ReduceOp>& op = std::nullopt) {
+  return std::string(collective) + " of " + std::to_string(tensor.numel()) + " " +
+         c10::toString(tensor.scalar_type()) + (op ? " (" + name_of(*op) + ")" : "");
+}
+
+// Of `flat`, where that is a copy of it.
+void copy_back(const at::Tensor& tensor, const at::Tensor& flat) {
+  if (!tensor.is_same(flat)) {
+    tensor.copy_(flat);
+  }
+}
+
+void divide(const at::Tensor& tensor, const Kind& kind, int ranks) {
+  if (!kind.divides) {
+    return;
+  }
+  if (tensor.is_floating_point()) {
+    tensor.div_(ranks);
+  } else {
+    tensor.div_(ranks, "trunc");
+  }
+}
+
+// Elements of each of `outputs` are those of `input`, in number and type.
+void expect_alike(const Tensors& outputs, const at::Tensor& input, std::size_t ranks,
+                  const char* collective) {
+  TORCH_CHECK(outputs.size() == ranks, collective,
+              " takes a list of as many tensors as there are ranks: ", ranks, ", not ",
+              outputs.size());
+  for (const auto& output : outputs) {
+    expect_cpu(output, collective);
+    TORCH_CHECK(output.numel() == input.numel() && output.scalar_type() == input.scalar_type(),
+                collective, " takes tensors of one size and type; there are ",
+                described("one", input), " and ", described("one", output));
+  }
+}
+
+void expect_share(const at::Tensor& all, const at::Tensor& one, int ranks, const char* collective) {
+  TORCH_CHECK(all.numel() == one.numel() * ranks && all.scalar_type() == one.scalar_type(),
+              collective, " takes tensors of one type, of which one is ", ranks,
+              " times as long as the other; there are ", described("one", all), " and ",
+              described("one", one));
+}
+
+}  // namespace
+
+// What becomes an operation when it is posted.
+struct Group::Draft {
+  std::string what;
+  OpType type;
+  const char* title;
+  Tensors inputs;
+  Tensors outputs;
+  Tensors in_use;  // besides
+  std::function<void()> take_results = [] {};
+};
+
+Group::Group(const c10::intrusive_ptr<c10d::Store>& store, const Place& place,
+             c10::intrusive_ptr<GroupBase> rest)
+    : GroupBase(place.rank, place.size),
+      rest_(std::move(rest)),
+      communicator_(*store, place),
+      completions_(std::make_unique<Completions>(
+          [this](tributary_result result) { return explain(result); })) {
+  if (place.size > 1) {
+    watch_ = std::make_unique<Watch>(rest_, [this] { tributary_comm_abort(communicator_.get()); });
+  }
+}
+
+// Threads that end here may want Python's lock, which its garbage collector holds.
+Group::~Group() {
+  const WithoutGil without_gil;
+  close();
+  rest_.reset();
+}
+
+// The watch goes last: with it, ranks that have died are not waited for.
+void Group::close() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(closed_, true)) {
+      return;
+    }
+  }
+  if (!completions_->wait_for(patience)) {
+    tributary_comm_abort(communicator_.get());
+  }
+  completions_.reset();
+  watch_.reset();
+  communicator_.close();
+}
+
+std::string Group::algorithm() {
+  const std::lock_guard lock(mutex_);
+  TORCH_CHECK(!closed_, "the process group is closed");
+  return tributary_comm_algorithm(communicator_.get());
+}
+
+std::uint64_t Group::statistic(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  TORCH_CHECK(!closed_, "the process group is closed");
+  std::uint64_t value = 0;
+  const auto result = tributary_comm_statistic(communicator_.get(), name.c_str(), &value);
+  TORCH_CHECK(result == TRIBUTARY_SUCCESS, failure_text(result));
+  return value;
+}
+
+std::string Group::explain(tributary_result result) const {
+  const auto gone = result == TRIBUTARY_ABORTED && watch_ ? watch_->gone() : "";
+  return gone.empty() ? "" : " (another rank of the group has ended: " + gone + ")";
+}
+
+WorkPtr Group::post(Draft draft, const std::vector<Post>& posts) {
+  const std::lock_guard lock(mutex_);
+  TORCH_CHECK(!closed_, draft.what, ": the process group is closed");
+  auto* const comm = communicator_.get();
+  Operation operation;
+  operation.what =
+      draft.what + " on rank " + std::to_string(rank_) + " of " + std::to_string(size_);
+  operation.take_results = std::move(draft.take_results);
+  operation.work =
+      c10::make_intrusive<PendingWork>(rank_, draft.type, draft.title, draft.inputs, draft.outputs);
+  operation.in_use = std::move(draft.in_use);
+  for (const auto* tensors : {&draft.inputs, &draft.outputs}) {
+    operation.in_use.insert(operation.in_use.end(), tensors->begin(), tensors->end());
+  }
+  WorkPtr work = operation.work;
+  std::string refusal;
+  const bool grouped = posts.size() > 1 && tributary_group_begin(comm) == TRIBUTARY_SUCCESS;
+  for (const auto& one : posts) {
+    tributary_request* request = nullptr;
+    if (const auto result = one(comm, &request); result != TRIBUTARY_SUCCESS) {
+      refusal = failure_text(result);
+      break;
+    }
+    operation.requests.push_back(request);
+  }
+  if (grouped) {
+    tributary_group_end(comm);
+  }
+  if (!refusal.empty()) {
+    // What was posted before it is in use until it ends.
+    operation.what += " was refused: " + refusal;
+  }
+  completions_->add(std::move(operation));
+  TORCH_CHECK(refusal.empty(), draft.what, " failed: ", refusal);
+  return work;
+}
+
+WorkPtr Group::allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) {
+  const auto& tensor = the_one(tensors, "all_reduce");
+  const auto kind = kind_of(tensor.scalar_type(), options.reduceOp);
+  if (!kind || !is_dense(tensor)) {
+    return rest_->allreduce(tensors, options);
+  }
+  expect_cpu(tensor, "all_reduce");
+  const auto flat = flattened(tensor);
+  Draft draft{described("all_reduce", tensor, options.reduceOp),
+              OpType::ALLREDUCE,
+              "tributary:all_reduce",
+              tensors,
+              tensors,
+              {flat}};
+  draft.take_results = [=, ranks = size_] {
+    divide(flat, *kind, ranks);
+    copy_back(tensor, flat);
+  };
+  return post(std::move(draft), {[=](tributary_comm* comm, tributary_request** request) {
+                return tributary_iallreduce(comm, flat.data_ptr(), flat.data_ptr(), count_of(flat),
+                                            kind->type, kind->op, request);
+              }});
+}
+
+// As one vector, where they are small.
+WorkPtr Group::allreduce_coalesced(Tensors& tensors,
+                                   const c10d::AllreduceCoalescedOptions& options) {
+  TORCH_CHECK(!tensors.empty(), "all_reduce_coalesced takes at least one tensor");
+  std::vector<Post> posts;
+  Draft draft{described("all_reduce_coalesced", tensors.front(), options.reduceOp) + " and others",
+              OpType::ALLREDUCE_COALESCED,
+              "tributary:all_reduce_coalesced",
+              tensors,
+              tensors,
+              {}};
+  std::vector<std::function<void()>> takings;
+  for (const auto& tensor : tensors) {
+    const auto kind = kind_of(tensor.scalar_type(), options.reduceOp);
+    if (!kind || !is_dense(tensor)) {
+      return rest_->allreduce_coalesced(tensors, options);
+    }
+    expect_cpu(tensor, "all_reduce_coalesced");
+    const auto flat = flattened(tensor);
+    draft.in_use.push_back(flat);
+    posts.emplace_back([=](tributary_comm* comm, tributary_request** request) {
+      return tributary_iallreduce(comm, flat.data_ptr(), flat.data_ptr(), count_of(flat),
+                                  kind->type, kind->op, request);
+    });
+    takings.emplace_back([=, ranks = size_] {
+      divide(flat, *kind, ranks);
+      copy_back(tensor, flat);
+    });
+  }
+  draft.take_results = [takings] {
+    for (const auto& take : takings) {
+      take();
+    }
+  };
+  return post(std::move(draft), posts);
+}
+
+WorkPtr Group::reduce(Tensors& tensors, const c10d::ReduceOptions& options) {
+  const auto& tensor = the_one(tensors, "reduce");
+  const auto kind = kind_of(tensor.scalar_type(), options.reduceOp);
+  if (!kind || !is_dense(tensor)) {
+    return rest_->reduce(tensors, options);
+  }
+  expect_cpu(tensor, "reduce");
+  const auto flat = flattened(tensor);
+  const bool is_root = rank_ == options.rootRank;
+  Draft draft{described("reduce", tensor, options.reduceOp),
+              OpType::REDUCE,
+              "tributary:reduce",
+              tensors,
+              tensors,
+              {flat}};
+  draft.take_results = [=, ranks = size_] {
+    if (is_root) {
+      divide(flat, *kind, ranks);
+      copy_back(tensor, flat);
+    }
+  };
+  return post(std::move(draft), {[=, root = static_cast<std::uint32_t>(options.rootRank)](
+                                     tributary_comm* comm, tributary_request** request) {
+                return tributary_ireduce(comm, flat.data_ptr(), is_root ? flat.data_ptr() : nullptr,
+                                         count_of(flat), kind->type, kind->op, root, request);
+              }});
+}
+
+WorkPtr Group::broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) {
+  const auto& tensor = the_one(tensors, "broadcast");
+  if (!is_dense(tensor)) {
+    return rest_->broadcast(tensors, options);
+  }
+  expect_cpu(tensor, "broadcast");
+  const auto flat = flattened(tensor);
+  Draft draft{described("broadcast", tensor),
+              OpType::BROADCAST,
+              "tributary:broadcast",
+              tensors,
+              tensors,
+              {flat}};
+  draft.take_results = [=, is_root = rank_ == options.rootRank] {
+    if (!is_root) {
+      copy_back(tensor, flat);
+    }
+  };
+  return post(std::move(draft), {[=, root = static_cast<std::uint32_t>(options.rootRank)](
+                                     tributary_comm* comm, tributary_request** request) {
+                return tributary_ibroadcast(comm, flat.data_ptr(), bytes_of(flat), TRIBUTARY_I8,
+                                            root, request);
+              }});
+}
+
+WorkPtr Group::barrier(const c10d::BarrierOptions& /*options*/) {
+  Draft draft{"barrier", OpType::BARRIER, "tributary:barrier", {}, {}, {}};
+  return post(std::move(draft), {tributary_ibarrier});
+}
+
+WorkPtr Group::allgather(std::vector<Tensors>& outputs, Tensors& inputs,
+                         const c10d::AllgatherOptions& options) {
+  const auto& input = the_one(inputs, "all_gather");
+  TORCH_CHECK(outputs.size() == 1, "all_gather over Tributary takes one list of tensors");
+  if (!is_dense(input)) {
+    return rest_->allgather(outputs, inputs, options);
+  }
+  expect_cpu(input, "all_gather");
+  expect_alike(outputs.front(), input, static_cast<std::size_t>(size_), "all_gather");
+  const auto flat = flattened(input);
+  const auto all = at::empty({size_, flat.numel()}, flat.options());
+  Draft draft{described("all_gather", input),
+              OpType::ALLGATHER,
+              "tributary:all_gather",
+              inputs,
+              outputs.front(),
+              {flat, all}};
+  draft.take_results = [all, parts = outputs.front()] {
+    for (std::size_t rank = 0; rank < parts.size(); ++rank) {
+      const auto& part = parts[rank];
+      part.copy_(all[static_cast<std::int64_t>(rank)].view(part.sizes()));
+    }
+  };
+  return post(std::move(draft), {[=](tributary_comm* comm, tributary_request** request) {
+                return tributary_iallgather(comm, flat.data_ptr(), all.data_ptr(), bytes_of(flat),
+                                            TRIBUTARY_I8, request);
+              }});
+}
+
+WorkPtr Group::_allgather_base(at::Tensor& output, at::Tensor& input,
+                               const c10d::AllgatherOptions& /*options*/) {
+  expect_cpu(input, "all_gather_into_tensor");
+  expect_cpu(output, "all_gather_into_tensor");
+  expect_share(output, input, size_, "all_gather_into_tensor");
+  const auto flat = flattened(input);
+  const auto all = flattened(output);
+  Draft draft{described("all_gather_into_tensor", input),
+              OpType::_ALLGATHER_BASE,
+              "tributary:all_gather",
+              {input},
+              {output},
+              {flat, all}};
+  draft.take_results = [=] { copy_back(output, all); };
+  return post(std::move(draft), {[=](tributary_comm* comm, tributary_request** request) {
+                return tributary_iallgather(comm, flat.data_ptr(), all.data_ptr(), bytes_of(flat),
+                                            TRIBUTARY_I8, request);
+              }});
+}
+
+WorkPtr Group::reduce_scatter(Tensors& outputs, std::vector<Tensors>& inputs,
+                              const c10d::ReduceScatterOptions& options) {
+  const auto& output = the_one(outputs, "reduce_scatter");
+  TORCH_CHECK(inputs.size() == 1, "reduce_scatter over Tributary takes one list of tensors");
+  const auto kind = kind_of(output.scalar_type(), options.reduceOp);
+  if (!kind || !is_dense(output)) {
+    return rest_->reduce_scatter(outputs, inputs, options);
+  }
+  expect_cpu(output, "reduce_scatter");
+  expect_alike(inputs.front(), output, static_cast<std::size_t>(size_), "reduce_scatter");
+  const at::NoGradGuard no_grad;
+  Tensors rows;
+  for (const auto& input : inputs.front()) {
+    rows.push_back(input.reshape({1, output.numel()}));
+  }
+  auto all = at::cat(rows);
+  at::Tensor part = output;
+  return _reduce_scatter_base(part, all, options);
+}
+
+WorkPtr Group::_reduce_scatter_base(at::Tensor& output, at::Tensor& input,
+                                    const c10d::ReduceScatterOptions& options) {
+  const auto kind = kind_of(output.scalar_type(), options.reduceOp);
+  if (!kind) {
+    return rest_->_reduce_scatter_base(output, input, options);
+  }
+  expect_cpu(input, "reduce_scatter_tensor");
+  expect_cpu(output, "reduce_scatter_tensor");
+  expect_share(input, output, size_, "reduce_scatter_tensor");
+  const auto all = flattened(input);
+  const auto part = flattened(output);
+  Draft draft{described("reduce_scatter", input, options.reduceOp),
+              OpType::_REDUCE_SCATTER_BASE,
+              "tributary:reduce_scatter",
+              {input},
+              {output},
+              {all, part}};
+  draft.take_results = [=, to = output, ranks = size_] {
+    divide(part, *kind, ranks);
+    copy_back(to, part);
+  };
+  return post(std::move(draft), {[=](tributary_comm* comm, tributary_request** request) {
+                return tributary_ireduce_scatter(comm, all.data_ptr(), part.data_ptr(),
+                                                 count_of(part), kind->type, kind->op, request);
+              }});
+}
+
+}  // namespace tributary::pytorch

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <optional>
+#include <string>
+
+#include "bindings/pytorch/c10d.h"
+#include "host/c/tributary.h"
+
+namespace tributary::pytorch {
+
+// How libtributary carries a reduction.
+struct Kind {
+  tributary_type type;
+  tributary_operator op;
+  bool divides = false;  // what was added up is an average
+};
+
+// None if it does not. It follows from what all ranks have alike: the type and the operator.
+std::optional<Kind> kind_of(at::ScalarType type, const c10d::ReduceOp& op);
+
+// For messages.
+std::string name_of(const c10d::ReduceOp& op);
+
+}  // namespace tributary::pytorch

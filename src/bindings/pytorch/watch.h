@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "bindings/pytorch/c10d.h"
+
+namespace tributary::pytorch {
+
+// Notices that another rank has ended, by the connections that the group for everything else has
+// with all of them: what switches carry has none, and would be waited for as long as the group's
+// time limit says.
+class Watch {
+ public:
+  // `on_gone` is called once, a while after a rank has gone: what it had sent before has come then.
+  Watch(c10::intrusive_ptr<GroupBase> connections, std::function<void()> on_gone);
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+  ~Watch();
+
+  // How its connection ended; empty as long as all are there.
+  std::string gone() const;
+
+ private:
+  void serve();
+
+  const c10::intrusive_ptr<GroupBase> connections_;
+  const std::function<void()> on_gone_;
+  at::Tensor never_;
+  WorkPtr receive_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string gone_;
+  bool ending_ = false;
+  std::thread thread_;  // last: it uses the others
+};
+
+}  // namespace tributary::pytorch

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <ATen/core/ivalue.h>
+#include <exception>
+#include <vector>
+
+#include "bindings/pytorch/c10d.h"
+
+namespace tributary::pytorch {
+
+// What who has posted a collective waits for.
+class PendingWork : public c10d::Work {
+ public:
+  PendingWork(int rank, c10d::OpType type, const char* title, const Tensors& inputs,
+              Tensors outputs);
+
+  Tensors result() override { return outputs_; }
+  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override { return future_; }
+
+  // Once; null: it was a success. What hangs on the future runs meanwhile.
+  void end(std::exception_ptr error);
+
+ private:
+  const Tensors outputs_;
+  const c10::intrusive_ptr<c10::ivalue::Future> future_;
+};
+
+}  // namespace tributary::pytorch

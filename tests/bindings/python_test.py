@@ -1,0 +1,305 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The Python package: every kind of call between processes, and what Python has to be told."""
+
+import array
+import asyncio
+import gc
+import os
+import signal
+import sys
+import threading
+import time
+
+import ranks
+
+try:
+    import numpy
+except ImportError:
+    ranks.skip("needs numpy: tools/install-packages python")
+if not list(ranks.PACKAGE.glob("tributary/_core*.so")):
+    ranks.skip("the Python package was not built: tools/install-packages python, and "
+               "meson setup --reconfigure")
+sys.path.insert(0, str(ranks.PACKAGE))
+import tributary  # noqa: E402
+
+COUNT = 5000
+
+
+def raised(error: type[BaseException], call, *words: str) -> BaseException:
+    """The error that the call raises, which has to have these words."""
+    try:
+        call()
+    except error as caught:
+        for word in words:
+            assert word in str(caught), f"{word!r} is not in {caught!r}"
+        return caught
+    raise AssertionError(f"no {error.__name__}")
+
+
+def inputs(kind: str, rank: int) -> numpy.ndarray:
+    """Small numbers other than zero, whose sums and products are exact in every type."""
+    return (1 + (numpy.arange(COUNT) + rank) % 2).astype(kind)
+
+
+def of_all(function, kind: str, size: int) -> numpy.ndarray:
+    return function.reduce([inputs(kind, rank) for rank in range(size)]).astype(kind)
+
+
+def types_and_operators() -> None:
+    operators = {"sum": numpy.add, "prod": numpy.multiply, "min": numpy.minimum, "max": numpy.maximum}
+    bitwise = {"and": numpy.bitwise_and, "or": numpy.bitwise_or, "xor": numpy.bitwise_xor}
+    with tributary.Communicator() as comm:
+        for kind in ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"):
+            for op, function in (operators | ({} if kind[0] == "f" else bitwise)).items():
+                if kind[0] == "u" and op in ("min", "max"):
+                    continue
+                values = inputs(kind, comm.rank)
+                assert comm.allreduce(values, op) is values
+                numpy.testing.assert_array_equal(values, of_all(function, kind, comm.size))
+        # What is signed on the wire does not show.
+        high = numpy.array([2**63 + comm.rank], dtype="u8")
+        assert comm.allreduce(high)[0] == 2**63 * comm.size % 2**64 + sum(range(comm.size))
+        truths = numpy.array([True, comm.rank == 0, False])
+        assert list(comm.allreduce(truths, "and")) == [True, False, False]
+        assert list(comm.allreduce(numpy.array([comm.rank == 1, False]), "or")) == [True, False]
+
+
+def named_types() -> None:
+    with tributary.Communicator() as comm:
+        halves = (inputs("f4", comm.rank).view("u4") >> 16).astype("u2")
+        comm.allreduce(halves, dtype="bf16")
+        numpy.testing.assert_array_equal((halves.astype("u4") << 16).view("f4"),
+                                         of_all(numpy.add, "f4", comm.size))
+        pairs = numpy.zeros(3, dtype=[("value", "f4"), ("index", "i4")])
+        pairs["value"], pairs["index"] = [comm.rank, -comm.rank, 7], comm.rank
+        comm.allreduce(pairs, "maxloc", dtype="f32_i32")
+        assert list(pairs["index"]) == [comm.size - 1, 0, 0]
+
+
+def buffers() -> None:
+    with tributary.Communicator() as comm:
+        for buffer in (array.array("i", [1, 2]), memoryview(array.array("i", [1, 2])),
+                       bytearray([1, 2]), numpy.array([[1], [2]])):
+            assert list(comm.allreduce(buffer))[0] == comm.size
+        given, out = numpy.ones(7), numpy.zeros(7)
+        assert comm.allreduce(given, out=out) is out
+        assert (given == 1).all() and (out == comm.size).all()
+        # Nobody writes to what is only read.
+        assert comm.allreduce(numpy.ones(7).tobytes(), dtype="f64", out=out) is out
+        assert comm.allreduce(numpy.zeros(0)).size == 0
+
+
+def refused_buffers() -> None:
+    """Nothing of it reaches the other ranks."""
+    with tributary.Communicator() as comm:
+        def bad(*words, buffer=numpy.ones(4), error=TypeError, **more):
+            raised(error, lambda: comm.allreduce(buffer, **more), *words)
+
+        bad("contiguous", "ascontiguousarray", buffer=numpy.ones((4, 4))[:, ::2])
+        bad("contiguous", buffer=numpy.asfortranarray(numpy.ones((4, 4))))
+        bad("read-only", "writable", buffer=b"1234")
+        bad("read-only", out=b"12345678" * 4)
+        bad("is a int", "numpy array", buffer=3)
+        bad("unsigned", "astype('int64')", buffer=numpy.ones(4, "u2"), op="max")
+        bad("bool", buffer=numpy.ones(4, "?"), op="sum")
+        bad("'Zd'", "view", buffer=numpy.ones(4, "c16"))
+        bad("'>f'", buffer=numpy.ones(4, ">f4"))
+        bad("there is no or of f64", op="or")
+        bad("another type", out=numpy.ones(4, "i8"))
+        bad("out has 24 bytes", out=numpy.ones(3), error=ValueError)
+        bad("there is no operator 'avg'", "sum, min", op="avg", error=ValueError)
+        bad("there is no dtype 'f5'", "bf16", dtype="f5", error=ValueError)
+        bad("no elements of type bf16", dtype="bf16")
+        memory = numpy.ones(8)
+        bad("overlap", buffer=memory[:4], out=memory[2:6], error=ValueError)
+        raised(ValueError, lambda: comm.reduce_scatter(numpy.ones(3), numpy.ones(1)), "divided")
+        raised(ValueError, lambda: comm.allgather(numpy.ones(3), numpy.ones(3)), "48")
+        raised(tributary.InvalidArgumentError, lambda: comm.broadcast(numpy.ones(3), 9), "no such root")
+        assert comm.allreduce(numpy.ones(1))[0] == comm.size
+
+
+def other_collectives() -> None:
+    with tributary.Communicator() as comm:
+        rank, size = comm.rank, comm.size
+        values = numpy.full(COUNT, rank, "f4")
+        comm.broadcast(values, root=1)
+        assert (values == 1).all()
+        assert list(comm.broadcast(bytearray(b"abc" if rank == 0 else b"xyz"))) == list(b"abc")
+        total = comm.reduce(numpy.full(9, rank + 1), root=size - 1)
+        assert (total is None) == (rank != size - 1)
+        assert total is None or (total == sum(range(1, size + 1))).all()
+        every = comm.allgather(numpy.full(3, rank), numpy.zeros((size, 3), dtype=int))
+        assert [list(row) for row in every] == [[one] * 3 for one in range(size)]
+        part = comm.reduce_scatter(numpy.arange(2.0 * size), numpy.zeros(2))
+        assert list(part) == [2.0 * rank * size, (2 * rank + 1.0) * size]
+        comm.barrier()
+
+
+def parts() -> None:
+    with tributary.Communicator() as comm:
+        part = comm.split(comm.rank % 2, key=-comm.rank)
+        assert part.size == 2 and part.rank == (1 if comm.rank < 2 else 0)
+        assert part.allreduce(numpy.array([comm.rank]))[0] == comm.rank % 2 * 2 + 2
+        assert comm.split(None if comm.rank else 0) is None or comm.rank == 0
+        part.close()
+
+
+def requests() -> None:
+    with tributary.Communicator() as comm:
+        values = [numpy.full(COUNT, number, "f4") for number in range(20)]
+        posted = [comm.iallreduce(one) for one in values]
+        for number, request in enumerate(posted):
+            assert request.wait() is values[number]
+            assert (values[number] == number * comm.size).all()
+            assert request.test() and request.wait() is values[number]
+
+
+def outstanding_requests() -> None:
+    """Rank 1 comes when rank 0 says so, by another communicator."""
+    with tributary.Communicator() as comm, comm.split(0) as signal_of_0:
+        if comm.rank == 1:
+            signal_of_0.barrier()
+            comm.barrier()
+            return
+        request = comm.ibarrier()
+        assert not request.test()
+        raised(TimeoutError, lambda: request.wait(timeout=0.05), "goes on")
+        raised(ValueError, lambda: request.wait(timeout=-1), "seconds")
+        signal_of_0.barrier()
+        request.wait(timeout=ranks.PATIENCE_S)
+
+
+def abandoned_requests() -> None:
+    """Memory that a collective uses is not anybody else's before it ends."""
+    with tributary.Communicator() as comm, comm.split(0) as signal_of_0:
+        if comm.rank == 1:
+            signal_of_0.barrier()
+        busy = bytearray(8000)
+        comm.iallreduce(busy)
+        for _ in range(100):
+            comm.iallreduce(numpy.ones(COUNT))
+        gc.collect()
+        if comm.rank == 0:
+            raised(BufferError, lambda: busy.extend(b"x"))
+            signal_of_0.barrier()
+        comm.barrier()
+        comm.barrier()
+        busy.extend(b"x")
+
+
+def awaited_requests() -> None:
+    """The loop runs while others are waited for: it is what calls them."""
+    async def work(comm, signal_of_0) -> None:
+        if comm.rank == 1:
+            await signal_of_0.ibarrier()
+        reducing = asyncio.gather(*(comm.iallreduce(numpy.full(3, one)) for one in range(5)))
+        if comm.rank == 0:
+            done, _ = await asyncio.wait([reducing], timeout=0.1)
+            assert not done
+            await signal_of_0.ibarrier()
+        assert [one[0] for one in await reducing] == [one * comm.size for one in range(5)]
+
+    with tributary.Communicator() as comm, comm.split(0) as signal_of_0:
+        asyncio.run(work(comm, signal_of_0))
+
+
+def other_threads_run() -> None:
+    with tributary.Communicator() as comm, comm.split(0) as signal_of_0:
+        if comm.rank == 1:
+            signal_of_0.barrier()
+            comm.barrier()
+            return
+        calling = threading.Timer(0.1, signal_of_0.barrier)
+        calling.start()
+        comm.barrier()
+        calling.join()
+
+
+def interrupted() -> None:
+    """Whoever types ^C gets Python back, and the other ranks an error."""
+    comm = tributary.Communicator(stall_timeout=20)
+    if comm.rank == 0:
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        raised(KeyboardInterrupt, comm.barrier)
+        raised(tributary.AbortedError, comm.barrier)
+    else:
+        time.sleep(1)
+        raised(tributary.Error, comm.barrier)
+
+
+def a_rank_dies() -> None:
+    comm = tributary.Communicator(stall_timeout=20)
+    values = numpy.ones(COUNT)
+    comm.allreduce(values)
+    if comm.rank == 1:
+        os._exit(0)
+    error = raised(tributary.Error, lambda: comm.allreduce(values))
+    assert isinstance(error, (tributary.NetworkError, tributary.TimeoutError)), repr(error)
+    assert "rank 1" in str(error) or "next" in str(error) or "before" in str(error), error
+
+
+def late_ranks_time_out() -> None:
+    comm = tributary.Communicator(stall_timeout=4)
+    if comm.rank == 1:
+        time.sleep(8)
+        return
+    error = raised(TimeoutError, comm.barrier, "4 s")
+    assert isinstance(error, tributary.TimeoutError) and isinstance(error, tributary.Error)
+
+
+def leaving() -> None:
+    lines = []
+    comm = tributary.Communicator(on_notice=lines.append)
+    assert comm.algorithm == "ring" and "ring" in lines[0], lines
+    before = comm.statistics("collectives_by_ring")
+    comm.barrier()
+    assert comm.statistics("collectives_by_ring") == before + 1
+    raised(tributary.InvalidArgumentError, lambda: comm.statistics("sheep"), "sheep")
+    comm.close()
+    assert comm.closed
+    comm.close()
+    raised(ValueError, comm.barrier, "closed")
+    # What goes wrong within is not waited for.
+    raised(ZeroDivisionError, _fail_within)
+
+
+def _fail_within() -> None:
+    with tributary.Communicator(master_port=int(os.environ["MASTER_PORT"])) as comm:
+        comm.iallreduce(numpy.ones(COUNT))
+        1 / 0
+
+
+def refused_options() -> None:
+    raised(tributary.InvalidArgumentError, lambda: tributary.Communicator(algoritm="ring"),
+           "TRIBUTARY_ALGORITM")
+    raised(tributary.InvalidArgumentError, lambda: tributary.Communicator(algorithm="bus"), "bus")
+    raised(tributary.InvalidArgumentError, lambda: tributary.Communicator(rank=None), "RANK is not set")
+    raised(tributary.InvalidArgumentError, lambda: tributary.Communicator(rank=7), "7")
+
+
+CASES = {function.__name__: function for function in (
+    types_and_operators, named_types, buffers, refused_buffers, other_collectives, parts, requests,
+    outstanding_requests, abandoned_requests, awaited_requests, other_threads_run, interrupted, a_rank_dies,
+    late_ranks_time_out, leaving, refused_options)}
+SIZES = {"types_and_operators": 3, "other_collectives": 3, "parts": 4, "named_types": 3}
+
+
+class Package(ranks.Cases):
+    def test_the_example_runs_as_the_tutorial_says(self):
+        ended = ranks.run([sys.executable, ranks.ROOT / "docs" / "tutorial" / "allreduce.py"])
+        self.assertEqual([(one.code, one.said) for one in ended],
+                         [(0, "rank 0 of 2: 3.0\n"), (0, "rank 1 of 2: 3.0\n")], ended)
+
+
+def _test_of(name: str):
+    def test(self) -> None:
+        self.case(name, SIZES.get(name, 2))
+    return test
+
+
+for _name in CASES:
+    setattr(Package, f"test_{_name}", _test_of(_name))
+
+if __name__ == "__main__":
+    ranks.main(CASES)

@@ -1,0 +1,334 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The backend of torch.distributed: its collectives beside gloo's, and trainings."""
+
+import datetime
+import os
+import re
+import signal
+import sys
+import time
+import unittest
+
+import ranks
+
+try:
+    import torch
+    import torch.distributed as dist
+except ImportError:
+    ranks.skip("needs PyTorch: tools/install-packages pytorch")
+if not list(ranks.PACKAGE.glob("tributary/_torch*.so")):
+    ranks.skip("the backend was not built: tools/install-packages pytorch, and meson setup --reconfigure")
+sys.path.insert(0, str(ranks.PACKAGE))
+
+TRAIN = ranks.ROOT / "examples" / "pytorch" / "train.py"
+FASHION = ranks.pathlib.Path("/usr/share/datasets/fashion-mnist")
+COUNT = 1000
+FLOATS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
+INTEGERS = (torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8)
+OPERATORS = (dist.ReduceOp.SUM, dist.ReduceOp.MIN, dist.ReduceOp.MAX, dist.ReduceOp.PRODUCT)
+BITWISE = (dist.ReduceOp.BAND, dist.ReduceOp.BOR, dist.ReduceOp.BXOR)
+
+
+def start(**more):
+    """The default group over Tributary, and one of gloo to compare with."""
+    import tributary.torch  # noqa: F401
+    dist.init_process_group("tributary", **more)
+    return dist.new_group(backend="gloo")
+
+
+def raised(call, *words: str) -> None:
+    try:
+        call()
+    except (RuntimeError, ValueError) as error:
+        for word in words:
+            assert re.search(word, str(error)), f"{word!r} is not in {error}"
+        return
+    raise AssertionError("no error")
+
+
+def inputs(kind: torch.dtype, rank: int) -> torch.Tensor:
+    """Small numbers, whose sums and products are exact in every type."""
+    return (1 + (torch.arange(COUNT) + rank) % 2).to(kind)
+
+
+def carried() -> int:
+    import tributary.torch
+    return tributary.torch.statistics("collectives_by_ring")
+
+
+def expect_carried(count: int, call):
+    before = carried()
+    result = call()
+    assert carried() - before == count, (carried(), before, count)
+    return result
+
+
+def reductions() -> None:
+    """What gloo has, too, is the same; bytes and what has no operator go by gloo."""
+    gloo = start()
+    for kind in FLOATS + INTEGERS:
+        for op in OPERATORS + (() if kind in FLOATS else BITWISE):
+            ours = inputs(kind, dist.get_rank())
+            by_gloo = kind == torch.uint8 and op in (dist.ReduceOp.MIN, dist.ReduceOp.MAX)
+            expect_carried(0 if by_gloo else 1, lambda: dist.all_reduce(ours, op))
+            if kind in (torch.bfloat16, torch.int16):  # gloo does not know them
+                theirs = inputs(kind, dist.get_rank()).to(torch.int64)
+                dist.all_reduce(theirs, op, group=gloo)
+                theirs = theirs.to(kind)
+            else:
+                theirs = inputs(kind, dist.get_rank())
+                dist.all_reduce(theirs, op, group=gloo)
+            assert torch.equal(ours, theirs), (kind, op)
+    high = torch.tensor([200, 3], dtype=torch.uint8)
+    dist.all_reduce(high, dist.ReduceOp.MAX)
+    assert list(high) == [200, 3]
+    truths = torch.tensor([True, dist.get_rank() == 0, False])
+    dist.all_reduce(truths, dist.ReduceOp.MAX)
+    assert truths.tolist() == [True, True, False]
+    mean = torch.tensor([1.0, dist.get_rank()])
+    dist.all_reduce(mean, dist.ReduceOp.AVG)
+    assert mean.tolist() == [1.0, 0.5]
+    complex_sum = torch.tensor([1 + 2j])
+    dist.all_reduce(complex_sum)
+    assert complex_sum.tolist() == [2 + 4j]
+    raised(lambda: dist.all_reduce(torch.ones(2), dist.ReduceOp.BOR), "")
+
+
+def layouts() -> None:
+    """Elements that do not lie in order are carried all the same."""
+    start()
+    rank = dist.get_rank()
+    turned = torch.arange(6.0).reshape(2, 3).t()
+    dist.all_reduce(turned)
+    assert torch.equal(turned, 2 * torch.arange(6.0).reshape(2, 3).t())
+    column = torch.zeros(4, 4)
+    column[:, 1] = rank
+    dist.broadcast(column[:, 1], src=1)
+    assert torch.equal(column[:, 1], torch.ones(4)) and column.sum() == 4
+    # A rank's own matter: the others need not know.
+    mixed = torch.ones(4, 4).t() if rank == 0 else torch.ones(4, 4)
+    dist.all_reduce(mixed)
+    assert torch.equal(mixed, torch.full((4, 4), 2.0))
+    leaf = torch.ones(3, requires_grad=True)
+    dist.all_reduce(leaf.detach())
+    assert leaf.tolist() == [2, 2, 2]
+    dist.all_reduce(torch.ones(0))
+    # Sparse ones go by gloo, which has them.
+    sparse = torch.sparse_coo_tensor([[rank]], [1.0], (4,))
+    expect_carried(0, lambda: dist.all_reduce(sparse))
+    assert sparse.to_dense().tolist() == [1, 1, 0, 0]
+
+
+def other_collectives() -> None:
+    gloo = start()
+    rank, size = dist.get_rank(), dist.get_world_size()
+    for kind in FLOATS + INTEGERS + (torch.bool, torch.complex64):
+        sent = inputs(kind, rank)
+        expect_carried(1, lambda: dist.broadcast(sent, src=1))
+        assert torch.equal(sent, inputs(kind, 1)), kind
+        every = [torch.zeros(COUNT, dtype=kind) for _ in range(size)]
+        expect_carried(1, lambda: dist.all_gather(every, inputs(kind, rank)))
+        assert all(torch.equal(one, inputs(kind, number)) for number, one in enumerate(every)), kind
+    ours, theirs = inputs(torch.float32, rank), inputs(torch.float32, rank)
+    expect_carried(1, lambda: dist.reduce(ours, dst=1))
+    dist.reduce(theirs, dst=1, group=gloo)
+    assert rank != 1 or torch.equal(ours, theirs)
+    flat = torch.zeros(2 * size)
+    expect_carried(1, lambda: dist.all_gather_into_tensor(flat, torch.full((2,), float(rank))))
+    assert flat.tolist() == [float(number) for number in range(size) for _ in range(2)]
+    part = torch.zeros(2)
+    expect_carried(1, lambda: dist.reduce_scatter(part, [torch.full((2,), float(one)) for one in range(size)]))
+    assert part.tolist() == [float(rank * size)] * 2
+    expect_carried(1, lambda: dist.reduce_scatter_tensor(part, torch.arange(2.0 * size)))
+    assert part.tolist() == [2.0 * rank * size, (2.0 * rank + 1) * size]
+    several = [torch.ones(5), torch.full((3, 3), float(rank))]
+    dist.all_reduce_coalesced(several)
+    assert several[0].tolist() == [size] * 5 and (several[1] == sum(range(size))).all()
+    objects = [None] * size
+    dist.all_gather_object(objects, {"rank": rank})
+    assert [one["rank"] for one in objects] == list(range(size))
+    expect_carried(1, dist.barrier)
+    expect_carried(0, lambda: _point_to_point(rank, size))
+    raised(lambda: dist.all_gather([torch.zeros(2)], torch.zeros(2)), "as many tensors as there are ranks")
+
+
+def _point_to_point(rank: int, size: int) -> None:
+    """By gloo."""
+    if rank == 0:
+        dist.send(torch.full((3,), 7.0), dst=1)
+    else:
+        got = torch.zeros(3)
+        assert dist.recv(got) == 0 and got.tolist() == [7, 7, 7]
+    mine = [torch.zeros(1) for _ in range(size)] if rank == 0 else None
+    dist.gather(torch.tensor([float(rank)]), mine, dst=0)
+    assert mine is None or [one.item() for one in mine] == list(range(size))
+    share = torch.zeros(1)
+    dist.scatter(share, [torch.tensor([float(one)]) for one in range(size)] if rank == 0 else None, src=0)
+    assert share.item() == rank
+    swapped = torch.zeros(size)
+    dist.all_to_all_single(swapped, torch.arange(float(size)) + 10 * rank)
+    assert swapped.tolist() == [10.0 * one + rank for one in range(size)]
+
+
+def several_in_flight() -> None:
+    start()
+    tensors = [torch.full((COUNT,), float(number)) for number in range(50)]
+    works = [dist.all_reduce(one, async_op=True) for one in tensors]
+    for number, work in reversed(list(enumerate(works))):
+        assert work.wait() and work.is_completed() and work.is_success()
+        assert (tensors[number] == 2.0 * number).all()
+        assert work.get_future().value()[0].data_ptr() == tensors[number].data_ptr()
+    # Of what hangs on a future, something may wait for the next collective itself.
+    doubled = [dist.all_reduce(torch.ones(1), async_op=True).get_future().then(_reduce_once_more)
+               for _ in range(5)]
+    assert [one.wait().item() for one in doubled] == [4.0] * 5
+
+
+def _reduce_once_more(future):
+    return dist.all_reduce(future.value()[0], async_op=True).get_future().wait()[0]
+
+
+def groups() -> None:
+    """Those of some ranks; what is set up for the job is not for them."""
+    os.environ["TRIBUTARY_JOB"] = "77"
+    start()
+    rank = dist.get_rank()
+    even, odd = dist.new_group([0, 2]), dist.new_group([1, 3])
+    ours = torch.tensor([float(rank)])
+    dist.all_reduce(ours, group=even if rank % 2 == 0 else odd)
+    assert ours.item() == (2 if rank % 2 == 0 else 4)
+    dist.broadcast(ours, src=3, group=odd) if rank % 2 else None
+    dist.destroy_process_group(even if rank % 2 == 0 else odd)
+    single = dist.new_group([2])
+    if rank == 2:
+        dist.all_reduce(ours, group=single)
+        assert ours.item() == 2
+    port = [ranks.free_port()]
+    dist.broadcast_object_list(port)
+    dist.destroy_process_group()
+    # And once more; c10d's store needs another place.
+    os.environ["MASTER_PORT"] = str(port[0])
+    dist.init_process_group("tributary")
+    dist.barrier()
+
+
+def ddp() -> None:
+    """Parameters have the same bits on all ranks, and nearly those that gloo makes."""
+    gloo = start()
+    ours = _trained(None)
+    every = [torch.zeros_like(ours) for _ in range(dist.get_world_size())]
+    dist.all_gather(every, ours, group=gloo)
+    assert all(torch.equal(one, ours) for one in every)
+    assert torch.allclose(ours, _trained(gloo), atol=1e-5)
+
+
+def _trained(group, steps: int = 20, hook=None, state=None) -> torch.Tensor:
+    torch.manual_seed(1)
+    model = torch.nn.Sequential(torch.nn.Linear(40, 300), torch.nn.ReLU(), torch.nn.BatchNorm1d(300),
+                                torch.nn.Linear(300, 5))
+    parallel = torch.nn.parallel.DistributedDataParallel(
+        model, process_group=group, bucket_cap_mb=0.02, find_unused_parameters=True)
+    if hook:
+        parallel.register_comm_hook(state, hook)
+    optimizer = torch.optim.SGD(parallel.parameters(), lr=0.05)
+    torch.manual_seed(2 + dist.get_rank())
+    for _ in range(steps):
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(parallel(torch.randn(16, 40)), torch.arange(16) % 5).backward()
+        optimizer.step()
+    return torch.cat([one.detach().flatten() for one in model.parameters()])
+
+
+def hooks() -> None:
+    """Gradients that are halved on the way, and a hook whose futures wait for others."""
+    import tributary.torch
+    from torch.distributed.algorithms.ddp_comm_hooks import default_hooks, powerSGD_hook
+    start()
+    plain = _trained(None)
+    assert torch.allclose(plain, _trained(None, hook=default_hooks.fp16_compress_hook), atol=1e-2)
+    assert torch.allclose(plain, _trained(None, hook=tributary.torch.compress_bf16), atol=5e-2)
+    state = powerSGD_hook.PowerSGDState(None, matrix_approximation_rank=1, start_powerSGD_iter=4)
+    reduced = _trained(None, hook=powerSGD_hook.powerSGD_hook, state=state)
+    every = [torch.zeros_like(reduced) for _ in range(dist.get_world_size())]
+    dist.all_gather(every, reduced)
+    assert all(torch.equal(one, reduced) for one in every)
+
+
+def a_rank_dies() -> None:
+    """The others learn it long before the group's time limit."""
+    start(timeout=datetime.timedelta(minutes=20))
+    dist.all_reduce(torch.ones(1))
+    if dist.get_rank() == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    raised(lambda: dist.all_reduce(torch.ones(COUNT)), "all_reduce of 1000 Float .sum. on rank . of 3 failed")
+
+
+def late_ranks_time_out() -> None:
+    start(timeout=datetime.timedelta(seconds=8))
+    if dist.get_rank() == 1:
+        time.sleep(16)
+        return
+    raised(dist.barrier, "barrier on rank 0 of 2 failed: TRIBUTARY_TIMEOUT", "8 s")
+
+
+def refused() -> None:
+    import tributary.torch
+    os.environ["TRIBUTARY_ALGORITHM"] = "bus" if os.environ["RANK"] == "1" else "ring"
+    raised(lambda: dist.init_process_group("tributary"), "TRIBUTARY_ALGORITHM=bus")
+    raised(lambda: tributary.torch.algorithm(None), "")
+
+
+def left_in_disorder() -> None:
+    """What nobody has waited for does not keep a script from its end."""
+    start(timeout=datetime.timedelta(minutes=20))
+    if dist.get_rank() == 0:
+        dist.all_reduce(torch.ones(COUNT), async_op=True)
+
+
+CASES = {function.__name__: function for function in (
+    reductions, layouts, other_collectives, several_in_flight, groups, ddp, hooks, a_rank_dies,
+    late_ranks_time_out, refused, left_in_disorder)}
+SIZES = {"groups": 4}
+
+
+class Backend(ranks.Cases):
+    def test_a_rank_dies(self):
+        ended = ranks.run([sys.executable, ranks.pathlib.Path(__file__).resolve(), "a_rank_dies"], 3)
+        self.assertEqual([one.code for one in ended], [0, -signal.SIGKILL, 0], ended)
+
+    def train(self, *arguments: str, module: tuple[str, ...] = ("-m", "tributary.torch")) -> list[str]:
+        """What each rank prints."""
+        ended = ranks.run([sys.executable, *module, TRAIN, "--steps", "40", *arguments])
+        for one in ended:
+            self.assertEqual(one.code, 0, one.said + one.complaints)
+        return [one.said for one in ended]
+
+    @unittest.skipUnless(FASHION.is_dir(), "needs Debian's dataset-fashion-mnist")
+    def test_the_example_trains_as_it_does_over_gloo(self):
+        for model in ("cnn", "mlp"):
+            with self.subTest(model=model):
+                said = self.train("--model", model)
+                digests = [re.search(r"parameters (\w+)", one)[1] for one in said]
+                self.assertEqual(digests[0], digests[1])
+                self.assertGreater(_accuracy(said[0]), 0.6)
+                by_gloo = self.train("--model", model, "--backend", "gloo", module=())
+                self.assertAlmostEqual(_accuracy(said[0]), _accuracy(by_gloo[0]), delta=0.1)
+
+
+def _accuracy(said: str) -> float:
+    return float(re.search(r"accuracy ([0-9.]+)", said)[1])
+
+
+def _test_of(name: str):
+    def test(self) -> None:
+        self.case(name, SIZES.get(name, 2))
+    return test
+
+
+for _name in CASES:
+    if not hasattr(Backend, f"test_{_name}"):
+        setattr(Backend, f"test_{_name}", _test_of(_name))
+
+if __name__ == "__main__":
+    ranks.main(CASES)
