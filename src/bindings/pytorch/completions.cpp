@@ -35,7 +35,7 @@ std::exception_ptr taken(const Operation& operation) {
 
 }  // namespace
 
-Completions::Completions(std::function<std::string(tributary_result)> explain)
+Completions::Completions(Explain explain)
     : explain_(std::move(explain)) {
   const std::lock_guard lock(mutex_);
   hand_over();
@@ -106,7 +106,7 @@ std::exception_ptr Completions::outcome_of(Operation& operation) const {
   return result == TRIBUTARY_SUCCESS
              ? taken(operation)
              : std::make_exception_ptr(
-                   std::runtime_error(operation.what + " failed: " + reason + explain_(result)));
+                   std::runtime_error(operation.what + " failed: " + explain_(result, reason)));
 }
 
 }  // namespace tributary::pytorch

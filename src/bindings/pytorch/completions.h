@@ -32,8 +32,10 @@ struct Operation {
 // one thread is busy with that, another one waits for what comes next.
 class Completions {
  public:
-  // `explain` adds to a failure what else is known.
-  explicit Completions(std::function<std::string(tributary_result)> explain);
+  // Of how a collective failed, and the reason that libtributary has, what people are told.
+  using Explain = std::function<std::string(tributary_result, const std::string& reason)>;
+
+  explicit Completions(Explain explain);
   Completions(const Completions&) = delete;
   Completions& operator=(const Completions&) = delete;
   // What was posted has to end by itself.
@@ -49,7 +51,7 @@ class Completions {
   void hand_over();
   std::exception_ptr outcome_of(Operation& operation) const;
 
-  const std::function<std::string(tributary_result)> explain_;
+  const Explain explain_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Operation> posted_;

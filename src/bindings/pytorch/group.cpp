@@ -114,7 +114,9 @@ Group::Group(const c10::intrusive_ptr<c10d::Store>& store, const Place& place,
       rest_(std::move(rest)),
       communicator_(*store, place),
       completions_(std::make_unique<Completions>(
-          [this](tributary_result result) { return explain(result); })) {
+          [this](tributary_result result, const std::string& reason) {
+            return explain(result, reason);
+          })) {
   if (place.size > 1) {
     watch_ = std::make_unique<Watch>(rest_, [this] { tributary_comm_abort(communicator_.get()); });
   }
@@ -158,9 +160,13 @@ std::uint64_t Group::statistic(const std::string& name) {
   return value;
 }
 
-std::string Group::explain(tributary_result result) const {
-  const auto gone = result == TRIBUTARY_ABORTED && watch_ ? watch_->gone() : "";
-  return gone.empty() ? "" : " (another rank of the group has ended: " + gone + ")";
+// Where the watch has ended it, that is all there is to say.
+std::string Group::explain(tributary_result result, const std::string& reason) const {
+  const auto gone = watch_ ? watch_->gone() : "";
+  if (gone.empty()) {
+    return reason;
+  }
+  return result == TRIBUTARY_ABORTED ? gone : reason + " (" + gone + ")";
 }
 
 WorkPtr Group::post(Draft draft, const std::vector<Post>& posts) {

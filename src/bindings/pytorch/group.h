@@ -70,7 +70,7 @@ class Group : public GroupBase {
   struct Draft;
 
   WorkPtr post(Draft draft, const std::vector<Post>& posts);
-  std::string explain(tributary_result result) const;
+  std::string explain(tributary_result result, const std::string& reason) const;
 
   c10::intrusive_ptr<GroupBase> rest_;
   std::mutex mutex_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bindings/pytorch/watch.h"
 
-#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
 #include <chrono>
 #include <cstdint>
 #include <limits>
@@ -10,8 +10,8 @@
 namespace tributary::pytorch {
 namespace {
 
-// Nobody sends with it.
-constexpr int unsent_tag = std::numeric_limits<int>::max();
+// Programs that send with it are hardly thought of.
+constexpr int news_tag = std::numeric_limits<int>::max();
 // gloo gives up all connections when something was waited for in vain.
 constexpr std::chrono::milliseconds for_ever = std::chrono::hours(24 * 3650);
 constexpr auto grace_after_end = std::chrono::seconds(5);
@@ -21,9 +21,10 @@ constexpr auto grace_after_end = std::chrono::seconds(5);
 Watch::Watch(c10::intrusive_ptr<GroupBase> connections, std::function<void()> on_gone)
     : connections_(std::move(connections)),
       on_gone_(std::move(on_gone)),
-      never_(at::empty({1}, at::kByte)) {
-  Tensors tensors{never_};
-  receive_ = connections_->recvAnysource(tensors, unsent_tag);
+      next_((connections_->getRank() + 1) % connections_->getSize()),
+      before_((connections_->getRank() + connections_->getSize() - 1) % connections_->getSize()),
+      news_{at::zeros({1}, at::kInt)} {
+  receive_ = connections_->recv(news_, next_, news_tag);
   thread_ = std::thread([this] { serve(); });
 }
 
@@ -31,6 +32,9 @@ Watch::~Watch() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
+    if (send_) {
+      send_->abort();
+    }
     changed_.notify_all();
   }
   receive_->abort();
@@ -42,16 +46,48 @@ std::string Watch::gone() const {
   return gone_;
 }
 
+std::optional<int> Watch::wait_for_news(std::string& reason) {
+  try {
+    const bool came = receive_->wait(for_ever);
+    return came ? std::optional(news_.front().item<int>()) : std::nullopt;
+  } catch (const std::exception& error) {
+    reason = std::string(": ") + error.what();
+    return next_;
+  }
+}
+
+// In vain where that one has gone, too.
+void Watch::tell(int gone) {
+  if (gone == before_) {
+    return;
+  }
+  try {
+    news_.front().fill_(gone);
+    auto send = connections_->send(news_, before_, news_tag);
+    {
+      const std::lock_guard lock(mutex_);
+      if (ending_) {
+        return;
+      }
+      send_ = send;
+    }
+    send->wait(for_ever);
+  } catch (const std::exception&) {
+  }
+}
+
 void Watch::serve() {
   std::string reason;
-  try {
-    receive_->wait(for_ever);
-    return;  // it is ending
-  } catch (const std::exception& error) {
-    reason = error.what();
+  const auto rank = wait_for_news(reason);
+  if (!rank) {
+    return;
   }
+  {
+    const std::lock_guard lock(mutex_);
+    gone_ = "rank " + std::to_string(*rank) + " has ended" + reason;
+  }
+  tell(*rank);
   std::unique_lock lock(mutex_);
-  gone_ = reason;
   if (!changed_.wait_for(lock, grace_after_end, [this] { return ending_; })) {
     lock.unlock();
     on_gone_();

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -11,9 +12,9 @@
 
 namespace tributary::pytorch {
 
-// Notices that another rank has ended, by the connections that the group for everything else has
-// with all of them: what switches carry has none, and would be waited for as long as the group's
-// time limit says.
+// Notices that another rank has ended, by the connections that the group for everything else has:
+// what switches carry has none, and would be waited for as long as the group's time limit says.
+// Each rank looks after the next one, and tells the rank before what it has seen, or was told.
 class Watch {
  public:
   // `on_gone` is called once, a while after a rank has gone: what it had sent before has come then.
@@ -22,18 +23,24 @@ class Watch {
   Watch& operator=(const Watch&) = delete;
   ~Watch();
 
-  // How its connection ended; empty as long as all are there.
+  // "rank 3 has ended: ..."; empty as long as all are there.
   std::string gone() const;
 
  private:
   void serve();
+  // Which rank has gone, when one has; none if this object goes.
+  std::optional<int> wait_for_news(std::string& reason);
+  void tell(int gone);
 
   const c10::intrusive_ptr<GroupBase> connections_;
   const std::function<void()> on_gone_;
-  at::Tensor never_;
+  const int next_;
+  const int before_;
+  Tensors news_;  // the number of the rank that has gone
   WorkPtr receive_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
+  WorkPtr send_;
   std::string gone_;
   bool ending_ = false;
   std::thread thread_;  // last: it uses the others
