@@ -78,6 +78,21 @@ class Install(unittest.TestCase):
     def test_a_program_has_a_queue_of_named_collectives(self):
         self.check_two_ranks(self.build("named", example="named.cpp"), 29713, sums="3 2")
 
+    def test_pythons_package_is_where_debians_python_looks(self):
+        """For the prefixes of which Python knows; and all of it is there."""
+        package = next(self.scratch.rglob("tributary/__init__.py"), None)
+        if package is None:
+            self.skipTest("the build left the Python package out")
+        folder = package.parents[1]
+        known = run("/usr/bin/python3", "-c", "import sys; print(*sys.path)").split()
+        if pathlib.Path("/", folder.relative_to(self.scratch)).parts[:2] == ("/", "usr"):
+            self.assertIn("/" + str(folder.relative_to(self.scratch)), known)
+        told = self.environment | {
+            "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", "RANK": "0", "WORLD_SIZE": "1",
+            "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29714"}
+        said = run("/usr/bin/python3", EXAMPLES / "allreduce.py", env=told)
+        self.assertEqual(said, "rank 0 of 1: 1.0\n")
+
     def test_a_handler_compiles_against_its_header_alone(self):
         told = run("pkg-config", "--cflags-only-I", "tributary", env=self.environment).split()
         for source in sorted(HANDLERS.glob("*.c")):
