@@ -78,7 +78,7 @@ Options options_of(const Place& place) {
     check(tributary_options_set(created, name.c_str(), value.c_str()));
   }
   if (place.is_part) {
-    check(tributary_options_of_part(created));
+    check(tributary_options_for_part(created));
   }
   return options;
 }
