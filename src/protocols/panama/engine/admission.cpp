@@ -37,11 +37,8 @@ std::optional<DropReason> refusal(const Contribution& in, const Place& at) {
   return std::nullopt;
 }
 
-// Nobody is further off than all windows.
-bool is_stuck(const Contribution& in, std::uint64_t position, Time now) {
-  const auto& tree = in.tree;
-  return in.header().retransmission() && now - tree.last_complete >= stuck_after &&
-         position < tree.expected + tree.rows();
+bool is_stuck(const Contribution& in, Time now) {
+  return in.header().retransmission() && now - in.tree.last_complete >= stuck_after;
 }
 
 bool can_add_late(const Contribution& in, const Row& row) {

@@ -16,7 +16,7 @@ std::optional<DropReason> refusal(const Contribution& in, const Place& at);
 
 // What waits may keep out what it waits for: the lowest VIDs of some, the others' higher ones.
 // Where senders obey a grant that is not known here any more, that can happen.
-bool is_stuck(const Contribution& in, std::uint64_t position, Time now);
+bool is_stuck(const Contribution& in, Time now);
 
 // The worker came after the sum had gone, but before its result, and fits a sum with more in it.
 bool can_add_late(const Contribution& in, const Row& row);

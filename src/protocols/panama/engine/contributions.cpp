@@ -68,11 +68,13 @@ void PanamaEngine::contribute(Contribution in, const Burst& burst) {
     }
   }
   auto fault = refusal(in, at);
-  if (fault == drop::over_cap && is_stuck(in, *position, burst.now)) {
-    cut(tree);
-    tree.begin_anew(*position, burst.now);
-    at.joins = tree.is_known(*position);
-    fault = refusal(in, at);
+  if (fault == drop::over_cap && is_stuck(in, burst.now)) {
+    if (const auto first = tree.find_new_beginning(child, *position)) {
+      cut(tree);
+      tree.begin_anew(*first, burst.now);
+      at.joins = tree.is_known(*position);
+      fault = refusal(in, at);
+    }
   }
   if (fault) {
     row.state = remade ? before : row.state;

@@ -49,7 +49,8 @@ Tree::Tree(const TreeConfig& config, const engine::SwitchIdentity& self,
       ports_(config, self.ports),
       mask_(std::bit_ceil((is_partial() ? 3 : 2) * packet_memory) - 1),
       rows_(rows()),
-      waiting_(rows_.size() * config.children.size()) {}
+      waiting_(rows_.size() * config.children.size()),
+      beyond_(config.children.size()) {}
 
 Headers Tree::headers_for(const Row& row, const wire::PanamaHeader& header) const {
   auto headers = headers_;
@@ -115,12 +116,25 @@ void Tree::begin(const Round& round) {
     std::fill(highest.begin(), highest.end(), first);
   }
   epochs.begin(round, first);
+  std::fill(beyond_.begin(), beyond_.end(), 0);
   fin.reset();
   has_results = false;
   is_cut = first_vid(round) != 0 || is_again(round);
   expected = first + first_vid(round);
   skipped_ = expected;
   swept = std::max(swept, first - std::min(first, rows()));
+}
+
+// Where all children are that far, what the switch expects is long over: it was restarted, and
+// began with old packets.
+std::optional<std::uint64_t> Tree::find_new_beginning(std::uint8_t child, std::uint64_t position) {
+  const auto end = expected + rows();
+  if (position < end) {
+    return position;
+  }
+  beyond_[child] = position;
+  const auto lowest = *std::min_element(beyond_.begin(), beyond_.end());
+  return lowest >= end ? std::optional(lowest) : std::nullopt;
 }
 
 void Tree::begin_anew(std::uint64_t position, Time now) {
@@ -138,24 +152,28 @@ bool Tree::complete(std::uint64_t position, bool is_fin, Time now) {
   const auto from = std::max(skipped_, expected);
   counters.skipped += std::max(position, from) - from;
   skipped_ = std::max(position + 1, from);
+  // What everybody has nobody sends any more, be it that it was complete before a restart.
+  if (grant.active) {
+    received_ = std::max(received_, received_by_all(position, window_max()));
+    expected = std::max(expected, received_);
+  }
   while (is_known(expected) && row(expected).state != Row::State::gathering) {
     ++expected;
   }
   return is_finished();
 }
 
-// Of an epoch that is over somebody may still lack the last window; who has begun the next one has
-// all of it.
-std::uint32_t Tree::forget_received(std::uint64_t position) {
+// Everybody has the results before what is returned, as `position` is complete, and nobody sends
+// further than a window beyond what he has not. Of an epoch that is over somebody may still lack
+// the last window; who has begun the next one has all of it.
+std::uint64_t Tree::received_by_all(std::uint64_t position, std::uint64_t window) const {
   const auto sent = is_partial() ? *std::min_element(highest.begin(), highest.end()) : position + 1;
-  if (sent <= epochs.first()) {
-    return 0;
-  }
-  const auto behind = [&](std::uint64_t window) {
-    return std::max(epochs.first(), sent - std::min(sent, window));
-  };
-  received_ = std::max(received_, behind(is_cut ? rows() : grant.packets));
-  return forget(behind(grant.packets), rows_at_once);
+  return sent <= epochs.first() ? 0 : std::max(epochs.first(), sent - std::min(sent, window));
+}
+
+std::uint32_t Tree::forget_received(std::uint64_t position) {
+  const auto before = received_by_all(position, grant.packets);
+  return before == 0 ? 0 : forget(before, rows_at_once);
 }
 
 std::uint32_t Tree::forget(std::uint64_t before, std::uint64_t rows_at_most) {

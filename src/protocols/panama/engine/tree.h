@@ -138,6 +138,9 @@ class Tree {
   // The job goes on with (or starts over at) this epoch, of which the first packets are at the
   // doors. What gathered is left behind.
   void begin(const Round& round);
+  // Where the tree, which stands still, may begin anew for the sake of what the child repeats at
+  // `position`. No value: that is further off than all windows, and not all children are.
+  std::optional<std::uint64_t> find_new_beginning(std::uint8_t child, std::uint64_t position);
   // What stands still begins anew at `position`. Nothing may gather.
   void begin_anew(std::uint64_t position, Time now);
   // A row is complete at `position`; true if the epoch is with it.
@@ -159,8 +162,7 @@ class Tree {
     ++kept;
     forgotten_ = std::min(forgotten_, row.position);
   }
-  // Lets go of what everybody has received: `position` is complete, and
-  // nobody sends further than a window beyond what he has not. Returns how many rows kept
+  // Lets go of what everybody has received: `position` is complete. Returns how many rows kept
   // something.
   std::uint32_t forget_received(std::uint64_t position);
   // Lets go of what is kept before that position, whoever may have lost it, in so many rows at
@@ -204,6 +206,11 @@ class Tree {
 
  private:
   std::uint32_t first_vid(const Round& round) const;
+  std::uint64_t received_by_all(std::uint64_t position, std::uint64_t window) const;
+  // How far beyond what he lacks somebody may have sent.
+  std::uint64_t window_max() const {
+    return is_cut ? rows() : std::max(grant.packets, initial_window);
+  }
   bool is_again(const Round& round) const;
   std::size_t place_of(const Row& row) const {
     return static_cast<std::size_t>(&row - rows_.data()) * config_.children.size();
@@ -215,12 +222,13 @@ class Tree {
   engine::TreePorts ports_;
   std::uint64_t mask_;
   std::vector<Row> rows_;
-  std::vector<PacketPtr> waiting_;  // by row and child
-  std::uint64_t forgotten_ = 0;     // nothing before it is kept
-  std::uint64_t let_go_on_ = 0;     // sums before it did not have to wait for anybody
-  std::uint64_t skipped_ = 0;       // behind the last position that was complete
-  std::uint64_t received_ = 0;      // everybody has the results before it
-  std::uint64_t cap_position_ = 0;  // of what tells cap_told
+  std::vector<PacketPtr> waiting_;     // by row and child
+  std::vector<std::uint64_t> beyond_;  // all windows: what the child repeated last, or 0
+  std::uint64_t forgotten_ = 0;        // nothing before it is kept
+  std::uint64_t let_go_on_ = 0;        // sums before it did not have to wait for anybody
+  std::uint64_t skipped_ = 0;          // behind the last position that was complete
+  std::uint64_t received_ = 0;         // everybody has the results before it
+  std::uint64_t cap_position_ = 0;     // of what tells cap_told
 };
 
 }  // namespace tributary::panama

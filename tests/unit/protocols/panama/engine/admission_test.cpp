@@ -69,10 +69,19 @@ TEST_F(PanamaAdmission, IsStuckWhoSendsAgainAndSeesNothingBecomeComplete) {
   const Incoming first(tree_, packet(from(tree_.config(), 1)));
   const Incoming repeat(tree_, packet(again(from(tree_.config(), 1))));
   const Time late{100ms};
-  EXPECT_TRUE(is_stuck(repeat.contribution, 0, late));
-  EXPECT_FALSE(is_stuck(repeat.contribution, 0, late - 1ns));
-  EXPECT_FALSE(is_stuck(first.contribution, 0, late));
-  EXPECT_FALSE(is_stuck(repeat.contribution, tree_.rows(), late)) << "nobody is so far";
+  EXPECT_TRUE(is_stuck(repeat.contribution, late));
+  EXPECT_FALSE(is_stuck(repeat.contribution, late - 1ns));
+  EXPECT_FALSE(is_stuck(first.contribution, late));
+}
+
+TEST_F(PanamaAdmission, ATreeBeginsAnewFurtherThanAllWindowsWhereAllChildrenAre) {
+  const auto end = tree_.rows();
+  EXPECT_EQ(tree_.find_new_beginning(0, end - 1), end - 1);
+  EXPECT_EQ(tree_.find_new_beginning(0, end + 100), std::nullopt);
+  EXPECT_EQ(tree_.find_new_beginning(1, end + 9), std::nullopt);
+  EXPECT_EQ(tree_.find_new_beginning(2, end + 8), end + 8);
+  tree_.expected = 9;
+  EXPECT_EQ(tree_.find_new_beginning(1, end + 9), std::nullopt) << "it is not that far any more";
 }
 
 class PanamaLateAdmission : public PanamaAdmission {

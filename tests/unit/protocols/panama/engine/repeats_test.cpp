@@ -404,5 +404,44 @@ TEST_F(Repeats, WhatWaitsDoesNotKeepOutForGoodWhatItWaitsFor) {
   EXPECT_EQ(ports_of(sent, wire::PanamaKind::result), (Ports{0, 1}));
 }
 
+// Everybody has the result of VID 1, from before the switch was restarted: nobody sends it any
+// more.
+TEST_F(Repeats, WhatNobodySendsAnyMoreIsNotWaitedFor) {
+  const auto tree = root_of(2);
+  start({tree}, 2);
+  for (const std::uint32_t vid : {0u, 2u, 3u, 4u, 5u, 6u, 7u, 8u}) {
+    EXPECT_EQ(round(tree, vid).size(), 2u) << vid;
+  }
+  EXPECT_EQ(round(tree, 9, true).size(), 2u);
+  EXPECT_EQ(harness->figure("trees_active"), 0u);
+}
+
+// A switch that is restarted finds an old packet at one of its doors: it begins far behind.
+TEST_F(Repeats, ASwitchThatBeganFarBehindGoesOnWithWhatAllSend) {
+  const auto tree = root_of(2);
+  start({tree}, 2);
+  feed(from(tree, 0, 0));
+  feed(from(tree, 1, 40));
+  expect_drop(again(from(tree, 0, 41)), drop::over_cap);
+  now += 200ms;
+  expect_drop(again(from(tree, 1, 40)), drop::over_cap);
+  feed(again(from(tree, 0, 40)));
+  const auto sent = feed(again(from(tree, 1, 40)));
+  EXPECT_EQ(ports_of(sent, wire::PanamaKind::result), (Ports{0, 1}));
+  EXPECT_EQ(round(tree, 41).size(), 2u);
+}
+
+TEST_F(Repeats, OneChildAloneTakesNoTreeFurtherThanAllWindows) {
+  const auto tree = root_of(2);
+  start({tree}, 2);
+  round(tree, 0);
+  feed(from(tree, 0, 1));
+  now += 200ms;
+  for (const std::uint32_t vid : {5u, 0xffffffffu, 5u}) {
+    expect_drop(again(from(tree, 0, vid)), drop::over_cap);
+  }
+  EXPECT_EQ(feed(from(tree, 1, 1)).size(), 2u) << "what waited is still there";
+}
+
 }  // namespace
 }  // namespace tributary::panama
