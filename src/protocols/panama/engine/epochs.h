@@ -45,6 +45,8 @@ class Epochs {
   bool is_current(const Round& round) const {
     return is_of_this_run(round) && current() == round.epoch;
   }
+  // It was begun before, and left.
+  bool is_again() const { return is_again_; }
   bool is_of_this_run(const Round& round) const { return any() && round.run == run_; }
   // Of the same run, in the arithmetic of sequence numbers (RFC 1982).
   bool is_newer(const Round& round) const {

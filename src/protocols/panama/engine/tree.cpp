@@ -119,7 +119,8 @@ void Tree::begin(const Round& round) {
   std::fill(beyond_.begin(), beyond_.end(), 0);
   fin.reset();
   has_results = false;
-  is_cut = first_vid(round) != 0 || is_again(round);
+  // Of an epoch that it was in before, the switch knows what it has granted.
+  is_cut = epochs.is_again() ? is_cut : first_vid(round) != 0 || is_again(round);
   expected = first + first_vid(round);
   skipped_ = expected;
   swept = std::max(swept, first - std::min(first, rows()));

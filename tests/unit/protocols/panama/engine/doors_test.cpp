@@ -189,5 +189,28 @@ TEST_F(Doors, ASwitchThatIsNewBeginsWithTheLowestPacketThatSomebodyLacks) {
   EXPECT_EQ(feed(of(from(tree, 1, 52), 1, 3)).size(), 2u);
 }
 
+// A repeat that was overtaken by the next epoch takes a switch with one child back; it forgets the
+// sum of VID 0 meanwhile, and VID 1 is complete.
+TEST_F(Doors, WhoComesBackToAnEpochRefusesNobodyWhoObeys) {
+  const auto tree = leaf_of(1, 2);
+  start({tree}, 2);
+  const auto nth = [&tree](std::uint32_t epoch, std::uint32_t vid) {
+    return of(from(tree, 0, vid), 1, epoch);
+  };
+  EXPECT_EQ(feed(nth(1, 0)).size(), 1u);
+  EXPECT_EQ(feed(nth(2, 0)).size(), 1u);
+  EXPECT_EQ(feed(nth(2, 1)).size(), 1u);
+  feed(again(nth(1, 0)));
+  EXPECT_EQ(feed(as_result(nth(2, 1))).size(), 1u);
+  EXPECT_EQ(feed(again(nth(2, 0))).size(), 1u);
+  EXPECT_EQ(feed(as_result(nth(2, 0))).size(), 1u);
+  for (std::uint32_t vid = 2; vid < 12; vid += 2) {
+    EXPECT_EQ(feed(nth(2, vid)).size(), 1u) << vid;
+    EXPECT_EQ(feed(nth(2, vid + 1)).size(), 1u) << vid;
+    EXPECT_EQ(feed(as_result(nth(2, vid))).size(), 1u) << vid;
+    EXPECT_EQ(feed(as_result(nth(2, vid + 1))).size(), 1u) << vid;
+  }
+}
+
 }  // namespace
 }  // namespace tributary::panama
