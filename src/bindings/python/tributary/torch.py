@@ -106,10 +106,12 @@ def _create(options, _more):
 
 
 @atexit.register
-def _close() -> None:
-    """Other ranks may still need an answer from this one when its script is over."""
-    for group in list(_groups):
-        group.close()
+def _close(process: int = os.getpid()) -> None:
+    """Other ranks may still need an answer from this one when its script is over. A process that was
+    forked has nothing to close: the threads of its parent's groups are not there."""
+    if os.getpid() == process:
+        for group in list(_groups):
+            group.close()
 
 
 _distributed.Backend.register_backend("tributary", _create, extended_api=True)
