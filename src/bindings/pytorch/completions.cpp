@@ -35,8 +35,7 @@ std::exception_ptr taken(const Operation& operation) {
 
 }  // namespace
 
-Completions::Completions(Explain explain)
-    : explain_(std::move(explain)) {
+Completions::Completions(Explain explain) : explain_(std::move(explain)) {
   const std::lock_guard lock(mutex_);
   hand_over();
 }

@@ -113,8 +113,8 @@ Group::Group(const c10::intrusive_ptr<c10d::Store>& store, const Place& place,
     : GroupBase(place.rank, place.size),
       rest_(std::move(rest)),
       communicator_(*store, place),
-      completions_(std::make_unique<Completions>(
-          [this](tributary_result result, const std::string& reason) {
+      completions_(
+          std::make_unique<Completions>([this](tributary_result result, const std::string& reason) {
             return explain(result, reason);
           })) {
   if (place.size > 1) {
