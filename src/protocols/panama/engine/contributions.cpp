@@ -74,6 +74,9 @@ void PanamaEngine::contribute(Contribution in, const Burst& burst) {
       tree.begin_anew(*first, burst.now);
       at.joins = tree.is_known(*position);
       fault = refusal(in, at);
+    } else if (message.header.asks()) {
+      // Those who are not that far may have the result, and no more to send.
+      inquire(tree, message.header, packet->ingress, burst);
     }
   }
   if (fault) {

@@ -424,11 +424,21 @@ TEST_F(Repeats, ASwitchThatBeganFarBehindGoesOnWithWhatAllSend) {
   feed(from(tree, 1, 40));
   expect_drop(again(from(tree, 0, 41)), drop::over_cap);
   now += 200ms;
-  expect_drop(again(from(tree, 1, 40)), drop::over_cap);
+  EXPECT_EQ(ports_of(feed(again(from(tree, 1, 40))), wire::PanamaKind::inquiry), Ports{0});
   feed(again(from(tree, 0, 40)));
   const auto sent = feed(again(from(tree, 1, 40)));
   EXPECT_EQ(ports_of(sent, wire::PanamaKind::result), (Ports{0, 1}));
   EXPECT_EQ(round(tree, 41).size(), 2u);
+}
+
+TEST_F(Repeats, WhoIsBeyondAllWindowsGetsWhatOthersHaveWhoAreDone) {
+  const auto tree = root_of(2);
+  start({tree}, 2);
+  round(tree, 0);
+  now += 200ms;
+  EXPECT_EQ(ports_of(feed(again(from(tree, 0, 40))), wire::PanamaKind::inquiry), Ports{1});
+  const auto sent = feed(answer(from(tree, 0, 40), 1));
+  EXPECT_EQ(ports_of(sent, wire::PanamaKind::result), Ports{0});
 }
 
 TEST_F(Repeats, OneChildAloneTakesNoTreeFurtherThanAllWindows) {
@@ -438,8 +448,9 @@ TEST_F(Repeats, OneChildAloneTakesNoTreeFurtherThanAllWindows) {
   feed(from(tree, 0, 1));
   now += 200ms;
   for (const std::uint32_t vid : {5u, 0xffffffffu, 5u}) {
-    expect_drop(again(from(tree, 0, vid)), drop::over_cap);
+    ports_of(feed(again(from(tree, 0, vid))), wire::PanamaKind::inquiry);
   }
+  EXPECT_EQ(harness->drops(drop::over_cap), 3u);
   EXPECT_EQ(feed(from(tree, 1, 1)).size(), 2u) << "what waited is still there";
 }
 
