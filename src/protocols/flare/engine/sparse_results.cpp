@@ -83,13 +83,14 @@ void SparseEngine::pass_on(Incoming& in, const Burst& burst) {
 // Keeps a shard of the result, and sends it to these children.
 void SparseEngine::multicast(const Cause& cause, const wire::FlareSparseHeader& header,
                              PacketPtr payload, std::uint8_t ttl, std::uint64_t children) {
-  auto& [tree, slot, ingress, burst] = cause;
+  auto& tree = cause.tree;
+  auto& slot = cause.slot;
   slot.result_shards |= std::uint32_t{1} << header.shard;
   auto& body = tree.sparse()->keep(slot.result[header.shard], header, std::move(payload),
                                    static_cast<unsigned>(std::popcount(children)));
   const auto headers = tree.headers_for(header, ttl);
   engine::for_each_child(children, [&](std::size_t child) {
-    frames_.send_sharing(body, headers.bytes(), tree.config().children[child], burst.actions);
+    frames_.send_sharing(body, headers.bytes(), tree.config().children[child], cause.burst.actions);
   });
 }
 
