@@ -182,7 +182,7 @@ tributary_result post(tributary_comm* comm, tributary_request** request, Make ma
     }
     return make().map([&](Task task) {
       const Posted posted{std::move(task)};
-      auto made = std::make_unique<tributary_request>(posted.posting);
+      std::unique_ptr<tributary_request> made(new tributary_request{posted.posting});
       if (!put_into_group(*comm, posted)) {
         comm->stream->post({posted});
       }
