@@ -4,11 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace tributary::wire {
+namespace tributary::flare {
 
 // Where a series of shards that is sent again begins: each time elsewhere. A queue that has room
 // for a few of them loses others every time then, and not the last ones for ever.
-class FlareRotation {
+class Rotation {
  public:
   // Below `shards`. The golden ratio leaves no part of them out for long.
   std::size_t next(std::size_t shards) {
@@ -20,4 +20,4 @@ class FlareRotation {
   std::uint32_t turn_ = 0;
 };
 
-}  // namespace tributary::wire
+}  // namespace tributary::flare

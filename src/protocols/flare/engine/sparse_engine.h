@@ -82,7 +82,7 @@ class SparseEngine {
   engine::FrameSender& frames_;
   WorkingMemory& memory_;
   SparseShards outgoing_;  // of the packet that is handled
-  wire::FlareRotation rotation_;
+  Rotation rotation_;
 };
 
 }  // namespace tributary::flare

@@ -96,7 +96,7 @@ class FlareSparseCollective {
   std::vector<SparsePart> parts_;      // of the sum, by index
   std::optional<Series> sending_;
   std::deque<Series> asked_;
-  wire::FlareRotation rotation_;
+  flare::Rotation rotation_;
 };
 
 }  // namespace tributary::host
