@@ -61,6 +61,13 @@ struct Call {
   const SparseCall* sparse = nullptr;
 };
 
+inline Call call_of(Collective collective, const void* in, void* out, std::size_t count,
+                    wire::ElementType type, wire::Operator op, std::uint32_t root = 0) {
+  return {collective,
+          {static_cast<const std::byte*>(in), static_cast<std::byte*>(out), count, type, op},
+          root};
+}
+
 constexpr std::string_view name(const Call& call) {
   return call.sparse != nullptr ? "sparse_allreduce" : name(call.collective);
 }

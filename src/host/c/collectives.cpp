@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -24,20 +25,6 @@ using host::invalid;
 using host::Posted;
 using host::Task;
 using host::c::guarded;
-
-namespace tributary::host::c {
-
-Result<void> usable(const tributary_comm* comm) {
-  if (comm == nullptr) {
-    return invalid("there is no communicator");
-  }
-  return comm->is_here() ? Result<void>()
-                         : invalid(
-                               "the communicator was made before this process forked, by its "
-                               "parent; make another one here");
-}
-
-}  // namespace tributary::host::c
 
 namespace {
 
@@ -66,55 +53,31 @@ Result<Kind> kind_of(tributary_type type) {
 }
 
 Task task_of(const Call& call) {
-  const auto [collective, buffers, root, sparse] = call;
-  switch (collective) {
-    case Collective::allreduce:
-      return {[b = buffers](Communicator& by) {
-                return by.allreduce(b.in, b.out, b.count, b.type, b.op);
-              },
-              call};
-    case Collective::reduce:
-      return {[b = buffers, r = root](Communicator& by) {
-                return by.reduce(b.in, b.out, b.count, b.type, b.op, r);
-              },
-              std::nullopt};
-    case Collective::broadcast:
-      return {[b = buffers, r = root](Communicator& by) {
-                return by.broadcast(b.out, b.count, b.type, r);
-              },
-              std::nullopt};
-    case Collective::barrier:
-      break;
-  }
-  return {[](Communicator& by) { return by.barrier(); }, std::nullopt};
+  return {call, nullptr};
 }
-
-Call call_of(Collective collective, const void* in, void* out, std::size_t count, const Kind& kind,
-             std::uint32_t root = 0) {
-  return {
-      collective,
-      {static_cast<const std::byte*>(in), static_cast<std::byte*>(out), count, kind.type, kind.op},
-      root};
+Task task_of(std::function<Result<void>(Communicator&)> run) {
+  return {std::nullopt, std::move(run)};
 }
 
 Result<Task> allreduce_task(const void* in, void* out, std::size_t count, tributary_type type,
                             tributary_operator op) {
   return kind_of(type, op).map([=](const Kind& kind) {
-    return task_of(call_of(Collective::allreduce, in, out, count, kind));
+    return task_of(host::call_of(Collective::allreduce, in, out, count, kind.type, kind.op));
   });
 }
 
 Result<Task> reduce_task(const void* in, void* out, std::size_t count, tributary_type type,
                          tributary_operator op, std::uint32_t root) {
   return kind_of(type, op).map([=](const Kind& kind) {
-    return task_of(call_of(Collective::reduce, in, out, count, kind, root));
+    return task_of(host::call_of(Collective::reduce, in, out, count, kind.type, kind.op, root));
   });
 }
 
 Result<Task> broadcast_task(void* inout, std::size_t count, tributary_type type,
                             std::uint32_t root) {
   return kind_of(type).map([=](const Kind& kind) {
-    return task_of(call_of(Collective::broadcast, inout, inout, count, kind, root));
+    return task_of(
+        host::call_of(Collective::broadcast, inout, inout, count, kind.type, kind.op, root));
   });
 }
 
@@ -124,17 +87,15 @@ Result<Task> barrier_task() {
 
 Result<Task> allgather_task(const void* in, void* out, std::size_t count, tributary_type type) {
   return kind_of(type).map([=](const Kind& kind) {
-    return Task{[=](Communicator& by) { return by.allgather(in, out, count, kind.type); },
-                std::nullopt};
+    return task_of([=](Communicator& by) { return by.allgather(in, out, count, kind.type); });
   });
 }
 
 Result<Task> reduce_scatter_task(const void* in, void* out, std::size_t count, tributary_type type,
                                  tributary_operator op) {
   return kind_of(type, op).map([=](const Kind& kind) {
-    return Task{
-        [=](Communicator& by) { return by.reduce_scatter(in, out, count, kind.type, kind.op); },
-        std::nullopt};
+    return task_of(
+        [=](Communicator& by) { return by.reduce_scatter(in, out, count, kind.type, kind.op); });
   });
 }
 

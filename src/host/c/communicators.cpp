@@ -68,10 +68,9 @@ std::vector<std::uint32_t> part_of(const std::vector<Wish>& wishes, std::int64_t
 }
 
 Result<void> gather_by(tributary_comm& comm, const void* in, void* out, std::size_t bytes) {
-  return comm.stream->run({[=](Communicator& communicator) {
+  return comm.stream->run({std::nullopt, [=](Communicator& communicator) {
                              return communicator.allgather(in, out, bytes, wire::ElementType::i8);
-                           },
-                           std::nullopt});
+                           }});
 }
 
 // Of the ranks that are this one's part, by what all ranks of `comm` tell each other: all go

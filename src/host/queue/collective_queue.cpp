@@ -21,6 +21,7 @@ namespace tributary {
 namespace {
 
 using host::Call;
+using host::call_of;
 using host::Clock;
 using host::Collective;
 
@@ -55,13 +56,6 @@ Call over_words(std::span<std::uint64_t> words, wire::Operator op) {
 Call over_bytes(std::span<std::byte> bytes, std::uint32_t root) {
   return {Collective::broadcast,
           {bytes.data(), bytes.data(), bytes.size(), wire::ElementType::i8, wire::Operator::sum},
-          root};
-}
-
-Call call_of(Collective collective, const void* in, void* out, std::size_t count,
-             wire::ElementType type, wire::Operator op, std::uint32_t root) {
-  return {collective,
-          {static_cast<const std::byte*>(in), static_cast<std::byte*>(out), count, type, op},
           root};
 }
 

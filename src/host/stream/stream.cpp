@@ -56,7 +56,7 @@ Result<void> Stream::run(const Task& task) {
   }
   busy_ = true;
   lock.unlock();
-  const auto done = safely([&] { return task.run(communicator_); });
+  const auto done = safely([&] { return carry_out(task); });
   end_turn();
   return done;
 }
@@ -94,7 +94,7 @@ void Stream::carry_out(const Group& group) {
     for (const auto& batch : fuse(calls, fused_bytes_max, communicator_.reproducible())) {
       const bool fused = batch.calls.size() > 1;
       const auto outcome =
-          fused ? run_as_one(calls, batch) : group[batch.calls.front()].task.run(communicator_);
+          fused ? run_as_one(calls, batch) : carry_out(group[batch.calls.front()].task);
       fused_ += fused && outcome ? batch.calls.size() : 0;
       for (const auto place : batch.calls) {
         group[place].posting->end(outcome);
@@ -108,6 +108,10 @@ void Stream::carry_out(const Group& group) {
       group[place].posting->end(done);
     }
   }
+}
+
+Result<void> Stream::carry_out(const Task& task) {
+  return task.call ? communicator_.run(*task.call) : task.run(communicator_);
 }
 
 // A full memory throws. What was thrown through may be in the middle of something, with the
@@ -129,10 +133,7 @@ Result<void> Stream::run_as_one(const std::vector<Call>& calls, const Batch& bat
     return checked;
   }
   const auto all = gather(calls, batch, buffer_);
-  const auto& [in, out, count, type, op] = all.buffers;
-  return communicator_.allreduce(in, out, count, type, op).map([&] {
-    scatter(buffer_, calls, batch);
-  });
+  return communicator_.run(all).map([&] { scatter(buffer_, calls, batch); });
 }
 
 // Of the parts of a vector. One that is refused has the whole be refused, as a whole, so that ranks

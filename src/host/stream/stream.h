@@ -24,9 +24,9 @@ namespace tributary::host {
 
 // A collective that is to be carried out.
 struct Task {
+  std::optional<Call> call;  // such tasks of a group may go as one
+  // What there is instead.
   std::function<Result<void>(Communicator&)> run;
-  // What `run` is, where it is that alone: such tasks of a group may go as one.
-  std::optional<Call> call;
 };
 
 struct Posted {
@@ -85,6 +85,7 @@ class Stream {
 
   void serve();
   void carry_out(const Group& group);
+  Result<void> carry_out(const Task& task);
   template <typename Run>
   Result<void> safely(Run run);
   Result<void> run_as_one(const std::vector<Call>& calls, const Batch& batch);

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/call.h"
+#include "host/carrier.h"
+#include "host/clock.h"
+#include "host/communicator.h"
+#include "host/deadline.h"
+#include "host/exact/steps.h"
+#include "host/journal/journal.h"
+#include "host/protocol.h"
+#include "host/ring/ring.h"
+#include "host/setup.h"
+
+namespace tributary {
+namespace host {
+
+// By what a collective is carried out.
+enum class By : std::uint8_t { carrier, ring };
+
+}  // namespace host
+
+// What is behind a communicator: how its collectives are carried out.
+struct Communicator::State {
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    report();
+    finalize();
+  }
+
+  // Of a collective that begins now.
+  host::Deadline deadline() const {
+    auto deadline = host::deadline_of(options, host::Clock::now());
+    deadline.show(pulse);
+    deadline.obey(&aborted);
+    return deadline;
+  }
+  // What does not make progress takes no longer.
+  host::Time patience() const { return host::Clock::now() + host::patience_of(options); }
+  Result<void> select(host::Time until);
+  void notify(const std::string& line) const;
+  Result<void> run(const host::Call& call);
+  Result<void> run_counted(host::By by, const host::Call& call);
+  Result<void> run_recorded(host::By by, const host::Call& call);
+  template <typename Run>
+  auto recorded(std::string_view what, host::By by, std::size_t bytes, Run run);
+  host::By means_for(const host::Call& call) const;
+  host::By means_for_all() const;
+  Figures collectives_by_algorithm() const;
+  host::exact::Manner manner_of(const host::Call& call) const;
+  Result<void> accept(host::By by, const host::Call& call) const;
+  Result<void> run_by(host::By by, const host::Call& call);
+  template <typename T>
+  Result<T> outcome_of(Result<T> done);
+  Result<void> run_whole(host::By by, const host::Call& call, const host::Deadline& until);
+  Result<void> run_in_steps(host::By by, const host::Call& call, const host::Deadline& until);
+  Result<void> run_carrier(const host::Call& call, const host::Deadline& until);
+  Result<void> run_ring(const host::Call& call, const host::Deadline& until);
+  void skip(host::By by, const host::Call& call);
+  void skip_whole(host::By by, const host::Call& call);
+  host::By means_for_sparse() const;
+  Result<SparseElements> run_sparse(const host::SparseBuffers& buffers);
+  Result<SparseElements> run_sparse_by(host::By by, const host::SparseBuffers& buffers);
+  void refuse_sparse(std::size_t count);
+  void report();
+  std::vector<host::Duration> times_in_collectives();
+  void finalize();
+  // Precondition: there are two ranks or more.
+  const host::Job& job() const { return carrier->runner().job(); }
+
+  CommunicatorOptions options;
+  std::unique_ptr<host::Carrier> carrier;  // both of two and more ranks
+  std::optional<host::Ring> ring;
+  std::string algorithm{host::ring_algorithm};
+  bool only_ring = true;  // that is the algorithm
+  std::uint64_t collectives_by_carrier = 0;
+  std::uint64_t collectives_by_ring = 0;
+  host::exact::Scratch scratch;
+  bool failed = false;             // the last collective
+  std::uint64_t* pulse = nullptr;  // see show_progress()
+  std::atomic<bool> aborted = false;
+  host::Time created = host::Clock::now();
+  std::unique_ptr<host::Journal> journal;  // where somebody wants to see it
+};
+
+}  // namespace tributary
