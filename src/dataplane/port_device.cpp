@@ -167,6 +167,8 @@ PortDevice::PortDevice(std::uint16_t port, const control::DeviceConfig& config,
                        DeviceArguments arguments, Claim claim, KernelLosses kernel_losses)
     : claim_(std::move(claim)),
       port_(port),
+      // Before the device starts, which ends the mode.
+      was_promiscuous_(interface_promiscuous(kernel_name(config))),
       config_(config),
       arguments_(std::move(arguments)),
       interface_index_(interface_index(kernel_name(config))),
@@ -271,7 +273,6 @@ tl::expected<void, std::string> PortDevice::configure(const DeviceNeeds& needs,
     make_rule(port_, plan, *queues);
   }
   std::copy(std::begin(address.addr_bytes), std::end(address.addr_bytes), mac_.octets.begin());
-  was_promiscuous_ = interface_promiscuous(kernel_name(config_));
   hears_everything_ =
       dataplane::hears_everything(rte_eth_promiscuous_enable(port_), arguments_.bus);
   return {};

@@ -83,7 +83,7 @@ class PortDevice {
   Claim claim_;  // until the device is closed
   std::uint16_t port_;
   bool started_ = false;
-  bool was_promiscuous_ = false;
+  bool was_promiscuous_;  // its interface, before we asked for it
   bool hears_everything_ = false;
   std::chrono::steady_clock::time_point tried_;  // when it was started last
   control::DeviceConfig config_;

@@ -28,6 +28,9 @@ DAEMON = BUILD / "apps" / "tributaryd" / "tributaryd"
 
 _MESON_SKIP = 77
 
+# For tools that do not end: see run().
+os.environ["PYTHONFAULTHANDLER"] = "1"
+
 # How long may take what does happen in the end, on a machine that does much else. It bounds what is
 # waited for, and judges nothing.
 PATIENCE_S = 180.0
@@ -59,8 +62,19 @@ def main() -> None:
 
 
 def run(*argv, timeout: float = PATIENCE_S, **more) -> subprocess.CompletedProcess:
-    return subprocess.run([str(arg) for arg in argv], stdin=subprocess.DEVNULL, text=True,
-                          capture_output=True, timeout=timeout, **more)
+    """One that does not end is a failure, with what it has said; a tool of ours says where it stands."""
+    child = subprocess.Popen([str(arg) for arg in argv], stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+    with child:
+        try:
+            out, err = child.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            child.send_signal(signal.SIGABRT)
+            out, err = child.communicate(timeout=10.0)
+            raise AssertionError(f"no end after {timeout:.0f} s: {child.args}\n{out}{err}") from None
+        finally:
+            child.kill()
+    return subprocess.CompletedProcess(child.args, child.returncode, out, err)
 
 
 def ctl(*arguments, **more) -> subprocess.CompletedProcess:
