@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A run of tributary-bench by the workers of a lab that is up."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -9,7 +10,7 @@ import tempfile
 
 from . import ROOT
 
-_NEVER_S = 60.0  # over the time limit: `lab run` itself hangs
+_NEVER_S = 60.0  # over the time limit, or after it was told to end: `lab run` itself hangs
 
 
 class BenchRun:
@@ -52,6 +53,9 @@ class BenchRun:
         """Whatever is left of it."""
         if self.running():
             self._process.terminate()  # it ends its workers
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.communicate(timeout=_NEVER_S)
+            self._process.kill()  # and with it what it has not ended
         self._process.wait()
         self._process.stderr.close()
         self._record.close()
