@@ -28,10 +28,12 @@ void PanamaEngine::wait_at_door(Contribution& in, const Burst& burst) {
     return burst.actions.drop(std::move(packet), drop::overcount);
   }
   const bool again = message.header.retransmission();
-  // Whoever needs something of an epoch that is over asks for it, and where a result of the next
-  // one is there, somebody has all that is asked for. What only came late must not take the place
-  // of what waits.
-  if (tree.is_over(round) && (!again || tree.has_results)) {
+  // Whoever needs something of an epoch that is over asks for it, and where that had its result, or
+  // a result of the next one is there, somebody has what is asked for. What only came late must not
+  // take the place of what waits.
+  const bool somebody_has_it =
+      tree.has_results || tree.had_result(round, message.header.vid.value());
+  if (tree.is_over(round) && (!again || somebody_has_it)) {
     return turn_away(in, drop::stale, burst);
   }
   auto& door = tree.doors[child];

@@ -128,6 +128,19 @@ class Tree {
     return has_room && position < expected + rows();
   }
 
+  // The result of a VID of a past epoch was here; or something was that is so much further on that
+  // its sender has the result.
+  bool had_result(const Round& round, std::uint32_t vid) const {
+    return epochs
+        .find(round, vid,
+              [this](std::uint64_t position) {
+                const auto& there = row(position);
+                return there.position > position ||
+                       (there.position == position && there.state == Row::State::done);
+              })
+        .has_value();
+  }
+
   // An epoch of this run that the tree has gone on from.
   bool is_over(const Round& round) const {
     return epochs.is_of_this_run(round) && !epochs.is_current(round) && !epochs.is_newer(round);

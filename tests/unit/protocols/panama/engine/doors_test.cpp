@@ -99,6 +99,25 @@ TEST_F(Doors, ADelayedRepeatBringsNoEpochBackOfWhichTheNextHasResults) {
   EXPECT_EQ(figure_of(engine->trees()[0], "epoch"), 4u);
 }
 
+// What the epoch's late packets would wait for then all have, and who obeys was refused.
+TEST_F(Doors, ADelayedRepeatOfWhatHadItsResultBringsNoEpochBack) {
+  const auto tree = leaf_of(1, 4);
+  start({tree}, 4);
+  constexpr std::uint32_t vids = 12;
+  for (std::uint32_t vid = 0; vid < vids; ++vid) {
+    feed(of(from(tree, 0, vid), 1, 3));
+    feed(of(as_result(from(tree, 0, vid)), 1, 3));
+  }
+  feed(of(from(tree, 0), 1, 4));
+  for (const std::uint32_t vid : {vids - 4, 0u}) {
+    const auto sent = feed(of(again(from(tree, 0, vid)), 1, 3));
+    ASSERT_EQ(sent.size(), 1u) << "others are asked";
+    EXPECT_EQ(Seen(sent[0]).header().kind, wire::PanamaKind::inquiry);
+    EXPECT_EQ(figure_of(engine->trees()[0], "epoch"), 4u) << vid;
+  }
+  expect_drop(of(from(tree, 0, vids - 1), 1, 3), drop::duplicate);
+}
+
 // Without the other rack no sum can be made, whoever may be missing of this one.
 TEST_F(Doors, ARackThatIsNoQuorumBeginsNothing) {
   auto tree = root_of(2);
