@@ -88,7 +88,10 @@ void PanamaEngine::contribute(Contribution in, const Burst& burst) {
   if (!at.joins) {
     begin_row(in, at, burst.now);
   }
-  row.remade |= remade;
+  if (remade) {
+    row.remade = true;
+    row.was_done = before == Row::State::done;
+  }
   accept(in, row, burst);
   // Others may have the result of what was sent before.
   if (message.header.asks() && row.state == Row::State::gathering) {
@@ -106,7 +109,7 @@ void PanamaEngine::begin_row(const Contribution& in, const Place& at, Time now) 
   row.arrived = 0;
   row.next = 0;
   row.holds = true;
-  row.remade = false;
+  row.remade = row.was_done = false;
   row.congested = false;
   row.since = now;
   row.header = in.header();

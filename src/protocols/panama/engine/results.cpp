@@ -42,11 +42,12 @@ void PanamaEngine::take_result(Tree& tree, PacketPtr packet, const Message& mess
   --message.frame.ipv4->ttl;
   message.frame.ipv4->source = tree.headers().ipv4.source;
   wire::finish_ipv4(*message.frame.ipv4);
+  const bool comes_again = known && (row.state == Row::State::done || row.was_done);
   finish_row(tree, row, position, message);
   tree.inquiries.settle(round, message.header.vid.value());  // it goes to all
   settle(tree, row, burst.now);
   burst.actions.absorb(nullptr);
-  ++(sender.parent ? tree.counters.results : tree.counters.answers);
+  ++(sender.parent && !comes_again ? tree.counters.results : tree.counters.answers);
   if (sender.parent) {
     tree.note_cap(position, message.header.wnd_cap.value());
   }

@@ -23,6 +23,7 @@ struct Row {
   State state = State::free;
   bool holds = false;      // contributions wait at their ports
   bool remade = false;     // somebody may have a result of it, which no other one must differ from
+  bool was_done = false;   // before it was remade
   bool congested = false;  // ECN of all that was added (4.2.2)
   std::uint8_t next = 0;   // the children before it are in the accumulator
   std::uint64_t position = 0;

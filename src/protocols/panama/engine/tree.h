@@ -33,7 +33,7 @@ struct TreeCounters {
   std::uint64_t late = 0;           // contributions to what was complete without them
   std::uint64_t duplicates = 0;     // contributions and results that were here before
   std::uint64_t replays = 0;        // results sent again to who had lost them
-  std::uint64_t answers = 0;    // results from below, and those that went to who had asked alone
+  std::uint64_t answers = 0;    // results from below, that came again, or for who had asked alone
   std::uint64_t inquiries = 0;  // that came
   std::uint64_t inquiries_sent = 0;
   std::uint64_t resent = 0;    // sums sent up again

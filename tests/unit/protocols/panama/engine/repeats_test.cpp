@@ -296,6 +296,35 @@ TEST_F(Repeats, AResultFromBelowEndsWhatWaitsForIt) {
   expect_drop(answer(from(tree, 2, 5), 2), drop::duplicate);
 }
 
+// The switch began with a repeat, as if it had been restarted: what it has let go of somebody may
+// lack.
+TEST_F(Repeats, AResultThatComesAgainGoesDownAgainWhereItMayBeLackedButIsNotAnotherOne) {
+  const auto tree = leaf_of(1, 2);
+  start({tree}, 2);
+  feed(again(from(tree, 0)));
+  feed(as_result(from(tree, 0)));
+  feed(from(tree, 0, 2));
+  EXPECT_EQ(harness->figure("packets_kept"), 1u);
+  EXPECT_EQ(ports_of(feed(as_result(from(tree, 0))), wire::PanamaKind::result), Ports{0});
+  EXPECT_EQ(harness->figure("answers_total"), 1u);
+  EXPECT_EQ(figure_of(engine->trees()[0], "results_total"), 1u);
+}
+
+TEST_F(Repeats, AResultThatComesAgainEndsWhatWaitsOnceMoreButIsNotAnotherOne) {
+  const auto tree = leaf_of(2, 4);
+  start({tree}, 2);
+  feed(again(from(tree, 0)));
+  feed(again(from(tree, 1)));
+  feed(as_result(from(tree, 0)));
+  round(tree, 2);
+  feed(again(from(tree, 0)));
+  EXPECT_EQ(harness->figure("rows_gathering"), 1u);
+  EXPECT_EQ(ports_of(feed(as_result(from(tree, 0))), wire::PanamaKind::result), (Ports{0, 1}));
+  EXPECT_EQ(harness->figure("rows_gathering"), 0u);
+  EXPECT_EQ(harness->figure("answers_total"), 1u);
+  EXPECT_EQ(figure_of(engine->trees()[0], "results_total"), 1u);
+}
+
 // The same number in two epochs; each is asked for before the other one's answer is there.
 TEST_F(Repeats, ThoseWhoAskInTurnAreAllAnswered) {
   const auto tree = root_of(4);
