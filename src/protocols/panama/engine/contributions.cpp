@@ -91,6 +91,8 @@ void PanamaEngine::contribute(Contribution in, const Burst& burst) {
   if (remade) {
     row.remade = true;
     row.was_done = before == Row::State::done;
+    ++tree.gathering_again;
+    look_soon(burst.now);
   }
   accept(in, row, burst);
   // Others may have the result of what was sent before.

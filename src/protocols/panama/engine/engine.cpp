@@ -186,23 +186,28 @@ Time PanamaEngine::deadline() const {
 }
 
 // What waits for a rank that is late stays; the tree is active again when it goes on. Who lost a
-// result has asked for it long since. But where another tree has no room at all, one that stands
-// still gives up what waits: who lives sends it again.
+// result has asked for it long since: a row that was complete before, and waits once more, waits
+// for nobody. But where another tree has no room at all, one that stands still gives up what waits:
+// who lives sends it again.
 void PanamaEngine::expire(Time now, engine::Actions& /*actions*/) {
   if (now < next_look_) {
     return;
   }
+  bool gathers_again = false;
   for (const auto& tree : trees_.all()) {
     if (memory_.is_short() && now - tree->last_added >= silence_max) {
       cut(*tree);
     }
     if (now - tree->last_taken >= silence_max) {
+      holdings_.evict_remade(*tree);
       memory_.deactivate(tree->grant, tree->held_max());
       tree->is_cut = true;
       holdings_.forget(*tree);
     }
+    gathers_again |= tree->gathering_again > 0;
   }
-  const bool look_again = memory_.active() > 0 || holdings_.kept() > 0 || memory_.is_short();
+  const bool look_again =
+      memory_.active() > 0 || holdings_.kept() > 0 || gathers_again || memory_.is_short();
   next_look_ = look_again ? now + look_interval : never;
 }
 

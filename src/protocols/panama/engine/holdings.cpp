@@ -36,14 +36,25 @@ void Holdings::evict_waiting(Tree& tree) {
     release_waiting(tree, row);
     end_gathering(row);
   }
-  tree.gathering = 0;
+  tree.gathering = tree.gathering_again = 0;
+}
+
+void Holdings::evict_remade(Tree& tree) {
+  for (std::uint64_t slot = 0; tree.gathering_again > 0 && slot < tree.rows(); ++slot) {
+    auto& row = tree.row(slot);
+    if (row.state == Row::State::gathering && row.remade && !tree.is_left(row)) {
+      release_waiting(tree, row);
+      tree.end_gathering(row);
+      row.state = row.was_done ? Row::State::done : Row::State::summed;
+    }
+  }
 }
 
 void Holdings::abandon_rows(Tree& tree) {
   for (std::uint8_t child = 0; child < tree.children(); ++child) {
     ports_[tree.config().children[child]].held -= std::exchange(tree.held[child], 0);
   }
-  tree.gathering = 0;
+  tree.gathering = tree.gathering_again = 0;
 }
 
 void Holdings::sweep(Tree& tree) {

@@ -158,6 +158,11 @@ class Tree {
   void begin_anew(std::uint64_t position, Time now);
   // A row is complete at `position`; true if the epoch is with it.
   bool complete(std::uint64_t position, bool fin, Time now);
+  // The row, of this epoch, does not gather any more.
+  void end_gathering(const Row& row) {
+    --gathering;
+    gathering_again -= row.remade ? 1 : 0;
+  }
   // Nothing is left here of what was complete ...
   bool is_gone(const Row& row) const {
     return row.state != Row::State::gathering && !row.kept && !row.holds;
@@ -201,6 +206,7 @@ class Tree {
   std::optional<std::uint64_t> fin;
   std::uint32_t gathering = 0;  // rows
   std::uint32_t gathering_high_water = 0;
+  std::uint32_t gathering_again = 0;   // of those, remade
   std::uint32_t kept = 0;              // rows with shared elements
   std::vector<Door> doors;             // by child
   std::vector<std::uint32_t> held;     // packets that wait in rows, by child

@@ -325,6 +325,27 @@ TEST_F(Repeats, AResultThatComesAgainEndsWhatWaitsOnceMoreButIsNotAnotherOne) {
   EXPECT_EQ(figure_of(engine->trees()[0], "results_total"), 1u);
 }
 
+// A repeat comes when all have the result, and the answer to the inquiry is lost.
+TEST_F(Repeats, WhatIsTakenOnceMoreIsLetGoWhenNobodyAsksForItAnyMore) {
+  const auto tree = root_of(2);
+  start({tree}, 2);
+  feed(again(from(tree, 0)));
+  feed(again(from(tree, 1)));
+  round(tree, 2);
+  now += 2ms;
+  EXPECT_EQ(ports_of(feed(again(from(tree, 0))), wire::PanamaKind::inquiry), Ports{1});
+  feed(from(tree, 1, 1));
+  EXPECT_EQ(harness->figure("rows_gathering"), 2u);
+  now += 11s;
+  harness->expire(now);
+  EXPECT_EQ(harness->figure("rows_gathering"), 1u) << "somebody may only be late";
+  EXPECT_EQ(harness->figure("packets_held"), 1u);
+  EXPECT_EQ(feed(from(tree, 0, 1)).size(), 2u);
+  // Who still asks is heard as before.
+  EXPECT_EQ(ports_of(feed(again(from(tree, 0))), wire::PanamaKind::inquiry), Ports{1});
+  EXPECT_EQ(ports_of(feed(again(from(tree, 1))), wire::PanamaKind::result), (Ports{0, 1}));
+}
+
 // The same number in two epochs; each is asked for before the other one's answer is there.
 TEST_F(Repeats, ThoseWhoAskInTurnAreAllAnswered) {
   const auto tree = root_of(4);
