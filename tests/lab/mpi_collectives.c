@@ -244,6 +244,35 @@ static void check_reduce_scatter(const struct kind* kind, MPI_Op op, const char*
   free(counts);
 }
 
+// Parts of different sizes; the last but one rank gets none.
+static void check_uneven_reduce_scatter(const struct kind* kind, MPI_Op op, const char* op_name,
+                                        int count, MPI_Comm comm) {
+  int rank, size;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  int* counts = make((size_t)size * sizeof(int));
+  size_t all = 0, first = 0;
+  for (int i = 0; i < size; ++i) {
+    counts[i] = i == size - 2 ? 0 : count + 3 * i;
+    first += i < rank ? (size_t)counts[i] : 0;
+    all += (size_t)counts[i];
+  }
+  const size_t mine = (size_t)counts[rank];
+  const size_t element = kind->numbers * kind->bytes;
+  void* in = make(all * element);
+  void* out = make(mine * element);
+  fill(kind, in, all, rank);
+  MPI_Reduce_scatter(in, out, counts, kind->type, op, comm);
+  expect(is_right(kind, op, out, first, mine, size), "uneven reduce_scatter", kind->name, op_name,
+         count);
+  MPI_Reduce_scatter(MPI_IN_PLACE, in, counts, kind->type, op, comm);
+  expect(is_right(kind, op, in, first, mine, size), "uneven reduce_scatter in place", kind->name,
+         op_name, count);
+  free(in);
+  free(out);
+  free(counts);
+}
+
 // ---- All types and operators ----
 
 struct named_op {
@@ -400,6 +429,7 @@ static void check_sizes(MPI_Comm comm) {
     check_allreduce(&doubles, MPI_SUM, "MPI_SUM", counts[i], comm);
     check_reduce(&doubles, MPI_SUM, "MPI_SUM", counts[i], comm);
     check_reduce_scatter(&doubles, MPI_MAX, "MPI_MAX", counts[i], comm);
+    check_uneven_reduce_scatter(&doubles, MPI_SUM, "MPI_SUM", counts[i], comm);
     check_allreduce(&longs, MPI_SUM, "MPI_SUM", counts[i], comm);  // never carried
     MPI_Barrier(comm);
   }
@@ -649,6 +679,8 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &world_size);
   if (strcmp(scene, "check") == 0) {
     check_all();
+  } else if (strcmp(scene, "uneven") == 0) {
+    check_uneven_reduce_scatter(&ints, MPI_SUM, "MPI_SUM", 20000, MPI_COMM_WORLD);
   } else if (strcmp(scene, "late") == 0) {
     be_late(true);
   } else if (strcmp(scene, "late-wait") == 0) {

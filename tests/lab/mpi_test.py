@@ -66,6 +66,10 @@ class OfOurOwn(InALab):
         self.assertEqual(len(self.jobs_of(said, "MPI COMMUNICATOR .*")), 11, said)
         self.lab.assert_balanced(self)
 
+    def test_parts_of_different_sizes_are_carried(self):
+        self.assert_the_switch_added(
+            self.jobs_of(self.check(self.mpirun(PROGRAM, "uneven")), "MPI_COMM_WORLD")[0])
+
     def test_several_ranks_on_each_host(self):
         done = self.mpirun(PROGRAM, "check", options=("--hosts", "h1,h2", "--per-host", "2"))
         self.check(done)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
+#include <string.h>
 
 #include "bindings/mpi/elements.h"
 #include "bindings/mpi/team.h"
@@ -38,6 +39,37 @@ int tributary_mpi_reduce_scatter_block(struct tributary_mpi_team* team, const vo
                                      (size_t)count * elements.each, elements.type, elements.op,
                                      &request);
   return tributary_mpi_finish(team, "reduce_scatter_block", posted, &request);
+}
+
+/* Parts differ: each rank has the sum of all, and keeps its own of it. */
+int tributary_mpi_reduce_scatter(struct tributary_mpi_team* team, const void* in, void* out,
+                                 const int counts[], MPI_Datatype type, MPI_Op op) {
+  struct tributary_mpi_elements elements;
+  tributary_request* request = NULL;
+  tributary_result posted;
+  size_t before = 0; /* bytes of the ranks before this one */
+  size_t all = 0;    /* elements */
+  char* sum;
+  int result;
+  if (!tributary_mpi_elements_of(type, op, &elements)) {
+    return MPI_ERR_OP;
+  }
+  for (int rank = 0; rank < team->size; ++rank) {
+    before += rank < team->rank ? tributary_mpi_bytes(type, counts[rank]) : 0;
+    all += (size_t)counts[rank] * elements.each;
+  }
+  sum = malloc(all / elements.each * tributary_mpi_bytes(type, 1));
+  if (sum == NULL) {
+    return MPI_ERR_NO_MEM;
+  }
+  posted = tributary_iallreduce(team->comm, in == MPI_IN_PLACE ? out : in, sum, all, elements.type,
+                                elements.op, &request);
+  result = tributary_mpi_finish(team, "reduce_scatter", posted, &request);
+  if (result == MPI_SUCCESS) {
+    memcpy(out, sum + before, tributary_mpi_bytes(type, counts[team->rank]));
+  }
+  free(sum);
+  return result;
 }
 
 int tributary_mpi_barrier(struct tributary_mpi_team* team) {

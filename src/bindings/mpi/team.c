@@ -74,6 +74,17 @@ bool tributary_mpi_carries_reduction(struct tributary_mpi_team* team, int count,
          tributary_mpi_carries(team, tributary_mpi_bytes(type, count), may_wait);
 }
 
+bool tributary_mpi_carries_reduce_scatter(struct tributary_mpi_team* team, const int counts[],
+                                          MPI_Datatype type, MPI_Op op) {
+  struct tributary_mpi_elements elements;
+  size_t bytes = 0;
+  for (int rank = 0; rank < team->size; ++rank) {
+    bytes += tributary_mpi_bytes(type, counts[rank]);
+  }
+  return tributary_mpi_elements_of(type, op, &elements) &&
+         tributary_mpi_carries(team, bytes, true);
+}
+
 /* MPI_Pack counts bytes by an int, and whether a rank needs it is that rank's own affair. */
 bool tributary_mpi_carries_bcast(struct tributary_mpi_team* team, int count, MPI_Datatype type) {
   const size_t bytes = tributary_mpi_bytes(type, count);

@@ -57,6 +57,9 @@ void tributary_mpi_team_end(struct tributary_mpi_team* team);
 bool tributary_mpi_carries(struct tributary_mpi_team* team, size_t bytes, bool may_wait);
 bool tributary_mpi_carries_reduction(struct tributary_mpi_team* team, int count, MPI_Datatype type,
                                      MPI_Op op, bool may_wait);
+/* `counts`: a part for each rank. */
+bool tributary_mpi_carries_reduce_scatter(struct tributary_mpi_team* team, const int counts[],
+                                          MPI_Datatype type, MPI_Op op);
 bool tributary_mpi_carries_bcast(struct tributary_mpi_team* team, int count, MPI_Datatype type);
 /* A barrier has no bytes, and is carried where others are. */
 bool tributary_mpi_carries_barrier(struct tributary_mpi_team* team);
@@ -79,6 +82,8 @@ int tributary_mpi_bcast(struct tributary_mpi_team* team, void* inout, int count,
 int tributary_mpi_barrier(struct tributary_mpi_team* team);
 int tributary_mpi_reduce_scatter_block(struct tributary_mpi_team* team, const void* in, void* out,
                                        int count, MPI_Datatype type, MPI_Op op);
+int tributary_mpi_reduce_scatter(struct tributary_mpi_team* team, const void* in, void* out,
+                                 const int counts[], MPI_Datatype type, MPI_Op op);
 
 #ifdef __cplusplus
 }

@@ -89,6 +89,17 @@ static int reduce_scatter_block(const void* in, void* out, int count, struct omp
                                                mine->below.coll_reduce_scatter_block_module);
 }
 
+static int reduce_scatter(const void* in, void* out, const int counts[],
+                          struct ompi_datatype_t* type, struct ompi_op_t* op,
+                          struct ompi_communicator_t* comm, mca_coll_base_module_t* module) {
+  coll_tributary_module_t* const mine = ours(module);
+  if (tributary_mpi_carries_reduce_scatter(&mine->team, counts, type, op)) {
+    return tributary_mpi_reduce_scatter(&mine->team, in, out, counts, type, op);
+  }
+  return mine->below.coll_reduce_scatter(in, out, counts, type, op, comm,
+                                         mine->below.coll_reduce_scatter_module);
+}
+
 /* ---- A module's life ---- */
 
 static int allgather_below(void* context, const void* in, void* out, size_t bytes) {
@@ -100,7 +111,7 @@ static int allgather_below(void* context, const void* in, void* out, size_t byte
 /* Calls `use` for each function that goes on below: its name in Open MPI. */
 #define EACH_BELOW(use)                                                             \
   use(allgather) use(allreduce) use(iallreduce) use(reduce) use(bcast) use(barrier) \
-      use(reduce_scatter_block)
+      use(reduce_scatter_block) use(reduce_scatter)
 
 #define IS_MISSING(name) || comm->c_coll->coll_##name == NULL
 #define KEEP(name)                                                       \
@@ -159,5 +170,6 @@ mca_coll_base_module_t* coll_tributary_comm_query(struct ompi_communicator_t* co
   mine->super.coll_bcast = bcast;
   mine->super.coll_barrier = barrier;
   mine->super.coll_reduce_scatter_block = reduce_scatter_block;
+  mine->super.coll_reduce_scatter = reduce_scatter;
   return &mine->super;
 }

@@ -192,6 +192,15 @@ EXPORTED int MPI_Reduce_scatter_block(const void* in, void* out, int count, MPI_
   return PMPI_Reduce_scatter_block(in, out, count, type, op, comm);
 }
 
+EXPORTED int MPI_Reduce_scatter(const void* in, void* out, const int counts[], MPI_Datatype type,
+                                MPI_Op op, MPI_Comm comm) {
+  struct tributary_mpi_team* const team = team_of(comm);
+  if (team != NULL && tributary_mpi_carries_reduce_scatter(team, counts, type, op)) {
+    return end_of(comm, tributary_mpi_reduce_scatter(team, in, out, counts, type, op));
+  }
+  return PMPI_Reduce_scatter(in, out, counts, type, op, comm);
+}
+
 EXPORTED int MPI_Barrier(MPI_Comm comm) {
   struct tributary_mpi_team* const team = team_of(comm);
   if (team != NULL && tributary_mpi_carries_barrier(team)) {
