@@ -96,8 +96,7 @@ class Bench(unittest.TestCase):
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
             env=self.environment)
         self.addCleanup(child.kill)
-        support.until(lambda: any("tributaryd --config" in command
-                                  for command in self.processes()), what="the daemon's start")
+        support.until(self.processes, what="the start of what it measures")
         child.send_signal(signal.SIGINT)
         _, said = child.communicate(timeout=support.PATIENCE_S)
         self.assertEqual(child.returncode, 130, said)

@@ -28,8 +28,8 @@ class InALab(unittest.TestCase):
         cls.lab = support.Lab("star-4", "--rate", "none").__enter__()
         cls.addClassCleanup(cls.lab.__exit__)
 
-    def mpirun(self, *argv, options=(), **variables) -> subprocess.CompletedProcess:
-        limit_s = int(support.PATIENCE_S)
+    def mpirun(self, *argv, options=(), limit_s=int(support.PATIENCE_S),
+               **variables) -> subprocess.CompletedProcess:
         return support.run(support.LAB, "mpirun", self.lab.name, "--build-dir", support.BUILD,
                            "--time-limit", limit_s, *options, "--", *argv, timeout=limit_s + 60,
                            env=os.environ | RIGHT_SUMS | {"TRIBUTARY_STALL_TIMEOUT": "120s"} |
@@ -175,6 +175,7 @@ class OfOthers(InALab):
                 text = text.replace(old, new)
             (pathlib.Path(scratch) / "hpccinf.txt").write_text(text)
             done = self.mpirun("sh", "-c", f"cd {scratch} && exec hpcc",
+                               limit_s=5 * int(support.PATIENCE_S),
                                OMPI_MCA_coll_tributary_threshold="8")
             said = self.check(done)
             report = (pathlib.Path(scratch) / "hpccoutf.txt").read_text()
