@@ -89,9 +89,7 @@ void PanamaEngine::contribute(Contribution in, const Burst& burst) {
     begin_row(in, at, burst.now);
   }
   if (remade) {
-    row.remade = true;
-    row.was_done = before == Row::State::done;
-    ++tree.gathering_again;
+    tree.note_remade(row, before == Row::State::done);
     look_soon(burst.now);
   }
   accept(in, row, burst);

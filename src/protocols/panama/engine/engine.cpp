@@ -193,7 +193,7 @@ void PanamaEngine::expire(Time now, engine::Actions& /*actions*/) {
   if (now < next_look_) {
     return;
   }
-  bool gathers_again = false;
+  bool waits_again = false;
   for (const auto& tree : trees_.all()) {
     if (memory_.is_short() && now - tree->last_added >= silence_max) {
       cut(*tree);
@@ -204,10 +204,10 @@ void PanamaEngine::expire(Time now, engine::Actions& /*actions*/) {
       tree->is_cut = true;
       holdings_.forget(*tree);
     }
-    gathers_again |= tree->gathering_again > 0;
+    waits_again |= !tree->remade_rows.empty();
   }
   const bool look_again =
-      memory_.active() > 0 || holdings_.kept() > 0 || gathers_again || memory_.is_short();
+      memory_.active() > 0 || holdings_.kept() > 0 || waits_again || memory_.is_short();
   next_look_ = look_again ? now + look_interval : never;
 }
 

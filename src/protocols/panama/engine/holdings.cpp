@@ -15,6 +15,9 @@ void Holdings::release_waiting(Tree& tree, Row& row) {
     return;
   }
   const bool counted = !tree.is_left(row);
+  if (counted && row.remade) {
+    tree.forget_remade(row);
+  }
   row.holds = false;
   for (std::uint8_t child = 0; child < tree.children(); ++child) {
     if ((row.arrived >> child & 1) == 0) {
@@ -36,17 +39,16 @@ void Holdings::evict_waiting(Tree& tree) {
     release_waiting(tree, row);
     end_gathering(row);
   }
-  tree.gathering = tree.gathering_again = 0;
+  tree.gathering = 0;
 }
 
 void Holdings::evict_remade(Tree& tree) {
-  for (std::uint64_t slot = 0; tree.gathering_again > 0 && slot < tree.rows(); ++slot) {
-    auto& row = tree.row(slot);
-    if (row.state == Row::State::gathering && row.remade && !tree.is_left(row)) {
-      release_waiting(tree, row);
-      tree.end_gathering(row);
-      row.state = row.was_done ? Row::State::done : Row::State::summed;
-    }
+  while (!tree.remade_rows.empty()) {
+    auto& row = *tree.remade_rows.back();
+    release_waiting(tree, row);
+    clear(tree, row);
+    tree.gathering -= row.state == Row::State::gathering ? 1 : 0;
+    row.state = row.was_done ? Row::State::done : Row::State::summed;
   }
 }
 
@@ -54,7 +56,8 @@ void Holdings::abandon_rows(Tree& tree) {
   for (std::uint8_t child = 0; child < tree.children(); ++child) {
     ports_[tree.config().children[child]].held -= std::exchange(tree.held[child], 0);
   }
-  tree.gathering = tree.gathering_again = 0;
+  tree.gathering = 0;
+  tree.remade_rows.clear();
 }
 
 void Holdings::sweep(Tree& tree) {

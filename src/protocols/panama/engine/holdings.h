@@ -39,7 +39,7 @@ class Holdings {
   void release_waiting(Tree& tree, Row& row);
   // The same for all rows, and at once: looks at every row.
   void evict_waiting(Tree& tree);
-  // Of what was complete before, and was remade: looks at every row, too.
+  // Of what was complete before, and was remade.
   void evict_remade(Tree& tree);
   // What waits of an epoch that the tree leaves: its memory is the next one's at once. Its packets
   // are let go in time, by sweep(): it is only one packet that has the tree go on.

@@ -83,9 +83,7 @@ void PanamaEngine::go_up(Tree& tree, const Row& row, std::uint8_t flags, PortInd
 // Whatever the row waited for, its result is here.
 void PanamaEngine::finish_row(Tree& tree, Row& row, std::uint64_t position,
                               const Message& message) {
-  if (row.state == Row::State::gathering && !tree.is_left(row)) {
-    tree.end_gathering(row);
-  }
+  tree.gathering -= row.state == Row::State::gathering && !tree.is_left(row) ? 1 : 0;
   holdings_.release_waiting(tree, row);
   holdings_.clear(tree, row);
   if (!tree.is_known(position)) {

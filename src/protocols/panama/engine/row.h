@@ -26,6 +26,7 @@ struct Row {
   bool was_done = false;   // before it was remade
   bool congested = false;  // ECN of all that was added (4.2.2)
   std::uint8_t next = 0;   // the children before it are in the accumulator
+  std::uint16_t place_remade = 0;  // among the tree's rows that were remade
   std::uint64_t position = 0;
   std::uint64_t arrived = 0;               // children whose packet came, by index
   const reduce::Kernel* kernel = nullptr;  // of its elements

@@ -47,7 +47,7 @@ void PanamaEngine::complete(Tree& tree, Row& row, PortIndex ingress, const Burst
   if (!tree.may_send_more()) {
     holdings_.release_waiting(tree, row);
   }
-  tree.end_gathering(row);
+  --tree.gathering;
   row.state = tree.is_root() ? Row::State::done : Row::State::summed;
   settle(tree, row, burst.now);
   pass_on(tree, row, std::move(sum), ingress, burst);

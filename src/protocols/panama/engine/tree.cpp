@@ -50,7 +50,9 @@ Tree::Tree(const TreeConfig& config, const engine::SwitchIdentity& self,
       mask_(std::bit_ceil((is_partial() ? 3 : 2) * packet_memory) - 1),
       rows_(rows()),
       waiting_(rows_.size() * config.children.size()),
-      beyond_(config.children.size()) {}
+      beyond_(config.children.size()) {
+  remade_rows.reserve(rows());
+}
 
 Headers Tree::headers_for(const Row& row, const wire::PanamaHeader& header) const {
   auto headers = headers_;

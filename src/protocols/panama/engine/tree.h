@@ -158,10 +158,19 @@ class Tree {
   void begin_anew(std::uint64_t position, Time now);
   // A row is complete at `position`; true if the epoch is with it.
   bool complete(std::uint64_t position, bool fin, Time now);
-  // The row, of this epoch, does not gather any more.
-  void end_gathering(const Row& row) {
-    --gathering;
-    gathering_again -= row.remade ? 1 : 0;
+  // A row that has begun to gather was complete before.
+  void note_remade(Row& row, bool was_done) {
+    row.remade = true;
+    row.was_done = was_done;
+    row.place_remade = static_cast<std::uint16_t>(remade_rows.size());
+    remade_rows.push_back(&row);
+  }
+  // Nothing waits in it any more.
+  void forget_remade(const Row& row) {
+    auto* const last = remade_rows.back();
+    last->place_remade = row.place_remade;
+    remade_rows[row.place_remade] = last;
+    remade_rows.pop_back();
   }
   // Nothing is left here of what was complete ...
   bool is_gone(const Row& row) const {
@@ -206,7 +215,7 @@ class Tree {
   std::optional<std::uint64_t> fin;
   std::uint32_t gathering = 0;  // rows
   std::uint32_t gathering_high_water = 0;
-  std::uint32_t gathering_again = 0;   // of those, remade
+  std::vector<Row*> remade_rows;       // those of this epoch that hold something
   std::uint32_t kept = 0;              // rows with shared elements
   std::vector<Door> doors;             // by child
   std::vector<std::uint32_t> held;     // packets that wait in rows, by child
