@@ -31,10 +31,14 @@ std::optional<DropReason> refusal(const Contribution& in, const Place& at) {
   }
   const bool slot_taken =
       !at.joins && at.row.state == Row::State::gathering && !tree.is_left(at.row);
-  if (slot_taken || at.position >= tree.expected + tree.span() || !has_room(in)) {
+  if (slot_taken || !is_in_span(tree, at.position) || !has_room(in)) {
     return drop::over_cap;
   }
   return std::nullopt;
+}
+
+bool is_in_span(const Tree& tree, std::uint64_t position) {
+  return position < tree.expected + tree.span();
 }
 
 bool is_stuck(const Contribution& in, Time now) {

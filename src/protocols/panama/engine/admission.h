@@ -14,6 +14,9 @@ namespace tributary::panama {
 // Why one cannot wait there, be it with others; no value if it can.
 std::optional<DropReason> refusal(const Contribution& in, const Place& at);
 
+// Not further on than anything may wait.
+bool is_in_span(const Tree& tree, std::uint64_t position);
+
 // What waits may keep out what it waits for: the lowest VIDs of some, the others' higher ones.
 // Where senders obey a grant that is not known here any more, that can happen.
 bool is_stuck(const Contribution& in, Time now);

@@ -30,6 +30,11 @@ void count_out(wire::PanamaHeader& sums, const wire::PanamaHeader& header) {
   sums.fingerprint = sums.fingerprint.value() - header.fingerprint.value();
 }
 
+// Others wait there for what was complete before.
+bool is_remade(const Place& at) {
+  return at.joins && at.row.state == Row::State::gathering && at.row.remade;
+}
+
 }  // namespace
 
 void PanamaEngine::contribute(Contribution in, const Burst& burst) {
@@ -67,20 +72,14 @@ void PanamaEngine::contribute(Contribution in, const Burst& burst) {
       return replace(in, row, burst);
     }
   }
-  auto fault = refusal(in, at);
-  if (fault == drop::over_cap && is_stuck(in, burst.now)) {
-    if (const auto first = tree.find_new_beginning(child, *position)) {
-      cut(tree);
-      tree.begin_anew(*first, burst.now);
-      at.joins = tree.is_known(*position);
-      fault = refusal(in, at);
-    } else if (message.header.asks()) {
-      // Those who are not that far may have the result, and no more to send.
-      inquire(tree, message.header, packet->ingress, burst);
-    }
-  }
-  if (fault) {
+  const bool once_more = remade || is_remade(at);
+  if (const auto fault = find_fault(in, at, once_more, burst)) {
     row.state = remade ? before : row.state;
+    // That its window is full is no reason why the child should not send this.
+    if (once_more && *fault == drop::over_cap) {
+      tree.counters.late += again ? 0 : 1;
+      return turn_away(in, drop::late, burst);
+    }
     tree.counters.over_cap += *fault == drop::over_cap;
     return burst.actions.drop(std::move(packet), *fault);
   }
@@ -97,6 +96,33 @@ void PanamaEngine::contribute(Contribution in, const Burst& burst) {
   if (message.header.asks() && row.state == Row::State::gathering) {
     inquire(tree, message.header, port, burst);
   }
+}
+
+// Why it cannot wait, with nothing in its way that can go; no value if it can.
+std::optional<DropReason> PanamaEngine::find_fault(const Contribution& in, Place& at,
+                                                   bool once_more, const Burst& burst) {
+  auto& tree = in.tree;
+  auto fault = refusal(in, at);
+  // Who obeys has the results of what waits once more and leaves no room for this one. Who does not
+  // have them sends again.
+  if (fault == drop::over_cap && !once_more && is_in_span(tree, at.position)) {
+    holdings_.evict_remade(tree);
+    fault = refusal(in, at);
+  }
+  if (fault != drop::over_cap || !is_stuck(in, burst.now)) {
+    return fault;
+  }
+  if (const auto first = tree.find_new_beginning(in.child, at.position)) {
+    cut(tree);
+    tree.begin_anew(*first, burst.now);
+    at.joins = tree.is_known(at.position);
+    return refusal(in, at);
+  }
+  if (in.header().asks()) {
+    // Those who are not that far may have the result, and no more to send.
+    inquire(tree, in.header(), in.packet->ingress, burst);
+  }
+  return fault;
 }
 
 void PanamaEngine::begin_row(const Contribution& in, const Place& at, Time now) {

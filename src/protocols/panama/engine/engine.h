@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -61,6 +62,8 @@ class PanamaEngine final : public engine::Engine {
 
   // Contributions.
   void contribute(Contribution in, const Burst& burst);
+  std::optional<DropReason> find_fault(const Contribution& in, Place& at, bool once_more,
+                                       const Burst& burst);
   void begin_row(const Contribution& in, const Place& at, Time now);
   void accept(Contribution& in, Row& row, const Burst& burst);
   void take(Contribution& in, Row& row, Time now);

@@ -346,6 +346,142 @@ TEST_F(Repeats, WhatIsTakenOnceMoreIsLetGoWhenNobodyAsksForItAnyMore) {
   EXPECT_EQ(ports_of(feed(again(from(tree, 1))), wire::PanamaKind::result), (Ports{0, 1}));
 }
 
+// It is as far behind as there are rows.
+TEST_F(Repeats, WhatIsTakenOnceMoreMakesWayForWhatComesInItsPlace) {
+  const auto tree = root_of(2);
+  start({tree}, 2);
+  feed(again(from(tree, 0)));
+  feed(again(from(tree, 1)));
+  for (const std::uint32_t vid : {1u, 2u, 3u}) {
+    round(tree, vid);
+  }
+  now += 2ms;
+  EXPECT_EQ(ports_of(feed(again(from(tree, 0))), wire::PanamaKind::inquiry), Ports{1});
+  feed(from(tree, 1, 4));
+  EXPECT_EQ(harness->figure("rows_gathering"), 1u);
+  EXPECT_EQ(feed(from(tree, 0, 4)).size(), 2u);
+  EXPECT_EQ(harness->figure("rows_gathering"), 0u);
+  EXPECT_EQ(harness->figure("packets_held"), 0u);
+  EXPECT_EQ(harness->figure("over_cap_total"), 0u);
+}
+
+// Three jobs share the memory, and only one is at work: it has less than there is.
+class CrowdedRepeats : public Repeats {
+ protected:
+  // All results are here, but the first ones are not kept any more.
+  void start_crowded() {
+    start({tree, root_of(2, 1), root_of(2, 2)}, 8);
+    feed(again(from(tree, 0)));
+    feed(again(from(tree, 1)));
+    for (std::uint32_t vid = 1; vid < done; ++vid) {
+      EXPECT_EQ(cap_of(round(tree, vid)), window);
+    }
+    now += 2ms;
+  }
+  // Child 0 sends as much as it may.
+  void fill_window() {
+    for (std::uint32_t vid = done; vid < done + window; ++vid) {
+      EXPECT_TRUE(feed(from(tree, 0, vid)).empty());
+    }
+    EXPECT_EQ(harness->figure("rows_gathering"), window);
+    EXPECT_EQ(harness->figure("packets_held_high_water"), window);
+    EXPECT_EQ(harness->figure("over_cap_total"), 0u);
+  }
+  void expect_asks(PortIndex child, std::uint32_t vid) {
+    const auto other = static_cast<PortIndex>(1 - child);
+    EXPECT_EQ(ports_of(feed(again(from(tree, child, vid))), wire::PanamaKind::inquiry),
+              Ports{other});
+  }
+
+  static constexpr std::uint32_t window = 4;
+  static constexpr std::uint32_t done = 9;
+  const TreeConfig tree = root_of(2);
+};
+
+TEST_F(CrowdedRepeats, WhatIsTakenOnceMoreMakesRoomForWhoObeys) {
+  start_crowded();
+  expect_asks(0, 3);
+  expect_asks(1, 2);
+  EXPECT_EQ(harness->figure("rows_gathering"), 2u);
+  fill_window();
+  for (std::uint32_t vid = done; vid < done + window; ++vid) {
+    EXPECT_EQ(feed(from(tree, 1, vid)).size(), 2u);
+  }
+  // Who still asks is heard as before.
+  now += 2ms;
+  expect_asks(0, 3);
+  EXPECT_EQ(ports_of(feed(again(from(tree, 1, 3))), wire::PanamaKind::result), (Ports{0, 1}));
+}
+
+TEST_F(CrowdedRepeats, WhatIsRepeatedWhereThereIsNoRoomForItIsAskedFor) {
+  start_crowded();
+  fill_window();
+  expect_asks(0, 3);
+  EXPECT_EQ(harness->figure("rows_gathering"), window);
+  EXPECT_EQ(harness->figure("over_cap_total"), 0u);
+  EXPECT_EQ(harness->drops(drop::duplicate), 1u);
+  EXPECT_EQ(ports_of(feed(answer(from(tree, 1, 3), 1)), wire::PanamaKind::result), (Ports{0, 1}));
+}
+
+// It joins what the other child has repeated.
+TEST_F(CrowdedRepeats, WhatIsRepeatedByAnotherOneMakesNoRoomForItself) {
+  start_crowded();
+  fill_window();
+  expect_asks(1, 3);
+  EXPECT_TRUE(feed(again(from(tree, 0, 3))).empty()) << "the other one lacks it, too";
+  EXPECT_EQ(harness->figure("rows_gathering"), window + 1);
+  EXPECT_EQ(harness->figure("over_cap_total"), 0u);
+  EXPECT_EQ(ports_of(feed(answer(from(tree, 0, 3), 0)), wire::PanamaKind::result), (Ports{0, 1}));
+  EXPECT_EQ(harness->figure("rows_gathering"), window);
+}
+
+// What a sum was made of waits with it, as more may come.
+TEST_F(Repeats, WhatIsSummedOnceMoreMakesRoomForWhoObeys) {
+  auto tree = leaf_of(1, 2);
+  tree.quorum = 1;
+  start({tree}, 2);
+  feed(again(from(tree, 0)));
+  feed(as_result(from(tree, 0)));
+  for (const std::uint32_t vid : {1u, 2u, 3u}) {
+    feed(from(tree, 0, vid));
+    feed(as_result(from(tree, 0, vid)));
+  }
+  EXPECT_EQ(ports_of(feed(again(from(tree, 0, 1))), wire::PanamaKind::aggregation),
+            Ports{parent_port});
+  for (const std::uint32_t vid : {4u, 5u}) {
+    EXPECT_EQ(feed(from(tree, 0, vid)).size(), 1u);
+  }
+  EXPECT_EQ(harness->figure("packets_held"), 2u);
+  EXPECT_EQ(harness->figure("over_cap_total"), 0u);
+  // Who still asks is heard as before.
+  feed(as_result(from(tree, 0, 4)));
+  EXPECT_EQ(ports_of(feed(again(from(tree, 0, 1))), wire::PanamaKind::aggregation),
+            Ports{parent_port});
+}
+
+// A packet comes after its sum has gone without it, when its sender's window is full again.
+TEST_F(Repeats, WhatComesLateForWhatIsTakenOnceMoreIsNotBeyondTheCap) {
+  auto tree = root_of(3);
+  tree.quorum = 2;
+  start({tree}, 4);
+  feed(again(from(tree, 0)));
+  feed(again(from(tree, 1)));
+  for (std::uint32_t vid = 1; vid < 13; ++vid) {
+    for (const PortIndex child : Ports{2, 1, 0}) {
+      if (child != 2 || vid != 3) {
+        feed(from(tree, child, vid));
+      }
+    }
+  }
+  EXPECT_EQ(ports_of(feed(again(from(tree, 1, 3))), wire::PanamaKind::inquiry), (Ports{0, 2}));
+  for (std::uint32_t vid = 13; vid < 17; ++vid) {
+    feed(from(tree, 2, vid));
+  }
+  EXPECT_EQ(harness->figure("rows_gathering"), 5u);
+  expect_drop(from(tree, 2, 3), drop::late);
+  EXPECT_EQ(harness->figure("over_cap_total"), 0u);
+}
+
 // The same number in two epochs; each is asked for before the other one's answer is there.
 TEST_F(Repeats, ThoseWhoAskInTurnAreAllAnswered) {
   const auto tree = root_of(4);
