@@ -92,7 +92,7 @@ void PanamaEngine::settle(Tree& tree, const Row& row, Time now) {
   tree.has_results |= row.state == Row::State::done && row.position >= tree.epochs.first();
   const bool ended = tree.complete(row.position, row.header.fin(), now);
   if (tree.grant.falling) {
-    memory_.drain(tree.grant, tree.expected, tree.held_max());
+    memory_.drain(tree.grant, tree.sent_by_all(), tree.held_max());
   }
   if (tree.grant.active) {
     holdings_.forget_received(tree, row.position);

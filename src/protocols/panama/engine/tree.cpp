@@ -201,6 +201,14 @@ std::uint32_t Tree::forget(std::uint64_t before, std::uint64_t rows_at_most) {
   return count;
 }
 
+// What went by without somebody may be sent yet, under the cap that he was told before.
+std::uint64_t Tree::sent_by_all() const {
+  if (!is_partial()) {
+    return expected;
+  }
+  return std::min(expected, *std::min_element(highest.begin(), highest.end()));
+}
+
 std::uint32_t Tree::held_max() const {
   return *std::max_element(held.begin(), held.end());
 }

@@ -198,6 +198,8 @@ class Tree {
   // How far beyond `expected` something may wait. Where not all that is sent may, the first ones
   // do, or each child's would wait for other ones.
   std::uint64_t span() const { return is_cut ? grant.packets : rows(); }
+  // All before it is added up, and everybody has sent it, or what is further on.
+  std::uint64_t sent_by_all() const;
   // Packets that wait in rows at the fullest port; with those at its door.
   std::uint32_t held_max() const;
   std::uint32_t waiting_max() const;

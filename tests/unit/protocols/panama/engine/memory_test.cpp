@@ -55,6 +55,31 @@ TEST_F(Memory, IsDividedAmongActiveTrees) {
   EXPECT_EQ(cap_of(round(b, 19)), 10u) << "what was sent under the old cap is through";
 }
 
+// The others need not wait for who is left out. It has sent all that it might under the old cap, and
+// has no result but the first.
+TEST_F(Memory, IsNotGivenBackBeforeWhoIsLeftOutObeysTheNewCap) {
+  auto partial = root_of(3, 0, 7);
+  partial.quorum = 2;
+  start({partial, b}, 20);
+  round(partial, 0);
+  EXPECT_EQ(figure_of(engine->trees()[0], "granted_packets"), 18u);
+  round(b, 0);
+  round(partial, 1);
+  for (std::uint32_t vid = 2; vid < 19; ++vid) {
+    feed(from(partial, 2, vid));
+  }
+  for (std::uint32_t vid = 2; vid < 22; ++vid) {
+    feed(from(partial, 0, vid));
+    feed(from(partial, 1, vid));
+  }
+  EXPECT_EQ(cap_of(round(b, 1)), 2u);
+  EXPECT_EQ(feed(again(from(partial, 2, 1))).size(), 1u) << "kept for who lacks it";
+  for (std::uint32_t vid = 19; vid < 40; ++vid) {
+    round(partial, vid);
+  }
+  EXPECT_EQ(cap_of(round(b, 2)), 10u);
+}
+
 TEST_F(Memory, IsGivenBackByAnEpochThatEnds) {
   start({a, b}, 20);
   round(a, 0);
