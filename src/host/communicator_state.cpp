@@ -32,6 +32,16 @@ constexpr auto finalize_timeout = std::chrono::seconds(2);
 constexpr auto finalize_grace = std::chrono::milliseconds(500);
 constexpr auto finalize_pause = std::chrono::milliseconds(10);
 
+// A destructor throws nothing: out of on_notice, or because memory is full. Less is said then.
+template <typename Run>
+void quietly(Run run) {
+  try {
+    run();
+  } catch (...) {
+    return;
+  }
+}
+
 constexpr auto aborted_text = "the communicator was aborted on this rank";
 
 void copy(const Buffers& buffers) {
@@ -41,6 +51,11 @@ void copy(const Buffers& buffers) {
 }
 
 }  // namespace
+
+Communicator::State::~State() {
+  quietly([this] { report(); });
+  quietly([this] { finalize(); });
+}
 
 Result<void> Communicator::State::select(Time until) {
   const bool hosts_alone = host::are_hosts_alone(options.algorithm);

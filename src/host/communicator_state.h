@@ -34,10 +34,7 @@ struct Communicator::State {
   State() = default;
   State(const State&) = delete;
   State& operator=(const State&) = delete;
-  ~State() {
-    report();
-    finalize();
-  }
+  ~State();
 
   // Of a collective that begins now.
   host::Deadline deadline() const {

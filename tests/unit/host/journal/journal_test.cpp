@@ -5,6 +5,7 @@
 #include <fstream>
 #include <mutex>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -111,6 +112,22 @@ TEST_F(JournalFile, ThatCannotBeWrittenIsAnError) {
   const auto journal = Journal::open(elsewhere);
   ASSERT_FALSE(journal);
   EXPECT_NE(journal.error().message.find("TRIBUTARY_TIMELINE"), std::string::npos);
+}
+
+// What people are told by may fail, and a destructor must not.
+TEST(Journal, ThatNobodyCanBeToldOfEndsAllTheSame) {
+  CommunicatorOptions options;
+  options.set("report", "on");
+  bool told = false;
+  options.on_notice = [&](const std::string&) {
+    told = true;
+    throw std::runtime_error("nobody listens");
+  };
+  {
+    auto communicator = Communicator::create(options);
+    ASSERT_TRUE(communicator) << communicator.error().message;
+  }
+  EXPECT_TRUE(told);
 }
 
 TEST_F(JournalFile, CommunicatorsFillIt) {
