@@ -46,6 +46,7 @@ Result<Communicator> Communicator::create(const CommunicatorOptions& options,
   }
   auto state = std::make_unique<State>();
   state->options = options;
+  state->log_level = host::log_level_of(options);
   if (options.world_size > 1) {
     const auto until = state->patience();
     auto connections =
@@ -136,7 +137,7 @@ Result<void> Communicator::run_aside(const Call& call) {
   return state_->run_by(state_->means_for_all(), call);
 }
 void Communicator::notify(const std::string& line) const {
-  state_->notify(line);
+  state_->notify(host::LogLevel::warn, line);
 }
 std::chrono::nanoseconds Communicator::patience() const {
   return host::patience_of(state_->options);

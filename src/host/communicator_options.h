@@ -63,8 +63,9 @@ struct CommunicatorOptions {
   Parameters parameters;
   // Is told, on every rank, what people should know: one line by which algorithm the communicator
   // runs and why, and at most one more when hosts had to help out. Called from within create() and
-  // collectives. By the thread of a CollectiveQueue also whom others wait for. Empty: rank 0 writes
-  // the lines to standard error.
+  // collectives. By the thread of a CollectiveQueue also whom others wait for. The parameters "log"
+  // and "report" ask for less or more, which is said when the communicator ends. Empty: rank 0
+  // writes the lines to standard error.
   std::function<void(const std::string&)> on_notice;
 
   // Of a protocol: set("trees", "239.192.0.1,239.192.0.2").

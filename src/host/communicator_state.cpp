@@ -10,9 +10,11 @@
 #include <utility>
 
 #include "host/call_check.h"
+#include "host/journal/conclusion.h"
 #include "host/journal/report.h"
 #include "host/probe.h"
 #include "host/ring/sparse_schedule.h"
+#include "host/text.h"
 
 namespace tributary {
 namespace {
@@ -54,6 +56,7 @@ void copy(const Buffers& buffers) {
 
 Communicator::State::~State() {
   quietly([this] { report(); });
+  quietly([this] { conclude(); });
   quietly([this] { finalize(); });
 }
 
@@ -74,11 +77,20 @@ Result<void> Communicator::State::select(Time until) {
   if (options.fallback == Fallback::error) {
     carrier->require_switches();
   }
-  notify(choice->notice + (options.reproducible ? "; sums are reproducible" : ""));
+  selected = true;
+  fallback = choice->fallback;
+  notify(fallback.empty() ? host::LogLevel::notice : host::LogLevel::warn,
+         choice->notice + (options.reproducible ? "; sums are reproducible" : ""));
   return {};
 }
 
-void Communicator::State::notify(const std::string& line) const {
+void Communicator::State::notify(host::LogLevel level, const std::string& line) const {
+  if (level <= log_level) {
+    tell(line);
+  }
+}
+
+void Communicator::State::tell(const std::string& line) const {
   if (options.on_notice) {
     options.on_notice(line);
   } else if (options.rank == 0) {
@@ -111,10 +123,32 @@ Result<void> Communicator::State::run(const Call& call) {
 
 Result<void> Communicator::State::run_counted(By by, const Call& call) {
   auto done = run_recorded(by, call);
-  if (done && carrier) {
-    ++(by == By::ring ? collectives_by_ring : collectives_by_carrier);
+  if (carrier) {
+    count(by, call, done.has_value());
   }
   return done;
+}
+
+void Communicator::State::count(By by, const Call& call, bool succeeded) {
+  if (!succeeded) {
+    ++failures;
+    return;
+  }
+  ++(by == By::ring ? collectives_by_ring : collectives_by_carrier);
+  if (by == By::ring && log_level == host::LogLevel::info) {
+    ++reasons[why_by_ring(call)];
+  }
+}
+
+std::string Communicator::State::why_by_ring(const Call& call) const {
+  if (only_ring) {
+    return fallback.empty() ? "as asked for" : fallback;
+  }
+  if (manner_of(call) == Manner::by_ring) {
+    return "products of floats that are to be reproducible";
+  }
+  const auto what = host::needs_handler(call) ? "handlers" : std::string(name(call));
+  return what + ", which " + algorithm + " does not carry here";
 }
 
 Figures Communicator::State::collectives_by_algorithm() const {
@@ -239,7 +273,7 @@ void Communicator::State::skip_whole(By by, const Call& call) {
 Result<void> Communicator::State::run_carrier(const Call& call, const host::Deadline& until) {
   auto done = carrier->runner().run(call, until);
   if (const auto news = carrier->news()) {
-    notify(*news);
+    notify(host::LogLevel::warn, *news);
   }
   return done;
 }
@@ -279,9 +313,10 @@ Result<SparseElements> Communicator::State::run_sparse(const SparseBuffers& buff
       buffers.indices.size() * (wire::element_bytes(buffers.type) + sizeof buffers.indices[0]);
   auto sum = recorded("sparse_allreduce", by, bytes,
                       [&] { return outcome_of(run_sparse_by(by, buffers)); });
-  if (sum) {
-    ++(by == By::ring ? collectives_by_ring : collectives_by_carrier);
-  }
+  const host::SparseCall sparse{buffers};
+  Call call;
+  call.sparse = &sparse;
+  count(by, call, sum.has_value());
   return sum;
 }
 
@@ -321,8 +356,20 @@ void Communicator::State::report() {
   const auto title =
       "communicator of " + std::to_string(options.world_size) + " ranks by " + algorithm;
   for (const auto& line : host::report_of(journal->tallies(), {title, lived, ranks, carried})) {
-    notify(line);
+    tell(line);
   }
+}
+
+// On every rank that has somebody to tell.
+void Communicator::State::conclude() {
+  if (!selected || log_level != host::LogLevel::info || (!options.on_notice && options.rank != 0)) {
+    return;
+  }
+  const auto carried = carrier->statistics();
+  const auto title = "job " + std::to_string(job().id) + ", " + host::rank_text(options.rank) +
+                     " of " + std::to_string(options.world_size);
+  tell(host::conclusion_of({title, Clock::now() - created, algorithm, collectives_by_carrier,
+                            collectives_by_ring, failures, reasons, carried}));
 }
 
 // Of each rank; nothing where they cannot be asked any more.

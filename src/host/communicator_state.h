@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@
 #include "host/deadline.h"
 #include "host/exact/steps.h"
 #include "host/journal/journal.h"
+#include "host/journal/log.h"
 #include "host/protocol.h"
 #include "host/ring/ring.h"
 #include "host/setup.h"
@@ -46,7 +48,8 @@ struct Communicator::State {
   // What does not make progress takes no longer.
   host::Time patience() const { return host::Clock::now() + host::patience_of(options); }
   Result<void> select(host::Time until);
-  void notify(const std::string& line) const;
+  void notify(host::LogLevel level, const std::string& line) const;
+  void tell(const std::string& line) const;
   Result<void> run(const host::Call& call);
   Result<void> run_counted(host::By by, const host::Call& call);
   Result<void> run_recorded(host::By by, const host::Call& call);
@@ -70,7 +73,10 @@ struct Communicator::State {
   Result<SparseElements> run_sparse(const host::SparseBuffers& buffers);
   Result<SparseElements> run_sparse_by(host::By by, const host::SparseBuffers& buffers);
   void refuse_sparse(std::size_t count);
+  void count(host::By by, const host::Call& call, bool succeeded);
+  std::string why_by_ring(const host::Call& call) const;
   void report();
+  void conclude();
   std::vector<host::Duration> times_in_collectives();
   void finalize();
   // Precondition: there are two ranks or more.
@@ -81,14 +87,19 @@ struct Communicator::State {
   std::optional<host::Ring> ring;
   std::string algorithm{host::ring_algorithm};
   bool only_ring = true;  // that is the algorithm
+  bool selected = false;
   std::uint64_t collectives_by_carrier = 0;
   std::uint64_t collectives_by_ring = 0;
+  std::uint64_t failures = 0;
+  std::string fallback;                          // why the ring carries all, if that is so
+  std::map<std::string, std::uint64_t> reasons;  // how many the ring carries because of which
   host::exact::Scratch scratch;
   bool failed = false;             // the last collective
   std::uint64_t* pulse = nullptr;  // see show_progress()
   std::atomic<bool> aborted = false;
   host::Time created = host::Clock::now();
   std::unique_ptr<host::Journal> journal;  // where somebody wants to see it
+  host::LogLevel log_level = host::LogLevel::notice;
 };
 
 }  // namespace tributary

@@ -49,6 +49,8 @@ std::string wanted(const Parameter& parameter) {
       return "on or off";
     case Kind::duration:
       return a_duration;
+    case Kind::word:
+      return listed(parameter.words);
     case Kind::list:
       return "a list with commas between";
     case Kind::text:
@@ -69,6 +71,8 @@ bool is_valid(const Parameter& parameter, const std::string& text) {
       return switch_of(text).has_value();
     case Kind::duration:
       return duration_of(text).has_value();
+    case Kind::word:
+      return std::ranges::find(parameter.words, text) != parameter.words.end();
     case Kind::text:
     case Kind::list:
       break;
@@ -135,6 +139,7 @@ std::uint32_t Values::compared_by(const Parameter& parameter, std::uint32_t worl
       return checksum_of(std::to_string(duration(parameter.name).count()));
     case Kind::list:
       return checksum_of(joined(list(parameter.name)));
+    case Kind::word:
     case Kind::text:
       break;
   }

@@ -18,7 +18,7 @@ namespace tributary::host {
 // or to tributary-bench.
 struct Parameter {
   // A share is one of the ranks.
-  enum class Kind : std::uint8_t { number, share, on_or_off, duration, text, list };
+  enum class Kind : std::uint8_t { number, share, on_or_off, duration, word, text, list };
 
   std::string_view name;
   Kind kind = Kind::number;
@@ -28,6 +28,7 @@ struct Parameter {
   bool agreed = false;           // the same on all ranks, which is seen to when they meet
   std::uint32_t least = 0;       // of a number
   std::uint32_t most = std::numeric_limits<std::uint32_t>::max();
+  std::span<const std::string_view> words{};  // that there are, of a word
 };
 
 // "TRIBUTARY_TREES"

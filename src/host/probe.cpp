@@ -85,7 +85,7 @@ Result<Choice> fall_back(const CommunicatorOptions& options, const std::string& 
     return fail(Error::Code::network,
                 start + why + ", and the fallback to the hosts is switched off; " + advice);
   }
-  return Choice{"ring", start + "ring, the hosts reduce alone: " + why + "; " + advice};
+  return Choice{"ring", start + "ring, the hosts reduce alone: " + why + "; " + advice, why};
 }
 
 Choice choose_ring(const CommunicatorOptions& options, std::uint32_t job) {

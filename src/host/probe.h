@@ -27,6 +27,8 @@ struct Observation {
 struct Choice {
   std::string algorithm;  // not "auto"
   std::string notice;     // one line: by what, and why
+  // Why hosts do what switches were to do; empty: they do not.
+  std::string fallback{};
 };
 
 // Vectors that are reduced one after the other, in bytes; of 0, a barrier.

@@ -8,19 +8,10 @@
 #include <vector>
 
 #include "host/journal/parameters.h"
+#include "host/text.h"
 
 namespace tributary::host {
 namespace {
-
-// "a, b or c"
-std::string listed(const std::vector<std::string_view>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    text += i == 0 ? "" : i + 1 == names.size() ? " or " : ", ";
-    text += names[i];
-  }
-  return text;
-}
 
 template <typename Is>
 const HostProtocol* first_that(Is is) {

@@ -70,6 +70,15 @@ std::string a_number(std::uint32_t least, std::uint32_t most) {
   return "a number from " + std::to_string(least) + " to " + std::to_string(most);
 }
 
+std::string listed(std::span<const std::string_view> words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    text += i == 0 ? "" : i + 1 == words.size() ? " or " : ", ";
+    text += words[i];
+  }
+  return text;
+}
+
 std::string seconds_text(std::chrono::nanoseconds duration) {
   const auto whole = std::chrono::round<std::chrono::milliseconds>(duration);
   std::array<char, 32> text{};

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,6 +28,9 @@ std::vector<std::string> list_of(const std::string& text);
 inline constexpr auto a_duration = "a duration as in 10s, 500ms or 2min; seconds without a unit";
 // "a number from 1 to 15"
 std::string a_number(std::uint32_t least, std::uint32_t most);
+
+// "a, b or c"
+std::string listed(std::span<const std::string_view> words);
 
 // "30 s", "0.25 s": to the millisecond, since what was asked for is taken up a little later.
 std::string seconds_text(std::chrono::nanoseconds duration);

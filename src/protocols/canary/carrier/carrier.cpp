@@ -65,8 +65,9 @@ std::unique_ptr<CanaryCollectives> machine_of(Job job, const CommunicatorOptions
 Result<Choice> without_switches(const CommunicatorOptions& options, const std::string& start,
                                 const std::string& why) {
   if (options.fallback != Fallback::error && options.algorithm == canary) {
-    return Choice{canary, start + "canary without switches, the leaders reduce alone: " + why +
-                              "; " + advice};
+    return Choice{
+        canary, start + "canary without switches, the leaders reduce alone: " + why + "; " + advice,
+        why};
   }
   const bool is_error = options.fallback == Fallback::error;
   return fall_back(options, start, why,

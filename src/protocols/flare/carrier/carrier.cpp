@@ -62,8 +62,10 @@ Result<Choice> choose_sparse(const CommunicatorOptions& options, const FlareColl
   if (options.fallback == Fallback::error) {
     return fall_back(options, who(options, machine.job().id), why, advice_on_sparse);
   }
-  return Choice{dense.algorithm, dense.notice + "; sparse allreduces by the hosts' ring: " + why +
-                                     "; " + advice_on_sparse};
+  return Choice{
+      dense.algorithm,
+      dense.notice + "; sparse allreduces by the hosts' ring: " + why + "; " + advice_on_sparse,
+      why};
 }
 
 // An empty block of each flow.

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/journal/conclusion.h"
+
+#include <string_view>
+
+#include "host/protocol.h"
+#include "host/text.h"
+
+namespace tributary::host {
+namespace {
+
+std::string counted(std::uint64_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+// What tells of the switches' part, where a protocol counts that.
+constexpr std::string_view shown_figures[] = {"bytes_sent",        "bytes_received",
+                                              "messages_sent",     "switch_sums_seen",
+                                              "blocks_in_network", "blocks_by_hosts"};
+
+// " over 239.192.0.1, 239.192.0.2": what was set up in switches beforehand.
+std::string place_text(const ProtocolStatistics& carried) {
+  std::string text;
+  for (const auto& tree : carried.trees) {
+    text += (text.empty() ? " over " : ", ") + tree.value<std::string>("group");
+  }
+  if (carried.figures.find("ring") != nullptr) {
+    text += " over ring " + std::to_string(carried.figures["ring"]);
+  }
+  return text;
+}
+
+std::string figures_text(const ProtocolStatistics& carried) {
+  std::string text;
+  for (const auto name : shown_figures) {
+    if (carried.figures.find(name) != nullptr) {
+      text += (text.empty() ? "" : " ") + std::string(name) + "=" +
+              std::to_string(carried.figures[name]);
+    }
+  }
+  return text.empty() ? text : " (" + text + ")";
+}
+
+std::string reasons_text(const std::map<std::string, std::uint64_t>& reasons) {
+  std::string text;
+  for (const auto& [reason, count] : reasons) {
+    text += (text.empty() ? "" : "; ") + std::to_string(count) + ": " + reason;
+  }
+  return text.empty() ? text : " (" + text + ")";
+}
+
+}  // namespace
+
+std::string conclusion_of(const Conclusion& conclusion) {
+  auto text = conclusion.title + ": ended after " + seconds_text(conclusion.lived) + ": ";
+  if (conclusion.algorithm != ring_algorithm) {
+    text += counted(conclusion.by_carrier, "collective") + " by " + conclusion.algorithm +
+            place_text(conclusion.carried) + figures_text(conclusion.carried) + ", ";
+  }
+  text += counted(conclusion.by_ring, "collective") + " by the ring of the hosts" +
+          reasons_text(conclusion.reasons);
+  return conclusion.failures == 0 ? text
+                                  : text + ", " + std::to_string(conclusion.failures) + " failed";
+}
+
+}  // namespace tributary::host

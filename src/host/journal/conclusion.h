@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "host/clock.h"
+#include "host/statistics.h"
+
+namespace tributary::host {
+
+// What a communicator did, on this rank.
+struct Conclusion {
+  std::string title;  // which one: "job 7, 4 ranks"
+  Duration lived{};
+  std::string algorithm;
+  std::uint64_t by_carrier = 0;  // collectives that succeeded
+  std::uint64_t by_ring = 0;
+  std::uint64_t failures = 0;
+  std::map<std::string, std::uint64_t> reasons;  // how many went by the ring because of which
+  const ProtocolStatistics& carried;
+};
+
+// In one line: what carried them, over which switches, with how many bytes, and why the ring of the
+// hosts had to carry others.
+std::string conclusion_of(const Conclusion& conclusion);
+
+}  // namespace tributary::host

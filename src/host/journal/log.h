@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "host/communicator_options.h"
+
+namespace tributary::host {
+
+// Of a line that people are told: whoever wants to hear of one level hears of those before it.
+// Errors are what calls return, and are no lines.
+enum class LogLevel : std::uint8_t {
+  error,
+  warn,    // hosts do what switches were to do, or somebody is waited for
+  notice,  // by which algorithm a communicator runs
+  info,    // what it did, when it ends
+};
+
+// What these options' parameters, which are checked, ask for; notices, where they do not say.
+LogLevel log_level_of(const CommunicatorOptions& options);
+
+}  // namespace tributary::host
