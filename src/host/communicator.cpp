@@ -139,6 +139,12 @@ Result<void> Communicator::run_aside(const Call& call) {
 void Communicator::notify(const std::string& line) const {
   state_->notify(host::LogLevel::warn, line);
 }
+host::Limit& Communicator::limit() {
+  return state_->limit;
+}
+bool Communicator::is_late() const {
+  return state_->is_late();
+}
 std::chrono::nanoseconds Communicator::patience() const {
   return host::patience_of(state_->options);
 }

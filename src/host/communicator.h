@@ -23,6 +23,7 @@
 namespace tributary::host {
 class Bootstrap;
 struct Call;
+class Limit;
 struct Listener;
 class Stream;
 }  // namespace tributary::host
@@ -239,6 +240,10 @@ class Communicator {
   // And that is not counted.
   Result<void> run_aside(const host::Call& call);
   void notify(const std::string& line) const;
+  // By when what runs next, or runs, has to end, beside the limits of the options. What has not
+  // begun by then counts, and fails, and leaves its buffers alone.
+  host::Limit& limit();
+  bool is_late() const;
   // For how long another rank may be away.
   std::chrono::nanoseconds patience() const;
 

@@ -191,6 +191,13 @@ Result<void> Communicator::State::accept(By by, const Call& call) const {
 }
 
 Result<void> Communicator::State::run_by(By by, const Call& call) {
+  if (is_late()) {
+    skip(by, call);
+    return outcome_of<void>(fail(
+        Error::Code::timeout, std::string(name(call)) +
+                                  " was not begun by the deadline of its request: what was posted "
+                                  "before it took until then"));
+  }
   if (auto accepted = accept(by, call); !accepted) {
     skip(by, call);
     return accepted;
@@ -241,13 +248,14 @@ Result<void> Communicator::State::run_in_steps(By by, const Call& call,
   return done;
 }
 
-// What the others may have begun, and this rank has refused. A call without elements nobody begins.
+// What the others may have begun, and this rank has not. A call without elements nobody begins, but
+// for a barrier.
 void Communicator::State::skip(By by, const Call& call) {
   if (!carrier) {
     return;
   }
   if (manner_of(call) != Manner::in_steps) {
-    if (call.buffers.count != 0) {
+    if (call.buffers.count != 0 || call.collective == Collective::barrier) {
       skip_whole(by, call);
     }
     return;

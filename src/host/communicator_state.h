@@ -19,6 +19,7 @@
 #include "host/exact/steps.h"
 #include "host/journal/journal.h"
 #include "host/journal/log.h"
+#include "host/limit.h"
 #include "host/protocol.h"
 #include "host/ring/ring.h"
 #include "host/setup.h"
@@ -43,8 +44,11 @@ struct Communicator::State {
     auto deadline = host::deadline_of(options, host::Clock::now());
     deadline.show(pulse);
     deadline.obey(&aborted);
+    deadline.obey(&limit);
     return deadline;
   }
+  // Whether what begins now has to end at once.
+  bool is_late() const { return limit.at() != host::never && limit.passed(host::Clock::now()); }
   // What does not make progress takes no longer.
   host::Time patience() const { return host::Clock::now() + host::patience_of(options); }
   Result<void> select(host::Time until);
@@ -97,6 +101,7 @@ struct Communicator::State {
   bool failed = false;             // the last collective
   std::uint64_t* pulse = nullptr;  // see show_progress()
   std::atomic<bool> aborted = false;
+  host::Limit limit;  // of the request that is carried out
   host::Time created = host::Clock::now();
   std::unique_ptr<host::Journal> journal;  // where somebody wants to see it
   host::LogLevel log_level = host::LogLevel::notice;

@@ -14,6 +14,10 @@ Deadline Deadline::longer_by(Duration grace) const {
 
 std::string Deadline::explain(std::string_view what) const {
   std::string text(what);
+  if (requested() < std::min(fixed_, stalls_at())) {
+    return text + " did not finish by the deadline of its request, " +
+           seconds_text(std::max(requested() - began_, Duration{})) + " after it began";
+  }
   return stalls_at() < fixed_ ? text + " made no progress for " + seconds_text(stall_)
                               : text + " did not finish within its deadline of " +
                                     seconds_text(std::max(fixed_ - began_, Duration{}));

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "host/clock.h"
+#include "host/limit.h"
 
 namespace tributary::host {
 
@@ -30,29 +31,33 @@ class Deadline {
   }
   // For those who wait, in whatever process, for who has this one: goes up with every progress.
   void show(std::uint64_t* pulse) { pulse_ = pulse; }
-  // Passed as soon as that is true. Another thread sets it, and wakes nobody: who waits looks again
-  // after look_interval.
-  static constexpr Duration look_interval = std::chrono::milliseconds(500);
+  // Passed as soon as that is true, or by that time. Another thread sets them, and wakes nobody:
+  // who waits looks again after look_interval.
+  static constexpr Duration look_interval = std::chrono::milliseconds(100);
   void obey(const std::atomic<bool>* given_up) { given_up_ = given_up; }
+  // Of the request by which the collective was posted.
+  void obey(const Limit* limit) { limit_ = limit; }
 
   // Of who waits for somebody with this one to give up.
   Deadline longer_by(Duration grace) const;
 
-  Time due() const { return is_given_up() ? Time{} : std::min(fixed_, stalls_at()); }
+  Time due() const { return is_given_up() ? Time{} : std::min({fixed_, stalls_at(), requested()}); }
   bool passed(Time now) const { return now >= due(); }
-  // Which of the two it was, once it has passed: how an error message about `what` begins.
+  // Which of them it was, once it has passed: how an error message about `what` begins.
   std::string explain(std::string_view what) const;
 
  private:
   bool is_given_up() const {
     return given_up_ != nullptr && given_up_->load(std::memory_order_relaxed);
   }
+  Time requested() const { return limit_ == nullptr ? never : limit_->at(); }
   Time stalls_at() const { return stall_ == Duration::max() ? never : progressed_ + stall_; }
 
   Time fixed_ = never;
   Duration stall_ = Duration::max();
   std::uint64_t* pulse_ = nullptr;
   const std::atomic<bool>* given_up_ = nullptr;
+  const Limit* limit_ = nullptr;
   Time began_{};
   Time progressed_{};
 };

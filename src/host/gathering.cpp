@@ -44,7 +44,7 @@ Result<void> Communicator::allgather(const void* in, void* out, std::size_t coun
   Call call{Collective::allreduce,
             {nullptr, nullptr, bytes_of(*all, type), wire::ElementType::i8, wire::Operator::bit_or},
             0};
-  if (in != nullptr && out != nullptr) {
+  if (in != nullptr && out != nullptr && !is_late()) {
     auto* const place = static_cast<std::byte*>(out);
     const auto mine = bytes_of(count, type);
     const auto before = rank() * mine;

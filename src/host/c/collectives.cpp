@@ -152,14 +152,23 @@ tributary_result post(tributary_comm* comm, tributary_request** request, Make ma
   });
 }
 
+// Whether it is there, and of this process.
+Result<void> is_ours(const tributary_request* request) {
+  if (request == nullptr) {
+    return invalid("there is no request");
+  }
+  return request->process == ::getpid()
+             ? Result<void>()
+             : invalid("the request was made before this process forked, by its parent");
+}
+
 // TRIBUTARY_IN_PROGRESS, or how it has ended.
 tributary_result await(tributary_request** request, host::Time until) {
   if (request == nullptr || *request == nullptr) {
     return TRIBUTARY_SUCCESS;
   }
-  if ((*request)->process != ::getpid()) {
-    return host::c::say(Error{Error::Code::invalid_argument,
-                              "the request was made before this process forked, by its parent"});
+  if (const auto here = is_ours(*request); !here) {
+    return host::c::say(here);
   }
   if (!(*request)->posting->wait(until)) {
     return TRIBUTARY_IN_PROGRESS;
@@ -167,6 +176,12 @@ tributary_result await(tributary_request** request, host::Time until) {
   const auto result = host::c::say((*request)->posting->outcome());
   tributary_request_free(request);
   return result;
+}
+
+host::Time so_many_from_now(std::uint64_t nanoseconds) {
+  const auto now = host::Clock::now();
+  const auto longest = static_cast<std::uint64_t>((host::never - now).count());
+  return nanoseconds < longest ? now + host::Duration(nanoseconds) : host::never;
 }
 
 }  // namespace
@@ -233,9 +248,14 @@ tributary_result tributary_wait(tributary_request** request) {
 }
 
 tributary_result tributary_wait_for(tributary_request** request, uint64_t nanoseconds) {
-  const auto now = host::Clock::now();
-  const auto longest = static_cast<std::uint64_t>((host::never - now).count());
-  return await(request, nanoseconds < longest ? now + host::Duration(nanoseconds) : host::never);
+  return await(request, so_many_from_now(nanoseconds));
+}
+
+tributary_result tributary_request_deadline(tributary_request* request, uint64_t nanoseconds) {
+  return guarded([&]() -> Result<void> {
+    return is_ours(request).map(
+        [&] { request->posting->set_deadline(so_many_from_now(nanoseconds)); });
+  });
 }
 
 void tributary_request_free(tributary_request** request) {

@@ -21,7 +21,7 @@ extern "C" {
 /* Within one major version programs that were compiled against a lower minor version go on running.
  */
 #define TRIBUTARY_MAJOR 1
-#define TRIBUTARY_MINOR 0
+#define TRIBUTARY_MINOR 1
 /* Of the library that is loaded: major * 1000 + minor. */
 int tributary_version(void);
 
@@ -203,6 +203,22 @@ tributary_result tributary_test(tributary_request** request);
 tributary_result tributary_wait(tributary_request** request);
 /* No longer than so many nanoseconds; after that TRIBUTARY_IN_PROGRESS, and the request stays. */
 tributary_result tributary_wait_for(tributary_request** request, uint64_t nanoseconds);
+/* The collective of that request fails on this rank, with TRIBUTARY_TIMEOUT, when it has not ended
+ * so many nanoseconds from now, beside the limits of its communicator; 0: as soon as possible. Of
+ * several deadlines the earliest counts, also for what travels as one with it in a group. What runs
+ * already ends within a second of it.
+ *
+ * The collective counts all the same: nothing of it passes for part of a later one. Other ranks are
+ * not told; they end it as they can, by their time limits at the latest. What is posted behind it
+ * is carried out. Over "canary", "panama" and "flare" that succeeds if all ranks come to it in
+ * time. Over "ring", "netreduce" and "roce-ring", and for what the former leave to the ring of the
+ * hosts, a collective that has begun cannot be given up alone: all later ones of that kind fail at
+ * once on this rank, with TRIBUTARY_NETWORK, and on the others by their time limits; make a new
+ * communicator. Of what was given up before its turn nothing was sent. If all ranks gave it up so,
+ * later ones succeed by every algorithm but "roce-ring"; otherwise those three fail, be it with
+ * TRIBUTARY_MISMATCH. */
+tributary_result tributary_request_deadline(tributary_request* request, uint64_t nanoseconds);
+
 /* Not waited for any more: it goes on, and its buffers are still in use, until the communicator
  * ends. */
 void tributary_request_free(tributary_request** request);

@@ -61,6 +61,22 @@ Error lost(const std::string& who, const std::string& why) {
                                     " has ended, and says why itself, or the network is down"};
 }
 
+// Until when to wait at most, before looking whether somebody has brought the deadline forward.
+Time next_look(const Deadline& until) {
+  return std::min(until.due(), Clock::now() + Deadline::look_interval);
+}
+
+Wait wait_within(const Deadline& until) {
+  return [&until](int fd, short events, Time) -> Result<bool> {
+    while (!wait_for(fd, events, next_look(until))) {
+      if (until.passed(Clock::now())) {
+        return false;
+      }
+    }
+    return true;
+  };
+}
+
 // How much of a stream has come.
 template <typename Stream>
 std::string amount_received(const Stream& stream) {
@@ -193,16 +209,17 @@ Result<void> Ring::guard(std::string_view what, const Deadline& until, Result<vo
 }
 
 Result<void> Ring::announce(const Announcement& mine, const Deadline& until) {
-  return send_all(next_.get(), mine.bytes(), until.due()).map_error([&](const Error& error) {
-    return error.code == Error::Code::timeout
-               ? Error{error.code, next_name() + " took nothing more"}
-               : lost(next_name(), error.message);
-  });
+  return send_all(next_.get(), mine.bytes(), until.due(), wait_within(until))
+      .map_error([&](const Error& error) {
+        return error.code == Error::Code::timeout
+                   ? Error{error.code, next_name() + " took nothing more"}
+                   : lost(next_name(), error.message);
+      });
 }
 
 // Of the announcement of the previous rank.
 Result<void> Ring::hear(wire::MutableBytes what, Deadline& until) {
-  if (auto read = receive_all(previous_.get(), what, until.due()); !read) {
+  if (auto read = receive_all(previous_.get(), what, until.due(), wait_within(until)); !read) {
     return tl::make_unexpected(
         read.error().code == Error::Code::timeout
             ? Error{Error::Code::timeout, previous_name() + " did not join this collective"}
@@ -317,7 +334,7 @@ Result<void> Ring::pump(Stream& stream, Deadline& until) {
       return fail(Error::Code::timeout, previous_name() + " had sent " + amount_received(stream));
     }
     if (!moved) {
-      await(stream, until.due());
+      await(stream, next_look(until));
     }
   }
 }

@@ -4,38 +4,38 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
-#include <utility>
 
 #include "host/clock.h"
 #include "host/error.h"
+#include "host/limit.h"
 
 namespace tributary::host {
 
 // How a collective that was posted has ended, if it has. Any thread may ask.
 class Posting {
  public:
-  // False if it has not ended by then; `never`: it is waited for.
-  bool wait(Time until) {
-    std::unique_lock lock(mutex_);
-    const auto ended = [this] { return outcome_.has_value(); };
-    if (until == never) {
-      ended_.wait(lock, ended);
-      return true;
-    }
-    return ended_.wait_until(lock, until, ended);
-  }
+  // It ends by then. Of several the earliest counts.
+  void set_deadline(Time deadline);
+  // False if it has not ended by then; `never`: it is waited for. Ends it if its deadline has
+  // passed before its turn.
+  bool wait(Time until);
   // Precondition: it has ended.
   const Result<void>& outcome() const { return *outcome_; }
 
-  void end(Result<void> outcome) {
-    const std::lock_guard lock(mutex_);
-    outcome_ = std::move(outcome);
-    ended_.notify_all();
-  }
+  // Its turn has come. From now on only end() ends it, and its deadline is that of `limit` as well,
+  // also if it has ended for that already.
+  void begin(Limit& limit);
+  // Unless it has ended before its turn.
+  void end(Result<void> outcome);
 
  private:
+  bool is_late(Time now) const { return !limit_ && now >= deadline_; }
+  void finish(Result<void> outcome);
+
   std::mutex mutex_;
-  std::condition_variable ended_;
+  std::condition_variable changed_;
+  Time deadline_ = never;
+  Limit* limit_ = nullptr;  // of what runs, while it has its turn
   std::optional<Result<void>> outcome_;
 };
 

@@ -92,14 +92,12 @@ void Stream::carry_out(const Group& group) {
       calls.push_back(one.task.call.value_or(alone));
     }
     for (const auto& batch : fuse(calls, fused_bytes_max, communicator_.reproducible())) {
-      const bool fused = batch.calls.size() > 1;
-      const auto outcome =
-          fused ? run_as_one(calls, batch) : carry_out(group[batch.calls.front()].task);
-      fused_ += fused && outcome ? batch.calls.size() : 0;
+      const auto outcome = carry_out(group, calls, batch);
       for (const auto place : batch.calls) {
         group[place].posting->end(outcome);
         ended[place] = true;
       }
+      communicator_.limit().lift();
     }
     return {};
   });
@@ -108,6 +106,21 @@ void Stream::carry_out(const Group& group) {
       group[place].posting->end(done);
     }
   }
+  communicator_.limit().lift();
+}
+
+// The earliest deadline of a batch is that of all: it is one collective. What was given up before
+// its turn counts as well, and its buffers are the caller's again: the communicator leaves them
+// alone where the limit has passed.
+Result<void> Stream::carry_out(const Group& group, const std::vector<Call>& calls,
+                               const Batch& batch) {
+  for (const auto place : batch.calls) {
+    group[place].posting->begin(communicator_.limit());
+  }
+  if (batch.calls.size() == 1) {
+    return carry_out(group[batch.calls.front()].task);
+  }
+  return run_as_one(calls, batch).map([&] { fused_ += batch.calls.size(); });
 }
 
 Result<void> Stream::carry_out(const Task& task) {
@@ -129,6 +142,9 @@ Result<void> Stream::safely(Run run) {
 }
 
 Result<void> Stream::run_as_one(const std::vector<Call>& calls, const Batch& batch) {
+  if (communicator_.is_late()) {
+    return call_without_buffers(calls, batch);
+  }
   if (auto checked = check_all(calls, batch); !checked) {
     return checked;
   }
@@ -140,14 +156,19 @@ Result<void> Stream::run_as_one(const std::vector<Call>& calls, const Batch& bat
 // stay in step.
 Result<void> Stream::check_all(const std::vector<Call>& calls, const Batch& batch) {
   for (const auto place : batch.calls) {
-    const auto& buffers = calls[place].buffers;
     if (auto checked = communicator_.check(calls[place]); !checked) {
-      const auto elements = batch.bytes / wire::element_bytes(buffers.type);
-      (void)communicator_.allreduce(nullptr, nullptr, elements, buffers.type, buffers.op);
+      (void)call_without_buffers(calls, batch);
       return checked;
     }
   }
   return {};
+}
+
+// Counts, and is refused.
+Result<void> Stream::call_without_buffers(const std::vector<Call>& calls, const Batch& batch) {
+  const auto& buffers = calls[batch.calls.front()].buffers;
+  const auto elements = batch.bytes / wire::element_bytes(buffers.type);
+  return communicator_.allreduce(nullptr, nullptr, elements, buffers.type, buffers.op);
 }
 
 void Stream::take_turn() {

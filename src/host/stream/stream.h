@@ -85,11 +85,13 @@ class Stream {
 
   void serve();
   void carry_out(const Group& group);
+  Result<void> carry_out(const Group& group, const std::vector<Call>& calls, const Batch& batch);
   Result<void> carry_out(const Task& task);
   template <typename Run>
   Result<void> safely(Run run);
   Result<void> run_as_one(const std::vector<Call>& calls, const Batch& batch);
   Result<void> check_all(const std::vector<Call>& calls, const Batch& batch);
+  Result<void> call_without_buffers(const std::vector<Call>& calls, const Batch& batch);
   void take_turn();
   void end_turn();
 

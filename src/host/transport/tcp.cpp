@@ -155,14 +155,16 @@ Result<FileDescriptor> connect_until(const Endpoint& remote, wire::Ipv4Address l
   }
 }
 
-Result<void> send_all(int fd, wire::Bytes bytes, Time until) {
+Result<void> send_all(int fd, wire::Bytes bytes, Time until, const Wait& wait) {
   while (!bytes.empty()) {
     const auto sent = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent > 0) {
       bytes = bytes.subspan(static_cast<std::size_t>(sent));
     } else if (errno != EAGAIN && errno != EINTR) {
       return tl::make_unexpected(broken("send"));
-    } else if (!wait_for(fd, POLLOUT, until)) {
+    } else if (const auto ready = wait(fd, POLLOUT, until); !ready) {
+      return tl::make_unexpected(ready.error());
+    } else if (!*ready) {
       return tl::make_unexpected(timed_out("send"));
     }
   }

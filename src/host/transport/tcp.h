@@ -39,7 +39,7 @@ Result<FileDescriptor> connect_until(const Endpoint& remote, wire::Ipv4Address l
                                      const Wait& wait = wait_alone,
                                      WhenRefused refused = WhenRefused::try_again);
 
-Result<void> send_all(int fd, wire::Bytes bytes, Time until);
+Result<void> send_all(int fd, wire::Bytes bytes, Time until, const Wait& wait = wait_alone);
 Result<void> receive_all(int fd, wire::MutableBytes bytes, Time until,
                          const Wait& wait = wait_alone);
 

@@ -81,6 +81,23 @@ TEST(Deadline, PassesWhenItIsGivenUp) {
   EXPECT_LT(copy.due(), start);
 }
 
+TEST(Deadline, CanBeBroughtForwardByOthers) {
+  Limit limit;
+  Deadline deadline(start + 60s, 30s);
+  deadline.obey(&limit);
+  deadline.begin(start);
+  const auto copy = deadline;
+  EXPECT_EQ(copy.due(), start + 30s);
+  limit.bring_forward(start + 2s);
+  limit.bring_forward(start + 5s);
+  EXPECT_EQ(copy.due(), start + 2s) << "the earliest counts";
+  EXPECT_EQ(copy.explain("reduce"),
+            "reduce did not finish by the deadline of its request, 2 s after it began");
+  limit.lift();
+  EXPECT_EQ(copy.due(), start + 30s);
+  EXPECT_EQ(copy.explain("reduce"), "reduce made no progress for 30 s");
+}
+
 TEST(Deadline, ShowsEveryProgressAndNothingElse) {
   std::uint64_t pulse = 0;
   Deadline deadline(never, 30s);

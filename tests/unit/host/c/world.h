@@ -73,12 +73,17 @@ class Meeting {
   std::vector<std::byte> all_;
 };
 
-inline void run_c_world(std::uint32_t ranks, const std::function<void(tributary_comm*)>& body) {
+// `change` changes each rank's options.
+inline void run_c_world(std::uint32_t ranks, const std::function<void(tributary_comm*)>& body,
+                        const std::function<void(tributary_options*)>& change = {}) {
   Meeting meeting(ranks);
   run_ranks(ranks, [&](std::uint32_t rank) {
     Meeting::Seat seat{&meeting, rank};
     tributary_comm* comm = nullptr;
     const auto options = c_options(rank);
+    if (change) {
+      change(options.get());
+    }
     ASSERT_EQ(
         tributary_comm_create_with(&comm, options.get(), rank, ranks, Meeting::allgather, &seat),
         TRIBUTARY_SUCCESS)
