@@ -6,6 +6,8 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -162,6 +164,13 @@ Result<void> is_ours(const tributary_request* request) {
              : invalid("the request was made before this process forked, by its parent");
 }
 
+// What it has ended with; it is gone then.
+tributary_result take(tributary_request** request) {
+  const auto result = host::c::say((*request)->posting->outcome());
+  tributary_request_free(request);
+  return result;
+}
+
 // TRIBUTARY_IN_PROGRESS, or how it has ended.
 tributary_result await(tributary_request** request, host::Time until) {
   if (request == nullptr || *request == nullptr) {
@@ -170,12 +179,45 @@ tributary_result await(tributary_request** request, host::Time until) {
   if (const auto here = is_ours(*request); !here) {
     return host::c::say(here);
   }
-  if (!(*request)->posting->wait(until)) {
-    return TRIBUTARY_IN_PROGRESS;
+  return (*request)->posting->wait(until) ? take(request) : TRIBUTARY_IN_PROGRESS;
+}
+
+// Those of requests that are there, by their place.
+Result<std::vector<host::Posting*>> postings_of(std::span<tributary_request* const> requests) {
+  std::vector<host::Posting*> postings;
+  for (const auto* request : requests) {
+    if (request != nullptr) {
+      if (auto here = is_ours(request); !here) {
+        return tl::make_unexpected(here.error());
+      }
+    }
+    postings.push_back(request == nullptr ? nullptr : request->posting.get());
   }
-  const auto result = host::c::say((*request)->posting->outcome());
-  tributary_request_free(request);
-  return result;
+  return postings;
+}
+
+tributary_result await_any(tributary_request** requests, std::size_t count, std::size_t* index,
+                           host::Time until) {
+  if (index == nullptr || (requests == nullptr && count != 0)) {
+    return host::c::say(
+        invalid("there is no place for the index, or there are no requests").value());
+  }
+  *index = count;
+  const std::span all(requests, count);
+  if (std::ranges::all_of(all, [](const auto* request) { return request == nullptr; })) {
+    return TRIBUTARY_SUCCESS;
+  }
+  std::optional<std::size_t> place;
+  const auto waited = guarded([&] {
+    return postings_of(all).map([&](const std::vector<host::Posting*>& postings) {
+      place = host::wait_any(postings, until);
+    });
+  });
+  if (!place) {
+    return waited == TRIBUTARY_SUCCESS ? TRIBUTARY_IN_PROGRESS : waited;
+  }
+  *index = *place;
+  return take(&requests[*place]);
 }
 
 host::Time so_many_from_now(std::uint64_t nanoseconds) {
@@ -251,10 +293,31 @@ tributary_result tributary_wait_for(tributary_request** request, uint64_t nanose
   return await(request, so_many_from_now(nanoseconds));
 }
 
+tributary_result tributary_wait_any(tributary_request** requests, size_t count, size_t* index) {
+  return await_any(requests, count, index, host::never);
+}
+
+tributary_result tributary_wait_any_for(tributary_request** requests, size_t count, size_t* index,
+                                        uint64_t nanoseconds) {
+  return await_any(requests, count, index, so_many_from_now(nanoseconds));
+}
+
 tributary_result tributary_request_deadline(tributary_request* request, uint64_t nanoseconds) {
   return guarded([&]() -> Result<void> {
     return is_ours(request).map(
         [&] { request->posting->set_deadline(so_many_from_now(nanoseconds)); });
+  });
+}
+
+tributary_result tributary_request_on_completion(tributary_request* request,
+                                                 tributary_completion function, void* context) {
+  return guarded([&]() -> Result<void> {
+    return is_ours(request).map([&] {
+      request->posting->on_end(function == nullptr ? host::Posting::Told()
+                                                   : [=](const Result<void>& outcome) {
+                                                       function(context, host::c::say(outcome));
+                                                     });
+    });
   });
 }
 

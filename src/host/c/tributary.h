@@ -203,6 +203,14 @@ tributary_result tributary_test(tributary_request** request);
 tributary_result tributary_wait(tributary_request** request);
 /* No longer than so many nanoseconds; after that TRIBUTARY_IN_PROGRESS, and the request stays. */
 tributary_result tributary_wait_for(tributary_request** request, uint64_t nanoseconds);
+/* The first of them that ends, as tributary_wait() has it, and its place in *index. Null requests
+ * are left out; where all are null the outcome is success, and *index is `count`. Each request is
+ * there once. */
+tributary_result tributary_wait_any(tributary_request** requests, size_t count, size_t* index);
+/* No longer than so many nanoseconds; after that TRIBUTARY_IN_PROGRESS, and *index is `count`. */
+tributary_result tributary_wait_any_for(tributary_request** requests, size_t count, size_t* index,
+                                        uint64_t nanoseconds);
+
 /* The collective of that request fails on this rank, with TRIBUTARY_TIMEOUT, when it has not ended
  * so many nanoseconds from now, beside the limits of its communicator; 0: as soon as possible. Of
  * several deadlines the earliest counts, also for what travels as one with it in a group. What runs
@@ -218,6 +226,21 @@ tributary_result tributary_wait_for(tributary_request** request, uint64_t nanose
  * later ones succeed by every algorithm but "roce-ring"; otherwise those three fail, be it with
  * TRIBUTARY_MISMATCH. */
 tributary_result tributary_request_deadline(tributary_request* request, uint64_t nanoseconds);
+
+/* How a collective has ended; in it tributary_last_error() has the reason. */
+typedef void (*tributary_completion)(void* context, tributary_result result);
+/* Calls the function once, when the collective of that request ends, also when the request was
+ * freed before; at once if it has ended. The latest function counts; null: none. It is called by
+ * the thread that carries out the communicator's collectives, or by the one that ends it otherwise:
+ * the caller of this; of a test or a wait, where the deadline passed before its turn; of
+ * tributary_comm_destroy(), for a group that has not ended. A wait may return before it has
+ * returned, tributary_comm_destroy() does not.
+ *
+ * It must not wait: no collective that blocks, no wait, no destruction of a communicator, and not
+ * tributary_comm_statistic(). It may post collectives, on a communicator that is not being
+ * destroyed, and leaves its own request alone. */
+tributary_result tributary_request_on_completion(tributary_request* request,
+                                                 tributary_completion function, void* context);
 
 /* Not waited for any more: it goes on, and its buffers are still in use, until the communicator
  * ends. */

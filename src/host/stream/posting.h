@@ -2,8 +2,11 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstddef>
+#include <functional>
 #include <mutex>
 #include <optional>
+#include <span>
 
 #include "host/clock.h"
 #include "host/error.h"
@@ -11,9 +14,28 @@
 
 namespace tributary::host {
 
+// Wakes who waits for any of several.
+class Bell {
+ public:
+  void ring() {
+    const std::lock_guard lock(mutex_);
+    rung_ = true;
+    changed_.notify_all();
+  }
+  // Until it has rung since the last time, or then.
+  void wait(Time until);
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool rung_ = false;
+};
+
 // How a collective that was posted has ended, if it has. Any thread may ask.
 class Posting {
  public:
+  using Told = std::function<void(const Result<void>& outcome)>;
+
   // It ends by then. Of several the earliest counts.
   void set_deadline(Time deadline);
   // False if it has not ended by then; `never`: it is waited for. Ends it if its deadline has
@@ -21,6 +43,9 @@ class Posting {
   bool wait(Time until);
   // Precondition: it has ended.
   const Result<void>& outcome() const { return *outcome_; }
+  // Is called when it ends, by whoever ends it, or at once if it has ended. Instead of the one
+  // before; null: nobody.
+  void on_end(Told told);
 
   // Its turn has come. From now on only end() ends it, and its deadline is that of `limit` as well,
   // also if it has ended for that already.
@@ -28,15 +53,28 @@ class Posting {
   // Unless it has ended before its turn.
   void end(Result<void> outcome);
 
+  // That one rings when it ends; null: none does.
+  void attach(Bell* bell);
+  // When it ends before its turn.
+  Time gives_up_at();
+
  private:
+  using Lock = std::unique_lock<std::mutex>;
+
   bool is_late(Time now) const { return !limit_ && now >= deadline_; }
-  void finish(Result<void> outcome);
+  void give_up(Lock& lock);
+  void finish(Lock& lock, Result<void> outcome);
 
   std::mutex mutex_;
   std::condition_variable changed_;
   Time deadline_ = never;
   Limit* limit_ = nullptr;  // of what runs, while it has its turn
   std::optional<Result<void>> outcome_;
+  Told told_;
+  Bell* bell_ = nullptr;
 };
+
+// The place of the first of them that has ended; nothing if none has by then. Null ones never do.
+std::optional<std::size_t> wait_any(std::span<Posting* const> postings, Time until);
 
 }  // namespace tributary::host

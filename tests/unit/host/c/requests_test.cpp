@@ -4,6 +4,7 @@
 #include <barrier>
 #include <chrono>
 #include <cstdint>
+#include <latch>
 #include <random>
 #include <string>
 #include <thread>
@@ -251,6 +252,174 @@ TEST(CRequestDeadlines, EndAGroupThatNobodyEnds) {
     EXPECT_EQ(tributary_barrier(comm), TRIBUTARY_SUCCESS);
   });
   EXPECT_EQ(tributary_request_deadline(nullptr, 1), TRIBUTARY_INVALID_ARGUMENT);
+}
+
+TEST(CWaitAny, ReturnsTheOneThatEnds) {
+  std::atomic<bool> come = false;
+  run_c_world(2, [&](tributary_comm* comm) {
+    tributary_comm* part = nullptr;
+    ASSERT_EQ(tributary_comm_split(comm, 0, 0, &part), TRIBUTARY_SUCCESS);
+    const CComm owner(part);
+    std::int32_t one = 1;
+    std::int32_t other = 10;
+    if (tributary_comm_rank(comm) == 1) {
+      ASSERT_EQ(sum_up(part, other), TRIBUTARY_SUCCESS);
+      come.wait(false);
+      ASSERT_EQ(sum_up(comm, one), TRIBUTARY_SUCCESS);
+      return;
+    }
+    std::array<tributary_request*, 3> requests{post_sum(comm, one), nullptr, post_sum(part, other)};
+    std::size_t index = 99;
+    ASSERT_EQ(tributary_wait_any(requests.data(), requests.size(), &index), TRIBUTARY_SUCCESS);
+    EXPECT_EQ(index, 2u);
+    EXPECT_EQ(other, 20);
+    EXPECT_EQ(requests[2], nullptr);
+    EXPECT_EQ(tributary_wait_any_for(requests.data(), requests.size(), &index, 1'000'000),
+              TRIBUTARY_IN_PROGRESS);
+    EXPECT_EQ(index, requests.size());
+    EXPECT_NE(requests[0], nullptr);
+    come = true;
+    come.notify_all();
+    ASSERT_EQ(tributary_wait_any(requests.data(), requests.size(), &index), TRIBUTARY_SUCCESS);
+    EXPECT_EQ(index, 0u);
+    EXPECT_EQ(one, 2);
+    EXPECT_EQ(tributary_wait_any(requests.data(), requests.size(), &index), TRIBUTARY_SUCCESS);
+    EXPECT_EQ(index, requests.size()) << "there is none any more";
+  });
+}
+
+TEST(CWaitAny, EndsWhatIsGivenUpBeforeItsTurn) {
+  run_c_world(1, [](tributary_comm* comm) {
+    std::array<tributary_request*, 2> requests{};
+    ASSERT_EQ(tributary_group_begin(comm), TRIBUTARY_SUCCESS);
+    for (auto& request : requests) {
+      ASSERT_EQ(tributary_ibarrier(comm, &request), TRIBUTARY_SUCCESS);
+    }
+    ASSERT_EQ(tributary_request_deadline(requests[1], soon_ns), TRIBUTARY_SUCCESS);
+    std::size_t index = 99;
+    EXPECT_EQ(tributary_wait_any(requests.data(), requests.size(), &index), TRIBUTARY_TIMEOUT);
+    EXPECT_EQ(index, 1u);
+    ASSERT_EQ(tributary_group_end(comm), TRIBUTARY_SUCCESS);
+    EXPECT_EQ(tributary_wait(&requests[0]), TRIBUTARY_SUCCESS);
+  });
+}
+
+TEST(CWaitAny, HasItsRules) {
+  std::size_t index = 99;
+  EXPECT_EQ(tributary_wait_any(nullptr, 0, &index), TRIBUTARY_SUCCESS);
+  EXPECT_EQ(index, 0u);
+  EXPECT_EQ(tributary_wait_any(nullptr, 1, &index), TRIBUTARY_INVALID_ARGUMENT);
+  EXPECT_EQ(tributary_wait_any(nullptr, 0, nullptr), TRIBUTARY_INVALID_ARGUMENT);
+}
+
+// What a completion has been told.
+struct Heard {
+  std::atomic<int> times = 0;
+  tributary_result result = TRIBUTARY_IN_PROGRESS;
+  std::string reason;
+  std::thread::id by;
+
+  static void take(void* context, tributary_result result) {
+    auto& heard = *static_cast<Heard*>(context);
+    heard.result = result;
+    heard.reason = tributary_last_error();
+    heard.by = std::this_thread::get_id();
+    ++heard.times;
+    heard.times.notify_all();
+  }
+};
+
+TEST(CCompletions, AreToldOnceByTheLibrarysThread) {
+  std::latch posted(2);
+  run_c_world(2, [&](tributary_comm* comm) {
+    std::int32_t value = 1;
+    Heard heard;
+    Heard instead;
+    if (tributary_comm_rank(comm) == 1) {
+      posted.arrive_and_wait();
+    }
+    auto* request = post_sum(comm, value);
+    if (tributary_comm_rank(comm) == 0) {
+      ASSERT_EQ(tributary_request_on_completion(request, Heard::take, &instead), TRIBUTARY_SUCCESS);
+      ASSERT_EQ(tributary_request_on_completion(request, Heard::take, &heard), TRIBUTARY_SUCCESS);
+      posted.arrive_and_wait();
+      tributary_request_free(&request);  // it is told all the same
+      heard.times.wait(0);
+      EXPECT_EQ(heard.result, TRIBUTARY_SUCCESS);
+      EXPECT_EQ(value, 2);
+      EXPECT_NE(heard.by, std::this_thread::get_id());
+      EXPECT_EQ(instead.times, 0);
+    } else {
+      ASSERT_EQ(tributary_wait(&request), TRIBUTARY_SUCCESS);
+    }
+    EXPECT_EQ(tributary_barrier(comm), TRIBUTARY_SUCCESS);
+    EXPECT_LE(heard.times, 1);
+  });
+}
+
+TEST(CCompletions, ComeAtOnceWhereItIsOver) {
+  run_c_world(1, [](tributary_comm* comm) {
+    tributary_request* request = nullptr;
+    ASSERT_EQ(tributary_ibarrier(comm, &request), TRIBUTARY_SUCCESS);
+    ASSERT_EQ(tributary_barrier(comm), TRIBUTARY_SUCCESS) << "behind it";
+    Heard heard;
+    ASSERT_EQ(tributary_request_on_completion(request, Heard::take, &heard), TRIBUTARY_SUCCESS);
+    EXPECT_EQ(heard.times, 1);
+    EXPECT_EQ(heard.by, std::this_thread::get_id());
+    EXPECT_EQ(tributary_wait(&request), TRIBUTARY_SUCCESS);
+  });
+  EXPECT_EQ(tributary_request_on_completion(nullptr, Heard::take, nullptr),
+            TRIBUTARY_INVALID_ARGUMENT);
+}
+
+TEST(CCompletions, SayWhyItFailed) {
+  run_c_world(1, [](tributary_comm* comm) {
+    Heard heard;
+    tributary_request* request = nullptr;
+    ASSERT_EQ(tributary_group_begin(comm), TRIBUTARY_SUCCESS);
+    ASSERT_EQ(tributary_ibarrier(comm, &request), TRIBUTARY_SUCCESS);
+    ASSERT_EQ(tributary_request_on_completion(request, Heard::take, &heard), TRIBUTARY_SUCCESS);
+    ASSERT_EQ(tributary_request_deadline(request, 0), TRIBUTARY_SUCCESS);
+    EXPECT_EQ(tributary_test(&request), TRIBUTARY_TIMEOUT);
+    EXPECT_EQ(heard.result, TRIBUTARY_TIMEOUT);
+    EXPECT_NE(heard.reason.find("before its turn"), std::string::npos) << heard.reason;
+    ASSERT_EQ(tributary_group_end(comm), TRIBUTARY_SUCCESS);
+    EXPECT_EQ(tributary_barrier(comm), TRIBUTARY_SUCCESS);
+    EXPECT_EQ(heard.times, 1);
+  });
+}
+
+// A chain of collectives, each of which posts the next.
+struct Chain {
+  tributary_comm* comm;
+  std::int32_t value = 1;
+  std::atomic<int> left = 5;
+
+  static void next(void* context, tributary_result result) {
+    auto& chain = *static_cast<Chain*>(context);
+    ASSERT_EQ(result, TRIBUTARY_SUCCESS) << tributary_last_error();
+    if (--chain.left > 0) {
+      chain.post();
+    }
+    chain.left.notify_all();
+  }
+  void post() {
+    auto* request = post_sum(comm, value);
+    ASSERT_EQ(tributary_request_on_completion(request, next, this), TRIBUTARY_SUCCESS);
+    tributary_request_free(&request);
+  }
+};
+
+TEST(CCompletions, MayPost) {
+  run_c_world(2, [](tributary_comm* comm) {
+    Chain chain{.comm = comm};
+    chain.post();
+    for (int left = chain.left; left > 0; left = chain.left) {
+      chain.left.wait(left);
+    }
+    EXPECT_EQ(chain.value, 32);
+    EXPECT_EQ(tributary_barrier(comm), TRIBUTARY_SUCCESS);
+  });
 }
 
 }  // namespace
