@@ -4,6 +4,7 @@
 
 import array
 import asyncio
+import datetime
 import gc
 import os
 import signal
@@ -248,6 +249,44 @@ def late_ranks_time_out() -> None:
     assert isinstance(error, tributary.TimeoutError) and isinstance(error, tributary.Error)
 
 
+def deadlines() -> None:
+    """Of one call, which the communicator's time limits have nothing to do with."""
+    with tributary.Communicator() as comm, comm.split(0) as signal_of_0:
+        assert comm.allreduce(numpy.ones(3), deadline=60)[0] == comm.size
+        comm.barrier(deadline=datetime.timedelta(minutes=1))
+        raised(ValueError, lambda: comm.barrier(deadline=-1), "deadline")
+        raised(TypeError, lambda: comm.ibarrier(deadline="soon"), "deadline")
+        if comm.rank == 1:
+            signal_of_0.barrier()
+            raised(tributary.Error, lambda: comm.barrier(deadline=5))
+            return
+        error = raised(tributary.TimeoutError, lambda: comm.allreduce(numpy.ones(3), deadline=0.05),
+                       "deadline of its request", "rank 1")
+        assert isinstance(error, TimeoutError)
+        raised(tributary.NetworkError, comm.barrier, "earlier error")
+        signal_of_0.barrier()
+
+
+def any_of_several() -> None:
+    with tributary.Communicator() as comm, comm.split(0) as signal_of_0:
+        if comm.rank == 1:
+            signal_of_0.barrier()
+            signal_of_0.barrier()
+            comm.allreduce(numpy.ones(3))
+            return
+        late = comm.iallreduce(numpy.ones(3))
+        early = signal_of_0.ibarrier()
+        pending = [late, early]
+        assert tributary.wait_any(pending) is early
+        assert tributary.wait_any(iter(pending), timeout=0) is early
+        raised(TimeoutError, lambda: tributary.wait_any([late, late], timeout=0.05), "goes on")
+        raised(ValueError, lambda: tributary.wait_any([]), "no requests")
+        raised(TypeError, lambda: tributary.wait_any([early, 3]))
+        signal_of_0.barrier()
+        assert tributary.wait_any([late]) is late
+        assert late.wait()[0] == comm.size
+
+
 def leaving() -> None:
     lines = []
     comm = tributary.Communicator(on_notice=lines.append)
@@ -276,12 +315,14 @@ def refused_options() -> None:
     raised(tributary.InvalidArgumentError, lambda: tributary.Communicator(algorithm="bus"), "bus")
     raised(tributary.InvalidArgumentError, lambda: tributary.Communicator(rank=None), "RANK is not set")
     raised(tributary.InvalidArgumentError, lambda: tributary.Communicator(rank=7), "7")
+    raised(tributary.InvalidArgumentError, lambda: tributary.Communicator(log="loud"),
+           "TRIBUTARY_LOG=loud is not error, warn or info")
 
 
 CASES = {function.__name__: function for function in (
     types_and_operators, named_types, buffers, refused_buffers, other_collectives, parts, requests,
     outstanding_requests, abandoned_requests, awaited_requests, other_threads_run, interrupted, a_rank_dies,
-    late_ranks_time_out, leaving, refused_options)}
+    late_ranks_time_out, deadlines, any_of_several, leaving, refused_options)}
 SIZES = {"types_and_operators": 3, "other_collectives": 3, "parts": 4, "named_types": 3}
 
 

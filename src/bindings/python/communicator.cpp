@@ -96,29 +96,37 @@ std::uint64_t Communicator::statistic(const std::string& name) const {
 }
 
 // Requests that nobody has any more are looked after here: their memory is in use until they end.
-Request Communicator::keep(tributary_request* request, std::vector<View> views, py::object result) {
+Request Communicator::keep(tributary_request* request, std::vector<View> views, py::object result,
+                           const Deadline& deadline) {
   std::erase_if(posted_, [](const std::shared_ptr<Posted>& one) {
     return one.use_count() == 1 && one->wait_for({});
   });
   posted_.push_back(std::make_shared<Posted>(request, std::move(views)));
+  if (deadline) {
+    posted_.back()->set_deadline(*deadline);
+  }
   return {posted_.back(), std::move(result)};
 }
 
 Request Communicator::iallreduce(const py::object& buffer, const std::string& op,
-                                 const py::object& out, const Dtype& dtype) {
+                                 const py::object& out, const Dtype& dtype,
+                                 const py::object& deadline) {
   const auto& comm = usable();
+  const auto limit = deadline_of(deadline);
   auto all = operands_of(buffer, out, op, dtype, Access::write);
   expect_bytes(all.views.back(), all.views.front().bytes(), "the buffer has");
   expect_apart(all);
   tributary_request* request = nullptr;
   check(tributary_iallreduce(comm.get(), all.in(), all.out(), all.elements.count, all.elements.type,
                              all.op, &request));
-  return keep(request, std::move(all.views), out.is_none() ? buffer : out);
+  return keep(request, std::move(all.views), out.is_none() ? buffer : out, limit);
 }
 
 Request Communicator::ireduce(const py::object& buffer, std::uint32_t root, const std::string& op,
-                              const py::object& out, const Dtype& dtype) {
+                              const py::object& out, const Dtype& dtype,
+                              const py::object& deadline) {
   const auto& comm = usable();
+  const auto limit = deadline_of(deadline);
   const bool is_root = tributary_comm_rank(comm.get()) == root;
   auto all = operands_of(buffer, is_root ? out : py::none(), op, dtype,
                          is_root ? Access::write : Access::read);
@@ -128,28 +136,33 @@ Request Communicator::ireduce(const py::object& buffer, std::uint32_t root, cons
   check(tributary_ireduce(comm.get(), all.in(), is_root ? all.out() : nullptr, all.elements.count,
                           all.elements.type, all.op, root, &request));
   py::object result = out.is_none() ? buffer : out;
-  return keep(request, std::move(all.views), is_root ? std::move(result) : py::none());
+  return keep(request, std::move(all.views), is_root ? std::move(result) : py::none(), limit);
 }
 
-Request Communicator::ibroadcast(const py::object& buffer, std::uint32_t root) {
+Request Communicator::ibroadcast(const py::object& buffer, std::uint32_t root,
+                                 const py::object& deadline) {
   const auto& comm = usable();
+  const auto limit = deadline_of(deadline);
   const bool is_root = tributary_comm_rank(comm.get()) == root;
   std::vector<View> views;
   views.emplace_back(buffer, is_root ? Access::read : Access::write, "the buffer");
   tributary_request* request = nullptr;
   check(tributary_ibroadcast(comm.get(), views.front().data(), views.front().bytes(), TRIBUTARY_I8,
                              root, &request));
-  return keep(request, std::move(views), buffer);
+  return keep(request, std::move(views), buffer, limit);
 }
 
-Request Communicator::ibarrier() {
+Request Communicator::ibarrier(const py::object& deadline) {
+  const auto limit = deadline_of(deadline);
   tributary_request* request = nullptr;
   check(tributary_ibarrier(usable().get(), &request));
-  return keep(request, {}, py::none());
+  return keep(request, {}, py::none(), limit);
 }
 
-Request Communicator::iallgather(const py::object& buffer, const py::object& out) {
+Request Communicator::iallgather(const py::object& buffer, const py::object& out,
+                                 const py::object& deadline) {
   const auto& comm = usable();
+  const auto limit = deadline_of(deadline);
   std::vector<View> views;
   views.emplace_back(buffer, Access::read, "the buffer");
   views.emplace_back(out, Access::write, "out");
@@ -160,12 +173,14 @@ Request Communicator::iallgather(const py::object& buffer, const py::object& out
   tributary_request* request = nullptr;
   check(tributary_iallgather(comm.get(), views.front().data(), views.back().data(), bytes,
                              TRIBUTARY_I8, &request));
-  return keep(request, std::move(views), out);
+  return keep(request, std::move(views), out, limit);
 }
 
 Request Communicator::ireduce_scatter(const py::object& buffer, const py::object& out,
-                                      const std::string& op, const Dtype& dtype) {
+                                      const std::string& op, const Dtype& dtype,
+                                      const py::object& deadline) {
   const auto& comm = usable();
+  const auto limit = deadline_of(deadline);
   auto all = operands_of(buffer, out, op, dtype, Access::read);
   const auto ranks = tributary_comm_size(comm.get());
   if (all.elements.count % ranks != 0) {
@@ -178,7 +193,7 @@ Request Communicator::ireduce_scatter(const py::object& buffer, const py::object
   tributary_request* request = nullptr;
   check(tributary_ireduce_scatter(comm.get(), all.in(), all.out(), all.elements.count / ranks,
                                   all.elements.type, all.op, &request));
-  return keep(request, std::move(all.views), out);
+  return keep(request, std::move(all.views), out, limit);
 }
 
 py::object Communicator::finish(Request request) {

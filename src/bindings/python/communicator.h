@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -17,6 +18,7 @@
 namespace tributary::python {
 
 using Dtype = std::optional<std::string>;
+using Deadline = std::optional<std::chrono::nanoseconds>;
 
 // The methods with an i before their names post, those without it wait as well.
 class Communicator {
@@ -33,14 +35,19 @@ class Communicator {
   bool is_closed() const { return comm_ == nullptr; }
 
   Request iallreduce(const pybind11::object& buffer, const std::string& op,
-                     const pybind11::object& out, const Dtype& dtype);
+                     const pybind11::object& out, const Dtype& dtype,
+                     const pybind11::object& deadline);
   Request ireduce(const pybind11::object& buffer, std::uint32_t root, const std::string& op,
-                  const pybind11::object& out, const Dtype& dtype);
-  Request ibroadcast(const pybind11::object& buffer, std::uint32_t root);
-  Request ibarrier();
-  Request iallgather(const pybind11::object& buffer, const pybind11::object& out);
+                  const pybind11::object& out, const Dtype& dtype,
+                  const pybind11::object& deadline);
+  Request ibroadcast(const pybind11::object& buffer, std::uint32_t root,
+                     const pybind11::object& deadline);
+  Request ibarrier(const pybind11::object& deadline);
+  Request iallgather(const pybind11::object& buffer, const pybind11::object& out,
+                     const pybind11::object& deadline);
   Request ireduce_scatter(const pybind11::object& buffer, const pybind11::object& out,
-                          const std::string& op, const Dtype& dtype);
+                          const std::string& op, const Dtype& dtype,
+                          const pybind11::object& deadline);
 
   // Its result. Where a signal's handler raises, the communicator is aborted: its buffers are
   // Python's again when the exception is on its way.
@@ -58,7 +65,8 @@ class Communicator {
   Communicator(tributary_comm* comm, std::shared_ptr<Notice> notice);
   // Throws ValueError when it is closed.
   const Handle& usable() const;
-  Request keep(tributary_request* request, std::vector<View> views, pybind11::object result);
+  Request keep(tributary_request* request, std::vector<View> views, pybind11::object result,
+               const Deadline& deadline);
 
   std::shared_ptr<Notice> notice_;
   Handle comm_;

@@ -35,6 +35,9 @@ void add_request(py::module_& module) {
            "Returns the buffer that has the result. Raises TimeoutError after so many seconds: the "
            "collective goes on then. Raises a tributary.Error if it has failed.")
       .def("__await__", &await);
+  module.def("wait_any", &Request::wait_any, "requests"_a, "timeout"_a = py::none(),
+             "Returns the one of these requests that ends first, be it with an error: its wait() "
+             "returns or raises at once. Raises TimeoutError after so many seconds.");
 }
 
 void add_collectives(py::class_<Communicator>& type) {
@@ -42,58 +45,71 @@ void add_collectives(py::class_<Communicator>& type) {
   type.def(
           "allreduce",
           [](Communicator& self, const py::object& buffer, const std::string& op,
-             const py::object& out,
-             const Dtype& dtype) { return self.finish(self.iallreduce(buffer, op, out, dtype)); },
+             const py::object& out, const Dtype& dtype, const py::object& deadline) {
+            return self.finish(self.iallreduce(buffer, op, out, dtype, deadline));
+          },
           "buffer"_a, "op"_a = "sum", "out"_a = none, py::kw_only(), "dtype"_a = none,
+          "deadline"_a = none,
           "Combines the buffers of all ranks, element by element, into `out`, or in place. "
           "Returns the buffer with the result.")
       .def(
           "reduce",
           [](Communicator& self, const py::object& buffer, std::uint32_t root,
-             const std::string& op, const py::object& out, const Dtype& dtype) {
-            return self.finish(self.ireduce(buffer, root, op, out, dtype));
+             const std::string& op, const py::object& out, const Dtype& dtype,
+             const py::object& deadline) {
+            return self.finish(self.ireduce(buffer, root, op, out, dtype, deadline));
           },
           "buffer"_a, "root"_a = 0, "op"_a = "sum", "out"_a = none, py::kw_only(), "dtype"_a = none,
-          "As allreduce, with the result at `root` alone; others get None.")
+          "deadline"_a = none, "As allreduce, with the result at `root` alone; others get None.")
       .def(
           "broadcast",
-          [](Communicator& self, const py::object& buffer, std::uint32_t root) {
-            return self.finish(self.ibroadcast(buffer, root));
+          [](Communicator& self, const py::object& buffer, std::uint32_t root,
+             const py::object& deadline) {
+            return self.finish(self.ibroadcast(buffer, root, deadline));
           },
-          "buffer"_a, "root"_a = 0, "Copies the buffer of `root` into that of all others.")
+          "buffer"_a, "root"_a = 0, py::kw_only(), "deadline"_a = none,
+          "Copies the buffer of `root` into that of all others.")
       .def(
-          "barrier", [](Communicator& self) { self.finish(self.ibarrier()); },
-          "Returns when all ranks have called it.")
+          "barrier",
+          [](Communicator& self, const py::object& deadline) {
+            self.finish(self.ibarrier(deadline));
+          },
+          py::kw_only(), "deadline"_a = none, "Returns when all ranks have called it.")
       .def(
           "allgather",
-          [](Communicator& self, const py::object& buffer, const py::object& out) {
-            return self.finish(self.iallgather(buffer, out));
+          [](Communicator& self, const py::object& buffer, const py::object& out,
+             const py::object& deadline) {
+            return self.finish(self.iallgather(buffer, out, deadline));
           },
-          "buffer"_a, "out"_a,
+          "buffer"_a, "out"_a, py::kw_only(), "deadline"_a = none,
           "Puts the buffers of all ranks, by rank, into `out`, which is so many times as long.")
       .def(
           "reduce_scatter",
           [](Communicator& self, const py::object& buffer, const py::object& out,
-             const std::string& op, const Dtype& dtype) {
-            return self.finish(self.ireduce_scatter(buffer, out, op, dtype));
+             const std::string& op, const Dtype& dtype, const py::object& deadline) {
+            return self.finish(self.ireduce_scatter(buffer, out, op, dtype, deadline));
           },
-          "buffer"_a, "out"_a, "op"_a = "sum", py::kw_only(), "dtype"_a = none,
+          "buffer"_a, "out"_a, "op"_a = "sum", py::kw_only(), "dtype"_a = none, "deadline"_a = none,
           "Of the combined buffers of all ranks, this rank's part into `out`.");
 }
 
 void add_posted_collectives(py::class_<Communicator>& type) {
   const auto none = py::none();
   type.def("iallreduce", &Communicator::iallreduce, "buffer"_a, "op"_a = "sum", "out"_a = none,
-           py::kw_only(), "dtype"_a = none, "As allreduce; returns a Request at once.")
+           py::kw_only(), "dtype"_a = none, "deadline"_a = none,
+           "As allreduce; returns a Request at once.")
       .def("ireduce", &Communicator::ireduce, "buffer"_a, "root"_a = 0, "op"_a = "sum",
-           "out"_a = none, py::kw_only(), "dtype"_a = none, "As reduce; returns a Request at once.")
-      .def("ibroadcast", &Communicator::ibroadcast, "buffer"_a, "root"_a = 0,
-           "As broadcast; returns a Request at once.")
-      .def("ibarrier", &Communicator::ibarrier, "As barrier; returns a Request at once.")
-      .def("iallgather", &Communicator::iallgather, "buffer"_a, "out"_a,
-           "As allgather; returns a Request at once.")
+           "out"_a = none, py::kw_only(), "dtype"_a = none, "deadline"_a = none,
+           "As reduce; returns a Request at once.")
+      .def("ibroadcast", &Communicator::ibroadcast, "buffer"_a, "root"_a = 0, py::kw_only(),
+           "deadline"_a = none, "As broadcast; returns a Request at once.")
+      .def("ibarrier", &Communicator::ibarrier, py::kw_only(), "deadline"_a = none,
+           "As barrier; returns a Request at once.")
+      .def("iallgather", &Communicator::iallgather, "buffer"_a, "out"_a, py::kw_only(),
+           "deadline"_a = none, "As allgather; returns a Request at once.")
       .def("ireduce_scatter", &Communicator::ireduce_scatter, "buffer"_a, "out"_a, "op"_a = "sum",
-           py::kw_only(), "dtype"_a = none, "As reduce_scatter; returns a Request at once.");
+           py::kw_only(), "dtype"_a = none, "deadline"_a = none,
+           "As reduce_scatter; returns a Request at once.");
 }
 
 void add_communicator(py::module_& module) {

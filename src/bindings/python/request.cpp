@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <utility>
 
 #include "bindings/python/errors.h"
 
@@ -13,14 +15,15 @@ namespace py = pybind11;
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using Time = Clock::time_point;
 
 // How long a signal waits for its handler at most.
 constexpr std::chrono::nanoseconds slice = std::chrono::milliseconds(100);
 
-std::chrono::nanoseconds duration_of(double seconds) {
+std::chrono::nanoseconds duration_of(double seconds, const std::string& name) {
   constexpr double longest = 1e9;
   if (std::isnan(seconds) || seconds < 0) {
-    throw py::value_error("a timeout is a number of seconds from 0 on, or None");
+    throw py::value_error("a " + name + " is a number of seconds from 0 on, or None");
   }
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::duration<double>(std::min(seconds, longest)));
@@ -34,17 +37,84 @@ std::chrono::nanoseconds duration_of(double seconds) {
   throw py::error_already_set();
 }
 
+// A slice of the time there is at a time, between which signals have their handlers. False if it
+// took too long.
+template <typename Poll>
+bool wait_in_slices(std::optional<double> seconds, Poll poll) {
+  const auto until = seconds ? Clock::now() + duration_of(*seconds, "timeout") : Time::max();
+  for (;;) {
+    const auto left = std::max(until - Clock::now(), Clock::duration::zero());
+    if (poll(std::min<std::chrono::nanoseconds>(left, slice))) {
+      return true;
+    }
+    if (PyErr_CheckSignals() != 0) {
+      throw py::error_already_set();
+    }
+    if (Clock::now() >= until) {
+      return false;
+    }
+  }
+}
+
 }  // namespace
+
+std::optional<std::chrono::nanoseconds> deadline_of(const py::object& given) {
+  if (given.is_none()) {
+    return std::nullopt;
+  }
+  const bool is_delta = py::isinstance(given, py::module_::import("datetime").attr("timedelta"));
+  const py::object seconds = is_delta ? py::object(given.attr("total_seconds")()) : given;
+  if (PyNumber_Check(seconds.ptr()) == 0) {
+    throw py::type_error("a deadline is a number of seconds, a datetime.timedelta, or None");
+  }
+  return duration_of(py::float_(seconds), "deadline");
+}
+
+void Posted::note(tributary_result result) {
+  result_ = result;
+  if (result_ != TRIBUTARY_SUCCESS && result_ != TRIBUTARY_IN_PROGRESS) {
+    message_ = tributary_last_error();
+  }
+}
 
 bool Posted::wait_for(std::chrono::nanoseconds duration) {
   const std::lock_guard lock(mutex_);
   if (result_ == TRIBUTARY_IN_PROGRESS) {
-    result_ = tributary_wait_for(&request_, static_cast<std::uint64_t>(duration.count()));
-    if (result_ != TRIBUTARY_SUCCESS && result_ != TRIBUTARY_IN_PROGRESS) {
-      message_ = tributary_last_error();
-    }
+    note(tributary_wait_for(&request_, static_cast<std::uint64_t>(duration.count())));
   }
   return result_ != TRIBUTARY_IN_PROGRESS;
+}
+
+void Posted::set_deadline(std::chrono::nanoseconds from_now) {
+  const std::lock_guard lock(mutex_);
+  if (result_ == TRIBUTARY_IN_PROGRESS) {
+    python::check(
+        tributary_request_deadline(request_, static_cast<std::uint64_t>(from_now.count())));
+  }
+}
+
+// Other threads may wait for the same ones: all lock in one order.
+Posted* Posted::wait_any(std::vector<Posted*> posted, std::chrono::nanoseconds duration) {
+  std::ranges::sort(posted, std::less<>());
+  posted.erase(std::unique(posted.begin(), posted.end()), posted.end());
+  std::vector<std::unique_lock<std::mutex>> locks;
+  std::vector<tributary_request*> requests;
+  for (auto* const one : posted) {
+    locks.emplace_back(one->mutex_);
+    if (one->result_ != TRIBUTARY_IN_PROGRESS) {
+      return one;
+    }
+    requests.push_back(one->request_);
+  }
+  std::size_t index = 0;
+  const auto result = tributary_wait_any_for(requests.data(), requests.size(), &index,
+                                             static_cast<std::uint64_t>(duration.count()));
+  if (index == requests.size()) {
+    return nullptr;
+  }
+  posted[index]->request_ = nullptr;
+  posted[index]->note(result);
+  return posted[index];
 }
 
 void Posted::check() const {
@@ -77,20 +147,38 @@ bool Request::test() {
 }
 
 py::object Request::wait(std::optional<double> seconds) {
-  const auto limit = seconds ? std::optional(Clock::now() + duration_of(*seconds)) : std::nullopt;
-  for (;;) {
-    const auto left = limit ? std::max(*limit - Clock::now(), Clock::duration::zero()) : slice;
-    if (poll(std::min<std::chrono::nanoseconds>(left, slice))) {
-      posted_->check();
-      return result_;
-    }
-    if (PyErr_CheckSignals() != 0) {
-      throw py::error_already_set();
-    }
-    if (limit && Clock::now() >= *limit) {
-      time_out(*seconds);
-    }
+  if (!wait_in_slices(seconds,
+                      [this](std::chrono::nanoseconds duration) { return poll(duration); })) {
+    time_out(*seconds);
   }
+  posted_->check();
+  return result_;
+}
+
+py::object Request::wait_any(const py::iterable& requests, std::optional<double> seconds) {
+  std::vector<std::pair<py::object, std::shared_ptr<Posted>>> given;
+  std::vector<Posted*> posted;
+  for (const auto& one : requests) {
+    if (!py::isinstance<Request>(one)) {
+      throw py::type_error("tributary.wait_any() waits for requests, and nothing else");
+    }
+    given.emplace_back(py::reinterpret_borrow<py::object>(one), one.cast<Request&>().posted_);
+    posted.push_back(given.back().second.get());
+  }
+  if (given.empty()) {
+    throw py::value_error("there are no requests to wait for");
+  }
+  Posted* ended = nullptr;
+  const auto poll = [&](std::chrono::nanoseconds duration) {
+    const py::gil_scoped_release others_run;
+    ended = Posted::wait_any(posted, duration);
+    return ended != nullptr;
+  };
+  if (!wait_in_slices(seconds, poll)) {
+    time_out(*seconds);
+  }
+  return std::ranges::find_if(given, [&](const auto& one) { return one.second.get() == ended; })
+      ->first;
 }
 
 void Request::wait_uninterrupted() {

@@ -26,12 +26,17 @@ class Posted {
 
   // Whether it has ended, by then. Without the GIL.
   bool wait_for(std::chrono::nanoseconds duration);
+  void set_deadline(std::chrono::nanoseconds from_now);
+  // The first of them that has ended, by then; none: null. Without the GIL.
+  static Posted* wait_any(std::vector<Posted*> posted, std::chrono::nanoseconds duration);
   // Lets go of the memory. Precondition: it has ended. With the GIL.
   void release() { views_.clear(); }
   // Throws what it ended with, if that is no success. Precondition: it has ended.
   void check() const;
 
  private:
+  void note(tributary_result result);
+
   std::mutex mutex_;
   tributary_request* request_;
   tributary_result result_ = TRIBUTARY_IN_PROGRESS;
@@ -53,6 +58,10 @@ class Request {
   // Whether it was seen to have ended.
   bool is_done() const { return done_; }
 
+  // The first of them that has ended, whichever way. Throws TimeoutError if it takes longer.
+  static pybind11::object wait_any(const pybind11::iterable& requests,
+                                   std::optional<double> seconds);
+
  private:
   bool poll(std::chrono::nanoseconds duration);
 
@@ -60,5 +69,9 @@ class Request {
   pybind11::object result_;  // where the outcome is
   bool done_ = false;
 };
+
+// A call's: seconds, or a datetime.timedelta, from now; None: nothing. Throws ValueError or
+// TypeError for what is neither.
+std::optional<std::chrono::nanoseconds> deadline_of(const pybind11::object& given);
 
 }  // namespace tributary::python

@@ -10,9 +10,9 @@
 docs/reference/python.md has the whole of it; tributary.torch is for PyTorch.
 """
 
-from ._core import Communicator, Request
+from ._core import Communicator, Request, wait_any
 from .errors import (AbortedError, Error, InternalError, InvalidArgumentError, MismatchError,
                      NetworkError, RendezvousError, TimeoutError)
 
 __all__ = ["AbortedError", "Communicator", "Error", "InternalError", "InvalidArgumentError",
-           "MismatchError", "NetworkError", "RendezvousError", "Request", "TimeoutError"]
+           "MismatchError", "NetworkError", "RendezvousError", "Request", "TimeoutError", "wait_any"]
