@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 import support
+from panama_job import job
 
 WORKER = support.BUILD / "tests" / "lab" / "c_worker"
 
@@ -16,7 +17,7 @@ WORKER = support.BUILD / "tests" / "lab" / "c_worker"
 class InterfaceForC(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.lab = support.Lab("star-4", "--rate", "none").__enter__()
+        cls.lab = support.Lab("star-4", "--rate", "none", "--set", "switch.flare.working_memory=8192").__enter__()
         cls.addClassCleanup(cls.lab.__exit__)
 
     def run_ranks(self, *arguments, **variables) -> subprocess.CompletedProcess:
@@ -38,6 +39,21 @@ class InterfaceForC(unittest.TestCase):
 
     def test_parts_have_sums_of_their_own(self):
         self.assertEqual(self.figures("parts")["algorithm"], "canary")
+
+    def check_deadline(self, algorithm: str, places: str):
+        done = self.run_ranks("deadline", TRIBUTARY_LOG="info", TRIBUTARY_ALGORITHM=algorithm,
+                              TRIBUTARY_FALLBACK="error")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreaterEqual(done.stderr.count("by the deadline of its request"), 3, done.stderr)
+        self.assertRegex(done.stderr, rf"ended after .*: \d+ collectives by {algorithm}{places} \(bytes_sent=\d+")
+        self.assertRegex(done.stderr, r"hosts, 1 failed")
+
+    def test_a_deadline_gives_up_one_collective(self):
+        self.check_deadline("canary", "")
+        with job(self.lab, "--trees", 1):
+            self.check_deadline("panama", r" over 239\.[0-9.]+")
+        with job(self.lab, "--algorithm", "flare"):
+            self.check_deadline("flare", r" over 239\.[0-9.]+")
 
     def test_who_leaves_is_an_error_on_the_others(self):
         done = self.run_ranks("leave", TRIBUTARY_STALL_TIMEOUT="2s")

@@ -5,12 +5,14 @@
  *
  *   c_worker overlap   many allreduces in flight, in groups and alone, and every other collective
  *   c_worker parts     of the ranks with even and odd numbers
+ *   c_worker deadline  the last rank comes when all others have given up; then all go on
  *   c_worker leave     the last rank ends without a word
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "host/c/tributary.h"
 
@@ -102,6 +104,46 @@ static void parts(void) {
   tributary_comm_destroy(part);
 }
 
+static void count(void* context, tributary_result result) {
+  int* const succeeded = context;
+  *succeeded += result == TRIBUTARY_SUCCESS ? 1 : 0;
+}
+
+/* What one collective lacks is no loss to the next ones. */
+static void deadline(void) {
+  static int succeeded;
+  size_t index = 0;
+  const int is_last = tributary_comm_rank(comm) + 1 == tributary_comm_size(comm);
+  if (is_last) {
+    nanosleep(&(struct timespec){.tv_sec = 2}, NULL);
+  }
+  tributary_request* late = NULL;
+  for (int e = 0; e < elements; ++e) {
+    vectors[0][e] = 1000;
+  }
+  must(tributary_iallreduce(comm, vectors[0], vectors[0], elements, TRIBUTARY_F32, TRIBUTARY_SUM, &late),
+       "iallreduce");
+  must(tributary_request_deadline(late, 500000000), "deadline");
+  const tributary_result result = tributary_wait(&late);
+  if (is_last && result == TRIBUTARY_SUCCESS) { /* switches may still have what the others sent */
+    for (int e = 0; e < elements; ++e) {
+      expect(vectors[0][e] == 1000.0f * (float)tributary_comm_size(comm), "a wrong sum of a late rank");
+    }
+  } else {
+    expect(result == TRIBUTARY_TIMEOUT, tributary_result_name(result));
+    fprintf(stderr, "%s\n", tributary_last_error());
+  }
+  post(0, in_flight);
+  for (int i = 0; i < in_flight; ++i) {
+    must(tributary_request_on_completion(requests[i], count, &succeeded), "completion");
+  }
+  must(tributary_wait_any(requests, in_flight, &index), "wait for any");
+  expect(index < in_flight && requests[index] == NULL, "a request that is not there");
+  check();
+  must(tributary_barrier(comm), "barrier");
+  expect(succeeded == in_flight, "a completion that was not told");
+}
+
 static void leave(void) {
   float value = 1;
   if (tributary_comm_rank(comm) + 1 == tributary_comm_size(comm)) {
@@ -129,6 +171,10 @@ int main(int argc, char** argv) {
     overlap();
   } else if (strcmp(what, "parts") == 0) {
     parts();
+  } else if (strcmp(what, "deadline") == 0) {
+    deadline();
+    tributary_comm_destroy(comm); /* switch_sums_seen is Canary's */
+    return 0;
   } else {
     leave();
     return 0; /* who is gone is not waited for */
