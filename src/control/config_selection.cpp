@@ -58,6 +58,10 @@ constexpr Option<Policies> policy_table[] = {
 };
 
 constexpr Option<SelectionConfig> selection_table[] = {
+    option::integer<&SelectionConfig::reduction_seed>(
+        "reduction_seed", Apply::reload, seeds,
+        "of the hash of block and leader: another one on each level of the fabric that has several "
+        "ways up, the same in all switches of a level; 0: the hash as it is"),
     option::duration<&SelectionConfig::flowlet_gap>(
         "flowlet_gap", Apply::reload, {std::chrono::microseconds(1), std::chrono::seconds(10)},
         "a pause of more than this lets a flow move"),

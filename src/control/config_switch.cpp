@@ -52,7 +52,7 @@ constexpr Option<SwitchConfig> switch_table[] = {
                                                  "when a neighbour is asked for again"),
     option::integer<&SwitchConfig::ecmp_seed>(
         "ecmp_seed", Apply::reload, seeds,
-        "of the hash that spreads flows; 0 derives it from `id`"),
+        "of the hash that spreads ordinary flows; 0 derives it from `id`"),
     option::by_hand<SwitchConfig>("selection", Apply::reload, {},
                                   "how one of several next hops is chosen")
         .as(Form::table)

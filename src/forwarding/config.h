@@ -100,7 +100,8 @@ struct Policies {
 };
 
 struct SelectionConfig {
-  Policies policies;  // of groups that do not have their own
+  Policies policies;                 // of groups that do not have their own
+  std::uint64_t reduction_seed = 0;  // of the hash of block and leader; one for each level
   Duration flowlet_gap = std::chrono::microseconds(500);
   std::uint32_t trees = 1;      // static: how many trees the blocks take in turn; not 0
   std::uint64_t tree_seed = 1;  // static: draws their roots

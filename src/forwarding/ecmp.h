@@ -6,6 +6,7 @@
 
 #include "wire/cursor.h"
 #include "wire/ipv4.h"
+#include "wire/key.h"
 
 namespace tributary::forwarding {
 
@@ -28,6 +29,21 @@ class EcmpHash {
 
  private:
   std::uint64_t seed_;
+};
+
+// What a level of a fabric makes of the hash of block and leader that all of its switches are to
+// choose by. What comes to a level was sorted by that hash below it, so one that reads the same
+// bits leaves most of its links idle. A product with an odd number is the same hashes in another
+// order; seed 0 leaves them as they are.
+class LevelHash {
+ public:
+  explicit LevelHash(std::uint64_t seed)
+      : factor_(seed == 0 ? 1 : static_cast<std::uint32_t>(wire::mix_key(seed, 0)) | 1) {}
+
+  std::uint32_t operator()(std::uint32_t hash) const { return hash * factor_; }
+
+ private:
+  std::uint32_t factor_;
 };
 
 }  // namespace tributary::forwarding

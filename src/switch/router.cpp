@@ -50,7 +50,8 @@ Router::Router(const SwitchConfig& config, const Interfaces& interfaces, Neighbo
       neighbours_(neighbours),
       liveness_(liveness),
       outlet_(outlet),
-      ecmp_(ecmp_seed_of(config)) {
+      ecmp_(ecmp_seed_of(config)),
+      level_(config.selection.reduction_seed) {
   reconfigure(config);
 }
 
@@ -63,6 +64,7 @@ void Router::reconfigure(const SwitchConfig& config) {
   table.continue_counters(routes_);
   routes_ = std::move(table);
   ecmp_ = forwarding::EcmpHash(ecmp_seed_of(config));
+  level_ = forwarding::LevelHash(config.selection.reduction_seed);
   selection_ = config.selection;
   flowlets_.reset(uses(routes_, forwarding::Policy::flowlet));
   for (PortIndex port = 0; port < interfaces_.count(); ++port) {
@@ -126,7 +128,7 @@ void Router::receive(PacketPtr packet, const engine::Frame& frame, PortIndex int
 
 forwarding::NextHop Router::choose(forwarding::NextHopGroup& group, const engine::Path& path,
                                    Time now) {
-  return choose(group, group.route.policies.reduction, {path.hash, path.block}, now);
+  return choose(group, group.route.policies.reduction, {level_(path.hash), path.block}, now);
 }
 
 forwarding::NextHop Router::choose(forwarding::NextHopGroup& group, const engine::Frame& frame,

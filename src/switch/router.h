@@ -129,6 +129,7 @@ class Router {
   Outlet& outlet_;
   forwarding::RouteTable routes_;
   forwarding::EcmpHash ecmp_;
+  forwarding::LevelHash level_;
   forwarding::SelectionConfig selection_;
   forwarding::FlowletTable flowlets_;
   IcmpLimiter icmp_limiter_;

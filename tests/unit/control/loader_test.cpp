@@ -383,7 +383,8 @@ selection = { reduction = "static" }
 ordinary = "adaptive"
 flowlet_gap = "2ms"
 trees = 4
-tree_seed = 9)");
+tree_seed = 9
+reduction_seed = 11)");
   const Loaded loaded = parse_config(text, "f");
   ASSERT_TRUE(loaded) << to_string(loaded.error());
   const auto& config = loaded->switches[0].config;
@@ -392,6 +393,7 @@ tree_seed = 9)");
   EXPECT_EQ(config.selection.flowlet_gap, 2ms);
   EXPECT_EQ(config.selection.trees, 4u);
   EXPECT_EQ(config.selection.tree_seed, 9u);
+  EXPECT_EQ(config.selection.reduction_seed, 11u);
   EXPECT_EQ(config.routes[0].ordinary, std::nullopt);
   EXPECT_EQ(config.routes[1].ordinary, Policy::flowlet);
   EXPECT_EQ(config.routes[1].reduction, Policy::flowlet);

@@ -2,6 +2,8 @@
 // Up-port selection in a whole switch, with queues that tests fill by hand.
 #include <array>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "forwarding/port.h"
 #include "protocols/canary/engine/config.h"
@@ -167,6 +169,7 @@ TEST(Selection, AllLeavesAgreeAboutDefaultsAndStaticTrees) {
     auto one = leaf({Policy::ecmp, policy}, 1);
     auto other = leaf({Policy::ecmp, policy}, 2);
     one.selection.trees = other.selection.trees = 2;
+    one.selection.reduction_seed = other.selection.reduction_seed = 7;
     SwitchBench first(one);
     SwitchBench second(other);
     std::set<PortIndex> roots;
@@ -177,6 +180,56 @@ TEST(Selection, AllLeavesAgreeAboutDefaultsAndStaticTrees) {
     }
     EXPECT_EQ(roots.size(), policy == Policy::static_trees ? 2u : 4u);
   }
+}
+
+// A block's way through two levels with four ways up each.
+std::set<std::pair<PortIndex, PortIndex>> ways(const switching::SwitchConfig& lower,
+                                               const switching::SwitchConfig& upper) {
+  SwitchBench first(lower);
+  SwitchBench second(upper);
+  std::set<std::pair<PortIndex, PortIndex>> taken;
+  for (std::uint32_t block = 0; block < 256; ++block) {
+    taken.emplace(reduction(first, block), reduction(second, block));
+  }
+  return taken;
+}
+
+TEST(Selection, LevelsChooseApartByASeedEach) {
+  for (const auto policy : {Policy::ecmp, Policy::adaptive, Policy::flowlet}) {
+    const auto lower = leaf({Policy::ecmp, policy}, 1);
+    auto upper = leaf({Policy::ecmp, policy}, 2);
+    EXPECT_EQ(ways(lower, upper).size(), 4u) << "they read the same bits";
+    upper.selection.reduction_seed = 1;
+    EXPECT_EQ(ways(lower, upper).size(), 16u);
+  }
+}
+
+TEST(Selection, AReloadChangesTheSeedOfReductionsAndOfNothingElse) {
+  auto config = leaf({Policy::ecmp, Policy::ecmp});
+  SwitchBench bench(config);
+  const auto choices = [&bench] {
+    std::vector<PortIndex> chosen;
+    for (std::uint32_t i = 0; i < 64; ++i) {
+      chosen.push_back(reduction(bench, i));
+    }
+    return chosen;
+  };
+  const auto flows = [&bench] {
+    std::vector<PortIndex> chosen;
+    for (std::uint16_t i = 0; i < 64; ++i) {
+      chosen.push_back(ordinary(bench, far, i));
+    }
+    return chosen;
+  };
+  std::vector<PortIndex> usual;
+  for (std::uint32_t block = 0; block < 64; ++block) {
+    usual.push_back(default_of(block));
+  }
+  const auto before = flows();
+  config.selection.reduction_seed = 5;
+  bench.device().reconfigure(config);
+  EXPECT_EQ(flows(), before);
+  EXPECT_NE(choices(), usual);
 }
 
 TEST(Selection, EveryPolicyLeavesADownPortAtOnce) {
