@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
+#include "control/loader.h"
 #include "support/three_levels.h"
 #include "support/virtual_fabric.h"
 #include "unit/fabric/workers.h"
@@ -103,6 +105,31 @@ TEST(Levels, WithOneSeedForAllASpineSendsEverythingToOneCore) {
     EXPECT_TRUE(workers.never_wrong());
     EXPECT_EQ(links.used(), core_links / 8) << "seed " << seed;
   }
+}
+
+TEST(Levels, TheSampleUsesEveryLinkToTheCores) {
+  auto config = control::load_config(TRIBUTARY_SOURCE_DIR "/conf/fat-tree-3-level.toml");
+  ASSERT_TRUE(config.has_value());
+  FabricSpec spec;
+  spec.switches = config->switches;
+  for (std::uint8_t pod = 1; pod <= 4; ++pod) {
+    for (std::uint8_t leaf = 1; leaf <= 2; ++leaf) {
+      const auto name = "p" + std::to_string(pod) + "leaf" + std::to_string(leaf);
+      spec.hosts.push_back(
+          {name, "h1", wire::Ipv4Address(10, pod, leaf, 2), wire::Ipv4Address(10, pod, leaf, 1)});
+      spec.hosts.push_back(
+          {name, "h2", wire::Ipv4Address(10, pod, leaf, 6), wire::Ipv4Address(10, pod, leaf, 5)});
+    }
+  }
+  VirtualFabric fabric(std::move(spec));
+  const CoreLinks links(fabric);
+  Workers workers(fabric, {.world_size = 16, .payload_bytes = 1408});
+  workers.begin(300'007);
+  fabric.run(20s);
+  EXPECT_TRUE(workers.all_done());
+  EXPECT_TRUE(workers.never_wrong());
+  links.expect_within(0.5, 16);
+  expect_balanced(fabric);
 }
 
 }  // namespace
