@@ -119,6 +119,10 @@ tl::unexpected<Error> Communicator::refuse_sparse(std::size_t count, std::string
   state_->refuse_sparse(count);
   return fail(Error::Code::invalid_argument, std::move(why));
 }
+Result<void> Communicator::sketched_allreduce(std::span<const float> in, std::span<float> out,
+                                              GradientSketch& sketch) {
+  return state_->run_sketched({in, out}, sketch);
+}
 
 void Communicator::show_progress(std::uint64_t* pulse) {
   state_->pulse = pulse;
@@ -175,8 +179,7 @@ FullPacket Communicator::full_packet() const {
 }
 CommunicatorStatistics Communicator::statistics() const {
   const auto& carrier = state_->carrier;
-  return {state_->collectives_by_algorithm(),
-          carrier ? carrier->statistics() : ProtocolStatistics{}};
+  return {state_->general_figures(), carrier ? carrier->statistics() : ProtocolStatistics{}};
 }
 
 }  // namespace tributary

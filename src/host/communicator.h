@@ -12,6 +12,7 @@
 #include "host/communicator_options.h"
 #include "host/error.h"
 #include "host/error_feedback.h"
+#include "host/gradient_sketch.h"
 #include "host/sparse_vector.h"
 #include "host/statistics.h"
 #include "reduce/float16.h"
@@ -200,6 +201,16 @@ class Communicator {
       feedback.give_back(sent);
     }
     return sum;
+  }
+
+  // The sum of the ranks' vectors, each rounded to a few bits for an element (see GradientSketch).
+  // All ranks have the same bits. What is kept back in `sketch` is given with the vector; if the
+  // call fails, all of it is kept back. `in` and `out` are as long as the sketch, and the same or
+  // do not overlap. All ranks have sketches of the same kind and bits.
+  Result<void> sketched_allreduce(std::span<const float> in, std::span<float> out,
+                                  GradientSketch& sketch);
+  Result<void> sketched_allreduce(std::span<float> inout, GradientSketch& sketch) {
+    return sketched_allreduce(inout, inout, sketch);
   }
 
   std::uint32_t rank() const;

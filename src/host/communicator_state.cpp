@@ -7,6 +7,7 @@
 #include <iterator>
 #include <span>
 #include <thread>
+#include <type_traits>
 #include <utility>
 
 #include "host/call_check.h"
@@ -14,6 +15,9 @@
 #include "host/journal/report.h"
 #include "host/probe.h"
 #include "host/ring/sparse_schedule.h"
+#include "host/sketch/check.h"
+#include "host/sketch/grid_steps.h"
+#include "host/sketch/quantile_steps.h"
 #include "host/text.h"
 
 namespace tributary {
@@ -151,7 +155,7 @@ std::string Communicator::State::why_by_ring(const Call& call) const {
   return what + ", which " + algorithm + " does not carry here";
 }
 
-Figures Communicator::State::collectives_by_algorithm() const {
+Figures Communicator::State::general_figures() const {
   std::vector<Figure> figures;
   for (const auto& one : host::algorithms()) {
     std::string by(one.name);
@@ -161,6 +165,8 @@ Figures Communicator::State::collectives_by_algorithm() const {
                                                         : 0;
     figures.push_back({"collectives_by_" + by, count});
   }
+  figures.push_back({"sketch_bytes", sketch_bytes});
+  figures.push_back({"sketch_bytes_of_floats", sketch_bytes_of_floats});
   return Figures(std::move(figures));
 }
 
@@ -183,7 +189,10 @@ Result<void> Communicator::State::accept(By by, const Call& call) const {
     return checked;
   }
   const bool in_pieces = manner_of(call) == Manner::in_steps;
-  const auto bytes = in_pieces ? host::exact::Steps::piece_bytes : call.buffers.bytes();
+  return accept_bytes(by, in_pieces ? host::exact::Steps::piece_bytes : call.buffers.bytes());
+}
+
+Result<void> Communicator::State::accept_bytes(By by, std::size_t bytes) const {
   if (carrier && by == By::carrier && bytes / job().payload_bytes + 2 >= carrier->packets_max()) {
     return fail(Error::Code::invalid_argument, "too many elements for one collective; split it");
   }
@@ -231,11 +240,16 @@ Result<void> Communicator::State::run_whole(By by, const Call& call, const host:
   return by == By::ring ? run_ring(call, until) : run_carrier(call, until);
 }
 
-// A rank that fails in a step counts all the others, as do those that fail in the next one: so the
-// next collective has the same number on all ranks, and nothing of this one passes for part of it.
 Result<void> Communicator::State::run_in_steps(By by, const Call& call,
                                                const host::Deadline& until) {
   host::exact::Steps steps(call, options.rank, options.world_size, scratch);
+  return carry_out(by, steps, until);
+}
+
+// A rank that fails in a step counts all the others, as do those that fail in the next one: so the
+// next collective has the same number on all ranks, and nothing of this one passes for part of it.
+template <typename Steps>
+Result<void> Communicator::State::carry_out(By by, Steps& steps, const host::Deadline& until) {
   Result<void> done;
   while (const auto step = steps.next()) {
     const auto step_by = step->by_ring ? By::ring : by;
@@ -246,6 +260,14 @@ Result<void> Communicator::State::run_in_steps(By by, const Call& call,
     }
   }
   return done;
+}
+
+template <typename Steps>
+void Communicator::State::skip_all(By by, Steps& steps) {
+  steps.give_up();
+  while (const auto step = steps.next()) {
+    skip_whole(step->by_ring ? By::ring : by, step->call);
+  }
 }
 
 // What the others may have begun, and this rank has not. A call without elements nobody begins, but
@@ -264,10 +286,7 @@ void Communicator::State::skip(By by, const Call& call) {
     return;  // the others have refused that as well
   }
   host::exact::Steps steps(call, options.rank, options.world_size, scratch);
-  steps.give_up();
-  while (const auto step = steps.next()) {
-    skip_whole(step->by_ring ? By::ring : by, step->call);
-  }
+  skip_all(by, steps);
 }
 
 void Communicator::State::skip_whole(By by, const Call& call) {
@@ -348,6 +367,48 @@ void Communicator::State::refuse_sparse(std::size_t count) {
   Call call;
   call.sparse = &sparse;
   skip_whole(means_for_sparse(), call);
+}
+
+Result<void> Communicator::State::run_sketched(const host::sketch::Vectors& vectors,
+                                               GradientSketch& sketch) {
+  const auto checked = host::sketch::check(vectors, sketch, options.world_size);
+  const auto count = vectors.in.size();
+  if (!carrier || count == 0) {
+    if (checked) {
+      std::copy_n(vectors.in.data(), count, vectors.out.data());
+    }
+    return checked;
+  }
+  const auto run = [&]<typename Steps>(std::type_identity<Steps>) {
+    return run_sketched_in(Steps(vectors, sketch, options.rank, options.world_size, sketch_scratch),
+                           count, checked);
+  };
+  return sketch.options().kind == SketchKind::grid
+             ? run(std::type_identity<host::sketch::GridSteps>{})
+             : run(std::type_identity<host::sketch::QuantileSteps>{});
+}
+
+// By what leaves nobody out: the bounds of a grid are those of all ranks, or it is none.
+template <typename Steps>
+Result<void> Communicator::State::run_sketched_in(Steps steps, std::size_t elements,
+                                                  const Result<void>& checked) {
+  const auto by = means_for_all();
+  const auto bytes = steps.bytes();
+  if (auto accepted = checked ? accept_bytes(by, bytes) : checked; !accepted) {
+    skip_all(by, steps);
+    return accepted;
+  }
+  if (aborted) {
+    return fail(Error::Code::aborted, aborted_text);
+  }
+  auto done = recorded("sketched_allreduce", by, bytes,
+                       [&] { return outcome_of(carry_out(by, steps, deadline())); });
+  count(by, Call{}, done.has_value());
+  if (done) {
+    sketch_bytes += bytes;
+    sketch_bytes_of_floats += elements * sizeof(float);
+  }
+  return done;
 }
 
 // Whoever set it up looks at what rank 0 says.

@@ -23,6 +23,8 @@
 #include "host/protocol.h"
 #include "host/ring/ring.h"
 #include "host/setup.h"
+#include "host/sketch/scratch.h"
+#include "host/sketch/vectors.h"
 
 namespace tributary {
 namespace host {
@@ -61,14 +63,19 @@ struct Communicator::State {
   auto recorded(std::string_view what, host::By by, std::size_t bytes, Run run);
   host::By means_for(const host::Call& call) const;
   host::By means_for_all() const;
-  Figures collectives_by_algorithm() const;
+  Figures general_figures() const;
   host::exact::Manner manner_of(const host::Call& call) const;
   Result<void> accept(host::By by, const host::Call& call) const;
+  Result<void> accept_bytes(host::By by, std::size_t bytes) const;
   Result<void> run_by(host::By by, const host::Call& call);
   template <typename T>
   Result<T> outcome_of(Result<T> done);
   Result<void> run_whole(host::By by, const host::Call& call, const host::Deadline& until);
   Result<void> run_in_steps(host::By by, const host::Call& call, const host::Deadline& until);
+  template <typename Steps>
+  Result<void> carry_out(host::By by, Steps& steps, const host::Deadline& until);
+  template <typename Steps>
+  void skip_all(host::By by, Steps& steps);
   Result<void> run_carrier(const host::Call& call, const host::Deadline& until);
   Result<void> run_ring(const host::Call& call, const host::Deadline& until);
   void skip(host::By by, const host::Call& call);
@@ -77,6 +84,9 @@ struct Communicator::State {
   Result<SparseElements> run_sparse(const host::SparseBuffers& buffers);
   Result<SparseElements> run_sparse_by(host::By by, const host::SparseBuffers& buffers);
   void refuse_sparse(std::size_t count);
+  Result<void> run_sketched(const host::sketch::Vectors& vectors, GradientSketch& sketch);
+  template <typename Steps>
+  Result<void> run_sketched_in(Steps steps, std::size_t elements, const Result<void>& checked);
   void count(host::By by, const host::Call& call, bool succeeded);
   std::string why_by_ring(const host::Call& call) const;
   void report();
@@ -97,7 +107,10 @@ struct Communicator::State {
   std::uint64_t failures = 0;
   std::string fallback;                          // why the ring carries all, if that is so
   std::map<std::string, std::uint64_t> reasons;  // how many the ring carries because of which
+  std::uint64_t sketch_bytes = 0;
+  std::uint64_t sketch_bytes_of_floats = 0;  // what these would have been
   host::exact::Scratch scratch;
+  host::sketch::Scratch sketch_scratch;
   bool failed = false;             // the last collective
   std::uint64_t* pulse = nullptr;  // see show_progress()
   std::atomic<bool> aborted = false;

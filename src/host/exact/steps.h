@@ -8,6 +8,7 @@
 
 #include "host/call.h"
 #include "host/exact/quantiser.h"
+#include "host/step.h"
 
 namespace tributary::host::exact {
 
@@ -19,14 +20,6 @@ enum class Manner : std::uint8_t {
   by_ring,  // products of floats: the order in which the ring multiplies is always the same
 };
 Manner manner_of(const Call& call);
-
-// A collective that another one is made of. Its buffers are the steps' own, and hold the result
-// when the next one is asked for.
-struct Step {
-  Call call;
-  bool by_ring = false;  // of the hosts, whatever carries the others
-  bool needed = true;    // otherwise it is left out, and only counted, on all ranks alike
-};
 
 // The memory of steps, worth keeping for the next collective.
 struct Scratch {

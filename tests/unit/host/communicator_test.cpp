@@ -285,6 +285,97 @@ TEST(Communicator, AnEmptyCallThatIsRefusedCountsForNothing) {
   });
 }
 
+TEST_P(Worlds, SketchedAllreduceOverSockets) {
+  run_world(GetParam(), [](Communicator& communicator) {
+    const auto ranks = communicator.world_size();
+    for (const std::size_t count : {0, 1, 5, 100003}) {
+      for (const auto rounding : {Rounding::stochastic, Rounding::nearest}) {
+        GradientSketch sketch(count, {SketchKind::grid, 16, rounding});
+        std::vector<float> in(count);
+        for (std::size_t i = 0; i < count; ++i) {
+          const bool has_bound = i % 512 == 0;
+          in[i] = has_bound ? static_cast<float>(32767 / ranks)
+                            : static_cast<float>((i + communicator.rank()) % 100) - 50.0f;
+        }
+        std::vector<float> out(count);
+        const auto done = communicator.sketched_allreduce(in, out, sketch);
+        ASSERT_TRUE(done) << done.error().message;
+        for (std::size_t i = 0; i < count; ++i) {
+          float expected = 0;
+          for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+            expected += i % 512 == 0 ? in[i] : static_cast<float>((i + rank) % 100) - 50.0f;
+          }
+          // A unit is 1, and a little more where the bound was rounded up.
+          ASSERT_NEAR(out[i], expected, ranks == 1 ? 0 : 1.01f * static_cast<float>(ranks)) << i;
+        }
+      }
+    }
+    const auto statistics = communicator.statistics();
+    const auto elements = ranks == 1 ? 0 : 2u * (1 + 5 + 100003);
+    EXPECT_EQ(statistics["collectives_by_canary"], ranks == 1 ? 0 : 6u);
+    EXPECT_EQ(statistics["sketch_bytes_of_floats"], 4u * elements);
+    EXPECT_EQ(statistics["sketch_bytes"], ranks == 1 ? 0 : 2 * elements + 2 * 2 * (1 + 1 + 196));
+  });
+}
+
+TEST(Communicator, SketchedAllreduceByQuantilesAndInPlace) {
+  run_world(3, [](Communicator& communicator) {
+    GradientSketch sketch(4, {SketchKind::quantiles, 2, Rounding::stochastic});
+    std::vector<float> inout = {1, 2, 3, static_cast<float>(communicator.rank())};
+    const auto done = communicator.sketched_allreduce(inout, sketch);
+    ASSERT_TRUE(done) << done.error().message;
+    EXPECT_EQ(inout, (std::vector<float>{3, 6, 9, 3})) << "as many values as codes";
+  });
+}
+
+TEST(Communicator, ASketchedAllreduceThatOneRankRefusesIsNoLaterOne) {
+  run_world(
+      2,
+      [](Communicator& communicator) {
+        std::vector<float> values(64, 1.5f);
+        if (communicator.rank() == 1) {
+          GradientSketch of_others(65);
+          const auto refused = communicator.sketched_allreduce(values, of_others);
+          ASSERT_FALSE(refused);
+          EXPECT_EQ(refused.error().code, Error::Code::invalid_argument);
+        }
+        GradientSketch sketch(64);
+        EXPECT_EQ(communicator.sketched_allreduce(values, sketch).has_value(), false);
+        EXPECT_EQ(std::vector<float>(sketch.residual().begin(), sketch.residual().end()), values);
+      },
+      [](CommunicatorOptions& options) { options.algorithm = "ring"; });
+}
+
+TEST(Communicator, RefusesSketchesThatCannotBe) {
+  auto alone = Communicator::create({});
+  ASSERT_TRUE(alone);
+  std::vector<float> values = {1.0f, 2.0f};
+  const auto refused = [&](std::size_t count, const SketchOptions& options) {
+    GradientSketch sketch(count, options);
+    const auto done = alone->sketched_allreduce(values, sketch);
+    return !done && done.error().code == Error::Code::invalid_argument;
+  };
+  EXPECT_TRUE(refused(3, {}));
+  EXPECT_TRUE(refused(2, {SketchKind::grid, 2}));
+  EXPECT_TRUE(refused(2, {SketchKind::grid, 0}));
+  EXPECT_TRUE(refused(2, {SketchKind::quantiles, 16}));
+  EXPECT_FALSE(refused(2, {SketchKind::quantiles, 2}));
+  EXPECT_FALSE(refused(2, {}));
+  EXPECT_EQ(values, (std::vector<float>{1, 2})) << "a single rank rounds nothing";
+}
+
+// Too many ranks for four bits.
+TEST(Communicator, RefusesAGridOfWhichSumsHaveNoRoom) {
+  run_world(8, [](Communicator& communicator) {
+    std::vector<float> values = {1.0f, 2.0f};
+    GradientSketch narrow(2, {SketchKind::grid, 4});
+    EXPECT_EQ(communicator.sketched_allreduce(values, narrow).error().code,
+              Error::Code::invalid_argument);
+    GradientSketch wide(2);
+    EXPECT_TRUE(communicator.sketched_allreduce(values, wide));
+  });
+}
+
 TEST(Communicator, RefusesSparseVectorsThatCannotBe) {
   auto alone = Communicator::create({});
   ASSERT_TRUE(alone);

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+namespace tributary::host::sketch {
+
+// What decides how the elements of one vector are rounded. Each element draws from it by its index
+// alone (chance-inl.h), so that it is the same on every CPU, and in whatever pieces one goes
+// through the vector.
+struct Chance {
+  std::uint32_t first = 0;
+  std::uint32_t second = 0;
+};
+
+// Every bit depends on all of them (the finaliser of SplitMix64).
+constexpr std::uint64_t mixed(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+// Ranks that rounded alike would err alike, and nothing would come out even in their sum.
+constexpr Chance chance_of(std::uint64_t seed, std::uint32_t rank, std::uint64_t round) {
+  const auto key = mixed(mixed(mixed(seed) ^ rank) ^ round);
+  return {static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32)};
+}
+
+}  // namespace tributary::host::sketch

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "host/error.h"
+#include "host/gradient_sketch.h"
+#include "host/sketch/vectors.h"
+
+namespace tributary::host::sketch {
+
+// Whether the arguments of a sketched allreduce make sense among so many ranks; the error says
+// which do not.
+Result<void> check(const Vectors& vectors, const GradientSketch& sketch, std::uint32_t world_size);
+
+}  // namespace tributary::host::sketch

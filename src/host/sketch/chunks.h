@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace tributary::host::sketch {
+
+// Elements that are gone through at once, in whole vector registers: those of a grid share a bound.
+inline constexpr std::size_t chunk_elements = 512;
+constexpr std::size_t chunks_of(std::size_t count) {
+  return (count + chunk_elements - 1) / chunk_elements;
+}
+
+// Calls f(chunk, its first element, how many) for each chunk.
+template <typename F>
+void for_chunks(std::size_t count, F f) {
+  for (std::size_t chunk = 0; chunk < chunks_of(count); ++chunk) {
+    const auto first = chunk * chunk_elements;
+    f(chunk, first, std::min(chunk_elements, count - first));
+  }
+}
+
+// A chunk's elements, with zeros behind them where it is shorter.
+class WholeChunk {
+ public:
+  WholeChunk(const float* elements, std::size_t n) : elements_(elements) {
+    if (n < chunk_elements) {
+      std::memcpy(padded_, elements, n * sizeof *elements);
+      std::fill(padded_ + n, padded_ + chunk_elements, 0.0f);
+      elements_ = padded_;
+    }
+  }
+  WholeChunk(const WholeChunk&) = delete;
+  WholeChunk& operator=(const WholeChunk&) = delete;
+
+  const float* data() const { return elements_; }
+
+ private:
+  const float* elements_;
+  float padded_[chunk_elements];
+};
+
+// Numbers of 8, 4 or 2 bits, 8 / bits in a byte, the first in its lowest bits; what is above them
+// in a number counts for nothing.
+constexpr std::size_t packed_bytes(std::size_t count, unsigned bits) {
+  return (count * bits + 7) / 8;
+}
+template <unsigned bits>
+void pack_of(std::uint8_t* packed, const std::uint8_t* numbers, std::size_t n) {
+  constexpr unsigned in_byte = 8 / bits;
+  constexpr auto mask = (1u << bits) - 1;
+  for (std::size_t i = 0; i < n;) {
+    unsigned byte = 0;
+    for (unsigned part = 0; part < in_byte && i < n; ++part, ++i) {
+      byte |= (numbers[i] & mask) << (part * bits);
+    }
+    *packed++ = static_cast<std::uint8_t>(byte);
+  }
+}
+template <unsigned bits>
+void unpack_of(std::uint8_t* numbers, const std::uint8_t* packed, std::size_t n) {
+  constexpr unsigned in_byte = 8 / bits;
+  constexpr auto mask = (1u << bits) - 1;
+  for (std::size_t i = 0; i < n; ++packed) {
+    for (unsigned part = 0; part < in_byte && i < n; ++part, ++i) {
+      numbers[i] = static_cast<std::uint8_t>(*packed >> (part * bits) & mask);
+    }
+  }
+}
+inline void pack(std::uint8_t* packed, const std::uint8_t* numbers, std::size_t n, unsigned bits) {
+  switch (bits) {
+    case 8:
+      std::copy_n(numbers, n, packed);
+      return;
+    case 4:
+      return pack_of<4>(packed, numbers, n);
+    default:
+      return pack_of<2>(packed, numbers, n);
+  }
+}
+inline void unpack(std::uint8_t* numbers, const std::uint8_t* packed, std::size_t n,
+                   unsigned bits) {
+  switch (bits) {
+    case 8:
+      std::copy_n(packed, n, numbers);
+      return;
+    case 4:
+      return unpack_of<4>(numbers, packed, n);
+    default:
+      return unpack_of<2>(numbers, packed, n);
+  }
+}
+
+}  // namespace tributary::host::sketch

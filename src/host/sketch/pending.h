@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "host/gradient_sketch.h"
+#include "host/sketch/chance.h"
+
+namespace tributary::host::sketch {
+
+// One round of a sketch that has begun: what of the rank's vector, and of what was kept back, is
+// still to be given.
+class Pending {
+ public:
+  // Precondition: `in` has as many elements as the sketch. Both outlive this object.
+  Pending(std::span<const float> in, GradientSketch& sketch, std::uint32_t rank)
+      : in_(in), sketch_(sketch), chance_(chance_of(sketch.options_.seed, rank, sketch.rounds_)) {}
+
+  const SketchOptions& options() const { return sketch_.options_; }
+  // Null where nothing is left to chance.
+  const Chance* chance() const {
+    return options().rounding == Rounding::stochastic ? &chance_ : nullptr;
+  }
+  // From now on all is kept back, until it has reached the others.
+  void begin() {
+    for (std::size_t i = 0; i < kept().size(); ++i) {
+      kept()[i] += in_[i];
+    }
+  }
+  // What is to be given. Precondition: it has begun.
+  std::span<const float> elements() const {
+    return options().feedback ? std::span<const float>(sketch_.residual_) : in_;
+  }
+  // Of that, from which what was given is to be taken away; nothing without feedback.
+  std::span<float> kept() { return sketch_.residual_; }
+  void end() { ++sketch_.rounds_; }
+
+ private:
+  std::span<const float> in_;
+  GradientSketch& sketch_;
+  Chance chance_;
+};
+
+}  // namespace tributary::host::sketch

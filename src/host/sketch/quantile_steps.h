@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "host/sketch/pending.h"
+#include "host/sketch/quantiles.h"
+#include "host/sketch/scratch.h"
+#include "host/sketch/vectors.h"
+#include "host/step.h"
+
+namespace tributary::host::sketch {
+
+// The one collective that makes a sketched allreduce by quantiles: all ranks get all sketches, each
+// of which stands among zeros, which "or" leaves as it is. A sketch is the values of all codes, and
+// the elements' codes. Driven as GridSteps are.
+class QuantileSteps {
+ public:
+  // Likewise.
+  QuantileSteps(const Vectors& vectors, GradientSketch& sketch, std::uint32_t rank,
+                std::uint32_t world_size, Scratch& scratch);
+
+  std::optional<Step> next();
+  void give_up() { given_up_ = true; }
+  std::size_t bytes() const { return world_size_ * part_bytes(); }
+
+ private:
+  using Values = std::array<float, codes_max>;
+
+  std::size_t values_bytes() const { return (std::size_t{1} << bits_) * sizeof(float); }
+  std::size_t part_bytes() const { return values_bytes() + packed_bytes(count_, bits_); }
+  // Of a rank.
+  std::byte* part(std::uint32_t rank) const {
+    return scratch_.carried.data() + rank * part_bytes();
+  }
+  std::vector<Values> values_of_all() const;
+  void prepare();
+  void finish();
+
+  Vectors vectors_;
+  Pending pending_;
+  Scratch& scratch_;
+  std::size_t count_;
+  unsigned bits_;
+  std::uint32_t rank_;
+  std::uint32_t world_size_;
+  bool given_ = false;
+  bool given_up_ = false;
+};
+
+}  // namespace tributary::host::sketch

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace tributary::host::sketch {
+
+// The memory of a sketched allreduce, worth keeping for the next one.
+struct Scratch {
+  std::vector<std::int16_t> bounds;
+  std::vector<std::byte> own;      // this rank's
+  std::vector<std::byte> carried;  // of all ranks
+};
+
+}  // namespace tributary::host::sketch

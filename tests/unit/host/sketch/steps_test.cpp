@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whole worlds of ranks that add up sketches, and what would carry these: reductions by the book,
+// in an order that is drawn.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "host/element_types.h"
+#include "host/sketch/grid_steps.h"
+#include "host/sketch/quantile_steps.h"
+#include "plain.h"
+#include "reduce/combine.h"
+#include "unit/host/values.h"
+
+namespace tributary::host::sketch::test {
+namespace {
+
+using Vector = std::vector<float>;
+
+// Of one call, by rank.
+void bring_together(const std::vector<Call>& calls, std::mt19937_64& random) {
+  const auto& shape = calls.front().buffers;
+  std::vector<host::test::Elements> parts;
+  for (const auto& call : calls) {
+    ASSERT_EQ(call.collective, Collective::allreduce);
+    ASSERT_EQ(call.buffers.count, shape.count);
+    ASSERT_EQ(call.buffers.type, shape.type);
+    ASSERT_EQ(call.buffers.op, shape.op);
+    parts.emplace_back(call.buffers.in, call.buffers.in + call.buffers.bytes());
+  }
+  std::shuffle(parts.begin(), parts.end(), random);
+  host::test::with_type(shape.type, [&]<typename T>(T) {
+    if constexpr (host::test::is_exact_type<T>) {
+      for (std::size_t part = 1; part < parts.size(); ++part) {
+        for (std::size_t i = 0; i < shape.count; ++i) {
+          const auto sum = load<T>(parts[0].data(), i);
+          store(parts[0].data(), i, reduce::combine(shape.op, sum, load<T>(parts[part].data(), i)));
+        }
+      }
+    } else {
+      ADD_FAILURE() << "what is rounded has no place on the way";
+    }
+  });
+  for (const auto& call : calls) {
+    std::copy(parts[0].begin(), parts[0].end(), call.buffers.out);
+  }
+}
+
+// Ranks with a sketch each of vectors of the same length.
+class World {
+ public:
+  World(std::size_t ranks, std::size_t count, const SketchOptions& options)
+      : scratch_(ranks), sketches_(ranks, GradientSketch(count, options)) {}
+
+  // The result of all ranks, after a check that they have the same bits.
+  Vector sum(std::vector<Vector> vectors, std::uint64_t seed = 1) {
+    const bool is_grid = sketches_[0].options().kind == SketchKind::grid;
+    is_grid ? run<GridSteps>(vectors, seed) : run<QuantileSteps>(vectors, seed);
+    for (const auto& one : vectors) {
+      EXPECT_TRUE(std::equal(one.begin(), one.end(), vectors[0].begin(), [](float a, float b) {
+        return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
+      }));
+    }
+    return vectors[0];
+  }
+  const GradientSketch& sketch(std::size_t rank) const { return sketches_[rank]; }
+
+ private:
+  // In place.
+  template <typename Steps>
+  void run(std::vector<Vector>& vectors, std::uint64_t seed) {
+    const auto ranks = static_cast<std::uint32_t>(vectors.size());
+    std::mt19937_64 random(seed);
+    std::vector<Steps> steps;
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      steps.emplace_back(Vectors{vectors[rank], vectors[rank]}, sketches_[rank], rank, ranks,
+                         scratch_[rank]);
+    }
+    for (;;) {
+      std::vector<Call> calls;
+      for (auto& of_rank : steps) {
+        if (const auto step = of_rank.next()) {
+          calls.push_back(step->call);
+        }
+      }
+      if (calls.empty()) {
+        return;
+      }
+      ASSERT_EQ(calls.size(), ranks) << "all have as many steps";
+      bring_together(calls, random);
+    }
+  }
+
+  std::vector<Scratch> scratch_;
+  std::vector<GradientSketch> sketches_;
+};
+
+std::vector<Vector> gradients(std::size_t ranks, std::size_t count, std::uint64_t seed) {
+  std::vector<Vector> vectors;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    vectors.push_back(gradient(count, seed * 1000 + rank));
+  }
+  return vectors;
+}
+
+std::vector<double> exact_sum(const std::vector<Vector>& vectors) {
+  std::vector<double> sum(vectors[0].size());
+  for (const auto& one : vectors) {
+    std::transform(sum.begin(), sum.end(), one.begin(), sum.begin(), std::plus<>());
+  }
+  return sum;
+}
+
+std::vector<SketchOptions> all_options() {
+  std::vector<SketchOptions> all;
+  for (const auto rounding : {Rounding::stochastic, Rounding::nearest}) {
+    for (const bool feedback : {true, false}) {
+      for (const unsigned bits : {16u, 8u, 4u}) {
+        all.push_back({SketchKind::grid, bits, rounding, feedback, 5});
+      }
+      for (const unsigned bits : {8u, 4u, 2u}) {
+        all.push_back({SketchKind::quantiles, bits, rounding, feedback, 5});
+      }
+    }
+  }
+  return all;
+}
+
+TEST(SketchSteps, MakeTheSameBitsInAnyOrder) {
+  for (const auto& options : all_options()) {
+    for (const std::size_t count : {1, 2, 513, 1500}) {
+      const auto vectors = gradients(5, count, count);
+      const auto first = World(5, count, options).sum(vectors, 1);
+      for (std::uint64_t seed = 2; seed < 5; ++seed) {
+        EXPECT_EQ(World(5, count, options).sum(vectors, seed), first);
+      }
+    }
+  }
+}
+
+// Each rank's error is at most a unit, by which chunks are counted in on all ranks alike.
+TEST(SketchSteps, SumsAreWithinAUnitOfEachRank) {
+  for (const auto& options : all_options()) {
+    if (options.kind != SketchKind::grid) {
+      continue;
+    }
+    for (const std::uint32_t ranks : {2u, 3u, 7u}) {
+      constexpr std::size_t count = 1200;
+      const auto vectors = gradients(ranks, count, ranks);
+      const auto sum = World(ranks, count, options).sum(vectors);
+      const auto exact = exact_sum(vectors);
+      const auto levels = static_cast<float>(Grid::levels_of(options.bits, ranks));
+      for (std::size_t i = 0; i < count; ++i) {
+        const auto first = i / chunk_elements * chunk_elements;
+        float bound = 0;
+        for (const auto& one : vectors) {
+          bound = std::max(bound,
+                           bound_of(one.data() + first, std::min(chunk_elements, count - first)));
+        }
+        const double share = options.rounding == Rounding::nearest ? 0.5 : 1;
+        ASSERT_LE(std::fabs(sum[i] - exact[i]), share * ranks * bound / levels * 1.001);
+      }
+    }
+  }
+}
+
+// What was given and what is kept back are together what came, of every rank and every round.
+TEST(SketchSteps, NothingIsLostWithFeedback) {
+  for (const auto& options : all_options()) {
+    if (!options.feedback) {
+      continue;
+    }
+    constexpr std::size_t count = 700;
+    constexpr std::size_t ranks = 3;
+    World world(ranks, count, options);
+    std::vector<double> given(count);
+    std::vector<double> came(count);
+    for (std::uint64_t round = 0; round < 20; ++round) {
+      const auto vectors = gradients(ranks, count, round);
+      const auto sum = world.sum(vectors, round);
+      const auto exact = exact_sum(vectors);
+      for (std::size_t i = 0; i < count; ++i) {
+        given[i] += sum[i];
+        came[i] += exact[i];
+      }
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      double kept = 0;
+      for (std::size_t rank = 0; rank < ranks; ++rank) {
+        kept += world.sketch(rank).residual()[i];
+      }
+      ASSERT_NEAR(given[i] + kept, came[i], 1e-3) << i;
+    }
+    EXPECT_EQ(world.sketch(0).rounds(), 20u);
+  }
+}
+
+// The mean over rounds of the same vector, which with feedback comes out even, and to nearest
+// without it does not.
+TEST(SketchSteps, FeedbackMendsTheBiasOfNearest) {
+  constexpr std::size_t count = 512;
+  const auto vectors = gradients(4, count, 1);
+  const auto exact = exact_sum(vectors);
+  const auto error = [&](bool feedback) {
+    World world(4, count, {SketchKind::grid, 4, Rounding::nearest, feedback, 0});
+    std::vector<double> sum(count);
+    constexpr int rounds = 100;
+    for (int round = 0; round < rounds; ++round) {
+      const auto one = world.sum(vectors);
+      std::transform(sum.begin(), sum.end(), one.begin(), sum.begin(), std::plus<>());
+    }
+    double squares = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      squares += std::pow(sum[i] / rounds - exact[i], 2);
+    }
+    return std::sqrt(squares / count);
+  };
+  EXPECT_LT(error(true), error(false) / 20);
+}
+
+TEST(SketchSteps, WhatIsNotFiniteIsNanOnAllRanksAndIsNotKept) {
+  for (const auto& options : all_options()) {
+    constexpr std::size_t count = 1100;
+    World world(3, count, options);
+    auto vectors = gradients(3, count, 1);
+    world.sum(vectors);
+    vectors[1][600] = infinity;
+    const auto sum = world.sum(vectors);
+    const bool is_grid = options.kind == SketchKind::grid;
+    for (std::size_t i = 0; i < count; ++i) {
+      ASSERT_EQ(std::isnan(sum[i]), !is_grid || i / chunk_elements == 1) << i;
+    }
+    vectors[1][600] = 0.5f;
+    const auto after = world.sum(vectors);
+    EXPECT_TRUE(std::all_of(after.begin(), after.end(), [](float x) { return std::isfinite(x); }));
+  }
+}
+
+// Zeros, constants, single elements, and what is as great or small as can be.
+TEST(SketchSteps, OddVectorsHaveTheirSums) {
+  for (const auto& options : all_options()) {
+    for (const auto& vector : odd_vectors()) {
+      const auto sum = World(2, vector.size(), options).sum({vector, vector});
+      const bool too_great = vector[0] == greatest;
+      EXPECT_EQ(std::all_of(sum.begin(), sum.end(), [](float x) { return std::isfinite(x); }),
+                !too_great);
+      if (vector == Vector(vector.size(), 0.0f)) {
+        EXPECT_EQ(sum, vector);
+      }
+    }
+  }
+}
+
+// Who gives up, or refuses the call, has as many steps, of the same shape, and keeps all back.
+TEST(SketchSteps, WhoGivesUpHasTheSameStepsAndKeepsAllBack) {
+  constexpr std::size_t count = 1100;
+  const auto in = gradient(count, 3);
+  for (int failing = 0; failing < 3; ++failing) {
+    GradientSketch sketch(count);
+    Scratch scratch;
+    Vector out(count, 7.0f);
+    GridSteps steps({in, out}, sketch, 0, 4, scratch);
+    if (failing == 0) {
+      steps.give_up();
+    }
+    const auto bounds = steps.next();
+    ASSERT_TRUE(bounds);
+    EXPECT_EQ(bounds->call.buffers.count, 3u);
+    EXPECT_EQ(bounds->call.buffers.type, wire::ElementType::i16);
+    if (failing == 1) {
+      steps.give_up();
+    }
+    const auto integers = steps.next();
+    ASSERT_TRUE(integers);
+    EXPECT_EQ(integers->call.buffers.count, count);
+    EXPECT_EQ(integers->call.buffers.type, wire::ElementType::i8);
+    if (failing == 2) {
+      steps.give_up();
+    }
+    EXPECT_FALSE(steps.next());
+    EXPECT_EQ(out, Vector(count, 7.0f));
+    EXPECT_EQ(Vector(sketch.residual().begin(), sketch.residual().end()),
+              failing == 0 ? Vector(count) : in);
+    EXPECT_EQ(sketch.rounds(), 0u);
+  }
+}
+
+// Whatever comes back from the network, the result is one.
+template <typename Steps>
+void expect_to_end(const SketchOptions& options, std::mt19937_64& random) {
+  constexpr std::size_t count = 1025;
+  const auto in = gradient(count, 3);
+  GradientSketch sketch(count, options);
+  Scratch scratch;
+  Vector out(count);
+  Steps steps({in, out}, sketch, 1, 3, scratch);
+  while (const auto step = steps.next()) {
+    const auto& buffers = step->call.buffers;
+    std::generate_n(buffers.out, buffers.bytes(), [&] { return static_cast<std::byte>(random()); });
+  }
+  EXPECT_EQ(sketch.rounds(), 1u);
+}
+
+TEST(SketchSteps, EndWhateverComes) {
+  std::mt19937_64 random(1);
+  for (const auto& options : all_options()) {
+    for (int i = 0; i < 20; ++i) {
+      options.kind == SketchKind::grid ? expect_to_end<GridSteps>(options, random)
+                                       : expect_to_end<QuantileSteps>(options, random);
+    }
+  }
+}
+
+TEST(SketchSteps, TakeAsManyBytesAsTheySay) {
+  const auto bytes_of = [](auto steps) {
+    steps.give_up();
+    std::size_t bytes = 0;
+    while (const auto step = steps.next()) {
+      bytes += step->call.buffers.bytes();
+    }
+    EXPECT_EQ(bytes, steps.bytes());
+    return bytes;
+  };
+  Vector vector(1025);
+  Scratch scratch;
+  const auto grid = [&](unsigned bits) {
+    GradientSketch sketch(1025, {SketchKind::grid, bits});
+    return bytes_of(GridSteps({vector, vector}, sketch, 0, 4, scratch));
+  };
+  EXPECT_EQ(grid(16), 6u + 2050);
+  EXPECT_EQ(grid(8), 6u + 1025);
+  EXPECT_EQ(grid(4), 6u + 513);
+  GradientSketch sketch(1025, {SketchKind::quantiles, 2});
+  EXPECT_EQ(bytes_of(QuantileSteps({vector, vector}, sketch, 0, 4, scratch)), 4 * (16u + 257));
+}
+
+}  // namespace
+}  // namespace tributary::host::sketch::test
