@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 #include <span>
@@ -10,6 +11,8 @@
 #include <utility>
 
 #include "host/protocol.h"
+#include "sketch_sample.h"
+#include "wire/crc32.h"
 
 namespace tributary::bench {
 namespace {
@@ -54,7 +57,8 @@ struct Arguments {
   const Way& way;
   const void* in;
   void* out;
-  Sparse* sparse;  // of a sparse allreduce
+  Sparse* sparse;          // of a sparse allreduce
+  GradientSketch* sketch;  // of a sketched one
 };
 
 // By what the communicator has for it, whatever the way.
@@ -64,6 +68,13 @@ Result<void> call_sparse(Communicator& communicator, const Arguments& with) {
       .sparse_allreduce(sparse.indices, sparse.values.data(), with.problem.count, with.problem.type,
                         with.problem.op)
       .map([&sparse](SparseElements sum) { sparse.sum = std::move(sum); });
+}
+
+// Likewise.
+Result<void> call_sketched(Communicator& communicator, const Arguments& with) {
+  const auto count = with.problem.count;
+  const std::span in(static_cast<const float*>(with.in), count);
+  return communicator.sketched_allreduce(in, {static_cast<float*>(with.out), count}, *with.sketch);
 }
 
 Result<void> call_ring(Communicator& communicator, const Arguments& with) {
@@ -77,6 +88,8 @@ Result<void> call_ring(Communicator& communicator, const Arguments& with) {
       return communicator.ring_broadcast(with.out, count, type, with.options.root);
     case Collective::sparse_allreduce:
       return call_sparse(communicator, with);
+    case Collective::sketched_allreduce:
+      return call_sketched(communicator, with);
     case Collective::barrier:
       break;
   }
@@ -100,10 +113,20 @@ Result<void> call(Communicator& communicator, const Arguments& with) {
       return communicator.broadcast(with.out, count, type, with.options.root);
     case Collective::sparse_allreduce:
       return call_sparse(communicator, with);
+    case Collective::sketched_allreduce:
+      return call_sketched(communicator, with);
     case Collective::barrier:
       break;
   }
   return communicator.barrier();
+}
+
+// Whether all ranks' results had the same bits.
+Result<bool> are_alike(Communicator& communicator, std::uint64_t digest) {
+  const auto own = static_cast<std::int64_t>(digest);
+  std::int64_t greatest[2] = {own, ~own};  // of the complement it is the least
+  return communicator.ring_allreduce(std::span<std::int64_t>(greatest), wire::Operator::max)
+      .map([&] { return greatest[0] == ~greatest[1]; });
 }
 
 // The times of the slowest rank and the wrong elements of all.
@@ -113,9 +136,13 @@ Result<void> agree(Communicator& communicator, Series& series) {
     return done;
   }
   std::int64_t wrong[1] = {static_cast<std::int64_t>(series.wrong)};
-  auto done = communicator.ring_allreduce(std::span<std::int64_t>(wrong), wire::Operator::sum);
-  series.wrong = static_cast<std::uint64_t>(wrong[0]);
-  return done;
+  if (auto done = communicator.ring_allreduce(std::span<std::int64_t>(wrong), wire::Operator::sum);
+      !done) {
+    return done;
+  }
+  return are_alike(communicator, series.digest).map([&](bool alike) {
+    series.wrong = static_cast<std::uint64_t>(wrong[0]) + (alike ? 0 : 1);
+  });
 }
 
 constexpr int untouched = 0xa5;
@@ -150,6 +177,16 @@ class Placement {
       sparse_.take(in(), count_, element_bytes_);
     }
   }
+  // What there is to see of results that are not exact.
+  void look_at_sketch(std::size_t iteration, Series& series) {
+    if (sample_ == nullptr || !options_.check || !options_.is_sketched()) {
+      return;
+    }
+    series.relative_error =
+        std::max(series.relative_error, sample_->relative_error(iteration, out()));
+    const auto crc = wire::crc32(0, {out(), bytes_});
+    series.digest = series.digest * 0x9e3779b97f4a7c15u + crc;
+  }
   std::uint64_t wrong(std::size_t iteration) {
     if (sample_ == nullptr || !options_.check) {
       return 0;
@@ -161,7 +198,7 @@ class Placement {
     if (options_.collective == Collective::broadcast) {
       return sample_->wrong_inputs(iteration, out());
     }
-    const bool has_result = options_.collective == Collective::allreduce || is_root_;
+    const bool has_result = options_.collective != Collective::reduce || is_root_;
     const bool keeps_input = !in_place_ || !has_result;
     return (has_result ? sample_->wrong_results(iteration, out()) : wrongly_touched()) +
            (keeps_input ? sample_->wrong_inputs(iteration, in()) : 0);
@@ -196,8 +233,9 @@ std::int64_t nanoseconds(std::chrono::steady_clock::duration duration) {
 Result<Series> run(Communicator& communicator, const Options& options, const Way& way,
                    const Problem& problem, const Sample* sample, bool in_place) {
   Placement placement(options, problem, sample, in_place);
-  const Arguments arguments{options,        problem,         way,
-                            placement.in(), placement.out(), placement.sparse()};
+  GradientSketch sketch(problem.count, options.sketch);
+  const Arguments arguments{
+      options, problem, way, placement.in(), placement.out(), placement.sparse(), &sketch};
   Series series;
   auto next = std::chrono::steady_clock::now();
   for (std::size_t i = 0; i < options.warmups + options.iterations; ++i) {
@@ -218,6 +256,7 @@ Result<Series> run(Communicator& communicator, const Options& options, const Way
       series.started_ns.push_back(nanoseconds(start.time_since_epoch()));
     }
     series.wrong += placement.wrong(i);
+    placement.look_at_sketch(i, series);
   }
   return series;
 }
@@ -259,8 +298,10 @@ std::string carrier_of(const Communicator& communicator, std::uint64_t by_ring_b
   const auto* const by = way.parallel != nullptr ? way.parallel->between_machines() : &communicator;
   const auto& asked = asked_of(way, options);
   const bool alone = by == nullptr || by->world_size() == 1;
-  // A sparse allreduce has no call that names the ring, and goes as the communicator has it.
-  const bool names_ring = asked == host::ring_algorithm && !options.is_sparse();
+  // A sparse or sketched allreduce has no call that names the ring, and goes as the communicator
+  // has it.
+  const bool names_ring =
+      asked == host::ring_algorithm && !options.is_sparse() && !options.is_sketched();
   if (names_ring || (alone && asked != host::automatic_algorithm)) {
     return asked;
   }
@@ -276,6 +317,19 @@ std::string label_of(const Way& way, const std::string& asked, const std::string
   const std::string label(way.name());
   const bool as_asked = asked == host::automatic_algorithm || asked == carrier;
   return as_asked ? label : label + "(" + carrier + ")";
+}
+
+// How far a sketch of a rank may be from its vector, of which all elements are between -1 and 1. A
+// bucket of quantiles may be as wide as that.
+double sketch_slack(const SketchOptions& sketch, const Problem& problem) {
+  constexpr double rounding_of_floats = 1e-5;
+  if (sketch.kind == SketchKind::quantiles) {
+    return 2 + rounding_of_floats;
+  }
+  const double levels =
+      std::floor((std::exp2(sketch.bits - 1) - 1) / static_cast<double>(problem.world_size));
+  const double units = sketch.rounding == Rounding::nearest ? 0.5 : 1;
+  return units / levels + rounding_of_floats;
 }
 
 }  // namespace
@@ -311,7 +365,7 @@ Result<Row> measure(Communicator& communicator, const Options& options, const Wa
     auto series = run(communicator, options, way, problem, sample, in_place);
     if (series && options.check && options.collective == Collective::barrier) {
       const auto early =
-          too_early(communicator, {options, problem, way, nullptr, nullptr, nullptr});
+          too_early(communicator, {options, problem, way, nullptr, nullptr, nullptr, nullptr});
       if (!early) {
         return tl::unexpected(early.error());
       }
@@ -331,6 +385,10 @@ Result<Row> measure(Communicator& communicator, const Options& options, const Wa
 }
 
 std::unique_ptr<Sample> sample_of(const Options& options, const Problem& problem) {
+  if (options.is_sketched()) {
+    return options.check ? make_sketch_sample(problem, sketch_slack(options.sketch, problem))
+                         : nullptr;
+  }
   const bool has_input = options.check || options.is_sparse();
   if (!has_input || options.collective == Collective::barrier) {
     return nullptr;

@@ -62,6 +62,16 @@ void keep_sparse_types(std::vector<wire::ElementType>& types) {
   }
 }
 
+void require_floats(const Options& options) {
+  if (options.misalignment % sizeof(float) != 0) {
+    throw CLI::ValidationError("--misalign", "sketches are of floats that are aligned");
+  }
+  if (options.types != std::vector{wire::ElementType::f32} ||
+      options.operators != std::vector{wire::Operator::sum}) {
+    throw CLI::ValidationError("--datatype", "sketches are of f32, and added up");
+  }
+}
+
 void require_reduction(const Options& options) {
   if (!options.has_operator()) {
     return;
@@ -208,6 +218,20 @@ void declare_density(CLI::App& app, Raw& raw) {
       ->capture_default_str();
 }
 
+void declare_sketch(CLI::App& app, SketchOptions& out) {
+  add_choice(app, "--sketch", out.kind, {"grid", SketchKind::grid},
+             {"quantiles", SketchKind::quantiles},
+             "grid (integers that the network adds up; default) or quantiles (codes that all ranks "
+             "get and decode)");
+  app.add_option("--bits", out.bits,
+                 "of an element on its way: 16, 8 or 4 of a grid, 8, 4 or 2 of quantiles")
+      ->check(CLI::IsMember({16u, 8u, 4u, 2u}))
+      ->capture_default_str();
+  add_choice(app, "--rounding", out.rounding, {"stochastic", Rounding::stochastic},
+             {"nearest", Rounding::nearest}, "stochastic (default) or nearest");
+  app.add_option("--seed", out.seed, "of stochastic rounding")->capture_default_str();
+}
+
 // What is not given stays as the environment has it.
 void declare_communicator(CLI::App& app, CommunicatorOptions& out) {
   app.add_option("--rank", out.rank, "default: the variable RANK");
@@ -316,7 +340,7 @@ std::optional<Hierarchy> measured_hierarchy(const std::string& text) {
 
 // Where a sum may lack ranks, nobody can tell what it should be.
 bool can_be_verified(const Options& options) {
-  return !options.has_operator() || options.is_sparse() ||
+  return !options.has_operator() || options.is_sparse() || options.is_sketched() ||
          (!may_be_partial(options.communicator) &&
           (options.hierarchies.empty() || !may_be_partial(options.between_machines())));
 }
@@ -339,6 +363,10 @@ void interpret(const Raw& raw, const CLI::App& command, const Result<void>& envi
   options.handlers = handlers_of(raw.handlers, options.types);
   if (options.is_sparse()) {
     keep_sparse_types(options.types);
+  }
+  if (options.is_sketched()) {
+    require_floats(options);
+    options.sketch.feedback = false;  // sums would have what is left of those before
   }
   require_reduction(options);
   options.algorithms = algorithms_of(raw.algorithms);
@@ -386,8 +414,9 @@ Parsed parse(int argc, char** argv) {
   Raw raw;
   Options options;
   const auto environment = read_environment(options.communicator);
-  for (const auto collective : {Collective::allreduce, Collective::reduce, Collective::broadcast,
-                                Collective::barrier, Collective::sparse_allreduce}) {
+  for (const auto collective :
+       {Collective::allreduce, Collective::reduce, Collective::broadcast, Collective::barrier,
+        Collective::sparse_allreduce, Collective::sketched_allreduce}) {
     CLI::App* command = app.add_subcommand(
         name(collective),
         "One process per rank, started as torchrun does (RANK, WORLD_SIZE, MASTER_ADDR, "
@@ -408,6 +437,9 @@ Parsed parse(int argc, char** argv) {
     if (collective == Collective::sparse_allreduce) {
       declare_density(*command, raw);
     }
+    if (collective == Collective::sketched_allreduce) {
+      declare_sketch(*command, options.sketch);
+    }
     declare_run(*command, raw, options);
   }
   try {
@@ -418,7 +450,7 @@ Parsed parse(int argc, char** argv) {
     if (app.get_subcommands().empty() && !rest.empty() && !rest.front().starts_with('-')) {
       std::fprintf(stderr,
                    "tributary-bench: no subcommand `%s`; there are allreduce, reduce, broadcast, "
-                   "barrier, sparse_allreduce, background, model\n",
+                   "barrier, sparse_allreduce, sketched_allreduce, background, model\n",
                    rest.front().c_str());
       return {std::nullopt, apps::exit_usage};
     }

@@ -10,17 +10,25 @@
 
 #include "handlers.h"
 #include "host/communicator.h"
+#include "host/gradient_sketch.h"
 #include "host/parallel/parallel_communicator.h"
 #include "wire/element.h"
 
 namespace tributary::bench {
 
-enum class Collective : std::uint8_t { allreduce, reduce, broadcast, barrier, sparse_allreduce };
+enum class Collective : std::uint8_t {
+  allreduce,
+  reduce,
+  broadcast,
+  barrier,
+  sparse_allreduce,
+  sketched_allreduce
+};
 enum class Layout : std::uint8_t { nccl, osu, csv, json };
 
 inline const char* name(Collective collective) {
-  constexpr const char* names[] = {"allreduce", "reduce", "broadcast", "barrier",
-                                   "sparse_allreduce"};
+  constexpr const char* names[] = {"allreduce", "reduce",           "broadcast",
+                                   "barrier",   "sparse_allreduce", "sketched_allreduce"};
   return names[static_cast<std::size_t>(collective)];
 }
 
@@ -38,6 +46,7 @@ struct Options {
   std::uint32_t local_world_size = 1;
   std::uint32_t root = 0;  // of reduce and broadcast
   double density = 1;      // share of elements that are not zero; 1 unless it is_sparse()
+  SketchOptions sketch;    // of a sketched allreduce
   std::size_t iterations = 5;
   std::size_t warmups = 1;
   std::chrono::nanoseconds interval{};  // between the beginnings of iterations, at least
@@ -57,12 +66,14 @@ struct Options {
     return collective == Collective::reduce || collective == Collective::broadcast;
   }
   bool has_operator() const {
-    return collective == Collective::allreduce || collective == Collective::reduce || is_sparse();
+    return collective == Collective::allreduce || collective == Collective::reduce || is_sparse() ||
+           is_sketched();
   }
   bool is_sparse() const { return collective == Collective::sparse_allreduce; }
+  bool is_sketched() const { return collective == Collective::sketched_allreduce; }
   // A broadcast has one buffer, a barrier none, and a sparse allreduce returns its sum.
   bool has_out_of_place() const {
-    return collective == Collective::allreduce || collective == Collective::reduce;
+    return collective == Collective::allreduce || collective == Collective::reduce || is_sketched();
   }
 };
 

@@ -63,7 +63,8 @@ class CsvReport final : public Report {
         "collective,algorithm,ranks,size,count,type,redop,root,placement,iterations,time_us,time_"
         "min_us,"
         "time_median_us,time_max_us,algbw_gbytes_per_s,busbw_ring_equivalent_gbytes_per_s,"
-        "share_of_line_rate_goodput,wrong\n");
+        "share_of_line_rate_goodput,wrong%s\n",
+        options_.is_sketched() ? ",relative_error" : "");
   }
   void row(const Row& row) override {
     if (options_.has_out_of_place()) {
@@ -88,6 +89,9 @@ class CsvReport final : public Report {
     std::printf(",");
     if (options_.check) {
       std::printf("%llu", static_cast<unsigned long long>(series.wrong));
+    }
+    if (options_.is_sketched()) {
+      std::printf(",%.4g", series.relative_error);
     }
     std::printf("\n");
   }
@@ -127,6 +131,13 @@ class JsonReport final : public Report {
     }
     if (options.is_sparse()) {
       document_["density"] = options.density;
+    }
+    if (options.is_sketched()) {
+      document_["sketch"] = {
+          {"kind", options.sketch.kind == SketchKind::grid ? "grid" : "quantiles"},
+          {"bits", options.sketch.bits},
+          {"rounding", options.sketch.rounding == Rounding::nearest ? "nearest" : "stochastic"},
+          {"seed", options.sketch.seed}};
     }
     document_["payload_bytes_max"] = setting.payload_bytes_max;
     document_["payload_efficiency"] = setting.payload_efficiency();
@@ -176,6 +187,9 @@ class JsonReport final : public Report {
     if (options_.check) {
       figures["wrong"] = series.wrong;
     }
+    if (options_.check && options_.is_sketched()) {
+      figures["relative_error"] = series.relative_error;
+    }
     return figures;
   }
 
@@ -193,8 +207,9 @@ double Setting::algbw(const Row& row, const Series& series) const {
 }
 
 double Setting::busbw(const Row& row, const Series& series) const {
-  const bool twice =
-      collective == Collective::allreduce || collective == Collective::sparse_allreduce;
+  const bool twice = collective == Collective::allreduce ||
+                     collective == Collective::sparse_allreduce ||
+                     collective == Collective::sketched_allreduce;
   return algbw(row, series) * (twice ? 2.0 * (ranks - 1) / ranks : 1.0);
 }
 

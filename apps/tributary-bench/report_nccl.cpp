@@ -23,12 +23,25 @@ void print_head(const Options& options, const Setting& setting) {
   if (options.is_sparse()) {
     std::printf(", density %g", options.density);
   }
+  if (options.is_sketched()) {
+    std::printf(", %u bits", options.sketch.bits);
+  }
   std::printf("\n");
 }
 
 void print_wrong(const Options& options, std::uint64_t wrong) {
   if (options.check) {
     std::printf("# Out of bounds values : %llu %s\n", Count{wrong}, wrong == 0 ? "OK" : "FAILED");
+  }
+}
+
+// What sketches took instead of the vectors.
+void print_saved(const Figures& figures) {
+  const auto floats = figures["sketch_bytes_of_floats"];
+  if (floats != 0) {
+    std::printf("# Bytes of sketches     : %llu, %.2f %% of those of the vectors\n",
+                Count{figures["sketch_bytes"]},
+                100.0 * static_cast<double>(figures["sketch_bytes"]) / static_cast<double>(floats));
   }
 }
 
@@ -59,6 +72,9 @@ class NcclReport final : public Report {
     }
     std::printf("\n# time: mean over iterations of the slowest rank; busbw: ring-equivalent%s\n",
                 with_share_ ? "; share: algbw / (payload efficiency x line rate)" : "");
+    if (options_.is_sketched()) {
+      std::printf("# error: root mean square, of that of the exact sum\n");
+    }
     print_columns();
     std::fflush(stdout);
   }
@@ -82,6 +98,7 @@ class NcclReport final : public Report {
     print_wrong(options_, wrong_);
     std::printf("# Avg bus bandwidth    : %.4f (ring-equivalent)\n",
                 series_ == 0 ? 0.0 : busbw_ / static_cast<double>(series_) * 1e-9);
+    print_saved(totals.all_ranks);
     print_totals(totals);
     std::fflush(stdout);
   }
@@ -92,18 +109,21 @@ class NcclReport final : public Report {
     const char* share_unit = with_share_ ? "     (%)" : "";
     const char* root = options_.has_root() ? "   root" : "";
     const int root_width = options_.has_root() ? 7 : 0;
-    const int half = with_share_ ? 46 : 38;
+    const char* error_name = options_.is_sketched() ? "    error" : "";
+    const char* error_unit = options_.is_sketched() ? "      (%)" : "";
+    const int half = (with_share_ ? 46 : 38) + (options_.is_sketched() ? 9 : 0);
     std::printf("#\n# %9s %10s %12s %6s %6s%*s", "", "", "", "", "", root_width, "");
     for (const char* placement : placements_) {
       std::printf("  %*s", half, placement);
     }
     std::printf("\n# %9s %10s %12s %6s %6s%s", "algorithm", "size", "count", "type", "redop", root);
     for (std::size_t i = 0; i < placements_.size(); ++i) {
-      std::printf("  %10s %8s%s %8s %8s", "time", "algbw", share_name, "busbw", "#wrong");
+      std::printf("  %10s %8s%s %8s %8s%s", "time", "algbw", share_name, "busbw", "#wrong",
+                  error_name);
     }
     std::printf("\n# %9s %10s %12s %6s %6s%*s", "", "(B)", "(elements)", "", "", root_width, "");
     for (std::size_t i = 0; i < placements_.size(); ++i) {
-      std::printf("  %10s %8s%s %8s %8s", "(us)", "(GB/s)", share_unit, "(GB/s)", "");
+      std::printf("  %10s %8s%s %8s %8s%s", "(us)", "(GB/s)", share_unit, "(GB/s)", "", error_unit);
     }
     std::printf("\n");
   }
@@ -115,6 +135,9 @@ class NcclReport final : public Report {
     }
     std::printf(" %8.5f ", setting_.busbw(row, series) * 1e-9);
     print_column(options_, series.wrong);
+    if (options_.is_sketched()) {
+      std::printf(" %8.3f", 100 * series.relative_error);
+    }
     wrong_ += series.wrong;
     busbw_ += setting_.busbw(row, series);
     ++series_;

@@ -38,6 +38,11 @@ class Sample {
   virtual void fill(std::size_t iteration, void* buffer) const = 0;
   // Elements of `result` that are not what the reduction must give.
   virtual std::uint64_t wrong_results(std::size_t iteration, const void* result) const = 0;
+  // How far a result is from it in the root mean square, of the result's own; 0 where results are
+  // not rounded on purpose.
+  virtual double relative_error(std::size_t /*iteration*/, const void* /*result*/) const {
+    return 0;
+  }
   // Elements of `input` that are no longer what fill() wrote.
   virtual std::uint64_t wrong_inputs(std::size_t iteration, const void* input) const = 0;
 };

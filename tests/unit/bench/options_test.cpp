@@ -207,5 +207,25 @@ TEST_F(BenchOptions, ADensityIsForSparseVectors) {
   EXPECT_EQ(parse({}).options->density, 1);
 }
 
+TEST_F(BenchOptions, ASketchIsOfFloatsAndHasBits) {
+  const auto usual = parse({}, "sketched_allreduce").options;
+  ASSERT_TRUE(usual);
+  EXPECT_EQ(usual->sketch.kind, SketchKind::grid);
+  EXPECT_EQ(usual->sketch.bits, 8u);
+  EXPECT_EQ(usual->sketch.rounding, Rounding::stochastic);
+  EXPECT_FALSE(usual->sketch.feedback) << "each sum is one of its own";
+  const auto other =
+      parse({"--sketch", "quantiles", "--bits", "2", "--rounding", "nearest"}, "sketched_allreduce")
+          .options;
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->sketch.kind, SketchKind::quantiles);
+  EXPECT_EQ(other->sketch.bits, 2u);
+  EXPECT_EQ(other->sketch.rounding, Rounding::nearest);
+  EXPECT_FALSE(parse({"--bits", "5"}, "sketched_allreduce").options);
+  EXPECT_FALSE(parse({"--type", "f64"}, "sketched_allreduce").options);
+  EXPECT_FALSE(parse({"--misalign", "1"}, "sketched_allreduce").options);
+  EXPECT_TRUE(parse({"--misalign", "4"}, "sketched_allreduce").options);
+}
+
 }  // namespace
 }  // namespace tributary::bench::test

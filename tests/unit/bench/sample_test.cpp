@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "reduce/kernel.h"
+#include "sketch_sample.h"
 
 namespace tributary::bench {
 namespace {
@@ -152,6 +154,27 @@ TEST(Sample, OfSparseVectorsIsTheirSum) {
   const Problem problem{ElementType::i32, Operator::sum, 2000, 0, 5, 0.1};
   EXPECT_EQ(Sample::make(problem)->wrong_results(2, reduced(problem, all_ranks(5), 2).data()), 0u);
   EXPECT_GT(Sample::make(problem)->wrong_results(2, reduced(problem, all_ranks(4), 2).data()), 50u);
+}
+
+TEST(Sample, OfSketchesSaysHowFarResultsAreOff) {
+  constexpr std::uint32_t ranks = 3;
+  Problem problem{ElementType::f32, Operator::sum, 1000, 0, ranks};
+  const auto sample = make_sketch_sample(problem, 0.01);
+  std::vector<float> sum(problem.count);
+  for (problem.rank = 0; problem.rank < ranks; ++problem.rank) {
+    std::vector<float> in(problem.count);
+    make_sketch_sample(problem, 0.01)->fill(7, in.data());
+    std::transform(sum.begin(), sum.end(), in.begin(), sum.begin(), std::plus<>());
+  }
+  EXPECT_EQ(sample->wrong_results(7, sum.data()), 0u);
+  EXPECT_LT(sample->relative_error(7, sum.data()), 1e-6);
+  EXPECT_GT(sample->relative_error(8, sum.data()), 0.5) << "of another iteration";
+  for (auto& element : sum) {
+    element *= 1.01f;
+  }
+  EXPECT_NEAR(sample->relative_error(7, sum.data()), 0.01, 1e-5);
+  sum[3] += 0.05f;
+  EXPECT_EQ(sample->wrong_results(7, sum.data()), 1u);
 }
 
 }  // namespace

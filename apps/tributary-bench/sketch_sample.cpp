@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sketch_sample.h"
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "sample_elements.h"
+
+namespace tributary::bench {
+namespace {
+
+// Exponentially distributed, of either sign.
+float gradient(std::uint32_t rank, std::size_t index) {
+  constexpr float greatest = 17;  // -log(2^-24) is less
+  const auto bits = bits_of(rank, index);
+  const float magnitude = -std::log1p(-random_fraction(bits)) / greatest;
+  return (bits & 1) != 0 ? -magnitude : magnitude;
+}
+
+class SketchSample final : public Sample {
+ public:
+  SketchSample(const Problem& problem, double slack)
+      : slack_(problem.world_size == 1 ? 0 : slack * problem.world_size),
+        input_(problem.count),
+        sum_(problem.count) {
+    for (std::size_t i = 0; i < problem.count; ++i) {
+      input_[i] = gradient(problem.rank, i);
+      for (std::uint32_t rank = 0; rank < problem.world_size; ++rank) {
+        sum_[i] += static_cast<double>(gradient(rank, i));
+      }
+    }
+  }
+
+  void fill(std::size_t iteration, void* buffer) const override {
+    for_rotated(iteration, [&](std::size_t position, std::size_t i) {
+      std::memcpy(static_cast<std::byte*>(buffer) + position * sizeof(float), &input_[i],
+                  sizeof(float));
+    });
+  }
+  std::uint64_t wrong_results(std::size_t iteration, const void* result) const override {
+    std::uint64_t wrong = 0;
+    for_rotated(iteration, [&](std::size_t position, std::size_t i) {
+      const double off = std::fabs(static_cast<double>(at(result, position)) - sum_[i]);
+      wrong += off <= slack_ ? 0 : 1;  // a NaN is wrong, too
+    });
+    return wrong;
+  }
+  std::uint64_t wrong_inputs(std::size_t iteration, const void* input) const override {
+    std::uint64_t wrong = 0;
+    for_rotated(iteration, [&](std::size_t position, std::size_t i) {
+      wrong += at(input, position) == input_[i] ? 0 : 1;
+    });
+    return wrong;
+  }
+  double relative_error(std::size_t iteration, const void* result) const override {
+    double squares = 0;
+    double of_sum = 0;
+    for_rotated(iteration, [&](std::size_t position, std::size_t i) {
+      squares += std::pow(static_cast<double>(at(result, position)) - sum_[i], 2);
+      of_sum += std::pow(sum_[i], 2);
+    });
+    return of_sum > 0 ? std::sqrt(squares / of_sum) : 0;
+  }
+
+ private:
+  static float at(const void* elements, std::size_t position) {
+    float value;
+    std::memcpy(&value, static_cast<const std::byte*>(elements) + position * sizeof value,
+                sizeof value);
+    return value;
+  }
+  // Calls f(position in a buffer, index into the sample).
+  template <typename F>
+  void for_rotated(std::size_t iteration, F f) const {
+    for (std::size_t position = 0; position < input_.size(); ++position) {
+      f(position, (position + iteration) % input_.size());
+    }
+  }
+
+  double slack_;
+  std::vector<float> input_;
+  std::vector<double> sum_;
+};
+
+}  // namespace
+
+std::unique_ptr<Sample> make_sketch_sample(const Problem& problem, double slack) {
+  return std::make_unique<SketchSample>(problem, slack);
+}
+
+}  // namespace tributary::bench

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sketched allreduce: the switches add what hosts rounded, and add no error of their own."""
+
+import unittest
+
+import support
+
+LOSS = ("--set", "switch.port.impair_in.loss=0.01", "--set", "switch.port.impair_in.seed={n}")
+
+
+class Sketch(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = support.Lab("star-4", *LOSS).__enter__()
+        cls.addClassCleanup(cls.lab.__exit__)
+
+    def reduce(self, *arguments) -> dict:
+        document = self.lab.reduce("--counts", "1,511,100003", "-n", "1", *arguments,
+                                   collective="sketched_allreduce")
+        self.assertEqual(support.wrong(document), 0)
+        return document
+
+    def errors(self, document: dict) -> list[float]:
+        return [row[placement]["relative_error"] for row in document["rows"]
+                for placement in ("out_of_place", "in_place")]
+
+    def test_by_switches_as_by_the_ring(self):
+        share = {16: 0.51, 8: 0.26, 4: 0.13}
+        for bits in share:
+            for rounding in ("stochastic", "nearest"):
+                with self.subTest(bits=bits, rounding=rounding):
+                    how = ("--bits", bits, "--rounding", rounding)
+                    switches = self.reduce(*how, "--algorithm", "canary", "--fallback", "error")
+                    ring = self.reduce(*how, "--algorithm", "ring")
+                    self.assertEqual({row["algorithm"] for row in switches["rows"]}, {"canary"})
+                    self.assertEqual(self.errors(switches), self.errors(ring))
+                    figures = switches["statistics"]
+                    self.assertLess(figures["sketch_bytes"],
+                                    share[bits] * figures["sketch_bytes_of_floats"])
+        self.lab.assert_balanced(self)
+
+    def test_more_bits_are_more_exact(self):
+        errors = [self.errors(self.reduce("--bits", bits))[-1] for bits in (16, 8, 4)]
+        self.assertLess(errors[0], 0.001)
+        self.assertLess(errors[1], 0.1)
+        self.assertEqual(errors, sorted(errors))
+
+    def test_quantiles(self):
+        for bits in (8, 4, 2):
+            with self.subTest(bits=bits):
+                document = self.reduce("--sketch", "quantiles", "--bits", bits)
+                self.assertEqual({row["algorithm"] for row in document["rows"]}, {"canary"})
+
+    def test_seeds_replay(self):
+        first, again, other = (self.errors(self.reduce("--seed", seed)) for seed in (3, 3, 4))
+        self.assertEqual(first, again)
+        self.assertNotEqual(first, other)
+
+
+if __name__ == "__main__":
+    support.main()
