@@ -81,8 +81,8 @@ class PacketMemory {
   std::uint32_t shown_cap(const Grant& grant) const {
     return grant.falling ? grant.fall_to : grant.packets;
   }
-  // All before `sent` is added up, and nobody sends it any more; `held` of the tree's packets wait at
-  // one port at most.
+  // All before `sent` is added up, and nobody sends it any more; `held` of the tree's packets wait
+  // at one port at most.
   void drain(Grant& grant, std::uint64_t sent, std::uint32_t held) {
     if (grant.falling && sent > grant.fall_end) {
       grant.falling = false;

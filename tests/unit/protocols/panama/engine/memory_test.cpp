@@ -55,8 +55,8 @@ TEST_F(Memory, IsDividedAmongActiveTrees) {
   EXPECT_EQ(cap_of(round(b, 19)), 10u) << "what was sent under the old cap is through";
 }
 
-// The others need not wait for who is left out. It has sent all that it might under the old cap, and
-// has no result but the first.
+// The others need not wait for who is left out. It has sent all that it might under the old cap,
+// and has no result but the first.
 TEST_F(Memory, IsNotGivenBackBeforeWhoIsLeftOutObeysTheNewCap) {
   auto partial = root_of(3, 0, 7);
   partial.quorum = 2;
