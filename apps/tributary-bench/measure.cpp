@@ -130,18 +130,19 @@ Result<bool> are_alike(Communicator& communicator, std::uint64_t digest) {
 }
 
 // The times of the slowest rank and the wrong elements of all.
-Result<void> agree(Communicator& communicator, Series& series) {
+Result<void> agree(Communicator& communicator, const Options& options, Series& series) {
   if (auto done = communicator.ring_allreduce(std::span(series.times_ns), wire::Operator::max);
       !done) {
     return done;
   }
   std::int64_t wrong[1] = {static_cast<std::int64_t>(series.wrong)};
-  if (auto done = communicator.ring_allreduce(std::span<std::int64_t>(wrong), wire::Operator::sum);
-      !done) {
+  auto done = communicator.ring_allreduce(std::span<std::int64_t>(wrong), wire::Operator::sum);
+  series.wrong = static_cast<std::uint64_t>(wrong[0]);
+  if (!done || !options.is_sketched()) {
     return done;
   }
   return are_alike(communicator, series.digest).map([&](bool alike) {
-    series.wrong = static_cast<std::uint64_t>(wrong[0]) + (alike ? 0 : 1);
+    series.wrong += alike ? 0 : 1;
   });
 }
 
@@ -233,7 +234,7 @@ std::int64_t nanoseconds(std::chrono::steady_clock::duration duration) {
 Result<Series> run(Communicator& communicator, const Options& options, const Way& way,
                    const Problem& problem, const Sample* sample, bool in_place) {
   Placement placement(options, problem, sample, in_place);
-  GradientSketch sketch(problem.count, options.sketch);
+  GradientSketch sketch(options.is_sketched() ? problem.count : 0, options.sketch);
   const Arguments arguments{
       options, problem, way, placement.in(), placement.out(), placement.sparse(), &sketch};
   Series series;
@@ -374,7 +375,7 @@ Result<Row> measure(Communicator& communicator, const Options& options, const Wa
     if (!series) {
       return tl::unexpected(series.error());
     }
-    if (auto agreed = agree(communicator, *series); !agreed) {
+    if (auto agreed = agree(communicator, options, *series); !agreed) {
       return tl::unexpected(agreed.error());
     }
     (in_place ? row.in_place : row.out_of_place) = std::move(*series);
