@@ -41,7 +41,7 @@ class ErrorFeedback {
   // is as long as the residual.
   SparseVector<T> take(std::span<const T> in, const Selection& selection) {
     std::transform(in.begin(), in.end(), residual_.begin(), residual_.begin(), reduce::plus<T>);
-    return std::visit([this](const auto& by) { return take(by); }, selection);
+    return std::visit([this](const auto& by) { return this->take(by); }, selection);
   }
 
   // What was taken did not reach the others: it is kept back as well.
