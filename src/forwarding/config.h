@@ -7,7 +7,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "forwarding/codepoint.h"
 #include "packet/clock.h"
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
@@ -50,11 +52,27 @@ struct LearningConfig {
   std::optional<std::uint32_t> addresses_max{};
 };
 
+// A class of what leaves by the ports of a switch, with a queue of its own in each port.
+struct TrafficClass {
+  std::string name;
+  std::vector<Codepoint> codepoints;  // of its packets; none: what no other class takes
+  bool strict = false;                // goes before all that are not
+  std::uint32_t weight = 1;           // of its share of the line; of a class that is not strict
+  std::uint64_t rate_bps = 0;         // most, on the line; 0: that of the port
+  std::uint32_t capacity_bytes = 0;   // of the port's queue; 0: an even part of what others leave
+  std::uint32_t ecn_threshold_packets = 85;  // as that of a port
+  // So many packets above the threshold all are marked, and on the way there a rising part of them,
+  // as by RED (Floyd and Jacobson, 1993); 0: all from the threshold on.
+  std::uint32_t ecn_ramp_packets = 0;
+};
+
 // Egress queue of a port.
 struct QueueConfig {
   std::uint64_t rate_bps = 0;                  // on the line, overhead included; 0: not shaped
   std::uint32_t capacity_bytes = 1024 * 1024;  // frames that wait; beyond it the tail is dropped
   std::uint32_t ecn_threshold_packets = 85;    // mark ECT packets that find more waiting; 0: never
+  // Those of the switch, filled in by whoever builds it; none: one queue for all.
+  std::vector<TrafficClass> classes{};
 };
 
 // How a port and its neighbour keep each other from overrunning their queues: IEEE 802.3 PAUSE, or

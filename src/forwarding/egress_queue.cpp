@@ -5,54 +5,56 @@
 #include <utility>
 
 #include "forwarding/occupancy.h"
-#include "wire/checksum.h"
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
 
 namespace tributary::forwarding {
 namespace {
 
-constexpr std::uint64_t nanoseconds_per_second = 1'000'000'000;
 // Longer frames need no look into their headers.
 constexpr std::uint32_t network_control_bytes_max = 128;
 constexpr std::uint8_t network_control = 48;  // DSCP: class selector 6
 
 }  // namespace
 
-std::uint64_t line_bytes(std::uint64_t frame_bytes) {
-  return std::max<std::uint64_t>(frame_bytes, wire::ethernet_min_frame_bytes) +
-         wire::ethernet_line_overhead_bytes;
-}
-
-bool mark_congestion(Packet& frame) {
-  wire::MutableCursor cursor(frame.bytes());
-  const auto* ethernet = cursor.take<wire::EthernetHeader>();
-  if (ethernet == nullptr || ethernet->type.value() != wire::ethertype::ipv4) {
-    return false;
-  }
-  auto* ip = cursor.take<wire::Ipv4Header>();
-  if (ip == nullptr || ip->version() != 4 || (ip->tos & wire::ecn::mask) == wire::ecn::not_ect) {
-    return false;
-  }
-  const auto first_word = [ip] {
-    return static_cast<std::uint16_t>((ip->version_ihl << 8) | ip->tos);
-  };
-  const auto before = first_word();
-  ip->tos = static_cast<std::uint8_t>(ip->tos | wire::ecn::ce);
-  ip->checksum = wire::update_checksum(ip->checksum.value(), before, first_word());
-  return true;
-}
-
 void EgressQueue::configure(const QueueConfig& config) {
   config_ = config;
-  remainder_ = 0;
+  shaper_.configure(config.rate_bps);
   count_buffers();
-  if (config_.rate_bps > 0) {
-    constexpr std::uint64_t two_frames_bits =
-        std::uint64_t{2 * 8} * (1514 + wire::ethernet_line_overhead_bytes);
-    const auto two_frames = two_frames_bits * nanoseconds_per_second / config_.rate_bps;
-    allowance_ = std::max<Duration>(std::chrono::milliseconds(1),
-                                    Duration(static_cast<Duration::rep>(two_frames)));
+  class_frames();
+}
+
+// What waits is in one queue, or in those of the classes that there are now. What is urgent is in
+// neither.
+void EgressQueue::class_frames() {
+  const auto before = std::move(classes_);
+  if (!config_.classes.empty() && gate_ == nullptr) {
+    classes_ = std::make_unique<ClassQueues>(config_.classes, config_.capacity_bytes);
+  }
+  is_plain_ = gate_ == nullptr && classes_ == nullptr;
+  auto frames = before != nullptr ? before->take_all() : PacketList{};
+  if (classes_ != nullptr) {
+    if (before != nullptr) {
+      classes_->inherit(*before);
+    }
+    frames.append(std::move(waiting_));
+  }
+  while (auto frame = frames.pop()) {
+    put_behind(std::move(frame));
+  }
+}
+
+// Of what waited before, and is counted in `bytes_`.
+void EgressQueue::put_behind(PacketPtr frame) {
+  if (classes_ == nullptr || is_urgent(*frame)) {
+    waiting_.push(std::move(frame));
+    return;
+  }
+  const auto bytes = frame->frame_bytes();
+  const auto since = frame->queued_at;
+  if (classes_->enqueue(std::move(frame), since) == ClassQueues::Verdict::dropped) {
+    ++tail_dropped_;
+    bytes_ -= bytes;
   }
 }
 
@@ -66,10 +68,14 @@ void EgressQueue::count_buffers() {
 }
 
 PacketList EgressQueue::take_all() {
-  if (gate_ == nullptr) {
-    return std::move(waiting_);
-  }
   PacketList all;
+  if (gate_ == nullptr) {
+    all = std::move(waiting_);
+    if (classes_ != nullptr) {
+      all.append(classes_->take_all());
+    }
+    return all;
+  }
   gate_->open();
   while (auto frame = gate_->next(waiting_)) {
     all.push(std::move(frame));
@@ -84,6 +90,7 @@ void EgressQueue::guard(std::span<PortBuffer> buffers, PortIndex port, const Flo
   for (const auto* frame = waiting_.front(); gate_ && frame != nullptr; frame = frame->next) {
     gate_->charge(*frame);
   }
+  class_frames();
 }
 
 bool EgressQueue::is_network_control(const Packet& frame) {
@@ -101,7 +108,7 @@ bool EgressQueue::is_network_control(const Packet& frame) {
 }
 
 std::uint64_t EgressQueue::passing_bytes(const PacketList& run, std::size_t max) const {
-  if (gate_ != nullptr || config_.rate_bps > 0 || !waiting_.empty()) {
+  if (!is_plain_ || shaper_.on() || !waiting_.empty()) {
     return 0;
   }
   std::uint64_t bytes = 0;
@@ -128,6 +135,14 @@ void EgressQueue::put_first(PacketPtr packet, Time now) {
   }
 }
 
+void EgressQueue::enqueue_classed(PacketPtr packet, Time now) {
+  const auto bytes = packet->frame_bytes();
+  const auto verdict = classes_->enqueue(std::move(packet), now);
+  tail_dropped_ += verdict == ClassQueues::Verdict::dropped ? 1 : 0;
+  ecn_marked_ += verdict == ClassQueues::Verdict::marked ? 1 : 0;
+  bytes_ += verdict == ClassQueues::Verdict::dropped ? 0 : bytes;
+}
+
 void EgressQueue::enqueue_guarded(PacketPtr packet, Time now) {
   const auto frame_bytes = packet->frame_bytes();
   if (bytes_ + frame_bytes > config_.capacity_bytes || packets() >= buffers_max_ ||
@@ -148,21 +163,29 @@ void EgressQueue::mark(Packet& packet) {
   ecn_marked_ += mark_congestion(packet) ? 1 : 0;
 }
 
-void EgressQueue::occupy_line(const Packet& frame, Time ready) {
-  const auto scaled = line_bytes(frame.frame_bytes()) * 8 * nanoseconds_per_second + remainder_;
-  remainder_ = scaled % config_.rate_bps;
-  line_free_ =
-      std::max(line_free_, ready) + Duration(static_cast<Duration::rep>(scaled / config_.rate_bps));
-}
-
 void EgressQueue::dequeue_shaped(Time now, PacketList& out, std::size_t max) {
   for (std::size_t i = 0; i < max && !waiting_.empty(); ++i) {
-    if (line_free_ - allowance_ > now) {
+    if (shaper_.opens() > now) {
       return;
     }
-    occupy_line(*waiting_.front(), waiting_.front()->queued_at);
-    bytes_ -= waiting_.front()->frame_bytes();
+    const auto& frame = *waiting_.front();
+    shaper_.occupy(frame.frame_bytes(), frame.queued_at);
+    bytes_ -= frame.frame_bytes();
     out.push(waiting_.pop());
+  }
+}
+
+void EgressQueue::dequeue_classed(Time now, PacketList& out, std::size_t max) {
+  for (std::size_t i = 0; i < max && shaper_.opens() <= now; ++i) {
+    auto frame = waiting_.empty() ? classes_->next(now) : waiting_.pop();
+    if (!frame) {
+      return;
+    }
+    if (shaper_.on()) {
+      shaper_.occupy(frame->frame_bytes(), frame->queued_at);
+    }
+    bytes_ -= frame->frame_bytes();
+    out.push(std::move(frame));
   }
 }
 
@@ -171,13 +194,13 @@ void EgressQueue::dequeue_shaped(Time now, PacketList& out, std::size_t max) {
 void EgressQueue::dequeue_guarded(Time now, PacketList& out, std::size_t max) {
   gate_->look(now, pauses_);
   const auto known = std::min(now, heard_ + unheard_max);
-  for (std::size_t i = 0; i < max && line_opens() <= known; ++i) {
+  for (std::size_t i = 0; i < max && shaper_.opens() <= known; ++i) {
     auto frame = gate_->next(waiting_);
     if (!frame) {
       return;
     }
-    if (config_.rate_bps > 0) {
-      occupy_line(*frame, std::max(frame->queued_at, gate_->opened()));
+    if (shaper_.on()) {
+      shaper_.occupy(frame->frame_bytes(), std::max(frame->queued_at, gate_->opened()));
     }
     bytes_ -= frame->frame_bytes();
     out.push(std::move(frame));

@@ -7,26 +7,24 @@
 #include <memory>
 #include <span>
 #include <utility>
+#include <vector>
 
+#include "forwarding/class_queues.h"
 #include "forwarding/config.h"
+#include "forwarding/congestion_mark.h"
 #include "forwarding/flow_control.h"
 #include "forwarding/flow_gate.h"
+#include "forwarding/shaper.h"
 #include "packet/clock.h"
 #include "packet/list.h"
 #include "packet/pool.h"
 
 namespace tributary::forwarding {
 
-// The egress queue of a port: a FIFO with a bound in bytes, ECN marking, and a shaper that counts
-// what a frame occupies on the line. Without a rate it passes through whatever is asked for. What
-// the switch itself sends to keep the network running (class selector 6) goes first and is never
-// dropped: a link must not fail because it is busy.
-//
-// The shaper keeps the time at which the line will have sent all it was given; a line with frames
-// waiting is busy without a gap, however late the driver looks: what a real line would have sent in
-// the meantime goes at once. Beyond that, a frame may go when the line is no more than the
-// allowance ahead of the clock, so that frames that the driver brought late find it idle no longer
-// than they must. The long-run rate is exact to the remainder.
+// The egress queue of a port: a FIFO with a bound in bytes, ECN marking, and a shaper; or a FIFO for
+// each traffic class, where there are classes. Without a rate it passes through whatever is asked
+// for. What the switch itself sends to keep the network running (class selector 6) goes first and
+// is never dropped: a link must not fail because it is busy.
 class EgressQueue {
  public:
   explicit EgressQueue(const QueueConfig& config) { configure(config); }
@@ -39,9 +37,9 @@ class EgressQueue {
       put_first(std::move(packet), now);
       return;
     }
-    if (gate_ != nullptr) [[unlikely]] {
-      enqueue_guarded(std::move(packet), now);
-      return;
+    if (!is_plain_) [[unlikely]] {
+      return gate_ != nullptr ? enqueue_guarded(std::move(packet), now)
+                              : enqueue_classed(std::move(packet), now);
     }
     const auto frame_bytes = packet->frame_bytes();
     if (bytes_ + frame_bytes > config_.capacity_bytes || waiting_.size() >= buffers_max_) {
@@ -62,9 +60,9 @@ class EgressQueue {
   std::uint64_t passing_bytes(const PacketList& run, std::size_t max) const;
   // Appends up to `max` frames that may go now.
   void dequeue(Time now, PacketList& out, std::size_t max) {
-    if (gate_ != nullptr) [[unlikely]] {
-      dequeue_guarded(now, out, max);
-    } else if (config_.rate_bps > 0) {
+    if (!is_plain_) [[unlikely]] {
+      gate_ != nullptr ? dequeue_guarded(now, out, max) : dequeue_classed(now, out, max);
+    } else if (shaper_.on()) {
       dequeue_shaped(now, out, max);
     } else if (waiting_.size() <= max) {
       out.append(std::move(waiting_));
@@ -83,19 +81,28 @@ class EgressQueue {
   void watch(Time now);
   // When the frame at the head may go; the past if unshaped; `never` if empty.
   Time deadline() const {
-    if (gate_ != nullptr) [[unlikely]] {
-      return gate_->deadline(waiting_, line_opens());
+    if (!is_plain_) [[unlikely]] {
+      return gate_ != nullptr ? gate_->deadline(waiting_, shaper_.opens()) : classed_deadline();
     }
-    return waiting_.empty() ? never : line_opens();
+    return waiting_.empty() ? never : shaper_.opens();
   }
   void clear();
 
   std::size_t packets() const {
-    return waiting_.size() + (gate_ != nullptr ? gate_->packets() : 0);
+    return waiting_.size() + (gate_ != nullptr ? gate_->packets() : 0) +
+           (classes_ != nullptr ? classes_->packets() : 0);
   }
   std::uint64_t bytes() const { return bytes_; }
   // How much of the capacity is taken: a queue can also be full of small frames, by buffers.
-  std::uint64_t occupied_bytes() const { return std::max(bytes_, waiting_.size() * buffer_share_); }
+  // Where there are classes, the fullest one says it.
+  std::uint64_t occupied_bytes() const {
+    return classes_ != nullptr ? classes_->occupied_bytes()
+                               : std::max(bytes_, waiting_.size() * buffer_share_);
+  }
+  // Of each traffic class; none where there are no classes.
+  std::vector<ClassRow> class_rows() const {
+    return classes_ != nullptr ? classes_->rows() : std::vector<ClassRow>();
+  }
   std::uint64_t tail_dropped() const { return tail_dropped_; }
   std::uint64_t ecn_marked() const { return ecn_marked_; }
   const PauseCounters& pauses() const { return pauses_; }
@@ -111,34 +118,32 @@ class EgressQueue {
   }
   void put_first(PacketPtr packet, Time now);
   void enqueue_guarded(PacketPtr packet, Time now);
+  void enqueue_classed(PacketPtr packet, Time now);
   void mark(Packet& packet);
   void dequeue_shaped(Time now, PacketList& out, std::size_t max);
   void dequeue_guarded(Time now, PacketList& out, std::size_t max);
-  // `ready`: since when the line could have sent it.
-  void occupy_line(const Packet& frame, Time ready);
-  Time line_opens() const { return config_.rate_bps > 0 ? line_free_ - allowance_ : Time{}; }
+  void dequeue_classed(Time now, PacketList& out, std::size_t max);
+  Time classed_deadline() const {
+    return std::max(shaper_.opens(), waiting_.empty() ? classes_->deadline() : Time{});
+  }
   PacketList take_all();
+  void class_frames();
+  void put_behind(PacketPtr frame);
   void count_buffers();
 
   QueueConfig config_;
   std::uint64_t buffers_max_ = 0;   // tiny frames must not take all buffers of the pool
   std::uint64_t buffer_share_ = 0;  // of the capacity, that one of them takes
-  PacketList waiting_;
+  PacketList waiting_;              // where there are classes: what is urgent
   std::uint64_t bytes_ = 0;
-  Time line_free_{};             // when the line has sent all it was given
-  std::uint64_t remainder_ = 0;  // of the division bits * 1e9 / rate, carried to the next frame
-  Duration allowance_{};
+  Shaper shaper_;
+  bool is_plain_ = true;  // neither flow control nor classes
   std::uint64_t tail_dropped_ = 0;
   std::uint64_t ecn_marked_ = 0;
   std::unique_ptr<FlowGate> gate_;  // null: the switch has no flow control
+  std::unique_ptr<ClassQueues> classes_;  // null: none, or flow control, which excludes them
   PauseCounters pauses_;
   Time heard_ = never - unheard_max;
 };
-
-// What `frame_bytes` (without check sequence) occupy on an Ethernet line.
-std::uint64_t line_bytes(std::uint64_t frame_bytes);
-
-// Sets "congestion experienced" if the frame is IPv4 and its endpoints understand it (RFC 3168).
-bool mark_congestion(Packet& frame);
 
 }  // namespace tributary::forwarding

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "forwarding/config.h"
 #include "forwarding/egress_queue.h"
@@ -98,6 +99,7 @@ class Port {
   void clear();
 
   PortCounters counters() const;
+  std::vector<ClassRow> class_rows() const { return queue_.class_rows(); }
   std::size_t queue_packets() const { return queue_.packets(); }
   std::uint64_t queue_bytes() const { return queue_.bytes(); }
   // What waits in the switch and came in by this port; of all its queues.

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "forwarding/config.h"
+#include "forwarding/shaper.h"
+#include "packet/clock.h"
+#include "packet/list.h"
+#include "packet/pool.h"
+
+namespace tributary::forwarding {
+
+// What one traffic class of a port counts. `class_figures` says what each is.
+struct ClassCounters {
+  std::uint64_t tx_packets = 0;
+  std::uint64_t tx_bytes = 0;
+  std::uint64_t tail_dropped = 0;
+  std::uint64_t ecn_marked = 0;
+
+  ClassCounters& operator+=(const ClassCounters& other);
+};
+
+struct ClassFigure {
+  std::uint64_t ClassCounters::*member;
+  std::string_view name;
+  std::string_view help;
+};
+
+inline constexpr ClassFigure class_figures[] = {
+    {&ClassCounters::tx_packets, "tx_packets_total", "frames of the class that left the queue"},
+    {&ClassCounters::tx_bytes, "tx_bytes_total", "their bytes"},
+    {&ClassCounters::tail_dropped, "queue_tail_dropped_packets_total",
+     "frames that found the class's part of the queue full"},
+    {&ClassCounters::ecn_marked, "queue_ecn_marked_packets_total",
+     "frames that were marked: more than its `ecn_threshold` waited"},
+};
+
+// What waits in one of them, and what it has counted.
+struct ClassRow {
+  std::string_view name;
+  std::uint64_t packets = 0;
+  std::uint64_t bytes = 0;
+  ClassCounters counters;
+};
+
+// The differentiated services codepoint of a frame, also behind a VLAN tag; 0 of what is not IP.
+std::uint8_t codepoint_of(const Packet& frame);
+
+// The queues of a port's traffic classes: a FIFO for each, with its own bound, marks and rate.
+// Strict classes go first, in the order of the configuration; the others share what they leave by
+// deficit round robin (Shreedhar and Varghese, 1995), in bytes on the line.
+class ClassQueues {
+ public:
+  enum class Verdict : std::uint8_t { taken, marked, dropped };
+
+  // `classes` are not empty, and one of them has no codepoints. `capacity_bytes` is the port's.
+  ClassQueues(std::span<const TrafficClass> classes, std::uint32_t capacity_bytes);
+
+  Verdict enqueue(PacketPtr packet, Time now);
+  // The next frame that may go. Its `queued_at` is from when on it could have gone. Null if there is
+  // none.
+  PacketPtr next(Time now);
+  // When a frame may go; the past if one may now; `never` if none waits.
+  Time deadline() const;
+
+  // All frames, class by class, and nobody counts them.
+  PacketList take_all();
+  // Goes on with what classes of the same names counted there.
+  void inherit(const ClassQueues& other);
+
+  std::size_t packets() const { return packets_; }
+  // Of the port's capacity, as much as the fullest class has taken of its part.
+  std::uint64_t occupied_bytes() const;
+  std::vector<ClassRow> rows() const;
+
+ private:
+  struct Queue {
+    TrafficClass config;
+    std::uint64_t packets_max = 0;  // tiny frames must not take all buffers of the pool
+    PacketList waiting{};
+    std::uint64_t bytes = 0;
+    Shaper shaper{};
+    std::uint64_t deficit = 0;    // bytes on the line that it may still send in this round
+    std::uint64_t mark_debt = 0;  // in packets above the threshold; from `ecn_ramp` on one is marked
+    ClassCounters counters{};
+
+    bool may_go(Time now) const { return !waiting.empty() && shaper.opens() <= now; }
+    bool wants_mark();
+  };
+
+  PacketPtr take(Queue& queue);
+  PacketPtr next_strict(Time now);
+  PacketPtr next_by_weight(Time now);
+  void advance();
+
+  std::vector<Queue> queues_;
+  std::array<std::uint8_t, codepoints> class_of_{};
+  std::size_t turn_ = 0;   // whose it is, of those with a weight
+  bool granted_ = false;  // it has got its bytes of this round
+  std::size_t packets_ = 0;
+  std::uint32_t capacity_bytes_;
+};
+
+}  // namespace tributary::forwarding

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "forwarding/codepoint.h"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+
+namespace tributary::forwarding {
+namespace {
+
+struct CodepointName {
+  std::string_view text;
+  std::uint8_t value;
+};
+// RFC 2474, 2597, 3246, 5865 and 8622.
+constexpr CodepointName codepoint_names[] = {
+    {"cs0", 0},   {"le", 1},    {"cs1", 8},   {"af11", 10}, {"af12", 12}, {"af13", 14},
+    {"cs2", 16},  {"af21", 18}, {"af22", 20}, {"af23", 22}, {"cs3", 24},  {"af31", 26},
+    {"af32", 28}, {"af33", 30}, {"cs4", 32},  {"af41", 34}, {"af42", 36}, {"af43", 38},
+    {"cs5", 40},  {"va", 44},   {"ef", 46},   {"cs6", 48},  {"cs7", 56},
+};
+
+}  // namespace
+
+std::string to_string(Codepoint codepoint) {
+  const auto named =
+      std::find_if(std::begin(codepoint_names), std::end(codepoint_names),
+                   [&](const CodepointName& name) { return name.value == codepoint.value; });
+  return named == std::end(codepoint_names) ? std::to_string(codepoint.value)
+                                            : std::string(named->text);
+}
+
+std::optional<Codepoint> codepoint_named(std::string_view text) {
+  const auto named = std::find_if(std::begin(codepoint_names), std::end(codepoint_names),
+                                  [&](const CodepointName& name) { return name.text == text; });
+  if (named != std::end(codepoint_names)) {
+    return Codepoint{named->value};
+  }
+  unsigned number = codepoints;
+  const auto* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  if (read.ec != std::errc() || read.ptr != end || number >= codepoints) {
+    return std::nullopt;
+  }
+  return Codepoint{static_cast<std::uint8_t>(number)};
+}
+
+}  // namespace tributary::forwarding

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "forwarding/class_queues.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "forwarding/egress_queue.h"
+#include "support/frames.h"
+#include "unit/forwarding/start.h"
+
+namespace tributary::forwarding {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint8_t expedited = 46;
+constexpr std::uint8_t bulk = 8;
+
+TrafficClass class_of(std::string name, std::vector<Codepoint> codepoints,
+                      std::uint32_t weight = 1) {
+  TrafficClass made;
+  made.name = std::move(name);
+  made.codepoints = std::move(codepoints);
+  made.weight = weight;
+  made.ecn_threshold_packets = 0;
+  return made;
+}
+
+class ClassQueuesTest : public testing::Test {
+ protected:
+  PacketPtr frame(std::uint8_t codepoint, std::uint32_t bytes = 1000) {
+    const test::Endpoints ends{test::mac(1), test::mac(2), test::Ip(10, 0, 0, 1),
+                               test::Ip(10, 0, 0, 2)};
+    auto packet = test::make_udp(pool_, ends, 1, 2, bytes - 14 - 20 - 8);
+    test::ip_of(*packet).tos = static_cast<std::uint8_t>(codepoint << 2 | wire::ecn::ect0);
+    wire::finish_ipv4(test::ip_of(*packet));
+    packet->ingress = 0;
+    return packet;
+  }
+  void fill(ClassQueues& queues, std::uint8_t codepoint, int count, std::uint32_t bytes = 1000) {
+    for (int i = 0; i < count; ++i) {
+      ASSERT_EQ(queues.enqueue(frame(codepoint, bytes), start), ClassQueues::Verdict::taken);
+    }
+  }
+  // Of the next `count` frames, how many bytes each codepoint has.
+  std::map<int, std::uint64_t> serve(ClassQueues& queues, int count) {
+    std::map<int, std::uint64_t> bytes;
+    for (int i = 0; i < count; ++i) {
+      const auto next = queues.next(start);
+      if (!next) {
+        break;
+      }
+      bytes[codepoint_of(*next)] += next->frame_bytes();
+    }
+    return bytes;
+  }
+  ~ClassQueuesTest() override { EXPECT_EQ(pool_.outstanding(), 0u); }
+
+  static constexpr std::uint32_t capacity = 4 << 20;
+  HeapPacketPool pool_{8192, 1600};
+};
+
+TEST_F(ClassQueuesTest, WeightsShareTheLineByBytes) {
+  ClassQueues queues(std::vector{class_of("bulk", {{bulk}}, 3), class_of("rest", {})}, capacity);
+  fill(queues, bulk, 1200, 300);
+  fill(queues, 0, 400, 1500);
+  const auto bytes = serve(queues, 1000);
+  const auto on_line = [](std::uint64_t sum, std::uint64_t each) {
+    return static_cast<double>(sum / each * line_bytes(each));
+  };
+  EXPECT_NEAR(on_line(bytes.at(bulk), 300) / on_line(bytes.at(0), 1500), 3.0, 0.1);  // it is cut off within a round
+  queues.take_all().clear();
+}
+
+TEST_F(ClassQueuesTest, WhatOneClassDoesNotUseTheOthersGet) {
+  ClassQueues queues(std::vector{class_of("bulk", {{bulk}}, 100), class_of("rest", {})}, capacity);
+  fill(queues, 0, 10);
+  EXPECT_EQ(serve(queues, 10).at(0), 10'000u);
+  EXPECT_EQ(queues.next(start), nullptr);
+  EXPECT_EQ(queues.deadline(), never);
+}
+
+TEST_F(ClassQueuesTest, LongFramesGoWhereAQuantumIsShorter) {
+  HeapPacketPool pool(64, 9100);
+  ClassQueues queues(std::vector{class_of("bulk", {{bulk}}), class_of("rest", {})}, capacity);
+  auto jumbo = pool.allocate();
+  jumbo->length = 9000;
+  std::fill_n(jumbo->data(), 9000, std::byte{0});
+  EXPECT_EQ(queues.enqueue(std::move(jumbo), start), ClassQueues::Verdict::taken);
+  const auto next = queues.next(start);
+  ASSERT_NE(next, nullptr);
+  EXPECT_EQ(next->frame_bytes(), 9000u);
+}
+
+TEST_F(ClassQueuesTest, StrictClassesGoFirst) {
+  auto voice = class_of("voice", {{expedited}});
+  voice.strict = true;
+  ClassQueues queues(std::vector{class_of("rest", {}), voice}, capacity);
+  fill(queues, 0, 5);
+  fill(queues, expedited, 5);
+  EXPECT_EQ(serve(queues, 5), (std::map<int, std::uint64_t>{{expedited, 5000}}));
+  EXPECT_EQ(serve(queues, 5), (std::map<int, std::uint64_t>{{0, 5000}}));
+}
+
+// Frames of 1226 bytes, 1250 on the line: one in a millisecond.
+TEST_F(ClassQueuesTest, AClassKeepsToItsRateAndTellsWhen) {
+  auto voice = class_of("voice", {{expedited}});
+  voice.strict = true;
+  voice.rate_bps = 10'000'000;
+  ClassQueues queues(std::vector{voice, class_of("rest", {})}, capacity);
+  fill(queues, expedited, 100, 1226);
+  int sent = 0;
+  auto now = start;
+  for (; now < start + 50ms; now = queues.deadline()) {
+    while (queues.next(now)) {
+      ++sent;
+    }
+    ASSERT_GT(queues.deadline(), now);
+    ASSERT_EQ(queues.next(queues.deadline() - 1ns), nullptr);
+  }
+  EXPECT_NEAR(sent, 50, 4);
+  fill(queues, 0, 1);
+  EXPECT_LE(queues.deadline(), now) << "the other class waits for nothing";
+  queues.take_all().clear();
+}
+
+TEST_F(ClassQueuesTest, NoClassTakesTheRoomOfOthers) {
+  ClassQueues queues(std::vector{class_of("bulk", {{bulk}}), class_of("rest", {})}, 200'000);
+  int taken = 0;
+  while (queues.enqueue(frame(bulk), start) == ClassQueues::Verdict::taken) {
+    ++taken;
+  }
+  EXPECT_EQ(taken, 100);
+  EXPECT_EQ(queues.enqueue(frame(0), start), ClassQueues::Verdict::taken);
+  const auto rows = queues.rows();
+  EXPECT_EQ(rows[0].counters.tail_dropped, 1u);
+  EXPECT_EQ(rows[1].counters.tail_dropped, 0u);
+  EXPECT_EQ(queues.occupied_bytes(), 200'000u) << "as full as its fullest class";
+  queues.take_all().clear();
+}
+
+TEST_F(ClassQueuesTest, TinyFramesDoNotTakeAllBuffers) {
+  auto rest = class_of("rest", {});
+  rest.capacity_bytes = 256 * 100;
+  ClassQueues queues(std::vector{rest, class_of("bulk", {{bulk}})}, capacity);
+  int taken = 0;
+  while (queues.enqueue(frame(0, 60), start) == ClassQueues::Verdict::taken) {
+    ++taken;
+  }
+  EXPECT_EQ(taken, 100);
+  queues.take_all().clear();
+}
+
+TEST_F(ClassQueuesTest, MarksAllAboveAStepAndARisingPartAlongARamp) {
+  auto step = class_of("step", {});
+  step.ecn_threshold_packets = 10;
+  auto ramp = class_of("ramp", {{bulk}});
+  ramp.ecn_threshold_packets = 10;
+  ramp.ecn_ramp_packets = 100;
+  ClassQueues queues(std::vector{step, ramp}, capacity);
+  const auto marked_of = [&](std::uint8_t codepoint, int count) {
+    int marked = 0;
+    for (int i = 0; i < count; ++i) {
+      marked += queues.enqueue(frame(codepoint), start) == ClassQueues::Verdict::marked ? 1 : 0;
+    }
+    return marked;
+  };
+  EXPECT_EQ(marked_of(0, 11), 0);
+  EXPECT_EQ(marked_of(0, 20), 20);
+  EXPECT_EQ(marked_of(bulk, 11), 0);
+  EXPECT_NEAR(marked_of(bulk, 50), 50 * 51 / 2 / 100, 2);
+  EXPECT_NEAR(marked_of(bulk, 49), 49 * 76 / 100, 3);
+  EXPECT_EQ(marked_of(bulk, 20), 20) << "beyond the ramp";
+  EXPECT_EQ(queues.rows()[0].counters.ecn_marked, 20u);
+  queues.take_all().clear();
+}
+
+TEST_F(ClassQueuesTest, ReadsCodepointsBehindATagAndOfIpv6) {
+  auto tagged = frame(bulk);
+  std::memmove(tagged->data() + 16, tagged->data() + 12, tagged->length - 16);
+  tagged->data()[12] = std::byte{0x81};
+  tagged->data()[13] = std::byte{0};
+  EXPECT_EQ(codepoint_of(*tagged), bulk);
+  auto ipv6 = frame(0);
+  ipv6->data()[12] = std::byte{0x86};
+  ipv6->data()[13] = std::byte{0xdd};
+  ipv6->data()[14] = static_cast<std::byte>(0x60 | bulk >> 2);
+  ipv6->data()[15] = static_cast<std::byte>((bulk & 3) << 6);
+  EXPECT_EQ(codepoint_of(*ipv6), bulk);
+  auto arp = frame(bulk);
+  arp->data()[13] = std::byte{6};
+  EXPECT_EQ(codepoint_of(*arp), 0);
+  arp->length = 15;
+  EXPECT_EQ(codepoint_of(*arp), 0);
+  auto truncated = frame(bulk);
+  truncated->length = 13;
+  EXPECT_EQ(codepoint_of(*truncated), 0);
+}
+
+// Through the queue of a port.
+class ClassedEgressQueueTest : public ClassQueuesTest {
+ protected:
+  QueueConfig config(std::uint64_t rate_bps) {
+    QueueConfig made;
+    made.rate_bps = rate_bps;
+    made.capacity_bytes = capacity;
+    made.ecn_threshold_packets = 0;
+    made.classes = {class_of("bulk", {{bulk}}, 4), class_of("rest", {})};
+    return made;
+  }
+  std::map<int, int> drain(EgressQueue& queue, Time now) {
+    PacketList out;
+    queue.dequeue(now, out, 10'000);
+    std::map<int, int> frames;
+    while (const auto frame = out.pop()) {
+      ++frames[codepoint_of(*frame)];
+    }
+    return frames;
+  }
+};
+
+TEST_F(ClassedEgressQueueTest, SharesTheRateOfThePort) {
+  EgressQueue queue(config(100'000'000));
+  for (int i = 0; i < 1000; ++i) {
+    queue.enqueue(frame(bulk, 1226), start);
+    queue.enqueue(frame(0, 1226), start);
+  }
+  std::map<int, int> sent;
+  for (auto now = start; now <= start + 100ms; now += 1ms) {
+    for (const auto& [codepoint, frames] : drain(queue, now)) {
+      sent[codepoint] += frames;
+    }
+    ASSERT_GT(queue.deadline(), now);
+  }
+  EXPECT_NEAR(sent[bulk] + sent[0], 1010, 3);  // and a millisecond's allowance
+  EXPECT_NEAR(static_cast<double>(sent[bulk]) / sent[0], 4.0, 0.1);
+  EXPECT_EQ(queue.bytes(), queue.packets() * 1226);
+  queue.clear();
+  EXPECT_EQ(queue.packets(), 0u);
+  EXPECT_EQ(queue.bytes(), 0u);
+}
+
+TEST_F(ClassedEgressQueueTest, NothingPassesByTheQueue) {
+  EgressQueue queue(config(0));
+  PacketList run;
+  run.push(frame(bulk));
+  EXPECT_EQ(queue.passing_bytes(run, 1), 0u);
+}
+
+TEST_F(ClassedEgressQueueTest, WhatKeepsTheNetworkRunningGoesBeforeStrictClasses) {
+  auto with_strict = config(0);
+  with_strict.classes[0].strict = true;
+  EgressQueue queue(with_strict);
+  queue.enqueue(frame(bulk), start);
+  auto control = frame(48, 60);
+  control->ingress = no_port;
+  queue.enqueue(std::move(control), start);
+  PacketList out;
+  queue.dequeue(start, out, 1);
+  EXPECT_EQ(codepoint_of(*out.front()), 48);
+  queue.clear();
+}
+
+TEST_F(ClassedEgressQueueTest, FramesOutliveAChangeOfTheClasses) {
+  EgressQueue queue(config(0));
+  for (int i = 0; i < 10; ++i) {
+    queue.enqueue(frame(bulk), start);
+    queue.enqueue(frame(0), start);
+  }
+  PacketList out;
+  queue.dequeue(start, out, 2);
+  const auto counted = queue.class_rows()[0].counters.tx_packets;
+  ASSERT_GT(counted, 0u);
+  out.clear();
+
+  auto other = config(0);
+  other.classes.insert(other.classes.begin() + 1, class_of("voice", {{expedited}}));
+  queue.configure(other);
+  EXPECT_EQ(queue.packets(), 18u);
+  EXPECT_EQ(queue.bytes(), 18'000u);
+  EXPECT_EQ(queue.class_rows()[0].counters.tx_packets, counted);
+
+  queue.configure({});
+  EXPECT_EQ(queue.packets(), 18u);
+  EXPECT_TRUE(queue.class_rows().empty());
+  queue.configure(other);
+  EXPECT_EQ(queue.packets(), 18u);
+  EXPECT_EQ(drain(queue, start)[0], 10) << "both that went were of the heavier class";
+  EXPECT_EQ(queue.bytes(), 0u);
+}
+
+TEST(Codepoints, HaveNamesAndNumbers) {
+  EXPECT_EQ(codepoint_named("ef")->value, 46);
+  EXPECT_EQ(codepoint_named("cs7")->value, 56);
+  EXPECT_EQ(codepoint_named("63")->value, 63);
+  EXPECT_EQ(to_string(Codepoint{34}), "af41");
+  EXPECT_EQ(to_string(Codepoint{63}), "63");
+  for (const char* wrong : {"", "64", "-1", "EF", "cs8", "1 "}) {
+    EXPECT_FALSE(codepoint_named(wrong)) << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace tributary::forwarding
