@@ -37,6 +37,16 @@ constexpr Column port_columns[] = {
     {"CPU", "/cpu", Show::plain, true},
     {"DEVICE", "/device"},
 };
+constexpr Column class_columns[] = {
+    {"SWITCH", "/switch"},
+    {"PORT", "/port"},
+    {"CLASS", "/class"},
+    {"TX-PACKETS", "/tx_packets_total", Show::plain, true},
+    {"TX-BYTES", "/tx_bytes_total", Show::plain, true},
+    {"TAIL-DROPS", "/queue_tail_dropped_packets_total", Show::plain, true},
+    {"ECN-MARKS", "/queue_ecn_marked_packets_total", Show::plain, true},
+    {"QUEUED", "/queue_bytes", Show::bytes, true},
+};
 constexpr Column route_columns[] = {
     {"SWITCH", "/switch"},
     {"PREFIX", "/prefix"},
@@ -170,6 +180,7 @@ constexpr Column handler_table[] = {
 
 constexpr ListCommand commands[] = {
     {"switch", "Logical switches", "switch.list", switch_columns},
+    {"class", "Traffic classes of the ports", "class.list", class_columns},
     {"route", "Routes and their next hops", "route.list", route_columns},
     {"bfd", "Sessions with next hops", "bfd.list", bfd_columns},
     {"fdb", "Stations that the bridges know", "fdb.list", fdb_columns},

@@ -12,6 +12,7 @@
 #include "control/handler_loader.h"
 #include "control/runtime_trees.h"
 #include "engine/status.h"
+#include "forwarding/class_queues.h"
 #include "forwarding/port_counters.h"
 #include "forwarding/rows.h"
 #include "packet/fate.h"
@@ -54,6 +55,16 @@ struct SwitchStatus {
   Ledger ledger;
 };
 
+// One of the traffic classes of a port.
+struct ClassStatus {
+  std::string switch_name;
+  std::string port;
+  std::string name;
+  std::uint64_t queue_packets = 0;
+  std::uint64_t queue_bytes = 0;
+  forwarding::ClassCounters counters;
+};
+
 struct PortStatus {
   std::string switch_name;
   std::string name;
@@ -76,6 +87,7 @@ struct PortStatus {
   std::uint64_t charged_bytes = 0;    // wait in the switch and came in by this port
   bool paused = false;                // the neighbour has stopped it, or some class
   forwarding::PortCounters counters;  // of all its queues
+  std::vector<ClassStatus> classes;
 };
 
 struct NextHopStatus {

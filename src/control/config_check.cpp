@@ -216,6 +216,7 @@ void check_switch(const SwitchDraft& draft, Diagnostics& diagnostics) {
   if (draft.sound) {  // else a reference may only seem to lead nowhere
     check_routes(draft, interfaces, diagnostics);
     check_flow_control(draft, diagnostics);
+    check_classes(draft, diagnostics);
     check_fdb(draft, diagnostics);
     check_arp(draft, interfaces, diagnostics);
   }

@@ -89,6 +89,9 @@ void list_switch(SettingTexts& out, const SwitchSection& section) {
   for (std::size_t i = 0; i < config.ports.size(); ++i) {
     list_port(out, path + " port " + config.ports[i].name, config.ports[i], section.devices[i], i);
   }
+  for (const auto& one : config.classes) {
+    out[path + " class " + one.name] = {options_line(class_options, one)};
+  }
   list_tables(out, path, config);
 }
 

@@ -18,7 +18,8 @@ struct SwitchDraft {
   switching::SwitchConfig config;
   std::vector<std::optional<DeviceConfig>> devices;  // one per port; none until a link names it
   const toml::table* source = nullptr;
-  std::vector<const toml::table*> ports, routes, fdb, arp;  // in the order of config's lists
+  // In the order of the lists of config.
+  std::vector<const toml::table*> ports, routes, fdb, arp, classes;
   engine::Settings drafts;                                  // what protocols remember likewise
   bool sound = true;  // every value was readable, so that references can be judged
 };
@@ -43,6 +44,7 @@ struct ConfigDraft {
 
 void read_switch(Reader& reader, SwitchDraft& out);
 void read_port(Reader& reader, SwitchDraft& out);
+void read_class(Reader& reader, SwitchDraft& out);
 void read_selection(Reader& reader, forwarding::SelectionConfig& out);
 void read_route_selection(Reader& reader, switching::RouteConfig& out);
 std::optional<DeviceConfig> read_device(Reader& reader);
@@ -56,6 +58,7 @@ std::optional<PortIndex> find_port(const switching::SwitchConfig& config, const 
                                    Position where, Diagnostics& diagnostics);
 // "ports: h1, h2": for hints.
 std::string port_names(const switching::SwitchConfig& config);
+void check_classes(const SwitchDraft& draft, Diagnostics& diagnostics);
 void check_switch(const SwitchDraft& draft, Diagnostics& diagnostics);
 void check_fabric(const ConfigDraft& draft, Diagnostics& diagnostics);
 // Joins the ports of each link; complains about ports with two attachments or none.

@@ -14,6 +14,7 @@ extern const Options<forwarding::BfdConfig> bfd_options;
 extern const Options<switching::RouteConfig> route_options;
 extern const Options<switching::FdbEntryConfig> fdb_options;
 extern const Options<switching::ArpEntryConfig> arp_options;
+extern const Options<forwarding::TrafficClass> class_options;
 extern const Options<LinkDraft> link_options;
 extern const Options<HandlerConfig> handler_options;
 // [switch.selection]

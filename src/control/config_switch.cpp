@@ -65,6 +65,9 @@ constexpr Option<SwitchConfig> switch_table[] = {
     option::by_hand<SwitchConfig>("port", Apply::restart, "1 to 256", "a port")
         .as(Form::tables)
         .required(),
+    option::by_hand<SwitchConfig>("class", Apply::reload, "up to 8", "a class of traffic")
+        .as(Form::tables)
+        .default_is("none: one queue for all in each port"),
     option::by_hand<SwitchConfig>("route", Apply::reload, {}, "a static route")
         .as(Form::tables)
         .default_is("none"),
@@ -149,6 +152,10 @@ void read_switch(Reader& reader, SwitchDraft& out) {
     reader.table(section->name, [&](Reader& child) { section->read(child, out); });
   }
   reader.tables("port", [&](Reader& child) { read_port(child, out); });
+  reader.tables("class", [&](Reader& child) { read_class(child, out); });
+  for (auto& port : config.ports) {
+    port.queue.classes = config.classes;
+  }
   reader.tables("route", [&](Reader& child) { read_route(child, out); });
   reader.tables("fdb", [&](Reader& child) { read_fdb(child, out); });
   reader.tables("arp", [&](Reader& child) { read_arp(child, out); });

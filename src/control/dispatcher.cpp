@@ -82,6 +82,18 @@ Answer list_descriptors(Backend& backend, std::size_t limit) {
   return answer;
 }
 
+Answer list_classes(Backend& backend, std::size_t limit) {
+  const auto ports = backend.ports();
+  if (!ports) {
+    return late(ports.error());
+  }
+  std::vector<ClassStatus> classes;
+  for (const PortStatus& port : *ports) {
+    classes.insert(classes.end(), port.classes.begin(), port.classes.end());
+  }
+  return rows(classes, limit);
+}
+
 // Those whose missing ranks are known first, then those that wait longest.
 Answer list_stalled(Backend& backend, std::size_t limit) {
   // One more than is shown, so that rows_total tells whether there are more.
@@ -255,6 +267,7 @@ constexpr Method methods[] = {
     {"switch.list", list<SwitchStatus, &Backend::switches>, false},
     {"port.list", list<PortStatus, &Backend::ports>, false},
     {"port.set", set_port, true},
+    {"class.list", limited<list_classes>, false},
     {"route.list", list<RouteStatus, &Backend::routes>, false},
     {"bfd.list", list<BfdStatus, &Backend::bfd>, false},
     {"fdb.list", list<FdbStatus, &Backend::fdb>, false},

@@ -115,6 +115,18 @@ json to_json(const PortStatus& status) {
           {"counters", to_json(status.counters)}};
 }
 
+json to_json(const ClassStatus& status) {
+  json row = {{"switch", status.switch_name},
+              {"port", status.port},
+              {"class", status.name},
+              {"queue_packets", status.queue_packets},
+              {"queue_bytes", status.queue_bytes}};
+  for (const auto& figure : forwarding::class_figures) {
+    row[std::string(figure.name)] = status.counters.*figure.member;
+  }
+  return row;
+}
+
 json to_json(const RouteStatus& status) {
   json hops = json::array();
   for (const NextHopStatus& hop : status.next_hops) {

@@ -13,6 +13,7 @@ namespace tributary::control {
 nlohmann::json to_json(const DaemonStatus& status);
 nlohmann::json to_json(const SwitchStatus& status);
 nlohmann::json to_json(const PortStatus& status);
+nlohmann::json to_json(const ClassStatus& status);
 nlohmann::json to_json(const RouteStatus& status);
 nlohmann::json to_json(const BfdStatus& status);
 nlohmann::json to_json(const FdbStatus& status);

@@ -3,6 +3,7 @@
 
 #include "control/config_options.h"
 #include "control/protocol_section.h"
+#include "forwarding/class_queues.h"
 #include "forwarding/port_counters.h"
 
 namespace tributary::control {
@@ -28,9 +29,13 @@ void describe_port(OptionTables& tables) {
   describe_options(flow_options, table);
 }
 
-std::string port_counters_text() {
+std::string counters_text() {
   std::string text = "\n## Counters of a port\n\n| counter | meaning |\n|---|---|\n";
   for (const auto& figure : forwarding::port_figures) {
+    text += "| `" + std::string(figure.name) + "` | " + std::string(figure.help) + " |\n";
+  }
+  text += "\n## Counters of a traffic class\n\n| counter | meaning |\n|---|---|\n";
+  for (const auto& figure : forwarding::class_figures) {
     text += "| `" + std::string(figure.name) + "` | " + std::string(figure.help) + " |\n";
   }
   return text;
@@ -47,6 +52,7 @@ std::string reference_text() {
   describe_options(policy_options, selection);
   describe_options(selection_options, selection);
   describe_options(bfd_options, add_table(tables, "[switch.bfd]"));
+  describe_options(class_options, add_table(tables, "[[switch.class]]"));
   describe_options(route_options, add_table(tables, "[[switch.route]]"));
   describe_options(fdb_options, add_table(tables, "[[switch.fdb]]"));
   describe_options(arp_options, add_table(tables, "[[switch.arp]]"));
@@ -57,7 +63,7 @@ std::string reference_text() {
   for (const auto* section : protocol_sections()) {
     section->describe(tables);
   }
-  return to_markdown(tables) + port_counters_text();
+  return to_markdown(tables) + counters_text();
 }
 
 }  // namespace tributary::control

@@ -51,6 +51,18 @@ const char* text(forwarding::ArpState state) {
   return "resolving";
 }
 
+// Adds what another queue of the port has in its classes, which are the same.
+void add_classes(std::vector<control::ClassStatus>& to,
+                 const std::vector<forwarding::ClassRow>& classes) {
+  to.resize(std::max(to.size(), classes.size()));
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    to[i].name = classes[i].name;
+    to[i].queue_packets += classes[i].packets;
+    to[i].queue_bytes += classes[i].bytes;
+    to[i].counters += classes[i].counters;
+  }
+}
+
 using FdbKey = std::pair<std::size_t, wire::MacAddress>;
 using ArpKey = std::pair<std::size_t, wire::Ipv4Address>;
 
@@ -124,6 +136,7 @@ control::Queried<std::vector<control::PortStatus>> Dataplane::ports() {
       row.charged_bytes = home.port().charged_bytes();
       row.paused |= home.port().paused();
       row.counters += counters_of(home);
+      add_classes(row.classes, home.port().class_rows());
     }
     for (std::size_t number = 0; number < rows.size(); ++number) {
       const auto& place = topology_.ports[number];
@@ -145,6 +158,10 @@ control::Queried<std::vector<control::PortStatus>> Dataplane::ports() {
     row.name = port.name;
     row.index = place.port;
     row.learning = port.learning;
+    for (auto& one : row.classes) {
+      one.switch_name = row.switch_name;
+      one.port = row.name;
+    }
     for (const auto core : place.cores) {
       row.cpus.push_back(config_.cores[core]);
     }

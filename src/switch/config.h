@@ -49,6 +49,8 @@ struct SwitchConfig {
   std::uint64_t ecmp_seed = 0;        // of the 5-tuple hash; 0: derived from id
   forwarding::SelectionConfig selection;
   std::vector<forwarding::PortConfig> ports;
+  // Of what leaves by any of the ports; none: one queue for all. The ports have them, too.
+  std::vector<forwarding::TrafficClass> classes;
   std::vector<RouteConfig> routes;
   std::vector<FdbEntryConfig> fdb;
   std::vector<ArpEntryConfig> arp;

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// [[switch.class]]: the traffic classes of what leaves by the ports of a switch.
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "control/config_draft.h"
+#include "control/config_options.h"
+#include "control/option_kinds.h"
+
+namespace tributary::control {
+namespace {
+
+using forwarding::Codepoint;
+using forwarding::FlowControl;
+using forwarding::PortConfig;
+using forwarding::TrafficClass;
+
+constexpr std::size_t classes_max = 8;
+constexpr std::uint32_t weights_max = 1000;
+
+Parsed<Codepoint> parse_codepoint(std::string_view text) {
+  if (const auto codepoint = forwarding::codepoint_named(text)) {
+    return *codepoint;
+  }
+  return tl::unexpected(
+      Complaint{"`" + std::string(text).substr(0, 64) + "` is no codepoint of DiffServ",
+                "for example \"ef\", \"cs4\", \"af21\", or a number as \"34\", up to \"63\""});
+}
+
+constexpr Word<bool> service_words[] = {{"weighted", false}, {"strict", true}};
+
+constexpr Option<TrafficClass> class_table[] = {
+    option::label<&TrafficClass::name>("name", Apply::reload, "unique in the switch").required(),
+    option::list<&TrafficClass::codepoints, parse_codepoint>(
+        "dscp", Apply::reload, "names as `\"ef\"`, `\"cs4\"`, `\"af21\"`, or numbers as `\"34\"`",
+        "of the IPv4 and IPv6 packets that are of this class, each in one class only; the class "
+        "that has none, and there has to be one, gets what no other takes")
+        .unset_is("what no other takes"),
+    option::words<&TrafficClass::strict, service_words>(
+        "service", Apply::reload,
+        "`\"strict\"` classes go first, in their order here; `\"weighted\"` ones share what these "
+        "leave of the line"),
+    option::integer<&TrafficClass::weight>("weight", Apply::reload, {1, weights_max},
+                                           "of its share, beside the other weighted classes that "
+                                           "have something to send"),
+    option::rate<&TrafficClass::rate_bps>("rate", Apply::reload, {10'000, 1'000'000'000'000},
+                                          "most that it sends by each port, as `rate` of a port")
+        .unset_is("unlimited"),
+    option::size<&TrafficClass::capacity_bytes>(
+        "queue", Apply::reload, {2 * 1024, 1024 * 1024 * 1024},
+        "its part of each port's `queue`; the tail is dropped beyond it")
+        .unset_is("automatic")
+        .default_is("automatic: an even part of what other classes leave"),
+    option::integer<&TrafficClass::ecn_threshold_packets>(
+        "ecn_threshold", Apply::reload, {0, 1u << 20},
+        "its packets in a port's queue from which ECN-capable packets are marked; 0: never"),
+    option::integer<&TrafficClass::ecn_ramp_packets>(
+        "ecn_ramp", Apply::reload, {0, 1u << 20},
+        "so many packets above `ecn_threshold` all are marked, and in between a part of them that "
+        "rises, as by RED; 0: all from the threshold on"),
+};
+
+void complain(const SwitchDraft& draft, std::size_t row, std::string_view key, std::string message,
+              std::string hint, Diagnostics& diagnostics) {
+  diagnostics.error(position_of(*draft.classes[row], key), std::move(message), std::move(hint));
+}
+
+void check_names(const SwitchDraft& draft, Diagnostics& diagnostics) {
+  std::set<std::string_view> names;
+  std::set<std::uint8_t> taken;
+  const auto& classes = draft.config.classes;
+  for (std::size_t row = 0; row < classes.size(); ++row) {
+    if (!names.insert(classes[row].name).second) {
+      complain(draft, row, "name",
+               "another class of this switch is called `" + classes[row].name + "`",
+               "choose another name", diagnostics);
+    }
+    for (const auto codepoint : classes[row].codepoints) {
+      if (!taken.insert(codepoint.value).second) {
+        complain(draft, row, "dscp",
+                 "codepoint " + to_string(codepoint) + " was given to a class before",
+                 "a packet is of one class", diagnostics);
+      }
+    }
+  }
+}
+
+void check_rest(const SwitchDraft& draft, Diagnostics& diagnostics) {
+  const auto& classes = draft.config.classes;
+  const auto rest = std::count_if(classes.begin(), classes.end(),
+                                  [](const auto& one) { return one.codepoints.empty(); });
+  if (rest != 1) {
+    complain(draft, classes.size() - 1, "dscp",
+             rest == 0 ? "no class takes the packets of all other codepoints"
+                       : "two classes without `dscp`: both would take what no other does",
+             "one [[switch.class]] has no `dscp`", diagnostics);
+  }
+}
+
+// Each class needs room for a frame in the queue of each port, and together they have no more.
+void check_room(const SwitchDraft& draft, Diagnostics& diagnostics) {
+  const auto& classes = draft.config.classes;
+  std::uint64_t said = 0;
+  std::uint64_t silent = 0;
+  for (const auto& one : classes) {
+    said += one.capacity_bytes;
+    silent += one.capacity_bytes == 0 ? 1 : 0;
+  }
+  for (std::size_t p = 0; p < draft.config.ports.size(); ++p) {
+    const auto& port = draft.config.ports[p];
+    const std::uint64_t frame = port.mtu + 14u;
+    const auto needed = said + silent * frame;
+    if (needed > port.queue.capacity_bytes) {
+      diagnostics.error(position_of(*draft.ports[p], "queue"),
+                        "`queue` of port `" + port.name + "` is less than its classes need: " +
+                            size_text(needed),
+                        "a larger `queue` here, or smaller ones in [[switch.class]]");
+    }
+    for (std::size_t row = 0; row < classes.size(); ++row) {
+      if (classes[row].capacity_bytes > 0 && classes[row].capacity_bytes < frame) {
+        complain(draft, row, "queue",
+                 "`queue` cannot hold one frame of the MTU of port `" + port.name + "`",
+                 "at least " + std::to_string(frame) + "B", diagnostics);
+      }
+    }
+  }
+}
+
+void check_service(const SwitchDraft& draft, Diagnostics& diagnostics) {
+  const auto& classes = draft.config.classes;
+  for (std::size_t row = 0; row < classes.size(); ++row) {
+    if (classes[row].strict && draft.classes[row]->contains("weight")) {
+      complain(draft, row, "weight", "`weight` of a class that is \"strict\"",
+               "it goes before all that have a weight; leave one of both out", diagnostics);
+    }
+  }
+}
+
+}  // namespace
+
+constinit const Options<TrafficClass> class_options = class_table;
+
+void read_class(Reader& reader, SwitchDraft& out) {
+  out.classes.push_back(&reader.source());
+  read_options(reader, class_options, out.config.classes.emplace_back());
+}
+
+void check_classes(const SwitchDraft& draft, Diagnostics& diagnostics) {
+  const auto& config = draft.config;
+  if (config.classes.empty()) {
+    return;
+  }
+  if (config.classes.size() > classes_max) {
+    complain(draft, classes_max, "name",
+             "a switch has up to " + std::to_string(classes_max) + " traffic classes", {},
+             diagnostics);
+  }
+  check_names(draft, diagnostics);
+  check_rest(draft, diagnostics);
+  check_service(draft, diagnostics);
+  check_room(draft, diagnostics);
+  const auto paused =
+      std::find_if(config.ports.begin(), config.ports.end(),
+                   [](const PortConfig& port) { return port.flow.mode != FlowControl::off; });
+  if (paused != config.ports.end()) {
+    const auto port = static_cast<std::size_t>(paused - config.ports.begin());
+    diagnostics.error(position_of(*draft.ports[port], "flow_control"),
+                      "`flow_control` in a switch that has traffic classes",
+                      "a switch has either; take one of both away");
+  }
+}
+
+}  // namespace tributary::control

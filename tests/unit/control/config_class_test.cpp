@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// [[switch.class]].
+#include <gtest/gtest.h>
+
+#include "control/config_diff.h"
+#include "control/loader.h"
+#include "damaged_config.h"
+
+namespace tributary::control {
+namespace {
+
+constexpr std::string_view good_classes = R"toml(version = 1
+[[switch]]
+name = "s"
+id = 1
+[[switch.port]]
+name = "a"
+tap = "tap0"
+rate = "200Mbit"
+queue = "64KiB"
+[[switch.class]]
+name = "voice"
+dscp = "ef"
+service = "strict"
+rate = "10Mbit"
+[[switch.class]]
+name = "sums"
+dscp = ["cs7", "33"]
+weight = 4
+queue = "32KiB"
+ecn_threshold = 10
+ecn_ramp = 40
+[[switch.class]]
+name = "rest"
+)toml";
+
+constexpr test::Damage damaged_classes[] = {
+    {"codepoint_unknown", "\"ef\"", "\"fe\"", 12, 8, "`fe` is no codepoint", "\"cs4\""},
+    {"codepoint_twice", "\"33\"", "\"46\"", 17, 8, "codepoint ef was given", "one class"},
+    {"name_twice", "name = \"rest\"", "name = \"voice\"", 23, 8, "another class", "another name"},
+    {"name_missing", "name = \"rest\"", "", 22, 1, "`name` is missing in [switch.class]", ""},
+    {"none_for_the_rest", "name = \"rest\"", "name = \"rest\"\ndscp = \"cs0\"", 24, 8,
+     "no class takes the packets of all other codepoints", "no `dscp`"},
+    {"two_for_the_rest", "dscp = \"ef\"\n", "\n", 22, 1, "two classes without `dscp`",
+     "no `dscp`"},
+    {"weight_zero", "weight = 4", "weight = 0", 18, 10, "`weight` is out of range", "from 1"},
+    {"weight_of_a_strict_one", "\"strict\"", "\"strict\"\nweight = 2", 14, 10,
+     "`weight` of a class that is \"strict\"", "leave one"},
+    {"service_unknown", "\"strict\"", "\"first\"", 13, 11, "`first` is no value", "\"weighted\""},
+    {"queues_above_that_of_the_port", "\"32KiB\"", "\"63KiB\"", 9, 9,
+     "less than its classes need", "larger `queue`"},
+    {"flow_control", "tap = \"tap0\"", "tap = \"tap0\"\nflow_control = \"pause\"", 8, 16,
+     "`flow_control` in a switch that has traffic classes", "either"},
+};
+
+class ConfigClassTest : public testing::TestWithParam<test::Damage> {};
+TEST_P(ConfigClassTest, errors_are_placed_and_explained) {
+  test::expect_placed_and_explained(good_classes, GetParam());
+}
+INSTANTIATE_TEST_SUITE_P(Damages, ConfigClassTest, testing::ValuesIn(damaged_classes),
+                         test::name_of);
+
+TEST(ConfigClass, IsReadAndGivenToAllPorts) {
+  const auto config = parse_config(good_classes, "test.toml");
+  ASSERT_TRUE(config) << to_string(config.error());
+  const auto& classes = config->switches[0].config.classes;
+  ASSERT_EQ(classes.size(), 3u);
+  EXPECT_EQ(classes[0].codepoints, (std::vector<forwarding::Codepoint>{{46}}));
+  EXPECT_TRUE(classes[0].strict);
+  EXPECT_EQ(classes[0].rate_bps, 10'000'000u);
+  EXPECT_EQ(classes[1].codepoints, (std::vector<forwarding::Codepoint>{{56}, {33}}));
+  EXPECT_EQ(classes[1].weight, 4u);
+  EXPECT_EQ(classes[1].capacity_bytes, 32u * 1024);
+  EXPECT_EQ(classes[1].ecn_ramp_packets, 40u);
+  EXPECT_TRUE(classes[2].codepoints.empty());
+  EXPECT_EQ(config->switches[0].config.ports[0].queue.classes.size(), 3u);
+}
+
+TEST(ConfigClass, CodepointsAreGivenOnceInAllClasses) {
+  const auto text = test::replaced(good_classes, "[\"cs7\", \"33\"]", "[\"cs7\", \"56\"]");
+  EXPECT_FALSE(parse_config(text, "test.toml"));
+}
+
+TEST(ConfigClass, ASmallQueueIsRefused) {
+  const auto text = test::replaced(good_classes, "tap = \"tap0\"", "tap = \"tap0\"\nmtu = 9000");
+  const auto loaded =
+      parse_config(test::replaced(text, "queue = \"32KiB\"", "queue = \"4KiB\""), "test.toml");
+  ASSERT_FALSE(loaded);
+  EXPECT_NE(to_string(loaded.error()).find("cannot hold one frame"), std::string::npos)
+      << to_string(loaded.error());
+}
+
+TEST(ConfigClass, ChangesCanBeReloaded) {
+  const auto before = parse_config(good_classes, "before");
+  const auto after =
+      parse_config(test::replaced(good_classes, "weight = 4", "weight = 5"), "after");
+  ASSERT_TRUE(before && after);
+  const auto changes = diff(*before, *after);
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0].setting, "switch s class sums");
+  EXPECT_FALSE(needs_restart(changes));
+
+  const auto none = parse_config(good_classes.substr(0, good_classes.find("[[switch.class]]")), "n");
+  ASSERT_TRUE(none);
+  EXPECT_EQ(diff(*none, *before).size(), 3u);
+  EXPECT_FALSE(needs_restart(diff(*none, *before)));
+}
+
+}  // namespace
+}  // namespace tributary::control
