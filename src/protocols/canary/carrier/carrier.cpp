@@ -38,7 +38,20 @@ constexpr Parameter canary_parameters[] = {
      .option = "--attempts",
      .least = 1,
      .most = 15},
+    {.name = "dscp",
+     .otherwise = "0",
+     .help = "the DiffServ codepoint that packets have, by UDP: in which traffic class switches put "
+             "them, which keep it",
+     .option = "--dscp",
+     .most = 63},
 };
+
+// The codepoint and, below it, that the transport understands marks.
+std::uint8_t tos_of(const CommunicatorOptions& options) {
+  constexpr unsigned ecn_bits = 2;
+  const auto dscp = Values(options.parameters, canary_parameters).number("dscp");
+  return static_cast<std::uint8_t>(dscp << ecn_bits | wire::ecn::ect0);
+}
 
 unsigned attempts_of(const CommunicatorOptions& options) {
   return Values(options.parameters, canary_parameters).number("attempts");
@@ -155,7 +168,7 @@ Result<std::unique_ptr<Preparation>> prepare_canary(const CommunicatorOptions& o
                                                     const Place& place) {
   auto socket =
       options.encapsulation == wire::Encapsulation::udp
-          ? open_canary_socket(place.address)
+          ? open_canary_socket(place.address, tos_of(options))
           : open_ethernet_socket(place.address, wire::ethertype::canary, wire::canary_group_mac);
   if (!socket) {
     return tl::make_unexpected(socket.error());

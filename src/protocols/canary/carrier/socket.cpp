@@ -12,8 +12,8 @@
 
 namespace tributary::host {
 
-Result<DatagramSocket> open_canary_socket(wire::Ipv4Address local) {
-  auto socket = open_udp_socket(wire::ecn::ect0);
+Result<DatagramSocket> open_canary_socket(wire::Ipv4Address local, std::uint8_t tos) {
+  auto socket = open_udp_socket(tos);
   if (!socket) {
     return tl::make_unexpected(socket.error());
   }
@@ -23,7 +23,7 @@ Result<DatagramSocket> open_canary_socket(wire::Ipv4Address local) {
   for (unsigned port = wire::canary_udp_port_first; port <= wire::canary_udp_port_last; ++port) {
     opened.local = Endpoint{local, static_cast<std::uint16_t>(port)};
     if (bind_to(fd, opened.local)) {
-      return open_flow_senders(local, [] { return open_sender(wire::ecn::ect0); })
+      return open_flow_senders(local, [tos] { return open_sender(tos); })
           .map([&](std::vector<FileDescriptor> senders) {
             opened.senders = std::move(senders);
             return std::move(opened);

@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 const wire::Ipv4Address local(127, 0, 0, 1);
 
 DatagramSocket open_socket() {
-  auto socket = open_canary_socket(local);
+  auto socket = open_canary_socket(local, wire::ecn::ect0);
   EXPECT_TRUE(socket) << socket.error().message;
   return std::move(*socket);
 }
