@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Traffic classes: who gets how much of a line, and what each class counts."""
+
+import contextlib
+import time
+import unittest
+
+import support
+
+CS1_TOS = 8 << 2
+CLASSES = ('switch.class=[{name="bulk", dscp="cs1", weight=3}, {name="sums", dscp="cs4"}, '
+           '{name="rest"}]')
+LINE = ("--set", "switch.port.rate=20Mbit", "--set", CLASSES)
+
+
+class Classes(unittest.TestCase):
+    def lab(self, *options) -> support.Lab:
+        lab = support.Lab("star-4", *options).__enter__()
+        self.addCleanup(lab.__exit__)
+        return lab
+
+    def counts(self, lab: support.Lab, figure: str, port: str = "h1") -> dict[str, int]:
+        return {row["class"]: row[figure] for row in lab.rows("class") if row["port"] == port}
+
+    def sent(self, lab: support.Lab, seconds: float) -> dict[str, int]:
+        """Bytes of each class that left to h1 in so long."""
+        before = self.counts(lab, "tx_bytes_total")
+        time.sleep(seconds)
+        return {name: count - before[name]
+                for name, count in self.counts(lab, "tx_bytes_total").items()}
+
+    def test_tcp_flows_share_a_line_by_the_weights_of_their_classes(self):
+        support.require("iperf3")
+        lab = self.lab(*LINE)
+        with contextlib.ExitStack() as stack:
+            for port, (client, tos) in enumerate((("h2", CS1_TOS), ("h3", 0)), 5201):
+                stack.enter_context(lab.background("h1", "iperf3", "-s", "-p", port))
+                support.until(lambda port=port: f":{port} " in lab.exec("h1", "ss", "-ltn").stdout)
+                stack.enter_context(lab.background(client, "iperf3", "-c", "10.0.0.1", "-p", port,
+                                                   "-S", tos, "-t", 86400))
+
+            def is_shared() -> bool:
+                # While both have something to send, whatever they had of the processors.
+                sent = self.sent(lab, 2.0)
+                return sent["rest"] > 0 and 2.7 < sent["bulk"] / sent["rest"] < 3.3
+
+            support.until(is_shared, what="a line that is shared three to one")
+
+    def test_reductions_have_the_class_that_they_ask_for(self):
+        lab = self.lab(*LINE)
+        before = self.counts(lab, "tx_packets_total")
+        document = lab.reduce("-b", "256K", "-e", "256K", "-n", "2", "--algorithm", "canary",
+                              "--dscp", "32")
+        self.assertEqual(support.wrong(document), 0)
+        support.assert_switches_reduce(self, document)
+        after = self.counts(lab, "tx_packets_total")
+        self.assertGreater(after["sums"] - before["sums"], 300)
+        self.assertEqual(after["bulk"], before["bulk"])
+        lab.assert_balanced(self)
+
+    def test_classes_come_and_go_with_a_reload(self):
+        lab = self.lab("--set", "switch.port.rate=20Mbit")
+        self.assertEqual(lab.rows("class"), [])
+        lab.tool("reload", "--set", CLASSES)
+        self.assertEqual({row["class"] for row in lab.rows("class")}, {"bulk", "sums", "rest"})
+        lab.assert_no_ping_is_lost(self, "h2", "10.0.0.1", 5)
+        self.assertGreaterEqual(self.counts(lab, "tx_packets_total")["rest"], 5)
+        lab.tool("reload", "--set", "switch.class=[]")
+        self.assertEqual(lab.rows("class"), [])
+        lab.assert_no_ping_is_lost(self, "h2", "10.0.0.1", 5)
+
+
+if __name__ == "__main__":
+    support.main()
