@@ -30,7 +30,8 @@ namespace {
 using Sources = std::deque<dataplane::FeedSource>;
 
 constexpr std::chrono::milliseconds look_interval{100};  // between two looks at links
-// It is measured for longer where nothing came: on a busy machine the feeder may not have run at all.
+// It is measured for longer where nothing came: on a busy machine the feeder may not have run at
+// all.
 constexpr int durations_max = 20;
 
 tl::expected<FeedPlan, std::string> load_plan(const FeedOptions& options) {

@@ -112,10 +112,10 @@ void check_room(const SwitchDraft& draft, Diagnostics& diagnostics) {
     const std::uint64_t frame = port.mtu + 14u;
     const auto needed = said + silent * frame;
     if (needed > port.queue.capacity_bytes) {
-      diagnostics.error(position_of(*draft.ports[p], "queue"),
-                        "`queue` of port `" + port.name + "` is less than its classes need: " +
-                            size_text(needed),
-                        "a larger `queue` here, or smaller ones in [[switch.class]]");
+      diagnostics.error(
+          position_of(*draft.ports[p], "queue"),
+          "`queue` of port `" + port.name + "` is less than its classes need: " + size_text(needed),
+          "a larger `queue` here, or smaller ones in [[switch.class]]");
     }
     for (std::size_t row = 0; row < classes.size(); ++row) {
       if (classes[row].capacity_bytes > 0 && classes[row].capacity_bytes < frame) {

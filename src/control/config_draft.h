@@ -20,8 +20,8 @@ struct SwitchDraft {
   const toml::table* source = nullptr;
   // In the order of the lists of config.
   std::vector<const toml::table*> ports, routes, fdb, arp, classes;
-  engine::Settings drafts;                                  // what protocols remember likewise
-  bool sound = true;  // every value was readable, so that references can be judged
+  engine::Settings drafts;  // what protocols remember likewise
+  bool sound = true;        // every value was readable, so that references can be judged
 };
 
 struct PortReference {  // "leaf1:up1"

@@ -67,8 +67,7 @@ ClassQueues::ClassQueues(std::span<const TrafficClass> classes, std::uint32_t ca
     if (queue.config.capacity_bytes == 0) {
       queue.config.capacity_bytes = part;
     }
-    queue.packets_max =
-        std::max<std::uint64_t>(queue.config.capacity_bytes / buffer_bytes_min, 64);
+    queue.packets_max = std::max<std::uint64_t>(queue.config.capacity_bytes / buffer_bytes_min, 64);
     queue.shaper.configure(queue.config.rate_bps);
     if (queue.config.codepoints.empty()) {
       class_of_.fill(static_cast<std::uint8_t>(i));
@@ -196,9 +195,9 @@ PacketList ClassQueues::take_all() {
 
 void ClassQueues::inherit(const ClassQueues& other) {
   for (auto& queue : queues_) {
-    const auto same = std::find_if(
-        other.queues_.begin(), other.queues_.end(),
-        [&](const Queue& before) { return before.config.name == queue.config.name; });
+    const auto same =
+        std::find_if(other.queues_.begin(), other.queues_.end(),
+                     [&](const Queue& before) { return before.config.name == queue.config.name; });
     if (same != other.queues_.end()) {
       queue.counters = same->counters;
     }
@@ -208,8 +207,8 @@ void ClassQueues::inherit(const ClassQueues& other) {
 std::uint64_t ClassQueues::occupied_bytes() const {
   std::uint64_t most = 0;
   for (const auto& queue : queues_) {
-    const auto taken =
-        std::max(queue.bytes, queue.waiting.size() * queue.config.capacity_bytes / queue.packets_max);
+    const auto taken = std::max(
+        queue.bytes, queue.waiting.size() * queue.config.capacity_bytes / queue.packets_max);
     most = std::max(most, queue.config.capacity_bytes == 0
                               ? std::uint64_t{0}
                               : taken * capacity_bytes_ / queue.config.capacity_bytes);

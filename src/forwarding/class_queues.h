@@ -63,8 +63,8 @@ class ClassQueues {
   ClassQueues(std::span<const TrafficClass> classes, std::uint32_t capacity_bytes);
 
   Verdict enqueue(PacketPtr packet, Time now);
-  // The next frame that may go. Its `queued_at` is from when on it could have gone. Null if there is
-  // none.
+  // The next frame that may go. Its `queued_at` is from when on it could have gone. Null if there
+  // is none.
   PacketPtr next(Time now);
   // When a frame may go; the past if one may now; `never` if none waits.
   Time deadline() const;
@@ -86,8 +86,9 @@ class ClassQueues {
     PacketList waiting{};
     std::uint64_t bytes = 0;
     Shaper shaper{};
-    std::uint64_t deficit = 0;    // bytes on the line that it may still send in this round
-    std::uint64_t mark_debt = 0;  // in packets above the threshold; from `ecn_ramp` on one is marked
+    std::uint64_t deficit = 0;  // bytes on the line that it may still send in this round
+    std::uint64_t mark_debt =
+        0;  // in packets above the threshold; from `ecn_ramp` on one is marked
     ClassCounters counters{};
 
     bool may_go(Time now) const { return !waiting.empty() && shaper.opens() <= now; }
@@ -101,7 +102,7 @@ class ClassQueues {
 
   std::vector<Queue> queues_;
   std::array<std::uint8_t, codepoints> class_of_{};
-  std::size_t turn_ = 0;   // whose it is, of those with a weight
+  std::size_t turn_ = 0;  // whose it is, of those with a weight
   bool granted_ = false;  // it has got its bytes of this round
   std::size_t packets_ = 0;
   std::uint32_t capacity_bytes_;

@@ -21,10 +21,10 @@
 
 namespace tributary::forwarding {
 
-// The egress queue of a port: a FIFO with a bound in bytes, ECN marking, and a shaper; or a FIFO for
-// each traffic class, where there are classes. Without a rate it passes through whatever is asked
-// for. What the switch itself sends to keep the network running (class selector 6) goes first and
-// is never dropped: a link must not fail because it is busy.
+// The egress queue of a port: a FIFO with a bound in bytes, ECN marking, and a shaper; or a FIFO
+// for each traffic class, where there are classes. Without a rate it passes through whatever is
+// asked for. What the switch itself sends to keep the network running (class selector 6) goes first
+// and is never dropped: a link must not fail because it is busy.
 class EgressQueue {
  public:
   explicit EgressQueue(const QueueConfig& config) { configure(config); }
@@ -140,7 +140,7 @@ class EgressQueue {
   bool is_plain_ = true;  // neither flow control nor classes
   std::uint64_t tail_dropped_ = 0;
   std::uint64_t ecn_marked_ = 0;
-  std::unique_ptr<FlowGate> gate_;  // null: the switch has no flow control
+  std::unique_ptr<FlowGate> gate_;        // null: the switch has no flow control
   std::unique_ptr<ClassQueues> classes_;  // null: none, or flow control, which excludes them
   PauseCounters pauses_;
   Time heard_ = never - unheard_max;

@@ -41,14 +41,13 @@ constexpr test::Damage damaged_classes[] = {
     {"name_missing", "name = \"rest\"", "", 22, 1, "`name` is missing in [switch.class]", ""},
     {"none_for_the_rest", "name = \"rest\"", "name = \"rest\"\ndscp = \"cs0\"", 24, 8,
      "no class takes the packets of all other codepoints", "no `dscp`"},
-    {"two_for_the_rest", "dscp = \"ef\"\n", "\n", 22, 1, "two classes without `dscp`",
-     "no `dscp`"},
+    {"two_for_the_rest", "dscp = \"ef\"\n", "\n", 22, 1, "two classes without `dscp`", "no `dscp`"},
     {"weight_zero", "weight = 4", "weight = 0", 18, 10, "`weight` is out of range", "from 1"},
     {"weight_of_a_strict_one", "\"strict\"", "\"strict\"\nweight = 2", 14, 10,
      "`weight` of a class that is \"strict\"", "leave one"},
     {"service_unknown", "\"strict\"", "\"first\"", 13, 11, "`first` is no value", "\"weighted\""},
-    {"queues_above_that_of_the_port", "\"32KiB\"", "\"63KiB\"", 9, 9,
-     "less than its classes need", "larger `queue`"},
+    {"queues_above_that_of_the_port", "\"32KiB\"", "\"63KiB\"", 9, 9, "less than its classes need",
+     "larger `queue`"},
     {"flow_control", "tap = \"tap0\"", "tap = \"tap0\"\nflow_control = \"pause\"", 8, 16,
      "`flow_control` in a switch that has traffic classes", "either"},
 };
@@ -100,7 +99,8 @@ TEST(ConfigClass, ChangesCanBeReloaded) {
   EXPECT_EQ(changes[0].setting, "switch s class sums");
   EXPECT_FALSE(needs_restart(changes));
 
-  const auto none = parse_config(good_classes.substr(0, good_classes.find("[[switch.class]]")), "n");
+  const auto none =
+      parse_config(good_classes.substr(0, good_classes.find("[[switch.class]]")), "n");
   ASSERT_TRUE(none);
   EXPECT_EQ(diff(*none, *before).size(), 3u);
   EXPECT_FALSE(needs_restart(diff(*none, *before)));

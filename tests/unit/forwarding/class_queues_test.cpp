@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "forwarding/class_queues.h"
 
-#include <gtest/gtest.h>
-
 #include <map>
+
+#include <gtest/gtest.h>
 
 #include "forwarding/egress_queue.h"
 #include "support/frames.h"
@@ -69,7 +69,8 @@ TEST_F(ClassQueuesTest, WeightsShareTheLineByBytes) {
   const auto on_line = [](std::uint64_t sum, std::uint64_t each) {
     return static_cast<double>(sum / each * line_bytes(each));
   };
-  EXPECT_NEAR(on_line(bytes.at(bulk), 300) / on_line(bytes.at(0), 1500), 3.0, 0.1);  // it is cut off within a round
+  EXPECT_NEAR(on_line(bytes.at(bulk), 300) / on_line(bytes.at(0), 1500), 3.0,
+              0.1);  // it is cut off within a round
   queues.take_all().clear();
 }
 

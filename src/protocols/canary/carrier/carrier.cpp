@@ -40,8 +40,9 @@ constexpr Parameter canary_parameters[] = {
      .most = 15},
     {.name = "dscp",
      .otherwise = "0",
-     .help = "the DiffServ codepoint that packets have, by UDP: in which traffic class switches put "
-             "them, which keep it",
+     .help =
+         "the DiffServ codepoint that packets have, by UDP: in which traffic class switches put "
+         "them, which keep it",
      .option = "--dscp",
      .most = 63},
 };

@@ -22,9 +22,8 @@ using namespace std::chrono_literals;
 constexpr std::uint32_t payload_bytes = 1408;
 
 DatagramSocket socket_of(std::uint8_t rank) {
-  auto socket =
-      open_canary_socket(wire::Ipv4Address(127, 0, 0, static_cast<std::uint8_t>(rank + 1)),
-                         wire::ecn::ect0);
+  auto socket = open_canary_socket(
+      wire::Ipv4Address(127, 0, 0, static_cast<std::uint8_t>(rank + 1)), wire::ecn::ect0);
   EXPECT_TRUE(socket) << socket.error().message;
   return std::move(*socket);
 }
