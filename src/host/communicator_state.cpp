@@ -4,21 +4,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <iterator>
-#include <span>
-#include <thread>
-#include <type_traits>
 #include <utility>
 
 #include "host/call_check.h"
-#include "host/journal/conclusion.h"
-#include "host/journal/report.h"
 #include "host/probe.h"
-#include "host/ring/sparse_schedule.h"
-#include "host/sketch/check.h"
-#include "host/sketch/grid_steps.h"
-#include "host/sketch/quantile_steps.h"
-#include "host/text.h"
 
 namespace tributary {
 namespace {
@@ -26,29 +15,9 @@ namespace {
 using host::Buffers;
 using host::By;
 using host::Call;
-using host::Clock;
 using host::Collective;
-using host::SparseBuffers;
 using host::Time;
 using host::exact::Manner;
-
-// How long a destructor waits for the others', and how long it goes on answering when one of them
-// is gone: as long as the longest pause between two requests of a worker.
-constexpr auto finalize_timeout = std::chrono::seconds(2);
-constexpr auto finalize_grace = std::chrono::milliseconds(500);
-constexpr auto finalize_pause = std::chrono::milliseconds(10);
-
-// A destructor throws nothing: out of on_notice, or because memory is full. Less is said then.
-template <typename Run>
-void quietly(Run run) {
-  try {
-    run();
-  } catch (...) {
-    return;
-  }
-}
-
-constexpr auto aborted_text = "the communicator was aborted on this rank";
 
 void copy(const Buffers& buffers) {
   if (buffers.in != buffers.out && buffers.count != 0) {
@@ -57,12 +26,6 @@ void copy(const Buffers& buffers) {
 }
 
 }  // namespace
-
-Communicator::State::~State() {
-  quietly([this] { report(); });
-  quietly([this] { conclude(); });
-  quietly([this] { finalize(); });
-}
 
 Result<void> Communicator::State::select(Time until) {
   const bool hosts_alone = host::are_hosts_alone(options.algorithm);
@@ -102,18 +65,6 @@ void Communicator::State::tell(const std::string& line) const {
   }
 }
 
-// Of a collective of that name, with so many bytes of this rank.
-template <typename Run>
-auto Communicator::State::recorded(std::string_view what, By by, std::size_t bytes, Run run) {
-  const auto began = journal ? Clock::now() : Time{};
-  auto done = run();
-  if (journal) {
-    const auto means = by == By::ring ? host::ring_algorithm : std::string_view(algorithm);
-    journal->note({what, means, bytes, began, Clock::now(), !done});
-  }
-  return done;
-}
-
 Result<void> Communicator::State::run_recorded(By by, const Call& call) {
   const auto& [in, out, count, type, op] = call.buffers;
   const bool sound = wire::is_valid(type, op) && count <= host::elements_max;  // is looked at later
@@ -128,31 +79,32 @@ Result<void> Communicator::State::run(const Call& call) {
 Result<void> Communicator::State::run_counted(By by, const Call& call) {
   auto done = run_recorded(by, call);
   if (carrier) {
-    count(by, call, done.has_value());
+    const bool needs_order = manner_of(call) == Manner::by_ring;
+    const auto what = needs_order                 ? "products of floats that are to be reproducible"
+                      : host::needs_handler(call) ? "handlers"
+                                                  : name(call);
+    count(by, what, done.has_value());
   }
   return done;
 }
 
-void Communicator::State::count(By by, const Call& call, bool succeeded) {
+// `what`: of those that may be left to the ring.
+void Communicator::State::count(By by, std::string_view what, bool succeeded) {
   if (!succeeded) {
     ++failures;
     return;
   }
   ++(by == By::ring ? collectives_by_ring : collectives_by_carrier);
   if (by == By::ring && log_level == host::LogLevel::info) {
-    ++reasons[why_by_ring(call)];
+    ++reasons[why_by_ring(what)];
   }
 }
 
-std::string Communicator::State::why_by_ring(const Call& call) const {
+std::string Communicator::State::why_by_ring(std::string_view what) const {
   if (only_ring) {
     return fallback.empty() ? "as asked for" : fallback;
   }
-  if (manner_of(call) == Manner::by_ring) {
-    return "products of floats that are to be reproducible";
-  }
-  const auto what = host::needs_handler(call) ? "handlers" : std::string(name(call));
-  return what + ", which " + algorithm + " does not carry here";
+  return std::string(what) + ", which " + algorithm + " does not carry here";
 }
 
 Figures Communicator::State::general_figures() const {
@@ -212,7 +164,7 @@ Result<void> Communicator::State::run_by(By by, const Call& call) {
     return accepted;
   }
   if (aborted) {
-    return fail(Error::Code::aborted, aborted_text);
+    return fail_as_aborted();
   }
   if (!carrier) {
     copy(call.buffers);
@@ -224,16 +176,6 @@ Result<void> Communicator::State::run_by(By by, const Call& call) {
   const auto until = deadline();
   return outcome_of(manner_of(call) == Manner::in_steps ? run_in_steps(by, call, until)
                                                         : run_whole(by, call, until));
-}
-
-// Of a collective that has ended.
-template <typename T>
-Result<T> Communicator::State::outcome_of(Result<T> done) {
-  failed = !done;
-  if (failed && aborted) {
-    return fail(Error::Code::aborted, aborted_text);
-  }
-  return done;
 }
 
 Result<void> Communicator::State::run_whole(By by, const Call& call, const host::Deadline& until) {
@@ -248,8 +190,8 @@ Result<void> Communicator::State::run_in_steps(By by, const Call& call,
 
 // A rank that fails in a step counts all the others, as do those that fail in the next one: so the
 // next collective has the same number on all ranks, and nothing of this one passes for part of it.
-template <typename Steps>
-Result<void> Communicator::State::carry_out(By by, Steps& steps, const host::Deadline& until) {
+Result<void> Communicator::State::carry_out(By by, host::Steps& steps,
+                                            const host::Deadline& until) {
   Result<void> done;
   while (const auto step = steps.next()) {
     const auto step_by = step->by_ring ? By::ring : by;
@@ -262,8 +204,7 @@ Result<void> Communicator::State::carry_out(By by, Steps& steps, const host::Dea
   return done;
 }
 
-template <typename Steps>
-void Communicator::State::skip_all(By by, Steps& steps) {
+void Communicator::State::skip_all(By by, host::Steps& steps) {
   steps.give_up();
   while (const auto step = steps.next()) {
     skip_whole(step->by_ring ? By::ring : by, step->call);
@@ -317,170 +258,6 @@ Result<void> Communicator::State::run_ring(const Call& call, const host::Deadlin
       break;
   }
   return ring->barrier(until);
-}
-
-// The same on all ranks. Switches add sparse vectors in the order in which they come.
-By Communicator::State::means_for_sparse() const {
-  return only_ring || options.reproducible || !carrier->takes_sparse() ? By::ring : By::carrier;
-}
-
-Result<SparseElements> Communicator::State::run_sparse(const SparseBuffers& buffers) {
-  if (auto checked = host::check(buffers); !checked) {
-    refuse_sparse(buffers.count);
-    return tl::make_unexpected(checked.error());
-  }
-  if (!ring) {
-    return host::SparseSchedule(buffers, 0, 1).sum();
-  }
-  if (buffers.count == 0) {
-    return SparseElements{0, buffers.type, {}, {}};
-  }
-  const auto by = means_for_sparse();
-  const auto bytes =
-      buffers.indices.size() * (wire::element_bytes(buffers.type) + sizeof buffers.indices[0]);
-  auto sum = recorded("sparse_allreduce", by, bytes,
-                      [&] { return outcome_of(run_sparse_by(by, buffers)); });
-  const host::SparseCall sparse{buffers};
-  Call call;
-  call.sparse = &sparse;
-  count(by, call, sum.has_value());
-  return sum;
-}
-
-Result<SparseElements> Communicator::State::run_sparse_by(By by, const SparseBuffers& buffers) {
-  if (by == By::ring) {
-    return ring->sparse_allreduce(buffers, deadline());
-  }
-  SparseElements sum;
-  const host::SparseCall sparse{buffers, &sum};
-  Call call;
-  call.sparse = &sparse;
-  return run_carrier(call, deadline()).map([&sum] { return std::move(sum); });
-}
-
-// Not for an empty vector, with which the others have not called anything either.
-void Communicator::State::refuse_sparse(std::size_t count) {
-  if (!ring || count == 0) {
-    return;
-  }
-  const host::SparseCall sparse{{{}, nullptr, count}};
-  Call call;
-  call.sparse = &sparse;
-  skip_whole(means_for_sparse(), call);
-}
-
-Result<void> Communicator::State::run_sketched(const host::sketch::Vectors& vectors,
-                                               GradientSketch& sketch) {
-  const auto checked = host::sketch::check(vectors, sketch, options.world_size);
-  const auto count = vectors.in.size();
-  if (!carrier || count == 0) {
-    if (checked) {
-      std::copy_n(vectors.in.data(), count, vectors.out.data());
-    }
-    return checked;
-  }
-  const auto run = [&]<typename Steps>(std::type_identity<Steps>) {
-    return run_sketched_in(Steps(vectors, sketch, options.rank, options.world_size, sketch_scratch),
-                           count, checked);
-  };
-  return sketch.options().kind == SketchKind::grid
-             ? run(std::type_identity<host::sketch::GridSteps>{})
-             : run(std::type_identity<host::sketch::QuantileSteps>{});
-}
-
-// By what leaves nobody out: the bounds of a grid are those of all ranks, or it is none.
-template <typename Steps>
-Result<void> Communicator::State::run_sketched_in(Steps steps, std::size_t elements,
-                                                  const Result<void>& checked) {
-  const auto by = means_for_all();
-  const auto bytes = steps.bytes();
-  if (auto accepted = checked ? accept_bytes(by, bytes) : checked; !accepted) {
-    skip_all(by, steps);
-    return accepted;
-  }
-  if (aborted) {
-    return fail(Error::Code::aborted, aborted_text);
-  }
-  auto done = recorded("sketched_allreduce", by, bytes,
-                       [&] { return outcome_of(carry_out(by, steps, deadline())); });
-  count(by, Call{}, done.has_value());
-  if (done) {
-    sketch_bytes += bytes;
-    sketch_bytes_of_floats += elements * sizeof(float);
-  }
-  return done;
-}
-
-// Whoever set it up looks at what rank 0 says.
-void Communicator::State::report() {
-  if (!journal || !journal->has_report()) {
-    return;
-  }
-  const auto lived = Clock::now() - created;
-  const auto ranks = times_in_collectives();
-  if (options.rank != 0) {
-    return;
-  }
-  const auto carried = carrier ? carrier->statistics() : ProtocolStatistics{};
-  const auto title =
-      "communicator of " + std::to_string(options.world_size) + " ranks by " + algorithm;
-  for (const auto& line : host::report_of(journal->tallies(), {title, lived, ranks, carried})) {
-    tell(line);
-  }
-}
-
-// On every rank that has somebody to tell.
-void Communicator::State::conclude() {
-  if (!selected || log_level != host::LogLevel::info || (!options.on_notice && options.rank != 0)) {
-    return;
-  }
-  const auto carried = carrier->statistics();
-  const auto title = "job " + std::to_string(job().id) + ", " + host::rank_text(options.rank) +
-                     " of " + std::to_string(options.world_size);
-  tell(host::conclusion_of({title, Clock::now() - created, algorithm, collectives_by_carrier,
-                            collectives_by_ring, failures, reasons, carried}));
-}
-
-// Of each rank; nothing where they cannot be asked any more.
-std::vector<host::Duration> Communicator::State::times_in_collectives() {
-  if (!ring || failed) {
-    return {};
-  }
-  std::vector<std::int64_t> times(options.world_size);
-  times[options.rank] = journal->in_collectives().count();
-  auto* const bytes = std::as_writable_bytes(std::span(times)).data();
-  const Buffers buffers{bytes, bytes, times.size(), wire::ElementType::i64, wire::Operator::sum};
-  if (!ring->allreduce(buffers, Clock::now() + finalize_timeout)) {
-    return {};
-  }
-  std::vector<host::Duration> all;
-  std::ranges::transform(times, std::back_inserter(all),
-                         [](std::int64_t time) { return host::Duration(time); });
-  return all;
-}
-
-// Whoever lost what this rank sent last would ask in vain once it is gone. So nobody goes before
-// all have come here; the progress thread answers meanwhile. After an error there is nothing to
-// wait for.
-void Communicator::State::finalize() {
-  if (!ring || only_ring || failed) {
-    return;
-  }
-  const auto together = ring->barrier(Clock::now() + finalize_timeout);
-  if (together) {
-    return;
-  }
-  if (together.error().code != Error::Code::timeout) {
-    if (carrier->runner().retaining()) {
-      std::this_thread::sleep_for(finalize_grace);
-    }
-    return;
-  }
-  // What a device sends again may take seconds: it is patient.
-  const auto until = patience();
-  while (carrier->on_device() && carrier->runner().retaining() && Clock::now() < until) {
-    std::this_thread::sleep_for(finalize_pause);
-  }
 }
 
 }  // namespace tributary

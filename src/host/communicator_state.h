@@ -25,6 +25,7 @@
 #include "host/setup.h"
 #include "host/sketch/scratch.h"
 #include "host/sketch/vectors.h"
+#include "host/step.h"
 
 namespace tributary {
 namespace host {
@@ -59,8 +60,6 @@ struct Communicator::State {
   Result<void> run(const host::Call& call);
   Result<void> run_counted(host::By by, const host::Call& call);
   Result<void> run_recorded(host::By by, const host::Call& call);
-  template <typename Run>
-  auto recorded(std::string_view what, host::By by, std::size_t bytes, Run run);
   host::By means_for(const host::Call& call) const;
   host::By means_for_all() const;
   Figures general_figures() const;
@@ -68,31 +67,52 @@ struct Communicator::State {
   Result<void> accept(host::By by, const host::Call& call) const;
   Result<void> accept_bytes(host::By by, std::size_t bytes) const;
   Result<void> run_by(host::By by, const host::Call& call);
-  template <typename T>
-  Result<T> outcome_of(Result<T> done);
   Result<void> run_whole(host::By by, const host::Call& call, const host::Deadline& until);
   Result<void> run_in_steps(host::By by, const host::Call& call, const host::Deadline& until);
-  template <typename Steps>
-  Result<void> carry_out(host::By by, Steps& steps, const host::Deadline& until);
-  template <typename Steps>
-  void skip_all(host::By by, Steps& steps);
+  Result<void> carry_out(host::By by, host::Steps& steps, const host::Deadline& until);
+  void skip_all(host::By by, host::Steps& steps);
   Result<void> run_carrier(const host::Call& call, const host::Deadline& until);
   Result<void> run_ring(const host::Call& call, const host::Deadline& until);
   void skip(host::By by, const host::Call& call);
   void skip_whole(host::By by, const host::Call& call);
+  // Of sparse and of sketched vectors, in communicator_vectors.cpp.
   host::By means_for_sparse() const;
   Result<SparseElements> run_sparse(const host::SparseBuffers& buffers);
   Result<SparseElements> run_sparse_by(host::By by, const host::SparseBuffers& buffers);
   void refuse_sparse(std::size_t count);
   Result<void> run_sketched(const host::sketch::Vectors& vectors, GradientSketch& sketch);
-  template <typename Steps>
-  Result<void> run_sketched_in(Steps steps, std::size_t elements, const Result<void>& checked);
-  void count(host::By by, const host::Call& call, bool succeeded);
-  std::string why_by_ring(const host::Call& call) const;
+  Result<void> run_sketched_in(host::Steps& steps, std::size_t bytes, std::size_t elements,
+                               const Result<void>& checked);
+  void count(host::By by, std::string_view what, bool succeeded);
+  std::string why_by_ring(std::string_view what) const;
+  // What ends, in communicator_end.cpp.
   void report();
   void conclude();
   std::vector<host::Duration> times_in_collectives();
   void finalize();
+  static tl::unexpected<Error> fail_as_aborted() {
+    return fail(Error::Code::aborted, "the communicator was aborted on this rank");
+  }
+  // Of a collective that has ended.
+  template <typename T>
+  Result<T> outcome_of(Result<T> done) {
+    failed = !done;
+    if (failed && aborted) {
+      return fail_as_aborted();
+    }
+    return done;
+  }
+  // Of a collective of that name, with so many bytes of this rank.
+  template <typename Run>
+  auto recorded(std::string_view what, host::By by, std::size_t bytes, Run run) {
+    const auto began = journal ? host::Clock::now() : host::Time{};
+    auto done = run();
+    if (journal) {
+      const auto means = by == host::By::ring ? host::ring_algorithm : std::string_view(algorithm);
+      journal->note({what, means, bytes, began, host::Clock::now(), !done});
+    }
+    return done;
+  }
   // Precondition: there are two ranks or more.
   const host::Job& job() const { return carrier->runner().job(); }
 

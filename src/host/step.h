@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
+
 #include "host/call.h"
 
 namespace tributary::host {
@@ -11,6 +13,25 @@ struct Step {
   Call call;
   bool by_ring = false;  // of the hosts, whatever carries the others
   bool needed = true;    // otherwise it is left out, and only counted, on all ranks alike
+};
+
+// The collectives that one is made of, one after the other, as all ranks carry them out. Without
+// I/O: whoever drives it carries each out before asking for the next.
+class Steps {
+ public:
+  // The next one, after the one before was carried out, or left out; nothing after the last. The
+  // result is there then.
+  virtual std::optional<Step> next() = 0;
+  // One has failed, or the call was refused: those that follow are to be left out, and nothing that
+  // the caller gave is looked at any more.
+  void give_up() { given_up_ = true; }
+
+ protected:
+  ~Steps() = default;
+  bool given_up() const { return given_up_; }
+
+ private:
+  bool given_up_ = false;
 };
 
 }  // namespace tributary::host

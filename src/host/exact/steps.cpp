@@ -61,7 +61,7 @@ ElementType Steps::carried_type() const {
 }
 
 std::optional<Step> Steps::next() {
-  if (stage_ && !given_up_) {
+  if (stage_ && !given_up()) {
     take(*stage_);
   }
   if (stage_ == Stage::exponents) {
@@ -74,7 +74,7 @@ std::optional<Step> Steps::next() {
   if (!stage_) {
     return std::nullopt;
   }
-  if (!given_up_) {
+  if (!given_up()) {
     prepare(*stage_);
   }
   return step_of(*stage_);

@@ -28,15 +28,14 @@ struct Scratch {
   std::vector<std::uint8_t> marks;
 };
 
-// The collectives that one is made of whose manner is in_steps, one after the other, as all ranks
-// carry them out. Without I/O: whoever drives it carries each out before asking for the next. How
-// many there are, and of which shape, follows from the call and the world alone.
+// Those of a collective whose manner is in_steps. How many there are, and of which shape, follows
+// from the call and the world alone.
 //
 // Long vectors go in pieces, so that the memory is bounded. A sum of floats has three steps for
 // each piece: the exponents, of which the greatest counts, with a word behind them that says
 // whether all elements are finite; the integers, which are added up; and the marks of elements
 // that are not finite, where there are any.
-class Steps {
+class Steps final : public host::Steps {
  public:
   // Bytes of a piece on its way, at most; a multiple of all that a chunk can have.
   static constexpr std::size_t piece_bytes = std::size_t{64} << 20;
@@ -45,12 +44,7 @@ class Steps {
   // `rank` is one of them. The call's buffers and the scratch outlive this object.
   Steps(const Call& call, std::uint32_t rank, std::uint32_t world_size, Scratch& scratch);
 
-  // The next one, after the one before was carried out, or left out; nothing after the last. The
-  // call's result is there then.
-  std::optional<Step> next();
-  // One has failed, or the call was refused: those that follow are to be left out, and neither the
-  // call's buffers nor those of the steps are looked at.
-  void give_up() { given_up_ = true; }
+  std::optional<Step> next() override;
 
  private:
   enum class Stage : std::uint8_t { exponents, integers, marks, keys, pairs };
@@ -78,7 +72,6 @@ class Steps {
   std::size_t count_ = 0;  // of elements in the piece
   std::optional<Stage> stage_;
   bool all_finite_ = true;
-  bool given_up_ = false;
 };
 
 }  // namespace tributary::host::exact

@@ -38,7 +38,7 @@ std::optional<Step> GridSteps::next() {
 }
 
 void GridSteps::prepare() {
-  if (given_up_) {
+  if (given_up()) {
     return;
   }
   if (stage_ == Stage::bounds) {
@@ -59,7 +59,7 @@ std::vector<std::byte>& GridSteps::own() {
 
 // The sums are written last: the result may have its place where the vector was given.
 void GridSteps::finish() {
-  if (given_up_) {
+  if (given_up()) {
     return;
   }
   grid_.subtract(pending_.kept(), own().data(), scratch_.bounds);

@@ -14,21 +14,15 @@
 
 namespace tributary::host::sketch {
 
-// The collectives that make a sketched allreduce over a grid, as all ranks carry them out: the
-// chunks' bounds, of which the greatest counts, and the integers, which are added up. Without I/O:
-// whoever drives it carries each out before asking for the next.
-class GridSteps {
+// Those of a sketched allreduce over a grid: the chunks' bounds, of which the greatest counts, and
+// the integers, which are added up.
+class GridSteps final : public Steps {
  public:
   // The vectors, the sketch and the scratch outlive this object.
   GridSteps(const Vectors& vectors, GradientSketch& sketch, std::uint32_t rank,
             std::uint32_t world_size, Scratch& scratch);
 
-  // The next one, after the one before was carried out; nothing after the last. The result is there
-  // then.
-  std::optional<Step> next();
-  // One has failed, or the call was refused: those that follow are to be left out, and nothing that
-  // the caller gave is looked at any more.
-  void give_up() { given_up_ = true; }
+  std::optional<Step> next() override;
   // That the rank gives in all of them.
   std::size_t bytes() const;
 
@@ -46,7 +40,6 @@ class GridSteps {
   Scratch& scratch_;
   std::size_t count_;
   std::optional<Stage> stage_;
-  bool given_up_ = false;
 };
 
 }  // namespace tributary::host::sketch

@@ -22,13 +22,13 @@ QuantileSteps::QuantileSteps(const Vectors& vectors, GradientSketch& sketch, std
 
 std::optional<Step> QuantileSteps::next() {
   if (given_) {
-    if (!given_up_) {
+    if (!given_up()) {
       finish();
     }
     return std::nullopt;
   }
   given_ = true;
-  if (!given_up_) {
+  if (!given_up()) {
     prepare();
   }
   auto* const parts = scratch_.carried.data();

@@ -17,15 +17,14 @@ namespace tributary::host::sketch {
 
 // The one collective that makes a sketched allreduce by quantiles: all ranks get all sketches, each
 // of which stands among zeros, which "or" leaves as it is. A sketch is the values of all codes, and
-// the elements' codes. Driven as GridSteps are.
-class QuantileSteps {
+// the elements' codes.
+class QuantileSteps final : public Steps {
  public:
-  // Likewise.
+  // The vectors, the sketch and the scratch outlive this object.
   QuantileSteps(const Vectors& vectors, GradientSketch& sketch, std::uint32_t rank,
                 std::uint32_t world_size, Scratch& scratch);
 
-  std::optional<Step> next();
-  void give_up() { given_up_ = true; }
+  std::optional<Step> next() override;
   std::size_t bytes() const { return world_size_ * part_bytes(); }
 
  private:
@@ -49,7 +48,6 @@ class QuantileSteps {
   std::uint32_t rank_;
   std::uint32_t world_size_;
   bool given_ = false;
-  bool given_up_ = false;
 };
 
 }  // namespace tributary::host::sketch

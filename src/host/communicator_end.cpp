@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is said and waited for when a communicator ends.
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <span>
+#include <thread>
+
+#include "host/communicator_state.h"
+#include "host/journal/conclusion.h"
+#include "host/journal/report.h"
+#include "host/text.h"
+
+namespace tributary {
+namespace {
+
+using host::Buffers;
+using host::Clock;
+
+// How long a destructor waits for the others', and how long it goes on answering when one of them
+// is gone: as long as the longest pause between two requests of a worker.
+constexpr auto finalize_timeout = std::chrono::seconds(2);
+constexpr auto finalize_grace = std::chrono::milliseconds(500);
+constexpr auto finalize_pause = std::chrono::milliseconds(10);
+
+// A destructor throws nothing: out of on_notice, or because memory is full. Less is said then.
+template <typename Run>
+void quietly(Run run) {
+  try {
+    run();
+  } catch (...) {
+    return;
+  }
+}
+
+}  // namespace
+
+Communicator::State::~State() {
+  quietly([this] { report(); });
+  quietly([this] { conclude(); });
+  quietly([this] { finalize(); });
+}
+
+// Whoever set it up looks at what rank 0 says.
+void Communicator::State::report() {
+  if (!journal || !journal->has_report()) {
+    return;
+  }
+  const auto lived = Clock::now() - created;
+  const auto ranks = times_in_collectives();
+  if (options.rank != 0) {
+    return;
+  }
+  const auto carried = carrier ? carrier->statistics() : ProtocolStatistics{};
+  const auto title =
+      "communicator of " + std::to_string(options.world_size) + " ranks by " + algorithm;
+  for (const auto& line : host::report_of(journal->tallies(), {title, lived, ranks, carried})) {
+    tell(line);
+  }
+}
+
+// On every rank that has somebody to tell.
+void Communicator::State::conclude() {
+  if (!selected || log_level != host::LogLevel::info || (!options.on_notice && options.rank != 0)) {
+    return;
+  }
+  const auto carried = carrier->statistics();
+  const auto title = "job " + std::to_string(job().id) + ", " + host::rank_text(options.rank) +
+                     " of " + std::to_string(options.world_size);
+  tell(host::conclusion_of({title, Clock::now() - created, algorithm, collectives_by_carrier,
+                            collectives_by_ring, failures, reasons, carried}));
+}
+
+// Of each rank; nothing where they cannot be asked any more.
+std::vector<host::Duration> Communicator::State::times_in_collectives() {
+  if (!ring || failed) {
+    return {};
+  }
+  std::vector<std::int64_t> times(options.world_size);
+  times[options.rank] = journal->in_collectives().count();
+  auto* const bytes = std::as_writable_bytes(std::span(times)).data();
+  const Buffers buffers{bytes, bytes, times.size(), wire::ElementType::i64, wire::Operator::sum};
+  if (!ring->allreduce(buffers, Clock::now() + finalize_timeout)) {
+    return {};
+  }
+  std::vector<host::Duration> all;
+  std::ranges::transform(times, std::back_inserter(all),
+                         [](std::int64_t time) { return host::Duration(time); });
+  return all;
+}
+
+// Whoever lost what this rank sent last would ask in vain once it is gone. So nobody goes before
+// all have come here; the progress thread answers meanwhile. After an error there is nothing to
+// wait for.
+void Communicator::State::finalize() {
+  if (!ring || only_ring || failed) {
+    return;
+  }
+  const auto together = ring->barrier(Clock::now() + finalize_timeout);
+  if (together) {
+    return;
+  }
+  if (together.error().code != Error::Code::timeout) {
+    if (carrier->runner().retaining()) {
+      std::this_thread::sleep_for(finalize_grace);
+    }
+    return;
+  }
+  // What a device sends again may take seconds: it is patient.
+  const auto until = patience();
+  while (carrier->on_device() && carrier->runner().retaining() && Clock::now() < until) {
+    std::this_thread::sleep_for(finalize_pause);
+  }
+}
+
+}  // namespace tributary

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Collectives of sparse and of sketched vectors.
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "host/call_check.h"
+#include "host/communicator_state.h"
+#include "host/ring/sparse_schedule.h"
+#include "host/sketch/check.h"
+#include "host/sketch/grid_steps.h"
+#include "host/sketch/quantile_steps.h"
+
+namespace tributary {
+namespace {
+
+using host::By;
+using host::Call;
+using host::SparseBuffers;
+
+constexpr std::string_view sparse_name = "sparse_allreduce";
+constexpr std::string_view sketched_name = "sketched_allreduce";
+
+}  // namespace
+
+// The same on all ranks. Switches add sparse vectors in the order in which they come.
+By Communicator::State::means_for_sparse() const {
+  return only_ring || options.reproducible || !carrier->takes_sparse() ? By::ring : By::carrier;
+}
+
+Result<SparseElements> Communicator::State::run_sparse(const SparseBuffers& buffers) {
+  if (auto checked = host::check(buffers); !checked) {
+    refuse_sparse(buffers.count);
+    return tl::make_unexpected(checked.error());
+  }
+  if (!ring) {
+    return host::SparseSchedule(buffers, 0, 1).sum();
+  }
+  if (buffers.count == 0) {
+    return SparseElements{0, buffers.type, {}, {}};
+  }
+  const auto by = means_for_sparse();
+  const auto bytes =
+      buffers.indices.size() * (wire::element_bytes(buffers.type) + sizeof buffers.indices[0]);
+  auto sum =
+      recorded(sparse_name, by, bytes, [&] { return outcome_of(run_sparse_by(by, buffers)); });
+  count(by, sparse_name, sum.has_value());
+  return sum;
+}
+
+Result<SparseElements> Communicator::State::run_sparse_by(By by, const SparseBuffers& buffers) {
+  if (by == By::ring) {
+    return ring->sparse_allreduce(buffers, deadline());
+  }
+  SparseElements sum;
+  const host::SparseCall sparse{buffers, &sum};
+  Call call;
+  call.sparse = &sparse;
+  return run_carrier(call, deadline()).map([&sum] { return std::move(sum); });
+}
+
+// Not for an empty vector, with which the others have not called anything either.
+void Communicator::State::refuse_sparse(std::size_t count) {
+  if (!ring || count == 0) {
+    return;
+  }
+  const host::SparseCall sparse{{{}, nullptr, count}};
+  Call call;
+  call.sparse = &sparse;
+  skip_whole(means_for_sparse(), call);
+}
+
+Result<void> Communicator::State::run_sketched(const host::sketch::Vectors& vectors,
+                                               GradientSketch& sketch) {
+  const auto checked = host::sketch::check(vectors, sketch, options.world_size);
+  const auto count = vectors.in.size();
+  if (!carrier || count == 0) {
+    if (checked) {
+      std::copy_n(vectors.in.data(), count, vectors.out.data());
+    }
+    return checked;
+  }
+  if (sketch.options().kind == SketchKind::grid) {
+    host::sketch::GridSteps steps(vectors, sketch, options.rank, options.world_size,
+                                  sketch_scratch);
+    return run_sketched_in(steps, steps.bytes(), count, checked);
+  }
+  host::sketch::QuantileSteps steps(vectors, sketch, options.rank, options.world_size,
+                                    sketch_scratch);
+  return run_sketched_in(steps, steps.bytes(), count, checked);
+}
+
+// By what leaves nobody out: the bounds of a grid are those of all ranks, or it is none.
+Result<void> Communicator::State::run_sketched_in(host::Steps& steps, std::size_t bytes,
+                                                  std::size_t elements,
+                                                  const Result<void>& checked) {
+  const auto by = means_for_all();
+  if (auto accepted = checked ? accept_bytes(by, bytes) : checked; !accepted) {
+    skip_all(by, steps);
+    return accepted;
+  }
+  if (aborted) {
+    return fail_as_aborted();
+  }
+  auto done = recorded(sketched_name, by, bytes,
+                       [&] { return outcome_of(carry_out(by, steps, deadline())); });
+  count(by, name(Call{}), done.has_value());
+  if (done) {
+    sketch_bytes += bytes;
+    sketch_bytes_of_floats += elements * sizeof(float);
+  }
+  return done;
+}
+
+}  // namespace tributary
