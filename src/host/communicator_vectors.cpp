@@ -104,7 +104,7 @@ Result<void> Communicator::State::run_sketched_in(host::Steps& steps, std::size_
   }
   auto done = recorded(sketched_name, by, bytes,
                        [&] { return outcome_of(carry_out(by, steps, deadline())); });
-  count(by, name(Call{}), done.has_value());
+  count(by, sketched_name, done.has_value());
   if (done) {
     sketch_bytes += bytes;
     sketch_bytes_of_floats += elements * sizeof(float);

@@ -81,6 +81,32 @@ TEST(NetReduceCommunicator, WithoutASwitchThatAddsTheRingIsUsedAndOneLineSaysSo)
   }
 }
 
+// Sketches go by what carries a barrier, which the ring of Reliable Connections does not.
+TEST(NetReduceCommunicator, TheLastLineNamesSketchesThatHostsCarried) {
+  std::mutex mutex;
+  std::string said;
+  run_world(
+      2,
+      [](Result<Communicator> communicator) {
+        ASSERT_TRUE(communicator) << communicator.error().message;
+        std::vector<float> values(100, 0.5f);
+        GradientSketch sketch(values.size());
+        const auto done = communicator->sketched_allreduce(std::span(values), sketch);
+        ASSERT_TRUE(done) << done.error().message;
+      },
+      [&](CommunicatorOptions& options) {
+        options.algorithm = "roce-ring";
+        options.set("log", "info");
+        options.on_notice = [&](const std::string& line) {
+          const std::lock_guard lock(mutex);
+          said += line + '\n';
+        };
+      });
+  EXPECT_NE(said.find("(1: sketched_allreduce, which roce-ring does not carry here)"),
+            std::string::npos)
+      << said;
+}
+
 TEST(NetReduceCommunicator, FallbackCanBeAnError) {
   run_world(
       2,
