@@ -14,6 +14,7 @@
 #include "host/exact/formats.h"
 #include "host/exact/order.h"
 #include "host/exact/quantiser.h"
+#include "run_benchmarks.h"
 #include "wire/element.h"
 
 namespace tributary::perf {
@@ -116,11 +117,5 @@ void add_all() {
 
 int main(int argc, char** argv) {
   tributary::perf::add_all();
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
-    return 1;
-  }
-  benchmark::RunSpecifiedBenchmarks();
-  benchmark::Shutdown();
-  return 0;
+  return tributary::perf::run_benchmarks(argc, argv);
 }

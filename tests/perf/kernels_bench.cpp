@@ -19,6 +19,7 @@
 #include "reduce/handlers/expression.h"
 #include "reduce/handlers/native.h"
 #include "reduce/kernel.h"
+#include "run_benchmarks.h"
 #include "wire/element.h"
 
 namespace tributary::perf {
@@ -179,11 +180,5 @@ void add_all() {
 int main(int argc, char** argv) {
   tributary::perf::add_all();
   tributary::perf::add_handlers();
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
-    return 1;
-  }
-  benchmark::RunSpecifiedBenchmarks();
-  benchmark::Shutdown();
-  return 0;
+  return tributary::perf::run_benchmarks(argc, argv);
 }

@@ -12,6 +12,7 @@
 #include "host/sketch/chance.h"
 #include "host/sketch/grid.h"
 #include "host/sketch/quantiles.h"
+#include "run_benchmarks.h"
 
 namespace tributary::perf {
 namespace {
@@ -124,11 +125,5 @@ void add_all() {
 
 int main(int argc, char** argv) {
   tributary::perf::add_all();
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
-    return 1;
-  }
-  benchmark::RunSpecifiedBenchmarks();
-  benchmark::Shutdown();
-  return 0;
+  return tributary::perf::run_benchmarks(argc, argv);
 }

@@ -19,6 +19,7 @@
 #include "frame_load.h"
 #include "netreduce_load.h"
 #include "panama_load.h"
+#include "run_benchmarks.h"
 
 namespace tributary::perf {
 namespace {
@@ -243,11 +244,5 @@ int main(int argc, char** argv) {
       "flare/in_flight", tributary::wire::flare_window_max);
   tributary::perf::add_netreduce();
   tributary::perf::add_forwarding();
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
-    return 1;
-  }
-  benchmark::RunSpecifiedBenchmarks();
-  benchmark::Shutdown();
-  return 0;
+  return tributary::perf::run_benchmarks(argc, argv);
 }
