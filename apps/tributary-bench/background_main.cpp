@@ -23,10 +23,10 @@ namespace {
 struct RawBackground {
   std::vector<std::string> peers;
   std::string address;
-  std::string rate;
+  std::uint64_t rate_bps = 0;
   double share = 1;
   std::string pattern = "uniform";
-  std::string message = "64K";
+  std::size_t message_bytes = 64 << 10;
   double period_s = 0;
   double duration_s = 10;
 };
@@ -50,7 +50,8 @@ void declare(CLI::App& app, RawBackground& raw, BackgroundOptions& options) {
       ->delimiter(',')
       ->required();
   app.add_option("--address", raw.address, "this host's among them; default: the one it has");
-  app.add_option("--rate", raw.rate, "of the line, as in 50Mbit, all overhead counted")->required();
+  as_rate(app.add_option("--rate", raw.rate_bps, "of the line, as in 50Mbit, all overhead counted"))
+      ->required();
   app.add_option("--share", raw.share, "of that rate which is sent")
       ->check(CLI::Range(0.001, 1.0))
       ->capture_default_str();
@@ -59,8 +60,10 @@ void declare(CLI::App& app, RawBackground& raw, BackgroundOptions& options) {
                  "so that each host receives from exactly one")
       ->check(CLI::IsMember({"uniform", "permutation"}))
       ->capture_default_str();
-  auto* message = app.add_option("--message", raw.message, "bytes after which a new peer is drawn")
-                      ->capture_default_str();
+  auto* message = as_size(app.add_option("--message", raw.message_bytes,
+                                         "bytes after which a new peer is drawn"))
+                      ->check(CLI::PositiveNumber)
+                      ->default_str("64K");
   app.add_option("--period", raw.period_s,
                  "seconds after which a new peer is drawn, by all hosts at once; instead of "
                  "--message, and 0.05 for permutations")
@@ -124,17 +127,14 @@ void interpret(const RawBackground& raw, BackgroundOptions& options) {
     }
   }
   options.self = place_of_self(raw, options.peers);
-  options.rate_bps = static_cast<std::uint64_t>(static_cast<double>(rate_of(raw.rate)) * raw.share);
+  options.rate_bps = static_cast<std::uint64_t>(static_cast<double>(raw.rate_bps) * raw.share);
   if (options.rate_bps == 0) {
     throw CLI::ValidationError("--share", "leaves nothing of the rate");
   }
   options.pattern = raw.pattern == "uniform" ? Pattern::uniform : Pattern::permutation;
   const bool periodic = raw.period_s > 0 || options.pattern == Pattern::permutation;
   const std::size_t payload = options.mtu - sizeof(wire::Ipv4Header) - sizeof(wire::UdpHeader);
-  options.message_packets = periodic ? 0 : (bytes_of(raw.message) + payload - 1) / payload;
-  if (!periodic && options.message_packets == 0) {
-    throw CLI::ValidationError("--message", "must not be 0");
-  }
+  options.message_packets = periodic ? 0 : (raw.message_bytes + payload - 1) / payload;
   options.period = nanoseconds_of(raw.period_s > 0 ? raw.period_s : 0.05);
   options.duration = nanoseconds_of(raw.duration_s);
 }

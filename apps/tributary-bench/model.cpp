@@ -2,8 +2,8 @@
 #include "model.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
-#include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -18,16 +18,15 @@ namespace {
 
 struct Question {
   Cluster cluster;
-  std::vector<std::size_t> sizes;
+  std::vector<std::size_t> sizes = {64u << 10, 1u << 20, 16u << 20};
   bool json = false;
 };
 
 // What stands on the command line, before it means anything.
 struct RawQuestion {
-  std::vector<std::string> sizes{"64K", "1M", "16M"};
   double latency_us = 0;
-  std::string intra;
-  std::string inter;
+  std::uint64_t intra_bps = 0;
+  std::uint64_t inter_bps = 0;
 };
 
 void declare(CLI::App& app, RawQuestion& raw, Question& question) {
@@ -41,16 +40,15 @@ void declare(CLI::App& app, RawQuestion& raw, Question& question) {
   app.add_option("--latency-us", raw.latency_us, "alpha, of one hop of a ring, in microseconds")
       ->check(CLI::Range(0.0, 1e6))
       ->required();
-  app.add_option("--intra", raw.intra, "bandwidth inside of a machine, as in 80Gbit")->required();
-  app.add_option("--inter", raw.inter, "bandwidth of a machine's link, as in 200Mbit")->required();
-  app.add_option("--sizes", raw.sizes, "bytes per rank, as in 64K,16M")
+  as_rate(app.add_option("--intra", raw.intra_bps, "bandwidth inside of a machine, as in 80Gbit"))
+      ->required();
+  as_rate(app.add_option("--inter", raw.inter_bps, "bandwidth of a machine's link, as in 200Mbit"))
+      ->required();
+  as_size(app.add_option("--sizes", question.sizes, "bytes per rank, as in 64K,16M"))
+      ->check(CLI::PositiveNumber)
       ->delimiter(',')
-      ->capture_default_str();
+      ->default_str("64K,1M,16M");
   app.add_flag("--json", question.json, "one JSON document");
-}
-
-double bytes_per_second_of(const std::string& rate) {
-  return static_cast<double>(rate_of(rate)) / 8;
 }
 
 void interpret(const RawQuestion& raw, Question& question) {
@@ -64,14 +62,8 @@ void interpret(const RawQuestion& raw, Question& question) {
     throw CLI::ValidationError("--latency-us", "is no number of microseconds");
   }
   cluster.hop_latency_s = raw.latency_us * 1e-6;
-  cluster.intra_bandwidth_bytes_per_s = bytes_per_second_of(raw.intra);
-  cluster.inter_bandwidth_bytes_per_s = bytes_per_second_of(raw.inter);
-  for (const auto& size : raw.sizes) {
-    question.sizes.push_back(bytes_of(size));
-    if (question.sizes.back() == 0) {
-      throw CLI::ValidationError("--sizes", "must not be 0");
-    }
-  }
+  cluster.intra_bandwidth_bytes_per_s = static_cast<double>(raw.intra_bps) / 8;
+  cluster.inter_bandwidth_bytes_per_s = static_cast<double>(raw.inter_bps) / 8;
 }
 
 void report(const Question& question) {

@@ -96,7 +96,7 @@ class Background(unittest.TestCase):
         peers, rate = ("--peers", self.peers), ("--rate", "5Mbit")
         self.assertIn("--peers is required", self.refused(*rate))
         self.assertIn("--rate is required", self.refused(*peers))
-        self.assertIn("is not a rate", self.refused(*peers, "--rate", "5MB"))
+        self.assertIn("MB unit not recognized", self.refused(*peers, "--rate", "5MB"))
         self.assertIn("is not an IPv4 address", self.refused("--peers", "h1,h2", *rate))
         self.assertIn("any address of this host", self.refused("--peers", "1.1.1.1,2.2.2.2", *rate))
         self.assertIn("named twice", self.refused("--peers", "1.1.1.1,1.1.1.1", *rate))

@@ -137,7 +137,7 @@ class CommandLine(unittest.TestCase):
         environment = os.environ | {"RANK": "0", "WORLD_SIZE": "0", "MASTER_ADDR": "127.0.0.1",
                                     "MASTER_PORT": "29999"}
         for command, words in (("allreduce", "world size 0"), ("reduce", "world size 0"),
-                               ("allreduc", "no subcommand `allreduc`; there are allreduce, ")):
+                               ("allreduc", "no command `allreduc`; did you mean `allreduce`?")):
             done = support.run(support.BENCH, command, env=environment)
             self.assertNotEqual(done.returncode, 0)
             self.assertIn(words, done.stderr)
