@@ -130,7 +130,7 @@ class Run {
                           communicator_.payload_bytes_max() / wire::element_bytes(type)};
     const auto sample = sample_of(options_, problem);
     for (const Way& way : ways_) {
-      auto row = measure(communicator_, options_, way, problem, sample.get());
+      auto row = measure({communicator_, options_, way, problem, sample.get()});
       if (!row) {
         return tl::unexpected(row.error());
       }
