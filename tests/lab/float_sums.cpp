@@ -45,14 +45,14 @@ std::vector<float> floats_of(std::uint32_t rank) {
   return floats;
 }
 
-void come_late() {
+void begin_at_random() {
   static std::mt19937 draw(std::random_device{}());
   std::this_thread::sleep_for(
       std::chrono::microseconds(std::uniform_int_distribution<int>(0, 3000)(draw)));
 }
 
 std::vector<float> reduced(Communicator& communicator, std::vector<float> floats) {
-  come_late();
+  begin_at_random();
   if (const auto done = communicator.allreduce(std::span(floats)); !done) {
     fail(done.error().message);
   }

@@ -128,7 +128,7 @@ Result<void> Ordering::count(Time now) {
   count_ranks();
   const bool eventful = !ready_.empty() || announcer_;
   pause_ = eventful ? pause_min : std::min<Duration>(2 * pause_, pause_max);
-  return bid_farewell(now);
+  return check_closing(now);
 }
 
 Result<void> Ordering::count_numbers() {
@@ -166,7 +166,7 @@ void Ordering::count_ranks() {
 }
 
 // A rank that has closed does not wait for ever, either.
-Result<void> Ordering::bid_farewell(Time now) const {
+Result<void> Ordering::check_closing(Time now) const {
   if (!closed_at_ || over_ || waiting_time(now) - *closed_at_ < limits_.patience) {
     return {};
   }

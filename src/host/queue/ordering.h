@@ -99,7 +99,7 @@ class Ordering {
   void vote_on(const std::string& name, Posting& posting, Time now);
   Result<void> count_numbers();
   void count_ranks();
-  Result<void> bid_farewell(Time now) const;
+  Result<void> check_closing(Time now) const;
   void answer(std::size_t index);
   void warn(std::size_t number, const std::vector<std::uint32_t>& lacking);
   std::optional<Error> verdict(std::size_t index) const;

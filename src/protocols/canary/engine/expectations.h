@@ -20,7 +20,7 @@ struct Expectation {
 };
 
 // What one of them was like.
-struct Lesson {
+struct Observation {
   std::uint32_t contributions = 0;
   std::optional<Duration> spread{};  // no value: it was that of no other block
   Spread::Memory memory = Spread::Memory::brief;
@@ -42,10 +42,11 @@ class Expectations {
   }
 
   // `last_hop`: `leader` is a host of this switch, so that all contributions come by here.
-  void learn(std::uint32_t job, wire::Ipv4Address leader, bool last_hop, const Lesson& lesson) {
-    learn(claim(job, leader), lesson);
+  void learn(std::uint32_t job, wire::Ipv4Address leader, bool last_hop,
+             const Observation& observed) {
+    learn(claim(job, leader), observed);
     if (!last_hop) {
-      learn(claim(job, any_leader), lesson);
+      learn(claim(job, any_leader), observed);
     }
   }
   // A contribution came so long after the first one of its block, and the sum had left. The block's
@@ -80,10 +81,10 @@ class Expectations {
     }
     return entry.expectation;
   }
-  static void learn(Expectation& expectation, const Lesson& lesson) {
-    expectation.contributions = lesson.contributions;
-    if (lesson.spread) {
-      expectation.spread.add(*lesson.spread, lesson.memory);
+  static void learn(Expectation& expectation, const Observation& observed) {
+    expectation.contributions = observed.contributions;
+    if (observed.spread) {
+      expectation.spread.add(*observed.spread, observed.memory);
     }
   }
 

@@ -38,14 +38,14 @@ Duration Patience::timeout(bool root, bool alone, const Expectation& expectation
 // Where blocks wait for as many as are expected, too long a timeout costs nothing and too short a
 // one packets: how long it must be is not forgotten while a window is quiet.
 void Patience::learn(const Descriptor& block) {
-  Lesson lesson{block.seen()};
+  Observation observed{block.seen()};
   if (is_first_attempt(block)) {
-    lesson.spread = spread_of(block);
+    observed.spread = spread_of(block);
   }
   if (config_.learn_contributions) {
-    lesson.memory = Spread::Memory::windows;
+    observed.memory = Spread::Memory::windows;
   }
-  expectations_.learn(job_of(block.key), block.shape.leader, block.root, lesson);
+  expectations_.learn(job_of(block.key), block.shape.leader, block.root, observed);
 }
 
 void Patience::learn_late(const Descriptor& block) {

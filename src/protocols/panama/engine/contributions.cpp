@@ -78,7 +78,7 @@ void PanamaEngine::contribute(Contribution in, const Burst& burst) {
     // That its window is full is no reason why the child should not send this.
     if (once_more && *fault == drop::over_cap) {
       tree.counters.late += again ? 0 : 1;
-      return turn_away(in, drop::late, burst);
+      return reject(in, drop::late, burst);
     }
     tree.counters.over_cap += *fault == drop::over_cap;
     return burst.actions.drop(std::move(packet), *fault);

@@ -34,7 +34,7 @@ void PanamaEngine::wait_at_door(Contribution& in, const Burst& burst) {
   const bool somebody_has_it =
       tree.has_results || tree.had_result(round, message.header.vid.value());
   if (tree.is_over(round) && (!again || somebody_has_it)) {
-    return turn_away(in, drop::stale, burst);
+    return reject(in, drop::stale, burst);
   }
   auto& door = tree.doors[child];
   if (door.round != round) {
@@ -44,11 +44,11 @@ void PanamaEngine::wait_at_door(Contribution& in, const Burst& burst) {
   auto* place = door.place_of(message.header.vid.value());
   if (place == nullptr || tree.grant.packets == 0) {
     tree.counters.over_cap += again ? 0 : 1;
-    return turn_away(in, drop::over_cap, burst);
+    return reject(in, drop::over_cap, burst);
   }
   tree.last_taken = burst.now;
   if (*place != nullptr && !is_larger(tree, message.header, header_in(**place))) {
-    return turn_away(in, drop::duplicate, burst);
+    return reject(in, drop::duplicate, burst);
   }
   if (*place == nullptr) {
     door.since = door.count() == 0 ? burst.now : door.since;
@@ -68,7 +68,7 @@ void PanamaEngine::wait_at_door(Contribution& in, const Burst& burst) {
 }
 
 // Nobody who asks is refused: others are asked in turn.
-void PanamaEngine::turn_away(Contribution& in, DropReason reason, const Burst& burst) {
+void PanamaEngine::reject(Contribution& in, DropReason reason, const Burst& burst) {
   if (in.header().asks()) {
     in.tree.last_taken = burst.now;
     inquire(in.tree, in.header(), in.packet->ingress, burst);

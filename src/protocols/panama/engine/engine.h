@@ -76,7 +76,7 @@ class PanamaEngine final : public engine::Engine {
 
   // Doors: what waits for the tree's next epoch.
   void wait_at_door(Contribution& in, const Burst& burst);
-  void turn_away(Contribution& in, DropReason reason, const Burst& burst);
+  void reject(Contribution& in, DropReason reason, const Burst& burst);
   void open_doors(Tree& tree, std::uint8_t last, const Burst& burst);
   void come_in(Tree& tree, std::uint8_t child, PacketPtr packet, const Burst& burst);
 
