@@ -9,11 +9,11 @@
 #include <ctime>
 #include <string>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "background_flows.h"
 #include "background_pace.h"
 #include "host/transport/address.h"
+#include "system/file_descriptor.h"
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
 #include "wire/transport.h"
@@ -38,40 +38,24 @@ std::int64_t now_ns(clockid_t clock) {
   return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
 }
 
-class Socket {
- public:
-  ~Socket() {
-    if (fd_ >= 0) {
-      ::close(fd_);
+Result<FileDescriptor> open_socket(std::uint16_t port) {
+  FileDescriptor fd(::socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  sockaddr_in any{};
+  any.sin_family = AF_INET;
+  any.sin_port = htons(port);
+  if (!fd || ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&any), sizeof(any)) != 0) {
+    return fail(Error::Code::network, "cannot bind UDP port " + std::to_string(port) + ": " +
+                                          std::strerror(errno) + "; try another --port");
+  }
+  // As much as we may: FORCE needs CAP_NET_ADMIN, the others are capped by sysctl.
+  for (const auto& [forced, plain] :
+       {std::pair{SO_RCVBUFFORCE, SO_RCVBUF}, {SO_SNDBUFFORCE, SO_SNDBUF}}) {
+    if (::setsockopt(fd.get(), SOL_SOCKET, forced, &buffer_bytes, sizeof(buffer_bytes)) != 0) {
+      ::setsockopt(fd.get(), SOL_SOCKET, plain, &buffer_bytes, sizeof(buffer_bytes));
     }
   }
-  Socket(const Socket&) = delete;
-  Socket& operator=(const Socket&) = delete;
-  Socket() = default;
-
-  Result<void> open(std::uint16_t port) {
-    fd_ = ::socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    sockaddr_in any{};
-    any.sin_family = AF_INET;
-    any.sin_port = htons(port);
-    if (fd_ < 0 || ::bind(fd_, reinterpret_cast<const sockaddr*>(&any), sizeof(any)) != 0) {
-      return fail(Error::Code::network, "cannot bind UDP port " + std::to_string(port) + ": " +
-                                            std::strerror(errno) + "; try another --port");
-    }
-    // As much as we may: FORCE needs CAP_NET_ADMIN, the others are capped by sysctl.
-    for (const auto& [forced, plain] :
-         {std::pair{SO_RCVBUFFORCE, SO_RCVBUF}, {SO_SNDBUFFORCE, SO_SNDBUF}}) {
-      if (::setsockopt(fd_, SOL_SOCKET, forced, &buffer_bytes, sizeof(buffer_bytes)) != 0) {
-        ::setsockopt(fd_, SOL_SOCKET, plain, &buffer_bytes, sizeof(buffer_bytes));
-      }
-    }
-    return {};
-  }
-  int fd() const { return fd_; }
-
- private:
-  int fd_ = -1;
-};
+  return fd;
+}
 
 class Sender {
  public:
@@ -199,9 +183,9 @@ std::size_t BackgroundOptions::line_bytes() const {
 
 Result<BackgroundCounts> run_background(const BackgroundOptions& options) {
   on_signals();
-  Socket socket;
-  if (auto opened = socket.open(options.port); !opened) {
-    return tl::unexpected(opened.error());
+  const auto socket = open_socket(options.port);
+  if (!socket) {
+    return tl::unexpected(socket.error());
   }
   BackgroundCounts counts;
   Sender sender(options);
@@ -211,14 +195,14 @@ Result<BackgroundCounts> run_background(const BackgroundOptions& options) {
   Pace pace(options.rate_bps, options.line_bytes(), start);
   std::int64_t now = start;
   for (; now < end && interrupted == 0; now = now_ns(CLOCK_MONOTONIC)) {
-    sender.send(socket.fd(), pace.due(now), counts);
-    receiver.receive(socket.fd());
+    sender.send(socket->get(), pace.due(now), counts);
+    receiver.receive(socket->get());
     sleep_until(std::min(now + tick_ns, end));
   }
   counts.seconds = static_cast<double>(now - start) * 1e-9;
   for (const std::int64_t last = now + linger_ns; now < last; now = now_ns(CLOCK_MONOTONIC)) {
     sleep_until(now + tick_ns);
-    receiver.receive(socket.fd());
+    receiver.receive(socket->get());
   }
   receiver.report(counts);
   return counts;

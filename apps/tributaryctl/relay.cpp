@@ -3,28 +3,13 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <poll.h>
-#include <string_view>
 #include <unistd.h>
+
+#include "system/write_all.h"
 
 namespace tributary::ctl {
 namespace {
-
-bool write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(fd, bytes.data(), bytes.size());
-    if (written > 0) {
-      bytes.remove_prefix(static_cast<std::size_t>(written));
-    } else if (errno == EAGAIN) {  // the control socket does not block
-      pollfd ready{fd, POLLOUT, 0};
-      poll(&ready, 1, -1);
-    } else if (errno != EINTR) {
-      return false;
-    }
-  }
-  return true;
-}
 
 // Hands over what has come; false at the end.
 bool pass(int from, int to) {
@@ -33,7 +18,7 @@ bool pass(int from, int to) {
   if (got < 0) {
     return errno == EAGAIN || errno == EINTR;
   }
-  return got > 0 && write_all(to, {chunk.data(), static_cast<std::size_t>(got)});
+  return got > 0 && write_all(to, {chunk.data(), static_cast<std::size_t>(got)}).empty();
 }
 
 }  // namespace

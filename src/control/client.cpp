@@ -9,10 +9,11 @@
 #include <cstring>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
+
+#include "control/socket_file.h"
 
 namespace tributary::control {
 namespace {
@@ -96,20 +97,17 @@ std::string timeout_text(std::chrono::milliseconds timeout) {
 
 tl::expected<Client, CallError> Client::connect(const std::string& path,
                                                 std::chrono::milliseconds timeout) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.empty() || path.size() >= sizeof(address.sun_path)) {
+  const auto address = unix_address(path);
+  if (!address) {
     return call_error(Kind::failed, "path of the socket is empty or longer than 107 bytes");
   }
-  std::memcpy(address.sun_path, path.data(), path.size());
-  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0) {
+  FileDescriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd) {
     return call_error(Kind::failed, std::string("socket: ") + std::strerror(errno));
   }
-  Client client(fd, timeout);
   // How sockets(7) takes every address family. EAGAIN: the daemon's backlog is full.
-  if (::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0) {
-    return client;
+  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof(*address)) == 0) {
+    return Client(std::move(fd), timeout);
   }
   switch (errno) {
     case EACCES:
@@ -134,24 +132,22 @@ tl::expected<Client, CallError> Client::connect_over_ssh(const std::string& host
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     return call_error(Kind::failed, std::string("socketpair: ") + std::strerror(errno));
   }
+  FileDescriptor near(ends[0]);
+  const FileDescriptor far(ends[1]);
   const SshCommand command(host, path);
   const pid_t child = fork();
   if (child == 0) {
-    command.run(ends[1]);
-  }
-  close(ends[1]);
-  if (child > 0) {
-    setpgid(child, child);  // whoever of the two comes first
+    command.run(far.get());
   }
   if (child < 0) {
-    close(ends[0]);
     return call_error(Kind::failed, std::string("fork: ") + std::strerror(errno));
   }
-  return Client(ends[0], timeout, child, host);
+  setpgid(child, child);  // whoever of the two comes first
+  return Client(std::move(near), timeout, child, host);
 }
 
 Client::Client(Client&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)),
+    : fd_(std::move(other.fd_)),
       timeout_(other.timeout_),
       child_(std::exchange(other.child_, -1)),
       host_(std::move(other.host_)),
@@ -159,9 +155,7 @@ Client::Client(Client&& other) noexcept
       decoder_(std::move(other.decoder_)) {}
 
 Client::~Client() {
-  if (fd_ >= 0) {
-    close(fd_);
-  }
+  fd_ = FileDescriptor();  // which ends the relay
   if (child_ > 0) {
     kill(-child_, SIGTERM);  // it would end by itself, but who knows when
     waitpid(child_, nullptr, 0);
@@ -187,11 +181,11 @@ tl::expected<nlohmann::json, CallError> Client::call(const std::string& method,
   }
   for (std::size_t sent = 0; sent < frame.size();) {
     const ssize_t result =
-        send(fd_, frame.data() + sent, frame.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+        send(fd_.get(), frame.data() + sent, frame.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (result > 0) {
       sent += static_cast<std::size_t>(result);
     } else if (errno == EAGAIN) {
-      if (!ready(fd_, POLLOUT, deadline)) {
+      if (!ready(fd_.get(), POLLOUT, deadline)) {
         return call_error(Kind::timeout, timeout_text(timeout_));
       }
     } else if (errno != EINTR) {
@@ -210,11 +204,11 @@ tl::expected<nlohmann::json, CallError> Client::call(const std::string& method,
     if (decoder_.broken()) {
       return call_error(Kind::failed, "what answers is no tributaryd");
     }
-    if (!ready(fd_, POLLIN, deadline)) {
+    if (!ready(fd_.get(), POLLIN, deadline)) {
       return call_error(Kind::timeout, timeout_text(timeout_));
     }
     std::array<char, 16384> chunk{};
-    const ssize_t result = recv(fd_, chunk.data(), chunk.size(), MSG_DONTWAIT);
+    const ssize_t result = recv(fd_.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
     if (result > 0) {
       decoder_.append({chunk.data(), static_cast<std::size_t>(result)});
     } else if (result == 0 || (errno != EAGAIN && errno != EINTR)) {

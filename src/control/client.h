@@ -10,6 +10,7 @@
 #include <tl/expected.hpp>
 
 #include "control/protocol.h"
+#include "system/file_descriptor.h"
 
 namespace tributary::control {
 
@@ -36,14 +37,15 @@ class Client {
   ~Client();
 
   tl::expected<nlohmann::json, CallError> call(const std::string& method, nlohmann::json params);
-  int fd() const { return fd_; }
+  int fd() const { return fd_.get(); }
 
  private:
-  Client(int fd, std::chrono::milliseconds timeout, pid_t child = -1, std::string host = {})
-      : fd_(fd), timeout_(timeout), child_(child), host_(std::move(host)) {}
+  Client(FileDescriptor fd, std::chrono::milliseconds timeout, pid_t child = -1,
+         std::string host = {})
+      : fd_(std::move(fd)), timeout_(timeout), child_(child), host_(std::move(host)) {}
   tl::unexpected<CallError> closed();
 
-  int fd_ = -1;
+  FileDescriptor fd_;
   std::chrono::milliseconds timeout_;
   pid_t child_ = -1;  // that relays to another machine
   std::string host_;  // that machine

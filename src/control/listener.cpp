@@ -87,16 +87,14 @@ tl::expected<Listener, std::string> Listener::create(const std::string& path,
   if (const auto clear = clear_the_way(path); !clear) {
     return tl::unexpected(clear.error());
   }
-  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) {
+  FileDescriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!fd) {
     return system_error("socket");
   }
-  if (bind(fd, generic(*address), sizeof(*address)) != 0) {
-    const auto error = system_error("cannot make control socket " + path);
-    close(fd);
-    return error;
+  if (bind(fd.get(), generic(*address), sizeof(*address)) != 0) {
+    return system_error("cannot make control socket " + path);
   }
-  Listener listener(fd, path);
+  Listener listener(std::move(fd), path);
   struct stat info {};
   if (lstat(path.c_str(), &info) == 0) {
     listener.inode_ = info.st_ino;
@@ -105,22 +103,15 @@ tl::expected<Listener, std::string> Listener::create(const std::string& path,
   if (const auto given = give_to_group(path, group); !given) {
     return tl::unexpected(given.error());
   }
-  if (chmod(path.c_str(), 0660) != 0 || listen(fd, backlog) != 0) {
+  if (chmod(path.c_str(), 0660) != 0 || listen(listener.fd(), backlog) != 0) {
     return system_error("cannot serve " + path);
   }
   return listener;
 }
 
-Listener::Listener(Listener&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)), path_(std::move(other.path_)), inode_(other.inode_) {}
-
 Listener::~Listener() {
-  if (fd_ < 0) {
-    return;
-  }
-  close(fd_);
   struct stat info {};
-  if (lstat(path_.c_str(), &info) == 0 && S_ISSOCK(info.st_mode) && info.st_ino == inode_) {
+  if (fd_ && lstat(path_.c_str(), &info) == 0 && S_ISSOCK(info.st_mode) && info.st_ino == inode_) {
     unlink(path_.c_str());
   }
 }

@@ -3,8 +3,11 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include <tl/expected.hpp>
+
+#include "system/file_descriptor.h"
 
 namespace tributary::control {
 
@@ -16,16 +19,16 @@ class Listener {
   // that nobody serves any more is replaced.
   static tl::expected<Listener, std::string> create(const std::string& path,
                                                     const std::string& group);
-  Listener(Listener&& other) noexcept;
+  Listener(Listener&&) noexcept = default;
   Listener& operator=(Listener&&) = delete;
   ~Listener();
 
-  int fd() const { return fd_; }
+  int fd() const { return fd_.get(); }
 
  private:
-  Listener(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+  Listener(FileDescriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
 
-  int fd_ = -1;
+  FileDescriptor fd_;
   std::string path_;
   std::uint64_t inode_ = 0;
 };

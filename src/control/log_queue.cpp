@@ -3,35 +3,19 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <condition_variable>
 #include <csignal>
 #include <mutex>
-#include <poll.h>
 #include <pthread.h>
 #include <thread>
-#include <unistd.h>
 #include <utility>
+
+#include "system/write_all.h"
 
 namespace tributary::control {
 namespace {
 
 std::atomic<std::uint64_t> dropped{0};
-
-// What is left when nobody can read it any more.
-std::string_view write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(fd, text.data(), text.size());
-    if (written < 0 && errno == EAGAIN) {  // somebody else made the file so
-      pollfd room{fd, POLLOUT, 0};
-      poll(&room, 1, -1);
-    } else if (written < 0 && errno != EINTR) {
-      break;
-    }
-    text.remove_prefix(written > 0 ? static_cast<std::size_t>(written) : 0);
-  }
-  return text;
-}
 
 // Signals are for the thread that looks after them.
 class SignalsBlocked {

@@ -16,6 +16,8 @@
 
 #include "control/protocol.h"
 #include "control/tree_json.h"
+#include "system/file_descriptor.h"
+#include "system/write_all.h"
 
 namespace tributary::control {
 namespace {
@@ -29,38 +31,13 @@ tl::unexpected<std::string> system_error(const std::string& path) {
   return tl::unexpected(path + ": " + std::strerror(errno));
 }
 
-class Descriptor {
- public:
-  Descriptor(const std::string& path, int flags)
-      : fd_(open(path.c_str(), flags | O_CLOEXEC, 0640)) {}
-  ~Descriptor() {
-    if (fd_ >= 0) {
-      close(fd_);
-    }
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  bool valid() const { return fd_ >= 0; }
-  bool sync() const { return fsync(fd_) == 0; }
-  bool write_all(std::string_view text) const {
-    while (!text.empty()) {
-      const ssize_t written = write(fd_, text.data(), text.size());
-      if (written < 0 && errno != EINTR) {
-        return false;
-      }
-      text.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(0, written)));
-    }
-    return true;
-  }
-
- private:
-  int fd_;
-};
+FileDescriptor open_file(const std::string& path, int flags) {
+  return FileDescriptor(open(path.c_str(), flags | O_CLOEXEC, 0640));
+}
 
 bool write_file(const std::string& path, int flags, std::string_view text) {
-  const Descriptor file(path, O_WRONLY | flags);
-  return file.valid() && file.write_all(text) && file.sync();
+  const auto file = open_file(path, O_WRONLY | flags);
+  return file && write_all(file.get(), text).empty() && fsync(file.get()) == 0;
 }
 
 // Where a disk is full, what becomes shorter still has room, in the place of what is there. Only a
@@ -179,7 +156,7 @@ tl::expected<void, std::string> save_trees(const std::string& path, const Runtim
   }
   const auto directory = std::filesystem::path(path).parent_path();
   // Against a loss of power; a file system that cannot has done its best.
-  Descriptor(directory.empty() ? "." : directory.string(), O_RDONLY | O_DIRECTORY).sync();
+  fsync(open_file(directory.empty() ? "." : directory.string(), O_RDONLY | O_DIRECTORY).get());
   return {};
 }
 

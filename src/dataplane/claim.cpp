@@ -52,14 +52,13 @@ Address address_of(const std::string& name) {
 
 // 0 where that cannot be told.
 pid_t owner_of(const Address& claimed) {
-  const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const FileDescriptor probe(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   ucred owner = {};
   socklen_t size = sizeof owner;
-  if (connect(probe, claimed.generic(), claimed.size) != 0 ||
-      getsockopt(probe, SOL_SOCKET, SO_PEERCRED, &owner, &size) != 0) {
+  if (connect(probe.get(), claimed.generic(), claimed.size) != 0 ||
+      getsockopt(probe.get(), SOL_SOCKET, SO_PEERCRED, &owner, &size) != 0) {
     owner.pid = 0;
   }
-  close(probe);
   return owner.pid;
 }
 
@@ -94,31 +93,18 @@ std::string taken_by(pid_t owner) {
 tl::expected<Claim, std::string> Claim::take(const control::DeviceConfig& device) {
   const auto name = claimed_name(device);
   if (name.empty()) {
-    return Claim(-1);
+    return Claim(FileDescriptor());
   }
   const auto address = address_of(name);
-  Claim claim(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (bind(claim.socket_, address.generic(), address.size) == 0 &&
-      listen(claim.socket_, SOMAXCONN) == 0) {
-    return claim;
+  FileDescriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (bind(socket.get(), address.generic(), address.size) == 0 &&
+      listen(socket.get(), SOMAXCONN) == 0) {
+    return Claim(std::move(socket));
   }
   if (errno == EADDRINUSE) {
     return tl::unexpected(describe(device) + " " + taken_by(owner_of(address)));
   }
   return tl::unexpected("cannot claim " + describe(device) + ": " + std::strerror(errno));
-}
-
-Claim::Claim(Claim&& other) noexcept : socket_(std::exchange(other.socket_, -1)) {}
-
-Claim& Claim::operator=(Claim&& other) noexcept {
-  std::swap(socket_, other.socket_);
-  return *this;
-}
-
-Claim::~Claim() {
-  if (socket_ >= 0) {
-    close(socket_);
-  }
 }
 
 }  // namespace tributary::dataplane

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include <tl/expected.hpp>
 
 #include "control/config.h"
+#include "system/file_descriptor.h"
 
 namespace tributary::dataplane {
 
@@ -17,14 +19,11 @@ class Claim {
  public:
   // The error says which process has the device, and by what command.
   static tl::expected<Claim, std::string> take(const control::DeviceConfig& device);
-  Claim(Claim&& other) noexcept;
-  Claim& operator=(Claim&& other) noexcept;
-  ~Claim();
 
  private:
-  explicit Claim(int socket) : socket_(socket) {}
+  explicit Claim(FileDescriptor socket) : socket_(std::move(socket)) {}
 
-  int socket_;  // -1: nothing is claimed
+  FileDescriptor socket_;  // none: nothing is claimed
 };
 
 }  // namespace tributary::dataplane

@@ -13,28 +13,13 @@
 #include <net/if.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <unistd.h>
-#include <utility>
 
 namespace tributary::dataplane {
 namespace {
 
-class Socket {
- public:
-  Socket(int domain, int type, int protocol)
-      : descriptor_(socket(domain, type | SOCK_CLOEXEC, protocol)) {}
-  ~Socket() {
-    if (descriptor_ >= 0) {
-      close(descriptor_);
-    }
-  }
-  Socket(const Socket&) = delete;
-  Socket& operator=(const Socket&) = delete;
-  int get() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
+FileDescriptor open_socket(int domain, int type, int protocol) {
+  return FileDescriptor(socket(domain, type | SOCK_CLOEXEC, protocol));
+}
 
 ifreq request_for(const std::string& name) {
   ifreq request = {};
@@ -45,7 +30,7 @@ ifreq request_for(const std::string& name) {
 }  // namespace
 
 std::uint16_t interface_mtu(const std::string& name) {
-  const Socket socket(AF_INET, SOCK_DGRAM, 0);
+  const auto socket = open_socket(AF_INET, SOCK_DGRAM, 0);
   ifreq request = request_for(name);
   const bool known = ioctl(socket.get(), SIOCGIFMTU, &request) == 0;
   return known ? static_cast<std::uint16_t>(std::min(request.ifr_mtu, 0xffff)) : 0;
@@ -55,7 +40,7 @@ tl::expected<void, std::string> set_interface_mtu(const std::string& name, std::
   if (interface_mtu(name) == mtu) {
     return {};
   }
-  const Socket socket(AF_INET, SOCK_DGRAM, 0);
+  const auto socket = open_socket(AF_INET, SOCK_DGRAM, 0);
   ifreq request = request_for(name);
   request.ifr_mtu = mtu;
   if (ioctl(socket.get(), SIOCSIFMTU, &request) != 0) {
@@ -71,7 +56,7 @@ tl::expected<void, std::string> check_interface(const std::string& name) {
     return tl::unexpected("there is no interface \"" + name +
                           "\" in this network namespace; `ip link` lists those that exist");
   }
-  if (const Socket packets(AF_PACKET, SOCK_RAW, 0); packets.get() < 0) {
+  if (!open_socket(AF_PACKET, SOCK_RAW, 0)) {
     return tl::unexpected("packet sockets are not allowed (" + std::string(std::strerror(errno)) +
                           "); run as root or give the daemon CAP_NET_RAW and CAP_NET_ADMIN");
   }
@@ -79,13 +64,13 @@ tl::expected<void, std::string> check_interface(const std::string& name) {
 }
 
 bool interface_promiscuous(const std::string& name) {
-  const Socket socket(AF_INET, SOCK_DGRAM, 0);
+  const auto socket = open_socket(AF_INET, SOCK_DGRAM, 0);
   ifreq request = request_for(name);
   return ioctl(socket.get(), SIOCGIFFLAGS, &request) == 0 && (request.ifr_flags & IFF_PROMISC) != 0;
 }
 
 std::uint16_t interface_channels(const std::string& name) {
-  const Socket socket(AF_INET, SOCK_DGRAM, 0);
+  const auto socket = open_socket(AF_INET, SOCK_DGRAM, 0);
   ethtool_channels channels = {};
   channels.cmd = ETHTOOL_GCHANNELS;
   ifreq request = request_for(name);
@@ -106,7 +91,7 @@ std::optional<InterfaceLosses> interface_losses(const std::string& name) {
   request.header.nlmsg_flags = NLM_F_REQUEST;
   request.what.ifindex = interface_index(name);
   request.what.filter_mask = IFLA_STATS_FILTER_BIT(IFLA_STATS_LINK_64);
-  const Socket socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE);
+  const auto socket = open_socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE);
   struct {
     nlmsghdr header;
     if_stats_msg what;
@@ -128,7 +113,7 @@ unsigned interface_index(const std::string& name) {
 }
 
 bool interface_running(const std::string& name, unsigned index) {
-  const Socket socket(AF_INET, SOCK_DGRAM, 0);
+  const auto socket = open_socket(AF_INET, SOCK_DGRAM, 0);
   ifreq request = request_for(name);
   if (ioctl(socket.get(), SIOCGIFINDEX, &request) != 0 ||
       static_cast<unsigned>(request.ifr_ifindex) != index) {
@@ -149,27 +134,21 @@ bool interface_running(const std::string& name, unsigned index) {
 }
 
 InterfaceEvents::InterfaceEvents()
-    : descriptor_(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE)) {
+    : descriptor_(open_socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK, NETLINK_ROUTE)) {
   sockaddr_nl address = {};
   address.nl_family = AF_NETLINK;
   address.nl_groups = RTMGRP_LINK;
   const auto* generic = reinterpret_cast<const sockaddr*>(&address);
-  if (descriptor_ >= 0 && bind(descriptor_, generic, sizeof address) != 0) {
-    close(std::exchange(descriptor_, -1));
-  }
-}
-
-InterfaceEvents::~InterfaceEvents() {
-  if (descriptor_ >= 0) {
-    close(descriptor_);
+  if (descriptor_ && bind(descriptor_.get(), generic, sizeof address) != 0) {
+    descriptor_ = FileDescriptor();
   }
 }
 
 // An overrun (ENOBUFS) says "something new" as well, and is over when it has been read.
 void InterfaceEvents::clear() {
   std::array<char, 8192> ignored{};
-  while (descriptor_ >= 0 && (recv(descriptor_, ignored.data(), ignored.size(), 0) > 0 ||
-                              errno == ENOBUFS || errno == EINTR)) {
+  while (descriptor_ && (recv(descriptor_.get(), ignored.data(), ignored.size(), 0) > 0 ||
+                         errno == ENOBUFS || errno == EINTR)) {
   }
 }
 

@@ -7,6 +7,8 @@
 
 #include <tl/expected.hpp>
 
+#include "system/file_descriptor.h"
+
 namespace tributary::dataplane {
 
 // Network interfaces of the kernel, in the network namespace of the process.
@@ -43,17 +45,14 @@ bool interface_running(const std::string& name, unsigned index);
 class InterfaceEvents {
  public:
   InterfaceEvents();
-  ~InterfaceEvents();
-  InterfaceEvents(const InterfaceEvents&) = delete;
-  InterfaceEvents& operator=(const InterfaceEvents&) = delete;
 
   // Can be read when there is something new; -1 if that cannot be known.
-  int fd() const { return descriptor_; }
+  int fd() const { return descriptor_.get(); }
   // Forgets what was said so far.
   void clear();
 
  private:
-  int descriptor_;
+  FileDescriptor descriptor_;
 };
 
 }  // namespace tributary::dataplane

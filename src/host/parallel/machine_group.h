@@ -10,7 +10,7 @@
 #include "host/deadline.h"
 #include "host/error.h"
 #include "host/parallel/shared_memory.h"
-#include "host/transport/file_descriptor.h"
+#include "system/file_descriptor.h"
 
 namespace tributary::host {
 

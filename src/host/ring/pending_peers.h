@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "host/error.h"
-#include "host/transport/file_descriptor.h"
 #include "host/transport/tcp.h"
+#include "system/file_descriptor.h"
 #include "wire/cursor.h"
 
 namespace tributary::host {

@@ -13,8 +13,8 @@
 #include "host/job.h"
 #include "host/rendezvous/rendezvous.h"
 #include "host/sparse_vector.h"
-#include "host/transport/file_descriptor.h"
 #include "host/transport/tcp.h"
+#include "system/file_descriptor.h"
 #include "wire/cursor.h"
 
 namespace tributary::host {

@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <system_error>
 
-#include "host/transport/file_descriptor.h"
+#include "system/file_descriptor.h"
 
 namespace tributary::host {
 namespace {

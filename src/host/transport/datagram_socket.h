@@ -7,7 +7,7 @@
 
 #include "host/error.h"
 #include "host/job.h"
-#include "host/transport/file_descriptor.h"
+#include "system/file_descriptor.h"
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "host/error.h"
-#include "host/transport/file_descriptor.h"
+#include "system/file_descriptor.h"
 #include "wire/ipv4.h"
 
 namespace tributary::host {

@@ -8,7 +8,7 @@
 #include "host/error.h"
 #include "host/transport/address.h"
 #include "host/transport/datagram_socket.h"
-#include "host/transport/file_descriptor.h"
+#include "system/file_descriptor.h"
 #include "wire/ipv4.h"
 
 namespace tributary::host {

@@ -8,7 +8,7 @@
 
 #include "host/clock.h"
 #include "host/error.h"
-#include "host/transport/file_descriptor.h"
+#include "system/file_descriptor.h"
 
 namespace tributary::host {
 

@@ -8,7 +8,7 @@
 #include "host/clock.h"
 #include "host/error.h"
 #include "host/job.h"
-#include "host/transport/file_descriptor.h"
+#include "system/file_descriptor.h"
 #include "wire/cursor.h"
 
 namespace tributary::host {

@@ -4,7 +4,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace tributary::host {
+namespace tributary {
 
 // Owns a file descriptor.
 class FileDescriptor {
@@ -29,4 +29,4 @@ class FileDescriptor {
   int fd_ = -1;
 };
 
-}  // namespace tributary::host
+}  // namespace tributary
