@@ -3,12 +3,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "control/backend.h"
+#include "control/config_draft.h"
 #include "control/text.h"
 
 namespace tributary::pktgen {
@@ -33,142 +34,89 @@ tl::unexpected<std::string> refuse(const std::string& what) {
   return tl::unexpected(what);
 }
 
-tl::unexpected<std::string> unknown(const Argument& argument, const char* known) {
-  return refuse("\"" + argument.first + "\" is no key of such a port; " + known);
-}
-
 // Without what every kind of port has.
 using Rest = std::vector<Argument>;
 
-tl::expected<control::DeviceConfig, std::string> make_interface(const std::string& name,
-                                                                const Rest& rest) {
-  control::InterfaceDevice device{name};
-  for (const auto& argument : rest) {
-    if (argument.first != "driver") {
-      return unknown(argument, "it has driver=");
-    }
-    if (argument.second != "af_packet" && argument.second != "af_xdp") {
-      return refuse("driver=" + argument.second + " is none; say af_packet or af_xdp");
-    }
-    device.driver = argument.second == "af_xdp" ? control::InterfaceDevice::Driver::af_xdp
-                                                : control::InterfaceDevice::Driver::af_packet;
-  }
-  return device;
-}
+// A port's key that is another one in the table of a port of a switch.
+struct Renamed {
+  std::string_view kind;
+  std::string_view here;
+  std::string_view there;
+};
+constexpr Renamed renamed[] = {
+    {"memif", "role", "memif_role"}, {"memif", "id", "memif_id"}, {"vhost", "role", "vhost_role"}};
 
-tl::expected<bool, std::string> is_server(const std::string& role) {
-  if (role != "server" && role != "client") {
-    return refuse("role=" + role + " is none; say server or client");
-  }
-  return role == "server";
-}
-
-tl::expected<control::DeviceConfig, std::string> make_memif(const std::string& socket,
-                                                            const Rest& rest) {
-  control::MemifDevice device{socket};
-  for (const auto& argument : rest) {
-    const auto& [key, value] = argument;
-    if (key == "role") {
-      const auto server = is_server(value);
-      if (!server) {
-        return tl::unexpected(server.error());
-      }
-      device.server = *server;
-    } else if (key == "id") {
-      const auto* end = value.data() + value.size();
-      const auto [stop, error] = std::from_chars(value.data(), end, device.id);
-      if (error != std::errc{} || stop != end) {
-        return refuse("id=" + value + " is no number");
-      }
-    } else {
-      return unknown(argument, "it has role= and id=");
+std::string configured_key(std::string_view kind, const std::string& key) {
+  for (const auto& one : renamed) {
+    if (one.kind == kind && one.here == key) {
+      return std::string(one.there);
     }
   }
-  return device;
+  return key;
 }
 
-tl::expected<control::DeviceConfig, std::string> make_vhost(const std::string& socket,
-                                                            const Rest& rest) {
-  control::VhostDevice device{socket};
-  for (const auto& argument : rest) {
-    if (argument.first != "role") {
-      return unknown(argument, "it has role=");
-    }
-    const auto server = is_server(argument.second);
-    if (!server) {
-      return tl::unexpected(server.error());
-    }
-    device.server = *server;
-  }
-  return device;
-}
-
-tl::expected<control::DeviceConfig, std::string> make_pcap(const Argument& first,
-                                                           const Rest& rest) {
-  control::PcapDevice device;
-  if (first.first == "pcap-tx") {
-    device.tx = first.second;
+void insert(toml::table& table, const std::string& key, const std::string& value) {
+  std::int64_t number = 0;
+  const auto* const end = value.data() + value.size();
+  const auto [stop, error] = std::from_chars(value.data(), end, number);
+  if (key == "memif_id" && error == std::errc{} && stop == end) {
+    table.insert_or_assign(key, number);
   } else {
-    device.rx = {first.second};
+    table.insert_or_assign(key, value);
   }
-  for (const auto& argument : rest) {
-    if (argument.first == "pcap-tx") {
-      device.tx = argument.second;
-    } else if (argument.first == "pcap-rx") {
-      device.rx = {argument.second};
-    } else if (argument.first == "infinite") {
-      device.infinite = true;
+}
+
+// As the port of a switch has it in its configuration.
+toml::table configured(const Argument& kind, const Rest& rest) {
+  toml::table table;
+  toml::table files;
+  Rest all = rest;
+  all.push_back(kind);
+  for (const auto& [key, value] : all) {
+    if (key == "pcap-rx" || key == "pcap-tx") {
+      files.insert_or_assign(key.substr(5), value);
+    } else if (key == "infinite") {
+      files.insert_or_assign(key, true);
     } else {
-      return unknown(argument, "it has pcap-tx=, pcap-rx= and infinite");
+      insert(table, configured_key(kind.first, key), value);
     }
+  }
+  if (!files.empty()) {
+    table.insert_or_assign("pcap", std::move(files));
+  }
+  return table;
+}
+
+// The keys of a device of DPDK's are its own.
+control::RawDevice raw_device(const Argument& kind, const Rest& rest) {
+  control::RawDevice device{kind.second};
+  for (const auto& [key, value] : rest) {
+    device.arguments += "," + key + (value.empty() ? "" : "=" + value);
   }
   return device;
 }
 
 tl::expected<control::DeviceConfig, std::string> make_device(const Argument& kind,
                                                              const Rest& rest) {
-  const auto plain =
-      [&](control::DeviceConfig device) -> tl::expected<control::DeviceConfig, std::string> {
-    if (!rest.empty()) {
-      return unknown(rest.front(), "it has address=, mac=, gateway= and gateway-mac=");
-    }
-    return device;
-  };
-  if (kind.first == "interface") {
-    return make_interface(kind.second, rest);
+  if (kind.first == "device") {
+    return raw_device(kind, rest);
   }
-  if (kind.first == "memif") {
-    return make_memif(kind.second, rest);
+  const auto table = configured(kind, rest);
+  control::Diagnostics diagnostics("--port");
+  control::Reader reader(table, "", diagnostics);
+  const auto device = control::read_device(reader);
+  if (!device) {
+    return refuse(
+        "\"" + kind.first +
+        "\" is no kind of port; say interface=, tap=, memif=, vhost=, virtio_user=, pci=, ring=, "
+        "pcap-tx=, pcap-rx= or device=");
   }
-  if (kind.first == "pcap-tx" || kind.first == "pcap-rx") {
-    return make_pcap(kind, rest);
+  reader.finish();
+  if (const auto errors = diagnostics.take(); !errors.empty()) {
+    const auto& [file, line, column, message, hint] = errors.front();
+    return refuse(message + (hint.empty() ? "" : "; " + hint));
   }
-  if (kind.first == "vhost") {
-    return make_vhost(kind.second, rest);
-  }
-  if (kind.first == "virtio_user") {
-    return plain(control::VirtioUserDevice{kind.second});
-  }
-  if (kind.first == "tap") {
-    return plain(control::TapDevice{kind.second});
-  }
-  if (kind.first == "pci") {
-    return plain(control::PciDevice{kind.second});
-  }
-  if (kind.first == "ring") {
-    return plain(control::RingDevice{kind.second});
-  }
-  if (kind.first == "device") {  // whose own keys nobody here knows
-    control::RawDevice device{kind.second};
-    for (const auto& [key, value] : rest) {
-      device.arguments += "," + key + (value.empty() ? "" : "=" + value);
-    }
-    return device;
-  }
-  return refuse(
-      "\"" + kind.first +
-      "\" is no kind of port; say interface=, tap=, memif=, vhost=, virtio_user=, pci=, ring=, "
-      "pcap-tx=, pcap-rx= or device=");
+  return *device;
 }
 
 template <typename T>
