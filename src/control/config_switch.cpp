@@ -37,8 +37,8 @@ constexpr Option<SwitchConfig> switch_table[] = {
         .required(),
     option::parsed<&SwitchConfig::address, parse_ipv4>(
         "address", Apply::restart, "a host's address",
-        "IPv4 address of the switch itself, where leaders reach it; needed by `[switch.canary]`, "
-        "`[switch.panama]` and `[switch.flare]`. May be that of one of its interfaces")
+        "IPv4 address of the switch itself, where hosts and other switches reach it; some engines "
+        "need it. May be that of one of its interfaces")
         .unset_is("none"),
     option::parsed<&SwitchConfig::bridge_address, parse_interface_address>(
         "bridge_address", Apply::restart, {},

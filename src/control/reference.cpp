@@ -13,11 +13,12 @@ void describe_switch(OptionTables& tables) {
   auto& table = add_table(tables, "[[switch]]");
   describe_options(switch_options, table);
   for (const auto* section : protocol_sections()) {
-    table.rows.push_back({shown_key(table.name, section->name, Form::table, false),
-                          std::string(section->help),
-                          "off",
-                          {},
-                          Apply::restart});
+    table.rows.push_back(
+        {shown_key(table.name, section->name, Form::table, false),
+         std::string(section->help) + (section->needs_address ? "; needs `address`" : ""),
+         "off",
+         {},
+         Apply::restart});
   }
 }
 
