@@ -10,6 +10,7 @@
 #include "reduce/float8.h"
 #include "reduce/indexed.h"
 #include "reduce/kernel.h"
+#include "wire/key.h"
 
 namespace tributary::bench {
 namespace {
@@ -27,10 +28,8 @@ struct Site {
 
 // 0 to 3.
 unsigned drawn(const Site& at) {
-  std::uint64_t x = at.index * 0x9e3779b97f4a7c15ULL + (at.rank + 1) * 0xd1b54a32d192ed03ULL +
-                    at.iteration * 0xd6e8feb86659fd93ULL;
-  x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93ULL;
-  return static_cast<unsigned>(x >> 62);
+  const auto seed = (at.rank + 1) * 0x9e3779b97f4a7c15ULL + at.iteration * 0xd6e8feb86659fd93ULL;
+  return static_cast<unsigned>(wire::mix_key(at.index, seed) >> 62);
 }
 
 template <typename T>

@@ -8,15 +8,14 @@
 #include "sample.h"
 #include "sample_types.h"
 #include "wire/element.h"
+#include "wire/key.h"
 
 // What each rank contributes.
 namespace tributary::bench {
 
 // Pseudo-random bits of one element of one rank.
 inline std::uint64_t bits_of(std::uint32_t rank, std::size_t index) {
-  std::uint64_t x = index * 0x9e3779b97f4a7c15ULL + (rank + 1) * 0xd1b54a32d192ed03ULL;
-  x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93ULL;
-  return x ^ (x >> 29);
+  return wire::mix_key(index, (rank + 1) * 0x9e3779b97f4a7c15ULL);
 }
 
 // Where a single rank decides, it is one of eight: false for and, true for or. So among some ranks

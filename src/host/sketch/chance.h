@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "wire/key.h"
+
 namespace tributary::host::sketch {
 
 // What decides how the elements of one vector are rounded. Each element draws from it by its index
@@ -13,12 +15,9 @@ struct Chance {
   std::uint32_t second = 0;
 };
 
-// Every bit depends on all of them (the finaliser of SplitMix64).
+// Every bit depends on all of them (SplitMix64).
 constexpr std::uint64_t mixed(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
+  return wire::mix_key(x + 0x9e3779b97f4a7c15u, 0);
 }
 
 // Ranks that rounded alike would err alike, and nothing would come out even in their sum.

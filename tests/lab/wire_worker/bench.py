@@ -23,9 +23,10 @@ _DIGITS = {elements.F32: 24, elements.F64: 52, elements.F16: 11, elements.BF16: 
 
 def _bits(rank: int, index: int) -> int:
     """The bench's pseudo-random bits of an element."""
-    x = (index * 0x9e3779b97f4a7c15 + (rank + 1) * 0xd1b54a32d192ed03) & _MASK
-    x = (x ^ x >> 32) * 0xd6e8feb86659fd93 & _MASK
-    return x ^ x >> 29
+    x = index ^ (rank + 1) * 0x9e3779b97f4a7c15 & _MASK
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9 & _MASK
+    x = (x ^ x >> 27) * 0x94d049bb133111eb & _MASK
+    return x ^ x >> 31
 
 
 def _signed(bits: int, size: int) -> int:
