@@ -4,11 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
-#include "reduce/float16.h"
-#include "reduce/float8.h"
-#include "reduce/indexed.h"
+#include "reduce/element_types.h"
 #include "reduce/kernel.h"
 #include "wire/key.h"
 
@@ -38,11 +37,11 @@ void put(std::byte* to, T value) {
 }
 
 // All ranks have other values at an index, and those at the next index are less.
-template <typename Value>
+template <typename Pair>
 void put_pair(std::byte* to, const Site& at) {
   const auto place = (at.rank + at.index + at.iteration) % at.ranks;
-  reduce::indexed<Value> pair{};
-  pair.value = static_cast<Value>(at.behind * at.ranks + place);
+  Pair pair{};
+  pair.value = static_cast<decltype(pair.value)>(at.behind * at.ranks + place);
   pair.index = static_cast<std::int32_t>(at.rank);
   put(to, pair);
 }
@@ -58,36 +57,20 @@ void put_units(std::byte* to, std::size_t bytes, const Site& at) {
 }
 
 void put_element(std::byte* to, ElementType type, const Site& at) {
-  const auto small = static_cast<float>(drawn(at));
-  switch (type) {
-    case ElementType::f32:
-      return put(to, small);
-    case ElementType::f64:
-      return put(to, static_cast<double>(small));
-    case ElementType::f16:
-      return put(to, reduce::half(small));
-    case ElementType::bf16:
-      return put(to, reduce::bfloat16(small));
-    case ElementType::f8e4m3:
-      return put(to, reduce::float8_e4m3(small));
-    case ElementType::f8e5m2:
-      return put(to, reduce::float8_e5m2(small));
-    case ElementType::f32_i32:
-      return put_pair<float>(to, at);
-    case ElementType::f64_i32:
-      return put_pair<double>(to, at);
-    case ElementType::i32_i32:
-      return put_pair<std::int32_t>(to, at);
-    case ElementType::i64_i32:
-      return put_pair<std::int64_t>(to, at);
-    case ElementType::opaque4:
-    case ElementType::opaque8:
-    case ElementType::opaque16:
-      return put_units(to, wire::element_bytes(type), at);
-    default:  // little-endian integers
-      std::memset(to, 0, wire::element_bytes(type));
-      return put(to, static_cast<std::uint8_t>(drawn(at)));
+  if (wire::is_opaque(type)) {
+    return put_units(to, wire::element_bytes(type), at);
   }
+  reduce::with_type(reduce::AllTypes{}, type, [&]<typename T>(T) {
+    if constexpr (reduce::is_indexed<T>) {
+      put_pair<T>(to, at);
+    } else if constexpr (std::is_integral_v<T>) {
+      put(to, static_cast<T>(drawn(at)));
+    } else if constexpr (std::is_same_v<T, reduce::int4_pair>) {
+      put(to, static_cast<std::uint8_t>(drawn(at)));
+    } else {
+      put(to, T(static_cast<float>(drawn(at))));
+    }
+  });
 }
 
 // Of an opaque type a lane is an f32, and a zero has either sign: which, may depend on the order.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "handler_sample.h"
+#include "reduce/combine.h"
 #include "sample_arithmetic.h"
 #include "sample_elements.h"
 #include "sample_types.h"
@@ -96,7 +97,7 @@ class TypedSample final : public Sample {
     for (std::uint32_t rank = 0; rank < problem_.world_size; ++rank) {
       for (std::size_t i = 0; i < n; ++i) {
         const Wide value = widen(element<T>(problem_, rank, first + i));
-        reference_[i] = rank == 0 ? value : combine(problem_.op, reference_[i], value);
+        reference_[i] = rank == 0 ? value : reduce::combine(problem_.op, reference_[i], value);
         if constexpr (!is_exact_type<T>) {
           magnitude_[i] += std::abs(value);
         }
@@ -141,43 +142,13 @@ std::unique_ptr<Sample> Sample::make(const Problem& problem) {
   if (wire::is_handler(problem.op)) {
     return make_handler_sample(problem);
   }
-  switch (problem.type) {
-    case wire::ElementType::f32:
-      return std::make_unique<TypedSample<float>>(problem);
-    case wire::ElementType::f64:
-      return std::make_unique<TypedSample<double>>(problem);
-    case wire::ElementType::f16:
-      return std::make_unique<TypedSample<half>>(problem);
-    case wire::ElementType::bf16:
-      return std::make_unique<TypedSample<bfloat16>>(problem);
-    case wire::ElementType::i8:
-      return std::make_unique<TypedSample<std::int8_t>>(problem);
-    case wire::ElementType::i16:
-      return std::make_unique<TypedSample<std::int16_t>>(problem);
-    case wire::ElementType::i32:
-      return std::make_unique<TypedSample<std::int32_t>>(problem);
-    case wire::ElementType::i64:
-      return std::make_unique<TypedSample<std::int64_t>>(problem);
-    case wire::ElementType::i4:
-      return std::make_unique<TypedSample<int4_pair>>(problem);
-    case wire::ElementType::f8e4m3:
-      return std::make_unique<TypedSample<float8_e4m3>>(problem);
-    case wire::ElementType::f8e5m2:
-      return std::make_unique<TypedSample<float8_e5m2>>(problem);
-    case wire::ElementType::f32_i32:
-      return std::make_unique<TypedSample<indexed<float>>>(problem);
-    case wire::ElementType::f64_i32:
-      return std::make_unique<TypedSample<indexed<double>>>(problem);
-    case wire::ElementType::i32_i32:
-      return std::make_unique<TypedSample<indexed<std::int32_t>>>(problem);
-    case wire::ElementType::i64_i32:
-      return std::make_unique<TypedSample<indexed<std::int64_t>>>(problem);
-    case wire::ElementType::opaque4:
-    case wire::ElementType::opaque8:
-    case wire::ElementType::opaque16:
-      break;  // only handlers reduce them
+  if (wire::is_opaque(problem.type)) {
+    return nullptr;  // only handlers reduce them
   }
-  return nullptr;
+  return reduce::with_type(reduce::AllTypes{}, problem.type,
+                           [&]<typename T>(T) -> std::unique_ptr<Sample> {
+                             return std::make_unique<TypedSample<T>>(problem);
+                           });
 }
 
 }  // namespace tributary::bench

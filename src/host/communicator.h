@@ -15,10 +15,7 @@
 #include "host/gradient_sketch.h"
 #include "host/sparse_vector.h"
 #include "host/statistics.h"
-#include "reduce/float16.h"
-#include "reduce/float8.h"
-#include "reduce/indexed.h"
-#include "reduce/int4.h"
+#include "reduce/element_types.h"
 #include "wire/element.h"
 
 namespace tributary::host {
@@ -31,44 +28,7 @@ class Stream;
 
 namespace tributary {
 
-// The wire's name of a C++ element type.
-template <typename T>
-constexpr wire::ElementType element_type_for() {
-  using wire::ElementType;
-  constexpr bool is_plain_integer = std::is_integral_v<T> && std::is_signed_v<T>;
-  if constexpr (std::is_same_v<T, float>) {
-    return ElementType::f32;
-  } else if constexpr (std::is_same_v<T, double>) {
-    return ElementType::f64;
-  } else if constexpr (std::is_same_v<T, reduce::half>) {
-    return ElementType::f16;
-  } else if constexpr (std::is_same_v<T, reduce::bfloat16>) {
-    return ElementType::bf16;
-  } else if constexpr (std::is_same_v<T, reduce::float8_e4m3>) {
-    return ElementType::f8e4m3;
-  } else if constexpr (std::is_same_v<T, reduce::float8_e5m2>) {
-    return ElementType::f8e5m2;
-  } else if constexpr (std::is_same_v<T, reduce::int4_pair>) {
-    return ElementType::i4;
-  } else if constexpr (std::is_same_v<T, reduce::indexed<float>>) {
-    return ElementType::f32_i32;
-  } else if constexpr (std::is_same_v<T, reduce::indexed<double>>) {
-    return ElementType::f64_i32;
-  } else if constexpr (std::is_same_v<T, reduce::indexed<std::int32_t>>) {
-    return ElementType::i32_i32;
-  } else if constexpr (std::is_same_v<T, reduce::indexed<std::int64_t>>) {
-    return ElementType::i64_i32;
-  } else if constexpr (is_plain_integer && sizeof(T) == 1) {
-    return ElementType::i8;
-  } else if constexpr (is_plain_integer && sizeof(T) == 2) {
-    return ElementType::i16;
-  } else if constexpr (is_plain_integer && sizeof(T) == 4) {
-    return ElementType::i32;
-  } else {
-    static_assert(is_plain_integer && sizeof(T) == 8, "not an element type of Tributary");
-    return ElementType::i64;
-  }
-}
+using reduce::element_type_for;
 
 // Of a packet that is full, and neither the first nor the last of what it belongs to, in bytes.
 struct FullPacket {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "reduce/sparse_types.h"
+#include "reduce/element_types.h"
 #include "wire/element.h"
 
 namespace tributary::host {

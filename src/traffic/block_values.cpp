@@ -2,11 +2,10 @@
 #include "traffic/block_values.h"
 
 #include <cstring>
+#include <type_traits>
 
 #include "reduce/combine.h"
-#include "reduce/float16.h"
-#include "reduce/float8.h"
-#include "reduce/indexed.h"
+#include "reduce/element_types.h"
 #include "wire/crc32.h"
 #include "wire/key.h"
 
@@ -75,52 +74,27 @@ std::int64_t factor(std::uint32_t ranks, std::uint32_t rank, std::size_t i) {
 }
 
 template <typename T>
-void put(std::byte* to, T value) {
-  std::memcpy(to, &value, sizeof value);
-}
-
-template <typename Value>
-reduce::indexed<Value> pair_of(std::int64_t number) {
-  return {static_cast<Value>(number >> 32), static_cast<std::int32_t>(number)};
-}
-
-void encode(ElementType type, std::int64_t value, std::byte* to) {
-  switch (type) {
-    case ElementType::f32:
-      return put(to, static_cast<float>(value));
-    case ElementType::f64:
-      return put(to, static_cast<double>(value));
-    case ElementType::f16:
-      return put(to, reduce::half_bits_from_float(static_cast<float>(value)));
-    case ElementType::bf16:
-      return put(to, reduce::bfloat16_bits_from_float(static_cast<float>(value)));
-    case ElementType::i8:
-      return put(to, static_cast<std::int8_t>(value));
-    case ElementType::i16:
-      return put(to, static_cast<std::int16_t>(value));
-    case ElementType::i32:
-      return put(to, static_cast<std::int32_t>(value));
-    case ElementType::i64:
-      return put(to, value);
-    case ElementType::i4:
-      return put(to, static_cast<std::uint8_t>(value));
-    case ElementType::f8e4m3:
-      return put(to, reduce::float8_e4m3(static_cast<float>(value)));
-    case ElementType::f8e5m2:
-      return put(to, reduce::float8_e5m2(static_cast<float>(value)));
-    case ElementType::f32_i32:
-      return put(to, pair_of<float>(value));
-    case ElementType::f64_i32:
-      return put(to, pair_of<double>(value));
-    case ElementType::i32_i32:
-      return put(to, pair_of<std::int32_t>(value));
-    case ElementType::i64_i32:
-      return put(to, pair_of<std::int64_t>(value));
-    case ElementType::opaque4:
-    case ElementType::opaque8:
-    case ElementType::opaque16:
-      return;  // have no sums
+T element_of(std::int64_t value) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return static_cast<T>(value);
+  } else if constexpr (reduce::is_indexed<T>) {
+    return {static_cast<decltype(T::value)>(value >> 32), static_cast<std::int32_t>(value)};
+  } else if constexpr (std::is_same_v<T, reduce::int4_pair>) {
+    return {static_cast<int>(value), static_cast<int>(value >> 4)};
+  } else {
+    return T(static_cast<float>(value));
   }
+}
+
+// Opaque types have no sums.
+void encode(ElementType type, std::int64_t value, std::byte* to) {
+  if (wire::is_opaque(type)) {
+    return;
+  }
+  reduce::with_type(reduce::AllTypes{}, type, [&]<typename T>(T) {
+    const auto element = element_of<T>(value);
+    std::memcpy(to, &element, sizeof element);
+  });
 }
 
 // What an integer of this type would hold: order is that of the element, not of 64 bits.

@@ -13,8 +13,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "reduce/float16.h"
-#include "reduce/float8.h"
+#include "reduce/element_types.h"
 #include "wire/element.h"
 
 // What an expression (docs/reference/handlers.md) makes of two elements: read and computed at once,
@@ -317,29 +316,11 @@ bool is_same(T a, T b) {
 // Calls f with a value of the C++ type, which is one of those that have expressions.
 template <typename F>
 void with_expression_type(wire::ElementType type, F f) {
-  using wire::ElementType;
-  switch (type) {
-    case ElementType::f32:
-      return f(float{});
-    case ElementType::f64:
-      return f(double{});
-    case ElementType::f16:
-      return f(reduce::half{});
-    case ElementType::bf16:
-      return f(reduce::bfloat16{});
-    case ElementType::f8e4m3:
-      return f(reduce::float8_e4m3{});
-    case ElementType::f8e5m2:
-      return f(reduce::float8_e5m2{});
-    case ElementType::i8:
-      return f(std::int8_t{});
-    case ElementType::i16:
-      return f(std::int16_t{});
-    case ElementType::i32:
-      return f(std::int32_t{});
-    default:
-      return f(std::int64_t{});
-  }
+  using reduce::ElementTypes;
+  using Types =
+      ElementTypes<float, double, reduce::half, reduce::bfloat16, reduce::float8_e4m3,
+                   reduce::float8_e5m2, std::int8_t, std::int16_t, std::int32_t, std::int64_t>;
+  reduce::with_type(Types{}, type, f);
 }
 
 inline constexpr wire::ElementType expression_types[] = {

@@ -3,8 +3,7 @@
 
 #include <cstdint>
 
-#include "reduce/float16.h"
-#include "reduce/float8.h"
+#include "reduce/element_types.h"
 #include "wire/element.h"
 
 namespace tributary::host::exact {
@@ -56,21 +55,7 @@ constexpr bool is_float(wire::ElementType type) {
 // Calls f with a value of the C++ type. Precondition: it is a float.
 template <typename F>
 auto with_float(wire::ElementType type, F f) {
-  using wire::ElementType;
-  switch (type) {
-    case ElementType::f64:
-      return f(double{});
-    case ElementType::f16:
-      return f(reduce::half{});
-    case ElementType::bf16:
-      return f(reduce::bfloat16{});
-    case ElementType::f8e4m3:
-      return f(reduce::float8_e4m3{});
-    case ElementType::f8e5m2:
-      return f(reduce::float8_e5m2{});
-    default:
-      return f(float{});
-  }
+  return reduce::with_type(reduce::FloatTypes{}, type, f);
 }
 
 }  // namespace tributary::host::exact

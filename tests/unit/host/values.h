@@ -12,10 +12,7 @@
 
 #include "host/element_types.h"
 #include "reduce/combine.h"
-#include "reduce/float16.h"
-#include "reduce/float8.h"
-#include "reduce/indexed.h"
-#include "reduce/int4.h"
+#include "reduce/element_types.h"
 #include "wire/element.h"
 
 // Input vectors and what their reduction must be, in wider precision, for every type and operator.
@@ -26,25 +23,7 @@ using Elements = std::vector<std::byte>;
 // Calls f with a value of the C++ type.
 template <typename F>
 auto with_type(wire::ElementType type, F f) {
-  using wire::ElementType;
-  switch (type) {
-    case ElementType::i4:
-      return f(reduce::int4_pair{});
-    case ElementType::f8e4m3:
-      return f(reduce::float8_e4m3{});
-    case ElementType::f8e5m2:
-      return f(reduce::float8_e5m2{});
-    case ElementType::f32_i32:
-      return f(reduce::indexed<float>{});
-    case ElementType::f64_i32:
-      return f(reduce::indexed<double>{});
-    case ElementType::i32_i32:
-      return f(reduce::indexed<std::int32_t>{});
-    case ElementType::i64_i32:
-      return f(reduce::indexed<std::int64_t>{});
-    default:
-      return with_sparse_type(type, f);
-  }
+  return reduce::with_type(reduce::AllTypes{}, type, f);
 }
 
 template <typename T>
@@ -54,17 +33,9 @@ T element_at(const Elements& bytes, std::size_t index) {
   return value;
 }
 
-template <typename T>
-constexpr bool is_float8 =
-    std::is_same_v<T, reduce::float8_e4m3> || std::is_same_v<T, reduce::float8_e5m2>;
-template <typename T>
-constexpr bool is_indexed = false;
-template <typename Value>
-constexpr bool is_indexed<reduce::indexed<Value>> = true;
-// Never rounded.
-template <typename T>
-constexpr bool is_exact_type =
-    std::is_integral_v<T> || std::is_same_v<T, reduce::int4_pair> || is_indexed<T>;
+using reduce::is_exact_type;
+using reduce::is_float8;
+using reduce::is_indexed;
 
 template <typename T>
 long double to_wide(T value) {

@@ -7,18 +7,12 @@
 #include <type_traits>
 
 #include "reduce/combine.h"
-#include "reduce/float16.h"
-#include "reduce/float8.h"
-#include "reduce/indexed.h"
-#include "reduce/int4.h"
+#include "reduce/element_types.h"
 #include "wire/element.h"
 
 namespace tributary::reduce::test {
 
 // A plain reduction of two elements in wider precision.
-
-template <class T>
-inline constexpr bool is_float8 = std::is_same_v<T, float8_e4m3> || std::is_same_v<T, float8_e5m2>;
 
 // Accumulated as an f32.
 template <class T>
@@ -27,11 +21,6 @@ inline constexpr bool is_narrow_float =
 
 template <class T>
 inline constexpr bool is_float = std::is_floating_point_v<T> || is_narrow_float<T>;
-
-template <class T>
-inline constexpr bool is_indexed = false;
-template <class Value>
-inline constexpr bool is_indexed<indexed<Value>> = true;
 
 // 128 bits hold every sum and product of two floats of moderate exponents exactly, so that the
 // reference rounds once; 64 bits those of integers, modulo 2^64. What is more than one number stays

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "reduce/sparse_types.h"
+#include "reduce/element_types.h"
 
 namespace tributary::flare {
 
