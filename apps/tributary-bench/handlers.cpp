@@ -2,7 +2,6 @@
 #include "handlers.h"
 
 #include <algorithm>
-#include <optional>
 #include <string_view>
 #include <utility>
 

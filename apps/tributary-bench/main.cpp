@@ -4,7 +4,6 @@
 #include <exception>
 #include <iterator>
 #include <memory>
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the command line means.
-#include <algorithm>
 #include <optional>
 #include <string_view>
 #include <utility>

@@ -2,7 +2,6 @@
 #include "report_nccl.h"
 
 #include <cstdio>
-#include <string>
 #include <vector>
 
 namespace tributary::bench {

@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdio>
-#include <string_view>
 #include <utility>
 
 namespace tributary::bench {

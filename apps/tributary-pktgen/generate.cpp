@@ -3,12 +3,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <span>
 #include <thread>
-#include <utility>
 
 #include "dataplane/device_arguments.h"
 #include "dataplane/launch.h"

@@ -2,7 +2,6 @@
 #include "output.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <span>
 

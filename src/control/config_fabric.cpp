@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Contradictions between the switches of one daemon, and the links that join them.
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <variant>

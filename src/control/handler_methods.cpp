@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "wire/element.h"
 

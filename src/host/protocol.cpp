@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <iterator>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "host/journal/parameters.h"

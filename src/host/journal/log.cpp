@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/journal/log.h"
 
-#include <string>
-
 #include "host/journal/parameters.h"
 #include "host/parameter.h"
 

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstdarg>
 #include <cstdio>
-#include <string_view>
 #include <variant>
 
 #include "host/text.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/roce/responder.h"
 
-#include <algorithm>
 #include <cstring>
 
 namespace tributary::host::roce {

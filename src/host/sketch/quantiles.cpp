@@ -2,8 +2,6 @@
 #include "host/sketch/quantiles.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <limits>
 #include <vector>
 

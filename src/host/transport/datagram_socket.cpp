@@ -6,9 +6,7 @@
 #include <cerrno>
 #include <linux/if_packet.h>
 #include <netinet/in.h>
-#include <string>
 #include <sys/socket.h>
-#include <utility>
 
 #include "host/transport/address.h"
 #include "wire/endian.h"

@@ -5,7 +5,6 @@
 #include <bit>
 #include <cerrno>
 #include <system_error>
-#include <utility>
 
 #include "host/transport/address.h"
 #include "wire/endian.h"

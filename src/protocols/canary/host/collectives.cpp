@@ -2,7 +2,6 @@
 #include "protocols/canary/host/collectives.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "protocols/canary/host/diagnosis.h"

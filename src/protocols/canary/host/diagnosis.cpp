@@ -2,7 +2,6 @@
 #include "protocols/canary/host/diagnosis.h"
 
 #include <cstdint>
-#include <vector>
 
 #include "host/text.h"
 

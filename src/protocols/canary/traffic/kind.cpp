@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "traffic/kind.h"
 
-#include <utility>
-
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // [switch.panama] and its trees.
-#include <cstdint>
 #include <string>
 
 #include "control/option_kinds.h"
