@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <ctime>
 #include <string>
@@ -13,6 +12,7 @@
 #include "background_flows.h"
 #include "background_pace.h"
 #include "host/transport/address.h"
+#include "signals.h"
 #include "system/file_descriptor.h"
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
@@ -25,12 +25,6 @@ constexpr std::int64_t tick_ns = 2'000'000;      // 500 wake-ups a second cost a
 constexpr std::int64_t linger_ns = 200'000'000;  // what is under way at the end still counts
 constexpr std::size_t batch = 32;
 constexpr int buffer_bytes = 4 << 20;
-
-volatile std::sig_atomic_t interrupted = 0;
-
-void interrupt(int) {
-  interrupted = 1;
-}
 
 std::int64_t now_ns(clockid_t clock) {
   timespec now{};
@@ -168,13 +162,6 @@ void sleep_until(std::int64_t when_ns) {
   clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, nullptr);
 }
 
-void on_signals() {
-  struct sigaction action {};
-  action.sa_handler = interrupt;  // without SA_RESTART: it ends a sleep
-  ::sigaction(SIGTERM, &action, nullptr);
-  ::sigaction(SIGINT, &action, nullptr);
-}
-
 }  // namespace
 
 std::size_t BackgroundOptions::line_bytes() const {
@@ -182,7 +169,7 @@ std::size_t BackgroundOptions::line_bytes() const {
 }
 
 Result<BackgroundCounts> run_background(const BackgroundOptions& options) {
-  on_signals();
+  apps::catch_signals();
   const auto socket = open_socket(options.port);
   if (!socket) {
     return tl::unexpected(socket.error());
@@ -194,7 +181,7 @@ Result<BackgroundCounts> run_background(const BackgroundOptions& options) {
   const std::int64_t end = start + options.duration.count();
   Pace pace(options.rate_bps, options.line_bytes(), start);
   std::int64_t now = start;
-  for (; now < end && interrupted == 0; now = now_ns(CLOCK_MONOTONIC)) {
+  for (; now < end && !apps::is_stop_requested(); now = now_ns(CLOCK_MONOTONIC)) {
     sender.send(socket->get(), pace.due(now), counts);
     receiver.receive(socket->get());
     sleep_until(std::min(now + tick_ns, end));

@@ -133,7 +133,7 @@ tl::expected<FeedReading, std::string> read(dataplane::Dataplane& dataplane,
 
 void let_pass(dataplane::Dataplane& dataplane, Duration duration) {
   const auto end = std::chrono::steady_clock::now() + duration;
-  for (auto now = end - duration; now < end && !is_stop_requested();
+  for (auto now = end - duration; now < end && !apps::is_stop_requested();
        now = std::chrono::steady_clock::now()) {
     std::this_thread::sleep_until(std::min(now + look_interval, end));
     dataplane.poll_links();
@@ -144,7 +144,7 @@ tl::expected<FeedResult, std::string> measure(const FeedOptions& options,
                                               dataplane::Dataplane& dataplane,
                                               const dataplane::Feed& feed, const Feeder& feeder) {
   let_pass(dataplane, options.warm_up);
-  if (is_stop_requested()) {
+  if (apps::is_stop_requested()) {
     return tl::unexpected(std::string("stopped before anything was measured"));
   }
   const auto before = read(dataplane, feed, feeder);
@@ -152,7 +152,7 @@ tl::expected<FeedResult, std::string> measure(const FeedOptions& options,
     return tl::unexpected(before.error());
   }
   FeedResult result;
-  for (int waited = 0; result.packets == 0 && waited < durations_max && !is_stop_requested();
+  for (int waited = 0; result.packets == 0 && waited < durations_max && !apps::is_stop_requested();
        ++waited) {
     let_pass(dataplane, options.duration);
     const auto after = read(dataplane, feed, feeder);
@@ -205,7 +205,7 @@ int feed(const FeedOptions& options) {
   if (!json) {
     return fail(json.error());
   }
-  catch_signals();
+  apps::catch_signals();
   const auto result = run(options);
   if (!result) {
     return fail(result.error());

@@ -42,7 +42,7 @@ class Watch {
     auto due = start_ + options_.interval;
     while (!loop_.done()) {
       std::this_thread::sleep_for(tick);
-      if (is_stop_requested() && !stopped_) {
+      if (apps::is_stop_requested() && !stopped_) {
         stopped_ = ask([this](Time now) { loop_.session().stop(now); });
       }
       revive_ports();
@@ -162,12 +162,12 @@ int generate(const Options& options) {
   if (!reports) {
     return fail(reports.error());
   }
-  catch_signals();
+  apps::catch_signals();
   const auto ports = Ports::open(setup_of(options));
   if (!ports) {
     return fail(ports.error());
   }
-  if (const auto linked = ports->wait_for_links(is_stop_requested); !linked) {
+  if (const auto linked = ports->wait_for_links(apps::is_stop_requested); !linked) {
     return fail(linked.error());
   }
   std::this_thread::sleep_for(options.settle);

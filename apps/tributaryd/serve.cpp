@@ -3,35 +3,19 @@
 
 #include <chrono>
 #include <csignal>
-#include <unistd.h>
 
 #include <spdlog/spdlog.h>
 
 #include "control/server.h"
 #include "dataplane/dataplane.h"
 #include "dataplane/interface.h"
+#include "signals.h"
 
 namespace tributary::daemon {
 namespace {
 
 constexpr std::chrono::milliseconds tick{100};  // between two looks at links that say nothing
 constexpr std::chrono::milliseconds drain_bound{500};
-
-volatile std::sig_atomic_t signals_received = 0;
-
-extern "C" void on_signal(int number) {
-  if (signals_received > 0) {
-    _exit(128 + number);
-  }
-  signals_received = 1;
-}
-
-void catch_signals() {
-  struct sigaction action = {};
-  action.sa_handler = on_signal;
-  sigaction(SIGTERM, &action, nullptr);
-  sigaction(SIGINT, &action, nullptr);
-}
 
 void log_ledgers(dataplane::Dataplane& dataplane) {
   const auto switches = dataplane.switches();
@@ -70,12 +54,12 @@ int serve(const control::DaemonConfig& config) {
     return 1;
   }
   // Not before: a start that takes long, for its memory, ends at once.
-  catch_signals();
+  apps::catch_signals();
   // Not before: another daemon may have these ports, and would see every packet forwarded twice.
   dataplane.launch();
   spdlog::info("tributaryd {}: switches {}, control socket {}", TRIBUTARY_VERSION,
                config.switches.size(), config.control_socket);
-  while (signals_received == 0 && !dataplane.shutdown_requested()) {
+  while (!apps::is_stop_requested() && !dataplane.shutdown_requested()) {
     (*server)->run_once(tick);
     events.clear();
     dataplane.poll_links();

@@ -4,12 +4,12 @@
 #include <csignal>
 #include <unistd.h>
 
-namespace tributary::pktgen {
+namespace tributary::apps {
 namespace {
 
 volatile std::sig_atomic_t signals_received = 0;
 
-extern "C" void on_generator_signal(int number) {
+extern "C" void on_signal(int number) {
   if (signals_received > 0) {
     _exit(128 + number);
   }
@@ -20,7 +20,7 @@ extern "C" void on_generator_signal(int number) {
 
 void catch_signals() {
   struct sigaction action = {};
-  action.sa_handler = on_generator_signal;
+  action.sa_handler = on_signal;
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGINT, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
@@ -30,4 +30,4 @@ bool is_stop_requested() {
   return signals_received != 0;
 }
 
-}  // namespace tributary::pktgen
+}  // namespace tributary::apps
