@@ -73,7 +73,7 @@ void report(const Question& question) {
     rows.push_back({{"bytes", size},
                     {"flat_ring_s", flat_ring_seconds(question.cluster, bytes)},
                     {"tencent_s", tencent_seconds(question.cluster, bytes)},
-                    {"parallel_s", parallel_netreduce_seconds(question.cluster, bytes)}});
+                    {"parallel_s", parallel_seconds(question.cluster, bytes)}});
   }
   if (question.json) {
     std::printf("%s\n", rows.dump(1).c_str());

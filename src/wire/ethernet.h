@@ -37,7 +37,6 @@ inline constexpr std::uint16_t arp = 0x0806;
 inline constexpr std::uint16_t vlan = 0x8100;
 inline constexpr std::uint16_t ipv6 = 0x86dd;
 inline constexpr std::uint16_t mac_control = 0x8808;
-inline constexpr std::uint16_t canary = 0x88b5;  // IEEE 802 local experimental EtherType 1
 }  // namespace ethertype
 
 // IEEE 802.3 clause 3, without the frame check sequence.

@@ -57,6 +57,16 @@ class CheckLayers(unittest.TestCase):
         })
         self.assertEqual((code, messages), (0, ""))
 
+    def test_names_of_protocols(self):
+        tree = {"src/protocols/canary/wire.h": "struct CanaryHeader {};\n",
+                "src/switch/a.cpp": '// As Canary has it.\nauto text = "canary";\n/* canary\n */\n',
+                "tests/unit/switch/a_test.cpp": "int canary = 0;\n"}
+        self.assertEqual(run(tree), (0, ""))
+        for path in ("src/switch/b.h", "src/wire/b.h", "apps/tributaryctl/b.cpp"):
+            code, messages = run(tree | {path: "/* a\n*/ int i;\nint canaryCount;\n"})
+            self.assertEqual(code, 1, messages)
+            self.assertTrue(messages.startswith(f"{path}:3: names the protocol canary"), messages)
+
     def test_arrow_up(self):
         self.expect_red("src/wire/a.h", '#pragma once\n#include "packet/list.h"\n', 2,
                         "wire may include nothing")

@@ -29,7 +29,7 @@ double tencent_seconds(const Cluster& cluster, double bytes) {
          broadcast_s;
 }
 
-double parallel_netreduce_seconds(const Cluster& cluster, double bytes) {
+double parallel_seconds(const Cluster& cluster, double bytes) {
   const double n = cluster.ranks_per_machine;
   const double alpha = cluster.hop_latency_s;
   const double scatter_s =

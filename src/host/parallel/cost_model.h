@@ -23,7 +23,7 @@ double flat_ring_seconds(const Cluster& cluster, double bytes);
 // is divided by n once too often; its sum, and equation 4, are without that, and so is this.)
 double tencent_seconds(const Cluster& cluster, double bytes);
 // Equation 3: reduce-scatter in each machine, n rings through switches that add, all-gather.
-double parallel_netreduce_seconds(const Cluster& cluster, double bytes);
+double parallel_seconds(const Cluster& cluster, double bytes);
 
 // Equation 6: whether parallel NetReduce beats the flat ring whatever the size; it may also where
 // this is false. Precondition: ranks > ranks_per_machine >= 2.

@@ -14,6 +14,10 @@
 
 namespace tributary::wire {
 
+namespace ethertype {
+inline constexpr std::uint16_t canary = 0x88b5;  // IEEE 802 local experimental EtherType 1
+}
+
 // What a Canary packet is for. The paper tells the phases apart by the multicast bit alone.
 enum class CanaryKind : std::uint8_t {
   contribution = 1,  // towards the leader (reduce phase, 3.1.1)

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "protocols/canary/engine/config.h"
+#include "protocols/canary/wire.h"
 #include "protocols/engines.h"
 #include "protocols/flare/engine/config.h"
 #include "protocols/flare/wire.h"

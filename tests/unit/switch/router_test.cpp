@@ -6,6 +6,7 @@
 #include <set>
 
 #include "protocols/canary/engine/drop_reasons.h"
+#include "protocols/canary/wire.h"
 #include "support/switch_bench.h"
 #include "unit/switch/two_networks.h"
 #include "wire/checksum.h"
