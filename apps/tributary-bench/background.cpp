@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <ctime>
 #include <string>
 #include <sys/socket.h>
@@ -12,6 +10,7 @@
 #include "background_flows.h"
 #include "background_pace.h"
 #include "host/transport/address.h"
+#include "host/transport/datagram_socket.h"
 #include "signals.h"
 #include "system/file_descriptor.h"
 #include "wire/ethernet.h"
@@ -24,7 +23,6 @@ namespace {
 constexpr std::int64_t tick_ns = 2'000'000;      // 500 wake-ups a second cost about 1 % of a core
 constexpr std::int64_t linger_ns = 200'000'000;  // what is under way at the end still counts
 constexpr std::size_t batch = 32;
-constexpr int buffer_bytes = 4 << 20;
 
 std::int64_t now_ns(clockid_t clock) {
   timespec now{};
@@ -34,20 +32,12 @@ std::int64_t now_ns(clockid_t clock) {
 
 Result<FileDescriptor> open_socket(std::uint16_t port) {
   FileDescriptor fd(::socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  sockaddr_in any{};
-  any.sin_family = AF_INET;
-  any.sin_port = htons(port);
-  if (!fd || ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&any), sizeof(any)) != 0) {
-    return fail(Error::Code::network, "cannot bind UDP port " + std::to_string(port) + ": " +
-                                          std::strerror(errno) + "; try another --port");
+  if (!fd || !host::bind_to(fd.get(), host::Endpoint{{}, port})) {
+    return fail(
+        Error::Code::network,
+        host::errno_text("cannot bind UDP port " + std::to_string(port)) + "; try another --port");
   }
-  // As much as we may: FORCE needs CAP_NET_ADMIN, the others are capped by sysctl.
-  for (const auto& [forced, plain] :
-       {std::pair{SO_RCVBUFFORCE, SO_RCVBUF}, {SO_SNDBUFFORCE, SO_SNDBUF}}) {
-    if (::setsockopt(fd.get(), SOL_SOCKET, forced, &buffer_bytes, sizeof(buffer_bytes)) != 0) {
-      ::setsockopt(fd.get(), SOL_SOCKET, plain, &buffer_bytes, sizeof(buffer_bytes));
-    }
-  }
+  host::enlarge_buffers(fd.get());
   return fd;
 }
 

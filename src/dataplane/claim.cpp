@@ -4,29 +4,22 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
-#include <cstddef>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 #include <utility>
 #include <variant>
 
 #include "dataplane/device_arguments.h"
 #include "dataplane/interface.h"
+#include "system/abstract_address.h"
 
 namespace tributary::dataplane {
 namespace {
 
 constexpr std::size_t command_shown = 200;  // bytes
-
-struct Address {
-  sockaddr_un address = {};
-  socklen_t size = 0;
-  const sockaddr* generic() const { return reinterpret_cast<const sockaddr*>(&address); }
-};
 
 // An interface is known by its index, as it may have several names. A TAP is known by its name: it
 // is made when it has been claimed, and its other end is an interface that others may use.
@@ -40,22 +33,12 @@ std::string claimed_name(const control::DeviceConfig& device) {
   return {};
 }
 
-// Abstract: it begins with a zero, and is as long as it says.
-Address address_of(const std::string& name) {
-  Address to;
-  to.address.sun_family = AF_UNIX;
-  const auto length = std::min(name.size(), sizeof to.address.sun_path - 1);
-  std::memcpy(to.address.sun_path + 1, name.data(), length);
-  to.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
-  return to;
-}
-
 // 0 where that cannot be told.
-pid_t owner_of(const Address& claimed) {
+pid_t owner_of(const AbstractAddress& claimed) {
   const FileDescriptor probe(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   ucred owner = {};
   socklen_t size = sizeof owner;
-  if (connect(probe.get(), claimed.generic(), claimed.size) != 0 ||
+  if (connect(probe.get(), claimed.get(), claimed.size()) != 0 ||
       getsockopt(probe.get(), SOL_SOCKET, SO_PEERCRED, &owner, &size) != 0) {
     owner.pid = 0;
   }
@@ -95,9 +78,9 @@ tl::expected<Claim, std::string> Claim::take(const control::DeviceConfig& device
   if (name.empty()) {
     return Claim(FileDescriptor());
   }
-  const auto address = address_of(name);
+  const AbstractAddress address(name);
   FileDescriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (bind(socket.get(), address.generic(), address.size) == 0 &&
+  if (bind(socket.get(), address.get(), address.size()) == 0 &&
       listen(socket.get(), SOMAXCONN) == 0) {
     return Claim(std::move(socket));
   }

@@ -38,9 +38,4 @@ double parallel_seconds(const Cluster& cluster, double bytes) {
   return scatter_s + in_network_s + scatter_s;
 }
 
-bool surely_beats_flat_ring(const Cluster& cluster) {
-  const double ratio = cluster.intra_bandwidth_bytes_per_s / cluster.inter_bandwidth_bytes_per_s;
-  return ratio * (cluster.ranks - 2.0) >= 2.0 * cluster.ranks;
-}
-
 }  // namespace tributary

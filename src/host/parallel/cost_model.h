@@ -25,8 +25,4 @@ double tencent_seconds(const Cluster& cluster, double bytes);
 // Equation 3: reduce-scatter in each machine, n rings through switches that add, all-gather.
 double parallel_seconds(const Cluster& cluster, double bytes);
 
-// Equation 6: whether parallel NetReduce beats the flat ring whatever the size; it may also where
-// this is false. Precondition: ranks > ranks_per_machine >= 2.
-bool surely_beats_flat_ring(const Cluster& cluster);
-
 }  // namespace tributary

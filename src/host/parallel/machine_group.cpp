@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "host/object_bytes.h"
 #include "host/transport/address.h"
 #include "host/transport/tcp.h"
+#include "system/abstract_address.h"
 
 namespace tributary::host {
 namespace {
@@ -51,20 +51,6 @@ bool is_stranger(int socket) {
          peer.uid != ::geteuid();
 }
 
-struct UnixAddress {
-  sockaddr_un address{};
-  socklen_t size = 0;
-
-  // Abstract: nothing is left in any file system.
-  explicit UnixAddress(const std::string& name) {
-    address.sun_family = AF_UNIX;
-    name.copy(address.sun_path + 1, sizeof address.sun_path - 1);
-    size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 +
-                                  std::min(name.size(), sizeof address.sun_path - 1));
-  }
-  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&address); }
-};
-
 FileDescriptor new_socket() {
   return FileDescriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 }
@@ -77,9 +63,9 @@ Error about(std::uint32_t rank, const Error& error) {
 // that has been here may be the first of the next group with this name.
 Result<std::vector<FileDescriptor>> gather(const std::string& name, std::uint32_t size,
                                            Time until) {
-  const UnixAddress address(name);
+  const AbstractAddress address(name);
   const Listener listener{new_socket(), {}};
-  if (::bind(listener.fd.get(), address.get(), address.size) != 0 ||
+  if (::bind(listener.fd.get(), address.get(), address.size()) != 0 ||
       ::listen(listener.fd.get(), static_cast<int>(size)) != 0) {
     return fail(Error::Code::rendezvous,
                 errno_text("another group of ranks meets here under the name " + name));
@@ -134,11 +120,11 @@ Result<MachineGroup> MachineGroup::lead(const Place& place, std::size_t slab_byt
 }
 
 Result<MachineGroup> MachineGroup::follow(const Place& place, std::size_t slab_bytes, Time until) {
-  const UnixAddress address(place.name);
+  const AbstractAddress address(place.name);
   std::vector<FileDescriptor> peers;
   peers.push_back(new_socket());
   const int leader = peers.front().get();
-  while (::connect(leader, address.get(), address.size) != 0) {
+  while (::connect(leader, address.get(), address.size()) != 0) {
     if (Clock::now() + retry_pause >= until) {
       return fail(Error::Code::timeout, "local rank 0 of this machine did not come");
     }

@@ -85,10 +85,9 @@ Result<Listener> listen_on(const Endpoint& local) {
   Listener listener{new_socket(), local};
   const int fd = listener.fd.get();
   set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-  auto address = to_sockaddr(local);
+  sockaddr_in address{};
   socklen_t size = sizeof address;
-  if (::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      ::listen(fd, backlog) != 0 ||
+  if (!bind_to(fd, local) || ::listen(fd, backlog) != 0 ||
       ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
     return fail(Error::Code::network, errno_text("cannot listen on " + to_string(local)));
   }
@@ -132,8 +131,7 @@ Result<FileDescriptor> connect_until(const Endpoint& remote, wire::Ipv4Address l
   for (;;) {
     auto fd = new_socket();
     set_option(fd.get(), IPPROTO_TCP, TCP_NODELAY, 1);
-    const auto source = to_sockaddr(Endpoint{local, 0});
-    if (!fd || ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&source), sizeof source) != 0) {
+    if (!fd || !bind_to(fd.get(), Endpoint{local, 0})) {
       return tl::make_unexpected(broken("TCP socket"));
     }
     const auto error = try_connect(fd.get(), remote, until, wait);
