@@ -37,19 +37,6 @@ constexpr std::optional<Lanes> lanes_of(wire::ElementType type) {
   }
 }
 
-constexpr std::size_t operand_count(Operation operation) {
-  switch (operation) {
-    case Operation::negate:
-    case Operation::absolute:
-    case Operation::square_root:
-      return 1;
-    case Operation::select:
-      return 3;
-    default:
-      return 2;
-  }
-}
-
 constexpr bool lanes_have(Lanes lanes, Operation operation) {
   switch (operation) {
     case Operation::remainder:
