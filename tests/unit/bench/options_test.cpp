@@ -64,6 +64,34 @@ TEST_F(BenchOptions, ADeadlineIsFixed) {
   EXPECT_FALSE(parsed.options->communicator.stall_timeout);
 }
 
+TEST_F(BenchOptions, SizesAndRatesHaveUnits) {
+  const auto sizes_of = [](std::vector<std::string> arguments) {
+    const auto parsed = parse(std::move(arguments));
+    return parsed.options ? parsed.options->sizes : std::vector<std::size_t>();
+  };
+  EXPECT_EQ(sizes_of({"-b", "4K", "-e", "16KiB"}), (std::vector<std::size_t>{4096, 8192, 16384}));
+  EXPECT_EQ(sizes_of({"-b", "1m", "-e", "2M", "-i", "512K"}),
+            (std::vector<std::size_t>{1 << 20, 3 << 19, 1 << 21}));
+  EXPECT_EQ(sizes_of({"-b", "0", "-e", "2"}), (std::vector<std::size_t>{0, 1, 2}));
+  EXPECT_EQ(sizes_of({}).front(), 4096u);
+  EXPECT_EQ(sizes_of({}).back(), 16u << 20);
+  for (const auto* text : {"4X", "K4", "-1", "2T"}) {
+    EXPECT_FALSE(parse({"-e", text}).options) << text;
+  }
+  EXPECT_FALSE(parse({"-i", "0"}).options);
+  EXPECT_FALSE(parse({"-b", "8K", "-e", "4K"}).options);
+  EXPECT_EQ(parse({"--line-rate", "200Mbit"}).options->line_rate_bps, 200'000'000u);
+  for (const auto* text : {"200", "200MB", "0Mbit", "-5Mbit"}) {
+    EXPECT_FALSE(parse({"--line-rate", text}).options) << text;
+  }
+}
+
+TEST_F(BenchOptions, AWordThatIsNoCommandIsAnswered) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(parse({}, "allreduc").exit_code, 2);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("did you mean `allreduce`?"));
+}
+
 TEST_F(BenchOptions, AStallTimeoutIsPositive) {
   EXPECT_FALSE(parse({"--stall-timeout", "0"}).options);
   EXPECT_FALSE(parse({"--stall-timeout", "soon"}).options);
