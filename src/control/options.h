@@ -55,42 +55,24 @@ struct Option {
   std::string (*text)(const Option& option, const Config& config) = nullptr;
   std::string (*range)(const Limits& limits) = nullptr;
 
-  constexpr Option required() const {
-    auto copy = *this;
-    copy.is_required = true;
-    return copy;
-  }
-  constexpr Option unset_is(std::string_view shown) const {
-    auto copy = *this;
-    copy.unset = shown;
-    return copy;
-  }
-  constexpr Option default_is(std::string_view said) const {
-    auto copy = *this;
-    copy.fallback = said;
-    return copy;
-  }
+  constexpr Option required() const { return with(&Option::is_required, true); }
+  constexpr Option unset_is(std::string_view shown) const { return with(&Option::unset, shown); }
+  constexpr Option default_is(std::string_view said) const { return with(&Option::fallback, said); }
   // What the limits do not say: how it goes together with others.
-  constexpr Option values_are(std::string_view said) const {
-    auto copy = *this;
-    copy.values = said;
-    return copy;
-  }
+  constexpr Option values_are(std::string_view said) const { return with(&Option::values, said); }
   // How it is listed, where its value alone does not say it.
   constexpr Option listed_as(std::string (*shown)(const Option&, const Config&)) const {
-    auto copy = *this;
-    copy.text = shown;
-    return copy;
+    return with(&Option::text, shown);
   }
   // Code beside the table lists it, as a part of a path.
-  constexpr Option unlisted() const {
+  constexpr Option unlisted() const { return listed_as(nullptr); }
+  constexpr Option as(Form written) const { return with(&Option::form, written); }
+
+ private:
+  template <class Value>
+  constexpr Option with(Value Option::*member, Value value) const {
     auto copy = *this;
-    copy.text = nullptr;
-    return copy;
-  }
-  constexpr Option as(Form written) const {
-    auto copy = *this;
-    copy.form = written;
+    copy.*member = value;
     return copy;
   }
 };
