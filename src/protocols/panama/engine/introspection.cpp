@@ -90,23 +90,7 @@ std::vector<engine::Figure> PanamaEngine::figures() const {
     held = std::max(held, port.held);
     high_water = std::max(high_water, port.high_water);
   }
-  return {
-      {"contributions_total", sums.contributions},
-      {"sums_total", sums.sums},
-      {"partial_sums_total", sums.partial},
-      {"results_total", sums.results},
-      {"results_congested_total", sums.congested},
-      {"skipped_total", sums.skipped},
-      {"replaced_total", sums.replaced},
-      {"late_total", sums.late},
-      {"duplicates_total", sums.duplicates},
-      {"replays_total", sums.replays},
-      {"answers_total", sums.answers},
-      {"inquiries_total", sums.inquiries},
-      {"inquiries_sent_total", sums.inquiries_sent},
-      {"sums_resent_total", sums.resent},
-      {"over_cap_total", sums.over_cap},
-      {"left_total", sums.left},
+  std::vector<engine::Figure> all = {
       {"trees", memory_.trees(), engine::Merge::maximum},
       {"trees_active", memory_.active()},
       {"wnd_cap", memory_.target(), engine::Merge::minimum},
@@ -119,6 +103,10 @@ std::vector<engine::Figure> PanamaEngine::figures() const {
       {"rows_gathering", gathering},
       {"packets_at_doors", at_doors},
   };
+  for (const auto& counter : tree_counters) {
+    all.push_back({counter.name, sums.*counter.member});
+  }
+  return all;
 }
 
 std::vector<engine::JobStatus> PanamaEngine::jobs() const {
@@ -141,7 +129,6 @@ std::vector<engine::JobStatus> PanamaEngine::jobs() const {
 std::vector<engine::TreeStatus> PanamaEngine::trees() const {
   std::vector<engine::TreeStatus> all;
   for (const auto& tree : trees_.all()) {
-    const auto& counters = tree->counters;
     auto& status = all.emplace_back();
     status.job = tree->config().job;
     status.tree = tree->config().tree;
@@ -155,16 +142,12 @@ std::vector<engine::TreeStatus> PanamaEngine::trees() const {
         {"wnd_cap_packets", memory_.shown_cap(tree->grant)},      // what senders are told
         {"granted_packets", tree->grant.packets},                 // of memory, at each port
         {"held_packets", tree->waiting_max()},                    // at the fullest of its ports
-        {"contributions_total", counters.contributions},
-        {"results_total", counters.results},
-        {"results_congested_total", counters.congested},
-        {"partial_sums_total", counters.partial},
-        {"skipped_total", counters.skipped},
-        {"late_total", counters.late},
-        {"duplicates_total", counters.duplicates},
-        {"replays_total", counters.replays},
-        {"over_cap_total", counters.over_cap},
     };
+    for (const auto& counter : tree_counters) {
+      if (counter.of_tree) {
+        status.figures.push_back({counter.name, tree->counters.*counter.member});
+      }
+    }
   }
   return all;
 }

@@ -18,22 +18,9 @@ std::uint16_t needed_of(const TreeConfig& config) {
 }  // namespace
 
 TreeCounters& TreeCounters::operator+=(const TreeCounters& other) {
-  contributions += other.contributions;
-  sums += other.sums;
-  results += other.results;
-  congested += other.congested;
-  partial += other.partial;
-  skipped += other.skipped;
-  replaced += other.replaced;
-  late += other.late;
-  duplicates += other.duplicates;
-  replays += other.replays;
-  answers += other.answers;
-  inquiries += other.inquiries;
-  inquiries_sent += other.inquiries_sent;
-  resent += other.resent;
-  over_cap += other.over_cap;
-  left += other.left;
+  for (const auto& counter : tree_counters) {
+    this->*counter.member += other.*counter.member;
+  }
   return *this;
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,30 @@ struct TreeCounters {
   std::uint64_t left = 0;      // packets that waited for an epoch that was not begun
 
   TreeCounters& operator+=(const TreeCounters& other);
+};
+// One of them, said once: its name, and whether it is told of each tree, too.
+struct TreeCounter {
+  std::uint64_t TreeCounters::*member;
+  std::string_view name;
+  bool of_tree = false;
+};
+inline constexpr TreeCounter tree_counters[] = {
+    {&TreeCounters::contributions, "contributions_total", true},
+    {&TreeCounters::sums, "sums_total"},
+    {&TreeCounters::partial, "partial_sums_total", true},
+    {&TreeCounters::results, "results_total", true},
+    {&TreeCounters::congested, "results_congested_total", true},
+    {&TreeCounters::skipped, "skipped_total", true},
+    {&TreeCounters::replaced, "replaced_total"},
+    {&TreeCounters::late, "late_total", true},
+    {&TreeCounters::duplicates, "duplicates_total", true},
+    {&TreeCounters::replays, "replays_total", true},
+    {&TreeCounters::answers, "answers_total"},
+    {&TreeCounters::inquiries, "inquiries_total"},
+    {&TreeCounters::inquiries_sent, "inquiries_sent_total"},
+    {&TreeCounters::resent, "sums_resent_total"},
+    {&TreeCounters::over_cap, "over_cap_total", true},
+    {&TreeCounters::left, "left_total"},
 };
 
 // The state of one tree (section 5) on one core: who waits for whom. What is sent is decided
