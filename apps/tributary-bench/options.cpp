@@ -3,8 +3,10 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -32,17 +34,16 @@ CLI::Option* add_seconds(CLI::App& app, const std::string& name, Nanoseconds& ou
       name, [&out](double seconds) { out = nanoseconds_of(seconds); }, help);
 }
 
-// One of two words.
 template <typename T>
-void add_choice(CLI::App& app, const std::string& name, T& out, std::pair<const char*, T> first,
-                std::pair<const char*, T> second, const std::string& help) {
+void add_choice(CLI::App& app, const std::string& name, T& out,
+                const std::map<std::string, T>& words, const std::string& help) {
+  std::vector<std::string> known;
+  for (const auto& [word, value] : words) {
+    known.push_back(word);
+  }
   app.add_option_function<std::string>(
-         name,
-         [&out, first, second](const std::string& word) {
-           out = word == first.first ? first.second : second.second;
-         },
-         help)
-      ->check(CLI::IsMember({std::string(first.first), std::string(second.first)}));
+         name, [&out, words](const std::string& word) { out = words.at(word); }, help)
+      ->check(CLI::IsMember(known));
 }
 
 void declare_vector(CLI::App& app, Raw& raw, Options& options) {
@@ -101,16 +102,17 @@ void declare_density(CLI::App& app, Raw& raw) {
 }
 
 void declare_sketch(CLI::App& app, SketchOptions& out) {
-  add_choice(app, "--sketch", out.kind, {"grid", SketchKind::grid},
-             {"quantiles", SketchKind::quantiles},
+  add_choice(app, "--sketch", out.kind,
+             {{"grid", SketchKind::grid}, {"quantiles", SketchKind::quantiles}},
              "grid (integers that the network adds up; default) or quantiles (codes that all ranks "
              "get and decode)");
   app.add_option("--bits", out.bits,
                  "of an element on its way: 16, 8 or 4 of a grid, 8, 4 or 2 of quantiles")
       ->check(CLI::IsMember({16u, 8u, 4u, 2u}))
       ->capture_default_str();
-  add_choice(app, "--rounding", out.rounding, {"stochastic", Rounding::stochastic},
-             {"nearest", Rounding::nearest}, "stochastic (default) or nearest");
+  add_choice(app, "--rounding", out.rounding,
+             {{"stochastic", Rounding::stochastic}, {"nearest", Rounding::nearest}},
+             "stochastic (default) or nearest");
   app.add_option("--seed", out.seed, "of stochastic rounding")->capture_default_str();
 }
 
@@ -131,10 +133,11 @@ void declare_communicator(CLI::App& app, CommunicatorOptions& out) {
       ->check(CLI::Range(0.001, 86400.0));
   app.add_option("--window", out.window, "blocks in flight per rank");
   app.add_option("--mtu", out.mtu, "default: that of the interface");
-  add_choice(app, "--encapsulation", out.encapsulation, {"udp", wire::Encapsulation::udp},
-             {"ethernet", wire::Encapsulation::ethernet}, "udp or ethernet");
-  add_choice(app, "--fallback", out.fallback, {"allow", Fallback::allow},
-             {"error", Fallback::error},
+  add_choice(app, "--encapsulation", out.encapsulation,
+             {{"udp", wire::Encapsulation::udp}, {"ethernet", wire::Encapsulation::ethernet}},
+             "udp or ethernet");
+  add_choice(app, "--fallback", out.fallback,
+             {{"allow", Fallback::allow}, {"error", Fallback::error}},
              "where the switches do not reduce: allow (the hosts do) or error");
   app.add_option("--job", out.job, "for the switches; default: drawn");
   app.add_flag("--reproducible", out.reproducible,
