@@ -14,7 +14,6 @@
 #include "signals.h"
 #include "system/file_descriptor.h"
 #include "wire/ethernet.h"
-#include "wire/ipv4.h"
 #include "wire/transport.h"
 
 namespace tributary::bench {

@@ -4,9 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <CLI/CLI.hpp>
 

@@ -2,7 +2,6 @@
 #include "options.h"
 
 #include <cstdio>
-#include <string>
 #include <utility>
 
 #include <CLI/CLI.hpp>

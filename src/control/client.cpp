@@ -11,7 +11,6 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <utility>
 
 #include "control/socket_file.h"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "control/options.h"
 
-#include <utility>
-
 namespace tributary::control {
 namespace {
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <utility>
 
 #include "control/protocol_section.h"
 #include "controller/obstacles.h"

@@ -9,7 +9,6 @@
 #include <iterator>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <utility>
 #include <variant>
 
 #include "dataplane/device_arguments.h"

@@ -13,7 +13,6 @@
 #include <rte_flow.h>
 #include <spdlog/spdlog.h>
 
-#include "dataplane/claim.h"
 #include "dataplane/device_check.h"
 #include "dataplane/device_plan.h"
 #include "dataplane/fanout.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "forwarding/ecmp.h"
 
-#include "wire/key.h"
-
 namespace tributary::forwarding {
 
 std::uint32_t EcmpHash::operator()(const wire::Ipv4Header& ip, wire::Bytes l4) const {

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/call_check.h"
 
-#include <cstddef>
 #include <string>
 
 #include "host/sparse_vector.h"
 #include "host/text.h"
 #include "reduce/kernel.h"
-#include "wire/element.h"
 
 namespace tributary::host {
 namespace {

@@ -5,9 +5,6 @@
 #include <cassert>
 #include <cctype>
 #include <cmath>
-#include <span>
-#include <string>
-#include <vector>
 
 #include "host/text.h"
 #include "wire/crc32.h"

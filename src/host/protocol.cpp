@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/protocol.h"
 
-#include <algorithm>
 #include <iterator>
-#include <string>
-#include <vector>
 
 #include "host/journal/parameters.h"
 #include "host/text.h"

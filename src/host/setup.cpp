@@ -11,7 +11,6 @@
 #include "host/rendezvous/rendezvous.h"
 #include "host/text.h"
 #include "host/transport/address.h"
-#include "host/transport/tcp.h"
 
 namespace tributary::host {
 namespace {

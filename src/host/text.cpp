@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <iterator>
 #include <sstream>
-#include <utility>
 
 namespace tributary::host {
 namespace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "traffic/block_kind.h"
 
-#include <algorithm>
 #include <span>
 
 #include <CLI/CLI.hpp>

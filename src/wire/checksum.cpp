@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "wire/checksum.h"
 
-#include <cstring>
-
 namespace tributary::wire {
 namespace {
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstddef>
 #include <poll.h>
 #include <sys/socket.h>
 #include <thread>

@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <utility>
 
 #include "host/transport/address.h"
 #include "host/transport/tcp.h"

@@ -2,7 +2,6 @@
 #include "host/sketch/grid_steps.h"
 
 #include <span>
-#include <vector>
 
 #include "wire/element.h"
 

@@ -10,7 +10,6 @@
 
 #include "host/transport/address.h"
 #include "wire/endian.h"
-#include "wire/ethernet.h"
 
 namespace tributary::host {
 namespace {

@@ -5,7 +5,6 @@
 #include <iterator>
 #include <linux/filter.h>
 #include <netinet/in.h>
-#include <string>
 #include <sys/socket.h>
 #include <utility>
 

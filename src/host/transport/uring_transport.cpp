@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdint>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <system_error>

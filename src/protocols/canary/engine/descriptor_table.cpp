@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/canary/engine/descriptor_table.h"
 
-#include <algorithm>
-#include <bit>
-
 namespace tributary::canary {
 DescriptorTable::DescriptorTable(std::uint32_t descriptors, std::uint64_t seed,
                                  std::uint32_t partitions)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/canary/engine/message.h"
 
-#include <cstddef>
-
 #include "wire/checksum.h"
 #include "wire/crc32.h"
 

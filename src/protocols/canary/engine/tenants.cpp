@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/canary/engine/tenants.h"
 
-#include <algorithm>
-
 #include "protocols/canary/wire.h"
 
 namespace tributary::canary {

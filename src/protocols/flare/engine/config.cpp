@@ -5,8 +5,6 @@
 #include <numeric>
 #include <string>
 
-#include "protocols/flare/wire.h"
-
 namespace tributary::flare {
 namespace {
 

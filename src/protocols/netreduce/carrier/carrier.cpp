@@ -13,7 +13,6 @@
 #include "host/setup.h"
 #include "host/socket_preparation.h"
 #include "protocols/netreduce/carrier/link_ends.h"
-#include "protocols/netreduce/carrier/options.h"
 #include "protocols/netreduce/carrier/socket.h"
 #include "protocols/netreduce/carrier/verbs/verbs_runner.h"
 #include "protocols/netreduce/host/collectives.h"

@@ -7,7 +7,6 @@
 #include "host/payload.h"
 #include "host/setup.h"
 #include "host/text.h"
-#include "protocols/netreduce/wire.h"
 #include "wire/roce.h"
 
 namespace tributary::host {

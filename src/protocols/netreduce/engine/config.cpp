@@ -5,7 +5,6 @@
 #include <bit>
 
 #include "protocols/netreduce/engine/paths.h"
-#include "protocols/netreduce/wire.h"
 
 namespace tributary::netreduce {
 namespace {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/netreduce/engine/connection_table.h"
 
-#include <bit>
-
 namespace tributary::netreduce {
 
 void ConnectionTable::insert(const ConnectionKey& key, const Sender& sender) {

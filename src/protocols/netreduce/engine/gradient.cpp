@@ -7,7 +7,6 @@
 #include "protocols/netreduce/engine/datagram.h"
 #include "protocols/netreduce/wire.h"
 #include "wire/checksum.h"
-#include "wire/crc32.h"
 
 namespace tributary::netreduce {
 namespace {

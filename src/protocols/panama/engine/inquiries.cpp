@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Who lacks a result, and who may have it. A worker has either a result or what it contributed to
 // it: so whoever is asked for a VID sends one or the other, and nothing is ever lost for good.
-#include <utility>
 
 #include "protocols/panama/engine/drop_reasons.h"
 #include "protocols/panama/engine/engine.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/panama/engine/tree.h"
 
-#include <algorithm>
 #include <bit>
 
 #include "engine/prefetch.h"

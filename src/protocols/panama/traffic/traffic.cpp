@@ -6,7 +6,6 @@
 #include <cstring>
 #include <utility>
 
-#include "protocols/panama/engine/config.h"
 #include "protocols/panama/engine/protocol.h"
 
 namespace tributary::panama {
