@@ -8,7 +8,6 @@
 #include <deque>
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 #include <utility>
 
 #include <liburing.h>
@@ -17,6 +16,7 @@
 #include "control/dispatcher.h"
 #include "control/listener.h"
 #include "control/protocol.h"
+#include "system/file_descriptor.h"
 
 namespace tributary::control {
 namespace {
@@ -35,10 +35,10 @@ std::uint64_t tag_of(Operation operation, std::size_t client) {
   return (static_cast<std::uint64_t>(client) << 8) | static_cast<std::uint64_t>(operation);
 }
 
-// One connection, or a free place (fd is -1). A place is free again only when the kernel has let go
-// of its buffers.
+// One connection, or a free place (without a descriptor). A place is free again only when the
+// kernel has let go of its buffers.
 struct Session {
-  int fd = -1;
+  FileDescriptor fd;
   ucred peer{};
   FrameDecoder decoder{request_bytes_max};
   std::array<char, chunk_bytes> chunk{};
@@ -53,9 +53,9 @@ struct Session {
 };
 
 // Accepted when no place was free. Places of clients that have hung up become free when the kernel
-// has said so, which it may do after the newcomer.
-struct Newcomer {
-  int fd;
+// has said so, which it may do after the next one has come.
+struct PendingConnection {
+  FileDescriptor fd;
   SteadyTime since;
 };
 
@@ -101,56 +101,53 @@ class Server::Implementation {
   }
 
  private:
-  io_uring_sqe* entry() {
+  // False where the queue has no room, which is longer than all that can be under way at once.
+  template <class Prepare>
+  bool submit(Operation operation, std::size_t client, Prepare prepare) {
     io_uring_sqe* sqe = io_uring_get_sqe(&ring_);
-    if (sqe == nullptr) {  // the queue is longer than all that can be under way at once
+    if (sqe == nullptr) {
       io_uring_submit(&ring_);
       sqe = io_uring_get_sqe(&ring_);
     }
-    return sqe;
+    if (sqe == nullptr) {
+      return false;
+    }
+    prepare(sqe);
+    io_uring_sqe_set_data64(sqe, tag_of(operation, client));
+    return true;
   }
 
   void submit_accept() {
-    io_uring_sqe* const sqe = entry();
-    if (sqe == nullptr) {
-      return;
-    }
-    io_uring_prep_multishot_accept(sqe, listener_.fd(), nullptr, nullptr, SOCK_CLOEXEC);
-    io_uring_sqe_set_data64(sqe, tag_of(Operation::accept, 0));
-    accepting_ = true;
+    accepting_ = submit(Operation::accept, 0, [this](io_uring_sqe* sqe) {
+      io_uring_prep_multishot_accept(sqe, listener_.fd(), nullptr, nullptr, SOCK_CLOEXEC);
+    });
   }
 
   void submit_wake() {
-    io_uring_sqe* const sqe = entry();
-    if (sqe == nullptr) {
-      return;
-    }
-    io_uring_prep_poll_add(sqe, options_.wake_fd, POLLIN);
-    io_uring_sqe_set_data64(sqe, tag_of(Operation::wake, 0));
-    watching_ = true;
+    watching_ = submit(Operation::wake, 0, [this](io_uring_sqe* sqe) {
+      io_uring_prep_poll_add(sqe, options_.wake_fd, POLLIN);
+    });
   }
 
   void submit_receive(std::size_t index) {
     Session& client = sessions_[index];
-    io_uring_sqe* const sqe = entry();
-    if (sqe == nullptr) {
-      return drop(index, "no room in the submission queue");
+    client.in_flight = submit(Operation::receive, index, [&client](io_uring_sqe* sqe) {
+      io_uring_prep_recv(sqe, client.fd.get(), client.chunk.data(), client.chunk.size(), 0);
+    });
+    if (!client.in_flight) {
+      drop(index, "no room in the submission queue");
     }
-    io_uring_prep_recv(sqe, client.fd, client.chunk.data(), client.chunk.size(), 0);
-    io_uring_sqe_set_data64(sqe, tag_of(Operation::receive, index));
-    client.in_flight = true;
   }
 
   void submit_send(std::size_t index) {
     Session& client = sessions_[index];
-    io_uring_sqe* const sqe = entry();
-    if (sqe == nullptr) {
-      return drop(index, "no room in the submission queue");
+    client.in_flight = submit(Operation::send, index, [&client](io_uring_sqe* sqe) {
+      io_uring_prep_send(sqe, client.fd.get(), client.reply.data() + client.reply_sent,
+                         client.reply.size() - client.reply_sent, MSG_NOSIGNAL);
+    });
+    if (!client.in_flight) {
+      drop(index, "no room in the submission queue");
     }
-    io_uring_prep_send(sqe, client.fd, client.reply.data() + client.reply_sent,
-                       client.reply.size() - client.reply_sent, MSG_NOSIGNAL);
-    io_uring_sqe_set_data64(sqe, tag_of(Operation::send, index));
-    client.in_flight = true;
   }
 
   void wait(std::chrono::milliseconds timeout) {
@@ -174,7 +171,7 @@ class Server::Implementation {
         case Operation::accept:
           accepting_ = more;
           if (result >= 0) {
-            accepted(result);
+            accepted(FileDescriptor(result));
           }
           break;
         case Operation::receive:
@@ -191,31 +188,31 @@ class Server::Implementation {
     }
   }
 
-  void accepted(int fd) {
-    waiting_.push_back({fd, std::chrono::steady_clock::now()});
-    seat_waiting();
+  void accepted(FileDescriptor fd) {
+    waiting_.push_back({std::move(fd), std::chrono::steady_clock::now()});
+    admit_waiting();
     if (waiting_.size() > waiting_max) {
-      refuse(waiting_.front().fd);
-      waiting_.pop_front();
+      refuse_first();
     }
   }
 
-  void seat_waiting() {
-    const auto is_free = [](const Session& client) { return client.fd < 0; };
+  void admit_waiting() {
+    const auto is_free = [](const Session& client) { return !client.fd; };
     while (!waiting_.empty()) {
       const auto place = std::find_if(sessions_.begin(), sessions_.end(), is_free);
       if (place == sessions_.end()) {
         return;
       }
-      seat(waiting_.front().fd, static_cast<std::size_t>(place - sessions_.begin()));
+      auto fd = std::move(waiting_.front().fd);
       waiting_.pop_front();
+      admit(std::move(fd), static_cast<std::size_t>(place - sessions_.begin()));
     }
   }
 
-  void seat(int fd, std::size_t index) {
+  void admit(FileDescriptor fd, std::size_t index) {
     Session& client = sessions_[index];
-    client.fd = fd;
-    client.peer = peer_of(fd);
+    client.fd = std::move(fd);
+    client.peer = peer_of(client.fd.get());
     client.idle_since = std::chrono::steady_clock::now();
     client.stuck_since = client.idle_since;
     spdlog::info("control: client connected (pid {}, uid {}, gid {})", client.peer.pid,
@@ -230,7 +227,8 @@ class Server::Implementation {
     return peer;
   }
 
-  static void refuse(int fd) {
+  void refuse_first() {
+    const int fd = waiting_.front().fd.get();
     const ucred peer = peer_of(fd);
     spdlog::warn("control: client refused, {} are connected (pid {}, uid {}, gid {})", clients_max,
                  peer.pid, peer.uid, peer.gid);
@@ -240,7 +238,7 @@ class Server::Implementation {
     if (send(fd, busy.data(), busy.size(), MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
       spdlog::debug("control: refused client is gone");
     }
-    close(fd);
+    waiting_.pop_front();
   }
 
   void received(std::size_t index, int result) {
@@ -298,12 +296,11 @@ class Server::Implementation {
 
   void expire(SteadyTime now) {
     while (!waiting_.empty() && now - waiting_.front().since > place_patience) {
-      refuse(waiting_.front().fd);
-      waiting_.pop_front();
+      refuse_first();
     }
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
       const Session& client = sessions_[i];
-      if (client.fd < 0 || client.closing) {
+      if (!client.fd || client.closing) {
         continue;
       }
       if (client.under_way() && now - client.stuck_since > options_.message_timeout) {
@@ -319,7 +316,7 @@ class Server::Implementation {
     spdlog::warn("control: client closed: {} (pid {}, uid {})", why, client.peer.pid,
                  client.peer.uid);
     client.closing = true;
-    shutdown(client.fd, SHUT_RDWR);  // completes what is in flight
+    shutdown(client.fd.get(), SHUT_RDWR);  // completes what is in flight
     if (!client.in_flight) {
       release(index);
     }
@@ -328,30 +325,22 @@ class Server::Implementation {
   void release(std::size_t index) {
     Session& client = sessions_[index];
     spdlog::debug("control: client gone (pid {})", client.peer.pid);
-    close(client.fd);
     client = Session{};
-    seat_waiting();
+    admit_waiting();
   }
 
   // Replies that are under way get a moment to leave, the one to `shutdown` first of all; then the
   // kernel is made to let go of every buffer.
   void drain() {
-    for (; !waiting_.empty(); waiting_.pop_front()) {
-      close(waiting_.front().fd);
-    }
+    waiting_.clear();
     run_while(drain_timeout, [](const Session& client) { return !client.reply.empty(); });
     for (Session& client : sessions_) {
-      if (client.fd >= 0) {
+      if (client.fd) {
         client.closing = true;
-        shutdown(client.fd, SHUT_RDWR);
+        shutdown(client.fd.get(), SHUT_RDWR);
       }
     }
     run_while(drain_timeout, [](const Session& client) { return client.in_flight; });
-    for (Session& client : sessions_) {
-      if (client.fd >= 0) {
-        close(client.fd);
-      }
-    }
   }
 
   template <class Predicate>
@@ -372,7 +361,7 @@ class Server::Implementation {
   bool accepting_ = false;
   bool watching_ = false;
   std::array<Session, clients_max> sessions_;
-  std::deque<Newcomer> waiting_;  // for a place
+  std::deque<PendingConnection> waiting_;  // for a place
 };
 
 tl::expected<std::unique_ptr<Server>, std::string> Server::create(const ServerOptions& options,
