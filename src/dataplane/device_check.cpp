@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <net/if.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <variant>
@@ -31,14 +30,6 @@ std::string directory_of(const std::string& file) {
 }
 
 Outcome check_socket(const std::string& path, bool made) {
-  if (path.find('/') == std::string::npos) {
-    return tl::unexpected("\"" + path +
-                          "\" names no directory; write ./ or a whole path before it");
-  }
-  if (!control::unix_address(path)) {
-    return tl::unexpected(path + " is too long for the path of a socket; " +
-                          std::to_string(control::unix_path_max) + " bytes are the most");
-  }
   if (made && control::look_at_socket(path, SOCK_DGRAM) == control::SocketFile::other) {
     return tl::unexpected(path + " exists and is no socket; remove it, or choose another");
   }
@@ -75,13 +66,6 @@ Outcome check_served(const std::string& path) {
 }
 
 struct Check {
-  Outcome operator()(const control::TapDevice& tap) const {
-    if (tap.interface.size() >= IFNAMSIZ) {
-      return tl::unexpected("\"" + tap.interface + "\" is too long for the name of an interface; " +
-                            std::to_string(IFNAMSIZ - 1) + " characters are the most");
-    }
-    return {};
-  }
   Outcome operator()(const control::MemifDevice& memif) const {
     return check_end(memif.socket, memif.server);
   }

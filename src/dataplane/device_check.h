@@ -10,7 +10,7 @@
 
 namespace tributary::dataplane {
 
-// What a driver would refuse with no more than an error number: names and files.
+// What a driver would refuse with no more than an error number: files and sockets.
 tl::expected<void, std::string> check_device(const control::DeviceConfig& device);
 
 // How many receive queues to set up on a device that has `most`; automatic ones are one for each of

@@ -35,17 +35,12 @@ TEST(CheckDevice, ASocketNeedsADirectory) {
             "cannot use directory /nowhere: No such file or directory");
   EXPECT_EQ(complaint(control::MemifDevice{"/tmp/x.sock"}), "");
   EXPECT_EQ(complaint(control::MemifDevice{"./x.sock"}), "");
-  EXPECT_NE(complaint(control::MemifDevice{"x.sock"}).find("./"), std::string::npos);
 }
 
 TEST(CheckDevice, TheSocketOfAVirtualMachineNeedsADirectoryToo) {
   EXPECT_EQ(complaint(control::VhostDevice{"/nowhere/x.sock"}),
             "cannot use directory /nowhere: No such file or directory");
   EXPECT_EQ(complaint(control::VhostDevice{"/tmp/x.sock"}), "");
-  EXPECT_NE(complaint(control::VhostDevice{"x.sock"}).find("./"), std::string::npos);
-  const auto long_path = "/tmp/" + std::string(103, 'x');
-  EXPECT_NE(complaint(control::VhostDevice{long_path}).find("107 bytes"), std::string::npos);
-  EXPECT_EQ(complaint(control::VhostDevice{long_path.substr(0, 107)}), "");
 }
 
 TEST(CheckDevice, AFileInTheWayOfASocketIsNotRemoved) {
@@ -101,11 +96,6 @@ TEST(CheckDevice, AClientFollowsASymbolicLinkToItsServer) {
             std::string::npos)
       << "a server would not follow it";
   close(listening);
-}
-
-TEST(CheckDevice, ATapHasTheNameOfAnInterface) {
-  EXPECT_EQ(complaint(control::TapDevice{"fifteen-letters"}), "");
-  EXPECT_NE(complaint(control::TapDevice{"sixteen-letters-"}).find("15"), std::string::npos);
 }
 
 TEST(ChooseQueues, AutomaticOnesAreOneForEachCoreThatTheDeviceCanHave) {

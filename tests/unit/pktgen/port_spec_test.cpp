@@ -78,6 +78,7 @@ TEST(ParsePort, RefusesWithAHint) {
                                     {"vhost=./s,id=1", "unknown key `id`"},
                                     {"virtio_user=./s,role=client", "unknown key `role`"},
                                     {"tap=a,b=c", "unknown key `b`"},
+                                    {"tap=sixteen-letters-", "1 to 15"},
                                     {"tap=a,infinite", "one thing"},
                                     {"pci=eth0", "0000:01:00.0"},
                                     {"ring=r,address=1.2.3", ""},
