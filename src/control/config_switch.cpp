@@ -56,7 +56,7 @@ constexpr Option<SwitchConfig> switch_table[] = {
     option::by_hand<SwitchConfig>("selection", Apply::reload, {},
                                   "how one of several next hops is chosen")
         .as(Form::table)
-        .default_is("ECMP"),
+        .default_is("ordinary traffic by ECMP, reductions adaptive"),
     option::by_hand<SwitchConfig>(
         "bfd", Apply::reload, {},
         "watches the next hops of static routes, `bfd = { interval = \"100ms\", multiplier = 3 }`")

@@ -114,7 +114,7 @@ constexpr std::string_view name(Policy policy) {
 // Packets of reductions are told apart from all others.
 struct Policies {
   Policy ordinary = Policy::ecmp;
-  Policy reduction = Policy::ecmp;
+  Policy reduction = Policy::adaptive;
 };
 
 struct SelectionConfig {

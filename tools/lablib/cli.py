@@ -65,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--descriptors", type=int, help="of Canary")
         command.add_argument("--set", action="append", default=[], metavar="KEY=VALUE",
                              dest="settings", help="any key of the daemons' configuration, as in "
-                             "switch.selection.reduction=adaptive; [[tables]] all get it")
+                             "switch.selection.reduction=flowlet; [[tables]] all get it")
     up.add_argument("--bind-to", type=int, metavar="PID", help="take it down when PID ends")
     for command in (run, mpirun):
         command.add_argument("--workers", type=int, metavar="N", help="only on the first N")

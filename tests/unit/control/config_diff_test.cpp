@@ -102,11 +102,11 @@ TEST(ConfigDiffTest, bfd_can_be_reloaded) {
 
 TEST(ConfigDiffTest, selection_can_be_reloaded) {
   EXPECT_EQ(lines("[[switch.route]]",
-                  "[switch.selection]\nreduction = \"adaptive\"\ntrees = 4\n"
+                  "[switch.selection]\nreduction = \"static\"\ntrees = 4\n"
                   "[[switch.route]]\nselection = \"flowlet\""),
             (Lines{"~ switch s route 10.1.0.0/16: via 10.0.0.2 -> via 10.0.0.2 ordinary flowlet "
                    "reduction flowlet",
-                   "~ switch s selection reduction: ecmp -> adaptive",
+                   "~ switch s selection reduction: adaptive -> static",
                    "~ switch s selection trees: 1 -> 4"}));
 }
 

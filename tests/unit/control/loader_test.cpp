@@ -389,7 +389,7 @@ reduction_seed = 11)");
   ASSERT_TRUE(loaded) << to_string(loaded.error());
   const auto& config = loaded->switches[0].config;
   EXPECT_EQ(config.selection.policies.ordinary, Policy::adaptive);
-  EXPECT_EQ(config.selection.policies.reduction, Policy::ecmp);
+  EXPECT_EQ(config.selection.policies.reduction, Policy::adaptive);
   EXPECT_EQ(config.selection.flowlet_gap, 2ms);
   EXPECT_EQ(config.selection.trees, 4u);
   EXPECT_EQ(config.selection.tree_seed, 9u);

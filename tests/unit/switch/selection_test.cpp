@@ -118,6 +118,18 @@ TEST(Selection, AdaptiveEvadesAFullQueueForReductions) {
   EXPECT_EQ(defaults.size(), 4u);
 }
 
+TEST(Selection, UnlessConfiguredReductionsEvadeAFullQueueAndOrdinaryTrafficDoesNot) {
+  SwitchBench bench(leaf({}));
+  const auto usual = ordinary(bench);
+  bench.gauges[usual].publish_bytes(more_than_half);
+  EXPECT_EQ(ordinary(bench), usual);
+  std::uint32_t block = 0;
+  while (default_of(block) != usual) {
+    ++block;
+  }
+  EXPECT_NE(reduction(bench, block), usual);
+}
+
 TEST(Selection, ABurstCountsWhatItSendsItself) {
   SwitchBench bench(leaf({Policy::adaptive, Policy::ecmp}));
   const auto usual = ordinary(bench);
