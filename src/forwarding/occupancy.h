@@ -24,9 +24,29 @@ inline constexpr std::uint32_t buffer_bytes_min = 256;
 struct alignas(64) QueueGauge {
   std::atomic<std::uint64_t> bytes{0};
   std::atomic<std::uint64_t> capacity{0};
+  std::atomic<std::uint64_t> rate_bps{0};  // at which the line takes it
 
   void publish_bytes(std::uint64_t waiting) { bytes.store(waiting, std::memory_order_relaxed); }
   void publish_capacity(std::uint64_t most) { capacity.store(most, std::memory_order_relaxed); }
+  void publish_rate(std::uint64_t bps) { rate_bps.store(bps, std::memory_order_relaxed); }
+};
+
+// How full a queue is beside others, which may be longer or shorter, on faster lines or on slower.
+struct Filling {
+  std::uint64_t bytes = 0;
+  std::uint64_t capacity = UINT64_MAX;  // not known: never full
+  std::uint64_t rate_kbps = 1;          // not known: as fast as the others
+
+  bool above_half() const { return 2 * bytes > capacity; }
+  // Of queues that are not above half, the one that its line empties sooner. Of those that are,
+  // which may soon lose packets, the one of which less is taken; after all of the others.
+  bool emptier_than(const Filling& other) const {
+    if (above_half() != other.above_half()) {
+      return other.above_half();
+    }
+    return above_half() ? bytes * other.capacity < other.bytes * capacity
+                        : bytes * other.rate_kbps < other.bytes * rate_kbps;
+  }
 };
 
 // The flow control of one port (forwarding/flow_control.h) as all cores of its switch see it: what
@@ -86,6 +106,15 @@ class Occupancy {
   bool above_half(PortIndex port) const {
     return port < gauges_.size() &&
            2 * bytes(port) > gauges_[port].capacity.load(std::memory_order_relaxed);
+  }
+  Filling filling(PortIndex port) const {
+    Filling filling{bytes(port)};
+    if (port < gauges_.size()) {
+      filling.capacity = gauges_[port].capacity.load(std::memory_order_relaxed);
+      const auto rate_bps = gauges_[port].rate_bps.load(std::memory_order_relaxed);
+      filling.rate_kbps = std::max<std::uint64_t>(rate_bps / 1000, 1);
+    }
+    return filling;
   }
 
  private:

@@ -28,15 +28,16 @@ std::size_t least_filled(const Choosing& choosing, std::size_t preferred) {
   const auto& group = choosing.group;
   const auto& hops = group.route.next_hops;
   auto best = preferred;
-  auto fewest = choosing.queues.bytes(hops[preferred].interface);
+  auto emptiest = choosing.queues.filling(hops[preferred].interface);
   for (std::size_t step = 1; step < hops.size(); ++step) {
     const auto hop = (preferred + step) % hops.size();
     if (!group.up[hop]) {
       continue;
     }
-    if (const auto bytes = choosing.queues.bytes(hops[hop].interface); bytes < fewest) {
+    if (const auto filling = choosing.queues.filling(hops[hop].interface);
+        filling.emptier_than(emptiest)) {
       best = hop;
-      fewest = bytes;
+      emptiest = filling;
     }
   }
   return best;

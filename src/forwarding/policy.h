@@ -60,8 +60,8 @@ constexpr const PolicyRow& row_of(Policy policy) {
 // For policies. The hop that the hash names; if it is down, another one by the same hash, so that
 // the traffic of the others stays where it is.
 std::size_t default_hop(const NextHopGroup& group, std::uint32_t hash);
-// The live hop whose queue holds the fewest bytes: `preferred` if no other holds fewer, among
-// others the first after it in the order of the group.
+// The live hop with the emptiest queue (Filling): `preferred` if no other is emptier, among others
+// the first after it in the order of the group.
 std::size_t least_filled(const Choosing& choosing, std::size_t preferred);
 
 }  // namespace tributary::forwarding

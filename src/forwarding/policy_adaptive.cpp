@@ -4,7 +4,8 @@
 namespace tributary::forwarding {
 
 // The rule of the Canary paper, section 5.2: the default up-port depends on the destination; if its
-// queue is more than half full, the up-port with the fewest enqueued bytes.
+// queue is more than half full, the up-port with the fewest enqueued bytes. Where lines or queues
+// differ, bytes alone do not tell which one that is.
 std::size_t choose_adaptive(const Choosing& choosing) {
   const auto usual = default_hop(choosing.group, choosing.flow.hash);
   if (!choosing.queues.above_half(choosing.group.route.next_hops[usual].interface)) {

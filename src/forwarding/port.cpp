@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "forwarding/port.h"
 
+#include "forwarding/flow_plan.h"
+
 namespace tributary::forwarding {
 
 Port::Port(const PortConfig& config, QueueGauge* gauge)
@@ -9,7 +11,7 @@ Port::Port(const PortConfig& config, QueueGauge* gauge)
       queue_(config.queue),
       gauge_(gauge),
       from_kernel_(config.from_kernel) {
-  publish_capacity(config);
+  publish_queue(config);
 }
 
 void Port::pass_in(PacketList burst, Time now, PacketList& ready) {
@@ -111,7 +113,7 @@ void Port::reconfigure(const PortConfig& config) {
   impair_in_.configure(config.impair_in);
   impair_out_.configure(config.impair_out);
   queue_.configure(config.queue);
-  publish_capacity(config);
+  publish_queue(config);
 }
 
 void Port::clear() {
@@ -121,9 +123,10 @@ void Port::clear() {
   publish_bytes();
 }
 
-void Port::publish_capacity(const PortConfig& config) {
+void Port::publish_queue(const PortConfig& config) {
   if (gauge_ != nullptr) {
     gauge_->publish_capacity(config.queue.capacity_bytes);
+    gauge_->publish_rate(line_rate(config));
   }
 }
 

@@ -116,7 +116,7 @@ class Port {
       gauge_->publish_bytes(queue_.occupied_bytes());
     }
   }
-  void publish_capacity(const PortConfig& config);
+  void publish_queue(const PortConfig& config);
 
   Impairment impair_in_;
   Impairment impair_out_;

@@ -25,6 +25,8 @@ class Choices {
     return row_of(policy).choose({group(), flow, now, config, queues_, flowlets_});
   }
   void fill(PortIndex port, std::uint64_t bytes) { gauges_[port].publish_bytes(bytes); }
+  void limit(PortIndex port, std::uint64_t bytes) { gauges_[port].publish_capacity(bytes); }
+  void pace(PortIndex port, std::uint64_t rate_bps) { gauges_[port].publish_rate(rate_bps); }
   void set_up(PortIndex port, bool up) { table_.set_interface_up(port, up); }
   Occupancy& queues() { return queues_; }
   NextHopGroup& group() { return *table_.find(wire::Ipv4Address(8, 8, 8, 8)); }

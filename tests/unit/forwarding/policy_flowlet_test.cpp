@@ -22,6 +22,17 @@ TEST(Flowlet, BeginsAtTheLeastFilledPortOrElseWhereTheHashSays) {
   EXPECT_EQ(choices.counters().flowlets_moved, 0u);
 }
 
+TEST(Flowlet, BeginsAtTheQueueThatItsLineEmptiesFirst) {
+  Choices choices(3);
+  for (PortIndex port = 0; port < 3; ++port) {
+    choices.pace(port, port == 2 ? 10'000'000'000 : 1'000'000'000);
+  }
+  choices.fill(0, 100);
+  choices.fill(1, 100);
+  choices.fill(2, 400);
+  EXPECT_EQ(choices.choose(Policy::flowlet, flow_to(1, 3)), 2u);
+}
+
 TEST(Flowlet, StaysWithoutAPauseAndMovesAfterOne) {
   Choices choices(3);
   choices.config.flowlet_gap = 500us;

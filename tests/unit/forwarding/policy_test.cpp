@@ -103,6 +103,36 @@ TEST(Adaptive, TiesGoToTheDefaultThenToTheNextInOrder) {
   EXPECT_EQ(choices.choose(Policy::adaptive, flow_to(2, 4)), 3u);
 }
 
+TEST(Adaptive, EvadesToTheQueueThatItsLineEmptiesFirst) {
+  Choices choices(3);
+  for (PortIndex port = 0; port < 3; ++port) {
+    choices.pace(port, 1'000'000'000);
+  }
+  choices.fill(0, 100);
+  choices.fill(1, 600);
+  choices.fill(2, 400);
+  EXPECT_EQ(choices.choose(Policy::adaptive, flow_to(1, 3)), 0u);
+  choices.pace(2, 10'000'000'000);
+  EXPECT_EQ(choices.choose(Policy::adaptive, flow_to(1, 3)), 2u);
+  choices.fill(0, 40);
+  EXPECT_EQ(choices.choose(Policy::adaptive, flow_to(1, 3)), 2u) << "alike: the next in order";
+  choices.fill(0, 39);
+  EXPECT_EQ(choices.choose(Policy::adaptive, flow_to(1, 3)), 0u);
+}
+
+TEST(Adaptive, AShortQueueThatIsAlmostFullIsNoRefuge) {
+  Choices choices(3);
+  choices.fill(1, 600);
+  choices.limit(0, 100);
+  choices.fill(0, 80);
+  choices.fill(2, 400);
+  EXPECT_EQ(choices.choose(Policy::adaptive, flow_to(1, 3)), 2u);
+  choices.fill(2, 700);
+  EXPECT_EQ(choices.choose(Policy::adaptive, flow_to(1, 3)), 1u) << "all above half, it least";
+  choices.fill(0, 59);
+  EXPECT_EQ(choices.choose(Policy::adaptive, flow_to(1, 3)), 0u);
+}
+
 TEST(Adaptive, ABurstDoesNotRunToOnePort) {
   Choices choices(3);
   choices.fill(0, 900);

@@ -304,6 +304,7 @@ TEST(Selection, APortPublishesWhatItsQueueHolds) {
   forwarding::QueueGauge gauge;
   forwarding::Port port(config, &gauge);
   EXPECT_EQ(gauge.capacity, 5000u);
+  EXPECT_EQ(gauge.rate_bps, 8'000'000u);
   const Time now{1s};
   for (int i = 0; i < 3; ++i) {
     port.enqueue(make_frame(pool, mac(1), mac(2), 0x0800, 1000), now);
@@ -314,8 +315,11 @@ TEST(Selection, APortPublishesWhatItsQueueHolds) {
   port.dequeue(now + 2ms, out, 1);
   EXPECT_EQ(gauge.bytes, 2 * 1014u);
   config.queue.capacity_bytes = 9000;
+  config.queue.rate_bps = 0;
+  config.line_bps = 40'000'000;
   port.reconfigure(config);
   EXPECT_EQ(gauge.capacity, 9000u);
+  EXPECT_EQ(gauge.rate_bps, 40'000'000u) << "of the device, where nothing shapes";
   port.clear();
   EXPECT_EQ(gauge.bytes, 0u);
 }
