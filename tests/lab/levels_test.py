@@ -1,16 +1,32 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Canary in a fat tree of three levels: what goes over the links between spines and cores."""
 
+import pathlib
+import tempfile
 import unittest
 
 import support
 
 LINKS = 16  # one from each of eight spines to each of its two cores
+NAME = "fat-tree-3-level"
+
+
+def without_seeds(directory: str) -> pathlib.Path:
+    """The lab with a configuration that says nothing of seeds."""
+    lines = (support.ROOT / "conf" / f"{NAME}.toml").read_text().splitlines()
+    config = pathlib.Path(directory) / f"{NAME}.toml"
+    config.write_text("\n".join(line for line in lines if not line.startswith("selection =")))
+    lab = pathlib.Path(directory) / "lab.toml"
+    lab.write_text((support.ROOT / "conf" / "labs" / f"{NAME}.toml").read_text()
+                   .replace(f"../{NAME}.toml", str(config)))
+    return lab
 
 
 class Levels(unittest.TestCase):
     def setUp(self):
-        self.lab = support.Lab("fat-tree-3-level").__enter__()
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.lab = support.Lab(str(without_seeds(directory.name)), name=NAME).__enter__()
         self.addCleanup(self.lab.__exit__)
 
     def sent(self) -> list[int]:
@@ -32,12 +48,16 @@ class Levels(unittest.TestCase):
         return [count * len(packets) / sum(packets) for count in packets]
 
     def test_with_a_seed_for_each_level_all_links_are_used_alike(self):
+        derived = (self.lab.directory / f"{NAME}.toml").read_text()
+        self.assertEqual([derived.count(f"reduction_seed = {level}\n") for level in (1, 2)], [8, 8])
         shares = self.shares()
         self.assertGreater(min(shares), 0.5, shares)
         self.assertLess(max(shares), 1.5, shares)
 
     def test_with_one_seed_for_all_levels_half_of_the_links_are_idle(self):
-        self.lab.tool("reload", "--set", "switch.selection.reduction_seed=0")
+        done = support.run(support.LAB, "reload", self.lab.name, "--set", "switch.selection.reduction_seed=0")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("levels 1 and 2 have the same reduction_seed, 0", done.stderr)
         idle = [share for share in self.shares() if share < 0.2]
         self.assertEqual(len(idle), LINKS)
         self.lab.assert_balanced(self)

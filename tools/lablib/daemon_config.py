@@ -30,7 +30,7 @@ class Overrides:
         return dataclasses.replace(self, **changes | {"settings": tuple(keys.values())})
 
 
-def derive(source: pathlib.Path, control: pathlib.Path, overrides: Overrides) -> str:
+def derive(source: pathlib.Path, control: pathlib.Path, overrides: Overrides) -> dict:
     try:
         config = tomllib.loads(source.read_text())
     except (OSError, tomllib.TOMLDecodeError) as error:
@@ -45,6 +45,11 @@ def derive(source: pathlib.Path, control: pathlib.Path, overrides: Overrides) ->
         _override_switch(switch, overrides)
     for setting in overrides.settings:
         _set(config, setting)
+    return config
+
+
+def text(source: pathlib.Path, config: dict) -> str:
+    """The file of what was derived from `source`."""
     return f"# Derived from {source} by tools/lab.\n" + _table(config, [])
 
 

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 
-from . import (ROOT, LabError, control, daemon_config, description, guest_needs, guests, namespaces,
+from . import (ROOT, LabError, control, daemon_config, description, guest_needs, guests, levels, namespaces,
                processes, state)
 from .description import Lab
 
@@ -100,7 +100,7 @@ def _make(lab: Lab, tributaryd: pathlib.Path, build: pathlib.Path,
     _start_guests(lab, record, build, overrides)
     for name in lab.switch_hosts():
         namespaces.await_carriers(lab.namespace(name))
-    _write_configurations(lab, record, overrides)
+    _warn(_write_configurations(lab, record, overrides))
     start_daemons(lab, tributaryd, record)
     for guest in lab.guests:
         guests.await_ready(directory, guest)
@@ -120,10 +120,20 @@ def _start_guests(lab: Lab, record: dict, build: pathlib.Path,
         state.write(lab.name, record)
 
 
-def _write_configurations(lab: Lab, record: dict, overrides: daemon_config.Overrides) -> None:
+def _write_configurations(lab: Lab, record: dict, overrides: daemon_config.Overrides) -> list[str]:
+    """What is questionable about them."""
+    configs = {daemon.name: daemon_config.derive(daemon.config, pathlib.Path(record["sockets"][daemon.name]),
+                                                 overrides) for daemon in lab.daemons}
+    levels.add_seeds(lab, configs)
     for daemon in lab.daemons:
-        (state.directory(lab.name) / f"{daemon.name}.toml").write_text(daemon_config.derive(
-            daemon.config, pathlib.Path(record["sockets"][daemon.name]), overrides))
+        (state.directory(lab.name) / f"{daemon.name}.toml").write_text(
+            daemon_config.text(daemon.config, configs[daemon.name]))
+    return levels.faults(lab, configs)
+
+
+def _warn(faults: list[str]) -> None:
+    for fault in faults:
+        print(f"lab: {fault}", file=sys.stderr)
 
 
 def reload(lab: Lab, overrides: daemon_config.Overrides) -> None:
@@ -132,7 +142,7 @@ def reload(lab: Lab, overrides: daemon_config.Overrides) -> None:
     with state.lock():
         record = _running(lab)
         merged = _overrides_of(record).merged(overrides)
-        _write_configurations(lab, record, merged)
+        faults = _write_configurations(lab, record, merged)
         for number, daemon in enumerate(lab.daemons):
             refusal = _reload_daemon(lab, record, daemon)
             if refusal is not None:
@@ -142,6 +152,7 @@ def reload(lab: Lab, overrides: daemon_config.Overrides) -> None:
                 raise LabError(f"all keep their old settings, because of {daemon.name}: {refusal}")
         record["overrides"] = dataclasses.asdict(merged)
         state.write(lab.name, record)
+        _warn(faults)
 
 
 def _reload_daemon(lab: Lab, record: dict, daemon: description.Daemon) -> str | None:
