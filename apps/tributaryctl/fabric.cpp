@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "control/json.h"
+#include "fabric_seeds.h"
 #include "fabric_steps.h"
 #include "fabric_text.h"
 
@@ -54,9 +55,12 @@ Step<Steps> make_steps(const Options& options, const FabricOptions& fabric, cons
   return Steps{std::move(plan), std::move(changes)};
 }
 
-json plan_json(const FabricFile& file, const LiveFabric& live, const Steps& steps) {
+json plan_json(const FabricFile& file, const LiveFabric& live, const Steps& steps,
+               const SeedSteps& seeds) {
   return {{"jobs", to_json(file, steps.plan.placement.jobs)},
           {"changes", to_json(file, steps.changes)},
+          {"seeds", to_json(file, seeds.changes)},
+          {"seed_problems", seeds.problems},
           {"detours", detours_json(file, steps.plan)},
           {"unreachable", silent_switches(file, live)}};
 }
@@ -73,18 +77,23 @@ ExitCode fabric_plan(const Options& options, const FabricOptions& fabric) {
   if (!steps) {
     return steps.error();
   }
+  const auto seeds = plan_seeds(*file, live);
   if (options.json) {
-    print_json(plan_json(*file, live, *steps));
+    print_json(plan_json(*file, live, *steps, seeds));
     return ExitCode::ok;
   }
   print_silent(*file, live);
   print_detours(*file, steps->plan);
+  print_problems(seeds);
   print_placement(*file, steps->plan.placement.jobs);
-  if (steps->changes.empty()) {
-    std::printf("this is what the switches have\n");
-  } else {
+  if (!steps->changes.empty()) {
     std::printf("`tributaryctl fabric apply` changes %s\n",
                 names_of(*file, steps->changes).c_str());
+  } else if (seeds.changes.empty()) {
+    std::printf("this is what the switches have\n");
+  }
+  if (!seeds.changes.empty()) {
+    std::printf("`tributaryctl fabric apply` gives %s\n", text_of(*file, seeds.changes).c_str());
   }
   return ExitCode::ok;
 }
@@ -102,6 +111,7 @@ ExitCode fabric_apply(const Options& options, const FabricOptions& fabric) {
   if (const auto done = carry_out(options, *file, live, steps->changes); !done) {
     return done.error();
   }
+  const auto seeds = give_seeds(*file, live);
   if (!fabric.env_directory.empty()) {
     const auto written =
         write_environments(*file, steps->plan.placement.jobs, fabric.env_directory);
@@ -111,15 +121,19 @@ ExitCode fabric_apply(const Options& options, const FabricOptions& fabric) {
     }
   }
   if (options.json) {
-    print_json(plan_json(*file, live, *steps));
+    print_json(plan_json(*file, live, *steps, seeds));
     return ExitCode::ok;
   }
   print_silent(*file, live);
   print_detours(*file, steps->plan);
-  if (steps->changes.empty()) {
-    std::printf("nothing to change\n");
-  } else {
+  print_problems(seeds);
+  if (!steps->changes.empty()) {
     std::printf("changed: %s\n", names_of(*file, steps->changes).c_str());
+  } else if (seeds.changes.empty()) {
+    std::printf("nothing to change\n");
+  }
+  if (!seeds.changes.empty()) {
+    std::printf("gave %s\n", text_of(*file, seeds.changes).c_str());
   }
   print_environments(*file, steps->plan.placement.jobs);
   return ExitCode::ok;

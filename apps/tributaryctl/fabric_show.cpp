@@ -9,6 +9,7 @@
 #include "control/text.h"
 #include "control/tree_json.h"
 #include "controller/obstacles.h"
+#include "fabric_seeds.h"
 #include "fabric_steps.h"
 #include "fabric_text.h"
 
@@ -155,6 +156,9 @@ void print_for_people(const FabricFile& file, const LiveFabric& live, const Comp
     }
   }
   print_detours(file, all.plan);
+  for (const std::string& fault : controller::seed_faults(file.topology, live.seeds())) {
+    std::fprintf(stderr, "tributaryctl: %s\n", fault.c_str());
+  }
   std::printf("%s\n", verdict(all, live));
 }
 
@@ -174,6 +178,7 @@ ExitCode fabric_show(const Options& options, const FabricOptions& fabric) {
                 {"faults", live.faults()},
                 {"obstacles", all.plan.obstacles},
                 {"detours", detours_json(*file, all.plan)},
+                {"seed_problems", controller::seed_faults(file->topology, live.seeds())},
                 {"refusals", control::to_json(errors_of(*file, all.plan.placement.refusals))}});
   } else {
     print_for_people(*file, live, all);

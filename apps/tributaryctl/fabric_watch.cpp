@@ -13,6 +13,7 @@
 
 #include "control/json.h"
 #include "controller/standing_objections.h"
+#include "fabric_seeds.h"
 #include "fabric_steps.h"
 #include "fabric_text.h"
 
@@ -28,12 +29,13 @@ using Jobs = std::set<std::uint32_t>;
 // What one look at the fabric came to.
 struct Look {
   std::vector<SwitchChange> changed;
+  SeedChanges seeds;                  // that switches were given
   std::vector<std::string> problems;  // of the file, of switches, of jobs
   std::vector<std::string> detours;   // of jobs that have found another way
 
   friend bool operator==(const Look& a, const Look& b) {
-    return a.changed.empty() && b.changed.empty() && a.problems == b.problems &&
-           a.detours == b.detours;
+    return a.changed.empty() && b.changed.empty() && a.seeds.empty() && b.seeds.empty() &&
+           a.problems == b.problems && a.detours == b.detours;
   }
 };
 
@@ -138,6 +140,9 @@ class Watch {
   }
 
   void bring_about(LiveFabric& live, Look& look) {
+    auto seeds = give_seeds(file_, live);
+    look.seeds = std::move(seeds.changes);
+    look.problems.insert(look.problems.end(), seeds.problems.begin(), seeds.problems.end());
     const auto plan =
         controller::make_plan(file_, live, false, controller::Trees::keep_number,
                               objections_.at(controller::circumstances_of(file_, live)));
@@ -225,6 +230,7 @@ void print(const Options& options, const FabricFile& file, const Look& look) {
   if (options.json) {
     std::printf("%s\n",
                 json({{"changes", to_json(file, look.changed)},
+                      {"seeds", to_json(file, look.seeds)},
                       {"problems", look.problems},
                       {"detours", look.detours}})
                     .dump(-1, ' ', false, json::error_handler_t::replace)  // paths may be no UTF-8
@@ -235,9 +241,12 @@ void print(const Options& options, const FabricFile& file, const Look& look) {
         std::printf("%s\n", text.c_str());
       }
     }
+    if (!look.seeds.empty()) {
+      std::printf("gave %s\n", text_of(file, look.seeds).c_str());
+    }
     if (!look.changed.empty()) {
       std::printf("changed: %s\n", names_of(file, look.changed).c_str());
-    } else if (look.problems.empty()) {
+    } else if (look.problems.empty() && look.seeds.empty()) {
       std::printf("the switches have what the file asks for\n");
     }
   }

@@ -10,6 +10,7 @@
 
 #include "control/config.h"
 #include "control/handler_loader.h"
+#include "control/runtime_seeds.h"
 #include "control/runtime_trees.h"
 #include "engine/status.h"
 #include "forwarding/class_queues.h"
@@ -51,6 +52,7 @@ struct SwitchStatus {
   std::size_t routes = 0;
   std::size_t fdb_entries = 0;
   std::size_t arp_entries = 0;
+  std::uint64_t reduction_seed = 0;  // of the file or of a controller; 0: of neither
   std::vector<std::string> engines;
   Ledger ledger;
 };
@@ -188,6 +190,9 @@ class Backend {
   // Puts `next` in force, as reload() does, and keeps it for the daemon's next start; or nothing
   // changes.
   virtual Outcome set_trees(const RuntimeTrees& next) = 0;
+  // Seeds of reductions beside those of the configuration, likewise.
+  virtual const RuntimeSeeds& seeds() const = 0;
+  virtual Outcome set_seeds(const RuntimeSeeds& next) = 0;
   // Puts `next` in force: routes, static entries, queues, impairments, engine settings, handlers,
   // log level.
   // Anything else that differs (cores, switches, ports, devices) is refused and nothing changes.

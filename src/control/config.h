@@ -123,7 +123,7 @@ struct DaemonConfig {
   Hugepages hugepages = Hugepages::automatic;
   std::uint32_t packets = 16384;  // buffers shared by all ports
   std::string control_socket = "/run/tributary/control.sock";
-  // Where trees that are installed at run time are kept; no value: beside the control socket.
+  // Where what controllers give at run time is kept; no value: beside the control socket.
   // Empty: nowhere.
   std::optional<std::string> state;
   std::string control_group;  // group that may use the socket; empty: the daemon's own

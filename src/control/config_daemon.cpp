@@ -98,8 +98,8 @@ constexpr Option<DaemonConfig> options[] = {
         .unset_is("none"),
     option::custom<DaemonConfig, read_state, state_text>(
         "state", Apply::restart, "up to 255 bytes",
-        "file in which trees that are installed while the daemon runs are kept for its next "
-        "start, beside the control socket unless it is given; `\"\"`: nowhere")
+        "file in which trees and seeds that controllers give while the daemon runs are kept for "
+        "its next start, beside the control socket unless it is given; `\"\"`: nowhere")
         .as(Form::quoted),
     option::words<&DaemonConfig::log_level, level_words>(
         "log_level", Apply::reload,

@@ -15,6 +15,7 @@
 #include "control/log_queue.h"
 #include "control/params.h"
 #include "control/protocol.h"
+#include "control/seed_methods.h"
 #include "control/tree_methods.h"
 #include "control/words.h"
 
@@ -279,6 +280,7 @@ constexpr Method methods[] = {
     {"tree.list", limited<list_trees>, false},
     {"tree.install", install_trees, true},
     {"tree.remove", remove_trees, true},
+    {"seed.set", set_seed, true},
     {"handler.list", limited<list_handlers>, false},
     {"handler.load", load_handler, true},
     {"handler.unload", unload_handler, true},

@@ -84,6 +84,7 @@ json to_json(const SwitchStatus& status) {
           {"routes", status.routes},
           {"fdb_entries", status.fdb_entries},
           {"arp_entries", status.arp_entries},
+          {"reduction_seed", status.reduction_seed},
           {"engines", status.engines},
           {"ledger", to_json(status.ledger)}};
 }

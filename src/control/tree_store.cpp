@@ -25,7 +25,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int state_version = 1;
-constexpr std::size_t file_bytes_max = 64 * 1024 * 1024;
+constexpr std::size_t state_bytes_max = 64 * 1024 * 1024;
 
 tl::unexpected<std::string> system_error(const std::string& path) {
   return tl::unexpected(path + ": " + std::strerror(errno));
@@ -53,7 +53,26 @@ bool write_over(const std::string& path, std::string text) {
   return write_file(path, 0, text);
 }
 
-tl::expected<RuntimeTrees, std::string> trees_of(const json& document) {
+// A file of a daemon that knew of no seeds has none.
+tl::expected<RuntimeSeeds, std::string> seeds_of(const json& document) {
+  RuntimeSeeds seeds;
+  const auto listed = document.find("seeds");
+  if (listed == document.end()) {
+    return seeds;
+  }
+  if (!listed->is_object()) {
+    return tl::unexpected(std::string("`seeds` is no object"));
+  }
+  for (const auto& [name, seed] : listed->items()) {
+    if (!seed.is_number_unsigned()) {
+      return tl::unexpected("switch " + name.substr(0, 64) + ", its seed is no number");
+    }
+    seeds[name] = seed.get<std::uint64_t>();
+  }
+  return seeds;
+}
+
+tl::expected<RuntimeState, std::string> runtime_state_of(const json& document) {
   const bool ours = document.is_object() && document.value("version", json()) == state_version &&
                     document.value("switches", json()).is_object();
   if (!ours) {
@@ -67,7 +86,11 @@ tl::expected<RuntimeTrees, std::string> trees_of(const json& document) {
     }
     trees = with_change(std::move(trees), item.key(), {}, *parts);
   }
-  return trees;
+  auto seeds = seeds_of(document);
+  if (!seeds) {
+    return tl::unexpected(seeds.error());
+  }
+  return RuntimeState{std::move(trees), std::move(*seeds)};
 }
 
 bool fits(DaemonConfig config, const RuntimeTrees& trees, std::string& why) {
@@ -105,12 +128,12 @@ std::string state_path(const DaemonConfig& config) {
   return path + ".trees.json";
 }
 
-tl::expected<RuntimeTrees, std::string> load_trees(const std::string& path) {
+tl::expected<RuntimeState, std::string> load_state(const std::string& path) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"),
                                                              std::fclose);
   if (!file) {
     if (errno == ENOENT) {
-      return RuntimeTrees{};
+      return RuntimeState{};
     }
     return system_error(path);
   }
@@ -118,7 +141,7 @@ tl::expected<RuntimeTrees, std::string> load_trees(const std::string& path) {
   char chunk[65536];
   while (const std::size_t size = std::fread(chunk, 1, sizeof(chunk), file.get())) {
     text.append(chunk, size);
-    if (text.size() > file_bytes_max) {
+    if (text.size() > state_bytes_max) {
       return tl::unexpected(path + ": it is too long");
     }
   }
@@ -126,23 +149,28 @@ tl::expected<RuntimeTrees, std::string> load_trees(const std::string& path) {
     return system_error(path);
   }
   const auto document = parse_json(text);
-  auto trees = document ? trees_of(*document) : tl::unexpected(document.error());
-  if (!trees) {
-    return tl::unexpected(path + ": " + trees.error());
+  auto state = document ? runtime_state_of(*document) : tl::unexpected(document.error());
+  if (!state) {
+    return tl::unexpected(path + ": " + state.error());
   }
-  return trees;
+  return state;
 }
 
-tl::expected<void, std::string> save_trees(const std::string& path, const RuntimeTrees& trees) {
+tl::expected<void, std::string> save_state(const std::string& path, const RuntimeState& state) {
   json switches = json::object();
-  for (const auto& entry : trees) {
+  for (const auto& entry : state.trees) {
     json& list = switches[entry.first] = json::array();
     for (const TreePart& part : entry.second) {
       list.push_back(to_json(part));
     }
   }
-  const std::string text =
-      json{{"version", state_version}, {"switches", std::move(switches)}}.dump(1) + "\n";
+  json seeds = json::object();
+  for (const auto& [name, seed] : state.seeds) {
+    seeds[name] = seed;
+  }
+  const json document = {
+      {"version", state_version}, {"switches", std::move(switches)}, {"seeds", std::move(seeds)}};
+  const std::string text = document.dump(1) + "\n";
   const std::string fresh = path + ".new";
   if (!write_file(fresh, O_CREAT | O_TRUNC, text) ||
       std::rename(fresh.c_str(), path.c_str()) != 0) {
@@ -160,12 +188,12 @@ tl::expected<void, std::string> save_trees(const std::string& path, const Runtim
   return {};
 }
 
-RuntimeTrees restore_trees(const DaemonConfig& config) {
+RuntimeState restore_state(const DaemonConfig& config) {
   const std::string path = state_path(config);
   if (path.empty()) {
     return {};
   }
-  const auto kept = load_trees(path);
+  auto kept = load_state(path);
   if (!kept) {
     spdlog::error(
         "no aggregation trees are taken up again: {}; install them once more with "
@@ -175,7 +203,7 @@ RuntimeTrees restore_trees(const DaemonConfig& config) {
   }
   RuntimeTrees restored;
   std::size_t count = 0;
-  for (const auto& entry : *kept) {
+  for (const auto& entry : kept->trees) {
     std::set<std::uint32_t> jobs;
     for (const TreePart& part : entry.second) {
       jobs.insert(part.job);
@@ -190,7 +218,7 @@ RuntimeTrees restore_trees(const DaemonConfig& config) {
   if (count != 0) {
     spdlog::info("{} aggregation trees taken up again from {}", count, path);
   }
-  return restored;
+  return {std::move(restored), std::move(kept->seeds)};
 }
 
 }  // namespace tributary::control

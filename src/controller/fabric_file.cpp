@@ -97,7 +97,7 @@ class FabricReader {
  private:
   void read_root(Reader& reader) {
     std::uint32_t version = 0;
-    reader.require({"version", "switch", "host", "job"});
+    reader.require({"version", "switch", "host"});
     reader.integer("version", version, {0u, 0xffffffffu});
     if (reader.has("version") && version != fabric_version) {
       reader.error("version", "this fabric is in a format that is not known here",

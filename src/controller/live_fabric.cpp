@@ -43,7 +43,9 @@ LiveFabric::LiveFabric(const FabricFile& fabric, std::chrono::milliseconds timeo
     : fabric_(fabric),
       timeout_(timeout),
       silent_(fabric.points.size()),
-      states_(fabric.points.size()) {
+      states_(fabric.points.size()),
+      needs_seeds_(!levels_with_a_choice(fabric.topology).empty()),
+      seeds_(fabric.points.size()) {
   reach_all(std::move(kept));
   for (std::size_t sw = 0; sw < fabric.points.size(); ++sw) {
     Daemon& daemon = daemon_of(sw);
@@ -143,7 +145,7 @@ void LiveFabric::connect(Daemon& daemon, const Point& point) const {
   }
 }
 
-void LiveFabric::ask(Daemon& daemon) {
+void LiveFabric::ask(Daemon& daemon) const {
   const auto read = [&](const char* method, json& out) {
     if (daemon.error) {
       return;
@@ -161,6 +163,9 @@ void LiveFabric::ask(Daemon& daemon) {
   };
   read("port.list", daemon.ports);
   read("tree.list", daemon.trees);
+  if (needs_seeds_) {
+    read("switch.list", daemon.switches);
+  }
 }
 
 LiveFabric::Called LiveFabric::call(Daemon& daemon, const char* method, json params) {
@@ -187,6 +192,13 @@ void LiveFabric::read_switch(std::size_t sw, const Daemon& daemon) {
     if (ours(row)) {
       state.trees_max[row.value("engine", std::string(control::first_tree_engine()))] =
           row.value("trees_max", std::size_t{0});
+    }
+  }
+  if (needs_seeds_) {
+    for (const json& row : daemon.switches["rows"]) {
+      if (ours(row) && row.contains("reduction_seed")) {  // daemons of before do not tell
+        seeds_[sw] = row["reduction_seed"].get<std::uint64_t>();
+      }
     }
   }
   std::vector<PlacedPart> installed, changeable;
@@ -319,6 +331,17 @@ tl::expected<void, std::string> LiveFabric::install(std::size_t sw,
   if (!done) {
     return tl::unexpected(done.error().message);
   }
+  return {};
+}
+
+tl::expected<void, std::string> LiveFabric::set_seed(const SeedChange& change) {
+  const auto& name = fabric_.topology.switches[change.switch_index].name;
+  const auto done = call(daemon_of(change.switch_index), "seed.set",
+                         {{"switch", name}, {"reduction_seed", change.seed}});
+  if (!done) {
+    return tl::unexpected(done.error().message);
+  }
+  seeds_[change.switch_index] = change.seed;
   return {};
 }
 

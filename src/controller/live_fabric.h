@@ -12,6 +12,7 @@
 
 #include "control/client.h"
 #include "controller/fabric_file.h"
+#include "controller/levels.h"
 #include "controller/tree_use.h"
 
 namespace tributary::controller {
@@ -42,6 +43,11 @@ class LiveFabric {
   // Those of controllers alone.
   const std::vector<PlacedPart>& changeable() const { return changeable_; }
 
+  // The seeds of reductions that switches have in force; of a fabric whose levels need none,
+  // nobody is asked.
+  const Seeds& seeds() const { return seeds_; }
+  tl::expected<void, std::string> set_seed(const SeedChange& change);
+
   // Of those of controllers, what workers send through.
   const std::vector<TreeUse>& uses() const { return uses_; }
 
@@ -59,6 +65,7 @@ class LiveFabric {
     std::optional<control::CallError> error;
     nlohmann::json ports;
     nlohmann::json trees;
+    nlohmann::json switches;  // null: not asked
   };
   struct SwitchState {
     struct Port {
@@ -73,7 +80,7 @@ class LiveFabric {
   void reach_all(Connections kept);
   void reach(Daemon& daemon, const Point& point) const;
   void connect(Daemon& daemon, const Point& point) const;
-  static void ask(Daemon& daemon);
+  void ask(Daemon& daemon) const;
   static Called call(Daemon& daemon, const char* method, nlohmann::json params);
   Called call_install(std::size_t sw, const std::vector<std::uint32_t>& jobs,
                       const std::vector<TreePart>& parts, bool check);
@@ -93,6 +100,8 @@ class LiveFabric {
   std::vector<PlacedPart> installed_;
   std::vector<PlacedPart> changeable_;
   std::vector<TreeUse> uses_;
+  bool needs_seeds_;
+  Seeds seeds_;
 };
 
 }  // namespace tributary::controller

@@ -34,10 +34,11 @@ control::DaemonConfig with_cores(control::DaemonConfig config) {
   return config;
 }
 
-// They were found to fit.
-control::DaemonConfig with_trees(control::DaemonConfig config, const control::RuntimeTrees& trees) {
-  const auto added = control::add_trees(config, trees);
+// The trees were found to fit.
+control::DaemonConfig with_state(control::DaemonConfig config, const control::RuntimeState& state) {
+  const auto added = control::add_trees(config, state.trees);
   assert(added);
+  control::add_seeds(config, state.seeds);
   return config;
 }
 
@@ -74,8 +75,8 @@ tl::expected<std::unique_ptr<Dataplane>, std::string> Dataplane::open(
 
 Dataplane::Dataplane(const control::DaemonConfig& config, std::string version)
     : given_(config),
-      trees_(control::restore_trees(config)),
-      config_(with_cores(with_trees(config, trees_))),
+      runtime_(control::restore_state(config)),
+      config_(with_cores(with_state(config, runtime_))),
       version_(std::move(version)),
       memory_(plan_memory(config_, free_hugepage_megabytes())),
       topology_(plan_topology(config_)),
@@ -248,7 +249,11 @@ tl::expected<control::DaemonConfig, std::string> Dataplane::merged_with(
   if (given_.cores.empty() && next.cores.empty()) {
     wanted.cores = config_.cores;  // automatic as before
   }
-  return merge_reload(config_, wanted, trees_, memory_.packets);
+  auto merged = merge_reload(config_, wanted, runtime_.trees, memory_.packets);
+  if (merged) {
+    control::add_seeds(*merged, runtime_.seeds);
+  }
+  return merged;
 }
 
 control::Outcome Dataplane::check_reload(const control::DaemonConfig& next) {
@@ -277,14 +282,32 @@ control::Outcome Dataplane::set_trees(const control::RuntimeTrees& next) {
     return tl::unexpected(merged.error());
   }
   // First to disk: what is in force is never more than what comes back.
-  const auto state = control::state_path(config_);
-  if (const auto saved = state.empty() ? control::Outcome{} : control::save_trees(state, next);
+  if (auto kept = keep({next, runtime_.seeds}, "the trees"); !kept) {
+    return kept;
+  }
+  runtime_.trees = next;
+  reconfigure(std::move(*merged));
+  return {};
+}
+
+control::Outcome Dataplane::set_seeds(const control::RuntimeSeeds& next) {
+  const std::lock_guard lock(mutex_);
+  if (auto kept = keep({runtime_.trees, next}, "the seeds"); !kept) {
+    return kept;
+  }
+  runtime_.seeds = next;
+  reconfigure(control::with_seeds(config_, given_, next));
+  return {};
+}
+
+control::Outcome Dataplane::keep(const control::RuntimeState& state,
+                                 const std::string& what) const {
+  const auto path = control::state_path(config_);
+  if (const auto saved = path.empty() ? control::Outcome{} : control::save_state(path, state);
       !saved) {
-    return tl::unexpected("the trees cannot be kept for the next start: " + saved.error() +
+    return tl::unexpected(what + " cannot be kept for the next start: " + saved.error() +
                           "; make room there, or name another file with `state` in [daemon]");
   }
-  trees_ = next;
-  reconfigure(std::move(*merged));
   return {};
 }
 

@@ -13,6 +13,7 @@
 
 #include "control/backend.h"
 #include "control/handler_loader.h"
+#include "control/tree_store.h"
 #include "dataplane/core.h"
 #include "dataplane/devices.h"
 #include "dataplane/eal.h"
@@ -53,8 +54,10 @@ class Dataplane final : public control::Backend {
   control::Queried<std::vector<control::StallRow>> stalled(std::size_t limit) override;
   control::Queried<std::vector<control::TreeRow>> tree_states() override;
   const control::DaemonConfig& config() const override { return given_; }
-  const control::RuntimeTrees& trees() const override { return trees_; }
+  const control::RuntimeTrees& trees() const override { return runtime_.trees; }
   control::Outcome set_trees(const control::RuntimeTrees& next) override;
+  const control::RuntimeSeeds& seeds() const override { return runtime_.seeds; }
+  control::Outcome set_seeds(const control::RuntimeSeeds& next) override;
   tl::expected<control::LateCpus, std::string> reload(const control::DaemonConfig& next) override;
   control::Outcome check_reload(const control::DaemonConfig& next) override;
   std::vector<control::HandlerRow> handlers() override;
@@ -82,16 +85,18 @@ class Dataplane final : public control::Backend {
   // What a reload would put in force, or why not.
   tl::expected<control::DaemonConfig, std::string> merged_with(
       const control::DaemonConfig& next) const;
+  // For the next start; the error begins with `what`.
+  control::Outcome keep(const control::RuntimeState& state, const std::string& what) const;
   // Every core takes up all of it before its next burst.
   control::LateCpus reconfigure(control::DaemonConfig next);
   void reconnect(std::uint32_t number);
   void apply_links();
   std::string port_name(std::uint32_t switch_index, PortIndex port) const;
 
-  std::mutex mutex_;              // control threads only
-  control::DaemonConfig given_;   // as the operator wrote it: what a reload is compared with
-  control::RuntimeTrees trees_;   // installed over the control socket
-  control::DaemonConfig config_;  // with these, and the MAC addresses that were automatic
+  std::mutex mutex_;               // control threads only
+  control::DaemonConfig given_;    // as the operator wrote it: what a reload is compared with
+  control::RuntimeState runtime_;  // what came over the control socket
+  control::DaemonConfig config_;   // with these, and the MAC addresses that were automatic
   std::string version_;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
   MemoryPlan memory_;

@@ -120,6 +120,7 @@ control::Queried<std::vector<control::SwitchStatus>> Dataplane::switches() {
     rows[s].name = config.name;
     rows[s].id = config.id;
     rows[s].address = config.address;
+    rows[s].reduction_seed = config.selection.reduction_seed;
     rows[s].ports = config.ports.size();
   }
   return rows;

@@ -62,6 +62,22 @@ class Levels(unittest.TestCase):
         self.assertEqual(len(idle), LINKS)
         self.lab.assert_balanced(self)
 
+    def test_a_controller_gives_seeds_that_outlive_the_daemon(self):
+        self.lab.tool("reload", "--set", "switch.selection.reduction_seed=0")
+        fabric = self.lab.directory / "fabric.toml"
+        fabric.write_text(self.lab.tool("fabric").partition("[[job]]")[0])
+        done = support.ctl("fabric", "apply", fabric)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("gave reduction_seed 1 to p1leaf1", done.stdout)
+        for change in ((), ("reload",), ("kill", NAME), ("restart", NAME)):
+            if change:
+                self.lab.tool(*change)
+            if change[:1] != ("kill",):
+                seeds = {(row["switch"][2:6], row["reduction_seed"]) for row in self.lab.rows("switch")
+                         if row["switch"].startswith("p")}
+                self.assertEqual(seeds, {("leaf", 1), ("spin", 2)}, change)
+        self.assertEqual(support.ctl("fabric", "apply", fabric).stdout, "nothing to change\n")
+
 
 if __name__ == "__main__":
     support.main()

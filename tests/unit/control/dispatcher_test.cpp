@@ -143,6 +143,22 @@ TEST_F(DispatcherTest, drops_cover_switches_ports_and_cores) {
                 {"received no_route", 1}, {"port queue_tail", 5}, {"core handover_full", 2}}));
 }
 
+TEST_F(DispatcherTest, seed_set_gives_a_seed_where_the_file_has_none) {
+  EXPECT_EQ((*call("switch.list"))["rows"][0]["reduction_seed"], 0);
+  ASSERT_TRUE(call("seed.set", {{"switch", "leaf1"}, {"reduction_seed", 3}}));
+  EXPECT_EQ((*call("switch.list"))["rows"][0]["reduction_seed"], 3);
+  ASSERT_TRUE(call("seed.set", {{"switch", "leaf1"}, {"reduction_seed", 3}}));
+  EXPECT_EQ(backend_.seed_changes, 1) << "the same again is no change";
+  ASSERT_TRUE(call("seed.set", {{"switch", "leaf1"}, {"reduction_seed", 0}}));
+  EXPECT_TRUE(backend_.given_seeds.empty());
+  EXPECT_EQ(error("seed.set", {{"switch", "leaf9"}, {"reduction_seed", 3}}), ErrorCode::refused);
+  EXPECT_EQ(error("seed.set", {{"switch", "leaf1"}, {"reduction_seed", -3}}),
+            ErrorCode::invalid_params);
+  backend_.running.switches[0].config.selection.reduction_seed = 7;
+  EXPECT_EQ(error("seed.set", {{"switch", "leaf1"}, {"reduction_seed", 3}}), ErrorCode::refused);
+  EXPECT_EQ((*call("switch.list"))["rows"][0]["reduction_seed"], 7);
+}
+
 TEST_F(DispatcherTest, port_set_changes_a_port_or_says_why_not) {
   EXPECT_TRUE(call("port.set", {{"switch", "leaf1"}, {"port", "h1"}, {"up", false}}));
   EXPECT_FALSE(backend_.port_up);

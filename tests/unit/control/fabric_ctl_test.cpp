@@ -515,6 +515,102 @@ TEST_F(FlareCtlTest, a_leaf_cannot_be_gone_around) {
   EXPECT_EQ(backend_.tree_changes, 0);
 }
 
+// A leaf below two spines that have two cores each: leaf and spines have several ways up. No job.
+class LevelsCtlTest : public CtlTest {
+ protected:
+  LevelsCtlTest() {
+    backend_.running.switches.clear();
+    add_switch("leaf", {"h", "spine1", "spine2"});
+    for (const std::string spine : {"spine1", "spine2"}) {
+      add_switch(spine, {"leaf", "core1", "core2"});
+      links_ += link("leaf:" + spine, spine + ":leaf");
+      for (const std::string core : {"core1", "core2"}) {
+        add_switch(spine + core, {"spine"});
+        links_ += link(spine + ":" + core, spine + core + ":spine");
+      }
+    }
+  }
+
+  std::string fabric() const {
+    std::string text = "version = 1\n";
+    for (const auto& section : backend_.running.switches) {
+      text += "[[switch]]\nname = \"" + section.config.name + "\"\ncontrol = \"" + options_.socket +
+              "\"\n";
+    }
+    return file(text + "[[host]]\nname = \"a\"\nport = \"leaf:h\"\n" + links_);
+  }
+  std::uint64_t& seed_of(std::size_t sw) {
+    return backend_.running.switches[sw].config.selection.reduction_seed;
+  }
+
+ private:
+  static std::string link(const std::string& a, const std::string& b) {
+    return "[[link]]\na = \"" + a + "\"\nb = \"" + b + "\"\n";
+  }
+  void add_switch(const std::string& name, const std::vector<std::string>& ports) {
+    auto& section = backend_.running.switches.emplace_back();
+    section.config.name = name;
+    for (const std::string& port : ports) {
+      section.config.ports.emplace_back().name = port;
+    }
+    section.devices.resize(ports.size(), RingDevice{"r"});
+  }
+
+  std::string links_;
+};
+
+const RuntimeSeeds level_seeds = {{"leaf", 1}, {"spine1", 2}, {"spine2", 2}};
+
+TEST_F(LevelsCtlTest, plan_says_which_seeds_are_missing_and_gives_none) {
+  start();
+  const Ran plan = run("fabric plan " + fabric());
+  EXPECT_EQ(plan.code, 0) << plan.output;
+  EXPECT_THAT(plan.output,
+              HasSubstr("`tributaryctl fabric apply` gives reduction_seed 1 to leaf; 2 "
+                        "to spine1, spine2\n"));
+  EXPECT_EQ(backend_.seed_changes, 0);
+}
+
+TEST_F(LevelsCtlTest, apply_gives_each_level_a_seed_once) {
+  start();
+  const std::string path = fabric();
+  EXPECT_THAT(run("fabric show " + path).output,
+              HasSubstr("levels 1 and 2 have the same reduction_seed, 0"));
+  const json applied = json::parse(run("-j fabric apply " + path).output);
+  EXPECT_EQ(applied["seeds"][0], json({{"switch", "leaf"}, {"reduction_seed", 1}}));
+  EXPECT_EQ(applied["seed_problems"], json::array());
+  EXPECT_EQ(backend_.given_seeds, level_seeds);
+  EXPECT_THAT(run("fabric apply " + path).output, HasSubstr("nothing to change\n"));
+  EXPECT_EQ(backend_.seed_changes, 3);
+  EXPECT_EQ(json::parse(run("-j fabric show " + path).output)["seed_problems"], json::array());
+}
+
+TEST_F(LevelsCtlTest, watch_gives_them_to_a_switch_that_has_lost_its_own) {
+  backend_.given_seeds = {{"leaf", 1}, {"spine1", 2}};
+  start();
+  const Ran watched = run("fabric watch --count 3 --interval 0.05 " + fabric());
+  EXPECT_EQ(watched.code, 0) << watched.output;
+  EXPECT_EQ(watched.output,
+            "gave reduction_seed 2 to spine2\nthe switches have what the file asks for\n");
+  EXPECT_EQ(backend_.given_seeds, level_seeds);
+}
+
+TEST_F(LevelsCtlTest, what_is_configured_stays_and_its_faults_are_told) {
+  seed_of(0) = seed_of(1) = 5;
+  start();
+  const Ran applied = run("fabric apply " + fabric());
+  EXPECT_EQ(applied.code, 0) << applied.output;
+  EXPECT_THAT(applied.output, HasSubstr("levels 1 and 2 have the same reduction_seed, 5"));
+  EXPECT_EQ(backend_.given_seeds.size(), 1u) << "spine2, as spine1";
+}
+
+TEST_F(LevelsCtlTest, a_switch_that_does_not_take_its_seed_is_told_of) {
+  backend_.seeds_refused = "no space left";
+  start();
+  EXPECT_THAT(run("fabric apply " + fabric()).output,
+              HasSubstr("switch leaf does not take reduction_seed 1: no space left\n"));
+}
+
 // Several switches of one daemon, which has but leaf1.
 class SharedDaemonTest : public FabricCtlTest {
  protected:

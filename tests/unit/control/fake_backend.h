@@ -40,7 +40,14 @@ class FakeBackend final : public Backend {
     status.ledger.forwarded = 6;
     status.ledger.absorbed = 3;
     status.ledger.drop(DropReason::no_route);
-    return known(std::vector{status});
+    std::vector<SwitchStatus> rows;
+    const auto config = with_seeds(running, running, given_seeds);
+    for (const auto& section : config.switches) {
+      status.name = section.config.name;
+      status.reduction_seed = section.config.selection.reduction_seed;
+      rows.push_back(status);
+    }
+    return known(rows);
   }
   Queried<std::vector<PortStatus>> ports() override {
     PortStatus status;
@@ -131,6 +138,15 @@ class FakeBackend final : public Backend {
     ++tree_changes;
     return {};
   }
+  const RuntimeSeeds& seeds() const override { return given_seeds; }
+  Outcome set_seeds(const RuntimeSeeds& next) override {
+    if (!seeds_refused.empty()) {
+      return tl::unexpected(seeds_refused);
+    }
+    given_seeds = next;
+    ++seed_changes;
+    return {};
+  }
   Outcome check_reload(const DaemonConfig&) override {
     return reload_refused.empty() ? Outcome{} : tl::unexpected(reload_refused);
   }
@@ -171,12 +187,15 @@ class FakeBackend final : public Backend {
   std::size_t descriptor_limit = 0;
   bool port_up = true;
   RuntimeTrees installed;
-  std::string trees_refused;   // why set_trees() fails; empty: it does not
+  std::string trees_refused;  // why set_trees() fails; empty: it does not
+  RuntimeSeeds given_seeds;
+  std::string seeds_refused;   // why set_seeds() fails; likewise
   std::string reload_refused;  // why reload() would fail; likewise
   LateCpus late_cpus;          // after a reload
   std::string core_late;       // why nothing is known; empty: all cores answer
   HandlerLoader loader{{}, [this] { return known(0).map([](int) {}); }};
   int tree_changes = 0;
+  int seed_changes = 0;
   int reloads = 0;
   int shutdowns = 0;
 

@@ -50,7 +50,7 @@ TEST_F(TreeStoreTest, lies_beside_the_control_socket_unless_told_otherwise) {
   EXPECT_EQ(path(), "/var/lib/trees");
   config_.state = "";
   EXPECT_EQ(path(), "");
-  EXPECT_TRUE(restore_trees(config_).empty());
+  EXPECT_TRUE(restore_state(config_).trees.empty());
 }
 
 TEST_F(TreeStoreTest, what_is_saved_comes_back) {
@@ -59,24 +59,33 @@ TEST_F(TreeStoreTest, what_is_saved_comes_back) {
   root.workers = 2;
   root.quorum = 1;
   const RuntimeTrees trees = {{"leaf1", {part_of(7, 0), root}}};
-  EXPECT_TRUE(restore_trees(config_).empty());
-  ASSERT_TRUE(save_trees(path(), trees));
-  EXPECT_EQ(restore_trees(config_), trees);
+  EXPECT_TRUE(restore_state(config_).trees.empty());
+  ASSERT_TRUE(save_state(path(), {trees, {}}));
+  EXPECT_EQ(restore_state(config_).trees, trees);
   EXPECT_THAT(log_.str(), HasSubstr("2 aggregation trees taken up again"));
-  ASSERT_TRUE(save_trees(path(), {}));
-  EXPECT_TRUE(restore_trees(config_).empty());
+  ASSERT_TRUE(save_state(path(), {}));
+  EXPECT_TRUE(restore_state(config_).trees.empty());
   EXPECT_FALSE(std::filesystem::exists(path() + ".new"));
+}
+
+TEST_F(TreeStoreTest, seeds_come_back_beside_the_trees) {
+  const RuntimeState state = {{{"leaf1", {part_of(7, 0)}}}, {{"leaf1", 1}, {"spine1", 2}}};
+  ASSERT_TRUE(save_state(path(), state));
+  EXPECT_EQ(restore_state(config_).trees, state.trees);
+  EXPECT_EQ(restore_state(config_).seeds, state.seeds);
+  write("{\"version\":1,\"switches\":{}}");
+  EXPECT_TRUE(load_state(path())->seeds.empty()) << "of a daemon that knew of none";
 }
 
 TEST_F(TreeStoreTest, what_cannot_be_written_leaves_what_was_there) {
   const RuntimeTrees trees = {{"leaf1", {part_of(7, 0)}}};
-  ASSERT_TRUE(save_trees(path(), trees));
+  ASSERT_TRUE(save_state(path(), {trees, {}}));
   std::filesystem::create_directory(path() + ".new");
-  const auto saved = save_trees(path(), {});
+  const auto saved = save_state(path(), {});
   ASSERT_FALSE(saved);
   EXPECT_THAT(saved.error(), HasSubstr(path()));
-  EXPECT_EQ(*load_trees(path()), trees);
-  EXPECT_FALSE(save_trees(directory_ / "none/state", trees));
+  EXPECT_EQ(load_state(path())->trees, trees);
+  EXPECT_FALSE(save_state(directory_ / "none/state", {trees, {}}));
 }
 
 // On a full file system of its own, which costs a process of its own: what remains of the trees can
@@ -100,10 +109,10 @@ OnFullDisk keep_on_full_disk(const std::string& directory) {
   for (std::uint16_t tree = 0; tree < 1000; ++tree) {
     many.push_back(part_of(9, tree));
   }
-  bool good = save_trees(path, trees).has_value();
+  bool good = save_state(path, {trees, {}}).has_value();
   std::ofstream(directory + "/full") << std::string(65536, 'x');
-  good = good && save_trees(path, fewer).has_value() && *load_trees(path) == fewer;
-  good = good && !save_trees(path, {{"leaf1", many}}) && *load_trees(path) == fewer;
+  good = good && save_state(path, {fewer, {}}).has_value() && load_state(path)->trees == fewer;
+  good = good && !save_state(path, {{{"leaf1", many}}, {}}) && load_state(path)->trees == fewer;
   good = good && !std::filesystem::exists(path + ".new");
   return good ? OnFullDisk::as_promised : OnFullDisk::not_as_promised;
 }
@@ -128,10 +137,12 @@ TEST_F(TreeStoreTest, a_damaged_file_is_said_and_passed_over) {
   for (const char* text :
        {"", "{", "[]", "{\"version\":2,\"switches\":{}}", "{\"version\":1,\"switches\":[]}",
         "{\"version\":1,\"switches\":{\"leaf1\":[{}]}}",
-        "{\"version\":1,\"switches\":{\"leaf1\":1}}", "\xff\xfe"}) {
+        "{\"version\":1,\"switches\":{\"leaf1\":1}}", "\xff\xfe",
+        "{\"version\":1,\"switches\":{},\"seeds\":[1]}",
+        "{\"version\":1,\"switches\":{},\"seeds\":{\"leaf1\":-1}}"}) {
     write(text);
     log_.str("");
-    EXPECT_TRUE(restore_trees(config_).empty()) << text;
+    EXPECT_TRUE(restore_state(config_).trees.empty()) << text;
     EXPECT_THAT(log_.str(), HasSubstr("no aggregation trees are taken up again: " + path()))
         << text;
     EXPECT_THAT(log_.str(), HasSubstr("tributaryctl fabric apply")) << text;
@@ -140,12 +151,12 @@ TEST_F(TreeStoreTest, a_damaged_file_is_said_and_passed_over) {
 
 TEST_F(TreeStoreTest, any_byte_may_be_lost) {
   const RuntimeTrees trees = {{"leaf1", {part_of(7, 0)}}};
-  ASSERT_TRUE(save_trees(path(), trees));
+  ASSERT_TRUE(save_state(path(), {trees, {}}));
   std::stringstream whole;
   whole << std::ifstream(path()).rdbuf();
   for (std::size_t length = 0; length < whole.str().size(); ++length) {
     write(whole.str().substr(0, length));
-    const auto restored = restore_trees(config_);
+    const auto restored = restore_state(config_).trees;
     EXPECT_TRUE(restored.empty() || restored == trees) << length;
   }
 }
@@ -154,12 +165,13 @@ TEST_F(TreeStoreTest, what_does_not_fit_any_more_is_left_out_by_jobs) {
   const RuntimeTrees trees = {
       {"leaf1", {part_of(6, 3), part_of(7, 0), part_of(7, 1), part_of(8, 2)}},
       {"gone", {part_of(9, 0)}}};
-  ASSERT_TRUE(save_trees(path(), trees));
+  ASSERT_TRUE(save_state(path(), {trees, {}}));
   config_.switches[0].config.protocols.get<panama::PanamaConfig>().trees.push_back(
       {{8, wire::Ipv4Address(239, 1, 1, 1), {0, 1}, 2, 4, 2}, 0, 4});
   config_.switches[0].config.protocols.get<panama::PanamaConfig>().trees.push_back(
       {{5, wire::Ipv4Address(239, 192, 0, 4), {0, 1}, 2, 4, 2}, 0, 4});
-  EXPECT_EQ(restore_trees(config_), (RuntimeTrees{{"leaf1", {part_of(7, 0), part_of(7, 1)}}}));
+  EXPECT_EQ(restore_state(config_).trees,
+            (RuntimeTrees{{"leaf1", {part_of(7, 0), part_of(7, 1)}}}));
   EXPECT_THAT(log_.str(), HasSubstr("job 8 is not taken up again: switch leaf1, tree 2 of job 8: "
                                     "the job is in the configuration file"));
   EXPECT_THAT(log_.str(), HasSubstr("job 6 is not taken up again"));
