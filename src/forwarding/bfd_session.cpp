@@ -155,8 +155,9 @@ void BfdSession::schedule(Time now) {
 
 BfdHeader BfdSession::packet(std::uint8_t flags) const {
   BfdHeader header;
-  const bool cut_off = cut_off_ && state_ == BfdState::up;
-  const auto diagnostic = cut_off ? BfdDiagnostic::concatenated_path_down : diagnostic_;
+  const auto diagnostic = state_ == BfdState::up && cut_off_ ? BfdDiagnostic::concatenated_path_down
+                          : state_ == BfdState::up && crowded_ ? BfdDiagnostic::crowded
+                                                               : diagnostic_;
   header.version_diagnostic =
       static_cast<std::uint8_t>(header.version_diagnostic | static_cast<std::uint8_t>(diagnostic));
   header.state_flags = static_cast<std::uint8_t>((static_cast<unsigned>(state_) << 6) | flags);
@@ -215,6 +216,17 @@ void BfdSession::set_cut_off(bool cut_off) {
     cut_off_ = cut_off;
     transmit_at_ = Time{};
   }
+}
+
+void BfdSession::set_crowded(bool crowded) {
+  if (crowded != crowded_) {
+    crowded_ = crowded;
+    transmit_at_ = Time{};
+  }
+}
+
+bool BfdSession::neighbour_crowded() const {
+  return state_ == BfdState::up && remote_diagnostic_ == BfdDiagnostic::crowded;
 }
 
 bool BfdSession::neighbour_cut_off() const {

@@ -41,8 +41,11 @@ class BfdSession {
 
   // Says, while the session is up, that something behind us is cut off (RFC 5880, 6.8.17).
   void set_cut_off(bool cut_off);
+  // Says, likewise, that a queue behind us is filling up; if both are so, the former.
+  void set_crowded(bool crowded);
   // What the neighbour says of itself in that respect.
   bool neighbour_cut_off() const;
+  bool neighbour_crowded() const;
   // Does not wait for the slow timer of a session that is not up.
   void hurry();
 
@@ -84,6 +87,7 @@ class BfdSession {
   wire::BfdDiagnostic diagnostic_ = wire::BfdDiagnostic::none;
   bool failed_ = false;
   bool cut_off_ = false;
+  bool crowded_ = false;
   bool polling_ = false;        // until a packet with the Final bit comes
   bool final_pending_ = false;  // the neighbour polled
 

@@ -34,10 +34,11 @@ struct alignas(64) QueueGauge {
 // How full a queue is beside others, which may be longer or shorter, on faster lines or on slower.
 struct Filling {
   std::uint64_t bytes = 0;
-  std::uint64_t capacity = UINT64_MAX;  // not known: never full
+  std::uint64_t capacity = UINT32_MAX;  // not known: never full
   std::uint64_t rate_kbps = 1;          // not known: as fast as the others
+  bool crowded_behind = false;          // a queue that it leads to is above half
 
-  bool above_half() const { return 2 * bytes > capacity; }
+  bool above_half() const { return crowded_behind || 2 * bytes > capacity; }
   // Of queues that are not above half, the one that its line empties sooner. Of those that are,
   // which may soon lose packets, the one of which less is taken; after all of the others.
   bool emptier_than(const Filling& other) const {
@@ -102,10 +103,6 @@ class Occupancy {
     const auto waiting =
         port < gauges_.size() ? gauges_[port].bytes.load(std::memory_order_relaxed) : 0;
     return waiting + sent_[port];
-  }
-  bool above_half(PortIndex port) const {
-    return port < gauges_.size() &&
-           2 * bytes(port) > gauges_[port].capacity.load(std::memory_order_relaxed);
   }
   Filling filling(PortIndex port) const {
     Filling filling{bytes(port)};

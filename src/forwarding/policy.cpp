@@ -24,18 +24,23 @@ std::size_t default_hop(const NextHopGroup& group, std::uint32_t hash) {
   return group.up[hop] ? hop : nth_live(group, pick(hash * second_choice, group.live.size()));
 }
 
+Filling filling_of(const Choosing& choosing, std::size_t hop) {
+  auto filling = choosing.queues.filling(choosing.group.route.next_hops[hop].interface);
+  filling.crowded_behind = choosing.flow.reduction && choosing.group.crowded[hop];
+  return filling;
+}
+
 std::size_t least_filled(const Choosing& choosing, std::size_t preferred) {
   const auto& group = choosing.group;
-  const auto& hops = group.route.next_hops;
+  const auto hops = group.route.next_hops.size();
   auto best = preferred;
-  auto emptiest = choosing.queues.filling(hops[preferred].interface);
-  for (std::size_t step = 1; step < hops.size(); ++step) {
-    const auto hop = (preferred + step) % hops.size();
+  auto emptiest = filling_of(choosing, preferred);
+  for (std::size_t step = 1; step < hops; ++step) {
+    const auto hop = (preferred + step) % hops;
     if (!group.up[hop]) {
       continue;
     }
-    if (const auto filling = choosing.queues.filling(hops[hop].interface);
-        filling.emptier_than(emptiest)) {
+    if (const auto filling = filling_of(choosing, hop); filling.emptier_than(emptiest)) {
       best = hop;
       emptiest = filling;
     }

@@ -18,6 +18,9 @@ struct Flow {
   std::uint32_t hash =
       0;  // of what PolicyRow::spread says; for reduction packets of block and leader
   std::uint32_t block = 0;  // sequence number of a reduction's block; 0 for ordinary packets
+  // Of a reduction: its packets meet at the next hop, and its results go to all who take part. So
+  // any queue behind the next hop is in their way, and for ordinary packets only one is.
+  bool reduction = false;
 };
 
 // One choice among the next hops of a group, at least one of which is up.
@@ -60,6 +63,8 @@ constexpr const PolicyRow& row_of(Policy policy) {
 // For policies. The hop that the hash names; if it is down, another one by the same hash, so that
 // the traffic of the others stays where it is.
 std::size_t default_hop(const NextHopGroup& group, std::uint32_t hash);
+// The queue to a hop, and whether one behind it is filling up.
+Filling filling_of(const Choosing& choosing, std::size_t hop);
 // The live hop with the emptiest queue (Filling): `preferred` if no other is emptier, among others
 // the first after it in the order of the group.
 std::size_t least_filled(const Choosing& choosing, std::size_t preferred);

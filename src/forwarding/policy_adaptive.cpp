@@ -8,7 +8,7 @@ namespace tributary::forwarding {
 // differ, bytes alone do not tell which one that is.
 std::size_t choose_adaptive(const Choosing& choosing) {
   const auto usual = default_hop(choosing.group, choosing.flow.hash);
-  if (!choosing.queues.above_half(choosing.group.route.next_hops[usual].interface)) {
+  if (!filling_of(choosing, usual).above_half()) {
     return usual;
   }
   const auto hop = least_filled(choosing, usual);

@@ -113,17 +113,22 @@ std::vector<RangeIndex::Range> RouteTable::flatten() const {
   return ranges;
 }
 
+const UnhealthyNeighbour* RouteTable::ailing(const NextHop& hop) const {
+  const auto found =
+      std::find_if(unhealthy_.begin(), unhealthy_.end(),
+                   [&](const UnhealthyNeighbour& each) { return each.neighbour == hop.via; });
+  return found == unhealthy_.end() ? nullptr : &*found;
+}
+
 RouteTable::Fitness RouteTable::fitness(const NextHop& hop) const {
   if (std::find(down_.begin(), down_.end(), hop.interface) != down_.end()) {
     return Fitness::none;
   }
-  const auto unhealthy =
-      std::find_if(unhealthy_.begin(), unhealthy_.end(),
-                   [&](const UnhealthyNeighbour& each) { return each.neighbour == hop.via; });
-  if (unhealthy == unhealthy_.end()) {
+  const auto* const unhealthy = ailing(hop);
+  if (unhealthy == nullptr || unhealthy->ailment == Ailment::crowded) {
     return Fitness::good;
   }
-  return unhealthy->dead ? Fitness::none : Fitness::poor;
+  return unhealthy->ailment == Ailment::dead ? Fitness::none : Fitness::poor;
 }
 
 void RouteTable::set_interface_up(PortIndex interface, bool up) {
@@ -162,7 +167,10 @@ void RouteTable::refresh(NextHopGroup& group) const {
   }
   group.live.clear();
   group.up.clear();
+  group.crowded.clear();
   for (const auto& hop : group.route.next_hops) {
+    const auto* const unhealthy = ailing(hop);
+    group.crowded.push_back(unhealthy != nullptr && unhealthy->ailment == Ailment::crowded);
     group.up.push_back(fitness(hop) == best);
     if (group.up.back()) {
       group.live.push_back(hop);

@@ -31,10 +31,15 @@ struct Route {
   Policies policies;  // how one of several next hops is chosen
 };
 
-// A neighbour that is not to be used like others.
+// Why a neighbour is not to be used like others.
+enum class Ailment : std::uint8_t {
+  dead,
+  cut_off,  // it works, but something behind it is cut off
+  crowded,  // a queue behind it is filling up
+};
 struct UnhealthyNeighbour {
   wire::Ipv4Address neighbour;
-  bool dead = false;  // if not: it works, but something behind it is cut off
+  Ailment ailment = Ailment::dead;
 };
 
 // A route in use: which of its next hops can be chosen, and what chose them.
@@ -42,6 +47,7 @@ struct NextHopGroup {
   Route route;
   std::vector<NextHop> live;  // next hops that can be chosen, in their order
   std::vector<bool> up;       // whether each of route.next_hops can
+  std::vector<bool> crowded;  // and whether a queue behind it is filling up
   // A permutation of route.next_hops that depends on the seed and their number only: the roots of
   // static trees.
   std::vector<std::uint16_t> tree_order;
@@ -84,8 +90,8 @@ class RouteTable {
 
   // Takes the next hops behind an interface out of their groups, or puts them back.
   void set_interface_up(PortIndex interface, bool up);
-  // Those that are out of their groups from now on: the dead ones in any case, the others where a
-  // group has better ones.
+  // Those that are out of their groups from now on: the dead ones in any case, those that are cut
+  // off where a group has better ones. Crowded ones stay in.
   void set_unhealthy(const std::vector<UnhealthyNeighbour>& neighbours);
   // A gateway route has no next hop that can be chosen.
   bool cut_off() const;
@@ -102,6 +108,7 @@ class RouteTable {
   std::vector<RangeIndex::Range> flatten() const;
   std::uint64_t last_of(std::uint32_t group) const;
   enum class Fitness : std::uint8_t { none, poor, good };
+  const UnhealthyNeighbour* ailing(const NextHop& hop) const;
   Fitness fitness(const NextHop& hop) const;
   void refresh();
   void refresh(NextHopGroup& group) const;

@@ -15,9 +15,13 @@ constexpr std::uint8_t network_control = 0xc0;  // class selector 6: what keeps 
 
 // What one core tells the others about a next hop. Both ends are this process.
 struct [[gnu::packed]] Word {
+  static constexpr std::uint8_t whole = 0xff;
+
   wire::Ipv4Address neighbour;
-  std::uint8_t health = 0;
+  std::uint8_t health = whole;
 };
+// Of the intervals of BFD, how often queues are looked at.
+constexpr int looks_per_interval = 10;
 
 struct [[gnu::packed]] BfdFrame {
   wire::EthernetHeader ethernet;
@@ -51,6 +55,7 @@ Liveness::Liveness(const Interfaces& interfaces, Neighbours& neighbours, Outlet&
 void Liveness::reconfigure(const std::optional<forwarding::BfdConfig>& config,
                            const std::vector<forwarding::NextHop>& gateways) {
   config_ = config;
+  look_at_ = Time{};
   const auto wanted = [&](const wire::Ipv4Address& neighbour) {
     return config && std::any_of(gateways.begin(), gateways.end(),
                                  [&](const auto& hop) { return hop.via == neighbour; });
@@ -94,6 +99,7 @@ void Liveness::watch(const forwarding::NextHop& hop) {
   watches_.push_back({hop, forwarding::BfdSession(*config_, discriminator, seed_ ^ discriminator),
                       static_cast<std::uint16_t>(port)});
   watches_.back().session.set_cut_off(cut_off_);
+  watches_.back().session.set_crowded(is_crowded());
 }
 
 // RFC 5880, 6.8.6: by our discriminator, or by the interface and address that it came from; these
@@ -190,34 +196,34 @@ bool Liveness::send(const Watch& watch, const wire::BfdHeader& header, Time now)
 }
 
 Liveness::Health Liveness::health_of(const forwarding::BfdSession& session) {
-  if (!session.alive()) {
-    return Health::dead;
-  }
-  return session.neighbour_cut_off() ? Health::cut_off : Health::whole;
+  using forwarding::Ailment;
+  return !session.alive()              ? Health(Ailment::dead)
+         : session.neighbour_cut_off() ? Health(Ailment::cut_off)
+         : session.neighbour_crowded() ? Health(Ailment::crowded)
+                                       : std::nullopt;
 }
 
 bool Liveness::note(const wire::Ipv4Address& neighbour, Health health) {
   const auto known = std::find_if(unhealthy_.begin(), unhealthy_.end(),
                                   [&](const auto& each) { return each.neighbour == neighbour; });
-  const bool dead = health == Health::dead;
   if (known == unhealthy_.end()) {
-    if (health == Health::whole) {
+    if (!health) {
       return false;
     }
-    unhealthy_.push_back({neighbour, dead});
-  } else if (health == Health::whole) {
+    unhealthy_.push_back({neighbour, *health});
+  } else if (!health) {
     unhealthy_.erase(known);
-  } else if (known->dead == dead) {
+  } else if (known->ailment == *health) {
     return false;
   } else {
-    known->dead = dead;
+    known->ailment = *health;
   }
   changed_ = true;
   return true;
 }
 
 void Liveness::tell(const wire::Ipv4Address& neighbour, Health health) {
-  const Word word{neighbour, static_cast<std::uint8_t>(health)};
+  const Word word{neighbour, health ? static_cast<std::uint8_t>(*health) : Word::whole};
   outlet_.publish_liveness(std::as_bytes(std::span(&word, 1)));
 }
 
@@ -225,7 +231,8 @@ void Liveness::learn(const Packet& update) {
   wire::Cursor cursor(update.bytes());
   const auto* word = cursor.take<Word>();
   if (word != nullptr && config_ && !keeps_sessions_) {
-    note(word->neighbour, static_cast<Health>(word->health));
+    const auto ailment = static_cast<forwarding::Ailment>(word->health);
+    note(word->neighbour, word->health == Word::whole ? Health() : Health(ailment));
   }
 }
 
@@ -233,6 +240,21 @@ void Liveness::set_cut_off(bool cut_off) {
   cut_off_ = cut_off;
   for (auto& each : watches_) {
     each.session.set_cut_off(cut_off);
+  }
+}
+
+bool Liveness::looks_at_queues(Time now) {
+  if (watches_.empty() || now < look_at_) {
+    return false;
+  }
+  look_at_ = config_ ? now + config_->interval / looks_per_interval : never;
+  return true;
+}
+
+void Liveness::note_crowded(bool crowded) {
+  crowded_looks_ = crowded ? std::min(crowded_looks_ + 1, crowded_looks_min) : 0;
+  for (auto& each : watches_) {
+    each.session.set_crowded(is_crowded());
   }
 }
 
@@ -245,7 +267,7 @@ void Liveness::hurry(PortIndex port) {
 }
 
 Time Liveness::deadline() const {
-  Time earliest = never;
+  Time earliest = watches_.empty() ? never : look_at_;
   for (const auto& each : watches_) {
     const auto end = each.leaving && each.gone_at == never ? Time{} : each.gone_at;
     earliest = std::min({earliest, each.session.deadline(), end});

@@ -48,6 +48,10 @@ class Liveness {
   // Neighbours are told when a route of ours has nowhere to go, or has again: with static routes
   // they would not learn it, and go on sending here what can go another way.
   void set_cut_off(bool cut_off);
+  // It is time to look whether a queue behind us is filling up. Neighbours are told when it was so
+  // at several looks in a row, as what is over by the time they hear of it leads them astray.
+  bool looks_at_queues(Time now);
+  void note_crowded(bool crowded);
   // A link came up: sessions on it need not wait.
   void hurry(PortIndex port);
 
@@ -56,6 +60,8 @@ class Liveness {
  private:
   // How long a session that ends still says so: three packets at the pace of one that is not up.
   static constexpr Duration admin_down_time = std::chrono::seconds(3);
+
+  static constexpr unsigned crowded_looks_min = 3;
 
   struct Watch {
     forwarding::NextHop hop;
@@ -68,9 +74,10 @@ class Liveness {
   Watch* find(const wire::BfdHeader& header, const wire::Ipv4Address& source, PortIndex interface);
   void watch(const forwarding::NextHop& hop);
   void serve(Watch& watch, Time now);
+  bool is_crowded() const { return crowded_looks_ == crowded_looks_min; }
   // False if there is no way to send it.
   bool send(const Watch& watch, const wire::BfdHeader& header, Time now);
-  enum class Health : std::uint8_t { dead, cut_off, whole };
+  using Health = std::optional<forwarding::Ailment>;  // no value: whole
   static Health health_of(const forwarding::BfdSession& session);
   void tell(const wire::Ipv4Address& neighbour, Health health);
   // True if that is news.
@@ -86,7 +93,9 @@ class Liveness {
   std::vector<Watch> watches_;
   std::vector<forwarding::UnhealthyNeighbour> unhealthy_;
   bool cut_off_ = false;
+  unsigned crowded_looks_ = 0;  // the last so many
   bool changed_ = false;
+  Time look_at_{};
 };
 
 }  // namespace tributary::switching

@@ -60,6 +60,7 @@ void Router::reconfigure(const SwitchConfig& config) {
   auto gateways = gateways_of(routes);
   liveness_.reconfigure(config.bfd, gateways);
   neighbours_.set_gateways(std::move(gateways));
+  only_ways_ = only_ways_of(routes);
   forwarding::RouteTable table(std::move(routes), config.selection.tree_seed);
   table.continue_counters(routes_);
   routes_ = std::move(table);
@@ -81,6 +82,12 @@ void Router::follow_liveness() {
     routes_.set_unhealthy(liveness_.unhealthy());
     liveness_.set_cut_off(routes_.cut_off());
   }
+}
+
+bool Router::is_crowded() const {
+  return std::any_of(only_ways_.begin(), only_ways_.end(), [this](PortIndex port) {
+    return outlet_.queues().filling(port).above_half();
+  });
 }
 
 void Router::set_port_up(PortIndex port, bool up) {
@@ -128,7 +135,7 @@ void Router::receive(PacketPtr packet, const engine::Frame& frame, PortIndex int
 
 forwarding::NextHop Router::choose(forwarding::NextHopGroup& group, const engine::Path& path,
                                    Time now) {
-  return choose(group, group.route.policies.reduction, {level_(path.hash), path.block}, now);
+  return choose(group, group.route.policies.reduction, {level_(path.hash), path.block, true}, now);
 }
 
 forwarding::NextHop Router::choose(forwarding::NextHopGroup& group, const engine::Frame& frame,
@@ -138,7 +145,7 @@ forwarding::NextHop Router::choose(forwarding::NextHopGroup& group, const engine
   const bool by_destination = row_of(policy).spread == Spread::destination;
   const auto hash =
       by_destination ? ecmp_(frame.ipv4->destination) : ecmp_(*frame.ipv4, l4_of(frame));
-  return choose(group, policy, {hash, 0}, now);
+  return choose(group, policy, {hash}, now);
 }
 
 forwarding::NextHop Router::choose(forwarding::NextHopGroup& group, forwarding::Policy policy,

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "engine/actions.h"
 #include "engine/frame.h"
@@ -99,6 +100,9 @@ class Router {
   // Sends a frame without an IP header on.
   void forward_raw(PacketPtr packet, const engine::Path& path, Account account, Time now);
 
+  // Whether some queue that packets have no other way than by is above half.
+  bool is_crowded() const;
+
   void set_port_up(PortIndex port, bool up);
   // Next hops that died leave their groups, and return when they are alive again.
   void follow_liveness();
@@ -128,6 +132,7 @@ class Router {
   Liveness& liveness_;
   Outlet& outlet_;
   forwarding::RouteTable routes_;
+  std::vector<PortIndex> only_ways_;
   forwarding::EcmpHash ecmp_;
   forwarding::LevelHash level_;
   forwarding::SelectionConfig selection_;

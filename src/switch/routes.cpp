@@ -2,6 +2,8 @@
 #include "switch/routes.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 namespace tributary::switching {
 namespace {
@@ -55,6 +57,20 @@ std::vector<Route> routes_of(const SwitchConfig& config, const Interfaces& inter
     routes.push_back(std::move(group));
   }
   return routes;
+}
+
+std::vector<PortIndex> only_ways_of(const std::vector<Route>& routes) {
+  std::set<PortIndex> only;
+  std::set<PortIndex> others;
+  for (const auto& route : routes) {
+    for (const auto& hop : route.next_hops) {
+      (route.next_hops.size() == 1 ? only : others).insert(hop.interface);
+    }
+  }
+  std::vector<PortIndex> ways;
+  std::set_difference(only.begin(), only.end(), others.begin(), others.end(),
+                      std::back_inserter(ways));
+  return ways;
 }
 
 std::vector<NextHop> gateways_of(const std::vector<Route>& routes) {

@@ -16,4 +16,7 @@ std::vector<forwarding::Route> routes_of(const SwitchConfig& config, const Inter
 // Every next hop of the static routes, once.
 std::vector<forwarding::NextHop> gateways_of(const std::vector<forwarding::Route>& routes);
 
+// Interfaces that are the only next hop of a route, and one of several of none.
+std::vector<PortIndex> only_ways_of(const std::vector<forwarding::Route>& routes);
+
 }  // namespace tributary::switching

@@ -94,6 +94,9 @@ class Switch::Impl {
     aggregation_.expire(now, actions_);
     bridge_.fdb().expire(now);
     neighbours_.expire(now);
+    if (liveness_.looks_at_queues(now)) {
+      liveness_.note_crowded(router_.is_crowded());
+    }
     liveness_.expire(now);
     finish(now);
   }

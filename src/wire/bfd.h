@@ -21,6 +21,9 @@ enum class BfdDiagnostic : std::uint8_t {
   neighbour_down = 3,
   concatenated_path_down = 6,  // the session is up, but something behind it is cut off
   administratively_down = 7,
+  // Reserved by the RFC; ours: the session is up, but a queue behind it is filling up. To others it
+  // is a reason that they do not know.
+  crowded = 31,
 };
 
 // The mandatory section.

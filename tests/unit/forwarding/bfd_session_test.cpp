@@ -252,6 +252,25 @@ TEST(BfdSession, SaysAtOnceThatSomethingBehindItIsCutOff) {
   EXPECT_FALSE(pair.b.neighbour_cut_off());
 }
 
+TEST(BfdSession, SaysAtOnceThatAQueueBehindItFillsUp) {
+  Pair pair;
+  pair.run_until(start + 2s);
+  pair.a.set_crowded(true);
+  pair.run_until(pair.now + 12ms);
+  EXPECT_TRUE(pair.b.neighbour_crowded());
+  EXPECT_FALSE(pair.b.neighbour_cut_off());
+  EXPECT_EQ(pair.b.state(), U);
+  EXPECT_TRUE(pair.b.alive());
+  pair.a.set_cut_off(true);
+  pair.run_until(pair.now + 12ms);
+  EXPECT_TRUE(pair.b.neighbour_cut_off()) << "which is worse";
+  EXPECT_FALSE(pair.b.neighbour_crowded());
+  pair.a.set_cut_off(false);
+  pair.a.set_crowded(false);
+  pair.run_until(pair.now + 12ms);
+  EXPECT_FALSE(pair.b.neighbour_crowded());
+}
+
 TEST(BfdSession, HurryDoesNotWaitForTheSlowTimer) {
   auto session = in_state(D);
   EXPECT_EQ(sent(session, start).size(), 1u);

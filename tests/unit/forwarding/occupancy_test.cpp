@@ -13,7 +13,7 @@ TEST(Occupancy, WithoutGaugesOnlyTheBurstIsSeen) {
   queues.add(1, 5000);
   EXPECT_EQ(queues.bytes(0), 0u);
   EXPECT_EQ(queues.bytes(1), 5000u);
-  EXPECT_FALSE(queues.above_half(1));
+  EXPECT_FALSE(queues.filling(1).above_half());
   queues.begin_burst();
   EXPECT_EQ(queues.bytes(1), 0u);
 }
@@ -25,9 +25,9 @@ TEST(Occupancy, WhatTheBurstSentComesOnTopOfTheGauge) {
   Occupancy queues(gauges, 1);
   queues.add(0, 400);
   EXPECT_EQ(queues.bytes(0), 2000u);
-  EXPECT_FALSE(queues.above_half(0));
+  EXPECT_FALSE(queues.filling(0).above_half());
   queues.add(0, 1);
-  EXPECT_TRUE(queues.above_half(0));
+  EXPECT_TRUE(queues.filling(0).above_half());
 }
 
 TEST(Occupancy, AShortFrameTakesABuffer) {
@@ -40,7 +40,7 @@ TEST(Occupancy, TheBridgeSeemsEmpty) {
   std::vector<QueueGauge> gauges(1);
   const Occupancy queues(gauges, 1);
   EXPECT_EQ(queues.bytes(bridge_interface), 0u);
-  EXPECT_FALSE(queues.above_half(bridge_interface));
+  EXPECT_FALSE(queues.filling(bridge_interface).above_half());
 }
 
 }  // namespace

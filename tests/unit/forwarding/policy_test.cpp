@@ -133,6 +133,31 @@ TEST(Adaptive, AShortQueueThatIsAlmostFullIsNoRefuge) {
   EXPECT_EQ(choices.choose(Policy::adaptive, flow_to(1, 3)), 0u);
 }
 
+TEST(Adaptive, ReductionsLeaveAHopBehindWhichAQueueFillsUp) {
+  Choices choices(3);
+  auto flow = flow_to(1, 3);
+  choices.crowd(1);
+  EXPECT_EQ(choices.choose(Policy::adaptive, flow), 1u)
+      << "ordinary packets meet one queue of many";
+  flow.reduction = true;
+  EXPECT_EQ(choices.choose(Policy::adaptive, flow), 2u);
+  EXPECT_EQ(choices.counters().evaded, 1u);
+  choices.fill(0, 600);
+  choices.fill(2, 600);
+  EXPECT_EQ(choices.choose(Policy::adaptive, flow), 1u) << "nor are the others any better";
+  EXPECT_EQ(choices.choose(Policy::ecmp, flow), 1u);
+}
+
+TEST(Adaptive, NoneGoesToAHopBehindWhichAQueueFillsUp) {
+  Choices choices(3);
+  auto flow = flow_to(1, 3);
+  flow.reduction = true;
+  choices.fill(1, 600);
+  choices.fill(0, 100);
+  choices.crowd(2);
+  EXPECT_EQ(choices.choose(Policy::adaptive, flow), 0u);
+}
+
 TEST(Adaptive, ABurstDoesNotRunToOnePort) {
   Choices choices(3);
   choices.fill(0, 900);

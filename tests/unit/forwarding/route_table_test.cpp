@@ -106,7 +106,7 @@ TEST(RouteTable, NextHopsLeaveTheirGroupWithTheirPort) {
 TEST(RouteTable, DeadNeighboursLeaveTheirGroupsWhateverTheirPort) {
   RouteTable table({route(Ip(0, 0, 0, 0), 0, {{Ip(1, 1, 1, 1), 1}, {Ip(1, 1, 1, 2), 1}}),
                     route(Ip(9, 0, 0, 0), 8, {{Ip(1, 1, 1, 1), 1}})});
-  table.set_unhealthy({{Ip(1, 1, 1, 1), true}});
+  table.set_unhealthy({{Ip(1, 1, 1, 1), Ailment::dead}});
   ASSERT_EQ(table.find(Ip(8, 8, 8, 8))->live.size(), 1u);
   EXPECT_EQ(table.find(Ip(8, 8, 8, 8))->live[0].via, Ip(1, 1, 1, 2));
   EXPECT_TRUE(table.find(Ip(9, 8, 8, 8))->live.empty());
@@ -120,19 +120,31 @@ TEST(RouteTable, DeadNeighboursLeaveTheirGroupsWhateverTheirPort) {
 TEST(RouteTable, ThoseThatAreCutOffAreTakenOnlyWhereNobodyElseIsLeft) {
   RouteTable table({route(Ip(0, 0, 0, 0), 0, {{Ip(1, 1, 1, 1), 1}, {Ip(1, 1, 1, 2), 2}})});
   const auto* group = table.find(Ip(8, 8, 8, 8));
-  table.set_unhealthy({{Ip(1, 1, 1, 1), false}});
+  table.set_unhealthy({{Ip(1, 1, 1, 1), Ailment::cut_off}});
   ASSERT_EQ(group->live.size(), 1u);
   EXPECT_EQ(group->live[0].interface, 2);
   table.set_interface_up(2, false);
   ASSERT_EQ(group->live.size(), 1u);
   EXPECT_EQ(group->live[0].interface, 1);
   EXPECT_FALSE(table.cut_off());
-  table.set_unhealthy({{Ip(1, 1, 1, 1), true}});
+  table.set_unhealthy({{Ip(1, 1, 1, 1), Ailment::dead}});
   EXPECT_TRUE(group->live.empty());
   EXPECT_TRUE(table.cut_off());
   table.set_interface_up(2, true);
-  table.set_unhealthy({{Ip(1, 1, 1, 1), false}, {Ip(1, 1, 1, 2), false}});
+  table.set_unhealthy({{Ip(1, 1, 1, 1), Ailment::cut_off}, {Ip(1, 1, 1, 2), Ailment::cut_off}});
   EXPECT_EQ(group->live.size(), 2u);
+}
+
+TEST(RouteTable, ThoseThatAreCrowdedStayAndAreKnown) {
+  RouteTable table({route(Ip(0, 0, 0, 0), 0, {{Ip(1, 1, 1, 1), 1}, {Ip(1, 1, 1, 2), 2}})});
+  const auto* group = table.find(Ip(8, 8, 8, 8));
+  EXPECT_EQ(group->crowded, (std::vector<bool>{false, false}));
+  table.set_unhealthy({{Ip(1, 1, 1, 2), Ailment::crowded}});
+  EXPECT_EQ(group->live.size(), 2u);
+  EXPECT_EQ(group->crowded, (std::vector<bool>{false, true}));
+  table.set_unhealthy({{Ip(1, 1, 1, 1), Ailment::cut_off}, {Ip(1, 1, 1, 2), Ailment::crowded}});
+  ASSERT_EQ(group->live.size(), 1u);
+  EXPECT_EQ(group->live[0].interface, 2) << "crowded is better than cut off";
 }
 
 TEST(Ecmp, PickCoversTheGroupEvenly) {

@@ -181,6 +181,34 @@ TEST_F(LivenessTest, TheNeighbourHearsThatARouteHasNowhereToGo) {
   EXPECT_FALSE(neighbour.session.neighbour_cut_off());
 }
 
+TEST_F(LivenessTest, TheNeighbourHearsThatAQueueFillsUp) {
+  neighbour.run(2s);
+  auto& to_host = bench.gauges[0];
+  const auto capacity = to_host.capacity.load();
+  to_host.publish_bytes(capacity / 2 + 1);
+  neighbour.run(15ms);
+  EXPECT_FALSE(neighbour.session.neighbour_crowded()) << "that may be over soon";
+  to_host.publish_bytes(capacity / 2);
+  neighbour.run(15ms);
+  to_host.publish_bytes(capacity / 2 + 1);
+  neighbour.run(15ms);
+  EXPECT_FALSE(neighbour.session.neighbour_crowded()) << "not three looks in a row";
+  neighbour.run(40ms);
+  EXPECT_TRUE(neighbour.session.neighbour_crowded());
+  to_host.publish_bytes(capacity / 2);
+  neighbour.run(25ms);
+  EXPECT_FALSE(neighbour.session.neighbour_crowded());
+  bench.gauges[2].publish_bytes(capacity);
+  neighbour.run(200ms);
+  EXPECT_FALSE(neighbour.session.neighbour_crowded()) << "there is another way";
+}
+
+TEST_F(LivenessTest, WhoIsCrowdedStaysInUseForOrdinaryPackets) {
+  neighbour.session.set_crowded(true);
+  neighbour.run(2s);
+  EXPECT_EQ(ways(bench), (std::set<PortIndex>{1, 2}));
+}
+
 TEST_F(LivenessTest, WhoNeverSpokeStaysInUse) {
   for (int i = 0; i < 100; ++i) {
     bench.advance(100ms);
@@ -308,6 +336,18 @@ TEST_F(LivenessCores, TheOthersAreTold) {
   publish();
   EXPECT_EQ(ways(second), (std::set<PortIndex>{2}));
   peer.run(2s);
+  publish();
+  EXPECT_EQ(ways(second), (std::set<PortIndex>{1, 2}));
+}
+
+TEST_F(LivenessCores, TheOthersHearWhatIsWrongAndWhenItIsOver) {
+  peer.session.set_cut_off(true);
+  peer.run(2s);
+  publish();
+  EXPECT_EQ(ways(second), (std::set<PortIndex>{2}));
+  peer.session.set_crowded(true);
+  peer.session.set_cut_off(false);
+  peer.run(200ms);
   publish();
   EXPECT_EQ(ways(second), (std::set<PortIndex>{1, 2}));
 }
