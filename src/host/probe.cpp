@@ -8,10 +8,8 @@
 namespace tributary::host {
 namespace {
 
-// Long enough for some lost packets; a network that drops all of a protocol's is not waited for
-// longer, and the exchange of what was seen needs time, too.
-constexpr auto probe_patience = std::chrono::seconds(5);
-constexpr int probe_share = 2;  // of the time there is
+// Of the time there is: the exchange of what was seen needs some, too.
+constexpr int probe_share = 2;
 
 Result<void> reduce(Runner& runner, std::size_t bytes, Time until) {
   std::vector<std::byte> vector(bytes);
@@ -30,20 +28,20 @@ Result<void> reduce_all(const Probe& probe, Runner& runner, Time until) {
   return done;
 }
 
-Time latest_of_probe(Time until) {
+Time latest_of_probe(Time until, Duration patience) {
   const auto now = Clock::now();
-  return now + std::min<Duration>(probe_patience, (until - now) / probe_share);
+  return now + std::min<Duration>(patience, (until - now) / probe_share);
 }
 
 }  // namespace
 
 Result<Observation> observe(Runner& runner, Ring& ring, const Attempt& attempt, Time until,
-                            const std::function<bool()>& seen) {
+                            const std::function<bool()>& seen, Duration patience) {
   // Over a network that loses packets some ranks meet seconds later than others.
   if (auto together = ring.barrier(until); !together) {
     return tl::make_unexpected(together.error());
   }
-  const auto tried = attempt(runner, latest_of_probe(until));
+  const auto tried = attempt(runner, latest_of_probe(until, patience));
   std::array<std::int64_t, 2> told{tried ? 0 : 1, seen() ? 1 : 0};
   auto* const bytes = std::as_writable_bytes(std::span(told)).data();
   const Buffers buffers{bytes, bytes, told.size(), wire::ElementType::i64, wire::Operator::sum};
@@ -59,11 +57,11 @@ Result<Observation> observe(Runner& runner, Ring& ring, const Attempt& attempt, 
 }
 
 Result<Observation> look(Runner& runner, Ring& ring, const Probe& probe, Time until,
-                         const std::function<bool()>& seen) {
+                         const std::function<bool()>& seen, Duration patience) {
   const auto attempt = [&probe](Runner& with, Time latest) {
     return reduce_all(probe, with, latest);
   };
-  return observe(runner, ring, attempt, until, seen);
+  return observe(runner, ring, attempt, until, seen, patience);
 }
 
 std::string who(const CommunicatorOptions& options, std::uint32_t job) {

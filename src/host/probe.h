@@ -34,16 +34,20 @@ struct Choice {
 // Vectors that are reduced one after the other, in bytes; of 0, a barrier.
 using Probe = std::vector<std::size_t>;
 
+// Long enough for some lost packets; a network that drops all of a protocol's is not waited for
+// longer.
+inline constexpr Duration probe_patience = std::chrono::seconds(5);
+
 // What a rank tries by `runner`, until that time.
 using Attempt = std::function<Result<void>(Runner& runner, Time until)>;
 
 // Has all ranks try at once, and tell each other over the ring, which works in any case, what came
 // of it and whether they have seen what they looked for.
 Result<Observation> observe(Runner& runner, Ring& ring, const Attempt& attempt, Time until,
-                            const std::function<bool()>& seen);
+                            const std::function<bool()>& seen, Duration patience = probe_patience);
 // Of reducing these vectors.
 Result<Observation> look(Runner& runner, Ring& ring, const Probe& probe, Time until,
-                         const std::function<bool()>& seen);
+                         const std::function<bool()>& seen, Duration patience = probe_patience);
 
 // "job 7, 4 ranks: "
 std::string who(const CommunicatorOptions& options, std::uint32_t job);

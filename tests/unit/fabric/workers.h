@@ -95,6 +95,11 @@ class Workers {
     }
     return true;
   }
+  void set_payload(std::uint32_t bytes) {
+    for (const auto& machine : machines_) {
+      machine->set_payload(bytes);
+    }
+  }
   const host::CanaryCollectives& machine(std::uint32_t rank) const { return *machines_[rank]; }
   const std::vector<std::int32_t>& output(std::uint32_t rank) const { return outputs_[rank]; }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "host/machine_carrier.h"
+#include "host/path_search.h"
 #include "host/payload.h"
 #include "host/protocol.h"
 #include "host/socket_preparation.h"
@@ -26,6 +27,11 @@ constexpr std::uint32_t probe_blocks_max = 64;
 // within 150 us. A wider window spreads the ranks over more blocks than switches wait for: more
 // partial sums reach the leader.
 constexpr AutomaticWindow automatic_window{sizeof(wire::CanaryHeader), 3, 128};
+
+// Of RFC 8899, 5.1.2.
+constexpr std::uint32_t base_mtu = 1200;
+// A step of the search takes it where packets do not pass.
+constexpr auto step_patience = std::chrono::seconds(1);
 
 constexpr auto canary = "canary";
 
@@ -115,20 +121,24 @@ class CanaryCarrier final : public MachineCarrier<CanaryCollectives> {
   CanaryCarrier(const Job& job, UringTransport transport, const CommunicatorOptions& options)
       : MachineCarrier(machine_of(job, options), std::move(transport)), options_(options) {}
 
-  // A tiny allreduce, in which each rank (of the first few) leads one full packet.
   Result<Choice> find_out(Ring& ring, Time until) override {
-    const auto& job = machine().job();
-    const auto blocks = std::size_t{std::min(job.world_size(), probe_blocks_max)};
-    const auto seen = [this] {
-      return with_machine(
-          [](const auto& machine) { return machine.statistics().switch_sums_seen != 0; });
-    };
-    return look(runner(), ring, {blocks * job.payload_bytes}, until, seen)
-        .and_then([&](const Observation& observation) {
-          switches_reduce_ = observation.failed == 0 && observation.summed != 0;
-          blocks_by_hosts_ = blocks_by_hosts();
-          return choose(options_, job.id, observation);
-        });
+    const auto full = machine().job().payload_bytes;
+    auto observed = look_with(full, probe_patience, ring, until);
+    if (observed && observed->failed != 0) {
+      observed = search(full, std::move(*observed), ring, until);
+    }
+    return observed.and_then([&](const Observation& observation) {
+      switches_reduce_ = observation.failed == 0 && observation.summed != 0;
+      blocks_by_hosts_ = blocks_by_hosts();
+      auto choice = choose(options_, machine().job().id, observation);
+      const bool by_canary = choice && choice->algorithm == canary;
+      if (by_canary && machine().job().payload_bytes != full) {
+        choice->notice += "; in packets of " + std::to_string(packet_bytes()) +
+                          " bytes, as larger ones do not pass: a link on the way has a smaller MTU "
+                          "than the hosts";
+      }
+      return choice;
+    });
   }
 
   std::size_t packets_max() const override { return Blocks::count_max; }
@@ -147,11 +157,48 @@ class CanaryCarrier final : public MachineCarrier<CanaryCollectives> {
            "'tributaryctl job' on the switches tell where (this is said once)";
   }
   FullPacket full_packet() const override {
-    const auto& job = machine().job();
-    return {job.payload_bytes, job.payload_bytes + headers_bytes_of(job.encapsulation)};
+    return {machine().job().payload_bytes, packet_bytes()};
   }
 
  private:
+  std::uint32_t packet_bytes() const {
+    const auto& job = machine().job();
+    return job.payload_bytes + headers_bytes_of(job.encapsulation);
+  }
+
+  // A tiny allreduce, in which each rank (of the first few) leads one full packet.
+  Result<Observation> look_with(std::uint32_t payload_bytes, Duration patience, Ring& ring,
+                                Time until) {
+    with_machine([=](auto& machine) { machine.set_payload(payload_bytes); });
+    const auto blocks = std::size_t{std::min(machine().job().world_size(), probe_blocks_max)};
+    const auto seen = [this] {
+      return with_machine(
+          [](const auto& machine) { return machine.statistics().switch_sums_seen != 0; });
+    };
+    return look(runner(), ring, {blocks * payload_bytes}, until, seen, patience);
+  }
+
+  // For the largest packets that pass: what came of them, or `of_full` where there are none.
+  Result<Observation> search(std::uint32_t full, Observation of_full, Ring& ring, Time until) {
+    const auto headers_bytes = headers_bytes_of(machine().job().encapsulation);
+    PathSearch path(payload_bytes_behind(headers_bytes, base_mtu), full, payload_granule);
+    auto best = std::move(of_full);
+    while (const auto payload_bytes = path.next()) {
+      auto observed = look_with(*payload_bytes, step_patience, ring, until);
+      if (!observed) {
+        return observed;
+      }
+      const bool passes = observed->failed == 0;
+      path.note(passes);
+      if (passes) {
+        best = std::move(*observed);
+      }
+    }
+    with_machine(
+        [&](auto& machine) { machine.set_payload(path.found() != 0 ? path.found() : full); });
+    return best;
+  }
+
   // So far, as far as this rank had part in that.
   std::uint64_t blocks_by_hosts() {
     return with_machine([](const auto& machine) {

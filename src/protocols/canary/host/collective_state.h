@@ -32,7 +32,7 @@ struct CollectiveState {
     presence.finished(block);
   }
 
-  const Job job;
+  Job job;
   const CanaryTuning tuning;
   bool switches_required = false;  // a block to which no switch has contributed is a failure
   Blocks blocks;

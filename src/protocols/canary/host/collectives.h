@@ -43,6 +43,9 @@ class CanaryCollectives final : public Machine {
   void begin(const Call& call, Time now, const Deadline& deadline) override;
   void skip(const Call& call) override;
   void abandon() override { running_ = false; }
+  // Of a full block of the collectives that begin from now on: no more than at first. To be said by
+  // all ranks, between the same two collectives.
+  void set_payload(std::uint32_t bytes) { state_.job.payload_bytes = bytes; }
   // From now on a block that the hosts reduced without any switch is a failure.
   void require_switches() { state_.switches_required = true; }
 
