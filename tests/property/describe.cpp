@@ -11,6 +11,7 @@
 #include "host/roce/packets.h"
 #include "protocols/canary/wire.h"
 #include "protocols/flare/engine/protocol.h"
+#include "protocols/flare/sparse_wire.h"
 #include "protocols/flare/wire.h"
 #include "protocols/netreduce/wire.h"
 #include "protocols/panama/engine/protocol.h"
@@ -84,7 +85,47 @@ std::string describe_panama(wire::MutableBytes bytes) {
   return text;
 }
 
+const char* name_of(wire::FlareKind kind) {
+  switch (kind) {
+    case wire::FlareKind::contribution:
+      return "contribution";
+    case wire::FlareKind::result:
+      return "result";
+    case wire::FlareKind::inquiry:
+      return "inquiry";
+  }
+  return "?";
+}
+
+// The edition tells which shards belong together; a number alone that there are more to come.
+std::string describe_flare_sparse(wire::MutableBytes bytes) {
+  const auto view = wire::parse_flare_sparse(bytes);
+  if (view.header == nullptr) {
+    return "short sparse Flare packet";
+  }
+  const auto& header = *view.header;
+  char text[320];
+  std::snprintf(
+      text, sizeof text,
+      "%ssparse Flare %s job %x run %08x block %llu%s%s shard %u/%s edition %llx %s %u from %u span "
+      "%u contributions %u/%u fp %016llx",
+      view.error == wire::FlareError::none ? ""
+                                           : (std::string(wire::name(view.error)) + "! ").c_str(),
+      name_of(header.kind), header.job.value(), header.run.value(),
+      static_cast<unsigned long long>(header.block.value()),
+      header.retransmission() ? " again" : "", header.answers() ? " asked for" : "", header.shard,
+      header.shards == 0 ? "?" : std::to_string(header.shards).c_str(),
+      static_cast<unsigned long long>(header.edition.value()),
+      header.form == wire::FlareForm::pairs ? "pairs" : "run", header.elements.value(),
+      header.first.value(), header.span.value(), header.contributions.value(),
+      header.workers.value(), static_cast<unsigned long long>(header.fingerprint.value()));
+  return text;
+}
+
 std::string describe_flare(wire::MutableBytes bytes) {
+  if (wire::is_flare_sparse(bytes)) {
+    return describe_flare_sparse(bytes);
+  }
   const auto view = wire::parse_flare(bytes);
   if (view.header == nullptr) {
     return "short Flare packet";
@@ -93,13 +134,11 @@ std::string describe_flare(wire::MutableBytes bytes) {
   char text[256];
   std::snprintf(
       text, sizeof text,
-      "%s%s job %x run %08x block %llu%s%s contributions %u/%u elements %u fp %016llx",
+      "%sFlare %s job %x run %08x block %llu%s%s contributions %u/%u elements %u fp %016llx",
       view.error == wire::FlareError::none ? ""
                                            : (std::string(wire::name(view.error)) + "! ").c_str(),
-      header.kind == wire::FlareKind::result    ? "Flare result"
-      : header.kind == wire::FlareKind::inquiry ? "Flare inquiry"
-                                                : "Flare contribution",
-      header.job.value(), header.run.value(), static_cast<unsigned long long>(header.block.value()),
+      name_of(header.kind), header.job.value(), header.run.value(),
+      static_cast<unsigned long long>(header.block.value()),
       header.retransmission() ? " again" : "", header.answers() ? " asked for" : "",
       header.contributions.value(), header.workers.value(), header.elements.value(),
       static_cast<unsigned long long>(header.fingerprint.value()));
@@ -136,35 +175,40 @@ std::string describe_roce(wire::MutableBytes bytes) {
 
 }  // namespace
 
-void print_hop(const Hop& hop) {
-  std::vector<std::byte> bytes(hop.frame.begin(), hop.frame.end());
+std::string describe_frame(wire::Bytes bytes) {
+  std::vector<std::byte> copy(bytes.begin(), bytes.end());
   Packet packet{};
-  packet.buffer = bytes.data();
-  packet.capacity = packet.length = static_cast<std::uint32_t>(bytes.size());
+  packet.buffer = copy.data();
+  packet.capacity = packet.length = static_cast<std::uint32_t>(copy.size());
   const auto frame = engine::parse_frame(packet);
-  std::string what = "short frame";
-  if (frame.ethernet != nullptr) {
-    const auto type = frame.ethernet->type.value();
-    const bool raw = type == wire::ethertype::canary;
-    what = type == wire::ethertype::arp ? "ARP" : "type " + std::to_string(type);
-    if (panama::engine_kind.protocol.claims(frame)) {
-      what = describe_panama(frame.payload);
-    } else if (flare::engine_kind.protocol.claims(frame)) {
-      what = describe_flare(frame.payload);
-    } else if (frame.udp != nullptr && frame.udp->destination_port.value() == wire::roce_udp_port) {
-      what = describe_roce(frame.payload);
-    } else if ((raw || frame.udp != nullptr) &&
-               frame.payload.size() >= sizeof(wire::CanaryHeader)) {
-      const auto view = wire::parse_canary(
-          frame.payload, raw ? wire::Encapsulation::ethernet : wire::Encapsulation::udp);
-      what = describe(*view.header, view.error);
-    }
+  if (frame.ethernet == nullptr) {
+    return "short frame";
   }
+  const auto type = frame.ethernet->type.value();
+  const bool raw = type == wire::ethertype::canary;
+  if (panama::engine_kind.protocol.claims(frame)) {
+    return describe_panama(frame.payload);
+  }
+  if (flare::engine_kind.protocol.claims(frame)) {
+    return describe_flare(frame.payload);
+  }
+  if (frame.udp != nullptr && frame.udp->destination_port.value() == wire::roce_udp_port) {
+    return describe_roce(frame.payload);
+  }
+  if ((raw || frame.udp != nullptr) && frame.payload.size() >= sizeof(wire::CanaryHeader)) {
+    const auto view = wire::parse_canary(
+        frame.payload, raw ? wire::Encapsulation::ethernet : wire::Encapsulation::udp);
+    return describe(*view.header, view.error);
+  }
+  return type == wire::ethertype::arp ? "ARP" : "type " + std::to_string(type);
+}
+
+void print_hop(const Hop& hop) {
   std::printf("%12.3f us  %.*s:%.*s%s  %s\n",
               static_cast<double>(hop.at.time_since_epoch().count()) / 1e3 - 1e6,
               static_cast<int>(hop.switch_name.size()), hop.switch_name.data(),
               static_cast<int>(hop.port.size()), hop.port.data(), hop.at_host ? " host" : "",
-              what.c_str());
+              describe_frame(hop.frame).c_str());
 }
 
 }  // namespace tributary::test
