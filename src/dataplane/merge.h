@@ -2,9 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -43,6 +45,20 @@ void keep_better(std::map<Key, Row>& rows, const Key& key, const Row& row, Bette
   if (!inserted && better(row, position->second)) {
     position->second = row;
   }
+}
+
+// Blocks that wait, each once: by switch, engine, job, whether it is sparse, and number.
+using StallKey = std::tuple<std::size_t, std::string, std::uint32_t, bool, std::uint32_t>;
+using Stalls = std::map<StallKey, engine::StallStatus>;
+
+// Attempts at one block may belong to different cores: that which tells more is kept.
+inline void merge_stall(Stalls& stalls, std::size_t switch_index, const std::string& engine,
+                        const engine::StallStatus& stall) {
+  keep_better(stalls, StallKey{switch_index, engine, stall.job, stall.sparse, stall.block}, stall,
+              [](const engine::StallStatus& a, const engine::StallStatus& b) {
+                return std::make_tuple(a.missing.empty(), b.attempt) <
+                       std::make_tuple(b.missing.empty(), a.attempt);
+              });
 }
 
 }  // namespace tributary::dataplane

@@ -12,11 +12,6 @@
 namespace tributary::dataplane {
 namespace {
 
-bool tells_more(const engine::StallStatus& a, const engine::StallStatus& b) {
-  return std::make_tuple(a.missing.empty(), b.attempt) <
-         std::make_tuple(b.missing.empty(), a.attempt);
-}
-
 // Asks all engines of a core: visit(number of the switch, view, now).
 template <typename Visit>
 auto each_engine(Visit visit) {
@@ -90,13 +85,10 @@ control::Queried<std::vector<control::DescriptorRow>> Dataplane::descriptors(std
 
 control::Queried<std::vector<control::StallRow>> Dataplane::stalled(std::size_t limit) {
   const std::lock_guard lock(mutex_);
-  // Attempts at one block may belong to different cores.
-  std::map<std::tuple<std::size_t, std::string, std::uint32_t, std::uint32_t>, engine::StallStatus>
-      merged;
+  Stalls merged;
   const auto asked = on_cores(each_engine([&](std::size_t s, const auto& view, Time now) {
     for (const auto& stall : view.engine->stalled(now, limit)) {
-      keep_better(merged, std::tuple{s, std::string(view.name), stall.job, stall.block}, stall,
-                  tells_more);
+      merge_stall(merged, s, std::string(view.name), stall);
     }
   }));
   if (!asked) {

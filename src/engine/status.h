@@ -58,6 +58,7 @@ struct DescriptorStatus {
   Duration age{};
   wire::Ipv4Address leader;
   std::vector<PortIndex> children;
+  bool sparse = false;  // of the blocks of sparse collectives, which have numbers of their own
 };
 
 // One block that waits unusually long, as far as is known here.
@@ -71,6 +72,7 @@ struct StallStatus {
   wire::Ipv4Address leader;
   std::vector<std::uint16_t> missing;      // ranks that have not contributed; empty: unknown
   std::vector<PortIndex> missing_ports{};  // behind which somebody has not; empty: unknown
+  bool sparse = false;                     // as in DescriptorStatus
 };
 
 // One aggregation tree that is installed here, for engines whose trees are set up beforehand.

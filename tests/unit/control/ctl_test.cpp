@@ -75,10 +75,10 @@ TEST_F(CtlTest, bfd_names_who_is_watched) {
 TEST_F(CtlTest, stalled_names_what_waits_and_for_whom) {
   start();
   EXPECT_EQ(run("stalled").output,
-            "SWITCH  JOB  BLOCK  ATTEMPT  LEADER    WAITING  CONTRIBUTIONS  HOSTS  MISSING-RANKS  "
-            "MISSING-PORTS\n"
-            "leaf1     9     42        0  10.2.1.2    1.2 s              6      8  3,5            "
-            "unknown\n");
+            "SWITCH  JOB  BLOCK  SPARSE  ATTEMPT  LEADER    WAITING  CONTRIBUTIONS  HOSTS  "
+            "MISSING-RANKS  MISSING-PORTS\n"
+            "leaf1     9     42  no            0  10.2.1.2    1.2 s              6      8  "
+            "3,5            unknown\n");
   EXPECT_EQ(json::parse(run("-j stalled").output)[0]["missing_ranks"], json::parse("[3, 5]"));
   backend_.stalls.clear();
   EXPECT_EQ(run("stalled --switch leaf1").output, "nothing is stalled\n");
@@ -118,6 +118,13 @@ TEST_F(CtlTest, an_unknown_command_has_a_neighbour) {
     EXPECT_EQ(outcome.code, 2) << command;
     EXPECT_NE(outcome.output.find(words), std::string::npos) << outcome.output;
   }
+}
+
+TEST_F(CtlTest, stalled_tells_sparse_blocks_from_others) {
+  backend_.stalls[0].stall.sparse = true;
+  start();
+  EXPECT_NE(run("stalled").output.find("  42  yes   "), std::string::npos);
+  EXPECT_EQ(json::parse(run("-j stalled").output)[0]["sparse"], true);
 }
 
 TEST_F(CtlTest, stalled_does_not_guess_ranks) {

@@ -68,6 +68,7 @@ TEST_F(DispatcherTest, rows_carry_base_units_in_their_names) {
   const auto descriptor = (*call("descriptor.list"))["rows"][0];
   EXPECT_DOUBLE_EQ(descriptor["age_seconds"], 0.002);
   EXPECT_EQ(descriptor["leader"], "10.2.1.2");
+  EXPECT_EQ(descriptor["sparse"], false);
 }
 
 TEST_F(DispatcherTest, bfd_rows_say_who_is_watched_and_how) {
@@ -108,7 +109,7 @@ TEST_F(DispatcherTest, stalled_names_block_and_ranks_and_the_known_come_first) {
   ASSERT_EQ(result["rows"].size(), 3u);
   EXPECT_EQ(result["rows"][0],
             json::parse(R"({"switch": "leaf1", "engine": "canary", "job": 9, "block": 3,
-                            "attempt": 0, "leader": "10.2.1.2", "waiting_seconds": 2.0,
+                            "sparse": false, "attempt": 0, "leader": "10.2.1.2", "waiting_seconds": 2.0,
                             "contributions": 6, "hosts": 8, "missing_ranks": [3, 5],
                             "missing_ports": null})"));
   EXPECT_EQ(result["rows"][1]["block"], 2);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dataplane/merge.h"
 
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,6 +22,38 @@ TEST(Merge, FiguresOfCoresMergeAsTheyAreMarked) {
   }
   EXPECT_THAT(figures, ElementsAre(Pair("results_total", 18), Pair("packets_held_high_water", 7),
                                    Pair("wnd_cap", 5)));
+}
+
+engine::StallStatus stall(std::uint32_t block, std::uint32_t attempt, bool sparse = false,
+                          std::vector<std::uint16_t> missing = {}) {
+  engine::StallStatus status;
+  status.job = 9;
+  status.block = block;
+  status.attempt = attempt;
+  status.sparse = sparse;
+  status.missing = std::move(missing);
+  return status;
+}
+
+TEST(Merge, OfAttemptsAtOneBlockTheOneThatTellsMoreIsKept) {
+  Stalls stalls;
+  merge_stall(stalls, 0, "canary", stall(42, 1));
+  merge_stall(stalls, 0, "canary", stall(42, 2));
+  EXPECT_EQ(stalls.begin()->second.attempt, 2u);
+  merge_stall(stalls, 0, "canary", stall(42, 0, false, {3}));
+  merge_stall(stalls, 0, "canary", stall(42, 3));
+  ASSERT_EQ(stalls.size(), 1u);
+  EXPECT_EQ(stalls.begin()->second.attempt, 0u);
+}
+
+TEST(Merge, BlocksThatHaveAnythingElseInTheirNamesAreDifferent) {
+  Stalls stalls;
+  merge_stall(stalls, 0, "flare", stall(42, 0));
+  merge_stall(stalls, 0, "flare", stall(42, 0, true));
+  merge_stall(stalls, 0, "flare", stall(43, 0));
+  merge_stall(stalls, 0, "panama", stall(42, 0));
+  merge_stall(stalls, 1, "flare", stall(42, 0));
+  EXPECT_EQ(stalls.size(), 5u);
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ std::vector<PortIndex> ports_of(const Tree& tree, std::uint64_t children) {
   return engine::ports_of(tree.config().children, children);
 }
 
-// Operators see the low bits: no two blocks that wait have them in common.
+// Operators see the low bits: no two dense blocks that wait have them in common, nor two sparse
+// ones.
 std::uint32_t shown(std::uint64_t block) {
   return static_cast<std::uint32_t>(block);
 }
@@ -24,13 +25,15 @@ struct Gathering {
   std::uint32_t contributions;
   std::uint64_t arrived;
   Time since;
+  bool sparse;
 };
 
 template <typename Visit>
 void for_each_gathering(const Tree& tree, const Visit& visit) {
   for (const auto& slot : tree.slots()) {
     if (slot.state == Slot::State::gathering) {
-      visit(Gathering{slot.block, slot.header.contributions.value(), slot.arrived, slot.since});
+      visit(Gathering{slot.block, slot.header.contributions.value(), slot.arrived, slot.since,
+                      false});
     }
   }
   if (tree.sparse() == nullptr) {
@@ -38,7 +41,7 @@ void for_each_gathering(const Tree& tree, const Visit& visit) {
   }
   for (const auto& slot : tree.sparse()->slots()) {
     if (slot.state == SparseSlot::State::gathering) {
-      visit(Gathering{slot.block, slot.contributions, slot.arrived, slot.since});
+      visit(Gathering{slot.block, slot.contributions, slot.arrived, slot.since, true});
     }
   }
 }
@@ -137,7 +140,7 @@ std::vector<engine::DescriptorStatus> FlareEngine::descriptors(Time now, std::si
       if (rows.size() < limit) {
         rows.push_back({tree->config().job, shown(block.block), block.contributions,
                         tree->config().workers, false, now - block.since, tree->config().group,
-                        ports_of(*tree, block.arrived)});
+                        ports_of(*tree, block.arrived), block.sparse});
       }
     });
   }
@@ -158,7 +161,8 @@ std::vector<engine::StallStatus> FlareEngine::stalled(Time now, std::size_t limi
                           now - block.since,
                           tree->config().group,
                           {},
-                          ports_of(*tree, missing)});
+                          ports_of(*tree, missing),
+                          block.sparse});
       }
     });
   }

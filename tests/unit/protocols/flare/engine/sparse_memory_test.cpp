@@ -116,5 +116,23 @@ TEST_F(SparseMemory, OperatorsSeeWhatGathersAndWhoIsMissing) {
   EXPECT_EQ(figure_of(status, "blocks_gathering"), 0u);
 }
 
+TEST_F(SparseMemory, OperatorsTellDenseBlocksFromSparseOnesOfTheSameNumber) {
+  const auto tree = with_sparse_window(root_of(2));
+  start({tree});
+  feed(from(tree, 0, 1));
+  feed(sparse_from(tree, 1, 1));
+  now += 1s;
+  const auto rows = engine->descriptors(now, 10);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_FALSE(rows[0].sparse);
+  EXPECT_TRUE(rows[1].sparse);
+  const auto stalls = engine->stalled(now, 10);
+  ASSERT_EQ(stalls.size(), 2u);
+  EXPECT_FALSE(stalls[0].sparse);
+  EXPECT_EQ(stalls[0].missing_ports, Ports{1});
+  EXPECT_TRUE(stalls[1].sparse);
+  EXPECT_EQ(stalls[1].missing_ports, Ports{0});
+}
+
 }  // namespace
 }  // namespace tributary::flare
