@@ -79,7 +79,7 @@ children = ["w0", "w1"]
 workers = 2
 workers_below = 2
 window = 16
-{parent}
+{place}
 """
 
 ONE_RACK = DAEMON + """

@@ -205,14 +205,16 @@ class Pktgen(unittest.TestCase):
         self.assertEqual([row for row in drops if row["packets_total"] > 0 and
                           row["reason"].startswith("panama")], [])
 
-    def check_flare(self, parent: str, *options, jobs: int) -> dict:
-        trees = "".join(FLARE_TREE.format(job=job, parent=parent) for job in range(1, 1 + jobs))
+    def check_flare(self, place: str, *options, jobs: int, window: int = 16,
+                    figure: str = "contributions_total") -> dict:
+        """`place`: what the trees have beside their children."""
+        trees = "".join(FLARE_TREE.format(job=job, place=place) for job in range(1, 1 + jobs))
         ports = [word for name in ("w0", "w1", "up")
                  for word in ("--port", f"memif={self.directory}/{name}.sock,role=client")]
         with self.daemon(BRIDGED_FLARE, trees=trees):
-            found = self.document("flare", *ports, "--workers", "2", "--jobs", jobs, "--window", "16",
-                                  "--rate", "20kpps", "--duration", "1s", *options)
-            self.assertGreater(self.figure("contributions_total"), 0)
+            found = self.document("flare", *ports, "--workers", "2", "--jobs", jobs, "--window",
+                                  window, "--rate", "20kpps", "--duration", "1s", *options)
+            self.assertGreater(self.figure(figure), 0)
         trial = found["trials"][0]
         self.assert_all_came(found)
         self.assertGreater(trial["done"], 0)
@@ -226,6 +228,22 @@ class Pktgen(unittest.TestCase):
     def test_every_sum_of_flare_below_a_root_is_right(self):
         trial = self.check_flare('parent = "up"', "--parent", "2", jobs=2)
         self.assertGreaterEqual(trial["figures"]["answers_sent"], trial["done"])
+
+    def check_sparse_flare(self, place: str, *options, jobs: int) -> None:
+        """With pairs of few elements in a packet, of many in several, and runs of all of them."""
+        for sparse in (("--density", "0.001"), ("--density", "0.05", "--shards", "4", "--pairs", "50"),
+                       ("--density", "1", "--type", "f64")):
+            with self.subTest(sparse=sparse):
+                trial = self.check_flare(f"sparse_window = 8\n{place}", *options, *sparse, jobs=jobs,
+                                         window=8, figure="sparse_contributions_total")
+                if "--parent" in options:
+                    self.assertGreaterEqual(trial["figures"]["answers_sent"], trial["done"])
+
+    def test_every_sparse_sum_of_flare_is_right(self):
+        self.check_sparse_flare("", jobs=1)
+
+    def test_every_sparse_sum_of_flare_below_a_root_is_right(self):
+        self.check_sparse_flare('parent = "up"', "--parent", "2", jobs=2)
 
     def netreduce(self) -> dict:
         ports = [word for worker in range(4) for word in

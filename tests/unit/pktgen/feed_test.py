@@ -106,6 +106,15 @@ class Feed(unittest.TestCase):
         self.assertAlmostEqual(found["contributions_total"], 4 * found["results_total"],
                                delta=IN_FLIGHT)
 
+    def test_workers_of_flare_stay_in_step_with_sparse_blocks(self):
+        trees = self.write("flare", "--workers", 4, "--jobs", 8, "--blocks", 4, "--window", 4,
+                           "--density", 0.05, "--pairs", 20)
+        ports = "".join(BRIDGED.format(number=n, file=self.file.with_suffix(f".{n}.pcap"))
+                        for n in range(4))
+        found = self.fed(ports + "[switch.flare]\n" + trees)
+        self.assertAlmostEqual(found["sparse_contributions_total"], 4 * found["sparse_sums_total"],
+                               delta=IN_FLIGHT)
+
     def test_every_gradient_of_netreduce_goes_on(self):
         rings = self.write("netreduce", "--workers", 4, "--address", "10.1.1.2", "--gateway-mac",
                            "02:00:00:01:00:01")

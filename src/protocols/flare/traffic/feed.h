@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "packet/pool.h"
-#include "protocols/flare/traffic/frames.h"
+#include "protocols/flare/traffic/sparse_plan.h"
 #include "traffic/sink.h"
 #include "traffic/stations.h"
 #include "traffic/tree_places.h"
@@ -18,5 +18,9 @@ namespace tributary::flare {
 inline constexpr std::uint32_t flare_runs_min = 10;
 void feed_flare(const traffic::TreePlan& plan, const traffic::Stations& stations, PacketPool& pool,
                 std::uint32_t runs, std::uint64_t blocks, const traffic::FileSink& sink);
+// The same of sparse blocks.
+void feed_flare_sparse(const traffic::TreePlan& plan, const SparsePlan& sparse,
+                       const traffic::Stations& stations, PacketPool& pool, std::uint32_t runs,
+                       std::uint64_t blocks, const traffic::FileSink& sink);
 
 }  // namespace tributary::flare

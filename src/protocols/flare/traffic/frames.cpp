@@ -9,6 +9,7 @@
 #include "traffic/ranks.h"
 #include "wire/checksum.h"
 #include "wire/crc32.h"
+#include "wire/ipv4.h"
 #include "wire/sealed.h"
 
 namespace tributary::flare {
@@ -23,7 +24,7 @@ constexpr std::uint8_t ttl_of_new_packets = 64;
 
 FlareFrames::FlareFrames(const traffic::TreePlan& plan, const traffic::TreePlaces& places,
                          const traffic::Stations& stations, std::uint32_t job)
-    : group_(plan.group.value() + job), key_(wire::mix_key(plan.first_job + job, 1)) {
+    : key_(wire::mix_key(plan.first_job + job, 1)) {
   const auto& kind = plan.kinds[job % plan.kinds.size()];
   payload_bytes_ = plan.elements * wire::element_bytes(kind.type);
   common_.job = plan.first_job + job;
@@ -35,7 +36,7 @@ FlareFrames::FlareFrames(const traffic::TreePlan& plan, const traffic::TreePlace
   common_.workers = plan.workers;
   common_.window = static_cast<std::uint16_t>(plan.window);
   TreeConfig config;
-  config.group = group_;
+  config.group = wire::Ipv4Address(plan.group.value() + job);
   for (std::uint32_t rank = 0; rank < plan.workers; ++rank) {
     const auto port = places.port_of(job, rank);
     engine::SwitchIdentity self;

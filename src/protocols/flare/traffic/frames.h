@@ -11,7 +11,6 @@
 #include "traffic/block_values.h"
 #include "traffic/stations.h"
 #include "traffic/tree_places.h"
-#include "wire/ipv4.h"
 
 namespace tributary::flare {
 
@@ -32,7 +31,6 @@ class FlareFrames {
   std::uint32_t frame_bytes() const {
     return static_cast<std::uint32_t>(sizeof(Headers) + payload_bytes_);
   }
-  wire::Ipv4Address group() const { return group_; }
   std::uint32_t shift_of(const FlarePosition& at) const {
     return static_cast<std::uint32_t>(block_key(at) % traffic::BlockValues::shifts);
   }
@@ -52,7 +50,6 @@ class FlareFrames {
   std::uint64_t block_key(const FlarePosition& at) const;
 
   wire::FlareHeader common_;  // what all contributions have in common
-  wire::Ipv4Address group_;
   std::size_t payload_bytes_;
   std::uint64_t key_;
   std::vector<Headers> headers_;  // by rank

@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "traffic/kind.h"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "protocols/flare/engine/headers.h"
 #include "protocols/flare/traffic/feed.h"
+#include "protocols/flare/traffic/sparse_plan.h"
+#include "protocols/flare/traffic/sparse_traffic.h"
 #include "protocols/flare/traffic/traffic.h"
+#include "traffic/option_text.h"
 #include "traffic/tree_kind.h"
 
 namespace tributary::flare {
@@ -30,6 +39,9 @@ class FlareTrafficKind final : public traffic::TreeKind {
   std::unique_ptr<traffic::Traffic> make(const traffic::Stations& stations,
                                          const traffic::Neighbours& /*neighbours*/,
                                          PacketPool& pool) const override {
+    if (density_) {
+      return std::make_unique<FlareSparseTraffic>(plan_, sparse_, stations, pool);
+    }
     return std::make_unique<FlareTraffic>(plan_, stations, pool);
   }
 
@@ -37,14 +49,24 @@ class FlareTrafficKind final : public traffic::TreeKind {
   std::size_t files() const override { return plan_.workers; }
   void feed(const traffic::Stations& stations, PacketPool& pool,
             const traffic::FileSink& sink) const override {
+    if (density_) {
+      return feed_flare_sparse(plan_, sparse_, stations, pool, runs_, blocks_, sink);
+    }
     feed_flare(plan_, stations, pool, runs_, blocks_, sink);
   }
   std::string switch_settings(const traffic::Stations& stations) const override;
 
  private:
   void declare_pcap(CLI::App& app);
+  void declare_sparse(CLI::App& app);
+  void interpret_sparse(Conditions& conditions);
+  std::uint32_t pairs_max() const;
 
   traffic::TreePlan plan_;
+  std::optional<double> density_;  // none: blocks are dense
+  std::optional<std::uint32_t> shards_;
+  std::optional<std::uint32_t> pairs_;
+  SparsePlan sparse_;
   // In files.
   std::uint32_t runs_ = flare_runs_min;
   std::uint32_t blocks_ = 32;
@@ -52,9 +74,12 @@ class FlareTrafficKind final : public traffic::TreeKind {
 
 void FlareTrafficKind::declare(CLI::App& app, Mode mode) {
   declare_trees(app, plan_);
-  app.add_option("--window", plan_.window, "blocks of each job in flight, as the trees have it")
+  app.add_option("--window", plan_.window,
+                 "blocks of each job in flight, as the trees have it: window, of sparse blocks "
+                 "sparse_window")
       ->check(CLI::Range(1u, wire::flare_window_max))
       ->capture_default_str();
+  declare_sparse(app);
   if (mode == Mode::pcap) {
     declare_pcap(app);
   } else {
@@ -71,22 +96,82 @@ void FlareTrafficKind::declare_pcap(CLI::App& app) {
       ->capture_default_str();
 }
 
+void FlareTrafficKind::declare_sparse(CLI::App& app) {
+  app.add_option("--density", density_,
+                 "of a block's elements, which each worker brings as pairs of a place and a value, "
+                 "as in 0.01; default: blocks are dense")
+      ->check(CLI::Range(1e-5, 1.0));
+  app.add_option("--shards", shards_, "packets of each contribution to a sparse block; default: 1")
+      ->check(CLI::Range(std::size_t{1}, wire::flare_runs_max));
+  app.add_option("--pairs", pairs_, "in each of these; default: as many as fit")
+      ->check(CLI::Range(1, 9000));
+}
+
 void FlareTrafficKind::interpret(Conditions& conditions) {
   plan_.run = conditions.clock_ms;
+  if (density_) {
+    return interpret_sparse(conditions);
+  }
+  if (shards_ || pairs_) {
+    traffic::refuse(shards_ ? "--shards" : "--pairs", "is of sparse blocks; give --density, too");
+  }
   interpret_trees(conditions, plan_, 1, sizeof(Headers) - sizeof(wire::EthernetHeader));
 }
 
+// Packets are as long as the MTU allows where runs take less than pairs, as workers' are.
+void FlareTrafficKind::interpret_sparse(Conditions& conditions) {
+  constexpr auto headers = sizeof(SparseHeaders) - sizeof(wire::EthernetHeader);
+  plan_.elements = 1;  // of dense blocks, of which there are none
+  interpret_trees(conditions, plan_, 1, headers);
+  for (const auto& kind : plan_.kinds) {
+    if (!wire::is_flare_sparse_type(kind.type) || kind.op != wire::Operator::sum) {
+      traffic::refuse(kind.op == wire::Operator::sum ? "--type" : "--op",
+                      "sparse blocks are sums of f32, f64, f16, bf16, i8, i16, i32 or i64");
+    }
+  }
+  sparse_.full = (conditions.mtu - headers) / wire::element_bytes_max * wire::element_bytes_max;
+  sparse_.spacing = static_cast<std::uint32_t>(std::lround(1 / *density_));
+  sparse_.shards = shards_.value_or(1);
+  const auto most = pairs_max();
+  if (most == 0) {
+    traffic::refuse("--density", "blocks would have more elements than fit in " +
+                                     std::to_string(wire::flare_runs_max) +
+                                     " packets; say more, or less --shards");
+  }
+  sparse_.pairs = pairs_.value_or(most);
+  if (sparse_.pairs > most) {
+    traffic::refuse("--pairs", "at most " + std::to_string(most) +
+                                   " fit in a packet, and in a block with that --density");
+  }
+}
+
+std::uint32_t FlareTrafficKind::pairs_max() const {
+  auto most = std::numeric_limits<std::uint32_t>::max();
+  for (const auto& kind : plan_.kinds) {
+    most = std::min(most, sparse_.pairs_max(kind.type));
+  }
+  return most;
+}
+
 nlohmann::ordered_json FlareTrafficKind::settings() const {
-  return {{"workers", plan_.workers},
-          {"jobs", plan_.jobs},
-          {"window", plan_.window},
-          {"elements", plan_.elements},
-          {"kinds", json_of(plan_.kinds)}};
+  nlohmann::ordered_json all = {
+      {"workers", plan_.workers}, {"jobs", plan_.jobs}, {"window", plan_.window}};
+  if (density_) {
+    all["density"] = 1.0 / sparse_.spacing;
+    all["shards"] = sparse_.shards;
+    all["pairs"] = sparse_.pairs;
+    all["span"] = sparse_.span();
+  } else {
+    all["elements"] = plan_.elements;
+  }
+  all["kinds"] = json_of(plan_.kinds);
+  return all;
 }
 
 std::string FlareTrafficKind::switch_settings(const traffic::Stations& /*stations*/) const {
   return settings_of_trees(plan_, "switch.flare.tree", 1, [this](std::uint32_t /*tree*/) {
-    return "window = " + std::to_string(plan_.window) + "\n";
+    const auto window = std::to_string(plan_.window);
+    return density_ ? "window = 1\nsparse_window = " + window + "\n" : "window = " + window + "\n";
   });
 }
 

@@ -20,7 +20,7 @@ constexpr std::uint8_t hosts = 8;
 constexpr std::uint64_t blocks = 4;
 
 // A root with a port for each worker, and memory for what its trees may need at most.
-switching::SwitchConfig fed_root(const traffic::TreePlan& plan) {
+switching::SwitchConfig fed_root(const traffic::TreePlan& plan, bool sparse) {
   switching::SwitchConfig config;
   config.name = "s";
   config.id = 1;
@@ -38,7 +38,8 @@ switching::SwitchConfig fed_root(const traffic::TreePlan& plan) {
     tree.group = wire::Ipv4Address(plan.group.value() + job);
     tree.children = children;
     tree.workers = tree.workers_below = plan.workers;
-    tree.window = plan.window;
+    tree.window = sparse ? 1 : plan.window;
+    tree.sparse_window = sparse ? plan.window : 0;
     needed += buffers_of(tree);
     flare.trees.push_back(tree);
   }
@@ -46,40 +47,73 @@ switching::SwitchConfig fed_root(const traffic::TreePlan& plan) {
   return config;
 }
 
-TEST(FeedFlare, CanBeReplayedForEver) {
-  constexpr std::uint64_t burst = 32;
-  constexpr std::uint64_t passes = 3;
+traffic::TreePlan fed_plan(std::uint32_t jobs) {
+  traffic::TreePlan plan;
+  plan.workers = hosts;
+  plan.jobs = jobs;
+  plan.group = Ip{239, 192, 0, 1};
+  plan.window = 4;
+  return plan;
+}
+
+test::Bench fed_hosts() {
   std::vector<traffic::StationRange> ranges;
   for (std::uint8_t port = 0; port < hosts; ++port) {
     ranges.push_back({mac(1, port), Ip{10, 0, port, 1}, 1, {}, {}});
   }
-  test::Bench bench(ranges);
-  traffic::TreePlan plan;
-  plan.workers = hosts;
-  plan.jobs = 16;
-  plan.group = Ip{239, 192, 0, 1};
-  plan.window = 4;
-  test::SwitchNetwork network(fed_root(plan), bench.pool, bench.now);
-  std::vector<std::vector<test::FrameBytes>> files(hosts);
-  feed_flare(
-      plan, bench.stations, bench.pool, flare_runs_min, blocks,
-      [&](std::size_t port, const Packet& frame) { files[port].push_back(test::copy_of(frame)); });
-  const auto frames = plan.jobs * blocks * flare_runs_min;
-  // The end of the last job's last run is lost once: its sum stays behind, and the run with it.
-  const auto lost = frames - 1;
+  return test::Bench(ranges);
+}
+
+using Files = std::vector<std::vector<test::FrameBytes>>;  // by port
+
+// Replays them three times, but for the last frame of one file, which is lost once: the last job's
+// sum stays behind, and the run with it.
+void replay_with_a_loss(const Files& files, test::SwitchNetwork& network, test::Bench& bench) {
+  constexpr std::uint64_t burst = 32;
+  const auto frames = files.front().size();
   // As a core polls its ports: a burst of each.
-  for (std::uint64_t first = 0; first < passes * frames; first += burst) {
+  for (std::uint64_t first = 0; first < 3 * frames; first += burst) {
     for (std::size_t port = 0; port < hosts; ++port) {
       ASSERT_EQ(files[port].size(), frames);
       for (auto i = first; i < first + burst; ++i) {
-        if (port != 3 || i != lost) {
+        if (port != 3 || i != frames - 1) {
           test::replay(files[port][i % frames], port, network, bench);
         }
       }
     }
   }
-  EXPECT_EQ(figure(network, "contributions_total"), passes * frames * hosts - 1);
-  EXPECT_EQ(figure(network, "results_total"), passes * frames - 1);
+}
+
+TEST(FeedFlare, CanBeReplayedForEver) {
+  auto bench = fed_hosts();
+  const auto plan = fed_plan(16);
+  test::SwitchNetwork network(fed_root(plan, false), bench.pool, bench.now);
+  Files files(hosts);
+  feed_flare(
+      plan, bench.stations, bench.pool, flare_runs_min, blocks,
+      [&](std::size_t port, const Packet& frame) { files[port].push_back(test::copy_of(frame)); });
+  const auto frames = plan.jobs * blocks * flare_runs_min;
+  EXPECT_EQ(files[0].size(), frames);
+  replay_with_a_loss(files, network, bench);
+  EXPECT_EQ(figure(network, "contributions_total"), 3 * frames * hosts - 1);
+  EXPECT_EQ(figure(network, "results_total"), 3 * frames - 1);
+  EXPECT_EQ(network.device().ledger().dropped(), 0u);
+}
+
+TEST(FeedFlare, SparseBlocksCanBeReplayedForEver) {
+  auto bench = fed_hosts();
+  const auto plan = fed_plan(8);
+  const SparsePlan sparse{.spacing = 10, .shards = 2, .pairs = 10, .full = 64};
+  test::SwitchNetwork network(fed_root(plan, true), bench.pool, bench.now);
+  Files files(hosts);
+  feed_flare_sparse(
+      plan, sparse, bench.stations, bench.pool, flare_runs_min, blocks,
+      [&](std::size_t port, const Packet& frame) { files[port].push_back(test::copy_of(frame)); });
+  const auto sums = plan.jobs * blocks * flare_runs_min;
+  EXPECT_EQ(files[0].size(), 2 * sums);
+  replay_with_a_loss(files, network, bench);
+  EXPECT_EQ(figure(network, "sparse_contributions_total"), 3 * 2 * sums * hosts - 1);
+  EXPECT_EQ(figure(network, "sparse_sums_total"), 3 * sums - 1);
   EXPECT_EQ(network.device().ledger().dropped(), 0u);
 }
 

@@ -43,6 +43,38 @@ TEST(FlareKind, TellsASwitchThatIsFedItsTrees) {
             "children = [\"feed0\", \"feed1\"]\nworkers = 2\nworkers_below = 2\n");
 }
 
+TEST(FlareKind, FillsPacketsOfSparseBlocksUnlessTold) {
+  auto conditions = test::conditions_of(Mode::run);
+  conditions.stations.resize(3, conditions.stations.front());
+  const auto most = test::traffic_kind("flare", conditions, "--density 0.1 --window 8");
+  EXPECT_EQ(most->settings().dump(),
+            R"({"workers":3,"jobs":1,"window":8,"density":0.1,"shards":1,"pairs":234,"span":2340,)"
+            R"("kinds":[{"type":"f32","op":"sum"}]})");
+  const auto told =
+      test::traffic_kind("flare", conditions, "--density 0.01 --shards 2 --pairs 20 --type i8,f64");
+  EXPECT_EQ(told->settings()["span"], 4000);
+  // 32 packets of all its elements are the longest block.
+  const auto thin = test::traffic_kind("flare", conditions, "--density 0.001");
+  EXPECT_EQ(thin->settings()["pairs"], 11);
+}
+
+TEST(FlareKind, TellsASwitchThatIsFedSparseBlocksTheirTrees) {
+  auto conditions = test::conditions_of(Mode::pcap);
+  const auto kind =
+      test::traffic_kind("flare", conditions, "--workers 2 --window 8 --density 0.02");
+  const auto text = kind->switch_settings(traffic::Stations(conditions.stations));
+  EXPECT_NE(text.find("job = 1\nwindow = 1\nsparse_window = 8\n"), std::string::npos) << text;
+}
+
+TEST(FlareKind, RefusesSparseBlocksThatThereCannotBe) {
+  for (const auto* options : {"--density 0", "--density 1.1", "--density 0.00001", "--shards 2",
+                              "--pairs 2", "--density 0.1 --pairs 235", "--density 0.1 --shards 33",
+                              "--density 0.1 --op max", "--density 0.1 --type i4"}) {
+    auto conditions = test::conditions_of(Mode::run);
+    EXPECT_THROW(test::traffic_kind("flare", conditions, options), CLI::ParseError) << options;
+  }
+}
+
 TEST(FlareKind, RefusesWhatSwitchesWould) {
   for (const auto* options : {"--window 4097", "--window 0", "--group 10.0.0.1", "--workers 2",
                               "--elements 400", "--parent 1"}) {
