@@ -146,6 +146,62 @@ class OnATreeWhoseSwitchForgets(Panama):
         self.assertTrue(any(self.answers_after_a_restart() for _ in range(5)))
 
 
+class Flare(Ranks):
+    protocol = ("--algorithm", "flare")
+
+    @classmethod
+    def start_lab(cls, *options) -> None:
+        """With a tree for dense and sparse blocks."""
+        cls.lab = cls.enterClassContext(
+            support.Lab("star-4", "--set", "switch.flare.working_memory=8192", *options))
+        cls.enterClassContext(panama_job(cls.lab, "--algorithm", "flare",
+                                         more="settings = { window = 16, sparse_window = 8 }\n"))
+
+    def sparse_job(self, density: str, *arguments, **where) -> dict:
+        document = self.job(*arguments, "--density", density, collective="sparse_allreduce", **where)
+        self.assertEqual(document["statistics"]["collectives_by_ring"], 0)
+        self.assertGreater(document["flare"]["trees"][0]["sparse_results_received"], 0)
+        return document
+
+
+class OnATreeOfFlare(EveryCollective, Flare):
+    @classmethod
+    def setUpClass(cls):
+        cls.start_lab()
+
+    def test_sparse_vectors_from_none_to_all_elements(self):
+        """In blocks that are empty, of few pairs, of several shards, and of runs."""
+        for density in ("0", "0.001", "0.02", "0.3", "1"):
+            with self.subTest(density=density):
+                self.sparse_job(density, "-d", "i32,f64", "--counts", "1,353,40007", *ONCE)
+
+    def test_sparse_vectors_of_every_type(self):
+        self.sparse_job("0.05", "-d", "all", "--counts", "10007", *ONCE)
+
+    def test_sparse_calls_after_others(self):
+        self.sparse_job("0.1", "-d", "i64", "--counts", "0,10007,100003", "-n", "3", ranks="1,3")
+
+    def test_sparse_vectors_where_most_ranks_are_pythons(self):
+        self.sparse_job("0.05", "-d", "i16", "--counts", SEVERAL_WINDOWS, *ONCE, ranks="1,2,3")
+
+
+class OnATreeOfFlareOverLossyCables(Flare):
+    @classmethod
+    def setUpClass(cls):
+        cls.start_lab(*LOSSY)
+
+    def test_loss_costs_time_only(self):
+        document = self.job("-d", "i32", "--counts", SEVERAL_WINDOWS, *ONCE, ranks="1,2")
+        self.assertGreater(document["flare"]["trees"][0]["retransmissions_sent"], 0)
+
+    def test_sparse_blocks_are_sent_again_and_asked_for(self):
+        for density in ("0.01", "0.5"):
+            with self.subTest(density=density):
+                document = self.sparse_job(density, "-d", "i32", "--counts", "100003", "-n", "2", "-w",
+                                           "0", ranks="1,2")
+                self.assertGreater(document["flare"]["trees"][0]["retransmissions_sent"], 0)
+
+
 class NetReduce(Ranks):
     """Over Reliable Connections in software."""
     protocol = ("--algorithm", "netreduce", "--ring", "4")

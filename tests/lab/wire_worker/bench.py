@@ -9,9 +9,11 @@ import sys
 import time
 
 import elements
-from calls import ALLREDUCE, BARRIER, BROADCAST, REDUCE, Call
+from calls import ALLREDUCE, BARRIER, BROADCAST, REDUCE, SPARSE_ALLREDUCE, Call
 from canary import Canary
 from communicator import Communicator
+from flare import Flare
+from flare_sparse import SparseCall
 from netreduce import NetReduce
 from netreduce_messages import RingSettings
 from panama import Panama
@@ -71,6 +73,11 @@ def _element(element_type: int, op: int, rank: int, at: int, world: int):
     return sign * (_f32(0.75 + _f32(_f32(0.58) * fraction)) if op == elements.PROD else fraction)
 
 
+def _is_present(rank: int, at: int, density: float) -> bool:
+    """In a sparse vector; of 32 bits that count ranks, these are turned over."""
+    return (_bits(-rank % (1 << 32) - 1, at) >> 11) * 2.0 ** -53 < density
+
+
 def _f32(value: float) -> float:
     return elements.load(elements.F32, elements.store(elements.F32, [value]))[0]
 
@@ -83,11 +90,11 @@ def _roll(values: list, by: int) -> list:
 class Sample:
     """What each rank contributes, and what must come out."""
 
-    def __init__(self, element_type: int, op: int, count: int, world: int):
+    def __init__(self, element_type: int, op: int, count: int, world: int, density: float = 1.0):
         self._type, self._op = element_type, op
-        self._inputs = [elements.load(element_type, elements.store(
-            element_type, [_element(element_type, op, rank, at, world) for at in range(count)]))
-            for rank in range(world)]
+        self._inputs = [elements.load(element_type, elements.store(element_type, [
+            _element(element_type, op, rank, at, world) if _is_present(rank, at, density) else 0
+            for at in range(count)])) for rank in range(world)]
         self._least, self._most = self._bounds()
 
     def _bounds(self) -> tuple[list, list]:
@@ -133,12 +140,14 @@ class Bench:
         return wrong
 
     def _operators(self, element_type: int) -> list[int]:
-        if self._options.collective in (ALLREDUCE, REDUCE):
+        if self._options.collective in (ALLREDUCE, REDUCE, SPARSE_ALLREDUCE):
             return [op for op in self._options.op if elements.is_valid(element_type, op)]
         return [elements.any_operator(element_type)]
 
     def _measure(self, element_type: int, op: int, count: int) -> int:
-        sample = Sample(element_type, op, count, self._world)
+        is_sparse = self._options.collective == SPARSE_ALLREDUCE
+        sample = Sample(element_type, op, count, self._world,
+                        self._options.density if is_sparse else 1.0)
         both_ways = self._options.collective in (ALLREDUCE, REDUCE)
         return sum(self._series(sample, element_type, op) for _ in range(1 + both_ways))
 
@@ -158,10 +167,13 @@ class Bench:
         ring.allreduce(times[options.warmups:], elements.I64, elements.MAX)
         return ring.allreduce([wrong], elements.I64, elements.SUM)[0]
 
-    def _call_of(self, sample: Sample, element_type: int, op: int, iteration: int) -> Call:
+    def _call_of(self, sample: Sample, element_type: int, op: int,
+                 iteration: int) -> Call | SparseCall:
         options = self._options
         if options.collective == BARRIER:
             return Call(BARRIER)
+        if options.collective == SPARSE_ALLREDUCE:
+            return SparseCall.of(sample.vector(self._rank, iteration), element_type)
         if options.collective == BROADCAST:
             known = sample.vector(options.root, iteration)
             return Call(BROADCAST, known if self._rank == options.root else bytes(len(known)),
@@ -174,7 +186,8 @@ class Bench:
         if options.collective == BROADCAST:
             return result != sample.vector(options.root, iteration)
         is_root = self._rank == options.root
-        if options.collective == ALLREDUCE or options.collective == REDUCE and is_root:
+        if (options.collective in (ALLREDUCE, SPARSE_ALLREDUCE)
+                or options.collective == REDUCE and is_root):
             return sample.wrong(result, iteration)
         return 0
 
@@ -198,7 +211,8 @@ def options_of(argv: list[str]) -> argparse.Namespace:
                              (names if text == "all" else text.split(","))]
 
     parser = argparse.ArgumentParser()
-    parser.add_argument("collective", choices=[ALLREDUCE, REDUCE, BROADCAST, BARRIER])
+    parser.add_argument("collective",
+                        choices=[ALLREDUCE, REDUCE, BROADCAST, BARRIER, SPARSE_ALLREDUCE])
     parser.add_argument("--counts", type=lambda text: [int(word) for word in text.split(",")],
                         default=[0])
     parser.add_argument("-d", "--datatype", type=numbers(elements.TYPES), default=[elements.F32])
@@ -206,16 +220,24 @@ def options_of(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("-n", "--iters", dest="iterations", type=int, default=5)
     parser.add_argument("-w", "--warmup_iters", dest="warmups", type=int, default=1)
     parser.add_argument("-r", "--root", type=int, default=0)
+    parser.add_argument("--density", type=float, default=0.01)
     parser.add_argument("--algorithm", default="canary")
     parser.add_argument("--ring", type=int, default=0)
     parser.add_argument("--deadline", type=float, default=30)
-    return parser.parse_known_args(argv)[0]
+    options = parser.parse_known_args(argv)[0]
+    if options.collective == SPARSE_ALLREDUCE:
+        options.datatype = [kind for kind in options.datatype if kind <= elements.I64]
+    return options
 
 
 def protocol_of(options: argparse.Namespace, address: str):
     if options.algorithm == "panama":
         congestion_control = os.environ.get("TRIBUTARY_CONGESTION_CONTROL", "on") == "on"
         return Panama(address, os.environ["TRIBUTARY_TREES"].split(","), congestion_control)
+    if options.algorithm == "flare":
+        return Flare(address, os.environ["TRIBUTARY_FLARE_TREE"],
+                     int(os.environ.get("TRIBUTARY_FLARE_WINDOW", "64")),
+                     int(os.environ.get("TRIBUTARY_FLARE_SPARSE_WINDOW", "0")))
     if options.algorithm == "netreduce":
         return NetReduce(address, RingSettings(options.ring))
     return Canary(address)

@@ -8,6 +8,7 @@ import packets
 import tags
 
 ALLREDUCE, REDUCE, BROADCAST, BARRIER = "allreduce", "reduce", "broadcast", "barrier"
+SPARSE_ALLREDUCE = "sparse_allreduce"
 COMPLETION_ABOVE = 262144  # bytes of a vector
 
 

@@ -28,18 +28,20 @@ class Communicator:
             protocol.begin(self.job)
             self.ring = ring.join(self.job, meeting.ring, listener, deadline, self._wait)
             meeting.conclude()
-        self._probe(deadline)
+        self._probe(protocol.probe(), deadline)
+        if sparse := getattr(protocol, "sparse_probe", list)():
+            self._probe(sparse, deadline)
 
     def _wait(self, readable: socket.socket) -> None:
         """Others are answered meanwhile."""
         while not self._protocol.tend(None, readable):
             pass
 
-    def _probe(self, deadline: float) -> None:
+    def _probe(self, calls: list, deadline: float) -> None:
         self.ring.barrier()
         until = time.monotonic() + min(_PROBE_S, (deadline - time.monotonic()) / 2)
         try:
-            for call in self._protocol.probe():
+            for call in calls:
                 self._protocol.call(call, until)
             failed = False
         except Late:

@@ -12,7 +12,7 @@ _HEADER = struct.Struct(">IIIIIHHHBBB3x")
 assert _HEADER.size == 32
 _MAGIC, _VERSION = 0x494e4154, 1
 _WORD = struct.Struct("<Q")
-_TAG, _RUN = 1, 2  # purposes of hashes
+_PURPOSE_OF_TAGS = 1
 _EACH_PACKET = 0x9e3779b97f4a7c15
 
 
@@ -40,15 +40,11 @@ class RingSettings:
         return self.message_packets * self.mtu
 
 
-def run_of(job_key: bytes) -> int:
-    return tags.siphash(job_key, struct.pack(">III", _RUN, 0, 0)) % (1 << 32)
-
-
 class Messages:
     """Of one call, whose first message has the number `first`."""
 
     def __init__(self, job: Job, settings: RingSettings, call: Call, number: int, first: int):
-        self._job, self._settings, self._run = job, settings, run_of(job.key)
+        self._job, self._settings, self._run = job, settings, tags.run_of(job.key)
         self._key = tags.key_of_call(job.key, number)
         self._call = as_allreduce(call)
         self._first = first
@@ -82,7 +78,7 @@ class Messages:
                             _VERSION)
 
     def _tag(self, number: int, rank: int) -> int:
-        return tags.siphash(self._key, struct.pack(">III", _TAG, self._first + number, rank))
+        return tags.siphash(self._key, struct.pack(">III", _PURPOSE_OF_TAGS, self._first + number, rank))
 
     def payloads(self, number: int) -> list[bytes]:
         """This rank's, packet by packet."""

@@ -5,6 +5,7 @@ import functools
 import struct
 
 _MASK = (1 << 64) - 1
+_PURPOSE_OF_RUNS = 2
 
 
 def _rounds(v: list[int], count: int) -> None:
@@ -43,6 +44,11 @@ def key_of_call(job_key: bytes, call: int) -> bytes:
 @functools.lru_cache(maxsize=1 << 16)
 def tag(key: bytes, id: int, rank: int, kind: int) -> int:
     return siphash(key, struct.pack(">IIB", id, rank, kind))
+
+
+def run_of(job_key: bytes) -> int:
+    """Of NetReduce and Flare."""
+    return siphash(job_key, struct.pack(">III", _PURPOSE_OF_RUNS, 0, 0)) % (1 << 32)
 
 
 def first_sequence(job_key: bytes) -> int:
