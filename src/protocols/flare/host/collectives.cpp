@@ -21,7 +21,7 @@ constexpr std::size_t asked_max = 1024;
 FlareCollectives::FlareCollectives(Job job, FlarePlan plan, const FlareTuning& tuning)
     : job_(std::move(job)),
       plan_(plan),
-      window_(plan_, tuning, job_.rank, job_.world_size()),
+      window_(plan_, tuning, job_.rank, job_.world_size(), flare_timer_seed(job_, false)),
       pause_(tuning.rto.rto_max),
       kept_(plan_.window, job_.payload_bytes),
       zeros_(job_.payload_bytes) {

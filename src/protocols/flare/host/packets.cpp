@@ -3,6 +3,7 @@
 
 #include "host/siphash.h"
 #include "reduce/handlers/mark.h"
+#include "wire/key.h"
 
 namespace tributary::host {
 
@@ -18,6 +19,10 @@ std::uint64_t flare_total_tag(const JobKey& key, std::uint64_t block, std::uint3
     total += flare_tag(key, block, rank);
   }
   return total;
+}
+
+std::uint64_t flare_timer_seed(const Job& job, bool sparse) {
+  return wire::mix_key(wire::mix_key(run_of(job.key), job.rank), sparse ? 1 : 0);
 }
 
 wire::FlareHeader contribution_header(const Job& job, const FlarePlan& plan,

@@ -39,6 +39,9 @@ std::uint64_t flare_tag(const JobKey& key, std::uint64_t block, std::uint32_t ra
 std::uint64_t flare_total_tag(const JobKey& key, std::uint64_t block, std::uint32_t world_size,
                               wire::Operator op);
 
+// Of this rank's timers, of dense or of sparse blocks.
+std::uint64_t flare_timer_seed(const Job& job, bool sparse);
+
 // Header of this rank's contribution to a block; not sealed.
 wire::FlareHeader contribution_header(const Job& job, const FlarePlan& plan,
                                       const FlareBlocks& blocks, std::uint32_t index);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "host/sparse_sum.h"
+#include "protocols/flare/host/packets.h"
 #include "wire/spread.h"
 
 namespace tributary::host {
@@ -27,7 +28,8 @@ FlareSparseCollective::FlareSparseCollective(const Job& job, const FlarePlan& pl
     : job_(job),
       plan_(plan),
       statistics_(statistics),
-      window_(plan_of_sparse_window(plan), tuning, job.rank, job.world_size()),
+      window_(plan_of_sparse_window(plan), tuning, job.rank, job.world_size(),
+              flare_timer_seed(job, true)),
       contributions_(plan.sparse_window, flare_sparse_full(job.payload_bytes)),
       results_(plan.sparse_window, flare_sparse_full(job.payload_bytes)),
       totals_(plan.sparse_window) {

@@ -4,15 +4,17 @@
 #include <algorithm>
 #include <bit>
 
+#include "wire/key.h"
+
 namespace tributary::host {
 
 FlareWindow::FlareWindow(const FlarePlan& plan, const FlareTuning& tuning, std::uint32_t rank,
-                         std::uint32_t world_size)
-    : rank_(rank),
-      world_size_(world_size),
-      window_(plan.window),
+                         std::uint32_t world_size, std::uint64_t seed)
+    : window_(plan.window),
       stagger_(rank, world_size, plan.window),
       rtt_(tuning.rto),
+      rto_max_(tuning.rto.rto_max),
+      seed_(seed),
       entries_(std::bit_ceil(plan.window)) {}
 
 void FlareWindow::begin(std::uint32_t blocks) {
@@ -181,11 +183,17 @@ Time FlareWindow::timer() const {
   return in_flight_ == 0 ? never : timer_from_ + patience();
 }
 
-// Of what is repeated, less by a share of a quarter that each rank has for itself: ranks in step
-// would overflow the same queue each time.
+// Ranks that are in step overflow the same queue each time, and whatever makes all of them begin
+// anew, a result or a switch that comes back, takes them into step; so may jobs be. A part of up to
+// a quarter, which is drawn anew after each timeout, comes to the first wait, and is taken off
+// those behind it, which are longer anyway.
 Duration FlareWindow::patience() const {
+  constexpr Duration::rep parts = 1024;
   const auto wait = rtt_.timeout(expirations_);
-  return expirations_ == 0 ? wait : wait - wait / 4 * rank_ / world_size_;
+  const auto drawn =
+      static_cast<Duration::rep>(wire::mix_key(seed_ + timeouts_, 0) % std::uint64_t{parts});
+  const auto part = wait / 4 / parts * drawn;
+  return expirations_ == 0 ? std::min(wait + part, rto_max_) : wait - part;
 }
 
 Time FlareWindow::deadline() const {

@@ -20,8 +20,9 @@ namespace tributary::host {
 // the window or more: the switches take that for a proof that all before have theirs.
 class FlareWindow {
  public:
+  // `seed` draws the timers: another one for each rank and job.
   FlareWindow(const FlarePlan& plan, const FlareTuning& tuning, std::uint32_t rank,
-              std::uint32_t world_size);
+              std::uint32_t world_size, std::uint64_t seed);
 
   void begin(std::uint32_t blocks);
   // Of the collective that has begun, the blocks from `first` on wait for a result of those before
@@ -81,11 +82,11 @@ class FlareWindow {
   void repeat_lowest(Time now);
   void advance();
 
-  std::uint32_t rank_;
-  std::uint32_t world_size_;
   std::uint32_t window_;
   Stagger stagger_;
   RttEstimator rtt_;
+  Duration rto_max_;
+  std::uint64_t seed_;
   std::vector<Entry> entries_;  // by block; a power of two
   std::uint32_t blocks_ = 0;
   std::uint32_t base_ = 0;            // the lowest that is not done
