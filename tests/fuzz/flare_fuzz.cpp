@@ -264,6 +264,7 @@ class Session {
         assert(header.contributions.value() == tree.workers);
         return;
       case wire::FlareKind::inquiry:
+      case wire::FlareKind::refusal:
         assert(sent.port != parent && payload.empty());
     }
     static_cast<void>(tree);

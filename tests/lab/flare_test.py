@@ -12,6 +12,7 @@ import faults
 import support
 from panama_job import job, summed
 
+DIFFERING_RANK = pathlib.Path(__file__).resolve().parent / "differing_rank.py"
 FLOAT_SUMS = support.BUILD / "tests" / "lab" / "float_sums"
 SIZES = ("-b", "4K", "-e", "64K", "-f", "16", "-n", "2")
 MEMORY = ("--set", "switch.flare.working_memory=8192")
@@ -101,6 +102,22 @@ class Flare(unittest.TestCase):
                 for bench in benches:
                     self.assertEqual(support.wrong(bench.finish()), 0)
             lab.assert_balanced(self)
+
+    def test_ranks_that_call_different_collectives_are_told_so(self):
+        """At once on one switch; over two levels when they ask again."""
+        for name, hosts in (("star-4", "h1,h2"), ("fat-tree-8", "l1h1,l2h1")):
+            with self.subTest(lab=name), support.Lab(name, *MEMORY) as lab, \
+                    flare_job(lab, "--hosts", hosts):
+                bench = lab.bench("--counts", "1000", "-n", "1", "-w", "0", "--algorithm", "flare",
+                                  "--fallback", "error", hosts=hosts, deadline_s=10,
+                                  program=DIFFERING_RANK, environment={
+                                      "TRIBUTARY_BENCH": str(support.BENCH),
+                                      "OPTIONS_OF_RANK_1": "-d i64", "OPTIONS_OF_OTHERS": "-d f32"})
+                self.assertEqual(bench.end(), 1, bench.said)
+                self.assertRegex(bench.said, "allreduce: the ranks do not call the same: block .* by sum at "
+                                             "others, .* by sum here")
+                self.assertGreater(lab.drops().get("flare_mismatch", 0), 0)
+                lab.assert_balanced(self)
 
     def test_a_tree_for_which_there_is_no_memory(self):
         # A tree with the window of 64 needs 512.

@@ -294,8 +294,8 @@ std::string find_flare_discrepancy(const VirtualFabric& fabric, const Shape& sha
   }
   const auto taken = contributions + trees.results_taken +
                      sum(fabric, flare_name,
-                         {"answers_total", "inquiries_total", "sparse_contributions_total",
-                          "sparse_answers_total"});
+                         {"answers_total", "inquiries_total", "refusals_total",
+                          "sparse_contributions_total", "sparse_answers_total"});
   const auto dropped =
       drops(fabric, [](std::string_view reason) { return reason.starts_with("flare_"); });
   const auto claimed = fabric.claimed(flare_name);

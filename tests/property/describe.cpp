@@ -93,6 +93,8 @@ const char* name_of(wire::FlareKind kind) {
       return "result";
     case wire::FlareKind::inquiry:
       return "inquiry";
+    case wire::FlareKind::refusal:
+      return "refusal";
   }
   return "?";
 }
@@ -107,7 +109,8 @@ std::string describe_flare_sparse(wire::MutableBytes bytes) {
   char text[320];
   std::snprintf(
       text, sizeof text,
-      "%ssparse Flare %s job %x run %08x block %llu%s%s shard %u/%s edition %llx %s %u from %u span "
+      "%ssparse Flare %s job %x run %08x block %llu%s%s shard %u/%s edition %llx %s %u from %u "
+      "span "
       "%u contributions %u/%u fp %016llx",
       view.error == wire::FlareError::none ? ""
                                            : (std::string(wire::name(view.error)) + "! ").c_str(),

@@ -58,6 +58,8 @@ bool is_kind_possible(const FlareSparseHeader& header) {
       return is_result_possible(header);
     case FlareKind::inquiry:
       return is_inquiry_possible(header);
+    case FlareKind::refusal:  // the opening of a sparse allreduce is dense, and finds out before
+      return false;
   }
   return false;
 }

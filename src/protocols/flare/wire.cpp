@@ -11,7 +11,8 @@ constexpr std::uint8_t known_flags =
 
 bool is_kind_possible(const FlareHeader& header) {
   return header.kind == FlareKind::contribution || header.kind == FlareKind::result ||
-         (header.kind == FlareKind::inquiry && header.elements.value() == 0);
+         ((header.kind == FlareKind::inquiry || header.kind == FlareKind::refusal) &&
+          header.elements.value() == 0);
 }
 
 bool is_well_formed(const FlareHeader& header) {

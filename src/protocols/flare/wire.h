@@ -18,6 +18,8 @@ enum class FlareKind : std::uint8_t {
   contribution = 1,  // up the reduction tree: elements of one rank, or the sum of some
   result = 2,        // down the tree to its multicast group; up, for a switch that has forgotten it
   inquiry = 3,       // to whoever may have a block's result or its elements; without elements
+  refusal = 4,       // down, to the child whose contribution cannot be in its block, of which it
+                     // tells type and operator; without elements
 };
 
 // The packet of "Flare: Flexible In-Network Allreduce" (section 4): "a small header containing the
@@ -37,9 +39,9 @@ struct [[gnu::packed]] FlareHeader {
   be16 contributions;  // ranks whose elements are in this packet
   be16 workers;        // ranks of the job
   be16 window;         // blocks in flight per rank (4.3), the same for all packets of a run
-  be64 fingerprint;    // sum of the contributors' tags, modulo 2^64
-  be32 payload_crc;    // CRC-32 over the payload
-  be32 crc;            // CRC-32 over the 40 bytes before it
+  be64 fingerprint;  // sum of the contributors' tags, modulo 2^64; of a refusal, the refused one's
+  be32 payload_crc;  // CRC-32 over the payload
+  be32 crc;          // CRC-32 over the 40 bytes before it
 
   // Sent before: who has the result already answers with it.
   static constexpr std::uint8_t retransmission_bit = 0x40;

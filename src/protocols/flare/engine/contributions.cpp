@@ -15,6 +15,9 @@ void FlareEngine::contribute(Incoming in, const Burst& burst) {
     return repeat(in, burst);
   }
   if (!in.tree.fits(slot, in.header, child)) {
+    if (slot.is_of(in.block()) && !is_like(slot.header, in.header)) {
+      refuse(in.tree, in.header, slot.kind(), in.packet->ingress, burst.actions);
+    }
     return burst.actions.drop(std::move(in.packet), drop::mismatch);
   }
   if (wire::is_handler(in.header.op) && !slot.is_of(in.block()) &&
@@ -55,6 +58,9 @@ void FlareEngine::repeat(Incoming& in, const Burst& burst) {
   if (slot.state == Slot::State::done && header.retransmission()) {
     replay(tree, slot, 0, port, burst.actions);
   } else if (slot.state == Slot::State::summed && header.asks()) {
+    if (slot.refused) {
+      refuse(tree, header, *slot.refused, port, burst.actions);
+    }
     resend(tree, slot, wire::FlareHeader::retransmission_bit, port, burst);
   } else if (slot.state == Slot::State::gathering && header.asks()) {
     ask_missing(tree, slot, port, burst);

@@ -132,6 +132,8 @@ void FlareEngine::handle(engine::Arrival& arrival, const Place& place, const Bur
       return take_result(std::move(in), burst);
     case wire::FlareKind::inquiry:
       return take_inquiry(std::move(in), burst);
+    case wire::FlareKind::refusal:
+      return take_refusal(std::move(in), burst);
   }
 }
 

@@ -89,6 +89,11 @@ class FlareEngine final : public engine::Engine {
   void inquire(Tree& tree, const wire::FlareHeader& about, std::uint64_t children,
                PortIndex ingress, engine::Actions& actions);
 
+  // Refusals.
+  void refuse(Tree& tree, const wire::FlareHeader& contribution, BlockKind kind, PortIndex port,
+              engine::Actions& actions);
+  void take_refusal(Incoming in, const Burst& burst);
+
   engine::SwitchIdentity self_;
   std::uint32_t working_memory_ = 0;
   WorkingMemory memory_;

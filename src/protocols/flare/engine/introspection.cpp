@@ -76,6 +76,8 @@ std::vector<engine::Figure> FlareEngine::figures() const {
       {"replays_total", sums.replays},
       {"inquiries_total", sums.inquiries},
       {"inquiries_sent_total", sums.inquiries_sent},
+      {"refusals_total", sums.refusals},
+      {"refusals_sent_total", sums.refusals_sent},
       {"sums_resent_total", sums.resent},
       {"sparse_contributions_total", sums.sparse_contributions},
       {"sparse_spills_total", sums.sparse_spills},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What goes down the tree, what is kept for those who lose it, and how somebody who has it is
-// found where it is lost. A rank has either a block's result or what it contributed to it: so
-// whoever is asked sends one or the other, and nothing is ever lost for good.
+// found where it is lost; and who cannot have any. A rank has either a block's result or what it
+// contributed to it: so whoever is asked sends one or the other, and nothing is ever lost for good.
 #include <bit>
 #include <utility>
 
@@ -21,6 +21,19 @@ wire::FlareHeader inquiry_about(const wire::FlareHeader& about) {
   header.elements = std::uint16_t{0};
   header.contributions = std::uint16_t{1};
   header.fingerprint = std::uint64_t{0};
+  wire::seal(header, {});
+  return header;
+}
+
+// What tells whoever sent that contribution that its block is of another kind. It has the tag that
+// only those can know through whom the contribution went.
+wire::FlareHeader refusal_of(const wire::FlareHeader& contribution, BlockKind kind) {
+  auto header = contribution;
+  header.kind = wire::FlareKind::refusal;
+  header.flags = wire::FlareHeader::current_version;
+  header.element_type = kind.type;
+  header.op = kind.op;
+  header.elements = std::uint16_t{0};
   wire::seal(header, {});
   return header;
 }
@@ -127,6 +140,25 @@ void FlareEngine::inquire(Tree& tree, const wire::FlareHeader& about, std::uint6
   ++tree.counters.inquiries_sent;
   const auto headers = tree.headers_for(inquiry_about(about));
   frames_.send({headers.bytes(), {}, ingress}, tree.config().children, children, actions);
+}
+
+void FlareEngine::refuse(Tree& tree, const wire::FlareHeader& contribution, BlockKind kind,
+                         PortIndex port, engine::Actions& actions) {
+  ++tree.counters.refusals_sent;
+  const auto headers = tree.headers_for(refusal_of(contribution, kind));
+  frames_.send({headers.bytes(), {}, port}, port, actions);
+}
+
+// Of the sum that went up. The tags that it is made of are not here any more: each child is told
+// when it sends its own again.
+void FlareEngine::take_refusal(Incoming in, const Burst& burst) {
+  auto& [tree, slot, packet, frame, header, bytes] = in;
+  ++tree.counters.refusals;
+  if (slot.is_of(in.block()) && slot.state == Slot::State::summed &&
+      slot.header.fingerprint == header.fingerprint) {
+    slot.refused = BlockKind{header.element_type, header.op};
+  }
+  burst.actions.absorb(std::move(packet));
 }
 
 }  // namespace tributary::flare

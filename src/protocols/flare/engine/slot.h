@@ -3,12 +3,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "engine/shared_elements.h"
 #include "packet/clock.h"
 #include "protocols/flare/wire.h"
 
 namespace tributary::flare {
+
+// What is done to the elements of a block.
+struct BlockKind {
+  wire::ElementType type;
+  wire::Operator op;
+};
 
 // One block of one tree: first its contributions meet, then what became of them is kept.
 struct Slot {
@@ -19,12 +26,16 @@ struct Slot {
     done,       // the result went down; it is kept for who lost it
   };
   State state = State::free;
+  // Summed: what the block is above, where the sum cannot be in it.
+  std::optional<BlockKind> refused;
   std::uint64_t block = 0;
   std::uint64_t arrived = 0;    // the port bitmap (4.1): children that are in, by index
   engine::SharedElements kept;  // summed, done
   Time since{};                 // the first contribution came
   Time told{};                  // when others were last told of it, or asked
   wire::FlareHeader header;     // what is common to all, and the sums of what is not
+
+  BlockKind kind() const { return {header.element_type, header.op}; }
 
   bool is_of(std::uint64_t wanted) const { return state != State::free && block == wanted; }
   // Who sends a block that comes to the slot of an older one has the result of that, as its window

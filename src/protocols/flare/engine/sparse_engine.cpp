@@ -74,6 +74,8 @@ void SparseEngine::handle(engine::Arrival& arrival, Tree* tree, const Burst& bur
       return take_result(std::move(in), burst);
     case wire::FlareKind::inquiry:
       return take_inquiry(std::move(in), burst);
+    case wire::FlareKind::refusal:  // there are none of sparse blocks
+      return burst.actions.drop(std::move(in.packet), drop::malformed);
   }
 }
 

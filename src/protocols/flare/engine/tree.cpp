@@ -18,10 +18,11 @@ bool is_addressed_to(const engine::Frame& frame, const TreeConfig& tree) {
          frame.ipv4->destination == tree.group;
 }
 
-// What goes up comes from children, inquiries from the parent, and results from both.
+// What goes up comes from children, inquiries and refusals from the parent, and results from both.
 bool comes_from(const engine::TreePorts& ports, PortIndex port, wire::FlareKind kind) {
   const bool is_child = ports.child_of(port) != engine::TreePorts::no_child;
-  return (is_child && kind != wire::FlareKind::inquiry) ||
+  const bool goes_down = kind == wire::FlareKind::inquiry || kind == wire::FlareKind::refusal;
+  return (is_child && !goes_down) ||
          (ports.is_parent(port) && kind != wire::FlareKind::contribution);
 }
 
@@ -37,6 +38,8 @@ TreeCounters& TreeCounters::operator+=(const TreeCounters& other) {
   replays += other.replays;
   inquiries += other.inquiries;
   inquiries_sent += other.inquiries_sent;
+  refusals += other.refusals;
+  refusals_sent += other.refusals_sent;
   resent += other.resent;
   sparse_contributions += other.sparse_contributions;
   sparse_spills += other.sparse_spills;
@@ -193,6 +196,7 @@ void Tree::clear(Slot& slot) {
     slot.kept.reset();
     memory_.give_back(1);
   }
+  slot.refused.reset();
   slot.state = Slot::State::free;
 }
 

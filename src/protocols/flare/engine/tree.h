@@ -35,6 +35,8 @@ struct TreeCounters {
   std::uint64_t replays = 0;        // results sent again to who had lost them
   std::uint64_t inquiries = 0;      // that came
   std::uint64_t inquiries_sent = 0;
+  std::uint64_t refusals = 0;  // that came
+  std::uint64_t refusals_sent = 0;
   std::uint64_t resent = 0;  // sums sent up again
   // Of sparse blocks, beside what is above of both kinds:
   std::uint64_t sparse_contributions = 0;  // shards that were taken

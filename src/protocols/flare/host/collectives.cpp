@@ -160,7 +160,8 @@ Verdict FlareCollectives::examine_dense(const Arrival& arrival, Time now) {
   if (!running_ || !blocks_.has(block)) {
     return Verdict::stale;
   }
-  return take_result(header, view.payload, now);
+  return header.kind == wire::FlareKind::refusal ? take_refusal(header)
+                                                 : take_result(header, view.payload, now);
 }
 
 Verdict FlareCollectives::note_inquiry(std::uint64_t block) {
@@ -194,6 +195,24 @@ Verdict FlareCollectives::take_result(const wire::FlareHeader& header, wire::Byt
   retaining_ = false;
   ++statistics_.results_received;
   return verdict;
+}
+
+// A switch has the block of another call. Its word ends this one, as it has the tag of what this
+// rank contributed, which nobody knows through whom that did not go.
+Verdict FlareCollectives::take_refusal(const wire::FlareHeader& header) {
+  const auto block = header.block.value();
+  if (!window_.lacks(blocks_.index_of(block))) {
+    return Verdict::duplicate;
+  }
+  if (header.fingerprint.value() != flare_tag(blocks_.key, block, job_.rank)) {
+    ++statistics_.fingerprint_rejections;
+    return Verdict::taken;  // and counted
+  }
+  fail_with(Error::Code::mismatch,
+            std::string(name(call_)) + ": " +
+                called_differently(block, plan_.group, {blocks_.chunks.type(), blocks_.chunks.op()},
+                                   {header.element_type, header.op}));
+  return Verdict::mismatch;
 }
 
 bool FlareCollectives::is_sound(const wire::FlareHeader& header) const {

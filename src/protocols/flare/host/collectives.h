@@ -70,6 +70,7 @@ class FlareCollectives final : public Machine {
   Verdict examine_dense(const Arrival& arrival, Time now);
   Verdict note_inquiry(std::uint64_t block);
   Verdict take_result(const wire::FlareHeader& header, wire::Bytes payload, Time now);
+  Verdict take_refusal(const wire::FlareHeader& header);
   bool is_sound(const wire::FlareHeader& header) const;
   void keep(const wire::FlareHeader& header, wire::Bytes payload);
   void hold_back(Time now);

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include "host/job.h"
+
 namespace tributary::host {
 namespace {
 
@@ -10,7 +12,21 @@ constexpr auto a_rank_is_missing =
     "its switches wait for a rank, whose port 'tributaryctl stalled' names, or ranks call "
     "different collectives: 'tributaryctl drops' counts flare_mismatch";
 
+std::string text_of(FlareBlockKind kind) {
+  return std::string(wire::name(kind.type)) + " by " + std::string(wire::name(kind.op));
+}
+
 }  // namespace
+
+std::string called_differently(std::uint64_t block, wire::Ipv4Address group, FlareBlockKind here,
+                               FlareBlockKind elsewhere) {
+  const bool is_alike = here.type == elsewhere.type && here.op == elsewhere.op;
+  return "the ranks do not call the same: block " + std::to_string(block) + " of the tree " +
+         to_string(group) + " is " +
+         (is_alike ? "of another length at others than here"
+                   : text_of(elsewhere) + " at others, " + text_of(here) + " here") +
+         "; compare their calls, and the order of these";
+}
 
 std::string missing_blocks(const FlareWindow& window, std::uint64_t first, const char* kind) {
   constexpr std::size_t named_max = 4;

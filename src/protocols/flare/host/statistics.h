@@ -24,7 +24,8 @@ struct FlareStatistics {
   std::uint64_t bytes_received = 0;
   std::uint64_t answers_sent = 0;  // results and contributions, to switches that asked for them
 
-  std::uint64_t fingerprint_rejections = 0;  // results that do not have each rank once
+  // Results that do not have each rank once, refusals that do not have this one's tag.
+  std::uint64_t fingerprint_rejections = 0;
   host::IgnoredPackets ignored;
 
   // What was of no use, wrong results included.

@@ -100,12 +100,14 @@ TEST(Flare, ABlockOfABarrierHasNoElements) {
   EXPECT_EQ(packet.error(sizeof(FlareHeader)), FlareError::none);
 }
 
-TEST(Flare, AnInquiryHasNoElements) {
-  Packet packet;
-  packet.header().kind = FlareKind::inquiry;
-  packet.header().elements = std::uint16_t{0};
-  seal(packet.header(), {});
-  EXPECT_EQ(packet.error(sizeof(FlareHeader)), FlareError::none);
+TEST(Flare, InquiriesAndRefusalsHaveNoElements) {
+  for (const auto kind : {FlareKind::inquiry, FlareKind::refusal}) {
+    Packet packet;
+    packet.header().kind = kind;
+    packet.header().elements = std::uint16_t{0};
+    seal(packet.header(), {});
+    EXPECT_EQ(packet.error(sizeof(FlareHeader)), FlareError::none);
+  }
 }
 
 TEST(Flare, ImpossibleFieldsAreRefused) {
@@ -115,7 +117,8 @@ TEST(Flare, ImpossibleFieldsAreRefused) {
       {[](auto& h) { h.flags |= 0x80; }, FlareError::malformed},
       {[](auto& h) { h.kind = static_cast<FlareKind>(0); }, FlareError::malformed},
       {[](auto& h) { h.kind = FlareKind::inquiry; }, FlareError::malformed},
-      {[](auto& h) { h.kind = static_cast<FlareKind>(4); }, FlareError::malformed},
+      {[](auto& h) { h.kind = FlareKind::refusal; }, FlareError::malformed},
+      {[](auto& h) { h.kind = static_cast<FlareKind>(5); }, FlareError::malformed},
       {[](auto& h) { h.element_type = static_cast<ElementType>(0xff); }, FlareError::malformed},
       {[](auto& h) { h.op = static_cast<Operator>(0xff); }, FlareError::malformed},
       {[](auto& h) { h.contributions = std::uint16_t{0}; }, FlareError::malformed},

@@ -604,6 +604,68 @@ TEST(FlareCollectives, AnErrorNamesTheTreeAndTheBlocksThatAreMissing) {
   reduce_i32(model, 16 * 40);  // what is left of a collective that failed does not disturb
 }
 
+// Who came first has the block: the others are told at once, and not when their patience ends.
+TEST(FlareCollectives, WhoCallsSomethingElseThanOthersIsToldSo) {
+  struct Case {
+    ElementType type;
+    Operator op;
+    std::size_t count;
+    const char* told;
+  };
+  for (const auto& [type, op, count, told] :
+       {Case{ElementType::f32, Operator::sum, 16, "is i32 by sum at others, f32 by sum here"},
+        Case{ElementType::i32, Operator::max, 16, "is i32 by sum at others, i32 by max here"},
+        Case{ElementType::i32, Operator::sum, 15, "is of another length at others than here"}}) {
+    FlareModel model({.ranks = 3});
+    Vectors vectors(3, 16, ElementType::i32, Operator::sum);
+    Vectors others(3, count, type, op);
+    const auto start = model.now;
+    model[0].begin(vectors.apart(0), model.now, {never, patience});
+    model.collect(0);
+    model[1].begin(others.apart(1), model.now, {never, patience});
+    model[2].begin(vectors.apart(2), model.now, {never, patience});
+    model.run(1ms);
+    EXPECT_TRUE(model[0].running());
+    EXPECT_TRUE(model[2].running()) << "nothing is wrong with its own";
+    ASSERT_TRUE(model[1].failure());
+    EXPECT_EQ(model[1].failure()->code, Error::Code::mismatch);
+    const auto& message = model[1].failure()->message;
+    EXPECT_NE(message.find("block 0 of the tree 239.192.0.1 " + std::string(told)),
+              std::string::npos)
+        << message;
+    EXPECT_EQ(message.rfind("allreduce: ", 0), 0u) << message;
+    EXPECT_LE(model.now - start, 1ms);
+  }
+}
+
+TEST(FlareCollectives, RefusalsOfWhatThisRankHasNotSentEndNothing) {
+  for (const bool is_done : {false, true}) {
+    FlareModel model({.ranks = 2});
+    Vectors vectors(2, 16 * 2, ElementType::i32, Operator::sum);
+    begin_all(model, vectors);
+    model.collect(0);
+    auto refusal = model.queue().front();
+    refusal.header().kind = wire::FlareKind::refusal;
+    refusal.header().elements = 0;
+    refusal.bytes.resize(sizeof(wire::FlareHeader));
+    if (!is_done) {  // a guess
+      refusal.header().fingerprint = refusal.header().fingerprint.value() + 1;
+    }
+    wire::seal(refusal.header(), {});
+    if (is_done) {
+      model.run();
+      EXPECT_FALSE(model[0].failure());
+    }
+    const Arrival arrival{refusal.bytes};
+    model[0].receive({&arrival, 1}, model.now);
+    EXPECT_FALSE(model[0].failure());
+    EXPECT_EQ(model[0].statistics().refused(), 1u);
+    model.run();
+    expect_all_done(model);
+    EXPECT_EQ(vectors.wrong(), 0u);
+  }
+}
+
 // Switches that drop all of a job's packets tell nobody but those who look at their counters.
 TEST(FlareCollectives, WhereNoResultCameAnErrorNamesTheDropReasonsToLookFor) {
   FlareModel model({.ranks = 2, .window = 8});

@@ -62,6 +62,7 @@ class SparseModelSwitch {
       case wire::FlareKind::result:
         return keep(row, rank, *view.header, packet);
       case wire::FlareKind::inquiry:
+      case wire::FlareKind::refusal:
         break;
     }
     return {};

@@ -38,6 +38,7 @@ class FlareModelSwitch {
       case wire::FlareKind::result:
         return keep(row, rank, packet);
       case wire::FlareKind::inquiry:
+      case wire::FlareKind::refusal:
         break;
     }
     return {};
@@ -64,7 +65,7 @@ class FlareModelSwitch {
       return header.asks() ? ask(row) : Answer{};
     }
     if (row.contributions != 0 && !is_like(row, header)) {
-      return {};
+      return {refusal_of(row, header), {rank}};
     }
     row.has[rank] = true;
     accumulate(row, header, payload);
@@ -96,6 +97,16 @@ class FlareModelSwitch {
       }
     }
     return answer;
+  }
+
+  static std::vector<std::byte> refusal_of(const Row& row, wire::FlareHeader header) {
+    header.kind = wire::FlareKind::refusal;
+    header.flags = wire::FlareHeader::current_version;
+    header.element_type = row.header.element_type;
+    header.op = row.header.op;
+    header.elements = 0;
+    wire::seal(header, {});
+    return bytes_of(header, 0);
   }
 
   std::vector<std::uint32_t> all_but(std::uint32_t one) const {
