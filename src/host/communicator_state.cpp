@@ -154,10 +154,7 @@ Result<void> Communicator::State::accept_bytes(By by, std::size_t bytes) const {
 Result<void> Communicator::State::run_by(By by, const Call& call) {
   if (is_late()) {
     skip(by, call);
-    return outcome_of<void>(fail(
-        Error::Code::timeout, std::string(name(call)) +
-                                  " was not begun by the deadline of its request: what was posted "
-                                  "before it took until then"));
+    return not_begun(name(call));
   }
   if (auto accepted = accept(by, call); !accepted) {
     skip(by, call);
@@ -176,6 +173,14 @@ Result<void> Communicator::State::run_by(By by, const Call& call) {
   const auto until = deadline();
   return outcome_of(manner_of(call) == Manner::in_steps ? run_in_steps(by, call, until)
                                                         : run_whole(by, call, until));
+}
+
+// As it ends whose deadline has passed before its turn.
+Result<void> Communicator::State::not_begun(std::string_view collective) {
+  return outcome_of<void>(
+      fail(Error::Code::timeout, std::string(collective) +
+                                     " was not begun by the deadline of its request: what was "
+                                     "posted before it took until then"));
 }
 
 Result<void> Communicator::State::run_whole(By by, const Call& call, const host::Deadline& until) {

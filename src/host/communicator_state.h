@@ -67,6 +67,7 @@ struct Communicator::State {
   Result<void> accept(host::By by, const host::Call& call) const;
   Result<void> accept_bytes(host::By by, std::size_t bytes) const;
   Result<void> run_by(host::By by, const host::Call& call);
+  Result<void> not_begun(std::string_view collective);
   Result<void> run_whole(host::By by, const host::Call& call, const host::Deadline& until);
   Result<void> run_in_steps(host::By by, const host::Call& call, const host::Deadline& until);
   Result<void> carry_out(host::By by, host::Steps& steps, const host::Deadline& until);

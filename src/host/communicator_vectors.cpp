@@ -72,7 +72,8 @@ void Communicator::State::refuse_sparse(std::size_t count) {
 
 Result<void> Communicator::State::run_sketched(const host::sketch::Vectors& vectors,
                                                GradientSketch& sketch) {
-  const auto checked = host::sketch::check(vectors, sketch, options.world_size);
+  const auto checked = is_late() ? not_begun(sketched_name)
+                                 : host::sketch::check(vectors, sketch, options.world_size);
   const auto count = vectors.in.size();
   if (!carrier || count == 0) {
     if (checked) {

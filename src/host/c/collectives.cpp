@@ -101,6 +101,16 @@ Result<Task> reduce_scatter_task(const void* in, void* out, std::size_t count, t
   });
 }
 
+Result<Task> sketched_task(const float* in, float* out, std::size_t count,
+                           const tributary_sketch* sketch) {
+  if (sketch == nullptr) {
+    return invalid("there is no sketch: make one for each vector, by tributary_sketch_create()");
+  }
+  return task_of([=, kept = sketch->sketch](Communicator& by) {
+    return by.sketched_allreduce(std::span(in, count), std::span(out, count), *kept);
+  });
+}
+
 // Puts it with what this thread has begun to group; false if that is nothing.
 bool put_into_group(tributary_comm& comm, const Posted& posted) {
   const std::lock_guard lock(comm.mutex);
@@ -279,6 +289,16 @@ tributary_result tributary_ireduce_scatter(tributary_comm* comm, const void* in,
                                            size_t count, tributary_type type, tributary_operator op,
                                            tributary_request** request) {
   return post(comm, request, [=] { return reduce_scatter_task(in, out, count, type, op); });
+}
+
+tributary_result tributary_sketched_allreduce(tributary_comm* comm, const float* in, float* out,
+                                              size_t count, tributary_sketch* sketch) {
+  return run(comm, [=] { return sketched_task(in, out, count, sketch); });
+}
+tributary_result tributary_isketched_allreduce(tributary_comm* comm, const float* in, float* out,
+                                               size_t count, tributary_sketch* sketch,
+                                               tributary_request** request) {
+  return post(comm, request, [=] { return sketched_task(in, out, count, sketch); });
 }
 
 tributary_result tributary_test(tributary_request** request) {

@@ -14,6 +14,7 @@
 #include "host/c/tributary.h"
 #include "host/communicator_options.h"
 #include "host/error.h"
+#include "host/gradient_sketch.h"
 #include "host/stream/posting.h"
 #include "host/stream/stream.h"
 #include "host/variables.h"
@@ -49,6 +50,11 @@ struct tributary_comm {
   std::mutex mutex;  // of what follows
   // What threads have posted in a group that they have begun, and not ended.
   std::unordered_map<std::thread::id, std::vector<tributary::host::Posted>> groups;
+};
+
+struct tributary_sketch {
+  // Also of what is in flight.
+  std::shared_ptr<tributary::GradientSketch> sketch;
 };
 
 struct tributary_request {

@@ -21,7 +21,7 @@ extern "C" {
 /* Within one major version programs that were compiled against a lower minor version go on running.
  */
 #define TRIBUTARY_MAJOR 1
-#define TRIBUTARY_MINOR 1
+#define TRIBUTARY_MINOR 2
 /* Of the library that is loaded: major * 1000 + minor. */
 int tributary_version(void);
 
@@ -87,8 +87,21 @@ typedef enum tributary_operator {
   TRIBUTARY_HANDLER = 64 /* the first of 64: TRIBUTARY_HANDLER + its number */
 } tributary_operator;
 
-/* 1 if the type has that operator, else 0. */
+/* 1 if the type has that operator, else 0. All have handlers; whether one is loaded for the type, a
+ * collective says. */
 int tributary_has_operator(tributary_type type, tributary_operator op);
+
+/* ---- Handlers: operators of one's own (docs/reference/handlers.md) ---- */
+
+/* Loads an expression over `acc` and `in` under a number, 0 to 63, for all communicators of this
+ * process: from now on TRIBUTARY_HANDLER + number is an operator of allreduce and reduce, for that
+ * type. All ranks load the same one under the same number before they use it, and so does whoever
+ * runs the switches. It stays until the process ends; a number is taken once and for all. */
+tributary_result tributary_handler_load(unsigned number, const char* expression,
+                                        tributary_type type);
+/* The same of a shared object built against tributary-handler.h, which knows its type itself and
+ * runs with all rights of the process. */
+tributary_result tributary_handler_load_file(unsigned number, const char* path);
 
 /* ---- Options ---- */
 
@@ -196,6 +209,52 @@ tributary_result tributary_iallgather(tributary_comm* comm, const void* in, void
 tributary_result tributary_ireduce_scatter(tributary_comm* comm, const void* in, void* out,
                                            size_t count, tributary_type type, tributary_operator op,
                                            tributary_request** request);
+
+/* ---- Sketches of gradients: sums of vectors of f32 that are rounded to a few bits ---- */
+
+typedef enum tributary_sketch_kind {
+  TRIBUTARY_SKETCH_GRID = 0,     /* integers of a unit that all ranks share, added on the way */
+  TRIBUTARY_SKETCH_QUANTILES = 1 /* codes of the rank's own quantiles, which all ranks decode */
+} tributary_sketch_kind;
+
+typedef enum tributary_rounding {
+  TRIBUTARY_ROUND_STOCHASTIC = 0, /* up or down, so that the mean is right */
+  TRIBUTARY_ROUND_NEAREST = 1
+} tributary_rounding;
+
+typedef struct tributary_sketch_options {
+  int kind;      /* a tributary_sketch_kind */
+  unsigned bits; /* that an element takes on its way: 16, 8 or 4; of quantiles 8, 4 or 2 */
+  int rounding;  /* a tributary_rounding */
+  int feedback;  /* not 0: what was rounded off is kept back, and added to the next vector */
+  uint64_t seed; /* of stochastic rounding: the same one rounds the same way again */
+} tributary_sketch_options;
+#define TRIBUTARY_SKETCH_DEFAULTS \
+  { TRIBUTARY_SKETCH_GRID, 8, TRIBUTARY_ROUND_STOCHASTIC, 1, 0 }
+
+/* How one of a rank's vectors, a layer's gradient say, goes sketched from call to call. */
+typedef struct tributary_sketch tributary_sketch;
+
+/* For vectors of `count` elements. `options` may be null: the defaults. Whether there are such bits
+ * depends on how many ranks there are, so a collective says it. */
+tributary_result tributary_sketch_create(tributary_sketch** sketch, size_t count,
+                                         const tributary_sketch_options* options);
+/* What of it is in flight goes on. Null is nothing. */
+void tributary_sketch_destroy(tributary_sketch* sketch);
+/* What is kept back, `count` elements; null without feedback. Not while a collective has it. */
+const float* tributary_sketch_residual(const tributary_sketch* sketch);
+
+/* All ranks have sketches of the same count, kind and bits, and get the same bits. `count` is the
+ * sketch's. If it fails, all that was given is kept back, unless the deadline of its request passed
+ * before its turn. A sketch is one communicator's at a time; of that, several collectives may have
+ * it in flight. */
+tributary_result tributary_sketched_allreduce(tributary_comm* comm, const float* in, float* out,
+                                              size_t count, tributary_sketch* sketch);
+tributary_result tributary_isketched_allreduce(tributary_comm* comm, const float* in, float* out,
+                                               size_t count, tributary_sketch* sketch,
+                                               tributary_request** request);
+
+/* ---- Requests ---- */
 
 /* TRIBUTARY_IN_PROGRESS, or how it ended. In the latter case the request is gone, and *request
  * null; of null the outcome is success. */

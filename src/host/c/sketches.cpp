@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "host/c/border.h"
+#include "host/c/objects.h"
+#include "host/c/tributary.h"
+#include "host/gradient_sketch.h"
+#include "host/text.h"
+
+using namespace tributary;  // the functions are C's
+using host::invalid;
+using host::c::guarded;
+
+namespace {
+
+Result<SketchOptions> sketch_options_of(const tributary_sketch_options& given) {
+  if (given.kind != TRIBUTARY_SKETCH_GRID && given.kind != TRIBUTARY_SKETCH_QUANTILES) {
+    return invalid("there is no kind of sketches " + std::to_string(given.kind));
+  }
+  if (given.rounding != TRIBUTARY_ROUND_STOCHASTIC && given.rounding != TRIBUTARY_ROUND_NEAREST) {
+    return invalid("there is no rounding " + std::to_string(given.rounding));
+  }
+  return SketchOptions{static_cast<SketchKind>(given.kind), given.bits,
+                       static_cast<Rounding>(given.rounding), given.feedback != 0, given.seed};
+}
+
+static_assert(TRIBUTARY_SKETCH_QUANTILES == static_cast<int>(SketchKind::quantiles));
+static_assert(TRIBUTARY_ROUND_NEAREST == static_cast<int>(Rounding::nearest));
+
+}  // namespace
+
+tributary_result tributary_sketch_create(tributary_sketch** sketch, size_t count,
+                                         const tributary_sketch_options* options) {
+  return guarded([&]() -> Result<void> {
+    if (sketch == nullptr) {
+      return invalid("there is no place for the sketch");
+    }
+    *sketch = nullptr;
+    const tributary_sketch_options defaults = TRIBUTARY_SKETCH_DEFAULTS;
+    return sketch_options_of(options == nullptr ? defaults : *options)
+        .map([&](const SketchOptions& all) {
+          auto made = std::make_shared<GradientSketch>(count, all);
+          *sketch = new tributary_sketch{std::move(made)};
+        });
+  });
+}
+
+void tributary_sketch_destroy(tributary_sketch* sketch) {
+  delete sketch;
+}
+
+const float* tributary_sketch_residual(const tributary_sketch* sketch) {
+  const bool keeps = sketch != nullptr && !sketch->sketch->residual().empty();
+  return keeps ? sketch->sketch->residual().data() : nullptr;
+}
