@@ -287,6 +287,59 @@ def any_of_several() -> None:
         assert late.wait()[0] == comm.size
 
 
+def handlers() -> None:
+    tributary.load_handler(3, "acc = min(acc + in, 100);", "i8")
+    with tributary.Communicator() as comm:
+        assert (comm.allreduce(numpy.full(COUNT, 60, "i1"), "handler:3") == 100).all()
+        total = comm.reduce(numpy.full(9, 10, "i1"), op="handler:3")
+        assert total is None or (total == 10 * comm.size).all()
+        raised(tributary.InvalidArgumentError, lambda: tributary.load_handler(3, "acc = in;", "i8"), "taken")
+        raised(tributary.InvalidArgumentError, lambda: tributary.load_handler(4, "acc = im;", "f32"),
+               "there is no `im`")
+        raised(ValueError, lambda: tributary.load_handler(4, "acc = in;", "f5"), "no dtype")
+        raised(ValueError, lambda: comm.allreduce(numpy.zeros(1), "handler:64"), "from 0 to 63")
+        raised(ValueError, lambda: comm.allreduce(numpy.zeros(1), "handler:3x"), "from 0 to 63")
+        raised(TypeError, lambda: comm.allreduce(numpy.zeros(1, "u1"), "handler:3"), "signed")
+        raised(tributary.InvalidArgumentError, lambda: tributary.load_handler_file(4, "/nowhere.so"),
+               "/nowhere.so")
+        # Of elements of its own: pairs of floats, which it multiplies as complex numbers.
+        tributary.load_handler_file(4, str(ranks.BUILD / "examples" / "handlers" / "complex_product.so"))
+        turns = numpy.full(100, 1j, "c8").view("f4")
+        comm.allreduce(turns.view("u1"), "handler:4", dtype="opaque8")
+        numpy.testing.assert_array_equal(turns.view("c8"), numpy.full(100, 1j ** comm.size, "c8"))
+
+
+def sketches() -> None:
+    with tributary.Communicator() as comm:
+        def gradient(rank: int) -> numpy.ndarray:
+            return numpy.sin(numpy.arange(COUNT) * (rank + 1)).astype("f4")
+
+        exact = sum(gradient(rank).astype("f8") for rank in range(comm.size))
+        unit = 1.01 / (127 // comm.size)
+        sketch = tributary.Sketch(COUNT)
+        given, out = gradient(comm.rank), numpy.zeros(COUNT, "f4")
+        assert comm.sketched_allreduce(given, sketch, out) is out
+        assert abs(out - exact).max() <= comm.size * unit
+        every = comm.allgather(out, numpy.zeros((comm.size, COUNT), "f4"))
+        assert (every == out).all()
+        # What was rounded off comes with the next one: no more than one rounding is ever missing.
+        sums = out.astype("f8")
+        for _ in range(9):
+            sums += comm.isketched_allreduce(given.copy(), sketch).wait()
+        assert abs(sums - 10 * exact).max() <= comm.size * unit * 1.1
+        assert abs(numpy.asarray(sketch.residual())).max() <= unit * 1.1
+        by_codes = tributary.Sketch(COUNT, kind="quantiles", bits=8, rounding="nearest", feedback=False)
+        assert by_codes.residual() is None and by_codes.count == COUNT
+        assert abs(comm.sketched_allreduce(gradient(comm.rank), by_codes) - exact).max() < 0.2
+        raised(TypeError, lambda: comm.sketched_allreduce(numpy.zeros(COUNT), sketch), "f32")
+        raised(ValueError, lambda: comm.sketched_allreduce(out[1:], sketch), str(COUNT))
+        raised(ValueError, lambda: tributary.Sketch(3, kind="sheep"), "quantiles")
+        raised(ValueError, lambda: tributary.Sketch(3, rounding="up"), "nearest")
+        raised(tributary.InvalidArgumentError,
+               lambda: comm.sketched_allreduce(out, tributary.Sketch(COUNT, bits=5)), "5 bits")
+        comm.barrier()
+
+
 def leaving() -> None:
     lines = []
     comm = tributary.Communicator(on_notice=lines.append)
@@ -322,8 +375,10 @@ def refused_options() -> None:
 CASES = {function.__name__: function for function in (
     types_and_operators, named_types, buffers, refused_buffers, other_collectives, parts, requests,
     outstanding_requests, abandoned_requests, awaited_requests, other_threads_run, interrupted, a_rank_dies,
-    late_ranks_time_out, deadlines, any_of_several, leaving, refused_options)}
-SIZES = {"types_and_operators": 3, "other_collectives": 3, "parts": 4, "named_types": 3}
+    late_ranks_time_out, deadlines, any_of_several, handlers, sketches, leaving,
+    refused_options)}
+SIZES = {"types_and_operators": 3, "other_collectives": 3, "parts": 4, "named_types": 3, "handlers": 3,
+         "sketches": 3}
 
 
 class Package(ranks.Cases):

@@ -2,6 +2,7 @@
 #include "bindings/python/communicator.h"
 
 #include <chrono>
+#include <cstdint>
 #include <utility>
 
 #include "bindings/python/errors.h"
@@ -44,6 +45,20 @@ void expect_bytes(const View& out, std::size_t bytes, const std::string& what) {
   if (out.bytes() != bytes) {
     throw py::value_error("out has " + std::to_string(out.bytes()) + " bytes; " + what + ": " +
                           std::to_string(bytes));
+  }
+}
+
+void expect_floats(const View& view, const Elements& elements, std::size_t count) {
+  if (elements.type != TRIBUTARY_F32) {
+    throw py::type_error("a sketch is of elements of f32; give x.astype('float32')");
+  }
+  if (view.bytes() != count * sizeof(float)) {
+    throw py::value_error("the sketch is of " + std::to_string(count) +
+                          " elements, and a buffer has " +
+                          std::to_string(view.bytes() / sizeof(float)));
+  }
+  if (reinterpret_cast<std::uintptr_t>(view.data()) % alignof(float) != 0) {
+    throw py::value_error("a buffer's elements are not at addresses of f32; give a copy");
   }
 }
 
@@ -194,6 +209,22 @@ Request Communicator::ireduce_scatter(const py::object& buffer, const py::object
   check(tributary_ireduce_scatter(comm.get(), all.in(), all.out(), all.elements.count / ranks,
                                   all.elements.type, all.op, &request));
   return keep(request, std::move(all.views), out, limit);
+}
+
+Request Communicator::isketched_allreduce(const py::object& buffer, const Sketch& sketch,
+                                          const py::object& out, const py::object& deadline) {
+  const auto& comm = usable();
+  const auto limit = deadline_of(deadline);
+  auto all = operands_of(buffer, out, "sum", std::nullopt, Access::write);
+  for (const auto& view : all.views) {
+    expect_floats(view, all.elements, sketch.count());
+  }
+  expect_apart(all);
+  tributary_request* request = nullptr;
+  check(tributary_isketched_allreduce(comm.get(), static_cast<const float*>(all.in()),
+                                      static_cast<float*>(all.out()), sketch.count(), sketch.get(),
+                                      &request));
+  return keep(request, std::move(all.views), out.is_none() ? buffer : out, limit);
 }
 
 py::object Communicator::finish(Request request) {

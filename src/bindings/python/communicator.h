@@ -12,6 +12,7 @@
 #include "bindings/python/elements.h"
 #include "bindings/python/options.h"
 #include "bindings/python/request.h"
+#include "bindings/python/sketch.h"
 #include "bindings/python/view.h"
 #include "host/c/tributary.h"
 
@@ -48,6 +49,9 @@ class Communicator {
   Request ireduce_scatter(const pybind11::object& buffer, const pybind11::object& out,
                           const std::string& op, const Dtype& dtype,
                           const pybind11::object& deadline);
+
+  Request isketched_allreduce(const pybind11::object& buffer, const Sketch& sketch,
+                              const pybind11::object& out, const pybind11::object& deadline);
 
   // Its result. Where a signal's handler raises, the communicator is aborted: its buffers are
   // Python's again when the exception is on its way.

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace tributary::python {
@@ -13,7 +15,7 @@ namespace py = pybind11;
 namespace {
 
 using NamedType = std::pair<std::string_view, tributary_type>;
-constexpr std::array<NamedType, 15> types{{
+constexpr std::array<NamedType, 18> types{{
     {"f32", TRIBUTARY_F32},
     {"f64", TRIBUTARY_F64},
     {"f16", TRIBUTARY_F16},
@@ -29,6 +31,9 @@ constexpr std::array<NamedType, 15> types{{
     {"f64_i32", TRIBUTARY_F64_I32},
     {"i32_i32", TRIBUTARY_I32_I32},
     {"i64_i32", TRIBUTARY_I64_I32},
+    {"opaque4", TRIBUTARY_OPAQUE4},
+    {"opaque8", TRIBUTARY_OPAQUE8},
+    {"opaque16", TRIBUTARY_OPAQUE16},
 }};
 
 constexpr std::array<std::pair<std::string_view, tributary_operator>, 12> operators{{
@@ -45,6 +50,8 @@ constexpr std::array<std::pair<std::string_view, tributary_operator>, 12> operat
     {"minloc", TRIBUTARY_MINLOC},
     {"maxloc", TRIBUTARY_MAXLOC},
 }};
+
+constexpr unsigned handler_count = 64;
 
 template <typename Table>
 auto find(const Table& table, std::string_view name, const char* what) {
@@ -69,7 +76,7 @@ tributary_type integer_of(std::size_t bytes) {
 }
 
 Elements named(const View& view, const std::string& dtype) {
-  const auto type = find(types, dtype, "dtype");
+  const auto type = type_named(dtype);
   const auto size = tributary_type_size(type);
   const auto item = view.item_bytes();
   if ((item != 1 && item != size) || view.bytes() % size != 0) {
@@ -118,13 +125,38 @@ Elements formatted(const View& view) {
   return elements;
 }
 
+// A handler is for elements of one type, which are what they are on the wire.
+tributary_operator handler_of(std::string_view number, const Elements& elements) {
+  unsigned value = 0;
+  const auto* const end = number.data() + number.size();
+  const auto [stopped, error] = std::from_chars(number.data(), end, value);
+  if (error != std::errc() || stopped != end || value >= handler_count) {
+    throw py::value_error("there is no handler '" + std::string(number) +
+                          "'; handlers have numbers from 0 to 63, as in 'handler:3'");
+  }
+  if (elements.is_unsigned || elements.is_truth) {
+    throw py::type_error(
+        "handlers know signed integers alone; give integers of a signed type (x.astype('int64')), "
+        "or dtype='i8' and the like where the handler looks at bits");
+  }
+  return static_cast<tributary_operator>(TRIBUTARY_HANDLER + value);
+}
+
 }  // namespace
+
+tributary_type type_named(const std::string& name) {
+  return find(types, name, "dtype");
+}
 
 Elements elements_of(const View& view, const std::optional<std::string>& dtype) {
   return dtype ? named(view, *dtype) : formatted(view);
 }
 
 tributary_operator operator_of(const std::string& name, const Elements& elements) {
+  constexpr std::string_view of_handlers = "handler:";
+  if (name.starts_with(of_handlers)) {
+    return handler_of(std::string_view(name).substr(of_handlers.size()), elements);
+  }
   const auto op = find(operators, name, "operator");
   const bool compares = op == TRIBUTARY_MIN || op == TRIBUTARY_MAX;
   if (elements.is_unsigned && compares) {

@@ -25,7 +25,11 @@ struct Elements {
 // ValueError for a name that there is not.
 Elements elements_of(const View& view, const std::optional<std::string>& dtype);
 
-// By its name, if these elements have it: see Elements::is_unsigned.
+// By its name. Throws ValueError for one that there is not.
+tributary_type type_named(const std::string& name);
+
+// By its name, if these elements have it: see Elements::is_unsigned. "handler:3" is the handler of
+// that number.
 tributary_operator operator_of(const std::string& name, const Elements& elements);
 
 }  // namespace tributary::python

@@ -4,7 +4,10 @@
 #include <pybind11/stl.h>
 
 #include "bindings/python/communicator.h"
+#include "bindings/python/elements.h"
+#include "bindings/python/errors.h"
 #include "bindings/python/request.h"
+#include "bindings/python/sketch.h"
 
 namespace {
 
@@ -13,6 +16,7 @@ using namespace py::literals;
 using tributary::python::Communicator;
 using tributary::python::Dtype;
 using tributary::python::Request;
+using tributary::python::Sketch;
 
 // A thread of the loop's executor waits, so that the loop goes on.
 py::object await(const py::object& request) {
@@ -90,7 +94,16 @@ void add_collectives(py::class_<Communicator>& type) {
             return self.finish(self.ireduce_scatter(buffer, out, op, dtype, deadline));
           },
           "buffer"_a, "out"_a, "op"_a = "sum", py::kw_only(), "dtype"_a = none, "deadline"_a = none,
-          "Of the combined buffers of all ranks, this rank's part into `out`.");
+          "Of the combined buffers of all ranks, this rank's part into `out`.")
+      .def(
+          "sketched_allreduce",
+          [](Communicator& self, const py::object& buffer, const Sketch& sketch,
+             const py::object& out, const py::object& deadline) {
+            return self.finish(self.isketched_allreduce(buffer, sketch, out, deadline));
+          },
+          "buffer"_a, "sketch"_a, "out"_a = none, py::kw_only(), "deadline"_a = none,
+          "Adds up the buffers of all ranks, of float32, each element rounded to the sketch's "
+          "bits. Returns the buffer with the result.");
 }
 
 void add_posted_collectives(py::class_<Communicator>& type) {
@@ -109,7 +122,43 @@ void add_posted_collectives(py::class_<Communicator>& type) {
            "deadline"_a = none, "As allgather; returns a Request at once.")
       .def("ireduce_scatter", &Communicator::ireduce_scatter, "buffer"_a, "out"_a, "op"_a = "sum",
            py::kw_only(), "dtype"_a = none, "deadline"_a = none,
-           "As reduce_scatter; returns a Request at once.");
+           "As reduce_scatter; returns a Request at once.")
+      .def("isketched_allreduce", &Communicator::isketched_allreduce, "buffer"_a, "sketch"_a,
+           "out"_a = none, py::kw_only(), "deadline"_a = none,
+           "As sketched_allreduce; returns a Request at once.");
+}
+
+void add_sketch(py::module_& module) {
+  py::class_<Sketch>(module, "Sketch",
+                     "How one of a rank's vectors, a layer's gradient say, goes sketched from call "
+                     "to call. All ranks have sketches of the same count, kind and bits.")
+      .def(py::init<std::size_t, const std::string&, unsigned, const std::string&, bool,
+                    std::uint64_t>(),
+           "count"_a, py::kw_only(), "kind"_a = "grid", "bits"_a = 8, "rounding"_a = "stochastic",
+           "feedback"_a = true, "seed"_a = 0)
+      .def_property_readonly("count", &Sketch::count, "Elements of the vectors that it is for.")
+      .def("residual", &Sketch::residual,
+           "A copy of what was rounded off and is kept back for the next call; None without "
+           "feedback. Not while a collective has the sketch.");
+}
+
+void add_handlers(py::module_& module) {
+  module.def(
+      "load_handler",
+      [](unsigned number, const std::string& expression, const std::string& dtype) {
+        tributary::python::check(tributary_handler_load(number, expression.c_str(),
+                                                        tributary::python::type_named(dtype)));
+      },
+      "number"_a, "expression"_a, "dtype"_a,
+      "From now on op='handler:NUMBER' combines elements of that type by the expression, as "
+      "'acc = min(acc + in, 127);'. All ranks load the same one.");
+  module.def(
+      "load_handler_file",
+      [](unsigned number, const std::string& path) {
+        tributary::python::check(tributary_handler_load_file(number, path.c_str()));
+      },
+      "number"_a, "path"_a,
+      "The same of a shared object built against tributary-handler.h, which knows its type.");
 }
 
 void add_communicator(py::module_& module) {
@@ -147,5 +196,7 @@ void add_communicator(py::module_& module) {
 PYBIND11_MODULE(_core, module) {
   module.doc() = "Collectives that switches add up on the way";
   add_request(module);
+  add_sketch(module);
+  add_handlers(module);
   add_communicator(module);
 }

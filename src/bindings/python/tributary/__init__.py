@@ -10,9 +10,10 @@
 docs/reference/python.md has the whole of it; tributary.torch is for PyTorch.
 """
 
-from ._core import Communicator, Request, wait_any
+from ._core import Communicator, Request, Sketch, load_handler, load_handler_file, wait_any
 from .errors import (AbortedError, Error, InternalError, InvalidArgumentError, MismatchError,
                      NetworkError, RendezvousError, TimeoutError)
 
 __all__ = ["AbortedError", "Communicator", "Error", "InternalError", "InvalidArgumentError",
-           "MismatchError", "NetworkError", "RendezvousError", "Request", "TimeoutError", "wait_any"]
+           "MismatchError", "NetworkError", "RendezvousError", "Request", "Sketch", "TimeoutError",
+           "load_handler", "load_handler_file", "wait_any"]

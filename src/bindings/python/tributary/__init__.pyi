@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+from array import array
 from collections.abc import Callable, Generator, Iterable
 from datetime import timedelta
 from types import TracebackType
@@ -15,9 +16,11 @@ from .errors import TimeoutError as TimeoutError
 
 # Whatever has Python's buffer protocol: numpy.ndarray, array.array, bytearray, memoryview.
 _Buffer = Any
-_Op = Literal["sum", "min", "max", "prod", "and", "or", "xor", "land", "lor", "lxor", "minloc", "maxloc"]
+# "sum", "min", "max", "prod", "and", "or", "xor", "land", "lor", "lxor", "minloc", "maxloc", or of a handler
+# "handler:3".
+_Op = str
 _Dtype = Literal["f32", "f64", "f16", "bf16", "i8", "i16", "i32", "i64", "i4", "f8e4m3", "f8e5m2",
-                 "f32_i32", "f64_i32", "i32_i32", "i64_i32"]
+                 "f32_i32", "f64_i32", "i32_i32", "i64_i32", "opaque4", "opaque8", "opaque16"]
 # Seconds from now.
 _Deadline = float | timedelta | None
 _Value = str | int | float | timedelta | list[str] | tuple[str, ...] | None
@@ -28,6 +31,17 @@ class Request:
     def __await__(self) -> Generator[Any, None, Any]: ...
 
 def wait_any(requests: Iterable[Request], timeout: float | None = None) -> Request: ...
+
+def load_handler(number: int, expression: str, dtype: _Dtype) -> None: ...
+def load_handler_file(number: int, path: str) -> None: ...
+
+class Sketch:
+    def __init__(self, count: int, *, kind: Literal["grid", "quantiles"] = "grid", bits: int = 8,
+                 rounding: Literal["stochastic", "nearest"] = "stochastic", feedback: bool = True,
+                 seed: int = 0) -> None: ...
+    @property
+    def count(self) -> int: ...
+    def residual(self) -> array[float] | None: ...
 
 class Communicator:
     def __init__(self, *, on_notice: Callable[[str], object] | None = ..., **options: _Value) -> None: ...
@@ -57,6 +71,9 @@ class Communicator:
     def reduce_scatter(self, buffer: _Buffer, out: _Buffer, op: _Op = "sum", *,
                        dtype: _Dtype | None = None, deadline: _Deadline = None) -> Any: ...
 
+    def sketched_allreduce(self, buffer: _Buffer, sketch: Sketch, out: _Buffer = None, *,
+                           deadline: _Deadline = None) -> Any: ...
+
     def iallreduce(self, buffer: _Buffer, op: _Op = "sum", out: _Buffer = None, *,
                    dtype: _Dtype | None = None, deadline: _Deadline = None) -> Request: ...
     def ireduce(self, buffer: _Buffer, root: int = 0, op: _Op = "sum", out: _Buffer = None, *,
@@ -66,3 +83,5 @@ class Communicator:
     def iallgather(self, buffer: _Buffer, out: _Buffer, *, deadline: _Deadline = None) -> Request: ...
     def ireduce_scatter(self, buffer: _Buffer, out: _Buffer, op: _Op = "sum", *,
                         dtype: _Dtype | None = None, deadline: _Deadline = None) -> Request: ...
+    def isketched_allreduce(self, buffer: _Buffer, sketch: Sketch, out: _Buffer = None, *,
+                            deadline: _Deadline = None) -> Request: ...

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <pybind11/pybind11.h>
+#include <string>
+
+#include "host/c/tributary.h"
+
+namespace tributary::python {
+
+// How one of a rank's vectors goes sketched from call to call.
+class Sketch {
+ public:
+  // Throws ValueError for a name that there is not.
+  Sketch(std::size_t count, const std::string& kind, unsigned bits, const std::string& rounding,
+         bool feedback, std::uint64_t seed);
+
+  std::size_t count() const { return count_; }
+  // What is kept back, as an array.array of its own; None without feedback.
+  pybind11::object residual() const;
+  tributary_sketch* get() const { return handle_.get(); }
+
+ private:
+  std::size_t count_;
+  std::unique_ptr<tributary_sketch, decltype(&tributary_sketch_destroy)> handle_;
+};
+
+}  // namespace tributary::python
