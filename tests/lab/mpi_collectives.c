@@ -2,6 +2,7 @@
 // An MPI program that knows nothing of Tributary and compares what its collectives give with what
 // it computes by itself. `mpi_collectives check`, or one of the other scenes at the end.
 #include <mpi.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -672,9 +673,49 @@ static void leave_one_in_flight(void) {
   }
 }
 
+// A sum without the last rank, and how it ended. MPICH over UCX may not come out of MPI_Finalize,
+// whoever carries what: who has said that does not wait for it any longer than so.
+static void* fail_without_the_last_rank(void* context) {
+  enum { PATIENCE_S = 15 };
+  static double vector[40000];
+  int class = MPI_SUCCESS;
+  (void)context;
+  MPI_Error_class(MPI_Allreduce(MPI_IN_PLACE, vector, 40000, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD),
+                  &class);
+  printf("rank %d: %s\n", world_rank, class == MPI_ERR_OTHER ? "MPI_ERR_OTHER" : "another class");
+  fflush(stdout);
+  alarm(PATIENCE_S);
+  return NULL;
+}
+
+// The last rank goes to MPI_Finalize, and the others are in a collective.
+static void leave_the_others_in_one(void) {
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  check_allreduce(&doubles, MPI_SUM, "MPI_SUM", 40000, MPI_COMM_WORLD);
+  if (world_rank != world_size - 1) {
+    fail_without_the_last_rank(NULL);
+  }
+}
+
+// MPI ends while other threads are in a collective, to which the last rank never comes.
+static pthread_t leave_a_thread_in_one(void) {
+  pthread_t thread = pthread_self();
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  check_allreduce(&doubles, MPI_SUM, "MPI_SUM", 40000, MPI_COMM_WORLD);
+  if (world_rank != world_size - 1) {
+    pthread_create(&thread, NULL, fail_without_the_last_rank, NULL);
+  }
+  sleep(2);
+  return thread;
+}
+
 int main(int argc, char** argv) {
   const char* scene = argc > 1 ? argv[1] : "check";
-  MPI_Init(&argc, &argv);
+  pthread_t thread = pthread_self();
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv,
+                  strcmp(scene, "thread") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+                  &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &world_size);
   if (strcmp(scene, "check") == 0) {
@@ -687,6 +728,10 @@ int main(int argc, char** argv) {
     be_late(false);
   } else if (strcmp(scene, "in-flight") == 0) {
     leave_one_in_flight();
+  } else if (strcmp(scene, "leaves") == 0) {
+    leave_the_others_in_one();
+  } else if (strcmp(scene, "thread") == 0) {
+    thread = leave_a_thread_in_one();
   } else {
     fprintf(stderr, "there is no scene '%s'\n", scene);
     failures = 1;
@@ -694,5 +739,8 @@ int main(int argc, char** argv) {
   printf("rank %d: %d checks, %d failed\n", world_rank, checks, failures);
   fflush(stdout);
   MPI_Finalize();
+  if (!pthread_equal(thread, pthread_self())) {
+    pthread_join(thread, NULL);
+  }
   return failures == 0 ? 0 : 1;
 }

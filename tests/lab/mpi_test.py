@@ -215,7 +215,7 @@ class Preloaded(InALab):
         self.assert_right(self.mpirun("env", f"LD_PRELOAD={PRELOADED}/libtributary-pmpi-openmpi.so",
                                       PROGRAM, "check", OMPI_MCA_coll_tributary_enable="0"))
 
-    def test_mpich(self):
+    def mpich(self, scene: str, **variables) -> subprocess.CompletedProcess:
         program = support.BUILD / "tests" / "lab" / "mpi_collectives_mpich"
         if not program.exists() or shutil.which("mpiexec.mpich") is None:
             self.skipTest("needs MPICH: tools/install-packages mpi, then configure the build again")
@@ -224,11 +224,27 @@ class Preloaded(InALab):
             host = f"h{number}"
             argv += [":"] if argv else []
             argv += ["-n", 1, "sh", "-c", IN_A_HOST, "sh", f"/run/netns/trib-{self.lab.name}-{host}", host,
-                     "env", f"LD_PRELOAD={PRELOADED}/libtributary-pmpi-mpich.so", program, "check"]
-        self.assert_right(support.run(
+                     "env", f"LD_PRELOAD={PRELOADED}/libtributary-pmpi-mpich.so", program, scene]
+        return support.run(
             "timeout", int(support.PATIENCE_S), "mpiexec.mpich", *argv, timeout=support.PATIENCE_S + 60,
             env=os.environ | {"MPIR_CVAR_NOLOCAL": "1", "UCX_TLS": "tcp,self",
-                              "TRIBUTARY_STALL_TIMEOUT": "120s"}))
+                              "TRIBUTARY_STALL_TIMEOUT": "120s"} | variables)
+
+    def test_mpich(self):
+        self.assert_right(self.mpich("check"))
+
+    def test_a_rank_that_ends_is_an_error_on_the_others(self):
+        done = self.mpich("leaves", TRIBUTARY_STALL_TIMEOUT="2s")
+        for rank in range(RANKS - 1):
+            self.assertIn(f"rank {rank}: MPI_ERR_OTHER", done.stdout)
+            self.assertRegex(done.stderr,
+                             rf"tributary: .*, rank {rank}: allreduce failed: .*rank {RANKS - 1}")
+
+    def test_mpi_ends_with_a_collective_of_another_thread_in_flight(self):
+        done = self.mpich("thread")
+        for rank in range(RANKS - 1):
+            self.assertIn(f"rank {rank}: MPI_ERR_OTHER", done.stdout)
+            self.assertRegex(done.stderr, rf"rank {rank}: MPI_Finalize with a collective in flight")
 
 
 if __name__ == "__main__":

@@ -10,13 +10,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "bindings/mpi/team.h"
 
 /* One of each communicator that has called something; an attribute of it. */
 struct member {
-  struct tributary_mpi_team team;
+  struct tributary_mpi_team team; /* first: the one is had from the other */
   MPI_Comm comm;
+  int in_flight; /* threads that are in a collective which Tributary carries */
   struct member* next;
 };
 
@@ -140,11 +142,19 @@ static struct tributary_mpi_team* team_of(MPI_Comm comm) {
   return mine == NULL ? NULL : &mine->team;
 }
 
+/* The collective's team, of which it is in flight from now on. */
+static struct tributary_mpi_team* begin_in(struct tributary_mpi_team* team) {
+  __atomic_add_fetch(&((struct member*)team)->in_flight, 1, __ATOMIC_ACQ_REL);
+  return team;
+}
+
 /* As MPI's own functions end: errors go to the communicator's handler. */
-static int end_of(MPI_Comm comm, int class) {
+static int end_of(struct tributary_mpi_team* team, int class) {
+  struct member* const mine = (struct member*)team;
   if (class != MPI_SUCCESS) {
-    PMPI_Comm_call_errhandler(comm, class);
+    PMPI_Comm_call_errhandler(mine->comm, class);
   }
+  __atomic_sub_fetch(&mine->in_flight, 1, __ATOMIC_ACQ_REL);
   return class;
 }
 
@@ -160,7 +170,7 @@ EXPORTED int MPI_Allreduce(const void* in, void* out, int count, MPI_Datatype ty
                            MPI_Comm comm) {
   struct tributary_mpi_team* const team = team_of(comm);
   if (team != NULL && tributary_mpi_carries_reduction(team, count, type, op, true)) {
-    return end_of(comm, tributary_mpi_reduce(team, in, out, count, type, op, -1));
+    return end_of(team, tributary_mpi_reduce(begin_in(team), in, out, count, type, op, -1));
   }
   return PMPI_Allreduce(in, out, count, type, op, comm);
 }
@@ -170,7 +180,7 @@ EXPORTED int MPI_Reduce(const void* in, void* out, int count, MPI_Datatype type,
   struct tributary_mpi_team* const team = team_of(comm);
   if (team != NULL && has_root(team, root) &&
       tributary_mpi_carries_reduction(team, count, type, op, true)) {
-    return end_of(comm, tributary_mpi_reduce(team, in, out, count, type, op, root));
+    return end_of(team, tributary_mpi_reduce(begin_in(team), in, out, count, type, op, root));
   }
   return PMPI_Reduce(in, out, count, type, op, root, comm);
 }
@@ -178,7 +188,7 @@ EXPORTED int MPI_Reduce(const void* in, void* out, int count, MPI_Datatype type,
 EXPORTED int MPI_Bcast(void* inout, int count, MPI_Datatype type, int root, MPI_Comm comm) {
   struct tributary_mpi_team* const team = team_of(comm);
   if (team != NULL && has_root(team, root) && tributary_mpi_carries_bcast(team, count, type)) {
-    return end_of(comm, tributary_mpi_bcast(team, inout, count, type, root));
+    return end_of(team, tributary_mpi_bcast(begin_in(team), inout, count, type, root));
   }
   return PMPI_Bcast(inout, count, type, root, comm);
 }
@@ -187,7 +197,8 @@ EXPORTED int MPI_Reduce_scatter_block(const void* in, void* out, int count, MPI_
                                       MPI_Op op, MPI_Comm comm) {
   struct tributary_mpi_team* const team = team_of(comm);
   if (team != NULL && tributary_mpi_carries_reduction(team, count, type, op, true)) {
-    return end_of(comm, tributary_mpi_reduce_scatter_block(team, in, out, count, type, op));
+    return end_of(team,
+                  tributary_mpi_reduce_scatter_block(begin_in(team), in, out, count, type, op));
   }
   return PMPI_Reduce_scatter_block(in, out, count, type, op, comm);
 }
@@ -196,7 +207,7 @@ EXPORTED int MPI_Reduce_scatter(const void* in, void* out, const int counts[], M
                                 MPI_Op op, MPI_Comm comm) {
   struct tributary_mpi_team* const team = team_of(comm);
   if (team != NULL && tributary_mpi_carries_reduce_scatter(team, counts, type, op)) {
-    return end_of(comm, tributary_mpi_reduce_scatter(team, in, out, counts, type, op));
+    return end_of(team, tributary_mpi_reduce_scatter(begin_in(team), in, out, counts, type, op));
   }
   return PMPI_Reduce_scatter(in, out, counts, type, op, comm);
 }
@@ -204,15 +215,37 @@ EXPORTED int MPI_Reduce_scatter(const void* in, void* out, const int counts[], M
 EXPORTED int MPI_Barrier(MPI_Comm comm) {
   struct tributary_mpi_team* const team = team_of(comm);
   if (team != NULL && tributary_mpi_carries_barrier(team)) {
-    return end_of(comm, tributary_mpi_barrier(team));
+    return end_of(team, tributary_mpi_barrier(begin_in(team)));
   }
   return PMPI_Barrier(comm);
+}
+
+static bool is_in_flight(struct member* one) {
+  return __atomic_load_n(&one->in_flight, __ATOMIC_ACQUIRE) != 0;
+}
+
+/* MPI forbids it, and would end beneath those threads: what they wait for is given up, which takes
+ * a second at most. Other ranks find out by their connections to this one, or by their time limits.
+ */
+static void give_up(struct member* one) {
+  const struct timespec moment = {0, 100000};
+  fprintf(stderr,
+          "tributary: %s, rank %d: MPI_Finalize with a collective in flight in another thread: it "
+          "is given up\n",
+          one->team.name, one->team.rank);
+  tributary_comm_abort(one->team.comm);
+  while (is_in_flight(one)) {
+    nanosleep(&moment, NULL);
+  }
 }
 
 /* Not all MPI libraries take attributes off communicators that are there until the end. */
 EXPORTED int MPI_Finalize(void) {
   struct member* one = all.first;
   for (; one != NULL; one = one->next) {
+    if (is_in_flight(one)) {
+      give_up(one);
+    }
     tributary_mpi_team_end(&one->team);
     one->team.state = TRIBUTARY_MPI_REFUSED;
   }
