@@ -83,6 +83,15 @@ static void gather(void) {
   expect(memcmp(mine, part, sizeof mine) == 0, "a wrong part of the result");
 }
 
+/* More than the packets of one collective have numbers for: all ranks refuse it, and go on. */
+static void refuse(void) {
+  const size_t too_many = (size_t)1 << 40;
+  const tributary_result result =
+      tributary_allreduce(comm, vectors[0], vectors[0], too_many, TRIBUTARY_F32, TRIBUTARY_SUM);
+  expect(result == TRIBUTARY_INVALID_ARGUMENT, "a vector that is too long");
+  expect(strstr(tributary_last_error(), "split it") != NULL, tributary_last_error());
+}
+
 static void overlap(void) {
   post(0, in_flight / 2);
   must(tributary_group_begin(comm), "group");
@@ -90,6 +99,7 @@ static void overlap(void) {
   must(tributary_group_end(comm), "group");
   expect(compute() != 0, "arithmetic");
   check();
+  refuse();
   gather();
   must(tributary_barrier(comm), "barrier");
 }

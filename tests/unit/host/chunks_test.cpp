@@ -48,6 +48,13 @@ TEST_F(ChunksTest, ABarrierIsOnePacketWithoutElements) {
   EXPECT_TRUE(chunks.out(0).empty());
 }
 
+TEST_F(ChunksTest, AVectorMayHaveMoreElementsThan32BitsCount) {
+  const Chunks chunks(call(Collective::allreduce, std::size_t{8} << 30), 0, 1408);
+  ASSERT_EQ(chunks.count(), 24403224u);
+  EXPECT_EQ(chunks.out(24403223).data() - out_.data(), 34359737984);
+  EXPECT_EQ(chunks.elements(24403223), 96);
+}
+
 TEST_F(ChunksTest, NothingIsNoPacket) {
   EXPECT_EQ(Chunks(call(Collective::allreduce, 0), 0, 64).count(), 0u);
 }

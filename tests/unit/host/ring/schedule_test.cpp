@@ -110,6 +110,16 @@ TEST(RingSchedule, ReducesEveryTypeWithEveryOperator) {
   }
 }
 
+// Nothing of it is touched before there is something to send.
+TEST(RingSchedule, AVectorMayHaveMoreElementsThan32BitsCount) {
+  constexpr std::size_t count = std::size_t{8} << 30;
+  std::byte vector{};
+  const RingSchedule schedule({&vector, &vector, count, ElementType::i32, Operator::sum}, 2, 3);
+  EXPECT_EQ(schedule.sendable().data() - &vector, 22906492248);
+  EXPECT_EQ(schedule.sendable().size(), 11453246120u);
+  EXPECT_EQ(schedule.bytes_expected(), 45812984492u);
+}
+
 // What is received goes on at once: the first bytes need not wait for the end of a step.
 TEST(RingSchedule, ForwardsBytesAsSoonAsTheyAreAdded) {
   std::vector<std::int32_t> values(300, 1);
