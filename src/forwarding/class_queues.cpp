@@ -8,6 +8,7 @@
 #include "forwarding/occupancy.h"
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
+#include "wire/vlan.h"
 
 namespace tributary::forwarding {
 namespace {
@@ -39,13 +40,7 @@ ClassCounters& ClassCounters::operator+=(const ClassCounters& other) {
 std::uint8_t codepoint_of(const Packet& frame) {
   constexpr std::uint8_t ecn_bits = 2;
   wire::Cursor cursor(frame.bytes());
-  const auto* ethernet = cursor.take<wire::EthernetHeader>();
-  auto type = ethernet != nullptr ? ethernet->type.value() : std::uint16_t{0};
-  if (type == wire::ethertype::vlan) {
-    cursor.take<wire::be16>();  // the tag itself
-    const auto* behind = cursor.take<wire::be16>();
-    type = behind != nullptr ? behind->value() : std::uint16_t{0};
-  }
+  const auto type = wire::take_link_headers(cursor);
   const auto* words = cursor.take<wire::be16>();
   if (words == nullptr) {
     return 0;

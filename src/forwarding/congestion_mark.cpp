@@ -4,13 +4,13 @@
 #include "wire/checksum.h"
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
+#include "wire/vlan.h"
 
 namespace tributary::forwarding {
 
 bool mark_congestion(Packet& frame) {
   wire::MutableCursor cursor(frame.bytes());
-  const auto* ethernet = cursor.take<wire::EthernetHeader>();
-  if (ethernet == nullptr || ethernet->type.value() != wire::ethertype::ipv4) {
+  if (wire::take_link_headers(cursor) != wire::ethertype::ipv4) {
     return false;
   }
   auto* ip = cursor.take<wire::Ipv4Header>();

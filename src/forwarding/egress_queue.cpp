@@ -7,6 +7,7 @@
 #include "forwarding/occupancy.h"
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
+#include "wire/vlan.h"
 
 namespace tributary::forwarding {
 namespace {
@@ -98,13 +99,12 @@ bool EgressQueue::is_network_control(const Packet& frame) {
     return false;
   }
   wire::Cursor cursor(frame.bytes());
-  const auto* ethernet = cursor.take<wire::EthernetHeader>();
-  if (ethernet != nullptr && ethernet->type.value() == wire::ethertype::mac_control) {
+  const auto type = wire::take_link_headers(cursor);
+  if (type == wire::ethertype::mac_control) {
     return true;
   }
   const auto* ip = cursor.take<wire::Ipv4Header>();
-  return ip != nullptr && ethernet->type.value() == wire::ethertype::ipv4 &&
-         ip->tos >> 2 == network_control;
+  return ip != nullptr && type == wire::ethertype::ipv4 && ip->tos >> 2 == network_control;
 }
 
 std::uint64_t EgressQueue::passing_bytes(const PacketList& run, std::size_t max) const {

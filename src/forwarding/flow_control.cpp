@@ -3,6 +3,7 @@
 
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
+#include "wire/vlan.h"
 
 namespace tributary::forwarding {
 
@@ -15,9 +16,9 @@ Duration pause_time(std::uint16_t quanta, std::uint64_t rate_bps) {
 std::size_t priority_of(const Packet& frame) {
   constexpr unsigned tos_below_class_selector = 5;
   wire::Cursor cursor(frame.bytes());
-  const auto* ethernet = cursor.take<wire::EthernetHeader>();
+  const auto type = wire::take_link_headers(cursor);
   const auto* ip = cursor.take<wire::Ipv4Header>();
-  const bool is_ip = ip != nullptr && ethernet->type.value() == wire::ethertype::ipv4;
+  const bool is_ip = ip != nullptr && type == wire::ethertype::ipv4;
   return is_ip ? ip->tos >> tos_below_class_selector : 0;
 }
 

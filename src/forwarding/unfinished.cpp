@@ -7,6 +7,7 @@
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
 #include "wire/transport.h"
+#include "wire/vlan.h"
 
 namespace tributary::forwarding {
 namespace {
@@ -31,8 +32,7 @@ std::optional<std::uint16_t> stored_checksum(std::uint8_t protocol, wire::Bytes 
 
 bool has_unfinished_checksum(const Packet& frame) {
   wire::Cursor cursor(frame.bytes());
-  const auto* ethernet = cursor.take<wire::EthernetHeader>();
-  if (ethernet == nullptr || ethernet->type.value() != wire::ethertype::ipv4) {
+  if (wire::take_link_headers(cursor) != wire::ethertype::ipv4) {
     return false;
   }
   const auto ip_bytes = cursor.rest();

@@ -34,7 +34,7 @@ inline constexpr MacAddress broadcast_mac{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
 namespace ethertype {
 inline constexpr std::uint16_t ipv4 = 0x0800;
 inline constexpr std::uint16_t arp = 0x0806;
-inline constexpr std::uint16_t vlan = 0x8100;
+inline constexpr std::uint16_t vlan = 0x8100;  // a tag; wire/vlan.h
 inline constexpr std::uint16_t ipv6 = 0x86dd;
 inline constexpr std::uint16_t mac_control = 0x8808;
 }  // namespace ethertype

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
 #include "wire/transport.h"
+#include "wire/vlan.h"
 
 // Builds ordinary frames for tests: valid unless a test damages them afterwards.
 namespace tributary::test {
@@ -108,6 +110,29 @@ inline PacketPtr make_arp(PacketPool& pool, std::uint16_t operation, const Endpo
     arp.target_mac = ends.destination_mac;
   }
   return packet;
+}
+
+// The frame with a VLAN tag, which has this control field.
+inline PacketPtr tagged(PacketPtr packet, unsigned control) {
+  packet->offset = static_cast<std::uint16_t>(packet->offset - sizeof(wire::VlanTag));
+  packet->length += static_cast<std::uint32_t>(sizeof(wire::VlanTag));
+  std::memmove(packet->data(), packet->data() + sizeof(wire::VlanTag),
+               2 * sizeof(wire::MacAddress));
+  auto& header = *reinterpret_cast<wire::TaggedHeader*>(packet->data());
+  header.ethernet.type = wire::ethertype::vlan;
+  header.tag.control = static_cast<std::uint16_t>(control);
+  return packet;
+}
+// Takes the tag off, and says what its control field was; no value if there is none.
+inline std::optional<unsigned> take_tag(Packet& packet) {
+  if (ethernet_of(packet).type.value() != wire::ethertype::vlan) {
+    return std::nullopt;
+  }
+  const unsigned control =
+      reinterpret_cast<const wire::TaggedHeader*>(packet.data())->tag.control.value();
+  std::memmove(packet.data() + sizeof(wire::VlanTag), packet.data(), 2 * sizeof(wire::MacAddress));
+  packet.narrow_to(sizeof(wire::VlanTag), packet.length - sizeof(wire::VlanTag));
+  return control;
 }
 
 inline const wire::ArpHeader& arp_of(const Packet& packet) {

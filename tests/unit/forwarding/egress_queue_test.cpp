@@ -151,6 +151,15 @@ TEST_F(EgressQueueTest, MarksThoseThatFindMoreThanTheThreshold) {
   }
 }
 
+TEST_F(EgressQueueTest, MarksBehindATag) {
+  auto packet = test::tagged(frame(100), 10);
+  EXPECT_TRUE(mark_congestion(*packet));
+  test::take_tag(*packet);
+  auto& ip = test::ip_of(*packet);
+  EXPECT_EQ(ip.tos & wire::ecn::mask, wire::ecn::ce);
+  EXPECT_EQ(wire::internet_checksum(std::as_bytes(std::span(&ip, 1))), 0);
+}
+
 TEST_F(EgressQueueTest, MarksNothingThatIsNotWholeIpv4) {
   auto packet = frame(100);
   packet->length = 20;
@@ -170,6 +179,16 @@ TEST_F(EgressQueueTest, OwnNetworkControlGoesFirstAndIsNeverDropped) {
   PacketList out;
   queue.dequeue(start, out, 1);
   EXPECT_EQ(out.front()->length, 66u);
+}
+
+TEST_F(EgressQueueTest, OwnNetworkControlGoesFirstWithATagToo) {
+  EgressQueue queue({200'000'000, 2000, 0});
+  queue.enqueue(frame(1000), start);
+  queue.enqueue(test::tagged(frame(66, 0xc0), 10), start);
+  PacketList out;
+  queue.dequeue(start, out, 1);
+  EXPECT_EQ(out.front()->length, 70u);
+  queue.clear();
 }
 
 // Sums of PANAMA are made here and small, and wait like any other traffic.

@@ -310,5 +310,16 @@ TEST(PriorityOf, IsTheClassSelectorOfIpv4) {
   EXPECT_EQ(priority_of(*arp), 0u);
 }
 
+TEST(PriorityOf, IsThatOfThePacketBehindATag) {
+  HeapPacketPool pool(4, 1600);
+  auto packet = test::make_udp(
+      pool, {test::mac(1), test::mac(2), test::Ip(10, 0, 0, 1), test::Ip(10, 0, 0, 2)}, 1, 2);
+  test::ip_of(*packet).tos = cs7;
+  packet = test::tagged(std::move(packet), 3u << wire::vlan_priority_shift | 10);
+  EXPECT_EQ(priority_of(*packet), 7u);
+  packet->length = 17;
+  EXPECT_EQ(priority_of(*packet), 0u);
+}
+
 }  // namespace
 }  // namespace tributary::forwarding
