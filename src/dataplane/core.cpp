@@ -267,7 +267,7 @@ void Core::cross_link(const HomePort& home, Time now) {
   }
 }
 
-void Core::hand_over(PacketPtr packet, unsigned to, std::uint64_t tag) {
+void Core::hand_over(PacketPtr packet, unsigned to, std::uint32_t tag) {
   packet->driver_tag = tag;
   handover_.send(std::move(packet), to, refused_);
 }

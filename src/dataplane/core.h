@@ -67,7 +67,7 @@ class Core {
   void route(std::uint32_t number, PacketList run);
   void depart(Time now);
   void cross_link(const HomePort& home, Time now);
-  void hand_over(PacketPtr packet, unsigned to, std::uint64_t tag);
+  void hand_over(PacketPtr packet, unsigned to, std::uint32_t tag);
   void account_refused();
   Time earliest_deadline() const;
   void rest(Duration sleep);

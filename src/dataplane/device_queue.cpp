@@ -41,6 +41,7 @@ std::size_t DeviceQueue::receive(PacketPool& pool, PortIndex ingress, PacketList
     packet->length = mbuf->data_len;
     packet->ingress = ingress;
     packet->egress = no_port;
+    packet->vlan = 0;
     out.push(PacketPtr(packet));
   }
   return count;

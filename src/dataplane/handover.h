@@ -26,14 +26,15 @@ enum class HandoverKind : std::uint32_t {
 };
 
 // The kind and the index travel in Packet::driver_tag.
-constexpr std::uint64_t handover_tag(HandoverKind kind, std::uint32_t index) {
-  return (std::uint64_t{static_cast<std::uint32_t>(kind)} << 32) | index;
+inline constexpr unsigned handover_index_bits = 30;
+constexpr std::uint32_t handover_tag(HandoverKind kind, std::uint32_t index) {
+  return (static_cast<std::uint32_t>(kind) << handover_index_bits) | index;
 }
-constexpr HandoverKind kind_of(std::uint64_t tag) {
-  return static_cast<HandoverKind>(tag >> 32);
+constexpr HandoverKind kind_of(std::uint32_t tag) {
+  return static_cast<HandoverKind>(tag >> handover_index_bits);
 }
-constexpr std::uint32_t index_of(std::uint64_t tag) {
-  return static_cast<std::uint32_t>(tag);
+constexpr std::uint32_t index_of(std::uint32_t tag) {
+  return tag & ((std::uint32_t{1} << handover_index_bits) - 1);
 }
 
 // The rings between the cores: one single-producer, single-consumer ring for each ordered pair.

@@ -51,6 +51,7 @@ class HomePort {
   void arrive(PacketPtr frame, Time now, PacketList& ready) {
     frame->ingress = place_->port;
     frame->egress = no_port;
+    frame->vlan = 0;  // of the switch that it left
     make_whole(*frame);
     arrive(PacketList(std::move(frame)), now, ready);
   }

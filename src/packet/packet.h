@@ -36,7 +36,9 @@ struct Packet {
   PortIndex ingress;         // port of the logical switch it came in by
   PortIndex egress;          // port it leaves by, once that is decided
   Time queued_at;            // when it joined the queue that it waits in
-  std::uint64_t driver_tag;  // for whoever drives the switch; never read below the data plane
+  std::uint32_t driver_tag;  // for whoever drives the switch; never read below the data plane
+  std::uint16_t vlan;        // in a bridge with VLANs, which has taken the tag off: its control
+                             // field, with the VLAN that it belongs to (wire/vlan.h); 0: none yet
 
   std::byte* data() { return buffer + offset; }
   const std::byte* data() const { return buffer + offset; }

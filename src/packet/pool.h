@@ -38,10 +38,11 @@ class PacketPool {
     packet->ingress = no_port;
     packet->egress = no_port;
     packet->driver_tag = 0;
+    packet->vlan = 0;
     return PacketPtr(packet);
   }
 
-  // A copy with the same frame and ports, or null when the store is exhausted.
+  // A copy with the same frame, ports and VLAN, or null when the store is exhausted.
   PacketPtr clone(const Packet& original) {
     auto copy = allocate();
     if (!copy || copy->capacity < original.offset + original.length) {
@@ -51,6 +52,7 @@ class PacketPool {
     copy->length = original.length;
     copy->ingress = original.ingress;
     copy->egress = original.egress;
+    copy->vlan = original.vlan;
     std::memcpy(copy->data(), original.data(), original.length);
     return copy;
   }
@@ -70,6 +72,7 @@ class PacketPool {
     }
     packet->length = static_cast<std::uint32_t>(bytes.size());
     packet->ingress = body.ingress;
+    packet->vlan = body.vlan;
     packet->body = &body;
     std::memcpy(packet->data(), bytes.data(), bytes.size());
     return packet;

@@ -51,7 +51,7 @@ class HomePortTest : public ::testing::Test {
   DeviceQueue queue_{FakeDevice::port, 0, true};
   PortPlace place_;
   forwarding::QueueGauge gauge_;
-  std::uint64_t made_ = 0;
+  std::uint32_t made_ = 0;
   Time now_ = Time{} + 1s;
 };
 
@@ -131,6 +131,7 @@ TEST_F(HomePortTest, ABurstFromTheDeviceBelongsToThePoolOfItsCore) {
   for (std::size_t i = 0; i < 3; ++i) {
     device_.arriving.push_back(frame());
     device_.arriving.back()->noted = 1;
+    device_.arriving.back()->vlan = 10;
   }
   place_.port = 7;
   PacketList ready;
@@ -142,6 +143,7 @@ TEST_F(HomePortTest, ABurstFromTheDeviceBelongsToThePoolOfItsCore) {
     EXPECT_EQ(packet->ingress, 7);
     EXPECT_EQ(packet->egress, no_port);
     EXPECT_EQ(packet->noted, 0);
+    EXPECT_EQ(packet->vlan, 0);
     EXPECT_EQ(packet->length, 1000u);
     EXPECT_EQ(packet->pool, &other);
     packet->pool = &pool_;

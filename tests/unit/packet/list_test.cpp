@@ -10,16 +10,16 @@ namespace {
 
 class PacketListTest : public testing::Test {
  protected:
-  PacketPtr numbered(std::uint64_t number) {
+  PacketPtr numbered(std::uint32_t number) {
     auto packet = pool_.allocate();
     packet->driver_tag = number;
     return packet;
   }
-  static std::uint64_t pop_number(PacketList& list) {
+  static std::uint32_t pop_number(PacketList& list) {
     auto packet = list.pop();
     return packet ? packet->driver_tag : 0;
   }
-  PacketList numbers(std::uint64_t first, std::uint64_t last) {
+  PacketList numbers(std::uint32_t first, std::uint32_t last) {
     PacketList list;
     for (auto i = first; i <= last; ++i) {
       list.push(numbered(i));
@@ -49,7 +49,7 @@ TEST_F(PacketListTest, first_in_first_out) {
   auto list = numbers(1, 3);
   EXPECT_EQ(list.size(), 3U);
   EXPECT_EQ(list.front()->driver_tag, 1U);
-  for (std::uint64_t i = 1; i <= 3; ++i) {
+  for (std::uint32_t i = 1; i <= 3; ++i) {
     EXPECT_EQ(pop_number(list), i);
   }
   EXPECT_TRUE(list.empty());

@@ -54,6 +54,7 @@ TEST(PacketPool, reused_packets_look_new) {
   packet->ingress = 4;
   packet->egress = 5;
   packet->driver_tag = 6;
+  packet->vlan = 7;
   packet.reset();
   packet = pool.allocate();
   EXPECT_EQ(packet->offset, PacketPool::default_headroom);
@@ -62,6 +63,7 @@ TEST(PacketPool, reused_packets_look_new) {
   EXPECT_EQ(packet->ingress, no_port);
   EXPECT_EQ(packet->egress, no_port);
   EXPECT_EQ(packet->driver_tag, 0U);
+  EXPECT_EQ(packet->vlan, 0);
 }
 
 TEST(PacketPool, buffers_do_not_overlap) {
@@ -87,6 +89,7 @@ TEST(PacketPool, clone_copies_frame_and_ports) {
   original->length = 70;
   original->ingress = 1;
   original->egress = 2;
+  original->vlan = 3;
   for (std::uint32_t i = 0; i < original->length; ++i) {
     original->data()[i] = static_cast<std::byte>(i);
   }
@@ -97,6 +100,7 @@ TEST(PacketPool, clone_copies_frame_and_ports) {
   EXPECT_EQ(copy->noted, 0) << "of that frame alone";
   EXPECT_EQ(copy->ingress, 1);
   EXPECT_EQ(copy->egress, 2);
+  EXPECT_EQ(copy->vlan, 3);
   EXPECT_TRUE(std::ranges::equal(copy->bytes(), original->bytes()));
   EXPECT_EQ(pool.clone(*original), nullptr) << "exhausted";
 }
@@ -117,12 +121,14 @@ TEST(PacketPool, a_body_is_shared_by_frames_and_returns_with_the_last) {
   {
     auto& body = *pool.allocate().release();
     body.length = 3;
+    body.vlan = 10;
     std::memset(body.data(), 9, 3);
     pool.share(body, 2);
     auto first = pool.allocate_in_front_of(body, head);
     auto second = pool.allocate_in_front_of(body, head);
     ASSERT_TRUE(first && second);
     EXPECT_EQ(first->frame_bytes(), 5u);
+    EXPECT_EQ(first->vlan, 10);
     EXPECT_EQ(pool.outstanding(), 3u);
     first.reset();
     EXPECT_EQ(pool.outstanding(), 2u);

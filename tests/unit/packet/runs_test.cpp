@@ -21,7 +21,7 @@ class PacketRunsTest : public testing::Test {
     EXPECT_EQ(pool_.outstanding(), 0u);
   }
 
-  PacketPtr numbered(std::uint64_t number) {
+  PacketPtr numbered(std::uint32_t number) {
     auto packet = pool_.allocate();
     packet->driver_tag = number;
     return packet;
