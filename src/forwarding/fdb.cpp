@@ -6,14 +6,16 @@ namespace tributary::forwarding {
 Fdb::Fdb(std::uint32_t capacity, Duration ageing, std::uint64_t seed)
     : table_(capacity, seed), ageing_(ageing) {}
 
-// What is not just seen again. `entry` is that of `mac`, or null.
-Fdb::LearnResult Fdb::learn_news(Entry* entry, const wire::MacAddress& mac, PortIndex port,
-                                 Time now) {
+// What is not just seen again. `entry` is that of `station`, or null.
+Fdb::LearnResult Fdb::learn_news(Entry* entry, const Station& station, PortIndex port, Time now) {
+  if (entry == nullptr && station.vid != 0) {
+    entry = table_.find(key_of(station.mac));  // static in all VLANs: what is learned has its own
+  }
   if (entry == nullptr) {
     if (!may_learn(port)) {
       return refuse(port);
     }
-    entry = table_.full() ? nullptr : table_.insert(key_of(mac));
+    entry = table_.full() ? nullptr : table_.insert(key_of(station));
     if (entry == nullptr) {
       ++refused_;
       return LearnResult::full;
@@ -85,8 +87,8 @@ void Fdb::set_learning(std::span<const LearningConfig> ports) {
   }
 }
 
-void Fdb::add_static(const wire::MacAddress& mac, PortIndex port) {
-  const auto key = key_of(mac);
+void Fdb::add_static(const Station& station, PortIndex port) {
+  const auto key = key_of(station);
   auto* entry = table_.find(key);
   if (entry == nullptr) {
     entry = &table_.insert_surely(key);
@@ -129,8 +131,9 @@ std::vector<FdbRow> Fdb::rows(Time now) const {
   rows.reserve(table_.size());
   table_.for_each([&](std::uint64_t key, const Entry& entry) {
     if (!is_aged(entry, now)) {
+      const auto station = station_of(key);
       const auto age = entry.is_static ? Duration{} : now - entry.seen;
-      rows.push_back({mac_of(key), entry.port, entry.is_static, age});
+      rows.push_back({station.mac, entry.port, entry.is_static, age, station.vid});
     }
   });
   return rows;

@@ -15,10 +15,20 @@
 
 namespace tributary::forwarding {
 
-// The forwarding database of a bridge: which MAC address is behind which port. Learned entries age;
-// static ones stay and never move. Bounded: what does not fit is not learned (and so flooded). A
-// port may have a bound of its own, and then none of its frames carries another address (port
-// security).
+// Whom frames are from or for: an address, which is another station's in another VLAN. Without
+// VLANs all are in VLAN 0.
+struct Station {
+  wire::MacAddress mac;
+  std::uint16_t vid = 0;
+
+  constexpr Station(const wire::MacAddress& of_mac, std::uint16_t of_vid = 0)
+      : mac(of_mac), vid(of_vid) {}
+};
+
+// The forwarding database of a bridge: which station is behind which port. Learned entries age;
+// static ones stay and never move, and hold in all VLANs if they are of VLAN 0. Bounded: what does
+// not fit is not learned (and so flooded). A port may have a bound of its own, and then none of its
+// frames carries another address (port security).
 class Fdb {
  public:
   enum class LearnResult : std::uint8_t {
@@ -30,23 +40,23 @@ class Fdb {
 
   Fdb(std::uint32_t capacity, Duration ageing, std::uint64_t seed);
 
-  // `mac` is about to be learned or looked up.
-  [[gnu::always_inline]] ProbeHome prefetch(const wire::MacAddress& mac) const {
-    return table_.prefetch(key_of(mac));
+  // `station` is about to be learned or looked up.
+  [[gnu::always_inline]] ProbeHome prefetch(const Station& station) const {
+    return table_.prefetch(key_of(station));
   }
   // A frame with this source came in by `port`.
-  LearnResult learn(const wire::MacAddress& mac, PortIndex port, Time now) {
-    auto* entry = table_.find(key_of(mac));
+  LearnResult learn(const Station& station, PortIndex port, Time now) {
+    auto* entry = table_.find(key_of(station));
     if (is_news(entry, port, now)) {
-      return learn_news(entry, mac, port, now);
+      return learn_news(entry, station, port, now);
     }
     entry->seen = now;
     return LearnResult::known;
   }
   // The same as learn(), but false, and nothing done, where that has more to do than to note that
   // the address was seen again. `home` is what prefetch() said of it.
-  bool see_again(ProbeHome home, const wire::MacAddress& mac, PortIndex port, Time now) {
-    auto* entry = table_.find(home, key_of(mac));
+  bool see_again(ProbeHome home, const Station& station, PortIndex port, Time now) {
+    auto* entry = table_.find(home, key_of(station));
     if (is_news(entry, port, now)) {
       return false;
     }
@@ -54,18 +64,31 @@ class Fdb {
     return true;
   }
   // The port, or no_port when the address is unknown.
-  PortIndex find(const wire::MacAddress& mac, Time now) const {
-    return port_of(table_.find(key_of(mac)), now);
+  PortIndex find(const Station& station, Time now) const {
+    const auto port = port_of(table_.find(key_of(station)), now);
+    return port == no_port && station.vid != 0 ? port_of(table_.find(key_of(station.mac)), now)
+                                               : port;
   }
-  PortIndex find(ProbeHome home, const wire::MacAddress& mac, Time now) const {
-    return port_of(table_.find(home, key_of(mac)), now);
+  PortIndex find(ProbeHome home, const Station& station, Time now) const {
+    return port_of(table_.find(home, key_of(station)), now);
   }
 
   // Replaces a learned entry. Static ones have room in any case.
-  void add_static(const wire::MacAddress& mac, PortIndex port);
+  void add_static(const Station& station, PortIndex port);
   void clear_static();
   // Forgets what was learned behind a port that went down.
   void forget(PortIndex port);
+  // Forgets the learned stations of which `gone(vid, port)` is true.
+  template <typename Predicate>
+  void forget_if(Predicate gone) {
+    table_.erase_if([&](std::uint64_t key, const Entry& entry) {
+      const bool goes = !entry.is_static && gone(station_of(key).vid, entry.port);
+      if (goes) {
+        count_learned(entry.port, false);
+      }
+      return goes;
+    });
+  }
   void set_ageing(Duration ageing) { ageing_ = ageing; }
   // What may be learned behind each port, by index; anything behind those that are not named. A
   // port that has more than it now may forgets all that was learned behind it.
@@ -94,18 +117,20 @@ class Fdb {
     PortAddresses is;
   };
 
-  // In the order of this machine's memory, which takes two loads.
-  static std::uint64_t key_of(const wire::MacAddress& mac) {
+  // In the order of this machine's memory, which takes two loads; the VLAN above the address.
+  static constexpr unsigned vid_shift = 48;
+  static std::uint64_t key_of(const Station& station) {
+    const auto& octets = station.mac.octets;
     std::uint32_t low = 0;
     std::uint16_t high = 0;
-    std::memcpy(&low, mac.octets.data(), sizeof low);
-    std::memcpy(&high, mac.octets.data() + sizeof low, sizeof high);
-    return std::uint64_t{high} << 32 | low;
+    std::memcpy(&low, octets.data(), sizeof low);
+    std::memcpy(&high, octets.data() + sizeof low, sizeof high);
+    return std::uint64_t{station.vid} << vid_shift | std::uint64_t{high} << 32 | low;
   }
-  static wire::MacAddress mac_of(std::uint64_t key) {
+  static Station station_of(std::uint64_t key) {
     wire::MacAddress mac;
     std::memcpy(mac.octets.data(), &key, mac.octets.size());
-    return mac;
+    return {mac, static_cast<std::uint16_t>(key >> vid_shift)};
   }
   bool is_aged(const Entry& entry, Time now) const { return now - entry.seen > ageing_; }
   PortIndex port_of(const Entry* entry, Time now) const {
@@ -116,7 +141,7 @@ class Fdb {
     return entry == nullptr || entry->port != port || entry->is_static ||
            now - entry->published >= ageing_ / 4;
   }
-  LearnResult learn_news(Entry* entry, const wire::MacAddress& mac, PortIndex port, Time now);
+  LearnResult learn_news(Entry* entry, const Station& station, PortIndex port, Time now);
   // What becomes of a frame from `port` whose address cannot be learned there.
   LearnResult refuse(PortIndex port);
   bool may_learn(PortIndex port) const;

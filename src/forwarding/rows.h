@@ -23,6 +23,7 @@ struct FdbRow {
   PortIndex port = no_port;
   bool is_static = false;
   Duration age{};
+  std::uint16_t vid = 0;  // 0: the bridge has no VLANs, or the entry holds in all
 };
 
 // How many addresses a bridge has learned behind a port, and how many frames it refused because

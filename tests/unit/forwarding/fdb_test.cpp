@@ -167,6 +167,47 @@ TEST(Fdb, ForgetsWhatAPortMayNoLongerHave) {
   EXPECT_EQ(fdb.find(mac(1), start), no_port);
 }
 
+TEST(Fdb, KnowsAnAddressInEachVlan) {
+  Fdb fdb(8, 10s, 1);
+  EXPECT_EQ(fdb.learn({mac(1), 10}, 3, start), LearnResult::updated);
+  EXPECT_EQ(fdb.learn({mac(1), 4094}, 4, start), LearnResult::updated);
+  EXPECT_EQ(fdb.moves(), 0u);
+  EXPECT_EQ(fdb.find({mac(1), 10}, start), 3);
+  EXPECT_EQ(fdb.find({mac(1), 4094}, start), 4);
+  EXPECT_EQ(fdb.find({mac(1), 11}, start), no_port);
+  EXPECT_EQ(fdb.find(mac(1), start), no_port);
+  for (const auto& row : fdb.rows(start)) {
+    EXPECT_EQ(row.mac, mac(1));
+    EXPECT_EQ(row.port, row.vid == 10 ? 3 : 4);
+  }
+}
+
+TEST(Fdb, AStaticEntryOfVlanZeroHoldsInAll) {
+  Fdb fdb(8, 10s, 1);
+  fdb.add_static(mac(1), 3);
+  fdb.add_static({mac(2), 10}, 3);
+  EXPECT_EQ(fdb.find({mac(1), 10}, start), 3);
+  EXPECT_EQ(fdb.find({mac(2), 11}, start), no_port);
+  EXPECT_EQ(fdb.learn({mac(1), 10}, 4, start), LearnResult::known);
+  EXPECT_EQ(fdb.find({mac(1), 10}, start), 3);
+  EXPECT_EQ(fdb.learn({mac(2), 11}, 4, start), LearnResult::updated);
+  fdb.set_learning(std::vector<LearningConfig>{{}, {}, {}, {}, {true, 1}});
+  EXPECT_EQ(fdb.learn({mac(1), 12}, 4, start), LearnResult::refused);
+}
+
+TEST(Fdb, ForgetsWhatIsTold) {
+  Fdb fdb(8, 10s, 1);
+  fdb.set_learning(std::vector<LearningConfig>{{}, {}, {}, {}});
+  fdb.learn({mac(1), 10}, 3, start);
+  fdb.learn({mac(1), 20}, 3, start);
+  fdb.add_static({mac(2), 10}, 3);
+  fdb.forget_if([](std::uint16_t vid, PortIndex port) { return vid == 10 && port == 3; });
+  EXPECT_EQ(fdb.find({mac(1), 10}, start), no_port);
+  EXPECT_EQ(fdb.find({mac(1), 20}, start), 3);
+  EXPECT_EQ(fdb.find({mac(2), 10}, start), 3);
+  EXPECT_EQ(fdb.addresses(3).learned, 1u);
+}
+
 TEST(Fdb, HoldsNearlyItsCapacityWhateverTheSeed) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     Fdb fdb(8192, 10s, seed);
