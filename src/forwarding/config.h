@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include "packet/clock.h"
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
+#include "wire/vlan.h"
 
 namespace tributary::forwarding {
 
@@ -64,6 +66,34 @@ struct TrafficClass {
   // So many packets above the threshold all are marked, and on the way there a rising part of them,
   // as by RED (Floyd and Jacobson, 1993); 0: all from the threshold on.
   std::uint32_t ecn_ramp_packets = 0;
+};
+
+// From one VLAN identifier to another one.
+struct VidRange {
+  std::uint16_t first = 0;
+  std::uint16_t last = 0;
+};
+
+// VLANs by their identifiers, ascending and each once.
+struct VidSet {
+  std::vector<VidRange> ranges;
+
+  bool empty() const { return ranges.empty(); }
+  bool contains(std::uint16_t vid) const {
+    return std::any_of(ranges.begin(), ranges.end(), [vid](const VidRange& range) {
+      return range.first <= vid && vid <= range.last;
+    });
+  }
+};
+
+// The VLANs of a bridged port (IEEE 802.1Q): one for what comes and goes without a tag, and those
+// that come and go with theirs.
+struct VlanConfig {
+  std::uint16_t untagged = 0;  // 0: what comes without a tag is dropped
+  VidSet tagged;
+
+  bool any() const { return untagged != 0 || !tagged.empty(); }
+  bool carries(std::uint16_t vid) const { return untagged == vid || tagged.contains(vid); }
 };
 
 // Egress queue of a port.
@@ -151,11 +181,19 @@ struct PortConfig {
   // Frames come from a kernel of this machine, which may leave their checksums to hardware.
   bool from_kernel = true;
   LearningConfig learning;  // of a bridged port
+  VlanConfig vlan;          // of a bridged port; none on all of a bridge: it knows no VLANs
   QueueConfig queue;
   FlowControlConfig flow;
   std::uint64_t line_bps = 0;  // of the device, filled in like `mac`; 0: unknown
   ImpairmentConfig impair_in;
   ImpairmentConfig impair_out;
 };
+
+// The largest frame of a port, or of what came by it and leaves by another one: where there are
+// VLANs, with a tag.
+inline std::uint32_t frame_bytes_max(const PortConfig& port) {
+  const auto tag_bytes = port.vlan.any() ? sizeof(wire::VlanTag) : 0;
+  return static_cast<std::uint32_t>(port.mtu + sizeof(wire::EthernetHeader) + tag_bytes);
+}
 
 }  // namespace tributary::forwarding

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "wire/ethernet.h"
+#include "wire/pause.h"
 
 namespace tributary::forwarding {
 namespace {
@@ -17,21 +17,18 @@ constexpr std::chrono::milliseconds silence_wanted{250};
 // One that asks for it and is lost costs so much.
 constexpr std::chrono::milliseconds again_wanted{10};
 
-std::uint64_t frame_bytes(const PortConfig& port) {
-  return port.mtu + sizeof(wire::EthernetHeader);
-}
-
 std::uint64_t headroom_of(const PortConfig& port) {
   const auto microseconds =
       std::chrono::duration_cast<std::chrono::microseconds>(port.flow.reaction).count();
   const auto on_the_way =
       line_rate(port) / 8 * static_cast<std::uint64_t>(microseconds) / 1'000'000;
-  return std::max(on_the_way + 2 * frame_bytes(port), burst_frames * frame_bytes(port));
+  return std::max(on_the_way + 2 * std::uint64_t{frame_bytes_max(port)},
+                  burst_frames * frame_bytes_max(port));
 }
 
 // The least that is worth to be called a threshold.
 std::uint64_t xoff_min(const PortConfig& port) {
-  return 2 * frame_bytes(port);
+  return 2 * std::uint64_t{frame_bytes_max(port)};
 }
 
 void set_silence(BufferLimits& limits, std::uint64_t rate) {
@@ -60,7 +57,7 @@ BufferLimits limits_of(const PortConfig& port, std::uint64_t share) {
   limits.class_xoff =
       std::min(limits.xoff, std::max(least, share / 2 - std::min(share / 2, headroom)));
   limits.class_xon = std::min(limits.xon, limits.class_xoff / 2);
-  const auto burst = burst_frames * frame_bytes(port);
+  const auto burst = burst_frames * frame_bytes_max(port);
   limits.stop = std::max(limits.xoff, share > burst ? share - burst : 0);
   set_silence(limits, line_rate(port));
   return limits;

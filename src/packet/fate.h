@@ -20,6 +20,9 @@ namespace tributary {
   X(bridge_same_port)     /* destination is where the frame came from */          \
   X(bridge_no_port)       /* nowhere to flood to */                               \
   X(bridge_port_security) /* source address that the port may not have */         \
+  X(vlan_not_allowed)     /* of a VLAN that the port does not carry */            \
+  X(vlan_untagged)        /* without a VLAN, and the port has none for that */    \
+  X(vlan_nested)          /* its next tag would be taken for the port's */        \
   X(unknown_ethertype)    /* for the router itself, but not IPv4 or ARP */        \
   X(ip_malformed)         /* version, header length, total length */              \
   X(ip_checksum)          /* IPv4 header checksum */                              \

@@ -10,7 +10,10 @@ namespace tributary::switching {
 
 Bridge::Bridge(const SwitchConfig& config, const Interfaces& interfaces, Outlet& outlet,
                std::uint64_t seed)
-    : interfaces_(interfaces), outlet_(outlet), fdb_(config.fdb_capacity, config.fdb_ageing, seed) {
+    : interfaces_(interfaces),
+      outlet_(outlet),
+      vlans_(config),
+      fdb_(config.fdb_capacity, config.fdb_ageing, seed) {
   set_learning(config);
   add_static(config);
 }
@@ -27,7 +30,7 @@ void Bridge::add_static(const SwitchConfig& config) {
   for (const auto& entry : config.fdb) {
     for (PortIndex port = 0; port < interfaces_.count(); ++port) {
       if (config.ports[port].name == entry.port && interfaces_.port(port).bridged()) {
-        fdb_.add_static(entry.mac, port);
+        fdb_.add_static({entry.mac, vlan_of(entry, config.ports[port])}, port);
       }
     }
   }
@@ -38,13 +41,26 @@ void Bridge::add_static(const SwitchConfig& config) {
 
 void Bridge::reconfigure(const SwitchConfig& config) {
   fdb_.set_ageing(config.fdb_ageing);
+  vlans_ = Vlans(config);
+  fdb_.forget_if([this](std::uint16_t vid, PortIndex port) { return !vlans_.carries(port, vid); });
   set_learning(config);
   fdb_.clear_static();
   add_static(config);
 }
 
-void Bridge::learn_quietly(const wire::MacAddress& source, PortIndex port, Time now) {
-  fdb_.learn(source, port, now);
+void Bridge::learn_quietly(const Packet& frame, const wire::MacAddress& source, Time now) {
+  const auto vid = wire::vid_of(frame.vlan);
+  if (vlans_.carries(frame.ingress, vid)) {  // and not only before a reload
+    fdb_.learn({source, vid}, frame.ingress, now);
+  }
+}
+
+void Bridge::send_in_vlan(PacketPtr frame, PortIndex to, Account account) {
+  if (const auto reason = vlans_.leave(*frame, to)) {
+    outlet_.drop(std::move(frame), *reason, account);
+  } else {
+    outlet_.send(std::move(frame), to, account);
+  }
 }
 
 void Bridge::forward_otherwise(PacketPtr frame, PortIndex from, PortIndex to, Account account) {
@@ -56,17 +72,18 @@ void Bridge::forward_otherwise(PacketPtr frame, PortIndex from, PortIndex to, Ac
   }
 }
 
-// The frame itself leaves by the last port, copies by the others: one fate, and copies that are
-// originated here.
+// The frame itself leaves by the last port of its VLAN, copies by the others: one fate, and copies
+// that are originated here.
 void Bridge::flood(PacketPtr frame, PortIndex from, Account account) {
+  const auto vid = vlans_.vid_of(*frame);
   PortIndex last = no_port;
   for (const auto port : interfaces_.bridged_ports()) {
-    if (port == from || !interfaces_.port(port).up) {
+    if (port == from || !interfaces_.port(port).up || !vlans_.carries(port, vid)) {
       continue;
     }
     if (last != no_port) {
       if (auto copy = outlet_.originate_copy(*frame)) {
-        outlet_.send(std::move(copy), last, Account::originated);
+        send(std::move(copy), last, Account::originated);
       }
     }
     last = port;
@@ -74,7 +91,7 @@ void Bridge::flood(PacketPtr frame, PortIndex from, Account account) {
   if (last == no_port) {
     outlet_.drop(std::move(frame), DropReason::bridge_no_port, account);
   } else {
-    outlet_.send(std::move(frame), last, account);
+    send(std::move(frame), last, account);
   }
 }
 

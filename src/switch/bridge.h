@@ -7,45 +7,59 @@
 #include "forwarding/fdb.h"
 #include "switch/interfaces.h"
 #include "switch/outlet.h"
+#include "switch/vlans.h"
 
 namespace tributary::switching {
 
-// The learning bridge of all ports without an address (IEEE 802.1D, without a spanning tree).
+// The learning bridge of all ports without an address (IEEE 802.1D, without a spanning tree), and
+// of the VLANs that they are in, if they are in some (IEEE 802.1Q).
 class Bridge {
  public:
   Bridge(const SwitchConfig& config, const Interfaces& interfaces, Outlet& outlet,
          std::uint64_t seed);
 
+  const Vlans& vlans() const { return vlans_; }
+
   // A frame with this header is about to be learned from and forwarded.
-  [[gnu::always_inline]] void prefetch(const wire::EthernetHeader& header) const {
-    fdb_.prefetch(header.source);
-    fdb_.prefetch(header.destination);
+  [[gnu::always_inline]] void prefetch(const Packet& frame,
+                                       const wire::EthernetHeader& header) const {
+    const auto vid = wire::vid_of(frame.vlan);
+    fdb_.prefetch({header.source, vid});
+    fdb_.prefetch({header.destination, vid});
   }
   // Learns the source of a frame that came in by a bridged port. False: the port may not have it.
   bool learn(const Packet& frame, const wire::MacAddress& source, Time now) {
-    const auto result = fdb_.learn(source, frame.ingress, now);
+    const auto result = fdb_.learn({source, wire::vid_of(frame.vlan)}, frame.ingress, now);
     if (result == forwarding::Fdb::LearnResult::updated) {
       outlet_.publish(frame);
     }
     return result != forwarding::Fdb::LearnResult::refused;
   }
   // What another core learned.
-  void learn_quietly(const wire::MacAddress& source, PortIndex port, Time now);
+  void learn_quietly(const Packet& frame, const wire::MacAddress& source, Time now);
 
-  // Bridged port behind which `mac` is; bridge_interface: the switch itself; no_port: unknown, or a
-  // group.
-  PortIndex find(const wire::MacAddress& mac, Time now) const {
-    return mac.is_group() ? no_port : fdb_.find(mac, now);
+  // Bridged port behind which `mac` is, in the VLAN of this frame; bridge_interface: the switch
+  // itself; no_port: unknown, or a group.
+  PortIndex find(const Packet& frame, const wire::MacAddress& mac, Time now) const {
+    return mac.is_group() ? no_port : fdb_.find({mac, vlans_.vid_of(frame)}, now);
   }
 
   // Sends a frame by its destination address, but not back to the port `from` (no_port: anywhere).
   // `to` is what find() says of the destination: where that is no_port, the frame is flooded.
   void forward(PacketPtr frame, PortIndex from, PortIndex to, Account account) {
     if (to < forwarding::bridge_interface && to != from) {
-      outlet_.send(std::move(frame), to, account);
+      send(std::move(frame), to, account);
     } else {
       forward_otherwise(std::move(frame), from, to, account);
     }
+  }
+  // Sends a frame by one bridged port, as its VLAN leaves there.
+  void send(PacketPtr&& frame, PortIndex to, Account account) {
+    if (vlans_.on()) {
+      send_in_vlan(std::move(frame), to, account);
+      return;
+    }
+    outlet_.send(std::move(frame), to, account);
   }
 
   void forget(PortIndex port) { fdb_.forget(port); }
@@ -55,6 +69,7 @@ class Bridge {
   const forwarding::Fdb& fdb() const { return fdb_; }
 
  private:
+  void send_in_vlan(PacketPtr frame, PortIndex to, Account account);
   // Not by one other port.
   void forward_otherwise(PacketPtr frame, PortIndex from, PortIndex to, Account account);
   void flood(PacketPtr frame, PortIndex from, Account account);
@@ -63,13 +78,8 @@ class Bridge {
 
   const Interfaces& interfaces_;
   Outlet& outlet_;
+  Vlans vlans_;
   forwarding::Fdb fdb_;
 };
-
-// 01:80:c2:00:00:00 to 0f: never forwarded by a bridge (IEEE 802.1Q, table 8-1).
-constexpr bool is_reserved_group(const wire::MacAddress& mac) {
-  return mac.octets[0] == 0x01 && mac.octets[1] == 0x80 && mac.octets[2] == 0xc2 &&
-         mac.octets[3] == 0 && mac.octets[4] == 0 && mac.octets[5] < 0x10;
-}
 
 }  // namespace tributary::switching

@@ -26,7 +26,13 @@ struct RouteConfig {
 struct FdbEntryConfig {
   wire::MacAddress mac;
   std::string port;
+  std::uint16_t vlan = 0;  // 0: that of what comes to the port without a tag
 };
+
+// The VLAN in which the entry is. `port` is its port.
+inline std::uint16_t vlan_of(const FdbEntryConfig& entry, const forwarding::PortConfig& port) {
+  return entry.vlan != 0 ? entry.vlan : port.vlan.untagged;
+}
 
 struct ArpEntryConfig {
   wire::Ipv4Address address;
@@ -39,6 +45,9 @@ struct SwitchConfig {
   wire::Ipv4Address address;  // of the switch itself; required by aggregation engines
   // Address of the bridge as a host on its own segment, so that bridged hosts reach the switch.
   std::optional<forwarding::InterfaceAddress> bridge_address;
+  // In a bridge with VLANs, the one in which the switch itself is, with its address and its
+  // engines; 0: none.
+  std::uint16_t bridge_vlan = 0;
   Duration fdb_ageing = std::chrono::seconds(300);
   std::uint32_t fdb_capacity = 8192;
   Duration arp_timeout = std::chrono::seconds(600);

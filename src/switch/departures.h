@@ -51,8 +51,8 @@ class Departures {
         frame.ethernet->source = interfaces_.bridge_mac();
       }
       const auto from = in_transit ? packet->ingress : no_port;
-      bridge_.forward(std::move(packet), from, bridge_.find(frame.ethernet->destination, now),
-                      account);
+      const auto to = bridge_.find(*packet, frame.ethernet->destination, now);
+      bridge_.forward(std::move(packet), from, to, account);
     } else if (frame.ipv4 == nullptr) {
       const bool ipv6 = frame.ethernet->type.value() == wire::ethertype::ipv6;
       outlet_.drop(std::move(packet),
@@ -73,13 +73,24 @@ class Departures {
     const auto port = packet->egress;
     wire::MutableCursor(packet->bytes()).take<wire::EthernetHeader>()->source =
         interfaces_.mac(port);
+    if (bridge_.vlans().on()) {
+      depart_in_vlan(std::move(packet), port);
+      return;
+    }
     outlet_.send(std::move(packet), port, Account::originated);
+  }
+  [[gnu::noinline]] void depart_in_vlan(PacketPtr&& packet, PortIndex port) {
+    if (port < interfaces_.count() && interfaces_.port(port).bridged()) {
+      bridge_.send(std::move(packet), port, Account::originated);
+    } else {
+      outlet_.send(std::move(packet), port, Account::originated);
+    }
   }
 
   // A frame that came in by the bridge for another host's MAC address stays on the bridge.
   bool is_bridged(const Packet& packet, const engine::Frame& frame, Time now) const {
     return packet.ingress < interfaces_.count() && interfaces_.port(packet.ingress).bridged() &&
-           bridge_.find(frame.ethernet->destination, now) != forwarding::bridge_interface;
+           bridge_.find(packet, frame.ethernet->destination, now) != forwarding::bridge_interface;
   }
 
   const Interfaces& interfaces_;

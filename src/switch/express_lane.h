@@ -26,7 +26,7 @@ class ExpressLane {
               BridgeLane bridge)
       : interfaces_(interfaces), classifier_(classifier), router_(router), bridge_(bridge) {}
 
-  // Finds out which packets it expects, and has fetched what they look up.
+  // Finds out which packets, whose tags are off, it expects, and has fetched what they look up.
   void look_at(Stage stage);
   bool expects(std::size_t number) const { return (expected_ >> number & 1) != 0; }
   // Sends the packets of the stage from `first` on, up to one that is not as expected: returns its
@@ -42,7 +42,12 @@ class ExpressLane {
     BridgeLane::Ticket bridge;
   };
 
+  template <bool has_vlans>
   bool look_at(const Packet& packet, Ticket& ticket) const;
+  template <bool has_vlans>
+  void look_at_all(Stage stage);
+  template <bool has_vlans>
+  std::size_t send_run(std::size_t first, Stage stage, Time now);
   std::size_t send_expected(std::size_t first, Stage stage, Time now);
 
   const Interfaces& interfaces_;

@@ -73,7 +73,8 @@ class Neighbours {
     ethernet->destination = destination;
     ethernet->source = interfaces_.mac(interface);
     if (interface == forwarding::bridge_interface) {
-      bridge_.forward(std::move(frame), no_port, bridge_.find(destination, now), account);
+      const auto to = bridge_.find(*frame, destination, now);
+      bridge_.forward(std::move(frame), no_port, to, account);
     } else {
       outlet_.send(std::move(frame), interface, account);
     }

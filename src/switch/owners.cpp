@@ -13,10 +13,19 @@ Owners::Owners(const SwitchConfig& config, unsigned cores)
     : cores_(cores),
       has_owners_(cores > 1 && (!config.protocols.empty() || config.bfd)),
       watches_(config.bfd.has_value()),
+      vlans_(config),
       classifier_(config.protocols) {}
+
+// In a VLAN in which the switch itself is not, or in none: no core knows more of it than others.
+bool Owners::is_of_strangers(Packet& packet) const {
+  return vlans_.enter(packet) || (packet.vlan != 0 && !vlans_.is_own(packet));
+}
 
 unsigned Owners::core_of(Packet& packet, unsigned here) const {
   if (!has_owners_) {
+    return here;
+  }
+  if (vlans_.on() && is_of_strangers(packet)) {
     return here;
   }
   const auto frame = engine::parse_frame(packet);

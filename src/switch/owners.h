@@ -4,6 +4,7 @@
 #include "packet/packet.h"
 #include "switch/classifier.h"
 #include "switch/config.h"
+#include "switch/vlans.h"
 
 namespace tributary::switching {
 
@@ -14,14 +15,18 @@ class Owners {
   Owners(const SwitchConfig& config, unsigned cores);
 
   // The core that owns the block of this packet (hash of its aggregation key) or the sessions with
-  // neighbours, or `here` when any core may handle it. Packet::ingress need not be set. What it
-  // finds in the frame it notes in the packet, which is to go to Switch::receive() as it is.
+  // neighbours, or `here` when any core may handle it. Packet::ingress need not be set where there
+  // are no VLANs. What it finds in the frame it notes in the packet, which is to go to
+  // Switch::receive() as it is.
   unsigned core_of(Packet& packet, unsigned here) const;
 
  private:
+  bool is_of_strangers(Packet& packet) const;
+
   unsigned cores_ = 1;
   bool has_owners_ = false;  // some packets have
   bool watches_ = false;     // next hops, by BFD
+  Vlans vlans_;
   Classifier classifier_;
 };
 

@@ -117,10 +117,12 @@ class Switch::Impl {
     if (ethernet == nullptr || update.ingress >= interfaces_.count()) {
       return;
     }
-    if (interfaces_.port(update.ingress).bridged()) {
-      bridge_.learn_quietly(ethernet->source, update.ingress, now);
+    const bool bridged = interfaces_.port(update.ingress).bridged();
+    if (bridged) {
+      bridge_.learn_quietly(update, ethernet->source, now);
     }
-    if (const auto* arp = arp_of(*ethernet, cursor.rest())) {
+    const bool may_be_ours = !bridged || bridge_.vlans().is_own(update);
+    if (const auto* arp = arp_of(*ethernet, cursor.rest()); arp != nullptr && may_be_ours) {
       neighbours_.learn_quietly(*arp, interfaces_.interface_of(update.ingress), now);
     }
   }
@@ -175,6 +177,9 @@ class Switch::Impl {
       arrived_[count] = burst.pop();
       arrived_[count]->prefetch();
     }
+    if (bridge_.vlans().on()) {
+      count = enter_vlans(count);
+    }
     const auto arrived = std::span(arrived_).first(count);
     if (has_lane_) {
       lane_.look_at(arrived);
@@ -193,6 +198,21 @@ class Switch::Impl {
       }
     }
     return count;
+  }
+
+  // Takes the tags off the packets that arrived, and drops those that go no further: how many are
+  // left.
+  [[gnu::noinline]] std::size_t enter_vlans(std::size_t count) {
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      auto packet = std::move(arrived_[i]);
+      if (const auto reason = bridge_.vlans().enter(*packet)) {
+        drop(std::move(packet), *reason);
+      } else {
+        arrived_[left++] = std::move(packet);
+      }
+    }
+    return left;
   }
 
   // What the core that received the packet has noted. Not inline: where one core does all, nothing
@@ -236,7 +256,8 @@ class Switch::Impl {
       return drop(std::move(packet), DropReason::source_group_mac);
     }
     if (interfaces_.port(ingress).bridged()) {
-      bridge_.prefetch(*frame.ethernet);
+      bridge_.prefetch(*packet, *frame.ethernet);
+      slot = bridge_.vlans().is_own(*packet) ? slot : nullptr;
     } else if (slot != nullptr && is_for_engine(accepted)) {
       aggregate(accepted);
     } else if (frame.ipv4 != nullptr) {
@@ -284,7 +305,7 @@ class Switch::Impl {
     const auto ingress = packet->ingress;
     const auto& destination = frame.ethernet->destination;
     const bool is_arp = frame.ethernet->type.value() == wire::ethertype::arp;
-    if (is_reserved_group(destination)) {
+    if (wire::is_reserved_group(destination)) {
       if (wire::is_mac_control(*frame.ethernet)) {
         outlet_.absorb_control(std::move(packet));
       } else {
@@ -299,13 +320,16 @@ class Switch::Impl {
       aggregate(accepted);
       return;
     }
-    const auto to = bridge_.find(destination, now);
+    const auto to = bridge_.find(*packet, destination, now);
     const bool ours = to == bridge_interface;
-    const auto* arp = is_arp ? arp_of(*frame.ethernet, frame.payload) : nullptr;
+    const bool is_own = bridge_.vlans().is_own(*packet);
+    const auto* arp = is_arp && is_own ? arp_of(*frame.ethernet, frame.payload) : nullptr;
     if (arp != nullptr && neighbours_.receive(*packet, *arp, bridge_interface, now)) {
       outlet_.absorb(std::move(packet));
     } else if (!ours) {
       bridge_.forward(std::move(packet), ingress, to, Account::received);
+    } else if (!is_own) {
+      drop(std::move(packet), DropReason::local_unserved);
     } else if (is_arp) {
       drop(std::move(packet),
            arp == nullptr ? DropReason::arp_malformed : DropReason::local_unserved);

@@ -29,6 +29,12 @@ struct [[gnu::packed]] MacAddress {
   friend constexpr auto operator<=>(const MacAddress&, const MacAddress&) = default;
 };
 
+// 01:80:c2:00:00:00 to 0f: never forwarded by a bridge (IEEE 802.1Q, table 8-1).
+constexpr bool is_reserved_group(const MacAddress& mac) {
+  return mac.octets[0] == 0x01 && mac.octets[1] == 0x80 && mac.octets[2] == 0xc2 &&
+         mac.octets[3] == 0 && mac.octets[4] == 0 && mac.octets[5] < 0x10;
+}
+
 inline constexpr MacAddress broadcast_mac{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
 
 namespace ethertype {

@@ -155,15 +155,20 @@ void count_forwarding(const char* kind, Load& load, Device& device) {
   report(kind, rounds * Device::burst);
 }
 
-void count_bridge() {
+// All ports are in `vlan`, without tags; 0: the bridge knows no VLANs.
+void count_bridge(const char* kind, std::uint16_t vlan) {
   constexpr std::uint32_t stations = 64;
   BridgeLoad load(8, stations);
-  Device device(load.config(), 1024);
+  auto config = load.config();
+  for (auto& port : config.ports) {
+    port.vlan.untagged = vlan;
+  }
+  Device device(config, 1024);
   for (std::uint32_t station = 0; station < stations; ++station) {
     device.process(load.introduction(device.pool(), station));
     device.settle();
   }
-  count_forwarding("bridge", load, device);
+  count_forwarding(kind, load, device);
 }
 
 void count_router(const char* kind, RouterLoad::Way way) {
@@ -194,7 +199,8 @@ int main() {
   count_panama();
   count_netreduce();
   count_flare();
-  count_bridge();
+  count_bridge("bridge", 0);
+  count_bridge("bridge-in-a-vlan", 10);
   count_router("router-station", RouterLoad::Way::stations);
   count_router("router-route", RouterLoad::Way::routes);
   count_beside_engines();

@@ -32,7 +32,7 @@ class SwitchStorm {
         step(device);
         check(device.ledger().balanced());
       }
-      check(device.fdb(now_).size() <= config_.fdb_capacity + config_.ports.size() + 1);
+      check(device.fdb(now_).size() <= config_.fdb_capacity + config_.ports.size() + 2);
     }
     table_updates_.clear();
     check(pool_.outstanding() == 0);
@@ -64,6 +64,7 @@ class SwitchStorm {
     config.ports[3].address = forwarding::InterfaceAddress{Ip(10, 0, 3, 1), 30};
     config.ports[3].mtu = 576;
     config.routes = {{{Ip(), 0}, {Ip(10, 0, 2, 2), Ip(10, 0, 3, 2)}}};
+    config.fdb = {{mac(5), "b"}};
     config.arp = {{Ip(10, 0, 3, 2), mac(32)}};
     config.protocols.emplace<canary::CanaryConfig>({});
     config.protocols.get<canary::CanaryConfig>().descriptors = 4;
@@ -168,6 +169,33 @@ class SwitchStorm {
     }
   }
 
+  // With few VLANs, so that frames meet: two that are carried, none, one that is not and one that
+  // cannot be.
+  PacketPtr in_vlan(PacketPtr packet) {
+    static const std::uint16_t vids[] = {0, 10, 20, 30, 4095};
+    const auto choice = byte();
+    return tagged(std::move(packet), unsigned{choice} >> 5 << wire::vlan_priority_shift |
+                                         vids[choice % std::size(vids)]);
+  }
+
+  // Off, an access port beside a trunk, or two trunks of which one has a VLAN without a tag.
+  void set_vlans(unsigned choice) {
+    auto& first = config_.ports[0].vlan;
+    auto& second = config_.ports[1].vlan;
+    first = {};
+    second = {};
+    config_.bridge_vlan = 0;
+    if (choice == 0) {
+      return;
+    }
+    first.untagged = 10;
+    second.tagged.ranges = {{10, 10}, {20, 20}};
+    if (choice > 1) {
+      first.tagged.ranges = {{20, 20}};
+      config_.bridge_vlan = choice == 2 ? 10 : 20;
+    }
+  }
+
   void receive(switching::Switch& device) {
     PacketList burst;
     for (auto count = 1 + byte() % 3; count > 0; --count) {
@@ -177,7 +205,11 @@ class SwitchStorm {
       auto packet = frame();
       if (packet) {
         damage(*packet);
-        packet->ingress = byte() % (ports + 1);
+        const auto ingress = byte();
+        for (auto tags = ingress >> 6; tags > 0; --tags) {
+          packet = in_vlan(std::move(packet));
+        }
+        packet->ingress = ingress % (ports + 1);
         burst.push(std::move(packet));
       }
     }
@@ -210,6 +242,7 @@ class SwitchStorm {
         device.set_port_up((command >> 4) % ports, (command & 8) != 0);
         break;
       case 2:
+        set_vlans((command >> 4) & 3);
         config_.routes[0].via.resize(1 + (command >> 7), Ip(10, 0, 3, 2));
         config_.protocols.get<canary::CanaryConfig>().descriptors = (command & 0x40) != 0 ? 4 : 8;
         device.reconfigure(config_);

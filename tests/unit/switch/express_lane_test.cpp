@@ -110,6 +110,14 @@ switching::SwitchConfig draw_config(Draw& draw) {
   if (draw.once_in(2)) {
     config.protocols.emplace<flare::FlareConfig>();
   }
+  if (draw.once_in(4)) {
+    config.bridge_vlan = 10;
+    config.ports[0].vlan.untagged = 10;
+    config.ports[1].vlan.untagged = 20;
+    config.ports[1].vlan.tagged.ranges = {{10, 10}};
+    config.ports[2].vlan.tagged.ranges = {{10, 10}, {20, 20}};
+    config.fdb.front().vlan = 10;
+  }
   return config;
 }
 
@@ -125,6 +133,10 @@ class Traffic {
                                       : ip();
     if (draw_.once_in(8)) {
       damage(*packet);
+    }
+    if (is_bridged() && draw_.once_in(6)) {
+      static const unsigned controls[] = {10, 10, 20, 20, 0, 0xe00a, 30, 4095};
+      packet = tagged(std::move(packet), draw_.of(controls));
     }
     packet->ingress = draw_.once_in(200) ? PortIndex{ports} : ingress_;
     return packet;
@@ -290,7 +302,10 @@ class Traffic {
 class Pair {
  public:
   Pair(const switching::SwitchConfig& config, switching::CoreShare share)
-      : owners_(config, share.cores), with_(config, share), without_(without_lane(config), share) {}
+      : cores_(share.cores),
+        owners_(config, share.cores),
+        with_(config, share),
+        without_(without_lane(config), share) {}
 
   void send(const std::vector<PacketPtr>& packets) {
     expect_same(with_.send_burst(copies(packets, with_)),
@@ -302,6 +317,7 @@ class Pair {
     without_.device().set_port_up(port, up);
   }
   void reconfigure(const switching::SwitchConfig& config) {
+    owners_ = switching::Owners(config, cores_);
     with_.device().reconfigure(config);
     without_.device().reconfigure(without_lane(config));
   }
@@ -366,8 +382,8 @@ class Pair {
     EXPECT_EQ(a.table_sizes().fdb, b.table_sizes().fdb);
     EXPECT_EQ(a.table_sizes().arp, b.table_sizes().arp);
     EXPECT_TRUE(std::ranges::equal(a.fdb(now), b.fdb(now), [](const auto& x, const auto& y) {
-      return std::tie(x.mac, x.port, x.is_static, x.age) ==
-             std::tie(y.mac, y.port, y.is_static, y.age);
+      return std::tie(x.mac, x.vid, x.port, x.is_static, x.age) ==
+             std::tie(y.mac, y.vid, y.port, y.is_static, y.age);
     }));
     EXPECT_TRUE(std::ranges::equal(a.arp(now), b.arp(now), [](const auto& x, const auto& y) {
       return std::tie(x.address, x.mac, x.interface, x.state, x.age) ==
@@ -383,6 +399,7 @@ class Pair {
     }
   }
 
+  unsigned cores_;
   switching::Owners owners_;
   SwitchBench with_;
   SwitchBench without_;
@@ -412,7 +429,11 @@ void run(unsigned seed, switching::CoreShare share, Ledger& all) {
     }
     if (draw.once_in(20)) {
       auto other = draw_config(draw);
+      const auto vlans = other.ports;
       other.ports = config.ports;
+      for (std::size_t i = 0; i < vlans.size(); ++i) {
+        other.ports[i].vlan = vlans[i].vlan;
+      }
       other.bridge_address = config.bridge_address;
       other.fdb_capacity = config.fdb_capacity;
       pair.reconfigure(other);
@@ -424,10 +445,11 @@ void run(unsigned seed, switching::CoreShare share, Ledger& all) {
 void expect_all_kinds(const Ledger& all) {
   using enum DropReason;
   EXPECT_GT(all.forwarded, all.received / 3) << "or the lane is not what is tested";
-  for (const auto reason : {truncated, source_group_mac, other_mac, bridge_reserved,
-                            bridge_same_port, bridge_port_security, unknown_ethertype, ip_malformed,
-                            ip_checksum, ip_martian, ip_not_for_us, no_route, ttl_exceeded,
-                            fragmentation_needed, arp_malformed, local_unserved, port_down}) {
+  for (const auto reason :
+       {truncated, source_group_mac, other_mac, bridge_reserved, bridge_same_port,
+        bridge_port_security, unknown_ethertype, ip_malformed, ip_checksum, ip_martian,
+        ip_not_for_us, no_route, ttl_exceeded, fragmentation_needed, arp_malformed, local_unserved,
+        port_down, vlan_not_allowed, vlan_untagged}) {
     EXPECT_GT(all.dropped(reason), 0u) << name_of(reason);
   }
 }

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "switch/vlans.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "forwarding/flow_control.h"
+#include "wire/ethernet.h"
+
+namespace tributary::switching {
+namespace {
+
+constexpr std::size_t tag_bytes = sizeof(wire::VlanTag);
+constexpr std::size_t addresses_bytes = 2 * sizeof(wire::MacAddress);
+
+bool has_tag(const wire::EthernetHeader& header) {
+  return header.type.value() == wire::ethertype::vlan;
+}
+
+// Without its tag a frame may be too short for a line, and not every device sees to that.
+void pad(Packet& frame) {
+  const auto length = frame.length;
+  if (length < wire::ethernet_min_frame_bytes &&
+      frame.tailroom() >= wire::ethernet_min_frame_bytes - length) {
+    std::memset(frame.data() + length, 0, wire::ethernet_min_frame_bytes - length);
+    frame.length = wire::ethernet_min_frame_bytes;
+  }
+}
+
+void take_off_tag(Packet& frame) {
+  auto* start = frame.data();
+  std::memmove(start + tag_bytes, start, addresses_bytes);
+  frame.narrow_to(tag_bytes, frame.length - tag_bytes);
+  pad(frame);
+}
+
+// There is headroom for it.
+void put_on_tag(Packet& frame, std::uint16_t control) {
+  frame.offset = static_cast<std::uint16_t>(frame.offset - tag_bytes);
+  frame.length += static_cast<std::uint32_t>(tag_bytes);
+  auto* start = frame.data();
+  std::memmove(start, start + tag_bytes, addresses_bytes);
+  auto& header = *reinterpret_cast<wire::TaggedHeader*>(start);
+  header.ethernet.type = wire::ethertype::vlan;
+  header.tag.control = control;  // the frame's type is where it was
+}
+
+}  // namespace
+
+Vlans::Vlans(const SwitchConfig& config)
+    : on_(std::any_of(config.ports.begin(), config.ports.end(),
+                      [](const auto& port) { return port.vlan.any(); })),
+      own_(on_ ? config.bridge_vlan : std::uint16_t{0}) {
+  for (const auto& port : config.ports) {
+    auto& facts = ports_.emplace_back();
+    facts.is_bridged = !port.address;
+    facts.takes_tags = !port.vlan.tagged.empty();
+    facts.untagged = port.vlan.untagged;
+    facts.carried.set(port.vlan.untagged, !on_ || port.vlan.untagged != 0);
+    for (const auto& range : port.vlan.tagged.ranges) {
+      for (std::uint32_t vid = range.first; vid <= range.last; ++vid) {
+        facts.carried.set(vid);
+      }
+    }
+  }
+}
+
+std::optional<DropReason> Vlans::enter(Packet& frame) const {
+  if (frame.vlan != 0 || frame.ingress >= ports_.size() || !ports_[frame.ingress].is_bridged) {
+    return std::nullopt;
+  }
+  const auto& port = ports_[frame.ingress];
+  wire::Cursor cursor(frame.bytes());
+  const auto* header = cursor.take<wire::EthernetHeader>();
+  if (header == nullptr || wire::is_reserved_group(header->destination)) {
+    return std::nullopt;
+  }
+  const bool is_tagged = has_tag(*header);
+  const auto* tag = is_tagged ? cursor.take<wire::VlanTag>() : nullptr;
+  if (is_tagged && tag == nullptr) {
+    return DropReason::truncated;
+  }
+  auto control = is_tagged ? tag->control.value() : std::uint16_t{0};
+  if (const auto vid = wire::vid_of(control); vid != 0) {
+    if (!port.takes_tags || !port.carried[vid]) {
+      return DropReason::vlan_not_allowed;
+    }
+  } else if (port.untagged == 0) {
+    return DropReason::vlan_untagged;
+  } else {
+    control = static_cast<std::uint16_t>(control | port.untagged);
+  }
+  if (is_tagged) {
+    take_off_tag(frame);
+  }
+  frame.noted = 0;
+  frame.vlan = control;
+  return std::nullopt;
+}
+
+std::optional<DropReason> Vlans::leave(Packet& frame, PortIndex to) const {
+  auto control = frame.vlan;
+  if (wire::vid_of(control) == 0) {  // it begins here: the class in which it waits is its priority
+    const auto priority = forwarding::priority_of(frame) << wire::vlan_priority_shift;
+    control = static_cast<std::uint16_t>(priority | own_);
+  }
+  const auto vid = wire::vid_of(control);
+  const auto& port = ports_[to];
+  if (vid == 0 || !port.carried[vid]) {
+    return DropReason::vlan_not_allowed;
+  }
+  wire::Cursor cursor(frame.bytes());
+  const auto* header = cursor.take<wire::EthernetHeader>();
+  if (header == nullptr) {
+    return DropReason::truncated;
+  }
+  if (vid != port.untagged) {
+    if (frame.offset < tag_bytes) {
+      return DropReason::no_buffer;
+    }
+    put_on_tag(frame, control);
+  } else if (has_tag(*header)) {
+    return DropReason::vlan_nested;
+  }
+  frame.vlan = 0;
+  return std::nullopt;
+}
+
+}  // namespace tributary::switching
