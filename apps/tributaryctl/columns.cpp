@@ -21,6 +21,8 @@ constexpr Column port_columns[] = {
     {"PORT", "/port"},
     {"STATE", "/up", Show::state},
     {"ADDRESS", "/address"},
+    {"VLAN", "/vlan", Show::plain, true},
+    {"VLANS", "/vlans"},
     {"MTU", "/mtu_bytes", Show::plain, true},
     {"RATE", "/rate_bits_per_second", Show::rate, true},
     {"RX-PACKETS", "/counters/rx_packets_total", Show::plain, true},
@@ -73,6 +75,7 @@ constexpr Column bfd_columns[] = {
 };
 constexpr Column fdb_columns[] = {
     {"SWITCH", "/switch"},
+    {"VLAN", "/vlan", Show::plain, true},
     {"MAC", "/mac"},
     {"PORT", "/port"},
     {"STATIC", "/static", Show::flag},

@@ -85,6 +85,7 @@ struct PortStatus {
   std::uint64_t queue_capacity_bytes = 0;
   forwarding::LearningConfig learning;
   forwarding::PortAddresses addresses;  // behind a bridged port
+  forwarding::VlanConfig vlan;
   forwarding::FlowControl flow_control = forwarding::FlowControl::off;
   std::uint64_t charged_bytes = 0;    // wait in the switch and came in by this port
   bool paused = false;                // the neighbour has stopped it, or some class
@@ -117,6 +118,7 @@ struct FdbStatus {
   std::string port;
   bool is_static = false;
   double age_s = 0;
+  std::uint16_t vlan = 0;  // 0: the bridge has none, or the entry is the switch's own
 };
 struct ArpStatus {
   std::string switch_name;

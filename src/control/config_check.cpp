@@ -96,15 +96,16 @@ void check_routes(const SwitchDraft& draft, const std::vector<Interface>& interf
 
 void check_fdb(const SwitchDraft& draft, Diagnostics& diagnostics) {
   const auto& config = draft.config;
-  std::set<wire::MacAddress> seen;
+  std::set<std::pair<wire::MacAddress, std::uint16_t>> seen;
   for (std::size_t i = 0; i < config.fdb.size(); ++i) {
     const auto& entry = config.fdb[i];
     const toml::table& source = *draft.fdb[i];
-    if (!seen.insert(entry.mac).second) {
+    const auto port = find_port(config, entry.port, position_of(source, "port"), diagnostics);
+    const auto vlan = port ? switching::vlan_of(entry, config.ports[*port]) : entry.vlan;
+    if (!seen.emplace(entry.mac, vlan).second) {
       diagnostics.error(position_of(source, "mac"),
                         "an entry for " + to_string(entry.mac) + " was given before");
     }
-    const auto port = find_port(config, entry.port, position_of(source, "port"), diagnostics);
     if (port && config.ports[*port].address) {
       diagnostics.error(position_of(source, "port"), "port `" + entry.port + "` is routed",
                         "bridge entries point to ports without an address");
@@ -217,6 +218,7 @@ void check_switch(const SwitchDraft& draft, Diagnostics& diagnostics) {
     check_routes(draft, interfaces, diagnostics);
     check_flow_control(draft, diagnostics);
     check_classes(draft, diagnostics);
+    check_vlans(draft, diagnostics);
     check_fdb(draft, diagnostics);
     check_arp(draft, interfaces, diagnostics);
   }

@@ -44,6 +44,7 @@ void list_port(SettingTexts& out, const std::string& path, const forwarding::Por
   out[path + " queues"] = {queues == queues_automatic ? "auto" : std::to_string(queues), true};
   list_options(out, path, port_options, port);
   list_options(out, path, learning_options, port.learning);
+  list_options(out, path, vlan_options, port.vlan);
   list_options(out, path, queue_options, port.queue);
   list_options(out, path, flow_options, port.flow);
   list_options(out, path + " impair_in", impairment_options, port.impair_in);
@@ -61,7 +62,8 @@ void list_tables(SettingTexts& out, const std::string& path,
                                                        selected(route.reduction, "reduction")};
   }
   for (const auto& entry : config.fdb) {
-    out[path + " fdb " + to_string(entry.mac)] = {"port " + entry.port};
+    const auto vlan = entry.vlan != 0 ? " vlan " + std::to_string(entry.vlan) : std::string();
+    out[path + " fdb " + to_string(entry.mac) + vlan] = {"port " + entry.port};
   }
   for (const auto& entry : config.arp) {
     out[path + " arp " + to_string(entry.address)] = {to_string(entry.mac)};

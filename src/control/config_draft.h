@@ -59,6 +59,9 @@ std::optional<PortIndex> find_port(const switching::SwitchConfig& config, const 
 // "ports: h1, h2": for hints.
 std::string port_names(const switching::SwitchConfig& config);
 void check_classes(const SwitchDraft& draft, Diagnostics& diagnostics);
+// The VLANs of one port, which `reader` read, and those of all ports and entries together.
+void check_port_vlans(Reader& reader, const forwarding::VlanConfig& vlan);
+void check_vlans(const SwitchDraft& draft, Diagnostics& diagnostics);
 void check_switch(const SwitchDraft& draft, Diagnostics& diagnostics);
 void check_fabric(const ConfigDraft& draft, Diagnostics& diagnostics);
 // Joins the ports of each link; complains about ports with two attachments or none.

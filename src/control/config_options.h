@@ -24,6 +24,7 @@ extern const Options<forwarding::SelectionConfig> selection_options;
 extern const Options<forwarding::PortConfig> port_options;
 extern const Options<DeviceConfig> device_options;
 extern const Options<forwarding::LearningConfig> learning_options;
+extern const Options<forwarding::VlanConfig> vlan_options;
 extern const Options<forwarding::QueueConfig> queue_options;
 extern const Options<forwarding::FlowControlConfig> flow_options;
 extern const Options<forwarding::ImpairmentConfig> impairment_options;

@@ -307,10 +307,12 @@ void read_port(Reader& reader, SwitchDraft& out) {
                                 std::holds_alternative<TapDevice>(*device));
   read_options(reader, learning_options, port.learning);
   check_learning(reader, port.learning);
+  read_options(reader, vlan_options, port.vlan);
+  check_port_vlans(reader, port.vlan);
   read_options(reader, queue_options, port.queue);
-  if (port.queue.capacity_bytes < port.mtu + 14u) {
+  if (const auto frame = frame_bytes_max(port); port.queue.capacity_bytes < frame) {
     reader.error("queue", "`queue` cannot hold one frame of the port's MTU",
-                 "at least " + std::to_string(port.mtu + 14) + "B");
+                 "at least " + std::to_string(frame) + "B");
   }
   read_options(reader, flow_options, port.flow);
   check_flow_control(reader, port.flow);

@@ -3,6 +3,7 @@
 #include "control/config_options.h"
 #include "control/option_kinds.h"
 #include "control/protocol_section.h"
+#include "wire/vlan.h"
 
 namespace tributary::control {
 namespace {
@@ -43,6 +44,11 @@ constexpr Option<SwitchConfig> switch_table[] = {
     option::parsed<&SwitchConfig::bridge_address, parse_interface_address>(
         "bridge_address", Apply::restart, {},
         "the bridge as a host on its own segment, `\"10.0.0.254/24\"`")
+        .unset_is("none"),
+    option::integer<&SwitchConfig::bridge_vlan>(
+        "bridge_vlan", Apply::reload, {1, wire::vid_max},
+        "where ports have VLANs: that in which the switch itself is, with `bridge_address` and its "
+        "aggregation engines")
         .unset_is("none"),
     option::duration<&SwitchConfig::fdb_ageing>("fdb_ageing", Apply::reload, ages,
                                                 "when a station that is not heard is forgotten"),
@@ -101,6 +107,10 @@ constexpr Option<FdbEntryConfig> fdb_table[] = {
     option::text<&FdbEntryConfig::port>("port", Apply::reload, 255, "that it is behind")
         .required()
         .values_are("a bridged port"),
+    option::integer<&FdbEntryConfig::vlan>("vlan", Apply::reload, {1, wire::vid_max},
+                                           "in which it is, where ports have VLANs")
+        .unset_is("none")
+        .default_is("`vlan` of the port"),
 };
 
 constexpr Option<ArpEntryConfig> arp_table[] = {

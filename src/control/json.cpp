@@ -90,30 +90,33 @@ json to_json(const SwitchStatus& status) {
 }
 
 json to_json(const PortStatus& status) {
-  return {{"switch", status.switch_name},
-          {"port", status.name},
-          {"index", status.index},
-          {"device", status.device},
-          {"mac", to_string(status.mac)},
-          {"address", optional_address(status.address)},
-          {"mtu_bytes", status.mtu},
-          {"up", status.up},
-          {"cpu", status.cpu},
-          {"cpus", status.cpus},
-          {"rate_bits_per_second", status.rate_bps},
-          {"line_bits_per_second", status.line_bps},
-          {"queue_packets", status.queue_packets},
-          {"queue_bytes", status.queue_bytes},
-          {"queue_capacity_bytes", status.queue_capacity_bytes},
-          {"learn", status.learning.on ? "on" : "off"},
-          {"addresses_max",
-           status.learning.addresses_max ? json(*status.learning.addresses_max) : json(nullptr)},
-          {"addresses", status.addresses.learned},
-          {"addresses_refused_packets_total", status.addresses.refused},
-          {"flow_control", name(status.flow_control)},
-          {"charged_bytes", status.charged_bytes},
-          {"paused", status.paused},
-          {"counters", to_json(status.counters)}};
+  return {
+      {"switch", status.switch_name},
+      {"port", status.name},
+      {"index", status.index},
+      {"device", status.device},
+      {"mac", to_string(status.mac)},
+      {"address", optional_address(status.address)},
+      {"mtu_bytes", status.mtu},
+      {"up", status.up},
+      {"cpu", status.cpu},
+      {"cpus", status.cpus},
+      {"rate_bits_per_second", status.rate_bps},
+      {"line_bits_per_second", status.line_bps},
+      {"queue_packets", status.queue_packets},
+      {"queue_bytes", status.queue_bytes},
+      {"queue_capacity_bytes", status.queue_capacity_bytes},
+      {"learn", status.learning.on ? "on" : "off"},
+      {"addresses_max",
+       status.learning.addresses_max ? json(*status.learning.addresses_max) : json(nullptr)},
+      {"addresses", status.addresses.learned},
+      {"addresses_refused_packets_total", status.addresses.refused},
+      {"vlan", status.vlan.untagged != 0 ? json(status.vlan.untagged) : json(nullptr)},
+      {"vlans", status.vlan.tagged.empty() ? json(nullptr) : json(to_string(status.vlan.tagged))},
+      {"flow_control", name(status.flow_control)},
+      {"charged_bytes", status.charged_bytes},
+      {"paused", status.paused},
+      {"counters", to_json(status.counters)}};
 }
 
 json to_json(const ClassStatus& status) {
@@ -169,6 +172,7 @@ json to_json(const BfdStatus& status) {
 json to_json(const FdbStatus& status) {
   return {{"switch", status.switch_name},
           {"mac", to_string(status.mac)},
+          {"vlan", status.vlan != 0 ? json(status.vlan) : json(nullptr)},
           {"port", status.port},
           {"static", status.is_static},
           {"age_seconds", status.age_s}};

@@ -26,6 +26,7 @@ void describe_port(OptionTables& tables) {
   auto& table = add_table(tables, "[[switch.port]]");
   describe_options(port_options, table);
   describe_options(learning_options, table);
+  describe_options(vlan_options, table);
   describe_options(queue_options, table);
   describe_options(flow_options, table);
 }

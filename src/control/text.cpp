@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "control/text.h"
 
+#include <algorithm>
 #include <arpa/inet.h>
 #include <array>
 #include <charconv>
@@ -10,6 +11,7 @@
 #include <span>
 
 #include "control/join.h"
+#include "wire/vlan.h"
 
 namespace tributary::control {
 namespace {
@@ -140,6 +142,33 @@ std::string unusable(wire::Ipv4Address address) {
   return {};
 }
 
+// "10", or "30-39".
+std::optional<forwarding::VidRange> parse_vid_range(std::string_view text) {
+  forwarding::VidRange range;
+  const auto* const end = text.data() + text.size();
+  const auto [dash, error] = std::from_chars(text.data(), end, range.first);
+  range.last = range.first;
+  if (error != std::errc{}) {
+    return std::nullopt;
+  }
+  if (dash != end) {
+    const auto [behind, why] = std::from_chars(dash + 1, end, range.last);
+    if (*dash != '-' || why != std::errc{} || behind != end) {
+      return std::nullopt;
+    }
+  }
+  const bool is_sound =
+      range.first >= 1 && range.first <= range.last && range.last <= wire::vid_max;
+  return is_sound ? std::optional(range) : std::nullopt;
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(' ');
+  return first == std::string_view::npos
+             ? std::string_view()
+             : text.substr(first, text.find_last_not_of(' ') + 1 - first);
+}
+
 }  // namespace
 
 Parsed<Duration> parse_duration(std::string_view text) {
@@ -261,6 +290,32 @@ Parsed<forwarding::InterfaceAddress> parse_interface_address(std::string_view te
   return parsed;
 }
 
+Parsed<forwarding::VidSet> parse_vids(std::string_view text) {
+  forwarding::VidSet vids;
+  auto& ranges = vids.ranges;
+  for (std::size_t at = 0; at <= text.size();) {
+    const auto end = std::min(text.find(',', at), text.size());
+    const auto item = trimmed(text.substr(at, end - at));
+    const auto range = parse_vid_range(item);
+    if (!range) {
+      return tl::unexpected(
+          Complaint{quoted(item.substr(0, 64)) + " is no VLAN from 1 to 4094 and no range of them",
+                    "write them like \"10,20,30-39\""});
+    }
+    ranges.push_back(*range);
+    at = end + 1;
+  }
+  std::sort(ranges.begin(), ranges.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (std::size_t i = 1; i < ranges.size(); ++i) {
+    if (ranges[i].first <= ranges[i - 1].last) {
+      return tl::unexpected(Complaint{"VLAN " + std::to_string(ranges[i].first) + " is named twice",
+                                      "name each VLAN once"});
+    }
+  }
+  return vids;
+}
+
 std::string to_string(wire::Ipv4Address address) {
   const std::uint32_t value = address.value();
   return std::to_string(value >> 24) + '.' + std::to_string((value >> 16) & 0xff) + '.' +
@@ -290,6 +345,14 @@ std::string to_string(const forwarding::Prefix& prefix) {
 
 std::string to_string(const forwarding::InterfaceAddress& address) {
   return to_string(address.address) + '/' + std::to_string(address.length);
+}
+
+std::string to_string(const forwarding::VidSet& vids) {
+  const auto range_text = [](const forwarding::VidRange& range) {
+    const auto first = std::to_string(range.first);
+    return range.first == range.last ? first : first + '-' + std::to_string(range.last);
+  };
+  return join(vids.ranges, range_text, ",");
 }
 
 std::string duration_text(Duration duration) {

@@ -63,7 +63,7 @@ void add_classes(std::vector<control::ClassStatus>& to,
   }
 }
 
-using FdbKey = std::pair<std::size_t, wire::MacAddress>;
+using FdbKey = std::tuple<std::size_t, std::uint16_t, wire::MacAddress>;
 using ArpKey = std::pair<std::size_t, wire::Ipv4Address>;
 
 bool better(const forwarding::FdbRow& a, const forwarding::FdbRow& b) {
@@ -163,6 +163,7 @@ control::Queried<std::vector<control::PortStatus>> Dataplane::ports() {
       one.switch_name = row.switch_name;
       one.port = row.name;
     }
+    row.vlan = port.vlan;
     for (const auto core : place.cores) {
       row.cpus.push_back(config_.cores[core]);
     }
@@ -243,7 +244,7 @@ control::Queried<std::vector<control::FdbStatus>> Dataplane::fdb() {
   const auto asked = on_cores([&](Core& core, Time now) {
     for (std::size_t s = 0; s < core.shares().size(); ++s) {
       for (const auto& row : core.shares()[s].logical->fdb(now)) {
-        keep_better(merged, FdbKey{s, row.mac}, row,
+        keep_better(merged, FdbKey{s, row.vid, row.mac}, row,
                     [](const auto& a, const auto& b) { return better(a, b); });
       }
     }
@@ -253,9 +254,10 @@ control::Queried<std::vector<control::FdbStatus>> Dataplane::fdb() {
   }
   std::vector<control::FdbStatus> rows;
   for (const auto& [key, row] : merged) {
-    rows.push_back({config_.switches[key.first].config.name, row.mac,
-                    port_name(static_cast<std::uint32_t>(key.first), row.port), row.is_static,
-                    in_seconds(row.age)});
+    const auto s = std::get<std::size_t>(key);
+    rows.push_back({config_.switches[s].config.name, row.mac,
+                    port_name(static_cast<std::uint32_t>(s), row.port), row.is_static,
+                    in_seconds(row.age), row.vid});
   }
   return rows;
 }

@@ -95,6 +95,12 @@ TEST(ConfigDiffTest, port_security_can_be_reloaded) {
             Lines{"~ switch s port z learn: on -> off"});
 }
 
+TEST(ConfigDiffTest, vlans_can_be_reloaded) {
+  EXPECT_EQ(
+      lines("tap = \"tap9\"", "tap = \"tap9\"\nvlan = 10\nvlans = \"20,30-39\""),
+      (Lines{"~ switch s port z vlan: none -> 10", "~ switch s port z vlans: none -> 20,30-39"}));
+}
+
 TEST(ConfigDiffTest, bfd_can_be_reloaded) {
   EXPECT_EQ(lines("[switch.canary]", "bfd = { interval = \"50ms\" }\n[switch.canary]"),
             Lines{"~ switch s bfd: off -> 50ms x 3"});

@@ -93,6 +93,21 @@ TEST_F(DispatcherTest, limit_bounds_the_rows_and_total_says_how_many_there_are) 
   EXPECT_EQ(error("fdb.list", {{"limit", "7"}}), ErrorCode::invalid_params);
 }
 
+TEST_F(DispatcherTest, ports_and_stations_are_in_vlans_or_in_none) {
+  auto port = (*call("port.list"))["rows"][0];
+  EXPECT_TRUE(port["vlan"].is_null());
+  EXPECT_TRUE(port["vlans"].is_null());
+  EXPECT_TRUE((*call("fdb.list"))["rows"][0]["vlan"].is_null());
+  auto& vlan = backend_.running.switches[0].config.ports[0].vlan;
+  vlan.untagged = 10;
+  vlan.tagged.ranges = {{20, 20}, {30, 39}};
+  backend_.fdb_vlan = 20;
+  port = (*call("port.list"))["rows"][0];
+  EXPECT_EQ(port["vlan"], 10);
+  EXPECT_EQ(port["vlans"], "20,30-39");
+  EXPECT_EQ((*call("fdb.list"))["rows"][0]["vlan"], 20);
+}
+
 TEST_F(DispatcherTest, a_job_without_a_timeout_has_none) {
   backend_.job_rows = {{"leaf1", "canary", {9}}, {"leaf1", "panama", {7}}};
   backend_.job_rows[0].job.timeout = std::chrono::microseconds(400);

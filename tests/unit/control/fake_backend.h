@@ -63,6 +63,7 @@ class FakeBackend final : public Backend {
       status.switch_name = section.config.name;
       for (const auto& port : section.config.ports) {
         status.name = port.name;
+        status.vlan = port.vlan;
         rows.push_back(status);
       }
     }
@@ -95,7 +96,7 @@ class FakeBackend final : public Backend {
     return known(std::vector{status});
   }
   Queried<std::vector<FdbStatus>> fdb() override {
-    FdbStatus entry{"leaf1", {{2, 0, 0, 0, 0, 1}}, "h1", false, 0.5};
+    FdbStatus entry{"leaf1", {{2, 0, 0, 0, 0, 1}}, "h1", false, 0.5, fdb_vlan};
     return known(std::vector<FdbStatus>(fdb_entries, entry));
   }
   Queried<std::vector<ArpStatus>> arp() override {
@@ -184,6 +185,7 @@ class FakeBackend final : public Backend {
   DaemonConfig running;
   std::vector<JobRow> job_rows{{"leaf1", "canary", {9, 70, 10, 1}}};
   std::size_t fdb_entries = 1;
+  std::uint16_t fdb_vlan = 0;
   std::size_t descriptor_limit = 0;
   bool port_up = true;
   RuntimeTrees installed;

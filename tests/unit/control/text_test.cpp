@@ -90,6 +90,15 @@ TEST(TextTest, parse_interface_address_allows_point_to_point) {
   EXPECT_FALSE(parse_interface_address("10.0.0.1/0"));
 }
 
+TEST(TextTest, parse_vids_takes_numbers_and_ranges) {
+  EXPECT_EQ(to_string(*parse_vids("10")), "10");
+  EXPECT_EQ(to_string(*parse_vids(" 30-39, 1 ,4094,20-20")), "1,20,30-39,4094");
+  for (const char* text : {"", ",", "10,", "0", "4095", "9-5", "1-", "-5", "1-2-3", "ten", "10 20",
+                           "1-4095", "99999999999", "10,10", "1-5,3", "3,1-5", "+1"}) {
+    EXPECT_FALSE(parse_vids(text)) << text;
+  }
+}
+
 TEST(TextTest, parse_mac_is_strict) {
   EXPECT_EQ(to_string(*parse_mac("02:aB:00:00:00:ff")), "02:ab:00:00:00:ff");
   for (const char* text :
