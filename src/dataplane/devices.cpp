@@ -67,6 +67,19 @@ void warn_if_deaf(const std::string& switch_name, const forwarding::PortConfig& 
   }
 }
 
+void warn_of_lost_tags(const std::string& switch_name, const forwarding::PortConfig& port,
+                       const control::DeviceConfig& device) {
+  const auto* interface = std::get_if<control::InterfaceDevice>(&device);
+  const bool is_xdp =
+      interface != nullptr && interface->driver == control::InterfaceDevice::Driver::af_xdp;
+  if (is_xdp && port.vlan.any() && interface_takes_tags_off(interface->interface)) {
+    spdlog::warn(
+        "{}:{}: tags of VLANs are taken off before AF_XDP sees the frames, and lost; `ethtool -K "
+        "{} rxvlan off`, of a veth pair also `txvlan off` at its other end",
+        switch_name, port.name, interface->interface);
+  }
+}
+
 // Null for an internal link.
 tl::expected<std::unique_ptr<PortDevice>, std::string> open_device(
     const control::DeviceConfig& device, std::uint32_t number, DeviceNeeds needs,
@@ -125,6 +138,7 @@ tl::expected<Devices, std::string> open_devices(control::DaemonConfig& config, T
       port.line_bps = device->line_bps();
       queues[number] = {device->receivers(), device->senders()};
       warn_if_deaf(section.config.name, port, *device);
+      warn_of_lost_tags(section.config.name, port, section.devices[place.port]);
     }
   }
   deal_queues(topology, static_cast<unsigned>(config.cores.size()), queues);

@@ -69,6 +69,14 @@ bool interface_promiscuous(const std::string& name) {
   return ioctl(socket.get(), SIOCGIFFLAGS, &request) == 0 && (request.ifr_flags & IFF_PROMISC) != 0;
 }
 
+bool interface_takes_tags_off(const std::string& name) {
+  const auto socket = open_socket(AF_INET, SOCK_DGRAM, 0);
+  ethtool_value flags = {ETHTOOL_GFLAGS, 0};
+  ifreq request = request_for(name);
+  request.ifr_data = reinterpret_cast<char*>(&flags);
+  return ioctl(socket.get(), SIOCETHTOOL, &request) == 0 && (flags.data & ETH_FLAG_RXVLAN) != 0;
+}
+
 std::uint16_t interface_channels(const std::string& name) {
   const auto socket = open_socket(AF_INET, SOCK_DGRAM, 0);
   ethtool_channels channels = {};

@@ -23,6 +23,10 @@ tl::expected<void, std::string> set_interface_mtu(const std::string& name, std::
 // Somebody set it to take packets for all MAC addresses.
 bool interface_promiscuous(const std::string& name);
 
+// Tags of VLANs are taken off what it receives (ethtool's rxvlan), and told beside the frame:
+// AF_XDP tells nobody.
+bool interface_takes_tags_off(const std::string& name);
+
 // How many combined channels it has: what AF_XDP can have sockets on. 1 if it does not say.
 std::uint16_t interface_channels(const std::string& name);
 
