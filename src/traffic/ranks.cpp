@@ -19,12 +19,4 @@ std::uint32_t Ranks::find(std::size_t port, wire::Ipv4Address address) const {
   return index ? std::min(*index * ports + static_cast<std::uint32_t>(port), count()) : count();
 }
 
-std::uint64_t total_tag(std::uint64_t key, std::uint32_t ranks) {
-  std::uint64_t total = 0;
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    total += rank_tag(key, rank);
-  }
-  return total;
-}
-
 }  // namespace tributary::traffic

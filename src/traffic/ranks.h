@@ -38,11 +38,13 @@ class Ranks {
 };
 
 // The tag that a rank adds to the fingerprint of a block. Nobody but this process compares tags, so
-// they need not be those of a protocol's own hosts.
-inline std::uint64_t rank_tag(std::uint64_t key, std::uint32_t rank) {
-  return wire::mix_key(key, 0x7061727469616cULL * (rank + 1));
+// they need not be those of a protocol's own hosts; but as with those, what is drawn are the sums
+// of the tags of the first ranks.
+inline std::uint64_t total_tag(std::uint64_t key, std::uint32_t ranks) {
+  return ranks == 0 ? 0 : wire::mix_key(key, 0x7061727469616cULL * ranks);
 }
-// Of all ranks together.
-std::uint64_t total_tag(std::uint64_t key, std::uint32_t ranks);
+inline std::uint64_t rank_tag(std::uint64_t key, std::uint32_t rank) {
+  return total_tag(key, rank + 1) - total_tag(key, rank);
+}
 
 }  // namespace tributary::traffic
