@@ -11,7 +11,7 @@ import sys
 import time
 
 PORT = 29500
-MAGIC, VERSION = 0x54524942, 7
+MAGIC, VERSION = 0x54524942, 8
 WELCOME_BYTES = 40
 HELLO = struct.Struct(">IHBBIIIHHIII16s16s60x")
 NO_PROOF = bytes(64)

@@ -95,10 +95,12 @@ class Blocks:
         return len(self.data(block)) if down else 0
 
     def tag(self, id: int, rank: int, kind: int = packets.CONTRIBUTION) -> int:
-        return tags.tag(self.key, id, rank, kind)
+        if kind == packets.CONTRIBUTION:
+            return tags.of(self.key, id, rank)
+        return tags.of_sender(self.key, id, rank, kind)
 
     def total_tag(self, id: int) -> int:
-        return tags.total(self.tag(id, rank) for rank in range(self.job.hosts))
+        return tags.of_first(self.key, id, self.job.hosts)
 
     def packet(self, kind: int, id: int, payload: bytes = b"", **fields) -> packets.Packet:
         """To be addressed."""

@@ -159,7 +159,7 @@ class Canary:
         key = tags.key_of_call(self._job.key, self._next_call)
         ours = packet.kind == packets.CONTRIBUTION and (
             packet.rank == packets.NO_RANK
-            or packet.fingerprint == tags.tag(key, packet.id, packet.rank, packet.kind))
+            or packet.fingerprint == tags.of(key, packet.id, packet.rank))
         if ours and len(self._early) < (self._job.window + 1) * (self._job.hosts - 1):
             self._early.append(packet)
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One rank's part in a call by Flare's dense blocks."""
 
-import functools
-import struct
 
 import elements
 import tags
@@ -52,11 +50,10 @@ class DensePart:
                       self._job.window, self._tag(block, self._job.rank), payload)
 
     def _tag(self, block: int, rank: int) -> int:
-        return tags.siphash(self._key, struct.pack(">QI", block, rank))
+        return tags.of(self._key, block, rank)
 
-    @functools.cache
     def _total_tag(self, block: int) -> int:
-        return tags.total(self._tag(block, rank) for rank in range(self._job.hosts))
+        return tags.of_first(self._key, block, self._job.hosts)
 
     def take(self, packet: Packet, now: float) -> bool:
         """Whether it is a result, and news."""

@@ -2,7 +2,6 @@
 """One rank's part in a sparse allreduce by Flare: the opening, and the blocks behind it."""
 
 import dataclasses
-import functools
 import struct
 
 import elements
@@ -16,7 +15,7 @@ from round_trips import RoundTrips
 _OPENING_KEY_BITS = 0x53
 _LONGER_HEADER = 32
 _RUNS_MOST, _SPAN_MOST = 32, 65535
-_WHOLE = 65535  # number of the tag of all that a rank contributes to a block
+_WHOLE = 65535  # in the packet's number, for all that a rank contributes to a block
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,6 +31,15 @@ class SparseCall:
         cut = (vector[at:at + size] for at in range(0, len(vector), size))
         pairs = [(index, element) for index, element in enumerate(cut) if any(element)]
         return cls(len(vector) // size, element_type, pairs)
+
+
+def _low_six_bytes(block: int) -> bytes:
+    return (block % (1 << 48)).to_bytes(6, "big")
+
+
+def _whole(block: int) -> int:
+    """The number of the packet that all shards of a contribution are together."""
+    return int.from_bytes(struct.pack(">H", _WHOLE) + _low_six_bytes(block), "big")
 
 
 def opening_of(call: SparseCall, next_block: int) -> Call:
@@ -162,20 +170,18 @@ class SparsePart:
                 shard.first, self._shape.full, number, len(shards) if is_last else 0, shard.form,
                 bytes(3), shard.payload)
 
-    def _tag(self, block: int, rank: int, number: int) -> int:
-        low_six_bytes = (block % (1 << 48)).to_bytes(6, "big")
-        return tags.siphash(self._key, struct.pack(">H6sI", number, low_six_bytes, rank))
+    def _part(self, block: int, number: int) -> int:
+        return tags.siphash(self._key,
+                            struct.pack(">H6sI", number, _low_six_bytes(block), self._job.rank))
 
     def _tag_of_shard(self, block: int, number: int, shards: int) -> int:
-        rank = self._job.rank
         if number < shards - 1:
-            return self._tag(block, rank, number + 1)
-        others = sum(self._tag(block, rank, other + 1) for other in range(number))
-        return (self._tag(block, rank, _WHOLE) - others) % (1 << 64)
+            return self._part(block, number + 1)
+        others = sum(self._part(block, other + 1) for other in range(number))
+        return (tags.of(self._key, _whole(block), self._job.rank) - others) % (1 << 64)
 
-    @functools.cache
     def _total_tag(self, block: int) -> int:
-        return tags.total(self._tag(block, rank, _WHOLE) for rank in range(self._job.hosts))
+        return tags.of_first(self._key, _whole(block), self._job.hosts)
 
     def take(self, packet: SparsePacket, now: float) -> list[SparsePacket]:
         """All shards of a result, when the last of them has come."""

@@ -2,7 +2,9 @@
 """How a call becomes NetReduce's messages, and what proves that everybody is in their sums."""
 
 import dataclasses
+import itertools
 import struct
+from collections.abc import Callable, Iterator
 
 import elements
 import tags
@@ -12,8 +14,7 @@ _HEADER = struct.Struct(">IIIIIHHHBBB3x")
 assert _HEADER.size == 32
 _MAGIC, _VERSION = 0x494e4154, 1
 _WORD = struct.Struct("<Q")
-_PURPOSE_OF_TAGS = 1
-_EACH_PACKET = 0x9e3779b97f4a7c15
+_FIRST, _STEP = 1 << 32, 4 << 32  # of a message: above its number in those of its two tags
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,16 +78,18 @@ class Messages:
                             packets, rank, self._job.hosts, self._call.element_type, self._call.op,
                             _VERSION)
 
-    def _tag(self, number: int, rank: int) -> int:
-        return tags.siphash(self._key, struct.pack(">III", _PURPOSE_OF_TAGS, self._first + number, rank))
+    def _words(self, number: int, tag: Callable[[bytes, int, int], int], ranks: int) -> Iterator[int]:
+        """Of each packet."""
+        first = tag(self._key, _FIRST | self._first + number, ranks)
+        step = tag(self._key, _STEP | self._first + number, ranks)
+        return (tags.total([first, packet * step]) for packet in itertools.count())
 
     def payloads(self, number: int) -> list[bytes]:
         """This rank's, packet by packet."""
         pieces = self._pieces(number)
         header = self._header(number, self._job.rank, pieces)
-        tag = self._tag(number, self._job.rank)
-        return [(header if packet == 0 else b"") + piece
-                + _WORD.pack(tags.total([tag, packet * _EACH_PACKET]))
+        words = self._words(number, tags.of, self._job.rank)
+        return [(header if packet == 0 else b"") + piece + _WORD.pack(next(words))
                 for packet, piece in enumerate(pieces)]
 
     def elements_of(self, number: int, slot: bytes) -> bytes:
@@ -95,11 +98,11 @@ class Messages:
         before = (self._job.rank - 1) % self._job.hosts
         if slot[:_HEADER.size] != self._header(number, before, pieces):
             raise ValueError(f"message {self._first + number} has another header")
-        total = tags.total(self._tag(number, rank) for rank in range(self._job.hosts))
+        words = self._words(number, tags.of_first, self._job.hosts)
         data, at = b"", _HEADER.size
         for packet, piece in enumerate(pieces):
             (word,) = _WORD.unpack_from(slot, at + len(piece))
-            if word != tags.total([total, packet * self._job.hosts * _EACH_PACKET]):
+            if word != next(words):
                 raise ValueError(f"packet {packet} of message {self._first + number} is no sum")
             data += slot[at:at + min(len(piece), self._settings.whole(packet, self._size))]
             at += len(piece) + _WORD.size

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How a call becomes the packets of PANAMA's trees."""
 
-import functools
-import struct
-
 import elements
 import tags
 from calls import BARRIER, Call, Job, as_allreduce
@@ -39,11 +36,10 @@ class Packets:
         return payload_bytes // elements.BYTES[self.call.element_type]
 
     def _tag(self, tree: int, vid: int, rank: int) -> int:
-        return tags.siphash(self._key, struct.pack(">III", tree, vid, rank))
+        return tags.of(self._key, tree << 32 | vid, rank)
 
-    @functools.cache
     def _total_tag(self, tree: int, vid: int) -> int:
-        return tags.total(self._tag(tree, vid, rank) for rank in range(self.job.hosts))
+        return tags.of_first(self._key, tree << 32 | vid, self.job.hosts)
 
     def is_result(self, packet: Packet) -> bool:
         """Of a packet of this call: everybody is in it."""

@@ -42,7 +42,17 @@ def key_of_call(job_key: bytes, call: int) -> bytes:
 
 
 @functools.lru_cache(maxsize=1 << 16)
-def tag(key: bytes, id: int, rank: int, kind: int) -> int:
+def of_first(key: bytes, packet: int, ranks: int) -> int:
+    """The tags of so many ranks, from rank 0 on, added up."""
+    return siphash(key, struct.pack(">QI", packet, ranks)) if ranks else 0
+
+
+def of(key: bytes, packet: int, rank: int) -> int:
+    return of_first(key, packet, rank + 1) - of_first(key, packet, rank) & _MASK
+
+
+def of_sender(key: bytes, id: int, rank: int, kind: int) -> int:
+    """Of a packet of Canary's that nobody adds to."""
     return siphash(key, struct.pack(">IIB", id, rank, kind))
 
 
@@ -52,8 +62,7 @@ def run_of(job_key: bytes) -> int:
 
 
 def first_sequence(job_key: bytes) -> int:
-    nobody, contribution = 0xffffffff, 1
-    return tag(job_key, 0, nobody, contribution) % (1 << 28)
+    return of_sender(job_key, 0, 0xffffffff, 1) % (1 << 28)
 
 
 def total(tags) -> int:

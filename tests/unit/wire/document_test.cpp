@@ -123,7 +123,7 @@ Example example() {
   header.job = 0x1234;
   header.elements = 4;
   header.child_port = canary_udp_port_first;
-  header.fingerprint = 0xf16ed269d0242990ULL;
+  header.fingerprint = 0x4d293186d214c607ULL;
   header.child_address = frame.ip.source;
   header.rank = 2;
   frame.udp.source_port = source_port_of(header.key());

@@ -7,8 +7,9 @@
 namespace tributary::host {
 
 std::uint32_t first_sequence(const JobKey& key) {
-  constexpr std::uint32_t nobody = 0xffffffff;  // ranks have 16 bits: the tag of no contribution
-  return static_cast<std::uint32_t>(contribution_tag(key, 0, nobody)) & wire::canary_sequence_mask;
+  constexpr std::uint32_t nobody = 0xffffffff;
+  const auto hash = control_tag(key, wire::CanaryKind::contribution, 0, nobody);
+  return static_cast<std::uint32_t>(hash) & wire::canary_sequence_mask;
 }
 
 }  // namespace tributary::host

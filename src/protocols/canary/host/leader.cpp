@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "protocols/canary/host/tags.h"
+#include "host/tags.h"
 
 namespace tributary::host {
 namespace {
@@ -208,7 +208,7 @@ bool CanaryLeader::is_complete(const Slot& slot) const {
 std::uint64_t CanaryLeader::total(const Slot& slot) const {
   const auto& blocks = state_.blocks;
   return slot.fingerprint + blocks.mark(slot.block) +
-         contribution_tag(blocks.key(), blocks.id(slot.block, slot.attempt), state_.job.rank);
+         tag_of(blocks.key(), blocks.id(slot.block, slot.attempt), state_.job.rank);
 }
 
 void CanaryLeader::finish(Slot& slot) {

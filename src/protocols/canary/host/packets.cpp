@@ -2,9 +2,17 @@
 #include "protocols/canary/host/packets.h"
 
 #include "host/payload.h"
+#include "host/tags.h"
 #include "protocols/canary/host/tags.h"
 
 namespace tributary::host {
+namespace {
+
+bool is_of_another_rank(const wire::CanaryHeader& header, const Job& job) {
+  return header.rank.value() < job.world_size() && header.rank.value() != job.rank;
+}
+
+}  // namespace
 
 std::uint32_t headers_bytes_of(wire::Encapsulation encapsulation) {
   const bool udp = encapsulation == wire::Encapsulation::udp;
@@ -58,11 +66,8 @@ bool agrees(const wire::CanaryHeader& header, const Job& job, const Blocks& bloc
 }
 
 std::uint64_t total_tag(const Job& job, const Blocks& blocks, std::uint32_t id) {
-  auto total = (job.world_size() - 1) * blocks.mark(blocks.block_of(id));
-  for (std::uint32_t rank = 0; rank < job.world_size(); ++rank) {
-    total += contribution_tag(blocks.key(), id, rank);
-  }
-  return total;
+  return tags_of_all(blocks.key(), id, job.world_size()) +
+         (job.world_size() - 1) * blocks.mark(blocks.block_of(id));
 }
 
 CanaryPacket answer(const Job& job, const Blocks& blocks, std::uint32_t id, const Reply& reply,
@@ -114,14 +119,15 @@ CanaryPacket control(const Job& job, const Blocks& blocks, wire::CanaryKind kind
 }
 
 bool is_authentic(const wire::CanaryHeader& header, const Job& job, const JobKey& key) {
-  const std::uint32_t rank = header.rank.value();
-  return rank < job.world_size() && rank != job.rank &&
-         header.fingerprint.value() == control_tag(key, header.kind, header.id.value(), rank);
+  return is_of_another_rank(header, job) &&
+         header.fingerprint.value() ==
+             control_tag(key, header.kind, header.id.value(), header.rank.value());
 }
 
 bool is_authentic_contribution(const wire::CanaryHeader& header, const Job& job,
                                const JobKey& key) {
-  return header.counter.value() == 1 && is_authentic(header, job, key);
+  return header.counter.value() == 1 && is_of_another_rank(header, job) &&
+         header.fingerprint.value() == tag_of(key, header.id.value(), header.rank.value());
 }
 
 }  // namespace tributary::host

@@ -15,8 +15,4 @@ std::uint64_t control_tag(const JobKey& key, wire::CanaryKind kind, std::uint32_
   return siphash(key, Input{wire::be32{id}, wire::be32{rank}, kind});
 }
 
-std::uint64_t contribution_tag(const JobKey& key, std::uint32_t id, std::uint32_t rank) {
-  return control_tag(key, wire::CanaryKind::contribution, id, rank);
-}
-
 }  // namespace tributary::host

@@ -8,9 +8,8 @@
 
 namespace tributary::host {
 
-// The tag that `rank` adds to the fingerprint of a block: SipHash-2-4 under the call's key.
-std::uint64_t contribution_tag(const JobKey& key, std::uint32_t id, std::uint32_t rank);
-// Proves that a request, failure or pending was made by a rank of the job.
+// Proves that a request, failure or pending was made by a rank of the job: SipHash-2-4 under the
+// call's key.
 std::uint64_t control_tag(const JobKey& key, wire::CanaryKind kind, std::uint32_t id,
                           std::uint32_t rank);
 

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <string>
 
+#include "host/tags.h"
 #include "protocols/canary/host/packets.h"
-#include "protocols/canary/host/tags.h"
 
 namespace tributary::host {
 namespace {
@@ -83,7 +83,7 @@ void CanaryWorker::contribute(std::uint32_t block, Outbox& outbox, Time now) {
   header.counter = 1;
   header.kind = wire::CanaryKind::contribution;
   header.elements = blocks.elements(packet.payload.size());
-  header.fingerprint = contribution_tag(blocks.key(), header.id.value(), job.rank);
+  header.fingerprint = tag_of(blocks.key(), header.id.value(), job.rank);
   header.rank = static_cast<std::uint16_t>(job.rank);
   if (mine.attempt == wire::canary_direct_attempt) {
     header.flags |= wire::CanaryHeader::bypass_bit;

@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/flare/host/packets.h"
 
-#include "host/siphash.h"
+#include "host/tags.h"
 #include "reduce/handlers/mark.h"
 #include "wire/key.h"
 
 namespace tributary::host {
 
 std::uint64_t flare_tag(const JobKey& key, std::uint64_t block, std::uint32_t rank) {
-  return siphash(key, static_cast<std::uint32_t>(block >> 32), static_cast<std::uint32_t>(block),
-                 rank);
+  return tag_of(key, block, rank);
 }
 
 std::uint64_t flare_total_tag(const JobKey& key, std::uint64_t block, std::uint32_t world_size,
                               wire::Operator op) {
-  auto total = (world_size - 1) * reduce::mark_of(op);
-  for (std::uint32_t rank = 0; rank < world_size; ++rank) {
-    total += flare_tag(key, block, rank);
-  }
-  return total;
+  return tags_of_all(key, block, world_size) + (world_size - 1) * reduce::mark_of(op);
 }
 
 std::uint64_t flare_timer_seed(const Job& job, bool sparse) {

@@ -32,7 +32,7 @@ struct FlareBlocks {
   }
 };
 
-// The tag that `rank` adds to the fingerprint of a block: SipHash-2-4 under the call's key.
+// The tag that `rank` adds to the fingerprint of a block, under the call's key.
 std::uint64_t flare_tag(const JobKey& key, std::uint64_t block, std::uint32_t rank);
 // Of a block to which all ranks contributed once, and which this rank's handler combined, if `op`
 // is one.

@@ -31,8 +31,7 @@ FlareSparseCollective::FlareSparseCollective(const Job& job, const FlarePlan& pl
       window_(plan_of_sparse_window(plan), tuning, job.rank, job.world_size(),
               flare_timer_seed(job, true)),
       contributions_(plan.sparse_window, flare_sparse_full(job.payload_bytes)),
-      results_(plan.sparse_window, flare_sparse_full(job.payload_bytes)),
-      totals_(plan.sparse_window) {
+      results_(plan.sparse_window, flare_sparse_full(job.payload_bytes)) {
   blocks_.run = run_of(job.key);
   blocks_.full = flare_sparse_full(job.payload_bytes);
 }
@@ -118,7 +117,8 @@ Verdict FlareSparseCollective::take_result(const FlareSparseHeader& header, wire
   if (window_.sent(index) && !window_.lacks(index)) {
     return Verdict::duplicate;
   }
-  if (!window_.sent(index) || header.fingerprint.value() != totals_[index % totals_.size()]) {
+  const auto total = flare_sparse_total_tag(blocks_.key, block, job_.world_size());
+  if (!window_.sent(index) || header.fingerprint.value() != total) {
     ++statistics_.fingerprint_rejections;
     return Verdict::taken;  // and counted
   }
@@ -173,8 +173,6 @@ std::optional<FlareSparseCollective::Series> FlareSparseCollective::next_series(
     return Series{block, FlareHeader::retransmission_bit};
   }
   contributions_.make(sending->block);
-  totals_[sending->block % totals_.size()] =
-      flare_sparse_total_tag(blocks_.key, block, job_.world_size());
   return Series{block, 0};
 }
 

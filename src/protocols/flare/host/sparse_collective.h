@@ -91,9 +91,8 @@ class FlareSparseCollective {
 
   bool running_ = false;
   SparseCall call_;
-  FlareSparseBlocks blocks_;           // of the collective that runs or ran last
-  std::vector<std::uint64_t> totals_;  // tags of the blocks in flight, by index
-  std::vector<SparsePart> parts_;      // of the sum, by index
+  FlareSparseBlocks blocks_;       // of the collective that runs or ran last
+  std::vector<SparsePart> parts_;  // of the sum, by index
   std::optional<Series> sending_;
   std::deque<Series> asked_;
   flare::Rotation rotation_;

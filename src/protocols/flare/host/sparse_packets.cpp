@@ -2,29 +2,34 @@
 #include "protocols/flare/host/sparse_packets.h"
 
 #include "host/siphash.h"
+#include "host/tags.h"
 
 namespace tributary::host {
 namespace {
 
-constexpr std::uint16_t whole_contribution = 65535;
+constexpr std::uint32_t whole_contribution = 65535;
+
+// Of a block, in its call, or of one of its shards.
+std::uint64_t sparse_packet_number(std::uint64_t block, std::uint32_t number) {
+  constexpr auto low_six_bytes = (std::uint64_t{1} << 48) - 1;
+  return std::uint64_t{number} << 48 | (block & low_six_bytes);
+}
 
 }  // namespace
 
-std::uint64_t flare_sparse_tag(const JobKey& key, std::uint64_t block, std::uint32_t rank,
-                               std::uint16_t number) {
-  const auto high = static_cast<std::uint32_t>(block >> 32) & 0xffffu;
-  return siphash(key, std::uint32_t{number} << 16 | high, static_cast<std::uint32_t>(block), rank);
+std::uint64_t flare_sparse_tag(const JobKey& key, std::uint64_t block, std::uint32_t rank) {
+  return tag_of(key, sparse_packet_number(block, whole_contribution), rank);
 }
 
 std::uint64_t flare_shard_tag(const JobKey& key, std::uint64_t block, std::uint32_t rank,
                               std::uint32_t shard, std::uint32_t shards) {
   const auto drawn = [&](std::uint32_t of) {
-    return flare_sparse_tag(key, block, rank, static_cast<std::uint16_t>(of + 1));
+    return siphash(key, sparse_packet_number(block, of + 1), rank);
   };
   if (shard + 1 != shards) {
     return drawn(shard);
   }
-  auto rest = flare_sparse_tag(key, block, rank, whole_contribution);
+  auto rest = flare_sparse_tag(key, block, rank);
   for (std::uint32_t other = 0; other < shard; ++other) {
     rest -= drawn(other);
   }
@@ -33,11 +38,7 @@ std::uint64_t flare_shard_tag(const JobKey& key, std::uint64_t block, std::uint3
 
 std::uint64_t flare_sparse_total_tag(const JobKey& key, std::uint64_t block,
                                      std::uint32_t world_size) {
-  std::uint64_t total = 0;
-  for (std::uint32_t rank = 0; rank < world_size; ++rank) {
-    total += flare_sparse_tag(key, block, rank, whole_contribution);
-  }
-  return total;
+  return tags_of_all(key, sparse_packet_number(block, whole_contribution), world_size);
 }
 
 wire::FlareSparseHeader sparse_contribution_header(const Job& job, const FlarePlan& plan,

@@ -46,10 +46,8 @@ struct FlareSparseBlocks {
   }
 };
 
-// SipHash-2-4 under the key of the opening. Number 65535 is the tag of all that a rank contributes
-// to a block, the others are drawn for its shards.
-std::uint64_t flare_sparse_tag(const JobKey& key, std::uint64_t block, std::uint32_t rank,
-                               std::uint16_t number);
+// The tag of all that a rank contributes to a block, under the key of the opening.
+std::uint64_t flare_sparse_tag(const JobKey& key, std::uint64_t block, std::uint32_t rank);
 // The share of that tag which goes with one of so many shards: together they are the whole, and
 // nothing less is, so that a sum that lacks a shard, or has one twice, is seen.
 std::uint64_t flare_shard_tag(const JobKey& key, std::uint64_t block, std::uint32_t rank,

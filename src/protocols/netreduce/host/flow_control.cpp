@@ -125,7 +125,7 @@ void FlowControl::assemble(std::uint32_t message, const Piece& piece) {
   const auto bytes = link_.send_slot(message % plan_.slots()).first(piece.length);
   const auto header = header_of(message, piece);
   std::memcpy(bytes.data(), &header, sizeof header);
-  const auto own = MessageTags(key_, message).of(job_.rank);
+  const auto own = message_tags_of(key_, message, job_.rank);
   const auto* const in = reduction_.has_input() ? reduction_.call().buffers.in : nullptr;
   const auto size = wire::element_bytes(reduction_.type());
   for_each_packet(
@@ -137,7 +137,7 @@ void FlowControl::assemble(std::uint32_t message, const Piece& piece) {
           std::memcpy(room.data(), in + piece.offset + offset, given);
         }
         std::fill(room.begin() + static_cast<std::ptrdiff_t>(given), room.end(), std::byte{0});
-        wire::store_fingerprint(payload, MessageTags::at(own, packet, 1));
+        wire::store_fingerprint(payload, own.at(packet));
       });
 }
 
@@ -172,8 +172,7 @@ Result<void> FlowControl::take(std::uint32_t message, std::uint32_t bytes) {
 }
 
 Result<void> FlowControl::take_packets(const Piece& piece, wire::Bytes message) {
-  const auto ranks = job_.world_size();
-  const auto total = MessageTags(key_, consumed_).total(ranks);
+  const auto all = message_tags_of_all(key_, consumed_, job_.world_size());
   auto* const out = reduction_.wants_result() ? reduction_.call().buffers.out : nullptr;
   const auto size = wire::element_bytes(reduction_.type());
   Result<void> taken;
@@ -181,7 +180,7 @@ Result<void> FlowControl::take_packets(const Piece& piece, wire::Bytes message) 
       message, plan_.mtu, size,
       [&](std::uint32_t packet, std::size_t offset, wire::Bytes room, wire::Bytes payload) {
         const auto word = wire::load_fingerprint(payload);
-        if (taken && word != MessageTags::at(total, packet, ranks)) {
+        if (taken && word != all.at(packet)) {
           taken = not_the_sum(packet, word);
         }
         const auto wanted = out == nullptr ? 0 : part(piece.bytes, offset, room.size(), size);
@@ -210,7 +209,7 @@ std::string FlowControl::not_added(std::uint32_t message) const {
 
 // Of the message that is due.
 tl::unexpected<Error> FlowControl::not_the_sum(std::uint32_t packet, std::uint64_t got) const {
-  if (got == MessageTags::at(MessageTags(key_, consumed_).of(rank_before()), packet, 1)) {
+  if (got == message_tags_of(key_, consumed_, rank_before()).at(packet)) {
     return fail(Error::Code::network, not_added(consumed_));
   }
   return fail(Error::Code::mismatch,

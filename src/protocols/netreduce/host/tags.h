@@ -7,24 +7,17 @@
 
 namespace tributary::host {
 
-// The tags that ranks write into the fingerprint words of one message: SipHash-2-4 of message and
-// rank, under the call's key, and from packet to packet a constant more.
-class MessageTags {
- public:
-  MessageTags(const JobKey& key_of_call, std::uint32_t message)
-      : key_(key_of_call), message_(message) {}
+// What a rank writes into the fingerprint words of a message, or what all ranks together do. Tags
+// are drawn for message and step, not for each packet: a message has many.
+struct MessageTags {
+  std::uint64_t first = 0;  // of packet 0
+  std::uint64_t step = 0;   // from each packet to the next
 
-  std::uint64_t of(std::uint32_t rank) const;
-  std::uint64_t total(std::uint32_t world_size) const;
-  // Of packet number `packet`, given the tags above of its first packet, of so many ranks.
-  static std::uint64_t at(std::uint64_t first, std::uint32_t packet, std::uint32_t ranks) {
-    constexpr std::uint64_t step = 0x9e3779b97f4a7c15;  // odd: no two packets have the same
-    return first + std::uint64_t{packet} * ranks * step;
-  }
-
- private:
-  const JobKey& key_;
-  std::uint32_t message_;
+  std::uint64_t at(std::uint32_t packet) const { return first + packet * step; }
 };
+
+MessageTags message_tags_of(const JobKey& key_of_call, std::uint32_t message, std::uint32_t rank);
+MessageTags message_tags_of_all(const JobKey& key_of_call, std::uint32_t message,
+                                std::uint32_t world_size);
 
 }  // namespace tributary::host

@@ -2,26 +2,31 @@
 #include "protocols/panama/host/packets.h"
 
 #include "host/siphash.h"
+#include "host/tags.h"
 
 namespace tributary::host {
 
+namespace {
+
+// In its call.
+std::uint64_t panama_packet_number(const PanamaPlace& place) {
+  return std::uint64_t{place.tree} << 32 | place.vid;
+}
+
+}  // namespace
+
 std::uint64_t panama_tag(const JobKey& key, const PanamaPlace& place, std::uint32_t rank) {
-  return siphash(key, place.tree, place.vid, rank);
+  return tag_of(key, panama_packet_number(place), rank);
 }
 
 std::uint32_t panama_run(const JobKey& key) {
   constexpr std::uint32_t of_no_packet = 0xffffffff;
-  const PanamaPlace nowhere{.tree = of_no_packet, .vid = of_no_packet};
-  return static_cast<std::uint32_t>(panama_tag(key, nowhere, of_no_packet));
+  return static_cast<std::uint32_t>(siphash(key, of_no_packet, of_no_packet, of_no_packet));
 }
 
 std::uint64_t panama_total_tag(const JobKey& key, const PanamaPlace& place,
                                std::uint32_t world_size) {
-  std::uint64_t total = 0;
-  for (std::uint32_t rank = 0; rank < world_size; ++rank) {
-    total += panama_tag(key, place, rank);
-  }
-  return total;
+  return tags_of_all(key, panama_packet_number(place), world_size);
 }
 
 wire::PanamaHeader contribution_header(const Job& job, const JobKey& key,

@@ -27,7 +27,7 @@ struct PanamaPlace {
 // fingerprint proves nothing.
 std::uint32_t panama_run(const JobKey& key);
 
-// The tag that `rank` adds to the fingerprint of a packet: SipHash-2-4 under the call's key.
+// The tag that `rank` adds to the fingerprint of a packet, under the call's key.
 std::uint64_t panama_tag(const JobKey& key, const PanamaPlace& place, std::uint32_t rank);
 // Of a packet to which all ranks contributed once.
 std::uint64_t panama_total_tag(const JobKey& key, const PanamaPlace& place,

@@ -8,26 +8,26 @@
 namespace tributary::host::test {
 namespace {
 
-TEST(ContributionTag, DependsOnEverything) {
+TEST(ControlTag, DependsOnEverything) {
   std::set<std::uint64_t> tags;
   for (const JobKey key : {JobKey{1}, JobKey{2}}) {
     for (const std::uint32_t id : {0u, 1u, 0xffffffffu}) {
       for (std::uint32_t rank = 0; rank < 5; ++rank) {
-        tags.insert(contribution_tag(key, id, rank));
         tags.insert(control_tag(key, wire::CanaryKind::request, id, rank));
+        tags.insert(control_tag(key, wire::CanaryKind::failure, id, rank));
       }
     }
   }
   EXPECT_EQ(tags.size(), 60u);
 }
 
-// The example of docs/reference/wire/canary.md.
-TEST(ContributionTag, IsSipHashAsDocumented) {
+// As other implementations compute them.
+TEST(ControlTag, IsAHashOfIdRankAndKind) {
   JobKey key{};
   for (std::uint8_t i = 0; i < key.size(); ++i) {
     key[i] = i;
   }
-  EXPECT_EQ(contribution_tag(key, 7, 2), 0xf16ed269d0242990u);
+  EXPECT_EQ(control_tag(key, wire::CanaryKind::request, 7, 2), 0xe00392b1e0c0cc00u);
 }
 
 }  // namespace

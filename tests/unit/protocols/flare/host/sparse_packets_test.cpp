@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/flare/host/sparse_packets.h"
 
+#include <array>
 #include <cstdint>
 #include <set>
 
@@ -19,7 +20,7 @@ TEST(FlareSparseTags, OfAllShardsTogetherAreThatOfTheContribution) {
       for (std::uint32_t shard = 0; shard < shards; ++shard) {
         sum += flare_shard_tag(sparse_key, block, 3, shard, shards);
       }
-      EXPECT_EQ(sum, flare_sparse_tag(sparse_key, block, 3, 65535)) << shards;
+      EXPECT_EQ(sum, flare_sparse_tag(sparse_key, block, 3)) << shards;
     }
   }
 }
@@ -37,17 +38,24 @@ TEST(FlareSparseTags, DifferByBlockRankAndShard) {
   EXPECT_EQ(tags.size(), 4u * 3 * 4);
 }
 
+std::uint64_t hash_of(const std::array<unsigned char, 12>& input) {
+  unsigned char hash[8];
+  crypto_shorthash(hash, input.data(), input.size(), sparse_key.data());
+  std::uint64_t number = 0;
+  for (int i = 7; i >= 0; --i) {
+    number = number << 8 | hash[i];
+  }
+  return number;
+}
+
 // The twelve bytes that docs/reference/wire/flare.md names: number, low six bytes of the block,
 // rank.
 TEST(FlareSparseTags, AreThoseOfTheWireFormat) {
-  const unsigned char input[] = {0x12, 0x34, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5, 0xa6, 0, 0, 0x56, 0x78};
-  unsigned char hash[8];
-  crypto_shorthash(hash, input, sizeof input, sparse_key.data());
-  std::uint64_t expected = 0;
-  for (int i = 7; i >= 0; --i) {
-    expected = expected << 8 | hash[i];
-  }
-  EXPECT_EQ(flare_sparse_tag(sparse_key, 0xffffa1a2a3a4a5a6u, 0x5678, 0x1234), expected);
+  constexpr std::uint64_t block = 0xffffa1a2a3a4a5a6;
+  EXPECT_EQ(flare_shard_tag(sparse_key, block, 0x5678, 0x11, 0x20),
+            hash_of({0, 0x12, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5, 0xa6, 0, 0, 0x56, 0x78}));
+  EXPECT_EQ(flare_sparse_total_tag(sparse_key, block, 0x5678),
+            hash_of({0xff, 0xff, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5, 0xa6, 0, 0, 0x56, 0x78}));
 }
 
 TEST(FlareSparseTags, OfAllRanksAreTheTotal) {

@@ -328,6 +328,28 @@ TEST(NetReduceFlowControl, TakesNoSumThatLacksSomebodyOrHasSomebodyTwice) {
   EXPECT_EQ(vectors.out[0], Elements(400, std::byte{0xee}));
 }
 
+// Each rank is in the packet in the middle once, but rank 0 with its first, and rank 1 with its
+// last.
+TEST(NetReduceFlowControl, TakesNoSumOfPacketsThatHaveOtherNumbers) {
+  MemoryRing ring(3);
+  ring.barrier();
+  Vectors vectors(3, 150, ElementType::i32, Operator::sum);
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    ASSERT_TRUE(ring.flows[rank]->begin(vectors.apart(rank)));
+  }
+  const auto word = [&](std::uint32_t rank, std::size_t packet) {
+    auto& link = *ring.links[rank];
+    const auto end = std::min<std::size_t>((packet + 1) * small_plan.mtu, link.lengths[1]);
+    return link.sent[1].data() + end - wire::fingerprint_bytes;
+  };
+  std::memcpy(word(0, 1), word(0, 0), wire::fingerprint_bytes);
+  std::memcpy(word(1, 1), word(1, 2), wire::fingerprint_bytes);
+  ring.deliver(1);
+  ASSERT_EQ(ring.failures.size(), 3u);
+  EXPECT_NE(ring.failures[0].find("packet 1 of message 1 is not the sum"), std::string::npos)
+      << ring.failures[0];
+}
+
 // One rank refused a call that the others made: nothing of theirs is taken for part of its next.
 TEST(NetReduceFlowControl, CallsOfTheSameShapeAreNotMistakenForEachOther) {
   MemoryRing ring(2);
