@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One rank's part in a call by Flare's dense blocks."""
 
-
 import elements
 import tags
 from calls import BARRIER, Call, Job, as_allreduce
