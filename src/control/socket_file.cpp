@@ -4,10 +4,14 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <system_error>
 #include <unistd.h>
+
+#include "system/file_descriptor.h"
 
 namespace tributary::control {
 namespace {
@@ -22,6 +26,24 @@ file_type type_of(const std::filesystem::path& path) {
 
 bool is_surely_no_directory(file_type type) {
   return type != file_type::directory && type != file_type::none && type != file_type::unknown;
+}
+
+// Whether the process that listens has ended. The kernel keeps its socket for a while where it was
+// killed: what its io_uring had begun holds it.
+bool listener_has_ended(const FileDescriptor& connection) {
+  ucred listener{};
+  socklen_t size = sizeof(listener);
+  if (getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &listener, &size) != 0 ||
+      listener.pid <= 0) {
+    return false;  // one of another pid namespace has no number here
+  }
+  // Not pidfd_open(): what glibc 2.36 declares is not there for C++.
+  const FileDescriptor process(static_cast<int>(syscall(SYS_pidfd_open, listener.pid, 0)));
+  if (!process) {
+    return errno == ESRCH;
+  }
+  pollfd ended{process.get(), POLLIN, 0};
+  return poll(&ended, 1, 0) == 1;
 }
 
 }  // namespace
@@ -59,18 +81,17 @@ SocketFile look_at_socket(const std::string& path, int type) {
     return SocketFile::other;
   }
   const auto address = unix_address(path);
-  const int probe = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (!address || probe < 0) {
+  const FileDescriptor probe(socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!address || !probe) {
     return SocketFile::unknown;
   }
-  const int result = connect(probe, reinterpret_cast<const sockaddr*>(&*address), sizeof(*address));
-  const int error = errno;
-  close(probe);
-  errno = error;
-  if (result == 0 || error == EAGAIN || error == EPROTOTYPE) {
+  if (connect(probe.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof(*address)) == 0) {
+    return listener_has_ended(probe) ? SocketFile::stale : SocketFile::served;
+  }
+  if (errno == EAGAIN || errno == EPROTOTYPE) {
     return SocketFile::served;
   }
-  return error == ECONNREFUSED ? SocketFile::stale : SocketFile::unknown;
+  return errno == ECONNREFUSED ? SocketFile::stale : SocketFile::unknown;
 }
 
 }  // namespace tributary::control

@@ -9,6 +9,7 @@ import select
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -244,7 +245,7 @@ def _await_daemons(lab: Lab, record: dict, started: list[dict]) -> None:
     until = time.monotonic() + _START_TIMEOUT_S
     for process in started:
         path = record["sockets"][process["role"]]
-        while not _answers(path):
+        while not _answers(path, process):
             processes._reap([process])
             if not processes.alive(process):
                 raise LabError(f"tributaryd ({process['role']}) ended while it started:\n"
@@ -255,13 +256,16 @@ def _await_daemons(lab: Lab, record: dict, started: list[dict]) -> None:
             time.sleep(0.05)
 
 
-def _answers(path: str) -> bool:
+def _answers(path: str, daemon: dict) -> bool:
+    """Whether this daemon listens there. The kernel keeps the socket of one that was killed for a
+    while, and takes connections to it."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
         try:
             client.connect(path)
         except OSError:
             return False
-    return True
+        listener = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("i"))
+        return struct.unpack("i", listener)[0] == daemon["pid"]
 
 
 def last_lines(lab: str, daemon: str) -> str:

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
@@ -37,6 +38,21 @@ TEST_F(LookAtSocket, TellsTheServedFromTheStale) {
   close(served);
   EXPECT_EQ(look_at_socket(path_, SOCK_SEQPACKET), SocketFile::stale);
   EXPECT_EQ(look_at_socket(path_, SOCK_DGRAM), SocketFile::stale);
+}
+
+TEST_F(LookAtSocket, IsStaleWhereTheKernelKeepsTheSocketOfADeadProcess) {
+  const int kept = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+  const auto address = unix_address(path_);
+  ASSERT_EQ(bind(kept, reinterpret_cast<const sockaddr*>(&*address), sizeof(*address)), 0);
+  const pid_t listener = fork();
+  if (listener == 0) {
+    _exit(listen(kept, 4) == 0 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(listener, &status, 0), listener);
+  ASSERT_EQ(status, 0);
+  EXPECT_EQ(look_at_socket(path_, SOCK_SEQPACKET), SocketFile::stale);
+  close(kept);
 }
 
 TEST_F(LookAtSocket, WithAnotherTypeIsNotNoticed) {
