@@ -271,10 +271,12 @@ def long_enough(attempt, iterations: int, factor: int = 8, tries: int = 3):
 
 def until(condition, timeout_s: float = PATIENCE_S, what: str = "it") -> None:
     end = time.monotonic() + timeout_s
+    pause = 0.02  # looking takes processor time from what is waited for
     while not condition():
         if time.monotonic() > end:
             raise AssertionError(f"{what} did not happen within {timeout_s} s")
-        time.sleep(0.05)
+        time.sleep(pause)
+        pause = min(1.5 * pause, 0.5)
 
 
 def end(child: subprocess.Popen, how: signal.Signals = signal.SIGINT) -> str:
