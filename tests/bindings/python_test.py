@@ -24,6 +24,7 @@ if not list(ranks.PACKAGE.glob("tributary/_core*.so")):
 sys.path.insert(0, str(ranks.PACKAGE))
 import tributary  # noqa: E402
 
+LONG = 100_000  # elements, so many that a rank needs what others make of theirs
 COUNT = 5000
 
 
@@ -220,13 +221,18 @@ def other_threads_run() -> None:
 def interrupted() -> None:
     """Whoever types ^C gets Python back, and the other ranks an error."""
     comm = tributary.Communicator(stall_timeout=20)
+    values = numpy.ones(LONG)
+
+    def allreduce() -> None:
+        comm.allreduce(values)
+
     if comm.rank == 0:
         threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-        raised(KeyboardInterrupt, comm.barrier)
+        raised(KeyboardInterrupt, allreduce)
         raised(tributary.AbortedError, comm.barrier)
     else:
         time.sleep(1)
-        raised(tributary.Error, comm.barrier)
+        raised(tributary.Error, allreduce)
 
 
 def a_rank_dies() -> None:

@@ -18,6 +18,13 @@ bool watch(int epoll, int fd) {
   return ::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
+// The first of them that begins with what was heard.
+auto first_like(wire::Bytes heard, std::span<const wire::Bytes> expected) {
+  return std::ranges::find_if(expected, [&](wire::Bytes one) {
+    return std::ranges::equal(one.first(heard.size()), heard);
+  });
+}
+
 }  // namespace
 
 Result<PendingPeers> PendingPeers::of(const Listener& listener) {
@@ -28,18 +35,19 @@ Result<PendingPeers> PendingPeers::of(const Listener& listener) {
   return PendingPeers(listener, std::move(epoll));
 }
 
-std::optional<FileDescriptor> PendingPeers::find(wire::Bytes expected) {
+std::optional<PendingPeers::Found> PendingPeers::find(std::span<const wire::Bytes> expected) {
   accept();
   for (auto peer = peers_.begin(); peer != peers_.end();) {
-    switch (read(*peer, expected)) {
-      case Reading::goes_on:
-        ++peer;
-        break;
-      case Reading::is_expected:
-        return std::move(peer->fd);
-      case Reading::is_useless:
-        peer = peers_.erase(peer);
-        break;
+    const auto reading = read(*peer, expected);
+    if (reading == Reading::goes_on) {
+      ++peer;
+      continue;
+    }
+    auto said = std::move(*peer);
+    peer = peers_.erase(peer);
+    if (reading == Reading::is_complete) {
+      return Found{static_cast<std::size_t>(first_like(said.heard, expected) - expected.begin()),
+                   std::move(said.fd)};
     }
   }
   return std::nullopt;
@@ -61,20 +69,20 @@ void PendingPeers::accept() {
   }
 }
 
-PendingPeers::Reading PendingPeers::read(Peer& peer, wire::Bytes expected) {
+PendingPeers::Reading PendingPeers::read(Peer& peer, std::span<const wire::Bytes> expected) {
+  const auto whole = expected.front().size();
   const auto known = peer.heard.size();
-  peer.heard.resize(expected.size());
-  const auto length =
-      ::recv(peer.fd.get(), peer.heard.data() + known, expected.size() - known, MSG_DONTWAIT);
+  peer.heard.resize(whole);
+  const auto length = ::recv(peer.fd.get(), peer.heard.data() + known, whole - known, MSG_DONTWAIT);
   if (length < 0 && (errno == EAGAIN || errno == EINTR)) {
     peer.heard.resize(known);
     return Reading::goes_on;
   }
   peer.heard.resize(known + static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
-  if (length <= 0 || !std::equal(peer.heard.begin(), peer.heard.end(), expected.begin())) {
+  if (length <= 0 || first_like(peer.heard, expected) == expected.end()) {
     return Reading::is_useless;
   }
-  return peer.heard.size() == expected.size() ? Reading::is_expected : Reading::goes_on;
+  return peer.heard.size() == whole ? Reading::is_complete : Reading::goes_on;
 }
 
 }  // namespace tributary::host

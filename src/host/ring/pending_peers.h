@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "host/error.h"
@@ -25,21 +26,26 @@ class PendingPeers {
 
   // Becomes readable when there is something to do.
   int descriptor() const { return epoll_.get(); }
-  // Takes who has connected, and reads what they have said; returns the one who said just what is
-  // expected. Who says anything else is turned away.
-  std::optional<FileDescriptor> find(wire::Bytes expected);
+  // One who has said all of what is expected, and which of them that is.
+  struct Found {
+    std::size_t which;
+    FileDescriptor fd;
+  };
+  // Takes who has connected, and reads what they have said; returns one who said just what is
+  // expected. All that are, are as long. Who says anything else is turned away.
+  std::optional<Found> find(std::span<const wire::Bytes> expected);
 
  private:
   struct Peer {
     FileDescriptor fd;
     std::vector<std::byte> heard;
   };
-  enum class Reading { goes_on, is_expected, is_useless };
+  enum class Reading { goes_on, is_complete, is_useless };
 
   PendingPeers(const Listener& listener, FileDescriptor epoll)
       : listener_(&listener), epoll_(std::move(epoll)) {}
   void accept();
-  static Reading read(Peer& peer, wire::Bytes expected);
+  static Reading read(Peer& peer, std::span<const wire::Bytes> expected);
 
   const Listener* listener_;
   FileDescriptor epoll_;

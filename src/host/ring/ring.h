@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "host/call.h"
 #include "host/clock.h"
@@ -12,16 +14,18 @@
 #include "host/error.h"
 #include "host/job.h"
 #include "host/rendezvous/rendezvous.h"
+#include "host/ring/announcement.h"
+#include "host/ring/connections.h"
 #include "host/sparse_vector.h"
 #include "host/transport/tcp.h"
-#include "system/file_descriptor.h"
 #include "wire/cursor.h"
 
 namespace tributary::host {
 
-// TCP connections to the two neighbours in the order of ranks, and the collectives over them. All
-// ranks call the same ones in the same order. After an error the streams are out of step, and every
-// further call fails. A handler is given as many elements at a time as a packet of the network has.
+// TCP connections to the two neighbours in the order of ranks, and to those that recursive doubling
+// takes, and the collectives over them. All ranks call the same ones in the same order. After an
+// error the streams are out of step, and every further call fails. A handler is given as many
+// elements at a time as a packet of the network has.
 class Ring {
  public:
   // `listener` is where this rank told the others that it listens. An error of `wait` is returned
@@ -29,6 +33,7 @@ class Ring {
   static Result<Ring> connect(const Meeting& meeting, Listener listener, Time until,
                               const Wait& wait = wait_alone);
 
+  // By recursive doubling up to doubling_bytes_max, as is a barrier; beyond them round the ring.
   Result<void> allreduce(const Buffers& buffers, Deadline until);
   // As chains that end or begin at `root`; `out` of a reduce only matters there, `in` of a
   // broadcast likewise.
@@ -43,45 +48,42 @@ class Ring {
   void shut_down();
 
  private:
-  Ring(const Job& job, FileDescriptor next, FileDescriptor previous)
+  Ring(const Job& job, RingConnections connections)
       : rank_(job.rank),
         world_size_(job.world_size()),
         payload_bytes_(job.payload_bytes),
-        next_(std::move(next)),
-        previous_(std::move(previous)) {}
+        next_(std::move(connections.next)),
+        previous_(std::move(connections.previous)),
+        partners_(std::move(connections.partners)) {}
 
-  struct Announcement;
-  Result<void> announce(const Announcement& mine, const Deadline& until);
-  Result<void> expect(const Announcement& mine, Deadline& until);
+  Wait wait_within(const Deadline& until, const RingPeer* here);
+  Result<void> look_elsewhere(const RingPeer* here) const;
+  Result<void> announce(const Deadline& until);
+  Result<void> expect(Deadline& until);
   Result<void> hear(wire::MutableBytes what, Deadline& until);
-  Result<void> pass_token(std::uint64_t round, Deadline& until);
-  Result<void> join(Announcement mine, Deadline& until);
-  // Of a RingSchedule, a RingChain or a SparseSchedule.
+  Result<void> begin(const RingAnnouncement& mine, Deadline& until);
+  Result<void> join(Deadline& until);
+  // Of a RingSchedule, a RingChain, a SparseSchedule or an Exchange.
   template <typename Stream>
-  Result<void> send_some(Stream& stream, bool& moved);
+  Result<void> pump(Stream& stream, RingPeer& to, RingPeer& from, Deadline& until);
   template <typename Stream>
-  Result<void> receive_some(Stream& stream, bool& moved);
-  void wake_at(std::size_t bytes);
-  template <typename Stream>
-  void await(Stream& stream, Time until);
-  template <typename Stream>
-  Result<void> pump(Stream& stream, Deadline& until);
-  template <typename Stream>
-  Result<void> run(std::string_view what, const Announcement& mine, Stream& stream, Deadline until);
+  Result<void> run(std::string_view what, const RingAnnouncement& mine, Stream& stream,
+                   Deadline until);
+  Result<void> run_doubling(std::string_view what, const RingAnnouncement& mine,
+                            const Buffers& buffers, Deadline until);
+  Result<void> double_up(const Buffers& buffers, Deadline& until);
   Result<void> guard(std::string_view what, const Deadline& until, Result<void> result);
   std::size_t grain_of(const Buffers& buffers) const;
-  std::string broken_text() const;
-  std::string next_name() const;
-  std::string previous_name() const;
 
   std::uint32_t rank_;
   std::uint32_t world_size_;
   std::uint32_t payload_bytes_;
-  FileDescriptor next_;      // sent to
-  FileDescriptor previous_;  // received from
+  RingPeer next_;
+  RingPeer previous_;
+  std::vector<RingPeer> partners_;
   std::uint32_t sequence_ = 0;
-  std::size_t wake_bytes_ = 1;  // received bytes that end a wait
-  std::string broken_;          // why, if a collective failed
+  RingAnnouncement current_;  // of the collective that this rank is in
+  std::string broken_;        // why, if a collective failed
 };
 
 }  // namespace tributary::host

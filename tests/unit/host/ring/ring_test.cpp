@@ -14,6 +14,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/ring/doubling.h"
 #include "host/ring/pending_peers.h"
 #include "support/handlers.h"
 
@@ -139,11 +140,52 @@ TEST_F(RingOfTwo, says_who_was_lost) {
 TEST_F(RingOfTwo, says_how_much_came) {
   auto rings = connect_both();
   std::vector<float> vector(64, 1.0f);
-  EXPECT_FALSE(rings[1]->allreduce(of(vector), Clock::now()));
-  const auto done = rings[0]->allreduce(of(vector), Clock::now() + soon);
+  EXPECT_FALSE(rings[1]->reduce(of(vector), 0, Clock::now()));
+  const auto done = rings[0]->reduce(of(vector), 0, Clock::now() + soon);
   EXPECT_THAT(message(done),
-              AllOf(HasSubstr("allreduce did not finish within its deadline of 0.2 s: "),
+              AllOf(HasSubstr("reduce did not finish within its deadline of 0.2 s: "),
                     HasSubstr("rank 1 had sent 0 of 256 bytes"), HasSubstr("TRIBUTARY_DEADLINE")));
+}
+
+// One takes it for short, and waits for its partner; the other one for the rank before in the ring.
+TEST_F(RingOfTwo, compares_lengths_that_go_different_ways) {
+  auto rings = connect_both();
+  const auto call = [&](std::size_t rank, std::size_t count) {
+    std::vector<float> vector(count, 1.0f);
+    const auto done = rings[rank]->allreduce(of(vector), Clock::now() + 10s);
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, Error::Code::mismatch) << message(done);
+  };
+  const std::jthread other([&] { call(1, doubling_bytes_max / sizeof(float)); });
+  call(0, doubling_bytes_max / sizeof(float) + 1);
+}
+
+TEST_F(RingOfTwo, compares_lengths_of_short_vectors) {
+  auto rings = connect_both();
+  const auto call = [&](std::size_t rank, std::size_t count) {
+    std::vector<float> vector(count, 1.0f);
+    const auto done = rings[rank]->allreduce(of(vector), Clock::now() + 10s);
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, Error::Code::mismatch) << message(done);
+    EXPECT_THAT(message(done), HasSubstr("is in another collective"));
+  };
+  const std::jthread other([&] { call(1, 2); });
+  call(0, 3);
+}
+
+TEST_F(RingOfTwo, adds_short_and_long_vectors_in_turn) {
+  auto rings = connect_both();
+  const auto calls = [&](Ring& ring) {
+    for (const std::size_t count : {1u, 100'000u, 8192u, 0u, 8193u}) {
+      std::vector<float> vector(count, 1.5f);
+      const auto done = ring.allreduce(of(vector), Clock::now() + 10s);
+      ASSERT_TRUE(done) << message(done);
+      EXPECT_EQ(vector, std::vector<float>(count, 3.0f));
+      EXPECT_TRUE(ring.barrier(Clock::now() + 10s));
+    }
+  };
+  const std::jthread other([&] { calls(*rings[1]); });
+  calls(*rings[0]);
 }
 
 SparseBuffers sparse_of(const std::vector<std::uint32_t>& indices, const std::vector<float>& values,
@@ -215,8 +257,8 @@ TEST_F(RingOfTwo, goes_on_as_long_as_bytes_come) {
   auto rings = connect_both();
   std::vector<float> ones(64, 1.0f);
   std::vector<float> twos(64, 2.0f);
-  const std::jthread other([&] { EXPECT_TRUE(rings[1]->allreduce(of(ones), Clock::now() + 20s)); });
-  const auto done = rings[0]->allreduce(of(twos), {never, 2s});
+  const std::jthread other([&] { EXPECT_TRUE(rings[1]->reduce(of(ones), 0, Clock::now() + 20s)); });
+  const auto done = rings[0]->reduce(of(twos), 0, {never, 2s});
   EXPECT_TRUE(done) << message(done);
   EXPECT_EQ(twos, std::vector<float>(64, 3.0f));
 }
@@ -226,11 +268,11 @@ TEST_F(RingOfTwo, says_that_nothing_came_for_too_long) {
   auto rings = connect_both();
   std::vector<float> ones(64, 1.0f);
   std::vector<float> twos(64, 2.0f);
-  const std::jthread other([&] { EXPECT_FALSE(rings[1]->allreduce(of(ones), {never, 1s})); });
-  const auto done = rings[0]->allreduce(of(twos), {never, 1s});
+  const std::jthread other([&] { EXPECT_TRUE(rings[1]->reduce(of(ones), 0, {never, 1s})); });
+  const auto done = rings[0]->reduce(of(twos), 0, {never, 1s});
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, Error::Code::timeout);
-  EXPECT_THAT(message(done), AllOf(HasSubstr("allreduce made no progress for 1 s: "),
+  EXPECT_THAT(message(done), AllOf(HasSubstr("reduce made no progress for 1 s: "),
                                    HasSubstr("rank 1 had sent 40 of 256 bytes"),
                                    HasSubstr("TRIBUTARY_STALL_TIMEOUT")));
 }
@@ -261,8 +303,8 @@ TEST_F(RingOfTwo, compares_the_marks_of_handlers) {
   std::vector<std::int32_t> twos(100, 2);
   std::vector<std::int32_t> threes(100, 3);
   const std::jthread other(
-      [&] { EXPECT_FALSE(rings[1]->allreduce(by_handler(twos), Clock::now() + 1s)); });
-  const auto done = rings[0]->allreduce(by_handler(threes), Clock::now() + 10s);
+      [&] { EXPECT_TRUE(rings[1]->reduce(by_handler(twos), 0, Clock::now() + 1s)); });
+  const auto done = rings[0]->reduce(by_handler(threes), 0, Clock::now() + 10s);
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, Error::Code::mismatch);
   EXPECT_THAT(message(done), HasSubstr("rank 1 has another handler under number 5"));

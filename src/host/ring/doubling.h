@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "host/call.h"
+#include "host/error.h"
+#include "host/ring/announcement.h"
+#include "reduce/kernel.h"
+#include "wire/cursor.h"
+
+namespace tributary::host {
+
+// Up to so many bytes a vector is added by recursive doubling. What counts for short vectors is how
+// often ranks wait for each other: log2 of their number instead of twice their number; beyond it,
+// that every byte goes log2 times over a link instead of twice. Both sides of an exchange send at
+// once, so that it is less than what sockets hold.
+inline constexpr std::size_t doubling_bytes_max = 32768;
+
+// One step of a rank: whom it is with, and which way the vector goes.
+struct DoublingStep {
+  enum class Kind : std::uint8_t {
+    give,      // ours to them
+    add,       // theirs to us, who add it
+    exchange,  // both ways, and both add it
+    take,      // theirs, which is the sum
+  };
+  std::uint32_t peer = 0;
+  Kind kind = Kind::exchange;
+
+  bool sends() const { return kind == Kind::give || kind == Kind::exchange; }
+  bool receives() const { return kind != Kind::give; }
+  friend bool operator==(const DoublingStep&, const DoublingStep&) = default;
+};
+
+// The steps of a rank in their order. Of a number of ranks that is no power of two, the first ones
+// are pairs, one of whom adds for both.
+std::vector<DoublingStep> doubling_steps(std::uint32_t rank, std::uint32_t world_size);
+
+// A vector behind the announcement of its collective, on its way both ways, without I/O.
+class Exchange {
+ public:
+  // Of `ours` and of `theirs` either may be empty, which is not sent or not waited for.
+  Exchange(const RingAnnouncement& mine, wire::Bytes ours, wire::MutableBytes theirs)
+      : mine_(mine), ours_(ours), theirs_(theirs) {}
+
+  // The same as in RingSchedule.
+  wire::Bytes sendable() const { return ours_.subspan(sent_); }
+  void sent(std::size_t bytes) { sent_ += bytes; }
+  wire::MutableBytes receivable() const { return theirs_.subspan(received_); }
+  void received(std::size_t bytes) { received_ += bytes; }
+  // As soon as anything comes: to ask for more takes as long as to look once more.
+  std::size_t worthwhile() const { return 1; }
+  bool finished() const { return sent_ == ours_.size() && received_ == theirs_.size(); }
+  std::uint64_t bytes_received() const { return received_; }
+  std::uint64_t bytes_expected() const { return theirs_.size(); }
+
+  // Whether what came until now belongs to the same collective.
+  Result<void> check(const std::string& who) const;
+
+ private:
+  const RingAnnouncement& mine_;
+  wire::Bytes ours_;
+  wire::MutableBytes theirs_;
+  std::size_t sent_ = 0;
+  std::size_t received_ = 0;
+};
+
+// One rank's part in an allreduce by recursive doubling (Thakur, Rabenseifner and Gropp,
+// "Optimization of Collective Communication Operations in MPICH", 2005, section 4.1), without I/O:
+// for each step an exchange, and after it what it brings. Every sum is that of neighbouring ranks
+// in their order, so that all ranks come to the same bits, and an operator need not commute. Floats
+// of 16 and 8 bits are added in f32 and rounded in every step.
+class DoublingSchedule {
+ public:
+  // `mine` outlives it. `grain`: the same as in RingSchedule.
+  DoublingSchedule(const RingAnnouncement& mine, const Buffers& buffers, std::size_t grain = 1);
+
+  Exchange exchange(const DoublingStep& step);
+  // Of rank `rank`, when all of it has come.
+  void complete(const DoublingStep& step, std::uint32_t rank);
+  // After the last step: puts the sum where it is wanted.
+  void finish() const;
+
+ private:
+  void add(std::vector<std::byte>& target, const std::vector<std::byte>& source) const;
+
+  const RingAnnouncement& mine_;
+  Buffers buffers_;
+  const reduce::Kernel& kernel_;
+  std::size_t grain_;
+  std::size_t begin_;  // of the announcement, which ends where the vector begins
+  std::vector<std::byte> ours_;
+  std::vector<std::byte> theirs_;
+};
+
+}  // namespace tributary::host
