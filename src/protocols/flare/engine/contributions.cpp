@@ -8,67 +8,67 @@
 
 namespace tributary::flare {
 
-void FlareEngine::contribute(Incoming in, const Burst& burst) {
-  auto& slot = in.slot;
-  const std::size_t child = in.tree.ports().child_of(in.packet->ingress);
-  if (slot.is_of(in.block()) && (slot.state != Slot::State::gathering || slot.has(child))) {
-    return repeat(in, burst);
+void FlareEngine::contribute(Incoming& in) {
+  auto& [tree, slot, ingress, burst] = static_cast<Cause&>(in);
+  const auto child = in.child();
+  const bool is_known = in.is_of_slot();
+  if (is_known && (slot.state != Slot::State::gathering || slot.has(child))) {
+    return repeat(in);
   }
-  if (!in.tree.fits(slot, in.header, child)) {
-    if (slot.is_of(in.block()) && !is_like(slot.header, in.header)) {
-      refuse(in.tree, in.header, slot.kind(), in.packet->ingress, burst.actions);
+  if (!tree.fits(slot, in.header, child)) {
+    if (is_known && !is_like(slot.header, in.header)) {
+      refuse(in, slot.kind());
     }
-    return burst.actions.drop(std::move(in.packet), drop::mismatch);
+    return in.drop(drop::mismatch);
   }
-  if (wire::is_handler(in.header.op) && !slot.is_of(in.block()) &&
+  if (wire::is_handler(in.header.op) && !is_known &&
       reduce::find_kernel(in.header.element_type, in.header.op) == nullptr) {
-    return burst.actions.drop(std::move(in.packet), DropReason::no_handler);
+    return in.drop(DropReason::no_handler);
   }
-  accept(in, child, burst);
+  accept(in, child);
 }
 
-void FlareEngine::accept(Incoming& in, std::size_t child, const Burst& burst) {
-  auto& [tree, slot, packet, frame, header_in_packet, bytes] = in;
-  const auto header = header_in_packet;  // whoever has the packet may let go of it
-  const auto ingress = packet->ingress;
-  if (!slot.is_of(header.block.value())) {
+void FlareEngine::accept(Incoming& in, std::size_t child) {
+  auto& [tree, slot, ingress, burst] = static_cast<Cause&>(in);
+  const auto header = in.header;  // whoever has the packet may let go of it
+  if (!in.is_of_slot()) {
     tree.begin(slot, header, burst.now);
   }
-  packet->narrow_to(sizeof(Headers), bytes);
-  if (!tree.add(slot, header, child, packet)) {
+  in.packet->narrow_to(sizeof(Headers), in.payload.size());
+  if (!tree.add(slot, header, child, in.packet)) {
     if (slot.arrived == 0) {
       tree.clear(slot);
     }
-    return burst.actions.drop(std::move(packet), DropReason::no_buffer);
+    return in.drop(DropReason::no_buffer);
   }
   ++tree.counters.contributions;
-  burst.actions.absorb(std::move(packet));
+  in.absorb();
   if (tree.missing(slot) == 0) {
-    complete(tree, slot, ingress, burst);
+    complete(in);
   } else if (header.asks()) {
-    ask_missing(tree, slot, ingress, burst);  // who may have the result of what was sent before
+    ask_missing(in);  // who may have the result of what was sent before
   }
 }
 
 // Who sends again lacks the result.
-void FlareEngine::repeat(Incoming& in, const Burst& burst) {
-  auto& [tree, slot, packet, frame, header, bytes] = in;
-  const auto port = packet->ingress;
+void FlareEngine::repeat(Incoming& in) {
+  auto& [tree, slot, ingress, burst] = static_cast<Cause&>(in);
   ++tree.counters.duplicates;
-  if (slot.state == Slot::State::done && header.retransmission()) {
-    replay(tree, slot, 0, port, burst.actions);
-  } else if (slot.state == Slot::State::summed && header.asks()) {
+  if (slot.state == Slot::State::done && in.header.retransmission()) {
+    replay(in, 0);
+  } else if (slot.state == Slot::State::summed && in.header.asks()) {
     if (slot.refused) {
-      refuse(tree, header, *slot.refused, port, burst.actions);
+      refuse(in, *slot.refused);
     }
-    resend(tree, slot, wire::FlareHeader::retransmission_bit, port, burst);
-  } else if (slot.state == Slot::State::gathering && header.asks()) {
-    ask_missing(tree, slot, port, burst);
+    resend(in, wire::FlareHeader::retransmission_bit);
+  } else if (slot.state == Slot::State::gathering && in.header.asks()) {
+    ask_missing(in);
   }
-  burst.actions.drop(std::move(packet), drop::duplicate);
+  in.drop(drop::duplicate);
 }
 
-void FlareEngine::complete(Tree& tree, Slot& slot, PortIndex ingress, const Burst& burst) {
+void FlareEngine::complete(const Cause& cause) {
+  auto& [tree, slot, ingress, burst] = cause;
   auto sum = tree.take_sum(slot);
   sum->ingress = ingress;
   slot.told = burst.now;
@@ -81,8 +81,7 @@ void FlareEngine::complete(Tree& tree, Slot& slot, PortIndex ingress, const Burs
   ++tree.counters.sums;
   if (tree.is_root()) {
     ++tree.counters.results;
-    return multicast(tree, slot, std::move(sum), headers, tree.ports().all_children(),
-                     burst.actions);
+    return multicast(cause, std::move(sum), headers, tree.ports().all_children());
   }
   auto& body = tree.keep(slot, Slot::State::summed, std::move(sum), 1);
   frames_.send_sharing(body, headers.bytes(), *tree.config().parent, burst.actions);

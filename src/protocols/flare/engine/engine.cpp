@@ -12,32 +12,14 @@
 namespace tributary::flare {
 namespace {
 
-// How many ranks are in a packet, of those that can be.
-bool is_count_possible(const wire::FlareHeader& header, const TreeConfig& tree) {
+// Whether it is like all dense packets of the tree, with as many ranks in it as there can be.
+bool is_of_tree(const wire::FlareHeader& header, const TreeConfig& tree) {
   const auto contributions = header.contributions.value();
-  return header.kind == wire::FlareKind::result ? contributions == tree.workers
-                                                : contributions <= tree.workers_below;
-}
-
-// Why a packet is none of the tree's; no value if it is.
-std::optional<DropReason> refusal(const engine::Arrival& arrival, const wire::FlareView& view,
-                                  const Tree* tree) {
-  if (view.error != wire::FlareError::none) {
-    return protocols::drop_reason_of(view.error, drop::row);
-  }
-  if (tree == nullptr) {
-    return drop::no_tree;
-  }
-  const auto& config = tree->config();
-  const auto& header = *view.header;
-  if (const auto reason = tree->misplaced(arrival, header.kind)) {
-    return reason;
-  }
-  if (header.workers.value() != config.workers || header.window.value() != config.window ||
-      !is_count_possible(header, config)) {
-    return drop::mismatch;
-  }
-  return std::nullopt;
+  const bool is_count_possible = header.kind == wire::FlareKind::result
+                                     ? contributions == tree.workers
+                                     : contributions <= tree.workers_below;
+  return header.workers.value() == tree.workers && header.window.value() == tree.window &&
+         is_count_possible;
 }
 
 }  // namespace
@@ -104,36 +86,39 @@ void FlareEngine::prefetch_elements(const Place& place, const engine::Frame& fra
 void FlareEngine::handle(engine::Arrival& arrival, const Place& place, const Burst& burst) {
   if (wire::is_flare_sparse(arrival.frame.payload)) {
     sparse_.handle(arrival, place.tree, burst);
-    if (place.tree != nullptr && place.tree->is_active()) {
-      look_soon(burst.now);
-    }
-    return;
+  } else {
+    handle_dense(arrival, place, burst);
   }
+  if (place.tree != nullptr && place.tree->is_active()) {
+    look_soon(burst.now);
+  }
+}
+
+void FlareEngine::handle_dense(engine::Arrival& arrival, const Place& place, const Burst& burst) {
   const auto view = wire::parse_flare(arrival.frame.payload);
-  if (const auto reason = refusal(arrival, view, place.tree)) {
+  auto reason = refusal(arrival, view, place.tree);
+  if (!reason) {
+    reason = is_of_tree(*view.header, place.tree->config())
+                 ? place.tree->admit(*view.header, *place.slot, burst.now)
+                 : drop::mismatch;
+  }
+  if (reason) {
     return burst.actions.drop(std::move(arrival.packet), *reason);
   }
-  auto& [tree, slot] = place;
-  if (const auto reason = tree->enter(*view.header, burst.now)) {
-    return burst.actions.drop(std::move(arrival.packet), *reason);
-  }
-  tree->hear(burst.now);
-  look_soon(burst.now);
-  if (slot->is_beyond(view.header->block.value())) {
-    ++tree->counters.stale;
-    return burst.actions.drop(std::move(arrival.packet), drop::stale);
-  }
-  Incoming in{*tree,         *slot,        std::move(arrival.packet),
-              arrival.frame, *view.header, view.payload.size()};
+  Incoming in{{*place.tree, *place.slot, arrival.packet->ingress, burst},
+              std::move(arrival.packet),
+              arrival.frame,
+              *view.header,
+              view.payload};
   switch (in.header.kind) {
     case wire::FlareKind::contribution:
-      return contribute(std::move(in), burst);
+      return contribute(in);
     case wire::FlareKind::result:
-      return take_result(std::move(in), burst);
+      return take_result(in);
     case wire::FlareKind::inquiry:
-      return take_inquiry(std::move(in), burst);
+      return take_inquiry(in);
     case wire::FlareKind::refusal:
-      return take_refusal(std::move(in), burst);
+      return take_refusal(in);
   }
 }
 

@@ -12,14 +12,13 @@
 #include "packet/pool.h"
 #include "protocols/flare/engine/config.h"
 #include "protocols/flare/engine/headers.h"
+#include "protocols/flare/engine/incoming.h"
 #include "protocols/flare/engine/sparse_engine.h"
 #include "protocols/flare/engine/tree.h"
 #include "protocols/flare/engine/working_memory.h"
 #include "protocols/flare/wire.h"
 
 namespace tributary::flare {
-
-using engine::Burst;
 
 // The switch's part of Flare (section 4) on one core: aggregation of the blocks of each job up its
 // reduction tree. Here is what is done for dense blocks, SparseEngine does the same for sparse
@@ -48,51 +47,39 @@ class FlareEngine final : public engine::Engine {
     Tree* tree = nullptr;
     Slot* slot = nullptr;  // of a sparse packet null, too
   };
-  // One packet that passed every check, of a tree that is in its run.
-  struct Incoming {
-    Tree& tree;
-    Slot& slot;
-    PacketPtr packet;
-    const engine::Frame& frame;
-    const wire::FlareHeader& header;
-    std::size_t bytes;  // of the elements
-
-    std::uint64_t block() const { return header.block.value(); }
-  };
+  using Cause = CauseFor<Slot>;
+  using Incoming = IncomingFor<Slot, wire::FlareHeader>;
 
   Place locate(const engine::Frame& frame) const;
   static void prefetch_elements(const Place& place, const engine::Frame& frame);
   void handle(engine::Arrival& arrival, const Place& place, const Burst& burst);
+  void handle_dense(engine::Arrival& arrival, const Place& place, const Burst& burst);
   void look_soon(Time now);
 
   // Contributions.
-  void contribute(Incoming in, const Burst& burst);
-  void accept(Incoming& in, std::size_t child, const Burst& burst);
-  void repeat(Incoming& in, const Burst& burst);
-  void complete(Tree& tree, Slot& slot, PortIndex ingress, const Burst& burst);
+  void contribute(Incoming& in);
+  void accept(Incoming& in, std::size_t child);
+  void repeat(Incoming& in);
+  void complete(const Cause& cause);
 
   // Results.
-  void take_result(Incoming in, const Burst& burst);
-  void multicast(Tree& tree, Slot& slot, PacketPtr elements, const Headers& headers,
-                 std::uint64_t children, engine::Actions& actions);
+  void take_result(Incoming& in);
+  void multicast(const Cause& cause, PacketPtr elements, const Headers& headers,
+                 std::uint64_t children);
 
   // What is kept, once more; those who come have lost something, or somebody above has.
-  void send_again(const Tree& tree, const Slot& slot, std::uint8_t flags, PortIndex ingress,
-                  PortIndex port, engine::Actions& actions);
-  void replay(Tree& tree, const Slot& slot, std::uint8_t flags, PortIndex port,
-              engine::Actions& actions);
-  void resend(Tree& tree, Slot& slot, std::uint8_t flags, PortIndex ingress, const Burst& burst);
+  void send_again(const Cause& cause, std::uint8_t flags, PortIndex port);
+  void replay(const Cause& cause, std::uint8_t flags);
+  void resend(const Cause& cause, std::uint8_t flags);
 
   // Inquiries.
-  void take_inquiry(Incoming in, const Burst& burst);
-  void ask_missing(Tree& tree, Slot& slot, PortIndex ingress, const Burst& burst);
-  void inquire(Tree& tree, const wire::FlareHeader& about, std::uint64_t children,
-               PortIndex ingress, engine::Actions& actions);
+  void take_inquiry(Incoming& in);
+  void ask_missing(const Cause& cause);
+  void inquire(const Cause& cause, const wire::FlareHeader& about, std::uint64_t children);
 
   // Refusals.
-  void refuse(Tree& tree, const wire::FlareHeader& contribution, BlockKind kind, PortIndex port,
-              engine::Actions& actions);
-  void take_refusal(Incoming in, const Burst& burst);
+  void refuse(const Incoming& in, BlockKind kind);
+  void take_refusal(Incoming& in);
 
   engine::SwitchIdentity self_;
   std::uint32_t working_memory_ = 0;

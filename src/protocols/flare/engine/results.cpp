@@ -42,123 +42,115 @@ wire::FlareHeader refusal_of(const wire::FlareHeader& contribution, BlockKind ki
 
 // From the parent, or from a child that was asked: then it is news to whoever is above, as a sum
 // would be.
-void FlareEngine::take_result(Incoming in, const Burst& burst) {
-  auto& [tree, slot, packet, frame, header, bytes] = in;
-  if (slot.is_of(in.block()) && slot.state == Slot::State::done) {
+void FlareEngine::take_result(Incoming& in) {
+  auto& [tree, slot, ingress, burst] = static_cast<Cause&>(in);
+  const bool is_known = in.is_of_slot();
+  if (is_known && slot.state == Slot::State::done) {
     ++tree.counters.duplicates;
-    return burst.actions.drop(std::move(packet), drop::duplicate);
+    return in.drop(drop::duplicate);
   }
-  if (slot.is_of(in.block()) && !is_like(slot.header, header)) {
-    return burst.actions.drop(std::move(packet), drop::mismatch);
+  if (is_known && !is_like(slot.header, in.header)) {
+    return in.drop(drop::mismatch);
   }
-  const auto ttl = frame.ipv4->ttl;
+  const auto ttl = in.frame.ipv4->ttl;
   if (ttl <= 1) {
-    return burst.actions.drop(std::move(packet), DropReason::ttl_exceeded);
+    return in.drop(DropReason::ttl_exceeded);
   }
-  const auto ingress = packet->ingress;
-  const bool from_parent = tree.ports().is_parent(ingress);
-  ++(from_parent ? tree.counters.results : tree.counters.answers);
+  ++(in.is_from_parent() ? tree.counters.results : tree.counters.answers);
   tree.clear(slot);
-  slot.block = in.block();
-  slot.header = header;
+  slot.block = in.header.block.value();
+  slot.header = in.header;
   slot.header.flags = wire::FlareHeader::current_version;
   wire::reseal(slot.header);
   const auto headers = tree.headers_for(slot.header, static_cast<std::uint8_t>(ttl - 1));
-  packet->narrow_to(sizeof headers, bytes);
+  in.packet->narrow_to(sizeof headers, in.payload.size());
   burst.actions.absorb(nullptr);
-  auto receivers = tree.ports().all_children();
-  if (!from_parent) {
-    receivers &= ~(std::uint64_t{1} << tree.ports().child_of(ingress));
-  }
-  multicast(tree, slot, std::move(packet), headers, receivers, burst.actions);
-  if (!from_parent && !tree.is_root()) {
-    send_again(tree, slot, wire::FlareHeader::answer_bit, ingress, *tree.config().parent,
-               burst.actions);
+  multicast(in, std::move(in.packet), headers, in.other_children());
+  if (!in.is_from_parent() && !tree.is_root()) {
+    send_again(in, wire::FlareHeader::answer_bit, *tree.config().parent);
   }
 }
 
 // Each child gets headers of its own in front of the same elements.
-void FlareEngine::multicast(Tree& tree, Slot& slot, PacketPtr elements, const Headers& headers,
-                            std::uint64_t children, engine::Actions& actions) {
+void FlareEngine::multicast(const Cause& cause, PacketPtr elements, const Headers& headers,
+                            std::uint64_t children) {
+  auto& [tree, slot, ingress, burst] = cause;
   const auto frames = static_cast<unsigned>(std::popcount(children));
   auto& body = tree.keep(slot, Slot::State::done, std::move(elements), frames);
-  engine::for_each_child(children, [&](std::size_t child) {
-    frames_.send_sharing(body, headers.bytes(), tree.config().children[child], actions);
+  const auto& ports = tree.config().children;
+  engine::for_each_child(children, [&, &actions = burst.actions](std::size_t child) {
+    frames_.send_sharing(body, headers.bytes(), ports[child], actions);
   });
 }
 
-void FlareEngine::send_again(const Tree& tree, const Slot& slot, std::uint8_t flags,
-                             PortIndex ingress, PortIndex port, engine::Actions& actions) {
-  auto header = slot.header;
+void FlareEngine::send_again(const Cause& cause, std::uint8_t flags, PortIndex port) {
+  auto header = cause.slot.header;
   header.flags |= flags;
   wire::reseal(header);
-  const auto headers = tree.headers_for(header);
-  frames_.send({headers.bytes(), slot.kept.bytes(), ingress}, port, actions);
+  const auto headers = cause.tree.headers_for(header);
+  frames_.send({headers.bytes(), cause.slot.kept.bytes(), cause.ingress}, port,
+               cause.burst.actions);
 }
 
-void FlareEngine::replay(Tree& tree, const Slot& slot, std::uint8_t flags, PortIndex port,
-                         engine::Actions& actions) {
-  ++tree.counters.replays;
-  send_again(tree, slot, flags, port, port, actions);
+void FlareEngine::replay(const Cause& cause, std::uint8_t flags) {
+  ++cause.tree.counters.replays;
+  send_again(cause, flags, cause.ingress);
 }
 
-void FlareEngine::resend(Tree& tree, Slot& slot, std::uint8_t flags, PortIndex ingress,
-                         const Burst& burst) {
-  if (is_time(slot.told, burst.now)) {
-    ++tree.counters.resent;
-    send_again(tree, slot, flags, ingress, *tree.config().parent, burst.actions);
+void FlareEngine::resend(const Cause& cause, std::uint8_t flags) {
+  if (is_time(cause.slot.told, cause.burst.now)) {
+    ++cause.tree.counters.resent;
+    send_again(cause, flags, *cause.tree.config().parent);
   }
 }
 
-void FlareEngine::take_inquiry(Incoming in, const Burst& burst) {
-  auto& [tree, slot, packet, frame, header, bytes] = in;
+void FlareEngine::take_inquiry(Incoming& in) {
   // Not a question again, or two switches would ask each other for ever.
   constexpr auto sum_flags = wire::FlareHeader::retransmission_bit | wire::FlareHeader::answer_bit;
-  const auto port = packet->ingress;
-  ++tree.counters.inquiries;
-  if (!slot.is_of(in.block())) {
-    inquire(tree, header, tree.ports().all_children(), port, burst.actions);
-  } else if (slot.state == Slot::State::done) {
-    replay(tree, slot, wire::FlareHeader::answer_bit, port, burst.actions);
-  } else if (slot.state == Slot::State::summed) {
-    resend(tree, slot, sum_flags, port, burst);
+  ++in.tree.counters.inquiries;
+  if (!in.is_of_slot()) {
+    inquire(in, in.header, in.tree.ports().all_children());
+  } else if (in.slot.state == Slot::State::done) {
+    replay(in, wire::FlareHeader::answer_bit);
+  } else if (in.slot.state == Slot::State::summed) {
+    resend(in, sum_flags);
   } else {
-    ask_missing(tree, slot, port, burst);
+    ask_missing(in);
   }
-  burst.actions.absorb(std::move(packet));
+  in.absorb();
 }
 
 // Those whose contributions a block waits for that gathers.
-void FlareEngine::ask_missing(Tree& tree, Slot& slot, PortIndex ingress, const Burst& burst) {
-  if (is_time(slot.told, burst.now)) {
-    inquire(tree, slot.header, tree.missing(slot), ingress, burst.actions);
+void FlareEngine::ask_missing(const Cause& cause) {
+  if (is_time(cause.slot.told, cause.burst.now)) {
+    inquire(cause, cause.slot.header, cause.tree.missing(cause.slot));
   }
 }
 
-void FlareEngine::inquire(Tree& tree, const wire::FlareHeader& about, std::uint64_t children,
-                          PortIndex ingress, engine::Actions& actions) {
-  ++tree.counters.inquiries_sent;
-  const auto headers = tree.headers_for(inquiry_about(about));
-  frames_.send({headers.bytes(), {}, ingress}, tree.config().children, children, actions);
+void FlareEngine::inquire(const Cause& cause, const wire::FlareHeader& about,
+                          std::uint64_t children) {
+  ++cause.tree.counters.inquiries_sent;
+  const auto headers = cause.tree.headers_for(inquiry_about(about));
+  frames_.send({headers.bytes(), {}, cause.ingress}, cause.tree.config().children, children,
+               cause.burst.actions);
 }
 
-void FlareEngine::refuse(Tree& tree, const wire::FlareHeader& contribution, BlockKind kind,
-                         PortIndex port, engine::Actions& actions) {
-  ++tree.counters.refusals_sent;
-  const auto headers = tree.headers_for(refusal_of(contribution, kind));
-  frames_.send({headers.bytes(), {}, port}, port, actions);
+// The contribution cannot be in its block, which is of that kind.
+void FlareEngine::refuse(const Incoming& in, BlockKind kind) {
+  ++in.tree.counters.refusals_sent;
+  const auto headers = in.tree.headers_for(refusal_of(in.header, kind));
+  frames_.send({headers.bytes(), {}, in.ingress}, in.ingress, in.burst.actions);
 }
 
 // Of the sum that went up. The tags that it is made of are not here any more: each child is told
 // when it sends its own again.
-void FlareEngine::take_refusal(Incoming in, const Burst& burst) {
-  auto& [tree, slot, packet, frame, header, bytes] = in;
-  ++tree.counters.refusals;
-  if (slot.is_of(in.block()) && slot.state == Slot::State::summed &&
-      slot.header.fingerprint == header.fingerprint) {
-    slot.refused = BlockKind{header.element_type, header.op};
+void FlareEngine::take_refusal(Incoming& in) {
+  ++in.tree.counters.refusals;
+  if (in.is_of_slot() && in.slot.state == Slot::State::summed &&
+      in.slot.header.fingerprint == in.header.fingerprint) {
+    in.slot.refused = BlockKind{in.header.element_type, in.header.op};
   }
-  burst.actions.absorb(std::move(packet));
+  in.absorb();
 }
 
 }  // namespace tributary::flare

@@ -25,7 +25,9 @@ class SparseBlocks {
 
   SparseSlot& slot(std::uint64_t block) { return slots_[block & (slots_.size() - 1)]; }
   const std::vector<SparseSlot>& slots() const { return slots_; }
-  SparseChild& child(const SparseSlot& slot, std::size_t index) { return children_of(slot)[index]; }
+  const SparseChild& child(const SparseSlot& slot, std::size_t index) const {
+    return children_[index_of(slot) * ports_.children() + index];
+  }
   // Children of which a block lacks something.
   std::uint64_t missing(const SparseSlot& slot) const {
     return ports_.all_children() & ~slot.arrived;

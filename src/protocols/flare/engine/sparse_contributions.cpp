@@ -17,78 +17,77 @@ std::uint64_t tag_of(std::uint64_t edition, std::size_t shard) {
 
 }  // namespace
 
-void SparseEngine::contribute(Incoming in, const Burst& burst) {
-  const auto drop_it = [&](DropReason reason) { burst.actions.drop(std::move(in.packet), reason); };
-  const std::size_t child = in.tree.ports().child_of(in.packet->ingress);
+void SparseEngine::contribute(Incoming& in) {
+  const auto& blocks = *in.tree.sparse();
+  const auto child = in.child();
   bool anew = !in.is_of_slot();
   if (!anew) {
     if (!is_like(in.slot.header, in.header)) {
-      return drop_it(drop::mismatch);
+      return in.drop(drop::mismatch);
     }
-    const auto& from = in.blocks.child(in.slot, child);
+    const auto& from = blocks.child(in.slot, child);
     // What has come wholly stays, whatever its edition; shards of two editions are of two sums.
     const bool is_taken = in.slot.state != SparseSlot::State::gathering || in.slot.has(child);
     anew = !is_taken && from.has_begun() && from.edition != in.header.edition.value();
     if (is_taken || (!anew && from.has(in.header))) {
-      return repeat(in, burst);
+      return repeat(in);
     }
     if (!anew && !from.may_have(in.header)) {
-      return drop_it(drop::shard);
+      return in.drop(drop::shard);
     }
   }
-  if (in.header.is_last() && !in.blocks.fits(in.slot, anew, in.header, child)) {
-    return drop_it(drop::mismatch);
+  if (in.header.is_last() && !blocks.fits(in.slot, anew, in.header, child)) {
+    return in.drop(drop::mismatch);
   }
-  accept(in, child, anew, burst);
+  accept(in, child, anew);
 }
 
-void SparseEngine::accept(Incoming& in, std::size_t child, bool anew, const Burst& burst) {
-  auto& [tree, blocks, slot, packet, frame, header, payload] = in;
+void SparseEngine::accept(Incoming& in, std::size_t child, bool anew) {
+  auto& [tree, slot, ingress, burst] = static_cast<Cause&>(in);
+  auto& blocks = *tree.sparse();
   const bool begins = !in.is_of_slot();
   if (begins) {
-    blocks.begin(slot, header, burst.now);
+    blocks.begin(slot, in.header, burst.now);
   } else if (anew) {
     ++tree.counters.sparse_restarts;
     blocks.begin_anew(slot, burst.now);
   }
   outgoing_.clear();
-  if (!blocks.add(slot, child, header, payload, outgoing_)) {
+  if (!blocks.add(slot, child, in.header, in.payload, outgoing_)) {
     if (begins) {
       blocks.clear(slot);
     }
-    return burst.actions.drop(std::move(packet), DropReason::no_buffer);
+    return in.drop(DropReason::no_buffer);
   }
   ++tree.counters.sparse_contributions;
-  const Cause cause{tree, slot, packet->ingress, burst};
-  const bool asks = header.asks();
-  burst.actions.absorb(std::move(packet));
+  const bool asks = in.header.asks();
+  in.absorb();
   for (std::size_t i = 0; i < outgoing_.size(); ++i) {
     ++tree.counters.sparse_spills;
-    send_up(cause, outgoing_[i], false);
+    send_up(in, outgoing_[i], false);
   }
   if (blocks.missing(slot) == 0) {
-    complete(cause);
+    complete(in);
   } else if (asks || (anew && !begins)) {
-    ask_missing(cause);  // who may have the result of what was sent before
+    ask_missing(in);  // who may have the result of what was sent before
   }
 }
 
 // Who sends again lacks the result.
-void SparseEngine::repeat(Incoming& in, const Burst& burst) {
-  const Cause cause{in.tree, in.slot, in.packet->ingress, burst};
+void SparseEngine::repeat(Incoming& in) {
   ++in.tree.counters.duplicates;
   if (in.slot.state == SparseSlot::State::done) {
     if (in.header.is_last() && in.header.retransmission()) {
-      replay(cause, 0);
+      replay(in, 0);
     }
   } else if (in.header.asks()) {
     if (in.slot.state == SparseSlot::State::summed) {
-      resend(cause, wire::FlareHeader::retransmission_bit);
+      resend(in, wire::FlareHeader::retransmission_bit);
     } else {
-      ask_missing(cause);
+      ask_missing(in);
     }
   }
-  burst.actions.drop(std::move(in.packet), drop::duplicate);
+  in.drop(drop::duplicate);
 }
 
 void SparseEngine::complete(const Cause& cause) {
@@ -152,7 +151,7 @@ void SparseEngine::publish(const Cause& cause) {
     wire::seal(header, std::as_const(*shard.payload).bytes());
     shard.payload->ingress = ingress;
     ++tree.counters.sparse_results;
-    multicast(cause, header, std::move(shard.payload), wire::Ipv4Header{}.ttl,
+    multicast(cause, std::move(shard.payload), tree.headers_for(header),
               tree.ports().all_children());
   }
   blocks.finish(slot);

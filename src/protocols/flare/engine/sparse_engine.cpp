@@ -14,33 +14,23 @@ bool is_full_possible(const wire::FlareSparseHeader& header, const Packet& packe
   return sizeof(SparseHeaders) + header.full.value() <= room;
 }
 
-// Whether it is like all sparse packets of the tree.
-bool fits_tree(const wire::FlareSparseHeader& header, const TreeConfig& tree) {
+// Whether it is like all sparse packets of the tree, which has such.
+bool is_of_tree(const wire::FlareSparseHeader& header, const TreeConfig& tree) {
   return header.workers.value() == tree.workers && header.window.value() == tree.sparse_window &&
          (header.kind == wire::FlareKind::result ||
           header.contributions.value() <= tree.workers_below);
 }
 
-// Why a packet is none of the tree's; no value if it is.
-std::optional<DropReason> refusal_of_sparse(const engine::Arrival& arrival,
-                                            const wire::FlareSparseView& view, const Tree* tree) {
-  if (view.error != wire::FlareError::none) {
-    return protocols::drop_reason_of(view.error, drop::row);
-  }
-  if (tree == nullptr) {
-    return drop::no_tree;
-  }
-  if (const auto reason = tree->misplaced(arrival, view.header->kind)) {
-    return reason;
-  }
-  if (tree->sparse() == nullptr) {
+// Why the tree cannot take the packet; no value if it can.
+std::optional<DropReason> admit(const engine::Arrival& arrival,
+                                const wire::FlareSparseHeader& header, Tree& tree, Time now) {
+  if (tree.sparse() == nullptr) {
     return drop::not_sparse;
   }
-  if (!fits_tree(*view.header, tree->config()) ||
-      !is_full_possible(*view.header, *arrival.packet)) {
+  if (!is_of_tree(header, tree.config()) || !is_full_possible(header, *arrival.packet)) {
     return drop::mismatch;
   }
-  return std::nullopt;
+  return tree.admit(header, tree.sparse()->slot(header.block.value()), now);
 }
 
 }  // namespace
@@ -53,29 +43,28 @@ void SparseEngine::prefetch(const Tree& tree, std::uint64_t block) {
 
 void SparseEngine::handle(engine::Arrival& arrival, Tree* tree, const Burst& burst) {
   const auto view = wire::parse_flare_sparse(arrival.frame.payload);
-  if (const auto reason = refusal_of_sparse(arrival, view, tree)) {
+  auto reason = refusal(arrival, view, tree);
+  if (!reason) {
+    reason = admit(arrival, *view.header, *tree, burst.now);
+  }
+  if (reason) {
     return burst.actions.drop(std::move(arrival.packet), *reason);
   }
-  if (const auto reason = tree->enter(*view.header, burst.now)) {
-    return burst.actions.drop(std::move(arrival.packet), *reason);
-  }
-  tree->hear(burst.now);
   auto& slot = tree->sparse()->slot(view.header->block.value());
-  if (slot.is_beyond(view.header->block.value())) {
-    ++tree->counters.stale;
-    return burst.actions.drop(std::move(arrival.packet), drop::stale);
-  }
-  Incoming in{*tree,         *tree->sparse(), slot,        std::move(arrival.packet),
-              arrival.frame, *view.header,    view.payload};
+  Incoming in{{*tree, slot, arrival.packet->ingress, burst},
+              std::move(arrival.packet),
+              arrival.frame,
+              *view.header,
+              view.payload};
   switch (in.header.kind) {
     case wire::FlareKind::contribution:
-      return contribute(std::move(in), burst);
+      return contribute(in);
     case wire::FlareKind::result:
-      return take_result(std::move(in), burst);
+      return take_result(in);
     case wire::FlareKind::inquiry:
-      return take_inquiry(std::move(in), burst);
+      return take_inquiry(in);
     case wire::FlareKind::refusal:  // there are none of sparse blocks
-      return burst.actions.drop(std::move(in.packet), drop::malformed);
+      return in.drop(drop::malformed);
   }
 }
 

@@ -3,12 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "engine/engine.h"
 #include "engine/frame_sender.h"
-#include "packet/fate.h"
 #include "packet/packet.h"
+#include "protocols/flare/engine/headers.h"
+#include "protocols/flare/engine/incoming.h"
 #include "protocols/flare/engine/sparse_blocks.h"
 #include "protocols/flare/engine/sparse_shards.h"
 #include "protocols/flare/engine/tree.h"
@@ -17,8 +17,6 @@
 #include "protocols/flare/sparse_wire.h"
 
 namespace tributary::flare {
-
-using engine::Burst;
 
 // What is done for sparse blocks (section 7), of all trees on one core. A contribution, a sum and a
 // result are several shards here. What was sent up can not be taken back: so each sum has an
@@ -33,40 +31,22 @@ class SparseEngine {
   void handle(engine::Arrival& arrival, Tree* tree, const Burst& burst);
 
  private:
-  // One packet that passed every check, of a tree that is in its run.
-  struct Incoming {
-    Tree& tree;
-    SparseBlocks& blocks;
-    SparseSlot& slot;
-    PacketPtr packet;
-    const engine::Frame& frame;
-    const wire::FlareSparseHeader& header;
-    wire::Bytes payload;
-
-    std::uint64_t block() const { return header.block.value(); }
-    bool is_of_slot() const { return slot.is_of(block()); }
-  };
-  // Whose block it is, and by what it came that has something sent for it.
-  struct Cause {
-    Tree& tree;
-    SparseSlot& slot;
-    PortIndex ingress;
-    const Burst& burst;
-  };
+  using Cause = CauseFor<SparseSlot>;
+  using Incoming = IncomingFor<SparseSlot, wire::FlareSparseHeader>;
 
   // Contributions.
-  void contribute(Incoming in, const Burst& burst);
-  void accept(Incoming& in, std::size_t child, bool anew, const Burst& burst);
-  void repeat(Incoming& in, const Burst& burst);
+  void contribute(Incoming& in);
+  void accept(Incoming& in, std::size_t child, bool anew);
+  void repeat(Incoming& in);
   void complete(const Cause& cause);
   void send_up(const Cause& cause, SparseShard& shard, bool is_last);
   void publish(const Cause& cause);
 
   // Results.
-  void take_result(Incoming in, const Burst& burst);
-  void pass_on(Incoming& in, const Burst& burst);
-  void multicast(const Cause& cause, const wire::FlareSparseHeader& header, PacketPtr payload,
-                 std::uint8_t ttl, std::uint64_t children);
+  void take_result(Incoming& in);
+  void pass_on(Incoming& in);
+  void multicast(const Cause& cause, PacketPtr payload, const SparseHeaders& headers,
+                 std::uint64_t children);
 
   // What is kept, once more.
   void send_again(const Cause& cause, const KeptShard& shard, std::uint8_t flags, PortIndex port);
@@ -75,7 +55,7 @@ class SparseEngine {
   void resend(const Cause& cause, std::uint8_t flags);
 
   // Inquiries.
-  void take_inquiry(Incoming in, const Burst& burst);
+  void take_inquiry(Incoming& in);
   void ask_missing(const Cause& cause);
   void inquire(const Cause& cause, const wire::FlareSparseHeader& about, std::uint64_t children);
 

@@ -28,69 +28,63 @@ bool is_of_one_result(const wire::FlareSparseHeader& a, const wire::FlareSparseH
 }  // namespace
 
 // From the parent, or from a child that was asked, as dense results.
-void SparseEngine::take_result(Incoming in, const Burst& burst) {
-  auto& [tree, blocks, slot, packet, frame, header, payload] = in;
-  const auto drop_it = [&](DropReason reason) { burst.actions.drop(std::move(in.packet), reason); };
+void SparseEngine::take_result(Incoming& in) {
+  auto& [tree, slot, ingress, burst] = static_cast<Cause&>(in);
+  auto& blocks = *tree.sparse();
   const bool begins = !in.is_of_slot();
   const bool continues =
-      !begins && slot.result_shards != 0 && is_of_one_result(slot.result_header(), header);
+      !begins && slot.result_shards != 0 && is_of_one_result(slot.result_header(), in.header);
   if (!begins && (slot.state == SparseSlot::State::done ||
-                  (continues && (slot.result_shards >> header.shard & 1) != 0))) {
+                  (continues && (slot.result_shards >> in.header.shard & 1) != 0))) {
     ++tree.counters.duplicates;
-    return drop_it(drop::duplicate);
+    return in.drop(drop::duplicate);
   }
-  if (!begins && !is_like(slot.header, header)) {
-    return drop_it(drop::mismatch);
+  if (!begins && !is_like(slot.header, in.header)) {
+    return in.drop(drop::mismatch);
   }
-  if (frame.ipv4->ttl <= 1) {
-    return drop_it(DropReason::ttl_exceeded);
+  if (in.frame.ipv4->ttl <= 1) {
+    return in.drop(DropReason::ttl_exceeded);
   }
   if (begins) {
-    blocks.begin(slot, header, burst.now);
+    blocks.begin(slot, in.header, burst.now);
   } else if (!continues) {
     blocks.let_go_of_result(slot);
   }
-  pass_on(in, burst);
+  pass_on(in);
   if (slot.has_result()) {
     blocks.finish(slot);
   }
 }
 
 // At once, whatever else is missing.
-void SparseEngine::pass_on(Incoming& in, const Burst& burst) {
-  auto& [tree, blocks, slot, packet, frame, header_in_packet, payload] = in;
-  const Cause cause{tree, slot, packet->ingress, burst};
-  const bool from_parent = tree.ports().is_parent(cause.ingress);
-  ++(from_parent ? tree.counters.sparse_results : tree.counters.sparse_answers);
-  auto header = header_in_packet;
+void SparseEngine::pass_on(Incoming& in) {
+  auto& tree = in.tree;
+  ++(in.is_from_parent() ? tree.counters.sparse_results : tree.counters.sparse_answers);
+  auto header = in.header;
   header.flags = wire::FlareSparseHeader::sparse_bit | wire::FlareSparseHeader::current_version;
   wire::reseal(header);
-  const auto ttl = static_cast<std::uint8_t>(frame.ipv4->ttl - 1);
-  packet->narrow_to(sizeof(SparseHeaders), payload.size());
+  const auto ttl = static_cast<std::uint8_t>(in.frame.ipv4->ttl - 1);
+  in.packet->narrow_to(sizeof(SparseHeaders), in.payload.size());
   memory_.take(1);
-  burst.actions.absorb(nullptr);
-  auto receivers = tree.ports().all_children();
-  if (!from_parent) {
-    receivers &= ~(std::uint64_t{1} << tree.ports().child_of(cause.ingress));
-  }
-  multicast(cause, header, std::move(packet), ttl, receivers);
-  if (!from_parent && !tree.is_root()) {
-    send_again(cause, slot.result[header.shard], wire::FlareHeader::answer_bit,
+  in.burst.actions.absorb(nullptr);
+  multicast(in, std::move(in.packet), tree.headers_for(header, ttl), in.other_children());
+  if (!in.is_from_parent() && !tree.is_root()) {
+    send_again(in, in.slot.result[header.shard], wire::FlareHeader::answer_bit,
                *tree.config().parent);
   }
 }
 
 // Keeps a shard of the result, and sends it to these children.
-void SparseEngine::multicast(const Cause& cause, const wire::FlareSparseHeader& header,
-                             PacketPtr payload, std::uint8_t ttl, std::uint64_t children) {
-  auto& tree = cause.tree;
-  auto& slot = cause.slot;
+void SparseEngine::multicast(const Cause& cause, PacketPtr payload, const SparseHeaders& headers,
+                             std::uint64_t children) {
+  auto& [tree, slot, ingress, burst] = cause;
+  const auto& header = headers.flare;
   slot.result_shards |= std::uint32_t{1} << header.shard;
   auto& body = tree.sparse()->keep(slot.result[header.shard], header, std::move(payload),
                                    static_cast<unsigned>(std::popcount(children)));
-  const auto headers = tree.headers_for(header, ttl);
-  engine::for_each_child(children, [&](std::size_t child) {
-    frames_.send_sharing(body, headers.bytes(), tree.config().children[child], cause.burst.actions);
+  const auto& ports = tree.config().children;
+  engine::for_each_child(children, [&, &actions = burst.actions](std::size_t child) {
+    frames_.send_sharing(body, headers.bytes(), ports[child], actions);
   });
 }
 
@@ -129,25 +123,23 @@ void SparseEngine::resend(const Cause& cause, std::uint8_t flags) {
   }
 }
 
-void SparseEngine::take_inquiry(Incoming in, const Burst& burst) {
-  auto& [tree, blocks, slot, packet, frame, header, payload] = in;
+void SparseEngine::take_inquiry(Incoming& in) {
   // Not a question again, or two switches would ask each other for ever.
   constexpr auto sum_flags = wire::FlareHeader::retransmission_bit | wire::FlareHeader::answer_bit;
-  const Cause cause{tree, slot, packet->ingress, burst};
-  ++tree.counters.inquiries;
+  ++in.tree.counters.inquiries;
   if (!in.is_of_slot()) {
-    inquire(cause, header, tree.ports().all_children());
-  } else if (slot.state == SparseSlot::State::done) {
-    replay(cause, wire::FlareHeader::answer_bit);
-  } else if (slot.state == SparseSlot::State::summed) {
-    resend(cause, sum_flags);
-  } else if (is_time(slot.told, burst.now)) {
-    if (slot.sent != 0) {
-      send_sum_again(cause, sum_flags);
+    inquire(in, in.header, in.tree.ports().all_children());
+  } else if (in.slot.state == SparseSlot::State::done) {
+    replay(in, wire::FlareHeader::answer_bit);
+  } else if (in.slot.state == SparseSlot::State::summed) {
+    resend(in, sum_flags);
+  } else if (is_time(in.slot.told, in.burst.now)) {
+    if (in.slot.sent != 0) {
+      send_sum_again(in, sum_flags);
     }
-    inquire(cause, slot.header, blocks.missing(slot));
+    inquire(in, in.slot.header, in.tree.sparse()->missing(in.slot));
   }
-  burst.actions.absorb(std::move(packet));
+  in.absorb();
 }
 
 // Those of whom a block lacks something that gathers.

@@ -95,6 +95,11 @@ std::optional<DropReason> Tree::change_run(std::uint32_t run, wire::FlareKind ki
   return std::nullopt;
 }
 
+std::optional<DropReason> Tree::count_stale() {
+  ++counters.stale;
+  return drop::stale;
+}
+
 void Tree::rest() {
   let_go();
   runs_ = {};

@@ -71,22 +71,23 @@ class Tree {
   // Why a packet of that kind is none of the tree's, by where it came from and to whom it goes; no
   // value if it is.
   std::optional<DropReason> misplaced(const engine::Arrival& arrival, wire::FlareKind kind) const;
-  // Sees to it that the tree is in the run of a packet, whose window is the tree's; why it cannot
-  // be, if so.
-  template <typename Header>
-  std::optional<DropReason> enter(const Header& header, Time now) {
-    const auto run = header.run.value();
-    return runs_.is_current(run)
-               ? std::nullopt
-               : change_run(run, header.kind, header.block.value(), header.window.value(), now);
+  // A packet whose window is the tree's has come to a slot: sees to it that the tree is in its run.
+  // Why that cannot be, or the block is past; no value otherwise.
+  template <typename Header, typename SlotOfBlock>
+  std::optional<DropReason> admit(const Header& header, const SlotOfBlock& slot, Time now) {
+    const auto block = header.block.value();
+    if (!runs_.is_current(header.run.value())) {
+      if (const auto reason = change_run(header.run.value(), header.kind, block,
+                                         header.window.value(), now)) {
+        return reason;
+      }
+    }
+    last_heard_ = now;
+    active_ = true;
+    return slot.is_beyond(block) ? count_stale() : std::nullopt;
   }
   // A sum of the run is complete.
   void note_sum() { runs_.note_sum(); }
-  // A packet of the run has come.
-  void hear(Time now) {
-    last_heard_ = now;
-    active_ = true;
-  }
   // Somebody has been heard lately.
   bool is_active() const { return active_; }
   std::optional<Time> last_heard() const { return last_heard_; }
@@ -132,6 +133,7 @@ class Tree {
   }
   std::optional<DropReason> change_run(std::uint32_t run, wire::FlareKind kind, std::uint64_t block,
                                        std::uint64_t window, Time now);
+  std::optional<DropReason> count_stale();
   void let_go();
   bool add_up(Slot& slot, std::size_t child, PacketPtr& packet);
   void end_gathering(Slot& slot);

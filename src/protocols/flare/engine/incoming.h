@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "engine/engine.h"
+#include "packet/fate.h"
+#include "packet/packet.h"
+#include "protocols/flare/engine/drop_reasons.h"
+#include "protocols/flare/engine/tree.h"
+#include "protocols/flare/wire.h"
+#include "wire/cursor.h"
+
+namespace tributary::flare {
+
+using engine::Burst;
+
+// Whose block it is, dense or sparse, and by what it came that something is done for it.
+template <typename SlotOfBlock>
+struct CauseFor {
+  Tree& tree;
+  SlotOfBlock& slot;
+  PortIndex ingress;
+  const Burst& burst;
+};
+
+// One packet that passed every check, of a tree that is in its run; whoever keeps it moves it away.
+template <typename SlotOfBlock, typename Header>
+struct IncomingFor : CauseFor<SlotOfBlock> {
+  PacketPtr packet;
+  const engine::Frame& frame;
+  const Header& header;
+  wire::Bytes payload;
+
+  bool is_of_slot() const { return this->slot.is_of(header.block.value()); }
+  // Whom it came from.
+  std::size_t child() const { return this->tree.ports().child_of(this->ingress); }
+  bool is_from_parent() const { return this->tree.ports().is_parent(this->ingress); }
+  // All below this switch but whoever it came from.
+  std::uint64_t other_children() const {
+    const auto all = this->tree.ports().all_children();
+    return is_from_parent() ? all : all & ~(std::uint64_t{1} << child());
+  }
+
+  void drop(DropReason reason) { this->burst.actions.drop(std::move(packet), reason); }
+  void absorb() { this->burst.actions.absorb(std::move(packet)); }
+};
+
+// Why a packet is none of the tree's, of which it is not known yet whether it fits; no value if it
+// is.
+template <typename View>
+std::optional<DropReason> refusal(const engine::Arrival& arrival, const View& view,
+                                  const Tree* tree) {
+  if (view.error != wire::FlareError::none) {
+    return protocols::drop_reason_of(view.error, drop::row);
+  }
+  return tree == nullptr ? drop::no_tree : tree->misplaced(arrival, view.header->kind);
+}
+
+}  // namespace tributary::flare
