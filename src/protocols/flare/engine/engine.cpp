@@ -36,7 +36,7 @@ bool FlareEngine::reconfigure(const FlareConfig& config) {
         std::find(config.trees.begin(), config.trees.end(), tree.config()) == config.trees.end();
     if (leaves) {
       tree.rest();
-      removed_ += tree.counters;
+      engine::add_counters(removed_, tree.counters, tree_counters);
     }
     return leaves;
   });

@@ -28,28 +28,6 @@ bool comes_from(const engine::TreePorts& ports, PortIndex port, wire::FlareKind 
 
 }  // namespace
 
-TreeCounters& TreeCounters::operator+=(const TreeCounters& other) {
-  contributions += other.contributions;
-  sums += other.sums;
-  results += other.results;
-  answers += other.answers;
-  duplicates += other.duplicates;
-  stale += other.stale;
-  replays += other.replays;
-  inquiries += other.inquiries;
-  inquiries_sent += other.inquiries_sent;
-  refusals += other.refusals;
-  refusals_sent += other.refusals_sent;
-  resent += other.resent;
-  sparse_contributions += other.sparse_contributions;
-  sparse_spills += other.sparse_spills;
-  sparse_sums += other.sparse_sums;
-  sparse_results += other.sparse_results;
-  sparse_answers += other.sparse_answers;
-  sparse_restarts += other.sparse_restarts;
-  return *this;
-}
-
 Tree::Tree(const TreeConfig& config, const engine::SwitchIdentity& self, WorkingMemory& memory)
     : config_(config),
       ports_(config, self.ports),

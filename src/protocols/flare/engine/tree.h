@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/counters.h"
 #include "engine/engine.h"
 #include "engine/tree_place.h"
 #include "packet/clock.h"
@@ -45,8 +46,26 @@ struct TreeCounters {
   std::uint64_t sparse_results = 0;   // shards
   std::uint64_t sparse_answers = 0;   // shards
   std::uint64_t sparse_restarts = 0;  // blocks begun anew, as a child had begun anew
-
-  TreeCounters& operator+=(const TreeCounters& other);
+};
+inline constexpr engine::Counter<TreeCounters> tree_counters[] = {
+    {&TreeCounters::contributions, "contributions_total", true},
+    {&TreeCounters::sums, "sums_total"},
+    {&TreeCounters::results, "results_total", true},
+    {&TreeCounters::answers, "answers_total"},
+    {&TreeCounters::duplicates, "duplicates_total", true},
+    {&TreeCounters::stale, "stale_total", true},
+    {&TreeCounters::replays, "replays_total", true},
+    {&TreeCounters::inquiries, "inquiries_total"},
+    {&TreeCounters::inquiries_sent, "inquiries_sent_total", true},
+    {&TreeCounters::refusals, "refusals_total"},
+    {&TreeCounters::refusals_sent, "refusals_sent_total"},
+    {&TreeCounters::resent, "sums_resent_total", true},
+    {&TreeCounters::sparse_contributions, "sparse_contributions_total", true},
+    {&TreeCounters::sparse_spills, "sparse_spills_total"},
+    {&TreeCounters::sparse_sums, "sparse_sums_total"},
+    {&TreeCounters::sparse_results, "sparse_results_total", true},
+    {&TreeCounters::sparse_answers, "sparse_answers_total"},
+    {&TreeCounters::sparse_restarts, "sparse_restarts_total"},
 };
 
 // One job's reduction tree at one switch, on one core: its blocks, each in its slot, and the
@@ -77,8 +96,8 @@ class Tree {
   std::optional<DropReason> admit(const Header& header, const SlotOfBlock& slot, Time now) {
     const auto block = header.block.value();
     if (!runs_.is_current(header.run.value())) {
-      if (const auto reason = change_run(header.run.value(), header.kind, block,
-                                         header.window.value(), now)) {
+      if (const auto reason =
+              change_run(header.run.value(), header.kind, block, header.window.value(), now)) {
         return reason;
       }
     }

@@ -43,7 +43,7 @@ void PanamaEngine::install(const TreeConfig& tree) {
 void PanamaEngine::remove(Tree& tree) {
   holdings_.remove(tree);
   memory_.remove(tree.grant);
-  removed_ += tree.counters;
+  engine::add_counters(removed_, tree.counters, tree_counters);
 }
 
 bool PanamaEngine::reconfigure(const PanamaConfig& config) {

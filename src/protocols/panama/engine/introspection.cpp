@@ -4,30 +4,14 @@
 #include <map>
 #include <optional>
 
-#include "engine/port_bitmap.h"
+#include "engine/waiting_blocks.h"
 #include "protocols/panama/engine/engine.h"
 
 namespace tributary::panama {
 namespace {
 
-// What waits so long is worth a look.
-constexpr Duration stall_min = std::chrono::milliseconds(500);
-
-std::vector<PortIndex> ports_of(const Tree& tree, std::uint64_t children) {
-  return engine::ports_of(tree.config().children, children);
-}
-
-// A packet for which some have sent theirs.
-struct Waiting {
-  std::uint32_t epoch = 0;
-  std::uint32_t vid = 0;
-  std::uint32_t contributions = 0;
-  std::uint64_t arrived = 0;  // children, by index
-  Time since{};
-};
-
 // The first packet of the epoch that somebody has stood at his door for longest.
-std::optional<Waiting> waiting_at_doors(const Tree& tree) {
+std::optional<engine::WaitingBlock> waiting_at_doors(const Tree& tree) {
   const auto waits_longer = [](const Door& a, const Door& b) {
     return a.count() != 0 && (b.count() == 0 || a.since < b.since);
   };
@@ -35,7 +19,7 @@ std::optional<Waiting> waiting_at_doors(const Tree& tree) {
   if (longest.count() == 0) {
     return std::nullopt;
   }
-  Waiting waiting{longest.round.epoch, ~std::uint32_t{0}, 0, 0, longest.since};
+  engine::WaitingBlock waiting{~std::uint32_t{0}, 0, 0, longest.since, longest.round.epoch};
   for (std::size_t child = 0; child < tree.doors.size(); ++child) {
     const auto& door = tree.doors[child];
     const wire::PanamaHeader* lowest = nullptr;
@@ -46,7 +30,7 @@ std::optional<Waiting> waiting_at_doors(const Tree& tree) {
       }
     }
     if (lowest != nullptr && door.round == longest.round) {
-      waiting.vid = std::min(waiting.vid, lowest->vid.value());
+      waiting.block = std::min(waiting.block, lowest->vid.value());
       waiting.contributions += lowest->contributions.value();
       waiting.arrived |= std::uint64_t{1} << child;
     }
@@ -55,20 +39,20 @@ std::optional<Waiting> waiting_at_doors(const Tree& tree) {
 }
 
 // In the order of their positions.
-template <typename Visit>
-void for_each_waiting(const Tree& tree, Visit visit) {
+std::vector<engine::WaitingBlock> waiting_in(const Tree& tree) {
+  std::vector<engine::WaitingBlock> all;
   for (auto position = tree.top > tree.rows() ? tree.top - tree.rows() : 0; position < tree.top;
        ++position) {
     const auto& row = tree.row(position);
     if (tree.is_known(position) && row.state == Row::State::gathering) {
-      const auto& header = row.header;
-      visit(Waiting{header.epoch.value(), header.vid.value(), header.contributions.value(),
-                    row.arrived, row.since});
+      all.push_back({row.header.vid.value(), row.header.contributions.value(), row.arrived,
+                     row.since, row.header.epoch.value()});
     }
   }
   if (const auto waiting = waiting_at_doors(tree)) {
-    visit(*waiting);
+    all.push_back(*waiting);
   }
+  return all;
 }
 
 }  // namespace
@@ -80,7 +64,7 @@ std::vector<engine::Figure> PanamaEngine::figures() const {
   std::uint32_t held = 0;
   std::uint32_t high_water = 0;
   for (const auto& tree : trees_.all()) {
-    sums += tree->counters;
+    engine::add_counters(sums, tree->counters, tree_counters);
     gathering += tree->gathering;
     for (const auto& door : tree->doors) {
       at_doors += door.count();
@@ -103,9 +87,7 @@ std::vector<engine::Figure> PanamaEngine::figures() const {
       {"rows_gathering", gathering},
       {"packets_at_doors", at_doors},
   };
-  for (const auto& counter : tree_counters) {
-    all.push_back({counter.name, sums.*counter.member});
-  }
+  engine::append_counters(all, sums, tree_counters, engine::CountersOf::all);
   return all;
 }
 
@@ -143,47 +125,18 @@ std::vector<engine::TreeStatus> PanamaEngine::trees() const {
         {"granted_packets", tree->grant.packets},                 // of memory, at each port
         {"held_packets", tree->waiting_max()},                    // at the fullest of its ports
     };
-    for (const auto& counter : tree_counters) {
-      if (counter.of_tree) {
-        status.figures.push_back({counter.name, tree->counters.*counter.member});
-      }
-    }
+    engine::append_counters(status.figures, tree->counters, tree_counters,
+                            engine::CountersOf::tree);
   }
   return all;
 }
 
 std::vector<engine::DescriptorStatus> PanamaEngine::descriptors(Time now, std::size_t limit) const {
-  std::vector<engine::DescriptorStatus> rows;
-  for (const auto& tree : trees_.all()) {
-    for_each_waiting(*tree, [&](const Waiting& waiting) {
-      if (rows.size() < limit) {
-        rows.push_back({tree->config().job, waiting.vid, waiting.contributions,
-                        tree->config().workers, false, now - waiting.since, tree->config().group,
-                        ports_of(*tree, waiting.arrived)});
-      }
-    });
-  }
-  return rows;
+  return engine::descriptors_of(trees_, waiting_in, now, limit);
 }
 
 std::vector<engine::StallStatus> PanamaEngine::stalled(Time now, std::size_t limit) const {
-  std::vector<engine::StallStatus> stalls;
-  for (const auto& tree : trees_.all()) {
-    for_each_waiting(*tree, [&](const Waiting& waiting) {
-      if (stalls.size() < limit && now - waiting.since >= stall_min) {
-        stalls.push_back({tree->config().job,
-                          waiting.vid,
-                          waiting.epoch,
-                          waiting.contributions,
-                          tree->config().workers,
-                          now - waiting.since,
-                          tree->config().group,
-                          {},
-                          ports_of(*tree, tree->all_children() & ~waiting.arrived)});
-      }
-    });
-  }
-  return stalls;
+  return engine::stalls_of(trees_, waiting_in, now, limit);
 }
 
 }  // namespace tributary::panama

@@ -16,13 +16,6 @@ std::uint16_t needed_of(const TreeConfig& config) {
 
 }  // namespace
 
-TreeCounters& TreeCounters::operator+=(const TreeCounters& other) {
-  for (const auto& counter : tree_counters) {
-    this->*counter.member += other.*counter.member;
-  }
-  return *this;
-}
-
 Tree::Tree(const TreeConfig& config, const engine::SwitchIdentity& self,
            std::uint32_t packet_memory)
     : doors(config.children.size()),

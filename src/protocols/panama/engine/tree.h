@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "engine/counters.h"
 #include "engine/engine.h"
 #include "engine/tree_place.h"
 #include "packet/clock.h"
@@ -40,16 +40,8 @@ struct TreeCounters {
   std::uint64_t resent = 0;    // sums sent up again
   std::uint64_t over_cap = 0;  // contributions beyond the tree's memory
   std::uint64_t left = 0;      // packets that waited for an epoch that was not begun
-
-  TreeCounters& operator+=(const TreeCounters& other);
 };
-// One of them, said once: its name, and whether it is told of each tree, too.
-struct TreeCounter {
-  std::uint64_t TreeCounters::*member;
-  std::string_view name;
-  bool of_tree = false;
-};
-inline constexpr TreeCounter tree_counters[] = {
+inline constexpr engine::Counter<TreeCounters> tree_counters[] = {
     {&TreeCounters::contributions, "contributions_total", true},
     {&TreeCounters::sums, "sums_total"},
     {&TreeCounters::partial, "partial_sums_total", true},

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "engine/status.h"
+#include "engine/tree_place.h"
+#include "engine/tree_table.h"
+#include "packet/clock.h"
+
+// What engines whose trees are set up beforehand tell of the blocks that wait. Not on the packet
+// path: allocates freely.
+namespace tributary::engine {
+
+// A block that some children of a tree have contributed to, and others have not.
+struct WaitingBlock {
+  std::uint32_t block = 0;
+  std::uint32_t contributions = 0;
+  std::uint64_t arrived = 0;  // children, by index
+  Time since{};
+  std::uint32_t attempt = 0;
+  bool sparse = false;
+};
+
+// What waits so long is worth a look.
+inline constexpr Duration tree_stall_min = std::chrono::milliseconds(500);
+
+// Those of a tree.
+template <typename Tree>
+using WaitingIn = std::vector<WaitingBlock> (*)(const Tree& tree);
+
+DescriptorStatus descriptor_of(const TreePlace& place, const WaitingBlock& waiting, Time now);
+StallStatus stall_of(const TreePlace& place, const WaitingBlock& waiting, Time now);
+
+template <typename Tree>
+std::vector<DescriptorStatus> descriptors_of(const TreeTable<Tree>& trees,
+                                             WaitingIn<Tree> waiting_in, Time now,
+                                             std::size_t limit) {
+  std::vector<DescriptorStatus> rows;
+  for (const auto& tree : trees.all()) {
+    for (const auto& waiting : waiting_in(*tree)) {
+      if (rows.size() < limit) {
+        rows.push_back(descriptor_of(tree->config(), waiting, now));
+      }
+    }
+  }
+  return rows;
+}
+
+template <typename Tree>
+std::vector<StallStatus> stalls_of(const TreeTable<Tree>& trees, WaitingIn<Tree> waiting_in,
+                                   Time now, std::size_t limit) {
+  std::vector<StallStatus> rows;
+  for (const auto& tree : trees.all()) {
+    for (const auto& waiting : waiting_in(*tree)) {
+      if (rows.size() < limit && now - waiting.since >= tree_stall_min) {
+        rows.push_back(stall_of(tree->config(), waiting, now));
+      }
+    }
+  }
+  return rows;
+}
+
+}  // namespace tributary::engine
