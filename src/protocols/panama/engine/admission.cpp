@@ -9,21 +9,21 @@ namespace {
 // Longer than whoever obeys waits for a place.
 constexpr Duration stuck_after = std::chrono::milliseconds(100);
 
-bool has_room(const Contribution& in) {
+bool has_room(const Incoming& in) {
   return in.tree.held[in.child] < in.tree.grant.packets;
 }
 
 // With so many workers in the sum already.
-bool is_overcount(const Contribution& in, unsigned others) {
-  return others + in.header().contributions.value() > in.tree.config().workers_below;
+bool is_overcount(const Incoming& in, unsigned others) {
+  return others + in.header.contributions.value() > in.tree.config().workers_below;
 }
 
 }  // namespace
 
-std::optional<DropReason> refusal(const Contribution& in, const Place& at) {
+std::optional<DropReason> refusal(const Incoming& in, const Place& at) {
   const auto& tree = in.tree;
   const bool beyond_fin = tree.fin && at.position > *tree.fin;
-  if (beyond_fin || (at.joins && !is_like(at.row.header, in.header()))) {
+  if (beyond_fin || (at.joins && !is_like(at.row.header, in.header))) {
     return drop::mismatch;
   }
   if (is_overcount(in, at.joins ? at.row.header.contributions.value() : 0)) {
@@ -41,12 +41,12 @@ bool is_in_span(const Tree& tree, std::uint64_t position) {
   return position < tree.expected + tree.span();
 }
 
-bool is_stuck(const Contribution& in, Time now) {
-  return in.header().retransmission() && now - in.tree.last_complete >= stuck_after;
+bool is_stuck(const Incoming& in, Time now) {
+  return in.header.retransmission() && now - in.tree.last_complete >= stuck_after;
 }
 
-bool can_add_late(const Contribution& in, const Row& row) {
-  return in.tree.goes_on(row) && is_like(row.header, in.header()) && has_room(in) &&
+bool can_add_late(const Incoming& in, const Row& row) {
+  return in.tree.goes_on(row) && is_like(row.header, in.header) && has_room(in) &&
          !is_overcount(in, row.header.contributions.value());
 }
 

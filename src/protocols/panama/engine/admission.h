@@ -5,23 +5,23 @@
 
 #include "packet/clock.h"
 #include "packet/fate.h"
-#include "protocols/panama/engine/contribution.h"
+#include "protocols/panama/engine/incoming.h"
 
 namespace tributary::panama {
 
 // Which contributions may wait for others; the memory for that is each tree's Grant.
 
 // Why one cannot wait there, be it with others; no value if it can.
-std::optional<DropReason> refusal(const Contribution& in, const Place& at);
+std::optional<DropReason> refusal(const Incoming& in, const Place& at);
 
 // Not further on than anything may wait.
 bool is_in_span(const Tree& tree, std::uint64_t position);
 
 // What waits may keep out what it waits for: the lowest VIDs of some, the others' higher ones.
 // Where senders obey a grant that is not known here any more, that can happen.
-bool is_stuck(const Contribution& in, Time now);
+bool is_stuck(const Incoming& in, Time now);
 
 // The worker came after the sum had gone, but before its result, and fits a sum with more in it.
-bool can_add_late(const Contribution& in, const Row& row);
+bool can_add_late(const Incoming& in, const Row& row);
 
 }  // namespace tributary::panama

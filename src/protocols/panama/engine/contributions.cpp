@@ -37,25 +37,25 @@ bool is_remade(const Place& at) {
 
 }  // namespace
 
-void PanamaEngine::contribute(Contribution in, const Burst& burst) {
-  auto& [tree, child, packet, message] = in;
-  if (child == Tree::no_child) {
-    return burst.actions.drop(std::move(packet), drop::wrong_port);
+void PanamaEngine::contribute(Incoming& in) {
+  auto& tree = in.tree;
+  if (in.child == Tree::no_child) {
+    return in.drop(drop::wrong_port);
   }
   if (tree.swept < tree.epochs.first()) {
     holdings_.sweep(tree);
   }
-  const auto position = tree.place(message.header);
-  if (!position && !tree.epochs.is_current(round_of(message.header))) {
-    return wait_at_door(in, burst);
+  const auto position = tree.place(in.header);
+  if (!position && !tree.epochs.is_current(in.round())) {
+    return wait_at_door(in);
   }
   if (!position) {
-    return burst.actions.drop(std::move(packet), drop::stale);
+    return in.drop(drop::stale);
   }
   auto& row = tree.row(*position);
-  const bool again = message.header.retransmission();
+  const bool again = in.header.retransmission();
   if (again && *position < tree.epochs.first() && tree.is_gone(row)) {
-    return wait_at_door(in, burst);
+    return wait_at_door(in);
   }
   const auto before = row.state;
   const bool remade =
@@ -65,42 +65,40 @@ void PanamaEngine::contribute(Contribution in, const Burst& burst) {
   }
   Place at{row, *position, tree.is_known(*position)};
   if (at.joins) {
-    if (row.state != Row::State::gathering && !(tree.goes_on(row) && row.has(child))) {
-      return repeat(in, row, burst);
+    if (row.state != Row::State::gathering && !(tree.goes_on(row) && row.has(in.child))) {
+      return repeat(in, row);
     }
-    if (row.has(child)) {
-      return replace(in, row, burst);
+    if (row.has(in.child)) {
+      return replace(in, row);
     }
   }
   const bool once_more = remade || is_remade(at);
-  if (const auto fault = find_fault(in, at, once_more, burst)) {
+  if (const auto fault = find_fault(in, at, once_more)) {
     row.state = remade ? before : row.state;
     // That its window is full is no reason why the child should not send this.
     if (once_more && *fault == drop::over_cap) {
       tree.counters.late += again ? 0 : 1;
-      return reject(in, drop::late, burst);
+      return reject(in, drop::late);
     }
     tree.counters.over_cap += *fault == drop::over_cap;
-    return burst.actions.drop(std::move(packet), *fault);
+    return in.drop(*fault);
   }
-  const auto port = packet->ingress;
   if (!at.joins) {
-    begin_row(in, at, burst.now);
+    begin_row(in, at);
   }
   if (remade) {
     tree.note_remade(row, before == Row::State::done);
-    look_soon(burst.now);
+    look_soon(in.burst.now);
   }
-  accept(in, row, burst);
+  accept(in, row);
   // Others may have the result of what was sent before.
-  if (message.header.asks() && row.state == Row::State::gathering) {
-    inquire(tree, message.header, port, burst);
+  if (in.header.asks() && row.state == Row::State::gathering) {
+    inquire(in, in.header);
   }
 }
 
 // Why it cannot wait, with nothing in its way that can go; no value if it can.
-std::optional<DropReason> PanamaEngine::find_fault(const Contribution& in, Place& at,
-                                                   bool once_more, const Burst& burst) {
+std::optional<DropReason> PanamaEngine::find_fault(const Incoming& in, Place& at, bool once_more) {
   auto& tree = in.tree;
   auto fault = refusal(in, at);
   // Who obeys has the results of what waits once more and leaves no room for this one. Who does not
@@ -109,23 +107,23 @@ std::optional<DropReason> PanamaEngine::find_fault(const Contribution& in, Place
     holdings_.evict_remade(tree);
     fault = refusal(in, at);
   }
-  if (fault != drop::over_cap || !is_stuck(in, burst.now)) {
+  if (fault != drop::over_cap || !is_stuck(in, in.burst.now)) {
     return fault;
   }
   if (const auto first = tree.find_new_beginning(in.child, at.position)) {
     cut(tree);
-    tree.begin_anew(*first, burst.now);
+    tree.begin_anew(*first, in.burst.now);
     at.joins = tree.is_known(at.position);
     return refusal(in, at);
   }
-  if (in.header().asks()) {
+  if (in.header.asks()) {
     // Those who are not that far may have the result, and no more to send.
-    inquire(tree, in.header(), in.packet->ingress, burst);
+    inquire(in, in.header);
   }
   return fault;
 }
 
-void PanamaEngine::begin_row(const Contribution& in, const Place& at, Time now) {
+void PanamaEngine::begin_row(const Incoming& in, const Place& at) {
   auto& tree = in.tree;
   auto& row = at.row;
   holdings_.release_waiting(tree, row);
@@ -137,8 +135,8 @@ void PanamaEngine::begin_row(const Contribution& in, const Place& at, Time now) 
   row.holds = true;
   row.remade = row.was_done = false;
   row.congested = false;
-  row.since = now;
-  row.header = in.header();
+  row.since = in.burst.now;
+  row.header = in.header;
   row.kernel = &reduce::kernel(row.header.element_type, row.header.op);
   row.header.flags &= wire::PanamaHeader::fin_bit | wire::PanamaHeader::version_mask;
   row.header.contributions = std::uint16_t{0};
@@ -148,120 +146,120 @@ void PanamaEngine::begin_row(const Contribution& in, const Place& at, Time now) 
   tree.gathering_high_water = std::max(tree.gathering_high_water, ++tree.gathering);
 }
 
-void PanamaEngine::accept(Contribution& in, Row& row, const Burst& burst) {
+void PanamaEngine::accept(Incoming& in, Row& row) {
   auto& tree = in.tree;
   if (tree.doors[in.child].count() != 0) {
     holdings_.leave_door(tree, in.child);
   }
-  take(in, row, burst.now);
-  burst.actions.absorb(nullptr);
+  take(in, row);
+  in.absorb();
   holdings_.make_room(trees_);
-  complete_what_can(tree, row, in.child, burst);
+  complete_what_can(in, row);
 }
 
-void PanamaEngine::take(Contribution& in, Row& row, Time now) {
+void PanamaEngine::take(Incoming& in, Row& row) {
   ++in.tree.counters.contributions;
   hold(in, row);
-  note(in.tree, row, in.child, now);
+  note(in, row);
   adder_.add_in_order(in.tree, row);
 }
 
-void PanamaEngine::hold(Contribution& in, Row& row) {
-  count_in(row.header, in.header());
-  row.congested |= in.message.congested();
-  note_question(in.tree, row, in.header());
+void PanamaEngine::hold(Incoming& in, Row& row) {
+  count_in(row.header, in.header);
+  row.congested |= in.congested();
+  note_question(in.tree, row, in.header);
   holdings_.hold(in.tree, row, in.child, std::move(in.packet));
 }
 
 // The child has sent this.
-void PanamaEngine::note(Tree& tree, Row& row, std::uint8_t child, Time now) {
-  row.arrived |= std::uint64_t{1} << child;
-  tree.highest[child] = std::max(tree.highest[child], row.position + 1);
+void PanamaEngine::note(const Incoming& in, Row& row) {
+  auto& tree = in.tree;
+  row.arrived |= std::uint64_t{1} << in.child;
+  tree.highest[in.child] = std::max(tree.highest[in.child], row.position + 1);
   tree.top = std::max(tree.top, row.position + 1);
-  tree.last_taken = tree.last_added = now;
+  tree.last_taken = tree.last_added = in.burst.now;
   if (!tree.grant.active && !tree.is_finished()) {
-    activate(tree, now);
+    activate(tree, in.burst.now);
   }
 }
 
 // A switch below has sent a sum again in which more workers are (section 7); else a repeat.
-void PanamaEngine::replace(Contribution& in, Row& row, const Burst& burst) {
-  auto& [tree, child, packet, message] = in;
-  auto& waiting = tree.waiting(row, child);
-  const auto more = [&, &tree = tree, &header = message.header] {
+void PanamaEngine::replace(Incoming& in, Row& row) {
+  auto& tree = in.tree;
+  auto& waiting = tree.waiting(row, in.child);
+  const auto more = [&] {
     const auto& before = header_in(*waiting);
     const auto others = row.header.contributions.value() - before.contributions.value();
-    return header.contributions.value() > before.contributions.value() &&
-           others + header.contributions.value() <= tree.config().workers_below &&
-           is_like(before, header);
+    return in.header.contributions.value() > before.contributions.value() &&
+           others + in.header.contributions.value() <= tree.config().workers_below &&
+           is_like(before, in.header);
   };
   if (!tree.is_partial() || !more()) {
     ++tree.counters.duplicates;
-    answer(in, row, burst);
-    burst.actions.drop(std::move(packet), drop::duplicate);
+    answer(in, row);
+    in.drop(drop::duplicate);
     // There may have been no buffer for the sum.
-    return complete_what_can(tree, row, child, burst);
+    return complete_what_can(in, row);
   }
   ++tree.counters.replaced;
   count_out(row.header, header_in(*waiting));
-  count_in(row.header, message.header);
-  row.congested |= message.congested();
-  note_question(tree, row, message.header);
-  note(tree, row, child, burst.now);
-  waiting = std::move(packet);
-  burst.actions.absorb(nullptr);
+  count_in(row.header, in.header);
+  row.congested |= in.congested();
+  note_question(tree, row, in.header);
+  note(in, row);
+  waiting = std::move(in.packet);
+  in.absorb();
   if (row.state == Row::State::summed) {
-    send_more(tree, row, tree.config().children[child], burst);
+    send_more(in, row);
   }
-  complete_what_can(tree, row, child, burst);
+  complete_what_can(in, row);
 }
 
 // A contribution to what is complete.
-void PanamaEngine::repeat(Contribution& in, Row& row, const Burst& burst) {
+void PanamaEngine::repeat(Incoming& in, Row& row) {
   if (!row.has(in.child)) {
-    return on_late_contribution(in, row, burst);
+    return on_late_contribution(in, row);
   }
   ++in.tree.counters.duplicates;
-  answer(in, row, burst);
-  burst.actions.drop(std::move(in.packet), drop::duplicate);
+  answer(in, row);
+  in.drop(drop::duplicate);
 }
 
-void PanamaEngine::on_late_contribution(Contribution& in, Row& row, const Burst& burst) {
-  auto& [tree, child, packet, message] = in;
+void PanamaEngine::on_late_contribution(Incoming& in, Row& row) {
+  auto& tree = in.tree;
   ++tree.counters.late;
   if (can_add_late(in, row)) {
-    note(tree, row, child, burst.now);
+    note(in, row);
     hold(in, row);
-    burst.actions.absorb(nullptr);
+    in.absorb();
     holdings_.make_room(trees_);
-    send_more(tree, row, tree.config().children[child], burst);
+    send_more(in, row);
   } else {
     if (!tree.goes_on(row)) {
-      note(tree, row, child, burst.now);
+      note(in, row);
     }
-    answer(in, row, burst);
-    burst.actions.drop(std::move(packet), drop::late);
+    answer(in, row);
+    in.drop(drop::late);
   }
-  complete_what_can(tree, row, child, burst);
+  complete_what_can(in, row);
 }
 
 // Who sends again has lost something, or somebody above has. The tree does not rest as long as
 // somebody asks.
-void PanamaEngine::answer(const Contribution& in, Row& row, const Burst& burst) {
+void PanamaEngine::answer(const Incoming& in, Row& row) {
   auto& tree = in.tree;
-  const auto port = in.packet->ingress;
-  if (!in.header().retransmission()) {
+  if (!in.header.retransmission()) {
     return;
   }
-  tree.last_taken = burst.now;
+  tree.last_taken = in.burst.now;
   if (row.state == Row::State::done && row.kept) {
-    replay(tree, row, port, burst.actions);
-  } else if (!in.header().asks()) {
+    replay(in, row);
+  } else if (!in.header.asks()) {
     return;
   } else if (tree.goes_on(row) || (row.state == Row::State::summed && row.kept)) {
-    resend(tree, row, port, wire::PanamaHeader::retransmission_bit, burst);
+    resend(in, row, wire::PanamaHeader::retransmission_bit);
   } else if (row.state == Row::State::gathering && !tree.is_complete(row)) {
-    inquire(tree, in.header(), port, burst);
+    inquire(in, in.header);
   }
 }
 

@@ -21,74 +21,73 @@ bool is_larger(const Tree& tree, const wire::PanamaHeader& a, const wire::Panama
 // children as a sum needs have sent one of the same epoch. Nobody is kept waiting by that, as there
 // would be no sum without them. So neither late packets of another run nor a port that lies can end
 // what goes on, and a job that is started again takes over as soon as all its ranks are there.
-void PanamaEngine::wait_at_door(Contribution& in, const Burst& burst) {
-  auto& [tree, child, packet, message] = in;
-  const auto round = round_of(message.header);
-  if (message.header.contributions.value() > tree.config().workers_below) {
-    return burst.actions.drop(std::move(packet), drop::overcount);
+void PanamaEngine::wait_at_door(Incoming& in) {
+  auto& tree = in.tree;
+  const auto round = in.round();
+  if (in.header.contributions.value() > tree.config().workers_below) {
+    return in.drop(drop::overcount);
   }
-  const bool again = message.header.retransmission();
+  const bool again = in.header.retransmission();
   // Whoever needs something of an epoch that is over asks for it, and where that had its result, or
   // a result of the next one is there, somebody has what is asked for. What only came late must not
   // take the place of what waits.
-  const bool somebody_has_it =
-      tree.has_results || tree.had_result(round, message.header.vid.value());
+  const bool somebody_has_it = tree.has_results || tree.had_result(round, in.vid());
   if (tree.is_over(round) && (!again || somebody_has_it)) {
-    return reject(in, drop::stale, burst);
+    return reject(in, drop::stale);
   }
-  auto& door = tree.doors[child];
+  auto& door = tree.doors[in.child];
   if (door.round != round) {
-    holdings_.leave_door(tree, child);
+    holdings_.leave_door(tree, in.child);
     door.round = round;
   }
-  auto* place = door.place_of(message.header.vid.value());
+  auto* place = door.place_of(in.vid());
   if (place == nullptr || tree.grant.packets == 0) {
     tree.counters.over_cap += again ? 0 : 1;
-    return reject(in, drop::over_cap, burst);
+    return reject(in, drop::over_cap);
   }
-  tree.last_taken = burst.now;
-  if (*place != nullptr && !is_larger(tree, message.header, header_in(**place))) {
-    return reject(in, drop::duplicate, burst);
+  tree.last_taken = in.burst.now;
+  if (*place != nullptr && !is_larger(tree, in.header, header_in(**place))) {
+    return reject(in, drop::duplicate);
   }
   if (*place == nullptr) {
-    door.since = door.count() == 0 ? burst.now : door.since;
+    door.since = door.count() == 0 ? in.burst.now : door.since;
   } else {
     ++tree.counters.left;
   }
-  const auto wanted = message.header;
-  const auto port = packet->ingress;
-  holdings_.hold_at(*place, std::move(packet));
-  burst.actions.absorb(nullptr);
+  const auto wanted = in.header;
+  holdings_.hold_at(*place, std::move(in.packet));
+  in.absorb();
   if (tree.may_begin(round)) {
-    open_doors(tree, child, burst);
+    open_doors(in);
   } else if (wanted.asks()) {
-    inquire(tree, wanted, port, burst);
+    inquire(in, wanted);
   }
   holdings_.make_room(trees_);
 }
 
 // Nobody who asks is refused: others are asked in turn.
-void PanamaEngine::reject(Contribution& in, DropReason reason, const Burst& burst) {
-  if (in.header().asks()) {
-    in.tree.last_taken = burst.now;
-    inquire(in.tree, in.header(), in.packet->ingress, burst);
+void PanamaEngine::reject(Incoming& in, DropReason reason) {
+  if (in.header.asks()) {
+    in.tree.last_taken = in.burst.now;
+    inquire(in, in.header);
   }
-  const bool again = in.header().retransmission();
+  const bool again = in.header.retransmission();
   in.tree.counters.duplicates += again || reason == drop::duplicate ? 1 : 0;
-  burst.actions.drop(std::move(in.packet), again ? drop::duplicate : reason);
+  in.drop(again ? drop::duplicate : reason);
 }
 
-// `last` is the child that the others have waited for: only rows with a packet of it can be
+// The others have waited for the child that sent `last`: only rows with a packet of it can be
 // complete.
-void PanamaEngine::open_doors(Tree& tree, std::uint8_t last, const Burst& burst) {
-  const auto round = tree.doors[last].round;
+void PanamaEngine::open_doors(const Incoming& last) {
+  auto& tree = last.tree;
+  const auto round = tree.doors[last.child].round;
   holdings_.abandon_rows(tree);
   tree.begin(round);
-  tree.last_complete = burst.now;
-  activate(tree, burst.now);
+  tree.last_complete = last.burst.now;
+  activate(tree, last.burst.now);
   std::uint64_t of_last[initial_window];
   std::size_t count = 0;
-  for (const auto& packet : tree.doors[last].packets) {
+  for (const auto& packet : tree.doors[last.child].packets) {
     if (packet != nullptr) {
       of_last[count++] = tree.epochs.first() + header_in(*packet).vid.value();
     }
@@ -96,14 +95,14 @@ void PanamaEngine::open_doors(Tree& tree, std::uint8_t last, const Burst& burst)
   for (std::uint8_t child = 0; child < tree.children(); ++child) {
     for (auto& packet : tree.doors[child].packets) {
       if (packet != nullptr && tree.doors[child].round == round) {
-        come_in(tree, child, holdings_.take_from(packet), burst);
+        come_in(tree, child, holdings_.take_from(packet), last.burst);
       }
     }
   }
   while (count > 0) {
     const auto position = of_last[--count];
     if (tree.is_known(position)) {
-      complete_what_can(tree, tree.row(position), last, burst);
+      complete_what_can(last, tree.row(position));
     }
   }
 }
@@ -111,19 +110,24 @@ void PanamaEngine::open_doors(Tree& tree, std::uint8_t last, const Burst& burst)
 void PanamaEngine::come_in(Tree& tree, std::uint8_t child, PacketPtr packet, const Burst& burst) {
   const auto frame = engine::parse_frame(*packet);
   auto payload = wire::MutableCursor(frame.payload);
-  const Message message{frame, *payload.take<wire::PanamaHeader>(), payload.rest()};
-  const auto position = tree.epochs.first() + message.header.vid.value();
+  auto& header = *payload.take<wire::PanamaHeader>();
+  Incoming in{{tree, tree.config().children[child], burst},
+              std::move(packet),
+              frame,
+              header,
+              payload.rest(),
+              child};
+  const auto position = tree.epochs.first() + in.vid();
   const Place at{tree.row(position), position, tree.is_known(position)};
-  Contribution in{tree, child, std::move(packet), message};
   if (const auto fault = refusal(in, at)) {
     tree.counters.over_cap += *fault == drop::over_cap;
     ++tree.counters.left;
     return burst.actions.lose(*fault);
   }
   if (!at.joins) {
-    begin_row(in, at, burst.now);
+    begin_row(in, at);
   }
-  take(in, at.row, burst.now);
+  take(in, at.row);
 }
 
 }  // namespace tributary::panama

@@ -18,6 +18,27 @@ bool is_addressed_to(const engine::Frame& frame, const TreeConfig& tree) {
          frame.ipv4->destination == tree.group;
 }
 
+// Why a packet is none of the tree's; no value if it is.
+std::optional<DropReason> refusal(const engine::Arrival& arrival, const wire::PanamaView& view,
+                                  const Tree* tree) {
+  if (view.error != wire::PanamaError::none) {
+    return protocols::drop_reason_of(view.error, drop::row);
+  }
+  if (tree == nullptr) {
+    return drop::no_tree;
+  }
+  if (!is_addressed_to(arrival.frame, tree->config())) {
+    return drop::malformed;
+  }
+  if (!tree->may_come(arrival.packet->ingress, arrival.frame.ipv4->source)) {
+    return drop::wrong_port;
+  }
+  if (view.header->workers.value() != tree->config().workers) {
+    return drop::mismatch;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 PanamaEngine::PanamaEngine(const PanamaConfig& config, const engine::SwitchIdentity& self,
@@ -138,46 +159,30 @@ bool PanamaEngine::join(engine::Arrival& arrival, Tree& tree, const Burst& burst
       !wire::is_intact(header, payload)) {
     return false;
   }
-  const Message message{frame, header, payload};
-  Contribution in{tree, child, std::move(arrival.packet), message};
+  Incoming in{{tree, ingress, burst}, std::move(arrival.packet), frame, header, payload, child};
   if (refusal(in, {row, position, true})) {
     arrival.packet = std::move(in.packet);
     return false;
   }
-  accept(in, row, burst);
+  accept(in, row);
   return true;
 }
 
 void PanamaEngine::handle(engine::Arrival& arrival, Tree* tree, const Burst& burst) {
-  const auto& frame = arrival.frame;
-  const auto view = wire::parse_panama(frame.payload);
-  if (view.error != wire::PanamaError::none) {
-    return burst.actions.drop(std::move(arrival.packet),
-                              protocols::drop_reason_of(view.error, drop::row));
+  const auto view = wire::parse_panama(arrival.frame.payload);
+  if (const auto reason = refusal(arrival, view, tree)) {
+    return burst.actions.drop(std::move(arrival.packet), *reason);
   }
-  auto& header = *view.header;
-  if (tree == nullptr) {
-    return burst.actions.drop(std::move(arrival.packet), drop::no_tree);
-  }
-  if (!is_addressed_to(frame, tree->config())) {
-    return burst.actions.drop(std::move(arrival.packet), drop::malformed);
-  }
-  if (!tree->may_come(arrival.packet->ingress, frame.ipv4->source)) {
-    return burst.actions.drop(std::move(arrival.packet), drop::wrong_port);
-  }
-  if (header.workers.value() != tree->config().workers) {
-    return burst.actions.drop(std::move(arrival.packet), drop::mismatch);
-  }
-  const Message message{frame, header, view.payload};
-  switch (header.kind) {
+  const auto port = arrival.packet->ingress;
+  Incoming in{{*tree, port, burst}, std::move(arrival.packet), arrival.frame, *view.header,
+              view.payload,         tree->child_of(port)};
+  switch (in.header.kind) {
     case wire::PanamaKind::aggregation:
-      return contribute(
-          {*tree, tree->child_of(arrival.packet->ingress), std::move(arrival.packet), message},
-          burst);
+      return contribute(in);
     case wire::PanamaKind::result:
-      return take_result(*tree, std::move(arrival.packet), message, burst);
+      return take_result(in);
     case wire::PanamaKind::inquiry:
-      return take_inquiry(*tree, std::move(arrival.packet), message, burst);
+      return take_inquiry(in);
   }
 }
 

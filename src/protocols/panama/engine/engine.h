@@ -10,15 +10,13 @@
 #include "packet/pool.h"
 #include "protocols/panama/engine/adder.h"
 #include "protocols/panama/engine/config.h"
-#include "protocols/panama/engine/contribution.h"
 #include "protocols/panama/engine/holdings.h"
+#include "protocols/panama/engine/incoming.h"
 #include "protocols/panama/engine/packet_memory.h"
 #include "protocols/panama/engine/tree_table.h"
 #include "protocols/panama/wire.h"
 
 namespace tributary::panama {
-
-using engine::Burst;
 
 // The switch's part of PANAMA (sections 3, 4.2 and 5) on one core. Packets of a job wait per port
 // until all ports of the tree have theirs; sums go up, results down to the tree's group. Memory for
@@ -61,53 +59,49 @@ class PanamaEngine final : public engine::Engine {
   void handle(engine::Arrival& arrival, Tree* tree, const Burst& burst);
 
   // Contributions.
-  void contribute(Contribution in, const Burst& burst);
-  std::optional<DropReason> find_fault(const Contribution& in, Place& at, bool once_more,
-                                       const Burst& burst);
-  void begin_row(const Contribution& in, const Place& at, Time now);
-  void accept(Contribution& in, Row& row, const Burst& burst);
-  void take(Contribution& in, Row& row, Time now);
-  void hold(Contribution& in, Row& row);
-  void note(Tree& tree, Row& row, std::uint8_t child, Time now);
-  void replace(Contribution& in, Row& row, const Burst& burst);
-  void repeat(Contribution& in, Row& row, const Burst& burst);
-  void on_late_contribution(Contribution& in, Row& row, const Burst& burst);
-  void answer(const Contribution& in, Row& row, const Burst& burst);
+  void contribute(Incoming& in);
+  std::optional<DropReason> find_fault(const Incoming& in, Place& at, bool once_more);
+  void begin_row(const Incoming& in, const Place& at);
+  void accept(Incoming& in, Row& row);
+  void take(Incoming& in, Row& row);
+  void hold(Incoming& in, Row& row);
+  void note(const Incoming& in, Row& row);
+  void replace(Incoming& in, Row& row);
+  void repeat(Incoming& in, Row& row);
+  void on_late_contribution(Incoming& in, Row& row);
+  void answer(const Incoming& in, Row& row);
 
   // Doors: what waits for the tree's next epoch.
-  void wait_at_door(Contribution& in, const Burst& burst);
-  void reject(Contribution& in, DropReason reason, const Burst& burst);
-  void open_doors(Tree& tree, std::uint8_t last, const Burst& burst);
+  void wait_at_door(Incoming& in);
+  void reject(Incoming& in, DropReason reason);
+  void open_doors(const Incoming& last);
   void come_in(Tree& tree, std::uint8_t child, PacketPtr packet, const Burst& burst);
 
   // Sums.
-  void complete_what_can(Tree& tree, Row& row, std::uint8_t child, const Burst& burst);
-  void complete(Tree& tree, Row& row, PortIndex ingress, const Burst& burst);
-  void settle(Tree& tree, const Row& row, Time now);
-  void pass_on(Tree& tree, Row& row, PacketPtr sum, PortIndex ingress, const Burst& burst);
-  void send_up(Tree& tree, Row& row, PacketPtr sum, const Headers& headers, const Burst& burst);
-  void resend(Tree& tree, Row& row, PortIndex ingress, std::uint8_t flags, const Burst& burst);
-  void send_more(Tree& tree, Row& row, PortIndex ingress, const Burst& burst);
-  Packet& keep(Tree& tree, Row& row, PacketPtr packet, unsigned frames, const Burst& burst);
+  void complete_what_can(const Cause& cause, Row& row);
+  void complete(const Cause& cause, Row& row);
+  void settle(const Cause& cause, const Row& row);
+  void pass_on(const Cause& cause, Row& row, PacketPtr sum);
+  void send_up(const Cause& cause, Row& row, PacketPtr sum, const Headers& headers);
+  void resend(const Cause& cause, Row& row, std::uint8_t flags);
+  void send_more(const Cause& cause, Row& row);
+  Packet& keep(const Cause& cause, Row& row, PacketPtr packet, unsigned frames);
+  void send_kept(const Cause& cause, const Row& row, wire::PanamaHeader header, PortIndex port);
 
   // Results.
-  void take_result(Tree& tree, PacketPtr packet, const Message& message, const Burst& burst);
-  void finish_row(Tree& tree, Row& row, std::uint64_t position, const Message& message);
-  void multicast(Tree& tree, Row& row, PacketPtr packet, const Headers& headers,
-                 const Burst& burst);
-  void go_up(Tree& tree, const Row& row, std::uint8_t flags, PortIndex ingress,
-             engine::Actions& actions);
+  void take_result(Incoming& in);
+  void finish_row(const Incoming& in, Row& row, std::uint64_t position);
+  void multicast(const Cause& cause, Row& row, PacketPtr packet, const Headers& headers);
   std::uint16_t cap_today(const Tree& tree) const;
   void lower_cap(const Tree& tree, wire::PanamaHeader& header) const;
-  void replay(Tree& tree, const Row& row, PortIndex port, engine::Actions& actions);
+  void replay(const Cause& cause, const Row& row);
 
   // Inquiries.
-  void inquire(Tree& tree, const wire::PanamaHeader& about, PortIndex port, const Burst& burst);
-  void take_inquiry(Tree& tree, PacketPtr packet, const Message& message, const Burst& burst);
-  void send_to(const Tree& tree, const Neighbours& receivers, const engine::Outgoing& frame,
-               engine::Actions& actions);
-  void relay(Tree& tree, PacketPtr packet, const Message& message, DropReason otherwise,
-             engine::Actions& actions);
+  void inquire(const Cause& cause, const wire::PanamaHeader& about);
+  void take_inquiry(Incoming& in);
+  void send_to(const Cause& cause, const Neighbours& receivers, const Headers& headers,
+               wire::Bytes elements);
+  void relay(Incoming& in, DropReason otherwise);
 
   PanamaConfig config_;
   engine::SwitchIdentity self_;

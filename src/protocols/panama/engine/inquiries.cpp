@@ -26,12 +26,12 @@ wire::PanamaHeader inquiry_about(const wire::PanamaHeader& about) {
 
 // Of a row that gathers, those that are missing are asked; where nothing is known of it, all
 // others.
-void PanamaEngine::inquire(Tree& tree, const wire::PanamaHeader& about, PortIndex port,
-                           const Burst& burst) {
-  const auto asker = tree.neighbour_at(port);
+void PanamaEngine::inquire(const Cause& cause, const wire::PanamaHeader& about) {
+  auto& tree = cause.tree;
+  const auto asker = tree.neighbour_at(cause.port);
   const auto round = round_of(about);
   const auto vid = about.vid.value();
-  if (!tree.inquiries.note(round, vid, asker, burst.now)) {
+  if (!tree.inquiries.note(round, vid, asker, cause.burst.now)) {
     return;
   }
   Neighbours others{tree.all_children() & ~asker.children, !tree.is_root() && !asker.parent};
@@ -46,59 +46,59 @@ void PanamaEngine::inquire(Tree& tree, const wire::PanamaHeader& about, PortInde
   auto headers = tree.headers();
   headers.panama = inquiry_about(about);
   address(headers, false, 0);
-  send_to(tree, others, {headers.bytes(), {}, port}, burst.actions);
+  send_to(cause, others, headers, {});
 }
 
-void PanamaEngine::take_inquiry(Tree& tree, PacketPtr packet, const Message& message,
-                                const Burst& burst) {
-  const auto port = packet->ingress;
-  if (!tree.neighbour_at(port).any()) {
-    return burst.actions.drop(std::move(packet), drop::wrong_port);
+void PanamaEngine::take_inquiry(Incoming& in) {
+  auto& tree = in.tree;
+  if (!tree.neighbour_at(in.port).any()) {
+    return in.drop(drop::wrong_port);
   }
   ++tree.counters.inquiries;
-  const auto position = tree.find_position(round_of(message.header), message.header.vid.value());
+  const auto position = tree.find_position(in.round(), in.vid());
   auto* const row = position ? &tree.row(*position) : nullptr;
   // Of an epoch that is over nobody needs a sum any more, only its result.
   const bool has_sum = row != nullptr && row->state == Row::State::summed &&
                        (row->kept || row->holds) && *position >= tree.epochs.first();
   if (row != nullptr && row->state == Row::State::done && row->kept) {
-    replay(tree, *row, port, burst.actions);
+    replay(in, *row);
   } else if (has_sum) {
     // Not a question again, or two switches would ask each other for ever.
-    constexpr auto flags = wire::PanamaHeader::retransmission_bit | wire::PanamaHeader::answer_bit;
-    resend(tree, *row, port, flags, burst);
+    resend(in, *row, wire::PanamaHeader::retransmission_bit | wire::PanamaHeader::answer_bit);
   } else {
-    inquire(tree, message.header, port, burst);
+    inquire(in, in.header);
   }
-  burst.actions.absorb(std::move(packet));
+  in.absorb();
 }
 
-void PanamaEngine::send_to(const Tree& tree, const Neighbours& receivers,
-                           const engine::Outgoing& frame, engine::Actions& actions) {
-  frames_.send(frame, tree.config().children, receivers.children, actions);
+void PanamaEngine::send_to(const Cause& cause, const Neighbours& receivers, const Headers& headers,
+                           wire::Bytes elements) {
+  const auto& config = cause.tree.config();
+  const engine::Outgoing frame{headers.bytes(), elements, cause.port};
+  frames_.send(frame, config.children, receivers.children, cause.burst.actions);
   if (receivers.parent) {
-    frames_.send(frame, *tree.config().parent, actions);
+    frames_.send(frame, *config.parent, cause.burst.actions);
   }
 }
 
 // A result that is not needed here, as its epoch is over, goes to who asked for it.
-void PanamaEngine::relay(Tree& tree, PacketPtr packet, const Message& message, DropReason otherwise,
-                         engine::Actions& actions) {
-  auto askers = tree.inquiries.settle(round_of(message.header), message.header.vid.value());
-  const auto sender = tree.neighbour_at(packet->ingress);
+void PanamaEngine::relay(Incoming& in, DropReason otherwise) {
+  auto& tree = in.tree;
+  auto askers = tree.inquiries.settle(in.round(), in.vid());
+  const auto sender = tree.neighbour_at(in.port);
   askers.children &= ~sender.children;
   askers.parent = askers.parent && !sender.parent;
   if (!askers.any()) {
-    return actions.drop(std::move(packet), otherwise);
+    return in.drop(otherwise);
   }
   ++tree.counters.answers;
   auto headers = tree.headers();
-  headers.panama = message.header;
+  headers.panama = in.header;
   headers.panama.flags |= wire::PanamaHeader::answer_bit;
   lower_cap(tree, headers.panama);
-  address(headers, message.congested(), message.payload.size());
-  send_to(tree, askers, {headers.bytes(), message.payload, packet->ingress}, actions);
-  actions.absorb(std::move(packet));
+  address(headers, in.congested(), in.payload.size());
+  send_to(in, askers, headers, in.payload);
+  in.absorb();
 }
 
 }  // namespace tributary::panama

@@ -8,48 +8,47 @@
 
 namespace tributary::panama {
 
-void PanamaEngine::take_result(Tree& tree, PacketPtr packet, const Message& message,
-                               const Burst& burst) {
-  const auto ingress = packet->ingress;
-  const auto sender = tree.neighbour_at(ingress);
+void PanamaEngine::take_result(Incoming& in) {
+  auto& [tree, port, burst] = static_cast<Cause&>(in);
+  const auto sender = tree.neighbour_at(port);
   if (!sender.any()) {
-    return burst.actions.drop(std::move(packet), drop::wrong_port);
+    return in.drop(drop::wrong_port);
   }
   holdings_.sweep(tree);
   tree.last_taken = sender.parent ? tree.last_taken : burst.now;
-  const auto round = round_of(message.header);
-  const auto found = tree.find_position(round, message.header.vid.value());
+  const auto found = tree.find_position(in.round(), in.vid());
   const bool known = found.has_value();
-  const auto position = found.value_or(tree.epochs.first() + message.header.vid.value());
+  const auto position = found.value_or(tree.epochs.first() + in.vid());
   auto& row = tree.row(position);
-  if (known && !sender.parent && !message.header.answers()) {
-    auto& highest = tree.highest[tree.child_of(ingress)];
+  if (known && !sender.parent && !in.header.answers()) {
+    auto& highest = tree.highest[in.child];
     highest = std::max(highest, position + 1);
   }
-  if (!known && !(tree.epochs.is_current(round) && tree.may_begin_with_result(position))) {
-    return relay(tree, std::move(packet), message, drop::stale, burst.actions);
+  if (!known && !(tree.epochs.is_current(in.round()) && tree.may_begin_with_result(position))) {
+    return relay(in, drop::stale);
   }
   if (known && row.state == Row::State::done && !tree.lacks(row)) {
     ++tree.counters.duplicates;
-    return relay(tree, std::move(packet), message, drop::duplicate, burst.actions);
+    return relay(in, drop::duplicate);
   }
-  if (known && !is_like(message.header, row.header)) {
-    return burst.actions.drop(std::move(packet), drop::mismatch);
+  if (known && !is_like(in.header, row.header)) {
+    return in.drop(drop::mismatch);
   }
-  if (message.frame.ipv4->ttl <= 1) {
-    return burst.actions.drop(std::move(packet), DropReason::ttl_exceeded);
+  auto& ip = *in.frame.ipv4;
+  if (ip.ttl <= 1) {
+    return in.drop(DropReason::ttl_exceeded);
   }
-  --message.frame.ipv4->ttl;
-  message.frame.ipv4->source = tree.headers().ipv4.source;
-  wire::finish_ipv4(*message.frame.ipv4);
+  --ip.ttl;
+  ip.source = tree.headers().ipv4.source;
+  wire::finish_ipv4(ip);
   const bool comes_again = known && (row.state == Row::State::done || row.was_done);
-  finish_row(tree, row, position, message);
-  tree.inquiries.settle(round, message.header.vid.value());  // it goes to all
-  settle(tree, row, burst.now);
+  finish_row(in, row, position);
+  tree.inquiries.settle(in.round(), in.vid());  // it goes to all
+  settle(in, row);
   burst.actions.absorb(nullptr);
   ++(sender.parent && !comes_again ? tree.counters.results : tree.counters.answers);
   if (sender.parent) {
-    tree.note_cap(position, message.header.wnd_cap.value());
+    tree.note_cap(position, in.header.wnd_cap.value());
   }
   // The sum may not have passed here, or not in this life of the switch.
   const bool passed_here = sender.parent && !tree.is_partial() && !tree.is_cut;
@@ -58,31 +57,21 @@ void PanamaEngine::take_result(Tree& tree, PacketPtr packet, const Message& mess
   }
   auto headers = tree.headers_for(row, row.header);
   if (sender.parent) {
-    headers.ipv4 = *message.frame.ipv4;
+    headers.ipv4 = ip;
   }
-  packet->narrow_to(sizeof headers, message.payload.size());
-  multicast(tree, row, std::move(packet), headers, burst);
-  if (!sender.parent) {
-    go_up(tree, row, message.header.flags & wire::PanamaHeader::answer_bit, ingress, burst.actions);
+  in.packet->narrow_to(sizeof headers, in.payload.size());
+  multicast(in, row, std::move(in.packet), headers);
+  // From below it is news to whoever is above, as a sum would be.
+  if (!sender.parent && !tree.is_root()) {
+    auto header = row.header;
+    header.flags |= in.header.flags & wire::PanamaHeader::answer_bit;
+    send_kept(in, row, header, *tree.config().parent);
   }
-}
-
-// A result from below is news to whoever is above, as a sum would be.
-void PanamaEngine::go_up(Tree& tree, const Row& row, std::uint8_t flags, PortIndex ingress,
-                         engine::Actions& actions) {
-  if (tree.is_root()) {
-    return;
-  }
-  auto header = row.header;
-  header.flags |= flags;
-  wire::reseal(header);
-  frames_.send({tree.headers_for(row, header).bytes(), row.kept.bytes(), ingress},
-               *tree.config().parent, actions);
 }
 
 // Whatever the row waited for, its result is here.
-void PanamaEngine::finish_row(Tree& tree, Row& row, std::uint64_t position,
-                              const Message& message) {
+void PanamaEngine::finish_row(const Incoming& in, Row& row, std::uint64_t position) {
+  auto& tree = in.tree;
   tree.gathering -= row.state == Row::State::gathering && !tree.is_left(row) ? 1 : 0;
   holdings_.release_waiting(tree, row);
   holdings_.clear(tree, row);
@@ -92,8 +81,8 @@ void PanamaEngine::finish_row(Tree& tree, Row& row, std::uint64_t position,
     tree.top = std::max(tree.top, position + 1);
   }
   row.state = Row::State::done;
-  row.congested = message.congested();
-  row.header = message.header;
+  row.congested = in.congested();
+  row.header = in.header;
   if (row.header.answers()) {
     row.header.flags &= wire::PanamaHeader::fin_bit | wire::PanamaHeader::version_mask;
     wire::reseal(row.header);
@@ -101,12 +90,13 @@ void PanamaEngine::finish_row(Tree& tree, Row& row, std::uint64_t position,
 }
 
 // Each child gets headers of its own in front of the same elements.
-void PanamaEngine::multicast(Tree& tree, Row& row, PacketPtr packet, const Headers& headers,
-                             const Burst& burst) {
+void PanamaEngine::multicast(const Cause& cause, Row& row, PacketPtr packet,
+                             const Headers& headers) {
+  auto& tree = cause.tree;
   tree.counters.congested += row.congested;
-  auto& body = keep(tree, row, std::move(packet), tree.children(), burst);
+  auto& body = keep(cause, row, std::move(packet), tree.children());
   for (const auto port : tree.config().children) {
-    frames_.send_sharing(body, headers.bytes(), port, burst.actions);
+    frames_.send_sharing(body, headers.bytes(), port, cause.burst.actions);
   }
 }
 
@@ -122,24 +112,12 @@ void PanamaEngine::lower_cap(const Tree& tree, wire::PanamaHeader& header) const
   wire::reseal(header);
 }
 
-void PanamaEngine::replay(Tree& tree, const Row& row, PortIndex port, engine::Actions& actions) {
-  ++tree.counters.replays;
+void PanamaEngine::replay(const Cause& cause, const Row& row) {
+  ++cause.tree.counters.replays;
   auto header = row.header;
-  header.wnd_cap = cap_today(tree);
+  header.wnd_cap = cap_today(cause.tree);
   header.flags |= wire::PanamaHeader::answer_bit;
-  wire::reseal(header);
-  frames_.send({tree.headers_for(row, header).bytes(), row.kept.bytes(), port}, port, actions);
-}
-
-// So many frames and the row share the elements; nothing else is left of the packet.
-Packet& PanamaEngine::keep(Tree& tree, Row& row, PacketPtr packet, unsigned frames,
-                           const Burst& burst) {
-  auto& body = *packet.release();
-  pool_.share(body, frames + 1);
-  holdings_.keep(tree, row, body);
-  look_soon(burst.now);
-  holdings_.make_room(trees_);
-  return body;
+  send_kept(cause, row, header, cause.port);
 }
 
 }  // namespace tributary::panama

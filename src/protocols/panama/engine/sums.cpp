@@ -11,17 +11,12 @@ namespace {
 // A sum whose result is late is not sent again more often.
 constexpr Duration resend_interval = std::chrono::milliseconds(1);
 
-// Only the elements are left of the packet, to stand behind other headers.
-void strip(Packet& packet, std::size_t elements_bytes) {
-  packet.narrow_to(sizeof(Headers), elements_bytes);
-}
-
 }  // namespace
 
-void PanamaEngine::complete_what_can(Tree& tree, Row& row, std::uint8_t child, const Burst& burst) {
-  const auto ingress = tree.config().children[child];
+void PanamaEngine::complete_what_can(const Cause& cause, Row& row) {
+  auto& tree = cause.tree;
   if (tree.is_complete(row)) {
-    complete(tree, row, ingress, burst);
+    complete(cause, row);
   }
   if (!tree.is_partial()) {
     return;
@@ -32,15 +27,16 @@ void PanamaEngine::complete_what_can(Tree& tree, Row& row, std::uint8_t child, c
   for (auto position = begin; position < end; ++position) {
     auto& other = tree.row(position);
     if (tree.is_known(position) && tree.is_complete(other)) {
-      complete(tree, other, ingress, burst);
+      complete(cause, other);
     }
   }
 }
 
-void PanamaEngine::complete(Tree& tree, Row& row, PortIndex ingress, const Burst& burst) {
+void PanamaEngine::complete(const Cause& cause, Row& row) {
+  auto& tree = cause.tree;
   auto sum = adder_.add_up(tree, row);
   if (!sum) {
-    return burst.actions.lose(DropReason::no_buffer);
+    return cause.burst.actions.lose(DropReason::no_buffer);
   }
   tree.counters.partial += row.arrived != tree.all_children();
   ++tree.counters.sums;
@@ -49,26 +45,27 @@ void PanamaEngine::complete(Tree& tree, Row& row, PortIndex ingress, const Burst
   }
   --tree.gathering;
   row.state = tree.is_root() ? Row::State::done : Row::State::summed;
-  settle(tree, row, burst.now);
-  pass_on(tree, row, std::move(sum), ingress, burst);
+  settle(cause, row);
+  pass_on(cause, row, std::move(sum));
 }
 
 // There is more in the sum than when it was sent: another one takes its place (section 7). The
 // row's header tells of all that waits, so that the elements that were sent must not stand behind
 // it again.
-void PanamaEngine::send_more(Tree& tree, Row& row, PortIndex ingress, const Burst& burst) {
-  holdings_.clear(tree, row);
-  auto sum = adder_.add_up(tree, row);
+void PanamaEngine::send_more(const Cause& cause, Row& row) {
+  holdings_.clear(cause.tree, row);
+  auto sum = adder_.add_up(cause.tree, row);
   if (!sum) {
-    return burst.actions.lose(DropReason::no_buffer);
+    return cause.burst.actions.lose(DropReason::no_buffer);
   }
-  pass_on(tree, row, std::move(sum), ingress, burst);
+  pass_on(cause, row, std::move(sum));
 }
 
-void PanamaEngine::pass_on(Tree& tree, Row& row, PacketPtr sum, PortIndex ingress,
-                           const Burst& burst) {
-  sum->ingress = ingress;
-  strip(*sum, payload_bytes(row.header));
+void PanamaEngine::pass_on(const Cause& cause, Row& row, PacketPtr sum) {
+  auto& tree = cause.tree;
+  sum->ingress = cause.port;
+  // Only the elements are left of the packet, to stand behind other headers.
+  sum->narrow_to(sizeof(Headers), payload_bytes(row.header));
   const auto cap =
       std::min<std::uint32_t>(row.header.wnd_cap.value(), memory_.cap(tree.grant, tree.top));
   row.header.wnd_cap = static_cast<std::uint16_t>(cap);
@@ -81,16 +78,17 @@ void PanamaEngine::pass_on(Tree& tree, Row& row, PacketPtr sum, PortIndex ingres
   const auto headers = tree.headers_for(row, row.header);
   if (tree.is_root()) {
     ++tree.counters.results;
-    multicast(tree, row, std::move(sum), headers, burst);
+    multicast(cause, row, std::move(sum), headers);
   } else {
-    send_up(tree, row, std::move(sum), headers, burst);
+    send_up(cause, row, std::move(sum), headers);
   }
 }
 
 // What a complete row means for those before it, for the tree's memory and for its epoch.
-void PanamaEngine::settle(Tree& tree, const Row& row, Time now) {
+void PanamaEngine::settle(const Cause& cause, const Row& row) {
+  auto& tree = cause.tree;
   tree.has_results |= row.state == Row::State::done && row.position >= tree.epochs.first();
-  const bool ended = tree.complete(row.position, row.header.fin(), now);
+  const bool ended = tree.complete(row.position, row.header.fin(), cause.burst.now);
   if (tree.grant.falling) {
     memory_.drain(tree.grant, tree.sent_by_all(), tree.held_max());
   }
@@ -102,29 +100,43 @@ void PanamaEngine::settle(Tree& tree, const Row& row, Time now) {
   }
 }
 
-void PanamaEngine::send_up(Tree& tree, Row& row, PacketPtr sum, const Headers& headers,
-                           const Burst& burst) {
-  row.since = burst.now;
-  auto& body = keep(tree, row, std::move(sum), 1, burst);
-  frames_.send_sharing(body, headers.bytes(), *tree.config().parent, burst.actions);
+void PanamaEngine::send_up(const Cause& cause, Row& row, PacketPtr sum, const Headers& headers) {
+  row.since = cause.burst.now;
+  auto& body = keep(cause, row, std::move(sum), 1);
+  frames_.send_sharing(body, headers.bytes(), *cause.tree.config().parent, cause.burst.actions);
 }
 
 // Whoever is above may have lost the sum, or we its result.
-void PanamaEngine::resend(Tree& tree, Row& row, PortIndex ingress, std::uint8_t flags,
-                          const Burst& burst) {
+void PanamaEngine::resend(const Cause& cause, Row& row, std::uint8_t flags) {
   if (!row.kept) {
-    return send_more(tree, row, ingress, burst);
+    return send_more(cause, row);
   }
-  if (burst.now - row.since < resend_interval) {
+  if (cause.burst.now - row.since < resend_interval) {
     return;
   }
-  row.since = burst.now;
-  ++tree.counters.resent;
+  row.since = cause.burst.now;
+  ++cause.tree.counters.resent;
   auto header = row.header;
   header.flags |= flags;
+  send_kept(cause, row, header, *cause.tree.config().parent);
+}
+
+// So many frames and the row share the elements; nothing else is left of the packet.
+Packet& PanamaEngine::keep(const Cause& cause, Row& row, PacketPtr packet, unsigned frames) {
+  auto& body = *packet.release();
+  pool_.share(body, frames + 1);
+  holdings_.keep(cause.tree, row, body);
+  look_soon(cause.burst.now);
+  holdings_.make_room(trees_);
+  return body;
+}
+
+// Once more, behind that header.
+void PanamaEngine::send_kept(const Cause& cause, const Row& row, wire::PanamaHeader header,
+                             PortIndex port) {
   wire::reseal(header);
-  frames_.send({tree.headers_for(row, header).bytes(), row.kept.bytes(), ingress},
-               *tree.config().parent, burst.actions);
+  const auto headers = cause.tree.headers_for(row, header);
+  frames_.send({headers.bytes(), row.kept.bytes(), cause.port}, port, cause.burst.actions);
 }
 
 }  // namespace tributary::panama

@@ -18,8 +18,8 @@ class PanamaAdmission : public ::testing::Test {
   }
   std::optional<DropReason> refusal_of(const PanamaSpec& spec, std::uint64_t position,
                                        bool joins = false) {
-    const Incoming in(tree_, packet(spec));
-    return refusal(in.contribution, {tree_.row(position), position, joins});
+    const Arrived in(tree_, packet(spec));
+    return refusal(in.incoming, {tree_.row(position), position, joins});
   }
 
   HeapPacketPool pool_{16, 2048};
@@ -28,14 +28,14 @@ class PanamaAdmission : public ::testing::Test {
 
 TEST_F(PanamaAdmission, WhatFitsWaits) {
   EXPECT_EQ(refusal_of(from(tree_.config(), 1), 0), std::nullopt);
-  const Incoming first(tree_, packet(from(tree_.config(), 0)));
-  gathering_row(tree_, 0, first.message.header);
+  const Arrived first(tree_, packet(from(tree_.config(), 0)));
+  gathering_row(tree_, 0, first.incoming.header);
   EXPECT_EQ(refusal_of(from(tree_.config(), 1), 0, true), std::nullopt);
 }
 
 TEST_F(PanamaAdmission, WhatCannotBeAddedUpIsAMismatch) {
-  const Incoming first(tree_, packet(from(tree_.config(), 0), Ints{1, 2}));
-  gathering_row(tree_, 0, first.message.header);
+  const Arrived first(tree_, packet(from(tree_.config(), 0), Ints{1, 2}));
+  gathering_row(tree_, 0, first.incoming.header);
   EXPECT_EQ(refusal_of(from(tree_.config(), 1), 0, true), drop::mismatch);
   tree_.fin = 1;
   EXPECT_EQ(refusal_of(from(tree_.config(), 1, 1), 1), std::nullopt);
@@ -46,8 +46,8 @@ TEST_F(PanamaAdmission, MoreWorkersThanThereAreIsAnOvercount) {
   auto spec = from(tree_.config(), 1);
   spec.contributions = 3;
   EXPECT_EQ(refusal_of(spec, 0), std::nullopt);
-  const Incoming first(tree_, packet(from(tree_.config(), 0)));
-  gathering_row(tree_, 0, first.message.header);
+  const Arrived first(tree_, packet(from(tree_.config(), 0)));
+  gathering_row(tree_, 0, first.incoming.header);
   EXPECT_EQ(refusal_of(spec, 0, true), drop::overcount);
 }
 
@@ -66,12 +66,12 @@ TEST_F(PanamaAdmission, NothingWaitsBeyondTheMemoryOfItsTree) {
 }
 
 TEST_F(PanamaAdmission, IsStuckWhoSendsAgainAndSeesNothingBecomeComplete) {
-  const Incoming first(tree_, packet(from(tree_.config(), 1)));
-  const Incoming repeat(tree_, packet(again(from(tree_.config(), 1))));
+  const Arrived first(tree_, packet(from(tree_.config(), 1)));
+  const Arrived repeat(tree_, packet(again(from(tree_.config(), 1))));
   const Time late{100ms};
-  EXPECT_TRUE(is_stuck(repeat.contribution, late));
-  EXPECT_FALSE(is_stuck(repeat.contribution, late - 1ns));
-  EXPECT_FALSE(is_stuck(first.contribution, late));
+  EXPECT_TRUE(is_stuck(repeat.incoming, late));
+  EXPECT_FALSE(is_stuck(repeat.incoming, late - 1ns));
+  EXPECT_FALSE(is_stuck(first.incoming, late));
 }
 
 TEST_F(PanamaAdmission, ATreeBeginsAnewFurtherThanAllWindowsWhereAllChildrenAre) {
@@ -95,19 +95,19 @@ class PanamaLateAdmission : public PanamaAdmission {
 };
 
 TEST_F(PanamaLateAdmission, OfASumThatCanBeSentWithMoreInIt) {
-  Incoming in(tree_, packet(from(tree_.config(), 1)));
-  auto& row = gathering_row(tree_, 0, in.message.header);
-  EXPECT_FALSE(can_add_late(in.contribution, row)) << "it has not been sent";
+  Arrived in(tree_, packet(from(tree_.config(), 1)));
+  auto& row = gathering_row(tree_, 0, in.incoming.header);
+  EXPECT_FALSE(can_add_late(in.incoming, row)) << "it has not been sent";
   row.state = Row::State::summed;
-  EXPECT_TRUE(can_add_late(in.contribution, row));
+  EXPECT_TRUE(can_add_late(in.incoming, row));
   row.header.contributions = std::uint16_t{2};
-  EXPECT_FALSE(can_add_late(in.contribution, row)) << "all are in it";
+  EXPECT_FALSE(can_add_late(in.incoming, row)) << "all are in it";
   row.header.contributions = std::uint16_t{1};
   tree_.held[1] = tree_.grant.packets;
-  EXPECT_FALSE(can_add_late(in.contribution, row)) << "there is no room";
+  EXPECT_FALSE(can_add_late(in.incoming, row)) << "there is no room";
   tree_.held[1] = 0;
   row.holds = false;
-  EXPECT_FALSE(can_add_late(in.contribution, row)) << "what it was made of is gone";
+  EXPECT_FALSE(can_add_late(in.incoming, row)) << "what it was made of is gone";
 }
 
 }  // namespace

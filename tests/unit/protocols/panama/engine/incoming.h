@@ -4,24 +4,28 @@
 #include <utility>
 
 #include "fixture.h"
-#include "protocols/panama/engine/contribution.h"
+#include "protocols/panama/engine/incoming.h"
 
 namespace tributary::panama {
 
 // A packet as the engine sees it once it has passed every check.
-struct Incoming {
-  Incoming(Tree& tree, PacketPtr packet)
-      : frame(engine::parse_frame(*packet)),
+struct Arrived {
+  Arrived(Tree& tree, PacketPtr packet)
+      : port(packet->ingress),
+        frame(engine::parse_frame(*packet)),
         view(wire::parse_panama(frame.payload)),
-        message{frame, *view.header, view.payload},
-        contribution{tree, tree.child_of(packet->ingress), std::move(packet), message} {}
-  Incoming(const Incoming&) = delete;
-  Incoming& operator=(const Incoming&) = delete;
+        incoming{{tree, port, burst}, std::move(packet), frame,
+                 *view.header,        view.payload,      tree.child_of(port)} {}
+  Arrived(const Arrived&) = delete;
+  Arrived& operator=(const Arrived&) = delete;
 
+  Ledger ledger;
+  engine::Actions actions{ledger};
+  Burst burst{Time{}, actions};
+  PortIndex port;
   engine::Frame frame;
   wire::PanamaView view;
-  Message message;
-  Contribution contribution;
+  Incoming incoming;
 };
 
 // A row of the tree that gathers; nothing is in it.

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "engine/engine.h"
+#include "packet/fate.h"
+#include "packet/packet.h"
+#include "protocols/panama/engine/tree.h"
+#include "protocols/panama/wire.h"
+
+namespace tributary::panama {
+
+using engine::Burst;
+
+// In whose tree something is done, and by which port it came that has it done.
+struct Cause {
+  Tree& tree;
+  PortIndex port;
+  const Burst& burst;
+};
+
+// One packet that passed every check, of a tree that is installed; whoever keeps it moves it away.
+struct Incoming : Cause {
+  PacketPtr packet;
+  const engine::Frame& frame;
+  wire::PanamaHeader& header;
+  wire::MutableBytes payload;
+  std::uint8_t child;  // from whom it comes; Tree::no_child: from none
+
+  Round round() const { return round_of(header); }
+  std::uint32_t vid() const { return header.vid.value(); }
+  bool congested() const { return (frame.ipv4->tos & wire::ecn::mask) == wire::ecn::ce; }
+
+  void drop(DropReason reason) { burst.actions.drop(std::move(packet), reason); }
+  void absorb() { burst.actions.absorb(std::move(packet)); }
+};
+
+// The row that it belongs to. It `joins` others that are there of the same position.
+struct Place {
+  Row& row;
+  std::uint64_t position;
+  bool joins;
+};
+
+}  // namespace tributary::panama
