@@ -17,12 +17,7 @@ void BlockTraffic::send(std::size_t most, Time now, Pacer& pacer, Outbox& out) {
       ++counters_.no_buffer;
       return;
     }
-    const auto line_bytes = line_bytes_of(*packet);
-    pacer.charge(line_bytes);
-    if (!closed_) {  // then it is not sent in the time that is measured
-      ++counters_.packets;
-      counters_.line_bytes += line_bytes;
-    }
+    charge(*packet, pacer);
     out[port].push(std::move(packet));
   }
 }
@@ -54,11 +49,8 @@ bool BlockTraffic::looks_now(Time now) {
   return true;
 }
 
-void BlockTraffic::begin_epoch() {
+void BlockTraffic::epoch_begins() {
   ++trial_;
-  closed_ = false;
-  counters_ = {};
-  latency_.clear();
   common_ = {};
   clear_figures();
 }

@@ -48,11 +48,6 @@ class BlockTraffic : public Traffic {
   void receive(PacketList arrivals, std::size_t port, Time now, Outbox& out) final;
   Time deadline() const final;
   std::uint64_t under_way() const final { return in_flight_; }
-  void begin_epoch() final;
-  void close() final { closed_ = true; }
-  const Counters& counters() const final { return counters_; }
-  const Histogram& latency() const final { return latency_; }
-  std::uint64_t wrong() const final { return wrong_; }
 
  protected:
   // `jobs` take turns: an index below it names one.
@@ -91,7 +86,7 @@ class BlockTraffic : public Traffic {
   virtual void arrived(PacketPtr packet, std::size_t port, Time now, Outbox& out) = 0;
   virtual void clear_figures() = 0;
 
-  bool may_begin() const { return !closed_; }
+  bool may_begin() const { return !is_closed(); }
   // Whether it is time to look for blocks that have waited for too long, which then is done.
   bool looks_now(Time now);
   bool is_overdue(Time since, Time now) const { return now - since >= block_timeout_; }
@@ -106,22 +101,20 @@ class BlockTraffic : public Traffic {
   void count_done(const OpenBlock& block, Time now);
   void mark_closed(OpenBlock& block);
 
-  Counters counters_;
   CommonFigures common_;
-  std::uint64_t wrong_ = 0;
   Turn turn_;
   std::size_t sending_ = 0;
   bool is_sending_ = false;
 
  private:
+  void epoch_begins() final;
+
   Duration block_timeout_;
   std::size_t jobs_;
   std::size_t next_job_ = 0;
   std::uint64_t in_flight_ = 0;
   std::uint32_t trial_ = 0;
-  bool closed_ = false;
   Time checked_{};
-  Histogram latency_;
 };
 
 }  // namespace tributary::traffic

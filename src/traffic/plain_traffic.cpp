@@ -51,7 +51,7 @@ void PlainTraffic::send(std::size_t most, Time now, Pacer& pacer, Outbox& out) {
     }
     ready_ = true;
   }
-  for (; most > 0 && !closed_ && pacer.ready(); --most) {
+  for (; most > 0 && !is_closed() && pacer.ready(); --most) {
     auto packet = pool_.allocate();
     if (packet == nullptr) {
       ++counters_.no_buffer;
@@ -60,11 +60,8 @@ void PlainTraffic::send(std::size_t most, Time now, Pacer& pacer, Outbox& out) {
     auto& path = paths_[next_path_];
     next_path_ = next_path_ + 1 == paths_.size() ? 0 : next_path_ + 1;
     fill(*packet, path, plan_.sizes.next_bytes(), now);
-    const auto line_bytes = line_bytes_of(*packet);
-    pacer.charge(line_bytes);
-    ++counters_.packets;
+    charge(*packet, pacer);
     ++counters_.begun;
-    counters_.line_bytes += line_bytes;
     out[path.ends.from].push(std::move(packet));
   }
 }
@@ -125,11 +122,8 @@ void PlainTraffic::arrived(const Packet& packet, std::size_t port, Time now) {
   latency_.record(now_ns - stamp->sent_ns.value());
 }
 
-void PlainTraffic::begin_epoch() {
+void PlainTraffic::epoch_begins() {
   ++epoch_;
-  closed_ = false;
-  counters_ = {};
-  latency_.clear();
   reordered_ = 0;
   duplicates_ = 0;
   for (auto& path : paths_) {

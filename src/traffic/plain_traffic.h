@@ -55,16 +55,9 @@ class PlainTraffic final : public Traffic {
 
   void send(std::size_t most, Time now, Pacer& pacer, Outbox& out) override;
   void receive(PacketList arrivals, std::size_t port, Time now, Outbox& out) override;
-  void expire(Time /*now*/, Outbox& /*out*/) override {}
-  Time deadline() const override { return never; }
   std::uint64_t under_way() const override {
     return counters_.begun > counters_.done ? counters_.begun - counters_.done : 0;
   }
-  void begin_epoch() override;
-  void close() override { closed_ = true; }
-  const Counters& counters() const override { return counters_; }
-  const Histogram& latency() const override { return latency_; }
-  std::uint64_t wrong() const override { return 0; }
   std::vector<Figure> figures() const override {
     return {{"reordered", reordered_}, {"duplicates", duplicates_}};
   }
@@ -83,6 +76,7 @@ class PlainTraffic final : public Traffic {
     SequenceWindow come;
   };
 
+  void epoch_begins() override;
   void make_flows(Path& path);
   Headers headers_of(const PlainPath& ends, std::uint32_t flow) const;
   void fill(Packet& packet, Path& path, std::uint32_t bytes, Time now);
@@ -95,10 +89,7 @@ class PlainTraffic final : public Traffic {
   std::vector<Path> paths_;
   std::size_t next_path_ = 0;
   bool ready_ = false;
-  bool closed_ = false;
   std::uint8_t epoch_ = 0;
-  Counters counters_;
-  Histogram latency_;
   std::uint64_t reordered_ = 0;
   std::uint64_t duplicates_ = 0;
 };

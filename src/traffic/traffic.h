@@ -35,6 +35,10 @@ struct Figure {
   std::uint64_t value = 0;
 };
 
+inline std::uint32_t line_bytes_of(const Packet& packet) {
+  return packet.length + wire::ethernet_line_overhead_bytes;
+}
+
 // One kind of traffic: what is sent, and what is made of what comes back. Driven with packets and
 // the time; allocates and waits for nothing once it is made.
 class Traffic {
@@ -46,26 +50,48 @@ class Traffic {
   virtual void send(std::size_t most, Time now, Pacer& pacer, Outbox& out) = 0;
   // Takes a burst that came in by `port`; what answers it goes into `out`.
   virtual void receive(PacketList arrivals, std::size_t port, Time now, Outbox& out) = 0;
-  // Gives up what has waited for too long.
-  virtual void expire(Time now, Outbox& out) = 0;
-  virtual Time deadline() const = 0;
+  // Gives up what has waited for too long; usually nothing waits.
+  virtual void expire(Time /*now*/, Outbox& /*out*/) {}
+  virtual Time deadline() const { return never; }
 
   // Units that have begun and may still be done.
   virtual std::uint64_t under_way() const = 0;
 
   // From now on counters and latency are of units that begin from now on.
-  virtual void begin_epoch() = 0;
+  void begin_epoch() {
+    closed_ = false;
+    counters_ = {};
+    latency_.clear();
+    epoch_begins();
+  }
   // Until the next epoch no unit begins any more; send() completes those that have.
-  virtual void close() = 0;
-  virtual const Counters& counters() const = 0;
-  virtual const Histogram& latency() const = 0;
+  void close() { closed_ = true; }
+  const Counters& counters() const { return counters_; }
+  const Histogram& latency() const { return latency_; }
   // Results that were not what they had to be, since the traffic was made.
-  virtual std::uint64_t wrong() const = 0;
+  std::uint64_t wrong() const { return wrong_; }
   virtual std::vector<Figure> figures() const = 0;
-};
 
-inline std::uint32_t line_bytes_of(const Packet& packet) {
-  return packet.length + wire::ethernet_line_overhead_bytes;
-}
+ protected:
+  // Forgets what else is counted by epochs.
+  virtual void epoch_begins() = 0;
+  bool is_closed() const { return closed_; }
+  // A packet leaves that the rate is of.
+  void charge(const Packet& packet, Pacer& pacer) {
+    const auto line_bytes = line_bytes_of(packet);
+    pacer.charge(line_bytes);
+    if (!closed_) {  // then it is not sent in the time that is measured
+      ++counters_.packets;
+      counters_.line_bytes += line_bytes;
+    }
+  }
+
+  Counters counters_;
+  Histogram latency_;
+  std::uint64_t wrong_ = 0;
+
+ private:
+  bool closed_ = false;
+};
 
 }  // namespace tributary::traffic

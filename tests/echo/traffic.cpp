@@ -21,10 +21,9 @@ class EchoTraffic final : public traffic::Traffic {
       : added_(added), stations_(stations), neighbours_(neighbours), pool_(pool) {}
 
   void send(std::size_t most, Time, traffic::Pacer& pacer, traffic::Outbox& out) override {
-    for (; most > 0 && !closed_ && pacer.ready(); --most) {
+    for (; most > 0 && !is_closed() && pacer.ready(); --most) {
       auto packet = question(asked_++);
-      pacer.charge(traffic::line_bytes_of(*packet));
-      ++counters_.packets;
+      charge(*packet, pacer);
       ++counters_.begun;
       out[0].push(std::move(packet));
     }
@@ -39,21 +38,11 @@ class EchoTraffic final : public traffic::Traffic {
       ++(number < first_ ? counters_.late : counters_.done);
     }
   }
-  void expire(Time, traffic::Outbox&) override {}
-  Time deadline() const override { return never; }
   std::uint64_t under_way() const override { return counters_.begun - counters_.done; }
-  void begin_epoch() override {
-    counters_ = {};
-    closed_ = false;
-    first_ = asked_;
-  }
-  void close() override { closed_ = true; }
-  const traffic::Counters& counters() const override { return counters_; }
-  const traffic::Histogram& latency() const override { return latency_; }
-  std::uint64_t wrong() const override { return wrong_; }
   std::vector<traffic::Figure> figures() const override { return {}; }
 
  private:
+  void epoch_begins() override { first_ = asked_; }
   PacketPtr question(std::uint32_t number) const {
     const auto self = stations_.mac(0, 0);
     const test::Endpoints ends{self, neighbours_.next_hop(0, self), stations_.address(0, 0),
@@ -68,13 +57,9 @@ class EchoTraffic final : public traffic::Traffic {
   const traffic::Stations& stations_;
   const traffic::Neighbours& neighbours_;
   PacketPool& pool_;
-  bool closed_ = false;
   std::uint32_t asked_ = 0;
   std::uint32_t answered_ = 0;
   std::uint32_t first_ = 0;  // question of the epoch
-  traffic::Counters counters_;
-  traffic::Histogram latency_;
-  std::uint64_t wrong_ = 0;
 };
 
 class EchoTrafficKind final : public traffic::TrafficKind {
