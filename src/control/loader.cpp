@@ -31,7 +31,9 @@ void check(ConfigDraft& draft, Diagnostics& diagnostics) {
   for (SwitchDraft& sw : draft.switches) {
     if (sw.sound) {
       for_each_on(sw.config.protocols, [&](const ProtocolSection& section, const std::any&) {
-        section.check(sw, diagnostics);
+        if (section.check != nullptr) {
+          section.check(sw, diagnostics);
+        }
       });
     }
     check_switch(sw, diagnostics);

@@ -27,8 +27,8 @@ struct ProtocolSection {
 
   // Reads the table into out.config.protocols. What check() needs is kept in out.drafts.
   void (*read)(Reader& reader, SwitchDraft& out);
-  // Looks up the ports that the table names, and finds what contradicts itself.
-  void (*check)(SwitchDraft& draft, Diagnostics& diagnostics);
+  // Looks up the ports that the table names, and finds what contradicts itself. May be null.
+  void (*check)(SwitchDraft& draft, Diagnostics& diagnostics) = nullptr;
   // Finds what contradicts itself on several switches. May be null.
   void (*check_fabric)(const ConfigDraft& draft, Diagnostics& diagnostics) = nullptr;
   // Lists the settings of a switch on which the protocol is on, below `path`.

@@ -63,8 +63,8 @@ class Engine {
   virtual void process(std::span<Arrival> burst, Time now, Actions& actions) = 0;
 
   // The earliest time at which expire() has something to do; `never` if there is none.
-  virtual Time deadline() const = 0;
-  virtual void expire(Time now, Actions& actions) = 0;
+  virtual Time deadline() const { return never; }
+  virtual void expire(Time /*now*/, Actions& /*actions*/) {}
 
   // Introspection, called on the engine's core between bursts. `limit` bounds the rows.
   virtual std::vector<Figure> figures() const = 0;

@@ -35,9 +35,6 @@ class EchoEngine final : public engine::Engine {
   explicit EchoEngine(const EchoConfig& config) : config_(config) {}
 
   void process(std::span<engine::Arrival> burst, Time now, engine::Actions& actions) override;
-  Time deadline() const override { return never; }
-  void expire(Time, engine::Actions&) override {}
-
   std::vector<engine::Figure> figures() const override { return {{"echoes_total", echoes_}}; }
 
   bool reconfigure(const EchoConfig& config) {

@@ -18,8 +18,6 @@ void read(control::Reader& reader, control::SwitchDraft& out) {
   control::read_options(reader, options, out.config.protocols.emplace<EchoConfig>());
 }
 
-void check(control::SwitchDraft&, control::Diagnostics&) {}
-
 void list(control::SettingTexts& out, const std::string& path,
           const switching::SwitchConfig& config) {
   control::list_options(out, path, options, config.protocols.get<EchoConfig>());
@@ -32,11 +30,7 @@ void describe(control::OptionTables& out) {
 }  // namespace
 
 extern const control::ProtocolSection config_section;
-constexpr control::ProtocolSection config_section{.name = "echo",
-                                                  .help = "what tests bring",
-                                                  .read = read,
-                                                  .check = check,
-                                                  .list = list,
-                                                  .describe = describe};
+constexpr control::ProtocolSection config_section{
+    .name = "echo", .help = "what tests bring", .read = read, .list = list, .describe = describe};
 
 }  // namespace tributary::echo

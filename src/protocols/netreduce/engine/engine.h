@@ -46,8 +46,6 @@ class NetReduceEngine final : public engine::Engine {
   explicit NetReduceEngine(const NetReduceConfig& config, Lane lane = Lane::on);
 
   void process(std::span<engine::Arrival> burst, Time now, engine::Actions& actions) override;
-  Time deadline() const override { return never; }
-  void expire(Time, engine::Actions&) override {}
 
   std::vector<engine::Figure> figures() const override;
   std::vector<engine::JobStatus> jobs() const override;
