@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "host/call.h"
 #include "host/clock.h"
@@ -50,11 +51,27 @@ class Machine {
   // Whether datagrams have to be handed over between collectives, as they come.
   virtual bool listening() const { return retaining(); }
   // Why the last collective failed, if it did.
-  virtual const std::optional<Error>& failure() const = 0;
+  const std::optional<Error>& failure() const { return failure_; }
 
   virtual const Job& job() const = 0;
   // Of the driver, to be put into the error message: why datagrams could not be sent.
-  virtual void note_trouble(std::string trouble) = 0;
+  void note_trouble(std::string trouble) { trouble_ = std::move(trouble); }
+
+ protected:
+  // A collective begins.
+  void forget_failure() {
+    failure_.reset();
+    trouble_.clear();
+  }
+  // Behind what is said of a collective that failed.
+  std::string with_trouble(std::string text) const {
+    return trouble_.empty() ? text : std::move(text) + "; " + trouble_;
+  }
+
+  std::optional<Error> failure_;
+
+ private:
+  std::string trouble_;
 };
 
 }  // namespace tributary::host

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <utility>
 
 #include "host/carrier.h"
+#include "host/communicator_options.h"
 #include "host/transport/driver.h"
 
 namespace tributary::host {
 
-// A carrier whose machine is driven over a socket. What that counts, figures_of() names.
+// A carrier whose machine is driven over a socket. What that counts, figures_of() names. Its
+// packets have so many bytes of headers, those of IP included, in front of a payload.
 template <typename MachineOfProtocol>
 class MachineCarrier : public Carrier {
  public:
@@ -18,11 +21,20 @@ class MachineCarrier : public Carrier {
   ProtocolStatistics statistics() override {
     return figures_of(with_machine([](const auto& machine) { return machine.statistics(); }));
   }
+  FullPacket full_packet() const override {
+    const auto payload_bytes = machine().job().payload_bytes;
+    return {payload_bytes, payload_bytes + headers_bytes_};
+  }
 
  protected:
-  MachineCarrier(std::unique_ptr<MachineOfProtocol> machine, UringTransport transport)
-      : machine_(std::move(machine)), driver_(*machine_, std::move(transport)) {}
+  MachineCarrier(std::unique_ptr<MachineOfProtocol> machine, UringTransport transport,
+                 const CommunicatorOptions& options, std::uint32_t headers_bytes)
+      : options_(options),
+        headers_bytes_(headers_bytes),
+        machine_(std::move(machine)),
+        driver_(*machine_, std::move(transport)) {}
 
+  const CommunicatorOptions& options() const { return options_; }
   const MachineOfProtocol& machine() const { return *machine_; }
   // Calls `use` with the machine while nobody else moves it.
   template <typename Use>
@@ -31,6 +43,8 @@ class MachineCarrier : public Carrier {
   }
 
  private:
+  const CommunicatorOptions& options_;
+  std::uint32_t headers_bytes_;
   std::unique_ptr<MachineOfProtocol> machine_;
   Driver driver_;
 };

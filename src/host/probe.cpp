@@ -36,13 +36,13 @@ Time latest_of_probe(Time until, Duration patience) {
 }  // namespace
 
 Result<Observation> observe(Runner& runner, Ring& ring, const Attempt& attempt, Time until,
-                            const std::function<bool()>& seen, Duration patience) {
+                            const Watch& watch) {
   // Over a network that loses packets some ranks meet seconds later than others.
   if (auto together = ring.barrier(until); !together) {
     return tl::make_unexpected(together.error());
   }
-  const auto tried = attempt(runner, latest_of_probe(until, patience));
-  std::array<std::int64_t, 2> told{tried ? 0 : 1, seen() ? 1 : 0};
+  const auto tried = attempt(runner, latest_of_probe(until, watch.patience));
+  std::array<std::int64_t, 2> told{tried ? 0 : 1, watch.seen() ? 1 : 0};
   auto* const bytes = std::as_writable_bytes(std::span(told)).data();
   const Buffers buffers{bytes, bytes, told.size(), wire::ElementType::i64, wire::Operator::sum};
   if (auto exchanged = ring.allreduce(buffers, until); !exchanged) {
@@ -57,11 +57,11 @@ Result<Observation> observe(Runner& runner, Ring& ring, const Attempt& attempt, 
 }
 
 Result<Observation> look(Runner& runner, Ring& ring, const Probe& probe, Time until,
-                         const std::function<bool()>& seen, Duration patience) {
+                         const Watch& watch) {
   const auto attempt = [&probe](Runner& with, Time latest) {
     return reduce_all(probe, with, latest);
   };
-  return observe(runner, ring, attempt, until, seen, patience);
+  return observe(runner, ring, attempt, until, watch);
 }
 
 std::string who(const CommunicatorOptions& options, std::uint32_t job) {

@@ -38,16 +38,22 @@ using Probe = std::vector<std::size_t>;
 // longer.
 inline constexpr Duration probe_patience = std::chrono::seconds(5);
 
+// What ranks look for while they try, and for how long.
+struct Watch {
+  std::function<bool()> seen = [] { return true; };
+  Duration patience = probe_patience;
+};
+
 // What a rank tries by `runner`, until that time.
 using Attempt = std::function<Result<void>(Runner& runner, Time until)>;
 
 // Has all ranks try at once, and tell each other over the ring, which works in any case, what came
 // of it and whether they have seen what they looked for.
 Result<Observation> observe(Runner& runner, Ring& ring, const Attempt& attempt, Time until,
-                            const std::function<bool()>& seen, Duration patience = probe_patience);
+                            const Watch& watch = {});
 // Of reducing these vectors.
 Result<Observation> look(Runner& runner, Ring& ring, const Probe& probe, Time until,
-                         const std::function<bool()>& seen, Duration patience = probe_patience);
+                         const Watch& watch = {});
 
 // "job 7, 4 ranks: "
 std::string who(const CommunicatorOptions& options, std::uint32_t job);

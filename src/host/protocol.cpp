@@ -54,8 +54,7 @@ const HostProtocol* protocol_called(std::string_view name) {
 }
 
 const HostProtocol& default_protocol() {
-  return *first_that(
-      [](const HostProtocol& protocol) { return protocol.claim({}) == Claim::otherwise; });
+  return *first_that([](const HostProtocol& protocol) { return protocol.by_default; });
 }
 
 const HostProtocol* protocol_of(const CommunicatorOptions& options) {
@@ -63,8 +62,9 @@ const HostProtocol* protocol_of(const CommunicatorOptions& options) {
     return &default_protocol();
   }
   if (options.algorithm == automatic_algorithm) {
-    const auto* const configured = first_that(
-        [&](const HostProtocol& protocol) { return protocol.claim(options) == Claim::configured; });
+    const auto* const configured = first_that([&](const HostProtocol& protocol) {
+      return protocol.configured != nullptr && protocol.configured(options);
+    });
     return configured != nullptr ? configured : &default_protocol();
   }
   return first_that([&](const HostProtocol& protocol) {

@@ -54,13 +54,6 @@ struct Algorithm {
   bool hosts_alone = false;  // switches have no part in it: nothing is to be found out
 };
 
-// How much a protocol wants a communicator whose algorithm is "auto".
-enum class Claim : std::uint8_t {
-  none,
-  otherwise,   // if no protocol is configured
-  configured,  // the parameters are for it
-};
-
 // The parameters of a protocol: no more to agree on than a hello has room for.
 class ParameterTable : public std::span<const Parameter> {
  public:
@@ -87,8 +80,13 @@ struct HostProtocol {
   ParameterTable parameters;
   UdpPorts udp_ports;  // where its packets go: others keep off
 
-  Claim (*claim)(const CommunicatorOptions& options);
-  Result<void> (*check)(const CommunicatorOptions& options);
+  // Of communicators whose algorithm is "auto" it carries those whose parameters are for it; null:
+  // none ...
+  bool (*configured)(const CommunicatorOptions& options) = nullptr;
+  // ... and, of all protocols one, those for which none is configured.
+  bool by_default = false;
+  // What contradicts itself in the options; null: nothing can.
+  Result<void> (*check)(const CommunicatorOptions& options) = nullptr;
   Result<std::unique_ptr<Preparation>> (*prepare)(const CommunicatorOptions& options,
                                                   const Place& place);
   // Whether sums may lack ranks; null: never.

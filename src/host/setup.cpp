@@ -197,7 +197,8 @@ Result<void> check(const CommunicatorOptions& options) {
       return checked;
     }
   }
-  return options.algorithm == ring_algorithm ? Result<void>() : protocol->check(options);
+  const bool needs_no_check = options.algorithm == ring_algorithm || protocol->check == nullptr;
+  return needs_no_check ? Result<void>() : protocol->check(options);
 }
 
 Result<Connections> connect(const CommunicatorOptions& options, Time until,

@@ -45,7 +45,7 @@ class EchoMachine final : public host::Machine {
     call_ = call;
     deadline_ = deadline;
     deadline_.begin(now);
-    failure_.reset();
+    forget_failure();
     mine_.assign(call.buffers.in, call.buffers.in + call.buffers.bytes());
     ++round_;
     next_ = 0;
@@ -76,16 +76,14 @@ class EchoMachine final : public host::Machine {
   host::Time deadline() const override { return running_ ? deadline_.due() : host::never; }
   void expire(host::Time now) override {
     if (running_ && deadline_.passed(now)) {
-      failure_ = Error{Error::Code::timeout, deadline_.explain("allreduce")};
+      failure_ = Error{Error::Code::timeout, with_trouble(deadline_.explain("allreduce"))};
       running_ = false;
     }
   }
 
   bool running() const override { return running_; }
   bool retaining() const override { return false; }
-  const std::optional<Error>& failure() const override { return failure_; }
   const host::Job& job() const override { return job_; }
-  void note_trouble(std::string /*trouble*/) override {}
   const EchoStatistics& statistics() const { return statistics_; }
 
  private:
@@ -113,7 +111,6 @@ class EchoMachine final : public host::Machine {
   std::uint32_t round_ = 0;
   std::uint32_t next_ = 0;  // rank to send to
   bool running_ = false;
-  std::optional<Error> failure_;
   EchoStatistics statistics_;
 };
 
@@ -121,15 +118,15 @@ class EchoCarrier final : public host::MachineCarrier<EchoMachine> {
  public:
   EchoCarrier(const host::Job& job, host::UringTransport transport,
               const CommunicatorOptions& options)
-      : MachineCarrier(std::make_unique<EchoMachine>(job), std::move(transport)),
-        options_(options) {}
+      : MachineCarrier(std::make_unique<EchoMachine>(job), std::move(transport), options,
+                       headers_bytes) {}
 
   Result<host::Choice> find_out(host::Ring& ring, host::Time until) override {
-    return host::look(runner(), ring, {4}, until, [] { return true; })
+    return host::look(runner(), ring, {4}, until)
         .and_then([&](const host::Observation& seen) -> Result<host::Choice> {
-          const auto start = host::who(options_, machine().job().id);
+          const auto start = host::who(options(), machine().job().id);
           if (seen.failed != 0) {
-            return host::fall_back(options_, start, host::why_not("no echo for", seen), "");
+            return host::fall_back(options(), start, host::why_not("no echo for", seen), "");
           }
           return host::Choice{"echo", start + "echo"};
         });
@@ -138,13 +135,6 @@ class EchoCarrier final : public host::MachineCarrier<EchoMachine> {
     return call.collective == host::Collective::allreduce &&
            call.buffers.bytes() <= machine().job().payload_bytes;
   }
-  FullPacket full_packet() const override {
-    const auto payload_bytes = machine().job().payload_bytes;
-    return {payload_bytes, payload_bytes + headers_bytes};
-  }
-
- private:
-  const CommunicatorOptions& options_;
 };
 
 std::uint16_t port_of(const CommunicatorOptions& options) {
@@ -175,13 +165,10 @@ Result<std::unique_ptr<host::Preparation>> prepare(const CommunicatorOptions& op
 }  // namespace
 
 extern const host::HostProtocol host_protocol;
-constexpr host::HostProtocol host_protocol{
-    .name = "echo",
-    .algorithms = known_as,
-    .parameters = parameters,
-    .udp_ports = {udp_port, udp_port},
-    .claim = [](const CommunicatorOptions&) { return host::Claim::none; },
-    .check = [](const CommunicatorOptions&) { return Result<void>(); },
-    .prepare = prepare};
+constexpr host::HostProtocol host_protocol{.name = "echo",
+                                           .algorithms = known_as,
+                                           .parameters = parameters,
+                                           .udp_ports = {udp_port, udp_port},
+                                           .prepare = prepare};
 
 }  // namespace tributary::echo

@@ -41,8 +41,7 @@ TEST(HostProtocols, NamesMeanOneThing) {
 
 TEST(HostProtocols, OneIsForWantOfABetterOne) {
   const auto rows = protocols();
-  EXPECT_EQ(std::ranges::count_if(
-                rows, [](const auto* protocol) { return protocol->claim({}) == Claim::otherwise; }),
+  EXPECT_EQ(std::ranges::count_if(rows, [](const auto* protocol) { return protocol->by_default; }),
             1);
 }
 

@@ -119,7 +119,8 @@ Result<Choice> choose(const CommunicatorOptions& options, std::uint32_t job,
 class CanaryCarrier final : public MachineCarrier<CanaryCollectives> {
  public:
   CanaryCarrier(const Job& job, UringTransport transport, const CommunicatorOptions& options)
-      : MachineCarrier(machine_of(job, options), std::move(transport)), options_(options) {}
+      : MachineCarrier(machine_of(job, options), std::move(transport), options,
+                       headers_bytes_of(job.encapsulation)) {}
 
   Result<Choice> find_out(Ring& ring, Time until) override {
     const auto full = machine().job().payload_bytes;
@@ -130,10 +131,10 @@ class CanaryCarrier final : public MachineCarrier<CanaryCollectives> {
     return observed.and_then([&](const Observation& observation) {
       switches_reduce_ = observation.failed == 0 && observation.summed != 0;
       blocks_by_hosts_ = blocks_by_hosts();
-      auto choice = choose(options_, machine().job().id, observation);
+      auto choice = choose(options(), machine().job().id, observation);
       const bool by_canary = choice && choice->algorithm == canary;
       if (by_canary && machine().job().payload_bytes != full) {
-        choice->notice += "; in packets of " + std::to_string(packet_bytes()) +
+        choice->notice += "; in packets of " + std::to_string(full_packet().total) +
                           " bytes, as larger ones do not pass: a link on the way has a smaller MTU "
                           "than the hosts";
       }
@@ -152,20 +153,12 @@ class CanaryCarrier final : public MachineCarrier<CanaryCollectives> {
     switches_reduce_ = false;
     return "job " + std::to_string(machine().job().id) +
            ": hosts had to reduce blocks themselves, because " +
-           std::to_string(attempts_of(options_)) +
+           std::to_string(attempts_of(options())) +
            " attempts lost contributions or no switch took part any more; 'tributaryctl drops' and "
            "'tributaryctl job' on the switches tell where (this is said once)";
   }
-  FullPacket full_packet() const override {
-    return {machine().job().payload_bytes, packet_bytes()};
-  }
 
  private:
-  std::uint32_t packet_bytes() const {
-    const auto& job = machine().job();
-    return job.payload_bytes + headers_bytes_of(job.encapsulation);
-  }
-
   // A tiny allreduce, in which each rank (of the first few) leads one full packet.
   Result<Observation> look_with(std::uint32_t payload_bytes, Duration patience, Ring& ring,
                                 Time until) {
@@ -175,7 +168,7 @@ class CanaryCarrier final : public MachineCarrier<CanaryCollectives> {
       return with_machine(
           [](const auto& machine) { return machine.statistics().switch_sums_seen != 0; });
     };
-    return look(runner(), ring, {blocks * payload_bytes}, until, seen, patience);
+    return look(runner(), ring, {blocks * payload_bytes}, until, {seen, patience});
   }
 
   // For the largest packets that pass: what came of them, or `of_full` where there are none.
@@ -207,7 +200,6 @@ class CanaryCarrier final : public MachineCarrier<CanaryCollectives> {
     });
   }
 
-  const CommunicatorOptions& options_;
   bool switches_reduce_ = false;       // and that they stopped was not said yet
   std::uint64_t blocks_by_hosts_ = 0;  // when it was found out
 };
@@ -241,8 +233,7 @@ constexpr host::HostProtocol host_protocol{
     .algorithms = host::known_as,
     .parameters = host::canary_parameters,
     .udp_ports = {wire::canary_udp_port_first, wire::canary_udp_port_last},
-    .claim = [](const CommunicatorOptions&) { return host::Claim::otherwise; },
-    .check = [](const CommunicatorOptions&) { return Result<void>(); },
+    .by_default = true,
     .prepare = host::prepare_canary};
 
 }  // namespace tributary::canary

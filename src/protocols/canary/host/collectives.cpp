@@ -69,8 +69,7 @@ void CanaryCollectives::skip(const Call& call) {
 
 void CanaryCollectives::begin(const Call& call, Time now, const Deadline& deadline) {
   const auto blocks = blocks_of(call);
-  failure_.reset();
-  trouble_.clear();
+  forget_failure();
   running_ = blocks.count() != 0;
   if (!running_) {
     return;  // nothing to do: what is stashed belongs to the next one
@@ -333,10 +332,8 @@ void CanaryCollectives::expire(Time now) {
     return;
   }
   if (state_.deadline.passed(now)) {
-    auto text = diagnose(state_, worker_, leader_);
-    text += trouble_.empty() ? "" : "; " + trouble_;
-    stop(Error{Error::Code::timeout, std::move(text)});
-    return;
+    auto text = with_trouble(diagnose(state_, worker_, leader_));
+    return stop(Error{Error::Code::timeout, std::move(text)});
   }
   worker_.expire(now);
   leader_.expire(now);

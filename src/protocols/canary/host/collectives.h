@@ -58,11 +58,9 @@ class CanaryCollectives final : public Machine {
 
   bool running() const override { return running_; }
   bool retaining() const override { return retention_.active(); }
-  const std::optional<Error>& failure() const override { return failure_; }
 
   const Job& job() const override { return state_.job; }
   const CanaryStatistics& statistics() const { return state_.statistics; }
-  void note_trouble(std::string trouble) override { trouble_ = std::move(trouble); }
 
  private:
   Verdict examine(wire::MutableBytes datagram, Time now);
@@ -88,10 +86,8 @@ class CanaryCollectives final : public Machine {
   CanaryLeader leader_;
   Retention retention_;
   bool running_ = false;
-  std::uint32_t next_sequence_;  // first of the next collective
-  std::uint64_t next_call_ = 0;  // its number
-  std::optional<Error> failure_;
-  std::string trouble_;
+  std::uint32_t next_sequence_;                // first of the next collective
+  std::uint64_t next_call_ = 0;                // its number
   std::vector<std::vector<std::byte>> stash_;  // contributions to the next collective, as they came
   // Payloads of pending packets, used in turn: more than can be in an outbox and on their way to
   // the socket.

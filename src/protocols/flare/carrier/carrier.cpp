@@ -85,13 +85,13 @@ class FlareCarrier final : public MachineCarrier<FlareCollectives> {
  public:
   FlareCarrier(const Job& job, const FlarePlan& plan, UringTransport transport,
                const CommunicatorOptions& options)
-      : MachineCarrier(std::make_unique<FlareCollectives>(job, plan), std::move(transport)),
-        options_(options) {}
+      : MachineCarrier(std::make_unique<FlareCollectives>(job, plan), std::move(transport), options,
+                       flare_headers_bytes) {}
 
   Result<Choice> find_out(Ring& ring, Time until) override {
     auto choice = find_out_dense(ring, until);
     // Switches do not add up what is sparse in an order that is always the same.
-    const bool may_be_sparse = machine().has_sparse() && !options_.reproducible;
+    const bool may_be_sparse = machine().has_sparse() && !options().reproducible;
     if (!choice || choice->algorithm != flare || !may_be_sparse) {
       return choice;
     }
@@ -102,30 +102,23 @@ class FlareCarrier final : public MachineCarrier<FlareCollectives> {
 
   std::size_t packets_max() const override { return Chunks::count_max; }
 
-  FullPacket full_packet() const override {
-    const auto payload_bytes = machine().job().payload_bytes;
-    return {payload_bytes, payload_bytes + flare_headers_bytes};
-  }
-
  private:
   // A full packet of each flow: every core that has some of the blocks is asked.
   Result<Choice> find_out_dense(Ring& ring, Time until) {
     const auto bytes = std::size_t{wire::flare_flows} * machine().job().payload_bytes;
-    return look(runner(), ring, {bytes}, until, [] { return true; })
-        .and_then([&](const Observation& observation) {
-          return choose(options_, machine(), observation);
-        });
+    return look(runner(), ring, {bytes}, until).and_then([&](const Observation& observation) {
+      return choose(options(), machine(), observation);
+    });
   }
 
   Result<Choice> find_out_sparse(Ring& ring, Time until, const Choice& dense) {
-    return observe(runner(), ring, reduce_empty_blocks, until, [] { return true; })
+    return observe(runner(), ring, reduce_empty_blocks, until)
         .and_then([&](const Observation& observation) {
           takes_sparse_ = observation.failed == 0;
-          return choose_sparse(options_, machine(), dense, observation);
+          return choose_sparse(options(), machine(), dense, observation);
         });
   }
 
-  const CommunicatorOptions& options_;
   bool takes_sparse_ = false;
 };
 
@@ -152,8 +145,8 @@ Result<std::unique_ptr<Preparation>> prepare_flare(const CommunicatorOptions& op
                         });
 }
 
-Claim claim_of_flare(const CommunicatorOptions& options) {
-  return flare_options_of(options).tree.empty() ? Claim::none : Claim::configured;
+bool is_configured_flare(const CommunicatorOptions& options) {
+  return !flare_options_of(options).tree.empty();
 }
 
 Result<void> refuse_to_divide(CommunicatorOptions& /*options*/, std::uint32_t /*group*/) {
@@ -173,7 +166,7 @@ constexpr host::HostProtocol host_protocol{
     .algorithms = host::known_as,
     .parameters = host::flare_parameters,
     .udp_ports = {wire::flare_udp_port, wire::flare_udp_port},
-    .claim = host::claim_of_flare,
+    .configured = host::is_configured_flare,
     .check = host::check_flare,
     .prepare = host::prepare_flare,
     .divide = host::refuse_to_divide};

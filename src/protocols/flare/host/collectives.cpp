@@ -42,8 +42,7 @@ void FlareCollectives::skip(const Call& call) {
 }
 
 void FlareCollectives::begin(const Call& call, Time now, const Deadline& deadline) {
-  failure_.reset();
-  trouble_.clear();
+  forget_failure();
   call_ = call;
   const auto dense = dense_part_of(call);
   running_ = !Reduction(dense, job_.rank).is_empty();
@@ -320,7 +319,7 @@ std::string FlareCollectives::diagnose() const {
     text += "; or " + different_handlers(blocks_.chunks.op()) + " (" +
             std::to_string(statistics_.fingerprint_rejections) + " results were not believed)";
   }
-  return trouble_.empty() ? text : text + "; " + trouble_;
+  return with_trouble(std::move(text));
 }
 
 FlareStatistics FlareCollectives::statistics() const {

@@ -55,12 +55,10 @@ class FlareCollectives final : public Machine {
 
   bool running() const override { return running_; }
   bool retaining() const override { return retaining_; }
-  const std::optional<Error>& failure() const override { return failure_; }
 
   const Job& job() const override { return job_; }
   const FlarePlan& plan() const { return plan_; }
   FlareStatistics statistics() const;
-  void note_trouble(std::string trouble) override { trouble_ = std::move(trouble); }
 
  private:
   void begin_dense(const Call& call, Time now);
@@ -104,8 +102,6 @@ class FlareCollectives final : public Machine {
   std::uint64_t next_call_ = 0;
   std::deque<std::uint64_t> asked_;  // for these blocks
   Deadline deadline_;
-  std::optional<Error> failure_;
-  std::string trouble_;
 };
 
 }  // namespace tributary::host

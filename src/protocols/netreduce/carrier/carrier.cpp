@@ -29,6 +29,9 @@ constexpr auto advice =
     "same `window`, `message_packets` and `mtu`, and as `members` the addresses of the ranks in "
     "their order ('tributaryctl drops': netreduce_...)";
 
+constexpr std::uint32_t roce_headers_bytes =
+    udp_headers_bytes + sizeof(wire::BthHeader) + wire::icrc_bytes;
+
 // What both have in common.
 template <typename Base>
 class NetReduceCarrier : public Base {
@@ -45,10 +48,8 @@ class NetReduceCarrier : public Base {
     return !needs_handler(call) && (!own_.hosts_add || call.collective == Collective::allreduce);
   }
   FullPacket full_packet() const final {
-    constexpr std::uint32_t headers_bytes =
-        udp_headers_bytes + sizeof(wire::BthHeader) + wire::icrc_bytes;
     constexpr std::uint32_t word_bytes = wire::fingerprint_bytes;
-    return {own_.mtu - (own_.hosts_add ? 0u : word_bytes), own_.mtu + headers_bytes};
+    return {own_.mtu - (own_.hosts_add ? 0u : word_bytes), own_.mtu + roce_headers_bytes};
   }
 
  protected:
@@ -71,7 +72,7 @@ class SoftwareCarrier final : public NetReduceCarrier<MachineCarrier<NetReduceCo
   SoftwareCarrier(const CommunicatorOptions& options, const NetReduceOptions& own,
                   const Meeting& meeting, const LinkEnd& mine, UringTransport transport)
       : NetReduceCarrier(options, own, is_mixed(meeting), machine_of(options, own, meeting, mine),
-                         std::move(transport)) {}
+                         std::move(transport), options, roce_headers_bytes) {}
 
  private:
   static std::unique_ptr<NetReduceCollectives> machine_of(const CommunicatorOptions& options,
@@ -175,8 +176,8 @@ Result<std::unique_ptr<Preparation>> prepare_netreduce(const CommunicatorOptions
                                  : prepare_device(options, own, place);
 }
 
-Claim claim_of_netreduce(const CommunicatorOptions& options) {
-  return netreduce_options_of(options).ring ? Claim::configured : Claim::none;
+bool is_configured_netreduce(const CommunicatorOptions& options) {
+  return netreduce_options_of(options).ring.has_value();
 }
 
 // Each group has a ring of its own, whose numbers follow each other.
@@ -191,7 +192,7 @@ Result<void> divide_rings(CommunicatorOptions& options, std::uint32_t group) {
 
 Result<Observation> observe_netreduce(const NetReducePlan& plan, Runner& runner, Ring& ring,
                                       Time until) {
-  return look(runner, ring, {0, plan.element_bytes(1)}, until, [] { return true; });
+  return look(runner, ring, {0, plan.element_bytes(1)}, until);
 }
 
 Result<Choice> choose_netreduce(const CommunicatorOptions& options, const NetReduceOptions& own,
@@ -220,7 +221,7 @@ constexpr host::HostProtocol host_protocol{.name = host::netreduce,
                                            .algorithms = host::known_as,
                                            .parameters = host::netreduce_parameters,
                                            .udp_ports = {wire::roce_udp_port, wire::roce_udp_port},
-                                           .claim = host::claim_of_netreduce,
+                                           .configured = host::is_configured_netreduce,
                                            .check = host::check_netreduce,
                                            .prepare = host::prepare_netreduce,
                                            .divide = host::divide_rings};

@@ -21,8 +21,7 @@ NetReduceCollectives::NetReduceCollectives(const Job& job, const NetReducePlan& 
 }
 
 void NetReduceCollectives::begin(const Call& call, Time now, const Deadline& deadline) {
-  failure_.reset();
-  trouble_.clear();
+  forget_failure();
   deadline_ = deadline;
   deadline_.begin(now);
   note(flow_->begin(call));
@@ -69,9 +68,7 @@ void NetReduceCollectives::note(const Result<void>& outcome) {
 }
 
 void NetReduceCollectives::give_up(Error error) {
-  if (!trouble_.empty()) {
-    error.message += "; " + trouble_;
-  }
+  error.message = with_trouble(std::move(error.message));
   flow_->abandon(error.message);
   failure_ = std::move(error);
 }

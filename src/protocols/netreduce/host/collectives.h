@@ -46,11 +46,9 @@ class NetReduceCollectives final : public Machine {
   bool running() const override { return flow_->running(); }
   bool retaining() const override { return !link_.idle(); }
   bool listening() const override { return true; }
-  const std::optional<Error>& failure() const override { return failure_; }
 
   const Job& job() const override { return flow_->job(); }
   NetReduceStatistics statistics() const;
-  void note_trouble(std::string trouble) override { trouble_ = std::move(trouble); }
 
  private:
   void note(const Result<void>& outcome);
@@ -61,8 +59,6 @@ class NetReduceCollectives final : public Machine {
   SoftwareLink link_;
   std::unique_ptr<Flow> flow_;
   Deadline deadline_;
-  std::optional<Error> failure_;
-  std::string trouble_;
 };
 
 }  // namespace tributary::host

@@ -55,16 +55,14 @@ class PanamaCarrier final : public MachineCarrier<PanamaCollectives> {
   PanamaCarrier(const Job& job, PanamaPlan plan, UringTransport transport,
                 const CommunicatorOptions& options)
       : MachineCarrier(std::make_unique<PanamaCollectives>(job, std::move(plan)),
-                       std::move(transport)),
-        options_(options) {}
+                       std::move(transport), options, panama_headers_bytes) {}
 
   // A full packet in each tree.
   Result<Choice> find_out(Ring& ring, Time until) override {
     const auto bytes = machine().plan().trees.size() * machine().job().payload_bytes;
-    return look(runner(), ring, {bytes}, until, [] { return true; })
-        .and_then([&](const Observation& observation) {
-          return choose(options_, machine(), observation);
-        });
+    return look(runner(), ring, {bytes}, until).and_then([&](const Observation& observation) {
+      return choose(options(), machine(), observation);
+    });
   }
 
   // What all ranks must have part in is not for trees that leave some out, and handlers are for
@@ -76,14 +74,6 @@ class PanamaCarrier final : public MachineCarrier<PanamaCollectives> {
            (!needs_all || machine().plan().quorum >= machine().job().world_size());
   }
   std::size_t packets_max() const override { return Chunks::count_max; }
-
-  FullPacket full_packet() const override {
-    const auto payload_bytes = machine().job().payload_bytes;
-    return {payload_bytes, payload_bytes + panama_headers_bytes};
-  }
-
- private:
-  const CommunicatorOptions& options_;
 };
 
 PanamaPlan plan_of(const PanamaOptions& options, std::vector<wire::Ipv4Address> groups,
@@ -118,8 +108,8 @@ Result<std::unique_ptr<Preparation>> prepare_panama(const CommunicatorOptions& o
                         });
 }
 
-Claim claim_of_panama(const CommunicatorOptions& options) {
-  return panama_options_of(options).trees.empty() ? Claim::none : Claim::configured;
+bool is_configured_panama(const CommunicatorOptions& options) {
+  return !panama_options_of(options).trees.empty();
 }
 
 bool is_partial(const CommunicatorOptions& options) {
@@ -144,7 +134,7 @@ constexpr host::HostProtocol host_protocol{
     .algorithms = host::known_as,
     .parameters = host::panama_parameters,
     .udp_ports = {wire::panama_udp_port, wire::panama_udp_port},
-    .claim = host::claim_of_panama,
+    .configured = host::is_configured_panama,
     .check = host::check_panama,
     .prepare = host::prepare_panama,
     .partial = host::is_partial,

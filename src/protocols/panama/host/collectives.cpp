@@ -34,8 +34,7 @@ void PanamaCollectives::skip(const Call& call) {
 }
 
 void PanamaCollectives::begin(const Call& call, Time now, const Deadline& deadline) {
-  failure_.reset();
-  trouble_.clear();
+  forget_failure();
   running_ = !Reduction(call, job_.rank).is_empty();
   if (!running_) {
     return;
@@ -294,7 +293,7 @@ std::string PanamaCollectives::diagnose() const {
     text += "; " + std::to_string(mismatches) +
             " results had another type, operator or length: do all ranks call the same collective?";
   }
-  return trouble_.empty() ? text : text + "; " + trouble_;
+  return with_trouble(std::move(text));
 }
 
 PanamaStatistics PanamaCollectives::statistics() const {

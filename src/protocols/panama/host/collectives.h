@@ -50,12 +50,10 @@ class PanamaCollectives final : public Machine {
 
   bool running() const override { return running_; }
   bool retaining() const override { return retaining_; }
-  const std::optional<Error>& failure() const override { return failure_; }
 
   const Job& job() const override { return job_; }
   const PanamaPlan& plan() const { return plan_; }
   PanamaStatistics statistics() const;
-  void note_trouble(std::string trouble) override { trouble_ = std::move(trouble); }
 
  private:
   bool partial() const { return plan_.quorum < job_.world_size(); }
@@ -88,8 +86,6 @@ class PanamaCollectives final : public Machine {
   PanamaChunks chunks_;
   std::uint32_t turn_ = 0;  // the tree whose turn it is to send
   Deadline deadline_;
-  std::optional<Error> failure_;
-  std::string trouble_;
 
   std::vector<PanamaRetention> retention_;  // by tree
   bool retaining_ = false;                  // the collective is over, though not for all, perhaps
