@@ -12,29 +12,38 @@
 
 // Headers with two CRCs, which are followed by nothing but elements: the last field, `crc`, is that
 // of the fields before it, and `payload_crc` among them that of the elements.
-namespace tributary::wire::sealed {
+namespace tributary::wire {
 
 template <class Header>
-Bytes covered(const Header& header) {
+concept SealedHeader = requires(Header header) {
+  header.payload_crc.value();
+  header.crc.value();
+};
+
+// What `crc` is of.
+template <SealedHeader Header>
+Bytes sealed_part(const Header& header) {
   static_assert(offsetof(Header, crc) + sizeof(header.crc) == sizeof(Header));
   return std::as_bytes(std::span(&header, 1)).first(offsetof(Header, crc));
 }
 
-template <class Header>
+// Whether a header that is well formed, and the elements behind it, came undamaged: both CRCs.
+template <SealedHeader Header>
 bool is_intact(const Header& header, Bytes payload) {
   const Crc32Pair said{header.crc.value(), header.payload_crc.value()};
-  return crc32_pair(covered(header), payload) == said;
+  return crc32_pair(sealed_part(header), payload) == said;
 }
 
-template <class Header>
+// Fills in the CRC of a header whose payload, and its CRC, stay as they are ...
+template <SealedHeader Header>
 void reseal(Header& header) {
-  header.crc = crc32(0, covered(header));
+  header.crc = crc32(0, sealed_part(header));
 }
-
-template <class Header>
+// ... or both.
+template <SealedHeader Header>
 void seal(Header& header, Bytes payload) {
   header.payload_crc = crc32(0, payload);
-  sealed::reseal(header);
+  reseal(header);
 }
 
 template <class View>
@@ -42,7 +51,7 @@ using HeaderOf = std::remove_pointer_t<decltype(View::header)>;
 
 // `bytes` is everything behind the UDP header; the view's `error` tells what is wrong with it.
 template <class View>
-View parse(MutableBytes bytes, bool (*is_well_formed)(const HeaderOf<View>& header)) {
+View parse_sealed(MutableBytes bytes, bool (*is_well_formed)(const HeaderOf<View>& header)) {
   MutableCursor cursor(bytes);
   View view;
   auto* header = cursor.take<HeaderOf<View>>();
@@ -65,7 +74,7 @@ View parse(MutableBytes bytes, bool (*is_well_formed)(const HeaderOf<View>& head
   if (payload.size() != expected) {
     return fail(payload.size() < expected ? ParseError::truncated : ParseError::oversized);
   }
-  if (!sealed::is_intact(*header, payload)) {
+  if (!is_intact(*header, payload)) {
     return fail(ParseError::crc);
   }
   view.payload = payload;
@@ -73,4 +82,4 @@ View parse(MutableBytes bytes, bool (*is_well_formed)(const HeaderOf<View>& head
   return view;
 }
 
-}  // namespace tributary::wire::sealed
+}  // namespace tributary::wire

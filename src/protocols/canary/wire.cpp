@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 
-#include "wire/crc32.h"
 #include "wire/crc32_constants.h"
 
 namespace tributary::wire {
@@ -101,10 +100,6 @@ constexpr std::array<CrcChanges, 2> crc_changes_of_port = {
     crc_changes_at(offsetof(CanaryHeader, child_port)),
     crc_changes_at(offsetof(CanaryHeader, child_port) + 1)};
 
-Bytes covered(const CanaryHeader& header) {
-  return std::as_bytes(std::span(&header, 1)).first(offsetof(CanaryHeader, crc));
-}
-
 }  // namespace
 
 CanaryView parse_canary(MutableBytes bytes, Encapsulation encapsulation) {
@@ -139,20 +134,6 @@ CanaryView parse_canary(MutableBytes bytes, Encapsulation encapsulation) {
   view.payload = payload;
   view.error = CanaryError::none;
   return view;
-}
-
-bool is_intact(const CanaryHeader& header, Bytes payload) {
-  const Crc32Pair said{header.crc.value(), header.payload_crc.value()};
-  return crc32_pair(covered(header), payload) == said;
-}
-
-void seal(CanaryHeader& header, Bytes payload) {
-  header.payload_crc = crc32(0, payload);
-  reseal(header);
-}
-
-void reseal(CanaryHeader& header) {
-  header.crc = crc32(0, covered(header));
 }
 
 void address_to_child(CanaryHeader& header, Ipv4Address address, std::uint16_t port) {

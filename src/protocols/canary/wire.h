@@ -11,6 +11,7 @@
 #include "wire/ipv4.h"
 #include "wire/key.h"
 #include "wire/parse_error.h"
+#include "wire/sealed.h"
 
 namespace tributary::wire {
 
@@ -117,19 +118,11 @@ struct CanaryView {
 // Checks every field and both CRCs. `bytes` is everything behind the UDP or Ethernet header.
 CanaryView parse_canary(MutableBytes bytes, Encapsulation encapsulation);
 
-// Whether a header that is well formed, and the elements behind it, came undamaged: both CRCs.
-bool is_intact(const CanaryHeader& header, Bytes payload);
-
 // The 64-bit key without further checks, for choosing the owning core; 0 if truncated.
 inline std::uint64_t peek_canary_key(Bytes bytes) {
   const auto* header = Cursor(bytes).take<CanaryHeader>();
   return header == nullptr ? 0 : header->key();
 }
-
-// Fills in both CRCs ...
-void seal(CanaryHeader& header, Bytes payload);
-// ... or that of a header whose payload, and its CRC, stay as they are.
-void reseal(CanaryHeader& header);
 
 // Addresses a sealed header, in which destination, child address and child port are zero, to a
 // child. It stays sealed: CRC-32 is linear, so that of the whole changes by what that of these

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/flare/sparse_wire.h"
 
-#include "wire/sealed.h"
-
 namespace tributary::wire {
 namespace {
 
@@ -121,18 +119,6 @@ FlareSparseView parse_flare_sparse(MutableBytes bytes) {
     view.payload = cursor.rest();
   }
   return view;
-}
-
-bool is_intact(const FlareSparseHeader& header, Bytes payload) {
-  return sealed::is_intact(header, payload);
-}
-
-void seal(FlareSparseHeader& header, Bytes payload) {
-  sealed::seal(header, payload);
-}
-
-void reseal(FlareSparseHeader& header) {
-  sealed::reseal(header);
 }
 
 }  // namespace tributary::wire

@@ -11,6 +11,7 @@
 #include "wire/element.h"
 #include "wire/endian.h"
 #include "wire/parse_error.h"
+#include "wire/sealed.h"
 
 namespace tributary::wire {
 
@@ -144,9 +145,5 @@ struct FlareSparseView {
 
 // Checks every field, both CRCs, and every offset. `bytes` is everything behind the UDP header.
 FlareSparseView parse_flare_sparse(MutableBytes bytes);
-
-bool is_intact(const FlareSparseHeader& header, Bytes payload);
-void seal(FlareSparseHeader& header, Bytes payload);
-void reseal(FlareSparseHeader& header);
 
 }  // namespace tributary::wire

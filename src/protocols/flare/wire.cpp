@@ -26,19 +26,7 @@ bool is_well_formed(const FlareHeader& header) {
 }  // namespace
 
 FlareView parse_flare(MutableBytes bytes) {
-  return sealed::parse<FlareView>(bytes, is_well_formed);
-}
-
-bool is_intact(const FlareHeader& header, Bytes payload) {
-  return sealed::is_intact(header, payload);
-}
-
-void seal(FlareHeader& header, Bytes payload) {
-  sealed::seal(header, payload);
-}
-
-void reseal(FlareHeader& header) {
-  sealed::reseal(header);
+  return parse_sealed<FlareView>(bytes, is_well_formed);
 }
 
 }  // namespace tributary::wire

@@ -11,6 +11,7 @@
 #include "wire/endian.h"
 #include "wire/key.h"
 #include "wire/parse_error.h"
+#include "wire/sealed.h"
 
 namespace tributary::wire {
 
@@ -96,18 +97,10 @@ struct FlareView {
 // Checks every field and both CRCs. `bytes` is everything behind the UDP header.
 FlareView parse_flare(MutableBytes bytes);
 
-// Whether a header that is well formed, and the elements behind it, came undamaged: both CRCs.
-bool is_intact(const FlareHeader& header, Bytes payload);
-
 // flare_key() of the packet's block without further checks; 0 if truncated.
 inline std::uint64_t peek_flare_key(Bytes bytes) {
   const auto* header = Cursor(bytes).take<FlareHeader>();
   return header == nullptr ? 0 : flare_key(header->job.value(), flare_flow_of(*header));
 }
-
-// Fills in both CRCs ...
-void seal(FlareHeader& header, Bytes payload);
-// ... or that of a header whose payload, and its CRC, stay as they are.
-void reseal(FlareHeader& header);
 
 }  // namespace tributary::wire

@@ -19,19 +19,7 @@ bool is_well_formed(const PanamaHeader& header) {
 }  // namespace
 
 PanamaView parse_panama(MutableBytes bytes) {
-  return sealed::parse<PanamaView>(bytes, is_well_formed);
-}
-
-bool is_intact(const PanamaHeader& header, Bytes payload) {
-  return sealed::is_intact(header, payload);
-}
-
-void seal(PanamaHeader& header, Bytes payload) {
-  sealed::seal(header, payload);
-}
-
-void reseal(PanamaHeader& header) {
-  sealed::reseal(header);
+  return parse_sealed<PanamaView>(bytes, is_well_formed);
 }
 
 }  // namespace tributary::wire

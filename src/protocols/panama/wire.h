@@ -10,6 +10,7 @@
 #include "wire/key.h"
 #include "wire/multicast.h"
 #include "wire/parse_error.h"
+#include "wire/sealed.h"
 
 namespace tributary::wire {
 
@@ -97,18 +98,10 @@ struct PanamaView {
 // Checks every field and both CRCs. `bytes` is everything behind the UDP header.
 PanamaView parse_panama(MutableBytes bytes);
 
-// Whether a header that is well formed, and the elements behind it, came undamaged: both CRCs.
-bool is_intact(const PanamaHeader& header, Bytes payload);
-
 // panama_key() without further checks; 0 if truncated.
 inline std::uint64_t peek_panama_key(Bytes bytes) {
   const auto* header = Cursor(bytes).take<PanamaHeader>();
   return header == nullptr ? 0 : panama_key(header->job.value(), header->tree.value());
 }
-
-// Fills in both CRCs ...
-void seal(PanamaHeader& header, Bytes payload);
-// ... or that of a header whose payload, and its CRC, stay as they are.
-void reseal(PanamaHeader& header);
 
 }  // namespace tributary::wire

@@ -11,10 +11,6 @@ namespace {
 using wire::CanaryHeader;
 using wire::CanaryKind;
 
-wire::Bytes covered(const CanaryHeader& header) {
-  return std::as_bytes(std::span(&header, 1)).first(offsetof(CanaryHeader, crc));
-}
-
 constexpr std::uint8_t downwards = CanaryHeader::current_version | CanaryHeader::multicast_bit;
 
 // The checksum of a header that differs from a new one in length, protocol and addresses: the sum
@@ -168,7 +164,7 @@ bool CanaryFrames::is_result(const CanaryHeader& header, const CanaryJob& job,
          header.element_type == job.type && header.op == job.op && header.unused == 0 &&
          header.elements.value() == job.elements && header.fingerprint.value() == fingerprint &&
          header.payload_crc.value() == sum_crc &&
-         header.crc.value() == wire::crc32(0, covered(header));
+         header.crc.value() == wire::crc32(0, wire::sealed_part(header));
 }
 
 void CanaryFrames::result(Packet& packet, const CanaryJob& job, std::uint32_t id,

@@ -10,7 +10,6 @@
 #include "wire/checksum.h"
 #include "wire/crc32.h"
 #include "wire/ipv4.h"
-#include "wire/sealed.h"
 
 namespace tributary::flare {
 namespace {
@@ -93,7 +92,7 @@ bool FlareFrames::is_total(const FlareHeader& header, FlareKind kind, const Flar
          header.element_type == common_.element_type && header.op == common_.op &&
          header.elements.value() == common_.elements.value() &&
          header.fingerprint.value() == fingerprint(at) && header.payload_crc.value() == sum_crc &&
-         header.crc.value() == wire::crc32(0, wire::sealed::covered(header));
+         header.crc.value() == wire::crc32(0, wire::sealed_part(header));
 }
 
 }  // namespace tributary::flare

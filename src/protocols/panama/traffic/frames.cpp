@@ -15,10 +15,6 @@ using wire::PanamaKind;
 
 constexpr std::uint8_t ttl_of_new_packets = 64;
 
-std::uint32_t crc_of(const PanamaHeader& header) {
-  return wire::crc32(0, std::as_bytes(std::span(&header, 1)).first(offsetof(PanamaHeader, crc)));
-}
-
 }  // namespace
 
 PanamaFrames::PanamaFrames(const TrafficPlan& plan, const traffic::TreePlaces& places,
@@ -93,7 +89,8 @@ bool PanamaFrames::is_total(const PanamaHeader& header, PanamaKind kind, std::ui
          header.element_type == common_.element_type && header.op == common_.op &&
          header.elements.value() == common_.elements.value() &&
          header.rank.value() == PanamaHeader::no_rank && header.fingerprint.value() == total &&
-         header.payload_crc.value() == sum_crc && header.crc.value() == crc_of(header);
+         header.payload_crc.value() == sum_crc &&
+         header.crc.value() == wire::crc32(0, wire::sealed_part(header));
 }
 
 }  // namespace tributary::panama
