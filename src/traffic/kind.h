@@ -11,8 +11,8 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "packet/pool.h"
+#include "traffic/feed.h"
 #include "traffic/neighbours.h"
-#include "traffic/sink.h"
 #include "traffic/stations.h"
 #include "traffic/traffic.h"
 
@@ -84,7 +84,7 @@ class TrafficKind {
 
   // In mode pcap: how many files there are, and their frames.
   virtual std::size_t files() const { return 1; }
-  virtual void feed(const Stations& stations, PacketPool& pool, const FileSink& sink) const = 0;
+  virtual void feed(const Feed& to) const = 0;
   // What the configuration of a switch needs that is fed by the files, as TOML; the file with
   // number n, if there are several, is at its port "feedn".
   virtual std::string switch_settings(const Stations& /*stations*/) const { return {}; }

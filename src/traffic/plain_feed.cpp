@@ -6,18 +6,17 @@
 
 namespace tributary::traffic {
 
-void feed_plain(const PlainPlan& plan, const Stations& stations, PacketPool& pool,
-                std::uint64_t frames, const Sink& sink) {
-  const Neighbours neighbours(stations, pool);
-  PlainTraffic traffic(plan, stations, neighbours, pool);
+void feed_plain(const PlainPlan& plan, std::uint64_t frames, const Feed& feed) {
+  const Neighbours neighbours(feed.stations, feed.pool);
+  PlainTraffic traffic(plan, feed.stations, neighbours, feed.pool);
   Pacer pacer;
   pacer.start({}, Time{});
-  Outbox out(stations.ports());
+  Outbox out(feed.stations.ports());
   for (std::uint64_t i = 0; i < frames; ++i) {
     traffic.send(1, Time{}, pacer, out);
     for (auto& queue : out) {
       while (const auto packet = queue.pop()) {
-        sink(*packet);
+        feed.take(0, *packet);
       }
     }
   }

@@ -60,9 +60,7 @@ class PlainKind final : public TrafficKind {
                                 PacketPool& pool) const override {
     return std::make_unique<PlainTraffic>(*plan_, stations, neighbours, pool);
   }
-  void feed(const Stations& stations, PacketPool& pool, const FileSink& sink) const override {
-    feed_plain(*plan_, stations, pool, frames_, [&](Packet& frame) { sink(0, frame); });
-  }
+  void feed(const Feed& to) const override { feed_plain(*plan_, frames_, to); }
 
  private:
   FrameSizes interpret_size(const Conditions& conditions) const;

@@ -84,7 +84,7 @@ class EchoTrafficKind final : public traffic::TrafficKind {
                                          PacketPool& pool) const override {
     return std::make_unique<EchoTraffic>(added_, stations, neighbours, pool);
   }
-  void feed(const traffic::Stations&, PacketPool&, const traffic::FileSink&) const override {}
+  void feed(const traffic::Feed&) const override {}
 
  private:
   std::uint32_t added_ = 1;

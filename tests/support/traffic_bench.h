@@ -18,6 +18,7 @@
 #include "support/switch_bench.h"
 #include "switch/switch.h"
 #include "traffic/block_values.h"
+#include "traffic/feed.h"
 #include "traffic/neighbours.h"
 #include "traffic/session.h"
 #include "traffic/stations.h"
@@ -198,6 +199,14 @@ using FrameBytes = std::vector<std::byte>;
 inline FrameBytes copy_of(const Packet& frame) {
   const auto bytes = frame.bytes();
   return {bytes.begin(), bytes.end()};
+}
+
+using Files = std::vector<std::vector<FrameBytes>>;
+// Of the bench's stations, into as many files as there are.
+inline traffic::Feed feed_of(Bench& bench, Files& files) {
+  return {bench.stations, bench.pool, [&files](std::size_t file, const Packet& frame) {
+            files[file].push_back(copy_of(frame));
+          }};
 }
 
 // Hands a frame of a file to a switch by that port; what the switch sends is lost.

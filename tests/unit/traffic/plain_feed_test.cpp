@@ -14,11 +14,11 @@ TEST(FeedPlain, WritesAsManyAsAskedFor) {
   test::Bench bench;
   std::size_t frames = 0;
   std::size_t bytes = 0;
-  feed_plain({*FrameSizes::parse("imix"), {{0, 0}}, 1}, bench.stations, bench.pool, 24,
-             [&](const Packet& frame) {
-               ++frames;
-               bytes += frame.length;
-             });
+  const auto take = [&](std::size_t, const Packet& frame) {
+    ++frames;
+    bytes += frame.length;
+  };
+  feed_plain({*FrameSizes::parse("imix"), {{0, 0}}, 1}, 24, {bench.stations, bench.pool, take});
   EXPECT_EQ(frames, 24u);
   EXPECT_EQ(bytes, 14u * 60 + 8 * 566 + 2 * 1514);
 }

@@ -3,10 +3,8 @@
 
 #include <cstdint>
 
-#include "packet/pool.h"
 #include "protocols/canary/traffic/traffic.h"
-#include "traffic/sink.h"
-#include "traffic/stations.h"
+#include "traffic/feed.h"
 #include "wire/ipv4.h"
 
 namespace tributary::canary {
@@ -15,7 +13,7 @@ namespace tributary::canary {
 // first the contributions of all workers but the leader, then, for each block, its result,
 // addressed to the switch, which frees the block's descriptor. So the same blocks can begin again
 // when the file does.
-void feed_canary(const TrafficPlan& plan, const traffic::Stations& stations, PacketPool& pool,
-                 std::uint32_t blocks, wire::Ipv4Address switch_address, const traffic::Sink& sink);
+void feed_canary(const TrafficPlan& plan, std::uint32_t blocks, wire::Ipv4Address switch_address,
+                 const traffic::Feed& feed);
 
 }  // namespace tributary::canary

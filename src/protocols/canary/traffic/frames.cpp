@@ -84,9 +84,9 @@ void CanaryFrames::address(Packet& packet, wire::Ipv4Address source, wire::Ipv4A
   frame.udp->checksum = 0;
 }
 
-void CanaryFrames::contribution(Packet& packet, const CanaryJob& job, std::uint32_t id,
-                                std::uint32_t rank, wire::MacAddress next_hop, wire::Bytes part,
-                                std::uint32_t part_crc) const {
+void CanaryFrames::contribution(Packet& packet, const CanaryBlock& block, std::uint32_t rank,
+                                wire::Bytes part, std::uint32_t part_crc) const {
+  const auto& [job, id, next_hop] = block;
   const auto frame = at(packet);
   const auto& self = ranks_[rank];
   const auto& leader = ranks_[leader_of(ranks_, wire::canary_sequence(id))];
@@ -167,9 +167,9 @@ bool CanaryFrames::is_result(const CanaryHeader& header, const CanaryJob& job,
          header.crc.value() == wire::crc32(0, wire::sealed_part(header));
 }
 
-void CanaryFrames::result(Packet& packet, const CanaryJob& job, std::uint32_t id,
-                          wire::Ipv4Address destination, wire::MacAddress next_hop,
+void CanaryFrames::result(Packet& packet, const CanaryBlock& block, wire::Ipv4Address destination,
                           wire::Bytes sum) const {
+  const auto& [job, id, next_hop] = block;
   const auto frame = at(packet);
   const auto& leader = ranks_[leader_of(ranks_, wire::canary_sequence(id))];
   auto& header = *new (frame.header) CanaryHeader{};

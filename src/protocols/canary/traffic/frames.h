@@ -26,6 +26,13 @@ struct CanaryJob {
   std::uint64_t key(std::uint32_t block_id) const { return (std::uint64_t{id} << 32) | block_id; }
 };
 
+// One block, and the first hop of what is sent for it; directly over Ethernet that does not matter.
+struct CanaryBlock {
+  const CanaryJob& job;
+  std::uint32_t id;
+  wire::MacAddress next_hop;
+};
+
 // As the hosts' library does.
 inline std::uint32_t leader_of(const traffic::Ranks& ranks, std::uint32_t sequence) {
   return sequence % ranks.count();
@@ -48,6 +55,7 @@ class CanaryFrames {
   CanaryFrames(wire::Encapsulation encapsulation, const traffic::Ranks& ranks);
 
   wire::Encapsulation encapsulation() const { return encapsulation_; }
+  const traffic::Ranks& ranks() const { return ranks_; }
   std::uint32_t frame_bytes(std::size_t payload_bytes) const {
     return static_cast<std::uint32_t>(header_offset_ + sizeof(wire::CanaryHeader) + payload_bytes);
   }
@@ -57,8 +65,8 @@ class CanaryFrames {
   }
 
   // The contribution of `rank` to a block.
-  void contribution(Packet& packet, const CanaryJob& job, std::uint32_t id, std::uint32_t rank,
-                    wire::MacAddress next_hop, wire::Bytes part, std::uint32_t part_crc) const;
+  void contribution(Packet& packet, const CanaryBlock& block, std::uint32_t rank, wire::Bytes part,
+                    std::uint32_t part_crc) const;
 
   // Turns the contribution of somebody into the leader's answer to him: a result or, after a
   // collision, a restoration. The payload is there already.
@@ -72,8 +80,8 @@ class CanaryFrames {
                  std::uint32_t sum_crc) const;
 
   // A result of the leader, from nothing, for the switch at `destination`.
-  void result(Packet& packet, const CanaryJob& job, std::uint32_t id, wire::Ipv4Address destination,
-              wire::MacAddress next_hop, wire::Bytes sum) const;
+  void result(Packet& packet, const CanaryBlock& block, wire::Ipv4Address destination,
+              wire::Bytes sum) const;
 
  private:
   void address(Packet& packet, wire::Ipv4Address source, wire::Ipv4Address destination,

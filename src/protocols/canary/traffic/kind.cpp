@@ -54,8 +54,7 @@ class CanaryTrafficKind final : public traffic::BlockKind {
   }
 
   std::size_t files() const override { return cores_; }
-  void feed(const traffic::Stations& stations, PacketPool& pool,
-            const traffic::FileSink& sink) const override;
+  void feed(const traffic::Feed& to) const override;
   std::string switch_settings(const traffic::Stations& stations) const override {
     return neighbours_of_switch(plan_, stations);
   }
@@ -137,13 +136,12 @@ nlohmann::ordered_json CanaryTrafficKind::settings() const {
 }
 
 // To each file what the switch would hand to that core.
-void CanaryTrafficKind::feed(const traffic::Stations& stations, PacketPool& pool,
-                             const traffic::FileSink& sink) const {
+void CanaryTrafficKind::feed(const traffic::Feed& to) const {
   switching::SwitchConfig blocks_have_owners;
   blocks_have_owners.protocols.emplace<CanaryConfig>();
   const switching::Owners owners(blocks_have_owners, cores_);
-  feed_canary(plan_, stations, pool, blocks_, switch_address_,
-              [&](Packet& frame) { sink(owners.core_of(frame, 0), frame); });
+  const auto take = [&](std::size_t, Packet& frame) { to.take(owners.core_of(frame, 0), frame); };
+  feed_canary(plan_, blocks_, switch_address_, {to.stations, to.pool, take});
 }
 
 }  // namespace

@@ -94,8 +94,8 @@ CanaryTraffic::Contribution CanaryTraffic::next_contribution(Time now) {
   const auto& values = job.material->values;
   const auto port = ranks_[rank].port;
   const auto next_hop = neighbours_.next_hop(port, ranks_[block.leader].mac);
-  frames_.contribution(*packet, job.wire, sequence, rank, next_hop, values.part(rank, block.shift),
-                       values.part_crc(rank, block.shift));
+  frames_.contribution(*packet, {job.wire, sequence, next_hop}, rank,
+                       values.part(rank, block.shift), values.part_crc(rank, block.shift));
   ++block.sent;
   block.since = now;
   is_sending_ = advance();

@@ -47,12 +47,11 @@ class FlareTrafficKind final : public traffic::TreeKind {
 
   // Of a port each.
   std::size_t files() const override { return plan_.workers; }
-  void feed(const traffic::Stations& stations, PacketPool& pool,
-            const traffic::FileSink& sink) const override {
+  void feed(const traffic::Feed& to) const override {
     if (density_) {
-      return feed_flare_sparse(plan_, sparse_, stations, pool, runs_, blocks_, sink);
+      return feed_flare_sparse(plan_, sparse_, series_, to);
     }
-    feed_flare(plan_, stations, pool, runs_, blocks_, sink);
+    feed_flare(plan_, series_, to);
   }
   std::string switch_settings(const traffic::Stations& stations) const override;
 
@@ -67,9 +66,7 @@ class FlareTrafficKind final : public traffic::TreeKind {
   std::optional<std::uint32_t> shards_;
   std::optional<std::uint32_t> pairs_;
   SparsePlan sparse_;
-  // In files.
-  std::uint32_t runs_ = flare_runs_min;
-  std::uint32_t blocks_ = 32;
+  FlareSeries series_;  // in files
 };
 
 void FlareTrafficKind::declare(CLI::App& app, Mode mode) {
@@ -88,10 +85,10 @@ void FlareTrafficKind::declare(CLI::App& app, Mode mode) {
 }
 
 void FlareTrafficKind::declare_pcap(CLI::App& app) {
-  app.add_option("--runs", runs_, "of each job; then the files are over")
+  app.add_option("--runs", series_.runs, "of each job; then the files are over")
       ->check(CLI::Range(flare_runs_min, 65536u))
       ->capture_default_str();
-  app.add_option("--blocks", blocks_, "of each job in each run")
+  app.add_option("--blocks", series_.blocks, "of each job in each run")
       ->check(CLI::Range(1u, 65536u))
       ->capture_default_str();
 }

@@ -28,10 +28,9 @@ std::vector<std::vector<NetReducePlace>> turns_of(const TrafficPlan& plan, std::
 
 }  // namespace
 
-void feed_netreduce(const TrafficPlan& plan, const traffic::Stations& stations, PacketPool& pool,
-                    std::uint32_t messages, const traffic::Sink& sink) {
-  const traffic::Neighbours neighbours(stations, pool);
-  const traffic::Ranks ranks(stations, plan.workers);
+void feed_netreduce(const TrafficPlan& plan, std::uint32_t messages, const traffic::Feed& feed) {
+  const traffic::Neighbours neighbours(feed.stations, feed.pool);
+  const traffic::Ranks ranks(feed.stations, plan.workers);
   std::vector<traffic::BlockValues> values;
   for (const auto& kind : plan.kinds) {
     values.emplace_back(kind.type, kind.op, plan.workers, plan.elements(kind.type));
@@ -44,9 +43,7 @@ void feed_netreduce(const TrafficPlan& plan, const traffic::Stations& stations, 
         for (std::uint32_t rank = 0; rank < plan.workers; ++rank) {
           for (auto place : turn) {
             place.run = plan.first_run + run;
-            const auto packet = pool.allocate();
-            frames.gradient(*packet, place, rank, numbers);
-            sink(*packet);
+            feed.put(0, [&](Packet& packet) { frames.gradient(packet, place, rank, numbers); });
           }
         }
       }

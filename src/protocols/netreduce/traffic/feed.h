@@ -3,17 +3,14 @@
 
 #include <cstdint>
 
-#include "packet/pool.h"
 #include "protocols/netreduce/traffic/frames.h"
-#include "traffic/sink.h"
-#include "traffic/stations.h"
+#include "traffic/feed.h"
 
 namespace tributary::netreduce {
 
 // Aggregation that can be replayed for ever: five runs of all rings, because a switch takes up any
 // run but the one that it serves and the three before; of so many messages each.
 inline constexpr std::uint32_t netreduce_runs = 5;
-void feed_netreduce(const TrafficPlan& plan, const traffic::Stations& stations, PacketPool& pool,
-                    std::uint32_t messages, const traffic::Sink& sink);
+void feed_netreduce(const TrafficPlan& plan, std::uint32_t messages, const traffic::Feed& feed);
 
 }  // namespace tributary::netreduce

@@ -35,10 +35,7 @@ class NetReduceTrafficKind final : public traffic::BlockKind {
     return std::make_unique<NetReduceTraffic>(plan_, stations, neighbours, pool);
   }
 
-  void feed(const traffic::Stations& stations, PacketPool& pool,
-            const traffic::FileSink& sink) const override {
-    feed_netreduce(plan_, stations, pool, messages_, [&](Packet& frame) { sink(0, frame); });
-  }
+  void feed(const traffic::Feed& to) const override { feed_netreduce(plan_, messages_, to); }
   std::string switch_settings(const traffic::Stations& stations) const override;
 
  private:

@@ -3,10 +3,8 @@
 
 #include <cstdint>
 
-#include "packet/pool.h"
 #include "protocols/panama/traffic/frames.h"
-#include "traffic/sink.h"
-#include "traffic/stations.h"
+#include "traffic/feed.h"
 
 namespace tributary::panama {
 
@@ -16,7 +14,6 @@ namespace tributary::panama {
 // remembers. Their numbers go round the circle, so that the first is newer than the last when the
 // files begin again.
 inline constexpr std::uint32_t panama_collectives_min = 9;
-void feed_panama(const TrafficPlan& plan, const traffic::Stations& stations, PacketPool& pool,
-                 std::uint32_t collectives, const traffic::FileSink& sink);
+void feed_panama(const TrafficPlan& plan, std::uint32_t collectives, const traffic::Feed& feed);
 
 }  // namespace tributary::panama

@@ -32,10 +32,7 @@ class PanamaTrafficKind final : public traffic::TreeKind {
 
   // Of a port each.
   std::size_t files() const override { return plan_.workers; }
-  void feed(const traffic::Stations& stations, PacketPool& pool,
-            const traffic::FileSink& sink) const override {
-    feed_panama(plan_, stations, pool, collectives_, sink);
-  }
+  void feed(const traffic::Feed& to) const override { feed_panama(plan_, collectives_, to); }
   std::string switch_settings(const traffic::Stations& stations) const override;
 
  private:

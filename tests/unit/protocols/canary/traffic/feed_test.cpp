@@ -27,9 +27,9 @@ TEST(FeedCanary, CanBeReplayedForEver) {
     TrafficPlan plan;
     plan.workers = hosts;
     plan.interleave = interleave;
-    std::vector<test::FrameBytes> file;
-    feed_canary(plan, bench.stations, bench.pool, 64, Ip{10, 255, 0, 1},
-                [&](const Packet& frame) { file.push_back(test::copy_of(frame)); });
+    test::Files files(1);
+    const auto& file = files[0];
+    feed_canary(plan, 64, Ip{10, 255, 0, 1}, test::feed_of(bench, files));
     EXPECT_EQ(file.size(), 64u * hosts);
     constexpr std::uint64_t passes = 3;
     for (std::uint64_t pass = 0; pass < passes; ++pass) {

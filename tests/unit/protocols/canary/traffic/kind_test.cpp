@@ -39,10 +39,12 @@ TEST(CanaryKind, WritesABlockToTheFileOfTheCoreThatOwnsIt) {
   HeapPacketPool pool(64, 2048);
   std::map<std::uint64_t, std::set<std::size_t>> files;  // by block
   std::vector<std::size_t> frames(3);
-  kind->feed(traffic::Stations(conditions.stations), pool, [&](std::size_t file, Packet& frame) {
+  const traffic::Stations stations(conditions.stations);
+  const auto take = [&](std::size_t file, Packet& frame) {
     files[wire::peek_canary_key(engine::parse_frame(frame).payload)].insert(file);
     ++frames.at(file);
-  });
+  };
+  kind->feed({stations, pool, take});
   EXPECT_EQ(files.size(), 40u);
   for (const auto& [key, of_block] : files) {
     EXPECT_EQ(of_block.size(), 1u) << key;

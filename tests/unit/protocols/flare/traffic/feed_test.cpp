@@ -17,7 +17,7 @@ using test::Ip;
 using test::mac;
 
 constexpr std::uint8_t hosts = 8;
-constexpr std::uint64_t blocks = 4;
+constexpr std::uint32_t blocks = 4;
 
 // A root with a port for each worker, and memory for what its trees may need at most.
 switching::SwitchConfig fed_root(const traffic::TreePlan& plan, bool sparse) {
@@ -64,11 +64,10 @@ test::Bench fed_hosts() {
   return test::Bench(ranges);
 }
 
-using Files = std::vector<std::vector<test::FrameBytes>>;  // by port
-
 // Replays them three times, but for the last frame of one file, which is lost once: the last job's
 // sum stays behind, and the run with it.
-void replay_with_a_loss(const Files& files, test::SwitchNetwork& network, test::Bench& bench) {
+void replay_with_a_loss(const test::Files& files, test::SwitchNetwork& network,
+                        test::Bench& bench) {
   constexpr std::uint64_t burst = 32;
   const auto frames = files.front().size();
   // As a core polls its ports: a burst of each.
@@ -88,10 +87,8 @@ TEST(FeedFlare, CanBeReplayedForEver) {
   auto bench = fed_hosts();
   const auto plan = fed_plan(16);
   test::SwitchNetwork network(fed_root(plan, false), bench.pool, bench.now);
-  Files files(hosts);
-  feed_flare(
-      plan, bench.stations, bench.pool, flare_runs_min, blocks,
-      [&](std::size_t port, const Packet& frame) { files[port].push_back(test::copy_of(frame)); });
+  test::Files files(hosts);
+  feed_flare(plan, {flare_runs_min, blocks}, test::feed_of(bench, files));
   const auto frames = plan.jobs * blocks * flare_runs_min;
   EXPECT_EQ(files[0].size(), frames);
   replay_with_a_loss(files, network, bench);
@@ -105,10 +102,8 @@ TEST(FeedFlare, SparseBlocksCanBeReplayedForEver) {
   const auto plan = fed_plan(8);
   const SparsePlan sparse{.spacing = 10, .shards = 2, .pairs = 10, .full = 64};
   test::SwitchNetwork network(fed_root(plan, true), bench.pool, bench.now);
-  Files files(hosts);
-  feed_flare_sparse(
-      plan, sparse, bench.stations, bench.pool, flare_runs_min, blocks,
-      [&](std::size_t port, const Packet& frame) { files[port].push_back(test::copy_of(frame)); });
+  test::Files files(hosts);
+  feed_flare_sparse(plan, sparse, {flare_runs_min, blocks}, test::feed_of(bench, files));
   const auto sums = plan.jobs * blocks * flare_runs_min;
   EXPECT_EQ(files[0].size(), 2 * sums);
   replay_with_a_loss(files, network, bench);

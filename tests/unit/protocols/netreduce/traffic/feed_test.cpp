@@ -35,9 +35,9 @@ TEST(FeedNetReduce, CanBeReplayedForEver) {
     }
     test::SwitchNetwork network(config, bench.pool, bench.now);
     plan.interleave = interleave;
-    std::vector<test::FrameBytes> file;
-    feed_netreduce(plan, bench.stations, bench.pool, messages,
-                   [&](const Packet& frame) { file.push_back(test::copy_of(frame)); });
+    test::Files files(1);
+    const auto& file = files[0];
+    feed_netreduce(plan, messages, test::feed_of(bench, files));
     constexpr std::uint64_t blocks = netreduce_runs * (1 + (messages - 1) * 10);
     EXPECT_EQ(file.size(), blocks * hosts);
     for (std::uint64_t pass = 0; pass < passes; ++pass) {

@@ -56,10 +56,8 @@ TEST(FeedPanama, CanBeReplayedForEver) {
   plan.group = Ip{239, 192, 0, 1};
   plan.collective = 4;
   test::SwitchNetwork network(fed_root(plan), bench.pool, bench.now);
-  std::vector<std::vector<test::FrameBytes>> files(hosts);
-  feed_panama(
-      plan, bench.stations, bench.pool, panama_collectives_min,
-      [&](std::size_t port, const Packet& frame) { files[port].push_back(test::copy_of(frame)); });
+  test::Files files(hosts);
+  feed_panama(plan, panama_collectives_min, test::feed_of(bench, files));
   const auto frames = std::uint64_t{plan.jobs} * plan.trees * plan.collective * 9;
   // The end of the last tree's last collective is lost once: there is no pause in which the switch
   // would take an older one.
