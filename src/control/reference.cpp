@@ -31,13 +31,10 @@ void describe_port(OptionTables& tables) {
   describe_options(flow_options, table);
 }
 
-std::string counters_text() {
-  std::string text = "\n## Counters of a port\n\n| counter | meaning |\n|---|---|\n";
-  for (const auto& figure : forwarding::port_figures) {
-    text += "| `" + std::string(figure.name) + "` | " + std::string(figure.help) + " |\n";
-  }
-  text += "\n## Counters of a traffic class\n\n| counter | meaning |\n|---|---|\n";
-  for (const auto& figure : forwarding::class_figures) {
+template <typename Figures>
+std::string counters_text(const std::string& of, const Figures& figures) {
+  std::string text = "\n## Counters of a " + of + "\n\n| counter | meaning |\n|---|---|\n";
+  for (const auto& figure : figures) {
     text += "| `" + std::string(figure.name) + "` | " + std::string(figure.help) + " |\n";
   }
   return text;
@@ -65,7 +62,8 @@ std::string reference_text() {
   for (const auto* section : protocol_sections()) {
     section->describe(tables);
   }
-  return to_markdown(tables) + counters_text();
+  return to_markdown(tables) + counters_text("port", forwarding::port_figures) +
+         counters_text("traffic class", forwarding::class_figures);
 }
 
 }  // namespace tributary::control
