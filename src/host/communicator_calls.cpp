@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How one collective of a communicator is carried out, or given up in step with the other ranks.
+#include <cstring>
+
+#include "host/call_check.h"
+#include "host/communicator_state.h"
+
+namespace tributary {
+namespace {
+
+using host::Buffers;
+using host::By;
+using host::Call;
+using host::Collective;
+using host::exact::Manner;
+
+void copy(const Buffers& buffers) {
+  if (buffers.in != buffers.out && buffers.count != 0) {
+    std::memcpy(buffers.out, buffers.in, buffers.bytes());
+  }
+}
+
+}  // namespace
+
+Result<void> Communicator::State::accept(By by, const Call& call) const {
+  if (auto checked = host::check(call, options); !checked) {
+    return checked;
+  }
+  const bool in_pieces = manner_of(call) == Manner::in_steps;
+  return accept_bytes(by, in_pieces ? host::exact::Steps::piece_bytes : call.buffers.bytes());
+}
+
+Result<void> Communicator::State::accept_bytes(By by, std::size_t bytes) const {
+  if (carrier && by == By::carrier && bytes / job().payload_bytes + 2 >= carrier->packets_max()) {
+    return fail(Error::Code::invalid_argument, "too many elements for one collective; split it");
+  }
+  return {};
+}
+
+Result<void> Communicator::State::run_by(By by, const Call& call) {
+  if (is_late()) {
+    skip(by, call);
+    return not_begun(name(call));
+  }
+  if (auto accepted = accept(by, call); !accepted) {
+    skip(by, call);
+    return accepted;
+  }
+  if (aborted) {
+    return fail_as_aborted();
+  }
+  if (!carrier) {
+    copy(call.buffers);
+    return {};
+  }
+  if (call.buffers.count == 0 && call.collective != Collective::barrier) {
+    return {};
+  }
+  const auto until = deadline();
+  return outcome_of(manner_of(call) == Manner::in_steps ? run_in_steps(by, call, until)
+                                                        : run_whole(by, call, until));
+}
+
+// As it ends whose deadline has passed before its turn.
+Result<void> Communicator::State::not_begun(std::string_view collective) {
+  return outcome_of<void>(
+      fail(Error::Code::timeout, std::string(collective) +
+                                     " was not begun by the deadline of its request: what was "
+                                     "posted before it took until then"));
+}
+
+Result<void> Communicator::State::run_whole(By by, const Call& call, const host::Deadline& until) {
+  return by == By::ring ? run_ring(call, until) : run_carrier(call, until);
+}
+
+Result<void> Communicator::State::run_in_steps(By by, const Call& call,
+                                               const host::Deadline& until) {
+  host::exact::Steps steps(call, options.rank, options.world_size, scratch);
+  return carry_out(by, steps, until);
+}
+
+// A rank that fails in a step counts all the others, as do those that fail in the next one: so the
+// next collective has the same number on all ranks, and nothing of this one passes for part of it.
+Result<void> Communicator::State::carry_out(By by, host::Steps& steps,
+                                            const host::Deadline& until) {
+  Result<void> done;
+  while (const auto step = steps.next()) {
+    const auto step_by = step->by_ring ? By::ring : by;
+    if (!done || !step->needed) {
+      skip_whole(step_by, step->call);
+    } else if (done = run_whole(step_by, step->call, until); !done) {
+      steps.give_up();
+    }
+  }
+  return done;
+}
+
+void Communicator::State::skip_all(By by, host::Steps& steps) {
+  steps.give_up();
+  while (const auto step = steps.next()) {
+    skip_whole(step->by_ring ? By::ring : by, step->call);
+  }
+}
+
+// What the others may have begun, and this rank has not. A call without elements nobody begins, but
+// for a barrier.
+void Communicator::State::skip(By by, const Call& call) {
+  if (!carrier) {
+    return;
+  }
+  if (manner_of(call) != Manner::in_steps) {
+    if (call.buffers.count != 0 || call.collective == Collective::barrier) {
+      skip_whole(by, call);
+    }
+    return;
+  }
+  if (call.buffers.count > host::elements_max) {
+    return;  // the others have refused that as well
+  }
+  host::exact::Steps steps(call, options.rank, options.world_size, scratch);
+  skip_all(by, steps);
+}
+
+void Communicator::State::skip_whole(By by, const Call& call) {
+  if (by == By::ring) {
+    ring->skip();
+  } else {
+    carrier->runner().skip(call);
+  }
+}
+
+Result<void> Communicator::State::run_carrier(const Call& call, const host::Deadline& until) {
+  auto done = carrier->runner().run(call, until);
+  if (const auto news = carrier->news()) {
+    notify(host::LogLevel::warn, *news);
+  }
+  return done;
+}
+
+Result<void> Communicator::State::run_ring(const Call& call, const host::Deadline& until) {
+  switch (call.collective) {
+    case Collective::allreduce:
+      return ring->allreduce(call.buffers, until);
+    case Collective::reduce:
+      return ring->reduce(call.buffers, call.root, until);
+    case Collective::broadcast:
+      return ring->broadcast(call.buffers, call.root, until);
+    case Collective::barrier:
+      break;
+  }
+  return ring->barrier(until);
+}
+
+}  // namespace tributary
