@@ -61,26 +61,21 @@ constexpr Option<TrafficClass> class_table[] = {
         "rises, as by RED; 0: all from the threshold on"),
 };
 
-void complain(const SwitchDraft& draft, std::size_t row, std::string_view key, std::string message,
-              std::string hint, Diagnostics& diagnostics) {
-  diagnostics.error(position_of(*draft.classes[row], key), std::move(message), std::move(hint));
-}
-
 void check_names(const SwitchDraft& draft, Diagnostics& diagnostics) {
   std::set<std::string_view> names;
   std::set<std::uint8_t> taken;
   const auto& classes = draft.config.classes;
   for (std::size_t row = 0; row < classes.size(); ++row) {
     if (!names.insert(classes[row].name).second) {
-      complain(draft, row, "name",
-               "another class of this switch is called `" + classes[row].name + "`",
-               "choose another name", diagnostics);
+      diagnostics.error(position_of(*draft.classes[row], "name"),
+                        "another class of this switch is called `" + classes[row].name + "`",
+                        "choose another name");
     }
     for (const auto codepoint : classes[row].codepoints) {
       if (!taken.insert(codepoint.value).second) {
-        complain(draft, row, "dscp",
-                 "codepoint " + to_string(codepoint) + " was given to a class before",
-                 "a packet is of one class", diagnostics);
+        diagnostics.error(position_of(*draft.classes[row], "dscp"),
+                          "codepoint " + to_string(codepoint) + " was given to a class before",
+                          "a packet is of one class");
       }
     }
   }
@@ -91,10 +86,10 @@ void check_rest(const SwitchDraft& draft, Diagnostics& diagnostics) {
   const auto rest = std::count_if(classes.begin(), classes.end(),
                                   [](const auto& one) { return one.codepoints.empty(); });
   if (rest != 1) {
-    complain(draft, classes.size() - 1, "dscp",
-             rest == 0 ? "no class takes the packets of all other codepoints"
-                       : "two classes without `dscp`: both would take what no other does",
-             "one [[switch.class]] has no `dscp`", diagnostics);
+    diagnostics.error(position_of(*draft.classes.back(), "dscp"),
+                      rest == 0 ? "no class takes the packets of all other codepoints"
+                                : "two classes without `dscp`: both would take what no other does",
+                      "one [[switch.class]] has no `dscp`");
   }
 }
 
@@ -119,9 +114,9 @@ void check_room(const SwitchDraft& draft, Diagnostics& diagnostics) {
     }
     for (std::size_t row = 0; row < classes.size(); ++row) {
       if (classes[row].capacity_bytes > 0 && classes[row].capacity_bytes < frame) {
-        complain(draft, row, "queue",
-                 "`queue` cannot hold one frame of the MTU of port `" + port.name + "`",
-                 "at least " + std::to_string(frame) + "B", diagnostics);
+        diagnostics.error(position_of(*draft.classes[row], "queue"),
+                          "`queue` cannot hold one frame of the MTU of port `" + port.name + "`",
+                          "at least " + std::to_string(frame) + "B");
       }
     }
   }
@@ -131,8 +126,9 @@ void check_service(const SwitchDraft& draft, Diagnostics& diagnostics) {
   const auto& classes = draft.config.classes;
   for (std::size_t row = 0; row < classes.size(); ++row) {
     if (classes[row].strict && draft.classes[row]->contains("weight")) {
-      complain(draft, row, "weight", "`weight` of a class that is \"strict\"",
-               "it goes before all that have a weight; leave one of both out", diagnostics);
+      diagnostics.error(position_of(*draft.classes[row], "weight"),
+                        "`weight` of a class that is \"strict\"",
+                        "it goes before all that have a weight; leave one of both out");
     }
   }
 }
@@ -152,9 +148,8 @@ void check_classes(const SwitchDraft& draft, Diagnostics& diagnostics) {
     return;
   }
   if (config.classes.size() > classes_max) {
-    complain(draft, classes_max, "name",
-             "a switch has up to " + std::to_string(classes_max) + " traffic classes", {},
-             diagnostics);
+    diagnostics.error(position_of(*draft.classes[classes_max], "name"),
+                      "a switch has up to " + std::to_string(classes_max) + " traffic classes", {});
   }
   check_names(draft, diagnostics);
   check_rest(draft, diagnostics);
