@@ -2,6 +2,7 @@
 #include "host/parallel/machine_group.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <poll.h>
 #include <sys/socket.h>
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include "host/object_bytes.h"
+#include "host/text.h"
 #include "host/transport/address.h"
 #include "host/transport/tcp.h"
 #include "system/abstract_address.h"
@@ -34,13 +36,7 @@ struct Hello {
 };
 
 // In the order of what it means for everybody.
-enum class Verdict : std::uint64_t { ok, failed, disagree };
-
-// Of one rank to the first, and of the first to all.
-struct Message {
-  std::uint64_t what = 0;
-  Verdict verdict = Verdict::ok;
-};
+enum class BarrierOutcome : std::uint64_t { ok, failed, disagree, over };
 
 // Abstract sockets have no permissions: whoever runs as somebody else is not a rank of this job.
 bool is_stranger(int socket) {
@@ -52,10 +48,6 @@ bool is_stranger(int socket) {
 
 FileDescriptor new_socket() {
   return FileDescriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-}
-
-Error about(std::uint32_t rank, const Error& error) {
-  return Error{error.code, "local rank " + std::to_string(rank) + ": " + error.message};
 }
 
 // Puts every other rank's connection into its place. Afterwards nobody listens any more: a rank
@@ -96,6 +88,15 @@ Result<std::vector<FileDescriptor>> gather(const std::string& name, std::uint32_
 }
 
 }  // namespace
+
+// Of one rank to the first, and of the first to all.
+struct MachineGroup::Message {
+  std::uint64_t what = 0;
+  BarrierOutcome outcome = BarrierOutcome::ok;
+  std::uint32_t rank = 0;  // whose error follows, unless all is well
+  Error::Code code = Error::Code::internal;
+  std::array<char, 491> reason{};  // with a null behind it
+};
 
 Result<MachineGroup> MachineGroup::join(const Place& place, std::size_t slab_bytes, Time until) {
   return place.rank == 0 ? lead(place, slab_bytes, until) : follow(place, slab_bytes, until);
@@ -147,12 +148,12 @@ Result<MachineGroup> MachineGroup::follow(const Place& place, std::size_t slab_b
 }
 
 std::uint64_t* MachineGroup::pulse_of(std::uint32_t rank) {
-  return reinterpret_cast<std::uint64_t*>(slab(size_ + 1) + rank * pulse_stride);
+  return reinterpret_cast<std::uint64_t*>(slab(size() + 1) + rank * pulse_stride);
 }
 
 std::uint64_t MachineGroup::pulses() {
   std::uint64_t sum = 0;
-  for (std::uint32_t rank = 0; rank < size_; ++rank) {
+  for (std::uint32_t rank = 0; rank < size(); ++rank) {
     sum += std::atomic_ref(*pulse_of(rank)).load(std::memory_order_relaxed);
   }
   return sum;
@@ -171,60 +172,112 @@ Result<bool> MachineGroup::wait(int fd, short events, Deadline& until) {
   return false;
 }
 
+std::string MachineGroup::name_of(std::uint32_t rank) const {
+  return place_.known_as.empty() ? "local rank " + std::to_string(rank)
+                                 : rank_text(place_.known_as[rank]) + ", of this machine";
+}
+
+Error MachineGroup::about(std::uint32_t rank, const Error& error) const {
+  return Error{error.code, name_of(rank) + ": " + error.message};
+}
+
+MachineGroup::Message MachineGroup::message_of(const Word& word) const {
+  Message message{.what = word.what, .rank = rank()};
+  if (word.failed != nullptr) {
+    message.outcome = BarrierOutcome::failed;
+    message.code = word.failed->code;
+    word.failed->message.copy(message.reason.data(), message.reason.size() - 1);
+  }
+  return message;
+}
+
+void MachineGroup::shut_down() const {
+  for (const auto& peer : peers_) {
+    ::shutdown(peer.get(), SHUT_RDWR);
+  }
+}
+
+// The others hear why, if they listen.
+Result<void> MachineGroup::end(Error why) {
+  auto last = message_of({0, &why});
+  last.outcome = BarrierOutcome::over;
+  for (const auto& peer : peers_) {
+    (void)send_all(peer.get(), bytes_of(last), Time{});
+  }
+  shut_down();
+  broken_ = why.message;
+  return tl::make_unexpected(std::move(why));
+}
+
 Result<void> MachineGroup::barrier(const Word& word, Deadline until) {
   if (!broken_.empty()) {
     return fail(Error::Code::network,
                 "the group of this machine has ended, make a new communicator: " + broken_);
   }
   until.progress(Clock::now());
-  auto met = meet(word, until);
-  if (!met && met.error().code == Error::Code::timeout) {
-    met.error().message =
-        until.explain("what the ranks of this machine do together") + ": " + met.error().message;
+  const auto met = meet(message_of(word), until);
+  if (!met) {
+    auto error = met.error();
+    if (error.code == Error::Code::timeout) {
+      error.message =
+          until.explain("what the ranks of this machine do together") + ": " + error.message;
+    }
+    return end(std::move(error));
   }
-  if (!met && met.error().code != Error::Code::mismatch) {
-    broken_ = met.error().message;
+  const auto theirs = [&] { return about(met->rank, Error{met->code, met->reason.data()}); };
+  switch (met->outcome) {
+    case BarrierOutcome::over:
+      return end(theirs());
+    case BarrierOutcome::disagree:
+      return fail(Error::Code::mismatch,
+                  "the ranks of this machine called different collectives: count, type and "
+                  "operator are to be the same");
+    case BarrierOutcome::failed:
+      return word.failed != nullptr ? Result<void>() : tl::make_unexpected(theirs());
+    case BarrierOutcome::ok:
+      break;
   }
-  return met;
+  return {};
 }
 
-Result<void> MachineGroup::meet(const Word& word, Deadline& until) {
-  Message all{word.what, word.ok ? Verdict::ok : Verdict::failed};
-  const auto peer_rank = [this](std::size_t peer) {
-    return rank_ == 0 ? static_cast<std::uint32_t>(peer + 1) : 0;
-  };
-  const auto tell = [&]() -> Result<void> {
-    for (std::size_t peer = 0; peer < peers_.size(); ++peer) {
-      if (auto sent = send_all(peers_[peer].get(), bytes_of(all), until.due()); !sent) {
-        return tl::make_unexpected(about(peer_rank(peer), sent.error()));
-      }
-    }
-    return {};
-  };
-  const auto hear = [&]() -> Result<void> {
-    for (std::size_t peer = 0; peer < peers_.size(); ++peer) {
-      Message heard;
-      const auto patiently = [&](int fd, short events, Time) { return wait(fd, events, until); };
-      auto got = receive_all(peers_[peer].get(), writable_bytes_of(heard), until.due(), patiently);
-      if (!got) {
-        return tl::make_unexpected(about(peer_rank(peer), got.error()));
-      }
-      all.verdict = std::max(
-          {all.verdict, heard.verdict, heard.what == word.what ? Verdict::ok : Verdict::disagree});
-    }
-    return {};
-  };
-  if (auto met = rank_ == 0 ? hear().and_then(tell) : tell().and_then(hear); !met) {
-    return met;
+Result<MachineGroup::Message> MachineGroup::meet(const Message& mine, Deadline& until) {
+  if (rank() == 0) {
+    return hear(mine, until).and_then([&](const Message& all) {
+      return tell(all, until).map([&] { return all; });
+    });
   }
-  if (all.verdict == Verdict::disagree) {
-    return fail(Error::Code::mismatch,
-                "the ranks of this machine called different collectives: count, type and operator "
-                "are to be the same");
+  // Who has ended the group has said why before, and listens no more.
+  const auto told = tell(mine, until);
+  const auto heard = hear(mine, until);
+  return told || heard ? heard : tl::make_unexpected(told.error());
+}
+
+Result<MachineGroup::Message> MachineGroup::hear(Message all, Deadline& until) {
+  for (std::size_t peer = 0; peer < peers_.size(); ++peer) {
+    Message heard;
+    const auto patiently = [&](int fd, short events, Time) { return wait(fd, events, until); };
+    auto got = receive_all(peers_[peer].get(), writable_bytes_of(heard), until.due(), patiently);
+    if (!got) {
+      return tl::make_unexpected(about(peer_rank(peer), got.error()));
+    }
+    heard.reason.back() = '\0';
+    heard.rank = std::min(heard.rank, size() - 1);
+    if (heard.outcome != BarrierOutcome::over && heard.what != all.what) {
+      heard.outcome = BarrierOutcome::disagree;
+    }
+    if (heard.outcome > all.outcome) {
+      heard.what = all.what;
+      all = heard;
+    }
   }
-  if (all.verdict == Verdict::failed && word.ok) {
-    return fail(Error::Code::mismatch,
-                "another rank of this machine could not carry out its part; its error says why");
+  return all;
+}
+
+Result<void> MachineGroup::tell(const Message& all, const Deadline& until) {
+  for (std::size_t peer = 0; peer < peers_.size(); ++peer) {
+    if (auto sent = send_all(peers_[peer].get(), bytes_of(all), until.due()); !sent) {
+      return tl::make_unexpected(about(peer_rank(peer), sent.error()));
+    }
   }
   return {};
 }

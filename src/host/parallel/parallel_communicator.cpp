@@ -2,7 +2,6 @@
 #include "host/parallel/parallel_communicator.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -11,10 +10,10 @@
 #include "host/clock.h"
 #include "host/deadline.h"
 #include "host/parallel/machine_group.h"
+#include "host/parallel/slabs.h"
 #include "host/protocol.h"
 #include "host/setup.h"
 #include "host/transport/address.h"
-#include "reduce/kernel.h"
 
 namespace tributary {
 namespace {
@@ -23,9 +22,9 @@ using host::Buffers;
 using host::Clock;
 using host::Deadline;
 using host::MachineGroup;
-
-// What a rank has in shared memory at a time: a longer vector goes in pieces of this.
-constexpr std::size_t slab_bytes = std::size_t{4} << 20;
+using host::Range;
+using host::share_of;
+using host::slab_bytes;
 
 Result<void> check(const ParallelOptions& options) {
   const auto& [all, local_rank, local_size, hierarchy] = options;
@@ -112,35 +111,6 @@ Result<void> agree(MachineGroup& group, Hierarchy hierarchy, host::Time until) {
   return agreed;
 }
 
-// A part of a vector, in elements.
-struct Range {
-  std::size_t begin = 0;
-  std::size_t end = 0;
-
-  std::size_t size() const { return end - begin; }
-};
-
-// The part of `count` elements that is the rank's.
-Range share_of(std::size_t count, std::uint32_t rank, std::uint32_t ranks) {
-  return {count * rank / ranks, count * (rank + 1) / ranks};
-}
-
-// Adds up the same range of all slabs, in the order of the ranks, into that of the results.
-void reduce_slabs(MachineGroup& group, Range range, wire::ElementType type, wire::Operator op) {
-  constexpr std::size_t chunk = 2048;
-  alignas(64) std::array<std::byte, chunk * wire::element_bytes_max> accumulator;
-  const auto& kernel = reduce::kernel(type, op);
-  const auto element_bytes = wire::element_bytes(type);
-  for (auto at = range.begin; at < range.end; at += chunk) {
-    const auto elements = std::min(chunk, range.end - at);
-    kernel.load(accumulator.data(), group.slab(0) + at * element_bytes, elements);
-    for (std::uint32_t rank = 1; rank < group.size(); ++rank) {
-      kernel.accumulate(accumulator.data(), group.slab(rank) + at * element_bytes, elements);
-    }
-    kernel.store(group.results() + at * element_bytes, accumulator.data(), elements);
-  }
-}
-
 }  // namespace
 
 std::string_view name(Hierarchy hierarchy) {
@@ -198,9 +168,9 @@ Result<void> ParallelCommunicator::State::allreduce_slab(const Buffers& buffers,
   if (auto ready = group.barrier({what}, until); !ready) {
     return ready;
   }
-  reduce_slabs(group, share_of(count, group.rank(), group.size()), type, op);
+  host::reduce_slabs(group, share_of(count, group.rank(), group.size()), type, op);
   auto summed = allreduce_between(count, type, op, until);
-  auto gathered = group.barrier({what, summed.has_value()}, patience());
+  auto gathered = group.barrier({what, summed ? nullptr : &summed.error()}, patience());
   if (!summed || !gathered) {
     return summed ? gathered : summed;
   }

@@ -67,9 +67,14 @@ TEST(MachineGroup, OfOneNeedsNobody) {
 TEST(MachineGroup, FailsForAllWhenOneFailed) {
   run(places_of(3), 10s, [](const auto& place, Result<MachineGroup> group) {
     ASSERT_TRUE(group);
-    const bool mine = place.rank != 1;
-    const auto barrier = group->barrier({0, mine}, Clock::now() + 10s);
-    EXPECT_EQ(barrier.has_value(), !mine);  // whose own error it is has that already
+    const Error why{Error::Code::timeout, "nobody came"};
+    const bool is_mine = place.rank == 1;
+    const auto barrier = group->barrier({0, is_mine ? &why : nullptr}, Clock::now() + 10s);
+    EXPECT_EQ(barrier.has_value(), is_mine);  // who has it already
+    if (!is_mine) {
+      EXPECT_EQ(barrier.error().code, Error::Code::timeout);
+      EXPECT_EQ(barrier.error().message, "local rank 1: nobody came");
+    }
     EXPECT_TRUE(group->barrier({}, Clock::now() + 10s)) << "and goes on";
   });
 }
@@ -112,6 +117,57 @@ TEST(MachineGroup, SaysWhoHasGone) {
       ASSERT_FALSE(barrier);
       EXPECT_NE(barrier.error().message.find("local rank 1"), std::string::npos);
     }
+  });
+}
+
+// Rank 1 ends; rank 2 hears it from rank 0, and long before its own time is up.
+TEST(MachineGroup, EndsForAllAtOnce) {
+  auto places = places_of(3);
+  for (auto& place : places) {
+    place.known_as = {4, 5, 9};
+  }
+  run(places, 10s, [](const auto& place, Result<MachineGroup> group) {
+    ASSERT_TRUE(group);
+    if (place.rank == 1) {
+      return;
+    }
+    const auto barrier = group->barrier({}, Clock::now() + 300s);
+    ASSERT_FALSE(barrier);
+    EXPECT_EQ(barrier.error().code, Error::Code::network);
+    EXPECT_NE(barrier.error().message.find("rank 5, of this machine"), std::string::npos)
+        << barrier.error().message;
+    EXPECT_FALSE(group->barrier({}, Clock::now() + 300s));
+  });
+}
+
+// Also who comes when it is over.
+TEST(MachineGroup, TellsWhoComesLaterWhyItHasEnded) {
+  std::latch over(1);
+  run(places_of(2), 10s, [&](const auto& place, Result<MachineGroup> group) {
+    ASSERT_TRUE(group);
+    if (place.rank == 1) {
+      over.wait();
+    }
+    const auto barrier = group->barrier({}, {never, place.rank == 0 ? 100ms : 300s});
+    ASSERT_FALSE(barrier);
+    EXPECT_NE(barrier.error().message.find("made no progress for 0.1 s: local rank 1"),
+              std::string::npos)
+        << barrier.error().message;
+    if (place.rank == 0) {
+      over.count_down();
+      return;
+    }
+    EXPECT_EQ(barrier.error().code, Error::Code::timeout);
+  });
+}
+
+TEST(MachineGroup, EndsWhenOneShutsItDown) {
+  run(places_of(3), 10s, [](const auto& place, Result<MachineGroup> group) {
+    ASSERT_TRUE(group);
+    if (place.rank == 2) {
+      group->shut_down();
+    }
+    EXPECT_FALSE(group->barrier({}, Clock::now() + 300s));
   });
 }
 
