@@ -30,13 +30,10 @@ Communicator::~Communicator() = default;
 Result<Communicator> Communicator::create(const CommunicatorOptions& options) {
   return create(options, nullptr);
 }
-Result<Communicator> Communicator::create(const CommunicatorOptions& options,
-                                          host::Listener listener) {
-  return create(options, &listener);
-}
 
+// `ready`: whether this rank is; if not, it tells the others, and none gets a communicator.
 Result<Communicator> Communicator::create(const CommunicatorOptions& options,
-                                          host::Listener* listener) {
+                                          host::Listener* listener, const Result<void>& ready) {
   if (auto checked = host::check(options); !checked) {
     return tl::make_unexpected(checked.error());
   }
@@ -49,9 +46,9 @@ Result<Communicator> Communicator::create(const CommunicatorOptions& options,
   state->log_level = host::log_level_of(options);
   if (options.world_size > 1) {
     const auto until = state->patience();
-    auto connections =
-        host::connect(state->options, until,
-                      listener == nullptr ? std::nullopt : std::optional(std::move(*listener)));
+    auto connections = host::connect(
+        state->options, until,
+        listener == nullptr ? std::nullopt : std::optional(std::move(*listener)), ready);
     if (!connections) {
       return tl::make_unexpected(connections.error());
     }
@@ -61,6 +58,34 @@ Result<Communicator> Communicator::create(const CommunicatorOptions& options,
       return tl::make_unexpected(selected.error());
     }
   }
+  if (!ready) {
+    return tl::make_unexpected(ready.error());
+  }
+  state->journal = std::move(*journal);
+  return Communicator(std::move(state));
+}
+
+Result<Communicator> Communicator::create_sharing(const CommunicatorOptions& options,
+                                                  const host::Seating& seating,
+                                                  const std::string& name,
+                                                  host::Listener* listener) {
+  auto journal = host::Journal::open(options);
+  auto machine = host::MachineCollectives::create(
+      options, seating, name, journal ? Result<void>() : tl::make_unexpected(journal.error()),
+      listener);
+  if (!machine) {
+    return tl::make_unexpected(machine.error());
+  }
+  auto state = std::make_unique<State>();
+  state->options = options;
+  state->log_level = host::log_level_of(options);
+  state->algorithm = (*machine)->known().algorithm.data();
+  state->only_ring = state->algorithm == host::ring_algorithm;
+  if (seating.machines() == 1) {
+    state->notify(host::LogLevel::notice, std::to_string(seating.ranks()) +
+                                              " ranks on one machine, which add up in its memory");
+  }
+  state->machine = std::move(*machine);
   state->journal = std::move(*journal);
   return Communicator(std::move(state));
 }
@@ -87,6 +112,9 @@ Result<void> Communicator::barrier() {
 
 void Communicator::abort() {
   state_->aborted = true;
+  if (state_->machine) {
+    state_->machine->shut_down();
+  }
   if (state_->ring) {
     state_->ring->shut_down();
   }
@@ -134,6 +162,17 @@ Result<void> Communicator::check(const Call& call) const {
 Result<void> Communicator::run(const Call& call) {
   return state_->run(call);
 }
+Result<void> Communicator::run_within(const Call& call, const host::Deadline& until) {
+  const auto by = state_->means_for(call);
+  auto done = state_->run_until(by, call, until);
+  if (!state_->is_alone()) {
+    state_->count(by, name(call), done.has_value());
+  }
+  return done;
+}
+void Communicator::leave_out(const Call& call) {
+  state_->skip(state_->means_for(call), call);
+}
 Result<void> Communicator::run_with_all(const Call& call) {
   return state_->run_counted(state_->means_for_all(), call);
 }
@@ -160,26 +199,40 @@ std::uint32_t Communicator::world_size() const {
   return state_->options.world_size;
 }
 std::uint32_t Communicator::job() const {
+  if (state_->machine) {
+    return state_->machine->known().job;
+  }
   return state_->carrier ? state_->job().id : 0;
 }
 std::string Communicator::local_address() const {
+  if (state_->machine) {
+    return state_->machine->known().address.data();
+  }
   return state_->carrier ? host::to_string(state_->job().self().address) : "";
 }
 bool Communicator::reproducible() const {
   return state_->options.reproducible;
 }
 std::uint32_t Communicator::payload_bytes_max() const {
+  if (state_->machine) {
+    return state_->machine->known().payload_bytes;
+  }
   return state_->carrier ? state_->job().payload_bytes : 0;
 }
 std::uint32_t Communicator::window() const {
+  if (state_->machine) {
+    return state_->machine->known().window;
+  }
   return state_->carrier ? state_->job().window : 0;
 }
 FullPacket Communicator::full_packet() const {
+  if (state_->machine) {
+    return state_->machine->known().full_packet;
+  }
   return state_->carrier ? state_->carrier->full_packet() : FullPacket{};
 }
 CommunicatorStatistics Communicator::statistics() const {
-  const auto& carrier = state_->carrier;
-  return {state_->general_figures(), carrier ? carrier->statistics() : ProtocolStatistics{}};
+  return {state_->general_figures(), state_->carried()};
 }
 
 }  // namespace tributary

@@ -21,8 +21,11 @@
 namespace tributary::host {
 class Bootstrap;
 struct Call;
+class Deadline;
 class Limit;
 struct Listener;
+class MachineCollectives;
+class Seating;
 class Stream;
 }  // namespace tributary::host
 
@@ -191,15 +194,26 @@ class Communicator {
 
  private:
   friend class host::Bootstrap;
-  // Rank 0 is met where it listens already.
-  static Result<Communicator> create(const CommunicatorOptions& options, host::Listener listener);
-  static Result<Communicator> create(const CommunicatorOptions& options, host::Listener* listener);
+  // Rank 0 is met where it listens already, if it does.
+  static Result<Communicator> create(const CommunicatorOptions& options, host::Listener* listener,
+                                     const Result<void>& ready = {});
+  // Ranks of one machine go to the others together. `name`: no other communicator's. Handlers and
+  // sparse vectors are refused.
+  static Result<Communicator> create_sharing(const CommunicatorOptions& options,
+                                             const host::Seating& seating, const std::string& name,
+                                             host::Listener* listener);
 
   friend class ParallelCommunicator;
   // What goes up from now on with every progress of a collective. It outlives this object.
   void show_progress(std::uint64_t* pulse);
   // As any call of sparse_allreduce that this rank refuses.
   tl::unexpected<Error> refuse_sparse(std::size_t count, std::string why);
+
+  friend class host::MachineCollectives;
+  // As run(), but for the limits, which are the caller's.
+  Result<void> run_within(const host::Call& call, const host::Deadline& until);
+  // Counts on this rank, as a call that is refused.
+  void leave_out(const host::Call& call);
 
   friend class CollectiveQueue;
   friend class host::Stream;

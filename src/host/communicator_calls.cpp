@@ -26,6 +26,12 @@ Result<void> Communicator::State::accept(By by, const Call& call) const {
   if (auto checked = host::check(call, options); !checked) {
     return checked;
   }
+  if (machine && host::needs_handler(call)) {
+    return fail(Error::Code::invalid_argument,
+                "ranks that share a machine cut vectors where a handler may not expect it; make "
+                "a communicator in which each rank stands for itself for " +
+                    std::string(wire::name(call.buffers.op)));
+  }
   const bool in_pieces = manner_of(call) == Manner::in_steps;
   return accept_bytes(by, in_pieces ? host::exact::Steps::piece_bytes : call.buffers.bytes());
 }
@@ -38,6 +44,10 @@ Result<void> Communicator::State::accept_bytes(By by, std::size_t bytes) const {
 }
 
 Result<void> Communicator::State::run_by(By by, const Call& call) {
+  return run_until(by, call, deadline());
+}
+
+Result<void> Communicator::State::run_until(By by, const Call& call, const host::Deadline& until) {
   if (is_late()) {
     skip(by, call);
     return not_begun(name(call));
@@ -49,14 +59,13 @@ Result<void> Communicator::State::run_by(By by, const Call& call) {
   if (aborted) {
     return fail_as_aborted();
   }
-  if (!carrier) {
+  if (is_alone()) {
     copy(call.buffers);
     return {};
   }
   if (call.buffers.count == 0 && call.collective != Collective::barrier) {
     return {};
   }
-  const auto until = deadline();
   return outcome_of(manner_of(call) == Manner::in_steps ? run_in_steps(by, call, until)
                                                         : run_whole(by, call, until));
 }
@@ -70,6 +79,9 @@ Result<void> Communicator::State::not_begun(std::string_view collective) {
 }
 
 Result<void> Communicator::State::run_whole(By by, const Call& call, const host::Deadline& until) {
+  if (machine) {
+    return machine->run(call, until);
+  }
   return by == By::ring ? run_ring(call, until) : run_carrier(call, until);
 }
 
@@ -105,7 +117,7 @@ void Communicator::State::skip_all(By by, host::Steps& steps) {
 // What the others may have begun, and this rank has not. A call without elements nobody begins, but
 // for a barrier.
 void Communicator::State::skip(By by, const Call& call) {
-  if (!carrier) {
+  if (is_alone()) {
     return;
   }
   if (manner_of(call) != Manner::in_steps) {
@@ -122,7 +134,11 @@ void Communicator::State::skip(By by, const Call& call) {
 }
 
 void Communicator::State::skip_whole(By by, const Call& call) {
-  if (by == By::ring) {
+  if (machine) {
+    auto until = host::deadline_of(options, host::Clock::now());
+    until.obey(&aborted);
+    machine->skip(call, until);
+  } else if (by == By::ring) {
     ring->skip();
   } else {
     carrier->runner().skip(call);

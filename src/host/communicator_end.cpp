@@ -51,10 +51,10 @@ void Communicator::State::report() {
   if (options.rank != 0) {
     return;
   }
-  const auto carried = carrier ? carrier->statistics() : ProtocolStatistics{};
+  const auto statistics = carried();
   const auto title =
       "communicator of " + std::to_string(options.world_size) + " ranks by " + algorithm;
-  for (const auto& line : host::report_of(journal->tallies(), {title, lived, ranks, carried})) {
+  for (const auto& line : host::report_of(journal->tallies(), {title, lived, ranks, statistics})) {
     tell(line);
   }
 }

@@ -70,7 +70,7 @@ Result<void> Communicator::State::run(const Call& call) {
 
 Result<void> Communicator::State::run_counted(By by, const Call& call) {
   auto done = run_recorded(by, call);
-  if (carrier) {
+  if (!is_alone()) {
     const bool needs_order = manner_of(call) == Manner::by_ring;
     const auto what = needs_order                 ? "products of floats that are to be reproducible"
                       : host::needs_handler(call) ? "handlers"
@@ -116,7 +116,8 @@ Figures Communicator::State::general_figures() const {
 
 By Communicator::State::means_for(const Call& call) const {
   const bool needs_ring = manner_of(call) == Manner::by_ring;
-  return only_ring || needs_ring || !carrier->takes(call) ? By::ring : By::carrier;
+  const bool is_taken = machine || (carrier && carrier->takes(call));
+  return only_ring || needs_ring || !is_taken ? By::ring : By::carrier;
 }
 
 // What carries a barrier leaves nobody out.

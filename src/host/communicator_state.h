@@ -20,6 +20,7 @@
 #include "host/journal/journal.h"
 #include "host/journal/log.h"
 #include "host/limit.h"
+#include "host/parallel/machine_collectives.h"
 #include "host/protocol.h"
 #include "host/ring/ring.h"
 #include "host/setup.h"
@@ -50,6 +51,14 @@ struct Communicator::State {
     deadline.obey(&limit);
     return deadline;
   }
+  // Whether there is no other rank.
+  bool is_alone() const { return !carrier && !machine; }
+  ProtocolStatistics carried() const {
+    if (machine) {
+      return machine->statistics();
+    }
+    return carrier ? carrier->statistics() : ProtocolStatistics{};
+  }
   // Whether what begins now has to end at once.
   bool is_late() const { return limit.at() != host::never && limit.passed(host::Clock::now()); }
   // What does not make progress takes no longer.
@@ -67,6 +76,7 @@ struct Communicator::State {
   Result<void> accept(host::By by, const host::Call& call) const;
   Result<void> accept_bytes(host::By by, std::size_t bytes) const;
   Result<void> run_by(host::By by, const host::Call& call);
+  Result<void> run_until(host::By by, const host::Call& call, const host::Deadline& until);
   Result<void> not_begun(std::string_view collective);
   Result<void> run_whole(host::By by, const host::Call& call, const host::Deadline& until);
   Result<void> run_in_steps(host::By by, const host::Call& call, const host::Deadline& until);
@@ -120,6 +130,8 @@ struct Communicator::State {
   CommunicatorOptions options;
   std::unique_ptr<host::Carrier> carrier;  // both of two and more ranks
   std::optional<host::Ring> ring;
+  // Instead of both, of ranks that share machines.
+  std::unique_ptr<host::MachineCollectives> machine;
   std::string algorithm{host::ring_algorithm};
   bool only_ring = true;  // that is the algorithm
   bool selected = false;

@@ -33,6 +33,11 @@ Result<SparseElements> Communicator::State::run_sparse(const SparseBuffers& buff
     refuse_sparse(buffers.count);
     return tl::make_unexpected(checked.error());
   }
+  if (machine) {
+    return fail(Error::Code::invalid_argument,
+                "ranks that share a machine have no sparse allreduce; make a communicator in which "
+                "each rank stands for itself, or call allreduce with all elements");
+  }
   if (!ring) {
     return host::SparseSchedule(buffers, 0, 1).sum();
   }
@@ -75,7 +80,7 @@ Result<void> Communicator::State::run_sketched(const host::sketch::Vectors& vect
   const auto checked = is_late() ? not_begun(sketched_name)
                                  : host::sketch::check(vectors, sketch, options.world_size);
   const auto count = vectors.in.size();
-  if (!carrier || count == 0) {
+  if (is_alone() || count == 0) {
     if (checked) {
       std::copy_n(vectors.in.data(), count, vectors.out.data());
     }

@@ -202,7 +202,7 @@ Result<void> check(const CommunicatorOptions& options) {
 }
 
 Result<Connections> connect(const CommunicatorOptions& options, Time until,
-                            std::optional<Listener> listener) {
+                            std::optional<Listener> listener, const Result<void>& ready) {
   const auto place = resolve(options.rendezvous);
   if (!place) {
     return error_of(place);
@@ -215,7 +215,7 @@ Result<Connections> connect(const CommunicatorOptions& options, Time until,
   if (!met) {
     return error_of(met);
   }
-  auto joined = join(std::move(*mine), **met, until);
+  auto joined = ready ? join(std::move(*mine), **met, until) : error_of(ready);
   const auto concluded = (*met)->conclude(joined.map([](const auto&) {}), until);
   if (!concluded) {
     return error_of(concluded);

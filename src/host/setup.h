@@ -28,8 +28,10 @@ struct Connections {
 Result<void> check(const CommunicatorOptions& options);
 
 // Opens the sockets, meets the other ranks, and joins the ring. The options are checked, and
-// outlive the carrier. `listener`: of rank 0, where it is met.
+// outlive the carrier. `listener`: of rank 0, where it is met. `ready`: what this rank had to do
+// besides; if that failed, it tells the others.
 Result<Connections> connect(const CommunicatorOptions& options, Time until,
-                            std::optional<Listener> listener = std::nullopt);
+                            std::optional<Listener> listener = std::nullopt,
+                            const Result<void>& ready = {});
 
 }  // namespace tributary::host

@@ -14,12 +14,17 @@
 
 using namespace tributary;  // the functions are C's
 using host::invalid;
+using host::Sharing;
 using host::c::guarded;
 
 namespace {
 
 host::Variables variables_of(const tributary_options* options) {
   return options == nullptr ? host::Variables{} : options->variables;
+}
+
+Sharing sharing_of(const tributary_options* options) {
+  return options != nullptr && options->share_machine ? Sharing::machine : Sharing::none;
 }
 
 // What is no variable.
@@ -33,13 +38,13 @@ void take_the_rest(const tributary_options* given, CommunicatorOptions& options)
   }
 }
 
-Result<void> keep(const CommunicatorOptions& options, Result<Communicator> made,
+Result<void> keep(const CommunicatorOptions& options, Sharing sharing, Result<Communicator> made,
                   tributary_comm** comm) {
   return std::move(made)
       .and_then(
           [](Communicator communicator) { return host::Stream::over(std::move(communicator)); })
       .map([&](std::unique_ptr<host::Stream> stream) {
-        *comm = new tributary_comm(options, std::move(stream));
+        *comm = new tributary_comm(options, sharing, std::move(stream));
       });
 }
 
@@ -117,8 +122,8 @@ Result<void> split(tributary_comm& comm, const Wish& mine, tributary_comm** part
   if (!has_part) {
     return host::Bootstrap::attend(allgather) ? Result<void>() : tl::make_unexpected(*failed);
   }
-  auto made = host::Bootstrap::create(options, options.world_size, allgather);
-  return failed ? tl::make_unexpected(*failed) : keep(options, std::move(made), part);
+  auto made = host::Bootstrap::create(options, options.world_size, allgather, comm.sharing);
+  return failed ? tl::make_unexpected(*failed) : keep(options, comm.sharing, std::move(made), part);
 }
 
 }  // namespace
@@ -169,6 +174,16 @@ tributary_result tributary_options_for_part(tributary_options* options) {
   });
 }
 
+tributary_result tributary_options_share_machine(tributary_options* options) {
+  return guarded([&]() -> Result<void> {
+    if (options == nullptr) {
+      return invalid("there are no options");
+    }
+    options->share_machine = true;
+    return {};
+  });
+}
+
 void tributary_options_destroy(tributary_options* options) {
   delete options;
 }
@@ -183,8 +198,13 @@ tributary_result tributary_comm_create(tributary_comm** comm, const tributary_op
     if (!all) {
       return tl::make_unexpected(all.error());
     }
+    if (sharing_of(options) != Sharing::none) {
+      return invalid(
+          "ranks that meet at an address do not know who is beside whom: have them meet by an "
+          "allgather (tributary_comm_create_with), or do not share machines");
+    }
     take_the_rest(options, *all);
-    return keep(*all, Communicator::create(*all), comm);
+    return keep(*all, Sharing::none, Communicator::create(*all), comm);
   });
 }
 
@@ -209,8 +229,9 @@ tributary_result tributary_comm_create_with(tributary_comm** comm, const tributa
       all->world_size = world_size;
       take_the_rest(options, *all);
     }
-    auto made = host::Bootstrap::create(all, world_size, by(allgather, context));
-    return made ? keep(*all, std::move(made), comm) : tl::make_unexpected(made.error());
+    const auto sharing = sharing_of(options);
+    auto made = host::Bootstrap::create(all, world_size, by(allgather, context), sharing);
+    return made ? keep(*all, sharing, std::move(made), comm) : tl::make_unexpected(made.error());
   });
 }
 

@@ -15,6 +15,7 @@
 #include "host/communicator_options.h"
 #include "host/error.h"
 #include "host/gradient_sketch.h"
+#include "host/rendezvous/bootstrap.h"
 #include "host/stream/posting.h"
 #include "host/stream/stream.h"
 #include "host/variables.h"
@@ -23,12 +24,13 @@ struct tributary_options {
   tributary::host::Variables variables;
   std::function<void(const std::string&)> on_notice;
   bool for_part = false;
+  bool share_machine = false;
 };
 
 struct tributary_comm {
-  tributary_comm(tributary::CommunicatorOptions given,
+  tributary_comm(tributary::CommunicatorOptions given, tributary::host::Sharing shared,
                  std::unique_ptr<tributary::host::Stream> over)
-      : options(std::move(given)), stream(std::move(over)) {}
+      : options(std::move(given)), sharing(shared), stream(std::move(over)) {}
 
   // What is in a group that has not ended is not carried out any more.
   ~tributary_comm() {
@@ -44,6 +46,7 @@ struct tributary_comm {
   bool is_here() const { return process == ::getpid(); }
 
   const tributary::CommunicatorOptions options;
+  const tributary::host::Sharing sharing;  // as it was asked for
   const std::unique_ptr<tributary::host::Stream> stream;
   const pid_t process = ::getpid();
 

@@ -21,7 +21,7 @@ extern "C" {
 /* Within one major version programs that were compiled against a lower minor version go on running.
  */
 #define TRIBUTARY_MAJOR 1
-#define TRIBUTARY_MINOR 2
+#define TRIBUTARY_MINOR 3
 /* Of the library that is loaded: major * 1000 + minor. */
 int tributary_version(void);
 
@@ -122,6 +122,10 @@ tributary_result tributary_options_on_notice(tributary_options* options, tributa
 /* For a communicator beside that of the whole job: what is set up for one job alone is left out,
  * its number, and the trees or rings of a protocol. */
 tributary_result tributary_options_for_part(tributary_options* options);
+/* Ranks of one machine go to the others together: what is between them goes through memory, and one
+ * of them brings one vector for all to the switches. For tributary_comm_create_with(), and the
+ * parts of what that makes; if all ranks want it. Handlers are refused then. */
+tributary_result tributary_options_share_machine(tributary_options* options);
 void tributary_options_destroy(tributary_options* options);
 
 /* ---- Communicators ---- */

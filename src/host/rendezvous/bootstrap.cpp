@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <type_traits>
@@ -10,9 +11,12 @@
 #include <vector>
 
 #include <sodium/core.h>
+#include <sodium/crypto_generichash.h>
 #include <sodium/randombytes.h>
+#include <sodium/utils.h>
 
 #include "host/journal/parameters.h"
+#include "host/parallel/seating.h"
 #include "host/protocol.h"
 #include "host/rendezvous/messages.h"
 #include "host/setup.h"
@@ -23,18 +27,22 @@
 namespace tributary::host {
 namespace {
 
-// What a rank tells the others: whether it is ready, and rank 0 where it listens. Versions of the
-// library agree on its size, the first two fields, and nothing more.
+// Of words, of which the lowest eight bits are counted, and of the rendezvous that follows.
+constexpr std::uint32_t right_version = rendezvous_version << 8 | 1;
+
+// What a rank tells the others: whether it is ready, where it is, and rank 0 where it listens.
+// Versions of the library agree on its size, the first two fields, and nothing more.
 struct Word {
   static constexpr std::uint32_t right_magic = 0x74726962;
   std::uint32_t magic = right_magic;
-  std::uint32_t version = rendezvous_version;
+  std::uint32_t version = right_version;
   std::uint32_t address = 0;
   std::uint16_t port = 0;
   std::uint8_t failed = 0;
-  std::uint8_t unused = 0;
+  std::uint8_t shares = 0;  // 1: wants to share its machine
   std::array<char, 32> secret{};
-  std::array<char, 208> reason{};  // why it failed, with a null behind it
+  std::uint64_t machine = 0;       // see machine_number()
+  std::array<char, 200> reason{};  // why it failed, with a null behind it
 };
 static_assert(std::is_trivially_copyable_v<Word> && sizeof(Word) == 256);
 
@@ -100,7 +108,7 @@ Word word_of(const Result<std::optional<Listener>>& prepared) {
 Result<void> judge(const std::vector<Word>& words) {
   for (std::uint32_t rank = 0; rank < words.size(); ++rank) {
     const auto& word = words[rank];
-    if (word.magic != Word::right_magic || word.version != rendezvous_version) {
+    if (word.magic != Word::right_magic || word.version != right_version) {
       return fail(Error::Code::rendezvous, rank_text(rank) +
                                                " has another version of libtributary than this "
                                                "rank; install the same one everywhere");
@@ -116,12 +124,40 @@ Result<void> judge(const std::vector<Word>& words) {
               rank_text(rank) + ": " + std::string(reason.substr(0, reason.find('\0'))));
 }
 
+// Nothing where each rank stands for itself.
+std::optional<Seating> seating_of(const std::vector<Word>& words) {
+  std::vector<std::uint64_t> machines;
+  std::ranges::transform(words, std::back_inserter(machines), &Word::machine);
+  Seating seating(machines);
+  const bool all_want =
+      std::ranges::all_of(words, [](const Word& word) { return word.shares == 1; });
+  return all_want && seating.is_shared() ? std::optional(std::move(seating)) : std::nullopt;
+}
+
+// Of the ranks of this meeting, which everybody on a machine may see: so the secret is not in it.
+std::string name_of_meeting(const Word& first) {
+  std::array<unsigned char, 16> hash;
+  crypto_generichash(hash.data(), hash.size(),
+                     reinterpret_cast<const unsigned char*>(first.secret.data()),
+                     first.secret.size(), nullptr, 0);
+  std::array<char, 2 * hash.size() + 1> text;
+  sodium_bin2hex(text.data(), text.size(), hash.data(), hash.size());
+  return std::string("tributary ") + text.data();
+}
+
 }  // namespace
 
 Result<Communicator> Bootstrap::create(Result<CommunicatorOptions> options,
-                                       std::uint32_t world_size, const Allgather& allgather) {
+                                       std::uint32_t world_size, const Allgather& allgather,
+                                       Sharing sharing) {
+  const auto given_address = options ? options->local_address : std::string();
   auto prepared = options ? prepare(*options) : tl::make_unexpected(options.error());
-  const auto mine = word_of(prepared);
+  auto mine = word_of(prepared);
+  // Sums that are to be reproducible must not depend on who is beside whom.
+  if (prepared && sharing == Sharing::machine && !options->reproducible) {
+    mine.shares = 1;
+    mine.machine = machine_number(given_address);
+  }
   std::vector<Word> words(world_size);
   if (!allgather(&mine, words.data(), sizeof mine)) {
     return fail(Error::Code::rendezvous, "the allgather that was given to meet by has failed");
@@ -137,8 +173,11 @@ Result<Communicator> Bootstrap::create(Result<CommunicatorOptions> options,
   if (options->secret.empty()) {
     options->secret.assign(first.secret.data(), first.secret.size());
   }
-  return *prepared ? Communicator::create(*options, std::move(**prepared))
-                   : Communicator::create(*options);
+  Listener* const listener = *prepared ? &**prepared : nullptr;
+  const auto seating = seating_of(words);
+  return seating
+             ? Communicator::create_sharing(*options, *seating, name_of_meeting(first), listener)
+             : Communicator::create(*options, listener);
 }
 
 bool Bootstrap::attend(const Allgather& allgather) {

@@ -11,6 +11,9 @@
 
 namespace tributary::host {
 
+// Whether ranks of one machine go to the others together.
+enum class Sharing : std::uint8_t { none, machine };
+
 // Communicators of ranks that can tell each other something already, as those of MPI's and c10d's
 // programs can: they need no address and no port to meet at.
 class Bootstrap {
@@ -21,8 +24,10 @@ class Bootstrap {
   // The options' rendezvous is not looked at: rank 0 is met at its local address, or the first one
   // that is not loopback. Without a secret the ranks get one. A rank that has an error instead of
   // options tells the others. Precondition: options.rank < options.world_size, if there are any.
+  // Machines are shared if all ranks want that, sums are not to be reproducible, and a machine has
+  // several of them.
   static Result<Communicator> create(Result<CommunicatorOptions> options, std::uint32_t world_size,
-                                     const Allgather& allgather);
+                                     const Allgather& allgather, Sharing sharing = Sharing::none);
   // Takes part in the allgather of a create(), for nothing. Precondition: by `allgather` this rank
   // hears of itself alone.
   static bool attend(const Allgather& allgather);
