@@ -70,10 +70,6 @@ class OfOurOwn(InALab):
         self.assert_the_switch_added(
             self.jobs_of(self.check(self.mpirun(PROGRAM, "uneven")), "MPI_COMM_WORLD")[0])
 
-    def test_several_ranks_on_each_host(self):
-        done = self.mpirun(PROGRAM, "check", options=("--hosts", "h1,h2", "--per-host", "2"))
-        self.check(done)
-
     def test_switched_off_nothing_is_carried(self):
         for variables in ({"OMPI_MCA_coll_tributary_enable": "0"},
                           {"OMPI_MCA_coll_tributary_threshold": "1000000000"},
@@ -99,6 +95,69 @@ class OfOurOwn(InALab):
     def test_mpi_ends_with_a_collective_in_flight(self):
         said = self.check(self.mpirun(PROGRAM, "in-flight"))
         self.assertIn("iallreduce failed: the communicator was aborted", said)
+
+
+class SeveralOnAHost(InALab):
+    """Ranks of one host go to the switch together."""
+
+    def run_on(self, hosts: str, per_host: str, *argv, **variables) -> subprocess.CompletedProcess:
+        return self.mpirun(*argv, options=("--hosts", hosts, "--per-host", per_host), **variables)
+
+    def contributions(self, said: str) -> float:
+        """To each sum of the switch, of the world's job. Who leads a block has its own at hand."""
+        job = self.jobs_of(said, "MPI_COMM_WORLD")[0]
+        row = next(row for row in self.lab.rows("job") if row["job"] == job)
+        self.assertGreater(row["results_total"], 0, row)
+        return row["contributions_total"] / row["results_total"]
+
+    def assert_right(self, done: subprocess.CompletedProcess, ranks: int, hosts: int) -> None:
+        said = self.check(done)
+        self.assertEqual(done.stdout.count("checks, 0 failed"), ranks, done.stdout)
+        self.assertIn(f"[{ranks} ranks on {hosts} machines]", said)
+        # What was sent again counts once more, and is rare.
+        self.assertAlmostEqual(self.contributions(said), hosts - 1, delta=0.5)
+        self.lab.assert_balanced(self)
+
+    def test_two_on_each_of_two(self):
+        self.assert_right(self.run_on("h1,h2", "2", PROGRAM, "check"), ranks=4, hosts=2)
+
+    def test_one_two_and_three(self):
+        self.assert_right(self.run_on("h1,h2,h3", "1,2,3", PROGRAM, "check"), ranks=6, hosts=3)
+        self.assert_right(self.run_on("h1,h2,h3", "3,1,2", PROGRAM, "uneven"), ranks=6, hosts=3)
+
+    def test_each_by_itself_if_that_is_asked_for(self):
+        for variables in ({"OMPI_MCA_coll_tributary_share_machine": "0"},
+                          {"TRIBUTARY_REPRODUCIBLE": "1"}):
+            with self.subTest(variables=variables):
+                said = self.check(self.run_on("h1,h2", "2", PROGRAM, "uneven", **variables))
+                self.assertNotIn("machines]", said)
+                # The other host's two: who is beside the leader reaches it without the switch.
+                self.assertAlmostEqual(self.contributions(said), 2, delta=0.5)
+
+    def test_preloaded(self):
+        program = ("env", f"LD_PRELOAD={PRELOADED}/libtributary-pmpi-openmpi.so", PROGRAM)
+        off = {"OMPI_MCA_coll_tributary_enable": "0"}
+        self.assert_right(self.run_on("h1,h2", "2", *program, "check", **off), ranks=4, hosts=2)
+        said = self.check(self.run_on("h1,h2", "2", *program, "uneven",
+                                      TRIBUTARY_MPI_SHARE_MACHINE="0", **off))
+        self.assertNotIn("machines]", said)
+
+    def test_an_error_of_one_is_an_error_of_all(self):
+        done = self.run_on("h1,h2", "2", PROGRAM, "late", TRIBUTARY_STALL_TIMEOUT="2s")
+        said = self.check(done)
+        for rank in range(RANKS):
+            self.assertIn(f"rank {rank}: MPI_ERR_OTHER", done.stdout)
+            self.assertIn(f"tributary: MPI_COMM_WORLD, rank {rank}: allreduce failed: ", said)
+        self.assertRegex(said, r"rank 2: allreduce failed: .*rank 3, of this machine")
+        self.assertRegex(said, r"rank 0: allreduce failed: .*rank 1 stands for ranks 2, 3")
+
+    def test_a_rank_that_ends_is_an_error_of_all(self):
+        done = self.run_on("h1,h2", "2", "env", f"LD_PRELOAD={PRELOADED}/libtributary-pmpi-openmpi.so",
+                           PROGRAM, "leaves", OMPI_MCA_coll_tributary_enable="0",
+                           TRIBUTARY_STALL_TIMEOUT="2s")
+        for rank in range(RANKS - 1):
+            self.assertIn(f"rank {rank}: MPI_ERR_OTHER", done.stdout)
+        self.assertRegex(done.stderr, r"rank 2: allreduce failed: rank 3, of this machine")
 
 
 # Sums of three sizes in place, a maximum with its place, and objects, by mpi4py.

@@ -35,6 +35,13 @@ def _trees(text: str) -> int | str:
     return text if text == "all" else int(text)
 
 
+def _counts(text: str) -> list[int]:
+    counts = [int(one) if one.isdecimal() else 0 for one in text.split(",")]
+    if min(counts) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a list of numbers with commas, of at least 1")
+    return counts
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="lab", description="Network namespaces, veth pairs, tributaryd daemons and workers "
@@ -70,9 +77,12 @@ def _parser() -> argparse.ArgumentParser:
     for command in (run, mpirun):
         command.add_argument("--workers", type=int, metavar="N", help="only on the first N")
         command.add_argument("--hosts", help="only on these, as in h1,h3; rank 0 first")
-        command.add_argument("--per-host", type=int, default=1, metavar="N",
-                             help="so many in each, as of a machine with N GPUs (LOCAL_WORLD_SIZE)")
         command.add_argument("--time-limit", type=float, metavar="SECONDS", help="end all then")
+    run.add_argument("--per-host", type=int, default=1, metavar="N",
+                     help="so many in each, as of a machine with N GPUs (LOCAL_WORLD_SIZE)")
+    mpirun.add_argument("--per-host", type=_counts, default=[1], metavar="N[,N...]",
+                        help="ranks in each, or in one host after the other; the last number is for "
+                        "all that follow")
     run.add_argument("--port", type=int, default=29500, help="of the rendezvous (MASTER_PORT)")
     run.add_argument("--delay", action="append", default=[], metavar="HOST=SECONDS",
                      help="start one worker later")
@@ -184,8 +194,6 @@ def _mpirun(arguments: argparse.Namespace) -> int:
     lab = _lab(arguments)
     build = pathlib.Path(arguments.build_dir).resolve()
     hosts = _hosts(lab, arguments)
-    if arguments.per_host < 1:
-        raise LabError(f"--per-host {arguments.per_host}: give at least 1")
     with _lab_up(lab, build, arguments):
         return mpi.run(lab, build, arguments.arguments, hosts, arguments.per_host,
                        arguments.time_limit)

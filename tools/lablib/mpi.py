@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 
 from . import LabError
 from .description import Guest, Lab
@@ -36,10 +37,11 @@ def component_path(build: pathlib.Path) -> str | None:
     return f"{ours}:{theirs[0]}"
 
 
-def run(lab: Lab, build: pathlib.Path, argv: list[str], hosts: list[str], per_host: int = 1,
+def run(lab: Lab, build: pathlib.Path, argv: list[str], hosts: list[str], per_host: Sequence[int] = (1,),
         timeout_s: float | None = None, parameters: dict[str, str] | None = None,
         stdout=None) -> int:
     """Runs `argv` as ranks of one MPI program; the exit code of mpirun, which is in the first host.
+    `per_host`: how many ranks each has; those for which there is no number have the last one.
     `parameters` of Open MPI count more than those of the environment, and these more than ours."""
     for host in hosts:
         if isinstance(lab.host(host), Guest):
@@ -59,8 +61,9 @@ def run(lab: Lab, build: pathlib.Path, argv: list[str], hosts: list[str], per_ho
     component = component_path(build)
     if component:
         ours["mca_base_component_path"] = component
-    command = ["exec", mpirun(), "--allow-run-as-root", "-np", str(len(hosts) * per_host),
-               "--host", ",".join(f"{host}:{per_host}" for host in hosts),
+    counts = [*per_host, *[per_host[-1]] * len(hosts)][:len(hosts)]
+    command = ["exec", mpirun(), "--allow-run-as-root", "-np", str(sum(counts)),
+               "--host", ",".join(f"{host}:{count}" for host, count in zip(hosts, counts)),
                *(word for name, value in (ours | _given_parameters() | (parameters or {})).items()
                  for word in ("--mca", name, value)),
                *(word for name in _exported() for word in ("-x", f"{name}={os.environ[name]}")),

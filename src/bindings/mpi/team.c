@@ -25,12 +25,15 @@ void tributary_mpi_team_end(struct tributary_mpi_team* team) {
 }
 
 static tributary_result set_up(const struct tributary_mpi_team* team, tributary_options* options) {
-  const tributary_result result =
+  tributary_result result =
       tributary_options_on_notice(options, say, (struct tributary_mpi_team*)team);
-  if (result != TRIBUTARY_SUCCESS || team->is_world) {
-    return result;
+  if (result == TRIBUTARY_SUCCESS && team->share_machine) {
+    result = tributary_options_share_machine(options);
   }
-  return tributary_options_for_part(options);
+  if (result == TRIBUTARY_SUCCESS && !team->is_world) {
+    result = tributary_options_for_part(options);
+  }
+  return result;
 }
 
 /* All ranks come to the same state: if it fails, it does on all of them. A rank that cannot even
@@ -81,8 +84,7 @@ bool tributary_mpi_carries_reduce_scatter(struct tributary_mpi_team* team, const
   for (int rank = 0; rank < team->size; ++rank) {
     bytes += tributary_mpi_bytes(type, counts[rank]);
   }
-  return tributary_mpi_elements_of(type, op, &elements) &&
-         tributary_mpi_carries(team, bytes, true);
+  return tributary_mpi_elements_of(type, op, &elements) && tributary_mpi_carries(team, bytes, true);
 }
 
 /* MPI_Pack counts bytes by an int, and whether a rank needs it is that rank's own affair. */

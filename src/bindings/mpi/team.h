@@ -37,6 +37,7 @@ struct tributary_mpi_team {
   int rank;
   int size;
   bool is_world; /* MPI_COMM_WORLD: it has the job, and the trees, that were set up for the job */
+  bool share_machine; /* ranks of one machine go to the switches together, if all want that */
   size_t threshold;
   struct tributary_mpi_beneath beneath;
   enum tributary_mpi_state state;

@@ -17,6 +17,7 @@ struct coll_tributary_parameters {
   bool enable;
   int priority;
   size_t threshold;
+  bool share_machine;
 };
 extern struct coll_tributary_parameters coll_tributary_parameters;
 

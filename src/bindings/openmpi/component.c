@@ -7,6 +7,7 @@ struct coll_tributary_parameters coll_tributary_parameters = {
     .enable = true,
     .priority = 90, /* "tuned" has 30, and components of single networks up to 80 */
     .threshold = 16384,
+    .share_machine = true,
 };
 
 static int register_parameters(void);
@@ -47,7 +48,11 @@ static int register_parameters(void) {
       parameter("threshold",
                 "The fewest bytes of a vector that Tributary carries; the same on all ranks "
                 "(default: 16384)",
-                MCA_BASE_VAR_TYPE_SIZE_T, &all->threshold) < 0) {
+                MCA_BASE_VAR_TYPE_SIZE_T, &all->threshold) < 0 ||
+      parameter("share_machine",
+                "Whether ranks of one machine go to the switches together; the same on all ranks "
+                "(default: true)",
+                MCA_BASE_VAR_TYPE_BOOL, &all->share_machine) < 0) {
     return OMPI_ERROR;
   }
   return OMPI_SUCCESS;

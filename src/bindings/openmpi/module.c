@@ -133,6 +133,7 @@ static int enable(mca_coll_base_module_t* module, struct ompi_communicator_t* co
   mine->team.size = ompi_comm_size(comm);
   mine->team.is_world = comm == MPI_COMM_WORLD;
   mine->team.threshold = coll_tributary_parameters.threshold;
+  mine->team.share_machine = coll_tributary_parameters.share_machine;
   mine->team.beneath.progress = opal_progress;
   mine->team.beneath.allgather = allgather_below;
   mine->team.beneath.context = mine;

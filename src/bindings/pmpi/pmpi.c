@@ -27,8 +27,9 @@ static struct {
   int key; /* of the attribute */
   struct member* first;
   bool enable;
+  bool share_machine;
   size_t threshold;
-} all = {PTHREAD_MUTEX_INITIALIZER, MPI_KEYVAL_INVALID, NULL, true, 16384};
+} all = {PTHREAD_MUTEX_INITIALIZER, MPI_KEYVAL_INVALID, NULL, true, true, 16384};
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -54,10 +55,15 @@ static int remove_member(MPI_Comm comm, int key, void* attribute, void* context)
   return MPI_SUCCESS;
 }
 
+static bool is_switched_off(const char* variable) {
+  const char* const text = getenv(variable);
+  return text != NULL && strcmp(text, "0") == 0;
+}
+
 static void read_environment(void) {
-  const char* const enable = getenv("TRIBUTARY_MPI_ENABLE");
   const char* const threshold = getenv("TRIBUTARY_MPI_THRESHOLD");
-  all.enable = enable == NULL || strcmp(enable, "0") != 0;
+  all.enable = !is_switched_off("TRIBUTARY_MPI_ENABLE");
+  all.share_machine = !is_switched_off("TRIBUTARY_MPI_SHARE_MACHINE");
   if (threshold != NULL) {
     char* end = NULL;
     all.threshold = strtoull(threshold, &end, 10);
@@ -101,6 +107,7 @@ static struct member* add_member(MPI_Comm comm) {
   mine->comm = comm;
   mine->team.is_world = comm == MPI_COMM_WORLD;
   mine->team.threshold = all.threshold;
+  mine->team.share_machine = all.share_machine;
   mine->team.beneath.progress = progress;
   mine->team.beneath.allgather = allgather;
   mine->team.beneath.context = mine;

@@ -111,6 +111,24 @@ TEST_F(MpiTeam, OnlyTheWorldIsTheJobThatWasSetUp) {
   ::unsetenv("TRIBUTARY_JOB");
 }
 
+// Both have the address of the environment, so they are beside each other.
+TEST_F(MpiTeam, RanksOfAMachineShareItIfTheyWant) {
+  for (const bool share : {true, false}) {
+    ::testing::internal::CaptureStderr();
+    run([&](tributary_mpi_team& team) {
+      team.share_machine = share;
+      std::vector<int> vector(threshold, 1);
+      ASSERT_TRUE(tributary_mpi_carries_reduction(&team, threshold, MPI_INT, MPI_SUM, true));
+      EXPECT_EQ(
+          tributary_mpi_reduce(&team, MPI_IN_PLACE, vector.data(), threshold, MPI_INT, MPI_SUM, -1),
+          MPI_SUCCESS);
+      EXPECT_EQ(vector, std::vector<int>(threshold, ranks));
+    });
+    const auto said = ::testing::internal::GetCapturedStderr();
+    EXPECT_EQ(said.find("a team: 2 ranks on one machine") != std::string::npos, share) << said;
+  }
+}
+
 TEST_F(MpiTeam, TypesAndCountsOfABroadcastMayDiffer) {
   run([](tributary_mpi_team& team) {
     MPI_Datatype spread = MPI_DATATYPE_NULL;
