@@ -32,19 +32,49 @@ std::optional<Told> first_of(const Variables& variables, std::span<const char* c
   return std::nullopt;
 }
 
+std::uint32_t told_number(const Variables& variables, const char* name) {
+  return number_of(variables.find(name).value_or("0")).value_or(0);
+}
+
 // Below those that Linux gives to connections.
-constexpr std::uint32_t slurm_port_first = 20000;
-constexpr std::uint32_t slurm_ports = 10000;
+constexpr std::uint32_t port_first = 20000;
+constexpr std::uint32_t ports = 10000;
 
-// Steps of one job may run beside each other, and a job's local ranks take a port each.
-constexpr std::uint32_t ports_of_step = 80;
+// Jobs run beside each other, and the local ranks of one take a port each.
+constexpr std::uint32_t ports_of_job = 80;
 
-std::uint32_t port_of_step(const Variables& variables) {
-  const auto number = [&](const char* name) {
-    return number_of(variables.find(name).value_or("0")).value_or(0);
-  };
-  const auto step = number("SLURM_JOB_ID") * 16 + number("SLURM_STEP_ID");
-  return slurm_port_first + step * ports_of_step % slurm_ports;
+// That follows from a job's number.
+std::string port_of(std::uint32_t job) {
+  return std::to_string(port_first + job % (ports / ports_of_job) * ports_of_job);
+}
+
+std::uint32_t step_number(const Variables& variables) {
+  return told_number(variables, "SLURM_JOB_ID") * 16 + told_number(variables, "SLURM_STEP_ID");
+}
+
+// Of Slurm's list for the nodes of a step, "4(x2),1": the tasks of that one of them. Of a list that
+// is shorter, those of the first.
+std::string tasks_of_node(const std::string& list, std::uint32_t node) {
+  std::string first;
+  for (const auto& part : list_of(list)) {
+    const auto times_at = part.find("(x");
+    const auto tasks = part.substr(0, times_at);
+    const auto times = times_at == std::string::npos
+                           ? "1"
+                           : part.substr(times_at + 2, part.find(')') - times_at - 2);
+    const auto nodes = number_of(times).value_or(0);
+    if (node < nodes) {
+      return tasks;
+    }
+    node -= nodes;
+    first = first.empty() ? tasks : first;
+  }
+  return first;
+}
+
+// Torchrun has its own agent listen at MASTER_PORT, by default since PyTorch 2.
+bool is_port_of_agent(const Variables& variables) {
+  return variables.find("TORCHELASTIC_USE_AGENT_STORE") == "True";
 }
 
 }  // namespace
@@ -60,11 +90,10 @@ std::optional<Told> local_rank_of(const Variables& variables) {
   return first_of(variables, local_ranks);
 }
 
-// Slurm's has of the first machine how many others have as many: "4(x2)".
 std::optional<Told> local_world_size_of(const Variables& variables) {
   auto told = first_of(variables, local_world_sizes);
   if (told) {
-    told->text.resize(std::min(told->text.find_first_of("(,"), told->text.size()));
+    told->text = tasks_of_node(told->text, told_number(variables, "SLURM_NODEID"));
   }
   return told;
 }
@@ -73,13 +102,14 @@ std::string rendezvous_of(const Variables& variables) {
   const auto address = variables.find("MASTER_ADDR");
   const auto port = variables.find("MASTER_PORT");
   if (address && port) {
-    return *address + ":" + *port;
+    const auto number = number_of(*port);
+    return *address + ":" + (number && is_port_of_agent(variables) ? port_of(*number) : *port);
   }
   const auto nodes = variables.find("SLURM_STEP_NODELIST");
   if (!nodes || address || port) {
     return "";
   }
-  return first_node(*nodes) + ":" + std::to_string(port_of_step(variables));
+  return first_node(*nodes) + ":" + port_of(step_number(variables));
 }
 
 std::string first_node(const std::string& nodes) {
@@ -88,7 +118,9 @@ std::string first_node(const std::string& nodes) {
     return stem;
   }
   const auto numbers = nodes.substr(stem.size() + 1);
-  return stem + numbers.substr(0, numbers.find_first_of("-,]"));
+  const auto end = numbers.find(']');
+  const auto rest = end == std::string::npos ? "" : first_node(numbers.substr(end + 1));
+  return stem + numbers.substr(0, numbers.find_first_of("-,]")) + rest;
 }
 
 }  // namespace tributary::host

@@ -29,11 +29,12 @@ struct Told {
 std::optional<Told> local_rank_of(const Variables& variables);
 std::optional<Told> local_world_size_of(const Variables& variables);
 
-// Where rank 0 is met: MASTER_ADDR and MASTER_PORT, or else, by Slurm, the first node of the step
-// and a port that follows from its number. Empty: nobody has said.
+// Where rank 0 is met: MASTER_ADDR and MASTER_PORT, or a port that follows from it where torchrun
+// itself listens there; or else, by Slurm, the first node of the step and a port that follows from
+// its number. Empty: nobody has said.
 std::string rendezvous_of(const Variables& variables);
 
-// The first of Slurm's list of nodes: "node7" of "node[7-9,12],other".
+// The first of Slurm's list of nodes: "node7-a" of "node[7-9,12]-a,other".
 std::string first_node(const std::string& nodes);
 
 }  // namespace tributary::host

@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <initializer_list>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -9,6 +10,7 @@
 
 #include "host/communicator.h"
 #include "host/launcher.h"
+#include "host/parallel/parallel_communicator.h"
 #include "host/protocol.h"
 
 namespace tributary::host::test {
@@ -25,6 +27,14 @@ constexpr const char* names[] = {"OMPI_COMM_WORLD_RANK",
                                  "SLURM_JOB_ID",
                                  "SLURM_STEP_ID",
                                  "SLURM_STEP_TASKS_PER_NODE",
+                                 "SLURM_NODEID",
+                                 "SLURM_LOCALID",
+                                 "OMPI_COMM_WORLD_LOCAL_RANK",
+                                 "MPI_LOCALRANKID",
+                                 "MPI_LOCALNRANKS",
+                                 "LOCAL_RANK",
+                                 "LOCAL_WORLD_SIZE",
+                                 "TORCHELASTIC_USE_AGENT_STORE",
                                  "RANK",
                                  "WORLD_SIZE",
                                  "MASTER_ADDR",
@@ -155,12 +165,62 @@ TEST_F(Environment, OtherLaunchersHaveOtherNames) {
   EXPECT_EQ(options->rendezvous, "10.0.0.1:29500");
 }
 
+// Nodes with different numbers of tasks, as -n 7 over three of them: each task knows its node.
+TEST_F(Environment, SlurmsNodesHaveTheirOwnNumbersOfTasks) {
+  clear();
+  set({{"SLURM_PROCID", "5"}, {"SLURM_NTASKS", "7"}, {"SLURM_STEP_NODELIST", "a[1-3]"}});
+  for (const auto& [list, node, tasks] : {std::tuple{"3(x2),1", "0", 3u},
+                                          {"3(x2),1", "1", 3u},
+                                          {"3(x2),1", "2", 1u},
+                                          {"2,1,4", "2", 4u},
+                                          {"2", "1", 2u}}) {
+    set({{"SLURM_STEP_TASKS_PER_NODE", list}, {"SLURM_NODEID", node}});
+    const auto options = CommunicatorOptions::from_environment();
+    ASSERT_TRUE(options) << options.error().message;
+    EXPECT_EQ(options->local_world_size, tasks) << list << ", node " << node;
+  }
+}
+
+TEST_F(Environment, EachLauncherTellsTheRankOnItsMachine) {
+  for (const auto& [rank, size] : {std::pair{"LOCAL_RANK", "LOCAL_WORLD_SIZE"},
+                                   {"OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+                                   {"MPI_LOCALRANKID", "MPI_LOCALNRANKS"},
+                                   {"SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE"}}) {
+    SetUp();
+    set({{rank, "1"}, {size, "2"}});
+    const auto options = ParallelOptions::from_environment();
+    ASSERT_TRUE(options) << options.error().message;
+    EXPECT_EQ(options->local_rank, 1u) << rank;
+    EXPECT_EQ(options->local_world_size, 2u) << size;
+  }
+}
+
+// As torchrun of PyTorch 2 starts a process: its agent listens at MASTER_PORT.
+TEST_F(Environment, RanksOfTorchrunMeetBesideItsAgent) {
+  set({{"LOCAL_RANK", "0"}, {"LOCAL_WORLD_SIZE", "2"}, {"TORCHELASTIC_USE_AGENT_STORE", "True"}});
+  auto options = CommunicatorOptions::from_environment();
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(options->rank, 2u);
+  EXPECT_EQ(options->local_world_size, 2u);
+  EXPECT_EQ(options->rendezvous, "10.0.0.1:20000");
+  set({{"MASTER_PORT", "29501"}});
+  options = CommunicatorOptions::from_environment();
+  EXPECT_EQ(options->rendezvous, "10.0.0.1:20080");
+  set({{"TORCHELASTIC_USE_AGENT_STORE", "False"}});
+  options = CommunicatorOptions::from_environment();
+  EXPECT_EQ(options->rendezvous, "10.0.0.1:29501");
+  set({{"TORCHELASTIC_USE_AGENT_STORE", "True"}, {"MASTER_PORT", "many"}});
+  EXPECT_NE(message().find("MASTER_PORT=many"), std::string::npos) << message();
+}
+
 TEST(Launcher, TheFirstNodeOfSlurmsList) {
   for (const auto& [nodes, first] : {std::pair{"a", "a"},
                                      {"a,b", "a"},
                                      {"node[1-4]", "node1"},
                                      {"node[03,07-9]", "node03"},
                                      {"node[5]", "node5"},
+                                     {"node[5-6]-a,node7", "node5-a"},
+                                     {"rack[1-2]n[03-4],x", "rack1n03"},
                                      {"a1,node[5-6]", "a1"}}) {
     EXPECT_EQ(first_node(nodes), first);
   }
