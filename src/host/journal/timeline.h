@@ -15,7 +15,8 @@ struct Entry;
 // A file in the JSON array format of Chrome's traces, which Perfetto opens: an event on each line,
 // and no end of the array, which the format does not need. The ranks of a machine add to the same
 // file. A process has a row there, which is called by its rank in the first communicator that it
-// makes, and in that a row for each communicator.
+// makes, and stands there among the others by it, and in that a row for each communicator, in the
+// order in which it made them. Lines of several files are one file of all, behind one beginning.
 class Timeline {
  public:
   static Result<std::unique_ptr<Timeline>> open(const std::string& path, std::uint32_t rank,
@@ -27,7 +28,8 @@ class Timeline {
  private:
   Timeline(FileDescriptor file, std::string row) : file_(std::move(file)), row_(std::move(row)) {}
   void begin();
-  void name_row(const char* what, const std::string& name);
+  // By an event of the format's own, with its arguments.
+  void describe_row(const char* how, const std::string& arguments);
   void write(const std::string& line);
 
   FileDescriptor file_;

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/journal/journal.h"
 
+#include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <mutex>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
 
@@ -44,6 +49,13 @@ class JournalFile : public testing::Test {
       }
     }
     return found;
+  }
+
+  // What is said of rows, by events of that name.
+  std::vector<nlohmann::json> described(const std::string& how) const {
+    auto all = events("M");
+    std::erase_if(all, [&](const nlohmann::json& event) { return event["name"] != how; });
+    return all;
   }
 
   std::filesystem::path path_;
@@ -102,9 +114,96 @@ TEST_F(JournalFile, HasAnEventForEachCollectiveOfEachRank) {
   EXPECT_EQ(last["args"]["failed"], true);
   EXPECT_EQ(last["pid"], all[0]["pid"]);
   EXPECT_NE(last["tid"], all[0]["tid"]) << "of another communicator";
-  const auto names = events("M");
-  EXPECT_EQ(names.back()["args"]["name"], "rank 1 of 2 ranks");
-  EXPECT_EQ(names.back()["tid"], last["tid"]);
+  const auto rows = described("thread_name");
+  EXPECT_EQ(rows.back()["args"]["name"], "rank 1 of 2 ranks");
+  EXPECT_EQ(rows.back()["tid"], last["tid"]);
+  const auto places = described("thread_sort_index");
+  EXPECT_GT(places[1]["args"]["sort_index"], places[0]["args"]["sort_index"]);
+}
+
+// Perfetto has 32 bits for these, and takes what is larger for 0; a thread's name goes by its
+// number alone.
+TEST_F(JournalFile, NumbersOfRowsFitIntoPerfettosAndAreNobodyElses) {
+  std::set<std::uint64_t> processes;
+  std::set<std::uint64_t> rows;
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    const auto child = ::fork();
+    if (child == 0) {
+      auto own = options();
+      own.rank = rank;
+      own.world_size = 3;
+      const auto journal = Journal::open(own);
+      if (journal) {
+        (*journal)->note({"barrier", "canary", 0, Clock::now(), Clock::now()});
+      }
+      ::_exit(journal ? 0 : 1);
+    }
+    int status = 1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_EQ(status, 0);
+  }
+  for (const auto& event : events("X")) {
+    processes.insert(event["pid"].get<std::uint64_t>());
+    rows.insert(event["tid"].get<std::uint64_t>());
+  }
+  EXPECT_EQ(processes.size(), 3u);
+  EXPECT_EQ(rows.size(), 3u);
+  EXPECT_LE(*processes.rbegin(), std::numeric_limits<std::uint32_t>::max());
+  EXPECT_LE(*rows.rbegin(), std::numeric_limits<std::uint32_t>::max());
+}
+
+// Events of a row that overlap are no row to Perfetto: rounded, too, one ends before the next.
+TEST_F(JournalFile, EventsOfARowDoNotOverlap) {
+  const auto journal = Journal::open(options());
+  ASSERT_TRUE(journal) << journal.error().message;
+  auto at = Clock::now();
+  for (int i = 0; i < 1000; ++i) {
+    const auto end = at + std::chrono::nanoseconds(97 * i);
+    (*journal)->note({"allreduce", "canary", 64, at, end});
+    at = end;
+  }
+  // As Perfetto has it, in nanoseconds.
+  const auto nanoseconds = [](const nlohmann::json& value) {
+    return value.is_number_integer() ? value.get<std::int64_t>() * 1000
+                                     : static_cast<std::int64_t>(value.get<double>() * 1000.0);
+  };
+  std::int64_t last_end = 0;
+  for (const auto& event : events("X")) {
+    const auto begin = nanoseconds(event["ts"]);
+    EXPECT_GE(begin, last_end);
+    EXPECT_GE(event["dur"].get<double>(), 0);
+    last_end = begin + nanoseconds(event["dur"]);
+  }
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  EXPECT_NEAR(static_cast<double>(last_end), static_cast<double>(now.count()), 60e9);
+}
+
+// As docs/reference/library.md has it: one beginning, and the lines of all.
+TEST_F(JournalFile, LinesOfSeveralFilesAreOneFile) {
+  std::vector<std::string> lines;
+  for (const std::uint32_t rank : {0u, 1u}) {
+    auto own = options();
+    own.rank = rank;
+    own.world_size = 2;
+    const auto journal = Journal::open(own);
+    ASSERT_TRUE(journal) << journal.error().message;
+    (*journal)->note({"barrier", "canary", 0, Clock::now(), Clock::now()});
+    std::ifstream file(path_);
+    for (std::string line; std::getline(file, line);) {
+      if (line.starts_with('{')) {
+        lines.push_back(line);
+      }
+    }
+    std::filesystem::remove(path_);
+  }
+  std::ofstream joined(path_);
+  joined << "[\n";
+  for (const auto& line : lines) {
+    joined << line << "\n";
+  }
+  joined.close();
+  EXPECT_EQ(events("X").size(), 2u);
+  EXPECT_EQ(described("thread_name").size(), 2u);
 }
 
 TEST_F(JournalFile, ThatCannotBeWrittenIsAnError) {
