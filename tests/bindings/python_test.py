@@ -4,8 +4,10 @@
 
 import array
 import asyncio
+import concurrent.futures
 import datetime
 import gc
+import inspect
 import os
 import signal
 import sys
@@ -22,7 +24,7 @@ if not list(ranks.PACKAGE.glob("tributary/_core*.so")):
     ranks.skip("the Python package was not built: tools/install-packages python, and "
                "meson setup --reconfigure")
 sys.path.insert(0, str(ranks.PACKAGE))
-import tributary  # noqa: E402
+import tributary.hooks  # noqa: E402
 
 LONG = 100_000  # elements, so many that a rank needs what others make of theirs
 COUNT = 5000
@@ -346,6 +348,84 @@ def sketches() -> None:
         comm.barrier()
 
 
+class Gradients:
+    """As much of a tensor as a hook touches."""
+
+    def __init__(self, values: numpy.ndarray):
+        self.values = values
+
+    def numpy(self) -> numpy.ndarray:
+        return self.values
+
+    def div_(self, divisor: float):
+        self.values /= divisor
+        return self
+
+
+class Parameter:
+    def __init__(self, address: int):
+        self.address = address
+
+    def data_ptr(self) -> int:
+        return self.address
+
+
+class Bucket:
+    """As DDP hands it to a hook."""
+
+    def __init__(self, values: numpy.ndarray, addresses: tuple = (1, 2)):
+        self.gradients = Gradients(values)
+        self.addresses = addresses
+
+    def index(self) -> int:
+        return 0
+
+    def buffer(self) -> Gradients:
+        return self.gradients
+
+    def parameters(self) -> list:
+        return [Parameter(address) for address in self.addresses]
+
+
+class Averaged(concurrent.futures.Future):
+    """torch.futures.Future's wait(), by that of another library."""
+
+    def wait(self):
+        return self.result(ranks.PATIENCE_S)
+
+
+def gradient_hook() -> None:
+    with tributary.Communicator() as comm:
+        hook = tributary.hooks.sketch_hook(comm, Averaged, bits=8, rounding="nearest")
+        # DDP asks for both.
+        assert hook.__name__ and "bucket" in inspect.signature(hook).parameters
+
+        def gradient(rank: int) -> numpy.ndarray:
+            return numpy.sin(numpy.arange(COUNT) * (rank + 1)).astype("f4")
+
+        exact = sum(gradient(rank).astype("f8") for rank in range(comm.size)) / comm.size
+        unit = 1.01 / (127 // comm.size)
+        sums = numpy.zeros(COUNT)
+        for _ in range(10):
+            bucket = Bucket(gradient(comm.rank))
+            averaged = hook(None, bucket).wait()
+            assert averaged is bucket.gradients
+            assert abs(averaged.values - exact).max() <= 2 * unit
+            sums += averaged.values
+        # What was rounded off came with the next one.
+        assert abs(sums - 10 * exact).max() <= unit * 1.1, abs(sums - 10 * exact).max()
+        # Another bucket under the same index begins anew; several are in flight.
+        ones = [Bucket(numpy.ones(7, "f4"), (9,)) for _ in range(3)]
+        for averaged in [hook(None, bucket) for bucket in ones]:
+            numpy.testing.assert_allclose(averaged.wait().values, 1, atol=2 / 127 * comm.size)
+        raised(TypeError, lambda: hook(None, Bucket(numpy.ones(7), (9,))), "f32")
+        comm.barrier()
+        too_few = tributary.hooks.sketch_hook(comm, Averaged, bits=5)
+        raised(tributary.InvalidArgumentError,
+               lambda: too_few(None, Bucket(numpy.ones(7, "f4"))).wait(), "5 bits")
+        comm.barrier()
+
+
 def leaving() -> None:
     lines = []
     comm = tributary.Communicator(on_notice=lines.append)
@@ -381,10 +461,10 @@ def refused_options() -> None:
 CASES = {function.__name__: function for function in (
     types_and_operators, named_types, buffers, refused_buffers, other_collectives, parts, requests,
     outstanding_requests, abandoned_requests, awaited_requests, other_threads_run, interrupted, a_rank_dies,
-    late_ranks_time_out, deadlines, any_of_several, handlers, sketches, leaving,
+    late_ranks_time_out, deadlines, any_of_several, handlers, sketches, gradient_hook, leaving,
     refused_options)}
 SIZES = {"types_and_operators": 3, "other_collectives": 3, "parts": 4, "named_types": 3, "handlers": 3,
-         "sketches": 3}
+         "sketches": 3, "gradient_hook": 3}
 
 
 class Package(ranks.Cases):

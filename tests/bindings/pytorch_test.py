@@ -249,6 +249,11 @@ def hooks() -> None:
     plain = _trained()
     assert torch.allclose(plain, _trained(hook=default_hooks.fp16_compress_hook), atol=1e-2)
     assert torch.allclose(plain, _trained(hook=tributary.torch.compress_bf16), atol=5e-2)
+    sketched = _trained(hook=tributary.torch.sketch_hook(bits=8))
+    assert torch.allclose(plain, sketched, atol=5e-2)
+    every = [torch.zeros_like(sketched) for _ in range(dist.get_world_size())]
+    dist.all_gather(every, sketched)
+    assert all(torch.equal(one, sketched) for one in every)
     # Such a hook has one bucket: those of two would come in different orders on different ranks.
     state = powerSGD_hook.PowerSGDState(None, matrix_approximation_rank=1, start_powerSGD_iter=4)
     reduced = _trained(hook=powerSGD_hook.powerSGD_hook, state=state, bucket_cap_mb=25)

@@ -11,6 +11,7 @@ docs/operate/pytorch.md has the rest.
 
 import atexit
 import os
+import secrets
 import socket
 import sys
 import weakref
@@ -18,9 +19,10 @@ import weakref
 import torch as _torch
 import torch.distributed as _distributed
 
+from . import Communicator, hooks
 from ._torch import ProcessGroupTributary
 
-__all__ = ["ProcessGroupTributary", "algorithm", "compress_bf16", "statistics"]
+__all__ = ["ProcessGroupTributary", "algorithm", "compress_bf16", "sketch_hook", "statistics"]
 
 _groups: "weakref.WeakSet[ProcessGroupTributary]" = weakref.WeakSet()
 
@@ -46,6 +48,32 @@ def compress_bf16(group, bucket):
     halved = bucket.buffer().to(_torch.bfloat16).div_(group.size())
     reducing = _distributed.all_reduce(halved, group=group, async_op=True).get_future()
     return reducing.then(lambda reduced: bucket.buffer().copy_(reduced.value()[0]))
+
+
+def sketch_hook(bits: int = 8, feedback: bool = True, communicator: Communicator | None = None, **more):
+    """A hook of DDP's by which each gradient goes as a few bits, and what was rounded off comes with the next one.
+
+        model.register_comm_hook(None, tributary.torch.sketch_hook(bits=8))
+
+    All ranks of the default group call it, whatever its backend. It makes a communicator of them, unless it is
+    given one. `more` is for tributary.Sketch.
+    """
+    return hooks.sketch_hook(communicator or _communicator_of_all(), _torch.futures.Future, bits=bits,
+                             feedback=feedback, **more)
+
+
+def _communicator_of_all() -> Communicator:
+    """They meet at rank 0, of which the others hear by the default group."""
+    place = [None]
+    if _distributed.get_rank() == 0:
+        address = os.environ.get("TRIBUTARY_LOCAL_ADDRESS") or _local_address() or "127.0.0.1"
+        with socket.socket() as probe:
+            probe.bind((address, 0))
+            place = [(*probe.getsockname(), secrets.token_hex(32))]
+    _distributed.broadcast_object_list(place)
+    address, port, secret = place[0]
+    return Communicator(rank=_distributed.get_rank(), world_size=_distributed.get_world_size(),
+                        master_addr=address, master_port=port, secret=secret)
 
 
 def _of_tributary(group) -> ProcessGroupTributary:
