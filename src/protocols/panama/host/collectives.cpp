@@ -22,7 +22,7 @@ PanamaCollectives::PanamaCollectives(Job job, PanamaPlan plan, const PanamaTunin
   if (plan_.quorum == 0) {
     plan_.quorum = job_.world_size();
   }
-  const auto window = std::max(plan_.window_max, PanamaWindow::initial);
+  const auto window = std::max(plan_.window_max, CongestionWindow::initial);
   for (const auto& group : plan_.trees) {
     retention_.emplace_back(window, partial(), job_.payload_bytes);
     statistics_.trees.push_back({.group = to_string(group)});
@@ -204,7 +204,7 @@ void PanamaCollectives::send_up(std::uint32_t tree, const PanamaRetention::Resul
   auto header = result.header;
   header.flags &= wire::PanamaHeader::fin_bit | wire::PanamaHeader::version_mask;
   header.flags |= flags;
-  const auto cap = std::max(trees_[tree].window().cap(), PanamaWindow::initial);
+  const auto cap = std::max(trees_[tree].window().cap(), CongestionWindow::initial);
   header.wnd_cap = static_cast<std::uint16_t>(std::min<std::uint32_t>(cap, header.wnd_cap_none));
   wire::reseal(header);
   outbox.push({plan_.trees[tree], wire::panama_udp_port}, header, result.payload, tree);

@@ -16,7 +16,7 @@ constexpr std::uint64_t overtakers = 3;
 PanamaTree::PanamaTree(const PanamaPlan& plan, const PanamaTuning& tuning)
     : window_(plan.congestion_control),
       rtt_(tuning.rto),
-      window_max_(std::max(plan.window_max, PanamaWindow::initial)),
+      window_max_(std::max(plan.window_max, CongestionWindow::initial)),
       entries_(std::bit_ceil(window_max_)) {}
 
 void PanamaTree::begin(std::uint32_t packets) {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "host/clock.h"
+#include "host/congestion_window.h"
 #include "host/rtt_estimator.h"
 #include "host/verdict.h"
 #include "protocols/panama/host/plan.h"
-#include "protocols/panama/host/window.h"
 
 namespace tributary::host {
 
@@ -45,7 +45,7 @@ class PanamaTree {
   std::uint32_t packets() const { return packets_; }
   std::uint32_t base() const { return base_; }   // the lowest that is not done
   std::uint32_t begun() const { return next_; }  // so many were sent, or needed not be
-  const PanamaWindow& window() const { return window_; }
+  const CongestionWindow& window() const { return window_; }
   std::uint64_t timeouts() const { return timeouts_; }
   std::uint64_t skipped() const { return skipped_; }  // done before they were sent
 
@@ -73,7 +73,7 @@ class PanamaTree {
   void look_for_losses(std::uint32_t vid);
   void advance();
 
-  PanamaWindow window_;
+  CongestionWindow window_;
   RttEstimator rtt_;
   std::uint32_t window_max_;
   std::vector<Entry> entries_;  // by VID; a power of two

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "protocols/panama/host/window.h"
+#include "host/congestion_window.h"
 
 #include <gtest/gtest.h>
 
@@ -9,15 +9,15 @@ namespace {
 constexpr std::uint32_t plenty = 10'000;
 
 // A whole window of results, of which the first `marked` are marked.
-void round(PanamaWindow& window, std::uint32_t marked, std::uint32_t cap = plenty) {
+void round(CongestionWindow& window, std::uint32_t marked, std::uint32_t cap = plenty) {
   const auto size = window.size();
   for (std::uint32_t i = 0; i < size; ++i) {
     window.result(i < marked, cap);
   }
 }
 
-TEST(PanamaWindow, StartsWithTwoAndDoublesUpToTheThreshold) {
-  PanamaWindow window(true);
+TEST(CongestionWindow, StartsWithTwoAndDoublesUpToTheThreshold) {
+  CongestionWindow window(true);
   EXPECT_EQ(window.size(), 2u);
   EXPECT_EQ(window.ssthresh(), 64);
   EXPECT_EQ(window.alpha(), 1);
@@ -27,8 +27,8 @@ TEST(PanamaWindow, StartsWithTwoAndDoublesUpToTheThreshold) {
   }
 }
 
-TEST(PanamaWindow, GrowsOnlyWhenAWholeWindowIsIn) {
-  PanamaWindow window(true);
+TEST(CongestionWindow, GrowsOnlyWhenAWholeWindowIsIn) {
+  CongestionWindow window(true);
   round(window, 0);
   for (int i = 0; i < 3; ++i) {
     window.result(false, plenty);
@@ -38,8 +38,8 @@ TEST(PanamaWindow, GrowsOnlyWhenAWholeWindowIsIn) {
   EXPECT_EQ(window.size(), 8u);
 }
 
-TEST(PanamaWindow, ShrinksByHalfOfTheMarkedShare) {
-  PanamaWindow window(true);
+TEST(CongestionWindow, ShrinksByHalfOfTheMarkedShare) {
+  CongestionWindow window(true);
   for (int i = 0; i < 4; ++i) {
     round(window, 0);
   }
@@ -56,8 +56,8 @@ TEST(PanamaWindow, ShrinksByHalfOfTheMarkedShare) {
   EXPECT_DOUBLE_EQ(window.cwnd(), before + 1);
 }
 
-TEST(PanamaWindow, NeverFallsBelowOne) {
-  PanamaWindow window(true);
+TEST(CongestionWindow, NeverFallsBelowOne) {
+  CongestionWindow window(true);
   for (int i = 0; i < 100; ++i) {
     round(window, window.size());
     EXPECT_GE(window.size(), 1u);
@@ -68,8 +68,8 @@ TEST(PanamaWindow, NeverFallsBelowOne) {
   EXPECT_EQ(window.size(), 1u) << "whatever a switch says";
 }
 
-TEST(PanamaWindow, TheCapHoldsAtOnce) {
-  PanamaWindow window(true);
+TEST(CongestionWindow, TheCapHoldsAtOnce) {
+  CongestionWindow window(true);
   for (int i = 0; i < 4; ++i) {
     round(window, 0);
   }
@@ -83,8 +83,8 @@ TEST(PanamaWindow, TheCapHoldsAtOnce) {
   EXPECT_EQ(window.size(), 7u) << "and is followed when it rises";
 }
 
-TEST(PanamaWindow, StartsAgainWithWhatItLearned) {
-  PanamaWindow window(true);
+TEST(CongestionWindow, StartsAgainWithWhatItLearned) {
+  CongestionWindow window(true);
   round(window, 0);
   round(window, 4);
   const auto alpha = window.alpha();
@@ -96,8 +96,8 @@ TEST(PanamaWindow, StartsAgainWithWhatItLearned) {
   EXPECT_EQ(window.ssthresh(), threshold);
 }
 
-TEST(PanamaWindow, WithoutCongestionControlItIsWhatSwitchesHaveRoomFor) {
-  PanamaWindow window(false);
+TEST(CongestionWindow, WithoutCongestionControlItIsWhatSwitchesHaveRoomFor) {
+  CongestionWindow window(false);
   EXPECT_EQ(window.size(), 2u);
   window.result(true, 300);
   EXPECT_EQ(window.size(), 300u);

@@ -6,22 +6,25 @@
 
 namespace tributary::host {
 
-// How many packets a worker may have on the way in one tree: Figure 5. Results are implicit
+// How many packets a worker may have on the way to be added up: Figure 5 of "In-Network Aggregation
+// for Shared Machine Learning Clusters", which yields as DCTCP does. Results are implicit
 // acknowledgments.
-class PanamaWindow {
+class CongestionWindow {
  public:
   static constexpr std::uint32_t initial = 2;
 
-  // Without congestion control the window is what the switches have room for, no less.
-  explicit PanamaWindow(bool congestion_control) : control_(congestion_control) {}
+  // Without congestion control the window is what there is room for (the cap), no less.
+  explicit CongestionWindow(bool congestion_control) : control_(congestion_control) {}
 
-  // Before a new series of packets: switches have room for the initial window, and tell with the
-  // first result for how much else. What was learned about congestion is kept.
+  // Before a new series of packets, for all of which there is room only in an initial window: the
+  // first result tells for how many more. What was learned about congestion is kept.
   void restart() {
     cwnd_ = initial;
     received_ = marked_ = 0;
   }
 
+  // A result came: whether a queue on the way was congested, and for how many packets there is
+  // room.
   void result(bool marked, std::uint32_t cap) {
     cap_ = std::max(cap, 1u);
     if (!control_) {
