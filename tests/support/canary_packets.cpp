@@ -29,6 +29,9 @@ wire::CanaryHeader header_of(const CanarySpec& spec, std::size_t payload_bytes) 
   if (spec.bypass) {
     header.flags |= wire::CanaryHeader::bypass_bit;
   }
+  if (spec.congested) {
+    header.flags |= wire::CanaryHeader::congested_bit;
+  }
   if (spec.kind == wire::CanaryKind::result || spec.kind == wire::CanaryKind::restoration ||
       spec.kind == wire::CanaryKind::release) {
     header.flags |= wire::CanaryHeader::multicast_bit;
@@ -52,6 +55,7 @@ void append_udp(Packet& packet, const CanarySpec& spec, std::uint64_t key, std::
   const auto udp_bytes = sizeof(wire::UdpHeader) + bytes;
   wire::Ipv4Header ip;
   ip.total_length = static_cast<std::uint16_t>(sizeof ip + udp_bytes);
+  ip.tos = spec.tos;
   ip.ttl = spec.ttl;
   ip.protocol = wire::ip_protocol::udp;
   ip.source = spec.ip_source.is_unspecified() ? spec.child_address : spec.ip_source;

@@ -25,6 +25,8 @@ struct CanarySpec {
   std::uint16_t counter = 1;
   std::uint16_t hosts = 4;
   bool bypass = false;
+  bool congested = false;  // says the header
+  std::uint8_t tos = 0;    // says IP
   std::uint64_t fingerprint = 0;
   std::uint16_t rank = 0;
   wire::Ipv4Address destination{10, 0, 0, 99};  // the leader, or whom a result is for

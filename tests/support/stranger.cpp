@@ -22,6 +22,7 @@ void change_kind(wire::CanaryHeader& header, std::uint64_t draw) {
   const bool goes_down = answers || header.kind == wire::CanaryKind::release;
   header.flags = static_cast<std::uint8_t>(
       wire::CanaryHeader::current_version | (goes_down ? wire::CanaryHeader::multicast_bit : 0) |
+      (header.flags & wire::CanaryHeader::congested_bit) |
       (header.flags & (goes_down ? 0 : wire::CanaryHeader::bypass_bit)));
   header.counter = answers                                         ? header.hosts.value()
                    : header.kind == wire::CanaryKind::contribution ? std::uint16_t{1}

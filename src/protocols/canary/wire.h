@@ -43,7 +43,7 @@ struct [[gnu::packed]] CanaryHeader {
   be32 children;            // collision: one-hot port; restoration: bitmap of ports (see shard);
                             // request: sequence number behind the last block contributed to
   be16 switch_address;      // collision, restoration: the switch's 16-bit id
-  std::uint8_t flags = 0;   // bypass, multicast, and the version in the paper's padding
+  std::uint8_t flags = 0;   // bypass, multicast; in the paper's padding congested, and the version
 
   // Extension.
   CanaryKind kind = CanaryKind::contribution;
@@ -65,13 +65,17 @@ struct [[gnu::packed]] CanaryHeader {
 
   static constexpr std::uint8_t bypass_bit = 0x80;
   static constexpr std::uint8_t multicast_bit = 0x40;
-  static constexpr std::uint8_t version_mask = 0x3f;
+  // A queue on the way of this packet, or of any that is added up in it or that it answers, was
+  // congested.
+  static constexpr std::uint8_t congested_bit = 0x20;
+  static constexpr std::uint8_t version_mask = 0x1f;
   static constexpr std::uint8_t current_version = 2;
   static constexpr std::uint16_t no_rank = 0xffff;
   static constexpr std::uint32_t ports_per_shard = 32;
 
   constexpr bool bypass() const { return (flags & bypass_bit) != 0; }
   constexpr bool multicast() const { return (flags & multicast_bit) != 0; }
+  constexpr bool congested() const { return (flags & congested_bit) != 0; }
   constexpr std::uint8_t version() const { return flags & version_mask; }
   // Application identifier and block identifier, concatenated (3.4).
   constexpr std::uint64_t key() const { return (std::uint64_t{job.value()} << 32) | id.value(); }

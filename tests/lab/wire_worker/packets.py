@@ -8,7 +8,7 @@ import struct
 import sealing
 
 CONTRIBUTION, RESULT, RESTORATION, REQUEST, FAILURE, PENDING, RELEASE = range(1, 8)
-BYPASS, MULTICAST, VERSION = 0x80, 0x40, 2
+BYPASS, MULTICAST, CONGESTED, VERSION = 0x80, 0x40, 0x20, 2
 NO_RANK = 0xffff
 SEQUENCES = 1 << 28
 DIRECT = 15  # the attempt that no switch takes part in
@@ -55,6 +55,11 @@ class Packet:
         """A switch had no room for it."""
         return bool(self.flags & BYPASS) and self.attempt != DIRECT
 
+    @property
+    def congested(self) -> bool:
+        """A queue on the way of it, or of what is in it, was."""
+        return bool(self.flags & CONGESTED)
+
     def encode(self) -> bytes:
         fields = [getattr(self, field.name) for field in dataclasses.fields(self)][:-1]
         return sealing.seal(_LAYOUT, fields, self.payload)
@@ -67,7 +72,7 @@ def decode(datagram: bytes, element_bytes) -> Packet | None:
         return None
     fields, payload = opened
     packet = Packet(*fields, payload=payload)
-    sound = (packet.flags & 0x3f == VERSION and CONTRIBUTION <= packet.kind <= RELEASE
+    sound = (packet.flags & 0x1f == VERSION and CONTRIBUTION <= packet.kind <= RELEASE
              and packet.element_type in element_bytes
              and len(payload) == packet.elements * element_bytes[packet.element_type])
     return packet if sound else None

@@ -72,6 +72,7 @@ struct alignas(64) Descriptor {
   std::uint32_t counter = 0;                // contributions seen, stragglers included
   std::uint32_t passed = 0;                 // that went on to the leader unadded
   std::uint32_t expected = 0;               // that many are all that come by here; 0: unknown
+  bool congested = false;                   // of what was added: a queue on the way was
   std::uint64_t key = 0;
   std::uint64_t fingerprint = 0;
   Time born{};

@@ -34,6 +34,12 @@ struct Message {
             udp,
             {reinterpret_cast<std::byte*>(header), sizeof *header + payload.size()}};
   }
+  // Whether a queue on the way was congested: one that marked this packet, or, as the header has
+  // it, what is in it.
+  bool congested() const {
+    return header->congested() ||
+           (ipv4 != nullptr && (ipv4->tos & wire::ecn::mask) == wire::ecn::ce);
+  }
   std::uint16_t udp_port() const {
     return is_udp() ? udp->destination_port.value() : std::uint16_t{0};
   }

@@ -25,6 +25,7 @@ void gather_in(Descriptor& block, Contribution in, const reduce::Kernel& kernel,
   block.shape = shape_of(message);
   block.counter = header.counter.value();
   block.fingerprint = header.fingerprint.value();
+  block.congested = message.congested();
   block.marked = elements > 0 && wire::is_handler(header.op);
   block.bytes = in.packet->length;
   block.kernel = &kernel;
@@ -124,6 +125,7 @@ void CanaryEngine::add_to(Descriptor& block, Contribution in, const Burst& burst
   }
   ++counters_.joined;
   block.fingerprint += header.fingerprint.value();
+  block.congested |= in.message.congested();
   if (block.marked) {
     block.fingerprint += reduce::mark_of(header.op);
   }
@@ -176,6 +178,9 @@ void CanaryEngine::send_sum(Descriptor& block, std::uint64_t& reason, const Burs
   auto& header = *message.header;
   header.counter = static_cast<std::uint16_t>(block.counter);
   header.fingerprint = block.fingerprint;
+  if (block.congested) {
+    header.flags |= wire::CanaryHeader::congested_bit;
+  }
   if (block.wide != WideStore::none) {
     block.kernel->store(message.payload.data(), block.accumulator, header.elements.value());
     blocks_.wide.give(block.wide);

@@ -49,6 +49,7 @@ inline constexpr CommonWords common_bits = [] {
   // Kind, type and operator are between these.
   cover(offsetof(UdpHeaders, canary.flags), offsetof(UdpHeaders, canary.shard));
   cover(offsetof(UdpHeaders, canary.job), offsetof(UdpHeaders, canary.child_port));
+  bytes[offsetof(UdpHeaders, canary.flags) - common_at] ^= wire::CanaryHeader::congested_bit;
   return std::bit_cast<CommonWords>(bytes);
 }();
 

@@ -114,7 +114,7 @@ void CanaryFrames::contribution(Packet& packet, const CanaryBlock& block, std::u
 }
 
 void CanaryFrames::answer(Packet& contribution, const CanaryJob& job, std::uint64_t fingerprint,
-                          std::uint32_t sum_crc) const {
+                          std::uint32_t sum_crc, bool congested) const {
   const auto frame = at(contribution);
   auto& header = *frame.header;
   const auto& leader = ranks_[leader_of(ranks_, wire::canary_sequence(header.id.value()))];
@@ -127,7 +127,7 @@ void CanaryFrames::answer(Packet& contribution, const CanaryJob& job, std::uint6
   }
   header.destination = destination;
   header.counter = job.hosts;
-  header.flags = downwards;
+  header.flags = congested ? downwards | CanaryHeader::congested_bit : downwards;
   header.kind = collided ? CanaryKind::restoration : CanaryKind::result;
   header.fingerprint = fingerprint;
   header.rank = CanaryHeader::no_rank;
@@ -159,7 +159,8 @@ void CanaryFrames::release(Packet& contribution) const {
 
 bool CanaryFrames::is_result(const CanaryHeader& header, const CanaryJob& job,
                              std::uint64_t fingerprint, std::uint32_t sum_crc) const {
-  return header.kind == CanaryKind::result && header.flags == downwards &&
+  return header.kind == CanaryKind::result &&
+         (header.flags & ~CanaryHeader::congested_bit) == downwards &&
          header.counter.value() == job.hosts && header.hosts.value() == job.hosts &&
          header.element_type == job.type && header.op == job.op && header.unused == 0 &&
          header.elements.value() == job.elements && header.fingerprint.value() == fingerprint &&

@@ -69,9 +69,9 @@ class CanaryFrames {
                     std::uint32_t part_crc) const;
 
   // Turns the contribution of somebody into the leader's answer to him: a result or, after a
-  // collision, a restoration. The payload is there already.
+  // collision, a restoration. The payload is there already. `congested`: any contribution was.
   void answer(Packet& contribution, const CanaryJob& job, std::uint64_t fingerprint,
-              std::uint32_t sum_crc) const;
+              std::uint32_t sum_crc, bool congested) const;
   // Or into word that there will be no result.
   void release(Packet& contribution) const;
 

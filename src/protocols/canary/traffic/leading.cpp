@@ -37,6 +37,7 @@ void CanaryTraffic::take_contribution(PacketPtr packet, const wire::CanaryView& 
   }
   block.gathered += header.counter.value();
   block.fingerprint += header.fingerprint.value();
+  block.congested |= header.congested();
   if (block.kept.empty()) {
     block.sum = view.payload.data();
   } else {
@@ -102,7 +103,7 @@ void CanaryTraffic::answer_all(Job& job, Block& block, traffic::Outbox& out) {
     figures_.restorations += header.bypass() ? 1 : 0;
     ++figures_.answers;
     std::memcpy(frames_.at(*packet).payload, sum.data(), sum.size());
-    frames_.answer(*packet, job.wire, block.total, crc);
+    frames_.answer(*packet, job.wire, block.total, crc, block.congested);
     answers.push(std::move(packet));
   }
   out[ranks_[block.leader].port].append(std::move(answers));

@@ -54,6 +54,7 @@ class CanaryTraffic final : public traffic::BlockTraffic {
     std::uint64_t total = 0;     // the fingerprint of all ranks; 0: there was no block yet
     std::uint32_t gathered = 0;  // contributions that reached the leader
     std::uint64_t fingerprint = 0;
+    bool congested = false;    // any of them
     PacketList kept;           // by the leader: what reached it
     std::byte* sum = nullptr;  // in the first of them
   };

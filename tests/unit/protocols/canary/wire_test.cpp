@@ -208,6 +208,21 @@ TEST(ParseCanary, only_the_current_version) {
   }
 }
 
+TEST(ParseCanary, packets_up_and_down_can_tell_of_congestion) {
+  auto request = contribution();
+  request.kind = CanaryKind::request;
+  request.counter = 0;
+  request.elements = 0;
+  for (auto header : {contribution(), downwards(CanaryKind::result),
+                      downwards(CanaryKind::restoration), request}) {
+    EXPECT_FALSE(header.congested());
+    header.flags |= CanaryHeader::congested_bit;
+    EXPECT_EQ(error_of(header), CanaryError::none);
+    EXPECT_EQ(header.version(), CanaryHeader::current_version);
+    EXPECT_TRUE(header.congested());
+  }
+}
+
 TEST(ParseCanary, kinds_need_their_multicast_bit) {
   for (unsigned kind = 0; kind < 256; ++kind) {
     for (const std::uint8_t multicast : {std::uint8_t{0}, CanaryHeader::multicast_bit}) {
@@ -287,6 +302,9 @@ TEST(ParseCanary, free_fields_at_zero_and_maximum) {
         [=](CanaryHeader& h) { h.children = fill; },
         [=](CanaryHeader& h) { h.switch_address = static_cast<std::uint16_t>(fill); },
         [=](CanaryHeader& h) { h.flags = maximum ? h.flags | CanaryHeader::bypass_bit : h.flags; },
+        [=](CanaryHeader& h) {
+          h.flags = maximum ? h.flags | CanaryHeader::congested_bit : h.flags;
+        },
         [=](CanaryHeader& h) { h.shard = static_cast<std::uint8_t>(fill); },
         [=](CanaryHeader& h) { h.job = fill; },
         [=](CanaryHeader& h) { h.child_port = static_cast<std::uint16_t>(fill); },

@@ -9,19 +9,19 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::uint32_t job = 7;
-constexpr wire::Ipv4Address leader{10, 0, 0, 1};
+constexpr wire::Ipv4Address leader_address{10, 0, 0, 1};
 
 class PatienceTest : public ::testing::Test {
  protected:
   // As long as a block waits that is not the only one of its job.
   Duration timeout() const {
-    return patience_.timeout(false, false, patience_.expectation(job, leader));
+    return patience_.timeout(false, false, patience_.expectation(job, leader_address));
   }
   // A block of four hosts whose last contribution came so long after the first.
   static Descriptor block(std::uint32_t contributions, Duration spread, std::uint32_t attempt = 0) {
     Descriptor made;
     made.key = (std::uint64_t{job} << 32) | wire::canary_id(5, attempt);
-    made.shape.leader = leader;
+    made.shape.leader = leader_address;
     made.shape.hosts = 4;
     made.counter = contributions;
     made.last = made.born + spread;
@@ -49,17 +49,17 @@ TEST_F(PatienceTest, SettingsGoBeforeWhatIsLearned) {
 
 TEST_F(PatienceTest, BlocksTeachTheirNumberAndTheirSpread) {
   patience_.learn(block(2, 200us));
-  EXPECT_EQ(patience_.expectation(job, leader).contributions, 2u);
+  EXPECT_EQ(patience_.expectation(job, leader_address).contributions, 2u);
   EXPECT_EQ(timeout(), 200us + 4 * 100us);
   EXPECT_EQ(patience_.timeout_of(block(1, 0us), false), timeout());
-  EXPECT_EQ(patience_.expectation(job + 1, leader).contributions, 0u);
+  EXPECT_EQ(patience_.expectation(job + 1, leader_address).contributions, 0u);
 }
 
 TEST_F(PatienceTest, AnotherAttemptTeachesItsNumberOnly) {
   patience_.learn(block(2, 200us));
   const auto before = timeout();
   patience_.learn(block(3, 40ms, 1));
-  EXPECT_EQ(patience_.expectation(job, leader).contributions, 3u);
+  EXPECT_EQ(patience_.expectation(job, leader_address).contributions, 3u);
   EXPECT_EQ(timeout(), before);
   patience_.learn_late(block(3, 40ms, 1));
   EXPECT_EQ(timeout(), before);
@@ -86,7 +86,7 @@ TEST_F(PatienceTest, WhereNumbersAreLearnedSpreadsAreRememberedForLonger) {
     for (int i = 0; i < 32; ++i) {
       patience.learn(block(2, 100us));
     }
-    return patience.timeout(false, false, patience.expectation(job, leader));
+    return patience.timeout(false, false, patience.expectation(job, leader_address));
   };
   EXPECT_GT(after(true), 2 * after(false));
 }

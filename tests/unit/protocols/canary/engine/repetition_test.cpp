@@ -32,11 +32,13 @@ std::set<std::size_t> own_bytes() {
 TEST(Repetition, looks_at_every_bit_that_contributions_share_and_at_no_other) {
   const UdpHeaders first{};
   const auto own = own_bytes();
+  const std::size_t congested = 8 * offsetof(UdpHeaders, canary.flags) + 5;
   ASSERT_TRUE(repeats(first, first));
   for (std::size_t bit = 0; bit < 8 * sizeof first; ++bit) {
     auto next = first;
     reinterpret_cast<unsigned char*>(&next)[bit / 8] ^= static_cast<unsigned char>(1u << (bit % 8));
-    EXPECT_EQ(repeats(next, first), own.count(bit / 8) == 1) << "byte " << bit / 8;
+    EXPECT_EQ(repeats(next, first), bit == congested || own.count(bit / 8) == 1)
+        << "byte " << bit / 8 << ", bit " << bit % 8;
   }
 }
 

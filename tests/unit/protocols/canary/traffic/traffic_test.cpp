@@ -151,6 +151,32 @@ TEST(CanaryTraffic, KeepsToTheRate) {
   expect_all_done(result, 250);
 }
 
+// What a queue has marked of one contribution all others hear of, too.
+TEST(CanaryTraffic, CarriesCongestionBackToAllRanks) {
+  test::Bench bench;
+  std::uint64_t told = 0;
+  std::uint64_t mistaken = 0;
+  const auto is_marked = [](const wire::CanaryHeader& header) {
+    return header.id.value() % 2 == 0;
+  };
+  const auto network = [&](std::size_t port, PacketPtr packet, traffic::Outbox& back) {
+    const auto frame = engine::parse_frame(*packet);
+    const auto view = wire::parse_canary(frame.payload, wire::Encapsulation::udp);
+    auto* header = view.error == wire::CanaryError::none ? view.header : nullptr;
+    if (header != nullptr && header->kind == CanaryKind::contribution && is_marked(*header) &&
+        header->rank.value() == (header->id.value() + 1) % 8) {
+      header->flags |= wire::CanaryHeader::congested_bit;
+      wire::reseal(*header);
+    } else if (header != nullptr && header->kind == CanaryKind::result) {
+      ++(header->congested() == is_marked(*header) ? told : mistaken);
+    }
+    back[port].push(std::move(packet));
+  };
+  expect_all_done(run(bench, {}, network), 100);
+  EXPECT_GT(told, 100u);
+  EXPECT_EQ(mistaken, 0u);
+}
+
 // A loop that changes the Canary packets of one kind, and seals them again.
 test::Bench::Network change(CanaryKind kind, std::function<void(wire::CanaryView&)> how) {
   return [kind, how = std::move(how)](std::size_t port, PacketPtr packet, traffic::Outbox& back) {
