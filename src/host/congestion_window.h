@@ -6,26 +6,42 @@
 
 namespace tributary::host {
 
+// What of a CongestionWindow protocols have differently.
+struct WindowRule {
+  std::uint32_t start = 2;
+  double ssthresh = 64;  // to begin with
+  // The packets on the way when the window changes end a round, as in DCTCP (RFC 8257, 3.3), so
+  // that it yields once to what they meet. By the figure as many results end it as the window is
+  // then, and after a mark those that are still on the way shrink it again.
+  bool whole_round_trips = false;
+};
+
 // How many packets a worker may have on the way to be added up: Figure 5 of "In-Network Aggregation
 // for Shared Machine Learning Clusters", which yields as DCTCP does. Results are implicit
 // acknowledgments.
 class CongestionWindow {
  public:
-  static constexpr std::uint32_t initial = 2;
+  static constexpr std::uint32_t initial = WindowRule{}.start;  // by the figure
 
   // Without congestion control the window is what there is room for (the cap), no less.
-  explicit CongestionWindow(bool congestion_control) : control_(congestion_control) {}
+  explicit CongestionWindow(bool congestion_control, const WindowRule& rule = {})
+      : control_(congestion_control),
+        rule_(rule),
+        cwnd_(rule.start),
+        ssthresh_(rule.ssthresh),
+        round_(rule.start) {}
 
   // Before a new series of packets, for all of which there is room only in an initial window: the
   // first result tells for how many more. What was learned about congestion is kept.
   void restart() {
-    cwnd_ = initial;
+    round_ = rule_.start;
+    cwnd_ = rule_.start;
     received_ = marked_ = 0;
   }
 
   // A result came: whether a queue on the way was congested, and for how many packets there is
-  // room.
-  void result(bool marked, std::uint32_t cap) {
+  // room. `full`: whoever sends waited for the window, which otherwise does not grow.
+  void result(bool marked, std::uint32_t cap, bool full = true) {
     cap_ = std::max(cap, 1u);
     if (!control_) {
       cwnd_ = cap_;
@@ -33,7 +49,8 @@ class CongestionWindow {
     }
     ++received_;
     marked_ += marked ? 1 : 0;
-    if (received_ >= size()) {  // more than that where the cap has fallen
+    full_ |= full;
+    if (received_ >= (rule_.whole_round_trips ? round_ : size())) {  // more if the cap has fallen
       adapt();
     }
     cwnd_ = std::min<double>(cwnd_, cap_);
@@ -48,24 +65,29 @@ class CongestionWindow {
  private:
   static constexpr double g = 1.0 / 16;  // as in DCTCP
 
-  // After a window of results. The figure does not say that ecn_count starts again with it.
+  // After a round. The figure does not say that ecn_count starts again with it.
   void adapt() {
+    round_ = size();
     alpha_ = alpha_ * (1 - g) + g * marked_ / received_;
-    if (marked_ == 0) {
-      cwnd_ = cwnd_ < ssthresh_ ? 2 * cwnd_ : cwnd_ + 1;
-    } else {
+    if (marked_ != 0) {
       cwnd_ = std::max(cwnd_ * (1 - alpha_ / 2), 1.0);
       ssthresh_ = cwnd_;
+    } else if (full_) {
+      cwnd_ = cwnd_ < ssthresh_ ? 2 * cwnd_ : cwnd_ + 1;
     }
     received_ = marked_ = 0;
+    full_ = false;
   }
 
   bool control_;
-  double cwnd_ = initial;
-  double ssthresh_ = 64;
+  WindowRule rule_;
+  double cwnd_;
+  double ssthresh_;
   double alpha_ = 1;
   std::uint32_t received_ = 0;  // rcvd_agg_packets
   std::uint32_t marked_ = 0;    // ecn_count
+  std::uint32_t round_;         // on the way when the round began
+  bool full_ = false;           // any result of it came to a full window
   std::uint32_t cap_ = 0;
 };
 

@@ -87,7 +87,8 @@ Occupied occupy(const OccupancyCase& with) {
     spec.switches[late_leaf].config.ports.front().impair_in.delay = with.late;
   }
   VirtualFabric fabric(std::move(spec));
-  Workers workers(fabric, {.payload_bytes = payload_bytes, .window = window});
+  Workers workers(fabric,
+                  {.payload_bytes = payload_bytes, .window = window, .congestion_control = false});
   workers.begin(blocks * payload_bytes / sizeof(std::int32_t), 60s);
   fabric.run(60s);
   Occupied occupied;

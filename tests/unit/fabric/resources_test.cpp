@@ -31,7 +31,7 @@ TEST(Resources, SixteenDescriptorsWith256BlocksInFlightEndExactAndAccounted) {
   }
   VirtualFabric fabric(std::move(spec));
   Watch watch(fabric);
-  Workers workers(fabric, {.window = 256});
+  Workers workers(fabric, {.window = 256, .congestion_control = false});
   workers.begin(64 * 2000);
   fabric.run(20s);
   EXPECT_TRUE(workers.all_done());

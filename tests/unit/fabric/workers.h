@@ -32,6 +32,7 @@ class Workers {
     std::uint16_t udp_port = 17000;
     std::uint64_t seed = 1;
     std::vector<std::size_t> hosts = {};  // by rank; empty: the first ones of the fabric
+    bool congestion_control = true;
   };
 
   Workers(VirtualFabric& fabric, const Options& options) : fabric_(fabric), options_(options) {
@@ -45,7 +46,9 @@ class Workers {
     }
     for (std::uint32_t rank = 0; rank < options.world_size; ++rank) {
       job.rank = rank;
-      machines_.push_back(std::make_unique<host::CanaryCollectives>(job));
+      host::CanaryTuning tuning;
+      tuning.congestion_control = options.congestion_control;
+      machines_.push_back(std::make_unique<host::CanaryCollectives>(job, tuning));
       fabric.attach(host_of(rank), options.udp_port, *machines_.back());
     }
   }

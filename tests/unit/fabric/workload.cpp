@@ -144,7 +144,8 @@ std::optional<Duration> duration_of(const Workload& workload, std::optional<Dura
                                  .window = 128,
                                  .job = job,
                                  .udp_port = static_cast<std::uint16_t>(17000 + job),
-                                 .seed = seed}));
+                                 .seed = seed,
+                                 .congestion_control = false}));
   }
   const Time start = fabric.now();
   for (std::size_t i = 0; i < workload.repeats; ++i) {

@@ -83,6 +83,49 @@ TEST(CongestionWindow, TheCapHoldsAtOnce) {
   EXPECT_EQ(window.size(), 7u) << "and is followed when it rises";
 }
 
+TEST(CongestionWindow, GrowsOnlyIfSomebodyWaitedForIt) {
+  CongestionWindow window(true);
+  window.result(false, plenty, false);
+  window.result(false, plenty, false);
+  EXPECT_EQ(window.size(), 2u);
+  window.result(false, plenty, true);
+  window.result(false, plenty, false);
+  EXPECT_EQ(window.size(), 4u);
+  for (int i = 0; i < 4; ++i) {
+    window.result(true, plenty, false);
+  }
+  EXPECT_LT(window.size(), 4u) << "it yields in any case";
+}
+
+// What was on the way when it yielded met the same queue.
+TEST(CongestionWindow, ByRoundTripsYieldsOnceToWhatIsOnTheWay) {
+  for (const bool whole : {false, true}) {
+    CongestionWindow window(true, {.start = 16, .whole_round_trips = whole});
+    for (int i = 0; i < 16; ++i) {
+      window.result(true, plenty);
+    }
+    EXPECT_EQ(window.size(), 8u);
+    for (int i = 0; i < 8; ++i) {
+      window.result(true, plenty);
+    }
+    EXPECT_EQ(window.size(), whole ? 8u : 4u);
+    for (int i = 0; i < 8; ++i) {
+      window.result(true, plenty);
+    }
+    EXPECT_EQ(window.size(), whole ? 4u : 1u);
+  }
+}
+
+TEST(CongestionWindow, MayStartElsewhere) {
+  CongestionWindow window(true, {.start = 16, .ssthresh = 1e9});
+  for (const auto size : {32u, 64u, 128u, 256u}) {
+    round(window, 0);
+    EXPECT_EQ(window.size(), size);
+  }
+  window.restart();
+  EXPECT_EQ(window.size(), 16u);
+}
+
 TEST(CongestionWindow, StartsAgainWithWhatItLearned) {
   CongestionWindow window(true);
   round(window, 0);

@@ -23,10 +23,9 @@ namespace {
 
 constexpr std::uint32_t probe_blocks_max = 64;
 // Contributions to the blocks that this rank leads and results of the others arrive unasked: about
-// two windows, and one more while this rank lags behind. 128 packets are enough for 10 Gbit/s
-// within 150 us. A wider window spreads the ranks over more blocks than switches wait for: more
-// partial sums reach the leader.
-constexpr AutomaticWindow automatic_window{sizeof(wire::CanaryHeader), 3, 128};
+// two windows, and one more while this rank lags behind. How much of that is used the path decides
+// (BlockWindow); the most is what 400 Gbit/s hold for 100 us.
+constexpr AutomaticWindow automatic_window{sizeof(wire::CanaryHeader), 3, 4096};
 
 // Of RFC 8899, 5.1.2.
 constexpr std::uint32_t base_mtu = 1200;
@@ -51,6 +50,11 @@ constexpr Parameter canary_parameters[] = {
          "them, which keep it",
      .option = "--dscp",
      .most = 63},
+    {.name = "canary_congestion_control",
+     .kind = Parameter::Kind::on_or_off,
+     .otherwise = "on",
+     .help = "`off`: as many blocks are in flight as `window` says, whatever queues mark",
+     .option = "--canary-congestion-control"},
 };
 
 // The codepoint and, below it, that the transport understands marks.
@@ -73,6 +77,8 @@ constexpr auto advice =
 CanaryTuning tuning_of(const CommunicatorOptions& options) {
   CanaryTuning tuning;
   tuning.attempts_max = attempts_of(options);
+  tuning.congestion_control =
+      Values(options.parameters, canary_parameters).on("canary_congestion_control");
   tuning.host_fallback = options.fallback == Fallback::allow;
   return tuning;
 }

@@ -2,6 +2,7 @@
 #include "protocols/canary/carrier/socket.h"
 
 #include <cerrno>
+#include <netinet/in.h>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,10 @@ Result<DatagramSocket> open_canary_socket(wire::Ipv4Address local, std::uint8_t 
   DatagramSocket opened{.fd = std::move(*socket)};
   const int fd = opened.fd.get();
   opened.receive_buffer_bytes = enlarge_buffers(fd);
+  if (!set_option(fd, IPPROTO_IP, IP_RECVTOS, 1)) {
+    return fail(Error::Code::network, errno_text("options of the UDP socket"));
+  }
+  opened.tells_ecn = true;
   for (unsigned port = wire::canary_udp_port_first; port <= wire::canary_udp_port_last; ++port) {
     opened.local = Endpoint{local, static_cast<std::uint16_t>(port)};
     if (bind_to(fd, opened.local)) {

@@ -6,6 +6,7 @@
 #include "host/clock.h"
 #include "host/deadline.h"
 #include "host/job.h"
+#include "protocols/canary/host/block_window.h"
 #include "protocols/canary/host/blocks.h"
 #include "protocols/canary/host/presence.h"
 #include "protocols/canary/host/progress.h"
@@ -18,7 +19,12 @@ namespace tributary::host {
 // What the worker and the leader of one rank share about the collective that runs.
 struct CollectiveState {
   CollectiveState(const Job& of, const CanaryTuning& tuned)
-      : job(of), tuning(tuned), progress(of.window), presence(of.world_size()), rtt(tuned.rto) {}
+      : job(of),
+        tuning(tuned),
+        progress(of.window),
+        window(of.window, tuned.congestion_control),
+        presence(of.world_size()),
+        rtt(tuned.rto) {}
 
   void begin(const Blocks& begun, Time now, const Deadline& until) {
     blocks = begun;
@@ -27,9 +33,14 @@ struct CollectiveState {
     progress.begin(blocks.count(), blocks.has_completion());
     presence.begin();
   }
-  void complete(std::uint32_t block) {
+  // `congested`: a queue on the way of anything that the block is made of, or of its result.
+  void complete(std::uint32_t block, bool congested) {
+    const bool full = progress.open() >= window.size();
     progress.complete(block);
     presence.finished(block);
+    window.done(congested, full);
+    statistics.blocks_marked += congested ? 1 : 0;
+    statistics.window = window.size();
   }
 
   Job job;
@@ -37,6 +48,7 @@ struct CollectiveState {
   bool switches_required = false;  // a block to which no switch has contributed is a failure
   Blocks blocks;
   Progress progress;
+  BlockWindow window;
   Presence presence;
   Deadline deadline;
   ResponseTimes rtt;

@@ -87,13 +87,13 @@ void CanaryCollectives::begin(const Call& call, Time now, const Deadline& deadli
 
 void CanaryCollectives::receive(std::span<const Arrival> burst, Time now) {
   for (const auto& arrival : burst) {
-    receive(arrival.bytes, now);
+    receive(arrival.bytes, now, arrival.ecn);
   }
 }
 
-void CanaryCollectives::receive(wire::MutableBytes datagram, Time now) {
+void CanaryCollectives::receive(wire::MutableBytes datagram, Time now, std::uint8_t ecn) {
   state_.statistics.bytes_received += datagram.size();
-  state_.statistics.ignored.count(examine(datagram, now));
+  state_.statistics.ignored.count(examine(datagram, ecn, now));
   if (running_ && state_.presence.all_began()) {
     retention_.release();
   }
@@ -106,10 +106,16 @@ const std::optional<Error>& CanaryCollectives::fault() const {
   return leader_.failure() ? leader_.failure() : worker_.failure();
 }
 
-Verdict CanaryCollectives::examine(wire::MutableBytes datagram, Time now) {
+Verdict CanaryCollectives::examine(wire::MutableBytes datagram, std::uint8_t ecn, Time now) {
   const auto view = wire::parse_canary(datagram, state_.job.encapsulation);
   if (view.error != wire::CanaryError::none) {
     return Verdict::malformed;
+  }
+  // To whoever looks at it, now or later, it is one whether the last queue or another was
+  // congested.
+  if (ecn == wire::ecn::ce) {
+    view.header->flags |= wire::CanaryHeader::congested_bit;
+    reseal(*view.header);
   }
   const auto& header = *view.header;
   if (header.job.value() != state_.job.id || header.destination != state_.job.self().address ||
@@ -189,8 +195,8 @@ Verdict CanaryCollectives::take_past(const wire::CanaryHeader& header) {
   if (header.kind == wire::CanaryKind::request &&
       is_authentic(header, state_.job, retention_.blocks().key()) &&
       retention_.find(wire::canary_sequence(header.id.value()))) {
-    deferred_.push(
-        {DeferredReply::Kind::replay, header.id.value(), rank, reply_to(state_.job.peers[rank])});
+    deferred_.push({DeferredReply::Kind::replay, header.id.value(), rank,
+                    reply_to(state_.job.peers[rank]), header.congested()});
     ++state_.statistics.requests_received;
     return Verdict::taken;
   }
@@ -287,12 +293,12 @@ void CanaryCollectives::replay(const DeferredReply& deferred, Outbox& outbox) {
   if (running_ && block < state_.blocks.count()) {
     const auto& blocks = state_.blocks;
     const auto id = blocks.id(block, leader_.attempt_done(block));
-    answer(job, blocks, id, deferred.reply, {blocks.down(block), total_tag(job, blocks, id), rank})
-        .send(outbox);
+    const Sum sum{blocks.down(block), total_tag(job, blocks, id), rank, deferred.congested};
+    answer(job, blocks, id, deferred.reply, sum).send(outbox);
   } else if (const auto kept = retention_.find(wire::canary_sequence(deferred.id))) {
     const auto& blocks = retention_.blocks();
     answer(job, blocks, kept->id, deferred.reply,
-           {kept->payload, total_tag(job, blocks, kept->id), rank})
+           {kept->payload, total_tag(job, blocks, kept->id), rank, deferred.congested})
         .send(outbox);
   } else {
     return;

@@ -50,7 +50,8 @@ class CanaryCollectives final : public Machine {
   void require_switches() { state_.switches_required = true; }
 
   void receive(std::span<const Arrival> burst, Time now) override;
-  void receive(wire::MutableBytes datagram, Time now);
+  // `ecn`: as its IP header has it.
+  void receive(wire::MutableBytes datagram, Time now, std::uint8_t ecn = wire::ecn::not_ect);
   void poll(Outbox& outbox, Time now) override;
   // It asks for what is late, has blocks reduced again, and gives up by the deadline.
   Time deadline() const override;
@@ -63,7 +64,7 @@ class CanaryCollectives final : public Machine {
   const CanaryStatistics& statistics() const { return state_.statistics; }
 
  private:
-  Verdict examine(wire::MutableBytes datagram, Time now);
+  Verdict examine(wire::MutableBytes datagram, std::uint8_t ecn, Time now);
   Verdict dispatch(const wire::CanaryHeader& header, wire::Bytes payload, std::uint32_t block,
                    Time now);
   Verdict take_contribution(const wire::CanaryHeader& header, wire::Bytes payload,

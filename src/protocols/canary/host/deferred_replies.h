@@ -16,6 +16,7 @@ struct DeferredReply {
   std::uint32_t id = 0;
   std::uint32_t rank = 0;  // failure, pending: to whom; replay: who asked, or no_rank
   Reply reply;             // the others: to whom
+  bool congested = false;  // replay: a queue on the way of what is answered was
 };
 
 // Replies in the order they came; bounded. One that finds no room is not done: whoever

@@ -39,7 +39,8 @@ void CanaryLeader::begin() {
     grow(needed);
   }
   free_accumulators_.clear();
-  for (std::size_t i = slots_.size(); i > 0; --i) {
+  // Those that the collective comes by: with a large window there are many more.
+  for (std::size_t i = std::min<std::size_t>(slots_.size(), led); i > 0; --i) {
     slots_[i - 1].state = State::free;
     free_accumulators_.push_back(static_cast<std::uint32_t>(i - 1));
   }
@@ -69,6 +70,7 @@ CanaryLeader::Slot* CanaryLeader::open(std::uint32_t block, Time now) {
   slot.releases.clear();
   slot.watched = false;
   slot.patience_until = never;
+  slot.congested = false;
   clear(slot, now);
   return &slot;
 }
@@ -109,6 +111,7 @@ Verdict CanaryLeader::take(const wire::CanaryHeader& header, wire::Bytes payload
   if (slot == nullptr) {
     return Verdict::early;
   }
+  slot->congested |= header.congested();
   if (attempt != slot->attempt) {
     return attempt < slot->attempt ? take_stale(header, *slot) : Verdict::foreign;
   }
@@ -133,7 +136,8 @@ Verdict CanaryLeader::take(const wire::CanaryHeader& header, wire::Bytes payload
 Verdict CanaryLeader::take_late(const wire::CanaryHeader& header) {
   const bool by_switch = header.rank.value() == wire::CanaryHeader::no_rank;
   const auto kind = by_switch ? DeferredReply::Kind::release : DeferredReply::Kind::replay;
-  deferred_.push({kind, header.id.value(), wire::CanaryHeader::no_rank, reply_to(header)});
+  deferred_.push(
+      {kind, header.id.value(), wire::CanaryHeader::no_rank, reply_to(header), header.congested()});
   return Verdict::duplicate;
 }
 
@@ -278,7 +282,7 @@ void CanaryLeader::poll(Outbox& outbox) {
 bool CanaryLeader::answer_all(Slot& slot, Outbox& outbox) {
   const auto id = state_.blocks.id(slot.block, slot.attempt);
   const auto payload = state_.blocks.down(slot.block);
-  const Sum sum{payload, total(slot)};
+  const Sum sum{payload, total(slot), wire::CanaryHeader::no_rank, slot.congested};
   for (; slot.answered < slot.contributors.size() && !outbox.full(); ++slot.answered) {
     answer(state_.job, state_.blocks, id, slot.contributors[slot.answered].reply, sum).send(outbox);
   }
@@ -286,7 +290,7 @@ bool CanaryLeader::answer_all(Slot& slot, Outbox& outbox) {
     return false;
   }
   slot.state = State::free;
-  state_.complete(slot.block);
+  state_.complete(slot.block, slot.congested);
   return true;
 }
 

@@ -77,9 +77,10 @@ class CanaryLeader {
     std::uint32_t contributions = 0;
     std::uint32_t accumulator = 0;
     std::uint64_t fingerprint = 0;
-    bool switched = false;  // a switch added up, or would have if it had had room
-    RankSet counted;        // came by themselves, under this attempt
-    RankSet heard;          // are known to have sent, under this attempt
+    bool switched = false;   // a switch added up, or would have if it had had room
+    bool congested = false;  // a queue on the way of anything that came, under any attempt
+    RankSet counted;         // came by themselves, under this attempt
+    RankSet heard;           // are known to have sent, under this attempt
     Time quiet_since{};
     Time patience_until = never;            // with those that are not known to have sent
     std::vector<Contributor> contributors;  // not more than contributions

@@ -27,14 +27,15 @@ Verdict CanaryLeader::take_request(const wire::CanaryHeader& header, std::uint32
     state_.presence.has_sent(rank, sent_end);
   }
   if (attempt_done(block) != not_done) {
-    deferred_.push(
-        {DeferredReply::Kind::replay, header.id.value(), rank, reply_to(state_.job.peers[rank])});
+    deferred_.push({DeferredReply::Kind::replay, header.id.value(), rank,
+                    reply_to(state_.job.peers[rank]), header.congested()});
     return Verdict::taken;
   }
   auto* const slot = open(block, now);
   if (slot == nullptr || slot->state != State::collecting) {
     return Verdict::early;
   }
+  slot->congested |= header.congested();
   // It does not know of the new attempt; or its contribution, which can be told from the others,
   // did not come.
   if (attempt < slot->attempt ||

@@ -82,6 +82,9 @@ CanaryPacket answer(const Job& job, const Blocks& blocks, std::uint32_t id, cons
   header.elements = blocks.elements(sum.payload.size());
   header.fingerprint = sum.fingerprint;
   header.rank = static_cast<std::uint16_t>(sum.rank);
+  if (sum.congested) {
+    header.flags |= wire::CanaryHeader::congested_bit;
+  }
   if (reply.kind == wire::CanaryKind::restoration) {
     header.child_address = reply.child_address;
     header.child_port = reply.child_port;

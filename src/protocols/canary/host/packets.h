@@ -66,6 +66,7 @@ struct Sum {
   std::uint64_t fingerprint = 0;  // the total_tag() of its id
   // This one's in what was asked for, which does not come down the tree.
   std::uint32_t rank = wire::CanaryHeader::no_rank;
+  bool congested = false;  // a queue on the way of a contribution was
 };
 // A result or restoration.
 CanaryPacket answer(const Job& job, const Blocks& blocks, std::uint32_t id, const Reply& reply,

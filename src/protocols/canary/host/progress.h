@@ -10,8 +10,9 @@ namespace tributary::host {
 // Which blocks of a collective are open or done on this rank.
 //
 // A block is open from when this rank contributed (or passed it by, as its leader) until it is
-// done; at most a window are open at a time. A block that was lost does not hold up the others at
-// once: blocks may be opened up to `reach` beyond the lowest one that is not done.
+// done. How many may be is said each time; never more than the ranks agreed on, the window. A block
+// that was lost does not hold up the others at once: blocks may be opened up to `reach` beyond the
+// lowest one that is not done.
 //
 // A peer can only be done with blocks that this rank opened or leads, so its reach ends less than
 // span() beyond base(): no honest packet concerns a later block.
@@ -43,10 +44,11 @@ class Progress {
     return block < base_ || (block < base_ + span() && done_[block % span()]);
   }
 
-  bool may_open() const {
+  // With `most` open, no more than the window.
+  bool may_open(std::uint32_t most) const {
     const bool all_but_completion = completion_ && !only_completion_left() && !finished();
     const auto end = std::min(blocks_ - (all_but_completion ? 1 : 0), base_ + reach());
-    return next_ < end && (open_ < window_ || done(next_));
+    return next_ < end && (open_ < most || done(next_));
   }
   // Precondition: may_open().
   std::uint32_t open_next() {

@@ -31,6 +31,8 @@ ProtocolStatistics figures_of(const CanaryStatistics& of) {
       {"blocks_by_hosts", of.blocks_by_hosts},
       {"fingerprint_rejections", of.fingerprint_rejections},
       {"switch_sums_seen", of.switch_sums_seen},
+      {"blocks_marked", of.blocks_marked},
+      {"window", of.window},
   };
   of.ignored.add_to(figures);
   figures.add({"stashed", of.stashed});

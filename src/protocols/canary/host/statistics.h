@@ -40,6 +40,10 @@ struct CanaryStatistics {
   std::uint64_t fingerprint_rejections = 0;  // wrong sums, and single contributions of strangers
   std::uint64_t switch_sums_seen = 0;        // contributions that a switch summed up or passed on
 
+  // Congestion control.
+  std::uint64_t blocks_marked = 0;  // done: a queue on the way was congested (ECN)
+  std::uint64_t window = 0;         // no counter: blocks that may be open, as it stands
+
   host::IgnoredPackets ignored;
   std::uint64_t stashed = 0;  // kept for the next collective, counted again there
 };

@@ -15,6 +15,8 @@ struct CanaryTuning {
   // Whether the hosts reduce a block themselves when the network could not; otherwise that is an
   // error.
   bool host_fallback = true;
+  // Whether a rank has fewer blocks open than the window where queues are congested.
+  bool congestion_control = true;
   // Bytes of a collective up to which a leader keeps a copy of its results until the next one;
   // larger ones end with a block that tells that all have finished (3.3).
   std::size_t implicit_release_max = 256 * 1024;

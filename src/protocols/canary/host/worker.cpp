@@ -30,8 +30,9 @@ CanaryWorker::CanaryWorker(CollectiveState& state)
 }
 
 void CanaryWorker::begin() {
-  std::fill(entries_.begin(), entries_.end(), Entry{});
-  std::fill(overdue_.begin(), overdue_.end(), Overdue{});
+  const auto used = std::min<std::size_t>(entries_.size(), state_.blocks.count());
+  std::fill_n(entries_.begin(), used, Entry{});
+  std::fill_n(overdue_.begin(), used, Overdue{});
   again_.clear();
   asking_.clear();
   newest_sent_ = request_pause_until_ = Time{};
@@ -63,7 +64,7 @@ void CanaryWorker::poll(Outbox& outbox, Time now) {
       request(block, outbox, now);
     }
   }
-  while (!outbox.full() && state_.progress.may_open()) {
+  while (!outbox.full() && state_.progress.may_open(state_.window.size())) {
     const auto block = state_.progress.open_next();
     if (in_flight(block)) {
       contribute(block, outbox, now);
@@ -91,6 +92,7 @@ void CanaryWorker::contribute(std::uint32_t block, Outbox& outbox, Time now) {
   seal(header, packet.payload);
   packet.send(outbox);
   mine.sent_at = mine.timer_from = now;
+  mine.done_before = state_.window.blocks_done();
   next_check_ = std::min(next_check_, due(mine));
 }
 
@@ -185,6 +187,7 @@ Verdict CanaryWorker::take_result(const wire::CanaryHeader& header, wire::Bytes 
   measure(header, mine, now);
   const bool queued_again = mine.again;
   const bool queued_asking = mine.asking;
+  const bool congested = header.congested() || mine.congested;
   if (queued_again) {
     std::erase(again_, block);
   }
@@ -192,7 +195,7 @@ Verdict CanaryWorker::take_result(const wire::CanaryHeader& header, wire::Bytes 
     std::erase(asking_, block);
   }
   mine = Entry{};
-  state_.complete(block);
+  state_.complete(block, congested);
   state_.deadline.progress(now);
   look_at_base();
   return Verdict::taken;
@@ -216,6 +219,7 @@ void CanaryWorker::measure(const wire::CanaryHeader& header, const Entry& entry,
       count_needless(now);
     }
     state_.rtt.sample(now - entry.sent_at);
+    state_.window.measure(entry.done_before, now - entry.sent_at);
   }
   if (entry.sent_at >= newest_sent_) {
     newest_sent_ = entry.sent_at;
@@ -282,6 +286,7 @@ Verdict CanaryWorker::take_failure(const wire::CanaryHeader& header, std::uint32
     return Verdict::duplicate;
   }
   mine.attempt = attempt;
+  mine.congested |= header.congested();
   mine.expirations = 0;
   mine.asked = once_more;
   mine.awaits_ranks = false;
@@ -302,6 +307,7 @@ Verdict CanaryWorker::take_pending(const wire::CanaryHeader& header, wire::Bytes
     return Verdict::duplicate;
   }
   entry(block).awaits_ranks = true;
+  entry(block).congested |= header.congested();
   entry(block).unanswered = 0;
   if (awaited_.count != 0 && !state_.progress.done(awaited_.block) && awaited_.block < block) {
     return Verdict::taken;

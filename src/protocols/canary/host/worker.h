@@ -52,11 +52,13 @@ class CanaryWorker {
   struct Entry {
     std::uint8_t attempt = 0;
     std::uint8_t expirations = 0;
-    bool again = false;           // waits in again_
-    bool asking = false;          // waits in asking_
-    bool asked = false;           // under this attempt
-    bool awaits_ranks = false;    // the leader said so, under this attempt
-    std::uint8_t unanswered = 0;  // requests since the leader's last answer
+    bool again = false;             // waits in again_
+    bool asking = false;            // waits in asking_
+    bool asked = false;             // under this attempt
+    bool awaits_ranks = false;      // the leader said so, under this attempt
+    bool congested = false;         // a queue on the way of what came of it
+    std::uint8_t unanswered = 0;    // requests since the leader's last answer
+    std::uint32_t done_before = 0;  // blocks, when it was sent
     Time sent_at{};
     Time timer_from{};
   };

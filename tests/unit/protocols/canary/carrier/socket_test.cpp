@@ -82,5 +82,24 @@ TEST(CanarySocket, PacketsLeaveWithThePortOfTheirBlock) {
   EXPECT_GT(ports.size(), 16u);
 }
 
+TEST(CanarySocket, TellsWhatQueuesHaveMarked) {
+  auto socket = open_socket();
+  const auto receiver = socket.local;
+  auto transport = UringTransport::create(std::move(socket), 2048);
+  ASSERT_TRUE(transport) << transport.error().message;
+  for (const std::uint8_t ecn : {wire::ecn::ce, wire::ecn::ect0}) {
+    const auto sender = open_sender(ecn);
+    ASSERT_TRUE(sender);
+    const auto to = to_sockaddr(receiver);
+    ASSERT_EQ(::sendto(sender->get(), "x", 1, 0, reinterpret_cast<const sockaddr*>(&to), sizeof to),
+              1);
+    Outbox nothing(1);
+    const auto arrivals = transport->exchange(nothing, Clock::now() + 5s);
+    ASSERT_TRUE(arrivals);
+    ASSERT_EQ(arrivals->size(), 1u);
+    EXPECT_EQ(arrivals->front().ecn, ecn);
+  }
+}
+
 }  // namespace
 }  // namespace tributary::host::test

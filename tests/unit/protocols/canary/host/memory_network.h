@@ -16,6 +16,7 @@ namespace tributary::host::test {
 struct InFlight {
   Endpoint destination;
   std::vector<std::byte> bytes;
+  std::uint8_t ecn = wire::ecn::ect0;
 
   wire::CanaryHeader& header() { return *reinterpret_cast<wire::CanaryHeader*>(bytes.data()); }
   const wire::CanaryHeader& header() const {
@@ -83,7 +84,7 @@ class MemoryNetwork {
     queue_.pop_front();
     for (std::uint32_t rank = 0; rank < size(); ++rank) {
       if (address_of(rank) == datagram.destination) {
-        machines_[rank]->receive(datagram.bytes, now);
+        machines_[rank]->receive(datagram.bytes, now, datagram.ecn);
       }
     }
     return true;
@@ -120,7 +121,7 @@ class MemoryNetwork {
 
  private:
   static InFlight fly(const Datagram& datagram) {
-    InFlight flying{datagram.destination, {}};
+    InFlight flying{datagram.destination, {}, wire::ecn::ect0};
     const auto header = datagram.header();
     flying.bytes.assign(header.begin(), header.end());
     flying.bytes.insert(flying.bytes.end(), datagram.payload.begin(), datagram.payload.end());
