@@ -34,6 +34,7 @@ class Builder {
     fabric_.cores = static_cast<unsigned>(shape_.cores);
     fabric_.stray = static_cast<double>(shape_.stray) / 1e4;
     fabric_.forged = static_cast<double>(shape_.forged) / 1e4;
+    fabric_.marked = static_cast<double>(shape_.marked) / 1e4;
     fabric_.stray_delay = std::chrono::milliseconds(shape_.stray_ms);
     const auto levels = shape_.levels;
     const auto pods = levels > 2 ? shape_.pods : 1;

@@ -205,6 +205,16 @@ void draw_outages(Shape& shape, Dice& dice) {
   }
 }
 
+// Windows yield to them, and sums are what they are.
+void draw_marks(Shape& shape, Dice& dice) {
+  if (dice.one_in(2)) {
+    shape.marked = dice.any_of(1, 30, 1000, 10'000);
+  }
+  if (shape.panama == 0) {
+    shape.ecn_packets = dice.any_of(0, 2, 10, 85);
+  }
+}
+
 }  // namespace
 
 Shape random_shape(std::uint64_t seed) {
@@ -227,6 +237,7 @@ Shape random_shape(std::uint64_t seed) {
   if (shape.flare != 0 && shape.reproducible == 0) {
     shape.sparse_window = dice.any_of(0, 1, 2, 5, 16);
   }
+  draw_marks(shape, dice);
   return shape;
 }
 

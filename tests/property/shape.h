@@ -71,6 +71,7 @@ namespace tributary::test {
   X(stray, 0)      /* 1/10000 of all frames that come again much later */                 \
   X(stray_ms, 100) /* by how much at most */                                              \
   X(forged, 0)     /* 1/10000 of all frames that a stranger's follows */                  \
+  X(marked, 0)     /* 1/10000 of all frames that a queue has marked (ECN) */              \
   /* events, spread over `event_ms` */                                                    \
   X(event_ms, 20)                                                                         \
   X(restarts, 0)     /* of switches */                                                    \

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "forwarding/congestion_mark.h"
 #include "forwarding/flow_plan.h"
 #include "protocols/engines.h"
 #include "support/stranger.h"
@@ -300,6 +301,9 @@ bool VirtualFabric::happens(double share) {
 
 // Neither stray copies nor forgeries are themselves copied.
 void VirtualFabric::launch(PacketPtr frame, std::size_t node, PortIndex port, Duration delay) {
+  if (happens(spec_.marked)) {
+    forwarding::mark_congestion(*frame);
+  }
   if (happens(spec_.forged)) {
     const auto receiver = node < switches_.size() ? Receiver::fabric : Receiver::host;
     if (auto copy = pool_.clone(*frame); copy != nullptr && forge(*copy, receiver, random_)) {

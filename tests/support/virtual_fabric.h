@@ -41,6 +41,7 @@ struct FabricSpec {
   double stray = 0;
   Duration stray_delay{};
   double forged = 0;  // share of all frames on cables that a stranger's forgery follows
+  double marked = 0;  // share of all frames on cables that a queue has marked (ECN)
   std::uint64_t seed = 1;
 };
 
