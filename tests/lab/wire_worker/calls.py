@@ -6,6 +6,7 @@ import dataclasses
 import elements
 import packets
 import tags
+from congestion_window import Window
 
 ALLREDUCE, REDUCE, BROADCAST, BARRIER = "allreduce", "reduce", "broadcast", "barrier"
 SPARSE_ALLREDUCE = "sparse_allreduce"
@@ -128,9 +129,10 @@ class Blocks:
 class Progress:
     """Which blocks of a call are opened, and which are done."""
 
-    def __init__(self, blocks: Blocks):
+    def __init__(self, blocks: Blocks, open_most: Window):
         self.blocks = blocks
         self.window = blocks.job.window
+        self._open_most = open_most
         self.lowest = 0  # that is not done
         self.next = 0    # that was never opened
         self.open = 0
@@ -151,14 +153,15 @@ class Progress:
             return False
         if self.blocks.is_completion(self.next) and not self.all_but_completion():
             return False
-        return self.open < self.window or self.done(self.next)
+        return self.open < min(self.window, self._open_most.size) or self.done(self.next)
 
     def open_next(self) -> int:
         self.open += not self.done(self.next)
         self.next += 1
         return self.next - 1
 
-    def complete(self, block: int) -> None:
+    def complete(self, block: int, congested: bool) -> None:
+        self._open_most.result(congested, self.window)
         self.open -= block < self.next
         self.all_have_contributed_below = max(self.all_have_contributed_below, block + 1)
         self._done.add(block)

@@ -9,11 +9,14 @@ import elements
 import packets
 import tags
 from calls import ALLREDUCE, Blocks, Call, Job, Late, Progress
+from congestion_window import Window
 from contributor import Contributor
 from leader import Leader
 from round_trips import RoundTrips
 
 _TRAFFIC_CLASS = 0x02  # ECT(0)
+_CE = 3
+_FIRST_WINDOW = 16
 _IP_MTU_DISCOVER, _IP_PMTUDISC_DO = 10, 2  # "do not fragment"
 _SO_NO_CHECK = 11
 _TICK_S = 0.002
@@ -24,6 +27,7 @@ def open_socket(address: str) -> socket.socket:
     """At the first port of Canary's that is free."""
     opened = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     opened.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, _TRAFFIC_CLASS)
+    opened.setsockopt(socket.IPPROTO_IP, socket.IP_RECVTOS, 1)
     opened.setsockopt(socket.IPPROTO_IP, _IP_MTU_DISCOVER, _IP_PMTUDISC_DO)
     opened.setsockopt(socket.SOL_SOCKET, _SO_NO_CHECK, 1)
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
@@ -40,9 +44,9 @@ def open_socket(address: str) -> socket.socket:
 class _Part:
     """This rank's part in one call."""
 
-    def __init__(self, job: Job, call: Call, number: int, first: int, round_trips, send):
+    def __init__(self, job: Job, call: Call, number: int, first: int, round_trips, window, send):
         self.blocks = Blocks(job, call, number, first)
-        self.progress = Progress(self.blocks)
+        self.progress = Progress(self.blocks, window)
         self.result = bytearray(call.vector)
         parts = (self.blocks, self.progress, round_trips, self.result, send)
         self.contributor = Contributor(*parts)
@@ -73,6 +77,7 @@ class Canary:
     def __init__(self, address: str):
         self._socket = open_socket(address)
         self._round_trips = RoundTrips()
+        self._window = Window(True, _FIRST_WINDOW, float("inf"), whole_round_trips=True)
         self._next_call = 0
         self._current: _Part | None = None
         self._past: _Part | None = None
@@ -101,7 +106,7 @@ class Canary:
     def call(self, call: Call, deadline: float) -> bytes:
         """The result; raises Late."""
         part = _Part(self._job, call, self._next_call, self._next_first, self._round_trips,
-                     self._send)
+                     self._window, self._send)
         if part.blocks.count == 0:
             return b""
         self._next_call += 1
@@ -132,11 +137,13 @@ class Canary:
     def _receive(self) -> None:
         for _ in range(64):
             try:
-                datagram = self._socket.recv(65536)
+                datagram, about, _, _ = self._socket.recvmsg(65536, 64)
             except BlockingIOError:
                 return
             packet = packets.decode(datagram, elements.BYTES)
             if packet is not None and self._is_ours(packet):
+                if any(kind == socket.IP_TOS and data[0] & _CE == _CE for _, kind, data in about):
+                    packet.flags |= packets.CONGESTED
                 self._take(packet)
 
     def _is_ours(self, packet: packets.Packet) -> bool:

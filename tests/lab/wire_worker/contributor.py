@@ -89,7 +89,7 @@ class Contributor:
         if (packet.attempt == entry.attempt and packet.rank == packets.NO_RANK
                 and not entry.pending):
             self._round_trips.measured(now - entry.contributed_at)
-        self._progress.complete(block)
+        self._progress.complete(block, packet.congested)
 
     def _take_failure(self, packet: packets.Packet, block: int, now: float) -> None:
         if self._progress.done(block):

@@ -25,6 +25,7 @@ class _Block:
     asked: set[int] = dataclasses.field(default_factory=set)
     due: float = 0.0  # when the attempt has failed, if nothing comes; 0: not yet known
     result: bytes | None = None
+    congested: bool = False  # a queue on the way of anything that came about it
 
     def counted(self) -> set[int]:
         return {packet.rank for packet in self.came} - {packets.NO_RANK}
@@ -45,8 +46,10 @@ class Leader:
     def take(self, packet: Packet, block: int, now: float) -> None:
         """A packet about a block that this rank leads."""
         if packet.kind == packets.CONTRIBUTION and self._is_acceptable(packet, block):
+            self._block(block).congested |= packet.congested
             self._take_contribution(packet, self._block(block), now)
         elif packet.kind == packets.REQUEST and self._blocks.is_signed(packet):
+            self._block(block).congested |= packet.congested
             self._take_request(packet, self._block(block), now)
 
     def _block(self, number: int) -> _Block:
@@ -127,7 +130,7 @@ class Leader:
         block.result = block.result[:blocks.bytes_down(block.number)]
         for contribution in {self._recipient(packet): packet for packet in block.came}.values():
             self._answer(block, contribution)
-        self._progress.complete(block.number)
+        self._progress.complete(block.number, block.congested)
 
     def _recipient(self, contribution: Packet) -> tuple:
         child = (contribution.child_address, contribution.child_port)
@@ -151,8 +154,10 @@ class Leader:
     def _total(self, kind: int, block: _Block, **fields) -> Packet:
         blocks = self._blocks
         id = blocks.id(block.number, block.attempt)
-        return blocks.packet(kind, id, block.result, counter=blocks.job.hosts,
-                             fingerprint=blocks.total_tag(id), **fields)
+        packet = blocks.packet(kind, id, block.result, counter=blocks.job.hosts,
+                               fingerprint=blocks.total_tag(id), **fields)
+        packet.flags |= packets.CONGESTED if block.congested else 0
+        return packet
 
     def _send_down(self, packet: Packet, address: int, port: int) -> None:
         packet.flags |= packets.MULTICAST

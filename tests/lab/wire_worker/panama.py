@@ -14,7 +14,7 @@ from panama_call import Packets
 from panama_packets import ANSWER, INQUIRY, RESULT, RETRANSMISSION, Packet
 from panama_socket import Groups
 from panama_tree import Tree
-from panama_window import Window
+from congestion_window import Window
 from round_trips import RoundTrips
 
 _TICK_S = 0.002

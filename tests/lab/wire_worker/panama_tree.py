@@ -3,7 +3,7 @@
 
 from panama_call import Packets
 from panama_packets import RETRANSMISSION, Packet
-from panama_window import Window
+from congestion_window import Window
 from round_trips import RoundTrips
 
 _OVERTAKEN = 3  # packets whose results came, and that were sent later

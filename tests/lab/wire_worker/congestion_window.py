@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How many packets a worker may have on the way in a tree of PANAMA's (4.2.2)."""
+"""How many packets a worker may have on the way: as in a tree of PANAMA's (4.2.2)."""
 
 _FIRST = 2
 _WEIGHT = 1 / 16
 
 
 class Window:
-    def __init__(self, congestion_control: bool):
+    def __init__(self, congestion_control: bool, first: int = _FIRST, ssthresh: float = 64,
+                 whole_round_trips: bool = False):
         self._congestion_control = congestion_control
-        self._ssthresh, self._alpha = 64.0, 1.0
+        self._first, self._ssthresh, self._alpha = first, ssthresh, 1.0
+        self._whole_round_trips = whole_round_trips
         self.begin_call()
 
     def begin_call(self) -> None:
-        self._cwnd = float(_FIRST)
+        self._cwnd = float(self._first)
+        self._round = self._first
         self._counted = self._marked = 0
 
     @property
@@ -27,12 +30,13 @@ class Window:
             return
         self._counted += 1
         self._marked += marked
-        if self._counted >= self.size:
+        if self._counted >= (self._round if self._whole_round_trips else self.size):
             self._adapt()
             self._counted = self._marked = 0
         self._cwnd = min(self._cwnd, cap)
 
     def _adapt(self) -> None:
+        self._round = self.size
         self._alpha += (self._marked / self._counted - self._alpha) * _WEIGHT
         if self._marked:
             self._cwnd = max(self._cwnd * (1 - self._alpha / 2), 1.0)
