@@ -188,19 +188,21 @@ class FlareSparse(unittest.TestCase):
             root = next(daemon for daemon in ("spine1", "spine2") if lab.rows("tree", daemon=daemon))
             for daemon in (root, "leaf3"):
                 with self.subTest(daemon):
-                    self.through_a_crash(lab, daemon)
+                    support.long_enough(
+                        lambda iterations: self.through_a_crash(lab, daemon, iterations), 400)
 
-    def through_a_crash(self, lab: support.Lab, daemon: str) -> None:
+    def through_a_crash(self, lab: support.Lab, daemon: str, iterations: int) -> None:
         """In the middle of sparse blocks: what the switch had sent up belongs to no sum any more."""
         before = summed(lab, "flare")
-        bench = lab.bench("-b", "256K", "-e", "256K", "-n", "400", "-w", "0", "-d", "i32", "--density",
-                          "0.05", "--fallback", "error", collective="sparse_allreduce")
+        bench = lab.bench("-b", "256K", "-e", "256K", "-n", str(iterations), "-w", "0", "-d", "i32",
+                          "--density", "0.05", "--fallback", "error", collective="sparse_allreduce")
         try:
             support.until(lambda: summed(lab, "flare") > before + 200, what="a reduction")
             lab.tool("kill", daemon)
             time.sleep(0.5)
             lab.tool("restart", daemon)
-            self.assertTrue(bench.running(), "it ended too early to prove anything")
+            if not bench.running():
+                raise support.TooEarly("it ended too early to prove anything")
             document = bench.finish()
             self.assertEqual(support.wrong(document), 0)
             self.assert_by_switches([document])
