@@ -81,6 +81,19 @@ class RingOfTwo : public testing::Test {
       (void)wait_for(from->get(), POLLRDHUP, until);  // the connection stays
     });
   }
+  // The ranks call allreduces of different lengths.
+  void expect_mismatch(std::size_t count_0, std::size_t count_1) {
+    auto rings = connect_both();
+    const auto call = [&](std::size_t rank, std::size_t count) {
+      std::vector<float> vector(count, 1.0f);
+      const auto done = rings[rank]->allreduce(of(vector), Clock::now() + 10s);
+      ASSERT_FALSE(done);
+      EXPECT_EQ(done.error().code, Error::Code::mismatch) << message(done);
+      EXPECT_THAT(message(done), HasSubstr("is in another collective"));
+    };
+    const std::jthread other([&] { call(1, count_1); });
+    call(0, count_0);
+  }
   Endpoint listening(std::uint32_t rank) const { return meeting_.ring[rank]; }
   static std::string message(const Result<void>& done) { return done ? "" : done.error().message; }
 
@@ -139,38 +152,22 @@ TEST_F(RingOfTwo, says_who_was_lost) {
 // Rank 1 announces the collective, and has no time to send its numbers.
 TEST_F(RingOfTwo, says_how_much_came) {
   auto rings = connect_both();
-  std::vector<float> vector(64, 1.0f);
-  EXPECT_FALSE(rings[1]->reduce(of(vector), 0, Clock::now()));
-  const auto done = rings[0]->reduce(of(vector), 0, Clock::now() + soon);
-  EXPECT_THAT(message(done),
-              AllOf(HasSubstr("reduce did not finish within its deadline of 0.2 s: "),
-                    HasSubstr("rank 1 had sent 0 of 256 bytes"), HasSubstr("TRIBUTARY_DEADLINE")));
+  std::vector<float> vector(10'000, 1.0f);
+  EXPECT_FALSE(rings[1]->allreduce(of(vector), Clock::now()));
+  const auto done = rings[0]->allreduce(of(vector), Clock::now() + soon);
+  EXPECT_THAT(
+      message(done),
+      AllOf(HasSubstr("allreduce did not finish within its deadline of 0.2 s: "),
+            HasSubstr("rank 1 had sent 0 of 40000 bytes"), HasSubstr("TRIBUTARY_DEADLINE")));
 }
 
 // One takes it for short, and waits for its partner; the other one for the rank before in the ring.
 TEST_F(RingOfTwo, compares_lengths_that_go_different_ways) {
-  auto rings = connect_both();
-  const auto call = [&](std::size_t rank, std::size_t count) {
-    std::vector<float> vector(count, 1.0f);
-    const auto done = rings[rank]->allreduce(of(vector), Clock::now() + 10s);
-    ASSERT_FALSE(done);
-    EXPECT_EQ(done.error().code, Error::Code::mismatch) << message(done);
-  };
-  const std::jthread other([&] { call(1, doubling_bytes_max / sizeof(float)); });
-  call(0, doubling_bytes_max / sizeof(float) + 1);
+  expect_mismatch(doubling_bytes_max / sizeof(float) + 1, doubling_bytes_max / sizeof(float));
 }
 
 TEST_F(RingOfTwo, compares_lengths_of_short_vectors) {
-  auto rings = connect_both();
-  const auto call = [&](std::size_t rank, std::size_t count) {
-    std::vector<float> vector(count, 1.0f);
-    const auto done = rings[rank]->allreduce(of(vector), Clock::now() + 10s);
-    ASSERT_FALSE(done);
-    EXPECT_EQ(done.error().code, Error::Code::mismatch) << message(done);
-    EXPECT_THAT(message(done), HasSubstr("is in another collective"));
-  };
-  const std::jthread other([&] { call(1, 2); });
-  call(0, 3);
+  expect_mismatch(3, 2);
 }
 
 TEST_F(RingOfTwo, adds_short_and_long_vectors_in_turn) {
