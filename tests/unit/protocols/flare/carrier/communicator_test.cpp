@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/communicator.h"
 
-#include <atomic>
 #include <barrier>
 #include <chrono>
 #include <cstdint>
@@ -10,7 +9,6 @@
 #include <string>
 #include <sys/socket.h>
 #include <thread>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -32,13 +30,6 @@ namespace {
 using wire::ElementType;
 using wire::Operator;
 using namespace std::chrono_literals;
-
-// A group of this process alone.
-std::string next_flare_group() {
-  static std::atomic<std::uint16_t> next{static_cast<std::uint16_t>(::getpid() % 8000)};
-  const auto number = next++;
-  return "239.193." + std::to_string(number >> 8) + "." + std::to_string(number & 0xff);
-}
 
 // Hears what the ranks send to the tree's group, and answers there; to sparse blocks if it has any.
 class FlareSwitches {
@@ -148,7 +139,7 @@ void expect_dense_sum(Communicator& communicator) {
 }
 
 TEST(FlareCommunicator, SparseVectorsGoByTheTreeThatHasBlocksForThem) {
-  const auto group = next_flare_group();
+  const auto group = next_multicast_group();
   const FlareSwitches switches(flare_ranks, group, true);
   run_flare_world(
       group,
@@ -166,7 +157,7 @@ TEST(FlareCommunicator, SparseVectorsGoByTheTreeThatHasBlocksForThem) {
 }
 
 TEST(FlareCommunicator, WithoutAWindowForThemSparseVectorsGoByTheRing) {
-  const auto group = next_flare_group();
+  const auto group = next_multicast_group();
   const FlareSwitches switches(flare_ranks, group, true);
   run_flare_world(
       group,
@@ -180,7 +171,7 @@ TEST(FlareCommunicator, WithoutAWindowForThemSparseVectorsGoByTheRing) {
 }
 
 TEST(FlareCommunicator, ReproducibleSumsOfSparseVectorsAreTheRings) {
-  const auto group = next_flare_group();
+  const auto group = next_multicast_group();
   const FlareSwitches switches(flare_ranks, group, true);
   run_flare_world(
       group,
@@ -193,7 +184,7 @@ TEST(FlareCommunicator, ReproducibleSumsOfSparseVectorsAreTheRings) {
 
 // The switches have another window, or none: all else goes by them nevertheless.
 TEST(FlareCommunicator, WhereOnlySparseBlocksAreNotAnsweredTheRingTakesThemAlone) {
-  const auto group = next_flare_group();
+  const auto group = next_multicast_group();
   const FlareSwitches switches(flare_ranks, group, false);
   std::mutex mutex;
   std::vector<std::string> lines;
@@ -224,7 +215,7 @@ TEST(FlareCommunicator, WhereOnlySparseBlocksAreNotAnsweredTheRingTakesThemAlone
 }
 
 TEST(FlareCommunicator, ThatTheRingTakesSparseVectorsCanBeAnError) {
-  const auto group = next_flare_group();
+  const auto group = next_multicast_group();
   const FlareSwitches switches(flare_ranks, group, false);
   const auto port = next_ports();
   run_ranks(flare_ranks, [&](std::uint32_t rank) {
@@ -241,7 +232,7 @@ TEST(FlareCommunicator, ThatTheRingTakesSparseVectorsCanBeAnError) {
 
 // The others give the call up, and the next one has its number.
 TEST(FlareCommunicator, ASparseAllreduceThatOneRankRefusesIsNoPartOfTheNext) {
-  const auto group = next_flare_group();
+  const auto group = next_multicast_group();
   const FlareSwitches switches(flare_ranks, group, true);
   std::barrier<> given_up(flare_ranks);
   run_flare_world(
@@ -265,7 +256,7 @@ TEST(FlareCommunicator, ASparseAllreduceThatOneRankRefusesIsNoPartOfTheNext) {
 }
 
 TEST(FlareCommunicator, SparseVectorsThatDifferAreAnErrorOnAllRanks) {
-  const auto group = next_flare_group();
+  const auto group = next_multicast_group();
   const FlareSwitches switches(flare_ranks, group, true);
   run_flare_world(group, [](Communicator& communicator) {
     const std::vector<std::uint32_t> indices = {2, 5};

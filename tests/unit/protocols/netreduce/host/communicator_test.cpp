@@ -6,7 +6,6 @@
 #include <functional>
 #include <mutex>
 #include <string>
-#include <unistd.h>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -21,14 +20,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Addresses of this process alone.
-std::uint8_t subnet() {
-  return static_cast<std::uint8_t>(1 + ::getpid() % 250);
-}
-
 CommunicatorOptions options_of(std::uint32_t rank, std::uint32_t world_size, std::uint16_t port) {
   auto options = options_on_loopback(rank, world_size, port);
-  options.local_address = "127.77." + std::to_string(subnet()) + "." + std::to_string(rank + 1);
+  options.local_address =
+      "127.77." + std::to_string(process_number()) + "." + std::to_string(rank + 1);
   options.algorithm = "netreduce";
   options.set("netreduce_ring", "9");
   return options;
@@ -150,7 +145,7 @@ TEST(NetReduceCommunicator, OneAddressHasOneEndpoint) {
                        : 0;
       },
       [](CommunicatorOptions& options) {
-        options.local_address = "127.77." + std::to_string(subnet()) + ".1";
+        options.local_address = "127.77." + std::to_string(process_number()) + ".1";
         options.deadline = 1s;
       });
   EXPECT_EQ(refused, 1);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/communicator.h"
 
-#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <functional>
@@ -10,7 +9,6 @@
 #include <string>
 #include <sys/socket.h>
 #include <thread>
-#include <unistd.h>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -30,17 +28,10 @@ using wire::ElementType;
 using wire::Operator;
 using namespace std::chrono_literals;
 
-// Groups of this process alone.
-std::uint16_t next_number() {
-  static std::atomic<std::uint16_t> number{static_cast<std::uint16_t>(::getpid() % 8000)};
-  return number++;
-}
-
 std::vector<std::string> groups(std::uint32_t trees) {
   std::vector<std::string> names;
   for (; trees > 0; --trees) {
-    const auto number = next_number();
-    names.push_back("239.192." + std::to_string(number >> 8) + "." + std::to_string(number & 0xff));
+    names.push_back(next_multicast_group());
   }
   return names;
 }
