@@ -134,9 +134,10 @@ class OnATreeWhoseSwitchForgets(Panama):
             self.lose(0.2)
             support.until(lambda: results_of_switches(self.lab) > 50, what="a reduction")
             self.lab.tool("kill", "star-4")
-            if not bench.running():
-                return 0  # it ended too early to prove anything
+            was_running = bench.running()
             self.lab.tool("restart", "star-4")
+            if not was_running:
+                return 0  # it ended too early to prove anything
             self.lose(0)
             self.assertEqual(support.wrong(bench.finish()), 0)
         return sum(map(int, re.findall(r"answers to inquiries: (\d+)", bench.said)))

@@ -35,6 +35,9 @@ NETREDUCE_PATH_MTU = 1024
 SWITCH = f"""address = "{generator.SWITCH_ADDRESS}"
 [switch.canary]
 descriptors = 4096
+# No block is given up because somebody else had the processor meanwhile.
+timeout_min = "1s"
+timeout_max = "1s"
 [[switch.port]]
 name = "feed"
 address = "10.1.1.1/24"
