@@ -261,6 +261,20 @@ TEST(Vlans, RoutesBetweenItsVlanAndARoutedPort) {
       << "its class selector is its priority";
 }
 
+TEST(Vlans, NothingIsRoutedOutOfAnotherVlan) {
+  auto config = four_ports();
+  config.ports.push_back(routed_port("up", 4, Ip(10, 9, 0, 1)));
+  config.arp = {{Ip(10, 9, 0, 2), mac(9)}};
+  for (const bool express : {true, false}) {
+    config.express_lane = express;
+    SwitchBench bench(config);
+    const Endpoints up{mac(1), mac(0, 0xee), Ip(10, 0, 0, 1), Ip(10, 9, 0, 2)};
+    EXPECT_TRUE(bench.send(access_20, make_udp(bench.pool, up, 5, 6)).empty());
+    EXPECT_TRUE(bench.send(trunk, tagged(make_udp(bench.pool, up, 5, 6), 20)).empty());
+    EXPECT_EQ(bench.drops(DropReason::local_unserved), 2u);
+  }
+}
+
 TEST(Vlans, FramesForThePortItselfAreInNone) {
   SwitchBench bench(four_ports());
   const wire::MacAddress pause{{0x01, 0x80, 0xc2, 0, 0, 1}};
