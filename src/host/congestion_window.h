@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 namespace tributary::host {
 
@@ -32,11 +33,14 @@ class CongestionWindow {
         round_(rule.start) {}
 
   // Before a new series of packets, for all of which there is room only in an initial window: the
-  // first result tells for how many more. What was learned about congestion is kept.
+  // first result tells for how many more. If no queue has marked it, the window is then what it
+  // was.
   void restart() {
+    kept_ = std::max(kept_, cwnd_);
     round_ = rule_.start;
     cwnd_ = rule_.start;
     received_ = marked_ = 0;
+    full_ = false;
   }
 
   // A result came: whether a queue on the way was congested, and for how many packets there is
@@ -47,16 +51,22 @@ class CongestionWindow {
       cwnd_ = cap_;
       return;
     }
+    const double kept = std::exchange(kept_, 0);
+    cwnd_ = marked ? cwnd_ : std::max(cwnd_, kept);
     ++received_;
     marked_ += marked ? 1 : 0;
     full_ |= full;
     if (received_ >= (rule_.whole_round_trips ? round_ : size())) {  // more if the cap has fallen
       adapt();
     }
-    cwnd_ = std::min<double>(cwnd_, cap_);
+    // Who sends nothing more is told of the room that is left over.
+    cwnd_ = full ? std::min<double>(cwnd_, cap_) : cwnd_;
   }
 
-  std::uint32_t size() const { return static_cast<std::uint32_t>(cwnd_); }
+  std::uint32_t size() const {
+    const auto whole = static_cast<std::uint32_t>(cwnd_);
+    return cap_ == 0 ? whole : std::min(whole, cap_);
+  }
   double cwnd() const { return cwnd_; }
   double ssthresh() const { return ssthresh_; }
   double alpha() const { return alpha_; }
@@ -82,6 +92,7 @@ class CongestionWindow {
   bool control_;
   WindowRule rule_;
   double cwnd_;
+  double kept_ = 0;  // since a restart, until the first result
   double ssthresh_;
   double alpha_ = 1;
   std::uint32_t received_ = 0;  // rcvd_agg_packets

@@ -65,7 +65,7 @@ class Tree:
         """Whether it is news."""
         if result.vid not in self._sent:
             return False
-        self._window.result(marked, result.wnd_cap)
+        self._window.result(marked, result.wnd_cap, full=self._next < self._count)
         self._done[result.vid], sent_first = self._sent.pop(result.vid)
         if sent_first is not None:
             self._round_trips.measured(now - sent_first)

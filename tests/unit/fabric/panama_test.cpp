@@ -211,6 +211,26 @@ TEST(PanamaFabric, MarksOfQueuesSlowTheWorkersDown) {
   }
 }
 
+TEST(PanamaFabric, ACallGoesOnWithTheWindowOfTheOneBefore) {
+  const PanamaWorkers::Options options{.world_size = 8, .roots = {4}};
+  VirtualFabric fabric(PanamaWorkers::set_up_trees(make_fat_tree(two_levels_of_panama()), options));
+  PanamaWorkers workers(fabric, options);
+  const auto time_of = [&](std::size_t count) {
+    const auto began = fabric.now();
+    workers.begin(count);
+    fabric.run_while([&] { return !workers.all_done(); }, 20s);
+    EXPECT_EQ(workers.wrong(), 0u);
+    return fabric.now() - began;
+  };
+  const auto first = time_of(8192);
+  time_of(200'000);
+  const auto later = time_of(8192);
+  EXPECT_LT(2 * later, first) << later.count() << " ns, of which a round trip for the grant";
+  EXPECT_EQ(workers.sent_again(), 0u);
+  EXPECT_EQ(fabric.figure("over_cap_total"), 0u);
+  expect_balanced(fabric);
+}
+
 // Five ranks of eight were killed when they waited for the others. What they have sent would be as
 // good as the new run's to a sum that need not have everybody.
 TEST(PanamaFabric, ARunHasNothingOfOneThatWasKilledBeforeIt) {

@@ -139,6 +139,45 @@ TEST(CongestionWindow, StartsAgainWithWhatItLearned) {
   EXPECT_EQ(window.ssthresh(), threshold);
 }
 
+TEST(CongestionWindow, GoesOnWhereItWasUnlessTheFirstResultIsMarked) {
+  for (const bool marked : {false, true}) {
+    CongestionWindow window(true);
+    for (int i = 0; i < 4; ++i) {
+      round(window, 0);
+    }
+    window.restart();
+    window.restart();  // nothing came meanwhile
+    EXPECT_EQ(window.size(), 2u);
+    window.result(marked, plenty);
+    EXPECT_EQ(window.size(), marked ? 2u : 32u);
+    window.result(false, plenty);
+    EXPECT_LE(window.size(), 32u) << "it went on once";
+  }
+}
+
+TEST(CongestionWindow, TheRoomThatIsLeftAtTheEndTellsNothingOfTheNetwork) {
+  CongestionWindow window(true);
+  for (int i = 0; i < 4; ++i) {
+    round(window, 0);
+  }
+  window.result(false, 2, false);
+  EXPECT_EQ(window.size(), 2u);
+  window.restart();
+  EXPECT_EQ(window.size(), 2u);
+  window.result(false, plenty);
+  EXPECT_EQ(window.size(), 32u);
+}
+
+TEST(CongestionWindow, GoesOnWithinTheCapOnly) {
+  CongestionWindow window(true);
+  for (int i = 0; i < 4; ++i) {
+    round(window, 0);
+  }
+  window.restart();
+  window.result(false, 9);
+  EXPECT_EQ(window.size(), 9u);
+}
+
 TEST(CongestionWindow, WithoutCongestionControlItIsWhatSwitchesHaveRoomFor) {
   CongestionWindow window(false);
   EXPECT_EQ(window.size(), 2u);

@@ -101,7 +101,7 @@ Verdict PanamaTree::take(std::uint32_t vid, bool marked, std::uint32_t cap, bool
   }
   mine.done = true;
   note_absence(mine, partial);
-  window_.result(marked, cap);
+  window_.result(marked, cap, next_ < packets_);
   learn(mine, now);
   look_for_losses(vid);
   advance();

@@ -59,6 +59,23 @@ TEST_F(PanamaTreeTest, WherePacketsGetLostNothingIsWaitedForLongerThanUsual) {
   EXPECT_EQ(timeout(), 10ms);
 }
 
+TEST_F(PanamaTreeTest, ACallGoesOnWithTheWindowOfTheLastOneWhenItsFirstResultIsThere) {
+  round_trips(5, 1ms);
+  tree_.begin(64);
+  round_trip(1ms);
+  EXPECT_EQ(tree_.begun(), 2u) << "what every tree has room for";
+  send_window();
+  EXPECT_EQ(tree_.begun() - tree_.base(), cap);
+}
+
+TEST_F(PanamaTreeTest, CallsThatWaitForNoWindowLeaveItAsItIs) {
+  for (int i = 0; i < 10; ++i) {
+    tree_.begin(2);
+    round_trip(1ms);
+    EXPECT_EQ(tree_.window().size(), 2u);
+  }
+}
+
 // Where a quorum is enough, the others may have gone on. Their switches answer who asks.
 TEST_F(PanamaTreeTest, WhoWasLeftOutAsksFromThenOnWithEveryPacket) {
   send_window();
