@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <utility>
 
 namespace tributary::host {
 
@@ -44,23 +43,27 @@ class CongestionWindow {
   }
 
   // A result came: whether a queue on the way was congested, and for how many packets there is
-  // room. `full`: whoever sends waited for the window, which otherwise does not grow.
+  // room. `full`: whoever sends waited for the window. Otherwise it does not grow, and the cap
+  // bounds what may be sent, but tells nothing that is kept.
   void result(bool marked, std::uint32_t cap, bool full = true) {
     cap_ = std::max(cap, 1u);
     if (!control_) {
       cwnd_ = cap_;
       return;
     }
-    const double kept = std::exchange(kept_, 0);
-    cwnd_ = marked ? cwnd_ : std::max(cwnd_, kept);
+    if (!marked) {
+      cwnd_ = std::max(cwnd_, kept_);
+    }
+    kept_ = 0;
     ++received_;
     marked_ += marked ? 1 : 0;
     full_ |= full;
     if (received_ >= (rule_.whole_round_trips ? round_ : size())) {  // more if the cap has fallen
       adapt();
     }
-    // Who sends nothing more is told of the room that is left over.
-    cwnd_ = full ? std::min<double>(cwnd_, cap_) : cwnd_;
+    if (full) {
+      cwnd_ = std::min<double>(cwnd_, cap_);
+    }
   }
 
   std::uint32_t size() const {

@@ -12,7 +12,6 @@ import unittest
 import support
 
 BENCH = support.ROOT / "tools" / "bench"
-TRIES = 3  # on a machine that is busy otherwise
 
 
 class Bench(unittest.TestCase):
@@ -51,13 +50,8 @@ class Bench(unittest.TestCase):
         return json.loads((self.output / f"{suite}.json").read_text())["samples"]
 
     def test_feed_and_memif(self):
-        # Contributions come too late for their block where somebody had no processor meanwhile.
-        for _ in range(TRIES):
-            self.bench("feed", "--quick")
-            feed = {sample["subject"]: sample["figures"] for sample in self.samples("feed")}
-            if all(abs(feed[subject]["share_joined"] - 6 / 7) < 0.02
-                   for subject in ("tributaryd", "no copy")):
-                break
+        self.bench("feed", "--quick")
+        feed = {sample["subject"]: sample["figures"] for sample in self.samples("feed")}
         self.bench("memif", "--quick")
         self.assert_nothing_left()
         arithmetic = support.BUILD / "tests" / "perf" / "arithmetic_bench"  # needs Google Benchmark

@@ -57,8 +57,8 @@ class ServerTest : public testing::Test {
       server.reset();
     });
   }
-  Client client(std::chrono::milliseconds timeout = most_patience) {
-    auto connected = Client::connect(options_.socket, timeout);
+  Client client() {
+    auto connected = Client::connect(options_.socket, most_patience);
     EXPECT_TRUE(connected) << connected.error().message;
     return std::move(*connected);
   }

@@ -16,6 +16,14 @@ void round(CongestionWindow& window, std::uint32_t marked, std::uint32_t cap = p
   }
 }
 
+CongestionWindow window_of_32() {
+  CongestionWindow window(true);
+  for (int i = 0; i < 4; ++i) {
+    round(window, 0);
+  }
+  return window;
+}
+
 TEST(CongestionWindow, StartsWithTwoAndDoublesUpToTheThreshold) {
   CongestionWindow window(true);
   EXPECT_EQ(window.size(), 2u);
@@ -39,10 +47,7 @@ TEST(CongestionWindow, GrowsOnlyWhenAWholeWindowIsIn) {
 }
 
 TEST(CongestionWindow, ShrinksByHalfOfTheMarkedShare) {
-  CongestionWindow window(true);
-  for (int i = 0; i < 4; ++i) {
-    round(window, 0);
-  }
+  auto window = window_of_32();
   ASSERT_EQ(window.size(), 32u);
   const double unmarked = 15.0 * 15 * 15 * 15 / (16.0 * 16 * 16 * 16);
   EXPECT_DOUBLE_EQ(window.alpha(), unmarked);
@@ -69,10 +74,7 @@ TEST(CongestionWindow, NeverFallsBelowOne) {
 }
 
 TEST(CongestionWindow, TheCapHoldsAtOnce) {
-  CongestionWindow window(true);
-  for (int i = 0; i < 4; ++i) {
-    round(window, 0);
-  }
+  auto window = window_of_32();
   window.result(false, 5);
   EXPECT_EQ(window.size(), 5u);
   EXPECT_EQ(window.cap(), 5u);
@@ -141,10 +143,7 @@ TEST(CongestionWindow, StartsAgainWithWhatItLearned) {
 
 TEST(CongestionWindow, GoesOnWhereItWasUnlessTheFirstResultIsMarked) {
   for (const bool marked : {false, true}) {
-    CongestionWindow window(true);
-    for (int i = 0; i < 4; ++i) {
-      round(window, 0);
-    }
+    auto window = window_of_32();
     window.restart();
     window.restart();  // nothing came meanwhile
     EXPECT_EQ(window.size(), 2u);
@@ -156,10 +155,7 @@ TEST(CongestionWindow, GoesOnWhereItWasUnlessTheFirstResultIsMarked) {
 }
 
 TEST(CongestionWindow, TheRoomThatIsLeftAtTheEndTellsNothingOfTheNetwork) {
-  CongestionWindow window(true);
-  for (int i = 0; i < 4; ++i) {
-    round(window, 0);
-  }
+  auto window = window_of_32();
   window.result(false, 2, false);
   EXPECT_EQ(window.size(), 2u);
   window.restart();
@@ -169,10 +165,7 @@ TEST(CongestionWindow, TheRoomThatIsLeftAtTheEndTellsNothingOfTheNetwork) {
 }
 
 TEST(CongestionWindow, GoesOnWithinTheCapOnly) {
-  CongestionWindow window(true);
-  for (int i = 0; i < 4; ++i) {
-    round(window, 0);
-  }
+  auto window = window_of_32();
   window.restart();
   window.result(false, 9);
   EXPECT_EQ(window.size(), 9u);

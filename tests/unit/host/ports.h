@@ -17,8 +17,9 @@ namespace tributary::host::test {
 // Below this, so that there is enough for each.
 constexpr std::uint32_t most_processes = 16;
 
-// The least number that no other process has. A name of an abstract Unix socket holds it, which the
-// kernel takes back with the process; it counts within the network namespace, as ports do.
+// The least number that no other process has. A name of an abstract Unix socket holds it, which
+// stays open: the kernel takes it back with the process. It counts within the network namespace, as
+// ports do.
 inline std::uint32_t process_number() {
   static const std::uint32_t own = [] {
     const int holder = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
