@@ -8,10 +8,12 @@ namespace tributary::host {
 PanamaRetention::PanamaRetention(std::uint32_t window, bool partial, std::uint32_t payload_bytes)
     : window_(window), partial_(partial), kept_(2 * std::size_t{window}, payload_bytes) {}
 
+// Switches lower the cap on its way down: another rank may have been told more than this one.
 std::uint64_t PanamaRetention::reach() const {
   constexpr std::uint64_t windows = 3;
-  return partial_ ? std::max<std::uint64_t>(windows * widest_, wire::panama_kept_min)
-                  : std::min(widest_, window_);
+  return partial_
+             ? std::max<std::uint64_t>(windows * std::max(widest_, window_), wire::panama_kept_min)
+             : window_;
 }
 
 void PanamaRetention::begin(std::uint32_t epoch) {
@@ -20,7 +22,9 @@ void PanamaRetention::begin(std::uint32_t epoch) {
 }
 
 std::uint64_t PanamaRetention::take_position(const wire::PanamaHeader& header) {
-  widest_ = std::clamp<std::uint32_t>(header.wnd_cap.value(), widest_, wire::panama_cap_max);
+  if (partial_) {
+    widest_ = std::clamp<std::uint32_t>(header.wnd_cap.value(), widest_, wire::panama_cap_max);
+  }
   // Results of one window more may have overtaken others.
   if (const auto needed = reach() + window_; needed > kept_.capacity()) {
     kept_.grow(needed);

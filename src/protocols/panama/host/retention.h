@@ -18,8 +18,8 @@ namespace tributary::host {
 class PanamaRetention {
  public:
   // `window`: packets that a rank may have on the way, whatever switches have room for. `partial`:
-  // results may lack somebody, who may then be three windows behind that are as wide as switches
-  // have room, or wire::panama_kept_min packets.
+  // results may lack somebody, who may then be three windows behind, which may be as wide as
+  // switches have room, or wire::panama_kept_min packets.
   PanamaRetention(std::uint32_t window, bool partial, std::uint32_t payload_bytes);
 
   // The next collective. What was kept of those before stays, as far as there is room.
@@ -54,7 +54,7 @@ class PanamaRetention {
   std::array<Span, epochs_max> spans_{};  // by epoch
   std::uint64_t first_ = 0;               // of the latest epoch
   std::uint64_t end_ = 0;                 // behind the highest position
-  std::uint32_t widest_ = 0;              // that switches ever had room for
+  std::uint32_t widest_ = 0;              // that switches ever had room for, if `partial_`
 };
 
 }  // namespace tributary::host
