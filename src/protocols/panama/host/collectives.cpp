@@ -3,11 +3,18 @@
 
 #include <algorithm>
 
+#include "wire/key.h"
+
 namespace tributary::host {
 namespace {
 
 // Inquiries that wait for an answer; who asked for more asks again.
 constexpr std::size_t asked_max = 1024;
+
+std::uint64_t salt_of(const Job& job, std::uint32_t tree) {
+  const auto rank = wire::mix_key((std::uint64_t{job.id} << 32) | job.rank, 1);
+  return wire::mix_key(rank, tree);
+}
 
 }  // namespace
 
@@ -45,7 +52,7 @@ void PanamaCollectives::begin(const Call& call, Time now, const Deadline& deadli
   chunks_ =
       PanamaChunks(call, job_.rank, job_.payload_bytes, static_cast<std::uint32_t>(trees_.size()));
   for (std::uint32_t tree = 0; tree < trees_.size(); ++tree) {
-    trees_[tree].begin(chunks_.count_in(tree));
+    trees_[tree].begin(chunks_.count_in(tree), salt_of(job_, tree));
     retention_[tree].begin(epoch_);
   }
   turn_ = 0;

@@ -5,11 +5,20 @@
 #include <bit>
 #include <utility>
 
+#include "wire/key.h"
+
 namespace tributary::host {
 namespace {
 
 // Trees keep order: what lacks its result when so many that were sent later have theirs is lost.
 constexpr std::uint64_t overtakers = 3;
+
+// Up to an eighth of the timeout. What is sent again in step with that of other trees would push
+// the same packets out of a queue each time.
+Duration lag_of(Duration timeout, std::uint64_t random) {
+  constexpr std::uint64_t steps = 1024;
+  return timeout / 8 * static_cast<Duration::rep>(random % steps) / steps;
+}
 
 }  // namespace
 
@@ -19,7 +28,7 @@ PanamaTree::PanamaTree(const PanamaPlan& plan, const PanamaTuning& tuning)
       window_max_(std::max(plan.window_max, CongestionWindow::initial)),
       entries_(std::bit_ceil(window_max_)) {}
 
-void PanamaTree::begin(std::uint32_t packets) {
+void PanamaTree::begin(std::uint32_t packets, std::uint64_t salt) {
   window_.restart();
   std::fill(entries_.begin(), entries_.end(), Entry{});
   packets_ = packets;
@@ -28,6 +37,8 @@ void PanamaTree::begin(std::uint32_t packets) {
   again_.clear();
   order_ = newest_ = 0;
   expirations_ = 0;
+  lag_ = {};
+  salt_ = salt;
   burst_ = 1;
   owes_last_ = false;
   begun_ = false;
@@ -107,6 +118,7 @@ Verdict PanamaTree::take(std::uint32_t vid, bool marked, std::uint32_t cap, bool
   advance();
   timer_from_ = now;
   expirations_ = 0;
+  lag_ = {};
   return Verdict::taken;
 }
 
@@ -169,6 +181,7 @@ void PanamaTree::expire(Time now) {
   ++timeouts_;
   ++expirations_;
   timer_from_ = now;
+  lag_ = lag_of(rtt_.timeout(expirations_), wire::mix_key(salt_, timeouts_));
   auto left = burst_;
   for (auto vid = base_; vid < next_ && left > 0; ++vid) {
     if (!is_done(vid)) {

@@ -20,7 +20,8 @@ class PanamaTree {
  public:
   PanamaTree(const PanamaPlan& plan, const PanamaTuning& tuning);
 
-  void begin(std::uint32_t packets);
+  // `salt`: other trees and other ranks have another one.
+  void begin(std::uint32_t packets, std::uint64_t salt);
 
   struct Sending {
     std::uint32_t vid = 0;
@@ -37,7 +38,9 @@ class PanamaTree {
   // somebody is missing in it.
   Verdict take(std::uint32_t vid, bool marked, std::uint32_t cap, bool partial, Time now);
 
-  Time deadline() const { return waiting() ? timer_from_ + rtt_.timeout(expirations_) : never; }
+  Time deadline() const {
+    return waiting() ? timer_from_ + rtt_.timeout(expirations_) + lag_ : never;
+  }
   void expire(Time now);
 
   bool finished() const { return base_ == packets_; }
@@ -87,10 +90,12 @@ class PanamaTree {
   std::uint64_t newest_ = 0;  // latest order of a first sending whose result came
   Time timer_from_{};         // the last progress
   unsigned expirations_ = 0;  // since then
-  std::uint32_t burst_ = 1;   // how many are sent again at the next
-  bool owes_last_ = false;    // and all are done
-  bool begun_ = false;        // a result came: the others are there
-  bool left_out_ = false;     // the others may have their results of what is next
+  Duration lag_{};            // of the timer, once it has run out
+  std::uint64_t salt_ = 0;
+  std::uint32_t burst_ = 1;  // how many are sent again at the next
+  bool owes_last_ = false;   // and all are done
+  bool begun_ = false;       // a result came: the others are there
+  bool left_out_ = false;    // the others may have their results of what is next
   std::uint64_t timeouts_ = 0;
   std::uint64_t skipped_ = 0;
 };

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 // A window of packets after the other, each with the same round trip.
 class PanamaTreeTest : public testing::Test {
  protected:
-  PanamaTreeTest() { tree_.begin(100'000); }
+  PanamaTreeTest() { tree_.begin(100'000, 0); }
 
   void send_window() {
     while (tree_.next(now_)) {
@@ -59,9 +59,26 @@ TEST_F(PanamaTreeTest, WherePacketsGetLostNothingIsWaitedForLongerThanUsual) {
   EXPECT_EQ(timeout(), 10ms);
 }
 
+// Others would push the same packets out of a queue each time.
+TEST_F(PanamaTreeTest, TimersOfTreesThatRunOutTogetherDoNotRunInStep) {
+  const auto next_timeout = [this](std::uint64_t salt) {
+    tree_.begin(4, salt);
+    send_window();
+    now_ = tree_.deadline();
+    tree_.expire(now_);
+    return timeout();
+  };
+  const auto first = next_timeout(0x1234);
+  EXPECT_NE(first, next_timeout(0x4321));
+  EXPECT_GE(first, 200ms);
+  EXPECT_LT(first, 225ms);
+  tree_.take(0, false, cap, false, now_);
+  EXPECT_EQ(timeout(), 100ms) << "of what comes in time";
+}
+
 TEST_F(PanamaTreeTest, ACallGoesOnWithTheWindowOfTheLastOneWhenItsFirstResultIsThere) {
   round_trips(5, 1ms);
-  tree_.begin(64);
+  tree_.begin(64, 0);
   round_trip(1ms);
   EXPECT_EQ(tree_.begun(), 2u) << "what every tree has room for";
   send_window();
@@ -70,7 +87,7 @@ TEST_F(PanamaTreeTest, ACallGoesOnWithTheWindowOfTheLastOneWhenItsFirstResultIsT
 
 TEST_F(PanamaTreeTest, CallsThatWaitForNoWindowLeaveItAsItIs) {
   for (int i = 0; i < 10; ++i) {
-    tree_.begin(2);
+    tree_.begin(2, 0);
     round_trip(1ms);
     EXPECT_EQ(tree_.window().size(), 2u);
   }
