@@ -228,6 +228,11 @@ void PanamaEngine::repeat(Incoming& in, Row& row) {
 void PanamaEngine::on_late_contribution(Incoming& in, Row& row) {
   auto& tree = in.tree;
   ++tree.counters.late;
+  if (tree.goes_on(row) && !tree.grant.active) {
+    // After a long silence it has room for no more than what waits.
+    activate(tree, in.burst.now);
+    memory_.raise_to_share(tree.grant);
+  }
   if (can_add_late(in, row)) {
     note(in, row);
     hold(in, row);

@@ -95,7 +95,10 @@ void PanamaEngine::settle(const Cause& cause, const Row& row) {
   if (tree.grant.active) {
     holdings_.forget_received(tree, row.position);
   }
-  if (ended) {
+  // What waits with a sum that may go up once more has its place until the result is there, and so
+  // has what comes late to it.
+  const bool may_come_late = tree.may_send_more() && tree.held_max() != 0;
+  if (ended && !may_come_late) {
     memory_.deactivate(tree.grant, tree.held_max());
   }
 }

@@ -227,6 +227,48 @@ TEST_F(Partial, WhoFallsBehindByAWindowIsWaitedFor) {
   EXPECT_EQ(sent.size(), 8u) << "four rows that waited for it go on";
 }
 
+// A switch below the root where two workers have sent as much, and not the same: what came in was
+// enough for each sum, and the epoch has gone by.
+class PartialLeaf : public PanamaTest {
+ protected:
+  void SetUp() override {
+    start({tree}, 4);
+    feed(from(tree, 0, 0));
+    feed(from(tree, 1, 1));
+    auto last = from(tree, 1, 2);
+    last.fin = true;
+    EXPECT_EQ(feed(last).size(), 1u);
+  }
+
+  void expect_larger_sum() {
+    const auto sent = feed(again(from(tree, 1, 0)));
+    ASSERT_EQ(sent.size(), 1u);
+    EXPECT_EQ(sent[0].port, parent_port);
+    EXPECT_EQ(Seen(sent[0]).header().contributions.value(), 2);
+  }
+
+  const TreeConfig tree = with_quorum(leaf_of(2, 4), 3);
+};
+
+TEST_F(PartialLeaf, WhatComesLateHasRoomUntilTheResultsAreThere) {
+  expect_larger_sum();
+  EXPECT_EQ(harness->figure("trees_active"), 1u);
+  for (const std::uint32_t vid : {0u, 1u, 2u}) {
+    auto result = as_result(from(tree, 0, vid));
+    result.fin = vid == 2;
+    feed(result);
+  }
+  EXPECT_EQ(harness->figure("packets_held"), 0u);
+  EXPECT_EQ(harness->figure("trees_active"), 0u);
+}
+
+TEST_F(PartialLeaf, WhatComesLateFindsRoomAlsoAfterALongSilence) {
+  now += 11s;
+  harness->expire(now);
+  EXPECT_EQ(harness->figure("packets_granted"), 2u);
+  expect_larger_sum();
+}
+
 TEST_F(Partial, SixteenBitElementsAreAddedLateToo) {
   const auto tree = with_quorum(leaf_of(2, 4), 3);
   start({tree});
