@@ -41,8 +41,19 @@ bool is_in_span(const Tree& tree, std::uint64_t position) {
   return position < tree.expected + tree.span();
 }
 
-bool is_stuck(const Incoming& in, Time now) {
-  return in.header.retransmission() && now - in.tree.last_complete >= stuck_after;
+bool is_stuck(const Incoming& in, std::uint64_t position, Time now) {
+  const auto& before = in.tree.waits[in.child];
+  const bool others_owe = before.position < position && now - before.at < stuck_after;
+  return in.header.retransmission() && !others_owe && now - in.tree.last_complete >= stuck_after;
+}
+
+void note_repeat(const Incoming& in, const Row& row) {
+  auto& lowest = in.tree.waits[in.child];
+  const auto now = in.burst.now;
+  if (in.header.retransmission() &&
+      (row.position <= lowest.position || now - lowest.at >= stuck_after)) {
+    lowest = {row.position, now};
+  }
 }
 
 bool can_add_late(const Incoming& in, const Row& row) {

@@ -18,8 +18,11 @@ std::optional<DropReason> refusal(const Incoming& in, const Place& at);
 bool is_in_span(const Tree& tree, std::uint64_t position);
 
 // What waits may keep out what it waits for: the lowest VIDs of some, the others' higher ones.
-// Where senders obey a grant that is not known here any more, that can happen.
-bool is_stuck(const Incoming& in, Time now);
+// Where senders obey a grant that is not known here any more, that can happen. It has not where the
+// sender repeats something before `position`, too, that waits here: others owe it that first.
+bool is_stuck(const Incoming& in, std::uint64_t position, Time now);
+// What the sender sends again waits here from now on, or did before.
+void note_repeat(const Incoming& in, const Row& row);
 
 // The worker came after the sum had gone, but before its result, and fits a sum with more in it.
 bool can_add_late(const Incoming& in, const Row& row);

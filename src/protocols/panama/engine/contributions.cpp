@@ -90,6 +90,7 @@ void PanamaEngine::contribute(Incoming& in) {
     tree.note_remade(row, before == Row::State::done);
     look_soon(in.burst.now);
   }
+  note_repeat(in, row);
   accept(in, row);
   // Others may have the result of what was sent before.
   if (in.header.asks() && row.state == Row::State::gathering) {
@@ -107,7 +108,7 @@ std::optional<DropReason> PanamaEngine::find_fault(const Incoming& in, Place& at
     holdings_.evict_remade(tree);
     fault = refusal(in, at);
   }
-  if (fault != drop::over_cap || !is_stuck(in, in.burst.now)) {
+  if (fault != drop::over_cap || !is_stuck(in, at.position, in.burst.now)) {
     return fault;
   }
   if (const auto first = tree.find_new_beginning(in.child, at.position)) {
@@ -196,6 +197,7 @@ void PanamaEngine::replace(Incoming& in, Row& row) {
   };
   if (!tree.is_partial() || !more()) {
     ++tree.counters.duplicates;
+    note_repeat(in, row);
     answer(in, row);
     in.drop(drop::duplicate);
     // There may have been no buffer for the sum.

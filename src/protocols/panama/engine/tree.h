@@ -60,6 +60,12 @@ inline constexpr engine::Counter<TreeCounters> tree_counters[] = {
     {&TreeCounters::left, "left_total"},
 };
 
+// What a child sent again.
+struct Repeat {
+  std::uint64_t position = ~std::uint64_t{0};
+  Time at{};
+};
+
 // The state of one tree (section 5) on one core: who waits for whom. What is sent is decided
 // elsewhere.
 class Tree {
@@ -239,6 +245,7 @@ class Tree {
   std::vector<Door> doors;             // by child
   std::vector<std::uint32_t> held;     // packets that wait in rows, by child
   std::vector<std::uint64_t> highest;  // behind the last position that the child sent
+  std::vector<Repeat> waits;           // by child: the lowest that it repeats and that is here
   std::uint64_t swept = 0;             // nothing waits before it of an epoch that was left
   Time last_taken{};                   // or asked for again
   Time last_added{};                   // taken, and new

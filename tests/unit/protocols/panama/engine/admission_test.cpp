@@ -69,9 +69,13 @@ TEST_F(PanamaAdmission, IsStuckWhoSendsAgainAndSeesNothingBecomeComplete) {
   const Arrived first(tree_, packet(from(tree_.config(), 1)));
   const Arrived repeat(tree_, packet(again(from(tree_.config(), 1))));
   const Time late{100ms};
-  EXPECT_TRUE(is_stuck(repeat.incoming, late));
-  EXPECT_FALSE(is_stuck(repeat.incoming, late - 1ns));
-  EXPECT_FALSE(is_stuck(first.incoming, late));
+  EXPECT_TRUE(is_stuck(repeat.incoming, 1, late));
+  EXPECT_FALSE(is_stuck(repeat.incoming, 1, late - 1ns));
+  EXPECT_FALSE(is_stuck(first.incoming, 1, late));
+  tree_.waits[1] = {0, late};
+  EXPECT_FALSE(is_stuck(repeat.incoming, 1, late)) << "the others owe it VID 0";
+  EXPECT_TRUE(is_stuck(repeat.incoming, 0, late)) << "which may be what they cannot give";
+  EXPECT_TRUE(is_stuck(repeat.incoming, 1, late + 100ms)) << "it does not repeat that any more";
 }
 
 TEST_F(PanamaAdmission, ATreeBeginsAnewFurtherThanAllWindowsWhereAllChildrenAre) {

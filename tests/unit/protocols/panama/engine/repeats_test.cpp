@@ -482,6 +482,28 @@ TEST_F(Repeats, WhatComesLateForWhatIsTakenOnceMoreIsNotBeyondTheCap) {
   EXPECT_EQ(harness->figure("over_cap_total"), 0u);
 }
 
+// A restarted switch has room for less than its ranks have sent, and one of them repeats it when
+// the others do not.
+TEST_F(Repeats, WhatWaitsIsNotGivenUpForWhatIsFurtherOn) {
+  const auto tree = root_of(2);
+  start({tree}, 2);
+  feed(again(from(tree, 0, 5)));
+  EXPECT_EQ(feed(again(from(tree, 1, 5))).size(), 2u);
+  const auto repeat = [&](PortIndex child) {
+    std::size_t results = 0;
+    for (const std::uint32_t vid : {6u, 7u, 8u, 9u}) {
+      for (const auto& sent : feed(again(from(tree, child, vid)))) {
+        results += Seen(sent).header().kind == wire::PanamaKind::result ? 1 : 0;
+      }
+    }
+    return results;
+  };
+  now += 200ms;
+  EXPECT_EQ(repeat(0), 0u);
+  now += 200ms;
+  EXPECT_EQ(repeat(1), 4u) << "of 6 and 7 to both";
+}
+
 // The same number in two epochs; each is asked for before the other one's answer is there.
 TEST_F(Repeats, ThoseWhoAskInTurnAreAllAnswered) {
   const auto tree = root_of(4);
