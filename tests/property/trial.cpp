@@ -37,8 +37,7 @@ class Trial {
   void run() {
     // Every rank has its own deadlines; each call may begin late.
     const auto call = std::chrono::milliseconds(shape_.deadline_ms) +
-                      std::chrono::microseconds(shape_.late_us) +
-                      std::chrono::milliseconds(shape_.suspended * shape_.outage_ms) + 1s;
+                      std::chrono::microseconds(shape_.late_us) + suspended() + 1s;
     fabric_.run_while(
         [this] {
           return fabric_.frames() < frames_max &&
@@ -51,7 +50,13 @@ class Trial {
     }
   }
 
-  // What is still on its way arrives, and soft state ages.
+  // How long ranks may be suspended, one after the other.
+  Duration suspended() const {
+    return std::chrono::milliseconds(shape_.suspended * shape_.outage_ms);
+  }
+
+  // What is still on its way arrives, what a rank has left to send that wakes up goes out, and soft
+  // state ages.
   void drain() {
     fabric_.stop_strays();
     const auto age = std::chrono::milliseconds(shape_.age_ms);
@@ -61,7 +66,7 @@ class Trial {
     const auto silence = shape_.panama + shape_.flare != 0 ? 12s : 0s;
     const auto stray = shape_.stray != 0 ? std::chrono::milliseconds(shape_.stray_ms) : 0ms;
     fabric_.run_while([this] { return fabric_.frames() < frames_max; },
-                      std::max<Duration>({age, root, silence}) + stray + 2s);
+                      std::max<Duration>({age, root, silence}) + stray + suspended() + 2s);
   }
 
   std::string fault() {
