@@ -97,12 +97,15 @@ void Tree::begin(const Round& round) {
   if (!epochs.is_of_this_run(round)) {
     std::fill(highest.begin(), highest.end(), first);
   }
+  const bool is_first = !epochs.any();
   epochs.begin(round, first);
   std::fill(beyond_.begin(), beyond_.end(), 0);
   fin.reset();
   has_results = false;
-  // Of an epoch that it was in before, the switch knows what it has granted.
-  is_cut = epochs.is_again() ? is_cut : first_vid(round) != 0 || is_again(round);
+  // Of an epoch that it was in before, the switch knows what it has granted; of the first one, not
+  // even where all packets are new: those below may have been restarted with it.
+  const bool may_be_in_the_middle = is_first || first_vid(round) != 0 || is_again(round);
+  is_cut = epochs.is_again() ? is_cut : may_be_in_the_middle;
   expected = first + first_vid(round);
   skipped_ = expected;
   swept = std::max(swept, first - std::min(first, rows()));

@@ -250,8 +250,8 @@ class Tree {
   Time last_taken{};                   // or asked for again
   Time last_added{};                   // taken, and new
   Time last_complete{};                // a row, or begun
-  // What waited in this epoch was let go, or this switch began in its middle: senders may have a
-  // wider window than the grant.
+  // What waited in this epoch was let go, or this switch may have begun in its middle: senders may
+  // have a wider window than the grant.
   bool is_cut = false;
   bool has_results = false;  // of this epoch
   std::uint16_t cap_told;    // by the latest result, the least of all switches

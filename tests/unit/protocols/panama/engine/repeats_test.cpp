@@ -612,15 +612,26 @@ TEST_F(Repeats, WhatWaitsDoesNotKeepOutForGoodWhatItWaitsFor) {
   EXPECT_EQ(ports_of(sent, wire::PanamaKind::result), (Ports{0, 1}));
 }
 
-// Everybody has the result of VID 1, from before the switch was restarted: nobody sends it any
-// more.
+// It was told more before the restart. The switches below were restarted, too: what they send is
+// new to them.
+TEST_F(Repeats, WhoIsFurtherBehindThanANewSwitchHasRoomForIsHeard) {
+  const auto tree = root_of(2);
+  start({tree}, 2);
+  EXPECT_EQ(round(tree, 0).size(), 2u);
+  EXPECT_EQ(round(tree, 2).size(), 2u);
+  EXPECT_EQ(ports_of(feed(again(from(tree, 1, 0))), wire::PanamaKind::inquiry), Ports{0});
+}
+
+// Everybody has the result of VID 1, from before the switch below was restarted: nobody sends it
+// any more.
 TEST_F(Repeats, WhatNobodySendsAnyMoreIsNotWaitedFor) {
   const auto tree = root_of(2);
   start({tree}, 2);
+  round(tree, 0, true);
   for (const std::uint32_t vid : {0u, 2u, 3u, 4u, 5u, 6u, 7u, 8u}) {
-    EXPECT_EQ(round(tree, vid).size(), 2u) << vid;
+    EXPECT_EQ(round(tree, vid, false, 1).size(), 2u) << vid;
   }
-  EXPECT_EQ(round(tree, 9, true).size(), 2u);
+  EXPECT_EQ(round(tree, 9, true, 1).size(), 2u);
   EXPECT_EQ(harness->figure("trees_active"), 0u);
 }
 
