@@ -159,8 +159,11 @@ float quantile(std::span<const float> sample, std::size_t i, std::size_t divisio
   return sample[(i * (sample.size() - 1) + divisions / 2) / divisions];
 }
 
-float mean(float a, float b) {
-  return static_cast<float>((static_cast<double>(a) + static_cast<double>(b)) / 2);
+// What lies between them has the code of the bucket that begins there; the mean of neighbours among
+// floats may be rounded to its end, which the next bucket begins with.
+float middle(float begin, float end) {
+  const auto mean = static_cast<float>((static_cast<double>(begin) + static_cast<double>(end)) / 2);
+  return mean < end ? mean : begin;
 }
 
 }  // namespace
@@ -180,7 +183,7 @@ Quantiles quantiles_of(std::span<const float> elements, unsigned bits, Rounding 
       made.edges[i] = made.values[i] = quantile(sample, i, codes - 1);
     } else {
       made.edges[i] = quantile(sample, i, codes);
-      made.values[i] = mean(made.edges[i], quantile(sample, i + 1, codes));
+      made.values[i] = middle(made.edges[i], quantile(sample, i + 1, codes));
     }
   }
   return made;
