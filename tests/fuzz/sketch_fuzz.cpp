@@ -107,7 +107,10 @@ void reduce(Input& input, const Shape& shape) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Input input({data, size});
   const auto shape = draw_shape(input);
-  shape.options.kind == SketchKind::grid ? reduce<GridSteps>(input, shape)
-                                         : reduce<QuantileSteps>(input, shape);
+  if (shape.options.kind == SketchKind::grid) {
+    reduce<GridSteps>(input, shape);
+  } else {
+    reduce<QuantileSteps>(input, shape);
+  }
   return 0;
 }

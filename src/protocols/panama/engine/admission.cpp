@@ -42,13 +42,13 @@ bool is_in_span(const Tree& tree, std::uint64_t position) {
 }
 
 bool is_stuck(const Incoming& in, std::uint64_t position, Time now) {
-  const auto& before = in.tree.waits[in.child];
+  const auto& before = in.tree.repeated[in.child];
   const bool others_owe = before.position < position && now - before.at < stuck_after;
   return in.header.retransmission() && !others_owe && now - in.tree.last_complete >= stuck_after;
 }
 
 void note_repeat(const Incoming& in, const Row& row) {
-  auto& lowest = in.tree.waits[in.child];
+  auto& lowest = in.tree.repeated[in.child];
   const auto now = in.burst.now;
   if (in.header.retransmission() &&
       (row.position <= lowest.position || now - lowest.at >= stuck_after)) {

@@ -245,7 +245,7 @@ class Tree {
   std::vector<Door> doors;             // by child
   std::vector<std::uint32_t> held;     // packets that wait in rows, by child
   std::vector<std::uint64_t> highest;  // behind the last position that the child sent
-  std::vector<Repeat> waits;           // by child: the lowest that it repeats and that is here
+  std::vector<Repeat> repeated;        // by child: the lowest that it repeats and that is here
   std::uint64_t swept = 0;             // nothing waits before it of an epoch that was left
   Time last_taken{};                   // or asked for again
   Time last_added{};                   // taken, and new

@@ -11,7 +11,7 @@ namespace {
 // Inquiries that wait for an answer; who asked for more asks again.
 constexpr std::size_t asked_max = 1024;
 
-std::uint64_t salt_of(const Job& job, std::uint32_t tree) {
+std::uint64_t salt_of(const Job& job, std::size_t tree) {
   const auto rank = wire::mix_key((std::uint64_t{job.id} << 32) | job.rank, 1);
   return wire::mix_key(rank, tree);
 }
@@ -22,7 +22,6 @@ PanamaCollectives::PanamaCollectives(Job job, PanamaPlan plan, const PanamaTunin
                                      std::uint32_t first_epoch)
     : job_(std::move(job)),
       plan_(std::move(plan)),
-      trees_(plan_.trees.size(), PanamaTree(plan_, tuning)),
       zeros_(job_.payload_bytes),
       run_(panama_run(job_.key)),
       next_epoch_(first_epoch) {
@@ -31,6 +30,7 @@ PanamaCollectives::PanamaCollectives(Job job, PanamaPlan plan, const PanamaTunin
   }
   const auto window = std::max(plan_.window_max, CongestionWindow::initial);
   for (const auto& group : plan_.trees) {
+    trees_.emplace_back(plan_, tuning, salt_of(job_, trees_.size()));
     retention_.emplace_back(window, partial(), job_.payload_bytes);
     statistics_.trees.push_back({.group = to_string(group)});
   }
@@ -52,7 +52,7 @@ void PanamaCollectives::begin(const Call& call, Time now, const Deadline& deadli
   chunks_ =
       PanamaChunks(call, job_.rank, job_.payload_bytes, static_cast<std::uint32_t>(trees_.size()));
   for (std::uint32_t tree = 0; tree < trees_.size(); ++tree) {
-    trees_[tree].begin(chunks_.count_in(tree), salt_of(job_, tree));
+    trees_[tree].begin(chunks_.count_in(tree));
     retention_[tree].begin(epoch_);
   }
   turn_ = 0;

@@ -22,13 +22,14 @@ Duration lag_of(Duration timeout, std::uint64_t random) {
 
 }  // namespace
 
-PanamaTree::PanamaTree(const PanamaPlan& plan, const PanamaTuning& tuning)
+PanamaTree::PanamaTree(const PanamaPlan& plan, const PanamaTuning& tuning, std::uint64_t salt)
     : window_(plan.congestion_control),
       rtt_(tuning.rto),
       window_max_(std::max(plan.window_max, CongestionWindow::initial)),
+      salt_(salt),
       entries_(std::bit_ceil(window_max_)) {}
 
-void PanamaTree::begin(std::uint32_t packets, std::uint64_t salt) {
+void PanamaTree::begin(std::uint32_t packets) {
   window_.restart();
   std::fill(entries_.begin(), entries_.end(), Entry{});
   packets_ = packets;
@@ -38,7 +39,6 @@ void PanamaTree::begin(std::uint32_t packets, std::uint64_t salt) {
   order_ = newest_ = 0;
   expirations_ = 0;
   lag_ = {};
-  salt_ = salt;
   burst_ = 1;
   owes_last_ = false;
   begun_ = false;

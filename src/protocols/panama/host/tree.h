@@ -18,10 +18,10 @@ namespace tributary::host {
 // which may be sent, which are to be sent again, which are done. Trees know nothing of each other.
 class PanamaTree {
  public:
-  PanamaTree(const PanamaPlan& plan, const PanamaTuning& tuning);
-
   // `salt`: other trees and other ranks have another one.
-  void begin(std::uint32_t packets, std::uint64_t salt);
+  PanamaTree(const PanamaPlan& plan, const PanamaTuning& tuning, std::uint64_t salt);
+
+  void begin(std::uint32_t packets);
 
   struct Sending {
     std::uint32_t vid = 0;
@@ -79,6 +79,7 @@ class PanamaTree {
   CongestionWindow window_;
   RttEstimator rtt_;
   std::uint32_t window_max_;
+  std::uint64_t salt_;
   std::vector<Entry> entries_;  // by VID; a power of two
   std::uint32_t packets_ = 0;
   std::uint32_t base_ = 0;
@@ -91,11 +92,10 @@ class PanamaTree {
   Time timer_from_{};         // the last progress
   unsigned expirations_ = 0;  // since then
   Duration lag_{};            // of the timer, once it has run out
-  std::uint64_t salt_ = 0;
-  std::uint32_t burst_ = 1;  // how many are sent again at the next
-  bool owes_last_ = false;   // and all are done
-  bool begun_ = false;       // a result came: the others are there
-  bool left_out_ = false;    // the others may have their results of what is next
+  std::uint32_t burst_ = 1;   // how many are sent again at the next
+  bool owes_last_ = false;    // and all are done
+  bool begun_ = false;        // a result came: the others are there
+  bool left_out_ = false;     // the others may have their results of what is next
   std::uint64_t timeouts_ = 0;
   std::uint64_t skipped_ = 0;
 };

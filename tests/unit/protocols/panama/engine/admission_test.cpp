@@ -72,7 +72,7 @@ TEST_F(PanamaAdmission, IsStuckWhoSendsAgainAndSeesNothingBecomeComplete) {
   EXPECT_TRUE(is_stuck(repeat.incoming, 1, late));
   EXPECT_FALSE(is_stuck(repeat.incoming, 1, late - 1ns));
   EXPECT_FALSE(is_stuck(first.incoming, 1, late));
-  tree_.waits[1] = {0, late};
+  tree_.repeated[1] = {0, late};
   EXPECT_FALSE(is_stuck(repeat.incoming, 1, late)) << "the others owe it VID 0";
   EXPECT_TRUE(is_stuck(repeat.incoming, 0, late)) << "which may be what they cannot give";
   EXPECT_TRUE(is_stuck(repeat.incoming, 1, late + 100ms)) << "it does not repeat that any more";

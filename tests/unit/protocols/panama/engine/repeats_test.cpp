@@ -622,8 +622,8 @@ TEST_F(Repeats, WhoIsFurtherBehindThanANewSwitchHasRoomForIsHeard) {
   EXPECT_EQ(ports_of(feed(again(from(tree, 1, 0))), wire::PanamaKind::inquiry), Ports{0});
 }
 
-// Everybody has the result of VID 1, from before the switch below was restarted: nobody sends it
-// any more.
+// Everybody has the result of VID 1, from before the switch was restarted, which then met with the
+// end of an epoch before: nobody sends it any more.
 TEST_F(Repeats, WhatNobodySendsAnyMoreIsNotWaitedFor) {
   const auto tree = root_of(2);
   start({tree}, 2);
@@ -633,6 +633,19 @@ TEST_F(Repeats, WhatNobodySendsAnyMoreIsNotWaitedFor) {
   }
   EXPECT_EQ(round(tree, 9, true, 1).size(), 2u);
   EXPECT_EQ(harness->figure("trees_active"), 0u);
+}
+
+// The first epoch of a switch may have windows of any width, where it waits before it goes on.
+TEST_F(Repeats, WhatNobodySendsAnyMoreHoldsUpTheFirstEpochUntilTheNextRepeat) {
+  const auto tree = root_of(2);
+  start({tree}, 2);
+  round(tree, 0);
+  EXPECT_EQ(round(tree, 2).size(), 2u);
+  expect_drop(from(tree, 0, 3), drop::over_cap);
+  now += 100ms;
+  feed(again(from(tree, 0, 3)));
+  EXPECT_EQ(ports_of(feed(again(from(tree, 1, 3))), wire::PanamaKind::result), (Ports{0, 1}));
+  EXPECT_EQ(round(tree, 4).size(), 2u);
 }
 
 // A switch that is restarted finds an old packet at one of its doors: it begins far behind.

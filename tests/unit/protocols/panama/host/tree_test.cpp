@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 // A window of packets after the other, each with the same round trip.
 class PanamaTreeTest : public testing::Test {
  protected:
-  PanamaTreeTest() { tree_.begin(100'000, 0); }
+  PanamaTreeTest() { tree_.begin(100'000); }
 
   void send_window() {
     while (tree_.next(now_)) {
@@ -37,7 +37,7 @@ class PanamaTreeTest : public testing::Test {
   }
 
   static constexpr std::uint32_t cap = 8;
-  PanamaTree tree_{PanamaPlan{}, PanamaTuning{}};
+  PanamaTree tree_{PanamaPlan{}, PanamaTuning{}, 0};
   Time now_{1s};
 };
 
@@ -62,7 +62,8 @@ TEST_F(PanamaTreeTest, WherePacketsGetLostNothingIsWaitedForLongerThanUsual) {
 // Others would push the same packets out of a queue each time.
 TEST_F(PanamaTreeTest, TimersOfTreesThatRunOutTogetherDoNotRunInStep) {
   const auto next_timeout = [this](std::uint64_t salt) {
-    tree_.begin(4, salt);
+    tree_ = PanamaTree(PanamaPlan{}, PanamaTuning{}, salt);
+    tree_.begin(4);
     send_window();
     now_ = tree_.deadline();
     tree_.expire(now_);
@@ -78,7 +79,7 @@ TEST_F(PanamaTreeTest, TimersOfTreesThatRunOutTogetherDoNotRunInStep) {
 
 TEST_F(PanamaTreeTest, ACallGoesOnWithTheWindowOfTheLastOneWhenItsFirstResultIsThere) {
   round_trips(5, 1ms);
-  tree_.begin(64, 0);
+  tree_.begin(64);
   round_trip(1ms);
   EXPECT_EQ(tree_.begun(), 2u) << "what every tree has room for";
   send_window();
@@ -87,7 +88,7 @@ TEST_F(PanamaTreeTest, ACallGoesOnWithTheWindowOfTheLastOneWhenItsFirstResultIsT
 
 TEST_F(PanamaTreeTest, CallsThatWaitForNoWindowLeaveItAsItIs) {
   for (int i = 0; i < 10; ++i) {
-    tree_.begin(2, 0);
+    tree_.begin(2);
     round_trip(1ms);
     EXPECT_EQ(tree_.window().size(), 2u);
   }
