@@ -126,8 +126,8 @@ Result<std::string> local_address_of(const Variables& variables) {
   if (address) {
     return *address;
   }
-  return interface ? host::address_of_interface(*interface).map([](wire::Ipv4Address address) {
-    return host::to_string(address);
+  return interface ? host::address_of_interface(*interface).map([](wire::Ipv4Address found) {
+    return host::to_string(found);
   })
                    : Result<std::string>("");
 }
