@@ -175,7 +175,8 @@ class Unloading(unittest.TestCase):
         finally:
             bench.stop()
 
-    def unload_until_a_packet_misses_it(self, lab: support.Lab, bench: support.Bench) -> None:
+    def misses_it(self, lab: support.Lab, bench: support.Bench) -> bool:
+        """A packet of `bench` does, unless that is over before its handler is unloaded."""
         def missed() -> int:
             return lab.drops().get("no_handler", 0)
 
@@ -183,8 +184,8 @@ class Unloading(unittest.TestCase):
         handler_lab.unload(lab, 1)
         self.assertNotIn(1, handler_lab.listed(lab))
         support.until(lambda: missed() > before or not bench.running(), what="a packet")
-        self.assertGreater(missed(), before, "it ended too early to prove anything")
         handler_lab.load(lab, 1, CAPPED, "i8")
+        return missed() > before
 
     def test_canary_goes_on(self):
         with support.Lab("fat-tree-8") as lab, self.unharmed(lab):
@@ -200,7 +201,7 @@ class Unloading(unittest.TestCase):
                 before = contributions()
                 support.until(lambda: contributions() > before + 200 or not bench.running(),
                               what="a reduction")
-                self.unload_until_a_packet_misses_it(lab, bench)
+                self.assertTrue(self.misses_it(lab, bench), "it ended too early to prove anything")
             document = bench.finish()
             self.assertEqual(support.wrong(document), 0)
             self.assertGreater(document["statistics"]["switch_sums_seen"], 0)
@@ -209,15 +210,19 @@ class Unloading(unittest.TestCase):
         with support.Lab("fat-tree-8", *FLARE) as lab, self.unharmed(lab), \
                 job(lab, "--algorithm", "flare", "--hosts", self.OURS):
             handler_lab.load(lab, 1, CAPPED, "i8")
-            before = summed(lab, "flare")
             flare = ("--algorithm", "flare", "--fallback", "error", *brought(1, "i8", CAPPED))
-            bench = lab.bench(*LONG, *flare, hosts=self.OURS, deadline_s=20)
-            support.until(lambda: summed(lab, "flare") > before + 200, what="a reduction")
-            self.unload_until_a_packet_misses_it(lab, bench)
-            if bench.end() == 0:
-                self.assertEqual(support.wrong(bench.document()), 0)
-            else:
-                self.assertIn("different handlers under number 1", bench.said)
+            for _ in range(10):
+                before = summed(lab, "flare")
+                bench = lab.bench(*LONG, *flare, hosts=self.OURS, deadline_s=20)
+                support.until(lambda: summed(lab, "flare") > before + 200, what="a reduction")
+                proven = self.misses_it(lab, bench)
+                if bench.end() == 0:
+                    self.assertEqual(support.wrong(bench.document()), 0)
+                else:
+                    self.assertIn("different handlers under number 1", bench.said)
+                if proven:
+                    break
+            self.assertTrue(proven, "each run ended too early to prove anything")
             document = lab.reduce(*ONCE, *flare, hosts=self.OURS)
             self.assertEqual(support.wrong(document), 0)
 
