@@ -24,6 +24,12 @@ struct Path {
   wire::Ipv4Address destination;
 };
 
+// What a result says of the path of its block, as the packets of the block were routed.
+struct Answer {
+  Path path;
+  bool congested = false;  // a queue on the way was
+};
+
 // A packet that an engine wants routed (or bridged) by its destination. The switch writes the
 // link-layer addresses where it routes.
 struct Departure {
@@ -97,14 +103,19 @@ class Actions {
     ledger_.lose(reason);
   }
 
+  // The block came back: what chooses up-ports may learn from it.
+  void answer(const Answer& answer) { answers_.push_back(answer); }
+
   // For the switch; cleared by it after use, so that the storage is kept.
   std::vector<Departure>& departures() { return departures_; }
+  std::vector<Answer>& answers() { return answers_; }
   // Complete frames, by Packet::egress; taken by the switch.
   PacketList& frames() { return frames_; }
 
  private:
   Ledger& ledger_;
   std::vector<Departure> departures_;
+  std::vector<Answer> answers_;
   PacketList frames_;
 };
 

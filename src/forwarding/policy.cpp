@@ -2,12 +2,16 @@
 #include "forwarding/policy.h"
 
 #include "forwarding/ecmp.h"
+#include "wire/key.h"
 
 namespace tributary::forwarding {
 namespace {
 
 // The multiplier moves the low bits of a hash, which pick() does not look at, to the top.
 constexpr std::uint32_t second_choice = 0x9e3779b1;
+
+// After so many roots that do not keep a block it goes to the next one all the same.
+constexpr std::uint64_t draws_max = 4;
 
 std::size_t nth_live(const NextHopGroup& group, std::size_t n) {
   std::size_t hop = 0;
@@ -22,6 +26,18 @@ std::size_t nth_live(const NextHopGroup& group, std::size_t n) {
 std::size_t default_hop(const NextHopGroup& group, std::uint32_t hash) {
   const auto hop = pick(hash, group.up.size());
   return group.up[hop] ? hop : nth_live(group, pick(hash * second_choice, group.live.size()));
+}
+
+std::size_t default_root(const NextHopGroup& group, std::uint32_t hash) {
+  auto root = default_hop(group, hash);
+  for (std::uint64_t draw = 1; draw <= draws_max && group.shares.reduced(); ++draw) {
+    const auto drawn = wire::mix_key(hash | (draw << 32), 0);
+    if (group.shares.keeps(root, static_cast<std::uint32_t>(drawn))) {
+      return root;
+    }
+    root = default_hop(group, static_cast<std::uint32_t>(drawn >> 32));
+  }
+  return root;
 }
 
 Filling filling_of(const Choosing& choosing, std::size_t hop) {

@@ -63,6 +63,8 @@ constexpr const PolicyRow& row_of(Policy policy) {
 // For policies. The hop that the hash names; if it is down, another one by the same hash, so that
 // the traffic of the others stays where it is.
 std::size_t default_hop(const NextHopGroup& group, std::uint32_t hash);
+// The same for a block: if that hop does not keep it (RootShares), the hop of another hash of it.
+std::size_t default_root(const NextHopGroup& group, std::uint32_t hash);
 // The queue to a hop, and whether one behind it is filling up.
 Filling filling_of(const Choosing& choosing, std::size_t hop);
 // The live hop with the emptiest queue (Filling): `preferred` if no other is emptier, among others

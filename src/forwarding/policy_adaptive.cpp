@@ -5,9 +5,12 @@ namespace tributary::forwarding {
 
 // The rule of the Canary paper, section 5.2: the default up-port depends on the destination; if its
 // queue is more than half full, the up-port with the fewest enqueued bytes. Where lines or queues
-// differ, bytes alone do not tell which one that is.
+// differ, bytes alone do not tell which one that is. For blocks the default depends on what results
+// told of the queues behind it, too.
 std::size_t choose_adaptive(const Choosing& choosing) {
-  const auto usual = default_hop(choosing.group, choosing.flow.hash);
+  const auto& flow = choosing.flow;
+  const auto usual = flow.reduction ? default_root(choosing.group, flow.hash)
+                                    : default_hop(choosing.group, flow.hash);
   if (!filling_of(choosing, usual).above_half()) {
     return usual;
   }

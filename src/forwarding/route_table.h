@@ -7,6 +7,7 @@
 
 #include "forwarding/config.h"
 #include "forwarding/range_index.h"
+#include "forwarding/root_shares.h"
 #include "forwarding/rows.h"
 #include "packet/packet.h"
 #include "wire/ipv4.h"
@@ -52,6 +53,7 @@ struct NextHopGroup {
   // static trees.
   std::vector<std::uint16_t> tree_order;
   SelectionCounters counters;
+  RootShares shares;  // adaptive: of the blocks
 };
 
 // What a lookup comes to, in a quarter of a cache line. Routes with the same only next hop share

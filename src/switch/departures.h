@@ -19,7 +19,7 @@ class Departures {
   Departures(const Interfaces& interfaces, Bridge& bridge, Router& router, Outlet& outlet)
       : interfaces_(interfaces), bridge_(bridge), router_(router), outlet_(outlet) {}
 
-  // Empties `actions` of them.
+  // Empties `actions` of them, and of what is to be learned for the next.
   void send(engine::Actions& actions, Time now) {
     while (auto frame = actions.frames().pop()) {
       depart_by(std::move(frame));
@@ -28,6 +28,10 @@ class Departures {
       depart(departure, now);
     }
     actions.departures().clear();
+    for (const auto& answer : actions.answers()) {
+      router_.learn(answer);
+    }
+    actions.answers().clear();
   }
 
  private:

@@ -158,6 +158,18 @@ forwarding::NextHop Router::choose(forwarding::NextHopGroup& group, forwarding::
   return group.route.next_hops[hop];
 }
 
+void Router::learn(const engine::Answer& answer) {
+  const auto& way = routes_.way_to(answer.path.destination);
+  if (way.live <= 1) {
+    return;
+  }
+  auto& group = *routes_.group_of(way);
+  if (group.route.policies.reduction == forwarding::Policy::adaptive) {
+    const auto root = forwarding::default_root(group, level_(answer.path.hash));
+    group.shares.note(root, answer.congested, group.up);
+  }
+}
+
 void Router::forward_by(const forwarding::Way& way, PacketPtr&& packet, const engine::Frame& frame,
                         const wire::Ipv4Address& towards, const std::optional<engine::Path>& path,
                         Account account, Time now) {

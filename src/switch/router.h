@@ -100,6 +100,9 @@ class Router {
   // Sends a frame without an IP header on.
   void forward_raw(PacketPtr packet, const engine::Path& path, Account account, Time now);
 
+  // What the result of a block told of the queues on its way.
+  void learn(const engine::Answer& answer);
+
   // Whether some queue that packets have no other way than by is above half.
   bool is_crowded() const;
 

@@ -74,6 +74,22 @@ TEST(Adaptive, KeepsTheDefaultPortUpToHalfOfItsQueue) {
   EXPECT_EQ(choices.counters().evaded, 1u);
 }
 
+TEST(Adaptive, BlocksLeaveADefaultPortThatMeetsWithMoreCongestion) {
+  Choices choices(4);
+  for (int i = 0; i < 1000; ++i) {
+    choices.group().shares.note(1, true, choices.group().up);
+  }
+  unsigned stayed = 0;
+  for (std::uint32_t block = 0; block < 1000; ++block) {
+    auto flow = flow_to(1, 4, block);
+    EXPECT_EQ(choices.choose(Policy::adaptive, flow), 1u) << "not a block";
+    flow.reduction = true;
+    stayed += choices.choose(Policy::adaptive, flow) == 1 ? 1 : 0;
+  }
+  EXPECT_GT(stayed, 0u);
+  EXPECT_LT(stayed, 50u);
+}
+
 TEST(Adaptive, EvadesToTheFewestBytesAndNotToAFullerPort) {
   Choices choices(4);
   choices.fill(0, 300);

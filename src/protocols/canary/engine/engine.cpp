@@ -163,6 +163,9 @@ void CanaryEngine::broadcast(PacketPtr packet, const Message& message, const Bur
     ++counters_.results;
     blocks_.jobs.add_result(block->job);
     patience_.learn(*block);
+    if (!block->root) {
+      burst.actions.answer({path_of(block->key, block->shape.leader), message.congested()});
+    }
   }
   burst.actions.absorb(nullptr);
   results_.send(std::move(packet), message, blocks_.children_of(*block), burst.actions);

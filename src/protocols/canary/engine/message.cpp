@@ -104,10 +104,10 @@ void prepare_result(Packet& packet, const Message& message, const engine::Switch
   finish(packet, message);
 }
 
-engine::Path path_of(const wire::CanaryHeader& header) {
-  const auto mixed = wire::mix_key(header.key(), header.destination.value());
+engine::Path path_of(std::uint64_t key, wire::Ipv4Address leader) {
+  const auto mixed = wire::mix_key(key, leader.value());
   return {static_cast<std::uint32_t>(mixed ^ (mixed >> 32)),
-          wire::canary_sequence(header.id.value()), header.destination};
+          wire::canary_sequence(static_cast<std::uint32_t>(key)), leader};
 }
 
 }  // namespace tributary::canary

@@ -108,6 +108,9 @@ void prepare_result(Packet& packet, const Message& message, const engine::Switch
 
 // Chooses among equal next hops. Depends on the block and the leader only, so that all switches of
 // a level meet at the same root.
-engine::Path path_of(const wire::CanaryHeader& header);
+engine::Path path_of(std::uint64_t key, wire::Ipv4Address leader);
+inline engine::Path path_of(const wire::CanaryHeader& header) {
+  return path_of(header.key(), header.destination);
+}
 
 }  // namespace tributary::canary
