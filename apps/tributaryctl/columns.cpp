@@ -81,6 +81,16 @@ constexpr Column fdb_columns[] = {
     {"STATIC", "/static", Show::flag},
     {"AGE", "/age_seconds", Show::age, true},
 };
+constexpr Column vlan_columns[] = {
+    {"SWITCH", "/switch"},
+    {"VLAN", "/vlan", Show::plain, true},
+    {"INTERFACE", "/interface"},
+    {"ADDRESS", "/address"},
+    {"RX-PACKETS", "/rx_packets_total", Show::plain, true},
+    {"RX-BYTES", "/rx_bytes_total", Show::plain, true},
+    {"TX-PACKETS", "/tx_packets_total", Show::plain, true},
+    {"TX-BYTES", "/tx_bytes_total", Show::plain, true},
+};
 constexpr Column arp_columns[] = {
     {"SWITCH", "/switch"}, {"ADDRESS", "/address"}, {"MAC", "/mac"},
     {"PORT", "/port"},     {"STATE", "/state"},     {"AGE", "/age_seconds", Show::age, true},
@@ -189,6 +199,7 @@ constexpr ListCommand commands[] = {
     {"route", "Routes and their next hops", "route.list", route_columns},
     {"bfd", "Sessions with next hops", "bfd.list", bfd_columns},
     {"fdb", "Stations that the bridges know", "fdb.list", fdb_columns},
+    {"vlan", "Interfaces of the router on the bridges", "vlan.list", vlan_columns},
     {"arp", "Neighbours", "arp.list", arp_columns},
     {"job", "Jobs that the engines have seen", "job.list", job_columns},
     {"descriptor", "Blocks that are held now", "descriptor.list", descriptor_columns},

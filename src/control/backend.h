@@ -120,6 +120,14 @@ struct FdbStatus {
   double age_s = 0;
   std::uint16_t vlan = 0;  // 0: the bridge has none, or the entry is the switch's own
 };
+// An interface of the router on the bridge: a VLAN, or the bridge where it knows none.
+struct VlanStatus {
+  std::string switch_name;
+  std::uint16_t vlan = 0;  // 0: none
+  std::string interface;   // "vlan20", "bridge"
+  std::optional<forwarding::InterfaceAddress> address;
+  forwarding::InterfaceCounters counters;
+};
 struct ArpStatus {
   std::string switch_name;
   wire::Ipv4Address address;
@@ -176,6 +184,7 @@ class Backend {
   virtual Queried<std::vector<RouteStatus>> routes() = 0;
   virtual Queried<std::vector<BfdStatus>> bfd() = 0;
   virtual Queried<std::vector<FdbStatus>> fdb() = 0;
+  virtual Queried<std::vector<VlanStatus>> vlans() = 0;
   virtual Queried<std::vector<ArpStatus>> arp() = 0;
   virtual Queried<std::vector<EngineStatus>> engines() = 0;
   virtual Queried<std::vector<JobRow>> jobs() = 0;

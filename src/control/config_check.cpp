@@ -14,7 +14,7 @@ using forwarding::InterfaceAddress;
 using switching::SwitchConfig;
 
 struct Interface {
-  std::string_view name;  // of the port; "the bridge"
+  std::string name;  // of the port; "the bridge", "VLAN 10"
   InterfaceAddress address;
   Position where;
 };
@@ -31,6 +31,13 @@ std::vector<Interface> interfaces_of(const SwitchDraft& draft) {
       interfaces.push_back({port.name, *port.address, position_of(*draft.ports[i], "address")});
     }
   }
+  for (std::size_t i = 0; i < draft.config.vlans.size(); ++i) {
+    const auto& vlan = draft.config.vlans[i];
+    if (vlan.address) {
+      interfaces.push_back({"VLAN " + std::to_string(vlan.vid), *vlan.address,
+                            position_of(*draft.vlans[i], "address")});
+    }
+  }
   return interfaces;
 }
 
@@ -43,7 +50,7 @@ void check_overlaps(const std::vector<Interface>& interfaces, Diagnostics& diagn
       if (forwarding::contains({a.address.address, length}, b.address.address)) {
         diagnostics.error(b.where,
                           "prefix of " + to_string(b.address) + " overlaps that of " +
-                              std::string(a.name) + " (" + to_string(a.address) + ")",
+                              a.name + " (" + to_string(a.address) + ")",
                           "each interface of a switch needs a prefix of its own");
         break;
       }

@@ -53,6 +53,9 @@ void list_port(SettingTexts& out, const std::string& path, const forwarding::Por
 
 void list_tables(SettingTexts& out, const std::string& path,
                  const switching::SwitchConfig& config) {
+  for (const auto& vlan : config.vlans) {
+    list_options(out, path + " vlan " + std::to_string(vlan.vid), vlan_interface_options, vlan);
+  }
   for (const auto& route : config.routes) {
     const auto selected = [](const std::optional<forwarding::Policy>& policy, const char* packets) {
       return policy ? std::string(" ") + packets + " " + std::string(name(*policy)) : std::string();

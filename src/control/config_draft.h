@@ -19,7 +19,7 @@ struct SwitchDraft {
   std::vector<std::optional<DeviceConfig>> devices;  // one per port; none until a link names it
   const toml::table* source = nullptr;
   // In the order of the lists of config.
-  std::vector<const toml::table*> ports, routes, fdb, arp, classes;
+  std::vector<const toml::table*> ports, vlans, routes, fdb, arp, classes;
   engine::Settings drafts;  // what protocols remember likewise
   bool sound = true;        // every value was readable, so that references can be judged
 };
@@ -45,6 +45,7 @@ struct ConfigDraft {
 void read_switch(Reader& reader, SwitchDraft& out);
 void read_port(Reader& reader, SwitchDraft& out);
 void read_class(Reader& reader, SwitchDraft& out);
+void read_vlan_interface(Reader& reader, SwitchDraft& out);
 void read_selection(Reader& reader, forwarding::SelectionConfig& out);
 void read_route_selection(Reader& reader, switching::RouteConfig& out);
 std::optional<DeviceConfig> read_device(Reader& reader);

@@ -11,6 +11,7 @@ namespace tributary::control {
 extern const Options<DaemonConfig> daemon_options;
 extern const Options<switching::SwitchConfig> switch_options;
 extern const Options<forwarding::BfdConfig> bfd_options;
+extern const Options<switching::VlanInterfaceConfig> vlan_interface_options;
 extern const Options<switching::RouteConfig> route_options;
 extern const Options<switching::FdbEntryConfig> fdb_options;
 extern const Options<switching::ArpEntryConfig> arp_options;

@@ -48,7 +48,7 @@ constexpr Option<SwitchConfig> switch_table[] = {
     option::integer<&SwitchConfig::bridge_vlan>(
         "bridge_vlan", Apply::reload, {1, wire::vid_max},
         "where ports have VLANs: that in which the switch itself is, with `bridge_address` and its "
-        "aggregation engines")
+        "aggregation engines; `[[switch.vlan]]` routes others")
         .unset_is("none"),
     option::duration<&SwitchConfig::fdb_ageing>("fdb_ageing", Apply::reload, ages,
                                                 "when a station that is not heard is forgotten"),
@@ -74,6 +74,10 @@ constexpr Option<SwitchConfig> switch_table[] = {
     option::by_hand<SwitchConfig>("class", Apply::reload, "up to 8", "a class of traffic")
         .as(Form::tables)
         .default_is("none: one queue for all in each port"),
+    option::by_hand<SwitchConfig>("vlan", Apply::reload, {},
+                                  "a VLAN of the bridge that the switch routes from and to")
+        .as(Form::tables)
+        .default_is("none"),
     option::by_hand<SwitchConfig>("route", Apply::reload, {}, "a static route")
         .as(Form::tables)
         .default_is("none"),
@@ -166,6 +170,7 @@ void read_switch(Reader& reader, SwitchDraft& out) {
   for (auto& port : config.ports) {
     port.queue.classes = config.classes;
   }
+  reader.tables("vlan", [&](Reader& child) { read_vlan_interface(child, out); });
   reader.tables("route", [&](Reader& child) { read_route(child, out); });
   reader.tables("fdb", [&](Reader& child) { read_fdb(child, out); });
   reader.tables("arp", [&](Reader& child) { read_arp(child, out); });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // VLANs of bridged ports, and how they go together in one logical switch.
 #include <algorithm>
+#include <set>
 
 #include "control/config_draft.h"
 #include "control/config_options.h"
@@ -11,6 +12,7 @@ namespace tributary::control {
 namespace {
 
 using forwarding::VlanConfig;
+using switching::VlanInterfaceConfig;
 
 constexpr Option<VlanConfig> vlan_table[] = {
     option::integer<&VlanConfig::untagged>(
@@ -22,6 +24,30 @@ constexpr Option<VlanConfig> vlan_table[] = {
         "VLANs that this port, a bridged one, carries with their tags (a trunk), `\"10,20,30-39\"`")
         .unset_is("none"),
 };
+
+constexpr Option<VlanInterfaceConfig> vlan_interface_table[] = {
+    option::integer<&VlanInterfaceConfig::vid>(
+        "vid", Apply::reload, {1, wire::vid_max},
+        "VLAN that bridged ports carry; not that of `bridge_vlan`")
+        .required()
+        .unlisted(),
+    option::parsed<&VlanInterfaceConfig::address, parse_interface_address>(
+        "address", Apply::reload, "/4 to /32",
+        "of the router in this VLAN, `\"10.0.20.254/24\"`; no two interfaces of a switch share a "
+        "prefix")
+        .unset_is("none")
+        .required(),
+};
+
+bool is_carried(const switching::SwitchConfig& config, std::uint16_t vlan) {
+  return std::any_of(config.ports.begin(), config.ports.end(),
+                     [&](const auto& port) { return port.vlan.carries(vlan); });
+}
+
+void complain_of_no_port(std::uint16_t vlan, Position where, Diagnostics& diagnostics) {
+  diagnostics.error(where, "no port of this switch carries VLAN " + std::to_string(vlan),
+                    "give it to a port as `vlan`, or in `vlans`");
+}
 
 // What the ports of a bridge have to say of VLANs, where one of them says something.
 void check_bridged_ports(const SwitchDraft& draft, Diagnostics& diagnostics) {
@@ -47,12 +73,26 @@ void check_bridge_vlan(const SwitchDraft& draft, Diagnostics& diagnostics) {
     }
     return;
   }
-  const bool is_carried = std::any_of(config.ports.begin(), config.ports.end(),
-                                      [&](const auto& port) { return port.vlan.carries(vlan); });
-  if (!is_carried) {
-    diagnostics.error(position_of(*draft.source, "bridge_vlan"),
-                      "no port of this switch carries VLAN " + std::to_string(vlan),
-                      "give it to a port as `vlan`, or in `vlans`");
+  if (!is_carried(config, vlan)) {
+    complain_of_no_port(vlan, position_of(*draft.source, "bridge_vlan"), diagnostics);
+  }
+}
+
+void check_vlan_interfaces(const SwitchDraft& draft, Diagnostics& diagnostics) {
+  const auto& config = draft.config;
+  std::set<std::uint16_t> seen;
+  for (std::size_t i = 0; i < config.vlans.size(); ++i) {
+    const auto vid = config.vlans[i].vid;
+    const auto where = position_of(*draft.vlans[i], "vid");
+    if (!seen.insert(vid).second) {
+      diagnostics.error(where, "VLAN " + std::to_string(vid) + " was given before",
+                        "a VLAN has one interface");
+    } else if (vid == config.bridge_vlan) {
+      diagnostics.error(where, "VLAN " + std::to_string(vid) + " is that of `bridge_vlan`",
+                        "its address is `bridge_address`");
+    } else if (!is_carried(config, vid)) {
+      complain_of_no_port(vid, where, diagnostics);
+    }
   }
 }
 
@@ -82,6 +122,12 @@ void check_fdb_vlans(const SwitchDraft& draft, Diagnostics& diagnostics) {
 }  // namespace
 
 constinit const Options<VlanConfig> vlan_options = vlan_table;
+constinit const Options<VlanInterfaceConfig> vlan_interface_options = vlan_interface_table;
+
+void read_vlan_interface(Reader& reader, SwitchDraft& out) {
+  out.vlans.push_back(&reader.source());
+  read_options(reader, vlan_interface_options, out.config.vlans.emplace_back());
+}
 
 void check_port_vlans(Reader& reader, const VlanConfig& vlan) {
   for (const std::string key : {"vlan", "vlans"}) {
@@ -100,9 +146,7 @@ void check_port_vlans(Reader& reader, const VlanConfig& vlan) {
 
 void check_vlans(const SwitchDraft& draft, Diagnostics& diagnostics) {
   const auto& config = draft.config;
-  const bool any = std::any_of(config.ports.begin(), config.ports.end(),
-                               [](const auto& port) { return port.vlan.any(); });
-  if (any) {
+  if (has_vlans(config)) {
     check_bridged_ports(draft, diagnostics);
     check_bridge_vlan(draft, diagnostics);
   } else if (config.bridge_vlan != 0) {
@@ -110,6 +154,7 @@ void check_vlans(const SwitchDraft& draft, Diagnostics& diagnostics) {
                       "`bridge_vlan`, but no port of this switch is in a VLAN",
                       "give the ports `vlan` or `vlans`");
   }
+  check_vlan_interfaces(draft, diagnostics);
   check_fdb_vlans(draft, diagnostics);
 }
 

@@ -272,6 +272,7 @@ constexpr Method methods[] = {
     {"route.list", list<RouteStatus, &Backend::routes>, false},
     {"bfd.list", list<BfdStatus, &Backend::bfd>, false},
     {"fdb.list", list<FdbStatus, &Backend::fdb>, false},
+    {"vlan.list", list<VlanStatus, &Backend::vlans>, false},
     {"arp.list", list<ArpStatus, &Backend::arp>, false},
     {"engine.list", list<EngineStatus, &Backend::engines>, false},
     {"job.list", list<JobRow, &Backend::jobs>, false},

@@ -178,6 +178,18 @@ json to_json(const FdbStatus& status) {
           {"age_seconds", status.age_s}};
 }
 
+json to_json(const VlanStatus& status) {
+  const auto& counters = status.counters;
+  return {{"switch", status.switch_name},
+          {"vlan", status.vlan != 0 ? json(status.vlan) : json(nullptr)},
+          {"interface", status.interface},
+          {"address", status.address ? json(to_string(*status.address)) : json(nullptr)},
+          {"rx_packets_total", counters.rx_packets},
+          {"rx_bytes_total", counters.rx_bytes},
+          {"tx_packets_total", counters.tx_packets},
+          {"tx_bytes_total", counters.tx_bytes}};
+}
+
 json to_json(const ArpStatus& status) {
   return {{"switch", status.switch_name},
           {"address", to_string(status.address)},

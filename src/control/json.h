@@ -17,6 +17,7 @@ nlohmann::json to_json(const ClassStatus& status);
 nlohmann::json to_json(const RouteStatus& status);
 nlohmann::json to_json(const BfdStatus& status);
 nlohmann::json to_json(const FdbStatus& status);
+nlohmann::json to_json(const VlanStatus& status);
 nlohmann::json to_json(const ArpStatus& status);
 nlohmann::json to_json(const EngineStatus& status);
 nlohmann::json to_json(const JobRow& row);

@@ -52,6 +52,7 @@ std::string reference_text() {
   describe_options(selection_options, selection);
   describe_options(bfd_options, add_table(tables, "[switch.bfd]"));
   describe_options(class_options, add_table(tables, "[[switch.class]]"));
+  describe_options(vlan_interface_options, add_table(tables, "[[switch.vlan]]"));
   describe_options(route_options, add_table(tables, "[[switch.route]]"));
   describe_options(fdb_options, add_table(tables, "[[switch.fdb]]"));
   describe_options(arp_options, add_table(tables, "[[switch.arp]]"));

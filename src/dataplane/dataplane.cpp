@@ -351,7 +351,12 @@ control::LateCpus Dataplane::reconfigure(control::DaemonConfig next) {
 
 std::string Dataplane::port_name(std::uint32_t switch_index, PortIndex port) const {
   const auto& ports = config_.switches[switch_index].config.ports;
-  return port < ports.size() ? ports[port].name : "bridge";
+  if (port < ports.size()) {
+    return ports[port].name;
+  }
+  return port == forwarding::bridge_interface
+             ? "bridge"
+             : "vlan" + std::to_string(forwarding::vid_of_interface(port));
 }
 
 }  // namespace tributary::dataplane

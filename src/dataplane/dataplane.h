@@ -47,6 +47,7 @@ class Dataplane final : public control::Backend {
   control::Queried<std::vector<control::RouteStatus>> routes() override;
   control::Queried<std::vector<control::BfdStatus>> bfd() override;
   control::Queried<std::vector<control::FdbStatus>> fdb() override;
+  control::Queried<std::vector<control::VlanStatus>> vlans() override;
   control::Queried<std::vector<control::ArpStatus>> arp() override;
   control::Queried<std::vector<control::EngineStatus>> engines() override;
   control::Queried<std::vector<control::JobRow>> jobs() override;

@@ -262,6 +262,33 @@ control::Queried<std::vector<control::FdbStatus>> Dataplane::fdb() {
   return rows;
 }
 
+control::Queried<std::vector<control::VlanStatus>> Dataplane::vlans() {
+  const std::lock_guard lock(mutex_);
+  std::map<std::pair<std::uint32_t, PortIndex>, forwarding::VlanRow> merged;
+  const auto asked = on_cores([&](Core& core, Time) {
+    for (std::uint32_t s = 0; s < core.shares().size(); ++s) {
+      for (const auto& row : core.shares()[s].logical->vlans()) {
+        auto& all = merged[{s, row.interface}];
+        const auto before = all.counters;
+        all = row;
+        all.counters += before;
+      }
+    }
+  });
+  if (!asked) {
+    return tl::unexpected(asked.error());
+  }
+  std::vector<control::VlanStatus> rows;
+  for (const auto& [key, row] : merged) {
+    if (row.address) {
+      const auto& [s, interface] = key;
+      rows.push_back({config_.switches[s].config.name, row.vid, port_name(s, interface),
+                      row.address, row.counters});
+    }
+  }
+  return rows;
+}
+
 control::Queried<std::vector<control::ArpStatus>> Dataplane::arp() {
   const std::lock_guard lock(mutex_);
   std::map<ArpKey, forwarding::ArpRow> merged;

@@ -85,6 +85,14 @@ class ArpTable {
   void add_static(const wire::Ipv4Address& address, const wire::MacAddress& mac,
                   PortIndex interface);
   void clear_static();
+  // Forgets what was learned and is not so any more: `gone(address, interface)`.
+  template <typename Gone>
+  void forget_if(Gone gone) {
+    table_.erase_if([&](std::uint64_t key, const Entry& entry) {
+      return entry.state == ArpState::reachable && entry.waiting.empty() &&
+             gone(wire::Ipv4Address(static_cast<std::uint32_t>(key)), entry.interface);
+    });
+  }
   void set_timeout(Duration timeout) { timeout_ = timeout; }
 
   // Packets whose neighbour became known since the last call are handed out entry by entry:

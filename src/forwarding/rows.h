@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "forwarding/config.h"
@@ -16,6 +17,20 @@ namespace tributary::forwarding {
 // The bridge of a logical switch seen as one interface of its router, and as the "port" behind
 // which the switch's own MAC addresses are.
 inline constexpr PortIndex bridge_interface = 0xfffe;
+
+// Other interfaces of the router on the bridge: VLANs, each by its identifier above this number.
+inline constexpr PortIndex vlan_interfaces = 0xe000;
+constexpr PortIndex vlan_interface(std::uint16_t vid) {
+  return static_cast<PortIndex>(vlan_interfaces + vid);
+}
+// Of one of those.
+constexpr std::uint16_t vid_of_interface(PortIndex interface) {
+  return static_cast<std::uint16_t>(interface - vlan_interfaces);
+}
+// Whether an interface is on the bridge, and no port.
+constexpr bool is_on_bridge(PortIndex interface) {
+  return interface >= vlan_interfaces && interface != no_port;
+}
 
 // What the tables hold, for introspection. Ports are indices; bridge_interface may appear.
 struct FdbRow {
@@ -34,6 +49,30 @@ struct PortAddresses {
 };
 
 enum class ArpState : std::uint8_t { fixed, reachable, resolving };
+
+// What the router has taken from an interface on the bridge, and what it has sent by it.
+struct InterfaceCounters {
+  std::uint64_t rx_packets = 0;
+  std::uint64_t rx_bytes = 0;
+  std::uint64_t tx_packets = 0;
+  std::uint64_t tx_bytes = 0;
+
+  InterfaceCounters& operator+=(const InterfaceCounters& other) {
+    rx_packets += other.rx_packets;
+    rx_bytes += other.rx_bytes;
+    tx_packets += other.tx_packets;
+    tx_bytes += other.tx_bytes;
+    return *this;
+  }
+};
+
+// An interface of the router on the bridge.
+struct VlanRow {
+  PortIndex interface = no_port;
+  std::uint16_t vid = 0;  // 0: the bridge knows no VLANs, or its own interface is in none
+  std::optional<InterfaceAddress> address;
+  InterfaceCounters counters;
+};
 
 struct ArpRow {
   wire::Ipv4Address address;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "switch/bridge.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@ Bridge::Bridge(const SwitchConfig& config, const Interfaces& interfaces, Outlet&
       fdb_(config.fdb_capacity, config.fdb_ageing, seed) {
   set_learning(config);
   add_static(config);
+  list_interfaces();
 }
 
 void Bridge::set_learning(const SwitchConfig& config) {
@@ -46,6 +48,48 @@ void Bridge::reconfigure(const SwitchConfig& config) {
   set_learning(config);
   fdb_.clear_static();
   add_static(config);
+  list_interfaces();
+}
+
+// Those that stay count on.
+void Bridge::list_interfaces() {
+  const auto before = std::exchange(routed_, {});
+  for (const auto& one : interfaces_.on_bridge()) {
+    const auto known =
+        std::find_if(before.begin(), before.end(), [&](const forwarding::VlanRow& each) {
+          return each.interface == one.interface;
+        });
+    routed_.push_back({one.interface, one.vid, one.address,
+                        known == before.end() ? forwarding::InterfaceCounters{} : known->counters});
+  }
+}
+
+forwarding::VlanRow* Bridge::routed_of(PortIndex interface) {
+  const auto* const one = interfaces_.find_on_bridge(interface);
+  return one == nullptr ? nullptr
+                        : &routed_[static_cast<std::size_t>(one - &interfaces_.on_bridge()[0])];
+}
+
+void Bridge::count_routed(const Packet& frame, PortIndex interface) {
+  auto* const row = routed_of(interface);
+  ++row->counters.rx_packets;
+  row->counters.rx_bytes += frame.frame_bytes();
+}
+
+void Bridge::send_routed(PacketPtr frame, PortIndex interface, Account account, Time now) {
+  auto* const row = routed_of(interface);
+  if (row == nullptr) {  // it was there when the frame began to wait
+    outlet_.drop(std::move(frame), DropReason::next_hops_down, account);
+    return;
+  }
+  ++row->counters.tx_packets;
+  row->counters.tx_bytes += frame->frame_bytes();
+  if (wire::vid_of(frame->vlan) != row->vid) {
+    vlans_.put_into(*frame, row->vid);
+  }
+  const auto to = find(*frame, wire::Cursor(frame->bytes()).take<wire::EthernetHeader>()->destination,
+                       now);
+  forward(std::move(frame), no_port, to, account);
 }
 
 void Bridge::learn_quietly(const Packet& frame, const wire::MacAddress& source, Time now) {

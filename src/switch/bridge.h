@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "forwarding/fdb.h"
 #include "switch/interfaces.h"
@@ -62,6 +63,15 @@ class Bridge {
     outlet_.send(std::move(frame), to, account);
   }
 
+  // What the router sends by one of its interfaces here: by the destination address, in the VLAN of
+  // the interface. A frame that comes from another VLAN or from none gets its priority from its
+  // class selector.
+  void send_routed(PacketPtr frame, PortIndex interface, Account account, Time now);
+  // The router has taken a frame from an interface here.
+  void count_routed(const Packet& frame, PortIndex interface);
+  // Each interface of the router that there is here, as Interfaces::on_bridge().
+  const std::vector<forwarding::VlanRow>& routed() const { return routed_; }
+
   void forget(PortIndex port) { fdb_.forget(port); }
   void reconfigure(const SwitchConfig& config);
 
@@ -75,11 +85,14 @@ class Bridge {
   void flood(PacketPtr frame, PortIndex from, Account account);
   void add_static(const SwitchConfig& config);
   void set_learning(const SwitchConfig& config);
+  void list_interfaces();
+  forwarding::VlanRow* routed_of(PortIndex interface);
 
   const Interfaces& interfaces_;
   Outlet& outlet_;
   Vlans vlans_;
   forwarding::Fdb fdb_;
+  std::vector<forwarding::VlanRow> routed_;
 };
 
 }  // namespace tributary::switching

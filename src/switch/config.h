@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,6 +22,12 @@ struct RouteConfig {
   // How one of the group is chosen; without a value as SwitchConfig::selection says.
   std::optional<forwarding::Policy> ordinary{};
   std::optional<forwarding::Policy> reduction{};
+};
+
+// A VLAN of the bridge in which the router has an interface, beside SwitchConfig::bridge_vlan.
+struct VlanInterfaceConfig {
+  std::uint16_t vid = 0;
+  std::optional<forwarding::InterfaceAddress> address;
 };
 
 struct FdbEntryConfig {
@@ -60,6 +67,7 @@ struct SwitchConfig {
   std::vector<forwarding::PortConfig> ports;
   // Of what leaves by any of the ports; none: one queue for all. The ports have them, too.
   std::vector<forwarding::TrafficClass> classes;
+  std::vector<VlanInterfaceConfig> vlans;
   std::vector<RouteConfig> routes;
   std::vector<FdbEntryConfig> fdb;
   std::vector<ArpEntryConfig> arp;
@@ -67,5 +75,11 @@ struct SwitchConfig {
   // What is expected goes by a shorter way, with the same result; not a setting of the file.
   bool express_lane = true;
 };
+
+// Whether the bridge knows VLANs.
+inline bool has_vlans(const SwitchConfig& config) {
+  return std::any_of(config.ports.begin(), config.ports.end(),
+                     [](const auto& port) { return port.vlan.any(); });
+}
 
 }  // namespace tributary::switching

@@ -13,15 +13,26 @@ bool on_prefix(const std::optional<forwarding::InterfaceAddress>& own,
   return own && forwarding::contains(forwarding::prefix_of(*own), address);
 }
 
+// The largest packet of IP that every port with this VLAN takes; without VLANs, all have VLAN 0.
+std::uint16_t least_mtu(const SwitchConfig& config, const std::vector<PortIndex>& bridged,
+                        std::uint16_t vid) {
+  std::uint16_t least = 0xffff;
+  for (const auto number : bridged) {
+    const auto& port = config.ports[number];
+    if (vid == 0 || port.vlan.carries(vid)) {
+      least = std::min(least, port.mtu);
+    }
+  }
+  return least;
+}
+
 }  // namespace
 
-Interfaces::Interfaces(const SwitchConfig& config)
-    : bridge_address_(config.bridge_address), switch_address_(config.address) {
+Interfaces::Interfaces(const SwitchConfig& config) : switch_address_(config.address) {
   ports_.reserve(config.ports.size());
   for (const auto& port : config.ports) {
     if (!port.address) {
       bridged_ports_.push_back(count_);
-      bridge_mtu_ = std::min(bridge_mtu_, port.mtu);
     }
     ports_.push_back({port.mac, port.address, port.mtu, true});
     ++count_;
@@ -31,6 +42,27 @@ Interfaces::Interfaces(const SwitchConfig& config)
   } else if (!ports_.empty()) {
     bridge_mac_ = ports_.front().mac;
   }
+  reconfigure(config);
+}
+
+void Interfaces::reconfigure(const SwitchConfig& config) {
+  on_bridge_.clear();
+  for (const auto& [vid, own] : config.vlans) {
+    on_bridge_.push_back(
+        {forwarding::vlan_interface(vid), vid, own, least_mtu(config, bridged_ports_, vid)});
+  }
+  std::sort(on_bridge_.begin(), on_bridge_.end(),
+            [](const OnBridge& a, const OnBridge& b) { return a.interface < b.interface; });
+  const auto vid = has_vlans(config) ? config.bridge_vlan : std::uint16_t{0};
+  on_bridge_.push_back({forwarding::bridge_interface, vid, config.bridge_address,
+                        least_mtu(config, bridged_ports_, vid)});
+}
+
+const Interfaces::OnBridge* Interfaces::find_vlan(PortIndex interface) const {
+  const auto found = std::lower_bound(
+      on_bridge_.begin(), on_bridge_.end(), interface,
+      [](const OnBridge& one, PortIndex number) { return one.interface < number; });
+  return found != on_bridge_.end() && found->interface == interface ? &*found : nullptr;
 }
 
 bool Interfaces::is_up(PortIndex interface) const {
@@ -43,7 +75,12 @@ PortIndex Interfaces::connected_to(const wire::Ipv4Address& address) const {
       return port;
     }
   }
-  return on_prefix(bridge_address_, address) ? forwarding::bridge_interface : no_port;
+  for (const auto& one : on_bridge_) {
+    if (on_prefix(one.address, address)) {
+      return one.interface;
+    }
+  }
+  return no_port;
 }
 
 bool Interfaces::answers(PortIndex interface, const wire::Ipv4Address& target) const {

@@ -7,11 +7,12 @@
 
 #include "forwarding/rows.h"
 #include "switch/config.h"
+#include "wire/vlan.h"
 
 namespace tributary::switching {
 
-// The ports of one logical switch, and the interfaces of its router: each routed port, and the
-// bridge (forwarding::bridge_interface) if it has an address.
+// The ports of one logical switch, and the interfaces of its router: each routed port, the bridge
+// (forwarding::bridge_interface) if it has an address, and VLANs of the bridge that have one.
 class Interfaces {
  public:
   // Of a size that a shift finds and that lies in one cache line: every packet looks here.
@@ -25,21 +26,25 @@ class Interfaces {
   };
 
   explicit Interfaces(const SwitchConfig& config);
+  // The VLANs of `config`; its ports are the same.
+  void reconfigure(const SwitchConfig& config);
 
   PortIndex count() const { return count_; }
   const PortFacts& port(PortIndex port) const { return ports_[port]; }
   void set_up(PortIndex port, bool up) { ports_[port].up = up; }
 
-  // The interface of the router that frames of this port belong to.
-  PortIndex interface_of(PortIndex port) const {
-    return ports_[port].bridged() ? forwarding::bridge_interface : port;
+  // The interface of the router that a frame which came in belongs to: its port, or the VLAN that
+  // it is in; no_port: one in which the router is not.
+  PortIndex interface_of(const Packet& frame) const {
+    return ports_[frame.ingress].bridged() ? interface_in(wire::vid_of(frame.vlan)) : frame.ingress;
   }
   // Address of an interface; no value for a bridge without one, or an index that does not exist.
   const std::optional<forwarding::InterfaceAddress>& address(PortIndex interface) const {
-    if (interface == forwarding::bridge_interface) {
-      return bridge_address_;
+    if (interface < ports_.size()) {
+      return ports_[interface].address;
     }
-    return interface < ports_.size() ? ports_[interface].address : no_address;
+    const auto* const on_bridge = find_on_bridge(interface);
+    return on_bridge != nullptr ? on_bridge->address : no_address;
   }
   // Link-layer address that the switch uses on an interface: all bridged ports share the bridge's.
   const wire::MacAddress& mac(PortIndex interface) const {
@@ -47,7 +52,11 @@ class Interfaces {
     return own ? ports_[interface].mac : bridge_mac_;
   }
   std::uint16_t mtu(PortIndex interface) const {
-    return interface < ports_.size() ? ports_[interface].mtu : bridge_mtu_;
+    if (interface < ports_.size()) {
+      return ports_[interface].mtu;
+    }
+    const auto* const on_bridge = find_on_bridge(interface);
+    return on_bridge != nullptr ? on_bridge->mtu : std::uint16_t{0};
   }
   bool is_up(PortIndex interface) const;
 
@@ -56,6 +65,21 @@ class Interfaces {
   // True if ARP on `interface` answers for `target`: its own address, and the switch's anywhere.
   bool answers(PortIndex interface, const wire::Ipv4Address& target) const;
 
+  // An interface on the bridge, and the VLAN that it is in: 0 where there are none.
+  struct OnBridge {
+    PortIndex interface = no_port;
+    std::uint16_t vid = 0;
+    std::optional<forwarding::InterfaceAddress> address;
+    std::uint16_t mtu = 0;  // the least of the ports that carry the VLAN
+  };
+  // By their numbers, the bridge's own (forwarding::bridge_interface) last; that is one even
+  // without an address.
+  const std::vector<OnBridge>& on_bridge() const { return on_bridge_; }
+  // Null: there is no such interface.
+  const OnBridge* find_on_bridge(PortIndex interface) const {
+    return interface == forwarding::bridge_interface ? &on_bridge_.back() : find_vlan(interface);
+  }
+
   const std::vector<PortIndex>& bridged_ports() const { return bridged_ports_; }
   const wire::MacAddress& bridge_mac() const { return bridge_mac_; }
   const wire::Ipv4Address& switch_address() const { return switch_address_; }
@@ -63,12 +87,20 @@ class Interfaces {
  private:
   static constexpr std::optional<forwarding::InterfaceAddress> no_address{};
 
+  const OnBridge* find_vlan(PortIndex interface) const;
+  PortIndex interface_in(std::uint16_t vid) const {
+    if (vid == on_bridge_.back().vid) {
+      return forwarding::bridge_interface;
+    }
+    const auto interface = forwarding::vlan_interface(vid);
+    return find_vlan(interface) != nullptr ? interface : no_port;
+  }
+
   std::vector<PortFacts> ports_;
   PortIndex count_ = 0;  // of them
   std::vector<PortIndex> bridged_ports_;
-  std::optional<forwarding::InterfaceAddress> bridge_address_;
+  std::vector<OnBridge> on_bridge_;
   wire::MacAddress bridge_mac_;
-  std::uint16_t bridge_mtu_ = 0xffff;
   wire::Ipv4Address switch_address_;
 };
 

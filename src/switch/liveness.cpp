@@ -120,7 +120,7 @@ void Liveness::receive(PacketPtr packet, const engine::Frame& frame, Time now) {
   if (frame.ipv4->ttl != wire::bfd_ttl) {
     reason = DropReason::bfd_ttl;
   } else if (header != nullptr) {
-    auto* found = find(*header, frame.ipv4->source, interfaces_.interface_of(packet->ingress));
+    auto* found = find(*header, frame.ipv4->source, interfaces_.interface_of(*packet));
     if (found != nullptr) {
       found->session.receive(*header, now);
       outlet_.absorb(std::move(packet));

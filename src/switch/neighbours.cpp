@@ -39,6 +39,9 @@ void Neighbours::add_static(const SwitchConfig& config) {
 
 void Neighbours::reconfigure(const SwitchConfig& config) {
   table_.set_timeout(config.arp_timeout);
+  table_.forget_if([this](const wire::Ipv4Address& address, PortIndex interface) {
+    return interfaces_.connected_to(address) != interface;
+  });
   table_.clear_static();
   add_static(config);
 }

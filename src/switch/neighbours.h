@@ -72,9 +72,8 @@ class Neighbours {
     auto* ethernet = cursor.take<wire::EthernetHeader>();
     ethernet->destination = destination;
     ethernet->source = interfaces_.mac(interface);
-    if (interface == forwarding::bridge_interface) {
-      const auto to = bridge_.find(*frame, destination, now);
-      bridge_.forward(std::move(frame), no_port, to, account);
+    if (forwarding::is_on_bridge(interface)) {
+      bridge_.send_routed(std::move(frame), interface, account, now);
     } else {
       outlet_.send(std::move(frame), interface, account);
     }

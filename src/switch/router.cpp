@@ -276,7 +276,7 @@ void Router::reject(PacketPtr packet, const engine::Frame& frame, DropReason rea
 
 wire::Ipv4Address Router::own_address_for(const Packet& packet) const {
   if (packet.ingress < interfaces_.count()) {
-    if (const auto& own = interfaces_.address(interfaces_.interface_of(packet.ingress))) {
+    if (const auto& own = interfaces_.address(interfaces_.interface_of(packet))) {
       return own->address;
     }
   }

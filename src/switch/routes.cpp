@@ -39,8 +39,10 @@ std::vector<Route> routes_of(const SwitchConfig& config, const Interfaces& inter
       add_interface(routes, *own, port);
     }
   }
-  if (config.bridge_address) {
-    add_interface(routes, *config.bridge_address, forwarding::bridge_interface);
+  for (const auto& one : interfaces.on_bridge()) {
+    if (one.address) {
+      add_interface(routes, *one.address, one.interface);
+    }
   }
   for (const auto& route : config.routes) {
     const auto& usual = config.selection.policies;

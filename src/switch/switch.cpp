@@ -117,13 +117,12 @@ class Switch::Impl {
     if (ethernet == nullptr || update.ingress >= interfaces_.count()) {
       return;
     }
-    const bool bridged = interfaces_.port(update.ingress).bridged();
-    if (bridged) {
+    if (interfaces_.port(update.ingress).bridged()) {
       bridge_.learn_quietly(update, ethernet->source, now);
     }
-    const bool may_be_ours = !bridged || bridge_.vlans().is_own(update);
-    if (const auto* arp = arp_of(*ethernet, cursor.rest()); arp != nullptr && may_be_ours) {
-      neighbours_.learn_quietly(*arp, interfaces_.interface_of(update.ingress), now);
+    const auto interface = interfaces_.interface_of(update);
+    if (const auto* arp = arp_of(*ethernet, cursor.rest()); arp != nullptr && interface != no_port) {
+      neighbours_.learn_quietly(*arp, interface, now);
     }
   }
 
@@ -139,6 +138,7 @@ class Switch::Impl {
   }
 
   void reconfigure(const SwitchConfig& config) {
+    interfaces_.reconfigure(config);
     bridge_.reconfigure(config);
     neighbours_.reconfigure(config);
     router_.reconfigure(config);
@@ -322,19 +322,22 @@ class Switch::Impl {
     }
     const auto to = bridge_.find(*packet, destination, now);
     const bool ours = to == bridge_interface;
-    const bool is_own = bridge_.vlans().is_own(*packet);
-    const auto* arp = is_arp && is_own ? arp_of(*frame.ethernet, frame.payload) : nullptr;
-    if (arp != nullptr && neighbours_.receive(*packet, *arp, bridge_interface, now)) {
+    const auto interface = interfaces_.interface_of(*packet);
+    const bool is_known = interface != no_port;
+    const auto* arp = is_arp && is_known ? arp_of(*frame.ethernet, frame.payload) : nullptr;
+    if (arp != nullptr && neighbours_.receive(*packet, *arp, interface, now)) {
+      bridge_.count_routed(*packet, interface);
       outlet_.absorb(std::move(packet));
     } else if (!ours) {
       bridge_.forward(std::move(packet), ingress, to, Account::received);
-    } else if (!is_own) {
+    } else if (!is_known) {
       drop(std::move(packet), DropReason::local_unserved);
     } else if (is_arp) {
       drop(std::move(packet),
            arp == nullptr ? DropReason::arp_malformed : DropReason::local_unserved);
     } else {
-      router_.receive(std::move(packet), frame, bridge_interface, way, now);
+      bridge_.count_routed(*packet, interface);
+      router_.receive(std::move(packet), frame, interface, way, now);
     }
   }
 
@@ -414,6 +417,9 @@ std::vector<forwarding::FdbRow> Switch::fdb(Time now) const {
 }
 forwarding::PortAddresses Switch::addresses(PortIndex port) const {
   return impl_->bridge().fdb().addresses(port);
+}
+std::vector<forwarding::VlanRow> Switch::vlans() const {
+  return impl_->bridge().routed();
 }
 std::vector<forwarding::ArpRow> Switch::arp(Time now) const {
   return impl_->neighbours().table().rows(now);

@@ -74,7 +74,7 @@ class Switch {
   // Next hops behind a port that is down leave their groups at once.
   void set_port_up(PortIndex port, bool up);
 
-  // Puts routes, up-port selection, BFD, static FDB and ARP entries, ageing, ECMP seed and what
+  // Puts VLANs, routes, up-port selection, BFD, static FDB and ARP entries, ageing, ECMP seed and what
   // engines are told of `config` in force. Learned entries, packets that wait and, as far as an
   // engine's settings allow, the jobs that it holds are kept. The ports must be the same.
   void reconfigure(const SwitchConfig& config);
@@ -83,6 +83,7 @@ class Switch {
   TableSizes table_sizes() const;  // in no time, however large they are
   std::vector<forwarding::FdbRow> fdb(Time now) const;
   forwarding::PortAddresses addresses(PortIndex port) const;  // zeros of a routed port
+  std::vector<forwarding::VlanRow> vlans() const;  // interfaces of the router on the bridge
   std::vector<forwarding::ArpRow> arp(Time now) const;
   std::vector<forwarding::RouteRow> routes() const;
   // Sessions with next hops; they live on one core, the others have none.

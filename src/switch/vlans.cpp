@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "switch/vlans.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "forwarding/flow_control.h"
@@ -48,8 +47,7 @@ void put_on_tag(Packet& frame, std::uint16_t control) {
 }  // namespace
 
 Vlans::Vlans(const SwitchConfig& config)
-    : on_(std::any_of(config.ports.begin(), config.ports.end(),
-                      [](const auto& port) { return port.vlan.any(); })),
+    : on_(has_vlans(config)),
       own_(on_ ? config.bridge_vlan : std::uint16_t{0}) {
   for (const auto& port : config.ports) {
     auto& facts = ports_.emplace_back();
@@ -98,12 +96,16 @@ std::optional<DropReason> Vlans::enter(Packet& frame) const {
   return std::nullopt;
 }
 
+void Vlans::put_into(Packet& frame, std::uint16_t vid) {
+  const auto priority = forwarding::priority_of(frame) << wire::vlan_priority_shift;
+  frame.vlan = static_cast<std::uint16_t>(priority | vid);
+}
+
 std::optional<DropReason> Vlans::leave(Packet& frame, PortIndex to) const {
-  auto control = frame.vlan;
-  if (wire::vid_of(control) == 0) {  // it begins here: the class in which it waits is its priority
-    const auto priority = forwarding::priority_of(frame) << wire::vlan_priority_shift;
-    control = static_cast<std::uint16_t>(priority | own_);
+  if (wire::vid_of(frame.vlan) == 0) {  // it begins here
+    put_into(frame, own_);
   }
+  const auto control = frame.vlan;
   const auto vid = wire::vid_of(control);
   const auto& port = ports_[to];
   if (vid == 0 || !port.carried[vid]) {

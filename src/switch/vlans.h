@@ -33,6 +33,9 @@ class Vlans {
   bool is_own(const Packet& frame) const { return wire::vid_of(frame.vlan) == own_; }
   bool carries(PortIndex port, std::uint16_t vid) const { return ports_[port].carried[vid]; }
 
+  // Puts a frame without a tag into a VLAN, with the class in which it will wait as priority.
+  static void put_into(Packet& frame, std::uint16_t vid);
+
   // Both only where VLANs are on. A frame that came in: takes its tag off and notes it, or says why
   // the frame goes no further. One that was noted, or came by a routed port, stays as it is; so
   // does one for the port itself (01:80:c2:00:00:0x), which is in no VLAN.

@@ -201,5 +201,67 @@ class Guest(unittest.TestCase):
         self.lab.assert_balanced(self)
 
 
+class Routed(unittest.TestCase):
+    """A switch that routes between VLANs, and the VLAN devices of Debian's kernel."""
+
+    def setUp(self):
+        self.lab = support.Lab(str(HERE / "vlans" / "routed.toml"), name="vlrouted").__enter__()
+        self.addCleanup(self.lab.__exit__)
+        made = self.lab.exec("g", "sh", "-ec", "".join(
+            f"ip link add link eth0 name v{vlan} type vlan id {vlan};"
+            f"ip addr add 10.0.{vlan}.3/24 dev v{vlan}; ip link set v{vlan} up;"
+            for vlan in (10, 20)))
+        self.assertEqual(made.returncode, 0, made.stdout)
+
+    def test_hosts_reach_the_other_vlan_and_what_is_behind_the_router(self):
+        for host, address in (("a", "10.0.20.1"), ("b", "10.0.10.2"), ("c", "10.0.20.1"),
+                              ("b", "10.9.0.2"), ("c", "10.0.20.3"), ("a", "10.0.20.254"),
+                              ("b", "10.0.20.254"), ("c", "10.0.20.254")):
+            self.lab.await_path(host, address)
+        answer = self.lab.ping("a", "10.0.20.1")
+        self.assertIn("ttl=63", answer.stdout)
+        # The port of VLAN 20 takes less: the sender is told, by the router's address in its VLAN.
+        refused = self.lab.ping("a", "10.0.20.1", *FULL)
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("10.0.10.254", refused.stdout + refused.stderr)
+        self.assertEqual(self.lab.ping("a", "10.0.20.1", "-s", "1372", "-M", "do").returncode, 0)
+        late = self.lab.ping("b", "10.9.0.2", "-t", "1", "-W", "1")
+        self.assertIn("10.0.20.254", late.stdout, "the hop that says that time is over")
+        interfaces = {row["interface"]: row for row in self.lab.rows("vlan")}
+        self.assertEqual({name: (row["vlan"], row["address"]) for name, row in interfaces.items()},
+                         {"vlan20": (20, "10.0.20.254/24"), "bridge": (10, "10.0.10.254/24")})
+        for row in interfaces.values():
+            self.assertGreater(row["rx_packets_total"], 0)
+            self.assertGreater(row["tx_packets_total"], 0)
+        near = {row["address"]: row["port"] for row in self.lab.rows("arp")}
+        self.assertEqual((near["10.0.10.1"], near["10.0.20.1"], near["10.9.0.2"]),
+                         ("bridge", "vlan20", "c"))
+        self.lab.assert_balanced(self)
+
+    def test_a_kernel_routes_through_the_switch_by_its_vlan_devices(self):
+        self.lab.exec("g", "sh", "-c", "ip route add 10.9.0.0/24 via 10.0.20.254")
+        self.lab.await_path("c", "10.0.20.3")
+        self.lab.await_path("b", "10.0.20.3")
+        self.lab.await_path("a", "10.0.10.3")
+        self.lab.assert_no_ping_is_lost(self, "c", "10.0.20.3", 20)
+
+    def test_a_reload_moves_an_interface_to_another_vlan(self):
+        self.lab.await_path("a", "10.0.20.1")
+        self.lab.tool("reload", "--set", "switch.vlan.address=10.0.21.254/24")
+        self.assertNotEqual(self.lab.ping("a", "10.0.20.1", "-W", "1").returncode, 0)
+        self.lab.exec("b", "ip", "addr", "replace", "10.0.21.1/24", "dev", INTERFACE)
+        self.lab.exec("b", "ip", "route", "replace", "default", "via", "10.0.21.254")
+        self.lab.await_path("a", "10.0.21.1")
+        self.lab.tool("reload", "--set", "switch.vlan.address=10.0.20.254/24")
+        self.lab.exec("b", "ip", "route", "replace", "default", "via", "10.0.20.254")
+        self.lab.await_path("a", "10.0.20.1")
+
+    def test_hosts_of_the_switchs_vlan_are_added_up(self):
+        document = self.lab.reduce("-b", "64K", "-e", "64K", "-n", "5", hosts="a,a2")
+        self.assertEqual(support.wrong(document), 0)
+        support.assert_switches_reduce(self, document)
+        self.lab.assert_balanced(self)
+
+
 if __name__ == "__main__":
     support.main()

@@ -32,6 +32,7 @@ TEST_F(CtlTest, every_view_exits_with_0_for_people_and_for_programs) {
                               "route",
                               "bfd",
                               "fdb",
+                              "vlan",
                               "arp",
                               "engine",
                               "job",
@@ -63,6 +64,13 @@ TEST_F(CtlTest, tables_are_aligned) {
             "leaf1   10.1.1.2  02:00:00:00:00:02  h1    reachable  3.0 s\n");
 }
 
+TEST_F(CtlTest, vlan_shows_the_interfaces_of_the_router) {
+  start();
+  EXPECT_EQ(run("vlan").output,
+            "SWITCH  VLAN  INTERFACE  ADDRESS         RX-PACKETS  RX-BYTES  TX-PACKETS  TX-BYTES\n"
+            "leaf1     20  vlan20     10.0.20.254/24           1       100           2       200\n");
+}
+
 TEST_F(CtlTest, bfd_names_who_is_watched) {
   start();
   EXPECT_EQ(run("bfd").output,
@@ -88,7 +96,7 @@ TEST_F(CtlTest, stalled_names_what_waits_and_for_whom) {
 TEST_F(CtlTest, a_switch_that_there_is_not_is_no_empty_list) {
   start();
   for (const std::string command :
-       {"switch", "port", "route", "bfd", "fdb", "arp", "engine", "job", "descriptor", "stalled"}) {
+       {"switch", "port", "route", "bfd", "fdb", "vlan", "arp", "engine", "job", "descriptor", "stalled"}) {
     const Ran people = run(command + " --switch leaf9");
     EXPECT_EQ(people.code, 1) << command;
     EXPECT_EQ(people.output, "tributaryctl: no switch `leaf9`; there are leaf1\n") << command;

@@ -38,8 +38,8 @@ class DispatcherTest : public testing::Test {
 
 TEST_F(DispatcherTest, every_list_has_rows) {
   for (const char* method :
-       {"switch.list", "port.list", "route.list", "bfd.list", "fdb.list", "arp.list", "engine.list",
-        "job.list", "descriptor.list", "stalled.list", "counter.list"}) {
+       {"switch.list", "port.list", "route.list", "bfd.list", "fdb.list", "vlan.list", "arp.list",
+        "engine.list", "job.list", "descriptor.list", "stalled.list", "counter.list"}) {
     const auto result = call(method);
     ASSERT_TRUE(result) << method << ": " << result.error().message;
     EXPECT_EQ((*result)["rows"].size(), 1u) << method;
@@ -51,7 +51,7 @@ TEST_F(DispatcherTest, every_list_has_rows) {
 TEST_F(DispatcherTest, without_an_answer_of_all_cores_there_is_none) {
   backend_.core_late = "the packet core on CPU 3 did not answer";
   for (const char* method : {"daemon.status", "switch.list", "port.list", "route.list", "bfd.list",
-                             "fdb.list", "arp.list", "engine.list", "job.list", "descriptor.list",
+                             "fdb.list", "vlan.list", "arp.list", "engine.list", "job.list", "descriptor.list",
                              "stalled.list", "tree.list", "drop.list", "counter.list"}) {
     const auto result = call(method);
     ASSERT_FALSE(result) << method;
@@ -91,6 +91,17 @@ TEST_F(DispatcherTest, limit_bounds_the_rows_and_total_says_how_many_there_are) 
   EXPECT_EQ(error("fdb.list", {{"limit", 0}}), ErrorCode::invalid_params);
   EXPECT_EQ(error("fdb.list", {{"limit", 10001}}), ErrorCode::invalid_params);
   EXPECT_EQ(error("fdb.list", {{"limit", "7"}}), ErrorCode::invalid_params);
+}
+
+TEST_F(DispatcherTest, interfaces_of_vlans_say_what_was_routed) {
+  const auto row = (*call("vlan.list"))["rows"][0];
+  EXPECT_EQ(row["vlan"], 20);
+  EXPECT_EQ(row["interface"], "vlan20");
+  EXPECT_EQ(row["address"], "10.0.20.254/24");
+  EXPECT_EQ(row["rx_packets_total"], 1);
+  EXPECT_EQ(row["rx_bytes_total"], 100);
+  EXPECT_EQ(row["tx_packets_total"], 2);
+  EXPECT_EQ(row["tx_bytes_total"], 200);
 }
 
 TEST_F(DispatcherTest, ports_and_stations_are_in_vlans_or_in_none) {

@@ -99,6 +99,14 @@ class FakeBackend final : public Backend {
     FdbStatus entry{"leaf1", {{2, 0, 0, 0, 0, 1}}, "h1", false, 0.5, fdb_vlan};
     return known(std::vector<FdbStatus>(fdb_entries, entry));
   }
+  Queried<std::vector<VlanStatus>> vlans() override {
+    const VlanStatus row{"leaf1",
+                         20,
+                         "vlan20",
+                         forwarding::InterfaceAddress{wire::Ipv4Address(10, 0, 20, 254), 24},
+                         {1, 100, 2, 200}};
+    return known(std::vector{row});
+  }
   Queried<std::vector<ArpStatus>> arp() override {
     const ArpStatus row{
         "leaf1", wire::Ipv4Address(10, 1, 1, 2), {{2, 0, 0, 0, 0, 2}}, "h1", "reachable", 3};

@@ -2,68 +2,19 @@
 #include "switch/vlans.h"
 
 #include <algorithm>
-#include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "protocols/canary/engine/config.h"
 #include "support/canary_packets.h"
-#include "support/switch_bench.h"
 #include "switch/owners.h"
+#include "unit/switch/vlan_ports.h"
 
 namespace tributary::test {
 namespace {
 
-using Tag = std::optional<unsigned>;
-
-constexpr Tag no_tag = std::nullopt;
-constexpr PortIndex access_10 = 0;
-constexpr PortIndex access_20 = 1;
-constexpr PortIndex trunk = 2;   // 10 and 20
-constexpr PortIndex native = 3;  // 10, without a tag, and 20 to 29
-const Ip own_ip(10, 0, 0, 254);
-
-constexpr unsigned priority(unsigned number) {
-  return number << wire::vlan_priority_shift;
-}
-
-forwarding::PortConfig port_in(std::string name, std::uint8_t number, std::uint16_t untagged,
-                               std::vector<forwarding::VidRange> vids) {
-  auto port = bridged_port(std::move(name), number);
-  port.vlan.untagged = untagged;
-  port.vlan.tagged.ranges = std::move(vids);
-  return port;
-}
-
-switching::SwitchConfig four_ports() {
-  switching::SwitchConfig config;
-  config.id = 1;
-  config.table_seed = 1;
-  config.ports = {port_in("a10", 0, 10, {}), port_in("a20", 1, 20, {}),
-                  port_in("trunk", 2, 0, {{10, 10}, {20, 20}}),
-                  port_in("native", 3, 10, {{20, 29}})};
-  config.bridge_vlan = 10;
-  config.bridge_address = forwarding::InterfaceAddress{own_ip, 24};
-  return config;
-}
-
 PacketPtr between(SwitchBench& bench, std::uint8_t from, std::uint8_t to) {
   return make_udp(bench.pool, {mac(from), mac(to), Ip(10, 0, 0, from), Ip(10, 0, 0, to)}, 5, 6);
-}
-
-// By which ports frames left, and with which tags, which are taken off.
-using Exits = std::vector<std::pair<PortIndex, Tag>>;
-Exits sent(std::vector<PacketPtr>& packets) {
-  Exits all;
-  for (auto& packet : packets) {
-    EXPECT_EQ(packet->vlan, 0) << "the next switch is another one";
-    all.emplace_back(packet->egress, take_tag(*packet));
-  }
-  return all;
-}
-Exits sent(std::vector<PacketPtr>&& packets) {
-  return sent(packets);
 }
 
 TEST(Vlans, TagsPassABridgeWithoutVlansAsTheyAre) {

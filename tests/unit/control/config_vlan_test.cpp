@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// [[switch.vlan]].
+#include <gtest/gtest.h>
+
+#include "control/config_diff.h"
+#include "control/loader.h"
+#include "control/text.h"
+#include "damaged_config.h"
+
+namespace tributary::control {
+namespace {
+
+constexpr std::string_view good_vlans = R"toml(version = 1
+[[switch]]
+name = "s"
+id = 1
+bridge_vlan = 10
+bridge_address = "10.0.10.254/24"
+[[switch.port]]
+name = "a"
+tap = "tap0"
+vlan = 10
+vlans = "20-29"
+[[switch.port]]
+name = "b"
+tap = "tap1"
+address = "10.9.0.1/24"
+[[switch.vlan]]
+vid = 20
+address = "10.0.20.254/24"
+[[switch.vlan]]
+vid = 21
+address = "10.0.21.254/24"
+[[switch.route]]
+prefix = "10.30.0.0/16"
+via = "10.0.20.1"
+)toml";
+
+constexpr test::Damage damaged_vlans[] = {
+    {"vid_missing", "vid = 20", "", 16, 1, "`vid` is missing in [switch.vlan]", ""},
+    {"vid_reserved", "vid = 20", "vid = 4095", 17, 7, "`vid` is out of range", "from 1 to 4094"},
+    {"vid_twice", "vid = 21", "vid = 20", 20, 7, "VLAN 20 was given before", "one interface"},
+    {"vid_of_the_bridge", "vid = 20", "vid = 10", 17, 7, "VLAN 10 is that of `bridge_vlan`",
+     "`bridge_address`"},
+    {"vid_that_no_port_carries", "vid = 20", "vid = 30", 17, 7,
+     "no port of this switch carries VLAN 30", "`vlan`, or in `vlans`"},
+    {"address_missing", "address = \"10.0.20.254/24\"", "", 16, 1,
+     "`address` is missing in [switch.vlan]", ""},
+    {"address_of_another_interface", "\"10.0.20.254/24\"", "\"10.9.0.254/24\"", 18, 11,
+     "overlaps that of b (10.9.0.1/24)", "a prefix of its own"},
+    {"address_of_another_vlan", "\"10.0.21.254/24\"", "\"10.0.20.1/24\"", 21, 11,
+     "overlaps that of VLAN 20 (10.0.20.254/24)", "a prefix of its own"},
+    {"via_the_switch", "via = \"10.0.20.1\"", "via = \"10.0.20.254\"", 24, 7,
+     "10.0.20.254 is the switch's own address", "the neighbour's"},
+};
+
+class ConfigVlanTest : public testing::TestWithParam<test::Damage> {};
+TEST_P(ConfigVlanTest, errors_are_placed_and_explained) {
+  test::expect_placed_and_explained(good_vlans, GetParam());
+}
+INSTANTIATE_TEST_SUITE_P(Damages, ConfigVlanTest, testing::ValuesIn(damaged_vlans), test::name_of);
+
+TEST(ConfigVlan, interfaces_are_read) {
+  const auto loaded = parse_config(good_vlans, "f");
+  ASSERT_TRUE(loaded) << to_string(loaded.error());
+  const auto& vlans = loaded->switches[0].config.vlans;
+  ASSERT_EQ(vlans.size(), 2u);
+  EXPECT_EQ(vlans[0].vid, 20);
+  EXPECT_EQ(to_string(*vlans[1].address), "10.0.21.254/24");
+}
+
+TEST(ConfigVlan, interfaces_are_reloaded) {
+  const auto before = parse_config(good_vlans, "f");
+  const auto moved = parse_config(test::replaced(good_vlans, "vid = 21", "vid = 22"), "f");
+  const auto renamed = parse_config(test::replaced(good_vlans, "10.0.21.254", "10.0.21.253"), "f");
+  ASSERT_TRUE(before && moved && renamed);
+  auto changes = diff(*before, *moved);
+  ASSERT_EQ(changes.size(), 2u);
+  EXPECT_EQ(to_string(changes[0]), "- switch s vlan 21 address: 10.0.21.254/24");
+  EXPECT_EQ(to_string(changes[1]), "+ switch s vlan 22 address: 10.0.21.254/24");
+  EXPECT_FALSE(needs_restart(changes));
+  changes = diff(*before, *renamed);
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(to_string(changes[0]),
+            "~ switch s vlan 21 address: 10.0.21.254/24 -> 10.0.21.253/24");
+}
+
+}  // namespace
+}  // namespace tributary::control
