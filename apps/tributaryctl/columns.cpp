@@ -12,6 +12,8 @@ constexpr Column switch_columns[] = {
     {"ROUTES", "/routes", Show::plain, true},
     {"FDB", "/fdb_entries", Show::plain, true},
     {"ARP", "/arp_entries", Show::plain, true},
+    {"ROUTES6", "/routes6", Show::plain, true},
+    {"NEIGHBOURS6", "/neighbours6", Show::plain, true},
     {"RECEIVED", "/ledger/received_packets_total", Show::plain, true},
     {"DROPPED", "/ledger/dropped_packets_total", Show::plain, true},
     {"ENGINES", "/engines", Show::list},
@@ -21,6 +23,7 @@ constexpr Column port_columns[] = {
     {"PORT", "/port"},
     {"STATE", "/up", Show::state},
     {"ADDRESS", "/address"},
+    {"ADDRESS6", "/address6"},
     {"VLAN", "/vlan", Show::plain, true},
     {"VLANS", "/vlans"},
     {"MTU", "/mtu_bytes", Show::plain, true},
@@ -86,14 +89,21 @@ constexpr Column vlan_columns[] = {
     {"VLAN", "/vlan", Show::plain, true},
     {"INTERFACE", "/interface"},
     {"ADDRESS", "/address"},
+    {"ADDRESS6", "/address6"},
     {"RX-PACKETS", "/rx_packets_total", Show::plain, true},
     {"RX-BYTES", "/rx_bytes_total", Show::plain, true},
     {"TX-PACKETS", "/tx_packets_total", Show::plain, true},
     {"TX-BYTES", "/tx_bytes_total", Show::plain, true},
 };
-constexpr Column arp_columns[] = {
+constexpr Column neighbour_columns[] = {
     {"SWITCH", "/switch"}, {"ADDRESS", "/address"}, {"MAC", "/mac"},
     {"PORT", "/port"},     {"STATE", "/state"},     {"AGE", "/age_seconds", Show::age, true},
+};
+constexpr Column route6_columns[] = {
+    {"SWITCH", "/switch"},
+    {"PREFIX", "/prefix"},
+    {"CONNECTED", "/connected", Show::flag},
+    {"NEXT-HOPS", "/next_hops", Show::hops},
 };
 constexpr Column engine_table[] = {
     {"SWITCH", "/switch"},
@@ -200,7 +210,9 @@ constexpr ListCommand commands[] = {
     {"bfd", "Sessions with next hops", "bfd.list", bfd_columns},
     {"fdb", "Stations that the bridges know", "fdb.list", fdb_columns},
     {"vlan", "Interfaces of the router on the bridges", "vlan.list", vlan_columns},
-    {"arp", "Neighbours", "arp.list", arp_columns},
+    {"arp", "Neighbours", "arp.list", neighbour_columns},
+    {"route6", "Routes of IPv6 and their next hops", "route6.list", route6_columns},
+    {"neighbour6", "Neighbours by IPv6", "neighbour6.list", neighbour_columns},
     {"job", "Jobs that the engines have seen", "job.list", job_columns},
     {"descriptor", "Blocks that are held now", "descriptor.list", descriptor_columns},
     {"tree", "Aggregation trees; `tree remove` takes a job's away", "tree.list", tree_columns},

@@ -52,6 +52,8 @@ struct SwitchStatus {
   std::size_t routes = 0;
   std::size_t fdb_entries = 0;
   std::size_t arp_entries = 0;
+  std::size_t routes6 = 0;
+  std::size_t neighbours6 = 0;
   std::uint64_t reduction_seed = 0;  // of the file or of a controller; 0: of neither
   std::vector<std::string> engines;
   Ledger ledger;
@@ -74,6 +76,7 @@ struct PortStatus {
   std::string device;  // "af_packet veth0", "link spine1:leaf1"
   wire::MacAddress mac;
   std::optional<forwarding::InterfaceAddress> address;
+  std::optional<forwarding::InterfaceAddress6> address6;
   std::uint16_t mtu = 0;
   bool up = false;
   unsigned cpu = 0;            // of the core that polls its first queue, and owns its shaper
@@ -126,6 +129,7 @@ struct VlanStatus {
   std::uint16_t vlan = 0;  // 0: none
   std::string interface;   // "vlan20", "bridge"
   std::optional<forwarding::InterfaceAddress> address;
+  std::optional<forwarding::InterfaceAddress6> address6;
   forwarding::InterfaceCounters counters;
 };
 struct ArpStatus {
@@ -134,6 +138,26 @@ struct ArpStatus {
   wire::MacAddress mac;
   std::string port;
   std::string state;  // static, reachable, resolving
+  double age_s = 0;
+};
+// The same of IPv6.
+struct NextHopStatus6 {
+  wire::IpAddress address;
+  std::string port;
+  bool up = false;
+};
+struct RouteStatus6 {
+  std::string switch_name;
+  forwarding::Prefix6 prefix;
+  bool connected = false;
+  std::vector<NextHopStatus6> next_hops;
+};
+struct NeighbourStatus6 {
+  std::string switch_name;
+  wire::IpAddress address;
+  wire::MacAddress mac;
+  std::string port;
+  std::string state;
   double age_s = 0;
 };
 struct EngineStatus {
@@ -186,6 +210,8 @@ class Backend {
   virtual Queried<std::vector<FdbStatus>> fdb() = 0;
   virtual Queried<std::vector<VlanStatus>> vlans() = 0;
   virtual Queried<std::vector<ArpStatus>> arp() = 0;
+  virtual Queried<std::vector<RouteStatus6>> routes6() = 0;
+  virtual Queried<std::vector<NeighbourStatus6>> neighbours6() = 0;
   virtual Queried<std::vector<EngineStatus>> engines() = 0;
   virtual Queried<std::vector<JobRow>> jobs() = 0;
   virtual Queried<std::vector<DescriptorRow>> descriptors(std::size_t limit) = 0;

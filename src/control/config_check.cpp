@@ -49,8 +49,8 @@ void check_overlaps(const std::vector<Interface>& interfaces, Diagnostics& diagn
       const auto length = std::min(a.address.length, b.address.length);
       if (forwarding::contains({a.address.address, length}, b.address.address)) {
         diagnostics.error(b.where,
-                          "prefix of " + to_string(b.address) + " overlaps that of " +
-                              a.name + " (" + to_string(a.address) + ")",
+                          "prefix of " + to_string(b.address) + " overlaps that of " + a.name +
+                              " (" + to_string(a.address) + ")",
                           "each interface of a switch needs a prefix of its own");
         break;
       }
@@ -113,7 +113,7 @@ void check_fdb(const SwitchDraft& draft, Diagnostics& diagnostics) {
       diagnostics.error(position_of(source, "mac"),
                         "an entry for " + to_string(entry.mac) + " was given before");
     }
-    if (port && config.ports[*port].address) {
+    if (port && config.ports[*port].is_routed()) {
       diagnostics.error(position_of(source, "port"), "port `" + entry.port + "` is routed",
                         "bridge entries point to ports without an address");
     }
@@ -215,17 +215,19 @@ void check_switch(const SwitchDraft& draft, Diagnostics& diagnostics) {
     }
   });
   const bool bridged = std::any_of(config.ports.begin(), config.ports.end(),
-                                   [](const auto& port) { return !port.address; });
-  if (config.bridge_address && !bridged && !config.ports.empty()) {
-    diagnostics.error(position_of(*draft.source, "bridge_address"),
-                      "`bridge_address`, but every port is routed",
-                      "a port without `address` belongs to the bridge");
+                                   [](const auto& port) { return !port.is_routed(); });
+  for (const std::string key : {"bridge_address", "bridge_address6"}) {
+    if (draft.source->contains(key) && !bridged && !config.ports.empty()) {
+      diagnostics.error(position_of(*draft.source, key), "`" + key + "`, but every port is routed",
+                        "a port without `address` and `address6` belongs to the bridge");
+    }
   }
   if (draft.sound) {  // else a reference may only seem to lead nowhere
     check_routes(draft, interfaces, diagnostics);
     check_flow_control(draft, diagnostics);
     check_classes(draft, diagnostics);
     check_vlans(draft, diagnostics);
+    check_ipv6(draft, diagnostics);
     check_fdb(draft, diagnostics);
     check_arp(draft, interfaces, diagnostics);
   }

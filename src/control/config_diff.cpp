@@ -64,6 +64,12 @@ void list_tables(SettingTexts& out, const std::string& path,
                                                        selected(route.ordinary, "ordinary") +
                                                        selected(route.reduction, "reduction")};
   }
+  for (const auto& route : config.routes6) {
+    out[path + " route6 " + to_string(route.prefix)] = {"via " + join(route.via, as_text)};
+  }
+  for (const auto& entry : config.neighbours6) {
+    out[path + " neighbour6 " + to_string(entry.address)] = {to_string(entry.mac)};
+  }
   for (const auto& entry : config.fdb) {
     const auto vlan = entry.vlan != 0 ? " vlan " + std::to_string(entry.vlan) : std::string();
     out[path + " fdb " + to_string(entry.mac) + vlan] = {"port " + entry.port};

@@ -19,7 +19,7 @@ struct SwitchDraft {
   std::vector<std::optional<DeviceConfig>> devices;  // one per port; none until a link names it
   const toml::table* source = nullptr;
   // In the order of the lists of config.
-  std::vector<const toml::table*> ports, vlans, routes, fdb, arp, classes;
+  std::vector<const toml::table*> ports, vlans, routes, routes6, fdb, arp, neighbours6, classes;
   engine::Settings drafts;  // what protocols remember likewise
   bool sound = true;        // every value was readable, so that references can be judged
 };
@@ -60,9 +60,14 @@ std::optional<PortIndex> find_port(const switching::SwitchConfig& config, const 
 // "ports: h1, h2": for hints.
 std::string port_names(const switching::SwitchConfig& config);
 void check_classes(const SwitchDraft& draft, Diagnostics& diagnostics);
+// Complains of a key that only bridged ports have, where the port that is read is routed.
+void refuse_on_routed(Reader& reader, const std::string& key);
 // The VLANs of one port, which `reader` read, and those of all ports and entries together.
 void check_port_vlans(Reader& reader, const forwarding::VlanConfig& vlan);
 void check_vlans(const SwitchDraft& draft, Diagnostics& diagnostics);
+void read_route6(Reader& reader, SwitchDraft& out);
+void read_neighbour6(Reader& reader, SwitchDraft& out);
+void check_ipv6(const SwitchDraft& draft, Diagnostics& diagnostics);
 void check_switch(const SwitchDraft& draft, Diagnostics& diagnostics);
 void check_fabric(const ConfigDraft& draft, Diagnostics& diagnostics);
 // Joins the ports of each link; complains about ports with two attachments or none.

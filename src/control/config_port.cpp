@@ -255,10 +255,7 @@ void check_flow_control(Reader& reader, const forwarding::FlowControlConfig& flo
 // Port security.
 void check_learning(Reader& reader, const forwarding::LearningConfig& learning) {
   for (const std::string key : {"learn", "addresses_max"}) {
-    if (reader.has(key) && reader.has("address")) {
-      reader.error(key, "`" + key + "` is for bridged ports, and this one is routed",
-                   "take `" + key + "` or `address` away");
-    }
+    refuse_on_routed(reader, key);
   }
   if (!learning.on && learning.addresses_max) {
     reader.error("addresses_max", "`addresses_max` bounds what is learned, and `learn` is \"off\"",
@@ -267,6 +264,15 @@ void check_learning(Reader& reader, const forwarding::LearningConfig& learning) 
 }
 
 }  // namespace
+
+void refuse_on_routed(Reader& reader, const std::string& key) {
+  for (const std::string address : {"address", "address6"}) {
+    if (reader.has(key) && reader.has(address)) {
+      reader.error(key, "`" + key + "` is for bridged ports, and this one is routed",
+                   "take `" + key + "` or `" + address + "` away");
+    }
+  }
+}
 
 constinit const Options<DeviceConfig> device_options = device_table;
 

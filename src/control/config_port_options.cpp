@@ -34,6 +34,11 @@ constexpr Option<PortConfig> port_table[] = {
         "`\"10.1.1.1/24\"`; no two interfaces of a switch share a prefix, no address occurs twice")
         .unset_is("none")
         .default_is("none: bridged"),
+    option::parsed<&PortConfig::address6, parse_interface_address6>(
+        "address6", Apply::restart, "/16 to /128",
+        "`\"2001:db8:1::1/64\"`; the same of IPv6, beside `address` or alone")
+        .unset_is("none")
+        .default_is("none: bridged, or IPv4 only"),
     option::parsed<&PortConfig::mac, parse_mac>("mac", Apply::restart, {},
                                                 "of the port; not a group address")
         .unset_is("automatic"),

@@ -45,6 +45,9 @@ constexpr Option<SwitchConfig> switch_table[] = {
         "bridge_address", Apply::restart, {},
         "the bridge as a host on its own segment, `\"10.0.0.254/24\"`")
         .unset_is("none"),
+    option::parsed<&SwitchConfig::bridge_address6, parse_interface_address6>(
+        "bridge_address6", Apply::restart, {}, "the same of IPv6, `\"2001:db8:1::254/64\"`")
+        .unset_is("none"),
     option::integer<&SwitchConfig::bridge_vlan>(
         "bridge_vlan", Apply::reload, {1, wire::vid_max},
         "where ports have VLANs: that in which the switch itself is, with `bridge_address` and its "
@@ -54,8 +57,9 @@ constexpr Option<SwitchConfig> switch_table[] = {
                                                 "when a station that is not heard is forgotten"),
     option::integer<&SwitchConfig::fdb_capacity>("fdb_capacity", Apply::restart, {16, 1u << 20},
                                                  "stations that are remembered"),
-    option::duration<&SwitchConfig::arp_timeout>("arp_timeout", Apply::reload, ages,
-                                                 "when a neighbour is asked for again"),
+    option::duration<&SwitchConfig::arp_timeout>(
+        "arp_timeout", Apply::reload, ages,
+        "when a neighbour is asked for again, of either version of IP"),
     option::integer<&SwitchConfig::ecmp_seed>(
         "ecmp_seed", Apply::reload, seeds,
         "of the hash that spreads ordinary flows; 0 derives it from `id`"),
@@ -81,10 +85,16 @@ constexpr Option<SwitchConfig> switch_table[] = {
     option::by_hand<SwitchConfig>("route", Apply::reload, {}, "a static route")
         .as(Form::tables)
         .default_is("none"),
+    option::by_hand<SwitchConfig>("route6", Apply::reload, {}, "a static route of IPv6")
+        .as(Form::tables)
+        .default_is("none"),
     option::by_hand<SwitchConfig>("fdb", Apply::reload, {}, "a station on a bridged port")
         .as(Form::tables)
         .default_is("none"),
     option::by_hand<SwitchConfig>("arp", Apply::reload, {}, "a neighbour")
+        .as(Form::tables)
+        .default_is("none"),
+    option::by_hand<SwitchConfig>("neighbour6", Apply::reload, {}, "a neighbour by IPv6")
         .as(Form::tables)
         .default_is("none"),
 };
@@ -172,8 +182,10 @@ void read_switch(Reader& reader, SwitchDraft& out) {
   }
   reader.tables("vlan", [&](Reader& child) { read_vlan_interface(child, out); });
   reader.tables("route", [&](Reader& child) { read_route(child, out); });
+  reader.tables("route6", [&](Reader& child) { read_route6(child, out); });
   reader.tables("fdb", [&](Reader& child) { read_fdb(child, out); });
   reader.tables("arp", [&](Reader& child) { read_arp(child, out); });
+  reader.tables("neighbour6", [&](Reader& child) { read_neighbour6(child, out); });
   out.sound = reader.errors() == errors_before;
 }
 

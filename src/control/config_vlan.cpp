@@ -35,8 +35,11 @@ constexpr Option<VlanInterfaceConfig> vlan_interface_table[] = {
         "address", Apply::reload, "/4 to /32",
         "of the router in this VLAN, `\"10.0.20.254/24\"`; no two interfaces of a switch share a "
         "prefix")
-        .unset_is("none")
-        .required(),
+        .unset_is("none"),
+    option::parsed<&VlanInterfaceConfig::address6, parse_interface_address6>(
+        "address6", Apply::reload, "/16 to /128",
+        "the same of IPv6, `\"2001:db8:20::254/64\"`; one of the two is needed")
+        .unset_is("none"),
 };
 
 bool is_carried(const switching::SwitchConfig& config, std::uint16_t vlan) {
@@ -53,7 +56,7 @@ void complain_of_no_port(std::uint16_t vlan, Position where, Diagnostics& diagno
 void check_bridged_ports(const SwitchDraft& draft, Diagnostics& diagnostics) {
   const auto& ports = draft.config.ports;
   for (std::size_t i = 0; i < ports.size(); ++i) {
-    if (!ports[i].address && !ports[i].vlan.any()) {
+    if (!ports[i].is_routed() && !ports[i].vlan.any()) {
       diagnostics.error(
           position_of(*draft.ports[i], "name"),
           "port `" + ports[i].name + "` is in no VLAN, and others of this bridge are in some",
@@ -66,9 +69,10 @@ void check_bridge_vlan(const SwitchDraft& draft, Diagnostics& diagnostics) {
   const auto& config = draft.config;
   const auto vlan = config.bridge_vlan;
   if (vlan == 0) {
-    if (config.bridge_address) {
-      diagnostics.error(position_of(*draft.source, "bridge_address"),
-                        "`bridge_address` is in no VLAN, and the ports of this bridge are in some",
+    if (config.bridge_address || config.bridge_address6) {
+      const std::string key = config.bridge_address ? "bridge_address" : "bridge_address6";
+      diagnostics.error(position_of(*draft.source, key),
+                        "`" + key + "` is in no VLAN, and the ports of this bridge are in some",
                         "say in which one, as bridge_vlan = 10");
     }
     return;
@@ -126,15 +130,17 @@ constinit const Options<VlanInterfaceConfig> vlan_interface_options = vlan_inter
 
 void read_vlan_interface(Reader& reader, SwitchDraft& out) {
   out.vlans.push_back(&reader.source());
-  read_options(reader, vlan_interface_options, out.config.vlans.emplace_back());
+  auto& vlan = out.config.vlans.emplace_back();
+  read_options(reader, vlan_interface_options, vlan);
+  if (!reader.has("address") && !reader.has("address6")) {
+    reader.error("vid", "a VLAN without an address is not routed",
+                 "give it `address`, `address6` or both, or leave it out");
+  }
 }
 
 void check_port_vlans(Reader& reader, const VlanConfig& vlan) {
   for (const std::string key : {"vlan", "vlans"}) {
-    if (reader.has(key) && reader.has("address")) {
-      reader.error(key, "`" + key + "` is for bridged ports, and this one is routed",
-                   "take `" + key + "` or `address` away");
-    }
+    refuse_on_routed(reader, key);
   }
   if (vlan.untagged != 0 && vlan.tagged.contains(vlan.untagged)) {
     reader.error("vlans",

@@ -274,6 +274,8 @@ constexpr Method methods[] = {
     {"fdb.list", list<FdbStatus, &Backend::fdb>, false},
     {"vlan.list", list<VlanStatus, &Backend::vlans>, false},
     {"arp.list", list<ArpStatus, &Backend::arp>, false},
+    {"route6.list", list<RouteStatus6, &Backend::routes6>, false},
+    {"neighbour6.list", list<NeighbourStatus6, &Backend::neighbours6>, false},
     {"engine.list", list<EngineStatus, &Backend::engines>, false},
     {"job.list", list<JobRow, &Backend::jobs>, false},
     {"descriptor.list", limited<list_descriptors>, false},

@@ -11,8 +11,32 @@ using nlohmann::json;
 
 constexpr const char* bfd_state_names[] = {"admin-down", "down", "init", "up"};
 
-json optional_address(const std::optional<forwarding::InterfaceAddress>& address) {
+template <class Address>
+json optional_address(const std::optional<Address>& address) {
   return address ? json(to_string(*address)) : json(nullptr);
+}
+
+// Next hops of either version of IP.
+template <class Hop>
+json hops_json(const std::vector<Hop>& all) {
+  json hops = json::array();
+  for (const auto& hop : all) {
+    hops.push_back(
+        {{"address", hop.address.is_unspecified() ? json(nullptr) : json(to_string(hop.address))},
+         {"port", hop.port},
+         {"up", hop.up}});
+  }
+  return hops;
+}
+
+template <class Status>
+json neighbour_json(const Status& status) {
+  return {{"switch", status.switch_name},
+          {"address", to_string(status.address)},
+          {"mac", status.mac.is_zero() ? json(nullptr) : json(to_string(status.mac))},
+          {"port", status.port},
+          {"state", status.state},
+          {"age_seconds", status.age_s}};
 }
 
 json to_json(const CoreStatus& core) {
@@ -84,6 +108,8 @@ json to_json(const SwitchStatus& status) {
           {"routes", status.routes},
           {"fdb_entries", status.fdb_entries},
           {"arp_entries", status.arp_entries},
+          {"routes6", status.routes6},
+          {"neighbours6", status.neighbours6},
           {"reduction_seed", status.reduction_seed},
           {"engines", status.engines},
           {"ledger", to_json(status.ledger)}};
@@ -97,6 +123,7 @@ json to_json(const PortStatus& status) {
       {"device", status.device},
       {"mac", to_string(status.mac)},
       {"address", optional_address(status.address)},
+      {"address6", optional_address(status.address6)},
       {"mtu_bytes", status.mtu},
       {"up", status.up},
       {"cpu", status.cpu},
@@ -132,17 +159,10 @@ json to_json(const ClassStatus& status) {
 }
 
 json to_json(const RouteStatus& status) {
-  json hops = json::array();
-  for (const NextHopStatus& hop : status.next_hops) {
-    hops.push_back(
-        {{"address", hop.address.is_unspecified() ? json(nullptr) : json(to_string(hop.address))},
-         {"port", hop.port},
-         {"up", hop.up}});
-  }
   return {{"switch", status.switch_name},
           {"prefix", to_string(status.prefix)},
           {"connected", status.connected},
-          {"next_hops", std::move(hops)},
+          {"next_hops", hops_json(status.next_hops)},
           {"selection",
            {{"ordinary", name(status.policies.ordinary)},
             {"reduction", name(status.policies.reduction)},
@@ -183,7 +203,8 @@ json to_json(const VlanStatus& status) {
   return {{"switch", status.switch_name},
           {"vlan", status.vlan != 0 ? json(status.vlan) : json(nullptr)},
           {"interface", status.interface},
-          {"address", status.address ? json(to_string(*status.address)) : json(nullptr)},
+          {"address", optional_address(status.address)},
+          {"address6", optional_address(status.address6)},
           {"rx_packets_total", counters.rx_packets},
           {"rx_bytes_total", counters.rx_bytes},
           {"tx_packets_total", counters.tx_packets},
@@ -191,12 +212,18 @@ json to_json(const VlanStatus& status) {
 }
 
 json to_json(const ArpStatus& status) {
+  return neighbour_json(status);
+}
+
+json to_json(const RouteStatus6& status) {
   return {{"switch", status.switch_name},
-          {"address", to_string(status.address)},
-          {"mac", status.mac.is_zero() ? json(nullptr) : json(to_string(status.mac))},
-          {"port", status.port},
-          {"state", status.state},
-          {"age_seconds", status.age_s}};
+          {"prefix", to_string(status.prefix)},
+          {"connected", status.connected},
+          {"next_hops", hops_json(status.next_hops)}};
+}
+
+json to_json(const NeighbourStatus6& status) {
+  return neighbour_json(status);
 }
 
 json to_json(const EngineStatus& status) {

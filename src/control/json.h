@@ -19,6 +19,8 @@ nlohmann::json to_json(const BfdStatus& status);
 nlohmann::json to_json(const FdbStatus& status);
 nlohmann::json to_json(const VlanStatus& status);
 nlohmann::json to_json(const ArpStatus& status);
+nlohmann::json to_json(const RouteStatus6& status);
+nlohmann::json to_json(const NeighbourStatus6& status);
 nlohmann::json to_json(const EngineStatus& status);
 nlohmann::json to_json(const JobRow& row);
 nlohmann::json to_json(const DescriptorRow& row);

@@ -54,8 +54,10 @@ std::string reference_text() {
   describe_options(class_options, add_table(tables, "[[switch.class]]"));
   describe_options(vlan_interface_options, add_table(tables, "[[switch.vlan]]"));
   describe_options(route_options, add_table(tables, "[[switch.route]]"));
+  describe_options(route6_options, add_table(tables, "[[switch.route6]]"));
   describe_options(fdb_options, add_table(tables, "[[switch.fdb]]"));
   describe_options(arp_options, add_table(tables, "[[switch.arp]]"));
+  describe_options(neighbour6_options, add_table(tables, "[[switch.neighbour6]]"));
   describe_options(link_options, add_table(tables, "[[link]]"));
   describe_port(tables);
   describe_options(device_options, add_table(tables, "[[switch.port]], what it is attached to"));

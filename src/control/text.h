@@ -33,6 +33,9 @@ Parsed<wire::IpAddress> parse_ip(std::string_view text);       // the same, of e
 Parsed<wire::Ipv4Address> parse_group(std::string_view text);  // of a multicast group
 Parsed<forwarding::Prefix> parse_prefix(std::string_view text);  // no host bits set
 Parsed<forwarding::InterfaceAddress> parse_interface_address(std::string_view text);
+Parsed<forwarding::Prefix6> parse_prefix6(std::string_view text);
+Parsed<forwarding::InterfaceAddress6> parse_interface_address6(std::string_view text);
+Parsed<wire::IpAddress> parse_ipv6(std::string_view text);     // of one host, and not of one link
 Parsed<forwarding::VidSet> parse_vids(std::string_view text);  // "10,20,30-39"
 
 std::string to_string(wire::Ipv4Address address);
@@ -40,6 +43,8 @@ std::string to_string(const wire::IpAddress& address);
 std::string to_string(const wire::MacAddress& mac);
 std::string to_string(const forwarding::Prefix& prefix);
 std::string to_string(const forwarding::InterfaceAddress& address);
+std::string to_string(const forwarding::Prefix6& prefix);
+std::string to_string(const forwarding::InterfaceAddress6& address);
 std::string to_string(const forwarding::VidSet& vids);
 // In the largest unit that divides the value.
 std::string duration_text(Duration duration);

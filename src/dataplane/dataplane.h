@@ -49,6 +49,8 @@ class Dataplane final : public control::Backend {
   control::Queried<std::vector<control::FdbStatus>> fdb() override;
   control::Queried<std::vector<control::VlanStatus>> vlans() override;
   control::Queried<std::vector<control::ArpStatus>> arp() override;
+  control::Queried<std::vector<control::RouteStatus6>> routes6() override;
+  control::Queried<std::vector<control::NeighbourStatus6>> neighbours6() override;
   control::Queried<std::vector<control::EngineStatus>> engines() override;
   control::Queried<std::vector<control::JobRow>> jobs() override;
   control::Queried<std::vector<control::DescriptorRow>> descriptors(std::size_t limit) override;
@@ -93,6 +95,9 @@ class Dataplane final : public control::Backend {
   void reconnect(std::uint32_t number);
   void apply_links();
   std::string port_name(std::uint32_t switch_index, PortIndex port) const;
+  template <class Status, class Row>
+  control::Queried<std::vector<Status>> neighbours_by(
+      std::vector<Row> (switching::Switch::*known)(Time) const);
 
   std::mutex mutex_;               // control threads only
   control::DaemonConfig given_;    // as the operator wrote it: what a reload is compared with

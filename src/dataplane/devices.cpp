@@ -55,10 +55,11 @@ Outcome check_channels(const control::InterfaceDevice& device) {
   return {};
 }
 
-// A bridge needs what is for others, and a port with a MAC address of its own what is for that one.
+// A bridge needs what is for others, a port with a MAC address of its own what is for that one, and
+// IPv6 what is for groups.
 void warn_if_deaf(const std::string& switch_name, const forwarding::PortConfig& port,
                   const PortDevice& device) {
-  const bool needs_everything = !port.address || device.mac() != port.mac;
+  const bool needs_everything = !port.is_routed() || port.address6 || device.mac() != port.mac;
   if (needs_everything && !device.hears_everything()) {
     spdlog::warn(
         "{}:{}: the device refuses promiscuous mode, so it brings only what is for its own MAC "

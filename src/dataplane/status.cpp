@@ -39,18 +39,6 @@ void add_losses(forwarding::PortCounters& to, const PortDevice::Losses& losses) 
   to.tx_packets -= unsent;
 }
 
-const char* text(forwarding::ArpState state) {
-  switch (state) {
-    case forwarding::ArpState::fixed:
-      return "static";
-    case forwarding::ArpState::reachable:
-      return "reachable";
-    case forwarding::ArpState::resolving:
-      break;
-  }
-  return "resolving";
-}
-
 // Adds what another queue of the port has in its classes, which are the same.
 void add_classes(std::vector<control::ClassStatus>& to,
                  const std::vector<forwarding::ClassRow>& classes) {
@@ -64,13 +52,9 @@ void add_classes(std::vector<control::ClassStatus>& to,
 }
 
 using FdbKey = std::tuple<std::size_t, std::uint16_t, wire::MacAddress>;
-using ArpKey = std::pair<std::size_t, wire::Ipv4Address>;
 
 bool better(const forwarding::FdbRow& a, const forwarding::FdbRow& b) {
   return std::make_tuple(!a.is_static, a.age) < std::make_tuple(!b.is_static, b.age);
-}
-bool better(const forwarding::ArpRow& a, const forwarding::ArpRow& b) {
-  return std::make_tuple(a.state, a.age) < std::make_tuple(b.state, b.age);
 }
 
 }  // namespace
@@ -106,6 +90,8 @@ control::Queried<std::vector<control::SwitchStatus>> Dataplane::switches() {
       rows[s].routes = std::max(rows[s].routes, sizes.routes);
       rows[s].fdb_entries = std::max(rows[s].fdb_entries, sizes.fdb);
       rows[s].arp_entries = std::max(rows[s].arp_entries, sizes.arp);
+      rows[s].routes6 = std::max(rows[s].routes6, sizes.routes6);
+      rows[s].neighbours6 = std::max(rows[s].neighbours6, sizes.neighbours6);
       rows[s].engines.clear();
       for (const auto& view : share.logical->engines()) {
         rows[s].engines.emplace_back(view.name);
@@ -174,6 +160,7 @@ control::Queried<std::vector<control::PortStatus>> Dataplane::ports() {
     row.device = describe(section.devices[place.port]);
     row.mac = port.mac;
     row.address = port.address;
+    row.address6 = port.address6;
     row.mtu = port.mtu;
     row.up = links_[number].applied;
     row.rate_bps = port.queue.rate_bps;
@@ -258,56 +245,6 @@ control::Queried<std::vector<control::FdbStatus>> Dataplane::fdb() {
     rows.push_back({config_.switches[s].config.name, row.mac,
                     port_name(static_cast<std::uint32_t>(s), row.port), row.is_static,
                     in_seconds(row.age), row.vid});
-  }
-  return rows;
-}
-
-control::Queried<std::vector<control::VlanStatus>> Dataplane::vlans() {
-  const std::lock_guard lock(mutex_);
-  std::map<std::pair<std::uint32_t, PortIndex>, forwarding::VlanRow> merged;
-  const auto asked = on_cores([&](Core& core, Time) {
-    for (std::uint32_t s = 0; s < core.shares().size(); ++s) {
-      for (const auto& row : core.shares()[s].logical->vlans()) {
-        auto& all = merged[{s, row.interface}];
-        const auto before = all.counters;
-        all = row;
-        all.counters += before;
-      }
-    }
-  });
-  if (!asked) {
-    return tl::unexpected(asked.error());
-  }
-  std::vector<control::VlanStatus> rows;
-  for (const auto& [key, row] : merged) {
-    if (row.address) {
-      const auto& [s, interface] = key;
-      rows.push_back({config_.switches[s].config.name, row.vid, port_name(s, interface),
-                      row.address, row.counters});
-    }
-  }
-  return rows;
-}
-
-control::Queried<std::vector<control::ArpStatus>> Dataplane::arp() {
-  const std::lock_guard lock(mutex_);
-  std::map<ArpKey, forwarding::ArpRow> merged;
-  const auto asked = on_cores([&](Core& core, Time now) {
-    for (std::size_t s = 0; s < core.shares().size(); ++s) {
-      for (const auto& row : core.shares()[s].logical->arp(now)) {
-        keep_better(merged, ArpKey{s, row.address}, row,
-                    [](const auto& a, const auto& b) { return better(a, b); });
-      }
-    }
-  });
-  if (!asked) {
-    return tl::unexpected(asked.error());
-  }
-  std::vector<control::ArpStatus> rows;
-  for (const auto& [key, row] : merged) {
-    rows.push_back({config_.switches[key.first].config.name, row.address, row.mac,
-                    port_name(static_cast<std::uint32_t>(key.first), row.interface),
-                    text(row.state), in_seconds(row.age)});
   }
   return rows;
 }

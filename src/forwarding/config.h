@@ -13,6 +13,7 @@
 #include "forwarding/codepoint.h"
 #include "packet/clock.h"
 #include "wire/ethernet.h"
+#include "wire/ip_address.h"
 #include "wire/ipv4.h"
 #include "wire/vlan.h"
 
@@ -37,6 +38,33 @@ constexpr bool contains(const Prefix& prefix, const wire::Ipv4Address& address) 
 }
 constexpr Prefix prefix_of(const InterfaceAddress& address) {
   return {wire::Ipv4Address(address.address.value() & prefix_mask(address.length)), address.length};
+}
+
+// The same of IPv6.
+struct Prefix6 {
+  wire::IpAddress network;
+  std::uint8_t length = 0;  // bits
+
+  friend constexpr auto operator<=>(const Prefix6&, const Prefix6&) = default;
+};
+struct InterfaceAddress6 {
+  wire::IpAddress address;
+  std::uint8_t length = 0;  // bits
+};
+
+constexpr wire::IpAddress network_of(const wire::IpAddress& address, std::uint8_t length) {
+  const auto upper = [](unsigned bits) {
+    return bits == 0 ? std::uint64_t{0} : ~std::uint64_t{0} << (64 - bits);
+  };
+  return length <= 64
+             ? wire::IpAddress::of_halves(address.high() & upper(length), 0)
+             : wire::IpAddress::of_halves(address.high(), address.low() & upper(length - 64u));
+}
+constexpr bool contains(const Prefix6& prefix, const wire::IpAddress& address) {
+  return network_of(address, prefix.length) == prefix.network;
+}
+constexpr Prefix6 prefix_of(const InterfaceAddress6& address) {
+  return {network_of(address.address, address.length), address.length};
 }
 
 // How often neighbours are to hear from each other (RFC 5880), and how many packets in a row may
@@ -172,11 +200,13 @@ struct ImpairmentConfig {
   }
 };
 
-// A port of a logical switch. With an address it is routed; without one it belongs to the bridge.
+// A port of a logical switch. With an address of either version it is routed; without one it
+// belongs to the bridge.
 struct PortConfig {
   std::string name;
   wire::MacAddress mac;  // filled in by whoever builds the switch if zero
   std::optional<InterfaceAddress> address;
+  std::optional<InterfaceAddress6> address6;
   std::uint16_t mtu = 1500;  // IP bytes, without the Ethernet header
   // Frames come from a kernel of this machine, which may leave their checksums to hardware.
   bool from_kernel = true;
@@ -187,6 +217,8 @@ struct PortConfig {
   std::uint64_t line_bps = 0;  // of the device, filled in like `mac`; 0: unknown
   ImpairmentConfig impair_in;
   ImpairmentConfig impair_out;
+
+  bool is_routed() const { return address || address6; }
 };
 
 // The largest frame of a port, or of what came by it and leaves by another one: where there are

@@ -5,7 +5,7 @@
 
 namespace tributary::forwarding {
 
-// Sets "congestion experienced" if the frame is IPv4 and its endpoints understand it (RFC 3168).
+// Sets "congestion experienced" if the frame is IP and its endpoints understand it (RFC 3168).
 bool mark_congestion(Packet& frame);
 
 }  // namespace tributary::forwarding

@@ -6,6 +6,7 @@
 
 #include "wire/cursor.h"
 #include "wire/ipv4.h"
+#include "wire/ipv6.h"
 #include "wire/key.h"
 
 namespace tributary::forwarding {
@@ -24,6 +25,9 @@ class EcmpHash {
 
   // `l4`: what follows the IP header; may be short or empty.
   std::uint32_t operator()(const wire::Ipv4Header& ip, wire::Bytes l4) const;
+  // The same of IPv6, with its flow label (RFC 6438); of what begins with extension headers,
+  // without ports. `l4`: what follows the fixed header.
+  std::uint32_t operator()(const wire::Ipv6Header& ip, wire::Bytes l4) const;
   // By the destination alone.
   std::uint32_t operator()(const wire::Ipv4Address& destination) const;
 

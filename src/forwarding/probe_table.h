@@ -8,6 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "wire/ip_address.h"
+#include "wire/key.h"
+
 namespace tributary::forwarding {
 
 // Where the search for a key of a ProbeTable begins, for who looks it up a little later. Stays the
@@ -16,11 +19,41 @@ struct ProbeHome {
   const void* slot = nullptr;
 };
 
+// How keys stand in the slots of a ProbeTable: none of them as Stored{}, which is a free slot.
+template <typename Key>
+struct ProbeKey;
+
+template <>
+struct ProbeKey<std::uint64_t> {
+  using Stored = std::uint64_t;
+  static constexpr Stored occupied = std::uint64_t{1} << 63;
+
+  static constexpr Stored store(std::uint64_t key) { return key | occupied; }
+  static constexpr std::uint64_t load(Stored stored) { return stored & ~occupied; }
+  // Every bit of the key reaches the upper half: by the first product, or folded by the second.
+  static constexpr std::uint64_t hash(Stored stored, std::uint64_t seed) {
+    const auto product = (stored ^ seed) * 0xbf58476d1ce4e5b9u;
+    return (product ^ (product >> 32)) * 0x94d049bb133111ebu;
+  }
+};
+
+// Any address but that which is none.
+template <>
+struct ProbeKey<wire::IpAddress> {
+  using Stored = wire::IpAddress;
+
+  static constexpr Stored store(const wire::IpAddress& key) { return key; }
+  static constexpr wire::IpAddress load(const Stored& stored) { return stored; }
+  static constexpr std::uint64_t hash(const Stored& stored, std::uint64_t seed) {
+    return wire::mix_key(wire::mix_key(stored.high(), seed), stored.low());
+  }
+};
+
 // A hash table of fixed size with open addressing: a key lies within `window` slots of its home, so
 // that every operation is bounded, and nothing allocates after construction but insert_surely().
 // The seed keeps strangers from aiming at a window. Meant for `capacity` entries, in at least twice
-// as many slots. Keys have 63 bits.
-template <typename Value>
+// as many slots. Keys have 63 bits, or are what ProbeKey is made for.
+template <typename Value, typename Key = std::uint64_t>
 class ProbeTable {
  public:
   static constexpr std::size_t window = 16;
@@ -33,24 +66,24 @@ class ProbeTable {
 
   // `key` is about to be looked up. Has to be inlined, as all that only call it: GCC leaves out
   // calls of functions that have no effect but to prefetch.
-  [[gnu::always_inline]] ProbeHome prefetch(std::uint64_t key) const {
-    const auto* slot = reinterpret_cast<const std::byte*>(&slots_[home_of(key | occupied)]);
+  [[gnu::always_inline]] ProbeHome prefetch(const Key& key) const {
+    const auto* slot = reinterpret_cast<const std::byte*>(&slots_[home_of(Keys::store(key))]);
     __builtin_prefetch(slot);
     if constexpr (sizeof(Slot) > slot_alignment) {  // it may lie across two cache lines
       __builtin_prefetch(slot + slot_alignment - 1);
     }
     return {slot};
   }
-  Value* find(std::uint64_t key) { return const_cast<Value*>(std::as_const(*this).find(key)); }
-  const Value* find(std::uint64_t key) const {
-    return find({&slots_[home_of(key | occupied)]}, key);
+  Value* find(const Key& key) { return const_cast<Value*>(std::as_const(*this).find(key)); }
+  const Value* find(const Key& key) const {
+    return find({&slots_[home_of(Keys::store(key))]}, key);
   }
-  Value* find(ProbeHome home, std::uint64_t key) {
+  Value* find(ProbeHome home, const Key& key) {
     return const_cast<Value*>(std::as_const(*this).find(home, key));
   }
   // No tombstones: the whole window is searched.
-  const Value* find(ProbeHome home, std::uint64_t key) const {
-    const auto stored = key | occupied;
+  const Value* find(ProbeHome home, const Key& key) const {
+    const auto stored = Keys::store(key);
     const auto* slot = static_cast<const Slot*>(home.slot);
     for (const auto* const end = slot + window; slot != end; ++slot) {
       if (slot->key == stored) {
@@ -62,11 +95,11 @@ class ProbeTable {
 
   // A default value under a key that is not there yet; null when the window is full. Callers keep
   // to the capacity.
-  Value* insert(std::uint64_t key) {
-    auto* slot = &slots_[home_of(key | occupied)];
+  Value* insert(const Key& key) {
+    auto* slot = &slots_[home_of(Keys::store(key))];
     for (const auto* const end = slot + window; slot != end; ++slot) {
-      if (slot->key == 0) {
-        slot->key = key | occupied;
+      if (slot->key == Stored{}) {
+        slot->key = Keys::store(key);
         ++size_;
         return &slot->value;
       }
@@ -76,7 +109,7 @@ class ProbeTable {
 
   // The same for what the operator configured, which may exceed the capacity and must not be lost:
   // takes more memory where it has to. Not for the packet path.
-  Value& insert_surely(std::uint64_t key) {
+  Value& insert_surely(const Key& key) {
     while (true) {
       if (2 * size_ <= mask_) {
         if (auto* value = insert(key); value != nullptr) {
@@ -87,10 +120,10 @@ class ProbeTable {
     }
   }
 
-  void erase(std::uint64_t key) {
-    const auto home = home_of(key | occupied);
+  void erase(const Key& key) {
+    const auto home = home_of(Keys::store(key));
     for (auto slot = home; slot < home + window; ++slot) {
-      if (slots_[slot].key == (key | occupied)) {
+      if (slots_[slot].key == Keys::store(key)) {
         erase_slot(slots_[slot]);
       }
     }
@@ -100,7 +133,7 @@ class ProbeTable {
   template <typename Predicate>
   void erase_if(Predicate doomed) {
     for (auto& slot : slots_) {
-      if (slot.key != 0 && doomed(slot.key & ~occupied, slot.value)) {
+      if (slot.key != Stored{} && doomed(Keys::load(slot.key), slot.value)) {
         erase_slot(slot);
       }
     }
@@ -108,8 +141,8 @@ class ProbeTable {
   template <typename Visitor>
   void for_each(Visitor visit) const {
     for (const auto& slot : slots_) {
-      if (slot.key != 0) {
-        visit(slot.key & ~occupied, slot.value);
+      if (slot.key != Stored{}) {
+        visit(Keys::load(slot.key), slot.value);
       }
     }
   }
@@ -118,20 +151,19 @@ class ProbeTable {
   bool full() const { return size_ >= capacity_; }
 
  private:
-  static constexpr std::uint64_t occupied = std::uint64_t{1} << 63;
+  using Keys = ProbeKey<Key>;
+  using Stored = typename Keys::Stored;
+
   // Slots of up to half a cache line do not lie across two.
   static constexpr std::size_t slot_alignment = 32;
-  struct alignas(sizeof(std::uint64_t) + sizeof(Value) > slot_alignment ? alignof(std::uint64_t)
-                                                                        : slot_alignment) Slot {
-    std::uint64_t key = 0;  // 0: free
+  struct alignas(sizeof(Stored) + sizeof(Value) > slot_alignment ? alignof(std::uint64_t)
+                                                                 : slot_alignment) Slot {
+    Stored key{};  // Stored{}: free
     Value value{};
   };
 
-  // Every bit of the key reaches the upper half: by the first product, or folded by the second.
-  std::size_t home_of(std::uint64_t stored) const {
-    const auto product = (stored ^ seed_) * 0xbf58476d1ce4e5b9u;
-    return static_cast<std::size_t>((product ^ (product >> 32)) * 0x94d049bb133111ebu >> 32) &
-           mask_;
+  std::size_t home_of(const Stored& stored) const {
+    return static_cast<std::size_t>(Keys::hash(stored, seed_) >> 32) & mask_;
   }
   // Into at least `count` slots, a power of two: in as many as it takes that every window suffices.
   void rehash(std::size_t count) {
@@ -139,8 +171,8 @@ class ProbeTable {
     mask_ = count - 1;
     size_ = 0;
     for (auto& slot : before) {
-      if (slot.key != 0) {
-        insert_surely(slot.key & ~occupied) = std::move(slot.value);
+      if (slot.key != Stored{}) {
+        insert_surely(Keys::load(slot.key)) = std::move(slot.value);
       }
     }
   }

@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <tuple>
 #include <utility>
+
+#include "forwarding/flatten.h"
 
 namespace tributary::forwarding {
 namespace {
@@ -54,7 +57,7 @@ RouteTable::RouteTable(std::vector<Route> routes, std::uint64_t tree_seed) {
     groups_.push_back(std::move(group));
   }
   share_ways();
-  index_ = RangeIndex(flatten());
+  index_ = RangeIndex(flat());
   refresh();
 }
 
@@ -76,39 +79,19 @@ void RouteTable::share_ways() {
   }
 }
 
-std::uint64_t RouteTable::last_of(std::uint32_t group) const {
-  const auto& prefix = groups_[group].route.prefix;
-  return first_of(prefix) | ~prefix_mask(prefix.length);
-}
-
-// Sweeps over the sorted prefixes with a stack of those that enclose the current address.
-std::vector<RangeIndex::Range> RouteTable::flatten() const {
-  std::vector<RangeIndex::Range> ranges{{0, 0}};
-  const auto start_range = [&](std::uint64_t first, std::uint32_t way) {
-    if (first > 0xffffffff) {
-      return;
-    }
-    if (ranges.back().first != first) {
-      ranges.push_back({static_cast<std::uint32_t>(first), way});
-    }
-    ranges.back().value = way;
-  };
-  std::vector<std::uint32_t> enclosing;
-  const auto leave = [&] {
-    const auto next = last_of(enclosing.back()) + 1;
-    enclosing.pop_back();
-    start_range(next, enclosing.empty() ? 0 : group_ways_[enclosing.back()]);
-  };
-  for (std::uint32_t group = 0; group < groups_.size(); ++group) {
-    const auto first = first_of(groups_[group].route.prefix);
-    while (!enclosing.empty() && last_of(enclosing.back()) < first) {
-      leave();
-    }
-    start_range(first, group_ways_[group]);
-    enclosing.push_back(group);
+std::vector<RangeIndex::Range> RouteTable::flat() const {
+  std::vector<Block<std::uint32_t>> blocks;
+  for (std::size_t group = 0; group < groups_.size(); ++group) {
+    const auto& prefix = groups_[group].route.prefix;
+    const auto first = first_of(prefix);
+    blocks.push_back({first, first | ~prefix_mask(prefix.length), group_ways_[group]});
   }
-  while (!enclosing.empty()) {
-    leave();
+  const auto next = [](std::uint32_t last) {
+    return last == UINT32_MAX ? std::nullopt : std::optional(last + 1);
+  };
+  std::vector<RangeIndex::Range> ranges;
+  for (const auto& [first, way] : flatten(blocks, next)) {
+    ranges.push_back({first, way});
   }
   return ranges;
 }

@@ -14,10 +14,13 @@
 
 namespace tributary::forwarding {
 
-struct NextHop {
-  wire::Ipv4Address via;  // unspecified: the destination itself, on a connected prefix
+template <typename Address>
+struct NextHopBy {
+  Address via;  // unspecified: the destination itself, on a connected prefix
   PortIndex interface = no_port;
 };
+using NextHop = NextHopBy<wire::Ipv4Address>;
+using NextHop6 = NextHopBy<wire::IpAddress>;
 
 struct Route {
   enum class Kind : std::uint8_t {
@@ -107,8 +110,7 @@ class RouteTable {
 
  private:
   void share_ways();
-  std::vector<RangeIndex::Range> flatten() const;
-  std::uint64_t last_of(std::uint32_t group) const;
+  std::vector<RangeIndex::Range> flat() const;
   enum class Fitness : std::uint8_t { none, poor, good };
   const UnhealthyNeighbour* ailing(const NextHop& hop) const;
   Fitness fitness(const NextHop& hop) const;

@@ -10,6 +10,7 @@
 #include "packet/packet.h"
 #include "wire/bfd.h"
 #include "wire/ethernet.h"
+#include "wire/ip_address.h"
 #include "wire/ipv4.h"
 
 namespace tributary::forwarding {
@@ -48,7 +49,7 @@ struct PortAddresses {
   std::uint64_t refused = 0;
 };
 
-enum class ArpState : std::uint8_t { fixed, reachable, resolving };
+enum class NeighbourState : std::uint8_t { fixed, reachable, resolving };
 
 // What the router has taken from an interface on the bridge, and what it has sent by it.
 struct InterfaceCounters {
@@ -71,16 +72,21 @@ struct VlanRow {
   PortIndex interface = no_port;
   std::uint16_t vid = 0;  // 0: the bridge knows no VLANs, or its own interface is in none
   std::optional<InterfaceAddress> address;
+  std::optional<InterfaceAddress6> address6;
   InterfaceCounters counters;
 };
 
-struct ArpRow {
-  wire::Ipv4Address address;
+template <typename Address>
+struct NeighbourRow {
+  Address address;
   wire::MacAddress mac;
   PortIndex interface = no_port;
-  ArpState state = ArpState::resolving;
+  NeighbourState state = NeighbourState::resolving;
   Duration age{};
 };
+
+using ArpRow = NeighbourRow<wire::Ipv4Address>;
+using NeighbourRow6 = NeighbourRow<wire::IpAddress>;
 
 struct NextHopRow {
   wire::Ipv4Address via;  // unspecified: the destination itself (connected)
@@ -116,6 +122,18 @@ struct BfdRow {
   std::uint64_t received = 0;
   std::uint64_t sent = 0;
   std::uint64_t failures = 0;
+};
+
+struct NextHopRow6 {
+  wire::IpAddress via;  // as NextHopRow
+  PortIndex interface = no_port;
+  bool up = true;
+};
+
+struct RouteRow6 {
+  Prefix6 prefix;
+  bool connected = false;
+  std::vector<NextHopRow6> next_hops;
 };
 
 struct RouteRow {

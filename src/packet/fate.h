@@ -23,7 +23,7 @@ namespace tributary {
   X(vlan_not_allowed)     /* of a VLAN that the port does not carry */            \
   X(vlan_untagged)        /* without a VLAN, and the port has none for that */    \
   X(vlan_nested)          /* its next tag would be taken for the port's */        \
-  X(unknown_ethertype)    /* for the router itself, but not IPv4 or ARP */        \
+  X(unknown_ethertype)    /* for the router itself, of a protocol it lacks */     \
   X(ip_malformed)         /* version, header length, total length */              \
   X(ip_checksum)          /* IPv4 header checksum */                              \
   X(ip_martian)           /* source or destination that cannot be routed */       \
@@ -39,6 +39,16 @@ namespace tributary {
   X(bfd_malformed)        /* BFD: not what RFC 5880 accepts */                    \
   X(bfd_ttl)              /* BFD: TTL below 255, so from further than a hop */    \
   X(bfd_no_session)       /* BFD: from nobody that is watched */                  \
+  X(ip6_malformed)        /* IPv6: version, payload length, extension headers */  \
+  X(ip6_martian)          /* IPv6 source or destination of no use */              \
+  X(ip6_scope)            /* link-local: not from one link to another */          \
+  X(ip6_no_route)         /* no IPv6 prefix matches */                            \
+  X(hop_limit_exceeded)   /* answered with ICMPv6 time exceeded */                \
+  X(packet_too_big)       /* IPv6 packet larger than the egress MTU */            \
+  X(icmp6_malformed)      /* echo request too short or with a wrong checksum */   \
+  X(nd_malformed)         /* neighbour discovery: not as RFC 4861 has it */       \
+  X(nd_unresolved)        /* IPv6 next hop did not answer in time */              \
+  X(nd_queue_full)        /* too many packets wait for the same IPv6 neighbour */ \
   X(local_unserved)       /* addressed to the switch, no service there */         \
   X(port_down)            /* egress port has no link */                           \
   X(no_buffer)            /* packet pool exhausted */                             \

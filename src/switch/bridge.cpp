@@ -55,12 +55,11 @@ void Bridge::reconfigure(const SwitchConfig& config) {
 void Bridge::list_interfaces() {
   const auto before = std::exchange(routed_, {});
   for (const auto& one : interfaces_.on_bridge()) {
-    const auto known =
-        std::find_if(before.begin(), before.end(), [&](const forwarding::VlanRow& each) {
-          return each.interface == one.interface;
-        });
-    routed_.push_back({one.interface, one.vid, one.address,
-                        known == before.end() ? forwarding::InterfaceCounters{} : known->counters});
+    const auto known = std::find_if(
+        before.begin(), before.end(),
+        [&](const forwarding::VlanRow& each) { return each.interface == one.interface; });
+    routed_.push_back({one.interface, one.vid, one.address, one.address6,
+                       known == before.end() ? forwarding::InterfaceCounters{} : known->counters});
   }
 }
 
@@ -87,8 +86,8 @@ void Bridge::send_routed(PacketPtr frame, PortIndex interface, Account account, 
   if (wire::vid_of(frame->vlan) != row->vid) {
     vlans_.put_into(*frame, row->vid);
   }
-  const auto to = find(*frame, wire::Cursor(frame->bytes()).take<wire::EthernetHeader>()->destination,
-                       now);
+  const auto to =
+      find(*frame, wire::Cursor(frame->bytes()).take<wire::EthernetHeader>()->destination, now);
   forward(std::move(frame), no_port, to, account);
 }
 

@@ -28,6 +28,17 @@ struct RouteConfig {
 struct VlanInterfaceConfig {
   std::uint16_t vid = 0;
   std::optional<forwarding::InterfaceAddress> address;
+  std::optional<forwarding::InterfaceAddress6> address6;
+};
+
+struct RouteConfig6 {
+  forwarding::Prefix6 prefix;
+  std::vector<wire::IpAddress> via;  // as RouteConfig::via
+};
+
+struct NeighbourConfig6 {
+  wire::IpAddress address;
+  wire::MacAddress mac;
 };
 
 struct FdbEntryConfig {
@@ -52,6 +63,7 @@ struct SwitchConfig {
   wire::Ipv4Address address;  // of the switch itself; required by aggregation engines
   // Address of the bridge as a host on its own segment, so that bridged hosts reach the switch.
   std::optional<forwarding::InterfaceAddress> bridge_address;
+  std::optional<forwarding::InterfaceAddress6> bridge_address6;
   // In a bridge with VLANs, the one in which the switch itself is, with its address and its
   // engines; 0: none.
   std::uint16_t bridge_vlan = 0;
@@ -60,7 +72,7 @@ struct SwitchConfig {
   Duration arp_timeout = std::chrono::seconds(600);
   // The next hops of static routes are watched; without it they are believed.
   std::optional<forwarding::BfdConfig> bfd;
-  std::uint32_t arp_capacity = 2048;  // neighbours; not a setting of the file
+  std::uint32_t arp_capacity = 2048;  // neighbours of each version of IP; not a setting of the file
   std::uint64_t table_seed = 0;       // of the hashes of both tables; 0: drawn
   std::uint64_t ecmp_seed = 0;        // of the 5-tuple hash; 0: derived from id
   forwarding::SelectionConfig selection;
@@ -69,8 +81,10 @@ struct SwitchConfig {
   std::vector<forwarding::TrafficClass> classes;
   std::vector<VlanInterfaceConfig> vlans;
   std::vector<RouteConfig> routes;
+  std::vector<RouteConfig6> routes6;
   std::vector<FdbEntryConfig> fdb;
   std::vector<ArpEntryConfig> arp;
+  std::vector<NeighbourConfig6> neighbours6;
   engine::Settings protocols;  // of which there are engines
   // What is expected goes by a shorter way, with the same result; not a setting of the file.
   bool express_lane = true;

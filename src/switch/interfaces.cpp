@@ -8,8 +8,8 @@
 namespace tributary::switching {
 namespace {
 
-bool on_prefix(const std::optional<forwarding::InterfaceAddress>& own,
-               const wire::Ipv4Address& address) {
+template <typename Own, typename Address>
+bool on_prefix(const std::optional<Own>& own, const Address& address) {
   return own && forwarding::contains(forwarding::prefix_of(*own), address);
 }
 
@@ -31,10 +31,11 @@ std::uint16_t least_mtu(const SwitchConfig& config, const std::vector<PortIndex>
 Interfaces::Interfaces(const SwitchConfig& config) : switch_address_(config.address) {
   ports_.reserve(config.ports.size());
   for (const auto& port : config.ports) {
-    if (!port.address) {
+    if (!port.is_routed()) {
       bridged_ports_.push_back(count_);
     }
-    ports_.push_back({port.mac, port.address, port.mtu, true});
+    ports_.push_back({port.mac, port.address, port.mtu, true, !port.is_routed()});
+    addresses6_.push_back(port.address6);
     ++count_;
   }
   if (!bridged_ports_.empty()) {
@@ -47,15 +48,15 @@ Interfaces::Interfaces(const SwitchConfig& config) : switch_address_(config.addr
 
 void Interfaces::reconfigure(const SwitchConfig& config) {
   on_bridge_.clear();
-  for (const auto& [vid, own] : config.vlans) {
+  for (const auto& [vid, own, own6] : config.vlans) {
     on_bridge_.push_back(
-        {forwarding::vlan_interface(vid), vid, own, least_mtu(config, bridged_ports_, vid)});
+        {forwarding::vlan_interface(vid), vid, own, own6, least_mtu(config, bridged_ports_, vid)});
   }
   std::sort(on_bridge_.begin(), on_bridge_.end(),
             [](const OnBridge& a, const OnBridge& b) { return a.interface < b.interface; });
   const auto vid = has_vlans(config) ? config.bridge_vlan : std::uint16_t{0};
   on_bridge_.push_back({forwarding::bridge_interface, vid, config.bridge_address,
-                        least_mtu(config, bridged_ports_, vid)});
+                        config.bridge_address6, least_mtu(config, bridged_ports_, vid)});
 }
 
 const Interfaces::OnBridge* Interfaces::find_vlan(PortIndex interface) const {
@@ -81,6 +82,25 @@ PortIndex Interfaces::connected_to(const wire::Ipv4Address& address) const {
     }
   }
   return no_port;
+}
+
+PortIndex Interfaces::connected_to(const wire::IpAddress& address) const {
+  for (PortIndex port = 0; port < count(); ++port) {
+    if (on_prefix(addresses6_[port], address)) {
+      return port;
+    }
+  }
+  for (const auto& one : on_bridge_) {
+    if (on_prefix(one.address6, address)) {
+      return one.interface;
+    }
+  }
+  return no_port;
+}
+
+bool Interfaces::answers(PortIndex interface, const wire::IpAddress& target) const {
+  const auto& own = address6(interface);
+  return own && (own->address == target || link_local(interface) == target);
 }
 
 bool Interfaces::answers(PortIndex interface, const wire::Ipv4Address& target) const {

@@ -7,6 +7,7 @@
 
 #include "forwarding/rows.h"
 #include "switch/config.h"
+#include "wire/ipv6.h"
 #include "wire/vlan.h"
 
 namespace tributary::switching {
@@ -21,8 +22,9 @@ class Interfaces {
     std::optional<forwarding::InterfaceAddress> address;
     std::uint16_t mtu = 0;
     bool up = true;
+    bool is_bridged = false;
 
-    bool bridged() const { return !address.has_value(); }
+    bool bridged() const { return is_bridged; }
   };
 
   explicit Interfaces(const SwitchConfig& config);
@@ -46,6 +48,18 @@ class Interfaces {
     const auto* const on_bridge = find_on_bridge(interface);
     return on_bridge != nullptr ? on_bridge->address : no_address;
   }
+  // The same of IPv6, which an interface without one does not speak.
+  const std::optional<forwarding::InterfaceAddress6>& address6(PortIndex interface) const {
+    if (interface < ports_.size()) {
+      return addresses6_[interface];
+    }
+    const auto* const on_bridge = find_on_bridge(interface);
+    return on_bridge != nullptr ? on_bridge->address6 : no_address6;
+  }
+  // Of an interface that speaks IPv6.
+  wire::IpAddress link_local(PortIndex interface) const {
+    return wire::link_local_of(mac(interface));
+  }
   // Link-layer address that the switch uses on an interface: all bridged ports share the bridge's.
   const wire::MacAddress& mac(PortIndex interface) const {
     const bool own = interface < ports_.size() && !ports_[interface].bridged();
@@ -62,14 +76,18 @@ class Interfaces {
 
   // The interface on whose prefix `address` lies, or no_port.
   PortIndex connected_to(const wire::Ipv4Address& address) const;
+  PortIndex connected_to(const wire::IpAddress& address) const;
   // True if ARP on `interface` answers for `target`: its own address, and the switch's anywhere.
   bool answers(PortIndex interface, const wire::Ipv4Address& target) const;
+  // The same of neighbour discovery: its own address, and that of the link.
+  bool answers(PortIndex interface, const wire::IpAddress& target) const;
 
   // An interface on the bridge, and the VLAN that it is in: 0 where there are none.
   struct OnBridge {
     PortIndex interface = no_port;
     std::uint16_t vid = 0;
     std::optional<forwarding::InterfaceAddress> address;
+    std::optional<forwarding::InterfaceAddress6> address6;
     std::uint16_t mtu = 0;  // the least of the ports that carry the VLAN
   };
   // By their numbers, the bridge's own (forwarding::bridge_interface) last; that is one even
@@ -86,6 +104,7 @@ class Interfaces {
 
  private:
   static constexpr std::optional<forwarding::InterfaceAddress> no_address{};
+  static constexpr std::optional<forwarding::InterfaceAddress6> no_address6{};
 
   const OnBridge* find_vlan(PortIndex interface) const;
   PortIndex interface_in(std::uint16_t vid) const {
@@ -97,7 +116,8 @@ class Interfaces {
   }
 
   std::vector<PortFacts> ports_;
-  PortIndex count_ = 0;  // of them
+  std::vector<std::optional<forwarding::InterfaceAddress6>> addresses6_;  // by port
+  PortIndex count_ = 0;                                                   // of them
   std::vector<PortIndex> bridged_ports_;
   std::vector<OnBridge> on_bridge_;
   wire::MacAddress bridge_mac_;

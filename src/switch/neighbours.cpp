@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "switch/neighbours.h"
 
-#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -19,12 +18,9 @@ std::uint32_t entries_of(const SwitchConfig& config) {
 
 Neighbours::Neighbours(const SwitchConfig& config, const Interfaces& interfaces, Bridge& bridge,
                        Outlet& outlet, CoreShare share, std::uint64_t seed)
-    : interfaces_(interfaces),
-      bridge_(bridge),
-      outlet_(outlet),
-      keeps_gateways_(share.core == 0),
-      table_(config.arp_timeout, seed, {.entries = entries_of(config)}) {
-  questions_.reserve(entries_of(config));
+    : Resolver(interfaces, bridge, outlet, share,
+               Table(config.arp_timeout, seed, {.entries = entries_of(config)}), entries_of(config),
+               {DropReason::arp_unresolved, DropReason::arp_queue_full}) {
   add_static(config);
 }
 
@@ -46,27 +42,6 @@ void Neighbours::reconfigure(const SwitchConfig& config) {
   add_static(config);
 }
 
-void Neighbours::set_gateways(std::vector<forwarding::NextHop> gateways) {
-  gateways_ = std::move(gateways);
-  gateway_check_at_ = keeps_gateways_ && !gateways_.empty() ? Time{} : never;
-}
-
-void Neighbours::send_later(PacketPtr frame, PortIndex interface, const wire::Ipv4Address& address,
-                            Account account, Time now) {
-  switch (table_.wait(frame, address, interface, now)) {
-    case forwarding::ArpTable::Wait::asked:
-      outlet_.keep(account);
-      ask({address, interface}, now);
-      break;
-    case forwarding::ArpTable::Wait::waiting:
-      outlet_.keep(account);
-      break;
-    case forwarding::ArpTable::Wait::full:
-      outlet_.drop(std::move(frame), DropReason::arp_queue_full, account);
-      break;
-  }
-}
-
 void Neighbours::send_arp(const wire::ArpHeader& arp, PortIndex interface,
                           const wire::MacAddress& destination, Time now) {
   auto packet = outlet_.originate();
@@ -85,7 +60,7 @@ void Neighbours::send_arp(const wire::ArpHeader& arp, PortIndex interface,
   transmit(std::move(packet), interface, destination, Account::originated, now);
 }
 
-void Neighbours::ask(const forwarding::ArpQuestion& question, Time now) {
+void Neighbours::ask(const Question& question, Time now) {
   const auto& own = interfaces_.address(question.interface);
   if (!own || !interfaces_.is_up(question.interface)) {
     return;
@@ -138,57 +113,6 @@ bool Neighbours::receive(const Packet& frame, const wire::ArpHeader& arp, PortIn
 
 void Neighbours::learn_quietly(const wire::ArpHeader& arp, PortIndex interface, Time now) {
   learn(arp, interface, now);
-}
-
-void Neighbours::flush(Time now) {
-  if (!table_.has_released()) {
-    return;
-  }
-  table_.release([&](PacketList packets, const wire::MacAddress& mac, PortIndex interface) {
-    while (auto packet = packets.pop()) {
-      outlet_.count_originated();
-      transmit(std::move(packet), interface, mac, Account::originated, now);
-    }
-  });
-}
-
-void Neighbours::expire(Time now) {
-  PacketList unresolved;
-  questions_.clear();
-  table_.expire(now, questions_, unresolved);
-  for (const auto& question : questions_) {
-    ask(question, now);
-  }
-  while (auto packet = unresolved.pop()) {
-    outlet_.count_originated();
-    outlet_.drop(std::move(packet), DropReason::arp_unresolved, Account::originated);
-  }
-  if (now >= gateway_check_at_) {
-    check_gateways(now);
-  }
-  flush(now);
-}
-
-void Neighbours::check_gateways(Time now) {
-  for (const auto& [address, interface] : gateways_) {
-    if (!interfaces_.is_up(interface)) {
-      continue;
-    }
-    const auto known = table_.find(address, now);
-    PacketPtr none;
-    if (known.ask || (known.mac == nullptr && table_.wait(none, address, interface, now) ==
-                                                  forwarding::ArpTable::Wait::asked)) {
-      ask({address, interface}, now);
-    }
-  }
-  gateway_check_at_ = now + gateway_check_interval;
-}
-
-Time Neighbours::deadline() const {
-  if (table_.has_released()) {
-    return Time{};
-  }
-  return std::min(table_.deadline(), gateway_check_at_);
 }
 
 }  // namespace tributary::switching

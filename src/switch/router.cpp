@@ -7,16 +7,11 @@
 #include "protocols/engines.h"
 #include "switch/routes.h"
 #include "wire/ethernet.h"
-#include "wire/key.h"
 
 namespace tributary::switching {
 namespace {
 
 using forwarding::Route;
-
-std::uint64_t ecmp_seed_of(const SwitchConfig& config) {
-  return config.ecmp_seed != 0 ? config.ecmp_seed : wire::mix_key(config.id, 0x7472696275746172);
-}
 
 bool is_loopback(const wire::Ipv4Address& address) {
   return (address.value() >> 24) == 127;

@@ -5,11 +5,15 @@
 #include <iterator>
 #include <set>
 
+#include "wire/key.h"
+
 namespace tributary::switching {
 namespace {
 
 using forwarding::NextHop;
+using forwarding::NextHop6;
 using forwarding::Route;
+using forwarding::Route6;
 
 Route host_route(const wire::Ipv4Address& address, Route::Kind kind) {
   return {{address, 32}, kind, {}, {}};
@@ -25,6 +29,24 @@ void add_interface(std::vector<Route>& routes, const forwarding::InterfaceAddres
     routes.push_back(host_route(prefix.network, Route::Kind::broadcast));
     routes.push_back(host_route(last, Route::Kind::broadcast));
   }
+}
+
+// Every next hop of the static routes, once.
+template <typename Hop, typename Routes>
+std::vector<Hop> gateways_among(const Routes& routes) {
+  std::vector<Hop> gateways;
+  for (const auto& route : routes) {
+    if (route.kind != Route::Kind::gateway) {
+      continue;
+    }
+    for (const auto& hop : route.next_hops) {
+      const auto same = [&](const Hop& known) { return known.via == hop.via; };
+      if (std::none_of(gateways.begin(), gateways.end(), same)) {
+        gateways.push_back(hop);
+      }
+    }
+  }
+  return gateways;
 }
 
 }  // namespace
@@ -76,19 +98,41 @@ std::vector<PortIndex> only_ways_of(const std::vector<Route>& routes) {
 }
 
 std::vector<NextHop> gateways_of(const std::vector<Route>& routes) {
-  std::vector<NextHop> gateways;
-  for (const auto& route : routes) {
-    if (route.kind != Route::Kind::gateway) {
-      continue;
+  return gateways_among<NextHop>(routes);
+}
+
+std::vector<NextHop6> gateways6_of(const std::vector<Route6>& routes) {
+  return gateways_among<NextHop6>(routes);
+}
+
+std::vector<Route6> routes6_of(const SwitchConfig& config, const Interfaces& interfaces) {
+  std::vector<Route6> routes;
+  const auto add_interface6 = [&](PortIndex interface) {
+    if (const auto& own = interfaces.address6(interface)) {
+      routes.push_back({{own->address, 128}, Route::Kind::local, {}});
+      routes.push_back({prefix_of(*own), Route::Kind::connected, {{wire::IpAddress{}, interface}}});
     }
-    for (const auto& hop : route.next_hops) {
-      const auto same = [&](const NextHop& known) { return known.via == hop.via; };
-      if (std::none_of(gateways.begin(), gateways.end(), same)) {
-        gateways.push_back(hop);
+  };
+  for (PortIndex port = 0; port < interfaces.count(); ++port) {
+    add_interface6(port);
+  }
+  for (const auto& one : interfaces.on_bridge()) {
+    add_interface6(one.interface);
+  }
+  for (const auto& route : config.routes6) {
+    Route6 group{route.prefix, Route::Kind::gateway, {}};
+    for (const auto& via : route.via) {
+      if (const auto interface = interfaces.connected_to(via); interface != no_port) {
+        group.next_hops.push_back({via, interface});
       }
     }
+    routes.push_back(std::move(group));
   }
-  return gateways;
+  return routes;
+}
+
+std::uint64_t ecmp_seed_of(const SwitchConfig& config) {
+  return config.ecmp_seed != 0 ? config.ecmp_seed : wire::mix_key(config.id, 0x7472696275746172);
 }
 
 }  // namespace tributary::switching

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "forwarding/route_table.h"
+#include "forwarding/route_table6.h"
 #include "switch/config.h"
 #include "switch/interfaces.h"
 
@@ -15,6 +17,14 @@ std::vector<forwarding::Route> routes_of(const SwitchConfig& config, const Inter
 
 // Every next hop of the static routes, once.
 std::vector<forwarding::NextHop> gateways_of(const std::vector<forwarding::Route>& routes);
+
+// The same of IPv6. There are no broadcast addresses.
+std::vector<forwarding::Route6> routes6_of(const SwitchConfig& config,
+                                           const Interfaces& interfaces);
+std::vector<forwarding::NextHop6> gateways6_of(const std::vector<forwarding::Route6>& routes);
+
+// Of the hash that spreads ordinary flows.
+std::uint64_t ecmp_seed_of(const SwitchConfig& config);
 
 // Interfaces that are the only next hop of a route, and one of several of none.
 std::vector<PortIndex> only_ways_of(const std::vector<forwarding::Route>& routes);

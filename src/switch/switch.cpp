@@ -14,8 +14,10 @@
 #include "switch/interfaces.h"
 #include "switch/liveness.h"
 #include "switch/neighbours.h"
+#include "switch/neighbours6.h"
 #include "switch/outlet.h"
 #include "switch/router.h"
+#include "switch/router6.h"
 #include "wire/pause.h"
 
 namespace tributary::switching {
@@ -67,6 +69,8 @@ class Switch::Impl {
         neighbours_(config, interfaces_, bridge_, outlet_, share, draw_seed(config)),
         liveness_(interfaces_, neighbours_, outlet_, share, draw_seed(config)),
         router_(config, interfaces_, neighbours_, liveness_, outlet_),
+        neighbours6_(config, interfaces_, bridge_, outlet_, share, draw_seed(config)),
+        router6_(config, interfaces_, neighbours6_, outlet_),
         aggregation_(config, interfaces_, pool),
         departures_(interfaces_, bridge_, router_, outlet_),
         lane_(interfaces_, aggregation_.classifier(),
@@ -94,6 +98,7 @@ class Switch::Impl {
     aggregation_.expire(now, actions_);
     bridge_.fdb().expire(now);
     neighbours_.expire(now);
+    neighbours6_.expire(now);
     if (liveness_.looks_at_queues(now)) {
       liveness_.note_crowded(router_.is_crowded());
     }
@@ -103,7 +108,7 @@ class Switch::Impl {
 
   Time deadline() const {
     return std::min({aggregation_.deadline(), bridge_.fdb().deadline(), neighbours_.deadline(),
-                     liveness_.deadline()});
+                     neighbours6_.deadline(), liveness_.deadline()});
   }
 
   void learn(const Packet& update, Time now) {
@@ -121,8 +126,13 @@ class Switch::Impl {
       bridge_.learn_quietly(update, ethernet->source, now);
     }
     const auto interface = interfaces_.interface_of(update);
-    if (const auto* arp = arp_of(*ethernet, cursor.rest()); arp != nullptr && interface != no_port) {
+    if (interface == no_port) {
+      return;
+    }
+    if (const auto* arp = arp_of(*ethernet, cursor.rest()); arp != nullptr) {
       neighbours_.learn_quietly(*arp, interface, now);
+    } else if (ethernet->type.value() == wire::ethertype::ipv6) {
+      neighbours6_.learn_quietly(update, interface, now);
     }
   }
 
@@ -132,6 +142,7 @@ class Switch::Impl {
     }
     interfaces_.set_up(port, up);
     router_.set_port_up(port, up);
+    router6_.set_port_up(port, up);
     if (!up) {
       bridge_.forget(port);
     }
@@ -142,6 +153,8 @@ class Switch::Impl {
     bridge_.reconfigure(config);
     neighbours_.reconfigure(config);
     router_.reconfigure(config);
+    neighbours6_.reconfigure(config);
+    router6_.reconfigure(config);
     aggregation_.reconfigure(config);
   }
 
@@ -149,6 +162,8 @@ class Switch::Impl {
   const Bridge& bridge() const { return bridge_; }
   const Neighbours& neighbours() const { return neighbours_; }
   const Router& router() const { return router_; }
+  const Neighbours6& neighbours6() const { return neighbours6_; }
+  const Router6& router6() const { return router6_; }
   const Liveness& liveness() const { return liveness_; }
   const Aggregation& aggregation() const { return aggregation_; }
 
@@ -328,6 +343,10 @@ class Switch::Impl {
     if (arp != nullptr && neighbours_.receive(*packet, *arp, interface, now)) {
       bridge_.count_routed(*packet, interface);
       outlet_.absorb(std::move(packet));
+    } else if (destination.is_group() && is_known && speaks_ipv6(frame, interface) &&
+               router6_.hear(*packet, interface, now)) {
+      bridge_.count_routed(*packet, interface);
+      outlet_.absorb(std::move(packet));
     } else if (!ours) {
       bridge_.forward(std::move(packet), ingress, to, Account::received);
     } else if (!is_known) {
@@ -337,6 +356,20 @@ class Switch::Impl {
            arp == nullptr ? DropReason::arp_malformed : DropReason::local_unserved);
     } else {
       bridge_.count_routed(*packet, interface);
+      route(accepted, interface, now);
+    }
+  }
+
+  bool speaks_ipv6(const engine::Frame& frame, PortIndex interface) const {
+    return frame.ethernet->type.value() == wire::ethertype::ipv6 &&
+           interfaces_.address6(interface).has_value();
+  }
+  // What is for the switch on the link layer, or for a group; not ARP.
+  void route(Accepted& accepted, PortIndex interface, Time now) {
+    auto& [packet, frame, slot, way] = accepted;
+    if (speaks_ipv6(frame, interface)) {
+      router6_.receive(std::move(packet), interface, now);
+    } else {
       router_.receive(std::move(packet), frame, interface, way, now);
     }
   }
@@ -351,7 +384,7 @@ class Switch::Impl {
     } else if (!ours && wire::is_mac_control(*frame.ethernet)) {
       outlet_.absorb_control(std::move(packet));
     } else if (frame.ethernet->type.value() != wire::ethertype::arp) {
-      router_.receive(std::move(packet), frame, ingress, way, now);
+      route(accepted, ingress, now);
     } else if (const auto* arp = arp_of(*frame.ethernet, frame.payload); arp == nullptr) {
       drop(std::move(packet), DropReason::arp_malformed);
     } else {
@@ -365,6 +398,7 @@ class Switch::Impl {
     router_.follow_liveness();
     departures_.send(actions_, now);
     neighbours_.flush(now);
+    neighbours6_.flush(now);
   }
 
   Interfaces interfaces_;
@@ -373,6 +407,8 @@ class Switch::Impl {
   Neighbours neighbours_;
   Liveness liveness_;
   Router router_;
+  Neighbours6 neighbours6_;
+  Router6 router6_;
   Aggregation aggregation_;
   Departures departures_;
   ExpressLane lane_;
@@ -410,7 +446,8 @@ const Ledger& Switch::ledger() const {
 }
 TableSizes Switch::table_sizes() const {
   return {impl_->bridge().fdb().size(), impl_->neighbours().table().size(),
-          impl_->router().routes().size()};
+          impl_->router().routes().size(), impl_->neighbours6().table().size(),
+          impl_->router6().routes().size()};
 }
 std::vector<forwarding::FdbRow> Switch::fdb(Time now) const {
   return impl_->bridge().fdb().rows(now);
@@ -423,6 +460,12 @@ std::vector<forwarding::VlanRow> Switch::vlans() const {
 }
 std::vector<forwarding::ArpRow> Switch::arp(Time now) const {
   return impl_->neighbours().table().rows(now);
+}
+std::vector<forwarding::NeighbourRow6> Switch::neighbours6(Time now) const {
+  return impl_->neighbours6().rows(now);
+}
+std::vector<forwarding::RouteRow6> Switch::routes6() const {
+  return impl_->router6().routes().rows();
 }
 std::vector<forwarding::RouteRow> Switch::routes() const {
   return impl_->router().routes().rows();

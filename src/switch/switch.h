@@ -24,6 +24,8 @@ struct TableSizes {
   std::size_t fdb = 0;
   std::size_t arp = 0;
   std::size_t routes = 0;
+  std::size_t neighbours6 = 0;
+  std::size_t routes6 = 0;
 };
 
 // Which core of how many this is.
@@ -74,9 +76,9 @@ class Switch {
   // Next hops behind a port that is down leave their groups at once.
   void set_port_up(PortIndex port, bool up);
 
-  // Puts VLANs, routes, up-port selection, BFD, static FDB and ARP entries, ageing, ECMP seed and what
-  // engines are told of `config` in force. Learned entries, packets that wait and, as far as an
-  // engine's settings allow, the jobs that it holds are kept. The ports must be the same.
+  // Puts VLANs, routes, up-port selection, BFD, static FDB and ARP entries, ageing, ECMP seed and
+  // what engines are told of `config` in force. Learned entries, packets that wait and, as far as
+  // an engine's settings allow, the jobs that it holds are kept. The ports must be the same.
   void reconfigure(const SwitchConfig& config);
 
   const Ledger& ledger() const;
@@ -86,6 +88,8 @@ class Switch {
   std::vector<forwarding::VlanRow> vlans() const;  // interfaces of the router on the bridge
   std::vector<forwarding::ArpRow> arp(Time now) const;
   std::vector<forwarding::RouteRow> routes() const;
+  std::vector<forwarding::NeighbourRow6> neighbours6(Time now) const;
+  std::vector<forwarding::RouteRow6> routes6() const;
   // Sessions with next hops; they live on one core, the others have none.
   std::vector<forwarding::BfdRow> bfd() const;
   std::vector<EngineView> engines() const;

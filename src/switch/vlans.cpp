@@ -47,11 +47,10 @@ void put_on_tag(Packet& frame, std::uint16_t control) {
 }  // namespace
 
 Vlans::Vlans(const SwitchConfig& config)
-    : on_(has_vlans(config)),
-      own_(on_ ? config.bridge_vlan : std::uint16_t{0}) {
+    : on_(has_vlans(config)), own_(on_ ? config.bridge_vlan : std::uint16_t{0}) {
   for (const auto& port : config.ports) {
     auto& facts = ports_.emplace_back();
-    facts.is_bridged = !port.address;
+    facts.is_bridged = !port.is_routed();
     facts.takes_tags = !port.vlan.tagged.empty();
     facts.untagged = port.vlan.untagged;
     facts.carried.set(port.vlan.untagged, !on_ || port.vlan.untagged != 0);

@@ -35,6 +35,20 @@ class IpAddress {
   // Of one that is.
   constexpr Ipv4Address v4() const { return Ipv4Address(static_cast<std::uint32_t>(low_)); }
 
+  // Two numbers, as high() and low() say them.
+  static constexpr IpAddress of_halves(std::uint64_t high, std::uint64_t low) {
+    IpAddress address;
+    address.high_ = high;
+    address.low_ = low;
+    return address;
+  }
+
+  constexpr bool is_unspecified() const { return high_ == 0 && low_ == 0; }
+  // Of version 6 (RFC 4291, 2.5.3, 2.5.6 and 2.7).
+  constexpr bool is_loopback() const { return high_ == 0 && low_ == 1; }
+  constexpr bool is_link_local() const { return high_ >> 54 == 0xfe80u >> 6; }
+  constexpr bool is_multicast() const { return high_ >> 56 == 0xff; }
+
   constexpr std::uint64_t high() const { return high_; }
   constexpr std::uint64_t low() const { return low_; }
 

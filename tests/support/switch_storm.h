@@ -13,7 +13,7 @@
 #include "packet/pool.h"
 #include "protocols/canary/engine/config.h"
 #include "support/canary_packets.h"
-#include "support/frames.h"
+#include "support/frames6.h"
 #include "switch/switch.h"
 
 namespace tributary::test {
@@ -64,6 +64,11 @@ class SwitchStorm {
     config.ports[3].address = forwarding::InterfaceAddress{Ip(10, 0, 3, 1), 30};
     config.ports[3].mtu = 576;
     config.routes = {{{Ip(), 0}, {Ip(10, 0, 2, 2), Ip(10, 0, 3, 2)}}};
+    config.bridge_address6 = forwarding::InterfaceAddress6{ip6(0, 1), 64};
+    config.ports[2].address6 = forwarding::InterfaceAddress6{ip6(2, 1), 64};
+    config.ports[3].address6 = forwarding::InterfaceAddress6{ip6(3, 1), 126};
+    config.routes6 = {{{Ip6(), 0}, {ip6(2, 2), ip6(3, 2)}}};
+    config.neighbours6 = {{ip6(3, 2), mac(32)}};
     config.fdb = {{mac(5), "b"}};
     config.arp = {{Ip(10, 0, 3, 2), mac(32)}};
     config.protocols.emplace<canary::CanaryConfig>({});
@@ -76,19 +81,11 @@ class SwitchStorm {
 
   // Few addresses, so that frames meet: hosts, gateways, the switch, groups, strangers.
   Ip address() {
-    static const Ip known[] = {Ip(10, 0, 0, 1),
-                               Ip(10, 0, 0, 2),
-                               Ip(10, 0, 2, 2),
-                               Ip(10, 0, 3, 2),
-                               Ip(10, 0, 255, 1),
-                               Ip(10, 0, 0, 254),
-                               Ip(10, 0, 2, 1),
-                               Ip(10, 0, 2, 255),
-                               Ip(224, 0, 0, 1),
-                               Ip(255, 255, 255, 255),
-                               Ip(),
-                               Ip(127, 0, 0, 1),
-                               Ip(8, 8, 8, 8)};
+    static const Ip known[] = {Ip(10, 0, 0, 1),  Ip(10, 0, 0, 2),        Ip(10, 0, 2, 2),
+                               Ip(10, 0, 3, 2),  Ip(10, 0, 255, 1),      Ip(10, 0, 0, 254),
+                               Ip(10, 0, 2, 1),  Ip(10, 0, 20, 1),       Ip(10, 0, 2, 255),
+                               Ip(224, 0, 0, 1), Ip(255, 255, 255, 255), Ip(),
+                               Ip(127, 0, 0, 1), Ip(8, 8, 8, 8)};
     const auto choice = byte();
     return choice < std::size(known) ? known[choice] : Ip(10, 0, 2, choice);
   }
@@ -132,10 +129,68 @@ class SwitchStorm {
                        std::vector<std::int32_t>(is_without_payload(spec.kind) ? 0 : elements));
   }
 
+  // As address(), with some of one link.
+  Ip6 address6() {
+    static const Ip6 known[] = {ip6(0, 1),
+                                ip6(0, 2),
+                                ip6(2, 1),
+                                ip6(2, 2),
+                                ip6(3, 2),
+                                ip6(20, 1),
+                                ip6(20, 2),
+                                wire::link_local_of(mac(0, 0xee)),
+                                wire::link_local_of(mac(2, 0xee)),
+                                wire::link_local_of(mac(5)),
+                                wire::all_nodes,
+                                wire::solicited_nodes(ip6(2, 1)),
+                                wire::solicited_nodes(ip6(0, 1)),
+                                Ip6::of_halves(0, 1),
+                                Ip6(),
+                                Ip6(Ip(10, 0, 0, 1))};
+    const auto choice = byte();
+    return choice < std::size(known) ? known[choice] : ip6(choice % 32, choice);
+  }
+
+  PacketPtr plain_ipv6(std::uint8_t kind) {
+    const auto source = any_mac();
+    const auto destination = any_mac();
+    const auto from = address6();
+    const Endpoints6 ends{source, destination, from, address6()};
+    switch (kind) {
+      case 0:
+        return make_echo6(pool_, ends, byte());
+      case 1:
+        return make_udp6(pool_, ends, 1000, byte(), byte() * std::size_t{5});
+      case 2:
+        return make_solicitation(pool_, source, from, address6());
+      default:
+        return make_neighbour(pool_, wire::Icmp6Header::neighbour_advertisement, ends, address6(),
+                              std::uint32_t{byte()} << 24);
+    }
+  }
+
+  PacketPtr ipv6() {
+    static const std::uint8_t types[] = {wire::ipv6_next::hop_by_hop, wire::ipv6_next::routing,
+                                         wire::ipv6_next::destination_options,
+                                         wire::ipv6_next::fragment};
+    const auto choice = byte();
+    auto packet = plain_ipv6(choice & 3);
+    for (auto left = (choice >> 2) % 4; left > 0 && pool_.outstanding() + 1 < packets; --left) {
+      packet = extended(pool_, *packet, types[(choice >> 4) % std::size(types)]);
+    }
+    if ((choice >> 6) == 3) {
+      ip6_of(*packet).hop_limit = byte();
+    }
+    return packet;
+  }
+
   PacketPtr frame() {
-    const auto kind = byte() % 5;
+    const auto kind = byte() % 8;
     if (kind == 4) {
       return canary();
+    }
+    if (kind > 4) {
+      return ipv6();
     }
     const auto source = any_mac();
     const auto destination = any_mac();
@@ -185,6 +240,7 @@ class SwitchStorm {
     first = {};
     second = {};
     config_.bridge_vlan = 0;
+    config_.vlans.clear();
     if (choice == 0) {
       return;
     }
@@ -193,13 +249,16 @@ class SwitchStorm {
     if (choice > 1) {
       first.tagged.ranges = {{20, 20}};
       config_.bridge_vlan = choice == 2 ? 10 : 20;
+      const std::uint16_t other = choice == 2 ? 20 : 10;
+      config_.vlans = {{other, forwarding::InterfaceAddress{Ip(10, 0, 20, 1), 24},
+                        forwarding::InterfaceAddress6{ip6(20, 1), 64}}};
     }
   }
 
   void receive(switching::Switch& device) {
     PacketList burst;
     for (auto count = 1 + byte() % 3; count > 0; --count) {
-      if (pool_.outstanding() + 2 >= packets) {
+      if (pool_.outstanding() + 3 >= packets) {
         break;
       }
       auto packet = frame();

@@ -44,8 +44,8 @@ constexpr test::Damage damaged_vlans[] = {
      "`bridge_address`"},
     {"vid_that_no_port_carries", "vid = 20", "vid = 30", 17, 7,
      "no port of this switch carries VLAN 30", "`vlan`, or in `vlans`"},
-    {"address_missing", "address = \"10.0.20.254/24\"", "", 16, 1,
-     "`address` is missing in [switch.vlan]", ""},
+    {"address_missing", "address = \"10.0.20.254/24\"", "", 17, 7,
+     "a VLAN without an address is not routed", "`address6` or both"},
     {"address_of_another_interface", "\"10.0.20.254/24\"", "\"10.9.0.254/24\"", 18, 11,
      "overlaps that of b (10.9.0.1/24)", "a prefix of its own"},
     {"address_of_another_vlan", "\"10.0.21.254/24\"", "\"10.0.20.1/24\"", 21, 11,
@@ -81,8 +81,7 @@ TEST(ConfigVlan, interfaces_are_reloaded) {
   EXPECT_FALSE(needs_restart(changes));
   changes = diff(*before, *renamed);
   ASSERT_EQ(changes.size(), 1u);
-  EXPECT_EQ(to_string(changes[0]),
-            "~ switch s vlan 21 address: 10.0.21.254/24 -> 10.0.21.253/24");
+  EXPECT_EQ(to_string(changes[0]), "~ switch s vlan 21 address: 10.0.21.254/24 -> 10.0.21.253/24");
 }
 
 }  // namespace

@@ -34,6 +34,8 @@ TEST_F(CtlTest, every_view_exits_with_0_for_people_and_for_programs) {
                               "fdb",
                               "vlan",
                               "arp",
+                              "route6",
+                              "neighbour6",
                               "engine",
                               "job",
                               "tree",
@@ -67,8 +69,10 @@ TEST_F(CtlTest, tables_are_aligned) {
 TEST_F(CtlTest, vlan_shows_the_interfaces_of_the_router) {
   start();
   EXPECT_EQ(run("vlan").output,
-            "SWITCH  VLAN  INTERFACE  ADDRESS         RX-PACKETS  RX-BYTES  TX-PACKETS  TX-BYTES\n"
-            "leaf1     20  vlan20     10.0.20.254/24           1       100           2       200\n");
+            "SWITCH  VLAN  INTERFACE  ADDRESS         ADDRESS6  RX-PACKETS  RX-BYTES  TX-PACKETS  "
+            "TX-BYTES\n"
+            "leaf1     20  vlan20     10.0.20.254/24  -                  1       100           2  "
+            "     200\n");
 }
 
 TEST_F(CtlTest, bfd_names_who_is_watched) {
@@ -95,8 +99,8 @@ TEST_F(CtlTest, stalled_names_what_waits_and_for_whom) {
 
 TEST_F(CtlTest, a_switch_that_there_is_not_is_no_empty_list) {
   start();
-  for (const std::string command :
-       {"switch", "port", "route", "bfd", "fdb", "vlan", "arp", "engine", "job", "descriptor", "stalled"}) {
+  for (const std::string command : {"switch", "port", "route", "bfd", "fdb", "vlan", "arp", "route6", "neighbour6",
+                                    "engine", "job", "descriptor", "stalled"}) {
     const Ran people = run(command + " --switch leaf9");
     EXPECT_EQ(people.code, 1) << command;
     EXPECT_EQ(people.output, "tributaryctl: no switch `leaf9`; there are leaf1\n") << command;

@@ -39,7 +39,8 @@ class DispatcherTest : public testing::Test {
 TEST_F(DispatcherTest, every_list_has_rows) {
   for (const char* method :
        {"switch.list", "port.list", "route.list", "bfd.list", "fdb.list", "vlan.list", "arp.list",
-        "engine.list", "job.list", "descriptor.list", "stalled.list", "counter.list"}) {
+        "route6.list", "neighbour6.list", "engine.list", "job.list", "descriptor.list",
+        "stalled.list", "counter.list"}) {
     const auto result = call(method);
     ASSERT_TRUE(result) << method << ": " << result.error().message;
     EXPECT_EQ((*result)["rows"].size(), 1u) << method;
@@ -50,9 +51,10 @@ TEST_F(DispatcherTest, every_list_has_rows) {
 
 TEST_F(DispatcherTest, without_an_answer_of_all_cores_there_is_none) {
   backend_.core_late = "the packet core on CPU 3 did not answer";
-  for (const char* method : {"daemon.status", "switch.list", "port.list", "route.list", "bfd.list",
-                             "fdb.list", "vlan.list", "arp.list", "engine.list", "job.list", "descriptor.list",
-                             "stalled.list", "tree.list", "drop.list", "counter.list"}) {
+  for (const char* method :
+       {"daemon.status", "switch.list", "port.list", "route.list", "bfd.list", "fdb.list",
+        "vlan.list", "arp.list", "engine.list", "job.list", "descriptor.list", "stalled.list",
+        "tree.list", "drop.list", "counter.list"}) {
     const auto result = call(method);
     ASSERT_FALSE(result) << method;
     EXPECT_EQ(result.error().code, ErrorCode::late) << method;
@@ -98,10 +100,20 @@ TEST_F(DispatcherTest, interfaces_of_vlans_say_what_was_routed) {
   EXPECT_EQ(row["vlan"], 20);
   EXPECT_EQ(row["interface"], "vlan20");
   EXPECT_EQ(row["address"], "10.0.20.254/24");
+  EXPECT_TRUE(row["address6"].is_null());
   EXPECT_EQ(row["rx_packets_total"], 1);
   EXPECT_EQ(row["rx_bytes_total"], 100);
   EXPECT_EQ(row["tx_packets_total"], 2);
   EXPECT_EQ(row["tx_bytes_total"], 200);
+}
+
+TEST_F(DispatcherTest, ipv6_has_lists_of_its_own) {
+  const auto route = (*call("route6.list"))["rows"][0];
+  EXPECT_EQ(route["prefix"], "::/0");
+  EXPECT_EQ(route["next_hops"][0]["address"], "2001:db8:1::2");
+  const auto neighbour = (*call("neighbour6.list"))["rows"][0];
+  EXPECT_EQ(neighbour["address"], "2001:db8:1::2");
+  EXPECT_EQ(neighbour["state"], "reachable");
 }
 
 TEST_F(DispatcherTest, ports_and_stations_are_in_vlans_or_in_none) {

@@ -100,16 +100,28 @@ class FakeBackend final : public Backend {
     return known(std::vector<FdbStatus>(fdb_entries, entry));
   }
   Queried<std::vector<VlanStatus>> vlans() override {
-    const VlanStatus row{"leaf1",
-                         20,
-                         "vlan20",
-                         forwarding::InterfaceAddress{wire::Ipv4Address(10, 0, 20, 254), 24},
-                         {1, 100, 2, 200}};
+    const VlanStatus row{
+        "leaf1",      20,
+        "vlan20",     forwarding::InterfaceAddress{wire::Ipv4Address(10, 0, 20, 254), 24},
+        std::nullopt, {1, 100, 2, 200}};
     return known(std::vector{row});
   }
   Queried<std::vector<ArpStatus>> arp() override {
     const ArpStatus row{
         "leaf1", wire::Ipv4Address(10, 1, 1, 2), {{2, 0, 0, 0, 0, 2}}, "h1", "reachable", 3};
+    return known(std::vector{row});
+  }
+  Queried<std::vector<RouteStatus6>> routes6() override {
+    const auto hop = wire::IpAddress::of_halves(0x20010db800010000, 2);
+    return known(std::vector{RouteStatus6{"leaf1", {}, false, {{hop, "h1", true}}}});
+  }
+  Queried<std::vector<NeighbourStatus6>> neighbours6() override {
+    const NeighbourStatus6 row{"leaf1",
+                               wire::IpAddress::of_halves(0x20010db800010000, 2),
+                               {{2, 0, 0, 0, 0, 2}},
+                               "h1",
+                               "reachable",
+                               3};
     return known(std::vector{row});
   }
   Queried<std::vector<EngineStatus>> engines() override {

@@ -50,7 +50,7 @@ TEST(Neighbours, AskThenForwardWhatWaitedInOrder) {
   EXPECT_EQ(arp_of(*question[0]).target_address, host_b);
   EXPECT_TRUE(bench.send(0, make_udp(bench.pool, a_to_b, 5, 7)).empty()) << "asked already";
   EXPECT_EQ(bench.ledger().absorbed, 2u);
-  EXPECT_EQ(bench.device().arp(bench.now).at(0).state, forwarding::ArpState::resolving);
+  EXPECT_EQ(bench.device().arp(bench.now).at(0).state, forwarding::NeighbourState::resolving);
   EXPECT_EQ(bench.device().table_sizes().arp, 1u);
 
   const auto out = bench.send(1, make_arp(bench.pool, wire::ArpHeader::reply, b_replies));
@@ -63,7 +63,7 @@ TEST(Neighbours, AskThenForwardWhatWaitedInOrder) {
     EXPECT_EQ(ip_of(*out[i]).ttl, 63);
   }
   EXPECT_EQ(bench.ledger().sent, 3u);
-  EXPECT_EQ(bench.device().arp(bench.now).at(0).state, forwarding::ArpState::reachable);
+  EXPECT_EQ(bench.device().arp(bench.now).at(0).state, forwarding::NeighbourState::reachable);
 }
 
 TEST(Neighbours, GiveUpAfterFiveQuestions) {

@@ -46,12 +46,12 @@ TEST(VlanInterfaces, AnswerArpAndEchoInTheirVlan) {
   const Endpoints ping{mac(2), router_mac, station_20, gateway_20};
   EXPECT_EQ(sent(bench.send(trunk, tagged(make_echo(bench.pool, ping), priority(6) | 20))),
             (Exits{{trunk, priority(6) | 20}}));
-  EXPECT_EQ(sent(bench.send(native, tagged(make_arp(bench.pool, wire::ArpHeader::request, ask), 21))),
-            Exits{})
+  EXPECT_EQ(
+      sent(bench.send(native, tagged(make_arp(bench.pool, wire::ArpHeader::request, ask), 21))),
+      Exits{})
       << "there is no interface in VLAN 21";
   const Endpoints elsewhere{mac(1), wire::broadcast_mac, station_10, gateway_20};
-  EXPECT_EQ(sent(bench.send(access_10,
-                            make_arp(bench.pool, wire::ArpHeader::request, elsewhere))),
+  EXPECT_EQ(sent(bench.send(access_10, make_arp(bench.pool, wire::ArpHeader::request, elsewhere))),
             (Exits{{trunk, 10}, {native, no_tag}}))
       << "its address is in VLAN 20";
 }
@@ -112,8 +112,9 @@ TEST(VlanInterfaces, AskInTheirVlanAndKeepWhatWaits) {
   EXPECT_EQ(sent(questions), (Exits{{access_20, no_tag}, {trunk, 20}, {native, 20}}));
   EXPECT_EQ(arp_of(*questions[0]).sender_address, gateway_20);
   const Endpoints reply{mac(2), router_mac, station_20, gateway_20};
-  EXPECT_EQ(sent(bench.send(trunk, tagged(make_arp(bench.pool, wire::ArpHeader::reply, reply), 20))),
-            (Exits{{trunk, 20}}));
+  EXPECT_EQ(
+      sent(bench.send(trunk, tagged(make_arp(bench.pool, wire::ArpHeader::reply, reply), 20))),
+      (Exits{{trunk, 20}}));
 }
 
 TEST(VlanInterfaces, FloodToStationsThatAreNotHeard) {

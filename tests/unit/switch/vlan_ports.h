@@ -25,7 +25,7 @@ constexpr unsigned priority(unsigned number) {
 }
 
 inline forwarding::PortConfig port_in(std::string name, std::uint8_t number, std::uint16_t untagged,
-                               std::vector<forwarding::VidRange> vids) {
+                                      std::vector<forwarding::VidRange> vids) {
   auto port = bridged_port(std::move(name), number);
   port.vlan.untagged = untagged;
   port.vlan.tagged.ranges = std::move(vids);

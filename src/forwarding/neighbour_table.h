@@ -10,19 +10,42 @@
 #include "packet/clock.h"
 #include "packet/list.h"
 #include "wire/ethernet.h"
+#include "wire/ip_address.h"
 #include "wire/ipv4.h"
 
 namespace tributary::forwarding {
 
-// A question to broadcast: who has `address`?
-struct ArpQuestion {
-  wire::Ipv4Address address;
+// A question to all on a link: who has `address`?
+template <typename Address>
+struct Question {
+  Address address;
   PortIndex interface = no_port;
 };
 
-// Link-layer addresses of neighbours, and the packets that wait for them. Bounded in entries, in
-// packets per entry and in packets altogether. Makes no packets itself.
-class ArpTable {
+// How neighbours are known by their addresses in a ProbeTable.
+template <typename Address>
+struct NeighbourKey {
+  using Type = Address;
+  static const Address& of(const Address& address) { return address; }
+  static const Address& address(const Address& key) { return key; }
+};
+template <>
+struct NeighbourKey<wire::Ipv4Address> {
+  using Type = std::uint64_t;
+  static Type of(const wire::Ipv4Address& address) { return address.value(); }
+  static wire::Ipv4Address address(Type key) {
+    return wire::Ipv4Address(static_cast<std::uint32_t>(key));
+  }
+};
+
+// Link-layer addresses of neighbours, by ARP or by neighbour discovery, and the packets that wait
+// for them. Bounded in entries, in packets per entry and in packets altogether. Makes no packets
+// itself.
+template <typename Address>
+class NeighbourTable {
+  using Keys = NeighbourKey<Address>;
+  using Key = typename Keys::Type;
+
  public:
   struct Limits {
     std::uint32_t entries = 2048;
@@ -33,37 +56,36 @@ class ArpTable {
     std::uint32_t questions = 5;  // without an answer: unresolved
   };
 
-  ArpTable(Duration timeout, std::uint64_t seed) : ArpTable(timeout, seed, Limits{}) {}
-  ArpTable(Duration timeout, std::uint64_t seed, const Limits& limits);
+  NeighbourTable(Duration timeout, std::uint64_t seed) : NeighbourTable(timeout, seed, Limits{}) {}
+  NeighbourTable(Duration timeout, std::uint64_t seed, const Limits& limits);
 
   struct Answer {
     const wire::MacAddress* mac = nullptr;  // null: not known
     bool ask = false;                       // known, but about to time out: ask again
   };
-  Answer find(const wire::Ipv4Address& address, Time now) {
-    auto* entry = table_.find(address.value());
-    if (entry == nullptr || entry->state == ArpState::resolving || is_aged(*entry, now)) {
+  Answer find(const Address& address, Time now) {
+    auto* entry = table_.find(Keys::of(address));
+    if (entry == nullptr || entry->state == NeighbourState::resolving || is_aged(*entry, now)) {
       return {};
     }
     Answer answer{&entry->mac, false};
-    if (entry->state == ArpState::reachable && is_old(*entry, now) && now >= entry->ask_at) {
+    if (entry->state == NeighbourState::reachable && is_old(*entry, now) && now >= entry->ask_at) {
       answer.ask = true;
       entry->ask_at = now + limits_.retry * limits_.questions;
     }
     return answer;
   }
   // `address` is about to be looked up.
-  [[gnu::always_inline]] ProbeHome prefetch(const wire::Ipv4Address& address) const {
-    return table_.prefetch(address.value());
+  [[gnu::always_inline]] ProbeHome prefetch(const Address& address) const {
+    return table_.prefetch(Keys::of(address));
   }
   // Of a neighbour that is known and about which nothing is to be asked before long; else null.
   // `home` is what prefetch() said of `address`.
-  const wire::MacAddress* find_settled(ProbeHome home, const wire::Ipv4Address& address,
-                                       Time now) const {
-    const auto* entry = table_.find(home, address.value());
+  const wire::MacAddress* find_settled(ProbeHome home, const Address& address, Time now) const {
+    const auto* entry = table_.find(home, Keys::of(address));
     const bool settled =
-        entry != nullptr && (entry->state == ArpState::fixed ||
-                             (entry->state == ArpState::reachable && !is_old(*entry, now)));
+        entry != nullptr && (entry->state == NeighbourState::fixed ||
+                             (entry->state == NeighbourState::reachable && !is_old(*entry, now)));
     return settled ? &entry->mac : nullptr;
   }
 
@@ -73,24 +95,23 @@ class ArpTable {
     full,     // `packet` was not taken; not more than half of the entries may be unanswered
   };
   // Keeps `packet` until the address is known. A null packet only begins the resolution.
-  Wait wait(PacketPtr& packet, const wire::Ipv4Address& address, PortIndex interface, Time now);
+  Wait wait(PacketPtr& packet, const Address& address, PortIndex interface, Time now);
 
   // What a neighbour said about itself. `create`: it talked to us; otherwise only a known entry is
   // brought up to date. True if the entry is new or changed, or a quarter of the timeout has passed
   // since the last time this was true.
-  bool learn(const wire::Ipv4Address& address, const wire::MacAddress& mac, PortIndex interface,
-             bool create, Time now);
+  bool learn(const Address& address, const wire::MacAddress& mac, PortIndex interface, bool create,
+             Time now);
 
   // What the operator configured has room in any case.
-  void add_static(const wire::Ipv4Address& address, const wire::MacAddress& mac,
-                  PortIndex interface);
+  void add_static(const Address& address, const wire::MacAddress& mac, PortIndex interface);
   void clear_static();
   // Forgets what was learned and is not so any more: `gone(address, interface)`.
   template <typename Gone>
   void forget_if(Gone gone) {
-    table_.erase_if([&](std::uint64_t key, const Entry& entry) {
-      return entry.state == ArpState::reachable && entry.waiting.empty() &&
-             gone(wire::Ipv4Address(static_cast<std::uint32_t>(key)), entry.interface);
+    table_.erase_if([&](const Key& key, const Entry& entry) {
+      return entry.state == NeighbourState::reachable && entry.waiting.empty() &&
+             gone(Keys::address(key), entry.interface);
     });
   }
   void set_timeout(Duration timeout) { timeout_ = timeout; }
@@ -112,14 +133,14 @@ class ArpTable {
   Time deadline() const;
   // Repeats questions (appended to `questions`) and gives up on the unanswered; their packets go to
   // `unresolved`.
-  void expire(Time now, std::vector<ArpQuestion>& questions, PacketList& unresolved);
+  void expire(Time now, std::vector<Question<Address>>& questions, PacketList& unresolved);
 
   std::size_t size() const { return table_.size(); }
-  std::vector<ArpRow> rows(Time now) const;
+  std::vector<NeighbourRow<Address>> rows(Time now) const;
 
  private:
   struct Entry {
-    ArpState state = ArpState::resolving;
+    NeighbourState state = NeighbourState::resolving;
     wire::MacAddress mac;
     PortIndex interface = no_port;
     std::uint32_t questions = 0;
@@ -129,24 +150,27 @@ class ArpTable {
     PacketList waiting;
   };
 
-  void begin_resolution(std::uint64_t key, Entry& entry, PortIndex interface, Time now);
-  bool ask_again(std::uint64_t key, Time now, std::vector<ArpQuestion>& questions,
+  void begin_resolution(const Key& key, Entry& entry, PortIndex interface, Time now);
+  bool ask_again(const Key& key, Time now, std::vector<Question<Address>>& questions,
                  PacketList& unresolved);
   void sweep(Time now);
   bool is_aged(const Entry& entry, Time now) const {
-    return entry.state == ArpState::reachable && now - entry.updated > timeout_;
+    return entry.state == NeighbourState::reachable && now - entry.updated > timeout_;
   }
   // It times out before long. Of a reachable one.
   bool is_old(const Entry& entry, Time now) const { return now - entry.updated > timeout_ / 4 * 3; }
 
   Limits limits_;
   Duration timeout_;
-  ProbeTable<Entry> table_;
+  ProbeTable<Entry, Key> table_;
   std::size_t waiting_ = 0;
-  std::vector<std::uint64_t> resolving_;
+  std::vector<Key> resolving_;
   Time ask_at_ = never;  // no later than the first of theirs
-  std::vector<std::uint64_t> released_;
+  std::vector<Key> released_;
   Time sweep_at_ = never;
 };
+
+extern template class NeighbourTable<wire::Ipv4Address>;
+extern template class NeighbourTable<wire::IpAddress>;
 
 }  // namespace tributary::forwarding

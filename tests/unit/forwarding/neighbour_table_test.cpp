@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "forwarding/arp_table.h"
+#include "forwarding/neighbour_table.h"
 
 #include <gtest/gtest.h>
 
@@ -10,6 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using Ip = wire::Ipv4Address;
+using ArpTable = NeighbourTable<wire::Ipv4Address>;
 using Wait = ArpTable::Wait;
 
 const Time start = Time{} + 100s;
@@ -51,7 +52,7 @@ TEST_F(ArpTableTest, ResolvesAndReleasesInOrderOfWaiting) {
 TEST_F(ArpTableTest, RepeatsTheQuestionThenGivesUp) {
   ArpTable table(600s, 1);
   wait(table, neighbour, start);
-  std::vector<ArpQuestion> questions;
+  std::vector<Question<wire::Ipv4Address>> questions;
   PacketList unresolved;
   auto now = start;
   for (int repeat = 0; repeat < 4; ++repeat) {
@@ -141,7 +142,7 @@ TEST_F(ArpTableTest, StaticEntriesDoNotChangeAndReleaseAtOnce) {
   EXPECT_EQ(release(table), 1u);
   EXPECT_FALSE(table.learn(neighbour, mac_b, 3, true, start));
   EXPECT_EQ(*table.find(neighbour, start + 10000s).mac, mac_a);
-  EXPECT_EQ(table.rows(start)[0].state, ArpState::fixed);
+  EXPECT_EQ(table.rows(start)[0].state, NeighbourState::fixed);
   table.clear_static();
   EXPECT_EQ(table.size(), 0u);
 }

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What Dataplane tells about VLANs, neighbours and IPv6, as status.cpp does.
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "dataplane/dataplane.h"
+#include "dataplane/merge.h"
+
+namespace tributary::dataplane {
+namespace {
+
+const char* text(forwarding::NeighbourState state) {
+  switch (state) {
+    case forwarding::NeighbourState::fixed:
+      return "static";
+    case forwarding::NeighbourState::reachable:
+      return "reachable";
+    case forwarding::NeighbourState::resolving:
+      break;
+  }
+  return "resolving";
+}
+
+// Where an address is one of a link only, there may be several of it.
+PortIndex link_of(const forwarding::ArpRow&) {
+  return no_port;
+}
+PortIndex link_of(const forwarding::NeighbourRow6& row) {
+  return row.address.is_link_local() ? row.interface : no_port;
+}
+
+}  // namespace
+
+control::Queried<std::vector<control::VlanStatus>> Dataplane::vlans() {
+  const std::lock_guard lock(mutex_);
+  std::map<std::pair<std::uint32_t, PortIndex>, forwarding::VlanRow> merged;
+  const auto asked = on_cores([&](Core& core, Time) {
+    for (std::uint32_t s = 0; s < core.shares().size(); ++s) {
+      for (const auto& row : core.shares()[s].logical->vlans()) {
+        auto& all = merged[{s, row.interface}];
+        const auto before = all.counters;
+        all = row;
+        all.counters += before;
+      }
+    }
+  });
+  if (!asked) {
+    return tl::unexpected(asked.error());
+  }
+  std::vector<control::VlanStatus> rows;
+  for (const auto& [key, row] : merged) {
+    if (row.address || row.address6) {
+      const auto& [s, interface] = key;
+      rows.push_back({config_.switches[s].config.name, row.vid, port_name(s, interface),
+                      row.address, row.address6, row.counters});
+    }
+  }
+  return rows;
+}
+
+template <class Status, class Row>
+control::Queried<std::vector<Status>> Dataplane::neighbours_by(
+    std::vector<Row> (switching::Switch::*known)(Time) const) {
+  const std::lock_guard lock(mutex_);
+  using Key = std::tuple<std::uint32_t, decltype(Row::address), PortIndex>;
+  std::map<Key, Row> merged;
+  const auto asked = on_cores([&](Core& core, Time now) {
+    for (std::uint32_t s = 0; s < core.shares().size(); ++s) {
+      for (const auto& row : (*core.shares()[s].logical.*known)(now)) {
+        keep_better(merged, Key{s, row.address, link_of(row)}, row, [](const Row& a, const Row& b) {
+          return std::tie(a.state, a.age) < std::tie(b.state, b.age);
+        });
+      }
+    }
+  });
+  if (!asked) {
+    return tl::unexpected(asked.error());
+  }
+  std::vector<Status> rows;
+  for (const auto& [key, row] : merged) {
+    const auto s = std::get<0>(key);
+    rows.push_back({config_.switches[s].config.name, row.address, row.mac,
+                    port_name(s, row.interface), text(row.state), in_seconds(row.age)});
+  }
+  return rows;
+}
+
+control::Queried<std::vector<control::ArpStatus>> Dataplane::arp() {
+  return neighbours_by<control::ArpStatus>(&switching::Switch::arp);
+}
+
+control::Queried<std::vector<control::NeighbourStatus6>> Dataplane::neighbours6() {
+  return neighbours_by<control::NeighbourStatus6>(&switching::Switch::neighbours6);
+}
+
+control::Queried<std::vector<control::RouteStatus6>> Dataplane::routes6() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::vector<forwarding::RouteRow6>> tables(config_.switches.size());
+  const auto asked = on_cores([&](Core& core, Time) {  // all have the same
+    for (std::size_t s = 0; s < tables.size(); ++s) {
+      tables[s] = core.shares()[s].logical->routes6();
+    }
+  });
+  if (!asked) {
+    return tl::unexpected(asked.error());
+  }
+  std::vector<control::RouteStatus6> rows;
+  for (std::uint32_t s = 0; s < tables.size(); ++s) {
+    for (const auto& route : tables[s]) {
+      control::RouteStatus6 row{config_.switches[s].config.name, route.prefix, route.connected, {}};
+      for (const auto& hop : route.next_hops) {
+        row.next_hops.push_back({hop.via, port_name(s, hop.interface), hop.up});
+      }
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+}  // namespace tributary::dataplane

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "forwarding/route_table6.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "forwarding/flatten.h"
+
+namespace tributary::forwarding {
+namespace {
+
+using wire::IpAddress;
+
+IpAddress last_address(const Prefix6& prefix) {
+  const auto mask =
+      network_of(IpAddress::of_halves(~std::uint64_t{0}, ~std::uint64_t{0}), prefix.length);
+  return IpAddress::of_halves(prefix.network.high() | ~mask.high(),
+                              prefix.network.low() | ~mask.low());
+}
+
+std::optional<IpAddress> address_behind(const IpAddress& address) {
+  const auto low = address.low() + 1;
+  const auto high = address.high() + (low == 0 ? 1 : 0);
+  return low == 0 && high == 0 ? std::nullopt : std::optional(IpAddress::of_halves(high, low));
+}
+
+bool is_shown(const Route6& route) {
+  return route.kind == Route::Kind::connected || route.kind == Route::Kind::gateway;
+}
+
+}  // namespace
+
+RouteTable6::RouteTable6(std::vector<Route6> routes) {
+  std::stable_sort(routes.begin(), routes.end(),
+                   [](const Route6& a, const Route6& b) { return a.prefix < b.prefix; });
+  routes.erase(std::unique(routes.begin(), routes.end(),
+                           [](const Route6& a, const Route6& b) { return a.prefix == b.prefix; }),
+               routes.end());
+  std::vector<Block<IpAddress>> blocks;
+  for (auto& route : routes) {
+    row_count_ += is_shown(route) ? 1 : 0;
+    groups_.push_back({std::move(route), {}});
+    const auto& prefix = groups_.back().route.prefix;
+    blocks.push_back(
+        {prefix.network, last_address(prefix), static_cast<std::uint32_t>(groups_.size())});
+  }
+  ranges_ = flatten(blocks, address_behind);
+  refresh();
+}
+
+const NextHopGroup6* RouteTable6::find(const IpAddress& destination) const {
+  const auto behind = std::upper_bound(
+      ranges_.begin(), ranges_.end(), destination,
+      [](const IpAddress& address, const auto& range) { return address < range.first; });
+  const auto number = std::prev(behind)->second;
+  return number == 0 ? nullptr : &groups_[number - 1];
+}
+
+void RouteTable6::set_interface_up(PortIndex interface, bool up) {
+  std::erase(down_, interface);
+  if (!up) {
+    down_.push_back(interface);
+  }
+  refresh();
+}
+
+bool RouteTable6::is_down(PortIndex interface) const {
+  return std::find(down_.begin(), down_.end(), interface) != down_.end();
+}
+
+void RouteTable6::refresh() {
+  for (auto& group : groups_) {
+    group.live.clear();
+    for (const auto& hop : group.route.next_hops) {
+      if (!is_down(hop.interface)) {
+        group.live.push_back(hop);
+      }
+    }
+  }
+}
+
+std::vector<RouteRow6> RouteTable6::rows() const {
+  std::vector<RouteRow6> rows;
+  for (const auto& group : groups_) {
+    const auto& route = group.route;
+    if (!is_shown(route)) {
+      continue;
+    }
+    RouteRow6 row{route.prefix, route.kind == Route::Kind::connected, {}};
+    for (const auto& hop : route.next_hops) {
+      row.next_hops.push_back({hop.via, hop.interface, !is_down(hop.interface)});
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace tributary::forwarding

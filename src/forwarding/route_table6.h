@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "forwarding/config.h"
+#include "forwarding/route_table.h"
+#include "forwarding/rows.h"
+#include "packet/packet.h"
+#include "wire/ip_address.h"
+
+namespace tributary::forwarding {
+
+struct Route6 {
+  Prefix6 prefix;
+  Route::Kind kind = Route::Kind::gateway;  // no broadcast
+  std::vector<NextHop6> next_hops;
+};
+
+// A route in use, and which of its next hops can be chosen, in their order.
+struct NextHopGroup6 {
+  Route6 route;
+  std::vector<NextHop6> live;
+};
+
+// Longest-prefix match of IPv6: the prefixes as ranges that do not overlap (forwarding/flatten.h),
+// searched by halves. Built when the configuration changes, never by packets. Among equal prefixes
+// the first wins.
+class RouteTable6 {
+ public:
+  RouteTable6() : RouteTable6(std::vector<Route6>{}) {}
+  explicit RouteTable6(std::vector<Route6> routes);
+
+  // Null: no prefix matches.
+  const NextHopGroup6* find(const wire::IpAddress& destination) const;
+
+  // Takes the next hops behind an interface out of their groups, or puts them back.
+  void set_interface_up(PortIndex interface, bool up);
+
+  std::vector<RouteRow6> rows() const;             // connected and gateway routes
+  std::size_t size() const { return row_count_; }  // of rows()
+
+ private:
+  bool is_down(PortIndex interface) const;
+  void refresh();
+
+  std::size_t row_count_ = 0;
+  std::vector<NextHopGroup6> groups_;                              // in the order of their prefixes
+  std::vector<std::pair<wire::IpAddress, std::uint32_t>> ranges_;  // 0, or a group counted from 1
+  std::vector<PortIndex> down_;
+};
+
+}  // namespace tributary::forwarding

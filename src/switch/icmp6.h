@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "packet/packet.h"
+#include "wire/ethernet.h"
+#include "wire/icmp6.h"
+#include "wire/ip_address.h"
+#include "wire/ipv6.h"
+
+namespace tributary::switching {
+
+// An IPv6 packet in its frame: version and payload length are checked.
+struct Datagram6 {
+  wire::EthernetHeader* ethernet = nullptr;
+  wire::Ipv6Header* ip = nullptr;
+  wire::MutableBytes payload;  // behind the fixed header, without what pads the frame
+  wire::IpAddress source;
+  wire::IpAddress destination;
+
+  std::uint32_t bytes() const {
+    return static_cast<std::uint32_t>(sizeof(wire::Ipv6Header) + payload.size());
+  }
+};
+// No value: it is none.
+std::optional<Datagram6> parse_ipv6(Packet& packet);
+
+// What a datagram carries for its destination, behind extension headers.
+struct Carried6 {
+  std::uint8_t next_header = 0;  // fragment: a part; routing: a source route that goes on
+  wire::MutableBytes payload;
+};
+// No value: extension headers that are not whole, or too many of them.
+std::optional<Carried6> carried_by(const Datagram6& datagram);
+
+// True if `carried` is a whole ICMPv6 message with a right checksum.
+bool is_sound_icmp6(const Datagram6& datagram, const Carried6& carried);
+
+// Messages of RFC 4443 that a router sends. The caller routes the result.
+
+// Why an error message is sent.
+struct Icmp6Error {
+  std::uint8_t type = 0;
+  std::uint8_t code = 0;
+  std::uint32_t rest = 0;  // packet too big: the MTU of the next hop
+};
+namespace icmp6_error {
+inline constexpr Icmp6Error no_route{wire::Icmp6Header::unreachable, 0, 0};
+inline constexpr Icmp6Error beyond_scope{wire::Icmp6Header::unreachable, 2, 0};
+inline constexpr Icmp6Error port_unreachable{wire::Icmp6Header::unreachable, 4, 0};
+inline constexpr Icmp6Error hop_limit_exceeded{wire::Icmp6Header::time_exceeded, 0, 0};
+constexpr Icmp6Error packet_too_big(std::uint16_t mtu) {
+  return {wire::Icmp6Header::packet_too_big, 0, mtu};
+}
+}  // namespace icmp6_error
+
+// RFC 4443, 2.4 (e): no errors about errors and redirects, nor about what was for a group or came
+// from nobody.
+bool may_answer_with_error(const Datagram6& about);
+// Writes the error about `about` into the empty packet `error`, from `source`. False if it has no
+// room.
+bool make_icmp6_error(Packet& error, const Datagram6& about, const Icmp6Error& kind,
+                      const wire::IpAddress& source);
+
+// Turns a sound echo request into its answer: addresses swapped, extension headers left out.
+void turn_into_echo_reply(Packet& packet, const Datagram6& datagram, const Carried6& carried);
+
+}  // namespace tributary::switching

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "forwarding/neighbour_table.h"
+#include "forwarding/route_table.h"
+#include "switch/bridge.h"
+#include "switch/interfaces.h"
+#include "switch/outlet.h"
+#include "wire/ethernet.h"
+
+namespace tributary::switching {
+
+// The router's way onto a link: finds the neighbour's link-layer address, addresses the frame to it
+// and sends it, keeping what has to wait for an answer. How neighbours are asked is for each
+// version of IP to say.
+template <typename Address>
+class Resolver {
+ public:
+  using Table = forwarding::NeighbourTable<Address>;
+  using Question = forwarding::Question<Address>;
+  using Gateway = forwarding::NextHopBy<Address>;
+
+  virtual ~Resolver() = default;
+  Resolver(const Resolver&) = delete;
+  Resolver& operator=(const Resolver&) = delete;
+
+  // A frame is about to be sent to `address`.
+  [[gnu::always_inline]] forwarding::ProbeHome prefetch(const Address& address) const {
+    return table_.prefetch(address);
+  }
+  // Sends a frame with room for an Ethernet header, type filled in, to `address` on `interface`.
+  [[gnu::always_inline]] void send(PacketPtr&& frame, PortIndex interface, const Address& address,
+                                   Account account, Time now) {
+    const auto known = table_.find(address, now);
+    if (known.mac == nullptr) {
+      send_later(std::move(frame), interface, address, account, now);
+      return;
+    }
+    transmit(std::move(frame), interface, *known.mac, account, now);
+    if (known.ask) {
+      ask({address, interface}, now);
+    }
+  }
+
+  // Sends what waited for neighbours that became known.
+  void flush(Time now);
+  void expire(Time now);
+  Time deadline() const;
+
+  // Next hops that are resolved before the first packet needs them, and kept so.
+  void set_gateways(std::vector<Gateway> gateways);
+
+  const Table& table() const { return table_; }
+
+ protected:
+  // Why packets that wait are dropped.
+  struct Reasons {
+    DropReason unresolved;
+    DropReason queue_full;
+  };
+  Resolver(const Interfaces& interfaces, Bridge& bridge, Outlet& outlet, CoreShare share,
+           Table table, std::size_t entries, Reasons reasons);
+
+  virtual void ask(const Question& question, Time now) = 0;
+
+  [[gnu::always_inline]] void transmit(PacketPtr&& frame, PortIndex interface,
+                                       const wire::MacAddress& destination, Account account,
+                                       Time now) {
+    wire::MutableCursor cursor(frame->bytes());
+    auto* ethernet = cursor.take<wire::EthernetHeader>();
+    ethernet->destination = destination;
+    ethernet->source = interfaces_.mac(interface);
+    if (forwarding::is_on_bridge(interface)) {
+      bridge_.send_routed(std::move(frame), interface, account, now);
+    } else {
+      outlet_.send(std::move(frame), interface, account);
+    }
+  }
+
+  const Interfaces& interfaces_;
+  Outlet& outlet_;
+  Table table_;
+
+ private:
+  static constexpr Duration gateway_check_interval = std::chrono::seconds(1);
+
+  // When the neighbour has answered, which is asked if nobody has.
+  void send_later(PacketPtr frame, PortIndex interface, const Address& address, Account account,
+                  Time now);
+  void check_gateways(Time now);
+
+  Bridge& bridge_;
+  bool keeps_gateways_;  // one core asks, the others are taught
+  Reasons reasons_;
+  std::vector<Question> questions_;  // scratch
+  std::vector<Gateway> gateways_;
+  Time gateway_check_at_ = never;
+};
+
+extern template class Resolver<wire::Ipv4Address>;
+extern template class Resolver<wire::IpAddress>;
+
+}  // namespace tributary::switching

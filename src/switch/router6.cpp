@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "switch/router6.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "switch/routes.h"
+#include "wire/ethernet.h"
+
+namespace tributary::switching {
+namespace {
+
+using forwarding::Route;
+using wire::IpAddress;
+
+// Addresses that no packet on a link has (RFC 4291, 2.5.2, 2.5.3, 2.5.5.2 and 2.7).
+bool is_martian6(const Datagram6& datagram) {
+  const auto& [ethernet, ip, payload, source, destination] = datagram;
+  return source.is_multicast() || source.is_loopback() || source.is_v4() ||
+         destination.is_unspecified() || destination.is_loopback() || destination.is_v4();
+}
+
+bool is_neighbour_discovery(const Carried6& carried) {
+  const auto* icmp = wire::Cursor(carried.payload).take<wire::Icmp6Header>();
+  return carried.next_header == wire::ipv6_next::icmp && icmp != nullptr &&
+         (icmp->type == wire::Icmp6Header::neighbour_solicitation ||
+          icmp->type == wire::Icmp6Header::neighbour_advertisement);
+}
+
+void trim6(Packet& packet, const Datagram6& datagram) {
+  const auto frame_bytes =
+      static_cast<std::uint32_t>(sizeof(wire::EthernetHeader)) + datagram.bytes();
+  packet.length = std::min(packet.length, std::max(frame_bytes, wire::ethernet_min_frame_bytes));
+}
+
+}  // namespace
+
+Router6::Router6(const SwitchConfig& config, const Interfaces& interfaces, Neighbours6& neighbours,
+                 Outlet& outlet)
+    : interfaces_(interfaces), neighbours_(neighbours), outlet_(outlet), ecmp_(0) {
+  reconfigure(config);
+}
+
+void Router6::reconfigure(const SwitchConfig& config) {
+  auto routes = routes6_of(config, interfaces_);
+  neighbours_.set_gateways(gateways6_of(routes));
+  routes_ = forwarding::RouteTable6(std::move(routes));
+  ecmp_ = forwarding::EcmpHash(ecmp_seed_of(config));
+  for (PortIndex port = 0; port < interfaces_.count(); ++port) {
+    if (!interfaces_.port(port).up) {
+      routes_.set_interface_up(port, false);
+    }
+  }
+}
+
+bool Router6::hear(Packet& packet, PortIndex interface, Time now) {
+  const auto datagram = parse_ipv6(packet);
+  const auto carried = datagram ? carried_by(*datagram) : std::nullopt;
+  if (!carried || !is_neighbour_discovery(*carried) || !is_sound_icmp6(*datagram, *carried)) {
+    return false;
+  }
+  const auto message = Neighbours6::parse(*datagram, *carried);
+  return message && neighbours_.receive(packet, *message, interface, now);
+}
+
+void Router6::receive(PacketPtr packet, PortIndex interface, Time now) {
+  const auto drop = [&](DropReason reason) {
+    outlet_.drop(std::move(packet), reason, Account::received);
+  };
+  const auto datagram = parse_ipv6(*packet);
+  if (!datagram) {
+    return drop(DropReason::ip6_malformed);
+  }
+  if (is_martian6(*datagram)) {
+    return drop(DropReason::ip6_martian);
+  }
+  const auto& destination = datagram->destination;
+  const bool is_to_group = destination.is_multicast() || datagram->ethernet->destination.is_group();
+  const bool is_ours = interfaces_.answers(interface, destination);
+  if (is_to_group || is_ours || destination.is_link_local()) {
+    if (!is_to_group && !is_ours) {
+      return drop(DropReason::ip6_scope);
+    }
+    return deliver(std::move(packet), *datagram, interface, now);
+  }
+  if (datagram->source.is_unspecified()) {
+    return drop(DropReason::ip6_martian);
+  }
+  if (datagram->source.is_link_local()) {
+    return reject(std::move(packet), *datagram, DropReason::ip6_scope, icmp6_error::beyond_scope,
+                  Account::received, now);
+  }
+  forward(std::move(packet), *datagram, Account::received, now);
+}
+
+// A packet for the switch itself, or for a group.
+void Router6::deliver(PacketPtr packet, const Datagram6& datagram, PortIndex interface, Time now) {
+  const auto carried = carried_by(datagram);
+  const bool is_to_group = datagram.destination.is_multicast();
+  if (!carried) {
+    outlet_.drop(std::move(packet), DropReason::ip6_malformed, Account::received);
+  } else if (is_neighbour_discovery(*carried)) {
+    const bool is_sound = is_sound_icmp6(datagram, *carried);
+    const auto message = is_sound ? Neighbours6::parse(datagram, *carried) : std::nullopt;
+    if (message) {
+      neighbours_.receive(*packet, *message, interface, now);
+      outlet_.absorb(std::move(packet));
+    } else {
+      outlet_.drop(std::move(packet), DropReason::nd_malformed, Account::received);
+    }
+  } else if (is_to_group || datagram.ethernet->destination.is_group()) {
+    outlet_.drop(std::move(packet), DropReason::ip_not_for_us, Account::received);
+  } else if (datagram.source.is_unspecified()) {
+    outlet_.drop(std::move(packet), DropReason::ip6_martian, Account::received);
+  } else if (carried->next_header == wire::ipv6_next::icmp) {
+    deliver_icmp(std::move(packet), datagram, *carried, interface, now);
+  } else {
+    reject(std::move(packet), datagram, DropReason::local_unserved, icmp6_error::port_unreachable,
+           Account::received, now);
+  }
+}
+
+void Router6::deliver_icmp(PacketPtr packet, const Datagram6& datagram, const Carried6& carried,
+                           PortIndex interface, Time now) {
+  const auto* icmp = wire::Cursor(carried.payload).take<wire::Icmp6Header>();
+  const bool is_sound = is_sound_icmp6(datagram, carried);
+  if (!is_sound || icmp->type != wire::Icmp6Header::echo_request || icmp->code != 0) {
+    outlet_.drop(std::move(packet),
+                 is_sound ? DropReason::local_unserved : DropReason::icmp6_malformed,
+                 Account::received);
+    return;
+  }
+  turn_into_echo_reply(*packet, datagram, carried);
+  outlet_.keep(Account::received);
+  outlet_.count_originated();
+  send_from_here(std::move(packet), interface, now);
+}
+
+void Router6::send_from_here(PacketPtr packet, PortIndex interface, Time now) {
+  const auto datagram = parse_ipv6(*packet);
+  if (datagram->destination.is_link_local()) {
+    trim6(*packet, *datagram);
+    neighbours_.send_on(std::move(packet), interface, datagram->destination, Account::originated,
+                        now);
+  } else {
+    forward(std::move(packet), *datagram, Account::originated, now);
+  }
+}
+
+void Router6::forward(PacketPtr packet, const Datagram6& datagram, Account account, Time now) {
+  const auto* group = routes_.find(datagram.destination);
+  if (group == nullptr) {
+    return reject(std::move(packet), datagram, DropReason::ip6_no_route, icmp6_error::no_route,
+                  account, now);
+  }
+  if (group->route.kind == Route::Kind::local) {  // that of another interface
+    if (account == Account::received) {
+      const auto interface = interfaces_.interface_of(*packet);
+      return deliver(std::move(packet), datagram, interface, now);
+    }
+    return outlet_.drop(std::move(packet), DropReason::ip_not_for_us, account);
+  }
+  if (account == Account::received && datagram.ip->hop_limit <= 1) {
+    return reject(std::move(packet), datagram, DropReason::hop_limit_exceeded,
+                  icmp6_error::hop_limit_exceeded, account, now);
+  }
+  if (group->live.empty()) {
+    return reject(std::move(packet), datagram, DropReason::next_hops_down, icmp6_error::no_route,
+                  account, now);
+  }
+  const auto& hop =
+      group->live.size() == 1
+          ? group->live.front()
+          : group
+                ->live[forwarding::pick(ecmp_(*datagram.ip, datagram.payload), group->live.size())];
+  if (const auto mtu = interfaces_.mtu(hop.interface); datagram.bytes() > mtu) {
+    return reject(std::move(packet), datagram, DropReason::packet_too_big,
+                  icmp6_error::packet_too_big(mtu), account, now);
+  }
+  if (account == Account::received) {
+    --datagram.ip->hop_limit;
+  }
+  trim6(*packet, datagram);
+  const auto neighbour = hop.via.is_unspecified() ? datagram.destination : hop.via;
+  neighbours_.send_on(std::move(packet), hop.interface, neighbour, account, now);
+}
+
+void Router6::reject(PacketPtr packet, const Datagram6& datagram, DropReason reason,
+                     const Icmp6Error& error, Account account, Time now) {
+  if (account == Account::received && may_answer_with_error(datagram) && icmp_limiter_.allow(now)) {
+    send_error(datagram, error, interfaces_.interface_of(*packet), now);
+  }
+  outlet_.drop(std::move(packet), reason, account);
+}
+
+void Router6::send_error(const Datagram6& about, const Icmp6Error& error, PortIndex interface,
+                         Time now) {
+  const auto& own = interfaces_.address6(interface);
+  auto message = own ? outlet_.originate() : nullptr;
+  if (!message) {
+    return;
+  }
+  const auto source =
+      about.source.is_link_local() ? interfaces_.link_local(interface) : own->address;
+  if (!make_icmp6_error(*message, about, error, source)) {
+    outlet_.drop(std::move(message), DropReason::no_buffer, Account::originated);
+    return;
+  }
+  send_from_here(std::move(message), interface, now);
+}
+
+}  // namespace tributary::switching

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""IPv6 that is routed over two switches, between hosts with the kernel's own."""
+
+import json
+import pathlib
+import unittest
+
+import support
+
+HERE = pathlib.Path(__file__).resolve().parent
+INTERFACE = "eth0"
+HOSTS = {"a": "2001:db8:1::", "b": "2001:db8:2::", "c": "2001:db8:3::"}
+NEAR, FAR = "near", "far"
+
+
+class Ipv6(unittest.TestCase):
+    def setUp(self):
+        self.lab = support.Lab(str(HERE / "ipv6" / "lab.toml"), name="ipv6").__enter__()
+        self.addCleanup(self.lab.__exit__)
+        for host, network in HOSTS.items():
+            made = self.lab.exec(host, "sh", "-ec", "".join((
+                f"for f in all {INTERFACE}; do echo 0 > /proc/sys/net/ipv6/conf/$f/disable_ipv6; done;",
+                f"echo 0 > /proc/sys/net/ipv6/conf/{INTERFACE}/accept_ra;",
+                f"ip -6 addr add {network}9/64 dev {INTERFACE} nodad;",
+                f"ip -6 route add default via {network}1")))
+            self.assertEqual(made.returncode, 0, made.stdout + made.stderr)
+
+    def link_local(self, host: str) -> str:
+        shown, = json.loads(self.lab.exec(host, "ip", "-j", "-6", "addr", "show", "dev", INTERFACE,
+                                          "scope", "link").stdout)
+        return next(entry["local"] for entry in shown["addr_info"] if "local" in entry)
+
+    def neighbours(self, daemon: str) -> dict:
+        return {row["address"]: (row["port"], row["state"])
+                for row in self.lab.rows("neighbour6", daemon=daemon)}
+
+    def test_hosts_reach_each_other_and_the_switches(self):
+        for host, address in (("a", "2001:db8:1::1"), ("a", "2001:db8:f1::2"),
+                              ("a", "2001:db8:2::1"), ("a", "2001:db8:2::9"),
+                              ("b", "2001:db8:3::9"), ("c", "2001:db8:1::9"),
+                              ("c", "2001:db8:3::1")):
+            self.lab.await_path(host, address)
+        self.assertIn("ttl=62", self.lab.ping("a", "2001:db8:3::9").stdout)
+        self.lab.assert_no_ping_is_lost(self, "a", "2001:db8:2::9", 20)
+        near = self.neighbours(NEAR)
+        self.assertEqual(near["2001:db8:1::9"], ("a", "reachable"))
+        self.assertEqual(near["2001:db8:f1::2"], ("far1", "reachable"))
+        self.assertEqual(self.neighbours(FAR)["2001:db8:3::9"], ("vlan20", "reachable"))
+        routes = {row["prefix"]: [(hop["address"], hop["port"], hop["up"]) for hop in row["next_hops"]]
+                  for row in self.lab.rows("route6", daemon=FAR)}
+        self.assertEqual(routes["2001:db8:1::/64"], [("2001:db8:f1::1", "near1", True),
+                                                     ("2001:db8:f2::1", "near2", True)])
+        self.assertEqual(routes["2001:db8:3::/64"], [(None, "vlan20", True)])
+        ports = {row["port"]: row["address6"] for row in self.lab.rows("port", daemon=FAR)}
+        self.assertEqual(ports["b"], "2001:db8:2::1/64")
+        self.lab.assert_balanced(self)
+
+    def test_link_local_addresses_are_answered(self):
+        switch, = (row["mac"] for row in self.lab.rows("port", daemon=NEAR) if row["port"] == "a")
+        octets = [int(octet, 16) for octet in switch.split(":")]
+        octets[0] ^= 2
+        halves = octets[:3] + [0xff, 0xfe] + octets[3:]
+        words = [f"{halves[i]:02x}{halves[i + 1]:02x}" for i in range(0, 8, 2)]
+        self.lab.await_path("a", f"fe80::{':'.join(words)}%{INTERFACE}")
+        support.until(lambda: self.neighbours(NEAR).get(self.link_local("a")) == ("a", "reachable"))
+
+    def test_every_hop_says_that_it_was_the_last(self):
+        self.lab.await_path("a", "2001:db8:2::9")
+        self.assertIn("2001:db8:1::1", self.lab.ping("a", "2001:db8:2::9", "-t", "1").stdout)
+        second = self.lab.ping("a", "2001:db8:2::9", "-t", "2").stdout
+        self.assertRegex(second, r"From 2001:db8:f[12]::2")
+        self.assertIn("Time exceeded", second)
+        self.assertEqual(self.lab.drops().get("hop_limit_exceeded"), 2)
+
+    def test_who_goes_nowhere_is_told(self):
+        self.lab.await_path("a", "2001:db8:2::9")
+        self.assertIn("No route", self.lab.ping("b", "2001:db8:77::1").stdout)
+        self.assertEqual(self.lab.drops().get("ip6_no_route"), 1)
+        silent = self.lab.ping("a", "2001:db8:3::77", "-W", "2")
+        self.assertNotEqual(silent.returncode, 0)
+        support.until(lambda: any(row["reason"] == "nd_unresolved" and row["packets_total"] > 0
+                                  for row in self.lab.rows("drops", daemon=FAR)),
+                      what="that the neighbour is given up")
+
+    def test_tcp_learns_the_mtu_and_flows_take_both_ways(self):
+        support.require("iperf3")
+        self.lab.await_path("a", "2001:db8:2::9")
+        with self.lab.background("b", "iperf3", "-6", "-s", "-1"):
+            def run():
+                return self.lab.exec("a", "iperf3", "-6", "-c", "2001:db8:2::9", "-P", "8", "-n",
+                                     "4M", "-J")
+            done = []
+            support.until(lambda: done.append(run()) or done[-1].returncode == 0, what="iperf3")
+        sent = json.loads(done[-1].stdout)["end"]["sum_received"]["bytes"]
+        self.assertGreaterEqual(sent, 4 << 20)
+        route = self.lab.exec("a", "ip", "-6", "route", "get", "2001:db8:2::9").stdout
+        self.assertIn("mtu 1400", route)
+        self.assertGreater(self.lab.drops().get("packet_too_big", 0), 0)
+        ports = {row["port"]: row["counters"] for row in self.lab.rows("port", daemon=NEAR)}
+        for port in ("far1", "far2"):
+            self.assertGreater(ports[port]["tx_packets_total"], 100, port)
+        self.lab.assert_balanced(self)
+
+    def test_a_cable_may_fail(self):
+        self.lab.await_path("a", "2001:db8:2::9")
+        self.lab.ctl("port", "down", "near", "far1", daemon=NEAR)
+        self.lab.ctl("port", "down", "far", "near1", daemon=FAR)
+        self.lab.await_path("a", "2001:db8:2::9")
+        self.lab.assert_no_ping_is_lost(self, "a", "2001:db8:2::9", 10)
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// IPv6 of ports, VLANs and bridges, [[switch.route6]] and [[switch.neighbour6]].
+#include <gtest/gtest.h>
+
+#include "control/config_diff.h"
+#include "control/loader.h"
+#include "control/text.h"
+#include "damaged_config.h"
+
+namespace tributary::control {
+namespace {
+
+constexpr std::string_view good_ipv6 = R"toml(version = 1
+[[switch]]
+name = "s"
+id = 1
+bridge_vlan = 10
+bridge_address6 = "2001:db8:10::1/64"
+[[switch.port]]
+name = "a"
+tap = "tap0"
+vlan = 10
+vlans = "20"
+mtu = 1300
+[[switch.port]]
+name = "b"
+tap = "tap1"
+address6 = "2001:db8:1::1/64"
+[[switch.vlan]]
+vid = 20
+address6 = "2001:db8:20::1/64"
+[[switch.route6]]
+prefix = "::/0"
+via = ["2001:db8:1::2", "2001:db8:20::2"]
+[[switch.neighbour6]]
+address = "2001:db8:1::2"
+mac = "02:00:00:00:00:02"
+)toml";
+
+constexpr test::Damage damaged_ipv6[] = {
+    {"address_without_length", "\"2001:db8:1::1/64\"", "\"2001:db8:1::1\"", 16, 12,
+     "`2001:db8:1::1` has no prefix length", "2001:db8:1::1/64"},
+    {"address_of_version_4", "\"2001:db8:1::1/64\"", "\"10.0.0.1/24\"", 16, 12,
+     "`10.0.0.1/24` is not an IPv6 address with length", ""},
+    {"address_of_one_link", "\"2001:db8:1::1/64\"", "\"fe80::1/64\"", 16, 12,
+     "is an address of one link", "holds on all links"},
+    {"address_of_a_group", "\"2001:db8:1::1/64\"", "\"ff02::1/64\"", 16, 12,
+     "cannot be a host's address", "no group"},
+    {"address_too_wide", "\"2001:db8:1::1/64\"", "\"2001:db8:1::1/12\"", 16, 12, "is too wide",
+     "16 to 128"},
+    {"address_too_long", "\"2001:db8:1::1/64\"", "\"2001:db8:1::1/129\"", 16, 12, "is not 0 to 128",
+     ""},
+    {"address_anycast", "\"2001:db8:1::1/64\"", "\"2001:db8:1::/64\"", 16, 12,
+     "is the anycast address of its routers", "behind it"},
+    {"address_overlaps", "\"2001:db8:1::1/64\"", "\"2001:db8:10::5/48\"", 16, 12,
+     "overlaps that of the bridge (2001:db8:10::1/64)", "a prefix of its own"},
+    {"vlan_without_any", "address6 = \"2001:db8:20::1/64\"", "", 18, 7,
+     "a VLAN without an address is not routed", "`address6` or both"},
+    {"vlan_of_a_routed_port", "address6 = \"2001:db8:1::1/64\"",
+     "address6 = \"2001:db8:1::1/64\"\nvlan = 5", 17, 8, "`vlan` is for bridged ports",
+     "`address6` away"},
+    {"learning_of_a_routed_port", "address6 = \"2001:db8:1::1/64\"",
+     "address6 = \"2001:db8:1::1/64\"\nlearn = \"off\"", 17, 9, "`learn` is for bridged ports",
+     "`address6` away"},
+    {"mtu_below_what_ipv6_wants", "mtu = 1300", "mtu = 1279", 12, 7,
+     "port `a` is to carry IPv6, and its `mtu` is 1279", "1280"},
+    {"bridge_address_in_no_vlan", "bridge_vlan = 10\n", "\n", 6, 19,
+     "`bridge_address6` is in no VLAN", "bridge_vlan = 10"},
+    {"prefix_with_host_bits", "\"::/0\"", "\"2001:db8::1/32\"", 21, 10, "has host bits set",
+     "\"2001:db8::/32\""},
+    {"prefix_of_version_4", "\"::/0\"", "\"0.0.0.0/0\"", 21, 10, "is not an IPv6 address", ""},
+    {"via_off_all_links", "\"2001:db8:20::2\"]", "\"2001:db8:30::2\"]", 22, 7,
+     "2001:db8:30::2 is on no connected prefix", "`address6`"},
+    {"via_twice", "\"2001:db8:20::2\"]", "\"2001:db8:1::2\"]", 22, 7,
+     "next hop 2001:db8:1::2 is named twice", ""},
+    {"via_the_switch", "\"2001:db8:20::2\"]", "\"2001:db8:20::1\"]", 22, 7,
+     "2001:db8:20::1 is the switch's own address", "the neighbour's"},
+    {"via_of_one_link", "\"2001:db8:20::2\"]", "\"fe80::2\"]", 22, 0, "is an address of one link",
+     ""},
+    {"neighbour_off_all_links", "address = \"2001:db8:1::2\"", "address = \"2001:db8:5::2\"", 24,
+     11, "2001:db8:5::2 is on no connected prefix", ""},
+};
+
+class ConfigIpv6Test : public testing::TestWithParam<test::Damage> {};
+TEST_P(ConfigIpv6Test, errors_are_placed_and_explained) {
+  test::expect_placed_and_explained(good_ipv6, GetParam());
+}
+INSTANTIATE_TEST_SUITE_P(Damages, ConfigIpv6Test, testing::ValuesIn(damaged_ipv6), test::name_of);
+
+TEST(ConfigIpv6, is_read) {
+  const auto loaded = parse_config(good_ipv6, "f");
+  ASSERT_TRUE(loaded) << to_string(loaded.error());
+  const auto& config = loaded->switches[0].config;
+  EXPECT_EQ(to_string(*config.bridge_address6), "2001:db8:10::1/64");
+  EXPECT_FALSE(config.ports[0].is_routed());
+  EXPECT_TRUE(config.ports[1].is_routed()) << "without an address of version 4";
+  EXPECT_EQ(to_string(*config.vlans[0].address6), "2001:db8:20::1/64");
+  EXPECT_EQ(to_string(config.routes6[0].prefix), "::/0");
+  EXPECT_EQ(config.routes6[0].via.size(), 2u);
+  EXPECT_EQ(to_string(config.neighbours6[0].address), "2001:db8:1::2");
+}
+
+TEST(ConfigIpv6, routes_are_reloaded_and_addresses_of_ports_are_not) {
+  const auto before = parse_config(good_ipv6, "f");
+  const auto other = parse_config(test::replaced(good_ipv6, "\"::/0\"", "\"2001::/16\""), "f");
+  const auto renamed = parse_config(test::replaced(good_ipv6, "1::1/64", "1::5/64"), "f");
+  ASSERT_TRUE(before && other && renamed);
+  const auto changes = diff(*before, *other);
+  ASSERT_EQ(changes.size(), 2u);
+  EXPECT_EQ(to_string(changes[0]), "+ switch s route6 2001::/16: via 2001:db8:1::2,2001:db8:20::2");
+  EXPECT_EQ(to_string(changes[1]), "- switch s route6 ::/0: via 2001:db8:1::2,2001:db8:20::2");
+  EXPECT_FALSE(needs_restart(changes));
+  EXPECT_TRUE(needs_restart(diff(*before, *renamed)));
+}
+
+}  // namespace
+}  // namespace tributary::control
