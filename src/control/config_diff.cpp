@@ -54,7 +54,7 @@ void list_port(SettingTexts& out, const std::string& path, const forwarding::Por
 void list_tables(SettingTexts& out, const std::string& path,
                  const switching::SwitchConfig& config) {
   for (const auto& vlan : config.vlans) {
-    list_options(out, path + " vlan " + std::to_string(vlan.vid), vlan_interface_options, vlan);
+    out[path + " vlan " + std::to_string(vlan.vid)] = {options_line(vlan_interface_options, vlan)};
   }
   for (const auto& route : config.routes) {
     const auto selected = [](const std::optional<forwarding::Policy>& policy, const char* packets) {

@@ -35,11 +35,11 @@ constexpr Option<VlanInterfaceConfig> vlan_interface_table[] = {
         "address", Apply::reload, "/4 to /32",
         "of the router in this VLAN, `\"10.0.20.254/24\"`; no two interfaces of a switch share a "
         "prefix")
-        .unset_is("none"),
+        .default_is("none"),
     option::parsed<&VlanInterfaceConfig::address6, parse_interface_address6>(
         "address6", Apply::reload, "/16 to /128",
         "the same of IPv6, `\"2001:db8:20::254/64\"`; one of the two is needed")
-        .unset_is("none"),
+        .default_is("none"),
 };
 
 bool is_carried(const switching::SwitchConfig& config, std::uint16_t vlan) {

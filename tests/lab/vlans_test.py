@@ -210,7 +210,7 @@ class Routed(unittest.TestCase):
         made = self.lab.exec("g", "sh", "-ec", "".join(
             f"ip link add link eth0 name v{vlan} type vlan id {vlan};"
             f"ip addr add 10.0.{vlan}.3/24 dev v{vlan}; ip link set v{vlan} up;"
-            for vlan in (10, 20)))
+            for vlan in (10, 20)) + "ip route add 10.9.0.0/24 via 10.0.20.254")
         self.assertEqual(made.returncode, 0, made.stdout)
 
     def test_hosts_reach_the_other_vlan_and_what_is_behind_the_router(self):
@@ -239,7 +239,6 @@ class Routed(unittest.TestCase):
         self.lab.assert_balanced(self)
 
     def test_a_kernel_routes_through_the_switch_by_its_vlan_devices(self):
-        self.lab.exec("g", "sh", "-c", "ip route add 10.9.0.0/24 via 10.0.20.254")
         self.lab.await_path("c", "10.0.20.3")
         self.lab.await_path("b", "10.0.20.3")
         self.lab.await_path("a", "10.0.10.3")

@@ -107,8 +107,9 @@ TEST(ConfigIpv6, routes_are_reloaded_and_addresses_of_ports_are_not) {
   ASSERT_TRUE(before && other && renamed);
   const auto changes = diff(*before, *other);
   ASSERT_EQ(changes.size(), 2u);
-  EXPECT_EQ(to_string(changes[0]), "+ switch s route6 2001::/16: via 2001:db8:1::2,2001:db8:20::2");
-  EXPECT_EQ(to_string(changes[1]), "- switch s route6 ::/0: via 2001:db8:1::2,2001:db8:20::2");
+  EXPECT_EQ(to_string(changes[0]),
+            "+ switch s route6 2001::/16: via 2001:db8:1::2, 2001:db8:20::2");
+  EXPECT_EQ(to_string(changes[1]), "- switch s route6 ::/0: via 2001:db8:1::2, 2001:db8:20::2");
   EXPECT_FALSE(needs_restart(changes));
   EXPECT_TRUE(needs_restart(diff(*before, *renamed)));
 }

@@ -99,8 +99,9 @@ TEST_F(CtlTest, stalled_names_what_waits_and_for_whom) {
 
 TEST_F(CtlTest, a_switch_that_there_is_not_is_no_empty_list) {
   start();
-  for (const std::string command : {"switch", "port", "route", "bfd", "fdb", "vlan", "arp", "route6", "neighbour6",
-                                    "engine", "job", "descriptor", "stalled"}) {
+  for (const std::string command :
+       {"switch", "port", "route", "bfd", "fdb", "vlan", "arp", "route6", "neighbour6", "engine",
+        "job", "descriptor", "stalled"}) {
     const Ran people = run(command + " --switch leaf9");
     EXPECT_EQ(people.code, 1) << command;
     EXPECT_EQ(people.output, "tributaryctl: no switch `leaf9`; there are leaf1\n") << command;

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/frames6.h"
+
 namespace tributary::forwarding {
 namespace {
 
@@ -35,6 +37,32 @@ void expect_even(const std::vector<std::uint64_t>& seeds, std::size_t ways) {
   for (const auto hits : taken(seeds, ways, mean)) {
     EXPECT_NEAR(hits, mean, 0.2 * mean) << seeds.front() << ", " << seeds.back() << ": " << ways;
   }
+}
+
+TEST(EcmpHash, OfIpv6DependsOnAllOfAFlowAndOnNothingElse) {
+  HeapPacketPool pool(16, 256);
+  const test::Endpoints6 ends{test::mac(1), test::mac(2), test::ip6(1, 1), test::ip6(2, 2)};
+  const EcmpHash hash(1);
+  const auto of = [&](Packet& packet) {
+    return hash(test::ip6_of(packet), test::payload6_of(packet));
+  };
+  const auto changed = [&](auto change) {
+    auto packet = test::make_udp6(pool, ends, 5, 6);
+    change(*packet);
+    return of(*packet);
+  };
+  const auto usual = changed([](Packet&) {});
+  EXPECT_EQ(changed([](Packet& packet) { test::ip6_of(packet).hop_limit = 3; }), usual);
+  EXPECT_EQ(changed([](Packet& packet) { test::payload6_of(packet)[20] = std::byte{1}; }), usual);
+  EXPECT_NE(changed([](Packet& packet) { test::ip6_of(packet).source[15] = 9; }), usual);
+  EXPECT_NE(changed([](Packet& packet) { test::ip6_of(packet).destination[3] = 9; }), usual);
+  EXPECT_NE(changed([](Packet& packet) { test::ip6_of(packet).next_header = 6; }), usual);
+  EXPECT_NE(changed([](Packet& packet) { test::ip6_of(packet).version_class_flow[3] = 1; }), usual);
+  EXPECT_NE(changed([](Packet& packet) { test::payload6_of(packet)[1] = std::byte{9}; }), usual);
+  EXPECT_NE(EcmpHash(2)(test::ip6_of(*test::make_udp6(pool, ends, 5, 6)), {}), usual);
+  auto cut = test::make_udp6(pool, ends, 5, 6);
+  EXPECT_EQ(hash(test::ip6_of(*cut), test::payload6_of(*cut).first(3)),
+            hash(test::ip6_of(*cut), {}));
 }
 
 TEST(LevelHash, WithoutASeedIsTheHashItself) {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/frames.h"
+#include "support/frames6.h"
 #include "unit/forwarding/start.h"
 
 namespace tributary::forwarding {
@@ -158,6 +158,18 @@ TEST_F(EgressQueueTest, MarksBehindATag) {
   auto& ip = test::ip_of(*packet);
   EXPECT_EQ(ip.tos & wire::ecn::mask, wire::ecn::ce);
   EXPECT_EQ(wire::internet_checksum(std::as_bytes(std::span(&ip, 1))), 0);
+}
+
+TEST_F(EgressQueueTest, MarksIpv6ThatSaysThatItUnderstands) {
+  const test::Endpoints6 ends{test::mac(1), test::mac(2), test::ip6(1, 1), test::ip6(1, 2)};
+  for (const unsigned codepoint : {0u, 1u, 2u, 3u}) {
+    auto packet = test::make_udp6(pool_, ends, 5, 6);
+    auto& bits = test::ip6_of(*packet).version_class_flow;
+    bits = {0x6b, static_cast<std::uint8_t>(0x8a | codepoint << 4), 1, 2};
+    EXPECT_EQ(mark_congestion(*packet), codepoint != 0);
+    const unsigned marked = codepoint != 0 ? 0xba : 0x8a;
+    EXPECT_EQ(bits, (std::array<std::uint8_t, 4>{0x6b, static_cast<std::uint8_t>(marked), 1, 2}));
+  }
 }
 
 TEST_F(EgressQueueTest, MarksNothingThatIsNotWholeIpv4) {
