@@ -54,16 +54,13 @@ void Interfaces::reconfigure(const SwitchConfig& config) {
   }
   std::sort(on_bridge_.begin(), on_bridge_.end(),
             [](const OnBridge& a, const OnBridge& b) { return a.interface < b.interface; });
+  places_ = {};
+  for (std::size_t i = 0; i < on_bridge_.size(); ++i) {
+    places_[on_bridge_[i].vid] = static_cast<std::uint16_t>(i + 1);
+  }
   const auto vid = has_vlans(config) ? config.bridge_vlan : std::uint16_t{0};
   on_bridge_.push_back({forwarding::bridge_interface, vid, config.bridge_address,
                         config.bridge_address6, least_mtu(config, bridged_ports_, vid)});
-}
-
-const Interfaces::OnBridge* Interfaces::find_vlan(PortIndex interface) const {
-  const auto found = std::lower_bound(
-      on_bridge_.begin(), on_bridge_.end(), interface,
-      [](const OnBridge& one, PortIndex number) { return one.interface < number; });
-  return found != on_bridge_.end() && found->interface == interface ? &*found : nullptr;
 }
 
 bool Interfaces::is_up(PortIndex interface) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -106,7 +107,11 @@ class Interfaces {
   static constexpr std::optional<forwarding::InterfaceAddress> no_address{};
   static constexpr std::optional<forwarding::InterfaceAddress6> no_address6{};
 
-  const OnBridge* find_vlan(PortIndex interface) const;
+  const OnBridge* find_vlan(PortIndex interface) const {
+    const auto vid = forwarding::vid_of_interface(interface);
+    const auto place = vid < wire::vids ? places_[vid] : std::uint16_t{0};
+    return place == 0 ? nullptr : &on_bridge_[place - 1u];
+  }
   PortIndex interface_in(std::uint16_t vid) const {
     if (vid == on_bridge_.back().vid) {
       return forwarding::bridge_interface;
@@ -120,6 +125,7 @@ class Interfaces {
   PortIndex count_ = 0;                                                   // of them
   std::vector<PortIndex> bridged_ports_;
   std::vector<OnBridge> on_bridge_;
+  std::array<std::uint16_t, wire::vids> places_{};  // of VLANs in there, counted from 1; 0: none
   wire::MacAddress bridge_mac_;
   wire::Ipv4Address switch_address_;
 };

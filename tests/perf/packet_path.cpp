@@ -177,6 +177,12 @@ void count_router(const char* kind, RouterLoad::Way way) {
   count_forwarding(kind, load, device);
 }
 
+void count_router6() {
+  Router6Load load(8, 1000);
+  Device device(load.config(), 1024);
+  count_forwarding("router-route-ipv6", load, device);
+}
+
 // What ordinary traffic pays for the protocols that are on.
 void count_beside_engines() {
   RouterLoad load(8, RouterLoad::Way::routes, 1000);
@@ -204,5 +210,7 @@ int main() {
   count_router("router-station", RouterLoad::Way::stations);
   count_router("router-route", RouterLoad::Way::routes);
   count_beside_engines();
+  count_router("router-between-vlans", RouterLoad::Way::vlans);
+  count_router6();
   return 0;
 }
