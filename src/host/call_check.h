@@ -15,6 +15,11 @@ namespace tributary::host {
 inline constexpr std::size_t elements_max =
     std::numeric_limits<std::size_t>::max() / wire::element_bytes_max;
 
+// Whether their bytes can be counted; of what is refused perhaps not.
+inline bool is_sound(const Buffers& buffers) {
+  return wire::is_valid(buffers.type, buffers.op) && buffers.count <= elements_max;
+}
+
 // Whether the arguments of a collective make sense on this rank; the error says which do not. Any
 // thread may ask at any time.
 Result<void> check(const Call& call, const CommunicatorOptions& options);

@@ -35,6 +35,8 @@ class Carrier {
 
   // Whether it can carry that call; if not, the ring of the hosts does.
   virtual bool takes(const Call& /*call*/) const { return true; }
+  // Whether switches may have been told to add these in an order that is always the same.
+  virtual bool orders(const Buffers& /*buffers*/) const { return false; }
   // Whether its runner takes sparse calls, on all ranks alike, once it was tried out.
   virtual bool takes_sparse() const { return false; }
   // Packets of a collective; what would have more is refused.

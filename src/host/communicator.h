@@ -56,7 +56,8 @@ class Communicator {
   ~Communicator();
 
   // By which algorithm the following run, as was found out at creation: that of a protocol, or
-  // "ring" (by the hosts alone, over TCP), which collectives take that the protocol does not have.
+  // "ring" (by the hosts alone, over TCP), which collectives take that the protocol does not have,
+  // and by "auto" those for whose size hosts are faster.
   const std::string& algorithm() const;
 
   // `in` and `out` are the same or do not overlap; nothing need be aligned. Floats of 16 and 8

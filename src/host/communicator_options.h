@@ -53,7 +53,8 @@ struct CommunicatorOptions {
   std::uint32_t job = 0;
   // How collectives are carried out: by its name for one that a protocol has ("canary"); "ring": by
   // the hosts alone, over TCP; "auto": by the protocol that `parameters` are for, or else by the
-  // one that needs none, and by the ring where switches do not take part.
+  // one that needs none, and by the ring where switches do not take part, and for sizes for which
+  // ranks measured at the creation that hosts are faster (the parameter "tune").
   std::string algorithm = "auto";
   Fallback fallback = Fallback::allow;
   // The same contributions give the same bits, whatever carries them, in whichever order they come,

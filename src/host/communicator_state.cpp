@@ -7,6 +7,8 @@
 
 #include "host/call_check.h"
 #include "host/probe.h"
+#include "host/text.h"
+#include "host/tuning/measurement.h"
 
 namespace tributary {
 namespace {
@@ -40,6 +42,40 @@ Result<void> Communicator::State::select(Time until) {
   fallback = choice->fallback;
   notify(fallback.empty() ? host::LogLevel::notice : host::LogLevel::warn,
          choice->notice + (options.reproducible ? "; sums are reproducible" : ""));
+  if (auto tuned = may_tune() ? tune(until) : Result<void>(); !tuned) {
+    return tuned;
+  }
+  if (!host::tuning::may_double(options)) {
+    ring->double_up_to(0);
+  }
+  return {};
+}
+
+// The same on all ranks. Hosts never take over what switches alone may do, nor what leaves out who
+// is late.
+bool Communicator::State::may_tune() const {
+  const auto& protocol = *host::protocol_of(options);
+  return options.algorithm == host::automatic_algorithm && !only_ring &&
+         options.fallback == Fallback::allow &&
+         !(protocol.partial != nullptr && protocol.partial(options));
+}
+
+Result<void> Communicator::State::tune(Time until) {
+  const auto measured =
+      host::tuning::measure(carrier->runner(), *ring, host::tuning::time_allowed(options), until);
+  if (!measured) {
+    return fail(measured.error().code, "ranks could not measure how fast switches and hosts are: " +
+                                           measured.error().message +
+                                           "; TRIBUTARY_TUNE=off does without");
+  }
+  plan = host::tuning::Plan(measured->costs);
+  ring->double_up_to(plan.doubling_up_to());
+  tuned_for = measured->taken;
+  if (tuned_for != host::Duration{}) {
+    notify(host::LogLevel::info, host::who(options, job().id) + "measured for " +
+                                     host::milliseconds_text(tuned_for) + ", allreduces go by " +
+                                     plan.text(algorithm) + " (" + measured->text(algorithm) + ")");
+  }
   return {};
 }
 
@@ -58,9 +94,7 @@ void Communicator::State::tell(const std::string& line) const {
 }
 
 Result<void> Communicator::State::run_recorded(By by, const Call& call) {
-  const auto& [in, out, count, type, op] = call.buffers;
-  const bool sound = wire::is_valid(type, op) && count <= host::elements_max;  // is looked at later
-  return recorded(name(call), by, sound ? call.buffers.bytes() : 0,
+  return recorded(name(call), by, host::is_sound(call.buffers) ? call.buffers.bytes() : 0,
                   [&] { return run_by(by, call); });
 }
 
@@ -75,24 +109,28 @@ Result<void> Communicator::State::run_counted(By by, const Call& call) {
     const auto what = needs_order                 ? "products of floats that are to be reproducible"
                       : host::needs_handler(call) ? "handlers"
                                                   : name(call);
-    count(by, what, done.has_value());
+    count(by, what, done.has_value(), means_able(call) == By::carrier);
   }
   return done;
 }
 
-// `what`: of those that may be left to the ring.
-void Communicator::State::count(By by, std::string_view what, bool succeeded) {
+// `what`: of those that may be left to the ring. `is_able`: though the carrier has them.
+void Communicator::State::count(By by, std::string_view what, bool succeeded, bool is_able) {
   if (!succeeded) {
     ++failures;
     return;
   }
   ++(by == By::ring ? collectives_by_ring : collectives_by_carrier);
+  collectives_by_plan += by == By::ring && is_able ? 1 : 0;
   if (by == By::ring && log_level == host::LogLevel::info) {
-    ++reasons[why_by_ring(what)];
+    ++reasons[why_by_ring(what, is_able)];
   }
 }
 
-std::string Communicator::State::why_by_ring(std::string_view what) const {
+std::string Communicator::State::why_by_ring(std::string_view what, bool is_able) const {
+  if (is_able) {
+    return std::string(what) + " of a size for which the hosts were faster than " + algorithm;
+  }
   if (only_ring) {
     return fallback.empty() ? "as asked for" : fallback;
   }
@@ -109,20 +147,39 @@ Figures Communicator::State::general_figures() const {
                                                         : 0;
     figures.push_back({"collectives_by_" + by, count});
   }
+  figures.push_back({"collectives_by_plan", collectives_by_plan});
+  const auto tuned_us = std::chrono::duration_cast<std::chrono::microseconds>(tuned_for).count();
+  figures.push_back({"tuned_us", static_cast<std::uint64_t>(tuned_us), Merge::same});
+  figures.push_back({"plan", tuned_us == 0 ? "" : plan.text(algorithm), Merge::same});
   figures.push_back({"sketch_bytes", sketch_bytes});
   figures.push_back({"sketch_bytes_of_floats", sketch_bytes_of_floats});
   return Figures(std::move(figures));
 }
 
-By Communicator::State::means_for(const Call& call) const {
+// Of the two, the ring only where it has to.
+By Communicator::State::means_able(const Call& call) const {
   const bool needs_ring = manner_of(call) == Manner::by_ring;
   const bool is_taken = machine || (carrier && carrier->takes(call));
   return only_ring || needs_ring || !is_taken ? By::ring : By::carrier;
 }
 
-// What carries a barrier leaves nobody out.
-By Communicator::State::means_for_all() const {
-  return means_for(Call{Collective::barrier, {}, 0});
+// Whether how long it takes follows from what was measured, and it is the same sum either way.
+bool Communicator::State::is_tuned(const Call& call) const {
+  const bool is_alike =
+      call.collective == Collective::allreduce || call.collective == Collective::barrier;
+  return is_alike && !host::needs_handler(call) && host::is_sound(call.buffers) &&
+         (options.reproducible || !carrier || !carrier->orders(call.buffers));
+}
+
+By Communicator::State::means_for(const Call& call) const {
+  const auto able = means_able(call);
+  return is_tuned(call) && plan.by_hosts(call.buffers.bytes()) ? By::ring : able;
+}
+
+// What carries a barrier leaves nobody out. Bytes of what is added up exactly.
+By Communicator::State::means_for_all(std::size_t bytes) const {
+  const auto able = means_able(Call{Collective::barrier, {}, 0});
+  return plan.by_hosts(bytes) ? By::ring : able;
 }
 
 Manner Communicator::State::manner_of(const Call& call) const {

@@ -27,6 +27,7 @@
 #include "host/sketch/scratch.h"
 #include "host/sketch/vectors.h"
 #include "host/step.h"
+#include "host/tuning/plan.h"
 
 namespace tributary {
 namespace host {
@@ -64,13 +65,17 @@ struct Communicator::State {
   // What does not make progress takes no longer.
   host::Time patience() const { return host::Clock::now() + host::patience_of(options); }
   Result<void> select(host::Time until);
+  Result<void> tune(host::Time until);
   void notify(host::LogLevel level, const std::string& line) const;
   void tell(const std::string& line) const;
   Result<void> run(const host::Call& call);
   Result<void> run_counted(host::By by, const host::Call& call);
   Result<void> run_recorded(host::By by, const host::Call& call);
+  bool may_tune() const;
+  bool is_tuned(const host::Call& call) const;
+  host::By means_able(const host::Call& call) const;
   host::By means_for(const host::Call& call) const;
-  host::By means_for_all() const;
+  host::By means_for_all(std::size_t bytes) const;
   Figures general_figures() const;
   host::exact::Manner manner_of(const host::Call& call) const;
   Result<void> accept(host::By by, const host::Call& call) const;
@@ -94,8 +99,8 @@ struct Communicator::State {
   Result<void> run_sketched(const host::sketch::Vectors& vectors, GradientSketch& sketch);
   Result<void> run_sketched_in(host::Steps& steps, std::size_t bytes, std::size_t elements,
                                const Result<void>& checked);
-  void count(host::By by, std::string_view what, bool succeeded);
-  std::string why_by_ring(std::string_view what) const;
+  void count(host::By by, std::string_view what, bool succeeded, bool is_able = false);
+  std::string why_by_ring(std::string_view what, bool is_able) const;
   // What ends, in communicator_end.cpp.
   void report();
   void conclude();
@@ -138,6 +143,10 @@ struct Communicator::State {
   std::uint64_t collectives_by_carrier = 0;
   std::uint64_t collectives_by_ring = 0;
   std::uint64_t failures = 0;
+  // Of what both can carry.
+  host::tuning::Plan plan;
+  std::uint64_t collectives_by_plan = 0;  // of those by the ring, which it was faster for
+  host::Duration tuned_for{};
   std::string fallback;                          // why the ring carries all, if that is so
   std::map<std::string, std::uint64_t> reasons;  // how many the ring carries because of which
   std::uint64_t sketch_bytes = 0;

@@ -100,7 +100,7 @@ Result<void> Communicator::State::run_sketched(const host::sketch::Vectors& vect
 Result<void> Communicator::State::run_sketched_in(host::Steps& steps, std::size_t bytes,
                                                   std::size_t elements,
                                                   const Result<void>& checked) {
-  const auto by = means_for_all();
+  const auto by = means_for_all(bytes);
   if (auto accepted = checked ? accept_bytes(by, bytes) : checked; !accepted) {
     skip_all(by, steps);
     return accepted;

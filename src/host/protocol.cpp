@@ -5,6 +5,7 @@
 
 #include "host/journal/parameters.h"
 #include "host/text.h"
+#include "host/tuning/parameters.h"
 
 namespace tributary::host {
 namespace {
@@ -19,11 +20,19 @@ const HostProtocol* first_that(Is is) {
 
 }  // namespace
 
-std::vector<const Parameter*> all_parameters() {
-  std::vector<const Parameter*> all;
+std::vector<const Parameter*> own_parameters() {
+  std::vector<const Parameter*> own;
   for (const auto& parameter : journal_parameters) {
-    all.push_back(&parameter);
+    own.push_back(&parameter);
   }
+  for (const auto& parameter : tuning::parameters) {
+    own.push_back(&parameter);
+  }
+  return own;
+}
+
+std::vector<const Parameter*> all_parameters() {
+  auto all = own_parameters();
   for (const auto* protocol : protocols()) {
     for (const auto& parameter : protocol->parameters) {
       all.push_back(&parameter);

@@ -103,6 +103,8 @@ inline constexpr std::string_view automatic_algorithm = "auto";
 // By the hosts alone, over TCP. It is no protocol's.
 inline constexpr std::string_view ring_algorithm = "ring";
 
+// The library's own.
+std::vector<const Parameter*> own_parameters();
 // Of all protocols, and the library's own.
 std::vector<const Parameter*> all_parameters();
 // All of them; `automatic_algorithm` is none.

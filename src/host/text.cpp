@@ -85,6 +85,22 @@ std::string seconds_text(std::chrono::nanoseconds duration) {
   return text.data();
 }
 
+std::string milliseconds_text(std::chrono::nanoseconds duration) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.3f ms",
+                std::chrono::duration<double, std::milli>(duration).count());
+  return text.data();
+}
+
+std::string size_text(std::size_t bytes) {
+  constexpr std::array<const char*, 5> units = {"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  for (; bytes >= 1024 && unit + 1 < units.size(); bytes /= 1024) {
+    ++unit;
+  }
+  return std::to_string(bytes) + " " + units[unit];
+}
+
 std::string rank_text(std::uint32_t rank) {
   return "rank " + std::to_string(rank);
 }

@@ -34,6 +34,8 @@ std::string listed(std::span<const std::string_view> words);
 
 // "30 s", "0.25 s": to the millisecond, since what was asked for is taken up a little later.
 std::string seconds_text(std::chrono::nanoseconds duration);
+std::string milliseconds_text(std::chrono::nanoseconds duration);  // "0.210 ms"
+std::string size_text(std::size_t bytes);                          // "64 KiB", of a power of two
 
 std::string rank_text(std::uint32_t rank);  // "rank 3"
 // "rank 3"; "ranks 1, 4, 5"; of many, the first ones and that there are more.

@@ -2,7 +2,6 @@
 #include "host/journal/report.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdarg>
 #include <cstdio>
@@ -24,16 +23,6 @@ namespace {
 
 double milliseconds(Duration duration) {
   return std::chrono::duration<double, std::milli>(duration).count();
-}
-
-// "64 KiB": the size is a power of two.
-std::string size_text(std::size_t bytes) {
-  constexpr std::array<const char*, 5> units = {"B", "KiB", "MiB", "GiB", "TiB"};
-  std::size_t unit = 0;
-  for (; bytes >= 1024 && unit + 1 < units.size(); bytes /= 1024) {
-    ++unit;
-  }
-  return std::to_string(bytes) + " " + units[unit];
 }
 
 std::string line_of(const TallyKey& key, const Tally& tally) {

@@ -15,7 +15,6 @@
 #include <sodium/randombytes.h>
 #include <sodium/utils.h>
 
-#include "host/journal/parameters.h"
 #include "host/parallel/seating.h"
 #include "host/protocol.h"
 #include "host/rendezvous/messages.h"
@@ -194,10 +193,12 @@ CommunicatorOptions options_of_part(const CommunicatorOptions& options) {
   if (options.algorithm != ring_algorithm && std::ranges::none_of(protocol.algorithms, is_called)) {
     part.algorithm = automatic_algorithm;
   }
+  const auto own = own_parameters();
   std::erase_if(part.parameters, [&](const auto& given) {
-    const auto is_given = [&](const Parameter& one) { return one.name == given.first; };
-    return std::ranges::none_of(protocol.parameters, is_given) &&
-           std::ranges::none_of(journal_parameters, is_given);
+    return std::ranges::none_of(protocol.parameters,
+                                [&](const Parameter& one) { return one.name == given.first; }) &&
+           std::ranges::none_of(own,
+                                [&](const Parameter* one) { return one->name == given.first; });
   });
   return part;
 }

@@ -13,12 +13,6 @@
 
 namespace tributary::host {
 
-// Up to so many bytes a vector is added by recursive doubling. What counts for short vectors is how
-// often ranks wait for each other: log2 of their number instead of twice their number; beyond it,
-// that every byte goes log2 times over a link instead of twice. Both sides of an exchange send at
-// once, so that it is less than what sockets hold.
-inline constexpr std::size_t doubling_bytes_max = 32768;
-
 // One step of a rank: whom it is with, and which way the vector goes.
 struct DoublingStep {
   enum class Kind : std::uint8_t {

@@ -311,7 +311,7 @@ std::size_t Ring::grain_of(const Buffers& buffers) const {
 Result<void> Ring::allreduce(const Buffers& buffers, Deadline until) {
   const auto what = name(Collective::allreduce);
   const auto mine = RingAnnouncement::of(Kind::allreduce, buffers, 0);
-  if (buffers.bytes() <= doubling_bytes_max) {
+  if (buffers.bytes() <= doubling_bytes_) {
     return run_doubling(what, mine, buffers, until);
   }
   RingSchedule schedule(buffers, rank_, world_size_, grain_of(buffers));

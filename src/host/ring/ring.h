@@ -16,6 +16,7 @@
 #include "host/rendezvous/rendezvous.h"
 #include "host/ring/announcement.h"
 #include "host/ring/connections.h"
+#include "host/ring/sizes.h"
 #include "host/sparse_vector.h"
 #include "host/transport/tcp.h"
 #include "wire/cursor.h"
@@ -33,7 +34,9 @@ class Ring {
   static Result<Ring> connect(const Meeting& meeting, Listener listener, Time until,
                               const Wait& wait = wait_alone);
 
-  // By recursive doubling up to doubling_bytes_max, as is a barrier; beyond them round the ring.
+  // By recursive doubling up to so many bytes, doubling_bytes_max at first, as is a barrier; beyond
+  // them round the ring. All ranks say the same.
+  void double_up_to(std::size_t bytes) { doubling_bytes_ = bytes; }
   Result<void> allreduce(const Buffers& buffers, Deadline until);
   // As chains that end or begin at `root`; `out` of a reduce only matters there, `in` of a
   // broadcast likewise.
@@ -81,6 +84,7 @@ class Ring {
   RingPeer next_;
   RingPeer previous_;
   std::vector<RingPeer> partners_;
+  std::size_t doubling_bytes_ = doubling_bytes_max;
   std::uint32_t sequence_ = 0;
   RingAnnouncement current_;  // of the collective that this rank is in
   std::string broken_;        // why, if a collective failed

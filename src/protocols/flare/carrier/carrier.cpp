@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "host/chunks.h"
+#include "host/exact/formats.h"
 #include "host/machine_carrier.h"
 #include "host/payload.h"
 #include "host/protocol.h"
@@ -99,6 +100,11 @@ class FlareCarrier final : public MachineCarrier<FlareCollectives> {
   }
 
   bool takes_sparse() const override { return takes_sparse_; }
+  // What a tree that is reproducible is for; ranks are not told whether theirs is.
+  bool orders(const Buffers& buffers) const override {
+    return exact::is_float(buffers.type) &&
+           (buffers.op == wire::Operator::sum || buffers.op == wire::Operator::prod);
+  }
 
   std::size_t packets_max() const override { return Chunks::count_max; }
 

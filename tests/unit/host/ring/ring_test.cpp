@@ -14,8 +14,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/ring/doubling.h"
 #include "host/ring/pending_peers.h"
+#include "host/ring/sizes.h"
 #include "support/handlers.h"
 
 namespace tributary::host::test {

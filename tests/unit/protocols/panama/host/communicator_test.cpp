@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include "host/clock.h"
 #include "host/transport/address.h"
 #include "model_root.h"
 #include "protocols/panama/carrier/socket.h"
@@ -47,9 +48,10 @@ std::string joined(const std::vector<std::string>& trees) {
 // Hears what the workers send to the groups, and answers there.
 class Switches {
  public:
+  // Each answer takes `delay`.
   Switches(std::uint32_t ranks, std::uint32_t quorum, const std::vector<std::string>& trees,
-           std::uint32_t job, bool marking)
-      : root_(ranks, quorum) {
+           std::uint32_t job, bool marking, Duration delay = {})
+      : root_(ranks, quorum), delay_(delay) {
     for (const auto& tree : trees) {
       groups_.push_back(*parse_address(tree));
     }
@@ -105,6 +107,7 @@ class Switches {
       }
       const std::size_t tree = header->tree.value();
       if (const auto answer = root_.add(packet); answer.result != nullptr) {
+        std::this_thread::sleep_for(delay_);
         const auto to = to_sockaddr({groups_[tree], wire::panama_udp_port});
         ::sendto(socket_.senders[tree].get(), answer.result->data(), answer.result->size(), 0,
                  reinterpret_cast<const sockaddr*>(&to), sizeof to);
@@ -113,6 +116,7 @@ class Switches {
   }
 
   ModelRoot root_;
+  Duration delay_;
   std::vector<wire::Ipv4Address> groups_;
   DatagramSocket socket_;
   mutable std::mutex mutex_;
@@ -246,6 +250,57 @@ TEST(PanamaCommunicator, WithoutTreesThatAnswerTheRingIsUsedAndOneLineSaysSo) {
         << line;
     EXPECT_NE(line.find("TRIBUTARY_TREES"), std::string::npos) << line;
   }
+}
+
+// What three ranks tell when they have reduced vectors of several sizes, with switches that take
+// their time.
+CommunicatorStatistics with_slow_switches(const Change& change) {
+  const auto trees = groups(1);
+  const Switches switches(3, 3, trees, 77, false, 5ms);
+  std::mutex mutex;
+  CommunicatorStatistics told;
+  run_world(
+      3, trees,
+      [&](Communicator& communicator) {
+        EXPECT_EQ(communicator.algorithm(), "panama");
+        for (const std::size_t count : {0, 1, 2, 1000, 3000}) {
+          expect_reduced(communicator, count);
+        }
+        EXPECT_TRUE(communicator.barrier());
+        std::vector<std::int32_t> values(10, static_cast<std::int32_t>(communicator.rank()));
+        EXPECT_TRUE(communicator.broadcast(std::span(values), 1));
+        EXPECT_EQ(values, std::vector<std::int32_t>(10, 1));
+        const std::lock_guard lock(mutex);
+        told = communicator.statistics();
+      },
+      [&](CommunicatorOptions& options) {
+        options.algorithm = "auto";
+        change(options);
+      });
+  return told;
+}
+
+TEST(PanamaCommunicator, ByAutoHostsCarryWhatTheyWereFasterFor) {
+  const auto told = with_slow_switches([](auto& options) { options.set("tune_time", "1s"); });
+  EXPECT_EQ(told["collectives_by_ring"], 6u);
+  EXPECT_EQ(told["collectives_by_plan"], 6u);
+  EXPECT_EQ(told["collectives_by_panama"], 1u) << "broadcasts are not measured";
+  EXPECT_GT(told["tuned_us"], 0u);
+  EXPECT_EQ(told.general.value<std::string>("plan").find("doubling up to "), 0u);
+}
+
+TEST(PanamaCommunicator, WithoutMeasuringSwitchesCarryAll) {
+  const auto by_switches_alone = [](const Change& change) {
+    const auto told = with_slow_switches(change);
+    EXPECT_EQ(told["collectives_by_panama"], 7u);
+    EXPECT_EQ(told["tuned_us"], 0u);
+    EXPECT_EQ(told.general.value<std::string>("plan"), "");
+  };
+  by_switches_alone([](auto& options) { options.set("tune", "off"); });
+  by_switches_alone([](auto& options) { options.fallback = Fallback::error; });
+  by_switches_alone([](auto& options) { options.algorithm = "panama"; });
+  // One rank is enough.
+  by_switches_alone([](auto& options) { options.set("tune", options.rank == 2 ? "off" : "on"); });
 }
 
 TEST(PanamaCommunicator, FallbackCanBeAnError) {
