@@ -96,7 +96,7 @@ void Communicator::State::finalize() {
   if (!ring || only_ring || failed) {
     return;
   }
-  const auto together = ring->barrier(Clock::now() + finalize_timeout);
+  const auto together = ring->farewell(Clock::now() + finalize_timeout);
   if (together) {
     return;
   }

@@ -23,6 +23,12 @@ Result<void> agree(const RingAnnouncement& theirs, const RingAnnouncement& mine,
   if (std::memcmp(&theirs, &mine, RingAnnouncement::common_bytes) == 0) {
     return {};
   }
+  if (theirs.kind == RingAnnouncement::Kind::farewell) {
+    return fail(Error::Code::network,
+                who +
+                    " has ended its communicator, which others still use; all ranks must call the "
+                    "same collectives before they end");
+  }
   return fail(
       Error::Code::mismatch,
       who + " is in another collective (its number " + std::to_string(theirs.sequence.value()) +

@@ -22,6 +22,7 @@ struct [[gnu::packed]] RingAnnouncement {
     reduce = 3,
     broadcast = 4,
     sparse_allreduce = 5,
+    farewell = 6,  // the last one, a barrier
   };
 
   wire::be32 sequence;

@@ -341,10 +341,18 @@ Result<SparseElements> Ring::sparse_allreduce(const SparseBuffers& buffers, Dead
 }
 
 // A sum of nothing.
-Result<void> Ring::barrier(Deadline until) {
+Result<void> Ring::meet(Kind kind, Deadline until) {
   const Buffers nothing;
-  return run_doubling(name(Collective::barrier), RingAnnouncement::of(Kind::barrier, nothing, 0),
-                      nothing, until);
+  return run_doubling(name(Collective::barrier), RingAnnouncement::of(kind, nothing, 0), nothing,
+                      until);
+}
+
+Result<void> Ring::barrier(Deadline until) {
+  return meet(Kind::barrier, until);
+}
+
+Result<void> Ring::farewell(Deadline until) {
+  return meet(Kind::farewell, until);
 }
 
 }  // namespace tributary::host

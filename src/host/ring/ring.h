@@ -43,6 +43,8 @@ class Ring {
   Result<void> reduce(const Buffers& buffers, std::uint32_t root, Deadline until);
   Result<void> broadcast(const Buffers& buffers, std::uint32_t root, Deadline until);
   Result<void> barrier(Deadline until);
+  // A barrier behind which this rank calls nothing more: who is in anything else hears of that.
+  Result<void> farewell(Deadline until);
   Result<SparseElements> sparse_allreduce(const SparseBuffers& buffers, Deadline until);
   // This rank has refused a collective that the others may have begun: its next one is not taken
   // for that.
@@ -75,6 +77,7 @@ class Ring {
   Result<void> run_doubling(std::string_view what, const RingAnnouncement& mine,
                             const Buffers& buffers, Deadline until);
   Result<void> double_up(const Buffers& buffers, Deadline& until);
+  Result<void> meet(RingAnnouncement::Kind kind, Deadline until);
   Result<void> guard(std::string_view what, const Deadline& until, Result<void> result);
   std::size_t grain_of(const Buffers& buffers) const;
 

@@ -55,4 +55,4 @@ class Communicator:
         return self._protocol.call(call, time.monotonic() + self._deadline_s)
 
     def finalize(self) -> None:
-        self.ring.barrier()
+        self.ring.farewell()

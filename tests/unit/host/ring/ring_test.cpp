@@ -166,6 +166,18 @@ TEST_F(RingOfTwo, compares_lengths_that_go_different_ways) {
   expect_mismatch(doubling_bytes_max / sizeof(float) + 1, doubling_bytes_max / sizeof(float));
 }
 
+TEST_F(RingOfTwo, says_who_has_ended_while_this_rank_goes_on) {
+  auto rings = connect_both();
+  const std::jthread other(
+      [&] { EXPECT_FALSE(rings[1]->farewell(Clock::now() + 10s)) << "its partner does not end"; });
+  std::vector<float> vector(100000, 1.0f);
+  const auto done = rings[0]->allreduce(of(vector), Clock::now() + 10s);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, Error::Code::network);
+  EXPECT_THAT(message(done), HasSubstr("rank 1 has ended its communicator"));
+  rings[0]->shut_down();
+}
+
 TEST_F(RingOfTwo, compares_lengths_of_short_vectors) {
   expect_mismatch(3, 2);
 }
