@@ -77,6 +77,14 @@ class Experiments(unittest.TestCase):
         said = self.run_tool("bench-mpi", "--runs", 1, "--iterations", 1)
         self.assertEqual(len(re.findall(r"^\d+ +\d.*\) +\d+\.\d+$", said, re.MULTILINE)), 11, said)
 
+    def test_latency(self):
+        columns = ["canary", "panama", "flare", "netreduce", "doubling", "ring", "auto"]
+        columns += ["tuned"] if mpi.component_path(support.BUILD) else []
+        said = self.run_tool("bench-latency", "--runs", 1, "--iterations", 1, "--columns", ",".join(columns))
+        self.assertEqual(len(re.findall(r"^\d+(?: +\d+ \(\d+ to \d+\)){%d}$" % len(columns), said, re.MULTILINE)),
+                         4, said)
+        self.assertRegex(said, r"(?m)^auto: \w+ (up to|for all sizes)")
+
     def test_engines(self):
         page = self.output / "engines.md"
         said = self.run_tool("experiment-engines", "--runs", 1, "--seconds", 2, "--size", "256K",
@@ -126,6 +134,8 @@ class Experiments(unittest.TestCase):
                                  ("bench-loss", "--losses", "7"),
                                  ("bench-loss", "--losses", "nan"),
                                  ("bench-loss", "--runs", "0"),
+                                 ("bench-latency", "--columns", "best"),
+                                 ("bench-latency", "--trees", "0"),
                                  ("bench-jobs", "--runs", "0"),
                                  ("bench-jobs", "--jobs", "9"),
                                  ("experiment-fairness", "--transports", "carrier-pigeon"),

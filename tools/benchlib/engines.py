@@ -34,12 +34,13 @@ def settings(names: list[str]) -> list[str]:
 
 class Engine:
     """While the context runs, reductions go by `algorithm`: the trees or the ring that it needs are in place,
-    with what `of_job` says of its job, and what the environment says of the library is not heard."""
+    with what `of_job` says of its job. Of the library's variables it has those in `more`, and hears no others."""
 
     def __init__(self, net: Fabric, algorithm: str, tree_count: int, ring: int | None = None,
-                 of_job: dict | None = None):
+                 of_job: dict | None = None, more: dict[str, str] | None = None):
         self._net, self._algorithm, self._tree_count = net, algorithm, tree_count
         self._ring = ring
+        self._more = more or {}
         self._of_job = of_job or {}
 
     def __enter__(self) -> "Engine":
@@ -53,6 +54,7 @@ class Engine:
                 placed = trees.Trees(self._net, JOB, self._net.hosts, count,
                                      algorithm=self._algorithm, **self._of_job)
                 self._environment = stack.enter_context(placed).environment
+            self._environment = self._environment | self._more
             self._stack = stack.pop_all()
         return self
 

@@ -8,13 +8,15 @@ from lablib.bench_run import BenchRun
 
 
 class Reduction:
-    """Started at once. One size, one algorithm; every element is checked unless `check` is off."""
+    """Started at once. One algorithm, and one size, or several by a factor up to `largest`; every element is
+    checked unless `check` is off."""
 
     def __init__(self, fabric, hosts: list[str], *options, algorithm: str = "canary",
-                 size: str = "4M", iterations: int = 1, warmups: int = 0, **how):
+                 size: str | int = "4M", largest: str | int | None = None, factor: int = 2, iterations: int = 1,
+                 warmups: int = 0, **how):
         self._what = f"{algorithm} on {','.join(hosts)}"
-        self._run = BenchRun(fabric.name, fabric.build, "-b", size, "-e", size, "-n", iterations,
-                             "-w", warmups, "--algorithm", algorithm, *options,
+        self._run = BenchRun(fabric.name, fabric.build, "-b", size, "-e", largest or size, "-f", factor,
+                             "-n", iterations, "-w", warmups, "--algorithm", algorithm, *options,
                              hosts=",".join(hosts), **how)
 
     def require_running(self) -> None:
@@ -41,6 +43,11 @@ class Reduction:
         return outcome
 
 
+def _placements_of(row: dict) -> list[dict]:
+    """Out of place and in place; of sparse collectives only one of these."""
+    return [row[place] for place in ("out_of_place", "in_place") if place in row]
+
+
 class Outcome:
     def __init__(self, document: dict | None, failure: str):
         self.document = document
@@ -52,12 +59,11 @@ class Outcome:
 
     @property
     def _placements(self) -> list[dict]:
-        """Out of place and in place; of sparse collectives only one of these."""
-        return [self._row[place] for place in ("out_of_place", "in_place") if place in self._row]
+        return _placements_of(self._row)
 
     @property
     def wrong(self) -> int:
-        return sum(placement["wrong"] for placement in self._placements)
+        return sum(placement["wrong"] for row in self.document["rows"] for placement in _placements_of(row))
 
     @property
     def size_bits(self) -> float:
@@ -68,6 +74,12 @@ class Outcome:
     def times_s(self) -> list[float]:
         """Of the slowest rank, of every timed iteration, out of place and in place."""
         return [ns * 1e-9 for placement in self._placements for ns in placement["times_ns"]]
+
+    @property
+    def times_by_size_s(self) -> dict[int, list[float]]:
+        """As times_s, where there were several sizes."""
+        return {row["size"]: [ns * 1e-9 for placement in _placements_of(row) for ns in placement["times_ns"]]
+                for row in self.document["rows"]}
 
     @property
     def spans_s(self) -> list[tuple[float, float]]:

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A run of MPI_Allreduce in the hosts of a lab, by Open MPI."""
+
+import tempfile
+
+from lablib import LabError, mpi
+
+from .fabric import Fabric
+
+LIMIT_S = 600.0
+
+
+def run(net: Fabric, parameters: dict[str, str], sizes: list[int], iterations: int,
+        per_host: int = 1) -> dict[int, list[float]]:
+    """Microseconds of each call, that of the slowest rank, by size in bytes. `parameters` of Open MPI."""
+    program = net.build / "tests" / "perf" / "mpi_allreduce"
+    argv = [str(program), str(iterations), *map(str, sizes)]
+    with tempfile.TemporaryFile("w+") as out:
+        code = mpi.run(net.lab, net.build, argv, net.hosts, [per_host], timeout_s=LIMIT_S,
+                       parameters=parameters, stdout=out)
+        if code != 0:
+            raise LabError(f"mpirun with {parameters} ended with {code}")
+        out.seek(0)
+        samples: dict[int, list[float]] = {size: [] for size in sizes}
+        for line in out:
+            size, microseconds = line.split()
+            samples[int(size)].append(float(microseconds))
+    return samples
