@@ -14,6 +14,7 @@
 
 #include <gtest/gtest.h>
 
+#include "host/clock.h"
 #include "host/transport/address.h"
 #include "protocols/flare/carrier/socket.h"
 #include "unit/host/loopback.h"
@@ -34,10 +35,12 @@ using namespace std::chrono_literals;
 // Hears what the ranks send to the tree's group, and answers there; to sparse blocks if it has any.
 class FlareSwitches {
  public:
-  FlareSwitches(std::uint32_t ranks, const std::string& group, bool has_sparse)
+  // Each answer takes `delay`.
+  FlareSwitches(std::uint32_t ranks, const std::string& group, bool has_sparse, Duration delay = {})
       : ranks_(ranks),
         group_(*parse_address(group)),
         has_sparse_(has_sparse),
+        delay_(delay),
         dense_(ranks),
         sparse_(ranks) {
     auto socket = open_flare_socket(wire::Ipv4Address(127, 0, 0, 200), group_);
@@ -76,6 +79,7 @@ class FlareSwitches {
 
   void send(const FlareModelSwitch::Answer& answer) {
     if (!answer.ranks.empty()) {
+      std::this_thread::sleep_for(delay_);
       const auto to = to_sockaddr({group_, wire::flare_udp_port});
       ::sendto(socket_.senders[0].get(), answer.bytes.data(), answer.bytes.size(), 0,
                reinterpret_cast<const sockaddr*>(&to), sizeof to);
@@ -85,6 +89,7 @@ class FlareSwitches {
   std::uint32_t ranks_;
   wire::Ipv4Address group_;
   bool has_sparse_;
+  Duration delay_;
   FlareModelSwitch dense_;
   SparseModelSwitch sparse_;
   DatagramSocket socket_;
@@ -180,6 +185,38 @@ TEST(FlareCommunicator, ReproducibleSumsOfSparseVectorsAreTheRings) {
         EXPECT_EQ(communicator.statistics()["collectives_by_ring"], 9u);
       },
       [](CommunicatorOptions& options) { options.reproducible = true; });
+}
+
+// A tree may have an order for floats, which ranks are not told: only sums in which it does not
+// show go by the hosts where these are faster.
+TEST(FlareCommunicator, ByAutoSumsOfFloatsStayWithTheTreeUnlessTheyAreReproducible) {
+  const auto carried = [](bool reproducible) {
+    const auto group = next_multicast_group();
+    const FlareSwitches switches(flare_ranks, group, false, 3ms);
+    std::mutex mutex;
+    CommunicatorStatistics told;
+    run_flare_world(
+        group,
+        [&](Communicator& communicator) {
+          std::vector<float> floats(100, 1);
+          EXPECT_TRUE(communicator.allreduce(std::span(floats)));
+          EXPECT_EQ(floats, std::vector<float>(100, flare_ranks));
+          EXPECT_TRUE(communicator.allreduce(std::span(floats), Operator::min));
+          std::vector<std::int32_t> integers(100, 1);
+          EXPECT_TRUE(communicator.allreduce(std::span(integers)));
+          EXPECT_EQ(integers, std::vector<std::int32_t>(100, flare_ranks));
+          const std::lock_guard lock(mutex);
+          told = communicator.statistics();
+        },
+        [=](CommunicatorOptions& options) {
+          options.algorithm = "auto";
+          options.reproducible = reproducible;
+          options.set("tune_time", "1s").set("flare_sparse_window", "0");
+        });
+    return std::pair(told["collectives_by_flare"], told["collectives_by_plan"]);
+  };
+  EXPECT_EQ(carried(false), std::pair(std::uint64_t{1}, std::uint64_t{2}));
+  EXPECT_EQ(carried(true), std::pair(std::uint64_t{0}, std::uint64_t{3}));
 }
 
 // The switches have another window, or none: all else goes by them nevertheless.
