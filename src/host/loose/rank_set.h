@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tributary {
+
+// Some of the ranks of a communicator: the mask that the paper of the gradient sketch keeps as an
+// integer, of which bit i - 1 stands for worker i (section 5.2). Bit r is rank r's here.
+class RankSet {
+ public:
+  RankSet() = default;
+  explicit RankSet(std::uint32_t world_size) : words_((world_size + 63) / 64) {}
+
+  // Precondition of all: the rank is below the world size.
+  void add(std::uint32_t rank) { words_[rank / 64] |= std::uint64_t{1} << (rank % 64); }
+  void remove(std::uint32_t rank) { words_[rank / 64] &= ~(std::uint64_t{1} << (rank % 64)); }
+  bool has(std::uint32_t rank) const { return (words_[rank / 64] >> (rank % 64) & 1) != 0; }
+
+  std::uint32_t count() const {
+    std::uint32_t ranks = 0;
+    for (const auto word : words_) {
+      ranks += static_cast<std::uint32_t>(std::popcount(word));
+    }
+    return ranks;
+  }
+  bool empty() const { return count() == 0; }
+  std::vector<std::uint32_t> ranks() const {
+    std::vector<std::uint32_t> found;
+    for (std::uint32_t rank = 0; rank < words_.size() * 64; ++rank) {
+      if (has(rank)) {
+        found.push_back(rank);
+      }
+    }
+    return found;
+  }
+  // 64 ranks in each, the lowest in the lowest bit of the first.
+  std::span<const std::uint64_t> words() const { return words_; }
+
+  RankSet& operator|=(const RankSet& other) {
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      words_[i] |= other.words_[i];
+    }
+    return *this;
+  }
+  bool operator==(const RankSet&) const = default;
+
+ private:
+  std::vector<std::uint64_t> words_;
+};
+
+}  // namespace tributary

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tributary::host {
+
+// How a rank stands when a round begins.
+struct Standing {
+  // How many iterations it has entered, and how many it is done with: one less while it is in one.
+  std::uint64_t entered = 0;
+  std::uint64_t finished = 0;
+  bool wants = false;   // it waits for another rank's parameters
+  bool gives = false;   // it is between two iterations, with every sum so far in its parameters
+  bool closed = false;  // it enters no more of them
+  std::vector<bool> offers;  // of each layer, whether it has a gradient for a sum
+
+  bool is_inside() const { return entered > finished; }
+  bool operator==(const Standing&) const = default;
+};
+
+// Those of all ranks, as words. Each rank writes its own place only, and a bitwise or over all
+// ranks puts the places together: so all know of all.
+class StandingWords {
+ public:
+  StandingWords(std::uint32_t ranks, std::size_t layers)
+      : layers_(layers), words_per_rank_(offers_at + (layers + 63) / 64) {
+    words_.resize(ranks * words_per_rank_);
+  }
+
+  // Of one rank, and zeros of all others.
+  void write(std::uint32_t rank, const Standing& standing) {
+    std::fill(words_.begin(), words_.end(), 0);
+    const auto place = std::span(words_).subspan(rank * words_per_rank_, words_per_rank_);
+    place[0] = standing.entered;
+    place[1] = standing.finished;
+    place[2] = (standing.wants ? wants : 0) | (standing.gives ? gives : 0) |
+               (standing.closed ? closed : 0);
+    for (std::size_t layer = 0; layer < layers_; ++layer) {
+      place[offers_at + layer / 64] |= std::uint64_t{standing.offers[layer]} << (layer % 64);
+    }
+  }
+  // Bits that mean nothing are not looked at.
+  Standing read(std::uint32_t rank) const {
+    const auto place = std::span(words_).subspan(rank * words_per_rank_, words_per_rank_);
+    Standing standing{place[0],
+                      place[1],
+                      (place[2] & wants) != 0,
+                      (place[2] & gives) != 0,
+                      (place[2] & closed) != 0,
+                      std::vector<bool>(layers_)};
+    for (std::size_t layer = 0; layer < layers_; ++layer) {
+      standing.offers[layer] = (place[offers_at + layer / 64] >> (layer % 64) & 1) != 0;
+    }
+    return standing;
+  }
+
+  std::span<std::uint64_t> words() { return words_; }
+
+ private:
+  static constexpr std::uint64_t wants = 1;
+  static constexpr std::uint64_t gives = 2;
+  static constexpr std::uint64_t closed = 4;
+  static constexpr std::size_t offers_at = 3;
+
+  std::size_t layers_;
+  std::size_t words_per_rank_;
+  std::vector<std::uint64_t> words_;
+};
+
+}  // namespace tributary::host
