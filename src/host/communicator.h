@@ -217,6 +217,7 @@ class Communicator {
   void leave_out(const host::Call& call);
 
   friend class CollectiveQueue;
+  friend class GradientExchange;
   friend class host::Stream;
   // Whether its arguments make sense. Nothing is sent; any thread may ask at any time.
   Result<void> check(const host::Call& call) const;

@@ -113,7 +113,7 @@ Schedule::Schedule(std::uint64_t seed)
       rule_(any_rule(random_, layers_)),
       model_(ranks_, layers_, rule_) {
   for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-    workers_.emplace_back(Rounds(rank, ranks_, layers_, rule_), below(8));
+    workers_.emplace_back(Rounds(rank, ranks_, layers_, rule_), below(below(4) == 0 ? 40 : 8));
     workers_.back().weight = below(3) == 0 ? 1 : static_cast<std::uint32_t>(1 + below(10));
   }
 }
@@ -222,6 +222,7 @@ void Schedule::round() {
   const auto sums = add_up();
   if (const auto giver = workers_.front().rounds.giver()) {
     require(workers_[*giver].replica == all_, "parameters are given without all sums in them");
+    require(workers_[*giver].resting, "parameters are given while their rank computes");
   }
   given_ = all_;
   for (const auto sum : sums) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace tributary {
@@ -15,6 +16,7 @@ class RankSet {
  public:
   RankSet() = default;
   explicit RankSet(std::uint32_t world_size) : words_((world_size + 63) / 64) {}
+  explicit RankSet(std::vector<std::uint64_t> words) : words_(std::move(words)) {}
 
   // Precondition of all: the rank is below the world size.
   void add(std::uint32_t rank) { words_[rank / 64] |= std::uint64_t{1} << (rank % 64); }
@@ -40,13 +42,6 @@ class RankSet {
   }
   // 64 ranks in each, the lowest in the lowest bit of the first.
   std::span<const std::uint64_t> words() const { return words_; }
-
-  RankSet& operator|=(const RankSet& other) {
-    for (std::size_t i = 0; i < words_.size(); ++i) {
-      words_[i] |= other.words_[i];
-    }
-    return *this;
-  }
   bool operator==(const RankSet&) const = default;
 
  private:

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "host/clock.h"
+#include "host/communicator.h"
+#include "host/loose/rounds.h"
+#include "host/training/gradient_exchange.h"
+#include "host/training/terms.h"
+
+namespace tributary {
+
+// The rounds and what is behind them belong to whoever holds the lock; the communicator, and the
+// words that the rounds lend, to the thread until it has reduced them. The parameters are the
+// thread's while the trainer is at rest and gives or wants them; the trainer's otherwise.
+struct GradientExchange::State {
+  State(Communicator given, const std::vector<std::size_t>& layers, std::span<float> shared,
+        Apply used, const host::Terms& terms, const GradientExchangeOptions& options);
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State();
+
+  // Of the trainer.
+  Result<std::uint64_t> enter();
+  Result<void> offer(std::size_t layer, std::span<const float> gradient);
+  Result<bool> finish();
+  Result<void> close();
+  GeiMatrix gei();
+  Figures figures();
+
+  void run();  // of the thread
+
+  Communicator communicator;
+  std::thread thread;
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+
+  // Sums of layers that follow each other.
+  struct Batch {
+    std::vector<host::Rounds::Sum> sums;
+    std::vector<float> values;
+  };
+
+  // Of the trainer, which holds the lock but for what it calls.
+  Result<void> await(Lock& lock, std::string_view where, const std::function<bool()>& condition);
+  void warn(Lock& lock, std::string_view where, host::Duration waited);
+  Result<void> rest(Lock& lock, std::string_view where, const std::function<bool()>& condition);
+  void apply_backlog(Lock& lock);
+  Result<void> state_of_thread() const;
+  bool lacks_offers() const;
+
+  // Of the thread.
+  bool is_at_rest() const { return resting_ && backlog_.empty(); }
+  void await_turn();
+  Result<void> round();
+  Result<void> tell();
+  Result<void> hand_over(std::uint32_t giver, bool takes);
+  Result<std::vector<Batch>> add_up(const std::vector<host::Rounds::Sum>& sums);
+  Batch contributions(std::span<const host::Rounds::Sum> sums) const;
+  void end(std::vector<Batch> batches);
+  std::size_t elements(std::size_t layer) const { return begins_[layer + 1] - begins_[layer]; }
+
+  const std::vector<std::size_t> begins_;  // of each layer, and the end of the last one
+  const std::span<float> parameters_;
+  const Apply apply_;
+  const host::Duration pause_;
+  const host::Duration stall_warning_;
+
+  std::vector<float> gradients_;  // of this rank's iteration; a layer is the thread's when offered
+  std::vector<float> scratch_;    // parameters that are for others
+
+  std::mutex mutex_;
+  std::condition_variable turn_;     // of the thread, which may be due
+  std::condition_variable changed_;  // a round has ended
+  host::Rounds rounds_;
+  std::deque<Batch> backlog_;  // sums that the trainer has not applied
+  bool in_iteration_ = false;  // as the trainer sees it
+  bool closed_ = false;
+  bool waiting_ = false;  // the trainer does
+  bool resting_ = false;  // it does between iterations
+  host::Time round_ended_{};
+  std::optional<Error> broken_;
+  bool ended_ = false;  // the thread is done with everything
+
+  std::uint64_t iterations_ = 0;
+  std::uint64_t iterations_dropped_ = 0;
+  std::uint64_t layers_summed_ = 0;
+  std::uint64_t layers_contributed_ = 0;
+  std::uint64_t pulls_ = 0;
+  host::Duration waited_{};
+  host::Duration longest_wait_{};
+};
+
+}  // namespace tributary

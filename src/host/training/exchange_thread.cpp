@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the thread of an exchange does, and how it comes to be.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "host/call.h"
+#include "host/text.h"
+#include "host/thread.h"
+#include "host/training/exchange_state.h"
+
+namespace tributary {
+namespace {
+
+using host::Call;
+using host::call_of;
+using host::Clock;
+using host::Collective;
+using host::Rounds;
+
+// Layers that follow each other are added up together, up to about so many elements.
+constexpr std::size_t batch_elements = std::size_t{1} << 22;
+// Who waits for others comes to rounds so much sooner than who does not.
+constexpr int hurry = 8;
+
+Call over_words(std::span<std::uint64_t> words) {
+  return call_of(Collective::allreduce, words.data(), words.data(), words.size(),
+                 wire::ElementType::i64, wire::Operator::bit_or);
+}
+
+Call over_floats(std::span<float> values) {
+  return call_of(Collective::allreduce, values.data(), values.data(), values.size(),
+                 wire::ElementType::f32, wire::Operator::sum);
+}
+
+Call from(std::uint32_t root, std::span<float> values) {
+  return call_of(Collective::broadcast, values.data(), values.data(), values.size(),
+                 wire::ElementType::f32, wire::Operator::sum, root);
+}
+
+}  // namespace
+
+void GradientExchange::State::run() {
+  for (bool over = false; !over;) {
+    await_turn();
+    const auto done = round();
+    const Lock lock(mutex_);
+    if (!done) {
+      broken_ = done.error();
+      broken_->message =
+          "the exchange of gradients has ended, make a new communicator: " + broken_->message;
+    }
+    over = !done || rounds_.is_over();
+    ended_ = over;
+    changed_.notify_all();
+  }
+}
+
+void GradientExchange::State::await_turn() {
+  Lock lock(mutex_);
+  while (!rounds_.has_news(is_at_rest())) {
+    const auto due = round_ended_ + (waiting_ ? pause_ / hurry : pause_);
+    if (Clock::now() >= due) {
+      return;
+    }
+    turn_.wait_until(lock, due);
+  }
+}
+
+Result<void> GradientExchange::State::round() {
+  if (auto told = tell(); !told) {
+    return told;
+  }
+  // Of the rounds, only hear() and end() change these, which this thread calls.
+  if (const auto giver = rounds_.giver()) {
+    if (auto given = hand_over(*giver, rounds_.takes()); !given) {
+      return given;
+    }
+  }
+  auto batches = add_up(rounds_.sums());
+  if (!batches) {
+    return tl::make_unexpected(batches.error());
+  }
+  end(std::move(*batches));
+  return {};
+}
+
+Result<void> GradientExchange::State::tell() {
+  Lock lock(mutex_);
+  const auto words = rounds_.speak(is_at_rest());
+  lock.unlock();
+  auto told = communicator.run_aside(over_words(words));
+  lock.lock();
+  return told.and_then([&] { return rounds_.hear(); });
+}
+
+Result<void> GradientExchange::State::hand_over(std::uint32_t giver, bool takes) {
+  const bool gives = giver == communicator.rank();
+  if (!gives && !takes) {
+    scratch_.resize(parameters_.size());
+  }
+  const auto done =
+      communicator.run_with_all(from(giver, gives || takes ? parameters_ : std::span(scratch_)));
+  const Lock lock(mutex_);
+  pulls_ += takes ? 1 : 0;
+  return done;
+}
+
+Result<std::vector<GradientExchange::State::Batch>> GradientExchange::State::add_up(
+    const std::vector<Rounds::Sum>& sums) {
+  std::vector<Batch> batches;
+  for (std::size_t first = 0; first < sums.size();) {
+    auto last = first + 1;
+    while (last < sums.size() && sums[last].layer == sums[last - 1].layer + 1 &&
+           begins_[sums[last].layer + 1] - begins_[sums[first].layer] <= batch_elements) {
+      ++last;
+    }
+    auto batch = contributions(std::span(sums).subspan(first, last - first));
+    if (auto done = communicator.run_with_all(over_floats(batch.values)); !done) {
+      return tl::make_unexpected(done.error());
+    }
+    batches.push_back(std::move(batch));
+    first = last;
+  }
+  return batches;
+}
+
+// This rank's gradients; zeros where it has none.
+GradientExchange::State::Batch GradientExchange::State::contributions(
+    std::span<const Rounds::Sum> sums) const {
+  Batch batch{{sums.begin(), sums.end()}, {}};
+  for (const auto& sum : sums) {
+    const auto own = std::span(gradients_).subspan(begins_[sum.layer], elements(sum.layer));
+    if (sum.contributors.has(communicator.rank())) {
+      batch.values.insert(batch.values.end(), own.begin(), own.end());
+    } else {
+      batch.values.resize(batch.values.size() + own.size());
+    }
+  }
+  return batch;
+}
+
+void GradientExchange::State::end(std::vector<Batch> batches) {
+  const Lock lock(mutex_);
+  for (const auto& sum : rounds_.sums()) {
+    ++layers_summed_;
+    layers_contributed_ += sum.contributors.has(communicator.rank()) ? 1 : 0;
+  }
+  if (rounds_.takes()) {
+    backlog_.clear();
+  }
+  rounds_.end();
+  if (rounds_.is_pulling()) {
+    backlog_.clear();
+  } else {
+    std::move(batches.begin(), batches.end(), std::back_inserter(backlog_));
+  }
+  round_ended_ = Clock::now();
+}
+
+Result<GradientExchange> GradientExchange::create(Communicator communicator,
+                                                  const std::vector<std::size_t>& layers,
+                                                  std::span<float> parameters, Apply apply,
+                                                  const GradientExchangeOptions& options) {
+  if (auto checked = host::check(options, layers, parameters.size()); !checked) {
+    return tl::make_unexpected(checked.error());
+  }
+  const auto own = host::terms_of(options, layers, parameters.size());
+  auto terms = own;
+  const auto bytes = std::as_writable_bytes(std::span(&terms, 1));
+  const auto told =
+      communicator.run_aside(call_of(Collective::broadcast, bytes.data(), bytes.data(),
+                                     bytes.size(), wire::ElementType::i8, wire::Operator::sum, 0));
+  if (!told) {
+    return tl::make_unexpected(told.error());
+  }
+  RankSet differing(communicator.world_size());
+  if (!own.fit(terms)) {
+    differing.add(communicator.rank());
+  }
+  std::vector<std::uint64_t> words(differing.words().begin(), differing.words().end());
+  if (auto asked = communicator.run_aside(over_words(words)); !asked) {
+    return tl::make_unexpected(asked.error());
+  }
+  differing = RankSet(std::move(words));
+  if (!differing.empty()) {
+    return fail(
+        Error::Code::mismatch,
+        "all ranks exchange gradients of the same layers, and as many parameters: those of " +
+            host::ranks_text(differing.ranks()) + " are not rank 0's");
+  }
+  auto state = std::make_unique<State>(std::move(communicator), layers, parameters,
+                                       std::move(apply), terms, options);
+  auto thread = host::start_thread([state = state.get()] { state->run(); });
+  if (!thread) {
+    return tl::make_unexpected(thread.error());
+  }
+  state->thread = std::move(*thread);
+  return GradientExchange(std::move(state));
+}
+
+}  // namespace tributary

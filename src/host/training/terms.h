@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "host/error.h"
+#include "host/loose/rounds.h"
+#include "host/training/gradient_exchange.h"
+
+namespace tributary::host {
+
+// What an exchange of gradients is about, as rank 0 tells the others.
+struct Terms {
+  // Rank 0's count.
+  std::uint64_t together = 0;
+  std::uint64_t bounded = 0;
+  std::uint64_t drops = 0;
+  std::uint64_t staleness = 0;
+  std::uint64_t proportion = 0;
+  std::uint64_t catch_up = 0;
+  // All ranks have the same.
+  std::uint64_t layers = 0;
+  std::uint64_t elements = 0;  // a hash of those of each layer
+  std::uint64_t parameters = 0;
+
+  LooseRule rule() const;
+  bool fit(const Terms& others) const;
+};
+
+// Which are wrong in the options, or in what an exchange is to be about.
+Result<void> check(const GradientExchangeOptions& options, std::span<const std::size_t> layers,
+                   std::size_t parameters);
+// Precondition: they are checked.
+Terms terms_of(const GradientExchangeOptions& options, std::span<const std::size_t> layers,
+               std::size_t parameters);
+
+}  // namespace tributary::host

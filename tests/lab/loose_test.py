@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ranks that exchange gradients at speeds of their own, through a switch: one of four is slow."""
+
+import json
+import os
+import unittest
+
+import support
+
+WORKER = support.BUILD / "tests" / "lab" / "loose_worker"
+LAYERS = 4
+ITERATIONS = 12
+COMPUTE_MS = 20
+SLOWNESS = 6
+
+
+class Loose(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = support.Lab("star-4", "--rate", "none").__enter__()
+        cls.addClassCleanup(cls.lab.__exit__)
+
+    def train(self, synchrony: str, staleness: int = 0, proportion: float = 1, **variables) -> dict:
+        """What the ranks did. The workers themselves compare every sum with its contributors."""
+        done = support.run(support.LAB, "run", self.lab.name, "--program", WORKER, "--time-limit",
+                           int(support.PATIENCE_S) - 20, "--", synchrony, staleness, proportion,
+                           ITERATIONS, COMPUTE_MS, SLOWNESS,
+                           env=os.environ | {"TRIBUTARY_STALL_TIMEOUT": "120s"} | variables)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        did = json.loads(done.stdout)
+        self.assertTrue(did["replicas_alike"], did)
+        self.assertEqual(did["iterations"], [ITERATIONS] * 4)
+        if variables.get("TRIBUTARY_ALGORITHM") != "ring":
+            self.assertGreater(did["switch_sums_seen"], 0)
+        return did
+
+    def assert_nothing_is_lost(self, did: dict) -> None:
+        self.assertEqual(did["layers_contributed"], [LAYERS * ITERATIONS] * 4)
+        self.assertEqual(did["full_rows"], ITERATIONS)
+        self.assertEqual(did["latest"], ITERATIONS - 1)
+
+    def test_bsp_has_everybody_in_every_sum(self):
+        did = self.train("bsp")
+        self.assert_nothing_is_lost(did)
+        self.assertEqual(did["layers_summed"], LAYERS * ITERATIONS)
+        # All are as slow as the slowest.
+        self.assertGreater(min(did["took_ms"]), ITERATIONS * COMPUTE_MS * SLOWNESS * 0.9)
+
+    def test_ssp_waits_when_the_staleness_is_reached(self):
+        for variables in ({"TRIBUTARY_ALGORITHM": "canary"}, {"TRIBUTARY_ALGORITHM": "ring"},
+                          {"TRIBUTARY_ALGORITHM": "netreduce", "TRIBUTARY_NETREDUCE_RING": "4"}):
+            with self.subTest(variables=variables):
+                did = self.train("ssp", staleness=3, **variables)
+                self.assert_nothing_is_lost(did)
+                self.assertGreater(did["layers_summed"], LAYERS * ITERATIONS)
+                # A fast rank begins its last iteration when the slow one is done with all but four.
+                least = (ITERATIONS - 4) * COMPUTE_MS * SLOWNESS * 0.9
+                self.assertGreater(min(did["took_ms"][:3]), least)
+
+    def test_asp_does_not_wait_for_the_slow_rank(self):
+        did = self.train("asp")
+        self.assertEqual(did["layers_contributed"], [LAYERS * ITERATIONS] * 4)
+        self.assertLess(max(did["took_ms"][:3]), did["took_ms"][3])
+
+    def test_a_stale_rank_drops_its_gradient_and_gets_parameters(self):
+        did = self.train("drop", staleness=1)
+        self.assertGreater(did["iterations_dropped"][3], 0)
+        self.assertGreaterEqual(did["pulls"][3], did["iterations_dropped"][3])
+        self.assertLess(did["layers_contributed"][3], LAYERS * ITERATIONS)
+        self.assertLess(max(did["took_ms"][:3]), did["took_ms"][3])
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A rank that exchanges gradients at a speed of its own, for loose_test.py.
+//
+//   loose_worker SYNCHRONY STALENESS PROPORTION ITERATIONS COMPUTE_MS SLOWNESS
+//
+// SYNCHRONY is bsp, ssp, drop or asp; the last rank computes SLOWNESS times as long as the others.
+// Gradients say whose they are, so that each sum tells who is in it. Rank 0 prints what all ranks
+// did as JSON; what goes wrong is said on standard error.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "host/training/gradient_exchange.h"
+
+namespace {
+
+using namespace tributary;
+using Clock = std::chrono::steady_clock;
+
+const std::vector<std::size_t> layers = {20'000, 1, 3'000, 70'000};
+
+[[noreturn]] void give_up(const std::string& why) {
+  std::cerr << why << '\n';
+  std::_Exit(1);
+}
+template <typename T>
+T must(Result<T> result) {
+  if (!result) {
+    give_up(result.error().message);
+  }
+  if constexpr (!std::is_void_v<T>) {
+    return std::move(*result);
+  }
+}
+
+// Of one rank; those of several add up to what no others do.
+float gradient_of(std::uint32_t rank, std::size_t layer) {
+  return static_cast<float>((1u << rank) * (layer + 1));
+}
+
+// A model that remembers every sum, and in which order they came.
+struct Model {
+  std::vector<float> parameters = std::vector<float>(5'000, 0.0F);
+
+  void apply(const LayerSum& sum) {
+    float wanted = 0;
+    float mask = 0;
+    for (const auto rank : sum.contributors.ranks()) {
+      wanted += gradient_of(rank, sum.layer);
+      mask += static_cast<float>(1u << rank);
+    }
+    if (!std::all_of(sum.values.begin(), sum.values.end(),
+                     [wanted](float value) { return value == wanted; })) {
+      give_up("a sum of layer " + std::to_string(sum.layer) + " is not that of its contributors");
+    }
+    const auto place = static_cast<std::size_t>(parameters[0]) % (parameters.size() - 1);
+    parameters[place + 1] =
+        std::fmod(parameters[place + 1] * 31 + mask + static_cast<float>(sum.layer) + 1, 65'521.0F);
+    parameters[0] = std::fmod(parameters[0] + 1, 1e6F);
+  }
+};
+
+GradientExchangeOptions options_of(const std::vector<std::string>& arguments) {
+  GradientExchangeOptions options;
+  const auto& synchrony = arguments[0];
+  options.synchrony = synchrony == "bsp"   ? Synchrony::bsp
+                      : synchrony == "asp" ? Synchrony::asp
+                                           : Synchrony::ssp;
+  options.stale = synchrony == "drop" ? Stale::drop : Stale::wait;
+  options.staleness = static_cast<std::uint32_t>(std::stoul(arguments[1]));
+  options.proportion = std::stod(arguments[2]);
+  return options;
+}
+
+void iterate(GradientExchange& exchange, std::chrono::milliseconds compute) {
+  must(exchange.enter());
+  for (std::size_t layer = layers.size(); layer-- > 0;) {
+    std::this_thread::sleep_for(compute / layers.size());
+    const std::vector<float> gradient(layers[layer],
+                                      gradient_of(exchange.communicator().rank(), layer));
+    must(exchange.offer(layer, gradient));
+  }
+  must(exchange.finish());
+}
+
+// Rows of the matrix in which every rank is, of all that were entered.
+std::uint64_t full_rows(const GeiMatrix& gei, std::uint32_t ranks) {
+  std::uint64_t full = 0;
+  for (auto iteration = gei.first(); iteration <= gei.latest(); ++iteration) {
+    const auto& row = *gei.row(iteration);
+    full += std::all_of(row.begin(), row.end(),
+                        [ranks](const RankSet& set) { return set.count() == ranks; })
+                ? 1
+                : 0;
+  }
+  return full;
+}
+
+void report(GradientExchange& exchange, const Model& model, double took_ms) {
+  auto& communicator = exchange.communicator();
+  const auto ranks = communicator.world_size();
+  std::vector<float> least = model.parameters;
+  std::vector<float> greatest = model.parameters;
+  must(communicator.allreduce(std::span(least), wire::Operator::min));
+  must(communicator.allreduce(std::span(greatest), wire::Operator::max));
+  const auto figures = exchange.statistics();
+  const std::vector<std::string> names = {"iterations", "iterations_dropped", "layers_contributed",
+                                          "pulls", "longest_wait_ns"};
+  std::vector<double> own;
+  for (const auto& name : names) {
+    own.push_back(static_cast<double>(figures[name]));
+  }
+  own.push_back(took_ms);
+  std::vector<double> all(own.size() * ranks);
+  must(communicator.allgather(own.data(), all.data(), own.size(), wire::ElementType::f64));
+  if (communicator.rank() != 0) {
+    return;
+  }
+  std::cout << "{\"replicas_alike\": " << (least == greatest ? "true" : "false")
+            << ", \"layers_summed\": " << figures["layers_summed"]
+            << ", \"rounds\": " << figures["rounds"]
+            << ", \"full_rows\": " << full_rows(exchange.gei(), ranks)
+            << ", \"latest\": " << exchange.gei().latest()
+            << ", \"switch_sums_seen\": " << communicator.statistics()["switch_sums_seen"];
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    std::cout << ", \"" << (i < names.size() ? names[i] : "took_ms") << "\": [";
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      std::cout << (rank == 0 ? "" : ", ") << all[rank * own.size() + i];
+    }
+    std::cout << "]";
+  }
+  std::cout << "}\n";
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (arguments.size() != 6) {
+    std::cerr << "loose_worker bsp|ssp|drop|asp STALENESS PROPORTION ITERATIONS COMPUTE_MS "
+                 "SLOWNESS\n";
+    return 2;
+  }
+  auto communicator = must(Communicator::create(must(CommunicatorOptions::from_environment())));
+  const bool is_slow = communicator.rank() + 1 == communicator.world_size();
+  const std::chrono::milliseconds compute(std::stoi(arguments[4]) *
+                                          (is_slow ? std::stoi(arguments[5]) : 1));
+  Model model;
+  auto exchange = must(GradientExchange::create(
+      std::move(communicator), layers, model.parameters,
+      [&](const LayerSum& sum) { model.apply(sum); }, options_of(arguments)));
+  const auto began = Clock::now();
+  for (auto left = std::stoi(arguments[3]); left > 0; --left) {
+    iterate(exchange, compute);
+  }
+  const std::chrono::duration<double, std::milli> took = Clock::now() - began;
+  must(exchange.close());
+  report(exchange, model, took.count());
+}

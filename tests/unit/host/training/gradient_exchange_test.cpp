@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/training/gradient_exchange.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "unit/host/loopback.h"
+#include "unit/host/ports.h"
+
+// On real sockets, between addresses of the loopback interface.
+namespace tributary::host::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+const std::vector<std::size_t> layers = {500, 3};
+
+// A replica that adds up what it gets, and remembers the masks.
+struct Replica {
+  std::vector<float> parameters = std::vector<float>(2, 0.0F);
+  std::vector<std::uint32_t> contributors;  // of each sum
+
+  void apply(const LayerSum& sum) {
+    parameters[sum.layer] += sum.values.front();
+    contributors.push_back(sum.contributors.count());
+  }
+};
+
+using Body = std::function<void(GradientExchange&, Replica&)>;
+using Change = std::function<void(CommunicatorOptions&)>;
+
+// Runs `body` as every rank, each in a thread with its own exchange.
+void run_exchanges(std::uint32_t ranks, const GradientExchangeOptions& options, const Body& body,
+                   const Change& change = {}) {
+  const auto port = next_ports();
+  run_ranks(ranks, [&, port](std::uint32_t rank) {
+    auto setup = options_on_loopback(rank, ranks, port);
+    setup.algorithm = "canary";  // the loopback has no switch that aggregates
+    if (change) {
+      change(setup);
+    }
+    auto communicator = Communicator::create(setup);
+    ASSERT_TRUE(communicator) << communicator.error().message;
+    Replica replica;
+    auto exchange = GradientExchange::create(
+        std::move(*communicator), layers, replica.parameters,
+        [&](const LayerSum& sum) { replica.apply(sum); }, options);
+    ASSERT_TRUE(exchange) << exchange.error().message;
+    body(*exchange, replica);
+  });
+}
+
+GradientExchangeOptions options_of(Synchrony synchrony, std::uint32_t staleness = 0,
+                                   Stale stale = Stale::wait) {
+  GradientExchangeOptions options;
+  options.synchrony = synchrony;
+  options.staleness = staleness;
+  options.stale = stale;
+  options.pause = 500us;
+  return options;
+}
+
+void offer_all(GradientExchange& exchange, float value) {
+  for (const std::size_t layer : {1u, 0u}) {
+    const auto offered = exchange.offer(layer, std::vector<float>(layers[layer], value));
+    ASSERT_TRUE(offered) << offered.error().message;
+  }
+}
+
+bool iterate(GradientExchange& exchange, float value) {
+  const auto entered = exchange.enter();
+  EXPECT_TRUE(entered) << entered.error().message;
+  offer_all(exchange, value);
+  const auto finished = exchange.finish();
+  EXPECT_TRUE(finished) << finished.error().message;
+  return finished && *finished;
+}
+
+class Exchanges : public testing::TestWithParam<std::uint32_t> {};
+INSTANTIATE_TEST_SUITE_P(Ranks, Exchanges, testing::Values(1, 2, 4));
+
+TEST_P(Exchanges, BspSumsHaveEverybody) {
+  const auto ranks = GetParam();
+  run_exchanges(ranks, options_of(Synchrony::bsp), [&](GradientExchange& exchange, Replica& own) {
+    const auto rank = exchange.communicator().rank();
+    for (int i = 0; i < 5; ++i) {
+      EXPECT_TRUE(iterate(exchange, static_cast<float>(rank + 1)));
+    }
+    ASSERT_TRUE(exchange.close());
+    EXPECT_EQ(own.contributors, std::vector<std::uint32_t>(10, ranks));
+    EXPECT_EQ(own.parameters[0], static_cast<float>(5 * ranks * (ranks + 1) / 2));
+    EXPECT_EQ(own.parameters[1], own.parameters[0]);
+    EXPECT_EQ(exchange.statistics()["layers_contributed"], 10u);
+    EXPECT_EQ(exchange.gei().latest(), 4u);
+  });
+}
+
+TEST_P(Exchanges, SspAndAspLoseNothing) {
+  for (const auto synchrony : {Synchrony::ssp, Synchrony::asp}) {
+    const auto ranks = GetParam();
+    run_exchanges(ranks, options_of(synchrony, 1), [&](GradientExchange& exchange, Replica& own) {
+      const auto rank = exchange.communicator().rank();
+      for (std::uint32_t i = 0; i < 8; ++i) {
+        std::this_thread::sleep_for(1ms * rank * (i % 3));
+        EXPECT_TRUE(iterate(exchange, static_cast<float>(rank + 1)));
+      }
+      ASSERT_TRUE(exchange.close());
+      EXPECT_EQ(own.parameters[0], static_cast<float>(8 * ranks * (ranks + 1) / 2));
+      EXPECT_EQ(exchange.statistics()["layers_contributed"], 16u);
+    });
+  }
+}
+
+// The fast rank stops when the slow one, which has not begun, holds it up.
+TEST(Exchange, SspWaitsForWhoIsTooFarBehind) {
+  std::atomic<int> finished = 0;
+  run_exchanges(2, options_of(Synchrony::ssp, 2), [&](GradientExchange& exchange, Replica&) {
+    if (exchange.communicator().rank() == 0) {
+      for (int i = 0; i < 4; ++i) {
+        iterate(exchange, 1);
+        ++finished;
+      }
+    } else {
+      std::this_thread::sleep_for(300ms);
+      EXPECT_EQ(finished, 3);
+      iterate(exchange, 1);
+    }
+    ASSERT_TRUE(exchange.close());
+  });
+}
+
+TEST(Exchange, AStaleGradientIsDroppedAndParametersArePulled) {
+  std::atomic<bool> behind = false;
+  run_exchanges(2, options_of(Synchrony::ssp, 1, Stale::drop),
+                [&](GradientExchange& exchange, Replica& own) {
+                  if (exchange.communicator().rank() == 0) {
+                    for (int i = 0; i < 5; ++i) {
+                      iterate(exchange, 1);
+                    }
+                    behind = true;
+                  } else {
+                    ASSERT_TRUE(exchange.enter());
+                    while (!behind) {
+                      std::this_thread::sleep_for(1ms);
+                    }
+                    offer_all(exchange, 1000);
+                    const auto counted = exchange.finish();
+                    ASSERT_TRUE(counted);
+                    EXPECT_FALSE(*counted);
+                    const auto entered = exchange.enter();
+                    ASSERT_TRUE(entered);
+                    EXPECT_EQ(*entered, 4u);  // where the fastest was
+                    EXPECT_EQ(own.parameters[0], 5);
+                    EXPECT_EQ(exchange.statistics()["pulls"], 1u);
+                    EXPECT_EQ(exchange.statistics()["iterations_dropped"], 1u);
+                  }
+                  ASSERT_TRUE(exchange.close());
+                  EXPECT_EQ(own.parameters[0], 5);
+                });
+}
+
+TEST(Exchange, WhoIsWaitedForIsNamed) {
+  std::mutex mutex;
+  std::vector<std::string> lines;
+  auto options = options_of(Synchrony::bsp);
+  options.stall_warning = 50ms;
+  run_exchanges(
+      2, options,
+      [](GradientExchange& exchange, Replica&) {
+        if (exchange.communicator().rank() == 1) {
+          std::this_thread::sleep_for(300ms);
+        }
+        iterate(exchange, 1);
+        ASSERT_TRUE(exchange.close());
+      },
+      [&](CommunicatorOptions& setup) {
+        setup.on_notice = [&](const std::string& line) {
+          const std::lock_guard lock(mutex);
+          lines.push_back(line);
+        };
+      });
+  const auto names = [](const std::string& line) {
+    return line.find("rank 0 has waited in finish() for 0.05") != std::string::npos &&
+           line.find(": for rank 1") != std::string::npos;
+  };
+  EXPECT_TRUE(std::any_of(lines.begin(), lines.end(), names));
+}
+
+TEST(Exchange, CallsInAnotherOrderAreRefused) {
+  run_exchanges(1, options_of(Synchrony::bsp), [](GradientExchange& exchange, Replica&) {
+    const std::vector<float> gradient(layers[1]);
+    EXPECT_FALSE(exchange.finish());
+    EXPECT_FALSE(exchange.offer(1, gradient));
+    ASSERT_TRUE(exchange.enter());
+    EXPECT_FALSE(exchange.enter());
+    EXPECT_FALSE(exchange.finish());
+    EXPECT_FALSE(exchange.offer(0, gradient));
+    EXPECT_FALSE(exchange.offer(2, gradient));
+    EXPECT_TRUE(exchange.offer(1, gradient));
+    EXPECT_FALSE(exchange.offer(1, gradient));
+    ASSERT_TRUE(exchange.close());
+    EXPECT_FALSE(exchange.enter());
+  });
+}
+
+TEST(Exchange, RanksWithOtherLayersAreNamed) {
+  const auto port = next_ports();
+  run_ranks(3, [port](std::uint32_t rank) {
+    auto communicator = Communicator::create(options_on_loopback(rank, 3, port));
+    ASSERT_TRUE(communicator) << communicator.error().message;
+    const auto exchange = GradientExchange::create(std::move(*communicator), {rank == 2 ? 4u : 5u},
+                                                   {}, [](const LayerSum&) {});
+    ASSERT_FALSE(exchange);
+    EXPECT_EQ(exchange.error().code, Error::Code::mismatch);
+    EXPECT_NE(exchange.error().message.find("rank 2"), std::string::npos);
+  });
+}
+
+// Whoever ends without a word ends the exchange for all.
+TEST(Exchange, FailsWhereARankIsGone) {
+  run_exchanges(
+      2, options_of(Synchrony::asp),
+      [](GradientExchange& exchange, Replica&) {
+        if (exchange.communicator().rank() == 1) {
+          exchange.communicator().abort();
+        }
+        bool failed = false;
+        for (int i = 0; i < 10'000 && !failed; ++i) {
+          failed = !exchange.enter() || !exchange.offer(0, std::vector<float>(layers[0])) ||
+                   !exchange.offer(1, std::vector<float>(layers[1])) || !exchange.finish();
+        }
+        EXPECT_TRUE(failed);
+        EXPECT_FALSE(exchange.close());
+      },
+      [](CommunicatorOptions& setup) { setup.deadline = 2s; });
+}
+
+}  // namespace
+}  // namespace tributary::host::test
