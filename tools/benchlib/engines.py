@@ -61,6 +61,11 @@ class Engine:
     def __exit__(self, *what) -> None:
         self._stack.__exit__(*what)
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """What other programs are told of the job."""
+        return self._environment
+
     def start(self, *options, **how) -> reduction.Reduction:
         return reduction.Reduction(self._net, self._net.hosts, *options, algorithm=self._algorithm,
                                    environment=self._environment, **how)
