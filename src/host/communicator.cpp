@@ -182,6 +182,9 @@ Result<void> Communicator::run_aside(const Call& call) {
 void Communicator::notify(const std::string& line) const {
   state_->notify(host::LogLevel::warn, line);
 }
+Result<std::unique_ptr<host::Timeline>> Communicator::timeline_row(const std::string& name) const {
+  return host::Journal::open_row(state_->options, name);
+}
 host::Limit& Communicator::limit() {
   return state_->limit;
 }

@@ -27,6 +27,7 @@ struct Listener;
 class MachineCollectives;
 class Seating;
 class Stream;
+class Timeline;
 }  // namespace tributary::host
 
 namespace tributary {
@@ -227,6 +228,8 @@ class Communicator {
   // And that is not counted.
   Result<void> run_aside(const host::Call& call);
   void notify(const std::string& line) const;
+  // One more row of its timeline; null where there is none.
+  Result<std::unique_ptr<host::Timeline>> timeline_row(const std::string& name) const;
   // By when what runs next, or runs, has to end, beside the limits of the options. What has not
   // begun by then counts, and fails, and leaves its buffers alone.
   host::Limit& limit();

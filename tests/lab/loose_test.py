@@ -3,6 +3,8 @@
 
 import json
 import os
+import pathlib
+import tempfile
 import unittest
 
 import support
@@ -20,11 +22,12 @@ class Loose(unittest.TestCase):
         cls.lab = support.Lab("star-4", "--rate", "none").__enter__()
         cls.addClassCleanup(cls.lab.__exit__)
 
-    def train(self, synchrony: str, staleness: int = 0, proportion: float = 1, **variables) -> dict:
+    def train(self, synchrony: str, staleness: int = 0, proportion: float = 1, regroup: int = 0,
+              **variables) -> dict:
         """What the ranks did. The workers themselves compare every sum with its contributors."""
         done = support.run(support.LAB, "run", self.lab.name, "--program", WORKER, "--time-limit",
                            int(support.PATIENCE_S) - 20, "--", synchrony, staleness, proportion,
-                           ITERATIONS, COMPUTE_MS, SLOWNESS,
+                           ITERATIONS, COMPUTE_MS, SLOWNESS, regroup,
                            env=os.environ | {"TRIBUTARY_STALL_TIMEOUT": "120s"} | variables)
         self.assertEqual(done.returncode, 0, done.stderr)
         did = json.loads(done.stdout)
@@ -61,6 +64,27 @@ class Loose(unittest.TestCase):
         did = self.train("asp")
         self.assertEqual(did["layers_contributed"], [LAYERS * ITERATIONS] * 4)
         self.assertLess(max(did["took_ms"][:3]), did["took_ms"][3])
+
+    def test_colayers_are_formed_while_sums_and_gradients_overlap(self):
+        with tempfile.TemporaryDirectory() as directory:
+            file = pathlib.Path(directory) / "timeline.json"
+            did = self.train("bsp", regroup=3, TRIBUTARY_TIMELINE=str(file))
+            self.assert_nothing_is_lost(did)
+            # One layer has a single element: it costs less to offer it with another one.
+            self.assertLess(min(did["colayers"]), LAYERS)
+            events = [event for event in json.loads(file.read_text() + "{}]")
+                      if event.get("ph") == "X"]
+        computed = [event for event in events if event["name"] == "compute"]
+        self.assertEqual(len(computed), 4 * ITERATIONS)
+        self.assertGreater(len({event["args"]["colayers"] for event in computed}), 1)
+        sums = [event for event in events if event["name"] == "allreduce"]
+
+        def overlap(a: dict, b: dict) -> bool:
+            return (a["pid"] == b["pid"] and a["ts"] < b["ts"] + b["dur"]
+                    and b["ts"] < a["ts"] + a["dur"])
+        for process in {event["pid"] for event in events}:
+            self.assertTrue(any(overlap(a, b) for a in computed for b in sums
+                                if a["pid"] == process), "no sum while a gradient is computed")
 
     def test_a_stale_rank_drops_its_gradient_and_gets_parameters(self):
         did = self.train("drop", staleness=1)

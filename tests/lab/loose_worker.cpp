@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A rank that exchanges gradients at a speed of its own, for loose_test.py.
 //
-//   loose_worker SYNCHRONY STALENESS PROPORTION ITERATIONS COMPUTE_MS SLOWNESS
+//   loose_worker SYNCHRONY STALENESS PROPORTION ITERATIONS COMPUTE_MS SLOWNESS REGROUP
 //
 // SYNCHRONY is bsp, ssp, drop or asp; the last rank computes SLOWNESS times as long as the others.
+// After REGROUP iterations layers are grouped anew.
 // Gradients say whose they are, so that each sum tells who is in it. Rank 0 prints what all ranks
 // did as JSON; what goes wrong is said on standard error.
 #include <algorithm>
@@ -78,6 +79,7 @@ GradientExchangeOptions options_of(const std::vector<std::string>& arguments) {
   options.stale = synchrony == "drop" ? Stale::drop : Stale::wait;
   options.staleness = static_cast<std::uint32_t>(std::stoul(arguments[1]));
   options.proportion = std::stod(arguments[2]);
+  options.regroup = static_cast<std::uint32_t>(std::stoul(arguments[6]));
   return options;
 }
 
@@ -114,7 +116,7 @@ void report(GradientExchange& exchange, const Model& model, double took_ms) {
   must(communicator.allreduce(std::span(greatest), wire::Operator::max));
   const auto figures = exchange.statistics();
   const std::vector<std::string> names = {"iterations", "iterations_dropped", "layers_contributed",
-                                          "pulls", "longest_wait_ns"};
+                                          "pulls",      "longest_wait_ns",    "colayers"};
   std::vector<double> own;
   for (const auto& name : names) {
     own.push_back(static_cast<double>(figures[name]));
@@ -145,9 +147,9 @@ void report(GradientExchange& exchange, const Model& model, double took_ms) {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
-  if (arguments.size() != 6) {
+  if (arguments.size() != 7) {
     std::cerr << "loose_worker bsp|ssp|drop|asp STALENESS PROPORTION ITERATIONS COMPUTE_MS "
-                 "SLOWNESS\n";
+                 "SLOWNESS REGROUP\n";
     return 2;
   }
   auto communicator = must(Communicator::create(must(CommunicatorOptions::from_environment())));

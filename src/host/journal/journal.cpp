@@ -25,6 +25,12 @@ Result<std::unique_ptr<Journal>> Journal::open(const CommunicatorOptions& option
       });
 }
 
+Result<std::unique_ptr<Timeline>> Journal::open_row(const CommunicatorOptions& options,
+                                                    const std::string& name) {
+  const auto path = Values(options.parameters, journal_parameters).text("timeline");
+  return path.empty() ? nullptr : Timeline::open_row(path, name);
+}
+
 void Journal::note(const Entry& entry) {
   if (report_) {
     const auto size_class = entry.bytes == 0 ? 0 : std::bit_ceil(entry.bytes);

@@ -54,6 +54,10 @@ class Journal {
   // timeline cannot be opened.
   static Result<std::unique_ptr<Journal>> open(const CommunicatorOptions& options);
 
+  // One more row of these options' timeline; null where there is none.
+  static Result<std::unique_ptr<Timeline>> open_row(const CommunicatorOptions& options,
+                                                    const std::string& name);
+
   bool has_report() const { return report_; }
   // Precondition: the names outlive this.
   void note(const Entry& entry);

@@ -55,29 +55,49 @@ std::uint32_t process_number() {
 
 }  // namespace
 
-Result<std::unique_ptr<Timeline>> Timeline::open(const std::string& path, std::uint32_t rank,
-                                                 std::uint32_t world_size) {
+Timeline::Timeline(FileDescriptor file, unsigned number) : file_(std::move(file)), number_(number) {
+  const auto process = process_number();
+  // Of all processes, as Perfetto names threads by their number alone.
+  row_ = R"("pid":)" + std::to_string(process) + R"(,"tid":)" + std::to_string(process + number);
+}
+
+Result<std::unique_ptr<Timeline>> Timeline::open_next(const std::string& path) {
   FileDescriptor file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644));
   if (!file) {
     return fail(Error::Code::invalid_argument,
                 errno_text("the timeline '" + path + "' (TRIBUTARY_TIMELINE) cannot be written"));
   }
-  static std::atomic<unsigned> communicators = 0;
-  const auto number = ++communicators;
-  const auto process = process_number();
-  // Of all processes, as Perfetto names threads by their number alone.
-  const auto row = process + number;
-  std::unique_ptr<Timeline> timeline(new Timeline(
-      std::move(file), R"("pid":)" + std::to_string(process) + R"(,"tid":)" + std::to_string(row)));
-  timeline->begin();
-  if (number == 1) {
-    timeline->describe_row("process_name", R"("name":")" + rank_text(rank) + '"');
-    timeline->describe_row("process_sort_index", R"("sort_index":)" + std::to_string(rank));
+  static std::atomic<unsigned> rows = 0;
+  return std::unique_ptr<Timeline>(new Timeline(std::move(file), ++rows));
+}
+
+Result<std::unique_ptr<Timeline>> Timeline::open(const std::string& path, std::uint32_t rank,
+                                                 std::uint32_t world_size) {
+  auto opened = open_next(path);
+  if (opened) {
+    auto& timeline = **opened;
+    timeline.begin();
+    if (timeline.number_ == 1) {
+      timeline.describe_row("process_name", R"("name":")" + rank_text(rank) + '"');
+      timeline.describe_row("process_sort_index", R"("sort_index":)" + std::to_string(rank));
+    }
+    timeline.name_row(rank_text(rank) + " of " + std::to_string(world_size) + " ranks");
   }
-  timeline->describe_row("thread_name", R"("name":")" + rank_text(rank) + " of " +
-                                            std::to_string(world_size) + " ranks\"");
-  timeline->describe_row("thread_sort_index", R"("sort_index":)" + std::to_string(number));
-  return timeline;
+  return opened;
+}
+
+Result<std::unique_ptr<Timeline>> Timeline::open_row(const std::string& path,
+                                                     const std::string& name) {
+  auto opened = open_next(path);
+  if (opened) {
+    (*opened)->name_row(name);
+  }
+  return opened;
+}
+
+void Timeline::name_row(const std::string& name) {
+  describe_row("thread_name", R"("name":")" + name + '"');
+  describe_row("thread_sort_index", R"("sort_index":)" + std::to_string(number_));
 }
 
 // Whoever finds the file empty begins the array.
@@ -96,12 +116,18 @@ void Timeline::describe_row(const char* how, const std::string& arguments) {
 }
 
 void Timeline::add(const Entry& entry) {
-  const auto began = microseconds_since_1970(entry.began);
-  const auto took = microseconds_since_1970(entry.ended) - began;
-  write(R"({"ph":"X","cat":"collective","name":")" + std::string(entry.collective) + "\"," + row_ +
-        R"(,"ts":)" + std::to_string(began) + R"(,"dur":)" + std::to_string(took) +
-        R"(,"args":{"bytes":)" + std::to_string(entry.bytes) + R"(,"by":")" +
-        std::string(entry.by) + R"(","failed":)" + (entry.failed ? "true" : "false") + "}},\n");
+  add("collective", entry.collective, entry.began, entry.ended,
+      R"("bytes":)" + std::to_string(entry.bytes) + R"(,"by":")" + std::string(entry.by) +
+          R"(","failed":)" + (entry.failed ? "true" : "false"));
+}
+
+void Timeline::add(std::string_view category, std::string_view name, Time began, Time ended,
+                   const std::string& arguments) {
+  const auto since = microseconds_since_1970(began);
+  const auto took = microseconds_since_1970(ended) - since;
+  write(R"({"ph":"X","cat":")" + std::string(category) + R"(","name":")" + std::string(name) +
+        "\"," + row_ + R"(,"ts":)" + std::to_string(since) + R"(,"dur":)" + std::to_string(took) +
+        R"(,"args":{)" + arguments + "}},\n");
 }
 
 // In one piece: what several processes append does not mix then.

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
+#include "host/clock.h"
 #include "host/error.h"
 #include "system/file_descriptor.h"
 
@@ -22,17 +24,29 @@ class Timeline {
   static Result<std::unique_ptr<Timeline>> open(const std::string& path, std::uint32_t rank,
                                                 std::uint32_t world_size);
 
+  // A row beside those of communicators, for what else this process does. Precondition: one of
+  // its communicators has a row in the file.
+  static Result<std::unique_ptr<Timeline>> open_row(const std::string& path,
+                                                    const std::string& name);
+
   // What cannot be written is left out: a full disk is no reason to stop a collective.
   void add(const Entry& entry);
+  // `arguments`: of the event, in JSON without the braces.
+  void add(std::string_view category, std::string_view name, Time began, Time ended,
+           const std::string& arguments);
 
  private:
-  Timeline(FileDescriptor file, std::string row) : file_(std::move(file)), row_(std::move(row)) {}
+  // In the row of that number, among those of this process.
+  Timeline(FileDescriptor file, unsigned number);
+  static Result<std::unique_ptr<Timeline>> open_next(const std::string& path);
   void begin();
+  void name_row(const std::string& name);
   // By an event of the format's own, with its arguments.
   void describe_row(const char* how, const std::string& arguments);
   void write(const std::string& line);
 
   FileDescriptor file_;
+  unsigned number_;
   std::string row_;  // as events name it
 };
 

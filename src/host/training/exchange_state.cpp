@@ -20,6 +20,10 @@ std::vector<std::size_t> begins_of(const std::vector<std::size_t>& layers) {
   return begins;
 }
 
+double seconds(host::Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
 std::uint64_t nanoseconds(host::Duration duration) {
   return static_cast<std::uint64_t>(std::chrono::nanoseconds(duration).count());
 }
@@ -28,15 +32,19 @@ std::uint64_t nanoseconds(host::Duration duration) {
 
 GradientExchange::State::State(Communicator given, const std::vector<std::size_t>& layers,
                                std::span<float> shared, Apply used, const host::Terms& terms,
-                               const GradientExchangeOptions& options)
+                               const GradientExchangeOptions& options,
+                               std::unique_ptr<host::Timeline> row)
     : communicator(std::move(given)),
       begins_(begins_of(layers)),
       parameters_(shared),
       apply_(std::move(used)),
       pause_(options.pause),
       stall_warning_(options.stall_warning),
+      regroup_(options.regroup),
+      timeline_(std::move(row)),
       gradients_(begins_.back()),
-      rounds_(communicator.rank(), communicator.world_size(), layers.size(), terms.rule()) {}
+      rounds_(communicator.rank(), communicator.world_size(), layers.size(), terms.rule()),
+      colayers_(layers) {}
 
 GradientExchange::State::~State() {
   if (thread.joinable()) {
@@ -53,9 +61,22 @@ Result<std::uint64_t> GradientExchange::State::enter() {
   if (auto rested = rest(lock, "enter()", [this] { return rounds_.may_enter(); }); !rested) {
     return tl::make_unexpected(rested.error());
   }
+  begin_iteration();
+  return iteration_;
+}
+
+void GradientExchange::State::begin_iteration() {
+  if (regroup_ != 0 && iterations_ != 0 && iterations_ % regroup_ == 0) {
+    // A round begins with a sum of little.
+    auto cost = sum_times_.cost();
+    cost.fixed_s *= 2;
+    regroupings_ += colayers_.form(cost) ? 1 : 0;
+  }
   in_iteration_ = true;
   ++iterations_;
-  return rounds_.enter();
+  iteration_ = rounds_.enter();
+  iteration_began_ = Clock::now();
+  colayers_.begin();
 }
 
 Result<void> GradientExchange::State::offer(std::size_t layer, std::span<const float> gradient) {
@@ -65,40 +86,34 @@ Result<void> GradientExchange::State::offer(std::size_t layer, std::span<const f
   }
   {
     const Lock lock(mutex_);
-    if (!in_iteration_ || (rounds_.is_inside() && rounds_.has_offered(layer))) {
+    if (!in_iteration_ || colayers_.has(layer)) {
       return invalid("each layer is offered once between enter() and finish()");
     }
   }
   std::copy(gradient.begin(), gradient.end(),
             gradients_.begin() + static_cast<std::ptrdiff_t>(begins_[layer]));
   const Lock lock(mutex_);
-  if (rounds_.is_inside()) {
-    rounds_.offer(layer);
-    turn_.notify_one();
+  for (const auto ready : colayers_.ready(layer, seconds(Clock::now() - iteration_began_))) {
+    if (rounds_.is_inside()) {
+      rounds_.offer(ready);
+      turn_.notify_one();
+    }
   }
   return state_of_thread();
 }
 
 Result<bool> GradientExchange::State::finish() {
   Lock lock(mutex_);
-  if (!in_iteration_ || lacks_offers()) {
+  if (!in_iteration_ || (rounds_.is_inside() && !colayers_.is_complete())) {
     return invalid("finish() comes after enter() and an offer() of each layer");
   }
+  show("compute", iteration_began_, Clock::now());
   if (auto done = await(lock, "finish()", [this] { return !rounds_.is_inside(); }); !done) {
     return tl::make_unexpected(done.error());
   }
   in_iteration_ = false;
   iterations_dropped_ += rounds_.was_dropped() ? 1 : 0;
   return !rounds_.was_dropped();
-}
-
-bool GradientExchange::State::lacks_offers() const {
-  for (std::size_t layer = 0; rounds_.is_inside() && layer + 1 < begins_.size(); ++layer) {
-    if (!rounds_.has_offered(layer)) {
-      return true;
-    }
-  }
-  return false;
 }
 
 Result<void> GradientExchange::State::close() {
@@ -151,6 +166,7 @@ Result<void> GradientExchange::State::await(Lock& lock, std::string_view where,
     }
   }
   waiting_ = false;
+  show(where, began, Clock::now());
   if (!closed_) {
     const auto took = Clock::now() - began;
     waited_ += took;
@@ -169,6 +185,14 @@ void GradientExchange::State::warn(Lock& lock, std::string_view where, host::Dur
   lock.lock();
 }
 
+void GradientExchange::State::show(std::string_view what, host::Time began, host::Time ended) {
+  if (timeline_) {
+    timeline_->add("training", what, began, ended,
+                   R"("iteration":)" + std::to_string(iteration_) + R"(,"colayers":)" +
+                       std::to_string(colayers_.count()));
+  }
+}
+
 Result<void> GradientExchange::State::state_of_thread() const {
   if (broken_) {
     return tl::make_unexpected(*broken_);
@@ -185,6 +209,8 @@ Figures GradientExchange::State::figures() {
   const Lock lock(mutex_);
   return {{"iterations", iterations_},
           {"iterations_dropped", iterations_dropped_},
+          {"colayers", colayers_.count()},
+          {"regroupings", regroupings_},
           {"rounds", rounds_.rounds()},
           {"layers_summed", layers_summed_},
           {"layers_contributed", layers_contributed_},

@@ -16,6 +16,8 @@
 
 #include "host/clock.h"
 #include "host/communicator.h"
+#include "host/journal/timeline.h"
+#include "host/loose/colayers.h"
 #include "host/loose/rounds.h"
 #include "host/training/gradient_exchange.h"
 #include "host/training/terms.h"
@@ -27,7 +29,8 @@ namespace tributary {
 // thread's while the trainer is at rest and gives or wants them; the trainer's otherwise.
 struct GradientExchange::State {
   State(Communicator given, const std::vector<std::size_t>& layers, std::span<float> shared,
-        Apply used, const host::Terms& terms, const GradientExchangeOptions& options);
+        Apply used, const host::Terms& terms, const GradientExchangeOptions& options,
+        std::unique_ptr<host::Timeline> row);
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State();
@@ -60,7 +63,8 @@ struct GradientExchange::State {
   Result<void> rest(Lock& lock, std::string_view where, const std::function<bool()>& condition);
   void apply_backlog(Lock& lock);
   Result<void> state_of_thread() const;
-  bool lacks_offers() const;
+  void begin_iteration();
+  void show(std::string_view what, host::Time began, host::Time ended);
 
   // Of the thread.
   bool is_at_rest() const { return resting_ && backlog_.empty(); }
@@ -69,6 +73,7 @@ struct GradientExchange::State {
   Result<void> tell();
   Result<void> hand_over(std::uint32_t giver, bool takes);
   Result<std::vector<Batch>> add_up(const std::vector<host::Rounds::Sum>& sums);
+  void note_sum(std::size_t elements, host::Duration took);
   Batch contributions(std::span<const host::Rounds::Sum> sums) const;
   void end(std::vector<Batch> batches);
   std::size_t elements(std::size_t layer) const { return begins_[layer + 1] - begins_[layer]; }
@@ -78,6 +83,8 @@ struct GradientExchange::State {
   const Apply apply_;
   const host::Duration pause_;
   const host::Duration stall_warning_;
+  const std::uint32_t regroup_;
+  const std::unique_ptr<host::Timeline> timeline_;  // of the trainer; null where there is none
 
   std::vector<float> gradients_;  // of this rank's iteration; a layer is the thread's when offered
   std::vector<float> scratch_;    // parameters that are for others
@@ -86,8 +93,12 @@ struct GradientExchange::State {
   std::condition_variable turn_;     // of the thread, which may be due
   std::condition_variable changed_;  // a round has ended
   host::Rounds rounds_;
+  host::Colayers colayers_;
+  host::SumTimes sum_times_;
   std::deque<Batch> backlog_;  // sums that the trainer has not applied
   bool in_iteration_ = false;  // as the trainer sees it
+  std::uint64_t iteration_ = 0;
+  host::Time iteration_began_{};
   bool closed_ = false;
   bool waiting_ = false;  // the trainer does
   bool resting_ = false;  // it does between iterations
@@ -97,6 +108,7 @@ struct GradientExchange::State {
 
   std::uint64_t iterations_ = 0;
   std::uint64_t iterations_dropped_ = 0;
+  std::uint64_t regroupings_ = 0;
   std::uint64_t layers_summed_ = 0;
   std::uint64_t layers_contributed_ = 0;
   std::uint64_t pulls_ = 0;

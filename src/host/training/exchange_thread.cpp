@@ -116,13 +116,20 @@ Result<std::vector<GradientExchange::State::Batch>> GradientExchange::State::add
       ++last;
     }
     auto batch = contributions(std::span(sums).subspan(first, last - first));
+    const auto began = Clock::now();
     if (auto done = communicator.run_with_all(over_floats(batch.values)); !done) {
       return tl::make_unexpected(done.error());
     }
+    note_sum(batch.values.size(), Clock::now() - began);
     batches.push_back(std::move(batch));
     first = last;
   }
   return batches;
+}
+
+void GradientExchange::State::note_sum(std::size_t elements, host::Duration took) {
+  const Lock lock(mutex_);
+  sum_times_.add(elements, std::chrono::duration<double>(took).count());
 }
 
 // This rank's gradients; zeros where it has none.
@@ -189,8 +196,12 @@ Result<GradientExchange> GradientExchange::create(Communicator communicator,
         "all ranks exchange gradients of the same layers, and as many parameters: those of " +
             host::ranks_text(differing.ranks()) + " are not rank 0's");
   }
+  auto row = communicator.timeline_row(host::rank_text(communicator.rank()) + " trains");
+  if (!row) {
+    return tl::make_unexpected(row.error());
+  }
   auto state = std::make_unique<State>(std::move(communicator), layers, parameters,
-                                       std::move(apply), terms, options);
+                                       std::move(apply), terms, options, std::move(*row));
   auto thread = host::start_thread([state = state.get()] { state->run(); });
   if (!thread) {
     return tl::make_unexpected(thread.error());

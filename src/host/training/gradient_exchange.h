@@ -32,7 +32,7 @@ enum class Stale : std::uint8_t {
   drop,
 };
 
-// Rank 0's count on all ranks, but for the times.
+// Rank 0's count on all ranks, but for regroup, pause and stall_warning, which are each rank's own.
 struct GradientExchangeOptions {
   Synchrony synchrony = Synchrony::bsp;
   // The following are the paper's s and, as a share of all layers, its p: who has that many layers
@@ -43,6 +43,9 @@ struct GradientExchangeOptions {
   // A rank that is busy with an iteration of its own while the fastest begins more than so many
   // gets parameters in place of the sums: for so long sums are kept. At least 1.
   std::uint32_t catch_up = 4;
+  // After so many iterations this rank forms its colayers anew: layers that it offers together,
+  // from what computing their gradients and making sums took. 0: never, each layer goes by itself.
+  std::uint32_t regroup = 0;
   // A rank that has nothing to say comes to a round that late: so long may others have to wait for
   // the round.
   std::chrono::nanoseconds pause = std::chrono::milliseconds(2);
@@ -108,9 +111,10 @@ class GradientExchange {
 
   // Whose gradients are in sums: the last GeiMatrix::rows_max iterations.
   GeiMatrix gei() const;
-  // Of this rank: `iterations` and `iterations_dropped`; `rounds` in which ranks told each other
-  // where they are, `layers_summed`, and `layers_contributed`, in which this rank is; `pulls` of
-  // parameters; `wait_ns` in enter() and finish(), and `longest_wait_ns` of one call.
+  // Of this rank: `iterations` and `iterations_dropped`; `colayers`, and how often it formed
+  // others, `regroupings`; `rounds` in which ranks told each other where they are, `layers_summed`,
+  // and `layers_contributed`, in which this rank is; `pulls` of parameters; `wait_ns` in enter()
+  // and finish(), and `longest_wait_ns` of one call.
   Figures statistics() const;
   // To look at its rank and the like. Once close() has returned it is the caller's to use, where
   // there was no error.

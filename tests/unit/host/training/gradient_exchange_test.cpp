@@ -122,6 +122,25 @@ TEST_P(Exchanges, SspAndAspLoseNothing) {
   }
 }
 
+TEST_P(Exchanges, SumsAreTheSameWhateverColayersRanksForm) {
+  const auto ranks = GetParam();
+  auto options = options_of(Synchrony::bsp);
+  options.regroup = 2;
+  run_exchanges(ranks, options, [&](GradientExchange& exchange, Replica& own) {
+    for (int i = 0; i < 12; ++i) {
+      ASSERT_TRUE(exchange.enter());
+      for (const std::size_t layer : {1u, 0u}) {
+        std::this_thread::sleep_for(exchange.communicator().rank() == 0 ? 0ms : 2ms);
+        ASSERT_TRUE(exchange.offer(layer, std::vector<float>(layers[layer], 1)));
+      }
+      EXPECT_TRUE(exchange.finish());
+    }
+    ASSERT_TRUE(exchange.close());
+    EXPECT_EQ(own.parameters[0], static_cast<float>(12 * ranks));
+    EXPECT_EQ(own.parameters[1], own.parameters[0]);
+  });
+}
+
 // The fast rank stops when the slow one, which has not begun, holds it up.
 TEST(Exchange, SspWaitsForWhoIsTooFarBehind) {
   std::atomic<int> finished = 0;
