@@ -46,6 +46,16 @@ class Experiments(unittest.TestCase):
         for suffix in ("svg", "png"):
             self.assertGreater((self.output / f"figure-7-share-25.{suffix}").stat().st_size, 1000)
 
+    def test_loose(self):
+        said = self.run_tool("experiment-loose", "--runs", 1, "--seconds", 1.5, "--slowness", 4,
+                             "--output", self.output)
+        self.assertIn("longest wait ms", said)
+        samples = json.loads((self.output / "results.json").read_text())["samples"]
+        self.assertEqual([sample["scheme"] for sample in samples],
+                         ["bsp", "ssp", "drop", "asp", "allreduce", "panama"])
+        iterations = {sample["scheme"]: sample["iterations"][0] for sample in samples}
+        self.assertGreater(iterations["asp"], iterations["bsp"])
+
     def test_the_plot_of_many_short_flows_is_small(self):
         self.require_plots()
         loads = [f"load {i}" for i in range(6)]

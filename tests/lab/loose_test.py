@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 import support
+from panama_job import job, summed
 
 WORKER = support.BUILD / "tests" / "lab" / "loose_worker"
 LAYERS = 4
@@ -59,6 +60,15 @@ class Loose(unittest.TestCase):
                 # A fast rank begins its last iteration when the slow one is done with all but four.
                 least = (ITERATIONS - 4) * COMPUTE_MS * SLOWNESS * 0.9
                 self.assertGreater(min(did["took_ms"][:3]), least)
+
+    def test_sums_over_panama_are_whole_whatever_its_share(self):
+        for share in 1, 0.75:
+            with self.subTest(share=share), job(self.lab, more=f"share = {share}\n"):
+                before = summed(self.lab)
+                self.assert_nothing_is_lost(self.train("ssp", staleness=3,
+                                                       TRIBUTARY_ALGORITHM="panama"))
+                # With ranks that may be missing sums go by the ring.
+                self.assertEqual(summed(self.lab) - before > ITERATIONS, share == 1)
 
     def test_asp_does_not_wait_for_the_slow_rank(self):
         did = self.train("asp")
