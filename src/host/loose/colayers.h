@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
+#include <deque>
 #include <limits>
 #include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace tributary::host {
@@ -17,70 +18,104 @@ struct SumCost {
   double element_s = 0;
 };
 
-// That of the sums that were made, as the line of least squares; old ones fade.
+// That of the sums that were made last, as a line: its slope is the median of those between any two
+// of them (Theil and Sen), so that a sum that was held up once does not count.
 class SumTimes {
  public:
   void add(std::size_t elements, double seconds) {
-    const auto x = static_cast<double>(elements);
-    for (auto* sum : {&weight_, &x_, &y_, &xx_, &xy_}) {
-      *sum *= fading;
+    sums_.push_back({static_cast<double>(elements), seconds});
+    if (sums_.size() > kept) {
+      sums_.pop_front();
     }
-    weight_ += 1;
-    x_ += x;
-    y_ += seconds;
-    xx_ += x * x;
-    xy_ += x * seconds;
   }
   // Where all were equally long, all of it is the elements'.
   SumCost cost() const {
-    const auto spread = weight_ * xx_ - x_ * x_;
-    if (x_ <= 0) {
-      return {};
+    std::vector<double> slopes;
+    std::vector<double> shares;
+    for (const auto& a : sums_) {
+      shares.push_back(a.seconds / a.elements);
+      for (const auto& b : sums_) {
+        if (a.elements < b.elements) {
+          slopes.push_back((b.seconds - a.seconds) / (b.elements - a.elements));
+        }
+      }
     }
-    if (spread <= 1e-9 * weight_ * xx_) {
-      return {0, y_ / x_};
+    if (slopes.empty()) {
+      return {0, median(shares)};
     }
-    const auto slope = std::max(0.0, (weight_ * xy_ - x_ * y_) / spread);
-    return {std::max(0.0, (y_ - slope * x_) / weight_), slope};
+    const auto slope = std::max(0.0, median(slopes));
+    std::vector<double> rests;
+    for (const auto& sum : sums_) {
+      rests.push_back(sum.seconds - slope * sum.elements);
+    }
+    return {std::max(0.0, median(rests)), slope};
   }
 
  private:
-  static constexpr double fading = 0.99;
-  double weight_ = 0;
-  double x_ = 0;
-  double y_ = 0;
-  double xx_ = 0;
-  double xy_ = 0;
+  static constexpr std::size_t kept = 64;
+  struct Made {
+    double elements = 0;
+    double seconds = 0;
+  };
+
+  static double median(std::vector<double>& values) {
+    if (values.empty()) {
+      return 0;
+    }
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+  }
+
+  std::deque<Made> sums_;
 };
 
 // Neighbours among layers, in the order in which their gradients come, so that the last sum ends
 // soonest: a group is added up when the last of its gradients is there, and the group before is
-// done. `ready_s` increases. The end of each group, as a place behind it; of equal ones the fewest.
+// done. Of groupings that end within a hundredth of that the one with the fewest groups, and not
+// more than 32 of them. `ready_s` increases. The end of each group, as a place behind it.
 inline std::vector<std::size_t> grouped(std::span<const double> ready_s,
                                         std::span<const std::size_t> elements,
                                         const SumCost& cost) {
+  constexpr std::size_t groups_max = 32;
+  constexpr double enough = 1.01;
   struct Best {
     double ends_s = std::numeric_limits<double>::infinity();
-    std::size_t groups = 0;
-    std::size_t from = 0;
+    std::size_t from = 0;  // of the last group
   };
-  std::vector<Best> best(elements.size() + 1);
-  best[0] = {0, 0, 0};
-  for (std::size_t end = 1; end <= elements.size(); ++end) {
-    double together = 0;
-    for (std::size_t from = end; from-- > 0;) {
-      together += static_cast<double>(elements[from]);
-      const auto ends_s =
-          std::max(ready_s[end - 1], best[from].ends_s) + cost.fixed_s + cost.element_s * together;
-      const auto groups = best[from].groups + 1;
-      if (ends_s < best[end].ends_s || (ends_s == best[end].ends_s && groups < best[end].groups)) {
-        best[end] = {ends_s, groups, from};
+  const auto layers = elements.size();
+  // By the number of groups, and by the layers in them.
+  std::vector<std::vector<Best>> best(1, std::vector<Best>(layers + 1));
+  best[0][0].ends_s = 0;
+  auto soonest = std::numeric_limits<double>::infinity();
+  while (best.size() <= std::min(groups_max, layers)) {
+    const auto& fewer = best.back();
+    std::vector<Best> more(layers + 1);
+    for (std::size_t end = 1; end <= layers; ++end) {
+      double together = 0;
+      for (std::size_t from = end; from-- > 0;) {
+        together += static_cast<double>(elements[from]);
+        const auto took_s = cost.fixed_s + cost.element_s * together;
+        if (ready_s[end - 1] + took_s >= more[end].ends_s) {
+          break;  // as it is with more layers
+        }
+        const auto ends_s = std::max(ready_s[end - 1], fewer[from].ends_s) + took_s;
+        if (ends_s < more[end].ends_s) {
+          more[end] = {ends_s, from};
+        }
       }
     }
+    soonest = std::min(soonest, more[layers].ends_s);
+    best.push_back(std::move(more));
+  }
+  std::size_t groups = 1;
+  while (best[groups][layers].ends_s > enough * soonest) {
+    ++groups;
   }
   std::vector<std::size_t> ends;
-  for (auto end = elements.size(); end > 0; end = best[end].from) {
+  for (auto end = layers; groups > 0; --groups) {
     ends.push_back(end);
+    end = best[groups][end].from;
   }
   std::reverse(ends.begin(), ends.end());
   return ends;

@@ -18,7 +18,7 @@ class GeiMatrix {
   using Row = std::vector<RankSet>;  // by layer
 
   // Rows before the last so many are forgotten.
-  static constexpr std::size_t rows_max = 1024;
+  static constexpr std::size_t rows_max = 256;
 
   GeiMatrix() = default;
   GeiMatrix(std::uint32_t world_size, std::size_t layers)
