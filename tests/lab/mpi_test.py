@@ -292,16 +292,15 @@ class Preloaded(InALab):
     def test_mpich(self):
         self.assert_right(self.mpich("check"))
 
-    # By the switch alone: where hosts carry a vector only neighbours know whom they miss.
     def test_a_rank_that_ends_is_an_error_on_the_others(self):
-        done = self.mpich("leaves", TRIBUTARY_STALL_TIMEOUT="2s", TRIBUTARY_TUNE="off")
+        done = self.mpich("leaves", TRIBUTARY_STALL_TIMEOUT="2s")
         for rank in range(RANKS - 1):
             self.assertIn(f"rank {rank}: MPI_ERR_OTHER", done.stdout)
             self.assertRegex(done.stderr,
                              rf"tributary: .*, rank {rank}: allreduce failed: .*rank {RANKS - 1}")
 
     def test_mpi_ends_with_a_collective_of_another_thread_in_flight(self):
-        done = self.mpich("thread", TRIBUTARY_TUNE="off")
+        done = self.mpich("thread")
         for rank in range(RANKS - 1):
             self.assertIn(f"rank {rank}: MPI_ERR_OTHER", done.stdout)
             self.assertRegex(done.stderr, rf"rank {rank}: MPI_Finalize with a collective in flight")

@@ -30,6 +30,8 @@ _MESON_SKIP = 77
 
 # For tools that do not end: see run().
 os.environ["PYTHONFAULTHANDLER"] = "1"
+# What goes by the switches is not to depend on how fast the machine is.
+os.environ["TRIBUTARY_TUNE"] = "off"
 
 # How long may take what does happen in the end, on a machine that does much else. It bounds what is
 # waited for, and judges nothing.

@@ -15,7 +15,7 @@ LAB = ("star-4", "--set", "switch.port.impair_out.delay=30ms", "--set", "switch.
        "--set", 'switch.class=[{name="sums", dscp="cs4"}, {name="rest", rate="8Mbit"}]')
 SHORT, LONG = 8, 262144
 # For all but the longest vectors.
-PLENTY = {"TRIBUTARY_TUNE_TIME": "5s", "TRIBUTARY_LOG": "info"}
+PLENTY = {"TRIBUTARY_TUNE": "on", "TRIBUTARY_TUNE_TIME": "5s", "TRIBUTARY_LOG": "info"}
 
 
 class Tuning(unittest.TestCase):
